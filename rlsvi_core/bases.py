@@ -123,7 +123,7 @@ def agnostic(Q, K: int, rho: float, rng=None, *,
     """Noisy copies of Q*: φ_hk = Q*_h + noise, where ρ is the noise's variance or deviation."""
     if noise not in ("variance", "deviation"):
         raise ValueError(f"noise must be 'variance' (as printed) or 'deviation'; it is {noise!r}.")
-    if not (np.isscalar(rho) and 0 <= rho < math.inf):
+    if not (isinstance(rho, (int, float, np.number)) and 0 <= rho < math.inf):
         raise ValueError(f"rho must be a finite number of at least 0; it is {rho!r}.")
     Q = _check(Q, K, 1)
     scale = math.sqrt(rho) if noise == "variance" else rho

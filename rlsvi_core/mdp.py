@@ -61,10 +61,11 @@ def draw(weights, u):
 
 
 @jit
-def _reward(model, mean, rng):
-    if model.support.shape[0] == 0:
+def _realise(mean, support, rng):
+    """A reward with this mean."""
+    if support.shape[0] == 0:
         return mean
-    low, high = model.support
+    low, high = support
     return high if rng.random() * (high - low) < mean - low else low
 
 
@@ -76,17 +77,18 @@ def first_state(model, rng):
 @jit
 def step(model, h, s, a, rng):
     """Draw (r_h, s_{h+1}). One uniform is used for the state whatever (h, s, a) is."""
-    t = period(model, h)
+    successor, _, cumulative, reward, _, _, support = model
+    t = h if successor.shape[0] > 1 else 0
     u = rng.random()
     b = 0
-    while u >= model.cumulative[t, s, a, b]:
+    while u >= cumulative[t, s, a, b]:
         b += 1
-    return _reward(model, model.reward[t, s, a, b], rng), model.successor[t, s, a, b]
+    return _realise(reward[t, s, a, b], support, rng), successor[t, s, a, b]
 
 
 @jit
 def last_reward(model, s, rng):
-    return _reward(model, model.terminal[s], rng)
+    return _realise(model.terminal[s], model.support, rng)
 
 
 def _by_successor(P: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -106,7 +108,7 @@ def _fail(rule: str, found: str, mend: str):
 
 
 def _checked(name: str, values, shape: tuple[int, ...]) -> np.ndarray:
-    array = np.asarray(values, dtype=float)
+    array = np.array(values, dtype=float, order="C")  # our own: later edits cannot reach it
     if array.shape != shape:
         _fail(f"{name} must have shape {shape}", f"it has shape {array.shape}",
               "See FiniteMDP's docstring for the axes")
@@ -126,7 +128,7 @@ def _check_distribution(name: str, p: np.ndarray) -> None:
               f"{name}{list(where)} is {p[where]:g}", "Check the sign")
     total = p.sum(axis=-1)
     bad = np.argwhere(np.abs(total - 1) > 1e-9)
-    if bad.size or p.ndim == 1 and abs(float(total) - 1) > 1e-9:
+    if bad.size or (p.ndim == 1 and abs(float(total) - 1) > 1e-9):
         where = tuple(int(i) for i in bad[0]) if p.ndim > 1 else ()
         _fail(f"each row of {name} must sum to 1",
               f"{name}{list(where) if where else ''} sums to {float(total[where]):.12g}",
@@ -164,6 +166,9 @@ class FiniteMDP:
                   "For a time-homogeneous MDP call FiniteMDP.stationary(P, R, H=...)")
         T, S, A, _ = P.shape
         H = T if self.horizon is None else self.horizon
+        if not (isinstance(H, (int, np.integer)) and H >= 1):
+            _fail("the horizon counts periods and must be an integer of at least 1",
+                  f"it is {H!r}", "Pass H=10, say")
         if T not in (1, H):
             _fail(f"P must hold one period or all {H} of the horizon", f"it holds {T}",
                   "Leave horizon out: it is the length of P")
@@ -195,11 +200,11 @@ class FiniteMDP:
     @classmethod
     def stationary(cls, P, R, H: int, **rest) -> "FiniteMDP":
         """The MDP whose P (S, A, S) and R (S, A, S) are the same in all H periods."""
-        if not (isinstance(H, (int, np.integer)) and H >= 1):
-            _fail("H counts periods and must be an integer of at least 1", f"it is {H!r}",
-                  "Pass H=10, say")
         P, R = np.asarray(P, dtype=float), np.asarray(R, dtype=float)
-        return cls(P[None], R[None], horizon=int(H), **rest)
+        if P.ndim != 3:
+            _fail("a time-homogeneous P has shape (S, A, S)", f"it has shape {P.shape}",
+                  "For a P that changes with the period call FiniteMDP(P, R)")
+        return cls(P[None], R[None], horizon=H, **rest)
 
     @property
     def H(self) -> int:
@@ -234,16 +239,20 @@ class FiniteMDP:
         """V* as an (H + 1, S) array; the last row is the terminal reward."""
         return np.vstack([self.Q.max(axis=2), self.model.terminal])
 
+    def _from_start(self, V: np.ndarray) -> float:
+        return float((self.model.initial * V[0]).sum())
+
     @cached_property
     def optimal_actions(self) -> np.ndarray:
         """(H, S, A) mask: a policy is optimal iff it picks a marked action in every (h, s)."""
         best = self.Q.max(axis=2, keepdims=True)
-        return self.Q >= best - 1e-12 * np.maximum(1.0, np.abs(best))
+        scale = max(np.abs(self.R).max(), np.abs(self.terminal).max())
+        return self.Q >= best - 1e-13 * self.H * scale  # actions that differ by rounding are tied
 
     @property
     def value(self) -> float:
         """The optimal expected reward of an episode, E[V*_0(s_0)]."""
-        return float(self.model.initial @ self.V[0])
+        return self._from_start(self.V)
 
     def action_probabilities(self, policy) -> np.ndarray:
         """A policy as an (H, S, A) array of probabilities.
@@ -276,7 +285,7 @@ class FiniteMDP:
 
     def regret(self, policy) -> float:
         """Expected shortfall of one episode of this policy, exactly."""
-        return self.value - float(self.model.initial @ self.evaluate(policy)[0])
+        return self.value - self._from_start(self.evaluate(policy))
 
     def occupancy(self, policy) -> np.ndarray:
         """P(s_h = s) under the policy as an (H + 1, S) array, exactly."""

@@ -33,7 +33,6 @@ import numpy as np
 
 from .compiled import jit
 
-
 # The loops below count from zero, or run down a column: that is what the compiler vectorises.
 
 
@@ -50,7 +49,8 @@ def add_row(U, row):
             continue
         diagonal = U[k, k]
         r = math.sqrt(diagonal * diagonal + x * x)
-        c, s = diagonal / r, x / r
+        inverse = 1.0 / r
+        c, s = diagonal * inverse, x * inverse
         U[k, k] = r
         for i in range(width - k - 1):
             j = k + 1 + i
@@ -109,10 +109,10 @@ class GaussianPosterior:
 
     def add_row(self, phi, y: float) -> "GaussianPosterior":
         """Take in one observation y = φθ + noise."""
-        row = np.append(np.asarray(phi, dtype=float), float(y))
-        if row.shape != (self.K + 1,):
+        if np.shape(phi) != (self.K,):
             raise ValueError(f"a row must hold K={self.K} features; this one has shape "
                              f"{np.shape(phi)}. Pass φ(s, a) and its target.")
+        row = np.append(np.asarray(phi, dtype=float), float(y))
         if not np.isfinite(row).all():
             raise ValueError(f"features and target must be finite; got {phi!r} and {y!r}. "
                              f"Drop or mend the observation.")

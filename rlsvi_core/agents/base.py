@@ -42,6 +42,19 @@ def action_probabilities(q, epsilon, eta, out):
         out[a] = epsilon / A + (1.0 - epsilon) * out[a] / total
 
 
+@jit
+def values(Phi, theta, h, s, q):
+    """Fill q with Q_h(s, ·) = Φ_h(s, ·) θ_h."""
+    for a in range(q.shape[0]):
+        total = 0.0
+        for k in range(theta.shape[1]):
+            total += Phi[h, s, a, k] * theta[h, k]
+        q[a] = total
+
+
+ENDED = -1  # in place of a next state: the episode is over and nothing follows
+
+
 class Run(NamedTuple):
     """What a stretch of learning did, one entry an episode."""
 
@@ -55,7 +68,8 @@ class Agent(ABC):
 
     Any environment can drive it: ``plan()`` before each episode, ``act(h, s)`` for an action,
     ``observe(h, s, a, r, s_next)`` after each step. In the last period, r includes the terminal
-    reward. ``learn`` does all of this against a FiniteMDP.
+    reward. An episode that ends before period H says so with ``s_next=None``: nothing of value
+    follows. ``learn`` does all of this against a FiniteMDP.
     """
 
     def __init__(self, Phi, lam: float, sigma: float, *, sample: bool, epsilon: float = 0.0,
@@ -65,10 +79,11 @@ class Agent(ABC):
             raise ValueError(f"Phi must be a finite (H, S, A, K) array; it has shape {Phi.shape}. "
                              f"rlsvi_core.bases makes such arrays.")
         check_positive(lam=lam, sigma=sigma)
-        if not 0 <= epsilon <= 1:
-            raise ValueError(f"epsilon is a probability; it is {epsilon!r}.")
-        if not 0 <= eta < math.inf:
-            raise ValueError(f"eta is a temperature of at least 0; it is {eta!r}.")
+        number = (int, float, np.number)
+        if not (isinstance(epsilon, number) and 0 <= epsilon <= 1):
+            raise ValueError(f"epsilon is a probability, a number from 0 to 1; it is {epsilon!r}.")
+        if not (isinstance(eta, number) and 0 <= eta < math.inf):
+            raise ValueError(f"eta is a temperature, a number of at least 0; it is {eta!r}.")
         if first_episode not in ("zero", "prior"):
             raise ValueError(f"first_episode must be 'zero' (the footnote's rule) or 'prior' "
                              f"(Algorithm 1 as printed); it is {first_episode!r}.")
@@ -77,31 +92,53 @@ class Agent(ABC):
         self.H, self.S, self.A, self.K = Phi.shape
         self.rng = np.random.default_rng(rng)
         self.theta = np.zeros((self.H, self.K))
-        self.episodes = 0  # episodes of data the next plan will rest on
+        self.transitions = 0  # how many have been observed
 
     @abstractmethod
     def _estimate(self) -> None:
         """Set theta from the data of all episodes so far."""
 
     @abstractmethod
-    def observe(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
-        """Take in one transition."""
+    def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
+        """Take in one transition; s_next is ENDED if nothing follows."""
 
     def plan(self) -> None:
         """Fix the weights for the coming episode."""
-        if self.episodes > 0 or self.sample and self.first_episode == "prior":
+        if self.transitions > 0 or (self.sample and self.first_episode == "prior"):
             self._estimate()
 
+    def observe(self, h: int, s: int, a: int, r: float, s_next: int | None) -> None:
+        """Take in one transition."""
+        ended = s_next is None
+        self._check_indices(h=(h, self.H), s=(s, self.S), a=(a, self.A),
+                            s_next=(0 if ended else s_next, self.S))
+        if not math.isfinite(r):
+            raise ValueError(f"a reward must be finite; r is {r!r} in period {h}.")
+        self._remember(h, s, a, float(r), ENDED if ended else s_next)
+        self.transitions += 1
+
     def act(self, h: int, s: int) -> int:
-        p = np.empty(self.A)
-        action_probabilities(self.Phi[h, s] @ self.theta[h], self.epsilon, self.eta, p)
+        """Choose an action for state s in period h of the current episode."""
+        self._check_indices(h=(h, self.H), s=(s, self.S))
+        q, p = np.empty(self.A), np.empty(self.A)
+        values(self.Phi, self.theta, h, s, q)
+        action_probabilities(q, self.epsilon, self.eta, p)
         return draw(p, self.rng.random())
+
+    @property
+    def Q(self) -> np.ndarray:
+        """The action values of this episode, Q_h = Φ_h θ_h, an (H, S, A) array."""
+        Q = np.empty((self.H, self.S, self.A))
+        for h, s in np.ndindex(self.H, self.S):
+            values(self.Phi, self.theta, h, s, Q[h, s])
+        return Q
 
     def policy(self) -> np.ndarray:
         """The law of the actions in this episode, an (H, S, A) array."""
-        p = np.empty((self.H, self.S, self.A))
+        Q = self.Q
+        p = np.empty_like(Q)
         for h, s in np.ndindex(self.H, self.S):
-            action_probabilities(self.Phi[h, s] @ self.theta[h], self.epsilon, self.eta, p[h, s])
+            action_probabilities(Q[h, s], self.epsilon, self.eta, p[h, s])
         return p
 
     def learn(self, mdp: FiniteMDP, episodes: int, rng=None, *, exact: bool = False) -> Run:
@@ -129,6 +166,13 @@ class Agent(ABC):
                 s = s_next
                 furthest[i] = max(furthest[i], s)
         return Run(reward, expected, furthest)
+
+    @staticmethod
+    def _check_indices(**indices: tuple[int, int]) -> None:
+        for name, (value, size) in indices.items():
+            if not (isinstance(value, (int, np.integer)) and 0 <= value < size):
+                raise IndexError(f"{name} must be one of 0, …, {size - 1}; it is {value!r}. "
+                                 f"The basis has axes (H, S, A, K).")
 
     def _check_fits(self, mdp: FiniteMDP, episodes: int) -> None:
         if (mdp.H, mdp.S, mdp.A) != self.Phi.shape[:3]:

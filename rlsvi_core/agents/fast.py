@@ -12,6 +12,10 @@ row an episode (see ``regression``), and
 The past enters through :math:`c_h` and one K-vector :math:`g_h(s')` for each state that ever
 followed period h; the values :math:`\tilde V_{h+1}` change every episode, these sums only grow.
 An episode costs :math:`O(H (K^2 + S A K))` for ever, and nothing is stored per episode.
+
+Accuracy: :math:`A^\top b` is a sum, so its rounding is amplified by up to
+:math:`1/(\lambda\sigma^2)` in directions without data. Where :math:`\lambda\sigma^2` is below some
+:math:`10^{-9}` of the squared features, the first K or so episodes' values lose digits.
 """
 
 import math
@@ -22,7 +26,7 @@ import numpy as np
 from ..compiled import jit
 from ..mdp import draw, first_state, last_reward, period, step
 from ..regression import add_row, solve, solve_transposed
-from .base import Agent, Run, action_probabilities
+from .base import ENDED, Agent, Run, action_probabilities, values
 
 
 class Statistics(NamedTuple):
@@ -37,14 +41,13 @@ class Statistics(NamedTuple):
 
 
 @jit
-def _values(Phi, theta, h, s, q):
-    """Fill q with Q_h(s, ·) = Φ_h(s, ·) θ_h and return the largest."""
+def _largest_value(Phi, theta, h, s):
+    """V_h(s) = max_a Q_h(s, a). Without a store in the loop, it runs at twice the speed."""
     top = -np.inf
-    for a in range(q.shape[0]):
+    for a in range(Phi.shape[2]):
         total = 0.0
         for k in range(theta.shape[1]):
             total += Phi[h, s, a, k] * theta[h, k]
-        q[a] = total
         top = max(top, total)
     return top
 
@@ -53,8 +56,7 @@ def _values(Phi, theta, h, s, q):
 def _estimate(Phi, data, noise, rng, theta):
     """Algorithm 1 (noise = σ) or Algorithm 3 (noise = 0)."""
     U, c, g, followed, count, _ = data
-    H, _, A, K = Phi.shape
-    q = np.empty(A)
+    H, _, _, K = Phi.shape
     for h in range(H - 1, -1, -1):
         x = theta[h]
         for k in range(K):
@@ -62,7 +64,7 @@ def _estimate(Phi, data, noise, rng, theta):
         if h < H - 1:
             for i in range(count[h]):
                 s_next = followed[h, i]
-                v = _values(Phi, theta, h + 1, s_next, q)
+                v = _largest_value(Phi, theta, h + 1, s_next)
                 for k in range(K):
                     x[k] += v * g[h, s_next, k]
         solve_transposed(U[h], x)
@@ -76,15 +78,16 @@ def _estimate(Phi, data, noise, rng, theta):
 def _observe(Phi, data, h, s, a, r, s_next, row):
     """Add one transition to the sums; ``row`` is scratch space of length K."""
     U, c, g, followed, count, seen = data
-    if not seen[h, s_next]:
-        seen[h, s_next] = True
-        followed[h, count[h]] = s_next
-        count[h] += 1
     for k in range(row.shape[0]):
-        phi = Phi[h, s, a, k]
-        c[h, k] += r * phi
-        g[h, s_next, k] += phi
-        row[k] = phi
+        row[k] = Phi[h, s, a, k]
+        c[h, k] += r * row[k]
+    if s_next != ENDED:
+        if not seen[h, s_next]:
+            seen[h, s_next] = True
+            followed[h, count[h]] = s_next
+            count[h] += 1
+        for k in range(row.shape[0]):
+            g[h, s_next, k] += row[k]
     add_row(U[h], row)
 
 
@@ -101,7 +104,7 @@ def _expected_reward(model, Phi, theta, epsilon, eta):
         for s in range(S):
             if here[s] == 0.0:
                 continue
-            _values(Phi, theta, h, s, q)
+            values(Phi, theta, h, s, q)
             action_probabilities(q, epsilon, eta, p)
             for a in range(A):
                 for b in range(model.successor.shape[3]):
@@ -127,7 +130,7 @@ def _learn(model, Phi, data, theta, noise, epsilon, eta, skip_first, exact, rng,
         s = first_state(model, rng)
         furthest[i] = s
         for h in range(H):
-            _values(Phi, theta, h, s, q)
+            values(Phi, theta, h, s, q)
             action_probabilities(q, epsilon, eta, p)
             a = draw(p, agent_rng.random())
             r, s_next = step(model, h, s, a, rng)
@@ -151,9 +154,8 @@ class FastAgent(Agent):
             c=np.zeros((H, K)), g=np.zeros((H, S, K)), followed=np.zeros((H, S), np.int64),
             count=np.zeros(H, np.int64), seen=np.zeros((H, S), np.bool_))
 
-    def observe(self, h, s, a, r, s_next):
-        _observe(self.Phi, self._data, h, s, a, float(r), s_next, np.empty(self.K))
-        self.episodes += h == self.H - 1
+    def _remember(self, h, s, a, r, s_next):
+        _observe(self.Phi, self._data, h, s, a, r, s_next, np.empty(self.K))
 
     def _estimate(self):
         _estimate(self.Phi, self._data, self._noise, self.rng, self.theta)
@@ -161,8 +163,8 @@ class FastAgent(Agent):
     def learn(self, mdp, episodes, rng=None, *, exact=False):
         self._check_fits(mdp, episodes)
         run = Run(np.zeros(episodes), np.full(episodes, np.nan), np.zeros(episodes, np.int64))
-        skip_first = self.episodes == 0 and not (self.sample and self.first_episode == "prior")
+        skip_first = self.transitions == 0 and not (self.sample and self.first_episode == "prior")
         _learn(mdp.model, self.Phi, self._data, self.theta, self._noise, self.epsilon, self.eta,
                skip_first, exact, np.random.default_rng(rng), self.rng, *run)
-        self.episodes += episodes
+        self.transitions += episodes * self.H
         return run

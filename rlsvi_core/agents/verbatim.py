@@ -3,52 +3,61 @@
 This is the form to read and to trust. Its cost grows with every episode; see ``fast``.
 """
 
-import math
+from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import cho_solve, solve_triangular
 
-from .base import Agent
+from .base import ENDED, Agent
 
 
-def regression_problem(Phi, states, actions, rewards, theta, h):
-    """Lines 2 of Algorithms 1 and 3: the rows A and the targets b of period h.
+class Transitions(NamedTuple):
+    """All that was seen in one period h, one entry an episode i."""
 
-    states is (l, H+1), actions and rewards are (l, H), with r_H already added to the last reward.
-    """
-    H = Phi.shape[0]
-    A = Phi[h, states[:, h], actions[:, h]]
-    b = rewards[:, h].copy()
-    if h < H - 1:
-        b += (Phi[h + 1, states[:, h + 1]] @ theta[h + 1]).max(axis=1)
+    s: np.ndarray  # s_ih
+    a: np.ndarray  # a_ih
+    r: np.ndarray  # r_ih; in the last period r_{i,H-1} + r_iH
+    s_next: np.ndarray  # s_{i,h+1}, or ENDED
+
+
+def regression_problem(Phi, data, theta, h):
+    """Line 2 of Algorithm 1 (line 3 of Algorithm 3): the rows A and the targets b of period h."""
+    s, a, r, s_next = data[h]
+    A = Phi[h, s, a]
+    b = r.copy()
+    if h < len(Phi) - 1:
+        V = (Phi[h + 1] @ theta[h + 1]).max(axis=1)
+        b += np.where(s_next == ENDED, 0.0, V[s_next])
     return A, b
 
 
 def posterior(A, b, lam, sigma):
     """Line 3 of Algorithm 1: the mean, and L with Σ = L⁻ᵀ L⁻¹ (the printed inverse is unsafe)."""
-    precision = A.T @ A / sigma**2 + lam * np.eye(A.shape[1])
-    L = np.linalg.cholesky(precision)
-    y = solve_triangular(L, A.T @ b / sigma**2, lower=True)
-    return solve_triangular(L, y, lower=True, trans="T"), L
+    try:
+        L = np.linalg.cholesky(A.T @ A / sigma**2 + lam * np.eye(A.shape[1]))
+    except np.linalg.LinAlgError as error:
+        raise ValueError(f"A'A/σ² + λI is singular to rounding with λ={lam:g}, σ={sigma:g}; raise "
+                         f"λσ², or use FastAgent, which never forms this matrix.") from error
+    return cho_solve((L, True), A.T @ b / sigma**2), L
 
 
-def algorithm_1(Phi, states, actions, rewards, lam, sigma, rng):
-    """Randomized least-squares value iteration."""
-    H, K = Phi.shape[0], Phi.shape[3]
+def algorithm_1(Phi, data, lam, sigma, rng):
+    """Randomized least-squares value iteration: θ̃ from the data of all periods."""
+    H, _, _, K = Phi.shape
     theta = np.zeros((H, K))
     for h in reversed(range(H)):
-        A, b = regression_problem(Phi, states, actions, rewards, theta, h)
+        A, b = regression_problem(Phi, data, theta, h)
         mean, L = posterior(A, b, lam, sigma)
         theta[h] = mean + solve_triangular(L, rng.standard_normal(K), lower=True, trans="T")
     return theta
 
 
-def algorithm_3(Phi, states, actions, rewards, lam):
-    """Least-squares value iteration: the same line by line, without the noise."""
-    H, K = Phi.shape[0], Phi.shape[3]
+def algorithm_3(Phi, data, lam):
+    """Least-squares value iteration: the same, without the noise."""
+    H, _, _, K = Phi.shape
     theta = np.zeros((H, K))
     for h in reversed(range(H)):
-        A, b = regression_problem(Phi, states, actions, rewards, theta, h)
+        A, b = regression_problem(Phi, data, theta, h)
         theta[h], _ = posterior(A, b, lam, sigma=1.0)
     return theta
 
@@ -58,29 +67,26 @@ class VerbatimAgent(Agent):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self._make_room(64)
+        self._count = np.zeros(self.H, int)
+        self._room = [Transitions(*(np.zeros(64, kind) for kind in (int, int, float, int)))
+                      for _ in range(self.H)]
 
-    def _make_room(self, episodes: int) -> None:
-        l, grown = self.episodes, (np.zeros((episodes, self.H + 1), int),
-                                   np.zeros((episodes, self.H), int),
-                                   np.zeros((episodes, self.H)))
-        if l:
-            for old, new in zip((self._states, self._actions, self._rewards), grown, strict=True):
-                new[:l] = old[:l]
-        self._states, self._actions, self._rewards = grown
+    def _remember(self, h, *transition):
+        i = self._count[h]
+        if i == len(self._room[h].r):
+            self._room[h] = Transitions(*(np.resize(column, 2 * i) for column in self._room[h]))
+        for column, value in zip(self._room[h], transition, strict=True):
+            column[i] = value
+        self._count[h] += 1
 
-    def observe(self, h, s, a, r, s_next):
-        if self.episodes == len(self._rewards):
-            self._make_room(2 * self.episodes)
-        l = self.episodes
-        self._states[l, h], self._states[l, h + 1] = s, s_next
-        self._actions[l, h], self._rewards[l, h] = a, r
-        self.episodes += h == self.H - 1
+    @property
+    def data(self) -> list[Transitions]:
+        """The transitions so far, one entry a period."""
+        return [Transitions(*(column[:n] for column in period))
+                for n, period in zip(self._count, self._room, strict=True)]
 
     def _estimate(self):
-        l = self.episodes
-        data = self._states[:l], self._actions[:l], self._rewards[:l]
         if self.sample:
-            self.theta = algorithm_1(self.Phi, *data, self.lam, self.sigma, self.rng)
+            self.theta = algorithm_1(self.Phi, self.data, self.lam, self.sigma, self.rng)
         else:
-            self.theta = algorithm_3(self.Phi, *data, self.lam)
+            self.theta = algorithm_3(self.Phi, self.data, self.lam)

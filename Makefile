@@ -1,0 +1,66 @@
+# Two commands matter: `make book` and `make test`. Both start from a bare checkout.
+PYTHON ?= python3
+JOBS   ?= 2
+BIN    := .venv/bin
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help book test execute lab bench clean
+
+NOTEBOOKS := $(wildcard book/*.ipynb)
+# Everything a page can show. A change to any of it makes the built book stale.
+SOURCES := _config.yml _toc.yml $(shell find book rlsvi_core results -type f \
+	-not -path '*/.*' -not -path '*/__pycache__/*' 2>/dev/null)
+
+help:  ## list what can be made
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+
+# The stamp vouches for the environment. With it, a change of dependencies is installed in place;
+# without it (first time, or an install that was cut short) the environment is made anew, because a
+# half-installed package looks installed to pip.
+.venv/.done: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "This needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Try: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@if [ -e $@ ]; then rm $@; else echo "== environment: making .venv (a few minutes, about 1 GB)"; $(PYTHON) -m venv --clear .venv; fi
+	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[book,test,dask,gym]"
+	@# Kernels here talk over the loopback only; their warning about it would read like one of ours.
+	@mkdir -p .venv/etc/ipython && echo 'c.IPKernelApp.log_level = 40' > .venv/etc/ipython/ipython_kernel_config.py
+	@touch $@
+
+book: _build/.done  ## execute every chapter and build the HTML, warnings being errors
+	@echo "The book: _build/html/index.html"
+	@echo "or serve: $(BIN)/python -m http.server -d _build/html 8000"
+
+# From scratch each time: an interrupted or older build leaves nothing behind that could be reused.
+_build/.done: .venv/.done $(SOURCES)
+	@echo "== book: executing and rendering the chapters"
+	@rm -rf _build
+	$(BIN)/jupyter-book build . --all -W --keep-going -n
+	@touch $@
+
+# Cheapest first. The browser check reads the built book, so it builds one if that is stale.
+test: .venv/.done  ## lint, tests, every chapter against its stored output, the site in a browser
+	@echo "== 1/4 lint"
+	$(BIN)/ruff check .
+	@echo "== 2/4 tests"
+	$(BIN)/pytest -n $(JOBS)
+	@echo "== 3/4 chapters: run again and compared with their stored output"
+	$(BIN)/pytest --nbval --nbval-current-env --nbval-cell-timeout=600 -n $(JOBS) --dist loadscope $(NOTEBOOKS)
+	@echo "== 4/4 the rendered book, in a browser"
+	@$(MAKE) --no-print-directory book
+	@sh tests/site/get_chromium.sh
+	$(BIN)/pytest tests/site -rs
+	@echo "== make test: passed (anything skipped is named above)"
+
+execute: .venv/.done  ## run every chapter and store its output (same code, same bytes)
+	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
+		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=600 $(NOTEBOOKS)
+
+lab: .venv/.done  ## open the chapters in JupyterLab
+	$(BIN)/jupyter lab book
+
+bench: .venv/.done  ## run the benchmarks, one table
+	$(BIN)/python -m benchmarks
+
+clean:  ## remove what was built, keeping the environment
+	rm -rf _build .pytest_cache .ruff_cache .hypothesis

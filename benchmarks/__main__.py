@@ -1,0 +1,168 @@
+"""How fast is an episode? ``python -m benchmarks`` prints one table, measured in one run.
+
+Three ways to do the same work on the 50-chain of figure 2, after 100, 1000 and 10 000 episodes:
+
+- *fast*: a whole episode of ``FastAgent`` (plan, act, observe, simulate);
+- *numpy*: the plan of one episode from the same sufficient statistics, in plain numpy;
+- *verbatim*: the plan of one episode as Algorithm 1 prints it, vectorised numpy.
+
+The last two leave out the Python loop that plays the episode, so the ratios flatter them. *bare*
+is the floating-point work of the fast form, counted, at the rate a plain compiled loop over
+vectors of length K reaches in this run. CPU time of one thread; medians of repeats.
+"""
+
+import os
+
+for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"  # CPU time of several threads would count against numpy
+
+import argparse
+import time
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+
+from rlsvi_core import VerbatimAgent, bases, chain, rlsvi
+from rlsvi_core.compiled import jit
+from rlsvi_core.mdp import first_state, last_reward, step
+
+
+class NumpyStatistics:
+    """The sums that ``FastAgent`` keeps, with a factorisation and matrix products an episode."""
+
+    def __init__(self, Phi, lam, sigma, rng):
+        self.Phi, self.ridge, self.sigma, self.rng = Phi, lam * sigma**2, sigma, rng
+        H, S, _, K = Phi.shape
+        self.M = np.tile(self.ridge * np.eye(K), (H, 1, 1))
+        self.c, self.g = np.zeros((H, K)), np.zeros((H, S, K))
+        self.theta = np.zeros((H, K))
+
+    def observe(self, h, s, a, r, s_next):
+        phi = self.Phi[h, s, a]
+        self.M[h] += np.outer(phi, phi)
+        self.c[h] += r * phi
+        self.g[h, s_next] += phi
+
+    def plan(self):
+        H, _, _, K = self.Phi.shape
+        for h in reversed(range(H)):
+            b = self.c[h]
+            if h < H - 1:
+                b = b + (self.Phi[h + 1] @ self.theta[h + 1]).max(axis=1) @ self.g[h]
+            factor = cho_factor(self.M[h], lower=True, check_finite=False)
+            noise = solve_triangular(factor[0], self.rng.standard_normal(K), lower=True, trans="T",
+                                     check_finite=False)
+            self.theta[h] = cho_solve(factor, b, check_finite=False) + self.sigma * noise
+
+
+@jit
+def _plain_loop(x, y, a, repeats):
+    for _ in range(repeats):
+        for i in range(x.shape[0]):
+            y[i] += a * x[i]
+
+
+def flop_rate(K: int) -> float:
+    """Floating-point operations a second of y += a x on vectors of length K."""
+    x, y, repeats = np.ones(K), np.zeros(K), 10_000_000 // K
+    _plain_loop(x, y, 1e-9, 1)
+    return 2 * K * repeats / cpu_seconds(lambda: _plain_loop(x, y, 1e-9, repeats), 5)
+
+
+def flops(agent) -> int:
+    """Additions, multiplications, divisions and roots of one episode of the fast form."""
+    H, A, K = agent.H, agent.A, agent.K
+    followed = int(agent._data.count[:-1].sum())  # the last period looks nothing up
+    look_ups = followed * (2 * A * K + 2 * K)  # values, and their share of A'b
+    solves = H * 2 * K * K
+    rotations = H * (3 * K * (K - 1) + 6 * K)
+    rest = H * (2 * K + 3 * K + 2 * A * K)  # noise, sums, the values acted on
+    return look_ups + solves + rotations + rest
+
+
+def cpu_seconds(work, repeats: int) -> float:
+    """Median CPU time of one call."""
+    times = []
+    for _ in range(repeats):
+        start = time.process_time()
+        work()
+        times.append(time.process_time() - start)
+    return float(np.median(times))
+
+
+def play(mdp, agents, episodes, env_rng) -> None:
+    """Let the first agent play; all of them remember."""
+    for _ in range(episodes):
+        agents[0].plan()
+        s = first_state(mdp.model, env_rng)
+        for h in range(mdp.H):
+            a = agents[0].act(h, s)
+            r, s_next = step(mdp.model, h, s, a, env_rng)
+            if h == mdp.H - 1:
+                r += last_reward(mdp.model, s_next, env_rng)
+            for agent in agents:
+                agent.observe(h, s, a, r, s_next)
+            s = s_next
+
+
+def table(N: int, sizes, history) -> None:
+    mdp = chain(N)
+    print(f"{N}-chain, CPU time of an episode in microseconds\n")
+    print(f"{'K':>4} {'episodes':>9} {'bare':>7} {'fast':>8} {'numpy':>9} {'verbatim':>10}"
+          f" {'fast/bare':>10} {'numpy/fast':>11} {'verbatim/fast':>14}")
+    for K in sizes:
+        Phi, rate, env_rng = bases.coherent(mdp.Q, K, 1), flop_rate(K), np.random.default_rng(3)
+        fast = rlsvi(Phi, 1.0, 0.1, rng=2)
+        smart = NumpyStatistics(Phi, 1.0, 0.1, np.random.default_rng(2))
+        verbatim = rlsvi(Phi, 1.0, 0.1, rng=2, form=VerbatimAgent)
+        done = 0
+        for l in history:
+            play(mdp, (fast, smart, verbatim), l - done, env_rng)
+            done = l
+            bare = flops(fast) / rate
+            slow = cpu_seconds(verbatim.plan, 9)
+            numpy = cpu_seconds(smart.plan, 9)
+            batch = max(5, 1000 // K)
+            quick = _episodes_of_a_copy(fast, mdp, batch)
+            print(f"{K:4} {l:9} {1e6 * bare:7.0f} {1e6 * quick:8.0f} {1e6 * numpy:9.0f} "
+                  f"{1e6 * slow:10.0f} {quick / bare:10.1f} {numpy / quick:11.0f} "
+                  f"{slow / quick:14.0f}", flush=True)
+
+
+def _episodes_of_a_copy(agent, mdp, batch: int) -> float:
+    """CPU seconds of an episode after the agent's history, which is left as it was."""
+    import copy
+    trial, env_rng = copy.deepcopy(agent), np.random.default_rng(4)
+    trial.learn(mdp, 1, env_rng)
+    return cpu_seconds(lambda: trial.learn(mdp, batch, env_rng), 9) / batch
+
+
+def long_run(N: int, K: int, episodes: int) -> None:
+    """The fast form's cost and memory along one long run."""
+    import psutil
+    mdp, env_rng, process = chain(N), np.random.default_rng(3), psutil.Process()
+    agent = rlsvi(bases.coherent(mdp.Q, K, 1), 1.0, 0.1, rng=2)
+    agent.learn(mdp, 10, env_rng)
+    print(f"\n{N}-chain, K={K}: one run of {episodes} episodes\n")
+    print(f"{'up to episode':>14} {'us/episode':>11} {'memory, MB':>11} {'rewards':>8}")
+    done, rewards = 10, 0
+    for stop in np.unique(np.linspace(0, episodes, 11).astype(int))[1:]:
+        start = time.process_time()
+        while done < stop:  # in batches, so that what is recorded does not grow either
+            batch = min(10_000, stop - done)
+            rewards += int(agent.learn(mdp, batch, env_rng).reward.sum())
+            done += batch
+        spent = time.process_time() - start
+        print(f"{stop:14} {1e6 * spent / (episodes / 10):11.1f} "
+              f"{process.memory_info().rss / 2**20:11.0f} {rewards:8}", flush=True)
+
+
+if __name__ == "__main__":
+    options = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__,
+                                      formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--long", type=int, metavar="EPISODES", default=100_000,
+                         help="length of the long run (default 100000; 0 leaves it out)")
+    long = options.parse_args().long
+    table(50, (10, 100), (100, 1000, 10_000))
+    if long:
+        long_run(50, 10, long)

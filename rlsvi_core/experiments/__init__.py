@@ -1,0 +1,9 @@
+"""The paper's experiments: one module per family of figures, one entry here per figure."""
+
+from . import chain
+from .figure import Figure, Scale, Task
+from .summary import median_interval
+
+FIGURES: dict[str, Figure] = {figure.name: figure for figure in (chain.EXAMPLE_1, chain.FIGURE_2A)}
+
+__all__ = ["FIGURES", "Figure", "Scale", "Task", "chain", "median_interval"]

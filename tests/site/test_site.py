@@ -1,0 +1,207 @@
+"""The rendered book, read in a browser: every page, at a desk and on a phone, in light and in dark.
+
+Each page is one test, and a failing one lists everything wrong with it. `make test` builds the book
+first; run by name, this file checks whatever stands in `_build/html`.
+"""
+
+import os
+import re
+import shutil
+import threading
+from functools import cache, partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urlsplit
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+SITE = ROOT / "_build/html"
+PAGES = sorted(
+    p.relative_to(SITE).as_posix()
+    for p in SITE.rglob("*.html")
+    if not p.relative_to(SITE).parts[0].startswith("_")
+)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+
+pytestmark = pytest.mark.skipif(not PAGES, reason="no book in _build/html; build it: make book")
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture(scope="module")
+def server():
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=SITE)) as httpd:
+        threading.Thread(target=httpd.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{httpd.server_port}"
+        httpd.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api")
+    names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+    found = [path for name in names if (path := shutil.which(name))]
+    with sync_api.sync_playwright() as playwright:
+        candidates = [os.environ.get("CHROMIUM"), *found, playwright.chromium.executable_path]
+        path = next((p for p in candidates if p and Path(p).exists()), None)
+        if path is None:
+            pytest.skip(
+                "no Chromium found, the rendered book is NOT checked. Get one with your package "
+                "manager or `playwright install chromium`, or point CHROMIUM at it"
+            )
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+# What only the browser knows. Hidden solutions and folded code are opened first, so that they are
+# held to the same rules as the rest.
+UNFOLD = """() => {
+  document.querySelectorAll('details').forEach(e => e.open = true);
+  document.querySelectorAll('.toggle-hidden').forEach(e => e.classList.remove('toggle-hidden'));
+}"""
+
+MATH = """() => ({
+  untypeset: [...document.querySelectorAll('.math')]
+    .filter(e => !e.querySelector('mjx-container')).map(e => e.textContent.slice(0, 60)),
+  errors: [...document.querySelectorAll('mjx-merror, [data-mjx-error]')]
+    .map(e => e.getAttribute('data-mjx-error') || e.textContent),
+  text: document.body.innerText,
+})"""
+
+# The page itself must not scroll sideways. Then name the outermost elements that stick out, leaving
+# aside what lies inside a box that scrolls on its own.
+OVERFLOW = """() => {
+  const width = document.documentElement.clientWidth;
+  const boxed = e => e && e.tagName !== 'BODY' &&
+    (getComputedStyle(e).overflowX !== 'visible' || boxed(e.parentElement));
+  const out = [...document.querySelectorAll('article *')].filter(e =>
+    e.getBoundingClientRect().right > width + 1 && !boxed(e.parentElement)
+    && !(e.parentElement.getBoundingClientRect().right > width + 1));
+  const name = e => `<${e.tagName.toLowerCase()} class="${e.className}">`;
+  const scroll = document.documentElement.scrollWidth;
+  return [...(scroll > width ? [`page is ${scroll} wide`] : []), ...out.map(name)];
+}"""
+
+# WCAG contrast of every piece of running text against the background it is painted on.
+CONTRAST = """() => {
+  const rgba = c => c.match(/[\\d.]+/g).map(Number);
+  const channel = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const luminance = ([r, g, b]) =>
+    0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const background = e => {
+    for (; e; e = e.parentElement) {
+      const c = rgba(getComputedStyle(e).backgroundColor);
+      if (c.length < 4 || c[3] > 0.5) return c;
+    }
+    return [255, 255, 255];
+  };
+  const text = 'article :is(p, li, td, th, dt, dd, figcaption, h1, h2, h3, h4)';
+  const weak = [...document.querySelectorAll(text)].filter(e => e.innerText.trim()).map(e => {
+    const l = [luminance(rgba(getComputedStyle(e).color)), luminance(background(e))];
+    return [(Math.max(...l) + 0.05) / (Math.min(...l) + 0.05), e.innerText.trim().slice(0, 40)];
+  }).filter(([ratio]) => ratio < 4.5);
+  const dim = [...document.querySelectorAll('article img')]
+    .filter(e => luminance(background(e)) < 0.8).map(e => e.getAttribute('src'));
+  return { weak, dim };
+}"""
+
+
+@cache
+def ids(path):
+    return set(re.findall(r'\s(?:id|name)="([^"]+)"', path.read_text("utf8")))
+
+
+def dead_links(hrefs, server):
+    for href in sorted(set(hrefs)):
+        url, anchor = urldefrag(href)
+        if not url.startswith(server):
+            continue
+        path = SITE / unquote(urlsplit(url).path).lstrip("/")
+        path = path / "index.html" if path.is_dir() else path
+        if not path.is_file():
+            yield f"dead link: {href.removeprefix(server)}"
+        elif path.suffix == ".html" and anchor and unquote(anchor) not in ids(path):
+            yield f"no such anchor: {href.removeprefix(server)}"
+
+
+@pytest.mark.parametrize("name", PAGES or ["index.html"])
+def test_page(name, browser, server):
+    problems = []
+    context = browser.new_context(viewport=DESK)
+    # Other hosts are named and refused, never reached.
+    context.route(lambda url: not url.startswith(server), lambda route: route.abort())
+    context.on(
+        "request",
+        lambda r: r.url.startswith((server, "data:", "blob:"))
+        or problems.append(f"request to another host: {r.url}"),
+    )
+    context.on(
+        "response",
+        lambda r: r.status < 400 or problems.append(f"answer {r.status}: {r.url}"),
+    )
+    page = context.new_page()
+    page.on(
+        "console",
+        lambda m: m.type in ("error", "warning")
+        and problems.append(f"console {m.type}: {m.text}"),
+    )
+    page.on("pageerror", lambda e: problems.append(f"script error: {e}"))
+
+    page.goto(f"{server}/{name}", wait_until="networkidle")
+    if page.locator(".math").count():
+        page.wait_for_function("window.MathJax?.startup?.promise", timeout=20_000)
+        page.evaluate("MathJax.startup.promise")
+    page.evaluate(UNFOLD)
+
+    math = page.evaluate(MATH)
+    problems += [f"math not typeset: {m}" for m in math["untypeset"]]
+    problems += [f"TeX error: {m}" for m in math["errors"]]
+    if "???" in math["text"]:
+        problems.append("unresolved reference: ??? in the text")
+
+    problems += dead_links(
+        page.eval_on_selector_all("a[href]", "links => links.map(a => a.href)"), server
+    )
+    problems += [
+        f"image without alt text: {src}"
+        for src in page.eval_on_selector_all(
+            "article img",
+            "all => all.filter(i => !(i.alt || '').trim()).map(i => i.getAttribute('src'))",
+        )
+    ]
+
+    for theme in ("light", "dark"):
+        page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
+        page.wait_for_timeout(300)  # colours fade over
+        seen = page.evaluate(CONTRAST)
+        problems += [f"{theme}: contrast {ratio:.1f}: {text}" for ratio, text in seen["weak"]]
+        problems += [f"{theme}: image on a dark ground: {src}" for src in seen["dim"]]
+
+    page.set_viewport_size(PHONE)
+    page.wait_for_timeout(300)
+    problems += [f"wider than a phone: {what}" for what in page.evaluate(OVERFLOW)]
+
+    context.close()
+    if problems:
+        pytest.fail(f"{name}\n  " + "\n  ".join(problems), pytrace=False)
+
+
+def test_every_chapter_is_a_page():
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf8"))
+    files = [toc["root"], *(c["file"] for part in toc["parts"] for c in part["chapters"])]
+    assert {f"{file}.html" for file in files} <= set(PAGES)

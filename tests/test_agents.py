@@ -1,0 +1,640 @@
+"""RLSVI and LSVI: the fast and the verbatim form, against each other and against the paper."""
+
+import copy
+import itertools
+import math
+import pickle
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from rlsvi_core import FastAgent, FiniteMDP, VerbatimAgent, bases, chain, lsvi, rlsvi
+from rlsvi_core.agents.base import action_probabilities
+from rlsvi_core.agents.verbatim import Transitions, algorithm_1, algorithm_3
+
+RATE = 1e-6  # how often a statistical test of right code fails under a new seed
+
+FORMS = [FastAgent, VerbatimAgent]
+AGENTS = {
+    "rlsvi": lambda Phi, **kw: rlsvi(Phi, 1.0, 0.1, **kw),
+    "rlsvi, prior first": lambda Phi, **kw: rlsvi(Phi, 0.7, 0.5, first_episode="prior", **kw),
+    "lsvi greedy": lambda Phi, **kw: lsvi(Phi, 0.5, **kw),
+    "lsvi ε-greedy": lambda Phi, **kw: lsvi(Phi, 0.5, epsilon=0.2, **kw),
+    "lsvi Boltzmann": lambda Phi, **kw: lsvi(Phi, 0.5, eta=0.3, **kw),
+}
+BASES = {
+    "tabular": bases.tabular,
+    "coherent": lambda mdp: bases.coherent(mdp.Q, 4, 1),
+    "per period": lambda mdp: bases.coherent(mdp.Q, 4, 1, reading="per_period"),
+    "agnostic": lambda mdp: bases.agnostic(mdp.Q, 4, 0.5, 1),
+}
+every_agent = pytest.mark.parametrize("agent_of", AGENTS.values(), ids=AGENTS)
+every_basis = pytest.mark.parametrize("basis_of", BASES.values(), ids=BASES)
+every_form = pytest.mark.parametrize("form", FORMS)
+
+
+class Game:
+    """An episodic environment written afresh, from dense arrays, with the library's draws."""
+
+    def __init__(self, mdp, rng):
+        self.mdp, self.rng = mdp, np.random.default_rng(rng)
+
+    def _pick(self, p):
+        last = int(np.flatnonzero(p)[-1])
+        return min(int(np.searchsorted(np.cumsum(p), self.rng.random(), side="right")), last)
+
+    def _reward(self, mean):
+        if self.mdp.support is None:
+            return mean
+        low, high = self.mdp.support
+        return high if self.rng.random() < (mean - low) / (high - low) else low
+
+    def play(self, agent):
+        """One episode through plan, act and observe: its states, actions and rewards."""
+        m = self.mdp
+        agent.plan()
+        states, actions, rewards = [self._pick(m.initial)], [], []
+        for h in range(m.H):
+            s, t = states[-1], h if len(m.P) > 1 else 0
+            a = agent.act(h, s)
+            s_next = self._pick(m.P[t, s, a])
+            r = self._reward(m.R[t, s, a, s_next])
+            if h == m.H - 1:
+                r += self._reward(m.terminal[s_next])
+            agent.observe(h, s, a, r, s_next)
+            states, actions, rewards = [*states, s_next], [*actions, a], [*rewards, r]
+        return states, actions, rewards
+
+
+def played(agent, mdp, episodes, rng):
+    """Trajectories of several episodes as three integer or float arrays."""
+    game = Game(mdp, rng)
+    return tuple(np.array(x) for x in zip(*(game.play(agent) for _ in range(episodes)),
+                                          strict=True))
+
+
+def textbook(Phi, states, actions, rewards, lam, sigma, normals):
+    """Algorithm 1 by explicit loops and explicit inverses; LSVI if ``normals`` is None."""
+    H, _, A, K = Phi.shape
+    theta = [np.zeros(K) for _ in range(H)]
+    for h in range(H - 1, -1, -1):
+        precision, right = lam * np.eye(K), np.zeros(K)
+        for s, a, r in zip(states, actions, rewards, strict=True):
+            phi, target = Phi[h, s[h], a[h]], r[h]
+            if h != H - 1:
+                target = target + max(sum(Phi[h + 1, s[h + 1], x] * theta[h + 1])
+                                      for x in range(A))
+            precision = precision + np.outer(phi, phi) / sigma**2
+            right = right + phi * target / sigma**2
+        theta[h] = np.linalg.inv(precision) @ right
+        if normals is not None:
+            theta[h] = theta[h] + np.linalg.inv(np.linalg.cholesky(precision)).T @ normals(K)
+    return np.array(theta)
+
+
+def relative_gap(x, y):
+    return np.abs(x - y).max() / max(np.abs(y).max(), 1e-300)
+
+
+def observe_all(agent, states, actions, rewards):
+    for s, a, r in zip(states, actions, rewards, strict=True):
+        for h in range(agent.H):
+            agent.observe(h, s[h], a[h], r[h], s[h + 1])
+
+
+# --- fast = verbatim = textbook -------------------------------------------------------------
+
+
+def assert_same_run(agent_of, Phi, mdp, episodes, tolerance):
+    """Both forms, same draws: same states, actions and rewards, and same Q wherever it matters.
+
+    Q is compared at the pairs visited so far and relative to its scale there: where there is no
+    data (or, near l = K, hardly more than there are weights) θ itself is not well determined.
+    """
+    fast, slow = agent_of(Phi, rng=5), agent_of(Phi, rng=5, form=VerbatimAgent)
+    games = Game(mdp, 6), Game(mdp, 6)
+    visited = np.zeros(Phi.shape[:3], bool)
+    h = np.arange(mdp.H)
+    for _ in range(episodes):
+        one, two = games[0].play(fast), games[1].play(slow)
+        if visited.any():
+            Q = [np.einsum("hsak,hk->hsa", Phi, agent.theta)[visited] for agent in (fast, slow)]
+            assert relative_gap(*Q) < tolerance
+        assert one == two
+        visited[h, one[0][:-1], one[1]] = True
+
+
+@every_agent
+@every_basis
+def test_fast_equals_verbatim_on_the_chain(agent_of, basis_of):
+    mdp = chain(6)
+    assert_same_run(agent_of, basis_of(mdp), mdp, 40, 1e-9)
+
+
+@every_agent
+@every_basis
+@pytest.mark.parametrize("seed", [0, 1])
+def test_fast_equals_verbatim_with_random_rewards_and_time_dependence(
+        agent_of, basis_of, seed, make_mdp):
+    mdp = make_mdp(seed, 3, 4, 3, noisy=True)
+    assert_same_run(agent_of, basis_of(mdp), mdp, 40, 1e-9)
+
+
+def test_fast_equals_verbatim_through_the_spike_at_l_near_K():
+    mdp = chain(20)
+    assert_same_run(AGENTS["rlsvi"], bases.coherent(mdp.Q, 10, 1), mdp, 40, 1e-6)
+
+
+@every_agent
+@every_form
+def test_learn_equals_driving_by_plan_act_and_observe(agent_of, form, make_mdp):
+    for mdp in (chain(5), make_mdp(2, 4, 3, 3, noisy=True)):
+        Phi = bases.coherent(mdp.Q, 4, 1)
+        driven, learned = (agent_of(Phi, rng=7, form=form) for _ in range(2))
+        states, _, rewards = played(driven, mdp, 30, 8)
+        run = learned.learn(mdp, 30, 8)
+        np.testing.assert_allclose(run.reward, rewards.sum(axis=1), rtol=1e-12, atol=1e-12)
+        assert np.array_equal(run.furthest, states.max(axis=1))
+        np.testing.assert_allclose(learned.theta, driven.theta, rtol=1e-9, atol=1e-12)
+        assert learned.transitions == driven.transitions == 30 * mdp.H
+
+
+@pytest.mark.parametrize("name", ["rlsvi", "rlsvi, prior first", "lsvi ε-greedy"])
+@every_form
+def test_both_forms_equal_a_textbook_of_loops_and_inverses(name, form, make_mdp):
+    mdp = make_mdp(3, 3, 3, 2, noisy=True)
+    Phi = np.random.default_rng(0).standard_normal((3, 3, 2, 3))
+    agent, game = AGENTS[name](Phi, rng=9, form=form), Game(mdp, 10)
+    history = ([], [], [])
+    for l in range(12):
+        normals = copy.deepcopy(agent.rng).standard_normal if agent.sample else None
+        episode = game.play(agent)
+        if l == 0 and name != "rlsvi, prior first":
+            theta = np.zeros_like(agent.theta)  # the footnote's rule
+        else:
+            theta = textbook(Phi, *history, agent.lam, agent.sigma, normals)
+        np.testing.assert_allclose(agent.theta, theta, rtol=1e-9, atol=1e-9)
+        for kept, new in zip(history, episode, strict=True):
+            kept.append(new)
+
+
+@every_form
+def test_actions_are_greedy_in_the_weights_of_the_episode(form, make_mdp):
+    mdp = make_mdp(4, 3, 3, 3)
+    Phi = np.random.default_rng(1).standard_normal((3, 3, 3, 3))
+    agent, game = rlsvi(Phi, rng=1, form=form), Game(mdp, 2)
+    for l in range(20):
+        states, actions, _ = game.play(agent)
+        for h in range(3):
+            best = np.argmax([sum(Phi[h, states[h], a] * agent.theta[h]) for a in range(3)])
+            assert l == 0 or actions[h] == best
+
+
+@every_form
+def test_tabular_rlsvi_is_the_closed_form_of_section_5(form, make_mdp):
+    mdp, lam, sigma = make_mdp(5, 3, 3, 2, noisy=True), 0.8, 0.6
+    agent = rlsvi(bases.tabular(mdp), lam, sigma, rng=11, form=form)
+    states, actions, rewards = played(agent, mdp, 25, 12)
+    rng = copy.deepcopy(agent.rng)
+    agent.plan()
+    V = np.zeros(3)
+    for h in reversed(range(3)):
+        z = rng.standard_normal(6).reshape(3, 2)
+        theta = np.empty((3, 2))
+        for s, a in np.ndindex(3, 2):
+            here = (states[:, h] == s) & (actions[:, h] == a)
+            n = here.sum()
+            R = rewards[here, h].mean() if n else 0
+            PV = V[states[here, h + 1]].mean() if n else 0
+            mean, variance = n * (R + PV) / (n + lam * sigma**2), sigma**2 / (n + lam * sigma**2)
+            theta[s, a] = mean + math.sqrt(variance) * z[s, a]
+        np.testing.assert_allclose(agent.theta[h].reshape(3, 2), theta, rtol=1e-11, atol=1e-12)
+        V = theta.max(axis=1)
+
+
+@every_form
+@given(st.integers(0, 10**6), st.floats(0.1, 10), st.floats(0.1, 10))
+def test_one_period_of_rlsvi_is_bayesian_linear_regression(form, seed, lam, sigma):
+    rng = np.random.default_rng(seed)
+    Phi = rng.standard_normal((1, 4, 2, 3))
+    agent = rlsvi(Phi, lam, sigma, rng=seed, form=form)
+    s, a, r = rng.integers(4, size=9), rng.integers(2, size=9), rng.standard_normal(9)
+    observe_all(agent, np.column_stack([s, s]), a[:, None], r[:, None])
+    z = copy.deepcopy(agent.rng).standard_normal(3)
+    agent.plan()
+    A = Phi[0, s, a]
+    # Conditioning the joint Gaussian of (θ, y) on y = r, by the Schur complement.
+    gain = np.linalg.solve(A @ A.T / lam + sigma**2 * np.eye(9), A / lam).T
+    mean, covariance = gain @ r, (np.eye(3) - gain @ A) / lam
+    white = np.linalg.cholesky(np.linalg.inv(covariance)).T @ (agent.theta[0] - mean)
+    np.testing.assert_allclose(white, z, rtol=1e-6, atol=1e-6)
+
+
+def test_the_fast_form_stays_accurate_where_the_printed_inverse_does_not():
+    # One period, LSVI with ridge 1e-12 and collinear features, against rational arithmetic.
+    rng = np.random.default_rng(2)
+    Phi = rng.standard_normal((1, 6, 2, 3))
+    Phi[..., 2] = Phi[..., 0] * (1 + 1e-9)
+    pairs, r = list(np.ndindex(6, 2)), rng.standard_normal(12)
+    agent = lsvi(Phi, 1e-12)
+    for (s, a), y in zip(pairs, r, strict=True):
+        agent.observe(0, s, a, y, 0)
+    agent.plan()
+    A = Phi.reshape(12, 3)
+    F = [[Fraction(x) for x in row] for row in A]
+    M = [[sum(f[j] * f[k] for f in F) + (j == k) * Fraction(1e-12) for k in range(3)]
+         + [sum(f[j] * Fraction(y) for f, y in zip(F, r, strict=True))] for j in range(3)]
+    for j in range(3):
+        M[j] = [x / M[j][j] for x in M[j]]
+        for i in {0, 1, 2} - {j}:
+            M[i] = [x - M[i][j] * y for x, y in zip(M[i], M[j], strict=True)]
+    exact = np.array([float(sum(f[j] * M[j][3] for j in range(3))) for f in F])
+    printed = A @ np.linalg.inv(A.T @ A + 1e-12 * np.eye(3)) @ A.T @ r
+    assert relative_gap(A @ agent.theta[0], exact) < 1e-8
+    assert relative_gap(printed, exact) > 1e-5
+
+
+@every_form
+def test_nothing_follows_an_episode_that_ended_early(form):
+    # Two periods, one state, θ_1 = 3 from data of its own; period 0 then ends early or goes on.
+    for s_next, expected in ((None, 1.0), (0, 1.0 + 3.0)):
+        agent = lsvi(np.ones((2, 1, 1, 1)), lam=1e-12, form=form)
+        agent.observe(1, 0, 0, 3.0, 0)
+        agent.observe(0, 0, 0, 1.0, s_next)
+        agent.plan()
+        np.testing.assert_allclose(agent.theta[:, 0], [expected, 3.0], rtol=1e-9)
+
+
+def test_fast_equals_verbatim_when_episodes_end_at_any_time():
+    rng = np.random.default_rng(4)
+    Phi = rng.standard_normal((3, 4, 2, 3))
+    fast, slow = (rlsvi(Phi, rng=1, form=form) for form in FORMS)
+    for _ in range(100):  # beyond the 64 rows that the verbatim form first makes room for
+        s, end = rng.integers(4, size=4), rng.integers(1, 5)
+        for h in range(min(3, end)):
+            a, r = rng.integers(2), rng.standard_normal()
+            for agent in (fast, slow):
+                agent.observe(h, s[h], a, r, None if h == end - 1 else s[h + 1])
+        fast.plan()
+        slow.plan()
+        np.testing.assert_allclose(fast.theta, slow.theta, rtol=1e-8, atol=1e-8)
+
+
+def exact_Q(Phi, states, actions, rewards, lam, sigma, z):
+    """Q̃ of Algorithm 1 in 60 digits, rounded once at the end; z[h] are the normals of period h."""
+    H, S, A, K = Phi.shape
+    phi = {pair: [Decimal(float(x)) for x in Phi[pair]] for pair in np.ndindex(H, S, A)}
+    Q = {}
+    with localcontext(prec=60):
+        for h in reversed(range(H)):
+            rows = [phi[h, s[h], a[h]] for s, a in zip(states, actions, strict=True)]
+            b = [Decimal(float(r[h])) + (max(Q[h + 1, s[h + 1], x] for x in range(A))
+                                         if h < H - 1 else 0)
+                 for s, r in zip(states, rewards, strict=True)]
+            scale = 1 / Decimal(sigma) ** 2
+            L, y = [[Decimal(0)] * K for _ in range(K)], [Decimal(0)] * K
+            for i, j in itertools.product(range(K), repeat=2):
+                if j <= i:  # Cholesky of A'A/σ² + λI, row by row
+                    m = sum(row[i] * row[j] for row in rows) * scale + (i == j) * Decimal(lam)
+                    m -= sum(L[i][k] * L[j][k] for k in range(j))
+                    L[i][j] = m.sqrt() if i == j else m / L[j][j]
+            for i in range(K):
+                right = sum(row[i] * t for row, t in zip(rows, b, strict=True)) * scale
+                y[i] = (right - sum(L[i][k] * y[k] for k in range(i))) / L[i][i]
+            y = [u + Decimal(float(v)) for u, v in zip(y, z[h], strict=True)]
+            for i in reversed(range(K)):
+                y[i] = (y[i] - sum(L[k][i] * y[k] for k in range(i + 1, K))) / L[i][i]
+            for s, a in np.ndindex(S, A):
+                Q[h, s, a] = sum(u * v for u, v in zip(phi[h, s, a], y, strict=True))
+        return np.array([float(Q[pair]) for pair in np.ndindex(H, S, A)]).reshape(H, S, A)
+
+
+@every_form
+@pytest.mark.parametrize("episodes", [2, 5, 6, 25])  # the basis has five columns
+@pytest.mark.parametrize(("lam", "sigma"), [(1.0, 0.1), (100.0, 0.01)])
+def test_both_forms_agree_with_sixty_digits_at_the_settings_of_the_paper(
+        form, episodes, lam, sigma):
+    mdp = chain(8)
+    Phi = bases.coherent(mdp.Q, 5, 1)
+    agent = rlsvi(Phi, lam, sigma, rng=1, form=form)
+    data = played(agent, mdp, episodes, 2)
+    z = copy.deepcopy(agent.rng).standard_normal((mdp.H, 5))[::-1]
+    agent.plan()
+    Q = exact_Q(Phi, *data, lam, sigma, z)
+    assert relative_gap(np.einsum("hsak,hk->hsa", Phi, agent.theta), Q) < 1e-8
+
+
+# --- least-squares value iteration ----------------------------------------------------------
+
+
+@every_form
+def test_lsvi_minimises_the_printed_objective(form, make_mdp):
+    mdp, lam = make_mdp(6, 3, 4, 2, noisy=True), 0.3
+    Phi = bases.agnostic(mdp.Q, 4, 0.5, 1)
+    agent = lsvi(Phi, lam, epsilon=0.3, rng=1, form=form)
+    states, actions, rewards = played(agent, mdp, 30, 2)
+    agent.plan()
+    for h in range(3):
+        A = Phi[h, states[:, h], actions[:, h]]
+        b = rewards[:, h].copy()
+        if h < 2:
+            b += (Phi[h + 1] @ agent.theta[h + 1]).max(axis=1)[states[:, h + 1]]
+        theta = agent.theta[h]
+        np.testing.assert_allclose(A.T @ (A @ theta - b) + lam * theta, 0, atol=1e-11)
+
+        def objective(zeta, A=A, b=b):
+            return ((A @ zeta - b) ** 2).sum() + lam * (zeta**2).sum()
+
+        for step in np.vstack([np.eye(4), -np.eye(4)]) * 1e-3:
+            assert objective(theta + step) > objective(theta)
+
+
+@every_basis
+@every_form
+def test_lsvi_weights_are_exactly_zero_until_the_first_reward(basis_of, form):
+    mdp = chain(6)
+    for dither in ({"epsilon": 0.1}, {"eta": 0.5}):
+        agent, rng = lsvi(basis_of(mdp), rng=3, form=form, **dither), np.random.default_rng(4)
+        for _ in range(400):
+            rewarded = agent.learn(mdp, 1, rng).reward[0] > 0
+            assert not agent.theta.any()
+            if rewarded:
+                break
+        agent.plan()
+        assert rewarded
+        assert agent.theta.any()
+
+
+@given(st.integers(0, 10**6), st.floats(0.1, 10), st.floats(0.1, 3))
+def test_rlsvi_without_its_noise_is_lsvi_with_ridge_lam_sigma_squared(seed, lam, sigma):
+    rng = np.random.default_rng(seed)
+    Phi = rng.standard_normal((3, 4, 2, 3))
+    s, a, r = rng.integers(4, size=(4, 9)), rng.integers(2, size=(3, 9)), rng.random((3, 9))
+    data = [Transitions(s[h], a[h], r[h], s[h + 1]) for h in range(3)]
+
+    class Silent:
+        def standard_normal(self, K):
+            return np.zeros(K)
+
+    one = algorithm_1(Phi, data, lam, sigma, Silent())
+    two = algorithm_3(Phi, data, lam * sigma**2)
+    np.testing.assert_allclose(one, two, rtol=1e-8, atol=1e-8)
+
+
+# --- from values to actions -----------------------------------------------------------------
+
+values = st.lists(st.sampled_from([-3.0, 0.0, 1.0, 1.5]), min_size=1, max_size=5)
+
+
+def law(q, epsilon=0.0, eta=0.0):
+    out = np.full(len(q), np.nan)
+    action_probabilities(np.array(q, dtype=float), epsilon, eta, out)
+    return out
+
+
+@given(values, st.integers(0, 8))
+def test_epsilon_greedy_is_the_law_of_algorithm_5_by_enumeration(q, eighths):
+    epsilon, best = Fraction(eighths, 8), [a for a in range(len(q)) if q[a] == max(q)]
+    p = [Fraction(0)] * len(q)
+    for xi, coin in ((1, epsilon), (0, 1 - epsilon)):
+        choices = range(len(q)) if xi else best
+        for a in choices:
+            p[a] += coin / len(choices)
+    np.testing.assert_allclose(law(q, float(epsilon)), [float(x) for x in p], rtol=1e-15)
+
+
+@given(values, st.floats(0.05, 50))
+def test_boltzmann_is_the_law_of_algorithm_4(q, eta):
+    weights = [math.exp(x / eta) for x in q]
+    expected = [w / sum(weights) for w in weights]
+    np.testing.assert_allclose(law(q, eta=eta), expected, rtol=1e-12)
+
+
+def test_greedy_splits_every_tie_evenly():
+    for tied in itertools.product([0.0, 1.0], repeat=4):
+        best = [q == max(tied) for q in tied]
+        assert law(tied).tolist() == [b / sum(best) for b in best]
+
+
+@pytest.mark.parametrize("q", [[1e17, 0.0, 1e17], [0.0, -1e300, 0.0], [1e300, -1e300, 1e300]])
+@pytest.mark.parametrize("eta", [0.0, 5e-324, 1e-300, 1e-3])
+def test_huge_values_and_vanishing_temperatures_give_the_greedy_law(q, eta):
+    assert law(q, eta=eta).tolist() == [0.5, 0.0, 0.5]
+
+
+def test_boltzmann_ignores_a_common_shift_and_flattens_when_hot():
+    np.testing.assert_allclose(law([2.0, 3.0], eta=1.0), law([2.0**40, 2.0**40 + 1], eta=1.0))
+    np.testing.assert_allclose(law([0.0, 1.0, 7.0], eta=1e12), 1 / 3, rtol=1e-10)
+
+
+@every_form
+def test_the_first_episode_is_uniform_on_the_chain(form):
+    mdp, actions = chain(20), []
+    Phi = bases.coherent(mdp.Q, 4, 1)
+    for seed in range(200):
+        actions += Game(mdp, seed).play(rlsvi(Phi, rng=1000 + seed, form=form))[1]
+    # Exact binomial on 3800 fair coins: right code fails once in 10^6 choices of seeds.
+    assert binomtest(sum(actions), len(actions), 0.5).pvalue > RATE
+
+
+def test_dithering_finds_the_reward_with_probability_p_star_over_2_to_the_H():
+    mdp, trials = chain(4), 4000
+    Phi = bases.coherent(mdp.Q, 3, 1)
+    rng = np.random.default_rng(7)
+    found = sum(lsvi(Phi, epsilon=0.1, rng=rng).learn(mdp, 1, rng).reward[0] > 0
+                for _ in range(trials))
+    assert binomtest(int(found), trials, 0.75**3 / 8).pvalue > RATE  # exact binomial
+
+
+@every_form
+def test_a_first_episode_from_the_prior_draws_normal_over_root_lam(form):
+    agent = rlsvi(np.ones((2, 3, 2, 4)), lam=4.0, first_episode="prior", rng=8, form=form)
+    agent.plan()
+    z = np.random.default_rng(8).standard_normal((2, 4))[::-1]  # the last period is drawn first
+    np.testing.assert_allclose(agent.theta, z / 2, rtol=1e-14)
+
+
+@every_agent
+@every_form
+def test_policy_is_the_law_act_draws_from(agent_of, form, make_mdp):
+    mdp = make_mdp(7, 2, 2, 3)
+    agent = agent_of(bases.agnostic(mdp.Q, 3, 0.5, 1), rng=9, form=form)
+    agent.learn(mdp, 5, 10)
+    agent.plan()
+    policy, shadow = agent.policy(), copy.deepcopy(agent.rng)
+    assert (policy > 0).sum(axis=2).max() == (1 if agent.epsilon == agent.eta == 0 else 3)
+    for h, s in [*np.ndindex(2, 2)] * 20:
+        edges = np.cumsum(policy[h, s])
+        assert agent.act(h, s) == np.searchsorted(edges, shadow.random(), side="right")
+
+
+# --- learning on ----------------------------------------------------------------------------
+
+
+def test_compiled_generators_draw_what_numpy_draws():
+    @numba.njit
+    def mixed(rng, out):
+        for i in range(out.shape[0]):
+            out[i] = rng.standard_normal() if i % 3 else rng.random()
+
+    rng, out = np.random.default_rng(11), np.empty(3000)
+    mixed(np.random.default_rng(11), out)
+    expected = [rng.standard_normal() if i % 3 else rng.random() for i in range(3000)]
+    assert out.tolist() == expected
+
+
+@every_agent
+@every_form
+def test_learning_in_pieces_is_learning_at_once(agent_of, form, make_mdp):
+    mdp = make_mdp(8, 3, 3, 2, noisy=True)
+    Phi = bases.coherent(mdp.Q, 3, 1)
+    one, two = (agent_of(Phi, rng=12, form=form) for _ in range(2))
+    whole, rng = one.learn(mdp, 70, 13, exact=True), np.random.default_rng(13)
+    pieces = [two.learn(mdp, n, rng, exact=True) for n in (1, 0, 2, 67)]
+    for x, *y in zip(whole, *pieces, strict=True):
+        assert np.array_equal(x, np.concatenate(y))
+    assert np.array_equal(one.theta, two.theta)
+    assert one.transitions == two.transitions == 70 * 3
+
+
+@every_agent
+@every_form
+def test_expected_is_the_exact_value_of_the_policy_played(agent_of, form, make_mdp):
+    for mdp in (chain(5), make_mdp(9, 3, 3, 3, noisy=True)):
+        agent = agent_of(bases.agnostic(mdp.Q, 4, 0.3, 1), rng=14, form=form)
+        rng = np.random.default_rng(15)
+        for _ in range(12):
+            run = agent.learn(mdp, 1, rng, exact=True)
+            value = mdp.initial @ mdp.evaluate(agent.policy())[0]  # weights are still the episode's
+            assert math.isclose(run.expected[0], value, rel_tol=1e-12, abs_tol=1e-12)
+            assert run.expected[0] <= mdp.value + 1e-12
+
+
+@every_form
+def test_expected_is_nan_and_changes_nothing_unless_asked_for(form):
+    mdp = chain(5)
+    Phi = bases.coherent(mdp.Q, 4, 1)
+    runs = [rlsvi(Phi, rng=1, form=form).learn(mdp, 40, 2, exact=exact) for exact in (True, False)]
+    assert np.isnan(runs[1].expected).all()
+    assert np.isfinite(runs[0].expected).all()
+    assert np.array_equal(runs[0].reward, runs[1].reward)
+
+
+@every_form
+@pytest.mark.parametrize("noisy", [False, True])
+def test_every_step_uses_a_fixed_number_of_draws(form, noisy, make_mdp):
+    mdp = make_mdp(10, 3, 3, 2, noisy=noisy)
+    agent, rng = lsvi(bases.tabular(mdp), epsilon=0.5, rng=1, form=form), np.random.default_rng(2)
+    agent.learn(mdp, 10, rng)
+    world, mind = np.random.default_rng(2), np.random.default_rng(1)
+    world.random(10 * (1 + 3 + (4 if noisy else 0)))  # a start, 3 moves and, if random, 4 rewards
+    mind.random(10 * 3)
+    assert rng.random() == world.random()
+    assert agent.rng.random() == mind.random()
+
+
+def test_learning_on_the_chain_reaches_the_optimal_policy():
+    mdp = chain(10)
+    run = rlsvi(bases.coherent(mdp.Q, 5, 1), rng=2).learn(mdp, 1500, 3, exact=True)
+    assert np.mean(mdp.value - run.expected[-500:] < 1e-12) > 0.95
+    assert np.mean(mdp.value - run.expected[:5] > 1e-12) > 0.5
+
+
+@pytest.mark.parametrize("i", [-3, 1, 4])
+@every_form
+def test_scaled_features_with_scaled_lam_play_bit_for_bit_alike(form, i):
+    mdp, c = chain(6), 2.0**i
+    Phi = bases.coherent(mdp.Q, 4, 1)
+    one, two = (rlsvi(f * Phi, f**2, 0.1, rng=1, form=form) for f in (1.0, c))
+    episodes = 600 if form is FastAgent else 60
+    runs = [agent.learn(mdp, episodes, 2, exact=True) for agent in (one, two)]
+    assert np.array_equal(runs[0].reward, runs[1].reward)
+    assert np.array_equal(runs[0].expected, runs[1].expected)
+    assert np.array_equal(one.theta, two.theta * c)
+
+
+def test_scaled_features_with_scaled_lam_play_alike_to_rounding():
+    mdp = chain(6)
+    Phi = bases.coherent(mdp.Q, 4, 1)
+    one, two = (rlsvi(f * Phi, f**2, 0.1, rng=1) for f in (1.0, 3.0))
+    assert np.array_equal(one.learn(mdp, 300, 2).reward, two.learn(mdp, 300, 2).reward)
+    assert relative_gap(3 * two.theta, one.theta) < 1e-6
+
+
+def test_the_fast_form_keeps_nothing_per_episode():
+    mdp = chain(5)
+    Phi = bases.coherent(mdp.Q, 3, 1)
+
+    def growth(form, episodes):
+        agent = rlsvi(Phi, rng=1, form=form)
+        agent.learn(mdp, 1, 2)
+        before = len(pickle.dumps(agent.__dict__))
+        agent.learn(mdp, episodes, 3)
+        return len(pickle.dumps(agent.__dict__)) - before
+
+    assert abs(growth(FastAgent, 2000)) < 64  # a counter or two may need a longer integer
+    assert growth(VerbatimAgent, 100) > 64
+
+
+# --- what is refused ------------------------------------------------------------------------
+
+Phi0 = np.ones((2, 3, 2, 4))
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda: rlsvi(Phi0[0]), r"finite \(H, S, A, K\) array; it has shape \(3, 2, 4\).*bases"),
+    (lambda: rlsvi(Phi0 * np.nan), "Phi must be a finite"),
+    (lambda: lsvi(Phi0[..., :0]), r"shape \(2, 3, 2, 0\)"),
+    (lambda: rlsvi(Phi0, lam=0.0), "lam must be a finite number above 0; it is 0.0"),
+    (lambda: rlsvi(Phi0, sigma=-1.0), "sigma must be a finite number above 0; it is -1.0"),
+    (lambda: lsvi(Phi0, math.nan), "lam must be a finite number above 0; it is nan"),
+    (lambda: rlsvi(Phi0, first_episode="one"), "'zero'.*'prior'.*it is 'one'"),
+    (lambda: lsvi(Phi0, epsilon=1.5), "epsilon is a probability, a number from 0 to 1; it is 1.5"),
+    (lambda: lsvi(Phi0, epsilon=-0.1), "epsilon is a probability, a number from 0 to 1; it is -0.1"),
+    (lambda: lsvi(Phi0, eta=-1.0), "eta is a temperature, a number of at least 0; it is -1.0"),
+    (lambda: lsvi(Phi0, eta=math.inf), "eta is a temperature, a number of at least 0; it is inf"),
+    (lambda: lsvi(Phi0, epsilon=0.1, eta=0.1), "choose one way to dither: epsilon=0.1.*eta=0.1"),
+    (lambda: rlsvi(Phi0).learn(chain(4), 1),
+     r"basis is for \(H, S, A\) = \(2, 3, 2\); the MDP has \(3, 4, 2\)"),
+    (lambda: rlsvi(Phi0).learn(chain(3), -1), "episodes must be a whole number; it is -1"),
+    (lambda: rlsvi(Phi0).learn(chain(3), 2.0), "episodes must be a whole number; it is 2.0"),
+    (lambda: rlsvi(Phi0, form=VerbatimAgent).learn(chain(4), 1), "basis is for"),
+])
+def test_a_refusal_names_the_rule_and_the_value(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@every_form
+@pytest.mark.parametrize(("transition", "message"), [
+    ((2, 0, 0, 0.0, 0), "h must be one of 0, …, 1; it is 2"),
+    ((-1, 0, 0, 0.0, 0), "h must be one of 0, …, 1; it is -1"),
+    ((0, 3, 0, 0.0, 0), "s must be one of 0, …, 2; it is 3"),
+    ((0, 0, 2, 0.0, 0), "a must be one of 0, …, 1; it is 2"),
+    ((0, 0, 0, 0.0, 3), "s_next must be one of 0, …, 2; it is 3"),
+    ((0, 0, 0, 0.0, -1), "s_next must be one of 0, …, 2; it is -1"),
+    ((0, 0, 0, math.nan, 0), "a reward must be finite; r is nan in period 0"),
+    ((1, 0, 0, math.inf, 0), "a reward must be finite; r is inf in period 1"),
+])
+def test_a_transition_outside_the_basis_is_refused_and_leaves_no_trace(form, transition, message):
+    agent = rlsvi(Phi0, rng=1, form=form)
+    before = pickle.dumps(agent.__dict__)
+    with pytest.raises((IndexError, ValueError), match=message):
+        agent.observe(*transition)
+    assert pickle.dumps(agent.__dict__) == before
+
+
+def test_a_state_outside_the_basis_has_no_action():
+    with pytest.raises(IndexError, match="s must be one of 0, …, 2; it is 3"):
+        rlsvi(Phi0).act(0, 3)
+
+
+def test_the_inputs_of_these_refusals_are_otherwise_fine():
+    run = rlsvi(Phi0).learn(FiniteMDP.stationary(chain(3).P[0], chain(3).R[0], 2), 3)
+    assert run.reward.tolist() == [0, 0, 0]

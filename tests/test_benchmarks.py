@@ -1,0 +1,29 @@
+"""The benchmark compares like with like."""
+
+import numpy as np
+
+from benchmarks.__main__ import NumpyStatistics, flops, play
+from rlsvi_core import VerbatimAgent, bases, chain, rlsvi
+
+
+def test_the_three_forms_plan_the_same_values_from_the_same_draws():
+    mdp = chain(12)
+    Phi = bases.coherent(mdp.Q, 5, 1)
+    forms = (rlsvi(Phi, rng=2), NumpyStatistics(Phi, 1.0, 0.1, np.random.default_rng(2)),
+             rlsvi(Phi, rng=2, form=VerbatimAgent))
+    play(mdp, forms, 60, np.random.default_rng(3))
+    values = []
+    for agent in forms:
+        agent.rng.bit_generator.state = np.random.default_rng(9).bit_generator.state
+        agent.plan()
+        values.append(np.stack([P @ t for P, t in zip(Phi, agent.theta, strict=True)]))
+    scale = np.abs(values[0]).max()
+    assert np.abs(values[1] - values[0]).max() < 1e-6 * scale
+    assert np.abs(values[2] - values[0]).max() < 1e-6 * scale
+
+
+def test_the_flop_count_matches_a_hand_count():
+    agent = rlsvi(np.ones((2, 1, 2, 3)))
+    agent.observe(0, 0, 0, 0.0, 0)  # one state has followed period 0
+    look_ups, solves, rotations, rest = 12 + 6, 2 * 18, 2 * (18 + 18), 2 * (6 + 9 + 12)
+    assert flops(agent) == look_ups + solves + rotations + rest

@@ -1,0 +1,49 @@
+"""Every verdict is recomputed; a wrong one is reported."""
+
+import dataclasses
+
+import pytest
+
+from rlsvi_core import claims
+from rlsvi_core.claims import FAILS, HOLDS, REGISTER, VERDICTS, Evidence
+from rlsvi_core.cli import main
+
+
+@pytest.mark.parametrize("claim", REGISTER.values(), ids=REGISTER)
+def test_the_verdict_is_the_registered_one(claim):
+    evidence = claim.judge()
+    assert evidence.verdict == claim.verdict
+    assert evidence.verdict in VERDICTS
+    assert claim.kind in ("exact", "certified", "Monte Carlo", "experiment", "reading", "none")
+    assert claim.statement.endswith(".")
+    assert evidence.found.endswith(".")
+
+
+def test_claims_that_were_not_checked_do_not_pretend():
+    for claim in REGISTER.values():
+        assert (claim.kind == "none") == (claim.verdict == claims.OPEN)
+
+
+@pytest.mark.parametrize(("id", "break_it"), [
+    ("3.value", lambda m: m.setattr(claims, "_p_star", lambda N: (1 - 1 / N) ** N)),
+    ("3.probability", lambda m: m.setattr(claims, "arrival_probability", lambda N: 2.0 ** (1 - N))),
+    ("3.wait", lambda m: m.setattr(claims, "arrival_probability", lambda N: 2.0 ** (1 - N))),
+    ("3.others", lambda m: m.setattr(claims, "RIGHT", 0)),
+])
+def test_a_planted_falsehood_is_caught(id, break_it, monkeypatch):
+    break_it(monkeypatch)
+    assert REGISTER[id].judge().verdict == FAILS
+
+
+def test_check_exits_1_when_a_verdict_differs(monkeypatch, capsys):
+    wrong = dataclasses.replace(REGISTER["3.value"], judge=lambda: Evidence(FAILS, "No.", {}))
+    monkeypatch.setitem(REGISTER, "3.value", wrong)
+    assert main(["check", "3.value"]) == 1
+    assert "FAIL 3.value" in capsys.readouterr().out
+
+
+def test_the_scoreboard_has_a_row_for_each_claim():
+    board = claims.scoreboard(["3.value", "A.ridge"]).splitlines()
+    assert len(board) == 4
+    assert all(row.count("|") == 5 for row in board)
+    assert HOLDS in board[2]
