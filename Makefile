@@ -55,6 +55,8 @@ test: .venv/.done  ## lint, tests, every chapter against its stored output, the 
 execute: .venv/.done  ## run every chapter and store its output (same code, same bytes)
 	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
 		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=600 $(NOTEBOOKS)
+	@# How output was cut into pieces depends on timing; joined, it does not.
+	$(BIN)/jupyter nbconvert --to notebook --inplace --coalesce-streams $(NOTEBOOKS)
 
 lab: .venv/.done  ## open the chapters in JupyterLab
 	$(BIN)/jupyter lab book

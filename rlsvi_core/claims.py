@@ -417,13 +417,20 @@ def _():
                     {})
 
 
+def tally() -> dict[str, int]:
+    """How many claims are registered under each verdict."""
+    verdicts = [one.verdict for one in REGISTER.values()]
+    return {verdict: verdicts.count(verdict) for verdict in VERDICTS}
+
+
 def scoreboard(ids=None) -> str:
     """The claims and their verdicts as a Markdown table, judged now."""
     lines = ["| Claim | Paper | Here | Verdict |", "| --- | --- | --- | --- |"]
     for one in REGISTER.values():
         if ids is None or one.id in ids:
             found = one.judge()
-            cells = (f"**{one.statement}** <br> {one.place} · {one.kind}", one.paper, found.found,
-                     found.verdict)
-            lines.append("| " + " | ".join(cell.replace("|", "&#124;") for cell in cells) + " |")
+            statement, paper, here = (text.replace("*", "\\*").replace("|", "&#124;")
+                                      for text in (one.statement, one.paper, found.found))
+            cells = f"**{statement}** {one.place} · {one.kind}", paper, here, found.verdict
+            lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)

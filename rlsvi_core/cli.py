@@ -6,6 +6,7 @@ Exit status: 0 all is well, 1 a check failed, 2 bad usage.
 import argparse
 import difflib
 import json
+import os
 import sys
 import textwrap
 from pathlib import Path
@@ -146,6 +147,9 @@ def main(argv: list[str] | None = None) -> int:
     except (store.StoreError, runner.ClusterError) as error:
         print(f"rlsvi: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
         print("\nrlsvi: stopped; finished runs are kept, run the same command to resume",
               file=sys.stderr)

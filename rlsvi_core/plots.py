@@ -48,6 +48,12 @@ def _spread(ax, table: pd.DataFrame, value: str, agent: str, *, singles: bool = 
     ax.plot(runs.index, middle, color=COLOUR[agent], ls=LINE[agent], lw=2.2, label=NAME[agent])
 
 
+def scientific(x: float) -> str:
+    """A number for a caption: 1.5 × 10¹⁵."""
+    digits, power = f"{x:.1e}".split("e")
+    return f"{digits} × 10" + str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
 @_styled
 def chain_diagram(N: int = 50) -> Figure:
     """Figure 1: the chain. Solid arrows go left for sure, dashed ones right with a slip."""
@@ -137,14 +143,45 @@ def value_samples(samples: dict[int, np.ndarray], truth: np.ndarray) -> Figure:
 
 
 @_styled
-def posterior_widths(widths: pd.DataFrame) -> Figure:
-    """Posterior standard deviation of the value at chosen states, against episodes."""
+def running_regret(realised: np.ndarray, exact: float) -> Figure:
+    """The average realised regret of a policy, episode by episode, and its exact value."""
     fig, ax = _canvas()
-    for (label, line), style in zip(widths.items(), ("-", "--", ":", "-."), strict=False):
-        ax.plot(widths.index, line, style, lw=2, label=label)
-    ax.set(xscale="log", yscale="log", xlabel="episodes of data",
-           ylabel="standard deviation of $\\tilde Q$")
+    n = np.arange(1, realised.shape[1] + 1)
+    mean = realised.cumsum(axis=1) / n
+    ax.plot(n, mean.T, color=COLOUR["rlsvi"], lw=0.8, alpha=0.6)
+    ax.plot([], [], color=COLOUR["rlsvi"], lw=0.8, label="realised, averaged")
+    ax.axhline(exact, color=COLOUR["truth"], lw=2, label="exact")
+    ax.set(xscale="log", xlabel="episodes averaged", ylabel="regret per episode")
     ax.legend()
+    return fig
+
+
+@_styled
+def basis_fits(truth: np.ndarray, fits: dict[str, np.ndarray]) -> Figure:
+    """A slice of Q* along the states, and the best that a basis can do."""
+    fig, axes = _canvas(len(fits), width=8.4, sharey=True)
+    states = np.arange(1, truth.size + 1)
+    for ax, (name, fit) in zip(axes, fits.items(), strict=True):
+        ax.plot(states, truth, color=COLOUR["truth"], lw=2, label="$Q^*$")
+        ax.plot(states, fit, color=COLOUR["epsilon-greedy"], ls="--", marker=".",
+                label="best fit in the span")
+        ax.set(title=name, xlabel="state")
+    axes[0].set_ylabel("value of going right")
+    axes[0].legend()
+    return fig
+
+
+@_styled
+def action_law(laws: dict[str, pd.DataFrame]) -> Figure:
+    """The probability of each action against the parameter of a dithering scheme."""
+    fig, axes = _canvas(len(laws), width=8.4, sharey=True)
+    for ax, (name, law) in zip(axes, laws.items(), strict=True):
+        for (action, line), style in zip(law.items(), ("-", "--", ":", "-."), strict=False):
+            ax.plot(law.index, line, ls=style, lw=2, label=action)
+        ax.set(title=name, xlabel=law.index.name)
+    axes[-1].set_xscale("log")
+    axes[0].set_ylabel("probability")
+    axes[0].legend()
     return fig
 
 

@@ -596,7 +596,7 @@ Phi0 = np.ones((2, 3, 2, 4))
     (lambda: lsvi(Phi0, math.nan), "lam must be a finite number above 0; it is nan"),
     (lambda: rlsvi(Phi0, first_episode="one"), "'zero'.*'prior'.*it is 'one'"),
     (lambda: lsvi(Phi0, epsilon=1.5), "epsilon is a probability, a number from 0 to 1; it is 1.5"),
-    (lambda: lsvi(Phi0, epsilon=-0.1), "epsilon is a probability, a number from 0 to 1; it is -0.1"),
+    (lambda: lsvi(Phi0, epsilon=-0.1), "probability, a number from 0 to 1; it is -0.1"),
     (lambda: lsvi(Phi0, eta=-1.0), "eta is a temperature, a number of at least 0; it is -1.0"),
     (lambda: lsvi(Phi0, eta=math.inf), "eta is a temperature, a number of at least 0; it is inf"),
     (lambda: lsvi(Phi0, epsilon=0.1, eta=0.1), "choose one way to dither: epsilon=0.1.*eta=0.1"),

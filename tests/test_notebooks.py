@@ -14,6 +14,7 @@ BOOK = Path(__file__).parents[1] / "book"
 NOTEBOOKS = sorted(BOOK.glob("*.ipynb"))
 MACHINE_PATH = re.compile(r"/(?:home|Users|root|work|tmp|usr|opt|var)/|\b[A-Z]:\\\\")
 LONGEST_CELL = 30
+LONGEST_LINE = 88  # what the rendered page shows without scrolling
 
 
 def text(value):
@@ -83,3 +84,9 @@ def test_figures_have_alt_text(cells):
         and not cell["metadata"].get("mystnb", {}).get("image", {}).get("alt", "").strip()
     ]
     assert not silent, "set mystnb.image.alt in the metadata of these code cells"
+
+
+def test_code_fits_the_page(cells):
+    long = [line for cell in cells for line in text(cell["source"]).splitlines()
+            if len(line) > LONGEST_LINE]
+    assert long == []
