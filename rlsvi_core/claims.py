@@ -431,6 +431,7 @@ def scoreboard(ids=None) -> str:
             found = one.judge()
             statement, paper, here = (text.replace("*", "\\*").replace("|", "&#124;")
                                       for text in (one.statement, one.paper, found.found))
-            cells = f"**{statement}** {one.place} · {one.kind}", paper, here, found.verdict
+            how = "" if one.kind == "none" else f" · {one.kind}"
+            cells = f"**{statement}** {one.place}{how}", paper, here, found.verdict
             lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)

@@ -9,6 +9,7 @@ from functools import wraps
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from cycler import cycler
 from matplotlib.figure import Figure
 
 COLOUR = {"rlsvi": "#0072B2", "epsilon-greedy": "#D55E00", "boltzmann": "#E69F00",
@@ -18,6 +19,7 @@ NAME = {"rlsvi": "RLSVI", "epsilon-greedy": "LSVI, ε-greedy", "boltzmann": "LSV
 MARK = {"rlsvi": "o", "epsilon-greedy": "s", "boltzmann": "^"}
 STYLE = {"figure.facecolor": "white", "axes.facecolor": "white", "savefig.facecolor": "white",
          "figure.dpi": 110, "font.size": 10, "axes.spines.top": False, "axes.spines.right": False,
+         "axes.prop_cycle": cycler(color=["#0072B2", "#D55E00", "#009E73", "#CC79A7"]),
          "axes.grid": True, "grid.alpha": 0.25, "legend.frameon": False,
          "figure.constrained_layout.use": True}
 FEW = 5  # the paper averages five seeds; these are drawn one by one
