@@ -23,8 +23,8 @@ from .experiments import Figure, Task
 
 
 def code_hash() -> str:
-    """A fingerprint of the code that results depend on: drawing and judging them does not count."""
-    return source_hash("claims", "plots", "cli", "runner", "store", "__main__")
+    """A fingerprint of the code that results depend on: drawing, summarising and judging do not count."""
+    return source_hash("claims", "plots", "cli", "runner", "store", "summary", "scaling", "__main__")
 
 
 class StoreError(Exception):

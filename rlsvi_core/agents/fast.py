@@ -41,32 +41,39 @@ class Statistics(NamedTuple):
 
 
 @jit
-def _largest_value(Phi, theta, h, s):
-    """V_h(s) = max_a Q_h(s, a). Without a store in the loop, it runs at twice the speed."""
-    top = -np.inf
-    for a in range(Phi.shape[2]):
-        total = 0.0
-        for k in range(theta.shape[1]):
-            total += Phi[h, s, a, k] * theta[h, k]
-        top = max(top, total)
-    return top
+def _add_next_values(Phi, theta, data, h, x):
+    """Add Σ_{s'} V_{h+1}(s') g_h(s') to x, over the states that have followed period h.
+
+    Two states at a time: their sums do not wait for each other.
+    """
+    _, _, g, followed, count, _ = data
+    K = x.shape[0]
+    for i in range((count[h] + 1) // 2):
+        s, t = followed[h, 2 * i], followed[h, min(2 * i + 1, count[h] - 1)]
+        V_s, V_t = -np.inf, -np.inf
+        for a in range(Phi.shape[2]):
+            Q_s, Q_t = 0.0, 0.0
+            for k in range(K):
+                Q_s += Phi[h + 1, s, a, k] * theta[h + 1, k]
+                Q_t += Phi[h + 1, t, a, k] * theta[h + 1, k]
+            V_s, V_t = max(V_s, Q_s), max(V_t, Q_t)
+        if s == t:  # an odd one out
+            V_t = 0.0
+        for k in range(K):
+            x[k] += V_s * g[h, s, k] + V_t * g[h, t, k]
 
 
 @jit
 def _estimate(Phi, data, noise, rng, theta):
     """Algorithm 1 (noise = σ) or Algorithm 3 (noise = 0)."""
-    U, c, g, followed, count, _ = data
+    U, c = data.U, data.c
     H, _, _, K = Phi.shape
     for h in range(H - 1, -1, -1):
         x = theta[h]
         for k in range(K):
             x[k] = c[h, k]
         if h < H - 1:
-            for i in range(count[h]):
-                s_next = followed[h, i]
-                v = _largest_value(Phi, theta, h + 1, s_next)
-                for k in range(K):
-                    x[k] += v * g[h, s_next, k]
+            _add_next_values(Phi, theta, data, h, x)
         solve_transposed(U[h], x)
         if noise > 0.0:
             for k in range(K):

@@ -4,6 +4,6 @@ from . import chain
 from .figure import Figure, Scale, Task
 from .summary import median_interval
 
-FIGURES: dict[str, Figure] = {figure.name: figure for figure in (chain.EXAMPLE_1, chain.FIGURE_2A)}
+FIGURES: dict[str, Figure] = {figure.name: figure for figure in chain.ALL}
 
 __all__ = ["FIGURES", "Figure", "Scale", "Task", "chain", "median_interval"]

@@ -1,14 +1,19 @@
-r"""Chain experiments: Example 1 (section 3) and figure 2(a) (section 6.1).
+r"""Chain experiments: Example 1 (section 3), section 6.1 and appendix C.
 
-**Example 1.** Until the reward is first seen, dithering agents act uniformly at random, so the
-first rewarded episode :math:`l^*` is geometric with success probability :math:`p^* 2^{-(N-1)}`.
-The experiment plays until then.
+Three kinds of run cover all of them:
 
-**Figure 2(a).** A 50-state chain, K = 10 coherent features (Algorithm 6), σ = 0.1, λ = 1, 2000
-episodes; RLSVI against ε-greedy LSVI on the same basis, with the same environment noise. Seeds 0–4
-stand for the paper's five. Regret is recorded twice: realised (what the paper plots) and expected,
-:math:`\sum_l (V^*_0 - V^{\mu_l}_0)`, by exact evaluation of each episode's policy.
+- ``first_arrival`` plays a tabular agent until its first reward. Until then dithering agents act
+  uniformly at random, so the wait is geometric with success probability :math:`p^* 2^{-(N-1)}`.
+- ``learning_curve`` records regret along a run, realised (what the paper plots) and expected,
+  :math:`\sum_l (V^*_0 - V^{\mu_l}_0)`, by exact evaluation of each episode's policy.
+- ``time_to_learn`` plays until the tenth reward, the paper's proxy for learning time. A run that
+  does not get there within its budget is censored, and says so.
+
+Where the paper prints a setting it is used; its five seeds are seeds 0–4. Where it does not print
+a grid (chain lengths, numbers of features, λ, σ), the grid here is ours.
 """
+
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,10 +21,13 @@ import pandas as pd
 from .. import bases
 from ..agents import Agent, lsvi, rlsvi
 from ..envs import chain
+from ..envs.chain import LEFT, RIGHT
+from ..mdp import FiniteMDP, first_state, last_reward, step
 from .figure import Figure, Scale, streams
 from .summary import Interval, median_interval
 
 REWARDS_TO_LEARN = 10  # section 6.1: "episodes until 10 rewards" is the proxy for learning time
+PAPER_SEEDS = range(5)
 
 
 def make_agent(agent: str, Phi, lam: float, sigma: float, rng) -> Agent:
@@ -33,35 +41,108 @@ def make_agent(agent: str, Phi, lam: float, sigma: float, rng) -> Agent:
     raise ValueError(f"agent must be 'rlsvi', 'epsilon-greedy' or 'boltzmann'; it is {agent!r}.")
 
 
+# --------------------------------------------------------------------------- the kinds of run
+
 def first_arrival(agent: str, N: int, seed: int, lam: float, sigma: float, budget: int):
     """Play a tabular agent on the N-chain until its first reward, or until the budget is spent."""
     mdp = chain(N)
     _, env_rng, agent_rng = streams(seed)
     learner = make_agent(agent, bases.tabular(mdp), lam, sigma, agent_rng)
-    for start in range(0, budget, 256):
-        rewarded = np.flatnonzero(learner.learn(mdp, min(256, budget - start), env_rng).reward)
-        if rewarded.size:
-            return [{"first_reward": start + int(rewarded[0]), "censored": False}]
-    return [{"first_reward": budget, "censored": True}]
+    (first,) = _episodes_of_rewards(mdp, learner, env_rng, budget, count=1)
+    return [{"first_reward": min(first - 1, budget), "censored": first > budget}]
 
 
 def learning_curve(agent: str, seed: int, N: int, K: int, lam: float, sigma: float,
                    episodes: int, every: int):
-    """Regret along one run, a row every so many episodes."""
+    """Regret along one run, a row every so many episodes. Memory does not grow with episodes."""
     mdp = chain(N)
     basis_rng, env_rng, agent_rng = streams(seed)
     learner = make_agent(agent, bases.coherent(mdp.Q, K, basis_rng), lam, sigma, agent_rng)
-    run = learner.learn(mdp, episodes, env_rng, exact=True)
-    rewards = np.cumsum(run.reward)
-    shortfall = np.cumsum(mdp.value - run.expected)
-    return [{"episode": n,
-             "rewards": int(rewards[n - 1]),
-             "regret": n * mdp.value - float(rewards[n - 1]),
-             "expected_regret": float(shortfall[n - 1]),
-             "suboptimal": int((run.expected[:n] < mdp.value - 1e-9).sum()),
-             "furthest": 1 + int(run.furthest[n - every:n].max())}
-            for n in range(every, episodes + 1, every)]
+    rows, rewards, shortfall, suboptimal, lapses = [], 0, 0.0, 0, 0
+    for n in range(every, episodes + 1, every):
+        run = learner.learn(mdp, every, env_rng, exact=True)
+        missed = run.expected < mdp.value - 1e-9
+        after = (rewards + np.cumsum(run.reward) - run.reward) > 0  # a reward came before
+        rewards += int(run.reward.sum())
+        shortfall += float((mdp.value - run.expected).sum())
+        suboptimal += int(missed.sum())
+        lapses += int((missed & after).sum())
+        rows.append({"episode": n, "rewards": rewards, "regret": n * mdp.value - rewards,
+                     "expected_regret": shortfall, "suboptimal": suboptimal, "lapses": lapses,
+                     "furthest": 1 + int(run.furthest.max())})
+    return rows
 
+
+def _episodes_of_rewards(mdp: FiniteMDP, learner: Agent, env_rng, budget: int, count: int):
+    """How many episodes the first ``count`` rewards took; budget + 1 for those that never came."""
+    found: list[int] = []
+    for start in range(0, budget, 128):
+        run = learner.learn(mdp, min(128, budget - start), env_rng)
+        found += (1 + start + np.flatnonzero(run.reward)).tolist()
+        if len(found) >= count:
+            break
+    return (found + [budget + 1] * count)[:count]
+
+
+def time_to_learn(seed: int, N: int, K: int, lam: float, sigma: float, budget: int):
+    """Episodes until the first and the tenth reward, coherent features."""
+    mdp = chain(N)
+    basis_rng, env_rng, agent_rng = streams(seed)
+    Phi = bases.coherent(mdp.Q, K, basis_rng)
+    return [_learning_row(mdp, rlsvi(Phi, lam, sigma, rng=agent_rng), env_rng, budget)]
+
+
+def _learning_row(mdp, learner, env_rng, budget) -> dict[str, Any]:
+    waits = _episodes_of_rewards(mdp, learner, env_rng, budget, REWARDS_TO_LEARN)
+    return {"first_reward": min(waits[0], budget), "tenth_reward": min(waits[-1], budget),
+            "censored": waits[-1] > budget}
+
+
+def agnostic_time_to_learn(seed: int, noise: str, rho: float, N: int, K: int, lam: float,
+                           sigma: float, budget: int):
+    """The same with noisy copies of Q* as features. Each ρ has draws of its own."""
+    mdp = chain(N)
+    basis_rng, env_rng, agent_rng = streams((seed, round(1000 * rho)))
+    Phi = bases.agnostic(mdp.Q, K, rho, basis_rng, noise=noise)
+    return [_learning_row(mdp, rlsvi(Phi, lam, sigma, rng=agent_rng), env_rng, budget)]
+
+
+def reading_time_to_learn(seed: int, reading: str, norm: str, constant: str, opening: str,
+                          lam: float, N: int, K: int, sigma: float, budget: int):
+    """The same under one reading of the text.
+
+    ``norm`` of a column; ``constant``: whether the constant column is rescaled like the rest or
+    left at 1; ``opening``: the first episode has θ̃ = 0 with ties broken uniformly (the default),
+    to the left or to the right, or a sample from the prior.
+    """
+    mdp = chain(N)
+    basis_rng, env_rng, agent_rng = streams(seed)
+    size = {"HSA": mdp.Q.size, "SA": mdp.S * mdp.A, "√HSA": mdp.Q.size ** 0.5,
+            "√SA": (mdp.S * mdp.A) ** 0.5, "1": 1.0}[norm]
+    Phi = bases.coherent(mdp.Q, K, basis_rng, reading=reading, norm=size)
+    if constant == "left at 1":
+        Phi[..., 0] = 1.0
+    learner = rlsvi(Phi, lam, sigma, rng=agent_rng,
+                    first_episode="prior" if opening == "prior" else "zero")
+    if opening not in ("left", "right"):
+        return [_learning_row(mdp, learner, env_rng, budget)]
+    # All values are equal in the first episode and never again: play it by hand.
+    rewarded = _play_once(mdp, learner, LEFT if opening == "left" else RIGHT, env_rng)
+    row = _learning_row(mdp, learner, env_rng, budget)
+    return [row | {"first_reward": 0 if rewarded else row["first_reward"]}]
+
+
+def _play_once(mdp: FiniteMDP, learner: Agent, action: int, env_rng) -> bool:
+    s = first_state(mdp.model, env_rng)
+    for h in range(mdp.H):
+        r, s_next = step(mdp.model, h, s, action, env_rng)
+        r += last_reward(mdp.model, s_next, env_rng) if h == mdp.H - 1 else 0.0
+        learner.observe(h, s, action, r, s_next)
+        s = s_next
+    return r > 0
+
+
+# --------------------------------------------------------------------------- summaries
 
 def learning_times(table: pd.DataFrame) -> pd.Series:
     """First recorded episode with ten rewards, for each agent and seed; infinity if never."""
@@ -74,35 +155,109 @@ def learning_time(table: pd.DataFrame, agent: str) -> Interval:
     return median_interval(learning_times(table).loc[agent])
 
 
+def medians(table: pd.DataFrame, by: str | list[str]) -> pd.DataFrame:
+    """Median learning time with its interval, runs and censored runs, for each cell."""
+    times = table.assign(time=table.tenth_reward.where(~table.censored, np.inf))
+    rows = {key: {**median_interval(cell.time)._asdict(), "mean5": cell[
+        cell.seed.isin(PAPER_SEEDS)].tenth_reward.mean(), "runs": len(cell),
+        "censored": int(cell.censored.sum())} for key, cell in times.groupby(by)}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(by)
+
+
+# --------------------------------------------------------------------------- the figures
+
+def _grid(**axes) -> tuple[dict[str, Any], ...]:
+    """Every combination of the axes' values, the first axis slowest."""
+    cells: list[dict[str, Any]] = [{}]
+    for name, values in axes.items():
+        cells = [{**cell, name: value} for cell in cells for value in values]
+    return tuple(cells)
+
+
 _ARRIVAL = {"lam": 1.0, "sigma": 0.1, "budget": 1_000_000}
 _AGENTS = ("rlsvi", "epsilon-greedy", "boltzmann")
 
-
-def _arrival_grid(*lengths: int):
-    return tuple({"agent": agent, "N": N} for agent in _AGENTS for N in lengths)
-
-
 EXAMPLE_1 = Figure(
-    name="example1",
-    place="Section 3, Example 1",
-    title="First rewarded episode against the length of the chain",
-    run=first_arrival,
-    scales={
-        "quick": Scale(_ARRIVAL, _arrival_grid(2, 4, 6, 8), range(10)),
-        "paper": Scale(_ARRIVAL, _arrival_grid(2, 4, 6, 8, 10, 12, 14), range(100)),
-    },
-)
+    "example1", "Section 3, Example 1", "First rewarded episode against the length of the chain",
+    first_arrival, {
+        "quick": Scale(_ARRIVAL, _grid(agent=_AGENTS, N=(2, 4, 6, 8)), range(10)),
+        "paper": Scale(_ARRIVAL, _grid(agent=_AGENTS, N=(2, 4, 6, 8, 10, 12, 14)), range(100))})
 
-_FIGURE_2A = {"N": 50, "K": 10, "lam": 1.0, "sigma": 0.1, "episodes": 2000, "every": 20}
-_PAIR = ({"agent": "rlsvi"}, {"agent": "epsilon-greedy"})
+_PAPER_CHAIN = {"N": 50, "K": 10, "sigma": 0.1}
+_FIGURE_2A = {**_PAPER_CHAIN, "lam": 1.0, "episodes": 2000, "every": 20}
+_FIGURE_2B = {**_PAPER_CHAIN, "lam": 1.0, "episodes": 1_000_000, "every": 5000}
+_PAIR = _grid(agent=("rlsvi", "epsilon-greedy"))
 
 FIGURE_2A = Figure(
-    name="fig2a",
-    place="Section 6.1, figure 2(a)",
-    title="Regret on a 50-chain, first 2000 episodes",
-    run=learning_curve,
-    scales={
-        "quick": Scale(_FIGURE_2A, _PAIR, range(3)),
-        "paper": Scale(_FIGURE_2A, _PAIR, range(50)),
-    },
-)
+    "fig2a", "Section 6.1, figure 2(a)", "Regret on a 50-chain, first 2000 episodes",
+    learning_curve, {"quick": Scale(_FIGURE_2A, _PAIR, range(3)),
+                     "paper": Scale(_FIGURE_2A, _PAIR, range(50))})
+
+FIGURE_2B = Figure(
+    "fig2b", "Section 6.1, figure 2(b)", "Regret on a 50-chain, first million episodes",
+    learning_curve, {"quick": Scale(_FIGURE_2B | {"episodes": 20_000}, _PAIR[:1], range(2)),
+                     "paper": Scale(_FIGURE_2B, _PAIR, PAPER_SEEDS)})
+
+_TIMES = {"lam": 1.0, "sigma": 0.1, "budget": 20_000}
+_LENGTHS = (*range(10, 101, 10), 125, 150, 175, 200)
+_FEATURES = (2, 4, 6, 8, 10, 15, *range(20, 121, 10), 150)
+
+FIGURE_3 = Figure(
+    "fig3", "Section 6.1, figure 3", "Learning time against the length of the chain, K = 10",
+    time_to_learn, {"quick": Scale(_TIMES | {"K": 10}, _grid(N=(10, 20, 30)), range(4)),
+                    "paper": Scale(_TIMES | {"K": 10}, _grid(N=_LENGTHS), range(50))})
+
+FIGURE_4 = Figure(
+    "fig4", "Section 6.1, figure 4", "Learning time against the number of features, N = 50",
+    time_to_learn, {"quick": Scale(_TIMES | {"N": 50}, _grid(K=(2, 10, 20)), range(4)),
+                    "paper": Scale(_TIMES | {"N": 50}, _grid(K=_FEATURES), range(50))})
+
+_AGNOSTIC = {"N": 20, "K": 20, "lam": 1.0, "sigma": 0.1, "budget": 10_000}
+_READINGS_OF_RHO = ("deviation", "variance")
+
+FIGURE_6 = Figure(
+    "fig6", "Section 6.1, figure 6", "Learning time against the error of the basis, N = K = 20",
+    agnostic_time_to_learn, {
+        "quick": Scale(_AGNOSTIC, _grid(noise=_READINGS_OF_RHO, rho=(0.0, 0.05, 0.1)), range(1)),
+        "paper": Scale(_AGNOSTIC, _grid(noise=_READINGS_OF_RHO,
+                                        rho=[i / 1000 for i in range(1001)]), range(1))})
+
+_SWEEP = {"agent": "rlsvi", "N": 50, "K": 10, "episodes": 10_000, "every": 200}
+
+FIGURE_10 = Figure(
+    "fig10", "Appendix C, figure 10", "Regret for λ over twelve orders of magnitude, σ = 0.1",
+    learning_curve, {
+        "quick": Scale(_SWEEP | {"sigma": 0.1}, _grid(lam=(1.0, 1e6)), range(1)),
+        "paper": Scale(_SWEEP | {"sigma": 0.1}, _grid(lam=[10.0**k for k in range(-6, 7)]),
+                       range(20))})
+
+FIGURE_11 = Figure(
+    "fig11", "Appendix C, figure 11", "Regret for σ over seven orders of magnitude, λ = 100",
+    learning_curve, {
+        "quick": Scale(_SWEEP | {"lam": 100.0}, _grid(sigma=(0.1, 10.0)), range(1)),
+        "paper": Scale(_SWEEP | {"lam": 100.0}, _grid(sigma=[10.0**k for k in range(-5, 3)]),
+                       range(20))})
+
+FIGURE_13 = Figure(
+    "fig13", "Appendix C, figures 12 and 13", "Learning time against both N and K",
+    time_to_learn, {
+        "quick": Scale(_TIMES, _grid(K=(5, 10), N=(10, 20)), range(2)),
+        "paper": Scale(_TIMES, _grid(K=(2, 5, 10, 20, 40), N=(10, 20, 30, 40, 60, 80, 100))
+                       + _grid(K=(80,), N=(10, 20, 30, 40, 60)), range(20))})
+
+_BASIS = ([{"reading": "stacked", "norm": norm} for norm in ("HSA", "SA", "√HSA", "1")]
+          + [{"reading": "per_period", "norm": norm} for norm in ("HSA", "SA", "√SA", "1")])
+_PLAIN = {"constant": "rescaled", "opening": "uniform"}
+_READINGS = (*({**basis, **_PLAIN, "lam": lam} for lam in (1.0, 100.0) for basis in _BASIS),
+             *({**_BASIS[0], **_PLAIN, "lam": 1.0, **change} for change in (
+                 {"constant": "left at 1"}, {"opening": "prior"}, {"opening": "left"},
+                 {"opening": "right"})))
+
+READINGS = Figure(
+    "readings", "Section 6.1 and appendix C", "What each reading of the text does to figure 2",
+    reading_time_to_learn, {
+        "quick": Scale({**_PAPER_CHAIN, "budget": 5000}, _READINGS[:1], range(3)),
+        "paper": Scale({**_PAPER_CHAIN, "budget": 5000}, _READINGS, range(50))})
+
+ALL = (EXAMPLE_1, FIGURE_2A, FIGURE_2B, FIGURE_3, FIGURE_4, FIGURE_6, FIGURE_10, FIGURE_11,
+       FIGURE_13, READINGS)

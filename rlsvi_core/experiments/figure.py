@@ -47,6 +47,6 @@ class Figure:
         return [{**task.label, **row} for row in found]
 
 
-def streams(seed: int) -> tuple[np.random.Generator, ...]:
+def streams(seed: int | tuple[int, ...]) -> tuple[np.random.Generator, ...]:
     """Independent generators for basis, environment and agent, whatever runs beside this run."""
     return tuple(np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3))
