@@ -17,9 +17,11 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"  # CPU time of several threads would count against numpy
 
 import argparse
+import copy
 import time
 
 import numpy as np
+import psutil
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from rlsvi_core import VerbatimAgent, bases, chain, rlsvi
@@ -131,15 +133,27 @@ def table(N: int, sizes, history) -> None:
 
 def _episodes_of_a_copy(agent, mdp, batch: int) -> float:
     """CPU seconds of an episode after the agent's history, which is left as it was."""
-    import copy
     trial, env_rng = copy.deepcopy(agent), np.random.default_rng(4)
     trial.learn(mdp, 1, env_rng)
     return cpu_seconds(lambda: trial.learn(mdp, batch, env_rng), 9) / batch
 
 
+def by_size(lengths, sizes, episodes: int = 300) -> None:
+    """The fast form on other chains: CPU time of an episode, and how far from the bare work."""
+    print(f"\nThe fast form after {episodes} episodes: microseconds an episode (times bare work)\n")
+    print(f"{'N':>4}" + "".join(f"{f'K={K}':>16}" for K in sizes))
+    for N in lengths:
+        cells, mdp = [], chain(N)
+        for K in sizes:
+            agent = rlsvi(bases.coherent(mdp.Q, K, 1), 1.0, 0.1, rng=2)
+            agent.learn(mdp, episodes, 3)
+            spent = _episodes_of_a_copy(agent, mdp, max(2, 20_000 // (N * K)))
+            cells.append(f"{1e6 * spent:8.0f} ({spent / (flops(agent) / flop_rate(K)):3.1f})")
+        print(f"{N:4}" + "".join(f"{cell:>16}" for cell in cells), flush=True)
+
+
 def long_run(N: int, K: int, episodes: int) -> None:
     """The fast form's cost and memory along one long run."""
-    import psutil
     mdp, env_rng, process = chain(N), np.random.default_rng(3), psutil.Process()
     agent = rlsvi(bases.coherent(mdp.Q, K, 1), 1.0, 0.1, rng=2)
     agent.learn(mdp, 10, env_rng)
@@ -164,5 +178,6 @@ if __name__ == "__main__":
                          help="length of the long run (default 100000; 0 leaves it out)")
     long = options.parse_args().long
     table(50, (10, 100), (100, 1000, 10_000))
+    by_size((20, 50, 100, 200), (2, 10, 20, 50, 100))
     if long:
         long_run(50, 10, long)

@@ -9,7 +9,7 @@ projects once, and scales each stacked column to 2-norm HSA. Section 6.1 does it
 subspace of :math:`\mathbb R^{SA}` for each h, columns of equal 2-norm that is not given.
 
 **Agnostic.** Columns :math:`\phi_{hk} \sim N(Q^*_h, \rho I)`: noisy copies of the truth. As
-printed, ρ is a variance; read as a standard deviation it fits the paper's figure 6 differently.
+printed, ρ is a variance; the paper's talk of its "scale" suggests a standard deviation.
 
 The projection is done by Gram–Schmidt in plain loops (twice, which is enough), never through
 :math:`(\Psi^\top\Psi)^{-1}` and without BLAS: the same seed gives the same bits everywhere.
@@ -77,7 +77,7 @@ def _check(Q, K: int, least: int, most: int | None = None) -> np.ndarray:
                          f"Pass mdp.Q.")
     if not (isinstance(K, (int, np.integer)) and K >= least):
         raise ValueError(f"K counts basis functions and must be an integer of at least {least}; "
-                         f"it is {K!r}.")
+                         f"it is {K!r}. Pass K=10, say.")
     if most is not None and K > most:
         raise ValueError(f"K must not exceed the dimension {most} of the space; it is {K}. "
                          f"Beyond that the columns only repeat each other.")
@@ -100,7 +100,7 @@ def coherent(Q, K: int, rng=None, *, reading: Literal["stacked", "per_period"] =
     """
     if reading not in ("stacked", "per_period"):
         raise ValueError(f"reading must be 'stacked' (appendix C) or 'per_period' (section 6.1); "
-                         f"it is {reading!r}.")
+                         f"it is {reading!r}. Choose one of the two.")
     Q = _check(Q, K, 2, np.size(Q) if reading == "stacked" else None)
     H, S, A = Q.shape
     norm = float(Q.size) if norm is None else norm
@@ -122,9 +122,11 @@ def agnostic(Q, K: int, rho: float, rng=None, *,
              noise: Literal["variance", "deviation"] = "variance") -> np.ndarray:
     """Noisy copies of Q*: φ_hk = Q*_h + noise, where ρ is the noise's variance or deviation."""
     if noise not in ("variance", "deviation"):
-        raise ValueError(f"noise must be 'variance' (as printed) or 'deviation'; it is {noise!r}.")
+        raise ValueError(f"noise must be 'variance' (as printed) or 'deviation'; it is {noise!r}. "
+                         f"Choose one of the two.")
     if not (isinstance(rho, (int, float, np.number)) and 0 <= rho < math.inf):
-        raise ValueError(f"rho must be a finite number of at least 0; it is {rho!r}.")
+        raise ValueError(f"rho must be a finite number of at least 0; it is {rho!r}. "
+                         f"0 gives exact copies of Q*.")
     Q = _check(Q, K, 1)
     scale = math.sqrt(rho) if noise == "variance" else rho
     return Q[..., None] + scale * np.random.default_rng(rng).standard_normal((*Q.shape, K))

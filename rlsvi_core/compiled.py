@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parent
 
 
 def source_hash(*without: str) -> str:
-    """A short fingerprint of the package's code, leaving out the top-level modules named."""
+    """A short fingerprint of the package's code, leaving out modules of these names."""
     digest = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
         if path.stem not in without:

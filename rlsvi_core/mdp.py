@@ -3,8 +3,8 @@ r"""Section 2: the finite-horizon Markov decision process, solved exactly.
 An MDP is a tuple :math:`(\mathcal S, \mathcal A, H, P, R, \pi)`. An episode starts in
 :math:`s_0 \sim \pi`; in period :math:`h = 0, \dots, H-1` the agent picks :math:`a_h`, the next
 state is :math:`s_{h+1} \sim P_h(\cdot \mid s_h, a_h)` and a reward is drawn from
-:math:`R_h(\cdot \mid s_h, a_h, s_{h+1})`; when :math:`s_H` is reached a terminal reward is drawn
-from :math:`R_H(\cdot \mid s_H)`. Backward induction gives
+:math:`R_h(\cdot \mid s_h, a_h, s_{h+1})`. State :math:`s_H` ends the episode and adds one last
+reward, with law :math:`R_H(\cdot \mid s_H)`. Backward induction gives
 
 .. math::
     V^*_H(s) = \mathbb E[r_H \mid s], \qquad
@@ -41,9 +41,9 @@ class Model(NamedTuple):
 
 
 @jit
-def period(model, h):
+def period(successor, h):
     """Where period h is stored."""
-    return h if model.successor.shape[0] > 1 else 0
+    return h if successor.shape[0] > 1 else 0
 
 
 @jit
@@ -78,7 +78,7 @@ def first_state(model, rng):
 def step(model, h, s, a, rng):
     """Draw (r_h, s_{h+1}). One uniform is used for the state whatever (h, s, a) is."""
     successor, _, cumulative, reward, _, _, support = model
-    t = h if successor.shape[0] > 1 else 0
+    t = period(successor, h)
     u = rng.random()
     b = 0
     while u >= cumulative[t, s, a, b]:
@@ -220,7 +220,7 @@ class FiniteMDP:
 
     def _lookahead(self, h: int, V: np.ndarray) -> np.ndarray:
         """E[r_h + V(s_{h+1}) | s, a] for every (s, a)."""
-        m, t = self.model, period(self.model, h)
+        m, t = self.model, period(self.model.successor, h)
         # Summed successor by successor, without BLAS: the same bits on every machine.
         return sum(m.probability[t, :, :, b] * (m.reward[t, :, :, b] + V[m.successor[t, :, :, b]])
                    for b in range(m.successor.shape[3]))
@@ -293,7 +293,7 @@ class FiniteMDP:
         d = np.zeros((self.H + 1, self.S))
         d[0] = m.initial
         for h in range(self.H):
-            t = period(m, h)
+            t = period(m.successor, h)
             flow = d[h][:, None, None] * mu[h][:, :, None] * m.probability[t]
             np.add.at(d[h + 1], m.successor[t], flow)
         return d

@@ -1,4 +1,4 @@
-"""Every figure of the book, drawn from tidy tables. Nothing is computed here but quantiles.
+"""Every figure of the book, drawn from tidy tables; what is computed comes from ``experiments``.
 
 Colours are the Okabe–Ito set, which colour-blind readers can tell apart; line styles repeat what
 the colours say. Backgrounds are opaque white, so that figures stay legible on a dark page.
@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 from cycler import cycler
 from matplotlib.figure import Figure
+
+from .experiments import chain, scaling
 
 COLOUR = {"rlsvi": "#0072B2", "epsilon-greedy": "#D55E00", "boltzmann": "#E69F00",
           "truth": "#000000", "theory": "#009E73"}
@@ -95,8 +97,8 @@ def example1(table: pd.DataFrame) -> Figure:
     ax.plot(N, 2.0 ** (N - 1), color="0.5", ls=":", label="the paper's bound: $2^{N-1}$")
     for shift, agent in zip((-0.12, 0.12, 0.0), ("epsilon-greedy", "boltzmann", "rlsvi"),
                             strict=True):
-        waits = 1 + table[table.agent == agent].groupby("N").first_reward.agg(["mean", "sem"])
-        ax.errorbar(waits.index + shift, waits["mean"], 2 * (waits["sem"] - 1), fmt=MARK[agent],
+        waits = table[table.agent == agent].groupby("N").unrewarded.agg(["mean", "sem"])
+        ax.errorbar(waits.index + shift, 1 + waits["mean"], 2 * waits["sem"], fmt=MARK[agent],
                     color=COLOUR[agent], ms=5, capsize=2, label=NAME[agent])
     ax.set(yscale="log", xlabel="chain length N", ylabel="episodes to the first reward")
     ax.legend()
@@ -187,4 +189,217 @@ def action_law(laws: dict[str, pd.DataFrame]) -> Figure:
     return fig
 
 
-DRAW = {"example1": example1, "fig2a": fig2a}  # the figures that have a stored table
+@_styled
+def fig2b(table: pd.DataFrame) -> Figure:
+    """Figure 2(b): a million episodes. Left, regret; right, episodes with a suboptimal policy."""
+    fig, axes = _canvas(2, width=8.4)
+    for agent in ("epsilon-greedy", "rlsvi"):
+        for ax, value in zip(axes, ("regret", "suboptimal"), strict=True):
+            runs = table[table.agent == agent].pivot(index="episode", columns="seed", values=value)
+            ax.plot(runs.index, runs, color=COLOUR[agent], ls=LINE[agent], lw=1)
+            ax.plot([], [], color=COLOUR[agent], ls=LINE[agent], label=NAME[agent])
+    axes[0].set(xlabel="episode", ylabel="cumulative regret (realised)")
+    axes[1].set(xlabel="episode", ylabel="suboptimal episodes", xscale="log", yscale="log")
+    axes[0].legend()
+    return fig
+
+
+def _times(ax, cells: pd.DataFrame, colour: str, *, label: str = "median, 95% interval") -> None:
+    """Medians with intervals; cells with a censored median point upwards."""
+    seen = cells[np.isfinite(cells["median"])]
+    high = np.minimum(seen.high, seen.high[np.isfinite(seen.high)].max())
+    ax.errorbar(seen.index, seen["median"], [seen["median"] - seen.low, high - seen["median"]],
+                fmt="o", ms=4, capsize=2, color=colour, label=label)
+
+
+@_styled
+def fig3(cells: pd.DataFrame, band: pd.DataFrame) -> Figure:
+    """Figure 3: learning time against N, with the bounds it is held against."""
+    fig, axes = _canvas(2, width=8.6)
+    N = cells.index.to_numpy(float)
+    fine = np.linspace(N.min(), N.max(), 200)
+    for ax in axes:
+        ax.fill_between(band.index, band.low, band.high, color=COLOUR["rlsvi"], alpha=0.15, lw=0)
+        ax.plot(band.index, band.fit, color=COLOUR["rlsvi"], lw=1)
+        _times(ax, cells, COLOUR["rlsvi"])
+        ax.plot(N, cells.mean5, "x", color=COLOUR["epsilon-greedy"], ms=5,
+                label="mean of 5 seeds (paper's statistic)")
+        ax.plot(fine, (fine - 1) ** 2 * fine * 2 / 10, color=COLOUR["theory"], ls="-",
+                label="$H^2SA/10$")
+        ax.plot(fine, 2.0 ** (fine - 1), color="0.3", ls="--", label="$2^{N-1}$")
+        ax.set(xlabel="chain length N")
+    axes[0].set(ylabel="episodes to 10 rewards", ylim=(0, 1.15 * max(cells.mean5.max(),
+                                                                     cells["median"].max())))
+    axes[1].set(yscale="log", ylim=(10, 1e7))
+    axes[1].legend(fontsize=8, loc=(0.33, 0.36))
+    return fig
+
+
+@_styled
+def fig4(cells: pd.DataFrame, band: pd.DataFrame, dimension: int = 100) -> Figure:
+    """Figure 4: learning time against K, with a local polynomial through the medians."""
+    fig, ax = _canvas()
+    ax.fill_between(band.index, band.low, band.high, color=COLOUR["rlsvi"], alpha=0.15, lw=0)
+    ax.plot(band.index, band.fit, color=COLOUR["rlsvi"], lw=1.5, label="local polynomial")
+    _times(ax, cells, COLOUR["rlsvi"])
+    ax.plot(cells.index, cells.mean5, "x", color=COLOUR["epsilon-greedy"], ms=5,
+            label="mean of 5 seeds (paper's statistic)")
+    ax.axvline(dimension, color="0.4", ls=":", lw=1)
+    ax.text(dimension, 0, " SA", va="bottom", fontsize=9)
+    ax.set(xlabel="number of features K", ylabel="episodes to 10 rewards", ylim=(0, None))
+    ax.legend(fontsize=8)
+    return fig
+
+
+@_styled
+def fig5(by_N: pd.DataFrame, by_K: pd.DataFrame, powers: dict[str, float]) -> Figure:
+    """Figure 5: the same on logarithmic axes, where a power law is a line."""
+    fig, axes = _canvas(2, width=8.4, sharey=True)
+    for ax, cells, name in zip(axes, (by_N, by_K), ("N", "K"), strict=True):
+        _times(ax, cells, COLOUR["rlsvi"])
+        x = cells.index.to_numpy(float)
+        middle = np.exp(np.log(x).mean())
+        level = np.exp(np.log(cells["median"][np.isfinite(cells["median"])]).mean())
+        ax.plot(x, level * (x / middle) ** powers[name], color=COLOUR["theory"],
+                ls=LINE["theory"], label=f"slope {powers[name]:.2f}")
+        ax.set(xscale="log", yscale="log",
+               xlabel={"N": "chain length N", "K": "number of features K"}[name])
+        ax.legend(fontsize=8)
+    axes[0].set_ylabel("episodes to 10 rewards")
+    return fig
+
+
+@_styled
+def fig6(table: pd.DataFrame) -> Figure:
+    """Figure 6: learning time against ρ in both readings, censored runs at the top."""
+    fig, axes = _canvas(2, width=8.6, sharey=True)
+    for ax, noise in zip(axes, ("deviation", "variance"), strict=True):
+        runs = table[table.noise == noise]
+        learned, lost = runs[~runs.censored], runs[runs.censored]
+        ax.plot(learned.rho, learned.tenth_reward, ".", ms=3, color=COLOUR["rlsvi"],
+                label="learned")
+        ax.plot(lost.rho, lost.tenth_reward * 1.25, "|", ms=5, color=COLOUR["epsilon-greedy"],
+                label="not within 10 000")
+        ax.set(title=f"ρ as {noise}", xlabel="ρ", yscale="log")
+    axes[0].set_ylabel("episodes to 10 rewards")
+    axes[0].legend(fontsize=8, loc="lower right")
+    return fig
+
+
+@_styled
+def success_rates(rates: dict[str, pd.Series]) -> Figure:
+    """The share of runs that learn, in a sliding window over ρ."""
+    fig, ax = _canvas(height=2.8)
+    for (name, rate), style in zip(rates.items(), ("-", "--"), strict=True):
+        ax.plot(rate.index, rate, style, lw=2, label=f"ρ as {name}")
+    ax.axhline(0.5, color="0.5", lw=0.8, ls=":")
+    ax.set(xlabel="ρ", ylabel="share of runs that learn", ylim=(-0.02, 1.02))
+    ax.legend()
+    return fig
+
+
+@_styled
+def sweep(table: pd.DataFrame, parameter: str, symbol: str) -> Figure:
+    """Figures 10 and 11: regret curves for each value, and the regret at the end."""
+    fig, axes = _canvas(2, width=8.6, sharey=True)
+    values = np.sort(table[parameter].unique())
+    shades = plt.get_cmap("viridis")(np.linspace(0, 0.92, values.size))
+    for value, shade in zip(values, shades, strict=True):
+        curve = table[table[parameter] == value].groupby("episode").regret.median()
+        axes[0].plot(curve.index, curve, color=shade, lw=1.5)
+    last = table[table.episode == table.episode.max()].groupby(parameter).regret
+    low, high = last.quantile(0.1), last.quantile(0.9)
+    axes[1].fill_between(values, low, high, color="0.85", lw=0)
+    axes[1].plot(values, last.median(), color="0.4", lw=1)
+    axes[1].scatter(values, last.median(), c=shades, s=35, zorder=3)
+    axes[0].set(xlabel="episode", ylabel="cumulative regret (realised)", title="median curves")
+    axes[1].set(xscale="log", xlabel=symbol, title="after 10 000 episodes")
+    return fig
+
+
+@_styled
+def fig12(cells: pd.DataFrame, bands: dict[int, pd.DataFrame]) -> Figure:
+    """Figure 12: learning time against K, one local polynomial for each chain length."""
+    return _families(cells, bands, "K", "N")
+
+
+@_styled
+def fig13(cells: pd.DataFrame, bands: dict[int, pd.DataFrame]) -> Figure:
+    """Figure 13: learning time against N, one quadratic for each number of features."""
+    return _families(cells, bands, "N", "K")
+
+
+def _families(cells, bands, axis: str, family: str) -> Figure:
+    fig, ax = _canvas(height=3.6)
+    shades = plt.get_cmap("viridis")(np.linspace(0, 0.88, len(bands)))
+    marks = "os^Dv<>p"
+    for (value, band), shade, mark in zip(bands.items(), shades, marks, strict=False):
+        points = cells.xs(value, level=family)["median"]
+        ax.fill_between(band.index, band.low, band.high, color=shade, alpha=0.15, lw=0)
+        ax.plot(band.index, band.fit, color=shade, lw=1.5)
+        ax.plot(points.index, points, mark, color=shade, ms=4, label=f"{family} = {value}")
+    ax.set(xlabel={"N": "chain length N", "K": "number of features K"}[axis],
+           ylabel="episodes to 10 rewards", ylim=(0, None))
+    ax.legend(fontsize=8, ncols=2)
+    return fig
+
+
+@_styled
+def readings(cells: pd.DataFrame, budget: int) -> Figure:
+    """Median learning time under each reading; the label says how many runs learned."""
+    fig, ax = _canvas(height=0.32 * len(cells) + 0.8, width=7.6)
+    y = np.arange(len(cells))[::-1]
+    high = np.minimum(cells.high, budget)
+    ax.hlines(y, np.minimum(cells.low, budget), high, color="0.6", lw=2)
+    learned = np.isfinite(cells["median"])
+    ax.plot(cells["median"][learned], y[learned], "o", color=COLOUR["rlsvi"])
+    ax.plot(np.full((~learned).sum(), budget), y[~learned], ">", color=COLOUR["epsilon-greedy"])
+    for place, (_, cell) in zip(y, cells.iterrows(), strict=True):
+        ax.text(budget * 1.15, place, f"{cell.runs - cell.censored:.0f}/{cell.runs:.0f} learned",
+                va="center", fontsize=8)
+    ax.set(yticks=y, yticklabels=cells.index, xscale="log", xlabel="episodes to 10 rewards",
+           xlim=(100, budget * 3))
+    ax.grid(axis="y", visible=False)
+    return fig
+
+
+@_styled
+def frontier(runs: dict[str, np.ndarray], N: int) -> Figure:
+    """The furthest state of every episode, and the furthest so far."""
+    fig, axes = _canvas(len(runs), width=8.4, sharey=True)
+    for ax, (agent, furthest) in zip(axes, runs.items(), strict=True):
+        episodes = np.arange(1, furthest.size + 1)
+        ax.plot(episodes, furthest + 1, ".", ms=2, color=COLOUR[agent], alpha=0.5)
+        ax.plot(episodes, np.maximum.accumulate(furthest) + 1, color="black", lw=1.2,
+                label="furthest so far")
+        ax.axhline(N, color="0.5", lw=0.8, ls=":")
+        ax.set(title=NAME[agent], xlabel="episode")
+    axes[0].set_ylabel("furthest state")
+    axes[0].legend(fontsize=8)
+    return fig
+
+
+def _with_medians(draw, by, smoother=None):
+    """Draw from a table of runs what needs the medians of its cells."""
+    def from_table(table: pd.DataFrame) -> Figure:
+        return draw(chain.medians(table, by), scaling.smooth_band(table, by, smoother))
+    return from_table
+
+
+def _families_of(draw, axis: str, family: str, smoother):
+    def from_table(table: pd.DataFrame) -> Figure:
+        bands = {value: scaling.smooth_band(cell, axis, smoother)
+                 for value, cell in table.groupby(family)}
+        return draw(chain.medians(table, [family, axis]), bands)
+    return from_table
+
+
+DRAW = {  # how ``rlsvi plot`` draws each stored table
+    "example1": example1, "fig2a": fig2a, "fig2b": fig2b, "fig6": fig6,
+    "fig3": _with_medians(fig3, "N", scaling.local_polynomial),
+    "fig4": _with_medians(fig4, "K", scaling.local_polynomial),
+    "fig10": lambda table: sweep(table, "lam", "λ"),
+    "fig11": lambda table: sweep(table, "sigma", "σ"),
+    "fig13": _families_of(fig13, "N", "K", scaling.quadratic),
+    "readings": lambda table: readings(scaling.reading_medians(table), 5000),
+}

@@ -23,8 +23,9 @@ from .experiments import Figure, Task
 
 
 def code_hash() -> str:
-    """A fingerprint of the code that results depend on: drawing, summarising and judging do not count."""
-    return source_hash("claims", "plots", "cli", "runner", "store", "summary", "scaling", "__main__")
+    """A fingerprint of the code that results depend on; to draw or judge them does not count."""
+    return source_hash("claims", "plots", "cli", "runner", "store", "summary", "scaling",
+                       "__main__")
 
 
 class StoreError(Exception):

@@ -8,7 +8,15 @@ import pytest
 
 from rlsvi_core import bases, chain, rlsvi, store
 from rlsvi_core.experiments import FIGURES, Task, median_interval
-from rlsvi_core.experiments.chain import first_arrival, learning_curve, learning_times, make_agent
+from rlsvi_core.experiments.chain import (
+    first_arrival,
+    learning_curve,
+    learning_times,
+    make_agent,
+    medians,
+    reading_time_to_learn,
+    time_to_learn,
+)
 from rlsvi_core.experiments.figure import streams
 
 SMALL = {"N": 8, "K": 4, "lam": 1.0, "sigma": 0.1, "episodes": 200, "every": 10}
@@ -26,7 +34,12 @@ def test_a_curve_records_what_the_agent_did():
         assert row.regret == pytest.approx(n * mdp.value - run.reward[:n].sum())
         assert row.expected_regret == pytest.approx((mdp.value - run.expected[:n]).sum())
         assert row.furthest == 1 + run.furthest[n - 10:n].max()
-        assert row.suboptimal == np.sum(run.expected[:n] < mdp.value - 1e-9)
+        missed = run.expected[:n] < mdp.value - 1e-9
+        assert row.suboptimal == missed.sum()
+        tenth = np.flatnonzero(np.cumsum(run.reward[:n]) >= 10)
+        assert row.tenth_reward == (tenth[0] + 1 if tenth.size else 0)
+        assert row.last_suboptimal == np.flatnonzero(missed)[-1] + 1
+        assert row.lapses == missed[1 + np.argmax(run.reward[:n] > 0):].sum() * (row.rewards > 0)
     assert rows.rewards.iloc[-1] > 10  # the comparison above saw rewards
 
 
@@ -42,18 +55,61 @@ def test_first_arrival_is_the_first_rewarded_episode():
     reward = make_agent("boltzmann", bases.tabular(mdp), 1.0, 0.1, agent_rng).learn(
         mdp, 2000, env_rng).reward
     assert first_arrival("boltzmann", 6, 5, 1.0, 0.1, 10_000) == [
-        {"first_reward": int(np.argmax(reward > 0)), "censored": False}]
+        {"unrewarded": int(np.argmax(reward > 0)), "censored": False}]
+
+
+def test_the_tenth_reward_is_counted_in_episodes():
+    mdp = chain(8)
+    basis_rng, env_rng, agent_rng = streams(2)
+    agent = rlsvi(bases.coherent(mdp.Q, 4, basis_rng), 1.0, 0.1, rng=agent_rng)
+    rewarded = np.flatnonzero(agent.learn(mdp, 1000, env_rng).reward)
+    assert time_to_learn(2, 8, 4, 1.0, 0.1, 1000) == [
+        {"first_reward": rewarded[0] + 1, "tenth_reward": rewarded[9] + 1, "censored": False}]
+    assert time_to_learn(2, 8, 4, 1.0, 0.1, int(rewarded[9])) == [
+        {"first_reward": rewarded[0] + 1, "tenth_reward": rewarded[9], "censored": True}]
+
+
+READING = {"seed": 1, "reading": "stacked", "norm": "HSA", "constant": "rescaled",
+           "opening": "uniform", "lam": 1.0, "N": 8, "K": 4, "sigma": 0.1, "budget": 2000}
+
+
+def test_the_default_reading_is_the_experiment_of_figure_3():
+    assert reading_time_to_learn(**READING) == time_to_learn(1, 8, 4, 1.0, 0.1, 2000)
+
+
+def test_a_smaller_norm_is_a_larger_lambda():
+    # SA = 16 = 4², so these features differ by a factor 4 and λ by 16: the same run to the bit.
+    by_norm = READING | {"reading": "per_period", "norm": "√SA"}
+    by_lambda = READING | {"reading": "per_period", "norm": "SA", "lam": 16.0}
+    assert reading_time_to_learn(**by_norm) == reading_time_to_learn(**by_lambda)
+
+
+def test_ties_to_the_right_give_the_reward_away():
+    first = [reading_time_to_learn(**READING | {"opening": "right", "seed": seed})[0]
+             for seed in range(60)]
+    lucky = sum(row["first_reward"] == 1 for row in first)
+    # Binomial(60, 0.39): outside 6 … 42 with probability below 1e-6.
+    assert 6 <= lucky <= 42
+    assert all(reading_time_to_learn(**READING | {"opening": "left", "seed": seed})[0][
+        "first_reward"] > 1 for seed in range(10))
+
+
+def test_medians_count_censored_runs_as_infinite():
+    table = pd.DataFrame({"N": [5] * 3, "seed": [0, 1, 9], "tenth_reward": [10, 30, 30],
+                          "censored": [False, True, True]})
+    row = medians(table, "N").loc[5]
+    assert (row["median"], row.mean5, row.runs, row.censored) == (math.inf, 20, 3, 2)
 
 
 def test_a_run_without_reward_is_marked_as_censored():
     assert first_arrival("epsilon-greedy", 40, 0, 1.0, 0.1, 300) == [
-        {"first_reward": 300, "censored": True}]
+        {"unrewarded": 300, "censored": True}]
 
 
 def test_learning_time_is_the_tenth_reward_and_infinite_if_it_never_comes():
     table = pd.DataFrame({"agent": ["a"] * 6, "seed": [0, 0, 0, 1, 1, 1],
-                          "episode": [20, 40, 60] * 2, "rewards": [9, 10, 30, 0, 3, 9]})
-    assert learning_times(table).tolist() == [40.0, math.inf]
+                          "episode": [20, 40, 60] * 2, "tenth_reward": [0, 37, 37, 0, 0, 0]})
+    assert learning_times(table).tolist() == [37.0, math.inf]
 
 
 @pytest.mark.parametrize(("values", "expected"), [
@@ -95,6 +151,12 @@ def test_stored_tables_are_complete_and_untouched(name):
     ("fig2a", Task({"agent": "epsilon-greedy"}, 49)),
     ("example1", Task({"agent": "rlsvi", "N": 10}, 17)),
     ("example1", Task({"agent": "boltzmann", "N": 8}, 99)),
+    ("fig3", Task({"N": 30}, 49)),
+    ("fig4", Task({"K": 4}, 7)),
+    ("fig6", Task({"noise": "variance", "rho": 0.012}, 0)),
+    ("fig10", Task({"lam": 100.0}, 19)),
+    ("fig11", Task({"sigma": 1e-5}, 3)),
+    ("fig13", Task({"K": 20, "N": 20}, 11)),
 ])
 def test_a_recomputed_run_equals_the_stored_one_to_the_bit(name, task):
     figure = FIGURES[name]
@@ -104,5 +166,5 @@ def test_a_recomputed_run_equals_the_stored_one_to_the_bit(name, task):
 def test_dithering_schemes_wait_for_the_same_episode():
     """Until the first reward both act uniformly, so with the same draws they are one agent."""
     table = store.load(FIGURES["example1"]).pivot(index=["N", "seed"], columns="agent",
-                                                  values="first_reward")
+                                                  values="unrewarded")
     assert (table["epsilon-greedy"] == table["boltzmann"]).all()

@@ -41,6 +41,15 @@ def test_both_forms_agree_when_episodes_end_early():
     assert np.array_equal(*runs)
 
 
+def test_a_step_outside_an_episode_or_action_space_is_refused():
+    env = MDPEnv(chain(3))
+    with pytest.raises(ValueError, match=r"Call reset\(\)"):
+        env.step(0)
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match="got 2 after 0 steps"):
+        env.step(2)
+
+
 def test_a_space_that_does_not_fit_the_basis_is_refused():
     with pytest.raises(ValueError, match=r"needs the observation space Discrete\(7\)"):
         play(rlsvi(_one_hot(4, 7, 2)), MDPEnv(chain(8)), 1)

@@ -81,12 +81,15 @@ class Agent(ABC):
         check_positive(lam=lam, sigma=sigma)
         number = (int, float, np.number)
         if not (isinstance(epsilon, number) and 0 <= epsilon <= 1):
-            raise ValueError(f"epsilon is a probability, a number from 0 to 1; it is {epsilon!r}.")
+            raise ValueError(f"epsilon is a probability, a number from 0 to 1; it is {epsilon!r}. "
+                             f"0 is greedy, 1 uniformly random.")
         if not (isinstance(eta, number) and 0 <= eta < math.inf):
-            raise ValueError(f"eta is a temperature, a number of at least 0; it is {eta!r}.")
+            raise ValueError(f"eta is a temperature, a number of at least 0; it is {eta!r}. "
+                             f"0 is greedy.")
         if first_episode not in ("zero", "prior"):
             raise ValueError(f"first_episode must be 'zero' (the footnote's rule) or 'prior' "
-                             f"(Algorithm 1 as printed); it is {first_episode!r}.")
+                             f"(Algorithm 1 as printed); it is {first_episode!r}. Choose one "
+                             f"of the two.")
         self.Phi, self.lam, self.sigma, self.sample = Phi, float(lam), float(sigma), sample
         self.epsilon, self.eta, self.first_episode = float(epsilon), float(eta), first_episode
         self.H, self.S, self.A, self.K = Phi.shape
@@ -113,7 +116,8 @@ class Agent(ABC):
         self._check_indices(h=(h, self.H), s=(s, self.S), a=(a, self.A),
                             s_next=(0 if ended else s_next, self.S))
         if not math.isfinite(r):
-            raise ValueError(f"a reward must be finite; r is {r!r} in period {h}.")
+            raise ValueError(f"a reward must be finite; r is {r!r} in period {h}. Clip or drop it "
+                             f"before the agent sees it.")
         self._remember(h, s, a, float(r), ENDED if ended else s_next)
         self.transitions += 1
 
@@ -179,4 +183,5 @@ class Agent(ABC):
             raise ValueError(f"the basis is for (H, S, A) = {self.Phi.shape[:3]}; the MDP has "
                              f"{(mdp.H, mdp.S, mdp.A)}. Make the basis from this MDP's Q.")
         if not (isinstance(episodes, (int, np.integer)) and episodes >= 0):
-            raise ValueError(f"episodes must be a whole number; it is {episodes!r}.")
+            raise ValueError(f"episodes must be a whole number of at least 0; it is {episodes!r}. "
+                             f"Pass episodes=1000, say.")

@@ -106,7 +106,7 @@ def _expected_reward(model, Phi, theta, epsilon, eta):
     here, there = model.initial.copy(), np.zeros(S)
     total = 0.0
     for h in range(H):
-        t = period(model, h)
+        t = period(model.successor, h)
         there[:] = 0.0
         for s in range(S):
             if here[s] == 0.0:

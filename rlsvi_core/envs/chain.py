@@ -21,7 +21,8 @@ LEFT, RIGHT = 0, 1
 def chain(N: int) -> FiniteMDP:
     """The N-state chain of figure 1."""
     if not (isinstance(N, (int, np.integer)) and N >= 2):
-        raise ValueError(f"a chain has an integer number N of at least 2 states; N is {N!r}.")
+        raise ValueError(f"a chain has an integer number N of at least 2 states; N is {N!r}. "
+                         f"Pass N=50, say.")
     P = np.zeros((N, 2, N))
     for s in range(N):
         left, right = max(s - 1, 0), min(s + 1, N - 1)

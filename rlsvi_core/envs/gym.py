@@ -14,7 +14,7 @@ class MDPEnv(gymnasium.Env):
     """A FiniteMDP as an environment: the observation is the state, an episode lasts H steps."""
 
     def __init__(self, mdp: FiniteMDP):
-        self.mdp = mdp
+        self.mdp, self._h = mdp, mdp.H  # no episode under way
         self.observation_space = gymnasium.spaces.Discrete(mdp.S)
         self.action_space = gymnasium.spaces.Discrete(mdp.A)
 
@@ -24,6 +24,10 @@ class MDPEnv(gymnasium.Env):
         return int(self._s), {}
 
     def step(self, action):
+        if not self.action_space.contains(action) or self._h >= self.mdp.H:
+            raise ValueError(f"step needs an action from {self.action_space} in an episode of "
+                             f"{self.mdp.H} steps; got {action!r} after {self._h} steps. Call "
+                             f"reset() to start a new episode.")
         r, self._s = step(self.mdp.model, self._h, self._s, int(action), self.np_random)
         self._h += 1
         over = self._h == self.mdp.H

@@ -44,31 +44,41 @@ def make_agent(agent: str, Phi, lam: float, sigma: float, rng) -> Agent:
 # --------------------------------------------------------------------------- the kinds of run
 
 def first_arrival(agent: str, N: int, seed: int, lam: float, sigma: float, budget: int):
-    """Play a tabular agent on the N-chain until its first reward, or until the budget is spent."""
+    """Count the unrewarded episodes of a tabular agent before its first reward (the paper's l*)."""
     mdp = chain(N)
     _, env_rng, agent_rng = streams(seed)
     learner = make_agent(agent, bases.tabular(mdp), lam, sigma, agent_rng)
     (first,) = _episodes_of_rewards(mdp, learner, env_rng, budget, count=1)
-    return [{"first_reward": min(first - 1, budget), "censored": first > budget}]
+    return [{"unrewarded": min(first - 1, budget), "censored": first > budget}]
 
 
 def learning_curve(agent: str, seed: int, N: int, K: int, lam: float, sigma: float,
                    episodes: int, every: int):
-    """Regret along one run, a row every so many episodes. Memory does not grow with episodes."""
+    """Regret along one run, a row every so many episodes. Memory does not grow with episodes.
+
+    ``lapses`` are suboptimal episodes after the first reward; ``last_suboptimal`` is the latest
+    suboptimal episode so far; ``tenth_reward`` is the episode of the tenth reward, 0 before it.
+    """
     mdp = chain(N)
     basis_rng, env_rng, agent_rng = streams(seed)
     learner = make_agent(agent, bases.coherent(mdp.Q, K, basis_rng), lam, sigma, agent_rng)
-    rows, rewards, shortfall, suboptimal, lapses = [], 0, 0.0, 0, 0
+    rows, rewards, shortfall, suboptimal, lapses, last, tenth = [], 0, 0.0, 0, 0, 0, 0
     for n in range(every, episodes + 1, every):
         run = learner.learn(mdp, every, env_rng, exact=True)
         missed = run.expected < mdp.value - 1e-9
-        after = (rewards + np.cumsum(run.reward) - run.reward) > 0  # a reward came before
-        rewards += int(run.reward.sum())
+        total = rewards + np.cumsum(run.reward)
+        after = total - run.reward > 0  # a reward came before
+        if not tenth and total[-1] >= REWARDS_TO_LEARN:
+            tenth = n - every + 1 + int(np.argmax(total >= REWARDS_TO_LEARN))
+        if missed.any():
+            last = n - every + 1 + int(np.flatnonzero(missed)[-1])
+        rewards = int(total[-1])
         shortfall += float((mdp.value - run.expected).sum())
         suboptimal += int(missed.sum())
         lapses += int((missed & after).sum())
         rows.append({"episode": n, "rewards": rewards, "regret": n * mdp.value - rewards,
                      "expected_regret": shortfall, "suboptimal": suboptimal, "lapses": lapses,
+                     "last_suboptimal": last, "tenth_reward": tenth,
                      "furthest": 1 + int(run.furthest.max())})
     return rows
 
@@ -92,8 +102,13 @@ def time_to_learn(seed: int, N: int, K: int, lam: float, sigma: float, budget: i
     return [_learning_row(mdp, rlsvi(Phi, lam, sigma, rng=agent_rng), env_rng, budget)]
 
 
-def _learning_row(mdp, learner, env_rng, budget) -> dict[str, Any]:
-    waits = _episodes_of_rewards(mdp, learner, env_rng, budget, REWARDS_TO_LEARN)
+def _learning_row(mdp, learner, env_rng, budget, opening: list[float] | None = None):
+    """Count from 1; ``opening`` holds the rewards of episodes already played."""
+    played = opening or []
+    waits = [1 + i for i, r in enumerate(played) if r > 0]
+    waits += [len(played) + wait for wait in _episodes_of_rewards(
+        mdp, learner, env_rng, budget - len(played), REWARDS_TO_LEARN)]
+    waits = waits[:REWARDS_TO_LEARN]
     return {"first_reward": min(waits[0], budget), "tenth_reward": min(waits[-1], budget),
             "censored": waits[-1] > budget}
 
@@ -127,28 +142,27 @@ def reading_time_to_learn(seed: int, reading: str, norm: str, constant: str, ope
     if opening not in ("left", "right"):
         return [_learning_row(mdp, learner, env_rng, budget)]
     # All values are equal in the first episode and never again: play it by hand.
-    rewarded = _play_once(mdp, learner, LEFT if opening == "left" else RIGHT, env_rng)
-    row = _learning_row(mdp, learner, env_rng, budget)
-    return [row | {"first_reward": 0 if rewarded else row["first_reward"]}]
+    reward = _play_once(mdp, learner, LEFT if opening == "left" else RIGHT, env_rng)
+    return [_learning_row(mdp, learner, env_rng, budget, opening=[reward])]
 
 
-def _play_once(mdp: FiniteMDP, learner: Agent, action: int, env_rng) -> bool:
+def _play_once(mdp: FiniteMDP, learner: Agent, action: int, env_rng) -> float:
+    """One episode of the same action throughout; returns its reward (the chain's is terminal)."""
     s = first_state(mdp.model, env_rng)
     for h in range(mdp.H):
         r, s_next = step(mdp.model, h, s, action, env_rng)
         r += last_reward(mdp.model, s_next, env_rng) if h == mdp.H - 1 else 0.0
         learner.observe(h, s, action, r, s_next)
         s = s_next
-    return r > 0
+    return r
 
 
 # --------------------------------------------------------------------------- summaries
 
 def learning_times(table: pd.DataFrame) -> pd.Series:
-    """First recorded episode with ten rewards, for each agent and seed; infinity if never."""
-    learned = table[table.rewards >= REWARDS_TO_LEARN].groupby(["agent", "seed"]).episode.min()
-    runs = table.groupby(["agent", "seed"]).size().index
-    return learned.reindex(runs).astype(float).fillna(np.inf)
+    """Episode of the tenth reward, for each agent and seed; infinity if it never came."""
+    tenth = table.groupby(["agent", "seed"]).tenth_reward.max().astype(float)
+    return tenth.where(tenth > 0, np.inf)
 
 
 def learning_time(table: pd.DataFrame, agent: str) -> Interval:
