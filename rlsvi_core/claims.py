@@ -226,7 +226,7 @@ def _():
        kind="exact", verdict=HOLDS)
 def _():
     """Before the first reward, LSVI's weights are zero and dithering agents act uniformly."""
-    mdp, episodes = chain(12), 0
+    mdp, episodes = chain(8), 0
     for Phi in (bases.tabular(mdp), bases.coherent(mdp.Q, 6, 0), bases.agnostic(mdp.Q, 6, 0.5, 0)):
         for dither in ({"epsilon": 0.1}, {"eta": 0.1}, {}):
             agent, env = lsvi(Phi, rng=1, **dither), np.random.default_rng(2)
@@ -234,11 +234,11 @@ def _():
                 agent.plan()
                 if np.any(agent.theta) or np.any(agent.policy() != 0.5):
                     return Evidence(FAILS, f"θ is not zero after {episodes} episodes.", {})
-                if agent.learn(mdp, 50, env).reward.any():
+                if agent.learn(mdp, 1, env).reward.any():
                     break
-                episodes += 50
+                episodes += 1
     return Evidence(HOLDS, f"Exactly zero, and actions exactly ½–½, throughout {episodes} "
-                    f"unrewarded episodes (N = 12; three bases; greedy, ε-greedy, Boltzmann).",
+                    f"unrewarded episodes (N = 8; three bases; greedy, ε-greedy, Boltzmann).",
                     {"episodes": episodes})
 
 
@@ -257,15 +257,15 @@ def _():
     """The expected number of episodes before the first reward is at least 2^{S−1} − 1."""
     table = store.load(FIGURES["example1"])
     worst, cells = 0.0, 0
-    for (_, N), runs in table[table.agent != "rlsvi"].groupby(["agent", "N"]):
+    for N, runs in table[table.agent == "epsilon-greedy"].groupby("N"):
         q = arrival_probability(N)
         z = (runs.unrewarded.mean() - (1 / q - 1)) / (np.sqrt(1 - q) / q / np.sqrt(len(runs)))
         worst, cells = max(worst, abs(z)), cells + 1
     exact = 1 / arrival_probability(14) - 1
     return _unless(worst > 4.5 or exact < 2**13 - 1 or table.censored.any(),
                    f"E[l*] = 2^(S−1)/p* − 1 exactly: {exact:.3g} for S = 14, where the bound says "
-                   f"{2**13 - 1}. Simulated means lie within {worst:.2g} standard errors in all "
-                   f"{cells} cells.", exact_14=exact, bound_14=2**13 - 1, worst_z=worst)
+                   f"{2**13 - 1}. Simulated means lie within {worst:.2g} standard errors for "
+                   f"all {cells} lengths.", exact_14=exact, bound_14=2**13 - 1, worst_z=worst)
 
 
 @claim("3.regret", "Section 3, Example 1", paper="lim inf Regret ≥ 2^{S−1} − 1", kind="exact",
@@ -277,8 +277,9 @@ def _():
         mdp, q = chain(N), arrival_probability(N)
         # Uniform play costs p* − q an episode and lasts 1/q episodes in the mean.
         error = max(error, abs(mdp.regret(uniform_policy(mdp)) / q / (2.0 ** (N - 1) - 1) - 1))
-    return _unless(error > 1e-9, "The unrewarded phase alone costs 2^(S−1) − 1 exactly (N = 2 to "
-                   "60): the paper's bound is an equality for it.", largest_relative_error=error)
+    return _unless(error > 1e-9, "The search, its rewarded last episode included, costs "
+                   "2^(S−1) − 1 exactly (N = 2 to 60): for it the paper's bound is an equality.",
+                   largest_relative_error=error)
 
 
 @claim("3.any-basis", "Section 3", paper="for any choice of basis function", kind="exact",
@@ -291,11 +292,12 @@ def _():
                       ("no features", np.zeros((mdp.H, mdp.S, mdp.A, 1)))):
         for dither in ({"epsilon": 0.05}, {"epsilon": 0.5}, {"eta": 0.01}, {"eta": 10.0}):
             reward = lsvi(Phi, rng=3, **dither).learn(mdp, 5000, 4).reward
-            first[name, str(dither)] = int(np.argmax(reward > 0))
+            first[name, str(dither)] = int(np.argmax(reward > 0)) if reward.any() else None
     episode = set(first.values())
-    return _unless(len(episode) != 1, f"Same random draws, N = 8: first reward in episode "
-                   f"{', '.join(map(str, sorted(episode)))} for all {len(first)} pairs of basis "
-                   f"and dithering.", episodes=sorted(episode), pairs=len(first))
+    return _unless(len(episode) != 1 or None in episode,
+                   f"Same random draws, N = 8: first reward in episode "
+                   f"{', '.join(map(str, episode))} for all {len(first)} pairs of basis "
+                   f"and dithering.", episodes=list(episode), pairs=len(first))
 
 
 @claim("3.policy-gradient", "Section 3", paper="a similar result holds", kind="none", verdict=OPEN)
@@ -327,10 +329,10 @@ def _():
                    "in 50 random problems, to rounding.", largest_error=error)
 
 
-@claim("4.footnote", "Section 4, footnote 1", paper="hence θ̃ = 0 when l = 0", kind="exact",
+@claim("4.footnote", "Section 4, footnote 1", paper="hence θ̃ = 0 when l = 0", kind="reading",
        verdict=FAILS)
 def _():
-    """With no data, Algorithm 1 gives θ̃ = 0."""
+    """That the first sample is zero follows from there being no data."""
     K, lam = 3, 4.0
     covariance = GaussianPosterior(K, lam).covariance
     is_prior = np.allclose(covariance, np.eye(K) / lam)
@@ -422,22 +424,25 @@ def _():
 @claim("6.1.learns", "Section 6.1, figure 2", paper="roughly 500 episodes", kind="experiment",
        verdict=HOLDS)
 def _():
-    """On the 50-chain RLSVI consistently learns the optimal policy in roughly 500 episodes."""
+    """Five hundred episodes or so are enough for RLSVI on the 50-chain, whatever the seed."""
     table = store.load(FIGURES["fig2a"])
     times = learning_times(table)["rlsvi"]
     median = learning_time(table, "rlsvi")
+    curves = table[table.agent == "rlsvi"]
+    settled = curves.groupby("seed").last_suboptimal.max().median()
     early, seeds = int((times <= 1000).sum()), len(times)
     return _unless(not (250 <= median.median <= 1000 and early >= 0.9 * seeds),
                    f"Tenth reward after {median.median:.0f} episodes in the median (95% interval "
                    f"{median.low:.0f}–{median.high:.0f}); {int((times <= 500).sum())} of {seeds} "
-                   f"seeds within 500, {early} within 1000.",
+                   f"seeds within 500, {early} within 1000. The last suboptimal policy comes "
+                   f"later, in episode {settled:.0f} in the median.", settled=settled,
                    median=median.median, interval=[median.low, median.high], within_1000=early)
 
 
 @claim("6.1.dithering", "Section 6.1", paper="at least 10^15 episodes", kind="exact",
        verdict=HOLDS)
 def _():
-    """Any dithering strategy would need at least 10^15 episodes on the 50-chain."""
+    """No agent that dithers reaches the end of the 50-chain in fewer than 10^15 episodes."""
     wait = 1 / arrival_probability(50)
     return _unless(wait < 1e15, f"Expected wait for the first reward: {wait:.3g} episodes. "
                    f"(2^49 alone is {2**49:.3g}; the slips supply the rest.)", wait=wait)
@@ -446,7 +451,7 @@ def _():
 @claim("6.1.any-dithering", "Section 6.1, footnote 3", paper="any ε or η is equivalent",
        kind="experiment", verdict=HOLDS)
 def _():
-    """On this chain all choices of ε and of the temperature η are equivalent."""
+    """Before the first reward, it makes no difference how an agent dithers."""
     waits = store.load(FIGURES["example1"]).pivot(index=["N", "seed"], columns="agent",
                                                   values="unrewarded")
     different = int((waits["epsilon-greedy"] != waits["boltzmann"]).sum())
@@ -455,19 +460,23 @@ def _():
                    f"After it they differ.", pairs=len(waits), different=different)
 
 
-@claim("6.1.keeps", "Section 6.1", paper="essentially maintains the optimal policy",
-       kind="experiment", verdict=HOLDS)
+@claim("6.1.keeps", "Section 6.1", paper="maintains the optimal policy once it discovers the "
+       "reward", kind="experiment", verdict=PARTLY)
 def _():
-    """Once RLSVI has found the reward, it essentially keeps to the optimal policy."""
-    table = store.load(FIGURES["fig2b"])
-    last = table[(table.agent == "rlsvi") & (table.episode == table.episode.max())]
-    half = table[(table.agent == "rlsvi") & (table.episode == table.episode.max() // 2)]
-    worst, late = int(last.lapses.max()), int((last.lapses.values - half.lapses.values).max())
-    return _unless(worst > 1e-3 * table.episode.max(),
-                   f"After their first reward, the five runs of a million episodes had "
-                   f"{int(last.lapses.min())}–{worst} suboptimal episodes each; in their second "
-                   f"half million at most {late}.",
-                   lapses=last.lapses.tolist(), in_second_half=late)
+    """From its first reward on, RLSVI plays the optimal policy in all but a few episodes."""
+    long, short = store.load(FIGURES["fig2b"]), store.load(FIGURES["fig2a"])
+    last = long[(long.agent == "rlsvi") & (long.episode == long.episode.max())]
+    end = short[(short.agent == "rlsvi") & (short.episode == short.episode.max())]
+    share = float((end.lapses / end.suboptimal).median())
+    settled = bool((last.last_suboptimal < long.episode.max() // 10).all())
+    return Evidence(
+        FAILS if not settled else PARTLY if share > 0.1 else HOLDS,
+        f"In the long run, yes: in a million episodes the five runs had "
+        f"{int(last.suboptimal.min())}–{int(last.suboptimal.max())} suboptimal ones, the last in "
+        f"episode {int(last.last_suboptimal.max())}. But the first reward is not the end of "
+        f"exploration: in the median of {len(end)} seeds {end.lapses.median():.0f} suboptimal "
+        f"episodes follow it, {100 * share:.0f}% of all.",
+        {"lapses": last.lapses.tolist(), "last": last.last_suboptimal.tolist(), "share": share})
 
 
 @claim("6.1.numbers", "Section 6.1 and footnote 4", paper="2^99 > 10^28, H²SA > 10^6; "
@@ -523,7 +532,7 @@ def _():
         table = store.load(FIGURES[name])
         power, laws = scaling.exponent(table, axis), scaling.compare_laws(table, axis)
         wrong |= laws["exponential"] - laws[["linear", "quadratic", "power"]].min() < 10
-        found.append(f"{axis}^{power.median:.2f} (95% interval {power.low:.2f}–{power.high:.2f}), "
+        found.append(f"{axis}^{power.power:.2f} (95% interval {power.low:.2f}–{power.high:.2f}), "
                      f"exponential worse by {laws['exponential']:.0f} in AIC")
         numbers[axis] = {"exponent": power._asdict(), "aic": laws.to_dict()}
     return _unless(wrong, f"Fitted over the range tried: {'; '.join(found)}. A finite range cannot "
@@ -537,6 +546,12 @@ def success_rate(noise: str) -> tuple[np.ndarray, np.ndarray]:
     return np.arange(50, 951) / 1000, np.convolve(learned, np.ones(101) / 101, "valid")
 
 
+def falls_below(noise: str, level: float) -> float:
+    """The first ρ at which the share of runs that learn is below a level; 1 if none is."""
+    rho, rate = success_rate(noise)
+    return float(rho[np.argmax(rate < level)]) if (rate < level).any() else 1.0
+
+
 @claim("6.1.rho", "Section 6.1, figure 6", paper="stable for 0 < ρ < ρ*", kind="experiment",
        verdict=HOLDS)
 def _():
@@ -544,10 +559,8 @@ def _():
     is stable."""
     stable, half = {}, {}
     for noise in ("deviation", "variance"):
-        rho, rate = success_rate(noise)
-        stable[noise] = float(rho[rate >= 0.95].max()) if (rate >= 0.95).any() else 0.0
-        half[noise] = float(rho[np.argmax(rate < 0.5)])
-    return _unless(min(stable.values()) <= 0.0,
+        stable[noise], half[noise] = (falls_below(noise, level) for level in (0.95, 0.5))
+    return _unless(min(stable.values()) <= 0.05,  # the first window
                    f"95% of runs learn up to ρ = {stable['deviation']:.2f} if ρ is a standard "
                    f"deviation, {stable['variance']:.2f} if a variance; half of them up to "
                    f"{half['deviation']:.2f} and {half['variance']:.2f}.", stable=stable, half=half)
@@ -608,8 +621,8 @@ def _():
         X = Phi[h].reshape(-1, K)
         theta, _, r, _ = np.linalg.lstsq(X, mdp.Q[h].ravel())
         total, rank = total + float(theta @ theta), min(rank, int(r))
-    bounded = total <= K * mdp.H / lam
-    return _unless(not (bounded and rank == K),
+    bounded, outside = total <= K * mdp.H / lam, mdp.terminal.max() > sigma
+    return _unless(not (bounded and rank == K and outside),
                    f"Learning looks polynomial, but the experiments are not an instance: weights "
                    f"are unique and small (Σ‖θ‖² = {total:.2g} ≤ KH/λ = {K * mdp.H / lam:g}), yet "
                    f"the reward 1 lies outside [−σ, σ] with σ = {sigma:g}.", PARTLY,
@@ -655,15 +668,26 @@ def _robust(name: str, parameter: str) -> tuple[Any, Any]:
     return last.regret.median(), last.rewards.agg(lambda r: (r >= 10).mean())
 
 
+def _stable_range(regret, learned, reference: float) -> tuple[float, float]:
+    """The unbroken range around a reference value with at most twice its regret, 90% learning."""
+    good = ((regret <= 2 * regret[reference]) & (learned >= 0.9)).to_numpy()
+    low = high = regret.index.get_loc(reference)
+    while low > 0 and good[low - 1]:
+        low -= 1
+    while high < len(good) - 1 and good[high + 1]:
+        high += 1
+    return regret.index[low], regret.index[high]
+
+
 @claim("C.lambda", "Appendix C, figure 10", paper="remarkably stable", kind="experiment",
        verdict=HOLDS)
 def _():
     """With σ = 0.1, learning is stable for λ over several orders of magnitude."""
     regret, learned = _robust("fig10", "lam")
-    good = regret.index[(regret <= 2 * regret[1.0]) & (learned >= 0.9)]
-    orders = np.log10(good.max() / good.min())
+    low, high = _stable_range(regret, learned, 1.0)
+    orders = np.log10(high / low)
     return _unless(orders < 2, f"Regret after 10 000 episodes stays within twice that at λ = 1, "
-                   f"and 90% of runs learn, for λ from {good.min():.0e} to {good.max():.0e}: "
+                   f"and 90% of runs learn, for λ from {low:.0e} to {high:.0e}: "
                    f"{orders:.0f} orders of magnitude.", regret=regret.to_dict(),
                    learned=learned.to_dict())
 
@@ -673,10 +697,10 @@ def _():
 def _():
     """With λ = 100, learning is stable for σ over several orders of magnitude."""
     regret, learned = _robust("fig11", "sigma")
-    good = regret.index[(regret <= 2 * regret[0.1]) & (learned >= 0.9)]
-    orders = np.log10(good.max() / good.min())
+    low, high = _stable_range(regret, learned, 0.1)
+    orders = np.log10(high / low)
     return _unless(orders < 2, f"Regret after 10 000 episodes stays within twice that at σ = 0.1, "
-                   f"and 90% of runs learn, for σ from {good.min():.0e} to {good.max():.0e}: "
+                   f"and 90% of runs learn, for σ from {low:.0e} to {high:.0e}: "
                    f"{orders:.0f} orders of magnitude.", regret=regret.to_dict(),
                    learned=learned.to_dict())
 
@@ -691,32 +715,33 @@ def _():
 
 
 @claim("C.small-sigma", "Appendix C", paper="too small a σ may explore too little",
-       kind="experiment", verdict=FAILS)
+       kind="experiment", verdict=OPEN)
 def _():
     """In a stochastic domain too small a σ makes the posterior concentrate too fast and
     exploration fail."""
     regret, learned = _robust("fig11", "sigma")
     hurt = regret[1e-5] > 2 * regret[0.1] or learned[1e-5] < 0.9
-    return Evidence(HOLDS if hurt else FAILS,
-                    f"Not on this chain: at σ = 1e-05 the median regret is {regret[1e-5]:.0f} "
+    return Evidence(HOLDS if hurt else OPEN,
+                    f"The paper names no domain. On this chain it does not happen: at "
+                    f"σ = 1e-05 the median regret is {regret[1e-5]:.0f} "
                     f"against {regret[0.1]:.0f} at 0.1, and {100 * learned[1e-5]:.0f}% of runs "
-                    f"learn. The paper names no domain; noisier ones may differ.",
+                    f"learn.",
                     {"regret": regret.to_dict()})
 
 
 @claim("C.plateau", "Appendix C, figure 12", paper="linear in K, flat once K ≥ SA",
-       kind="experiment", verdict=PARTLY)
+       kind="experiment", verdict=HOLDS)
 def _():
-    """Learning time rises linearly with K at first and levels off when K reaches SA."""
+    """Learning time rises with K at first and is level once K reaches SA."""
     cells = medians(store.load(FIGURES["fig4"]), "K")
-    high = cells["median"].loc[:150]
-    level = float(high[100])
-    near = abs(high / level - 1) < 0.25
-    from_K = int(min(K for K in high.index if near[high.index >= K].all()))
-    return Evidence(PARTLY if from_K < 90 else HOLDS,
-                    f"N = 50: the rise is over long before SA = 100. From K = {from_K} on, all "
-                    f"medians to K = 150 lie within 25% of the one at 100 ({level:.0f}).",
-                    {"flat_from": from_K, "level": level})
+    times, level = cells["median"], float(cells["median"][100])
+    near = abs(times / level - 1) < 0.25
+    from_K = min((int(K) for K in times.index if near[times.index >= K].all()), default=None)
+    rising = cells["low"][20] > cells["high"][2]
+    return _unless(from_K is None or from_K > 100 or not rising,
+                   f"N = 50: from {times[2]:.0f} at K = 2 to {times[20]:.0f} at 20; from K = "
+                   f"{from_K} on, well before SA = 100, all medians (to K = 150) lie within 25% of "
+                   f"the one at 100, {level:.0f}.", flat_from=from_K, level=level)
 
 
 @claim("C.quadratic", "Appendix C, figure 13", paper="fits the data pretty well",
@@ -730,7 +755,8 @@ def _():
             fit = scaling.quadratic(cells.index.to_numpy(float), cells.to_numpy())
             misses.append(float(np.median(abs(fit / cells - 1))))
             laws = scaling.compare_laws(runs, "N")
-            better += [int(K)] * (laws["linear"] - laws["quadratic"] > 10)
+            if laws["linear"] - laws["quadratic"] > 10:
+                better.append(int(K))
     return _unless(max(misses) > 0.25, f"Typical miss of the fitted medians: at most "
                    f"{100 * max(misses):.0f}% for any K. The curvature is clear (AIC by 10) for "
                    f"{len(better)} of {len(misses)} values of K; elsewhere a line does as well.",

@@ -64,7 +64,7 @@ def _run(args) -> int:
 def _plot(args) -> int:
     for name in _known("figure", args.figure, FIGURES):
         table = store.load(FIGURES[name], args.scale, _folder(args))
-        target = _folder(args) / f"{name}.png"
+        target = store.path(FIGURES[name], args.scale, _folder(args)).with_suffix(".png")
         plots.DRAW[name](table).savefig(target, dpi=150)
         print(f"{name}: wrote {target}")
     return 0
@@ -117,7 +117,8 @@ def parser() -> argparse.ArgumentParser:
         p = sub.add_parser(name, help=help, description=help)
         for key, what in positional.items():
             p.add_argument(key, nargs="*", metavar=key.upper(), help=what)
-        p.add_argument("--out", help="folder of results (default: the nearest 'results')")
+        if function is not _check:  # claims are about the project's own results
+            p.add_argument("--out", help="folder of results (default: the nearest 'results')")
         p.set_defaults(function=function)
         return p
 

@@ -154,7 +154,10 @@ def load(figure: Figure, scale: str = "paper", folder: Path | None = None) -> pd
     """A stored table, refused if it is not the one its provenance describes."""
     folder = folder or results_folder()
     record, target = provenance(figure, scale, folder), path(figure, scale, folder)
-    if not target.exists() or _digest(data := target.read_bytes()) != record["sha256"]:
+    if not target.exists():
+        raise StoreError(f"{target.name} is missing, though {target.stem}.json describes it. "
+                         f"Restore it, or recompute with: rlsvi run {figure.name} --scale {scale}")
+    if _digest(data := target.read_bytes()) != record["sha256"]:
         raise StoreError(f"{target.name} is not the table that {target.stem}.json describes (its "
                          f"SHA-256 differs): it was edited or cut short. Restore both files, or "
                          f"recompute with: rlsvi run {figure.name} --scale {scale}")
@@ -170,6 +173,9 @@ def differences(stored: pd.DataFrame, task: Task, rows: list[dict]) -> list[str]
     before, now = stored[mask], pd.DataFrame(rows)
     if len(before) != len(now):
         return [f"{label}: {len(before)} rows are stored, {len(now)} were recomputed"]
+    if set(before.columns) != set(now.columns):
+        return [f"{label}: columns {', '.join(before.columns)} are stored, "
+                f"{', '.join(now.columns)} were recomputed"]
     found = []
     for column in now.columns:
         for i in range(len(now)):

@@ -602,8 +602,8 @@ Phi0 = np.ones((2, 3, 2, 4))
     (lambda: lsvi(Phi0, epsilon=0.1, eta=0.1), "choose one way to dither: epsilon=0.1.*eta=0.1"),
     (lambda: rlsvi(Phi0).learn(chain(4), 1),
      r"basis is for \(H, S, A\) = \(2, 3, 2\); the MDP has \(3, 4, 2\)"),
-    (lambda: rlsvi(Phi0).learn(chain(3), -1), "episodes must be a whole number of at least 0; it is -1"),
-    (lambda: rlsvi(Phi0).learn(chain(3), 2.0), "episodes must be a whole number of at least 0; it is 2.0"),
+    (lambda: rlsvi(Phi0).learn(chain(3), -1), "a whole number of at least 0; it is -1"),
+    (lambda: rlsvi(Phi0).learn(chain(3), 2.0), "a whole number of at least 0; it is 2.0"),
     (lambda: rlsvi(Phi0, form=VerbatimAgent).learn(chain(4), 1), "basis is for"),
 ])
 def test_a_refusal_names_the_rule_and_the_value(call, message):

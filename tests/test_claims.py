@@ -21,7 +21,7 @@ def test_the_verdict_is_the_registered_one(claim):
 
 def test_claims_that_were_not_checked_do_not_pretend():
     for claim in REGISTER.values():
-        assert (claim.kind == "none") == (claim.verdict == claims.OPEN)
+        assert claim.kind != "none" or claim.verdict == claims.OPEN
 
 
 @pytest.mark.parametrize(("id", "break_it"), [

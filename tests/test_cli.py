@@ -48,7 +48,7 @@ def test_run_then_plot_then_verify(tmp_path, capsys):
     assert main(["run", "example1", *out]) == 0
     assert main(["plot", "example1", *out]) == 0
     assert main(["verify", "example1", *out]) == 0
-    assert (tmp_path / "example1.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "example1.quick.png").read_bytes().startswith(b"\x89PNG")
     assert "equal the stored ones" in capsys.readouterr().out
 
 

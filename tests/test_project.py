@@ -154,3 +154,10 @@ def test_no_machine_paths_or_registry_hosts():
         for match in forbidden.finditer(words(path))
     ]
     assert not found
+
+
+def test_the_readme_example_does_what_it_says(capsys):
+    (example,) = re.findall(r"```python\n(.*?)```", read("README.md"), re.S)
+    exec(example, {})
+    printed = float(capsys.readouterr().out)
+    assert f"{printed:.0f} rewards" in example

@@ -146,6 +146,14 @@ def test_kill_9_in_mid_sweep_then_resume_gives_the_same_table(tmp_path):
     assert not journal.exists()
 
 
+def test_a_difference_in_columns_is_named(tiny, tmp_path):
+    runner.sweep(tiny, "paper", tmp_path)
+    table = store.load(tiny, "paper", tmp_path)
+    task = Task({"factor": 1.5}, 1)
+    rows = [row | {"new": 0} for row in tiny.rows("paper", task)]
+    assert "columns factor, seed, step, value are stored" in store.differences(table, task, rows)[0]
+
+
 def test_a_difference_in_length_is_named(tiny, tmp_path):
     runner.sweep(tiny, "paper", tmp_path)
     table = store.load(tiny, "paper", tmp_path)

@@ -6,6 +6,7 @@ median does not depend on by how much they would have exceeded it.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,6 @@ from statsmodels.nonparametric.smoothers_lowess import lowess
 from statsmodels.regression.quantile_regression import QuantReg
 
 from .chain import medians
-from .summary import Interval
 
 
 def local_polynomial(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -41,12 +41,21 @@ def smooth_band(table: pd.DataFrame, by: str, smoother: Callable, *, repeats: in
                         index=pd.Index(x, name=by))
 
 
-def exponent(table: pd.DataFrame, by: str) -> Interval:
-    """The power b of time ∝ x^b, by median regression of log time on log x; 95% interval."""
+class PowerLaw(NamedTuple):
+    """time = level · x^power, with a 95% interval for the power."""
+
+    power: float
+    low: float
+    high: float
+    level: float
+
+
+def exponent(table: pd.DataFrame, by: str) -> PowerLaw:
+    """The power law of the median, by median regression of log time on log x."""
     x, y = np.log(table[by].to_numpy(float)), np.log(table.tenth_reward.to_numpy(float))
     fit = QuantReg(y, np.column_stack([np.ones_like(x), x])).fit(q=0.5)
     low, high = fit.conf_int()[1]
-    return Interval(float(fit.params[1]), float(low), float(high))
+    return PowerLaw(float(fit.params[1]), float(low), float(high), float(np.exp(fit.params[0])))
 
 
 LAWS: dict[str, tuple[Callable, tuple[float, ...]]] = {
