@@ -540,10 +540,10 @@ def _():
 
 
 def success_rate(noise: str) -> tuple[np.ndarray, np.ndarray]:
-    """Share of figure 6's runs that learned, over a window of 101 values of ρ."""
+    """Share of figure 6's runs that learned, over a window of 41 values of ρ."""
     table = store.load(FIGURES["fig6"])
     learned = (~table[table.noise == noise].sort_values("rho").censored).to_numpy(float)
-    return np.arange(50, 951) / 1000, np.convolve(learned, np.ones(101) / 101, "valid")
+    return np.arange(20, 981) / 1000, np.convolve(learned, np.ones(41) / 41, "valid")
 
 
 def falls_below(noise: str, level: float) -> float:
@@ -553,17 +553,24 @@ def falls_below(noise: str, level: float) -> float:
 
 
 @claim("6.1.rho", "Section 6.1, figure 6", paper="stable for 0 < ρ < ρ*", kind="experiment",
-       verdict=HOLDS)
+       verdict=PARTLY)
 def _():
     """With a slightly wrong basis RLSVI still learns: there is a region 0 < ρ < ρ* where learning
     is stable."""
     stable, half = {}, {}
     for noise in ("deviation", "variance"):
         stable[noise], half[noise] = (falls_below(noise, level) for level in (0.95, 0.5))
-    return _unless(min(stable.values()) <= 0.05,  # the first window
-                   f"95% of runs learn up to ρ = {stable['deviation']:.2f} if ρ is a standard "
-                   f"deviation, {stable['variance']:.2f} if a variance; half of them up to "
-                   f"{half['deviation']:.2f} and {half['variance']:.2f}.", stable=stable, half=half)
+    table = store.load(FIGURES["fig6"])
+    runs = table[table.noise == "deviation"].set_index("rho").tenth_reward
+    start, edge = (float(np.median(runs[abs(runs.index - rho) <= 0.02]))
+                   for rho in (0.02, stable["deviation"]))
+    return Evidence(
+        FAILS if stable["deviation"] <= 0.02 else HOLDS if edge < 2 * start else PARTLY,
+        f"Success is stable, speed is not. With ρ a standard deviation 95% of runs learn up to "
+        f"ρ = {stable['deviation']:.2f} and half of them up to {half['deviation']:.2f} (a variance: "
+        f"{stable['variance']:.2f} and {half['variance']:.2f}); but the median learning time grows "
+        f"from {start:.0f} episodes near 0 to {edge:.0f} at the edge.",
+        {"stable": stable, "half": half, "start": start, "edge": edge})
 
 
 @claim("6.1.rho-large", "Section 6.1, figure 6", paper="not effective for large ρ",
