@@ -566,10 +566,10 @@ def _():
                    for rho in (0.02, stable["deviation"]))
     return Evidence(
         FAILS if stable["deviation"] <= 0.02 else HOLDS if edge < 2 * start else PARTLY,
-        f"Success is stable, speed is not. With ρ a standard deviation 95% of runs learn up to "
-        f"ρ = {stable['deviation']:.2f} and half of them up to {half['deviation']:.2f} (a variance: "
-        f"{stable['variance']:.2f} and {half['variance']:.2f}); but the median learning time grows "
-        f"from {start:.0f} episodes near 0 to {edge:.0f} at the edge.",
+        f"Success is stable, speed is not. With ρ a standard deviation 95% of runs learn up "
+        f"to ρ = {stable['deviation']:.2f} and half of them up to {half['deviation']:.2f} (a "
+        f"variance: {stable['variance']:.2f} and {half['variance']:.2f}); but the median learning "
+        f"time grows from {start:.0f} episodes near 0 to {edge:.0f} at the edge.",
         {"stable": stable, "half": half, "start": start, "edge": edge})
 
 
@@ -686,30 +686,28 @@ def _stable_range(regret, learned, reference: float) -> tuple[float, float]:
     return regret.index[low], regret.index[high]
 
 
+def _stability(name: str, parameter: str, symbol: str, reference: float) -> Evidence:
+    regret, learned = _robust(name, parameter)
+    low, high = _stable_range(regret, learned, reference)
+    orders = np.log10(high / low)
+    return _unless(orders < 2, f"Regret after 10 000 episodes stays within twice that at {symbol} "
+                   f"= {reference:g}, and 90% of runs learn, for {symbol} from {low:.0e} to "
+                   f"{high:.0e}: {orders:.0f} orders of magnitude.", regret=regret.to_dict(),
+                   learned=learned.to_dict())
+
+
 @claim("C.lambda", "Appendix C, figure 10", paper="remarkably stable", kind="experiment",
        verdict=HOLDS)
 def _():
     """With σ = 0.1, learning is stable for λ over several orders of magnitude."""
-    regret, learned = _robust("fig10", "lam")
-    low, high = _stable_range(regret, learned, 1.0)
-    orders = np.log10(high / low)
-    return _unless(orders < 2, f"Regret after 10 000 episodes stays within twice that at λ = 1, "
-                   f"and 90% of runs learn, for λ from {low:.0e} to {high:.0e}: "
-                   f"{orders:.0f} orders of magnitude.", regret=regret.to_dict(),
-                   learned=learned.to_dict())
+    return _stability("fig10", "lam", "λ", 1.0)
 
 
 @claim("C.sigma", "Appendix C, figure 11", paper="remarkably stable", kind="experiment",
        verdict=HOLDS)
 def _():
     """With λ = 100, learning is stable for σ over several orders of magnitude."""
-    regret, learned = _robust("fig11", "sigma")
-    low, high = _stable_range(regret, learned, 0.1)
-    orders = np.log10(high / low)
-    return _unless(orders < 2, f"Regret after 10 000 episodes stays within twice that at σ = 0.1, "
-                   f"and 90% of runs learn, for σ from {low:.0e} to {high:.0e}: "
-                   f"{orders:.0f} orders of magnitude.", regret=regret.to_dict(),
-                   learned=learned.to_dict())
+    return _stability("fig11", "sigma", "σ", 0.1)
 
 
 @claim("C.large-sigma", "Appendix C", paper="slower learning", kind="experiment", verdict=HOLDS)
