@@ -445,7 +445,7 @@ def _():
     """No agent that dithers reaches the end of the 50-chain in fewer than 10^15 episodes."""
     wait = 1 / arrival_probability(50)
     return _unless(wait < 1e15, f"Expected wait for the first reward: {wait:.3g} episodes. "
-                   f"(2^49 alone is {2**49:.3g}; the slips supply the rest.)", wait=wait)
+                   f"2^49 alone is {2**49:.3g}; the slips supply the rest.", wait=wait)
 
 
 @claim("6.1.any-dithering", "Section 6.1, footnote 3", paper="any ε or η is equivalent",

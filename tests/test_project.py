@@ -77,7 +77,9 @@ def test_one_version_everywhere():
 
 def test_table_of_contents_is_the_book_folder():
     toc = yaml.safe_load(read("_toc.yml"))
-    listed = [toc["root"], *(c["file"] for part in toc["parts"] for c in part["chapters"])]
+    chapters = [c for part in toc["parts"] for c in part["chapters"]]
+    sections = [s for c in chapters for s in c.get("sections", [])]
+    listed = [toc["root"], *(page["file"] for page in chapters + sections)]
     present = [
         path.relative_to(ROOT).with_suffix("").as_posix()
         for path in (ROOT / "book").iterdir()
