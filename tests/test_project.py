@@ -147,7 +147,7 @@ def words(path):
 def test_no_machine_paths_or_registry_hosts():
     forbidden = re.compile(
         r"/(?:home|Users|root|work|tmp|opt)/\w|file:/{3}"
-        r"|(?:index-url|pythonhosted|pypi\.org/simple|registry\.npmjs)\b"
+        r"|--(?:extra-)?index[-]url|--find[-]links|://[^\s\"')]+/simple\b"
     )
     found = [
         f"{path.relative_to(ROOT)}: {match[0]}"
