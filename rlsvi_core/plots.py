@@ -382,7 +382,7 @@ def frontier(runs: dict[str, np.ndarray], N: int) -> Figure:
     return fig
 
 
-def _with_medians(draw, by, smoother=None):
+def _with_medians(draw, by: str, smoother):
     """Draw from a table of runs what needs the medians of its cells."""
     def from_table(table: pd.DataFrame) -> Figure:
         return draw(chain.medians(table, by), scaling.smooth_band(table, by, smoother))
