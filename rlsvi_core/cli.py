@@ -41,7 +41,7 @@ def _list(args) -> int:
         for scale, setting in figure.scales.items():
             try:
                 record = store.provenance(figure, scale, _folder(args))
-                same = record["code"] == store.code_hash()
+                same = record["code"] == store.code_hash(figure)
                 state = (f"stored, {record['cpu_seconds']:.0f} CPU-s"
                          f"{'' if same else ', by an earlier version of the code'}")
             except store.StoreError:

@@ -7,24 +7,24 @@ package's whole source: any edit starts a new one.
 
 import hashlib
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent
 
 
-def source_hash(*without: str) -> str:
-    """A short fingerprint of the package's code, leaving out modules of these names."""
+def source_hash(files: Iterable[Path]) -> str:
+    """A short fingerprint of some of the package's files."""
     digest = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        if path.stem not in without:
-            digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0")
-            digest.update(path.read_bytes())
+    for path in sorted(files):
+        digest.update(os.path.relpath(path, PACKAGE).encode() + b"\0")
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
 def _use_own_cache() -> None:
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = root / "rlsvi_core" / source_hash()
+    folder = root / "rlsvi_core" / source_hash(PACKAGE.rglob("*.py"))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:  # a read-only home: numba falls back to its own choice of folder

@@ -5,13 +5,17 @@ process killed in mid-line loses that line and no more. When all tasks are in, t
 the CSV (written whole, then renamed into place) and disappears.
 """
 
+import ast
 import hashlib
+import inspect
 import io
 import json
 import os
 import platform
 import subprocess
 import time
+from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,10 +26,32 @@ from .compiled import PACKAGE, source_hash
 from .experiments import Figure, Task
 
 
-def code_hash() -> str:
-    """A fingerprint of the code that results depend on; to draw or judge them does not count."""
-    return source_hash("claims", "plots", "cli", "runner", "store", "summary", "scaling",
-                       "__main__")
+def _imports(file: Path) -> Iterator[Path]:
+    """The package's files that a file imports from. All its imports are relative."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            home = file.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            for name in (alias.name for alias in node.names):
+                places = (home / f"{name}.py", home / name / "__init__.py",
+                          home.with_suffix(".py"), home / "__init__.py")
+                yield next(place for place in places if place.is_file())
+
+
+@cache
+def _hash_of_all_behind(module: Path) -> str:
+    found: set[Path] = set()
+    waiting = [module]
+    while waiting:
+        file = waiting.pop()
+        if file not in found:
+            found.add(file)
+            waiting.extend(_imports(file))
+    return source_hash(found)
+
+
+def code_hash(figure: Figure) -> str:
+    """A fingerprint of the code a figure's runs depend on: its module and all it imports."""
+    return _hash_of_all_behind(Path(inspect.getfile(figure.run)).resolve())
 
 
 class StoreError(Exception):
@@ -64,7 +90,7 @@ class Journal:
         folder.mkdir(parents=True, exist_ok=True)
         self.file = path(figure, scale, folder).with_suffix(".journal")
         setting = figure.scales[scale]
-        header = {"code": code_hash(), "constants": setting.constants, "grid": setting.grid,
+        header = {"code": code_hash(figure), "constants": setting.constants, "grid": setting.grid,
                   "seeds": [setting.seeds.start, setting.seeds.stop]}
         self.done: dict[str, dict[str, Any]] = {}
         kept = self._read(json.loads(json.dumps(header)))
@@ -130,7 +156,7 @@ def save(figure: Figure, scale: str, folder: Path, journal: Journal, *, command:
         "cpu_seconds": round(sum(entry["seconds"] for entry in entries), 1),
         "wall_seconds": round(wall_seconds, 1),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "code": code_hash(), "revision": _revision(),
+        "code": code_hash(figure), "revision": _revision(),
         "python": platform.python_version(),
         "packages": {name: version(name) for name in ("rlsvi-core", "numpy", "numba", "pandas")},
         "machine": {"system": platform.system(), "architecture": platform.machine(),

@@ -29,17 +29,17 @@ def test_a_figure_has_labels_data_and_an_opaque_background(name):
 
 def test_the_readers_own_settings_are_left_alone():
     before = dict(plt.rcParams)
-    plt.close(plots.chain_diagram())
+    plt.close(plots.chain.chain_diagram())
     assert dict(plt.rcParams) == before
 
 
 def test_a_censored_median_is_drawn_at_the_budget():
     table = store.load(FIGURES["fig4"])
-    table.loc[table.K == 20, ["tenth_reward", "censored"]] = plots.BUDGET, True
+    table.loc[table.K == 20, ["tenth_reward", "censored"]] = plots.chain.BUDGET, True
     figure = plots.DRAW["fig4"](table)
     heights = np.concatenate([np.asarray(line.get_ydata(), float)
                               for line in figure.axes[0].lines if line.get_marker() == "^"])
-    assert heights.tolist() == [plots.BUDGET]
+    assert heights.tolist() == [plots.chain.BUDGET]
     plt.close(figure)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import time
 import pytest
 
 from rlsvi_core import runner, store
+from rlsvi_core.compiled import PACKAGE
 from rlsvi_core.experiments import FIGURES, Figure, Scale, Task
 
 ODD = [0.1 + 0.2, 1e-300, 2.0**-1074, -1 / 3]  # floats that careless printing would change
@@ -42,9 +44,27 @@ def test_provenance_says_where_a_table_came_from(tiny, tmp_path):
     record = store.provenance(tiny, "paper", tmp_path)
     assert record["rows"] == 24
     assert record["command"] == "rlsvi run tiny"
-    assert record["code"] == store.code_hash()
+    assert record["code"] == store.code_hash(tiny)
     assert {"sha256", "revision", "packages", "machine", "cpu_seconds", "wall_seconds", "seeds",
             "constants", "grid", "python", "finished"} <= set(record)
+
+
+def test_the_fingerprint_covers_what_a_figure_is_computed_by_and_no_more(tmp_path):
+    shutil.copytree(PACKAGE, tmp_path / "package")
+    root = tmp_path / "package"
+
+    def fingerprint():
+        store._hash_of_all_behind.cache_clear()
+        return store._hash_of_all_behind(root / "experiments" / "chain.py")
+
+    before = fingerprint()
+    for name in ("claims/chain.py", "plots/style.py", "cli.py", "experiments/__init__.py"):
+        (root / name).write_text("# another version")
+    assert fingerprint() == before
+    for name in ("agents/fast.py", "mdp.py", "regression.py", "envs/chain.py", "compiled.py"):
+        (root / name).write_text((root / name).read_text() + "# another version")
+        assert fingerprint() != before
+        before = fingerprint()
 
 
 def test_an_edited_table_is_refused(tiny, tmp_path):
@@ -99,7 +119,7 @@ def test_a_journal_of_other_code_or_settings_is_not_resumed(tiny, tmp_path, monk
     task = tiny.scales["paper"].tasks[0]
     journal.add(task, [], 0.0)
     journal.close()
-    monkeypatch.setattr(store, "code_hash", lambda: "other")
+    monkeypatch.setattr(store, "code_hash", lambda figure: "other")
     again = store.Journal(tiny, "paper", tmp_path)
     assert not again.has(task)
     again.close()

@@ -1,45 +1,14 @@
-"""Every figure of the book, drawn from tidy tables; what is computed comes from ``experiments``.
-
-Colours are the Okabe–Ito set, which colour-blind readers can tell apart; line styles repeat what
-the colours say. Backgrounds are opaque white, so that figures stay legible on a dark page.
-"""
-
-from functools import wraps
+"""The figures of the chain: chapters 1 to 4, 6, 6a and 6b, A to C."""
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from cycler import cycler
 from matplotlib.figure import Figure
 
-from .experiments import chain, scaling
+from ..experiments import chain, scaling
+from .style import COLOUR, LINE, MARK, NAME, canvas, styled
 
-COLOUR = {"rlsvi": "#0072B2", "epsilon-greedy": "#D55E00", "boltzmann": "#E69F00",
-          "truth": "#000000", "theory": "#009E73"}
-LINE = {"rlsvi": "-", "epsilon-greedy": "--", "boltzmann": ":", "truth": "-", "theory": "-."}
-NAME = {"rlsvi": "RLSVI", "epsilon-greedy": "LSVI, ε-greedy", "boltzmann": "LSVI, Boltzmann"}
-MARK = {"rlsvi": "o", "epsilon-greedy": "s", "boltzmann": "^"}
-STYLE = {"figure.facecolor": "white", "axes.facecolor": "white", "savefig.facecolor": "white",
-         "figure.dpi": 110, "font.size": 10, "axes.spines.top": False, "axes.spines.right": False,
-         "axes.prop_cycle": cycler(color=["#0072B2", "#D55E00", "#009E73", "#CC79A7"]),
-         "axes.grid": True, "grid.alpha": 0.25, "legend.frameon": False,
-         "figure.constrained_layout.use": True}
 FEW = 5  # the paper averages five seeds; these are drawn one by one
-
-
-def _styled(draw):
-    """Draw in the book's style, without touching the reader's own settings."""
-
-    @wraps(draw)
-    def styled(*args, **kwargs) -> Figure:
-        with plt.rc_context(STYLE):
-            return draw(*args, **kwargs)
-
-    return styled
-
-
-def _canvas(columns: int = 1, *, width: float = 7.0, height: float = 3.2, **axes):
-    return plt.subplots(1, columns, figsize=(width, height), **axes)
 
 
 def _spread(ax, table: pd.DataFrame, value: str, agent: str, *, singles: bool = True) -> None:
@@ -52,16 +21,10 @@ def _spread(ax, table: pd.DataFrame, value: str, agent: str, *, singles: bool = 
     ax.plot(runs.index, middle, color=COLOUR[agent], ls=LINE[agent], lw=2.2, label=NAME[agent])
 
 
-def scientific(x: float) -> str:
-    """A number for a caption: 1.5 × 10¹⁵."""
-    digits, power = f"{x:.1e}".split("e")
-    return f"{digits} × 10" + str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-
-
-@_styled
+@styled
 def chain_diagram(N: int = 50) -> Figure:
     """Figure 1: the chain. Solid arrows go left for sure, dashed ones right with a slip."""
-    fig, ax = _canvas(height=2.0)
+    fig, ax = canvas(height=2.0)
     ax.set(xlim=(-0.8, 5.8), ylim=(-0.85, 0.95), aspect="equal")
     ax.axis("off")
     places = {0: "1", 1: "2", 2: "3", 4: f"N−1\n= {N - 1}", 5: f"N\n= {N}"}
@@ -87,10 +50,10 @@ def chain_diagram(N: int = 50) -> Figure:
     return fig
 
 
-@_styled
+@styled
 def example1(table: pd.DataFrame) -> Figure:
     """Example 1: the first rewarded episode against the length of the chain."""
-    fig, ax = _canvas(height=3.6)
+    fig, ax = canvas(height=3.6)
     N = np.arange(table.N.min(), table.N.max() + 1)
     exact = 2.0 ** (N - 1) / (1 - 1 / N) ** (N - 1)
     ax.plot(N, exact, color=COLOUR["theory"], ls=LINE["theory"], label="exact: $2^{N-1}/p^*$")
@@ -105,10 +68,10 @@ def example1(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@_styled
+@styled
 def fig2a(table: pd.DataFrame) -> Figure:
     """Figure 2(a): regret over the first 2000 episodes, realised and expected."""
-    fig, axes = _canvas(2, width=8.4, sharey=True)
+    fig, axes = canvas(2, width=8.4, sharey=True)
     for ax, value, title in zip(axes, ("regret", "expected_regret"),
                                 ("realised (as in the paper)", "expected (exact)"), strict=True):
         for agent in ("epsilon-greedy", "rlsvi"):
@@ -119,10 +82,10 @@ def fig2a(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@_styled
+@styled
 def reach(table: pd.DataFrame, N: int = 50) -> Figure:
     """How far along the chain each agent gets: the furthest state of every 20 episodes."""
-    fig, ax = _canvas()
+    fig, ax = canvas()
     for agent in ("epsilon-greedy", "rlsvi"):
         _spread(ax, table, "furthest", agent, singles=False)
     ax.axhline(N, color="black", lw=0.8)
@@ -132,10 +95,10 @@ def reach(table: pd.DataFrame, N: int = 50) -> Figure:
     return fig
 
 
-@_styled
+@styled
 def value_samples(samples: dict[int, np.ndarray], truth: np.ndarray) -> Figure:
     """Sampled values along the path 1, 2, …, N after some numbers of episodes, and the truth."""
-    fig, axes = _canvas(len(samples), width=9.0, height=2.8, sharey=True)
+    fig, axes = canvas(len(samples), width=9.0, height=2.8, sharey=True)
     states = np.arange(1, truth.size + 1)
     for ax, (episodes, values) in zip(axes, samples.items(), strict=True):
         ax.plot(states, values.T, color=COLOUR["rlsvi"], lw=0.8, alpha=0.45)
@@ -146,10 +109,10 @@ def value_samples(samples: dict[int, np.ndarray], truth: np.ndarray) -> Figure:
     return fig
 
 
-@_styled
+@styled
 def running_regret(realised: np.ndarray, exact: float) -> Figure:
     """The average realised regret of a policy, episode by episode, and its exact value."""
-    fig, ax = _canvas()
+    fig, ax = canvas()
     n = np.arange(1, realised.shape[1] + 1)
     mean = realised.cumsum(axis=1) / n
     ax.plot(n, mean.T, color=COLOUR["rlsvi"], lw=0.8, alpha=0.6)
@@ -160,10 +123,10 @@ def running_regret(realised: np.ndarray, exact: float) -> Figure:
     return fig
 
 
-@_styled
+@styled
 def basis_fits(truth: np.ndarray, fits: dict[str, np.ndarray]) -> Figure:
     """A slice of Q* along the states, and the best that a basis can do."""
-    fig, axes = _canvas(len(fits), width=8.4, sharey=True)
+    fig, axes = canvas(len(fits), width=8.4, sharey=True)
     states = np.arange(1, truth.size + 1)
     for ax, (name, fit) in zip(axes, fits.items(), strict=True):
         ax.plot(states, truth, color=COLOUR["truth"], lw=2, label="$Q^*$")
@@ -175,10 +138,10 @@ def basis_fits(truth: np.ndarray, fits: dict[str, np.ndarray]) -> Figure:
     return fig
 
 
-@_styled
+@styled
 def action_law(laws: dict[str, pd.DataFrame]) -> Figure:
     """The probability of each action against the parameter of a dithering scheme."""
-    fig, axes = _canvas(len(laws), width=8.4, sharey=True)
+    fig, axes = canvas(len(laws), width=8.4, sharey=True)
     for ax, (name, law) in zip(axes, laws.items(), strict=True):
         for (action, line), style in zip(law.items(), ("-", "--", ":", "-."), strict=False):
             ax.plot(law.index, line, ls=style, lw=2, label=action)
@@ -189,10 +152,10 @@ def action_law(laws: dict[str, pd.DataFrame]) -> Figure:
     return fig
 
 
-@_styled
+@styled
 def fig2b(table: pd.DataFrame) -> Figure:
     """Figure 2(b): a million episodes. Left, regret; right, episodes with a suboptimal policy."""
-    fig, axes = _canvas(2, width=8.4)
+    fig, axes = canvas(2, width=8.4)
     for agent in ("epsilon-greedy", "rlsvi"):
         for ax, value in zip(axes, ("regret", "suboptimal"), strict=True):
             runs = table[table.agent == agent].pivot(index="episode", columns="seed", values=value)
@@ -217,10 +180,10 @@ def _times(ax, cells: pd.DataFrame) -> None:
     ax.plot(lost, np.full(len(lost), BUDGET), "^", color=COLOUR["rlsvi"])
 
 
-@_styled
+@styled
 def fig3(cells: pd.DataFrame, band: pd.DataFrame) -> Figure:
     """Figure 3: learning time against N, with the bounds it is held against."""
-    fig, axes = _canvas(2, width=8.6)
+    fig, axes = canvas(2, width=8.6)
     N = cells.index.to_numpy(float)
     fine = np.linspace(N.min(), N.max(), 200)
     for ax in axes:
@@ -240,10 +203,10 @@ def fig3(cells: pd.DataFrame, band: pd.DataFrame) -> Figure:
     return fig
 
 
-@_styled
+@styled
 def fig4(cells: pd.DataFrame, band: pd.DataFrame, dimension: int = 100) -> Figure:
     """Figure 4: learning time against K, with a local polynomial through the medians."""
-    fig, ax = _canvas()
+    fig, ax = canvas()
     ax.fill_between(band.index, band.low, band.high, color=COLOUR["rlsvi"], alpha=0.15, lw=0)
     ax.plot(band.index, band.fit, color=COLOUR["rlsvi"], lw=1.5, label="local polynomial")
     _times(ax, cells)
@@ -256,10 +219,10 @@ def fig4(cells: pd.DataFrame, band: pd.DataFrame, dimension: int = 100) -> Figur
     return fig
 
 
-@_styled
+@styled
 def fig5(by_N: pd.DataFrame, by_K: pd.DataFrame, laws: dict[str, scaling.PowerLaw]) -> Figure:
     """Figure 5: the same on logarithmic axes, where a power law is a line."""
-    fig, axes = _canvas(2, width=8.4, sharey=True)
+    fig, axes = canvas(2, width=8.4, sharey=True)
     for ax, cells, name in zip(axes, (by_N, by_K), ("N", "K"), strict=True):
         _times(ax, cells)
         x, law = cells.index.to_numpy(float), laws[name]
@@ -272,10 +235,10 @@ def fig5(by_N: pd.DataFrame, by_K: pd.DataFrame, laws: dict[str, scaling.PowerLa
     return fig
 
 
-@_styled
+@styled
 def fig6(table: pd.DataFrame) -> Figure:
     """Figure 6: learning time against ρ in both readings, censored runs at the top."""
-    fig, axes = _canvas(2, width=8.6, sharey=True)
+    fig, axes = canvas(2, width=8.6, sharey=True)
     for ax, noise in zip(axes, ("deviation", "variance"), strict=True):
         runs = table[table.noise == noise]
         learned, lost = runs[~runs.censored], runs[runs.censored]
@@ -289,10 +252,10 @@ def fig6(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@_styled
+@styled
 def success_rates(rates: dict[str, pd.Series]) -> Figure:
     """The share of runs that learn, in a sliding window over ρ."""
-    fig, ax = _canvas(height=2.8)
+    fig, ax = canvas(height=2.8)
     for (name, rate), style in zip(rates.items(), ("-", "--"), strict=True):
         ax.plot(rate.index, rate, style, lw=2, label=f"ρ as {name}")
     ax.axhline(0.5, color="0.5", lw=0.8, ls=":")
@@ -301,10 +264,10 @@ def success_rates(rates: dict[str, pd.Series]) -> Figure:
     return fig
 
 
-@_styled
+@styled
 def sweep(table: pd.DataFrame, parameter: str, symbol: str) -> Figure:
     """Figures 10 and 11: regret curves for each value, and the regret at the end."""
-    fig, axes = _canvas(2, width=8.6, sharey=True)
+    fig, axes = canvas(2, width=8.6, sharey=True)
     values = np.sort(table[parameter].unique())
     shades = plt.get_cmap("viridis")(np.linspace(0, 0.92, values.size))
     for value, shade in zip(values, shades, strict=True):
@@ -320,20 +283,20 @@ def sweep(table: pd.DataFrame, parameter: str, symbol: str) -> Figure:
     return fig
 
 
-@_styled
+@styled
 def fig12(cells: pd.DataFrame, bands: dict[int, pd.DataFrame]) -> Figure:
     """Figure 12: learning time against K, one local polynomial for each chain length."""
     return _families(cells, bands, "K", "N")
 
 
-@_styled
+@styled
 def fig13(cells: pd.DataFrame, bands: dict[int, pd.DataFrame]) -> Figure:
     """Figure 13: learning time against N, one quadratic for each number of features."""
     return _families(cells, bands, "N", "K")
 
 
 def _families(cells, bands, axis: str, family: str) -> Figure:
-    fig, ax = _canvas(height=3.6)
+    fig, ax = canvas(height=3.6)
     shades = plt.get_cmap("viridis")(np.linspace(0, 0.88, len(bands)))
     marks = "os^Dv<>p"
     for (value, band), shade, mark in zip(bands.items(), shades, marks, strict=False):
@@ -347,10 +310,10 @@ def _families(cells, bands, axis: str, family: str) -> Figure:
     return fig
 
 
-@_styled
+@styled
 def readings(cells: pd.DataFrame, budget: int) -> Figure:
     """Median learning time under each reading; the label says how many runs learned."""
-    fig, ax = _canvas(height=0.32 * len(cells) + 0.8, width=7.6)
+    fig, ax = canvas(height=0.32 * len(cells) + 0.8, width=7.6)
     y = np.arange(len(cells))[::-1]
     high = np.minimum(cells.high, budget)
     ax.hlines(y, np.minimum(cells.low, budget), high, color="0.6", lw=2)
@@ -366,10 +329,10 @@ def readings(cells: pd.DataFrame, budget: int) -> Figure:
     return fig
 
 
-@_styled
+@styled
 def frontier(runs: dict[str, np.ndarray], N: int) -> Figure:
     """The furthest state of every episode, and the furthest so far."""
-    fig, axes = _canvas(len(runs), width=8.4, sharey=True)
+    fig, axes = canvas(len(runs), width=8.4, sharey=True)
     for ax, (agent, furthest) in zip(axes, runs.items(), strict=True):
         episodes = np.arange(1, furthest.size + 1)
         ax.plot(episodes, furthest + 1, ".", ms=2, color=COLOUR[agent], alpha=0.5)
