@@ -1,0 +1,158 @@
+r"""Proof by ball arithmetic.
+
+A ball :math:`[m \pm r]` contains the number it stands for; arithmetic on balls (``arb`` of FLINT)
+rounds outwards, so what a ball says about its number is a theorem. Two tools are built on it.
+
+- A *point* value is computed at doubling precision until enough digits, or its sign, are certain.
+- A *region* is proved by branch and bound: evaluate the function on a whole box at once; if the
+  ball lies above zero the box is done, otherwise cut it in half. At every box the midpoint is
+  tried too, so a false inequality ends in a point where it was seen to fail.
+"""
+
+import heapq
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from flint import arb, ctx, fmpq
+
+MOST_BITS = 1 << 14
+Number = int | float | Fraction | fmpq
+
+
+class Undecided(ArithmeticError):
+    """Neither proved nor refuted within the effort allowed."""
+
+
+def exact(x: Number) -> fmpq:
+    """The rational number that a finite float, a fraction or an integer is."""
+    if isinstance(x, fmpq):
+        return x
+    if not math.isfinite(x):
+        raise ValueError(f"numbers must be finite: got {x}. Replace NaN and infinities.")
+    return fmpq(*(x if isinstance(x, Fraction) else float(x)).as_integer_ratio())
+
+
+def positive(name: str, x: Number) -> fmpq:
+    if not x > 0:
+        raise ValueError(f"{name} must be positive: got {x}. Pass {name} > 0.")
+    return exact(x)
+
+
+def sharpen(value: Callable[[], arb], digits: int = 15) -> arb:
+    """The value with this many correct digits, at whatever precision that takes."""
+    bits, enough = 64, math.ceil(digits * math.log2(10)) + 1
+    while bits <= MOST_BITS:
+        with ctx.workprec(bits):
+            ball = value()
+        if ball.rel_accuracy_bits() >= enough:
+            return ball
+        bits *= 2
+    raise Undecided(f"{digits} digits were not reached with {MOST_BITS} bits: last ball {ball}. "
+                    f"The value may be exactly zero.")
+
+
+def sign(value: Callable[[], arb], most_bits: int = MOST_BITS) -> int:
+    """+1 or −1, certified; a value that is exactly zero can't be decided."""
+    bits = 64
+    while bits <= most_bits:
+        with ctx.workprec(bits):
+            ball = value()
+        if ball > 0:
+            return 1
+        if ball < 0:
+            return -1
+        bits *= 2
+    raise Undecided(f"the sign was not settled with {most_bits} bits: last ball {ball}. The value "
+                    f"may be exactly zero.")
+
+
+class Proof(NamedTuple):
+    """The inequality holds on the whole region, with this much to spare everywhere."""
+
+    boxes: int
+    margin: float
+    bits: int
+
+    def __str__(self) -> str:
+        return (f"proved on {self.boxes} box{'es' * (self.boxes > 1)} at {self.bits} bits, "
+                f"margin at least {self.margin:.2g}")
+
+
+class Counterexample(NamedTuple):
+    """A point of the region where the inequality was seen to fail."""
+
+    point: tuple[float, ...]
+    value: float
+    bits: int
+
+    def __str__(self) -> str:
+        at = ", ".join(f"{x:.4g}" for x in self.point)
+        return f"fails at ({at}): the value is {self.value:.3g}, certified at {self.bits} bits"
+
+
+Box = tuple[tuple[float, float], ...]
+Function = Callable[..., arb]
+
+
+def _ball(low: float, high: float) -> arb:
+    return arb(low).union(arb(high))
+
+
+def decide(f: Function, box: Sequence[tuple[float, float]], *, where: Sequence[Function] = (),
+           bits: int = 64, limit: int = 100_000) -> Proof | Counterexample:
+    """Is f > 0 at every point of the box where all functions in ``where`` are ≥ 0?
+
+    Edges are floats, taken exactly. Raises ``Undecided`` after ``limit`` boxes, as it must when f
+    touches zero inside the region.
+    """
+    for low, high in box:
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise ValueError(f"every edge of a box needs finite low < high: got ({low}, {high}). "
+                             f"Map an unbounded region to a bounded one first.")
+    boxes, margin, waiting = 0, math.inf, []
+
+    def examine(edges: Box) -> Counterexample | None:
+        """Put the box in the queue, the least promising first, unless its midpoint settles it."""
+        middle = [arb((low + high) / 2) for low, high in edges]
+        value = f(*middle)
+        if value < 0 and all(c(*middle) >= 0 for c in where):
+            return Counterexample(tuple(float(m) for m in middle), float(value.mid()), bits)
+        heapq.heappush(waiting, (float(value.mid()), edges))
+        return None
+
+    with ctx.workprec(bits):
+        found = examine(tuple(box))
+        while waiting and not found:
+            if (boxes := boxes + 1) > limit:
+                raise Undecided(f"{limit} boxes were not enough; {waiting[0][1]} is still open. "
+                                f"The function may touch zero there.")
+            edges = heapq.heappop(waiting)[1]
+            x = [_ball(low, high) for low, high in edges]
+            if any(c(*x) < 0 for c in where):
+                continue
+            if (value := f(*x)) > 0:
+                margin = min(margin, float(value.lower()))
+                continue
+            i = max(range(len(edges)), key=lambda k: edges[k][1] - edges[k][0])
+            low, high = edges[i]
+            halves = (low, (low + high) / 2), ((low + high) / 2, high)
+            found = next(filter(None, (examine((*edges[:i], half, *edges[i + 1:]))
+                                       for half in halves)), None)
+    return found or Proof(boxes, margin, bits)
+
+
+def root(x: arb) -> arb:
+    """√x for x ≥ 0, also where the ball reaches down to zero."""
+    return x.sqrt() if x > 0 else arb(x.upper()).sqrt().union(arb(0))
+
+
+def x_log_x(x: arb) -> arb:
+    """x log x for x ≥ 0, enclosed tightly where the ball reaches down to zero."""
+    if x > 0:
+        return x * x.log()
+    high = arb(x.upper())
+    if high * arb(1).exp() <= 1:  # decreasing from 0 down to here
+        return (high * high.log()).union(arb(0))
+    return _ball(-1, 0) * (-arb(1)).exp() + (high * high.log()).max(arb(0)) * _ball(0, 1)

@@ -1,0 +1,189 @@
+r"""Where the densities of Normal(α/n, 1/n) and Beta(α, β), n = α + β, cross; and where the
+distribution functions do.
+
+Write A = α − 1, B = β − 1 and u = log f_N − log f_B on (0, 1). Multiplying the derivative by
+x(1 − x) gives a cubic with rational coefficients,
+
+.. math:: x(1-x)\,u'(x) = n x^3 - (n+\alpha) x^2 + (\alpha + A + B) x - A,
+
+whose real roots are isolated exactly. Between two of them u is monotone, and at the ends of (0, 1)
+its limits are known, so the signs of u at the roots count its zeros: none is missed, however close
+to 0 or 1. In the same way D = F_N − F_B is monotone between density crossings, starts at
+F_N(0) > 0 and ends at F_N(1) − 1 < 0.
+
+Positions are kept as y = log(x/(1 − x)), which has room for crossings that x can't tell from 0 or
+1, and are enclosed by bisection with certified signs.
+"""
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import NamedTuple
+
+from flint import arb, ctx, fmpq, fmpq_poly
+
+from .balls import Number, Undecided, positive, sign
+
+DIGITS = 13  # of the logit, absolute: at least as many of x and of 1 − x, relative
+
+
+class Crossing(NamedTuple):
+    """A crossing at x, enclosed: both its distance from 0 and from 1 to at least 12 digits."""
+
+    logit: arb
+
+    @property
+    def x(self) -> float:
+        return _as_float(self.logit)
+
+    @property
+    def one_minus_x(self) -> float:
+        return _as_float(-self.logit)
+
+
+def logistic(y: arb) -> arb:
+    return 1 / (1 + (-y).exp())
+
+
+def _as_float(y: arb) -> float:
+    return float(logistic(y)) if abs(y) < 708 else float(y > 0)  # beyond that, x rounds to 0 or 1
+
+
+class Pair(NamedTuple):
+    """The normal and the beta law with the same mean, as functions of y = log(x/(1 − x))."""
+
+    alpha: fmpq
+    beta: fmpq
+
+    @property
+    def n(self) -> fmpq:
+        return self.alpha + self.beta
+
+    def log_ratio(self, y: arb) -> arb:
+        """u = log f_N − log f_B."""
+        return self._normal(logistic(y)) + self._beta(-(-y).exp().log1p(), -y.exp().log1p())
+
+    def _normal(self, x: arb) -> arb:
+        n, off = arb(self.n), x - arb(self.alpha / self.n)
+        return -n * off * off / 2 + (n / (2 * arb.pi())).log() / 2
+
+    def _beta(self, log_x: arb, log_1_minus_x: arb) -> arb:
+        """−log f_B."""
+        constant = arb(self.alpha).lgamma() + arb(self.beta).lgamma() - arb(self.n).lgamma()
+        return constant - arb(self.alpha - 1) * log_x - arb(self.beta - 1) * log_1_minus_x
+
+    def sign_at_zero(self) -> int:
+        """Of u as x → 0: f_B vanishes there for α > 1, explodes for α < 1, is finite for α = 1."""
+        if self.alpha != 1:
+            return 1 if self.alpha > 1 else -1
+        return sign(lambda: self._normal(arb(0)) + self._beta(arb(0), arb(0)))
+
+    def mirrored(self) -> "Pair":
+        """x → 1 − x swaps α and β and leaves u as it is."""
+        return Pair(self.beta, self.alpha)
+
+    def turning_points(self) -> list[Callable[[], arb]]:
+        """The roots of the cubic in (0, 1), in order, each as a function of the precision."""
+        a, b, n = self.alpha, self.beta, self.n
+        cubic = fmpq_poly([1 - a, 2 * a + b - 2, -(n + a), n])
+
+        def real_roots() -> list[arb]:
+            roots = [z.real for z, _ in cubic.complex_roots() if z.imag == 0]
+            return sorted((x for x in roots if 0 < x < 1), key=lambda x: float(x.mid()))
+
+        return [lambda k=k: _logit(real_roots()[k]) for k in range(len(real_roots()))]
+
+    def difference(self, y: arb) -> arb:
+        """D = F_N − F_B, computed on the side where both are small."""
+        if y > 0:
+            return -self.mirrored().difference(-y)
+        x, a, b = logistic(y), arb(self.alpha), arb(self.beta)
+        v = (x - arb(self.alpha / self.n)) * (arb(self.n) / 2).sqrt()
+        return (-v).erfc() / 2 - x.beta_lower(a, b, regularized=True)
+
+
+def _logit(x: arb) -> arb:
+    return x.log() - (1 - x).log()
+
+
+Place = Callable[[], arb] | None  # None stands for an end of (0, 1)
+
+
+def _bracket(f: Callable[[arb], arb], wanted: int, start: float, direction: int) -> float:
+    """A place beyond ``start``, towards an end, where f has the sign it has in the limit."""
+    step = 1.0
+    while step < 1e300:
+        place = start + direction * step
+        try:
+            if sign(lambda p=place: f(arb(p)), 1024) == wanted:
+                return place
+        except Undecided:  # the zero itself, or too flat: further out it is clearer
+            pass
+        step *= 2
+    raise Undecided("a sign change too close to 0 or 1 to be found")
+
+
+def _locate(f: Callable[[arb], arb], left: Place, right: Place, sign_left: int) -> Crossing:
+    """The one zero between two places, f having ``sign_left`` at the left and not at the right."""
+    with ctx.workprec(128):
+        edges = [float(place().mid()) if place else None for place in (left, right)]
+    low, high = edges
+    if low is None:
+        low = _bracket(f, sign_left, edges[1] or 0.0, -1)
+    if high is None:
+        high = _bracket(f, -sign_left, edges[0] or 0.0, 1)
+    bits = 128 + max(0, math.frexp(max(abs(low), abs(high)))[1])
+    with ctx.workprec(bits):
+        low, high = arb(low), arb(high)
+        while high - low > arb(10) ** -DIGITS:
+            cut, here = _cut(f, low, high, 4 * bits)
+            low, high = (cut, high) if here == sign_left else (low, cut)
+        return Crossing(low.union(high))
+
+
+def _cut(f: Callable[[arb], arb], low: arb, high: arb, bits: int) -> tuple[arb, int]:
+    """A place between, and the sign there. If the middle is the very zero, cut beside it."""
+    for share in (0.5, 0.4375):
+        place = (low + (high - low) * share).mid()
+        try:
+            return place, sign(lambda p=place: f(p), bits)
+        except Undecided:
+            continue
+    raise Undecided(f"no sign could be settled between {low} and {high}")
+
+
+def _changes(signs: list[int]) -> list[int]:
+    return [k for k, (a, b) in enumerate(pairwise(signs)) if a != b]
+
+
+def _pair(alpha: Number, beta: Number) -> Pair:
+    return Pair(positive("alpha", alpha), positive("beta", beta))
+
+
+def pdf_crossings(alpha: Number, beta: Number) -> list[Crossing]:
+    """Every x in (0, 1) where the two densities cross, in order."""
+    pair = _pair(alpha, beta)
+    turns = pair.turning_points()
+    places: list[Place] = [None, *turns, None]
+    signs = [pair.sign_at_zero(), *(sign(lambda t=t: pair.log_ratio(t())) for t in turns),
+             pair.mirrored().sign_at_zero()]
+    return [_locate(pair.log_ratio, places[k], places[k + 1], signs[k]) for k in _changes(signs)]
+
+
+def _cdf_signs(pair: Pair, crossings: list[Crossing]) -> list[int]:
+    """The sign of D at 0, at each density crossing (an extremum of D), and at 1."""
+    return [1, *(sign(lambda c=c: pair.difference(c.logit)) for c in crossings), -1]
+
+
+def cdf_crossings(alpha: Number, beta: Number) -> list[Crossing]:
+    """Every x in (0, 1) where the two distribution functions cross, in order."""
+    pair, turns = _pair(alpha, beta), pdf_crossings(alpha, beta)
+    signs = _cdf_signs(pair, turns)
+    places: list[Place] = [None, *(lambda c=c: c.logit for c in turns), None]
+    return [_locate(pair.difference, places[k], places[k + 1], signs[k]) for k in _changes(signs)]
+
+
+def count_crossings(alpha: Number, beta: Number) -> tuple[int, int]:
+    """How often the densities and the distribution functions cross on (0, 1)."""
+    turns = pdf_crossings(alpha, beta)
+    return len(turns), len(_changes(_cdf_signs(_pair(alpha, beta), turns)))

@@ -1,0 +1,316 @@
+r"""Stochastic optimism (section 5, appendix G): X is stochastically optimistic for Y if
+:math:`E\,u(X) \ge E\,u(Y)` for every convex increasing u.
+
+All of it is in one function of a real z, the *gap*
+
+.. math:: G(z) = E(X - z)^+ - E(Y - z)^+ = \int_z^\infty \{P(X \ge s) - P(Y \ge s)\}\, ds:
+
+X is optimistic for Y exactly if :math:`G(z) \ge 0` for all z. A law therefore needs two methods,
+``tail(z)`` = P(X ≥ z) and ``excess(z)`` = E(X − z)⁺. Both answer with balls, so the gap can be had
+to any precision, far into the tails, where both excesses are tiny and nearly equal.
+
+Laws known only by samples are compared by ``compare``, which is a test and not a proof.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from flint import arb, fmpq
+from scipy.optimize import linprog
+
+from .balls import Number, exact, positive, sharpen
+
+
+class Law(Protocol):
+    def tail(self, z: Number) -> arb: ...
+    def excess(self, z: Number) -> arb: ...
+
+
+class Normal(NamedTuple):
+    mean: fmpq
+    variance: fmpq
+
+    @classmethod
+    def of(cls, mean: Number, variance: Number) -> "Normal":
+        return cls(exact(mean), positive("variance", variance))
+
+    @classmethod
+    def matching(cls, alpha: Number, beta: Number, scale: Number = 1) -> "Normal":
+        """The lemma's normal for Beta(α, β): mean α/(α+β), variance scale/(α+β)."""
+        a, b = positive("alpha", alpha), positive("beta", beta)
+        return cls(a / (a + b), positive("scale", scale) / (a + b))
+
+    def _standard(self, z: Number) -> arb:
+        return (arb(exact(z)) - arb(self.mean)) / arb(self.variance).sqrt()
+
+    def tail(self, z: Number) -> arb:
+        return (self._standard(z) / arb(2).sqrt()).erfc() / 2
+
+    def excess(self, z: Number) -> arb:
+        """√variance · ψ(v) with ψ(v) = φ(v) − v Φ(−v)."""
+        v = self._standard(z)
+        density = (-v * v / 2).exp() / (2 * arb.pi()).sqrt()
+        return arb(self.variance).sqrt() * (density - v * self.tail(z))
+
+
+class Beta(NamedTuple):
+    alpha: fmpq
+    beta: fmpq
+
+    @classmethod
+    def of(cls, alpha: Number, beta: Number) -> "Beta":
+        return cls(positive("alpha", alpha), positive("beta", beta))
+
+    @property
+    def mean(self) -> fmpq:
+        return self.alpha / (self.alpha + self.beta)
+
+    def tail(self, z: Number) -> arb:
+        z = exact(z)
+        if not 0 < z < 1:
+            return arb(int(z <= 0))
+        return arb(1 - z).beta_lower(arb(self.beta), arb(self.alpha), regularized=True)
+
+    def excess(self, z: Number) -> arb:
+        """E[X; X ≥ z] − z P(X ≥ z), the first term through Beta(α+1, β)."""
+        z = exact(z)
+        if not 0 < z < 1:
+            return arb(self.mean - z) if z <= 0 else arb(0)
+        return (arb(self.mean) * Beta(self.alpha + 1, self.beta).tail(z)
+                - arb(z) * self.tail(z))
+
+
+class Finite(NamedTuple):
+    """A law with finitely many values; every question about it has a rational answer."""
+
+    values: tuple[fmpq, ...]
+    weights: tuple[fmpq, ...]
+
+    @classmethod
+    def of(cls, values: Sequence[Number], weights: Sequence[Number]) -> "Finite":
+        if len(values) != len(weights) or not len(values):
+            raise ValueError(f"a finite law needs as many weights as values: got {len(values)} "
+                             f"values and {len(weights)} weights.")
+        weights = [exact(w) for w in weights]
+        if min(weights) < 0 or not sum(weights) > 0:
+            raise ValueError(f"weights must be ≥ 0 with a positive sum: got the smallest "
+                             f"{min(weights)} and the sum {sum(weights)}.")
+        return cls(tuple(exact(v) for v in values), tuple(w / sum(weights) for w in weights))
+
+    @property
+    def mean(self) -> fmpq:
+        return sum((w * v for v, w in zip(*self, strict=True)), fmpq(0))
+
+    def tail(self, z: Number) -> fmpq:
+        return sum((w for v, w in zip(*self, strict=True) if v >= exact(z)), fmpq(0))
+
+    def excess(self, z: Number) -> fmpq:
+        z = exact(z)
+        return sum((w * (v - z) for v, w in zip(*self, strict=True) if v > z), fmpq(0))
+
+
+class DirichletMean(NamedTuple):
+    r"""P'V for P ~ Dirichlet(α) with whole-number α, exactly.
+
+    By the Hermite–Genocchi formula :math:`E f^{(n-1)}(P'V) = (n-1)!\, f[t_1, …, t_n]`, a divided
+    difference over knots that repeat each :math:`V_i` :math:`\alpha_i` times. With
+    :math:`f(x) = (x-z)_+^n / n!` the left side is the excess.
+    """
+
+    knots: tuple[fmpq, ...]
+
+    @classmethod
+    def of(cls, alpha: Sequence[int], V: Sequence[Number]) -> "DirichletMean":
+        check_values(alpha, V)
+        if any(a != int(a) for a in alpha):
+            raise ValueError(f"the exact law needs whole numbers α: got {list(alpha)}. Sample it "
+                             f"instead with dirichlet_samples.")
+        return cls(tuple(sorted(exact(v) for a, v in zip(alpha, V, strict=True)
+                                for _ in range(int(a)))))
+
+    @property
+    def mean(self) -> fmpq:
+        return sum(self.knots, fmpq(0)) / len(self.knots)
+
+    def tail(self, z: Number) -> fmpq:
+        return self._difference(exact(z), len(self.knots) - 1)
+
+    def excess(self, z: Number) -> fmpq:
+        n = len(self.knots)
+        return self._difference(exact(z), n) / n
+
+    def _difference(self, z: fmpq, power: int) -> fmpq:
+        """[t_1, …, t_n] (x − z)₊^power; a repeated knot takes a derivative."""
+        t, n = self.knots, len(self.knots)
+        if t[0] == t[-1]:
+            return self._at_one_point(t[0] - z, power, n - 1)
+        table = [self._at_one_point(x - z, power, 0) for x in t]
+        for j in range(1, n):
+            table = [(table[i + 1] - table[i]) / (t[i + j] - t[i]) if t[i + j] != t[i]
+                     else self._at_one_point(t[i] - z, power, j) for i in range(n - j)]
+        return table[0]
+
+    @staticmethod
+    def _at_one_point(y: fmpq, power: int, order: int) -> fmpq:
+        """The order-th derivative of y₊^power over order!, a binomial coefficient times a power."""
+        if y < 0 or order > power or (y == 0 and order < power):
+            return fmpq(0)
+        choose = fmpq(1)
+        for k in range(order):
+            choose *= fmpq(power - k, k + 1)
+        return choose * y ** (power - order)
+
+
+def check_values(alpha, V) -> None:
+    """The rules of Lemma 1: α ≥ 0 with a positive sum, V in [0, 1], equally many."""
+    alpha, V = np.asarray(alpha, float), np.asarray(V, float)
+    if alpha.ndim != 1 or alpha.shape != V.shape:
+        raise ValueError(f"α and V must be vectors of one length: got shapes {alpha.shape} and "
+                         f"{V.shape}.")
+    for name, x in (("α", alpha), ("V", V)):
+        if not np.isfinite(x).all():
+            raise ValueError(f"{name} must be finite: got {x[~np.isfinite(x)][0]}.")
+    if (alpha < 0).any() or not alpha.sum() > 0:
+        raise ValueError(f"α must be ≥ 0 with a positive sum: got {alpha.tolist()}.")
+    if (V < 0).any() or (V > 1).any():
+        raise ValueError(f"V must lie in [0, 1]: got {V[(V < 0) | (V > 1)][0]}. Shift and scale "
+                         f"values into [0, 1] first; optimism is kept by that.")
+
+
+def dirichlet_samples(alpha, V, n: int, rng: np.random.Generator) -> np.ndarray:
+    """n draws of P'V for P ~ Dirichlet(α), any α."""
+    check_values(alpha, V)
+    alpha, V = np.asarray(alpha, float), np.asarray(V, float)
+    there = alpha > 0
+    return rng.dirichlet(alpha[there], n) @ V[there]
+
+
+def gap(X: Law, Y: Law, z, digits: int = 15) -> np.ndarray:
+    """G(z) at each z, to this many digits however small it is."""
+    return np.vectorize(lambda s: _gap(X, Y, float(s), digits), otypes=[float])(z)
+
+
+def _gap(X: Law, Y: Law, z: float, digits: int) -> float:
+    return float(sharpen(lambda: arb(X.excess(z)) - arb(Y.excess(z)), digits))
+
+
+# ------------------------------------------------------- the equivalence lemma, on finite laws
+
+def _places(X: Finite, Y: Finite) -> list[fmpq]:
+    """Where the gap can turn, and one place below them all: there it is the gap of the means."""
+    points = sorted({*X.values, *Y.values})
+    return [points[0] - 1, *points]
+
+
+def by_maxima(X: Finite, Y: Finite) -> bool:
+    """Form 1: E max(X, Z) ≥ E max(Y, Z) for independent Z; constants suffice, by conditioning."""
+    def expected_maximum(W: Finite, z: fmpq) -> fmpq:
+        return sum((w * max(v, z) for v, w in zip(*W, strict=True)), fmpq(0))
+
+    return all(expected_maximum(X, z) >= expected_maximum(Y, z) for z in _places(X, Y))
+
+
+def by_tails(X: Finite, Y: Finite) -> bool:
+    """Form 2: the tails' difference, integrated from any point upwards, is never negative."""
+    total = fmpq(0)
+    for low, high in reversed(list(pairwise(_places(X, Y)))):
+        total += (high - low) * (X.tail(high) - Y.tail(high))  # tails are constant on (low, high]
+        if total < 0:
+            return False
+    return True
+
+
+def by_coupling(X: Finite, Y: Finite) -> np.ndarray | None:
+    """Form 3: a joint law of (Y, X) under which E[X | Y] ≥ Y, if there is one.
+
+    Then A = E[X | Y] − Y ≥ 0 and W = X − E[X | Y] is noise: X = Y + A + W.
+    """
+    x, p = (np.array([float(t) for t in part]) for part in X)
+    y, q = (np.array([float(t) for t in part]) for part in Y)
+    rows, columns = y.size, x.size
+    marginals = np.vstack([np.kron(np.eye(rows), np.ones(columns)),
+                           np.kron(np.ones(rows), np.eye(columns))])
+    drift = np.zeros((rows, rows * columns))
+    for i in range(rows):
+        drift[i, i * columns:(i + 1) * columns] = y[i] - x
+    found = linprog(np.zeros(rows * columns), A_ub=drift, b_ub=np.zeros(rows), A_eq=marginals,
+                    b_eq=np.concatenate([q, p]), method="highs")
+    return found.x.reshape(rows, columns) if found.status == 0 else None
+
+
+def by_utility(X: Finite, Y: Finite, rng: np.random.Generator, trials: int = 50) -> bool:
+    """Form 4: E u(X) ≥ E u(Y) for random convex increasing u, piecewise linear, and for single
+    hinges."""
+    places = _places(X, Y)
+    hinges = [[int(k == i) for k in range(len(places))] for i in range(len(places))]
+    utilities = [*hinges, *rng.integers(0, 10, (trials, len(places))).tolist()]
+
+    def expected(W: Finite, slopes) -> fmpq:
+        return sum((c * W.excess(z) for c, z in zip(slopes, places, strict=True)), fmpq(0))
+
+    return all(expected(X, u) >= expected(Y, u) for u in utilities)
+
+
+def random_law(rng: np.random.Generator, size: int = 4) -> Finite:
+    return Finite.of(rng.integers(-6, 7, size).tolist(), rng.integers(1, 6, size).tolist())
+
+
+# ------------------------------------------------------- laws known by samples
+
+class Comparison(NamedTuple):
+    """The outcome of a sampled comparison; the band is simultaneous over all z examined."""
+
+    refuted: bool  # some z has the whole band below zero
+    worst_z: float  # where the gap is most negative, in standard errors
+    gap: float  # the estimated gap there
+    shortfall: float  # with the stated confidence the gap is nowhere below minus this
+    error: float  # the chance that a true optimism is refuted
+    z: np.ndarray
+    estimate: np.ndarray
+    band: np.ndarray  # half the width at each z
+
+    def __str__(self) -> str:
+        verdict = "refuted" if self.refuted else "not refuted"
+        return (f"optimism {verdict} at error rate {self.error:g}: worst z = {self.worst_z:.3g}, "
+                f"gap {self.gap:.2g}; nowhere below {-self.shortfall:.2g}")
+
+
+def compare(x, y, *, error: float = 0.01, places: int = 60, tail: int = 50,
+            rng: np.random.Generator | int = 0) -> Comparison:
+    r"""Is the law of the sample x optimistic for that of the sample y?
+
+    The gap is estimated at ``places`` values of z: below all samples, where it is the difference
+    of means, and at quantiles of the pooled sample up to the last one with ``tail`` samples above.
+    By the central limit theorem the estimates are jointly normal, with a covariance estimated from
+    the same samples; the band is the 1 − error quantile of the largest standardised deviation,
+    found by simulation. The samples must be independent of each other.
+    """
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    for name, sample in (("x", x), ("y", y)):
+        if sample.ndim != 1 or sample.size < 2 * tail:
+            raise ValueError(f"sample {name} must be a vector of at least {2 * tail} numbers: got "
+                             f"shape {sample.shape}.")
+        if not np.isfinite(sample).all():
+            raise ValueError(f"sample {name} must be finite: got "
+                             f"{sample[~np.isfinite(sample)][0]}.")
+    if not 0 < error < 1:
+        raise ValueError(f"the error rate must lie in (0, 1): got {error}.")
+    pooled = np.sort(np.concatenate([x, y]))
+    z = np.unique(np.concatenate([[pooled[0]], np.quantile(
+        pooled, np.linspace(0, 1 - tail / pooled.size, places - 1), method="lower")]))
+    estimate, covariance = np.zeros(z.size), np.zeros((z.size, z.size))
+    for weight, sample in ((1, x), (-1, y)):
+        hinges = np.maximum(sample[:, None] - z, 0)
+        estimate += weight * hinges.mean(axis=0)
+        covariance += np.cov(hinges, rowvar=False).reshape(z.size, z.size) / sample.size
+    deviation = np.sqrt(np.diag(covariance))
+    spread = np.where(deviation > 0, deviation, 1.0)
+    values, vectors = np.linalg.eigh(covariance / np.outer(spread, spread))
+    root = vectors * np.sqrt(np.maximum(values, 0))
+    draws = np.random.default_rng(rng).standard_normal((20_000, z.size)) @ root.T
+    band = np.quantile(np.abs(draws).max(axis=1), 1 - error) * deviation
+    worst = int(np.argmin(np.where(deviation > 0, estimate / spread, estimate)))
+    return Comparison(bool((estimate + band < 0).any()), float(z[worst]), float(estimate[worst]),
+                      float(max(0.0, (band - estimate).max())), error, z, estimate, band)
