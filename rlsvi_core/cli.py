@@ -86,7 +86,7 @@ def _check(args) -> int:
                   + ("" if agrees else f" (registered: {claim.verdict})"))
             print(textwrap.indent(textwrap.fill(evidence.found, 90), " " * 7))
     if args.json:
-        print(json.dumps(reports, indent=1, ensure_ascii=False))
+        print(json.dumps(reports, indent=1, ensure_ascii=False, default=lambda x: x.tolist()))
     else:
         print(f"{len(names)} claims checked, {failed} not as registered")
     return 1 if failed else 0

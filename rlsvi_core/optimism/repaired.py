@@ -40,6 +40,7 @@ import sympy as sp
 from flint import arb
 from scipy.stats import ks_2samp
 
+from ..compiled import jit
 from . import order
 from .balls import decide, x_log_x
 from .crossings import count_crossings
@@ -51,14 +52,23 @@ def urn(alpha, V, draws: int, paths: int, rng: np.random.Generator) -> np.ndarra
     """M_0, …, M_draws along independent urns: an array (paths, draws + 1)."""
     check_values(alpha, V)
     alpha, V = np.asarray(alpha, float), np.asarray(V, float)
-    weights = np.tile(alpha, (paths, 1))
+    return _urn(alpha, V, draws, paths, rng)
+
+
+@jit
+def _urn(alpha, V, draws, paths, rng):
+    n, N = alpha.sum(), alpha.size
     mean = np.empty((paths, draws + 1))
-    mean[:, 0] = alpha @ V / alpha.sum()
-    for k in range(draws):
-        level = rng.random(paths) * (alpha.sum() + k)
-        drawn = (weights.cumsum(axis=1) <= level[:, None]).sum(axis=1).clip(max=V.size - 1)
-        mean[:, k + 1] = mean[:, k] + (V[drawn] - mean[:, k]) / (alpha.sum() + k + 1)
-        weights[np.arange(paths), drawn] += 1
+    for path in range(paths):
+        weights = alpha.copy()
+        mean[path, 0] = np.sum(alpha * V) / n
+        for k in range(draws):
+            level, i = rng.random() * (n + k) - weights[0], 0
+            while level >= 0 and i < N - 1:
+                i += 1
+                level -= weights[i]
+            weights[i] += 1
+            mean[path, k + 1] = mean[path, k] + (V[i] - mean[path, k]) / (n + k + 1)
     return mean
 
 
