@@ -93,12 +93,21 @@ def _ucbvi_values(counts, bonus, Q):
 
 
 @jit
+def _posterior(alpha, counts):
+    """α + counts; a plain loop, since an array expression takes the compiler half a minute."""
+    out = alpha.copy()
+    for h, s, a, i in np.ndindex(alpha.shape):
+        out[h, s, a, i] += counts[h, s, a, i]
+    return out
+
+
+@jit
 def _plan(rule, counts, rng, Q):
     if rule.kind == RLSVI:
         rlsvi_values(counts, rule.lam, rule.sigma, rng, Q)
     elif rule.kind == PSRL:
-        sample_values(rule.alpha_R + counts.R, rule.alpha_P + counts.P, rule.alpha_T, rule.low,
-                      rule.high, rng, Q)
+        sample_values(_posterior(rule.alpha_R, counts.R), _posterior(rule.alpha_P, counts.P),
+                      rule.alpha_T, rule.low, rule.high, rng, Q)
     elif rule.kind == UCBVI:
         _ucbvi_values(counts, rule.bonus, Q)
 

@@ -145,9 +145,8 @@ def _grid(agents, episodes, **sizes):
 
 
 _LONG = _grid(AGENTS, 4**8, H=(5,))
-_SIZES = (*_grid(("rlsvi", "rlsvi-small", "ucbvi-small", "uniform"), COMPARED, H=(2, 3, 5, 8, 12),
-                 S=(2, 10, 20), A=(2, 6, 12)),
-          *_grid(("psrl",), COMPARED, H=(2, 3, 5, 8), S=(2, 10), A=(2, 6)))
+_SIZES = _grid(("rlsvi", "rlsvi-small", "ucbvi-small", "uniform"), COMPARED, H=(2, 3, 5, 8, 12),
+               S=(2, 10, 20), A=(2, 6, 12))
 
 THEOREM_1 = Figure(
     "theorem1", "Section 5, Theorem 1", "Expected regret over the prior, by L, S, A and H",
