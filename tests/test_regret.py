@@ -9,11 +9,13 @@ import pandas as pd
 import pytest
 from scipy.stats import beta, kstest
 
-from rlsvi_core import VerbatimAgent, bases
+from rlsvi_core import VerbatimAgent, bases, store
 from rlsvi_core import rlsvi as general_rlsvi
 from rlsvi_core.agents import concentration, lemma2, tabular
+from rlsvi_core.claims import REGISTER
+from rlsvi_core.claims.register import FAILS, HOLDS
 from rlsvi_core.envs.prior import DirichletPrior, dirichlet, no_counts
-from rlsvi_core.experiments import regret
+from rlsvi_core.experiments import FIGURES, Task, regret
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
@@ -100,19 +102,19 @@ def test_zero_weights_are_never_drawn():
 
 
 def test_many_values_at_once_have_the_law_of_solved_samples(prior):
-    many = prior.sample_Q(4000, 5)
-    each = np.array([prior.sample(i).Q for i in range(4000)])
-    error = np.sqrt((many.var(axis=0) + each.var(axis=0)) / 4000)
+    many = prior.sample_Q(1000, 5)
+    each = np.array([prior.sample(i).Q for i in range(1000)])
+    error = np.sqrt((many.var(axis=0) + each.var(axis=0)) / 1000)
     z = (many.mean(axis=0) - each.mean(axis=0)) / error
     assert np.abs(z).max() < 5.5  # 18 comparisons, each beyond 5.5 with probability 4e-8
-    assert np.abs(np.log(many.std(axis=0) / each.std(axis=0))).max() < 0.08
+    assert np.abs(np.log(many.std(axis=0) / each.std(axis=0))).max() < 0.2
 
 
 def test_a_policys_mean_value_is_its_value_in_the_mean_mdp(prior):
     policy = np.random.default_rng(6).integers(2, size=(3, 3))
-    values = np.array([prior.sample(i).evaluate(policy)[0] for i in range(2000)])
+    values = np.array([prior.sample(i).evaluate(policy)[0] for i in range(500)])
     z = (values.mean(axis=0) - prior.mean_mdp().evaluate(policy)[0]) / (
-        values.std(axis=0) / math.sqrt(2000))
+        values.std(axis=0) / math.sqrt(500))
     assert np.abs(z).max() < 5.2
 
 
@@ -185,8 +187,8 @@ def test_psrls_sampled_value_is_unbiased_in_the_mean():
     # Given the data, sampled and true MDP have one law: E[Δ^opt] = 0 in every episode.
     prior = DirichletPrior.symmetric(2, 2, 2)
     optimism = np.array([tabular.psrl(prior, rng=(seed, 1)).play(
-        prior.sample((seed, 0)), 20, (seed, 2)).optimism.mean() for seed in range(1500)])
-    assert abs(optimism.mean()) < 5 * optimism.std() / math.sqrt(1500)
+        prior.sample((seed, 0)), 20, (seed, 2)).optimism.mean() for seed in range(800)])
+    assert abs(optimism.mean()) < 5 * optimism.std() / math.sqrt(800)
 
 
 def test_ucbvi_is_optimistic_monotone_and_learns(prior):
@@ -314,3 +316,29 @@ def test_a_run_does_not_depend_on_what_runs_beside_it():
     assert [row["episode"] for row in rows] == [1, 4, 16, 64]
     assert rows == regret.bayesian_regret(**cell, seed=3)
     assert rows != regret.bayesian_regret(**cell, seed=4)
+
+
+@pytest.mark.parametrize(("name", "task"), [
+    ("theorem1", Task({"agent": "psrl", **regret.BASE, "episodes": 4**8}, 31)),
+    ("theorem1", Task({"agent": "rlsvi", **regret.BASE, "episodes": 4**7, "S": 10}, 5)),
+    ("theorem1", Task({"agent": "ucbvi-small", **regret.BASE, "episodes": 4**7}, 0)),
+    ("theorem1_scale", Task({"problem": "base", "lam": 1e6, "sigma": 1.0}, 49)),
+])
+def test_a_recomputed_run_equals_the_stored_one_to_the_bit(name, task):
+    figure = FIGURES[name]
+    assert store.differences(store.load(figure), task, figure.rows("paper", task)) == []
+
+
+# --- the claims -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("id", "module", "name", "wrong", "verdict"), [
+    ("5.last-period", lemma2, "one_period_law", lambda low, high, lam, sigma: (-1.0, 0.1), FAILS),
+    ("5.pigeonhole", concentration, "pigeonhole", lambda *sizes: (2.0, 1.0), FAILS),
+    ("5.bias-identity", concentration, "both_sides", lambda *args: (1.0, 2.0), FAILS),
+    ("5.any-parameters", regret, "wrong_arm_bound", lambda *args: 0.0, HOLDS),
+])
+def test_a_claim_notices_when_its_check_comes_out_otherwise(id, module, name, wrong, verdict,
+                                                            monkeypatch):
+    monkeypatch.setattr(module, name, wrong)
+    assert REGISTER[id].judge().verdict == verdict
