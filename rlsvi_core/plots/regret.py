@@ -39,15 +39,13 @@ def theorem1(table: pd.DataFrame) -> Figure:
                 runs = table[(table.agent == agent) & (table.episodes > regret.COMPARED)]
                 slope = f"{NAME[agent]}: {slope}"
             _bars(ax, regret.expected_regret(runs, variable), agent, slope)
-        low, high = ax.get_xlim() if variable == "episode" else (table[variable].min(),
-                                                                  table[variable].max())
-        x = np.array([max(low, 1), high])
-        top = ax.get_ylim()[1]
+        fitted = regret.expected_regret(regret.sizes(table, "rlsvi", variable), variable)["mean"]
         bound = regret.BOUND[variable]
-        ax.plot(x, top * (x / x[-1]) ** bound, color="black", lw=1, ls=":",
-                label=f"slope {bound:g} (Theorem 1)")
+        ax.plot(fitted.index, 1.6 * fitted.iloc[-1] * (fitted.index / fitted.index[-1]) ** bound,
+                color="black", lw=1.2, ls=":", label=f"Theorem 1: slope {bound:g}")
         ax.set(xscale="log", yscale="log", xlabel=LABEL[variable])
-        ax.legend(fontsize=7)
+        ax.legend(fontsize=7, loc="upper left" if variable == "episode" else "best")
+    axes[0, 0].set_ylim(1, 1e7)
     for ax in axes[:, 0]:
         ax.set_ylabel("expected regret")
     for ax, variable in zip(axes.flat[1:], ("S", "A", "H"), strict=True):
