@@ -1,0 +1,252 @@
+r"""Section 5: the Dirichlet prior over MDPs with respect to which Theorem 1 takes its expectation.
+
+Every :math:`(s, a, h)` has two independent Dirichlet vectors. Its reward is −1 or 0 with
+probabilities :math:`\sim \mathrm{Dirichlet}(\alpha^R(s,a,h))`, the first component being that of
+−1; its next state is drawn from :math:`P(s,a,h) \sim \mathrm{Dirichlet}(\alpha^P(s,a,h))`. The
+start :math:`\pi` is known. After :math:`n(s,a,h)` visits with mean reward :math:`\hat R` and
+transition frequencies :math:`\hat P` the posterior is of the same form: counts are added to
+:math:`\alpha`, and its means are
+
+.. math::
+    \bar R = \frac{-\alpha^R_1 + n \hat R}{\mathbf 1^\top\alpha^R + n}, \qquad
+    \bar P = \frac{\alpha^P + n \hat P}{\mathbf 1^\top\alpha^P + n}.
+
+Two things are not in the paper's prior, because its proof fails without their absence: rewards on
+another ``support`` such as {0, 1}, and a random terminal reward (``alpha_T``, by last state).
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..compiled import jit
+from ..mdp import FiniteMDP
+
+
+class Counts(NamedTuple):
+    """All that a history has to say to a tabular agent."""
+
+    R: np.ndarray  # (H, S, A, 2) rewards seen: low, high
+    P: np.ndarray  # (H, S, A, S) transitions seen
+    T: np.ndarray  # (S, 2) terminal rewards seen: low, high
+    total: np.ndarray  # (H, S, A) sum of rewards; in the last period with the terminal ones
+
+    @property
+    def n(self) -> np.ndarray:
+        """Visits to (s, a, h), as an (H, S, A) array."""
+        return self.P.sum(axis=3)
+
+
+def no_counts(H: int, S: int, A: int) -> Counts:
+    return Counts(np.zeros((H, S, A, 2)), np.zeros((H, S, A, S)), np.zeros((S, 2)),
+                  np.zeros((H, S, A)))
+
+
+@jit
+def count(counts, h, s, a, r, s_next, high):
+    """Take in one transition."""
+    counts.R[h, s, a, 1 if r == high else 0] += 1.0
+    counts.P[h, s, a, s_next] += 1.0
+    counts.total[h, s, a] += r
+
+
+@jit
+def count_last(counts, s, a, r, s_next, high):
+    """Take in the terminal reward that followed (s, a) in the last period."""
+    counts.T[s_next, 1 if r == high else 0] += 1.0
+    counts.total[counts.total.shape[0] - 1, s, a] += r
+
+
+@jit
+def dirichlet(alpha, rng, out):
+    """Fill ``out`` with a Dirichlet draw: gamma variables over their sum."""
+    total = 0.0
+    for i in range(alpha.shape[0]):
+        out[i] = rng.standard_gamma(alpha[i]) if alpha[i] > 0.0 else 0.0
+        total += out[i]
+    if total == 0.0:  # all underflowed, which takes α below 0.01: the law is that of a corner
+        u, corner = rng.random() * alpha.sum(), -1
+        while u >= 0.0 and corner < alpha.shape[0] - 1:
+            corner += 1
+            u -= alpha[corner]
+        out[corner] = total = 1.0
+    for i in range(alpha.shape[0]):
+        out[i] /= total
+
+
+@jit
+def sample_values(alpha_R, alpha_P, alpha_T, low, high, rng, Q):
+    """Fill Q with Q* of an MDP drawn from the prior: no need to keep the MDP itself."""
+    H, S, A = Q.shape
+    r, p, V = np.empty(2), np.empty(S), np.zeros(S)
+    for s in range(S):
+        if alpha_T[s, 0] + alpha_T[s, 1] > 0.0:
+            dirichlet(alpha_T[s], rng, r)
+            V[s] = low * r[0] + high * r[1]
+    for h in range(H - 1, -1, -1):
+        for s in range(S):
+            for a in range(A):
+                dirichlet(alpha_R[h, s, a], rng, r)
+                dirichlet(alpha_P[h, s, a], rng, p)
+                value = low * r[0] + high * r[1]
+                for i in range(S):
+                    value += p[i] * V[i]
+                Q[h, s, a] = value
+        for s in range(S):
+            V[s] = Q[h, s].max()
+
+
+@jit
+def _sample_many(alpha_R, alpha_P, alpha_T, low, high, rng, Q):
+    for i in range(Q.shape[0]):
+        sample_values(alpha_R, alpha_P, alpha_T, low, high, rng, Q[i])
+
+
+def _fail(rule: str, found: str, mend: str):
+    raise ValueError(f"{rule}; {found}. {mend}")
+
+
+def _weights(name: str, values, shape: tuple[int, ...], *, may_vanish: bool = False) -> np.ndarray:
+    alpha = np.array(values, dtype=float, order="C")
+    if alpha.shape != shape:
+        _fail(f"{name} must have shape {shape}", f"it has shape {alpha.shape}",
+              "See DirichletPrior's docstring for the axes")
+    bad = np.argwhere(~(np.isfinite(alpha) & (alpha >= 0)))
+    if bad.size:
+        where = tuple(int(i) for i in bad[0])
+        _fail(f"{name} holds Dirichlet weights, finite numbers of at least 0",
+              f"{name}{list(where)} is {alpha[where]:g}", "Check the sign")
+    bad = np.argwhere(alpha.sum(axis=-1) == 0)
+    if bad.size and not may_vanish:
+        where = [int(i) for i in bad[0]]
+        _fail(f"each row of {name} must have a positive weight", f"{name}{where} is all zero",
+              "Give at least one outcome a weight above 0")
+    return alpha
+
+
+@dataclass(frozen=True, eq=False)
+class DirichletPrior:
+    """A law over MDPs: the prior of section 5, or the posterior after some data.
+
+    Parameters
+    ----------
+    alpha_R : (H, S, A, 2) array, weights of the low and of the high reward.
+    alpha_P : (H, S, A, S) array, weights of the next states.
+    initial : (S,) array, the known distribution π of s_0; state 0 by default.
+    support : the low and the high reward; (−1, 0) in the paper.
+    alpha_T : (S, 2) array, weights of the terminal reward; none by default.
+    """
+
+    alpha_R: np.ndarray
+    alpha_P: np.ndarray
+    initial: np.ndarray | None = None
+    support: tuple[float, float] = (-1.0, 0.0)
+    alpha_T: np.ndarray | None = None
+
+    def __post_init__(self):
+        shape = np.shape(self.alpha_P)
+        if len(shape) != 4 or 0 in shape or shape[1] != shape[3]:
+            _fail("alpha_P must have shape (H, S, A, S) with no empty axis",
+                  f"it has shape {shape}", "DirichletPrior.symmetric(H, S, A) makes a plain prior")
+        H, S, A, _ = shape
+        alpha_T = np.zeros((S, 2)) if self.alpha_T is None else self.alpha_T
+        initial = np.eye(S)[0] if self.initial is None else self.initial
+        for name, value in (
+                ("alpha_R", _weights("alpha_R", self.alpha_R, (H, S, A, 2))),
+                ("alpha_P", _weights("alpha_P", self.alpha_P, shape)),
+                ("alpha_T", _weights("alpha_T", alpha_T, (S, 2), may_vanish=True)),
+                ("initial", np.array(initial, dtype=float)),
+                ("support", tuple(float(x) for x in self.support))):
+            object.__setattr__(self, name, value)
+        self.mean_mdp()  # FiniteMDP refuses a bad π or support
+
+    @classmethod
+    def symmetric(cls, H: int, S: int, A: int, alpha_R: float = 1.0, alpha_P: float = 1.0,
+                  **rest) -> "DirichletPrior":
+        """The same weight for every outcome of every (s, a, h)."""
+        for name, value in (("H", H), ("S", S), ("A", A)):
+            if not (isinstance(value, (int, np.integer)) and value >= 1):
+                _fail(f"{name} must be an integer of at least 1", f"it is {value!r}",
+                      "Pass H=5, S=5, A=3, say")
+        return cls(np.full((H, S, A, 2), float(alpha_R)), np.full((H, S, A, S), float(alpha_P)),
+                   **rest)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(H, S, A)"""
+        return self.alpha_P.shape[:3]
+
+    @property
+    def m_R(self) -> np.ndarray:
+        """1'α^R, an (H, S, A) array."""
+        return self.alpha_R.sum(axis=3)
+
+    @property
+    def m_P(self) -> np.ndarray:
+        """1'α^P, an (H, S, A) array."""
+        return self.alpha_P.sum(axis=3)
+
+    @property
+    def mean_R(self) -> np.ndarray:
+        """R̄, an (H, S, A) array."""
+        return self.alpha_R @ np.array(self.support) / self.m_R
+
+    @property
+    def mean_P(self) -> np.ndarray:
+        """P̄, an (H, S, A, S) array."""
+        return self.alpha_P / self.m_P[..., None]
+
+    def _mdp(self, R, P, terminal) -> FiniteMDP:
+        return FiniteMDP(P, np.repeat(R[..., None], P.shape[3], axis=3), terminal=terminal,
+                         initial=self.initial, support=self.support)
+
+    def mean_mdp(self) -> FiniteMDP:
+        """The MDP of the mean rewards and transitions.
+
+        Periods are independent, so a fixed policy's value here is its expected value in the law.
+        """
+        m_T = self.alpha_T.sum(axis=1)
+        low, high = self.support
+        terminal = np.where(m_T > 0, self.alpha_T @ np.array([low, high])
+                            / np.where(m_T > 0, m_T, 1), 0.0)
+        return self._mdp(np.clip(self.mean_R, low, high), self.mean_P, terminal)
+
+    def sample(self, rng=None) -> FiniteMDP:
+        """An MDP from this law; every realised reward is low or high."""
+        rng = np.random.default_rng(rng)
+        (H, S, A), (low, high) = self.shape, self.support
+        R, P, terminal = np.empty((H, S, A)), np.empty((H, S, A, S)), np.zeros(S)
+        two = np.empty(2)
+        for s in range(S):
+            if self.alpha_T[s].any():
+                dirichlet(self.alpha_T[s], rng, two)
+                terminal[s] = two @ self.support
+        for h, s, a in np.ndindex(H, S, A):
+            dirichlet(self.alpha_R[h, s, a], rng, two)
+            R[h, s, a] = two @ self.support
+            dirichlet(self.alpha_P[h, s, a], rng, P[h, s, a])
+        return self._mdp(np.clip(R, low, high), P, terminal)
+
+    def posterior(self, counts: Counts) -> "DirichletPrior":
+        """The law given what was seen: counts are added to the weights."""
+        return DirichletPrior(self.alpha_R + counts.R, self.alpha_P + counts.P, self.initial,
+                              self.support,
+                              self.alpha_T + counts.T if self.alpha_T.any() else None)
+
+    def counts(self, states, actions, rewards) -> Counts:
+        """The counts of a history, in the form that ``FiniteMDP.simulate`` gives it."""
+        (H, S, A), high = self.shape, self.support[1]
+        counts = no_counts(H, S, A)
+        for s, a, r in zip(states, actions, rewards, strict=True):
+            for h in range(H):
+                count(counts, h, s[h], a[h], r[h], s[h + 1], high)
+            count_last(counts, s[H - 1], a[H - 1], r[H], s[H], high)
+        return counts
+
+    def sample_Q(self, n: int, rng=None) -> np.ndarray:
+        """Q* of n MDPs from this law, an (n, H, S, A) array."""
+        Q = np.empty((n, *self.shape))
+        _sample_many(self.alpha_R, self.alpha_P, self.alpha_T, *self.support,
+                     np.random.default_rng(rng), Q)
+        return Q

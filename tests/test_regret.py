@@ -1,0 +1,344 @@
+"""Section 5 on finite MDPs: the prior, the tabular agents, the terms of the proof, its edges."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import beta, kstest
+
+from rlsvi_core import VerbatimAgent, bases, store
+from rlsvi_core import rlsvi as general_rlsvi
+from rlsvi_core.agents import concentration, lemma2, tabular
+from rlsvi_core.claims import REGISTER
+from rlsvi_core.claims.register import FAILS, HOLDS
+from rlsvi_core.envs.prior import DirichletPrior, dirichlet, no_counts
+from rlsvi_core.experiments import FIGURES, Task, regret
+
+RATE = 1e-6  # how often a statistical test of right code fails under a new seed
+
+
+@pytest.fixture(scope="module")
+def prior():
+    rng = np.random.default_rng(0)
+    return DirichletPrior(rng.uniform(0.2, 2, (3, 3, 2, 2)), rng.uniform(0.2, 2, (3, 3, 2, 3)),
+                          initial=[0.5, 0.25, 0.25])
+
+
+@pytest.fixture(scope="module")
+def history(prior):
+    mdp = prior.sample(1)
+    return mdp.simulate(np.full((3, 3, 2), 0.5), 40, 2)
+
+
+# --- the prior ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"alpha_R": -np.ones((1, 1, 1, 2))}, "alpha_R.*is -1. Check the sign"),
+    ({"alpha_R": np.full((1, 1, 1, 2), np.nan)}, "finite numbers of at least 0"),
+    ({"alpha_R": np.zeros((1, 1, 1, 2))}, r"alpha_R\[0, 0, 0\] is all zero"),
+    ({"alpha_R": np.ones((1, 1, 1, 3))}, r"alpha_R must have shape \(1, 1, 1, 2\)"),
+    ({"alpha_P": np.ones((1, 2, 1, 3))}, r"alpha_P must have shape \(H, S, A, S\)"),
+    ({"alpha_T": [[1.0, -2.0]]}, "alpha_T.*is -2"),
+    ({"initial": [0.5]}, "initial must sum to 1"),
+    ({"support": (0.0, -1.0)}, "support must be"),
+])
+def test_bad_input_is_refused_with_the_mend(change, message):
+    good = {"alpha_R": np.ones((1, 1, 1, 2)), "alpha_P": np.ones((1, 1, 1, 1))}
+    with pytest.raises(ValueError, match=message):
+        DirichletPrior(**good | change)
+
+
+def test_symmetric_refuses_sizes_that_are_not_counts():
+    with pytest.raises(ValueError, match="S must be an integer of at least 1; it is 0"):
+        DirichletPrior.symmetric(2, 0, 2)
+
+
+def test_the_posterior_means_are_the_papers(prior, history):
+    states, actions, rewards = history
+    posterior = prior.posterior(prior.counts(*history))
+    for h, s, a in np.ndindex(3, 3, 2):
+        here = (states[:, h] == s) & (actions[:, h] == a)
+        n = here.sum()
+        R = rewards[here, h].mean() if n else 0.0
+        P = np.bincount(states[here, h + 1], minlength=3) / max(n, 1)
+        alpha_R, alpha_P = prior.alpha_R[h, s, a], prior.alpha_P[h, s, a]
+        assert posterior.mean_R[h, s, a] == pytest.approx(
+            (-alpha_R[0] + n * R) / (alpha_R.sum() + n), abs=1e-14)
+        np.testing.assert_allclose(posterior.mean_P[h, s, a],
+                                   (alpha_P + n * P) / (alpha_P.sum() + n), atol=1e-14)
+
+
+def test_a_sampled_mdp_has_two_valued_rewards_and_zero_terminal_reward(prior, history):
+    _, _, rewards = history
+    assert set(np.unique(rewards[:, :3])) == {-1.0, 0.0}
+    assert not rewards[:, 3].any()
+    assert prior.sample(3).initial.tolist() == [0.5, 0.25, 0.25]
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (2.0, 0.3), (1e-4, 1e-4)])
+def test_dirichlet_draws_have_the_beta_law(a, b):
+    rng, out = np.random.default_rng(4), np.empty(2)
+    draws = np.empty(4000)
+    for i in range(draws.size):
+        dirichlet(np.array([a, b]), rng, out)
+        draws[i] = out[0]
+    if a < 1e-3:  # all but a corner underflows: half of the draws at each
+        assert abs((draws == 1).mean() - 0.5) < 0.04  # five standard deviations
+        assert np.isin(draws, [0, 1]).mean() > 0.95
+    else:
+        assert kstest(draws, beta(a, b).cdf).pvalue > RATE
+
+
+def test_zero_weights_are_never_drawn():
+    sure = DirichletPrior(np.full((2, 2, 2, 2), (0.0, 1.0)), np.full((2, 2, 2, 2), (0.0, 3.0)))
+    mdp = sure.sample(0)
+    assert not mdp.Q.any()
+    assert (mdp.P[..., 1] == 1).all()
+    assert not sure.sample_Q(3, 0).any()
+
+
+def test_many_values_at_once_have_the_law_of_solved_samples(prior):
+    many = prior.sample_Q(1000, 5)
+    each = np.array([prior.sample(i).Q for i in range(1000)])
+    error = np.sqrt((many.var(axis=0) + each.var(axis=0)) / 1000)
+    z = (many.mean(axis=0) - each.mean(axis=0)) / error
+    assert np.abs(z).max() < 5.5  # 18 comparisons, each beyond 5.5 with probability 4e-8
+    assert np.abs(np.log(many.std(axis=0) / each.std(axis=0))).max() < 0.2
+
+
+def test_a_policys_mean_value_is_its_value_in_the_mean_mdp(prior):
+    policy = np.random.default_rng(6).integers(2, size=(3, 3))
+    values = np.array([prior.sample(i).evaluate(policy)[0] for i in range(500)])
+    z = (values.mean(axis=0) - prior.mean_mdp().evaluate(policy)[0]) / (
+        values.std(axis=0) / math.sqrt(500))
+    assert np.abs(z).max() < 5.2
+
+
+# --- the agents -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", [None, VerbatimAgent])
+def test_tabular_rlsvi_is_the_general_agent_draw_for_draw(prior, form):
+    mdp, lam, sigma = prior.sample(1), 0.8, 1.3
+    ours = tabular.rlsvi(prior, lam, sigma, rng=7)
+    theirs = general_rlsvi(bases.tabular(mdp), lam, sigma, first_episode="prior", rng=7,
+                           **({} if form is None else {"form": form}))
+    run = ours.play(mdp, 60, 8)
+    expected = theirs.learn(mdp, 60, 8, exact=True).expected
+    np.testing.assert_allclose(run.regret, mdp.value - expected, atol=1e-12)
+    np.testing.assert_allclose(ours.Q, theirs.Q, atol=1e-12)
+
+
+def test_many_draws_are_single_draws(prior, history):
+    counts, rng = prior.counts(*history), np.random.default_rng(9)
+    many, one = tabular.sample_Q(counts, 2.0, 1.5, 5, 9), np.empty(prior.shape)
+    for Q in many:
+        tabular.rlsvi_values(counts, 2.0, 1.5, rng, one)
+        assert np.array_equal(Q, one)
+
+
+def test_play_in_pieces_is_play_in_one_go(prior):
+    mdp = prior.sample(1)
+    for make in (tabular.rlsvi, tabular.psrl, tabular.uniform):
+        whole, parts, env = make(prior, rng=1), make(prior, rng=1), np.random.default_rng(2)
+        pieces = np.concatenate([parts.play(mdp, k, env).regret for k in (1, 10, 19)])
+        assert np.array_equal(whole.play(mdp, 30, 2).regret, pieces)
+        for x, y in zip(whole.counts, parts.counts, strict=True):
+            assert np.array_equal(x, y)
+
+
+def test_regret_and_its_two_parts_are_exact(prior):
+    mdp = prior.sample(1)
+    for make in (tabular.rlsvi, tabular.psrl, tabular.uniform):
+        agent, env = make(prior, rng=1), np.random.default_rng(2)
+        for _ in range(15):
+            run = agent.play(mdp, 1, env)
+            best = agent.Q == agent.Q.max(axis=2, keepdims=True)
+            policy = best / best.sum(axis=2, keepdims=True)
+            assert run.regret[0] == pytest.approx(mdp.regret(policy), abs=1e-13)
+            sampled = mdp.initial @ agent.Q[0].max(axis=1)
+            assert run.optimism[0] == pytest.approx(mdp.value - sampled, abs=1e-13)
+
+
+def test_counts_of_a_run_are_counts_of_its_history(prior, history):
+    counts = prior.counts(*history)
+    states, actions, rewards = history
+    assert counts.n.sum() == actions.size
+    assert counts.R.sum(axis=3).tolist() == counts.n.tolist()
+    np.testing.assert_allclose(-counts.R[..., 0], counts.total)
+    assert counts.total.sum() == rewards.sum()
+    assert counts.T.sum() == len(states)
+
+
+def test_psrl_plans_with_the_posterior(prior):
+    agent, mdp = tabular.psrl(prior, rng=3), prior.sample(1)
+    agent.play(mdp, 30, 4)
+    counts = type(agent.counts)(*(x.copy() for x in agent.counts))
+    agent.rng = np.random.default_rng(5)
+    agent.play(mdp, 1, 6)
+    assert np.array_equal(agent.Q, prior.posterior(counts).sample_Q(1, 5)[0])
+
+
+def test_psrls_sampled_value_is_unbiased_in_the_mean():
+    # Given the data, sampled and true MDP have one law: E[Δ^opt] = 0 in every episode.
+    prior = DirichletPrior.symmetric(2, 2, 2)
+    optimism = np.array([tabular.psrl(prior, rng=(seed, 1)).play(
+        prior.sample((seed, 0)), 20, (seed, 2)).optimism.mean() for seed in range(800)])
+    assert abs(optimism.mean()) < 5 * optimism.std() / math.sqrt(800)
+
+
+def test_ucbvi_is_optimistic_monotone_and_learns(prior):
+    mdp, env = prior.sample(1), np.random.default_rng(2)
+    agent = tabular.ucbvi(prior, 2000, 0.02, rng=1)
+    before = agent.Q.copy()
+    for _ in range(20):
+        run = agent.play(mdp, 100, env)
+        assert (agent.Q <= before).all()
+        assert (run.optimism <= 0).all()
+        before = agent.Q.copy()
+    assert run.regret.mean() < 0.5 * mdp.regret(np.full((3, 3, 2), 0.5))
+
+
+def test_ucbvis_published_bonus(prior):
+    agent = tabular.ucbvi(prior, 100, delta=0.1)
+    assert agent.rule.bonus == pytest.approx(7 * 3 * math.log(5 * 3 * 2 * 300 / 0.1))
+
+
+def test_agents_refuse_what_they_cannot_play(prior):
+    with pytest.raises(ValueError, match="two-valued rewards"):
+        tabular.rlsvi(prior).play(DirichletPrior.symmetric(1, 1, 2).sample(0), 1)
+    with pytest.raises(ValueError, match="Use support"):
+        tabular.ucbvi(DirichletPrior.symmetric(1, 1, 2, support=(0, 1)), 10)
+    with pytest.raises(ValueError, match="Leave alpha_T out"):
+        tabular.psrl(lemma2.random_terminal()[0])
+    with pytest.raises(ValueError, match="sigma must be"):
+        tabular.rlsvi(prior, 1.0, 0.0)
+
+
+# --- the terms of the proof -----------------------------------------------------------------
+
+
+def test_the_value_is_its_posterior_form_plus_bias_plus_noise(prior, history):
+    counts, lam, sigma = prior.counts(*history), 2.0, 1.5
+    for Q in tabular.sample_Q(counts, lam, sigma, 20, 3):
+        sums = concentration.through_the_posterior(prior, counts, Q) + sum(
+            concentration.terms(prior, counts, Q, lam, sigma))
+        np.testing.assert_allclose(sums, Q, atol=1e-13)
+        left, right = concentration.both_sides(prior, counts, Q, lam, sigma)
+        assert left == pytest.approx(right, abs=1e-12)
+
+
+def test_the_largest_biases_are_attained(prior):
+    lam, sigma = tabular.theorem_1(prior)
+    counts = lemma2.one_visit(prior, high=False)
+    for array in counts:
+        array *= 7
+    Q = np.full(prior.shape, -3.0)  # Ṽ = −H
+    found = concentration.terms(prior, counts, Q, lam, sigma)
+    most = concentration.largest(prior, 7, lam, sigma)
+    np.testing.assert_allclose(found.b_R, most.b_R, atol=1e-14)
+    np.testing.assert_allclose(found.b_P[:-1], most.b_P[:-1], atol=1e-13)
+
+
+def test_no_history_exceeds_the_pigeonhole_sum():
+    for L, pairs, c in product((1, 4, 7), (1, 2, 3), (0.5, 1.0, 3.0)):
+        most = max(sum(1 / math.sqrt(history[:i].count(x) + c) for i, x in enumerate(history))
+                   for history in product(range(pairs), repeat=L))
+        worst, bound = concentration.pigeonhole(L, 2, 1, pairs, c)
+        assert worst == pytest.approx(2 * most, abs=1e-12)
+        assert c < 1 or worst <= bound
+
+
+# --- the edges of Lemma 2 -------------------------------------------------------------------
+
+
+def test_the_one_period_gap_is_that_of_the_samples():
+    prior = DirichletPrior(np.full((1, 1, 1, 2), (0.7, 1.2)), np.ones((1, 1, 1, 1)))
+    counts = no_counts(1, 1, 1)
+    counts.R[0, 0, 0], counts.P[...], counts.total[...] = (3, 2), 5, -3
+    X, Y = (Q.ravel() for Q in lemma2.paired_samples(prior, counts, 2.0, 0.3, 100_000, 1))
+    for z in (-0.9, -0.5, -0.3, -0.1):
+        x, y = np.maximum(X - z, 0), np.maximum(Y - z, 0)
+        error = math.sqrt((x.var() + y.var()) / 100_000)
+        exact = lemma2.one_period_gap((0.7, 1.2), 3, 2, 2.0, 0.3, z)
+        assert abs(x.mean() - y.mean() - exact) < 5 * error + 1e-12
+
+
+def test_paired_samples_have_the_closed_form_means():
+    prior, counts = lemma2.random_terminal()
+    lam, sigma = tabular.theorem_1(prior)
+    X, Y = lemma2.paired_samples(prior, counts, lam, sigma, 50_000, 2)
+    exact_Y = -Fraction(1, 10) / 2 - Fraction(3, 2) / 22
+    exact_X = Fraction(-1, 1 + round(lam * sigma**2))
+    assert exact_X < exact_Y  # the lemma fails already in the mean
+    assert abs(X[:, 0, 0, 0].mean() - exact_X) < 5 * X[:, 0, 0, 0].std() / math.sqrt(50_000)
+    assert abs(Y[:, 0, 0, 0].mean() - exact_Y) < 5 * Y[:, 0, 0, 0].std() / math.sqrt(50_000)
+
+
+def test_a_played_history_is_of_that_many_episodes(prior):
+    assert lemma2.played(prior, 12, 3).n.sum() == 12 * 3
+    assert lemma2.one_visit(prior, high=True).n.tolist() == np.ones(prior.shape).tolist()
+
+
+# --- the experiments ------------------------------------------------------------------------
+
+
+def test_a_power_law_is_recovered_and_bracketed():
+    rng, rows = np.random.default_rng(0), []
+    for S, seed in product((2, 5, 10, 20), range(32)):
+        rows.append({"agent": "rlsvi", "H": 5, "S": S, "A": 3, "episodes": regret.COMPARED,
+                     "episode": regret.COMPARED, "seed": seed,
+                     "regret": 7 * S**0.5 * rng.lognormal(0, 0.1)})
+    found = regret.power(pd.DataFrame(rows), "rlsvi", "S")
+    assert found.low < 0.5 < found.high
+    assert found.high - found.low < 0.1
+
+
+def test_the_bandits_lower_bound_holds_and_fills_up():
+    # Exact arms: 4/π² is the mean distance of two Beta(½, ½), half of it the uniform policy's cost.
+    prior = regret.make_prior(1, 1, 2)
+    x = np.sort(prior.sample_Q(200_000, 0)[:, 0, 0], axis=1)
+    assert np.diff(x, axis=1).mean() == pytest.approx(4 / math.pi**2, abs=0.004)
+    assert regret.wrong_arm_bound(1e12, 2.0, 100) == pytest.approx(100 * 2 / math.pi**2, rel=1e-4)
+    runs = [tabular.rlsvi(prior, 50.0, 2.0, (seed, 1)).play(
+        prior.sample((seed, 0)), 200, (seed, 2)).regret.sum() for seed in range(400)]
+    bound = regret.wrong_arm_bound(50.0, 2.0, 200)
+    assert bound < np.mean(runs) + 5 * np.std(runs) / 20
+
+
+def test_a_run_does_not_depend_on_what_runs_beside_it():
+    cell = {"agent": "rlsvi", **regret.BASE, "episodes": 64}
+    rows = regret.bayesian_regret(**cell, seed=3)
+    assert [row["episode"] for row in rows] == [1, 4, 16, 64]
+    assert rows == regret.bayesian_regret(**cell, seed=3)
+    assert rows != regret.bayesian_regret(**cell, seed=4)
+
+
+@pytest.mark.parametrize(("name", "task"), [
+    ("theorem1", Task({"agent": "psrl", **regret.BASE, "episodes": 4**8}, 31)),
+    ("theorem1", Task({"agent": "rlsvi", **regret.BASE, "episodes": 4**7, "S": 10}, 5)),
+    ("theorem1", Task({"agent": "ucbvi-small", **regret.BASE, "episodes": 4**7}, 0)),
+    ("theorem1_scale", Task({"problem": "base", "lam": 1e6, "sigma": 1.0}, 49)),
+])
+def test_a_recomputed_run_equals_the_stored_one_to_the_bit(name, task):
+    figure = FIGURES[name]
+    assert store.differences(store.load(figure), task, figure.rows("paper", task)) == []
+
+
+# --- the claims -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("id", "module", "name", "wrong", "verdict"), [
+    ("5.last-period", lemma2, "one_period_law", lambda low, high, lam, sigma: (-1.0, 0.1), FAILS),
+    ("5.pigeonhole", concentration, "pigeonhole", lambda *sizes: (2.0, 1.0), FAILS),
+    ("5.bias-identity", concentration, "both_sides", lambda *args: (1.0, 2.0), FAILS),
+    ("5.any-parameters", regret, "wrong_arm_bound", lambda *args: 0.0, HOLDS),
+])
+def test_a_claim_notices_when_its_check_comes_out_otherwise(id, module, name, wrong, verdict,
+                                                            monkeypatch):
+    monkeypatch.setattr(module, name, wrong)
+    assert REGISTER[id].judge().verdict == verdict
