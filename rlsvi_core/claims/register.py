@@ -61,13 +61,13 @@ def unless(wrong: bool, found: str, verdict: str = HOLDS, **numbers) -> Evidence
     return Evidence(FAILS if wrong else verdict, found, numbers)
 
 
+def section(one: Claim) -> str:
+    return one.id.rsplit(".", 1)[0]
+
+
 def in_the_papers_order() -> None:
     """Sections before appendices, each in order; within one, as written."""
-    def place(one: Claim):
-        section = one.id.rsplit(".", 1)[0]
-        return section[0].isalpha(), section
-
-    for one in sorted(REGISTER.values(), key=place):
+    for one in sorted(REGISTER.values(), key=lambda one: (section(one)[0].isalpha(), section(one))):
         REGISTER[one.id] = REGISTER.pop(one.id)
 
 
@@ -75,6 +75,19 @@ def tally() -> dict[str, int]:
     """How many of the paper's claims are registered under each verdict."""
     verdicts = [one.verdict for one in REGISTER.values() if one.paper != OURS]
     return {verdict: verdicts.count(verdict) for verdict in VERDICTS}
+
+
+def overview() -> str:
+    """The registered verdicts counted by section, as a Markdown table."""
+    lines = ["| | " + " | ".join(VERDICTS) + " |", "| --- " * (len(VERDICTS) + 1) + "|"]
+    theirs = [one for one in REGISTER.values() if one.paper != OURS]
+    for name in dict.fromkeys(map(section, theirs)):
+        verdicts = [one.verdict for one in theirs if section(one) == name]
+        counts = (str(verdicts.count(verdict) or "–") for verdict in VERDICTS)
+        kind = "Appendix" if name[0].isalpha() else "Section"
+        lines.append(f"| {kind} {name} | " + " | ".join(counts) + " |")
+    lines.append("| **all** | " + " | ".join(f"**{n}**" for n in tally().values()) + " |")
+    return "\n".join(lines)
 
 
 def scoreboard(ids=None) -> str:
