@@ -20,6 +20,7 @@ REGISTERED = {  # all others hold
     "conditional-mean-statement": MISPRINT,
     "label-sums": MISPRINT,
     "conditional-mean-display": MISPRINT,
+    "gamma-index": MISPRINT,
     "special-line-2": MISPRINT,
     "single-crossing": FAILS,
     "two-crossings-suffice": FAILS,

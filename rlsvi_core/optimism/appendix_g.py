@@ -30,14 +30,15 @@ n = A + B + 2
 def equivalent_forms() -> Finding:
     """Optimism can be put in four equivalent ways: by maxima with an independent variable, by
     integrated tails, by a coupling X = Y + A + W, and by convex increasing functions."""
-    rng, pairs, optimistic, disagree = np.random.default_rng(0), 300, 0, 0
+    rng, pairs, optimistic, disagree = np.random.default_rng(0), 200, 0, 0
     for _ in range(pairs):
         X, Y = order.random_law(rng), order.random_law(rng)
         forms = {order.by_maxima(X, Y), order.by_tails(X, Y),
                  order.by_coupling(X, Y) is not None, order.by_utility(X, Y, rng)}
         optimistic, disagree = optimistic + (True in forms), disagree + (len(forms) > 1)
-    return Finding(disagree == 0, f"All four agree on {pairs} random pairs of finite laws, of "
-                   f"which {optimistic} are optimistic; {disagree} exceptions.",
+    return Finding(disagree == 0, f"All four agree on {pairs} random pairs of finite laws, "
+                   f"{optimistic} of them optimistic; {disagree} exceptions (instances, not a "
+                   f"proof).",
                    {"pairs": pairs, "optimistic": optimistic, "exceptions": disagree})
 
 
@@ -45,16 +46,22 @@ def equivalent_forms() -> Finding:
 def gamma_shares() -> Finding:
     """Given their sum, two independent gamma variables of one scale share it in proportion to
     their shapes."""
-    k1, k2, s, theta = sp.symbols("k1 k2 s theta", positive=True)
+    k1, k2, s = sp.symbols("k1 k2 s", positive=True)
 
-    def conditional_moment(shift):
+    def moment(shift, k1=k1, k2=k2):
         """∫ γ₁^shift f(γ₁) f(s − γ₁) dγ₁ up to factors without shift, by the beta integral."""
         return s ** (k1 + k2 - 1 + shift) * sp.gamma(k1 + shift) / sp.gamma(k1 + k2 + shift)
 
-    share = sp.gammasimp(conditional_moment(1) / conditional_moment(0))
-    numeric = sp.Integral(x * x**2 * (s - x), (x, 0, s)) / sp.Integral(x**2 * (s - x), (x, 0, s))
-    return identity((share, k1 / (k1 + k2) * s), (numeric.doit(), sp.Rational(3, 5) * s),
-                    found="The ratio of two beta integrals is k₁s/(k₁+k₂).")
+    def integrated(shift, k1, k2):
+        return sp.integrate(sp.expand(x ** (k1 - 1 + shift) * (s - x) ** (k2 - 1)), (x, 0, s))
+
+    share = sp.gammasimp(moment(1) / moment(0))
+    shapes = [(1, 1), (1, 3), (2, 2), (4, 1)]
+    return identity((share, k1 / (k1 + k2) * s), (s - share, k2 / (k1 + k2) * s),
+                    *((integrated(1, *k) / integrated(0, *k), share.subs({k1: k[0], k2: k[1]}))
+                      for k in shapes),
+                    found="The ratio of two beta integrals is k₁s/(k₁+k₂); for whole shapes the "
+                    "integrals were done as well.")
 
 
 v1, vd, y = sp.symbols("v_1 v_d y", real=True)
@@ -63,8 +70,15 @@ v1, vd, y = sp.symbols("v_1 v_d y", real=True)
 @step("Lemma 5", "E[ỹ | y] = E[y]", "symbolic")
 def conditional_mean_statement() -> Finding:
     """As stated, the matched beta variable has conditional mean E[y]."""
-    mean = sp.Symbol("Ey", real=True)
-    return identity((_conditional_mean(swapped=False), mean), found="")
+    slope = sp.diff(_conditional_mean(swapped=False), y)
+    return Finding(not same(slope, sp.Integer(1)), "It is y itself, whose derivative in y is 1; "
+                   "E[y] is a constant.", {})
+
+
+@step("Lemma 5, proof", "γ_i ~ Gamma(α, 1)", "reading")
+def gamma_index() -> Finding:
+    """The gamma variable of component i has shape α."""
+    return Finding(False, "The shape is α_i; otherwise the ratios would not be Dirichlet(α).", {})
 
 
 @step("Lemma 5, proof", "β̃ = Σα⁰, α̃ = Σα¹", "symbolic")
@@ -125,7 +139,8 @@ def single_crossing_implies_optimism() -> Finding:
         if single and X.mean >= Y.mean:
             tried, wrong = tried + 1, wrong + (not order.by_tails(X, Y))
     return Finding(wrong == 0, f"{tried} random pairs of finite laws that cross once: "
-                   f"{wrong} exceptions.", {"pairs": tried, "exceptions": wrong})
+                   f"{wrong} exceptions (instances, not a proof).",
+                   {"pairs": tried, "exceptions": wrong})
 
 
 # --------------------------------------------------------------------- G.2: Gaussian against beta
@@ -138,10 +153,10 @@ def single_crossing() -> Finding:
     where = ", ".join(f"{c.x:.4g}" for c in crossings)
     return Finding(len(crossings) == 1, f"At α = β = 0.05 they cross {len(crossings)} times, at "
                    f"x = {where}.", {"alpha": 0.05, "beta": 0.05,
-                                     "crossings": [c.x for c in crossings]})
+                                     "crossings": [c.x for c in crossings], "digits": 12})
 
 
-@step("G.3", "f_N(0−) > f_B(0−), f_N(1+) > f_B(1+)", "exact")
+@step("G.3", "f_N(0−) > f_B(0−), f_N(1+) > f_B(1+)", "reading")
 def outside() -> Finding:
     """Just outside [0, 1] the normal density is above the beta density."""
     return Finding(True, "The beta density is zero there and the normal's is positive.", {})
@@ -154,7 +169,8 @@ def two_crossings_suffice() -> Finding:
     pdfs, cdfs = count_crossings(0.05, 0.05)
     return Finding(not (pdfs <= 2 and cdfs > 1), f"At α = β = 0.05 the densities cross {pdfs} "
                    f"times and the distribution functions {cdfs} times: the beta density also "
-                   f"jumps past the normal's at 0 and at 1.", {"pdf": pdfs, "cdf": cdfs})
+                   f"jumps past the normal's at 0 and at 1.",
+                   {"pdf": pdfs, "cdf": cdfs, "digits": 12})
 
 
 @step("G.3", "the PDFs cross at most twice", "certified")
@@ -166,7 +182,8 @@ def densities_cross_twice() -> Finding:
     return Finding(len(crossings) <= 2, f"At α = {a}, β = {b} they cross {len(crossings)} times, "
                    f"at x = {where}; the distribution functions cross "
                    f"{'once' if cdfs == 1 else f'{cdfs} times'}.",
-                   {"alpha": a, "beta": b, "pdf": [c.x for c in crossings], "cdf": cdfs})
+                   {"alpha": a, "beta": b, "pdf": [c.x for c in crossings], "cdf": cdfs,
+                    "digits": 12})
 
 
 log_B = (alpha - 1) * sp.log(x) + (beta - 1) * sp.log(1 - x)
@@ -203,13 +220,14 @@ def h_and_derivatives() -> Finding:
 @step("G.3", "h(x) = 0 has no solution in [0, 1]", "certified")
 def h_has_no_root() -> Finding:
     """The goal set for the calculus: h has no root."""
-    def minus_h(t):  # at α = β = 1.1
-        return 2.2 - 0.1 / t**2 - 0.1 / (1 - t) ** 2
+    def h_at(t):  # α = β = 1.1
+        small = arb(1) / 10
+        return small / (t * t) + small / ((1 - t) * (1 - t)) - arb(22) / 10
 
-    value = float(sharpen(lambda: minus_h(arb(0.5))))
-    return Finding(value < 0, f"At α = β = 1.1, h(½) = {-value:.3g} < 0 while h → ∞ at the ends: "
-                   f"two roots. The final region of the proof gives this goal up.",
-                   {"h": -value})
+    left, middle, right = (float(sharpen(lambda t=t: h_at(arb(t)))) for t in (0.125, 0.5, 0.875))
+    return Finding(middle > 0, f"At α = β = 1.1, h is {left:.3g}, {middle:.3g} and {right:.3g} at "
+                   f"x = 1/8, 1/2 and 7/8: it changes sign twice. The final region of the proof "
+                   f"gives this goal up.", {"h": [left, middle, right], "digits": 15})
 
 
 @step("G.3.1 and G.3.3", "by symmetry", "symbolic")
@@ -248,7 +266,8 @@ def special_stationary_point() -> Finding:
     left = sp.simplify(sp.diff(g, x).subs(B, -C).subs(x, x_K))
     if same(left, -(A - C + 2)):
         return Finding(False, "The term −(α+β) was dropped: at x_K the derivative is −(α+β), not "
-                       "0. So x_K is not where g is largest.", {})
+                       "0. So x_K is not where g is largest (nor smallest, as the text has it).",
+                       {})
     return identity((left, sp.Integer(0)), found="It vanishes.")
 
 
@@ -314,7 +333,7 @@ def special_line_6() -> Finding:
         return -(k - k * k - a * k * k - a * k - a - c * k**3 - c * k * k - c * k)
 
     return region(decide(minus_value, [(2.0**-10, 1.0), (2.0**-4, 1.0)]),
-                  " Up to line 4 only a factor K(1+K) > 0 is amiss: g(x_K) itself is positive.")
+                  refuted=" Up to line 4 only a factor K(1+K) > 0 is amiss: g(x_K) is positive.")
 
 
 @step("G.3.1", "g has no root for α > 1 ≥ β", "certified")
@@ -337,7 +356,9 @@ def special_repaired() -> Finding:
     return identity((grows, (1 - x + x**2) / (1 - x)),
                     (at_one, alpha - (alpha + 1) * x - (alpha - 1) / x),
                     (sp.diff(at_one, x).subs(x, peak), sp.Integer(0)),
+                    (sp.diff(at_one, x, 2), -2 * (alpha - 1) / x**3),
                     (at_one.subs(x, peak), alpha - 2 * sp.sqrt(alpha**2 - 1)),
+                    (alpha**2 - 4 * (alpha**2 - 1), 4 - 3 * alpha**2),
                     found="∂g/∂β = (1 − x + x²)/(1 − x) > 0, so β = 1 is the worst case; there "
                     "the largest g is α − 2√(α² − 1), which is ≤ 0 iff 3α² ≥ 4.")
 
@@ -354,9 +375,10 @@ def missing_region() -> Finding:
     rest = sp.expand(sp.together(second - (2 - a - b)))  # what is left beside n = 2 − a − b > 0
     numerator, denominator = sp.fraction(sp.together(rest))
     good = positive_coefficients(numerator, a, b, t) and positive_coefficients(denominator, t)
-    return Finding(bool(good), "−h = n + (1−α)/x² + (1−β)/(1−x)² > 0. But at α = β = 0.05 the "
-                   "distribution functions still cross three times, so for α, β < 1 counting "
-                   "density crossings can't prove the lemma.", {})
+    pdfs, cdfs = count_crossings(0.05, 0.05)
+    return Finding(bool(good), f"−h = n + (1−α)/x² + (1−β)/(1−x)² > 0. But at α = β = 0.05 {pdfs} "
+                   f"density crossings go with {cdfs} of the distribution functions: here the "
+                   f"count alone does not settle the lemma.", {"pdf": pdfs, "cdf": cdfs})
 
 
 # --------------------------------------------------------------------- G.3.2: the convex case
@@ -374,7 +396,8 @@ def convex() -> Finding:
     t = sp.Symbol("t", positive=True)
     numerator, denominator = sp.fraction(sp.together(sp.diff(h, x, 2).subs(x, 1 / (1 + t))))
     good = positive_coefficients(numerator, A, B, t) and positive_coefficients(denominator, t)
-    return Finding(bool(good), "With x = 1/(1+t), h″ has positive coefficients only.", {})
+    return Finding(bool(good), "With x = 1/(1+t), h″ has positive coefficients only." if good
+                   else "The sign of h″ could not be read off.", {})
 
 
 @step("G.3.2", "h′ = 0 at K/(1+K), K = (A/B)^{1/3}", "symbolic")
@@ -417,7 +440,7 @@ def _ordered(a, b):
 
 @step("G.3.3", "β ∈ (1, 4/3)", "symbolic")
 def final_beta_range() -> Finding:
-    """In the final region with α ≥ β, β lies below 4/3."""
+    """In the final region with α ≥ β, β does not exceed 4/3."""
     return identity((A * B - B**2, B * (A - B)), found="B² ≤ AB ≤ 1/9, so B ≤ 1/3.")
 
 
@@ -436,7 +459,11 @@ def final_gap() -> Finding:
     t = sp.Symbol("t", positive=True)
     numerator, denominator = sp.fraction(sp.together(-sp.diff(bound, x, 2).subs(x, 1 / (1 + t))))
     good = positive_coefficients(numerator, A, B, t) and positive_coefficients(denominator, t)
-    return Finding(bool(good), "The second derivative is −A/x² − B/(1−x)² < 0.", {})
+    peak = alpha / (alpha + beta)
+    good = good and same(sp.diff(log_N, x).subs(x, peak), sp.Integer(0))
+    good = good and same(log_N.subs(x, peak), sp.Integer(0))  # log_N leaves out ½ log(n/2π)
+    return Finding(bool(good), "The second derivative is −A/x² − B/(1−x)² < 0, and l_N is largest "
+                   "at its mean." if good else "Could not be shown.", {})
 
 
 _x1, _x2 = sp.sqrt(A / n), 1 - sp.sqrt(B / n)
@@ -517,9 +544,9 @@ def final_slope_1_equalities() -> Finding:
 def final_slope_1_line_4() -> Finding:
     """The first inequality uses AB ≤ 1/9 and log(1 − y) ≤ −y."""
     return identity((B * sp.sqrt(A), sp.sqrt(B) * sp.sqrt(A * B)),
-                    (sp.series(sp.log(1 - x) + x, x, 0, 3).removeO(), -x**2 / 2),
-                    found="B√A = √B·√(AB) ≤ √B/3, and log(1 − y) + y is a series of negative "
-                    "terms.")
+                    (sp.diff(-x - sp.log(1 - x), x), x / (1 - x)),
+                    found="B√A = √B·√(AB) ≤ √B/3, and −y − log(1 − y) rises from 0 with slope "
+                    "y/(1−y).")
 
 
 def _slope_line_5(a, b):
@@ -533,7 +560,7 @@ def final_slope_1_line_5() -> Finding:
     """The second inequality replaces √n − √A by √(B+2) in a denominator."""
     return region(decide(_slope_line_5, [(2.0**-6, 1.0), (2.0**-6, 1.0)],
                          where=[_product, _ordered]),
-                  " It is reversed: √n − √A ≤ √(B+2) always.")
+                  refuted=" It is reversed: √n − √A = (B+2)/(√n + √A) ≤ √(B+2).")
 
 
 @step("G.3.3, ∂f₁/∂B, lines 6–7", "≤ −A/(2n) − √(A/n) ≤ 0", "symbolic")
@@ -544,16 +571,26 @@ def final_slope_1_end() -> Finding:
                     found="⅓√(B/(B+2)) < ⅓ < 1, and both remaining terms are negative.")
 
 
-@step("G.3.3, ∂f₁/∂B", "∂f₁/∂B ≤ 0", "symbolic")
+def _minus_slope_1(a, b):
+    """−∂f₁/∂B, with 1/(√n − √A) = (√n + √A)/(B+2)."""
+    m = a + b + 2
+    bracket = b * root(a) * (m.sqrt() + root(a)) / (b + 2) - a - 1
+    return -bracket / (2 * m) - (1 - root(a / m)).log()
+
+
+def _minus_slope_1_far(s, c):
+    """A lower bound for it at A = 1/s, B = c s/9, by log(1 − y) ≤ −y: finite down to s = 0."""
+    b = c * s / 9
+    e = 1 + (b + 2) * s  # n = A e
+    return ((1 + s) - b * (e.sqrt() + 1) / (b + 2)) / (2 * e) + 1 / e.sqrt()
+
+
+@step("G.3.3, ∂f₁/∂B", "∂f₁/∂B ≤ 0", "certified")
 def final_slope_1_repaired() -> Finding:
-    """f₁ falls in B all the same."""
-    spare = sp.expand(27 * (A + 1) ** 2 - (A + sp.Rational(7, 3)))
-    identities = identity((m**2 - a**2, (m - a) * (m + a)),
-                          found="")
-    good = identities.holds and positive_coefficients(spare, A)
-    return Finding(bool(good), "1/(√n − √A) = (√n + √A)/(B+2) ≤ √n, so the bracket is at most "
-                   "B√(An) − A − 1; and B²An ≤ (A + 7/3)/27 < (A+1)², all coefficients of the "
-                   "difference being positive.", {})
+    """f₁ falls in B on the whole region all the same."""
+    return all_regions(decide(_minus_slope_1, [(0.0, 1.0), (0.0, 0.34)],
+                              where=[_product, _ordered]),
+                       decide(_minus_slope_1_far, [(0.0, 1.0), (0.0, 1.0)]))
 
 
 def _slope_lines_2():
@@ -611,8 +648,8 @@ def _f2_ball(a, b):
 def final_largest_B() -> Finding:
     """For any A of the region, the largest B with B < A is 1/(9A)."""
     outcome = decide(lambda a: 9 * a * a - 1, [(2.0**-10, 1.0)])
-    return region(outcome, " For A < 1/3 the largest B is A itself: the argument that follows "
-                  "covers only A ≥ 1/3.")
+    return region(outcome, refuted=" For A < 1/3 the largest B is A itself: the argument that "
+                  "follows covers only A ≥ 1/3.")
 
 
 @step("G.3.3, missing", "f₁, f₂ > 0 at B = A ≤ 1/3", "certified")
@@ -652,14 +689,21 @@ def final_g1_first_bound() -> Finding:
                     "the right way.")
 
 
+def _spare_of_line_2(t):
+    """t {√A + log(1 − √(A/(A+2)))} at A = 1/t²: finite down to t = 0."""
+    r = (1 + 2 * t * t).sqrt()
+    return 1 + 2 * x_log_x(t) + t * (2 / (r * (r + 1))).log()
+
+
 @step("G.3.3, g₁ ≥, line 2", "log(1 − √(A/(A+2))) ≥ −√A", "certified")
 def final_g1_second_bound() -> Finding:
     """The second bound for g₁."""
-    def spare(t):  # t = 1/√A; t times the difference, finite down to t = 0
-        r = (1 + 2 * t * t).sqrt()
-        return 1 + 2 * x_log_x(t) + t * (2 / (r * (r + 1))).log()
-
-    return region(decide(spare, [(0.0, 1.75)]))
+    t, r = sp.symbols("t r", positive=True)
+    inner = (1 - sp.sqrt(A / (A + 2))).subs(A, 1 / t**2)  # = 2t²/(r(r+1)) with r² = 1 + 2t²
+    claimed = (2 * t**2 / (r * (r + 1))).subs(r, sp.sqrt(1 + 2 * t**2))
+    if not same(inner, claimed):
+        return Finding(False, "The map to t = 1/√A is wrong.", {})
+    return region(decide(_spare_of_line_2, [(0.0, 1.75)]))
 
 
 _g1_tilde = (sp.log(1 + A) + A / 2 * sp.log(A) - (1 + A) / 2 * sp.log(A + 3)
@@ -675,21 +719,20 @@ def final_g1_slope() -> Finding:
                     "equality.")
 
 
+def _minus_A2_second(t, root=root):
+    """−A² g̃₁″ at A = 1/t: finite down to t = 0."""
+    return 1 / (1 + t) / (1 + t) + 1 / (1 + 3 * t) / (1 + 3 * t) + root(t) / 12 - 3 / (2 + 6 * t)
+
+
 @step("G.3.3, g̃₁′", "decreasing, with limit ≥ 0", "certified")
 def final_g1_slope_decreases() -> Finding:
     """The derivative of g̃₁ decreases to a limit that is not negative, so g̃₁ increases."""
-    slope = sp.diff(_g1_tilde, A)
+    slope, t = sp.diff(_g1_tilde, A), sp.Symbol("t", positive=True)
     limit = sp.limit(slope, A, sp.oo)
-
-    def minus_second(t):  # t = 1/A; −A² g̃₁″
-        return (1 / (1 + t) / (1 + t) + 1 / (1 + 3 * t) / (1 + 3 * t) + root(t) / 12
-                - 1.5 / (1 + 3 * t))
-
-    closed = -1 / (A + 1) ** 2 - 1 / (A + 3) ** 2 - A ** sp.Rational(-5, 2) / 12 \
-        + sp.Rational(3, 2) / (A * (A + 3))
-    if limit != 0 or not same(sp.diff(slope, A), closed):
-        return Finding(False, f"The limit is {limit}.", {})
-    return region(decide(minus_second, [(0.0, 3.0)]), " The limit is 0.")
+    mapped = (-(A**2) * sp.diff(slope, A)).subs(A, 1 / t)
+    if limit != 0 or not same(mapped, _minus_A2_second(t, root=sp.sqrt)):
+        return Finding(False, f"The limit is {limit}, or the map to t = 1/A is wrong.", {})
+    return region(decide(_minus_A2_second, [(0.0, 3.0)]), proved=" The limit is 0.")
 
 
 @step("G.3.3", "g̃₁(1/3) > 0.01", "certified")
@@ -701,7 +744,7 @@ def final_g1_value() -> Finding:
                 - 1 / (9 * a.sqrt()) + (2 * arb.pi()).log() / 2)
 
     v = float(sharpen(value))
-    return Finding(v > 0.01, f"g̃₁(1/3) = {v:.4f}.", {"value": v})
+    return Finding(v > 0.01, f"g̃₁(1/3) = {v:.4f}.", {"value": v, "digits": 15})
 
 
 @step("G.3.3, g₂", "two lines", "symbolic")
@@ -755,7 +798,18 @@ def final_g2_value() -> Finding:
                 + (2 * arb.pi()).log() / 2)
 
     v = float(sharpen(value))
-    return Finding(v > 0.01, f"g̃₂(1/3) = {v:.4f}.", {"value": v})
+    return Finding(v > 0.01, f"g̃₂(1/3) = {v:.4f}.", {"value": v, "digits": 15})
+
+
+@step("G.3.3", "the densities cross twice in this region", "certified")
+def final_two_crossings() -> Finding:
+    """In the final region the densities cross exactly twice: once left of x₁, where u is convex and
+    falls from +∞ to below zero, and once right of x₂. Counted at a grid of points."""
+    points = [(1 + s, 1 + share * min(s, 1 / (9 * s))) for s in (0.01, 0.1, 0.3, 0.5, 2.0, 30.0)
+              for share in (0.01, 0.3, 0.999)]
+    counts = {count_crossings(*point)[0] for point in points}
+    return Finding(counts == {2}, f"{len(points)} points, numbers of crossings found: "
+                   f"{', '.join(map(str, sorted(counts)))}.", {"points": len(points), "digits": 12})
 
 
 @step("G.4", "for all α, β > 0 such that α + β ≥ 1", "reading")

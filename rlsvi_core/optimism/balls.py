@@ -29,14 +29,16 @@ def exact(x: Number) -> fmpq:
     """The rational number that a finite float, a fraction or an integer is."""
     if isinstance(x, fmpq):
         return x
+    if isinstance(x, (int, Fraction)):
+        return fmpq(*x.as_integer_ratio())
     if not math.isfinite(x):
         raise ValueError(f"numbers must be finite: got {x}. Replace NaN and infinities.")
-    return fmpq(*(x if isinstance(x, Fraction) else float(x)).as_integer_ratio())
+    return fmpq(*float(x).as_integer_ratio())
 
 
 def positive(name: str, x: Number) -> fmpq:
-    if not x > 0:
-        raise ValueError(f"{name} must be positive: got {x}. Pass {name} > 0.")
+    if (isinstance(x, float) and not math.isfinite(x)) or not x > 0:
+        raise ValueError(f"{name} must be positive and finite: got {x}. Pass {name} > 0.")
     return exact(x)
 
 
@@ -133,13 +135,16 @@ def decide(f: Function, box: Sequence[tuple[float, float]], *, where: Sequence[F
             if any(c(*x) < 0 for c in where):
                 continue
             if (value := f(*x)) > 0:
-                margin = min(margin, float(value.lower()))
+                margin = min(margin, math.nextafter(float(value.lower()), -math.inf))
                 continue
             i = max(range(len(edges)), key=lambda k: edges[k][1] - edges[k][0])
             low, high = edges[i]
             halves = (low, (low + high) / 2), ((low + high) / 2, high)
             found = next(filter(None, (examine((*edges[:i], half, *edges[i + 1:]))
                                        for half in halves)), None)
+    if not found and margin == math.inf:
+        raise ValueError(f"no part of the box {tuple(box)} satisfies all conditions in `where`: "
+                         f"there is nothing to prove. Check the box and the conditions.")
     return found or Proof(boxes, margin, bits)
 
 
@@ -152,7 +157,8 @@ def x_log_x(x: arb) -> arb:
     """x log x for x ≥ 0, enclosed tightly where the ball reaches down to zero."""
     if x > 0:
         return x * x.log()
-    high = arb(x.upper())
+    if (high := arb(x.upper())) == 0:
+        return arb(0)
     if high * arb(1).exp() <= 1:  # decreasing from 0 down to here
         return (high * high.log()).union(arb(0))
     return _ball(-1, 0) * (-arb(1)).exp() + (high * high.log()).max(arb(0)) * _ball(0, 1)

@@ -12,7 +12,7 @@ to 0 or 1. In the same way D = F_N − F_B is monotone between density crossings
 F_N(0) > 0 and ends at F_N(1) − 1 < 0.
 
 Positions are kept as y = log(x/(1 − x)), which has room for crossings that x can't tell from 0 or
-1, and are enclosed by bisection with certified signs.
+1, and are enclosed by bisection with certified signs. Parameters may range from 10⁻⁶ to 10⁶.
 """
 
 import math
@@ -46,7 +46,7 @@ def logistic(y: arb) -> arb:
 
 
 def _as_float(y: arb) -> float:
-    return float(logistic(y)) if abs(y) < 708 else float(y > 0)  # beyond that, x rounds to 0 or 1
+    return float(logistic(y)) if abs(y) < 708 else float(y > 0)  # beyond, x is not a normal float
 
 
 class Pair(NamedTuple):
@@ -133,6 +133,9 @@ def _locate(f: Callable[[arb], arb], left: Place, right: Place, sign_left: int) 
     if high is None:
         high = _bracket(f, -sign_left, edges[0] or 0.0, 1)
     bits = 128 + max(0, math.frexp(max(abs(low), abs(high)))[1])
+    if (sign(lambda: f(arb(low)), 1024), sign(lambda: f(arb(high)), 1024)) != (
+            sign_left, -sign_left):
+        raise Undecided(f"a zero within rounding of an extremum, between {low} and {high}")
     with ctx.workprec(bits):
         low, high = arb(low), arb(high)
         while high - low > arb(10) ** -DIGITS:
@@ -157,7 +160,12 @@ def _changes(signs: list[int]) -> list[int]:
 
 
 def _pair(alpha: Number, beta: Number) -> Pair:
-    return Pair(positive("alpha", alpha), positive("beta", beta))
+    pair = Pair(positive("alpha", alpha), positive("beta", beta))
+    for name, value in zip(("alpha", "beta"), pair, strict=True):
+        if not fmpq(1, 10**6) <= value <= 10**6:
+            raise ValueError(f"{name} must lie between 1e-6 and 1e6 for a certified answer: got "
+                             f"{float(arb(value)):g}.")
+    return pair
 
 
 def pdf_crossings(alpha: Number, beta: Number) -> list[Crossing]:
@@ -172,7 +180,7 @@ def pdf_crossings(alpha: Number, beta: Number) -> list[Crossing]:
 
 def _cdf_signs(pair: Pair, crossings: list[Crossing]) -> list[int]:
     """The sign of D at 0, at each density crossing (an extremum of D), and at 1."""
-    return [1, *(sign(lambda c=c: pair.difference(c.logit)) for c in crossings), -1]
+    return [1, *(sign(lambda c=c: pair.difference(c.logit), 1024) for c in crossings), -1]
 
 
 def cdf_crossings(alpha: Number, beta: Number) -> list[Crossing]:

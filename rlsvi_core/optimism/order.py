@@ -72,7 +72,10 @@ class Beta(NamedTuple):
         z = exact(z)
         if not 0 < z < 1:
             return arb(int(z <= 0))
-        return arb(1 - z).beta_lower(arb(self.beta), arb(self.alpha), regularized=True)
+        a, b = arb(self.alpha), arb(self.beta)
+        if z < self.mean:  # there the tail is large, and its complement far quicker to compute
+            return 1 - arb(z).beta_lower(a, b, regularized=True)
+        return arb(1 - z).beta_lower(b, a, regularized=True)
 
     def excess(self, z: Number) -> arb:
         """E[X; X ≥ z] − z P(X ≥ z), the first term through Beta(α+1, β)."""
@@ -145,8 +148,6 @@ class DirichletMean(NamedTuple):
     def _difference(self, z: fmpq, power: int) -> fmpq:
         """[t_1, …, t_n] (x − z)₊^power; a repeated knot takes a derivative."""
         t, n = self.knots, len(self.knots)
-        if t[0] == t[-1]:
-            return self._at_one_point(t[0] - z, power, n - 1)
         table = [self._at_one_point(x - z, power, 0) for x in t]
         for j in range(1, n):
             table = [(table[i + 1] - table[i]) / (t[i + j] - t[i]) if t[i + j] != t[i]
@@ -194,7 +195,9 @@ def gap(X: Law, Y: Law, z, digits: int = 15) -> np.ndarray:
 
 
 def _gap(X: Law, Y: Law, z: float, digits: int) -> float:
-    return float(sharpen(lambda: arb(X.excess(z)) - arb(Y.excess(z)), digits))
+    if isinstance(difference := X.excess(z) - Y.excess(z), fmpq):  # both laws are rational
+        return float(arb(difference))
+    return float(sharpen(lambda: X.excess(z) - Y.excess(z), digits))
 
 
 # ------------------------------------------------------- the equivalence lemma, on finite laws
@@ -238,6 +241,8 @@ def by_coupling(X: Finite, Y: Finite) -> np.ndarray | None:
         drift[i, i * columns:(i + 1) * columns] = y[i] - x
     found = linprog(np.zeros(rows * columns), A_ub=drift, b_ub=np.zeros(rows), A_eq=marginals,
                     b_eq=np.concatenate([q, p]), method="highs")
+    if found.status not in (0, 2):  # solved, or shown to be infeasible
+        raise ArithmeticError(f"the linear program was not settled: {found.message}")
     return found.x.reshape(rows, columns) if found.status == 0 else None
 
 
@@ -266,8 +271,8 @@ class Comparison(NamedTuple):
     refuted: bool  # some z has the whole band below zero
     worst_z: float  # where the gap is most negative, in standard errors
     gap: float  # the estimated gap there
-    shortfall: float  # with the stated confidence the gap is nowhere below minus this
-    error: float  # the chance that a true optimism is refuted
+    shortfall: float  # with the stated confidence the gap is at no z examined below minus this
+    error: float  # an upper bound for the chance that a true optimism is refuted
     z: np.ndarray
     estimate: np.ndarray
     band: np.ndarray  # half the width at each z
@@ -275,7 +280,7 @@ class Comparison(NamedTuple):
     def __str__(self) -> str:
         verdict = "refuted" if self.refuted else "not refuted"
         return (f"optimism {verdict} at error rate {self.error:g}: worst z = {self.worst_z:.3g}, "
-                f"gap {self.gap:.2g}; nowhere below {-self.shortfall:.2g}")
+                f"gap {self.gap:.2g}; short by at most {self.shortfall:.2g}")
 
 
 def compare(x, y, *, error: float = 0.01, places: int = 60, tail: int = 50) -> Comparison:

@@ -60,10 +60,11 @@ def identity(*pairs: tuple[sp.Expr, sp.Expr], found: str) -> Finding:
     return Finding(True, found, {"identities": len(pairs)})
 
 
-def region(outcome: Proof | Counterexample, note: str = "") -> Finding:
-    numbers = outcome._asdict()
-    text = str(outcome)
-    return Finding(isinstance(outcome, Proof), f"{text[0].upper()}{text[1:]}.{note}", numbers)
+def region(outcome: Proof | Counterexample, *, proved: str = "", refuted: str = "") -> Finding:
+    """What was decided about a region, and what to add in either case."""
+    holds, text = isinstance(outcome, Proof), str(outcome)
+    return Finding(holds, f"{text[0].upper()}{text[1:]}.{proved if holds else refuted}",
+                   outcome._asdict())
 
 
 def all_regions(*outcomes: Proof | Counterexample) -> Finding:
