@@ -63,64 +63,79 @@ def _choose(theta, x, epsilon, eta, products, q, p, rng):
 
 
 @jit
-def _factors(theta, eta, factor):
-    """exp(Q/η) is a product with one factor for each answer: fill in e^{±θ/η} and e^{θ_0/η}."""
-    N = theta.shape[1]
-    for a in range(N):
-        factor[2 * N, a] = math.exp(theta[0, a] / eta)
-        for n in range(N):
-            factor[2 * n + 1, a] = math.exp(theta[1 + n, a] / eta)
-            factor[2 * n, a] = 1.0 / factor[2 * n + 1, a]
+def _values(theta, inverse, products, h, multiply, q):
+    """Fill q[i, j] with the value of unseen product i after the answers j on a set of products.
+
+    A value is a sum of weights, each with its answer's sign; each further product doubles the row.
+    exp(Q/η) is a product of factors or their inverses in the same way.
+    """
+    for i in range(products.shape[0] - h):
+        a, row = products[h + i], q[i]
+        row[0] = theta[0, a]
+        for k in range(h):
+            half, like, dislike = 1 << k, theta[1 + products[k], a], inverse[1 + products[k], a]
+            for j in range(half):
+                row[half + j] = row[j] * like if multiply else row[j] + like
+                row[j] = row[j] * dislike if multiply else row[j] + dislike
+
+
+@jit
+def _softmax_numerators(q, size, eta):
+    """Turn values into e^{(Q − max Q)/η}, or into marks on the maximisers if η = 0."""
+    for j in range(size):
+        top = -np.inf
+        for i in range(q.shape[0]):
+            top = max(top, q[i, j])
+        for i in range(q.shape[0]):
+            if eta > 0.0:
+                q[i, j] = math.exp((q[i, j] - top) / eta)
+            else:
+                q[i, j] = 1.0 if q[i, j] == top else 0.0
 
 
 @jit
 def expected_likes(states, P, theta, epsilon, eta, mass):
-    """Expected likes of the policy of θ, pushing probability forward; ``mass`` is scratch."""
-    x, products, start, following = states
+    """Expected likes of the policy of θ, pushing probability forward; ``mass`` is scratch.
+
+    The law of an action is that of ``action_probabilities``, for all answers on a set at once.
+    """
+    _, products, start, following = states
     H, _, N = theta.shape
-    q, factor = np.empty(N), np.empty((2 * N + 1, N))
+    q, scale, likes = np.empty((N, 1 << H)), np.empty(1 << H), np.zeros(1 << H)
     mass[:] = 0.0
     mass[0] = 1.0
-    likes = 0.0
     for h in range(H):
-        # Thousands of exponentials are avoided where their factors cannot overflow.
-        by_factors = eta > 0.0 and epsilon == 0.0 and np.abs(theta[h]).max() * (h + 1) < 300 * eta
-        if by_factors:
-            _factors(theta[h], eta, factor)
-        for s in range(start[h], start[h + 1]):
-            if mass[s] < NEGLIGIBLE:
+        size, floor = 1 << h, epsilon / (N - h)
+        # Where it cannot overflow, exp(Q/η) is a product of factors: few exponentials.
+        multiply = eta > 0.0 and epsilon == 0.0 and np.abs(theta[h]).max() * (h + 1) < 300 * eta
+        weights = np.exp(theta[h] / eta) if multiply else theta[h]
+        inverse = 1.0 / weights if multiply else -weights
+        for first in range(start[h], start[h + 1], size):
+            busy = False
+            for s in range(first, first + size):
+                busy |= mass[s] >= NEGLIGIBLE
+            if not busy:
                 continue
-            for a in range(N):
-                q[a] = factor[2 * N, a] if by_factors else theta[h, 0, a]
-            for k in range(h):
-                n = products[s, k]
-                if by_factors:
-                    edge = 2 * n + (x[s, n] > 0)
-                    for a in range(N):
-                        q[a] *= factor[edge, a]
-                else:
-                    for a in range(N):
-                        q[a] += x[s, n] * theta[h, 1 + n, a]
-            top, total = -np.inf, 0.0
+            _values(weights, inverse, products[first], h, multiply, q)
+            if not multiply:
+                _softmax_numerators(q[:N - h], size, eta)
+            scale[:size] = 0.0
             for i in range(N - h):
-                q[i] = q[products[s, h + i]]  # sorted, so nothing is overwritten before it moves
-                top = max(top, q[i])
-            for i in range(N - h):  # the law of ``action_probabilities``, at fewer divisions
-                if eta == 0.0:
-                    q[i] = 1.0 if q[i] == top else 0.0
-                elif not by_factors:
-                    q[i] = math.exp((q[i] - top) / eta)
-                total += q[i]
-            floor, scale = epsilon / (N - h), (1.0 - epsilon) / total
+                for j in range(size):
+                    scale[j] += q[i, j]
+            for j in range(size):
+                scale[j] = (1.0 - epsilon) / scale[j]
             for i in range(N - h):
-                a = products[s, h + i]
-                flow = mass[s] * (floor + scale * q[i])
-                like = flow * P[s, a]
-                likes += like
+                a = products[first, h + i]
+                for j in range(size):
+                    q[i, j] = mass[first + j] * (floor + scale[j] * q[i, j])
+                    likes[j] += q[i, j] * P[first + j, a]
                 if h < H - 1:
-                    mass[following[s, a, 0]] += flow - like
-                    mass[following[s, a, 1]] += like
-    return likes
+                    for j in range(size):
+                        s = first + j
+                        mass[following[s, a, 0]] += q[i, j] * (1.0 - P[s, a])
+                        mass[following[s, a, 1]] += q[i, j] * P[s, a]
+    return likes.sum()
 
 
 class BasisAgent(ABC):

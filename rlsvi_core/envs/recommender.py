@@ -18,6 +18,7 @@ probability exactly ½, in the empty state every product is, and a policy can on
 import math
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import combinations
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -61,36 +62,46 @@ def number_of_states(N: int, J: int) -> int:
 
 
 class States(NamedTuple):
-    """All states in which a product is chosen. Number S stands for the end of the episode."""
+    """All states in which a product is chosen. Number S stands for the end of the episode.
+
+    Period by period, and in a period set by set: the 2^h answers on one set of products are
+    neighbours, and bit k of their place says whether the k-th of its products was liked.
+    """
 
     x: np.ndarray  # (S, N) what the customer answered so far
-    products: np.ndarray  # (S, N) first the h products shown, then the unseen ones
+    products: np.ndarray  # (S, N) first the h products shown, then the unseen ones; both ascending
     start: np.ndarray  # (J + 1,) period h has the states start[h], …, start[h + 1] − 1
     next: np.ndarray  # (S, N, 2) the state after a dislike and after a like
 
 
 @cache
 def states(N: int, J: int) -> States:
-    """Enumerate the states, period by period; a state is a number with base-3 digits."""
+    """Enumerate the states."""
     S = number_of_states(N, J)
     if S > MOST_STATES:
         _fail(f"exact solution enumerates at most {MOST_STATES} states",
               f"N={N}, J={J} has {S}",
               "Choose smaller N or J, or leave out what is exact: agents learn without it")
-    place, level = 3 ** np.arange(N), np.zeros(1, np.int64)
-    xs, followers, start = [], [], [0]
+    start = np.array([number_of_states(N, h) for h in range(J + 1)])
+    sets = [np.sort([sum(1 << n for n in some) for some in combinations(range(N), h)])
+            for h in range(J)]
+    x, following = np.zeros((S, N), np.int8), np.full((S, N, 2), S, np.int32)
     for h in range(J):
-        digit = level[:, None] // place % 3  # 0 not seen, 1 disliked, 2 liked
-        children = level[:, None, None] + place[:, None] * np.array([1, 2])
-        children[digit > 0] = -1
-        xs.append(np.array([0, -1, 1], np.int8)[digit])
-        start.append(start[-1] + len(level))
-        level = np.unique(children[children >= 0])
-        follower = start[-1] + np.searchsorted(level, children)
-        followers.append(np.where((children < 0) | (h == J - 1), S, follower))
-    x = np.concatenate(xs)
-    return States(x, np.argsort(x == 0, axis=1, kind="stable"), np.array(start),
-                  np.concatenate(followers).astype(np.int32))
+        shown = (sets[h][:, None] >> np.arange(N)) & 1
+        before = shown.cumsum(axis=1) - shown  # how many shown products have a smaller number
+        bits = np.arange(2**h)[:, None, None]
+        signs = 2 * ((bits >> before) & 1) - 1
+        here = slice(start[h], start[h + 1])
+        x[here] = (signs * shown).transpose(1, 0, 2).reshape(-1, N)
+        if h < J - 1:
+            place = np.searchsorted(sets[h + 1], sets[h][:, None] | (1 << np.arange(N)))
+            low = bits & ((1 << before) - 1)  # the new answer's bit goes in between
+            for liked in (0, 1):
+                code = low | (liked << before) | ((bits >> before) << (before + 1))
+                following[here, :, liked] = np.where(
+                    shown, S, start[h + 1] + place * 2 ** (h + 1) + code).transpose(
+                        1, 0, 2).reshape(-1, N)
+    return States(x, np.argsort(x == 0, axis=1, kind="stable"), start, following)
 
 
 def _mean(mu: np.ndarray, q: np.ndarray) -> np.ndarray:
