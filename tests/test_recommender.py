@@ -4,12 +4,23 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binomtest, norm
 
 from rlsvi_core.agents.bandits import BernoulliBandit, fixed_order, linear_bandit
-from rlsvi_core.agents.blocks import BlockAgent, DenseAgent, expected_likes, features, lsvi, rlsvi
+from rlsvi_core.agents.blocks import (
+    BlockAgent,
+    DenseAgent,
+    expected_likes,
+    features,
+    greedy_likes,
+    lsvi,
+    rlsvi,
+)
 from rlsvi_core.envs.recommender import MOST_STATES, Recommender, number_of_states, states
+from rlsvi_core.experiments.figure import streams
+from rlsvi_core.experiments.recommender import ahead_from, evaluated, instance, learning_curve
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
@@ -282,6 +293,35 @@ def test_the_expected_likes_are_those_of_the_policy(agent_of):
     assert math.isclose(found, env.evaluate(policy)[0], rel_tol=1e-10)
 
 
+def test_greedy_actions_are_evaluated_on_the_states_they_reach():
+    env, agent = customers(3, N=6, J=4), rlsvi(6, 4, rng=1)
+    for _ in range(40):
+        agent.learn(env, 1, 2)
+        found = greedy_likes(env.states, env.P, agent.theta)
+        scratch = np.empty(len(env.states.x) + 1)
+        if agent.transitions > 4:  # θ = 0 for the first customer: all products tie
+            assert math.isclose(found, expected_likes(env.states, env.P, agent.theta, 0.0, 0.0,
+                                                      scratch), rel_tol=1e-12)
+        else:
+            assert found == -1
+    theta = np.zeros((4, 7, 6))
+    theta[:, 0] = [0, 3, 1, 2, 5, 4]
+    assert math.isclose(greedy_likes(env.states, env.P, theta), 2.0)  # a fixed order
+    theta[:, 0] = [0, 5, 1, 2, 5, 4]
+    assert greedy_likes(env.states, env.P, theta) == -1
+    theta[:, 0] = [2, 2, 1, 3, 5, 4]  # a tie that no customer meets before the last period
+    assert greedy_likes(env.states, env.P, theta) == -1
+
+
+def test_only_the_marked_customers_are_evaluated():
+    env, which = customers(3, N=5, J=3), np.arange(30) % 4 == 1
+    all_, some = (lsvi(5, 3, eta=0.3, rng=1).learn(env, 30, 2, exact=exact)
+                  for exact in (True, which))
+    assert (all_.likes == some.likes).all()
+    assert (all_.expected[which] == some.expected[which]).all()
+    assert np.isnan(some.expected[~which]).all()
+
+
 @pytest.mark.parametrize("eta", [1e-4, 1e-2, 0.1, 1.0, 10.0])
 def test_both_ways_to_evaluate_a_boltzmann_policy_agree(eta):
     env, agent = customers(3, N=6, J=4), lsvi(6, 4, eta=eta, rng=1)
@@ -327,6 +367,64 @@ def test_a_fixed_state_tree_counts_each_follower_once():
         assert data.count[nodes, :h + 1].sum() == 400
         assert (data.count[nodes, :h + 1].sum(axis=1) > 0).all()
     assert data.number[-1] <= number_of_states(6, 4)
+
+
+# --- the experiment -------------------------------------------------------------------------------
+
+
+SMALL = {"N": 5, "J": 3, "c": 2.0, "episodes": 60, "every": 20}
+
+
+def test_a_curve_is_the_mean_over_runs_of_exact_and_realised_regret():
+    rows = pd.DataFrame(learning_curve("rlsvi", 2, 7, **SMALL))
+    env = instance(7, 5, 3)
+    runs = [rlsvi(5, 3, rng=streams((7, k))[2]).learn(env, 60, streams((7, k))[1], exact=True)
+            for k in range(2)]
+    best = env.Q[0].argmax()
+    for row in rows.itertuples():
+        n = row.episode
+        assert row.regret == pytest.approx(np.mean([(env.value - run.expected[:n]).sum()
+                                                    for run in runs]), abs=1e-3)
+        assert row.realised == pytest.approx(np.mean([(env.value - run.likes[:n]).sum()
+                                                      for run in runs]), abs=1e-3)
+        assert row.best_opening == pytest.approx(np.mean([(run.opening[n - 20:n] == best)
+                                                          for run in runs]), abs=1e-3)
+    assert rows.episode.tolist() == [20, 40, 60]
+
+
+def test_one_customer_in_ten_stands_for_ten_where_the_agent_dithers():
+    which = evaluated(lsvi(5, 3, eta=1.0), 60, np.random.default_rng(0))
+    assert which.reshape(6, 10).sum(axis=1).tolist() == [1] * 6
+    assert evaluated(rlsvi(5, 3), 60, None).all()
+    env, runs = instance(3, 5, 3), 200
+    exact, estimate = [], []
+    for k in range(runs):
+        which_rng, env_rng, agent_rng = streams((3, k))
+        agent = lsvi(5, 3, eta=0.3, rng=agent_rng)
+        marked = evaluated(agent, 60, which_rng)
+        expected = agent.learn(env, 60, env_rng, exact=True).expected
+        exact.append(expected.sum())
+        estimate.append(10 * expected[marked].sum())
+    difference = np.subtract(estimate, exact)
+    assert abs(difference.mean()) < 5.5 * difference.std(ddof=1) / math.sqrt(runs)
+
+
+def test_policies_that_do_not_learn_have_their_exact_value():
+    env = instance(2, 5, 3)
+    (row,) = learning_curve("myopic, ties best", 1, 2, **SMALL)
+    assert row["regret"] == pytest.approx(60 * (env.value - env.evaluate(env.myopic("best"))[0]),
+                                          abs=1e-3)
+
+
+def test_the_first_episode_from_which_an_arm_is_ahead():
+    index, ones = pd.Index([10, 20, 30, 40]), np.ones(8)
+    noise = np.linspace(-0.1, 0.1, 8)
+    worse = pd.DataFrame([-ones + noise, ones + noise, noise, ones + noise], index)
+    better = pd.DataFrame(np.zeros((4, 8)), index)
+    assert ahead_from(worse, better) == 40
+    assert ahead_from(worse.iloc[:2], better.iloc[:2]) == 20
+    assert ahead_from(worse.iloc[:3], better.iloc[:3]) is None
+    assert ahead_from(worse.iloc[1:2], better.iloc[1:2]) == 20
 
 
 # --- the bandits ----------------------------------------------------------------------------------

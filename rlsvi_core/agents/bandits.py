@@ -62,7 +62,7 @@ def _serve(beta, gamma, J, states, P, exact, alpha, beta_, rng, agent_rng, likes
             p[n] = agent_rng.beta(alpha[n], beta_[n])
         order = np.argsort(-p)
         opening[i] = order[0]
-        if exact:
+        if exact[i]:
             expected[i] = fixed_order(states, P, order, J)
         x[:] = 0
         for h in range(J):
@@ -83,10 +83,11 @@ class BernoulliBandit:
 
     _check_fits = BasisAgent._check_fits
 
-    def learn(self, customers: Recommender, episodes: int, rng=None, *, exact: bool = False) -> Run:
+    def learn(self, customers: Recommender, episodes: int, rng=None, *,
+              exact: bool | np.ndarray = False) -> Run:
         """Sample, sort, serve a customer, count her answers, repeat."""
         self._check_fits(customers)
         run = _blank(episodes)
-        _serve(customers.beta, customers.gamma, self.J, *_exact_part(customers, exact), exact,
+        _serve(customers.beta, customers.gamma, self.J, *_exact_part(customers, episodes, exact),
                self.alpha, self.beta, np.random.default_rng(rng), self.rng, *run)
         return run

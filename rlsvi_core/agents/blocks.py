@@ -138,6 +138,42 @@ def expected_likes(states, P, theta, epsilon, eta, mass):
     return likes.sum()
 
 
+@jit
+def greedy_likes(states, P, theta):
+    """The same for greedy actions, over the 2^H − 1 states they reach; −1 if there is a tie."""
+    x, products, _, following = states
+    H, _, N = theta.shape
+    here, there = np.zeros(1 << H, np.int64), np.zeros(1 << H, np.int64)
+    mass, share = np.ones(1 << H), np.ones(1 << H)
+    likes = 0.0
+    for h in range(H):
+        for j in range(1 << h):
+            s, best, top, tied = here[j], 0, -np.inf, False
+            for i in range(h, N):
+                a = products[s, i]
+                value = theta[h, 0, a]
+                for k in range(h):
+                    value += x[s, products[s, k]] * theta[h, 1 + products[s, k], a]
+                tied = value == top or (tied and value < top)
+                if value > top:
+                    best, top = a, value
+            if tied:
+                return -1.0
+            p = P[s, best]
+            likes += mass[j] * p
+            there[2 * j], there[2 * j + 1] = following[s, best, 0], following[s, best, 1]
+            share[2 * j], share[2 * j + 1] = mass[j] * (1.0 - p), mass[j] * p
+        here, there, mass, share = there, here, share, mass
+    return likes
+
+
+@jit
+def evaluate(states, P, theta, epsilon, eta, mass):
+    """Expected likes, by the cheaper way where there is one."""
+    likes = greedy_likes(states, P, theta) if epsilon == 0.0 and eta == 0.0 else -1.0
+    return likes if likes >= 0.0 else expected_likes(states, P, theta, epsilon, eta, mass)
+
+
 class BasisAgent(ABC):
     """An agent with weights θ_h and values Q_h(x, a) = (1, x) · θ_h[:, a]: N products, J periods.
 
@@ -195,20 +231,21 @@ class BasisAgent(ABC):
         self._remember(x, a, liked)
         self.transitions += 1
 
-    def learn(self, customers: Recommender, episodes: int, rng=None, *, exact: bool = False) -> Run:
+    def learn(self, customers: Recommender, episodes: int, rng=None, *,
+              exact: bool | np.ndarray = False) -> Run:
         """Plan, serve a customer, remember her answers, repeat. Call it again to go on.
 
-        ``exact=True`` evaluates each episode's policy over all reachable states.
+        ``exact=True`` evaluates each episode's policy over all states it can reach; an array says
+        for which episodes. ``expected`` is NaN for the others.
         """
         self._check_fits(customers)
         rng, run = np.random.default_rng(rng), _blank(episodes)
-        states, P = _exact_part(customers, exact)
+        states, P, exact = _exact_part(customers, episodes, exact)
         mass = np.empty(len(states.x) + 1)
         for i in range(episodes):
             self.plan()
-            if exact:
-                run.expected[i] = expected_likes(states, P, self.theta, self.epsilon, self.eta,
-                                                 mass)
+            if exact[i]:
+                run.expected[i] = evaluate(states, P, self.theta, self.epsilon, self.eta, mass)
             x = np.zeros(self.N, np.int8)
             for h in range(self.J):
                 a, before = self.act(x), x
@@ -228,13 +265,14 @@ def _blank(episodes: int) -> Run:
     return Run(np.zeros(episodes), np.full(episodes, np.nan), np.zeros(episodes, np.int64))
 
 
-def _exact_part(customers: Recommender, exact: bool) -> tuple[States, np.ndarray]:
-    """The enumerated states and their P(a | x); empty where nothing is to be evaluated."""
-    if exact:
-        return customers.states, customers.P
+def _exact_part(customers: Recommender, episodes: int, exact) -> tuple:
+    """States, P(a | x) and which episodes to evaluate; nothing is enumerated if none is."""
+    exact = np.broadcast_to(exact, episodes).astype(np.bool_)
+    if exact.any():
+        return customers.states, customers.P, exact
     nothing = np.zeros((0, customers.N))
     return (States(nothing.astype(np.int8), nothing.astype(np.int64), np.zeros(1, np.int64),
-                   np.zeros((0, customers.N, 2), np.int32)), nothing)
+                   np.zeros((0, customers.N, 2), np.int32)), nothing, exact)
 
 
 # --------------------------------------------------------------------------- as printed
@@ -415,8 +453,8 @@ def _learn(beta, gamma, states, P, exact, data, theta, noise, bootstrap, everyth
     for i in range(likes.shape[0]):
         if i > 0 or not first:
             _estimate(data, noise, bootstrap, everything, agent_rng, theta)
-        if exact:
-            expected[i] = expected_likes(states, P, theta, epsilon, eta, mass)
+        if exact[i]:
+            expected[i] = evaluate(states, P, theta, epsilon, eta, mass)
         x[:] = 0
         for h in range(H):
             a = _choose(theta[h], x, epsilon, eta, products, q, p, agent_rng)
@@ -466,9 +504,10 @@ class BlockAgent(BasisAgent):
         self._check_fits(customers)
         self._reserve(episodes)
         run = _blank(episodes)
-        _learn(customers.beta, customers.gamma, *_exact_part(customers, exact), exact, self._data,
-               self.theta, self.noise, self.bootstrap, self.over == "all", self.epsilon, self.eta,
-               self.dislike, self.transitions == 0, np.random.default_rng(rng), self.rng, *run)
+        _learn(customers.beta, customers.gamma, *_exact_part(customers, episodes, exact),
+               self._data, self.theta, self.noise, self.bootstrap, self.over == "all",
+               self.epsilon, self.eta, self.dislike, self.transitions == 0,
+               np.random.default_rng(rng), self.rng, *run)
         self.transitions += episodes * self.J
         return run
 
