@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest, norm
 
+from rlsvi_core import claims
 from rlsvi_core.agents.bandits import BernoulliBandit, fixed_order, linear_bandit
 from rlsvi_core.agents.blocks import (
     BlockAgent,
@@ -486,3 +487,17 @@ def test_rlsvi_learns_and_the_bandit_stops_short():
             for name in ("rlsvi", "bandit")}
     assert late["rlsvi"] > 0.95
     assert late["bandit"] < 0.95
+
+
+# --- the claims -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("id", "arm"), [
+    ("6.3.boltzmann", "boltzmann 0.1"), ("6.3.linear-first", "linear"), ("6.3.regret", "linear")])
+def test_a_planted_falsehood_is_caught(id, arm, monkeypatch):
+    stored = claims.recommender.table("recommender").copy()
+    swapped = stored.assign(arm=stored.arm.replace({"rlsvi": arm, arm: "rlsvi"}))
+    if id == "6.3.regret":
+        swapped = stored.assign(realised=stored.realised + 5.0 * (stored.arm == arm))
+    monkeypatch.setattr(claims.recommender, "table", lambda name: swapped)
+    assert claims.REGISTER[id].judge().verdict == "does not hold"

@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from ..experiments.recommender import PAPER_ETAS, curves, mean_interval, rates
 from .style import COLOUR, canvas, styled
 
-MYOPIC = {"uniform": "any tied product", "best": "best tied product", "worst": "worst tied product",
-          "lowest": "lowest number"}
+MYOPIC = {"uniform": "any first product", "best": "best first product",
+          "worst": "worst first product"}
 _LINES = ("-", "--", ":", "-.", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)))
 _LOOK = {  # colour, line style, label
     "rlsvi": (COLOUR["rlsvi"], "-", "RLSVI"),
@@ -20,12 +20,12 @@ _LOOK = {  # colour, line style, label
 }
 
 
-def _band(ax, values: pd.DataFrame, arm: str, **how) -> None:
+def _band(ax, values: pd.DataFrame, arm: str) -> None:
     """Mean over instances and its 95% interval."""
     middle, low, high = np.array([mean_interval(row) for row in values.to_numpy()]).T
     colour, line, label = _LOOK[arm]
     ax.fill_between(values.index, low, high, color=colour, alpha=0.2, lw=0)
-    ax.plot(values.index, middle, color=colour, ls=line, lw=2, label=how.get("label", label))
+    ax.plot(values.index, middle, color=colour, ls=line, lw=2, label=label)
 
 
 @styled
@@ -72,8 +72,8 @@ def later(table: pd.DataFrame) -> Figure:
 
 
 def _myopic(ax, table: pd.DataFrame, *, slope: bool) -> None:
-    for (ties, words), shade, line in zip(MYOPIC.items(), ("0.1", "0.35", "0.6"), _LINES[1:],
-                                          strict=False):
+    for (ties, words), shade, line in zip(MYOPIC.items(), ("0.1", "0.35", "0.6"), _LINES[1:4],
+                                          strict=True):
         end = curves(table, f"myopic, ties {ties}")
         last, mean = end.index[-1], end.iloc[-1].mean()
         label = f"myopic, {words}"
