@@ -134,7 +134,7 @@ def informative(table: pd.DataFrame) -> Figure:
             "what its answer says about others, |γ·a|", "what answers say about it, |γa·|"),
             strict=True):
         ax.plot(table[column], table.gain, "o", color="0.5", ms=2.5, alpha=0.6, mec="none")
-        best = table[table.rank_ == 0]
+        best = table[table.best]
         ax.plot(best[column], best.gain, "o", color=COLOUR["rlsvi"], ms=4,
                 label="optimal opening")
         ax.set_xlabel(label)
