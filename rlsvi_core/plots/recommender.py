@@ -15,7 +15,7 @@ _LOOK = {  # colour, line style, label
     "rlsvi": (COLOUR["rlsvi"], "-", "RLSVI"),
     "linear": (COLOUR["epsilon-greedy"], "--", "linear contextual bandit"),
     "bernoulli": ("#CC79A7", ":", "Bernoulli bandit"),
-    **{f"boltzmann {eta:g}": (plt.get_cmap("cividis")(0.1 + 0.16 * i), _LINES[i], f"η = {eta:g}")
+    **{f"boltzmann {eta:g}": (plt.get_cmap("YlOrBr")(0.4 + 0.12 * i), _LINES[i], f"η = {eta:g}")
        for i, eta in enumerate(PAPER_ETAS)},
 }
 
