@@ -120,7 +120,7 @@ def openings(shares: np.ndarray, every: int, optimal: np.ndarray, myopic: np.nda
     when.set(xlabel="customer", ylabel="first product shown", yticks=range(N))
     when.grid(False)
     worth.plot(optimal, range(N), "o", color=COLOUR["rlsvi"], label="then optimal: $Q^*_0$")
-    worth.plot(myopic, range(N), "s", color="0.4", mfc="white", label="then myopic")
+    worth.plot(myopic, range(N), "s", color="0.3", mfc="none", ms=9, label="then myopic")
     worth.set_xlabel("expected likes after this opening")
     worth.legend(fontsize=8)
     return fig
@@ -131,7 +131,8 @@ def informative(table: pd.DataFrame) -> Figure:
     """What an opening is worth against how much its answer says about the other products."""
     fig, axes = canvas(2, width=9.0, height=3.2, sharey=True)
     for ax, column, label in zip(axes, ("says", "hears"), (
-            "what its answer says about others, |γ·a|", "what answers say about it, |γa·|"),
+            r"what its answer says of others, $\|\gamma_{\cdot a}\|$",
+            r"what answers say of it, $\|\gamma_{a \cdot}\|$"),
             strict=True):
         ax.plot(table[column], table.gain, "o", color="0.5", ms=2.5, alpha=0.6, mec="none")
         best = table[table.best]
