@@ -21,7 +21,13 @@ from rlsvi_core.agents.blocks import (
 )
 from rlsvi_core.envs.recommender import MOST_STATES, Recommender, number_of_states, states
 from rlsvi_core.experiments.figure import streams
-from rlsvi_core.experiments.recommender import ahead_from, evaluated, instance, learning_curve
+from rlsvi_core.experiments.recommender import (
+    ARMS,
+    ahead_from,
+    evaluated,
+    instance,
+    learning_curve,
+)
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
@@ -391,6 +397,20 @@ def test_a_curve_is_the_mean_over_runs_of_exact_and_realised_regret():
         assert row.best_opening == pytest.approx(np.mean([(run.opening[n - 20:n] == best)
                                                           for run in runs]), abs=1e-3)
     assert rows.episode.tolist() == [20, 40, 60]
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_every_arm_is_an_agent_that_learns(arm):
+    agent = ARMS[arm](4, 3, rng=0)
+    assert (agent.N, agent.J) == (4, 3)
+    assert len(agent.learn(customers(0), 12, 0).likes) == 12
+
+
+def test_arms_differ_in_what_their_names_say():
+    assert math.isclose(ARMS["rlsvi, λ = 2"](4, 3).ridges[0], 2e-3)
+    assert math.isclose(ARMS["boltzmann 0.3, ridge λσ²"](4, 3).ridges[0], 2e-4)
+    assert math.isclose(ARMS["rlsvi, σ² = 0.01"](4, 3).noise, 0.1)
+    assert ARMS["epsilon 0.1, rewards ±1"](4, 3).dislike == -1.0
 
 
 def test_one_customer_in_ten_stands_for_ten_where_the_agent_dithers():

@@ -48,12 +48,13 @@ ARMS: dict[str, Callable[..., Any]] = {
     **{f"boltzmann {eta:g}, rewards ±1": partial(lsvi, eta=eta, dislike=-1.0)
        for eta in (0.1, 0.3, 1.0)},
     "epsilon 0.1, rewards ±1": partial(lsvi, epsilon=0.1, dislike=-1.0),
-    **{f"{name}, ridge λσ²": partial(lsvi, LAM * VARIANCE, **dither) for name, dither in (
+    **{f"{name}, ridge λσ²": partial(lsvi, lam=LAM * VARIANCE, **dither) for name, dither in (
         ("boltzmann 0.1", {"eta": 0.1}), ("boltzmann 0.3", {"eta": 0.3}),
         ("epsilon 0.1", {"epsilon": 0.1}))},
     **{f"rlsvi, σ² = {variance:g}": partial(rlsvi, sigma=variance**0.5)
        for variance in (1e-5, 1e-4, 1e-2, 1e-1, 1.0)},
-    **{f"rlsvi, λ = {lam:g}": partial(rlsvi, lam) for lam in (2e-4, 2e-3, 2e-2, 2.0, 20.0, 200.0)},
+    **{f"rlsvi, λ = {lam:g}": partial(rlsvi, lam=lam)
+       for lam in (2e-4, 2e-3, 2e-2, 2.0, 20.0, 200.0)},
 }
 
 STANDING: dict[str, Callable[[Recommender], np.ndarray]] = {  # policies that do not learn
@@ -166,7 +167,7 @@ LATER = Figure(
     learning_curve, {"quick": Scale(_LATER, _LATER_ARMS, range(1)),
                      "paper": Scale(_LATER, _LATER_ARMS, range(40))})
 
-_READINGS = _cells(3, *(arm for arm in ARMS if arm != "bernoulli"))
+_READINGS = _cells(2, *(arm for arm in ARMS if arm != "bernoulli"))
 
 READINGS = Figure(
     "recommender_readings", "Section 6.3 and appendix E",
