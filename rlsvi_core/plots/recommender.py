@@ -66,7 +66,7 @@ def later(table: pd.DataFrame) -> Figure:
     for arm in ("rlsvi", "linear"):
         _band(ax, rates(table, arm), arm)
     _myopic(ax, table, slope=False)
-    ax.set(xlabel="customer", ylabel="regret of a customer (likes)", ylim=(0, None), xscale="log")
+    ax.set(xlabel="customer", ylabel="regret of a customer (likes)", ylim=(0, 0.7))
     ax.legend(fontsize=8)
     return fig
 
@@ -102,7 +102,7 @@ def readings(table: pd.DataFrame) -> Figure:
                 color=colour, ms=5)
     names = [arm.replace("rlsvi", "RLSVI").replace("linear", "linear bandit").replace(
         "boltzmann", "Boltzmann η =").replace("epsilon", "ε-greedy ε =") for arm in arms]
-    ax.set(yticks=range(len(arms)), xlim=(0, None),
+    ax.set(yticks=range(len(arms)), xlim=(0, None), ylim=(-0.7, len(arms) - 0.3),
            xlabel=f"regret after {table.episode.max()} customers (likes)")
     ax.set_yticklabels(names, fontsize=8)
     ax.invert_yaxis()
