@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from benchmarks import recommender
 from benchmarks.__main__ import NumpyStatistics, flops, play
 from rlsvi_core import VerbatimAgent, bases, chain, rlsvi
+from rlsvi_core.envs.recommender import Recommender
 
 
 def test_the_three_forms_plan_the_same_values_from_the_same_draws():
@@ -27,3 +29,14 @@ def test_the_flop_count_matches_a_hand_count():
     agent.observe(0, 0, 0, 0.0, 0)  # one state has followed period 0
     look_ups, solves, rotations, rest = 12 + 6, 2 * 18, 2 * (18 + 18), 2 * (6 + 9 + 12)
     assert flops(agent) == look_ups + solves + rotations + rest
+
+
+def test_three_forms_of_the_recommendation_engine_plan_the_same_weights():
+    forms = recommender.three_forms(6, 4)
+    recommender.serve(Recommender.random(2.0, 1, N=6, J=4), forms, 60, np.random.default_rng(3))
+    for agent in forms:
+        agent.rng.bit_generator.state = np.random.default_rng(9).bit_generator.state
+        agent.plan()
+    fast, smart, dense = (agent.theta for agent in forms)
+    assert np.abs(smart - fast).max() < 1e-8 * np.abs(fast).max()
+    assert np.abs(dense - fast).max() < 1e-8 * np.abs(fast).max()

@@ -157,6 +157,10 @@ def test_stored_tables_are_complete_and_untouched(name):
     ("fig10", Task({"lam": 100.0}, 19)),
     ("fig11", Task({"sigma": 1e-5}, 3)),
     ("fig13", Task({"K": 20, "N": 20}, 11)),
+    ("recommender", Task({"arm": "boltzmann 0.1", "runs": 10}, 99)),
+    ("recommender", Task({"arm": "bernoulli", "runs": 100}, 50)),
+    ("recommender_later", Task({"arm": "linear", "runs": 2}, 3)),
+    ("recommender_readings", Task({"arm": "rlsvi, target over all", "runs": 2}, 19)),
 ])
 def test_a_recomputed_run_equals_the_stored_one_to_the_bit(name, task):
     figure = FIGURES[name]

@@ -1,8 +1,9 @@
 """Every figure of the book, drawn from tidy tables; what is computed comes from ``experiments``."""
 
-from . import chain, optimism, regret
+from . import chain, optimism, recommender, regret
 from .style import scientific
 
-DRAW = {**chain.DRAW, **regret.DRAW}  # how ``rlsvi plot`` draws each stored table
+# How ``rlsvi plot`` draws each stored table.
+DRAW = {**chain.DRAW, **recommender.DRAW, **regret.DRAW}
 
-__all__ = ["DRAW", "chain", "optimism", "regret", "scientific"]
+__all__ = ["DRAW", "chain", "optimism", "recommender", "regret", "scientific"]

@@ -1,0 +1,262 @@
+r"""Section 6.3: a customer who is shown J of N products, one after the other.
+
+The state is :math:`x \in \{-1, 0, +1\}^N`: what she disliked, has not seen, and liked. A new
+product a is liked with probability (the paper's equation for the recommendation engine)
+
+.. math:: \mathbb P(a \mid x) = 1 \big/ \bigl(1 + e^{-(\beta_a + \sum_n \gamma_{an} x_n)}\bigr),
+
+and the reward counts the likes. An episode is one customer, :math:`H = J`, from :math:`x = 0`; only
+products she has not seen can be shown. With h products shown there are
+:math:`\binom Nh 2^h` states, so N = 10 and J = 5 give 1 + 20 + 180 + 960 + 3360 = 4521 states in
+which a choice is made. They are numbered in this order: a state's number fixes its period.
+
+Signs. With :math:`\beta = 0` a customer and her mirror image (all answers reversed) are equally
+likely under any fixed order of products. Hence every product of a fixed order is liked with
+probability exactly ½, in the empty state every product is, and a policy can only gain by reacting.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import combinations
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ..compiled import jit
+from ..mdp import _fail
+
+MOST_STATES = 1_000_000  # some seconds and 200 MB
+
+
+@jit
+def likes(beta, gamma, x, a):
+    """P(a | x), the probability that the customer likes product a."""
+    z = beta[a]
+    for n in range(x.shape[0]):
+        z += gamma[a, n] * x[n]
+    return 1.0 / (1.0 + math.exp(-z))
+
+
+@jit
+def answer(beta, gamma, x, a, rng):
+    """Show product a: put the answer into x and return whether it is a like. Uses one uniform."""
+    liked = rng.random() < likes(beta, gamma, x, a)
+    x[a] = 1 if liked else -1
+    return liked
+
+
+@jit
+def _all_likes(beta, gamma, x):
+    P = np.zeros(x.shape)
+    for s in range(x.shape[0]):
+        for a in range(x.shape[1]):
+            if x[s, a] == 0:
+                P[s, a] = likes(beta, gamma, x[s], a)
+    return P
+
+
+def number_of_states(N: int, J: int) -> int:
+    """How many states a choice can be made in: Σ_{h<J} C(N, h) 2^h."""
+    return sum(math.comb(N, h) * 2**h for h in range(J))
+
+
+class States(NamedTuple):
+    """All states in which a product is chosen. Number S stands for the end of the episode.
+
+    Period by period, and in a period set by set: the 2^h answers on one set of products are
+    neighbours, and bit k of their place says whether the k-th of its products was liked.
+    """
+
+    x: np.ndarray  # (S, N) what the customer answered so far
+    products: np.ndarray  # (S, N) first the h products shown, then the unseen ones; both ascending
+    start: np.ndarray  # (J + 1,) period h has the states start[h], …, start[h + 1] − 1
+    next: np.ndarray  # (S, N, 2) the state after a dislike and after a like
+
+
+@cache
+def states(N: int, J: int) -> States:
+    """Enumerate the states."""
+    S = number_of_states(N, J)
+    if S > MOST_STATES:
+        _fail(f"exact solution enumerates at most {MOST_STATES} states",
+              f"N={N}, J={J} has {S}",
+              "Choose smaller N or J, or leave out what is exact: agents learn without it")
+    start = np.array([number_of_states(N, h) for h in range(J + 1)])
+    sets = [np.sort([sum(1 << n for n in some) for some in combinations(range(N), h)])
+            for h in range(J)]
+    x, following = np.zeros((S, N), np.int8), np.full((S, N, 2), S, np.int32)
+    for h in range(J):
+        shown = (sets[h][:, None] >> np.arange(N)) & 1
+        before = shown.cumsum(axis=1) - shown  # how many shown products have a smaller number
+        bits = np.arange(2**h)[:, None, None]
+        signs = 2 * ((bits >> before) & 1) - 1
+        here = slice(start[h], start[h + 1])
+        x[here] = (signs * shown).transpose(1, 0, 2).reshape(-1, N)
+        if h < J - 1:
+            place = np.searchsorted(sets[h + 1], sets[h][:, None] | (1 << np.arange(N)))
+            low = bits & ((1 << before) - 1)  # the new answer's bit goes in between
+            for liked in (0, 1):
+                code = low | (liked << before) | ((bits >> before) << (before + 1))
+                following[here, :, liked] = np.where(
+                    shown, S, start[h + 1] + place * 2 ** (h + 1) + code).transpose(
+                        1, 0, 2).reshape(-1, N)
+    return States(x, np.argsort(x == 0, axis=1, kind="stable"), start, following)
+
+
+def _mean(mu: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Σ_a μ(a) q(a), where q is −∞ for products that μ cannot pick."""
+    return (mu * np.where(mu > 0, q, 0)).sum(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Recommender:
+    """Customers who answer by the logistic model, with everything known exactly.
+
+    Parameters
+    ----------
+    gamma : (N, N) array, ``gamma[a, n]``: what the answer on product n says about product a.
+    J : how many products a customer is shown, at most N.
+    beta : (N,) array, how popular each product is on its own; zero by default, as in the paper.
+    """
+
+    gamma: np.ndarray
+    J: int
+    beta: np.ndarray | None = None
+
+    def __post_init__(self):
+        gamma = np.array(self.gamma, dtype=float)
+        if gamma.ndim != 2 or gamma.shape[0] != gamma.shape[1] or gamma.size == 0:
+            _fail("gamma must have shape (N, N)", f"it has shape {gamma.shape}",
+                  "gamma[a, n] is what the answer on n says about a")
+        N = len(gamma)
+        if not (isinstance(self.J, (int, np.integer)) and 1 <= self.J <= N):
+            _fail(f"J counts products shown and must be an integer from 1 to N={N}",
+                  f"it is {self.J!r}", "A customer sees no product twice")
+        beta = np.zeros(N) if self.beta is None else np.array(self.beta, dtype=float)
+        if beta.shape != (N,):
+            _fail(f"beta must have shape ({N},)", f"it has shape {beta.shape}",
+                  "Leave it out for products of equal popularity")
+        for name, array in (("gamma", gamma), ("beta", beta)):
+            if not np.isfinite(array).all():
+                where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+                _fail(f"{name} must be finite", f"{name}{list(where)} is {array[where]}",
+                      "Replace NaN and infinite entries")
+            object.__setattr__(self, name, array)
+
+    @classmethod
+    def random(cls, c: float = 2.0, rng=None, *, N: int = 10, J: int = 5) -> "Recommender":
+        """The paper's random instance: γ_an ~ N(0, c²) independently, β = 0."""
+        if not (isinstance(c, (int, float, np.number)) and 0 <= c < math.inf):
+            _fail("c is a standard deviation, a finite number of at least 0", f"it is {c!r}",
+                  "The paper has c=2")
+        return cls(c * np.random.default_rng(rng).standard_normal((N, N)), J)
+
+    @property
+    def N(self) -> int:
+        return len(self.gamma)
+
+    # ----------------------------------------------------------------- one customer
+
+    def show(self, x, a: int, rng) -> tuple[bool, np.ndarray]:
+        """Show product a to a customer in state x: whether she likes it, and her next state."""
+        x = np.array(x, np.int8)
+        if x.shape != (self.N,) or np.count_nonzero(x) >= self.J or x[a] != 0:
+            _fail(f"a customer is shown up to {self.J} of {self.N} products, each once",
+                  f"x is {x.tolist()} and a is {a}", "Start a new customer with x = 0")
+        return bool(answer(self.beta, self.gamma, x, a, rng)), x
+
+    # ----------------------------------------------------------------- all customers, exactly
+
+    @cached_property
+    def states(self) -> States:
+        return states(self.N, self.J)
+
+    @cached_property
+    def P(self) -> np.ndarray:
+        """P(a | x) as an (S, N) array; 0 for products already shown."""
+        return _all_likes(self.beta, self.gamma, self.states.x)
+
+    def _lookahead(self, h: int, V: np.ndarray) -> np.ndarray:
+        """E[r_h + V(s_{h+1}) | s, a] for the states of period h; −∞ for products shown."""
+        x, _, start, following = self.states
+        s = slice(start[h], start[h + 1])
+        disliked, liked = V[following[s, :, 0]], V[following[s, :, 1]]
+        return np.where(x[s] == 0, self.P[s] * (1 + liked) + (1 - self.P[s]) * disliked, -np.inf)
+
+    def _backwards(self, choose) -> tuple[np.ndarray, np.ndarray]:
+        """Backward induction: Q as (S, N) and V as (S + 1,), with V = choose(h, Q_h)."""
+        start = self.states.start
+        Q, V = np.empty((start[-1], self.N)), np.zeros(start[-1] + 1)
+        for h in reversed(range(self.J)):
+            s = slice(start[h], start[h + 1])
+            Q[s] = self._lookahead(h, V)
+            V[s] = choose(h, Q[s])
+        return Q, V
+
+    @cached_property
+    def Q(self) -> np.ndarray:
+        """Q* as an (S, N) array; −∞ for products already shown."""
+        return self._backwards(lambda h, q: q.max(axis=1))[0]
+
+    @cached_property
+    def V(self) -> np.ndarray:
+        """V* as an (S,) array."""
+        return self.Q.max(axis=1)
+
+    @property
+    def value(self) -> float:
+        """The most likes that a customer can be expected to give."""
+        return float(self.V[0])
+
+    def evaluate(self, policy) -> np.ndarray:
+        """V^μ as an (S,) array. ``policy``: (S,) products, or (S, N) probabilities of products."""
+        x, _, start, _ = self.states
+        mu = np.asarray(policy)
+        if mu.shape == (len(x),) and np.issubdtype(mu.dtype, np.integer) and (
+                (0 <= mu) & (mu < self.N)).all():
+            mu = np.eye(self.N)[mu]
+        if mu.shape != x.shape or not np.allclose(mu.sum(axis=1), 1) or (mu < 0).any():
+            _fail(f"a policy holds a product from 0, …, {self.N - 1} for each of {len(x)} states, "
+                  f"or {self.N} probabilities that sum to 1", f"got an array of shape {mu.shape}",
+                  "recommender.states.x lists the states in order")
+        if (mu[x != 0] > 0).any():
+            s, a = (int(i) for i in np.argwhere((mu > 0) & (x != 0))[0])
+            _fail("a product is shown once", f"state {s} has already seen product {a}",
+                  "Choose among the zeros of states.x[s]")
+        return self._backwards(lambda h, q: _mean(mu[start[h]:start[h + 1]], q))[1][:-1]
+
+    def uniform(self) -> np.ndarray:
+        """The policy that picks any unseen product, all alike."""
+        unseen = self.states.x == 0
+        return unseen / unseen.sum(axis=1, keepdims=True)
+
+    def myopic(self, ties: Literal["uniform", "lowest", "best", "worst"] = "uniform") -> np.ndarray:
+        """The policy that maximises P(a | x) and never plans, as (S, N) probabilities.
+
+        With β = 0 all products tie in the empty state. ``ties``: any of the best (uniform), the
+        one with the lowest number, or the one from which this policy goes on to earn most or least.
+        """
+        x, _, start, _ = self.states
+        mu = np.zeros(x.shape)
+
+        def choose(h, q):
+            s = slice(start[h], start[h + 1])
+            P = np.where(x[s] == 0, self.P[s], -1.0)
+            tied = P >= P.max(axis=1, keepdims=True) - 1e-12  # products that differ by rounding
+            match ties:
+                case "uniform":
+                    mu[s] = tied / tied.sum(axis=1, keepdims=True)
+                case "lowest":
+                    mu[s] = np.eye(self.N)[tied.argmax(axis=1)]
+                case "best":
+                    mu[s] = np.eye(self.N)[np.where(tied, q, -np.inf).argmax(axis=1)]
+                case "worst":
+                    mu[s] = np.eye(self.N)[np.where(tied, q, np.inf).argmin(axis=1)]
+                case _:
+                    _fail("ties are broken 'uniform', 'lowest', 'best' or 'worst'",
+                          f"ties is {ties!r}", "The paper does not say which it uses")
+            return _mean(mu[s], q)
+
+        self._backwards(choose)
+        return mu
