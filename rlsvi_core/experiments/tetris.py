@@ -107,4 +107,35 @@ FIGURE_14_TUNING = Figure(
                        _grid(rule=MINI_RULES, reading=MINI_READINGS, schedule=_SCHEDULES),
                        _TUNING_SEEDS)})
 
-ALL = [FIGURE_7_TUNING, FIGURE_14_TUNING]
+_AGENTS = ("rlsvi", "lsvi")
+
+TOP_ROW = Figure(
+    "tetris-top-row", "Section 6.2, figure 7", "Figure 7 where a full square in the top row ends it",
+    learning_curve, {
+        "quick": Scale({"rule": "top row", "games": 50, "every": 25}, _grid(agent=_AGENTS),
+                       range(1)),
+        "paper": Scale({"rule": "top row", "games": 1000, "every": 50}, _grid(agent=_AGENTS),
+                       range(5))})
+
+RULES = Figure(
+    "tetris-rules", "Section 6.2", "What each ending rule does, 500 games",
+    learning_curve, {
+        "quick": Scale({"games": 50, "every": 25}, _grid(rule=("fits",), agent=_AGENTS), range(1)),
+        "paper": Scale({"games": 500, "every": 25},
+                       _grid(rule=("fits", "overflow", "overflow top"), agent=_AGENTS), range(3))})
+
+_VARIANTS = (*({"agent": agent, "reading": reading, "targets": "sample", "sweeps": 1,
+                "variance": "known"} for reading in ("board", "reward") for agent in _AGENTS),
+             *({"agent": "rlsvi", "reading": "value", "targets": "sample", "sweeps": 1,
+                "variance": "known", **change}
+               for change in ({"targets": "mean"}, {"sweeps": 4}, {"variance": "unknown"})),
+             {"agent": "lsvi", "reading": "value", "targets": "mean", "sweeps": 4,
+              "variance": "known"})
+
+READINGS = Figure(
+    "tetris-readings", "Section 6.2 and appendix D", "What each reading of Algorithm 7 does, "
+    "500 games", learning_curve, {
+        "quick": Scale({"games": 50, "every": 25}, _VARIANTS[:2], range(1)),
+        "paper": Scale({"games": 500, "every": 25}, _VARIANTS, range(3))})
+
+ALL = [FIGURE_7_TUNING, FIGURE_14_TUNING, TOP_ROW, RULES, READINGS]
