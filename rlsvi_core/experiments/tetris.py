@@ -110,7 +110,7 @@ FIGURE_14_TUNING = Figure(
 _AGENTS = ("rlsvi", "lsvi")
 
 TOP_ROW = Figure(
-    "tetris-top-row", "Section 6.2, figure 7", "Figure 7 where a full square in the top row ends it",
+    "tetris-top-row", "Section 6.2, figure 7", "Figure 7 if a full square in the top row ends a game",
     learning_curve, {
         "quick": Scale({"rule": "top row", "games": 50, "every": 25}, _grid(agent=_AGENTS),
                        range(1)),
