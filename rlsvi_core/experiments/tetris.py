@@ -24,7 +24,8 @@ import pandas as pd
 from scipy.stats import t as student
 
 from .figure import Figure, Scale
-from .tetris_runs import SCHEDULES, learning_curve
+from .tetris_known import KNOWN
+from .tetris_runs import SCHEDULES, learning_curve, watch
 
 LSPI = 3183  # the best level of Bertsekas and Ioffe (1996), as the paper quotes it
 PAPER_LEVELS = (3500, 4500)
@@ -110,7 +111,7 @@ FIGURE_14_TUNING = Figure(
 _AGENTS = ("rlsvi", "lsvi")
 
 TOP_ROW = Figure(
-    "tetris-top-row", "Section 6.2, figure 7", "Figure 7 if a full square in the top row ends a game",
+    "tetris-top-row", "Section 6.2, figure 7", "Figure 7, a full square in the top row ends it",
     learning_curve, {
         "quick": Scale({"rule": "top row", "games": 50, "every": 25}, _grid(agent=_AGENTS),
                        range(1)),
@@ -138,4 +139,33 @@ READINGS = Figure(
         "quick": Scale({"games": 50, "every": 25}, _VARIANTS[:2], range(1)),
         "paper": Scale({"games": 500, "every": 25}, _VARIANTS, range(3))})
 
-ALL = [FIGURE_7_TUNING, FIGURE_14_TUNING, TOP_ROW, RULES, READINGS]
+# What the two tuning tables say; a test holds these to them.
+TUNED = "ε = 1, halved every 50 games"
+MINI_TUNED = {rule: dict.fromkeys(MINI_READINGS, "greedy") for rule in MINI_RULES}
+
+_FIGURE_7 = {"schedule": TUNED, "games": 1000, "every": 50, "weights": True}
+
+FIGURE_7 = Figure(
+    "fig7", "Section 6.2, figure 7", "Learning to play Tetris on 20 × 10 squares",
+    learning_curve, {
+        "quick": Scale(_FIGURE_7 | {"games": 100}, _grid(agent=_AGENTS), range(1)),
+        "paper": Scale(_FIGURE_7, _grid(agent=_AGENTS), range(20))})
+
+_FIGURE_14 = tuple({"agent": agent, "rule": rule, "reading": reading,
+                    "schedule": MINI_TUNED[rule][reading]}
+                   for rule in MINI_RULES for reading in MINI_READINGS for agent in _AGENTS)
+
+FIGURE_14 = Figure(
+    "fig14", "Appendix D.3, figure 14", "Mini-Tetris: four rows, only S and Z",
+    learning_curve, {"quick": Scale(_MINI | {"games": 100}, _FIGURE_14[:2], range(1)),
+                     "paper": Scale(_MINI, _FIGURE_14, range(20))})
+
+GAMES = Figure(
+    "tetris-games", "Section 6.2", "Two games to watch", watch, {
+        "quick": Scale({"early": 1, "late": 5, "keep": 50}, _grid(policy=("early", "late")),
+                       range(1)),
+        "paper": Scale({"early": 5, "late": 500, "keep": 300}, _grid(policy=("early", "late")),
+                       range(1))})
+
+ALL = (FIGURE_7, FIGURE_7_TUNING, FIGURE_14, FIGURE_14_TUNING, TOP_ROW, RULES, READINGS, GAMES,
+       KNOWN)
