@@ -24,7 +24,7 @@ import pandas as pd
 from scipy.stats import t as student
 
 from .figure import Figure, Scale
-from .tetris_known import KNOWN
+from .tetris_known import KNOWN, PUBLISHED
 from .tetris_runs import SCHEDULES, learning_curve, watch
 
 LSPI = 3183  # the best level of Bertsekas and Ioffe (1996), as the paper quotes it

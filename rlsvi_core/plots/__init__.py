@@ -1,8 +1,8 @@
 """Every figure of the book, drawn from tidy tables; what is computed comes from ``experiments``."""
 
-from . import chain
+from . import chain, tetris
 from .style import scientific
 
-DRAW = {**chain.DRAW}  # how ``rlsvi plot`` draws each stored table
+DRAW = {**chain.DRAW, **tetris.DRAW}  # how ``rlsvi plot`` draws each stored table
 
-__all__ = ["DRAW", "chain", "scientific"]
+__all__ = ["DRAW", "chain", "scientific", "tetris"]
