@@ -24,7 +24,8 @@ import pandas as pd
 from scipy.stats import t as student
 
 from .figure import Figure, Scale
-from .tetris_known import KNOWN, PUBLISHED
+from .tetris_known import KNOWN
+from .tetris_optimism import OPTIMISM
 from .tetris_runs import SCHEDULES, learning_curve, watch
 
 LSPI = 3183  # the best level of Bertsekas and Ioffe (1996), as the paper quotes it
@@ -168,4 +169,4 @@ GAMES = Figure(
                        range(1))})
 
 ALL = (FIGURE_7, FIGURE_7_TUNING, FIGURE_14, FIGURE_14_TUNING, TOP_ROW, RULES, READINGS, GAMES,
-       KNOWN)
+       OPTIMISM, KNOWN)

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from ..envs.tetris import Tetris
-from ..experiments import tetris
+from ..experiments import tetris, tetris_known
 from .style import COLOUR, LINE, NAME, canvas, styled
 
 AGENT = {"rlsvi": "rlsvi", "lsvi": "epsilon-greedy"}  # whose colours and line styles to wear
@@ -149,6 +149,18 @@ def value_scale(table: pd.DataFrame) -> Figure:
 
 
 @styled
+def optimism(table: pd.DataFrame) -> Figure:
+    """Greedy LSVI whose values start high: learning curves, one line a start."""
+    fig, ax = canvas(height=2.9)
+    for (start, runs), style in zip(table.groupby("start"), ("--", "-", "-."), strict=True):
+        curve = runs.groupby("game").score.mean()
+        ax.plot(curve.index, curve, style, lw=2, label=f"every board worth {start:.0f} at first")
+    ax.set(xlabel="game", ylabel="rows a game", yscale="log")
+    ax.legend(fontsize=8)
+    return fig
+
+
+@styled
 def known(table: pd.DataFrame, published: dict[str, float]) -> Figure:
     """The scores of published players: the share of games that lasted beyond each score."""
     fig, ax = canvas(height=2.9)
@@ -205,4 +217,5 @@ DRAW = {  # how ``rlsvi plot`` draws each stored table
     "fig14": lambda table: small_multiples(table, ["reading", "rule"], log=False),
     "tetris-rules": lambda table: small_multiples(table, ["rule"]),
     "tetris-readings": readings, "tetris-games": games,
-    "tetris-known": lambda table: known(table, tetris.PUBLISHED)}
+    "tetris-known": lambda table: known(table, tetris_known.PUBLISHED),
+    "tetris-optimism": optimism}
