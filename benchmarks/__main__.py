@@ -9,6 +9,8 @@ Three ways to do the same work on the 50-chain of figure 2, after 100, 1000 and 
 The last two leave out the Python loop that plays the episode, so the ratios flatter them. *bare*
 is the floating-point work of the fast form, counted, at the rate a plain compiled loop over
 vectors of length K reaches in this run. CPU time of one thread; medians of repeats.
+
+Then Tetris: the compiled game against plain Python, and stationary RLSVI's pass over its buffer.
 """
 
 import os
@@ -27,6 +29,8 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from rlsvi_core import VerbatimAgent, bases, chain, rlsvi
 from rlsvi_core.compiled import jit
 from rlsvi_core.mdp import first_state, last_reward, step
+
+from . import tetris
 
 
 class NumpyStatistics:
@@ -179,5 +183,6 @@ if __name__ == "__main__":
     long = options.parse_args().long
     table(50, (10, 100), (100, 1000, 10_000))
     by_size((20, 50, 100, 200), (2, 10, 20, 50, 100))
+    tetris.table(cpu_seconds)
     if long:
         long_run(50, 10, long)

@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from benchmarks import tetris
 from benchmarks.__main__ import NumpyStatistics, flops, play
 from rlsvi_core import VerbatimAgent, bases, chain, rlsvi
+from rlsvi_core.envs import Tetris
 
 
 def test_the_three_forms_plan_the_same_values_from_the_same_draws():
@@ -27,3 +29,10 @@ def test_the_flop_count_matches_a_hand_count():
     agent.observe(0, 0, 0, 0.0, 0)  # one state has followed period 0
     look_ups, solves, rotations, rest = 12 + 6, 2 * 18, 2 * (18 + 18), 2 * (6 + 9 + 12)
     assert flops(agent) == look_ups + solves + rotations + rest
+
+
+def test_both_forms_of_tetris_evaluate_the_same_placements():
+    game = Tetris(10, 8)
+    states = tetris.boards(game, 12)
+    assert tetris.evaluate(game.model, states, *game.buffers()) == tetris.plain_evaluate(
+        game, states)
