@@ -117,14 +117,14 @@ TOP_ROW = Figure(
         "quick": Scale({"rule": "top row", "games": 50, "every": 25}, _grid(agent=_AGENTS),
                        range(1)),
         "paper": Scale({"rule": "top row", "games": 1000, "every": 50}, _grid(agent=_AGENTS),
-                       range(5))})
+                       range(3))})
 
 RULES = Figure(
-    "tetris-rules", "Section 6.2", "What each ending rule does, 500 games",
+    "tetris-rules", "Section 6.2", "What each ending rule does, 400 games",
     learning_curve, {
         "quick": Scale({"games": 50, "every": 25}, _grid(rule=("fits",), agent=_AGENTS), range(1)),
-        "paper": Scale({"games": 500, "every": 25},
-                       _grid(rule=("fits", "overflow", "overflow top"), agent=_AGENTS), range(3))})
+        "paper": Scale({"games": 400, "every": 25},
+                       _grid(rule=("fits", "overflow", "overflow top"), agent=_AGENTS), range(2))})
 
 _VARIANTS = (*({"agent": agent, "reading": reading, "targets": "sample", "sweeps": 1,
                 "variance": "known"} for reading in ("board", "reward") for agent in _AGENTS),
@@ -136,9 +136,9 @@ _VARIANTS = (*({"agent": agent, "reading": reading, "targets": "sample", "sweeps
 
 READINGS = Figure(
     "tetris-readings", "Section 6.2 and appendix D", "What each reading of Algorithm 7 does, "
-    "500 games", learning_curve, {
+    "400 games", learning_curve, {
         "quick": Scale({"games": 50, "every": 25}, _VARIANTS[:2], range(1)),
-        "paper": Scale({"games": 500, "every": 25}, _VARIANTS, range(3))})
+        "paper": Scale({"games": 400, "every": 25}, _VARIANTS, range(2))})
 
 # What the two tuning tables say; a test holds these to them.
 TUNED = "ε = 1, halved every 50 games"
@@ -165,7 +165,7 @@ GAMES = Figure(
     "tetris-games", "Section 6.2", "Two games to watch", watch, {
         "quick": Scale({"early": 1, "late": 5, "keep": 50}, _grid(policy=("early", "late")),
                        range(1)),
-        "paper": Scale({"early": 5, "late": 500, "keep": 300}, _grid(policy=("early", "late")),
+        "paper": Scale({"early": 5, "late": 400, "keep": 300}, _grid(policy=("early", "late")),
                        range(1))})
 
 ALL = (FIGURE_7, FIGURE_7_TUNING, FIGURE_14, FIGURE_14_TUNING, TOP_ROW, RULES, READINGS, GAMES,
