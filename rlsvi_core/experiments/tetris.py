@@ -142,7 +142,11 @@ READINGS = Figure(
 
 # What the two tuning tables say; a test holds these to them.
 TUNED = "ε = 1, halved every 50 games"
-MINI_TUNED = {rule: dict.fromkeys(MINI_READINGS, "greedy") for rule in MINI_RULES}
+MINI_TUNED = {"top row": {"value": "ε = 1, halved every 10 games",
+                          "reward": "ε = 1, halved every 10 games"},
+              "clears": {"value": "ε = 1, halved every 10 games",
+                         "reward": "ε = 0.1, halved every 10 games"},
+              "overflow top": {"value": "ε = 1, halved every 50 games", "reward": "greedy"}}
 
 _FIGURE_7 = {"schedule": TUNED, "games": 1000, "every": 50, "weights": True}
 
