@@ -1,13 +1,20 @@
 """The compiled game against a plain one: same placements, boards, features, rewards and endings."""
 
 import itertools
+import math
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from benchmarks import plain_tetris as plain
+from rlsvi_core import store
+from rlsvi_core.agents import stationary
 from rlsvi_core.envs.tetris import PIECES, RULES, Tetris, place, placements
+from rlsvi_core.experiments import FIGURES, Task, tetris, tetris_known
+from rlsvi_core.experiments.figure import streams
+from rlsvi_core.experiments.tetris_runs import learning_curve
 
 BOARDS = {(10, 20, "IJLOSTZ"): 25, (10, 4, "SZ"): 100, (6, 9, "IJLOSTZ"): 60, (4, 5, "IT"): 100,
           (3, 8, "SZTLJO"): 60, (12, 21, "IJLOSTZ"): 6}
@@ -200,3 +207,88 @@ def test_every_piece_has_four_squares_and_the_orientations_of_the_plain_form():
                                  if model.row[o, y] >> x & 1))
         assert shapes == set(plain.turns(piece))
         assert all(len(shape) == 4 for shape in shapes)
+
+
+# --- the experiments ------------------------------------------------------------------------------
+
+
+def test_a_curve_records_what_the_agent_did():
+    _, env_rng, agent_rng = streams(3)
+    rows = learning_curve(seed=3, agent="lsvi", schedule="ε = 0.1", games=40, every=20,
+                          rule="clears", height=6, weights=True)
+    game = Tetris(10, 6, rule="clears")
+    agent = stationary.lsvi(game, epsilon=0.1, rng=agent_rng)
+    played = agent.learn(40, env_rng)
+    assert [row["score"] for row in rows] == [played.score[:20].mean(), played.score[20:].mean()]
+    assert [row["best"] for row in rows] == [played.score[:20].max(), played.score[20:].max()]
+    assert [rows[-1][f"w{k + 1}"] for k in range(23)] == np.round(agent.mean, 4).tolist()
+
+
+def test_the_schedules_in_use_are_the_ones_that_the_tuning_tables_prefer():
+    best = tetris.best_schedules(store.load(FIGURES["fig7-tuning"]))
+    assert best.schedule.tolist() == [tetris.TUNED]
+    for row in tetris.best_schedules(store.load(FIGURES["fig14-tuning"]),
+                                     ["rule", "reading"]).itertuples():
+        assert tetris.MINI_TUNED[row.rule][row.reading] == row.schedule
+
+
+def test_summaries_of_a_planted_table():
+    table = pd.DataFrame([{"agent": "a", "seed": seed, "game": game, "score": score}
+                          for seed, scores in enumerate(([1, 2000, 10, 30], [2, 3, 20, 60]))
+                          for game, score in zip((100, 200, 300, 400), scores, strict=True)])
+    assert tetris.finals(table, ["agent"]).tolist() == [20.0, 40.0]
+    assert tetris.learned_at(table, ["agent"]).tolist() == [200.0, math.inf]
+    (found,) = tetris.levels(table, ["agent"]).itertuples(index=False)
+    assert found.mean == 30.0
+    # Two seeds, one degree of freedom: 12.706 standard errors of 10.
+    assert (found.low, found.high) == pytest.approx((30 - 127.06, 30 + 127.06), abs=0.01)
+
+
+@pytest.mark.parametrize(("name", "task"), [
+    ("fig14", Task({"agent": "rlsvi", "rule": "overflow top", "reading": "reward",
+                    "schedule": "greedy"}, 3)),
+    ("fig14", Task({"agent": "lsvi", "rule": "overflow top", "reading": "reward",
+                    "schedule": "greedy"}, 19)),
+    ("fig7-tuning", Task({"schedule": "Boltzmann, η = 1"}, 1001)),
+])
+def test_a_recomputed_run_equals_the_stored_one_to_the_bit(name, task):
+    figure = FIGURES[name]
+    assert store.differences(store.load(figure), task, figure.rows("paper", task)) == []
+
+
+def test_a_stored_game_can_be_replayed_by_the_rules_alone():
+    """What the player on the page does, in the plain form: the score comes out the same."""
+    table = store.load(FIGURES["tetris-games"])
+    for (_, _), rows in table.groupby(["policy", "part"]):
+        bits = [int(row, 16) for row in rows.iloc[0].board.split()]
+        board, score = squares(np.array(bits), 10), rows.iloc[0].score - rows.iloc[0].cleared
+        for move in rows.itertuples():
+            shape = {(x, y) for y, row in enumerate(shape_rows(move.piece, move.orientation))
+                     for x in range(4) if row >> x & 1}
+            board, cleared = plain.clear(board | plain.drop(board, shape, move.column), 10)
+            score += cleared
+            assert (cleared, score) == (move.cleared, move.score)
+
+
+def shape_rows(piece, orientation):
+    return Tetris(10, 20, piece).model.row[orientation].tolist()
+
+
+def test_published_features_on_a_board_counted_by_hand():
+    #  ....     heights 1, 3, 0, 3; the hole (1, 1) has one full square above it; of the steps
+    #  .#.#     2, −3 and 3 only the first is among −2, …, 2; walls count as full
+    #  ...#
+    #  ##.#
+    rows, f = np.array([0b1011, 0b1000, 0b1010, 0, 0, 0, 0, 0]), np.zeros(9)
+    tetris_known.features(4, 4, rows, np.zeros(4, np.int64), f)
+    row_transitions = 2 + 2 + 4 + 2  # rows 0 to 3 between full walls
+    column_transitions = 1 + 3 + 1 + 1
+    wells = 1 + 2 + 3  # (2, 0); (0, 2) and the empty square below; (2, 2) and the two below
+    assert f[2:].tolist() == [row_transitions, column_transitions, 1, wells, 1, 1, 1]
+
+
+def test_a_published_player_scores_what_was_published():
+    # The mean of 400 nearly exponential scores has a standard error of 5%: four of them are 20%.
+    scores = store.load(FIGURES["tetris-known"]).query("player == 'DT-10'").score
+    published = tetris_known.PUBLISHED["DT-10"]
+    assert scores.mean() == pytest.approx(published, rel=0.2)
