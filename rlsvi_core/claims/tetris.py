@@ -202,7 +202,7 @@ def _():
     mean, most = sum(counts) / len(counts), max(counts)
     size = {n: 1e5 * n * (game.K - 1) / 1e6 for n in (1, mean, most)}
     return unless(
-        size[mean] >= 10, f"A byte a feature, the constant left out: {size[most]:.0f} MB for {most} "
+        size[mean] >= 10, f"A byte a feature, without the constant: {size[most]:.0f} MB for {most} "
         f"placements each, {size[mean]:.0f} MB for the {mean:.1f} of an average piece, "
         f"{size[1]:.1f} MB for the placement played alone. Boards and pieces take "
         f"{1e5 * 26 / 1e6:.1f} MB.", megabytes=size[mean])
