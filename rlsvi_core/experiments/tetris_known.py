@@ -10,7 +10,7 @@ and three of Thiery and Scherrer):
 5. holes: empty squares with a full one above;
 6. cumulative wells: a well is a column of empty squares between full ones; its squares count 1 and
    the empty ones directly below count again;
-7. hole depth: full squares above holes, in their columns;
+7. hole depth: full squares in a row directly above a hole;
 8. rows with holes;
 9. pattern diversity: how many of the steps −2, …, 2 between neighbouring heights occur.
 
@@ -47,11 +47,13 @@ def features(W, H, rows, heights, f):
     f[4] = measure(W, rows, heights)
     for k in (2, 3, 5, 6, 7, 8):
         f[k] = 0.0
-    below, covered = full, 0
+    below, covered, lids = full, 0, 0
     for y in range(H):
         framed = rows[y] << 1 | walls
         f[2] += _count((framed ^ framed >> 1) & (2 * full + 1))
         f[3] += _count(rows[y] ^ below)
+        lids = rows[y] & (~below | lids)
+        f[6] += _count(lids)
         below = rows[y]
         wells = ~framed & (framed << 1) & (framed >> 1) & full << 1
         depth = y
@@ -60,12 +62,7 @@ def features(W, H, rows, heights, f):
             f[5] += _count(wells)
             depth -= 1
     for y in range(H - 1, -1, -1):
-        holes = covered & ~rows[y]
-        f[7] += holes != 0
-        above = y + 1
-        while holes and above < H:  # every full square above a hole, one row at a time
-            f[6] += _count(holes & rows[above])
-            above += 1
+        f[7] += (covered & ~rows[y]) != 0
         covered |= rows[y]
     seen = 0
     for c in range(W - 1):
@@ -104,7 +101,7 @@ def _score(model, weights, X, over, where, rng):
         score += place(model, rows, where[best, 0], where[best, 1], where[best, 2])
 
 
-def scores(seed: int, player: str, height: int, games: int, rule: str = "fits"):
+def scores(seed: int, player: str, rule: str, height: int, games: int):
     """The scores of some games, one row each."""
     _, rng, _ = streams(seed)
     game, weights = Tetris(10, height, rule=rule), np.array(PLAYERS[player])
@@ -112,8 +109,10 @@ def scores(seed: int, player: str, height: int, games: int, rule: str = "fits"):
             for i in range(games)]
 
 
+_CELLS = ({"player": "Dellacherie", "rule": "fits"}, {"player": "DT-10", "rule": "fits"},
+          {"player": "DT-10", "rule": "clears"})
+
 KNOWN = Figure(
     "tetris-known", "Section 6.2", "Published players on a board of ten rows",
-    scores, {"quick": Scale({"height": 10, "games": 5}, ({"player": "Dellacherie"},), range(1)),
-             "paper": Scale({"height": 10, "games": 100},
-                            tuple({"player": player} for player in PLAYERS), range(4))})
+    scores, {"quick": Scale({"height": 10, "games": 5}, _CELLS[:1], range(1)),
+             "paper": Scale({"height": 10, "games": 100}, _CELLS, range(3))})
