@@ -164,15 +164,15 @@ def optimism(table: pd.DataFrame) -> Figure:
 def known(table: pd.DataFrame, published: dict[str, float]) -> Figure:
     """The scores of published players: the share of games that lasted beyond each score."""
     fig, ax = canvas(height=2.9)
-    for (player, runs), style in zip(table.groupby("player"), ("-", "--"), strict=False):
+    for ((player, rule), runs), style in zip(table.groupby(["player", "rule"]), ("-.", "-", "--"),
+                                             strict=True):
         x = np.sort(runs.score)
         ax.plot(x, 1 - np.arange(1, x.size + 1) / (x.size + 1), style, lw=2,
-                label=f"{player}: mean {x.mean():.0f}")
-        if player in published:
-            mean = published[player]
-            grid = np.linspace(0, x.max(), 200)
-            ax.plot(grid, np.exp(-grid / mean), ":", color="black", lw=1.2,
-                    label=f"exponential with the published mean, {mean:.0f}")
+                label=f"{player}, rule “{rule}”: mean {x.mean():.0f}")
+    for player, mean in published.items():
+        grid = np.linspace(0, table.score.max(), 200)
+        ax.plot(grid, np.exp(-grid / mean), ":", color="black", lw=1.2,
+                label=f"exponential with the reported mean of {player}, {mean:.0f}")
     ax.set(xlabel="rows", ylabel="share of games with more", yscale="log", ylim=(5e-3, 1.1))
     ax.legend(fontsize=8)
     return fig
