@@ -184,7 +184,7 @@ def games(table: pd.DataFrame) -> Figure:
     fig, ax = canvas(height=2.6)
     for (policy, part), rows in table.groupby(["policy", "part"], sort=False):
         ax.plot(rows.step, rows.score, label=f"{policy}, {part} part")
-    ax.set(xlabel="placement", ylabel="rows cleared", xscale="log", yscale="symlog")
+    ax.set(xlabel="placement", ylabel="rows cleared", xscale="log", yscale="symlog", ylim=(0, None))
     ax.legend(fontsize=8)
     return fig
 
