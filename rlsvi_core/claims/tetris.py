@@ -18,7 +18,7 @@ def _load(name: str) -> pd.DataFrame:
 
 
 def _text(one: Level) -> str:
-    return f"{one.mean:.0f} (95% interval {one.low:.0f}–{one.high:.0f}, {one.seeds} seeds)"
+    return f"{one.mean:.0f} (95% interval {one.low:.0f}–{one.high:.0f}, {one.seeds:.0f} seeds)"
 
 
 def final_levels(name: str) -> dict[str, Level]:
