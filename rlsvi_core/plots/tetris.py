@@ -173,7 +173,8 @@ def known(table: pd.DataFrame, published: dict[str, float]) -> Figure:
         grid = np.linspace(0, table.score.max(), 200)
         ax.plot(grid, np.exp(-grid / mean), ":", color="black", lw=1.2,
                 label=f"exponential with the reported mean of {player}, {mean:.0f}")
-    ax.set(xlabel="rows", ylabel="share of games with more", yscale="log", ylim=(5e-3, 1.1))
+    ax.set(xlabel="rows", ylabel="share of games with more", yscale="log", ylim=(5e-3, 1.1),
+           xlim=(0, 25_000))
     ax.legend(fontsize=8)
     return fig
 
