@@ -5,7 +5,7 @@ import pytest
 from rlsvi_core import runner
 from rlsvi_core.experiments import FIGURES
 
-NAMES = ("example1", "fig3", "fig6", "fig10")  # one for each kind of run
+NAMES = ("example1", "fig3", "fig6", "fig10", "fig14", "tetris-games")  # each kind of run
 
 
 @pytest.fixture(scope="module")

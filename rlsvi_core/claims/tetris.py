@@ -158,9 +158,9 @@ def _():
     final, games = finals(table, ["agent"]), learned_at(table, ["agent"])
     means = final[games < float("inf")].groupby("agent").mean()
     return Evidence(MISPRINT, f"Read so, LSVI ends 1000 rows above RLSVI, while the next paragraph "
-                    f"and appendix D praise RLSVI. One of the two is a slip, unless learning sooner "
-                    f"is meant: among our seeds that learned, RLSVI ends at {means['rlsvi']:.0f} "
-                    f"and LSVI at {means['lsvi']:.0f}.", means.to_dict())
+                    f"and appendix D praise RLSVI. One of the two is a slip, unless learning "
+                    f"sooner is meant: among our seeds that learned, RLSVI ends at "
+                    f"{means['rlsvi']:.0f} and LSVI at {means['lsvi']:.0f}.", means.to_dict())
 
 
 @claim("6.2.replay", "Section 6.2", paper="mostly due to the replay buffer", kind="none",
