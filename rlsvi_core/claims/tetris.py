@@ -136,18 +136,22 @@ def _():
 
 
 @claim("6.2.fixed-epsilon", "Section 6.2, footnote", paper="no good performance for any fixed ε",
-       kind="experiment", verdict=HOLDS)
+       kind="experiment", verdict=PARTLY)
 def _():
     """No constant ε gives LSVI a good player; a schedule that decays does better."""
     table = _load("fig7-tuning")
     half = table[table.game > table.game.max() / 2].groupby("schedule", sort=False).score.mean()
     constant = half[[name for name in half.index if "halved" not in name]]
     decaying = half[[name for name in half.index if "halved" in name]]
-    return unless(constant.max() > LEARNED or decaying.max() < constant.max(),
-                  f"Games 251–500: at best {constant.max():.0f} rows a game with a constant "
-                  f"({constant.idxmax()}), {decaying.max():.0f} with a schedule that decays "
-                  f"({decaying.idxmax()}). Neither is good.", constant=constant.max(),
-                  decaying=decaying.max())
+    greedy = final_levels("tetris-top-row")["lsvi"].mean
+    holds_here = constant.max() < LEARNED and decaying.max() > constant.max()
+    return Evidence(
+        FAILS if not holds_here else PARTLY if greedy > LEARNED else HOLDS,
+        f"Where a piece may stick out, games 251–500 of three seeds: at best {constant.max():.0f} "
+        f"rows a game with a constant ({constant.idxmax()}), {decaying.max():.0f} with a schedule "
+        f"that decays ({decaying.idxmax()}). Where a full square in the top row ends the game, "
+        f"ε = 0 does well: {greedy:.0f}.",
+        {"constant": constant.max(), "decaying": decaying.max(), "greedy, top row": greedy})
 
 
 @claim("6.2.respectively", "Section 6.2", paper="3500 and 4500 “respectively”", kind="reading",
