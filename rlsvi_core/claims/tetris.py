@@ -230,20 +230,18 @@ def _():
 
 
 @claim("D.variance", "Appendix D.2", paper="slightly better with an unknown variance",
-       kind="experiment", verdict=PARTLY)
+       kind="experiment", verdict=OPEN)
 def _():
     """A prior over the variance improves RLSVI a little."""
-    table = _load("tetris-readings")
-    plain = _load("fig7")
+    table, plain = _load("tetris-readings"), _load("fig7")
     unknown = learned_at(table[table.variance == "unknown"], ["agent"])
-    known = learned_at(plain[(plain.agent == "rlsvi") & plain.seed.isin(
-        unknown.index.get_level_values("seed")) & (plain.game <= table.game.max())], ["agent"])
-    better = int((unknown.to_numpy() < known.to_numpy()).sum())
-    return Evidence(HOLDS if better == len(known) else PARTLY if better else FAILS,
-                    f"Of {len(known)} seeds, learning sets in sooner in {better}: after "
-                    f"{', '.join(f'{g:.0f}' for g in unknown)} games, against "
-                    f"{', '.join(f'{g:.0f}' for g in known)} with σ = 1 (inf: not within 400).",
-                    {"unknown": unknown.tolist(), "known": known.tolist()})
+    known = learned_at(plain[plain.agent == "rlsvi"], ["agent"])
+    found = (f"Learning sets in after {', '.join(f'{games:.0f}' for games in unknown)} games with "
+             f"an unknown variance, after {known.median():.0f} in the median with σ = 1")
+    if len(unknown) < 5:
+        return Evidence(OPEN, f"{found}; {len(unknown)} run is too few for a small difference.", {})
+    better = float(unknown.median()) < known.median()
+    return unless(not better, f"{found}.", unknown=unknown.tolist())
 
 
 @claim("D.mini", "Appendix D.3, figure 14", paper="RLSVI greatly outperforms tuned LSVI",
