@@ -142,8 +142,7 @@ def value_scale(table: pd.DataFrame) -> Figure:
     ax.axhline(40, color="black", lw=1, ls=":")
     ax.text(table.game.max(), 40, "0.4 rows a step for ever, discounted ", ha="right", va="bottom",
             fontsize=8)
-    ax.set(xlabel="game", ylabel="value of the empty board")
-    ax.set_yscale("symlog", linthresh=10)
+    ax.set(xlabel="game", ylabel="value of the empty board", yscale="log")
     ax.legend()
     return fig
 
