@@ -71,7 +71,7 @@
     status.className = "tetris-status";
     const bar = document.createElement("div");
     bar.className = "tetris-bar";
-    const start = button("Back to the start", "⏮"), back = button("Step back", "◀");
+    const start = button("Back to the start", "|◀"), back = button("Step back", "◀");
     const play = button("Play", "▶ Play"), next = button("Step forward", "▶▏");
     const slower = button("Slower", "−"), faster = button("Faster", "+");
     bar.append(start, back, play, next, slower, faster);
