@@ -8,8 +8,11 @@ Three ways to do the same work on the 50-chain of figure 2, after 100, 1000 and 
 
 The last two leave out the Python loop that plays the episode, so the ratios flatter them. *bare*
 is the floating-point work of the fast form, counted, at the rate a plain compiled loop over
-vectors of length K reaches in this run. CPU time of one thread; medians of repeats. A further
-table does the same for the recommendation engine (``benchmarks.recommender``).
+vectors of length K reaches in this run. CPU time of one thread; medians of repeats.
+
+Further tables: the recommendation engine (``benchmarks.recommender``) in the same three forms, and
+Tetris (``benchmarks.tetris``), the compiled game against plain Python and stationary RLSVI's pass
+over its buffer.
 """
 
 import os
@@ -25,10 +28,11 @@ import numpy as np
 import psutil
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from benchmarks import recommender
 from rlsvi_core import VerbatimAgent, bases, chain, rlsvi
 from rlsvi_core.compiled import jit
 from rlsvi_core.mdp import first_state, last_reward, step
+
+from . import recommender, tetris
 
 
 class NumpyStatistics:
@@ -182,5 +186,6 @@ if __name__ == "__main__":
     table(50, (10, 100), (100, 1000, 10_000))
     by_size((20, 50, 100, 200), (2, 10, 20, 50, 100))
     recommender.table(cpu_seconds)
+    tetris.table(cpu_seconds)
     if long:
         long_run(50, 10, long)

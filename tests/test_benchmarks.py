@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from benchmarks import recommender
+from benchmarks import recommender, tetris
 from benchmarks.__main__ import NumpyStatistics, flops, play
 from rlsvi_core import VerbatimAgent, bases, chain, rlsvi
+from rlsvi_core.envs import Tetris
 from rlsvi_core.envs.recommender import Recommender
 
 
@@ -40,3 +41,10 @@ def test_three_forms_of_the_recommendation_engine_plan_the_same_weights():
     fast, smart, dense = (agent.theta for agent in forms)
     assert np.abs(smart - fast).max() < 1e-8 * np.abs(fast).max()
     assert np.abs(dense - fast).max() < 1e-8 * np.abs(fast).max()
+
+
+def test_both_forms_of_tetris_evaluate_the_same_placements():
+    game = Tetris(10, 8)
+    states = tetris.boards(game, 12)
+    assert tetris.evaluate(game.model, states, *game.buffers()) == tetris.plain_evaluate(
+        game, states)

@@ -5,7 +5,8 @@ import pytest
 from rlsvi_core import runner
 from rlsvi_core.experiments import FIGURES
 
-NAMES = ("example1", "fig3", "fig6", "fig10", "recommender_readings")  # one for each kind of run
+NAMES = ("example1", "fig3", "fig6", "fig10", "fig14", "tetris-games", "recommender_readings",
+         "theorem1_scale")  # one for each kind of run
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """What the paper says, one function a statement; the register comes in the paper's order."""
 
-from . import chain, foundations, recommender, register, regret, theory
+from . import chain, foundations, recommender, register, regret, tetris, theory
 from .register import REGISTER, Evidence, overview, scoreboard, tally
 
 register.in_the_papers_order()
@@ -16,5 +16,6 @@ __all__ = [
            "regret",
            "scoreboard",
            "tally",
+           "tetris",
            "theory",
 ]

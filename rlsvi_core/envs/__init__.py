@@ -1,5 +1,6 @@
-"""The paper's environments, each a function that returns a FiniteMDP."""
+"""The paper's environments: finite ones as functions that return a FiniteMDP, and Tetris."""
 
 from .chain import chain
+from .tetris import Tetris
 
-__all__ = ["chain"]
+__all__ = ["Tetris", "chain"]

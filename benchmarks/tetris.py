@@ -1,0 +1,77 @@
+"""Tetris: placements evaluated a second, and the regression's pass over a full buffer."""
+
+import numpy as np
+
+from rlsvi_core.agents import stationary
+from rlsvi_core.compiled import jit
+from rlsvi_core.envs.tetris import Tetris, placements
+
+from . import plain_tetris as plain
+
+
+def boards(game: Tetris, count: int) -> np.ndarray:
+    """Boards met by a player that avoids holes, with the piece to place as the last entry."""
+    found, seed = [], 0
+    while len(found) < count:
+        game.start(seed)
+        while not game.over and len(found) < count:
+            found.append([*game.rows, game.piece])
+            game.step(int(game.features[:, -2].argmin()))
+        seed += 1
+    return np.array(found)
+
+
+@jit
+def evaluate(model, states, X, over, where):
+    """Every placement of every state; returns how many there were."""
+    total = 0
+    for i in range(states.shape[0]):
+        total += placements(model, states[i, :-1], states[i, -1], X, over, where)
+    return total
+
+
+def plain_evaluate(game: Tetris, states) -> int:
+    total = 0
+    for *rows, piece in states.tolist():
+        board = {(x, y) for y, row in enumerate(rows) for x in range(game.width) if row >> x & 1}
+        total += len(plain.outcomes(board, game.pieces[piece], game.width, game.height, game.rule))
+    return total
+
+
+def filled(game: Tetris, N: int = 100_000):
+    """An agent whose buffer is full."""
+    agent = stationary.lsvi(game, N=N, rng=1)
+    rng = np.random.default_rng(2)
+    while agent.ring.at[1] < N:
+        agent.learn(1, rng)
+    return agent
+
+
+def table(cpu_seconds) -> None:
+    game = Tetris()
+    states, few = boards(game, 20_000), boards(game, 30)
+    buffers = game.buffers()
+    evaluate(game.model, states[:1], *buffers)
+    fast = evaluate(game.model, states, *buffers) / cpu_seconds(
+        lambda: evaluate(game.model, states, *buffers), 5)
+    slow = plain_evaluate(game, few) / cpu_seconds(lambda: plain_evaluate(game, few), 3)
+    print("\nTetris, 20 × 10: placements evaluated a second, features and all")
+    print(f"  compiled {fast:.3g}, plain Python {slow:.3g}: {fast / slow:.0f} times")
+
+    agent = filled(game)
+    ring, theta = agent.ring, agent.mean
+    x = np.empty(game.K)
+    passes = cpu_seconds(lambda: stationary._targets(ring, theta, game.K, 0.99, agent._rough, x), 5)
+    weights = theta.astype(np.float32)
+
+    def matmul():
+        for i in range(0, len(ring.n), 2000):  # bytes become numbers first, which needs room
+            (weights @ ring.X[i:i + 2000].astype(np.float32)).max(axis=1)
+
+    numpy = cpu_seconds(matmul, 3)
+    print(f"The pass over {len(ring.n)} stored transitions for A'b: {1e3 * passes:.0f} ms; the "
+          f"values alone with numpy over the same bytes {1e3 * numpy:.0f} ms: "
+          f"{numpy / passes:.1f} times")
+    boards_only = len(ring.n) * (game.width * game.height // 8 + 1)
+    print(f"The buffer: {ring.X.nbytes / 1e6:.0f} MB of features of every placement; the boards "
+          f"and pieces behind them would take {boards_only / 1e6:.1f} MB")

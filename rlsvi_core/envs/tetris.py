@@ -1,0 +1,276 @@
+r"""Section 6.2: Tetris, one placement a step.
+
+A state is a board and a piece; an action drops the piece straight down in some orientation and
+column; the reward is the number of rows it clears; the next piece is uniform. Boards are rows of
+bits, bottom row first: placing a piece is an OR a row, clearing a comparison.
+
+The benchmark features of the board after a placement are its W column heights, the W − 1 absolute
+differences of neighbouring heights, the largest height, the holes (empty squares with a full one
+above in their column) and a constant: K = 2W + 2, which is 22 for W = 10. They come for every legal
+placement in one call, with the rows cleared as one line more.
+
+When does a game end? The paper says: when a square in the top row becomes full, and leaves open
+whether a piece may stick out and whether rows clear first. With H rows, ``before`` the height of
+the piece's top as it lands and ``after`` the height of the stack once full rows are gone, five
+rules are offered. With each of them, a state without a legal placement is terminal.
+
+==================  ====================  ====================================================
+rule                a placement is legal  and ends the game
+==================  ====================  ====================================================
+``"top row"``       before ≤ H            if after ≥ H, a full square in the top row (default)
+``"fits"``          before ≤ H            never
+``"clears"``        after ≤ H             never
+``"overflow"``      always                if after > H
+``"overflow top"``  always                if after ≥ H
+==================  ====================  ====================================================
+"""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from ..compiled import jit
+
+PIECES = {"I": ("####",), "J": ("#..", "###"), "L": ("..#", "###"), "O": ("##", "##"),
+          "S": (".##", "##."), "T": (".#.", "###"), "Z": ("##.", ".##")}
+SIDE = 4  # no piece is longer
+_ANY = 1 << 20
+RULES = {"top row": (0, _ANY, 0), "fits": (0, _ANY, _ANY), "clears": (_ANY, 0, _ANY),
+         "overflow": (_ANY, _ANY, 1), "overflow top": (_ANY, _ANY, 0)}  # see Model, less H
+
+
+class Model(NamedTuple):
+    """The arrays a compiled loop needs."""
+
+    width: int
+    height: int
+    before: int  # a placement is legal if its piece's top is at most this
+    after: int  # and the stack, full rows gone, at most this
+    ends: int  # it ends the game if the stack, full rows gone, is at least this
+    first: np.ndarray  # (P + 1,) the orientations of piece p are first[p], …, first[p + 1] − 1
+    size: np.ndarray  # (O, 2) an orientation's width and height
+    row: np.ndarray  # (O, 4) its rows as bits, lowest first
+    bottom: np.ndarray  # (O, 4) its lowest square in each column, counted from its lowest row
+    top: np.ndarray  # (O, 4) one above its highest square
+
+
+@jit
+def measure(width, rows, heights):
+    """Fill in the column heights; returns the number of holes."""
+    covered, holes = 0, 0
+    for c in range(width):
+        heights[c] = 0
+    for y in range(rows.shape[0] - 1, -1, -1):
+        row = rows[y]
+        gaps, new = covered & ~row, row & ~covered
+        while gaps:
+            gaps &= gaps - 1
+            holes += 1
+        c = 0
+        while new:
+            if new & 1:
+                heights[c] = y + 1
+            new >>= 1
+            c += 1
+        covered |= row
+    return holes
+
+
+@jit
+def place(model, rows, o, c, y):
+    """Put orientation o with its lower left corner at (c, y), clear full rows, count them."""
+    for i in range(model.size[o, 1]):
+        rows[y + i] |= model.row[o, i] << c
+    full = (1 << model.width) - 1
+    to = y
+    for at in range(y, rows.shape[0]):
+        if rows[at] != full:
+            rows[to] = rows[at]
+            to += 1
+    cleared = rows.shape[0] - to
+    for at in range(to, rows.shape[0]):
+        rows[at] = 0
+    return cleared
+
+
+@jit
+def placements(model, rows, piece, X, over, where):
+    """Every legal placement of a piece; returns how many there are.
+
+    Column a of X receives the features of the board after placement a and, last, the rows cleared;
+    over[a] whether it ends the game; where[a] its orientation, column and landing row.
+    """
+    W = model.width
+    heights, new = np.empty(W, np.int64), np.empty(W, np.int64)
+    scratch = np.empty_like(rows)
+    holes = measure(W, rows, heights)
+    full = (1 << W) - 1
+    n = 0
+    for o in range(model.first[piece], model.first[piece + 1]):
+        w, h = model.size[o]
+        for c in range(W - w + 1):
+            y = 0
+            for j in range(w):
+                y = max(y, heights[c + j] - model.bottom[o, j])
+            if y + h > model.before:
+                continue
+            cleared = 0
+            for i in range(h):
+                cleared += (rows[y + i] | model.row[o, i] << c) == full
+            for j in range(W):
+                new[j] = heights[j]
+            new_holes = holes
+            if cleared:
+                scratch[:] = rows
+                place(model, scratch, o, c, y)
+                new_holes = measure(W, scratch, new)
+            else:
+                for j in range(w):
+                    new_holes += y + model.bottom[o, j] - heights[c + j]
+                    new[c + j] = y + model.top[o, j]
+            highest = new[0]
+            for j in range(1, W):
+                highest = max(highest, new[j])
+                X[W + j - 1, n] = abs(new[j] - new[j - 1])
+            if highest > model.after:
+                continue
+            for j in range(W):
+                X[j, n] = new[j]
+            X[2 * W - 1, n] = highest
+            X[2 * W, n] = new_holes
+            X[2 * W + 1, n] = 1
+            X[2 * W + 2, n] = cleared
+            over[n] = highest >= model.ends
+            where[n] = o, c, y
+            n += 1
+    return n
+
+
+@jit
+def draw_piece(model, rng):
+    return int(rng.random() * (model.first.shape[0] - 1))
+
+
+def orientations(piece: str) -> list[np.ndarray]:
+    """The different quarter turns of a piece, as grids with the lowest row first."""
+    grid = np.array([[square == "#" for square in row] for row in PIECES[piece]])[::-1]
+    found: list[np.ndarray] = []
+    for turn in range(4):
+        turned = np.rot90(grid, turn)
+        if not any(np.array_equal(turned, other) for other in found):
+            found.append(turned)
+    return found
+
+
+def _model(width: int, height: int, pieces: str, rule: str) -> Model:
+    turned = [orientations(piece) for piece in pieces]
+    grids = [grid for piece in turned for grid in piece]
+    row, bottom, top = np.zeros((3, len(grids), SIDE), np.int64)
+    for o, grid in enumerate(grids):
+        h, w = grid.shape
+        row[o, :h] = grid @ (1 << np.arange(w))
+        bottom[o, :w] = grid.argmax(axis=0)
+        top[o, :w] = h - grid[::-1].argmax(axis=0)
+    return Model(width, height, *(height + limit for limit in RULES[rule]),
+                 np.cumsum([0, *map(len, turned)]),
+                 np.array([grid.shape[::-1] for grid in grids]), row, bottom, top)
+
+
+class Tetris:
+    """A game of any width and height with any of the seven pieces, and its features.
+
+    >>> game = Tetris(10, 20)
+    >>> game.start(rng=1)
+    >>> while not game.over:
+    ...     reward = game.step(game.features[:, -2].argmin())   # fewest holes: column K − 2
+    """
+
+    def __init__(self, width: int = 10, height: int = 20, pieces: str = "IJLOSTZ",
+                 rule: str = "top row"):
+        if unknown := [piece for piece in pieces if piece not in PIECES]:
+            raise ValueError(f"the pieces are {', '.join(PIECES)}; {unknown[0]!r} is not one of "
+                             f"them. Pass pieces='SZ', say.")
+        if not pieces or len(set(pieces)) < len(pieces):
+            raise ValueError(f"pieces must name at least one piece, and each once; it is "
+                             f"{pieces!r}. All are drawn equally often.")
+        if rule not in RULES:
+            raise ValueError(f"rule must be one of {', '.join(map(repr, RULES))}; it is {rule!r}. "
+                             f"The module's docstring says what each means.")
+        for name, value in (("width", width), ("height", height)):
+            if not isinstance(value, (int, np.integer)):
+                raise ValueError(f"{name} must be a whole number; it is {value!r}. The usual "
+                                 f"board is Tetris(10, 20).")
+        if height < SIDE:
+            raise ValueError(f"a board needs a height of at least {SIDE}, the length of a piece; "
+                             f"it is {height}. The usual height is 20.")
+        needed = max(max(grid.shape) for piece in pieces for grid in orientations(piece))
+        if not needed <= width <= 62:
+            raise ValueError(f"every orientation must fit between the walls and a row into 62 "
+                             f"bits: with the pieces {pieces} the width must be from {needed} to "
+                             f"62; it is {width}. The usual width is 10.")
+        self.width, self.height, self.pieces, self.rule = int(width), int(height), pieces, rule
+        self.model = _model(self.width, self.height, pieces, rule)
+        self.K = 2 * width + 2
+        self.A = max(int((width + 1 - self.model.size[a:b, 0]).sum())
+                     for a, b in pairwise(self.model.first))
+        # Holes are the one feature that may not fit a byte, and only on boards above 255 squares.
+        self.dtype = np.uint8 if width * (height + SIDE) < 256 else np.uint16
+        self.rows = np.zeros(height + SIDE, np.int64)
+        self._X, self._over, self._where = self.buffers()
+        self.over = True  # no game under way
+
+    def buffers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Room for what ``placements`` reports: X, over, where."""
+        return (np.zeros((self.K + 1, self.A), self.dtype), np.zeros(self.A, np.bool_),
+                np.zeros((self.A, 3), np.int64))
+
+    def start(self, rng=None) -> None:
+        """A new game; the generator deals the pieces."""
+        self.rng, self.score, self.over = np.random.default_rng(rng), 0, False
+        self.rows[:] = 0
+        self._deal()
+
+    def _deal(self) -> None:
+        self.piece = draw_piece(self.model, self.rng)
+        self.n = placements(self.model, self.rows, self.piece, self._X, self._over, self._where)
+        self.over = self.n == 0
+
+    @property
+    def features(self) -> np.ndarray:
+        """The (n, K) features of the boards after each of the n legal placements."""
+        return self._X[:-1, :self.n].T.copy()
+
+    @property
+    def rewards(self) -> np.ndarray:
+        """The rows that each legal placement clears."""
+        return self._X[-1, :self.n].copy()
+
+    @property
+    def endings(self) -> np.ndarray:
+        """Whether each legal placement ends the game at once."""
+        return self._over[:self.n].copy()
+
+    @property
+    def spots(self) -> np.ndarray:
+        """Orientation, column and landing row of each legal placement."""
+        return self._where[:self.n].copy()
+
+    def step(self, a: int) -> int:
+        """Play placement a; returns the rows cleared."""
+        if self.over or not 0 <= a < self.n:
+            raise IndexError(f"a placement must be one of 0, …, n − 1 of a game under way; it is "
+                             f"{a!r}, with {'no game' if self.over else f'n = {self.n}'}. "
+                             f"start() begins a game.")
+        reward = place(self.model, self.rows, *self._where[a])
+        self.score += reward
+        if self._over[a]:
+            self.over = True
+        else:
+            self._deal()
+        return reward
+
+    def board(self) -> str:
+        """The board as text, a column a character."""
+        return "\n".join("".join(".#"[row >> c & 1] for c in range(self.width))
+                         for row in self.rows[self.height - 1::-1].tolist())

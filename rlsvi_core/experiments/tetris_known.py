@@ -1,0 +1,118 @@
+"""Published Tetris players on our simulator: is it the game that others played?
+
+Their value of a placement is a weighted sum of features of the board after it (Dellacherie's six,
+and three of Thiery and Scherrer):
+
+1. landing height: the middle of the piece as it lands;
+2. eroded piece cells: rows cleared times squares of the piece that went with them;
+3. row transitions: changes between full and empty along the rows, walls full;
+4. column transitions: the same along the columns, floor full;
+5. holes: empty squares with a full one above;
+6. cumulative wells: a well is a column of empty squares between full ones; its squares count 1 and
+   the empty ones directly below count again;
+7. hole depth: full squares in a row directly above a hole;
+8. rows with holes;
+9. pattern diversity: how many of the steps −2, …, 2 between neighbouring heights occur.
+
+Their game ends when the stack passes the top and clears nothing then, and their players avoid that
+while they can, which is our rule ``"fits"``.
+"""
+
+import numpy as np
+
+from ..compiled import jit
+from ..envs.tetris import Tetris, draw_piece, measure, place, placements
+from .figure import Figure, Scale, streams
+
+PLAYERS = {
+    "Dellacherie": (-1.0, 1.0, -1.0, -1.0, -4.0, -1.0, 0.0, 0.0, 0.0),
+    "DT-10": (-2.18, 2.42, -2.17, -3.31, 0.95, -2.22, -0.81, -9.65, 1.27)}
+PUBLISHED = {"DT-10": 5000}  # Gabillon, Ghavamzadeh and Scherrer (2013), 10 × 10
+
+
+@jit
+def _count(bits):
+    """How many bits are set."""
+    total = 0
+    while bits:
+        bits &= bits - 1
+        total += 1
+    return total
+
+
+@jit
+def features(W, H, rows, heights, f):
+    """Fill in features 3 to 9 of a board; the first two belong to the placement."""
+    full, walls = (1 << W) - 1, 1 | 1 << (W + 1)
+    f[4] = measure(W, rows, heights)
+    for k in (2, 3, 5, 6, 7, 8):
+        f[k] = 0.0
+    below, covered, lids = full, 0, 0
+    for y in range(H):
+        framed = rows[y] << 1 | walls
+        f[2] += _count((framed ^ framed >> 1) & (2 * full + 1))
+        f[3] += _count(rows[y] ^ below)
+        lids = rows[y] & (~below | lids)
+        f[6] += _count(lids)
+        below = rows[y]
+        wells = ~framed & (framed << 1) & (framed >> 1) & full << 1
+        depth = y
+        while wells and depth >= 0:
+            wells &= ~(rows[depth] << 1)
+            f[5] += _count(wells)
+            depth -= 1
+    for y in range(H - 1, -1, -1):
+        f[7] += (covered & ~rows[y]) != 0
+        covered |= rows[y]
+    seen = 0
+    for c in range(W - 1):
+        step = heights[c + 1] - heights[c]
+        if -2 <= step <= 2:
+            seen |= 1 << (step + 2)
+    f[8] = _count(seen)
+
+
+@jit
+def _score(model, weights, X, over, where, rng):
+    """The rows a player clears in one game."""
+    W, H = model.width, model.height
+    rows, heights, f = np.zeros(H + 4, np.int64), np.zeros(W, np.int64), np.zeros(9)
+    after, score = np.zeros_like(rows), 0
+    while True:
+        n = placements(model, rows, draw_piece(model, rng), X, over, where)
+        if n == 0:
+            return score
+        top, best = -np.inf, 0
+        for a in range(n):
+            o, c, y = where[a, 0], where[a, 1], where[a, 2]
+            eroded = 0
+            for i in range(model.size[o, 1]):
+                if rows[y + i] | model.row[o, i] << c == (1 << W) - 1:
+                    eroded += _count(model.row[o, i])
+            after[:] = rows
+            cleared = place(model, after, o, c, y)
+            features(W, H, after, heights, f)
+            f[0], f[1] = y + model.size[o, 1] / 2, cleared * eroded
+            value = 0.0
+            for k in range(9):
+                value += weights[k] * f[k]
+            if value > top:
+                top, best = value, a
+        score += place(model, rows, where[best, 0], where[best, 1], where[best, 2])
+
+
+def scores(seed: int, player: str, rule: str, height: int, games: int):
+    """The scores of some games, one row each."""
+    _, rng, _ = streams(seed)
+    game, weights = Tetris(10, height, rule=rule), np.array(PLAYERS[player])
+    return [{"game": i + 1, "score": int(_score(game.model, weights, *game.buffers(), rng))}
+            for i in range(games)]
+
+
+_CELLS = ({"player": "Dellacherie", "rule": "fits"}, {"player": "DT-10", "rule": "fits"},
+          {"player": "DT-10", "rule": "clears"})
+
+KNOWN = Figure(
+    "tetris-known", "Section 6.2", "Published players on a board of ten rows",
+    scores, {"quick": Scale({"height": 10, "games": 5}, _CELLS[:1], range(1)),
+             "paper": Scale({"height": 10, "games": 100}, _CELLS, range(3))})

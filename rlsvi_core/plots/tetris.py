@@ -1,0 +1,221 @@
+"""The figures of Tetris: chapters 6c and D, and the games to watch."""
+
+import json
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from ..envs.tetris import Tetris
+from ..experiments import tetris, tetris_known
+from .style import COLOUR, LINE, NAME, canvas, styled
+
+AGENT = {"rlsvi": "rlsvi", "lsvi": "epsilon-greedy"}  # whose colours and line styles to wear
+LABEL = {"rlsvi": NAME["rlsvi"], "lsvi": "LSVI"}
+
+
+def _curves(ax, table: pd.DataFrame, label=LABEL) -> None:
+    """Mean over the seeds of every block's mean score, with a 10–90% band of the seeds."""
+    for agent in ("rlsvi", "lsvi"):
+        runs = table[table.agent == agent].pivot(index="game", columns="seed", values="score")
+        if runs.empty:
+            continue
+        low, high = np.quantile(runs, [0.1, 0.9], axis=1)
+        look = {"color": COLOUR[AGENT[agent]]}
+        ax.fill_between(runs.index, low, high, alpha=0.15, lw=0, **look)
+        ax.plot(runs.index, runs.mean(axis=1), ls=LINE[AGENT[agent]], lw=2, label=label[agent],
+                **look)
+
+
+def _landmarks(ax) -> None:
+    ax.axhline(tetris.LSPI, color="black", lw=1, ls=":")
+    ax.text(ax.get_xlim()[1], tetris.LSPI, "LSPI 3183 ", ha="right", va="top", fontsize=8)
+    ax.axhspan(*tetris.PAPER_LEVELS, color=COLOUR["theory"], alpha=0.18, lw=0)
+
+
+@styled
+def fig7(table: pd.DataFrame) -> Figure:
+    """Figure 7: learning curves on the full board, on a linear and a logarithmic axis."""
+    fig, axes = canvas(2, width=8.6)
+    for ax, scale in zip(axes, ("linear", "log"), strict=True):
+        _curves(ax, table)
+        ax.set(xlabel="game", yscale=scale)
+        _landmarks(ax)
+    axes[0].set_ylabel("rows a game, mean of 50 games")
+    axes[1].legend(loc="center right")
+    return fig
+
+
+@styled
+def small_multiples(table: pd.DataFrame, by: list[str], log: bool = True) -> Figure:
+    """Learning curves of both agents, one panel for each value of ``by``."""
+    groups, columns = list(table.groupby(by, sort=False)), 3
+    rows = -(-len(groups) // columns)
+    fig, axes = plt.subplots(rows, columns, figsize=(9.0, 2.4 * rows), sharex=True, sharey=log)
+    for ax, (key, group) in zip(np.ravel(axes), groups, strict=True):
+        _curves(ax, group)
+        ax.set(title=", ".join(f"{value}" for value in key), xlabel="game",
+               yscale="log" if log else "linear")
+        ax.title.set_fontsize(9)
+    np.ravel(axes)[0].set_ylabel("rows a game")
+    np.ravel(axes)[0].legend(fontsize=8)
+    return fig
+
+
+@styled
+def schedules(table: pd.DataFrame) -> Figure:
+    """LSVI's schedules: the mean score over the second half of the games, seed by seed."""
+    half = table[table.game > table.game.max() / 2]
+    by = [name for name in ("rule", "reading") if name in table]
+    if by:  # one scale for games of different scores: relative to the best schedule
+        best = half.groupby([*by, "schedule"]).score.mean().groupby(by).max()
+        half = half.assign(score=half.score / best.loc[
+            pd.MultiIndex.from_frame(half[by])].to_numpy())
+    scores = half.groupby(["schedule", *by, "seed"], sort=False).score.mean()
+    fig, ax = canvas(height=3.4)
+    for y, name in enumerate(tetris.SCHEDULES):
+        runs = scores.loc[name]
+        ax.plot(runs, np.full(len(runs), y), "o", ms=4, color=COLOUR["epsilon-greedy"], alpha=0.5)
+        ax.plot(runs.mean(), y, "|", ms=16, mew=2.5, color="black")
+    ax.set(yticks=range(len(tetris.SCHEDULES)), yticklabels=tetris.SCHEDULES, xlabel=(
+        "score over the second half, best schedule of each game = 1" if by else
+        "rows a game over the second half"))
+    ax.invert_yaxis()
+    return fig
+
+
+def variant(row) -> str:
+    """A reading in words."""
+    words = [f"{LABEL[row.agent]}, Φ = {row.reading}"]
+    words += ["mean in targets"] if row.targets == "mean" and row.agent == "rlsvi" else []
+    words += [f"{row.sweeps} sweeps"] if row.sweeps > 1 else []
+    words += ["σ unknown"] if row.variance == "unknown" else []
+    return ", ".join(words)
+
+
+@styled
+def readings(table: pd.DataFrame) -> Figure:
+    """Learning curves of every variant of Algorithm 7."""
+    cells = ["agent", "reading", "targets", "sweeps", "variance"]
+    fig, ax = canvas(width=7.6, height=3.8)
+    styles = iter(["-", "--", "-.", ":", "-", "--", "-.", ":"])
+    for _, group in table.groupby(cells, sort=False):
+        first = group.iloc[0]
+        curve = group.groupby("game").score.mean()
+        ax.plot(curve.index, curve, next(styles), lw=1.8, label=variant(first),
+                color=COLOUR[AGENT[first.agent]], alpha=0.9, marker=len(ax.lines) % 8, markevery=4)
+    ax.set(xlabel="game", ylabel="rows a game", yscale="log")
+    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    return fig
+
+
+@styled
+def weights(table: pd.DataFrame) -> Figure:
+    """What RLSVI has learned: the mean weights after the last game, over seeds that learned."""
+    last = table[(table.game == table.game.max()) & (table.agent == "rlsvi")
+                 & (table.score > tetris.LEARNED)]
+    fig, axes = canvas(2, width=9.0, height=2.9, gridspec_kw={"width_ratios": (3, 1)})
+    for ax, columns, names in ((axes[0], range(1, 20), [*range(1, 11), *range(1, 10)]),
+                               (axes[1], range(20, 22), ["largest\nheight", "holes"])):
+        values = last[[f"w{k}" for k in columns]]
+        ax.bar(range(len(columns)), values.mean(), color=[
+            COLOUR["rlsvi"] if k <= 10 else COLOUR["theory"] if k < 20 else "0.55"
+            for k in columns], yerr=values.std(), error_kw={"lw": 1})
+        ax.set(xticks=range(len(columns)), xticklabels=names)
+        ax.axhline(0, color="black", lw=0.8)
+    axes[0].set(xlabel="column heights (blue), then differences of neighbours (green)",
+                ylabel="weight, rows")
+    axes[1].set_xlabel("the other two")
+    return fig
+
+
+@styled
+def value_scale(table: pd.DataFrame) -> Figure:
+    """The value of the empty board in each agent's mean weights, game by game."""
+    fig, ax = canvas(height=2.9)
+    for agent in ("rlsvi", "lsvi"):
+        runs = table[table.agent == agent].pivot(index="game", columns="seed", values="w22")
+        ax.plot(runs.index, runs, color=COLOUR[AGENT[agent]], lw=0.5, alpha=0.4)
+        ax.plot(runs.index, runs.median(axis=1), color=COLOUR[AGENT[agent]],
+                ls=LINE[AGENT[agent]], lw=2.2, label=LABEL[agent])
+    ax.axhline(40, color="black", lw=1, ls=":")
+    ax.text(table.game.max(), 40, "0.4 rows a step for ever, discounted ", ha="right", va="bottom",
+            fontsize=8)
+    ax.set(xlabel="game", ylabel="value of the empty board", yscale="log")
+    ax.legend()
+    return fig
+
+
+@styled
+def optimism(table: pd.DataFrame) -> Figure:
+    """Greedy LSVI whose values start high: learning curves, one line a start."""
+    fig, ax = canvas(height=2.9)
+    for (start, runs), style in zip(table.groupby("start"), ("--", "-", "-."), strict=True):
+        curve = runs.groupby("game").score.mean()
+        ax.plot(curve.index, curve, style, lw=2, label=f"every board worth {start:.0f} at first")
+    ax.set(xlabel="game", ylabel="rows a game", yscale="log")
+    ax.legend(fontsize=8)
+    return fig
+
+
+@styled
+def known(table: pd.DataFrame, published: dict[str, float]) -> Figure:
+    """The scores of published players: the share of games that lasted beyond each score."""
+    fig, ax = canvas(height=2.9)
+    for ((player, rule), runs), style in zip(table.groupby(["player", "rule"]), ("-.", "-", "--"),
+                                             strict=True):
+        x = np.sort(runs.score)
+        ax.plot(x, 1 - np.arange(1, x.size + 1) / (x.size + 1), style, lw=2,
+                label=f"{player}, rule “{rule}”: mean {x.mean():.0f}")
+    for player, mean in published.items():
+        grid = np.linspace(0, table.score.max(), 200)
+        ax.plot(grid, np.exp(-grid / mean), ":", color="black", lw=1.2,
+                label=f"exponential with the reported mean of {player}, {mean:.0f}")
+    ax.set(xlabel="rows", ylabel="share of games with more", yscale="log", ylim=(5e-3, 1.1),
+           xlim=(0, 25_000))
+    ax.legend(fontsize=8)
+    return fig
+
+
+@styled
+def games(table: pd.DataFrame) -> Figure:
+    """Rows cleared along the stored games."""
+    fig, ax = canvas(height=2.6)
+    for (policy, part), rows in table.groupby(["policy", "part"], sort=False):
+        ax.plot(rows.step, rows.score, label=f"{policy}, {part} part")
+    ax.set(xlabel="placement", ylabel="rows cleared", xscale="log", yscale="symlog", ylim=(0, None))
+    ax.legend(fontsize=8)
+    return fig
+
+
+def player(table: pd.DataFrame, policy: str, title: str) -> str:
+    """A stored game as HTML: its placements as JSON, for ``tetris.js`` to play."""
+    game = Tetris()
+    first, row = game.model.first, game.model.row
+    parts = []
+    for part, rows in table[table.policy == policy].groupby("part", sort=False):
+        start = rows.iloc[0]
+        parts.append({
+            "name": part, "step": int(start.step), "score": int(start.score - start.cleared),
+            "board": [int(bits, 16) for bits in start.board.split()],
+            "moves": [[game.pieces.index(move.piece), move.orientation, move.column]
+                      for move in rows.itertuples()]})
+    shapes = [[[int(bits) for bits in row[o] if bits] for o in range(first[p], first[p + 1])]
+              for p in range(len(game.pieces))]
+    data = json.dumps({"title": title, "width": game.width, "height": game.height,
+                       "names": game.pieces, "shapes": shapes, "parts": parts},
+                      separators=(",", ":"))
+    return (f'<div class="tetris"><p>{title}. The player needs JavaScript and works on the '
+            f"book's pages.</p><script type=\"application/json\">{data}</script></div>\n"
+            '<link rel="stylesheet" href="../_static/tetris.css">\n'
+            '<script src="../_static/tetris.js" defer></script>')
+
+
+DRAW = {  # how ``rlsvi plot`` draws each stored table
+    "fig7": fig7, "fig7-tuning": schedules, "fig14-tuning": schedules, "tetris-top-row": fig7,
+    "fig14": lambda table: small_multiples(table, ["reading", "rule"], log=False),
+    "tetris-rules": lambda table: small_multiples(table, ["rule"]),
+    "tetris-readings": readings, "tetris-games": games,
+    "tetris-known": lambda table: known(table, tetris_known.PUBLISHED),
+    "tetris-optimism": optimism}
