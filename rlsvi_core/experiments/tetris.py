@@ -12,7 +12,7 @@ the annealing schedule of LSVI, the number of games or the width of mini-Tetris.
   under which RLSVI learns first. ``tetris-top-row`` and ``tetris-rules`` have the others;
 - schedules of LSVI are tuned on seeds of their own, 1000 and up, in ``fig7-tuning`` and
   ``fig14-tuning``; the schedule with the best score over the second half of the games is used;
-- 1000 games, ten columns; ten seeds on the full board, twenty on the small one.
+- 1000 games, twenty seeds, ten columns.
 """
 
 import math
@@ -154,7 +154,7 @@ FIGURE_7 = Figure(
     "fig7", "Section 6.2, figure 7", "Learning to play Tetris on 20 × 10 squares",
     learning_curve, {
         "quick": Scale(_FIGURE_7 | {"games": 100}, _grid(agent=_AGENTS), range(1)),
-        "paper": Scale(_FIGURE_7, _grid(agent=_AGENTS), range(10))})
+        "paper": Scale(_FIGURE_7, _grid(agent=_AGENTS), range(20))})
 
 _FIGURE_14 = tuple({"agent": agent, "rule": rule, "reading": reading,
                     "schedule": MINI_TUNED[rule][reading]}
