@@ -138,7 +138,7 @@ READINGS = Figure(
     "tetris-readings", "Section 6.2 and appendix D", "What each reading of Algorithm 7 does, "
     "400 games", learning_curve, {
         "quick": Scale({"games": 50, "every": 25}, _VARIANTS[:2], range(1)),
-        "paper": Scale({"games": 400, "every": 25}, _VARIANTS, range(1))})
+        "paper": Scale({"games": 400, "every": 25}, _VARIANTS, range(4))})
 
 # What the two tuning tables say; a test holds these to them.
 TUNED = "ε = 1, halved every 50 games"
