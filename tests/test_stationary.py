@@ -192,6 +192,14 @@ def test_impossible_choices_are_refused(make, choices, rule):
         make(Tetris(6, 7), **choices)
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_a_game_without_end_is_stopped(form, monkeypatch):
+    monkeypatch.setattr(stationary, "LONGEST", 9)
+    agent = stationary.lsvi(Tetris(6, 20, rule="clears"), form=form, rng=0)
+    with pytest.raises(RuntimeError, match=re.escape("game 1 has lasted 9 placements")):
+        agent.learn(2, rng=1)
+
+
 def test_a_feature_table_of_the_wrong_width_is_refused():
     agent = stationary.lsvi(Tetris(6, 7))
     for X in (np.zeros((3, 14)), np.zeros((99, 15)), np.zeros((0, 15)), np.zeros(15)):

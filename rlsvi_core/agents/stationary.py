@@ -46,6 +46,7 @@ from ..mdp import draw
 from ..regression import check_positive, solve, solve_transposed
 from .base import action_probabilities
 
+LONGEST = 10_000_000  # placements in a game, after which a policy is taken to play without end
 READINGS = {"board": 0.0, "value": 1.0, "reward": math.nan}  # the weight of rows cleared, if fixed
 
 
@@ -100,7 +101,7 @@ class Games(NamedTuple):
 
 
 @jit
-def _values(X, n, theta, q):
+def values(X, n, theta, q):
     """Fill q with the values of the n placements in the columns of X, in the precision of theta."""
     for a in range(n):
         q[a] = 0
@@ -113,7 +114,7 @@ def _values(X, n, theta, q):
 @jit
 def _choose(X, n, theta, epsilon, eta, q, p, rng):
     """Pick a placement: the best one, ties at random, or by dithering."""
-    _values(X, n, theta, q)
+    values(X, n, theta, q)
     action_probabilities(q[:n], epsilon, eta, p)
     return draw(p[:n], rng.random())
 
@@ -190,13 +191,18 @@ class StationaryAgent(ABC):
         for i in range(games):
             self.plan()
             played.score[i], played.length[i] = self._play(rng)
+            if played.length[i] == LONGEST:
+                raise RuntimeError(f"a game must end, and game {i + 1} has lasted {LONGEST} "
+                                   f"placements: the policy plays on for ever. With the pieces "
+                                   f"{self.game.pieces!r} that may be easy; pass more of them, or "
+                                   f"fewer rows.")
         return played
 
     def _play(self, rng) -> tuple[int, int]:
         """One game; returns its score and length."""
         game, length = self.game, 0
         game.start(rng)
-        while not game.over:
+        while not game.over and length < LONGEST:
             X = np.column_stack([game.features, game.rewards])
             a = self.act(X)
             game.step(a)
@@ -284,7 +290,7 @@ def _targets(ring, before, free, gamma, q, Ab):
         b = r if free > K else r - before[K] * r
         if not ring.ended[i]:
             j = (i + 1) % N
-            _values(ring.X[j], ring.n[j], rough, q)
+            values(ring.X[j], ring.n[j], rough, q)
             best = 0
             for k in range(1, ring.n[j]):
                 best = k if q[k] > q[best] else best
@@ -309,13 +315,13 @@ def _cholesky(AA, ridge, U):
 
 
 @jit
-def _play(model, ring, theta, epsilon, eta, X, over, where, q, p, rng, agent_rng):
+def _play(model, ring, theta, epsilon, eta, X, over, where, q, p, rng, agent_rng, longest):
     """One game; returns its score and length."""
     rows = np.zeros(model.height + 4, np.int64)
     score, length, ended = 0, 0, False
     n = placements(model, rows, draw_piece(model, rng), X, over, where)
     spare, spare_over, spare_where = np.empty_like(X), np.empty_like(over), np.empty_like(where)
-    while not ended:
+    while not ended and length < longest:
         a = _choose(X, n, theta, epsilon, eta, q, p, agent_rng)
         score += place(model, rows, where[a, 0], where[a, 1], where[a, 2])
         length += 1
@@ -349,7 +355,7 @@ class FastStationary(StationaryAgent):
         _cholesky(self.ring.AA, c.lam * sigma**2, U)
         solve_transposed(U, x)
         if c.variance == "unknown" and c.sample:
-            sigma = math.sqrt((1 + (bb - x @ x) / 2) / g(1 + self.ring.at[1] / 2))
+            sigma = math.sqrt((1 + (bb - (x * x).sum()) / 2) / g(1 + self.ring.at[1] / 2))
         mean, theta = x.copy(), x + sigma * z
         solve(U, mean)
         solve(U, theta)
@@ -357,7 +363,7 @@ class FastStationary(StationaryAgent):
 
     def _play(self, rng):
         played = _play(self.game.model, self.ring, self.theta, self.epsilon, self.choices.eta,
-                       *self.game.buffers(), self._q, self._p, rng, self.rng)
+                       *self.game.buffers(), self._q, self._p, rng, self.rng, LONGEST)
         self.games += 1
         return played
 

@@ -10,8 +10,8 @@ the annealing schedule of LSVI, the number of games or the width of mini-Tetris.
   figure 14 also with the rows cleared as one feature more;
 - a piece may stick out if what remains after clearing fits (``rule="clears"``); this is the rule
   under which RLSVI learns first. ``tetris-top-row`` and ``tetris-rules`` have the others;
-- schedules of LSVI are tuned on seeds of their own, 1000 and up, in ``fig7-tuning`` and
-  ``fig14-tuning``; the schedule with the best score over the second half of the games is used;
+- schedules of LSVI are tuned on seeds of their own, 1000 and up, in the three ``…-tuning`` tables;
+  the schedule with the best score over the second half of the games is used;
 - 1000 games, twenty seeds, ten columns.
 """
 
@@ -109,44 +109,59 @@ FIGURE_14_TUNING = Figure(
                        _grid(rule=MINI_RULES, reading=MINI_READINGS, schedule=_SCHEDULES),
                        _TUNING_SEEDS)})
 
-_AGENTS = ("rlsvi", "lsvi")
+TOP_ROW_TUNING = Figure(
+    "tetris-top-row-tuning", "Section 6.2, footnote", "Schedules of LSVI, a full square in the top "
+    "row ends the game", learning_curve, {
+        "quick": Scale({"agent": "lsvi", "rule": "top row", "games": 50, "every": 25},
+                       _grid(schedule=_SCHEDULES[:2]), range(1000, 1001)),
+        "paper": Scale({"agent": "lsvi", "rule": "top row", "games": 500, "every": 50},
+                       _grid(schedule=_SCHEDULES), _TUNING_SEEDS)})
 
-TOP_ROW = Figure(
-    "tetris-top-row", "Section 6.2, figure 7", "Figure 7, a full square in the top row ends it",
-    learning_curve, {
-        "quick": Scale({"rule": "top row", "games": 50, "every": 25}, _grid(agent=_AGENTS),
-                       range(1)),
-        "paper": Scale({"rule": "top row", "games": 1000, "every": 50}, _grid(agent=_AGENTS),
-                       range(3))})
-
-RULES = Figure(
-    "tetris-rules", "Section 6.2", "What each ending rule does, 400 games",
-    learning_curve, {
-        "quick": Scale({"games": 50, "every": 25}, _grid(rule=("fits",), agent=_AGENTS), range(1)),
-        "paper": Scale({"games": 400, "every": 25},
-                       _grid(rule=("fits", "overflow", "overflow top"), agent=_AGENTS), range(1))})
-
-_VARIANTS = (*({"agent": agent, "reading": reading, "targets": "sample", "sweeps": 1,
-                "variance": "known"} for reading in ("board", "reward") for agent in _AGENTS),
-             *({"agent": "rlsvi", "reading": "value", "targets": "sample", "sweeps": 1,
-                "variance": "known", **change}
-               for change in ({"targets": "mean"}, {"sweeps": 4}, {"variance": "unknown"})),
-             {"agent": "lsvi", "reading": "value", "targets": "mean", "sweeps": 4,
-              "variance": "known"})
-
-READINGS = Figure(
-    "tetris-readings", "Section 6.2 and appendix D", "What each reading of Algorithm 7 does, "
-    "400 games", learning_curve, {
-        "quick": Scale({"games": 50, "every": 25}, _VARIANTS[:2], range(1)),
-        "paper": Scale({"games": 400, "every": 25}, _VARIANTS, range(1))})
-
-# What the two tuning tables say; a test holds these to them.
+# What the three tuning tables say; a test holds these to them.
 TUNED = "ε = 1, halved every 50 games"
+TOP_ROW_TUNED = "greedy"
 MINI_TUNED = {"top row": {"value": "ε = 1, halved every 10 games",
                           "reward": "ε = 1, halved every 10 games"},
               "clears": {"value": "ε = 1, halved every 10 games",
                          "reward": "ε = 0.1, halved every 10 games"},
               "overflow top": {"value": "ε = 1, halved every 50 games", "reward": "greedy"}}
+
+_AGENTS = ("rlsvi", "lsvi")
+_TOP_ROW = {"rule": "top row", "schedule": TOP_ROW_TUNED, "games": 1000, "every": 50}
+
+TOP_ROW = Figure(
+    "tetris-top-row", "Section 6.2, figure 7", "Figure 7, a full square in the top row ends it",
+    learning_curve, {
+        "quick": Scale(_TOP_ROW | {"games": 50, "every": 25}, _grid(agent=_AGENTS), range(1)),
+        "paper": Scale(_TOP_ROW, _grid(agent=_AGENTS), range(10))})
+
+RULES = Figure(
+    "tetris-rules", "Section 6.2", "What each ending rule does, 400 games",
+    learning_curve, {
+        "quick": Scale({"games": 50, "every": 25}, _grid(rule=("fits",), agent=_AGENTS), range(1)),
+        "paper": Scale({"games": 400, "every": 25}, _grid(
+            rule=("fits", "overflow", "overflow top"), agent=_AGENTS), range(10))})
+
+_PLAIN = {"agent": "rlsvi", "reading": "value", "targets": "sample", "sweeps": 1,
+          "variance": "known"}
+_VARIANTS = tuple(_PLAIN | change for change in (
+    {}, {"reading": "board"}, {"reading": "reward"}, {"targets": "mean"}, {"sweeps": 4},
+    {"variance": "unknown"}, {"agent": "lsvi"}, {"agent": "lsvi", "reading": "board"},
+    {"agent": "lsvi", "reading": "reward"}, {"agent": "lsvi", "sweeps": 4}))
+
+READINGS = Figure(
+    "tetris-readings", "Section 6.2 and appendix D", "What each reading of Algorithm 7 does, "
+    "400 games", learning_curve, {
+        "quick": Scale({"schedule": TUNED, "games": 50, "every": 25}, _VARIANTS[:2], range(1)),
+        "paper": Scale({"schedule": TUNED, "games": 400, "every": 25}, _VARIANTS, range(10))})
+
+_VARIANCE = {"agent": "rlsvi", "games": 1000, "every": 50}
+
+VARIANCE = Figure(
+    "tetris-variance", "Appendix D.2", "RLSVI with an unknown variance, on the seeds of figure 7",
+    learning_curve, {
+        "quick": Scale(_VARIANCE | {"games": 100}, _grid(variance=("unknown",)), range(1)),
+        "paper": Scale(_VARIANCE, _grid(variance=("unknown",)), range(20))})
 
 _FIGURE_7 = {"schedule": TUNED, "games": 1000, "every": 50, "weights": True}
 
@@ -172,5 +187,5 @@ GAMES = Figure(
         "paper": Scale({"early": 5, "late": 400, "keep": 300}, _grid(policy=("early", "late")),
                        range(1))})
 
-ALL = (FIGURE_7, FIGURE_7_TUNING, FIGURE_14, FIGURE_14_TUNING, TOP_ROW, RULES, READINGS, GAMES,
-       OPTIMISM, KNOWN)
+ALL = (FIGURE_7, FIGURE_7_TUNING, FIGURE_14, FIGURE_14_TUNING, TOP_ROW, TOP_ROW_TUNING, RULES,
+       READINGS, VARIANCE, GAMES, OPTIMISM, KNOWN)

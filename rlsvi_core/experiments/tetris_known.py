@@ -6,16 +6,18 @@ and three of Thiery and Scherrer):
 1. landing height: the middle of the piece as it lands;
 2. eroded piece cells: rows cleared times squares of the piece that went with them;
 3. row transitions: changes between full and empty along the rows, walls full;
-4. column transitions: the same along the columns, floor full;
+4. column transitions: the same along the columns, floor full, above the board empty;
 5. holes: empty squares with a full one above;
-6. cumulative wells: a well is a column of empty squares between full ones; its squares count 1 and
-   the empty ones directly below count again;
+6. cumulative wells: under an empty square between two full ones, 1 + 2 + … + n for the n empty
+   squares from it down to the next full one;
 7. hole depth: full squares in a row directly above a hole;
 8. rows with holes;
 9. pattern diversity: how many of the steps −2, …, 2 between neighbouring heights occur.
 
 Their game ends when the stack passes the top and clears nothing then, and their players avoid that
-while they can, which is our rule ``"fits"``.
+while they can, which is our rule ``"fits"``. The players are the cross-entropy controller of Thiery
+and Scherrer (2009), called DU, and the two of Gabillon, Ghavamzadeh and Scherrer (2013), trained on
+10 and on 20 rows.
 """
 
 import numpy as np
@@ -25,9 +27,10 @@ from ..envs.tetris import Tetris, draw_piece, measure, place, placements
 from .figure import Figure, Scale, streams
 
 PLAYERS = {
-    "Dellacherie": (-1.0, 1.0, -1.0, -1.0, -4.0, -1.0, 0.0, 0.0, 0.0),
-    "DT-10": (-2.18, 2.42, -2.17, -3.31, 0.95, -2.22, -0.81, -9.65, 1.27)}
-PUBLISHED = {"DT-10": 5000}  # Gabillon, Ghavamzadeh and Scherrer (2013), 10 × 10
+    "DT-10": (-2.18, 2.42, -2.17, -3.31, 0.95, -2.22, -0.81, -9.65, 1.27),
+    "DT-20": (-2.68, 1.38, -2.41, -6.32, 2.03, -2.71, -0.43, -9.48, 0.89),
+    "DU": (-12.63, 6.60, -9.22, -19.77, -13.08, -10.49, -1.61, -24.04, 0.0)}
+PUBLISHED = {"DT-10": 5000, "DT-20": 4300, "DU": 3800}  # rows a game on 10 × 10, the 2013 paper
 
 
 @jit
@@ -55,15 +58,16 @@ def features(W, H, rows, heights, f):
         lids = rows[y] & (~below | lids)
         f[6] += _count(lids)
         below = rows[y]
-        wells = ~framed & (framed << 1) & (framed >> 1) & full << 1
-        depth = y
-        while wells and depth >= 0:
-            wells &= ~(rows[depth] << 1)
-            f[5] += _count(wells)
-            depth -= 1
+    f[3] += _count(below)  # from a full square in the top row to the air
+    depth = np.zeros(W, np.int64)  # of the well that each column is in
     for y in range(H - 1, -1, -1):
         f[7] += (covered & ~rows[y]) != 0
         covered |= rows[y]
+        framed = rows[y] << 1 | walls
+        for c in range(W):
+            between = framed >> c & 5 == 5
+            depth[c] = 0 if rows[y] >> c & 1 else depth[c] + 1 if between or depth[c] else 0
+            f[5] += depth[c]
     seen = 0
     for c in range(W - 1):
         step = heights[c + 1] - heights[c]
@@ -109,10 +113,10 @@ def scores(seed: int, player: str, rule: str, height: int, games: int):
             for i in range(games)]
 
 
-_CELLS = ({"player": "Dellacherie", "rule": "fits"}, {"player": "DT-10", "rule": "fits"},
-          {"player": "DT-10", "rule": "clears"})
+_CELLS = (*({"player": player, "rule": "fits"} for player in PLAYERS),
+          *({"player": player, "rule": "clears"} for player in PLAYERS))
 
 KNOWN = Figure(
     "tetris-known", "Section 6.2", "Published players on a board of ten rows",
     scores, {"quick": Scale({"height": 10, "games": 5}, _CELLS[:1], range(1)),
-             "paper": Scale({"height": 10, "games": 100}, _CELLS, range(3))})
+             "paper": Scale({"height": 10, "games": 100}, _CELLS, range(5))})

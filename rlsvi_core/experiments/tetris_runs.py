@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..agents import stationary
-from ..agents.stationary import StationaryAgent
+from ..agents.stationary import StationaryAgent, values
 from ..envs.tetris import Tetris, draw_piece, place, placements
 from .figure import streams
 
@@ -67,7 +67,7 @@ class Placement(NamedTuple):
 def play(game: Tetris, theta, rng) -> tuple[list[Placement], list[list[int]]]:
     """A game of the greedy policy with K + 1 weights: the placements, and the board before each."""
     rng, model, rows = np.random.default_rng(rng), game.model, np.zeros_like(game.rows)
-    X, over, where = game.buffers()
+    (X, over, where), q = game.buffers(), np.empty(game.A)
     moves: list[Placement] = []
     boards: list[list[int]] = []
     ended = False
@@ -76,7 +76,8 @@ def play(game: Tetris, theta, rng) -> tuple[list[Placement], list[list[int]]]:
         n = placements(model, rows, piece, X, over, where)
         if n == 0:
             break
-        a = int((X[:, :n].T @ theta).argmax())
+        values(X, n, theta, q)
+        a = int(q[:n].argmax())
         o, c, y = where[a].tolist()
         boards.append(rows[:game.height].tolist())
         cleared = int(place(model, rows, o, c, y))
