@@ -291,8 +291,8 @@ def plain_published_features(board, width, height):
                 y = bottom
             y -= 1
     for c, y in holes:
-        above = itertools.takewhile(lambda z: (c, z) in board, itertools.count(y + 1))
-        lids |= {(c, z) for z in above}
+        while (c, y := y + 1) in board:
+            lids.add((c, y))
     return [sum(((x, y) in full) != ((x + 1, y) in full)
                 for y in range(height) for x in range(-1, width)),
             sum(((x, y) in full) != ((x, y + 1) in full)
