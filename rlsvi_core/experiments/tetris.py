@@ -143,11 +143,12 @@ RULES = Figure(
             rule=("fits", "overflow", "overflow top"), agent=_AGENTS), range(10))})
 
 _PLAIN = {"agent": "rlsvi", "reading": "value", "targets": "sample", "sweeps": 1,
-          "variance": "known"}
+          "variance": "known", "lam": 1.0, "sigma": 1.0}
 _VARIANTS = tuple(_PLAIN | change for change in (
     {}, {"reading": "board"}, {"reading": "reward"}, {"targets": "mean"}, {"sweeps": 4},
-    {"variance": "unknown"}, {"agent": "lsvi"}, {"agent": "lsvi", "reading": "board"},
-    {"agent": "lsvi", "reading": "reward"}, {"agent": "lsvi", "sweeps": 4}))
+    {"variance": "unknown"}, {"sigma": 0.1}, {"sigma": 10.0}, {"lam": 0.01}, {"lam": 100.0},
+    *({"agent": "lsvi"} | change for change in (
+        {}, {"reading": "board"}, {"reading": "reward"}, {"sweeps": 4}))))
 
 READINGS = Figure(
     "tetris-readings", "Section 6.2 and appendix D", "What each reading of Algorithm 7 does, "
@@ -180,6 +181,21 @@ FIGURE_14 = Figure(
     learning_curve, {"quick": Scale(_MINI | {"games": 100}, _FIGURE_14[:2], range(1)),
                      "paper": Scale(_MINI, _FIGURE_14, range(20))})
 
+_ANNEALED = ("greedy", "ε = 0.1, halved every 10 games", "ε = 1, halved every 10 games")
+
+WIDTHS = Figure(
+    "tetris-widths", "Appendix D.3, figure 14", "Mini-Tetris on boards of other widths",
+    learning_curve, {
+        "quick": Scale(_MINI | {"games": 100},
+                       ({"width": 5, "rule": "clears", "reading": "value", "agent": "rlsvi",
+                         "schedule": "greedy"},), range(1)),
+        "paper": Scale(_MINI, tuple(
+            {"width": width, "rule": rule, "reading": reading, "agent": agent,
+             "schedule": schedule}
+            for width, rule, reading in product((5, 6, 7, 8), MINI_RULES, MINI_READINGS)
+            for agent, schedule in (("rlsvi", "greedy"), *(("lsvi", s) for s in _ANNEALED))),
+            range(10))})
+
 GAMES = Figure(
     "tetris-games", "Section 6.2", "Two games to watch", watch, {
         "quick": Scale({"early": 1, "late": 5, "keep": 50}, _grid(policy=("early", "late")),
@@ -188,4 +204,4 @@ GAMES = Figure(
                        range(1))})
 
 ALL = (FIGURE_7, FIGURE_7_TUNING, FIGURE_14, FIGURE_14_TUNING, TOP_ROW, TOP_ROW_TUNING, RULES,
-       READINGS, VARIANCE, GAMES, OPTIMISM, KNOWN)
+       READINGS, VARIANCE, WIDTHS, GAMES, OPTIMISM, KNOWN)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..agents import stationary
-from ..agents.stationary import StationaryAgent, values
+from ..agents.stationary import values
 from ..envs.tetris import Tetris, draw_piece, place, placements
 from .figure import streams
 
@@ -24,26 +24,26 @@ SCHEDULES: dict[str, dict[str, float]] = {
     "Boltzmann, η = 0.1": {"eta": 0.1}, "Boltzmann, η = 1": {"eta": 1.0}}
 
 
-def make_agent(agent: str, game: Tetris, schedule: str, reading: str, targets: str, sweeps: int,
-               variance: str, rng) -> StationaryAgent:
-    match agent:
-        case "rlsvi":
-            return stationary.rlsvi(game, reading=reading, targets=targets, sweeps=sweeps,
-                                    variance=variance, rng=rng)
-        case "lsvi":
-            return stationary.lsvi(game, reading=reading, sweeps=sweeps, rng=rng,
-                                   **SCHEDULES[schedule])
-    raise ValueError(f"agent must be 'rlsvi' or 'lsvi'; it is {agent!r}.")
-
-
 def learning_curve(seed: int, agent: str, games: int, every: int, rule: str = "clears",
                    reading: str = "value", schedule: str = "greedy", targets: str = "sample",
-                   sweeps: int = 1, variance: str = "known", height: int = 20,
-                   pieces: str = "IJLOSTZ", weights: bool = False):
-    """Mean score and length of every block of games; with the mean weights after it, if asked."""
+                   sweeps: int = 1, variance: str = "known", lam: float = 1.0, sigma: float = 1.0,
+                   width: int = 10, height: int = 20, pieces: str = "IJLOSTZ",
+                   weights: bool = False):
+    """Mean score and length of every block of games; with the mean weights after it, if asked.
+
+    LSVI has only the mean, so targets, variance and sigma are RLSVI's, the schedule is LSVI's.
+    """
     _, env_rng, agent_rng = streams(seed)
-    learner = make_agent(agent, Tetris(10, height, pieces, rule), schedule, reading, targets,
-                         sweeps, variance, agent_rng)
+    game = Tetris(width, height, pieces, rule)
+    match agent:
+        case "rlsvi":
+            learner = stationary.rlsvi(game, lam, sigma, reading=reading, targets=targets,
+                                       sweeps=sweeps, variance=variance, rng=agent_rng)
+        case "lsvi":
+            learner = stationary.lsvi(game, lam, reading=reading, sweeps=sweeps, rng=agent_rng,
+                                      **SCHEDULES[schedule])
+        case _:
+            raise ValueError(f"agent must be 'rlsvi' or 'lsvi'; it is {agent!r}.")
     rows = []
     for n in range(every, games + 1, every):
         block = learner.learn(every, env_rng)
