@@ -24,6 +24,7 @@ import pandas as pd
 from scipy.stats import t as student
 
 from .figure import Figure, Scale
+from .tetris_buffer import BUFFER
 from .tetris_known import KNOWN
 from .tetris_optimism import OPTIMISM
 from .tetris_runs import SCHEDULES, learning_curve, watch
@@ -62,6 +63,19 @@ def levels(table: pd.DataFrame, by, games: int = 200) -> pd.DataFrame:
     """The mean of these over the seeds, with its interval, for each cell."""
     found = finals(table, by, games).groupby(list(by)).agg(level)
     return pd.DataFrame([one._asdict() for one in found], index=found.index)
+
+
+def gaps(table: pd.DataFrame, by=()) -> pd.DataFrame:
+    """RLSVI minus LSVI with the best of its schedules, seed by seed, in each cell: the mean over
+    the last 200 games, with its interval."""
+    found = {}
+    for key, cell in table.groupby(list(by)) if by else [(0, table)]:
+        last = finals(cell.assign(schedule=cell.get("schedule", "")), ["agent", "schedule"])
+        lsvi = last["lsvi"].unstack("schedule")
+        gap = last["rlsvi"].droplevel("schedule") - lsvi[lsvi.mean().idxmax()]
+        found[key] = level(gap)._asdict()
+    index = pd.MultiIndex.from_tuples(found, names=by) if by else None
+    return pd.DataFrame(found.values(), index=index)
 
 
 def learned_at(table: pd.DataFrame, by, threshold: float = LEARNED) -> pd.Series:
@@ -204,4 +218,4 @@ GAMES = Figure(
                        range(1))})
 
 ALL = (FIGURE_7, FIGURE_7_TUNING, FIGURE_14, FIGURE_14_TUNING, TOP_ROW, TOP_ROW_TUNING, RULES,
-       READINGS, VARIANCE, WIDTHS, GAMES, OPTIMISM, KNOWN)
+       READINGS, VARIANCE, WIDTHS, GAMES, OPTIMISM, BUFFER, KNOWN)

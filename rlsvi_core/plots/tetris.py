@@ -86,27 +86,73 @@ def schedules(table: pd.DataFrame) -> Figure:
 
 
 def variant(row) -> str:
-    """A reading in words."""
-    words = [f"{LABEL[row.agent]}, Φ = {row.reading}"]
-    words += ["mean in targets"] if row.targets == "mean" and row.agent == "rlsvi" else []
+    """A reading in words: the agent, and what differs from the printed algorithm."""
+    words = [f"Φ = {row.reading}"] if row.reading != "value" else []
+    words += ["mean in targets"] if row.targets == "mean" else []
     words += [f"{row.sweeps} sweeps"] if row.sweeps > 1 else []
     words += ["σ unknown"] if row.variance == "unknown" else []
-    return ", ".join(words)
+    words += [f"σ = {row.sigma:g}"] if row.sigma != 1 else []
+    words += [f"λ = {row.lam:g}"] if row.lam != 1 else []
+    return f"{LABEL[row.agent]}, {', '.join(words) or 'as in figure 7'}"
 
 
 @styled
-def readings(table: pd.DataFrame) -> Figure:
-    """Learning curves of every variant of Algorithm 7."""
-    cells = ["agent", "reading", "targets", "sweeps", "variance"]
-    fig, ax = canvas(width=7.6, height=3.8)
-    styles = iter(["-", "--", "-.", ":", "-", "--", "-.", ":"])
-    for _, group in table.groupby(cells, sort=False):
-        first = group.iloc[0]
-        curve = group.groupby("game").score.mean()
-        ax.plot(curve.index, curve, next(styles), lw=1.8, label=variant(first),
-                color=COLOUR[AGENT[first.agent]], alpha=0.9, marker=len(ax.lines) % 8, markevery=4)
-    ax.set(xlabel="game", ylabel="rows a game", yscale="log")
-    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+def readings(table: pd.DataFrame, games: int = 100) -> Figure:
+    """Every variant of Algorithm 7: when it learns, and how well it plays at the end."""
+    cells = ["agent", "reading", "targets", "sweeps", "variance", "lam", "sigma"]
+    fig, axes = canvas(2, width=9.0, height=4.2, sharey=True)
+    names = []
+    when, final = tetris.learned_at(table, cells), tetris.finals(table, cells, games)
+    for y, (key, group) in enumerate(table.groupby(cells, sort=False)):
+        names.append(variant(group.iloc[0]))
+        look = {"color": COLOUR[AGENT[group.iloc[0].agent]]}
+        for ax, runs, outside in ((axes[0], when.loc[key], 1.08 * table.game.max()),
+                                  (axes[1], final.loc[key], 0)):
+            shown = runs.replace(np.inf, outside)
+            ax.plot(shown, y + np.linspace(-0.2, 0.2, len(shown)), "o", ms=3.5, alpha=0.6, **look)
+        axes[0].plot(min(when.loc[key].median(), 1.08 * table.game.max()), y, "|", ms=15, mew=2.5,
+                     color="black")
+        axes[1].plot(final.loc[key].mean(), y, "|", ms=15, mew=2.5, color="black")
+    axes[0].axvline(1.04 * table.game.max(), color="0.6", lw=1, ls=":")
+    axes[0].set(yticks=range(len(names)), yticklabels=names,
+                xlabel=f"games until {tetris.LEARNED} rows a game; right of the line: never")
+    axes[1].set(xlabel=f"rows a game, last {games} games", xscale="log")
+    axes[0].invert_yaxis()
+    return fig
+
+
+@styled
+def variance(table: pd.DataFrame) -> Figure:
+    """RLSVI with its noise variance known and unknown: means and 10–90% bands over the seeds."""
+    fig, ax = canvas(height=2.9)
+    for (name, group), colour, style in zip(
+            table.groupby("variance"), (COLOUR["rlsvi"], COLOUR["theory"]), ("-", "--"),
+            strict=False):
+        runs = group.pivot(index="game", columns="seed", values="score")
+        ax.fill_between(runs.index, *np.quantile(runs, [0.1, 0.9], axis=1), alpha=0.15, lw=0,
+                        color=colour)
+        ax.plot(runs.index, runs.mean(axis=1), style, lw=2, color=colour, label=f"σ {name}")
+    ax.set(xlabel="game", ylabel="rows a game, mean of 50 games")
+    ax.legend()
+    return fig
+
+
+@styled
+def widths(table: pd.DataFrame) -> Figure:
+    """Mini-Tetris: RLSVI minus the best LSVI, with its interval, against the width of the board."""
+    found = tetris.gaps(table, ["reading", "rule", "width"])
+    fig, axes = plt.subplots(2, 3, figsize=(9.0, 4.2), sharex=True, sharey=True)
+    for ax, ((reading, rule), gap) in zip(
+            axes.flat, found.groupby(["reading", "rule"], sort=False), strict=True):
+        x = gap.index.get_level_values("width")
+        ax.errorbar(x, gap["mean"], yerr=[gap["mean"] - gap.low, gap.high - gap["mean"]],
+                    fmt="o", ms=5, lw=1.5, color=COLOUR["rlsvi"])
+        ax.axhline(0, color="black", lw=0.8)
+        ax.set_title(f"Φ = {reading}, {rule}", fontsize=9)
+    for ax in axes[-1]:
+        ax.set_xlabel("columns")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("RLSVI − LSVI, rows")
     return fig
 
 
@@ -160,21 +206,42 @@ def optimism(table: pd.DataFrame) -> Figure:
 
 
 @styled
-def known(table: pd.DataFrame, published: dict[str, float]) -> Figure:
-    """The scores of published players: the share of games that lasted beyond each score."""
+def buffer(table: pd.DataFrame) -> Figure:
+    """RLSVI with buffers of several sizes: means and 10–90% bands over the seeds."""
     fig, ax = canvas(height=2.9)
-    for ((player, rule), runs), style in zip(table.groupby(["player", "rule"]), ("-.", "-", "--"),
-                                             strict=True):
-        x = np.sort(runs.score)
-        ax.plot(x, 1 - np.arange(1, x.size + 1) / (x.size + 1), style, lw=2,
-                label=f"{player}, rule “{rule}”: mean {x.mean():.0f}")
-    for player, mean in published.items():
-        grid = np.linspace(0, table.score.max(), 200)
-        ax.plot(grid, np.exp(-grid / mean), ":", color="black", lw=1.2,
-                label=f"exponential with the reported mean of {player}, {mean:.0f}")
-    ax.set(xlabel="rows", ylabel="share of games with more", yscale="log", ylim=(5e-3, 1.1),
-           xlim=(0, 25_000))
-    ax.legend(fontsize=8)
+    for (N, group), style in zip(table.groupby("N"), (":", "--", "-"), strict=False):
+        runs = group.pivot(index="game", columns="seed", values="score")
+        (line,) = ax.plot(runs.index, runs.mean(axis=1), style, lw=2, label=f"N = {N:,}")
+        ax.fill_between(runs.index, *np.quantile(runs, [0.1, 0.9], axis=1), alpha=0.15, lw=0,
+                        color=line.get_color())
+    ax.set(xlabel="game", ylabel="rows a game, mean of 50 games", yscale="log")
+    ax.legend()
+    return fig
+
+
+@styled
+def known(table: pd.DataFrame, published: dict[str, float]) -> Figure:
+    """Published players: our means beside the reported ones, and the law of their scores."""
+    fig, axes = canvas(2, width=9.0, height=2.9)
+    for y, (player, style) in enumerate(zip(published, ("-", "--", "-."), strict=True)):
+        axes[0].plot(published[player], y, "D", ms=9, mfc="none", color="black",
+                     label="reported" if y == 0 else None)
+        for rule, shift, marker in (("fits", -0.12, "o"), ("clears", 0.12, "s")):
+            scores = table[(table.player == player) & (table.rule == rule)].score
+            axes[0].errorbar(scores.mean(), y + shift, xerr=1.96 * scores.sem(), fmt=marker, ms=5,
+                             color=COLOUR["rlsvi" if rule == "fits" else "theory"],
+                             label=f"here, rule “{rule}”" if y == 0 else None)
+        x = np.sort(table[(table.player == player) & (table.rule == "fits")].score)
+        axes[1].plot(x / x.mean(), 1 - np.arange(1, x.size + 1) / (x.size + 1), style, lw=1.8,
+                     label=player)
+    axes[0].set(yticks=range(len(published)), yticklabels=published, xlabel="rows a game",
+                xlim=(0, None), ylim=(len(published) - 0.5, -0.5))
+    axes[0].legend(fontsize=8, loc="lower left")
+    grid = np.linspace(0, 5, 50)
+    axes[1].plot(grid, np.exp(-grid), ":", color="black", lw=1.5, label="exponential law")
+    axes[1].set(xlabel="rows, in units of the player's mean", ylabel="share of games with more",
+                yscale="log", ylim=(5e-3, 1.1), xlim=(0, 5.5))
+    axes[1].legend(fontsize=8)
     return fig
 
 
@@ -214,8 +281,9 @@ def player(table: pd.DataFrame, policy: str, title: str) -> str:
 
 DRAW = {  # how ``rlsvi plot`` draws each stored table
     "fig7": fig7, "fig7-tuning": schedules, "fig14-tuning": schedules, "tetris-top-row": fig7,
+    "tetris-top-row-tuning": schedules, "tetris-variance": variance, "tetris-widths": widths,
     "fig14": lambda table: small_multiples(table, ["reading", "rule"], log=False),
     "tetris-rules": lambda table: small_multiples(table, ["rule"]),
     "tetris-readings": readings, "tetris-games": games,
     "tetris-known": lambda table: known(table, tetris_known.PUBLISHED),
-    "tetris-optimism": optimism}
+    "tetris-optimism": optimism, "tetris-buffer": buffer}
