@@ -154,7 +154,7 @@ RULES = Figure(
     learning_curve, {
         "quick": Scale({"games": 50, "every": 25}, _grid(rule=("fits",), agent=_AGENTS), range(1)),
         "paper": Scale({"games": 400, "every": 25}, _grid(
-            rule=("fits", "overflow", "overflow top"), agent=_AGENTS), range(10))})
+            rule=("fits", "overflow", "overflow top"), agent=_AGENTS), range(6))})
 
 _PLAIN = {"agent": "rlsvi", "reading": "value", "targets": "sample", "sweeps": 1,
           "variance": "known", "lam": 1.0, "sigma": 1.0}
@@ -168,7 +168,7 @@ READINGS = Figure(
     "tetris-readings", "Section 6.2 and appendix D", "What each reading of Algorithm 7 does, "
     "400 games", learning_curve, {
         "quick": Scale({"schedule": TUNED, "games": 50, "every": 25}, _VARIANTS[:2], range(1)),
-        "paper": Scale({"schedule": TUNED, "games": 400, "every": 25}, _VARIANTS, range(10))})
+        "paper": Scale({"schedule": TUNED, "games": 400, "every": 25}, _VARIANTS, range(6))})
 
 _VARIANCE = {"agent": "rlsvi", "games": 1000, "every": 50}
 
