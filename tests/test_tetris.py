@@ -225,8 +225,9 @@ def test_a_curve_records_what_the_agent_did():
 
 
 def test_the_schedules_in_use_are_the_ones_that_the_tuning_tables_prefer():
-    best = tetris.best_schedules(store.load(FIGURES["fig7-tuning"]))
-    assert best.schedule.tolist() == [tetris.TUNED]
+    for name, tuned in (("fig7-tuning", tetris.TUNED),
+                        ("tetris-top-row-tuning", tetris.TOP_ROW_TUNED)):
+        assert tetris.best_schedules(store.load(FIGURES[name])).schedule.tolist() == [tuned]
     for row in tetris.best_schedules(store.load(FIGURES["fig14-tuning"]),
                                      ["rule", "reading"]).itertuples():
         assert tetris.MINI_TUNED[row.rule][row.reading] == row.schedule
