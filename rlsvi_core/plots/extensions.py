@@ -22,6 +22,10 @@ SAMPLES = {"rlsvi": (COLOUR["rlsvi"], "-", "o", "RLSVI"),
            "bootstrap + prior": ("#CC79A7", "--", "s", "bootstrap, random prior"),
            "bootstrap": ("#D55E00", ":", "^", "bootstrap alone")}
 
+VERDICTS = {"holds": ("#0072B2", ""), "holds in part": ("#56B4E9", "//"),
+            "does not hold": ("#D55E00", "\\\\"), "misprint": ("#E69F00", ".."),
+            "can't be checked here": ("#999999", "")}
+
 
 @styled
 def incremental(table: pd.DataFrame) -> Figure:
@@ -122,6 +126,23 @@ def bootstrap(table: pd.DataFrame) -> Figure:
         ax.set(yscale="log", ylim=(1, 2.2 * budget), xlabel="chain length N", title=features)
     axes[0].set_ylabel("episodes to the first reward")
     axes[0].legend(fontsize=8, loc="lower right")
+    return fig
+
+
+@styled
+def verdicts(counts: dict[str, dict[str, int]]) -> Figure:
+    """How many statements came out how, a bar for each section and appendix."""
+    fig, ax = canvas(width=8.2, height=4.6)
+    left = np.zeros(len(counts))
+    for verdict, (colour, hatch) in VERDICTS.items():
+        width = np.array([one[verdict] for one in counts.values()])
+        ax.barh(range(len(counts)), width, left=left, color=colour, hatch=hatch, ec="white",
+                label=verdict)
+        left += width
+    ax.set_yticks(range(len(counts)), counts)
+    ax.invert_yaxis()
+    ax.set(xlabel="statements")
+    ax.legend(loc="upper right")
     return fig
 
 
