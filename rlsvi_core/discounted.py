@@ -7,8 +7,8 @@ leads to :math:`s_{t+1} \sim P(\cdot \mid s_t, a_t)` with a reward, for ever, an
     Q^*(s, a) = \mathbb E[r_t + \gamma V^*(s_{t+1}) \mid s, a], \qquad
     V^*(s) = \max_a Q^*(s, a).
 
-Both are the limit of value iteration, here run until nothing changes any more: a contraction by
-γ a sweep, so the last bit settles after some :math:`37/(1-\gamma)` sweeps.
+Both are the limit of value iteration, here run until a sweep changes nothing beyond rounding: a
+contraction by γ a sweep, so some :math:`37/(1-\gamma)` sweeps do.
 
 What an agent loses by an action is its gap :math:`\Delta(s, a) = V^*(s) - Q^*(s, a) \ge 0`. Its
 regret is the sum of gaps along its path; discounted from a start s, the expected sum is exactly
@@ -29,6 +29,7 @@ def _iterate(model, mu, gamma, Q):
     """Value iteration in place; a policy's own actions are weighted by mu, empty for the best."""
     successor, probability, _, reward, _, _, _ = model
     _, S, A, B = successor.shape
+    rounding = 1e-15 * np.abs(reward).max() / (1.0 - gamma)  # of the largest value there can be
     V, changed = np.zeros(S), True
     while changed:
         changed = False
@@ -41,7 +42,7 @@ def _iterate(model, mu, gamma, Q):
                         reward[0, s, a, b] + gamma * V[successor[0, s, a, b]])
                 Q[s, a] = total
                 value = value + mu[s, a] * total if mu.shape[0] else max(value, total)
-            changed |= abs(value - V[s]) > 1e-15 * abs(value)
+            changed |= abs(value - V[s]) > rounding
             V[s] = value
     return V
 
@@ -93,7 +94,9 @@ class DiscountedMDP:
     def evaluate(self, policy) -> np.ndarray:
         """V^μ of a policy given as an (S, A) array of probabilities."""
         policy = np.ascontiguousarray(policy, dtype=float)
-        if policy.shape != (self.S, self.A) or not np.allclose(policy.sum(axis=1), 1):
-            raise ValueError(f"a policy has shape {(self.S, self.A)} and rows that sum to 1; this "
-                             f"one has shape {policy.shape}. Index it [s, a].")
+        if policy.shape != (self.S, self.A) or (policy < 0).any() or not np.allclose(
+                policy.sum(axis=1), 1):
+            raise ValueError(f"a policy has shape {(self.S, self.A)} and rows of probabilities "
+                             f"that sum to 1; this one has shape {policy.shape} and sums "
+                             f"{policy.sum(axis=-1)}. Index it [s, a].")
         return _iterate(self.model, policy, self.gamma, np.empty((self.S, self.A)))
