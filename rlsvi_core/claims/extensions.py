@@ -323,22 +323,20 @@ def _():
 def _():
     """Perturbations that change little from step to step let the agent carry out longer plans."""
     cells = waits(store.load(FIGURES["continual"]), ["agent", "gamma", "n"])
-    wins, losses, settings = [], [], []
-    for gamma in (0.9, 0.95, 0.99):
-        for n in (12, 16, 20, 24):
-            lasting, abrupt = (cells.loc[agent, gamma, n] for agent in ("mended", "printed"))
-            if math.isfinite(lasting["low"]) or math.isfinite(abrupt["low"]):
-                settings.append((gamma, n))
-                wins += [(gamma, n)] if lasting["high"] < abrupt["low"] else []
-                losses += [(gamma, n)] if abrupt["high"] < lasting["low"] else []
-    one, two = (cells.loc[agent, 0.95, 20] for agent in ("mended", "printed"))
+    lasting, abrupt = cells.loc["mended"], cells.loc["printed"]
+    sooner, later = lasting["high"] < abrupt["low"], abrupt["high"] < lasting["low"]
+    long = cells.loc["mended"].index.get_level_values("n") >= 12
+    one, two = lasting.loc[0.95, 20], abrupt.loc[0.95, 20]
+    wins, losses, settings = int(sooner[long].sum()), int(later[long].sum()), int(long.sum())
     return Evidence(
-        HOLDS if len(wins) >= 0.8 * len(settings) and not losses else PARTLY if wins else FAILS,
-        f"With ρ = γ in place of √(1−γ²) the lock opens sooner beyond doubt in {len(wins)} of "
-        f"{len(settings)} settings with 12 moves or more, later in {len(losses)}. At γ = 0.95 and "
-        f"20 moves: median {one['median']:.0f} steps ({one['low']:.0f} to {one['high']:.0f}) "
-        f"against {two['median']:.0f} ({two['low']:.0f} to {two['high']:.0f}).",
-        {"wins": len(wins), "losses": len(losses), "settings": len(settings)})
+        HOLDS if wins >= 0.8 * settings and not losses else PARTLY if wins else FAILS,
+        f"With ρ = γ in place of √(1−γ²) a lock of 12 moves or more opens sooner beyond doubt in "
+        f"{wins} of {settings} settings, later in {losses}. At γ = 0.95 and 20 moves: median "
+        f"{one['median']:.0f} steps (95% interval {one['low']:.0f} to {one['high']:.0f}) against "
+        f"{two['median']:.0f} (from {two['low']:.0f} on). Short plans do not need it: "
+        f"with fewer moves the printed law is sooner in {int(later[~long].sum())} of "
+        f"{int((~long).sum())}, later in {int(sooner[~long].sum())}.",
+        {"wins": wins, "losses": losses, "settings": settings})
 
 
 @claim("F.start", "Appendix F.2", paper=OURS, kind="exact", verdict=HOLDS)

@@ -41,16 +41,18 @@ def incremental(table: pd.DataFrame) -> Figure:
     left.legend(fontsize=8)
     lengths = sorted(table.N.unique())
     arms = list(dict.fromkeys(zip(table.agent, table.prior, strict=True)))
-    for N, mark in zip(lengths, "v^so", strict=False):
+    for N, mark, colour in zip(lengths, "v^so", ("#E69F00", "#009E73", "#CC79A7", "#0072B2"),
+                               strict=True):
         final = extensions.final_regret(table, N, 1.0)
         worst = table[(table.N == N) & (table.lam == 1)].regret.max()
         right.plot([final[arm].median() / worst for arm in arms], range(len(arms)), mark, ms=5,
-                   color=COLOUR["rlsvi"], alpha=0.35 + 0.65 * (N == lengths[-1]), label=f"N = {N}")
+                   color=colour, alpha=0.8, label=f"N = {N}")
     right.set_yticks(range(len(arms)), [f"{a}, {p}" if a not in ("batch", "ν = 0") else a
                                         for a, p in arms], fontsize=8)
     right.invert_yaxis()
     right.set(xlabel="final regret / that of learning nothing", xlim=(0, 1.05))
-    right.legend(fontsize=8, loc="upper right")
+    right.legend(fontsize=8, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0),
+                 columnspacing=0.8, handletextpad=0.1)
     return fig
 
 
