@@ -128,7 +128,7 @@ def _():
         f"As printed, yes: the data kept grow from {size['VerbatimAgent', 50]} numbers after 50 "
         f"episodes to {size['VerbatimAgent', 150]} after 150. But with finitely many states the "
         f"sums of features by next state suffice: {size['FastAgent', 150]} numbers for ever, and "
-        f"the same weights to {gap:.0e}. With continuous states it stands.", PARTLY,
+        f"the same weights to rounding. With continuous states it stands.", PARTLY,
         gap=gap, sizes={f"{name} {l}": n for (name, l), n in size.items()})
 
 
@@ -145,7 +145,7 @@ def _():
     error, off = (float(np.abs(x / truth - 1).max()) for x in (right, wrong))
     return unless(error > 1e-6 or off < 10,
                   f"θ̄ = Σy is meant. From 100 exact observations it gives the true weights to "
-                  f"{error:.0e}; Σ⁻¹y is off by a factor of {off:.0e}. Nor do its units fit: "
+                  f"rounding; Σ⁻¹y is off by a factor of {off:.0e}. Nor do its units fit: "
                   f"features times c and λ times c² leave φΣy as it is and multiply φΣ⁻¹y by c⁴.",
                   MISPRINT, error=error, printed=off)
 

@@ -63,10 +63,10 @@ def travel(curves: dict[str, np.ndarray], depths) -> Figure:
     for ax, (name, v) in zip(axes, curves.items(), strict=True):
         for k, colour, line in zip(depths, ("#0072B2", "#009E73", "#E69F00", "#D55E00"),
                                    ("-", "-.", "--", ":"), strict=True):
-            ax.plot(range(len(v)), v[:, k], color=colour, ls=line, lw=1.8, label=f"{k} periods")
+            ax.plot(range(len(v)), v[:, k], color=colour, ls=line, lw=1.8, label=f"k = {k}")
         ax.set(title=name, xlabel="episodes", xscale="log", xlim=(1, len(v) - 1))
     axes[0].set_ylabel("share of the reward known")
-    axes[0].legend(fontsize=8, loc="upper left")
+    axes[-1].legend(fontsize=8, loc="lower right")
     return fig
 
 
