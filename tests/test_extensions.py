@@ -13,7 +13,7 @@ from rlsvi_core.agents.continual import FastContinual, VerbatimContinual, printe
 from rlsvi_core.agents.incremental import FastIncremental, VerbatimIncremental, incremental
 from rlsvi_core.agents.verbatim import algorithm_1, algorithm_3, posterior, regression_problem
 from rlsvi_core.discounted import DiscountedMDP
-from rlsvi_core.envs.lock import RIGHT, lock
+from rlsvi_core.envs.lock import LEFT, RIGHT, lock
 from rlsvi_core.experiments import FIGURES, Task
 from rlsvi_core.experiments.extensions import value_travels
 
@@ -206,8 +206,8 @@ def test_the_lock_has_its_closed_form():
         mdp = lock(n, gamma)
         expected = [gamma ** (n - 1 - s) / (1 - gamma**n) for s in range(n)]
         np.testing.assert_allclose(mdp.V, expected, rtol=1e-12)
-        assert (mdp.gaps >= 0).all()
-        assert (mdp.gaps[:, RIGHT] < 1e-12).all()
+        assert (mdp.gaps[:, LEFT] > 1e-3).all()
+        assert (abs(mdp.gaps[:, RIGHT]) < 1e-12).all()
 
 
 def test_a_uniform_agent_opens_the_lock_after_two_to_the_n_plus_one_minus_two_steps():
@@ -355,6 +355,20 @@ def test_resampled_rows_and_a_random_prior_by_explicit_regression(make_mdp):
         mean, _ = posterior(A, b - A @ zeta[h], 2.0 * 0.25, 1.0)
         theta[h] = zeta[h] + mean
     np.testing.assert_allclose(agent.theta, theta, rtol=1e-9)
+
+
+def test_a_bootstrap_draws_only_rows_that_exist():
+    """An episode that ends early leaves its later periods without data, and so without weights."""
+    agent = BootstrapAgent(np.ones((2, 1, 1, 1)), resample=True, random_prior=False, rng=1)
+    agent.observe(0, 0, 0, 1.0, 0)
+    agent.observe(1, 0, 0, 1.0, None)
+    agent.observe(0, 0, 0, 1.0, None)
+    agent.plan()
+    # The ridge is 0.01. One row of 1 in period 1; two in period 0, the first of which goes on.
+    later = 1 / 1.01
+    either = [(2 + i * later) / 2.01 for i in (0, 1, 2)]
+    assert agent.theta[1, 0] == pytest.approx(later)
+    assert min(abs(agent.theta[0, 0] - value) for value in either) < 1e-12
 
 
 # --- what is stored -------------------------------------------------------------------------
