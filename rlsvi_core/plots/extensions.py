@@ -135,6 +135,7 @@ def bootstrap(table: pd.DataFrame) -> Figure:
 def verdicts(counts: dict[str, dict[str, int]]) -> Figure:
     """How many statements came out how, a bar for each section and appendix."""
     fig, ax = canvas(width=8.2, height=4.6)
+    ax.set_axisbelow(True)
     left = np.zeros(len(counts))
     for verdict, (colour, hatch) in VERDICTS.items():
         width = np.array([one[verdict] for one in counts.values()])
