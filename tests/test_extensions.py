@@ -250,9 +250,19 @@ def test_discounted_gaps_add_up_to_the_shortfall():
     (lambda: FastContinual(np.ones((2, 2)), 0.9, 0.9), r"finite \(S, A, K\) array"),
     (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 1.5), "rho must lie between 0 and 1"),
     (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 0.5, 0.0), "lam must be a finite number"),
+    (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 0.5).learn(lock(3), 1),
+     r"basis is for \(S, A\) = \(2, 2\); the MDP has \(3, 2\)"),
+    (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 0.5).learn(lock(2), -1), "it is -1"),
+    (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 0.5).observe(0, 0, 0.0, 2),
+     "s_next must be one of 0, …, 1; it is 2"),
+    (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 0.5).observe(0, 0, math.nan, 1),
+     "a reward must be finite; r is nan"),
+    (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 0.5).act(-1), "s must be one of 0, …, 1"),
+    (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 0.5).learn(lock(2), 1, start=2),
+     "start must be one of 0, …, 1; it is 2"),
 ])
 def test_bad_input_is_refused(call, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((IndexError, ValueError), match=message):
         call()
 
 
@@ -309,8 +319,9 @@ def test_learning_can_go_on_where_it_stopped():
     whole = FastContinual(Phi, 0.99, 0.99, rng=1).learn(mdp, 300, 2)
     agent, rng = FastContinual(Phi, 0.99, 0.99, rng=1), np.random.default_rng(2)
     first = agent.learn(mdp, 100, rng)
-    rest = agent.learn(mdp, 200, rng, start=int(mdp.P[first.state[-1], first.action[-1]].argmax()))
+    rest = agent.learn(mdp, 200, rng, start=first.state[-1])
     assert np.array_equal(whole.action, np.concatenate([first.action, rest.action]))
+    assert np.array_equal(whole.state, np.concatenate([first.state[:-1], rest.state]))
 
 
 # --- the bootstrap --------------------------------------------------------------------------

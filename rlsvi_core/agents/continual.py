@@ -48,7 +48,7 @@ def printed(gamma: float) -> float:
 class Steps(NamedTuple):
     """What a stretch of learning did, one entry a step."""
 
-    state: np.ndarray
+    state: np.ndarray  # and, last, the state it led to
     action: np.ndarray
     reward: np.ndarray
 
@@ -74,27 +74,53 @@ class ContinualAgent(ABC):
         self.theta, self.w = np.zeros(self.K), np.zeros(self.K)
 
     @abstractmethod
-    def observe(self, s: int, a: int, r: float, s_next: int) -> None:
+    def _update(self, s: int, a: int, r: float, s_next: int) -> None:
         """Algorithm 13: from θ̃_t, w_t and the newest transition to θ̃_{t+1}, w_{t+1}."""
+
+    def observe(self, s: int, a: int, r: float, s_next: int) -> None:
+        """Take in one transition and estimate anew."""
+        self._check_indices(s=(s, self.S), a=(a, self.A), s_next=(s_next, self.S))
+        if not math.isfinite(r):
+            raise ValueError(f"a reward must be finite; r is {r!r} in state {s}. Clip or drop it "
+                             f"before the agent sees it.")
+        self._update(s, a, float(r), s_next)
 
     def act(self, s: int) -> int:
         """A greedy action, ties at random (with probability ε any action)."""
+        self._check_indices(s=(s, self.S))
         p = np.empty(self.A)
         action_probabilities(self.Phi[s] @ self.theta, self.epsilon, 0.0, p)
         return draw(p, self.rng.random())
 
     def learn(self, mdp: DiscountedMDP, steps: int, rng=None, start: int | None = None) -> Steps:
-        """Live for so many steps; to go on, call again with the same generator and the state."""
+        """Live for so many steps. To go on, call again with the generator and the last state."""
+        if (mdp.S, mdp.A) != (self.S, self.A):
+            raise ValueError(f"the basis is for (S, A) = {(self.S, self.A)}; the MDP has "
+                             f"{(mdp.S, mdp.A)}. Make the basis for this MDP.")
+        if not (isinstance(steps, (int, np.integer)) and steps >= 0):
+            raise ValueError(f"steps must be a whole number of at least 0; it is {steps!r}. Pass "
+                             f"steps=1000, say.")
+        self._check_indices(start=(0 if start is None else start, self.S))
         rng = np.random.default_rng(rng)
-        done = Steps(np.zeros(steps, np.int64), np.zeros(steps, np.int64), np.zeros(steps))
-        s = first_state(mdp.model, rng) if start is None else start
-        for t in range(steps):
-            a = self.act(s)
-            r, s_next = step(mdp.model, 0, s, a, rng)
-            self.observe(s, a, r, s_next)
-            done.state[t], done.action[t], done.reward[t] = s, a, r
-            s = s_next
+        done = Steps(np.zeros(steps + 1, np.int64), np.zeros(steps, np.int64), np.zeros(steps))
+        done.state[0] = first_state(mdp.model, rng) if start is None else start
+        self._live(mdp.model, rng, done)
         return done
+
+    def _live(self, model, rng, done: Steps) -> None:
+        """Act, observe, repeat; fills in ``done``."""
+        for t in range(done.action.size):
+            s = int(done.state[t])
+            a = done.action[t] = self.act(s)
+            done.reward[t], done.state[t + 1] = step(model, 0, s, a, rng)
+            self.observe(s, a, done.reward[t], done.state[t + 1])
+
+    @staticmethod
+    def _check_indices(**indices: tuple[int, int]) -> None:
+        for name, (value, size) in indices.items():
+            if not (isinstance(value, (int, np.integer)) and 0 <= value < size):
+                raise IndexError(f"{name} must be one of 0, …, {size - 1}; it is {value!r}. The "
+                                 f"basis has axes (S, A, K).")
 
 
 class VerbatimContinual(ContinualAgent):
@@ -104,7 +130,7 @@ class VerbatimContinual(ContinualAgent):
         super().__init__(*args, **kwargs)
         self.data = []
 
-    def observe(self, s, a, r, s_next):
+    def _update(self, s, a, r, s_next):
         self.data.append((s, a, r, s_next))
         s, a, r, s_next = (np.array(column) for column in zip(*self.data, strict=True))
         V = (self.Phi @ self.theta).max(axis=1)
@@ -133,7 +159,7 @@ def _q(Phi, theta, s, q):
 
 
 @jit
-def _observe(Phi, data, gamma, rho, sigma, rng, theta, w, s, a, r, s_next):
+def _update(Phi, data, gamma, rho, sigma, rng, theta, w, s, a, r, s_next):
     S, A, K = Phi.shape
     q, row = np.empty(A), Phi[s, a].copy()
     data.seen[s_next] = True
@@ -159,18 +185,18 @@ def _observe(Phi, data, gamma, rho, sigma, rng, theta, w, s, a, r, s_next):
 
 
 @jit
-def _learn(model, Phi, data, gamma, rho, sigma, epsilon, s, rng, agent_rng, theta, w, state, action,
-           reward):
+def _live(model, Phi, data, gamma, rho, sigma, epsilon, rng, agent_rng, theta, w, state, action,
+          reward):
     A = Phi.shape[1]
     q, p = np.empty(A), np.empty(A)
     for t in range(reward.shape[0]):
+        s = state[t]
         _q(Phi, theta, s, q)
         action_probabilities(q, epsilon, 0.0, p)
         a = draw(p, agent_rng.random())
         r, s_next = step(model, 0, s, a, rng)
-        _observe(Phi, data, gamma, rho, sigma, agent_rng, theta, w, s, a, r, s_next)
-        state[t], action[t], reward[t] = s, a, r
-        s = s_next
+        _update(Phi, data, gamma, rho, sigma, agent_rng, theta, w, s, a, r, s_next)
+        action[t], reward[t], state[t + 1] = a, r, s_next
 
 
 class FastContinual(ContinualAgent):
@@ -181,14 +207,10 @@ class FastContinual(ContinualAgent):
         self._data = Sums(math.sqrt(self.lam) * self.sigma * np.eye(self.K), np.zeros(self.K),
                           np.zeros((self.S, self.K)), np.zeros(self.S, np.bool_))
 
-    def observe(self, s, a, r, s_next):
-        _observe(self.Phi, self._data, self.gamma, self.rho, self.sigma, self.rng, self.theta,
-                 self.w, s, a, float(r), s_next)
+    def _update(self, s, a, r, s_next):
+        _update(self.Phi, self._data, self.gamma, self.rho, self.sigma, self.rng, self.theta,
+                self.w, s, a, r, s_next)
 
-    def learn(self, mdp, steps, rng=None, start=None):
-        rng = np.random.default_rng(rng)
-        done = Steps(np.zeros(steps, np.int64), np.zeros(steps, np.int64), np.zeros(steps))
-        s = first_state(mdp.model, rng) if start is None else start
-        _learn(mdp.model, self.Phi, self._data, self.gamma, self.rho, self.sigma, self.epsilon, s,
-               rng, self.rng, self.theta, self.w, *done)
-        return done
+    def _live(self, model, rng, done):
+        _live(model, self.Phi, self._data, self.gamma, self.rho, self.sigma, self.epsilon, rng,
+              self.rng, self.theta, self.w, *done)

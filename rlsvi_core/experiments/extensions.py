@@ -74,14 +74,15 @@ def opening_time(agent: str, n: int, gamma: float, seed: int, lam: float, sigma:
     """Steps to the first reward of a tabular agent on the lock, and its regret after all steps."""
     mdp = lock(n, gamma)
     _, env_rng, agent_rng = streams(seed)
-    rho = {"printed": printed(gamma), "mended": gamma, "fresh": 0.0}.get(agent, 1.0)
+    rho = {"printed": printed(gamma), "mended": gamma, "fresh": 0.0, "greedy": 1.0,
+           "epsilon-greedy": 1.0}[agent]
     learner = FastContinual(np.eye(2 * n).reshape(n, 2, 2 * n), gamma, rho, lam, sigma,
                             epsilon=0.1 if agent == "epsilon-greedy" else 0.0, rng=agent_rng)
     done = learner.learn(mdp, steps, env_rng)
     found = np.flatnonzero(done.reward)
     return [{"first_reward": int(found[0]) + 1 if found.size else steps,
              "lost": not found.size, "rewards": found.size,
-             "regret": round(float(mdp.gaps[done.state, done.action].sum()), 6)}]
+             "regret": round(float(mdp.gaps[done.state[:-1], done.action].sum()), 6)}]
 
 
 def bootstrap_time(agent: str, features: str, N: int, seed: int, lam: float, sigma: float, K: int,
