@@ -16,17 +16,21 @@ from scipy.stats import binomtest
 
 from rlsvi_core import FastAgent, FiniteMDP, VerbatimAgent, bases, chain, lsvi, rlsvi
 from rlsvi_core.agents.base import action_probabilities
+from rlsvi_core.agents.incremental import FastIncremental, VerbatimIncremental, incremental
 from rlsvi_core.agents.verbatim import Transitions, algorithm_1, algorithm_3
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
 FORMS = [FastAgent, VerbatimAgent]
+INCREMENTAL = {FastAgent: FastIncremental, VerbatimAgent: VerbatimIncremental}
 AGENTS = {
     "rlsvi": lambda Phi, **kw: rlsvi(Phi, 1.0, 0.1, **kw),
     "rlsvi, prior first": lambda Phi, **kw: rlsvi(Phi, 0.7, 0.5, first_episode="prior", **kw),
     "lsvi greedy": lambda Phi, **kw: lsvi(Phi, 0.5, **kw),
     "lsvi ε-greedy": lambda Phi, **kw: lsvi(Phi, 0.5, epsilon=0.2, **kw),
     "lsvi Boltzmann": lambda Phi, **kw: lsvi(Phi, 0.5, eta=0.3, **kw),
+    "incremental": lambda Phi, form=FastAgent, **kw: incremental(
+        Phi, 1.0, 0.1, lambda l: 1 / (l + 2), form=INCREMENTAL[form], **kw),
 }
 BASES = {
     "tabular": bases.tabular,

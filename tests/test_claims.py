@@ -45,6 +45,14 @@ def test_check_exits_1_when_a_verdict_differs(monkeypatch, capsys):
     assert "FAIL 3.value" in capsys.readouterr().out
 
 
+def test_the_sections_add_up_to_the_tally():
+    counts = claims.by_section()
+    assert {v: sum(one[v] for one in counts.values()) for v in VERDICTS} == claims.tally()
+    names = list(counts)
+    assert names.index("Section 6.3") < names.index("Section 7") < names.index("Appendix A")
+    assert len(claims.overview().splitlines()) == 3 + len(counts)
+
+
 def test_the_scoreboard_has_a_row_for_each_claim():
     board = claims.scoreboard(["3.value", "A.ridge"]).splitlines()
     assert len(board) == 4

@@ -90,7 +90,7 @@ def test_table_of_contents_is_the_book_folder():
 
 FLOORS = [
     {"compiled"},
-    {"mdp", "regression", "bases", "optimism"},
+    {"mdp", "discounted", "regression", "bases", "optimism"},
     {"envs", "agents"},
     {"experiments", "runner", "store"},
     {"claims", "plots", "cli", "__main__"},

@@ -77,15 +77,22 @@ def tally() -> dict[str, int]:
     return {verdict: verdicts.count(verdict) for verdict in VERDICTS}
 
 
+def by_section() -> dict[str, dict[str, int]]:
+    """The same for each section and appendix, in the paper's order."""
+    theirs = [one for one in REGISTER.values() if one.paper != OURS]
+    counts = {}
+    for name in dict.fromkeys(map(section, theirs)):
+        verdicts = [one.verdict for one in theirs if section(one) == name]
+        kind = "Appendix" if name[0].isalpha() else "Section"
+        counts[f"{kind} {name}"] = {verdict: verdicts.count(verdict) for verdict in VERDICTS}
+    return counts
+
+
 def overview() -> str:
     """The registered verdicts counted by section, as a Markdown table."""
     lines = ["| | " + " | ".join(VERDICTS) + " |", "| --- " * (len(VERDICTS) + 1) + "|"]
-    theirs = [one for one in REGISTER.values() if one.paper != OURS]
-    for name in dict.fromkeys(map(section, theirs)):
-        verdicts = [one.verdict for one in theirs if section(one) == name]
-        counts = (str(verdicts.count(verdict) or "–") for verdict in VERDICTS)
-        kind = "Appendix" if name[0].isalpha() else "Section"
-        lines.append(f"| {kind} {name} | " + " | ".join(counts) + " |")
+    lines += [f"| {name} | " + " | ".join(str(n or "–") for n in counts.values()) + " |"
+              for name, counts in by_section().items()]
     lines.append("| **all** | " + " | ".join(f"**{n}**" for n in tally().values()) + " |")
     return "\n".join(lines)
 

@@ -1,0 +1,187 @@
+r"""Appendix F.1: RLSVI from summary statistics and the newest episode alone.
+
+Batch RLSVI recomputes every target with the newest :math:`\tilde\theta`. Here a target is computed
+once, in the episode that saw it, with the sample that episode played by, and never again:
+
+.. math::
+    \Sigma_{l+1,h}^{-1} &= (1-\nu_l)\,\Sigma_{lh}^{-1} + \tfrac1{\sigma^2}\,\phi^\top\phi, \qquad
+    \phi = \Phi_h(s_{lh}, a_{lh}), \\
+    y_{l+1,h} &= (1-\nu_l)\,y_{lh} + \tfrac1{\sigma^2}\,\phi^\top
+    \bigl[r_{lh} + \max_\alpha (\Phi_{h+1}\tilde\theta_{l,h+1})(s_{l,h+1}, \alpha)\bigr],
+
+from :math:`\Sigma_{0h}^{-1} = \lambda I`, :math:`y_{0h} = 0`, and :math:`\tilde\theta_{lh} \sim
+N(\bar\theta_{lh}, \Sigma_{lh})` in every episode, the first included. Three readings are settled
+here:
+
+- **The mean** is :math:`\bar\theta = \Sigma y`. The paper prints :math:`\Sigma^{-1} y`.
+- **The last period.** :math:`\tilde\theta_{l,H}` does not exist; as in Algorithm 1 the target of
+  period H−1 is :math:`r_{l,H-1} + r_{lH}`.
+- **The prior.** The factor :math:`1-\nu_l` acts on all of :math:`\Sigma^{-1}`: it forgets
+  :math:`\lambda I` together with the data, and where no new data come the variance grows like
+  :math:`\prod (1-\nu_l)^{-1}`. That is ``prior="forgotten"``, as printed. ``prior="kept"`` adds
+  :math:`\nu_l\lambda I` back, so that only data are forgotten.
+
+Unrolled, row i enters the regression of episode l with weight :math:`\prod_{i<j<l}(1-\nu_j)`.
+
+Two forms, as for the batch agents. ``VerbatimIncremental`` keeps :math:`\Sigma^{-1}` and y.
+``FastIncremental`` keeps the factor :math:`U` of :math:`M = \sigma^2\Sigma^{-1}` with
+:math:`U^{-\top}\sigma^2 y` as one more column (see ``regression``): forgetting multiplies both by
+:math:`\sqrt{1-\nu}`, and a new row with its target is rotated in.
+"""
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import cho_solve, solve_triangular
+
+from ..compiled import jit
+from ..mdp import draw, first_state, last_reward, step
+from ..regression import add_row, solve
+from .base import ENDED, Agent, Run, action_probabilities, values
+from .fast import _expected_reward
+
+
+class IncrementalAgent(Agent):
+    """``nu`` is the step size: a number, or a function of the episode l = 0, 1, …"""
+
+    def __init__(self, Phi, lam: float, sigma: float, nu: float | Callable[[int], float], *,
+                 prior: str = "forgotten", first_episode: str = "prior", rng=None):
+        super().__init__(Phi, lam, sigma, sample=True, first_episode=first_episode, rng=rng)
+        if prior not in ("forgotten", "kept"):
+            raise ValueError(f"prior must be 'forgotten' (as printed) or 'kept'; it is {prior!r}. "
+                             f"Choose one of the two.")
+        self.nu, self.prior = nu, prior
+        self._seen = np.zeros(self.H, np.int64)  # episodes that reached period h
+        self._step_size(0)
+
+    def _step_size(self, l: int) -> float:
+        nu = self.nu(l) if callable(self.nu) else self.nu
+        if not 0 <= nu < 1:
+            raise ValueError(f"a step size must lie in [0, 1); nu is {nu!r} in episode {l}. 0 "
+                             f"keeps everything; 1 would leave a covariance that is not finite.")
+        return float(nu)
+
+    def _remember(self, h, s, a, r, s_next):
+        follows = h < self.H - 1 and s_next != ENDED
+        V = (self.Phi[h + 1, s_next] @ self.theta[h + 1]).max() if follows else 0.0
+        self._update(h, self.Phi[h, s, a], r + V, self._step_size(int(self._seen[h])))
+        self._seen[h] += 1
+
+    @abstractmethod
+    def _update(self, h: int, phi: np.ndarray, target: float, nu: float) -> None:
+        """Forget a little of period h and take in one row."""
+
+
+class VerbatimIncremental(IncrementalAgent):
+    """Keeps Σ⁻¹ and y, and solves anew before each episode."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.precision = np.tile(self.lam * np.eye(self.K), (self.H, 1, 1))  # Σ⁻¹
+        self.y = np.zeros((self.H, self.K))
+
+    def _update(self, h, phi, target, nu):
+        self.precision[h] = (1 - nu) * self.precision[h] + np.outer(phi, phi) / self.sigma**2
+        self.y[h] = (1 - nu) * self.y[h] + target * phi / self.sigma**2
+        if self.prior == "kept":
+            self.precision[h] += nu * self.lam * np.eye(self.K)
+
+    def _estimate(self):
+        for h in reversed(range(self.H)):  # in the order in which Algorithm 1 draws
+            L = np.linalg.cholesky(self.precision[h])
+            z = self.rng.standard_normal(self.K)
+            self.theta[h] = cho_solve((L, True), self.y[h]) + solve_triangular(
+                L, z, lower=True, trans="T")
+
+
+@jit
+def _add(U, phi, target, nu, kept, row):
+    """Forget and take in one row; ``kept`` is √λ σ if the prior stays, else 0."""
+    K = phi.shape[0]
+    for i in range(K):
+        for j in range(i, K + 1):
+            U[i, j] *= math.sqrt(1.0 - nu)
+    if kept > 0.0 and nu > 0.0:
+        for i in range(K):
+            row[:] = 0.0
+            row[i] = math.sqrt(nu) * kept
+            add_row(U, row)
+    for k in range(K):
+        row[k] = phi[k]
+    row[K] = target
+    add_row(U, row)
+
+
+@jit
+def _sample(U, sigma, rng, theta):
+    H, K = theta.shape
+    for h in range(H - 1, -1, -1):
+        for k in range(K):
+            theta[h, k] = U[h, k, K] + sigma * rng.standard_normal()
+        solve(U[h], theta[h])
+
+
+@jit
+def _learn(model, Phi, U, theta, sigma, nu, kept, skip_first, exact, rng, agent_rng, reward,
+           expected, furthest):
+    H, _, A, K = Phi.shape
+    q, p, row = np.empty(A), np.empty(A), np.empty(K + 1)
+    for i in range(reward.shape[0]):
+        if i > 0 or not skip_first:
+            _sample(U, sigma, agent_rng, theta)
+        if exact:
+            expected[i] = _expected_reward(model, Phi, theta, 0.0, 0.0)
+        s = first_state(model, rng)
+        furthest[i] = s
+        for h in range(H):
+            values(Phi, theta, h, s, q)
+            action_probabilities(q, 0.0, 0.0, p)
+            a = draw(p, agent_rng.random())
+            r, s_next = step(model, h, s, a, rng)
+            V = 0.0
+            if h < H - 1:
+                values(Phi, theta, h + 1, s_next, q)
+                V = q.max()
+            else:
+                r += last_reward(model, s_next, rng)
+            _add(U[h], Phi[h, s, a], r + V, nu[i], kept, row)
+            reward[i] += r
+            s = s_next
+            furthest[i] = max(furthest[i], s)
+
+
+class FastIncremental(IncrementalAgent):
+    """Keeps the factor; the same interface and the same weights as ``VerbatimIncremental``."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        root = math.sqrt(self.lam) * self.sigma
+        self._kept = root if self.prior == "kept" else 0.0
+        self._U = np.tile(root * np.eye(self.K, self.K + 1), (self.H, 1, 1))
+
+    def _update(self, h, phi, target, nu):
+        _add(self._U[h], phi, target, nu, self._kept, np.empty(self.K + 1))
+
+    def _estimate(self):
+        _sample(self._U, self.sigma, self.rng, self.theta)
+
+    def learn(self, mdp, episodes, rng=None, *, exact=False):
+        self._check_fits(mdp, episodes)
+        l = int(self._seen[0])
+        nu = np.array([self._step_size(l + i) for i in range(episodes)])
+        run = Run(np.zeros(episodes), np.full(episodes, np.nan), np.zeros(episodes, np.int64))
+        skip_first = self.transitions == 0 and self.first_episode == "zero"
+        _learn(mdp.model, self.Phi, self._U, self.theta, self.sigma, nu, self._kept, skip_first,
+               exact, np.random.default_rng(rng), self.rng, *run)
+        self._seen += episodes
+        self.transitions += episodes * self.H
+        return run
+
+
+def incremental(Phi, lam: float = 1.0, sigma: float = 0.1, nu: float | Callable = 0.0, *,
+                prior: str = "forgotten", first_episode: str = "prior", rng=None,
+                form: type[IncrementalAgent] = FastIncremental) -> IncrementalAgent:
+    """Incremental RLSVI with step size ν_l and greedy actions (Algorithm 2)."""
+    return form(Phi, lam, sigma, nu, prior=prior, first_episode=first_episode, rng=rng)
