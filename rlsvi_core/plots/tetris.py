@@ -115,7 +115,7 @@ def readings(table: pd.DataFrame, games: int = 100) -> Figure:
         axes[1].plot(final.loc[key].mean(), y, "|", ms=15, mew=2.5, color="black")
     axes[0].axvline(1.04 * table.game.max(), color="0.6", lw=1, ls=":")
     axes[0].set(yticks=range(len(names)), yticklabels=names,
-                xlabel=f"games until {tetris.LEARNED} rows a game; right of the line: never")
+                xlabel=f"games until {tetris.LEARNED} rows a game (right: never)")
     axes[1].set(xlabel=f"rows a game, last {games} games", xscale="log")
     axes[0].invert_yaxis()
     return fig
