@@ -273,8 +273,13 @@ def _():
     small = (found.low > 0) & ~great
     words = [f"Φ = {reading}, “{rule}”: {row.rlsvi:.2f} against {row.lsvi:.2f}"
              for (rule, reading), row in scores.iterrows()]
+    narrow = gaps(_load("tetris-widths"), ["width", "rule", "reading"])
     return Evidence(HOLDS if great.all() else PARTLY if great.any() else FAILS,
                     f"Rows a game, last 200 of 1000 games, RLSVI against tuned LSVI: "
                     f"{'; '.join(words)}. Far better in {int(great.sum())} of {len(great)} games, "
-                    f"a little better in {int(small.sum())}, at 95%.",
-                    {"far better": int(great.sum()), "better": int(small.sum())})
+                    f"a little better in {int(small.sum())}, at 95%. On 5 to 8 columns better in "
+                    f"{int((narrow.low > 0).sum())} of {len(narrow)}, worse in "
+                    f"{int((narrow.high < 0).sum())}.",
+                    {"far better": int(great.sum()), "better": int(small.sum()),
+                     "narrow, better": int((narrow.low > 0).sum()),
+                     "narrow, worse": int((narrow.high < 0).sum())})
