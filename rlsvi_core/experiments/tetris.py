@@ -176,7 +176,7 @@ VARIANCE = Figure(
     "tetris-variance", "Appendix D.2", "RLSVI with an unknown variance, on the seeds of figure 7",
     learning_curve, {
         "quick": Scale(_VARIANCE | {"games": 100}, _grid(variance=("unknown",)), range(1)),
-        "paper": Scale(_VARIANCE, _grid(variance=("unknown",)), range(10))})
+        "paper": Scale(_VARIANCE, _grid(variance=("unknown",)), range(20))})
 
 _FIGURE_7 = {"schedule": TUNED, "games": 1000, "every": 50, "weights": True}
 
