@@ -141,7 +141,7 @@ def variance(table: pd.DataFrame) -> Figure:
 def widths(table: pd.DataFrame) -> Figure:
     """Mini-Tetris: RLSVI minus the best LSVI, with its interval, against the width of the board."""
     found = tetris.gaps(table, ["reading", "rule", "width"])
-    fig, axes = plt.subplots(2, 3, figsize=(9.0, 4.2), sharex=True, sharey=True)
+    fig, axes = plt.subplots(2, 3, figsize=(9.0, 4.8), sharex=True, sharey=True)
     for ax, ((reading, rule), gap) in zip(
             axes.flat, found.groupby(["reading", "rule"], sort=False), strict=True):
         x = gap.index.get_level_values("width")
@@ -149,7 +149,6 @@ def widths(table: pd.DataFrame) -> Figure:
                     fmt="o", ms=5, lw=1.5, color=COLOUR["rlsvi"])
         ax.axhline(0, color="black", lw=0.8)
         ax.set_title(f"Φ = {reading}, {rule}", fontsize=9)
-    for ax in axes[-1]:
         ax.set_xlabel("columns")
     for ax in axes[:, 0]:
         ax.set_ylabel("RLSVI − LSVI, rows")
