@@ -101,18 +101,16 @@ def readings(table: pd.DataFrame, games: int = 100) -> Figure:
     """Every variant of Algorithm 7: when it learns, and how well it plays at the end."""
     cells = ["agent", "reading", "targets", "sweeps", "variance", "lam", "sigma"]
     fig, axes = canvas(2, width=9.0, height=4.2, sharey=True)
-    names = []
-    when, final = tetris.learned_at(table, cells), tetris.finals(table, cells, games)
+    names, never = [], 1.08 * table.game.max()
+    when = tetris.learned_at(table, cells).clip(upper=never)
+    final = tetris.finals(table, cells, games)
     for y, (key, group) in enumerate(table.groupby(cells, sort=False)):
         names.append(variant(group.iloc[0]))
         look = {"color": COLOUR[AGENT[group.iloc[0].agent]]}
-        for ax, runs, outside in ((axes[0], when.loc[key], 1.08 * table.game.max()),
-                                  (axes[1], final.loc[key], 0)):
-            shown = runs.replace(np.inf, outside)
-            ax.plot(shown, y + np.linspace(-0.2, 0.2, len(shown)), "o", ms=3.5, alpha=0.6, **look)
-        axes[0].plot(min(when.loc[key].median(), 1.08 * table.game.max()), y, "|", ms=15, mew=2.5,
-                     color="black")
-        axes[1].plot(final.loc[key].mean(), y, "|", ms=15, mew=2.5, color="black")
+        for ax, runs, middle in ((axes[0], when.loc[key], "median"),
+                                 (axes[1], final.loc[key], "mean")):
+            ax.plot(runs, y + np.linspace(-0.2, 0.2, len(runs)), "o", ms=3.5, alpha=0.6, **look)
+            ax.plot(runs.agg(middle), y, "|", ms=15, mew=2.5, color="black")
     axes[0].axvline(1.04 * table.game.max(), color="0.6", lw=1, ls=":")
     axes[0].set(yticks=range(len(names)), yticklabels=names,
                 xlabel=f"games until {tetris.LEARNED} rows a game (right: never)")
