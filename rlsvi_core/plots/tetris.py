@@ -15,17 +15,19 @@ AGENT = {"rlsvi": "rlsvi", "lsvi": "epsilon-greedy"}  # whose colours and line s
 LABEL = {"rlsvi": NAME["rlsvi"], "lsvi": "LSVI"}
 
 
-def _curves(ax, table: pd.DataFrame, label=LABEL) -> None:
+def _band(ax, table: pd.DataFrame, **look) -> None:
     """Mean over the seeds of every block's mean score, with a 10–90% band of the seeds."""
-    for agent in ("rlsvi", "lsvi"):
-        runs = table[table.agent == agent].pivot(index="game", columns="seed", values="score")
-        if runs.empty:
-            continue
-        low, high = np.quantile(runs, [0.1, 0.9], axis=1)
-        look = {"color": COLOUR[AGENT[agent]]}
-        ax.fill_between(runs.index, low, high, alpha=0.15, lw=0, **look)
-        ax.plot(runs.index, runs.mean(axis=1), ls=LINE[AGENT[agent]], lw=2, label=label[agent],
-                **look)
+    runs = table.pivot(index="game", columns="seed", values="score")
+    (line,) = ax.plot(runs.index, runs.mean(axis=1), lw=2, **look)
+    ax.fill_between(runs.index, *np.quantile(runs, [0.1, 0.9], axis=1), alpha=0.15, lw=0,
+                    color=line.get_color())
+
+
+def _curves(ax, table: pd.DataFrame) -> None:
+    """Both agents' bands, each in its own colour and line style."""
+    for agent, name in LABEL.items():
+        _band(ax, table[table.agent == agent], color=COLOUR[AGENT[agent]], ls=LINE[AGENT[agent]],
+              label=name)
 
 
 def _landmarks(ax) -> None:
@@ -126,10 +128,7 @@ def variance(table: pd.DataFrame) -> Figure:
     for (name, group), colour, style in zip(
             table.groupby("variance"), (COLOUR["rlsvi"], COLOUR["theory"]), ("-", "--"),
             strict=False):
-        runs = group.pivot(index="game", columns="seed", values="score")
-        ax.fill_between(runs.index, *np.quantile(runs, [0.1, 0.9], axis=1), alpha=0.15, lw=0,
-                        color=colour)
-        ax.plot(runs.index, runs.mean(axis=1), style, lw=2, color=colour, label=f"σ {name}")
+        _band(ax, group, ls=style, color=colour, label=f"σ {name}")
     ax.set(xlabel="game", ylabel="rows a game, mean of 50 games")
     ax.legend()
     return fig
@@ -207,10 +206,7 @@ def buffer(table: pd.DataFrame) -> Figure:
     """RLSVI with buffers of several sizes: means and 10–90% bands over the seeds."""
     fig, ax = canvas(height=2.9)
     for (N, group), style in zip(table.groupby("N"), (":", "--", "-"), strict=False):
-        runs = group.pivot(index="game", columns="seed", values="score")
-        (line,) = ax.plot(runs.index, runs.mean(axis=1), style, lw=2, label=f"N = {N:,}")
-        ax.fill_between(runs.index, *np.quantile(runs, [0.1, 0.9], axis=1), alpha=0.15, lw=0,
-                        color=line.get_color())
+        _band(ax, group, ls=style, label=f"N = {N:,}")
     ax.set(xlabel="game", ylabel="rows a game, mean of 50 games", yscale="log")
     ax.legend()
     return fig
