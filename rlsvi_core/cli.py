@@ -7,6 +7,7 @@ import argparse
 import difflib
 import json
 import os
+import signal
 import sys
 import textwrap
 from pathlib import Path
@@ -54,7 +55,9 @@ def _list(args) -> int:
 
 
 def _run(args) -> int:
-    for name in _known("figure", args.figure, FIGURES):
+    names = _known("figure", args.figure, FIGURES)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: take the workers along
+    for name in names:
         target = runner.sweep(FIGURES[name], args.scale, _folder(args), jobs=args.jobs,
                               dask=args.dask, command=args.command)
         print(f"{name}: wrote {target}")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import psutil
 import pytest
 
 from rlsvi_core import runner, store
@@ -164,6 +165,22 @@ def test_kill_9_in_mid_sweep_then_resume_gives_the_same_table(tmp_path):
     whole = runner.sweep(figure, "quick", tmp_path / "whole")
     assert (tmp_path / "killed" / "example1.quick.csv").read_bytes() == whole.read_bytes()
     assert not journal.exists()
+
+
+def test_a_polite_kill_takes_the_workers_along(tmp_path):
+    """Left alone, they would finish a run of most of a minute."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rlsvi_core", "run", "fig7", "--scale", "paper", "--jobs", "2",
+         "--out", str(tmp_path)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    workers = []
+    while len(workers) < 2 and process.poll() is None:
+        time.sleep(0.1)
+        workers = [one for one in psutil.Process(process.pid).children(recursive=True)
+                   if one.cpu_times().user > 1]
+    process.terminate()
+    assert process.wait(20) == 130
+    assert "run the same command to resume" in process.stderr.read()
+    assert psutil.wait_procs(workers, timeout=10)[1] == []
 
 
 def test_a_difference_in_columns_is_named(tiny, tmp_path):
