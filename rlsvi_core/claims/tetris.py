@@ -135,13 +135,14 @@ def _():
         half = table[table.game > table.game.max() / 2].groupby("schedule").score.mean()
         decays = half.index.str.contains("halved")
         best[rule] = half[~decays], half[decays]
+        seeds = table.seed.nunique()
     holds = [constant.max() < min(LEARNED, decaying.max()) for constant, decaying in best.values()]
     words = [f"{constant.max():.0f} with a constant ({constant.idxmax()}), {decaying.max():.0f} "
              f"with a schedule that decays ({decaying.idxmax()})"
              for constant, decaying in best.values()]
     return Evidence(
         HOLDS if all(holds) else PARTLY if any(holds) else FAILS,
-        f"Rows a game at best, games 251–500 of three seeds. Where a piece may stick out: "
+        f"Rows a game at best, games 251–500 of {seeds} seeds. Where a piece may stick out: "
         f"{words[0]}. Where a full square in the top row ends the game: {words[1]}.",
         {rule: {"constant": constant.max(), "decaying": decaying.max()}
          for rule, (constant, decaying) in best.items()})
