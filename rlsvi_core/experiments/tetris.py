@@ -183,7 +183,7 @@ FIGURE_7 = Figure(
         "quick": Scale(_FIGURE_7 | {"games": 100}, _grid(agent=_AGENTS), range(1)),
         "paper": Scale(_FIGURE_7, _grid(agent=_AGENTS), range(20))})
 
-_OTHERS = ("ε = 0.001", "ε = 0.1, halved every 50 games", "ε = 1, halved every 10 games",
+_OTHERS = ("ε = 0.1, halved every 50 games", "ε = 1, halved every 10 games",
            "ε = 1, halved every 50 games")
 _HINDSIGHT = {"agent": "lsvi", "games": 1000, "every": 50}
 
