@@ -57,9 +57,12 @@ def _list(args) -> int:
 def _run(args) -> int:
     names = _known("figure", args.figure, FIGURES)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: take the workers along
+    # What the tables' provenance says: to be copied on another machine, so without names of this.
+    where = "--dask ADDRESS" if args.dask else f"--jobs {args.jobs}"
+    command = " ".join(["rlsvi run", *args.figure, f"--scale {args.scale}", where])
     for name in names:
         target = runner.sweep(FIGURES[name], args.scale, _folder(args), jobs=args.jobs,
-                              dask=args.dask, command=args.command)
+                              dask=args.dask, command=command)
         print(f"{name}: wrote {target}")
     return 0
 
@@ -143,9 +146,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: list[str] | None = None) -> int:
-    argv = sys.argv[1:] if argv is None else argv
     args = parser().parse_args(argv)
-    args.command = " ".join(["rlsvi", *argv])
     try:
         return args.function(args)
     except (store.StoreError, runner.ClusterError) as error:

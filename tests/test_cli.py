@@ -49,6 +49,8 @@ def test_run_then_plot_then_verify(tmp_path, capsys):
     assert main(["plot", "example1", *out]) == 0
     assert main(["verify", "example1", *out]) == 0
     assert (tmp_path / "example1.quick.png").read_bytes().startswith(b"\x89PNG")
+    record = json.loads((tmp_path / "example1.quick.json").read_text())
+    assert record["command"] == "rlsvi run example1 --scale quick --jobs 1"  # no folder of ours
     assert "equal the stored ones" in capsys.readouterr().out
 
 
