@@ -67,7 +67,8 @@ def small_multiples(table: pd.DataFrame, by: list[str], log: bool = True) -> Fig
 
 @styled
 def schedules(table: pd.DataFrame) -> Figure:
-    """LSVI's schedules: the mean score over the second half of the games, seed by seed."""
+    """LSVI's schedules, and RLSVI if it is there: the mean score over the second half of the games,
+    seed by seed."""
     half = table[table.game > table.game.max() / 2]
     by = [name for name in ("rule", "reading") if name in table]
     if by:  # one scale for games of different scores: relative to the best schedule
@@ -75,15 +76,15 @@ def schedules(table: pd.DataFrame) -> Figure:
         half = half.assign(score=half.score / best.loc[
             pd.MultiIndex.from_frame(half[by])].to_numpy())
     scores = half.groupby(["schedule", *by, "seed"], sort=False).score.mean()
-    fig, ax = canvas(height=3.4)
-    for y, name in enumerate(tetris.SCHEDULES):
-        runs = scores.loc[name]
-        ax.plot(runs, np.full(len(runs), y), "o", ms=4, color=COLOUR["epsilon-greedy"], alpha=0.5)
+    names = table.schedule.unique()
+    fig, ax = canvas(height=0.6 + 0.28 * len(names))
+    for y, name in enumerate(names):
+        runs, agent = scores.loc[name], "rlsvi" if name == LABEL["rlsvi"] else "lsvi"
+        ax.plot(runs, np.full(len(runs), y), "o", ms=4, color=COLOUR[AGENT[agent]], alpha=0.5)
         ax.plot(runs.mean(), y, "|", ms=16, mew=2.5, color="black")
-    ax.set(yticks=range(len(tetris.SCHEDULES)), yticklabels=tetris.SCHEDULES, xlabel=(
+    ax.set(yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.4, -0.6), xlabel=(
         "score over the second half, best schedule of each game = 1" if by else
         "rows a game over the second half"))
-    ax.invert_yaxis()
     return fig
 
 
@@ -274,6 +275,7 @@ def player(table: pd.DataFrame, policy: str, title: str) -> str:
 
 DRAW = {  # how ``rlsvi plot`` draws each stored table
     "fig7": fig7, "fig7-tuning": schedules, "fig14-tuning": schedules, "tetris-top-row": fig7,
+    "tetris-schedules": schedules,
     "tetris-top-row-tuning": schedules, "tetris-variance": variance, "tetris-widths": widths,
     "fig14": lambda table: small_multiples(table, ["reading", "rule"], log=False),
     "tetris-rules": lambda table: small_multiples(table, ["rule"]),
