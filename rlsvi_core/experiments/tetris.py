@@ -11,7 +11,8 @@ the annealing schedule of LSVI, the number of games or the width of mini-Tetris.
 - a piece may stick out if what remains after clearing fits (``rule="clears"``); this is the rule
   under which RLSVI learns first. ``tetris-top-row`` and ``tetris-rules`` have the others;
 - schedules of LSVI are tuned on seeds of their own, 1000 and up, in the three ``…-tuning`` tables;
-  the schedule with the best score over the second half of the games is used;
+  the schedule with the best score over the second half of the games is used, and
+  ``tetris-schedules`` has others on figure 7's own seeds, for a choice in hindsight;
 - 1000 games, twenty seeds, ten columns.
 """
 
