@@ -28,7 +28,7 @@ import numpy as np
 import psutil
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from rlsvi_core import VerbatimAgent, bases, chain, rlsvi
+from rlsvi_core import VerbatimAgent, chain, features, rlsvi
 from rlsvi_core.compiled import jit
 from rlsvi_core.mdp import first_state, last_reward, step
 
@@ -119,7 +119,7 @@ def table(N: int, sizes, history) -> None:
     print(f"{'K':>4} {'episodes':>9} {'bare':>7} {'fast':>8} {'numpy':>9} {'verbatim':>10}"
           f" {'fast/bare':>10} {'numpy/fast':>11} {'verbatim/fast':>14}")
     for K in sizes:
-        Phi, rate, env_rng = bases.coherent(mdp.Q, K, 1), flop_rate(K), np.random.default_rng(3)
+        Phi, rate, env_rng = features.coherent(mdp.Q, K, 1), flop_rate(K), np.random.default_rng(3)
         fast = rlsvi(Phi, 1.0, 0.1, rng=2)
         smart = NumpyStatistics(Phi, 1.0, 0.1, np.random.default_rng(2))
         verbatim = rlsvi(Phi, 1.0, 0.1, rng=2, form=VerbatimAgent)
@@ -151,7 +151,7 @@ def by_size(lengths, sizes, episodes: int = 300) -> None:
     for N in lengths:
         cells, mdp = [], chain(N)
         for K in sizes:
-            agent = rlsvi(bases.coherent(mdp.Q, K, 1), 1.0, 0.1, rng=2)
+            agent = rlsvi(features.coherent(mdp.Q, K, 1), 1.0, 0.1, rng=2)
             agent.learn(mdp, episodes, 3)
             spent = _episodes_of_a_copy(agent, mdp, max(2, 20_000 // (N * K)))
             cells.append(f"{1e6 * spent:8.0f} ({spent / (flops(agent) / flop_rate(K)):3.1f})")
@@ -161,7 +161,7 @@ def by_size(lengths, sizes, episodes: int = 300) -> None:
 def long_run(N: int, K: int, episodes: int) -> None:
     """The fast form's cost and memory along one long run."""
     mdp, env_rng, process = chain(N), np.random.default_rng(3), psutil.Process()
-    agent = rlsvi(bases.coherent(mdp.Q, K, 1), 1.0, 0.1, rng=2)
+    agent = rlsvi(features.coherent(mdp.Q, K, 1), 1.0, 0.1, rng=2)
     agent.learn(mdp, 10, env_rng)
     print(f"\n{N}-chain, K={K}: one run of {episodes} episodes\n")
     print(f"{'up to episode':>14} {'us/episode':>11} {'memory, MB':>11} {'rewards':>8}")

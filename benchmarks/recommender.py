@@ -11,7 +11,7 @@ import copy
 
 import numpy as np
 
-from rlsvi_core.agents.blocks import BlockAgent, DenseAgent, rlsvi
+from rlsvi_core.agents.products import BlockAgent, DenseAgent, rlsvi
 from rlsvi_core.envs.recommender import Recommender
 
 

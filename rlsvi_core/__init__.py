@@ -2,18 +2,18 @@
 Value Functions*: its algorithms, environments, experiments and proofs, as code that reads like the
 paper.
 
->>> from rlsvi_core import bases, chain, rlsvi
+>>> from rlsvi_core import chain, features, rlsvi
 >>> mdp = chain(50)
->>> agent = rlsvi(bases.coherent(mdp.Q, K=10, rng=1), lam=1.0, sigma=0.1, rng=2)
+>>> agent = rlsvi(features.coherent(mdp.Q, K=10, rng=1), lam=1.0, sigma=0.1, rng=2)
 >>> run = agent.learn(mdp, episodes=2000, rng=3)
 >>> run.reward.sum()
 """
 
-from . import bases
+from . import features
 from .agents import Agent, FastAgent, Run, VerbatimAgent, lsvi, rlsvi
 from .envs import chain
 from .mdp import FiniteMDP
 from .regression import GaussianPosterior, rescale
 
-__all__ = ["Agent", "FastAgent", "FiniteMDP", "GaussianPosterior", "Run", "VerbatimAgent", "bases",
-           "chain", "lsvi", "rescale", "rlsvi"]
+__all__ = ["Agent", "FastAgent", "FiniteMDP", "GaussianPosterior", "Run", "VerbatimAgent", "chain",
+           "features", "lsvi", "rescale", "rlsvi"]

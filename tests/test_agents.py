@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from rlsvi_core import FastAgent, FiniteMDP, VerbatimAgent, bases, chain, lsvi, rlsvi
+from rlsvi_core import FastAgent, FiniteMDP, VerbatimAgent, chain, features, lsvi, rlsvi
 from rlsvi_core.agents.base import action_probabilities
 from rlsvi_core.agents.incremental import FastIncremental, VerbatimIncremental, incremental
 from rlsvi_core.agents.verbatim import Transitions, algorithm_1, algorithm_3
@@ -33,10 +33,10 @@ AGENTS = {
         Phi, 1.0, 0.1, lambda l: 1 / (l + 2), form=INCREMENTAL[form], **kw),
 }
 BASES = {
-    "tabular": bases.tabular,
-    "coherent": lambda mdp: bases.coherent(mdp.Q, 4, 1),
-    "per period": lambda mdp: bases.coherent(mdp.Q, 4, 1, reading="per_period"),
-    "agnostic": lambda mdp: bases.agnostic(mdp.Q, 4, 0.5, 1),
+    "tabular": features.tabular,
+    "coherent": lambda mdp: features.coherent(mdp.Q, 4, 1),
+    "per period": lambda mdp: features.coherent(mdp.Q, 4, 1, reading="per_period"),
+    "agnostic": lambda mdp: features.agnostic(mdp.Q, 4, 0.5, 1),
 }
 every_agent = pytest.mark.parametrize("agent_of", AGENTS.values(), ids=AGENTS)
 every_basis = pytest.mark.parametrize("basis_of", BASES.values(), ids=BASES)
@@ -152,14 +152,14 @@ def test_fast_equals_verbatim_with_random_rewards_and_time_dependence(
 
 def test_fast_equals_verbatim_through_the_spike_at_l_near_K():
     mdp = chain(20)
-    assert_same_run(AGENTS["rlsvi"], bases.coherent(mdp.Q, 10, 1), mdp, 40, 1e-6)
+    assert_same_run(AGENTS["rlsvi"], features.coherent(mdp.Q, 10, 1), mdp, 40, 1e-6)
 
 
 @every_agent
 @every_form
 def test_learn_equals_driving_by_plan_act_and_observe(agent_of, form, make_mdp):
     for mdp in (chain(5), make_mdp(2, 4, 3, 3, noisy=True)):
-        Phi = bases.coherent(mdp.Q, 4, 1)
+        Phi = features.coherent(mdp.Q, 4, 1)
         driven, learned = (agent_of(Phi, rng=7, form=form) for _ in range(2))
         states, _, rewards = played(driven, mdp, 30, 8)
         run = learned.learn(mdp, 30, 8)
@@ -203,7 +203,7 @@ def test_actions_are_greedy_in_the_weights_of_the_episode(form, make_mdp):
 @every_form
 def test_tabular_rlsvi_is_the_closed_form_of_section_5(form, make_mdp):
     mdp, lam, sigma = make_mdp(5, 3, 3, 2, noisy=True), 0.8, 0.6
-    agent = rlsvi(bases.tabular(mdp), lam, sigma, rng=11, form=form)
+    agent = rlsvi(features.tabular(mdp), lam, sigma, rng=11, form=form)
     states, actions, rewards = played(agent, mdp, 25, 12)
     rng = copy.deepcopy(agent.rng)
     agent.plan()
@@ -325,7 +325,7 @@ def exact_Q(Phi, states, actions, rewards, lam, sigma, z):
 def test_both_forms_agree_with_sixty_digits_at_the_settings_of_the_paper(
         form, episodes, lam, sigma):
     mdp = chain(8)
-    Phi = bases.coherent(mdp.Q, 5, 1)
+    Phi = features.coherent(mdp.Q, 5, 1)
     agent = rlsvi(Phi, lam, sigma, rng=1, form=form)
     data = played(agent, mdp, episodes, 2)
     z = copy.deepcopy(agent.rng).standard_normal((mdp.H, 5))[::-1]
@@ -340,7 +340,7 @@ def test_both_forms_agree_with_sixty_digits_at_the_settings_of_the_paper(
 @every_form
 def test_lsvi_minimises_the_printed_objective(form, make_mdp):
     mdp, lam = make_mdp(6, 3, 4, 2, noisy=True), 0.3
-    Phi = bases.agnostic(mdp.Q, 4, 0.5, 1)
+    Phi = features.agnostic(mdp.Q, 4, 0.5, 1)
     agent = lsvi(Phi, lam, epsilon=0.3, rng=1, form=form)
     states, actions, rewards = played(agent, mdp, 30, 2)
     agent.plan()
@@ -440,7 +440,7 @@ def test_boltzmann_ignores_a_common_shift_and_flattens_when_hot():
 @every_form
 def test_the_first_episode_is_uniform_on_the_chain(form):
     mdp, actions = chain(20), []
-    Phi = bases.coherent(mdp.Q, 4, 1)
+    Phi = features.coherent(mdp.Q, 4, 1)
     for seed in range(200):
         actions += Game(mdp, seed).play(rlsvi(Phi, rng=1000 + seed, form=form))[1]
     # Exact binomial on 3800 fair coins: right code fails once in 10^6 choices of seeds.
@@ -449,7 +449,7 @@ def test_the_first_episode_is_uniform_on_the_chain(form):
 
 def test_dithering_finds_the_reward_with_probability_p_star_over_2_to_the_H():
     mdp, trials = chain(4), 4000
-    Phi = bases.coherent(mdp.Q, 3, 1)
+    Phi = features.coherent(mdp.Q, 3, 1)
     rng = np.random.default_rng(7)
     found = sum(lsvi(Phi, epsilon=0.1, rng=rng).learn(mdp, 1, rng).reward[0] > 0
                 for _ in range(trials))
@@ -468,7 +468,7 @@ def test_a_first_episode_from_the_prior_draws_normal_over_root_lam(form):
 @every_form
 def test_policy_is_the_law_act_draws_from(agent_of, form, make_mdp):
     mdp = make_mdp(7, 2, 2, 3)
-    agent = agent_of(bases.agnostic(mdp.Q, 3, 0.5, 1), rng=9, form=form)
+    agent = agent_of(features.agnostic(mdp.Q, 3, 0.5, 1), rng=9, form=form)
     agent.learn(mdp, 5, 10)
     agent.plan()
     policy, shadow = agent.policy(), copy.deepcopy(agent.rng)
@@ -497,7 +497,7 @@ def test_compiled_generators_draw_what_numpy_draws():
 @every_form
 def test_learning_in_pieces_is_learning_at_once(agent_of, form, make_mdp):
     mdp = make_mdp(8, 3, 3, 2, noisy=True)
-    Phi = bases.coherent(mdp.Q, 3, 1)
+    Phi = features.coherent(mdp.Q, 3, 1)
     one, two = (agent_of(Phi, rng=12, form=form) for _ in range(2))
     whole, rng = one.learn(mdp, 70, 13, exact=True), np.random.default_rng(13)
     pieces = [two.learn(mdp, n, rng, exact=True) for n in (1, 0, 2, 67)]
@@ -511,7 +511,7 @@ def test_learning_in_pieces_is_learning_at_once(agent_of, form, make_mdp):
 @every_form
 def test_expected_is_the_exact_value_of_the_policy_played(agent_of, form, make_mdp):
     for mdp in (chain(5), make_mdp(9, 3, 3, 3, noisy=True)):
-        agent = agent_of(bases.agnostic(mdp.Q, 4, 0.3, 1), rng=14, form=form)
+        agent = agent_of(features.agnostic(mdp.Q, 4, 0.3, 1), rng=14, form=form)
         rng = np.random.default_rng(15)
         for _ in range(12):
             run = agent.learn(mdp, 1, rng, exact=True)
@@ -523,7 +523,7 @@ def test_expected_is_the_exact_value_of_the_policy_played(agent_of, form, make_m
 @every_form
 def test_expected_is_nan_and_changes_nothing_unless_asked_for(form):
     mdp = chain(5)
-    Phi = bases.coherent(mdp.Q, 4, 1)
+    Phi = features.coherent(mdp.Q, 4, 1)
     runs = [rlsvi(Phi, rng=1, form=form).learn(mdp, 40, 2, exact=exact) for exact in (True, False)]
     assert np.isnan(runs[1].expected).all()
     assert np.isfinite(runs[0].expected).all()
@@ -534,7 +534,8 @@ def test_expected_is_nan_and_changes_nothing_unless_asked_for(form):
 @pytest.mark.parametrize("noisy", [False, True])
 def test_every_step_uses_a_fixed_number_of_draws(form, noisy, make_mdp):
     mdp = make_mdp(10, 3, 3, 2, noisy=noisy)
-    agent, rng = lsvi(bases.tabular(mdp), epsilon=0.5, rng=1, form=form), np.random.default_rng(2)
+    agent = lsvi(features.tabular(mdp), epsilon=0.5, rng=1, form=form)
+    rng = np.random.default_rng(2)
     agent.learn(mdp, 10, rng)
     world, mind = np.random.default_rng(2), np.random.default_rng(1)
     world.random(10 * (1 + 3 + (4 if noisy else 0)))  # a start, 3 moves and, if random, 4 rewards
@@ -545,7 +546,7 @@ def test_every_step_uses_a_fixed_number_of_draws(form, noisy, make_mdp):
 
 def test_learning_on_the_chain_reaches_the_optimal_policy():
     mdp = chain(10)
-    run = rlsvi(bases.coherent(mdp.Q, 5, 1), rng=2).learn(mdp, 1500, 3, exact=True)
+    run = rlsvi(features.coherent(mdp.Q, 5, 1), rng=2).learn(mdp, 1500, 3, exact=True)
     assert np.mean(mdp.value - run.expected[-500:] < 1e-12) > 0.95
     assert np.mean(mdp.value - run.expected[:5] > 1e-12) > 0.5
 
@@ -554,7 +555,7 @@ def test_learning_on_the_chain_reaches_the_optimal_policy():
 @every_form
 def test_scaled_features_with_scaled_lam_play_bit_for_bit_alike(form, i):
     mdp, c = chain(6), 2.0**i
-    Phi = bases.coherent(mdp.Q, 4, 1)
+    Phi = features.coherent(mdp.Q, 4, 1)
     one, two = (rlsvi(f * Phi, f**2, 0.1, rng=1, form=form) for f in (1.0, c))
     episodes = 600 if form is FastAgent else 60
     runs = [agent.learn(mdp, episodes, 2, exact=True) for agent in (one, two)]
@@ -565,7 +566,7 @@ def test_scaled_features_with_scaled_lam_play_bit_for_bit_alike(form, i):
 
 def test_scaled_features_with_scaled_lam_play_alike_to_rounding():
     mdp = chain(6)
-    Phi = bases.coherent(mdp.Q, 4, 1)
+    Phi = features.coherent(mdp.Q, 4, 1)
     one, two = (rlsvi(f * Phi, f**2, 0.1, rng=1) for f in (1.0, 3.0))
     assert np.array_equal(one.learn(mdp, 300, 2).reward, two.learn(mdp, 300, 2).reward)
     assert relative_gap(3 * two.theta, one.theta) < 1e-6
@@ -573,7 +574,7 @@ def test_scaled_features_with_scaled_lam_play_alike_to_rounding():
 
 def test_the_fast_form_keeps_nothing_per_episode():
     mdp = chain(5)
-    Phi = bases.coherent(mdp.Q, 3, 1)
+    Phi = features.coherent(mdp.Q, 3, 1)
 
     def growth(form, episodes):
         agent = rlsvi(Phi, rng=1, form=form)
@@ -592,7 +593,7 @@ Phi0 = np.ones((2, 3, 2, 4))
 
 
 @pytest.mark.parametrize(("call", "message"), [
-    (lambda: rlsvi(Phi0[0]), r"finite \(H, S, A, K\) array; it has shape \(3, 2, 4\).*bases"),
+    (lambda: rlsvi(Phi0[0]), r"finite \(H, S, A, K\) array; it has shape \(3, 2, 4\).*features"),
     (lambda: rlsvi(Phi0 * np.nan), "Phi must be a finite"),
     (lambda: lsvi(Phi0[..., :0]), r"shape \(2, 3, 2, 0\)"),
     (lambda: rlsvi(Phi0, lam=0.0), "lam must be a finite number above 0; it is 0.0"),

@@ -4,14 +4,14 @@ import numpy as np
 
 from benchmarks import recommender, tetris
 from benchmarks.__main__ import NumpyStatistics, flops, play
-from rlsvi_core import VerbatimAgent, bases, chain, rlsvi
+from rlsvi_core import VerbatimAgent, chain, features, rlsvi
 from rlsvi_core.envs import Tetris
 from rlsvi_core.envs.recommender import Recommender
 
 
 def test_the_three_forms_plan_the_same_values_from_the_same_draws():
     mdp = chain(12)
-    Phi = bases.coherent(mdp.Q, 5, 1)
+    Phi = features.coherent(mdp.Q, 5, 1)
     forms = (rlsvi(Phi, rng=2), NumpyStatistics(Phi, 1.0, 0.1, np.random.default_rng(2)),
              rlsvi(Phi, rng=2, form=VerbatimAgent))
     play(mdp, forms, 60, np.random.default_rng(3))

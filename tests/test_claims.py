@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from rlsvi_core import claims
-from rlsvi_core.claims import REGISTER, Evidence, foundations
-from rlsvi_core.claims.register import FAILS, HOLDS, KINDS, OPEN, VERDICTS
-from rlsvi_core.cli import main
+from rlsvi_study import register as claims
+from rlsvi_study.chain import foundations
+from rlsvi_study.cli import main
+from rlsvi_study.register import FAILS, HOLDS, KINDS, OPEN, REGISTER, VERDICTS, Evidence
 
 
 @pytest.mark.parametrize("claim", REGISTER.values(), ids=REGISTER)

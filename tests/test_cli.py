@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from rlsvi_core import store
-from rlsvi_core.cli import main
+from rlsvi_study import store
+from rlsvi_study.cli import main
 
 
 def test_list_shows_figures_and_claims(capsys):
@@ -83,7 +83,7 @@ def test_no_results_folder_is_explained(tmp_path, monkeypatch, capsys):
 
 
 def test_the_module_is_the_command():
-    done = subprocess.run([sys.executable, "-m", "rlsvi_core", "check", "A.boltzmann"],
+    done = subprocess.run([sys.executable, "-m", "rlsvi_study", "check", "A.boltzmann"],
                           capture_output=True, text=True)
     assert done.returncode == 0
     assert "misprint" in done.stdout

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rlsvi_core import bases, chain, rlsvi, store
-from rlsvi_core.experiments import FIGURES, Task, median_interval
-from rlsvi_core.experiments.chain import (
+from rlsvi_core import chain, features, rlsvi
+from rlsvi_study import store
+from rlsvi_study.catalogue import EXPERIMENTS
+from rlsvi_study.chain.runs import (
     first_arrival,
     learning_curve,
     learning_times,
@@ -17,7 +18,8 @@ from rlsvi_core.experiments.chain import (
     reading_time_to_learn,
     time_to_learn,
 )
-from rlsvi_core.experiments.figure import streams
+from rlsvi_study.experiment import Task, streams
+from rlsvi_study.intervals import median_interval
 
 SMALL = {"N": 8, "K": 4, "lam": 1.0, "sigma": 0.1, "episodes": 200, "every": 10}
 
@@ -26,7 +28,7 @@ def test_a_curve_records_what_the_agent_did():
     rows = pd.DataFrame(learning_curve("rlsvi", 3, **SMALL))
     mdp = chain(8)
     basis_rng, env_rng, agent_rng = streams(3)
-    agent = rlsvi(bases.coherent(mdp.Q, 4, basis_rng), 1.0, 0.1, rng=agent_rng)
+    agent = rlsvi(features.coherent(mdp.Q, 4, basis_rng), 1.0, 0.1, rng=agent_rng)
     run = agent.learn(mdp, 200, env_rng, exact=True)
     for row in rows.itertuples():
         n = row.episode
@@ -52,7 +54,7 @@ def test_agents_of_one_seed_share_basis_and_environment_noise():
 def test_first_arrival_is_the_first_rewarded_episode():
     mdp = chain(6)
     _, env_rng, agent_rng = streams(5)
-    reward = make_agent("boltzmann", bases.tabular(mdp), 1.0, 0.1, agent_rng).learn(
+    reward = make_agent("boltzmann", features.tabular(mdp), 1.0, 0.1, agent_rng).learn(
         mdp, 2000, env_rng).reward
     assert first_arrival("boltzmann", 6, 5, 1.0, 0.1, 10_000) == [
         {"unrewarded": int(np.argmax(reward > 0)), "censored": False}]
@@ -61,7 +63,7 @@ def test_first_arrival_is_the_first_rewarded_episode():
 def test_the_tenth_reward_is_counted_in_episodes():
     mdp = chain(8)
     basis_rng, env_rng, agent_rng = streams(2)
-    agent = rlsvi(bases.coherent(mdp.Q, 4, basis_rng), 1.0, 0.1, rng=agent_rng)
+    agent = rlsvi(features.coherent(mdp.Q, 4, basis_rng), 1.0, 0.1, rng=agent_rng)
     rewarded = np.flatnonzero(agent.learn(mdp, 1000, env_rng).reward)
     assert time_to_learn(2, 8, 4, 1.0, 0.1, 1000) == [
         {"first_reward": rewarded[0] + 1, "tenth_reward": rewarded[9] + 1, "censored": False}]
@@ -137,9 +139,9 @@ def test_median_interval_refuses_nan():
         median_interval([1.0, math.nan])
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_stored_tables_are_complete_and_untouched(name):
-    figure = FIGURES[name]
+    figure = EXPERIMENTS[name]
     table = store.load(figure)
     labels = {tuple(task.label.values()) for task in figure.scales["paper"].tasks}
     columns = list(figure.scales["paper"].tasks[0].label)
@@ -163,12 +165,12 @@ def test_stored_tables_are_complete_and_untouched(name):
     ("recommender_readings", Task({"arm": "rlsvi, target over all", "runs": 2}, 19)),
 ])
 def test_a_recomputed_run_equals_the_stored_one_to_the_bit(name, task):
-    figure = FIGURES[name]
+    figure = EXPERIMENTS[name]
     assert store.differences(store.load(figure), task, figure.rows("paper", task)) == []
 
 
 def test_dithering_schemes_wait_for_the_same_episode():
     """Until the first reward both act uniformly, so with the same draws they are one agent."""
-    table = store.load(FIGURES["example1"]).pivot(index=["N", "seed"], columns="agent",
+    table = store.load(EXPERIMENTS["example1"]).pivot(index=["N", "seed"], columns="agent",
                                                   values="unrewarded")
     assert (table["epsilon-greedy"] == table["boltzmann"]).all()

@@ -7,15 +7,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rlsvi_core import VerbatimAgent, bases, chain, rlsvi, store
+from rlsvi_core import VerbatimAgent, chain, features, rlsvi
 from rlsvi_core.agents.bootstrap import BootstrapAgent
 from rlsvi_core.agents.continual import FastContinual, VerbatimContinual, printed
 from rlsvi_core.agents.incremental import FastIncremental, VerbatimIncremental, incremental
 from rlsvi_core.agents.verbatim import algorithm_1, algorithm_3, posterior, regression_problem
 from rlsvi_core.discounted import DiscountedMDP
-from rlsvi_core.envs.lock import LEFT, RIGHT, lock
-from rlsvi_core.experiments import FIGURES, Task
-from rlsvi_core.experiments.extensions import value_travels
+from rlsvi_core.envs.chains import LEFT, RIGHT, lock
+from rlsvi_study import store
+from rlsvi_study.catalogue import EXPERIMENTS
+from rlsvi_study.experiment import Task
+from rlsvi_study.extensions.runs import value_travels
 
 STEPS = {"0": 0.0, "constant": 0.05, "1/(l+2)": lambda l: 1 / (l + 2)}
 every_step = pytest.mark.parametrize("nu", STEPS.values(), ids=STEPS)
@@ -115,7 +117,7 @@ def test_with_one_period_and_nothing_forgotten_it_is_batch_rlsvi(form, make_mdp)
 
 def test_with_targets_recomputed_it_would_be_batch_rlsvi():
     mdp = chain(5)
-    Phi = bases.coherent(mdp.Q, 3, 1)
+    Phi = features.coherent(mdp.Q, 3, 1)
     agent = incremental(Phi, rng=2, form=VerbatimIncremental)
     shadow = rlsvi(Phi, rng=0, form=VerbatimAgent)
     agent.observe = lambda *step, observe=agent.observe: (observe(*step), shadow.observe(*step))
@@ -329,7 +331,7 @@ def test_learning_can_go_on_where_it_stopped():
 
 def test_a_bootstrap_of_zeros_is_zero():
     mdp = chain(12)
-    agent = BootstrapAgent(bases.coherent(mdp.Q, 6, 1), resample=True, random_prior=False, rng=2)
+    agent = BootstrapAgent(features.coherent(mdp.Q, 6, 1), resample=True, random_prior=False, rng=2)
     run = agent.learn(mdp, 50, 3)
     assert run.reward.sum() == 0
     agent.plan()
@@ -393,5 +395,5 @@ def test_a_bootstrap_draws_only_rows_that_exist():
     ("bootstrap", Task({"agent": "bootstrap + prior", "features": "coherent", "N": 10}, 11)),
 ])
 def test_a_recomputed_run_equals_the_stored_one_to_the_bit(name, task):
-    figure = FIGURES[name]
+    figure = EXPERIMENTS[name]
     assert store.differences(store.load(figure), task, figure.rows("paper", task)) == []

@@ -7,7 +7,7 @@ gymnasium = pytest.importorskip("gymnasium")
 
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
-from rlsvi_core import VerbatimAgent, bases, chain, rlsvi  # noqa: E402
+from rlsvi_core import VerbatimAgent, chain, features, rlsvi  # noqa: E402
 from rlsvi_core.envs.gym import MDPEnv, play  # noqa: E402
 
 
@@ -17,9 +17,9 @@ def test_an_mdp_is_a_proper_gymnasium_environment():
 
 def test_playing_the_bridge_equals_learning_directly():
     mdp = chain(6)
-    bridged = play(rlsvi(bases.tabular(mdp), rng=1), MDPEnv(mdp), 200, seed=11)
+    bridged = play(rlsvi(features.tabular(mdp), rng=1), MDPEnv(mdp), 200, seed=11)
     env_rng, _ = gymnasium.utils.seeding.np_random(11)
-    direct = rlsvi(bases.tabular(mdp), rng=1).learn(mdp, 200, env_rng)
+    direct = rlsvi(features.tabular(mdp), rng=1).learn(mdp, 200, env_rng)
     assert bridged.sum() > 10
     assert np.array_equal(bridged, direct.reward)
 

@@ -8,17 +8,19 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from rlsvi_core import plots, store
-from rlsvi_core.experiments import FIGURES
+from rlsvi_study import store
+from rlsvi_study.catalogue import DRAW, EXPERIMENTS
+from rlsvi_study.chain import figures as chain_figures
+from rlsvi_study.style import scientific
 
 
 def test_every_stored_figure_has_a_drawing():
-    assert set(plots.DRAW) == set(FIGURES)
+    assert set(DRAW) == set(EXPERIMENTS)
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_figure_has_labels_data_and_an_opaque_background(name):
-    figure = plots.DRAW[name](store.load(FIGURES[name]))
+    figure = DRAW[name](store.load(EXPERIMENTS[name]))
     assert figure.get_facecolor() == (1.0, 1.0, 1.0, 1.0)
     for ax in figure.axes:
         assert ax.get_xlabel()
@@ -29,20 +31,20 @@ def test_a_figure_has_labels_data_and_an_opaque_background(name):
 
 def test_the_readers_own_settings_are_left_alone():
     before = dict(plt.rcParams)
-    plt.close(plots.chain.chain_diagram())
+    plt.close(chain_figures.chain_diagram())
     assert dict(plt.rcParams) == before
 
 
 def test_a_censored_median_is_drawn_at_the_budget():
-    table = store.load(FIGURES["fig4"])
-    table.loc[table.K == 20, ["tenth_reward", "censored"]] = plots.chain.BUDGET, True
-    figure = plots.DRAW["fig4"](table)
+    table = store.load(EXPERIMENTS["fig4"])
+    table.loc[table.K == 20, ["tenth_reward", "censored"]] = chain_figures.BUDGET, True
+    figure = DRAW["fig4"](table)
     heights = np.concatenate([np.asarray(line.get_ydata(), float)
                               for line in figure.axes[0].lines if line.get_marker() == "^"])
-    assert heights.tolist() == [plots.chain.BUDGET]
+    assert heights.tolist() == [chain_figures.BUDGET]
     plt.close(figure)
 
 
 @pytest.mark.parametrize(("x", "text"), [(1.5e15, "1.5 × 10¹⁵"), (0.034, "3.4 × 10⁻²")])
 def test_numbers_for_captions(x, text):
-    assert plots.scientific(x) == text
+    assert scientific(x) == text

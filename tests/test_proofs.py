@@ -12,10 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rlsvi_core.optimism import appendix_g, order, repaired, steps
+from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import Counterexample, Proof, decide, exact
 from rlsvi_core.optimism.crossings import Pair
-from rlsvi_core.optimism.steps import STEPS, identity, region
+from rlsvi_study.theory import printed as appendix_g
+from rlsvi_study.theory import repaired, steps
+from rlsvi_study.theory.steps import STEPS, identity, region
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 A, B, K = appendix_g.A, appendix_g.B, appendix_g.K

@@ -8,9 +8,8 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest, norm
 
-from rlsvi_core import claims
 from rlsvi_core.agents.bandits import BernoulliBandit, fixed_order, linear_bandit
-from rlsvi_core.agents.blocks import (
+from rlsvi_core.agents.products import (
     BlockAgent,
     DenseAgent,
     expected_likes,
@@ -20,8 +19,10 @@ from rlsvi_core.agents.blocks import (
     rlsvi,
 )
 from rlsvi_core.envs.recommender import MOST_STATES, Recommender, number_of_states, states
-from rlsvi_core.experiments.figure import streams
-from rlsvi_core.experiments.recommender import (
+from rlsvi_study import register as claims
+from rlsvi_study.experiment import streams
+from rlsvi_study.recommender import claims as recommender_claims
+from rlsvi_study.recommender.runs import (
     ARMS,
     ahead_from,
     evaluated,
@@ -515,9 +516,9 @@ def test_rlsvi_learns_and_the_bandit_stops_short():
 @pytest.mark.parametrize(("id", "arm"), [
     ("6.3.boltzmann", "boltzmann 0.1"), ("6.3.linear-first", "linear"), ("6.3.regret", "linear")])
 def test_a_planted_falsehood_is_caught(id, arm, monkeypatch):
-    stored = claims.recommender.table("recommender").copy()
+    stored = recommender_claims.table("recommender").copy()
     swapped = stored.assign(arm=stored.arm.replace({"rlsvi": arm, arm: "rlsvi"}))
     if id == "6.3.regret":
         swapped = stored.assign(realised=stored.realised + 5.0 * (stored.arm == arm))
-    monkeypatch.setattr(claims.recommender, "table", lambda name: swapped)
+    monkeypatch.setattr(recommender_claims, "table", lambda name: swapped)
     assert claims.REGISTER[id].judge().verdict == "does not hold"

@@ -9,13 +9,16 @@ import pandas as pd
 import pytest
 from scipy.stats import beta, kstest
 
-from rlsvi_core import VerbatimAgent, bases, store
+from rlsvi_core import VerbatimAgent, features
 from rlsvi_core import rlsvi as general_rlsvi
-from rlsvi_core.agents import concentration, lemma2, tabular
-from rlsvi_core.claims import REGISTER
-from rlsvi_core.claims.register import FAILS, HOLDS
-from rlsvi_core.envs.prior import DirichletPrior, dirichlet, no_counts
-from rlsvi_core.experiments import FIGURES, Task, regret
+from rlsvi_core.agents import tabular
+from rlsvi_core.envs.dirichlet import DirichletPrior, dirichlet, no_counts
+from rlsvi_study import store
+from rlsvi_study.catalogue import EXPERIMENTS
+from rlsvi_study.experiment import Task
+from rlsvi_study.register import FAILS, HOLDS, REGISTER
+from rlsvi_study.regret import bias, optimism
+from rlsvi_study.regret import runs as regret
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
@@ -125,7 +128,7 @@ def test_a_policys_mean_value_is_its_value_in_the_mean_mdp(prior):
 def test_tabular_rlsvi_is_the_general_agent_draw_for_draw(prior, form):
     mdp, lam, sigma = prior.sample(1), 0.8, 1.3
     ours = tabular.rlsvi(prior, lam, sigma, rng=7)
-    theirs = general_rlsvi(bases.tabular(mdp), lam, sigma, first_episode="prior", rng=7,
+    theirs = general_rlsvi(features.tabular(mdp), lam, sigma, first_episode="prior", rng=7,
                            **({} if form is None else {"form": form}))
     run = ours.play(mdp, 60, 8)
     expected = theirs.learn(mdp, 60, 8, exact=True).expected
@@ -214,7 +217,7 @@ def test_agents_refuse_what_they_cannot_play(prior):
     with pytest.raises(ValueError, match="Use support"):
         tabular.ucbvi(DirichletPrior.symmetric(1, 1, 2, support=(0, 1)), 10)
     with pytest.raises(ValueError, match="Leave alpha_T out"):
-        tabular.psrl(lemma2.random_terminal()[0])
+        tabular.psrl(optimism.random_terminal()[0])
     with pytest.raises(ValueError, match="sigma must be"):
         tabular.rlsvi(prior, 1.0, 0.0)
 
@@ -225,21 +228,21 @@ def test_agents_refuse_what_they_cannot_play(prior):
 def test_the_value_is_its_posterior_form_plus_bias_plus_noise(prior, history):
     counts, lam, sigma = prior.counts(*history), 2.0, 1.5
     for Q in tabular.sample_Q(counts, lam, sigma, 20, 3):
-        sums = concentration.through_the_posterior(prior, counts, Q) + sum(
-            concentration.terms(prior, counts, Q, lam, sigma))
+        sums = bias.through_the_posterior(prior, counts, Q) + sum(
+            bias.terms(prior, counts, Q, lam, sigma))
         np.testing.assert_allclose(sums, Q, atol=1e-13)
-        left, right = concentration.both_sides(prior, counts, Q, lam, sigma)
+        left, right = bias.both_sides(prior, counts, Q, lam, sigma)
         assert left == pytest.approx(right, abs=1e-12)
 
 
 def test_the_largest_biases_are_attained(prior):
     lam, sigma = tabular.theorem_1(prior)
-    counts = lemma2.one_visit(prior, high=False)
+    counts = optimism.one_visit(prior, high=False)
     for array in counts:
         array *= 7
     Q = np.full(prior.shape, -3.0)  # Ṽ = −H
-    found = concentration.terms(prior, counts, Q, lam, sigma)
-    most = concentration.largest(prior, 7, lam, sigma)
+    found = bias.terms(prior, counts, Q, lam, sigma)
+    most = bias.largest(prior, 7, lam, sigma)
     np.testing.assert_allclose(found.b_R, most.b_R, atol=1e-14)
     np.testing.assert_allclose(found.b_P[:-1], most.b_P[:-1], atol=1e-13)
 
@@ -248,7 +251,7 @@ def test_no_history_exceeds_the_pigeonhole_sum():
     for L, pairs, c in product((1, 4, 7), (1, 2, 3), (0.5, 1.0, 3.0)):
         most = max(sum(1 / math.sqrt(history[:i].count(x) + c) for i, x in enumerate(history))
                    for history in product(range(pairs), repeat=L))
-        worst, bound = concentration.pigeonhole(L, 2, 1, pairs, c)
+        worst, bound = bias.pigeonhole(L, 2, 1, pairs, c)
         assert worst == pytest.approx(2 * most, abs=1e-12)
         assert c < 1 or worst <= bound
 
@@ -260,18 +263,18 @@ def test_the_one_period_gap_is_that_of_the_samples():
     prior = DirichletPrior(np.full((1, 1, 1, 2), (0.7, 1.2)), np.ones((1, 1, 1, 1)))
     counts = no_counts(1, 1, 1)
     counts.R[0, 0, 0], counts.P[...], counts.total[...] = (3, 2), 5, -3
-    X, Y = (Q.ravel() for Q in lemma2.paired_samples(prior, counts, 2.0, 0.3, 100_000, 1))
+    X, Y = (Q.ravel() for Q in optimism.paired_samples(prior, counts, 2.0, 0.3, 100_000, 1))
     for z in (-0.9, -0.5, -0.3, -0.1):
         x, y = np.maximum(X - z, 0), np.maximum(Y - z, 0)
         error = math.sqrt((x.var() + y.var()) / 100_000)
-        exact = lemma2.one_period_gap((0.7, 1.2), 3, 2, 2.0, 0.3, z)
+        exact = optimism.one_period_gap((0.7, 1.2), 3, 2, 2.0, 0.3, z)
         assert abs(x.mean() - y.mean() - exact) < 5 * error + 1e-12
 
 
 def test_paired_samples_have_the_closed_form_means():
-    prior, counts = lemma2.random_terminal()
+    prior, counts = optimism.random_terminal()
     lam, sigma = tabular.theorem_1(prior)
-    X, Y = lemma2.paired_samples(prior, counts, lam, sigma, 50_000, 2)
+    X, Y = optimism.paired_samples(prior, counts, lam, sigma, 50_000, 2)
     exact_Y = -Fraction(1, 10) / 2 - Fraction(3, 2) / 22
     exact_X = Fraction(-1, 1 + round(lam * sigma**2))
     assert exact_X < exact_Y  # the lemma fails already in the mean
@@ -280,8 +283,8 @@ def test_paired_samples_have_the_closed_form_means():
 
 
 def test_a_played_history_is_of_that_many_episodes(prior):
-    assert lemma2.played(prior, 12, 3).n.sum() == 12 * 3
-    assert lemma2.one_visit(prior, high=True).n.tolist() == np.ones(prior.shape).tolist()
+    assert optimism.played(prior, 12, 3).n.sum() == 12 * 3
+    assert optimism.one_visit(prior, high=True).n.tolist() == np.ones(prior.shape).tolist()
 
 
 # --- the experiments ------------------------------------------------------------------------
@@ -325,7 +328,7 @@ def test_a_run_does_not_depend_on_what_runs_beside_it():
     ("theorem1_scale", Task({"problem": "base", "lam": 1e6, "sigma": 1.0}, 49)),
 ])
 def test_a_recomputed_run_equals_the_stored_one_to_the_bit(name, task):
-    figure = FIGURES[name]
+    figure = EXPERIMENTS[name]
     assert store.differences(store.load(figure), task, figure.rows("paper", task)) == []
 
 
@@ -333,9 +336,9 @@ def test_a_recomputed_run_equals_the_stored_one_to_the_bit(name, task):
 
 
 @pytest.mark.parametrize(("id", "module", "name", "wrong", "verdict"), [
-    ("5.last-period", lemma2, "one_period_law", lambda low, high, lam, sigma: (-1.0, 0.1), FAILS),
-    ("5.pigeonhole", concentration, "pigeonhole", lambda *sizes: (2.0, 1.0), FAILS),
-    ("5.bias-identity", concentration, "both_sides", lambda *args: (1.0, 2.0), FAILS),
+    ("5.last-period", optimism, "one_period_law", lambda low, high, lam, sigma: (-1.0, 0.1), FAILS),
+    ("5.pigeonhole", bias, "pigeonhole", lambda *sizes: (2.0, 1.0), FAILS),
+    ("5.bias-identity", bias, "both_sides", lambda *args: (1.0, 2.0), FAILS),
     ("5.any-parameters", regret, "wrong_arm_bound", lambda *args: 0.0, HOLDS),
 ])
 def test_a_claim_notices_when_its_check_comes_out_otherwise(id, module, name, wrong, verdict,

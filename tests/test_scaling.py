@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rlsvi_core.experiments import scaling
+from rlsvi_study.chain import scaling
 
 
 def _runs(law, xs, seeds=40, noise=0.4, rng=0):

@@ -11,9 +11,10 @@ import time
 import psutil
 import pytest
 
-from rlsvi_core import runner, store
 from rlsvi_core.compiled import PACKAGE
-from rlsvi_core.experiments import FIGURES, Figure, Scale, Task
+from rlsvi_study import runner, store
+from rlsvi_study.catalogue import EXPERIMENTS
+from rlsvi_study.experiment import Experiment, Scale, Task
 
 ODD = [0.1 + 0.2, 1e-300, 2.0**-1074, -1 / 3]  # floats that careless printing would change
 
@@ -21,14 +22,14 @@ ODD = [0.1 + 0.2, 1e-300, 2.0**-1074, -1 / 3]  # floats that careless printing w
 def _tiny(name="tiny"):
     def run(seed, factor):
         return [{"step": i, "value": factor * seed * x} for i, x in enumerate(ODD)]
-    return Figure(name, "nowhere", "a test", run,
+    return Experiment(name, "nowhere", "a test", run,
                   {"paper": Scale({}, ({"factor": 1.5}, {"factor": -2.0}), range(3))})
 
 
 @pytest.fixture
 def tiny(monkeypatch):
     figure = _tiny()
-    monkeypatch.setitem(FIGURES, "tiny", figure)
+    monkeypatch.setitem(EXPERIMENTS, "tiny", figure)
     return figure
 
 
@@ -135,7 +136,7 @@ def test_a_crash_keeps_what_was_finished(tiny, tmp_path, monkeypatch):
             raise RuntimeError("out of luck")
         return tiny.run(seed, factor)
 
-    monkeypatch.setitem(FIGURES, "tiny", Figure("tiny", "", "", failing, tiny.scales))
+    monkeypatch.setitem(EXPERIMENTS, "tiny", Experiment("tiny", "", "", failing, tiny.scales))
     with pytest.raises(RuntimeError, match="out of luck"):
         runner.sweep(tiny, "paper", tmp_path)
     said = []
@@ -145,8 +146,8 @@ def test_a_crash_keeps_what_was_finished(tiny, tmp_path, monkeypatch):
 
 
 def test_kill_9_in_mid_sweep_then_resume_gives_the_same_table(tmp_path):
-    figure, lines = FIGURES["example1"], 0
-    command = [sys.executable, "-m", "rlsvi_core", "run", "example1", "--jobs", "2", "--out",
+    figure, lines = EXPERIMENTS["example1"], 0
+    command = [sys.executable, "-m", "rlsvi_study", "run", "example1", "--jobs", "2", "--out",
                str(tmp_path / "killed")]
     process = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
@@ -170,7 +171,7 @@ def test_kill_9_in_mid_sweep_then_resume_gives_the_same_table(tmp_path):
 def test_a_polite_kill_takes_the_workers_along(tmp_path):
     """Left alone, they would finish a run of most of a minute."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "rlsvi_core", "run", "fig7", "--scale", "paper", "--jobs", "2",
+        [sys.executable, "-m", "rlsvi_study", "run", "fig7", "--scale", "paper", "--jobs", "2",
          "--out", str(tmp_path)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     workers = []
     while len(workers) < 2 and process.poll() is None:

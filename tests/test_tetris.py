@@ -9,12 +9,14 @@ import pandas as pd
 import pytest
 
 from benchmarks import plain_tetris as plain
-from rlsvi_core import store
 from rlsvi_core.agents import stationary
 from rlsvi_core.envs.tetris import PIECES, RULES, Tetris, place, placements
-from rlsvi_core.experiments import FIGURES, Task, tetris, tetris_known
-from rlsvi_core.experiments.figure import streams
-from rlsvi_core.experiments.tetris_runs import learning_curve
+from rlsvi_study import store
+from rlsvi_study.catalogue import EXPERIMENTS
+from rlsvi_study.experiment import Task, streams
+from rlsvi_study.tetris import players as tetris_known
+from rlsvi_study.tetris import runs as tetris
+from rlsvi_study.tetris.play import learning_curve
 
 BOARDS = {(10, 20, "IJLOSTZ"): 25, (10, 4, "SZ"): 100, (6, 9, "IJLOSTZ"): 60, (4, 5, "IT"): 100,
           (3, 8, "SZTLJO"): 60, (12, 21, "IJLOSTZ"): 6}
@@ -227,8 +229,8 @@ def test_a_curve_records_what_the_agent_did():
 def test_the_schedules_in_use_are_the_ones_that_the_tuning_tables_prefer():
     for name, tuned in (("fig7-tuning", tetris.TUNED),
                         ("tetris-top-row-tuning", tetris.TOP_ROW_TUNED)):
-        assert tetris.best_schedules(store.load(FIGURES[name])).schedule.tolist() == [tuned]
-    for row in tetris.best_schedules(store.load(FIGURES["fig14-tuning"]),
+        assert tetris.best_schedules(store.load(EXPERIMENTS[name])).schedule.tolist() == [tuned]
+    for row in tetris.best_schedules(store.load(EXPERIMENTS["fig14-tuning"]),
                                      ["rule", "reading"]).itertuples():
         assert tetris.MINI_TUNED[row.rule][row.reading] == row.schedule
 
@@ -253,13 +255,13 @@ def test_summaries_of_a_planted_table():
     ("fig7-tuning", Task({"schedule": "Boltzmann, η = 1"}, 1001)),
 ])
 def test_a_recomputed_run_equals_the_stored_one_to_the_bit(name, task):
-    figure = FIGURES[name]
+    figure = EXPERIMENTS[name]
     assert store.differences(store.load(figure), task, figure.rows("paper", task)) == []
 
 
 def test_a_stored_game_can_be_replayed_by_the_rules_alone():
     """What the player on the page does, in the plain form: the score comes out the same."""
-    table = store.load(FIGURES["tetris-games"])
+    table = store.load(EXPERIMENTS["tetris-games"])
     for (_, _), rows in table.groupby(["policy", "part"]):
         bits = [int(row, 16) for row in rows.iloc[0].board.split()]
         board, score = squares(np.array(bits), 10), rows.iloc[0].score - rows.iloc[0].cleared
@@ -329,7 +331,7 @@ def test_published_players_score_what_was_reported(player):
     # Reports are rounded to two digits and weights to two decimals: a tenth is allowed for that,
     # and three standard errors. A well or a transition counted otherwise costs more: without the
     # transition from a full square in the top row to the air, DT-20 loses two thirds.
-    scores = store.load(FIGURES["tetris-known"]).query("rule == 'fits'").groupby("player").score
+    scores = store.load(EXPERIMENTS["tetris-known"]).query("rule == 'fits'").groupby("player").score
     mean, error = scores.mean()[player], scores.sem()[player]
     reported = tetris_known.PUBLISHED[player]
     assert abs(mean - reported) < 0.1 * reported + 3 * error

@@ -7,7 +7,7 @@ and ``form=VerbatimAgent``, which rebuilds the regression as Algorithms 1 and 3 
 """
 
 from .base import Agent, Run
-from .fast import FastAgent
+from .finite import FastAgent
 from .verbatim import VerbatimAgent
 
 __all__ = ["Agent", "FastAgent", "Run", "VerbatimAgent", "lsvi", "rlsvi"]

@@ -18,13 +18,13 @@ import numpy as np
 from ..compiled import jit
 from ..envs.recommender import Recommender, answer
 from ..regression import check_positive
-from .blocks import BasisAgent, BlockAgent, Run, _blank, _exact_part
+from .products import BasisAgent, BlockAgent, Run, _blank, _exact_part
 
 
 def linear_bandit(N: int, J: int, lam: float = 0.2, sigma: float = 1e-3**0.5, *,
                   mean: Literal["corrected", "printed"] = "corrected",
                   form: type[BasisAgent] = BlockAgent, **reading) -> BasisAgent:
-    """The paper's linear contextual bandit: ``blocks.rlsvi`` without the next period's values."""
+    """The paper's linear contextual bandit: ``products.rlsvi`` without the next period's values."""
     check_positive(lam=lam, sigma=sigma)
     if mean not in ("corrected", "printed"):
         raise ValueError(f"mean must be 'corrected' (the posterior's) or 'printed' (line 4 of the "

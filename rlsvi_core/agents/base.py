@@ -77,7 +77,7 @@ class Agent(ABC):
         Phi = np.ascontiguousarray(Phi, dtype=float)
         if Phi.ndim != 4 or 0 in Phi.shape or not np.isfinite(Phi).all():
             raise ValueError(f"Phi must be a finite (H, S, A, K) array; it has shape {Phi.shape}. "
-                             f"rlsvi_core.bases makes such arrays.")
+                             f"rlsvi_core.features makes such arrays.")
         check_positive(lam=lam, sigma=sigma)
         number = (int, float, np.number)
         if not (isinstance(epsilon, number) and 0 <= epsilon <= 1):

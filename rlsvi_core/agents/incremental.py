@@ -40,7 +40,7 @@ from ..compiled import jit
 from ..mdp import draw, first_state, last_reward, step
 from ..regression import add_row, solve
 from .base import ENDED, Agent, Run, action_probabilities, values
-from .fast import _expected_reward
+from .finite import _expected_reward
 
 
 class IncrementalAgent(Agent):

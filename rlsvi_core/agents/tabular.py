@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled import jit
-from ..envs.prior import Counts, DirichletPrior, count, count_last, no_counts, sample_values
+from ..envs.dirichlet import Counts, DirichletPrior, count, count_last, no_counts, sample_values
 from ..mdp import FiniteMDP, draw, first_state, last_reward, period, step
 from ..regression import check_positive
 from .base import action_probabilities

@@ -1,6 +1,6 @@
 """The paper's environments: finite ones as functions that return a FiniteMDP, and Tetris."""
 
-from .chain import chain
+from .chains import chain, lock
 from .tetris import Tetris
 
-__all__ = ["Tetris", "chain"]
+__all__ = ["Tetris", "chain", "lock"]

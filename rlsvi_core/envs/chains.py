@@ -1,0 +1,58 @@
+r"""Two chains on which dithering is hopeless: one with episodes, one that never ends.
+
+**The chain** (section 3, figure 1). States :math:`1, \dots, N` (indices 0 to N−1),
+actions left (0) and right (1), horizon :math:`H = N - 1`, start in state 1. Left always works; right works with probability
+:math:`1 - 1/N` and otherwise moves left. Walls stop a move: left of state 1 is state 1, right of
+state N is state N.
+
+The only reward is 1 for state N. From state 1 it can be occupied at :math:`h = H` at the earliest,
+so for anything an agent can meet it is a terminal reward, and that is how it is stored: then
+:math:`Q^* \in [0, 1]` also in the states that no episode visits, as the paper's own footnote on
+figure 6 assumes. The optimal policy goes right and earns :math:`p^* = (1 - 1/N)^{N-1}`.
+
+**The lock** (for appendix F.2, which names no environment). States :math:`0, \dots, n-1`. Right
+goes one state on; left goes back to state 0. Right in the last state pays 1 and goes back to state
+0. Nothing is random, and nothing ever ends. To earn anything takes n moves to the right in a row: an
+agent that acts uniformly waits :math:`2^{n+1} - 2` steps for it in the mean; the optimal policy
+earns one reward every n steps, :math:`V^*(0) = \gamma^{n-1} / (1 - \gamma^n)`.
+"""
+
+import numpy as np
+
+from ..discounted import DiscountedMDP
+from ..mdp import FiniteMDP
+
+LEFT, RIGHT = 0, 1
+
+
+def chain(N: int) -> FiniteMDP:
+    """The N-state chain of figure 1."""
+    if not (isinstance(N, (int, np.integer)) and N >= 2):
+        raise ValueError(f"a chain has an integer number N of at least 2 states; N is {N!r}. "
+                         f"Pass N=50, say.")
+    P = np.zeros((N, 2, N))
+    for s in range(N):
+        left, right = max(s - 1, 0), min(s + 1, N - 1)
+        P[s, LEFT, left] = 1.0
+        P[s, RIGHT, left] += 1 / N
+        P[s, RIGHT, right] += 1 - 1 / N
+    return FiniteMDP.stationary(P, np.zeros_like(P), H=N - 1, terminal=np.eye(N)[N - 1])
+
+
+def arrival_probability(N: int) -> float:
+    """The chance that one uniformly random episode on the N-chain ends in state N."""
+    mdp = chain(N)
+    uniform = np.full((mdp.H, mdp.S, mdp.A), 1 / mdp.A)
+    return float(mdp.occupancy(uniform)[-1, N - 1])
+
+
+def lock(n: int, gamma: float = 0.99) -> DiscountedMDP:
+    """The lock that opens after n moves to the right."""
+    if not (isinstance(n, (int, np.integer)) and n >= 1):
+        raise ValueError(f"a lock takes an integer number n of at least 1 moves; n is {n!r}. "
+                         f"Pass n=10, say.")
+    P, R = np.zeros((n, 2, n)), np.zeros((n, 2, n))
+    for s in range(n):
+        P[s, LEFT, 0] = P[s, RIGHT, (s + 1) % n] = 1.0
+    R[n - 1, RIGHT, 0] = 1.0
+    return DiscountedMDP(P, R, gamma)

@@ -1,0 +1,1 @@
+"""The paper's studies: what is computed, judged and drawn, one topic a folder."""

@@ -1,0 +1,278 @@
+r"""Chain experiments: Example 1 (section 3), section 6.1 and appendix C.
+
+Three kinds of run cover all of them:
+
+- ``first_arrival`` plays a tabular agent until its first reward. Until then dithering agents act
+  uniformly at random, so the wait is geometric with success probability :math:`p^* 2^{-(N-1)}`.
+- ``learning_curve`` records regret along a run, realised (what the paper plots) and expected,
+  :math:`\sum_l (V^*_0 - V^{\mu_l}_0)`, by exact evaluation of each episode's policy.
+- ``time_to_learn`` plays until the tenth reward, the paper's proxy for learning time. A run that
+  does not get there within its budget is censored, and says so.
+
+Where the paper prints a setting it is used; its five seeds are seeds 0–4. Where it does not print
+a grid (chain lengths, numbers of features, λ, σ), the grid here is ours.
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rlsvi_core import features
+from rlsvi_core.agents import Agent, lsvi, rlsvi
+from rlsvi_core.envs.chains import LEFT, RIGHT, chain
+from rlsvi_core.mdp import FiniteMDP, first_state, last_reward, step
+
+from ..experiment import Experiment, Scale, streams
+from ..intervals import Interval, median_interval
+
+REWARDS_TO_LEARN = 10  # section 6.1: "episodes until 10 rewards" is the proxy for learning time
+PAPER_SEEDS = range(5)
+
+
+def make_agent(agent: str, Phi, lam: float, sigma: float, rng) -> Agent:
+    match agent:
+        case "rlsvi":
+            return rlsvi(Phi, lam, sigma, rng=rng)
+        case "epsilon-greedy":
+            return lsvi(Phi, lam, epsilon=0.1, rng=rng)
+        case "boltzmann":
+            return lsvi(Phi, lam, eta=0.1, rng=rng)
+    raise ValueError(f"agent must be 'rlsvi', 'epsilon-greedy' or 'boltzmann'; it is {agent!r}.")
+
+
+# --------------------------------------------------------------------------- the kinds of run
+
+def first_arrival(agent: str, N: int, seed: int, lam: float, sigma: float, budget: int):
+    """Count the unrewarded episodes of a tabular agent before its first reward (the paper's l*)."""
+    mdp = chain(N)
+    _, env_rng, agent_rng = streams(seed)
+    learner = make_agent(agent, features.tabular(mdp), lam, sigma, agent_rng)
+    (first,) = _episodes_of_rewards(mdp, learner, env_rng, budget, count=1)
+    return [{"unrewarded": min(first - 1, budget), "censored": first > budget}]
+
+
+def learning_curve(agent: str, seed: int, N: int, K: int, lam: float, sigma: float,
+                   episodes: int, every: int):
+    """Regret along one run, a row every so many episodes. Memory does not grow with episodes.
+
+    ``lapses`` are suboptimal episodes after the first reward; ``last_suboptimal`` is the latest
+    suboptimal episode so far; ``tenth_reward`` is the episode of the tenth reward, 0 before it.
+    """
+    mdp = chain(N)
+    basis_rng, env_rng, agent_rng = streams(seed)
+    learner = make_agent(agent, features.coherent(mdp.Q, K, basis_rng), lam, sigma, agent_rng)
+    rows, rewards, shortfall, suboptimal, lapses, last, tenth = [], 0, 0.0, 0, 0, 0, 0
+    for n in range(every, episodes + 1, every):
+        run = learner.learn(mdp, every, env_rng, exact=True)
+        missed = run.expected < mdp.value - 1e-9
+        total = rewards + np.cumsum(run.reward)
+        after = total - run.reward > 0  # a reward came before
+        if not tenth and total[-1] >= REWARDS_TO_LEARN:
+            tenth = n - every + 1 + int(np.argmax(total >= REWARDS_TO_LEARN))
+        if missed.any():
+            last = n - every + 1 + int(np.flatnonzero(missed)[-1])
+        rewards = int(total[-1])
+        shortfall += float((mdp.value - run.expected).sum())
+        suboptimal += int(missed.sum())
+        lapses += int((missed & after).sum())
+        rows.append({"episode": n, "rewards": rewards, "regret": n * mdp.value - rewards,
+                     "expected_regret": shortfall, "suboptimal": suboptimal, "lapses": lapses,
+                     "last_suboptimal": last, "tenth_reward": tenth,
+                     "furthest": 1 + int(run.furthest.max())})
+    return rows
+
+
+def _episodes_of_rewards(mdp: FiniteMDP, learner: Agent, env_rng, budget: int, count: int):
+    """How many episodes the first ``count`` rewards took; budget + 1 for those that never came."""
+    found: list[int] = []
+    for start in range(0, budget, 128):
+        run = learner.learn(mdp, min(128, budget - start), env_rng)
+        found += (1 + start + np.flatnonzero(run.reward)).tolist()
+        if len(found) >= count:
+            break
+    return (found + [budget + 1] * count)[:count]
+
+
+def time_to_learn(seed: int, N: int, K: int, lam: float, sigma: float, budget: int):
+    """Episodes until the first and the tenth reward, coherent features."""
+    mdp = chain(N)
+    basis_rng, env_rng, agent_rng = streams(seed)
+    Phi = features.coherent(mdp.Q, K, basis_rng)
+    return [_learning_row(mdp, rlsvi(Phi, lam, sigma, rng=agent_rng), env_rng, budget)]
+
+
+def _learning_row(mdp, learner, env_rng, budget, opening: list[float] | None = None):
+    """Count from 1; ``opening`` holds the rewards of episodes already played."""
+    played = opening or []
+    waits = [1 + i for i, r in enumerate(played) if r > 0]
+    waits += [len(played) + wait for wait in _episodes_of_rewards(
+        mdp, learner, env_rng, budget - len(played), REWARDS_TO_LEARN)]
+    waits = waits[:REWARDS_TO_LEARN]
+    return {"first_reward": min(waits[0], budget), "tenth_reward": min(waits[-1], budget),
+            "censored": waits[-1] > budget}
+
+
+def agnostic_time_to_learn(seed: int, noise: str, rho: float, N: int, K: int, lam: float,
+                           sigma: float, budget: int):
+    """The same with noisy copies of Q* as features. Each ρ has draws of its own."""
+    mdp = chain(N)
+    basis_rng, env_rng, agent_rng = streams((seed, round(1000 * rho)))
+    Phi = features.agnostic(mdp.Q, K, rho, basis_rng, noise=noise)
+    return [_learning_row(mdp, rlsvi(Phi, lam, sigma, rng=agent_rng), env_rng, budget)]
+
+
+def reading_time_to_learn(seed: int, reading: str, norm: str, constant: str, opening: str,
+                          lam: float, N: int, K: int, sigma: float, budget: int):
+    """The same under one reading of the text.
+
+    ``norm`` of a column; ``constant``: whether the constant column is rescaled like the rest or
+    left at 1; ``opening``: the first episode has θ̃ = 0 with ties broken uniformly (the default),
+    to the left or to the right, or a sample from the prior.
+    """
+    mdp = chain(N)
+    basis_rng, env_rng, agent_rng = streams(seed)
+    size = {"HSA": mdp.Q.size, "SA": mdp.S * mdp.A, "√HSA": mdp.Q.size ** 0.5,
+            "√SA": (mdp.S * mdp.A) ** 0.5, "1": 1.0}[norm]
+    Phi = features.coherent(mdp.Q, K, basis_rng, reading=reading, norm=size)
+    if constant == "left at 1":
+        Phi[..., 0] = 1.0
+    learner = rlsvi(Phi, lam, sigma, rng=agent_rng,
+                    first_episode="prior" if opening == "prior" else "zero")
+    if opening not in ("left", "right"):
+        return [_learning_row(mdp, learner, env_rng, budget)]
+    # All values are equal in the first episode and never again: play it by hand.
+    reward = _play_once(mdp, learner, LEFT if opening == "left" else RIGHT, env_rng)
+    return [_learning_row(mdp, learner, env_rng, budget, opening=[reward])]
+
+
+def _play_once(mdp: FiniteMDP, learner: Agent, action: int, env_rng) -> float:
+    """One episode of the same action throughout; returns its reward (the chain's is terminal)."""
+    s = first_state(mdp.model, env_rng)
+    for h in range(mdp.H):
+        r, s_next = step(mdp.model, h, s, action, env_rng)
+        r += last_reward(mdp.model, s_next, env_rng) if h == mdp.H - 1 else 0.0
+        learner.observe(h, s, action, r, s_next)
+        s = s_next
+    return r
+
+
+# --------------------------------------------------------------------------- summaries
+
+def learning_times(table: pd.DataFrame) -> pd.Series:
+    """Episode of the tenth reward, for each agent and seed; infinity if it never came."""
+    tenth = table.groupby(["agent", "seed"]).tenth_reward.max().astype(float)
+    return tenth.where(tenth > 0, np.inf)
+
+
+def learning_time(table: pd.DataFrame, agent: str) -> Interval:
+    return median_interval(learning_times(table).loc[agent])
+
+
+def medians(table: pd.DataFrame, by: str | list[str]) -> pd.DataFrame:
+    """Median learning time with its interval, runs and censored runs, for each cell."""
+    times = table.assign(time=table.tenth_reward.where(~table.censored, np.inf))
+    rows = {key: {**median_interval(cell.time)._asdict(), "mean5": cell[
+        cell.seed.isin(PAPER_SEEDS)].tenth_reward.mean(), "runs": len(cell),
+        "censored": int(cell.censored.sum())} for key, cell in times.groupby(by)}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(by)
+
+
+# --------------------------------------------------------------------------- the figures
+
+def _grid(**axes) -> tuple[dict[str, Any], ...]:
+    """Every combination of the axes' values, the first axis slowest."""
+    cells: list[dict[str, Any]] = [{}]
+    for name, values in axes.items():
+        cells = [{**cell, name: value} for cell in cells for value in values]
+    return tuple(cells)
+
+
+_ARRIVAL = {"lam": 1.0, "sigma": 0.1, "budget": 1_000_000}
+_AGENTS = ("rlsvi", "epsilon-greedy", "boltzmann")
+
+EXAMPLE_1 = Experiment(
+    "example1", "Section 3, Example 1", "First rewarded episode against the length of the chain",
+    first_arrival, {
+        "quick": Scale(_ARRIVAL, _grid(agent=_AGENTS, N=(2, 4, 6, 8)), range(10)),
+        "paper": Scale(_ARRIVAL, _grid(agent=_AGENTS, N=(2, 4, 6, 8, 10, 12, 14)), range(100))})
+
+_PAPER_CHAIN = {"N": 50, "K": 10, "sigma": 0.1}
+_FIGURE_2A = {**_PAPER_CHAIN, "lam": 1.0, "episodes": 2000, "every": 20}
+_FIGURE_2B = {**_PAPER_CHAIN, "lam": 1.0, "episodes": 1_000_000, "every": 5000}
+_PAIR = _grid(agent=("rlsvi", "epsilon-greedy"))
+
+FIGURE_2A = Experiment(
+    "fig2a", "Section 6.1, figure 2(a)", "Regret on a 50-chain, first 2000 episodes",
+    learning_curve, {"quick": Scale(_FIGURE_2A, _PAIR, range(3)),
+                     "paper": Scale(_FIGURE_2A, _PAIR, range(50))})
+
+FIGURE_2B = Experiment(
+    "fig2b", "Section 6.1, figure 2(b)", "Regret on a 50-chain, first million episodes",
+    learning_curve, {"quick": Scale(_FIGURE_2B | {"episodes": 20_000}, _PAIR[:1], range(2)),
+                     "paper": Scale(_FIGURE_2B, _PAIR, PAPER_SEEDS)})
+
+_TIMES = {"lam": 1.0, "sigma": 0.1, "budget": 20_000}
+_LENGTHS = (*range(10, 101, 10), 125, 150, 175, 200)
+_FEATURES = (2, 4, 6, 8, 10, 15, *range(20, 121, 10), 150)
+
+FIGURE_3 = Experiment(
+    "fig3", "Section 6.1, figure 3", "Learning time against the length of the chain, K = 10",
+    time_to_learn, {"quick": Scale(_TIMES | {"K": 10}, _grid(N=(10, 20, 30)), range(4)),
+                    "paper": Scale(_TIMES | {"K": 10}, _grid(N=_LENGTHS), range(50))})
+
+FIGURE_4 = Experiment(
+    "fig4", "Section 6.1, figure 4", "Learning time against the number of features, N = 50",
+    time_to_learn, {"quick": Scale(_TIMES | {"N": 50}, _grid(K=(2, 10, 20)), range(4)),
+                    "paper": Scale(_TIMES | {"N": 50}, _grid(K=_FEATURES), range(50))})
+
+_AGNOSTIC = {"N": 20, "K": 20, "lam": 1.0, "sigma": 0.1, "budget": 10_000}
+_READINGS_OF_RHO = ("deviation", "variance")
+
+FIGURE_6 = Experiment(
+    "fig6", "Section 6.1, figure 6", "Learning time against the error of the basis, N = K = 20",
+    agnostic_time_to_learn, {
+        "quick": Scale(_AGNOSTIC, _grid(noise=_READINGS_OF_RHO, rho=(0.0, 0.05, 0.1)), range(1)),
+        "paper": Scale(_AGNOSTIC, _grid(noise=_READINGS_OF_RHO,
+                                        rho=[i / 1000 for i in range(1001)]), range(1))})
+
+_SWEEP = {"agent": "rlsvi", "N": 50, "K": 10, "episodes": 10_000, "every": 200}
+
+FIGURE_10 = Experiment(
+    "fig10", "Appendix C, figure 10", "Regret for λ over twelve orders of magnitude, σ = 0.1",
+    learning_curve, {
+        "quick": Scale(_SWEEP | {"sigma": 0.1}, _grid(lam=(1.0, 1e6)), range(1)),
+        "paper": Scale(_SWEEP | {"sigma": 0.1}, _grid(lam=[10.0**k for k in range(-6, 7)]),
+                       range(20))})
+
+FIGURE_11 = Experiment(
+    "fig11", "Appendix C, figure 11", "Regret for σ over seven orders of magnitude, λ = 100",
+    learning_curve, {
+        "quick": Scale(_SWEEP | {"lam": 100.0}, _grid(sigma=(0.1, 10.0)), range(1)),
+        "paper": Scale(_SWEEP | {"lam": 100.0}, _grid(sigma=[10.0**k for k in range(-5, 3)]),
+                       range(20))})
+
+FIGURE_13 = Experiment(
+    "fig13", "Appendix C, figures 12 and 13", "Learning time against both N and K",
+    time_to_learn, {
+        "quick": Scale(_TIMES, _grid(K=(5, 10), N=(10, 20)), range(2)),
+        "paper": Scale(_TIMES, _grid(K=(2, 5, 10, 20, 40), N=(10, 20, 30, 40, 60, 80, 100))
+                       + _grid(K=(80,), N=(10, 20, 30, 40, 60)), range(20))})
+
+_BASIS = ([{"reading": "stacked", "norm": norm} for norm in ("HSA", "SA", "√HSA", "1")]
+          + [{"reading": "per_period", "norm": norm} for norm in ("HSA", "SA", "√SA", "1")])
+_PLAIN = {"constant": "rescaled", "opening": "uniform"}
+_READINGS = (*({**basis, **_PLAIN, "lam": lam} for lam in (1.0, 100.0) for basis in _BASIS),
+             *({**_BASIS[0], **_PLAIN, "lam": 1.0, **change} for change in (
+                 {"constant": "left at 1"}, {"opening": "prior"}, {"opening": "left"},
+                 {"opening": "right"})))
+
+READINGS = Experiment(
+    "readings", "Section 6.1 and appendix C", "What each reading of the text does to figure 2",
+    reading_time_to_learn, {
+        "quick": Scale({**_PAPER_CHAIN, "budget": 5000}, _READINGS[:1], range(3)),
+        "paper": Scale({**_PAPER_CHAIN, "budget": 5000}, _READINGS, range(50))})
+
+EXPERIMENTS = {e.name: e for e in (
+    EXAMPLE_1, FIGURE_2A, FIGURE_2B, FIGURE_3, FIGURE_4, FIGURE_6, FIGURE_10, FIGURE_11,
+       FIGURE_13, READINGS)}

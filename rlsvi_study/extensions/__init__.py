@@ -1,0 +1,1 @@
+"""Appendix F and section 7: what the paper proposes and does not try."""

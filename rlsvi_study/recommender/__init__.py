@@ -1,0 +1,1 @@
+"""The recommendation engine: section 6.3 and appendix E."""

@@ -1,0 +1,1 @@
+"""Regret over the prior: section 5."""

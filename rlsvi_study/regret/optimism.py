@@ -1,0 +1,136 @@
+r"""Section 5, Lemma 2 and its edges: RLSVI's values against the truth, given any history.
+
+Lemma 2 says that :math:`\tilde Q_h(s,a)` is stochastically optimistic for :math:`Q^*_h(s,a)`
+whatever the data: :math:`G(z) = \mathbb E(\tilde Q - z)^+ - \mathbb E(Q^* - z)^+ \ge 0` for all z.
+``paired_samples`` draws both. For one period (:math:`H = 1`, rewards −1 and 0) G is closed-form:
+
+.. math::
+    \tilde Q \sim N\Bigl(\tfrac{n \hat R}{n + \lambda\sigma^2},
+    \tfrac{\sigma^2}{n + \lambda\sigma^2}\Bigr), \qquad
+    -Q^* \sim \mathrm{Beta}(\alpha_1 + n_-, \alpha_2 + n_0).
+
+The proof for all H is in ``optimism.repaired``; it needs :math:`\lambda\sigma^2 \ge
+\max(\mathbf 1^\top\alpha^R, \mathbf 1^\top\alpha^P)`, :math:`\sigma^2 \ge \tfrac\pi8
+(1 + (H-1)^2)`, rewards that are nowhere above 0 and no terminal reward. ``edges`` shows what
+happens outside.
+"""
+
+import math
+
+import numpy as np
+from scipy.special import betainc
+from scipy.stats import norm
+
+from rlsvi_core.agents.tabular import rlsvi, sample_Q, theorem_1
+from rlsvi_core.envs.dirichlet import Counts, DirichletPrior, no_counts
+from rlsvi_core.optimism.order import Comparison, compare
+
+
+def paired_samples(prior: DirichletPrior, counts: Counts, lam: float, sigma: float, n: int,
+                   rng=None) -> tuple[np.ndarray, np.ndarray]:
+    """n draws of Q̃ and n of Q*, both given the history; two (n, H, S, A) arrays."""
+    rng = np.random.default_rng(rng)
+    return sample_Q(counts, lam, sigma, n, rng), prior.posterior(counts).sample_Q(n, rng)
+
+
+def check_optimism(prior: DirichletPrior, counts: Counts, lam: float, sigma: float, *,
+                   draws: int, error: float = 0.01, rng=None) -> dict[str, Comparison]:
+    """Q̃ against Q* at every (s, a, h) and Ṽ against V* at every (s, h), given the history.
+
+    The error rate is that of all comparisons together.
+    """
+    ours, truth = paired_samples(prior, counts, lam, sigma, draws, rng)
+    H, S, A = prior.shape
+    share = error / (H * S * (A + 1))
+    found = {}
+    for h, s in np.ndindex(H, S):
+        found[f"V_{h}({s})"] = compare(ours[:, h, s].max(axis=1), truth[:, h, s].max(axis=1),
+                                       error=share)
+        for a in range(A):
+            found[f"Q_{h}({s},{a})"] = compare(ours[:, h, s, a], truth[:, h, s, a], error=share)
+    return found
+
+
+def one_visit(prior: DirichletPrior, high: bool, s_next: int = 0) -> Counts:
+    """Every (s, a, h) visited once, each with the high or the low reward, all going to s_next."""
+    counts = no_counts(*prior.shape)
+    counts.R[..., int(high)] = counts.P[..., s_next] = 1.0
+    counts.total[:] = prior.support[int(high)]
+    return counts
+
+
+def played(prior: DirichletPrior, episodes: int, rng=None) -> Counts:
+    """What RLSVI, at Theorem 1's λ and σ, has seen of an MDP from the prior."""
+    rng = np.random.default_rng(rng)
+    agent = rlsvi(prior, rng=rng)
+    agent.play(prior.sample(rng), episodes, rng)
+    return agent.counts
+
+
+def random_terminal(visits: int = 20) -> tuple[DirichletPrior, Counts]:
+    """A history where a random terminal reward defeats Lemma 2 for action 0.
+
+    One state, one period, two actions. Action 0 was tried once and met the terminal reward −1;
+    action 1 was tried often and always met 0, which says that −1 was bad luck. The posterior of
+    the terminal reward pools both; RLSVI's regression does not.
+    """
+    prior = DirichletPrior(np.full((1, 1, 2, 2), (0.1, 0.9)), np.ones((1, 1, 2, 1)),
+                           alpha_T=[[0.5, 0.5]])
+    counts = no_counts(1, 1, 2)
+    counts.R[0, 0, :, 1] = counts.P[0, 0, :, 0] = 1, visits
+    counts.T[0] = 1, visits
+    counts.total[0, 0, 0] = -1.0
+    return prior, counts
+
+
+def settled_future(visits: int = 400) -> tuple[DirichletPrior, Counts]:
+    """Two periods: the next state is worth 0 or −1, known almost surely; the step there is not."""
+    prior = DirichletPrior(np.full((2, 2, 1, 2), 1e-3), np.full((2, 2, 1, 2), 1e-3),
+                           initial=[0.5, 0.5])
+    counts = no_counts(2, 2, 1)
+    counts.R[0, 0, 0] = counts.P[0, 0, 0] = visits / 2
+    counts.total[0, 0, 0] = -visits / 2
+    # Many more episodes began in the other state; they have settled the second period.
+    counts.R[0, 1, 0, 1], counts.P[0, 1, 0] = 2e6, 1e6
+    counts.R[1, 0, 0, 1] = counts.R[1, 1, 0, 0] = 1e6 + visits / 2
+    counts.P[1, :, 0, 0] = 1e6 + visits / 2
+    counts.total[1, 1, 0] = -(1e6 + visits / 2)
+    return prior, counts
+
+
+def edges(draws: int, rng=None) -> dict[str, Comparison]:
+    """Q̃ against Q* at the first (s, a, h) within the conditions of the lemma, and beyond each."""
+    rng = np.random.default_rng(rng)
+    positive = DirichletPrior.symmetric(1, 1, 2, support=(0.0, 1.0))
+    terminal = random_terminal()
+    cases = {"within the conditions": (*settled_future(), 1e-3, enough_sigma(2)),
+             "too little noise": (*settled_future(), 1e-3, math.sqrt(0.4)),
+             "rewards 0 and 1": (positive, no_counts(1, 1, 2), *theorem_1(positive)),
+             "random terminal reward": (*terminal, *theorem_1(terminal[0]))}
+    found = {}
+    for name, case in cases.items():
+        ours, truth = paired_samples(*case, draws, rng)
+        found[name] = compare(ours[:, 0, 0, 0], truth[:, 0, 0, 0], error=0.01)
+    return found
+
+
+def one_period_law(low, high, lam, sigma):
+    """Mean and variance of Q̃ after ``low`` rewards −1 and ``high`` rewards 0 in one period."""
+    M = low + high + lam * sigma**2
+    return -low / M, sigma**2 / M
+
+
+def one_period_gap(alpha, low, high, lam, sigma, z):
+    """G(z) in closed form for one period and the prior weights α = (α_1, α_2) of −1 and 0."""
+    mean, variance = one_period_law(low, high, lam, sigma)
+    deviation = np.sqrt(variance)
+    d = (mean - z) / deviation
+    gauss = (mean - z) * norm.cdf(d) + deviation * norm.pdf(d)
+    a, b, w = alpha[0] + low, alpha[1] + high, np.clip(-np.asarray(z, float), 0, None)
+    x = np.minimum(w, 1.0)
+    return gauss - (w * betainc(a, b, x) - a / (a + b) * betainc(a + 1, b, x))
+
+
+def enough_sigma(H: int) -> float:
+    """The σ that the proof above needs; Theorem 1 asks for √(H² + 1)."""
+    return math.sqrt(math.pi / 8 * (1 + (H - 1) ** 2))

@@ -1,0 +1,1 @@
+"""Tetris: section 6.2 and appendix D."""

@@ -1,0 +1,1 @@
+"""Appendix G: the proof, step by step, and its repair."""

@@ -1,0 +1,198 @@
+"""Generalization matrices: tabular, coherent (two readings) and agnostic."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2
+
+from rlsvi_core import chain, features
+
+RATE = 1e-6  # how often a statistical test of right code fails under a new seed
+
+READINGS = ["stacked", "per_period"]
+shapes = st.tuples(st.integers(1, 4), st.integers(2, 4), st.integers(2, 3))  # H, S, A
+
+
+def blocks(array, reading):
+    """Columns as the reading sees them: one tall matrix, or one a period."""
+    H, S, A, *K = array.shape
+    n = 1 if reading == "stacked" else H
+    return array.reshape(n, H * S * A // n, *K)
+
+
+def printed_algorithm_6(Q, K, seed, reading, norm):
+    """Ψ (Ψ'Ψ)⁻¹ Ψ' W with columns scaled, from the same draws."""
+    rng, out = np.random.default_rng(seed), []
+    for q in blocks(Q, reading):
+        Psi = rng.standard_normal((len(q), K))
+        Psi[:, 0], Psi[:, 1] = 1, q
+        W = rng.standard_normal((len(q), K))
+        W[:, 0] = 1
+        WP = Psi @ np.linalg.inv(Psi.T @ Psi) @ Psi.T @ W
+        out.append(WP / np.sqrt((WP**2).sum(axis=0)) * norm)
+    return np.stack(out).reshape(*Q.shape, K)
+
+
+def distance_from_span(columns, target):
+    theta = np.linalg.lstsq(columns, target, rcond=None)[0]
+    return np.abs(columns @ theta - target).max()
+
+
+def random_Q(seed, shape):
+    return np.random.default_rng(seed).uniform(0, 1, shape)
+
+
+# --- tabular --------------------------------------------------------------------------------
+
+
+def test_tabular_is_the_identity_in_every_period(make_mdp):
+    mdp = make_mdp(0, 3, 4, 2)
+    Phi = features.tabular(mdp)
+    assert Phi.shape == (3, 4, 2, 8)
+    for h in range(3):
+        assert np.array_equal(Phi[h].reshape(8, 8), np.eye(8))
+
+
+# --- coherent -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reading", READINGS)
+@given(st.integers(0, 10**9), shapes, st.integers(2, 4))
+def test_coherent_span_contains_Q_and_the_constant(reading, seed, shape, K):
+    Q = random_Q(seed, shape)
+    Phi = features.coherent(Q, K, seed, reading=reading)
+    for columns, q in zip(blocks(Phi, reading), blocks(Q, reading), strict=True):
+        assert distance_from_span(columns, q) < 1e-8
+        assert distance_from_span(columns, np.ones(len(q))) < 1e-8
+        assert np.linalg.matrix_rank(columns) <= K
+
+
+@given(st.integers(0, 10**9), shapes, st.integers(2, 4))
+def test_one_theta_serves_all_periods_of_a_stacked_basis(seed, shape, K):
+    Q = random_Q(seed, shape)
+    Phi = features.coherent(Q, K, seed)
+    theta = np.linalg.lstsq(Phi.reshape(-1, K), Q.ravel(), rcond=None)[0]
+    for h in range(shape[0]):
+        np.testing.assert_allclose(Phi[h] @ theta, Q[h], atol=1e-8)
+
+
+@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("norm", [None, 1.0, 2.5])
+def test_every_column_has_the_norm_and_HSA_by_default(reading, norm):
+    Q = chain(6).Q
+    Phi = features.coherent(Q, 4, 1, reading=reading, norm=norm)
+    norms = np.sqrt((blocks(Phi, reading) ** 2).sum(axis=1))
+    np.testing.assert_allclose(norms, Q.size if norm is None else norm, rtol=1e-13)
+
+
+@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("N", [3, 8])
+def test_coherent_equals_the_printed_projection_of_the_same_draws(reading, N):
+    Q = chain(N).Q
+    for seed in range(5):
+        printed = printed_algorithm_6(Q, 4, seed, reading, Q.size)
+        np.testing.assert_allclose(features.coherent(Q, 4, seed, reading=reading), printed,
+                                   rtol=1e-8, atol=1e-8 * Q.size)
+
+
+def test_the_two_readings_differ_and_stacked_is_the_default():
+    Q = chain(5).Q
+    stacked, per_period = (features.coherent(Q, 4, 1, reading=reading) for reading in READINGS)
+    assert np.array_equal(features.coherent(Q, 4, 1), stacked)
+    assert not np.allclose(stacked, per_period)
+    assert max(distance_from_span(stacked[h].reshape(10, 4), Q[h].ravel())
+               for h in range(4)) < 1e-10
+
+
+def test_the_first_column_is_constant():
+    for reading in READINGS:
+        Phi = features.coherent(chain(5).Q, 4, 1, reading=reading)
+        np.testing.assert_allclose(Phi[..., 0], Phi[0, 0, 0, 0], rtol=1e-12)
+
+
+def test_a_constant_Q_adds_no_dimension_and_does_no_harm():
+    Phi = features.coherent(np.full((2, 3, 2), 0.25), 3, 1)
+    assert np.isfinite(Phi).all()
+    assert np.linalg.matrix_rank(Phi.reshape(12, 3)) == 2
+
+
+def test_a_period_can_hold_more_columns_than_it_has_dimensions():
+    Q = random_Q(3, (2, 3, 2))
+    Phi = features.coherent(Q, 9, 1, reading="per_period").reshape(2, 6, 9)
+    for h in range(2):
+        assert np.linalg.matrix_rank(Phi[h]) == 6
+        np.testing.assert_allclose((Phi[h] ** 2).sum(axis=0), 12.0**2, rtol=1e-12)
+    # The space is full, so the projection leaves the random vectors as they were drawn.
+    rng = np.random.default_rng(1)
+    rng.standard_normal((6, 9))
+    W = rng.standard_normal((6, 9))[:, 1:]
+    np.testing.assert_allclose(Phi[0][:, 1:], 12 * W / np.sqrt((W**2).sum(axis=0)), rtol=1e-10)
+
+
+@pytest.mark.parametrize("make", [
+    lambda Q, seed: features.coherent(Q, 4, seed),
+    lambda Q, seed: features.coherent(Q, 4, seed, reading="per_period"),
+    lambda Q, seed: features.agnostic(Q, 4, 0.3, seed)])
+def test_a_basis_is_a_function_of_the_seed(make):
+    Q = chain(5).Q
+    assert np.array_equal(make(Q, 1), make(Q, 1))
+    assert np.array_equal(make(Q, 1), make(Q, np.random.default_rng(1)))
+    assert not np.allclose(make(Q, 1), make(Q, 2))
+
+
+# --- agnostic -------------------------------------------------------------------------------
+
+
+def test_agnostic_without_noise_copies_Q_exactly():
+    Q = chain(6).Q
+    for noise in ("variance", "deviation"):
+        Phi = features.agnostic(Q, 3, 0.0, 1, noise=noise)
+        assert all(np.array_equal(Phi[..., k], Q) for k in range(3))
+
+
+def test_rho_as_a_variance_is_its_root_as_a_deviation():
+    Q = chain(6).Q
+    assert np.array_equal(features.agnostic(Q, 3, 0.25, 1),
+                          features.agnostic(Q, 3, 0.5, 1, noise="deviation"))
+
+
+@pytest.mark.parametrize(("noise", "deviation"), [("variance", math.sqrt(0.3)),
+                                                  ("deviation", 0.3)])
+def test_agnostic_columns_are_normal_about_Q(noise, deviation):
+    # Three exact chi-square laws, two-sided at RATE / 3 each.
+    Q = chain(20).Q
+    x = ((features.agnostic(Q, 20, 0.3, 5, noise=noise) - Q[..., None]) / deviation).reshape(-1, 20)
+    n = len(x)
+    for statistic, freedom in ((n * (x.mean(axis=0) ** 2).sum(), 20), ((x**2).sum(), 20 * n),
+                               ((x.sum(axis=1) ** 2).sum() / 20, n)):
+        assert RATE / 6 < chi2.cdf(statistic, freedom) < 1 - RATE / 6
+
+
+# --- what is refused ------------------------------------------------------------------------
+
+Q0 = np.zeros((2, 3, 2)) + np.arange(2)
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda: features.coherent(Q0, 3, reading="tall"), "'stacked'.*'per_period'.*it is 'tall'"),
+    (lambda: features.coherent(Q0[0], 3),
+     r"finite \(H, S, A\) array; it has shape \(3, 2\).*mdp.Q"),
+    (lambda: features.coherent(Q0 * np.nan, 3), "Q must be a finite"),
+    (lambda: features.coherent(Q0, 1), "integer of at least 2; it is 1"),
+    (lambda: features.coherent(Q0, 3.0), "integer of at least 2; it is 3.0"),
+    (lambda: features.coherent(Q0, 13), "must not exceed the dimension 12.*it is 13"),
+    (lambda: features.coherent(Q0, 3, norm=0.0), "norm must be a finite number above 0; it is 0.0"),
+    (lambda: features.agnostic(Q0, 0, 0.1), "integer of at least 1; it is 0"),
+    (lambda: features.agnostic(Q0, 2, -0.1),
+     "rho must be a finite number of at least 0; it is -0.1"),
+    (lambda: features.agnostic(Q0, 2, math.nan), "rho must be a finite number.*it is nan"),
+    (lambda: features.agnostic(Q0, 2, math.inf), "rho must be a finite number.*it is inf"),
+    (lambda: features.agnostic(Q0[0], 2, 0.1), r"finite \(H, S, A\) array"),
+    (lambda: features.agnostic(Q0, 2, 0.1, noise="std"), "'variance'.*'deviation'; it is 'std'"),
+])
+def test_a_refusal_names_the_rule_and_the_value(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
