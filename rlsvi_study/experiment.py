@@ -4,8 +4,9 @@ A figure has two scales: ``quick`` (seconds, what the book recomputes live) and 
 runs are a part of the paper's wherever that is possible, so their rows can be compared exactly.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,3 +51,8 @@ class Experiment:
 def streams(seed: int | tuple[int, ...]) -> tuple[np.random.Generator, ...]:
     """Independent generators for basis, environment and agent, whatever runs beside this run."""
     return tuple(np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3))
+
+
+def grid(**axes: Iterable[Any]) -> tuple[dict[str, Any], ...]:
+    """Every combination of the axes' values, the first axis slowest."""
+    return tuple(dict(zip(axes, values, strict=True)) for values in product(*axes.values()))

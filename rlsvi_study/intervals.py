@@ -1,19 +1,37 @@
-"""Honest summaries of a handful of heavy-tailed runs."""
+"""Every interval of the project: Student's for means, order statistics for medians.
 
-from typing import NamedTuple
+Both are 95% unless said otherwise, and both are about the runs at hand: a seed is one draw.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import binom
-from scipy.stats import t as student
+import pandas as pd
+from scipy import stats
 
 
-class Interval(NamedTuple):
+class Mean(NamedTuple):
+    mean: float
+    low: float
+    high: float
+
+
+class Median(NamedTuple):
     median: float
     low: float
     high: float
 
 
-def median_interval(values, level: float = 0.95) -> Interval:
+def mean_interval(values: Any, level: float = 0.95) -> Mean:
+    """The mean and Student's interval for it; one value alone has an infinite one."""
+    x = np.asarray(values, dtype=float)
+    half = (stats.t.ppf((1 + level) / 2, x.size - 1) * x.std(ddof=1) / np.sqrt(x.size)
+            if x.size > 1 else np.inf)
+    return Mean(float(x.mean()), float(x.mean() - half), float(x.mean() + half))
+
+
+def median_interval(values: Any, level: float = 0.95) -> Median:
     """The median and a distribution-free interval for it, from order statistics.
 
     With n independent values, the k-th smallest and the k-th largest enclose the true median with
@@ -24,15 +42,15 @@ def median_interval(values, level: float = 0.95) -> Interval:
     if x.size == 0 or np.isnan(x).any():
         raise ValueError("median_interval needs at least one value and no NaN; "
                          "give censored runs as infinity.")
-    k = int(binom.ppf((1 - level) / 2, x.size, 0.5))
-    k = max(k, 1)
+    k = max(int(stats.binom.ppf((1 - level) / 2, x.size, 0.5)), 1)
     middle = x[(x.size - 1) // 2], x[x.size // 2]
     median = middle[0] if middle[0] == middle[1] else sum(middle) / 2
-    return Interval(float(median), float(x[k - 1]), float(x[-k]))
+    return Median(float(median), float(x[k - 1]), float(x[-k]))
 
 
-def mean_interval(values, level: float = 0.95) -> tuple[float, float, float]:
-    """Mean over instances with Student's interval."""
-    x = np.asarray(values, dtype=float)
-    half = student.ppf((1 + level) / 2, x.size - 1) * x.std(ddof=1) / np.sqrt(x.size)
-    return float(x.mean()), float(x.mean() - half), float(x.mean() + half)
+def by_cell(table: pd.DataFrame, by: str | Sequence[str],
+            summary: Callable[[pd.DataFrame], dict[str, Any]]) -> pd.DataFrame:
+    """One row of summaries for each cell of the table."""
+    by = by if isinstance(by, str) else list(by)
+    rows = {key: summary(cell) for key, cell in table.groupby(by)}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(by)

@@ -1,9 +1,9 @@
 r"""Two chains on which dithering is hopeless: one with episodes, one that never ends.
 
-**The chain** (section 3, figure 1). States :math:`1, \dots, N` (indices 0 to N−1),
-actions left (0) and right (1), horizon :math:`H = N - 1`, start in state 1. Left always works; right works with probability
-:math:`1 - 1/N` and otherwise moves left. Walls stop a move: left of state 1 is state 1, right of
-state N is state N.
+**The chain** (section 3, figure 1). States :math:`1, \dots, N` (indices 0 to N−1), actions left (0)
+and right (1), horizon :math:`H = N - 1`, start in state 1. Left always works; right works with
+probability :math:`1 - 1/N` and otherwise moves left. Walls stop a move: left of state 1 is state 1,
+right of state N is state N.
 
 The only reward is 1 for state N. From state 1 it can be occupied at :math:`h = H` at the earliest,
 so for anything an agent can meet it is a terminal reward, and that is how it is stored: then
@@ -12,8 +12,8 @@ figure 6 assumes. The optimal policy goes right and earns :math:`p^* = (1 - 1/N)
 
 **The lock** (for appendix F.2, which names no environment). States :math:`0, \dots, n-1`. Right
 goes one state on; left goes back to state 0. Right in the last state pays 1 and goes back to state
-0. Nothing is random, and nothing ever ends. To earn anything takes n moves to the right in a row: an
-agent that acts uniformly waits :math:`2^{n+1} - 2` steps for it in the mean; the optimal policy
+0. Nothing is random, and nothing ever ends. To earn anything takes n moves to the right in a row:
+an agent that acts uniformly waits :math:`2^{n+1} - 2` steps for it in the mean; the optimal policy
 earns one reward every n steps, :math:`V^*(0) = \gamma^{n-1} / (1 - \gamma^n)`.
 """
 

@@ -13,7 +13,6 @@ Where the paper prints a setting it is used; its five seeds are seeds 0–4. Whe
 a grid (chain lengths, numbers of features, λ, σ), the grid here is ours.
 """
 
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,8 +22,8 @@ from rlsvi_core.agents import Agent, lsvi, rlsvi
 from rlsvi_core.envs.chains import LEFT, RIGHT, chain
 from rlsvi_core.mdp import FiniteMDP, first_state, last_reward, step
 
-from ..experiment import Experiment, Scale, streams
-from ..intervals import Interval, median_interval
+from ..experiment import Experiment, Scale, grid, streams
+from ..intervals import Median, median_interval
 
 REWARDS_TO_LEARN = 10  # section 6.1: "episodes until 10 rewards" is the proxy for learning time
 PAPER_SEEDS = range(5)
@@ -165,7 +164,7 @@ def learning_times(table: pd.DataFrame) -> pd.Series:
     return tenth.where(tenth > 0, np.inf)
 
 
-def learning_time(table: pd.DataFrame, agent: str) -> Interval:
+def learning_time(table: pd.DataFrame, agent: str) -> Median:
     return median_interval(learning_times(table).loc[agent])
 
 
@@ -180,27 +179,19 @@ def medians(table: pd.DataFrame, by: str | list[str]) -> pd.DataFrame:
 
 # --------------------------------------------------------------------------- the figures
 
-def _grid(**axes) -> tuple[dict[str, Any], ...]:
-    """Every combination of the axes' values, the first axis slowest."""
-    cells: list[dict[str, Any]] = [{}]
-    for name, values in axes.items():
-        cells = [{**cell, name: value} for cell in cells for value in values]
-    return tuple(cells)
-
-
 _ARRIVAL = {"lam": 1.0, "sigma": 0.1, "budget": 1_000_000}
 _AGENTS = ("rlsvi", "epsilon-greedy", "boltzmann")
 
 EXAMPLE_1 = Experiment(
     "example1", "Section 3, Example 1", "First rewarded episode against the length of the chain",
     first_arrival, {
-        "quick": Scale(_ARRIVAL, _grid(agent=_AGENTS, N=(2, 4, 6, 8)), range(10)),
-        "paper": Scale(_ARRIVAL, _grid(agent=_AGENTS, N=(2, 4, 6, 8, 10, 12, 14)), range(100))})
+        "quick": Scale(_ARRIVAL, grid(agent=_AGENTS, N=(2, 4, 6, 8)), range(10)),
+        "paper": Scale(_ARRIVAL, grid(agent=_AGENTS, N=(2, 4, 6, 8, 10, 12, 14)), range(100))})
 
 _PAPER_CHAIN = {"N": 50, "K": 10, "sigma": 0.1}
 _FIGURE_2A = {**_PAPER_CHAIN, "lam": 1.0, "episodes": 2000, "every": 20}
 _FIGURE_2B = {**_PAPER_CHAIN, "lam": 1.0, "episodes": 1_000_000, "every": 5000}
-_PAIR = _grid(agent=("rlsvi", "epsilon-greedy"))
+_PAIR = grid(agent=("rlsvi", "epsilon-greedy"))
 
 FIGURE_2A = Experiment(
     "fig2a", "Section 6.1, figure 2(a)", "Regret on a 50-chain, first 2000 episodes",
@@ -218,13 +209,13 @@ _FEATURES = (2, 4, 6, 8, 10, 15, *range(20, 121, 10), 150)
 
 FIGURE_3 = Experiment(
     "fig3", "Section 6.1, figure 3", "Learning time against the length of the chain, K = 10",
-    time_to_learn, {"quick": Scale(_TIMES | {"K": 10}, _grid(N=(10, 20, 30)), range(4)),
-                    "paper": Scale(_TIMES | {"K": 10}, _grid(N=_LENGTHS), range(50))})
+    time_to_learn, {"quick": Scale(_TIMES | {"K": 10}, grid(N=(10, 20, 30)), range(4)),
+                    "paper": Scale(_TIMES | {"K": 10}, grid(N=_LENGTHS), range(50))})
 
 FIGURE_4 = Experiment(
     "fig4", "Section 6.1, figure 4", "Learning time against the number of features, N = 50",
-    time_to_learn, {"quick": Scale(_TIMES | {"N": 50}, _grid(K=(2, 10, 20)), range(4)),
-                    "paper": Scale(_TIMES | {"N": 50}, _grid(K=_FEATURES), range(50))})
+    time_to_learn, {"quick": Scale(_TIMES | {"N": 50}, grid(K=(2, 10, 20)), range(4)),
+                    "paper": Scale(_TIMES | {"N": 50}, grid(K=_FEATURES), range(50))})
 
 _AGNOSTIC = {"N": 20, "K": 20, "lam": 1.0, "sigma": 0.1, "budget": 10_000}
 _READINGS_OF_RHO = ("deviation", "variance")
@@ -232,8 +223,8 @@ _READINGS_OF_RHO = ("deviation", "variance")
 FIGURE_6 = Experiment(
     "fig6", "Section 6.1, figure 6", "Learning time against the error of the basis, N = K = 20",
     agnostic_time_to_learn, {
-        "quick": Scale(_AGNOSTIC, _grid(noise=_READINGS_OF_RHO, rho=(0.0, 0.05, 0.1)), range(1)),
-        "paper": Scale(_AGNOSTIC, _grid(noise=_READINGS_OF_RHO,
+        "quick": Scale(_AGNOSTIC, grid(noise=_READINGS_OF_RHO, rho=(0.0, 0.05, 0.1)), range(1)),
+        "paper": Scale(_AGNOSTIC, grid(noise=_READINGS_OF_RHO,
                                         rho=[i / 1000 for i in range(1001)]), range(1))})
 
 _SWEEP = {"agent": "rlsvi", "N": 50, "K": 10, "episodes": 10_000, "every": 200}
@@ -241,23 +232,23 @@ _SWEEP = {"agent": "rlsvi", "N": 50, "K": 10, "episodes": 10_000, "every": 200}
 FIGURE_10 = Experiment(
     "fig10", "Appendix C, figure 10", "Regret for λ over twelve orders of magnitude, σ = 0.1",
     learning_curve, {
-        "quick": Scale(_SWEEP | {"sigma": 0.1}, _grid(lam=(1.0, 1e6)), range(1)),
-        "paper": Scale(_SWEEP | {"sigma": 0.1}, _grid(lam=[10.0**k for k in range(-6, 7)]),
+        "quick": Scale(_SWEEP | {"sigma": 0.1}, grid(lam=(1.0, 1e6)), range(1)),
+        "paper": Scale(_SWEEP | {"sigma": 0.1}, grid(lam=[10.0**k for k in range(-6, 7)]),
                        range(20))})
 
 FIGURE_11 = Experiment(
     "fig11", "Appendix C, figure 11", "Regret for σ over seven orders of magnitude, λ = 100",
     learning_curve, {
-        "quick": Scale(_SWEEP | {"lam": 100.0}, _grid(sigma=(0.1, 10.0)), range(1)),
-        "paper": Scale(_SWEEP | {"lam": 100.0}, _grid(sigma=[10.0**k for k in range(-5, 3)]),
+        "quick": Scale(_SWEEP | {"lam": 100.0}, grid(sigma=(0.1, 10.0)), range(1)),
+        "paper": Scale(_SWEEP | {"lam": 100.0}, grid(sigma=[10.0**k for k in range(-5, 3)]),
                        range(20))})
 
 FIGURE_13 = Experiment(
     "fig13", "Appendix C, figures 12 and 13", "Learning time against both N and K",
     time_to_learn, {
-        "quick": Scale(_TIMES, _grid(K=(5, 10), N=(10, 20)), range(2)),
-        "paper": Scale(_TIMES, _grid(K=(2, 5, 10, 20, 40), N=(10, 20, 30, 40, 60, 80, 100))
-                       + _grid(K=(80,), N=(10, 20, 30, 40, 60)), range(20))})
+        "quick": Scale(_TIMES, grid(K=(5, 10), N=(10, 20)), range(2)),
+        "paper": Scale(_TIMES, grid(K=(2, 5, 10, 20, 40), N=(10, 20, 30, 40, 60, 80, 100))
+                       + grid(K=(80,), N=(10, 20, 30, 40, 60)), range(20))})
 
 _BASIS = ([{"reading": "stacked", "norm": norm} for norm in ("HSA", "SA", "√HSA", "1")]
           + [{"reading": "per_period", "norm": norm} for norm in ("HSA", "SA", "√SA", "1")])

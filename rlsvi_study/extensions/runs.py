@@ -30,8 +30,8 @@ from rlsvi_core.agents.continual import FastContinual, printed
 from rlsvi_core.agents.incremental import incremental
 from rlsvi_core.envs.chains import chain, lock
 
-from ..experiment import Experiment, Scale, streams
-from ..intervals import Interval, median_interval
+from ..experiment import Experiment, Scale, grid, streams
+from ..intervals import Median, median_interval
 
 REWARDS_TO_LEARN = 10  # as in section 6.1
 
@@ -137,7 +137,7 @@ def final_regret(table: pd.DataFrame, N: int, lam: float) -> pd.DataFrame:
     return last.pivot(index="seed", columns=["agent", "prior"], values="regret")
 
 
-def regret_ratio(table: pd.DataFrame, N: int, lam: float) -> dict[tuple[str, str], Interval]:
+def regret_ratio(table: pd.DataFrame, N: int, lam: float) -> dict[tuple[str, str], Median]:
     """Incremental over batch regret, seed by seed: the median and its interval."""
     regret = final_regret(table, N, lam)
     batch = regret["batch", "kept"]
@@ -147,11 +147,8 @@ def regret_ratio(table: pd.DataFrame, N: int, lam: float) -> dict[tuple[str, str
 # --------------------------------------------------------------------------- the figures
 
 def _cells(arms, **axes):
-    """Every arm with every combination of the axes' values."""
-    cells = list(arms)
-    for name, values in axes.items():
-        cells = [{**cell, name: value} for cell in cells for value in values]
-    return tuple(cells)
+    """Every arm with every combination of the axes' values, the arms slowest."""
+    return tuple({**arm, **cell} for arm in arms for cell in grid(**axes))
 
 
 _ARMS = ({"agent": "batch", "prior": "kept"}, {"agent": "ν = 0", "prior": "kept"},

@@ -13,7 +13,8 @@ from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 
 from .. import store
 from ..register import FAILS, HOLDS, PARTLY, Evidence, claim, unless
-from . import bias, optimism, runs
+from . import bias, optimism
+from . import runs as regret
 from .runs import EXPERIMENTS
 
 
@@ -252,7 +253,7 @@ def _():
        verdict=PARTLY)
 def _():
     """The bias terms b^R and b^P are never negative."""
-    prior = runs.make_prior(**runs.BASE)
+    prior = regret.make_prior(**regret.BASE)
     lam, sigma = tabular.theorem_1(prior)
     share, least = {}, 0.0
     for episodes in (0, 100, 2000):
@@ -294,7 +295,7 @@ def _():
     """By the pigeonhole principle the noise terms add up to at most the order of H√(SAHT)."""
     ratios = [np.divide(*bias.pigeonhole(L, H, S, A, c)) for L, H, S, A, c in product(
         (10, 1000, 100_000), (1, 5, 20), (1, 5, 20), (2, 10), (1.0, 10.0))]
-    prior = runs.make_prior(**runs.BASE)
+    prior = regret.make_prior(**regret.BASE)
     H, S, A = prior.shape
     lam, sigma = tabular.theorem_1(prior)
     agent, env = tabular.rlsvi(prior, rng=1), np.random.default_rng(2)
@@ -313,7 +314,7 @@ def _():
        kind="exact", verdict=PARTLY)
 def _():
     """The condition αᵀ1 ≥ 2 of Lemma 1 fails at most twice for each (s, a, h), costing 2SAH."""
-    prior = runs.make_prior(**runs.BASE)
+    prior = regret.make_prior(**regret.BASE)
     mdp, agent, env = prior.sample(0), tabular.rlsvi(prior, rng=1), np.random.default_rng(2)
     episodes, L = 0, 2000
     for _ in range(L):
@@ -350,7 +351,7 @@ def _():
                    largest=float(mean.max()), cells=len(mean))
 
 
-def _say(power: runs.Power) -> str:
+def _say(power: regret.Power) -> str:
     return f"{power.power:.2f} ({power.low:.2f} to {power.high:.2f})"
 
 
@@ -358,7 +359,7 @@ def _say(power: runs.Power) -> str:
 def _():
     """In time, RLSVI's expected regret grows no faster than √T."""
     table = store.load(EXPERIMENTS["theorem1"])
-    power = runs.power(table, "rlsvi", "episode", repeats=200)
+    power = regret.power(table, "rlsvi", "episode", repeats=200)
     return unless(power.low > 0.5, f"Power {_say(power)} of T from 4096 to 65536 episodes, "
                    f"{table.seed.nunique()} MDPs with H = S = 5, A = 3, λ and σ of Theorem 1. Up "
                    f"to some 250 episodes it is as good as 1: play is almost uniformly random.",
@@ -373,20 +374,20 @@ def _():
     table = store.load(EXPERIMENTS["theorem1"])
     whole, end, cap = {}, {}, {}
     for name in ("S", "A", "H"):
-        whole[name] = runs.power(table, "rlsvi", name, repeats=200)
-        largest = np.sort(runs.sizes(table, "rlsvi", name)[name].unique())[-2:]
-        end[name] = runs.power(table[table[name].isin(largest)], "rlsvi", name, repeats=200)
-        ours, worst = (runs.expected_regret(runs.sizes(table, agent, name), name)["mean"]
+        whole[name] = regret.power(table, "rlsvi", name, repeats=200)
+        largest = np.sort(regret.sizes(table, "rlsvi", name)[name].unique())[-2:]
+        end[name] = regret.power(table[table[name].isin(largest)], "rlsvi", name, repeats=200)
+        ours, worst = (regret.expected_regret(regret.sizes(table, agent, name), name)["mean"]
                        for agent in ("rlsvi", "uniform"))
         cap[name] = float(ours.iloc[-1] / worst.iloc[-1])
-    cells = runs.expected_regret(table[table.agent == "rlsvi"],
+    cells = regret.expected_regret(table[table.agent == "rlsvi"],
                                    ["H", "S", "A", "episode"])["mean"].reset_index()
     ratio = cells["mean"] / (cells.H**2 * np.sqrt(cells.S * cells.A * cells.episode))
-    faster = [name for name, power in whole.items() if power.low > runs.BOUND[name]]
-    still = [name for name, power in end.items() if power.low > runs.BOUND[name]]
+    faster = [name for name, power in whole.items() if power.low > regret.BOUND[name]]
+    still = [name for name, power in end.items() if power.low > regret.BOUND[name]]
     return Evidence(
         FAILS if still else PARTLY if faster else HOLDS,
-        f"Powers after {runs.COMPARED} episodes with 95% intervals: {_say(whole['S'])} of S, "
+        f"Powers after {regret.COMPARED} episodes with 95% intervals: {_say(whole['S'])} of S, "
         f"{_say(whole['A'])} of A, {_say(whole['H'])} of H. Those of A and H exceed ½ and 2 over "
         f"the whole range, where small problems also have less to lose. Between the two largest "
         f"sizes they are {_say(end['A'])} and {_say(end['H'])}, but there regret is already "
@@ -399,8 +400,8 @@ def _():
 
 def _final(table) -> dict[str, tuple[float, float]]:
     """Mean regret of each agent at the end of the long runs, and its standard error."""
-    last = table[table.episode > runs.COMPARED]
-    return {agent: tuple(row) for agent, row in runs.expected_regret(last, "agent").iterrows()}
+    last = table[table.episode > regret.COMPARED]
+    return {agent: tuple(row) for agent, row in regret.expected_regret(last, "agent").iterrows()}
 
 
 @claim("5.optimistic-algorithms", "Section 5", paper="better than √(H³S²AT)", kind="experiment",
@@ -441,7 +442,7 @@ def _():
     uniform = 2 / pi**2  # regret of an episode of uniform play: half of E|R_1 − R_2|
     shares = {}
     for name, lam, sigma in (("lam", 2e6, sqrt(2)), ("sigma", 2.0, 1e6 * sqrt(2))):
-        shares[name] = {L: runs.wrong_arm_bound(lam, sigma, L) / (uniform * L)
+        shares[name] = {L: regret.wrong_arm_bound(lam, sigma, L) / (uniform * L)
                         for L in (100, 1000, 10_000)}
     table = store.load(EXPERIMENTS["theorem1_scale"])
     last = table[table.episode == table.episode.max()]

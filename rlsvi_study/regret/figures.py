@@ -10,7 +10,8 @@ from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.optimism.order import Comparison
 
 from ..style import canvas, styled
-from . import bias, runs
+from . import bias
+from . import runs as regret
 
 COLOUR = {"rlsvi": "#0072B2", "rlsvi-small": "#56B4E9", "psrl": "#009E73", "ucbvi": "#D55E00",
           "ucbvi-small": "#E69F00", "uniform": "#666666"}
@@ -33,18 +34,18 @@ def _bars(ax, cells: pd.DataFrame, agent: str, label: str) -> None:
 def theorem1(table: pd.DataFrame) -> Figure:
     """Mean regret of each agent along L, and after equally many episodes along S, A and H."""
     fig, axes = plt.subplots(2, 2, figsize=(9.2, 7.0))
-    for ax, variable in zip(axes.flat, runs.BOUND, strict=True):
+    for ax, variable in zip(axes.flat, regret.BOUND, strict=True):
         for agent in COLOUR:
-            runs = runs.sizes(table, agent, variable)
+            runs = regret.sizes(table, agent, variable)
             if runs.empty:
                 continue
-            slope = f"slope {runs.power(table, agent, variable, repeats=1).power:.2f}"
+            slope = f"slope {regret.power(table, agent, variable, repeats=1).power:.2f}"
             if variable == "episode":  # the whole curve; the slope is that of its end
-                runs = table[(table.agent == agent) & (table.episodes > runs.COMPARED)]
+                runs = table[(table.agent == agent) & (table.episodes > regret.COMPARED)]
                 slope = f"{NAME[agent]}: {slope}"
-            _bars(ax, runs.expected_regret(runs, variable), agent, slope)
-        fitted = runs.expected_regret(runs.sizes(table, "rlsvi", variable), variable)["mean"]
-        bound = runs.BOUND[variable]
+            _bars(ax, regret.expected_regret(runs, variable), agent, slope)
+        fitted = regret.expected_regret(regret.sizes(table, "rlsvi", variable), variable)["mean"]
+        bound = regret.BOUND[variable]
         ax.plot(fitted.index, 1.6 * fitted.iloc[-1] * (fitted.index / fitted.index[-1]) ** bound,
                 color="black", lw=1.2, ls=":", label=f"Theorem 1: slope {bound:g}")
         ax.set(xscale="log", yscale="log", xlabel=LABEL[variable])
@@ -63,7 +64,7 @@ def theorem1(table: pd.DataFrame) -> Figure:
 def decomposition(table: pd.DataFrame) -> Figure:
     """The two parts of the mean regret of an episode along the run: concentration and optimism."""
     fig, axes = canvas(2, width=8.6)
-    long = table[table.episodes > runs.COMPARED].sort_values("episode")
+    long = table[table.episodes > regret.COMPARED].sort_values("episode")
     for agent in ("rlsvi", "rlsvi-small", "psrl"):
         mean = long[long.agent == agent].groupby("episode")[["regret", "concentration"]].mean()
         step = mean.diff().fillna(mean).div(np.diff(mean.index, prepend=0), axis=0)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..experiment import Experiment, Scale
+from ..experiment import Experiment, Scale, grid
 from ..intervals import mean_interval
 from .buffer import BUFFER
 from .optimism import OPTIMISM
@@ -93,12 +93,6 @@ def best_schedules(table: pd.DataFrame, by=()) -> pd.DataFrame:
 
 # --------------------------------------------------------------------------- the figures
 
-def _grid(**axes):
-    """Every combination of the axes' values, the first axis slowest."""
-    names = list(axes)
-    return tuple(dict(zip(names, values, strict=True)) for values in product(*axes.values()))
-
-
 _SCHEDULES = tuple(SCHEDULES)
 _MINI = {"height": 4, "pieces": "SZ", "games": 1000, "every": 50}
 MINI_RULES, MINI_READINGS = ("top row", "clears", "overflow top"), ("value", "reward")
@@ -107,27 +101,27 @@ FIGURE_7_TUNING = Experiment(
     "fig7-tuning", "Section 6.2, footnote", "Schedules of LSVI on the full board",
     learning_curve, {
         "quick": Scale({"agent": "lsvi", "games": 50, "every": 25},
-                       _grid(schedule=_SCHEDULES[:2]), range(1000, 1001)),
+                       grid(schedule=_SCHEDULES[:2]), range(1000, 1001)),
         "paper": Scale({"agent": "lsvi", "games": 500, "every": 50},
-                       _grid(schedule=_SCHEDULES), range(1000, 1010))})
+                       grid(schedule=_SCHEDULES), range(1000, 1010))})
 
 FIGURE_14_TUNING = Experiment(
     "fig14-tuning", "Appendix D.3", "Schedules of LSVI on four rows with S and Z",
     learning_curve, {
         "quick": Scale({**_MINI, "agent": "lsvi", "games": 50, "every": 25},
-                       _grid(rule=("clears",), reading=("value",), schedule=_SCHEDULES[:2]),
+                       grid(rule=("clears",), reading=("value",), schedule=_SCHEDULES[:2]),
                        range(1000, 1001)),
         "paper": Scale({**_MINI, "agent": "lsvi"},
-                       _grid(rule=MINI_RULES, reading=MINI_READINGS, schedule=_SCHEDULES),
+                       grid(rule=MINI_RULES, reading=MINI_READINGS, schedule=_SCHEDULES),
                        range(1000, 1003))})
 
 TOP_ROW_TUNING = Experiment(
     "tetris-top-row-tuning", "Section 6.2, footnote", "Schedules of LSVI, a full square in the top "
     "row ends the game", learning_curve, {
         "quick": Scale({"agent": "lsvi", "rule": "top row", "games": 50, "every": 25},
-                       _grid(schedule=_SCHEDULES[:2]), range(1000, 1001)),
+                       grid(schedule=_SCHEDULES[:2]), range(1000, 1001)),
         "paper": Scale({"agent": "lsvi", "rule": "top row", "games": 500, "every": 50},
-                       _grid(schedule=_SCHEDULES), range(1000, 1003))})
+                       grid(schedule=_SCHEDULES), range(1000, 1003))})
 
 # What the three tuning tables say; a test holds these to them.
 TUNED = "greedy"
@@ -144,14 +138,14 @@ _TOP_ROW = {"rule": "top row", "schedule": TOP_ROW_TUNED, "games": 1000, "every"
 TOP_ROW = Experiment(
     "tetris-top-row", "Section 6.2, figure 7", "Figure 7, a full square in the top row ends it",
     learning_curve, {
-        "quick": Scale(_TOP_ROW | {"games": 50, "every": 25}, _grid(agent=_AGENTS), range(1)),
-        "paper": Scale(_TOP_ROW, _grid(agent=_AGENTS), range(10))})
+        "quick": Scale(_TOP_ROW | {"games": 50, "every": 25}, grid(agent=_AGENTS), range(1)),
+        "paper": Scale(_TOP_ROW, grid(agent=_AGENTS), range(10))})
 
 RULES = Experiment(
     "tetris-rules", "Section 6.2", "What each ending rule does, 400 games",
     learning_curve, {
-        "quick": Scale({"games": 50, "every": 25}, _grid(rule=("fits",), agent=_AGENTS), range(1)),
-        "paper": Scale({"games": 400, "every": 25}, _grid(
+        "quick": Scale({"games": 50, "every": 25}, grid(rule=("fits",), agent=_AGENTS), range(1)),
+        "paper": Scale({"games": 400, "every": 25}, grid(
             rule=("fits", "overflow", "overflow top"), agent=_AGENTS), range(6))})
 
 _PLAIN = {"agent": "rlsvi", "reading": "value", "targets": "sample", "sweeps": 1,
@@ -173,16 +167,16 @@ _VARIANCE = {"agent": "rlsvi", "games": 1000, "every": 50}
 VARIANCE = Experiment(
     "tetris-variance", "Appendix D.2", "RLSVI with an unknown variance, on the seeds of figure 7",
     learning_curve, {
-        "quick": Scale(_VARIANCE | {"games": 100}, _grid(variance=("unknown",)), range(1)),
-        "paper": Scale(_VARIANCE, _grid(variance=("unknown",)), range(20))})
+        "quick": Scale(_VARIANCE | {"games": 100}, grid(variance=("unknown",)), range(1)),
+        "paper": Scale(_VARIANCE, grid(variance=("unknown",)), range(20))})
 
 _FIGURE_7 = {"schedule": TUNED, "games": 1000, "every": 50, "weights": True}
 
 FIGURE_7 = Experiment(
     "fig7", "Section 6.2, figure 7", "Learning to play Tetris on 20 × 10 squares",
     learning_curve, {
-        "quick": Scale(_FIGURE_7 | {"games": 100}, _grid(agent=_AGENTS), range(1)),
-        "paper": Scale(_FIGURE_7, _grid(agent=_AGENTS), range(20))})
+        "quick": Scale(_FIGURE_7 | {"games": 100}, grid(agent=_AGENTS), range(1)),
+        "paper": Scale(_FIGURE_7, grid(agent=_AGENTS), range(20))})
 
 _OTHERS = ("ε = 0.1, halved every 50 games", "ε = 1, halved every 10 games",
            "ε = 1, halved every 50 games")
@@ -191,8 +185,8 @@ _HINDSIGHT = {"agent": "lsvi", "games": 1000, "every": 50}
 HINDSIGHT = Experiment(
     "tetris-schedules", "Section 6.2, footnote", "LSVI's other schedules on the seeds of figure 7",
     learning_curve, {
-        "quick": Scale(_HINDSIGHT | {"games": 50}, _grid(schedule=_OTHERS[:1]), range(1)),
-        "paper": Scale(_HINDSIGHT, _grid(schedule=_OTHERS), range(20))})
+        "quick": Scale(_HINDSIGHT | {"games": 50}, grid(schedule=_OTHERS[:1]), range(1)),
+        "paper": Scale(_HINDSIGHT, grid(schedule=_OTHERS), range(20))})
 
 _FIGURE_14 = tuple({"agent": agent, "rule": rule, "reading": reading,
                     "schedule": MINI_TUNED[rule][reading]}
@@ -220,9 +214,9 @@ WIDTHS = Experiment(
 
 GAMES = Experiment(
     "tetris-games", "Section 6.2", "Two games to watch", watch, {
-        "quick": Scale({"early": 1, "late": 5, "keep": 50}, _grid(policy=("early", "late")),
+        "quick": Scale({"early": 1, "late": 5, "keep": 50}, grid(policy=("early", "late")),
                        range(1)),
-        "paper": Scale({"early": 5, "late": 400, "keep": 300}, _grid(policy=("early", "late")),
+        "paper": Scale({"early": 5, "late": 400, "keep": 300}, grid(policy=("early", "late")),
                        range(1))})
 
 EXPERIMENTS = {e.name: e for e in (
