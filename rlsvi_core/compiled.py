@@ -1,40 +1,92 @@
 """One decorator for every hot loop: compiled by numba, cached, and never stale.
 
-Numba notices when the file that holds a function changes, but not when a function it calls
-from another file does. The cache therefore lives in a folder named after a hash of the
-package's whole source: any edit starts a new one.
+Numba notices when the file that holds a function changes, but not when a function it calls from
+another file does. The machine code of this library therefore lives in a folder of its own, named
+after a hash of the library's whole source: any edit starts a new one. The folder is set for our
+functions alone; where the user's own functions are cached is the user's business.
+
+What is promised: the same inputs give the same bits, on any number of workers and in any order, as
+long as numpy, numba and the machine are the same. Loops are plain, without BLAS and without
+fastmath, so additions and multiplications happen in the order written and vector width does not
+matter: across machines the same bits are to be expected wherever only ``+ − × ÷ √`` and numpy's
+generators are used, and tables computed on aarch64 have been verified to the bit on x86_64. Not
+promised is the last bit of ``exp`` and ``log``, which come from the machine's mathematics library:
+they enter Boltzmann exploration, the recommendation engine's answers, and numpy's gamma and beta
+draws. There a difference between two machines, should one appear, is a difference of rounding.
 """
 
 import hashlib
 import os
-from collections.abc import Iterable
+import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numba.core import event
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).parent
 
 
-def source_hash(files: Iterable[Path]) -> str:
-    """A short fingerprint of some of the package's files."""
+def cache_folder() -> Path | None:
+    """Where the machine code of today's source is kept; None if no folder can be written."""
     digest = hashlib.sha256()
-    for path in sorted(files):
-        digest.update(os.path.relpath(path, PACKAGE).encode() + b"\0")
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _use_own_cache() -> None:
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = root / "rlsvi_core" / source_hash(PACKAGE.rglob("*.py"))
+    for path in sorted(PACKAGE.rglob("*.py")):
+        digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes())
     try:
+        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        folder = root / "rlsvi_core" / digest.hexdigest()[:16]
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError:  # a read-only home: numba falls back to its own choice of folder
-        return
-    os.environ.setdefault("NUMBA_CACHE_DIR", str(folder))
+    except (OSError, RuntimeError):  # a read-only home, or none at all
+        return None
+    return folder
 
 
-_use_own_cache()
+_FOLDER = cache_folder()
 
-import numba  # noqa: E402  (reads NUMBA_CACHE_DIR when it is imported)
 
-# No fastmath: results are the same to the last bit on every machine and for any vector width.
-jit = numba.njit(cache=True)
+def jit(function: Function) -> Function:
+    """Compile a function at its first call, and keep the machine code for the next process."""
+    if _FOLDER is None:
+        return numba.njit(function)  # type: ignore[no-any-return]
+    elsewhere = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(_FOLDER)  # read when the decorator is applied
+    try:
+        return numba.njit(cache=True)(function)  # type: ignore[no-any-return]
+    finally:
+        numba.config.CACHE_DIR = elsewhere
+
+
+class _Notice(event.Listener):  # type: ignore[misc]
+    """Says once that the wait is for the compiler, if it is longer than a moment."""
+
+    def __init__(self) -> None:
+        self.depth, self.said, self.timer = 0, False, threading.Timer(0, self.say)
+
+    def say(self) -> None:
+        self.said = True
+        print("rlsvi_core: compiling, once (some seconds; kept for the next time)",
+              file=sys.stderr, flush=True)
+
+    def on_start(self, event: Any) -> None:
+        self.depth += 1
+        if self.depth == 1 and not self.said and "rlsvi" in event.data["dispatcher"].__module__:
+            self.timer = threading.Timer(2.0, self.say)
+            self.timer.daemon = True
+            self.timer.start()
+
+    def on_end(self, event: Any) -> None:
+        self.depth -= 1
+        if self.depth == 0:
+            self.timer.cancel()
+
+
+event.register("numba:compile", _Notice())

@@ -22,7 +22,7 @@ from typing import Any
 
 import pandas as pd
 
-from rlsvi_core.compiled import PACKAGE, source_hash
+from rlsvi_core.compiled import PACKAGE
 
 from .experiment import Experiment, Task
 
@@ -47,7 +47,7 @@ def _hash_of_all_behind(module: Path) -> str:
         if file not in found:
             found.add(file)
             waiting.extend(_imports(file))
-    return source_hash(found)
+    return _digest(b"".join(path.read_bytes() for path in sorted(found)))[:16]
 
 
 def code_hash(figure: Experiment) -> str:

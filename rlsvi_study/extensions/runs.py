@@ -23,12 +23,12 @@ among l random numbers, whose mean is :math:`1 + \frac12 + \dots + \frac1l`: the
 import numpy as np
 import pandas as pd
 
-from rlsvi_core import features
 from rlsvi_core.agents import rlsvi
 from rlsvi_core.agents.bootstrap import BootstrapAgent
 from rlsvi_core.agents.continual import FastContinual, printed
 from rlsvi_core.agents.incremental import incremental
 from rlsvi_core.envs.chains import chain, lock
+from rlsvi_core.features import coherent, tabular
 
 from ..experiment import Experiment, Scale, grid, streams
 from ..intervals import Median, median_interval
@@ -55,7 +55,7 @@ def incremental_curve(agent: str, prior: str, seed: int, N: int, lam: float, K: 
     """Exact expected regret and rewards along one run, a row every so many episodes."""
     mdp = chain(N)
     basis_rng, env_rng, agent_rng = streams(seed)
-    Phi = features.coherent(mdp.Q, K, basis_rng)
+    Phi = coherent(mdp.Q, K, basis_rng)
     if agent == "batch":
         learner = rlsvi(Phi, lam, sigma, first_episode="prior", rng=agent_rng)
     else:
@@ -90,7 +90,7 @@ def bootstrap_time(agent: str, features: str, N: int, seed: int, lam: float, sig
     """Episodes to the first and the tenth reward; the largest weight before the first."""
     mdp = chain(N)
     basis_rng, env_rng, agent_rng = streams(seed)
-    Phi = features.tabular(mdp) if features == "tabular" else features.coherent(mdp.Q, K, basis_rng)
+    Phi = tabular(mdp) if features == "tabular" else coherent(mdp.Q, K, basis_rng)
     if agent == "rlsvi":
         learner = rlsvi(Phi, lam, sigma, rng=agent_rng)
     else:

@@ -1,0 +1,81 @@
+"""Bad input is answered in one form, *the rule; the offending value. The mend.*, before any work
+is done and before compiled code sees it."""
+
+import math
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .compiled import Floats
+
+
+def fail(rule: str, found: str, mend: str, error: type[Exception] = ValueError) -> NoReturn:
+    raise error(f"{rule}; {found}. {mend}")
+
+
+def whole(name: str, value: Any, least: int = 0, most: int | None = None, *, mend: str) -> int:
+    """A whole number within its range."""
+    if not (isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+            and least <= value and (most is None or value <= most)):
+        upper = "" if most is None else f" and at most {most}"
+        fail(f"{name} must be a whole number of at least {least}{upper}", f"it is {value!r}", mend)
+    return int(value)
+
+
+def positive(**parameters: Any) -> None:
+    """λ and σ divide something in every formula: refuse zero, negative and non-finite values."""
+    for name, value in parameters.items():
+        if not (isinstance(value, (int, float, np.number)) and 0 < value < math.inf):
+            fail(f"{name} must be a finite number above 0", f"it is {value!r}",
+                 f"For a nearly flat prior or nearly noiseless data use a small value, such as "
+                 f"{name}=1e-6.")
+
+
+def between(name: str, value: Any, low: float, high: float, *, mend: str) -> float:
+    """A number with low ≤ value ≤ high; an infinite bound is not reached."""
+    if not (isinstance(value, (int, float, np.number)) and low <= value <= high
+            and math.isfinite(value)):
+        upper = f"from {low:g} to {high:g}" if math.isfinite(high) else f"of at least {low:g}"
+        fail(f"{name} must be a finite number {upper}", f"it is {value!r}", mend)
+    return float(value)
+
+
+def one_of(name: str, value: Any, valid: Iterable[Any], *, mend: str) -> None:
+    valid = list(valid)
+    if value not in valid:
+        fail(f"{name} must be one of {', '.join(map(repr, valid))}", f"it is {value!r}", mend)
+
+
+def array(name: str, values: Any, shape: tuple[int | None, ...], *, mend: str) -> Floats:
+    """A finite float array of this shape (None: any length but 0), our own: later edits of the
+    original cannot reach it."""
+    if np.iscomplexobj(values):
+        fail(f"{name} must be real", "it is complex", "Pass its real part, if that is meant.")
+    out = np.array(values, dtype=float, order="C")
+    if out.ndim != len(shape) or any(n == 0 if want is None else n != want
+                                     for n, want in zip(out.shape, shape, strict=True)):
+        fail(f"{name} must have shape {str(shape).replace('None', 'any')}",
+             f"it has shape {out.shape}", mend)
+    bad = np.argwhere(~np.isfinite(out))
+    if bad.size:
+        where = tuple(int(i) for i in bad[0])
+        fail(f"{name} must be finite", f"{name}{list(where)} is {out[where]}",
+             "Replace NaN and infinite entries.")
+    return out
+
+
+def indices(**given: tuple[Any, int]) -> None:
+    """Each (value, size): the value must be one of 0, …, size − 1."""
+    for name, (value, size) in given.items():
+        if not (isinstance(value, (int, np.integer)) and 0 <= value < size):
+            fail(f"{name} must be one of 0, …, {size - 1}", f"it is {value!r}",
+                 "Count from zero, and see that agent and environment have the same size.",
+                 IndexError)
+
+
+def finite(**given: Any) -> None:
+    for name, value in given.items():
+        if not (isinstance(value, (int, float, np.number)) and math.isfinite(value)):
+            fail(f"{name} must be a finite number", f"it is {value!r}",
+                 "Clip or drop it before the agent sees it.")
