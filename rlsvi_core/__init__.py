@@ -10,10 +10,10 @@ paper.
 """
 
 from . import features
-from .agents import Agent, FastAgent, Run, VerbatimAgent, lsvi, rlsvi
+from .agents import Agent, FiniteAgent, Run, VerbatimAgent, lsvi, rlsvi
 from .envs import chain
 from .mdp import FiniteMDP
 from .regression import GaussianPosterior, rescale
 
-__all__ = ["Agent", "FastAgent", "FiniteMDP", "GaussianPosterior", "Run", "VerbatimAgent", "chain",
+__all__ = ["Agent", "FiniteAgent", "FiniteMDP", "GaussianPosterior", "Run", "VerbatimAgent", "chain",
            "features", "lsvi", "rescale", "rlsvi"]

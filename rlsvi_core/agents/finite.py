@@ -1,4 +1,4 @@
-r"""Algorithms 1 and 3 at a cost that does not grow with the number of episodes.
+r"""Algorithms 1 and 3 for a table of features, at a cost that does not grow with the episodes.
 
 Write :math:`\phi_i = \Phi_h(s_{ih}, a_{ih})`. The regression of period h needs
 :math:`M = \sum_i \phi_i^\top \phi_i + \lambda\sigma^2 I`, whose triangular factor U takes one new
@@ -13,67 +13,74 @@ The past enters through :math:`c_h` and one K-vector :math:`g_h(s')` for each st
 followed period h; the values :math:`\tilde V_{h+1}` change every episode, these sums only grow.
 An episode costs :math:`O(H (K^2 + S A K))` for ever, and nothing is stored per episode.
 
+The features of the states that followed are kept a second time, feature by feature and in the order
+of first visits: then the values of all of them are sums that do not wait for each other.
+
 Accuracy: :math:`A^\top b` is a sum, so its rounding is amplified by up to
 :math:`1/(\lambda\sigma^2)` in directions without data. Where :math:`\lambda\sigma^2` is below some
 :math:`10^{-9}` of the squared features, the first K or so episodes' values lose digits.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
-from ..compiled import jit
-from ..mdp import draw, first_state, last_reward, period, step
+from ..compiled import Array, Floats, Ints, jit
+from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
 from ..regression import add_row, solve, solve_transposed
-from .base import ENDED, Agent, Run, action_probabilities, values
+from .base import ENDED, Run, TableAgent, action_probabilities, choose, values
 
 
 class Statistics(NamedTuple):
     """Everything the past has to say."""
 
-    U: np.ndarray  # (H, K, K) factor of M
-    c: np.ndarray  # (H, K) Σ φ r
-    g: np.ndarray  # (H, S, K) Σ φ over transitions into s'
-    followed: np.ndarray  # (H, S) the states that ever followed period h, in order of first visit
-    count: np.ndarray  # (H,) how many those are
-    seen: np.ndarray  # (H, S) whether s' is among them
+    U: Floats  # (H, K, K) factor of M
+    c: Floats  # (H, K) Σ φ r
+    g: Floats  # (H, S, K) Σ φ over transitions into the i-th state that followed period h
+    followed: Floats  # (H, A, K, S) the features of these states, in the order of first visit
+    count: Ints  # (H,) how many there are
+    place: Ints  # (H, S) where a state is among them, or −1
 
 
 @jit
-def _add_next_values(Phi, theta, data, h, x):
-    """Add Σ_{s'} V_{h+1}(s') g_h(s') to x, over the states that have followed period h.
-
-    Two states at a time: their sums do not wait for each other.
-    """
-    _, _, g, followed, count, _ = data
-    K = x.shape[0]
-    for i in range((count[h] + 1) // 2):
-        s, t = followed[h, 2 * i], followed[h, min(2 * i + 1, count[h] - 1)]
-        V_s, V_t = -np.inf, -np.inf
-        for a in range(Phi.shape[2]):
-            Q_s, Q_t = 0.0, 0.0
-            for k in range(K):
-                Q_s += Phi[h + 1, s, a, k] * theta[h + 1, k]
-                Q_t += Phi[h + 1, t, a, k] * theta[h + 1, k]
-            V_s, V_t = max(V_s, Q_s), max(V_t, Q_t)
-        if s == t:  # an odd one out
-            V_t = 0.0
+def _add_next_values(theta: Floats, data: Statistics, h: int, q: Floats, V: Floats,
+                     x: Floats) -> None:
+    """Add Σ_{s'} V_{h+1}(s') g_h(s') to x, over the states that have followed period h."""
+    n, (A, K) = data.count[h], data.followed.shape[1:3]
+    for i in range(n):
+        V[i] = -np.inf
+    for a in range(A):
+        for i in range(n):
+            q[i] = 0.0
         for k in range(K):
-            x[k] += V_s * g[h, s, k] + V_t * g[h, t, k]
+            weight, column = theta[h + 1, k], data.followed[h, a, k]
+            for i in range(n):
+                q[i] += column[i] * weight
+        for i in range(n):
+            V[i] = max(V[i], q[i])
+    for i in range(n // 2):  # two at a time: half as many passes over x
+        one, two, g_1, g_2 = V[2 * i], V[2 * i + 1], data.g[h, 2 * i], data.g[h, 2 * i + 1]
+        for k in range(K):
+            x[k] += one * g_1[k] + two * g_2[k]
+    if n % 2:
+        for k in range(K):
+            x[k] += V[n - 1] * data.g[h, n - 1, k]
 
 
 @jit
-def _estimate(Phi, data, noise, rng, theta):
+def _estimate(data: Statistics, noise: float, rng: Generator, theta: Floats) -> None:
     """Algorithm 1 (noise = σ) or Algorithm 3 (noise = 0)."""
     U, c = data.U, data.c
-    H, _, _, K = Phi.shape
+    H, K = c.shape
+    q, V = np.empty((2, data.place.shape[1]))
     for h in range(H - 1, -1, -1):
         x = theta[h]
         for k in range(K):
             x[k] = c[h, k]
         if h < H - 1:
-            _add_next_values(Phi, theta, data, h, x)
+            _add_next_values(theta, data, h, q, V, x)
         solve_transposed(U[h], x)
         if noise > 0.0:
             for k in range(K):
@@ -82,36 +89,45 @@ def _estimate(Phi, data, noise, rng, theta):
 
 
 @jit
-def _observe(Phi, data, h, s, a, r, s_next, row):
+def _observe(Phi: Floats, data: Statistics, h: int, s: int, a: int, r: float, s_next: int,
+             row: Floats) -> None:
     """Add one transition to the sums; ``row`` is scratch space of length K."""
-    U, c, g, followed, count, seen = data
-    for k in range(row.shape[0]):
+    U, c, g, followed, count, place = data
+    H, _, A, K = Phi.shape
+    for k in range(K):
         row[k] = Phi[h, s, a, k]
         c[h, k] += r * row[k]
-    if s_next != ENDED:
-        if not seen[h, s_next]:
-            seen[h, s_next] = True
-            followed[h, count[h]] = s_next
+    if s_next != ENDED and h < H - 1:
+        i = place[h, s_next]
+        if i < 0:
+            i = count[h]
+            place[h, s_next] = i
             count[h] += 1
-        for k in range(row.shape[0]):
-            g[h, s_next, k] += row[k]
+            for b in range(A):
+                for k in range(K):
+                    followed[h, b, k, i] = Phi[h + 1, s_next, b, k]
+        for k in range(K):
+            g[h, i, k] += row[k]
     add_row(U[h], row)
 
 
 @jit
-def _expected_reward(model, Phi, theta, epsilon, eta):
-    """The exact expected reward of the episode's policy, pushing π forward through it."""
+def expected_reward(model: Model, Phi: Floats, theta: Floats, epsilon: float,
+                    eta: float) -> tuple[float, float]:
+    """The exact expected reward of the episode's policy, pushing π forward through it; and what
+    the values themselves promise."""
     H, S, A, _ = Phi.shape
-    q, p = np.empty(A), np.empty(A)
+    q, p = np.empty((2, A))
     here, there = model.initial.copy(), np.zeros(S)
-    total = 0.0
+    total, claimed = 0.0, 0.0
     for h in range(H):
         t = period(model.successor, h)
         there[:] = 0.0
         for s in range(S):
             if here[s] == 0.0:
                 continue
-            values(Phi, theta, h, s, q)
+            values(Phi[h, s], theta[h], q)
+            claimed += here[s] * q.max() if h == 0 else 0.0
             action_probabilities(q, epsilon, eta, p)
             for a in range(A):
                 for b in range(model.successor.shape[3]):
@@ -121,57 +137,59 @@ def _expected_reward(model, Phi, theta, epsilon, eta):
         here, there = there, here
     for s in range(S):
         total += here[s] * model.terminal[s]
-    return total
+    return total, claimed
 
 
 @jit
-def _learn(model, Phi, data, theta, noise, epsilon, eta, skip_first, exact, rng, agent_rng,
-           reward, expected, furthest):
-    H, _, A, K = Phi.shape
+def _learn(model: Model, Phi: Floats, data: Statistics, theta: Floats, noise: float,
+           epsilon: float, eta: float, waits: bool, exact: bool, rng: Generator,
+           agent_rng: Generator, run: Run) -> None:
+    H, S, A, K = Phi.shape
     q, p, row = np.empty(A), np.empty(A), np.empty(K)
-    for i in range(reward.shape[0]):
-        if i > 0 or not skip_first:
-            _estimate(Phi, data, noise, agent_rng, theta)
+    for i in range(run.reward.shape[0]):
+        if i > 0 or not waits:
+            _estimate(data, noise, agent_rng, theta)
         if exact:
-            expected[i] = _expected_reward(model, Phi, theta, epsilon, eta)
+            run.expected[i], run.claimed[i] = expected_reward(model, Phi, theta, epsilon, eta)
         s = first_state(model, rng)
-        furthest[i] = s
+        run.furthest[i], run.length[i] = s, H
         for h in range(H):
-            values(Phi, theta, h, s, q)
-            action_probabilities(q, epsilon, eta, p)
-            a = draw(p, agent_rng.random())
+            values(Phi[h, s], theta[h], q)
+            a = choose(q, epsilon, eta, p, agent_rng)
             r, s_next = step(model, h, s, a, rng)
             if h == H - 1:
                 r += last_reward(model, s_next, rng)
             _observe(Phi, data, h, s, a, r, s_next, row)
-            reward[i] += r
+            run.reward[i] += r
+            if h == 0:
+                run.opening[i] = a
             s = s_next
-            furthest[i] = max(furthest[i], s)
+            run.furthest[i] = max(run.furthest[i], s)
 
 
-class FastAgent(Agent):
+class FiniteAgent(TableAgent):
     """Keeps sums, not data; the same interface and the same weights as ``VerbatimAgent``."""
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        H, S, K = self.H, self.S, self.K
+    def __init__(self, Phi: Any, lam: float, sigma: float, **options: Any) -> None:
+        super().__init__(Phi, lam, sigma, **options)
+        H, S, A, K = self.Phi.shape
         self._noise = self.sigma if self.sample else 0.0
         self._data = Statistics(
             U=np.tile(math.sqrt(self.lam) * self.sigma * np.eye(K), (H, 1, 1)),
-            c=np.zeros((H, K)), g=np.zeros((H, S, K)), followed=np.zeros((H, S), np.int64),
-            count=np.zeros(H, np.int64), seen=np.zeros((H, S), np.bool_))
+            c=np.zeros((H, K)), g=np.zeros((H, S, K)), followed=np.zeros((H, A, K, S)),
+            count=np.zeros(H, np.int64), place=np.full((H, S), -1))
+        self._row: Array = np.empty(K)
 
-    def _remember(self, h, s, a, r, s_next):
-        _observe(self.Phi, self._data, h, s, a, r, s_next, np.empty(self.K))
+    def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
+        _observe(self.Phi, self._data, h, s, a, r, s_next, self._row)
 
-    def _estimate(self):
-        _estimate(self.Phi, self._data, self._noise, self.rng, self.theta)
+    def _estimate(self) -> None:
+        _estimate(self._data, self._noise, self.rng, self.theta)
 
-    def learn(self, mdp, episodes, rng=None, *, exact=False):
-        self._check_fits(mdp, episodes)
-        run = Run(np.zeros(episodes), np.full(episodes, np.nan), np.zeros(episodes, np.int64))
-        skip_first = self.transitions == 0 and not (self.sample and self.first_episode == "prior")
-        _learn(mdp.model, self.Phi, self._data, self.theta, self._noise, self.epsilon, self.eta,
-               skip_first, exact, np.random.default_rng(rng), self.rng, *run)
-        self.transitions += episodes * self.H
+    def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *,
+              exact: bool = False) -> Run:
+        rng, run = self._prepare(env, episodes, rng)
+        _learn(env.model, self.Phi, self._data, self.theta, self._noise, self.epsilon, self.eta,
+               self.waits, exact, rng, self.rng, run)
+        self.transitions += len(run.reward) * self.H
         return run
