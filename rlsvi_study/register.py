@@ -62,7 +62,7 @@ def claim(id: str, place: str, paper: str, kind: str, verdict: str) -> Callable[
     return register
 
 
-def unless(wrong: bool, found: str, verdict: str = HOLDS, **numbers: Any) -> Evidence:
+def unless(wrong: bool, found: str, verdict: str = HOLDS, /, **numbers: Any) -> Evidence:
     """The verdict stands unless the check came out wrong."""
     return Evidence(FAILS if wrong else verdict, found, numbers)
 
