@@ -36,26 +36,15 @@ class Terms(NamedTuple):
     w: np.ndarray
 
 
-def _next_values(Q: np.ndarray) -> np.ndarray:
-    """Ṽ_{h+1}(s'), an (H, S) array; nothing follows the last period."""
-    return np.vstack([Q[1:].max(axis=2), np.zeros(Q.shape[1])])
-
-
 def terms(prior: DirichletPrior, counts: Counts, Q: np.ndarray, lam: float,
           sigma: float) -> Terms:
     """b^R, b^P and w of one draw Q̃, by their definitions."""
-    n, V = counts.n, _next_values(Q)
-    M, nR = n + lam * sigma**2, counts.total
+    n, M, nR = counts.n, counts.n + lam * sigma**2, counts.total
+    V = np.vstack([Q[1:].max(axis=2), np.zeros(Q.shape[1])])  # nothing follows the last period
     nPV, alphaV = (np.einsum("hsat,ht->hsa", x, V) for x in (counts.P, prior.alpha_P))
     return Terms(nR / M - (nR - prior.alpha_R[..., 0]) / (n + prior.m_R),
                  nPV / M - (nPV + alphaV) / (n + prior.m_P),
                  Q - (nR + nPV) / M)
-
-
-def through_the_posterior(prior: DirichletPrior, counts: Counts, Q: np.ndarray) -> np.ndarray:
-    """R̄ + P̄'Ṽ_{h+1}, an (H, S, A) array."""
-    posterior = prior.posterior(counts)
-    return posterior.mean_R + np.einsum("hsat,ht->hsa", posterior.mean_P, _next_values(Q))
 
 
 def both_sides(prior: DirichletPrior, counts: Counts, Q: np.ndarray, lam: float,
@@ -65,8 +54,8 @@ def both_sides(prior: DirichletPrior, counts: Counts, Q: np.ndarray, lam: float,
     policy = np.eye(Q.shape[2])[Q.argmax(axis=2)]
     here = mdp.occupancy(policy)[:-1, :, None] * policy  # P(s_h = s, a_h = a)
     error = Q[0].max(axis=1) - mdp.evaluate(policy)[0]
-    return float(prior.initial @ error), float((here * sum(terms(prior, counts, Q, lam,
-                                                                  sigma))).sum())
+    added = here * sum(terms(prior, counts, Q, lam, sigma))
+    return float(prior.initial @ error), float(added.sum())
 
 
 def largest(prior: DirichletPrior, n, lam: float, sigma: float) -> Terms:

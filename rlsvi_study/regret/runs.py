@@ -23,6 +23,7 @@ from ..experiment import Experiment, Scale, streams
 
 BOUND = {"episode": 0.5, "S": 0.5, "A": 0.5, "H": 2.0}  # powers in H²√(SAL)
 BASE = {"H": 5, "S": 5, "A": 3}
+Rows = list[dict[str, float]]
 COMPARED = 4**7  # episodes after which problems of different sizes are compared
 
 
@@ -40,14 +41,14 @@ AGENTS: dict[str, Callable[[DirichletPrior, int, np.random.Generator], tabular.T
     "uniform": lambda prior, _, rng: tabular.uniform(prior, rng=rng)}
 
 
-def _rows(run: tabular.Run, every: list[int]):
+def _rows(run: tabular.Run, every: list[int]) -> Rows:
     """Cumulative sums at some episodes, to the nearest millionth."""
     regret, concentration = run.regret.cumsum(), run.concentration.cumsum()
     return [{"episode": l, "regret": round(regret[l - 1], 6),
              "concentration": round(concentration[l - 1], 6)} for l in every]
 
 
-def bayesian_regret(agent: str, H: int, S: int, A: int, seed: int, episodes: int):
+def bayesian_regret(agent: str, H: int, S: int, A: int, seed: int, episodes: int) -> Rows:
     """Regret along one run on one MDP from the prior, at episodes 1, 4, 16, …"""
     prior = make_prior(H, S, A)
     mdp_rng, env_rng, agent_rng = streams((seed, H, S, A))
@@ -56,7 +57,8 @@ def bayesian_regret(agent: str, H: int, S: int, A: int, seed: int, episodes: int
     return _rows(run, [4**k for k in range(12) if 4**k <= episodes])
 
 
-def scale_of_parameters(problem: str, lam: float, sigma: float, seed: int, episodes: int):
+def scale_of_parameters(problem: str, lam: float, sigma: float, seed: int,
+                        episodes: int) -> Rows:
     """RLSVI's regret, and the uniform policy's, with λ and σ as many times Theorem 1's."""
     prior = make_prior(**{"bandit": {"H": 1, "S": 1, "A": 2}, "base": BASE}[problem])
     mdp_rng, env_rng, agent_rng = streams(seed)
@@ -93,7 +95,7 @@ def sizes(table: pd.DataFrame, agent: str, variable: str) -> pd.DataFrame:
 
 
 def power(table: pd.DataFrame, agent: str, variable: str, *, repeats: int = 400,
-          rng=0) -> Power:
+          rng: int = 0) -> Power:
     """Slope of log mean regret on log x by least squares; bootstrap over MDPs."""
     runs = sizes(table, agent, variable).pivot(index="seed", columns=variable, values="regret")
     x, values = np.log(runs.columns.to_numpy(float)), runs.to_numpy()
