@@ -58,14 +58,14 @@ def both_sides(prior: DirichletPrior, counts: Counts, Q: np.ndarray, lam: float,
     return float(prior.initial @ error), float(added.sum())
 
 
-def largest(prior: DirichletPrior, n, lam: float, sigma: float) -> Terms:
+def largest(prior: DirichletPrior, n: float, lam: float, sigma: float) -> Terms:
     """The largest b^R and b^P after n visits, and w's standard deviation."""
     H, rho = prior.shape[0], lam * sigma**2
     return Terms((n + prior.alpha_R[..., 0]) / (n + prior.m_R) - n / (n + rho),
                  H * rho / (n + rho) + 0 * prior.m_P, sigma / np.sqrt(n + rho) + 0 * prior.m_P)
 
 
-def printed(prior: DirichletPrior, n) -> Terms:
+def printed(prior: DirichletPrior, n: float) -> Terms:
     """The sizes that the paper gives for the three, up to logarithms."""
     H, m_R, m_P = prior.shape[0], prior.m_R, prior.m_P
     return Terms(prior.alpha_R[..., 0] / (n + m_P), H * m_P / (n + m_P),

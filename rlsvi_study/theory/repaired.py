@@ -35,6 +35,8 @@ H − h − 1. Hence Q̃ is optimistic if λσ² ≥ max(m_R, m_P) and σ² ≥ 
 theorem's λ and σ satisfy; a terminal reward must be zero.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from flint import arb
 from scipy.stats import ks_2samp
@@ -50,11 +52,11 @@ from ..register import FAILS, HOLDS, OURS, Evidence, claim, unless
 from .evidence import identity, positive_coefficients, region, shown
 
 
-def urn(alpha, V, draws: int, paths: int, rng: np.random.Generator) -> np.ndarray:
+def urn(alpha: Sequence[float], V: Sequence[float], draws: int, paths: int,
+        rng: np.random.Generator) -> np.ndarray:
     """M_0, …, M_draws along independent urns: an array (paths, draws + 1)."""
     check_values(alpha, V)
-    alpha, V = np.asarray(alpha, float), np.asarray(V, float)
-    return _urn(alpha, V, draws, paths, rng)
+    return _urn(np.asarray(alpha, float), np.asarray(V, float), draws, paths, rng)
 
 
 @jit
