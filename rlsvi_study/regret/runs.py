@@ -9,6 +9,7 @@ With :math:`T = LH` the theorem's :math:`\sqrt{H^3 S A T}` is :math:`H^2 \sqrt{S
 episodes, powers ½ of L, S and A, and 2 of H.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from ..experiment import Experiment, Scale, streams
 
 BOUND = {"episode": 0.5, "S": 0.5, "A": 0.5, "H": 2.0}  # powers in H²√(SAL)
 BASE = {"H": 5, "S": 5, "A": 3}
+Rows = list[dict[str, float]]
 COMPARED = 4**7  # episodes after which problems of different sizes are compared
 
 
@@ -29,43 +31,34 @@ def make_prior(H: int, S: int, A: int) -> DirichletPrior:
     return DirichletPrior.symmetric(H, S, A, alpha_R=1 / 2, alpha_P=1 / S)
 
 
-def make_agent(agent: str, prior: DirichletPrior, episodes: int, rng) -> tabular.TabularAgent:
-    match agent:
-        case "rlsvi":  # Theorem 1's λ and σ
-            return tabular.rlsvi(prior, rng=rng)
-        case "rlsvi-small":
-            return tabular.rlsvi(prior, 1.0, 0.5, rng=rng)
-        case "psrl":
-            return tabular.psrl(prior, rng=rng)
-        case "ucbvi":
-            return tabular.ucbvi(prior, episodes, rng=rng)
-        case "ucbvi-small":  # a hundredth of the published bonus
-            return tabular.ucbvi(prior, episodes, 0.01, rng=rng)
-        case "uniform":
-            return tabular.uniform(prior, rng=rng)
-    raise ValueError(f"agent must be one of {', '.join(AGENTS)}; it is {agent!r}.")
+AGENTS: dict[str, Callable[[DirichletPrior, int, np.random.Generator], tabular.TabularAgent]] = {
+    "rlsvi": lambda prior, _, rng: tabular.rlsvi(prior, rng=rng),  # Theorem 1's λ and σ
+    "rlsvi-small": lambda prior, _, rng: tabular.rlsvi(prior, 1.0, 0.5, rng=rng),
+    "psrl": lambda prior, _, rng: tabular.psrl(prior, rng=rng),
+    "ucbvi": lambda prior, episodes, rng: tabular.ucbvi(prior, episodes, rng=rng),
+    # a hundredth of the published bonus
+    "ucbvi-small": lambda prior, episodes, rng: tabular.ucbvi(prior, episodes, 0.01, rng=rng),
+    "uniform": lambda prior, _, rng: tabular.uniform(prior, rng=rng)}
 
 
-AGENTS = ("rlsvi", "rlsvi-small", "psrl", "ucbvi", "ucbvi-small", "uniform")
-
-
-def _rows(run: tabular.Run, every: list[int]):
+def _rows(run: tabular.Run, every: list[int]) -> Rows:
     """Cumulative sums at some episodes, to the nearest millionth."""
     regret, concentration = run.regret.cumsum(), run.concentration.cumsum()
     return [{"episode": l, "regret": round(regret[l - 1], 6),
              "concentration": round(concentration[l - 1], 6)} for l in every]
 
 
-def bayesian_regret(agent: str, H: int, S: int, A: int, seed: int, episodes: int):
+def bayesian_regret(agent: str, H: int, S: int, A: int, seed: int, episodes: int) -> Rows:
     """Regret along one run on one MDP from the prior, at episodes 1, 4, 16, …"""
     prior = make_prior(H, S, A)
     mdp_rng, env_rng, agent_rng = streams((seed, H, S, A))
-    learner = make_agent(agent, prior, episodes, agent_rng)
+    learner = AGENTS[agent](prior, episodes, agent_rng)
     run = learner.play(prior.sample(mdp_rng), episodes, env_rng)
     return _rows(run, [4**k for k in range(12) if 4**k <= episodes])
 
 
-def scale_of_parameters(problem: str, lam: float, sigma: float, seed: int, episodes: int):
+def scale_of_parameters(problem: str, lam: float, sigma: float, seed: int,
+                        episodes: int) -> Rows:
     """RLSVI's regret, and the uniform policy's, with λ and σ as many times Theorem 1's."""
     prior = make_prior(**{"bandit": {"H": 1, "S": 1, "A": 2}, "base": BASE}[problem])
     mdp_rng, env_rng, agent_rng = streams(seed)
@@ -87,11 +80,6 @@ class Power(NamedTuple):
     high: float
 
 
-def expected_regret(table: pd.DataFrame, by) -> pd.DataFrame:
-    """Mean over seeds and its standard error, for each cell."""
-    return table.groupby(by).regret.agg(["mean", "sem"])
-
-
 def sizes(table: pd.DataFrame, agent: str, variable: str) -> pd.DataFrame:
     """The runs of one agent in which only ``variable`` departs from the base.
 
@@ -107,7 +95,7 @@ def sizes(table: pd.DataFrame, agent: str, variable: str) -> pd.DataFrame:
 
 
 def power(table: pd.DataFrame, agent: str, variable: str, *, repeats: int = 400,
-          rng=0) -> Power:
+          rng: int = 0) -> Power:
     """Slope of log mean regret on log x by least squares; bootstrap over MDPs."""
     runs = sizes(table, agent, variable).pivot(index="seed", columns=variable, values="regret")
     x, values = np.log(runs.columns.to_numpy(float)), runs.to_numpy()
@@ -166,5 +154,4 @@ THEOREM_1_SCALE = Experiment(
         "quick": Scale({"episodes": 2**13}, _SCALES[:3], range(3)),
         "paper": Scale({"episodes": 2**13}, _SCALES, range(50))})
 
-EXPERIMENTS = {e.name: e for e in (
-    THEOREM_1, THEOREM_1_SCALE)}
+EXPERIMENTS = {e.name: e for e in (THEOREM_1, THEOREM_1_SCALE)}
