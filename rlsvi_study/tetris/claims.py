@@ -32,8 +32,8 @@ def _text(one: Level) -> str:
 
 
 def _signed(one: Level, words: str = "") -> str:
-    return f"{one.mean:+.0f}{words} (95% interval {one.low:+.0f} to {one.high:+.0f}, " \
-           f"{one.seeds} seeds)"
+    low, high = f"{one.low:+.0f}", f"{one.high:+.0f}"
+    return f"{one.mean:+.0f}{words} (95% interval {low} to {high}, {one.seeds} seeds)"
 
 
 def final_levels(name: str) -> dict[str, Level]:
