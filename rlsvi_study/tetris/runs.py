@@ -24,8 +24,7 @@ import numpy as np
 import pandas as pd
 
 from rlsvi_core.agents import stationary
-from rlsvi_core.agents.stationary import values
-from rlsvi_core.envs.tetris import Tetris, draw_piece, place, placements
+from rlsvi_core.envs.tetris import Tetris
 
 from ..experiment import Experiment, Scale, grid, streams
 from ..intervals import mean_interval
@@ -39,13 +38,10 @@ LEARNED = 1000  # a block of games above this many rows a game: the agent has le
 GROUPS = {"heights": slice(0, 10), "differences": slice(10, 19), "largest height": slice(19, 20),
           "holes": slice(20, 21), "constant": slice(21, 22)}  # of the benchmark's 22 features
 SCHEDULES: dict[str, dict[str, float]] = {
-    "greedy": {}, "ε = 0.001": {"epsilon": 0.001}, "ε = 0.01": {"epsilon": 0.01},
-    "ε = 0.1": {"epsilon": 0.1},
-    "ε = 0.1, halved every 10 games": {"epsilon": 0.1, "half_life": 10.0},
-    "ε = 0.1, halved every 50 games": {"epsilon": 0.1, "half_life": 50.0},
-    "ε = 1, halved every 10 games": {"epsilon": 1.0, "half_life": 10.0},
-    "ε = 1, halved every 50 games": {"epsilon": 1.0, "half_life": 50.0},
-    "Boltzmann, η = 0.1": {"eta": 0.1}, "Boltzmann, η = 1": {"eta": 1.0}}
+    "greedy": {}, **{f"ε = {epsilon:g}": {"epsilon": epsilon} for epsilon in (0.001, 0.01, 0.1)},
+    **{f"ε = {epsilon:g}, halved every {games:g} games": {"epsilon": epsilon, "half_life": games}
+       for epsilon, games in product((0.1, 1.0), (10.0, 50.0))},
+    **{f"Boltzmann, η = {eta:g}": {"eta": eta} for eta in (0.1, 1.0)}}
 
 
 # --------------------------------------------------------------------------- learning curves
@@ -116,51 +112,35 @@ def optimistic(seed: int, start: float, games: int, every: int) -> Rows:
 
 # --------------------------------------------------------------------------- games to watch
 
-class Placement(NamedTuple):
-    piece: str
-    orientation: int  # counted within the piece
-    column: int
-    cleared: int
-
-
-def play(game: Tetris, theta: np.ndarray, rng: Any) -> tuple[list[Placement], list[list[int]]]:
+def play(game: Tetris, theta: np.ndarray, rng: np.random.Generator) -> Rows:
     """A game of the greedy policy with K + 1 weights: the placements, and the board before each."""
-    rng, model, rows = np.random.default_rng(rng), game.model, np.zeros_like(game.rows)
-    (X, over, where), q = game.buffers(), np.empty(game.A)
-    moves: list[Placement] = []
-    boards: list[list[int]] = []
-    ended = False
-    while not ended:
-        piece = draw_piece(model, rng)
-        n = placements(model, rows, piece, X, over, where)
-        if n == 0:
-            break
-        values(X, n, theta, q)
-        a = int(q[:n].argmax())
-        o, c, y = where[a].tolist()
-        boards.append(rows[:game.height].tolist())
-        cleared = int(place(model, rows, o, c, y))
-        moves.append(Placement(game.pieces[piece], o - int(model.first[piece]), c, cleared))
-        ended = bool(over[a])
-    return moves, boards
+    game.start(rng)
+    moves = []
+    while not game.over:
+        a = int((np.column_stack([game.features, game.rewards]) * theta).sum(axis=1).argmax())
+        piece, (orientation, column, _) = game.piece, game.spots[a].tolist()
+        board = " ".join(f"{row:x}" for row in game.rows[:game.height])
+        moves.append({"piece": game.pieces[piece],
+                      "orientation": orientation - int(game.model.first[piece]),  # of the piece's
+                      "column": column, "cleared": int(game.step(a)), "board": board})
+    return moves
 
 
 def watch(seed: int, policy: str, early: int, late: int, keep: int) -> Rows:
-    """A game of RLSVI's mean weights after a few games and after many; its first and last part."""
+    """A game of RLSVI's mean weights after a few games and after many; its first and last part.
+
+    One board is stored with each part: the others follow from it.
+    """
     _, env_rng, agent_rng = streams(seed)
     game = Tetris(rule="clears")
     player = learner("rlsvi", game, agent_rng)
     player.learn(early if policy == "early" else late, env_rng)
-    moves, boards = play(game, player.mean, env_rng)
-    score = np.cumsum([0, *(move.cleared for move in moves)])
+    moves = play(game, player.mean, env_rng)
+    score = np.cumsum([move["cleared"] for move in moves]).tolist()
     starts = {"first": 0, "last": max(len(moves) - keep, min(keep, len(moves)))}
-    rows = []
-    for part, start in starts.items():
-        for i in range(start, min(start + keep, len(moves))):
-            board = " ".join(f"{row:x}" for row in boards[i]) if i == start else ""
-            rows.append({"part": part, "step": i + 1, "score": int(score[i + 1]),
-                         **moves[i]._asdict(), "board": board or None})
-    return rows
+    return [{"part": part, "step": i + 1, "score": score[i], **moves[i],
+             "board": moves[i]["board"] if i == start else None}
+            for part, start in starts.items() for i in range(start, min(start + keep, len(moves)))]
 
 
 # --------------------------------------------------------------------------- summaries
