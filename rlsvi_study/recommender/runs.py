@@ -71,13 +71,14 @@ def instance(seed: int, N: int = 10, J: int = 5, c: float = 2.0) -> Recommender:
 
 def learner(arm: str, N: int, J: int, rng: Any = None) -> Any:
     """The agent that an arm names."""
-    make = {"rlsvi": rlsvi, "linear": linear_bandit, "bernoulli": BernoulliBandit,
-            "boltzmann": lsvi, "epsilon-greedy": lsvi}
+    agents: dict[str, Callable[..., Any]] = {
+        "rlsvi": rlsvi, "linear": linear_bandit, "bernoulli": BernoulliBandit, "boltzmann": lsvi,
+        "epsilon-greedy": lsvi}
     settings = dict(ARMS[arm])
-    return make[settings.pop("agent")](N, J, rng=rng, **settings)
+    return agents[settings.pop("agent")](N, J, rng=rng, **settings)
 
 
-def evaluated(agent: Any, episodes: int, rng: np.random.Generator | None) -> np.ndarray:
+def evaluated(agent: Any, episodes: int, rng: Any) -> np.ndarray:
     """Which customers' policies to evaluate: all, or one in ten for an agent that dithers."""
     if not (getattr(agent, "epsilon", 0.0) or getattr(agent, "eta", 0.0)):
         return np.ones(episodes, bool)

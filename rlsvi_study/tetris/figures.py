@@ -66,7 +66,7 @@ def small_multiples(table: pd.DataFrame, by: Sequence[str], log: bool = True) ->
     return fig
 
 
-def _dots(ax: Axes, table: pd.DataFrame, order: Sequence[str], middle: str = "mean",
+def _dots(ax: Axes, table: pd.DataFrame, order: np.ndarray, middle: str = "mean",
           **columns: str) -> None:
     """A dot for every seed in the colour of its agent, and a bar for the middle of each line."""
     sns.stripplot(table, **columns, order=order, hue="agent", palette=COLOUR, size=4.5, alpha=0.5,

@@ -37,7 +37,7 @@ PAPER_LEVELS = (3500, 4500)
 LEARNED = 1000  # a block of games above this many rows a game: the agent has learned to play
 GROUPS = {"heights": slice(0, 10), "differences": slice(10, 19), "largest height": slice(19, 20),
           "holes": slice(20, 21), "constant": slice(21, 22)}  # of the benchmark's 22 features
-SCHEDULES: dict[str, dict[str, float]] = {
+SCHEDULES: dict[str, dict[str, Any]] = {  # of LSVI: how it dithers
     "greedy": {}, **{f"ε = {epsilon:g}": {"epsilon": epsilon} for epsilon in (0.001, 0.01, 0.1)},
     **{f"ε = {epsilon:g}, halved every {games:g} games": {"epsilon": epsilon, "half_life": games}
        for epsilon, games in product((0.1, 1.0), (10.0, 50.0))},
