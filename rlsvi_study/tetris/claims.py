@@ -261,8 +261,8 @@ def _():
 def _():
     """A prior over the variance improves RLSVI a little."""
     unknown = stored("tetris-variance")
-    known = stored("fig7").query("agent == 'rlsvi'")
-    lead = level((finals(unknown, []) - finals(known, [])).dropna())  # seeds that both have
+    known = stored("fig7").query("agent == 'rlsvi' and seed in @unknown.seed")
+    lead = level(finals(unknown, []) - finals(known, []))
     games = [learned_at(table, []).median() for table in (unknown, known)]
     return Evidence(
         HOLDS if lead.low > 0 else FAILS if lead.high < 0 else OPEN,
