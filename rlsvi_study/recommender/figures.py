@@ -1,5 +1,7 @@
 """The figures of the recommendation engine: chapters 6d and E."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -7,15 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..intervals import mean_interval
-from ..style import COLOUR, DASHES, MARK, NAME, canvas, styled
+from ..style import COLOUR, MARK, NAME, canvas, styled
 from .runs import ARMS, BOLTZMANN, MYOPIC, PAPER_ETAS, curves, rates
 
 ETAS = [BOLTZMANN[eta] for eta in PAPER_ETAS]
 SHADES = {**COLOUR, "linear": "#AA4499", "bernoulli": "#999933",
           **dict(zip(ETAS, sns.color_palette("YlOrBr", 8)[2:], strict=True))}
-LINES = {**DASHES, "linear": (6, 1.5), "bernoulli": (1, 1.5),
-         **dict(zip(ETAS, ("", (4, 1.5), (1, 1), (3, 1.25, 1.5, 1.25), (5, 1), (5, 1, 1, 1)),
-                    strict=True))}
 MARKS = {**MARK, "linear": "D"}
 CALLED = {**NAME, "linear": "linear contextual bandit", "bernoulli": "Bernoulli bandit",
           **{arm: f"η = {eta:g}" for eta, arm in BOLTZMANN.items()}}
@@ -32,13 +31,14 @@ def _bands(ax: Axes, curve: dict[str, pd.DataFrame]) -> None:
     """Each arm's mean over instances and its 95% interval."""
     long = pd.concat(curve, names=["arm"]).melt(ignore_index=False).reset_index()
     sns.lineplot(long, x="episode", y="value", hue="arm", style="arm", palette=SHADES,
-                 dashes=LINES, errorbar=student, ax=ax)
+                 style_order=["rlsvi", *(arm for arm in curve if arm != "rlsvi")],  # first: solid
+                 errorbar=student, ax=ax)
     ax.set_xlabel("customer")
 
 
-def _legend(ax: Axes) -> None:
+def _legend(ax: Axes, **place: Any) -> None:
     handles, labels = ax.get_legend_handles_labels()
-    ax.legend(handles, [CALLED.get(label, label) for label in labels])
+    ax.legend(handles, [CALLED.get(label, label) for label in labels], **place)
 
 
 def _myopic(ax: Axes, table: pd.DataFrame, *, slope: bool) -> None:
@@ -87,7 +87,7 @@ def later(table: pd.DataFrame) -> Figure:
     _bands(ax, {arm: rates(table, arm) for arm in ("rlsvi", "linear")})
     _myopic(ax, table, slope=False)
     ax.set(ylabel="regret of a customer (likes)", ylim=(0, 0.7))
-    _legend(ax)
+    _legend(ax, loc="center right", bbox_to_anchor=(1, 0.7))
     return fig
 
 
