@@ -80,7 +80,7 @@ def flop_rate(K: int) -> float:
 def flops(agent) -> int:
     """Additions, multiplications, divisions and roots of one episode of the fast form."""
     H, A, K = agent.H, agent.A, agent.K
-    followed = int(agent._data.count[:-1].sum())  # the last period looks nothing up
+    followed = int(agent._data.number[:-1].sum())  # the last period looks nothing up
     look_ups = followed * (2 * A * K + 2 * K)  # values, and their share of A'b
     solves = H * 2 * K * K
     rotations = H * (3 * K * (K - 1) + 6 * K)

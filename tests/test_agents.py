@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from rlsvi_core import FiniteAgent, FiniteMDP, VerbatimAgent, chain, features, lsvi, rlsvi
+from rlsvi_core import FiniteMDP, VerbatimAgent, chain, features, lsvi, rlsvi
+from rlsvi_core.agents import FiniteAgent
 from rlsvi_core.agents.base import action_probabilities
 from rlsvi_core.agents.incremental import FastIncremental, VerbatimIncremental, incremental
 

@@ -10,8 +10,8 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from rlsvi_core.agents.bandits import BernoulliBandit, linear_bandit
-from rlsvi_core.agents.products import BlockAgent, DenseAgent, features
+from rlsvi_core import Products, VerbatimAgent, rlsvi
+from rlsvi_core.agents.products import BernoulliBandit
 from rlsvi_core.envs.recommender import Recommender, number_of_states
 
 from .. import store
@@ -128,8 +128,8 @@ def _():
 def _():
     """The features number N² + N, far fewer than the states, which grow exponentially in J."""
     x = instance(0).states.x
-    s, a = np.nonzero(x == 0)
-    rows = features(x[s], a)
+    phi = Products(N, J)
+    rows = np.concatenate([phi(0, state) for state in x])
     rank = int(np.linalg.matrix_rank(rows.T @ rows))
     growth = [number_of_states(N, j + 1) / number_of_states(N, j) for j in range(2, J)]
     return unless(
@@ -284,10 +284,10 @@ def _():
     gain = 0.0
     for seed in range(5):
         customers = instance(seed)
-        run = BernoulliBandit(N, J, rng=seed).learn(customers, 1200, seed, exact=True)
+        run = BernoulliBandit(Products(N, J), rng=seed).learn(customers, 1200, seed, exact=True)
         gain = max(gain, float(np.abs(run.expected - J / 2).max()))
     popular = Recommender(customers.gamma, J, beta=np.linspace(-2, 2, N))
-    before, after = (BernoulliBandit(N, J, rng=0).learn(popular, 1200, 0, exact=True)
+    before, after = (BernoulliBandit(Products(N, J), rng=0).learn(popular, 1200, 0, exact=True)
                      .expected[part].mean() for part in (slice(100), slice(-100, None)))
     return unless(
         gain > 1e-12,
@@ -404,13 +404,14 @@ def _():
 def _():
     """The linear bandit can be implemented incrementally, and so efficiently."""
     customers, worst = instance(0, N=5, J=3), 0.0
-    fast, dense = (linear_bandit(5, 3, rng=1, form=form) for form in (BlockAgent, DenseAgent))
+    fast, dense = (rlsvi(Products(5, 3), 0.2, 1e-3**0.5, gamma=0.0, rng=1, form=form)
+                   for form in (None, VerbatimAgent))
     rngs = [np.random.default_rng(0) for _ in range(2)]
     for _ in range(80):
         for agent, rng in zip((fast, dense), rngs, strict=True):
             agent.learn(customers, 1, rng)
-        worst = max(worst, float(np.abs(fast.theta - dense.theta).max()
-                                 / max(1.0, np.abs(dense.theta).max())))
+        theta = dense.theta.reshape(3, 5, 6).transpose(0, 2, 1)  # product by product
+        worst = max(worst, float(np.abs(fast.theta - theta).max() / max(1.0, np.abs(theta).max())))
     return unless(worst > 1e-7, f"One triangular factor of order N + 1 for each period and product "
                    f"takes an answer by N + 1 rotations; the weights equal those from all data "
                    f"to {worst:.0e}, relatively.", worst=worst)

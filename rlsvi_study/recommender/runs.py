@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rlsvi_core.agents.bandits import BernoulliBandit, linear_bandit
-from rlsvi_core.agents.products import lsvi, rlsvi
+from rlsvi_core import Products, lsvi, rlsvi
+from rlsvi_core.agents.products import BernoulliBandit
 from rlsvi_core.envs.recommender import Recommender
 
 from ..experiment import Experiment, Scale, streams
@@ -44,7 +44,7 @@ ARMS: dict[str, dict[str, Any]] = {  # an arm as the tables call it: whose it is
     "rlsvi, target over all": {"agent": "rlsvi", "over": "all"},
     "rlsvi, rewards ±1": {"agent": "rlsvi", **_MINUS},
     "linear, rewards ±1": {"agent": "linear", **_MINUS},
-    "linear, printed mean": {"agent": "linear", "mean": "printed"},
+    "linear, printed mean": {"agent": "linear", "lam_of_mean": LAM * VARIANCE},
     "boltzmann 0.1, shared weights": {"agent": "boltzmann", "eta": 0.1, "weights": "shared"},
     "boltzmann 0.1, target over all": {"agent": "boltzmann", "eta": 0.1, "over": "all"},
     **{f"{BOLTZMANN[eta]}, rewards ±1": {"agent": "boltzmann", "eta": eta, **_MINUS}
@@ -71,11 +71,15 @@ def instance(seed: int, N: int = 10, J: int = 5, c: float = 2.0) -> Recommender:
 
 def learner(arm: str, N: int, J: int, rng: Any = None) -> Any:
     """The agent that an arm names."""
-    agents: dict[str, Callable[..., Any]] = {
-        "rlsvi": rlsvi, "linear": linear_bandit, "bernoulli": BernoulliBandit, "boltzmann": lsvi,
-        "epsilon-greedy": lsvi}
-    settings = dict(ARMS[arm])
-    return agents[settings.pop("agent")](N, J, rng=rng, **settings)
+    settings: dict[str, Any] = {"lam": LAM, "over": "unseen", **ARMS[arm]}
+    agent, features = settings.pop("agent"), Products(N, J, settings.pop("over"))
+    match agent:
+        case "rlsvi" | "linear":  # the bandit is RLSVI without what follows
+            return rlsvi(features, rng=rng, gamma=float(agent == "rlsvi"),
+                         **{"sigma": VARIANCE**0.5, **settings})
+        case "bernoulli":
+            return BernoulliBandit(features, rng=rng)
+    return lsvi(features, rng=rng, **settings)
 
 
 def evaluated(agent: Any, episodes: int, rng: Any) -> np.ndarray:
@@ -108,7 +112,7 @@ def learning_curve(arm: str, runs: int, seed: int, N: int, J: int, c: float, epi
         run = agent.learn(customers, episodes, env_rng, exact=exact)
         expected = run.expected[exact]
         regret += (customers.value - np.repeat(expected, episodes // len(expected))) / runs
-        realised += (customers.value - run.likes) / runs
+        realised += (customers.value - run.reward) / runs
         opening += (run.opening == customers.Q[0].argmax()) / runs
     total, given = regret.cumsum(), realised.cumsum()
     return [{"episode": n, "regret": round(float(total[n - 1]), 3),

@@ -33,9 +33,9 @@ def _() -> Evidence:
     for seed in range(5):
         prior = _random_prior(rng)
         mdp, (lam, sigma) = prior.sample(rng), rng.uniform(0.5, 3, 2)
-        closed = tabular.rlsvi(prior, lam, sigma, seed)
+        closed = regret.rlsvi(prior, lam, sigma, seed)
         general = general_rlsvi(features.tabular(mdp), lam, sigma, first_episode="prior", rng=seed)
-        ours = closed.play(mdp, 100, seed).regret
+        ours = mdp.value - closed.learn(mdp, 100, seed, exact=True).expected
         theirs = mdp.value - general.learn(mdp, 100, seed, exact=True).expected
         error = max(error, np.abs(closed.Q - general.Q).max(), np.abs(ours - theirs).max())
     return unless(error > 1e-10, "With the same draws the closed form and the general algorithm "
@@ -278,8 +278,8 @@ def _() -> Evidence:
     ratios = [np.divide(*bias.pigeonhole(L, H, S, A, c)) for L, H, S, A, c in product(
         (10, 1000, 100_000), (1, 5, 20), (1, 5, 20), (2, 10), (1.0, 10.0))]
     lam, sigma = tabular.theorem_1(BASE)
-    agent = tabular.rlsvi(BASE, rng=1)
-    agent.play(BASE.sample(0), 5000, np.random.default_rng(2))
+    agent = regret.rlsvi(BASE, rng=1)
+    agent.learn(BASE.sample(0), 5000, np.random.default_rng(2))
     seen = sum((1 / np.sqrt(np.arange(n) + lam * sigma**2)).sum() for n in agent.counts.n.flat)
     worst, bound = bias.pigeonhole(5000, *BASE.shape, lam * sigma**2)
     return unless(max(ratios) > 1 or seen > worst * (1 + 1e-12),
@@ -293,11 +293,11 @@ def _() -> Evidence:
        PARTLY)
 def _() -> Evidence:
     """The condition αᵀ1 ≥ 2 of Lemma 1 fails at most twice for each (s, a, h), costing 2SAH."""
-    mdp, agent, env = BASE.sample(0), tabular.rlsvi(BASE, rng=1), np.random.default_rng(2)
+    mdp, agent, env = BASE.sample(0), regret.rlsvi(BASE, rng=1), np.random.default_rng(2)
     episodes, L = 0, 2000
     for _ in range(L):
-        episodes += bool((agent.counts.n + BASE.m_R < 2).any())
-        agent.play(mdp, 1, env)
+        episodes += bool((agent.seen.n + BASE.m_R < 2).any())
+        agent.learn(mdp, 1, env)
     visits = np.minimum(agent.counts.n, np.ceil(2 - BASE.m_R)).max()
     sparse = DirichletPrior.symmetric(1, 1, 1, 0.1, 0.1)
     twice = int(np.ceil(2 - sparse.m_R).max())

@@ -21,9 +21,11 @@ import numpy as np
 from scipy.special import betainc
 from scipy.stats import norm
 
-from rlsvi_core.agents.tabular import rlsvi, sample_Q, theorem_1
+from rlsvi_core.agents.tabular import sample_Q, theorem_1
 from rlsvi_core.envs.dirichlet import Counts, DirichletPrior, no_counts
 from rlsvi_core.optimism.order import Comparison, compare
+
+from .runs import rlsvi
 
 Seed = np.random.Generator | int | None
 
@@ -63,7 +65,7 @@ def played(prior: DirichletPrior, episodes: int, rng: Seed = None) -> Counts:
     """What RLSVI, at Theorem 1's λ and σ, has seen of an MDP from the prior."""
     rng = np.random.default_rng(rng)
     agent = rlsvi(prior, rng=rng)
-    agent.play(prior.sample(rng), episodes, rng)
+    agent.learn(prior.sample(rng), episodes, rng)
     return agent.counts
 
 

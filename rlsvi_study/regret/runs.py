@@ -10,14 +10,16 @@ episodes, powers ½ of L, S and A, and 2 of H.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from rlsvi_core.agents import tabular
+from rlsvi_core import rlsvi as general_rlsvi
+from rlsvi_core.agents import Run, tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior
+from rlsvi_core.features import OneHot
 
 from ..experiment import Experiment, Scale, streams
 
@@ -31,9 +33,19 @@ def make_prior(H: int, S: int, A: int) -> DirichletPrior:
     return DirichletPrior.symmetric(H, S, A, alpha_R=1 / 2, alpha_P=1 / S)
 
 
+def rlsvi(prior: DirichletPrior, lam: float | None = None, sigma: float | None = None,
+          rng: Any = None) -> tabular.TabularAgent:
+    """RLSVI with one-hot features and a first episode from the prior; Theorem 1's λ and σ unless
+    given."""
+    least = tabular.theorem_1(prior)
+    return general_rlsvi(OneHot(*prior.shape), least[0] if lam is None else lam,
+                         least[1] if sigma is None else sigma, first_episode="prior",
+                         support=prior.support, rng=rng)
+
+
 AGENTS: dict[str, Callable[[DirichletPrior, int, np.random.Generator], tabular.TabularAgent]] = {
-    "rlsvi": lambda prior, _, rng: tabular.rlsvi(prior, rng=rng),  # Theorem 1's λ and σ
-    "rlsvi-small": lambda prior, _, rng: tabular.rlsvi(prior, 1.0, 0.5, rng=rng),
+    "rlsvi": lambda prior, _, rng: rlsvi(prior, rng=rng),  # Theorem 1's λ and σ
+    "rlsvi-small": lambda prior, _, rng: rlsvi(prior, 1.0, 0.5, rng=rng),
     "psrl": lambda prior, _, rng: tabular.psrl(prior, rng=rng),
     "ucbvi": lambda prior, episodes, rng: tabular.ucbvi(prior, episodes, rng=rng),
     # a hundredth of the published bonus
@@ -41,9 +53,9 @@ AGENTS: dict[str, Callable[[DirichletPrior, int, np.random.Generator], tabular.T
     "uniform": lambda prior, _, rng: tabular.uniform(prior, rng=rng)}
 
 
-def _rows(run: tabular.Run, every: list[int]) -> Rows:
+def _rows(value: float, run: Run, every: list[int]) -> Rows:
     """Cumulative sums at some episodes, to the nearest millionth."""
-    regret, concentration = run.regret.cumsum(), run.concentration.cumsum()
+    regret, concentration = ((x - run.expected).cumsum() for x in (value, run.claimed))
     return [{"episode": l, "regret": round(regret[l - 1], 6),
              "concentration": round(concentration[l - 1], 6)} for l in every]
 
@@ -53,8 +65,9 @@ def bayesian_regret(agent: str, H: int, S: int, A: int, seed: int, episodes: int
     prior = make_prior(H, S, A)
     mdp_rng, env_rng, agent_rng = streams((seed, H, S, A))
     learner = AGENTS[agent](prior, episodes, agent_rng)
-    run = learner.play(prior.sample(mdp_rng), episodes, env_rng)
-    return _rows(run, [4**k for k in range(12) if 4**k <= episodes])
+    mdp = prior.sample(mdp_rng)
+    run = learner.learn(mdp, episodes, env_rng, exact=True)
+    return _rows(mdp.value, run, [4**k for k in range(12) if 4**k <= episodes])
 
 
 def scale_of_parameters(problem: str, lam: float, sigma: float, seed: int,
@@ -63,11 +76,12 @@ def scale_of_parameters(problem: str, lam: float, sigma: float, seed: int,
     prior = make_prior(**{"bandit": {"H": 1, "S": 1, "A": 2}, "base": BASE}[problem])
     mdp_rng, env_rng, agent_rng = streams(seed)
     mdp, least = prior.sample(mdp_rng), tabular.theorem_1(prior)
-    learner = tabular.rlsvi(prior, lam * least[0], sigma * least[1], agent_rng)
-    run = learner.play(mdp, episodes, env_rng)
-    worst = tabular.uniform(prior, agent_rng).play(mdp, 1, env_rng)
-    return [{**row, "uniform": round(row["episode"] * worst.regret[0], 6)}
-            for row in _rows(run, [episodes // 16, episodes])]
+    learner = rlsvi(prior, lam * least[0], sigma * least[1], agent_rng)
+    run = learner.learn(mdp, episodes, env_rng, exact=True)
+    worst = mdp.value - tabular.uniform(prior, agent_rng).learn(
+        mdp, 1, env_rng, exact=True).expected[0]
+    return [{**row, "uniform": round(row["episode"] * worst, 6)}
+            for row in _rows(mdp.value, run, [episodes // 16, episodes])]
 
 
 # --------------------------------------------------------------------------- summaries

@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rlsvi_core.agents import stationary
+from rlsvi_core import Placements, lsvi, rlsvi
+from rlsvi_core.agents import RingAgent, Run
 from rlsvi_core.envs.tetris import Tetris
 
 from ..experiment import Experiment, Scale, grid, streams
@@ -47,25 +48,27 @@ SCHEDULES: dict[str, dict[str, Any]] = {  # of LSVI: how it dithers
 # --------------------------------------------------------------------------- learning curves
 
 def learner(agent: str, game: Tetris, rng: np.random.Generator, schedule: str = "greedy",
-            **choices: Any) -> stationary.StationaryAgent:
+            reading: str = "value", lam: float = 1.0, sigma: float = 1.0,
+            **choices: Any) -> RingAgent:
     """RLSVI with these choices; or LSVI with a schedule. LSVI has the mean alone, so what is about
     the sample (targets, variance, sigma) is not passed on to it."""
+    features = Placements(game, reading)
     match agent:
         case "rlsvi":
-            return stationary.rlsvi(game, rng=rng, **choices)
+            return rlsvi(features, lam, sigma, rng=rng, **choices)
         case "lsvi":
-            own = {name: choices[name] for name in ("lam", "reading", "sweeps") if name in choices}
-            return stationary.lsvi(game, rng=rng, **own, **SCHEDULES[schedule])
+            return lsvi(features, lam, rng=rng, targets="mean", sweeps=choices.get("sweeps", 1),
+                        **SCHEDULES[schedule])
     raise ValueError(f"agent must be 'rlsvi' or 'lsvi'; it is {agent!r}.")
 
 
-def blocks(player: stationary.StationaryAgent, rng: np.random.Generator, games: int, every: int,
-           also: Callable[[stationary.Games], dict[str, Any]] = lambda block: {}) -> Rows:
+def blocks(player: RingAgent, game: Tetris, rng: np.random.Generator, games: int, every: int,
+           also: Callable[[Run], dict[str, Any]] = lambda block: {}) -> Rows:
     """Mean score of every block of games, with what else is to be noted after it."""
     rows = []
     for n in range(every, games + 1, every):
-        block = player.learn(every, rng)
-        rows.append({"game": n, "score": float(block.score.mean()), **also(block)})
+        block = player.learn(game, every, rng)
+        rows.append({"game": n, "score": float(block.reward.mean()), **also(block)})
     return rows
 
 
@@ -74,14 +77,15 @@ def learning_curve(seed: int, agent: str, games: int, every: int, rule: str = "c
                    weights: bool = False, **choices: Any) -> Rows:
     """Mean score and length of every block of games; with the mean weights after it, if asked."""
     _, env_rng, agent_rng = streams(seed)
-    player = learner(agent, Tetris(width, height, pieces, rule), agent_rng, **choices)
+    game = Tetris(width, height, pieces, rule)
+    player = learner(agent, game, agent_rng, **choices)
 
-    def also(block: stationary.Games) -> dict[str, Any]:
+    def also(block: Run) -> dict[str, Any]:
         theta = player.mean if weights else ()
-        return {"length": float(block.length.mean()), "best": int(block.score.max()),
+        return {"length": float(block.length.mean()), "best": int(block.reward.max()),
                 **{f"w{k + 1}": round(float(w), 4) for k, w in enumerate(theta)}}
 
-    return blocks(player, env_rng, games, every, also)
+    return blocks(player, game, env_rng, games, every, also)
 
 
 def remembering(seed: int, N: int, games: int, every: int) -> Rows:
@@ -91,7 +95,8 @@ def remembering(seed: int, N: int, games: int, every: int) -> Rows:
     of 10^5 past transitions. A good game alone has some ten thousand.
     """
     _, env_rng, agent_rng = streams(seed)
-    return blocks(learner("rlsvi", Tetris(rule="clears"), agent_rng, N=N), env_rng, games, every)
+    game = Tetris(rule="clears")
+    return blocks(learner("rlsvi", game, agent_rng, window=N), game, env_rng, games, every)
 
 
 def optimistic(seed: int, start: float, games: int, every: int) -> Rows:
@@ -104,9 +109,9 @@ def optimistic(seed: int, start: float, games: int, every: int) -> Rows:
     _, env_rng, agent_rng = streams(seed)
     game = Tetris(rule="clears")
     player, constant = learner("lsvi", game, agent_rng), game.K - 1
-    player.learn(1, env_rng)
+    player.learn(game, 1, env_rng)
     player.mean[constant] = start
-    return blocks(player, env_rng, games, every,
+    return blocks(player, game, env_rng, games, every,
                   lambda _: {"value": round(float(player.mean[constant]), 3)})
 
 
@@ -117,12 +122,12 @@ def play(game: Tetris, theta: np.ndarray, rng: np.random.Generator) -> Rows:
     game.start(rng)
     moves = []
     while not game.over:
-        a = int((np.column_stack([game.features, game.rewards]) * theta).sum(axis=1).argmax())
+        a = int((game.table * theta).sum(axis=1).argmax())
         piece, (orientation, column, _) = game.piece, game.spots[a].tolist()
         board = " ".join(f"{row:x}" for row in game.rows[:game.height])
         moves.append({"piece": game.pieces[piece],
                       "orientation": orientation - int(game.model.first[piece]),  # of the piece's
-                      "column": column, "cleared": int(game.step(a)), "board": board})
+                      "column": column, "cleared": int(game.drop(a)), "board": board})
     return moves
 
 
@@ -134,7 +139,7 @@ def watch(seed: int, policy: str, early: int, late: int, keep: int) -> Rows:
     _, env_rng, agent_rng = streams(seed)
     game = Tetris(rule="clears")
     player = learner("rlsvi", game, agent_rng)
-    player.learn(early if policy == "early" else late, env_rng)
+    player.learn(game, early if policy == "early" else late, env_rng)
     moves = play(game, player.mean, env_rng)
     score = np.cumsum([move["cleared"] for move in moves]).tolist()
     starts = {"first": 0, "last": max(len(moves) - keep, min(keep, len(moves)))}
