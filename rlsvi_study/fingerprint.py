@@ -71,11 +71,10 @@ def _imports(file: Path, tree: ast.AST) -> Iterator[Path | None]:
     root = _root(file)
 
     def home(parts: list[str]) -> Path | None:
-        if file.relative_to(root).parts[0] == parts[0]:
-            return root  # its own package, which may be a copy of ours
         if parts[0] in PACKAGES:
-            return PACKAGES[parts[0]].parent
-        return file.parent if file.parent == root and root.name != "site-packages" else None
+            return root if (root / parts[0]).is_dir() else PACKAGES[parts[0]].parent
+        script = file.parent == root and root.name != "site-packages"
+        return root if script or parts[0] == file.relative_to(root).parts[0] else None
 
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -106,8 +105,9 @@ def _typed(run: FunctionType, found: dict[str, str]) -> Iterator[Path]:
         raise NoSource(f"the source of {run.__qualname__} cannot be found ({error}). Write it in "
                        f"a file, or in a notebook as a 'def'.") from error
     found[f"{run.__module__}.{run.__qualname__}"] = _print_of(tree)
+    names = run.__globals__ | inspect.getclosurevars(run).nonlocals
     for name in sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}):
-        value = run.__globals__.get(name)
+        value = names.get(name)
         module = value if isinstance(value, ModuleType) else sys.modules.get(
             getattr(value, "__module__", None) or "")
         if file := getattr(module, "__file__", None):
@@ -119,17 +119,25 @@ def _typed(run: FunctionType, found: dict[str, str]) -> Iterator[Path]:
             found[f"{run.__module__}.{name}"] = repr(value)
 
 
-def _plain(run: Callable[..., Any]) -> Any:
+def _plain(run: Callable[..., Any]) -> FunctionType:
+    """The function itself, without arguments given beforehand and without decorators."""
     while isinstance(run, partial):
         run = run.func
-    return inspect.unwrap(run)
+    run = inspect.unwrap(run)
+    if not isinstance(run, FunctionType):
+        raise NoSource(f"an experiment's run must be a function; it is {run!r}.")
+    return run
 
 
 def sources(run: Callable[..., Any]) -> dict[str, str]:
     """Every module that counts for the function, with a print of its meaning."""
     function, found = _plain(run), {}
-    file = Path(getattr(function, "__code__", None) and inspect.getfile(function) or "")
-    waiting = [file.resolve()] if file.is_file() else list(_typed(function, found))
+    file = Path(function.__code__.co_filename)
+    return behind([file.resolve()] if file.is_file() else list(_typed(function, found)), found)
+
+
+def behind(waiting: list[Path], found: dict[str, str]) -> dict[str, str]:
+    """The files and all that they import, added to what was found."""
     while waiting:
         file = waiting.pop()
         name = file.relative_to(_root(file)).as_posix()

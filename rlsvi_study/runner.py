@@ -20,6 +20,8 @@ from . import StudyError, store
 from .experiment import Experiment
 from .fingerprint import departures, sources
 
+PATIENCE = 10  # seconds to wait for a Dask scheduler, and for its first worker
+
 
 class RunError(StudyError):
     """Some runs were not finished."""
@@ -63,13 +65,13 @@ def _on_cluster(run: Callable, calls: list[dict[str, Any]],
         raise ClusterError("Dask is not installed. Install it with: pip install "
                            "'rlsvi-core[dask]'") from error
     try:
-        client = Client(address, timeout="10s")
+        client = Client(address, timeout=PATIENCE)
     except (OSError, ValueError) as error:
         raise ClusterError(f"no Dask scheduler answers at {address} ({error}). Start one with "
                            f"'dask scheduler', or use --jobs.") from error
     with client:
         try:
-            client.wait_for_workers(1, timeout=10)
+            client.wait_for_workers(1, timeout=PATIENCE)
         except TimeoutError as error:
             raise ClusterError(f"the Dask scheduler at {address} has no workers. Start some with "
                                f"'dask worker {address}', or use --jobs.") from error

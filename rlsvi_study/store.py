@@ -19,7 +19,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from itertools import count
 from pathlib import Path
@@ -97,14 +97,14 @@ class Journal:
         folder.mkdir(parents=True, exist_ok=True)
         target = path(experiment, scale, folder)
         self.file, self.log = target.with_suffix(".journal"), target.with_suffix(".errors.log")
+        setting = plain({"code": fingerprint(experiment.run),
+                         **experiment.scales[scale].settings})
         self._lock = FileLock(target.with_suffix(".lock"))
         try:
             self._lock.acquire(timeout=0)
         except Timeout:
             raise StoreError(f"{experiment.name}: {self.file} is being written by {self._holder()}"
                              f". Wait for it, or use another --out.") from None
-        setting = plain({"code": fingerprint(experiment.run),
-                         **experiment.scales[scale].settings})
         kept = self._read(setting)
         if kept is None:
             aside = next(name for n in count(1) if not (name := target.with_suffix(
@@ -133,16 +133,12 @@ class Journal:
         if not self.file.exists():
             return entries
         for line in self.file.read_text(encoding="utf-8").splitlines():
-            try:
+            with suppress(ValueError):  # the line a kill cut short
                 entries.append(json.loads(line))
-                if len(entries) > 1 and not (entries[-1]["task"] and entries[-1]["rows"]
-                                             and entries[-1]["seconds"] >= 0):
-                    raise ValueError("an entry without rows")
-            except (ValueError, KeyError, TypeError):  # the line a kill cut short, or a stranger's
-                entries.pop() if len(entries) > 1 else None
-                break
-        same = entries and {name: entries[0].get(name) for name in setting} == setting
-        return entries[1:] if same else None
+        if not entries or {name: entries[0].get(name) for name in setting} != setting:
+            return None
+        return [entry for entry in entries[1:] if isinstance(entry, dict)
+                and {"task", "rows", "seconds"} <= set(entry) and entry["rows"]]
 
     def has(self, task: Task) -> bool:
         return json.dumps(task.label) in self.done
@@ -163,7 +159,8 @@ class Journal:
 
     def close(self) -> None:
         self._stream.close()
-        Path(self._lock.lock_file).unlink(missing_ok=True)
+        with suppress(OSError):  # not everywhere may a file in use be removed
+            Path(self._lock.lock_file).unlink()
         self._lock.release()
 
 

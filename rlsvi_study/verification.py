@@ -1,9 +1,9 @@
 """Recompute a slice of a stored table and compare it to the bit.
 
 ``verify`` takes a few runs at random: seconds for a table. ``stamp`` vouches for the whole table
-when code has moved. It recomputes at least one run of every cell, and as much as took a twentieth
-of the CPU time that the table took when it was computed. Its draws are seeded with the fingerprint
-of the code: nobody picks the slice, and another draw needs other code.
+when code has moved. It recomputes at least one run of every cell, a twentieth of all runs, and as
+much as takes a twentieth of the CPU time that the table took when it was computed. Its draws are
+seeded with the fingerprint of the code: nobody picks the slice, and another draw needs other code.
 
 Where later rows do not change earlier ones a run is cut (``Experiment.length``): each cell is seen
 by a beginning, and what is left of the twentieth goes to whole runs, because some things, such as a
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from tqdm import tqdm
 
 from . import store
@@ -81,7 +80,7 @@ def verify(experiment: Experiment, scale: str, folder: Path, *, runs: int = 2, s
     found = []
     for part, wrong, _ in table.recompute(
             [table.part(table.tasks[i], share) for i in sorted(chosen)], jobs):
-        say(f"  {table.describe(part)}: {'DIFFERS' if wrong else 'equal'}")
+        say(f"{experiment.name}: {table.describe(part)}: {'DIFFERS' if wrong else 'equal'}")
         found += wrong
     return found
 
@@ -101,21 +100,25 @@ def stamp(experiment: Experiment, scale: str, folder: Path, *, jobs: int = 1) ->
     table = Table(experiment, scale, folder)
     rng = np.random.default_rng(int(fingerprint(experiment.run), 16))
     first, others = in_order(experiment, table.tasks, rng)
-    budget, spent, done, found = SHARE * table.seconds * len(table.tasks), 0.0, 0, []
+    due = SHARE * len(table.tasks)  # in runs
+    done: list[Part] = []
+    spent, found = 0.0, []
     batch = [table.part(task, BEGINNING) for task in first]
     with tqdm(desc=experiment.name, unit="run", disable=None) as bar:
         while batch and not found:
-            bar.total = done + len(batch)
-            for _, wrong, seconds in table.recompute(batch, jobs):
-                spent, found = spent + seconds, found + wrong
+            bar.total = len(done) + len(batch)
+            for part, wrong, seconds in table.recompute(batch, jobs):
+                done, spent, found = [*done, part], spent + seconds, found + wrong
                 bar.update()
-            done += len(batch)
-            # As many more as should fill the budget, the last one cut; then look again.
-            left = max(0.0, budget - spent) / max(table.seconds, 1e-9)
+            # As many more as should do, the last one cut; then look again. Runs differ, beginnings
+            # are cheap and the compiler's time is not ours: both measures must be full.
+            left = max(due - sum(part.share for part in done),
+                       due - spent / max(table.seconds, 1e-9))
             batch = [table.part(task, min(1.0, max(left - i, BEGINNING)))
                      for i, task in enumerate(others) if i < left]
             others = others[len(batch):]
     if not found:
-        store.add_verification(experiment, scale, folder, runs=done, of=len(table.tasks),
+        store.add_verification(experiment, scale, folder, runs=len(done),
+                               whole=sum(part.share == 1 for part in done), of=len(table.tasks),
                                cpu_seconds=round(spent, 1))
     return found
