@@ -97,26 +97,24 @@ def _read(file: Path) -> tuple[str, frozenset[Path]]:
     return _print_of(tree), frozenset(found.resolve() for found in _imports(file, tree) if found)
 
 
-def _typed(run: FunctionType, found: dict[str, str]) -> Iterator[Path]:
-    """Take in a function without a file; yields the files of what it names."""
+def _typed(name: str, run: FunctionType, found: dict[str, str]) -> Iterator[Path]:
+    """Take in a function without a file; yields the files of ours behind what it names."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(run)))
     except (OSError, TypeError, SyntaxError) as error:
-        raise NoSource(f"the source of {run.__qualname__} cannot be found ({error}). Write it in "
-                       f"a file, or in a notebook as a 'def'.") from error
-    found[f"{run.__module__}.{run.__qualname__}"] = _print_of(tree)
-    names = run.__globals__ | inspect.getclosurevars(run).nonlocals
-    for name in sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}):
-        value = names.get(name)
-        module = value if isinstance(value, ModuleType) else sys.modules.get(
-            getattr(value, "__module__", None) or "")
-        if file := getattr(module, "__file__", None):
-            if module.__name__.split(".")[0] in PACKAGES:
-                yield Path(file).resolve()
-        elif isinstance(value, FunctionType) and f"{value.__module__}.{name}" not in found:
-            yield from _typed(value, found)
+        raise NoSource(f"the source of {name} cannot be found ({error}). Write it in a file, or in "
+                       f"a notebook as a 'def'.") from error
+    found[name] = _print_of(tree)
+    known = run.__globals__ | inspect.getclosurevars(run).nonlocals
+    for used in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - set(found):
+        value = known.get(used)
+        module = value if isinstance(value, ModuleType) else inspect.getmodule(value)
+        if module and module.__name__.split(".")[0] in PACKAGES:
+            yield Path(module.__file__ or "").resolve()
+        elif isinstance(value, FunctionType) and not Path(value.__code__.co_filename).is_file():
+            yield from _typed(used, value, found)
         elif isinstance(value, int | float | str | tuple | list | dict):
-            found[f"{run.__module__}.{name}"] = repr(value)
+            found[used] = repr(value)
 
 
 def _plain(run: Callable[..., Any]) -> FunctionType:
@@ -133,7 +131,8 @@ def sources(run: Callable[..., Any]) -> dict[str, str]:
     """Every module that counts for the function, with a print of its meaning."""
     function, found = _plain(run), {}
     file = Path(function.__code__.co_filename)
-    return behind([file.resolve()] if file.is_file() else list(_typed(function, found)), found)
+    return behind([file.resolve()] if file.is_file() else list(
+        _typed(function.__name__, function, found)), found)
 
 
 def behind(waiting: list[Path], found: dict[str, str]) -> dict[str, str]:

