@@ -89,7 +89,8 @@ def test_without_dask_the_message_says_so(tmp_path, monkeypatch):
         runner.sweep(EXPERIMENTS["fig3"], "quick", tmp_path, dask="tcp://127.0.0.1:9")
 
 
-def test_an_unreachable_cluster_is_named(tmp_path):
+def test_an_unreachable_cluster_is_named(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
+    monkeypatch.setattr(runner, "PATIENCE", 1)
     with pytest.raises(runner.ClusterError, match=r"tcp://127\.0\.0\.1:9"):
         runner.sweep(EXPERIMENTS["fig3"], "quick", tmp_path, dask="tcp://127.0.0.1:9")
