@@ -73,9 +73,9 @@ class Experiment:
         whole, every = constants[self.length], constants.get("every", 1)
         return min(whole, every * max(1, math.ceil(share * whole / every))), whole
 
-    def arguments(self, scale: str, task: Task, share: float = 1.0) -> dict[str, Any]:
-        """What ``run`` is called with, for a run or for its first ``share``."""
-        shorter = {self.length: self.cut(scale, share)[0]} if self.length else {}
+    def arguments(self, scale: str, task: Task, end: int | None = None) -> dict[str, Any]:
+        """What ``run`` is called with, for a whole run or up to an end that ``cut`` gave."""
+        shorter = {self.length: end} if self.length and end else {}
         return {"seed": task.seed, **self.scales[scale].constants, **task.cell, **shorter}
 
     def rows(self, scale: str, task: Task) -> list[dict[str, Any]]:

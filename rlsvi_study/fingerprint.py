@@ -159,8 +159,8 @@ def departures(run: Callable[..., Any], expected: dict[str, str]) -> list[str]:
     if getattr(sys.modules.get(function.__module__), function.__name__, None) is function:
         here = sources(run)
     else:
-        here = {name: _read(file)[0] if file.is_file() else "" for name in expected
-                if name.split("/")[0] in PACKAGES
-                and (file := PACKAGES[name.split("/")[0]].parent / name)}
-        expected = {name: expected[name] for name in here}
+        ours = {name: PACKAGES[top].parent / name for name in expected
+                if (top := name.split("/")[0]) in PACKAGES}
+        here = {name: _read(file)[0] if file.is_file() else "" for name, file in ours.items()}
+        expected = {name: expected[name] for name in ours}
     return sorted(name for name in here | expected if here.get(name) != expected.get(name))

@@ -28,59 +28,58 @@ GLANCE = 2.0  # CPU seconds that a run may take in ``verify``, where it can be c
 
 
 class Part(NamedTuple):
-    """A run, or its first share."""
+    """A run up to an end, which may be its own."""
 
     task: Task
-    share: float
+    end: int
+    whole: int
+    unit: str | None
+
+    @property
+    def share(self) -> float:
+        return self.end / self.whole
+
+    def __str__(self) -> str:
+        return f"{self.task}" + (
+            f", first {self.end} of {self.whole} {self.unit}" if self.end < self.whole else "")
 
 
 class Table:
     """A stored table and what it took, refused if the experiment now has other settings."""
 
     def __init__(self, experiment: Experiment, scale: str, folder: Path):
-        self.experiment, self.scale, self.folder = experiment, scale, folder
-        self.rows, self.record = (read(experiment, scale, folder)
-                                  for read in (store.load, store.provenance))
+        self.experiment, self.scale = experiment, scale
+        self.rows, record = (read(experiment, scale, folder)
+                             for read in (store.load, store.provenance))
         self.tasks = experiment.scales[scale].tasks
-        self.seconds = self.record["computed"]["cpu_seconds"] / len(self.tasks)  # for one run
+        self.seconds = max(record["computed"]["cpu_seconds"] / len(self.tasks), 1e-9)  # for a run
         settings = store.plain(experiment.scales[scale].settings)
-        if {name: self.record[name] for name in settings} != settings:
+        if {name: record[name] for name in settings} != settings:
             raise store.StoreError(f"{experiment.name} is stored with other settings than it has "
                                    f"now. Recompute it with: rlsvi run {experiment.name} --scale "
                                    f"{scale}")
-        if self.record["rows"] != len(self.rows):
-            raise store.StoreError(f"{experiment.name}: {self.record['rows']} rows are recorded, "
-                                   f"{len(self.rows)} are stored.")
 
     def part(self, task: Task, share: float) -> Part:
-        end, whole = self.experiment.cut(self.scale, share)
-        return Part(task, end / whole)
-
-    def describe(self, part: Part) -> str:
-        end, whole = self.experiment.cut(self.scale, part.share)
-        return f"{part.task}" + (
-            "" if end == whole else f", first {end} of {whole} {self.experiment.length}")
+        return Part(task, *self.experiment.cut(self.scale, share), self.experiment.length)
 
     def recompute(self, parts: list[Part], jobs: int) -> Iterator[tuple[Part, list[str], float]]:
         """Each part as it is done, where it departs from the stored rows, and its CPU seconds."""
-        calls = [self.experiment.arguments(self.scale, *part) for part in parts]
+        calls = [self.experiment.arguments(self.scale, part.task, part.end) for part in parts]
         for i, (rows, seconds, error) in outcomes(self.experiment.run, calls, jobs):
-            task, share = parts[i]
-            yield parts[i], [f"{task} raised {error.splitlines()[-1]}"] if error else (
-                store.differences(self.rows, task, [{**task.label, **row} for row in rows], share)
-            ), seconds
+            task, found = parts[i].task, [f"{parts[i]} raised {error.splitlines()[-1]}"
+                                          ] if error else []
+            yield parts[i], found or store.differences(
+                self.rows, task, [{**task.label, **row} for row in rows], parts[i].share), seconds
 
 
 def verify(experiment: Experiment, scale: str, folder: Path, *, runs: int = 2, seed: int,
            jobs: int = 1, say: Callable[[str], None] = print) -> list[str]:
     """Recompute some runs of a stored table; returns the differences, none if all is well."""
-    table = Table(experiment, scale, folder)
+    table, found = Table(experiment, scale, folder), []
     chosen = np.random.default_rng(seed).permutation(len(table.tasks))[:runs]
-    share = min(1.0, GLANCE / max(table.seconds, 1e-9))
-    found = []
-    for part, wrong, _ in table.recompute(
-            [table.part(table.tasks[i], share) for i in sorted(chosen)], jobs):
-        say(f"{experiment.name}: {table.describe(part)}: {'DIFFERS' if wrong else 'equal'}")
+    parts = [table.part(table.tasks[i], GLANCE / table.seconds) for i in sorted(chosen)]
+    for part, wrong, _ in table.recompute(parts, jobs):
+        say(f"{experiment.name}: {part}: {'DIFFERS' if wrong else 'equal'}")
         found += wrong
     return found
 
@@ -101,9 +100,8 @@ def stamp(experiment: Experiment, scale: str, folder: Path, *, jobs: int = 1) ->
     rng = np.random.default_rng(int(fingerprint(experiment.run), 16))
     first, others = in_order(experiment, table.tasks, rng)
     due = SHARE * len(table.tasks)  # in runs
-    done: list[Part] = []
+    batch, done = [table.part(task, BEGINNING) for task in first], []
     spent, found = 0.0, []
-    batch = [table.part(task, BEGINNING) for task in first]
     with tqdm(desc=experiment.name, unit="run", disable=None) as bar:
         while batch and not found:
             bar.total = len(done) + len(batch)
@@ -113,8 +111,8 @@ def stamp(experiment: Experiment, scale: str, folder: Path, *, jobs: int = 1) ->
             # As many more as should do, the last one cut; then look again. Runs differ, beginnings
             # are cheap and the compiler's time is not ours: both measures must be full.
             left = max(due - sum(part.share for part in done),
-                       due - spent / max(table.seconds, 1e-9))
-            batch = [table.part(task, min(1.0, max(left - i, BEGINNING)))
+                       due - spent / table.seconds)
+            batch = [table.part(task, max(left - i, BEGINNING))
                      for i, task in enumerate(others) if i < left]
             others = others[len(batch):]
     if not found:
