@@ -10,6 +10,7 @@ import argparse
 import os
 import signal
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +18,28 @@ from . import StudyError
 from .catalogue import EXPERIMENTS, FIGURES, TOPIC, claims, drawings, tables
 
 
-def _known(kind: str, names: list[str], valid: Any) -> list[str]:
-    """The names, if all are valid; otherwise say which are not and what was probably meant."""
+def _usage(message: str) -> SystemExit:
+    print(f"rlsvi: {message}", file=sys.stderr)
+    return SystemExit(2)
+
+
+def _known(kind: str, names: list[str], valid: Iterable[str]) -> list[str]:
+    """The names, or all; if one is not valid, say what was probably meant."""
     for name in names:
         if name not in valid:
             from difflib import get_close_matches
-            near = get_close_matches(name, valid, n=3, cutoff=0.4) or list(valid)
-            print(f"rlsvi: there is no {kind} named {name!r}. Did you mean {', '.join(near)}?",
-                  file=sys.stderr)
-            raise SystemExit(2)
-    return names
+            near = get_close_matches(name, valid, n=3, cutoff=0.4) or valid
+            raise _usage(f"there is no {kind} named {name!r}. Did you mean {', '.join(near)}?")
+    return names or list(valid)
 
 
-def _named(names: list[str]) -> list[Any]:
-    """The experiments meant, each once; all if none is named."""
-    meant = [table for name in _known("experiment", names, [*TOPIC, *FIGURES])
-             for table in tables(name)]
-    return [EXPERIMENTS[name] for name in dict.fromkeys(meant or (() if names else TOPIC))]
+def _experiments(names: list[str]) -> list[Any]:
+    """The experiments behind the names, each once."""
+    known = _known("experiment", names, (*TOPIC, *FIGURES))
+    if known == ["fig1"]:
+        raise _usage("fig1 is a drawing without a table. See it with: rlsvi plot fig1")
+    return [EXPERIMENTS[table] for table in dict.fromkeys(
+        table for name in known for table in tables(name))]
 
 
 def _list(args: argparse.Namespace) -> int:
@@ -70,7 +76,7 @@ def _state(experiment: Any, scale: str) -> str:
 
 
 def _run(args: argparse.Namespace) -> int:
-    experiments = _named(args.experiment)
+    experiments = _experiments(args.experiment)
     from . import runner, store
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: take the workers along
     # What the tables' provenance says: to be copied on another machine, so without names of this.
@@ -89,7 +95,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _plot(args: argparse.Namespace) -> int:
-    names = _known("figure", args.figure, [*TOPIC, *FIGURES]) or [*TOPIC, *FIGURES]
+    names = _known("figure", args.figure, (*TOPIC, *FIGURES))
     from matplotlib import pyplot as plt
 
     from . import store
@@ -110,7 +116,7 @@ def _check(args: argparse.Namespace) -> int:
 
     from . import store
     register = claims()
-    names = _known("claim", args.claim, register) or list(register)
+    names = _known("claim", args.claim, register)
     reports, failed = [], 0
     for claim in (register[name] for name in names):
         try:
@@ -134,7 +140,9 @@ def _check(args: argparse.Namespace) -> int:
 
 
 def _verify(args: argparse.Namespace) -> int:
-    experiments = _named(args.experiment)
+    if args.stamp and args.seed is not None:
+        raise _usage("--stamp takes no --seed: nobody picks the slice.")
+    experiments = _experiments(args.experiment)
     from random import SystemRandom
 
     from . import store, verification
@@ -145,14 +153,11 @@ def _verify(args: argparse.Namespace) -> int:
         print(f"drawn with --seed {seed}")
     for one in experiments:
         if args.stamp:
-            how = store.vouched(one, store.provenance(one, args.scale, folder))
-            if how:
+            if how := store.vouched(one, store.provenance(one, args.scale, folder)):
                 print(f"{one.name}: nothing to do, {how} by today's code")
                 continue
             wrong = verification.stamp(one, args.scale, folder, jobs=args.jobs)
-            good = "stamped: {runs} of {of} runs recomputed in {cpu_seconds} CPU-s, all equal"
-            good = good if wrong else good.format(
-                **store.provenance(one, args.scale, folder)["verified"][-1])
+            good = "stamped, recomputed runs equal the stored ones"
         else:
             wrong = verification.verify(one, args.scale, folder, runs=args.runs, seed=seed,
                                         jobs=args.jobs)

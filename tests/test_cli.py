@@ -112,8 +112,10 @@ def test_unknown_names_get_the_nearest_valid_ones(words, hint, capsys):
     assert hint in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words", [[], ["runn"], ["run", "--jobs", "0"], ["run", "--jobs", "2",
-                                   "--dask", "x"], ["run", "--scale", "huge"]])
+@pytest.mark.parametrize("words", [
+    [], ["runn"], ["run", "--jobs", "0"], ["run", "--jobs", "2", "--dask", "x"],
+    ["run", "--scale", "huge"], ["run", "fig1"], ["verify", "--stamp", "--seed", "3"],
+    ["verify", "--stamp", "--runs", "3"]])
 def test_bad_usage_exits_2(words):
     with pytest.raises(SystemExit) as stop:
         main(words)

@@ -193,6 +193,12 @@ def test_a_run_that_raises_is_named_and_the_rest_goes_on(tiny, tmp_path, jobs):
     assert not (tmp_path / "tiny.errors.log").exists()
 
 
+def test_a_worker_that_dies_is_reported(tiny, tmp_path):
+    one = Experiment("tiny", "", "", lambda seed, factor: os._exit(1), tiny.scales)
+    with pytest.raises(runner.RunError, match="a worker process died"):
+        runner.sweep(one, "paper", tmp_path, jobs=2)
+
+
 def test_a_run_without_rows_is_an_error(tiny, tmp_path):
     said = []
     with pytest.raises(runner.RunError, match="6 of 6"):
