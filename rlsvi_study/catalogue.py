@@ -58,31 +58,14 @@ def tables(name: str) -> tuple[str, ...]:
     return FIGURES.get(name, (name,))
 
 
-def drawings(name: str) -> dict[str, tuple[Callable[..., Any], tuple[str, ...]]]:
-    """The pictures behind a name: how each is drawn, and from which tables."""
+def drawings(name: str) -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
+    """The pictures behind a name: from which tables each is drawn, and how."""
     if name == "fig2":
-        return {panel: (DRAW[panel], (panel,)) for panel in FIGURES[name]}
+        return {panel: ((panel,), DRAW[panel]) for panel in FIGURES[name]}
     if name not in FIGURES:
-        return {name: (DRAW[name], (name,))}
-    draw = getattr(_module("recommender.figures" if name in ("fig8", "fig9") else "chain.figures"),
-                   {"fig1": "chain_diagram"}.get(name, name))
-    prepare = {"fig5": _laws, "fig12": _families}.get(name, lambda *tables: tables)
-    return {name: (lambda *tables: draw(*prepare(*tables)), FIGURES[name])}
-
-
-def _laws(by_N: Any, by_K: Any) -> tuple[Any, ...]:
-    """Medians along N and along K, and the law through each, for figure 5."""
-    medians, scaling = _module("chain.runs").medians, _module("chain.scaling")
-    return (medians(by_N, "N"), medians(by_K, "K"),
-            {"N": scaling.exponent(by_N, "N"), "K": scaling.exponent(by_K, "K")})
-
-
-def _families(runs: Any) -> tuple[Any, ...]:
-    """Medians of all cells, and a curve through those of each N, for figure 12."""
-    medians, scaling = _module("chain.runs").medians, _module("chain.scaling")
-    return medians(runs, ["N", "K"]), {
-        N: scaling.smooth_band(some, "K", scaling.local_polynomial)
-        for N, some in runs.groupby("N")}
+        return {name: ((name,), DRAW[name])}
+    topic = TOPIC[FIGURES[name][0]] if FIGURES[name] else "chain"
+    return {name: _module(f"{topic}.figures").DRAW_FROM[name]}
 
 
 def claims() -> dict[str, Any]:

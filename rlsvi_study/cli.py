@@ -101,7 +101,7 @@ def _plot(args: argparse.Namespace) -> int:
     from . import store
     folder, suffix = store.results_folder(), "" if args.scale == "paper" else f".{args.scale}"
     pictures = {name: drawing for asked in names for name, drawing in drawings(asked).items()}
-    for name, (draw, sources) in pictures.items():
+    for name, (sources, draw) in pictures.items():
         target = folder / f"{name}{suffix}.png"
         figure = draw(*(store.load(EXPERIMENTS[source], args.scale) for source in sources))
         figure.savefig(target, dpi=150)

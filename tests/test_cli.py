@@ -23,6 +23,9 @@ def test_the_catalogue_has_the_names_that_the_topics_define():
         assert tuple(runs.EXPERIMENTS) == names
         assert set(figures.DRAW) == set(names)
         assert all(one.name == name for name, one in runs.EXPERIMENTS.items())
+        drawn = getattr(figures, "DRAW_FROM", {})
+        assert {name: tables for name, (tables, _) in drawn.items()} == {
+            name: FIGURES[name] for name in drawn}
 
 
 def test_names_use_one_separator():
