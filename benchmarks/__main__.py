@@ -2,7 +2,7 @@
 
 Three ways to do the same work on the 50-chain of figure 2, after 100, 1000 and 10 000 episodes:
 
-- *fast*: a whole episode of ``FastAgent`` (plan, act, observe, simulate);
+- *fast*: a whole episode of ``FiniteAgent`` (plan, act, observe, simulate);
 - *numpy*: the plan of one episode from the same sufficient statistics, in plain numpy;
 - *verbatim*: the plan of one episode as Algorithm 1 prints it, vectorised numpy.
 
@@ -36,7 +36,7 @@ from . import recommender, tetris
 
 
 class NumpyStatistics:
-    """The sums that ``FastAgent`` keeps, with a factorisation and matrix products an episode."""
+    """The sums that ``FiniteAgent`` keeps, with a factorisation and matrix products an episode."""
 
     def __init__(self, Phi, lam, sigma, rng):
         self.Phi, self.ridge, self.sigma, self.rng = Phi, lam * sigma**2, sigma, rng
@@ -80,7 +80,7 @@ def flop_rate(K: int) -> float:
 def flops(agent) -> int:
     """Additions, multiplications, divisions and roots of one episode of the fast form."""
     H, A, K = agent.H, agent.A, agent.K
-    followed = int(agent._data.count[:-1].sum())  # the last period looks nothing up
+    followed = int(agent._data.number[:-1].sum())  # the last period looks nothing up
     look_ups = followed * (2 * A * K + 2 * K)  # values, and their share of A'b
     solves = H * 2 * K * K
     rotations = H * (3 * K * (K - 1) + 6 * K)

@@ -1,6 +1,6 @@
 """The recommendation engine: RLSVI's episode three ways, N = 10, J = 5, K = 110.
 
-- *fast*: a whole episode of ``BlockAgent`` (plan, act, observe, simulate);
+- *fast*: a whole episode of ``ProductAgent`` (plan, act, observe, simulate);
 - *numpy*: the plan of one episode block by block, from counts of distinct transitions;
 - *dense*: the plan of one episode as Algorithm 1 prints it, K columns, all data.
 
@@ -11,12 +11,12 @@ import copy
 
 import numpy as np
 
-from rlsvi_core.agents.products import BlockAgent, DenseAgent, rlsvi
+from rlsvi_core import Products, VerbatimAgent, rlsvi
 from rlsvi_core.envs.recommender import Recommender
 
 
 class NumpyBlocks:
-    """The sums that ``BlockAgent`` keeps, in plain numpy: batched N × (N + 1)-dim regressions."""
+    """The sums that ``ProductAgent`` keeps, in plain numpy: batched N × (N + 1)-dim regressions."""
 
     def __init__(self, N, J, lam, sigma, rng):
         self.N, self.J, self.sigma, self.rng = N, J, sigma, rng
@@ -28,8 +28,8 @@ class NumpyBlocks:
             for shape, kind in (((N,), float), ((), int), ((N + 1,), float), ((), float)))
         self.theta = np.zeros((J, N + 1, N))
 
-    def observe(self, x, a, liked):
-        h, row, after = np.count_nonzero(x), np.append(1.0, x), np.array(x, float)
+    def observe(self, h, x, a, liked, after):
+        row, after = np.append(1.0, x), np.array(x, float)
         after[a] = 1 if liked else -1
         self.M[h, a] += np.outer(row, row)
         self.c[h, a] += row * liked
@@ -57,18 +57,18 @@ def serve(customers, agents, episodes, rng) -> None:
     """Let the first agent serve; all of them remember."""
     for _ in range(episodes):
         agents[0].plan()
-        x = np.zeros(customers.N, np.int8)
-        for _ in range(customers.J):
-            a, before = agents[0].act(x), x
-            liked, x = customers.show(x, a, rng)
+        x = customers.start(rng)
+        for h in range(customers.J):
+            a, before = agents[0].act(h, x), x
+            liked, x, _ = customers.step(h, x, a, rng)
             for agent in agents:
-                agent.observe(before, a, liked)
+                agent.observe(h, before, a, liked, x)
 
 
 def three_forms(N, J, lam=0.2, sigma=1e-3**0.5, rng=2):
-    return (rlsvi(N, J, lam, sigma, rng=rng, form=BlockAgent),
+    return (rlsvi(Products(N, J), lam, sigma, rng=rng),
             NumpyBlocks(N, J, lam, sigma, np.random.default_rng(rng)),
-            rlsvi(N, J, lam, sigma, rng=rng, form=DenseAgent))
+            rlsvi(Products(N, J), lam, sigma, rng=rng, form=VerbatimAgent))
 
 
 def table(cpu_seconds, history=(100, 400, 1200)) -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rlsvi_core import Placements, lsvi
 from rlsvi_core.agents import stationary
 from rlsvi_core.compiled import jit
 from rlsvi_core.envs.tetris import Tetris, placements
@@ -16,7 +17,7 @@ def boards(game: Tetris, count: int) -> np.ndarray:
         game.start(seed)
         while not game.over and len(found) < count:
             found.append([*game.rows, game.piece])
-            game.step(int(game.features[:, -2].argmin()))
+            game.drop(int(game.features[:, -2].argmin()))
         seed += 1
     return np.array(found)
 
@@ -40,10 +41,10 @@ def plain_evaluate(game: Tetris, states) -> int:
 
 def filled(game: Tetris, N: int = 100_000):
     """An agent whose buffer is full."""
-    agent = stationary.lsvi(game, N=N, rng=1)
+    agent = lsvi(Placements(game), window=N, rng=1)
     rng = np.random.default_rng(2)
     while agent.ring.at[1] < N:
-        agent.learn(1, rng)
+        agent.learn(game, 1, rng)
     return agent
 
 

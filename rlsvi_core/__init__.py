@@ -10,10 +10,10 @@ paper.
 """
 
 from . import features
-from .agents import Agent, FastAgent, Run, VerbatimAgent, lsvi, rlsvi
+from .agents import Agent, Placements, Products, Run, VerbatimAgent, lsvi, rlsvi
 from .envs import chain
 from .mdp import FiniteMDP
 from .regression import GaussianPosterior, rescale
 
-__all__ = ["Agent", "FastAgent", "FiniteMDP", "GaussianPosterior", "Run", "VerbatimAgent", "chain",
-           "features", "lsvi", "rescale", "rlsvi"]
+__all__ = ["Agent", "FiniteMDP", "GaussianPosterior", "Placements", "Products", "Run",
+           "VerbatimAgent", "chain", "features", "lsvi", "rescale", "rlsvi"]

@@ -16,12 +16,79 @@ The projection is done by Gram–Schmidt in plain loops (twice, which is enough)
 """
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from .compiled import jit
-from .regression import check_positive
+from . import checks
+from .checks import positive as check_positive
+from .compiled import Array, Floats, jit
+
+
+class FeatureMap:
+    """(period, state) → one row of features for each legal action: what an agent generalises by.
+
+    Subclass it and say what ``__call__`` returns. ``H`` is the number of periods, each with weights
+    of its own, or None: one weight vector for all time. ``K`` counts the features whose weights are
+    learned; rows may have further, last columns whose weights are ``known``. ``S`` and ``A`` count
+    states and actions where these are numbers.
+    """
+
+    H: int | None = None
+    K: int
+    S: int | None = None
+    A: int | None = None
+    known: Floats = np.zeros(0)
+
+    def __call__(self, h: int, s: Any) -> Floats:
+        """The (n, K) rows Φ(s, ·), one for each of the n legal actions."""
+        raise NotImplementedError
+
+    def legal(self, h: int, s: Any) -> Array:
+        """The numbers of the legal actions, in the order of the rows; 0, …, n − 1 by default."""
+        return np.arange(len(self(h, s)))
+
+    def following(self, h: int, s: Any) -> Floats:
+        """The rows over which a target's maximum is taken; those of the legal actions."""
+        return self(h, s)
+
+    @staticmethod
+    def of(features: Any) -> "FeatureMap":
+        """A feature map as it is, or one made of an (H, S, A, K) table."""
+        return features if isinstance(features, FeatureMap) else Table(features)
+
+
+class Table(FeatureMap):
+    """The rows of an (H, S, A, K) array; states, actions and periods are numbers."""
+
+    def __init__(self, Phi: Any) -> None:
+        self.Phi = checks.array("Phi", Phi, (None, None, None, None), mend="It is a finite "
+                                "(H, S, A, K) array; rlsvi_core.features makes such arrays.")
+        self.H, self.S, self.A, self.K = self.Phi.shape
+
+    def __call__(self, h: int, s: int) -> Floats:
+        checks.indices(h=(h, self.Phi.shape[0]), s=(s, self.Phi.shape[1]))
+        return self.Phi[h, s]
+
+
+class OneHot(FeatureMap):
+    """One feature for each state-action pair, Φ_h = I, without storing it; see :func:`one_hot`."""
+
+    H: int
+    S: int
+    A: int
+
+    def __init__(self, H: int, S: int, A: int) -> None:
+        for name, value in (("H", H), ("S", S), ("A", A)):
+            setattr(self, name, checks.whole(name, value, 1, mend="Pass H=5, S=5, A=3, say."))
+        self.K = self.S * self.A
+
+    def __repr__(self) -> str:
+        return f"OneHot(H={self.H}, S={self.S}, A={self.A})"
+
+    def __call__(self, h: int, s: int) -> Floats:
+        checks.indices(h=(h, self.H), s=(s, self.S))
+        return np.eye(self.A, self.K, k=s * self.A)
 
 
 @jit

@@ -303,6 +303,17 @@ class FiniteMDP:
         mu = np.ascontiguousarray(self.action_probabilities(policy))
         return _simulate(self.model, mu, episodes, np.random.default_rng(rng))
 
+    def start(self, rng: np.random.Generator) -> int:
+        """Begin an episode: s_0 ~ π."""
+        return int(first_state(self.model, rng))
+
+    def step(self, h: int, s: int, a: int, rng: np.random.Generator) -> tuple[float, int, bool]:
+        """The reward of period h, the next state, and whether the episode is over. The last
+        period's reward includes the terminal one."""
+        r, s_next = step(self.model, h, s, a, rng)
+        over = h == self.H - 1
+        return (r + last_reward(self.model, s_next, rng) if over else r), int(s_next), over
+
 
 @jit
 def _simulate(model, mu, episodes, rng):

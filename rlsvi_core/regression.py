@@ -1,7 +1,8 @@
-r"""Section 4: Bayesian linear regression, the one posterior behind every algorithm of the paper.
+r"""Section 4, line 3 of Algorithm 1: the Gaussian posterior over the weights.
 
-Prior :math:`\theta \sim N(0, I/\lambda)`, data :math:`y_i = \phi_i \theta + \sigma\varepsilon_i`.
-With the rows stacked in :math:`A` and the targets in :math:`b`, Algorithm 1 prints
+Targets :math:`y_i = \phi_i \theta + w_i` with noise :math:`w_i \sim N(0, \sigma^2)` and prior
+:math:`\theta \sim N(0, I/\lambda)`. With the rows :math:`\phi_i` in :math:`A` and the targets in
+:math:`b`, Algorithm 1 prints
 
 .. math::
     \bar\theta = \tfrac1{\sigma^2} \Sigma A^\top b, \qquad
@@ -17,10 +18,16 @@ The inverse is never formed. Multiplying the precision by :math:`\sigma^2` gives
 A new row is rotated into :math:`U` by K Givens rotations, which is how a QR factorisation of
 :math:`[\sqrt{\lambda}\sigma I; A]` would take it: the factor keeps the accuracy of the rows, not of
 their squares. A target carried along as an extra column of :math:`U` turns into
-:math:`U^{-\top} A^\top b` by the same rotations.
+:math:`w = U^{-\top} A^\top b` by the same rotations, and what is left of it is the new part of the
+residual :math:`b^\top b - w^\top w`.
 
 Least-squares value iteration is the same object with :math:`\sigma = 1` and no noise: its ridge
 is :math:`\lambda`, where RLSVI's is :math:`\lambda\sigma^2`.
+
+If :math:`\sigma` **is unknown** (appendix D.2), :math:`\sigma^2` has an inverse-gamma prior with
+shape 1 and scale 1 and :math:`\theta \mid \sigma^2 \sim N(0, \sigma^2 I/\lambda)`. After n rows
+:math:`\sigma^2 \sim \mathrm{IG}(1 + n/2,\ 1 + (b^\top b - w^\top w)/2)`, with the factor that
+:math:`\sigma = 1` gives, and then :math:`\theta` as above.
 
 Scaling laws. Features times :math:`c` and targets times :math:`d` give the same posterior for
 :math:`\phi\theta` (times :math:`d`) if :math:`\lambda` becomes :math:`\lambda c^2/d^2` and
@@ -28,16 +35,20 @@ Scaling laws. Features times :math:`c` and targets times :math:`d` give the same
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
-from .compiled import jit
+from . import checks
+from .compiled import Array, Floats, jit
+
+__all__ = ["GaussianPosterior", "rescale"]
 
 # The loops below count from zero, or run down a column: that is what the compiler vectorises.
 
 
 @jit
-def add_row(U, row):
+def add_row(U: Floats, row: Floats) -> None:
     """Rotate a row into the upper-triangular U, so U'U grows by row'row; destroys ``row``.
 
     U is (K, K), or (K, K + 1) with the row's target in the extra column.
@@ -60,7 +71,7 @@ def add_row(U, row):
 
 
 @jit
-def solve_transposed(U, x):
+def solve_transposed(U: Floats, x: Floats) -> None:
     """Overwrite x by U^{-T} x."""
     K = x.shape[0]
     for k in range(K):
@@ -71,7 +82,7 @@ def solve_transposed(U, x):
 
 
 @jit
-def solve(U, x):
+def solve(U: Floats, x: Floats) -> None:
     """Overwrite x by U^{-1} x."""
     for k in range(x.shape[0] - 1, -1, -1):
         v = x[k] / U[k, k]
@@ -80,66 +91,116 @@ def solve(U, x):
             x[j] -= v * U[j, k]
 
 
-def check_positive(**parameters: float) -> None:
-    """λ and σ divide something in every formula: refuse zero, negative and non-finite values."""
-    for name, value in parameters.items():
-        if not (isinstance(value, (int, float, np.number)) and 0 < value < math.inf):
-            raise ValueError(f"{name} must be a finite number above 0; it is {value!r}. "
-                             f"For a nearly flat prior or nearly noiseless data use a small value, "
-                             f"such as {name}=1e-6.")
+@jit
+def _add_rows(U: Floats, rows: Floats) -> float:
+    """Rotate in many rows with their targets; returns what they add to the residual."""
+    residual = 0.0
+    for i in range(rows.shape[0]):
+        add_row(U, rows[i])
+        residual += rows[i, U.shape[0]] ** 2
+    return residual
 
 
-def rescale(lam: float, sigma: float, *, features: float = 1.0, targets: float = 1.0):
-    """The (λ, σ) that undo a change of units: features times ``features``, targets likewise."""
-    check_positive(lam=lam, sigma=sigma, features=features, targets=targets)
+def rescale(lam: float, sigma: float, *, features: float = 1.0,
+            targets: float = 1.0) -> tuple[float, float]:
+    """The (λ, σ) that undo a change of units.
+
+    Parameters
+    ----------
+    lam, sigma : the parameters in the old units.
+    features, targets : the factors by which features and targets (rewards) were multiplied.
+
+    Returns
+    -------
+    tuple of float
+        λ and σ that give the same posterior for φθ, in the new units.
+
+    Examples
+    --------
+    >>> rescale(1.0, 0.1, targets=100.0)  # rewards in cents instead of euros
+    (0.0001, 10.0)
+    """
+    checks.positive(lam=lam, sigma=sigma, features=features, targets=targets)
     return lam * (features / targets) ** 2, sigma * targets
 
 
 class GaussianPosterior:
-    """The posterior over θ after some rows: N(mean, Σ), held as a triangular factor."""
+    """The posterior over θ after some rows, N(mean, Σ), held as a triangular factor.
 
-    def __init__(self, K: int, lam: float = 1.0, sigma: float = 1.0):
-        check_positive(lam=lam, sigma=sigma)
-        if not (isinstance(K, (int, np.integer)) and K >= 1):
-            raise ValueError(f"K counts features and must be an integer of at least 1; "
-                             f"it is {K!r}.")
-        self.K, self.lam, self.sigma = int(K), float(lam), float(sigma)
-        self._U = np.zeros((K, K + 1))
+    Parameters
+    ----------
+    K : number of features.
+    lam : prior precision λ of each weight.
+    sigma : standard deviation σ of the noise in a target.
+
+    Examples
+    --------
+    >>> posterior = GaussianPosterior(2, lam=1.0, sigma=1.0)
+    >>> posterior.add_rows([[1.0, 0.0], [0.0, 1.0]], [2.0, 4.0]).mean
+    array([1., 2.])
+    """
+
+    def __init__(self, K: int, lam: float = 1.0, sigma: float = 1.0) -> None:
+        checks.positive(lam=lam, sigma=sigma)
+        self.K = checks.whole("K", K, 1, mend="K counts features.")
+        self.lam, self.sigma = float(lam), float(sigma)
+        self.n, self.residual = 0, 0.0  # rows so far; b'b − w'w
+        self._U = np.zeros((self.K, self.K + 1))
         np.fill_diagonal(self._U, math.sqrt(lam) * sigma)
 
-    def add_row(self, phi, y: float) -> "GaussianPosterior":
-        """Take in one observation y = φθ + noise."""
-        if np.shape(phi) != (self.K,):
-            raise ValueError(f"a row must hold K={self.K} features; this one has shape "
-                             f"{np.shape(phi)}. Pass φ(s, a) and its target.")
-        row = np.append(np.asarray(phi, dtype=float), float(y))
-        if not np.isfinite(row).all():
-            raise ValueError(f"features and target must be finite; got {phi!r} and {y!r}. "
-                             f"Drop or mend the observation.")
-        add_row(self._U, row)
+    def __repr__(self) -> str:
+        return f"GaussianPosterior(K={self.K}, lam={self.lam:g}, sigma={self.sigma:g}, n={self.n})"
+
+    def add_rows(self, A: Any, b: Any) -> "GaussianPosterior":
+        """Take in the observations b = Aθ + noise; returns itself.
+
+        Parameters
+        ----------
+        A : (n, K) array, a row φ an observation.
+        b : (n,) array, their targets.
+        """
+        if np.ndim(A) != 2 or np.shape(A)[1] != self.K or np.shape(b) != np.shape(A)[:1]:
+            checks.fail(f"rows must hold K={self.K} features each, with one target a row",
+                        f"A has shape {np.shape(A)} and b {np.shape(b)}",
+                        "Stack the φ(s, a) and their targets.")
+        rows = np.column_stack([np.asarray(A, float), np.asarray(b, float)])
+        if not np.isfinite(rows).all():
+            bad = int(np.argwhere(~np.isfinite(rows))[0, 0])
+            checks.fail("features and targets must be finite", f"row {bad} is {rows[bad]}",
+                        "Drop or mend the observation.")
+        self.residual += _add_rows(self._U, rows)
+        self.n += len(rows)
         return self
 
+    def add_row(self, phi: Any, y: float) -> "GaussianPosterior":
+        """Take in one observation y = φθ + noise."""
+        return self.add_rows(np.asarray(phi)[None], [y])
+
     @property
-    def mean(self) -> np.ndarray:
+    def mean(self) -> Floats:
+        """θ̄."""
         return self._back(self._U[:, self.K].copy())
 
-    def sample(self, rng=None) -> np.ndarray:
-        """One draw θ̃ = θ̄ + σ U⁻¹ z."""
-        z = np.random.default_rng(rng).standard_normal(self.K)
-        return self._back(self._U[:, self.K] + self.sigma * z)
+    def sample(self, rng: Any = None, *, unknown_variance: bool = False) -> Floats:
+        """One draw θ̃ = θ̄ + σ U⁻¹ z; with an unknown variance σ is drawn as well, after z."""
+        rng = np.random.default_rng(rng)
+        z, sigma = rng.standard_normal(self.K), self.sigma
+        if unknown_variance:
+            sigma = math.sqrt((1 + self.residual / 2) / rng.standard_gamma(1 + self.n / 2))
+        return self._back(self._U[:, self.K] + sigma * z)
 
     @property
-    def precision(self) -> np.ndarray:
+    def precision(self) -> Floats:
         """Σ⁻¹ = A'A/σ² + λI."""
         factor = self._U[:, : self.K] / self.sigma
-        return factor.T @ factor
+        return np.asarray(factor.T @ factor)
 
     @property
-    def covariance(self) -> np.ndarray:
+    def covariance(self) -> Floats:
         """Σ, for looking at; the algorithms never need it."""
         root = np.column_stack([self._back(e) for e in self.sigma * np.eye(self.K)])
-        return root @ root.T
+        return np.asarray(root @ root.T)
 
-    def _back(self, x: np.ndarray) -> np.ndarray:
+    def _back(self, x: Array) -> Floats:
         solve(self._U, x)
         return x

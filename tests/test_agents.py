@@ -14,22 +14,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from rlsvi_core import FastAgent, FiniteMDP, VerbatimAgent, chain, features, lsvi, rlsvi
+from rlsvi_core import FiniteMDP, VerbatimAgent, chain, features, lsvi, rlsvi
+from rlsvi_core.agents import FiniteAgent
 from rlsvi_core.agents.base import action_probabilities
 from rlsvi_core.agents.incremental import FastIncremental, VerbatimIncremental, incremental
-from rlsvi_core.agents.verbatim import Transitions, algorithm_1, algorithm_3
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
-FORMS = [FastAgent, VerbatimAgent]
-INCREMENTAL = {FastAgent: FastIncremental, VerbatimAgent: VerbatimIncremental}
+FORMS = [FiniteAgent, VerbatimAgent]
+INCREMENTAL = {FiniteAgent: FastIncremental, VerbatimAgent: VerbatimIncremental}
 AGENTS = {
     "rlsvi": lambda Phi, **kw: rlsvi(Phi, 1.0, 0.1, **kw),
     "rlsvi, prior first": lambda Phi, **kw: rlsvi(Phi, 0.7, 0.5, first_episode="prior", **kw),
     "lsvi greedy": lambda Phi, **kw: lsvi(Phi, 0.5, **kw),
     "lsvi ε-greedy": lambda Phi, **kw: lsvi(Phi, 0.5, epsilon=0.2, **kw),
     "lsvi Boltzmann": lambda Phi, **kw: lsvi(Phi, 0.5, eta=0.3, **kw),
-    "incremental": lambda Phi, form=FastAgent, **kw: incremental(
+    "incremental": lambda Phi, form=FiniteAgent, **kw: incremental(
         Phi, 1.0, 0.1, lambda l: 1 / (l + 2), form=INCREMENTAL[form], **kw),
 }
 BASES = {
@@ -380,15 +380,17 @@ def test_rlsvi_without_its_noise_is_lsvi_with_ridge_lam_sigma_squared(seed, lam,
     rng = np.random.default_rng(seed)
     Phi = rng.standard_normal((3, 4, 2, 3))
     s, a, r = rng.integers(4, size=(4, 9)), rng.integers(2, size=(3, 9)), rng.random((3, 9))
-    data = [Transitions(s[h], a[h], r[h], s[h + 1]) for h in range(3)]
 
-    class Silent:
+    class Silent(np.random.Generator):
         def standard_normal(self, K):
             return np.zeros(K)
 
-    one = algorithm_1(Phi, data, lam, sigma, Silent())
-    two = algorithm_3(Phi, data, lam * sigma**2)
-    np.testing.assert_allclose(one, two, rtol=1e-8, atol=1e-8)
+    one = rlsvi(Phi, lam, sigma, rng=Silent(np.random.PCG64()), form=VerbatimAgent)
+    two = lsvi(Phi, lam * sigma**2, form=VerbatimAgent)
+    for agent in (one, two):
+        observe_all(agent, s.T, a.T, r.T)
+        agent.plan()
+    np.testing.assert_allclose(one.theta, two.theta, rtol=1e-8, atol=1e-8)
 
 
 # --- from values to actions -----------------------------------------------------------------
@@ -557,7 +559,7 @@ def test_scaled_features_with_scaled_lam_play_bit_for_bit_alike(form, i):
     mdp, c = chain(6), 2.0**i
     Phi = features.coherent(mdp.Q, 4, 1)
     one, two = (rlsvi(f * Phi, f**2, 0.1, rng=1, form=form) for f in (1.0, c))
-    episodes = 600 if form is FastAgent else 60
+    episodes = 600 if form is FiniteAgent else 60
     runs = [agent.learn(mdp, episodes, 2, exact=True) for agent in (one, two)]
     assert np.array_equal(runs[0].reward, runs[1].reward)
     assert np.array_equal(runs[0].expected, runs[1].expected)
@@ -583,7 +585,7 @@ def test_the_fast_form_keeps_nothing_per_episode():
         agent.learn(mdp, episodes, 3)
         return len(pickle.dumps(agent.__dict__)) - before
 
-    assert abs(growth(FastAgent, 2000)) < 64  # a counter or two may need a longer integer
+    assert abs(growth(FiniteAgent, 2000)) < 64  # a counter or two may need a longer integer
     assert growth(VerbatimAgent, 100) > 64
 
 
@@ -593,23 +595,23 @@ Phi0 = np.ones((2, 3, 2, 4))
 
 
 @pytest.mark.parametrize(("call", "message"), [
-    (lambda: rlsvi(Phi0[0]), r"finite \(H, S, A, K\) array; it has shape \(3, 2, 4\).*features"),
-    (lambda: rlsvi(Phi0 * np.nan), "Phi must be a finite"),
+    (lambda: rlsvi(Phi0[0]), r"it has shape \(3, 2, 4\). It is a finite \(H, S, A, K\) array"),
+    (lambda: rlsvi(Phi0 * np.nan), r"Phi must be finite; Phi\[0, 0, 0, 0\] is nan"),
     (lambda: lsvi(Phi0[..., :0]), r"shape \(2, 3, 2, 0\)"),
     (lambda: rlsvi(Phi0, lam=0.0), "lam must be a finite number above 0; it is 0.0"),
     (lambda: rlsvi(Phi0, sigma=-1.0), "sigma must be a finite number above 0; it is -1.0"),
     (lambda: lsvi(Phi0, math.nan), "lam must be a finite number above 0; it is nan"),
     (lambda: rlsvi(Phi0, first_episode="one"), "'zero'.*'prior'.*it is 'one'"),
-    (lambda: lsvi(Phi0, epsilon=1.5), "epsilon is a probability, a number from 0 to 1; it is 1.5"),
-    (lambda: lsvi(Phi0, epsilon=-0.1), "probability, a number from 0 to 1; it is -0.1"),
-    (lambda: lsvi(Phi0, eta=-1.0), "eta is a temperature, a number of at least 0; it is -1.0"),
-    (lambda: lsvi(Phi0, eta=math.inf), "eta is a temperature, a number of at least 0; it is inf"),
-    (lambda: lsvi(Phi0, epsilon=0.1, eta=0.1), "choose one way to dither: epsilon=0.1.*eta=0.1"),
+    (lambda: lsvi(Phi0, epsilon=1.5), "epsilon must be a finite number from 0 to 1; it is 1.5"),
+    (lambda: lsvi(Phi0, epsilon=-0.1), "from 0 to 1; it is -0.1. It is a probability"),
+    (lambda: lsvi(Phi0, eta=-1.0), "eta must be a finite number of at least 0; it is -1.0"),
+    (lambda: lsvi(Phi0, eta=math.inf), "of at least 0; it is inf. It is a temperature"),
+    (lambda: lsvi(Phi0, epsilon=0.1, eta=0.1), "dithers in one way; epsilon is 0.1.*eta 0.1"),
     (lambda: rlsvi(Phi0).learn(chain(4), 1),
-     r"basis is for \(H, S, A\) = \(2, 3, 2\); the MDP has \(3, 4, 2\)"),
+     r"features are for a FiniteMDP with \(H, S, A\) = \(2, 3, 2\)"),
     (lambda: rlsvi(Phi0).learn(chain(3), -1), "a whole number of at least 0; it is -1"),
     (lambda: rlsvi(Phi0).learn(chain(3), 2.0), "a whole number of at least 0; it is 2.0"),
-    (lambda: rlsvi(Phi0, form=VerbatimAgent).learn(chain(4), 1), "basis is for"),
+    (lambda: rlsvi(Phi0, form=VerbatimAgent).learn(chain(4), 1), "features are for"),
 ])
 def test_a_refusal_names_the_rule_and_the_value(call, message):
     with pytest.raises(ValueError, match=message):
@@ -621,11 +623,11 @@ def test_a_refusal_names_the_rule_and_the_value(call, message):
     ((2, 0, 0, 0.0, 0), "h must be one of 0, …, 1; it is 2"),
     ((-1, 0, 0, 0.0, 0), "h must be one of 0, …, 1; it is -1"),
     ((0, 3, 0, 0.0, 0), "s must be one of 0, …, 2; it is 3"),
-    ((0, 0, 2, 0.0, 0), "a must be one of 0, …, 1; it is 2"),
-    ((0, 0, 0, 0.0, 3), "s_next must be one of 0, …, 2; it is 3"),
-    ((0, 0, 0, 0.0, -1), "s_next must be one of 0, …, 2; it is -1"),
-    ((0, 0, 0, math.nan, 0), "a reward must be finite; r is nan in period 0"),
-    ((1, 0, 0, math.inf, 0), "a reward must be finite; r is inf in period 1"),
+    ((0, 0, 2, 0.0, 0), "a must be (one of 0, …, 1|a legal action.*); it is 2"),
+    ((0, 0, 0, 0.0, 3), "s(_next)? must be one of 0, …, 2; it is 3"),
+    ((0, 0, 0, 0.0, -1), "s(_next)? must be one of 0, …, 2; it is -1"),
+    ((0, 0, 0, math.nan, 0), "r must be a finite number; it is nan"),
+    ((1, 0, 0, math.inf, 0), "r must be a finite number; it is inf"),
 ])
 def test_a_transition_outside_the_basis_is_refused_and_leaves_no_trace(form, transition, message):
     agent = rlsvi(Phi0, rng=1, form=form)

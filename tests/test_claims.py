@@ -1,7 +1,10 @@
 """Every verdict is recomputed; a wrong one is reported."""
 
+import ast
 import dataclasses
+import inspect
 import json
+import textwrap
 
 import pytest
 
@@ -25,6 +28,39 @@ def test_the_verdict_is_the_registered_one(claim):
 def test_claims_that_were_not_checked_do_not_pretend():
     for claim in REGISTER.values():
         assert claim.kind != "none" or claim.verdict == OPEN
+
+
+def only_verdict(judge):
+    """The verdict if every return of the judge names the same one outright, as in
+    ``return Evidence(HOLDS, …)``; otherwise it is computed."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(judge)))
+    named = [ast.unparse(node.value.args[0]) for node in ast.walk(tree)
+             if isinstance(node, ast.Return) and isinstance(node.value, ast.Call)
+             and ast.unparse(node.value.func) == "Evidence"]
+    returns = sum(isinstance(node, ast.Return) for node in ast.walk(tree))
+    same = len(set(named)) == 1 and len(named) == returns
+    return named[0] if same and named[0].isupper() else None
+
+
+def test_a_judge_that_can_only_say_one_thing_says_so_by_its_kind():
+    constant = {id for id, claim in REGISTER.items() if only_verdict(claim.judge)}
+    assert {"G.gamma-index", "1.first"} <= constant  # the test sees them
+    computed = {id for id in constant if REGISTER[id].kind not in ("reading", "none")}
+    assert computed <= {"E.mean"}
+
+
+def test_an_id_that_ends_in_a_dot_is_completed_by_the_name(monkeypatch):
+    monkeypatch.setattr(claims, "REGISTER", {})
+
+    @claims.claim("9.", "Section 9", "none", "exact", HOLDS)
+    def two_words():
+        """A statement on
+        two lines."""
+        return claims.unless(False, "It holds.", wrong=0)
+
+    [(id, one)] = claims.REGISTER.items()
+    assert (id, one.id, one.statement) == ("9.two-words", id, "A statement on two lines.")
+    assert one.judge() == (HOLDS, "It holds.", {"wrong": 0})
 
 
 @pytest.mark.parametrize(("id", "name", "wrong"), [

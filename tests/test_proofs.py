@@ -1,6 +1,5 @@
 """Appendix G step by step: every check runs, says what it found, and can fail."""
 
-import json
 import math
 
 import mpmath
@@ -14,61 +13,47 @@ from scipy import stats
 
 from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import Counterexample, Proof, decide, exact
-from rlsvi_core.optimism.crossings import Pair
-from rlsvi_study.theory import printed as appendix_g
-from rlsvi_study.theory import repaired, steps
-from rlsvi_study.theory.steps import STEPS, identity, region
+from rlsvi_core.optimism.crossings import Pair, pdf_crossings
+from rlsvi_study.register import FAILS, HOLDS, MISPRINT, OURS, REGISTER
+from rlsvi_study.theory import claims, evidence, printed, repaired
+from rlsvi_study.theory.evidence import identity, instead, region
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
-A, B, K = appendix_g.A, appendix_g.B, appendix_g.K
-x = appendix_g.x
-
-DO_NOT_HOLD = {
-    "conditional-mean-statement", "gamma-index", "label-sums", "conditional-mean-display",
-    "single-crossing",
-    "two-crossings-suffice", "densities-cross-twice", "h-has-no-root", "special-stationary-point",
-    "special-line-2", "special-line-5", "special-line-6", "special-no-root",
-    "final-slope-1-line-5", "final-largest-B", "hypotheses", "marginals-control-the-maximum"}
+A, B, K, x = printed.A, printed.B, printed.K, printed.x
+STEPS = {one.judge.__name__: one for one in REGISTER.values()
+         if one.judge.__module__ in {module.__name__ for module in claims.JUDGES}}
 
 
 @pytest.fixture(scope="module")
 def findings():
-    return {name: entry.check() for name, entry in STEPS.items()}
+    return {name: step.judge() for name, step in STEPS.items()}
 
 
 # --- what a step says --------------------------------------------------------------------------
 
 
-def test_the_steps_that_hold_and_those_that_do_not(findings):
-    assert {name for name, finding in findings.items() if not finding.holds} == DO_NOT_HOLD
-
-
-def test_every_step_is_stated_and_filed():
+def test_every_step_is_a_claim_named_after_its_function():
     assert len(STEPS) > 70
-    for name, entry in STEPS.items():
-        assert entry.name == name
-        assert entry.statement.endswith("."), name
-        assert "\n" not in entry.statement
-        assert entry.place
-        assert entry.paper
-        assert entry.kind in {"symbolic", "certified", "exact", "Monte Carlo", "reading"}, name
+    for name, step in STEPS.items():
+        assert step.id.split(".", 1) == [step.id[0], name.replace("_", "-")]
+        assert "\n" not in step.statement
+        assert step.place.startswith({"5": "Section 5, ", "G": "Appendix G, "}[step.id[0]])
 
 
-def test_every_finding_is_a_sentence_with_numbers(findings):
-    for name, finding in findings.items():
-        assert isinstance(finding.holds, bool), name
-        assert finding.found.endswith("."), name
-        assert json.loads(json.dumps(finding.numbers, allow_nan=False)).keys() \
-            == finding.numbers.keys(), name
+def test_what_is_ours_is_said_by_data():
+    ours = {name for name, step in STEPS.items() if step.paper == OURS}
+    assert {"special_repaired", "missing_region", "final_diagonal", "urn_limit"} < ours
+    assert ours.isdisjoint({"gauss_dirichlet", "conditional_mean_repaired"})
+    assert all(STEPS[name].verdict == HOLDS for name in ours)
 
 
 def test_certified_findings_say_how_and_sampled_ones_how_surely(findings):
-    for name, finding in findings.items():
-        numbers = finding.numbers
+    for name, found in findings.items():
+        numbers = found.numbers
         if STEPS[name].kind == "certified":
             proved, refuted = {"boxes", "margin", "bits"}, {"point", "value", "bits"}
             places = {"crossings", "pdf", "roots", "value", "h", "points"}
-            assert (proved if finding.holds else refuted) <= numbers.keys() or (
+            assert (proved if found.verdict == HOLDS else refuted) <= numbers.keys() or (
                 places & numbers.keys()), name
             if proved <= numbers.keys():
                 assert numbers["boxes"] >= 1
@@ -82,7 +67,7 @@ def test_certified_findings_say_how_and_sampled_ones_how_surely(findings):
 
 
 def test_line_5_fails_at_the_point_found(findings):
-    a, b = findings["final-slope-1-line-5"].numbers["point"]
+    a, b = findings["final_slope_1_line_5"].numbers["point"]
     assert 0 < b <= a
     assert a * b <= 1 / 9
     n = a + b + 2
@@ -91,7 +76,7 @@ def test_line_5_fails_at_the_point_found(findings):
 
 
 def test_g_is_positive_at_the_point_found(findings):
-    a, c = findings["special-line-6"].numbers["point"]
+    a, c = findings["special_line_6"].numbers["point"]
     alpha, beta, k = 1 + a, 1 - c, math.sqrt(a / c)
     t = k / (1 + k)
     assert beta > 0
@@ -100,7 +85,7 @@ def test_g_is_positive_at_the_point_found(findings):
 
 
 def test_the_roots_of_g_are_roots(findings):
-    numbers = findings["special-no-root"].numbers
+    numbers = findings["special_no_root"].numbers
     alpha, beta = numbers["alpha"], numbers["beta"]
     for t in numbers["roots"]:
         assert alpha - (alpha + beta) * t + (beta - 1) / (1 - t) - (alpha - 1) / t == pytest.approx(
@@ -133,8 +118,8 @@ def F(a, b):
 
 def minus_second(A):
     """−A² g̃₁″(A), from the printed g̃₁."""
-    second = sp.diff(appendix_g._g1_tilde, appendix_g.A, 2)
-    return -A**2 * sp.lambdify(appendix_g.A, second)(A)
+    second = sp.diff(printed._g1_tilde, printed.A, 2)
+    return -A**2 * sp.lambdify(printed.A, second)(A)
 
 
 def test_margins_are_below_what_a_grid_finds(findings):
@@ -142,21 +127,21 @@ def test_margins_are_below_what_a_grid_finds(findings):
     s, t = math.sqrt(math.pi / 8), np.linspace(1e-6, 0.25, 400)
     coin = [stats.norm.pdf(t / s) / s - 0.5,
             s * psi((0.25 + 3 * t) / s) - (0.75 - 3 * t) ** 2 / 4]
-    f = [sp.lambdify((A, B), g) for g in (appendix_g.f1, appendix_g.f2)]
+    f = [sp.lambdify((A, B), g) for g in (printed.f1, printed.f2)]
     diagonal = np.linspace(1e-6, 1 / 3, 300)
     wide = 1 / np.linspace(1e-3, math.sqrt(3), 2000) ** 2  # A from 1/3 on
     left, right = np.linspace(-0.5, 0, 300), np.linspace(0.5, 0.625, 300)
     region_F = [F(a, min(a, 1 / (9 * a)) * c) for a in np.geomspace(1e-6, 1e3, 300)
                 for c in np.linspace(1e-3, 1, 30)]
     for name, values in {
-            "coin-below-normal": np.concatenate(coin),
-            "final-diagonal": np.concatenate([g(diagonal, diagonal) for g in f]),
-            "final-g1-second-bound": (np.log(1 - np.sqrt(wide / (wide + 2))) + np.sqrt(wide))
+            "coin_below_normal": np.concatenate(coin),
+            "final_diagonal": np.concatenate([g(diagonal, diagonal) for g in f]),
+            "final_g1_second_bound": (np.log(1 - np.sqrt(wide / (wide + 2))) + np.sqrt(wide))
             / np.sqrt(wide),
-            "final-g1-slope-decreases": minus_second(wide),
-            "crossing-left-of-mean": np.concatenate(
+            "final_g1_slope_decreases": minus_second(wide),
+            "crossing_left_of_mean": np.concatenate(
                 [mills(left) - 1 - left, 4 * right * mills(-right) - 1]),
-            "crossing-final-region": np.array(region_F)}.items():
+            "crossing_final_region": np.array(region_F)}.items():
         assert 0 < findings[name].numbers["margin"] <= values.min(), name
 
 
@@ -191,68 +176,94 @@ def test_an_identity_with_one_wrong_coefficient_fails():
     right = identity(((A + B) ** 2, A**2 + 2 * A * B + B**2), found="As printed.")
     wrong = identity((A, A), ((A + B) ** 2, A**2 + sp.Rational(2001, 1000) * A * B + B**2),
                      found="As printed.")
-    assert right == (True, "As printed.", {"identities": 1})
-    assert not wrong.holds
+    assert right == (HOLDS, "As printed.", {"identities": 1})
+    assert wrong.verdict == FAILS
     assert wrong.numbers["difference"] == pytest.approx(0.001 * 2 / 7 * 3 / 7)
     assert wrong.found.endswith("at A = 2/7, B = 3/7.")
 
 
-SYMBOLIC = sorted(name for name, entry in STEPS.items() if entry.kind == "symbolic")
-
-
-@pytest.mark.parametrize("module", [appendix_g, repaired], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [printed, repaired], ids=lambda module: module.__name__)
 def test_no_step_s_identity_survives_a_small_change(module, monkeypatch):
     """The first pair that each true step compares, with its right side off by a thousandth."""
     compared, survivors = 0, []
 
-    def perturbed(*pairs, found):
+    def perturbed(*pairs, found="As printed."):
         nonlocal compared
         left, right = pairs[0]
         off = right * sp.Rational(1001, 1000) if right != 0 else sp.Rational(1, 1000)
         compared += 1
-        if steps.same(left, off):
+        if evidence.same(left, off):
             survivors.append((left, right))
-        return steps.Finding(True, found, {})
+        return evidence.Evidence(HOLDS, found, {})
 
     monkeypatch.setattr(module, "identity", perturbed)
-    for name in SYMBOLIC:
-        if STEPS[name].check.__module__ == module.__name__ and name not in DO_NOT_HOLD:
-            STEPS[name].check()
+    for step in STEPS.values():
+        if step.judge.__module__ == module.__name__ and (step.kind, step.verdict) == (
+                "symbolic", HOLDS):
+            step.judge()
     assert compared > 5
     assert not survivors
 
 
 @pytest.mark.parametrize(("name", "change", "fails"), [
-    ("log_B", sp.log(x) / 100, ["first-derivatives", "second-derivatives", "h-and-derivatives"]),
-    ("h", x / 1000, ["h-and-derivatives", "special-derivatives"]),
-    ("g", x / 1000, ["special-derivatives"]),
-    ("_g_at_K", K / 1000, ["special-line-1"]),
-    ("_cubic", K / 1000, ["special-line-3", "special-line-4"]),
-    ("_x1", sp.Rational(1, 1000), ["final-points", "final-f"]),
-    ("f1", A * B / 100, ["final-f", "final-slope-1-equalities"]),
-    ("f2", B / 100, ["final-f", "final-slope-2-equalities"]),
-    ("_g1", A / 100, ["final-g1"]),
-    ("_g1_tilde", A / 100, ["final-g1-slope", "final-g1-slope-decreases"]),
-    ("_g2", A / 100, ["final-g2"]),
-    ("_g2_tilde", A / 100, ["final-g2-slope"]),
+    ("log_B", sp.log(x) / 100, ["first_derivatives", "second_derivatives", "h_and_derivatives"]),
+    ("h", x / 1000, ["h_and_derivatives", "special_derivatives"]),
+    ("g", x / 1000, ["special_derivatives"]),
+    ("_g_at_K", K / 1000, ["special_line_1"]),
+    ("_cubic", K / 1000, ["special_line_3", "special_line_4"]),
+    ("_x1", sp.Rational(1, 1000), ["final_points", "final_f"]),
+    ("f1", A * B / 100, ["final_f", "final_slope_1_equalities"]),
+    ("f2", B / 100, ["final_f", "final_slope_2_equalities"]),
+    ("_g1", A / 100, ["final_g1"]),
+    ("_g1_tilde", A / 100, ["final_g1_slope", "final_g1_slope_decreases"]),
+    ("_g2", A / 100, ["final_g2"]),
+    ("_g2_tilde", A / 100, ["final_g2_slope"]),
 ])
 def test_a_wrong_formula_fails_the_steps_that_rest_on_it(name, change, fails, monkeypatch):
-    monkeypatch.setattr(appendix_g, name, getattr(appendix_g, name) + change)
+    monkeypatch.setattr(printed, name, getattr(printed, name) + change)
     for step in fails:
-        assert not STEPS[step].check().holds, step
+        assert STEPS[step].judge().verdict == FAILS, step
+
+
+def test_what_is_printed_what_is_meant_and_neither():
+    square = (A + B) ** 2
+    for printed_as, verdict in ((A**2 + 2 * A * B + B**2, HOLDS), (A**2 + B**2, MISPRINT),
+                                (A**2 + 3 * B**2, FAILS)):
+        found = instead([(square, printed_as)], [(square, printed_as + 2 * A * B)], "2AB is lost.")
+        assert found.verdict == verdict
+
+
+@pytest.mark.parametrize(("name", "wrong", "verdicts"), [
+    ("_cubic", printed._g_at_K, {"special_line_2": HOLDS}),
+    ("_cubic", printed._cubic + K, {"special_line_2": FAILS}),
+    ("_line_4", printed._line_4 + A, {"special_line_5": FAILS}),
+    ("g", printed.g + printed.n * x, {"special_stationary_point": HOLDS}),
+    ("_alpha_0", printed._alpha_1, {"label_sums": FAILS}),
+    ("_conditional_mean", lambda swapped: printed.y if swapped else printed.v1,
+     {"conditional_mean_display": HOLDS, "conditional_mean_statement": HOLDS}),
+    ("_conditional_mean", lambda swapped: 2 * printed.y,
+     {"conditional_mean_display": FAILS, "conditional_mean_statement": FAILS}),
+    ("decide", lambda *_, **__: Counterexample((0.5,), -1.0, 53), {"final_largest_B": FAILS}),
+    ("decide", lambda *_, **__: Proof(1, 0.1, 53), dict.fromkeys(
+        ("final_largest_B", "special_line_6", "final_slope_1_line_5"), HOLDS)),
+])
+def test_the_label_of_what_is_wrong_is_computed(name, wrong, verdicts, monkeypatch):
+    """A misprint is one only while what was meant holds; a part holds only if it was proved."""
+    monkeypatch.setattr(printed, name, wrong)
+    assert {step: STEPS[step].judge().verdict for step in verdicts} == verdicts
 
 
 def test_signs_are_read_off_coefficients():
-    assert steps.positive_coefficients(A * B + 2, A, B)
-    assert not steps.positive_coefficients((A - B) ** 2, A, B)
-    assert not steps.positive_coefficients(sp.Integer(0), A)
+    assert evidence.positive_coefficients(A * B + 2, A, B)
+    assert not evidence.positive_coefficients((A - B) ** 2, A, B)
+    assert not evidence.positive_coefficients(sp.Integer(0), A)
 
 
-@pytest.mark.parametrize("step", ["special-concave", "convex", "missing-region"])
+@pytest.mark.parametrize("step", ["special_concave", "convex", "missing_region"])
 def test_a_wrong_sign_is_not_read_off(step, monkeypatch):
-    monkeypatch.setattr(appendix_g, "h", -appendix_g.h)
-    monkeypatch.setattr(appendix_g, "g", -appendix_g.g)
-    assert not STEPS[step].check().holds
+    monkeypatch.setattr(printed, "h", -printed.h)
+    monkeypatch.setattr(printed, "g", -printed.g)
+    assert STEPS[step].judge().verdict == FAILS
 
 
 # --- planted falsehoods: ball arithmetic --------------------------------------------------------
@@ -265,7 +276,7 @@ def test_a_variance_just_below_pi_over_eight_is_refuted():
 
     outcome = decide(lambda t: q(t, 0.38), [(0.0, 1.0)])
     assert isinstance(outcome, Counterexample)
-    assert not region(outcome).holds
+    assert region(outcome).verdict == FAILS
     assert isinstance(decide(lambda t: q(t, 0.40), [(0.0, 1.0)]), Proof)
 
 
@@ -277,19 +288,19 @@ def test_a_mills_ratio_that_is_asked_too_much_is_refuted():
 
 
 @pytest.mark.parametrize(("module", "name", "less", "step"), [
-    (repaired, "F", 0.05, "crossing-final-region"),
-    (repaired, "F_far", 0.3, "crossing-final-region"),
-    (repaired, "q", 0.02, "coin-below-normal"),
-    (repaired, "mills", 0.3, "crossing-left-of-mean"),
-    (appendix_g, "_f1_ball", 0.3, "final-diagonal"),
-    (appendix_g, "_f2_ball", 0.3, "final-diagonal"),
+    (repaired, "F", 0.05, "crossing_final_region"),
+    (repaired, "F_far", 0.3, "crossing_final_region"),
+    (repaired, "q", 0.02, "coin_below_normal"),
+    (repaired, "mills", 0.3, "crossing_left_of_mean"),
+    (printed, "_f1_ball", 0.3, "final_diagonal"),
+    (printed, "_f2_ball", 0.3, "final_diagonal"),
 ])
 def test_a_function_with_less_to_spare_than_claimed_fails_its_step(module, name, less, step,
                                                                    monkeypatch):
     true = getattr(module, name)
     monkeypatch.setattr(module, name, lambda *at: true(*at) - less)
-    finding = STEPS[step].check()
-    assert not finding.holds
+    finding = STEPS[step].judge()
+    assert finding.verdict == FAILS
     assert finding.found.startswith("Fails at (")
     assert finding.numbers["value"] < 0
 
@@ -297,7 +308,19 @@ def test_a_function_with_less_to_spare_than_claimed_fails_its_step(module, name,
 def test_a_point_with_three_crossings_fails_the_grid(monkeypatch):
     monkeypatch.setattr(repaired, "count_crossings",
                         lambda a, b: (2, 3) if a == b == 1e4 else (2, 1))
-    assert not STEPS["crossing-sampled"].check().holds
+    assert STEPS["crossing_sampled"].judge().verdict == FAILS
+
+
+def test_laws_that_cross_otherwise_change_the_verdicts(monkeypatch):
+    crossing = pdf_crossings(2, 3)[:1]
+    for name in ("cdf_crossings", "pdf_crossings"):
+        monkeypatch.setattr(printed.crossings, name, lambda *_: crossing)
+    monkeypatch.setattr(printed.crossings, "count_crossings", lambda *_: (1, 1))
+    monkeypatch.setattr(printed.crossings.Pair, "turning_points", lambda _: [])
+    verdicts = {"single_crossing": HOLDS, "two_crossings_suffice": HOLDS,
+                "densities_cross_twice": HOLDS, "special_no_root": HOLDS,
+                "final_two_crossings": FAILS}
+    assert {step: STEPS[step].judge().verdict for step in verdicts} == verdicts
 
 
 # --- planted falsehoods: exact laws and samples -------------------------------------------------
@@ -309,21 +332,26 @@ def test_a_form_that_says_yes_to_everything_is_found_out(form, monkeypatch):
         monkeypatch.setattr(order, other, lambda X, Y, *_: order.by_maxima(X, Y) or None
                             if form != "by_maxima" else order.by_tails(X, Y) or None)
     monkeypatch.setattr(order, form, lambda *_: True)
-    finding = appendix_g.equivalent_forms()
-    assert not finding.holds
+    finding = printed.equivalent_forms()
+    assert finding.verdict == FAILS
     assert finding.numbers["exceptions"] > 50
 
 
 def test_a_criterion_that_refuses_is_found_out(monkeypatch):
     true = order.by_tails
     monkeypatch.setattr(order, "by_tails", lambda X, Y: true(X, Y) and X.values[0] != 0)
-    assert not appendix_g.single_crossing_implies_optimism().holds
+    assert printed.single_crossing_implies_optimism().verdict == FAILS
+
+
+def test_a_maximum_that_its_marginals_control_would_hold(monkeypatch):
+    monkeypatch.setattr(order, "by_tails", lambda X, Y: True)
+    assert repaired.marginals_control_the_maximum().verdict == HOLDS
 
 
 def test_a_normal_of_too_small_a_variance_fails_the_lemma(monkeypatch):
     monkeypatch.setattr(order.Normal, "of", classmethod(
         lambda cls, mean, variance: cls(mean, exact(variance) / 8)))
-    assert not repaired.gauss_dirichlet().holds
+    assert repaired.gauss_dirichlet().verdict == FAILS
 
 
 def test_a_law_with_more_spread_fails_the_sampled_lemma(monkeypatch):
@@ -331,7 +359,7 @@ def test_a_law_with_more_spread_fails_the_sampled_lemma(monkeypatch):
     monkeypatch.setattr(order, "dirichlet_samples", lambda alpha, V, n, rng: true(
         np.asarray(alpha) / 50, V, n, rng))
     finding = repaired.gauss_dirichlet_sampled()
-    assert not finding.holds
+    assert finding.verdict == FAILS
     assert "0 refuted" not in finding.found
 
 
@@ -350,7 +378,7 @@ def another_urn(reinforced, draws=300):
 @pytest.mark.parametrize("reinforced", [0, 0.5, 1, 2])
 def test_only_an_urn_that_adds_one_unit_has_the_dirichlet_limit(reinforced, monkeypatch):
     monkeypatch.setattr(repaired, "urn", another_urn(reinforced))
-    assert repaired.urn_limit().holds == (reinforced == 1)
+    assert repaired.urn_limit().verdict == (HOLDS if reinforced == 1 else FAILS)
 
 
 # --- the urn ------------------------------------------------------------------------------------

@@ -4,33 +4,35 @@ import itertools
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import binomtest, norm
 
-from rlsvi_core.agents.bandits import BernoulliBandit, fixed_order, linear_bandit
+import rlsvi_core
+from rlsvi_core import Products, VerbatimAgent
+from rlsvi_core.agents.base import LinearAgent
 from rlsvi_core.agents.products import (
-    BlockAgent,
-    DenseAgent,
+    BernoulliBandit,
     expected_likes,
-    features,
+    fixed_order,
     greedy_likes,
-    lsvi,
-    rlsvi,
 )
 from rlsvi_core.envs.recommender import MOST_STATES, Recommender, number_of_states, states
-from rlsvi_study import register as claims
-from rlsvi_study.experiment import streams
-from rlsvi_study.recommender import claims as recommender_claims
-from rlsvi_study.recommender.runs import (
-    ARMS,
-    ahead_from,
-    evaluated,
-    instance,
-    learning_curve,
-)
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
+
+LAM, SIGMA = 0.2, 1e-3**0.5  # the paper's
+
+
+def rlsvi(N, J, lam=LAM, sigma=SIGMA, *, over="unseen", **kw):
+    return rlsvi_core.rlsvi(Products(N, J, over), lam, sigma, **kw)
+
+
+def lsvi(N, J, lam=LAM, **kw):
+    return rlsvi_core.lsvi(Products(N, J), lam, **kw)
+
+
+def linear_bandit(N, J, lam=LAM, sigma=SIGMA, *, printed=False, **kw):
+    return rlsvi(N, J, lam, sigma, gamma=0.0, lam_of_mean=lam * sigma**2 if printed else None, **kw)
 
 
 def customers(seed=0, N=4, J=3, c=2.0, beta=False):
@@ -176,9 +178,9 @@ def test_too_many_states_are_counted_in_the_message_and_sampling_still_works():
     with pytest.raises(ValueError, match=str(count)):
         rlsvi(40, 20, rng=0).learn(env, 1, 0, exact=True)
     for agent in (rlsvi(40, 20, rng=0), linear_bandit(40, 20, rng=0),
-                  BernoulliBandit(40, 20, rng=0)):
+                  BernoulliBandit(Products(40, 20), rng=0)):
         run = agent.learn(env, 30, 1)
-        assert ((0 <= run.likes) & (run.likes <= 20)).all()
+        assert ((0 <= run.reward) & (run.reward <= 20)).all()
         assert np.isnan(run.expected).all()
 
 
@@ -191,13 +193,16 @@ def test_too_many_states_are_counted_in_the_message_and_sampling_still_works():
     (lambda: customers().show([1, 1, 1, 0], 3, None), "up to 3 of 4 products"),
     (lambda: customers().evaluate(np.zeros(3, int)), "for each of 33 states"),
     (lambda: customers().evaluate(np.zeros(33, int)), "already seen product 0"),
-    (lambda: rlsvi(3, 4), "J must be a whole number from 1 to N; it is 4"),
+    (lambda: rlsvi(3, 4), "J must be a whole number of at least 1 and at most 3; it is 4"),
     (lambda: rlsvi(3, 2, sigma=0.0), "sigma must be a finite number above 0"),
-    (lambda: lsvi(3, 2, epsilon=0.1, eta=0.1), "not both"),
-    (lambda: lsvi(3, 2, over="some"), "over is 'unseen' or 'all'"),
-    (lambda: linear_bandit(3, 2, mean="median"), "'corrected' .* or 'printed'"),
+    (lambda: lsvi(3, 2, epsilon=0.1, eta=0.1), "dithers in one way"),
+    (lambda: rlsvi(3, 2, over="some"), "over must be one of 'unseen', 'all'; it is 'some'"),
+    (lambda: rlsvi(3, 2, dislike=np.nan), "dislike must be a finite number; it is nan"),
     (lambda: rlsvi(3, 2).learn(customers(), 1), r"\(N, J\) = \(3, 2\)"),
-    (lambda: rlsvi(4, 3).observe([1, 0, 0, 0], 0, True), r"x\[0\] = 0"),
+    (lambda: rlsvi(4, 3).observe(1, [1, 0, 0, 0], 0, 1, None), "a product is shown once"),
+    (lambda: rlsvi(4, 3).observe(0, [1, 0, 0, 0], 1, 1, None), "0 of them not 0 in period 0"),
+    (lambda: rlsvi(4, 3).observe(0, [0, 0, 0, 0], 1, 0.5, None), "r must be one of 0, 1"),
+    (lambda: rlsvi(4, 3).act(0, [0, 0, 0]), "for each of 4 products"),
 ])
 def test_bad_input_is_refused_with_the_reason(wrong, message):
     with pytest.raises(ValueError, match=message):
@@ -214,10 +219,11 @@ AGENTS = {
     "epsilon": lambda N, J, **kw: lsvi(N, J, epsilon=0.3, **kw),
     "greedy": lsvi,
     "bandit": linear_bandit,
-    "bandit, printed mean": lambda N, J, **kw: linear_bandit(N, J, 0.7, 0.5, mean="printed", **kw),
+    "bandit, printed mean": lambda N, J, **kw: linear_bandit(N, J, 0.7, 0.5, printed=True, **kw),
     "all products": lambda N, J, **kw: rlsvi(N, J, 0.2, 0.3, over="all", **kw),
     "shared": lambda N, J, **kw: rlsvi(N, J, 0.2, 0.3, weights="shared", **kw),
-    "minus one": lambda N, J, **kw: lsvi(N, J, eta=0.2, dislike=-1.0, **kw),
+    "minus one": lambda N, J, form=None, **kw: lsvi(  # the verbatim form is told −1 itself
+        N, J, eta=0.2, form=form, **{} if form else {"dislike": -1.0}, **kw),
 }
 every_agent = pytest.mark.parametrize("agent_of", AGENTS.values(), ids=AGENTS)
 
@@ -227,21 +233,23 @@ def compare_forms(agent_of, env, episodes, tolerance):
 
     The block form serves. Where it and the dense form choose differently, rounding broke a tie.
     """
-    block, dense = (agent_of(env.N, env.J, rng=5, form=form) for form in (BlockAgent, DenseAgent))
+    block, dense = (agent_of(env.N, env.J, rng=5, form=form) for form in (None, VerbatimAgent))
     rng, different = np.random.default_rng(6), 0
     for _ in range(episodes):
         block.plan(), dense.plan()
-        scale = max(1.0, np.abs(dense.theta).max())
-        assert np.abs(block.theta - dense.theta).max() < tolerance * scale
-        x = np.zeros(env.N, np.int8)
+        theta = dense.theta.reshape(env.J, env.N, env.N + 1).transpose(0, 2, 1)
+        scale = max(1.0, np.abs(theta).max())
+        assert np.abs(block.theta - theta).max() < tolerance * scale
+        x = env.start(rng)
         for h in range(env.J):
-            a, b = block.act(x), dense.act(x)
+            a, b = block.act(h, x), dense.act(h, x)
             if a != b:
                 different += 1
-                q = dense.theta[h, 0, [a, b]] + x @ dense.theta[h][1:, [a, b]]
+                q = theta[h, 0, [a, b]] + x @ theta[h][1:, [a, b]]
                 assert abs(q[0] - q[1]) < 1e-9 * scale
-            liked, after = env.show(x, a, rng)
-            block.observe(x, a, liked), dense.observe(x, a, liked)
+            liked, after, over = env.step(h, x, a, rng)
+            block.observe(h, x, a, liked, None if over else after)
+            dense.observe(h, x, a, liked or block.dislike, None if over else after)
             x = after
     return different
 
@@ -264,17 +272,18 @@ def test_learning_in_one_go_is_learning_step_by_step(agent_of):
     rngs = [np.random.default_rng(4) for _ in range(3)]
     a = whole.learn(env, 40, rngs[0], exact=True)
     b = [parts.learn(env, n, rngs[1], exact=True) for n in (1, 14, 25)]
-    c = super(BlockAgent, steps).learn(env, 40, rngs[2], exact=True)
-    for name in a._fields:
+    c = LinearAgent.learn(steps, env, 40, rngs[2])
+    for name in ("reward", "expected", "opening", "length"):
         assert (getattr(a, name) == np.concatenate([getattr(run, name) for run in b])).all()
-        assert (getattr(a, name) == getattr(c, name)).all()
+        assert name == "expected" or (getattr(a, name) == getattr(c, name)).all()
     assert (whole.theta == parts.theta).all()
     assert (whole.theta == steps.theta).all()
 
 
 def test_the_features_are_those_of_the_paper_sorted_by_product():
     X, a, N = np.array([[1, 0, -1], [0, 0, 1]]), np.array([1, 0]), 3
-    rows = features(X, a)
+    rows = np.array([Products(N, 3).following(0, x)[Products(N, 3).legal(0, x) == product][0]
+                     for x, product in zip(X, a, strict=True)])
     assert rows.shape == (2, N**2 + N)
     for x, product, row in zip(X, a, rows, strict=True):
         block = row.reshape(N, N + 1)
@@ -325,7 +334,7 @@ def test_only_the_marked_customers_are_evaluated():
     env, which = customers(3, N=5, J=3), np.arange(30) % 4 == 1
     all_, some = (lsvi(5, 3, eta=0.3, rng=1).learn(env, 30, 2, exact=exact)
                   for exact in (True, which))
-    assert (all_.likes == some.likes).all()
+    assert (all_.reward == some.reward).all()
     assert (all_.expected[which] == some.expected[which]).all()
     assert np.isnan(some.expected[~which]).all()
 
@@ -346,7 +355,7 @@ def test_realised_likes_agree_with_the_exact_expectation(name):
     difference = []
     for seed in range(20):
         run = AGENTS[name](6, 4, rng=seed).learn(env, 300, 1000 + seed, exact=True)
-        difference.append((run.likes - run.expected).mean())
+        difference.append((run.reward - run.expected).mean())
     # 6000 episodes; given the past, likes − expected has mean 0: a martingale
     z = np.mean(difference) / (np.std(difference, ddof=1) / math.sqrt(20))
     assert abs(z) < 8.0  # t with 19 degrees of freedom: beyond 8 twice in ten million seeds
@@ -359,7 +368,7 @@ def test_coding_a_dislike_as_minus_one_shifts_the_targets_only():
                ([-1, 0, 0], 1, True), ([1, 0, 0], 2, True), ([-1, 0, 0], 2, True)]
     for agent in (zero, minus):
         for x, a, liked in answers:
-            agent.observe(x, a, liked)
+            agent.observe(np.count_nonzero(x), x, a, liked, None)
         agent.plan()
     assert np.allclose(minus.theta[1, 0, 1:], 2 * zero.theta[1, 0, 1:] - 1, atol=1e-6)
     assert math.isclose(minus.theta[0, 0, 0], 2 * zero.theta[0, 0, 0] - 2, abs_tol=1e-6)
@@ -377,104 +386,31 @@ def test_a_fixed_state_tree_counts_each_follower_once():
     assert data.number[-1] <= number_of_states(6, 4)
 
 
-# --- the experiment -------------------------------------------------------------------------------
-
-
-SMALL = {"N": 5, "J": 3, "c": 2.0, "episodes": 60, "every": 20}
-
-
-def test_a_curve_is_the_mean_over_runs_of_exact_and_realised_regret():
-    rows = pd.DataFrame(learning_curve("rlsvi", 2, 7, **SMALL))
-    env = instance(7, 5, 3)
-    runs = [rlsvi(5, 3, rng=streams((7, k))[2]).learn(env, 60, streams((7, k))[1], exact=True)
-            for k in range(2)]
-    best = env.Q[0].argmax()
-    for row in rows.itertuples():
-        n = row.episode
-        assert row.regret == pytest.approx(np.mean([(env.value - run.expected[:n]).sum()
-                                                    for run in runs]), abs=1e-3)
-        assert row.realised == pytest.approx(np.mean([(env.value - run.likes[:n]).sum()
-                                                      for run in runs]), abs=1e-3)
-        assert row.best_opening == pytest.approx(np.mean([(run.opening[n - 20:n] == best)
-                                                          for run in runs]), abs=1e-3)
-    assert rows.episode.tolist() == [20, 40, 60]
-
-
-@pytest.mark.parametrize("arm", ARMS)
-def test_every_arm_is_an_agent_that_learns(arm):
-    agent = ARMS[arm](4, 3, rng=0)
-    assert (agent.N, agent.J) == (4, 3)
-    assert len(agent.learn(customers(0), 12, 0).likes) == 12
-
-
-def test_arms_differ_in_what_their_names_say():
-    assert math.isclose(ARMS["rlsvi, λ = 2"](4, 3).ridges[0], 2e-3)
-    assert math.isclose(ARMS["boltzmann 0.3, ridge λσ²"](4, 3).ridges[0], 2e-4)
-    assert math.isclose(ARMS["rlsvi, σ² = 0.01"](4, 3).noise, 0.1)
-    assert ARMS["epsilon 0.1, rewards ±1"](4, 3).dislike == -1.0
-
-
-def test_one_customer_in_ten_stands_for_ten_where_the_agent_dithers():
-    which = evaluated(lsvi(5, 3, eta=1.0), 60, np.random.default_rng(0))
-    assert which.reshape(6, 10).sum(axis=1).tolist() == [1] * 6
-    assert evaluated(rlsvi(5, 3), 60, None).all()
-    env, runs = instance(3, 5, 3), 200
-    exact, estimate = [], []
-    for k in range(runs):
-        which_rng, env_rng, agent_rng = streams((3, k))
-        agent = lsvi(5, 3, eta=0.3, rng=agent_rng)
-        marked = evaluated(agent, 60, which_rng)
-        expected = agent.learn(env, 60, env_rng, exact=True).expected
-        exact.append(expected.sum())
-        estimate.append(10 * expected[marked].sum())
-    difference = np.subtract(estimate, exact)
-    assert abs(difference.mean()) < 5.5 * difference.std(ddof=1) / math.sqrt(runs)
-
-
-def test_policies_that_do_not_learn_have_their_exact_value():
-    env = instance(2, 5, 3)
-    (row,) = learning_curve("myopic, ties best", 1, 2, **SMALL)
-    assert row["regret"] == pytest.approx(60 * (env.value - env.evaluate(env.myopic("best"))[0]),
-                                          abs=1e-3)
-
-
-def test_the_first_episode_from_which_an_arm_is_ahead():
-    index, ones = pd.Index([10, 20, 30, 40]), np.ones(8)
-    noise = np.linspace(-0.1, 0.1, 8)
-    worse = pd.DataFrame([-ones + noise, ones + noise, noise, ones + noise], index)
-    better = pd.DataFrame(np.zeros((4, 8)), index)
-    assert ahead_from(worse, better) == 40
-    assert ahead_from(worse.iloc[:2], better.iloc[:2]) == 20
-    assert ahead_from(worse.iloc[:3], better.iloc[:3]) is None
-    assert ahead_from(worse.iloc[1:2], better.iloc[1:2]) == 20
-
-
 # --- the bandits ----------------------------------------------------------------------------------
 
 
 def test_the_bandit_regresses_on_rewards_alone():
-    env, agent = customers(2, N=4, J=3), linear_bandit(4, 3, 0.5, 0.3, form=DenseAgent, rng=0)
+    env, sigma, lam = customers(2, N=4, J=3), 0.3, 0.5
+    agent = linear_bandit(4, 3, lam, sigma, form=VerbatimAgent, rng=0)
     agent.learn(env, 50, 1)
-    seen, agent.rng = agent._data[0], np.random.default_rng(3)
+    agent.rng = np.random.default_rng(3)
     agent.plan()
-    X, a, r, _ = (np.array(column) for column in seen)
-    A, sigma, lam = features(X, a), 0.3, 0.5
+    A, r = (np.array(column) for column in list(zip(*agent.data[0], strict=True))[:2])
     precision = A.T @ A / sigma**2 + lam * np.eye(20)
     mean = np.linalg.solve(precision, A.T @ r) / sigma**2
     rng = np.random.default_rng(3)
     z = [rng.standard_normal(20) for _ in range(3)][-1]  # periods 2 and 1 come first
     theta = mean + np.linalg.solve(np.linalg.cholesky(precision).T, z)
-    assert np.allclose(agent.theta[0], theta.reshape(4, 5).T, rtol=1e-9, atol=1e-12)
+    assert np.allclose(agent.theta[0], theta, rtol=1e-9, atol=1e-12)
 
 
 def test_the_printed_mean_has_the_ridge_lambda_sigma_squared_and_the_covariance_lambda():
     env, lam, sigma = customers(2, N=3, J=2), 0.5, 0.6
-    agent = linear_bandit(3, 2, lam, sigma, mean="printed", rng=0)
-    verbatim = linear_bandit(3, 2, lam, sigma, mean="printed", rng=0, form=DenseAgent)
+    agent = linear_bandit(3, 2, lam, sigma, printed=True, rng=0)
+    verbatim = linear_bandit(3, 2, lam, sigma, printed=True, rng=0, form=VerbatimAgent)
     for one in (agent, verbatim):
         one.learn(env, 40, 1)
-    X, a, r, _ = (np.array(column) for column in verbatim._data[1])
-    A = features(X, a)
+    A, r = (np.array(column) for column in list(zip(*verbatim.data[1], strict=True))[:2])
     mean = np.linalg.solve(A.T @ A / sigma**2 + lam * sigma**2 * np.eye(12), A.T @ r) / sigma**2
     cov = np.linalg.inv(A.T @ A / sigma**2 + lam * np.eye(12))
     draws = []
@@ -487,16 +423,16 @@ def test_the_printed_mean_has_the_ridge_lambda_sigma_squared_and_the_covariance_
 
 
 def test_the_bernoulli_bandit_counts_answers_and_cannot_learn():
-    env, agent = customers(3, N=6, J=4), BernoulliBandit(6, 4, rng=0)
+    env, agent = customers(3, N=6, J=4), BernoulliBandit(Products(6, 4), rng=0)
     run = agent.learn(env, 500, 1, exact=True)
-    assert agent.alpha.sum() - 6 == run.likes.sum()
-    assert (agent.alpha + agent.beta - 2).sum() == 500 * 4
+    assert agent.liked.sum() - 6 == run.reward.sum()
+    assert (agent.liked + agent.disliked - 2).sum() == 500 * 4
     assert np.allclose(run.expected, 2.0, rtol=1e-13)
 
 
 def test_the_bernoulli_bandit_learns_popularity_where_there_is_some():
     env = Recommender(np.zeros((6, 6)), 2, beta=[3.0, -1, -1, -1, -1, 2.0])
-    run = BernoulliBandit(6, 2, rng=0).learn(env, 600, 1, exact=True)
+    run = BernoulliBandit(Products(6, 2), rng=0).learn(env, 600, 1, exact=True)
     assert run.expected[-100:].mean() > 0.97 * env.value
     assert run.expected[:5].mean() < 0.8 * env.value
 
@@ -508,17 +444,3 @@ def test_rlsvi_learns_and_the_bandit_stops_short():
             for name in ("rlsvi", "bandit")}
     assert late["rlsvi"] > 0.95
     assert late["bandit"] < 0.95
-
-
-# --- the claims -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("id", "arm"), [
-    ("6.3.boltzmann", "boltzmann 0.1"), ("6.3.linear-first", "linear"), ("6.3.regret", "linear")])
-def test_a_planted_falsehood_is_caught(id, arm, monkeypatch):
-    stored = recommender_claims.table("recommender").copy()
-    swapped = stored.assign(arm=stored.arm.replace({"rlsvi": arm, arm: "rlsvi"}))
-    if id == "6.3.regret":
-        swapped = stored.assign(realised=stored.realised + 5.0 * (stored.arm == arm))
-    monkeypatch.setattr(recommender_claims, "table", lambda name: swapped)
-    assert claims.REGISTER[id].judge().verdict == "does not hold"

@@ -274,20 +274,20 @@ def test_rescale_refuses_units_of_zero(name):
 
 @pytest.mark.parametrize("K", [0, -1, 2.0, "3"])
 def test_K_must_be_a_positive_integer(K):
-    with pytest.raises(ValueError, match=f"K counts features.*it is {K!r}"):
+    with pytest.raises(ValueError, match=f"K must be .* at least 1; it is {K!r}. K counts"):
         GaussianPosterior(K)
 
 
 @pytest.mark.parametrize("phi", [[1.0], [1.0, 2.0, 3.0], 1.0])
 def test_a_row_must_have_K_features(phi):
-    with pytest.raises(ValueError, match=r"K=2 features; this one has shape.*Pass φ\(s, a\)"):
+    with pytest.raises(ValueError, match=r"K=2 features each.*A has shape.*Stack the φ\(s, a\)"):
         GaussianPosterior(2).add_row(phi, 0.0)
 
 
 @pytest.mark.parametrize(("phi", "y"), [([1.0, math.nan], 0.0), ([1.0, 0.0], math.inf)])
 def test_a_row_must_be_finite_and_a_refused_one_leaves_no_trace(phi, y):
     posterior = GaussianPosterior(2)
-    with pytest.raises(ValueError, match=r"must be finite; got .*Drop or mend"):
+    with pytest.raises(ValueError, match=r"must be finite; row 0 is .*Drop or mend"):
         posterior.add_row(phi, y)
     assert np.array_equal(posterior.covariance, np.eye(2))
     assert not posterior.mean.any()

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -17,7 +18,7 @@ from rlsvi_study import store
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.experiment import Task
 from rlsvi_study.register import FAILS, HOLDS, REGISTER
-from rlsvi_study.regret import bias, optimism
+from rlsvi_study.regret import bias, claims, optimism
 from rlsvi_study.regret import runs as regret
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
@@ -228,9 +229,10 @@ def test_agents_refuse_what_they_cannot_play(prior):
 def test_the_value_is_its_posterior_form_plus_bias_plus_noise(prior, history):
     counts, lam, sigma = prior.counts(*history), 2.0, 1.5
     for Q in tabular.sample_Q(counts, lam, sigma, 20, 3):
-        sums = bias.through_the_posterior(prior, counts, Q) + sum(
-            bias.terms(prior, counts, Q, lam, sigma))
-        np.testing.assert_allclose(sums, Q, atol=1e-13)
+        posterior, V = prior.posterior(counts), np.vstack([Q[1:].max(axis=2), np.zeros(3)])
+        through = posterior.mean_R + np.einsum("hsat,ht->hsa", posterior.mean_P, V)
+        np.testing.assert_allclose(through + sum(bias.terms(prior, counts, Q, lam, sigma)), Q,
+                                   atol=1e-13)
         left, right = bias.both_sides(prior, counts, Q, lam, sigma)
         assert left == pytest.approx(right, abs=1e-12)
 
@@ -335,13 +337,50 @@ def test_a_recomputed_run_equals_the_stored_one_to_the_bit(name, task):
 # --- the claims -----------------------------------------------------------------------------
 
 
+def too_small(prior):
+    """λ and σ far below Theorem 1's."""
+    return 1e-3, 0.1
+
+
 @pytest.mark.parametrize(("id", "module", "name", "wrong", "verdict"), [
+    ("5.closed-form", claims, "general_rlsvi", lambda Phi, lam, sigma, **how: general_rlsvi(
+        Phi, 2 * lam, sigma, **how), FAILS),
+    ("5.posterior-means", DirichletPrior, "posterior", lambda self, counts: self, FAILS),
     ("5.last-period", optimism, "one_period_law", lambda low, high, lam, sigma: (-1.0, 0.1), FAILS),
-    ("5.pigeonhole", bias, "pigeonhole", lambda *sizes: (2.0, 1.0), FAILS),
+    ("5.sigma", optimism, "one_period_gap", lambda *args: np.array([-1.0]), HOLDS),
+    ("5.inductive-step", tabular, "theorem_1", too_small, FAILS),
+    ("5.lemma2", tabular, "theorem_1", too_small, FAILS),
+    ("5.bounded", tabular, "theorem_1", too_small, FAILS),
+    ("5.terminal", optimism, "random_terminal", partial(optimism.random_terminal, 0), HOLDS),
     ("5.bias-identity", bias, "both_sides", lambda *args: (1.0, 2.0), FAILS),
+    ("5.bias-sign", bias, "terms", lambda *args: bias.Terms(*-np.ones((3, 5, 5, 3))), FAILS),
+    ("5.bias-size", bias, "printed", lambda prior, n: bias.largest(
+        prior, n, *tabular.theorem_1(prior)), FAILS),
+    ("5.pigeonhole", bias, "pigeonhole", lambda *sizes: (2.0, 1.0), FAILS),
     ("5.any-parameters", regret, "wrong_arm_bound", lambda *args: 0.0, HOLDS),
 ])
 def test_a_claim_notices_when_its_check_comes_out_otherwise(id, module, name, wrong, verdict,
                                                             monkeypatch):
     monkeypatch.setattr(module, name, wrong)
+    assert REGISTER[id].judge().verdict == verdict
+
+
+def times(factor, *agents):
+    """The table with the regret of these agents this many times larger."""
+    return lambda t: t.assign(regret=t.regret * np.where(t.agent.isin(agents), factor, 1))
+
+
+@pytest.mark.parametrize(("id", "change", "verdict"), [
+    ("5.optimism", lambda t: t.assign(concentration=0.0), FAILS),
+    ("5.rate-time", lambda t: t.assign(regret=t.episode), FAILS),
+    ("5.rate-sizes", lambda t: t.assign(regret=t.S * t.A * t.H**3), FAILS),
+    ("5.rate-sizes", lambda t: t.assign(regret=(t.S * t.A) ** 0.4 * t.H**1.9), HOLDS),
+    ("5.optimistic-algorithms", times(100, "rlsvi"), FAILS),
+    ("5.optimistic-algorithms", times(100, "ucbvi-small"), HOLDS),
+    ("6.psrl", times(1e-3, "rlsvi"), HOLDS),
+    ("6.psrl", times(100, "rlsvi-small"), FAILS),
+])
+def test_a_verdict_follows_its_table(id, change, verdict, monkeypatch):
+    stored = store.load
+    monkeypatch.setattr(store, "load", lambda figure: change(stored(figure)))
     assert REGISTER[id].judge().verdict == verdict

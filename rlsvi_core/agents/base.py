@@ -1,6 +1,8 @@
-r"""What all episodic agents share: the loop of Algorithms 2, 4 and 5, and the choice of an action.
+r"""What all agents share: the choice of an action, and the loop of Algorithms 2, 4, 5 and 8.
 
-The three loops differ in one line each, the action. One formula covers them:
+Every algorithm here is (what the regression's target is) × (how the estimate becomes an action) ×
+(how time is indexed). The loops of the paper differ in one line each, the action, and one formula
+covers them:
 
 .. math::
     \mathbb P(a \mid s) = \frac{\epsilon}{A} + (1 - \epsilon)\,
@@ -15,17 +17,18 @@ happens, so one changed action does not shift all later draws.
 
 import math
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.random import Generator
 
-from ..compiled import jit
-from ..mdp import FiniteMDP, draw, first_state, last_reward, step
-from ..regression import check_positive
+from .. import checks
+from ..compiled import Floats, Ints, jit
+from ..mdp import FiniteMDP, draw
 
 
 @jit
-def action_probabilities(q, epsilon, eta, out):
+def action_probabilities(q: Floats, epsilon: float, eta: float, out: Floats) -> None:
     """Fill ``out`` with the law of the action, given the action values q at a state."""
     A = q.shape[0]
     top = -np.inf
@@ -43,12 +46,19 @@ def action_probabilities(q, epsilon, eta, out):
 
 
 @jit
-def values(Phi, theta, h, s, q):
-    """Fill q with Q_h(s, ·) = Φ_h(s, ·) θ_h."""
+def choose(q: Floats, epsilon: float, eta: float, p: Floats, rng: Generator) -> int:
+    """Draw an action by its value; ``p`` is scratch space."""
+    action_probabilities(q, epsilon, eta, p)
+    return draw(p, rng.random())
+
+
+@jit
+def values(rows: Floats, theta: Floats, q: Floats) -> None:
+    """Fill q with rows · θ, one value an action."""
     for a in range(q.shape[0]):
         total = 0.0
-        for k in range(theta.shape[1]):
-            total += Phi[h, s, a, k] * theta[h, k]
+        for k in range(theta.shape[0]):
+            total += rows[a, k] * theta[k]
         q[a] = total
 
 
@@ -58,130 +68,199 @@ ENDED = -1  # in place of a next state: the episode is over and nothing follows
 class Run(NamedTuple):
     """What a stretch of learning did, one entry an episode."""
 
-    reward: np.ndarray  # realised Σ_h r_h
-    expected: np.ndarray  # exact expected reward of the policy that was played
-    furthest: np.ndarray  # largest state index visited
+    reward: Floats  # realised Σ_h r_h
+    expected: Floats  # exact expected reward of the policy that was played; NaN if not asked for
+    claimed: Floats  # what the agent's own values promised for it, likewise
+    opening: Ints  # the first action
+    length: Ints  # steps
+    furthest: Ints  # largest state index visited; −1 where states are not numbers
 
 
-class Agent(ABC):
-    """An episodic agent with weights θ_h and action values Q_h = Φ_h θ_h.
+def blank(episodes: int) -> Run:
+    nothing = np.full((2, episodes), np.nan)
+    opening, length, furthest = np.zeros((3, episodes), np.int64)
+    return Run(np.zeros(episodes), *nothing, opening, length, furthest)
 
-    Any environment can drive it: ``plan()`` before each episode, ``act(h, s)`` for an action,
-    ``observe(h, s, a, r, s_next)`` after each step. In the last period, r includes the terminal
-    reward. An episode that ends before period H says so with ``s_next=None``: nothing of value
-    follows. ``learn`` does all of this against a FiniteMDP.
+
+class Environment(Protocol):
+    """What an agent can learn in."""
+
+    def start(self, rng: Generator) -> Any:
+        """Begin an episode; returns the first state."""
+
+    def step(self, h: int, s: Any, a: int, rng: Generator) -> tuple[float, Any, bool]:
+        """Returns the reward, the next state, and whether the episode is over."""
+
+
+class Agent(Protocol):
+    """What every learning agent offers.
+
+    ``plan()`` before each episode, ``act(h, s)`` for an action, ``observe(h, s, a, r, s_next)``
+    after each step: any environment can drive it so. h counts the steps of an episode from zero.
+    ``s_next=None`` says that the episode is over and nothing of value follows; in the last period
+    of a finite horizon r includes the terminal reward. ``learn`` does all of this.
     """
 
-    def __init__(self, Phi, lam: float, sigma: float, *, sample: bool, epsilon: float = 0.0,
-                 eta: float = 0.0, first_episode: str = "zero", rng=None):
-        Phi = np.ascontiguousarray(Phi, dtype=float)
-        if Phi.ndim != 4 or 0 in Phi.shape or not np.isfinite(Phi).all():
-            raise ValueError(f"Phi must be a finite (H, S, A, K) array; it has shape {Phi.shape}. "
-                             f"rlsvi_core.features makes such arrays.")
-        check_positive(lam=lam, sigma=sigma)
-        number = (int, float, np.number)
-        if not (isinstance(epsilon, number) and 0 <= epsilon <= 1):
-            raise ValueError(f"epsilon is a probability, a number from 0 to 1; it is {epsilon!r}. "
-                             f"0 is greedy, 1 uniformly random.")
-        if not (isinstance(eta, number) and 0 <= eta < math.inf):
-            raise ValueError(f"eta is a temperature, a number of at least 0; it is {eta!r}. "
-                             f"0 is greedy.")
-        if first_episode not in ("zero", "prior"):
-            raise ValueError(f"first_episode must be 'zero' (the footnote's rule) or 'prior' "
-                             f"(Algorithm 1 as printed); it is {first_episode!r}. Choose one "
-                             f"of the two.")
-        self.Phi, self.lam, self.sigma, self.sample = Phi, float(lam), float(sigma), sample
-        self.epsilon, self.eta, self.first_episode = float(epsilon), float(eta), first_episode
-        self.H, self.S, self.A, self.K = Phi.shape
+    def plan(self) -> None: ...
+
+    def act(self, h: int, s: Any) -> int: ...
+
+    def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None: ...
+
+    def learn(self, env: Any, episodes: int, rng: Any = None, *, exact: bool = False) -> Run: ...
+
+
+class LinearAgent(ABC):
+    """The loop, for agents whose values are linear in some weights.
+
+    ``sample`` says whether they act on a draw from the posterior (RLSVI) or on its mean (LSVI).
+    ``first_episode="zero"`` is the footnote's rule (weights 0 before any data, so the first episode
+    is uniformly random); ``"prior"`` is what Algorithm 1 alone gives, a draw from the prior.
+    """
+
+    def __init__(self, lam: float, sigma: float, *, sample: bool, epsilon: float = 0.0,
+                 eta: float = 0.0, first_episode: str = "zero", rng: Any = None) -> None:
+        checks.positive(lam=lam, sigma=sigma)
+        checks.one_of("first_episode", first_episode, ("zero", "prior"), mend="'zero' is the "
+                      "footnote's rule, 'prior' Algorithm 1 as printed.")
+        self.lam, self.sigma, self.sample = float(lam), float(sigma), sample
+        self.epsilon = checks.between("epsilon", epsilon, 0, 1, mend="It is a probability: 0 is "
+                                      "greedy, 1 uniformly random.")
+        self.eta = checks.between("eta", eta, 0, math.inf, mend="It is a temperature; 0 is greedy.")
+        if epsilon > 0 and eta > 0:
+            checks.fail("an agent dithers in one way", f"epsilon is {epsilon:g} (Algorithm 5) and "
+                        f"eta {eta:g} (Algorithm 4)", "Choose one and leave the other 0.")
+        self.first_episode = first_episode
         self.rng = np.random.default_rng(rng)
-        self.theta = np.zeros((self.H, self.K))
         self.transitions = 0  # how many have been observed
+
+    @property
+    def waits(self) -> bool:
+        """Whether the weights stay 0 because nothing has been seen."""
+        return self.transitions == 0 and not (self.sample and self.first_episode == "prior")
+
+    def __repr__(self) -> str:
+        how = (f"RLSVI, lam={self.lam:g}, sigma={self.sigma:g}" if self.sample else
+               f"LSVI, lam={self.lam:g}" + f", epsilon={self.epsilon:g}" * (self.epsilon > 0)
+               + f", eta={self.eta:g}" * (self.eta > 0))
+        return f"{type(self).__name__}({how}; {self.transitions} transitions seen)"
 
     @abstractmethod
     def _estimate(self) -> None:
-        """Set theta from the data of all episodes so far."""
+        """Set the weights from all that was observed."""
+
+    @abstractmethod
+    def act(self, h: int, s: Any) -> int:
+        """Choose an action for state s in step h of the current episode."""
+
+    @abstractmethod
+    def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
+        """Take in one transition."""
+
+    def plan(self) -> None:
+        """Fix the weights for the coming episode."""
+        if not self.waits:
+            self._estimate()
+
+    @property
+    def Q(self) -> Floats:
+        """The action values of this episode, an (H, S, A) array, where states are numbers."""
+        raise NotImplementedError(f"{type(self).__name__} has no table of states")
+
+    def policy(self) -> Floats:
+        """The law of the actions in this episode, an (H, S, A) array."""
+        p = np.empty_like(Q := self.Q)
+        for h, s in np.ndindex(Q.shape[:2]):
+            action_probabilities(Q[h, s], self.epsilon, self.eta, p[h, s])
+        return p
+
+    def learn(self, env: Any, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
+        """Algorithm 2: plan, play an episode, remember it, repeat.
+
+        Parameters
+        ----------
+        env : an environment with ``start`` and ``step`` (see :class:`Environment`).
+        episodes : how many. Call it again to go on; pass the same environment generator.
+        rng : the environment's generator or its seed.
+        exact : also evaluate each episode's policy by dynamic programming (finite MDPs).
+
+        Returns
+        -------
+        Run
+            One entry an episode.
+        """
+        episodes = checks.whole("episodes", episodes, mend="Pass episodes=1000, say.")
+        rng, run = np.random.default_rng(rng), blank(episodes)
+        for i in range(episodes):
+            self.plan()
+            if exact:
+                run.expected[i] = env.initial @ env.evaluate(self.policy())[0]
+                run.claimed[i] = env.initial @ self.Q[0].max(axis=1)
+            s, h, ended = env.start(rng), 0, False
+            number = isinstance(s, (int, np.integer))
+            run.furthest[i] = s if number else -1
+            while not ended:
+                a = self.act(h, s)
+                r, s_next, ended = env.step(h, s, a, rng)
+                self.observe(h, s, a, r, None if ended else s_next)
+                run.reward[i] += r
+                run.opening[i] = a if h == 0 else run.opening[i]
+                s, h = s_next, h + 1
+                run.furthest[i] = max(run.furthest[i], s) if number else -1
+            run.length[i] = h
+        return run
+
+
+class TableAgent(LinearAgent):
+    """An agent for S states, A actions and H periods with weights θ_h and Q_h = Φ_h θ_h.
+
+    ``Phi`` is the (H, S, A, K) table of features; see ``rlsvi_core.features``.
+    """
+
+    def __init__(self, Phi: Any, lam: float, sigma: float, **options: Any) -> None:
+        self.Phi = checks.array("Phi", Phi, (None, None, None, None), mend="It is a finite "
+                                "(H, S, A, K) array; rlsvi_core.features makes such arrays.")
+        super().__init__(lam, sigma, **options)
+        self.H, self.S, self.A, self.K = self.Phi.shape
+        self.theta = np.zeros((self.H, self.K))
+        self._q, self._p = np.empty((2, self.A))
 
     @abstractmethod
     def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
         """Take in one transition; s_next is ENDED if nothing follows."""
 
-    def plan(self) -> None:
-        """Fix the weights for the coming episode."""
-        if self.transitions > 0 or (self.sample and self.first_episode == "prior"):
-            self._estimate()
-
     def observe(self, h: int, s: int, a: int, r: float, s_next: int | None) -> None:
-        """Take in one transition."""
-        ended = s_next is None
-        self._check_indices(h=(h, self.H), s=(s, self.S), a=(a, self.A),
-                            s_next=(0 if ended else s_next, self.S))
-        if not math.isfinite(r):
-            raise ValueError(f"a reward must be finite; r is {r!r} in period {h}. Clip or drop it "
-                             f"before the agent sees it.")
-        self._remember(h, s, a, float(r), ENDED if ended else s_next)
+        """Take in one transition; ``s_next=None`` if nothing of value follows it."""
+        follows = ENDED if s_next is None else s_next
+        checks.indices(h=(h, self.H), s=(s, self.S), a=(a, self.A),
+                       s_next=(max(follows, 0) if s_next is None else follows, self.S))
+        checks.finite(r=r)
+        self._remember(h, s, a, float(r), follows)
         self.transitions += 1
 
     def act(self, h: int, s: int) -> int:
         """Choose an action for state s in period h of the current episode."""
-        self._check_indices(h=(h, self.H), s=(s, self.S))
-        q, p = np.empty(self.A), np.empty(self.A)
-        values(self.Phi, self.theta, h, s, q)
-        action_probabilities(q, self.epsilon, self.eta, p)
-        return draw(p, self.rng.random())
+        checks.indices(h=(h, self.H), s=(s, self.S))
+        values(self.Phi[h, s], self.theta[h], self._q)
+        return choose(self._q, self.epsilon, self.eta, self._p, self.rng)
 
     @property
-    def Q(self) -> np.ndarray:
+    def Q(self) -> Floats:
         """The action values of this episode, Q_h = Φ_h θ_h, an (H, S, A) array."""
         Q = np.empty((self.H, self.S, self.A))
         for h, s in np.ndindex(self.H, self.S):
-            values(self.Phi, self.theta, h, s, Q[h, s])
+            values(self.Phi[h, s], self.theta[h], Q[h, s])
         return Q
 
-    def policy(self) -> np.ndarray:
-        """The law of the actions in this episode, an (H, S, A) array."""
-        Q = self.Q
-        p = np.empty_like(Q)
-        for h, s in np.ndindex(self.H, self.S):
-            action_probabilities(Q[h, s], self.epsilon, self.eta, p[h, s])
-        return p
+    def _prepare(self, mdp: FiniteMDP, episodes: int, rng: Any) -> tuple[Generator, Run]:
+        """What ``learn`` checks and makes before compiled code sees it."""
+        check_fits((self.H, self.S, self.A), mdp)
+        episodes = checks.whole("episodes", episodes, mend="Pass episodes=1000, say.")
+        return np.random.default_rng(rng), blank(episodes)
 
-    def learn(self, mdp: FiniteMDP, episodes: int, rng=None, *, exact: bool = False) -> Run:
-        """Algorithm 2: plan, play an episode greedily, remember it, repeat.
 
-        Call it again to go on; pass the same environment generator. ``exact=True`` also evaluates
-        each episode's policy by dynamic programming (``expected`` is NaN otherwise).
-        """
-        self._check_fits(mdp, episodes)
-        rng, m = np.random.default_rng(rng), mdp.model
-        reward, expected = np.zeros(episodes), np.full(episodes, np.nan)
-        furthest = np.zeros(episodes, np.int64)
-        for i in range(episodes):
-            self.plan()
-            if exact:
-                expected[i] = m.initial @ mdp.evaluate(self.policy())[0]
-            s = furthest[i] = first_state(m, rng)
-            for h in range(self.H):
-                a = self.act(h, s)
-                r, s_next = step(m, h, s, a, rng)
-                if h == self.H - 1:
-                    r += last_reward(m, s_next, rng)
-                self.observe(h, s, a, r, s_next)
-                reward[i] += r
-                s = s_next
-                furthest[i] = max(furthest[i], s)
-        return Run(reward, expected, furthest)
-
-    @staticmethod
-    def _check_indices(**indices: tuple[int, int]) -> None:
-        for name, (value, size) in indices.items():
-            if not (isinstance(value, (int, np.integer)) and 0 <= value < size):
-                raise IndexError(f"{name} must be one of 0, …, {size - 1}; it is {value!r}. "
-                                 f"The basis has axes (H, S, A, K).")
-
-    def _check_fits(self, mdp: FiniteMDP, episodes: int) -> None:
-        if (mdp.H, mdp.S, mdp.A) != self.Phi.shape[:3]:
-            raise ValueError(f"the basis is for (H, S, A) = {self.Phi.shape[:3]}; the MDP has "
-                             f"{(mdp.H, mdp.S, mdp.A)}. Make the basis from this MDP's Q.")
-        if not (isinstance(episodes, (int, np.integer)) and episodes >= 0):
-            raise ValueError(f"episodes must be a whole number of at least 0; it is {episodes!r}. "
-                             f"Pass episodes=1000, say.")
+def check_fits(shape: tuple[int, ...], mdp: Any) -> None:
+    if not isinstance(mdp, FiniteMDP) or (mdp.H, mdp.S, mdp.A) != shape:
+        checks.fail(f"the features are for a FiniteMDP with (H, S, A) = {shape}",
+                    f"the environment is {mdp!r}", "Make the features from this MDP's Q, or drive "
+                    "the agent by plan, act and observe.")

@@ -13,16 +13,20 @@ drawn anew for each episode, leaves the fit random where data are missing.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
-from ..compiled import jit
+from ..compiled import Array, Floats, Ints, jit
 from ..regression import add_row, solve
-from .base import ENDED, Agent, values
+from .base import ENDED, TableAgent, values
+
+__all__ = ["BootstrapAgent"]
 
 
 @jit
-def _fit(Phi, s, a, r, s_next, drawn, count, zeta, root, theta):
+def _fit(Phi: Floats, s: Ints, a: Ints, r: Floats, s_next: Ints, drawn: Ints, count: Ints,
+         zeta: Floats, root: float, theta: Floats) -> None:
     """Rotate the rows drawn into the prior's factor, period by period from the last."""
     H, _, A, K = Phi.shape
     q, row = np.empty(A), np.empty(K + 1)
@@ -35,36 +39,47 @@ def _fit(Phi, s, a, r, s_next, drawn, count, zeta, root, theta):
                 row[k] = Phi[h, s[h, i], a[h, i], k]
             row[K] = r[h, i]
             if h < H - 1 and s_next[h, i] != ENDED:
-                values(Phi, theta, h + 1, s_next[h, i], q)
+                values(Phi[h + 1, s_next[h, i]], theta[h + 1], q)
                 row[K] += q.max()
             add_row(U, row)
         theta[h] = U[:, K]
         solve(U, theta[h])
 
 
-class BootstrapAgent(Agent):
+class BootstrapAgent(TableAgent):
     """Keeps every transition; greedy actions, ties at random.
 
-    ``resample`` draws the rows with replacement, ``random_prior`` draws ζ; one without the other
-    shows what each of the two is good for.
+    Parameters
+    ----------
+    Phi : (H, S, A, K) table of features.
+    lam, sigma : as for RLSVI; only λσ² and, for the random prior, λ matter.
+    resample, random_prior : draw the rows with replacement; draw ζ. One without the other shows
+        what each of the two is good for.
+
+    Examples
+    --------
+    >>> from rlsvi_core import chain, features
+    >>> agent = BootstrapAgent(features.tabular(chain(4)), resample=True, random_prior=True, rng=0)
+    >>> agent.learn(chain(4), 100, rng=1).reward.sum() > 10
+    np.True_
     """
 
-    def __init__(self, Phi, lam: float = 1.0, sigma: float = 0.1, *, resample: bool,
-                 random_prior: bool, rng=None):
+    def __init__(self, Phi: Any, lam: float = 1.0, sigma: float = 0.1, *, resample: bool,
+                 random_prior: bool, rng: Any = None) -> None:
         super().__init__(Phi, lam, sigma, sample=True, rng=rng)
         self.resample, self.random_prior = resample, random_prior
         self._count = np.zeros(self.H, np.int64)
-        self._room = [np.zeros((self.H, 64), kind) for kind in (int, int, float, int)]
+        self._room: list[Array] = [np.zeros((self.H, 64), kind) for kind in (int, int, float, int)]
 
-    def _remember(self, h, *transition):
+    def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
         i = self._count[h]
         if i == self._room[0].shape[1]:
             self._room = [np.hstack([column, np.zeros_like(column)]) for column in self._room]
-        for column, value in zip(self._room, transition, strict=True):
+        for column, value in zip(self._room, (s, a, r, s_next), strict=True):
             column[h, i] = value
         self._count[h] += 1
 
-    def _estimate(self):
+    def _estimate(self) -> None:
         zeta = np.zeros((self.H, self.K))
         if self.random_prior:
             zeta = self.rng.standard_normal(zeta.shape) / math.sqrt(self.lam)
@@ -72,5 +87,6 @@ class BootstrapAgent(Agent):
         drawn = np.tile(np.arange(n), (self.H, 1))
         if self.resample:  # a period without data has nothing to draw
             drawn = self.rng.integers(np.maximum(self._count, 1)[:, None], size=drawn.shape)
-        _fit(self.Phi, *self._room, drawn, self._count, zeta,
+        s, a, r, s_next = self._room
+        _fit(self.Phi, s, a, r, s_next, drawn, self._count, zeta,
              math.sqrt(self.lam) * self.sigma, self.theta)

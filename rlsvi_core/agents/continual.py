@@ -27,150 +27,175 @@ K-vector :math:`g(s') = \sum_{\tau: s_{\tau+1} = s'} \phi_\tau` a state, whateve
 
 import math
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from numpy.random import Generator
 
-from ..compiled import jit
+from .. import checks
+from ..compiled import Floats, Ints, jit
 from ..discounted import DiscountedMDP
-from ..mdp import draw, first_state, step
-from ..regression import add_row, check_positive, solve, solve_transposed
-from .base import action_probabilities
-from .verbatim import posterior
+from ..mdp import Model, first_state, step
+from ..regression import GaussianPosterior, add_row, solve, solve_transposed
+from .base import choose, values
+
+__all__ = ["ContinualAgent", "FastContinual", "Steps", "VerbatimContinual", "printed"]
 
 
 def printed(gamma: float) -> float:
-    """The autocorrelation ρ of line 3 as printed."""
+    """The autocorrelation ρ of line 3 as printed.
+
+    Examples
+    --------
+    >>> round(printed(0.99), 2)
+    0.14
+    """
     return math.sqrt(1.0 - gamma**2)
 
 
 class Steps(NamedTuple):
-    """What a stretch of learning did, one entry a step."""
+    """What a stretch of life did, one entry a step."""
 
-    state: np.ndarray  # and, last, the state it led to
-    action: np.ndarray
-    reward: np.ndarray
+    state: Ints  # and, last, the state it led to
+    action: Ints
+    reward: Floats
 
 
 class ContinualAgent(ABC):
-    """Drive it with ``act(s)`` and ``observe(s, a, r, s_next)``, or let it ``learn``."""
+    """Lives without episodes: ``act``, ``observe`` and ``plan`` after every step, or ``learn``.
 
-    def __init__(self, Phi, gamma: float, rho: float, lam: float = 1.0, sigma: float = 0.1, *,
-                 epsilon: float = 0.0, rng=None):
-        Phi = np.ascontiguousarray(Phi, dtype=float)
-        if Phi.ndim != 3 or 0 in Phi.shape or not np.isfinite(Phi).all():
-            raise ValueError(f"Phi must be a finite (S, A, K) array; it has shape {Phi.shape}. "
-                             f"np.eye(S * A).reshape(S, A, -1) is the tabular one.")
-        check_positive(lam=lam, sigma=sigma)
-        for name, value in (("gamma", gamma), ("rho", rho), ("epsilon", epsilon)):
-            if not 0 <= value <= 1:
-                raise ValueError(f"{name} must lie between 0 and 1; it is {value!r}. Use "
-                                 f"rho=gamma for lasting perturbations, rho=0 for fresh ones.")
-        self.Phi, self.gamma, self.rho = Phi, float(gamma), float(rho)
-        self.lam, self.sigma, self.epsilon = float(lam), float(sigma), float(epsilon)
-        self.S, self.A, self.K = Phi.shape
+    Parameters
+    ----------
+    Phi : (S, A, K) table of features.
+    gamma : the discount factor.
+    rho : the correlation of consecutive perturbations; see above.
+    lam, sigma : as for RLSVI.
+    epsilon : the probability of a uniformly random action.
+    """
+
+    def __init__(self, Phi: Any, gamma: float, rho: float, lam: float = 1.0, sigma: float = 0.1, *,
+                 epsilon: float = 0.0, rng: Any = None) -> None:
+        self.Phi = checks.array("Phi", Phi, (None, None, None), mend="It is a finite (S, A, K) "
+                                "array; np.eye(S * A).reshape(S, A, -1) is the tabular one.")
+        checks.positive(lam=lam, sigma=sigma)
+        mend = "Use rho=gamma for lasting perturbations, rho=0 for fresh ones."
+        self.gamma, self.rho, self.epsilon = (checks.between(name, value, 0, 1, mend=mend)
+                                              for name, value in (("gamma", gamma), ("rho", rho),
+                                                                  ("epsilon", epsilon)))
+        self.lam, self.sigma = float(lam), float(sigma)
+        self.S, self.A, self.K = self.Phi.shape
         self.rng = np.random.default_rng(rng)
         self.theta, self.w = np.zeros(self.K), np.zeros(self.K)
+        self._q, self._p = np.empty((2, self.A))
+
+    def __repr__(self) -> str:
+        return (f"{type(self).__name__}(gamma={self.gamma:g}, rho={self.rho:g}, lam={self.lam:g}, "
+                f"sigma={self.sigma:g}, epsilon={self.epsilon:g})")
 
     @abstractmethod
-    def _update(self, s: int, a: int, r: float, s_next: int) -> None:
-        """Algorithm 13: from θ̃_t, w_t and the newest transition to θ̃_{t+1}, w_{t+1}."""
+    def plan(self) -> None:
+        """Algorithm 13: from θ̃_t and w_t to θ̃_{t+1} and w_{t+1}, after the newest transition."""
 
-    def observe(self, s: int, a: int, r: float, s_next: int) -> None:
-        """Take in one transition and estimate anew."""
-        self._check_indices(s=(s, self.S), a=(a, self.A), s_next=(s_next, self.S))
-        if not math.isfinite(r):
-            raise ValueError(f"a reward must be finite; r is {r!r} in state {s}. Clip or drop it "
-                             f"before the agent sees it.")
-        self._update(s, a, float(r), s_next)
+    @abstractmethod
+    def _remember(self, s: int, a: int, r: float, s_next: int) -> None:
+        """Take in one transition."""
 
-    def act(self, s: int) -> int:
+    def observe(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
+        """Take in one transition; h counts steps and is not used."""
+        checks.indices(s=(s, self.S), a=(a, self.A), s_next=(s_next, self.S))
+        checks.finite(r=r)
+        self._remember(s, a, float(r), s_next)
+
+    def act(self, h: int, s: int) -> int:
         """A greedy action, ties at random (with probability ε any action)."""
-        self._check_indices(s=(s, self.S))
-        p = np.empty(self.A)
-        action_probabilities(self.Phi[s] @ self.theta, self.epsilon, 0.0, p)
-        return draw(p, self.rng.random())
+        checks.indices(s=(s, self.S))
+        values(self.Phi[s], self.theta, self._q)
+        return choose(self._q, self.epsilon, 0.0, self._p, self.rng)
 
-    def learn(self, mdp: DiscountedMDP, steps: int, rng=None, start: int | None = None) -> Steps:
-        """Live for so many steps. To go on, call again with the generator and the last state."""
-        if (mdp.S, mdp.A) != (self.S, self.A):
-            raise ValueError(f"the basis is for (S, A) = {(self.S, self.A)}; the MDP has "
-                             f"{(mdp.S, mdp.A)}. Make the basis for this MDP.")
-        if not (isinstance(steps, (int, np.integer)) and steps >= 0):
-            raise ValueError(f"steps must be a whole number of at least 0; it is {steps!r}. Pass "
-                             f"steps=1000, say.")
-        self._check_indices(start=(0 if start is None else start, self.S))
+    def learn(self, mdp: DiscountedMDP, steps: int, rng: Any = None,
+              start: int | None = None) -> Steps:
+        """Live for so many steps. To go on, call again with the generator and the last state.
+
+        Parameters
+        ----------
+        mdp : where.
+        steps : how long.
+        rng : the environment's generator or its seed.
+        start : the state to begin in; by default drawn from the MDP's law of s_0.
+
+        Returns
+        -------
+        Steps
+            One entry a step.
+        """
+        if not isinstance(mdp, DiscountedMDP) or (mdp.S, mdp.A) != (self.S, self.A):
+            checks.fail(f"the features are for a DiscountedMDP with (S, A) = {(self.S, self.A)}",
+                        f"the environment is {mdp!r}", "Make the features for this MDP.")
+        steps = checks.whole("steps", steps, mend="Pass steps=1000, say.")
+        checks.indices(start=(0 if start is None else start, self.S))
         rng = np.random.default_rng(rng)
         done = Steps(np.zeros(steps + 1, np.int64), np.zeros(steps, np.int64), np.zeros(steps))
         done.state[0] = first_state(mdp.model, rng) if start is None else start
         self._live(mdp.model, rng, done)
         return done
 
-    def _live(self, model, rng, done: Steps) -> None:
-        """Act, observe, repeat; fills in ``done``."""
+    def _live(self, model: Model, rng: Generator, done: Steps) -> None:
+        """Act, observe, plan, repeat; fills in ``done``."""
         for t in range(done.action.size):
             s = int(done.state[t])
-            a = done.action[t] = self.act(s)
+            a = done.action[t] = self.act(t, s)
             done.reward[t], done.state[t + 1] = step(model, 0, s, a, rng)
-            self.observe(s, a, done.reward[t], done.state[t + 1])
-
-    @staticmethod
-    def _check_indices(**indices: tuple[int, int]) -> None:
-        for name, (value, size) in indices.items():
-            if not (isinstance(value, (int, np.integer)) and 0 <= value < size):
-                raise IndexError(f"{name} must be one of 0, …, {size - 1}; it is {value!r}. The "
-                                 f"basis has axes (S, A, K).")
+            self.observe(t, s, a, done.reward[t], done.state[t + 1])
+            self.plan()
 
 
 class VerbatimContinual(ContinualAgent):
     """Keeps every transition and solves the printed problem after each step."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.data = []
+        self.data: list[tuple[int, int, float, int]] = []
 
-    def _update(self, s, a, r, s_next):
+    def _remember(self, s: int, a: int, r: float, s_next: int) -> None:
         self.data.append((s, a, r, s_next))
+
+    def plan(self) -> None:
         s, a, r, s_next = (np.array(column) for column in zip(*self.data, strict=True))
         V = (self.Phi @ self.theta).max(axis=1)
         A, b = self.Phi[s, a], r + self.gamma * V[s_next]
-        mean, L = posterior(A, b, self.lam, self.sigma)
-        noise = solve_triangular(L, self.rng.standard_normal(self.K), lower=True, trans="T")
+        posterior = GaussianPosterior(self.K, self.lam, self.sigma).add_rows(A, b)
+        noise = posterior.sample(self.rng) - posterior.mean
         self.w = self.rho * self.w + math.sqrt(1 - self.rho**2) * noise
-        self.theta = mean + self.w
+        self.theta = posterior.mean + self.w
 
 
 class Sums(NamedTuple):
     """Everything the past has to say."""
 
-    U: np.ndarray  # (K, K) factor of M
-    c: np.ndarray  # (K,) Σ φ r
-    g: np.ndarray  # (S, K) Σ φ over transitions into s'
-    seen: np.ndarray  # (S,) whether any led there
+    U: Floats  # (K, K) factor of M
+    c: Floats  # (K,) Σ φ r
+    g: Floats  # (S, K) Σ φ over transitions into s'
+    seen: Floats  # (S,) whether any led there
 
 
 @jit
-def _q(Phi, theta, s, q):
-    for a in range(q.shape[0]):
-        q[a] = 0.0
-        for k in range(theta.shape[0]):
-            q[a] += Phi[s, a, k] * theta[k]
-
-
-@jit
-def _update(Phi, data, gamma, rho, sigma, rng, theta, w, s, a, r, s_next):
-    S, A, K = Phi.shape
-    q, row = np.empty(A), Phi[s, a].copy()
+def _observe(Phi: Floats, data: Sums, s: int, a: int, r: float, s_next: int, row: Floats) -> None:
     data.seen[s_next] = True
-    for k in range(K):
+    for k in range(row.shape[0]):
+        row[k] = Phi[s, a, k]
         data.c[k] += r * row[k]
         data.g[s_next, k] += row[k]
     add_row(data.U, row)
-    x = data.c.copy()
+
+
+@jit
+def _estimate(Phi: Floats, data: Sums, gamma: float, rho: float, sigma: float, rng: Generator,
+              theta: Floats, w: Floats, row: Floats) -> None:
+    S, A, K = Phi.shape
+    q, x = np.empty(A), data.c.copy()
     for i in range(S):
         if data.seen[i]:
-            _q(Phi, theta, i, q)
+            values(Phi[i], theta, q)
             V = q.max()
             for k in range(K):
                 x[k] += gamma * V * data.g[i, k]
@@ -185,32 +210,37 @@ def _update(Phi, data, gamma, rho, sigma, rng, theta, w, s, a, r, s_next):
 
 
 @jit
-def _live(model, Phi, data, gamma, rho, sigma, epsilon, rng, agent_rng, theta, w, state, action,
-          reward):
-    A = Phi.shape[1]
-    q, p = np.empty(A), np.empty(A)
-    for t in range(reward.shape[0]):
-        s = state[t]
-        _q(Phi, theta, s, q)
-        action_probabilities(q, epsilon, 0.0, p)
-        a = draw(p, agent_rng.random())
+def _live(model: Model, Phi: Floats, data: Sums, gamma: float, rho: float, sigma: float,
+          epsilon: float, rng: Generator, agent_rng: Generator, theta: Floats, w: Floats,
+          done: Steps) -> None:
+    A, K = Phi.shape[1:]
+    q, p, row = np.empty(A), np.empty(A), np.empty(K)
+    for t in range(done.reward.shape[0]):
+        s = done.state[t]
+        values(Phi[s], theta, q)
+        a = choose(q, epsilon, 0.0, p, agent_rng)
         r, s_next = step(model, 0, s, a, rng)
-        _update(Phi, data, gamma, rho, sigma, agent_rng, theta, w, s, a, r, s_next)
-        action[t], reward[t], state[t + 1] = a, r, s_next
+        _observe(Phi, data, s, a, r, s_next, row)
+        _estimate(Phi, data, gamma, rho, sigma, agent_rng, theta, w, row)
+        done.action[t], done.reward[t], done.state[t + 1] = a, r, s_next
 
 
 class FastContinual(ContinualAgent):
     """Keeps sums, not data; the same interface and the same weights as ``VerbatimContinual``."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._row = np.empty(self.K)
         self._data = Sums(math.sqrt(self.lam) * self.sigma * np.eye(self.K), np.zeros(self.K),
                           np.zeros((self.S, self.K)), np.zeros(self.S, np.bool_))
 
-    def _update(self, s, a, r, s_next):
-        _update(self.Phi, self._data, self.gamma, self.rho, self.sigma, self.rng, self.theta,
-                self.w, s, a, r, s_next)
+    def _remember(self, s: int, a: int, r: float, s_next: int) -> None:
+        _observe(self.Phi, self._data, s, a, r, s_next, self._row)
 
-    def _live(self, model, rng, done):
+    def plan(self) -> None:
+        _estimate(self.Phi, self._data, self.gamma, self.rho, self.sigma, self.rng, self.theta,
+                  self.w, self._row)
+
+    def _live(self, model: Model, rng: Generator, done: Steps) -> None:
         _live(model, self.Phi, self._data, self.gamma, self.rho, self.sigma, self.epsilon, rng,
-              self.rng, self.theta, self.w, *done)
+              self.rng, self.theta, self.w, done)

@@ -1,4 +1,4 @@
-r"""Algorithms 1 and 3 at a cost that does not grow with the number of episodes.
+r"""Algorithms 1 and 3 for a table of features, at a cost that does not grow with the episodes.
 
 Write :math:`\phi_i = \Phi_h(s_{ih}, a_{ih})`. The regression of period h needs
 :math:`M = \sum_i \phi_i^\top \phi_i + \lambda\sigma^2 I`, whose triangular factor U takes one new
@@ -19,55 +19,63 @@ Accuracy: :math:`A^\top b` is a sum, so its rounding is amplified by up to
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
-from ..compiled import jit
-from ..mdp import draw, first_state, last_reward, period, step
+from ..compiled import Array, Floats, Ints, jit
+from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
 from ..regression import add_row, solve, solve_transposed
-from .base import ENDED, Agent, Run, action_probabilities, values
+from .base import ENDED, Run, TableAgent, action_probabilities, choose, values
 
 
 class Statistics(NamedTuple):
     """Everything the past has to say."""
 
-    U: np.ndarray  # (H, K, K) factor of M
-    c: np.ndarray  # (H, K) Σ φ r
-    g: np.ndarray  # (H, S, K) Σ φ over transitions into s'
-    followed: np.ndarray  # (H, S) the states that ever followed period h, in order of first visit
-    count: np.ndarray  # (H,) how many those are
-    seen: np.ndarray  # (H, S) whether s' is among them
+    U: Floats  # (H, K, K) factor of M
+    c: Floats  # (H, K) Σ φ r
+    g: Floats  # (H, S, K) Σ φ over transitions into s'
+    followed: Ints  # (H, S) the states that ever followed period h, in order of first visit
+    number: Ints  # (H,) how many there are
+    seen: Array  # (H, S) whether s' is among them
 
 
 @jit
-def _add_next_values(Phi, theta, data, h, x):
+def _add_next_values(Phi: Floats, theta: Floats, data: Statistics, h: int, x: Floats) -> None:
     """Add Σ_{s'} V_{h+1}(s') g_h(s') to x, over the states that have followed period h.
 
-    Two states at a time: their sums do not wait for each other.
+    Four states at a time: their sums do not wait for each other.
     """
-    _, _, g, followed, count, _ = data
-    K = x.shape[0]
-    for i in range((count[h] + 1) // 2):
-        s, t = followed[h, 2 * i], followed[h, min(2 * i + 1, count[h] - 1)]
-        V_s, V_t = -np.inf, -np.inf
+    _, _, g, followed, number, _ = data
+    K, last = x.shape[0], number[h] - 1
+    for i in range(0, last + 1, 4):
+        s0, s1 = followed[h, i], followed[h, min(i + 1, last)]
+        s2, s3 = followed[h, min(i + 2, last)], followed[h, min(i + 3, last)]
+        V0, V1, V2, V3 = -np.inf, -np.inf, -np.inf, -np.inf
         for a in range(Phi.shape[2]):
-            Q_s, Q_t = 0.0, 0.0
+            q0, q1, q2, q3 = 0.0, 0.0, 0.0, 0.0
             for k in range(K):
-                Q_s += Phi[h + 1, s, a, k] * theta[h + 1, k]
-                Q_t += Phi[h + 1, t, a, k] * theta[h + 1, k]
-            V_s, V_t = max(V_s, Q_s), max(V_t, Q_t)
-        if s == t:  # an odd one out
-            V_t = 0.0
+                weight = theta[h + 1, k]
+                q0 += Phi[h + 1, s0, a, k] * weight
+                q1 += Phi[h + 1, s1, a, k] * weight
+                q2 += Phi[h + 1, s2, a, k] * weight
+                q3 += Phi[h + 1, s3, a, k] * weight
+            V0, V1, V2, V3 = max(V0, q0), max(V1, q1), max(V2, q2), max(V3, q3)
+        V1 = V1 if i + 1 <= last else 0.0  # beyond the last one nothing is added
+        V2 = V2 if i + 2 <= last else 0.0
+        V3 = V3 if i + 3 <= last else 0.0
         for k in range(K):
-            x[k] += V_s * g[h, s, k] + V_t * g[h, t, k]
+            x[k] = (x[k] + (V0 * g[h, s0, k] + V1 * g[h, s1, k])) + (
+                V2 * g[h, s2, k] + V3 * g[h, s3, k])
 
 
 @jit
-def _estimate(Phi, data, noise, rng, theta):
+def _estimate(Phi: Floats, data: Statistics, noise: float, rng: Generator,
+              theta: Floats) -> None:
     """Algorithm 1 (noise = σ) or Algorithm 3 (noise = 0)."""
     U, c = data.U, data.c
-    H, _, _, K = Phi.shape
+    H, K = c.shape
     for h in range(H - 1, -1, -1):
         x = theta[h]
         for k in range(K):
@@ -82,36 +90,40 @@ def _estimate(Phi, data, noise, rng, theta):
 
 
 @jit
-def _observe(Phi, data, h, s, a, r, s_next, row):
+def _observe(Phi: Floats, data: Statistics, h: int, s: int, a: int, r: float, s_next: int,
+             row: Floats) -> None:
     """Add one transition to the sums; ``row`` is scratch space of length K."""
-    U, c, g, followed, count, seen = data
+    U, c, g, followed, number, seen = data
     for k in range(row.shape[0]):
         row[k] = Phi[h, s, a, k]
         c[h, k] += r * row[k]
     if s_next != ENDED:
         if not seen[h, s_next]:
             seen[h, s_next] = True
-            followed[h, count[h]] = s_next
-            count[h] += 1
+            followed[h, number[h]] = s_next
+            number[h] += 1
         for k in range(row.shape[0]):
             g[h, s_next, k] += row[k]
     add_row(U[h], row)
 
 
 @jit
-def _expected_reward(model, Phi, theta, epsilon, eta):
-    """The exact expected reward of the episode's policy, pushing π forward through it."""
+def expected_reward(model: Model, Phi: Floats, theta: Floats, epsilon: float,
+                    eta: float) -> tuple[float, float]:
+    """The exact expected reward of the episode's policy, pushing π forward through it; and what
+    the values themselves promise."""
     H, S, A, _ = Phi.shape
-    q, p = np.empty(A), np.empty(A)
+    q, p = np.empty((2, A))
     here, there = model.initial.copy(), np.zeros(S)
-    total = 0.0
+    total, claimed = 0.0, 0.0
     for h in range(H):
         t = period(model.successor, h)
         there[:] = 0.0
         for s in range(S):
             if here[s] == 0.0:
                 continue
-            values(Phi, theta, h, s, q)
+            values(Phi[h, s], theta[h], q)
+            claimed += here[s] * q.max() if h == 0 else 0.0
             action_probabilities(q, epsilon, eta, p)
             for a in range(A):
                 for b in range(model.successor.shape[3]):
@@ -121,57 +133,59 @@ def _expected_reward(model, Phi, theta, epsilon, eta):
         here, there = there, here
     for s in range(S):
         total += here[s] * model.terminal[s]
-    return total
+    return total, claimed
 
 
 @jit
-def _learn(model, Phi, data, theta, noise, epsilon, eta, skip_first, exact, rng, agent_rng,
-           reward, expected, furthest):
-    H, _, A, K = Phi.shape
+def _learn(model: Model, Phi: Floats, data: Statistics, theta: Floats, noise: float,
+           epsilon: float, eta: float, waits: bool, exact: bool, rng: Generator,
+           agent_rng: Generator, run: Run) -> None:
+    H, S, A, K = Phi.shape
     q, p, row = np.empty(A), np.empty(A), np.empty(K)
-    for i in range(reward.shape[0]):
-        if i > 0 or not skip_first:
+    for i in range(run.reward.shape[0]):
+        if i > 0 or not waits:
             _estimate(Phi, data, noise, agent_rng, theta)
         if exact:
-            expected[i] = _expected_reward(model, Phi, theta, epsilon, eta)
+            run.expected[i], run.claimed[i] = expected_reward(model, Phi, theta, epsilon, eta)
         s = first_state(model, rng)
-        furthest[i] = s
+        run.furthest[i], run.length[i] = s, H
         for h in range(H):
-            values(Phi, theta, h, s, q)
-            action_probabilities(q, epsilon, eta, p)
-            a = draw(p, agent_rng.random())
+            values(Phi[h, s], theta[h], q)
+            a = choose(q, epsilon, eta, p, agent_rng)
             r, s_next = step(model, h, s, a, rng)
             if h == H - 1:
                 r += last_reward(model, s_next, rng)
             _observe(Phi, data, h, s, a, r, s_next, row)
-            reward[i] += r
+            run.reward[i] += r
+            if h == 0:
+                run.opening[i] = a
             s = s_next
-            furthest[i] = max(furthest[i], s)
+            run.furthest[i] = max(run.furthest[i], s)
 
 
-class FastAgent(Agent):
+class FiniteAgent(TableAgent):
     """Keeps sums, not data; the same interface and the same weights as ``VerbatimAgent``."""
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        H, S, K = self.H, self.S, self.K
+    def __init__(self, Phi: Any, lam: float, sigma: float, **options: Any) -> None:
+        super().__init__(Phi, lam, sigma, **options)
+        H, S, _, K = self.Phi.shape
         self._noise = self.sigma if self.sample else 0.0
         self._data = Statistics(
             U=np.tile(math.sqrt(self.lam) * self.sigma * np.eye(K), (H, 1, 1)),
             c=np.zeros((H, K)), g=np.zeros((H, S, K)), followed=np.zeros((H, S), np.int64),
-            count=np.zeros(H, np.int64), seen=np.zeros((H, S), np.bool_))
+            number=np.zeros(H, np.int64), seen=np.zeros((H, S), np.bool_))
+        self._row: Array = np.empty(K)
 
-    def _remember(self, h, s, a, r, s_next):
-        _observe(self.Phi, self._data, h, s, a, r, s_next, np.empty(self.K))
+    def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
+        _observe(self.Phi, self._data, h, s, a, r, s_next, self._row)
 
-    def _estimate(self):
+    def _estimate(self) -> None:
         _estimate(self.Phi, self._data, self._noise, self.rng, self.theta)
 
-    def learn(self, mdp, episodes, rng=None, *, exact=False):
-        self._check_fits(mdp, episodes)
-        run = Run(np.zeros(episodes), np.full(episodes, np.nan), np.zeros(episodes, np.int64))
-        skip_first = self.transitions == 0 and not (self.sample and self.first_episode == "prior")
-        _learn(mdp.model, self.Phi, self._data, self.theta, self._noise, self.epsilon, self.eta,
-               skip_first, exact, np.random.default_rng(rng), self.rng, *run)
-        self.transitions += episodes * self.H
+    def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *,
+              exact: bool = False) -> Run:
+        rng, run = self._prepare(env, episodes, rng)
+        _learn(env.model, self.Phi, self._data, self.theta, self._noise, self.epsilon, self.eta,
+               self.waits, exact, rng, self.rng, run)
+        self.transitions += len(run.reward) * self.H
         return run

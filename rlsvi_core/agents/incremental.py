@@ -32,26 +32,29 @@ Two forms, as for the batch agents. ``VerbatimIncremental`` keeps :math:`\Sigma^
 import math
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy.linalg import cho_solve, solve_triangular
 
-from ..compiled import jit
-from ..mdp import draw, first_state, last_reward, step
+from .. import checks
+from ..compiled import Floats, jit
+from ..mdp import FiniteMDP, Model, first_state, last_reward, step
 from ..regression import add_row, solve
-from .base import ENDED, Agent, Run, action_probabilities, values
-from .finite import _expected_reward
+from .base import ENDED, Run, TableAgent, choose, values
+from .finite import expected_reward
+
+__all__ = ["FastIncremental", "IncrementalAgent", "VerbatimIncremental", "incremental"]
 
 
-class IncrementalAgent(Agent):
+class IncrementalAgent(TableAgent):
     """``nu`` is the step size: a number, or a function of the episode l = 0, 1, …"""
 
-    def __init__(self, Phi, lam: float, sigma: float, nu: float | Callable[[int], float], *,
-                 prior: str = "forgotten", first_episode: str = "prior", rng=None):
+    def __init__(self, Phi: Any, lam: float, sigma: float, nu: float | Callable[[int], float], *,
+                 prior: str = "forgotten", first_episode: str = "prior", rng: Any = None) -> None:
         super().__init__(Phi, lam, sigma, sample=True, first_episode=first_episode, rng=rng)
-        if prior not in ("forgotten", "kept"):
-            raise ValueError(f"prior must be 'forgotten' (as printed) or 'kept'; it is {prior!r}. "
-                             f"Choose one of the two.")
+        checks.one_of("prior", prior, ("forgotten", "kept"), mend="'forgotten' is as printed.")
         self.nu, self.prior = nu, prior
         self._seen = np.zeros(self.H, np.int64)  # episodes that reached period h
         self._step_size(0)
@@ -59,36 +62,36 @@ class IncrementalAgent(Agent):
     def _step_size(self, l: int) -> float:
         nu = self.nu(l) if callable(self.nu) else self.nu
         if not 0 <= nu < 1:
-            raise ValueError(f"a step size must lie in [0, 1); nu is {nu!r} in episode {l}. 0 "
-                             f"keeps everything; 1 would leave a covariance that is not finite.")
+            checks.fail("a step size must lie in [0, 1)", f"nu is {nu!r} in episode {l}", "0 keeps "
+                        "everything; 1 would leave a covariance that is not finite.")
         return float(nu)
 
-    def _remember(self, h, s, a, r, s_next):
+    def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
         follows = h < self.H - 1 and s_next != ENDED
         V = (self.Phi[h + 1, s_next] @ self.theta[h + 1]).max() if follows else 0.0
         self._update(h, self.Phi[h, s, a], r + V, self._step_size(int(self._seen[h])))
         self._seen[h] += 1
 
     @abstractmethod
-    def _update(self, h: int, phi: np.ndarray, target: float, nu: float) -> None:
+    def _update(self, h: int, phi: Floats, target: float, nu: float) -> None:
         """Forget a little of period h and take in one row."""
 
 
 class VerbatimIncremental(IncrementalAgent):
     """Keeps Σ⁻¹ and y, and solves anew before each episode."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.precision = np.tile(self.lam * np.eye(self.K), (self.H, 1, 1))  # Σ⁻¹
         self.y = np.zeros((self.H, self.K))
 
-    def _update(self, h, phi, target, nu):
+    def _update(self, h: int, phi: Floats, target: float, nu: float) -> None:
         self.precision[h] = (1 - nu) * self.precision[h] + np.outer(phi, phi) / self.sigma**2
         self.y[h] = (1 - nu) * self.y[h] + target * phi / self.sigma**2
         if self.prior == "kept":
             self.precision[h] += nu * self.lam * np.eye(self.K)
 
-    def _estimate(self):
+    def _estimate(self) -> None:
         for h in reversed(range(self.H)):  # in the order in which Algorithm 1 draws
             L = np.linalg.cholesky(self.precision[h])
             z = self.rng.standard_normal(self.K)
@@ -97,7 +100,7 @@ class VerbatimIncremental(IncrementalAgent):
 
 
 @jit
-def _add(U, phi, target, nu, kept, row):
+def _add(U: Floats, phi: Floats, target: float, nu: float, kept: float, row: Floats) -> None:
     """Forget and take in one row; ``kept`` is √λ σ if the prior stays, else 0."""
     K = phi.shape[0]
     for i in range(K):
@@ -115,7 +118,7 @@ def _add(U, phi, target, nu, kept, row):
 
 
 @jit
-def _sample(U, sigma, rng, theta):
+def _sample(U: Floats, sigma: float, rng: Generator, theta: Floats) -> None:
     H, K = theta.shape
     for h in range(H - 1, -1, -1):
         for k in range(K):
@@ -124,64 +127,84 @@ def _sample(U, sigma, rng, theta):
 
 
 @jit
-def _learn(model, Phi, U, theta, sigma, nu, kept, skip_first, exact, rng, agent_rng, reward,
-           expected, furthest):
+def _learn(model: Model, Phi: Floats, U: Floats, theta: Floats, sigma: float, nu: Floats,
+           kept: float, waits: bool, exact: bool, rng: Generator, agent_rng: Generator,
+           run: Run) -> None:
     H, _, A, K = Phi.shape
     q, p, row = np.empty(A), np.empty(A), np.empty(K + 1)
-    for i in range(reward.shape[0]):
-        if i > 0 or not skip_first:
+    for i in range(run.reward.shape[0]):
+        if i > 0 or not waits:
             _sample(U, sigma, agent_rng, theta)
         if exact:
-            expected[i] = _expected_reward(model, Phi, theta, 0.0, 0.0)
+            run.expected[i], run.claimed[i] = expected_reward(model, Phi, theta, 0.0, 0.0)
         s = first_state(model, rng)
-        furthest[i] = s
+        run.furthest[i], run.length[i] = s, H
         for h in range(H):
-            values(Phi, theta, h, s, q)
-            action_probabilities(q, 0.0, 0.0, p)
-            a = draw(p, agent_rng.random())
+            values(Phi[h, s], theta[h], q)
+            a = choose(q, 0.0, 0.0, p, agent_rng)
             r, s_next = step(model, h, s, a, rng)
             V = 0.0
             if h < H - 1:
-                values(Phi, theta, h + 1, s_next, q)
+                values(Phi[h + 1, s_next], theta[h + 1], q)
                 V = q.max()
             else:
                 r += last_reward(model, s_next, rng)
-            _add(U[h], Phi[h, s, a], r + V, nu[i], kept, row)
-            reward[i] += r
+            _add(U[h], Phi[h, s, a], r + V, nu[i, h], kept, row)
+            run.reward[i] += r
+            if h == 0:
+                run.opening[i] = a
             s = s_next
-            furthest[i] = max(furthest[i], s)
+            run.furthest[i] = max(run.furthest[i], s)
 
 
 class FastIncremental(IncrementalAgent):
     """Keeps the factor; the same interface and the same weights as ``VerbatimIncremental``."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         root = math.sqrt(self.lam) * self.sigma
         self._kept = root if self.prior == "kept" else 0.0
         self._U = np.tile(root * np.eye(self.K, self.K + 1), (self.H, 1, 1))
+        self._row = np.empty(self.K + 1)
 
-    def _update(self, h, phi, target, nu):
-        _add(self._U[h], phi, target, nu, self._kept, np.empty(self.K + 1))
+    def _update(self, h: int, phi: Floats, target: float, nu: float) -> None:
+        _add(self._U[h], phi, target, nu, self._kept, self._row)
 
-    def _estimate(self):
+    def _estimate(self) -> None:
         _sample(self._U, self.sigma, self.rng, self.theta)
 
-    def learn(self, mdp, episodes, rng=None, *, exact=False):
-        self._check_fits(mdp, episodes)
-        l = int(self._seen[0])
-        nu = np.array([self._step_size(l + i) for i in range(episodes)])
-        run = Run(np.zeros(episodes), np.full(episodes, np.nan), np.zeros(episodes, np.int64))
-        skip_first = self.transitions == 0 and self.first_episode == "zero"
-        _learn(mdp.model, self.Phi, self._U, self.theta, self.sigma, nu, self._kept, skip_first,
-               exact, np.random.default_rng(rng), self.rng, *run)
-        self._seen += episodes
-        self.transitions += episodes * self.H
+    def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *,
+              exact: bool = False) -> Run:
+        rng, run = self._prepare(env, episodes, rng)
+        first = int(self._seen.min())  # periods that fewer episodes reached are behind
+        sizes = np.array([self._step_size(l) for l in range(
+            first, int(self._seen.max()) + len(run.reward))])
+        nu = sizes[self._seen - first + np.arange(len(run.reward))[:, None]]
+        _learn(env.model, self.Phi, self._U, self.theta, self.sigma, nu, self._kept, self.waits,
+               exact, rng, self.rng, run)
+        self._seen += len(run.reward)
+        self.transitions += len(run.reward) * self.H
         return run
 
 
-def incremental(Phi, lam: float = 1.0, sigma: float = 0.1, nu: float | Callable = 0.0, *,
-                prior: str = "forgotten", first_episode: str = "prior", rng=None,
-                form: type[IncrementalAgent] = FastIncremental) -> IncrementalAgent:
-    """Incremental RLSVI with step size ν_l and greedy actions (Algorithm 2)."""
-    return form(Phi, lam, sigma, nu, prior=prior, first_episode=first_episode, rng=rng)
+def incremental(Phi: Any, lam: float = 1.0, sigma: float = 0.1,
+                nu: float | Callable[[int], float] = 0.0, *,
+                form: type[IncrementalAgent] = FastIncremental, **options: Any) -> IncrementalAgent:
+    """Incremental RLSVI with greedy actions (Algorithm 2).
+
+    Parameters
+    ----------
+    Phi : (H, S, A, K) table of features.
+    lam, sigma : as for RLSVI.
+    nu : the step size, a number or a function of the episode l = 0, 1, …
+    form : which of the two forms.
+    options : ``prior`` ("forgotten" as printed, or "kept"), ``first_episode``, ``rng``.
+
+    Examples
+    --------
+    >>> from rlsvi_core import chain, features
+    >>> agent = incremental(features.tabular(chain(4)), nu=0.01, rng=0)
+    >>> agent.learn(chain(4), 100, rng=1).reward.sum() > 10
+    np.True_
+    """
+    return form(Phi, lam, sigma, nu, **options)

@@ -1,54 +1,55 @@
-r"""Section 6.3: least-squares agents for the recommendation engine, one small regression a product.
+r"""Section 6.3, appendix E: agents for the recommendation engine, one small regression a product.
 
 The basis is :math:`\phi_m(x, a) = 1\{a = m\}` and :math:`\phi_{mn}(x, a) = x_n 1\{a = m\}`,
-:math:`K = N^2 + N` features a period. Sorted by product, a row is zero outside the block of its own
-product, so :math:`A^\top A` is block diagonal: K-dimensional regression is N independent ones
-of dimension N + 1, with rows :math:`(1, x)`. Two forms, the same weights from the same draws:
+:math:`K = N^2 + N` features a period: the map :class:`Products`. Sorted by product, a row is
+zero outside the block of its own product, so :math:`A^\top A` is block diagonal: K-dimensional
+regression is N independent ones of dimension N + 1, with rows :math:`(1, x)`. ``ProductAgent``
+keeps a triangular factor for each block and, for the targets, how often each product led to each
+state. By :math:`x' = x \pm e_a` the pair (x', a) fixes row and reward, so
 
-- ``DenseAgent`` rebuilds A and b from all data and solves with K columns, as printed;
-- ``BlockAgent`` keeps a triangular factor for each block and, for the targets, how often each
-  product led to each state. By :math:`x' = x \pm e_a` the pair (x', a) fixes row and reward, so
+.. math:: (A^\top b)_a = c_a + \sum_{x'} n_h(x', a)\, \tilde V_{h+1}(x')\, (1, x' \mp e_a)^\top,
 
-  .. math:: (A^\top b)_a = c_a + \sum_{x'} n_h(x', a)\, \tilde V_{h+1}(x')\, (1, x' \mp e_a)^\top,
+with one term for each state that ever followed. An episode's cost is bounded by the number of
+states, not by the number of episodes.
 
-  with one term for each state that ever followed. An episode's cost is bounded by the number of
-  states, not by the number of episodes.
+RLSVI samples the weights, LSVI takes their mean and dithers. The **linear contextual bandit** is
+RLSVI with :math:`\gamma = 0`: its target is the reward alone. As printed its mean has the ridge
+:math:`\lambda\sigma^2` where its covariance has :math:`\lambda`; the posterior of the paper's own
+model has :math:`\lambda` in both. ``lam_of_mean=lam * sigma**2`` is the printed one.
 
-One posterior, many algorithms: RLSVI samples the weights, LSVI takes their mean and dithers, the
-linear bandit (``bandits``) is RLSVI without :math:`\tilde V_{h+1}`. Only products the customer has
-not seen are compared, in acting and in :math:`\tilde V`. Three switches undo a choice that the
-text leaves open: ``over="all"`` lets the target's maximum range over all N products,
-``weights="shared"`` pools the periods into one regression (swept H times, the last θ acting in
-every period), and ``dislike=-1`` codes rewards as −1/+1 instead of 0/1.
+Only products the customer has not seen are compared, in acting and in :math:`\tilde V`. Three
+switches undo a choice that the text leaves open: ``over="all"`` of the feature map lets the
+target's maximum range over all N products, ``weights="shared"`` pools the periods into one
+regression (swept H times, the last θ acting in every period), and ``dislike=-1`` codes rewards as
+−1/+1 instead of 0/1.
+
+The **Bernoulli bandit** is Thompson sampling with a Beta posterior for each product. It sorts the
+products by sampled popularity before the customer arrives and never looks at her answers while it
+serves her: a fixed order, which earns J/2 whatever it has learned (see ``envs.recommender``).
 """
 
 import math
-from abc import ABC, abstractmethod
-from typing import Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from numpy.random import Generator
 
-from ..compiled import jit
+from .. import checks
+from ..compiled import Array, Floats, Ints, jit
 from ..envs.recommender import Recommender, States, answer, number_of_states
-from ..mdp import draw
-from ..regression import add_row, check_positive, solve, solve_transposed
-from .base import action_probabilities
-from .verbatim import posterior
+from ..features import FeatureMap
+from ..regression import add_row, solve, solve_transposed
+from .base import LinearAgent, Run, blank, choose
+from .verbatim import checked_choices
+
+__all__ = ["BernoulliBandit", "ProductAgent", "Products"]
 
 NEGLIGIBLE = 1e-14  # states less likely than this are left out: an error below 1e-9 likes
 
 
-class Run(NamedTuple):
-    """What a stretch of learning did, one entry an episode."""
-
-    likes: np.ndarray  # realised
-    expected: np.ndarray  # exact expected likes of the policy that was played
-    opening: np.ndarray  # the product shown first
-
-
 @jit
-def _choose(theta, x, epsilon, eta, products, q, p, rng):
+def _choose(theta: Floats, x: Array, epsilon: float, eta: float, products: Ints, q: Floats,
+            p: Floats, rng: Generator) -> int:
     """Draw an unseen product by its value (1, x) · θ[:, a]."""
     N, count = x.shape[0], 0
     for a in range(N):
@@ -58,12 +59,12 @@ def _choose(theta, x, epsilon, eta, products, q, p, rng):
                 if x[n] != 0:
                     q[count] += x[n] * theta[1 + n, a]
             count += 1
-    action_probabilities(q[:count], epsilon, eta, p[:count])
-    return products[draw(p[:count], rng.random())]
+    return int(products[choose(q[:count], epsilon, eta, p[:count], rng)])
 
 
 @jit
-def _values(theta, inverse, products, h, multiply, q):
+def _values(theta: Floats, inverse: Floats, products: Ints, h: int, multiply: bool,
+            q: Floats) -> None:
     """Fill q[i, j] with the value of unseen product i after the answers j on a set of products.
 
     A value is a sum of weights, each with its answer's sign; each further product doubles the row.
@@ -80,7 +81,7 @@ def _values(theta, inverse, products, h, multiply, q):
 
 
 @jit
-def _softmax_numerators(q, size, eta):
+def _softmax_numerators(q: Floats, size: int, eta: float) -> None:
     """Turn values into e^{(Q − max Q)/η}, or into marks on the maximisers if η = 0."""
     for j in range(size):
         top = -np.inf
@@ -94,7 +95,8 @@ def _softmax_numerators(q, size, eta):
 
 
 @jit
-def expected_likes(states, P, theta, epsilon, eta, mass):
+def expected_likes(states: States, P: Floats, theta: Floats, epsilon: float, eta: float,
+                   mass: Floats) -> float:
     """Expected likes of the policy of θ, pushing probability forward; ``mass`` is scratch.
 
     The law of an action is that of ``action_probabilities``, for all answers on a set at once.
@@ -139,7 +141,7 @@ def expected_likes(states, P, theta, epsilon, eta, mass):
 
 
 @jit
-def greedy_likes(states, P, theta):
+def greedy_likes(states: States, P: Floats, theta: Floats) -> float:
     """The same for greedy actions, over the 2^H − 1 states they reach; −1 if there is a tie."""
     x, products, _, following = states
     H, _, N = theta.shape
@@ -168,162 +170,11 @@ def greedy_likes(states, P, theta):
 
 
 @jit
-def evaluate(states, P, theta, epsilon, eta, mass):
+def evaluate(states: States, P: Floats, theta: Floats, epsilon: float, eta: float,
+             mass: Floats) -> float:
     """Expected likes, by the cheaper way where there is one."""
     likes = greedy_likes(states, P, theta) if epsilon == 0.0 and eta == 0.0 else -1.0
     return likes if likes >= 0.0 else expected_likes(states, P, theta, epsilon, eta, mass)
-
-
-class BasisAgent(ABC):
-    """An agent with weights θ_h and values Q_h(x, a) = (1, x) · θ_h[:, a]: N products, J periods.
-
-    ``plan()`` before each customer, ``act(x)`` for a product, ``observe(x, a, liked)`` after her
-    answer; ``learn`` does all of this. The period is the number of products she has seen.
-    ``ridges`` are added to A'A: one for all, or one for the mean and one for the noise.
-    """
-
-    def __init__(self, N: int, J: int, ridges: tuple[float, ...], noise: float, *,
-                 bootstrap: bool = True, epsilon: float = 0.0, eta: float = 0.0,
-                 dislike: float = 0.0, over: Literal["unseen", "all"] = "unseen",
-                 weights: Literal["per period", "shared"] = "per period", rng=None):
-        for name, value in (("N", N), ("J", J)):
-            if not (isinstance(value, (int, np.integer)) and 1 <= value <= N):
-                raise ValueError(f"{name} must be a whole number from 1 to N; it is {value!r}. "
-                                 f"The paper has N=10 and J=5.")
-        if not (0 <= epsilon <= 1 and 0 <= eta < math.inf and epsilon * eta == 0):
-            raise ValueError(f"dither by a probability epsilon or a temperature eta, not both; "
-                             f"epsilon is {epsilon!r} and eta {eta!r}. 0 is greedy.")
-        if over not in ("unseen", "all") or weights not in ("per period", "shared"):
-            raise ValueError(f"over is 'unseen' or 'all', weights 'per period' or 'shared'; they "
-                             f"are {over!r} and {weights!r}. The first of each is the default.")
-        self.N, self.J, self.ridges, self.noise, self.bootstrap = N, J, ridges, noise, bootstrap
-        self.epsilon, self.eta, self.dislike = float(epsilon), float(eta), float(dislike)
-        self.over, self.weights = over, weights
-        self.rng = np.random.default_rng(rng)
-        self.theta = np.zeros((J, N + 1, N))
-        self.transitions = 0
-
-    @abstractmethod
-    def _estimate(self) -> None:
-        """Set theta from the data of all customers so far."""
-
-    @abstractmethod
-    def _remember(self, x: np.ndarray, a: int, liked: bool) -> None:
-        """Take in one answer."""
-
-    def plan(self) -> None:
-        """Fix the weights for the next customer; θ = 0 for the first, as in the footnote."""
-        if self.transitions > 0:
-            self._estimate()
-
-    def act(self, x) -> int:
-        """Choose a product for a customer in state x."""
-        N, h = self.N, np.count_nonzero(x)
-        return int(_choose(self.theta[h], np.asarray(x, np.int8), self.epsilon, self.eta,
-                           np.empty(N, np.int64), np.empty(N), np.empty(N), self.rng))
-
-    def observe(self, x, a: int, liked: bool) -> None:
-        x = np.asarray(x, np.int8)
-        if x.shape != (self.N,) or np.count_nonzero(x) >= self.J or x[a] != 0:
-            raise ValueError(f"observe needs the state before the product was shown: fewer than "
-                             f"J={self.J} answers and x[{a}] = 0; x is {x.tolist()}. Copy x "
-                             f"before the customer answers.")
-        self._remember(x, a, liked)
-        self.transitions += 1
-
-    def learn(self, customers: Recommender, episodes: int, rng=None, *,
-              exact: bool | np.ndarray = False) -> Run:
-        """Plan, serve a customer, remember her answers, repeat. Call it again to go on.
-
-        ``exact=True`` evaluates each episode's policy over all states it can reach; an array says
-        for which episodes. ``expected`` is NaN for the others.
-        """
-        self._check_fits(customers)
-        rng, run = np.random.default_rng(rng), _blank(episodes)
-        states, P, exact = _exact_part(customers, episodes, exact)
-        mass = np.empty(len(states.x) + 1)
-        for i in range(episodes):
-            self.plan()
-            if exact[i]:
-                run.expected[i] = evaluate(states, P, self.theta, self.epsilon, self.eta, mass)
-            x = np.zeros(self.N, np.int8)
-            for h in range(self.J):
-                a, before = self.act(x), x
-                liked, x = customers.show(x, a, rng)
-                self.observe(before, a, liked)
-                run.likes[i] += liked
-                run.opening[i] = a if h == 0 else run.opening[i]
-        return run
-
-    def _check_fits(self, customers: Recommender) -> None:
-        if (customers.N, customers.J) != (self.N, self.J):
-            raise ValueError(f"the agent is for (N, J) = {(self.N, self.J)}; these customers have "
-                             f"{(customers.N, customers.J)}. Make one agent for each size.")
-
-
-def _blank(episodes: int) -> Run:
-    return Run(np.zeros(episodes), np.full(episodes, np.nan), np.zeros(episodes, np.int64))
-
-
-def _exact_part(customers: Recommender, episodes: int, exact) -> tuple:
-    """States, P(a | x) and which episodes to evaluate; nothing is enumerated if none is."""
-    exact = np.broadcast_to(exact, episodes).astype(np.bool_)
-    if exact.any():
-        return customers.states, customers.P, exact
-    nothing = np.zeros((0, customers.N))
-    return (States(nothing.astype(np.int8), nothing.astype(np.int64), np.zeros(1, np.int64),
-                   np.zeros((0, customers.N, 2), np.int32)), nothing, exact)
-
-
-# --------------------------------------------------------------------------- as printed
-
-def features(X: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """Rows of K = N² + N features, product by product: φ_a and then φ_an for all n."""
-    rows = np.zeros((len(X), X.shape[1], X.shape[1] + 1))
-    rows[np.arange(len(X)), a] = np.column_stack([np.ones(len(X)), X])
-    return rows.reshape(len(X), -1)
-
-
-class DenseAgent(BasisAgent):
-    """Keeps every answer and solves the printed K-dimensional problem before each customer."""
-
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self._data = [([], [], [], []) for _ in range(self.J)]
-
-    def _remember(self, x, a, liked):
-        after = x.copy()
-        after[a] = 1 if liked else -1
-        reward = 1.0 if liked else self.dislike
-        for column, value in zip(self._data[np.count_nonzero(x)], (x, a, reward, after),
-                                 strict=True):
-            column.append(value)
-
-    def _next_values(self, theta, X):
-        """Ṽ(x) = max_a Q(x, a), over unseen products or over all."""
-        Q = theta[0] + X @ theta[1:]
-        return (Q if self.over == "all" else np.where(X == 0, Q, -np.inf)).max(axis=1)
-
-    def _estimate(self):
-        sigma, z = self.noise or 1.0, np.zeros(self.theta[0].size)
-        theta = np.zeros_like(self.theta)
-        for h in reversed(range(self.J)):
-            rows = []
-            for t in (range(self.J) if self.weights == "shared" else (h,)):
-                x, a, r, after = (np.array(column) for column in self._data[t])
-                follows = np.zeros(len(r))
-                if self.bootstrap and h < self.J - 1 and t < self.J - 1:  # the bandit stops here
-                    follows = self._next_values(theta[h + 1], after)
-                rows.append((features(x, a), r + follows))
-            A, b = (np.concatenate(part) for part in zip(*rows, strict=True))
-            mean, _ = posterior(A, b, self.ridges[0] / sigma**2, sigma)
-            _, L = posterior(A, b, self.ridges[-1] / sigma**2, sigma)
-            if self.noise > 0:
-                z = self.rng.standard_normal(z.size)
-            theta[h] = (mean + solve_triangular(L, z, lower=True, trans="T")).reshape(
-                self.N, self.N + 1).T
-        self.theta = np.broadcast_to(theta[0], theta.shape).copy() if (
-            self.weights == "shared") else theta
 
 
 # --------------------------------------------------------------------------- block by block
@@ -332,17 +183,17 @@ class Statistics(NamedTuple):
     """Everything the past has to say. States that followed are nodes of a tree: from the root,
     one edge for each answer, in the order of the products."""
 
-    U: np.ndarray  # (F, T, N, N + 1, N + 2) factors of A'A + ridge, with U^{-T} Σ φ r appended
-    child: np.ndarray  # (M, 2N) the node after an answer on product n: dislike 2n, like 2n + 1
-    shown: np.ndarray  # (M, J) the products of a node
-    sign: np.ndarray  # (M, J) the answers
-    count: np.ndarray  # (M, J) how often each of its products was the last
-    followed: np.ndarray  # (J, M) the nodes that ever followed period h
-    number: np.ndarray  # (J + 1,) how many those are; last, the nodes in use
+    U: Array  # (F, T, N, N + 1, N + 2) factors of A'A + ridge, with U^{-T} Σ φ r appended
+    child: Array  # (M, 2N) the node after an answer on product n: dislike 2n, like 2n + 1
+    shown: Array  # (M, J) the products of a node
+    sign: Array  # (M, J) the answers
+    count: Array  # (M, J) how often each of its products was the last
+    followed: Array  # (J, M) the nodes that ever followed period h
+    number: Array  # (J + 1,) how many those are; last, the nodes in use
 
 
 @jit
-def _node(data, x):
+def _node(data: Statistics, x: Array) -> int:
     """The node of state x, made if it is new."""
     _, child, shown, sign, _, _, number = data
     node, depth = 0, 0
@@ -362,7 +213,8 @@ def _node(data, x):
 
 
 @jit
-def _observe(data, x, h, a, r, liked, row):
+def _observe(data: Statistics, x: Array, h: int, a: int, r: float, liked: bool,
+             row: Floats) -> None:
     """Add one answer to the sums; ``row`` is scratch space of length N + 2."""
     U, _, shown, _, count, followed, number = data
     N, t = x.shape[0], h if U.shape[1] > 1 else 0
@@ -386,7 +238,8 @@ def _observe(data, x, h, a, r, liked, row):
 
 
 @jit
-def _add_next_values(data, theta, h, everything, q, b):
+def _add_next_values(data: Statistics, theta: Floats, h: int, everything: bool, q: Floats,
+                     b: Floats) -> None:
     """Add Σ_{x'} n_h(x', a) V(x') (1, x) to b_a, over the states x' that have followed period h;
     V is the maximum of the values that θ gives."""
     _, _, shown, sign, count, followed, number = data
@@ -416,20 +269,23 @@ def _add_next_values(data, theta, h, everything, q, b):
 
 
 @jit
-def _estimate(data, noise, bootstrap, everything, rng, theta):
-    """Algorithm 1 (noise = σ), Algorithm 3 (noise = 0), or, without bootstrap, a bandit."""
+def _estimate(data: Statistics, noise: float, gamma: float, everything: bool, rng: Generator,
+              theta: Floats) -> None:
+    """Algorithm 1 (noise = σ), Algorithm 3 (noise = 0), or, with γ = 0, a bandit."""
     U = data.U
     H, d, N = theta.shape
     apart, shared = U.shape[0] > 1, U.shape[1] < H
     b, q, z = np.empty((N, d)), np.empty(N), np.zeros(d)
     for h in range(H - 1, -1, -1):
         b[:] = 0.0
-        if bootstrap and h < H - 1:  # the one line that the bandit lacks
+        if gamma > 0.0 and h < H - 1:  # the one line that the bandit lacks
             for g in range(H - 1) if shared else range(h, h + 1):
                 _add_next_values(data, theta[h + 1], g, everything, q, b)
         for a in range(N):
             mean, spread, w = U[0, 0 if shared else h, a], U[-1, 0 if shared else h, a], b[a]
-            if bootstrap:
+            if gamma > 0.0:
+                for k in range(d):
+                    w[k] *= gamma
                 solve_transposed(mean, w)
             for k in range(d):
                 z[k] = noise * rng.standard_normal() if noise > 0.0 else 0.0
@@ -445,36 +301,80 @@ def _estimate(data, noise, bootstrap, everything, rng, theta):
 
 
 @jit
-def _learn(beta, gamma, states, P, exact, data, theta, noise, bootstrap, everything, epsilon, eta,
-           dislike, first, rng, agent_rng, likes, expected, opening):
+def _learn(beta: Floats, gamma: Floats, states: States, P: Floats, exact: Array, data: Statistics,
+           theta: Floats, noise: float, discount: float, everything: bool, epsilon: float,
+           eta: float, dislike: float, waits: bool, rng: Generator, agent_rng: Generator,
+           run: Run) -> None:
     H, d, N = theta.shape
     products, q, p, row = np.empty(N, np.int64), np.empty(N), np.empty(N), np.empty(d + 1)
     x, mass = np.zeros(N, np.int8), np.empty(states.x.shape[0] + 1)
-    for i in range(likes.shape[0]):
-        if i > 0 or not first:
-            _estimate(data, noise, bootstrap, everything, agent_rng, theta)
+    for i in range(run.reward.shape[0]):
+        if i > 0 or not waits:
+            _estimate(data, noise, discount, everything, agent_rng, theta)
         if exact[i]:
-            expected[i] = evaluate(states, P, theta, epsilon, eta, mass)
+            run.expected[i] = evaluate(states, P, theta, epsilon, eta, mass)
         x[:] = 0
+        run.length[i], run.furthest[i] = H, -1
         for h in range(H):
             a = _choose(theta[h], x, epsilon, eta, products, q, p, agent_rng)
             liked = answer(beta, gamma, x, a, rng)
             x[a] = 0
             _observe(data, x, h, a, 1.0 if liked else dislike, liked, row)
             x[a] = 1 if liked else -1
-            likes[i] += liked
+            run.reward[i] += liked
             if h == 0:
-                opening[i] = a
+                run.opening[i] = a
 
 
-class BlockAgent(BasisAgent):
-    """Keeps sums, not data; the same interface and the same weights as ``DenseAgent``."""
+def exact_part(customers: Recommender, episodes: int, exact: Any) -> tuple[States, Floats, Array]:
+    """States, P(a | x) and which episodes to evaluate; nothing is enumerated if none is."""
+    wanted = np.broadcast_to(exact, episodes).astype(np.bool_)
+    if wanted.any():
+        return customers.states, customers.P, wanted
+    nothing = np.zeros((0, customers.N))
+    return (States(nothing.astype(np.int8), nothing.astype(np.int64), np.zeros(1, np.int64),
+                   np.zeros((0, customers.N, 2), np.int32)), nothing, wanted)
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        N, J, T = self.N, self.J, self.J if self.weights == "per period" else 1
-        U = [np.tile(math.sqrt(ridge) * np.eye(N + 1, N + 2), (T, N, 1, 1))
-             for ridge in self.ridges]
+
+def _check_customers(customers: Any, N: int, J: int) -> None:
+    if not isinstance(customers, Recommender) or (customers.N, customers.J) != (N, J):
+        checks.fail(f"the agent is for customers with (N, J) = {(N, J)}", f"the environment is "
+                    f"{customers!r}", "Make one agent for each size.")
+
+
+def _checked_state(x: Any, h: int, N: int) -> Array:
+    """A state before a product is shown, as compiled code wants it."""
+    out = np.asarray(x)
+    if out.shape != (N,) or not np.isin(out, (-1, 0, 1)).all() or np.count_nonzero(out) != h:
+        checks.fail(f"a state has an answer −1, 0 or 1 for each of {N} products, and {h} of them "
+                    f"not 0 in period {h}", f"x is {out.tolist()}", "Copy x before the customer "
+                    "answers.")
+    return out.astype(np.int8)
+
+
+class ProductAgent(LinearAgent):
+    """Keeps sums, not data; weights θ_h and values Q_h(x, a) = (1, x) · θ_h[:, a].
+
+    Parameters
+    ----------
+    features : a :class:`Products` map.
+    gamma, weights, lam_of_mean : as for ``VerbatimAgent``; γ = 0 is the linear bandit.
+    dislike : the reward that the regression sees for a dislike.
+    """
+
+    def __init__(self, features: "Products", lam: float, sigma: float, *, sample: bool,
+                 gamma: float = 1.0, weights: str = "per period", dislike: float = 0.0,
+                 lam_of_mean: float | None = None, **options: Any) -> None:
+        super().__init__(lam, sigma, sample=sample, **options)
+        checks.finite(dislike=dislike)
+        self.features, self.N, self.J = features, features.N, features.J
+        self.gamma, self.weights, *_ = checked_choices(gamma, weights, 1, "sample", "known")
+        self.dislike, self.noise = float(dislike), self.sigma if sample else 0.0
+        self.theta = np.zeros((self.J, self.N + 1, self.N))
+        lams = (lam,) if lam_of_mean is None else (lam_of_mean, lam)
+        N, J, T = self.N, self.J, self.J if weights == "per period" else 1
+        U = [np.tile(math.sqrt(one * sigma**2) * np.eye(N + 1, N + 2), (T, N, 1, 1))
+             for one in lams]
         number = np.zeros(J + 1, np.int64)
         number[-1] = 1  # the root
         self._data = Statistics(
@@ -492,37 +392,157 @@ class BlockAgent(BasisAgent):
                  for name in ("child", "shown", "sign", "count")}
         self._data = data._replace(**grown, followed=np.pad(data.followed, ((0, 0), (0, room))))
 
-    def _remember(self, x, a, liked):
+    def _estimate(self) -> None:
+        _estimate(self._data, self.noise, self.gamma, self.features.over == "all", self.rng,
+                  self.theta)
+
+    def act(self, h: int, s: Any) -> int:
+        """Choose a product for a customer in state s = x who has seen h of them."""
+        checks.indices(h=(h, self.J))
+        N, x = self.N, _checked_state(s, h, self.N)
+        return _choose(self.theta[h], x, self.epsilon, self.eta, np.empty(N, np.int64),
+                       np.empty(N), np.empty(N), self.rng)
+
+    def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
+        """Take in one answer: r is 1 for a like, 0 for a dislike."""
+        checks.indices(h=(h, self.J), a=(a, self.N))
+        checks.one_of("r", r, (0, 1), mend="It counts likes.")
+        x = _checked_state(s, h, self.N)
+        if x[a] != 0:
+            checks.fail("a product is shown once", f"x[{a}] is {x[a]}", "Copy x before the "
+                        "customer answers.")
         self._reserve(1)
-        _observe(self._data, x.copy(), np.count_nonzero(x), a, 1.0 if liked else self.dislike,
-                 liked, np.empty(self.N + 2))
+        _observe(self._data, x, h, a, 1.0 if r else self.dislike, bool(r), np.empty(self.N + 2))
+        self.transitions += 1
 
-    def _estimate(self):
-        _estimate(self._data, self.noise, self.bootstrap, self.over == "all", self.rng, self.theta)
-
-    def learn(self, customers, episodes, rng=None, *, exact=False):
-        self._check_fits(customers)
+    def learn(self, env: Recommender, episodes: int, rng: Any = None, *,
+              exact: Any = False) -> Run:
+        """As ever; ``exact`` may be an array that says which episodes to evaluate."""
+        _check_customers(env, self.N, self.J)
+        episodes = checks.whole("episodes", episodes, mend="Pass episodes=1000, say.")
         self._reserve(episodes)
-        run = _blank(episodes)
-        _learn(customers.beta, customers.gamma, *_exact_part(customers, episodes, exact),
-               self._data, self.theta, self.noise, self.bootstrap, self.over == "all",
-               self.epsilon, self.eta, self.dislike, self.transitions == 0,
-               np.random.default_rng(rng), self.rng, *run)
+        run = blank(episodes)
+        _learn(env.beta, env.gamma, *exact_part(env, episodes, exact), self._data, self.theta,
+               self.noise, self.gamma, self.features.over == "all", self.epsilon, self.eta,
+               self.dislike, self.waits, np.random.default_rng(rng), self.rng, run)
         self.transitions += episodes * self.J
         return run
 
 
-# --------------------------------------------------------------------------- the algorithms
+class Products(FeatureMap):
+    """The basis of section 6.3: K = N² + N features, product by product, φ_a and then φ_an.
 
-def rlsvi(N: int, J: int, lam: float = 0.2, sigma: float = 1e-3**0.5, *,
-          form: type[BasisAgent] = BlockAgent, **reading) -> BasisAgent:
-    """Algorithms 1 and 2 on the basis of section 6.3, with the paper's λ = 0.2 and σ² = 10⁻³."""
-    check_positive(lam=lam, sigma=sigma)
-    return form(N, J, (lam * sigma**2,), sigma, **reading)
+    Parameters
+    ----------
+    N, J : products, and how many of them a customer is shown.
+    over : whether a target's maximum is over the ``"unseen"`` products or over ``"all"``.
+
+    Examples
+    --------
+    >>> Products(2, 1)(0, [0, 0]).tolist()
+    [[1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]]
+    """
+
+    def __init__(self, N: int, J: int, over: str = "unseen") -> None:
+        self.N = checks.whole("N", N, 1, mend="The paper has N=10 and J=5.")
+        self.J = self.H = checks.whole("J", J, 1, self.N, mend="A customer sees no product twice.")
+        checks.one_of("over", over, ("unseen", "all"), mend="The first is the default.")
+        self.over, self.K, self.A = over, N * (N + 1), N
+
+    def _rows(self, s: Any, actions: Array) -> Floats:
+        rows = np.zeros((len(actions), self.N, self.N + 1))
+        rows[np.arange(len(actions)), actions] = [1, *s]
+        return rows.reshape(len(actions), -1)
+
+    def legal(self, h: int, s: Any) -> Array:
+        return np.flatnonzero(np.asarray(s) == 0)
+
+    def __call__(self, h: int, s: Any) -> Floats:
+        return self._rows(s, self.legal(h, s))
+
+    def following(self, h: int, s: Any) -> Floats:
+        return self._rows(s, np.arange(self.N)) if self.over == "all" else self(h, s)
 
 
-def lsvi(N: int, J: int, lam: float = 0.2, *, epsilon: float = 0.0, eta: float = 0.0,
-         form: type[BasisAgent] = BlockAgent, **reading) -> BasisAgent:
-    """Algorithm 3 on the same basis, with greedy, ε-greedy (5) or Boltzmann (4) actions."""
-    check_positive(lam=lam)
-    return form(N, J, (lam,), 0.0, epsilon=epsilon, eta=eta, **reading)
+# --------------------------------------------------------------------------- a bandit of its own
+
+@jit
+def fixed_order(states: States, P: Floats, order: Ints, J: int) -> float:
+    """Expected likes of showing products in a fixed order, over the 2^J − 1 states it can reach."""
+    following = states.next
+    here, mass = np.zeros(1, np.int64), np.ones(1)
+    total = 0.0
+    for h in range(J):
+        a = order[h]
+        there, share = np.empty(2 * here.size, np.int64), np.empty(2 * here.size)
+        for i in range(here.size):
+            p = P[here[i], a]
+            total += mass[i] * p
+            for liked in range(2):
+                there[2 * i + liked] = following[here[i], a, liked]
+                share[2 * i + liked] = mass[i] * (p if liked else 1.0 - p)
+        here, mass = there, share
+    return total
+
+
+@jit
+def _serve(beta: Floats, gamma: Floats, J: int, states: States, P: Floats, exact: Array,
+           liked: Floats, disliked: Floats, rng: Generator, agent_rng: Generator,
+           run: Run) -> None:
+    N = liked.shape[0]
+    p, x = np.empty(N), np.zeros(N, np.int8)
+    for i in range(run.reward.shape[0]):
+        for n in range(N):
+            p[n] = agent_rng.beta(liked[n], disliked[n])
+        order = np.argsort(-p)
+        run.opening[i], run.length[i], run.furthest[i] = order[0], J, -1
+        if exact[i]:
+            run.expected[i] = fixed_order(states, P, order, J)
+        x[:] = 0
+        for h in range(J):
+            a = order[h]
+            if answer(beta, gamma, x, a, rng):
+                liked[a] += 1.0
+                run.reward[i] += 1.0
+            else:
+                disliked[a] += 1.0
+
+
+class BernoulliBandit:
+    """Thompson sampling with a uniform prior on how popular each product is.
+
+    Parameters
+    ----------
+    features : a :class:`Products` map, of which only N and J are used.
+    """
+
+    def __init__(self, features: Products, *, rng: Any = None) -> None:
+        self.N, self.J, self.rng = features.N, features.J, np.random.default_rng(rng)
+        self.liked, self.disliked = np.ones(self.N), np.ones(self.N)  # of the Beta posteriors
+        self.order: Array = np.arange(self.N)
+
+    def __repr__(self) -> str:
+        return f"BernoulliBandit(N={self.N}, J={self.J})"
+
+    def plan(self) -> None:
+        """Sample how popular each product is, and sort them by it."""
+        self.order = np.argsort([-self.rng.beta(*pair) for pair in zip(
+            self.liked, self.disliked, strict=True)])
+
+    def act(self, h: int, s: Any) -> int:
+        checks.indices(h=(h, self.J))
+        return int(self.order[h])
+
+    def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
+        checks.indices(a=(a, self.N))
+        checks.one_of("r", r, (0, 1), mend="It counts likes.")
+        (self.liked if r else self.disliked)[a] += 1.0
+
+    def learn(self, env: Recommender, episodes: int, rng: Any = None, *,
+              exact: Any = False) -> Run:
+        """Sample, sort, serve a customer, count her answers, repeat."""
+        _check_customers(env, self.N, self.J)
+        run = blank(checks.whole("episodes", episodes, mend="Pass episodes=1000, say."))
+        _serve(env.beta, env.gamma, self.J, *exact_part(env, episodes, exact), self.liked,
+               self.disliked, np.random.default_rng(rng), self.rng, run)
+        return run

@@ -1,17 +1,17 @@
-r"""Section 5: agents without generalization (:math:`\Phi_h = I`), and the exact regret of each.
+r"""Agents without generalization (:math:`\Phi_h = I`): section 5's RLSVI, LSVI, PSRL and UCBVI.
 
-All play by one rule: before an episode fix :math:`\tilde Q`, then act greedily in it, ties
-uniformly. They differ in :math:`\tilde Q`. Write :math:`n` for the visits to :math:`(s, a, h)`,
+All play by one rule: before an episode fix :math:`\tilde Q`, then act by it, ties uniformly. They
+differ in :math:`\tilde Q`. Write :math:`n` for the visits to :math:`(s, a, h)`,
 :math:`\hat R, \hat P` for what was seen there, :math:`\tilde V_h = \max_a \tilde Q_h`.
 
-- **RLSVI**: the regression of Algorithm 1 is diagonal and has a closed form,
+- **RLSVI**: with one-hot features the regression of Algorithm 1 is diagonal and has a closed form,
 
   .. math::
       \tilde Q_h(s, a) \sim N\Bigl(\frac{n (\hat R + \hat P^\top \tilde V_{h+1})}
-      {n + \lambda\sigma^2},\ \frac{\sigma^2}{n + \lambda\sigma^2}\Bigr).
+      {n + \lambda\sigma^2},\ \frac{\sigma^2}{n + \lambda\sigma^2}\Bigr);
 
-  Before any data this is the prior :math:`N(0, 1/\lambda)`, as Algorithm 1 has it; the footnote's
-  zero would give the same uniformly random first policy.
+  before any data this is the prior :math:`N(0, 1/\lambda)`. **LSVI** is its mean with
+  :math:`\sigma = 1`.
 - **PSRL**: :math:`Q^*` of an MDP drawn from the exact Dirichlet posterior.
 - **UCBVI** (Azar, Osband and Munos 2017, Hoeffding bonus): :math:`\tilde Q_h =
   \min(\tilde Q_h^{old}, 0, \hat R + \hat P^\top \tilde V_{h+1} + c \cdot 7 H \ell / \sqrt n)`
@@ -20,100 +20,102 @@ uniformly. They differ in :math:`\tilde Q`. Write :math:`n` for the visits to :m
   the same bonus serves.
 - **uniform**: :math:`\tilde Q = 0`, so every action is a tie.
 
-``play`` returns, for each episode, :math:`V^*_0 - V^{\tilde\mu}_0` and its part
-:math:`\Delta^{conc} = \tilde V_0 - V^{\tilde\mu}_0`, both averaged over :math:`\pi`; the rest is
-:math:`\Delta^{opt} = V^*_0 - \tilde V_0`.
+RLSVI, LSVI and UCBVI are one value iteration with :math:`\hat R + \hat P^\top\tilde V` shrunk by a
+ridge and raised by :math:`u/\sqrt{n + \text{ridge}}`: :math:`u = \sigma z`, 0, or the bonus. What
+was seen is kept as sums and, for each pair, a list of the states that followed with their counts:
+memory grows with the pairs visited, a plan costs :math:`O(HSA)` and one step of it a successor.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
-from ..compiled import jit
-from ..envs.dirichlet import Counts, DirichletPrior, count, count_last, no_counts, sample_values
-from ..mdp import FiniteMDP, draw, first_state, last_reward, period, step
-from ..regression import check_positive
-from .base import action_probabilities
+from .. import checks
+from ..compiled import Floats, Ints, jit
+from ..envs.dirichlet import Counts, DirichletPrior, no_counts, sample_values
+from ..features import OneHot
+from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
+from .base import ENDED, LinearAgent, Run, action_probabilities, blank, check_fits, choose
 
-RLSVI, PSRL, UCBVI, UNIFORM = range(4)
-
-
-class Rule(NamedTuple):
-    """How an agent gets its Q̃. PSRL alone uses the weights of the prior."""
-
-    kind: int
-    alpha_R: np.ndarray
-    alpha_P: np.ndarray
-    alpha_T: np.ndarray
-    low: float
-    high: float
-    lam: float  # RLSVI
-    sigma: float  # RLSVI
-    bonus: float  # UCBVI: the bonus of a pair seen once
+__all__ = ["TabularAgent", "psrl", "sample_Q", "theorem_1", "ucbvi", "uniform"]
 
 
-@jit
-def _target(counts, h, s, a, V):
-    """n (R̂ + P̂'V), and n."""
-    n, total = 0.0, counts.total[h, s, a]
-    for i in range(V.shape[0]):
-        n += counts.P[h, s, a, i]
-        total += counts.P[h, s, a, i] * V[i]
-    return total, n
+class History(NamedTuple):
+    """All that was seen. The states that followed (s, a, h) are a list, in increasing order."""
+
+    n: Floats  # (H, S, A) visits
+    total: Floats  # (H, S, A) sum of rewards; in the last period with the terminal ones
+    first: Ints  # (H, S, A) the first node of its list, or −1
+    state: Ints  # (M,) of a node: the state that followed
+    number: Floats  # (M,) how often
+    link: Ints  # (M,) the next node, or −1
+    used: Ints  # (1,) nodes in use
+
+
+def no_history(H: int, S: int, A: int) -> History:
+    return History(np.zeros((H, S, A)), np.zeros((H, S, A)), np.full((H, S, A), -1),
+                   np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64), np.zeros(1, np.int64))
 
 
 @jit
-def rlsvi_values(counts, lam, sigma, rng, Q):
-    """Algorithm 1 with Φ = I; the normals come in the order of the general form."""
+def remember(seen: History, h: int, s: int, a: int, r: float, s_next: int) -> None:
+    """Take in one transition."""
+    seen.n[h, s, a] += 1.0
+    seen.total[h, s, a] += r
+    if s_next == ENDED:
+        return
+    before, node = -1, seen.first[h, s, a]
+    while node >= 0 and seen.state[node] < s_next:
+        before, node = node, seen.link[node]
+    if node < 0 or seen.state[node] != s_next:
+        new = seen.used[0]
+        seen.used[0] += 1
+        seen.state[new], seen.number[new], seen.link[new] = s_next, 0.0, node
+        if before < 0:
+            seen.first[h, s, a] = new
+        else:
+            seen.link[before] = new
+        node = new
+    seen.number[node] += 1.0
+
+
+def with_room(seen: History, nodes: int) -> History:
+    """The same history with room for so many nodes in all."""
+    grow = max(nodes - len(seen.state), len(seen.state)) if nodes > len(seen.state) else 0
+    return seen if grow == 0 else seen._replace(**{
+        name: np.pad(getattr(seen, name), (0, grow)) for name in ("state", "number", "link")})
+
+
+@jit
+def value_iteration(seen: History, ridge: float, spread: float, sample: bool, capped: bool,
+                    rng: Generator, Q: Floats) -> None:
+    """Q̃ = (total + Σ number · Ṽ)/M + spread/√M · u with M = n + ridge, backwards in time.
+
+    u is a normal draw if ``sample``, in the order of the general form, else 1. If ``capped``, Q̃ is
+    never raised again, and what was not visited is left as it is.
+    """
     H, S, A = Q.shape
     V = np.zeros(S)
     for h in range(H - 1, -1, -1):
         for s in range(S):
             for a in range(A):
-                total, n = _target(counts, h, s, a, V)
-                M = n + lam * sigma * sigma
-                Q[h, s, a] = total / M + sigma / math.sqrt(M) * rng.standard_normal()
+                total, node = seen.total[h, s, a], seen.first[h, s, a]
+                while node >= 0 and h < H - 1:
+                    total += seen.number[node] * V[seen.state[node]]
+                    node = seen.link[node]
+                M = seen.n[h, s, a] + ridge
+                u = rng.standard_normal() if sample else 1.0
+                if M > 0.0:
+                    value = total / M + spread / math.sqrt(M) * u
+                    Q[h, s, a] = min(Q[h, s, a], value) if capped else value
         for s in range(S):
             V[s] = Q[h, s].max()
 
 
 @jit
-def _ucbvi_values(counts, bonus, Q):
-    H, S, A = Q.shape
-    V = np.zeros(S)
-    for h in range(H - 1, -1, -1):
-        for s in range(S):
-            for a in range(A):
-                total, n = _target(counts, h, s, a, V)
-                if n > 0.0:
-                    Q[h, s, a] = min(Q[h, s, a], total / n + bonus / math.sqrt(n))
-        for s in range(S):
-            V[s] = Q[h, s].max()
-
-
-@jit
-def _posterior(alpha, counts):
-    """α + counts; a plain loop, since an array expression takes the compiler half a minute."""
-    out = alpha.copy()
-    for h, s, a, i in np.ndindex(alpha.shape):
-        out[h, s, a, i] += counts[h, s, a, i]
-    return out
-
-
-@jit
-def _plan(rule, counts, rng, Q):
-    if rule.kind == RLSVI:
-        rlsvi_values(counts, rule.lam, rule.sigma, rng, Q)
-    elif rule.kind == PSRL:
-        sample_values(_posterior(rule.alpha_R, counts.R), _posterior(rule.alpha_P, counts.P),
-                      rule.alpha_T, rule.low, rule.high, rng, Q)
-    elif rule.kind == UCBVI:
-        _ucbvi_values(counts, rule.bonus, Q)
-
-
-@jit
-def _value_of_policy(model, p):
+def value_of_policy(model: Model, p: Floats) -> float:
     """π'V^μ_0 for the policy p (H, S, A), by backward induction."""
     H, S, A = p.shape
     V, W = model.terminal.copy(), np.empty(S)
@@ -135,111 +137,227 @@ def _value_of_policy(model, p):
     return total
 
 
+BY_VALUE, BY_SAMPLE, NEVER = range(3)
+
+
+class Rule(NamedTuple):
+    """How an agent gets its Q̃."""
+
+    kind: int  # by value iteration, by sampling an MDP (PSRL), or never
+    ridge: float
+    spread: float
+    sample: bool
+    capped: bool
+    alpha_R: Floats  # PSRL: the prior's weights; without entries for the others
+    alpha_P: Floats
+
+
+NOTHING = np.zeros((0, 0, 0, 0))
+
+
 @jit
-def _play(model, best, rule, counts, Q, env_rng, rng, regret, concentration):
+def plan(rule: Rule, seen: History, R: Floats, support: Floats, rng: Generator,
+         Q: Floats) -> None:
+    """Fix Q̃ for the coming episode; ``R`` counts the low and the high rewards seen."""
+    if rule.kind == BY_VALUE:
+        value_iteration(seen, rule.ridge, rule.spread, rule.sample, rule.capped, rng, Q)
+    elif rule.kind == BY_SAMPLE:
+        alpha_R, alpha_P = rule.alpha_R + R, rule.alpha_P.copy()
+        for h, s, a in np.ndindex(Q.shape):
+            node = seen.first[h, s, a]
+            while node >= 0:
+                alpha_P[h, s, a, seen.state[node]] += seen.number[node]
+                node = seen.link[node]
+        sample_values(alpha_R, alpha_P, np.zeros((Q.shape[1], 2)), support[0], support[1], rng, Q)
+
+
+@jit
+def _learn(model: Model, rule: Rule, seen: History, R: Floats, support: Floats, Q: Floats,
+           epsilon: float, eta: float, waits: bool, exact: bool, rng: Generator,
+           agent_rng: Generator, run: Run) -> None:
     H, S, A = Q.shape
     p = np.empty((H, S, A))
-    for l in range(regret.shape[0]):
-        _plan(rule, counts, rng, Q)
-        sampled = 0.0
-        for s in range(S):
-            sampled += model.initial[s] * Q[0, s].max()
-            for h in range(H):
-                action_probabilities(Q[h, s], 0.0, 0.0, p[h, s])
-        value = _value_of_policy(model, p)
-        regret[l], concentration[l] = best - value, sampled - value
-        s = first_state(model, env_rng)
+    for i in range(run.reward.shape[0]):
+        if i > 0 or not waits:
+            plan(rule, seen, R, support, agent_rng, Q)
+        if exact:
+            claimed = 0.0
+            for s in range(S):
+                claimed += model.initial[s] * Q[0, s].max()
+                for h in range(H):
+                    action_probabilities(Q[h, s], epsilon, eta, p[h, s])
+            run.claimed[i], run.expected[i] = claimed, value_of_policy(model, p)
+        s = first_state(model, rng)
+        run.furthest[i], run.length[i] = s, H
         for h in range(H):
-            a = draw(p[h, s], rng.random())
-            r, s_next = step(model, h, s, a, env_rng)
-            count(counts, h, s, a, r, s_next, rule.high)
+            a = choose(Q[h, s], epsilon, eta, p[h, s], agent_rng)
+            r, s_next = step(model, h, s, a, rng)
+            if R.shape[0] > 0:
+                R[h, s, a, 1 if r == support[1] else 0] += 1.0
             if h == H - 1:
-                count_last(counts, s, a, last_reward(model, s_next, env_rng), s_next, rule.high)
+                r += last_reward(model, s_next, rng)
+            remember(seen, h, s, a, r, s_next)
+            run.reward[i] += r
+            if h == 0:
+                run.opening[i] = a
             s = s_next
+            run.furthest[i] = max(run.furthest[i], s)
+
+
+class TabularAgent(LinearAgent):
+    """Plays by a table Q̃ of values; made by ``rlsvi`` and ``lsvi`` with one-hot features, and by
+    ``psrl``, ``ucbvi`` and ``uniform``.
+
+    Parameters
+    ----------
+    features : a :class:`rlsvi_core.features.OneHot` map, for its sizes.
+    rule : another way to get Q̃ than the closed form of RLSVI (``sample``) and LSVI.
+    support : the two values a reward can take; given, the agent counts them (PSRL needs it).
+    """
+
+    def __init__(self, features: OneHot, lam: float, sigma: float, *, sample: bool,
+                 rule: Rule | None = None, support: tuple[float, float] | None = None,
+                 **options: Any) -> None:
+        super().__init__(lam, sigma, sample=sample, **options)
+        self.features = features
+        self.H, self.S, self.A = shape = features.H, features.S, features.A
+        self.rule = rule or Rule(BY_VALUE, lam * sigma * sigma, float(sigma) if sample else 0.0,
+                                 sample, False, NOTHING, NOTHING)
+        self.support = np.array(support or (np.nan, np.nan))
+        self._Q, self.seen = np.zeros(shape), no_history(*shape)
+        self._R = np.zeros((*shape, 2)) if support else NOTHING
+        self._p = np.empty(self.A)
+
+    @property
+    def Q(self) -> Floats:
+        return self._Q
+
+    def _estimate(self) -> None:
+        plan(self.rule, self.seen, self._R, self.support, self.rng, self.Q)
+
+    def act(self, h: int, s: int) -> int:
+        checks.indices(h=(h, self.H), s=(s, self.S))
+        return choose(self.Q[h, s], self.epsilon, self.eta, self._p, self.rng)
+
+    def observe(self, h: int, s: int, a: int, r: float, s_next: int | None) -> None:
+        checks.indices(h=(h, self.H), s=(s, self.S), a=(a, self.A),
+                       s_next=(0 if s_next is None else s_next, self.S))
+        checks.finite(r=r)
+        self.seen = with_room(self.seen, int(self.seen.used[0]) + 1)
+        remember(self.seen, h, s, a, float(r), ENDED if s_next is None else s_next)
+        if self._R.size:
+            self._R[h, s, a, int(r == self.support[1])] += 1.0
+        self.transitions += 1
+
+    def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *,
+              exact: bool = False) -> Run:
+        check_fits((self.H, self.S, self.A), env)
+        if self._R.size and (env.support is None or tuple(env.support) != tuple(self.support)):
+            checks.fail(f"the agent counts rewards with support {tuple(self.support)}",
+                        f"the MDP has {env.support}", "Draw it with prior.sample().")
+        episodes = checks.whole("episodes", episodes, mend="Pass episodes=1000, say.")
+        most = self.seen.n.size * env.model.successor.shape[3]  # nodes there can be
+        self.seen = with_room(self.seen, min(int(self.seen.used[0]) + episodes * self.H,
+                                             int(self.seen.used[0]) + most))
+        run = blank(episodes)
+        _learn(env.model, self.rule, self.seen, self._R, self.support, self.Q, self.epsilon,
+               self.eta, self.waits, exact, np.random.default_rng(rng), self.rng, run)
+        self.transitions += episodes * self.H
+        return run
+
+    @property
+    def counts(self) -> Counts:
+        """The history as dense counts, for an agent that knows the rewards' support."""
+        counts = no_counts(self.H, self.S, self.A)
+        for h, s, a in np.ndindex(counts.total.shape):
+            node = self.seen.first[h, s, a]
+            while node >= 0:
+                counts.P[h, s, a, self.seen.state[node]] = self.seen.number[node]
+                node = self.seen.link[node]
+        return counts._replace(R=self._R.copy(), total=self.seen.total.copy())
+
+
+def history(counts: Counts) -> History:
+    """Dense counts as a history."""
+    H, S, A = counts.total.shape
+    seen = with_room(no_history(H, S, A), int(np.count_nonzero(counts.P)))
+    for new, (h, s, a, s_next) in enumerate(np.argwhere(counts.P)[::-1].tolist()):
+        seen.state[new], seen.number[new] = s_next, counts.P[h, s, a, s_next]
+        seen.link[new], seen.first[h, s, a] = seen.first[h, s, a], new
+    seen.used[0] = len(seen.state)
+    return seen._replace(n=counts.n, total=counts.total.copy())
 
 
 @jit
-def _sample_many(counts, lam, sigma, rng, Q):
+def _sample_many(seen: History, ridge: float, sigma: float, rng: Generator, Q: Floats) -> None:
     for i in range(Q.shape[0]):
-        rlsvi_values(counts, lam, sigma, rng, Q[i])
+        value_iteration(seen, ridge, sigma, True, False, rng, Q[i])
 
 
-def sample_Q(counts: Counts, lam: float, sigma: float, n: int, rng=None) -> np.ndarray:
-    """n draws of RLSVI's Q̃ given a history, an (n, H, S, A) array."""
-    check_positive(lam=lam, sigma=sigma)
-    Q = np.empty((n, *counts.total.shape))
-    _sample_many(counts, float(lam), float(sigma), np.random.default_rng(rng), Q)
+def sample_Q(counts: Counts, lam: float, sigma: float, n: int, rng: Any = None) -> Floats:
+    """Draws of RLSVI's Q̃ given a history.
+
+    Parameters
+    ----------
+    counts : the history.
+    lam, sigma : RLSVI's λ and σ.
+    n : how many draws.
+
+    Returns
+    -------
+    (n, H, S, A) array
+    """
+    checks.positive(lam=lam, sigma=sigma)
+    Q = np.empty((checks.whole("n", n, mend="It counts draws."), *counts.total.shape))
+    _sample_many(history(counts), lam * sigma * sigma, float(sigma), np.random.default_rng(rng), Q)
     return Q
 
 
-class Run(NamedTuple):
-    """One entry an episode, each an expectation over s_0 ~ π and exact."""
-
-    regret: np.ndarray  # V*_0 − V^μ̃_0
-    concentration: np.ndarray  # Ṽ_0 − V^μ̃_0
-
-    @property
-    def optimism(self) -> np.ndarray:
-        """Δ^opt = V*_0 − Ṽ_0: negative where the sampled value is optimistic."""
-        return self.regret - self.concentration
-
-
-class TabularAgent:
-    """Plays episodes and remembers counts; made by ``rlsvi``, ``psrl``, ``ucbvi``, ``uniform``."""
-
-    def __init__(self, prior: DirichletPrior, kind: int, *, lam: float = 1.0, sigma: float = 1.0,
-                 bonus: float = 1.0, rng=None):
-        check_positive(lam=lam, sigma=sigma, bonus=bonus)
-        self.prior, self.rng = prior, np.random.default_rng(rng)
-        self.rule = Rule(kind, prior.alpha_R, prior.alpha_P, prior.alpha_T, *prior.support,
-                         float(lam), float(sigma), float(bonus))
-        self.counts, self.Q = no_counts(*prior.shape), np.zeros(prior.shape)
-
-    def play(self, mdp: FiniteMDP, episodes: int, rng=None) -> Run:
-        """Play on; pass the same environment generator to continue a run."""
-        if (mdp.H, mdp.S, mdp.A) != self.prior.shape or mdp.support is None:
-            raise ValueError(f"the MDP must come from a prior of (H, S, A) = {self.prior.shape} "
-                             f"and have two-valued rewards; it has {(mdp.H, mdp.S, mdp.A)} and "
-                             f"support {mdp.support}. Draw it with prior.sample().")
-        run = Run(np.empty(episodes), np.empty(episodes))
-        _play(mdp.model, mdp.value, self.rule, self.counts, self.Q, np.random.default_rng(rng),
-              self.rng, *run)
-        return run
-
-
 def theorem_1(prior: DirichletPrior) -> tuple[float, float]:
-    """The smallest (λ, σ) that Theorem 1 allows."""
+    """The smallest (λ, σ) that Theorem 1 allows.
+
+    Examples
+    --------
+    >>> theorem_1(DirichletPrior.symmetric(2, 3, 2, alpha_R=0.5, alpha_P=1 / 3))
+    (2.0, 2.23606797749979)
+    """
     return float((prior.m_R + prior.m_P).max()), math.sqrt(prior.shape[0] ** 2 + 1)
 
 
-def rlsvi(prior: DirichletPrior, lam: float | None = None, sigma: float | None = None,
-          rng=None) -> TabularAgent:
-    """Algorithm 2 with Φ = I; λ and σ are those of Theorem 1 unless given."""
-    least = theorem_1(prior)
-    return TabularAgent(prior, RLSVI, lam=least[0] if lam is None else lam,
-                        sigma=least[1] if sigma is None else sigma, rng=rng)
-
-
-def psrl(prior: DirichletPrior, rng=None) -> TabularAgent:
-    """Posterior sampling: greedy in an MDP drawn from the exact posterior."""
+def psrl(prior: DirichletPrior, rng: Any = None) -> TabularAgent:
+    """Posterior sampling: greedy in an MDP drawn from the exact posterior of this prior."""
     if prior.alpha_T.any():
-        raise ValueError("psrl takes terminal rewards to be zero; this prior has alpha_T. "
-                         "Leave alpha_T out.")
-    return TabularAgent(prior, PSRL, rng=rng)
+        checks.fail("psrl takes terminal rewards to be zero", "this prior has alpha_T",
+                    "Leave alpha_T out.")
+    return TabularAgent(OneHot(*prior.shape), 1.0, 1.0, sample=True, first_episode="prior", rng=rng,
+                        rule=Rule(BY_SAMPLE, 0.0, 0.0, True, False, prior.alpha_R, prior.alpha_P),
+                        support=prior.support)
 
 
 def ucbvi(prior: DirichletPrior, episodes: int, scale: float = 1.0, delta: float = 0.05,
-          rng=None) -> TabularAgent:
-    """Optimism by a bonus; ``episodes`` sets T in its logarithm, ``scale`` multiplies it."""
+          rng: Any = None) -> TabularAgent:
+    """Optimism by a bonus.
+
+    Parameters
+    ----------
+    prior : for its sizes; its rewards must not exceed 0.
+    episodes : sets T in the bonus's logarithm.
+    scale : multiplies the published bonus.
+    delta : the failure rate in the bonus's logarithm.
+    """
     H, S, A = prior.shape
-    check_positive(scale=scale, delta=delta, episodes=episodes)
+    checks.positive(scale=scale, delta=delta)
+    checks.whole("episodes", episodes, 1, mend="It sets T in the bonus.")
     if prior.support[1] != 0:
-        raise ValueError(f"ucbvi takes 0 as the largest value; rewards here reach "
-                         f"{prior.support[1]:g}. Use support (-1, 0).")
-    log = math.log(5 * S * A * episodes * H / delta)
-    return TabularAgent(prior, UCBVI, bonus=scale * 7 * H * log, rng=rng)
+        checks.fail("ucbvi takes 0 as the largest value", f"rewards here reach "
+                    f"{prior.support[1]:g}", "Use support (-1, 0).")
+    bonus = scale * 7 * H * math.log(5 * S * A * episodes * H / delta)
+    checks.positive(bonus=bonus)
+    return TabularAgent(OneHot(H, S, A), 1.0, 1.0, sample=True, first_episode="prior", rng=rng,
+                        rule=Rule(BY_VALUE, 0.0, bonus, False, True, NOTHING, NOTHING))
 
 
-def uniform(prior: DirichletPrior, rng=None) -> TabularAgent:
+def uniform(prior: DirichletPrior, rng: Any = None) -> TabularAgent:
     """Uniformly random actions."""
-    return TabularAgent(prior, UNIFORM, rng=rng)
+    return TabularAgent(OneHot(*prior.shape), 1.0, 1.0, sample=False, rng=rng,
+                        rule=Rule(NEVER, 0.0, 0.0, False, False, NOTHING, NOTHING))

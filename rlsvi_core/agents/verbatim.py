@@ -1,92 +1,183 @@
-"""Algorithms 1 and 3 as printed: rebuild A and b from all data, period by period.
+r"""Algorithms 1, 3 and 7 as printed, for any feature map: rebuild A and b from all data, and fit.
 
-This is the form to read and to trust. Its cost grows with every episode; see ``fast``.
+This is the form to read and to trust. A transition :math:`(s_i, a_i, r_i, s_i')` is a row
+:math:`\phi_i = \Phi(s_i, a_i)` of A and a target
+
+.. math:: b_i = r_i + \gamma \max_\alpha (\Phi\theta^+)(s_i', \alpha),
+    \qquad b_i = r_i \text{ if nothing follows},
+
+of b. What is printed three times differs in how time is indexed, that is, in which transitions
+enter a fit and whose weights :math:`\theta^+` stand in its targets:
+
+- **per period** (Algorithms 1 and 3): H fits, from the last period backwards, each to the
+  transitions of its own period with the weights of the next one;
+- **shared**: the same H fits, each to the transitions of all periods; the last one's weights act;
+- **stationary** (Algorithm 7, no horizon): ``sweeps`` fits to the last ``window`` transitions, with
+  the weights of the fit before. (The paper prints the terminal test on :math:`s_i`, from which no
+  action is ever taken; it belongs to :math:`s_i'`.)
+
+RLSVI and LSVI differ in one line, sample or mean, and the linear bandit of appendix E is RLSVI with
+:math:`\gamma = 0`. The cost grows with every transition; the fast forms (``finite``, ``tabular``,
+``products``, ``stationary``) give the same weights from the same draws at a cost that does not.
 """
 
-from typing import NamedTuple
+import math
+from collections import deque
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve, solve_triangular
 
-from .base import ENDED, Agent
-
-
-class Transitions(NamedTuple):
-    """All that was seen in one period h, one entry an episode i."""
-
-    s: np.ndarray  # s_ih
-    a: np.ndarray  # a_ih
-    r: np.ndarray  # r_ih; in the last period r_{i,H-1} + r_iH
-    s_next: np.ndarray  # s_{i,h+1}, or ENDED
+from .. import checks
+from ..compiled import Floats
+from ..features import FeatureMap
+from ..regression import GaussianPosterior
+from .base import LinearAgent, Run, check_fits, choose, values
 
 
-def regression_problem(Phi, data, theta, h):
-    """Line 2 of Algorithm 1 (line 3 of Algorithm 3): the rows A and the targets b of period h."""
-    s, a, r, s_next = data[h]
-    A = Phi[h, s, a]
-    b = r.copy()
-    if h < len(Phi) - 1:
-        V = (Phi[h + 1] @ theta[h + 1]).max(axis=1)
-        b += np.where(s_next == ENDED, 0.0, V[s_next])
-    return A, b
+class Transition(NamedTuple):
+    phi: Floats  # Φ(s, a)
+    r: float
+    following: Floats  # Φ(s', ·), a row an action; no rows if nothing follows
 
 
-def posterior(A, b, lam, sigma):
-    """Line 3 of Algorithm 1: the mean, and L with Σ = L⁻ᵀ L⁻¹ (the printed inverse is unsafe)."""
-    try:
-        L = np.linalg.cholesky(A.T @ A / sigma**2 + lam * np.eye(A.shape[1]))
-    except np.linalg.LinAlgError as error:
-        raise ValueError(f"A'A/σ² + λI is singular to rounding with λ={lam:g}, σ={sigma:g}; raise "
-                         f"λσ², or use FastAgent, which never forms this matrix.") from error
-    return cho_solve((L, True), A.T @ b / sigma**2), L
+class VerbatimAgent(LinearAgent):
+    """Keeps its transitions one by one and solves the printed problem before each episode.
 
+    Parameters
+    ----------
+    features : a feature map or an (H, S, A, K) table; see :class:`rlsvi_core.features.FeatureMap`.
+    lam, sigma : λ and σ of the posterior.
+    sample : act on a posterior sample (RLSVI) or on the mean (LSVI).
+    gamma : the discount γ in the targets; 0 is the bandit.
+    weights : ``"per period"`` or ``"shared"``, for a map with a horizon.
+    window, sweeps : without a horizon, transitions kept (None: all) and fits an episode.
+    targets : put the ``"sample"`` (as printed) or the posterior ``"mean"`` into the targets.
+    variance : ``"known"``, or ``"unknown"`` (appendix D.2; then σ is not used).
+    lam_of_mean : another λ for the mean alone, as the paper prints its bandit; None: the same.
+    epsilon, half_life, eta : dithering; ε is halved every ``half_life`` episodes.
+    first_episode, rng : see :class:`rlsvi_core.agents.base.LinearAgent`.
+    """
 
-def algorithm_1(Phi, data, lam, sigma, rng):
-    """Randomized least-squares value iteration: θ̃ from the data of all periods."""
-    H, _, _, K = Phi.shape
-    theta = np.zeros((H, K))
-    for h in reversed(range(H)):
-        A, b = regression_problem(Phi, data, theta, h)
-        mean, L = posterior(A, b, lam, sigma)
-        theta[h] = mean + solve_triangular(L, rng.standard_normal(K), lower=True, trans="T")
-    return theta
+    def __init__(self, features: Any, lam: float, sigma: float, *, sample: bool,
+                 gamma: float = 1.0, weights: str = "per period", window: int | None = None,
+                 sweeps: int = 1, targets: str = "sample", variance: str = "known",
+                 lam_of_mean: float | None = None, half_life: float = math.inf,
+                 **options: Any) -> None:
+        super().__init__(lam, sigma, sample=sample, **options)
+        self.features = FeatureMap.of(features)
+        self.H, self.free = self.features.H, self.features.K  # periods, or None; weights to learn
+        self.S, self.A = self.features.S, self.features.A  # where states are numbers
+        self.gamma, self.weights, self.sweeps, self.targets, self.variance = checked_choices(
+            gamma, weights, sweeps, targets, variance)
+        self.window = window if window is None else checks.whole(
+            "window", window, 1, mend="It counts transitions; None keeps all.")
+        self.half_life, self.lam_of_mean = half_life, lam_of_mean
+        self.mean, self.theta = np.zeros((2, self.H or 1, self.free + len(self.features.known)))
+        self.mean[:, self.free:] = self.theta[:, self.free:] = self.features.known
+        apart = self.H if self.H is not None and weights == "per period" else 1
+        self.data: list[deque[Transition]] = [deque(maxlen=window) for _ in range(apart)]
+        self.episode = -1
 
+    def regression_problem(self, data: deque[Transition], after: Floats) -> tuple[Floats, Floats]:
+        """Line 2 of Algorithm 1: the rows A and the targets b, what is known of Q moved over."""
+        A, b = np.zeros((len(data), self.free)), np.zeros(len(data))
+        for i, (phi, r, following) in enumerate(data):
+            q = np.zeros(len(following))
+            values(following, after, q)
+            A[i] = phi[:self.free]
+            b[i] = r + self.gamma * (q.max() if q.size else 0.0) - phi[self.free:] @ after[
+                self.free:]
+        return A, b
 
-def algorithm_3(Phi, data, lam):
-    """Least-squares value iteration: the same, without the noise."""
-    H, _, _, K = Phi.shape
-    theta = np.zeros((H, K))
-    for h in reversed(range(H)):
-        A, b = regression_problem(Phi, data, theta, h)
-        theta[h], _ = posterior(A, b, lam, sigma=1.0)
-    return theta
+    def fit(self, A: Floats, b: Floats) -> tuple[Floats, Floats]:
+        """Line 3: the posterior mean, and the weights to act on."""
+        sigma = 1.0 if self.variance == "unknown" else self.sigma
+        posterior = GaussianPosterior(self.free, self.lam, sigma).add_rows(A, b)
+        mean = posterior.mean
+        if self.sample:
+            theta = posterior.sample(self.rng, unknown_variance=self.variance == "unknown")  # RLSVI
+        else:
+            theta = mean  # LSVI
+        if self.lam_of_mean is not None:
+            other = GaussianPosterior(self.free, self.lam_of_mean, sigma).add_rows(A, b).mean
+            return other, other + (theta - mean)
+        return mean, theta
 
+    def _fit(self, h: int, data: deque[Transition], after: Floats) -> None:
+        """Fix the weights of period h, given those in the targets."""
+        A, b = self.regression_problem(data, after)
+        self.mean[h, :self.free], self.theta[h, :self.free] = self.fit(A, b)
 
-class VerbatimAgent(Agent):
-    """Keeps every transition and solves the printed problem before each episode."""
+    def _estimate(self) -> None:
+        in_targets = self.theta if self.targets == "sample" else self.mean
+        if self.H is None:  # Algorithm 7
+            for _ in range(self.sweeps):
+                self._fit(0, self.data[0], in_targets[0])
+            return
+        after = np.zeros(in_targets.shape[1])
+        for h in reversed(range(self.H)):  # Algorithms 1 and 3
+            self._fit(h, self.data[h if len(self.data) > 1 else 0], after)
+            after = in_targets[h]
+        if self.weights == "shared":
+            self.mean[:], self.theta[:] = self.mean[0], self.theta[0]
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self._count = np.zeros(self.H, int)
-        self._room = [Transitions(*(np.zeros(64, kind) for kind in (int, int, float, int)))
-                      for _ in range(self.H)]
+    def plan(self) -> None:
+        """Fix the weights for the coming episode."""
+        self.episode += 1
+        super().plan()
 
-    def _remember(self, h, *transition):
-        i = self._count[h]
-        if i == len(self._room[h].r):
-            self._room[h] = Transitions(*(np.resize(column, 2 * i) for column in self._room[h]))
-        for column, value in zip(self._room[h], transition, strict=True):
-            column[i] = value
-        self._count[h] += 1
+    def _weights(self, h: int) -> Floats:
+        if self.H is None:
+            return self.theta[0]
+        checks.indices(h=(h, self.H))
+        return self.theta[h]
+
+    def values(self, h: int, s: Any) -> Floats:
+        """Q̃(s, ·), one value for each legal action."""
+        rows = self.features(h, s)
+        q = np.empty(len(rows))
+        values(rows, self._weights(h), q)
+        return q
+
+    def act(self, h: int, s: Any) -> int:
+        q, epsilon = self.values(h, s), self.epsilon * 2.0 ** (-self.episode / self.half_life)
+        i = choose(q, epsilon, self.eta, np.empty(q.size), self.rng)
+        return int(self.features.legal(h, s)[i])
+
+    def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
+        """Take in one transition; ``s_next=None`` if nothing of value follows it."""
+        self._weights(h)  # checks h
+        checks.finite(r=r)
+        (at,) = np.nonzero(self.features.legal(h, s) == a)
+        if at.size != 1:
+            checks.fail(f"a must be a legal action, one of {self.features.legal(h, s).tolist()}",
+                        f"it is {a!r}", "Pass the action that act returned.", IndexError)
+        rows = self.features(h, s)
+        last = s_next is None or (self.H is not None and h == self.H - 1)
+        following = rows[:0] if last else self.features.following(h + 1, s_next)
+        period = h if len(self.data) > 1 else 0
+        self.data[period].append(Transition(rows[at[0]], float(r), following))
+        self.transitions += 1
+
+    def learn(self, env: Any, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
+        if self.S is not None and self.H is not None:
+            check_fits((self.H, self.S, self.A), env)
+        return super().learn(env, episodes, rng, exact=exact)
 
     @property
-    def data(self) -> list[Transitions]:
-        """The transitions so far, one entry a period."""
-        return [Transitions(*(column[:n] for column in period))
-                for n, period in zip(self._count, self._room, strict=True)]
+    def Q(self) -> Floats:
+        """The action values of this episode, an (H, S, A) array, where states are numbers."""
+        return np.array([[self.values(h, s) for s in range(self.S or 0)]
+                         for h in range(self.H or 1)])
 
-    def _estimate(self):
-        if self.sample:
-            self.theta = algorithm_1(self.Phi, self.data, self.lam, self.sigma, self.rng)
-        else:
-            self.theta = algorithm_3(self.Phi, self.data, self.lam)
+
+def checked_choices(gamma: float, weights: str, sweeps: int, targets: str,
+                    variance: str) -> tuple[float, str, int, str, str]:
+    """The choices that the verbatim form and a fast one share."""
+    gamma = checks.between("gamma", gamma, 0, 1, mend="It discounts what follows; 0 is a bandit.")
+    checks.one_of("weights", weights, ("per period", "shared"), mend="The first is the default.")
+    sweeps = checks.whole("sweeps", sweeps, 1, mend="The paper fits once an episode.")
+    checks.one_of("targets", targets, ("sample", "mean"), mend="'sample' is Algorithm 7.")
+    checks.one_of("variance", variance, ("known", "unknown"), mend="'unknown' is appendix D.2.")
+    return gamma, weights, sweeps, targets, variance
+

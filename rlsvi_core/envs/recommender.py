@@ -166,6 +166,15 @@ class Recommender:
                   f"x is {x.tolist()} and a is {a}", "Start a new customer with x = 0")
         return bool(answer(self.beta, self.gamma, x, a, rng)), x
 
+    def start(self, rng) -> np.ndarray:
+        """A new customer, who has seen nothing."""
+        return np.zeros(self.N, np.int8)
+
+    def step(self, h: int, s: np.ndarray, a: int, rng) -> tuple[float, np.ndarray, bool]:
+        """Show product a: 1 for a like, the next state, and whether this was the last product."""
+        liked, x = self.show(s, a, rng)
+        return float(liked), x, h == self.J - 1
+
     # ----------------------------------------------------------------- all customers, exactly
 
     @cached_property

@@ -183,7 +183,7 @@ class Tetris:
     >>> game = Tetris(10, 20)
     >>> game.start(rng=1)
     >>> while not game.over:
-    ...     reward = game.step(game.features[:, -2].argmin())   # fewest holes: column K − 2
+    ...     reward = game.drop(game.features[:, -2].argmin())   # fewest holes: column K − 2
     """
 
     def __init__(self, width: int = 10, height: int = 20, pieces: str = "IJLOSTZ",
@@ -225,11 +225,12 @@ class Tetris:
         return (np.zeros((self.K + 1, self.A), self.dtype), np.zeros(self.A, np.bool_),
                 np.zeros((self.A, 3), np.int64))
 
-    def start(self, rng=None) -> None:
-        """A new game; the generator deals the pieces."""
+    def start(self, rng=None) -> np.ndarray:
+        """A new game; the generator deals the pieces. Returns the first state's table."""
         self.rng, self.score, self.over = np.random.default_rng(rng), 0, False
         self.rows[:] = 0
         self._deal()
+        return self.table
 
     def _deal(self) -> None:
         self.piece = draw_piece(self.model, self.rng)
@@ -256,7 +257,16 @@ class Tetris:
         """Orientation, column and landing row of each legal placement."""
         return self._where[:self.n].copy()
 
-    def step(self, a: int) -> int:
+    @property
+    def table(self) -> np.ndarray:
+        """What an agent sees of a state: features and rows cleared, a row a placement."""
+        return self._X[:, :self.n].T.copy()
+
+    def step(self, h: int, s: np.ndarray, a: int, rng) -> tuple[int, np.ndarray, bool]:
+        """Play placement a: the rows cleared, the next state's table, and whether it is over."""
+        return self.drop(a), self.table, self.over
+
+    def drop(self, a: int) -> int:
         """Play placement a; returns the rows cleared."""
         if self.over or not 0 <= a < self.n:
             raise IndexError(f"a placement must be one of 0, …, n − 1 of a game under way; it is "

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rlsvi_core.agents.bandits import BernoulliBandit, linear_bandit
-from rlsvi_core.agents.products import lsvi, rlsvi
+from rlsvi_core import Products, lsvi, rlsvi
+from rlsvi_core.agents.products import BernoulliBandit
 from rlsvi_core.envs.recommender import Recommender
 
 from ..experiment import Experiment, Scale, streams
@@ -32,37 +32,36 @@ PAPER_ETAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 LAM, VARIANCE = 0.2, 1e-3  # the paper's λ and σ²
 TENTH = 10  # one in so many customers is evaluated where the agent dithers
 
-ARMS: dict[str, Callable[..., Any]] = {
-    "rlsvi": rlsvi, "linear": linear_bandit, "bernoulli": BernoulliBandit,
-    **{f"boltzmann {eta:g}": partial(lsvi, eta=eta)
-       for eta in (*PAPER_ETAS, 0.03, 0.2, 0.3, 0.5)},
-    **{f"epsilon {epsilon:g}": partial(lsvi, epsilon=epsilon)
-       for epsilon in (0.0, 0.01, 0.03, 0.1, 0.2, 0.3)},
+BOLTZMANN = {eta: f"boltzmann {eta:g}" for eta in (*PAPER_ETAS, 0.03, 0.2, 0.3, 0.5)}
+EPSILON = {epsilon: f"epsilon {epsilon:g}" for epsilon in (0.0, 0.01, 0.03, 0.1, 0.2, 0.3)}
+_MINUS = {"dislike": -1.0}  # a dislike is worth −1, not 0
+ARMS: dict[str, dict[str, Any]] = {  # an arm as the tables call it: whose it is, and its settings
+    "rlsvi": {"agent": "rlsvi"}, "linear": {"agent": "linear"}, "bernoulli": {"agent": "bernoulli"},
+    **{arm: {"agent": "boltzmann", "eta": eta} for eta, arm in BOLTZMANN.items()},
+    **{arm: {"agent": "epsilon-greedy", "epsilon": epsilon} for epsilon, arm in EPSILON.items()},
     # what the text leaves open, or says otherwise
-    "rlsvi, shared weights": partial(rlsvi, weights="shared"),
-    "rlsvi, target over all": partial(rlsvi, over="all"),
-    "rlsvi, rewards ±1": partial(rlsvi, dislike=-1.0),
-    "linear, rewards ±1": partial(linear_bandit, dislike=-1.0),
-    "linear, printed mean": partial(linear_bandit, mean="printed"),
-    "boltzmann 0.1, shared weights": partial(lsvi, eta=0.1, weights="shared"),
-    "boltzmann 0.1, target over all": partial(lsvi, eta=0.1, over="all"),
-    **{f"boltzmann {eta:g}, rewards ±1": partial(lsvi, eta=eta, dislike=-1.0)
+    "rlsvi, shared weights": {"agent": "rlsvi", "weights": "shared"},
+    "rlsvi, target over all": {"agent": "rlsvi", "over": "all"},
+    "rlsvi, rewards ±1": {"agent": "rlsvi", **_MINUS},
+    "linear, rewards ±1": {"agent": "linear", **_MINUS},
+    "linear, printed mean": {"agent": "linear", "lam_of_mean": LAM * VARIANCE},
+    "boltzmann 0.1, shared weights": {"agent": "boltzmann", "eta": 0.1, "weights": "shared"},
+    "boltzmann 0.1, target over all": {"agent": "boltzmann", "eta": 0.1, "over": "all"},
+    **{f"{BOLTZMANN[eta]}, rewards ±1": {"agent": "boltzmann", "eta": eta, **_MINUS}
        for eta in (0.1, 0.3, 1.0)},
-    "epsilon 0.1, rewards ±1": partial(lsvi, epsilon=0.1, dislike=-1.0),
-    **{f"{name}, ridge λσ²": partial(lsvi, lam=LAM * VARIANCE, **dither) for name, dither in (
-        ("boltzmann 0.1", {"eta": 0.1}), ("boltzmann 0.3", {"eta": 0.3}),
-        ("epsilon 0.1", {"epsilon": 0.1}))},
-    **{f"rlsvi, σ² = {variance:g}": partial(rlsvi, sigma=variance**0.5)
+    "epsilon 0.1, rewards ±1": {"agent": "epsilon-greedy", "epsilon": 0.1, **_MINUS},
+    **{f"{BOLTZMANN[eta]}, ridge λσ²": {"agent": "boltzmann", "eta": eta, "lam": LAM * VARIANCE}
+       for eta in (0.1, 0.3)},
+    "epsilon 0.1, ridge λσ²": {"agent": "epsilon-greedy", "epsilon": 0.1, "lam": LAM * VARIANCE},
+    **{f"rlsvi, σ² = {variance:g}": {"agent": "rlsvi", "sigma": variance**0.5}
        for variance in (1e-5, 1e-4, 1e-2, 1e-1, 1.0)},
-    **{f"rlsvi, λ = {lam:g}": partial(rlsvi, lam=lam)
+    **{f"rlsvi, λ = {lam:g}": {"agent": "rlsvi", "lam": lam}
        for lam in (2e-4, 2e-3, 2e-2, 2.0, 20.0, 200.0)},
 }
-
+MYOPIC = {ties: f"myopic, ties {ties}" for ties in ("uniform", "lowest", "best", "worst")}
 STANDING: dict[str, Callable[[Recommender], np.ndarray]] = {  # policies that do not learn
     "random": Recommender.uniform,
-    **{f"myopic, ties {ties}": partial(Recommender.myopic, ties=ties)
-       for ties in ("uniform", "lowest", "best", "worst")},
-}
+    **{arm: partial(Recommender.myopic, ties=ties) for ties, arm in MYOPIC.items()}}
 
 
 def instance(seed: int, N: int = 10, J: int = 5, c: float = 2.0) -> Recommender:
@@ -70,7 +69,20 @@ def instance(seed: int, N: int = 10, J: int = 5, c: float = 2.0) -> Recommender:
     return Recommender.random(c, streams(seed)[0], N=N, J=J)
 
 
-def evaluated(agent, episodes: int, rng) -> np.ndarray:
+def learner(arm: str, N: int, J: int, rng: Any = None) -> Any:
+    """The agent that an arm names."""
+    settings: dict[str, Any] = {"lam": LAM, "over": "unseen", **ARMS[arm]}
+    agent, features = settings.pop("agent"), Products(N, J, settings.pop("over"))
+    match agent:
+        case "rlsvi" | "linear":  # the bandit is RLSVI without what follows
+            return rlsvi(features, rng=rng, gamma=float(agent == "rlsvi"),
+                         **{"sigma": VARIANCE**0.5, **settings})
+        case "bernoulli":
+            return BernoulliBandit(features, rng=rng)
+    return lsvi(features, rng=rng, **settings)
+
+
+def evaluated(agent: Any, episodes: int, rng: Any) -> np.ndarray:
     """Which customers' policies to evaluate: all, or one in ten for an agent that dithers."""
     if not (getattr(agent, "epsilon", 0.0) or getattr(agent, "eta", 0.0)):
         return np.ones(episodes, bool)
@@ -79,7 +91,7 @@ def evaluated(agent, episodes: int, rng) -> np.ndarray:
 
 
 def learning_curve(arm: str, runs: int, seed: int, N: int, J: int, c: float, episodes: int,
-                   every: int):
+                   every: int) -> list[dict[str, Any]]:
     """Mean regret over the runs of one instance, a row every so many customers.
 
     ``best_opening`` is the share of customers since the last row who were first shown the product
@@ -95,12 +107,12 @@ def learning_curve(arm: str, runs: int, seed: int, N: int, J: int, c: float, epi
     regret, realised, opening = np.zeros((3, episodes))
     for k in range(runs):
         which_rng, env_rng, agent_rng = streams((seed, k))
-        agent = ARMS[arm](N, J, rng=agent_rng)
+        agent = learner(arm, N, J, agent_rng)
         exact = evaluated(agent, episodes, which_rng)
         run = agent.learn(customers, episodes, env_rng, exact=exact)
         expected = run.expected[exact]
         regret += (customers.value - np.repeat(expected, episodes // len(expected))) / runs
-        realised += (customers.value - run.likes) / runs
+        realised += (customers.value - run.reward) / runs
         opening += (run.opening == customers.Q[0].argmax()) / runs
     total, given = regret.cumsum(), realised.cumsum()
     return [{"episode": n, "regret": round(float(total[n - 1]), 3),
@@ -135,39 +147,29 @@ def ahead_from(worse: pd.DataFrame, better: pd.DataFrame) -> int | None:
     return None if behind[-1] == len(low) - 1 else int(difference.index[behind[-1] + 1])
 
 
-# --------------------------------------------------------------------------- the figures
-
-_STUDY = {"N": 10, "J": 5, "c": 2.0, "episodes": 1200, "every": 30}
-
+# --------------------------------------------------------------------------- the experiments
 
 def _cells(runs: int, *arms: str) -> tuple[dict[str, Any], ...]:
     return tuple({"arm": arm, "runs": runs} for arm in arms)
 
 
-_PAPER = (*_cells(10, "rlsvi", *(f"boltzmann {eta:g}" for eta in PAPER_ETAS)),
+_STUDY = {"N": 10, "J": 5, "c": 2.0, "episodes": 1200, "every": 30}
+_LATER, _READINGS = _STUDY | {"episodes": 6000, "every": 200}, _STUDY | {"every": 100}
+_PAPER = (*_cells(10, "rlsvi", *(BOLTZMANN[eta] for eta in PAPER_ETAS)),
           *_cells(100, "linear", "bernoulli"), *_cells(1, *STANDING))
-
-STUDY = Experiment(
-    "recommender", "Section 6.3, figures 8 and 9; Algorithm 9",
-    "Recommendations: RLSVI, Boltzmann exploration, bandits, myopic policies", learning_curve, {
-        "quick": Scale(_STUDY, _PAPER, range(1)),
-        "paper": Scale(_STUDY, _PAPER, range(100))})
-
-_LATER = _STUDY | {"episodes": 6000, "every": 200}
 _LATER_ARMS = (*_cells(2, "rlsvi", "linear"), *_cells(1, *STANDING))
-
-LATER = Experiment(
-    "recommender-later", "Section 6.3", "Recommendations: figure 9 continued to 6000 customers",
-    learning_curve, {"quick": Scale(_LATER, _LATER_ARMS, range(1)),
-                     "paper": Scale(_LATER, _LATER_ARMS, range(40))})
-
-_READINGS = _cells(2, *(arm for arm in ARMS if arm != "bernoulli"))
-
-READINGS = Experiment(
-    "recommender-readings", "Section 6.3 and appendix E",
-    "Recommendations: what each choice of the experimenter does", learning_curve, {
-        "quick": Scale(_STUDY | {"every": 100}, _READINGS[:2], range(2)),
-        "paper": Scale(_STUDY | {"every": 100}, _READINGS, range(20))})
+_EVERY_ARM = _cells(2, *(arm for arm in ARMS if arm != "bernoulli"))
 
 EXPERIMENTS = {e.name: e for e in (
-    STUDY, LATER, READINGS)}
+    Experiment("recommender", "Section 6.3, figures 8 and 9; Algorithm 9",
+               "Recommendations: RLSVI, Boltzmann exploration, bandits, myopic policies",
+               learning_curve, {"quick": Scale(_STUDY, _PAPER, range(1)),
+                                "paper": Scale(_STUDY, _PAPER, range(100))}),
+    Experiment("recommender-later", "Section 6.3",
+               "Recommendations: figure 9 continued to 6000 customers",
+               learning_curve, {"quick": Scale(_LATER, _LATER_ARMS, range(1)),
+                                "paper": Scale(_LATER, _LATER_ARMS, range(40))}),
+    Experiment("recommender-readings", "Section 6.3 and appendix E",
+               "Recommendations: what each choice of the experimenter does",
+               learning_curve, {"quick": Scale(_READINGS, _EVERY_ARM[:2], range(2)),
+                                "paper": Scale(_READINGS, _EVERY_ARM, range(20))}))}

@@ -36,26 +36,15 @@ class Terms(NamedTuple):
     w: np.ndarray
 
 
-def _next_values(Q: np.ndarray) -> np.ndarray:
-    """Ṽ_{h+1}(s'), an (H, S) array; nothing follows the last period."""
-    return np.vstack([Q[1:].max(axis=2), np.zeros(Q.shape[1])])
-
-
 def terms(prior: DirichletPrior, counts: Counts, Q: np.ndarray, lam: float,
           sigma: float) -> Terms:
     """b^R, b^P and w of one draw Q̃, by their definitions."""
-    n, V = counts.n, _next_values(Q)
-    M, nR = n + lam * sigma**2, counts.total
+    n, M, nR = counts.n, counts.n + lam * sigma**2, counts.total
+    V = np.vstack([Q[1:].max(axis=2), np.zeros(Q.shape[1])])  # nothing follows the last period
     nPV, alphaV = (np.einsum("hsat,ht->hsa", x, V) for x in (counts.P, prior.alpha_P))
     return Terms(nR / M - (nR - prior.alpha_R[..., 0]) / (n + prior.m_R),
                  nPV / M - (nPV + alphaV) / (n + prior.m_P),
                  Q - (nR + nPV) / M)
-
-
-def through_the_posterior(prior: DirichletPrior, counts: Counts, Q: np.ndarray) -> np.ndarray:
-    """R̄ + P̄'Ṽ_{h+1}, an (H, S, A) array."""
-    posterior = prior.posterior(counts)
-    return posterior.mean_R + np.einsum("hsat,ht->hsa", posterior.mean_P, _next_values(Q))
 
 
 def both_sides(prior: DirichletPrior, counts: Counts, Q: np.ndarray, lam: float,
@@ -65,18 +54,18 @@ def both_sides(prior: DirichletPrior, counts: Counts, Q: np.ndarray, lam: float,
     policy = np.eye(Q.shape[2])[Q.argmax(axis=2)]
     here = mdp.occupancy(policy)[:-1, :, None] * policy  # P(s_h = s, a_h = a)
     error = Q[0].max(axis=1) - mdp.evaluate(policy)[0]
-    return float(prior.initial @ error), float((here * sum(terms(prior, counts, Q, lam,
-                                                                  sigma))).sum())
+    added = here * sum(terms(prior, counts, Q, lam, sigma))
+    return float(prior.initial @ error), float(added.sum())
 
 
-def largest(prior: DirichletPrior, n, lam: float, sigma: float) -> Terms:
+def largest(prior: DirichletPrior, n: float, lam: float, sigma: float) -> Terms:
     """The largest b^R and b^P after n visits, and w's standard deviation."""
     H, rho = prior.shape[0], lam * sigma**2
     return Terms((n + prior.alpha_R[..., 0]) / (n + prior.m_R) - n / (n + rho),
                  H * rho / (n + rho) + 0 * prior.m_P, sigma / np.sqrt(n + rho) + 0 * prior.m_P)
 
 
-def printed(prior: DirichletPrior, n) -> Terms:
+def printed(prior: DirichletPrior, n: float) -> Terms:
     """The sizes that the paper gives for the three, up to logarithms."""
     H, m_R, m_P = prior.shape[0], prior.m_R, prior.m_P
     return Terms(prior.alpha_R[..., 0] / (n + m_P), H * m_P / (n + m_P),

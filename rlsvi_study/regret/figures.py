@@ -1,62 +1,67 @@
 """The figures of section 5: regret over the prior, its growth, and what λ and σ do to it."""
 
+from collections.abc import Mapping, Sequence
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 
 from rlsvi_core.agents import tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.optimism.order import Comparison
 
-from ..style import canvas, styled
+from ..intervals import mean_interval
+from ..style import COLOUR, DASHES, LINE, MARK, NAME, canvas, styled
 from . import bias
 from . import runs as regret
 
-COLOUR = {"rlsvi": "#0072B2", "rlsvi-small": "#56B4E9", "psrl": "#009E73", "ucbvi": "#D55E00",
-          "ucbvi-small": "#E69F00", "uniform": "#666666"}
-LINE = {"rlsvi": "-", "rlsvi-small": "--", "psrl": "-.", "ucbvi": (0, (1, 1)),
-        "ucbvi-small": (0, (5, 1, 1, 1)), "uniform": (0, (4, 4))}
-MARK = {"rlsvi": "o", "rlsvi-small": "s", "psrl": "D", "ucbvi": "x", "ucbvi-small": "^",
-        "uniform": "+"}
-NAME = {"rlsvi": "RLSVI, Theorem 1's λ, σ", "rlsvi-small": "RLSVI, λ = 1, σ = ½", "psrl": "PSRL",
-        "ucbvi": "UCBVI", "ucbvi-small": "UCBVI, bonus/100", "uniform": "uniform"}
-LABEL = {"episode": "episodes L", "S": "states S", "A": "actions A", "H": "horizon H"}
+NAMES = NAME | {"rlsvi": "RLSVI, Theorem 1's λ, σ"}
+AXIS = {"episode": "episodes L", "S": "states S", "A": "actions A", "H": "horizon H"}
 
 
-def _bars(ax, cells: pd.DataFrame, agent: str, label: str) -> None:
-    """Means with two standard errors either side."""
-    ax.errorbar(cells.index, cells["mean"], 2 * cells["sem"], color=COLOUR[agent],
-                ls=LINE[agent], marker=MARK[agent], ms=4, capsize=2, lw=1.5, label=label)
+def student(values: Sequence[float]) -> tuple[float, float]:
+    return mean_interval(values)[1:]
+
+
+BARS = {"errorbar": student, "err_style": "bars", "err_kws": {"capsize": 2}}
+AGENTS = {"hue": "agent", "style": "agent", "palette": COLOUR, "dashes": DASHES, "markers": MARK}
+
+
+def _rename(legend: Legend, names: Mapping[str, str]) -> None:
+    legend.set_title("")
+    for text in legend.get_texts():
+        text.set_text(names.get(text.get_text(), text.get_text()))
 
 
 @styled
 def theorem1(table: pd.DataFrame) -> Figure:
     """Mean regret of each agent along L, and after equally many episodes along S, A and H."""
-    fig, axes = plt.subplots(2, 2, figsize=(9.2, 7.0))
-    for ax, variable in zip(axes.flat, regret.BOUND, strict=True):
-        for agent in COLOUR:
-            runs = regret.sizes(table, agent, variable)
-            if runs.empty:
-                continue
-            slope = f"slope {regret.power(table, agent, variable, repeats=1).power:.2f}"
-            if variable == "episode":  # the whole curve; the slope is that of its end
-                runs = table[(table.agent == agent) & (table.episodes > regret.COMPARED)]
-                slope = f"{NAME[agent]}: {slope}"
-            _bars(ax, regret.expected_regret(runs, variable), agent, slope)
-        fitted = regret.expected_regret(regret.sizes(table, "rlsvi", variable), variable)["mean"]
-        bound = regret.BOUND[variable]
-        ax.plot(fitted.index, 1.6 * fitted.iloc[-1] * (fitted.index / fitted.index[-1]) ** bound,
-                color="black", lw=1.2, ls=":", label=f"Theorem 1: slope {bound:g}")
-        ax.set(xscale="log", yscale="log", xlabel=LABEL[variable])
-        ax.legend(fontsize=7, loc="upper left" if variable == "episode" else "best")
-    axes[0, 0].set_ylim(1, 1e7)
-    for ax in axes[:, 0]:
-        ax.set_ylabel("expected regret")
-    for ax, variable in zip(axes.flat[1:], ("S", "A", "H"), strict=True):
-        ticks = sorted(table[variable].unique())
-        ax.set_xticks(ticks, [str(tick) for tick in ticks])
-        ax.minorticks_off()
+    fig, axes = plt.subplots(2, 2, figsize=(9.2, 7.4))
+    for ax, (variable, bound) in zip(axes.flat, regret.BOUND.items(), strict=True):
+        ends = {agent: runs for agent in regret.AGENTS
+                if not (runs := regret.sizes(table, agent, variable)).empty}
+        slopes = {agent: f"slope {regret.power(table, agent, variable, repeats=1).power:.2f}"
+                  for agent in ends}
+        runs, known = pd.concat(ends.values()), ends["rlsvi"].groupby(variable).regret.mean()
+        if variable == "episode":  # the whole curve; the slope is that of its end
+            runs = table[table.episodes > regret.COMPARED]
+            slopes = {agent: f"{NAMES[agent]}: {slope}" for agent, slope in slopes.items()}
+        ax.plot(known.index, 1.6 * known.iloc[-1] * (known.index / known.index[-1]) ** bound,
+                color=COLOUR["truth"], lw=1.2, ls=":", label=f"Theorem 1: slope {bound:g}")
+        sns.lineplot(runs, x=variable, y="regret", **AGENTS, **BARS, hue_order=ends,
+                     style_order=ends, ax=ax)
+        _rename(ax.get_legend(), slopes)
+        ax.set(xscale="log", yscale="log", xlabel=AXIS[variable], ylabel="expected regret")
+        if variable == "episode":
+            ax.set_ylim(1, 1e7)
+        else:
+            ticks = sorted(runs[variable].unique())
+            ax.set_xticks(ticks, [str(tick) for tick in ticks])
+            ax.minorticks_off()
+            ax.set_ylim(bottom=known.iloc[0] / 200)  # room for the slopes
     return fig
 
 
@@ -64,18 +69,20 @@ def theorem1(table: pd.DataFrame) -> Figure:
 def decomposition(table: pd.DataFrame) -> Figure:
     """The two parts of the mean regret of an episode along the run: concentration and optimism."""
     fig, axes = canvas(2, width=8.6)
-    long = table[table.episodes > regret.COMPARED].sort_values("episode")
-    for agent in ("rlsvi", "rlsvi-small", "psrl"):
-        mean = long[long.agent == agent].groupby("episode")[["regret", "concentration"]].mean()
-        step = mean.diff().fillna(mean).div(np.diff(mean.index, prepend=0), axis=0)
-        style = {"color": COLOUR[agent], "ls": LINE[agent], "marker": MARK[agent], "ms": 4}
-        axes[0].plot(step.index, step.concentration, **style, label=NAME[agent])
-        axes[1].plot(step.index, step.regret - step.concentration, **style)
-    for ax, name in zip(axes, ("concentration Δ$^{conc}$", "optimism Δ$^{opt}$"), strict=True):
+    agents = ["rlsvi", "rlsvi-small", "psrl"]
+    long = table[(table.episodes > regret.COMPARED) & table.agent.isin(agents)]
+    sums = long.pivot(index=["agent", "seed"], columns="episode")
+    parts = {"concentration Δ$^{conc}$": sums.concentration,
+             "optimism Δ$^{opt}$": sums.regret - sums.concentration}
+    for ax, (name, part) in zip(axes, parts.items(), strict=True):
+        each = part.diff(axis=1).fillna(part) / np.diff(part.columns, prepend=0)
         ax.axhline(0, color="black", lw=0.8)
-        ax.set(xscale="log", xlabel="episodes L", title=name)
-    axes[0].set_ylabel("mean of an episode")
-    axes[0].legend(fontsize=8)
+        sns.lineplot(each.melt(ignore_index=False).reset_index(), x="episode", y="value",
+                     hue_order=agents, style_order=agents, **AGENTS, **BARS, ax=ax)
+        ax.set(xscale="log", xlabel="episodes L", ylabel="mean of an episode", title=name)
+    axes[0].get_legend().remove()
+    _rename(axes[1].get_legend(), NAMES)
+    axes[1].set_ylim(bottom=-2.4)  # room for it
     return fig
 
 
@@ -84,22 +91,21 @@ def theorem1_scale(table: pd.DataFrame) -> Figure:
     """Regret as a share of the uniform policy's, against the factor on λ or on σ."""
     fig, axes = canvas(2, width=8.6, sharey=True)
     last = table[table.episode == table.episode.max()]
+    cells = last.groupby(["problem", "lam", "sigma"])[["regret", "uniform"]].transform("mean")
+    # Student's interval for a ratio of means, by its linearisation.
+    ratio = cells.regret / cells.uniform
+    last = last.assign(share=ratio + (last.regret - ratio * last.uniform) / cells.uniform)
     names = {"bandit": "H = S = 1, A = 2", "base": "H = S = 5, A = 3"}
     for ax, (problem, name) in zip(axes, names.items(), strict=True):
         runs = last[last.problem == problem]
-        for parameter, other, symbol, agent in (("lam", "sigma", "λ", "rlsvi"),
-                                                ("sigma", "lam", "σ", "ucbvi-small")):
-            cells = runs[runs[other] == 1].groupby(parameter)
-            total = cells.uniform.sum()
-            share = cells.regret.sum() / total
-            # Standard error of a ratio of means, by its linearisation.
-            error = cells.apply(lambda c: (c.regret - c.uniform * c.regret.sum()
-                                           / c.uniform.sum()).std() * len(c) ** 0.5) / total
-            _bars(ax, pd.DataFrame({"mean": share, "sem": error}), agent, f"{symbol} times x")
+        for x, other, symbol, look in (("lam", "sigma", "λ", "rlsvi"),
+                                       ("sigma", "lam", "σ", "theory")):
+            sns.lineplot(runs[runs[other] == 1], x=x, y="share", **BARS, color=COLOUR[look],
+                         ls=LINE[look], marker="o", label=f"{symbol} times x",
+                         legend=ax is axes[0], ax=ax)
         ax.axhline(1, color="0.4", lw=1, ls=":")
-        ax.set(xscale="log", xlabel="factor x on Theorem 1's value", title=name, ylim=(0, 1.1))
-    axes[0].set_ylabel("regret / uniform policy's")
-    axes[0].legend(loc="lower right")
+        ax.set(xscale="log", xlabel="factor x on Theorem 1's value", title=name, ylim=(0, 1.1),
+               ylabel="regret / uniform policy's")
     return fig
 
 
@@ -109,12 +115,12 @@ def gaps(tests: dict[str, Comparison]) -> Figure:
     fig, axes = canvas(len(tests), width=9.6, height=2.8)
     for ax, (name, test) in zip(axes, tests.items(), strict=True):
         low, high = test.estimate - test.band, test.estimate + test.band
-        shade = COLOUR["ucbvi" if test.refuted else "rlsvi"]
-        ax.fill_between(test.z, low, high, color=shade, alpha=0.3, lw=0)
-        ax.plot(test.z, test.estimate, color=shade, ls="--" if test.refuted else "-", lw=1.6)
+        look = "lsvi" if test.refuted else "rlsvi"
+        ax.fill_between(test.z, low, high, color=COLOUR[look], alpha=0.3, lw=0)
+        sns.lineplot(x=test.z, y=test.estimate, color=COLOUR[look], ls=LINE[look], ax=ax)
         ax.axhline(0, color="black", lw=0.8)
-        ax.set(title=name, xlabel="z")
-        ax.title.set_fontsize(9)
+        ax.set_title(name, fontsize=9)
+        ax.set_xlabel("z")
     axes[0].set_ylabel("G(z)")
     return fig
 
@@ -123,18 +129,16 @@ def gaps(tests: dict[str, Comparison]) -> Figure:
 def bias_sizes(H: int) -> Figure:
     """b^R, b^P and the noise against the number of visits: by definition, and as printed."""
     fig, axes = canvas(3, width=9.6, height=2.8)
-    prior = DirichletPrior.symmetric(H, 1, 1, 0.5, 1.0)
-    n = np.geomspace(1, 1e5, 60)
-    defined, printed = (np.array([[part.max() for part in parts(v)] for v in n]).T for parts in (
-        lambda v: bias.largest(prior, v, *tabular.theorem_1(prior)),
-        lambda v: bias.printed(prior, v)))
-    for ax, ours, theirs, name in zip(axes, defined, printed, ("$b^R$", "$b^P$", "noise $w$"),
-                                      strict=True):
-        ax.plot(n, ours, color=COLOUR["rlsvi"], lw=2, label="by definition")
-        ax.plot(n, theirs, color=COLOUR["ucbvi"], ls="--", lw=2, label="as printed")
-        ax.set(xscale="log", yscale="log", xlabel="visits n", title=name)
-    axes[0].set_ylabel("size")
-    axes[0].legend(fontsize=8)
+    prior, n = DirichletPrior.symmetric(H, 1, 1, 0.5, 1.0), np.geomspace(1, 1e5, 60)
+    sizes = {"by definition": lambda v: bias.largest(prior, v, *tabular.theorem_1(prior)),
+             "as printed": lambda v: bias.printed(prior, v)}
+    for (name, size), look in zip(sizes.items(), ("rlsvi", "lsvi"), strict=True):
+        terms = np.array([[term.max() for term in size(v)] for v in n]).T
+        for ax, term in zip(axes, terms, strict=True):
+            sns.lineplot(x=n, y=term, color=COLOUR[look], ls=LINE[look], label=name,
+                         legend=ax is axes[0], ax=ax)
+    for ax, term in zip(axes, ("$b^R$", "$b^P$", "noise $w$"), strict=True):
+        ax.set(xscale="log", yscale="log", xlabel="visits n", ylabel="size", title=term)
     return fig
 
 

@@ -9,7 +9,7 @@ whatever the data: :math:`G(z) = \mathbb E(\tilde Q - z)^+ - \mathbb E(Q^* - z)^
     \tfrac{\sigma^2}{n + \lambda\sigma^2}\Bigr), \qquad
     -Q^* \sim \mathrm{Beta}(\alpha_1 + n_-, \alpha_2 + n_0).
 
-The proof for all H is in ``optimism.repaired``; it needs :math:`\lambda\sigma^2 \ge
+The proof for all H is in ``theory.repaired``; it needs :math:`\lambda\sigma^2 \ge
 \max(\mathbf 1^\top\alpha^R, \mathbf 1^\top\alpha^P)`, :math:`\sigma^2 \ge \tfrac\pi8
 (1 + (H-1)^2)`, rewards that are nowhere above 0 and no terminal reward. ``edges`` shows what
 happens outside.
@@ -21,20 +21,24 @@ import numpy as np
 from scipy.special import betainc
 from scipy.stats import norm
 
-from rlsvi_core.agents.tabular import rlsvi, sample_Q, theorem_1
+from rlsvi_core.agents.tabular import sample_Q, theorem_1
 from rlsvi_core.envs.dirichlet import Counts, DirichletPrior, no_counts
 from rlsvi_core.optimism.order import Comparison, compare
 
+from .runs import rlsvi
+
+Seed = np.random.Generator | int | None
+
 
 def paired_samples(prior: DirichletPrior, counts: Counts, lam: float, sigma: float, n: int,
-                   rng=None) -> tuple[np.ndarray, np.ndarray]:
+                   rng: Seed = None) -> tuple[np.ndarray, np.ndarray]:
     """n draws of Q̃ and n of Q*, both given the history; two (n, H, S, A) arrays."""
     rng = np.random.default_rng(rng)
     return sample_Q(counts, lam, sigma, n, rng), prior.posterior(counts).sample_Q(n, rng)
 
 
 def check_optimism(prior: DirichletPrior, counts: Counts, lam: float, sigma: float, *,
-                   draws: int, error: float = 0.01, rng=None) -> dict[str, Comparison]:
+                   draws: int, error: float = 0.01, rng: Seed = None) -> dict[str, Comparison]:
     """Q̃ against Q* at every (s, a, h) and Ṽ against V* at every (s, h), given the history.
 
     The error rate is that of all comparisons together.
@@ -42,13 +46,11 @@ def check_optimism(prior: DirichletPrior, counts: Counts, lam: float, sigma: flo
     ours, truth = paired_samples(prior, counts, lam, sigma, draws, rng)
     H, S, A = prior.shape
     share = error / (H * S * (A + 1))
-    found = {}
+    parts = {}
     for h, s in np.ndindex(H, S):
-        found[f"V_{h}({s})"] = compare(ours[:, h, s].max(axis=1), truth[:, h, s].max(axis=1),
-                                       error=share)
-        for a in range(A):
-            found[f"Q_{h}({s},{a})"] = compare(ours[:, h, s, a], truth[:, h, s, a], error=share)
-    return found
+        parts[f"V_{h}({s})"] = [Q[:, h, s].max(axis=1) for Q in (ours, truth)]
+        parts |= {f"Q_{h}({s},{a})": [Q[:, h, s, a] for Q in (ours, truth)] for a in range(A)}
+    return {name: compare(*pair, error=share) for name, pair in parts.items()}
 
 
 def one_visit(prior: DirichletPrior, high: bool, s_next: int = 0) -> Counts:
@@ -59,11 +61,11 @@ def one_visit(prior: DirichletPrior, high: bool, s_next: int = 0) -> Counts:
     return counts
 
 
-def played(prior: DirichletPrior, episodes: int, rng=None) -> Counts:
+def played(prior: DirichletPrior, episodes: int, rng: Seed = None) -> Counts:
     """What RLSVI, at Theorem 1's λ and σ, has seen of an MDP from the prior."""
     rng = np.random.default_rng(rng)
     agent = rlsvi(prior, rng=rng)
-    agent.play(prior.sample(rng), episodes, rng)
+    agent.learn(prior.sample(rng), episodes, rng)
     return agent.counts
 
 
@@ -98,7 +100,7 @@ def settled_future(visits: int = 400) -> tuple[DirichletPrior, Counts]:
     return prior, counts
 
 
-def edges(draws: int, rng=None) -> dict[str, Comparison]:
+def edges(draws: int, rng: Seed = None) -> dict[str, Comparison]:
     """Q̃ against Q* at the first (s, a, h) within the conditions of the lemma, and beyond each."""
     rng = np.random.default_rng(rng)
     positive = DirichletPrior.symmetric(1, 1, 2, support=(0.0, 1.0))
@@ -107,20 +109,18 @@ def edges(draws: int, rng=None) -> dict[str, Comparison]:
              "too little noise": (*settled_future(), 1e-3, math.sqrt(0.4)),
              "rewards 0 and 1": (positive, no_counts(1, 1, 2), *theorem_1(positive)),
              "random terminal reward": (*terminal, *theorem_1(terminal[0]))}
-    found = {}
-    for name, case in cases.items():
-        ours, truth = paired_samples(*case, draws, rng)
-        found[name] = compare(ours[:, 0, 0, 0], truth[:, 0, 0, 0], error=0.01)
-    return found
+    return {name: compare(*(Q[:, 0, 0, 0] for Q in paired_samples(*case, draws, rng)), error=0.01)
+            for name, case in cases.items()}
 
 
-def one_period_law(low, high, lam, sigma):
+def one_period_law(low: float, high: float, lam: float, sigma: float) -> tuple[float, float]:
     """Mean and variance of Q̃ after ``low`` rewards −1 and ``high`` rewards 0 in one period."""
     M = low + high + lam * sigma**2
     return -low / M, sigma**2 / M
 
 
-def one_period_gap(alpha, low, high, lam, sigma, z):
+def one_period_gap(alpha: tuple[float, float], low: float, high: float, lam: float, sigma: float,
+                   z: np.ndarray) -> np.ndarray:
     """G(z) in closed form for one period and the prior weights α = (α_1, α_2) of −1 and 0."""
     mean, variance = one_period_law(low, high, lam, sigma)
     deviation = np.sqrt(variance)

@@ -9,19 +9,23 @@ With :math:`T = LH` the theorem's :math:`\sqrt{H^3 S A T}` is :math:`H^2 \sqrt{S
 episodes, powers ½ of L, S and A, and 2 of H.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from rlsvi_core.agents import tabular
+from rlsvi_core import rlsvi as general_rlsvi
+from rlsvi_core.agents import Run, tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior
+from rlsvi_core.features import OneHot
 
 from ..experiment import Experiment, Scale, streams
 
 BOUND = {"episode": 0.5, "S": 0.5, "A": 0.5, "H": 2.0}  # powers in H²√(SAL)
 BASE = {"H": 5, "S": 5, "A": 3}
+Rows = list[dict[str, float]]
 COMPARED = 4**7  # episodes after which problems of different sizes are compared
 
 
@@ -29,52 +33,55 @@ def make_prior(H: int, S: int, A: int) -> DirichletPrior:
     return DirichletPrior.symmetric(H, S, A, alpha_R=1 / 2, alpha_P=1 / S)
 
 
-def make_agent(agent: str, prior: DirichletPrior, episodes: int, rng) -> tabular.TabularAgent:
-    match agent:
-        case "rlsvi":  # Theorem 1's λ and σ
-            return tabular.rlsvi(prior, rng=rng)
-        case "rlsvi-small":
-            return tabular.rlsvi(prior, 1.0, 0.5, rng=rng)
-        case "psrl":
-            return tabular.psrl(prior, rng=rng)
-        case "ucbvi":
-            return tabular.ucbvi(prior, episodes, rng=rng)
-        case "ucbvi-small":  # a hundredth of the published bonus
-            return tabular.ucbvi(prior, episodes, 0.01, rng=rng)
-        case "uniform":
-            return tabular.uniform(prior, rng=rng)
-    raise ValueError(f"agent must be one of {', '.join(AGENTS)}; it is {agent!r}.")
+def rlsvi(prior: DirichletPrior, lam: float | None = None, sigma: float | None = None,
+          rng: Any = None) -> tabular.TabularAgent:
+    """RLSVI with one-hot features and a first episode from the prior; Theorem 1's λ and σ unless
+    given."""
+    least = tabular.theorem_1(prior)
+    return general_rlsvi(OneHot(*prior.shape), least[0] if lam is None else lam,
+                         least[1] if sigma is None else sigma, first_episode="prior",
+                         support=prior.support, rng=rng)
 
 
-AGENTS = ("rlsvi", "rlsvi-small", "psrl", "ucbvi", "ucbvi-small", "uniform")
+AGENTS: dict[str, Callable[[DirichletPrior, int, np.random.Generator], tabular.TabularAgent]] = {
+    "rlsvi": lambda prior, _, rng: rlsvi(prior, rng=rng),  # Theorem 1's λ and σ
+    "rlsvi-small": lambda prior, _, rng: rlsvi(prior, 1.0, 0.5, rng=rng),
+    "psrl": lambda prior, _, rng: tabular.psrl(prior, rng=rng),
+    "ucbvi": lambda prior, episodes, rng: tabular.ucbvi(prior, episodes, rng=rng),
+    # a hundredth of the published bonus
+    "ucbvi-small": lambda prior, episodes, rng: tabular.ucbvi(prior, episodes, 0.01, rng=rng),
+    "uniform": lambda prior, _, rng: tabular.uniform(prior, rng=rng)}
 
 
-def _rows(run: tabular.Run, every: list[int]):
+def _rows(value: float, run: Run, every: list[int]) -> Rows:
     """Cumulative sums at some episodes, to the nearest millionth."""
-    regret, concentration = run.regret.cumsum(), run.concentration.cumsum()
+    regret, concentration = ((x - run.expected).cumsum() for x in (value, run.claimed))
     return [{"episode": l, "regret": round(regret[l - 1], 6),
              "concentration": round(concentration[l - 1], 6)} for l in every]
 
 
-def bayesian_regret(agent: str, H: int, S: int, A: int, seed: int, episodes: int):
+def bayesian_regret(agent: str, H: int, S: int, A: int, seed: int, episodes: int) -> Rows:
     """Regret along one run on one MDP from the prior, at episodes 1, 4, 16, …"""
     prior = make_prior(H, S, A)
     mdp_rng, env_rng, agent_rng = streams((seed, H, S, A))
-    learner = make_agent(agent, prior, episodes, agent_rng)
-    run = learner.play(prior.sample(mdp_rng), episodes, env_rng)
-    return _rows(run, [4**k for k in range(12) if 4**k <= episodes])
+    learner = AGENTS[agent](prior, episodes, agent_rng)
+    mdp = prior.sample(mdp_rng)
+    run = learner.learn(mdp, episodes, env_rng, exact=True)
+    return _rows(mdp.value, run, [4**k for k in range(12) if 4**k <= episodes])
 
 
-def scale_of_parameters(problem: str, lam: float, sigma: float, seed: int, episodes: int):
+def scale_of_parameters(problem: str, lam: float, sigma: float, seed: int,
+                        episodes: int) -> Rows:
     """RLSVI's regret, and the uniform policy's, with λ and σ as many times Theorem 1's."""
     prior = make_prior(**{"bandit": {"H": 1, "S": 1, "A": 2}, "base": BASE}[problem])
     mdp_rng, env_rng, agent_rng = streams(seed)
     mdp, least = prior.sample(mdp_rng), tabular.theorem_1(prior)
-    learner = tabular.rlsvi(prior, lam * least[0], sigma * least[1], agent_rng)
-    run = learner.play(mdp, episodes, env_rng)
-    worst = tabular.uniform(prior, agent_rng).play(mdp, 1, env_rng)
-    return [{**row, "uniform": round(row["episode"] * worst.regret[0], 6)}
-            for row in _rows(run, [episodes // 16, episodes])]
+    learner = rlsvi(prior, lam * least[0], sigma * least[1], agent_rng)
+    run = learner.learn(mdp, episodes, env_rng, exact=True)
+    worst = mdp.value - tabular.uniform(prior, agent_rng).learn(
+        mdp, 1, env_rng, exact=True).expected[0]
+    return [{**row, "uniform": round(row["episode"] * worst, 6)}
+            for row in _rows(mdp.value, run, [episodes // 16, episodes])]
 
 
 # --------------------------------------------------------------------------- summaries
@@ -85,11 +92,6 @@ class Power(NamedTuple):
     power: float
     low: float
     high: float
-
-
-def expected_regret(table: pd.DataFrame, by) -> pd.DataFrame:
-    """Mean over seeds and its standard error, for each cell."""
-    return table.groupby(by).regret.agg(["mean", "sem"])
 
 
 def sizes(table: pd.DataFrame, agent: str, variable: str) -> pd.DataFrame:
@@ -107,7 +109,7 @@ def sizes(table: pd.DataFrame, agent: str, variable: str) -> pd.DataFrame:
 
 
 def power(table: pd.DataFrame, agent: str, variable: str, *, repeats: int = 400,
-          rng=0) -> Power:
+          rng: int = 0) -> Power:
     """Slope of log mean regret on log x by least squares; bootstrap over MDPs."""
     runs = sizes(table, agent, variable).pivot(index="seed", columns=variable, values="regret")
     x, values = np.log(runs.columns.to_numpy(float)), runs.to_numpy()
@@ -166,5 +168,4 @@ THEOREM_1_SCALE = Experiment(
         "quick": Scale({"episodes": 2**13}, _SCALES[:3], range(3)),
         "paper": Scale({"episodes": 2**13}, _SCALES, range(50))})
 
-EXPERIMENTS = {e.name: e for e in (
-    THEOREM_1, THEOREM_1_SCALE)}
+EXPERIMENTS = {e.name: e for e in (THEOREM_1, THEOREM_1_SCALE)}

@@ -1,7 +1,8 @@
 """Claims about Tetris: section 6.2 and appendix D."""
 
+from collections.abc import Iterable
 from functools import cache
-from math import comb
+from math import comb, inf
 
 import pandas as pd
 
@@ -9,39 +10,53 @@ from rlsvi_core.envs.tetris import Tetris
 
 from .. import store
 from ..register import FAILS, HOLDS, MISPRINT, OPEN, PARTLY, Evidence, claim, unless
-from .runs import (
-    EXPERIMENTS,
-    LEARNED,
-    LSPI,
-    TUNED,
-    Level,
-    finals,
-    gaps,
-    learned_at,
-    level,
-    levels,
-)
+from . import runs
+from .runs import LEARNED, LSPI, SCHEDULES, TUNED, Level, finals, gaps, learned_at, level, levels
+
+STICKS_OUT, TOP_ROW = "sticking out allowed", "top row ends"  # the two ending rules, in words
 
 
 @cache
-def _load(name: str) -> pd.DataFrame:
-    return store.load(EXPERIMENTS[name])
+def stored(name: str) -> pd.DataFrame:
+    return store.load(runs.EXPERIMENTS[name])
+
+
+def graded(points: Iterable[bool]) -> str:
+    """Holds if all points do, in part if some do."""
+    points = list(points)
+    return HOLDS if all(points) else PARTLY if any(points) else FAILS
 
 
 def _text(one: Level) -> str:
     return f"{one.mean:.0f} (95% interval {one.low:.0f}–{one.high:.0f}, {one.seeds:.0f} seeds)"
 
 
+def _signed(one: Level, words: str = "") -> str:
+    low, high = f"{one.low:+.0f}", f"{one.high:+.0f}"
+    return f"{one.mean:+.0f}{words} (95% interval {low} to {high}, {one.seeds} seeds)"
+
+
 def final_levels(name: str) -> dict[str, Level]:
     """Mean score of the last 200 games of each agent, over seeds."""
-    table = levels(_load(name), ["agent"])
-    return {agent: Level(*row) for agent, row in table.iterrows()}
+    return {row.Index: Level(*row[1:]) for row in levels(stored(name), ["agent"]).itertuples()}
+
+
+def gap(table: pd.DataFrame) -> Level:
+    """RLSVI minus LSVI over all of a table."""
+    (found,) = gaps(table).itertuples(index=False)
+    return Level(*found)
+
+
+def how_many_learned(table: pd.DataFrame, by: str) -> dict[str, tuple[int, int]]:
+    """How many seeds came above LEARNED rows a game, and of how many, for each value of ``by``."""
+    return {value: (int((games < inf).sum()), len(games))
+            for value, games in learned_at(table, [by]).groupby(by)}
 
 
 def every_schedule() -> pd.DataFrame:
     """Figure 7 and, on its seeds, LSVI with other schedules than the tuned one."""
-    return pd.concat([_load("fig7").assign(schedule=TUNED),
-                      _load("tetris-schedules").assign(agent="lsvi")])
+    return pd.concat([stored("fig7").assign(schedule=TUNED),
+                      stored("tetris-schedules").assign(agent="lsvi")])
 
 
 # --------------------------------------------------------------------------- section 6.2
@@ -50,23 +65,12 @@ def every_schedule() -> pd.DataFrame:
 def _():
     """Tetris on 20 × 10 squares has more than 2^200 states."""
     # No row is full, and the number of full squares is even: pieces add 4, rows take away 10.
-    boards = sum((-1) ** k * c for k, c in enumerate(_square_counts(20, 10)))
-    boards = ((2**10 - 1) ** 20 + boards) // 2
-    states = 7 * boards
+    even_less_odd = sum(comb(10, k) * (-1) ** k for k in range(10)) ** 20
+    states = 7 * ((2**10 - 1) ** 20 + even_less_odd) // 2
     return unless(states <= 2**200, f"Boards without a full row and with an even number of full "
                   f"squares, times seven pieces: {states / 2**200:.2f} · 2^200. With the top row "
                   f"empty, as while a game lasts under the printed rule, "
                   f"{states / 2**200 / 2**10:.4f} · 2^200.", ratio=states / 2**200)
-
-
-def _square_counts(rows: int, width: int) -> list[int]:
-    """How many boards without a full row have 0, 1, 2, … full squares."""
-    row = [comb(width, k) for k in range(width)]
-    counts = [1]
-    for _ in range(rows):
-        counts = [sum(counts[i - k] * row[k] for k in range(len(row)) if 0 <= i - k < len(counts))
-                  for i in range(len(counts) + len(row) - 1)]
-    return counts
 
 
 @claim("6.2.features", "Section 6.2", paper="22 features", kind="exact", verdict=HOLDS)
@@ -83,9 +87,8 @@ def _():
 def _():
     """Both algorithms end above LSPI's best level of 3183 rows a game."""
     clears, top = final_levels("fig7"), final_levels("tetris-top-row")
-    above = [one.low > LSPI for rule in (clears, top) for one in rule.values()]
     return Evidence(
-        HOLDS if all(above) else PARTLY if any(above) else FAILS,
+        graded(one.low > LSPI for rule in (clears, top) for one in rule.values()),
         f"Last 200 of 1000 games. A piece may stick out until rows clear: RLSVI "
         f"{_text(clears['rlsvi'])}, LSVI {_text(clears['lsvi'])}. A full square in the top row "
         f"ends the game: RLSVI {_text(top['rlsvi'])}, LSVI {_text(top['lsvi'])}.",
@@ -96,28 +99,25 @@ def _():
        verdict=PARTLY)
 def _():
     """Both algorithms learn without a scoring policy to start from."""
-    counts = {}
-    for name in ("fig7", "tetris-top-row"):
-        for agent, games in learned_at(_load(name), ["agent"]).groupby("agent"):
-            counts[name, agent] = int((games < float("inf")).sum()), len(games)
-    share = [learned / seeds for learned, seeds in counts.values()]
-    words = [f"{agent.upper()} {learned} of {seeds} seeds ({rule})" for (name, agent), (
-        learned, seeds) in counts.items()
-        for rule in ["sticking out allowed" if name == "fig7" else "top row ends"]]
-    return Evidence(HOLDS if min(share) > 0.9 else PARTLY if max(share) > 0.9 else FAILS,
+    counts = {(name, rule, agent): count
+              for name, rule in (("fig7", STICKS_OUT), ("tetris-top-row", TOP_ROW))
+              for agent, count in how_many_learned(stored(name), "agent").items()}
+    words = [f"{agent.upper()} {learned} of {seeds} seeds ({rule})"
+             for (_, rule, agent), (learned, seeds) in counts.items()]
+    return Evidence(graded(learned / seeds > 0.9 for learned, seeds in counts.values()),
                     f"Above {LEARNED} rows a game within 1000 games: {', '.join(words)}.",
-                    {f"{name} {agent}": count for (name, agent), count in counts.items()})
+                    {f"{name} {agent}": count for (name, _, agent), count in counts.items()})
 
 
 @claim("6.2.collapse", "Section 6.2", paper="no collapse after the peak", kind="experiment",
        verdict=PARTLY)
 def _():
     """Once at their best, the algorithms stay there."""
-    runs = _load("fig7")
-    runs = runs[runs.agent == "rlsvi"].pivot(index="game", columns="seed", values="score")
-    runs = runs.loc[:, runs.max() > LEARNED]
-    final = level(runs.iloc[-4:].mean() / runs.max())
-    before = level(runs.iloc[-4:].mean() / runs.iloc[-8:-4].mean())
+    scores = stored("fig7").query("agent == 'rlsvi'").pivot(
+        index="game", columns="seed", values="score")
+    scores = scores.loc[:, scores.max() > LEARNED]
+    final = level(scores.iloc[-4:].mean() / scores.max())
+    before = level(scores.iloc[-4:].mean() / scores.iloc[-8:-4].mean())
     return Evidence(
         FAILS if before.high < 0.8 or final.high < 0.2 else PARTLY if final.high < 0.8 else HOLDS,
         f"RLSVI, seeds that learned: the last 200 games score {before.mean:.2f} of the 200 before "
@@ -131,55 +131,46 @@ def _():
        kind="experiment", verdict=PARTLY)
 def _():
     """RLSVI improves on LSVI with a tuned ε schedule."""
-    clears, top, best = (gaps(table).iloc[0] for table in (
-        _load("fig7"), _load("tetris-top-row"), every_schedule()))
+    clears, top, best = map(gap, (stored("fig7"), stored("tetris-top-row"), every_schedule()))
     return Evidence(
-        HOLDS if min(clears.low, top.low) > 0 else PARTLY if max(clears.low, top.low) > 0
-        else FAILS,
-        f"RLSVI minus LSVI, last 200 of 1000 games: {clears['mean']:+.0f} rows (95% interval "
-        f"{clears.low:+.0f} to {clears.high:+.0f}, {clears.seeds:.0f} seeds) where a piece may "
-        f"stick out, and {best['mean']:+.0f} ({best.low:+.0f} to {best.high:+.0f}) there against "
-        f"the schedule that proves best on these very seeds; {top['mean']:+.0f} ({top.low:+.0f} to "
-        f"{top.high:+.0f}, {top.seeds:.0f} seeds) where a full square in the top row ends the "
-        f"game.", {"clears": clears.to_dict(), "hindsight": best.to_dict(),
-                   "top row": top.to_dict()})
+        graded(one.low > 0 for one in (clears, top)),
+        f"RLSVI minus LSVI, last 200 of 1000 games: {_signed(clears, ' rows')} where a piece may "
+        f"stick out, and {best.mean:+.0f} ({best.low:+.0f} to {best.high:+.0f}) there against "
+        f"the schedule that proves best on these very seeds; {top.mean:+.0f} ({top.low:+.0f} to "
+        f"{top.high:+.0f}, {top.seeds} seeds) where a full square in the top row ends the game.",
+        {"clears": clears._asdict(), "hindsight": best._asdict(), "top row": top._asdict()})
 
 
 @claim("6.2.fixed-epsilon", "Section 6.2, footnote", paper="no good performance for any fixed ε",
        kind="experiment", verdict=FAILS)
 def _():
     """No constant ε gives LSVI a good player; a schedule that decays does better."""
-    best = {}
+    holds, words, numbers = [], [], {}
     for rule, name in (("clears", "fig7-tuning"), ("top row", "tetris-top-row-tuning")):
-        table = _load(name)
-        half = table[table.game > table.game.max() / 2].groupby("schedule").score.mean()
-        decays = half.index.str.contains("halved")
-        best[rule] = half[~decays], half[decays], table.seed.nunique()
-    holds = [constant.max() < min(LEARNED, decaying.max())
-             for constant, decaying, _ in best.values()]
-    words = [f"{constant.max():.0f} with a constant ({constant.idxmax()}), {decaying.max():.0f} "
-             f"with a schedule that decays ({decaying.idxmax()}), {seeds} seeds"
-             for constant, decaying, seeds in best.values()]
+        half = runs.second_half(stored(name), ["schedule"])
+        decays = half.index.map(lambda schedule: "half_life" in SCHEDULES[schedule])
+        constant, decaying = half[~decays], half[decays]
+        holds.append(constant.max() < min(LEARNED, decaying.max()))
+        words.append(f"{constant.max():.0f} with a constant ({constant.idxmax()}), "
+                     f"{decaying.max():.0f} with a schedule that decays ({decaying.idxmax()}), "
+                     f"{stored(name).seed.nunique()} seeds")
+        numbers[rule] = {"constant": constant.max(), "decaying": decaying.max()}
     late = finals(every_schedule().query("agent == 'lsvi'"), ["schedule"]).unstack("schedule")
     winner = late.drop(columns="greedy").mean().idxmax()
-    gap = level(late[winner] - late["greedy"])
+    lead = level(late[winner] - late["greedy"])
     return Evidence(
-        HOLDS if all(holds) else PARTLY if any(holds) else FAILS,
+        graded(holds),
         f"Rows a game at best, games 251–500. Where a piece may stick out: "
         f"{words[0]}. Where a full square in the top row ends the game: {words[1]}. After 1000 "
         f"games of the first kind the order is open: the best of three decays ({winner}) minus "
-        f"greedy is {gap.mean:+.0f} (95% interval {gap.low:+.0f} to {gap.high:+.0f}, {gap.seeds} "
-        f"seeds).",
-        {rule: {"constant": constant.max(), "decaying": decaying.max()}
-         for rule, (constant, decaying, _) in best.items()} | {"late": gap._asdict()})
+        f"greedy is {_signed(lead)}.", numbers | {"late": lead._asdict()})
 
 
 @claim("6.2.respectively", "Section 6.2", paper="3500 and 4500 “respectively”", kind="reading",
        verdict=MISPRINT)
 def _():
     """The two final levels are given in the order RLSVI, LSVI, and RLSVI is the better one."""
-    table = _load("fig7")
-    final, games = finals(table, ["agent"]), learned_at(table, ["agent"])
+    final, games = (summary(stored("fig7"), ["agent"]) for summary in (finals, learned_at))
     means = final[games <= 800].groupby("agent").mean()
     return Evidence(MISPRINT, f"Read so, LSVI ends 1000 rows above RLSVI, while the next paragraph "
                     f"and appendix D praise RLSVI. One of the two is a slip, unless learning "
@@ -191,15 +182,12 @@ def _():
        kind="experiment", verdict=PARTLY)
 def _():
     """An agent that never explores struggles to learn from scratch."""
-    counts = {}
-    for rule, table in (("sticking out allowed", every_schedule().query("agent == 'lsvi'")),
-                        ("top row ends", _load("tetris-top-row-tuning"))):
-        games = learned_at(table, ["schedule"])["greedy"]
-        counts[rule] = int((games < float("inf")).sum()), len(games), table.game.max()
-    struggles = [learned / seeds < 0.9 for learned, seeds, _ in counts.values()]
+    counts = {rule: (*how_many_learned(table, "schedule")["greedy"], table.game.max())
+              for rule, table in ((STICKS_OUT, every_schedule().query("agent == 'lsvi'")),
+                                  (TOP_ROW, stored("tetris-top-row-tuning")))}
     words = [f"{learned} of {seeds} seeds within {games} games ({rule})"
              for rule, (learned, seeds, games) in counts.items()]
-    return Evidence(HOLDS if all(struggles) else PARTLY if any(struggles) else FAILS,
+    return Evidence(graded(learned / seeds < 0.9 for learned, seeds, _ in counts.values()),
                     f"Greedy LSVI above {LEARNED} rows a game: {', '.join(words)}.", counts)
 
 
@@ -207,15 +195,14 @@ def _():
        verdict=PARTLY)
 def _():
     """The gain over LSPI comes mostly from keeping many transitions."""
-    plain = _load("fig7")
-    runs = {N: finals(group, []) for N, group in _load("tetris-buffer").groupby("N")}
-    runs[100_000] = finals(plain[plain.agent == "rlsvi"], [])
-    found = {N: level(scores) for N, scores in sorted(runs.items())}
-    below = [found[N].high < found[100_000].low for N in list(found)[:-1]]
-    words = [f"{_text(one)} with N = {N:,}" for N, one in found.items()]
-    return Evidence(PARTLY if any(below) else FAILS,
+    plain = stored("fig7").query("agent == 'rlsvi'").assign(N=100_000)
+    *smaller, (_, full) = found = [
+        (N, level(finals(table, []))) for N, table in
+        pd.concat([stored("tetris-buffer"), plain]).groupby("N")]
+    words = [f"{_text(one)} with N = {N:,}" for N, one in found]
+    return Evidence(PARTLY if any(one.high < full.low for _, one in smaller) else FAILS,
                     f"RLSVI, last 200 of 1000 games: {'; '.join(words)}. How LSPI would do with a "
-                    f"buffer was not tried.", {str(N): one._asdict() for N, one in found.items()})
+                    f"buffer was not tried.", {str(N): one._asdict() for N, one in found})
 
 
 # --------------------------------------------------------------------------- appendix D
@@ -251,7 +238,7 @@ def _():
 def _():
     """The features of 10^5 transitions for every possible action take less than 10 MB."""
     game = Tetris()
-    counts = [int(n) for n in _placements_by_piece()]
+    counts = [Tetris(pieces=piece).A for piece in game.pieces]
     mean, most = sum(counts) / len(counts), max(counts)
     size = {n: 1e5 * n * (game.K - 1) / 1e6 for n in (1, mean, most)}
     return unless(
@@ -259,10 +246,6 @@ def _():
         f"placements each, {size[mean]:.0f} MB for the {mean:.1f} of an average piece, "
         f"{size[1]:.1f} MB for the placement played alone. Boards and pieces take "
         f"{1e5 * 26 / 1e6:.1f} MB.", megabytes=size[mean])
-
-
-def _placements_by_piece() -> list[int]:
-    return [Tetris(pieces=piece).A for piece in Tetris().pieces]
 
 
 @claim("D.conjugate", "Appendix D.2", paper="conjugate for known variance", kind="reading",
@@ -277,36 +260,32 @@ def _():
        kind="experiment", verdict=OPEN)
 def _():
     """A prior over the variance improves RLSVI a little."""
-    unknown, plain = _load("tetris-variance"), _load("fig7")
-    known = plain[(plain.agent == "rlsvi") & plain.seed.isin(unknown.seed.unique())]
-    gap = level(finals(unknown, []) - finals(known, []))
+    unknown = stored("tetris-variance")
+    known = stored("fig7").query("agent == 'rlsvi' and seed in @unknown.seed")
+    lead = level(finals(unknown, []) - finals(known, []))
     games = [learned_at(table, []).median() for table in (unknown, known)]
     return Evidence(
-        HOLDS if gap.low > 0 else FAILS if gap.high < 0 else OPEN,
-        f"Unknown minus known, same seeds, last 200 of 1000 games: {gap.mean:+.0f} rows (95% "
-        f"interval {gap.low:+.0f} to {gap.high:+.0f}, {gap.seeds} seeds). Learning sets in after "
-        f"{games[0]:.0f} games in the median, against {games[1]:.0f}.",
-        {"gap": gap._asdict(), "games": games})
+        HOLDS if lead.low > 0 else FAILS if lead.high < 0 else OPEN,
+        f"Unknown minus known, same seeds, last 200 of 1000 games: {_signed(lead, ' rows')}. "
+        f"Learning sets in after {games[0]:.0f} games in the median, against {games[1]:.0f}.",
+        {"gap": lead._asdict(), "games": games})
 
 
 @claim("D.mini", "Appendix D.3, figure 14", paper="RLSVI greatly outperforms tuned LSVI",
        kind="experiment", verdict=PARTLY)
 def _():
     """On four rows with S and Z, RLSVI does far better than LSVI with a tuned schedule."""
-    found = gaps(_load("fig14"), ["rule", "reading"])
-    scores = levels(_load("fig14"), ["rule", "reading", "agent"])["mean"].unstack("agent")
-    ratio = scores.rlsvi / scores.lsvi.clip(lower=0.01)
-    great = (found.low > 0) & (ratio > 1.5)
-    small = (found.low > 0) & ~great
+    found = gaps(stored("fig14"), ["rule", "reading"])
+    scores = levels(stored("fig14"), ["rule", "reading", "agent"])["mean"].unstack("agent")
+    great = (found.low > 0) & (scores.rlsvi / scores.lsvi.clip(lower=0.01) > 1.5)
+    narrow = gaps(stored("tetris-widths"), ["width", "rule", "reading"])
+    counts = {"far better": int(great.sum()), "better": int(((found.low > 0) & ~great).sum()),
+              "narrow, better": int((narrow.low > 0).sum()),
+              "narrow, worse": int((narrow.high < 0).sum())}
     words = [f"Φ = {reading}, “{rule}”: {row.rlsvi:.2f} against {row.lsvi:.2f}"
              for (rule, reading), row in scores.iterrows()]
-    narrow = gaps(_load("tetris-widths"), ["width", "rule", "reading"])
-    return Evidence(HOLDS if great.all() else PARTLY if great.any() else FAILS,
-                    f"Rows a game, last 200 of 1000 games, RLSVI against tuned LSVI: "
-                    f"{'; '.join(words)}. Far better in {int(great.sum())} of {len(great)} games, "
-                    f"a little better in {int(small.sum())}, at 95%. On 5 to 8 columns better in "
-                    f"{int((narrow.low > 0).sum())} of {len(narrow)}, worse in "
-                    f"{int((narrow.high < 0).sum())}.",
-                    {"far better": int(great.sum()), "better": int(small.sum()),
-                     "narrow, better": int((narrow.low > 0).sum()),
-                     "narrow, worse": int((narrow.high < 0).sum())})
+    return Evidence(graded(great), f"Rows a game, last 200 of 1000 games, RLSVI against tuned "
+                    f"LSVI: {'; '.join(words)}. Far better in {counts['far better']} of "
+                    f"{len(great)} games, a little better in {counts['better']}, at 95%. On 5 to 8 "
+                    f"columns better in {counts['narrow, better']} of {len(narrow)}, worse in "
+                    f"{counts['narrow, worse']}.", counts)

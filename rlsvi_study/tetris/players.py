@@ -20,6 +20,8 @@ and Scherrer (2009), called DU, and the two of Gabillon, Ghavamzadeh and Scherre
 10 and on 20 rows.
 """
 
+from typing import Any
+
 import numpy as np
 
 from rlsvi_core.compiled import jit
@@ -106,7 +108,8 @@ def _score(model, weights, X, over, where, rng):
         score += place(model, rows, where[best, 0], where[best, 1], where[best, 2])
 
 
-def scores(seed: int, player: str, rule: str, height: int, games: int):
+def scores(seed: int, player: str, rule: str, height: int,
+           games: int) -> list[dict[str, Any]]:
     """The scores of some games, one row each."""
     _, rng, _ = streams(seed)
     game, weights = Tetris(10, height, rule=rule), np.array(PLAYERS[player])
@@ -114,8 +117,8 @@ def scores(seed: int, player: str, rule: str, height: int, games: int):
             for i in range(games)]
 
 
-_CELLS = (*({"player": player, "rule": "fits"} for player in PLAYERS),
-          *({"player": player, "rule": "clears"} for player in PLAYERS))
+_CELLS = tuple({"player": player, "rule": rule}
+               for rule in ("fits", "clears") for player in PLAYERS)
 
 KNOWN = Experiment(
     "tetris-known", "Section 6.2", "Published players on a board of ten rows",

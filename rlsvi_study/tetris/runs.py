@@ -1,8 +1,8 @@
-r"""Tetris experiments: section 6.2 (figure 7) and appendix D (figure 14).
+r"""Tetris: section 6.2 (figure 7) and appendix D (figure 14).
 
-One kind of run covers them: an agent plays so many games and a row is written every block of games
-with the mean score, because single scores are heavy-tailed (the spread of a policy's scores is
-about their mean). The paper prints λ = σ = 1, γ = 0.99, N = 10^5, the 22 features, and 20 × 10
+One kind of run covers nearly all: an agent plays so many games and a row is written every block of
+games with the mean score, because single scores are heavy-tailed (the spread of a policy's scores
+is about their mean). The paper prints λ = σ = 1, γ = 0.99, N = 10^5, the 22 features, and 20 × 10
 squares. It does not print how Φ(s, a) is formed, what happens when a piece sticks out of the board,
 the annealing schedule of LSVI, the number of games or the width of mini-Tetris. Here:
 
@@ -16,24 +16,136 @@ the annealing schedule of LSVI, the number of games or the width of mini-Tetris.
 - 1000 games, twenty seeds, ten columns.
 """
 
+from collections.abc import Callable, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ..experiment import Experiment, Scale, grid
+from rlsvi_core import Placements, lsvi, rlsvi
+from rlsvi_core.agents import RingAgent, Run
+from rlsvi_core.envs.tetris import Tetris
+
+from ..experiment import Experiment, Scale, grid, streams
 from ..intervals import mean_interval
-from .buffer import BUFFER
-from .optimism import OPTIMISM
-from .play import SCHEDULES, learning_curve, watch
 from .players import KNOWN
+
+Rows = list[dict[str, Any]]
 
 LSPI = 3183  # the best level of Bertsekas and Ioffe (1996), as the paper quotes it
 PAPER_LEVELS = (3500, 4500)
 LEARNED = 1000  # a block of games above this many rows a game: the agent has learned to play
 GROUPS = {"heights": slice(0, 10), "differences": slice(10, 19), "largest height": slice(19, 20),
           "holes": slice(20, 21), "constant": slice(21, 22)}  # of the benchmark's 22 features
+SCHEDULES: dict[str, dict[str, Any]] = {  # of LSVI: how it dithers
+    "greedy": {}, **{f"ε = {epsilon:g}": {"epsilon": epsilon} for epsilon in (0.001, 0.01, 0.1)},
+    **{f"ε = {epsilon:g}, halved every {games:g} games": {"epsilon": epsilon, "half_life": games}
+       for epsilon, games in product((0.1, 1.0), (10.0, 50.0))},
+    **{f"Boltzmann, η = {eta:g}": {"eta": eta} for eta in (0.1, 1.0)}}
+
+
+# --------------------------------------------------------------------------- learning curves
+
+def learner(agent: str, game: Tetris, rng: np.random.Generator, schedule: str = "greedy",
+            reading: str = "value", lam: float = 1.0, sigma: float = 1.0,
+            **choices: Any) -> RingAgent:
+    """RLSVI with these choices; or LSVI with a schedule. LSVI has the mean alone, so what is about
+    the sample (targets, variance, sigma) is not passed on to it."""
+    features = Placements(game, reading)
+    match agent:
+        case "rlsvi":
+            return rlsvi(features, lam, sigma, rng=rng, **choices)
+        case "lsvi":
+            return lsvi(features, lam, rng=rng, targets="mean", sweeps=choices.get("sweeps", 1),
+                        **SCHEDULES[schedule])
+    raise ValueError(f"agent must be 'rlsvi' or 'lsvi'; it is {agent!r}.")
+
+
+def blocks(player: RingAgent, game: Tetris, rng: np.random.Generator, games: int, every: int,
+           also: Callable[[Run], dict[str, Any]] = lambda block: {}) -> Rows:
+    """Mean score of every block of games, with what else is to be noted after it."""
+    rows = []
+    for n in range(every, games + 1, every):
+        block = player.learn(game, every, rng)
+        rows.append({"game": n, "score": float(block.reward.mean()), **also(block)})
+    return rows
+
+
+def learning_curve(seed: int, agent: str, games: int, every: int, rule: str = "clears",
+                   width: int = 10, height: int = 20, pieces: str = "IJLOSTZ",
+                   weights: bool = False, **choices: Any) -> Rows:
+    """Mean score and length of every block of games; with the mean weights after it, if asked."""
+    _, env_rng, agent_rng = streams(seed)
+    game = Tetris(width, height, pieces, rule)
+    player = learner(agent, game, agent_rng, **choices)
+
+    def also(block: Run) -> dict[str, Any]:
+        theta = player.mean if weights else ()
+        return {"length": float(block.length.mean()), "best": int(block.reward.max()),
+                **{f"w{k + 1}": round(float(w), 4) for k, w in enumerate(theta)}}
+
+    return blocks(player, game, env_rng, games, every, also)
+
+
+def remembering(seed: int, N: int, games: int, every: int) -> Rows:
+    """RLSVI with a buffer of N transitions.
+
+    The authors put the gain over LSPI, which learns from the latest games only, down to the bank
+    of 10^5 past transitions. A good game alone has some ten thousand.
+    """
+    _, env_rng, agent_rng = streams(seed)
+    game = Tetris(rule="clears")
+    return blocks(learner("rlsvi", game, agent_rng, window=N), game, env_rng, games, every)
+
+
+def optimistic(seed: int, start: float, games: int, every: int) -> Rows:
+    """What if LSVI's values start high? No noise, no dithering: only the first targets differ.
+
+    RLSVI's first weights are draws from a wide prior, and the maximum over placements turns their
+    spread into large values, which one fit a game takes hundreds of games to forget. Here greedy
+    LSVI plays one game, then believes every board to be worth so many rows, and goes on as usual.
+    """
+    _, env_rng, agent_rng = streams(seed)
+    game = Tetris(rule="clears")
+    player, constant = learner("lsvi", game, agent_rng), game.K - 1
+    player.learn(game, 1, env_rng)
+    player.mean[constant] = start
+    return blocks(player, game, env_rng, games, every,
+                  lambda _: {"value": round(float(player.mean[constant]), 3)})
+
+
+# --------------------------------------------------------------------------- games to watch
+
+def play(game: Tetris, theta: np.ndarray, rng: np.random.Generator) -> Rows:
+    """A game of the greedy policy with K + 1 weights: the placements, and the board before each."""
+    game.start(rng)
+    moves = []
+    while not game.over:
+        a = int((game.table * theta).sum(axis=1).argmax())
+        piece, (orientation, column, _) = game.piece, game.spots[a].tolist()
+        board = " ".join(f"{row:x}" for row in game.rows[:game.height])
+        moves.append({"piece": game.pieces[piece],
+                      "orientation": orientation - int(game.model.first[piece]),  # of the piece's
+                      "column": column, "cleared": int(game.drop(a)), "board": board})
+    return moves
+
+
+def watch(seed: int, policy: str, early: int, late: int, keep: int) -> Rows:
+    """A game of RLSVI's mean weights after a few games and after many; its first and last part.
+
+    One board is stored with each part: the others follow from it.
+    """
+    _, env_rng, agent_rng = streams(seed)
+    game = Tetris(rule="clears")
+    player = learner("rlsvi", game, agent_rng)
+    player.learn(game, early if policy == "early" else late, env_rng)
+    moves = play(game, player.mean, env_rng)
+    score = np.cumsum([move["cleared"] for move in moves]).tolist()
+    starts = {"first": 0, "last": max(len(moves) - keep, min(keep, len(moves)))}
+    return [{"part": part, "step": i + 1, "score": score[i], **moves[i],
+             "board": moves[i]["board"] if i == start else None}
+            for part, start in starts.items() for i in range(start, min(start + keep, len(moves)))]
 
 
 # --------------------------------------------------------------------------- summaries
@@ -47,81 +159,83 @@ class Level(NamedTuple):
     seeds: int
 
 
-def level(values) -> Level:
-    return Level(*mean_interval(values), len(values))
+def level(scores: pd.Series) -> Level:
+    return Level(*mean_interval(scores), len(scores))
 
 
-def finals(table: pd.DataFrame, by, games: int = 200) -> pd.Series:
+def _groups(by: Sequence[str]) -> Any:
+    """What to group by: nothing is one group."""
+    return list(by) or (lambda index: 0)
+
+
+def _levels(scores: pd.Series, by: Sequence[str]) -> pd.DataFrame:
+    found = scores.groupby(_groups(by)).agg(level)
+    return pd.DataFrame(found.tolist(), index=found.index)
+
+
+def finals(table: pd.DataFrame, by: Sequence[str], games: int = 200) -> pd.Series:
     """Each seed's mean score over the last so many games."""
     last = table[table.game > table.game.max() - games]
     return last.groupby([*by, "seed"]).score.mean()
 
 
-def levels(table: pd.DataFrame, by, games: int = 200) -> pd.DataFrame:
+def levels(table: pd.DataFrame, by: Sequence[str], games: int = 200) -> pd.DataFrame:
     """The mean of these over the seeds, with its interval, for each cell."""
-    found = finals(table, by, games).groupby(list(by)).agg(level)
-    return pd.DataFrame([one._asdict() for one in found], index=found.index)
+    return _levels(finals(table, by, games), by)
 
 
-def gaps(table: pd.DataFrame, by=()) -> pd.DataFrame:
+def leads(table: pd.DataFrame, by: Sequence[str] = ()) -> pd.Series:
     """RLSVI minus LSVI with the best of its schedules, seed by seed, in each cell: the mean over
-    the last 200 games, with its interval."""
-    found = {}
-    for key, cell in table.groupby(list(by)) if by else [(0, table)]:
+    the last 200 games."""
+    def lead(cell: pd.DataFrame) -> pd.Series:
         last = finals(cell.assign(schedule=cell.get("schedule", "")), ["agent", "schedule"])
         lsvi = last["lsvi"].unstack("schedule")
-        gap = last["rlsvi"].droplevel("schedule") - lsvi[lsvi.mean().idxmax()]
-        found[key] = level(gap)._asdict()
-    index = pd.MultiIndex.from_tuples(found, names=by) if by else None
-    return pd.DataFrame(found.values(), index=index)
+        return last["rlsvi"].droplevel("schedule") - lsvi[lsvi.mean().idxmax()]
+
+    cells = {key: lead(cell) for key, cell in table.groupby(_groups(by))}
+    return pd.concat(cells, names=list(by) or ["all"])
 
 
-def learned_at(table: pd.DataFrame, by, threshold: float = LEARNED) -> pd.Series:
+def gaps(table: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
+    """The mean of these over the seeds, with its interval, for each cell."""
+    return _levels(leads(table, by), by)
+
+
+def learned_at(table: pd.DataFrame, by: Sequence[str], threshold: float = LEARNED) -> pd.Series:
     """The first block of games above the threshold, for each seed; infinity if it never came."""
-    reached = table[table.score > threshold].groupby([*by, "seed"]).game.min()
-    everyone = table.groupby([*by, "seed"]).size().index
-    return reached.reindex(everyone).astype(float).fillna(np.inf)
+    game = table.game.where(table.score > threshold, np.inf)
+    return game.groupby([table[name] for name in (*by, "seed")]).min()
 
 
-def best_schedules(table: pd.DataFrame, by=()) -> pd.DataFrame:
+def second_half(table: pd.DataFrame, by: Sequence[str]) -> pd.Series:
+    """The mean score over the second half of the games, by which schedules are chosen."""
+    return table[table.game > table.game.max() / 2].groupby(list(by)).score.mean()
+
+
+def best_schedules(table: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
     """Of each cell's schedules the one with the best mean score over the second half."""
-    second = table[table.game > table.game.max() / 2]
-    means = second.groupby([*by, "schedule"], sort=False).score.mean().reset_index()
-    groups = [means] if not by else [group for _, group in means.groupby(list(by), sort=False)]
-    return pd.DataFrame([group.loc[group.score.idxmax()] for group in groups])
+    means = second_half(table, [*by, "schedule"]).reset_index()
+    return means.loc[means.groupby(_groups(by)).score.idxmax()]
 
 
-# --------------------------------------------------------------------------- the figures
+# --------------------------------------------------------------------------- the experiments
 
-_SCHEDULES = tuple(SCHEDULES)
-_MINI = {"height": 4, "pieces": "SZ", "games": 1000, "every": 50}
+def _curves(name: str, place: str, title: str, constants: dict[str, Any],
+            cells: tuple[dict[str, Any], ...], seeds: range,
+            run: Callable[..., Rows] = learning_curve) -> Experiment:
+    """The quick runs are the first two blocks of the paper's: two cells, one seed."""
+    short = constants | {"games": 2 * constants["every"]}
+    return Experiment(name, place, title, run, {"quick": Scale(short, cells[:2], seeds[:1]),
+                                                "paper": Scale(constants, cells, seeds)},
+                      length="games")
+
+
+_LONG = {"games": 1000, "every": 50}
+_SHORT = {"games": 400, "every": 25}
+_TUNING = {"agent": "lsvi", "games": 500, "every": 50}
+_MINI = {"height": 4, "pieces": "SZ", **_LONG}
+_AGENTS = ("rlsvi", "lsvi")
 MINI_RULES, MINI_READINGS = ("top row", "clears", "overflow top"), ("value", "reward")
-
-FIGURE_7_TUNING = Experiment(
-    "fig7-tuning", "Section 6.2, footnote", "Schedules of LSVI on the full board",
-    learning_curve, {
-        "quick": Scale({"agent": "lsvi", "games": 50, "every": 25},
-                       grid(schedule=_SCHEDULES[:2]), range(1000, 1001)),
-        "paper": Scale({"agent": "lsvi", "games": 500, "every": 50},
-                       grid(schedule=_SCHEDULES), range(1000, 1010))}, length="games")
-
-FIGURE_14_TUNING = Experiment(
-    "fig14-tuning", "Appendix D.3", "Schedules of LSVI on four rows with S and Z",
-    learning_curve, {
-        "quick": Scale({**_MINI, "agent": "lsvi", "games": 50, "every": 25},
-                       grid(rule=("clears",), reading=("value",), schedule=_SCHEDULES[:2]),
-                       range(1000, 1001)),
-        "paper": Scale({**_MINI, "agent": "lsvi"},
-                       grid(rule=MINI_RULES, reading=MINI_READINGS, schedule=_SCHEDULES),
-                       range(1000, 1003))}, length="games")
-
-TOP_ROW_TUNING = Experiment(
-    "tetris-top-row-tuning", "Section 6.2, footnote", "Schedules of LSVI, a full square in the top "
-    "row ends the game", learning_curve, {
-        "quick": Scale({"agent": "lsvi", "rule": "top row", "games": 50, "every": 25},
-                       grid(schedule=_SCHEDULES[:2]), range(1000, 1001)),
-        "paper": Scale({"agent": "lsvi", "rule": "top row", "games": 500, "every": 50},
-                       grid(schedule=_SCHEDULES), range(1000, 1003))}, length="games")
 
 # What the three tuning tables say; a test holds these to them.
 TUNED = "greedy"
@@ -132,94 +246,62 @@ MINI_TUNED = {"top row": {"value": "ε = 1, halved every 10 games",
                          "reward": "ε = 0.1, halved every 10 games"},
               "overflow top": {"value": "ε = 1, halved every 50 games", "reward": "greedy"}}
 
-_AGENTS = ("rlsvi", "lsvi")
-_TOP_ROW = {"rule": "top row", "schedule": TOP_ROW_TUNED, "games": 1000, "every": 50}
-
-TOP_ROW = Experiment(
-    "tetris-top-row", "Section 6.2, figure 7", "Figure 7, a full square in the top row ends it",
-    learning_curve, {
-        "quick": Scale(_TOP_ROW | {"games": 50, "every": 25}, grid(agent=_AGENTS), range(1)),
-        "paper": Scale(_TOP_ROW, grid(agent=_AGENTS), range(10))}, length="games")
-
-RULES = Experiment(
-    "tetris-rules", "Section 6.2", "What each ending rule does, 400 games",
-    learning_curve, {
-        "quick": Scale({"games": 50, "every": 25}, grid(rule=("fits",), agent=_AGENTS), range(1)),
-        "paper": Scale({"games": 400, "every": 25}, grid(
-            rule=("fits", "overflow", "overflow top"), agent=_AGENTS), range(6))}, length="games")
-
-_PLAIN = {"agent": "rlsvi", "reading": "value", "targets": "sample", "sweeps": 1,
-          "variance": "known", "lam": 1.0, "sigma": 1.0}
-_VARIANTS = tuple(_PLAIN | change for change in (
-    {}, {"reading": "board"}, {"reading": "reward"}, {"targets": "mean"}, {"sweeps": 4},
-    {"variance": "unknown"}, {"sigma": 0.1}, {"sigma": 10.0}, {"lam": 0.01}, {"lam": 100.0},
-    *({"agent": "lsvi"} | change for change in (
-        {}, {"reading": "board"}, {"reading": "reward"}, {"sweeps": 4}))))
-
-READINGS = Experiment(
-    "tetris-readings", "Section 6.2 and appendix D", "What each reading of Algorithm 7 does, "
-    "400 games", learning_curve, {
-        "quick": Scale({"schedule": TUNED, "games": 50, "every": 25}, _VARIANTS[:2], range(1)),
-        "paper": Scale({"schedule": TUNED, "games": 400, "every": 25}, _VARIANTS, range(6))},
-    length="games")
-
-_VARIANCE = {"agent": "rlsvi", "games": 1000, "every": 50}
-
-VARIANCE = Experiment(
-    "tetris-variance", "Appendix D.2", "RLSVI with an unknown variance, on the seeds of figure 7",
-    learning_curve, {
-        "quick": Scale(_VARIANCE | {"games": 100}, grid(variance=("unknown",)), range(1)),
-        "paper": Scale(_VARIANCE, grid(variance=("unknown",)), range(20))}, length="games")
-
-_FIGURE_7 = {"schedule": TUNED, "games": 1000, "every": 50, "weights": True}
-
-FIGURE_7 = Experiment(
-    "fig7", "Section 6.2, figure 7", "Learning to play Tetris on 20 × 10 squares",
-    learning_curve, {
-        "quick": Scale(_FIGURE_7 | {"games": 100}, grid(agent=_AGENTS), range(1)),
-        "paper": Scale(_FIGURE_7, grid(agent=_AGENTS), range(20))}, length="games")
-
-_OTHERS = ("ε = 0.1, halved every 50 games", "ε = 1, halved every 10 games",
-           "ε = 1, halved every 50 games")
-_HINDSIGHT = {"agent": "lsvi", "games": 1000, "every": 50}
-
-HINDSIGHT = Experiment(
-    "tetris-schedules", "Section 6.2, footnote", "LSVI's other schedules on the seeds of figure 7",
-    learning_curve, {
-        "quick": Scale(_HINDSIGHT | {"games": 50}, grid(schedule=_OTHERS[:1]), range(1)),
-        "paper": Scale(_HINDSIGHT, grid(schedule=_OTHERS), range(20))}, length="games")
-
 _FIGURE_14 = tuple({"agent": agent, "rule": rule, "reading": reading,
                     "schedule": MINI_TUNED[rule][reading]}
-                   for rule in MINI_RULES for reading in MINI_READINGS for agent in _AGENTS)
+                   for rule, reading, agent in product(MINI_RULES, MINI_READINGS, _AGENTS))
+_WIDTHS = tuple({"width": width, "rule": rule, "reading": reading, "agent": agent,
+                 "schedule": schedule}
+                for width, rule, reading in product((5, 6, 7, 8), MINI_RULES, MINI_READINGS)
+                for agent, schedule in (
+                    ("rlsvi", "greedy"), ("lsvi", "greedy"),
+                    ("lsvi", "ε = 0.1, halved every 10 games"),
+                    ("lsvi", "ε = 1, halved every 10 games")))
+_PLAIN = {"agent": "rlsvi", "reading": "value", "targets": "sample", "sweeps": 1,
+          "variance": "known", "lam": 1.0, "sigma": 1.0}
+_READINGS = tuple(_PLAIN | change for change in (
+    {}, {"reading": "board"}, {"reading": "reward"}, {"targets": "mean"}, {"sweeps": 4},
+    {"variance": "unknown"}, {"sigma": 0.1}, {"sigma": 10.0}, {"lam": 0.01}, {"lam": 100.0},
+    {"agent": "lsvi"}, {"agent": "lsvi", "reading": "board"},
+    {"agent": "lsvi", "reading": "reward"}, {"agent": "lsvi", "sweeps": 4}))
 
-FIGURE_14 = Experiment(
-    "fig14", "Appendix D.3, figure 14", "Mini-Tetris: four rows, only S and Z",
-    learning_curve, {"quick": Scale(_MINI | {"games": 100}, _FIGURE_14[:2], range(1)),
-                     "paper": Scale(_MINI, _FIGURE_14, range(20))}, length="games")
-
-_ANNEALED = ("greedy", "ε = 0.1, halved every 10 games", "ε = 1, halved every 10 games")
-
-WIDTHS = Experiment(
-    "tetris-widths", "Appendix D.3, figure 14", "Mini-Tetris on boards of other widths",
-    learning_curve, {
-        "quick": Scale(_MINI | {"games": 100},
-                       ({"width": 5, "rule": "clears", "reading": "value", "agent": "rlsvi",
-                         "schedule": "greedy"},), range(1)),
-        "paper": Scale(_MINI, tuple(
-            {"width": width, "rule": rule, "reading": reading, "agent": agent,
-             "schedule": schedule}
-            for width, rule, reading in product((5, 6, 7, 8), MINI_RULES, MINI_READINGS)
-            for agent, schedule in (("rlsvi", "greedy"), *(("lsvi", s) for s in _ANNEALED))),
-            range(10))}, length="games")
-
-GAMES = Experiment(
-    "tetris-games", "Section 6.2", "Two games to watch", watch, {
+EXPERIMENTS = {e.name: e for e in (
+    _curves("fig7", "Section 6.2, figure 7", "Learning to play Tetris on 20 × 10 squares",
+            {"schedule": TUNED, **_LONG, "weights": True}, grid(agent=_AGENTS), range(20)),
+    _curves("fig7-tuning", "Section 6.2, footnote", "Schedules of LSVI on the full board",
+            _TUNING, grid(schedule=SCHEDULES), range(1000, 1010)),
+    _curves("fig14", "Appendix D.3, figure 14", "Mini-Tetris: four rows, only S and Z",
+            _MINI, _FIGURE_14, range(20)),
+    _curves("fig14-tuning", "Appendix D.3", "Schedules of LSVI on four rows with S and Z",
+            {**_MINI, "agent": "lsvi"},
+            grid(rule=MINI_RULES, reading=MINI_READINGS, schedule=SCHEDULES), range(1000, 1003)),
+    _curves("tetris-top-row", "Section 6.2, figure 7",
+            "Figure 7, a full square in the top row ends it",
+            {"rule": "top row", "schedule": TOP_ROW_TUNED, **_LONG}, grid(agent=_AGENTS),
+            range(10)),
+    _curves("tetris-top-row-tuning", "Section 6.2, footnote",
+            "Schedules of LSVI, a full square in the top row ends the game",
+            {"rule": "top row", **_TUNING}, grid(schedule=SCHEDULES), range(1000, 1003)),
+    _curves("tetris-rules", "Section 6.2", "What each ending rule does, 400 games", _SHORT,
+            grid(rule=("fits", "overflow", "overflow top"), agent=_AGENTS), range(6)),
+    _curves("tetris-readings", "Section 6.2 and appendix D",
+            "What each reading of Algorithm 7 does, 400 games",
+            {"schedule": TUNED, **_SHORT}, _READINGS, range(6)),
+    _curves("tetris-variance", "Appendix D.2",
+            "RLSVI with an unknown variance, on the seeds of figure 7",
+            {"agent": "rlsvi", **_LONG}, grid(variance=("unknown",)), range(20)),
+    _curves("tetris-widths", "Appendix D.3, figure 14", "Mini-Tetris on boards of other widths",
+            _MINI, _WIDTHS, range(10)),
+    _curves("tetris-schedules", "Section 6.2, footnote",
+            "LSVI's other schedules on the seeds of figure 7", {"agent": "lsvi", **_LONG},
+            grid(schedule=("ε = 0.1, halved every 50 games", "ε = 1, halved every 10 games",
+                           "ε = 1, halved every 50 games")), range(20)),
+    Experiment("tetris-games", "Section 6.2", "Two games to watch", watch, {
         "quick": Scale({"early": 1, "late": 5, "keep": 50}, grid(policy=("early", "late")),
                        range(1)),
         "paper": Scale({"early": 5, "late": 400, "keep": 300}, grid(policy=("early", "late")),
-                       range(1))})
-
-EXPERIMENTS = {e.name: e for e in (
-    FIGURE_7, FIGURE_7_TUNING, FIGURE_14, FIGURE_14_TUNING, TOP_ROW, TOP_ROW_TUNING, RULES,
-       READINGS, VARIANCE, WIDTHS, HINDSIGHT, GAMES, OPTIMISM, BUFFER, KNOWN)}
+                       range(1))}),
+    _curves("tetris-optimism", "Section 6.2", "LSVI with high values at the start", _SHORT,
+            grid(start=(0.0, 300.0, 3000.0)), range(10), optimistic),
+    _curves("tetris-buffer", "Section 6.2", "RLSVI with a smaller buffer", _LONG,
+            grid(N=(1000, 10_000)), range(6), remembering),
+    KNOWN)}

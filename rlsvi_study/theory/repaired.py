@@ -35,10 +35,12 @@ H − h − 1. Hence Q̃ is optimistic if λσ² ≥ max(m_R, m_P) and σ² ≥ 
 theorem's λ and σ satisfy; a terminal reward must be zero.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
-import sympy as sp
 from flint import arb
 from scipy.stats import ks_2samp
+from sympy import Rational, diff, erf, erfc, exp, integrate, limit, oo, pi, sqrt, symbols, together
 
 from rlsvi_core.compiled import jit
 from rlsvi_core.optimism import order
@@ -46,14 +48,15 @@ from rlsvi_core.optimism.balls import decide, x_log_x
 from rlsvi_core.optimism.crossings import count_crossings
 from rlsvi_core.optimism.order import check_values
 
-from .steps import Finding, all_regions, identity, positive_coefficients, step
+from ..register import FAILS, HOLDS, OURS, Evidence, claim, unless
+from .evidence import identity, positive_coefficients, region, shown
 
 
-def urn(alpha, V, draws: int, paths: int, rng: np.random.Generator) -> np.ndarray:
+def urn(alpha: Sequence[float], V: Sequence[float], draws: int, paths: int,
+        rng: np.random.Generator) -> np.ndarray:
     """M_0, …, M_draws along independent urns: an array (paths, draws + 1)."""
     check_values(alpha, V)
-    alpha, V = np.asarray(alpha, float), np.asarray(V, float)
-    return _urn(alpha, V, draws, paths, rng)
+    return _urn(np.asarray(alpha, float), np.asarray(V, float), draws, paths, rng)
 
 
 @jit
@@ -88,10 +91,14 @@ def mills(v: arb) -> arb:
     return (-v / arb(2).sqrt()).erfc() / 2 * (v * v / 2).exp() * (2 * arb.pi()).sqrt()
 
 
+x = symbols("x", positive=True)
+phi, Phi_minus = exp(-(x**2) / 2) / sqrt(2 * pi), erfc(x / sqrt(2)) / 2  # φ(x) and Φ(−x)
+
+
 # --------------------------------------------------------------------- Lemma 1
 
-@step("Lemma 1, repaired", "q(t) ≥ 0 on [0, 1]", "certified")
-def coin_below_normal() -> Finding:
+@claim("G.", "Appendix G, Lemma 1, repaired", OURS, "certified", HOLDS)
+def coin_below_normal() -> Evidence:  # q(t) ≥ 0 on [0, 1]
     """A centred coin with any bias lies below N(0, π/8) in convex order: q ≥ 0 on [0, 1]. For
     t < 0 the mirror image applies, beyond 1 the coin's excess is zero."""
     def q_second(t):  # q(0) = q′(0) = 0, so q > 0 as long as q″ > 0
@@ -99,59 +106,55 @@ def coin_below_normal() -> Finding:
         v = t / s
         return (-v * v / 2).exp() / (2 * arb.pi()).sqrt() / s - arb(1) / 2
 
-    return all_regions(decide(q_second, [(0.0, 0.25)]), decide(q, [(0.25, 1.0)]))
+    return region(decide(q_second, [(0.0, 0.25)]), decide(q, [(0.25, 1.0)]))
 
 
-@step("Lemma 1, repaired", "q(0) = q′(0) = 0, and the worst coin", "symbolic")
-def coin_worst_bias() -> Finding:
+@claim("G.", "Appendix G, Lemma 1, repaired", OURS, "symbolic", HOLDS)
+def coin_worst_bias() -> Evidence:  # q(0) = q′(0) = 0, and the worst coin
     """Over coins of any bias p, the largest E(coin − p − t)⁺ is (1 − t)²/4, and q starts from zero
     with slope zero."""
-    p, t = sp.symbols("p t", real=True)
-    excess, s = p * (1 - p - t), sp.sqrt(sp.pi / 8)
-    density = sp.exp(-(x**2) / 2) / sp.sqrt(2 * sp.pi)
-    slope = sp.diff(density - x * sp.erfc(x / sp.sqrt(2)) / 2, x)
-    return identity((sp.Rational(1, 4) * (1 - t) ** 2 - excess, (p - (1 - t) / 2) ** 2),
-                    (s * density.subs(x, 0), sp.Rational(1, 4)),
-                    (slope, -sp.erfc(x / sp.sqrt(2)) / 2),
-                    (slope.subs(x, 0) + sp.Rational(1, 2), sp.Integer(0)),
+    p, t = symbols("p t", real=True)
+    slope = diff(phi - x * Phi_minus, x)
+    return identity(((1 - t) ** 2 / 4 - p * (1 - p - t), (p - (1 - t) / 2) ** 2),
+                    (sqrt(pi / 8) * phi.subs(x, 0), Rational(1, 4)), (slope, -Phi_minus),
+                    (slope.subs(x, 0), -Rational(1, 2)),
                     found="(1 − t)²/4 − p(1 − p − t) = (p − (1−t)/2)²; s ψ(0) = ¼ and s ψ(0)′ = "
                     "−½, so π/8 is the smallest variance that will do.")
 
 
-@step("Lemma 1, repaired", "M_{k+1} = M_k + (V_I − M_k)/(n+k+1)", "symbolic")
-def urn_step() -> Finding:
+@claim("G.", "Appendix G, Lemma 1, repaired", OURS, "symbolic", HOLDS)
+def urn_step() -> Evidence:  # M_{k+1} = M_k + (V_I − M_k)/(n+k+1)
     """Adding one unit worth V to an urn of weight n + k and mean worth M changes the mean by
     (V − M)/(n + k + 1)."""
-    M, V, size, k = sp.symbols("M V n k", positive=True)
+    M, V, size, k = symbols("M V n k", positive=True)
     return identity(((M * (size + k) + V) / (size + k + 1), M + (V - M) / (size + k + 1)),
                     found="As stated.")
 
 
-@step("Lemma 1, repaired", "Σ_{j≥1} (n+j)^{−2} ≤ 1/n", "symbolic")
-def urn_variance() -> Finding:
+@claim("G.", "Appendix G, Lemma 1, repaired", OURS, "symbolic", HOLDS)
+def urn_variance() -> Evidence:  # Σ_{j≥1} (n+j)^{−2} ≤ 1/n
     """The variances of the urn's steps add up to at most 1/n."""
-    size, j = sp.symbols("n j", positive=True)
-    spare = sp.together(1 / (size + j - 1) - 1 / (size + j) - 1 / (size + j) ** 2)
+    size, j = symbols("n j", positive=True)
+    spare = together(1 / (size + j - 1) - 1 / (size + j) - 1 / (size + j) ** 2)
     return identity((spare, 1 / ((size + j - 1) * (size + j) ** 2)),
                     found="1/(n+j)² < 1/(n+j−1) − 1/(n+j), which telescopes.")
 
 
-@step("Lemma 1, repaired", "M_k → P'V", "Monte Carlo")
-def urn_limit() -> Finding:
+@claim("G.", "Appendix G, Lemma 1, repaired", OURS, "Monte Carlo", HOLDS)
+def urn_limit() -> Evidence:  # M_k → P'V
     """The urn's mean worth tends to P'V with P ~ Dirichlet(α), here for weights that are not whole
     numbers."""
     alpha, V, paths, rng = [0.5, 1.0, 0.3], [0.0, 0.4, 1.0], 5000, np.random.default_rng(0)
     limit = urn(alpha, V, 1000, paths, rng)[:, -1]
     distance = ks_2samp(limit, order.dirichlet_samples(alpha, V, paths, rng)).statistic
     allowed = np.sqrt(np.log(2 / 1e-4) / paths)  # Smirnov's bound at error rate 1e-4
-    return Finding(bool(distance < allowed), f"{paths} urns after 1000 draws against {paths} "
-                   f"Dirichlet draws: Kolmogorov–Smirnov distance {distance:.2g}, allowed "
-                   f"{allowed:.2g} at error rate 1e-4.", {"distance": float(distance),
-                                                          "error_rate": 1e-4})
+    return unless(distance >= allowed, f"{paths} urns after 1000 draws against {paths} Dirichlet "
+                  f"draws: Kolmogorov–Smirnov distance {distance:.2g}, allowed {allowed:.2g} at "
+                  f"error rate 1e-4.", distance=float(distance), error_rate=1e-4)
 
 
-@step("Lemma 1", "X ≽so P'V", "Monte Carlo")
-def gauss_dirichlet_sampled() -> Finding:
+@claim("G.", "Appendix G, Lemma 1", "X ≽so P'V", "Monte Carlo", HOLDS)
+def gauss_dirichlet_sampled() -> Evidence:
     """The normal is optimistic for P'V also where the weights are not whole numbers, some far below
     one; by samples."""
     rng, shortfall, refuted = np.random.default_rng(2), 0.0, 0
@@ -163,13 +166,13 @@ def gauss_dirichlet_sampled() -> Finding:
         outcome = order.compare(x, order.dirichlet_samples(alpha, V, 50_000, rng),
                                 error=error / len(cases))
         shortfall, refuted = max(shortfall, outcome.shortfall), refuted + outcome.refuted
-    return Finding(refuted == 0, f"Variance π/(8n), {len(cases)} cases, 50 000 draws each: "
-                   f"{refuted} refuted at error rate {error:g} in all; the gap is short by at "
-                   f"most {shortfall:.2g}.", {"shortfall": shortfall, "error_rate": error})
+    return unless(refuted > 0, f"Variance π/(8n), {len(cases)} cases, 50 000 draws each: {refuted} "
+                  f"refuted at error rate {error:g} in all; the gap is short by at most "
+                  f"{shortfall:.2g}.", shortfall=shortfall, error_rate=error)
 
 
-@step("Lemma 1", "X ≽so P'V", "exact")
-def gauss_dirichlet() -> Finding:
+@claim("G.", "Appendix G, Lemma 1", "X ≽so P'V", "exact", HOLDS)
+def gauss_dirichlet() -> Evidence:
     """The normal with variance 1/α'1 is optimistic for P'V. Here on whole-number α, where both
     gaps are known exactly, and with the smaller variance π/(8 α'1) too."""
     rng, cases, smallest = np.random.default_rng(0), 0, np.inf
@@ -181,55 +184,46 @@ def gauss_dirichlet() -> Finding:
             normal = order.Normal.of(law.mean, order.exact(scale) / n)
             smallest = min(smallest, order.gap(normal, law, np.linspace(0.02, 0.98, 25)).min())
             cases += 1
-    return Finding(bool(smallest > 0), f"{cases} cases at 25 places each: the smallest gap is "
-                   f"{smallest:.2g} (instances; the proof is the urn's).",
-                   {"cases": cases, "smallest": float(smallest)})
+    return unless(smallest <= 0, f"{cases} cases at 25 places each: the smallest gap is "
+                  f"{smallest:.2g} (instances; the proof is the urn's).",
+                  cases=cases, smallest=float(smallest))
 
 
 # --------------------------------------------------------------------- single crossing
 
-x = sp.Symbol("x", positive=True)
-
-
-@step("Lemma 6, repaired", "R(v) > k + k²v for v ≤ 0, k ≤ 1", "certified")
-def crossing_left_of_mean() -> Finding:
+@claim("G.", "Appendix G, Lemma 6, repaired", OURS, "certified", HOLDS)
+def crossing_left_of_mean() -> Evidence:  # R(v) > k + k²v for v ≤ 0, k ≤ 1
     """Left of the mean the brace is positive whenever α + β ≥ 1."""
     # k = 1/√n ≤ 1 and v/α ≤ k²v. The largest k + k²v over k ≤ 1 is 1 + v for v ≥ −½, and −1/(4v)
     # below; there Φ(−t) > t φ(t)/(1+t²) takes over as soon as 3t² ≥ 1.
-    return all_regions(decide(lambda v: mills(v) - 1 - v, [(-0.5, 0.0)]),
+    return region(decide(lambda v: mills(v) - 1 - v, [(-0.5, 0.0)]),
                        decide(lambda t: 4 * t * mills(-t) - 1, [(0.5, 0.625)]))
 
 
-@step("Lemma 6, repaired", "Φ(−t) > t φ(t)/(1+t²)", "symbolic")
-def crossing_tail_bound() -> Finding:
+@claim("G.", "Appendix G, Lemma 6, repaired", OURS, "symbolic", HOLDS)
+def crossing_tail_bound() -> Evidence:  # Φ(−t) > t φ(t)/(1+t²)
     """The classical lower bound for the normal tail, for all t > 0; it exceeds φ(t)/(4t) once
     3t² ≥ 1."""
-    density = sp.exp(-(x**2) / 2) / sp.sqrt(2 * sp.pi)
-    spare = sp.erfc(x / sp.sqrt(2)) / 2 - x / (1 + x**2) * density
-    return identity((sp.diff(spare, x), -2 * density / (1 + x**2) ** 2),
-                    (sp.limit(spare, x, sp.oo), sp.Integer(0)),
+    spare = Phi_minus - x / (1 + x**2) * phi
+    return identity((diff(spare, x), -2 * phi / (1 + x**2) ** 2), (limit(spare, x, oo), 0),
                     (x / (1 + x**2) - 1 / (4 * x), (3 * x**2 - 1) / (4 * x * (1 + x**2))),
                     found="The difference falls to 0 with slope −2φ/(1+t²)².")
 
 
-@step("Lemma 6, repaired", "R(v) ≥ √(π/2) + v for v ≥ 0", "symbolic")
-def crossing_right_of_mean() -> Finding:
+@claim("G.", "Appendix G, Lemma 6, repaired", OURS, "symbolic", HOLDS)
+def crossing_right_of_mean() -> Evidence:  # R(v) ≥ √(π/2) + v for v ≥ 0
     """Right of the mean the brace is positive if α ≥ 1."""
-    density = sp.exp(-(x**2) / 2) / sp.sqrt(2 * sp.pi)
-    ratio = (1 + sp.erf(x / sp.sqrt(2))) / 2 / density
-    good = identity((sp.diff(ratio, x), 1 + x * ratio),
-                    (ratio.subs(x, 0), sp.sqrt(sp.pi / 2)),
+    ratio = (1 + erf(x / sqrt(2))) / 2 / phi
+    return identity((diff(ratio, x), 1 + x * ratio), (ratio.subs(x, 0), sqrt(pi / 2)),
                     found="R′ = 1 + vR ≥ 1 and R(0) = √(π/2) > 1 ≥ 1/√n, so α(R − 1/√n) > v.")
-    return good if sp.sqrt(sp.pi / 2) > 1 else Finding(False, "√(π/2) is not above 1.", {})
 
 
-@step("Lemma 6, repaired", "F_B(x) ≤ x f_B(x)/α for β ≤ 1", "symbolic")
-def crossing_beta_bound() -> Finding:
+@claim("G.", "Appendix G, Lemma 6, repaired", OURS, "symbolic", HOLDS)
+def crossing_beta_bound() -> Evidence:  # F_B(x) ≤ x f_B(x)/α for β ≤ 1
     """For β ≤ 1 the beta distribution function is at most x f_B(x)/α."""
-    a, c, t = sp.symbols("a c t", positive=True)  # a = α, c = 1 − β ≥ 0
-    rising = sp.diff((1 - t) ** (-c), t)
-    return identity((rising, c * (1 - t) ** (-c - 1)),
-                    (sp.integrate(t ** (a - 1), (t, 0, x)), x**a / a),
+    a, c, t = symbols("a c t", positive=True)  # a = α, c = 1 − β ≥ 0
+    return identity((diff((1 - t) ** (-c), t), c * (1 - t) ** (-c - 1)),
+                    (integrate(t ** (a - 1), (t, 0, x)), x**a / a),
                     found="(1 − t)^{β−1} rises in t, so it can be taken out at t = x.")
 
 
@@ -257,32 +251,33 @@ def _log1p_ratio(e: arb) -> arb:
     return e.log1p() / e if e > 0 else (e.upper().log1p() / e.upper()).union(arb(1))
 
 
-@step("Lemma 6, repaired", "F(A, B) > 0 for AB ≤ 1/9", "certified")
-def crossing_final_region() -> Finding:
+@claim("G.", "Appendix G, Lemma 6, repaired", OURS, "certified", HOLDS)
+def crossing_final_region() -> Evidence:  # F(A, B) > 0 for AB ≤ 1/9
     """For α ≥ β > 1 with AB ≤ 1/9 the beta density stays above the normal's largest value on all
     of [x₁, x₂]."""
     near = decide(F, [(0.0, 1.0), (0.0, 0.34)],
                   where=[lambda a, b: 1 - 9 * a * b, lambda a, b: a - b])
-    return all_regions(near, decide(F_far, [(0.0, 1.0), (0.0, 1.0)]))
+    return region(near, decide(F_far, [(0.0, 1.0), (0.0, 1.0)]))
 
 
-@step("Lemma 6, repaired", "one CDF crossing for α + β ≥ 1", "certified")
-def crossing_sampled() -> Finding:
+@claim("G.", "Appendix G, Lemma 6, repaired", OURS, "certified", HOLDS)
+def crossing_sampled() -> Evidence:  # one CDF crossing for α + β ≥ 1
     """On a grid of (α, β) with α + β ≥ 1, from 10⁻³ to 10⁴, the distribution functions cross
     exactly once (each point certified; the grid is an illustration, the proof is the argument)."""
     grid = np.geomspace(1e-3, 1e4, 15)
     counts = [count_crossings(float(a), float(b))[1] for a in grid for b in grid if a + b >= 1]
-    return Finding(set(counts) == {1}, f"{len(counts)} points, {sum(c != 1 for c in counts)} "
-                   f"exceptions.", {"points": len(counts), "digits": 12})
+    exceptions = sum(c != 1 for c in counts)
+    return unless(exceptions > 0, f"{len(counts)} points, {exceptions} exceptions.",
+                  points=len(counts), digits=12)
 
 
 # --------------------------------------------------------------------- Lemma 2
 
-@step("Section 5, Lemma 2, repaired", "shrunk noise is small enough", "symbolic")
-def shrunk_noise() -> Finding:
+@claim("5.", "Section 5, Lemma 2, repaired", OURS, "symbolic", HOLDS)
+def shrunk_noise() -> Evidence:
     """Shrinking by ρ = (n+m)/(n+λσ²) ≤ 1 keeps the variance below that of RLSVI's noise if
     σ² ≥ (π/8)(1 + (H−1)²), and keeps the mean below RLSVI's."""
-    n, m, extra, shift = sp.symbols("n m e c", positive=True)  # λσ² = m + e
+    n, m, extra, shift = symbols("n m e c", positive=True)  # λσ² = m + e
     ridge = m + extra
     rho = (n + m) / (n + ridge)
     variance = 1 / (n + ridge) - rho**2 / (n + m)
@@ -292,32 +287,30 @@ def shrunk_noise() -> Finding:
                     "at most m/(n+λσ²) ≥ 0 in RLSVI's favour.")
 
 
-@step("Section 5, Lemma 2", "λ ≥ m_R + m_P, σ² ≥ H² + 1 are enough", "symbolic")
-def theorem_conditions() -> Finding:
+@claim("5.", "Section 5, Lemma 2", "λ ≥ m_R + m_P, σ² ≥ H² + 1 are enough", "symbolic", HOLDS)
+def theorem_conditions() -> Evidence:
     """The theorem's λ and σ satisfy the repaired conditions."""
-    H1, m_R, m_P = sp.symbols("H1 m_R m_P", positive=True)  # H = H1 + 1
+    H1, m_R, m_P = symbols("H1 m_R m_P", positive=True)  # H = H1 + 1
     sigma2 = (H1 + 1) ** 2 + 1
-    spare = 10 * sigma2 - 4 * (1 + H1**2)  # π/8 < 4/10
-    both = positive_coefficients(spare, H1) and all(positive_coefficients(
-        (m_R + m_P) * sigma2 - m, H1, m_R, m_P) for m in (m_R, m_P))
-    return Finding(bool(both and sp.pi / 8 < sp.Rational(4, 10)),
-                   "H² + 1 > (π/8)(1 + (H−1)²) and (m_R + m_P)(H² + 1) > max(m_R, m_P): all "
-                   "coefficients are positive.", {})
+    spares = [10 * sigma2 - 4 * (1 + H1**2),  # π/8 < 4/10
+              *((m_R + m_P) * sigma2 - m for m in (m_R, m_P))]
+    return shown(all(positive_coefficients(spare, H1, m_R, m_P) for spare in spares),
+                 "H² + 1 > (π/8)(1 + (H−1)²) and (m_R + m_P)(H² + 1) > max(m_R, m_P): all "
+                 "coefficients are positive.")
 
 
-@step("Section 5, Lemma 2, proof", "Q̃(s,a) ≽so Q*(s,a) ⇒ Ṽ(s) ≽so V*(s)", "exact")
-def marginals_control_the_maximum() -> Finding:
+@claim("5.", "Section 5, Lemma 2, proof", "Q̃(s,a) ≽so Q*(s,a) ⇒ Ṽ(s) ≽so V*(s)", "exact", FAILS)
+def marginals_control_the_maximum() -> Evidence:
     """Optimism of each Q̃(s, a) for Q*(s, a) makes their maximum over actions optimistic."""
     same, independent = [(0, 0), (1, 1)], [(0, 0), (0, 1), (1, 0), (1, 1)]  # equally likely
 
     def law(of, joint):
         return order.Finite.of([of(pair) for pair in joint], [1] * len(joint))
 
-    marginals = all(order.by_tails(law(lambda pair, i=i: pair[i], same),
-                                   law(lambda pair, i=i: pair[i], independent)) for i in (0, 1))
+    marginals = all(order.by_tails(*(law(lambda pair, i=i: pair[i], joint)
+                                     for joint in (same, independent))) for i in (0, 1))
     X, Y = law(max, same), law(max, independent)
-    return Finding(order.by_tails(X, Y) or not marginals, f"A fair coin used for both actions has "
-                   f"the marginals of two independent coins, but its maximum has mean "
-                   f"{float(X.mean):g} against {float(Y.mean):g}. The induction must carry the "
-                   f"whole vector.",
-                   {"same": float(X.mean), "independent": float(Y.mean)})
+    return unless(marginals and not order.by_tails(X, Y), f"A fair coin used for both actions has "
+                  f"the marginals of two independent coins, but its maximum has mean "
+                  f"{float(X.mean):g} against {float(Y.mean):g}. The induction must carry the "
+                  f"whole vector.", same=float(X.mean), independent=float(Y.mean))

@@ -1,0 +1,77 @@
+"""What computer algebra and ball arithmetic say about a step of a proof, as evidence.
+
+Identities are checked by computer algebra; inequalities over a region by ball arithmetic, or by
+algebra where the sign can be read off coefficients; false statements by a counterexample that was
+verified.
+"""
+
+import sympy as sp
+
+from rlsvi_core.optimism.balls import Counterexample, Proof
+
+from ..register import FAILS, HOLDS, MISPRINT, Evidence, unless
+
+Sides = tuple[sp.Expr, sp.Expr | int]
+
+
+def same(left: sp.Expr, right: sp.Expr | int) -> bool:
+    """Equal as functions of positive symbols; what can't be shown equal counts as different."""
+    return sp.simplify(sp.expand_log(sp.expand(left - right), force=True)) == 0
+
+
+def identity(*pairs: Sides, found: str = "As printed.") -> Evidence:
+    """Every pair agrees. If one does not, say by how much at a sample point."""
+    for left, right in pairs:
+        if not same(left, right):
+            gap = sp.simplify(left - right)
+            at = {s: sp.Rational(k + 2, 7) for k, s in enumerate(sorted(gap.free_symbols, key=str))}
+            where = ", ".join(f"{s} = {v}" for s, v in at.items())
+            value = float(abs(gap.subs(at)))
+            return Evidence(FAILS, f"The two sides differ by {value:.3g} at {where}.",
+                            {"difference": value})
+    return Evidence(HOLDS, found, {"identities": len(pairs)})
+
+
+def instead(printed: list[Sides], true: list[Sides], found: str,
+            verdict: str = MISPRINT) -> Evidence:
+    """What is printed may hold; the verdict is given if it does not and this is true instead."""
+    as_printed = identity(*printed)
+    if as_printed.verdict == HOLDS or not all(same(*pair) for pair in true):
+        return as_printed
+    return Evidence(verdict, found, {})
+
+
+def shown(good: bool, found: str) -> Evidence:
+    """What algebra could show; it says no more if it could not."""
+    return unless(not good, found if good else "It could not be shown.")
+
+
+def region(*outcomes: Proof | Counterexample, proved: str = "", refuted: str = "") -> Evidence:
+    """What was decided about the parts of a region; the first that fails speaks for all."""
+    for outcome in outcomes:
+        if isinstance(outcome, Counterexample):
+            return Evidence(FAILS, _sentence(outcome) + refuted, outcome._asdict())
+    boxes, margins, bits = zip(*outcomes, strict=True)
+    whole = Proof(sum(boxes), min(margins), max(bits))
+    return Evidence(HOLDS, _sentence(whole) + proved, whole._asdict())
+
+
+def _sentence(outcome: Proof | Counterexample) -> str:
+    text = str(outcome)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def positive_coefficients(expression: sp.Expr, *variables: sp.Symbol) -> bool:
+    """A polynomial with no negative and some positive coefficient is positive for positive
+    arguments."""
+    coefficients = sp.Poly(sp.expand(expression), *variables).coeffs()
+    return all(c >= 0 for c in coefficients) and any(c > 0 for c in coefficients)
+
+
+def positive_inside(expression: sp.Expr, x: sp.Symbol, *variables: sp.Symbol) -> bool:
+    """The same for a rational function on 0 < x < 1: with x = 1/(1+t), both x and 1 − x are
+    visibly positive."""
+    t = sp.Symbol("t", positive=True)
+    numerator, denominator = sp.fraction(sp.together(expression.subs(x, 1 / (1 + t))))
+    return (positive_coefficients(numerator, *variables, t)
+            and positive_coefficients(denominator, t))

@@ -1,0 +1,174 @@
+"""Section 6.3 and appendix E as a study: runs, summaries, figures, verdicts."""
+
+import math
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from rlsvi_core.agents.products import lsvi, rlsvi
+from rlsvi_core.envs.recommender import Recommender
+from rlsvi_study import store
+from rlsvi_study.experiment import streams
+from rlsvi_study.intervals import mean_interval
+from rlsvi_study.recommender import claims, figures
+from rlsvi_study.recommender.runs import (
+    ARMS,
+    EXPERIMENTS,
+    ahead_from,
+    curves,
+    evaluated,
+    instance,
+    learner,
+    learning_curve,
+    rates,
+)
+from rlsvi_study.register import FAILS, HOLDS, REGISTER
+
+SMALL = {"N": 5, "J": 3, "c": 2.0, "episodes": 60, "every": 20}
+
+
+def test_a_curve_is_the_mean_over_runs_of_exact_and_realised_regret():
+    rows = pd.DataFrame(learning_curve("rlsvi", 2, 7, **SMALL))
+    env = instance(7, 5, 3)
+    runs = [rlsvi(5, 3, rng=streams((7, k))[2]).learn(env, 60, streams((7, k))[1], exact=True)
+            for k in range(2)]
+    best = env.Q[0].argmax()
+    for row in rows.itertuples():
+        n = row.episode
+        assert row.regret == pytest.approx(np.mean([(env.value - run.expected[:n]).sum()
+                                                    for run in runs]), abs=1e-3)
+        assert row.realised == pytest.approx(np.mean([(env.value - run.likes[:n]).sum()
+                                                      for run in runs]), abs=1e-3)
+        assert row.best_opening == pytest.approx(np.mean([(run.opening[n - 20:n] == best)
+                                                          for run in runs]), abs=1e-3)
+    assert rows.episode.tolist() == [20, 40, 60]
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_every_arm_is_an_agent_that_learns(arm):
+    agent = learner(arm, 4, 3, rng=0)
+    assert (agent.N, agent.J) == (4, 3)
+    assert len(agent.learn(instance(0, 4, 3), 12, 0).likes) == 12
+
+
+def test_arms_differ_in_what_their_names_say():
+    assert math.isclose(learner("rlsvi, λ = 2", 4, 3).ridges[0], 2e-3)
+    assert math.isclose(learner("boltzmann 0.3, ridge λσ²", 4, 3).ridges[0], 2e-4)
+    assert math.isclose(learner("rlsvi, σ² = 0.01", 4, 3).noise, 0.1)
+    assert learner("epsilon 0.1, rewards ±1", 4, 3).dislike == -1.0
+
+
+def test_one_customer_in_ten_stands_for_ten_where_the_agent_dithers():
+    which = evaluated(lsvi(5, 3, eta=1.0), 60, np.random.default_rng(0))
+    assert which.reshape(6, 10).sum(axis=1).tolist() == [1] * 6
+    assert evaluated(rlsvi(5, 3), 60, None).all()
+    env, runs = instance(3, 5, 3), 200
+    exact, estimate = [], []
+    for k in range(runs):
+        which_rng, env_rng, agent_rng = streams((3, k))
+        agent = lsvi(5, 3, eta=0.3, rng=agent_rng)
+        marked = evaluated(agent, 60, which_rng)
+        expected = agent.learn(env, 60, env_rng, exact=True).expected
+        exact.append(expected.sum())
+        estimate.append(10 * expected[marked].sum())
+    difference = np.subtract(estimate, exact)
+    assert abs(difference.mean()) < 5.5 * difference.std(ddof=1) / math.sqrt(runs)
+
+
+def test_policies_that_do_not_learn_have_their_exact_value():
+    env = instance(2, 5, 3)
+    (row,) = learning_curve("myopic, ties best", 1, 2, **SMALL)
+    assert row["regret"] == pytest.approx(60 * (env.value - env.evaluate(env.myopic("best"))[0]),
+                                          abs=1e-3)
+
+
+def test_the_first_episode_from_which_an_arm_is_ahead():
+    index, ones = pd.Index([10, 20, 30, 40]), np.ones(8)
+    noise = np.linspace(-0.1, 0.1, 8)
+    worse = pd.DataFrame([-ones + noise, ones + noise, noise, ones + noise], index)
+    better = pd.DataFrame(np.zeros((4, 8)), index)
+    assert ahead_from(worse, better) == 40
+    assert ahead_from(worse.iloc[:2], better.iloc[:2]) == 20
+    assert ahead_from(worse.iloc[:3], better.iloc[:3]) is None
+    assert ahead_from(worse.iloc[1:2], better.iloc[1:2]) == 20
+
+
+def test_rates_are_the_steps_of_the_curves():
+    table = pd.DataFrame([{"arm": "a", "seed": seed, "episode": n, "regret": total}
+                          for seed, totals in enumerate(([6, 10], [3, 23]))
+                          for n, total in zip((20, 60), totals, strict=True)])
+    assert curves(table, "a").to_numpy().tolist() == [[6, 3], [10, 23]]
+    assert rates(table, "a").to_numpy().tolist() == [[0.3, 0.15], [0.1, 0.5]]
+
+
+@pytest.mark.parametrize("name", figures.DRAW_FROM)
+def test_figures_8_and_9_have_students_band_around_rlsvi(name):
+    tables, draw = figures.DRAW_FROM[name]
+    figure = draw(*(store.load(EXPERIMENTS[table]) for table in tables))
+    _, low, high = mean_interval(curves(store.load(EXPERIMENTS["recommender"]), "rlsvi").iloc[-1])
+    edges = [path.vertices for band in figure.axes[0].collections for path in band.get_paths()]
+    ends = [edge[edge[:, 0] == 1200, 1] for edge in edges]
+    plt.close(figure)
+    assert any(np.allclose((end.min(), end.max()), (low, high)) for end in ends)
+
+
+# --- the claims -----------------------------------------------------------------------------------
+
+
+def swapped(arm):
+    """RLSVI's rows under another arm's name, and the other way round."""
+    return lambda table: table.assign(arm=table.arm.replace({"rlsvi": arm, arm: "rlsvi"}))
+
+
+def changed(arm, factor=1.0, **added):
+    """An arm's regret multiplied, or something added to a column."""
+    def change(table):
+        own = table.arm == arm
+        more = {name: table[name] + value * own for name, value in added.items()}
+        return table.assign(regret=table.regret * np.where(own, factor, 1.0)).assign(**more)
+    return change
+
+
+@pytest.mark.parametrize(("id", "change", "verdict"), [
+    ("6.3.regret", changed("linear", realised=5.0), FAILS),
+    ("6.3.boltzmann", swapped("boltzmann 0.1"), FAILS),
+    ("6.3.boltzmann-early", swapped("boltzmann 0.1"), FAILS),
+    ("6.3.boltzmann-early", changed("rlsvi", 0.1), HOLDS),
+    ("6.3.temperatures", swapped("boltzmann 0.3"), FAILS),
+    ("6.3.exploration", swapped("epsilon 0.1"), FAILS),
+    ("6.3.exploration", changed("rlsvi", 0.1), HOLDS),
+    ("6.3.bandits", swapped("linear"), FAILS), ("6.3.linear-first", swapped("linear"), FAILS),
+    ("6.3.myopic", changed("rlsvi", 0.0), HOLDS), ("6.3.myopic", changed("rlsvi", 99), FAILS),
+    ("6.3.myopic-regret", changed("rlsvi", 0.0), HOLDS),
+    ("6.3.eventually", changed("rlsvi", 0.0), HOLDS),
+    ("6.3.eventually", changed("rlsvi", 99), FAILS),
+])
+def test_a_planted_falsehood_in_a_table_changes_the_verdict(id, change, verdict, monkeypatch):
+    stored = claims.stored
+    monkeypatch.setattr(claims, "stored", lambda name: change(stored(name)))
+    assert REGISTER[id].judge().verdict == verdict != REGISTER[id].verdict
+
+
+def of_popularity(seed):
+    return Recommender(np.zeros((10, 10)), 5, beta=np.linspace(-1, 1, 10))
+
+
+@pytest.mark.parametrize(("id", "name", "wrong", "verdict"), [
+    ("6.3.states", "number_of_states", lambda N, J: 3**J, HOLDS),
+    ("6.3.4521", "instance", lambda seed: instance(seed, 9), FAILS),
+    ("6.3.dimension", "features", lambda x, a: x[:, :5], FAILS),
+    ("6.3.agnostic", "least_squares", lambda customers, target: target, FAILS),
+    ("6.3.bernoulli", "instance", of_popularity, FAILS),
+    ("E.bernoulli-aim", "instance", lambda seed: Recommender(np.zeros((10, 10)), 5), HOLDS),
+    ("E.linear-aim", "least_squares", lambda customers, target: target, HOLDS),
+])
+def test_a_planted_falsehood_about_the_problem_changes_the_verdict(id, name, wrong, verdict,
+                                                                   monkeypatch):
+    monkeypatch.setattr(claims, name, wrong)
+    assert REGISTER[id].judge().verdict == verdict != REGISTER[id].verdict
