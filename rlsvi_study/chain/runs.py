@@ -196,12 +196,12 @@ _PAIR = grid(agent=("rlsvi", "epsilon-greedy"))
 FIGURE_2A = Experiment(
     "fig2a", "Section 6.1, figure 2(a)", "Regret on a 50-chain, first 2000 episodes",
     learning_curve, {"quick": Scale(_FIGURE_2A, _PAIR, range(3)),
-                     "paper": Scale(_FIGURE_2A, _PAIR, range(50))})
+                     "paper": Scale(_FIGURE_2A, _PAIR, range(50))}, length="episodes")
 
 FIGURE_2B = Experiment(
     "fig2b", "Section 6.1, figure 2(b)", "Regret on a 50-chain, first million episodes",
     learning_curve, {"quick": Scale(_FIGURE_2B | {"episodes": 20_000}, _PAIR[:1], range(2)),
-                     "paper": Scale(_FIGURE_2B, _PAIR, PAPER_SEEDS)})
+                     "paper": Scale(_FIGURE_2B, _PAIR, PAPER_SEEDS)}, length="episodes")
 
 _TIMES = {"lam": 1.0, "sigma": 0.1, "budget": 20_000}
 _LENGTHS = (*range(10, 101, 10), 125, 150, 175, 200)
@@ -225,7 +225,8 @@ FIGURE_6 = Experiment(
     agnostic_time_to_learn, {
         "quick": Scale(_AGNOSTIC, grid(noise=_READINGS_OF_RHO, rho=(0.0, 0.05, 0.1)), range(1)),
         "paper": Scale(_AGNOSTIC, grid(noise=_READINGS_OF_RHO,
-                                        rho=[i / 1000 for i in range(1001)]), range(1))})
+                                        rho=[i / 1000 for i in range(1001)]), range(1))},
+    along="rho")
 
 _SWEEP = {"agent": "rlsvi", "N": 50, "K": 10, "episodes": 10_000, "every": 200}
 
@@ -234,14 +235,14 @@ FIGURE_10 = Experiment(
     learning_curve, {
         "quick": Scale(_SWEEP | {"sigma": 0.1}, grid(lam=(1.0, 1e6)), range(1)),
         "paper": Scale(_SWEEP | {"sigma": 0.1}, grid(lam=[10.0**k for k in range(-6, 7)]),
-                       range(20))})
+                       range(20))}, length="episodes")
 
 FIGURE_11 = Experiment(
     "fig11", "Appendix C, figure 11", "Regret for σ over seven orders of magnitude, λ = 100",
     learning_curve, {
         "quick": Scale(_SWEEP | {"lam": 100.0}, grid(sigma=(0.1, 10.0)), range(1)),
         "paper": Scale(_SWEEP | {"lam": 100.0}, grid(sigma=[10.0**k for k in range(-5, 3)]),
-                       range(20))})
+                       range(20))}, length="episodes")
 
 FIGURE_13 = Experiment(
     "fig13", "Appendix C, figures 12 and 13", "Learning time against both N and K",

@@ -161,7 +161,7 @@ INCREMENTAL = Experiment(
     incremental_curve, {
         "quick": Scale(_INCREMENTAL, _cells(_ARMS[:3], N=(10,), lam=(1.0,)), range(2)),
         "paper": Scale(_INCREMENTAL, _cells(_ARMS, N=(5, 10, 20, 50), lam=(1.0,))
-                       + _cells(_ARMS, N=(10,), lam=(100.0, 1e4)), range(20))})
+                       + _cells(_ARMS, N=(10,), lam=(100.0, 1e4)), range(20))}, length="episodes")
 
 _CONTINUAL = {"lam": 1.0, "sigma": 0.1, "steps": 20_000}
 _LIVES = tuple({"agent": agent} for agent in (

@@ -226,7 +226,8 @@ def _curves(name: str, place: str, title: str, constants: dict[str, Any],
     """The quick runs are the first two blocks of the paper's: two cells, one seed."""
     short = constants | {"games": 2 * constants["every"]}
     return Experiment(name, place, title, run, {"quick": Scale(short, cells[:2], seeds[:1]),
-                                                "paper": Scale(constants, cells, seeds)})
+                                                "paper": Scale(constants, cells, seeds)},
+                      length="games")
 
 
 _LONG = {"games": 1000, "every": 50}
