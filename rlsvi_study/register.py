@@ -8,10 +8,11 @@ Kinds of check: ``exact`` (closed form, dynamic programming or enumeration, to r
 error rate), ``experiment`` (computed from a stored table), ``reading`` (the text itself is at
 issue) and ``none``.
 
-A few entries are ours: statements the paper needs and does not make. They are judged like the
-others and left out of the tally.
+A judge computes its verdict, so that a planted falsehood changes it; one that can only say the same
+whatever comes out is of the last two kinds. A few entries are ours (``paper=OURS``): statements the
+paper needs and does not make. They are judged like the others and left out of the tally.
 """
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -31,6 +32,9 @@ class Evidence(NamedTuple):
     numbers: dict[str, Any]
 
 
+Judge = Callable[[], Evidence]
+
+
 @dataclass(frozen=True)
 class Claim:
     id: str
@@ -39,24 +43,26 @@ class Claim:
     paper: str  # the paper's own number or formula
     kind: str
     verdict: str  # as registered
-    judge: Callable[[], Evidence]
+    judge: Judge
 
 
 REGISTER: dict[str, Claim] = {}
 
 
-def claim(id: str, place: str, *, paper: str, kind: str, verdict: str):
-    """Register a check. Its docstring is the statement."""
+def claim(id: str, place: str, paper: str, kind: str, verdict: str) -> Callable[[Judge], Judge]:
+    """Register a check. Its docstring is the statement; an id that ends in a dot is completed by
+    its name."""
 
-    def register(judge: Callable[[], Evidence]):
+    def register(judge: Judge) -> Judge:
+        name = id + judge.__name__.replace("_", "-") if id.endswith(".") else id
         statement = " ".join(judge.__doc__.split())
-        REGISTER[id] = Claim(id, place, statement, paper, kind, verdict, judge)
+        REGISTER[name] = Claim(name, place, statement, paper, kind, verdict, judge)
         return judge
 
     return register
 
 
-def unless(wrong: bool, found: str, verdict: str = HOLDS, **numbers) -> Evidence:
+def unless(wrong: bool, found: str, verdict: str = HOLDS, **numbers: Any) -> Evidence:
     """The verdict stands unless the check came out wrong."""
     return Evidence(FAILS if wrong else verdict, found, numbers)
 
@@ -71,21 +77,18 @@ def in_the_papers_order() -> None:
         REGISTER[one.id] = REGISTER.pop(one.id)
 
 
-def tally() -> dict[str, int]:
-    """How many of the paper's claims are registered under each verdict."""
-    verdicts = [one.verdict for one in REGISTER.values() if one.paper != OURS]
+def tally(of: str | None = None) -> dict[str, int]:
+    """How many of the paper's claims, or of one section's, are registered under each verdict."""
+    verdicts = [one.verdict for one in REGISTER.values()
+                if one.paper != OURS and of in (None, section(one))]
     return {verdict: verdicts.count(verdict) for verdict in VERDICTS}
 
 
 def by_section() -> dict[str, dict[str, int]]:
     """The same for each section and appendix, in the paper's order."""
-    theirs = [one for one in REGISTER.values() if one.paper != OURS]
-    counts = {}
-    for name in dict.fromkeys(map(section, theirs)):
-        verdicts = [one.verdict for one in theirs if section(one) == name]
-        kind = "Appendix" if name[0].isalpha() else "Section"
-        counts[f"{kind} {name}"] = {verdict: verdicts.count(verdict) for verdict in VERDICTS}
-    return counts
+    names = dict.fromkeys(section(one) for one in REGISTER.values() if one.paper != OURS)
+    return {f"{'Appendix' if name[0].isalpha() else 'Section'} {name}": tally(name)
+            for name in names}
 
 
 def overview() -> str:
@@ -97,7 +100,7 @@ def overview() -> str:
     return "\n".join(lines)
 
 
-def scoreboard(ids=None) -> str:
+def scoreboard(ids: Collection[str] | None = None) -> str:
     """The claims and their verdicts as a Markdown table, judged now."""
     lines = ["| Claim | Paper | Here | Verdict |", "| --- | --- | --- | --- |"]
     for one in REGISTER.values():

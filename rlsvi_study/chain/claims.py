@@ -15,8 +15,7 @@ from .runs import EXPERIMENTS, learning_time, learning_times, medians
 
 # --------------------------------------------------------------------------- section 6.1
 
-@claim("6.1.learns", "Section 6.1, figure 2", paper="roughly 500 episodes", kind="experiment",
-       verdict=HOLDS)
+@claim("6.1.learns", "Section 6.1, figure 2", "roughly 500 episodes", "experiment", HOLDS)
 def _():
     """Five hundred episodes or so are enough for RLSVI on the 50-chain, whatever the seed."""
     table = store.load(EXPERIMENTS["fig2a"])
@@ -33,8 +32,7 @@ def _():
                    median=median.median, interval=[median.low, median.high], within_1000=early)
 
 
-@claim("6.1.dithering", "Section 6.1", paper="at least 10^15 episodes", kind="exact",
-       verdict=HOLDS)
+@claim("6.1.dithering", "Section 6.1", "at least 10^15 episodes", "exact", HOLDS)
 def _():
     """No agent that dithers reaches the end of the 50-chain in fewer than 10^15 episodes."""
     wait = 1 / arrival_probability(50)
@@ -42,8 +40,8 @@ def _():
                    f"2^49 alone is {2**49:.3g}; the slips supply the rest.", wait=wait)
 
 
-@claim("6.1.any-dithering", "Section 6.1, footnote 3", paper="any ε or η is equivalent",
-       kind="experiment", verdict=HOLDS)
+@claim("6.1.any-dithering", "Section 6.1, footnote 3", "any ε or η is equivalent", "experiment",
+       HOLDS)
 def _():
     """Before the first reward, it makes no difference how an agent dithers."""
     waits = store.load(EXPERIMENTS["example1"]).pivot(index=["N", "seed"], columns="agent",
@@ -54,8 +52,8 @@ def _():
                    f"After it they differ.", pairs=len(waits), different=different)
 
 
-@claim("6.1.keeps", "Section 6.1", paper="maintains the optimal policy once it discovers the "
-       "reward", kind="experiment", verdict=PARTLY)
+@claim("6.1.keeps", "Section 6.1", "maintains the optimal policy once it discovers the reward",
+       "experiment", PARTLY)
 def _():
     """From its first reward on, RLSVI plays the optimal policy in all but a few episodes."""
     long, short = store.load(EXPERIMENTS["fig2b"]), store.load(EXPERIMENTS["fig2a"])
@@ -73,8 +71,8 @@ def _():
         {"lapses": last.lapses.tolist(), "last": last.last_suboptimal.tolist(), "share": share})
 
 
-@claim("6.1.numbers", "Section 6.1 and footnote 4", paper="2^99 > 10^28, H²SA > 10^6; "
-       "2^49 > 10^14, H²SA > 10^5", kind="exact", verdict=HOLDS)
+@claim("6.1.numbers", "Section 6.1 and footnote 4",
+       "2^99 > 10^28, H²SA > 10^6; 2^49 > 10^14, H²SA > 10^5", "exact", HOLDS)
 def _():
     """The dithering and tabular bounds at N = 100 and N = 50 have the magnitudes stated."""
     size = {N: (2 ** (N - 1), (N - 1) ** 2 * N * 2) for N in (50, 100)}
@@ -84,8 +82,8 @@ def _():
                    f"{size[50][0]:.2g} and {size[50][1]:.3g}.", sizes=size)
 
 
-@claim("6.1.beats-bounds", "Section 6.1, figure 3", paper="below 2^{N−1} and H²SA/10",
-       kind="experiment", verdict=HOLDS)
+@claim("6.1.beats-bounds", "Section 6.1, figure 3", "below 2^{N−1} and H²SA/10", "experiment",
+       HOLDS)
 def _():
     """RLSVI with ten features learns faster than the dithering and the tabular bounds."""
     cells = medians(store.load(EXPERIMENTS["fig3"]), "N")
@@ -101,8 +99,8 @@ def _():
         {"from_N": from_N, "median_100": cells["median"][100]})
 
 
-@claim("6.1.features", "Section 6.1, figure 4", paper="graceful, and flattening towards K = 100",
-       kind="experiment", verdict=HOLDS)
+@claim("6.1.features", "Section 6.1, figure 4", "graceful, and flattening towards K = 100",
+       "experiment", HOLDS)
 def _():
     """Learning time grows gracefully with the number of features, and less and less as K
     approaches the dimension 100."""
@@ -117,8 +115,8 @@ def _():
                    medians=cells.to_dict(), early=early, late=late)
 
 
-@claim("6.1.polynomial", "Section 6.1, figure 5", paper="consistent with polynomial learning",
-       kind="experiment", verdict=HOLDS)
+@claim("6.1.polynomial", "Section 6.1, figure 5", "consistent with polynomial learning",
+       "experiment", HOLDS)
 def _():
     """Learning time is consistent with a polynomial in N and in K."""
     found, numbers, wrong = [], {}, False
@@ -146,8 +144,7 @@ def falls_below(noise: str, level: float) -> float:
     return float(rho[np.argmax(rate < level)]) if (rate < level).any() else 1.0
 
 
-@claim("6.1.rho", "Section 6.1, figure 6", paper="stable for 0 < ρ < ρ*", kind="experiment",
-       verdict=PARTLY)
+@claim("6.1.rho", "Section 6.1, figure 6", "stable for 0 < ρ < ρ*", "experiment", PARTLY)
 def _():
     """With a slightly wrong basis RLSVI still learns: there is a region 0 < ρ < ρ* where learning
     is stable."""
@@ -167,8 +164,7 @@ def _():
         {"stable": stable, "half": half, "start": start, "edge": edge})
 
 
-@claim("6.1.rho-large", "Section 6.1, figure 6", paper="not effective for large ρ",
-       kind="experiment", verdict=HOLDS)
+@claim("6.1.rho-large", "Section 6.1, figure 6", "not effective for large ρ", "experiment", HOLDS)
 def _():
     """With an extremely wrong basis RLSVI does not learn."""
     rates = {noise: float(success_rate(noise)[1][-1]) for noise in ("deviation", "variance")}
@@ -177,7 +173,7 @@ def _():
                    **rates)
 
 
-@claim("6.1.binary", "Section 6.1, footnote 5", paper="Q* ∈ {0, 1}", kind="exact", verdict=FAILS)
+@claim("6.1.binary", "Section 6.1, footnote 5", "Q* ∈ {0, 1}", "exact", FAILS)
 def _():
     """On the chain Q* takes only the values 0 and 1."""
     Q = chain(20).Q
@@ -188,14 +184,13 @@ def _():
                     f"[0, 1].", {"between": between})
 
 
-@claim("6.1.ucrl", "Section 6.1", paper="10^10 suboptimal episodes", kind="none", verdict=OPEN)
+@claim("6.1.ucrl", "Section 6.1", "10^10 suboptimal episodes", "none", OPEN)
 def _():
     """The best known bound for UCRL starts to say something after 10^10 suboptimal episodes."""
     return Evidence(OPEN, "Rests on the constants of another paper's appendix.", {})
 
 
-@claim("6.1.figure-number", "Section 6.1", paper="Figure 1 shows …", kind="reading",
-       verdict=MISPRINT)
+@claim("6.1.figure-number", "Section 6.1", "Figure 1 shows …", "reading", MISPRINT)
 def _():
     """The learning curves of RLSVI on the 50-chain are in Figure 1."""
     return Evidence(MISPRINT, "Figure 1 is the drawing of the chain; Figure 2 is meant.", {})
@@ -203,16 +198,16 @@ def _():
 
 # --------------------------------------------------------------------------- appendix B
 
-@claim("B.quantifiers", "Appendix B, Conjecture 1", paper="for all M … there exists poly",
-       kind="reading", verdict=MISPRINT)
+@claim("B.quantifiers", "Appendix B, Conjecture 1", "for all M … there exists poly", "reading",
+       MISPRINT)
 def _():
     """For every MDP and basis there is a polynomial that bounds the regret."""
     return Evidence(MISPRINT, "In this order the polynomial may depend on the MDP, and the "
                     "conjecture says little. One polynomial for all MDPs is meant.", {})
 
 
-@claim("B.consistent", "Appendix B", paper="empirical results consistent with the conjecture",
-       kind="exact", verdict=PARTLY)
+@claim("B.consistent", "Appendix B", "empirical results consistent with the conjecture", "exact",
+       PARTLY)
 def _():
     """The chain experiments are consistent with Conjecture 1."""
     mdp, K, lam, sigma = chain(50), 10, 1.0, 0.1
@@ -232,7 +227,7 @@ def _():
 
 # --------------------------------------------------------------------------- appendix C
 
-@claim("C.rescaling", "Appendix C", paper="exactly replicated", kind="exact", verdict=HOLDS)
+@claim("C.rescaling", "Appendix C", "exactly replicated", "exact", HOLDS)
 def _():
     """Rescaling the features is undone exactly by rescaling the parameters."""
     mdp = chain(30)
@@ -245,8 +240,7 @@ def _():
                    f"rewards).", identical=same)
 
 
-@claim("C.similar-scale", "Appendix C", paper="on a similar scale to Q*", kind="exact",
-       verdict=FAILS)
+@claim("C.similar-scale", "Appendix C", "on a similar scale to Q*", "exact", FAILS)
 def _():
     """Scaling columns to norm HSA puts the features on a similar scale to Q*."""
     mdp = chain(50)
@@ -290,21 +284,19 @@ def _stability(name: str, parameter: str, symbol: str, reference: float) -> Evid
                    learned=learned.to_dict())
 
 
-@claim("C.lambda", "Appendix C, figure 10", paper="remarkably stable", kind="experiment",
-       verdict=HOLDS)
+@claim("C.lambda", "Appendix C, figure 10", "remarkably stable", "experiment", HOLDS)
 def _():
     """With σ = 0.1, learning is stable for λ over several orders of magnitude."""
     return _stability("fig10", "lam", "λ", 1.0)
 
 
-@claim("C.sigma", "Appendix C, figure 11", paper="remarkably stable", kind="experiment",
-       verdict=HOLDS)
+@claim("C.sigma", "Appendix C, figure 11", "remarkably stable", "experiment", HOLDS)
 def _():
     """With λ = 100, learning is stable for σ over several orders of magnitude."""
     return _stability("fig11", "sigma", "σ", 0.1)
 
 
-@claim("C.large-sigma", "Appendix C", paper="slower learning", kind="experiment", verdict=HOLDS)
+@claim("C.large-sigma", "Appendix C", "slower learning", "experiment", HOLDS)
 def _():
     """A large σ makes learning slower."""
     regret, _ = _robust("fig11", "sigma")
@@ -313,8 +305,7 @@ def _():
                    f"{regret[1.0]:.0f} at 1, {regret[10.0]:.0f} at 10.", regret=regret.to_dict())
 
 
-@claim("C.small-sigma", "Appendix C", paper="too small a σ may explore too little",
-       kind="experiment", verdict=OPEN)
+@claim("C.small-sigma", "Appendix C", "too small a σ may explore too little", "experiment", OPEN)
 def _():
     """In a stochastic domain too small a σ makes the posterior concentrate too fast and
     exploration fail."""
@@ -328,8 +319,7 @@ def _():
                     {"regret": regret.to_dict()})
 
 
-@claim("C.plateau", "Appendix C, figure 12", paper="linear in K, flat once K ≥ SA",
-       kind="experiment", verdict=HOLDS)
+@claim("C.plateau", "Appendix C, figure 12", "linear in K, flat once K ≥ SA", "experiment", HOLDS)
 def _():
     """Learning time rises with K at first and is level once K reaches SA."""
     cells = medians(store.load(EXPERIMENTS["fig4"]), "K")
@@ -343,8 +333,7 @@ def _():
                    f"the one at 100, {level:.0f}.", flat_from=from_K, level=level)
 
 
-@claim("C.quadratic", "Appendix C, figure 13", paper="fits the data pretty well",
-       kind="experiment", verdict=HOLDS)
+@claim("C.quadratic", "Appendix C, figure 13", "fits the data pretty well", "experiment", HOLDS)
 def _():
     """For each K, learning time is well described by a quadratic in N."""
     table, misses, better = store.load(EXPERIMENTS["fig13"]), [], []

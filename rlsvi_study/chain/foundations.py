@@ -38,8 +38,7 @@ def _p_star(N: int) -> float:
 
 # --------------------------------------------------------------------------- section 1
 
-@claim("1.exponential", "Section 1", paper="exponential in the worst case", kind="exact",
-       verdict=PARTLY)
+@claim("1.exponential", "Section 1", "exponential in the worst case", "exact", PARTLY)
 def _():
     """Earlier algorithms that generalize through a linear value function can need a learning time
     exponential in the planning horizon."""
@@ -52,7 +51,7 @@ def _():
         f"algorithms are not examined.", PARTLY, growth=growth)
 
 
-@claim("1.gains", "Section 1", paper="dramatic efficiency gains", kind="experiment", verdict=HOLDS)
+@claim("1.gains", "Section 1", "dramatic efficiency gains", "experiment", HOLDS)
 def _():
     """With identical features, RLSVI is dramatically more efficient than LSVI with dithering."""
     table = store.load(EXPERIMENTS["fig2a"])
@@ -67,8 +66,7 @@ def _():
         learned=learned, seeds=seeds, median=median.median, interval=[median.low, median.high])
 
 
-@claim("1.lower-bound", "Section 1", paper="Õ(√(H³SAT)) is optimal up to logarithms", kind="none",
-       verdict=OPEN)
+@claim("1.lower-bound", "Section 1", "Õ(√(H³SAT)) is optimal up to logarithms", "none", OPEN)
 def _():
     """The regret bound of Theorem 1 matches the worst-case lower bound up to logarithms."""
     return Evidence(OPEN, "A statement about all algorithms, not one a computation can settle. The "
@@ -76,7 +74,7 @@ def _():
                     "transitions, a factor √H below.", {})
 
 
-@claim("1.first", "Section 1", paper="first of its kind", kind="none", verdict=OPEN)
+@claim("1.first", "Section 1", "first of its kind", "none", OPEN)
 def _():
     """RLSVI is the first algorithm that is provably efficient without generalization and
     demonstrably efficient with it."""
@@ -85,7 +83,7 @@ def _():
 
 # --------------------------------------------------------------------------- section 2
 
-@claim("2.optimal-iff-greedy", "Section 2", paper="iff", kind="exact", verdict=HOLDS)
+@claim("2.optimal-iff-greedy", "Section 2", "iff", "exact", HOLDS)
 def _():
     """A policy is optimal in every state and period exactly if it is greedy for Q*."""
     rng, policies, wrong = np.random.default_rng(0), 0, 0
@@ -99,7 +97,7 @@ def _():
                    f"{wrong} exceptions.", policies=policies, exceptions=wrong)
 
 
-@claim("2.regret", "Section 2", paper="E[V* − Σr]", kind="Monte Carlo", verdict=HOLDS)
+@claim("2.regret", "Section 2", "E[V* − Σr]", "Monte Carlo", HOLDS)
 def _():
     """Realised reward and exact policy evaluation give the same expected regret."""
     rng = np.random.default_rng(1)
@@ -113,7 +111,7 @@ def _():
                    exact=exact, realised=float(realised.mean()), standard_errors=float(z))
 
 
-@claim("2.coherent", "Section 2", paper="Q* in the span of Φ", kind="exact", verdict=HOLDS)
+@claim("2.coherent", "Section 2", "Q* in the span of Φ", "exact", HOLDS)
 def _():
     """The random basis of the experiments is coherent (Q* lies in its span) and the noisy one is
     not."""
@@ -139,7 +137,7 @@ def _():
 
 # --------------------------------------------------------------------------- section 3
 
-@claim("3.value", "Section 3", paper="p* = (1 − 1/N)^{N−1}", kind="exact", verdict=HOLDS)
+@claim("3.value", "Section 3", "p* = (1 − 1/N)^{N−1}", "exact", HOLDS)
 def _():
     """On the chain, always going right is optimal and earns p* an episode."""
     error = max(abs(chain(N).value / _p_star(N) - 1) for N in range(2, 101))
@@ -149,8 +147,7 @@ def _():
                    "to 100.", largest_relative_error=error)
 
 
-@claim("3.others", "Section 3", paper="all other policies give no reward", kind="exact",
-       verdict=PARTLY)
+@claim("3.others", "Section 3", "all other policies give no reward", "exact", PARTLY)
 def _():
     """Every other policy earns nothing."""
     mdp = chain(4)
@@ -163,8 +160,8 @@ def _():
                    f"earn p*, the rest exactly 0.", PARTLY, earning=earning, policies=len(values))
 
 
-@claim("3.zero-weights", "Section 3, Example 1", paper="θ = 0 and uniform actions for l < l*",
-       kind="exact", verdict=HOLDS)
+@claim("3.zero-weights", "Section 3, Example 1", "θ = 0 and uniform actions for l < l*", "exact",
+       HOLDS)
 def _():
     """Before the first reward, LSVI's weights are zero and dithering agents act uniformly."""
     mdp, episodes = chain(8), 0
@@ -184,7 +181,7 @@ def _():
                     {"episodes": episodes})
 
 
-@claim("3.probability", "Section 3, Example 1", paper="p* 2^{−(S−1)}", kind="exact", verdict=HOLDS)
+@claim("3.probability", "Section 3, Example 1", "p* 2^{−(S−1)}", "exact", HOLDS)
 def _():
     """A uniformly random episode reaches the last state with probability p* 2^{−H}."""
     error = max(abs(arrival_probability(N) / (_p_star(N) * 2.0 ** (1 - N)) - 1)
@@ -193,8 +190,7 @@ def _():
                    largest_relative_error=error)
 
 
-@claim("3.wait", "Section 3, Example 1", paper="E[l*] ≥ 2^{S−1} − 1", kind="experiment",
-       verdict=HOLDS)
+@claim("3.wait", "Section 3, Example 1", "E[l*] ≥ 2^{S−1} − 1", "experiment", HOLDS)
 def _():
     """The expected number of episodes before the first reward is at least 2^{S−1} − 1."""
     table = store.load(EXPERIMENTS["example1"])
@@ -210,8 +206,7 @@ def _():
                    f"all {cells} lengths.", exact_14=exact, bound_14=2**13 - 1, worst_z=worst)
 
 
-@claim("3.regret", "Section 3, Example 1", paper="lim inf Regret ≥ 2^{S−1} − 1", kind="exact",
-       verdict=HOLDS)
+@claim("3.regret", "Section 3, Example 1", "lim inf Regret ≥ 2^{S−1} − 1", "exact", HOLDS)
 def _():
     """The regret of a dithering agent is in the long run at least 2^{S−1} − 1."""
     error = 0.0
@@ -224,8 +219,7 @@ def _():
                    largest_relative_error=error)
 
 
-@claim("3.any-basis", "Section 3", paper="for any choice of basis function", kind="exact",
-       verdict=HOLDS)
+@claim("3.any-basis", "Section 3", "for any choice of basis function", "exact", HOLDS)
 def _():
     """The first reward comes at the same time whatever the basis and whichever way one dithers."""
     mdp, first = chain(8), {}
@@ -243,7 +237,7 @@ def _():
                    f"and dithering.", episodes=list(episode), pairs=len(first))
 
 
-@claim("3.policy-gradient", "Section 3", paper="a similar result holds", kind="none", verdict=OPEN)
+@claim("3.policy-gradient", "Section 3", "a similar result holds", "none", OPEN)
 def _():
     """Policy gradient algorithms suffer in the same way."""
     return Evidence(OPEN, "No algorithm is named. The argument carries over to any update that is "
@@ -252,8 +246,7 @@ def _():
 
 # --------------------------------------------------------------------------- section 4
 
-@claim("4.posterior", "Section 4, Algorithm 1", paper="θ̄ and Σ of line 3", kind="exact",
-       verdict=HOLDS)
+@claim("4.posterior", "Section 4, Algorithm 1", "θ̄ and Σ of line 3", "exact", HOLDS)
 def _():
     """Line 3 is the posterior of a linear model with prior N(0, I/λ) and noise variance σ²."""
     rng, error = np.random.default_rng(5), 0.0
@@ -272,8 +265,7 @@ def _():
                    "in 50 random problems, to rounding.", largest_error=error)
 
 
-@claim("4.footnote", "Section 4, footnote 1", paper="hence θ̃ = 0 when l = 0", kind="reading",
-       verdict=FAILS)
+@claim("4.footnote", "Section 4, footnote 1", "hence θ̃ = 0 when l = 0", "reading", FAILS)
 def _():
     """That the first sample is zero follows from there being no data."""
     K, lam = 3, 4.0
@@ -285,8 +277,8 @@ def _():
                     {"variance": covariance[0, 0], "lam": lam})
 
 
-@claim("4.approximate-posterior", "Section 4", paper="approximates a posterior over value "
-       "functions", kind="exact", verdict=PARTLY)
+@claim("4.approximate-posterior", "Section 4", "approximates a posterior over value functions",
+       "exact", PARTLY)
 def _():
     """RLSVI samples from an approximation to the posterior over value functions."""
     rng, n, lam, sigma = np.random.default_rng(6), 30, 2.0, 0.5
@@ -306,7 +298,7 @@ def _():
 
 # --------------------------------------------------------------------------- appendix A
 
-@claim("A.ridge", "Appendix A", paper="argmin ‖Aζ − b‖² + λ‖ζ‖²", kind="exact", verdict=HOLDS)
+@claim("A.ridge", "Appendix A", "argmin ‖Aζ − b‖² + λ‖ζ‖²", "exact", HOLDS)
 def _():
     """LSVI's weights minimise the penalised squared error of each period."""
     mdp = _random_mdp(np.random.default_rng(8), H=4, S=5, A=3)
@@ -327,8 +319,7 @@ def _with_data(mdp, Phi):
     return agent
 
 
-@claim("A.dithering", "Appendix A", paper="ε and η set how far actions stray from greedy",
-       kind="exact", verdict=HOLDS)
+@claim("A.dithering", "Appendix A", "ε and η set how far actions stray from greedy", "exact", HOLDS)
 def _():
     """The parameters ε and η control how far the actions are from greedy."""
     q, p = np.array([0.3, 1.0, 0.1, 0.9]), np.empty(4)
@@ -346,16 +337,14 @@ def _():
                    at_eta_1000=by_eta[-1])
 
 
-@claim("A.boltzmann", "Appendix A, Algorithm 4", paper="a ~ E[Q/η]", kind="reading",
-       verdict=MISPRINT)
+@claim("A.boltzmann", "Appendix A, Algorithm 4", "a ~ E[Q/η]", "reading", MISPRINT)
 def _():
     """Boltzmann exploration samples its action from E[(Φθ)(x, a)/η]."""
     return Evidence(MISPRINT, "An expectation is a number, not a law. Implemented as a ∝ exp(Q/η), "
                     "the usual Boltzmann law.", {})
 
 
-@claim("A.target", "Appendix A, Algorithm 3", paper="θ̃ in the target", kind="reading",
-       verdict=MISPRINT)
+@claim("A.target", "Appendix A, Algorithm 3", "θ̃ in the target", "reading", MISPRINT)
 def _():
     """LSVI's targets use a sampled θ̃."""
     return Evidence(MISPRINT, "Algorithm 3 computes no θ̃; its own θ of the next period is meant.",

@@ -10,31 +10,19 @@ from rlsvi_core.agents.continual import FastContinual, printed
 from rlsvi_core.agents.incremental import VerbatimIncremental, incremental
 from rlsvi_core.envs.chains import arrival_probability, chain, lock
 
-from .. import store
-from ..register import (
-    FAILS,
-    HOLDS,
-    MISPRINT,
-    OPEN,
-    OURS,
-    PARTLY,
-    REGISTER,
-    Evidence,
-    claim,
-    unless,
-)
+from .. import register, store
+from ..register import FAILS, HOLDS, MISPRINT, OPEN, PARTLY, REGISTER, Evidence, claim, unless
 from .runs import EXPERIMENTS, regret_ratio, value_travels, waits
 
 # --------------------------------------------------------------------------- section 7
 
-@claim("7.bound", "Section 7", paper="a regret bound that affirms efficiency", kind="reading",
-       verdict=PARTLY)
+@claim("7.bound", "Section 7", "a regret bound that affirms efficiency", "reading", PARTLY)
 def _():
     """The paper establishes a regret bound for RLSVI without generalization."""
     steps = [one for id, one in REGISTER.items() if id.startswith(("5.", "G."))
-             and one.paper != OURS]
+             and one.paper != register.OURS]
     broken = sum(one.verdict == FAILS for one in steps)
-    mended = REGISTER["5.lemma2"].verdict == REGISTER["G.gauss-dirichlet"].verdict == HOLDS
+    mended = all(REGISTER[lemma].verdict == HOLDS for lemma in ("5.lemma2", "G.gauss-dirichlet"))
     return Evidence(
         HOLDS if not broken else PARTLY if mended else FAILS,
         f"Of {len(steps)} statements judged in section 5 and appendix G, {broken} do not hold as "
@@ -42,8 +30,8 @@ def _():
         f"every λ and σ it is stated for.", {"steps": len(steps), "broken": broken})
 
 
-@claim("7.effective", "Section 7", paper="explores efficiently in several environments where "
-       "state of the art approaches are ineffective", kind="reading", verdict=PARTLY)
+@claim("7.effective", "Section 7", "explores efficiently in several environments where state of "
+       "the art approaches are ineffective", "reading", PARTLY)
 def _():
     """RLSVI explores efficiently in several environments where other approaches fail."""
     chain_, tetris, shop = (REGISTER[id] for id in ("6.1.learns", "6.2.better", "6.3.exploration"))
@@ -56,8 +44,8 @@ def _():
         verdicts={one.id: one.verdict for one in (chain_, tetris, shop)})
 
 
-@claim("7.bootstrap", "Section 7", paper="approximate posterior samples via a nonparametric "
-       "bootstrap", kind="experiment", verdict=PARTLY)
+@claim("7.bootstrap", "Section 7", "approximate posterior samples via a nonparametric bootstrap",
+       "experiment", PARTLY)
 def _():
     """A nonparametric bootstrap of the data can take the place of the posterior sample."""
     table = store.load(EXPERIMENTS["bootstrap"])
@@ -79,8 +67,7 @@ def _():
                  for agent, cell in far.items()}, zero=zero)
 
 
-@claim("7.nonlinear", "Section 7", paper="may still be useful in the nonlinear setting",
-       kind="none", verdict=OPEN)
+@claim("7.nonlinear", "Section 7", "may still be useful in the nonlinear setting", "none", OPEN)
 def _():
     """Randomized value functions are also useful with nonlinear value functions."""
     return Evidence(OPEN, "Needs neural networks and their benchmarks; nothing here is nonlinear.",
@@ -89,7 +76,7 @@ def _():
 
 # --------------------------------------------------------------------------- appendix F.1
 
-@claim("F.reference", "Appendix F", paper="Algorithms 1 and 8", kind="reading", verdict=MISPRINT)
+@claim("F.reference", "Appendix F", "Algorithms 1 and 8", "reading", MISPRINT)
 def _():
     """Incremental RLSVI extends Algorithms 1 and 8, and acts by Algorithm 8."""
     return Evidence(MISPRINT, "Two algorithms are called 'RLSVI with greedy action'. Number 8 is "
@@ -105,8 +92,7 @@ def _stored_numbers(agent) -> int:
     return agent.precision.size + agent.y.size
 
 
-@claim("F.batch", "Appendix F.1", paper="needs all past observations", kind="exact",
-       verdict=PARTLY)
+@claim("F.batch", "Appendix F.1", "needs all past observations", "exact", PARTLY)
 def _():
     """The batch algorithm needs all past observations for its means, so that its episodes get
     slower and slower."""
@@ -131,7 +117,7 @@ def _():
         gap=gap, sizes={f"{name} {l}": n for (name, l), n in size.items()})
 
 
-@claim("F.mean", "Appendix F.1", paper="θ̄ = Σ⁻¹y", kind="exact", verdict=MISPRINT)
+@claim("F.mean", "Appendix F.1", "θ̄ = Σ⁻¹y", "exact", MISPRINT)
 def _():
     """The mean is the precision times y."""
     rng = np.random.default_rng(0)
@@ -149,8 +135,7 @@ def _():
                   MISPRINT, error=error, printed=off)
 
 
-@claim("F.last-period", "Appendix F.1", paper="r_lh + max (Φ_{h+1}θ̃_{l,h+1})", kind="reading",
-       verdict=MISPRINT)
+@claim("F.last-period", "Appendix F.1", "r_lh + max (Φ_{h+1}θ̃_{l,h+1})", "reading", MISPRINT)
 def _():
     """One and the same target serves every period."""
     return Evidence(MISPRINT, "In the last period it asks for a θ̃_{l,H} that does not exist, and "
@@ -158,8 +143,8 @@ def _():
                     "r_{l,H−1} + r_{lH} is meant.", {})
 
 
-@claim("F.step-size", "Appendix F.1", paper="ν_l controls the influence of past observations",
-       kind="exact", verdict=PARTLY)
+@claim("F.step-size", "Appendix F.1", "ν_l controls the influence of past observations", "exact",
+       PARTLY)
 def _():
     """The step size controls how much past observations count."""
     agent = incremental(np.eye(2).reshape(1, 1, 2, 2), 1.0, 0.1, 0.01, form=VerbatimIncremental)
@@ -177,7 +162,7 @@ def _():
         tried=tried, untried=untried)
 
 
-@claim("F.cost", "Appendix F.1", paper="episode-independent", kind="exact", verdict=HOLDS)
+@claim("F.cost", "Appendix F.1", "episode-independent", "exact", HOLDS)
 def _():
     """An episode of incremental RLSVI takes the same computation however many came before."""
     mdp = chain(10)
@@ -194,8 +179,7 @@ def _():
                   f"for batch RLSVI with finitely many states.", sizes=sizes)
 
 
-@claim("F.batch-better", "Appendix F.1", paper="expected: batch incurs lower regret",
-       kind="experiment", verdict=HOLDS)
+@claim("F.batch-better", "Appendix F.1", "expected: batch incurs lower regret", "experiment", HOLDS)
 def _():
     """Batch RLSVI is more data-efficient than the incremental version and has lower regret."""
     table = store.load(EXPERIMENTS["incremental"])
@@ -227,7 +211,7 @@ def episodes_to_travel(k: int) -> float:
     return math.exp(k - 1)
 
 
-@claim("F.travel", "Appendix F.1", paper=OURS, kind="exact", verdict=HOLDS)
+@claim("F.travel", "Appendix F.1", register.OURS, "exact", HOLDS)
 def _():
     """If nothing is forgotten (ν = 0), frozen targets carry a reward back k periods in a time
     exponential in k."""
@@ -262,8 +246,8 @@ def marginal_variances(gamma: float, rho: float, precision) -> np.ndarray:
     return np.array(V)
 
 
-@claim("F.autocorrelation", "Appendix F.2, Algorithm 13", paper="N(√(1−γ²) w_t, γ²Σ_{t+1}), to "
-       "ensure autocorrelation", kind="exact", verdict=MISPRINT)
+@claim("F.autocorrelation", "Appendix F.2, Algorithm 13",
+       "N(√(1−γ²) w_t, γ²Σ_{t+1}), to ensure autocorrelation", "exact", MISPRINT)
 def _():
     """The law of the perturbation makes consecutive ones strongly correlated."""
     still = {}
@@ -280,8 +264,7 @@ def _():
         f"{high:.2f}.", MISPRINT, printed=low, mended=high)
 
 
-@claim("F.marginal", "Appendix F.2", paper="marginal covariances differ only slightly",
-       kind="exact", verdict=FAILS)
+@claim("F.marginal", "Appendix F.2", "marginal covariances differ only slightly", "exact", FAILS)
 def _():
     """The marginal covariance of the perturbation changes only slightly from step to step."""
     lam, sigma, first = 1.0, 0.1, 500
@@ -299,8 +282,9 @@ def _():
         f"trial divides it by {drop['mended']:.3g}.", drop)
 
 
-@claim("F.explores", "Appendix F.2", paper="perturbs in directions of significant uncertainty to "
-       "incentivize exploration", kind="experiment", verdict=PARTLY)
+@claim("F.explores", "Appendix F.2",
+       "perturbs in directions of significant uncertainty to incentivize exploration", "experiment",
+       PARTLY)
 def _():
     """Continual RLSVI explores where dithering does not."""
     cells = waits(store.load(EXPERIMENTS["continual"]), ["agent", "gamma", "n"])
@@ -317,8 +301,7 @@ def _():
         {"longest": found})
 
 
-@claim("F.plans", "Appendix F.2", paper="avoiding abrupt changes is important", kind="experiment",
-       verdict=HOLDS)
+@claim("F.plans", "Appendix F.2", "avoiding abrupt changes is important", "experiment", HOLDS)
 def _():
     """Perturbations that change little from step to step let the agent carry out longer plans."""
     cells = waits(store.load(EXPERIMENTS["continual"]), ["agent", "gamma", "n"])
@@ -338,7 +321,7 @@ def _():
         {"wins": wins, "losses": losses, "settings": settings})
 
 
-@claim("F.start", "Appendix F.2", paper=OURS, kind="exact", verdict=HOLDS)
+@claim("F.start", "Appendix F.2", register.OURS, "exact", HOLDS)
 def _():
     """From θ̃_0 = w_0 = 0 the first action is a tie; the perturbation then has nearly its full size
     at once as printed, and takes its time if mended."""

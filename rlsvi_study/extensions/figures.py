@@ -76,7 +76,7 @@ def _waits(axes: Sequence[Axes], table: pd.DataFrame, panel: str, x: str,
     for ax, value in zip(axes, table[panel].unique(), strict=True):
         sns.lineplot(times[times[panel] == value], x=x, y="time", **BY_AGENT, markers=MARK,
                      **RANGE, lw=1.6, ax=ax)
-        at = np.arange(*times[x][times[panel] == value].agg(["min", "max"]) + [0, 1], dtype=float)
+        at = np.linspace(*times[x][times[panel] == value].agg(["min", "max"]))
         ax.plot(at, uniform(at), color="black", lw=1, ls=LINE["theory"], label=label)
         ax.axhline(budget, color="0.5", lw=0.8)
         ax.set(yscale="log", ylim=(1, 2.2 * budget))
@@ -99,8 +99,8 @@ def continual(table: pd.DataFrame) -> Figure:
 def bootstrap(table: pd.DataFrame) -> Figure:
     """Episodes to the first reward against the length of the chain, tabular and coherent."""
     fig, axes = canvas(2, width=8.6, height=3.6, sharey=True, width_ratios=(1.5, 1))
-    _waits(axes, table, "features", "N", lambda N: np.log(2) * 2 ** (N - 1) / (1 - 1 / N) ** (N - 1),
-           "dithering, median")
+    _waits(axes, table, "features", "N",
+           lambda N: np.log(2) * 2 ** (N - 1) / (1 - 1 / N) ** (N - 1), "dithering, median")
     for ax, features in zip(axes, table.features.unique(), strict=True):
         ax.set(title=features, xlabel="chain length N", ylabel="episodes to the first reward")
     return fig
