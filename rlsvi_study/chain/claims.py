@@ -25,11 +25,11 @@ def _():
     settled = curves.groupby("seed").last_suboptimal.max().median()
     early, seeds = int((times <= 1000).sum()), len(times)
     return unless(not (250 <= median.median <= 1000 and early >= 0.9 * seeds),
-                   f"Tenth reward after {median.median:.0f} episodes in the median (95% interval "
-                   f"{median.low:.0f}–{median.high:.0f}); {int((times <= 500).sum())} of {seeds} "
-                   f"seeds within 500, {early} within 1000. The last suboptimal policy comes "
-                   f"later, in episode {settled:.0f} in the median.", settled=settled,
-                   median=median.median, interval=[median.low, median.high], within_1000=early)
+                  f"Tenth reward after {median.median:.0f} episodes in the median (95% interval "
+                  f"{median.low:.0f}–{median.high:.0f}); {int((times <= 500).sum())} of {seeds} "
+                  f"seeds within 500, {early} within 1000. The last suboptimal policy comes "
+                  f"later, in episode {settled:.0f} in the median.", settled=settled,
+                  median=median.median, interval=[median.low, median.high], within_1000=early)
 
 
 @claim("6.1.dithering", "Section 6.1", "at least 10^15 episodes", "exact", HOLDS)
@@ -37,7 +37,7 @@ def _():
     """No agent that dithers reaches the end of the 50-chain in fewer than 10^15 episodes."""
     wait = 1 / arrival_probability(50)
     return unless(wait < 1e15, f"Expected wait for the first reward: {wait:.3g} episodes. "
-                   f"2^49 alone is {2**49:.3g}; the slips supply the rest.", wait=wait)
+                  f"2^49 alone is {2**49:.3g}; the slips supply the rest.", wait=wait)
 
 
 @claim("6.1.any-dithering", "Section 6.1, footnote 3", "any ε or η is equivalent", "experiment",
@@ -48,8 +48,8 @@ def _():
                                                   values="unrewarded")
     different = int((waits["epsilon-greedy"] != waits["boltzmann"]).sum())
     return unless(different > 0, f"Until the first reward they are one agent: with the same draws "
-                   f"ε-greedy and Boltzmann waited equally long in all {len(waits)} pairs of runs. "
-                   f"After it they differ.", pairs=len(waits), different=different)
+                  f"ε-greedy and Boltzmann waited equally long in all {len(waits)} pairs of runs. "
+                  f"After it they differ.", pairs=len(waits), different=different)
 
 
 @claim("6.1.keeps", "Section 6.1", "maintains the optimal policy once it discovers the reward",
@@ -79,7 +79,7 @@ def _():
     wrong = not (size[100][0] > 10**28 and size[100][1] > 10**6 and size[50][0] > 10**14
                  and size[50][1] > 10**5)
     return unless(wrong, f"N = 100: {size[100][0]:.2g} and {size[100][1]:.3g}; N = 50: "
-                   f"{size[50][0]:.2g} and {size[50][1]:.3g}.", sizes=size)
+                  f"{size[50][0]:.2g} and {size[50][1]:.3g}.", sizes=size)
 
 
 @claim("6.1.beats-bounds", "Section 6.1, figure 3", "below 2^{N−1} and H²SA/10", "experiment",
@@ -91,12 +91,11 @@ def _():
     tabular = (N - 1) ** 2 * N * 2 / 10
     beaten = (cells["high"] < tabular) & (cells["high"] < 2.0 ** (N - 1))
     from_N = int(min(n for n in N if beaten[N >= n].all())) if beaten.iloc[-1] else None
-    return Evidence(
-        FAILS if from_N is None else HOLDS if from_N == N.min() else PARTLY,
-        f"Median and its interval lie below both for every chain tried from N = {from_N} to "
-        f"{N.max()}: at N = 100 the median is {cells['median'][100]:.0f}, H²SA/10 is "
-        f"{tabular[N == 100][0]:.3g}.",
-        {"from_N": from_N, "median_100": cells["median"][100]})
+    return Evidence(FAILS if from_N is None else HOLDS if from_N == N.min() else PARTLY,
+                    "Median and its interval lie below both for every chain tried from N = "
+                    f"{from_N} to {N.max()}: at N = 100 the median is {cells['median'][100]:.0f}, "
+                    f"H²SA/10 is {tabular[N == 100][0]:.3g}.",
+                    {"from_N": from_N, "median_100": cells["median"][100]})
 
 
 @claim("6.1.features", "Section 6.1, figure 4", "graceful, and flattening towards K = 100",
@@ -109,10 +108,10 @@ def _():
     early = (cells[20] - cells[2]) / 18
     late = (cells[100] - cells[50]) / 50
     return unless(not (late < early / 2 and np.isfinite(cells).all()),
-                   f"Medians: {cells[2]:.0f} (K = 2), {cells[20]:.0f} (20), {cells[50]:.0f} (50), "
-                   f"{cells[100]:.0f} (100), {cells[150]:.0f} (150). Each further feature costs "
-                   f"{early:.3g} episodes up to K = 20 and {late:.3g} between 50 and 100.",
-                   medians=cells.to_dict(), early=early, late=late)
+                  f"Medians: {cells[2]:.0f} (K = 2), {cells[20]:.0f} (20), {cells[50]:.0f} (50), "
+                  f"{cells[100]:.0f} (100), {cells[150]:.0f} (150). Each further feature costs "
+                  f"{early:.3g} episodes up to K = 20 and {late:.3g} between 50 and 100.",
+                  medians=cells.to_dict(), early=early, late=late)
 
 
 @claim("6.1.polynomial", "Section 6.1, figure 5", "consistent with polynomial learning",
@@ -128,7 +127,7 @@ def _():
                      f"exponential worse by {laws['exponential']:.0f} in AIC")
         numbers[axis] = {"exponent": power._asdict(), "aic": laws.to_dict()}
     return unless(wrong, f"Fitted over the range tried: {'; '.join(found)}. A finite range cannot "
-                   f"tell what happens beyond it.", **numbers)
+                  f"tell what happens beyond it.", **numbers)
 
 
 def success_rate(noise: str) -> tuple[np.ndarray, np.ndarray]:
@@ -169,8 +168,8 @@ def _():
     """With an extremely wrong basis RLSVI does not learn."""
     rates = {noise: float(success_rate(noise)[1][-1]) for noise in ("deviation", "variance")}
     return unless(max(rates.values()) > 0.25, f"Share of runs that learned for ρ from 0.9 to 1: "
-                   f"{rates['deviation']:.2g} (deviation), {rates['variance']:.2g} (variance).",
-                   **rates)
+                  f"{rates['deviation']:.2g} (deviation), {rates['variance']:.2g} (variance).",
+                  **rates)
 
 
 @claim("6.1.binary", "Section 6.1, footnote 5", "Q* ∈ {0, 1}", "exact", FAILS)
@@ -178,10 +177,9 @@ def _():
     """On the chain Q* takes only the values 0 and 1."""
     Q = chain(20).Q
     between = float(((Q > 0.01) & (Q < 0.99)).mean())
-    return Evidence(FAILS if between > 0 else HOLDS,
-                    f"Slips put {100 * between:.0f}% of the entries (N = 20) strictly between, "
-                    f"more than 0.01 from either end. As a remark on scale it stands: Q* lies in "
-                    f"[0, 1].", {"between": between})
+    return Evidence(FAILS if between > 0 else HOLDS, f"Slips put {100 * between:.0f}% of the "
+                    "entries (N = 20) strictly between, more than 0.01 from either end. As a "
+                    "remark on scale it stands: Q* lies in [0, 1].", {"between": between})
 
 
 @claim("6.1.ucrl", "Section 6.1", "10^10 suboptimal episodes", "none", OPEN)
@@ -219,10 +217,10 @@ def _():
         total, rank = total + float(theta @ theta), min(rank, int(r))
     bounded, outside = total <= K * mdp.H / lam, mdp.terminal.max() > sigma
     return unless(not (bounded and rank == K and outside),
-                   f"Learning looks polynomial, but the experiments are not an instance: weights "
-                   f"are unique and small (Σ‖θ‖² = {total:.2g} ≤ KH/λ = {K * mdp.H / lam:g}), yet "
-                   f"the reward 1 lies outside [−σ, σ] with σ = {sigma:g}.", PARTLY,
-                   squared_norm=total, bound=K * mdp.H / lam, rank=rank)
+                  f"Learning looks polynomial, but the experiments are not an instance: weights "
+                  f"are unique and small (Σ‖θ‖² = {total:.2g} ≤ KH/λ = {K * mdp.H / lam:g}), yet "
+                  f"the reward 1 lies outside [−σ, σ] with σ = {sigma:g}.", PARTLY,
+                  squared_norm=total, bound=K * mdp.H / lam, rank=rank)
 
 
 # --------------------------------------------------------------------------- appendix C
@@ -236,8 +234,8 @@ def _():
                       for c in (1.0, 0.125, 64.0))
     same = all(np.array_equal(plain, other) for other in scaled)
     return unless(not same or plain.sum() < 10, f"Features times c and λ times c² (σ unchanged): "
-                   f"identical rewards in 500 episodes for c = 1/8 and 64 ({int(plain.sum())} "
-                   f"rewards).", identical=same)
+                  f"identical rewards in 500 episodes for c = 1/8 and 64 ({int(plain.sum())} "
+                  f"rewards).", identical=same)
 
 
 @claim("C.similar-scale", "Appendix C", "on a similar scale to Q*", "exact", FAILS)
@@ -279,9 +277,9 @@ def _stability(name: str, parameter: str, symbol: str, reference: float) -> Evid
     low, high = _stable_range(regret, learned, reference)
     orders = np.log10(high / low)
     return unless(orders < 2, f"Regret after 10 000 episodes stays within twice that at {symbol} "
-                   f"= {reference:g}, and 90% of runs learn, for {symbol} from {low:.0e} to "
-                   f"{high:.0e}: {orders:.0f} orders of magnitude.", regret=regret.to_dict(),
-                   learned=learned.to_dict())
+                  f"= {reference:g}, and 90% of runs learn, for {symbol} from {low:.0e} to "
+                  f"{high:.0e}: {orders:.0f} orders of magnitude.", regret=regret.to_dict(),
+                  learned=learned.to_dict())
 
 
 @claim("C.lambda", "Appendix C, figure 10", "remarkably stable", "experiment", HOLDS)
@@ -301,8 +299,8 @@ def _():
     """A large σ makes learning slower."""
     regret, _ = _robust("fig11", "sigma")
     return unless(not regret[10.0] > regret[1.0] > regret[0.1],
-                   f"Median regret after 10 000 episodes: {regret[0.1]:.0f} at σ = 0.1, "
-                   f"{regret[1.0]:.0f} at 1, {regret[10.0]:.0f} at 10.", regret=regret.to_dict())
+                  f"Median regret after 10 000 episodes: {regret[0.1]:.0f} at σ = 0.1, "
+                  f"{regret[1.0]:.0f} at 1, {regret[10.0]:.0f} at 10.", regret=regret.to_dict())
 
 
 @claim("C.small-sigma", "Appendix C", "too small a σ may explore too little", "experiment", OPEN)
@@ -311,11 +309,9 @@ def _():
     exploration fail."""
     regret, learned = _robust("fig11", "sigma")
     hurt = regret[1e-5] > 2 * regret[0.1] or learned[1e-5] < 0.9
-    return Evidence(HOLDS if hurt else OPEN,
-                    f"The paper names no domain. On this chain it does not happen: at "
-                    f"σ = 1e-05 the median regret is {regret[1e-5]:.0f} "
-                    f"against {regret[0.1]:.0f} at 0.1, and {100 * learned[1e-5]:.0f}% of runs "
-                    f"learn.",
+    return Evidence(HOLDS if hurt else OPEN, "The paper names no domain. On this chain it does not "
+                    f"happen: at σ = 1e-05 the median regret is {regret[1e-5]:.0f} against "
+                    f"{regret[0.1]:.0f} at 0.1, and {100 * learned[1e-5]:.0f}% of runs learn.",
                     {"regret": regret.to_dict()})
 
 
@@ -328,9 +324,9 @@ def _():
     from_K = min((int(K) for K in times.index if near[times.index >= K].all()), default=None)
     rising = cells["low"][20] > cells["high"][2]
     return unless(from_K is None or from_K > 100 or not rising,
-                   f"N = 50: from {times[2]:.0f} at K = 2 to {times[20]:.0f} at 20; from K = "
-                   f"{from_K} on, well before SA = 100, all medians (to K = 150) lie within 25% of "
-                   f"the one at 100, {level:.0f}.", flat_from=from_K, level=level)
+                  f"N = 50: from {times[2]:.0f} at K = 2 to {times[20]:.0f} at 20; from K = "
+                  f"{from_K} on, well before SA = 100, all medians (to K = 150) lie within 25% of "
+                  f"the one at 100, {level:.0f}.", flat_from=from_K, level=level)
 
 
 @claim("C.quadratic", "Appendix C, figure 13", "fits the data pretty well", "experiment", HOLDS)
@@ -346,6 +342,6 @@ def _():
             if laws["linear"] - laws["quadratic"] > 10:
                 better.append(int(K))
     return unless(max(misses) > 0.25, f"Typical miss of the fitted medians: at most "
-                   f"{100 * max(misses):.0f}% for any K. The curvature is clear (AIC by 10) for "
-                   f"{len(better)} of {len(misses)} values of K; elsewhere a line does as well.",
-                   misses=misses, curved=better)
+                  f"{100 * max(misses):.0f}% for any K. The curvature is clear (AIC by 10) for "
+                  f"{len(better)} of {len(misses)} values of K; elsewhere a line does as well.",
+                  misses=misses, curved=better)

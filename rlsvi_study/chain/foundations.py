@@ -28,10 +28,6 @@ def _policies(mdp: FiniteMDP):
         yield np.array(actions).reshape(mdp.H, mdp.S)
 
 
-def uniform_policy(mdp: FiniteMDP) -> np.ndarray:
-    return np.full((mdp.H, mdp.S, mdp.A), 1 / mdp.A)
-
-
 def _p_star(N: int) -> float:
     return (1 - 1 / N) ** (N - 1)
 
@@ -44,11 +40,10 @@ def _():
     exponential in the planning horizon."""
     waits = {N: 1 / arrival_probability(N) for N in (10, 20, 30, 40, 50)}
     growth = (waits[50] / waits[10]) ** (1 / 40)
-    return unless(
-        not 1.99 < growth < 2.02,
-        f"Shown for LSVI with ε-greedy or Boltzmann exploration on the chain: the expected wait "
-        f"for the first reward grows {growth:.3g}-fold with each further state. Other "
-        f"algorithms are not examined.", PARTLY, growth=growth)
+    return unless(not 1.99 < growth < 2.02, "Shown for LSVI with ε-greedy or Boltzmann exploration "
+                  f"on the chain: the expected wait for the first reward grows {growth:.3g}-fold "
+                  "with each further state. Other algorithms are not examined.", PARTLY,
+                  growth=growth)
 
 
 @claim("1.gains", "Section 1", "dramatic efficiency gains", "experiment", HOLDS)
@@ -94,7 +89,7 @@ def _():
             greedy = np.take_along_axis(mdp.optimal_actions, policy[..., None], 2).all()
             policies, wrong = policies + 1, wrong + (optimal != greedy)
     return unless(wrong > 0, f"All {policies} deterministic policies of 20 random MDPs: "
-                   f"{wrong} exceptions.", policies=policies, exceptions=wrong)
+                  f"{wrong} exceptions.", policies=policies, exceptions=wrong)
 
 
 @claim("2.regret", "Section 2", "E[V* − Σr]", "Monte Carlo", HOLDS)
@@ -107,8 +102,8 @@ def _():
     exact, error = mdp.regret(policy), realised.std() / np.sqrt(episodes)
     z = abs(realised.mean() - exact) / error
     return unless(z > 4.5, f"Exact {exact:.3g}, realised {realised.mean():.3g} ± {error:.1g} over "
-                   f"{episodes} episodes (fails by chance 7 times in a million).",
-                   exact=exact, realised=float(realised.mean()), standard_errors=float(z))
+                  f"{episodes} episodes (fails by chance 7 times in a million).",
+                  exact=exact, realised=float(realised.mean()), standard_errors=float(z))
 
 
 @claim("2.coherent", "Section 2", "Q* in the span of Φ", "exact", HOLDS)
@@ -129,10 +124,9 @@ def _():
     inside = max(residual(features.coherent(mdp.Q, 10, 0, reading=r))
                  for r in ("stacked", "per_period"))
     outside = residual(features.agnostic(mdp.Q, 10, 0.1, 0))
-    return unless(inside > 1e-9 or outside < 0.01,
-                   f"Relative distance from Q* to the span, worst period: below 1e-9 for both "
-                   f"readings of the coherent basis, {outside:.2g} for the agnostic one.",
-                   coherent=inside, agnostic=outside)
+    return unless(inside > 1e-9 or outside < 0.01, "Relative distance from Q* to the span, worst "
+                  f"period: below 1e-9 for both readings of the coherent basis, {outside:.2g} for "
+                  "the agnostic one.", coherent=inside, agnostic=outside)
 
 
 # --------------------------------------------------------------------------- section 3
@@ -144,7 +138,7 @@ def _():
     right = all(chain(N).optimal_actions[np.arange(N - 1), np.arange(N - 1), RIGHT].all()
                 for N in range(2, 30))
     return unless(error > 1e-12 or not right, "Dynamic programming agrees to rounding for N = 2 "
-                   "to 100.", largest_relative_error=error)
+                  "to 100.", largest_relative_error=error)
 
 
 @claim("3.others", "Section 3", "all other policies give no reward", "exact", PARTLY)
@@ -156,8 +150,8 @@ def _():
     wrong = sum(abs(v - (_p_star(4) if on_path else 0)) > 1e-12 for v, on_path in values)
     earning = sum(on_path for _, on_path in values)
     return unless(wrong > 0, f"True of policies that turn left on the path 1, 2, …, N. Off the "
-                   f"path actions do not matter: {earning} of the {len(values)} policies for N = 4 "
-                   f"earn p*, the rest exactly 0.", PARTLY, earning=earning, policies=len(values))
+                  f"path actions do not matter: {earning} of the {len(values)} policies for N = 4 "
+                  f"earn p*, the rest exactly 0.", PARTLY, earning=earning, policies=len(values))
 
 
 @claim("3.zero-weights", "Section 3, Example 1", "θ = 0 and uniform actions for l < l*", "exact",
@@ -187,7 +181,7 @@ def _():
     error = max(abs(arrival_probability(N) / (_p_star(N) * 2.0 ** (1 - N)) - 1)
                 for N in range(2, 61))
     return unless(error > 1e-12, "Dynamic programming agrees to rounding for N = 2 to 60.",
-                   largest_relative_error=error)
+                  largest_relative_error=error)
 
 
 @claim("3.wait", "Section 3, Example 1", "E[l*] ≥ 2^{S−1} − 1", "experiment", HOLDS)
@@ -201,9 +195,9 @@ def _():
         worst, cells = max(worst, abs(z)), cells + 1
     exact = 1 / arrival_probability(14) - 1
     return unless(worst > 4.5 or exact < 2**13 - 1 or table.censored.any(),
-                   f"E[l*] = 2^(S−1)/p* − 1 exactly: {exact:.3g} for S = 14, where the bound says "
-                   f"{2**13 - 1}. Simulated means lie within {worst:.2g} standard errors for "
-                   f"all {cells} lengths.", exact_14=exact, bound_14=2**13 - 1, worst_z=worst)
+                  f"E[l*] = 2^(S−1)/p* − 1 exactly: {exact:.3g} for S = 14, where the bound says "
+                  f"{2**13 - 1}. Simulated means lie within {worst:.2g} standard errors for "
+                  f"all {cells} lengths.", exact_14=exact, bound_14=2**13 - 1, worst_z=worst)
 
 
 @claim("3.regret", "Section 3, Example 1", "lim inf Regret ≥ 2^{S−1} − 1", "exact", HOLDS)
@@ -213,10 +207,11 @@ def _():
     for N in range(2, 61):
         mdp, q = chain(N), arrival_probability(N)
         # Uniform play costs p* − q an episode and lasts 1/q episodes in the mean.
-        error = max(error, abs(mdp.regret(uniform_policy(mdp)) / q / (2.0 ** (N - 1) - 1) - 1))
+        uniform = np.full((mdp.H, mdp.S, mdp.A), 0.5)
+        error = max(error, abs(mdp.regret(uniform) / q / (2.0 ** (N - 1) - 1) - 1))
     return unless(error > 1e-9, "The search, its rewarded last episode included, costs "
-                   "2^(S−1) − 1 exactly (N = 2 to 60): for it the paper's bound is an equality.",
-                   largest_relative_error=error)
+                  "2^(S−1) − 1 exactly (N = 2 to 60): for it the paper's bound is an equality.",
+                  largest_relative_error=error)
 
 
 @claim("3.any-basis", "Section 3", "for any choice of basis function", "exact", HOLDS)
@@ -231,10 +226,9 @@ def _():
             reward = lsvi(Phi, rng=3, **dither).learn(mdp, 5000, 4).reward
             first[name, str(dither)] = int(np.argmax(reward > 0)) if reward.any() else None
     episode = set(first.values())
-    return unless(len(episode) != 1 or None in episode,
-                   f"Same random draws, N = 8: first reward in episode "
-                   f"{', '.join(map(str, episode))} for all {len(first)} pairs of basis "
-                   f"and dithering.", episodes=list(episode), pairs=len(first))
+    return unless(len(episode) != 1 or None in episode, "Same random draws, N = 8: first reward in "
+                  f"episode {', '.join(map(str, episode))} for all {len(first)} pairs of basis and "
+                  "dithering.", episodes=list(episode), pairs=len(first))
 
 
 @claim("3.policy-gradient", "Section 3", "a similar result holds", "none", OPEN)
@@ -262,7 +256,7 @@ def _():
         error = max(error, np.abs(ours.mean - gain @ y).max(),
                     np.abs(ours.covariance - (np.eye(K) - gain @ X) / lam).max())
     return unless(error > 1e-10, "Equal to conditioning the joint Gaussian of weights and data, "
-                   "in 50 random problems, to rounding.", largest_error=error)
+                  "in 50 random problems, to rounding.", largest_error=error)
 
 
 @claim("4.footnote", "Section 4, footnote 1", "hence θ̃ = 0 when l = 0", "reading", FAILS)
@@ -271,10 +265,9 @@ def _():
     K, lam = 3, 4.0
     covariance = GaussianPosterior(K, lam).covariance
     is_prior = np.allclose(covariance, np.eye(K) / lam)
-    return Evidence(FAILS if is_prior else HOLDS,
-                    "With no rows, line 4 samples the prior N(0, I/λ). Zero is a convention added "
-                    "by the footnote; both are offered, zero is the default.",
-                    {"variance": covariance[0, 0], "lam": lam})
+    return Evidence(FAILS if is_prior else HOLDS, "With no rows, line 4 samples the prior N(0, "
+                    "I/λ). Zero is a convention added by the footnote; both are offered, zero is "
+                    "the default.", {"variance": covariance[0, 0], "lam": lam})
 
 
 @claim("4.approximate-posterior", "Section 4", "approximates a posterior over value functions",
@@ -291,9 +284,9 @@ def _():
     agent.plan()
     error = np.abs(agent.theta[0] - exact.sample(7)).max()
     return unless(error > 1e-10, "For H = 1 and Gaussian rewards it is the posterior itself (the "
-                   "same draws give the same weights). For H > 1 later periods' samples enter as "
-                   "if they were data; section 5 bounds what that costs in the tabular case.",
-                   PARTLY, largest_error=error)
+                  "same draws give the same weights). For H > 1 later periods' samples enter as "
+                  "if they were data; section 5 bounds what that costs in the tabular case.",
+                  PARTLY, largest_error=error)
 
 
 # --------------------------------------------------------------------------- appendix A
@@ -303,20 +296,15 @@ def _():
     """LSVI's weights minimise the penalised squared error of each period."""
     mdp = _random_mdp(np.random.default_rng(8), H=4, S=5, A=3)
     Phi, lam, worst = features.coherent(mdp.Q, 6, 9), 0.7, 0.0
-    agent = _with_data(mdp, Phi)
+    agent = lsvi(Phi, epsilon=1.0, rng=10, form=VerbatimAgent)
+    agent.learn(mdp, 40, 11)
     theta = algorithm_3(Phi, agent.data, lam)
     for h in range(mdp.H):
         A, b = regression_problem(Phi, agent.data, theta, h)
         gradient = A.T @ (A @ theta[h] - b) + lam * theta[h]
         worst = max(worst, np.abs(gradient).max() / np.abs(A.T @ b).max())
     return unless(worst > 1e-9, "The gradient vanishes to rounding in every period of a random "
-                   "MDP with 40 episodes of data.", largest_relative_gradient=worst)
-
-
-def _with_data(mdp, Phi):
-    agent = lsvi(Phi, epsilon=1.0, rng=10, form=VerbatimAgent)
-    agent.learn(mdp, 40, 11)
-    return agent
+                  "MDP with 40 episodes of data.", largest_relative_gradient=worst)
 
 
 @claim("A.dithering", "Appendix A", "ε and η set how far actions stray from greedy", "exact", HOLDS)
@@ -333,8 +321,8 @@ def _():
     rising = np.all(np.diff(by_epsilon) > 0) and np.all(np.diff(by_eta) >= 0)
     ends = abs(by_epsilon[0]) < 1e-12 and abs(by_epsilon[-1] - 0.75) < 1e-12 and by_eta[0] < 1e-12
     return unless(not (rising and ends), f"The chance of a non-greedy action rises from 0 to "
-                   f"1 − 1/A in ε, and from 0 to {by_eta[-1]:.3g} as η goes from 0.001 to 1000.",
-                   at_eta_1000=by_eta[-1])
+                  f"1 − 1/A in ε, and from 0 to {by_eta[-1]:.3g} as η goes from 0.001 to 1000.",
+                  at_eta_1000=by_eta[-1])
 
 
 @claim("A.boltzmann", "Appendix A, Algorithm 4", "a ~ E[Q/η]", "reading", MISPRINT)

@@ -35,13 +35,12 @@ def _():
 def _():
     """RLSVI explores efficiently in several environments where other approaches fail."""
     chain_, tetris, shop = (REGISTER[id] for id in ("6.1.learns", "6.2.better", "6.3.exploration"))
-    return unless(
-        chain_.verdict != HOLDS,
-        f"On the chain, yes: learning {chain_.verdict}, and dithering waits 10^15 episodes. In "
-        f"Tetris the advantage {tetris.verdict}. In the recommendation engine the need for more "
-        f"than dithering {shop.verdict}. The rival tried is LSVI with dithering, not the state of "
-        f"the art in exploration.", HOLDS if tetris.verdict == shop.verdict == HOLDS else PARTLY,
-        verdicts={one.id: one.verdict for one in (chain_, tetris, shop)})
+    return unless(chain_.verdict != HOLDS, f"On the chain, yes: learning {chain_.verdict}, and "
+                  f"dithering waits 10^15 episodes. In Tetris the advantage {tetris.verdict}. In "
+                  f"the recommendation engine the need for more than dithering {shop.verdict}. The "
+                  "rival tried is LSVI with dithering, not the state of the art in exploration.",
+                  HOLDS if tetris.verdict == shop.verdict == HOLDS else PARTLY,
+                  verdicts={one.id: one.verdict for one in (chain_, tetris, shop)})
 
 
 @claim("7.bootstrap", "Section 7", "approximate posterior samples via a nonparametric bootstrap",
@@ -108,13 +107,12 @@ def _():
     gap = float(np.abs(theta[FastAgent] - theta[VerbatimAgent]).max())
     grows = size["VerbatimAgent", 150] == 3 * size["VerbatimAgent", 50]
     fixed = size["FastAgent", 150] == size["FastAgent", 50]
-    return unless(
-        not grows or not fixed or gap > 1e-6,
-        f"As printed, yes: the data kept grow from {size['VerbatimAgent', 50]} numbers after 50 "
-        f"episodes to {size['VerbatimAgent', 150]} after 150. But with finitely many states the "
-        f"sums of features by next state suffice: {size['FastAgent', 150]} numbers for ever, and "
-        f"the same weights to rounding. With continuous states it stands.", PARTLY,
-        gap=gap, sizes={f"{name} {l}": n for (name, l), n in size.items()})
+    return unless(not grows or not fixed or gap > 1e-6, "As printed, yes: the data kept grow from "
+                  f"{size['VerbatimAgent', 50]} numbers after 50 episodes to "
+                  f"{size['VerbatimAgent', 150]} after 150. But with finitely many states the sums "
+                  f"of features by next state suffice: {size['FastAgent', 150]} numbers for ever, "
+                  "and the same weights to rounding. With continuous states it stands.", PARTLY,
+                  gap=gap, sizes={f"{name} {l}": n for (name, l), n in size.items()})
 
 
 @claim("F.mean", "Appendix F.1", "θ̄ = Σ⁻¹y", "exact", MISPRINT)
@@ -128,11 +126,10 @@ def _():
     right = np.linalg.solve(agent.precision[0], agent.y[0])
     wrong = agent.precision[0] @ agent.y[0]
     error, off = (float(np.abs(x / truth - 1).max()) for x in (right, wrong))
-    return unless(error > 1e-6 or off < 10,
-                  f"θ̄ = Σy is meant. From 100 exact observations it gives the true weights to "
-                  f"rounding; Σ⁻¹y is off by a factor of {off:.0e}. Nor do its units fit: "
-                  f"features times c and λ times c² leave φΣy as it is and multiply φΣ⁻¹y by c⁴.",
-                  MISPRINT, error=error, printed=off)
+    return unless(error > 1e-6 or off < 10, "θ̄ = Σy is meant. From 100 exact observations it "
+                  f"gives the true weights to rounding; Σ⁻¹y is off by a factor of {off:.0e}. Nor "
+                  "do its units fit: features times c and λ times c² leave φΣy as it is and "
+                  "multiply φΣ⁻¹y by c⁴.", MISPRINT, error=error, printed=off)
 
 
 @claim("F.last-period", "Appendix F.1", "r_lh + max (Φ_{h+1}θ̃_{l,h+1})", "reading", MISPRINT)
@@ -153,13 +150,12 @@ def _():
     tried, untried = (1 / agent.precision[0, k, k] for k in (0, 1))
     weights = sum(0.99**i for i in range(1000)) / 0.01
     wrong = not math.isclose(1 / tried, weights + 0.99**1000, rel_tol=1e-9)
-    return unless(
-        wrong or not math.isclose(untried, 0.99**-1000, rel_tol=1e-9),
-        f"It does: row i keeps the weight ∏(1−ν_j) of the episodes since. But the prior is "
-        f"forgotten as well. With ν = 0.01, after 1000 episodes without data in a direction its "
-        f"variance is {untried:.2g} times the prior's, and grows on without end. And ν_l = 1/(l+1) "
-        f"is ruled out: it forgets the prior at once and leaves Σ infinite.", PARTLY,
-        tried=tried, untried=untried)
+    return unless(wrong or not math.isclose(untried, 0.99**-1000, rel_tol=1e-9),
+                  "It does: row i keeps the weight ∏(1−ν_j) of the episodes since. But the prior "
+                  "is forgotten as well. With ν = 0.01, after 1000 episodes without data in a "
+                  f"direction its variance is {untried:.2g} times the prior's, and grows on "
+                  "without end. And ν_l = 1/(l+1) is ruled out: it forgets the prior at once and "
+                  "leaves Σ infinite.", PARTLY, tried=tried, untried=untried)
 
 
 @claim("F.cost", "Appendix F.1", "episode-independent", "exact", HOLDS)
@@ -223,14 +219,13 @@ def _():
     H = chain(50).H
     constant = int(np.argmax(value_travels(H - 1, 0.03, 5000)[:, H - 1] >= 0.5))
     bounded = all(l > episodes_to_travel(k) for k, l in half.items())
-    return unless(
-        not bounded or not 2.5 < growth < 3,
-        f"Without noise, on one path: half of the reward is known 2, 4, 6, 8 periods before it "
-        f"after {half[2]}, {half[4]}, {half[6]} and {half[8]} episodes, {growth:.2g} times as many "
-        f"for each further period. For the {H - 1} of the 50-chain it takes more than "
-        f"10^{int(math.log10(episodes_to_travel(H - 1)))}; dithering finds the reward there in "
-        f"{1 / arrival_probability(50):.0e}, in the mean. With ν = 0.03: {constant}.",
-        half=half, growth=growth, constant=constant)
+    return unless(not bounded or not 2.5 < growth < 3, "Without noise, on one path: half of the "
+                  f"reward is known 2, 4, 6, 8 periods before it after {half[2]}, {half[4]}, "
+                  f"{half[6]} and {half[8]} episodes, {growth:.2g} times as many for each further "
+                  f"period. For the {H - 1} of the 50-chain it takes more than "
+                  f"10^{int(math.log10(episodes_to_travel(H - 1)))}; dithering finds the reward "
+                  f"there in {1 / arrival_probability(50):.0e}, in the mean. With ν = 0.03: "
+                  f"{constant}.", half=half, growth=growth, constant=constant)
 
 
 # --------------------------------------------------------------------------- appendix F.2
@@ -256,12 +251,11 @@ def _():
         still[name] = V[-1], rho  # the long-run variance; Cov(w_t, w_{t+1}) = ρ Var(w_t)
     same = all(math.isclose(V, 1.0, rel_tol=1e-12) for V, _ in still.values())
     low, high = still["printed"][1], still["mended"][1]
-    return unless(
-        not same or not low < 0.2 < 0.9 < high,
-        f"The two coefficients are exchanged. The long-run variance is Σ either way, but the "
-        f"correlation of w_t and w_{{t+1}} as printed is √(1−γ²), {low:.2f} at γ = {GAMMA} "
-        f"and falling to 0 as γ tends to 1, where plans are longest. N(γw_t, (1−γ²)Σ_{{t+1}}) has "
-        f"{high:.2f}.", MISPRINT, printed=low, mended=high)
+    return unless(not same or not low < 0.2 < 0.9 < high, "The two coefficients are exchanged. The "
+                  "long-run variance is Σ either way, but the correlation of w_t and w_{t+1} as "
+                  f"printed is √(1−γ²), {low:.2f} at γ = {GAMMA} and falling to 0 as γ tends to 1, "
+                  f"where plans are longest. N(γw_t, (1−γ²)Σ_{{t+1}}) has {high:.2f}.", MISPRINT,
+                  printed=low, mended=high)
 
 
 @claim("F.marginal", "Appendix F.2", "marginal covariances differ only slightly", "exact", FAILS)
@@ -274,12 +268,11 @@ def _():
     for name, rho in (("printed", printed(GAMMA)), ("mended", GAMMA)):
         V = marginal_variances(GAMMA, rho, precision)
         drop[name] = V[first] / V[first + 1]
-    return Evidence(
-        HOLDS if drop["printed"] < 1.1 else FAILS,
-        f"Not as printed: when an action is tried for the first time (λ = 1, σ = 0.1, γ = {GAMMA}) "
-        f"its variance falls {drop['printed']:.0f}-fold in one step, and from w_0 = 0 it jumps to "
-        f"{GAMMA**2:.2f} of its full size. Mended, no step takes away more than 1 − γ²: the same "
-        f"trial divides it by {drop['mended']:.3g}.", drop)
+    return Evidence(HOLDS if drop["printed"] < 1.1 else FAILS, "Not as printed: when an action is "
+                    f"tried for the first time (λ = 1, σ = 0.1, γ = {GAMMA}) its variance falls "
+                    f"{drop['printed']:.0f}-fold in one step, and from w_0 = 0 it jumps to "
+                    f"{GAMMA**2:.2f} of its full size. Mended, no step takes away more than 1 − "
+                    f"γ²: the same trial divides it by {drop['mended']:.3g}.", drop)
 
 
 @claim("F.explores", "Appendix F.2",
@@ -295,10 +288,9 @@ def _():
                if found["printed"][gamma] > found["greedy"][gamma]]
     text = ", ".join(f"{found['printed'][g]} as printed, {found['mended'][g]} mended and "
                      f"{found['greedy'][g]} for greedy play at γ = {g}" for g in (0.9, 0.95, 0.99))
-    return Evidence(
-        HOLDS if len(further) == 3 else PARTLY if further else FAILS,
-        f"Longest lock (of 2 to 24 moves) that half of 20 runs open within 20 000 steps: {text}.",
-        {"longest": found})
+    return Evidence(HOLDS if len(further) == 3 else PARTLY if further else FAILS,
+                    "Longest lock (of 2 to 24 moves) that half of 20 runs open within 20 000 "
+                    f"steps: {text}.", {"longest": found})
 
 
 @claim("F.plans", "Appendix F.2", "avoiding abrupt changes is important", "experiment", HOLDS)
@@ -332,9 +324,8 @@ def _():
     grown = {name: marginal_variances(GAMMA, rho, np.ones(100))
              for name, rho in (("printed", printed(GAMMA)), ("mended", GAMMA))}
     half = int(np.argmax(grown["mended"] >= 0.5))
-    return unless(
-        not tied or not agent.w.any() or grown["printed"][1] < 0.9,
-        f"Variance of w_1 against its full size, γ = {GAMMA}: {grown['printed'][1]:.2f} as "
-        f"printed, {grown['mended'][1]:.2f} mended, which has half of it after {half} steps. A "
-        f"draw w_0 ~ N(0, I/λ) would mend that too.", half=half,
-        first={name: V[1] for name, V in grown.items()})
+    return unless(not tied or not agent.w.any() or grown["printed"][1] < 0.9,
+                  f"Variance of w_1 against its full size, γ = {GAMMA}: {grown['printed'][1]:.2f} "
+                  f"as printed, {grown['mended'][1]:.2f} mended, which has half of it after {half} "
+                  "steps. A draw w_0 ~ N(0, I/λ) would mend that too.", half=half,
+                  first={name: V[1] for name, V in grown.items()})
