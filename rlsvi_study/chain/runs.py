@@ -125,7 +125,8 @@ def _play_once(mdp: FiniteMDP, learner: Agent, action: int, env_rng) -> float:
     return r
 
 
-def _learning_row(mdp: FiniteMDP, learner: Agent, env_rng, budget: int, played=()):
+def _learning_row(mdp: FiniteMDP, learner: Agent, env_rng, budget: int,
+                  played=()) -> dict[str, Any]:
     waits = _rewarded_episodes(mdp, learner, env_rng, budget, REWARDS_TO_LEARN, played)
     return {"first_reward": min(waits[0], budget), "tenth_reward": min(waits[-1], budget),
             "censored": waits[-1] > budget}

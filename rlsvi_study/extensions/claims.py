@@ -1,6 +1,8 @@
 """Claims of appendix F (incremental and continual learning) and of section 7 (closing remarks)."""
 
 import math
+from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 
@@ -211,10 +213,8 @@ def episodes_to_travel(k: int) -> float:
 def _():
     """If nothing is forgotten (ν = 0), frozen targets carry a reward back k periods in a time
     exponential in k."""
-    half = {}
     v = value_travels(8, 0.0, 10_000)
-    for k in (2, 4, 6, 8):
-        half[k] = int(np.argmax(v[:, k] >= 0.5))
+    half = {k: int(np.argmax(v[:, k] >= 0.5)) for k in (2, 4, 6, 8)}
     growth = (half[8] / half[2]) ** (1 / 6)
     H = chain(50).H
     constant = int(np.argmax(value_travels(H - 1, 0.03, 5000)[:, H - 1] >= 0.5))
@@ -233,24 +233,24 @@ def _():
 GAMMA = 0.99  # the paper names no discount factor
 
 
-def marginal_variances(gamma: float, rho: float, precision) -> np.ndarray:
-    """Var w_t in one direction, given its posterior precision at t = 1, 2, …; Var w_0 = 0."""
-    V = [0.0]
-    for p in precision:
-        V.append(rho**2 * V[-1] + (1 - rho**2) / p)
-    return np.array(V)
+def marginal_variances(precision: Sequence[float]) -> dict[str, list[float]]:
+    """Var w_0 = 0, Var w_1, … in one direction under both laws, given its posterior precision at
+    t = 1, 2, …"""
+    return {name: list(accumulate(precision, initial=0.0, func=lambda V, p, rho=rho: (
+        rho**2 * V + (1 - rho**2) / p))) for name, rho in correlations().items()}
+
+
+def correlations() -> dict[str, float]:
+    return {"printed": printed(GAMMA), "mended": GAMMA}
 
 
 @claim("F.autocorrelation", "Appendix F.2, Algorithm 13",
        "N(√(1−γ²) w_t, γ²Σ_{t+1}), to ensure autocorrelation", "exact", MISPRINT)
 def _():
     """The law of the perturbation makes consecutive ones strongly correlated."""
-    still = {}
-    for name, rho in (("printed", printed(GAMMA)), ("mended", GAMMA)):
-        V = marginal_variances(GAMMA, rho, np.ones(5000))
-        still[name] = V[-1], rho  # the long-run variance; Cov(w_t, w_{t+1}) = ρ Var(w_t)
-    same = all(math.isclose(V, 1.0, rel_tol=1e-12) for V, _ in still.values())
-    low, high = still["printed"][1], still["mended"][1]
+    still = marginal_variances([1.0] * 5000)
+    same = all(math.isclose(V[-1], 1.0, rel_tol=1e-12) for V in still.values())
+    low, high = correlations().values()  # Cov(w_t, w_{t+1}) = ρ Var(w_t)
     return unless(not same or not low < 0.2 < 0.9 < high, "The two coefficients are exchanged. The "
                   "long-run variance is Σ either way, but the correlation of w_t and w_{t+1} as "
                   f"printed is √(1−γ²), {low:.2f} at γ = {GAMMA} and falling to 0 as γ tends to 1, "
@@ -264,10 +264,7 @@ def _():
     lam, sigma, first = 1.0, 0.1, 500
     precision = np.full(1000, lam)
     precision[first:] += 1 / sigma**2  # a direction tried once, at step 500
-    drop = {}
-    for name, rho in (("printed", printed(GAMMA)), ("mended", GAMMA)):
-        V = marginal_variances(GAMMA, rho, precision)
-        drop[name] = V[first] / V[first + 1]
+    drop = {name: V[first] / V[first + 1] for name, V in marginal_variances(precision).items()}
     return Evidence(HOLDS if drop["printed"] < 1.1 else FAILS, "Not as printed: when an action is "
                     f"tried for the first time (λ = 1, σ = 0.1, γ = {GAMMA}) its variance falls "
                     f"{drop['printed']:.0f}-fold in one step, and from w_0 = 0 it jumps to "
@@ -321,9 +318,8 @@ def _():
     agent = FastContinual(np.eye(4).reshape(2, 2, 4), GAMMA, GAMMA, rng=0)
     tied = not (agent.Phi @ agent.theta).any()
     agent.learn(mdp, 1, 0)
-    grown = {name: marginal_variances(GAMMA, rho, np.ones(100))
-             for name, rho in (("printed", printed(GAMMA)), ("mended", GAMMA))}
-    half = int(np.argmax(grown["mended"] >= 0.5))
+    grown = marginal_variances([1.0] * 100)
+    half = next(t for t, V in enumerate(grown["mended"]) if V >= 0.5)
     return unless(not tied or not agent.w.any() or grown["printed"][1] < 0.9,
                   f"Variance of w_1 against its full size, γ = {GAMMA}: {grown['printed'][1]:.2f} "
                   f"as printed, {grown['mended'][1]:.2f} mended, which has half of it after {half} "
