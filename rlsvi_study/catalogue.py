@@ -1,27 +1,94 @@
-"""Everything there is to run, to judge and to draw, from all topics."""
+"""Everything there is to run, to judge and to draw, from all topics.
 
-from . import register
-from .chain import claims, figures, foundations, runs
-from .experiment import Experiment
-from .extensions import claims as extensions_claims
-from .extensions import figures as extensions_figures
-from .extensions import runs as extensions_runs
-from .recommender import claims as recommender_claims
-from .recommender import figures as recommender_figures
-from .recommender import runs as recommender_runs
-from .regret import claims as regret_claims
-from .regret import figures as regret_figures
-from .regret import runs as regret_runs
-from .tetris import claims as tetris_claims
-from .tetris import figures as tetris_figures
-from .tetris import runs as tetris_runs
-from .theory import claims as theory_claims
+Names are written down here, so that they are known before any topic is imported: a topic costs
+seconds to import, and is when something of it is first asked for. A test holds the names to what
+the topics define.
+"""
 
-EXPERIMENTS: dict[str, Experiment] = {
-    **runs.EXPERIMENTS, **recommender_runs.EXPERIMENTS, **regret_runs.EXPERIMENTS,
-    **tetris_runs.EXPERIMENTS, **extensions_runs.EXPERIMENTS}
-DRAW = {**figures.DRAW, **recommender_figures.DRAW, **regret_figures.DRAW, **tetris_figures.DRAW,
-        **extensions_figures.DRAW}
-JUDGES = (claims, foundations, extensions_claims, recommender_claims, regret_claims, tetris_claims,
-          theory_claims)  # importing them fills the register
-register.in_the_papers_order()
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+TOPICS = {
+    "chain": ("example1", "fig2a", "fig2b", "fig3", "fig4", "fig6", "fig10", "fig11", "fig13",
+              "readings"),
+    "recommender": ("recommender", "recommender-later", "recommender-readings"),
+    "regret": ("theorem1", "theorem1-scale"),
+    "tetris": ("fig7", "fig7-tuning", "fig14", "fig14-tuning", "tetris-top-row",
+               "tetris-top-row-tuning", "tetris-rules", "tetris-readings", "tetris-variance",
+               "tetris-widths", "tetris-schedules", "tetris-games", "tetris-optimism",
+               "tetris-buffer", "tetris-known"),
+    "extensions": ("incremental", "continual", "bootstrap")}
+TOPIC = {name: topic for topic, names in TOPICS.items() for name in names}
+
+# The paper's figures that are not one table each, and the tables they are drawn from.
+FIGURES: dict[str, tuple[str, ...]] = {
+    "fig1": (), "fig2": ("fig2a", "fig2b"), "fig5": ("fig3", "fig4"), "fig8": ("recommender",),
+    "fig9": ("recommender",), "fig12": ("fig13",)}
+JUDGES = ("chain.claims", "chain.foundations", "extensions.claims", "recommender.claims",
+          "regret.claims", "tetris.claims", "theory.claims")
+
+
+def _module(name: str) -> Any:
+    return import_module(f".{name}", __package__)
+
+
+class _ByTopic(Mapping[str, Any]):
+    """What the topics say under each experiment's name."""
+
+    def __init__(self, module: str, table: str):
+        self._module, self._table = module, table
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(_module(f"{TOPIC[name]}.{self._module}"), self._table)[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(TOPIC)
+
+    def __len__(self) -> int:
+        return len(TOPIC)
+
+
+EXPERIMENTS = _ByTopic("runs", "EXPERIMENTS")
+DRAW = _ByTopic("figures", "DRAW")
+
+
+def tables(name: str) -> tuple[str, ...]:
+    """The experiments behind an experiment's name or a figure's number."""
+    return FIGURES.get(name, (name,))
+
+
+def drawings(name: str) -> dict[str, tuple[Callable[..., Any], tuple[str, ...]]]:
+    """The pictures behind a name: how each is drawn, and from which tables."""
+    if name == "fig2":
+        return {panel: (DRAW[panel], (panel,)) for panel in FIGURES[name]}
+    if name not in FIGURES:
+        return {name: (DRAW[name], (name,))}
+    draw = getattr(_module("recommender.figures" if name in ("fig8", "fig9") else "chain.figures"),
+                   {"fig1": "chain_diagram"}.get(name, name))
+    prepare = {"fig5": _laws, "fig12": _families}.get(name, lambda *tables: tables)
+    return {name: (lambda *tables: draw(*prepare(*tables)), FIGURES[name])}
+
+
+def _laws(by_N: Any, by_K: Any) -> tuple[Any, ...]:
+    """Medians along N and along K, and the law through each, for figure 5."""
+    medians, scaling = _module("chain.runs").medians, _module("chain.scaling")
+    return (medians(by_N, "N"), medians(by_K, "K"),
+            {"N": scaling.exponent(by_N, "N"), "K": scaling.exponent(by_K, "K")})
+
+
+def _families(runs: Any) -> tuple[Any, ...]:
+    """Medians of all cells, and a curve through those of each N, for figure 12."""
+    medians, scaling = _module("chain.runs").medians, _module("chain.scaling")
+    return medians(runs, ["N", "K"]), {
+        N: scaling.smooth_band(some, "K", scaling.local_polynomial)
+        for N, some in runs.groupby("N")}
+
+
+def claims() -> dict[str, Any]:
+    """The register, filled by all topics, in the paper's order."""
+    for name in JUDGES:
+        _module(name)
+    register = _module("register")
+    register.in_the_papers_order()
+    return register.REGISTER

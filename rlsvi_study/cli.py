@@ -1,97 +1,131 @@
 """The command line: ``rlsvi list | run | plot | check | verify``.
 
-Exit status: 0 all is well, 1 a check failed, 2 bad usage.
+Exit status: 0 all is well, 1 a check failed or runs were not finished, 2 bad usage.
+
+Help and usage errors must not take seconds, so what is slow to import is imported by the verb that
+needs it, and names are looked up in the catalogue's own list.
 """
 
 import argparse
-import difflib
-import json
 import os
 import signal
 import sys
-import textwrap
 from pathlib import Path
+from typing import Any
 
-from . import runner, store
-from .catalogue import DRAW, EXPERIMENTS
-from .register import REGISTER
+from . import StudyError
+from .catalogue import EXPERIMENTS, FIGURES, TOPIC, claims, drawings, tables
 
 
-def _known(kind: str, names: list[str], valid) -> list[str]:
+def _known(kind: str, names: list[str], valid: Any) -> list[str]:
     """The names, if all are valid; otherwise say which are not and what was probably meant."""
     for name in names:
         if name not in valid:
-            near = difflib.get_close_matches(name, valid, n=3, cutoff=0.4) or list(valid)
-            raise SystemExit(_usage(f"there is no {kind} named {name!r}. Did you mean "
-                                    f"{', '.join(near)}?"))
-    return names or list(valid)
+            from difflib import get_close_matches
+            near = get_close_matches(name, valid, n=3, cutoff=0.4) or list(valid)
+            print(f"rlsvi: there is no {kind} named {name!r}. Did you mean {', '.join(near)}?",
+                  file=sys.stderr)
+            raise SystemExit(2)
+    return names
 
 
-def _usage(message: str) -> int:
-    print(f"rlsvi: {message}", file=sys.stderr)
-    return 2
+def _named(names: list[str]) -> list[Any]:
+    """The experiments meant, each once; all if none is named."""
+    meant = [table for name in _known("experiment", names, [*TOPIC, *FIGURES])
+             for table in tables(name)]
+    return [EXPERIMENTS[name] for name in dict.fromkeys(meant or (() if names else TOPIC))]
 
 
-def _folder(args) -> Path:
-    return Path(args.out) if args.out else store.results_folder()
-
-
-def _list(args) -> int:
-    print("Figures")
-    for figure in EXPERIMENTS.values():
-        print(f"  {figure.name:10} {figure.title} ({figure.place})")
-        for scale, setting in figure.scales.items():
-            try:
-                record = store.provenance(figure, scale, _folder(args))
-                same = record["code"] == store.code_hash(figure)
-                state = (f"stored, {record['cpu_seconds']:.0f} CPU-s"
-                         f"{'' if same else ', by an earlier version of the code'}")
-            except store.StoreError:
-                state = "not stored"
-            print(f"  {'':10}   {scale}: {len(setting.tasks)} runs; {state}")
+def _list(args: argparse.Namespace) -> int:
+    from . import store
+    try:
+        folder = store.results_folder()
+    except store.StoreError as error:
+        folder = None
+        print(f"Nothing is stored here: {error}\n")
+    print("Experiments")
+    for one in EXPERIMENTS.values():
+        print(f"  {one.name:21} {one.title} ({one.place})")
+        for scale, setting in one.scales.items():
+            print(f"  {'':21}   {scale}: {len(setting.tasks)} runs"
+                  + (f"; {_state(one, scale)}" if folder else ""))
+    print("\nFigures of the paper that are drawn from these")
+    for name, sources in FIGURES.items():
+        print(f"  {name:21} {', '.join(sources) or 'needs no table'}")
     print("\nClaims")
-    for claim in REGISTER.values():
+    for claim in claims().values():
         print(f"  {claim.id:24} {claim.verdict:20} {claim.place}")
     return 0
 
 
-def _run(args) -> int:
-    names = _known("figure", args.figure, EXPERIMENTS)
+def _state(experiment: Any, scale: str) -> str:
+    from . import store
+    try:
+        record = store.provenance(experiment, scale)
+    except store.StoreError:
+        return "not stored"
+    how = {"computed": "", "verified": ", verified with today's code",
+           None: ", by an earlier version of the code"}[store.vouched(experiment, record)]
+    return f"stored, {record['computed']['cpu_seconds']:.0f} CPU-s{how}"
+
+
+def _run(args: argparse.Namespace) -> int:
+    experiments = _named(args.experiment)
+    from . import runner, store
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: take the workers along
     # What the tables' provenance says: to be copied on another machine, so without names of this.
     where = "--dask ADDRESS" if args.dask else f"--jobs {args.jobs}"
-    command = " ".join(["rlsvi run", *args.figure, f"--scale {args.scale}", where])
-    for name in names:
-        target = runner.sweep(EXPERIMENTS[name], args.scale, _folder(args), jobs=args.jobs,
-                              dask=args.dask, command=command)
+    command = " ".join(["rlsvi run", *args.experiment, f"--scale {args.scale}", where])
+    failed = 0
+    for one in experiments:
+        try:
+            target = runner.sweep(one, args.scale, store.results_folder(), jobs=args.jobs,
+                                  dask=args.dask, command=command)
+            print(f"{one.name}: wrote {target}")
+        except runner.RunError as error:
+            failed += 1
+            print(f"rlsvi: {error}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _plot(args: argparse.Namespace) -> int:
+    names = _known("figure", args.figure, [*TOPIC, *FIGURES]) or [*TOPIC, *FIGURES]
+    from matplotlib import pyplot as plt
+
+    from . import store
+    folder, suffix = store.results_folder(), "" if args.scale == "paper" else f".{args.scale}"
+    pictures = {name: drawing for asked in names for name, drawing in drawings(asked).items()}
+    for name, (draw, sources) in pictures.items():
+        target = folder / f"{name}{suffix}.png"
+        figure = draw(*(store.load(EXPERIMENTS[source], args.scale) for source in sources))
+        figure.savefig(target, dpi=150)
+        plt.close(figure)
         print(f"{name}: wrote {target}")
     return 0
 
 
-def _plot(args) -> int:
-    for name in _known("figure", args.figure, EXPERIMENTS):
-        table = store.load(EXPERIMENTS[name], args.scale, _folder(args))
-        target = store.path(EXPERIMENTS[name], args.scale, _folder(args)).with_suffix(".png")
-        DRAW[name](table).savefig(target, dpi=150)
-        print(f"{name}: wrote {target}")
-    return 0
+def _check(args: argparse.Namespace) -> int:
+    import json
+    import textwrap
 
-
-def _check(args) -> int:
-    names = _known("claim", args.claim, REGISTER)
+    from . import store
+    register = claims()
+    names = _known("claim", args.claim, register) or list(register)
     reports, failed = [], 0
-    for name in names:
-        claim, evidence = REGISTER[name], REGISTER[name].judge()
-        agrees = evidence.verdict == claim.verdict
+    for claim in (register[name] for name in names):
+        try:
+            verdict, found, numbers = claim.judge()
+        except store.StoreError as error:
+            verdict, found, numbers = "not judged", str(error), {}
+        agrees = verdict == claim.verdict
         failed += not agrees
         reports.append({"id": claim.id, "place": claim.place, "statement": claim.statement,
                         "paper": claim.paper, "kind": claim.kind, "registered": claim.verdict,
-                        "verdict": evidence.verdict, "found": evidence.found,
-                        "numbers": evidence.numbers})
+                        "verdict": verdict, "found": found, "numbers": numbers})
         if not args.json:
-            print(f"{'ok  ' if agrees else 'FAIL'} {claim.id:24} {evidence.verdict}"
+            print(f"{'ok  ' if agrees else 'FAIL'} {claim.id:24} {verdict}"
                   + ("" if agrees else f" (registered: {claim.verdict})"))
-            print(textwrap.indent(textwrap.fill(evidence.found, 90), " " * 7))
+            print(textwrap.indent(textwrap.fill(found, 90), " " * 7))
     if args.json:
         print(json.dumps(reports, indent=1, ensure_ascii=False, default=lambda x: x.tolist()))
     else:
@@ -99,15 +133,42 @@ def _check(args) -> int:
     return 1 if failed else 0
 
 
-def _verify(args) -> int:
-    failed = 0
-    for name in _known("figure", args.figure, EXPERIMENTS):
-        wrong = runner.verify(EXPERIMENTS[name], args.scale, _folder(args), runs=args.runs,
-                              rng=args.seed)
+def _verify(args: argparse.Namespace) -> int:
+    experiments = _named(args.experiment)
+    from random import SystemRandom
+
+    from . import store, verification
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    folder, failed = store.results_folder(), 0
+    seed = SystemRandom().randrange(2**32) if args.seed is None else args.seed
+    if not args.stamp:
+        print(f"drawn with --seed {seed}")
+    for one in experiments:
+        if args.stamp:
+            how = store.vouched(one, store.provenance(one, args.scale, folder))
+            if how:
+                print(f"{one.name}: nothing to do, {how} by today's code")
+                continue
+            wrong = verification.stamp(one, args.scale, folder, jobs=args.jobs)
+            good = "stamped: {runs} of {of} runs recomputed in {cpu_seconds} CPU-s, all equal"
+            good = good if wrong else good.format(
+                **store.provenance(one, args.scale, folder)["verified"][-1])
+        else:
+            wrong = verification.verify(one, args.scale, folder, runs=args.runs, seed=seed,
+                                        jobs=args.jobs)
+            good = "recomputed runs equal the stored ones"
         failed += bool(wrong)
-        print(f"{name}: " + ("recomputed runs equal the stored ones" if not wrong else
-                             "MISMATCH\n  " + "\n  ".join(wrong)))
+        print(f"{one.name}: " + ("MISMATCH\n  " + "\n  ".join(wrong) if wrong else good))
     return 1 if failed else 0
+
+
+class _Version(argparse.Action):
+    """Looked up when asked for: that takes longer than all else here."""
+
+    def __call__(self, *_: Any) -> None:
+        from importlib.metadata import version
+        print(f"rlsvi {version('rlsvi-core')}")
+        raise SystemExit(0)
 
 
 def _count(text: str) -> int:
@@ -118,29 +179,37 @@ def _count(text: str) -> int:
 
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="rlsvi", description="Recompute, draw and check the paper.")
+    top.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
     sub = top.add_subparsers(dest="verb", required=True)
 
     def verb(name, function, help, **positional):
         p = sub.add_parser(name, help=help, description=help)
         for key, what in positional.items():
             p.add_argument(key, nargs="*", metavar=key.upper(), help=what)
-        if function is not _check:  # claims are about the project's own results
-            p.add_argument("--out", help="folder of results (default: the nearest 'results')")
+        p.add_argument("--out", type=Path,
+                       help="folder of results (default: the nearest 'results')")
         p.set_defaults(function=function)
         return p
 
-    verb("list", _list, "figures and claims, with their size and whether they are stored")
-    run = verb("run", _run, "compute figures; running again resumes", figure="default: all")
+    verb("list", _list, "experiments and claims, with their size and whether they are stored")
+    run = verb("run", _run, "compute experiments; running again resumes",
+               experiment="name, or number of a figure (default: all)")
     where = run.add_mutually_exclusive_group()
-    where.add_argument("--jobs", type=_count, default=1, help="local processes")
     where.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster")
-    plot = verb("plot", _plot, "draw figures from stored tables", figure="default: all")
+    plot = verb("plot", _plot, "draw figures from stored tables",
+                figure="fig1 … fig14, or an experiment (default: all)")
     check = verb("check", _check, "judge the paper's claims anew", claim="default: all")
     check.add_argument("--json", action="store_true", help="print everything, for programs")
     verify = verb("verify", _verify, "recompute part of stored tables and compare exactly",
-                  figure="default: all")
-    verify.add_argument("--runs", type=_count, default=2, help="how many runs of each table")
-    verify.add_argument("--seed", type=int, default=None, help="which runs; random by default")
+                  experiment="default: all")
+    slice_ = verify.add_mutually_exclusive_group()
+    slice_.add_argument("--runs", type=_count, default=2, help="how many runs of each table")
+    slice_.add_argument("--stamp", action="store_true",
+                        help="recompute a twentieth, which nobody picks, of each table that "
+                             "today's code did not compute, and record that it is equal")
+    verify.add_argument("--seed", type=int, help="which runs; random by default")
+    for p in (where, verify):
+        p.add_argument("--jobs", type=_count, default=1, help="local processes")
     for p, default in ((run, "quick"), (plot, "paper"), (verify, "paper")):
         p.add_argument("--scale", choices=("quick", "paper"), default=default)
     return top
@@ -149,10 +218,11 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     args = parser().parse_args(argv)
     try:
-        return args.function(args)
-    except (store.StoreError, runner.ClusterError) as error:
-        print(f"rlsvi: {error}", file=sys.stderr)
-        return 1
+        if args.out is None:
+            return args.function(args)
+        from .store import results_in
+        with results_in(args.out):
+            return args.function(args)
     except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -160,3 +230,6 @@ def main(argv: list[str] | None = None) -> int:
         print("\nrlsvi: stopped; finished runs are kept, run the same command to resume",
               file=sys.stderr)
         return 130
+    except StudyError as error:
+        print(f"rlsvi: {error}", file=sys.stderr)
+        return 1

@@ -1,9 +1,18 @@
 """What an experiment is: a function of (setting, seed) and the settings to call it with.
 
-A figure has two scales: ``quick`` (seconds, what the book recomputes live) and ``paper``. The quick
-runs are a part of the paper's wherever that is possible, so their rows can be compared exactly.
+An experiment has two scales: ``quick`` (seconds, what the book recomputes live) and ``paper``. The
+quick runs are a part of the paper's wherever that is possible, so their rows can be compared
+exactly.
+
+Two more fields tell ``rlsvi verify`` how to recompute a slice:
+
+- ``length`` names the constant that says how long a run is, where later rows do not change earlier
+  ones (learning curves, games). There a run can be verified by its beginning.
+- ``along`` names an axis of the grid that is walked in steps too fine to be cells, such as the
+  thousand values of ρ in figure 6. A cell is then what is left without it.
 """
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import product
@@ -22,6 +31,9 @@ class Task(NamedTuple):
     def label(self) -> dict[str, Any]:
         return {**self.cell, "seed": self.seed}
 
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={value}" for name, value in self.label.items())
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -33,6 +45,12 @@ class Scale:
     def tasks(self) -> list[Task]:
         return [Task(cell, seed) for cell in self.grid for seed in self.seeds]
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """As a table's provenance has them."""
+        return {"constants": self.constants, "grid": list(self.grid),
+                "seeds": [self.seeds.start, self.seeds.stop]}
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -41,11 +59,28 @@ class Experiment:
     title: str
     run: Callable[..., list[dict[str, Any]]]  # run(seed=…, **constants, **cell) -> rows
     scales: dict[str, Scale]
+    length: str | None = None
+    along: str | None = None
+
+    def cut(self, scale: str, share: float) -> tuple[int, int]:
+        """Where the first ``share`` of a run ends, at a row, and where all of it does.
+
+        A run that cannot be cut is one piece.
+        """
+        if self.length is None:
+            return 1, 1
+        constants = self.scales[scale].constants
+        whole, every = constants[self.length], constants.get("every", 1)
+        return min(whole, every * max(1, math.ceil(share * whole / every))), whole
+
+    def arguments(self, scale: str, task: Task, end: int | None = None) -> dict[str, Any]:
+        """What ``run`` is called with, for a whole run or up to an end that ``cut`` gave."""
+        shorter = {self.length: end} if self.length and end else {}
+        return {"seed": task.seed, **self.scales[scale].constants, **task.cell, **shorter}
 
     def rows(self, scale: str, task: Task) -> list[dict[str, Any]]:
         """One run's rows, each labelled with its cell and seed."""
-        found = self.run(seed=task.seed, **self.scales[scale].constants, **task.cell)
-        return [{**task.label, **row} for row in found]
+        return [{**task.label, **row} for row in self.run(**self.arguments(scale, task))]
 
 
 def streams(seed: int | tuple[int, ...]) -> tuple[np.random.Generator, ...]:

@@ -1,27 +1,104 @@
 """The command line keeps its contract."""
 
+import dataclasses
 import json
 import subprocess
 import sys
 
 import pytest
 
-from rlsvi_study import store
+from rlsvi_study import catalogue, store
+from rlsvi_study.catalogue import EXPERIMENTS, FIGURES, TOPICS
 from rlsvi_study.cli import main
+from rlsvi_study.fingerprint import digest
 
 
-def test_list_shows_figures_and_claims(capsys):
+def python(*words):
+    return subprocess.run([sys.executable, *words], capture_output=True, text=True)
+
+
+def test_the_catalogue_has_the_names_that_the_topics_define():
+    for topic, names in TOPICS.items():
+        runs, figures = (catalogue._module(f"{topic}.{part}") for part in ("runs", "figures"))
+        assert tuple(runs.EXPERIMENTS) == names
+        assert set(figures.DRAW) == set(names)
+        assert all(one.name == name for name, one in runs.EXPERIMENTS.items())
+
+
+def test_names_use_one_separator():
+    assert not [name for name in EXPERIMENTS if "_" in name or " " in name]
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["run", "--help"], [],
+                                   ["run", "fig77"], ["verify", "fig77"], ["plot", "fig77"],
+                                   ["run", "fig2a", "--jobs", "none"]])
+def test_help_and_usage_errors_import_nothing_slow(words):
+    done = python("-c", f"""
+import sys
+from rlsvi_study.cli import main
+try:
+    main({words!r})
+finally:
+    print(*{{"numpy", "numba", "pandas", "scipy", "joblib", "matplotlib"}} & set(sys.modules))
+""")
+    assert done.returncode == (0 if {"--help", "--version"} & set(words) else 2), done.stderr
+    assert done.stdout.splitlines()[-1] == ""
+
+
+def test_an_experiment_imports_its_own_topic_only():
+    done = python("-c", """
+import sys
+from rlsvi_study.catalogue import EXPERIMENTS
+EXPERIMENTS["fig2a"]
+print(*(name for name in sys.modules if name.startswith("rlsvi_study.")))
+""")
+    assert set(done.stdout.split()) == {f"rlsvi_study.{name}" for name in (
+        "catalogue", "chain", "chain.runs", "experiment", "intervals")}
+
+
+def test_the_version_is_the_distributions(capsys):
+    from importlib.metadata import version
+    with pytest.raises(SystemExit) as stop:
+        main(["--version"])
+    assert not stop.value.code
+    assert capsys.readouterr().out == f"rlsvi {version('rlsvi-core')}\n"
+
+
+def test_list_shows_experiments_figures_and_claims(capsys):
     assert main(["list"]) == 0
     out = capsys.readouterr().out
     assert "fig2a" in out
     assert "paper: 100 runs; stored" in out
+    assert "fig5                  fig3, fig4" in out
     assert "3.value" in out
 
 
-def test_list_works_where_nothing_is_stored(tmp_path, monkeypatch, capsys):
+def test_outside_a_checkout_it_says_what_is_missing_and_how_to_get_it(
+        tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["list"]) == 0
-    assert "not stored" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert out.startswith("Nothing is stored here: no folder named 'results'")
+    assert "clone" in out
+    assert "--out" in out
+    assert "not stored" not in out
+    for words in (["run", "fig2a"], ["plot", "fig2a"], ["verify", "fig2a"]):
+        assert main(words) == 1
+        assert "--out" in capsys.readouterr().err
+    assert main(["list", "--out", str(tmp_path)]) == 0
+    assert "100 runs; not stored" in capsys.readouterr().out
+
+
+def test_check_judges_the_tables_of_another_folder(tmp_path):
+    """In processes of their own: within one, the register may keep the tables it has read."""
+    judge = ("-m", "rlsvi_study", "check", "3.value", "6.1.learns", "--json", "--out")
+    here, there = (json.loads(python(*judge, str(folder)).stdout)
+                   for folder in (store.results_folder(), tmp_path))
+    assert [one["verdict"] for one in here] == ["holds", "holds"]
+    assert [one["verdict"] for one in there] == ["holds", "not judged"]
+    assert f"is not in {tmp_path}" in there[1]["found"]
+    assert "rlsvi run" in there[1]["found"]
+    assert python(*judge, str(tmp_path)).returncode == 1
 
 
 @pytest.mark.parametrize(("words", "hint"), [
@@ -63,7 +140,7 @@ def test_verify_exits_1_and_names_the_row(tmp_path, capsys):
     assert main(["verify", "example1", *out]) == 1  # the hash gives it away
     assert "edited" in capsys.readouterr().err
     record = json.loads(file.with_suffix(".json").read_text()) | {
-        "sha256": store._digest(text.encode())}
+        "sha256": digest(text.encode())}
     file.with_suffix(".json").write_text(json.dumps(record))
     assert main(["verify", "example1", "--runs", "1000", *out]) == 1  # and so does the code
     assert "agent=rlsvi, N=2, seed=3" in capsys.readouterr().out
@@ -76,10 +153,50 @@ def test_check_prints_json_for_programs(capsys):
     assert {"id", "place", "statement", "paper", "kind", "found", "numbers"} <= set(report)
 
 
-def test_no_results_folder_is_explained(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert main(["run", "fig2a"]) == 1
-    assert "--out" in capsys.readouterr().err
+@pytest.mark.parametrize("number", range(1, 15))
+def test_every_figure_of_the_paper_is_drawn_by_its_number(number, tmp_path, capsys):
+    """From the stored tables, in a folder of their own."""
+    for file in store.results_folder().glob("*.[cj]s*"):
+        (tmp_path / file.name).symlink_to(file)
+    assert main(["plot", f"fig{number}", "--out", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    for name in FIGURES["fig2"] if number == 2 else (f"fig{number}",):
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert f"{name}: wrote" in out
+
+
+def test_verify_prints_the_seed_and_the_runs_it_drew(tmp_path, capsys):
+    out = ["--out", str(tmp_path), "--scale", "quick"]
+    main(["run", "fig2a", "fig3", *out])
+    capsys.readouterr()
+    assert main(["verify", "fig2a", "fig3", *out]) == 0
+    first = capsys.readouterr().out
+    seed = first.splitlines()[0].removeprefix("drawn with --seed ")
+    assert first.count("fig3: N=") == 2
+    assert "seed=" in first
+    assert main(["verify", "fig2a", "fig3", "--seed", seed, *out]) == 0
+    assert capsys.readouterr().out == first
+    drawn = set()
+    for _ in range(4):  # all the same by chance: of 15 × 66 pairs one, three times, 1 in 10⁹
+        main(["verify", "fig2a", "fig3", *out])
+        drawn.add(capsys.readouterr().out)
+    assert len(drawn) > 1
+
+
+def test_a_failed_run_leaves_status_1_and_the_next_experiment_is_run(
+        tmp_path, monkeypatch, capsys):
+
+
+    def unlucky(**arguments):
+        raise ValueError("no luck")
+
+    one = dataclasses.replace(EXPERIMENTS["fig2a"], run=unlucky)
+    monkeypatch.setitem(catalogue._module("chain.runs").EXPERIMENTS, "fig2a", one)
+    assert main(["run", "fig2a", "example1", "--out", str(tmp_path)]) == 1
+    out, err = capsys.readouterr()
+    assert "fig2a: agent=rlsvi, seed=0 raised ValueError: no luck" in out
+    assert "6 of 6 runs raised" in err
+    assert (tmp_path / "example1.quick.csv").exists()
 
 
 def test_the_module_is_the_command():

@@ -20,7 +20,7 @@ from rlsvi_study.chain.runs import (
     medians,
     time_to_learn,
 )
-from rlsvi_study.experiment import Task, streams
+from rlsvi_study.experiment import streams
 from rlsvi_study.intervals import median_interval
 from rlsvi_study.register import FAILS, HOLDS, PARTLY, REGISTER
 
@@ -145,27 +145,6 @@ def test_stored_tables_are_complete_and_untouched(name):
     labels = {tuple(task.label.values()) for task in figure.scales["paper"].tasks}
     columns = list(figure.scales["paper"].tasks[0].label)
     assert set(table[columns].itertuples(index=False, name=None)) == labels
-
-
-@pytest.mark.parametrize(("name", "task"), [
-    ("fig2a", Task({"agent": "rlsvi"}, 0)),
-    ("fig2a", Task({"agent": "epsilon-greedy"}, 49)),
-    ("example1", Task({"agent": "rlsvi", "N": 10}, 17)),
-    ("example1", Task({"agent": "boltzmann", "N": 8}, 99)),
-    ("fig3", Task({"N": 30}, 49)),
-    ("fig4", Task({"K": 4}, 7)),
-    ("fig6", Task({"noise": "variance", "rho": 0.012}, 0)),
-    ("fig10", Task({"lam": 100.0}, 19)),
-    ("fig11", Task({"sigma": 1e-5}, 3)),
-    ("fig13", Task({"K": 20, "N": 20}, 11)),
-    ("recommender", Task({"arm": "boltzmann 0.1", "runs": 10}, 99)),
-    ("recommender", Task({"arm": "bernoulli", "runs": 100}, 50)),
-    ("recommender_later", Task({"arm": "linear", "runs": 2}, 3)),
-    ("recommender_readings", Task({"arm": "rlsvi, target over all", "runs": 2}, 19)),
-])
-def test_a_recomputed_run_equals_the_stored_one_to_the_bit(name, task):
-    figure = EXPERIMENTS[name]
-    assert store.differences(store.load(figure), task, figure.rows("paper", task)) == []
 
 
 def test_dithering_schemes_wait_for_the_same_episode():

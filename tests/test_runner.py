@@ -1,12 +1,16 @@
 """The same rows on one core, on two, and on a Dask cluster."""
 
+import dataclasses
+import sys
+
 import pytest
 
-from rlsvi_study import runner
+from rlsvi_study import fingerprint, runner, store
 from rlsvi_study.catalogue import EXPERIMENTS
+from rlsvi_study.experiment import Scale
 
-NAMES = ("example1", "fig3", "fig6", "fig10", "fig14", "tetris-games", "recommender_readings",
-         "theorem1_scale")  # one for each kind of run
+NAMES = ("example1", "fig3", "fig6", "fig10", "fig14", "tetris-games", "recommender-readings",
+         "theorem1-scale")  # one for each kind of run
 
 
 @pytest.fixture(scope="module")
@@ -21,17 +25,72 @@ def test_two_processes_write_the_serial_tables(serial, tmp_path):
         assert file.read_bytes() == serial[name]
 
 
-def test_a_dask_cluster_writes_the_serial_tables(serial, tmp_path):
+@pytest.fixture(scope="module")
+def cluster():
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True,
                                   dashboard_address=None) as cluster:
-        for name in NAMES:
-            file = runner.sweep(EXPERIMENTS[name], "quick", tmp_path,
-                                dask=cluster.scheduler_address)
-            assert file.read_bytes() == serial[name]
+        yield cluster.scheduler_address
 
 
-def test_an_unreachable_cluster_is_named(tmp_path):
+def test_a_dask_cluster_writes_the_serial_tables(serial, tmp_path, cluster):
+    for name in NAMES:
+        file = runner.sweep(EXPERIMENTS[name], "quick", tmp_path, dask=cluster)
+        assert file.read_bytes() == serial[name]
+
+
+@pytest.mark.parametrize("where", ["serial", "processes", "dask"])
+def test_a_sweep_runs_what_it_is_given(where, tmp_path, request):
+    """Changed settings under an unchanged name are the settings that run and are recorded."""
+    how = {"serial": {}, "processes": {"jobs": 2}, "dask": {
+        "dask": where == "dask" and request.getfixturevalue("cluster")}}[where]
+    before = EXPERIMENTS["fig3"]
+    other = dataclasses.replace(before, scales={"quick": Scale(
+        before.scales["quick"].constants | {"K": 5, "budget": 40}, ({"N": 7},), range(2))})
+    runner.sweep(other, "quick", tmp_path, **how)
+    table, record = (read(other, "quick", tmp_path) for read in (store.load, store.provenance))
+    assert record["constants"]["K"] == 5
+    assert table.to_dict("records") == [row for task in other.scales["quick"].tasks
+                                        for row in other.rows("quick", task)]
+    assert table.N.tolist() == [7, 7]
+
+
+def test_a_function_of_ones_own_runs_on_a_cluster(tmp_path, cluster):
+    power = 3
+
+    def cubes(seed, factor):
+        return [{"value": factor * seed**power}]
+
+    one = dataclasses.replace(EXPERIMENTS["fig3"], run=cubes, scales={
+        "quick": Scale({}, ({"factor": 2.0},), range(3))})
+    runner.sweep(one, "quick", tmp_path, dask=cluster)
+    assert store.load(one, "quick", tmp_path).value.tolist() == [0.0, 2.0, 16.0]
+
+
+def test_workers_with_other_code_are_refused(tmp_path, cluster, monkeypatch):
+    monkeypatch.setattr(runner, "sources", lambda run: fingerprint.sources(run) | {
+        "rlsvi_core/mdp.py": "as it was yesterday"})
+    with pytest.raises(runner.ClusterError, match=r"rlsvi_core/mdp\.py is not as here"):
+        runner.sweep(EXPERIMENTS["fig3"], "quick", tmp_path, dask=cluster)
+    assert not list(tmp_path.glob("*.csv"))
+
+
+def test_a_cluster_without_workers_is_named(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(runner, "PATIENCE", 1)
+    with distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster, \
+            pytest.raises(runner.ClusterError, match="has no workers"):
+        runner.sweep(EXPERIMENTS["fig3"], "quick", tmp_path, dask=cluster.scheduler_address)
+
+
+def test_without_dask_the_message_says_so(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(runner.ClusterError, match="Dask is not installed"):
+        runner.sweep(EXPERIMENTS["fig3"], "quick", tmp_path, dask="tcp://127.0.0.1:9")
+
+
+def test_an_unreachable_cluster_is_named(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
+    monkeypatch.setattr(runner, "PATIENCE", 1)
     with pytest.raises(runner.ClusterError, match=r"tcp://127\.0\.0\.1:9"):
         runner.sweep(EXPERIMENTS["fig3"], "quick", tmp_path, dask="tcp://127.0.0.1:9")

@@ -2,35 +2,32 @@
 
 import json
 import os
-import shutil
+import re
 import signal
 import subprocess
 import sys
 import time
 
+import numpy as np
 import psutil
 import pytest
 
-from rlsvi_core.compiled import PACKAGE
-from rlsvi_study import runner, store
+from rlsvi_study import runner, store, verification
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.experiment import Experiment, Scale, Task
+from rlsvi_study.fingerprint import digest, fingerprint
 
 ODD = [0.1 + 0.2, 1e-300, 2.0**-1074, -1 / 3]  # floats that careless printing would change
 
 
-def _tiny(name="tiny"):
-    def run(seed, factor):
-        return [{"step": i, "value": factor * seed * x} for i, x in enumerate(ODD)]
-    return Experiment(name, "nowhere", "a test", run,
-                  {"paper": Scale({}, ({"factor": 1.5}, {"factor": -2.0}), range(3))})
+def _multiply(seed, factor):
+    return [{"step": i, "value": factor * seed * x} for i, x in enumerate(ODD)]
 
 
 @pytest.fixture
-def tiny(monkeypatch):
-    figure = _tiny()
-    monkeypatch.setitem(EXPERIMENTS, "tiny", figure)
-    return figure
+def tiny():
+    return Experiment("tiny", "nowhere", "a test", _multiply, {
+        "paper": Scale({}, ({"factor": 1.5}, {"factor": -2.0}), range(3))})
 
 
 def test_a_table_comes_back_to_the_last_bit(tiny, tmp_path):
@@ -41,32 +38,33 @@ def test_a_table_comes_back_to_the_last_bit(tiny, tmp_path):
     assert table.columns.tolist() == ["factor", "seed", "step", "value"]
 
 
+def _any_doubles(seed):
+    """All bit patterns that are numbers are equally likely, then those that one meets."""
+    rng = np.random.default_rng(seed)
+    bits = rng.integers(0, 2**64, 5000, dtype=np.uint64).view(float)
+    return [{"value": x} for x in (*bits[np.isfinite(bits)], *rng.random(5000),
+                                   *(1e-310 * rng.standard_normal(1000)))]
+
+
+def test_any_double_survives_writing_and_reading(tmp_path):
+    """pandas before 3.1 changed a third of them in the last bit."""
+    one = Experiment("doubles", "", "", _any_doubles, {"paper": Scale({}, ({},), range(1))})
+    runner.sweep(one, "paper", tmp_path)
+    stored = store.load(one, "paper", tmp_path).value.to_numpy()
+    np.testing.assert_array_equal(stored.view(np.uint64), np.array(
+        [row["value"] for row in _any_doubles(0)]).view(np.uint64))
+
+
 def test_provenance_says_where_a_table_came_from(tiny, tmp_path):
     runner.sweep(tiny, "paper", tmp_path, command="rlsvi run tiny")
     record = store.provenance(tiny, "paper", tmp_path)
     assert record["rows"] == 24
     assert record["command"] == "rlsvi run tiny"
-    assert record["code"] == store.code_hash(tiny)
-    assert {"sha256", "revision", "packages", "machine", "cpu_seconds", "wall_seconds", "seeds",
-            "constants", "grid", "python", "finished"} <= set(record)
-
-
-def test_the_fingerprint_covers_what_a_figure_is_computed_by_and_no_more(tmp_path):
-    shutil.copytree(PACKAGE, tmp_path / "package")
-    root = tmp_path / "package"
-
-    def fingerprint():
-        store._hash_of_all_behind.cache_clear()
-        return store._hash_of_all_behind(root / "experiments" / "chain.py")
-
-    before = fingerprint()
-    for name in ("claims/chain.py", "plots/style.py", "cli.py", "experiments/__init__.py"):
-        (root / name).write_text("# another version")
-    assert fingerprint() == before
-    for name in ("agents/fast.py", "mdp.py", "regression.py", "envs/chain.py", "compiled.py"):
-        (root / name).write_text((root / name).read_text() + "# another version")
-        assert fingerprint() != before
-        before = fingerprint()
+    assert record["verified"] == []
+    assert record["computed"]["code"] == fingerprint(tiny.run)
+    assert {"name", "place", "scale", "constants", "grid", "seeds", "sha256"} <= set(record)
+    assert {"revision", "packages", "machine", "cpu_seconds", "wall_seconds", "python",
+            "finished"} <= set(record["computed"])
 
 
 def test_an_edited_table_is_refused(tiny, tmp_path):
@@ -93,16 +91,16 @@ def test_an_edit_that_also_mends_the_hash_is_found_by_recomputing(tiny, tmp_path
     text = file.read_text().replace("1.5,2,0,0.9000000000000001", "1.5,2,0,0.9")
     file.write_text(text)
     record = json.loads(file.with_suffix(".json").read_text())
-    record["sha256"] = store._digest(text.encode())
+    record["sha256"] = digest(text.encode())
     file.with_suffix(".json").write_text(json.dumps(record))
-    found = runner.verify(tiny, "paper", tmp_path, runs=6)
+    found = verification.verify(tiny, "paper", tmp_path, runs=6, seed=0)
     assert found == ["factor=1.5, seed=2, line 10, value: stored 0.9, "
                      "recomputed 0.9000000000000001"]
 
 
 def test_verify_is_silent_when_all_is_well(tiny, tmp_path):
     runner.sweep(tiny, "paper", tmp_path)
-    assert runner.verify(tiny, "paper", tmp_path, runs=6) == []
+    assert verification.verify(tiny, "paper", tmp_path, runs=6, seed=0) == []
 
 
 def test_a_torn_last_line_costs_one_run_and_no_more(tiny, tmp_path):
@@ -116,33 +114,91 @@ def test_a_torn_last_line_costs_one_run_and_no_more(tiny, tmp_path):
     again.close()
 
 
-def test_a_journal_of_other_code_or_settings_is_not_resumed(tiny, tmp_path, monkeypatch):
+def test_a_journal_entry_without_rows_is_not_a_finished_run(tiny, tmp_path):
+    first, second, *_ = tiny.scales["paper"].tasks
     journal = store.Journal(tiny, "paper", tmp_path)
-    task = tiny.scales["paper"].tasks[0]
-    journal.add(task, [], 0.0)
+    journal.add(first, [], 0.0)
+    journal.add(second, tiny.rows("paper", second), 0.0)
     journal.close()
-    monkeypatch.setattr(store, "code_hash", lambda figure: "other")
+    with journal.file.open("a") as file:
+        file.write('{"task": 3}\n17\n')
     again = store.Journal(tiny, "paper", tmp_path)
-    assert not again.has(task)
+    assert (again.has(first), again.has(second)) == (False, True)
     again.close()
 
 
-def test_a_crash_keeps_what_was_finished(tiny, tmp_path, monkeypatch):
-    calls = []
+@pytest.mark.parametrize("what", ["code", "settings"])
+def test_a_journal_of_other_code_or_settings_is_set_aside(tiny, tmp_path, monkeypatch, what):
+    journal = store.Journal(tiny, "paper", tmp_path)
+    task = tiny.scales["paper"].tasks[0]
+    journal.add(task, tiny.rows("paper", task), 0.0)
+    journal.close()
+    text = journal.file.read_text()
+    if what == "code":
+        monkeypatch.setattr(store, "fingerprint", lambda run: "other")
+    else:
+        tiny.scales["paper"] = Scale({}, ({"factor": 1.5},), range(3))
+    said = []
+    again = store.Journal(tiny, "paper", tmp_path, said.append)
+    assert not again.has(task)
+    assert said == ["tiny: the runs kept in tiny.journal are of other code or settings; they are "
+                    "now in tiny.1.journal"]
+    assert (tmp_path / "tiny.1.journal").read_text() == text
+    again.close()
+
+
+def test_a_finished_sweep_leaves_the_table_and_nothing_else(tiny, tmp_path):
+    runner.sweep(tiny, "paper", tmp_path)
+    assert [file.name for file in sorted(tmp_path.iterdir())] == ["tiny.csv", "tiny.json"]
+
+
+def test_a_second_command_says_who_holds_the_journal_and_loses_nothing(tmp_path):
+    one = EXPERIMENTS["fig3"]
+    task = one.scales["quick"].tasks[0]
+    first = store.Journal(one, "quick", tmp_path)
+    first.add(task, one.rows("quick", task), 0.0)
+    command = [sys.executable, "-m", "rlsvi_study", "run", "fig3", "--out", str(tmp_path)]
+    second = subprocess.run(command, capture_output=True, text=True)
+    assert second.returncode == 1
+    assert re.search(rf"written by process {os.getpid()} on .+, since 20", second.stderr)
+    first.close()
+    third = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "resuming, 1 of 12 runs are done" in third.stdout
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_run_that_raises_is_named_and_the_rest_goes_on(tiny, tmp_path, jobs):
+    trouble = tmp_path / "trouble"
+    trouble.touch()
 
     def failing(seed, factor):
-        calls.append((factor, seed))
-        if len(calls) == 4:
+        if seed == 1 and trouble.exists():
             raise RuntimeError("out of luck")
-        return tiny.run(seed, factor)
+        return _multiply(seed, factor)
 
-    monkeypatch.setitem(EXPERIMENTS, "tiny", Experiment("tiny", "", "", failing, tiny.scales))
-    with pytest.raises(RuntimeError, match="out of luck"):
-        runner.sweep(tiny, "paper", tmp_path)
+    one = Experiment("tiny", "", "", failing, tiny.scales)
     said = []
-    runner.sweep(tiny, "paper", tmp_path, say=said.append)
-    assert said == ["tiny: resuming, 3 of 6 runs are done"]
-    assert len(calls) == 4 + 3
+    with pytest.raises(runner.RunError, match=r"2 of 6 runs raised.*tiny\.errors\.log"):
+        runner.sweep(one, "paper", tmp_path, jobs=jobs, say=said.append)
+    assert sorted(said) == [f"tiny: factor={factor}, seed=1 raised RuntimeError: out of luck"
+                            for factor in (-2.0, 1.5)]
+    log = (tmp_path / "tiny.errors.log").read_text()
+    assert log.count("Traceback") == 2
+    assert "factor=1.5, seed=1" in log
+    trouble.unlink()
+    said.clear()
+    runner.sweep(one, "paper", tmp_path, jobs=jobs, say=said.append)
+    assert said == ["tiny: resuming, 4 of 6 runs are done"]
+    assert len(store.load(tiny, "paper", tmp_path)) == 24
+    assert not (tmp_path / "tiny.errors.log").exists()
+
+
+def test_a_run_without_rows_is_an_error(tiny, tmp_path):
+    said = []
+    with pytest.raises(runner.RunError, match="6 of 6"):
+        runner.sweep(Experiment("tiny", "", "", lambda seed, factor: [], tiny.scales), "paper",
+                     tmp_path, say=said.append)
+    assert "at least one row; it returned []" in said[0]
 
 
 def test_kill_9_in_mid_sweep_then_resume_gives_the_same_table(tmp_path):

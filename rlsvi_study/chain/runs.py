@@ -196,11 +196,11 @@ EXPERIMENTS: dict[str, Experiment] = {e.name: e for e in (
     Experiment(
         "fig2a", "Section 6.1, figure 2(a)", "Regret on a 50-chain, first 2000 episodes",
         learning_curve, {"quick": Scale(_CURVE, _PAIR, range(3)),
-                         "paper": Scale(_CURVE, _PAIR, range(50))}),
+                         "paper": Scale(_CURVE, _PAIR, range(50))}, length="episodes"),
     Experiment(
         "fig2b", "Section 6.1, figure 2(b)", "Regret on a 50-chain, first million episodes",
         learning_curve, {"quick": Scale(_LONG | {"episodes": 20_000}, _PAIR[:1], range(2)),
-                         "paper": Scale(_LONG, _PAIR, PAPER_SEEDS)}),
+                         "paper": Scale(_LONG, _PAIR, PAPER_SEEDS)}, length="episodes"),
     Experiment(
         "fig3", "Section 6.1, figure 3", "Learning time against the length of the chain, K = 10",
         time_to_learn, {"quick": Scale(_TIMES | {"K": 10}, grid(N=(10, 20, 30)), range(4)),
@@ -214,19 +214,19 @@ EXPERIMENTS: dict[str, Experiment] = {e.name: e for e in (
         agnostic_time_to_learn, {
             "quick": Scale(_AGNOSTIC, grid(noise=_NOISE, rho=(0.0, 0.05, 0.1)), range(1)),
             "paper": Scale(_AGNOSTIC, grid(noise=_NOISE, rho=[i / 1000 for i in range(1001)]),
-                           range(1))}),
+                           range(1))}, along="rho"),
     Experiment(
         "fig10", "Appendix C, figure 10", "Regret for λ over twelve orders of magnitude, σ = 0.1",
         learning_curve, {
             "quick": Scale(_SWEEP | {"sigma": 0.1}, grid(lam=(1.0, 1e6)), range(1)),
             "paper": Scale(_SWEEP | {"sigma": 0.1}, grid(lam=[10.0**k for k in range(-6, 7)]),
-                           range(20))}),
+                           range(20))}, length="episodes"),
     Experiment(
         "fig11", "Appendix C, figure 11", "Regret for σ over seven orders of magnitude, λ = 100",
         learning_curve, {
             "quick": Scale(_SWEEP | {"lam": 100.0}, grid(sigma=(0.1, 10.0)), range(1)),
             "paper": Scale(_SWEEP | {"lam": 100.0}, grid(sigma=[10.0**k for k in range(-5, 3)]),
-                           range(20))}),
+                           range(20))}, length="episodes"),
     Experiment(
         "fig13", "Appendix C, figures 12 and 13", "Learning time against both N and K",
         time_to_learn, {

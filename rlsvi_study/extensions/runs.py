@@ -165,7 +165,8 @@ EXPERIMENTS: dict[str, Experiment] = {e.name: e for e in (
         incremental_curve, {
             "quick": Scale(_INCREMENTAL, _cells(_ARMS[:3], N=(10,), lam=(1.0,)), range(2)),
             "paper": Scale(_INCREMENTAL, _cells(_ARMS, N=(5, 10, 20, 50), lam=(1.0,))
-                           + _cells(_ARMS, N=(10,), lam=(100.0, 1e4)), range(20))}),
+                           + _cells(_ARMS, N=(10,), lam=(100.0, 1e4)), range(20))},
+        length="episodes"),
     Experiment(
         "continual", "Appendix F.2, Algorithm 13", "Steps to open a lock of n moves",
         opening_time, {

@@ -157,14 +157,14 @@ _LATER = _STUDY | {"episodes": 6000, "every": 200}
 _LATER_ARMS = (*_cells(2, "rlsvi", "linear"), *_cells(1, *STANDING))
 
 LATER = Experiment(
-    "recommender_later", "Section 6.3", "Recommendations: figure 9 continued to 6000 customers",
+    "recommender-later", "Section 6.3", "Recommendations: figure 9 continued to 6000 customers",
     learning_curve, {"quick": Scale(_LATER, _LATER_ARMS, range(1)),
                      "paper": Scale(_LATER, _LATER_ARMS, range(40))})
 
 _READINGS = _cells(2, *(arm for arm in ARMS if arm != "bernoulli"))
 
 READINGS = Experiment(
-    "recommender_readings", "Section 6.3 and appendix E",
+    "recommender-readings", "Section 6.3 and appendix E",
     "Recommendations: what each choice of the experimenter does", learning_curve, {
         "quick": Scale(_STUDY | {"every": 100}, _READINGS[:2], range(2)),
         "paper": Scale(_STUDY | {"every": 100}, _READINGS, range(20))})

@@ -161,7 +161,7 @@ _SCALES = tuple({"problem": problem, "lam": lam, "sigma": sigma} for problem in 
                                    *((1.0, x) for x in _FACTORS[1:])))
 
 THEOREM_1_SCALE = Experiment(
-    "theorem1_scale", "Section 5, Theorem 1", "Regret as λ and σ grow beyond Theorem 1's",
+    "theorem1-scale", "Section 5, Theorem 1", "Regret as λ and σ grow beyond Theorem 1's",
     scale_of_parameters, {
         "quick": Scale({"episodes": 2**13}, _SCALES[:3], range(3)),
         "paper": Scale({"episodes": 2**13}, _SCALES, range(50))})

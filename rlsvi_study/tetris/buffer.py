@@ -21,4 +21,5 @@ def remembering(seed: int, N: int, games: int, every: int, rule: str = "clears")
 BUFFER = Experiment(
     "tetris-buffer", "Section 6.2", "RLSVI with a smaller buffer", remembering, {
         "quick": Scale({"games": 50, "every": 25}, ({"N": 1000},), range(1)),
-        "paper": Scale({"games": 1000, "every": 50}, ({"N": 1000}, {"N": 10_000}), range(6))})
+        "paper": Scale({"games": 1000, "every": 50}, ({"N": 1000}, {"N": 10_000}), range(6))},
+    length="games")

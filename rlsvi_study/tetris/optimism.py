@@ -30,4 +30,5 @@ OPTIMISM = Experiment(
     "tetris-optimism", "Section 6.2", "LSVI with high values at the start", optimistic, {
         "quick": Scale({"games": 50, "every": 25}, ({"start": 0.0}, {"start": 300.0}), range(1)),
         "paper": Scale({"games": 400, "every": 25},
-                       ({"start": 0.0}, {"start": 300.0}, {"start": 3000.0}), range(10))})
+                       ({"start": 0.0}, {"start": 300.0}, {"start": 3000.0}), range(10))},
+    length="games")

@@ -120,4 +120,4 @@ _CELLS = (*({"player": player, "rule": "fits"} for player in PLAYERS),
 KNOWN = Experiment(
     "tetris-known", "Section 6.2", "Published players on a board of ten rows",
     scores, {"quick": Scale({"height": 10, "games": 5}, _CELLS[:1], range(1)),
-             "paper": Scale({"height": 10, "games": 100}, _CELLS, range(5))})
+             "paper": Scale({"height": 10, "games": 100}, _CELLS, range(5))}, length="games")

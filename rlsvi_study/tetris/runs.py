@@ -103,7 +103,7 @@ FIGURE_7_TUNING = Experiment(
         "quick": Scale({"agent": "lsvi", "games": 50, "every": 25},
                        grid(schedule=_SCHEDULES[:2]), range(1000, 1001)),
         "paper": Scale({"agent": "lsvi", "games": 500, "every": 50},
-                       grid(schedule=_SCHEDULES), range(1000, 1010))})
+                       grid(schedule=_SCHEDULES), range(1000, 1010))}, length="games")
 
 FIGURE_14_TUNING = Experiment(
     "fig14-tuning", "Appendix D.3", "Schedules of LSVI on four rows with S and Z",
@@ -113,7 +113,7 @@ FIGURE_14_TUNING = Experiment(
                        range(1000, 1001)),
         "paper": Scale({**_MINI, "agent": "lsvi"},
                        grid(rule=MINI_RULES, reading=MINI_READINGS, schedule=_SCHEDULES),
-                       range(1000, 1003))})
+                       range(1000, 1003))}, length="games")
 
 TOP_ROW_TUNING = Experiment(
     "tetris-top-row-tuning", "Section 6.2, footnote", "Schedules of LSVI, a full square in the top "
@@ -121,7 +121,7 @@ TOP_ROW_TUNING = Experiment(
         "quick": Scale({"agent": "lsvi", "rule": "top row", "games": 50, "every": 25},
                        grid(schedule=_SCHEDULES[:2]), range(1000, 1001)),
         "paper": Scale({"agent": "lsvi", "rule": "top row", "games": 500, "every": 50},
-                       grid(schedule=_SCHEDULES), range(1000, 1003))})
+                       grid(schedule=_SCHEDULES), range(1000, 1003))}, length="games")
 
 # What the three tuning tables say; a test holds these to them.
 TUNED = "greedy"
@@ -139,14 +139,14 @@ TOP_ROW = Experiment(
     "tetris-top-row", "Section 6.2, figure 7", "Figure 7, a full square in the top row ends it",
     learning_curve, {
         "quick": Scale(_TOP_ROW | {"games": 50, "every": 25}, grid(agent=_AGENTS), range(1)),
-        "paper": Scale(_TOP_ROW, grid(agent=_AGENTS), range(10))})
+        "paper": Scale(_TOP_ROW, grid(agent=_AGENTS), range(10))}, length="games")
 
 RULES = Experiment(
     "tetris-rules", "Section 6.2", "What each ending rule does, 400 games",
     learning_curve, {
         "quick": Scale({"games": 50, "every": 25}, grid(rule=("fits",), agent=_AGENTS), range(1)),
         "paper": Scale({"games": 400, "every": 25}, grid(
-            rule=("fits", "overflow", "overflow top"), agent=_AGENTS), range(6))})
+            rule=("fits", "overflow", "overflow top"), agent=_AGENTS), range(6))}, length="games")
 
 _PLAIN = {"agent": "rlsvi", "reading": "value", "targets": "sample", "sweeps": 1,
           "variance": "known", "lam": 1.0, "sigma": 1.0}
@@ -160,7 +160,8 @@ READINGS = Experiment(
     "tetris-readings", "Section 6.2 and appendix D", "What each reading of Algorithm 7 does, "
     "400 games", learning_curve, {
         "quick": Scale({"schedule": TUNED, "games": 50, "every": 25}, _VARIANTS[:2], range(1)),
-        "paper": Scale({"schedule": TUNED, "games": 400, "every": 25}, _VARIANTS, range(6))})
+        "paper": Scale({"schedule": TUNED, "games": 400, "every": 25}, _VARIANTS, range(6))},
+    length="games")
 
 _VARIANCE = {"agent": "rlsvi", "games": 1000, "every": 50}
 
@@ -168,7 +169,7 @@ VARIANCE = Experiment(
     "tetris-variance", "Appendix D.2", "RLSVI with an unknown variance, on the seeds of figure 7",
     learning_curve, {
         "quick": Scale(_VARIANCE | {"games": 100}, grid(variance=("unknown",)), range(1)),
-        "paper": Scale(_VARIANCE, grid(variance=("unknown",)), range(20))})
+        "paper": Scale(_VARIANCE, grid(variance=("unknown",)), range(20))}, length="games")
 
 _FIGURE_7 = {"schedule": TUNED, "games": 1000, "every": 50, "weights": True}
 
@@ -176,7 +177,7 @@ FIGURE_7 = Experiment(
     "fig7", "Section 6.2, figure 7", "Learning to play Tetris on 20 × 10 squares",
     learning_curve, {
         "quick": Scale(_FIGURE_7 | {"games": 100}, grid(agent=_AGENTS), range(1)),
-        "paper": Scale(_FIGURE_7, grid(agent=_AGENTS), range(20))})
+        "paper": Scale(_FIGURE_7, grid(agent=_AGENTS), range(20))}, length="games")
 
 _OTHERS = ("ε = 0.1, halved every 50 games", "ε = 1, halved every 10 games",
            "ε = 1, halved every 50 games")
@@ -186,7 +187,7 @@ HINDSIGHT = Experiment(
     "tetris-schedules", "Section 6.2, footnote", "LSVI's other schedules on the seeds of figure 7",
     learning_curve, {
         "quick": Scale(_HINDSIGHT | {"games": 50}, grid(schedule=_OTHERS[:1]), range(1)),
-        "paper": Scale(_HINDSIGHT, grid(schedule=_OTHERS), range(20))})
+        "paper": Scale(_HINDSIGHT, grid(schedule=_OTHERS), range(20))}, length="games")
 
 _FIGURE_14 = tuple({"agent": agent, "rule": rule, "reading": reading,
                     "schedule": MINI_TUNED[rule][reading]}
@@ -195,7 +196,7 @@ _FIGURE_14 = tuple({"agent": agent, "rule": rule, "reading": reading,
 FIGURE_14 = Experiment(
     "fig14", "Appendix D.3, figure 14", "Mini-Tetris: four rows, only S and Z",
     learning_curve, {"quick": Scale(_MINI | {"games": 100}, _FIGURE_14[:2], range(1)),
-                     "paper": Scale(_MINI, _FIGURE_14, range(20))})
+                     "paper": Scale(_MINI, _FIGURE_14, range(20))}, length="games")
 
 _ANNEALED = ("greedy", "ε = 0.1, halved every 10 games", "ε = 1, halved every 10 games")
 
@@ -210,7 +211,7 @@ WIDTHS = Experiment(
              "schedule": schedule}
             for width, rule, reading in product((5, 6, 7, 8), MINI_RULES, MINI_READINGS)
             for agent, schedule in (("rlsvi", "greedy"), *(("lsvi", s) for s in _ANNEALED))),
-            range(10))})
+            range(10))}, length="games")
 
 GAMES = Experiment(
     "tetris-games", "Section 6.2", "Two games to watch", watch, {

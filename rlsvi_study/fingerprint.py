@@ -1,0 +1,166 @@
+"""What code stands behind a table: a fingerprint that changes when its meaning can.
+
+It covers the module that holds an experiment's ``run`` and whatever that imports of our two
+packages, of its own package, or from beside it if it is a script; and what those import, and so on.
+Of each module the syntax tree counts, without docstrings: comments, line breaks and the text of
+explanations may change freely. A package's ``__init__`` counts where names are imported from it.
+Claims, drawings and the command line import the runs, not the other way round: they do not count.
+
+Of a function typed into a notebook, its source counts, and that of everything it names.
+"""
+
+import ast
+import hashlib
+import inspect
+import json
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from importlib.util import find_spec
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+from . import StudyError
+
+PACKAGES = {name: Path(find_spec(name).origin).parent for name in ("rlsvi_core", "rlsvi_study")}
+
+
+class NoSource(StudyError):
+    """A function's source cannot be found, so nothing can be said about its code."""
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _meaning(node: Any) -> Any:
+    """A syntax tree as plain data, without docstrings and empty fields.
+
+    Python's versions differ in which fields there are, not in those that are filled.
+    """
+    if isinstance(node, ast.AST):
+        return [type(node).__name__, *([name, _meaning(value)] for name, value in
+                                       ast.iter_fields(node) if value not in (None, []))]
+    if isinstance(node, list):
+        return [_meaning(one) for one in node if not (
+            isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
+            and isinstance(one.value.value, str))]
+    return repr(node)
+
+
+def _print_of(tree: ast.AST) -> str:
+    return digest(json.dumps(_meaning(tree)).encode())
+
+
+def _root(file: Path) -> Path:
+    """The folder from which a module is imported: above its outermost package."""
+    return next(folder for folder in file.parents if not (folder / "__init__.py").is_file())
+
+
+def _module(root: Path, parts: list[str]) -> Path | None:
+    """The file of a module or of a package."""
+    place = root.joinpath(*parts)
+    return next((file for file in (place.with_name(place.name + ".py"), place / "__init__.py")
+                 if file.is_file()), None)
+
+
+def _imports(file: Path, tree: ast.AST) -> Iterator[Path | None]:
+    """The files a module imports from, as far as they count; None for all others."""
+    root = _root(file)
+
+    def home(parts: list[str]) -> Path | None:
+        if parts[0] in PACKAGES:
+            return root if (root / parts[0]).is_dir() else PACKAGES[parts[0]].parent
+        script = file.parent == root and root.name != "site-packages"
+        return root if script or parts[0] == file.relative_to(root).parts[0] else None
+
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                parts = alias.name.split(".")
+                if folder := home(parts):
+                    yield _module(folder, parts)
+                    if alias.asname is None:  # binds the outermost package: all its names
+                        yield _module(folder, parts[:1])
+        elif isinstance(node, ast.ImportFrom):
+            parts = node.module.split(".") if node.module else []
+            if folder := file.parents[node.level - 1] if node.level else home(parts):
+                for alias in node.names:
+                    yield _module(folder, [*parts, alias.name]) or _module(folder, parts)
+
+
+@cache
+def _read(file: Path) -> tuple[str, frozenset[Path]]:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return _print_of(tree), frozenset(found.resolve() for found in _imports(file, tree) if found)
+
+
+def _typed(name: str, run: FunctionType, found: dict[str, str]) -> Iterator[Path]:
+    """Take in a function without a file; yields the files of ours behind what it names."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(run)))
+    except (OSError, TypeError, SyntaxError) as error:
+        raise NoSource(f"the source of {name} cannot be found ({error}). Write it in a file, or in "
+                       f"a notebook as a 'def'.") from error
+    found[name] = _print_of(tree)
+    known = run.__globals__ | inspect.getclosurevars(run).nonlocals
+    for used in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - set(found):
+        value = known.get(used)
+        module = value if isinstance(value, ModuleType) else inspect.getmodule(value)
+        if module and module.__name__.split(".")[0] in PACKAGES:
+            yield Path(module.__file__ or "").resolve()
+        elif isinstance(value, FunctionType) and not Path(value.__code__.co_filename).is_file():
+            yield from _typed(used, value, found)
+        elif isinstance(value, int | float | str | tuple | list | dict):
+            found[used] = repr(value)
+
+
+def _plain(run: Callable[..., Any]) -> FunctionType:
+    """The function itself, without arguments given beforehand and without decorators."""
+    while isinstance(run, partial):
+        run = run.func
+    run = inspect.unwrap(run)
+    if not isinstance(run, FunctionType):
+        raise NoSource(f"an experiment's run must be a function; it is {run!r}.")
+    return run
+
+
+def sources(run: Callable[..., Any]) -> dict[str, str]:
+    """Every module that counts for the function, with a print of its meaning."""
+    function, found = _plain(run), {}
+    file = Path(function.__code__.co_filename)
+    return behind([file.resolve()] if file.is_file() else list(
+        _typed(function.__name__, function, found)), found)
+
+
+def behind(waiting: list[Path], found: dict[str, str]) -> dict[str, str]:
+    """The files and all that they import, added to what was found."""
+    while waiting:
+        file = waiting.pop()
+        name = file.relative_to(_root(file)).as_posix()
+        if name not in found:
+            found[name], behind = _read(file)
+            waiting.extend(behind)
+    return dict(sorted(found.items()))
+
+
+def fingerprint(run: Callable[..., Any]) -> str:
+    return digest(json.dumps(sources(run)).encode())[:16]
+
+
+def departures(run: Callable[..., Any], expected: dict[str, str]) -> list[str]:
+    """Which sources are other here than where ``expected`` was made: asked by a remote worker.
+
+    A function that travelled by value brought its own code along, but not what it imports.
+    """
+    function = _plain(run)
+    if getattr(sys.modules.get(function.__module__), function.__name__, None) is function:
+        here = sources(run)
+    else:
+        ours = {name: PACKAGES[top].parent / name for name in expected
+                if (top := name.split("/")[0]) in PACKAGES}
+        here = {name: _read(file)[0] if file.is_file() else "" for name, file in ours.items()}
+        expected = {name: expected[name] for name in ours}
+    return sorted(name for name in here | expected if here.get(name) != expected.get(name))
