@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rlsvi_core import FiniteMDP, chain, features, rlsvi
-from rlsvi_core.agents.verbatim import algorithm_3
+from rlsvi_core import FiniteMDP, chain, features, lsvi, rlsvi
 from rlsvi_core.regression import GaussianPosterior
 from rlsvi_study import store
 from rlsvi_study.catalogue import EXPERIMENTS
@@ -215,8 +214,8 @@ class Stub:
     (foundations, "1.exponential", "arrival_probability", lambda N: N**-4.0, FAILS),
     (foundations, "4.posterior", "GaussianPosterior",
      lambda K, lam, sigma: GaussianPosterior(K, lam, 2 * sigma), FAILS),
-    (foundations, "A.ridge", "algorithm_3",
-     lambda Phi, data, lam: algorithm_3(Phi, data, 2 * lam), FAILS),
+    (foundations, "A.ridge", "lsvi", lambda Phi, lam, **options: lsvi(Phi, 2 * lam, **options),
+     FAILS),
     (foundations, "A.dithering", "action_probabilities", lambda q, epsilon, eta, p: p.fill(0.25),
      FAILS),
 ])

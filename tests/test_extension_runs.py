@@ -72,11 +72,12 @@ def test_a_lock_opened_by_act_and_observe(agent, rho, epsilon):
     V = [gamma ** (n - 1 - s) / (1 - gamma**n) for s in range(n)]
     s, opened, regret = 0, [], 0.0
     for t in range(1, steps + 1):
-        a = learner.act(s)
+        a = learner.act(0, s)
         s_next, r = (0, 0.0) if a == LEFT else ((s + 1) % n, float(s == n - 1))
         regret += V[s] - gamma * V[0] if a == LEFT else 0.0  # to the right nothing is lost
         opened += [t] * (r > 0)
-        learner.observe(s, a, r, s_next)
+        learner.observe(0, s, a, r, s_next)
+        learner.plan()
         s = s_next
     assert opening_time(agent, n, gamma, 4, 2.0, 0.3, steps) == [
         {"first_reward": opened[0], "lost": False, "rewards": len(opened),

@@ -7,11 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rlsvi_core import VerbatimAgent, chain, features, rlsvi
+from rlsvi_core import VerbatimAgent, chain, features, lsvi, rlsvi
 from rlsvi_core.agents.bootstrap import BootstrapAgent
 from rlsvi_core.agents.continual import FastContinual, VerbatimContinual, printed
 from rlsvi_core.agents.incremental import FastIncremental, VerbatimIncremental, incremental
-from rlsvi_core.agents.verbatim import algorithm_1, algorithm_3, posterior, regression_problem
 from rlsvi_core.discounted import DiscountedMDP
 from rlsvi_core.envs.chains import LEFT, RIGHT, lock
 from rlsvi_study.extensions.runs import value_travels
@@ -116,21 +115,19 @@ def test_with_targets_recomputed_it_would_be_batch_rlsvi():
     mdp = chain(5)
     Phi = features.coherent(mdp.Q, 3, 1)
     agent = incremental(Phi, rng=2, form=VerbatimIncremental)
-    shadow = rlsvi(Phi, rng=0, form=VerbatimAgent)
+    shadow = rlsvi(Phi, agent.lam, agent.sigma, rng=4, form=VerbatimAgent)
     agent.observe = lambda *step, observe=agent.observe: (observe(*step), shadow.observe(*step))
     agent.learn(mdp, 40, 3)
-    for h in reversed(range(mdp.H)):
-        A = Phi[h, shadow.data[h].s, shadow.data[h].a]
-        _, L = posterior(A, np.zeros(len(A)), agent.lam, agent.sigma)
-        np.testing.assert_allclose(agent.precision[h], L @ L.T, rtol=1e-9)  # Σ is the batch's
-    theta = algorithm_1(Phi, shadow.data, agent.lam, agent.sigma, np.random.default_rng(4))
-    for h in range(mdp.H - 1):  # y with all targets recomputed, in place of the frozen ones
-        past = shadow.data[h]
-        V = (Phi[h + 1] @ theta[h + 1]).max(axis=1)
-        agent.y[h] = Phi[h, past.s, past.a].T @ (past.r + V[past.s_next]) / agent.sigma**2
+    shadow.plan()
+    theta = np.vstack([shadow.theta, np.zeros(3)])
+    for h in range(mdp.H):  # y with all targets recomputed, in place of the frozen ones
+        A, b = shadow.regression_problem(shadow.data[h], theta[h + 1])
+        np.testing.assert_allclose(agent.precision[h], A.T @ A / agent.sigma**2
+                                   + agent.lam * np.eye(3), rtol=1e-9)  # Σ is the batch's
+        agent.y[h] = A.T @ b / agent.sigma**2
     agent.rng = np.random.default_rng(4)
     agent.plan()
-    np.testing.assert_allclose(agent.theta, theta, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(agent.theta, shadow.theta, rtol=1e-7, atol=1e-9)
 
 
 def test_a_forgotten_prior_lets_the_variance_grow_without_end_and_a_kept_one_does_not():
@@ -247,16 +244,16 @@ def test_discounted_gaps_add_up_to_the_shortfall():
     (lambda: lock(3, 1.0), "strictly between 0 and 1; gamma is 1.0"),
     (lambda: lock(3).evaluate(np.ones((3, 2))), "probabilities that sum to 1"),
     (lambda: FastContinual(np.ones((2, 2)), 0.9, 0.9), r"finite \(S, A, K\) array"),
-    (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 1.5), "rho must lie between 0 and 1"),
+    (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 1.5), "rho must be a finite number from 0 to 1"),
     (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 0.5, 0.0), "lam must be a finite number"),
     (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 0.5).learn(lock(3), 1),
-     r"basis is for \(S, A\) = \(2, 2\); the MDP has \(3, 2\)"),
+     r"for a DiscountedMDP with \(S, A\) = \(2, 2\)"),
     (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 0.5).learn(lock(2), -1), "it is -1"),
-    (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 0.5).observe(0, 0, 0.0, 2),
+    (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 0.5).observe(0, 0, 0, 0.0, 2),
      "s_next must be one of 0, …, 1; it is 2"),
-    (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 0.5).observe(0, 0, math.nan, 1),
-     "a reward must be finite; r is nan"),
-    (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 0.5).act(-1), "s must be one of 0, …, 1"),
+    (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 0.5).observe(0, 0, 0, math.nan, 1),
+     "r must be a finite number; it is nan"),
+    (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 0.5).act(0, -1), "s must be one of 0, …, 1"),
     (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 0.5).learn(lock(2), 1, start=2),
      "start must be one of 0, …, 1; it is 2"),
 ])
@@ -286,11 +283,13 @@ def test_algorithm_13_by_hand():
     Phi, gamma = np.ones((1, 1, 1)), 0.8
     agent = FastContinual(Phi, gamma, printed(gamma), 1.0, 0.5, rng=5)
     z = np.random.default_rng(5).standard_normal(2)
-    agent.observe(0, 0, 2.0, 0)  # Σ⁻¹ = 1 + 4, θ̃_0 = 0
+    agent.observe(0, 0, 0, 2.0, 0)
+    agent.plan()  # Σ⁻¹ = 1 + 4, θ̃_0 = 0
     w = 0.8 * z[0] / math.sqrt(5)  # coefficients as printed: mean 0.6 w, variance 0.64 Σ
     theta = 4 * 2 / 5 + w
     assert agent.theta[0] == pytest.approx(theta, rel=1e-14)
-    agent.observe(0, 0, 1.0, 0)  # Σ⁻¹ = 1 + 8; both targets are computed anew
+    agent.observe(1, 0, 0, 1.0, 0)
+    agent.plan()  # Σ⁻¹ = 1 + 8; both targets are computed anew
     mean = 4 * (2 + 0.8 * theta + 1 + 0.8 * theta) / 9
     w = 0.6 * w + 0.8 * z[1] / 3
     assert (agent.theta[0], agent.w[0]) == pytest.approx((mean + w, w), rel=1e-14)
@@ -303,7 +302,8 @@ def test_the_perturbation_has_the_autocorrelation_it_is_given():
     for rho in (0.0, printed(0.99), 0.99):
         agent, path = FastContinual(Phi, 0.99, rho, 4.0, rng=6), []
         for _ in range(1000):
-            agent.observe(0, 0, 0.0, 0)
+            agent.observe(0, 0, 0, 0.0, 0)
+            agent.plan()
             path.append(agent.w.copy())
         x, y = np.array(path[499:-1]), np.array(path[500:])
         # 400 independent paths of 500 steps from a law that has settled (0.99^998 < 1e-4). The
@@ -339,12 +339,12 @@ def test_without_resampling_or_prior_it_is_greedy_lsvi_with_rlsvis_ridge(make_md
     mdp = make_mdp(3, 3, 3, 2, noisy=True)
     Phi = np.random.default_rng(1).standard_normal((3, 3, 2, 3))
     agent = BootstrapAgent(Phi, 0.5, 0.4, resample=False, random_prior=False, rng=2)
-    shadow = rlsvi(Phi, rng=0, form=VerbatimAgent)
+    shadow = lsvi(Phi, 0.5 * 0.4**2, form=VerbatimAgent)
     agent.observe = lambda *step, observe=agent.observe: (observe(*step), shadow.observe(*step))
     agent.learn(mdp, 100, 4)
     agent.plan()
-    theta = algorithm_3(Phi, shadow.data, 0.5 * 0.4**2)
-    np.testing.assert_allclose(agent.theta, theta, rtol=1e-9, atol=1e-12)
+    shadow.plan()
+    np.testing.assert_allclose(agent.theta, shadow.theta, rtol=1e-9, atol=1e-12)
 
 
 def test_resampled_rows_and_a_random_prior_by_explicit_regression(make_mdp):
@@ -358,13 +358,13 @@ def test_resampled_rows_and_a_random_prior_by_explicit_regression(make_mdp):
     agent.plan()
     zeta = rng.standard_normal((2, 3)) / math.sqrt(2)
     drawn = rng.integers(30, size=(2, 30))
-    theta = np.zeros((2, 3))
+    theta = np.zeros((3, 3))
     for h in (1, 0):
-        A, b = regression_problem(Phi, shadow.data, theta, h)
+        A, b = shadow.regression_problem(shadow.data[h], theta[h + 1])
         A, b = A[drawn[h]], b[drawn[h]]
-        mean, _ = posterior(A, b - A @ zeta[h], 2.0 * 0.25, 1.0)
-        theta[h] = zeta[h] + mean
-    np.testing.assert_allclose(agent.theta, theta, rtol=1e-9)
+        theta[h] = zeta[h] + np.linalg.solve(A.T @ A + 2.0 * 0.25 * np.eye(3),
+                                             A.T @ (b - A @ zeta[h]))
+    np.testing.assert_allclose(agent.theta, theta[:2], rtol=1e-9)
 
 
 def test_a_bootstrap_draws_only_rows_that_exist():
@@ -379,3 +379,19 @@ def test_a_bootstrap_draws_only_rows_that_exist():
     either = [(2 + i * later) / 2.01 for i in (0, 1, 2)]
     assert agent.theta[1, 0] == pytest.approx(later)
     assert min(abs(agent.theta[0, 0] - value) for value in either) < 1e-12
+
+
+@pytest.mark.parametrize("prior", ["forgotten", "kept"])
+def test_an_episode_that_ends_early_leaves_each_period_its_own_step_size(prior):
+    """Period 2 has seen one episode fewer: the next one's step size there is that of l = 1."""
+    mdp = chain(4)
+    Phi = features.coherent(mdp.Q, 3, 1)
+    agents = [incremental(Phi, nu=lambda l: 1 / (l + 2), prior=prior, rng=2, form=form)
+              for form in (FastIncremental, VerbatimIncremental)]
+    for agent in agents:
+        agent.plan()
+        for h, s_next in ((0, 1), (1, None)):
+            agent.observe(h, h, 1, 0.5, s_next)
+        agent.learn(mdp, 20, 3)
+    assert agents[0]._seen.tolist() == agents[1]._seen.tolist() == [21, 21, 20]
+    np.testing.assert_allclose(agents[0].theta, agents[1].theta, rtol=1e-8, atol=1e-10)

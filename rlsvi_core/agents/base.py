@@ -118,6 +118,8 @@ class LinearAgent(ABC):
     is uniformly random); ``"prior"`` is what Algorithm 1 alone gives, a draw from the prior.
     """
 
+    H: int | None = None  # periods, if their number is fixed
+
     def __init__(self, lam: float, sigma: float, *, sample: bool, epsilon: float = 0.0,
                  eta: float = 0.0, first_episode: str = "zero", rng: Any = None) -> None:
         checks.positive(lam=lam, sigma=sigma)
@@ -202,7 +204,8 @@ class LinearAgent(ABC):
             while not ended:
                 a = self.act(h, s)
                 r, s_next, ended = env.step(h, s, a, rng)
-                self.observe(h, s, a, r, None if ended else s_next)
+                early = ended and h + 1 != self.H  # the last period's next state may be counted
+                self.observe(h, s, a, r, None if early else s_next)
                 run.reward[i] += r
                 run.opening[i] = a if h == 0 else run.opening[i]
                 s, h = s_next, h + 1

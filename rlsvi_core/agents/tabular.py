@@ -162,8 +162,10 @@ def plan(rule: Rule, seen: History, R: Floats, support: Floats, rng: Generator,
     if rule.kind == BY_VALUE:
         value_iteration(seen, rule.ridge, rule.spread, rule.sample, rule.capped, rng, Q)
     elif rule.kind == BY_SAMPLE:
-        alpha_R, alpha_P = rule.alpha_R + R, rule.alpha_P.copy()
+        alpha_R, alpha_P = rule.alpha_R.copy(), rule.alpha_P.copy()
         for h, s, a in np.ndindex(Q.shape):
+            alpha_R[h, s, a, 0] += R[h, s, a, 0]  # an array expression takes the compiler long
+            alpha_R[h, s, a, 1] += R[h, s, a, 1]
             node = seen.first[h, s, a]
             while node >= 0:
                 alpha_P[h, s, a, seen.state[node]] += seen.number[node]
@@ -253,7 +255,7 @@ class TabularAgent(LinearAgent):
               exact: bool = False) -> Run:
         check_fits((self.H, self.S, self.A), env)
         if self._R.size and (env.support is None or tuple(env.support) != tuple(self.support)):
-            checks.fail(f"the agent counts rewards with support {tuple(self.support)}",
+            checks.fail(f"the agent counts rewards with support {self.support.tolist()}",
                         f"the MDP has {env.support}", "Draw it with prior.sample().")
         episodes = checks.whole("episodes", episodes, mend="Pass episodes=1000, say.")
         most = self.seen.n.size * env.model.successor.shape[3]  # nodes there can be

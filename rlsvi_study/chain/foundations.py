@@ -7,7 +7,6 @@ import numpy as np
 from rlsvi_core import features
 from rlsvi_core.agents import VerbatimAgent, lsvi, rlsvi
 from rlsvi_core.agents.base import action_probabilities
-from rlsvi_core.agents.verbatim import algorithm_3, regression_problem
 from rlsvi_core.envs.chains import RIGHT, arrival_probability, chain
 from rlsvi_core.mdp import FiniteMDP
 from rlsvi_core.regression import GaussianPosterior
@@ -296,11 +295,12 @@ def _():
     """LSVI's weights minimise the penalised squared error of each period."""
     mdp = _random_mdp(np.random.default_rng(8), H=4, S=5, A=3)
     Phi, lam, worst = features.coherent(mdp.Q, 6, 9), 0.7, 0.0
-    agent = lsvi(Phi, epsilon=1.0, rng=10, form=VerbatimAgent)
+    agent = lsvi(Phi, lam, epsilon=1.0, rng=10, form=VerbatimAgent)
     agent.learn(mdp, 40, 11)
-    theta = algorithm_3(Phi, agent.data, lam)
+    agent.plan()
+    theta = np.vstack([agent.theta, np.zeros(6)])
     for h in range(mdp.H):
-        A, b = regression_problem(Phi, agent.data, theta, h)
+        A, b = agent.regression_problem(agent.data[h], theta[h + 1])
         gradient = A.T @ (A @ theta[h] - b) + lam * theta[h]
         worst = max(worst, np.abs(gradient).max() / np.abs(A.T @ b).max())
     return unless(worst > 1e-9, "The gradient vanishes to rounding in every period of a random "

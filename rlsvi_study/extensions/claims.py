@@ -7,7 +7,7 @@ from itertools import accumulate
 import numpy as np
 
 from rlsvi_core import features
-from rlsvi_core.agents import FastAgent, VerbatimAgent, rlsvi
+from rlsvi_core.agents import FiniteAgent, VerbatimAgent, rlsvi
 from rlsvi_core.agents.continual import FastContinual, printed
 from rlsvi_core.agents.incremental import VerbatimIncremental, incremental
 from rlsvi_core.envs.chains import arrival_probability, chain, lock
@@ -87,8 +87,8 @@ def _():
 def _stored_numbers(agent) -> int:
     """How many numbers an agent keeps to plan from."""
     if isinstance(agent, VerbatimAgent):
-        return sum(column.size for period in agent.data for column in period)
-    if isinstance(agent, FastAgent):
+        return sum(np.size(part) for period in agent.data for row in period for part in row)
+    if isinstance(agent, FiniteAgent):
         return sum(part.size for part in agent._data)
     return agent.precision.size + agent.y.size
 
@@ -100,21 +100,21 @@ def _():
     mdp = chain(10)
     Phi = features.coherent(mdp.Q, 5, 0)
     size, theta = {}, {}
-    for form in (VerbatimAgent, FastAgent):
+    for form in (VerbatimAgent, FiniteAgent):
         agent = rlsvi(Phi, rng=1, form=form)
         for l in (50, 150):
             agent.learn(mdp, 50 if l == 50 else 100, 2)
             size[form.__name__, l] = _stored_numbers(agent)
         theta[form] = agent.theta
-    gap = float(np.abs(theta[FastAgent] - theta[VerbatimAgent]).max())
+    gap = float(np.abs(theta[FiniteAgent] - theta[VerbatimAgent]).max())
     grows = size["VerbatimAgent", 150] == 3 * size["VerbatimAgent", 50]
-    fixed = size["FastAgent", 150] == size["FastAgent", 50]
+    fixed = size["FiniteAgent", 150] == size["FiniteAgent", 50]
     return unless(not grows or not fixed or gap > 1e-6, "As printed, yes: the data kept grow from "
                   f"{size['VerbatimAgent', 50]} numbers after 50 episodes to "
                   f"{size['VerbatimAgent', 150]} after 150. But with finitely many states the sums "
-                  f"of features by next state suffice: {size['FastAgent', 150]} numbers for ever, "
-                  "and the same weights to rounding. With continuous states it stands.", PARTLY,
-                  gap=gap, sizes={f"{name} {l}": n for (name, l), n in size.items()})
+                  f"of features by next state suffice: {size['FiniteAgent', 150]} numbers for "
+                  "ever, and the same weights to rounding. With continuous states it stands.",
+                  PARTLY, gap=gap, sizes={f"{name} {l}": n for (name, l), n in size.items()})
 
 
 @claim("F.mean", "Appendix F.1", "θ̄ = Σ⁻¹y", "exact", MISPRINT)

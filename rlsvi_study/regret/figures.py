@@ -142,4 +142,4 @@ def bias_sizes(H: int) -> Figure:
     return fig
 
 
-DRAW = {"theorem1": theorem1, "theorem1_scale": theorem1_scale}
+DRAW = {"theorem1": theorem1, "theorem1-scale": theorem1_scale}
