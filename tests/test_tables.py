@@ -19,8 +19,6 @@ from rlsvi_study.cli import main
 from rlsvi_study.experiment import Experiment, Scale, grid
 from rlsvi_study.fingerprint import PACKAGES, NoSource, behind
 
-PAPER = store.path(EXPERIMENTS["fig2a"], "paper", store.results_folder()).parent
-
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_todays_code_computed_or_verified_the_table(name):
@@ -31,7 +29,7 @@ def test_todays_code_computed_or_verified_the_table(name):
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_slice_of_the_table_is_recomputed_to_the_bit(name):
     """One run of the first cell, which is a cheap one everywhere; one row where it can be cut."""
-    table = verification.Table(EXPERIMENTS[name], "paper", PAPER)
+    table = verification.Table(EXPERIMENTS[name], "paper", store.results_folder())
     ((_, wrong, _),) = table.recompute([table.part(table.tasks[0], 0.0)], jobs=1)
     assert wrong == []
 
