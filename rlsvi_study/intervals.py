@@ -54,3 +54,12 @@ def by_cell(table: pd.DataFrame, by: str | Sequence[str],
     by = by if isinstance(by, str) else list(by)
     rows = {key: summary(cell) for key, cell in table.groupby(by)}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(by)
+
+
+def median_times(table: pd.DataFrame, by: str | Sequence[str], time: str,
+                 censored: str) -> pd.DataFrame:
+    """Median time of each cell, its interval, runs, and how many never got there: those take
+    infinitely long."""
+    return by_cell(table, by, lambda cell: {
+        **median_interval(cell[time].where(~cell[censored], np.inf))._asdict(),
+        "runs": len(cell), censored: int(cell[censored].sum())})

@@ -2,31 +2,50 @@
 
 Colours come from sets that colour-blind readers can tell apart; line styles repeat what the colours
 say, and an agent has the same ones in the whole book. Backgrounds are opaque white, so that figures
-stay legible on a dark page. Figures are drawn by seaborn from tidy tables: pass ``palette=COLOUR``,
-``dashes=DASHES``, ``markers=MARK`` with ``hue="agent"`` and ``style="agent"``.
+stay legible on a dark page. Figures are drawn by seaborn from tidy tables: ``BY_AGENT`` gives every
+agent its look, ``BAND`` is a median with its spread, ``three`` draws given intervals.
+
+Seaborn estimates on the scale of the axis it finds: draw first, make an axis logarithmic after.
 """
 
+import math
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 import matplotlib.pyplot as plt
+import pandas as pd
 import seaborn as sns
 from cycler import cycler
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-COLOUR = {"rlsvi": "#0072B2", "epsilon-greedy": "#D55E00", "boltzmann": "#E69F00",
-          "lsvi": "#D55E00", "rlsvi-small": "#56B4E9", "psrl": "#882255", "ucbvi": "#CC79A7",
-          "ucbvi-small": "#DDAA33", "uniform": "#666666", "truth": "#000000", "theory": "#009E73"}
-DASHES = {"rlsvi": (), "epsilon-greedy": (5, 2), "boltzmann": (1, 1.5), "lsvi": (5, 2),
-          "rlsvi-small": (6, 2, 6, 2), "psrl": (6, 2, 1, 2), "ucbvi": (1, 1),
-          "ucbvi-small": (5, 1, 1, 1), "uniform": (4, 4), "truth": (), "theory": (6, 2, 1, 2)}
-LINE: dict[str, Any] = {name: (0, dash) if dash else "-" for name, dash in DASHES.items()}
-MARK = {"rlsvi": "o", "epsilon-greedy": "s", "boltzmann": "^", "lsvi": "s", "rlsvi-small": "D",
-        "psrl": "P", "ucbvi": "X", "ucbvi-small": "v", "uniform": "d"}
-NAME = {"rlsvi": "RLSVI", "epsilon-greedy": "LSVI, ε-greedy", "boltzmann": "LSVI, Boltzmann",
-        "lsvi": "LSVI", "rlsvi-small": "RLSVI, λ = 1, σ = ½", "psrl": "PSRL", "ucbvi": "UCBVI",
-        "ucbvi-small": "UCBVI, bonus/100", "uniform": "uniform"}
+_LOOKS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and name of each agent
+    "rlsvi": ("#0072B2", (), "o", "RLSVI"),
+    "epsilon-greedy": ("#D55E00", (5, 2), "s", "LSVI, ε-greedy"),
+    "boltzmann": ("#E69F00", (1, 1.5), "^", "LSVI, Boltzmann"),
+    "lsvi": ("#D55E00", (5, 2), "s", "LSVI"),
+    "rlsvi-small": ("#56B4E9", (6, 2, 6, 2), "D", "RLSVI, λ = 1, σ = ½"),
+    "psrl": ("#882255", (6, 2, 1, 2), "P", "PSRL"),
+    "ucbvi": ("#CC79A7", (1, 1), "X", "UCBVI"),
+    "ucbvi-small": ("#DDAA33", (5, 1, 1, 1), "v", "UCBVI, bonus/100"),
+    "uniform": ("#666666", (4, 4), "d", "uniform"),
+    "mended": ("#0072B2", (), "o", "ρ = γ (mended)"),
+    "printed": ("#D55E00", (5, 2), "s", "ρ = √(1−γ²) (printed)"),
+    "fresh": ("#E69F00", (1, 1.5), "^", "ρ = 0 (fresh)"),
+    "greedy": ("#666666", (6, 2, 1, 2), "X", "greedy, ties at random"),
+    "prior": ("#009E73", (6, 2, 1, 2), "D", "random prior alone"),
+    "bootstrap + prior": ("#CC79A7", (5, 1, 1, 1), "P", "bootstrap, random prior"),
+    "bootstrap": ("#D55E00", (1, 1.5), "^", "bootstrap alone"),
+    "truth": ("#000000", (), "", ""),
+    "theory": ("#009E73", (6, 2, 1, 2), "", "")}
+COLOUR, DASHES, MARK, NAME = ({agent: look[i] for agent, look in _LOOKS.items() if look[i] != ""}
+                              for i in range(4))
+LINE: dict[str, Any] = {agent: (0, dash) if dash else "-" for agent, dash in DASHES.items()}
+BY_AGENT: dict[str, Any] = {"hue": "agent", "style": "agent", "palette": COLOUR, "dashes": DASHES}
+BAND: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 80),  # over seeds: 10% to 90%
+                        "err_kws": {"alpha": 0.15, "lw": 0}}
+RANGE: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 100)}  # for what ``three`` gives
 STYLE = sns.axes_style("ticks") | sns.plotting_context("notebook", rc={
     "font.size": 10, "axes.labelsize": 10, "axes.titlesize": 10.5, "xtick.labelsize": 9,
     "ytick.labelsize": 9, "legend.fontsize": 9, "legend.title_fontsize": 9,
@@ -51,6 +70,20 @@ def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
 
 def canvas(columns: int = 1, *, width: float = 7.0, height: float = 3.2, **axes: Any):
     return plt.subplots(1, columns, figsize=(width, height), **axes)
+
+
+def three(cells: pd.DataFrame, middle: str = "median", limit: float = math.inf) -> pd.DataFrame:
+    """Low, middle and high of each cell as three rows of ``time``, cut at a limit, for ``RANGE``.
+
+    Their median is the middle and their range is the interval, so seaborn draws what is given.
+    """
+    return cells[["low", middle, "high"]].clip(upper=limit).stack().rename("time").reset_index()
+
+
+def legend(ax: Axes, **place: Any) -> None:
+    """A legend that calls the agents by the names of the book, and has no heading."""
+    handles, labels = ax.get_legend_handles_labels()
+    ax.legend(handles, [NAME.get(label, label) for label in labels], **place)
 
 
 def scientific(x: float) -> str:

@@ -6,20 +6,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rlsvi_core import chain, features, rlsvi
+from rlsvi_core import FiniteMDP, chain, features, rlsvi
+from rlsvi_core.agents.verbatim import algorithm_3
+from rlsvi_core.regression import GaussianPosterior
 from rlsvi_study import store
 from rlsvi_study.catalogue import EXPERIMENTS
+from rlsvi_study.chain import claims, foundations
 from rlsvi_study.chain.runs import (
     first_arrival,
     learning_curve,
     learning_times,
     make_agent,
     medians,
-    reading_time_to_learn,
     time_to_learn,
 )
 from rlsvi_study.experiment import streams
 from rlsvi_study.intervals import median_interval
+from rlsvi_study.register import FAILS, HOLDS, PARTLY, REGISTER
 
 SMALL = {"N": 8, "K": 4, "lam": 1.0, "sigma": 0.1, "episodes": 200, "every": 10}
 
@@ -75,24 +78,20 @@ READING = {"seed": 1, "reading": "stacked", "norm": "HSA", "constant": "rescaled
            "opening": "uniform", "lam": 1.0, "N": 8, "K": 4, "sigma": 0.1, "budget": 2000}
 
 
-def test_the_default_reading_is_the_experiment_of_figure_3():
-    assert reading_time_to_learn(**READING) == time_to_learn(1, 8, 4, 1.0, 0.1, 2000)
-
-
 def test_a_smaller_norm_is_a_larger_lambda():
     # SA = 16 = 4², so these features differ by a factor 4 and λ by 16: the same run to the bit.
     by_norm = READING | {"reading": "per_period", "norm": "√SA"}
     by_lambda = READING | {"reading": "per_period", "norm": "SA", "lam": 16.0}
-    assert reading_time_to_learn(**by_norm) == reading_time_to_learn(**by_lambda)
+    assert time_to_learn(**by_norm) == time_to_learn(**by_lambda)
 
 
 def test_ties_to_the_right_give_the_reward_away():
-    first = [reading_time_to_learn(**READING | {"opening": "right", "seed": seed})[0]
+    first = [time_to_learn(**READING | {"opening": "right", "seed": seed})[0]
              for seed in range(60)]
     lucky = sum(row["first_reward"] == 1 for row in first)
     # Binomial(60, 0.39): outside 6 … 42 with probability below 1e-6.
     assert 6 <= lucky <= 42
-    assert all(reading_time_to_learn(**READING | {"opening": "left", "seed": seed})[0][
+    assert all(time_to_learn(**READING | {"opening": "left", "seed": seed})[0][
         "first_reward"] > 1 for seed in range(10))
 
 
@@ -153,3 +152,83 @@ def test_dithering_schemes_wait_for_the_same_episode():
     table = store.load(EXPERIMENTS["example1"]).pivot(index=["N", "seed"], columns="agent",
                                                   values="unrewarded")
     assert (table["epsilon-greedy"] == table["boltzmann"]).all()
+
+
+# --- planted falsehoods ---------------------------------------------------------------------
+
+
+def scaled(column, factor):
+    """Multiply a column by a factor that may depend on the row."""
+    return lambda t: t.assign(**{column: t[column] * (factor(t) if callable(factor) else factor)})
+
+
+@pytest.mark.parametrize(("id", "name", "spoil", "verdict"), [
+    ("1.gains", "fig2a", scaled("tenth_reward", 0), FAILS),
+    ("3.wait", "example1", scaled("unrewarded", 1.5), FAILS),
+    ("6.1.learns", "fig2a", scaled("tenth_reward", 3), FAILS),
+    ("6.1.any-dithering", "example1", lambda t: t.assign(
+        unrewarded=t.unrewarded + ((t.agent == "boltzmann") & (t.N == 8) & (t.seed == 3))), FAILS),
+    ("6.1.beats-bounds", "fig3", scaled("tenth_reward", lambda t: t.N**2), FAILS),
+    ("6.1.beats-bounds", "fig3", scaled("tenth_reward", lambda t: 1 + 50 * (t.N < 30)), PARTLY),
+    ("6.1.features", "fig4", lambda t: t.assign(tenth_reward=10 * t.K), FAILS),
+    ("6.1.rho", "fig6", lambda t: t.assign(censored=True), FAILS),
+    ("6.1.rho", "fig6", lambda t: t.assign(tenth_reward=100), HOLDS),
+    ("6.1.rho-large", "fig6", lambda t: t.assign(censored=False), FAILS),
+    ("C.lambda", "fig10", scaled("rewards", lambda t: t.lam == 1), FAILS),
+    ("C.sigma", "fig11", scaled("regret", lambda t: 1 + 9 * (t.sigma != 0.1)), FAILS),
+    ("C.large-sigma", "fig11", scaled("regret", 0), FAILS),
+    ("C.small-sigma", "fig11", scaled("regret", lambda t: 1 + 9 * (t.sigma < 1e-4)), HOLDS),
+    ("C.plateau", "fig4", lambda t: t.assign(tenth_reward=10 * t.K), FAILS),
+    ("C.quadratic", "fig13", scaled("tenth_reward", lambda t: 1 + 9 * (t.N == 40)), FAILS),
+])
+def test_a_spoilt_table_changes_the_verdict(id, name, spoil, verdict, monkeypatch):
+    stored = store.load(EXPERIMENTS[name])
+    monkeypatch.setattr(store, "load", lambda experiment: spoil(stored))
+    assert REGISTER[id].judge().verdict == verdict != REGISTER[id].verdict
+
+
+def test_runs_that_never_settle_are_not_said_to_keep_the_optimal_policy(monkeypatch):
+    spoilt = store.load(EXPERIMENTS["fig2b"]).assign(last_suboptimal=10**6)
+    tables = {"fig2a": store.load(EXPERIMENTS["fig2a"]), "fig2b": spoilt}
+    monkeypatch.setattr(store, "load", lambda experiment: tables[experiment.name])
+    assert REGISTER["6.1.keeps"].judge().verdict == FAILS
+
+
+def test_an_exponential_law_is_not_said_to_be_polynomial(monkeypatch):
+    load = store.load
+    monkeypatch.setattr(store, "load", lambda experiment: (
+        table := load(experiment)).assign(tenth_reward=10 * 1.05 ** table[table.columns[0]]))
+    assert REGISTER["6.1.polynomial"].judge().verdict == FAILS
+
+
+class Stub:
+    """An MDP whose Q* has two values only."""
+
+    Q = np.array([0.0, 1.0])
+
+
+@pytest.mark.parametrize(("module", "id", "name", "wrong", "verdict"), [
+    (claims, "6.1.dithering", "arrival_probability", lambda N: 2.0**-49, FAILS),
+    (claims, "6.1.binary", "chain", lambda N: Stub, HOLDS),
+    (claims, "C.rescaling", "rlsvi", lambda Phi, lam, sigma, rng: rlsvi(Phi, 1.0, sigma, rng=rng),
+     FAILS),
+    (foundations, "1.exponential", "arrival_probability", lambda N: N**-4.0, FAILS),
+    (foundations, "4.posterior", "GaussianPosterior",
+     lambda K, lam, sigma: GaussianPosterior(K, lam, 2 * sigma), FAILS),
+    (foundations, "A.ridge", "algorithm_3",
+     lambda Phi, data, lam: algorithm_3(Phi, data, 2 * lam), FAILS),
+    (foundations, "A.dithering", "action_probabilities", lambda q, epsilon, eta, p: p.fill(0.25),
+     FAILS),
+])
+def test_a_planted_falsehood_changes_the_verdict(module, id, name, wrong, verdict, monkeypatch):
+    monkeypatch.setattr(module, name, wrong)
+    assert REGISTER[id].judge().verdict == verdict != REGISTER[id].verdict
+
+
+def test_a_monte_carlo_judge_sees_a_regret_that_is_off_by_a_twentieth(monkeypatch):
+    """Its standard error is 0.004 and it rejects at 4.5 of them."""
+    exact = FiniteMDP.regret
+    for shift, verdict in ((0.0, HOLDS), (0.05, FAILS), (-0.05, FAILS)):
+        monkeypatch.setattr(FiniteMDP, "regret",
+                            lambda mdp, policy, shift=shift: exact(mdp, policy) + shift)
+        assert REGISTER["2.regret"].judge().verdict == verdict

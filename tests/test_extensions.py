@@ -14,9 +14,6 @@ from rlsvi_core.agents.incremental import FastIncremental, VerbatimIncremental, 
 from rlsvi_core.agents.verbatim import algorithm_1, algorithm_3, posterior, regression_problem
 from rlsvi_core.discounted import DiscountedMDP
 from rlsvi_core.envs.chains import LEFT, RIGHT, lock
-from rlsvi_study import store
-from rlsvi_study.catalogue import EXPERIMENTS
-from rlsvi_study.experiment import Task
 from rlsvi_study.extensions.runs import value_travels
 
 STEPS = {"0": 0.0, "constant": 0.05, "1/(l+2)": lambda l: 1 / (l + 2)}
@@ -382,18 +379,3 @@ def test_a_bootstrap_draws_only_rows_that_exist():
     either = [(2 + i * later) / 2.01 for i in (0, 1, 2)]
     assert agent.theta[1, 0] == pytest.approx(later)
     assert min(abs(agent.theta[0, 0] - value) for value in either) < 1e-12
-
-
-# --- what is stored -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("name", "task"), [
-    ("incremental", Task({"agent": "ν = 0.03", "prior": "kept", "N": 10, "lam": 1.0}, 19)),
-    ("incremental", Task({"agent": "batch", "prior": "kept", "N": 20, "lam": 1.0}, 3)),
-    ("continual", Task({"agent": "printed", "n": 10, "gamma": 0.95}, 7)),
-    ("continual", Task({"agent": "epsilon-greedy", "n": 6, "gamma": 0.99}, 0)),
-    ("bootstrap", Task({"agent": "bootstrap + prior", "features": "coherent", "N": 10}, 11)),
-])
-def test_a_recomputed_run_equals_the_stored_one_to_the_bit(name, task):
-    figure = EXPERIMENTS[name]
-    assert store.differences(store.load(figure), task, figure.rows("paper", task)) == []

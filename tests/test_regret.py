@@ -12,7 +12,7 @@ from scipy.stats import beta, kstest
 
 from rlsvi_core import VerbatimAgent, features
 from rlsvi_core import rlsvi as general_rlsvi
-from rlsvi_core.agents import tabular
+from rlsvi_core.agents import LinearAgent, tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior, dirichlet, no_counts
 from rlsvi_study import store
 from rlsvi_study.catalogue import EXPERIMENTS
@@ -128,44 +128,62 @@ def test_a_policys_mean_value_is_its_value_in_the_mean_mdp(prior):
 @pytest.mark.parametrize("form", [None, VerbatimAgent])
 def test_tabular_rlsvi_is_the_general_agent_draw_for_draw(prior, form):
     mdp, lam, sigma = prior.sample(1), 0.8, 1.3
-    ours = tabular.rlsvi(prior, lam, sigma, rng=7)
+    ours = regret.rlsvi(prior, lam, sigma, rng=7)
     theirs = general_rlsvi(features.tabular(mdp), lam, sigma, first_episode="prior", rng=7,
                            **({} if form is None else {"form": form}))
-    run = ours.play(mdp, 60, 8)
-    expected = theirs.learn(mdp, 60, 8, exact=True).expected
-    np.testing.assert_allclose(run.regret, mdp.value - expected, atol=1e-12)
+    run, other = ours.learn(mdp, 60, 8, exact=True), theirs.learn(mdp, 60, 8, exact=True)
+    np.testing.assert_allclose(run.expected, other.expected, atol=1e-12)
+    np.testing.assert_allclose(run.claimed, other.claimed, atol=1e-12)
     np.testing.assert_allclose(ours.Q, theirs.Q, atol=1e-12)
 
 
 def test_many_draws_are_single_draws(prior, history):
     counts, rng = prior.counts(*history), np.random.default_rng(9)
-    many, one = tabular.sample_Q(counts, 2.0, 1.5, 5, 9), np.empty(prior.shape)
-    for Q in many:
-        tabular.rlsvi_values(counts, 2.0, 1.5, rng, one)
-        assert np.array_equal(Q, one)
+    for Q in tabular.sample_Q(counts, 2.0, 1.5, 5, 9):
+        assert np.array_equal(Q, tabular.sample_Q(counts, 2.0, 1.5, 1, rng)[0])
+
+
+def test_draws_given_dense_counts_are_the_agents_own(prior):
+    agent, mdp = regret.rlsvi(prior, 2.0, 1.5, rng=1), prior.sample(2)
+    agent.learn(mdp, 40, 3)
+    agent.rng = np.random.default_rng(4)
+    agent.plan()
+    assert np.array_equal(agent.Q, tabular.sample_Q(agent.counts, 2.0, 1.5, 1, 4)[0])
 
 
 def test_play_in_pieces_is_play_in_one_go(prior):
     mdp = prior.sample(1)
-    for make in (tabular.rlsvi, tabular.psrl, tabular.uniform):
+    for make in (regret.rlsvi, tabular.psrl, tabular.uniform):
         whole, parts, env = make(prior, rng=1), make(prior, rng=1), np.random.default_rng(2)
-        pieces = np.concatenate([parts.play(mdp, k, env).regret for k in (1, 10, 19)])
-        assert np.array_equal(whole.play(mdp, 30, 2).regret, pieces)
-        for x, y in zip(whole.counts, parts.counts, strict=True):
-            assert np.array_equal(x, y)
+        pieces = np.concatenate([parts.learn(mdp, k, env, exact=True).expected
+                                 for k in (1, 10, 19)])
+        assert np.array_equal(whole.learn(mdp, 30, 2, exact=True).expected, pieces)
+        assert np.array_equal(whole.seen.n, parts.seen.n)
+        assert np.array_equal(whole.seen.total, parts.seen.total)
+
+
+def test_learning_is_planning_acting_and_observing(prior):
+    mdp = prior.sample(1)
+    for make in (regret.rlsvi, tabular.psrl, tabular.uniform):
+        one, two = make(prior, rng=1), make(prior, rng=1)
+        whole = one.learn(mdp, 30, 2, exact=True)
+        steps = LinearAgent.learn(two, mdp, 30, 2, exact=True)
+        assert np.array_equal(whole.reward, steps.reward)
+        np.testing.assert_allclose(whole.expected, steps.expected, atol=1e-13)
+        np.testing.assert_allclose(whole.claimed, steps.claimed, atol=1e-13)
+        assert np.array_equal(one.seen.n, two.seen.n)
 
 
 def test_regret_and_its_two_parts_are_exact(prior):
     mdp = prior.sample(1)
-    for make in (tabular.rlsvi, tabular.psrl, tabular.uniform):
+    for make in (regret.rlsvi, tabular.psrl, tabular.uniform):
         agent, env = make(prior, rng=1), np.random.default_rng(2)
         for _ in range(15):
-            run = agent.play(mdp, 1, env)
+            run = agent.learn(mdp, 1, env, exact=True)
             best = agent.Q == agent.Q.max(axis=2, keepdims=True)
             policy = best / best.sum(axis=2, keepdims=True)
-            assert run.regret[0] == pytest.approx(mdp.regret(policy), abs=1e-13)
-            sampled = mdp.initial @ agent.Q[0].max(axis=1)
-            assert run.optimism[0] == pytest.approx(mdp.value - sampled, abs=1e-13)
+            assert mdp.value - run.expected[0] == pytest.approx(mdp.regret(policy), abs=1e-13)
+            assert run.claimed[0] == pytest.approx(mdp.initial @ agent.Q[0].max(axis=1), abs=1e-13)
 
 
 def test_counts_of_a_run_are_counts_of_its_history(prior, history):
@@ -180,18 +198,21 @@ def test_counts_of_a_run_are_counts_of_its_history(prior, history):
 
 def test_psrl_plans_with_the_posterior(prior):
     agent, mdp = tabular.psrl(prior, rng=3), prior.sample(1)
-    agent.play(mdp, 30, 4)
-    counts = type(agent.counts)(*(x.copy() for x in agent.counts))
-    agent.rng = np.random.default_rng(5)
-    agent.play(mdp, 1, 6)
+    agent.learn(mdp, 30, 4)
+    counts, agent.rng = agent.counts, np.random.default_rng(5)
+    agent.learn(mdp, 1, 6)
     assert np.array_equal(agent.Q, prior.posterior(counts).sample_Q(1, 5)[0])
 
 
 def test_psrls_sampled_value_is_unbiased_in_the_mean():
     # Given the data, sampled and true MDP have one law: E[Δ^opt] = 0 in every episode.
     prior = DirichletPrior.symmetric(2, 2, 2)
-    optimism = np.array([tabular.psrl(prior, rng=(seed, 1)).play(
-        prior.sample((seed, 0)), 20, (seed, 2)).optimism.mean() for seed in range(800)])
+    optimism = []
+    for seed in range(800):
+        mdp = prior.sample((seed, 0))
+        run = tabular.psrl(prior, rng=(seed, 1)).learn(mdp, 20, (seed, 2), exact=True)
+        optimism.append(mdp.value - run.claimed.mean())
+    optimism = np.array(optimism)
     assert abs(optimism.mean()) < 5 * optimism.std() / math.sqrt(800)
 
 
@@ -200,27 +221,30 @@ def test_ucbvi_is_optimistic_monotone_and_learns(prior):
     agent = tabular.ucbvi(prior, 2000, 0.02, rng=1)
     before = agent.Q.copy()
     for _ in range(20):
-        run = agent.play(mdp, 100, env)
+        run = agent.learn(mdp, 100, env, exact=True)
         assert (agent.Q <= before).all()
-        assert (run.optimism <= 0).all()
+        assert (run.claimed >= mdp.value).all()
         before = agent.Q.copy()
-    assert run.regret.mean() < 0.5 * mdp.regret(np.full((3, 3, 2), 0.5))
+    assert mdp.value - run.expected.mean() < 0.5 * mdp.regret(np.full((3, 3, 2), 0.5))
 
 
 def test_ucbvis_published_bonus(prior):
     agent = tabular.ucbvi(prior, 100, delta=0.1)
-    assert agent.rule.bonus == pytest.approx(7 * 3 * math.log(5 * 3 * 2 * 300 / 0.1))
+    assert agent.rule.spread == pytest.approx(7 * 3 * math.log(5 * 3 * 2 * 300 / 0.1))
 
 
 def test_agents_refuse_what_they_cannot_play(prior):
-    with pytest.raises(ValueError, match="two-valued rewards"):
-        tabular.rlsvi(prior).play(DirichletPrior.symmetric(1, 1, 2).sample(0), 1)
+    with pytest.raises(ValueError, match=r"a FiniteMDP with \(H, S, A\) = \(3, 3, 2\)"):
+        regret.rlsvi(prior).learn(DirichletPrior.symmetric(1, 1, 2).sample(0), 1)
+    with pytest.raises(ValueError, match=r"counts rewards with support \(-1.0, 0.0\)"):
+        tabular.psrl(prior).learn(DirichletPrior.symmetric(*prior.shape, support=(0, 1)).sample(0),
+                                  1)
     with pytest.raises(ValueError, match="Use support"):
         tabular.ucbvi(DirichletPrior.symmetric(1, 1, 2, support=(0, 1)), 10)
     with pytest.raises(ValueError, match="Leave alpha_T out"):
         tabular.psrl(optimism.random_terminal()[0])
     with pytest.raises(ValueError, match="sigma must be"):
-        tabular.rlsvi(prior, 1.0, 0.0)
+        regret.rlsvi(prior, 1.0, 0.0)
 
 
 # --- the terms of the proof -----------------------------------------------------------------
@@ -309,8 +333,9 @@ def test_the_bandits_lower_bound_holds_and_fills_up():
     x = np.sort(prior.sample_Q(200_000, 0)[:, 0, 0], axis=1)
     assert np.diff(x, axis=1).mean() == pytest.approx(4 / math.pi**2, abs=0.004)
     assert regret.wrong_arm_bound(1e12, 2.0, 100) == pytest.approx(100 * 2 / math.pi**2, rel=1e-4)
-    runs = [tabular.rlsvi(prior, 50.0, 2.0, (seed, 1)).play(
-        prior.sample((seed, 0)), 200, (seed, 2)).regret.sum() for seed in range(400)]
+    mdps = [prior.sample((seed, 0)) for seed in range(400)]
+    runs = [(mdp.value - regret.rlsvi(prior, 50.0, 2.0, (seed, 1)).learn(
+        mdp, 200, (seed, 2), exact=True).expected).sum() for seed, mdp in enumerate(mdps)]
     bound = regret.wrong_arm_bound(50.0, 2.0, 200)
     assert bound < np.mean(runs) + 5 * np.std(runs) / 20
 

@@ -15,8 +15,7 @@ from .runs import EXPERIMENTS, learning_time, learning_times, medians
 
 # --------------------------------------------------------------------------- section 6.1
 
-@claim("6.1.learns", "Section 6.1, figure 2", paper="roughly 500 episodes", kind="experiment",
-       verdict=HOLDS)
+@claim("6.1.learns", "Section 6.1, figure 2", "roughly 500 episodes", "experiment", HOLDS)
 def _():
     """Five hundred episodes or so are enough for RLSVI on the 50-chain, whatever the seed."""
     table = store.load(EXPERIMENTS["fig2a"])
@@ -26,36 +25,35 @@ def _():
     settled = curves.groupby("seed").last_suboptimal.max().median()
     early, seeds = int((times <= 1000).sum()), len(times)
     return unless(not (250 <= median.median <= 1000 and early >= 0.9 * seeds),
-                   f"Tenth reward after {median.median:.0f} episodes in the median (95% interval "
-                   f"{median.low:.0f}–{median.high:.0f}); {int((times <= 500).sum())} of {seeds} "
-                   f"seeds within 500, {early} within 1000. The last suboptimal policy comes "
-                   f"later, in episode {settled:.0f} in the median.", settled=settled,
-                   median=median.median, interval=[median.low, median.high], within_1000=early)
+                  f"Tenth reward after {median.median:.0f} episodes in the median (95% interval "
+                  f"{median.low:.0f}–{median.high:.0f}); {int((times <= 500).sum())} of {seeds} "
+                  f"seeds within 500, {early} within 1000. The last suboptimal policy comes "
+                  f"later, in episode {settled:.0f} in the median.", settled=settled,
+                  median=median.median, interval=[median.low, median.high], within_1000=early)
 
 
-@claim("6.1.dithering", "Section 6.1", paper="at least 10^15 episodes", kind="exact",
-       verdict=HOLDS)
+@claim("6.1.dithering", "Section 6.1", "at least 10^15 episodes", "exact", HOLDS)
 def _():
     """No agent that dithers reaches the end of the 50-chain in fewer than 10^15 episodes."""
     wait = 1 / arrival_probability(50)
     return unless(wait < 1e15, f"Expected wait for the first reward: {wait:.3g} episodes. "
-                   f"2^49 alone is {2**49:.3g}; the slips supply the rest.", wait=wait)
+                  f"2^49 alone is {2**49:.3g}; the slips supply the rest.", wait=wait)
 
 
-@claim("6.1.any-dithering", "Section 6.1, footnote 3", paper="any ε or η is equivalent",
-       kind="experiment", verdict=HOLDS)
+@claim("6.1.any-dithering", "Section 6.1, footnote 3", "any ε or η is equivalent", "experiment",
+       HOLDS)
 def _():
     """Before the first reward, it makes no difference how an agent dithers."""
     waits = store.load(EXPERIMENTS["example1"]).pivot(index=["N", "seed"], columns="agent",
                                                   values="unrewarded")
     different = int((waits["epsilon-greedy"] != waits["boltzmann"]).sum())
     return unless(different > 0, f"Until the first reward they are one agent: with the same draws "
-                   f"ε-greedy and Boltzmann waited equally long in all {len(waits)} pairs of runs. "
-                   f"After it they differ.", pairs=len(waits), different=different)
+                  f"ε-greedy and Boltzmann waited equally long in all {len(waits)} pairs of runs. "
+                  f"After it they differ.", pairs=len(waits), different=different)
 
 
-@claim("6.1.keeps", "Section 6.1", paper="maintains the optimal policy once it discovers the "
-       "reward", kind="experiment", verdict=PARTLY)
+@claim("6.1.keeps", "Section 6.1", "maintains the optimal policy once it discovers the reward",
+       "experiment", PARTLY)
 def _():
     """From its first reward on, RLSVI plays the optimal policy in all but a few episodes."""
     long, short = store.load(EXPERIMENTS["fig2b"]), store.load(EXPERIMENTS["fig2a"])
@@ -73,19 +71,19 @@ def _():
         {"lapses": last.lapses.tolist(), "last": last.last_suboptimal.tolist(), "share": share})
 
 
-@claim("6.1.numbers", "Section 6.1 and footnote 4", paper="2^99 > 10^28, H²SA > 10^6; "
-       "2^49 > 10^14, H²SA > 10^5", kind="exact", verdict=HOLDS)
+@claim("6.1.numbers", "Section 6.1 and footnote 4",
+       "2^99 > 10^28, H²SA > 10^6; 2^49 > 10^14, H²SA > 10^5", "exact", HOLDS)
 def _():
     """The dithering and tabular bounds at N = 100 and N = 50 have the magnitudes stated."""
     size = {N: (2 ** (N - 1), (N - 1) ** 2 * N * 2) for N in (50, 100)}
     wrong = not (size[100][0] > 10**28 and size[100][1] > 10**6 and size[50][0] > 10**14
                  and size[50][1] > 10**5)
     return unless(wrong, f"N = 100: {size[100][0]:.2g} and {size[100][1]:.3g}; N = 50: "
-                   f"{size[50][0]:.2g} and {size[50][1]:.3g}.", sizes=size)
+                  f"{size[50][0]:.2g} and {size[50][1]:.3g}.", sizes=size)
 
 
-@claim("6.1.beats-bounds", "Section 6.1, figure 3", paper="below 2^{N−1} and H²SA/10",
-       kind="experiment", verdict=HOLDS)
+@claim("6.1.beats-bounds", "Section 6.1, figure 3", "below 2^{N−1} and H²SA/10", "experiment",
+       HOLDS)
 def _():
     """RLSVI with ten features learns faster than the dithering and the tabular bounds."""
     cells = medians(store.load(EXPERIMENTS["fig3"]), "N")
@@ -93,16 +91,15 @@ def _():
     tabular = (N - 1) ** 2 * N * 2 / 10
     beaten = (cells["high"] < tabular) & (cells["high"] < 2.0 ** (N - 1))
     from_N = int(min(n for n in N if beaten[N >= n].all())) if beaten.iloc[-1] else None
-    return Evidence(
-        FAILS if from_N is None else HOLDS if from_N == N.min() else PARTLY,
-        f"Median and its interval lie below both for every chain tried from N = {from_N} to "
-        f"{N.max()}: at N = 100 the median is {cells['median'][100]:.0f}, H²SA/10 is "
-        f"{tabular[N == 100][0]:.3g}.",
-        {"from_N": from_N, "median_100": cells["median"][100]})
+    return Evidence(FAILS if from_N is None else HOLDS if from_N == N.min() else PARTLY,
+                    "Median and its interval lie below both for every chain tried from N = "
+                    f"{from_N} to {N.max()}: at N = 100 the median is {cells['median'][100]:.0f}, "
+                    f"H²SA/10 is {tabular[N == 100][0]:.3g}.",
+                    {"from_N": from_N, "median_100": cells["median"][100]})
 
 
-@claim("6.1.features", "Section 6.1, figure 4", paper="graceful, and flattening towards K = 100",
-       kind="experiment", verdict=HOLDS)
+@claim("6.1.features", "Section 6.1, figure 4", "graceful, and flattening towards K = 100",
+       "experiment", HOLDS)
 def _():
     """Learning time grows gracefully with the number of features, and less and less as K
     approaches the dimension 100."""
@@ -111,14 +108,14 @@ def _():
     early = (cells[20] - cells[2]) / 18
     late = (cells[100] - cells[50]) / 50
     return unless(not (late < early / 2 and np.isfinite(cells).all()),
-                   f"Medians: {cells[2]:.0f} (K = 2), {cells[20]:.0f} (20), {cells[50]:.0f} (50), "
-                   f"{cells[100]:.0f} (100), {cells[150]:.0f} (150). Each further feature costs "
-                   f"{early:.3g} episodes up to K = 20 and {late:.3g} between 50 and 100.",
-                   medians=cells.to_dict(), early=early, late=late)
+                  f"Medians: {cells[2]:.0f} (K = 2), {cells[20]:.0f} (20), {cells[50]:.0f} (50), "
+                  f"{cells[100]:.0f} (100), {cells[150]:.0f} (150). Each further feature costs "
+                  f"{early:.3g} episodes up to K = 20 and {late:.3g} between 50 and 100.",
+                  medians=cells.to_dict(), early=early, late=late)
 
 
-@claim("6.1.polynomial", "Section 6.1, figure 5", paper="consistent with polynomial learning",
-       kind="experiment", verdict=HOLDS)
+@claim("6.1.polynomial", "Section 6.1, figure 5", "consistent with polynomial learning",
+       "experiment", HOLDS)
 def _():
     """Learning time is consistent with a polynomial in N and in K."""
     found, numbers, wrong = [], {}, False
@@ -130,7 +127,7 @@ def _():
                      f"exponential worse by {laws['exponential']:.0f} in AIC")
         numbers[axis] = {"exponent": power._asdict(), "aic": laws.to_dict()}
     return unless(wrong, f"Fitted over the range tried: {'; '.join(found)}. A finite range cannot "
-                   f"tell what happens beyond it.", **numbers)
+                  f"tell what happens beyond it.", **numbers)
 
 
 def success_rate(noise: str) -> tuple[np.ndarray, np.ndarray]:
@@ -146,8 +143,7 @@ def falls_below(noise: str, level: float) -> float:
     return float(rho[np.argmax(rate < level)]) if (rate < level).any() else 1.0
 
 
-@claim("6.1.rho", "Section 6.1, figure 6", paper="stable for 0 < ρ < ρ*", kind="experiment",
-       verdict=PARTLY)
+@claim("6.1.rho", "Section 6.1, figure 6", "stable for 0 < ρ < ρ*", "experiment", PARTLY)
 def _():
     """With a slightly wrong basis RLSVI still learns: there is a region 0 < ρ < ρ* where learning
     is stable."""
@@ -167,35 +163,32 @@ def _():
         {"stable": stable, "half": half, "start": start, "edge": edge})
 
 
-@claim("6.1.rho-large", "Section 6.1, figure 6", paper="not effective for large ρ",
-       kind="experiment", verdict=HOLDS)
+@claim("6.1.rho-large", "Section 6.1, figure 6", "not effective for large ρ", "experiment", HOLDS)
 def _():
     """With an extremely wrong basis RLSVI does not learn."""
     rates = {noise: float(success_rate(noise)[1][-1]) for noise in ("deviation", "variance")}
     return unless(max(rates.values()) > 0.25, f"Share of runs that learned for ρ from 0.9 to 1: "
-                   f"{rates['deviation']:.2g} (deviation), {rates['variance']:.2g} (variance).",
-                   **rates)
+                  f"{rates['deviation']:.2g} (deviation), {rates['variance']:.2g} (variance).",
+                  **rates)
 
 
-@claim("6.1.binary", "Section 6.1, footnote 5", paper="Q* ∈ {0, 1}", kind="exact", verdict=FAILS)
+@claim("6.1.binary", "Section 6.1, footnote 5", "Q* ∈ {0, 1}", "exact", FAILS)
 def _():
     """On the chain Q* takes only the values 0 and 1."""
     Q = chain(20).Q
     between = float(((Q > 0.01) & (Q < 0.99)).mean())
-    return Evidence(FAILS if between > 0 else HOLDS,
-                    f"Slips put {100 * between:.0f}% of the entries (N = 20) strictly between, "
-                    f"more than 0.01 from either end. As a remark on scale it stands: Q* lies in "
-                    f"[0, 1].", {"between": between})
+    return Evidence(FAILS if between > 0 else HOLDS, f"Slips put {100 * between:.0f}% of the "
+                    "entries (N = 20) strictly between, more than 0.01 from either end. As a "
+                    "remark on scale it stands: Q* lies in [0, 1].", {"between": between})
 
 
-@claim("6.1.ucrl", "Section 6.1", paper="10^10 suboptimal episodes", kind="none", verdict=OPEN)
+@claim("6.1.ucrl", "Section 6.1", "10^10 suboptimal episodes", "none", OPEN)
 def _():
     """The best known bound for UCRL starts to say something after 10^10 suboptimal episodes."""
     return Evidence(OPEN, "Rests on the constants of another paper's appendix.", {})
 
 
-@claim("6.1.figure-number", "Section 6.1", paper="Figure 1 shows …", kind="reading",
-       verdict=MISPRINT)
+@claim("6.1.figure-number", "Section 6.1", "Figure 1 shows …", "reading", MISPRINT)
 def _():
     """The learning curves of RLSVI on the 50-chain are in Figure 1."""
     return Evidence(MISPRINT, "Figure 1 is the drawing of the chain; Figure 2 is meant.", {})
@@ -203,16 +196,16 @@ def _():
 
 # --------------------------------------------------------------------------- appendix B
 
-@claim("B.quantifiers", "Appendix B, Conjecture 1", paper="for all M … there exists poly",
-       kind="reading", verdict=MISPRINT)
+@claim("B.quantifiers", "Appendix B, Conjecture 1", "for all M … there exists poly", "reading",
+       MISPRINT)
 def _():
     """For every MDP and basis there is a polynomial that bounds the regret."""
     return Evidence(MISPRINT, "In this order the polynomial may depend on the MDP, and the "
                     "conjecture says little. One polynomial for all MDPs is meant.", {})
 
 
-@claim("B.consistent", "Appendix B", paper="empirical results consistent with the conjecture",
-       kind="exact", verdict=PARTLY)
+@claim("B.consistent", "Appendix B", "empirical results consistent with the conjecture", "exact",
+       PARTLY)
 def _():
     """The chain experiments are consistent with Conjecture 1."""
     mdp, K, lam, sigma = chain(50), 10, 1.0, 0.1
@@ -224,15 +217,15 @@ def _():
         total, rank = total + float(theta @ theta), min(rank, int(r))
     bounded, outside = total <= K * mdp.H / lam, mdp.terminal.max() > sigma
     return unless(not (bounded and rank == K and outside),
-                   f"Learning looks polynomial, but the experiments are not an instance: weights "
-                   f"are unique and small (Σ‖θ‖² = {total:.2g} ≤ KH/λ = {K * mdp.H / lam:g}), yet "
-                   f"the reward 1 lies outside [−σ, σ] with σ = {sigma:g}.", PARTLY,
-                   squared_norm=total, bound=K * mdp.H / lam, rank=rank)
+                  f"Learning looks polynomial, but the experiments are not an instance: weights "
+                  f"are unique and small (Σ‖θ‖² = {total:.2g} ≤ KH/λ = {K * mdp.H / lam:g}), yet "
+                  f"the reward 1 lies outside [−σ, σ] with σ = {sigma:g}.", PARTLY,
+                  squared_norm=total, bound=K * mdp.H / lam, rank=rank)
 
 
 # --------------------------------------------------------------------------- appendix C
 
-@claim("C.rescaling", "Appendix C", paper="exactly replicated", kind="exact", verdict=HOLDS)
+@claim("C.rescaling", "Appendix C", "exactly replicated", "exact", HOLDS)
 def _():
     """Rescaling the features is undone exactly by rescaling the parameters."""
     mdp = chain(30)
@@ -241,12 +234,11 @@ def _():
                       for c in (1.0, 0.125, 64.0))
     same = all(np.array_equal(plain, other) for other in scaled)
     return unless(not same or plain.sum() < 10, f"Features times c and λ times c² (σ unchanged): "
-                   f"identical rewards in 500 episodes for c = 1/8 and 64 ({int(plain.sum())} "
-                   f"rewards).", identical=same)
+                  f"identical rewards in 500 episodes for c = 1/8 and 64 ({int(plain.sum())} "
+                  f"rewards).", identical=same)
 
 
-@claim("C.similar-scale", "Appendix C", paper="on a similar scale to Q*", kind="exact",
-       verdict=FAILS)
+@claim("C.similar-scale", "Appendix C", "on a similar scale to Q*", "exact", FAILS)
 def _():
     """Scaling columns to norm HSA puts the features on a similar scale to Q*."""
     mdp = chain(50)
@@ -285,51 +277,45 @@ def _stability(name: str, parameter: str, symbol: str, reference: float) -> Evid
     low, high = _stable_range(regret, learned, reference)
     orders = np.log10(high / low)
     return unless(orders < 2, f"Regret after 10 000 episodes stays within twice that at {symbol} "
-                   f"= {reference:g}, and 90% of runs learn, for {symbol} from {low:.0e} to "
-                   f"{high:.0e}: {orders:.0f} orders of magnitude.", regret=regret.to_dict(),
-                   learned=learned.to_dict())
+                  f"= {reference:g}, and 90% of runs learn, for {symbol} from {low:.0e} to "
+                  f"{high:.0e}: {orders:.0f} orders of magnitude.", regret=regret.to_dict(),
+                  learned=learned.to_dict())
 
 
-@claim("C.lambda", "Appendix C, figure 10", paper="remarkably stable", kind="experiment",
-       verdict=HOLDS)
+@claim("C.lambda", "Appendix C, figure 10", "remarkably stable", "experiment", HOLDS)
 def _():
     """With σ = 0.1, learning is stable for λ over several orders of magnitude."""
     return _stability("fig10", "lam", "λ", 1.0)
 
 
-@claim("C.sigma", "Appendix C, figure 11", paper="remarkably stable", kind="experiment",
-       verdict=HOLDS)
+@claim("C.sigma", "Appendix C, figure 11", "remarkably stable", "experiment", HOLDS)
 def _():
     """With λ = 100, learning is stable for σ over several orders of magnitude."""
     return _stability("fig11", "sigma", "σ", 0.1)
 
 
-@claim("C.large-sigma", "Appendix C", paper="slower learning", kind="experiment", verdict=HOLDS)
+@claim("C.large-sigma", "Appendix C", "slower learning", "experiment", HOLDS)
 def _():
     """A large σ makes learning slower."""
     regret, _ = _robust("fig11", "sigma")
     return unless(not regret[10.0] > regret[1.0] > regret[0.1],
-                   f"Median regret after 10 000 episodes: {regret[0.1]:.0f} at σ = 0.1, "
-                   f"{regret[1.0]:.0f} at 1, {regret[10.0]:.0f} at 10.", regret=regret.to_dict())
+                  f"Median regret after 10 000 episodes: {regret[0.1]:.0f} at σ = 0.1, "
+                  f"{regret[1.0]:.0f} at 1, {regret[10.0]:.0f} at 10.", regret=regret.to_dict())
 
 
-@claim("C.small-sigma", "Appendix C", paper="too small a σ may explore too little",
-       kind="experiment", verdict=OPEN)
+@claim("C.small-sigma", "Appendix C", "too small a σ may explore too little", "experiment", OPEN)
 def _():
     """In a stochastic domain too small a σ makes the posterior concentrate too fast and
     exploration fail."""
     regret, learned = _robust("fig11", "sigma")
     hurt = regret[1e-5] > 2 * regret[0.1] or learned[1e-5] < 0.9
-    return Evidence(HOLDS if hurt else OPEN,
-                    f"The paper names no domain. On this chain it does not happen: at "
-                    f"σ = 1e-05 the median regret is {regret[1e-5]:.0f} "
-                    f"against {regret[0.1]:.0f} at 0.1, and {100 * learned[1e-5]:.0f}% of runs "
-                    f"learn.",
+    return Evidence(HOLDS if hurt else OPEN, "The paper names no domain. On this chain it does not "
+                    f"happen: at σ = 1e-05 the median regret is {regret[1e-5]:.0f} against "
+                    f"{regret[0.1]:.0f} at 0.1, and {100 * learned[1e-5]:.0f}% of runs learn.",
                     {"regret": regret.to_dict()})
 
 
-@claim("C.plateau", "Appendix C, figure 12", paper="linear in K, flat once K ≥ SA",
-       kind="experiment", verdict=HOLDS)
+@claim("C.plateau", "Appendix C, figure 12", "linear in K, flat once K ≥ SA", "experiment", HOLDS)
 def _():
     """Learning time rises with K at first and is level once K reaches SA."""
     cells = medians(store.load(EXPERIMENTS["fig4"]), "K")
@@ -338,13 +324,12 @@ def _():
     from_K = min((int(K) for K in times.index if near[times.index >= K].all()), default=None)
     rising = cells["low"][20] > cells["high"][2]
     return unless(from_K is None or from_K > 100 or not rising,
-                   f"N = 50: from {times[2]:.0f} at K = 2 to {times[20]:.0f} at 20; from K = "
-                   f"{from_K} on, well before SA = 100, all medians (to K = 150) lie within 25% of "
-                   f"the one at 100, {level:.0f}.", flat_from=from_K, level=level)
+                  f"N = 50: from {times[2]:.0f} at K = 2 to {times[20]:.0f} at 20; from K = "
+                  f"{from_K} on, well before SA = 100, all medians (to K = 150) lie within 25% of "
+                  f"the one at 100, {level:.0f}.", flat_from=from_K, level=level)
 
 
-@claim("C.quadratic", "Appendix C, figure 13", paper="fits the data pretty well",
-       kind="experiment", verdict=HOLDS)
+@claim("C.quadratic", "Appendix C, figure 13", "fits the data pretty well", "experiment", HOLDS)
 def _():
     """For each K, learning time is well described by a quadratic in N."""
     table, misses, better = store.load(EXPERIMENTS["fig13"]), [], []
@@ -357,6 +342,6 @@ def _():
             if laws["linear"] - laws["quadratic"] > 10:
                 better.append(int(K))
     return unless(max(misses) > 0.25, f"Typical miss of the fitted medians: at most "
-                   f"{100 * max(misses):.0f}% for any K. The curvature is clear (AIC by 10) for "
-                   f"{len(better)} of {len(misses)} values of K; elsewhere a line does as well.",
-                   misses=misses, curved=better)
+                  f"{100 * max(misses):.0f}% for any K. The curvature is clear (AIC by 10) for "
+                  f"{len(better)} of {len(misses)} values of K; elsewhere a line does as well.",
+                  misses=misses, curved=better)

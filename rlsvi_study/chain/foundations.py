@@ -28,31 +28,25 @@ def _policies(mdp: FiniteMDP):
         yield np.array(actions).reshape(mdp.H, mdp.S)
 
 
-def uniform_policy(mdp: FiniteMDP) -> np.ndarray:
-    return np.full((mdp.H, mdp.S, mdp.A), 1 / mdp.A)
-
-
 def _p_star(N: int) -> float:
     return (1 - 1 / N) ** (N - 1)
 
 
 # --------------------------------------------------------------------------- section 1
 
-@claim("1.exponential", "Section 1", paper="exponential in the worst case", kind="exact",
-       verdict=PARTLY)
+@claim("1.exponential", "Section 1", "exponential in the worst case", "exact", PARTLY)
 def _():
     """Earlier algorithms that generalize through a linear value function can need a learning time
     exponential in the planning horizon."""
     waits = {N: 1 / arrival_probability(N) for N in (10, 20, 30, 40, 50)}
     growth = (waits[50] / waits[10]) ** (1 / 40)
-    return unless(
-        not 1.99 < growth < 2.02,
-        f"Shown for LSVI with ε-greedy or Boltzmann exploration on the chain: the expected wait "
-        f"for the first reward grows {growth:.3g}-fold with each further state. Other "
-        f"algorithms are not examined.", PARTLY, growth=growth)
+    return unless(not 1.99 < growth < 2.02, "Shown for LSVI with ε-greedy or Boltzmann exploration "
+                  f"on the chain: the expected wait for the first reward grows {growth:.3g}-fold "
+                  "with each further state. Other algorithms are not examined.", PARTLY,
+                  growth=growth)
 
 
-@claim("1.gains", "Section 1", paper="dramatic efficiency gains", kind="experiment", verdict=HOLDS)
+@claim("1.gains", "Section 1", "dramatic efficiency gains", "experiment", HOLDS)
 def _():
     """With identical features, RLSVI is dramatically more efficient than LSVI with dithering."""
     table = store.load(EXPERIMENTS["fig2a"])
@@ -67,8 +61,7 @@ def _():
         learned=learned, seeds=seeds, median=median.median, interval=[median.low, median.high])
 
 
-@claim("1.lower-bound", "Section 1", paper="Õ(√(H³SAT)) is optimal up to logarithms", kind="none",
-       verdict=OPEN)
+@claim("1.lower-bound", "Section 1", "Õ(√(H³SAT)) is optimal up to logarithms", "none", OPEN)
 def _():
     """The regret bound of Theorem 1 matches the worst-case lower bound up to logarithms."""
     return Evidence(OPEN, "A statement about all algorithms, not one a computation can settle. The "
@@ -76,7 +69,7 @@ def _():
                     "transitions, a factor √H below.", {})
 
 
-@claim("1.first", "Section 1", paper="first of its kind", kind="none", verdict=OPEN)
+@claim("1.first", "Section 1", "first of its kind", "none", OPEN)
 def _():
     """RLSVI is the first algorithm that is provably efficient without generalization and
     demonstrably efficient with it."""
@@ -85,7 +78,7 @@ def _():
 
 # --------------------------------------------------------------------------- section 2
 
-@claim("2.optimal-iff-greedy", "Section 2", paper="iff", kind="exact", verdict=HOLDS)
+@claim("2.optimal-iff-greedy", "Section 2", "iff", "exact", HOLDS)
 def _():
     """A policy is optimal in every state and period exactly if it is greedy for Q*."""
     rng, policies, wrong = np.random.default_rng(0), 0, 0
@@ -96,10 +89,10 @@ def _():
             greedy = np.take_along_axis(mdp.optimal_actions, policy[..., None], 2).all()
             policies, wrong = policies + 1, wrong + (optimal != greedy)
     return unless(wrong > 0, f"All {policies} deterministic policies of 20 random MDPs: "
-                   f"{wrong} exceptions.", policies=policies, exceptions=wrong)
+                  f"{wrong} exceptions.", policies=policies, exceptions=wrong)
 
 
-@claim("2.regret", "Section 2", paper="E[V* − Σr]", kind="Monte Carlo", verdict=HOLDS)
+@claim("2.regret", "Section 2", "E[V* − Σr]", "Monte Carlo", HOLDS)
 def _():
     """Realised reward and exact policy evaluation give the same expected regret."""
     rng = np.random.default_rng(1)
@@ -109,11 +102,11 @@ def _():
     exact, error = mdp.regret(policy), realised.std() / np.sqrt(episodes)
     z = abs(realised.mean() - exact) / error
     return unless(z > 4.5, f"Exact {exact:.3g}, realised {realised.mean():.3g} ± {error:.1g} over "
-                   f"{episodes} episodes (fails by chance 7 times in a million).",
-                   exact=exact, realised=float(realised.mean()), standard_errors=float(z))
+                  f"{episodes} episodes (fails by chance 7 times in a million).",
+                  exact=exact, realised=float(realised.mean()), standard_errors=float(z))
 
 
-@claim("2.coherent", "Section 2", paper="Q* in the span of Φ", kind="exact", verdict=HOLDS)
+@claim("2.coherent", "Section 2", "Q* in the span of Φ", "exact", HOLDS)
 def _():
     """The random basis of the experiments is coherent (Q* lies in its span) and the noisy one is
     not."""
@@ -131,26 +124,24 @@ def _():
     inside = max(residual(features.coherent(mdp.Q, 10, 0, reading=r))
                  for r in ("stacked", "per_period"))
     outside = residual(features.agnostic(mdp.Q, 10, 0.1, 0))
-    return unless(inside > 1e-9 or outside < 0.01,
-                   f"Relative distance from Q* to the span, worst period: below 1e-9 for both "
-                   f"readings of the coherent basis, {outside:.2g} for the agnostic one.",
-                   coherent=inside, agnostic=outside)
+    return unless(inside > 1e-9 or outside < 0.01, "Relative distance from Q* to the span, worst "
+                  f"period: below 1e-9 for both readings of the coherent basis, {outside:.2g} for "
+                  "the agnostic one.", coherent=inside, agnostic=outside)
 
 
 # --------------------------------------------------------------------------- section 3
 
-@claim("3.value", "Section 3", paper="p* = (1 − 1/N)^{N−1}", kind="exact", verdict=HOLDS)
+@claim("3.value", "Section 3", "p* = (1 − 1/N)^{N−1}", "exact", HOLDS)
 def _():
     """On the chain, always going right is optimal and earns p* an episode."""
     error = max(abs(chain(N).value / _p_star(N) - 1) for N in range(2, 101))
     right = all(chain(N).optimal_actions[np.arange(N - 1), np.arange(N - 1), RIGHT].all()
                 for N in range(2, 30))
     return unless(error > 1e-12 or not right, "Dynamic programming agrees to rounding for N = 2 "
-                   "to 100.", largest_relative_error=error)
+                  "to 100.", largest_relative_error=error)
 
 
-@claim("3.others", "Section 3", paper="all other policies give no reward", kind="exact",
-       verdict=PARTLY)
+@claim("3.others", "Section 3", "all other policies give no reward", "exact", PARTLY)
 def _():
     """Every other policy earns nothing."""
     mdp = chain(4)
@@ -159,12 +150,12 @@ def _():
     wrong = sum(abs(v - (_p_star(4) if on_path else 0)) > 1e-12 for v, on_path in values)
     earning = sum(on_path for _, on_path in values)
     return unless(wrong > 0, f"True of policies that turn left on the path 1, 2, …, N. Off the "
-                   f"path actions do not matter: {earning} of the {len(values)} policies for N = 4 "
-                   f"earn p*, the rest exactly 0.", PARTLY, earning=earning, policies=len(values))
+                  f"path actions do not matter: {earning} of the {len(values)} policies for N = 4 "
+                  f"earn p*, the rest exactly 0.", PARTLY, earning=earning, policies=len(values))
 
 
-@claim("3.zero-weights", "Section 3, Example 1", paper="θ = 0 and uniform actions for l < l*",
-       kind="exact", verdict=HOLDS)
+@claim("3.zero-weights", "Section 3, Example 1", "θ = 0 and uniform actions for l < l*", "exact",
+       HOLDS)
 def _():
     """Before the first reward, LSVI's weights are zero and dithering agents act uniformly."""
     mdp, episodes = chain(8), 0
@@ -184,17 +175,16 @@ def _():
                     {"episodes": episodes})
 
 
-@claim("3.probability", "Section 3, Example 1", paper="p* 2^{−(S−1)}", kind="exact", verdict=HOLDS)
+@claim("3.probability", "Section 3, Example 1", "p* 2^{−(S−1)}", "exact", HOLDS)
 def _():
     """A uniformly random episode reaches the last state with probability p* 2^{−H}."""
     error = max(abs(arrival_probability(N) / (_p_star(N) * 2.0 ** (1 - N)) - 1)
                 for N in range(2, 61))
     return unless(error > 1e-12, "Dynamic programming agrees to rounding for N = 2 to 60.",
-                   largest_relative_error=error)
+                  largest_relative_error=error)
 
 
-@claim("3.wait", "Section 3, Example 1", paper="E[l*] ≥ 2^{S−1} − 1", kind="experiment",
-       verdict=HOLDS)
+@claim("3.wait", "Section 3, Example 1", "E[l*] ≥ 2^{S−1} − 1", "experiment", HOLDS)
 def _():
     """The expected number of episodes before the first reward is at least 2^{S−1} − 1."""
     table = store.load(EXPERIMENTS["example1"])
@@ -205,27 +195,26 @@ def _():
         worst, cells = max(worst, abs(z)), cells + 1
     exact = 1 / arrival_probability(14) - 1
     return unless(worst > 4.5 or exact < 2**13 - 1 or table.censored.any(),
-                   f"E[l*] = 2^(S−1)/p* − 1 exactly: {exact:.3g} for S = 14, where the bound says "
-                   f"{2**13 - 1}. Simulated means lie within {worst:.2g} standard errors for "
-                   f"all {cells} lengths.", exact_14=exact, bound_14=2**13 - 1, worst_z=worst)
+                  f"E[l*] = 2^(S−1)/p* − 1 exactly: {exact:.3g} for S = 14, where the bound says "
+                  f"{2**13 - 1}. Simulated means lie within {worst:.2g} standard errors for "
+                  f"all {cells} lengths.", exact_14=exact, bound_14=2**13 - 1, worst_z=worst)
 
 
-@claim("3.regret", "Section 3, Example 1", paper="lim inf Regret ≥ 2^{S−1} − 1", kind="exact",
-       verdict=HOLDS)
+@claim("3.regret", "Section 3, Example 1", "lim inf Regret ≥ 2^{S−1} − 1", "exact", HOLDS)
 def _():
     """The regret of a dithering agent is in the long run at least 2^{S−1} − 1."""
     error = 0.0
     for N in range(2, 61):
         mdp, q = chain(N), arrival_probability(N)
         # Uniform play costs p* − q an episode and lasts 1/q episodes in the mean.
-        error = max(error, abs(mdp.regret(uniform_policy(mdp)) / q / (2.0 ** (N - 1) - 1) - 1))
+        uniform = np.full((mdp.H, mdp.S, mdp.A), 0.5)
+        error = max(error, abs(mdp.regret(uniform) / q / (2.0 ** (N - 1) - 1) - 1))
     return unless(error > 1e-9, "The search, its rewarded last episode included, costs "
-                   "2^(S−1) − 1 exactly (N = 2 to 60): for it the paper's bound is an equality.",
-                   largest_relative_error=error)
+                  "2^(S−1) − 1 exactly (N = 2 to 60): for it the paper's bound is an equality.",
+                  largest_relative_error=error)
 
 
-@claim("3.any-basis", "Section 3", paper="for any choice of basis function", kind="exact",
-       verdict=HOLDS)
+@claim("3.any-basis", "Section 3", "for any choice of basis function", "exact", HOLDS)
 def _():
     """The first reward comes at the same time whatever the basis and whichever way one dithers."""
     mdp, first = chain(8), {}
@@ -237,13 +226,12 @@ def _():
             reward = lsvi(Phi, rng=3, **dither).learn(mdp, 5000, 4).reward
             first[name, str(dither)] = int(np.argmax(reward > 0)) if reward.any() else None
     episode = set(first.values())
-    return unless(len(episode) != 1 or None in episode,
-                   f"Same random draws, N = 8: first reward in episode "
-                   f"{', '.join(map(str, episode))} for all {len(first)} pairs of basis "
-                   f"and dithering.", episodes=list(episode), pairs=len(first))
+    return unless(len(episode) != 1 or None in episode, "Same random draws, N = 8: first reward in "
+                  f"episode {', '.join(map(str, episode))} for all {len(first)} pairs of basis and "
+                  "dithering.", episodes=list(episode), pairs=len(first))
 
 
-@claim("3.policy-gradient", "Section 3", paper="a similar result holds", kind="none", verdict=OPEN)
+@claim("3.policy-gradient", "Section 3", "a similar result holds", "none", OPEN)
 def _():
     """Policy gradient algorithms suffer in the same way."""
     return Evidence(OPEN, "No algorithm is named. The argument carries over to any update that is "
@@ -252,8 +240,7 @@ def _():
 
 # --------------------------------------------------------------------------- section 4
 
-@claim("4.posterior", "Section 4, Algorithm 1", paper="θ̄ and Σ of line 3", kind="exact",
-       verdict=HOLDS)
+@claim("4.posterior", "Section 4, Algorithm 1", "θ̄ and Σ of line 3", "exact", HOLDS)
 def _():
     """Line 3 is the posterior of a linear model with prior N(0, I/λ) and noise variance σ²."""
     rng, error = np.random.default_rng(5), 0.0
@@ -269,24 +256,22 @@ def _():
         error = max(error, np.abs(ours.mean - gain @ y).max(),
                     np.abs(ours.covariance - (np.eye(K) - gain @ X) / lam).max())
     return unless(error > 1e-10, "Equal to conditioning the joint Gaussian of weights and data, "
-                   "in 50 random problems, to rounding.", largest_error=error)
+                  "in 50 random problems, to rounding.", largest_error=error)
 
 
-@claim("4.footnote", "Section 4, footnote 1", paper="hence θ̃ = 0 when l = 0", kind="reading",
-       verdict=FAILS)
+@claim("4.footnote", "Section 4, footnote 1", "hence θ̃ = 0 when l = 0", "reading", FAILS)
 def _():
     """That the first sample is zero follows from there being no data."""
     K, lam = 3, 4.0
     covariance = GaussianPosterior(K, lam).covariance
     is_prior = np.allclose(covariance, np.eye(K) / lam)
-    return Evidence(FAILS if is_prior else HOLDS,
-                    "With no rows, line 4 samples the prior N(0, I/λ). Zero is a convention added "
-                    "by the footnote; both are offered, zero is the default.",
-                    {"variance": covariance[0, 0], "lam": lam})
+    return Evidence(FAILS if is_prior else HOLDS, "With no rows, line 4 samples the prior N(0, "
+                    "I/λ). Zero is a convention added by the footnote; both are offered, zero is "
+                    "the default.", {"variance": covariance[0, 0], "lam": lam})
 
 
-@claim("4.approximate-posterior", "Section 4", paper="approximates a posterior over value "
-       "functions", kind="exact", verdict=PARTLY)
+@claim("4.approximate-posterior", "Section 4", "approximates a posterior over value functions",
+       "exact", PARTLY)
 def _():
     """RLSVI samples from an approximation to the posterior over value functions."""
     rng, n, lam, sigma = np.random.default_rng(6), 30, 2.0, 0.5
@@ -299,36 +284,30 @@ def _():
     agent.plan()
     error = np.abs(agent.theta[0] - exact.sample(7)).max()
     return unless(error > 1e-10, "For H = 1 and Gaussian rewards it is the posterior itself (the "
-                   "same draws give the same weights). For H > 1 later periods' samples enter as "
-                   "if they were data; section 5 bounds what that costs in the tabular case.",
-                   PARTLY, largest_error=error)
+                  "same draws give the same weights). For H > 1 later periods' samples enter as "
+                  "if they were data; section 5 bounds what that costs in the tabular case.",
+                  PARTLY, largest_error=error)
 
 
 # --------------------------------------------------------------------------- appendix A
 
-@claim("A.ridge", "Appendix A", paper="argmin ‖Aζ − b‖² + λ‖ζ‖²", kind="exact", verdict=HOLDS)
+@claim("A.ridge", "Appendix A", "argmin ‖Aζ − b‖² + λ‖ζ‖²", "exact", HOLDS)
 def _():
     """LSVI's weights minimise the penalised squared error of each period."""
     mdp = _random_mdp(np.random.default_rng(8), H=4, S=5, A=3)
     Phi, lam, worst = features.coherent(mdp.Q, 6, 9), 0.7, 0.0
-    agent = _with_data(mdp, Phi)
+    agent = lsvi(Phi, epsilon=1.0, rng=10, form=VerbatimAgent)
+    agent.learn(mdp, 40, 11)
     theta = algorithm_3(Phi, agent.data, lam)
     for h in range(mdp.H):
         A, b = regression_problem(Phi, agent.data, theta, h)
         gradient = A.T @ (A @ theta[h] - b) + lam * theta[h]
         worst = max(worst, np.abs(gradient).max() / np.abs(A.T @ b).max())
     return unless(worst > 1e-9, "The gradient vanishes to rounding in every period of a random "
-                   "MDP with 40 episodes of data.", largest_relative_gradient=worst)
+                  "MDP with 40 episodes of data.", largest_relative_gradient=worst)
 
 
-def _with_data(mdp, Phi):
-    agent = lsvi(Phi, epsilon=1.0, rng=10, form=VerbatimAgent)
-    agent.learn(mdp, 40, 11)
-    return agent
-
-
-@claim("A.dithering", "Appendix A", paper="ε and η set how far actions stray from greedy",
-       kind="exact", verdict=HOLDS)
+@claim("A.dithering", "Appendix A", "ε and η set how far actions stray from greedy", "exact", HOLDS)
 def _():
     """The parameters ε and η control how far the actions are from greedy."""
     q, p = np.array([0.3, 1.0, 0.1, 0.9]), np.empty(4)
@@ -342,20 +321,18 @@ def _():
     rising = np.all(np.diff(by_epsilon) > 0) and np.all(np.diff(by_eta) >= 0)
     ends = abs(by_epsilon[0]) < 1e-12 and abs(by_epsilon[-1] - 0.75) < 1e-12 and by_eta[0] < 1e-12
     return unless(not (rising and ends), f"The chance of a non-greedy action rises from 0 to "
-                   f"1 − 1/A in ε, and from 0 to {by_eta[-1]:.3g} as η goes from 0.001 to 1000.",
-                   at_eta_1000=by_eta[-1])
+                  f"1 − 1/A in ε, and from 0 to {by_eta[-1]:.3g} as η goes from 0.001 to 1000.",
+                  at_eta_1000=by_eta[-1])
 
 
-@claim("A.boltzmann", "Appendix A, Algorithm 4", paper="a ~ E[Q/η]", kind="reading",
-       verdict=MISPRINT)
+@claim("A.boltzmann", "Appendix A, Algorithm 4", "a ~ E[Q/η]", "reading", MISPRINT)
 def _():
     """Boltzmann exploration samples its action from E[(Φθ)(x, a)/η]."""
     return Evidence(MISPRINT, "An expectation is a number, not a law. Implemented as a ∝ exp(Q/η), "
                     "the usual Boltzmann law.", {})
 
 
-@claim("A.target", "Appendix A, Algorithm 3", paper="θ̃ in the target", kind="reading",
-       verdict=MISPRINT)
+@claim("A.target", "Appendix A, Algorithm 3", "θ̃ in the target", "reading", MISPRINT)
 def _():
     """LSVI's targets use a sampled θ̃."""
     return Evidence(MISPRINT, "Algorithm 3 computes no θ̃; its own θ of the next period is meant.",

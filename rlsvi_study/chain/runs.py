@@ -13,6 +13,7 @@ Where the paper prints a setting it is used; its five seeds are seeds 0–4. Whe
 a grid (chain lengths, numbers of features, λ, σ), the grid here is ours.
 """
 
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,36 +24,34 @@ from rlsvi_core.envs.chains import LEFT, RIGHT, chain
 from rlsvi_core.mdp import FiniteMDP, first_state, last_reward, step
 
 from ..experiment import Experiment, Scale, grid, streams
-from ..intervals import Median, median_interval
+from ..intervals import Median, median_interval, median_times
+
+Rows = list[dict[str, Any]]
 
 REWARDS_TO_LEARN = 10  # section 6.1: "episodes until 10 rewards" is the proxy for learning time
 PAPER_SEEDS = range(5)
+DITHER = {"epsilon-greedy": {"epsilon": 0.1}, "boltzmann": {"eta": 0.1}}
 
 
 def make_agent(agent: str, Phi, lam: float, sigma: float, rng) -> Agent:
-    match agent:
-        case "rlsvi":
-            return rlsvi(Phi, lam, sigma, rng=rng)
-        case "epsilon-greedy":
-            return lsvi(Phi, lam, epsilon=0.1, rng=rng)
-        case "boltzmann":
-            return lsvi(Phi, lam, eta=0.1, rng=rng)
-    raise ValueError(f"agent must be 'rlsvi', 'epsilon-greedy' or 'boltzmann'; it is {agent!r}.")
+    if agent == "rlsvi":
+        return rlsvi(Phi, lam, sigma, rng=rng)
+    return lsvi(Phi, lam, **DITHER[agent], rng=rng)
 
 
 # --------------------------------------------------------------------------- the kinds of run
 
-def first_arrival(agent: str, N: int, seed: int, lam: float, sigma: float, budget: int):
+def first_arrival(agent: str, N: int, seed: int, lam: float, sigma: float, budget: int) -> Rows:
     """Count the unrewarded episodes of a tabular agent before its first reward (the paper's l*)."""
     mdp = chain(N)
     _, env_rng, agent_rng = streams(seed)
     learner = make_agent(agent, features.tabular(mdp), lam, sigma, agent_rng)
-    (first,) = _episodes_of_rewards(mdp, learner, env_rng, budget, count=1)
+    (first,) = _rewarded_episodes(mdp, learner, env_rng, budget, count=1)
     return [{"unrewarded": min(first - 1, budget), "censored": first > budget}]
 
 
 def learning_curve(agent: str, seed: int, N: int, K: int, lam: float, sigma: float,
-                   episodes: int, every: int):
+                   episodes: int, every: int) -> Rows:
     """Regret along one run, a row every so many episodes. Memory does not grow with episodes.
 
     ``lapses`` are suboptimal episodes after the first reward; ``last_suboptimal`` is the latest
@@ -82,48 +81,10 @@ def learning_curve(agent: str, seed: int, N: int, K: int, lam: float, sigma: flo
     return rows
 
 
-def _episodes_of_rewards(mdp: FiniteMDP, learner: Agent, env_rng, budget: int, count: int):
-    """How many episodes the first ``count`` rewards took; budget + 1 for those that never came."""
-    found: list[int] = []
-    for start in range(0, budget, 128):
-        run = learner.learn(mdp, min(128, budget - start), env_rng)
-        found += (1 + start + np.flatnonzero(run.reward)).tolist()
-        if len(found) >= count:
-            break
-    return (found + [budget + 1] * count)[:count]
-
-
-def time_to_learn(seed: int, N: int, K: int, lam: float, sigma: float, budget: int):
-    """Episodes until the first and the tenth reward, coherent features."""
-    mdp = chain(N)
-    basis_rng, env_rng, agent_rng = streams(seed)
-    Phi = features.coherent(mdp.Q, K, basis_rng)
-    return [_learning_row(mdp, rlsvi(Phi, lam, sigma, rng=agent_rng), env_rng, budget)]
-
-
-def _learning_row(mdp, learner, env_rng, budget, opening: list[float] | None = None):
-    """Count from 1; ``opening`` holds the rewards of episodes already played."""
-    played = opening or []
-    waits = [1 + i for i, r in enumerate(played) if r > 0]
-    waits += [len(played) + wait for wait in _episodes_of_rewards(
-        mdp, learner, env_rng, budget - len(played), REWARDS_TO_LEARN)]
-    waits = waits[:REWARDS_TO_LEARN]
-    return {"first_reward": min(waits[0], budget), "tenth_reward": min(waits[-1], budget),
-            "censored": waits[-1] > budget}
-
-
-def agnostic_time_to_learn(seed: int, noise: str, rho: float, N: int, K: int, lam: float,
-                           sigma: float, budget: int):
-    """The same with noisy copies of Q* as features. Each ρ has draws of its own."""
-    mdp = chain(N)
-    basis_rng, env_rng, agent_rng = streams((seed, round(1000 * rho)))
-    Phi = features.agnostic(mdp.Q, K, rho, basis_rng, noise=noise)
-    return [_learning_row(mdp, rlsvi(Phi, lam, sigma, rng=agent_rng), env_rng, budget)]
-
-
-def reading_time_to_learn(seed: int, reading: str, norm: str, constant: str, opening: str,
-                          lam: float, N: int, K: int, sigma: float, budget: int):
-    """The same under one reading of the text.
+def time_to_learn(seed: int, N: int, K: int, lam: float, sigma: float, budget: int,
+                  reading: str = "stacked", norm: str = "HSA", constant: str = "rescaled",
+                  opening: str = "uniform") -> Rows:
+    """Episodes until the first and the tenth reward, coherent features, under one reading.
 
     ``norm`` of a column; ``constant``: whether the constant column is rescaled like the rest or
     left at 1; ``opening``: the first episode has θ̃ = 0 with ties broken uniformly (the default),
@@ -131,18 +92,26 @@ def reading_time_to_learn(seed: int, reading: str, norm: str, constant: str, ope
     """
     mdp = chain(N)
     basis_rng, env_rng, agent_rng = streams(seed)
-    size = {"HSA": mdp.Q.size, "SA": mdp.S * mdp.A, "√HSA": mdp.Q.size ** 0.5,
-            "√SA": (mdp.S * mdp.A) ** 0.5, "1": 1.0}[norm]
+    HSA, SA = mdp.Q.size, mdp.S * mdp.A
+    size = {"HSA": HSA, "SA": SA, "√HSA": HSA**0.5, "√SA": SA**0.5, "1": 1.0}[norm]
     Phi = features.coherent(mdp.Q, K, basis_rng, reading=reading, norm=size)
     if constant == "left at 1":
         Phi[..., 0] = 1.0
     learner = rlsvi(Phi, lam, sigma, rng=agent_rng,
                     first_episode="prior" if opening == "prior" else "zero")
-    if opening not in ("left", "right"):
-        return [_learning_row(mdp, learner, env_rng, budget)]
-    # All values are equal in the first episode and never again: play it by hand.
-    reward = _play_once(mdp, learner, LEFT if opening == "left" else RIGHT, env_rng)
-    return [_learning_row(mdp, learner, env_rng, budget, opening=[reward])]
+    # All values are equal in the first episode and never again: ties to one side are that episode.
+    tie = {"left": LEFT, "right": RIGHT}.get(opening)
+    played = [] if tie is None else [_play_once(mdp, learner, tie, env_rng)]
+    return [_learning_row(mdp, learner, env_rng, budget, played)]
+
+
+def agnostic_time_to_learn(seed: int, noise: str, rho: float, N: int, K: int, lam: float,
+                           sigma: float, budget: int) -> Rows:
+    """The same with noisy copies of Q* as features. Each ρ has draws of its own."""
+    mdp = chain(N)
+    basis_rng, env_rng, agent_rng = streams((seed, round(1000 * rho)))
+    Phi = features.agnostic(mdp.Q, K, rho, basis_rng, noise=noise)
+    return [_learning_row(mdp, rlsvi(Phi, lam, sigma, rng=agent_rng), env_rng, budget)]
 
 
 def _play_once(mdp: FiniteMDP, learner: Agent, action: int, env_rng) -> float:
@@ -154,6 +123,27 @@ def _play_once(mdp: FiniteMDP, learner: Agent, action: int, env_rng) -> float:
         learner.observe(h, s, action, r, s_next)
         s = s_next
     return r
+
+
+def _learning_row(mdp: FiniteMDP, learner: Agent, env_rng, budget: int,
+                  played=()) -> dict[str, Any]:
+    waits = _rewarded_episodes(mdp, learner, env_rng, budget, REWARDS_TO_LEARN, played)
+    return {"first_reward": min(waits[0], budget), "tenth_reward": min(waits[-1], budget),
+            "censored": waits[-1] > budget}
+
+
+def _rewarded_episodes(mdp: FiniteMDP, learner: Agent, env_rng, budget: int, count: int,
+                       played=()) -> list[int]:
+    """The first ``count`` episodes with a reward, from 1; budget + 1 for those that never came.
+
+    ``played`` are the rewards of episodes already over.
+    """
+    done, found = len(played), [1 + l for l, reward in enumerate(played) if reward]
+    while done < budget and len(found) < count:
+        run = learner.learn(mdp, min(128, budget - done), env_rng)
+        found += (1 + done + np.flatnonzero(run.reward)).tolist()
+        done += len(run.reward)
+    return (found + [budget + 1] * count)[:count]
 
 
 # --------------------------------------------------------------------------- summaries
@@ -169,102 +159,82 @@ def learning_time(table: pd.DataFrame, agent: str) -> Median:
 
 
 def medians(table: pd.DataFrame, by: str | list[str]) -> pd.DataFrame:
-    """Median learning time with its interval, runs and censored runs, for each cell."""
-    times = table.assign(time=table.tenth_reward.where(~table.censored, np.inf))
-    rows = {key: {**median_interval(cell.time)._asdict(), "mean5": cell[
-        cell.seed.isin(PAPER_SEEDS)].tenth_reward.mean(), "runs": len(cell),
-        "censored": int(cell.censored.sum())} for key, cell in times.groupby(by)}
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(by)
+    """Median learning time with its interval, runs, censored runs, and the paper's own statistic:
+    the mean of five seeds."""
+    few = table[table.seed.isin(PAPER_SEEDS)].groupby(by).tenth_reward.mean()
+    return median_times(table, by, "tenth_reward", "censored").assign(mean5=few)
 
 
-# --------------------------------------------------------------------------- the figures
+# --------------------------------------------------------------------------- the experiments
 
 _ARRIVAL = {"lam": 1.0, "sigma": 0.1, "budget": 1_000_000}
-_AGENTS = ("rlsvi", "epsilon-greedy", "boltzmann")
-
-EXAMPLE_1 = Experiment(
-    "example1", "Section 3, Example 1", "First rewarded episode against the length of the chain",
-    first_arrival, {
-        "quick": Scale(_ARRIVAL, grid(agent=_AGENTS, N=(2, 4, 6, 8)), range(10)),
-        "paper": Scale(_ARRIVAL, grid(agent=_AGENTS, N=(2, 4, 6, 8, 10, 12, 14)), range(100))})
-
+_AGENTS = ("rlsvi", *DITHER)
 _PAPER_CHAIN = {"N": 50, "K": 10, "sigma": 0.1}
-_FIGURE_2A = {**_PAPER_CHAIN, "lam": 1.0, "episodes": 2000, "every": 20}
-_FIGURE_2B = {**_PAPER_CHAIN, "lam": 1.0, "episodes": 1_000_000, "every": 5000}
 _PAIR = grid(agent=("rlsvi", "epsilon-greedy"))
-
-FIGURE_2A = Experiment(
-    "fig2a", "Section 6.1, figure 2(a)", "Regret on a 50-chain, first 2000 episodes",
-    learning_curve, {"quick": Scale(_FIGURE_2A, _PAIR, range(3)),
-                     "paper": Scale(_FIGURE_2A, _PAIR, range(50))}, length="episodes")
-
-FIGURE_2B = Experiment(
-    "fig2b", "Section 6.1, figure 2(b)", "Regret on a 50-chain, first million episodes",
-    learning_curve, {"quick": Scale(_FIGURE_2B | {"episodes": 20_000}, _PAIR[:1], range(2)),
-                     "paper": Scale(_FIGURE_2B, _PAIR, PAPER_SEEDS)}, length="episodes")
-
+_CURVE = {**_PAPER_CHAIN, "lam": 1.0, "episodes": 2000, "every": 20}
+_LONG = {**_PAPER_CHAIN, "lam": 1.0, "episodes": 1_000_000, "every": 5000}
 _TIMES = {"lam": 1.0, "sigma": 0.1, "budget": 20_000}
 _LENGTHS = (*range(10, 101, 10), 125, 150, 175, 200)
 _FEATURES = (2, 4, 6, 8, 10, 15, *range(20, 121, 10), 150)
-
-FIGURE_3 = Experiment(
-    "fig3", "Section 6.1, figure 3", "Learning time against the length of the chain, K = 10",
-    time_to_learn, {"quick": Scale(_TIMES | {"K": 10}, grid(N=(10, 20, 30)), range(4)),
-                    "paper": Scale(_TIMES | {"K": 10}, grid(N=_LENGTHS), range(50))})
-
-FIGURE_4 = Experiment(
-    "fig4", "Section 6.1, figure 4", "Learning time against the number of features, N = 50",
-    time_to_learn, {"quick": Scale(_TIMES | {"N": 50}, grid(K=(2, 10, 20)), range(4)),
-                    "paper": Scale(_TIMES | {"N": 50}, grid(K=_FEATURES), range(50))})
-
 _AGNOSTIC = {"N": 20, "K": 20, "lam": 1.0, "sigma": 0.1, "budget": 10_000}
-_READINGS_OF_RHO = ("deviation", "variance")
-
-FIGURE_6 = Experiment(
-    "fig6", "Section 6.1, figure 6", "Learning time against the error of the basis, N = K = 20",
-    agnostic_time_to_learn, {
-        "quick": Scale(_AGNOSTIC, grid(noise=_READINGS_OF_RHO, rho=(0.0, 0.05, 0.1)), range(1)),
-        "paper": Scale(_AGNOSTIC, grid(noise=_READINGS_OF_RHO,
-                                        rho=[i / 1000 for i in range(1001)]), range(1))},
-    along="rho")
-
+_NOISE = ("deviation", "variance")  # two readings of ρ
 _SWEEP = {"agent": "rlsvi", "N": 50, "K": 10, "episodes": 10_000, "every": 200}
-
-FIGURE_10 = Experiment(
-    "fig10", "Appendix C, figure 10", "Regret for λ over twelve orders of magnitude, σ = 0.1",
-    learning_curve, {
-        "quick": Scale(_SWEEP | {"sigma": 0.1}, grid(lam=(1.0, 1e6)), range(1)),
-        "paper": Scale(_SWEEP | {"sigma": 0.1}, grid(lam=[10.0**k for k in range(-6, 7)]),
-                       range(20))}, length="episodes")
-
-FIGURE_11 = Experiment(
-    "fig11", "Appendix C, figure 11", "Regret for σ over seven orders of magnitude, λ = 100",
-    learning_curve, {
-        "quick": Scale(_SWEEP | {"lam": 100.0}, grid(sigma=(0.1, 10.0)), range(1)),
-        "paper": Scale(_SWEEP | {"lam": 100.0}, grid(sigma=[10.0**k for k in range(-5, 3)]),
-                       range(20))}, length="episodes")
-
-FIGURE_13 = Experiment(
-    "fig13", "Appendix C, figures 12 and 13", "Learning time against both N and K",
-    time_to_learn, {
-        "quick": Scale(_TIMES, grid(K=(5, 10), N=(10, 20)), range(2)),
-        "paper": Scale(_TIMES, grid(K=(2, 5, 10, 20, 40), N=(10, 20, 30, 40, 60, 80, 100))
-                       + grid(K=(80,), N=(10, 20, 30, 40, 60)), range(20))})
-
-_BASIS = ([{"reading": "stacked", "norm": norm} for norm in ("HSA", "SA", "√HSA", "1")]
-          + [{"reading": "per_period", "norm": norm} for norm in ("HSA", "SA", "√SA", "1")])
+_BASIS = grid(reading=("stacked",), norm=("HSA", "SA", "√HSA", "1")) + grid(
+    reading=("per_period",), norm=("HSA", "SA", "√SA", "1"))
 _PLAIN = {"constant": "rescaled", "opening": "uniform"}
 _READINGS = (*({**basis, **_PLAIN, "lam": lam} for lam in (1.0, 100.0) for basis in _BASIS),
              *({**_BASIS[0], **_PLAIN, "lam": 1.0, **change} for change in (
                  {"constant": "left at 1"}, {"opening": "prior"}, {"opening": "left"},
                  {"opening": "right"})))
 
-READINGS = Experiment(
-    "readings", "Section 6.1 and appendix C", "What each reading of the text does to figure 2",
-    reading_time_to_learn, {
-        "quick": Scale({**_PAPER_CHAIN, "budget": 5000}, _READINGS[:1], range(3)),
-        "paper": Scale({**_PAPER_CHAIN, "budget": 5000}, _READINGS, range(50))})
-
-EXPERIMENTS = {e.name: e for e in (
-    EXAMPLE_1, FIGURE_2A, FIGURE_2B, FIGURE_3, FIGURE_4, FIGURE_6, FIGURE_10, FIGURE_11,
-       FIGURE_13, READINGS)}
+EXPERIMENTS: dict[str, Experiment] = {e.name: e for e in (
+    Experiment(
+        "example1", "Section 3, Example 1",
+        "First rewarded episode against the length of the chain", first_arrival, {
+            "quick": Scale(_ARRIVAL, grid(agent=_AGENTS, N=(2, 4, 6, 8)), range(10)),
+            "paper": Scale(_ARRIVAL, grid(agent=_AGENTS, N=range(2, 15, 2)), range(100))}),
+    Experiment(
+        "fig2a", "Section 6.1, figure 2(a)", "Regret on a 50-chain, first 2000 episodes",
+        learning_curve, {"quick": Scale(_CURVE, _PAIR, range(3)),
+                         "paper": Scale(_CURVE, _PAIR, range(50))}, length="episodes"),
+    Experiment(
+        "fig2b", "Section 6.1, figure 2(b)", "Regret on a 50-chain, first million episodes",
+        learning_curve, {"quick": Scale(_LONG | {"episodes": 20_000}, _PAIR[:1], range(2)),
+                         "paper": Scale(_LONG, _PAIR, PAPER_SEEDS)}, length="episodes"),
+    Experiment(
+        "fig3", "Section 6.1, figure 3", "Learning time against the length of the chain, K = 10",
+        time_to_learn, {"quick": Scale(_TIMES | {"K": 10}, grid(N=(10, 20, 30)), range(4)),
+                        "paper": Scale(_TIMES | {"K": 10}, grid(N=_LENGTHS), range(50))}),
+    Experiment(
+        "fig4", "Section 6.1, figure 4", "Learning time against the number of features, N = 50",
+        time_to_learn, {"quick": Scale(_TIMES | {"N": 50}, grid(K=(2, 10, 20)), range(4)),
+                        "paper": Scale(_TIMES | {"N": 50}, grid(K=_FEATURES), range(50))}),
+    Experiment(
+        "fig6", "Section 6.1, figure 6", "Learning time against the error of the basis, N = K = 20",
+        agnostic_time_to_learn, {
+            "quick": Scale(_AGNOSTIC, grid(noise=_NOISE, rho=(0.0, 0.05, 0.1)), range(1)),
+            "paper": Scale(_AGNOSTIC, grid(noise=_NOISE, rho=[i / 1000 for i in range(1001)]),
+                           range(1))}, along="rho"),
+    Experiment(
+        "fig10", "Appendix C, figure 10", "Regret for λ over twelve orders of magnitude, σ = 0.1",
+        learning_curve, {
+            "quick": Scale(_SWEEP | {"sigma": 0.1}, grid(lam=(1.0, 1e6)), range(1)),
+            "paper": Scale(_SWEEP | {"sigma": 0.1}, grid(lam=[10.0**k for k in range(-6, 7)]),
+                           range(20))}, length="episodes"),
+    Experiment(
+        "fig11", "Appendix C, figure 11", "Regret for σ over seven orders of magnitude, λ = 100",
+        learning_curve, {
+            "quick": Scale(_SWEEP | {"lam": 100.0}, grid(sigma=(0.1, 10.0)), range(1)),
+            "paper": Scale(_SWEEP | {"lam": 100.0}, grid(sigma=[10.0**k for k in range(-5, 3)]),
+                           range(20))}, length="episodes"),
+    Experiment(
+        "fig13", "Appendix C, figures 12 and 13", "Learning time against both N and K",
+        time_to_learn, {
+            "quick": Scale(_TIMES, grid(K=(5, 10), N=(10, 20)), range(2)),
+            "paper": Scale(_TIMES, grid(K=(2, 5, 10, 20, 40), N=(10, 20, 30, 40, 60, 80, 100))
+                           + grid(K=(80,), N=(10, 20, 30, 40, 60)), range(20))}),
+    Experiment(
+        "readings", "Section 6.1 and appendix C", "What each reading of the text does to figure 2",
+        time_to_learn, {
+            "quick": Scale({**_PAPER_CHAIN, "budget": 5000}, _READINGS[:1], range(3)),
+            "paper": Scale({**_PAPER_CHAIN, "budget": 5000}, _READINGS, range(50))}))}

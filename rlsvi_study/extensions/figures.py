@@ -1,72 +1,58 @@
 """The figures of appendix F and section 7: incremental, continual, bootstrapped."""
 
+from collections.abc import Callable, Sequence
+
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..style import COLOUR, LINE, canvas, styled
+from ..register import FAILS, HOLDS, MISPRINT, OPEN, PARTLY
+from ..style import BAND, BY_AGENT, COLOUR, LINE, MARK, RANGE, canvas, legend, styled, three
 from . import runs
 
-# (agent, prior) of the curves worth drawing, with colour, line and label.
-CURVES = {("batch", "kept"): (COLOUR["rlsvi"], "-", "batch"),
-          ("ν = 0", "kept"): ("#666666", ":", "ν = 0"),
-          ("ν = H/(l+H+1)", "kept"): ("#009E73", "-.", "ν = H/(l+H+1), prior kept"),
-          ("ν = 0.03", "forgotten"): ("#D55E00", "--", "ν = 0.03, prior forgotten"),
-          ("ν = 0.03", "kept"): ("#CC79A7", (0, (5, 1, 1, 1)), "ν = 0.03, prior kept")}
-LIVES = {"mended": (COLOUR["rlsvi"], "-", "o", "ρ = γ (mended)"),
-         "printed": ("#D55E00", "--", "s", "ρ = √(1−γ²) (printed)"),
-         "fresh": ("#E69F00", ":", "^", "ρ = 0 (fresh)"),
-         "greedy": ("#666666", "-.", "x", "greedy, ties at random")}
-SAMPLES = {"rlsvi": (COLOUR["rlsvi"], "-", "o", "RLSVI"),
-           "prior": ("#009E73", "-.", "D", "random prior alone"),
-           "bootstrap + prior": ("#CC79A7", "--", "s", "bootstrap, random prior"),
-           "bootstrap": ("#D55E00", ":", "^", "bootstrap alone")}
-
-VERDICTS = {"holds": ("#0072B2", ""), "holds in part": ("#56B4E9", "//"),
-            "does not hold": ("#D55E00", "\\\\"), "misprint": ("#E69F00", ".."),
-            "can't be checked here": ("#999999", "")}
+# The curves worth drawing, with colour and dashes.
+CURVES = {"batch, prior kept": (COLOUR["rlsvi"], ()),
+          "ν = 0, prior kept": ("#666666", (1, 1.5)),
+          "ν = H/(l+H+1), prior kept": ("#009E73", (6, 2, 1, 2)),
+          "ν = 0.03, prior forgotten": ("#D55E00", (5, 2)),
+          "ν = 0.03, prior kept": ("#CC79A7", (5, 1, 1, 1))}
+LENGTHS = {5: ("#E69F00", "v"), 10: ("#009E73", "^"), 20: ("#CC79A7", "s"), 50: ("#0072B2", "o")}
+VERDICTS = {HOLDS: ("#0072B2", ""), PARTLY: ("#56B4E9", "//"), FAILS: ("#D55E00", "\\\\"),
+            MISPRINT: ("#E69F00", ".."), OPEN: ("#999999", "")}  # colour and hatch
 
 
 @styled
 def incremental(table: pd.DataFrame) -> Figure:
     """Regret along the run for N = 10; final regret of every arm for every N, as a share of all."""
-    fig, (left, right) = canvas(2, width=9.6, height=4.0, width_ratios=(1, 1.15))
-    for arm, (colour, line, label) in CURVES.items():
-        one = table[(table.agent == arm[0]) & (table.prior == arm[1]) & (table.N == 10)
-                    & (table.lam == 1)].pivot(index="episode", columns="seed", values="regret")
-        low, middle, high = np.quantile(one, [0.1, 0.5, 0.9], axis=1)
-        left.fill_between(one.index, low, high, color=colour, alpha=0.13, lw=0)
-        left.plot(one.index, middle, color=colour, ls=line, lw=2, label=label)
-    left.set(xlabel="episode", ylabel="cumulative regret, N = 10")
-    left.legend(fontsize=8)
-    lengths = sorted(table.N.unique())
-    arms = list(dict.fromkeys(zip(table.agent, table.prior, strict=True)))
-    for N, mark, colour in zip(lengths, "v^so", ("#E69F00", "#009E73", "#CC79A7", "#0072B2"),
-                               strict=True):
-        final = runs.final_regret(table, N, 1.0)
-        worst = table[(table.N == N) & (table.lam == 1)].regret.max()
-        right.plot([final[arm].median() / worst for arm in arms], range(len(arms)), mark, ms=5,
-                   color=colour, alpha=0.8, label=f"N = {N}")
-    right.set_yticks(range(len(arms)), [f"{a}, {p}" if a not in ("batch", "ν = 0") else a
-                                        for a, p in arms], fontsize=8)
-    right.invert_yaxis()
-    right.set(xlabel="final regret / that of learning nothing", xlim=(0, 1.05))
-    right.legend(fontsize=8, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0),
-                 columnspacing=0.8, handletextpad=0.1)
+    fig, (left, right) = canvas(2, width=9.6, height=4.2, width_ratios=(1, 1.15))
+    runs_ = table.assign(arm=table.agent + ", prior " + table.prior)[table.lam == 1]
+    colours, dashes = ({arm: look[i] for arm, look in CURVES.items()} for i in (0, 1))
+    sns.lineplot(runs_[(runs_.N == 10) & runs_.arm.isin(CURVES)], x="episode", y="regret", **BAND,
+                 hue="arm", style="arm", hue_order=CURVES, palette=colours, dashes=dashes, ax=left)
+    left.set(ylabel="cumulative regret, N = 10")
+    left.legend()
+    final = runs_[runs_.episode == runs_.episode.max()].groupby(["arm", "N"], sort=False).regret
+    share = (final.median() / runs_.groupby("N").regret.max()).rename("share").reset_index()
+    colours, marks = ({N: look[i] for N, look in LENGTHS.items()} for i in (0, 1))
+    sns.scatterplot(share, x="share", y="arm", hue="N", style="N", palette=colours, markers=marks,
+                    s=35, alpha=0.8, ax=right)
+    right.set(xlabel="final regret / that of learning nothing", ylabel="", xlim=(0, 1.05))
+    right.legend(title="N", ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return fig
 
 
 @styled
-def travel(curves: dict[str, np.ndarray], depths) -> Figure:
+def travel(curves: dict[str, np.ndarray], depths: Sequence[int]) -> Figure:
     """How much of a reward is known k periods before it, episode by episode."""
     fig, axes = canvas(len(curves), width=9.0, height=2.9, sharey=True)
     for ax, (name, v) in zip(axes, curves.items(), strict=True):
-        for k, colour, line in zip(depths, ("#0072B2", "#009E73", "#E69F00", "#D55E00"),
-                                   ("-", "-.", "--", ":"), strict=True):
-            ax.plot(range(len(v)), v[:, k], color=colour, ls=line, lw=1.8, label=f"k = {k}")
-        ax.set(title=name, xlabel="episodes", xscale="log", xlim=(1, len(v) - 1))
-    axes[0].set_ylabel("share of the reward known")
-    axes[-1].legend(fontsize=8, loc="lower right")
+        sns.lineplot(pd.DataFrame({f"k = {k}": v[:, k] for k in depths}), ax=ax,
+                     legend=ax is axes[-1])
+        ax.set(title=name, xlabel="episodes", xscale="log", xlim=(1, len(v) - 1),
+               ylabel="share of the reward known")
     return fig
 
 
@@ -75,59 +61,48 @@ def paths(perturbations: dict[str, np.ndarray]) -> Figure:
     """One coordinate of the perturbation along a run, for several laws."""
     fig, axes = canvas(len(perturbations), width=9.0, height=2.6, sharey=True)
     for ax, (name, w) in zip(axes, perturbations.items(), strict=True):
-        ax.plot(w, color=COLOUR["rlsvi"], lw=0.9)
+        sns.lineplot(w, color=COLOUR["rlsvi"], lw=0.9, ax=ax)
         ax.axhline(0, color="black", lw=0.6)
-        ax.set(title=name, xlabel="step t")
-    axes[0].set_ylabel("one coordinate of w")
+        ax.set(title=name, xlabel="step t", ylabel="one coordinate of w")
     return fig
 
 
-def _medians(ax, cells: pd.DataFrame, budget: int, style) -> None:
-    """Medians with intervals; a median beyond the budget sits at the top."""
-    colour, line, mark, label = style
-    x = cells.index.to_numpy(float)
-    middle, low, high = (np.minimum(cells[c].to_numpy(float), budget)
-                         for c in ("median", "low", "high"))
-    ax.fill_between(x, low, high, color=colour, alpha=0.13, lw=0)
-    ax.plot(x, middle, color=colour, ls=line, marker=mark, ms=4, lw=1.6, label=label)
+def _waits(axes: Sequence[Axes], table: pd.DataFrame, panel: str, x: str,
+           uniform: Callable[[np.ndarray], np.ndarray], label: str) -> None:
+    """Median waits with intervals, a panel for each value of a column; what never came is drawn at
+    the budget. Beside them how long a uniformly random agent waits."""
+    budget = int(table.first_reward[table["lost"]].max())
+    times = three(runs.waits(table, [panel, "agent", x]), limit=budget)
+    for ax, value in zip(axes, table[panel].unique(), strict=True):
+        sns.lineplot(times[times[panel] == value], x=x, y="time", **BY_AGENT, markers=MARK,
+                     **RANGE, lw=1.6, ax=ax)
+        at = np.linspace(*times[x][times[panel] == value].agg(["min", "max"]))
+        ax.plot(at, uniform(at), color="black", lw=1, ls=LINE["theory"], label=label)
+        ax.axhline(budget, color="0.5", lw=0.8)
+        ax.set(yscale="log", ylim=(1, 2.2 * budget))
+        ax.get_legend().remove()
+    legend(axes[0], loc="lower right")
 
 
 @styled
 def continual(table: pd.DataFrame) -> Figure:
     """Steps to the first reward against the length of the lock, for each γ."""
-    fig, axes = canvas(3, width=9.6, height=3.4, sharey=True)
-    budget = int(table.first_reward[table["lost"]].max())
-    cells = runs.waits(table, ["gamma", "agent", "n"])
-    for ax, gamma in zip(axes, sorted(table.gamma.unique()), strict=True):
-        for agent, style in LIVES.items():
-            _medians(ax, cells.loc[gamma, agent], budget, style)
-        n = np.array(sorted(table.n.unique()), float)
-        ax.plot(n, 2 ** (n + 1) - 2, color="black", lw=1, ls=LINE["theory"],
-                label="uniform, mean (exact)")
-        ax.axhline(budget, color="0.5", lw=0.8)
-        ax.set(yscale="log", ylim=(1, 2.2 * budget), xlabel="moves n", title=f"γ = {gamma:g}")
-    axes[0].set_ylabel("steps to the first reward")
-    axes[0].legend(fontsize=7, loc="lower right")
+    fig, axes = canvas(3, width=9.6, height=3.8, sharey=True)
+    _waits(axes, table[table.agent != "epsilon-greedy"], "gamma", "n", lambda n: 2 ** (n + 1) - 2,
+           "uniform, mean (exact)")
+    for ax, gamma in zip(axes, table.gamma.unique(), strict=True):
+        ax.set(title=f"γ = {gamma:g}", xlabel="moves n", ylabel="steps to the first reward")
     return fig
 
 
 @styled
 def bootstrap(table: pd.DataFrame) -> Figure:
     """Episodes to the first reward against the length of the chain, tabular and coherent."""
-    fig, axes = canvas(2, width=8.6, height=3.4, sharey=True, width_ratios=(1.5, 1))
-    budget = int(table.first_reward.max())
-    cells = runs.waits(table, ["features", "agent", "N"])
-    for ax, features in zip(axes, ("tabular", "coherent"), strict=True):
-        for agent, style in SAMPLES.items():
-            _medians(ax, cells.loc[features, agent], budget, style)
-        N = np.arange(*(cells.loc[features].index.get_level_values("N").sort_values()[[0, -1]]
-                        + [0, 1]), dtype=float)
-        exact = np.log(2) * 2 ** (N - 1) / (1 - 1 / N) ** (N - 1)
-        ax.plot(N, exact, color="black", lw=1, ls=LINE["theory"], label="dithering, median")
-        ax.axhline(budget, color="0.5", lw=0.8)
-        ax.set(yscale="log", ylim=(1, 2.2 * budget), xlabel="chain length N", title=features)
-    axes[0].set_ylabel("episodes to the first reward")
-    axes[0].legend(fontsize=8, loc="lower right")
+    fig, axes = canvas(2, width=8.6, height=3.6, sharey=True, width_ratios=(1.5, 1))
+    _waits(axes, table, "features", "N",
+           lambda N: np.log(2) * 2 ** (N - 1) / (1 - 1 / N) ** (N - 1), "dithering, median")
+    for ax, features in zip(axes, table.features.unique(), strict=True):
+        ax.set(title=features, xlabel="chain length N", ylabel="episodes to the first reward")
     return fig
 
 
@@ -135,18 +110,16 @@ def bootstrap(table: pd.DataFrame) -> Figure:
 def verdicts(counts: dict[str, dict[str, int]]) -> Figure:
     """How many statements came out how, a bar for each section and appendix."""
     fig, ax = canvas(width=8.2, height=4.6)
+    colours, hatches = zip(*VERDICTS.values(), strict=True)
+    pd.DataFrame(counts).T[list(VERDICTS)].plot.barh(stacked=True, color=colours, ec="white",
+                                                     width=0.8, ax=ax)
+    for bars, hatch in zip(ax.containers, hatches, strict=True):
+        plt.setp(bars, hatch=hatch)
     ax.set_axisbelow(True)
-    left = np.zeros(len(counts))
-    for verdict, (colour, hatch) in VERDICTS.items():
-        width = np.array([one[verdict] for one in counts.values()])
-        ax.barh(range(len(counts)), width, left=left, color=colour, hatch=hatch, ec="white",
-                label=verdict)
-        left += width
-    ax.set_yticks(range(len(counts)), counts)
     ax.invert_yaxis()
     ax.set(xlabel="statements")
-    ax.legend(loc="upper right")
     return fig
 
 
-DRAW = {"incremental": incremental, "continual": continual, "bootstrap": bootstrap}
+DRAW: dict[str, Callable[[pd.DataFrame], Figure]] = {
+    "incremental": incremental, "continual": continual, "bootstrap": bootstrap}

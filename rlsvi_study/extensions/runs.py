@@ -20,6 +20,9 @@ among l random numbers, whose mean is :math:`1 + \frac12 + \dots + \frac1l`: the
 :math:`e^k` episodes to travel k periods. A constant :math:`\nu` takes about :math:`k/\nu`.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -31,27 +34,39 @@ from rlsvi_core.envs.chains import chain, lock
 from rlsvi_core.features import coherent, tabular
 
 from ..experiment import Experiment, Scale, grid, streams
-from ..intervals import Median, median_interval
+from ..intervals import Median, median_interval, median_times
+
+Rows = list[dict[str, Any]]
+StepSize = float | Callable[[int], float]
 
 REWARDS_TO_LEARN = 10  # as in section 6.1
 
 # ν_l for a horizon H. With 1/(l+2) row i counts in proportion to i + 2; H/(l+H+1) is the schedule
 # under which Q-learning is known to be efficient (Jin et al. 2018).
-STEP_SIZES = {
+STEP_SIZES: dict[str, Callable[[int], StepSize]] = {
     "ν = 0": lambda H: 0.0,
     "ν = 1/(l+2)": lambda H: lambda l: 1 / (l + 2),
     "ν = H/(l+H+1)": lambda H: lambda l: H / (l + H + 1),
-    "ν = 0.001": lambda H: 0.001,
-    "ν = 0.01": lambda H: 0.01,
-    "ν = 0.03": lambda H: 0.03,
-    "ν = 0.1": lambda H: 0.1,
-}
+    **{f"ν = {nu}": lambda H, nu=nu: nu for nu in (0.001, 0.01, 0.03, 0.1)}}
+
+# The autocorrelation ρ of the perturbation for a discount γ. With ρ = 1 it stays at w_0 = 0, which
+# is least-squares Q-iteration.
+PERTURBATIONS: dict[str, Callable[[float], dict[str, float]]] = {
+    "printed": lambda gamma: {"rho": printed(gamma)},
+    "mended": lambda gamma: {"rho": gamma},
+    "fresh": lambda gamma: {"rho": 0.0},
+    "greedy": lambda gamma: {"rho": 1.0},
+    "epsilon-greedy": lambda gamma: {"rho": 1.0, "epsilon": 0.1}}
+
+BOOTSTRAPS = {"bootstrap": {"resample": True, "random_prior": False},
+              "bootstrap + prior": {"resample": True, "random_prior": True},
+              "prior": {"resample": False, "random_prior": True}}
 
 
 # --------------------------------------------------------------------------- the kinds of run
 
 def incremental_curve(agent: str, prior: str, seed: int, N: int, lam: float, K: int, sigma: float,
-                      episodes: int, every: int):
+                      episodes: int, every: int) -> Rows:
     """Exact expected regret and rewards along one run, a row every so many episodes."""
     mdp = chain(N)
     basis_rng, env_rng, agent_rng = streams(seed)
@@ -70,14 +85,12 @@ def incremental_curve(agent: str, prior: str, seed: int, N: int, lam: float, K: 
 
 
 def opening_time(agent: str, n: int, gamma: float, seed: int, lam: float, sigma: float,
-                 steps: int):
+                 steps: int) -> Rows:
     """Steps to the first reward of a tabular agent on the lock, and its regret after all steps."""
     mdp = lock(n, gamma)
     _, env_rng, agent_rng = streams(seed)
-    rho = {"printed": printed(gamma), "mended": gamma, "fresh": 0.0, "greedy": 1.0,
-           "epsilon-greedy": 1.0}[agent]
-    learner = FastContinual(np.eye(2 * n).reshape(n, 2, 2 * n), gamma, rho, lam, sigma,
-                            epsilon=0.1 if agent == "epsilon-greedy" else 0.0, rng=agent_rng)
+    learner = FastContinual(np.eye(2 * n).reshape(n, 2, 2 * n), gamma, lam=lam, sigma=sigma,
+                            rng=agent_rng, **PERTURBATIONS[agent](gamma))
     done = learner.learn(mdp, steps, env_rng)
     found = np.flatnonzero(done.reward)
     return [{"first_reward": int(found[0]) + 1 if found.size else steps,
@@ -86,16 +99,13 @@ def opening_time(agent: str, n: int, gamma: float, seed: int, lam: float, sigma:
 
 
 def bootstrap_time(agent: str, features: str, N: int, seed: int, lam: float, sigma: float, K: int,
-                   budget: int):
+                   budget: int) -> Rows:
     """Episodes to the first and the tenth reward; the largest weight before the first."""
     mdp = chain(N)
     basis_rng, env_rng, agent_rng = streams(seed)
     Phi = tabular(mdp) if features == "tabular" else coherent(mdp.Q, K, basis_rng)
-    if agent == "rlsvi":
-        learner = rlsvi(Phi, lam, sigma, rng=agent_rng)
-    else:
-        learner = BootstrapAgent(Phi, lam, sigma, resample="bootstrap" in agent,
-                                 random_prior="prior" in agent, rng=agent_rng)
+    learner = (rlsvi(Phi, lam, sigma, rng=agent_rng) if agent == "rlsvi"
+               else BootstrapAgent(Phi, lam, sigma, rng=agent_rng, **BOOTSTRAPS[agent]))
     found, largest, l = [], 0.0, 0
     while l < budget and len(found) < REWARDS_TO_LEARN:
         l += 1
@@ -111,7 +121,7 @@ def bootstrap_time(agent: str, features: str, N: int, seed: int, lam: float, sig
 
 # --------------------------------------------------------------------------- summaries
 
-def value_travels(k: int, nu, episodes: int) -> np.ndarray:
+def value_travels(k: int, nu: StepSize, episodes: int) -> np.ndarray:
     """v_0, …, v_k after each number of episodes: an (episodes + 1, k + 1) array."""
     v = np.zeros((episodes + 1, k + 1))
     weight = 0.0
@@ -124,66 +134,53 @@ def value_travels(k: int, nu, episodes: int) -> np.ndarray:
 
 def waits(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Median wait for the first reward, its interval, and how many of the runs found none."""
-    lost = table["lost"]
-    times = table.assign(time=table.first_reward.astype(float).where(~lost, np.inf))
-    rows = {key: {**median_interval(cell.time)._asdict(), "runs": len(cell),
-                  "lost": int(cell["lost"].sum())} for key, cell in times.groupby(by)}
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(by)
-
-
-def final_regret(table: pd.DataFrame, N: int, lam: float) -> pd.DataFrame:
-    """Each run's regret at the end: one column for each (agent, prior), one row a seed."""
-    last = table[(table.N == N) & (table.lam == lam) & (table.episode == table.episode.max())]
-    return last.pivot(index="seed", columns=["agent", "prior"], values="regret")
+    return median_times(table, by, "first_reward", "lost")
 
 
 def regret_ratio(table: pd.DataFrame, N: int, lam: float) -> dict[tuple[str, str], Median]:
-    """Incremental over batch regret, seed by seed: the median and its interval."""
-    regret = final_regret(table, N, lam)
+    """Incremental over batch regret at the end, seed by seed: the median and its interval."""
+    last = table[(table.N == N) & (table.lam == lam) & (table.episode == table.episode.max())]
+    regret = last.pivot(index="seed", columns=["agent", "prior"], values="regret")
     batch = regret["batch", "kept"]
     return {arm: median_interval(regret[arm] / batch) for arm in regret if arm[0] != "batch"}
 
 
-# --------------------------------------------------------------------------- the figures
+# --------------------------------------------------------------------------- the experiments
 
 def _cells(arms, **axes):
     """Every arm with every combination of the axes' values, the arms slowest."""
     return tuple({**arm, **cell} for arm in arms for cell in grid(**axes))
 
 
-_ARMS = ({"agent": "batch", "prior": "kept"}, {"agent": "ν = 0", "prior": "kept"},
-         *({"agent": agent, "prior": prior} for agent in STEP_SIZES if agent != "ν = 0"
-           for prior in ("forgotten", "kept")))
+_ARMS = (*grid(agent=("batch", "ν = 0"), prior=("kept",)),  # with ν = 0 nothing is forgotten
+         *grid(agent=list(STEP_SIZES)[1:], prior=("forgotten", "kept")))
 _INCREMENTAL = {"K": 10, "sigma": 0.1, "episodes": 2000, "every": 200}
-
-INCREMENTAL = Experiment(
-    "incremental", "Appendix F.1", "Regret of batch and incremental RLSVI on the chain",
-    incremental_curve, {
-        "quick": Scale(_INCREMENTAL, _cells(_ARMS[:3], N=(10,), lam=(1.0,)), range(2)),
-        "paper": Scale(_INCREMENTAL, _cells(_ARMS, N=(5, 10, 20, 50), lam=(1.0,))
-                       + _cells(_ARMS, N=(10,), lam=(100.0, 1e4)), range(20))}, length="episodes")
-
 _CONTINUAL = {"lam": 1.0, "sigma": 0.1, "steps": 20_000}
-_LIVES = tuple({"agent": agent} for agent in (
-    "printed", "mended", "fresh", "greedy", "epsilon-greedy"))
-
-CONTINUAL = Experiment(
-    "continual", "Appendix F.2, Algorithm 13", "Steps to open a lock of n moves",
-    opening_time, {
-        "quick": Scale(_CONTINUAL, _cells(_LIVES, n=(4, 8), gamma=(0.95,)), range(2)),
-        "paper": Scale(_CONTINUAL, _cells(_LIVES, n=(2, 4, 6, 8, 10, 12, 16, 20, 24),
-                                          gamma=(0.9, 0.95, 0.99)), range(20))})
-
 _BOOTSTRAP = {"lam": 1.0, "sigma": 0.1, "K": 10, "budget": 1000}
-_SAMPLES = tuple({"agent": agent} for agent in (
-    "bootstrap", "bootstrap + prior", "prior", "rlsvi"))
+_SAMPLES = (*BOOTSTRAPS, "rlsvi")
 
-BOOTSTRAP = Experiment(
-    "bootstrap", "Section 7", "Learning time with a bootstrap in place of the posterior",
-    bootstrap_time, {
-        "quick": Scale(_BOOTSTRAP, _cells(_SAMPLES, features=("tabular",), N=(4,)), range(2)),
-        "paper": Scale(_BOOTSTRAP, _cells(_SAMPLES, features=("tabular",), N=(4, 6, 8, 10, 12, 14))
-                       + _cells(_SAMPLES, features=("coherent",), N=(10, 20)), range(20))})
-
-EXPERIMENTS = {e.name: e for e in (
-    INCREMENTAL, CONTINUAL, BOOTSTRAP)}
+EXPERIMENTS: dict[str, Experiment] = {e.name: e for e in (
+    Experiment(
+        "incremental", "Appendix F.1", "Regret of batch and incremental RLSVI on the chain",
+        incremental_curve, {
+            "quick": Scale(_INCREMENTAL, _cells(_ARMS[:3], N=(10,), lam=(1.0,)), range(2)),
+            "paper": Scale(_INCREMENTAL, _cells(_ARMS, N=(5, 10, 20, 50), lam=(1.0,))
+                           + _cells(_ARMS, N=(10,), lam=(100.0, 1e4)), range(20))},
+        length="episodes"),
+    Experiment(
+        "continual", "Appendix F.2, Algorithm 13", "Steps to open a lock of n moves",
+        opening_time, {
+            "quick": Scale(_CONTINUAL, grid(agent=PERTURBATIONS, n=(4, 8), gamma=(0.95,)),
+                           range(2)),
+            "paper": Scale(_CONTINUAL, grid(agent=PERTURBATIONS,
+                                            n=(2, 4, 6, 8, 10, 12, 16, 20, 24),
+                                            gamma=(0.9, 0.95, 0.99)), range(20))}),
+    Experiment(
+        "bootstrap", "Section 7", "Learning time with a bootstrap in place of the posterior",
+        bootstrap_time, {
+            "quick": Scale(_BOOTSTRAP, grid(agent=_SAMPLES, features=("tabular",), N=(4,)),
+                           range(2)),
+            "paper": Scale(_BOOTSTRAP, grid(agent=_SAMPLES, features=("tabular",),
+                                            N=(4, 6, 8, 10, 12, 14))
+                           + grid(agent=_SAMPLES, features=("coherent",), N=(10, 20)),
+                           range(20))}))}
