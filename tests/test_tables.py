@@ -45,11 +45,7 @@ def copy(tmp_path):
     for name, place in PACKAGES.items():
         shutil.copytree(place, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
 
-    def now():
-        fingerprint._read.cache_clear()
-        return behind([tmp_path / CHAIN], {})
-
-    return tmp_path, now
+    return tmp_path, lambda: behind([tmp_path / CHAIN], {})
 
 
 def test_comments_docstrings_and_line_breaks_do_not_count(copy):
