@@ -91,9 +91,14 @@ def _imports(file: Path, tree: ast.AST) -> Iterator[Path | None]:
                     yield _module(folder, [*parts, alias.name]) or _module(folder, parts)
 
 
-@cache
 def _read(file: Path) -> tuple[str, frozenset[Path]]:
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    """A print of the module's meaning, and the files it imports from."""
+    return _parsed(file, file.read_text(encoding="utf-8"))
+
+
+@cache
+def _parsed(file: Path, text: str) -> tuple[str, frozenset[Path]]:
+    tree = ast.parse(text)
     return _print_of(tree), frozenset(found.resolve() for found in _imports(file, tree) if found)
 
 

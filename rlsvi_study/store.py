@@ -112,7 +112,7 @@ class Journal:
             self.file.rename(aside)
             say(f"{experiment.name}: the runs kept in {self.file.name} are of other code or "
                 f"settings; they are now in {aside.name}")
-        self.done = {json.dumps(entry["task"]): entry for entry in kept or []}
+        self.done = {_json(entry["task"]): entry for entry in kept or []}
         holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": _now()}
         _write(self.file, "".join(_json(entry) + "\n" for entry in (
             {"holder": holder, **setting}, *self.done.values())))
@@ -141,11 +141,11 @@ class Journal:
                 and {"task", "rows", "seconds"} <= set(entry) and entry["rows"]]
 
     def has(self, task: Task) -> bool:
-        return json.dumps(task.label) in self.done
+        return _json(task.label) in self.done
 
     def add(self, task: Task, rows: list[dict], seconds: float) -> None:
         entry = {"task": task.label, "rows": rows, "seconds": round(seconds, 3)}
-        self.done[json.dumps(task.label)] = entry
+        self.done[_json(task.label)] = entry
         self._stream.write(_json(entry) + "\n")
         self._stream.flush()
         os.fsync(self._stream.fileno())
@@ -193,7 +193,7 @@ def save(experiment: Experiment, scale: str, folder: Path, journal: Journal, *, 
          wall_seconds: float) -> Path:
     """Turn a complete journal into the CSV and its provenance."""
     setting = experiment.scales[scale]
-    entries = [journal.done[json.dumps(task.label)] for task in setting.tasks]
+    entries = [journal.done[_json(task.label)] for task in setting.tasks]
     table = pd.DataFrame([row for entry in entries for row in entry["rows"]])
     text = table.to_csv(index=False, lineterminator="\n")
     target = path(experiment, scale, folder)

@@ -8,10 +8,13 @@ import textwrap
 
 import pytest
 
+from rlsvi_study import catalogue
 from rlsvi_study import register as claims
 from rlsvi_study.chain import foundations
 from rlsvi_study.cli import main
-from rlsvi_study.register import FAILS, HOLDS, KINDS, OPEN, REGISTER, VERDICTS, Evidence
+from rlsvi_study.register import FAILS, HOLDS, KINDS, OPEN, VERDICTS, Evidence
+
+REGISTER = catalogue.claims()
 
 
 @pytest.mark.parametrize("claim", REGISTER.values(), ids=REGISTER)

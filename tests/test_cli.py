@@ -4,6 +4,7 @@ import dataclasses
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +27,15 @@ def test_the_catalogue_has_the_names_that_the_topics_define():
         drawn = getattr(figures, "DRAW_FROM", {})
         assert {name: tables for name, (tables, _) in drawn.items()} == {
             name: FIGURES[name] for name in drawn}
+
+
+def test_the_register_has_the_claims_of_every_module_that_makes_some():
+    package = Path(catalogue.__file__).parent
+    makers = {file.relative_to(package).with_suffix("").as_posix().replace("/", ".")
+              for file in package.glob("*/*.py") if "\n@claim(" in file.read_text("utf8")}
+    assert {"chain.claims", "chain.foundations", "theory.claims"} & makers
+    catalogue.claims()
+    assert {f"rlsvi_study.{name}" for name in makers} <= set(sys.modules)
 
 
 def test_names_use_one_separator():

@@ -19,8 +19,6 @@ from rlsvi_study.cli import main
 from rlsvi_study.experiment import Experiment, Scale, grid
 from rlsvi_study.fingerprint import PACKAGES, NoSource, behind
 
-PAPER = store.path(EXPERIMENTS["fig2a"], "paper", store.results_folder()).parent
-
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_todays_code_computed_or_verified_the_table(name):
@@ -31,7 +29,7 @@ def test_todays_code_computed_or_verified_the_table(name):
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_slice_of_the_table_is_recomputed_to_the_bit(name):
     """One run of the first cell, which is a cheap one everywhere; one row where it can be cut."""
-    table = verification.Table(EXPERIMENTS[name], "paper", PAPER)
+    table = verification.Table(EXPERIMENTS[name], "paper", store.results_folder())
     ((_, wrong, _),) = table.recompute([table.part(table.tasks[0], 0.0)], jobs=1)
     assert wrong == []
 
@@ -47,11 +45,7 @@ def copy(tmp_path):
     for name, place in PACKAGES.items():
         shutil.copytree(place, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
 
-    def now():
-        fingerprint._read.cache_clear()
-        return behind([tmp_path / CHAIN], {})
-
-    return tmp_path, now
+    return tmp_path, lambda: behind([tmp_path / CHAIN], {})
 
 
 def test_comments_docstrings_and_line_breaks_do_not_count(copy):
