@@ -78,7 +78,7 @@ def test_whole_games_agree_with_the_plain_form(width, height, pieces, rule):
             board, features, cleared, ends = table[key]
             assert game.features[a].tolist() == features
             assert game.endings[a] == ends
-            assert game.step(a) == cleared == table[key][2]
+            assert game.drop(a) == cleared == table[key][2]
             score += cleared
             assert squares(game.rows, width) == board
             assert game.over == (ends or not plain.outcomes(
@@ -109,7 +109,7 @@ def test_clearing_four_rows_at_once():
     upright = game.spots[:, 0] != game.spots[0, 0]
     for column in range(4):
         (a,) = np.flatnonzero(upright & (game.spots[:, 1] == column))
-        assert game.step(a) == (4 if column == 3 else 0)
+        assert game.drop(a) == (4 if column == 3 else 0)
         upright = game.spots[:, 0] != game.spots[0, 0]
     assert game.score == 4
     assert game.board() == "\n".join(["...."] * 8)
@@ -148,7 +148,7 @@ def test_the_same_seed_deals_the_same_game():
         game = Tetris(10, 20)
         game.start(seed)
         while not game.over:
-            game.step(int(game.features[:, -2].argmin()))
+            game.drop(int(game.features[:, -2].argmin()))
         return game.score, game.rows.tolist()
 
     assert scores(7) == scores(7)
@@ -185,10 +185,10 @@ def test_impossible_games_are_refused(arguments, rule, mend):
 def test_a_placement_outside_the_list_is_refused():
     game = Tetris()
     with pytest.raises(IndexError, match="no game"):
-        game.step(0)
+        game.drop(0)
     game.start(0)
     with pytest.raises(IndexError, match="n = "):
-        game.step(game.n)
+        game.drop(game.n)
 
 
 def test_every_piece_has_four_squares_and_the_orientations_of_the_plain_form():

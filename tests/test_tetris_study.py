@@ -15,7 +15,7 @@ import pytest
 from test_tetris import random_rows, squares
 
 from benchmarks import plain_tetris as plain
-from rlsvi_core.agents import stationary
+from rlsvi_core import Placements, lsvi
 from rlsvi_core.envs.tetris import Tetris
 from rlsvi_study import store
 from rlsvi_study.experiment import Task, streams
@@ -30,10 +30,10 @@ def test_a_curve_records_what_the_agent_did():
     rows = tetris.learning_curve(seed=3, agent="lsvi", schedule="ε = 0.1", games=40, every=20,
                                  rule="clears", height=6, weights=True)
     game = Tetris(10, 6, rule="clears")
-    agent = stationary.lsvi(game, epsilon=0.1, rng=agent_rng)
-    played = agent.learn(40, env_rng)
-    assert [row["score"] for row in rows] == [played.score[:20].mean(), played.score[20:].mean()]
-    assert [row["best"] for row in rows] == [played.score[:20].max(), played.score[20:].max()]
+    agent = lsvi(Placements(game), epsilon=0.1, rng=agent_rng)
+    score = agent.learn(game, 40, env_rng).reward
+    assert [row["score"] for row in rows] == [score[:20].mean(), score[20:].mean()]
+    assert [row["best"] for row in rows] == [score[:20].max(), score[20:].max()]
     assert [rows[-1][f"w{k + 1}"] for k in range(23)] == np.round(agent.mean, 4).tolist()
 
 
