@@ -31,6 +31,11 @@ def mean_interval(values: Any, level: float = 0.95) -> Mean:
     return Mean(float(x.mean()), float(x.mean() - half), float(x.mean() + half))
 
 
+def student(values: Any) -> tuple[float, float]:
+    """The interval's ends, as seaborn wants them for ``errorbar=student``."""
+    return mean_interval(values)[1:]
+
+
 def median_interval(values: Any, level: float = 0.95) -> Median:
     """The median and a distribution-free interval for it, from order statistics.
 

@@ -12,7 +12,7 @@ A judge computes its verdict, so that a planted falsehood changes it; one that c
 whatever comes out is of the last two kinds. A few entries are ours (``paper=OURS``): statements the
 paper needs and does not make. They are judged like the others and left out of the tally.
 """
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -60,6 +60,19 @@ def claim(id: str, place: str, paper: str, kind: str, verdict: str) -> Callable[
         return judge
 
     return register
+
+
+def remark(id: str, place: str, paper: str, kind: str, verdict: str, statement: str,
+           found: str) -> None:
+    """Register what no computation decides: a reading of the text, or nothing at all."""
+    REGISTER[id] = Claim(id, place, statement, paper, kind, verdict,
+                         lambda: Evidence(verdict, found, {}))
+
+
+def graded(points: Iterable[bool]) -> str:
+    """Holds if all points do, in part if some do."""
+    points = list(points)
+    return HOLDS if all(points) else PARTLY if any(points) else FAILS
 
 
 def unless(wrong: bool, found: str, verdict: str = HOLDS, /, **numbers: Any) -> Evidence:

@@ -9,7 +9,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..intervals import mean_interval
+from ..intervals import student
 from ..style import BAND, BY_AGENT, COLOUR, LINE, MARK, NAME, RANGE, canvas, legend, styled, three
 from . import runs, scaling
 
@@ -59,7 +59,7 @@ def example1(table: pd.DataFrame) -> Figure:
     beside = table.agent.map({"epsilon-greedy": -0.12, "boltzmann": 0.12, "rlsvi": 0.0})
     sns.lineplot(table.assign(N=table.N + beside, wait=1 + table.unrewarded), x="N", y="wait",
                  **BY_AGENT | {"dashes": False}, markers=MARK, **POINTS, ax=ax,
-                 errorbar=lambda waits: mean_interval(waits)[1:])
+                 errorbar=student)
     ax.set(yscale="log", xlabel=AXIS["N"], ylabel="episodes to the first reward")
     legend(ax)
     return fig

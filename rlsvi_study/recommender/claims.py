@@ -4,7 +4,6 @@ Regret is exact, runs of an instance are averaged, and intervals are Student's o
 paired differences wherever two arms are compared.
 """
 
-from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
@@ -16,7 +15,7 @@ from rlsvi_core.envs.recommender import Recommender, number_of_states
 
 from .. import store
 from ..intervals import Mean, mean_interval
-from ..register import FAILS, HOLDS, MISPRINT, PARTLY, Evidence, claim, unless
+from ..register import FAILS, HOLDS, MISPRINT, PARTLY, Evidence, claim, graded, unless
 from . import runs
 from .runs import BOLTZMANN, EPSILON, MYOPIC, PAPER_ETAS, STANDING, ahead_from, instance
 
@@ -27,12 +26,6 @@ STUDY, LATER, READINGS = "recommender", "recommender-later", "recommender-readin
 @cache
 def stored(name: str) -> pd.DataFrame:
     return store.load(runs.EXPERIMENTS[name])
-
-
-def graded(points: Iterable[bool]) -> str:
-    """Holds if all points do, in part if some do."""
-    points = list(points)
-    return HOLDS if all(points) else PARTLY if any(points) else FAILS
 
 
 def written(interval: Mean) -> str:

@@ -8,7 +8,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..intervals import mean_interval
+from ..intervals import student
 from ..style import COLOUR, MARK, NAME, canvas, styled
 from .runs import ARMS, BOLTZMANN, MYOPIC, PAPER_ETAS, curves, rates
 
@@ -21,10 +21,6 @@ CALLED = {**NAME, "linear": "linear contextual bandit", "bernoulli": "Bernoulli 
 STANDING = {  # a myopic policy by how it opens: name, grey, dashes
     "uniform": ("any first product", "0.1", "--"), "best": ("best first product", "0.35", ":"),
     "worst": ("worst first product", "0.6", "-.")}
-
-
-def student(values: pd.Series) -> tuple[float, float]:
-    return mean_interval(values)[1:]
 
 
 def _bands(ax: Axes, curve: dict[str, pd.DataFrame]) -> None:

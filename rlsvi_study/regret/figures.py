@@ -1,6 +1,6 @@
 """The figures of section 5: regret over the prior, its growth, and what λ and σ do to it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,17 +13,13 @@ from rlsvi_core.agents import tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.optimism.order import Comparison
 
-from ..intervals import mean_interval
+from ..intervals import student
 from ..style import COLOUR, DASHES, LINE, MARK, NAME, canvas, styled
 from . import bias
 from . import runs as regret
 
 NAMES = NAME | {"rlsvi": "RLSVI, Theorem 1's λ, σ"}
 AXIS = {"episode": "episodes L", "S": "states S", "A": "actions A", "H": "horizon H"}
-
-
-def student(values: Sequence[float]) -> tuple[float, float]:
-    return mean_interval(values)[1:]
 
 
 BARS = {"errorbar": student, "err_style": "bars", "err_kws": {"capsize": 2}}

@@ -1,6 +1,5 @@
 """Claims about Tetris: section 6.2 and appendix D."""
 
-from collections.abc import Iterable
 from functools import cache
 from math import comb, inf
 
@@ -9,7 +8,7 @@ import pandas as pd
 from rlsvi_core.envs.tetris import Tetris
 
 from .. import store
-from ..register import FAILS, HOLDS, MISPRINT, OPEN, PARTLY, Evidence, claim, unless
+from ..register import FAILS, HOLDS, MISPRINT, OPEN, PARTLY, Evidence, claim, graded, unless
 from . import runs
 from .runs import LEARNED, LSPI, SCHEDULES, TUNED, Level, finals, gaps, learned_at, level, levels
 
@@ -19,12 +18,6 @@ STICKS_OUT, TOP_ROW = "sticking out allowed", "top row ends"  # the two ending r
 @cache
 def stored(name: str) -> pd.DataFrame:
     return store.load(runs.EXPERIMENTS[name])
-
-
-def graded(points: Iterable[bool]) -> str:
-    """Holds if all points do, in part if some do."""
-    points = list(points)
-    return HOLDS if all(points) else PARTLY if any(points) else FAILS
 
 
 def _text(one: Level) -> str:

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from rlsvi_core.envs.tetris import Tetris
 
-from ..intervals import mean_interval
+from ..intervals import student
 from ..style import COLOUR, DASHES, LINE, NAME, canvas, styled
 from . import runs
 from .players import PUBLISHED
@@ -27,10 +27,6 @@ def legend(ax: Axes, **place: Any) -> None:
     """A legend that calls the agents by the names of the book, and has no heading."""
     handles, labels = ax.get_legend_handles_labels()
     ax.legend(handles, [NAME.get(label, label) for label in labels], **place)
-
-
-def student(values: pd.Series) -> tuple[float, float]:
-    return mean_interval(values)[1:]
 
 
 @styled
