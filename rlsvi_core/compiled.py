@@ -74,9 +74,9 @@ class _Notice(event.Listener):  # type: ignore[misc]
     """Tells a person at a terminal, once, that the wait is for the compiler. Logs and notebooks
     stay the same whether or not the machine code was there."""
 
-    def __init__(self) -> None:
-        self.silence, self.depth = 2.0, 0  # seconds of compiling that pass without a word
-        self.timer: threading.Timer | None = None
+    silence = 2.0  # seconds of compiling that may still pass without a word
+    depth = 0
+    timer: threading.Timer | None = None
 
     def say(self) -> None:
         kept = "kept for the next time" if _FOLDER else "no folder to keep the result in"
