@@ -56,6 +56,20 @@ def test_tabular_is_the_identity_in_every_period(make_mdp):
         assert np.array_equal(Phi[h].reshape(8, 8), np.eye(8))
 
 
+def test_one_hot_stands_for_the_table_without_storing_it(make_mdp):
+    mdp = make_mdp(0, 3, 4, 2)
+    Phi, table = features.one_hot(3, 4, 2), features.tabular(mdp)
+    assert (Phi.K, Phi.shape) == (8, table.shape)
+    assert np.array_equal(np.asarray(Phi), table)
+    assert np.asarray(Phi, dtype=np.int8).dtype == np.int8
+    for h, s in np.ndindex(3, 4):
+        assert np.array_equal(Phi(h, s), table[h, s])
+    assert features.one_hot(3, 4, 2) == Phi != features.one_hot(3, 2, 4)
+    assert features.one_hot(200, 500, 6)(199, 499)[5, 2999] == 1  # 14 GB as a table
+    with pytest.raises(IndexError, match="s must be one of 0, …, 3; it is 4"):
+        Phi(0, 4)
+
+
 # --- coherent -------------------------------------------------------------------------------
 
 
@@ -191,6 +205,7 @@ Q0 = np.zeros((2, 3, 2)) + np.arange(2)
     (lambda: features.agnostic(Q0, 2, math.nan), "rho must be a finite number.*it is nan"),
     (lambda: features.agnostic(Q0, 2, math.inf), "rho must be a finite number.*it is inf"),
     (lambda: features.agnostic(Q0[0], 2, 0.1), r"shape \(H, S, A\)"),
+    (lambda: features.one_hot(2, 0, 2), "S must be a whole number of at least 1; it is 0"),
     (lambda: features.agnostic(Q0, 2, 0.1, noise="std"), "'variance'.*'deviation'; it is 'std'"),
 ])
 def test_a_refusal_names_the_rule_and_the_value(call, message):

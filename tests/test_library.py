@@ -92,8 +92,8 @@ def test_without_a_home_the_library_works(tmp_path):
 
 
 def test_a_person_at_a_terminal_hears_once_that_the_wait_is_for_the_compiler(tmp_path):
-    code = ("from rlsvi_core import chain, compiled\ncompiled._Notice.silence = 0.05\n"
-            "chain(3).simulate([[0] * 3] * 2, 1)\nchain(3).simulate([[0] * 3] * 2, 1)")
+    code = ("from rlsvi_core import chain, compiled, features\ncompiled._Notice.silence = 0.05\n"
+            "chain(3).simulate([[0] * 3] * 2, 1)\nfeatures.coherent(chain(3).Q, 2)")  # two kernels
 
     def heard():
         ours, theirs = pty.openpty()
@@ -113,7 +113,7 @@ def test_a_person_at_a_terminal_hears_once_that_the_wait_is_for_the_compiler(tmp
 
 
 def test_logs_and_notebooks_are_the_same_whether_or_not_anything_was_compiled(tmp_path):
-    code = ("from rlsvi_core import chain, compiled\ncompiled._Notice.silence = 0.0\n"
+    code = ("from rlsvi_core import chain, compiled\ncompiled._Notice.silence = 0.05\n"
             "chain(3).simulate([[0] * 3] * 2, 1)")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True,
                           env=os.environ | {"PYTHONPATH": str(ROOT),
