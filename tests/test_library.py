@@ -215,6 +215,6 @@ def test_no_name_of_a_package_hides_one_of_its_modules():
     (lock(10), "DiscountedMDP(S=10, A=2, gamma=0.99)"),
     (DirichletPrior.symmetric(5, 4, 3), "DirichletPrior(H=5, S=4, A=3)"),
     (Recommender(np.zeros((10, 10)), 5), "Recommender(N=10, J=5)"),
-    (Tetris(), "Tetris(10, 20, pieces='IJLOSTZ', rule='top row')")])
+    (Tetris(), "Tetris(10, 20, 'IJLOSTZ', 'top row')")])
 def test_a_thing_says_in_one_line_what_it_is(thing, words):
     assert repr(thing) == words

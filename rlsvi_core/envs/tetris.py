@@ -200,7 +200,7 @@ class Tetris:
     >>> while not game.over:
     ...     reward = game.step(game.features[:, -2].argmin())   # fewest holes: column K − 2
     >>> game, game.score
-    (Tetris(10, 20, pieces='IJLOSTZ', rule='top row'), 4)
+    (Tetris(10, 20, 'IJLOSTZ', 'top row'), 4)
     """
 
     def __init__(self, width: int = 10, height: int = 20, pieces: str = "IJLOSTZ",
@@ -231,8 +231,7 @@ class Tetris:
         self.over = True  # no game under way
 
     def __repr__(self) -> str:
-        return (f"Tetris({self.width}, {self.height}, pieces={self.pieces!r}, "
-                f"rule={self.rule!r})")
+        return f"Tetris({self.width}, {self.height}, {self.pieces!r}, {self.rule!r})"
 
     def buffers(self) -> tuple[Array, Array, Array]:
         """Room for what ``placements`` reports: X, over, where."""

@@ -179,7 +179,7 @@ def _pair(alpha: Number, beta: Number) -> Pair:
 
 
 def pdf_crossings(alpha: Number, beta: Number) -> list[Crossing]:
-    """Every x in (0, 1) where the two densities cross.
+    """Every x in (0, 1) where the two densities cross, in order.
 
     Parameters
     ----------
@@ -188,7 +188,6 @@ def pdf_crossings(alpha: Number, beta: Number) -> list[Crossing]:
     Returns
     -------
     list of Crossing
-        In order.
 
     Examples
     --------
@@ -213,7 +212,7 @@ def _cdf_signs(pair: Pair, crossings: list[Crossing]) -> list[int]:
 
 
 def cdf_crossings(alpha: Number, beta: Number) -> list[Crossing]:
-    """Every x in (0, 1) where the two distribution functions cross.
+    """Every x in (0, 1) where the two distribution functions cross, in order.
 
     Parameters
     ----------
@@ -222,7 +221,6 @@ def cdf_crossings(alpha: Number, beta: Number) -> list[Crossing]:
     Returns
     -------
     list of Crossing
-        In order.
 
     Examples
     --------
