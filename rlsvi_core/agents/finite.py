@@ -151,7 +151,7 @@ def _learn(model: Model, Phi: Floats, data: Statistics, theta: Floats, noise: fl
         run.furthest[i], run.length[i] = s, H
         for h in range(H):
             values(Phi[h, s], theta[h], q)
-            a = choose(q, epsilon, eta, p, agent_rng)
+            a = choose(q, epsilon, eta, p, agent_rng.random())
             r, s_next = step(model, h, s, a, rng)
             if h == H - 1:
                 r += last_reward(model, s_next, rng)
