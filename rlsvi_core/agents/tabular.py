@@ -39,7 +39,7 @@ from ..features import OneHot
 from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
 from .base import ENDED, FiniteStates, Run, action_probabilities, choose
 
-__all__ = ["TabularAgent", "psrl", "sample_Q", "theorem_1", "ucbvi", "uniform"]
+__all__ = ["TabularAgent", "psrl", "theorem_1", "ucbvi", "uniform"]
 
 
 class History(NamedTuple):
@@ -269,42 +269,6 @@ class TabularAgent(FiniteStates):
                 counts.P[h, s, a, self.seen.state[node]] = self.seen.number[node]
                 node = self.seen.link[node]
         return counts._replace(R=self._R.copy(), total=self.seen.total.copy())
-
-
-def history(counts: Counts) -> History:
-    """Dense counts as a history."""
-    H, S, A = counts.total.shape
-    seen = with_room(no_history(H, S, A), int(np.count_nonzero(counts.P)))
-    for new, (h, s, a, s_next) in enumerate(np.argwhere(counts.P)[::-1].tolist()):
-        seen.state[new], seen.number[new] = s_next, counts.P[h, s, a, s_next]
-        seen.link[new], seen.first[h, s, a] = seen.first[h, s, a], new
-    seen.used[0] = len(seen.state)
-    return seen._replace(n=counts.n, total=counts.total.copy())
-
-
-@jit
-def _sample_many(seen: History, ridge: float, sigma: float, rng: Generator, Q: Floats) -> None:
-    for i in range(Q.shape[0]):
-        value_iteration(seen, ridge, sigma, True, False, rng, Q[i])
-
-
-def sample_Q(counts: Counts, lam: float, sigma: float, n: int, rng: Any = None) -> Floats:
-    """Draws of RLSVI's Q̃ given a history.
-
-    Parameters
-    ----------
-    counts : the history.
-    lam, sigma : RLSVI's λ and σ.
-    n : how many draws.
-
-    Returns
-    -------
-    (n, H, S, A) array
-    """
-    checks.positive(lam=lam, sigma=sigma)
-    Q = np.empty((checks.whole("n", n, mend="It counts draws."), *counts.total.shape))
-    _sample_many(history(counts), lam * sigma * sigma, float(sigma), np.random.default_rng(rng), Q)
-    return Q
 
 
 def theorem_1(prior: DirichletPrior) -> tuple[float, float]:
