@@ -347,8 +347,8 @@ def test_a_fixed_state_tree_counts_each_follower_once():
     for h in range(3):
         nodes = data.followed[h, :data.number[h]]
         assert len(set(nodes)) == data.number[h] <= math.comb(6, h + 1) * 2 ** (h + 1)
-        assert data.count[nodes, :h + 1].sum() == 400
-        assert (data.count[nodes, :h + 1].sum(axis=1) > 0).all()
+        assert data.times[nodes, :h + 1].sum() == 400
+        assert (data.times[nodes, :h + 1].sum(axis=1) > 0).all()
     assert data.number[-1] <= number_of_states(6, 4)
 
 

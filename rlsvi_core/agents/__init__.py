@@ -19,7 +19,8 @@ from .verbatim import VerbatimAgent
 __all__ = ["Agent", "FiniteAgent", "LinearAgent", "Placements", "ProductAgent",
            "Products", "RingAgent", "Run", "TabularAgent", "VerbatimAgent", "lsvi", "rlsvi"]
 
-FAST = {OneHot: TabularAgent, Products: ProductAgent, Placements: RingAgent}
+FAST: dict[type, type[LinearAgent]] = {
+    OneHot: TabularAgent, Products: ProductAgent, Placements: RingAgent}
 
 
 def _form(features: Any) -> type[LinearAgent]:

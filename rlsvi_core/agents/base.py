@@ -84,9 +84,9 @@ class Run(NamedTuple):
 
 
 def blank(episodes: int) -> Run:
-    nothing = np.full((2, episodes), np.nan)
+    expected, claimed = np.full((2, episodes), np.nan)
     opening, length, furthest = np.zeros((3, episodes), np.int64)
-    return Run(np.zeros(episodes), *nothing, opening, length, furthest)
+    return Run(np.zeros(episodes), expected, claimed, opening, length, furthest)
 
 
 class Agent(Protocol):
