@@ -28,13 +28,18 @@ from ..mdp import FiniteMDP, draw
 
 
 @jit
+def highest(q: Floats) -> float:
+    """The largest of some values; q.max() takes the compiler ten times as long."""
+    top = -np.inf
+    for a in range(q.shape[0]):
+        top = max(top, q[a])
+    return top
+
+
+@jit
 def action_probabilities(q: Floats, epsilon: float, eta: float, out: Floats) -> None:
     """Fill ``out`` with the law of the action, given the action values q at a state."""
-    A = q.shape[0]
-    top = -np.inf
-    for a in range(A):
-        top = max(top, q[a])
-    total = 0.0
+    A, top, total = q.shape[0], highest(q), 0.0
     for a in range(A):
         if eta > 0.0:
             out[a] = math.exp((q[a] - top) / eta)

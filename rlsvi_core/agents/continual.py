@@ -37,7 +37,7 @@ from ..compiled import Floats, Ints, jit
 from ..discounted import DiscountedMDP
 from ..mdp import Model, first_state, step
 from ..regression import GaussianPosterior, add_row, solve, solve_transposed
-from .base import choose, values
+from .base import choose, highest, values
 
 __all__ = ["ContinualAgent", "FastContinual", "Steps", "VerbatimContinual", "printed"]
 
@@ -196,7 +196,7 @@ def _estimate(Phi: Floats, data: Sums, gamma: float, rho: float, sigma: float, r
     for i in range(S):
         if data.seen[i]:
             values(Phi[i], theta, q)
-            V = q.max()
+            V = highest(q)
             for k in range(K):
                 x[k] += gamma * V * data.g[i, k]
     solve_transposed(data.U, x)

@@ -27,7 +27,7 @@ from numpy.random import Generator
 from ..compiled import Array, Floats, Ints, jit
 from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
 from ..regression import add_row, solve, solve_transposed
-from .base import ENDED, Run, TableAgent, action_probabilities, choose, values
+from .base import ENDED, Run, TableAgent, action_probabilities, choose, highest, values
 
 
 class Statistics(NamedTuple):
@@ -112,17 +112,18 @@ def expected_reward(model: Model, Phi: Floats, theta: Floats, epsilon: float,
     """The exact expected reward of the episode's policy, pushing π forward through it; and what
     the values themselves promise."""
     H, S, A, _ = Phi.shape
-    q, p = np.empty((2, A))
+    q, p = np.empty(A), np.empty(A)
     here, there = model.initial.copy(), np.zeros(S)
     total, claimed = 0.0, 0.0
     for h in range(H):
         t = period(model.successor, h)
-        there[:] = 0.0
+        for s in range(S):
+            there[s] = 0.0
         for s in range(S):
             if here[s] == 0.0:
                 continue
             values(Phi[h, s], theta[h], q)
-            claimed += here[s] * q.max() if h == 0 else 0.0
+            claimed += here[s] * highest(q) if h == 0 else 0.0
             action_probabilities(q, epsilon, eta, p)
             for a in range(A):
                 for b in range(model.successor.shape[3]):
@@ -137,7 +138,7 @@ def expected_reward(model: Model, Phi: Floats, theta: Floats, epsilon: float,
 
 @jit
 def _learn(model: Model, Phi: Floats, data: Statistics, theta: Floats, noise: float,
-           epsilon: float, eta: float, waits: bool, exact: bool, rng: Generator,
+           epsilon: float, eta: float, waits: bool, exact: bool | None, rng: Generator,
            agent_rng: Generator, run: Run) -> None:
     H, S, A, K = Phi.shape
     U, c, g, followed, number, seen = data
@@ -145,7 +146,7 @@ def _learn(model: Model, Phi: Floats, data: Statistics, theta: Floats, noise: fl
     for i in range(run.reward.shape[0]):
         if i > 0 or not waits:
             _estimate(Phi, data, noise, agent_rng, theta)
-        if exact:
+        if exact is not None:  # None is compiled without what follows
             run.expected[i], run.claimed[i] = expected_reward(model, Phi, theta, epsilon, eta)
         s = first_state(model, rng)
         run.furthest[i], run.length[i] = s, H
@@ -186,6 +187,6 @@ class FiniteAgent(TableAgent):
               exact: bool = False) -> Run:
         rng, run = self._prepare(env, episodes, rng)
         _learn(env.model, self.Phi, self._data, self.theta, self._noise, self.epsilon, self.eta,
-               self.waits, exact, rng, self.rng, run)
+               self.waits, exact or None, rng, self.rng, run)
         self.transitions += len(run.reward) * self.H
         return run

@@ -37,7 +37,7 @@ from ..compiled import Floats, Ints, jit
 from ..envs.dirichlet import Counts, DirichletPrior, no_counts, sample_values
 from ..features import OneHot
 from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
-from .base import ENDED, FiniteStates, Run, action_probabilities, choose
+from .base import ENDED, FiniteStates, Run, action_probabilities, choose, highest
 
 __all__ = ["TabularAgent", "psrl", "theorem_1", "ucbvi", "uniform"]
 
@@ -111,7 +111,7 @@ def value_iteration(seen: History, ridge: float, spread: float, sample: bool, ca
                     value = total / M + spread / math.sqrt(M) * u
                     Q[h, s, a] = min(Q[h, s, a], value) if capped else value
         for s in range(S):
-            V[s] = Q[h, s].max()
+            V[s] = highest(Q[h, s])
 
 
 @jit
@@ -185,7 +185,7 @@ def _learn(model: Model, rule: Rule, seen: History, R: Floats, support: Floats, 
         if exact:
             claimed = 0.0
             for s in range(S):
-                claimed += model.initial[s] * Q[0, s].max()
+                claimed += model.initial[s] * highest(Q[0, s])
                 for h in range(H):
                     action_probabilities(Q[h, s], epsilon, eta, p[h, s])
             run.claimed[i], run.expected[i] = claimed, value_of_policy(model, p)
