@@ -3,24 +3,16 @@
 Both are 95% unless said otherwise, and both are about the runs at hand: a seed is one draw.
 """
 
+from collections import namedtuple
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-
-class Mean(NamedTuple):
-    mean: float
-    low: float
-    high: float
-
-
-class Median(NamedTuple):
-    median: float
-    low: float
-    high: float
+Mean = namedtuple("Mean", "mean low high")
+Median = namedtuple("Median", "median low high")
 
 
 def mean_interval(values: Any, level: float = 0.95) -> Mean:

@@ -1,11 +1,10 @@
 """One look for every figure.
 
-Colours come from sets that colour-blind readers can tell apart; line styles repeat what the colours
-say, and an agent has the same ones in the whole book. Backgrounds are opaque white, so that figures
-stay legible on a dark page. Figures are drawn by seaborn from tidy tables: ``BY_AGENT`` gives every
-agent its look, ``BAND`` is a median with its spread, ``three`` draws given intervals.
-
-Seaborn estimates on the scale of the axis it finds: draw first, make an axis logarithmic after.
+Colours come from sets that colour-blind readers can tell apart; line styles repeat what they say,
+and an agent has the same ones in the whole book. Backgrounds are opaque white, so that figures stay
+legible on a dark page. Figures are drawn by seaborn from tidy tables: ``BY_AGENT`` gives agents
+their look, ``BAND`` is a median with its spread, ``three`` draws given intervals. Seaborn estimates
+on the scale of the axis it finds: draw first, make an axis logarithmic after.
 """
 
 import math

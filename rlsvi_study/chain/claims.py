@@ -8,10 +8,9 @@ from rlsvi_core.agents import rlsvi
 from rlsvi_core.envs.chains import arrival_probability, chain
 
 from .. import store
-from ..intervals import median_interval
 from ..register import FAILS, HOLDS, MISPRINT, OPEN, PARTLY, Evidence, claim, remark, unless
 from . import scaling
-from .runs import EXPERIMENTS, learning_times, medians
+from .runs import EXPERIMENTS, learning_time, learning_times, medians
 
 
 def at_the_end(name: str) -> pd.DataFrame:
@@ -27,7 +26,7 @@ def _():
     """Five hundred episodes or so are enough for RLSVI on the 50-chain, whatever the seed."""
     table = store.load(EXPERIMENTS["fig2a"])
     times = learning_times(table)["rlsvi"]
-    median, low, high = median_interval(times)
+    median, low, high = learning_time(table, "rlsvi")
     settled = table[table.agent == "rlsvi"].groupby("seed").last_suboptimal.max().median()
     soon, early, seeds = int((times <= 500).sum()), int((times <= 1000).sum()), len(times)
     return unless(not (250 <= median <= 1000 and early >= 0.9 * seeds),
@@ -65,10 +64,10 @@ def _():
     settled = (long.last_suboptimal < long.episode // 10).all()
     return Evidence(
         FAILS if not settled else PARTLY if share > 0.1 else HOLDS,
-        f"In the long run, yes: in a million episodes the five runs had {long.suboptimal.min()}–"
-        f"{long.suboptimal.max()} suboptimal ones, the last in episode "
-        f"{long.last_suboptimal.max()}. But in the median of {len(short)} seeds "
-        f"{short.lapses.median():.0f} suboptimal ones, {100 * share:.0f}%, follow the first reward.",
+        f"In the long run, yes: of a million episodes the five runs had {long.suboptimal.min()}–"
+        f"{long.suboptimal.max()} suboptimal, none after episode {long.last_suboptimal.max()}. But "
+        f"{short.lapses.median():.0f} suboptimal ones, {100 * share:.0f}%, come after the first "
+        f"reward (medians of {len(short)} seeds).",
         {"lapses": long.lapses.tolist(), "last": long.last_suboptimal.tolist(), "share": share})
 
 
@@ -100,8 +99,7 @@ def _():
 @claim("6.1.features", "Section 6.1, figure 4", "graceful, and flattening towards K = 100",
        "experiment", HOLDS)
 def _():
-    """Learning time grows gracefully with the number of features, and less and less as K
-    approaches the dimension 100."""
+    """Learning time grows gracefully with K, and less and less as K nears the dimension 100."""
     cells = medians(store.load(EXPERIMENTS["fig4"]), "K")["median"]
     early, late = (cells[20] - cells[2]) / 18, (cells[100] - cells[50]) / 50
     return unless(not (late < early / 2 and np.isfinite(cells).all()),
@@ -128,8 +126,8 @@ def _():
 
 def success_rates() -> pd.DataFrame:
     """Share of figure 6's runs that learned, over a window of 41 values of ρ, for each noise."""
-    runs = store.load(EXPERIMENTS["fig6"]).pivot(index="rho", columns="noise", values="censored")
-    return (~runs.astype(bool)).rolling(41, center=True).mean().dropna()
+    lost = store.load(EXPERIMENTS["fig6"]).pivot(index="rho", columns="noise", values="censored")
+    return (~lost).rename_axis(columns=None).rolling(41, center=True).mean().dropna()
 
 
 def falls_below(level: float) -> dict[str, float]:
@@ -140,8 +138,7 @@ def falls_below(level: float) -> dict[str, float]:
 
 @claim("6.1.rho", "Section 6.1, figure 6", "stable for 0 < ρ < ρ*", "experiment", PARTLY)
 def _():
-    """With a slightly wrong basis RLSVI still learns: there is a region 0 < ρ < ρ* where learning
-    is stable."""
+    """With a slightly wrong basis RLSVI still learns: learning is stable up to some ρ*."""
     stable, half = falls_below(0.95), falls_below(0.5)
     table = store.load(EXPERIMENTS["fig6"])
     runs = table[table.noise == "deviation"].set_index("rho").tenth_reward
@@ -149,10 +146,9 @@ def _():
                    for rho in (0.02, stable["deviation"]))
     return Evidence(
         FAILS if stable["deviation"] <= 0.02 else HOLDS if edge < 2 * start else PARTLY,
-        f"Success is stable, speed is not. With ρ a standard deviation 95% of runs learn up "
-        f"to ρ = {stable['deviation']:.2f} and half of them up to {half['deviation']:.2f} (a "
-        f"variance: {stable['variance']:.2f} and {half['variance']:.2f}); but the median learning "
-        f"time grows from {start:.0f} episodes near 0 to {edge:.0f} at the edge.",
+        f"95% of runs learn to ρ = {stable['deviation']:.2f}, half to {half['deviation']:.2f} "
+        f"(as a variance: {stable['variance']:.2f} and {half['variance']:.2f}); but up to that "
+        f"first ρ the median learning time grows from {start:.0f} to {edge:.0f} episodes.",
         {"stable": stable, "half": half, "start": start, "edge": edge})
 
 
@@ -170,9 +166,8 @@ def _():
     """On the chain Q* takes only the values 0 and 1."""
     Q = chain(20).Q
     between = float(((Q > 0.01) & (Q < 0.99)).mean())
-    return Evidence(FAILS if between > 0 else HOLDS, f"Slips put {100 * between:.0f}% of the "
-                    "entries (N = 20) between 0.01 and 0.99. As a remark on scale it stands: Q* "
-                    "lies in [0, 1].", {"between": between})
+    return Evidence(FAILS if between > 0 else HOLDS, f"{100 * between:.0f}% of Q* (N = 20) lies "
+                    "between 0.01 and 0.99. Q* ∈ [0, 1] is true.", {"between": between})
 
 
 remark("6.1.ucrl", "Section 6.1", "10^10 suboptimal episodes", "none", OPEN,
@@ -224,17 +219,16 @@ def _():
 @claim("C.similar-scale", "Appendix C", "on a similar scale to Q*", "exact", FAILS)
 def _():
     """Scaling columns to norm HSA puts the features on a similar scale to Q*."""
-    mdp = chain(50)
-    Phi = features.coherent(mdp.Q, 10, 0)
-    ratio = float(np.sqrt((Phi**2).mean()) / np.sqrt((mdp.Q**2).mean()))
+    Q = chain(50).Q
+    ratio = float(np.sqrt((features.coherent(Q, 10, 0)**2).mean()) / np.sqrt((Q**2).mean()))
     table = store.load(EXPERIMENTS["readings"])
     root = table[(table.reading == "stacked") & (table.norm == "√HSA")]
     learned = (~root.censored).groupby(root.lam).sum()
     return Evidence(HOLDS if ratio < 10 else FAILS,
                     f"For N = 50 the features' root mean square is {ratio:.0f} times that of Q*. "
-                    f"Norm √(HSA) would give entries of size 1; with it {learned[1.0]} of "
-                    f"{root.seed.nunique()} runs learn within 5000 episodes at λ = 1, and "
-                    f"{learned[100.0]} at λ = 100.", {"ratio": ratio, "learned": learned.to_dict()})
+                    f"With norm √(HSA) (entries of size 1) {learned[1.0]} of {root.seed.nunique()} "
+                    f"runs learn within 5000 episodes at λ = 1, and {learned[100.0]} at λ = 100.",
+                    {"ratio": ratio, "learned": learned.to_dict()})
 
 
 def _robust(name: str, parameter: str) -> tuple[pd.Series, pd.Series]:
@@ -250,10 +244,10 @@ def _stability(name: str, parameter: str, symbol: str, reference: float) -> Evid
     stretch = (~good).cumsum()  # counts the breaks so far: the same along an unbroken range
     stable = regret.index[good & (stretch == stretch[reference])]
     low, high, orders = stable.min(), stable.max(), np.log10(stable.max() / stable.min())
-    return unless(not good[reference] or orders < 2, f"Regret after 10 000 episodes stays within twice that at {symbol} "
-                  f"= {reference:g}, and 90% of runs learn, for {symbol} from {low:.0e} to "
-                  f"{high:.0e}: {orders:.0f} orders of magnitude.", regret=regret.to_dict(),
-                  learned=learned.to_dict())
+    return unless(not good[reference] or orders < 2,
+                  f"For {symbol} from {low:.0e} to {high:.0e}, {orders:.0f} orders of magnitude, "
+                  "90% of runs learn, and regret after 10 000 episodes stays within twice that at "
+                  f"{reference:g}.", regret=regret.to_dict(), learned=learned.to_dict())
 
 
 @claim("C.lambda", "Appendix C, figure 10", "remarkably stable", "experiment", HOLDS)
@@ -279,8 +273,7 @@ def _():
 
 @claim("C.small-sigma", "Appendix C", "too small a σ may explore too little", "experiment", OPEN)
 def _():
-    """In a stochastic domain too small a σ makes the posterior concentrate too fast and
-    exploration fail."""
+    """In a stochastic domain, too small a σ concentrates the posterior too fast to explore."""
     regret, learned = _robust("fig11", "sigma")
     hurt = regret[1e-5] > 2 * regret[0.1] or learned[1e-5] < 0.9
     return Evidence(HOLDS if hurt else OPEN, "No domain is named. Not on this chain: at σ = 1e-05 "
@@ -305,15 +298,12 @@ def _():
 @claim("C.quadratic", "Appendix C, figure 13", "fits the data pretty well", "experiment", HOLDS)
 def _():
     """For each K, learning time is well described by a quadratic in N."""
-    table, misses, better = store.load(EXPERIMENTS["fig13"]), [], []
-    for K, runs in table.groupby("K"):
-        if runs.N.nunique() > 4:
-            cells = medians(runs, "N")["median"]
-            fit = scaling.quadratic(cells.index.to_numpy(float), cells.to_numpy())
-            misses.append(float(np.median(abs(fit / cells - 1))))
-            laws = scaling.compare_laws(runs, "N")
-            if laws["linear"] - laws["quadratic"] > 10:
-                better.append(int(K))
+    misses, better = [], []
+    for K, runs in store.load(EXPERIMENTS["fig13"]).groupby("K"):
+        cells, laws = medians(runs, "N")["median"], scaling.compare_laws(runs, "N")
+        fit = scaling.quadratic(cells.index.to_numpy(float), cells.to_numpy())
+        misses.append(float(np.median(abs(fit / cells - 1))))
+        better += [int(K)] if laws["linear"] - laws["quadratic"] > 10 else []
     return unless(max(misses) > 0.25, f"Typical miss of the fitted medians: at most "
                   f"{100 * max(misses):.0f}% for any K. The curvature is clear (AIC by 10) for "
                   f"{len(better)} of {len(misses)} values of K; elsewhere a line does as well.",

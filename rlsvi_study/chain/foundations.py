@@ -31,8 +31,7 @@ def _policies(mdp: FiniteMDP):
 
 @claim("1.exponential", "Section 1", "exponential in the worst case", "exact", PARTLY)
 def _():
-    """Earlier algorithms that generalize through a linear value function can need a learning time
-    exponential in the planning horizon."""
+    """Earlier algorithms with linear value functions can need time exponential in the horizon."""
     waits = {N: 1 / arrival_probability(N) for N in (10, 20, 30, 40, 50)}
     growth = (waits[50] / waits[10]) ** (1 / 40)
     return unless(not 1.99 < growth < 2.02, "Shown for dithering LSVI on the chain only: the "
@@ -83,8 +82,7 @@ def _():
 @claim("2.regret", "Section 2", "E[V* − Σr]", "Monte Carlo", HOLDS)
 def _():
     """Realised reward and exact policy evaluation give the same expected regret."""
-    rng = np.random.default_rng(1)
-    mdp = _random_mdp(rng, H=4, S=3)
+    mdp = _random_mdp(rng := np.random.default_rng(1), H=4, S=3)
     policy, episodes = rng.integers(0, 2, (4, 3)), 100_000
     realised = mdp.value - mdp.simulate(policy, episodes, rng)[2].sum(axis=1)
     exact, error = mdp.regret(policy), realised.std() / np.sqrt(episodes)
@@ -96,8 +94,7 @@ def _():
 
 @claim("2.coherent", "Section 2", "Q* in the span of Φ", "exact", HOLDS)
 def _():
-    """The random basis of the experiments is coherent (Q* lies in its span) and the noisy one is
-    not."""
+    """The random basis of the experiments has Q* in its span (is coherent), the noisy one not."""
     mdp = chain(20)
 
     def residual(Phi) -> float:
@@ -108,9 +105,9 @@ def _():
 
     readings = [features.coherent(mdp.Q, 10, 0, reading=r) for r in ("stacked", "per_period")]
     inside, outside = max(map(residual, readings)), residual(features.agnostic(mdp.Q, 10, 0.1, 0))
-    return unless(inside > 1e-9 or outside < 0.01, "Relative distance from Q* to the span, worst "
-                  f"period: below 1e-9 for both readings of the coherent basis, {outside:.2g} for "
-                  "the agnostic one.", coherent=inside, agnostic=outside)
+    return unless(inside > 1e-9 or outside < 0.01, "Relative distance from Q* to the span: below "
+                  f"1e-9 for both readings of the coherent basis, {outside:.2g} for the agnostic.",
+                  coherent=inside, agnostic=outside)
 
 
 # --------------------------------------------------------------------------- section 3
@@ -120,8 +117,8 @@ def _():
     """On the chain, always going right is optimal and earns p* an episode."""
     error = max(abs(chain(N).value / (1 - 1 / N) ** (N - 1) - 1) for N in range(2, 101))
     right = all(chain(N).optimal_actions.diagonal()[RIGHT].all() for N in range(2, 30))
-    return unless(error > 1e-12 or not right, "Dynamic programming agrees to rounding for N = 2 "
-                  "to 100.", largest_relative_error=error)
+    return unless(error > 1e-12 or not right, "Dynamic programming agrees, N = 2 to 100.",
+                  largest_relative_error=error)
 
 
 @claim("3.others", "Section 3", "all other policies give no reward", "exact", PARTLY)
