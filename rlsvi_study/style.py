@@ -7,7 +7,6 @@ their look, ``BAND`` is a median with its spread, ``three`` draws given interval
 on the scale of the axis it finds: draw first, make an axis logarithmic after.
 """
 
-import math
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -71,11 +70,9 @@ def canvas(columns: int = 1, *, width: float = 7.0, height: float = 3.2, **axes:
     return plt.subplots(1, columns, figsize=(width, height), **axes)
 
 
-def three(cells: pd.DataFrame, middle: str = "median", limit: float = math.inf) -> pd.DataFrame:
-    """Low, middle and high of each cell as three rows of ``time``, cut at a limit, for ``RANGE``.
-
-    Their median is the middle and their range is the interval, so seaborn draws what is given.
-    """
+def three(cells: pd.DataFrame, middle: str = "median", limit: float = float("inf")) -> pd.DataFrame:
+    """Low, middle and high of each cell as three rows of ``time``, cut at a limit: their median is
+    the middle and their range the interval, so with ``RANGE`` seaborn draws what is given."""
     return cells[["low", middle, "high"]].clip(upper=limit).stack().rename("time").reset_index()
 
 
