@@ -67,7 +67,7 @@ def test_an_id_that_ends_in_a_dot_is_completed_by_the_name(monkeypatch):
 
 
 @pytest.mark.parametrize(("id", "name", "wrong"), [
-    ("3.value", "_p_star", lambda N: (1 - 1 / N) ** N),
+    ("3.value", "RIGHT", 0),
     ("3.probability", "arrival_probability", lambda N: 2.0 ** (1 - N)),
     ("3.wait", "arrival_probability", lambda N: 2.0 ** (1 - N)),
     ("3.others", "RIGHT", 0),
