@@ -25,7 +25,7 @@ from rlsvi_core import Products, lsvi, rlsvi
 from rlsvi_core.agents.products import BernoulliBandit
 from rlsvi_core.envs.recommender import Recommender
 
-from ..experiment import Experiment, Scale, streams
+from ..experiment import Experiment, Scale, grid, streams
 from ..intervals import mean_interval
 
 PAPER_ETAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
@@ -123,42 +123,36 @@ def learning_curve(arm: str, runs: int, seed: int, N: int, J: int, c: float, epi
 
 # --------------------------------------------------------------------------- summaries
 
-def curves(table: pd.DataFrame, arm: str, value: str = "regret") -> pd.DataFrame:
-    """One column an instance, one row an episode."""
-    return table[table.arm == arm].pivot(index="episode", columns="seed", values=value)
-
-
-def rates(table: pd.DataFrame, arm: str, value: str = "regret") -> pd.DataFrame:
-    """Regret a customer, averaged between the rows of the table."""
-    total = curves(table, arm, value)
+def curves(table: pd.DataFrame, arm: str) -> pd.DataFrame:
+    """Cumulative regret from customer 0 on: one column an instance, one row an episode."""
+    total = table[table.arm == arm].pivot(index="episode", columns="seed", values="regret")
     total.loc[0] = 0.0
-    total = total.sort_index()
+    return total.reindex(sorted({0, *table.episode})).interpolate("index")  # a line by its end
+
+
+def rates(table: pd.DataFrame, arm: str) -> pd.DataFrame:
+    """Regret a customer, averaged between the rows of the table."""
+    total = curves(table, arm)
     return total.diff().iloc[1:].div(np.diff(total.index), axis=0)
 
 
 def ahead_from(worse: pd.DataFrame, better: pd.DataFrame) -> int | None:
     """The first episode from which on, to the end, the paired interval of worse − better is
     above 0; None if it is not at the end."""
-    difference = worse - better
-    low = np.array([mean_interval(row)[1] for row in difference.to_numpy()])
-    behind = np.flatnonzero(low <= 0)
-    if behind.size == 0:
-        return int(difference.index[0])
-    return None if behind[-1] == len(low) - 1 else int(difference.index[behind[-1] + 1])
+    low = (worse - better).apply(lambda row: mean_interval(row).low, axis=1)
+    ahead = low.index[low[::-1].cummin()[::-1] > 0]
+    return int(ahead[0]) if ahead.size else None
 
 
 # --------------------------------------------------------------------------- the experiments
 
-def _cells(runs: int, *arms: str) -> tuple[dict[str, Any], ...]:
-    return tuple({"arm": arm, "runs": runs} for arm in arms)
-
-
 _STUDY = {"N": 10, "J": 5, "c": 2.0, "episodes": 1200, "every": 30}
 _LATER, _READINGS = _STUDY | {"episodes": 6000, "every": 200}, _STUDY | {"every": 100}
-_PAPER = (*_cells(10, "rlsvi", *(BOLTZMANN[eta] for eta in PAPER_ETAS)),
-          *_cells(100, "linear", "bernoulli"), *_cells(1, *STANDING))
-_LATER_ARMS = (*_cells(2, "rlsvi", "linear"), *_cells(1, *STANDING))
-_EVERY_ARM = _cells(2, *(arm for arm in ARMS if arm != "bernoulli"))
+_LINES = grid(arm=STANDING, runs=(1,))
+_PAPER = (*grid(arm=("rlsvi", *(BOLTZMANN[eta] for eta in PAPER_ETAS)), runs=(10,)),
+          *grid(arm=("linear", "bernoulli"), runs=(100,)), *_LINES)
+_LONGER = (*grid(arm=("rlsvi", "linear"), runs=(2,)), *_LINES)
+_EVERY_ARM = grid(arm=[arm for arm in ARMS if arm != "bernoulli"], runs=(2,))
 
 EXPERIMENTS = {e.name: e for e in (
     Experiment("recommender", "Section 6.3, figures 8 and 9; Algorithm 9",
@@ -167,8 +161,8 @@ EXPERIMENTS = {e.name: e for e in (
                                 "paper": Scale(_STUDY, _PAPER, range(100))}),
     Experiment("recommender-later", "Section 6.3",
                "Recommendations: figure 9 continued to 6000 customers",
-               learning_curve, {"quick": Scale(_LATER, _LATER_ARMS, range(1)),
-                                "paper": Scale(_LATER, _LATER_ARMS, range(40))}),
+               learning_curve, {"quick": Scale(_LATER, _LONGER, range(1)),
+                                "paper": Scale(_LATER, _LONGER, range(40))}),
     Experiment("recommender-readings", "Section 6.3 and appendix E",
                "Recommendations: what each choice of the experimenter does",
                learning_curve, {"quick": Scale(_READINGS, _EVERY_ARM[:2], range(2)),
