@@ -77,8 +77,8 @@ def _():
     choice = number_of_states(N, J)
     return Evidence(
         MISPRINT if choice == 4521 != 3**J else HOLDS,
-        f"3^J is {3**J}. There are 3^N = {3**N} vectors of answers; those with fewer than J number "
-        f"Σ C(N, h) 2^h = {choice}, the paper's own later figure.",
+        f"3^J is {3**J}. Of 3^N = {3**N} vectors of answers Σ C(N, h) 2^h = {choice} have fewer "
+        f"than J, which is the paper's own later figure.",
         {"3^J": 3**J, "3^N": 3**N, "with a choice": choice})
 
 
@@ -205,10 +205,10 @@ def _():
                     for of in (rates, curves))
     return Evidence(
         HOLDS if more["linear"].low > 0 else PARTLY if late.low > 0 else FAILS,
-        f"RLSVI serves a customer better than the linear bandit from customer {since} on, the last "
-        f"120 by {written(late)} likes each. Its cumulative regret is reliably lower from customer "
-        f"{total} on; after 1200 the linear bandit has {written(more['linear'])} more, the "
-        f"Bernoulli bandit {written(more['bernoulli'])}.",
+        f"From customer {since} on each is served better than by the linear bandit, at the end by "
+        f"{written(late)} likes. Cumulative regret is reliably lower from {total} on; after 1200 "
+        f"the linear bandit has {written(more['linear'])} more, the Bernoulli bandit "
+        f"{written(more['bernoulli'])}.",
         {"late": late, "more": more, "since": since, "total_since": total})
 
 
