@@ -238,10 +238,9 @@ def _():
     before, after = popular[:100].mean(), popular[-100:].mean()
     return unless(
         gain > 1e-12,
-        f"It cannot learn anything: with β = 0 a customer and her mirror image are equally likely, "
-        f"so every fixed order of products earns J/2 = {J / 2} exactly; found, to {gain:.0e}. With "
-        f"β from −2 to 2 it improves from {before:.3g} to {after:.3g}.",
-        deviation=gain, before=before, after=after)
+        f"It cannot learn: with β = 0 a customer and her mirror image are equally likely, so every "
+        f"fixed order earns J/2 = {J / 2} (found, to {gain:.0e}). With β from −2 to 2 it improves "
+        f"from {before:.3g} to {after:.3g}.", deviation=gain, before=before, after=after)
 
 
 @claim("6.3.myopic", FIG9, "outperforms even the optimal myopic policy", "experiment", PARTLY)
@@ -250,10 +249,9 @@ def _():
     more = {ties: ahead_at_the_end(STUDY, arm) for ties, arm in MYOPIC.items()}
     return Evidence(
         graded(one.low > 0 for one in more.values()),
-        f"It depends on which product the myopic policy opens with, since all tie. Likes by which "
-        f"RLSVI's last 120 customers are ahead: any {written(more['uniform'])}, the lowest number "
-        f"{written(more['lowest'])}, the best {written(more['best'])}, the worst "
-        f"{written(more['worst'])}.",
+        f"It depends on the product that the myopic policy opens with: all tie. Likes by which "
+        f"RLSVI's last 120 customers are ahead: any {written(more['uniform'])}, the first "
+        f"{written(more['lowest'])}, best {written(more['best'])}, worst {written(more['worst'])}.",
         {"more": more, "won": [ties for ties, one in more.items() if one.low > 0],
          "lost": [ties for ties, one in more.items() if one.high < 0]})
 
@@ -265,10 +263,9 @@ def _():
     later = {ties: ahead_from(regret(LATER, MYOPIC[ties]), regret(LATER, "rlsvi")) for ties in more}
     return Evidence(
         graded(one.low > 0 for one in more.values()),
-        f"After 1200 customers the myopic policy's regret, less RLSVI's, is "
-        f"{written(more['uniform'])} with ties at random, {written(more['best'])} with the best "
-        f"first product. In the longer study RLSVI falls below the former from customer "
-        f"{later['uniform']} on, below the latter {later['best'] or 'not within 6000'}.",
+        f"The myopic policy's regret, less RLSVI's, is {written(more['uniform'])} with ties at "
+        f"random, {written(more['best'])} with the best first product. RLSVI's falls below the "
+        f"former from customer {later['uniform']} on, the latter {later['best'] or 'not by 6000'}.",
         {"more": more, "later": later})
 
 
@@ -280,10 +277,9 @@ def _():
     bandit, gap = ahead_at_the_end(LATER, "linear"), float(a_customer(LATER, "rlsvi").mean())
     return Evidence(
         graded(one.low > 0 for one in more.values()),
-        f"RLSVI's last 600 of 6000 customers ({stored(LATER).seed.nunique()} instances) are ahead "
-        f"of the myopic policy by {written(more['uniform'])} likes each if its first product is "
-        f"any, {written(more['best'])} if it is the best; of the linear bandit by "
-        f"{written(bandit)}; and {gap:.2g} below the optimum.",
+        f"RLSVI's last 600 of 6000 customers give {written(more['uniform'])} likes more than the "
+        f"myopic policy's if it opens with any product, {written(more['best'])} if with the best; "
+        f"{written(bandit)} more than the linear bandit's; {gap:.2g} fewer than the optimum.",
         {"more": more, "bandit": bandit, "gap": gap})
 
 
@@ -329,9 +325,9 @@ def _():
     agrees, earns = float(np.mean(same)), float(np.mean(worth))
     return Evidence(
         FAILS if earns < 0.9 else HOLDS if agrees > 0.99 else PARTLY,
-        f"As near as a linear fit of logistic probabilities comes: with equal weight on all states "
-        f"it picks the myopic product in {100 * agrees:.0f}% of them and earns {100 * earns:.1f}% "
-        f"as much ({len(worth)} instances).", {"same": agrees, "worth": earns})
+        f"As near as a linear fit of logistic probabilities comes: fitted to all states alike, it "
+        f"picks the myopic product in {100 * agrees:.0f}% of them and earns {100 * earns:.1f}% as "
+        f"much ({len(worth)} instances).", {"same": agrees, "worth": earns})
 
 
 @claim("E.incremental", "Appendix E", "can be implemented incrementally", "exact", HOLDS)
