@@ -118,6 +118,18 @@ def test_a_function_in_a_notebook_counts_with_all_it_names():
         assert fingerprint.fingerprint(_in_a_notebook(text, **names)) != first
 
 
+def test_a_worker_compares_what_a_travelling_function_imports_of_ours():
+    """The function itself came along: on the worker its cell is unknown."""
+    from rlsvi_core.envs.chains import chain
+    run = _in_a_notebook("def run(seed):\n    return chain(seed)", "<far away>", chain=chain)
+    code = fingerprint.sources(run)
+    del linecache.cache["<far away>"]
+    assert "run" in code
+    assert fingerprint.departures(run, code) == []
+    assert fingerprint.departures(run, code | {"rlsvi_core/mdp.py": "other"}) == [
+        "rlsvi_core/mdp.py"]
+
+
 def test_a_function_without_a_source_is_refused():
     space = {"__name__": "__main__"}
     exec("def run(seed): return []", space)
