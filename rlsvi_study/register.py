@@ -14,14 +14,10 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-HOLDS = "holds"
-PARTLY = "holds in part"
-FAILS = "does not hold"
-MISPRINT = "misprint"
-OPEN = "can't be checked here"
+VERDICTS = HOLDS, PARTLY, FAILS, MISPRINT, OPEN = (
+    "holds", "holds in part", "does not hold", "misprint", "can't be checked here")
 KINDS = ("exact", "symbolic", "certified", "Monte Carlo", "experiment", "reading", "none")
 OURS = "not in the paper"
-VERDICTS = (HOLDS, PARTLY, FAILS, MISPRINT, OPEN)
 
 
 class Evidence(NamedTuple):
@@ -81,28 +77,26 @@ def unless(wrong: bool, found: str, verdict: str = HOLDS, /, **numbers: Any) -> 
     return Evidence(FAILS if wrong else verdict, found, numbers)
 
 
-def section(id: str) -> str:
-    return id.rsplit(".", 1)[0]
-
-
 def in_the_papers_order() -> None:
     """Sections before appendices, each in order; within one, as written."""
-    for id in sorted(REGISTER, key=lambda id: (id[0].isalpha(), section(id))):
+    for id in sorted(REGISTER, key=lambda id: (id[0].isalpha(), id.rsplit(".", 1)[0])):
         REGISTER[id] = REGISTER.pop(id)
 
 
-def tally(of: str | None = None) -> dict[str, int]:
-    """How many of the paper's claims, or of one section's, are registered under each verdict."""
-    verdicts = [one.verdict for id, one in REGISTER.items()
-                if one.paper != OURS and of in (None, section(id))]
-    return {verdict: verdicts.count(verdict) for verdict in VERDICTS}
-
-
 def by_section() -> dict[str, dict[str, int]]:
-    """The same for each section and appendix, in the paper's order."""
-    names = dict.fromkeys(section(id) for id, one in REGISTER.items() if one.paper != OURS)
-    return {f"{'Appendix' if name[0].isalpha() else 'Section'} {name}": tally(name)
-            for name in names}
+    """How many of the paper's claims are registered under each verdict, in its order."""
+    counts: dict[str, dict[str, int]] = {}
+    for id, one in REGISTER.items():
+        if one.paper != OURS:
+            name = f"{'Appendix' if id[0].isalpha() else 'Section'} {id.rsplit('.', 1)[0]}"
+            counts.setdefault(name, dict.fromkeys(VERDICTS, 0))[one.verdict] += 1
+    return counts
+
+
+def tally() -> dict[str, int]:
+    """The same for the whole paper."""
+    return {verdict: sum(counts[verdict] for counts in by_section().values())
+            for verdict in VERDICTS}
 
 
 def _markdown(*rows: Iterable[str]) -> str:
