@@ -15,13 +15,15 @@ from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import Counterexample, Proof, decide, exact
 from rlsvi_core.optimism.crossings import Pair, pdf_crossings
 from rlsvi_study.register import FAILS, HOLDS, MISPRINT, OURS, REGISTER
-from rlsvi_study.theory import claims, evidence, printed, repaired
+from rlsvi_study.theory import evidence, printed, repaired
 from rlsvi_study.theory.evidence import identity, instead, region
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 A, B, K, x = printed.A, printed.B, printed.K, printed.x
-STEPS = {one.judge.__name__: one for one in REGISTER.values()
-         if one.judge.__module__ in {module.__name__ for module in claims.JUDGES}}
+OF_SECTION_5 = {"shrunk_noise", "theorem_conditions", "marginals_control_the_maximum"}
+STEPS = {name: one for one in REGISTER.values()
+         if (name := one.id.split(".", 1)[1].replace("-", "_")) and (
+             one.id.startswith("G.") or name in OF_SECTION_5)}
 
 
 @pytest.fixture(scope="module")
@@ -32,10 +34,9 @@ def findings():
 # --- what a step says --------------------------------------------------------------------------
 
 
-def test_every_step_is_a_claim_named_after_its_function():
+def test_every_step_is_a_claim_in_its_place():
     assert len(STEPS) > 70
-    for name, step in STEPS.items():
-        assert step.id.split(".", 1) == [step.id[0], name.replace("_", "-")]
+    for step in STEPS.values():
         assert "\n" not in step.statement
         assert step.place.startswith({"5": "Section 5, ", "G": "Appendix G, "}[step.id[0]])
 
@@ -182,8 +183,7 @@ def test_an_identity_with_one_wrong_coefficient_fails():
     assert wrong.found.endswith("at A = 2/7, B = 3/7.")
 
 
-@pytest.mark.parametrize("module", [printed, repaired], ids=lambda module: module.__name__)
-def test_no_step_s_identity_survives_a_small_change(module, monkeypatch):
+def test_no_step_s_identity_survives_a_small_change(monkeypatch):
     """The first pair that each true step compares, with its right side off by a thousandth."""
     compared, survivors = 0, []
 
@@ -196,12 +196,12 @@ def test_no_step_s_identity_survives_a_small_change(module, monkeypatch):
             survivors.append((left, right))
         return evidence.Evidence(HOLDS, found, {})
 
-    monkeypatch.setattr(module, "identity", perturbed)
+    for module in (evidence, printed, repaired):
+        monkeypatch.setattr(module, "identity", perturbed)
     for step in STEPS.values():
-        if step.judge.__module__ == module.__name__ and (step.kind, step.verdict) == (
-                "symbolic", HOLDS):
+        if (step.kind, step.verdict) == ("symbolic", HOLDS):
             step.judge()
-    assert compared > 5
+    assert compared > 35
     assert not survivors
 
 
