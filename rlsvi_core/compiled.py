@@ -19,8 +19,6 @@ import hashlib
 import os
 import sys
 import tempfile
-import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -74,27 +72,16 @@ class _Notice(event.Listener):  # type: ignore[misc]
     """Tells a person at a terminal, once, that the wait is for the compiler. Logs and notebooks
     stay the same whether or not the machine code was there."""
 
-    silence = 2.0  # seconds of compiling that may still pass without a word
-    depth = 0
-    timer: threading.Timer | None = None
-
-    def say(self) -> None:
-        kept = "kept for the next time" if _FOLDER else "no folder to keep the result in"
-        print(f"rlsvi_core: compiling, once (some seconds; {kept})", file=sys.stderr, flush=True)
+    said = False
 
     def on_start(self, event: Any) -> None:
-        self.depth += 1  # a function that another calls is compiled inside it
-        if self.depth == 1 and self.silence > 0 and "rlsvi" in event.data["dispatcher"].__module__:
-            self.since, self.timer = time.monotonic(), threading.Timer(self.silence, self.say)
-            self.timer.daemon = True
-            self.timer.start()
+        if not self.said and "rlsvi" in event.data["dispatcher"].__module__:
+            self.said = True
+            kept = "kept for the next time" if _FOLDER else "no folder to keep the result in"
+            print(f"rlsvi_core: compiling, once (some seconds; {kept})", file=sys.stderr, flush=True)
 
     def on_end(self, event: Any) -> None:
-        self.depth -= 1
-        if self.depth == 0 and self.timer:
-            self.timer.cancel()
-            self.silence -= time.monotonic() - self.since
-            self.timer = None
+        pass
 
 
 if sys.stderr is not None and sys.stderr.isatty():

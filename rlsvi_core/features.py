@@ -26,16 +26,29 @@ from .checks import array, between, indices, one_of, positive, whole
 from .compiled import Array, Floats, Seed, jit
 from .mdp import FiniteMDP
 
-__all__ = ["FeatureMap", "OneHot", "Table", "agnostic", "coherent", "tabular"]
+__all__ = ["FeatureMap", "OneHot", "agnostic", "coherent", "tabular"]
 
 
 class FeatureMap:
     """(period, state) → one row of features for each legal action: what an agent generalises by.
+    Subclass it and say what ``__call__`` returns.
 
-    Subclass it and say what ``__call__`` returns. ``H`` is the number of periods, each with weights
-    of its own, or None: one weight vector for all time. ``K`` counts the features whose weights are
-    learned; rows may have further, last columns whose weights are ``known``. ``S`` and ``A`` count
-    states and actions where these are numbers.
+    Attributes
+    ----------
+    H : number of periods, each with weights of its own, or None: one weight vector for all time.
+    K : number of features whose weights are learned.
+    S, A : numbers of states and actions, where these are numbers.
+    known : weights of the rows' further, last columns, if there are such.
+
+    Examples
+    --------
+    >>> class Line(FeatureMap):                 # a position in [0, 1]; the actions: stay, jump
+    ...     K = 4
+    ...     def __call__(self, h, s):
+    ...         return np.kron(np.eye(2), [1.0, s])
+    >>> Line()(0, 0.5)
+    array([[1. , 0.5, 0. , 0. ],
+           [0. , 0. , 1. , 0.5]])
     """
 
     H: int | None = None
@@ -67,12 +80,12 @@ class Table(FeatureMap):
 
     def __init__(self, Phi: Any) -> None:
         self.Phi = array("Phi", Phi, (None, None, None, None), mend="It is a finite "
-                                "(H, S, A, K) array; rlsvi_core.features makes such arrays.")
+                         "(H, S, A, K) array; rlsvi_core.features makes such arrays.")
         self.H, self.S, self.A, self.K = self.Phi.shape
 
     def __call__(self, h: int, s: int) -> Floats:
         indices(h=(h, self.Phi.shape[0]), s=(s, self.Phi.shape[1]))
-        return self.Phi[h, s]
+        return np.asarray(self.Phi[h, s])
 
 
 @jit
@@ -159,11 +172,11 @@ def tabular(mdp: FiniteMDP) -> Floats:
 
     Parameters
     ----------
-    mdp : FiniteMDP
+    mdp : FiniteMDP, read for H, S and A.
 
     Returns
     -------
-    (H, S, A, SA) array
+    (H, S, A, SA) array; :class:`OneHot` stands for it without storing it.
 
     Examples
     --------
@@ -181,19 +194,14 @@ def coherent(Q: ArrayLike, K: int, rng: Seed = None, *,
 
     Parameters
     ----------
-    Q : (H, S, A) array
-    K : int
-        At least 2.
-    rng : Generator or seed
-    reading : {"stacked", "per_period"}
-        The description of appendix C, or that of section 6.1.
-    norm : float, optional
-        The 2-norm of a column: of the stacked one (length HSA), or of each period's (length SA).
-        The default, HSA, is what Algorithm 6 prints.
+    Q, K, rng : Q* as an (H, S, A) array, the number of columns (at least 2), and a seed.
+    reading : ``"stacked"`` as in appendix C, or ``"per_period"`` as in section 6.1.
+    norm : 2-norm of a column, of the stacked one (length HSA) or of each period's (length SA); by
+        default HSA, as Algorithm 6 prints.
 
     Returns
     -------
-    (H, S, A, K) array
+    (H, S, A, K) array.
 
     Examples
     --------
@@ -228,17 +236,13 @@ def agnostic(Q: ArrayLike, K: int, rho: float, rng: Seed = None, *,
 
     Parameters
     ----------
-    Q : (H, S, A) array
-    K : int
-    rho : float
-        The size of the noise; 0 gives exact copies.
-    rng : Generator or seed
-    noise : {"variance", "deviation"}
-        What ρ is; a variance, as printed.
+    Q, K, rng : Q* as an (H, S, A) array, the number of columns, and a seed.
+    rho : the size of the noise; 0 gives exact copies.
+    noise : what ρ is, a ``"variance"``, as printed, or a standard ``"deviation"``.
 
     Returns
     -------
-    (H, S, A, K) array
+    (H, S, A, K) array.
 
     Examples
     --------

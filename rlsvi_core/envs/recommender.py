@@ -17,7 +17,7 @@ probability exactly ½, in the empty state every product is, and a policy can on
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from ..checks import array, between, distribution, fail, one_of, whole
 from ..compiled import Array, Floats, Generator, Ints, Seed, jit
 
-__all__ = ["Recommender", "States"]
+__all__ = ["Recommender"]
 
 MOST_STATES = 1_000_000  # some seconds and 200 MB
 
@@ -118,12 +118,9 @@ class Recommender:
 
     Parameters
     ----------
-    gamma : (N, N) array
-        ``gamma[a, n]``: what the answer on product n says about product a.
-    J : int
-        How many products a customer is shown, at most N.
-    beta : (N,) array, optional
-        How popular each product is on its own; zero by default, as in the paper.
+    gamma : (N, N) array: ``gamma[a, n]``, what the answer on product n says about product a.
+    J : how many products a customer is shown, at most N.
+    beta : (N,) array, how popular each product is on its own; zero by default, as in the paper.
 
     Examples
     --------
@@ -135,6 +132,7 @@ class Recommender:
     gamma: Floats
     J: int
     beta: Any = None
+    N: int = field(init=False)  # products
 
     def __post_init__(self) -> None:
         gamma = array("gamma", self.gamma, ("N", "N"),
@@ -143,7 +141,7 @@ class Recommender:
         whole("J", self.J, 1, N, mend="It counts products shown; a customer sees none twice.")
         beta = array("beta", np.zeros(N) if self.beta is None else self.beta, (N,),
                      mend="Leave it out for products of equal popularity.")
-        self.__dict__.update(gamma=gamma, beta=beta)
+        self.__dict__.update(gamma=gamma, beta=beta, N=N)
 
     def __repr__(self) -> str:
         return f"Recommender(N={self.N}, J={self.J})"
@@ -154,28 +152,18 @@ class Recommender:
         between("c", c, 0, math.inf, mend="c is a standard deviation; the paper has c=2.")
         return cls(c * np.random.default_rng(rng).standard_normal((N, N)), J)
 
-    @property
-    def N(self) -> int:
-        """The number of products."""
-        return len(self.gamma)
-
-    # ----------------------------------------------------------------- one customer
-
-    def show(self, x: ArrayLike, a: int, rng: Generator) -> tuple[bool, Array]:
-        """Show product a to a customer in state x: whether she likes it, and her next state."""
-        x = np.array(x, np.int8)
-        if x.shape != (self.N,) or np.count_nonzero(x) >= self.J or x[a] != 0:
-            fail(f"a customer is shown up to {self.J} of {self.N} products, each once",
-                 f"x is {x.tolist()} and a is {a}", "Start a new customer with x = 0.")
-        return bool(answer(self.beta, self.gamma, x, a, rng)), x
-
-    def start(self, rng) -> np.ndarray:
+    def start(self, rng: Generator) -> Array:
         """A new customer, who has seen nothing."""
         return np.zeros(self.N, np.int8)
 
-    def step(self, h: int, s: np.ndarray, a: int, rng) -> tuple[float, np.ndarray, bool]:
-        """Show product a: 1 for a like, the next state, and whether this was the last product."""
-        liked, x = self.show(s, a, rng)
+    def step(self, h: int, s: Array, a: int, rng: Generator) -> tuple[float, Array, bool]:
+        """Show product a to a customer in state s: 1 for a like, her next state, and whether this
+        was the last product."""
+        x = np.array(s, np.int8)
+        if x.shape != (self.N,) or np.count_nonzero(x) >= self.J or x[a] != 0:
+            fail(f"a customer is shown up to {self.J} of {self.N} products, each once",
+                 f"x is {x.tolist()} and a is {a}", "Start a new customer with x = 0.")
+        liked = answer(self.beta, self.gamma, x, a, rng)
         return float(liked), x, h == self.J - 1
 
     # ----------------------------------------------------------------- all customers, exactly
@@ -260,15 +248,11 @@ class Recommender:
             s = slice(start[h], start[h + 1])
             P = np.where(x[s] == 0, self.P[s], -1.0)
             tied = P >= P.max(axis=1, keepdims=True) - 1e-12  # products that differ by rounding
-            match ties:
-                case "uniform":
-                    mu[s] = tied / tied.sum(axis=1, keepdims=True)
-                case "lowest":
-                    mu[s] = np.eye(self.N)[tied.argmax(axis=1)]
-                case "best":
-                    mu[s] = np.eye(self.N)[np.where(tied, q, -np.inf).argmax(axis=1)]
-                case "worst":
-                    mu[s] = np.eye(self.N)[np.where(tied, q, np.inf).argmin(axis=1)]
+            if ties == "uniform":
+                mu[s] = tied / tied.sum(axis=1, keepdims=True)
+            else:
+                score = {"lowest": 0 * P, "best": q, "worst": -q}[ties]
+                mu[s] = np.eye(self.N)[np.where(tied, score, -np.inf).argmax(axis=1)]
             return _mean(mu[s], q)
 
         self._backwards(choose)

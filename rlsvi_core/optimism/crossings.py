@@ -16,7 +16,8 @@ Positions are kept as y = log(x/(1 − x)), which has room for crossings that x 
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -31,6 +32,11 @@ __all__ = ["Crossing", "cdf_crossings", "pdf_crossings"]
 DIGITS = 13  # of the logit, absolute: at least as many of x and of 1 − x, relative
 
 
+def logistic(y: arb) -> arb:
+    """1 / (1 + exp(−y))"""
+    return 1 / (1 + (-y).exp())
+
+
 class Crossing(NamedTuple):
     """A crossing at x, enclosed: both its distance from 0 and from 1 to at least 12 digits."""
 
@@ -39,21 +45,13 @@ class Crossing(NamedTuple):
     @property
     def x(self) -> float:
         """Its distance from 0."""
-        return _as_float(self.logit)
+        y = self.logit
+        return float(logistic(y)) if abs(y) < 708 else float(y > 0)  # else x is no normal float
 
     @property
     def one_minus_x(self) -> float:
         """Its distance from 1."""
-        return _as_float(-self.logit)
-
-
-def logistic(y: arb) -> arb:
-    """1 / (1 + exp(−y))"""
-    return 1 / (1 + (-y).exp())
-
-
-def _as_float(y: arb) -> float:
-    return float(logistic(y)) if abs(y) < 708 else float(y > 0)  # beyond, x is not a normal float
+        return Crossing(-self.logit).x
 
 
 class Pair(NamedTuple):
@@ -90,18 +88,16 @@ class Pair(NamedTuple):
         return Pair(self.beta, self.alpha)
 
     def turning_points(self) -> list[Callable[[], arb]]:
-        """The roots of the cubic in (0, 1), in order, each as a function of the precision."""
+        """Logits of the cubic's roots in (0, 1), in order, each as a function of the precision."""
         a, b, n = self.alpha, self.beta, self.n
         cubic = fmpq_poly([1 - a, 2 * a + b - 2, -(n + a), n])
 
-        def real_roots() -> list[arb]:
-            roots = [z.real for z, _ in cubic.complex_roots() if z.imag == 0]
-            return sorted((x for x in roots if 0 < x < 1), key=lambda x: float(x.mid()))
+        def roots() -> list[arb]:
+            real = [z.real for z, _ in cubic.complex_roots() if z.imag == 0]
+            return sorted((x.log() - (1 - x).log() for x in real if 0 < x < 1),
+                          key=lambda y: float(y.mid()))
 
-        def logit(k: int) -> arb:
-            return _logit(real_roots()[k])
-
-        return [partial(logit, k) for k in range(len(real_roots()))]
+        return [lambda k=k: roots()[k] for k in range(len(roots()))]
 
     def difference(self, y: arb) -> arb:
         """D = F_N − F_B, computed on the side where both are small."""
@@ -112,24 +108,17 @@ class Pair(NamedTuple):
         return (-v).erfc() / 2 - x.beta_lower(a, b, regularized=True)
 
 
-def _logit(x: arb) -> arb:
-    return x.log() - (1 - x).log()
-
-
 Place = Callable[[], arb] | None  # None stands for an end of (0, 1)
 
 
 def _bracket(f: Callable[[arb], arb], wanted: int, start: float, direction: int) -> float:
     """A place beyond ``start``, towards an end, where f has the sign it has in the limit."""
-    step = 1.0
-    while step < 1e300:
-        place = start + direction * step
-        try:
+    for k in range(997):
+        place = start + direction * 2.0**k
+        # Undecided at the zero itself, or where f is too flat: further out it is clearer.
+        with suppress(Undecided):
             if sign(partial(f, arb(place)), 1024) == wanted:
                 return place
-        except Undecided:  # the zero itself, or too flat: further out it is clearer
-            pass
-        step *= 2
     raise Undecided("a sign change too close to 0 or 1 to be found")
 
 
@@ -158,15 +147,16 @@ def _cut(f: Callable[[arb], arb], low: arb, high: arb, bits: int) -> tuple[arb, 
     """A place between, and the sign there. If the middle is the very zero, cut beside it."""
     for share in (0.5, 0.4375):
         place = (low + (high - low) * share).mid()
-        try:
+        with suppress(Undecided):
             return place, sign(partial(f, place), bits)
-        except Undecided:
-            continue
     raise Undecided(f"no sign could be settled between {low} and {high}")
 
 
-def _changes(signs: list[int]) -> list[int]:
-    return [k for k, (a, b) in enumerate(pairwise(signs)) if a != b]
+def _zeros(f: Callable[[arb], arb], turns: Sequence[Place], signs: list[int]) -> list[Crossing]:
+    """All zeros of f, which has these signs at 0, at each turn and at 1, and is monotone between."""
+    places = [None, *turns, None]
+    return [_locate(f, places[k], places[k + 1], signs[k])
+            for k, (a, b) in enumerate(pairwise(signs)) if a != b]
 
 
 def _pair(alpha: Number, beta: Number) -> Pair:
@@ -183,11 +173,11 @@ def pdf_crossings(alpha: Number, beta: Number) -> list[Crossing]:
 
     Parameters
     ----------
-    alpha, beta : numbers from 1e-6 to 1e6
+    alpha, beta : numbers from 1e-6 to 1e6.
 
     Returns
     -------
-    list of Crossing
+    List of Crossing.
 
     Examples
     --------
@@ -195,15 +185,10 @@ def pdf_crossings(alpha: Number, beta: Number) -> list[Crossing]:
     [0.064, 0.7153]
     """
     pair = _pair(alpha, beta)
-
-    def log_ratio(turn: Callable[[], arb]) -> arb:
-        return pair.log_ratio(turn())
-
     turns = pair.turning_points()
-    places: list[Place] = [None, *turns, None]
-    signs = [pair.sign_at_zero(), *(sign(partial(log_ratio, turn)) for turn in turns),
+    signs = [pair.sign_at_zero(), *(sign(lambda t=t: pair.log_ratio(t())) for t in turns),
              pair.mirrored().sign_at_zero()]
-    return [_locate(pair.log_ratio, places[k], places[k + 1], signs[k]) for k in _changes(signs)]
+    return _zeros(pair.log_ratio, turns, signs)
 
 
 def _cdf_signs(pair: Pair, crossings: list[Crossing]) -> list[int]:
@@ -216,11 +201,11 @@ def cdf_crossings(alpha: Number, beta: Number) -> list[Crossing]:
 
     Parameters
     ----------
-    alpha, beta : numbers from 1e-6 to 1e6
+    alpha, beta : numbers from 1e-6 to 1e6.
 
     Returns
     -------
-    list of Crossing
+    List of Crossing.
 
     Examples
     --------
@@ -228,12 +213,10 @@ def cdf_crossings(alpha: Number, beta: Number) -> list[Crossing]:
     [0.371]
     """
     pair, turns = _pair(alpha, beta), pdf_crossings(alpha, beta)
-    signs = _cdf_signs(pair, turns)
-    places: list[Place] = [None, *(lambda c=c: c.logit for c in turns), None]
-    return [_locate(pair.difference, places[k], places[k + 1], signs[k]) for k in _changes(signs)]
+    return _zeros(pair.difference, [lambda c=c: c.logit for c in turns], _cdf_signs(pair, turns))
 
 
 def count_crossings(alpha: Number, beta: Number) -> tuple[int, int]:
     """How often the densities and the distribution functions cross on (0, 1)."""
     turns = pdf_crossings(alpha, beta)
-    return len(turns), len(_changes(_cdf_signs(_pair(alpha, beta), turns)))
+    return len(turns), sum(a != b for a, b in pairwise(_cdf_signs(_pair(alpha, beta), turns)))
