@@ -78,7 +78,7 @@ class _Notice(event.Listener):  # type: ignore[misc]
         if not self.said and "rlsvi" in event.data["dispatcher"].__module__:
             self.said = True
             kept = "kept for the next time" if _FOLDER else "no folder to keep the result in"
-            print(f"rlsvi_core: compiling, once (some seconds; {kept})", file=sys.stderr, flush=True)
+            print(f"rlsvi_core: compiling, once (some seconds; {kept})", file=sys.stderr)
 
     def on_end(self, event: Any) -> None:
         pass

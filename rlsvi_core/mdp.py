@@ -155,7 +155,7 @@ class FiniteMDP:
         P = array("P", self.P, ("H", "S", "A", "S"),
                   mend="For a time-homogeneous MDP call FiniteMDP.stationary(P, R, H=...).")
         T, S, A, _ = P.shape
-        H = T if self.H is None else whole("H", self.H, 1, mend="It counts periods: pass H=10, say.")
+        H = T if self.H is None else whole("H", self.H, 1, mend="It counts periods: pass H=10.")
         if T not in (1, H):
             fail(f"P must hold one period or all {H} of the horizon", f"it holds {T}",
                  "Leave H out: it is the length of P.")

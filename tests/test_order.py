@@ -374,10 +374,10 @@ def test_constant_samples_compare():
 
 
 @pytest.mark.parametrize(("change", "rule"), [
-    ({"x": [1.0] * 99}, r"sample x must be a vector of at least 100 numbers.*\(99,\)"),
-    ({"y": np.ones((200, 2))}, r"sample y must be a vector.*\(200, 2\)"),
-    ({"x": [np.nan] * 200}, r"sample x must be finite; x\[0\] is nan"),
-    ({"y": [*[0.0] * 200, -np.inf]}, r"sample y must be finite; y\[200\] is -inf"),
+    ({"x": [1.0] * 99}, "samples must have at least 100 numbers; got 99 and 200"),
+    ({"y": np.ones((200, 2))}, r"sample y must have shape \(n,\); it has shape \(200, 2\)"),
+    ({"x": [np.nan] * 200}, r"sample x must be finite; sample x\[0\] is nan"),
+    ({"y": [*[0.0] * 200, -np.inf]}, r"sample y must be finite; sample y\[200\] is -inf"),
     ({"error": 0.0}, r"error rate must lie in \(0, 1\); got 0"),
     ({"error": 1.0}, r"error rate must lie in \(0, 1\); got 1"),
     ({"error": np.nan}, r"error rate must lie in \(0, 1\); got nan"),
@@ -405,7 +405,8 @@ def test_bad_samples_are_refused(change, rule):
     (lambda: DirichletMean.of([1, 1], [0, 2]), r"V must lie in \[0, 1\]; V\[1\] is 2"),
     (lambda: order.dirichlet_samples([1, -1], [0, 1], 5, None), "α must be ≥ 0"),
     (lambda: order.dirichlet_samples([0, 0], [0, 1], 5, None), "positive sum"),
-    (lambda: order.dirichlet_samples([1, 1], [0, 1, 1], 5, None), r"shapes \(2,\) and \(3,\)"),
+    (lambda: order.dirichlet_samples([1, 1], [0, 1, 1], 5, None),
+     r"V must have shape \(2,\); it has shape \(3,\)"),
     (lambda: order.dirichlet_samples([1, math.inf], [0, 1], 5, None),
      r"α must be finite; α\[1\] is inf"),
 ])

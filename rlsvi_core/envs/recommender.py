@@ -19,7 +19,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -81,8 +81,7 @@ class States(NamedTuple):
 @cache
 def states(N: int, J: int) -> States:
     """Enumerate the states."""
-    S = number_of_states(N, J)
-    if S > MOST_STATES:
+    if (S := number_of_states(N, J)) > MOST_STATES:
         fail(f"exact solution enumerates at most {MOST_STATES} states", f"N={N}, J={J} has {S}",
              "Choose smaller N or J, or leave out what is exact: agents learn without it.")
     start = np.array([number_of_states(N, h) for h in range(J + 1)])
@@ -166,8 +165,6 @@ class Recommender:
         liked = answer(self.beta, self.gamma, x, a, rng)
         return float(liked), x, h == self.J - 1
 
-    # ----------------------------------------------------------------- all customers, exactly
-
     @cached_property
     def states(self) -> States:
         """All states in which a product is chosen."""
@@ -178,27 +175,23 @@ class Recommender:
         """P(a | x) as an (S, N) array; 0 for products already shown."""
         return _all_likes(self.beta, self.gamma, self.states.x)
 
-    def _lookahead(self, h: int, V: Floats) -> Floats:
-        """E[r_h + V(s_{h+1}) | s, a] for the states of period h; −∞ for products shown."""
+    def _backwards(self, choose: Callable[[slice, Floats], Floats]) -> tuple[Floats, Floats]:
+        """Backward induction over the states s of one period after another, with V[s] =
+        choose(s, Q[s]): Q as (S, N), −∞ for products shown, and V as (S + 1,)."""
         x, _, start, following = self.states
-        s = slice(start[h], start[h + 1])
-        disliked, liked = V[following[s, :, 0]], V[following[s, :, 1]]
-        return np.where(x[s] == 0, self.P[s] * (1 + liked) + (1 - self.P[s]) * disliked, -np.inf)
-
-    def _backwards(self, choose: Callable[[int, Floats], Floats]) -> tuple[Floats, Floats]:
-        """Backward induction: Q as (S, N) and V as (S + 1,), with V = choose(h, Q_h)."""
-        start = self.states.start
         Q, V = np.empty((start[-1], self.N)), np.zeros(start[-1] + 1)
-        for h in reversed(range(self.J)):
-            s = slice(start[h], start[h + 1])
-            Q[s] = self._lookahead(h, V)
-            V[s] = choose(h, Q[s])
+        for first, end in reversed([*pairwise(start)]):
+            s = slice(first, end)
+            disliked, liked = V[following[s, :, 0]], V[following[s, :, 1]]
+            Q[s] = np.where(x[s] == 0, self.P[s] * (1 + liked) + (1 - self.P[s]) * disliked,
+                            -np.inf)
+            V[s] = choose(s, Q[s])
         return Q, V
 
     @cached_property
     def Q(self) -> Floats:
         """Q* as an (S, N) array; −∞ for products already shown."""
-        return self._backwards(lambda h, q: np.asarray(q.max(axis=1)))[0]
+        return self._backwards(lambda s, q: np.asarray(q.max(axis=1)))[0]
 
     @cached_property
     def V(self) -> Floats:
@@ -212,8 +205,7 @@ class Recommender:
 
     def evaluate(self, policy: ArrayLike) -> Floats:
         """V^μ as an (S,) array. ``policy``: (S,) products, or (S, N) probabilities of products."""
-        x, _, start, _ = self.states
-        mu = np.asarray(policy)
+        x, mu = self.states.x, np.asarray(policy)
         if mu.shape == (len(x),) and np.issubdtype(mu.dtype, np.integer) and (
                 (0 <= mu) & (mu < self.N)).all():
             mu = np.eye(self.N)[mu]
@@ -226,7 +218,7 @@ class Recommender:
             s, a = twice[0]
             fail("a product is shown once", f"state {s} has already seen product {a}",
                  "Choose among the zeros of states.x[s].")
-        return self._backwards(lambda h, q: _mean(mu[start[h]:start[h + 1]], q))[1][:-1]
+        return self._backwards(lambda s, q: _mean(mu[s], q))[1][:-1]
 
     def uniform(self) -> Floats:
         """The policy that picks any unseen product, all alike."""
@@ -241,11 +233,9 @@ class Recommender:
         """
         one_of("ties", ties, ("uniform", "lowest", "best", "worst"),
                mend="The paper does not say which it uses.")
-        x, _, start, _ = self.states
-        mu = np.zeros(x.shape)
+        x, mu = self.states.x, np.zeros(self.states.x.shape)
 
-        def choose(h: int, q: Floats) -> Floats:
-            s = slice(start[h], start[h + 1])
+        def choose(s: slice, q: Floats) -> Floats:
             P = np.where(x[s] == 0, self.P[s], -1.0)
             tied = P >= P.max(axis=1, keepdims=True) - 1e-12  # products that differ by rounding
             if ties == "uniform":

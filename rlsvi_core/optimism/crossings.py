@@ -16,7 +16,7 @@ Positions are kept as y = log(x/(1 − x)), which has room for crossings that x 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from itertools import pairwise
@@ -26,8 +26,6 @@ from flint import arb, ctx, fmpq, fmpq_poly
 
 from ..checks import fail
 from .balls import Number, Undecided, positive, sign
-
-__all__ = ["Crossing", "cdf_crossings", "pdf_crossings"]
 
 DIGITS = 13  # of the logit, absolute: at least as many of x and of 1 − x, relative
 
@@ -97,7 +95,7 @@ class Pair(NamedTuple):
             return sorted((x.log() - (1 - x).log() for x in real if 0 < x < 1),
                           key=lambda y: float(y.mid()))
 
-        return [lambda k=k: roots()[k] for k in range(len(roots()))]
+        return [partial(lambda k: roots()[k], k) for k in range(len(roots()))]
 
     def difference(self, y: arb) -> arb:
         """D = F_N − F_B, computed on the side where both are small."""
@@ -106,9 +104,6 @@ class Pair(NamedTuple):
         x, a, b = logistic(y), arb(self.alpha), arb(self.beta)
         v = (x - arb(self.alpha / self.n)) * (arb(self.n) / 2).sqrt()
         return (-v).erfc() / 2 - x.beta_lower(a, b, regularized=True)
-
-
-Place = Callable[[], arb] | None  # None stands for an end of (0, 1)
 
 
 def _bracket(f: Callable[[arb], arb], wanted: int, start: float, direction: int) -> float:
@@ -122,21 +117,17 @@ def _bracket(f: Callable[[arb], arb], wanted: int, start: float, direction: int)
     raise Undecided("a sign change too close to 0 or 1 to be found")
 
 
-def _locate(f: Callable[[arb], arb], left: Place, right: Place, sign_left: int) -> Crossing:
-    """The one zero between two places, f having ``sign_left`` at the left and not at the right."""
-    with ctx.workprec(128):
-        edges = [float(place().mid()) if place else None for place in (left, right)]
-    low, high = edges
-    if low is None:
-        low = _bracket(f, sign_left, edges[1] or 0.0, -1)
-    if high is None:
-        high = _bracket(f, -sign_left, edges[0] or 0.0, 1)
-    bits = 128 + max(0, math.frexp(max(abs(low), abs(high)))[1])
-    if (sign(lambda: f(arb(low)), 1024), sign(lambda: f(arb(high)), 1024)) != (
-            sign_left, -sign_left):
-        raise Undecided(f"a zero within rounding of an extremum, between {low} and {high}")
+def _locate(f: Callable[[arb], arb], left: float | None, right: float | None,
+            sign_left: int) -> Crossing:
+    """The one zero between two places, f having ``sign_left`` at the left and not at the right.
+    None stands for an end of (0, 1)."""
+    start = _bracket(f, sign_left, right or 0.0, -1) if left is None else left
+    end = _bracket(f, -sign_left, left or 0.0, 1) if right is None else right
+    bits = 128 + max(0, math.frexp(max(abs(start), abs(end)))[1])
+    if [sign(partial(f, arb(edge)), 1024) for edge in (start, end)] != [sign_left, -sign_left]:
+        raise Undecided(f"a zero within rounding of an extremum, between {start} and {end}")
     with ctx.workprec(bits):
-        low, high = arb(low), arb(high)
+        low, high = arb(start), arb(end)
         while high - low > arb(10) ** -DIGITS:
             cut, here = _cut(f, low, high, 4 * bits)
             low, high = (cut, high) if here == sign_left else (low, cut)
@@ -152,11 +143,10 @@ def _cut(f: Callable[[arb], arb], low: arb, high: arb, bits: int) -> tuple[arb, 
     raise Undecided(f"no sign could be settled between {low} and {high}")
 
 
-def _zeros(f: Callable[[arb], arb], turns: Sequence[Place], signs: list[int]) -> list[Crossing]:
-    """All zeros of f, which has these signs at 0, at each turn and at 1, and is monotone between."""
-    places = [None, *turns, None]
-    return [_locate(f, places[k], places[k + 1], signs[k])
-            for k, (a, b) in enumerate(pairwise(signs)) if a != b]
+def _zeros(f: Callable[[arb], arb], turns: list[float], signs: list[int]) -> list[Crossing]:
+    """All zeros of f, which has these signs at 0, at its turns and at 1, and no other turn."""
+    between = zip(pairwise([None, *turns, None]), pairwise(signs), strict=True)
+    return [_locate(f, *places, a) for places, (a, b) in between if a != b]
 
 
 def _pair(alpha: Number, beta: Number) -> Pair:
@@ -169,26 +159,14 @@ def _pair(alpha: Number, beta: Number) -> Pair:
 
 
 def pdf_crossings(alpha: Number, beta: Number) -> list[Crossing]:
-    """Every x in (0, 1) where the two densities cross, in order.
-
-    Parameters
-    ----------
-    alpha, beta : numbers from 1e-6 to 1e6.
-
-    Returns
-    -------
-    List of Crossing.
-
-    Examples
-    --------
-    >>> [round(crossing.x, 4) for crossing in pdf_crossings(2, 3)]
-    [0.064, 0.7153]
-    """
+    """Every x in (0, 1) where the two densities cross, in order; for α, β from 1e-6 to 1e6."""
     pair = _pair(alpha, beta)
     turns = pair.turning_points()
-    signs = [pair.sign_at_zero(), *(sign(lambda t=t: pair.log_ratio(t())) for t in turns),
-             pair.mirrored().sign_at_zero()]
-    return _zeros(pair.log_ratio, turns, signs)
+    signs = [pair.sign_at_zero(), *(sign(partial(lambda turn: pair.log_ratio(turn()), turn))
+                                    for turn in turns), pair.mirrored().sign_at_zero()]
+    with ctx.workprec(128):
+        places = [float(turn().mid()) for turn in turns]
+    return _zeros(pair.log_ratio, places, signs)
 
 
 def _cdf_signs(pair: Pair, crossings: list[Crossing]) -> list[int]:
@@ -197,23 +175,9 @@ def _cdf_signs(pair: Pair, crossings: list[Crossing]) -> list[int]:
 
 
 def cdf_crossings(alpha: Number, beta: Number) -> list[Crossing]:
-    """Every x in (0, 1) where the two distribution functions cross, in order.
-
-    Parameters
-    ----------
-    alpha, beta : numbers from 1e-6 to 1e6.
-
-    Returns
-    -------
-    List of Crossing.
-
-    Examples
-    --------
-    >>> [round(crossing.x, 4) for crossing in cdf_crossings(2, 3)]
-    [0.371]
-    """
+    """Every x in (0, 1) where the two distribution functions cross, in order."""
     pair, turns = _pair(alpha, beta), pdf_crossings(alpha, beta)
-    return _zeros(pair.difference, [lambda c=c: c.logit for c in turns], _cdf_signs(pair, turns))
+    return _zeros(pair.difference, [float(c.logit.mid()) for c in turns], _cdf_signs(pair, turns))
 
 
 def count_crossings(alpha: Number, beta: Number) -> tuple[int, int]:

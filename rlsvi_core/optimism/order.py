@@ -20,7 +20,7 @@ from flint import arb, fmpq
 from numpy.typing import ArrayLike
 from scipy.stats import norm
 
-from ..checks import fail, none_of
+from ..checks import array, fail, none_of
 from ..compiled import Floats, Generator
 from .balls import Number, exact, positive, sharpen
 
@@ -172,12 +172,8 @@ class DirichletMean(NamedTuple):
 
 def check_values(alpha: Any, V: Any) -> tuple[Floats, Floats]:
     """The rules of Lemma 1: α ≥ 0 with a positive sum, V in [0, 1], equally many."""
-    alpha, V = np.asarray(alpha, float), np.asarray(V, float)
-    if alpha.ndim != 1 or alpha.shape != V.shape:
-        fail("α and V must be vectors of one length", f"got shapes {alpha.shape} and {V.shape}",
-             "Pair each weight with its value.")
-    for name, x in (("α", alpha), ("V", V)):
-        none_of(~np.isfinite(x), f"{name} must be finite", name, x, "Drop what is not.")
+    alpha = array("α", alpha, ("n",), mend="It is a vector of weights.")
+    V = array("V", V, alpha.shape, mend="Pair each weight with its value.")
     if (alpha < 0).any() or not alpha.sum() > 0:
         fail("α must be ≥ 0 with a positive sum", f"got {alpha.tolist()}", "Check the signs.")
     none_of((V < 0) | (V > 1), "V must lie in [0, 1]", "V", V,
@@ -265,13 +261,11 @@ def compare(x: ArrayLike, y: ArrayLike, *, error: float = 0.01, places: int = 60
     >>> compare(rng.normal(0, 1, 1000), rng.normal(0, 2, 1000)).refuted     # wider is optimistic
     True
     """
-    x, y = np.asarray(x, float), np.asarray(y, float)
-    for name, sample in (("x", x), ("y", y)):
-        if sample.ndim != 1 or sample.size < 2 * tail:
-            fail(f"sample {name} must be a vector of at least {2 * tail} numbers",
-                 f"got shape {sample.shape}", "Draw more, or lower tail.")
-        none_of(~np.isfinite(sample), f"sample {name} must be finite", name, sample,
-                "Drop what is not.")
+    x, y = (array(f"sample {name}", sample, ("n",), mend="It is a vector.")
+            for name, sample in (("x", x), ("y", y)))
+    if min(x.size, y.size) < 2 * tail:
+        fail(f"samples must have at least {2 * tail} numbers", f"got {x.size} and {y.size}",
+             "Draw more, or lower tail.")
     if not 0 < error < 1:
         fail("the error rate must lie in (0, 1)", f"got {error}", "Pass error=0.01, say.")
     pooled = np.sort(np.concatenate([x, y]))
