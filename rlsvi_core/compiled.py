@@ -5,14 +5,12 @@ another file does. The machine code of this library therefore lives in a folder 
 after a hash of the library's whole source: any edit starts a new one. The folder is set for our
 functions alone; where the user's own functions are cached is the user's business.
 
-What is promised: the same inputs give the same bits, on any number of workers and in any order, as
-long as numpy, numba and the machine are the same. Loops are plain, without BLAS and without
-fastmath, so additions and multiplications happen in the order written and vector width does not
-matter: across machines the same bits are to be expected wherever only ``+ − × ÷ √`` and numpy's
-generators are used, and tables computed on aarch64 have been verified to the bit on x86_64. Not
-promised is the last bit of ``exp`` and ``log``, which come from the machine's mathematics library:
-they enter Boltzmann exploration, the recommendation engine's answers, and numpy's gamma and beta
-draws. There a difference between two machines, should one appear, is a difference of rounding.
+The same inputs give the same bits, on any number of workers and in any order, as long as numpy,
+numba and the machine are the same. Loops are plain, without BLAS and fastmath, so across machines
+the same bits are to be expected wherever only ``+ − × ÷ √`` and numpy's generators are used; tables
+computed on aarch64 were verified to the bit on x86_64. Not promised is the last bit of ``exp`` and
+``log``, which come from the machine's mathematics library: they enter Boltzmann exploration, the
+recommendation engine's answers, and numpy's gamma and beta draws.
 """
 
 import hashlib

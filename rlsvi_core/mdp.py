@@ -60,8 +60,7 @@ def period(successor: Ints, h: int) -> int:
 @jit
 def draw(weights: Floats, u: float) -> int:
     """The index that a uniform u picks from probabilities that sum to one."""
-    last = 0
-    total = 0.0
+    last, total = 0, 0.0
     for i in range(weights.shape[0]):
         if weights[i] > 0.0:
             last = i
@@ -91,9 +90,7 @@ def first_state(model: Model, rng: Generator) -> int:
 def step(model: Model, h: int, s: int, a: int, rng: Generator) -> tuple[float, int]:
     """Draw (r_h, s_{h+1}). One uniform is used for the state whatever (h, s, a) is."""
     successor, _, cumulative, reward, _, _, support = model
-    t = period(successor, h)
-    u = rng.random()
-    b = 0
+    t, u, b = period(successor, h), rng.random(), 0
     while u >= cumulative[t, s, a, b]:
         b += 1
     return _realise(reward[t, s, a, b], support, rng), successor[t, s, a, b]
@@ -213,18 +210,17 @@ class FiniteMDP:
     def _from_start(self, V: Floats) -> float:
         return float((self.initial * V[0]).sum())
 
-    @cached_property
-    def optimal_actions(self) -> Array:
-        """(H, S, A) mask: a policy is optimal iff it picks a marked action in every (h, s)."""
-        best = self.Q.max(axis=2, keepdims=True)
-        scale = max(np.abs(self.R).max(), np.abs(self.terminal).max())
-        rounding = 1e-13 * self.H * scale  # actions that differ by it are tied
-        return np.asarray(self.Q >= best - rounding)
-
     @property
     def value(self) -> float:
         """The optimal expected reward of an episode, E[V*_0(s_0)]."""
         return self._from_start(self.V)
+
+    @cached_property
+    def optimal_actions(self) -> Array:
+        """(H, S, A) mask: a policy is optimal iff it picks a marked action in every (h, s)."""
+        scale = max(np.abs(self.R).max(), np.abs(self.terminal).max())
+        rounding = 1e-13 * self.H * scale  # actions that differ by it are tied
+        return np.asarray(self.Q >= self.V[:-1, :, None] - rounding)
 
     def action_probabilities(self, policy: ArrayLike) -> Floats:
         """A policy, checked, as an (H, S, A) array of probabilities."""
@@ -242,9 +238,8 @@ class FiniteMDP:
 
     def evaluate(self, policy: ArrayLike) -> Floats:
         """V^μ as an (H + 1, S) array, exactly."""
-        mu = self.action_probabilities(policy)
-        V = np.empty((self.H + 1, self.S))
-        V[self.H] = self.model.terminal
+        mu, V = self.action_probabilities(policy), np.empty((self.H + 1, self.S))
+        V[self.H] = self.terminal
         for h in reversed(range(self.H)):
             V[h] = (mu[h] * self._lookahead(h, V[h + 1])).sum(axis=1)
         return V
@@ -256,12 +251,11 @@ class FiniteMDP:
     def occupancy(self, policy: ArrayLike) -> Floats:
         """P(s_h = s) under the policy as an (H + 1, S) array, exactly."""
         mu, m = self.action_probabilities(policy), self.model
-        d = np.zeros((self.H + 1, self.S))
-        d[0] = m.initial
+        d = np.vstack([m.initial, np.zeros((self.H, self.S))])
         for h in range(self.H):
             t = period(m.successor, h)
-            flow = d[h][:, None, None] * mu[h][:, :, None] * m.probability[t]
-            np.add.at(d[h + 1], m.successor[t], flow)
+            np.add.at(d[h + 1], m.successor[t], d[h][:, None, None] * mu[h][:, :, None]
+                      * m.probability[t])
         return d
 
     def simulate(self, policy: ArrayLike, episodes: int,
@@ -286,8 +280,7 @@ class FiniteMDP:
 def _simulate(model: Model, mu: Floats, episodes: int,
               rng: Generator) -> tuple[Ints, Ints, Floats]:
     H = mu.shape[0]
-    states = np.empty((episodes, H + 1), np.int64)
-    actions = np.empty((episodes, H), np.int64)
+    states, actions = np.empty((episodes, H + 1), np.int64), np.empty((episodes, H), np.int64)
     rewards = np.empty((episodes, H + 1))
     for episode in range(episodes):
         s = first_state(model, rng)
