@@ -12,6 +12,7 @@ to any precision, far into the tails, where both excesses are tiny and nearly eq
 Laws known only by samples are compared by ``compare``, which is a test and not a proof.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -164,10 +165,7 @@ class DirichletMean(NamedTuple):
         """The order-th derivative of y₊^power over order!, a binomial coefficient times a power."""
         if y < 0 or order > power or (y == 0 and order < power):
             return fmpq(0)
-        choose = fmpq(1)
-        for k in range(order):
-            choose *= fmpq(power - k, k + 1)
-        return choose * y ** (power - order)
+        return math.comb(power, order) * y ** (power - order)
 
 
 def check_values(alpha: Any, V: Any) -> tuple[Floats, Floats]:
@@ -209,10 +207,11 @@ def gap(X: Law, Y: Law, z: ArrayLike, digits: int = 15) -> Floats:
     array([0.045, 0.089, 0.02 ])
     """
     def at(z: float) -> float:
-        difference = X.excess(float(z)) - Y.excess(float(z))
-        if isinstance(difference, fmpq):  # both laws are rational
-            return float(arb(difference))
-        return float(sharpen(lambda: X.excess(float(z)) - Y.excess(float(z)), digits))
+        def difference() -> Any:
+            return X.excess(float(z)) - Y.excess(float(z))
+
+        rational = isinstance(difference(), fmpq)  # both laws are
+        return float(arb(difference()) if rational else sharpen(difference, digits))
 
     return np.asarray(np.vectorize(at, otypes=[float])(z))
 
