@@ -153,8 +153,7 @@ class DirichletPrior:
         """The same weight for every outcome of every (s, a, h)."""
         for name, value in (("H", H), ("S", S), ("A", A)):
             whole(name, value, 1, mend="Pass H=5, S=5, A=3, say.")
-        return cls(np.full((H, S, A, 2), float(alpha_R)), np.full((H, S, A, S), float(alpha_P)),
-                   **rest)
+        return cls(np.full((H, S, A, 2), alpha_R), np.full((H, S, A, S), alpha_P), **rest)
 
     def _mdp(self, R: Floats, P: Floats, terminal: Floats) -> FiniteMDP:
         R = np.clip(R, *self.support)  # rounding may lead out

@@ -153,12 +153,9 @@ def draw_piece(model: Model, rng: Generator) -> int:
 def orientations(piece: str) -> list[Array]:
     """The different quarter turns of a piece, as grids with the lowest row first."""
     grid = np.array([[square == "#" for square in row] for row in PIECES[piece]])[::-1]
-    found: list[Array] = []
-    for turn in range(4):
-        turned = np.rot90(grid, turn)
-        if not any(np.array_equal(turned, other) for other in found):
-            found.append(turned)
-    return found
+    turns = [np.rot90(grid, k) for k in range(4)]
+    return [turn for k, turn in enumerate(turns)
+            if not any(np.array_equal(turn, other) for other in turns[:k])]
 
 
 def _model(width: int, height: int, pieces: str, rule: str) -> Model:
