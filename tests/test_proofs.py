@@ -15,7 +15,7 @@ from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import Counterexample, Proof, decide, exact
 from rlsvi_core.optimism.crossings import Pair, pdf_crossings
 from rlsvi_study.register import FAILS, HOLDS, MISPRINT, OURS, REGISTER
-from rlsvi_study.theory import evidence, printed, repaired
+from rlsvi_study.theory import evidence, forms, printed, repaired
 from rlsvi_study.theory.evidence import identity, instead, region
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
@@ -329,22 +329,22 @@ def test_laws_that_cross_otherwise_change_the_verdicts(monkeypatch):
 @pytest.mark.parametrize("form", ["by_maxima", "by_tails", "by_coupling", "by_utility"])
 def test_a_form_that_says_yes_to_everything_is_found_out(form, monkeypatch):
     for other in {"by_coupling", "by_utility"} - {form}:  # the slow ones
-        monkeypatch.setattr(order, other, lambda X, Y, *_: order.by_maxima(X, Y) or None
-                            if form != "by_maxima" else order.by_tails(X, Y) or None)
-    monkeypatch.setattr(order, form, lambda *_: True)
+        monkeypatch.setattr(forms, other, lambda X, Y, *_: forms.by_maxima(X, Y) or None
+                            if form != "by_maxima" else forms.by_tails(X, Y) or None)
+    monkeypatch.setattr(forms, form, lambda *_: True)
     finding = printed.equivalent_forms()
     assert finding.verdict == FAILS
     assert finding.numbers["exceptions"] > 50
 
 
 def test_a_criterion_that_refuses_is_found_out(monkeypatch):
-    true = order.by_tails
-    monkeypatch.setattr(order, "by_tails", lambda X, Y: true(X, Y) and X.values[0] != 0)
+    true = forms.by_tails
+    monkeypatch.setattr(forms, "by_tails", lambda X, Y: true(X, Y) and X.values[0] != 0)
     assert printed.single_crossing_implies_optimism().verdict == FAILS
 
 
 def test_a_maximum_that_its_marginals_control_would_hold(monkeypatch):
-    monkeypatch.setattr(order, "by_tails", lambda X, Y: True)
+    monkeypatch.setattr(forms, "by_tails", lambda X, Y: True)
     assert repaired.marginals_control_the_maximum().verdict == HOLDS
 
 

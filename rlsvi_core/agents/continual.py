@@ -34,8 +34,7 @@ from numpy.random import Generator
 
 from .. import checks
 from ..compiled import Floats, Ints, jit
-from ..discounted import DiscountedMDP
-from ..mdp import Model, first_state, step
+from ..mdp import DiscountedMDP, Model, first_state, step
 from ..regression import GaussianPosterior, add_row, solve, solve_transposed
 from .base import choose, highest, values
 

@@ -16,10 +16,11 @@ import sympy as sp
 from flint import arb
 from sympy import Expr, Rational, diff, exp, integrate, limit, log, oo, pi, simplify, sqrt, symbols
 
-from rlsvi_core.optimism import crossings, order
+from rlsvi_core.optimism import crossings
 from rlsvi_core.optimism.balls import Proof, decide, exact, root, sharpen, x_log_x
 
 from ..register import FAILS, HOLDS, MISPRINT, OURS, PARTLY, Evidence, claim, enter, remark, unless
+from . import forms
 from .evidence import identity, positive_inside, region, same, shown, step
 
 A, B, K, C, x = symbols("A B K C x", positive=True)
@@ -39,10 +40,10 @@ def equivalent_forms() -> Evidence:
     integrated tails, by a coupling X = Y + A + W, and by convex increasing functions."""
     rng, pairs, optimistic, disagree = np.random.default_rng(0), 200, 0, 0
     for _ in range(pairs):
-        X, Y = order.random_law(rng), order.random_law(rng)
-        forms = {order.by_maxima(X, Y), order.by_tails(X, Y),
-                 order.by_coupling(X, Y) is not None, order.by_utility(X, Y, rng)}
-        optimistic, disagree = optimistic + (True in forms), disagree + (len(forms) > 1)
+        X, Y = forms.random_law(rng), forms.random_law(rng)
+        found = {forms.by_maxima(X, Y), forms.by_tails(X, Y),
+                 forms.by_coupling(X, Y) is not None, forms.by_utility(X, Y, rng)}
+        optimistic, disagree = optimistic + (True in found), disagree + (len(found) > 1)
     return unless(disagree > 0, f"{pairs} random pairs of finite laws, {optimistic} of them "
                   f"optimistic: {disagree} exceptions (instances, not a proof).",
                   pairs=pairs, optimistic=optimistic, exceptions=disagree)
@@ -113,12 +114,12 @@ def single_crossing_implies_optimism() -> Evidence:
     once, from above, is stochastically optimistic for it."""
     rng, tried, wrong = np.random.default_rng(1), 0, 0
     while tried < 200:
-        X, Y = order.random_law(rng), order.random_law(rng)
+        X, Y = forms.random_law(rng), forms.random_law(rng)
         signs = [difference > 0 for z in sorted({*X.values, *Y.values})  # of F_X − F_Y
                  if (difference := Y.tail(z) - X.tail(z)) != 0]
         turns = sum(before != after for before, after in pairwise(signs))
         if turns == 1 and signs[0] and X.mean >= Y.mean:
-            tried, wrong = tried + 1, wrong + (not order.by_tails(X, Y))
+            tried, wrong = tried + 1, wrong + (not forms.by_tails(X, Y))
     return unless(wrong > 0, f"{tried} random pairs of finite laws that cross once: {wrong} "
                   f"exceptions (instances, not a proof).", pairs=tried, exceptions=wrong)
 

@@ -49,6 +49,7 @@ from rlsvi_core.optimism.crossings import count_crossings
 from rlsvi_core.optimism.order import check_values
 
 from ..register import FAILS, HOLDS, OURS, Evidence, claim, enter, unless
+from . import forms
 from .evidence import identity, positive_coefficients, region, shown, step
 
 
@@ -278,10 +279,10 @@ def marginals_control_the_maximum() -> Evidence:
     def law(of, joint):
         return order.Finite.of([of(pair) for pair in joint], [1] * len(joint))
 
-    marginals = all(order.by_tails(*(law(lambda pair, i=i: pair[i], joint)
+    marginals = all(forms.by_tails(*(law(lambda pair, i=i: pair[i], joint)
                                      for joint in (same, independent))) for i in (0, 1))
     X, Y = law(max, same), law(max, independent)
-    return unless(marginals and not order.by_tails(X, Y), f"A fair coin used for both actions has "
+    return unless(marginals and not forms.by_tails(X, Y), f"A fair coin used for both actions has "
                   f"the marginals of two independent coins, but its maximum has mean "
                   f"{float(X.mean):g} against {float(Y.mean):g}. The induction must carry the "
                   f"whole vector.", same=float(X.mean), independent=float(Y.mean))
