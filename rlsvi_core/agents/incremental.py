@@ -45,7 +45,7 @@ from ..regression import add_row, solve
 from .base import ENDED, Run, TableAgent, choose, highest, values
 from .finite import expected_reward
 
-__all__ = ["FastIncremental", "IncrementalAgent", "VerbatimIncremental", "incremental"]
+__all__ = ["incremental"]
 
 
 class IncrementalAgent(TableAgent):
@@ -200,11 +200,15 @@ def incremental(Phi: Any, lam: float = 1.0, sigma: float = 0.1,
     form : which of the two forms.
     options : ``prior`` ("forgotten" as printed, or "kept"), ``first_episode``, ``rng``.
 
+    Returns
+    -------
+    Agent
+
     Examples
     --------
     >>> from rlsvi_core import chain, features
-    >>> agent = incremental(features.tabular(chain(4)), nu=0.01, rng=0)
-    >>> agent.learn(chain(4), 100, rng=1).reward.sum() > 10
+    >>> agent = incremental(features.tabular(chain(4)), nu=0.1, prior="kept", rng=0)
+    >>> agent.learn(chain(4), 500, rng=1).reward.sum() > 10
     np.True_
     """
     return form(Phi, lam, sigma, nu, **options)

@@ -42,7 +42,7 @@ from ..regression import add_row, solve, solve_transposed
 from .base import LinearAgent, Run, action_probabilities, blank, choose
 from .verbatim import checked_choices
 
-__all__ = ["BernoulliBandit", "ProductAgent", "Products"]
+__all__ = ["BernoulliBandit", "Products"]
 
 NEGLIGIBLE = 1e-14  # states less likely than this are left out: an error below 1e-9 likes
 
@@ -367,12 +367,14 @@ class Products(FeatureMap):
         return rows.reshape(len(actions), -1)
 
     def legal(self, h: int, s: Any) -> Array:
+        """The products that she has not seen."""
         return np.flatnonzero(np.asarray(s) == 0)
 
     def __call__(self, h: int, s: Any) -> Floats:
         return self._rows(s, self.legal(h, s))
 
     def following(self, h: int, s: Any) -> Floats:
+        """The rows of the unseen products, or of all."""
         return self._rows(s, np.arange(self.N)) if self.over == "all" else self(h, s)
 
 
@@ -409,6 +411,13 @@ class BernoulliBandit:
     Parameters
     ----------
     features : a :class:`Products` map, of which only N and J are used.
+    rng : the agent's own generator or its seed.
+
+    Examples
+    --------
+    >>> customers = Recommender.random(2.0, rng=0, N=4, J=2)
+    >>> BernoulliBandit(Products(4, 2), rng=1).learn(customers, 3, rng=2, exact=True).expected
+    array([1., 1., 1.])
     """
 
     def __init__(self, features: Products, *, rng: Any = None) -> None:
@@ -425,10 +434,12 @@ class BernoulliBandit:
             self.liked, self.disliked, strict=True)])
 
     def act(self, h: int, s: Any) -> int:
+        """The next product of the order, whatever she answered."""
         checks.indices(h=(h, self.J))
         return int(self.order[h])
 
     def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
+        """Count one answer: r is 1 for a like, 0 for a dislike."""
         checks.indices(a=(a, self.N))
         checks.one_of("r", r, (0, 1), mend="It counts likes.")
         (self.liked if r else self.disliked)[a] += 1.0

@@ -32,7 +32,7 @@ from ..regression import solve, solve_transposed
 from .base import LinearAgent, Run, blank, choose
 from .verbatim import checked_choices
 
-__all__ = ["Placements", "RingAgent"]
+__all__ = ["Placements"]
 
 LONGEST = 10_000_000  # placements in a game, after which a policy is taken to play without end
 READINGS: dict[str, tuple[float, ...]] = {"board": (0.0,), "value": (1.0,), "reward": ()}
