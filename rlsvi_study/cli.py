@@ -234,6 +234,12 @@ def main(argv: list[str] | None = None) -> int:
         print("\nrlsvi: stopped; finished runs are kept, run the same command to resume",
               file=sys.stderr)
         return 130
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("rlsvi"):
+            raise
+        _say(f"the studies need {error.name}; it is not installed. Try: pip install "
+             f"'rlsvi-core[study]'.")
+        return 1
     except StudyError as error:
         _say(error)
         return 1
