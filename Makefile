@@ -5,11 +5,11 @@ BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book test execute lab bench clean
+.PHONY: help book test lowest execute lab bench clean
 
 NOTEBOOKS := $(wildcard book/*.ipynb)
 # Everything a page can show. A change to any of it makes the built book stale.
-SOURCES := _config.yml _toc.yml $(shell find book rlsvi_core results -type f \
+SOURCES := _config.yml _toc.yml $(shell find book rlsvi_core rlsvi_study results -type f \
 	-not -path '*/.*' -not -path '*/__pycache__/*' 2>/dev/null)
 
 help:  ## list what can be made
@@ -22,7 +22,7 @@ help:  ## list what can be made
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "This needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Try: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@if [ -e $@ ]; then rm $@; else echo "== environment: making .venv (a few minutes, about 1 GB)"; $(PYTHON) -m venv --clear .venv; fi
-	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[book,test,dask,gym]"
+	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[study,proofs,gym,dask,book,test]"
 	@# Kernels here talk over the loopback only; their warning about it would read like one of ours.
 	@mkdir -p .venv/etc/ipython && echo 'c.IPKernelApp.log_level = 40' > .venv/etc/ipython/ipython_kernel_config.py
 	@touch $@
@@ -42,6 +42,7 @@ _build/.done: .venv/.done $(SOURCES)
 test: .venv/.done  ## lint, tests, every chapter against its stored output, the site in a browser
 	@echo "== 1/4 lint"
 	$(BIN)/ruff check .
+	$(BIN)/mypy
 	@echo "== 2/4 tests"
 	$(BIN)/pytest -n $(JOBS)
 	@echo "== 3/4 chapters: run again and compared with their stored output"
@@ -51,6 +52,13 @@ test: .venv/.done  ## lint, tests, every chapter against its stored output, the 
 	@sh tests/site/get_chromium.sh
 	$(BIN)/pytest tests/site -rs
 	@echo "== make test: passed (anything skipped is named above)"
+
+# The floors of pyproject.toml are promises; this is how they are kept. uv can resolve downwards.
+lowest:  ## run the tests with the lowest versions that pyproject.toml allows
+	$(PYTHON) -m venv --clear .venv/lowest
+	.venv/lowest/bin/python -m pip install --disable-pip-version-check uv
+	.venv/lowest/bin/uv pip install --python .venv/lowest --resolution lowest-direct -e ".[study,gym,dask,test]"
+	.venv/lowest/bin/pytest -n $(JOBS)
 
 execute: .venv/.done  ## run every chapter and store its output (same code, same bytes)
 	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
@@ -65,4 +73,4 @@ bench: .venv/.done  ## run the benchmarks, one table
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove what was built, keeping the environment
-	rm -rf _build .pytest_cache .ruff_cache .hypothesis
+	rm -rf _build .pytest_cache .ruff_cache .mypy_cache .hypothesis

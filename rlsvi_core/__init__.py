@@ -1,13 +1,16 @@
 """A companion to Osband, Van Roy and Wen (2016), *Generalization and Exploration via Randomized
-Value Functions*: its algorithms, environments, experiments and proofs, as code that reads like the
-paper.
+Value Functions*: its algorithms, environments and the numerics of its proofs, as code that reads
+like the paper.
 
 >>> from rlsvi_core import chain, features, rlsvi
 >>> mdp = chain(50)
 >>> agent = rlsvi(features.coherent(mdp.Q, K=10, rng=1), lam=1.0, sigma=0.1, rng=2)
 >>> run = agent.learn(mdp, episodes=2000, rng=3)
 >>> run.reward.sum()
+np.float64(608.0)
 """
+
+from importlib.metadata import PackageNotFoundError, version
 
 from . import features
 from .agents import Agent, Placements, Products, Run, VerbatimAgent, lsvi, rlsvi
@@ -15,5 +18,10 @@ from .envs import chain
 from .mdp import FiniteMDP
 from .regression import GaussianPosterior, rescale
 
+try:
+    __version__ = version("rlsvi-core")
+except PackageNotFoundError:  # a source tree on the path, not installed
+    __version__ = "unknown"
+
 __all__ = ["Agent", "FiniteMDP", "GaussianPosterior", "Placements", "Products", "Run",
-           "VerbatimAgent", "chain", "features", "lsvi", "rescale", "rlsvi"]
+           "VerbatimAgent", "__version__", "chain", "features", "lsvi", "rescale", "rlsvi"]

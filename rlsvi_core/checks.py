@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .compiled import Floats
+from .compiled import Array, Floats
 
 
 def fail(rule: str, found: str, mend: str, error: type[Exception] = ValueError) -> NoReturn:
@@ -47,22 +47,43 @@ def one_of(name: str, value: Any, valid: Iterable[Any], *, mend: str) -> None:
         fail(f"{name} must be one of {', '.join(map(repr, valid))}", f"it is {value!r}", mend)
 
 
-def array(name: str, values: Any, shape: tuple[int | None, ...], *, mend: str) -> Floats:
-    """A finite float array of this shape (None: any length but 0), our own: later edits of the
-    original cannot reach it."""
+def array(name: str, values: Any, shape: tuple[int | str | None, ...], *, mend: str) -> Floats:
+    """A finite float array of this shape, our own: later edits of the original cannot reach it.
+
+    An axis may be any length but 0 if it is None, or a letter; the same letter is the same length.
+    """
     if np.iscomplexobj(values):
         fail(f"{name} must be real", "it is complex", "Pass its real part, if that is meant.")
     out = np.array(values, dtype=float, order="C")
-    if out.ndim != len(shape) or any(n == 0 if want is None else n != want
-                                     for n, want in zip(out.shape, shape, strict=True)):
-        fail(f"{name} must have shape {str(shape).replace('None', 'any')}",
+    named = dict(zip(shape, out.shape, strict=False))
+    if out.ndim != len(shape) or not all(
+            n == want if isinstance(want, int) else n > 0 and (want is None or n == named[want])
+            for n, want in zip(out.shape, shape, strict=True)):
+        axes = ", ".join("any" if axis is None else str(axis) for axis in shape)
+        fail(f"{name} must have shape ({axes}{',' * (len(shape) == 1)})",
              f"it has shape {out.shape}", mend)
-    bad = np.argwhere(~np.isfinite(out))
-    if bad.size:
-        where = tuple(int(i) for i in bad[0])
-        fail(f"{name} must be finite", f"{name}{list(where)} is {out[where]}",
-             "Replace NaN and infinite entries.")
+    none_of(~np.isfinite(out), f"{name} must be finite", name, out,
+            "Replace NaN and infinite entries.")
     return out
+
+
+def none_of(bad: Array, rule: str, name: str, values: Array, mend: str) -> None:
+    """Refuse an array by the first of its entries that is bad."""
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(bad)[0])
+        fail(rule, f"{name}{list(where)} is {values[where]:g}", mend)
+
+
+def distribution(name: str, p: Array) -> None:
+    """Rows of probabilities, along the last axis."""
+    none_of(p < 0, f"{name} holds probabilities, which are not negative", name, p,
+            "Check the sign.")
+    total = np.atleast_1d(p.sum(axis=-1))
+    if (bad := np.argwhere(np.abs(total - 1) > 1e-9)).size:
+        where = tuple(int(i) for i in bad[0])
+        fail(f"each row of {name} must sum to 1",
+             f"{name}{list(where) if p.ndim > 1 else ''} sums to {float(total[where]):.12g}",
+             "Normalise the last axis.")
 
 
 def indices(**given: tuple[Any, int]) -> None:
@@ -79,3 +100,9 @@ def finite(**given: Any) -> None:
         if not (isinstance(value, (int, float, np.number)) and math.isfinite(value)):
             fail(f"{name} must be a finite number", f"it is {value!r}",
                  "Clip or drop it before the agent sees it.")
+
+
+def missing(user: str, package: str, extra: str) -> ModuleNotFoundError:
+    """The error for a package that an extra would have installed."""
+    return ModuleNotFoundError(f"{user} needs {package}; it is not installed. "
+                               f"Try: pip install 'rlsvi-core[{extra}]'.")

@@ -18,7 +18,9 @@ draws. There a difference between two machines, should one appear, is a differen
 import hashlib
 import os
 import sys
+import tempfile
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,6 +33,8 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Generator = np.random.Generator
+Seed = int | Generator | np.random.SeedSequence | None  # what numpy.random.default_rng takes
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).parent
@@ -45,6 +49,7 @@ def cache_folder() -> Path | None:
         root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         folder = root / "rlsvi_core" / digest.hexdigest()[:16]
         folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()  # numba would quietly go elsewhere
     except (OSError, RuntimeError):  # a read-only home, or none at all
         return None
     return folder
@@ -66,27 +71,31 @@ def jit(function: Function) -> Function:
 
 
 class _Notice(event.Listener):  # type: ignore[misc]
-    """Says once that the wait is for the compiler, if it is longer than a moment."""
+    """Tells a person at a terminal, once, that the wait is for the compiler. Logs and notebooks
+    stay the same whether or not the machine code was there."""
 
-    def __init__(self) -> None:
-        self.depth, self.said, self.timer = 0, False, threading.Timer(0, self.say)
+    silence = 2.0  # seconds of compiling that may still pass without a word
+    depth = 0
+    timer: threading.Timer | None = None
 
     def say(self) -> None:
-        self.said = True
-        print("rlsvi_core: compiling, once (some seconds; kept for the next time)",
-              file=sys.stderr, flush=True)
+        kept = "kept for the next time" if _FOLDER else "no folder to keep the result in"
+        print(f"rlsvi_core: compiling, once (some seconds; {kept})", file=sys.stderr, flush=True)
 
     def on_start(self, event: Any) -> None:
-        self.depth += 1
-        if self.depth == 1 and not self.said and "rlsvi" in event.data["dispatcher"].__module__:
-            self.timer = threading.Timer(2.0, self.say)
+        self.depth += 1  # a function that another calls is compiled inside it
+        if self.depth == 1 and self.silence > 0 and "rlsvi" in event.data["dispatcher"].__module__:
+            self.since, self.timer = time.monotonic(), threading.Timer(self.silence, self.say)
             self.timer.daemon = True
             self.timer.start()
 
     def on_end(self, event: Any) -> None:
         self.depth -= 1
-        if self.depth == 0:
+        if self.depth == 0 and self.timer:
             self.timer.cancel()
+            self.silence -= time.monotonic() - self.since
+            self.timer = None
 
 
-event.register("numba:compile", _Notice())
+if sys.stderr is not None and sys.stderr.isatty():
+    event.register("numba:compile", _Notice())

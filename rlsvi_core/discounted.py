@@ -17,15 +17,20 @@ regret is the sum of gaps along its path; discounted from a start s, the expecte
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .compiled import jit
+from .checks import array, distribution, fail
+from .compiled import Floats, jit
 from .mdp import FiniteMDP, Model
+
+__all__ = ["DiscountedMDP"]
 
 
 @jit
-def _iterate(model, mu, gamma, Q):
+def _iterate(model: Model, mu: Floats, gamma: float, Q: Floats) -> Floats:
     """Value iteration in place; a policy's own actions are weighted by mu, empty for the best."""
     successor, probability, _, reward, _, _, _ = model
     _, S, A, B = successor.shape
@@ -49,54 +54,69 @@ def _iterate(model, mu, gamma, Q):
 
 @dataclass(frozen=True, eq=False)
 class DiscountedMDP:
-    """A discounted MDP: P and R of shape (S, A, S), γ in (0, 1); the rest as in ``FiniteMDP``."""
+    """A discounted MDP with everything known.
 
-    P: np.ndarray
-    R: np.ndarray
+    Parameters
+    ----------
+    P, R : (S, A, S) arrays
+        Transition probabilities and mean rewards.
+    gamma : float
+        The discount factor, strictly between 0 and 1.
+    initial, support : optional
+        As in :class:`~rlsvi_core.mdp.FiniteMDP`.
+
+    Examples
+    --------
+    >>> DiscountedMDP(np.ones((1, 1, 1)), np.ones((1, 1, 1)), gamma=0.5).V      # 1 + 1/2 + 1/4 + …
+    array([2.])
+    """
+
+    P: Floats
+    R: Floats
     gamma: float
-    initial: np.ndarray | None = None
+    initial: Any = None
     support: tuple[float, float] | None = None
-    model: Model = field(init=False, repr=False)
+    model: Model = field(init=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not (isinstance(self.gamma, (float, np.floating)) and 0 < self.gamma < 1):
-            raise ValueError(f"the discount factor lies strictly between 0 and 1; gamma is "
-                             f"{self.gamma!r}. Pass gamma=0.99, say.")
+            fail("the discount factor lies strictly between 0 and 1", f"gamma is {self.gamma!r}",
+                 "Pass gamma=0.99, say.")
         one = FiniteMDP.stationary(self.P, self.R, H=1, initial=self.initial, support=self.support)
-        for name, value in (("P", one.P[0]), ("R", one.R[0]), ("initial", one.initial),
-                            ("model", one.model)):
-            object.__setattr__(self, name, value)
+        self.__dict__.update(P=one.P[0], R=one.R[0], initial=one.initial, model=one.model)
+
+    def __repr__(self) -> str:
+        return f"DiscountedMDP(S={self.S}, A={self.A}, gamma={self.gamma:g})"
 
     @property
     def S(self) -> int:
-        return self.P.shape[0]
+        """The number of states."""
+        return int(self.P.shape[0])
 
     @property
     def A(self) -> int:
-        return self.P.shape[1]
+        """The number of actions."""
+        return int(self.P.shape[1])
 
     @cached_property
-    def Q(self) -> np.ndarray:
+    def Q(self) -> Floats:
         """Q* as an (S, A) array."""
         Q = np.empty((self.S, self.A))
         _iterate(self.model, np.empty((0, 0)), self.gamma, Q)
         return Q
 
-    @property
-    def V(self) -> np.ndarray:
-        return self.Q.max(axis=1)
+    @cached_property
+    def V(self) -> Floats:
+        """V* as an (S,) array."""
+        return np.asarray(self.Q.max(axis=1))
 
     @property
-    def gaps(self) -> np.ndarray:
-        """Δ(s, a) = V*(s) − Q*(s, a)."""
+    def gaps(self) -> Floats:
+        """Δ(s, a) = V*(s) − Q*(s, a), an (S, A) array."""
         return self.V[:, None] - self.Q
 
-    def evaluate(self, policy) -> np.ndarray:
-        """V^μ of a policy given as an (S, A) array of probabilities."""
-        policy = np.ascontiguousarray(policy, dtype=float)
-        if policy.shape != (self.S, self.A) or (policy < 0).any() or not np.allclose(
-                policy.sum(axis=1), 1):
-            raise ValueError(f"a policy has shape {(self.S, self.A)} and rows of probabilities "
-                             f"that sum to 1; this one has shape {policy.shape} and sums "
-                             f"{policy.sum(axis=-1)}. Index it [s, a].")
-        return _iterate(self.model, policy, self.gamma, np.empty((self.S, self.A)))
+    def evaluate(self, policy: ArrayLike) -> Floats:
+        """V^μ as an (S,) array, for a policy given as an (S, A) array of probabilities."""
+        mu = array("policy", policy, (self.S, self.A), mend="Index it [s, a].")
+        distribution("policy", mu)
+        return _iterate(self.model, mu, self.gamma, np.empty((self.S, self.A)))

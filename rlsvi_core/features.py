@@ -16,13 +16,17 @@ The projection is done by Gram–Schmidt in plain loops (twice, which is enough)
 """
 
 import math
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from . import checks
-from .checks import positive as check_positive
-from .compiled import Array, Floats, jit
+from .checks import array, between, indices, one_of, positive, whole
+from .compiled import Array, Floats, Seed, jit
+from .mdp import FiniteMDP
+
+__all__ = ["FeatureMap", "OneHot", "Table", "agnostic", "coherent", "tabular"]
 
 
 class FeatureMap:
@@ -62,37 +66,17 @@ class Table(FeatureMap):
     """The rows of an (H, S, A, K) array; states, actions and periods are numbers."""
 
     def __init__(self, Phi: Any) -> None:
-        self.Phi = checks.array("Phi", Phi, (None, None, None, None), mend="It is a finite "
+        self.Phi = array("Phi", Phi, (None, None, None, None), mend="It is a finite "
                                 "(H, S, A, K) array; rlsvi_core.features makes such arrays.")
         self.H, self.S, self.A, self.K = self.Phi.shape
 
     def __call__(self, h: int, s: int) -> Floats:
-        checks.indices(h=(h, self.Phi.shape[0]), s=(s, self.Phi.shape[1]))
+        indices(h=(h, self.Phi.shape[0]), s=(s, self.Phi.shape[1]))
         return self.Phi[h, s]
 
 
-class OneHot(FeatureMap):
-    """One feature for each state-action pair, Φ_h = I, without storing it; see :func:`one_hot`."""
-
-    H: int
-    S: int
-    A: int
-
-    def __init__(self, H: int, S: int, A: int) -> None:
-        for name, value in (("H", H), ("S", S), ("A", A)):
-            setattr(self, name, checks.whole(name, value, 1, mend="Pass H=5, S=5, A=3, say."))
-        self.K = self.S * self.A
-
-    def __repr__(self) -> str:
-        return f"OneHot(H={self.H}, S={self.S}, A={self.A})"
-
-    def __call__(self, h: int, s: int) -> Floats:
-        checks.indices(h=(h, self.H), s=(s, self.S))
-        return np.eye(self.A, self.K, k=s * self.A)
-
-
 @jit
-def _dot(x, y):
+def _dot(x: Floats, y: Floats) -> float:
     total = 0.0
     for i in range(x.shape[0]):
         total += x[i] * y[i]
@@ -100,7 +84,7 @@ def _dot(x, y):
 
 
 @jit
-def _subtract_projection(x, basis, count):
+def _subtract_projection(x: Floats, basis: Floats, count: int) -> None:
     for j in range(count):
         overlap = _dot(basis[j], x)
         for i in range(x.shape[0]):
@@ -108,7 +92,7 @@ def _subtract_projection(x, basis, count):
 
 
 @jit
-def _orthonormal_rows(Psi):
+def _orthonormal_rows(Psi: Floats) -> Floats:
     """An orthonormal basis of the rows' span; dependent rows drop out."""
     basis = np.empty_like(Psi)
     count = 0
@@ -125,7 +109,7 @@ def _orthonormal_rows(Psi):
 
 
 @jit
-def _project_and_scale(W, Psi, norm):
+def _project_and_scale(W: Floats, Psi: Floats, norm: float) -> Floats:
     """Project the rows of W on the span of the rows of Psi and give each the 2-norm ``norm``."""
     basis = _orthonormal_rows(Psi)
     out = np.empty_like(W)
@@ -137,44 +121,97 @@ def _project_and_scale(W, Psi, norm):
     return out
 
 
-def _check(Q, K: int, least: int, most: int | None = None) -> np.ndarray:
-    Q = np.asarray(Q, dtype=float)
-    if Q.ndim != 3 or not np.isfinite(Q).all():
-        raise ValueError(f"Q must be a finite (H, S, A) array; it has shape {Q.shape}. "
-                         f"Pass mdp.Q.")
-    if not (isinstance(K, (int, np.integer)) and K >= least):
-        raise ValueError(f"K counts basis functions and must be an integer of at least {least}; "
-                         f"it is {K!r}. Pass K=10, say.")
-    if most is not None and K > most:
-        raise ValueError(f"K must not exceed the dimension {most} of the space; it is {K}. "
-                         f"Beyond that the columns only repeat each other.")
-    return Q
+@dataclass(frozen=True)
+class OneHot(FeatureMap):
+    """One feature for each state-action pair, Φ_h = I, without storing the table.
+
+    Parameters
+    ----------
+    H, S, A : periods, states and actions.
+
+    Examples
+    --------
+    >>> Phi = OneHot(200, 500, 6)                           # 14 GB as an array
+    >>> Phi, Phi(0, 499).shape
+    (OneHot(H=200, S=500, A=6), (6, 3000))
+    """
+
+    H: int
+    S: int
+    A: int
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            whole(name, value, 1, mend="Pass H=5, S=3, A=2, say.")
+        object.__setattr__(self, "K", self.S * self.A)
+
+    def __call__(self, h: int, s: int) -> Floats:
+        indices(h=(h, self.H), s=(s, self.S))
+        return np.eye(self.A, self.K, s * self.A)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        table = np.eye(self.K, dtype=dtype).reshape(1, self.S, self.A, self.K)
+        return np.tile(table, (self.H, 1, 1, 1))
 
 
-def tabular(mdp) -> np.ndarray:
-    """One basis function for each state-action pair: Φ_h = I, no generalization."""
-    SA = mdp.S * mdp.A
-    return np.tile(np.eye(SA).reshape(1, mdp.S, mdp.A, SA), (mdp.H, 1, 1, 1))
+def tabular(mdp: FiniteMDP) -> Floats:
+    """One basis function for each state-action pair: Φ_h = I, no generalization.
+
+    Parameters
+    ----------
+    mdp : FiniteMDP
+
+    Returns
+    -------
+    (H, S, A, SA) array
+
+    Examples
+    --------
+    >>> from rlsvi_core import chain
+    >>> tabular(chain(3)).shape
+    (2, 3, 2, 6)
+    """
+    return np.asarray(OneHot(mdp.H, mdp.S, mdp.A))
 
 
-def coherent(Q, K: int, rng=None, *, reading: Literal["stacked", "per_period"] = "stacked",
-             norm: float | None = None) -> np.ndarray:
+def coherent(Q: ArrayLike, K: int, rng: Seed = None, *,
+             reading: Literal["stacked", "per_period"] = "stacked",
+             norm: float | None = None) -> Floats:
     """A random basis whose span contains Q* and the constant.
 
-    ``reading`` chooses between the paper's two descriptions. ``norm`` is the 2-norm of a column:
-    of the stacked column (length HSA), or of each period's (length SA). The default, HSA, is what
-    Algorithm 6 prints.
+    Parameters
+    ----------
+    Q : (H, S, A) array
+    K : int
+        At least 2.
+    rng : Generator or seed
+    reading : {"stacked", "per_period"}
+        The description of appendix C, or that of section 6.1.
+    norm : float, optional
+        The 2-norm of a column: of the stacked one (length HSA), or of each period's (length SA).
+        The default, HSA, is what Algorithm 6 prints.
+
+    Returns
+    -------
+    (H, S, A, K) array
+
+    Examples
+    --------
+    >>> from rlsvi_core import chain
+    >>> Phi = coherent(chain(5).Q, K=3, rng=1)
+    >>> Phi.shape, np.linalg.norm(Phi[..., 0]).round(9)
+    ((4, 5, 2, 3), np.float64(40.0))
     """
-    if reading not in ("stacked", "per_period"):
-        raise ValueError(f"reading must be 'stacked' (appendix C) or 'per_period' (section 6.1); "
-                         f"it is {reading!r}. Choose one of the two.")
-    Q = _check(Q, K, 2, np.size(Q) if reading == "stacked" else None)
-    H, S, A = Q.shape
+    one_of("reading", reading, ("stacked", "per_period"),
+           mend="They are those of appendix C and of section 6.1.")
+    Q = array("Q", Q, ("H", "S", "A"), mend="Pass mdp.Q.")
+    whole("K", K, 2, Q.size if reading == "stacked" else None,
+          mend="More columns than the space has dimensions only repeat each other.")
     norm = float(Q.size) if norm is None else norm
-    check_positive(norm=norm)
+    positive(norm=norm)
     rng = np.random.default_rng(rng)
     # One block of all periods, or one block a period; columns are kept as contiguous rows.
-    blocks = Q.reshape(1 if reading == "stacked" else H, -1)
+    blocks = Q.reshape(1 if reading == "stacked" else len(Q), -1)
     Phi = np.empty((*blocks.shape, K))
     for b, q in enumerate(blocks):
         Psi = rng.standard_normal((q.size, K))
@@ -182,18 +219,37 @@ def coherent(Q, K: int, rng=None, *, reading: Literal["stacked", "per_period"] =
         W = rng.standard_normal((q.size, K))
         W[:, 0] = 1.0
         Phi[b] = _project_and_scale(np.ascontiguousarray(W.T), np.ascontiguousarray(Psi.T), norm).T
-    return Phi.reshape(H, S, A, K)
+    return Phi.reshape(*Q.shape, K)
 
 
-def agnostic(Q, K: int, rho: float, rng=None, *,
-             noise: Literal["variance", "deviation"] = "variance") -> np.ndarray:
-    """Noisy copies of Q*: φ_hk = Q*_h + noise, where ρ is the noise's variance or deviation."""
-    if noise not in ("variance", "deviation"):
-        raise ValueError(f"noise must be 'variance' (as printed) or 'deviation'; it is {noise!r}. "
-                         f"Choose one of the two.")
-    if not (isinstance(rho, (int, float, np.number)) and 0 <= rho < math.inf):
-        raise ValueError(f"rho must be a finite number of at least 0; it is {rho!r}. "
-                         f"0 gives exact copies of Q*.")
-    Q = _check(Q, K, 1)
+def agnostic(Q: ArrayLike, K: int, rho: float, rng: Seed = None, *,
+             noise: Literal["variance", "deviation"] = "variance") -> Floats:
+    """Noisy copies of Q*: φ_hk = Q*_h + noise.
+
+    Parameters
+    ----------
+    Q : (H, S, A) array
+    K : int
+    rho : float
+        The size of the noise; 0 gives exact copies.
+    rng : Generator or seed
+    noise : {"variance", "deviation"}
+        What ρ is; a variance, as printed.
+
+    Returns
+    -------
+    (H, S, A, K) array
+
+    Examples
+    --------
+    >>> from rlsvi_core import chain
+    >>> mdp = chain(5)
+    >>> np.abs(agnostic(mdp.Q, 3, rho=0.0) - mdp.Q[..., None]).max()
+    np.float64(0.0)
+    """
+    one_of("noise", noise, ("variance", "deviation"), mend="It is printed as a variance.")
+    between("rho", rho, 0, math.inf, mend="0 gives exact copies of Q*.")
+    Q = array("Q", Q, ("H", "S", "A"), mend="Pass mdp.Q.")
+    whole("K", K, 1, mend="K counts basis functions: pass K=10, say.")
     scale = math.sqrt(rho) if noise == "variance" else rho
     return Q[..., None] + scale * np.random.default_rng(rng).standard_normal((*Q.shape, K))

@@ -21,33 +21,37 @@ it is. A time-homogeneous MDP stores one period.
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .compiled import jit
+from .checks import array, distribution, fail, none_of, whole
+from .compiled import Array, Floats, Generator, Ints, Seed, jit
+
+__all__ = ["FiniteMDP", "Model"]
 
 
 class Model(NamedTuple):
     """The arrays a compiled loop needs. Leading axis: H periods, or 1 if time-homogeneous."""
 
-    successor: np.ndarray  # (T, S, A, B) states that can follow
-    probability: np.ndarray  # (T, S, A, B)
-    cumulative: np.ndarray  # (T, S, A, B) running sums, exactly 1 from the last successor on
-    reward: np.ndarray  # (T, S, A, B) mean of r_h given (s, a, s')
-    terminal: np.ndarray  # (S,) mean of r_H
-    initial: np.ndarray  # (S,) the distribution π
-    support: np.ndarray  # (2,) the two values a random reward takes, or empty: r is its mean
+    successor: Ints  # (T, S, A, B) states that can follow
+    probability: Floats  # (T, S, A, B)
+    cumulative: Floats  # (T, S, A, B) running sums, exactly 1 from the last successor on
+    reward: Floats  # (T, S, A, B) mean of r_h given (s, a, s')
+    terminal: Floats  # (S,) mean of r_H
+    initial: Floats  # (S,) the distribution π
+    support: Floats  # (2,) the two values a random reward takes, or empty: r is its mean
 
 
 @jit
-def period(successor, h):
+def period(successor: Ints, h: int) -> int:
     """Where period h is stored."""
     return h if successor.shape[0] > 1 else 0
 
 
 @jit
-def draw(weights, u):
+def draw(weights: Floats, u: float) -> int:
     """The index that a uniform u picks from probabilities that sum to one."""
     last = 0
     total = 0.0
@@ -61,21 +65,23 @@ def draw(weights, u):
 
 
 @jit
-def _realise(mean, support, rng):
+def _realise(mean: float, support: Floats, rng: Generator) -> float:
     """A reward with this mean."""
     if support.shape[0] == 0:
         return mean
     low, high = support
-    return high if rng.random() * (high - low) < mean - low else low
+    drawn: float = high if rng.random() * (high - low) < mean - low else low
+    return drawn
 
 
 @jit
-def first_state(model, rng):
+def first_state(model: Model, rng: Generator) -> int:
+    """Draw s_0."""
     return draw(model.initial, rng.random())
 
 
 @jit
-def step(model, h, s, a, rng):
+def step(model: Model, h: int, s: int, a: int, rng: Generator) -> tuple[float, int]:
     """Draw (r_h, s_{h+1}). One uniform is used for the state whatever (h, s, a) is."""
     successor, _, cumulative, reward, _, _, support = model
     t = period(successor, h)
@@ -87,11 +93,12 @@ def step(model, h, s, a, rng):
 
 
 @jit
-def last_reward(model, s, rng):
+def last_reward(model: Model, s: int, rng: Generator) -> float:
+    """Draw r_H."""
     return _realise(model.terminal[s], model.support, rng)
 
 
-def _by_successor(P: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, ...]:
+def _by_successor(P: Floats, R: Floats) -> tuple[Ints, Floats, Floats, Floats]:
     """Pack the nonzero entries of P[..., s'] to the left; zeros pad the rest."""
     width = int((P > 0).sum(axis=-1).max())
     order = np.argsort(P <= 0, axis=-1, kind="stable")[..., :width]
@@ -103,36 +110,7 @@ def _by_successor(P: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, ...]:
     return order.astype(np.int64), probability, cumulative, reward
 
 
-def _fail(rule: str, found: str, mend: str):
-    raise ValueError(f"{rule}; {found}. {mend}")
-
-
-def _checked(name: str, values, shape: tuple[int, ...]) -> np.ndarray:
-    array = np.array(values, dtype=float, order="C")  # our own: later edits cannot reach it
-    if array.shape != shape:
-        _fail(f"{name} must have shape {shape}", f"it has shape {array.shape}",
-              "See FiniteMDP's docstring for the axes")
-    bad = np.argwhere(~np.isfinite(array))
-    if bad.size:
-        where = tuple(int(i) for i in bad[0])
-        _fail(f"{name} must be finite", f"{name}{list(where)} is {array[where]}",
-              "Replace NaN and infinite entries")
-    return array
-
-
-def _check_distribution(name: str, p: np.ndarray) -> None:
-    bad = np.argwhere(p < 0)
-    if bad.size:
-        where = tuple(int(i) for i in bad[0])
-        _fail(f"{name} holds probabilities, which are not negative",
-              f"{name}{list(where)} is {p[where]:g}", "Check the sign")
-    total = p.sum(axis=-1)
-    bad = np.argwhere(np.abs(total - 1) > 1e-9)
-    if bad.size or (p.ndim == 1 and abs(float(total) - 1) > 1e-9):
-        where = tuple(int(i) for i in bad[0]) if p.ndim > 1 else ()
-        _fail(f"each row of {name} must sum to 1",
-              f"{name}{list(where) if where else ''} sums to {float(total[where]):.12g}",
-              "Normalise the last axis")
+_AXES = "See FiniteMDP's docstring for the axes."
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,92 +119,103 @@ class FiniteMDP:
 
     Parameters
     ----------
-    P : (H, S, A, S) array, ``P[h, s, a, s']`` transition probabilities.
-    R : (H, S, A, S) array, ``R[h, s, a, s']`` mean rewards.
-    terminal : (S,) array, mean terminal rewards; zero by default.
-    initial : (S,) array, the distribution π of s_0; state 0 by default.
-    support : ``None`` (a reward equals its mean) or ``(low, high)``: every reward is one of these
-        two values, with the mean given by ``R`` or ``terminal``.
+    P : (H, S, A, S) array
+        Transition probabilities ``P[h, s, a, s']``.
+    R : (H, S, A, S) array
+        Mean rewards ``R[h, s, a, s']``.
+    terminal : (S,) array, optional
+        Mean terminal rewards; zero by default.
+    initial : (S,) array, optional
+        The distribution π of s_0; state 0 by default.
+    support : (low, high), optional
+        Every reward is one of these two values, with the mean given by ``R`` or ``terminal``. By
+        default a reward equals its mean.
+    horizon : int, optional
+        For :meth:`stationary`, which makes a time-homogeneous MDP and stores a single period.
 
-    For a time-homogeneous MDP use :meth:`stationary`, which stores a single period.
+    Methods take a policy as an (H, S) integer array of actions or as an (H, S, A) array of their
+    probabilities.
+
+    Examples
+    --------
+    >>> P = np.full((2, 3, 2, 3), 1 / 3)                    # two periods, three states, two actions
+    >>> mdp = FiniteMDP(P, np.zeros_like(P), terminal=[0, 0, 3])
+    >>> mdp, round(mdp.value, 6)
+    (FiniteMDP(H=2, S=3, A=2), 1.0)
     """
 
-    P: np.ndarray
-    R: np.ndarray
-    terminal: np.ndarray | None = None
-    initial: np.ndarray | None = None
+    P: Floats
+    R: Floats
+    terminal: Any = None
+    initial: Any = None
     support: tuple[float, float] | None = None
-    horizon: int | None = field(default=None, repr=False)
-    model: Model = field(init=False, repr=False)
+    horizon: Any = None
+    model: Model = field(init=False)
 
-    def __post_init__(self):
-        P = np.asarray(self.P, dtype=float)
-        if P.ndim != 4 or 0 in P.shape or P.shape[1] != P.shape[3]:
-            _fail("P must have shape (H, S, A, S) with no empty axis", f"it has shape {P.shape}",
-                  "For a time-homogeneous MDP call FiniteMDP.stationary(P, R, H=...)")
-        T, S, A, _ = P.shape
-        H = T if self.horizon is None else self.horizon
-        if not (isinstance(H, (int, np.integer)) and H >= 1):
-            _fail("the horizon counts periods and must be an integer of at least 1",
-                  f"it is {H!r}", "Pass H=10, say")
+    def __post_init__(self) -> None:
+        P = array("P", self.P, ("H", "S", "A", "S"),
+                  mend="For a time-homogeneous MDP call FiniteMDP.stationary(P, R, H=...).")
+        T, S, _, _ = P.shape
+        H = T if self.horizon is None else whole("H", self.horizon, 1,
+                                                 mend="It counts periods: pass H=10, say.")
         if T not in (1, H):
-            _fail(f"P must hold one period or all {H} of the horizon", f"it holds {T}",
-                  "Leave horizon out: it is the length of P")
-        P = _checked("P", P, P.shape)
-        _check_distribution("P", P)
-        R = _checked("R", self.R, P.shape)
-        terminal = np.zeros(S) if self.terminal is None else _checked(
-            "terminal", self.terminal, (S,))
-        initial = np.eye(S)[0] if self.initial is None else _checked("initial", self.initial, (S,))
-        _check_distribution("initial", initial)
+            fail(f"P must hold one period or all {H} of the horizon", f"it holds {T}",
+                 "Leave horizon out: it is the length of P.")
+        distribution("P", P)
+        R = array("R", self.R, P.shape, mend=_AXES)
+        terminal = array("terminal", np.zeros(S) if self.terminal is None else self.terminal, (S,),
+                         mend=_AXES)
+        initial = array("initial", np.eye(S)[0] if self.initial is None else self.initial, (S,),
+                        mend=_AXES)
+        distribution("initial", initial)
         support = np.zeros(0)
         if self.support is not None:
-            support = _checked("support", self.support, (2,))
-            low, high = support
+            low, high = support = array("support", self.support, (2,), mend=_AXES)
             if not low < high:
-                _fail("support must be (low, high) with low < high", f"it is ({low:g}, {high:g})",
-                      "Leave it out for rewards without noise")
+                fail("support must be (low, high) with low < high", f"it is ({low:g}, {high:g})",
+                     "Leave it out for rewards without noise.")
             for name, mean in (("R", R), ("terminal", terminal)):
-                bad = np.argwhere((mean < low) | (mean > high))
-                if bad.size:
-                    where = tuple(int(i) for i in bad[0])
-                    _fail(f"mean rewards must lie in the support [{low:g}, {high:g}]",
-                          f"{name}{list(where)} is {mean[where]:g}", "Widen the support")
-        for name, value in (("P", P), ("R", R), ("terminal", terminal), ("initial", initial),
-                            ("horizon", H),
-                            ("model", Model(*_by_successor(P, R), terminal, initial, support))):
-            object.__setattr__(self, name, value)
+                none_of((mean < low) | (mean > high), f"mean rewards must lie in the support "
+                        f"[{low:g}, {high:g}]", name, mean, "Widen the support.")
+        model = Model(*_by_successor(P, R), terminal, initial, support)
+        self.__dict__.update(P=P, R=R, terminal=terminal, initial=initial, horizon=H, model=model)
+
+    def __repr__(self) -> str:
+        return f"FiniteMDP(H={self.H}, S={self.S}, A={self.A})"
 
     @classmethod
-    def stationary(cls, P, R, H: int, **rest) -> "FiniteMDP":
+    def stationary(cls, P: ArrayLike, R: ArrayLike, H: int, **rest: Any) -> "FiniteMDP":
         """The MDP whose P (S, A, S) and R (S, A, S) are the same in all H periods."""
         P, R = np.asarray(P, dtype=float), np.asarray(R, dtype=float)
         if P.ndim != 3:
-            _fail("a time-homogeneous P has shape (S, A, S)", f"it has shape {P.shape}",
-                  "For a P that changes with the period call FiniteMDP(P, R)")
+            fail("a time-homogeneous P has shape (S, A, S)", f"it has shape {P.shape}",
+                 "For a P that changes with the period call FiniteMDP(P, R).")
         return cls(P[None], R[None], horizon=H, **rest)
 
     @property
     def H(self) -> int:
-        return self.horizon
+        """The number of periods."""
+        return int(self.horizon)
 
     @property
     def S(self) -> int:
-        return self.P.shape[1]
+        """The number of states."""
+        return int(self.P.shape[1])
 
     @property
     def A(self) -> int:
-        return self.P.shape[2]
+        """The number of actions."""
+        return int(self.P.shape[2])
 
-    def _lookahead(self, h: int, V: np.ndarray) -> np.ndarray:
+    def _lookahead(self, h: int, V: Floats) -> Floats:
         """E[r_h + V(s_{h+1}) | s, a] for every (s, a)."""
         m, t = self.model, period(self.model.successor, h)
         # Summed successor by successor, without BLAS: the same bits on every machine.
-        return sum(m.probability[t, :, :, b] * (m.reward[t, :, :, b] + V[m.successor[t, :, :, b]])
-                   for b in range(m.successor.shape[3]))
+        return sum((m.probability[t, :, :, b] * (m.reward[t, :, :, b] + V[m.successor[t, :, :, b]])
+                    for b in range(m.successor.shape[3])), np.zeros((self.S, self.A)))
 
     @cached_property
-    def Q(self) -> np.ndarray:
+    def Q(self) -> Floats:
         """Q* as an (H, S, A) array, by backward induction over all states, reachable or not."""
         Q, V = np.empty((self.H, self.S, self.A)), self.model.terminal
         for h in reversed(range(self.H)):
@@ -235,46 +224,41 @@ class FiniteMDP:
         return Q
 
     @cached_property
-    def V(self) -> np.ndarray:
+    def V(self) -> Floats:
         """V* as an (H + 1, S) array; the last row is the terminal reward."""
         return np.vstack([self.Q.max(axis=2), self.model.terminal])
 
-    def _from_start(self, V: np.ndarray) -> float:
+    def _from_start(self, V: Floats) -> float:
         return float((self.model.initial * V[0]).sum())
 
     @cached_property
-    def optimal_actions(self) -> np.ndarray:
+    def optimal_actions(self) -> Array:
         """(H, S, A) mask: a policy is optimal iff it picks a marked action in every (h, s)."""
         best = self.Q.max(axis=2, keepdims=True)
         scale = max(np.abs(self.R).max(), np.abs(self.terminal).max())
-        return self.Q >= best - 1e-13 * self.H * scale  # actions that differ by rounding are tied
+        rounding = 1e-13 * self.H * scale  # actions that differ by it are tied
+        return np.asarray(self.Q >= best - rounding)
 
     @property
     def value(self) -> float:
         """The optimal expected reward of an episode, E[V*_0(s_0)]."""
         return self._from_start(self.V)
 
-    def action_probabilities(self, policy) -> np.ndarray:
-        """A policy as an (H, S, A) array of probabilities.
+    def action_probabilities(self, policy: ArrayLike) -> Floats:
+        """A policy, checked, as an (H, S, A) array of probabilities."""
+        mu = np.asarray(policy)
+        if mu.ndim == 2:
+            if mu.shape != (self.H, self.S) or not np.issubdtype(mu.dtype, np.integer):
+                fail(f"a deterministic policy is an integer array of shape {(self.H, self.S)}",
+                     f"got {mu.dtype} of shape {mu.shape}", "Index it [h, s].")
+            none_of((mu < 0) | (mu >= self.A), f"actions are 0, …, {self.A - 1}", "policy", mu,
+                    "Number actions from zero.")
+            mu = np.eye(self.A)[mu]
+        mu = array("policy", mu, (self.H, self.S, self.A), mend=_AXES)
+        distribution("policy", mu)
+        return mu
 
-        ``policy`` is an (H, S) integer array of actions or already such an array.
-        """
-        policy = np.asarray(policy)
-        if policy.ndim == 2:
-            if policy.shape != (self.H, self.S) or not np.issubdtype(policy.dtype, np.integer):
-                _fail(f"a deterministic policy is an integer array of shape {(self.H, self.S)}",
-                      f"got {policy.dtype} of shape {policy.shape}", "Index it [h, s]")
-            bad = np.argwhere((policy < 0) | (policy >= self.A))
-            if bad.size:
-                h, s = (int(i) for i in bad[0])
-                _fail(f"actions are 0, …, {self.A - 1}", f"policy[{h}, {s}] is {policy[h, s]}",
-                      "Number actions from zero")
-            return np.eye(self.A)[policy]
-        policy = _checked("policy", policy, (self.H, self.S, self.A))
-        _check_distribution("policy", policy)
-        return policy
-
-    def evaluate(self, policy) -> np.ndarray:
+    def evaluate(self, policy: ArrayLike) -> Floats:
         """V^μ as an (H + 1, S) array, exactly."""
         mu = self.action_probabilities(policy)
         V = np.empty((self.H + 1, self.S))
@@ -283,11 +267,11 @@ class FiniteMDP:
             V[h] = (mu[h] * self._lookahead(h, V[h + 1])).sum(axis=1)
         return V
 
-    def regret(self, policy) -> float:
+    def regret(self, policy: ArrayLike) -> float:
         """Expected shortfall of one episode of this policy, exactly."""
         return self.value - self._from_start(self.evaluate(policy))
 
-    def occupancy(self, policy) -> np.ndarray:
+    def occupancy(self, policy: ArrayLike) -> Floats:
         """P(s_h = s) under the policy as an (H + 1, S) array, exactly."""
         mu, m = self.action_probabilities(policy), self.model
         d = np.zeros((self.H + 1, self.S))
@@ -298,7 +282,8 @@ class FiniteMDP:
             np.add.at(d[h + 1], m.successor[t], flow)
         return d
 
-    def simulate(self, policy, episodes: int, rng=None):
+    def simulate(self, policy: ArrayLike, episodes: int,
+                 rng: Seed = None) -> tuple[Ints, Ints, Floats]:
         """Play a policy: states (L, H+1), actions (L, H) and rewards (L, H+1)."""
         mu = np.ascontiguousarray(self.action_probabilities(policy))
         return _simulate(self.model, mu, episodes, np.random.default_rng(rng))
@@ -316,7 +301,8 @@ class FiniteMDP:
 
 
 @jit
-def _simulate(model, mu, episodes, rng):
+def _simulate(model: Model, mu: Floats, episodes: int,
+              rng: Generator) -> tuple[Ints, Ints, Floats]:
     H = mu.shape[0]
     states = np.empty((episodes, H + 1), np.int64)
     actions = np.empty((episodes, H), np.int64)

@@ -240,9 +240,9 @@ def test_discounted_gaps_add_up_to_the_shortfall():
 
 
 @pytest.mark.parametrize(("call", "message"), [
-    (lambda: lock(0), "at least 1 moves; n is 0"),
+    (lambda: lock(0), "n must be a whole number of at least 1; it is 0"),
     (lambda: lock(3, 1.0), "strictly between 0 and 1; gamma is 1.0"),
-    (lambda: lock(3).evaluate(np.ones((3, 2))), "probabilities that sum to 1"),
+    (lambda: lock(3).evaluate(np.ones((3, 2))), "each row of policy must sum to 1"),
     (lambda: FastContinual(np.ones((2, 2)), 0.9, 0.9), r"finite \(S, A, K\) array"),
     (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 1.5), "rho must be .* from 0 to 1"),
     (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 0.5, 0.0), "lam must be a finite number"),

@@ -56,6 +56,20 @@ def test_tabular_is_the_identity_in_every_period(make_mdp):
         assert np.array_equal(Phi[h].reshape(8, 8), np.eye(8))
 
 
+def test_one_hot_stands_for_the_table_without_storing_it(make_mdp):
+    mdp = make_mdp(0, 3, 4, 2)
+    Phi, table = features.OneHot(3, 4, 2), features.tabular(mdp)
+    assert (Phi.K, Phi.shape) == (8, table.shape)
+    assert np.array_equal(np.asarray(Phi), table)
+    assert np.asarray(Phi, dtype=np.int8).dtype == np.int8
+    for h, s in np.ndindex(3, 4):
+        assert np.array_equal(Phi(h, s), table[h, s])
+    assert features.OneHot(3, 4, 2) == Phi != features.OneHot(3, 2, 4)
+    assert features.OneHot(200, 500, 6)(199, 499)[5, 2999] == 1  # 14 GB as a table
+    with pytest.raises(IndexError, match="s must be one of 0, …, 3; it is 4"):
+        Phi(0, 4)
+
+
 # --- coherent -------------------------------------------------------------------------------
 
 
@@ -179,18 +193,19 @@ Q0 = np.zeros((2, 3, 2)) + np.arange(2)
 @pytest.mark.parametrize(("call", "message"), [
     (lambda: features.coherent(Q0, 3, reading="tall"), "'stacked'.*'per_period'.*it is 'tall'"),
     (lambda: features.coherent(Q0[0], 3),
-     r"finite \(H, S, A\) array; it has shape \(3, 2\).*mdp.Q"),
-    (lambda: features.coherent(Q0 * np.nan, 3), "Q must be a finite"),
-    (lambda: features.coherent(Q0, 1), "integer of at least 2; it is 1"),
-    (lambda: features.coherent(Q0, 3.0), "integer of at least 2; it is 3.0"),
-    (lambda: features.coherent(Q0, 13), "must not exceed the dimension 12.*it is 13"),
+     r"shape \(H, S, A\); it has shape \(3, 2\).*mdp.Q"),
+    (lambda: features.coherent(Q0 * np.nan, 3), "Q must be finite"),
+    (lambda: features.coherent(Q0, 1), "whole number of at least 2 and at most 12; it is 1"),
+    (lambda: features.coherent(Q0, 3.0), "at least 2 and at most 12; it is 3.0"),
+    (lambda: features.coherent(Q0, 13), "at most 12; it is 13.*repeat"),
     (lambda: features.coherent(Q0, 3, norm=0.0), "norm must be a finite number above 0; it is 0.0"),
-    (lambda: features.agnostic(Q0, 0, 0.1), "integer of at least 1; it is 0"),
+    (lambda: features.agnostic(Q0, 0, 0.1), "whole number of at least 1; it is 0"),
     (lambda: features.agnostic(Q0, 2, -0.1),
      "rho must be a finite number of at least 0; it is -0.1"),
     (lambda: features.agnostic(Q0, 2, math.nan), "rho must be a finite number.*it is nan"),
     (lambda: features.agnostic(Q0, 2, math.inf), "rho must be a finite number.*it is inf"),
-    (lambda: features.agnostic(Q0[0], 2, 0.1), r"finite \(H, S, A\) array"),
+    (lambda: features.agnostic(Q0[0], 2, 0.1), r"shape \(H, S, A\)"),
+    (lambda: features.OneHot(2, 0, 2), "S must be a whole number of at least 1; it is 0"),
     (lambda: features.agnostic(Q0, 2, 0.1, noise="std"), "'variance'.*'deviation'; it is 'std'"),
 ])
 def test_a_refusal_names_the_rule_and_the_value(call, message):

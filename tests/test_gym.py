@@ -41,6 +41,65 @@ def test_both_forms_agree_when_episodes_end_early():
     assert np.array_equal(*runs)
 
 
+class Stops(gymnasium.Env):
+    """Goes from state 0 to state 1 and stops there, in one of the two ways to stop."""
+
+    observation_space = action_space = gymnasium.spaces.Discrete(2)
+
+    def __init__(self, *how):
+        self.how = how
+
+    def reset(self, *, seed=None, options=None):
+        return np.int64(0), {}
+
+    def step(self, action):
+        return np.int64(1), np.float64(0.5), *self.how, {}
+
+
+class Witness:
+    """Records what it is told."""
+
+    H, S, A = 3, 2, 2
+
+    def __init__(self):
+        self.plans, self.told = 0, []
+
+    def plan(self):
+        self.plans += 1
+
+    def act(self, h, s):
+        return 1
+
+    def observe(self, *transition):
+        self.told.append(transition)
+
+
+@pytest.mark.parametrize(("terminated", "truncated", "told"), [
+    (True, False, [(0, 0, 1, 0.5, None)]),  # nothing of value follows
+    (False, True, [(0, 0, 1, 0.5, 1)]),  # the clock ran out; state 1 keeps its value
+    (True, True, [(0, 0, 1, 0.5, None)]),
+    (False, False, [(0, 0, 1, 0.5, 1), (1, 1, 1, 0.5, 1), (2, 1, 1, 0.5, 1)]),
+])
+def test_truncated_is_not_terminated(terminated, truncated, told):
+    agent = Witness()
+    assert play(agent, Stops(terminated, truncated), 2).tolist() == [0.5 * len(told)] * 2
+    assert (agent.plans, agent.told) == (2, told * 2)
+
+
+def test_the_state_after_a_truncation_has_its_value_in_the_regression():
+    """λ → 0: the estimate of period 0 is r + V_1(1) if truncated, r alone if terminated."""
+    values = []
+    for how in ((True, False), (False, True)):
+        agent = rlsvi(np.asarray(features.one_hot(2, 2, 2)), 1e-9, 1e-3, rng=0)
+        agent.plan()
+        for a in (0, 1):
+            agent.observe(1, 1, a, 3.0, None)  # so state 1 is worth 3 in period 1
+        play(agent, Stops(*how), 20)
+        agent.plan()
+        values.append(agent.Q[0, 0].max())
+    assert values == pytest.approx([0.5, 3.5], abs=0.01)
+
+
 def test_a_step_outside_an_episode_or_action_space_is_refused():
     env = MDPEnv(chain(3))
     with pytest.raises(ValueError, match=r"Call reset\(\)"):

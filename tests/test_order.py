@@ -375,11 +375,11 @@ def test_constant_samples_compare():
 @pytest.mark.parametrize(("change", "rule"), [
     ({"x": [1.0] * 99}, r"sample x must be a vector of at least 100 numbers.*\(99,\)"),
     ({"y": np.ones((200, 2))}, r"sample y must be a vector.*\(200, 2\)"),
-    ({"x": [np.nan] * 200}, "sample x must be finite: got nan"),
-    ({"y": [*[0.0] * 200, -np.inf]}, "sample y must be finite: got -inf"),
-    ({"error": 0.0}, r"error rate must lie in \(0, 1\): got 0"),
-    ({"error": 1.0}, r"error rate must lie in \(0, 1\): got 1"),
-    ({"error": np.nan}, r"error rate must lie in \(0, 1\): got nan"),
+    ({"x": [np.nan] * 200}, r"sample x must be finite; x\[0\] is nan"),
+    ({"y": [*[0.0] * 200, -np.inf]}, r"sample y must be finite; y\[200\] is -inf"),
+    ({"error": 0.0}, r"error rate must lie in \(0, 1\); got 0"),
+    ({"error": 1.0}, r"error rate must lie in \(0, 1\); got 1"),
+    ({"error": np.nan}, r"error rate must lie in \(0, 1\); got nan"),
 ])
 def test_bad_samples_are_refused(change, rule):
     sound = {"x": np.arange(200.0), "y": np.arange(200.0)} | change
@@ -388,24 +388,25 @@ def test_bad_samples_are_refused(change, rule):
 
 
 @pytest.mark.parametrize(("make", "rule"), [
-    (lambda: Normal.of(0, 0), "variance must be positive and finite: got 0"),
-    (lambda: Normal.of(math.nan, 1), "finite: got nan"),
-    (lambda: Normal.matching(-1, 2), "alpha must be positive and finite: got -1"),
-    (lambda: Beta.of(1, -2.5), r"beta must be positive and finite: got -2\.5"),
-    (lambda: Beta.of(math.nan, 1), "alpha must be positive and finite: got nan"),
-    (lambda: Beta.of(math.inf, 1), "finite: got inf"),
-    (lambda: Beta.of(1, 1).tail(math.nan), "finite: got nan"),
+    (lambda: Normal.of(0, 0), "variance must be positive and finite; got 0"),
+    (lambda: Normal.of(math.nan, 1), "finite; got nan"),
+    (lambda: Normal.matching(-1, 2), "alpha must be positive and finite; got -1"),
+    (lambda: Beta.of(1, -2.5), r"beta must be positive and finite; got -2\.5"),
+    (lambda: Beta.of(math.nan, 1), "alpha must be positive and finite; got nan"),
+    (lambda: Beta.of(math.inf, 1), "finite; got inf"),
+    (lambda: Beta.of(1, 1).tail(math.nan), "finite; got nan"),
     (lambda: Finite.of([], []), "as many weights as values"),
     (lambda: Finite.of([1, 2], [1]), "got 2 values and 1 weights"),
     (lambda: Finite.of([1, 2], [1, -1]), "weights must be ≥ 0.*smallest -1"),
     (lambda: Finite.of([1, 2], [0, 0]), "the sum 0"),
-    (lambda: Finite.of([math.inf], [1]), "finite: got inf"),
-    (lambda: DirichletMean.of([0.5, 1], [0, 1]), r"whole numbers α: got \[0\.5, 1\]"),
-    (lambda: DirichletMean.of([1, 1], [0, 2]), r"V must lie in \[0, 1\]: got 2"),
+    (lambda: Finite.of([math.inf], [1]), "finite; got inf"),
+    (lambda: DirichletMean.of([0.5, 1], [0, 1]), r"whole numbers α; got \[0\.5, 1\]"),
+    (lambda: DirichletMean.of([1, 1], [0, 2]), r"V must lie in \[0, 1\]; V\[1\] is 2"),
     (lambda: order.dirichlet_samples([1, -1], [0, 1], 5, None), "α must be ≥ 0"),
     (lambda: order.dirichlet_samples([0, 0], [0, 1], 5, None), "positive sum"),
     (lambda: order.dirichlet_samples([1, 1], [0, 1, 1], 5, None), r"shapes \(2,\) and \(3,\)"),
-    (lambda: order.dirichlet_samples([1, math.inf], [0, 1], 5, None), "α must be finite: got inf"),
+    (lambda: order.dirichlet_samples([1, math.inf], [0, 1], 5, None),
+     r"α must be finite; α\[1\] is inf"),
 ])
 def test_bad_laws_are_refused(make, rule):
     with pytest.raises(ValueError, match=rule):

@@ -420,14 +420,14 @@ def test_a_colour_drawn_is_likelier_to_be_drawn_again():
 
 
 @pytest.mark.parametrize(("alpha", "V", "rule"), [
-    ([1, 1], [0, 1.5], r"V must lie in \[0, 1\]: got 1\.5"),
-    ([1, 1], [-0.25, 1], r"V must lie in \[0, 1\]: got -0\.25"),
-    ([1, -2], [0, 1], r"α must be ≥ 0 with a positive sum: got \[1\.0, -2\.0\]"),
+    ([1, 1], [0, 1.5], r"V must lie in \[0, 1\]; V\[1\] is 1\.5"),
+    ([1, 1], [-0.25, 1], r"V must lie in \[0, 1\]; V\[0\] is -0\.25"),
+    ([1, -2], [0, 1], r"α must be ≥ 0 with a positive sum; got \[1\.0, -2\.0\]"),
     ([0, 0], [0, 1], "α must be ≥ 0 with a positive sum"),
-    ([1, 1, 1], [0, 1], r"vectors of one length: got shapes \(3,\) and \(2,\)"),
+    ([1, 1, 1], [0, 1], r"vectors of one length; got shapes \(3,\) and \(2,\)"),
     ([[1, 1]], [[0, 1]], r"got shapes \(1, 2\) and \(1, 2\)"),
-    ([1, math.nan], [0, 1], "α must be finite: got nan"),
-    ([1, 1], [0, math.inf], "V must be finite: got inf"),
+    ([1, math.nan], [0, 1], r"α must be finite; α\[1\] is nan"),
+    ([1, 1], [0, math.inf], r"V must be finite; V\[1\] is inf"),
 ])
 def test_bad_urns_are_refused(alpha, V, rule):
     with pytest.raises(ValueError, match=rule):

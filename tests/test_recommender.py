@@ -146,7 +146,7 @@ def test_the_tie_rules_of_the_myopic_policy():
     assert math.isclose(value["lowest"], by_opening[0], rel_tol=1e-13)
     assert math.isclose(value["uniform"], np.mean(by_opening), rel_tol=1e-13)
     assert value["worst"] < value["uniform"] < value["best"] <= env.value
-    with pytest.raises(ValueError, match="ties is 'random'"):
+    with pytest.raises(ValueError, match="'worst'; it is 'random'"):
         env.myopic("random")
 
 
@@ -186,7 +186,7 @@ def test_too_many_states_are_counted_in_the_message_and_sampling_still_works():
 
 @pytest.mark.parametrize(("wrong", "message"), [
     (lambda: Recommender(np.zeros((2, 3)), 1), r"shape \(N, N\); it has shape \(2, 3\)"),
-    (lambda: Recommender(np.zeros((3, 3)), 4), "from 1 to N=3; it is 4"),
+    (lambda: Recommender(np.zeros((3, 3)), 4), "at least 1 and at most 3; it is 4"),
     (lambda: Recommender(np.full((2, 2), np.nan), 1), r"gamma\[0, 0\] is nan"),
     (lambda: Recommender(np.zeros((2, 2)), 1, beta=[1.0]), r"beta must have shape \(2,\)"),
     (lambda: Recommender.random(-1.0), "c is a standard deviation"),

@@ -42,7 +42,7 @@ def history(prior):
 
 @pytest.mark.parametrize(("change", "message"), [
     ({"alpha_R": -np.ones((1, 1, 1, 2))}, "alpha_R.*is -1. Check the sign"),
-    ({"alpha_R": np.full((1, 1, 1, 2), np.nan)}, "finite numbers of at least 0"),
+    ({"alpha_R": np.full((1, 1, 1, 2), np.nan)}, r"alpha_R\[0, 0, 0, 0\] is nan"),
     ({"alpha_R": np.zeros((1, 1, 1, 2))}, r"alpha_R\[0, 0, 0\] is all zero"),
     ({"alpha_R": np.ones((1, 1, 1, 3))}, r"alpha_R must have shape \(1, 1, 1, 2\)"),
     ({"alpha_P": np.ones((1, 2, 1, 3))}, r"alpha_P must have shape \(H, S, A, S\)"),
@@ -57,7 +57,7 @@ def test_bad_input_is_refused_with_the_mend(change, message):
 
 
 def test_symmetric_refuses_sizes_that_are_not_counts():
-    with pytest.raises(ValueError, match="S must be an integer of at least 1; it is 0"):
+    with pytest.raises(ValueError, match="S must be a whole number of at least 1; it is 0"):
         DirichletPrior.symmetric(2, 0, 2)
 
 

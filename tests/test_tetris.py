@@ -169,7 +169,7 @@ def test_pieces_are_dealt_uniformly():
     ({"width": 3}, "the width must be from 4 to 62; it is 3", "usual width"),
     ({"width": 2, "pieces": "SZ"}, "the width must be from 3 to 62; it is 2", "usual width"),
     ({"width": 63}, "a row into 62 bits", "usual width"),
-    ({"height": 3}, "a height of at least 4", "it is 3"),
+    ({"height": 3}, "height must be a whole number of at least 4", "it is 3"),
     ({"height": 19.5}, "height must be a whole number", "19.5"),
     ({"pieces": "SX"}, "'X' is not one of them", "pieces='SZ'"),
     ({"pieces": ""}, "at least one piece", "''"),

@@ -19,17 +19,33 @@ earns one reward every n steps, :math:`V^*(0) = \gamma^{n-1} / (1 - \gamma^n)`.
 
 import numpy as np
 
+from ..checks import whole
 from ..discounted import DiscountedMDP
 from ..mdp import FiniteMDP
+
+__all__ = ["LEFT", "RIGHT", "chain", "lock"]
 
 LEFT, RIGHT = 0, 1
 
 
 def chain(N: int) -> FiniteMDP:
-    """The N-state chain of figure 1."""
-    if not (isinstance(N, (int, np.integer)) and N >= 2):
-        raise ValueError(f"a chain has an integer number N of at least 2 states; N is {N!r}. "
-                         f"Pass N=50, say.")
+    """The N-state chain of figure 1.
+
+    Parameters
+    ----------
+    N : int
+        At least 2.
+
+    Returns
+    -------
+    FiniteMDP
+
+    Examples
+    --------
+    >>> chain(50), round(chain(50).value, 6)                # (1 − 1/50)^49
+    (FiniteMDP(H=49, S=50, A=2), 0.371602)
+    """
+    whole("N", N, 2, mend="N counts a chain's states: pass N=50, say.")
     P = np.zeros((N, 2, N))
     for s in range(N):
         left, right = max(s - 1, 0), min(s + 1, N - 1)
@@ -47,10 +63,24 @@ def arrival_probability(N: int) -> float:
 
 
 def lock(n: int, gamma: float = 0.99) -> DiscountedMDP:
-    """The lock that opens after n moves to the right."""
-    if not (isinstance(n, (int, np.integer)) and n >= 1):
-        raise ValueError(f"a lock takes an integer number n of at least 1 moves; n is {n!r}. "
-                         f"Pass n=10, say.")
+    """The lock that opens after n moves to the right.
+
+    Parameters
+    ----------
+    n : int
+    gamma : float
+        The discount factor.
+
+    Returns
+    -------
+    DiscountedMDP
+
+    Examples
+    --------
+    >>> lock(2, gamma=0.5), lock(2, gamma=0.5).V.round(9)   # ½ / (1 − ¼), 1 / (1 − ¼)
+    (DiscountedMDP(S=2, A=2, gamma=0.5), array([0.66666667, 1.33333333]))
+    """
+    whole("n", n, 1, mend="n counts the moves that open a lock: pass n=10, say.")
     P, R = np.zeros((n, 2, n)), np.zeros((n, 2, n))
     for s in range(n):
         P[s, LEFT, 0] = P[s, RIGHT, (s + 1) % n] = 1.0

@@ -16,35 +16,39 @@ another ``support`` such as {0, 1}, and a random terminal reward (``alpha_T``, b
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compiled import jit
+from ..checks import array, fail, none_of, whole
+from ..compiled import Floats, Generator, Ints, Seed, jit
 from ..mdp import FiniteMDP
+
+__all__ = ["Counts", "DirichletPrior"]
 
 
 class Counts(NamedTuple):
     """All that a history has to say to a tabular agent."""
 
-    R: np.ndarray  # (H, S, A, 2) rewards seen: low, high
-    P: np.ndarray  # (H, S, A, S) transitions seen
-    T: np.ndarray  # (S, 2) terminal rewards seen: low, high
-    total: np.ndarray  # (H, S, A) sum of rewards; in the last period with the terminal ones
+    R: Floats  # (H, S, A, 2) rewards seen: low, high
+    P: Floats  # (H, S, A, S) transitions seen
+    T: Floats  # (S, 2) terminal rewards seen: low, high
+    total: Floats  # (H, S, A) sum of rewards; in the last period with the terminal ones
 
     @property
-    def n(self) -> np.ndarray:
+    def n(self) -> Floats:
         """Visits to (s, a, h), as an (H, S, A) array."""
-        return self.P.sum(axis=3)
+        return np.asarray(self.P.sum(axis=3))
 
 
 def no_counts(H: int, S: int, A: int) -> Counts:
+    """An empty history."""
     return Counts(np.zeros((H, S, A, 2)), np.zeros((H, S, A, S)), np.zeros((S, 2)),
                   np.zeros((H, S, A)))
 
 
 @jit
-def count(counts, h, s, a, r, s_next, high):
+def count(counts: Counts, h: int, s: int, a: int, r: float, s_next: int, high: float) -> None:
     """Take in one transition."""
     counts.R[h, s, a, 1 if r == high else 0] += 1.0
     counts.P[h, s, a, s_next] += 1.0
@@ -52,14 +56,14 @@ def count(counts, h, s, a, r, s_next, high):
 
 
 @jit
-def count_last(counts, s, a, r, s_next, high):
+def count_last(counts: Counts, s: int, a: int, r: float, s_next: int, high: float) -> None:
     """Take in the terminal reward that followed (s, a) in the last period."""
     counts.T[s_next, 1 if r == high else 0] += 1.0
     counts.total[counts.total.shape[0] - 1, s, a] += r
 
 
 @jit
-def dirichlet(alpha, rng, out):
+def dirichlet(alpha: Floats, rng: Generator, out: Floats) -> None:
     """Fill ``out`` with a Dirichlet draw: gamma variables over their sum."""
     total = 0.0
     for i in range(alpha.shape[0]):
@@ -76,7 +80,8 @@ def dirichlet(alpha, rng, out):
 
 
 @jit
-def sample_values(alpha_R, alpha_P, alpha_T, low, high, rng, Q):
+def sample_values(alpha_R: Floats, alpha_P: Floats, alpha_T: Floats, low: float, high: float,
+                  rng: Generator, Q: Floats) -> None:
     """Fill Q with Q* of an MDP drawn from the prior: no need to keep the MDP itself."""
     H, S, A = Q.shape
     r, p, V = np.empty(2), np.empty(S), np.zeros(S)
@@ -98,30 +103,21 @@ def sample_values(alpha_R, alpha_P, alpha_T, low, high, rng, Q):
 
 
 @jit
-def _sample_many(alpha_R, alpha_P, alpha_T, low, high, rng, Q):
+def _sample_many(alpha_R: Floats, alpha_P: Floats, alpha_T: Floats, low: float, high: float,
+                 rng: Generator, Q: Floats) -> None:
+    """Fill each Q[i]."""
     for i in range(Q.shape[0]):
         sample_values(alpha_R, alpha_P, alpha_T, low, high, rng, Q[i])
 
 
-def _fail(rule: str, found: str, mend: str):
-    raise ValueError(f"{rule}; {found}. {mend}")
-
-
-def _weights(name: str, values, shape: tuple[int, ...], *, may_vanish: bool = False) -> np.ndarray:
-    alpha = np.array(values, dtype=float, order="C")
-    if alpha.shape != shape:
-        _fail(f"{name} must have shape {shape}", f"it has shape {alpha.shape}",
-              "See DirichletPrior's docstring for the axes")
-    bad = np.argwhere(~(np.isfinite(alpha) & (alpha >= 0)))
-    if bad.size:
-        where = tuple(int(i) for i in bad[0])
-        _fail(f"{name} holds Dirichlet weights, finite numbers of at least 0",
-              f"{name}{list(where)} is {alpha[where]:g}", "Check the sign")
+def _weights(name: str, values: Any, shape: tuple[int, ...], *, may_vanish: bool = False) -> Floats:
+    alpha = array(name, values, shape, mend="See DirichletPrior's docstring for the axes.")
+    none_of(alpha < 0, f"{name} holds Dirichlet weights, numbers of at least 0", name, alpha,
+            "Check the sign.")
     bad = np.argwhere(alpha.sum(axis=-1) == 0)
     if bad.size and not may_vanish:
-        where = [int(i) for i in bad[0]]
-        _fail(f"each row of {name} must have a positive weight", f"{name}{where} is all zero",
-              "Give at least one outcome a weight above 0")
+        fail(f"each row of {name} must have a positive weight", f"{name}{bad[0].tolist()} is all "
+             f"zero", "Give at least one outcome a weight above 0.")
     return alpha
 
 
@@ -131,73 +127,85 @@ class DirichletPrior:
 
     Parameters
     ----------
-    alpha_R : (H, S, A, 2) array, weights of the low and of the high reward.
-    alpha_P : (H, S, A, S) array, weights of the next states.
-    initial : (S,) array, the known distribution π of s_0; state 0 by default.
-    support : the low and the high reward; (−1, 0) in the paper.
-    alpha_T : (S, 2) array, weights of the terminal reward; none by default.
+    alpha_R : (H, S, A, 2) array
+        Weights of the low and of the high reward.
+    alpha_P : (H, S, A, S) array
+        Weights of the next states.
+    initial : (S,) array, optional
+        The known distribution π of s_0; state 0 by default.
+    support : (low, high)
+        The two rewards; (−1, 0) in the paper.
+    alpha_T : (S, 2) array, optional
+        Weights of the terminal reward; none by default.
+
+    Examples
+    --------
+    >>> prior = DirichletPrior.symmetric(H=3, S=2, A=2)
+    >>> mdp = prior.sample(rng=1)
+    >>> seen = prior.counts(*mdp.simulate(np.zeros((3, 2), int), episodes=10, rng=2))
+    >>> prior, mdp, prior.posterior(seen).m_P.max()         # two outcomes of weight 1, ten episodes
+    (DirichletPrior(H=3, S=2, A=2), FiniteMDP(H=3, S=2, A=2), np.float64(12.0))
     """
 
-    alpha_R: np.ndarray
-    alpha_P: np.ndarray
-    initial: np.ndarray | None = None
+    alpha_R: Floats
+    alpha_P: Floats
+    initial: Any = None
     support: tuple[float, float] = (-1.0, 0.0)
-    alpha_T: np.ndarray | None = None
+    alpha_T: Any = None
 
-    def __post_init__(self):
-        shape = np.shape(self.alpha_P)
-        if len(shape) != 4 or 0 in shape or shape[1] != shape[3]:
-            _fail("alpha_P must have shape (H, S, A, S) with no empty axis",
-                  f"it has shape {shape}", "DirichletPrior.symmetric(H, S, A) makes a plain prior")
-        H, S, A, _ = shape
-        alpha_T = np.zeros((S, 2)) if self.alpha_T is None else self.alpha_T
-        initial = np.eye(S)[0] if self.initial is None else self.initial
-        for name, value in (
-                ("alpha_R", _weights("alpha_R", self.alpha_R, (H, S, A, 2))),
-                ("alpha_P", _weights("alpha_P", self.alpha_P, shape)),
-                ("alpha_T", _weights("alpha_T", alpha_T, (S, 2), may_vanish=True)),
-                ("initial", np.array(initial, dtype=float)),
-                ("support", tuple(float(x) for x in self.support))):
-            object.__setattr__(self, name, value)
+    def __post_init__(self) -> None:
+        alpha_P = array("alpha_P", self.alpha_P, ("H", "S", "A", "S"),
+                        mend="DirichletPrior.symmetric(H, S, A) makes a plain prior.")
+        H, S, A, _ = alpha_P.shape
+        low, high = self.support
+        self.__dict__.update(
+            alpha_R=_weights("alpha_R", self.alpha_R, (H, S, A, 2)),
+            alpha_P=_weights("alpha_P", alpha_P, alpha_P.shape),
+            alpha_T=_weights("alpha_T", np.zeros((S, 2)) if self.alpha_T is None else self.alpha_T,
+                             (S, 2), may_vanish=True),
+            initial=np.eye(S)[0] if self.initial is None else np.array(self.initial, float),
+            support=(float(low), float(high)))
         self.mean_mdp()  # FiniteMDP refuses a bad π or support
+
+    def __repr__(self) -> str:
+        return "DirichletPrior(H={}, S={}, A={})".format(*self.shape)
 
     @classmethod
     def symmetric(cls, H: int, S: int, A: int, alpha_R: float = 1.0, alpha_P: float = 1.0,
-                  **rest) -> "DirichletPrior":
+                  **rest: Any) -> "DirichletPrior":
         """The same weight for every outcome of every (s, a, h)."""
         for name, value in (("H", H), ("S", S), ("A", A)):
-            if not (isinstance(value, (int, np.integer)) and value >= 1):
-                _fail(f"{name} must be an integer of at least 1", f"it is {value!r}",
-                      "Pass H=5, S=5, A=3, say")
+            whole(name, value, 1, mend="Pass H=5, S=5, A=3, say.")
         return cls(np.full((H, S, A, 2), float(alpha_R)), np.full((H, S, A, S), float(alpha_P)),
                    **rest)
 
     @property
     def shape(self) -> tuple[int, int, int]:
         """(H, S, A)"""
-        return self.alpha_P.shape[:3]
+        H, S, A, _ = self.alpha_P.shape
+        return H, S, A
 
     @property
-    def m_R(self) -> np.ndarray:
+    def m_R(self) -> Floats:
         """1'α^R, an (H, S, A) array."""
-        return self.alpha_R.sum(axis=3)
+        return np.asarray(self.alpha_R.sum(axis=3))
 
     @property
-    def m_P(self) -> np.ndarray:
+    def m_P(self) -> Floats:
         """1'α^P, an (H, S, A) array."""
-        return self.alpha_P.sum(axis=3)
+        return np.asarray(self.alpha_P.sum(axis=3))
 
     @property
-    def mean_R(self) -> np.ndarray:
+    def mean_R(self) -> Floats:
         """R̄, an (H, S, A) array."""
-        return self.alpha_R @ np.array(self.support) / self.m_R
+        return np.asarray(self.alpha_R @ np.array(self.support) / self.m_R)
 
     @property
-    def mean_P(self) -> np.ndarray:
+    def mean_P(self) -> Floats:
         """P̄, an (H, S, A, S) array."""
         return self.alpha_P / self.m_P[..., None]
 
-    def _mdp(self, R, P, terminal) -> FiniteMDP:
+    def _mdp(self, R: Floats, P: Floats, terminal: Floats) -> FiniteMDP:
         return FiniteMDP(P, np.repeat(R[..., None], P.shape[3], axis=3), terminal=terminal,
                          initial=self.initial, support=self.support)
 
@@ -212,7 +220,7 @@ class DirichletPrior:
                             / np.where(m_T > 0, m_T, 1), 0.0)
         return self._mdp(np.clip(self.mean_R, low, high), self.mean_P, terminal)
 
-    def sample(self, rng=None) -> FiniteMDP:
+    def sample(self, rng: Seed = None) -> FiniteMDP:
         """An MDP from this law; every realised reward is low or high."""
         rng = np.random.default_rng(rng)
         (H, S, A), (low, high) = self.shape, self.support
@@ -234,7 +242,7 @@ class DirichletPrior:
                               self.support,
                               self.alpha_T + counts.T if self.alpha_T.any() else None)
 
-    def counts(self, states, actions, rewards) -> Counts:
+    def counts(self, states: Ints, actions: Ints, rewards: Floats) -> Counts:
         """The counts of a history, in the form that ``FiniteMDP.simulate`` gives it."""
         (H, S, A), high = self.shape, self.support[1]
         counts = no_counts(H, S, A)
@@ -244,7 +252,7 @@ class DirichletPrior:
             count_last(counts, s[H - 1], a[H - 1], r[H], s[H], high)
         return counts
 
-    def sample_Q(self, n: int, rng=None) -> np.ndarray:
+    def sample_Q(self, n: int, rng: Seed = None) -> Floats:
         """Q* of n MDPs from this law, an (n, H, S, A) array."""
         Q = np.empty((n, *self.shape))
         _sample_many(self.alpha_R, self.alpha_P, self.alpha_T, *self.support,

@@ -4,30 +4,55 @@
 ``MDPEnv`` offers a FiniteMDP to other people's agents.
 """
 
-import gymnasium
+from typing import Any, Protocol
+
 import numpy as np
 
+from ..checks import fail, missing, whole
+from ..compiled import Floats
 from ..mdp import FiniteMDP, first_state, last_reward, step
 
+try:
+    import gymnasium
+except ModuleNotFoundError as error:
+    raise missing("rlsvi_core.envs.gym", "gymnasium", extra="gym") from error
 
-class MDPEnv(gymnasium.Env):
-    """A FiniteMDP as an environment: the observation is the state, an episode lasts H steps."""
+__all__ = ["MDPEnv", "play"]
 
-    def __init__(self, mdp: FiniteMDP):
-        self.mdp, self._h = mdp, mdp.H  # no episode under way
-        self.observation_space = gymnasium.spaces.Discrete(mdp.S)
-        self.action_space = gymnasium.spaces.Discrete(mdp.A)
 
-    def reset(self, *, seed=None, options=None):
+class MDPEnv(gymnasium.Env[int, int]):
+    """A FiniteMDP as an environment: the observation is the state, an episode lasts H steps.
+
+    Parameters
+    ----------
+    mdp : FiniteMDP
+
+    Examples
+    --------
+    >>> from rlsvi_core import chain
+    >>> env = MDPEnv(chain(3))
+    >>> env.reset(seed=1), env.step(0)
+    ((0, {}), (0, 0.0, False, False, {}))
+    """
+
+    def __init__(self, mdp: FiniteMDP) -> None:
+        self.mdp, self._h, self._s = mdp, mdp.H, 0  # no episode under way
+        self.observation_space: gymnasium.Space[Any] = gymnasium.spaces.Discrete(mdp.S)
+        self.action_space: gymnasium.Space[Any] = gymnasium.spaces.Discrete(mdp.A)
+
+    def reset(self, *, seed: int | None = None,
+              options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+        """Start an episode."""
         super().reset(seed=seed)
         self._h, self._s = 0, first_state(self.mdp.model, self.np_random)
         return int(self._s), {}
 
-    def step(self, action):
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        """Play an action; the last reward of an episode includes the terminal one."""
         if not self.action_space.contains(action) or self._h >= self.mdp.H:
-            raise ValueError(f"step needs an action from {self.action_space} in an episode of "
-                             f"{self.mdp.H} steps; got {action!r} after {self._h} steps. Call "
-                             f"reset() to start a new episode.")
+            fail(f"step needs an action from {self.action_space} in an episode of {self.mdp.H} "
+                 f"steps", f"got {action!r} after {self._h} steps",
+                 "Call reset() to start a new episode.")
         r, self._s = step(self.mdp.model, self._h, self._s, int(action), self.np_random)
         self._h += 1
         over = self._h == self.mdp.H
@@ -36,27 +61,66 @@ class MDPEnv(gymnasium.Env):
         return int(self._s), float(r), over, False, {}
 
 
-def play(agent, env: gymnasium.Env, episodes: int, seed: int | None = None) -> np.ndarray:
-    """Let the agent learn in the environment; returns the reward of each episode.
+class Player(Protocol):
+    """What ``play`` needs of an agent."""
 
-    Episodes end when the environment says so, or after the agent's H periods.
+    H: int
+    S: int
+    A: int
+
+    def plan(self) -> None: ...
+    def act(self, h: int, s: int) -> int: ...
+    def observe(self, h: int, s: int, a: int, r: float, s_next: int | None) -> None: ...
+
+
+def play(agent: Player, env: gymnasium.Env[Any, Any], episodes: int,
+         seed: int | None = None) -> Floats:
+    """Let an agent learn in an environment.
+
+    An episode ends when the environment says so, or after the agent's H periods. *Terminated*
+    means that nothing of value follows. *Truncated* does not: the clock ran out, but the state
+    that was reached keeps its value.
+
+    Parameters
+    ----------
+    agent : RLSVI, LSVI or another agent with ``plan``, ``act`` and ``observe``
+    env : gymnasium.Env
+        With the spaces Discrete(S) and Discrete(A).
+    episodes : int
+    seed : int, optional
+        For the first reset; the environment goes on from there.
+
+    Returns
+    -------
+    (episodes,) array
+        The reward of each episode.
+
+    Examples
+    --------
+    >>> from rlsvi_core import chain, features, rlsvi
+    >>> agent = rlsvi(features.tabular(chain(4)), rng=1)
+    >>> play(agent, MDPEnv(chain(4)), episodes=100, seed=2).shape
+    (100,)
     """
     for name, space, size in (("observation", env.observation_space, agent.S),
                               ("action", env.action_space, agent.A)):
         if not isinstance(space, gymnasium.spaces.Discrete) or space.n != size or space.start != 0:
-            raise ValueError(f"the agent's basis needs the {name} space Discrete({size}); the "
-                             f"environment has {space}. Wrap the environment, or make a basis "
-                             f"Phi[h, s, a] of the right size.")
-    rewards = np.zeros(episodes)
+            fail(f"the agent's basis needs the {name} space Discrete({size})",
+                 f"the environment has {space}", "Wrap the environment, or make a basis "
+                 "Phi[h, s, a] of the right size.")
+    rewards = np.zeros(whole("episodes", episodes, mend="Pass episodes=1000, say."))
     for i in range(episodes):
-        s, _ = env.reset(seed=seed if i == 0 else None)
+        first, _ = env.reset(seed=seed if i == 0 else None)
+        s, total = int(first), 0.0
         agent.plan()
         for h in range(agent.H):
             a = agent.act(h, s)
-            s_next, r, terminated, truncated, _ = env.step(a)
-            agent.observe(h, s, a, r, None if terminated and h < agent.H - 1 else s_next)
-            rewards[i] += r
-            s = s_next
+            observed, reward, terminated, truncated, _ = env.step(a)
+            s_next, r = int(observed), float(reward)
+            # After the last period nothing is counted on anyway; only an early end is news.
+            agent.observe(h, s, a, r, None if terminated and h + 1 < agent.H else s_next)
+            s, total = s_next, total + r
             if terminated or truncated:
                 break
+        rewards[i] = total
     return rewards

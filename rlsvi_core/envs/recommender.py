@@ -16,21 +16,25 @@ probability exactly ½, in the empty state every product is, and a policy can on
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..compiled import jit
-from ..mdp import _fail
+from ..checks import array, between, distribution, fail, one_of, whole
+from ..compiled import Array, Floats, Generator, Ints, Seed, jit
+
+__all__ = ["Recommender", "States"]
 
 MOST_STATES = 1_000_000  # some seconds and 200 MB
 
 
 @jit
-def likes(beta, gamma, x, a):
+def likes(beta: Floats, gamma: Floats, x: Array, a: int) -> float:
     """P(a | x), the probability that the customer likes product a."""
     z = beta[a]
     for n in range(x.shape[0]):
@@ -39,7 +43,7 @@ def likes(beta, gamma, x, a):
 
 
 @jit
-def answer(beta, gamma, x, a, rng):
+def answer(beta: Floats, gamma: Floats, x: Array, a: int, rng: Generator) -> bool:
     """Show product a: put the answer into x and return whether it is a like. Uses one uniform."""
     liked = rng.random() < likes(beta, gamma, x, a)
     x[a] = 1 if liked else -1
@@ -47,7 +51,7 @@ def answer(beta, gamma, x, a, rng):
 
 
 @jit
-def _all_likes(beta, gamma, x):
+def _all_likes(beta: Floats, gamma: Floats, x: Array) -> Floats:
     P = np.zeros(x.shape)
     for s in range(x.shape[0]):
         for a in range(x.shape[1]):
@@ -68,10 +72,10 @@ class States(NamedTuple):
     neighbours, and bit k of their place says whether the k-th of its products was liked.
     """
 
-    x: np.ndarray  # (S, N) what the customer answered so far
-    products: np.ndarray  # (S, N) first the h products shown, then the unseen ones; both ascending
-    start: np.ndarray  # (J + 1,) period h has the states start[h], …, start[h + 1] − 1
-    next: np.ndarray  # (S, N, 2) the state after a dislike and after a like
+    x: Array  # (S, N) what the customer answered so far
+    products: Ints  # (S, N) first the h products shown, then the unseen ones; both ascending
+    start: Ints  # (J + 1,) period h has the states start[h], …, start[h + 1] − 1
+    next: Array  # (S, N, 2) the state after a dislike and after a like
 
 
 @cache
@@ -79,9 +83,8 @@ def states(N: int, J: int) -> States:
     """Enumerate the states."""
     S = number_of_states(N, J)
     if S > MOST_STATES:
-        _fail(f"exact solution enumerates at most {MOST_STATES} states",
-              f"N={N}, J={J} has {S}",
-              "Choose smaller N or J, or leave out what is exact: agents learn without it")
+        fail(f"exact solution enumerates at most {MOST_STATES} states", f"N={N}, J={J} has {S}",
+             "Choose smaller N or J, or leave out what is exact: agents learn without it.")
     start = np.array([number_of_states(N, h) for h in range(J + 1)])
     sets = [np.sort([sum(1 << n for n in some) for some in combinations(range(N), h)])
             for h in range(J)]
@@ -104,9 +107,9 @@ def states(N: int, J: int) -> States:
     return States(x, np.argsort(x == 0, axis=1, kind="stable"), start, following)
 
 
-def _mean(mu: np.ndarray, q: np.ndarray) -> np.ndarray:
+def _mean(mu: Floats, q: Floats) -> Floats:
     """Σ_a μ(a) q(a), where q is −∞ for products that μ cannot pick."""
-    return (mu * np.where(mu > 0, q, 0)).sum(axis=1)
+    return np.asarray((mu * np.where(mu > 0, q, 0)).sum(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,55 +118,55 @@ class Recommender:
 
     Parameters
     ----------
-    gamma : (N, N) array, ``gamma[a, n]``: what the answer on product n says about product a.
-    J : how many products a customer is shown, at most N.
-    beta : (N,) array, how popular each product is on its own; zero by default, as in the paper.
+    gamma : (N, N) array
+        ``gamma[a, n]``: what the answer on product n says about product a.
+    J : int
+        How many products a customer is shown, at most N.
+    beta : (N,) array, optional
+        How popular each product is on its own; zero by default, as in the paper.
+
+    Examples
+    --------
+    >>> customers = Recommender.random(rng=1, N=4, J=2)     # γ drawn as in the paper
+    >>> customers, round(customers.value, 2)                # one in two, and what planning adds
+    (Recommender(N=4, J=2), 1.35)
     """
 
-    gamma: np.ndarray
+    gamma: Floats
     J: int
-    beta: np.ndarray | None = None
+    beta: Any = None
 
-    def __post_init__(self):
-        gamma = np.array(self.gamma, dtype=float)
-        if gamma.ndim != 2 or gamma.shape[0] != gamma.shape[1] or gamma.size == 0:
-            _fail("gamma must have shape (N, N)", f"it has shape {gamma.shape}",
-                  "gamma[a, n] is what the answer on n says about a")
+    def __post_init__(self) -> None:
+        gamma = array("gamma", self.gamma, ("N", "N"),
+                      mend="gamma[a, n] is what the answer on n says about a.")
         N = len(gamma)
-        if not (isinstance(self.J, (int, np.integer)) and 1 <= self.J <= N):
-            _fail(f"J counts products shown and must be an integer from 1 to N={N}",
-                  f"it is {self.J!r}", "A customer sees no product twice")
-        beta = np.zeros(N) if self.beta is None else np.array(self.beta, dtype=float)
-        if beta.shape != (N,):
-            _fail(f"beta must have shape ({N},)", f"it has shape {beta.shape}",
-                  "Leave it out for products of equal popularity")
-        for name, array in (("gamma", gamma), ("beta", beta)):
-            if not np.isfinite(array).all():
-                where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-                _fail(f"{name} must be finite", f"{name}{list(where)} is {array[where]}",
-                      "Replace NaN and infinite entries")
-            object.__setattr__(self, name, array)
+        whole("J", self.J, 1, N, mend="It counts products shown; a customer sees none twice.")
+        beta = array("beta", np.zeros(N) if self.beta is None else self.beta, (N,),
+                     mend="Leave it out for products of equal popularity.")
+        self.__dict__.update(gamma=gamma, beta=beta)
+
+    def __repr__(self) -> str:
+        return f"Recommender(N={self.N}, J={self.J})"
 
     @classmethod
-    def random(cls, c: float = 2.0, rng=None, *, N: int = 10, J: int = 5) -> "Recommender":
+    def random(cls, c: float = 2.0, rng: Seed = None, *, N: int = 10, J: int = 5) -> "Recommender":
         """The paper's random instance: γ_an ~ N(0, c²) independently, β = 0."""
-        if not (isinstance(c, (int, float, np.number)) and 0 <= c < math.inf):
-            _fail("c is a standard deviation, a finite number of at least 0", f"it is {c!r}",
-                  "The paper has c=2")
+        between("c", c, 0, math.inf, mend="c is a standard deviation; the paper has c=2.")
         return cls(c * np.random.default_rng(rng).standard_normal((N, N)), J)
 
     @property
     def N(self) -> int:
+        """The number of products."""
         return len(self.gamma)
 
     # ----------------------------------------------------------------- one customer
 
-    def show(self, x, a: int, rng) -> tuple[bool, np.ndarray]:
+    def show(self, x: ArrayLike, a: int, rng: Generator) -> tuple[bool, Array]:
         """Show product a to a customer in state x: whether she likes it, and her next state."""
         x = np.array(x, np.int8)
         if x.shape != (self.N,) or np.count_nonzero(x) >= self.J or x[a] != 0:
-            _fail(f"a customer is shown up to {self.J} of {self.N} products, each once",
-                  f"x is {x.tolist()} and a is {a}", "Start a new customer with x = 0")
+            fail(f"a customer is shown up to {self.J} of {self.N} products, each once",
+                 f"x is {x.tolist()} and a is {a}", "Start a new customer with x = 0.")
         return bool(answer(self.beta, self.gamma, x, a, rng)), x
 
     def start(self, rng) -> np.ndarray:
@@ -179,21 +182,22 @@ class Recommender:
 
     @cached_property
     def states(self) -> States:
+        """All states in which a product is chosen."""
         return states(self.N, self.J)
 
     @cached_property
-    def P(self) -> np.ndarray:
+    def P(self) -> Floats:
         """P(a | x) as an (S, N) array; 0 for products already shown."""
         return _all_likes(self.beta, self.gamma, self.states.x)
 
-    def _lookahead(self, h: int, V: np.ndarray) -> np.ndarray:
+    def _lookahead(self, h: int, V: Floats) -> Floats:
         """E[r_h + V(s_{h+1}) | s, a] for the states of period h; −∞ for products shown."""
         x, _, start, following = self.states
         s = slice(start[h], start[h + 1])
         disliked, liked = V[following[s, :, 0]], V[following[s, :, 1]]
         return np.where(x[s] == 0, self.P[s] * (1 + liked) + (1 - self.P[s]) * disliked, -np.inf)
 
-    def _backwards(self, choose) -> tuple[np.ndarray, np.ndarray]:
+    def _backwards(self, choose: Callable[[int, Floats], Floats]) -> tuple[Floats, Floats]:
         """Backward induction: Q as (S, N) and V as (S + 1,), with V = choose(h, Q_h)."""
         start = self.states.start
         Q, V = np.empty((start[-1], self.N)), np.zeros(start[-1] + 1)
@@ -204,52 +208,55 @@ class Recommender:
         return Q, V
 
     @cached_property
-    def Q(self) -> np.ndarray:
+    def Q(self) -> Floats:
         """Q* as an (S, N) array; −∞ for products already shown."""
-        return self._backwards(lambda h, q: q.max(axis=1))[0]
+        return self._backwards(lambda h, q: np.asarray(q.max(axis=1)))[0]
 
     @cached_property
-    def V(self) -> np.ndarray:
+    def V(self) -> Floats:
         """V* as an (S,) array."""
-        return self.Q.max(axis=1)
+        return np.asarray(self.Q.max(axis=1))
 
     @property
     def value(self) -> float:
         """The most likes that a customer can be expected to give."""
         return float(self.V[0])
 
-    def evaluate(self, policy) -> np.ndarray:
+    def evaluate(self, policy: ArrayLike) -> Floats:
         """V^μ as an (S,) array. ``policy``: (S,) products, or (S, N) probabilities of products."""
         x, _, start, _ = self.states
         mu = np.asarray(policy)
         if mu.shape == (len(x),) and np.issubdtype(mu.dtype, np.integer) and (
                 (0 <= mu) & (mu < self.N)).all():
             mu = np.eye(self.N)[mu]
-        if mu.shape != x.shape or not np.allclose(mu.sum(axis=1), 1) or (mu < 0).any():
-            _fail(f"a policy holds a product from 0, …, {self.N - 1} for each of {len(x)} states, "
-                  f"or {self.N} probabilities that sum to 1", f"got an array of shape {mu.shape}",
-                  "recommender.states.x lists the states in order")
-        if (mu[x != 0] > 0).any():
-            s, a = (int(i) for i in np.argwhere((mu > 0) & (x != 0))[0])
-            _fail("a product is shown once", f"state {s} has already seen product {a}",
-                  "Choose among the zeros of states.x[s]")
+        if mu.shape != x.shape:
+            fail(f"a policy holds a product from 0, …, {self.N - 1} for each of {len(x)} states, "
+                 f"or {self.N} probabilities", f"got an array of shape {mu.shape}",
+                 "recommender.states.x lists the states in order.")
+        distribution("policy", mu)
+        if (twice := np.argwhere((mu > 0) & (x != 0))).size:
+            s, a = twice[0]
+            fail("a product is shown once", f"state {s} has already seen product {a}",
+                 "Choose among the zeros of states.x[s].")
         return self._backwards(lambda h, q: _mean(mu[start[h]:start[h + 1]], q))[1][:-1]
 
-    def uniform(self) -> np.ndarray:
+    def uniform(self) -> Floats:
         """The policy that picks any unseen product, all alike."""
         unseen = self.states.x == 0
-        return unseen / unseen.sum(axis=1, keepdims=True)
+        return np.asarray(unseen / unseen.sum(axis=1, keepdims=True))
 
-    def myopic(self, ties: Literal["uniform", "lowest", "best", "worst"] = "uniform") -> np.ndarray:
+    def myopic(self, ties: Literal["uniform", "lowest", "best", "worst"] = "uniform") -> Floats:
         """The policy that maximises P(a | x) and never plans, as (S, N) probabilities.
 
         With β = 0 all products tie in the empty state. ``ties``: any of the best (uniform), the
         one with the lowest number, or the one from which this policy goes on to earn most or least.
         """
+        one_of("ties", ties, ("uniform", "lowest", "best", "worst"),
+               mend="The paper does not say which it uses.")
         x, _, start, _ = self.states
         mu = np.zeros(x.shape)
 
-        def choose(h, q):
+        def choose(h: int, q: Floats) -> Floats:
             s = slice(start[h], start[h + 1])
             P = np.where(x[s] == 0, self.P[s], -1.0)
             tied = P >= P.max(axis=1, keepdims=True) - 1e-12  # products that differ by rounding
@@ -262,9 +269,6 @@ class Recommender:
                     mu[s] = np.eye(self.N)[np.where(tied, q, -np.inf).argmax(axis=1)]
                 case "worst":
                     mu[s] = np.eye(self.N)[np.where(tied, q, np.inf).argmin(axis=1)]
-                case _:
-                    _fail("ties are broken 'uniform', 'lowest', 'best' or 'worst'",
-                          f"ties is {ties!r}", "The paper does not say which it uses")
             return _mean(mu[s], q)
 
         self._backwards(choose)

@@ -30,7 +30,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compiled import jit
+from ..checks import fail, one_of, whole
+from ..compiled import Array, Generator, Ints, Seed, jit
+
+__all__ = ["PIECES", "RULES", "Tetris"]
 
 PIECES = {"I": ("####",), "J": ("#..", "###"), "L": ("..#", "###"), "O": ("##", "##"),
           "S": (".##", "##."), "T": (".#.", "###"), "Z": ("##.", ".##")}
@@ -48,15 +51,15 @@ class Model(NamedTuple):
     before: int  # a placement is legal if its piece's top is at most this
     after: int  # and the stack, full rows gone, at most this
     ends: int  # it ends the game if the stack, full rows gone, is at least this
-    first: np.ndarray  # (P + 1,) the orientations of piece p are first[p], …, first[p + 1] − 1
-    size: np.ndarray  # (O, 2) an orientation's width and height
-    row: np.ndarray  # (O, 4) its rows as bits, lowest first
-    bottom: np.ndarray  # (O, 4) its lowest square in each column, counted from its lowest row
-    top: np.ndarray  # (O, 4) one above its highest square
+    first: Ints  # (P + 1,) the orientations of piece p are first[p], …, first[p + 1] − 1
+    size: Ints  # (O, 2) an orientation's width and height
+    row: Ints  # (O, 4) its rows as bits, lowest first
+    bottom: Ints  # (O, 4) its lowest square in each column, counted from its lowest row
+    top: Ints  # (O, 4) one above its highest square
 
 
 @jit
-def measure(width, rows, heights):
+def measure(width: int, rows: Ints, heights: Ints) -> int:
     """Fill in the column heights; returns the number of holes."""
     covered, holes = 0, 0
     for c in range(width):
@@ -78,7 +81,7 @@ def measure(width, rows, heights):
 
 
 @jit
-def place(model, rows, o, c, y):
+def place(model: Model, rows: Ints, o: int, c: int, y: int) -> int:
     """Put orientation o with its lower left corner at (c, y), clear full rows, count them."""
     for i in range(model.size[o, 1]):
         rows[y + i] |= model.row[o, i] << c
@@ -88,14 +91,14 @@ def place(model, rows, o, c, y):
         if rows[at] != full:
             rows[to] = rows[at]
             to += 1
-    cleared = rows.shape[0] - to
+    cleared: int = rows.shape[0] - to
     for at in range(to, rows.shape[0]):
         rows[at] = 0
     return cleared
 
 
 @jit
-def placements(model, rows, piece, X, over, where):
+def placements(model: Model, rows: Ints, piece: int, X: Array, over: Array, where: Ints) -> int:
     """Every legal placement of a piece; returns how many there are.
 
     Column a of X receives the features of the board after placement a and, last, the rows cleared;
@@ -148,14 +151,15 @@ def placements(model, rows, piece, X, over, where):
 
 
 @jit
-def draw_piece(model, rng):
+def draw_piece(model: Model, rng: Generator) -> int:
+    """A piece, all alike. Uses one uniform."""
     return int(rng.random() * (model.first.shape[0] - 1))
 
 
-def orientations(piece: str) -> list[np.ndarray]:
+def orientations(piece: str) -> list[Array]:
     """The different quarter turns of a piece, as grids with the lowest row first."""
     grid = np.array([[square == "#" for square in row] for row in PIECES[piece]])[::-1]
-    found: list[np.ndarray] = []
+    found: list[Array] = []
     for turn in range(4):
         turned = np.rot90(grid, turn)
         if not any(np.array_equal(turned, other) for other in found):
@@ -172,7 +176,8 @@ def _model(width: int, height: int, pieces: str, rule: str) -> Model:
         row[o, :h] = grid @ (1 << np.arange(w))
         bottom[o, :w] = grid.argmax(axis=0)
         top[o, :w] = h - grid[::-1].argmax(axis=0)
-    return Model(width, height, *(height + limit for limit in RULES[rule]),
+    before, after, ends = (height + limit for limit in RULES[rule])
+    return Model(width, height, before, after, ends,
                  np.cumsum([0, *map(len, turned)]),
                  np.array([grid.shape[::-1] for grid in grids]), row, bottom, top)
 
@@ -180,35 +185,40 @@ def _model(width: int, height: int, pieces: str, rule: str) -> Model:
 class Tetris:
     """A game of any width and height with any of the seven pieces, and its features.
 
+    Parameters
+    ----------
+    width, height : int
+    pieces : str
+        Letters of ``PIECES``; all are drawn equally often.
+    rule : str
+        One of ``RULES``: when the game ends.
+
+    Examples
+    --------
     >>> game = Tetris(10, 20)
     >>> game.start(rng=1)
     >>> while not game.over:
     ...     reward = game.drop(game.features[:, -2].argmin())   # fewest holes: column K − 2
+    >>> game, game.score
+    (Tetris(10, 20, 'IJLOSTZ', 'top row'), 4)
     """
 
     def __init__(self, width: int = 10, height: int = 20, pieces: str = "IJLOSTZ",
-                 rule: str = "top row"):
+                 rule: str = "top row") -> None:
         if unknown := [piece for piece in pieces if piece not in PIECES]:
-            raise ValueError(f"the pieces are {', '.join(PIECES)}; {unknown[0]!r} is not one of "
-                             f"them. Pass pieces='SZ', say.")
+            fail(f"the pieces are {', '.join(PIECES)}", f"{unknown[0]!r} is not one of them",
+                 "Pass pieces='SZ', say.")
         if not pieces or len(set(pieces)) < len(pieces):
-            raise ValueError(f"pieces must name at least one piece, and each once; it is "
-                             f"{pieces!r}. All are drawn equally often.")
-        if rule not in RULES:
-            raise ValueError(f"rule must be one of {', '.join(map(repr, RULES))}; it is {rule!r}. "
-                             f"The module's docstring says what each means.")
-        for name, value in (("width", width), ("height", height)):
-            if not isinstance(value, (int, np.integer)):
-                raise ValueError(f"{name} must be a whole number; it is {value!r}. The usual "
-                                 f"board is Tetris(10, 20).")
-        if height < SIDE:
-            raise ValueError(f"a board needs a height of at least {SIDE}, the length of a piece; "
-                             f"it is {height}. The usual height is 20.")
+            fail("pieces must name at least one piece, and each once", f"it is {pieces!r}",
+                 "All are drawn equally often.")
+        one_of("rule", rule, RULES, mend="The module's docstring says what each means.")
+        whole("width", width, mend="The usual width is 10.")
+        whole("height", height, SIDE, mend="It is at least the length of a piece, usually 20.")
         needed = max(max(grid.shape) for piece in pieces for grid in orientations(piece))
         if not needed <= width <= 62:
-            raise ValueError(f"every orientation must fit between the walls and a row into 62 "
-                             f"bits: with the pieces {pieces} the width must be from {needed} to "
-                             f"62; it is {width}. The usual width is 10.")
+            fail(f"every orientation must fit between the walls and a row into 62 bits: with the "
+                 f"pieces {pieces} the width must be from {needed} to 62", f"it is {width}",
+                 "The usual width is 10.")
         self.width, self.height, self.pieces, self.rule = int(width), int(height), pieces, rule
         self.model = _model(self.width, self.height, pieces, rule)
         self.K = 2 * width + 2
@@ -220,12 +230,15 @@ class Tetris:
         self._X, self._over, self._where = self.buffers()
         self.over = True  # no game under way
 
-    def buffers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def __repr__(self) -> str:
+        return f"Tetris({self.width}, {self.height}, {self.pieces!r}, {self.rule!r})"
+
+    def buffers(self) -> tuple[Array, Array, Array]:
         """Room for what ``placements`` reports: X, over, where."""
         return (np.zeros((self.K + 1, self.A), self.dtype), np.zeros(self.A, np.bool_),
                 np.zeros((self.A, 3), np.int64))
 
-    def start(self, rng=None) -> np.ndarray:
+    def start(self, rng: Seed = None) -> Array:
         """A new game; the generator deals the pieces. Returns the first state's table."""
         self.rng, self.score, self.over = np.random.default_rng(rng), 0, False
         self.rows[:] = 0
@@ -238,40 +251,40 @@ class Tetris:
         self.over = self.n == 0
 
     @property
-    def features(self) -> np.ndarray:
+    def features(self) -> Array:
         """The (n, K) features of the boards after each of the n legal placements."""
         return self._X[:-1, :self.n].T.copy()
 
     @property
-    def rewards(self) -> np.ndarray:
+    def rewards(self) -> Array:
         """The rows that each legal placement clears."""
         return self._X[-1, :self.n].copy()
 
     @property
-    def endings(self) -> np.ndarray:
+    def endings(self) -> Array:
         """Whether each legal placement ends the game at once."""
         return self._over[:self.n].copy()
 
     @property
-    def spots(self) -> np.ndarray:
+    def spots(self) -> Array:
         """Orientation, column and landing row of each legal placement."""
         return self._where[:self.n].copy()
 
     @property
-    def table(self) -> np.ndarray:
+    def table(self) -> Array:
         """What an agent sees of a state: features and rows cleared, a row a placement."""
         return self._X[:, :self.n].T.copy()
 
-    def step(self, h: int, s: np.ndarray, a: int, rng) -> tuple[int, np.ndarray, bool]:
+    def step(self, h: int, s: Array, a: int, rng: Generator) -> tuple[int, Array, bool]:
         """Play placement a: the rows cleared, the next state's table, and whether it is over."""
         return self.drop(a), self.table, self.over
 
     def drop(self, a: int) -> int:
         """Play placement a; returns the rows cleared."""
         if self.over or not 0 <= a < self.n:
-            raise IndexError(f"a placement must be one of 0, …, n − 1 of a game under way; it is "
-                             f"{a!r}, with {'no game' if self.over else f'n = {self.n}'}. "
-                             f"start() begins a game.")
+            fail("a placement must be one of 0, …, n − 1 of a game under way",
+                 f"it is {a!r}, with {'no game' if self.over else f'n = {self.n}'}",
+                 "start() begins a game.", IndexError)
         reward = place(self.model, self.rows, *self._where[a])
         self.score += reward
         if self._over[a]:

@@ -13,12 +13,16 @@ import heapq
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from flint import arb, ctx, fmpq
 
+from ..checks import fail
+
+__all__ = ["Counterexample", "Proof", "Undecided", "decide"]
+
 MOST_BITS = 1 << 14
-Number = int | float | Fraction | fmpq
+Number: TypeAlias = int | float | Fraction | fmpq
 
 
 class Undecided(ArithmeticError):
@@ -32,13 +36,14 @@ def exact(x: Number) -> fmpq:
     if isinstance(x, (int, Fraction)):
         return fmpq(*x.as_integer_ratio())
     if not math.isfinite(x):
-        raise ValueError(f"numbers must be finite: got {x}. Replace NaN and infinities.")
+        fail("numbers must be finite", f"got {x}", "Replace NaN and infinities.")
     return fmpq(*float(x).as_integer_ratio())
 
 
 def positive(name: str, x: Number) -> fmpq:
+    """The rational number that x is, if it is above 0."""
     if (isinstance(x, float) and not math.isfinite(x)) or not x > 0:
-        raise ValueError(f"{name} must be positive and finite: got {x}. Pass {name} > 0.")
+        fail(f"{name} must be positive and finite", f"got {x}", f"Pass {name} > 0.")
     return exact(x)
 
 
@@ -106,14 +111,33 @@ def decide(f: Function, box: Sequence[tuple[float, float]], *, where: Sequence[F
            bits: int = 64, limit: int = 100_000) -> Proof | Counterexample:
     """Is f > 0 at every point of the box where all functions in ``where`` are ≥ 0?
 
-    Edges are floats, taken exactly. Raises ``Undecided`` after ``limit`` boxes, as it must when f
-    touches zero inside the region.
+    Parameters
+    ----------
+    f : callable
+        Takes a ball for each edge of the box and returns a ball.
+    box : sequence of (low, high)
+        Floats, taken exactly.
+    where : sequence of callables
+    bits : int
+        The working precision.
+    limit : int
+        After so many boxes ``Undecided`` is raised, as it must be when f touches zero inside.
+
+    Returns
+    -------
+    Proof or Counterexample
+
+    Examples
+    --------
+    >>> print(decide(lambda x: x * x - x + 1, [(0, 1)]))
+    proved on 3 boxes at 64 bits, margin at least 0.12
     """
     for low, high in box:
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise ValueError(f"every edge of a box needs finite low < high: got ({low}, {high}). "
-                             f"Map an unbounded region to a bounded one first.")
-    boxes, margin, waiting = 0, math.inf, []
+            fail("every edge of a box needs finite low < high", f"got ({low}, {high})",
+                 "Map an unbounded region to a bounded one first.")
+    waiting: list[tuple[float, Box]] = []
+    boxes, margin = 0, math.inf
 
     def examine(edges: Box) -> Counterexample | None:
         """Put the box in the queue, the least promising first, unless its midpoint settles it."""
@@ -143,8 +167,8 @@ def decide(f: Function, box: Sequence[tuple[float, float]], *, where: Sequence[F
             found = next(filter(None, (examine((*edges[:i], half, *edges[i + 1:]))
                                        for half in halves)), None)
     if not found and margin == math.inf:
-        raise ValueError(f"no part of the box {tuple(box)} satisfies all conditions in `where`: "
-                         f"there is nothing to prove. Check the box and the conditions.")
+        fail("some part of the box must satisfy all conditions in `where`", f"{tuple(box)} has "
+             f"none, and there is nothing to prove", "Check the box and the conditions.")
     return found or Proof(boxes, margin, bits)
 
 

@@ -14,27 +14,37 @@ Laws known only by samples are compared by ``compare``, which is a test and not 
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from flint import arb, fmpq
+from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 from scipy.stats import norm
 
+from ..checks import fail, none_of
+from ..compiled import Floats, Generator
 from .balls import Number, exact, positive, sharpen
+
+__all__ = ["Beta", "Comparison", "DirichletMean", "Finite", "Law", "Normal", "compare", "gap"]
 
 
 class Law(Protocol):
+    """What the gap needs to know of a law."""
+
     def tail(self, z: Number) -> arb: ...
     def excess(self, z: Number) -> arb: ...
 
 
 class Normal(NamedTuple):
+    """The normal law; ``Normal.of(mean, variance)`` takes any numbers."""
+
     mean: fmpq
     variance: fmpq
 
     @classmethod
     def of(cls, mean: Number, variance: Number) -> "Normal":
+        """The law with these parameters, taken exactly."""
         return cls(exact(mean), positive("variance", variance))
 
     @classmethod
@@ -57,11 +67,14 @@ class Normal(NamedTuple):
 
 
 class Beta(NamedTuple):
+    """The beta law; ``Beta.of(alpha, beta)`` takes any numbers."""
+
     alpha: fmpq
     beta: fmpq
 
     @classmethod
     def of(cls, alpha: Number, beta: Number) -> "Beta":
+        """The law with these parameters, taken exactly."""
         return cls(positive("alpha", alpha), positive("beta", beta))
 
     @property
@@ -87,7 +100,8 @@ class Beta(NamedTuple):
 
 
 class Finite(NamedTuple):
-    """A law with finitely many values; every question about it has a rational answer."""
+    """A law with finitely many values; every question about it has a rational answer.
+    ``Finite.of(values, weights)`` takes any numbers."""
 
     values: tuple[fmpq, ...]
     weights: tuple[fmpq, ...]
@@ -95,13 +109,13 @@ class Finite(NamedTuple):
     @classmethod
     def of(cls, values: Sequence[Number], weights: Sequence[Number]) -> "Finite":
         if len(values) != len(weights) or not len(values):
-            raise ValueError(f"a finite law needs as many weights as values: got {len(values)} "
-                             f"values and {len(weights)} weights.")
-        weights = [exact(w) for w in weights]
-        if min(weights) < 0 or not sum(weights) > 0:
-            raise ValueError(f"weights must be ≥ 0 with a positive sum: got the smallest "
-                             f"{min(weights)} and the sum {sum(weights)}.")
-        return cls(tuple(exact(v) for v in values), tuple(w / sum(weights) for w in weights))
+            fail("a finite law needs as many weights as values", f"got {len(values)} values and "
+                 f"{len(weights)} weights", "Pair each value with its weight.")
+        mass = [exact(w) for w in weights]
+        if min(mass) < 0 or not sum(mass) > 0:
+            fail("weights must be ≥ 0 with a positive sum", f"got the smallest {min(mass)} and the "
+                 f"sum {sum(mass)}", "They need not sum to 1.")
+        return cls(tuple(exact(v) for v in values), tuple(w / sum(mass) for w in mass))
 
     @property
     def mean(self) -> fmpq:
@@ -129,8 +143,8 @@ class DirichletMean(NamedTuple):
     def of(cls, alpha: Sequence[int], V: Sequence[Number]) -> "DirichletMean":
         check_values(alpha, V)
         if any(a != int(a) for a in alpha):
-            raise ValueError(f"the exact law needs whole numbers α: got {list(alpha)}. Sample it "
-                             f"instead with dirichlet_samples.")
+            fail("the exact law needs whole numbers α", f"got {list(alpha)}",
+                 "Sample it instead with dirichlet_samples.")
         return cls(tuple(sorted(exact(v) for a, v in zip(alpha, V, strict=True)
                                 for _ in range(int(a)))))
 
@@ -165,33 +179,47 @@ class DirichletMean(NamedTuple):
         return choose * y ** (power - order)
 
 
-def check_values(alpha, V) -> None:
+def check_values(alpha: Any, V: Any) -> tuple[Floats, Floats]:
     """The rules of Lemma 1: α ≥ 0 with a positive sum, V in [0, 1], equally many."""
     alpha, V = np.asarray(alpha, float), np.asarray(V, float)
     if alpha.ndim != 1 or alpha.shape != V.shape:
-        raise ValueError(f"α and V must be vectors of one length: got shapes {alpha.shape} and "
-                         f"{V.shape}.")
+        fail("α and V must be vectors of one length", f"got shapes {alpha.shape} and {V.shape}",
+             "Pair each weight with its value.")
     for name, x in (("α", alpha), ("V", V)):
-        if not np.isfinite(x).all():
-            raise ValueError(f"{name} must be finite: got {x[~np.isfinite(x)][0]}.")
+        none_of(~np.isfinite(x), f"{name} must be finite", name, x, "Drop what is not.")
     if (alpha < 0).any() or not alpha.sum() > 0:
-        raise ValueError(f"α must be ≥ 0 with a positive sum: got {alpha.tolist()}.")
-    if (V < 0).any() or (V > 1).any():
-        raise ValueError(f"V must lie in [0, 1]: got {V[(V < 0) | (V > 1)][0]}. Shift and scale "
-                         f"values into [0, 1] first; optimism is kept by that.")
+        fail("α must be ≥ 0 with a positive sum", f"got {alpha.tolist()}", "Check the signs.")
+    none_of((V < 0) | (V > 1), "V must lie in [0, 1]", "V", V,
+            "Shift and scale values into [0, 1] first; optimism is kept by that.")
+    return alpha, V
 
 
-def dirichlet_samples(alpha, V, n: int, rng: np.random.Generator) -> np.ndarray:
+def dirichlet_samples(alpha: ArrayLike, V: ArrayLike, n: int, rng: Generator) -> Floats:
     """n draws of P'V for P ~ Dirichlet(α), any α."""
-    check_values(alpha, V)
-    alpha, V = np.asarray(alpha, float), np.asarray(V, float)
+    alpha, V = check_values(alpha, V)
     there = alpha > 0
-    return rng.dirichlet(alpha[there], n) @ V[there]
+    return np.asarray(rng.dirichlet(alpha[there], n) @ V[there])
 
 
-def gap(X: Law, Y: Law, z, digits: int = 15) -> np.ndarray:
-    """G(z) at each z, to this many digits however small it is."""
-    return np.vectorize(lambda s: _gap(X, Y, float(s), digits), otypes=[float])(z)
+def gap(X: Law, Y: Law, z: ArrayLike, digits: int = 15) -> Floats:
+    """G(z) at each z, to so many digits however small it is: X is optimistic if none is negative.
+
+    Parameters
+    ----------
+    X, Y : Normal, Beta, Finite or DirichletMean
+    z : array
+    digits : int
+
+    Returns
+    -------
+    array of the shape of z
+
+    Examples
+    --------
+    >>> gap(Normal.matching(2, 3), Beta.of(2, 3), [0.0, 0.5, 0.99]).round(3)
+    array([0.045, 0.089, 0.02 ])
+    """
+    return np.asarray(np.vectorize(lambda s: _gap(X, Y, float(s), digits), otypes=[float])(z))
 
 
 def _gap(X: Law, Y: Law, z: float, digits: int) -> float:
@@ -226,7 +254,7 @@ def by_tails(X: Finite, Y: Finite) -> bool:
     return True
 
 
-def by_coupling(X: Finite, Y: Finite) -> np.ndarray | None:
+def by_coupling(X: Finite, Y: Finite) -> Floats | None:
     """Form 3: a joint law of (Y, X) under which E[X | Y] ≥ Y, if there is one.
 
     Then A = E[X | Y] − Y ≥ 0 and W = X − E[X | Y] is noise: X = Y + A + W.
@@ -243,23 +271,24 @@ def by_coupling(X: Finite, Y: Finite) -> np.ndarray | None:
                     b_eq=np.concatenate([q, p]), method="highs")
     if found.status not in (0, 2):  # solved, or shown to be infeasible
         raise ArithmeticError(f"the linear program was not settled: {found.message}")
-    return found.x.reshape(rows, columns) if found.status == 0 else None
+    return np.reshape(found.x, (rows, columns)) if found.status == 0 else None
 
 
-def by_utility(X: Finite, Y: Finite, rng: np.random.Generator, trials: int = 50) -> bool:
+def by_utility(X: Finite, Y: Finite, rng: Generator, trials: int = 50) -> bool:
     """Form 4: E u(X) ≥ E u(Y) for random convex increasing u, piecewise linear, and for single
     hinges."""
     places = _places(X, Y)
     hinges = [[int(k == i) for k in range(len(places))] for i in range(len(places))]
     utilities = [*hinges, *rng.integers(0, 10, (trials, len(places))).tolist()]
 
-    def expected(W: Finite, slopes) -> fmpq:
+    def expected(W: Finite, slopes: list[int]) -> fmpq:
         return sum((c * W.excess(z) for c, z in zip(slopes, places, strict=True)), fmpq(0))
 
     return all(expected(X, u) >= expected(Y, u) for u in utilities)
 
 
-def random_law(rng: np.random.Generator, size: int = 4) -> Finite:
+def random_law(rng: Generator, size: int = 4) -> Finite:
+    """A law of a few small whole numbers, for trials."""
     return Finite.of(rng.integers(-6, 7, size).tolist(), rng.integers(1, 6, size).tolist())
 
 
@@ -273,9 +302,9 @@ class Comparison(NamedTuple):
     gap: float  # the estimated gap there
     shortfall: float  # with the stated confidence the gap is at no z examined below minus this
     error: float  # an upper bound for the chance that a true optimism is refuted
-    z: np.ndarray
-    estimate: np.ndarray
-    band: np.ndarray  # half the width at each z
+    z: Floats
+    estimate: Floats
+    band: Floats  # half the width at each z
 
     def __str__(self) -> str:
         verdict = "refuted" if self.refuted else "not refuted"
@@ -283,24 +312,43 @@ class Comparison(NamedTuple):
                 f"gap {self.gap:.2g}; short by at most {self.shortfall:.2g}")
 
 
-def compare(x, y, *, error: float = 0.01, places: int = 60, tail: int = 50) -> Comparison:
+def compare(x: ArrayLike, y: ArrayLike, *, error: float = 0.01, places: int = 60,
+            tail: int = 50) -> Comparison:
     r"""Is the law of the sample x optimistic for that of the sample y?
 
-    The gap is estimated at ``places`` values of z: below all samples, where it is the difference
-    of means, and at quantiles of the pooled sample up to the last one with ``tail`` samples above.
-    Each estimate is normal by the central limit theorem; the error rate is divided among the
-    places, so the band holds at all of them together. The samples must be independent.
+    Each estimate of the gap is normal by the central limit theorem; the error rate is divided among
+    the places, so the band holds at all of them together. The samples must be independent.
+
+    Parameters
+    ----------
+    x, y : vectors
+    error : float
+        How often a true optimism may be refuted.
+    places : int
+        How many z are examined: one below all samples, where the gap is that of the means, and
+        quantiles of the pooled sample ...
+    tail : int
+        ... up to the last one with so many samples above.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> compare(rng.normal(0, 1, 1000), rng.normal(0, 2, 1000)).refuted     # wider is optimistic
+    True
     """
     x, y = np.asarray(x, float), np.asarray(y, float)
     for name, sample in (("x", x), ("y", y)):
         if sample.ndim != 1 or sample.size < 2 * tail:
-            raise ValueError(f"sample {name} must be a vector of at least {2 * tail} numbers: got "
-                             f"shape {sample.shape}.")
-        if not np.isfinite(sample).all():
-            raise ValueError(f"sample {name} must be finite: got "
-                             f"{sample[~np.isfinite(sample)][0]}.")
+            fail(f"sample {name} must be a vector of at least {2 * tail} numbers",
+                 f"got shape {sample.shape}", "Draw more, or lower tail.")
+        none_of(~np.isfinite(sample), f"sample {name} must be finite", name, sample,
+                "Drop what is not.")
     if not 0 < error < 1:
-        raise ValueError(f"the error rate must lie in (0, 1): got {error}.")
+        fail("the error rate must lie in (0, 1)", f"got {error}", "Pass error=0.01, say.")
     pooled = np.sort(np.concatenate([x, y]))
     z = np.unique(np.quantile(pooled, np.linspace(0, 1 - tail / pooled.size, places),
                               method="lower"))
@@ -312,7 +360,8 @@ def compare(x, y, *, error: float = 0.01, places: int = 60, tail: int = 50) -> C
                       float(max(0.0, (band - estimate).max())), error, z, estimate, band)
 
 
-def _hinges(sample: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _hinges(sample: Floats, z: Floats) -> tuple[Floats, Floats]:
     """The average of (X − z)⁺ at each z, and the variance of that average."""
     moments = [[(h := np.maximum(sample - s, 0)).mean(), h.var() / sample.size] for s in z]
-    return tuple(np.array(moments).T)
+    mean, variance = np.array(moments).T
+    return mean, variance
