@@ -89,7 +89,9 @@ def distribution(name: str, p: Array) -> None:
 def indices(**given: tuple[Any, int]) -> None:
     """Each (value, size): the value must be one of 0, …, size − 1."""
     for name, (value, size) in given.items():
-        if not (isinstance(value, (int, np.integer)) and 0 <= value < size):
+        if type(value) is int and 0 <= value < size:  # nearly always, and quick
+            continue
+        if not (isinstance(value, np.integer) and 0 <= value < size):
             fail(f"{name} must be one of 0, …, {size - 1}", f"it is {value!r}",
                  "Count from zero, and see that agent and environment have the same size.",
                  IndexError)

@@ -595,7 +595,7 @@ Phi0 = np.ones((2, 3, 2, 4))
 
 
 @pytest.mark.parametrize(("call", "message"), [
-    (lambda: rlsvi(Phi0[0]), r"it has shape \(3, 2, 4\). It is a finite \(H, S, A, K\) array"),
+    (lambda: rlsvi(Phi0[0]), r"must have shape \(H, S, A, K\); it has shape \(3, 2, 4\).*features"),
     (lambda: rlsvi(Phi0 * np.nan), r"Phi must be finite; Phi\[0, 0, 0, 0\] is nan"),
     (lambda: lsvi(Phi0[..., :0]), r"shape \(2, 3, 2, 0\)"),
     (lambda: rlsvi(Phi0, lam=0.0), "lam must be a finite number above 0; it is 0.0"),

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from rlsvi_core import VerbatimAgent, chain, features, lsvi, rlsvi
-from rlsvi_core.agents.bootstrap import BootstrapAgent
 from rlsvi_core.agents.continual import FastContinual, VerbatimContinual, printed
 from rlsvi_core.agents.incremental import FastIncremental, VerbatimIncremental, incremental
 from rlsvi_core.discounted import DiscountedMDP
 from rlsvi_core.envs.chains import LEFT, RIGHT, lock
+from rlsvi_study.extensions.bootstrap import BootstrapAgent
 from rlsvi_study.extensions.runs import value_travels
 
 STEPS = {"0": 0.0, "constant": 0.05, "1/(l+2)": lambda l: 1 / (l + 2)}

@@ -1,5 +1,6 @@
 """Section 6.3 and appendix E: customers, the block-diagonal agents and the two bandits."""
 
+import copy
 import itertools
 import math
 
@@ -10,12 +11,7 @@ from scipy.stats import binomtest, norm
 import rlsvi_core
 from rlsvi_core import Products, VerbatimAgent
 from rlsvi_core.agents.base import LinearAgent
-from rlsvi_core.agents.products import (
-    BernoulliBandit,
-    expected_likes,
-    fixed_order,
-    greedy_likes,
-)
+from rlsvi_core.agents.products import BernoulliBandit, expected_likes
 from rlsvi_core.envs.recommender import MOST_STATES, Recommender, number_of_states, states
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
@@ -118,18 +114,19 @@ def test_without_popularity_a_fixed_order_earns_exactly_half(seed):
     for order in itertools.islice(itertools.permutations(range(6), 4), 0, None, 37):
         policy = in_order(env, *order)
         assert math.isclose(env.evaluate(policy)[0], 2.0, rel_tol=1e-14)
-        assert math.isclose(fixed_order(env.states, env.P, np.array(order), 4), 2.0,
-                            rel_tol=1e-14)
     assert math.isclose(env.evaluate(env.uniform())[0], 2.0, rel_tol=1e-14)
     assert np.allclose(env.P[0], 0.5)
 
 
-def test_with_popularity_a_fixed_order_is_evaluated_too():
+def test_the_bernoulli_bandits_fixed_order_is_evaluated_as_such():
     env = customers(1, N=4, J=3, beta=True)
-    policy = in_order(env, 2, 0, 3)
-    assert math.isclose(fixed_order(env.states, env.P, np.array([2, 0, 3]), 3),
-                        env.evaluate(policy)[0], rel_tol=1e-14)
-    assert abs(env.evaluate(policy)[0] - 1.5) > 0.01
+    agent = BernoulliBandit(Products(4, 3), rng=2)
+    for _ in range(5):
+        twin = copy.deepcopy(agent)
+        twin.plan()
+        run = agent.learn(env, 1, 3, exact=True)
+        assert math.isclose(run.expected[0], env.evaluate(in_order(env, *twin.order[:3]))[0],
+                            rel_tol=1e-13)
 
 
 def test_the_tie_rules_of_the_myopic_policy():
@@ -305,29 +302,8 @@ def test_the_expected_likes_are_those_of_the_policy(agent_of):
         q = agent.theta[h, 0, unseen] + row @ agent.theta[h][1:, unseen]
         law = np.exp((q - q.max()) / agent.eta) if agent.eta else 1.0 * (q == q.max())
         policy[s, unseen] = (agent.epsilon / len(q) + (1 - agent.epsilon) * law / law.sum())
-    found = expected_likes(env.states, env.P, agent.theta, agent.epsilon, agent.eta,
-                           np.empty(len(x) + 1))
+    found = expected_likes(env.states, env.P, agent.theta, agent.epsilon, agent.eta)
     assert math.isclose(found, env.evaluate(policy)[0], rel_tol=1e-10)
-
-
-def test_greedy_actions_are_evaluated_on_the_states_they_reach():
-    env, agent = customers(3, N=6, J=4), rlsvi(6, 4, rng=1)
-    for _ in range(40):
-        agent.learn(env, 1, 2)
-        found = greedy_likes(env.states, env.P, agent.theta)
-        scratch = np.empty(len(env.states.x) + 1)
-        if agent.transitions > 4:  # θ = 0 for the first customer: all products tie
-            assert math.isclose(found, expected_likes(env.states, env.P, agent.theta, 0.0, 0.0,
-                                                      scratch), rel_tol=1e-12)
-        else:
-            assert found == -1
-    theta = np.zeros((4, 7, 6))
-    theta[:, 0] = [0, 3, 1, 2, 5, 4]
-    assert math.isclose(greedy_likes(env.states, env.P, theta), 2.0)  # a fixed order
-    theta[:, 0] = [0, 5, 1, 2, 5, 4]
-    assert greedy_likes(env.states, env.P, theta) == -1
-    theta[:, 0] = [2, 2, 1, 3, 5, 4]  # a tie that no customer meets before the last period
-    assert greedy_likes(env.states, env.P, theta) == -1
 
 
 def test_only_the_marked_customers_are_evaluated():
@@ -337,16 +313,6 @@ def test_only_the_marked_customers_are_evaluated():
     assert (all_.reward == some.reward).all()
     assert (all_.expected[which] == some.expected[which]).all()
     assert np.isnan(some.expected[~which]).all()
-
-
-@pytest.mark.parametrize("eta", [1e-4, 1e-2, 0.1, 1.0, 10.0])
-def test_both_ways_to_evaluate_a_boltzmann_policy_agree(eta):
-    env, agent = customers(3, N=6, J=4), lsvi(6, 4, eta=eta, rng=1)
-    agent.learn(env, 30, 2)
-    scratch = np.empty(len(env.states.x) + 1)
-    by_factors = expected_likes(env.states, env.P, agent.theta, 0.0, eta, scratch)
-    by_values = expected_likes(env.states, env.P, agent.theta, 1e-300, eta, scratch)
-    assert math.isclose(by_factors, by_values, rel_tol=1e-11)
 
 
 @pytest.mark.parametrize("name", ["rlsvi", "boltzmann", "epsilon", "bandit"])

@@ -20,6 +20,7 @@ from rlsvi_study.experiment import Task
 from rlsvi_study.register import FAILS, HOLDS, REGISTER
 from rlsvi_study.regret import bias, claims, optimism
 from rlsvi_study.regret import runs as regret
+from rlsvi_study.regret.draws import sample_Q
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
@@ -139,8 +140,8 @@ def test_tabular_rlsvi_is_the_general_agent_draw_for_draw(prior, form):
 
 def test_many_draws_are_single_draws(prior, history):
     counts, rng = prior.counts(*history), np.random.default_rng(9)
-    for Q in tabular.sample_Q(counts, 2.0, 1.5, 5, 9):
-        assert np.array_equal(Q, tabular.sample_Q(counts, 2.0, 1.5, 1, rng)[0])
+    for Q in sample_Q(counts, 2.0, 1.5, 5, 9):
+        assert np.array_equal(Q, sample_Q(counts, 2.0, 1.5, 1, rng)[0])
 
 
 def test_draws_given_dense_counts_are_the_agents_own(prior):
@@ -148,7 +149,7 @@ def test_draws_given_dense_counts_are_the_agents_own(prior):
     agent.learn(mdp, 40, 3)
     agent.rng = np.random.default_rng(4)
     agent.plan()
-    assert np.array_equal(agent.Q, tabular.sample_Q(agent.counts, 2.0, 1.5, 1, 4)[0])
+    assert np.array_equal(agent.Q, sample_Q(agent.counts, 2.0, 1.5, 1, 4)[0])
 
 
 def test_play_in_pieces_is_play_in_one_go(prior):
@@ -252,7 +253,7 @@ def test_agents_refuse_what_they_cannot_play(prior):
 
 def test_the_value_is_its_posterior_form_plus_bias_plus_noise(prior, history):
     counts, lam, sigma = prior.counts(*history), 2.0, 1.5
-    for Q in tabular.sample_Q(counts, lam, sigma, 20, 3):
+    for Q in sample_Q(counts, lam, sigma, 20, 3):
         posterior, V = prior.posterior(counts), np.vstack([Q[1:].max(axis=2), np.zeros(3)])
         through = posterior.mean_R + np.einsum("hsat,ht->hsa", posterior.mean_P, V)
         np.testing.assert_allclose(through + sum(bias.terms(prior, counts, Q, lam, sigma)), Q,

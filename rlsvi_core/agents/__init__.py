@@ -9,14 +9,14 @@ fast one where its structure allows, else the verbatim one. All forms have the s
 from typing import Any
 
 from ..features import FeatureMap, OneHot
-from .base import Agent, Environment, LinearAgent, Run
+from .base import Agent, LinearAgent, Run
 from .finite import FiniteAgent
 from .products import ProductAgent, Products
 from .stationary import Placements, RingAgent
 from .tabular import TabularAgent
 from .verbatim import VerbatimAgent
 
-__all__ = ["Agent", "Environment", "FiniteAgent", "LinearAgent", "Placements", "ProductAgent",
+__all__ = ["Agent", "FiniteAgent", "LinearAgent", "Placements", "ProductAgent",
            "Products", "RingAgent", "Run", "TabularAgent", "VerbatimAgent", "lsvi", "rlsvi"]
 
 FAST = {OneHot: TabularAgent, Products: ProductAgent, Placements: RingAgent}

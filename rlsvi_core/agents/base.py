@@ -46,10 +46,10 @@ def action_probabilities(q: Floats, epsilon: float, eta: float, out: Floats) -> 
 
 
 @jit
-def choose(q: Floats, epsilon: float, eta: float, p: Floats, rng: Generator) -> int:
-    """Draw an action by its value; ``p`` is scratch space."""
+def choose(q: Floats, epsilon: float, eta: float, p: Floats, u: float) -> int:
+    """The action that a uniform u picks, given the values; ``p`` is scratch space."""
     action_probabilities(q, epsilon, eta, p)
-    return draw(p, rng.random())
+    return draw(p, u)
 
 
 @jit
@@ -60,6 +60,13 @@ def values(rows: Floats, theta: Floats, q: Floats) -> None:
         for k in range(theta.shape[0]):
             total += rows[a, k] * theta[k]
         q[a] = total
+
+
+@jit
+def _act(Phi: Floats, theta: Floats, h: int, s: int, epsilon: float, eta: float, q: Floats,
+         p: Floats, u: float) -> int:
+    values(Phi[h, s], theta[h], q)
+    return choose(q, epsilon, eta, p, u)
 
 
 ENDED = -1  # in place of a next state: the episode is over and nothing follows
@@ -80,16 +87,6 @@ def blank(episodes: int) -> Run:
     nothing = np.full((2, episodes), np.nan)
     opening, length, furthest = np.zeros((3, episodes), np.int64)
     return Run(np.zeros(episodes), *nothing, opening, length, furthest)
-
-
-class Environment(Protocol):
-    """What an agent can learn in."""
-
-    def start(self, rng: Generator) -> Any:
-        """Begin an episode; returns the first state."""
-
-    def step(self, h: int, s: Any, a: int, rng: Generator) -> tuple[float, Any, bool]:
-        """Returns the reward, the next state, and whether the episode is over."""
 
 
 class Agent(Protocol):
@@ -181,7 +178,8 @@ class LinearAgent(ABC):
 
         Parameters
         ----------
-        env : an environment with ``start`` and ``step`` (see :class:`Environment`).
+        env : with ``start(rng)``, which returns the first state, and ``step(h, s, a, rng)``, which
+            returns the reward, the next state and whether the episode is over.
         episodes : how many. Call it again to go on; pass the same environment generator.
         rng : the environment's generator or its seed.
         exact : also evaluate each episode's policy by dynamic programming (finite MDPs).
@@ -214,18 +212,15 @@ class LinearAgent(ABC):
         return run
 
 
-class TableAgent(LinearAgent):
-    """An agent for S states, A actions and H periods with weights θ_h and Q_h = Φ_h θ_h.
+class FiniteStates(LinearAgent):
+    """What agents for H periods, S states and A actions share, all of them numbers."""
 
-    ``Phi`` is the (H, S, A, K) table of features; see ``rlsvi_core.features``.
-    """
+    H: int
 
-    def __init__(self, Phi: Any, lam: float, sigma: float, **options: Any) -> None:
-        self.Phi = checks.array("Phi", Phi, (None, None, None, None), mend="It is a finite "
-                                "(H, S, A, K) array; rlsvi_core.features makes such arrays.")
+    def __init__(self, shape: tuple[int, int, int], lam: float, sigma: float,
+                 **options: Any) -> None:
         super().__init__(lam, sigma, **options)
-        self.H, self.S, self.A, self.K = self.Phi.shape
-        self.theta = np.zeros((self.H, self.K))
+        self.H, self.S, self.A = shape
         self._q, self._p = np.empty((2, self.A))
 
     @abstractmethod
@@ -234,32 +229,40 @@ class TableAgent(LinearAgent):
 
     def observe(self, h: int, s: int, a: int, r: float, s_next: int | None) -> None:
         """Take in one transition; ``s_next=None`` if nothing of value follows it."""
-        follows = ENDED if s_next is None else s_next
         checks.indices(h=(h, self.H), s=(s, self.S), a=(a, self.A),
-                       s_next=(max(follows, 0) if s_next is None else follows, self.S))
+                       s_next=(0 if s_next is None else s_next, self.S))
         checks.finite(r=r)
-        self._remember(h, s, a, float(r), follows)
+        self._remember(h, s, a, float(r), ENDED if s_next is None else s_next)
         self.transitions += 1
-
-    def act(self, h: int, s: int) -> int:
-        """Choose an action for state s in period h of the current episode."""
-        checks.indices(h=(h, self.H), s=(s, self.S))
-        values(self.Phi[h, s], self.theta[h], self._q)
-        return choose(self._q, self.epsilon, self.eta, self._p, self.rng)
-
-    @property
-    def Q(self) -> Floats:
-        """The action values of this episode, Q_h = Φ_h θ_h, an (H, S, A) array."""
-        Q = np.empty((self.H, self.S, self.A))
-        for h, s in np.ndindex(self.H, self.S):
-            values(self.Phi[h, s], self.theta[h], Q[h, s])
-        return Q
 
     def _prepare(self, mdp: FiniteMDP, episodes: int, rng: Any) -> tuple[Generator, Run]:
         """What ``learn`` checks and makes before compiled code sees it."""
         check_fits((self.H, self.S, self.A), mdp)
         episodes = checks.whole("episodes", episodes, mend="Pass episodes=1000, say.")
         return np.random.default_rng(rng), blank(episodes)
+
+
+class TableAgent(FiniteStates):
+    """An agent with weights θ_h and Q_h = Φ_h θ_h, Φ being an (H, S, A, K) table of features."""
+
+    def __init__(self, Phi: Any, lam: float, sigma: float, **options: Any) -> None:
+        self.Phi = checks.array("Phi", Phi, ("H", "S", "A", "K"), mend="rlsvi_core.features makes "
+                                "such arrays.")
+        super().__init__(self.Phi.shape[:3], lam, sigma, **options)
+        self.K = self.Phi.shape[3]
+        self.theta = np.zeros((self.H, self.K))
+
+    def act(self, h: int, s: int) -> int:
+        checks.indices(h=(h, self.H), s=(s, self.S))
+        return _act(self.Phi, self.theta, h, s, self.epsilon, self.eta, self._q, self._p,
+                    self.rng.random())
+
+    @property
+    def Q(self) -> Floats:
+        Q = np.empty((self.H, self.S, self.A))
+        for h, s in np.ndindex(self.H, self.S):
+            values(self.Phi[h, s], self.theta[h], Q[h, s])
+        return Q
 
 
 def check_fits(shape: tuple[int, ...], mdp: Any) -> None:

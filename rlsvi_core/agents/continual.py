@@ -110,7 +110,7 @@ class ContinualAgent(ABC):
         """A greedy action, ties at random (with probability ε any action)."""
         checks.indices(s=(s, self.S))
         values(self.Phi[s], self.theta, self._q)
-        return choose(self._q, self.epsilon, 0.0, self._p, self.rng)
+        return choose(self._q, self.epsilon, 0.0, self._p, self.rng.random())
 
     def learn(self, mdp: DiscountedMDP, steps: int, rng: Any = None,
               start: int | None = None) -> Steps:
@@ -218,7 +218,7 @@ def _live(model: Model, Phi: Floats, data: Sums, gamma: float, rho: float, sigma
     for t in range(done.reward.shape[0]):
         s = done.state[t]
         values(Phi[s], theta, q)
-        a = choose(q, epsilon, 0.0, p, agent_rng)
+        a = choose(q, epsilon, 0.0, p, agent_rng.random())
         r, s_next = step(model, 0, s, a, rng)
         _observe(Phi, data, s, a, r, s_next, row)
         _estimate(Phi, data, gamma, rho, sigma, agent_rng, theta, w, row)

@@ -90,10 +90,9 @@ def _estimate(Phi: Floats, data: Statistics, noise: float, rng: Generator,
 
 
 @jit
-def _observe(Phi: Floats, data: Statistics, h: int, s: int, a: int, r: float, s_next: int,
-             row: Floats) -> None:
+def _observe(Phi: Floats, U: Floats, c: Floats, g: Floats, followed: Ints, number: Ints,
+             seen: Array, h: int, s: int, a: int, r: float, s_next: int, row: Floats) -> None:
     """Add one transition to the sums; ``row`` is scratch space of length K."""
-    U, c, g, followed, number, seen = data
     for k in range(row.shape[0]):
         row[k] = Phi[h, s, a, k]
         c[h, k] += r * row[k]
@@ -141,6 +140,7 @@ def _learn(model: Model, Phi: Floats, data: Statistics, theta: Floats, noise: fl
            epsilon: float, eta: float, waits: bool, exact: bool, rng: Generator,
            agent_rng: Generator, run: Run) -> None:
     H, S, A, K = Phi.shape
+    U, c, g, followed, number, seen = data
     q, p, row = np.empty(A), np.empty(A), np.empty(K)
     for i in range(run.reward.shape[0]):
         if i > 0 or not waits:
@@ -151,11 +151,11 @@ def _learn(model: Model, Phi: Floats, data: Statistics, theta: Floats, noise: fl
         run.furthest[i], run.length[i] = s, H
         for h in range(H):
             values(Phi[h, s], theta[h], q)
-            a = choose(q, epsilon, eta, p, agent_rng)
+            a = choose(q, epsilon, eta, p, agent_rng.random())
             r, s_next = step(model, h, s, a, rng)
             if h == H - 1:
                 r += last_reward(model, s_next, rng)
-            _observe(Phi, data, h, s, a, r, s_next, row)
+            _observe(Phi, U, c, g, followed, number, seen, h, s, a, r, s_next, row)
             run.reward[i] += r
             if h == 0:
                 run.opening[i] = a
@@ -177,7 +177,7 @@ class FiniteAgent(TableAgent):
         self._row: Array = np.empty(K)
 
     def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
-        _observe(self.Phi, self._data, h, s, a, r, s_next, self._row)
+        _observe(self.Phi, *self._data, h, s, a, r, s_next, self._row)
 
     def _estimate(self) -> None:
         _estimate(self.Phi, self._data, self._noise, self.rng, self.theta)

@@ -141,7 +141,7 @@ def _learn(model: Model, Phi: Floats, U: Floats, theta: Floats, sigma: float, nu
         run.furthest[i], run.length[i] = s, H
         for h in range(H):
             values(Phi[h, s], theta[h], q)
-            a = choose(q, 0.0, 0.0, p, agent_rng)
+            a = choose(q, 0.0, 0.0, p, agent_rng.random())
             r, s_next = step(model, h, s, a, rng)
             V = 0.0
             if h < H - 1:

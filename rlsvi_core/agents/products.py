@@ -39,7 +39,7 @@ from ..compiled import Array, Floats, Ints, jit
 from ..envs.recommender import Recommender, States, answer, number_of_states
 from ..features import FeatureMap
 from ..regression import add_row, solve, solve_transposed
-from .base import LinearAgent, Run, blank, choose
+from .base import LinearAgent, Run, action_probabilities, blank, choose
 from .verbatim import checked_choices
 
 __all__ = ["BernoulliBandit", "ProductAgent", "Products"]
@@ -49,8 +49,8 @@ NEGLIGIBLE = 1e-14  # states less likely than this are left out: an error below 
 
 @jit
 def _choose(theta: Floats, x: Array, epsilon: float, eta: float, products: Ints, q: Floats,
-            p: Floats, rng: Generator) -> int:
-    """Draw an unseen product by its value (1, x) · θ[:, a]."""
+            p: Floats, u: float) -> int:
+    """Pick an unseen product by its value (1, x) · θ[:, a]."""
     N, count = x.shape[0], 0
     for a in range(N):
         if x[a] == 0:
@@ -59,122 +59,34 @@ def _choose(theta: Floats, x: Array, epsilon: float, eta: float, products: Ints,
                 if x[n] != 0:
                     q[count] += x[n] * theta[1 + n, a]
             count += 1
-    return int(products[choose(q[:count], epsilon, eta, p[:count], rng)])
+    return int(products[choose(q[:count], epsilon, eta, p[:count], u)])
 
 
 @jit
-def _values(theta: Floats, inverse: Floats, products: Ints, h: int, multiply: bool,
-            q: Floats) -> None:
-    """Fill q[i, j] with the value of unseen product i after the answers j on a set of products.
-
-    A value is a sum of weights, each with its answer's sign; each further product doubles the row.
-    exp(Q/η) is a product of factors or their inverses in the same way.
-    """
-    for i in range(products.shape[0] - h):
-        a, row = products[h + i], q[i]
-        row[0] = theta[0, a]
-        for k in range(h):
-            half, like, dislike = 1 << k, theta[1 + products[k], a], inverse[1 + products[k], a]
-            for j in range(half):
-                row[half + j] = row[j] * like if multiply else row[j] + like
-                row[j] = row[j] * dislike if multiply else row[j] + dislike
-
-
-@jit
-def _softmax_numerators(q: Floats, size: int, eta: float) -> None:
-    """Turn values into e^{(Q − max Q)/η}, or into marks on the maximisers if η = 0."""
-    for j in range(size):
-        top = -np.inf
-        for i in range(q.shape[0]):
-            top = max(top, q[i, j])
-        for i in range(q.shape[0]):
-            if eta > 0.0:
-                q[i, j] = math.exp((q[i, j] - top) / eta)
-            else:
-                q[i, j] = 1.0 if q[i, j] == top else 0.0
-
-
-@jit
-def expected_likes(states: States, P: Floats, theta: Floats, epsilon: float, eta: float,
-                   mass: Floats) -> float:
-    """Expected likes of the policy of θ, pushing probability forward; ``mass`` is scratch.
-
-    The law of an action is that of ``action_probabilities``, for all answers on a set at once.
-    """
-    _, products, start, following = states
+def expected_likes(states: States, P: Floats, theta: Floats, epsilon: float, eta: float) -> float:
+    """Expected likes of the policy of θ, pushing probability forward through all states."""
+    x, products, start, following = states
     H, _, N = theta.shape
-    q, scale, likes = np.empty((N, 1 << H)), np.empty(1 << H), np.zeros(1 << H)
-    mass[:] = 0.0
+    q, p, mass, likes = np.empty(N), np.empty(N), np.zeros(x.shape[0] + 1), 0.0
     mass[0] = 1.0
     for h in range(H):
-        size, floor = 1 << h, epsilon / (N - h)
-        # Where it cannot overflow, exp(Q/η) is a product of factors: few exponentials.
-        multiply = eta > 0.0 and epsilon == 0.0 and np.abs(theta[h]).max() * (h + 1) < 300 * eta
-        weights = np.exp(theta[h] / eta) if multiply else theta[h]
-        inverse = 1.0 / weights if multiply else -weights
-        for first in range(start[h], start[h + 1], size):
-            busy = False
-            for s in range(first, first + size):
-                busy |= mass[s] >= NEGLIGIBLE
-            if not busy:
+        left = N - h
+        for s in range(start[h], start[h + 1]):
+            if mass[s] < NEGLIGIBLE:
                 continue
-            _values(weights, inverse, products[first], h, multiply, q)
-            if not multiply:
-                _softmax_numerators(q[:N - h], size, eta)
-            scale[:size] = 0.0
-            for i in range(N - h):
-                for j in range(size):
-                    scale[j] += q[i, j]
-            for j in range(size):
-                scale[j] = (1.0 - epsilon) / scale[j]
-            for i in range(N - h):
-                a = products[first, h + i]
-                for j in range(size):
-                    q[i, j] = mass[first + j] * (floor + scale[j] * q[i, j])
-                    likes[j] += q[i, j] * P[first + j, a]
-                if h < H - 1:
-                    for j in range(size):
-                        s = first + j
-                        mass[following[s, a, 0]] += q[i, j] * (1.0 - P[s, a])
-                        mass[following[s, a, 1]] += q[i, j] * P[s, a]
-    return likes.sum()
-
-
-@jit
-def greedy_likes(states: States, P: Floats, theta: Floats) -> float:
-    """The same for greedy actions, over the 2^H − 1 states they reach; −1 if there is a tie."""
-    x, products, _, following = states
-    H, _, N = theta.shape
-    here, there = np.zeros(1 << H, np.int64), np.zeros(1 << H, np.int64)
-    mass, share = np.ones(1 << H), np.ones(1 << H)
-    likes = 0.0
-    for h in range(H):
-        for j in range(1 << h):
-            s, best, top, tied = here[j], 0, -np.inf, False
-            for i in range(h, N):
-                a = products[s, i]
-                value = theta[h, 0, a]
+            for i in range(left):
+                a = products[s, h + i]
+                q[i] = theta[h, 0, a]
                 for k in range(h):
-                    value += x[s, products[s, k]] * theta[h, 1 + products[s, k], a]
-                tied = value == top or (tied and value < top)
-                if value > top:
-                    best, top = a, value
-            if tied:
-                return -1.0
-            p = P[s, best]
-            likes += mass[j] * p
-            there[2 * j], there[2 * j + 1] = following[s, best, 0], following[s, best, 1]
-            share[2 * j], share[2 * j + 1] = mass[j] * (1.0 - p), mass[j] * p
-        here, there, mass, share = there, here, share, mass
+                    n = products[s, k]
+                    q[i] += x[s, n] * theta[h, 1 + n, a]
+            action_probabilities(q[:left], epsilon, eta, p[:left])
+            for i in range(left):
+                a, share = products[s, h + i], mass[s] * p[i]
+                likes += share * P[s, a]
+                mass[following[s, a, 0]] += share * (1.0 - P[s, a])
+                mass[following[s, a, 1]] += share * P[s, a]
     return likes
-
-
-@jit
-def evaluate(states: States, P: Floats, theta: Floats, epsilon: float, eta: float,
-             mass: Floats) -> float:
-    """Expected likes, by the cheaper way where there is one."""
-    likes = greedy_likes(states, P, theta) if epsilon == 0.0 and eta == 0.0 else -1.0
-    return likes if likes >= 0.0 else expected_likes(states, P, theta, epsilon, eta, mass)
 
 
 # --------------------------------------------------------------------------- block by block
@@ -307,16 +219,16 @@ def _learn(beta: Floats, gamma: Floats, states: States, P: Floats, exact: Array,
            run: Run) -> None:
     H, d, N = theta.shape
     products, q, p, row = np.empty(N, np.int64), np.empty(N), np.empty(N), np.empty(d + 1)
-    x, mass = np.zeros(N, np.int8), np.empty(states.x.shape[0] + 1)
+    x = np.zeros(N, np.int8)
     for i in range(run.reward.shape[0]):
         if i > 0 or not waits:
             _estimate(data, noise, discount, everything, agent_rng, theta)
         if exact[i]:
-            run.expected[i] = evaluate(states, P, theta, epsilon, eta, mass)
+            run.expected[i] = expected_likes(states, P, theta, epsilon, eta)
         x[:] = 0
         run.length[i], run.furthest[i] = H, -1
         for h in range(H):
-            a = _choose(theta[h], x, epsilon, eta, products, q, p, agent_rng)
+            a = _choose(theta[h], x, epsilon, eta, products, q, p, agent_rng.random())
             liked = answer(beta, gamma, x, a, rng)
             x[a] = 0
             _observe(data, x, h, a, 1.0 if liked else dislike, liked, row)
@@ -401,7 +313,7 @@ class ProductAgent(LinearAgent):
         checks.indices(h=(h, self.J))
         N, x = self.N, _checked_state(s, h, self.N)
         return _choose(self.theta[h], x, self.epsilon, self.eta, np.empty(N, np.int64),
-                       np.empty(N), np.empty(N), self.rng)
+                       np.empty(N), np.empty(N), self.rng.random())
 
     def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
         """Take in one answer: r is 1 for a like, 0 for a dislike."""
@@ -467,37 +379,20 @@ class Products(FeatureMap):
 # --------------------------------------------------------------------------- a bandit of its own
 
 @jit
-def fixed_order(states: States, P: Floats, order: Ints, J: int) -> float:
-    """Expected likes of showing products in a fixed order, over the 2^J − 1 states it can reach."""
-    following = states.next
-    here, mass = np.zeros(1, np.int64), np.ones(1)
-    total = 0.0
-    for h in range(J):
-        a = order[h]
-        there, share = np.empty(2 * here.size, np.int64), np.empty(2 * here.size)
-        for i in range(here.size):
-            p = P[here[i], a]
-            total += mass[i] * p
-            for liked in range(2):
-                there[2 * i + liked] = following[here[i], a, liked]
-                share[2 * i + liked] = mass[i] * (p if liked else 1.0 - p)
-        here, mass = there, share
-    return total
-
-
-@jit
 def _serve(beta: Floats, gamma: Floats, J: int, states: States, P: Floats, exact: Array,
            liked: Floats, disliked: Floats, rng: Generator, agent_rng: Generator,
            run: Run) -> None:
     N = liked.shape[0]
-    p, x = np.empty(N), np.zeros(N, np.int8)
+    p, x, theta = np.empty(N), np.zeros(N, np.int8), np.zeros((J, N + 1, N))
     for i in range(run.reward.shape[0]):
         for n in range(N):
             p[n] = agent_rng.beta(liked[n], disliked[n])
         order = np.argsort(-p)
         run.opening[i], run.length[i], run.furthest[i] = order[0], J, -1
         if exact[i]:
-            run.expected[i] = fixed_order(states, P, order, J)
+            for n in range(N):
+                theta[:, 0, order[n]] = -n  # values that give this order, whatever the answers
+            run.expected[i] = expected_likes(states, P, theta, 0.0, 0.0)
         x[:] = 0
         for h in range(J):
             a = order[h]

@@ -51,10 +51,10 @@ def column_values(X: Array, n: int, theta: Array, q: Array) -> None:
 
 @jit
 def _choose(X: Array, n: int, theta: Floats, epsilon: float, eta: float, q: Floats, p: Floats,
-            rng: Generator) -> int:
+            u: float) -> int:
     """Pick a placement: the best one, ties at random, or by dithering."""
     column_values(X, n, theta, q)
-    return choose(q[:n], epsilon, eta, p[:n], rng)
+    return choose(q[:n], epsilon, eta, p[:n], u)
 
 
 class Ring(NamedTuple):
@@ -139,7 +139,7 @@ def _play(model: tetris.Model, ring: Ring, theta: Floats, epsilon: float, eta: f
     n = placements(model, rows, draw_piece(model, rng), X, over, where)
     spare, spare_over, spare_where = np.empty_like(X), np.empty_like(over), np.empty_like(where)
     while not ended and length < longest:
-        a = _choose(X, n, theta, epsilon, eta, q, p, agent_rng)
+        a = _choose(X, n, theta, epsilon, eta, q, p, agent_rng.random())
         opening = a if length == 0 else opening
         score += place(model, rows, where[a, 0], where[a, 1], where[a, 2])
         length += 1
@@ -222,7 +222,8 @@ class RingAgent(LinearAgent):
     def act(self, h: int, s: Any) -> int:
         """Choose one of the placements whose features and rows cleared are the rows of s."""
         X = self.features.checked(s)
-        return _choose(X.T, len(X), self.theta, self.dither, self.eta, self._q, self._p, self.rng)
+        return _choose(X.T, len(X), self.theta, self.dither, self.eta, self._q, self._p,
+                       self.rng.random())
 
     def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
         """Take in that placement a of s was played; ``s_next=None`` at the end of the game."""

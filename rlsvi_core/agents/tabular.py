@@ -37,9 +37,9 @@ from ..compiled import Floats, Ints, jit
 from ..envs.dirichlet import Counts, DirichletPrior, no_counts, sample_values
 from ..features import OneHot
 from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
-from .base import ENDED, LinearAgent, Run, action_probabilities, blank, check_fits, choose
+from .base import ENDED, FiniteStates, Run, action_probabilities, choose
 
-__all__ = ["TabularAgent", "psrl", "sample_Q", "theorem_1", "ucbvi", "uniform"]
+__all__ = ["TabularAgent", "psrl", "theorem_1", "ucbvi", "uniform"]
 
 
 class History(NamedTuple):
@@ -192,7 +192,7 @@ def _learn(model: Model, rule: Rule, seen: History, R: Floats, support: Floats, 
         s = first_state(model, rng)
         run.furthest[i], run.length[i] = s, H
         for h in range(H):
-            a = choose(Q[h, s], epsilon, eta, p[h, s], agent_rng)
+            a = choose(Q[h, s], epsilon, eta, p[h, s], agent_rng.random())
             r, s_next = step(model, h, s, a, rng)
             if R.shape[0] > 0:
                 R[h, s, a, 1 if r == support[1] else 0] += 1.0
@@ -206,7 +206,7 @@ def _learn(model: Model, rule: Rule, seen: History, R: Floats, support: Floats, 
             run.furthest[i] = max(run.furthest[i], s)
 
 
-class TabularAgent(LinearAgent):
+class TabularAgent(FiniteStates):
     """Plays by a table Q̃ of values; made by ``rlsvi`` and ``lsvi`` with one-hot features, and by
     ``psrl``, ``ucbvi`` and ``uniform``.
 
@@ -220,15 +220,13 @@ class TabularAgent(LinearAgent):
     def __init__(self, features: OneHot, lam: float, sigma: float, *, sample: bool,
                  rule: Rule | None = None, support: tuple[float, float] | None = None,
                  **options: Any) -> None:
-        super().__init__(lam, sigma, sample=sample, **options)
-        self.features = features
-        self.H, self.S, self.A = shape = features.H, features.S, features.A
+        shape = features.H, features.S, features.A
+        super().__init__(shape, lam, sigma, sample=sample, **options)
         self.rule = rule or Rule(BY_VALUE, lam * sigma * sigma, float(sigma) if sample else 0.0,
                                  sample, False, NOTHING, NOTHING)
         self.support = np.array(support or (np.nan, np.nan))
         self._Q, self.seen = np.zeros(shape), no_history(*shape)
         self._R = np.zeros((*shape, 2)) if support else NOTHING
-        self._p = np.empty(self.A)
 
     @property
     def Q(self) -> Floats:
@@ -239,32 +237,26 @@ class TabularAgent(LinearAgent):
 
     def act(self, h: int, s: int) -> int:
         checks.indices(h=(h, self.H), s=(s, self.S))
-        return choose(self.Q[h, s], self.epsilon, self.eta, self._p, self.rng)
+        return choose(self.Q[h, s], self.epsilon, self.eta, self._p, self.rng.random())
 
-    def observe(self, h: int, s: int, a: int, r: float, s_next: int | None) -> None:
-        checks.indices(h=(h, self.H), s=(s, self.S), a=(a, self.A),
-                       s_next=(0 if s_next is None else s_next, self.S))
-        checks.finite(r=r)
+    def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
         self.seen = with_room(self.seen, int(self.seen.used[0]) + 1)
-        remember(self.seen, h, s, a, float(r), ENDED if s_next is None else s_next)
+        remember(self.seen, h, s, a, r, s_next)
         if self._R.size:
             self._R[h, s, a, int(r == self.support[1])] += 1.0
-        self.transitions += 1
 
     def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *,
               exact: bool = False) -> Run:
-        check_fits((self.H, self.S, self.A), env)
+        rng, run = self._prepare(env, episodes, rng)
         if self._R.size and (env.support is None or tuple(env.support) != tuple(self.support)):
             checks.fail(f"the agent counts rewards with support {self.support.tolist()}",
                         f"the MDP has {env.support}", "Draw it with prior.sample().")
-        episodes = checks.whole("episodes", episodes, mend="Pass episodes=1000, say.")
-        most = self.seen.n.size * env.model.successor.shape[3]  # nodes there can be
-        self.seen = with_room(self.seen, min(int(self.seen.used[0]) + episodes * self.H,
-                                             int(self.seen.used[0]) + most))
-        run = blank(episodes)
+        steps = len(run.reward) * self.H
+        most = self.seen.n.size * env.model.successor.shape[3]  # nodes there can be of this MDP
+        self.seen = with_room(self.seen, int(self.seen.used[0]) + min(steps, most))
         _learn(env.model, self.rule, self.seen, self._R, self.support, self.Q, self.epsilon,
-               self.eta, self.waits, exact, np.random.default_rng(rng), self.rng, run)
-        self.transitions += episodes * self.H
+               self.eta, self.waits, exact, rng, self.rng, run)
+        self.transitions += steps
         return run
 
     @property
@@ -277,42 +269,6 @@ class TabularAgent(LinearAgent):
                 counts.P[h, s, a, self.seen.state[node]] = self.seen.number[node]
                 node = self.seen.link[node]
         return counts._replace(R=self._R.copy(), total=self.seen.total.copy())
-
-
-def history(counts: Counts) -> History:
-    """Dense counts as a history."""
-    H, S, A = counts.total.shape
-    seen = with_room(no_history(H, S, A), int(np.count_nonzero(counts.P)))
-    for new, (h, s, a, s_next) in enumerate(np.argwhere(counts.P)[::-1].tolist()):
-        seen.state[new], seen.number[new] = s_next, counts.P[h, s, a, s_next]
-        seen.link[new], seen.first[h, s, a] = seen.first[h, s, a], new
-    seen.used[0] = len(seen.state)
-    return seen._replace(n=counts.n, total=counts.total.copy())
-
-
-@jit
-def _sample_many(seen: History, ridge: float, sigma: float, rng: Generator, Q: Floats) -> None:
-    for i in range(Q.shape[0]):
-        value_iteration(seen, ridge, sigma, True, False, rng, Q[i])
-
-
-def sample_Q(counts: Counts, lam: float, sigma: float, n: int, rng: Any = None) -> Floats:
-    """Draws of RLSVI's Q̃ given a history.
-
-    Parameters
-    ----------
-    counts : the history.
-    lam, sigma : RLSVI's λ and σ.
-    n : how many draws.
-
-    Returns
-    -------
-    (n, H, S, A) array
-    """
-    checks.positive(lam=lam, sigma=sigma)
-    Q = np.empty((checks.whole("n", n, mend="It counts draws."), *counts.total.shape))
-    _sample_many(history(counts), lam * sigma * sigma, float(sigma), np.random.default_rng(rng), Q)
-    return Q
 
 
 def theorem_1(prior: DirichletPrior) -> tuple[float, float]:

@@ -141,7 +141,7 @@ class VerbatimAgent(LinearAgent):
 
     def act(self, h: int, s: Any) -> int:
         q, epsilon = self.values(h, s), self.epsilon * 2.0 ** (-self.episode / self.half_life)
-        i = choose(q, epsilon, self.eta, np.empty(q.size), self.rng)
+        i = choose(q, epsilon, self.eta, np.empty(q.size), self.rng.random())
         return int(self.features.legal(h, s)[i])
 
     def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:

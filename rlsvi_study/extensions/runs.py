@@ -27,7 +27,6 @@ import numpy as np
 import pandas as pd
 
 from rlsvi_core.agents import rlsvi
-from rlsvi_core.agents.bootstrap import BootstrapAgent
 from rlsvi_core.agents.continual import FastContinual, printed
 from rlsvi_core.agents.incremental import incremental
 from rlsvi_core.envs.chains import chain, lock
@@ -35,6 +34,7 @@ from rlsvi_core.features import coherent, tabular
 
 from ..experiment import Experiment, Scale, grid, streams
 from ..intervals import Median, median_interval, median_times
+from .bootstrap import BootstrapAgent
 
 Rows = list[dict[str, Any]]
 StepSize = float | Callable[[int], float]

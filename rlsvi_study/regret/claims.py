@@ -15,6 +15,7 @@ from .. import store
 from ..register import FAILS, HOLDS, PARTLY, Evidence, claim, unless
 from . import bias, optimism
 from . import runs as regret
+from .draws import sample_Q
 
 BASE = regret.make_prior(**regret.BASE)
 
@@ -227,7 +228,7 @@ def _() -> Evidence:
         prior = _random_prior(rng)
         counts = optimism.played(prior, int(rng.integers(0, 60)), rng)
         lam, sigma = tabular.theorem_1(prior)
-        Q = tabular.sample_Q(counts, lam, sigma, 1, rng)[0]
+        Q = sample_Q(counts, lam, sigma, 1, rng)[0]
         left, right = bias.both_sides(prior, counts, Q, lam, sigma)
         error = max(error, abs(left - right))
     return unless(error > 1e-10, "Equal to rounding in 30 random MDPs and histories: periods are "
@@ -243,7 +244,7 @@ def _() -> Evidence:
     for episodes in (0, 100, 2000):
         counts = optimism.played(BASE, episodes, 5)
         draws = [bias.terms(BASE, counts, Q, lam, sigma)
-                 for Q in tabular.sample_Q(counts, lam, sigma, 200, 6)]
+                 for Q in sample_Q(counts, lam, sigma, 200, 6)]
         least = min(least, min(float(t.b_R.min()) for t in draws))
         share[episodes] = float(np.mean([t.b_P[:-1] < -1e-12 for t in draws]))
     return unless(least < -1e-12 or share[0] < 0.01,

@@ -21,10 +21,11 @@ import numpy as np
 from scipy.special import betainc
 from scipy.stats import norm
 
-from rlsvi_core.agents.tabular import sample_Q, theorem_1
+from rlsvi_core.agents.tabular import theorem_1
 from rlsvi_core.envs.dirichlet import Counts, DirichletPrior, no_counts
 from rlsvi_core.optimism.order import Comparison, compare
 
+from .draws import sample_Q
 from .runs import rlsvi
 
 Seed = np.random.Generator | int | None

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled import Array, Floats, Ints, jit
-from ..regression import add_row, solve
-from .base import ENDED, TableAgent, values
+from rlsvi_core.agents.base import ENDED, TableAgent, values
+from rlsvi_core.compiled import Array, Floats, Ints, jit
+from rlsvi_core.regression import add_row, solve
 
 __all__ = ["BootstrapAgent"]
 
