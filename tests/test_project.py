@@ -110,7 +110,7 @@ FLOORS = {
         {"runner"},
         {"verification"},
         # the topics, whose modules stand by their own names
-        {"players", "bias", "evidence"},
+        {"players", "bias", "bootstrap", "draws", "evidence"},
         {"runs"},
         {"scaling", "optimism", "repaired", "printed"},
         {"foundations", "claims", "figures"},
