@@ -119,11 +119,12 @@ DIM = """() => {
 
 # What axe-core is not asked about: the navigation at the left is the theme's own.
 THEME = {"exclude": [[".bd-sidebar-primary"]]}
+ONLY_THIS_PAGE = {"resultTypes": ["violations"], "preload": False}  # no style sheets asked for anew
 
 
 def barriers(page):
     """What axe-core finds in the way of some reader: contrast, alternative texts, names, order."""
-    for rule in Axe().run(page, THEME).response["violations"]:
+    for rule in Axe().run(page, THEME, ONLY_THIS_PAGE).response["violations"]:
         for node in rule["nodes"]:
             reasons = node["any"] + node["all"] + node["none"]
             yield f"{rule['id']}: {node['html'][:80]}: {reasons[0]['message']}"
