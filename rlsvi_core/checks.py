@@ -14,6 +14,10 @@ def fail(rule: str, found: str, mend: str, error: type[Exception] = ValueError) 
     raise error(f"{rule}; {found}. {mend}")
 
 
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and math.isfinite(value)
+
+
 def whole(name: str, value: Any, least: int = 0, most: int | None = None, *, mend: str) -> int:
     """A whole number within its range."""
     if not (isinstance(value, (int, np.integer)) and not isinstance(value, bool)
@@ -26,19 +30,24 @@ def whole(name: str, value: Any, least: int = 0, most: int | None = None, *, men
 def positive(**parameters: Any) -> None:
     """λ and σ divide something in every formula: refuse zero, negative and non-finite values."""
     for name, value in parameters.items():
-        if not (isinstance(value, (int, float, np.number)) and 0 < value < math.inf):
-            fail(f"{name} must be a finite number above 0", f"it is {value!r}",
-                 f"For a nearly flat prior or nearly noiseless data use a small value, such as "
-                 f"{name}=1e-6.")
+        if not (is_number(value) and value > 0):
+            fail(f"{name} must be a finite number above 0", f"it is {value!r}", "For a nearly flat "
+                 f"prior or nearly noiseless data use a small value, such as {name}=1e-6.")
 
 
 def between(name: str, value: Any, low: float, high: float, *, mend: str) -> float:
     """A number with low ≤ value ≤ high; an infinite bound is not reached."""
-    if not (isinstance(value, (int, float, np.number)) and low <= value <= high
-            and math.isfinite(value)):
+    if not (is_number(value) and low <= value <= high):
         upper = f"from {low:g} to {high:g}" if math.isfinite(high) else f"of at least {low:g}"
         fail(f"{name} must be a finite number {upper}", f"it is {value!r}", mend)
     return float(value)
+
+
+def finite(**given: Any) -> None:
+    for name, value in given.items():
+        if not is_number(value):
+            fail(f"{name} must be a finite number", f"it is {value!r}",
+                 "Clip or drop it before the agent sees it.")
 
 
 def one_of(name: str, value: Any, valid: Iterable[Any], *, mend: str) -> None:
@@ -47,7 +56,18 @@ def one_of(name: str, value: Any, valid: Iterable[Any], *, mend: str) -> None:
         fail(f"{name} must be one of {', '.join(map(repr, valid))}", f"it is {value!r}", mend)
 
 
-def array(name: str, values: Any, shape: tuple[int | str | None, ...], *, mend: str) -> Floats:
+def indices(**given: tuple[Any, int]) -> None:
+    """Each (value, size): the value must be one of 0, …, size − 1."""
+    for name, (value, size) in given.items():
+        if type(value) is int and 0 <= value < size:  # nearly always, and quick
+            continue
+        if not (isinstance(value, np.integer) and 0 <= value < size):
+            fail(f"{name} must be one of 0, …, {size - 1}", f"it is {value!r}", "Count from zero, "
+                 "and see that agent and environment have the same size.", IndexError)
+
+
+def array(name: str, values: Any, shape: tuple[int | str | None, ...], *,
+          mend: str = "See the docstring for the axes.") -> Floats:
     """A finite float array of this shape, our own: later edits of the original cannot reach it.
 
     An axis may be any length but 0 if it is None, or a letter; the same letter is the same length.
@@ -80,28 +100,9 @@ def distribution(name: str, p: Array) -> None:
             "Check the sign.")
     total = np.atleast_1d(p.sum(axis=-1))
     if (bad := np.argwhere(np.abs(total - 1) > 1e-9)).size:
-        where = tuple(int(i) for i in bad[0])
+        row = bad[0].tolist() if p.ndim > 1 else ""
         fail(f"each row of {name} must sum to 1",
-             f"{name}{list(where) if p.ndim > 1 else ''} sums to {float(total[where]):.12g}",
-             "Normalise the last axis.")
-
-
-def indices(**given: tuple[Any, int]) -> None:
-    """Each (value, size): the value must be one of 0, …, size − 1."""
-    for name, (value, size) in given.items():
-        if type(value) is int and 0 <= value < size:  # nearly always, and quick
-            continue
-        if not (isinstance(value, np.integer) and 0 <= value < size):
-            fail(f"{name} must be one of 0, …, {size - 1}", f"it is {value!r}",
-                 "Count from zero, and see that agent and environment have the same size.",
-                 IndexError)
-
-
-def finite(**given: Any) -> None:
-    for name, value in given.items():
-        if not (isinstance(value, (int, float, np.number)) and math.isfinite(value)):
-            fail(f"{name} must be a finite number", f"it is {value!r}",
-                 "Clip or drop it before the agent sees it.")
+             f"{name}{row} sums to {total[tuple(bad[0])]:.12g}", "Normalise the last axis.")
 
 
 def missing(user: str, package: str, extra: str) -> ModuleNotFoundError:

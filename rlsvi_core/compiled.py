@@ -5,22 +5,18 @@ another file does. The machine code of this library therefore lives in a folder 
 after a hash of the library's whole source: any edit starts a new one. The folder is set for our
 functions alone; where the user's own functions are cached is the user's business.
 
-What is promised: the same inputs give the same bits, on any number of workers and in any order, as
-long as numpy, numba and the machine are the same. Loops are plain, without BLAS and without
-fastmath, so additions and multiplications happen in the order written and vector width does not
-matter: across machines the same bits are to be expected wherever only ``+ − × ÷ √`` and numpy's
-generators are used, and tables computed on aarch64 have been verified to the bit on x86_64. Not
-promised is the last bit of ``exp`` and ``log``, which come from the machine's mathematics library:
-they enter Boltzmann exploration, the recommendation engine's answers, and numpy's gamma and beta
-draws. There a difference between two machines, should one appear, is a difference of rounding.
+The same inputs give the same bits, on any number of workers and in any order, as long as numpy,
+numba and the machine are the same. Loops are plain, without BLAS and fastmath, so across machines
+the same bits are to be expected wherever only ``+ − × ÷ √`` and numpy's generators are used; tables
+computed on aarch64 were verified to the bit on x86_64. Not promised is the last bit of ``exp`` and
+``log``, which come from the machine's mathematics library: they enter Boltzmann exploration, the
+recommendation engine's answers, and numpy's gamma and beta draws.
 """
 
 import hashlib
 import os
 import sys
 import tempfile
-import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -74,27 +70,16 @@ class _Notice(event.Listener):  # type: ignore[misc]
     """Tells a person at a terminal, once, that the wait is for the compiler. Logs and notebooks
     stay the same whether or not the machine code was there."""
 
-    silence = 2.0  # seconds of compiling that may still pass without a word
-    depth = 0
-    timer: threading.Timer | None = None
-
-    def say(self) -> None:
-        kept = "kept for the next time" if _FOLDER else "no folder to keep the result in"
-        print(f"rlsvi_core: compiling, once (some seconds; {kept})", file=sys.stderr, flush=True)
+    said = False
 
     def on_start(self, event: Any) -> None:
-        self.depth += 1  # a function that another calls is compiled inside it
-        if self.depth == 1 and self.silence > 0 and "rlsvi" in event.data["dispatcher"].__module__:
-            self.since, self.timer = time.monotonic(), threading.Timer(self.silence, self.say)
-            self.timer.daemon = True
-            self.timer.start()
+        if not self.said and "rlsvi" in event.data["dispatcher"].__module__:
+            self.said = True
+            kept = "kept for the next time" if _FOLDER else "no folder to keep the result in"
+            print(f"rlsvi_core: compiling, once (some seconds; {kept})", file=sys.stderr)
 
     def on_end(self, event: Any) -> None:
-        self.depth -= 1
-        if self.depth == 0 and self.timer:
-            self.timer.cancel()
-            self.silence -= time.monotonic() - self.since
-            self.timer = None
+        pass
 
 
 if sys.stderr is not None and sys.stderr.isatty():

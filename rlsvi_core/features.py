@@ -26,16 +26,29 @@ from .checks import array, between, indices, one_of, positive, whole
 from .compiled import Array, Floats, Seed, jit
 from .mdp import FiniteMDP
 
-__all__ = ["FeatureMap", "OneHot", "Table", "agnostic", "coherent", "tabular"]
+__all__ = ["FeatureMap", "OneHot", "agnostic", "coherent", "tabular"]
 
 
 class FeatureMap:
     """(period, state) → one row of features for each legal action: what an agent generalises by.
+    Subclass it and say what ``__call__`` returns.
 
-    Subclass it and say what ``__call__`` returns. ``H`` is the number of periods, each with weights
-    of its own, or None: one weight vector for all time. ``K`` counts the features whose weights are
-    learned; rows may have further, last columns whose weights are ``known``. ``S`` and ``A`` count
-    states and actions where these are numbers.
+    Attributes
+    ----------
+    H : number of periods, each with weights of its own, or None: one weight vector for all time.
+    K : number of features whose weights are learned.
+    S, A : numbers of states and actions, where these are numbers.
+    known : weights of the rows' further, last columns, if there are such.
+
+    Examples
+    --------
+    >>> class Line(FeatureMap):                 # a position in [0, 1]; the actions: stay, jump
+    ...     K = 4
+    ...     def __call__(self, h, s):
+    ...         return np.kron(np.eye(2), [1.0, s])
+    >>> Line()(0, 0.5)
+    array([[1. , 0.5, 0. , 0. ],
+           [0. , 0. , 1. , 0.5]])
     """
 
     H: int | None = None
@@ -67,12 +80,12 @@ class Table(FeatureMap):
 
     def __init__(self, Phi: Any) -> None:
         self.Phi = array("Phi", Phi, (None, None, None, None), mend="It is a finite "
-                                "(H, S, A, K) array; rlsvi_core.features makes such arrays.")
+                         "(H, S, A, K) array; rlsvi_core.features makes such arrays.")
         self.H, self.S, self.A, self.K = self.Phi.shape
 
     def __call__(self, h: int, s: int) -> Floats:
         indices(h=(h, self.Phi.shape[0]), s=(s, self.Phi.shape[1]))
-        return self.Phi[h, s]
+        return np.asarray(self.Phi[h, s])
 
 
 @jit
@@ -84,26 +97,19 @@ def _dot(x: Floats, y: Floats) -> float:
 
 
 @jit
-def _subtract_projection(x: Floats, basis: Floats, count: int) -> None:
-    for j in range(count):
-        overlap = _dot(basis[j], x)
-        for i in range(x.shape[0]):
-            x[i] -= overlap * basis[j, i]
-
-
-@jit
 def _orthonormal_rows(Psi: Floats) -> Floats:
     """An orthonormal basis of the rows' span; dependent rows drop out."""
-    basis = np.empty_like(Psi)
-    count = 0
+    basis, count = np.empty_like(Psi), 0
     for k in range(Psi.shape[0]):
         x = Psi[k].copy()
         size = math.sqrt(_dot(x, x))
-        _subtract_projection(x, basis, count)
-        _subtract_projection(x, basis, count)
+        for _ in range(2):
+            for j in range(count):
+                x -= _dot(basis[j], x) * basis[j]
         left = math.sqrt(_dot(x, x))
         if left > 1e-10 * size:
-            basis[count] = x / left
+            for i in range(x.shape[0]):
+                basis[count, i] = x[i] / left
             count += 1
     return basis[:count]
 
@@ -111,13 +117,16 @@ def _orthonormal_rows(Psi: Floats) -> Floats:
 @jit
 def _project_and_scale(W: Floats, Psi: Floats, norm: float) -> Floats:
     """Project the rows of W on the span of the rows of Psi and give each the 2-norm ``norm``."""
-    basis = _orthonormal_rows(Psi)
-    out = np.empty_like(W)
+    basis, out = _orthonormal_rows(Psi), np.zeros_like(W)
     for k in range(W.shape[0]):
-        x = np.zeros(W.shape[1])
+        x = out[k]  # plain loops: an array expression takes the compiler long
         for j in range(basis.shape[0]):
-            x += _dot(basis[j], W[k]) * basis[j]
-        out[k] = x * (norm / math.sqrt(_dot(x, x)))
+            overlap = _dot(basis[j], W[k])
+            for i in range(x.shape[0]):
+                x[i] += overlap * basis[j, i]
+        scale = norm / math.sqrt(_dot(x, x))
+        for i in range(x.shape[0]):
+            x[i] *= scale
     return out
 
 
@@ -159,11 +168,11 @@ def tabular(mdp: FiniteMDP) -> Floats:
 
     Parameters
     ----------
-    mdp : FiniteMDP
+    mdp : a FiniteMDP.
 
     Returns
     -------
-    (H, S, A, SA) array
+    (H, S, A, SA) array; :class:`OneHot` stands for it without storing it.
 
     Examples
     --------
@@ -181,26 +190,20 @@ def coherent(Q: ArrayLike, K: int, rng: Seed = None, *,
 
     Parameters
     ----------
-    Q : (H, S, A) array
-    K : int
-        At least 2.
-    rng : Generator or seed
-    reading : {"stacked", "per_period"}
-        The description of appendix C, or that of section 6.1.
-    norm : float, optional
-        The 2-norm of a column: of the stacked one (length HSA), or of each period's (length SA).
-        The default, HSA, is what Algorithm 6 prints.
+    Q, K, rng : Q* as an (H, S, A) array, the number of columns (at least 2), and a seed.
+    reading : ``"stacked"`` as in appendix C, or ``"per_period"`` as in section 6.1.
+    norm : 2-norm of a column, of the stacked one (length HSA) or of each period's (length SA); by
+        default HSA, as Algorithm 6 prints.
 
     Returns
     -------
-    (H, S, A, K) array
+    (H, S, A, K) array.
 
     Examples
     --------
-    >>> from rlsvi_core import chain
-    >>> Phi = coherent(chain(5).Q, K=3, rng=1)
+    >>> Phi = coherent(np.eye(8).reshape(4, 8, 2), K=3, rng=1)
     >>> Phi.shape, np.linalg.norm(Phi[..., 0]).round(9)
-    ((4, 5, 2, 3), np.float64(40.0))
+    ((4, 8, 2, 3), np.float64(64.0))
     """
     one_of("reading", reading, ("stacked", "per_period"),
            mend="They are those of appendix C and of section 6.1.")
@@ -228,24 +231,18 @@ def agnostic(Q: ArrayLike, K: int, rho: float, rng: Seed = None, *,
 
     Parameters
     ----------
-    Q : (H, S, A) array
-    K : int
-    rho : float
-        The size of the noise; 0 gives exact copies.
-    rng : Generator or seed
-    noise : {"variance", "deviation"}
-        What ρ is; a variance, as printed.
+    Q, K, rng : Q* as an (H, S, A) array, the number of columns, and a seed.
+    rho : the size of the noise; 0 gives exact copies.
+    noise : what ρ is, a ``"variance"``, as printed, or a standard ``"deviation"``.
 
     Returns
     -------
-    (H, S, A, K) array
+    (H, S, A, K) array.
 
     Examples
     --------
-    >>> from rlsvi_core import chain
-    >>> mdp = chain(5)
-    >>> np.abs(agnostic(mdp.Q, 3, rho=0.0) - mdp.Q[..., None]).max()
-    np.float64(0.0)
+    >>> agnostic(np.zeros((2, 3, 2)), K=5, rho=0.1, rng=1).shape
+    (2, 3, 2, 5)
     """
     one_of("noise", noise, ("variance", "deviation"), mend="It is printed as a variance.")
     between("rho", rho, 0, math.inf, mend="0 gives exact copies of Q*.")

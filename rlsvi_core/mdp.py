@@ -1,8 +1,8 @@
-r"""Section 2: the finite-horizon Markov decision process, solved exactly.
+r"""Markov decision processes, solved exactly.
 
-An MDP is a tuple :math:`(\mathcal S, \mathcal A, H, P, R, \pi)`. An episode starts in
-:math:`s_0 \sim \pi`; in period :math:`h = 0, \dots, H-1` the agent picks :math:`a_h`, the next
-state is :math:`s_{h+1} \sim P_h(\cdot \mid s_h, a_h)` and a reward is drawn from
+**With a finite horizon** (section 2): :math:`(\mathcal S, \mathcal A, H, P, R, \pi)`. An episode
+starts in :math:`s_0 \sim \pi`; in period :math:`h = 0, \dots, H-1` the agent picks :math:`a_h`, the
+next state is :math:`s_{h+1} \sim P_h(\cdot \mid s_h, a_h)` and a reward is drawn from
 :math:`R_h(\cdot \mid s_h, a_h, s_{h+1})`. State :math:`s_H` ends the episode and adds one last
 reward, with law :math:`R_H(\cdot \mid s_H)`. Backward induction gives
 
@@ -13,6 +13,13 @@ reward, with law :math:`R_H(\cdot \mid s_H)`. Backward induction gives
 
 and the same recursion with the policy's own actions gives :math:`V^\mu`. The regret of playing
 :math:`\mu` for one episode is :math:`\sum_s \pi(s) (V^*_0(s) - V^\mu_0(s))`, exactly.
+
+**Discounted** (appendix F.2): the same P and R in all periods, for ever, and
+:math:`Q^*(s, a) = \mathbb E[r_t + \gamma V^*(s_{t+1}) \mid s, a]`, the limit of value iteration. It
+is run until a sweep changes nothing beyond rounding: a contraction by γ a sweep, so some
+:math:`37/(1-\gamma)` sweeps do. What an agent loses by an action is its gap
+:math:`\Delta(s, a) = V^*(s) - Q^*(s, a) \ge 0`. Its regret is the sum of gaps along its path;
+discounted from a start s, the expected sum is exactly :math:`V^*(s) - V^{agent}(s)`.
 
 Probabilities and mean rewards are stored by successor, not by state: ``successor[h, s, a]`` lists
 the states that can follow, so a chain with two successors costs two additions a step however long
@@ -29,7 +36,7 @@ from numpy.typing import ArrayLike
 from .checks import array, distribution, fail, none_of, whole
 from .compiled import Array, Floats, Generator, Ints, Seed, jit
 
-__all__ = ["FiniteMDP", "Model"]
+__all__ = ["DiscountedMDP", "FiniteMDP"]
 
 
 class Model(NamedTuple):
@@ -53,8 +60,7 @@ def period(successor: Ints, h: int) -> int:
 @jit
 def draw(weights: Floats, u: float) -> int:
     """The index that a uniform u picks from probabilities that sum to one."""
-    last = 0
-    total = 0.0
+    last, total = 0, 0.0
     for i in range(weights.shape[0]):
         if weights[i] > 0.0:
             last = i
@@ -84,9 +90,7 @@ def first_state(model: Model, rng: Generator) -> int:
 def step(model: Model, h: int, s: int, a: int, rng: Generator) -> tuple[float, int]:
     """Draw (r_h, s_{h+1}). One uniform is used for the state whatever (h, s, a) is."""
     successor, _, cumulative, reward, _, _, support = model
-    t = period(successor, h)
-    u = rng.random()
-    b = 0
+    t, u, b = period(successor, h), rng.random(), 0
     while u >= cumulative[t, s, a, b]:
         b += 1
     return _realise(reward[t, s, a, b], support, rng), successor[t, s, a, b]
@@ -110,28 +114,18 @@ def _by_successor(P: Floats, R: Floats) -> tuple[Ints, Floats, Floats, Floats]:
     return order.astype(np.int64), probability, cumulative, reward
 
 
-_AXES = "See FiniteMDP's docstring for the axes."
-
-
 @dataclass(frozen=True, eq=False)
 class FiniteMDP:
     """A finite-horizon MDP with everything known exactly.
 
     Parameters
     ----------
-    P : (H, S, A, S) array
-        Transition probabilities ``P[h, s, a, s']``.
-    R : (H, S, A, S) array
-        Mean rewards ``R[h, s, a, s']``.
-    terminal : (S,) array, optional
-        Mean terminal rewards; zero by default.
-    initial : (S,) array, optional
-        The distribution π of s_0; state 0 by default.
-    support : (low, high), optional
-        Every reward is one of these two values, with the mean given by ``R`` or ``terminal``. By
-        default a reward equals its mean.
-    horizon : int, optional
-        For :meth:`stationary`, which makes a time-homogeneous MDP and stores a single period.
+    P, R : (H, S, A, S) arrays, probabilities and mean rewards of transitions ``[h, s, a, s']``.
+    terminal : (S,) array, mean terminal rewards; zero by default.
+    initial : (S,) array, the distribution π of s_0; state 0 by default.
+    support : (low, high): every reward is one of these two values, with the mean given by ``R`` or
+        ``terminal``. By default a reward equals its mean.
+    H : for :meth:`stationary`, which stores a single period of a time-homogeneous MDP.
 
     Methods take a policy as an (H, S) integer array of actions or as an (H, S, A) array of their
     probabilities.
@@ -149,28 +143,27 @@ class FiniteMDP:
     terminal: Any = None
     initial: Any = None
     support: tuple[float, float] | None = None
-    horizon: Any = None
+    H: Any = None
+    S: int = field(init=False)
+    A: int = field(init=False)
     model: Model = field(init=False)
 
     def __post_init__(self) -> None:
         P = array("P", self.P, ("H", "S", "A", "S"),
                   mend="For a time-homogeneous MDP call FiniteMDP.stationary(P, R, H=...).")
-        T, S, _, _ = P.shape
-        H = T if self.horizon is None else whole("H", self.horizon, 1,
-                                                 mend="It counts periods: pass H=10, say.")
+        T, S, A, _ = P.shape
+        H = T if self.H is None else whole("H", self.H, 1, mend="It counts periods: pass H=10.")
         if T not in (1, H):
             fail(f"P must hold one period or all {H} of the horizon", f"it holds {T}",
-                 "Leave horizon out: it is the length of P.")
+                 "Leave H out: it is the length of P.")
         distribution("P", P)
-        R = array("R", self.R, P.shape, mend=_AXES)
-        terminal = array("terminal", np.zeros(S) if self.terminal is None else self.terminal, (S,),
-                         mend=_AXES)
-        initial = array("initial", np.eye(S)[0] if self.initial is None else self.initial, (S,),
-                        mend=_AXES)
+        R = array("R", self.R, P.shape)
+        terminal = array("terminal", np.zeros(S) if self.terminal is None else self.terminal, (S,))
+        initial = array("initial", np.eye(S)[0] if self.initial is None else self.initial, (S,))
         distribution("initial", initial)
         support = np.zeros(0)
         if self.support is not None:
-            low, high = support = array("support", self.support, (2,), mend=_AXES)
+            low, high = support = array("support", self.support, (2,))
             if not low < high:
                 fail("support must be (low, high) with low < high", f"it is ({low:g}, {high:g})",
                      "Leave it out for rewards without noise.")
@@ -178,7 +171,8 @@ class FiniteMDP:
                 none_of((mean < low) | (mean > high), f"mean rewards must lie in the support "
                         f"[{low:g}, {high:g}]", name, mean, "Widen the support.")
         model = Model(*_by_successor(P, R), terminal, initial, support)
-        self.__dict__.update(P=P, R=R, terminal=terminal, initial=initial, horizon=H, model=model)
+        self.__dict__.update(P=P, R=R, terminal=terminal, initial=initial, H=H, S=S, A=A,
+                             model=model)
 
     def __repr__(self) -> str:
         return f"FiniteMDP(H={self.H}, S={self.S}, A={self.A})"
@@ -190,22 +184,7 @@ class FiniteMDP:
         if P.ndim != 3:
             fail("a time-homogeneous P has shape (S, A, S)", f"it has shape {P.shape}",
                  "For a P that changes with the period call FiniteMDP(P, R).")
-        return cls(P[None], R[None], horizon=H, **rest)
-
-    @property
-    def H(self) -> int:
-        """The number of periods."""
-        return int(self.horizon)
-
-    @property
-    def S(self) -> int:
-        """The number of states."""
-        return int(self.P.shape[1])
-
-    @property
-    def A(self) -> int:
-        """The number of actions."""
-        return int(self.P.shape[2])
+        return cls(P[None], R[None], H=H, **rest)
 
     def _lookahead(self, h: int, V: Floats) -> Floats:
         """E[r_h + V(s_{h+1}) | s, a] for every (s, a)."""
@@ -226,23 +205,22 @@ class FiniteMDP:
     @cached_property
     def V(self) -> Floats:
         """V* as an (H + 1, S) array; the last row is the terminal reward."""
-        return np.vstack([self.Q.max(axis=2), self.model.terminal])
+        return np.vstack([self.Q.max(axis=2), self.terminal])
 
     def _from_start(self, V: Floats) -> float:
-        return float((self.model.initial * V[0]).sum())
-
-    @cached_property
-    def optimal_actions(self) -> Array:
-        """(H, S, A) mask: a policy is optimal iff it picks a marked action in every (h, s)."""
-        best = self.Q.max(axis=2, keepdims=True)
-        scale = max(np.abs(self.R).max(), np.abs(self.terminal).max())
-        rounding = 1e-13 * self.H * scale  # actions that differ by it are tied
-        return np.asarray(self.Q >= best - rounding)
+        return float((self.initial * V[0]).sum())
 
     @property
     def value(self) -> float:
         """The optimal expected reward of an episode, E[V*_0(s_0)]."""
         return self._from_start(self.V)
+
+    @cached_property
+    def optimal_actions(self) -> Array:
+        """(H, S, A) mask: a policy is optimal iff it picks a marked action in every (h, s)."""
+        scale = max(np.abs(self.R).max(), np.abs(self.terminal).max())
+        rounding = 1e-13 * self.H * scale  # actions that differ by it are tied
+        return np.asarray(self.Q >= self.V[:-1, :, None] - rounding)
 
     def action_probabilities(self, policy: ArrayLike) -> Floats:
         """A policy, checked, as an (H, S, A) array of probabilities."""
@@ -254,15 +232,14 @@ class FiniteMDP:
             none_of((mu < 0) | (mu >= self.A), f"actions are 0, …, {self.A - 1}", "policy", mu,
                     "Number actions from zero.")
             mu = np.eye(self.A)[mu]
-        mu = array("policy", mu, (self.H, self.S, self.A), mend=_AXES)
+        mu = array("policy", mu, (self.H, self.S, self.A))
         distribution("policy", mu)
         return mu
 
     def evaluate(self, policy: ArrayLike) -> Floats:
         """V^μ as an (H + 1, S) array, exactly."""
-        mu = self.action_probabilities(policy)
-        V = np.empty((self.H + 1, self.S))
-        V[self.H] = self.model.terminal
+        mu, V = self.action_probabilities(policy), np.empty((self.H + 1, self.S))
+        V[self.H] = self.terminal
         for h in reversed(range(self.H)):
             V[h] = (mu[h] * self._lookahead(h, V[h + 1])).sum(axis=1)
         return V
@@ -274,12 +251,11 @@ class FiniteMDP:
     def occupancy(self, policy: ArrayLike) -> Floats:
         """P(s_h = s) under the policy as an (H + 1, S) array, exactly."""
         mu, m = self.action_probabilities(policy), self.model
-        d = np.zeros((self.H + 1, self.S))
-        d[0] = m.initial
+        d = np.vstack([m.initial, np.zeros((self.H, self.S))])
         for h in range(self.H):
             t = period(m.successor, h)
-            flow = d[h][:, None, None] * mu[h][:, :, None] * m.probability[t]
-            np.add.at(d[h + 1], m.successor[t], flow)
+            np.add.at(d[h + 1], m.successor[t], d[h][:, None, None] * mu[h][:, :, None]
+                      * m.probability[t])
         return d
 
     def simulate(self, policy: ArrayLike, episodes: int,
@@ -304,8 +280,7 @@ class FiniteMDP:
 def _simulate(model: Model, mu: Floats, episodes: int,
               rng: Generator) -> tuple[Ints, Ints, Floats]:
     H = mu.shape[0]
-    states = np.empty((episodes, H + 1), np.int64)
-    actions = np.empty((episodes, H), np.int64)
+    states, actions = np.empty((episodes, H + 1), np.int64), np.empty((episodes, H), np.int64)
     rewards = np.empty((episodes, H + 1))
     for episode in range(episodes):
         s = first_state(model, rng)
@@ -316,3 +291,86 @@ def _simulate(model: Model, mu: Floats, episodes: int,
         states[episode, H] = s
         rewards[episode, H] = last_reward(model, s, rng)
     return states, actions, rewards
+
+
+@jit
+def _iterate(model: Model, mu: Floats, gamma: float, Q: Floats) -> Floats:
+    """Value iteration in place; a policy's own actions are weighted by mu, empty for the best."""
+    successor, probability, _, reward, _, _, _ = model
+    _, S, A, B = successor.shape
+    rounding = 1e-15 * np.abs(reward).max() / (1.0 - gamma)  # of the largest value there can be
+    V, changed = np.zeros(S), True
+    while changed:
+        changed = False
+        for s in range(S):
+            value = 0.0 if mu.shape[0] else -np.inf
+            for a in range(A):
+                total = 0.0
+                for b in range(B):
+                    total += probability[0, s, a, b] * (
+                        reward[0, s, a, b] + gamma * V[successor[0, s, a, b]])
+                Q[s, a] = total
+                value = value + mu[s, a] * total if mu.shape[0] else max(value, total)
+            changed |= abs(value - V[s]) > rounding
+            V[s] = value
+    return V
+
+
+@dataclass(frozen=True, eq=False)
+class DiscountedMDP:
+    """A discounted MDP with everything known.
+
+    Parameters
+    ----------
+    P, R : (S, A, S) arrays, transition probabilities and mean rewards.
+    gamma : the discount factor, strictly between 0 and 1.
+    initial, support : as in :class:`FiniteMDP`.
+
+    Examples
+    --------
+    >>> DiscountedMDP(np.ones((1, 1, 1)), np.ones((1, 1, 1)), gamma=0.5).V      # 1 + 1/2 + 1/4 + …
+    array([2.])
+    """
+
+    P: Floats
+    R: Floats
+    gamma: float
+    initial: Any = None
+    support: tuple[float, float] | None = None
+    S: int = field(init=False)
+    A: int = field(init=False)
+    model: Model = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.gamma, (float, np.floating)) and 0 < self.gamma < 1):
+            fail("the discount factor lies strictly between 0 and 1", f"gamma is {self.gamma!r}",
+                 "Pass gamma=0.99, say.")
+        one = FiniteMDP.stationary(self.P, self.R, H=1, initial=self.initial, support=self.support)
+        self.__dict__.update(P=one.P[0], R=one.R[0], initial=one.initial, S=one.S, A=one.A,
+                             model=one.model)
+
+    def __repr__(self) -> str:
+        return f"DiscountedMDP(S={self.S}, A={self.A}, gamma={self.gamma:g})"
+
+    @cached_property
+    def Q(self) -> Floats:
+        """Q* as an (S, A) array."""
+        Q = np.empty((self.S, self.A))
+        _iterate(self.model, np.empty((0, 0)), self.gamma, Q)
+        return Q
+
+    @cached_property
+    def V(self) -> Floats:
+        """V* as an (S,) array."""
+        return np.asarray(self.Q.max(axis=1))
+
+    @property
+    def gaps(self) -> Floats:
+        """Δ(s, a) = V*(s) − Q*(s, a), an (S, A) array."""
+        return self.V[:, None] - self.Q
+
+    def evaluate(self, policy: ArrayLike) -> Floats:
+        """V^μ as an (S,) array, for a policy given as an (S, A) array of probabilities."""
+        mu = array("policy", policy, (self.S, self.A), mend="Index it [s, a].")
+        distribution("policy", mu)
+        return _iterate(self.model, mu, self.gamma, np.empty((self.S, self.A)))

@@ -53,17 +53,10 @@ EXPERIMENTS = _ByTopic("runs", "EXPERIMENTS")
 DRAW = _ByTopic("figures", "DRAW")
 
 
-def tables(name: str) -> tuple[str, ...]:
-    """The experiments behind an experiment's name or a figure's number."""
-    return FIGURES.get(name, (name,))
-
-
 def drawings(name: str) -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
     """The pictures behind a name: from which tables each is drawn, and how."""
-    if name == "fig2":
-        return {panel: ((panel,), DRAW[panel]) for panel in FIGURES[name]}
-    if name not in FIGURES:
-        return {name: ((name,), DRAW[name])}
+    if name in TOPIC or name == "fig2":
+        return {table: ((table,), DRAW[table]) for table in FIGURES.get(name, (name,))}
     topic = TOPIC[FIGURES[name][0]] if FIGURES[name] else "chain"
     return {name: _module(f"{topic}.figures").DRAW_FROM[name]}
 

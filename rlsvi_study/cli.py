@@ -15,15 +15,21 @@ from pathlib import Path
 from typing import Any
 
 from . import StudyError
-from .catalogue import EXPERIMENTS, FIGURES, TOPIC, claims, drawings, tables
+from .catalogue import EXPERIMENTS, FIGURES, TOPIC, claims, drawings
+
+Words = argparse.Namespace
+
+
+def _say(message: object) -> None:
+    print(f"rlsvi: {message}", file=sys.stderr)
 
 
 def _usage(message: str) -> SystemExit:
-    print(f"rlsvi: {message}", file=sys.stderr)
+    _say(message)
     return SystemExit(2)
 
 
-def _known(kind: str, names: list[str], valid: Iterable[str]) -> list[str]:
+def _known(kind: str, names: list[str], valid: Iterable[str] = (*TOPIC, *FIGURES)) -> list[str]:
     """The names, or all; if one is not valid, say what was probably meant."""
     for name in names:
         if name not in valid:
@@ -35,26 +41,26 @@ def _known(kind: str, names: list[str], valid: Iterable[str]) -> list[str]:
 
 def _experiments(names: list[str]) -> list[Any]:
     """The experiments behind the names, each once."""
-    known = _known("experiment", names, (*TOPIC, *FIGURES))
+    known = _known("experiment", names)
     if known == ["fig1"]:
         raise _usage("fig1 is a drawing without a table. See it with: rlsvi plot fig1")
     return [EXPERIMENTS[table] for table in dict.fromkeys(
-        table for name in known for table in tables(name))]
+        table for name in known for table in FIGURES.get(name, (name,)))]
 
 
-def _list(args: argparse.Namespace) -> int:
+def _list(args: Words) -> int:
     from . import store
+    folder = None
     try:
         folder = store.results_folder()
     except store.StoreError as error:
-        folder = None
         print(f"Nothing is stored here: {error}\n")
     print("Experiments")
     for one in EXPERIMENTS.values():
         print(f"  {one.name:21} {one.title} ({one.place})")
         for scale, setting in one.scales.items():
-            print(f"  {'':21}   {scale}: {len(setting.tasks)} runs"
-                  + (f"; {_state(one, scale)}" if folder else ""))
+            state = f"; {_state(one, scale)}" if folder else ""
+            print(f"  {'':21}   {scale}: {len(setting.tasks)} runs{state}")
     print("\nFigures of the paper that are drawn from these")
     for name, sources in FIGURES.items():
         print(f"  {name:21} {', '.join(sources) or 'needs no table'}")
@@ -75,34 +81,33 @@ def _state(experiment: Any, scale: str) -> str:
     return f"stored, {record['computed']['cpu_seconds']:.0f} CPU-s{how}"
 
 
-def _run(args: argparse.Namespace) -> int:
-    experiments = _experiments(args.experiment)
+def _run(args: Words) -> int:
+    experiments, failed = _experiments(args.experiment), 0
     from . import runner, store
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: take the workers along
     # What the tables' provenance says: to be copied on another machine, so without names of this.
     where = "--dask ADDRESS" if args.dask else f"--jobs {args.jobs}"
     command = " ".join(["rlsvi run", *args.experiment, f"--scale {args.scale}", where])
-    failed = 0
     for one in experiments:
         try:
             target = runner.sweep(one, args.scale, store.results_folder(), jobs=args.jobs,
                                   dask=args.dask, command=command)
             print(f"{one.name}: wrote {target}")
         except runner.RunError as error:
-            failed += 1
-            print(f"rlsvi: {error}", file=sys.stderr)
-    return 1 if failed else 0
+            failed = 1
+            _say(error)
+    return failed
 
 
-def _plot(args: argparse.Namespace) -> int:
-    names = _known("figure", args.figure, (*TOPIC, *FIGURES))
+def _plot(args: Words) -> int:
+    names = _known("figure", args.figure)
     from matplotlib import pyplot as plt
 
     from . import store
-    folder, suffix = store.results_folder(), "" if args.scale == "paper" else f".{args.scale}"
+    suffix = "" if args.scale == "paper" else f".{args.scale}"
     pictures = {name: drawing for asked in names for name, drawing in drawings(asked).items()}
     for name, (sources, draw) in pictures.items():
-        target = folder / f"{name}{suffix}.png"
+        target = store.results_folder() / f"{name}{suffix}.png"
         figure = draw(*(store.load(EXPERIMENTS[source], args.scale) for source in sources))
         figure.savefig(target, dpi=150)
         plt.close(figure)
@@ -110,61 +115,55 @@ def _plot(args: argparse.Namespace) -> int:
     return 0
 
 
-def _check(args: argparse.Namespace) -> int:
+def _check(args: Words) -> int:
     import json
     import textwrap
 
     from . import store
-    register = claims()
-    names = _known("claim", args.claim, register)
-    reports, failed = [], 0
-    for claim in (register[name] for name in names):
+    register, reports, failed = claims(), [], 0
+    for claim in map(register.get, _known("claim", args.claim, register)):
         try:
             verdict, found, numbers = claim.judge()
         except store.StoreError as error:
             verdict, found, numbers = "not judged", str(error), {}
-        agrees = verdict == claim.verdict
-        failed += not agrees
+        failed += (other := verdict != claim.verdict)
         reports.append({"id": claim.id, "place": claim.place, "statement": claim.statement,
                         "paper": claim.paper, "kind": claim.kind, "registered": claim.verdict,
                         "verdict": verdict, "found": found, "numbers": numbers})
         if not args.json:
-            print(f"{'ok  ' if agrees else 'FAIL'} {claim.id:24} {verdict}"
-                  + ("" if agrees else f" (registered: {claim.verdict})"))
+            print(f"{'FAIL' if other else 'ok  '} {claim.id:24} {verdict}"
+                  + (f" (registered: {claim.verdict})" if other else ""))
             print(textwrap.indent(textwrap.fill(found, 90), " " * 7))
-    if args.json:
-        print(json.dumps(reports, indent=1, ensure_ascii=False, default=lambda x: x.tolist()))
-    else:
-        print(f"{len(names)} claims checked, {failed} not as registered")
+    print(json.dumps(reports, indent=1, ensure_ascii=False, default=lambda x: x.tolist())
+          if args.json else f"{len(reports)} claims checked, {failed} not as registered")
     return 1 if failed else 0
 
 
-def _verify(args: argparse.Namespace) -> int:
+def _verify(args: Words) -> int:
     if args.stamp and args.seed is not None:
         raise _usage("--stamp takes no --seed: nobody picks the slice.")
-    experiments = _experiments(args.experiment)
+    experiments, failed = _experiments(args.experiment), 0
     from random import SystemRandom
 
-    from . import store, verification
+    from . import runner, store
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    folder, failed = store.results_folder(), 0
+    folder = store.results_folder()
     seed = SystemRandom().randrange(2**32) if args.seed is None else args.seed
     if not args.stamp:
         print(f"drawn with --seed {seed}")
     for one in experiments:
-        if args.stamp:
-            if how := store.vouched(one, store.provenance(one, args.scale, folder)):
-                print(f"{one.name}: nothing to do, {how} by today's code")
-                continue
-            wrong = verification.stamp(one, args.scale, folder, jobs=args.jobs)
-            good = "stamped, recomputed runs equal the stored ones"
+        if not args.stamp:
+            wrong = runner.verify(one, args.scale, folder, runs=args.runs, seed=seed,
+                                  jobs=args.jobs)
+        elif how := store.vouched(one, store.provenance(one, args.scale, folder)):
+            print(f"{one.name}: nothing to do, {how} by today's code")
+            continue
         else:
-            wrong = verification.verify(one, args.scale, folder, runs=args.runs, seed=seed,
-                                        jobs=args.jobs)
-            good = "recomputed runs equal the stored ones"
-        failed += bool(wrong)
-        print(f"{one.name}: " + ("MISMATCH\n  " + "\n  ".join(wrong) if wrong else good))
-    return 1 if failed else 0
+            wrong = runner.stamp(one, args.scale, folder, jobs=args.jobs)
+        good = f"{'stamped, ' * args.stamp}recomputed runs equal the stored ones"
+        print(f"{one.name}: " + ("\n  ".join(["MISMATCH", *wrong]) if wrong else good))
+        failed |= bool(wrong)
+    return int(failed)
 
 
 class _Version(argparse.Action):
@@ -187,36 +186,36 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
     sub = top.add_subparsers(dest="verb", required=True)
 
-    def verb(name, function, help, **positional):
-        p = sub.add_parser(name, help=help, description=help)
+    def verb(function, help, scale=None, **positional):
+        p = sub.add_parser(function.__name__[1:], help=help, description=help)
         for key, what in positional.items():
             p.add_argument(key, nargs="*", metavar=key.upper(), help=what)
+        if scale:
+            p.add_argument("--scale", choices=("quick", "paper"), default=scale)
         p.add_argument("--out", type=Path,
                        help="folder of results (default: the nearest 'results')")
         p.set_defaults(function=function)
         return p
 
-    verb("list", _list, "experiments and claims, with their size and whether they are stored")
-    run = verb("run", _run, "compute experiments; running again resumes",
+    verb(_list, "experiments and claims, with their size and whether they are stored")
+    run = verb(_run, "compute experiments; running again resumes", "quick",
                experiment="name, or number of a figure (default: all)")
     where = run.add_mutually_exclusive_group()
     where.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster")
-    plot = verb("plot", _plot, "draw figures from stored tables",
-                figure="fig1 … fig14, or an experiment (default: all)")
-    check = verb("check", _check, "judge the paper's claims anew", claim="default: all")
+    verb(_plot, "draw figures from stored tables", "paper",
+         figure="fig1 … fig14, or an experiment (default: all)")
+    check = verb(_check, "judge the paper's claims anew", claim="default: all")
     check.add_argument("--json", action="store_true", help="print everything, for programs")
-    verify = verb("verify", _verify, "recompute part of stored tables and compare exactly",
+    verify = verb(_verify, "recompute part of stored tables and compare exactly", "paper",
                   experiment="default: all")
-    slice_ = verify.add_mutually_exclusive_group()
-    slice_.add_argument("--runs", type=_count, default=2, help="how many runs of each table")
-    slice_.add_argument("--stamp", action="store_true",
-                        help="recompute a twentieth, which nobody picks, of each table that "
-                             "today's code did not compute, and record that it is equal")
     verify.add_argument("--seed", type=int, help="which runs; random by default")
+    which = verify.add_mutually_exclusive_group()
+    which.add_argument("--runs", type=_count, default=2, help="how many runs of each table")
+    which.add_argument("--stamp", action="store_true",
+                       help="recompute a twentieth, which nobody picks, of each table that "
+                            "today's code did not compute, and record that it is equal")
     for p in (where, verify):
         p.add_argument("--jobs", type=_count, default=1, help="local processes")
-    for p, default in ((run, "quick"), (plot, "paper"), (verify, "paper")):
-        p.add_argument("--scale", choices=("quick", "paper"), default=default)
     return top
 
 
@@ -236,5 +235,5 @@ def main(argv: list[str] | None = None) -> int:
               file=sys.stderr)
         return 130
     except StudyError as error:
-        print(f"rlsvi: {error}", file=sys.stderr)
+        _say(error)
         return 1

@@ -12,6 +12,7 @@ Two more fields tell ``rlsvi verify`` how to recompute a slice:
   thousand values of ρ in figure 6. A cell is then what is left without it.
 """
 
+import json
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+
+Rows = list[dict[str, Any]]
 
 
 class Task(NamedTuple):
@@ -30,6 +33,9 @@ class Task(NamedTuple):
     @property
     def label(self) -> dict[str, Any]:
         return {**self.cell, "seed": self.seed}
+
+    def labelled(self, rows: Rows) -> Rows:
+        return [{**self.label, **row} for row in rows]
 
     def __str__(self) -> str:
         return ", ".join(f"{name}={value}" for name, value in self.label.items())
@@ -47,9 +53,9 @@ class Scale:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """As a table's provenance has them."""
-        return {"constants": self.constants, "grid": list(self.grid),
-                "seeds": [self.seeds.start, self.seeds.stop]}
+        """As a table's provenance has them when it is read again."""
+        return json.loads(json.dumps({"constants": self.constants, "grid": self.grid, "seeds": [
+            self.seeds.start, self.seeds.stop]}, default=lambda number: number.item()))
 
 
 @dataclass(frozen=True)
@@ -57,30 +63,27 @@ class Experiment:
     name: str
     place: str  # where in the paper
     title: str
-    run: Callable[..., list[dict[str, Any]]]  # run(seed=…, **constants, **cell) -> rows
+    run: Callable[..., Rows]  # run(seed=…, **constants, **cell) -> rows
     scales: dict[str, Scale]
     length: str | None = None
     along: str | None = None
 
-    def cut(self, scale: str, share: float) -> tuple[int, int]:
-        """Where the first ``share`` of a run ends, at a row, and where all of it does.
-
-        A run that cannot be cut is one piece.
-        """
+    def cut(self, scale: str, share: float) -> float:
+        """The first ``share`` of a run, made up to a whole row; 1 if runs cannot be cut."""
         if self.length is None:
-            return 1, 1
+            return 1.0
         constants = self.scales[scale].constants
         whole, every = constants[self.length], constants.get("every", 1)
-        return min(whole, every * max(1, math.ceil(share * whole / every))), whole
+        return min(1.0, every * max(1, math.ceil(share * whole / every)) / whole)
 
-    def arguments(self, scale: str, task: Task, end: int | None = None) -> dict[str, Any]:
-        """What ``run`` is called with, for a whole run or up to an end that ``cut`` gave."""
-        shorter = {self.length: end} if self.length and end else {}
-        return {"seed": task.seed, **self.scales[scale].constants, **task.cell, **shorter}
+    def arguments(self, scale: str, task: Task, share: float = 1.0) -> dict[str, Any]:
+        """What ``run`` is called with, for a whole run or for a share that ``cut`` gave."""
+        found = {"seed": task.seed, **self.scales[scale].constants, **task.cell}
+        return found if share == 1 else found | {self.length: round(share * found[self.length])}
 
-    def rows(self, scale: str, task: Task) -> list[dict[str, Any]]:
+    def rows(self, scale: str, task: Task) -> Rows:
         """One run's rows, each labelled with its cell and seed."""
-        return [{**task.label, **row} for row in self.run(**self.arguments(scale, task))]
+        return task.labelled(self.run(**self.arguments(scale, task)))
 
 
 def streams(seed: int | tuple[int, ...]) -> tuple[np.random.Generator, ...]:

@@ -1,10 +1,10 @@
 """What code stands behind a table: a fingerprint that changes when its meaning can.
 
 It covers the module that holds an experiment's ``run`` and whatever that imports of our two
-packages, of its own package, or from beside it if it is a script; and what those import, and so on.
-Of each module the syntax tree counts, without docstrings: comments, line breaks and the text of
-explanations may change freely. A package's ``__init__`` counts where names are imported from it.
-Claims, drawings and the command line import the runs, not the other way round: they do not count.
+packages or from its own folder; and what those import, and so on. Of each module the syntax tree
+counts, without docstrings: comments, line breaks and the text of explanations may change freely. A
+package's ``__init__`` counts where names are imported from it. Claims, drawings and the command
+line import the runs, not the other way round: they do not count.
 
 Of a function typed into a notebook, its source counts, and that of everything it names.
 """
@@ -13,9 +13,8 @@ import ast
 import hashlib
 import inspect
 import json
-import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +24,7 @@ from typing import Any
 from . import StudyError
 
 PACKAGES = {name: Path(find_spec(name).origin).parent for name in ("rlsvi_core", "rlsvi_study")}
+Prints = dict[str, str]  # of the meaning of every module that counts
 
 
 class NoSource(StudyError):
@@ -70,39 +70,46 @@ def _imports(file: Path, tree: ast.AST) -> Iterator[Path | None]:
     """The files a module imports from, as far as they count; None for all others."""
     root = _root(file)
 
-    def home(parts: list[str]) -> Path | None:
-        if parts[0] in PACKAGES:
-            return root if (root / parts[0]).is_dir() else PACKAGES[parts[0]].parent
-        script = file.parent == root and root.name != "site-packages"
-        return root if script or parts[0] == file.relative_to(root).parts[0] else None
+    def home(top: str) -> Path:
+        if top in PACKAGES and not (root / top).is_dir():
+            return PACKAGES[top].parent
+        own = root.name != "site-packages" or top == file.relative_to(root).parts[0]
+        return root if own or top in PACKAGES else file  # in a file, nothing is found
 
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                parts = alias.name.split(".")
-                if folder := home(parts):
-                    yield _module(folder, parts)
-                    if alias.asname is None:  # binds the outermost package: all its names
-                        yield _module(folder, parts[:1])
+                top, *parts = alias.name.split(".")
+                yield _module(home(top), [top, *parts])
+                if alias.asname is None:  # binds the outermost package: all its names
+                    yield _module(home(top), [top])
         elif isinstance(node, ast.ImportFrom):
             parts = node.module.split(".") if node.module else []
-            if folder := file.parents[node.level - 1] if node.level else home(parts):
-                for alias in node.names:
-                    yield _module(folder, [*parts, alias.name]) or _module(folder, parts)
-
-
-def _read(file: Path) -> tuple[str, frozenset[Path]]:
-    """A print of the module's meaning, and the files it imports from."""
-    return _parsed(file, file.read_text(encoding="utf-8"))
+            folder = file.parents[node.level - 1] if node.level else home(parts[0])
+            for alias in node.names:
+                yield _module(folder, [*parts, alias.name]) or _module(folder, parts)
 
 
 @cache
 def _parsed(file: Path, text: str) -> tuple[str, frozenset[Path]]:
+    """A print of the module's meaning, and the files it imports from."""
     tree = ast.parse(text)
     return _print_of(tree), frozenset(found.resolve() for found in _imports(file, tree) if found)
 
 
-def _typed(name: str, run: FunctionType, found: dict[str, str]) -> Iterator[Path]:
+def behind(files: Iterable[Path]) -> Prints:
+    """The files and all that they import."""
+    waiting, found = list(files), {}
+    while waiting:
+        file = waiting.pop()
+        name = file.relative_to(_root(file)).as_posix()
+        if name not in found:
+            found[name], imported = _parsed(file, file.read_text(encoding="utf-8"))
+            waiting.extend(imported)
+    return found
+
+
+def _typed(name: str, run: FunctionType, found: Prints) -> Iterator[Path]:
     """Take in a function without a file; yields the files of ours behind what it names."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(run)))
@@ -122,50 +129,36 @@ def _typed(name: str, run: FunctionType, found: dict[str, str]) -> Iterator[Path
             found[used] = repr(value)
 
 
-def _plain(run: Callable[..., Any]) -> FunctionType:
-    """The function itself, without arguments given beforehand and without decorators."""
+def _plain(run: Callable[..., Any]) -> tuple[FunctionType, Path]:
+    """The function itself, without arguments given beforehand and without decorators; its file."""
     while isinstance(run, partial):
         run = run.func
     run = inspect.unwrap(run)
     if not isinstance(run, FunctionType):
         raise NoSource(f"an experiment's run must be a function; it is {run!r}.")
-    return run
+    return run, Path(run.__code__.co_filename).resolve()
 
 
-def sources(run: Callable[..., Any]) -> dict[str, str]:
+def sources(run: Callable[..., Any]) -> Prints:
     """Every module that counts for the function, with a print of its meaning."""
-    function, found = _plain(run), {}
-    file = Path(function.__code__.co_filename)
-    return behind([file.resolve()] if file.is_file() else list(
-        _typed(function.__name__, function, found)), found)
-
-
-def behind(waiting: list[Path], found: dict[str, str]) -> dict[str, str]:
-    """The files and all that they import, added to what was found."""
-    while waiting:
-        file = waiting.pop()
-        name = file.relative_to(_root(file)).as_posix()
-        if name not in found:
-            found[name], behind = _read(file)
-            waiting.extend(behind)
-    return dict(sorted(found.items()))
+    (function, file), found = _plain(run), {}
+    files = [file] if file.is_file() else list(_typed(function.__name__, function, found))
+    return dict(sorted((found | behind(files)).items()))
 
 
 def fingerprint(run: Callable[..., Any]) -> str:
     return digest(json.dumps(sources(run)).encode())[:16]
 
 
-def departures(run: Callable[..., Any], expected: dict[str, str]) -> list[str]:
+def departures(run: Callable[..., Any], expected: Prints) -> list[str]:
     """Which sources are other here than where ``expected`` was made: asked by a remote worker.
 
-    A function that travelled by value brought its own code along, but not what it imports.
+    A function whose file is not here brought its own code along, but not what it imports of ours.
     """
-    function = _plain(run)
-    if getattr(sys.modules.get(function.__module__), function.__name__, None) is function:
+    if _plain(run)[1].is_file():
         here = sources(run)
     else:
         ours = {name: PACKAGES[top].parent / name for name in expected
                 if (top := name.split("/")[0]) in PACKAGES}
-        here = {name: _read(file)[0] if file.is_file() else "" for name, file in ours.items()}
-        expected = {name: expected[name] for name in ours}
+        here, expected = behind(ours.values()), {name: expected[name] for name in ours}
     return sorted(name for name in here | expected if here.get(name) != expected.get(name))

@@ -3,24 +3,16 @@
 Both are 95% unless said otherwise, and both are about the runs at hand: a seed is one draw.
 """
 
+from collections import namedtuple
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-
-class Mean(NamedTuple):
-    mean: float
-    low: float
-    high: float
-
-
-class Median(NamedTuple):
-    median: float
-    low: float
-    high: float
+Mean = namedtuple("Mean", "mean low high")
+Median = namedtuple("Median", "median low high")
 
 
 def mean_interval(values: Any, level: float = 0.95) -> Mean:
@@ -48,9 +40,7 @@ def median_interval(values: Any, level: float = 0.95) -> Median:
         raise ValueError("median_interval needs at least one value and no NaN; "
                          "give censored runs as infinity.")
     k = max(int(stats.binom.ppf((1 - level) / 2, x.size, 0.5)), 1)
-    middle = x[(x.size - 1) // 2], x[x.size // 2]
-    median = middle[0] if middle[0] == middle[1] else sum(middle) / 2
-    return Median(float(median), float(x[k - 1]), float(x[-k]))
+    return Median(float(np.median(x)), float(x[k - 1]), float(x[-k]))
 
 
 def by_cell(table: pd.DataFrame, by: str | Sequence[str],

@@ -1,29 +1,23 @@
 """The register: every checkable statement of the paper, how it is checked, and the verdict.
 
-A claim is a function whose docstring is the statement in our words; it returns what was found. The
-verdict it should reach is registered beside it, and ``rlsvi check`` fails when the two differ.
+A claim has a statement in our words, a judge that returns what was found, and the verdict it should
+reach: ``rlsvi check`` fails when the two differ. Kinds of check: ``exact`` (closed form, dynamic
+programming or enumeration, to rounding), ``symbolic`` (computer algebra), ``certified`` (ball
+arithmetic: a proof), ``Monte Carlo`` (stated error rate), ``experiment`` (computed from a stored
+table), ``reading`` (the text itself is at issue) and ``none``.
 
-Kinds of check: ``exact`` (closed form, dynamic programming or enumeration, to rounding),
-``symbolic`` (computer algebra), ``certified`` (ball arithmetic: a proof), ``Monte Carlo`` (stated
-error rate), ``experiment`` (computed from a stored table), ``reading`` (the text itself is at
-issue) and ``none``.
-
-A judge computes its verdict, so that a planted falsehood changes it; one that can only say the same
-whatever comes out is of the last two kinds. A few entries are ours (``paper=OURS``): statements the
-paper needs and does not make. They are judged like the others and left out of the tally.
+A judge computes its verdict, so that a planted falsehood changes it; what no computation decides is
+a ``remark``, of the last two kinds. A few entries are ours (``paper=OURS``): statements the paper
+needs and does not make. They are judged like the others and left out of the tally.
 """
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-HOLDS = "holds"
-PARTLY = "holds in part"
-FAILS = "does not hold"
-MISPRINT = "misprint"
-OPEN = "can't be checked here"
+VERDICTS = HOLDS, PARTLY, FAILS, MISPRINT, OPEN = (
+    "holds", "holds in part", "does not hold", "misprint", "can't be checked here")
 KINDS = ("exact", "symbolic", "certified", "Monte Carlo", "experiment", "reading", "none")
 OURS = "not in the paper"
-VERDICTS = (HOLDS, PARTLY, FAILS, MISPRINT, OPEN)
 
 
 class Evidence(NamedTuple):
@@ -39,14 +33,19 @@ Judge = Callable[[], Evidence]
 class Claim:
     id: str
     place: str
-    statement: str
     paper: str  # the paper's own number or formula
     kind: str
     verdict: str  # as registered
+    statement: str
     judge: Judge
 
 
 REGISTER: dict[str, Claim] = {}
+
+
+def enter(id: str, *fields: Any) -> None:
+    """Register a check, given the fields of its claim in order."""
+    REGISTER[id] = Claim(id, *fields)
 
 
 def claim(id: str, place: str, paper: str, kind: str, verdict: str) -> Callable[[Judge], Judge]:
@@ -55,18 +54,16 @@ def claim(id: str, place: str, paper: str, kind: str, verdict: str) -> Callable[
 
     def register(judge: Judge) -> Judge:
         name = id + judge.__name__.replace("_", "-") if id.endswith(".") else id
-        statement = " ".join(judge.__doc__.split())
-        REGISTER[name] = Claim(name, place, statement, paper, kind, verdict, judge)
+        enter(name, place, paper, kind, verdict, " ".join(judge.__doc__.split()), judge)
         return judge
 
     return register
 
 
 def remark(id: str, place: str, paper: str, kind: str, verdict: str, statement: str,
-           found: str) -> None:
+           found: str, **numbers: Any) -> None:
     """Register what no computation decides: a reading of the text, or nothing at all."""
-    REGISTER[id] = Claim(id, place, statement, paper, kind, verdict,
-                         lambda: Evidence(verdict, found, {}))
+    enter(id, place, paper, kind, verdict, statement, lambda: Evidence(verdict, found, numbers))
 
 
 def graded(points: Iterable[bool]) -> str:
@@ -80,48 +77,48 @@ def unless(wrong: bool, found: str, verdict: str = HOLDS, /, **numbers: Any) -> 
     return Evidence(FAILS if wrong else verdict, found, numbers)
 
 
-def section(one: Claim) -> str:
-    return one.id.rsplit(".", 1)[0]
-
-
 def in_the_papers_order() -> None:
     """Sections before appendices, each in order; within one, as written."""
-    for one in sorted(REGISTER.values(), key=lambda one: (section(one)[0].isalpha(), section(one))):
-        REGISTER[one.id] = REGISTER.pop(one.id)
-
-
-def tally(of: str | None = None) -> dict[str, int]:
-    """How many of the paper's claims, or of one section's, are registered under each verdict."""
-    verdicts = [one.verdict for one in REGISTER.values()
-                if one.paper != OURS and of in (None, section(one))]
-    return {verdict: verdicts.count(verdict) for verdict in VERDICTS}
+    for id in sorted(REGISTER, key=lambda id: (id[0].isalpha(), id.rsplit(".", 1)[0])):
+        REGISTER[id] = REGISTER.pop(id)
 
 
 def by_section() -> dict[str, dict[str, int]]:
-    """The same for each section and appendix, in the paper's order."""
-    names = dict.fromkeys(section(one) for one in REGISTER.values() if one.paper != OURS)
-    return {f"{'Appendix' if name[0].isalpha() else 'Section'} {name}": tally(name)
-            for name in names}
+    """How many of the paper's claims are registered under each verdict, in its order."""
+    counts: dict[str, dict[str, int]] = {}
+    for id, one in REGISTER.items():
+        if one.paper != OURS:
+            name = f"{'Appendix' if id[0].isalpha() else 'Section'} {id.rsplit('.', 1)[0]}"
+            counts.setdefault(name, dict.fromkeys(VERDICTS, 0))[one.verdict] += 1
+    return counts
+
+
+def tally() -> dict[str, int]:
+    """The same for the whole paper."""
+    return {verdict: sum(counts[verdict] for counts in by_section().values())
+            for verdict in VERDICTS}
+
+
+def _markdown(*rows: Iterable[str]) -> str:
+    head, *body = ("| " + " | ".join(row) + " |" for row in rows)
+    return "\n".join([head, "| --- " * (head.count("|") - 1) + "|", *body])
 
 
 def overview() -> str:
     """The registered verdicts counted by section, as a Markdown table."""
-    lines = ["| | " + " | ".join(VERDICTS) + " |", "| --- " * (len(VERDICTS) + 1) + "|"]
-    lines += [f"| {name} | " + " | ".join(str(n or "–") for n in counts.values()) + " |"
-              for name, counts in by_section().items()]
-    lines.append("| **all** | " + " | ".join(f"**{n}**" for n in tally().values()) + " |")
-    return "\n".join(lines)
+    return _markdown(("", *VERDICTS), *((name, *(str(n or "–") for n in counts.values()))
+                                        for name, counts in by_section().items()),
+                     ("**all**", *(f"**{n}**" for n in tally().values())))
 
 
 def scoreboard(ids: Collection[str] | None = None) -> str:
     """The claims and their verdicts as a Markdown table, judged now."""
-    lines = ["| Claim | Paper | Here | Verdict |", "| --- | --- | --- | --- |"]
+    rows = []
     for one in REGISTER.values():
         if ids is None or one.id in ids:
             found = one.judge()
             statement, paper, here = (text.replace("*", "\\*").replace("|", "&#124;")
                                       for text in (one.statement, one.paper, found.found))
             how = "" if one.kind == "none" else f" · {one.kind}"
-            cells = f"**{statement}** {one.place}{how}", paper, here, found.verdict
-            lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+            rows.append((f"**{statement}** {one.place}{how}", paper, here, found.verdict))
+    return _markdown(("Claim", "Paper", "Here", "Verdict"), *rows)

@@ -1,9 +1,20 @@
-"""Run an experiment's tasks on local cores or on a Dask cluster; stop and resume at any time.
+"""Run an experiment's tasks on local cores or on a Dask cluster: a whole table, or a slice of one.
 
 A task's rows depend on its setting and seed alone, so they are the same bits for any number of
 workers, in any order. What is run is what is given: the function travels to the workers, by
 reference where they can import it, and a worker on a cluster first compares its own code with ours.
 A task that raises is named, and the others go on. Only this process writes.
+
+``sweep`` computes a table; it can be stopped and resumed at any time. ``verify`` recomputes a few
+runs at random and compares them to the bit: seconds for a table. ``stamp`` vouches for the whole
+table when code has moved. It recomputes at least one run of every cell, a twentieth of all runs,
+and as much as takes a twentieth of the CPU time that the table took when it was computed. Its draws
+are seeded with the fingerprint of the code: nobody picks the slice, and another draw needs other
+code.
+
+Where later rows do not change earlier ones a run is cut (``Experiment.length``): each cell is seen
+by a beginning, and what is left of the twentieth goes to whole runs, because some things, such as a
+full buffer, happen late.
 """
 
 import time
@@ -12,15 +23,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import BrokenProcessPool
 from tqdm import tqdm
 
 from . import StudyError, store
-from .experiment import Experiment
-from .fingerprint import departures, sources
+from .experiment import Experiment, Rows, Task
+from .fingerprint import Prints, departures, fingerprint, sources
 
 PATIENCE = 10  # seconds to wait for a Dask scheduler, and for its first worker
+SHARE = 1 / 20  # of a table's runs and CPU time, for a stamp
+BEGINNING = 1 / 10  # of the one run that every cell must have
+GLANCE = 2.0  # CPU seconds that a run may take in ``verify``, where it can be cut
+Calls = list[tuple[int, Callable, dict[str, Any]]]  # numbered: they end in any order
 
 
 class RunError(StudyError):
@@ -31,34 +47,37 @@ class ClusterError(StudyError):
     """The Dask cluster cannot be used."""
 
 
+class Part(NamedTuple):
+    """A run, or its first share."""
+
+    task: Task
+    share: float = 1.0
+
+    def __str__(self) -> str:
+        return f"{self.task}" + (f", first {self.share:.1%}" if self.share < 1 else "")
+
+
 class Outcome(NamedTuple):
-    rows: list[dict]
+    rows: Rows
     seconds: float  # of CPU time
     error: str = ""  # the traceback, if the run raised
 
 
-def outcome(run: Callable, arguments: dict[str, Any]) -> Outcome:
-    start = time.process_time()
-    try:
-        rows = run(**arguments)
-        if not rows:
-            raise ValueError(f"a run must return at least one row; it returned {rows!r}.")
-    except Exception:
-        return Outcome([], time.process_time() - start, traceback.format_exc())
-    return Outcome(rows, time.process_time() - start)
-
-
-def _numbered(i: int, run: Callable, arguments: dict[str, Any],
-              code: dict[str, str] | None = None) -> tuple[int, Outcome]:
+def _outcome(i: int, run: Callable, arguments: dict[str, Any],
+             code: Prints | None = None) -> tuple[int, Outcome]:
     """A call on a worker; refused if the code there is not the code that asks."""
     if code is not None and (other := departures(run, code)):
-        raise ClusterError(f"{', '.join(other[:3])}{', …' if other[3:] else ''} "
-                           f"{'is' if len(other) == 1 else 'are'} not as here")
-    return i, outcome(run, arguments)
+        raise ClusterError(f"not as here: {', '.join(other[:3])}{', …' if other[3:] else ''}")
+    start = time.process_time()
+    try:
+        if not (rows := run(**arguments)):
+            raise ValueError(f"a run must return at least one row; it returned {rows!r}.")
+        return i, Outcome(rows, time.process_time() - start)
+    except Exception:
+        return i, Outcome([], time.process_time() - start, traceback.format_exc())
 
 
-def _on_cluster(run: Callable, calls: list[dict[str, Any]],
-                address: str) -> Iterator[tuple[int, Outcome]]:
+def _on_cluster(calls: Calls, code: Prints, address: str) -> Iterator[tuple[int, Outcome]]:
     try:
         from distributed import Client, as_completed
     except ImportError as error:
@@ -72,35 +91,30 @@ def _on_cluster(run: Callable, calls: list[dict[str, Any]],
     with client:
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
+            futures = [client.submit(_outcome, *call, code, pure=False) for call in calls]
+            for _, result in as_completed(futures, with_results=True):
+                yield result
         except TimeoutError as error:
             raise ClusterError(f"the Dask scheduler at {address} has no workers. Start some with "
                                f"'dask worker {address}', or use --jobs.") from error
-        code = sources(run)
-        try:
-            futures = [client.submit(_numbered, i, run, arguments, code, pure=False)
-                       for i, arguments in enumerate(calls)]
-            for _, result in as_completed(futures, with_results=True):
-                yield result
         except Exception as error:
             raise ClusterError(f"a Dask worker at {address} cannot do it: {error}. Finished runs "
                                f"are kept; give the workers this code and run again.") from error
 
 
-def outcomes(run: Callable, calls: list[dict[str, Any]], jobs: int = 1,
-             dask: str | None = None) -> Iterator[tuple[int, Outcome]]:
-    """What the calls give, as they finish, each with its place in the list."""
-    if dask is not None:
-        yield from _on_cluster(run, calls, dask)
-    elif jobs == 1:
-        for i, arguments in enumerate(calls):
-            yield i, outcome(run, arguments)
-    else:
-        try:
-            yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(
-                delayed(_numbered)(i, run, arguments) for i, arguments in enumerate(calls))
-        except BrokenProcessPool as error:
-            raise RunError("a worker process died, perhaps for want of memory. Finished runs are "
-                           "kept; run the same command to resume, or with fewer --jobs.") from error
+def outcomes(experiment: Experiment, scale: str, parts: list[Part], jobs: int = 1,
+             dask: str | None = None) -> Iterator[tuple[Part, Outcome]]:
+    """What the parts give, as they finish."""
+    calls = [(i, experiment.run, experiment.arguments(scale, *part))
+             for i, part in enumerate(parts)]
+    try:
+        done = _on_cluster(calls, sources(experiment.run), dask) if dask else Parallel(
+            jobs, return_as="generator_unordered")(delayed(_outcome)(*call) for call in calls)
+        for i, outcome in done:
+            yield parts[i], outcome._replace(rows=parts[i].task.labelled(outcome.rows))
+    except BrokenProcessPool as error:
+        raise RunError("a worker process died, perhaps for want of memory. Finished runs are "
+                       "kept; run the same command to resume, or with fewer --jobs.") from error
 
 
 def sweep(experiment: Experiment, scale: str, folder: Path, *, jobs: int = 1,
@@ -111,24 +125,24 @@ def sweep(experiment: Experiment, scale: str, folder: Path, *, jobs: int = 1,
     Tasks that raise are named as they do and at the end, by a RunError; their tracebacks are in a
     log beside the journal, and they are due again in the next sweep.
     """
-    start = time.monotonic()
+    start, failed = time.monotonic(), 0
     journal = store.Journal(experiment, scale, folder, say)
     tasks = experiment.scales[scale].tasks
-    todo = [task for task in tasks if not journal.has(task)]
-    if len(todo) < len(tasks):
-        say(f"{experiment.name}: resuming, {len(tasks) - len(todo)} of {len(tasks)} runs are done")
-    calls, failed = [experiment.arguments(scale, task) for task in todo], 0
+    todo = [Part(task) for task in tasks if not journal.has(task)]
+    done = len(tasks) - len(todo)
+    if done:
+        say(f"{experiment.name}: resuming, {done} of {len(tasks)} runs are done")
     try:
-        with tqdm(total=len(tasks), initial=len(tasks) - len(todo), desc=experiment.name,
-                  unit="run", disable=None) as bar:
-            for i, (rows, seconds, error) in outcomes(experiment.run, calls, jobs, dask):
+        with tqdm(total=len(tasks), initial=done, desc=experiment.name, unit="run",
+                  disable=None) as bar:
+            for (task, _), (rows, seconds, error) in outcomes(experiment, scale, todo, jobs, dask):
                 if error:
                     failed += 1
-                    journal.failed(todo[i], error)
+                    journal.failed(task, error)
                     with bar.external_write_mode():
-                        say(f"{experiment.name}: {todo[i]} raised {error.splitlines()[-1]}")
+                        say(f"{experiment.name}: {task} raised {error.splitlines()[-1]}")
                 else:
-                    journal.add(todo[i], [{**todo[i].label, **row} for row in rows], seconds)
+                    journal.add(task, rows, seconds)
                 bar.update()
         if failed:
             raise RunError(f"{experiment.name}: {failed} of {len(tasks)} runs raised an error, see "
@@ -137,3 +151,66 @@ def sweep(experiment: Experiment, scale: str, folder: Path, *, jobs: int = 1,
                           wall_seconds=time.monotonic() - start)
     finally:
         journal.close()
+
+
+# --------------------------------------------------------------------------- a slice, once more
+
+class Table:
+    """A stored table, and what a run of it took."""
+
+    def __init__(self, experiment: Experiment, scale: str, folder: Path):
+        self.experiment, self.scale, self.tasks = experiment, scale, experiment.scales[scale].tasks
+        self.rows = store.load(experiment, scale, folder)
+        computed = store.provenance(experiment, scale, folder)["computed"]
+        self.seconds = max(computed["cpu_seconds"] / len(self.tasks), 1e-9)
+
+    def part(self, task: Task, share: float) -> Part:
+        return Part(task, self.experiment.cut(self.scale, share))
+
+    def recompute(self, parts: list[Part], jobs: int) -> Iterator[tuple[Part, list[str], float]]:
+        """Each part as it is done, where it departs from the stored rows, and its CPU seconds."""
+        for part, (rows, seconds, error) in outcomes(self.experiment, self.scale, parts, jobs):
+            yield part, [f"{part} raised {error.splitlines()[-1]}"] if error else (
+                store.differences(self.rows, part.task, rows, part.share)), seconds
+
+
+def verify(experiment: Experiment, scale: str, folder: Path, *, runs: int = 2, seed: int,
+           jobs: int = 1, say: Callable[[str], None] = print) -> list[str]:
+    """Recompute some runs, or their beginnings, and compare; returns what differs."""
+    table, found = Table(experiment, scale, folder), []
+    chosen = np.random.default_rng(seed).permutation(len(table.tasks))[:runs]
+    parts = [table.part(table.tasks[i], GLANCE / table.seconds) for i in sorted(chosen)]
+    for part, wrong, _ in table.recompute(parts, jobs):
+        say(f"{experiment.name}: {part}: {'DIFFERS' if wrong else 'equal'}")
+        found += wrong
+    return found
+
+
+def stamp(experiment: Experiment, scale: str, folder: Path, *, jobs: int = 1) -> list[str]:
+    """Recompute a twentieth of a table and, if all is equal to the bit, write that down."""
+    table = Table(experiment, scale, folder)
+    rng = np.random.default_rng(int(fingerprint(experiment.run), 16))
+    shuffled = [table.tasks[i] for i in rng.permutation(len(table.tasks))]
+    first = {str({k: v for k, v in task.cell.items() if k != experiment.along}): task
+             for task in reversed(shuffled)}  # one of each cell
+    others = [task for task in shuffled if task not in first.values()]
+    due = SHARE * len(table.tasks)  # in runs
+    batch, done = [table.part(task, BEGINNING) for task in first.values()], []
+    spent, found = 0.0, []
+    with tqdm(desc=experiment.name, unit="run", disable=None) as bar:
+        while batch and not found:
+            bar.total = len(done) + len(batch)
+            for part, wrong, seconds in table.recompute(batch, jobs):
+                done, spent, found = [*done, part], spent + seconds, found + wrong
+                bar.update()
+            # As many more as should do, the last one cut; then look again. Runs differ, beginnings
+            # are cheap and the compiler's time is not ours: both measures must be full.
+            left = due - min(sum(part.share for part in done), spent / table.seconds)
+            batch = [table.part(task, max(left - i, BEGINNING))
+                     for i, task in enumerate(others) if i < left]
+            others = others[len(batch):]
+    if not found:
+        store.add_verification(experiment, scale, folder, runs=len(done),
+                               whole=sum(part.share == 1 for part in done), of=len(table.tasks),
+                               cpu_seconds=round(spent, 1))
+    return found

@@ -41,39 +41,37 @@ class StoreError(StudyError):
 
 def results_folder() -> Path:
     """The folder in use, or the nearest one named ``results``, from here upwards."""
-    if _chosen is not None:
-        return _chosen
     here = Path.cwd()
-    for folder in (here, *here.parents):
-        if (folder / "results").is_dir():
-            return folder / "results"
+    nearest = (folder / "results" for folder in (here, *here.parents))
+    if folder := _chosen or next(filter(Path.is_dir, nearest), None):
+        return folder
     raise StoreError(f"no folder named 'results' in {here} or above it. The stored tables come "
                      f"with the project's repository: run inside a clone of it, or name a folder "
                      f"with --out.")
 
 
 @contextmanager
-def results_in(folder: Path | None) -> Iterator[None]:
-    """Within this, ``folder`` is the folder in use, unless it is None."""
+def results_in(folder: Path) -> Iterator[None]:
+    """Within this, ``folder`` is the folder in use."""
     global _chosen
-    before, _chosen = _chosen, folder or _chosen
+    before, _chosen = _chosen, folder
     try:
         yield
     finally:
         _chosen = before
 
 
-def path(experiment: Experiment, scale: str, folder: Path) -> Path:
-    return folder / f"{experiment.name}{'' if scale == 'paper' else '.' + scale}.csv"
+def path(experiment: Experiment, scale: str, folder: Path | None) -> Path:
+    name = f"{experiment.name}{'' if scale == 'paper' else '.' + scale}.csv"
+    return (folder or results_folder()) / name
+
+
+def command(experiment: Experiment, scale: str) -> str:
+    return f"rlsvi run {experiment.name} --scale {scale}"
 
 
 def _json(value: Any, **layout: Any) -> str:
     return json.dumps(value, default=lambda number: number.item(), **layout)
-
-
-def plain(value: Any) -> Any:
-    """As it comes back from a JSON file."""
-    return json.loads(_json(value))
 
 
 def _write(target: Path, text: str) -> None:
@@ -97,48 +95,48 @@ class Journal:
         folder.mkdir(parents=True, exist_ok=True)
         target = path(experiment, scale, folder)
         self.file, self.log = target.with_suffix(".journal"), target.with_suffix(".errors.log")
-        setting = plain({"code": fingerprint(experiment.run),
-                         **experiment.scales[scale].settings})
         self._lock = FileLock(target.with_suffix(".lock"))
         try:
             self._lock.acquire(timeout=0)
         except Timeout:
             raise StoreError(f"{experiment.name}: {self.file} is being written by {self._holder()}"
                              f". Wait for it, or use another --out.") from None
-        kept = self._read(setting)
-        if kept is None:
-            aside = next(name for n in count(1) if not (name := target.with_suffix(
-                f".{n}.journal")).exists())
-            self.file.rename(aside)
-            say(f"{experiment.name}: the runs kept in {self.file.name} are of other code or "
-                f"settings; they are now in {aside.name}")
-        self.done = {_json(entry["task"]): entry for entry in kept or []}
+        setting = {"code": fingerprint(experiment.run), **experiment.scales[scale].settings}
+        self.done = self._kept(setting, lambda text: say(f"{experiment.name}: {text}"))
         holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": _now()}
         _write(self.file, "".join(_json(entry) + "\n" for entry in (
             {"holder": holder, **setting}, *self.done.values())))
         self.log.unlink(missing_ok=True)
         self._stream = self.file.open("a", encoding="utf-8", newline="\n")
 
+    def _entries(self) -> list[Any]:
+        """What the file says, as far as it is whole: a kill may have cut a line short."""
+        entries = []
+        for line in self.file.read_text(encoding="utf-8").splitlines():
+            with suppress(ValueError):
+                entries.append(json.loads(line))
+        return entries
+
     def _holder(self) -> str:
         try:
-            with self.file.open(encoding="utf-8") as lines:
-                return "process {pid} on {host}, since {since}".format(
-                    **json.loads(lines.readline())["holder"])
-        except (OSError, ValueError, KeyError):  # it has only just begun, or is about to end
+            return "process {pid} on {host}, since {since}".format(**self._entries()[0]["holder"])
+        except (OSError, IndexError):  # it has only just begun, or is about to end
             return "another process"
 
-    def _read(self, setting: dict) -> list[dict] | None:
-        """The finished tasks in the file, as far as it is whole; None if it is another sweep's."""
-        entries: list[dict] = []
+    def _kept(self, setting: dict[str, Any], say: Callable[[str], None]) -> dict[str, Any]:
+        """The tasks that an earlier process finished; another sweep's are set aside."""
         if not self.file.exists():
-            return entries
-        for line in self.file.read_text(encoding="utf-8").splitlines():
-            with suppress(ValueError):  # the line a kill cut short
-                entries.append(json.loads(line))
-        if not entries or {name: entries[0].get(name) for name in setting} != setting:
-            return None
-        return [entry for entry in entries[1:] if isinstance(entry, dict)
-                and {"task", "rows", "seconds"} <= set(entry) and entry["rows"]]
+            return {}
+        header, *entries = self._entries() or [{}]
+        if {name: header.get(name) for name in setting} == setting:
+            return {_json(entry["task"]): entry for entry in entries
+                    if isinstance(entry, dict) and entry.get("rows")}
+        aside = next(name for n in count(1) if not (
+            name := self.file.with_suffix(f".{n}.journal")).exists())
+        self.file.rename(aside)
+        say(f"the runs kept in {self.file.name} are of other code or settings; they are now in "
+            f"{aside.name}")
+        return {}
 
     def has(self, task: Task) -> bool:
         return _json(task.label) in self.done
@@ -153,9 +151,6 @@ class Journal:
     def failed(self, task: Task, traceback: str) -> None:
         with self.log.open("a", encoding="utf-8") as log:
             log.write(f"{task}\n{traceback}\n")
-
-    def discard(self) -> None:
-        self.file.unlink()
 
     def close(self) -> None:
         self._stream.close()
@@ -181,9 +176,10 @@ def _revision() -> str:
         return "unknown"
 
 
-def _computer() -> dict[str, Any]:
+def _who(experiment: Experiment, **more: Any) -> dict[str, Any]:
+    """Which code, with which packages, on which machine."""
     packages = ("rlsvi-core", "numpy", "scipy", "numba", "pandas")
-    return {"python": platform.python_version(),
+    return {"code": fingerprint(experiment.run), **more, "python": platform.python_version(),
             "packages": {name: version(name) for name in packages},
             "machine": {"system": platform.system(), "architecture": platform.machine(),
                         "cores": os.cpu_count()}}
@@ -200,23 +196,22 @@ def save(experiment: Experiment, scale: str, folder: Path, journal: Journal, *, 
     record = {
         "name": experiment.name, "place": experiment.place, "scale": scale, "command": command,
         **setting.settings, "rows": len(table), "sha256": digest(text.encode()),
-        "computed": {"code": fingerprint(experiment.run), "revision": _revision(), **_computer(),
+        "computed": {**_who(experiment, revision=_revision()),
                      "cpu_seconds": round(sum(entry["seconds"] for entry in entries), 1),
                      "wall_seconds": round(wall_seconds, 1), "finished": _now()},
         "verified": []}
     _write(target.with_suffix(".json"), _json(record, indent=1) + "\n")
     _write(target, text)
-    journal.discard()
+    journal.file.unlink()
     return target
 
 
 def provenance(experiment: Experiment, scale: str = "paper",
                folder: Path | None = None) -> dict[str, Any]:
-    record = path(experiment, scale, folder or results_folder()).with_suffix(".json")
+    record = path(experiment, scale, folder).with_suffix(".json")
     if not record.exists():
         raise StoreError(f"{experiment.name} has no stored {scale} results: {record.name} is not "
-                         f"in {record.parent}. Compute them with: "
-                         f"rlsvi run {experiment.name} --scale {scale}")
+                         f"in {record.parent}. Compute them with: {command(experiment, scale)}")
     return json.loads(record.read_text(encoding="utf-8"))
 
 
@@ -231,45 +226,40 @@ def vouched(experiment: Experiment, record: dict[str, Any]) -> str | None:
 def add_verification(experiment: Experiment, scale: str, folder: Path, **found: Any) -> None:
     """Append that today's code gave the same bits; nothing else of the record changes."""
     record = provenance(experiment, scale, folder)
-    record["verified"].append({"code": fingerprint(experiment.run), **_computer(), **found,
-                               "date": _now()})
+    record["verified"].append({**_who(experiment), **found, "date": _now()})
     _write(path(experiment, scale, folder).with_suffix(".json"), _json(record, indent=1) + "\n")
 
 
 def load(experiment: Experiment, scale: str = "paper", folder: Path | None = None) -> pd.DataFrame:
-    """A stored table, refused if it is not the one its provenance describes."""
-    folder = folder or results_folder()
+    """A stored table, refused if it is not the one its provenance and the experiment describe."""
     record, target = provenance(experiment, scale, folder), path(experiment, scale, folder)
-    mend = f"recompute with: rlsvi run {experiment.name} --scale {scale}"
-    if not target.exists():
-        raise StoreError(f"{target.name} is missing, though {target.stem}.json describes it. "
-                         f"Restore it, or {mend}")
-    if digest(data := target.read_bytes()) != record["sha256"]:
-        raise StoreError(f"{target.name} is not the table that {target.stem}.json describes (its "
-                         f"SHA-256 differs): it was edited or cut short. Restore both files, or "
-                         f"{mend}")
+    data = target.read_bytes() if target.exists() else b""
+    settings = experiment.scales[scale].settings
+    wrong = None
+    if digest(data) != record["sha256"]:
+        wrong = f"was {'edited or cut short' if data else 'removed'}: its SHA-256 is another"
+    elif {name: record[name] for name in settings} != settings:
+        wrong = "was computed with other settings than the experiment has now"
+    if wrong:
+        raise StoreError(f"{target.name} {wrong}. Restore the files, or recompute with: "
+                         f"{command(experiment, scale)}")
     return pd.read_csv(io.BytesIO(data))  # exact to the last bit since pandas 3.1
 
 
 def differences(stored: pd.DataFrame, task: Task, rows: list[dict],
                 share: float = 1.0) -> list[str]:
     """Where a recomputed run, or its first share, departs from the stored one, to the last bit."""
-    mask = pd.Series(True, index=stored.index)
-    for name, value in task.label.items():
-        mask &= stored[name] == value
-    before, now = stored[mask], pd.DataFrame(rows)
-    before = before.head(round(share * len(before)))
+    before = stored[(stored[list(task.label)] == pd.Series(task.label)).all(axis=1)]
+    before, now = before.head(round(share * len(before))), pd.DataFrame(rows)
     if len(before) != len(now):
         return [f"{task}: {len(before)} rows are stored, {len(now)} were recomputed"]
-    if set(before.columns) != set(now.columns):
-        return [f"{task}: columns {', '.join(before.columns)} are stored, "
-                f"{', '.join(now.columns)} were recomputed"]
+    if set(before) != set(now):
+        return [f"{task}: columns {', '.join(before)} are stored, {', '.join(now)} were recomputed"]
     found = []
-    for column in now.columns:
-        for i in range(len(now)):
-            old, new = before[column].iloc[i], now[column].iloc[i]
-            if old != new and not (pd.isna(old) and pd.isna(new)):
-                found.append(f"{task}, line {before.index[i] + 2}, {column}: "
-                             f"stored {old}, recomputed {new}")
-                break
+    for column in now:
+        old, new = before[column].to_numpy(), now[column].to_numpy()
+        if (other := (old != new) & ~(pd.isna(old) & pd.isna(new))).any():
+            i = other.argmax()
+            found.append(f"{task}, line {before.index[i] + 2}, {column}: stored {old[i]}, "
+                         f"recomputed {new[i]}")
     return found

@@ -1,14 +1,12 @@
 """One look for every figure.
 
-Colours come from sets that colour-blind readers can tell apart; line styles repeat what the colours
-say, and an agent has the same ones in the whole book. Backgrounds are opaque white, so that figures
-stay legible on a dark page. Figures are drawn by seaborn from tidy tables: ``BY_AGENT`` gives every
-agent its look, ``BAND`` is a median with its spread, ``three`` draws given intervals.
-
-Seaborn estimates on the scale of the axis it finds: draw first, make an axis logarithmic after.
+Colours come from sets that colour-blind readers can tell apart; line styles repeat what they say,
+and an agent has the same ones in the whole book. Backgrounds are opaque white, so that figures stay
+legible on a dark page. Figures are drawn by seaborn from tidy tables: ``BY_AGENT`` gives agents
+their look, ``BAND`` is a median with its spread, ``three`` draws given intervals. Seaborn estimates
+on the scale of the axis it finds: draw first, make an axis logarithmic after.
 """
 
-import math
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -72,11 +70,9 @@ def canvas(columns: int = 1, *, width: float = 7.0, height: float = 3.2, **axes:
     return plt.subplots(1, columns, figsize=(width, height), **axes)
 
 
-def three(cells: pd.DataFrame, middle: str = "median", limit: float = math.inf) -> pd.DataFrame:
-    """Low, middle and high of each cell as three rows of ``time``, cut at a limit, for ``RANGE``.
-
-    Their median is the middle and their range is the interval, so seaborn draws what is given.
-    """
+def three(cells: pd.DataFrame, middle: str = "median", limit: float = float("inf")) -> pd.DataFrame:
+    """Low, middle and high of each cell as three rows of ``time``, cut at a limit: their median is
+    the middle and their range the interval, so with ``RANGE`` seaborn draws what is given."""
     return cells[["low", middle, "high"]].clip(upper=limit).stack().rename("time").reset_index()
 
 

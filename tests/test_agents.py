@@ -15,9 +15,15 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from rlsvi_core import FiniteMDP, VerbatimAgent, chain, features, lsvi, rlsvi
-from rlsvi_core.agents import FiniteAgent
+from rlsvi_core.agents import FiniteAgent, Placements, Products, tabular
 from rlsvi_core.agents.base import action_probabilities
+from rlsvi_core.agents.continual import FastContinual, VerbatimContinual
 from rlsvi_core.agents.incremental import FastIncremental, VerbatimIncremental, incremental
+from rlsvi_core.agents.products import BernoulliBandit
+from rlsvi_core.envs.chains import lock
+from rlsvi_core.envs.dirichlet import DirichletPrior
+from rlsvi_core.envs.recommender import Recommender
+from rlsvi_core.envs.tetris import Tetris
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
@@ -645,3 +651,77 @@ def test_a_state_outside_the_basis_has_no_action():
 def test_the_inputs_of_these_refusals_are_otherwise_fine():
     run = rlsvi(Phi0).learn(FiniteMDP.stationary(chain(3).P[0], chain(3).R[0], 2), 3)
     assert run.reward.tolist() == [0, 0, 0]
+
+
+# --- one-hot features, and what all agents share ----------------------------------------------
+
+
+@pytest.mark.parametrize("make", [
+    lambda Phi, **kw: rlsvi(Phi, 0.8, 0.3, **kw),
+    lambda Phi, **kw: rlsvi(Phi, 0.8, 0.3, first_episode="prior", **kw),
+    lambda Phi, **kw: lsvi(Phi, 0.8, epsilon=0.3, **kw),
+    lambda Phi, **kw: lsvi(Phi, 0.8, eta=0.3, **kw)])
+def test_one_hot_features_have_a_form_of_their_own_and_the_same_weights(make):
+    Phi, rng = features.OneHot(4, 3, 2), np.random.default_rng(1)
+    fast, slow, dense = make(Phi, rng=5), make(Phi, rng=5, form=VerbatimAgent), make(
+        np.asarray(Phi), rng=5)
+    assert [type(agent).__name__ for agent in (fast, slow, dense)] == [
+        "TabularAgent", "VerbatimAgent", "FiniteAgent"]
+    for _ in range(60):  # episodes that end at any time, and by chance go on
+        s, end = rng.integers(3, size=5), rng.integers(1, 6)
+        for agent in (fast, slow, dense):
+            agent.plan()
+        np.testing.assert_allclose(fast.Q.reshape(4, 6), slow.theta, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(fast.Q.reshape(4, 6), dense.theta, rtol=1e-9, atol=1e-12)
+        for h in range(min(4, end)):
+            a, = {agent.act(h, s[h]) for agent in (fast, slow, dense)}
+            r = rng.standard_normal()
+            for agent in (fast, slow, dense):
+                agent.observe(h, s[h], a, r, None if h == end - 1 else s[h + 1])
+
+
+def test_one_hot_features_of_a_large_problem_take_memory_for_what_was_visited():
+    agent = rlsvi(features.OneHot(200, 500, 6), rng=1)  # Taxi; 14 GB as a table, 2.4 GB as counts
+    before = len(pickle.dumps(agent))
+    for h in range(200):
+        agent.observe(h, h, 0, -1.0, h + 1)
+    assert len(pickle.dumps(agent)) - before < 20_000
+
+
+GAME, PRIOR = Tetris(6, 7), DirichletPrior.symmetric(3, 3, 2)
+LIVES = {
+    **{name: (lambda make=make: make(features.coherent(chain(6).Q, 4, 1), rng=2), chain(6))
+       for name, make in AGENTS.items() if name != "incremental"},
+    "incremental": (lambda: incremental(features.coherent(chain(6).Q, 4, 1), nu=0.1, rng=2),
+                    chain(6)),
+    "verbatim": (lambda: rlsvi(features.coherent(chain(6).Q, 4, 1), rng=2, form=VerbatimAgent),
+                 chain(6)),
+    "one-hot": (lambda: rlsvi(features.OneHot(5, 6, 2), rng=2), chain(6)),
+    "psrl": (lambda: tabular.psrl(PRIOR, rng=2), PRIOR.sample(1)),
+    "ucbvi": (lambda: tabular.ucbvi(PRIOR, 100, rng=2), PRIOR.sample(1)),
+    "products": (lambda: rlsvi(Products(4, 3), rng=2), Recommender.random(2.0, 1, N=4, J=3)),
+    "bernoulli": (lambda: BernoulliBandit(Products(4, 3), rng=2),
+                  Recommender.random(2.0, 1, N=4, J=3)),
+    "tetris": (lambda: rlsvi(Placements(GAME), 1.0, 1.0, window=50, rng=2), GAME),
+    "continual": (lambda: FastContinual(np.eye(8).reshape(4, 2, 8), 0.9, 0.9, rng=2), lock(4, 0.9)),
+    "verbatim continual": (lambda: VerbatimContinual(np.eye(8).reshape(4, 2, 8), 0.9, 0.9, rng=2),
+                           lock(4, 0.9)),
+}
+
+
+@pytest.mark.parametrize("name", LIVES)
+def test_an_agent_pickled_in_mid_run_continues_to_the_bit(name):
+    make, env = LIVES[name]
+    agent, rng = make(), np.random.default_rng(3)
+    agent.learn(env, 7, rng)
+    twin, other = pickle.loads(pickle.dumps((agent, rng)))
+    for one, two in zip(agent.learn(env, 8, rng), twin.learn(env, 8, other), strict=True):
+        assert np.array_equal(one, two, equal_nan=True)
+    assert repr(agent) == repr(twin)
+    assert len(repr(agent)) < 100
+
+
+@pytest.mark.parametrize("name", LIVES)
+def test_every_agent_plans_acts_observes_and_learns(name):
+    make, _ = LIVES[name]
+    assert all(callable(getattr(make(), verb)) for verb in ("plan", "act", "observe", "learn"))

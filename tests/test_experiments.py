@@ -212,6 +212,7 @@ class Stub:
     (claims, "C.rescaling", "rlsvi", lambda Phi, lam, sigma, rng: rlsvi(Phi, 1.0, sigma, rng=rng),
      FAILS),
     (foundations, "1.exponential", "arrival_probability", lambda N: N**-4.0, FAILS),
+    (foundations, "3.value", "chain", lambda N: chain(N + 1), FAILS),
     (foundations, "4.posterior", "GaussianPosterior",
      lambda K, lam, sigma: GaussianPosterior(K, lam, 2 * sigma), FAILS),
     (foundations, "A.ridge", "lsvi", lambda Phi, lam, **options: lsvi(Phi, 2 * lam, **options),

@@ -10,8 +10,8 @@ import pytest
 from rlsvi_core import VerbatimAgent, chain, features, lsvi, rlsvi
 from rlsvi_core.agents.continual import FastContinual, VerbatimContinual, printed
 from rlsvi_core.agents.incremental import FastIncremental, VerbatimIncremental, incremental
-from rlsvi_core.discounted import DiscountedMDP
 from rlsvi_core.envs.chains import LEFT, RIGHT, lock
+from rlsvi_core.mdp import DiscountedMDP
 from rlsvi_study.extensions.bootstrap import BootstrapAgent
 from rlsvi_study.extensions.runs import value_travels
 

@@ -59,7 +59,7 @@ def test_tabular_is_the_identity_in_every_period(make_mdp):
 def test_one_hot_stands_for_the_table_without_storing_it(make_mdp):
     mdp = make_mdp(0, 3, 4, 2)
     Phi, table = features.OneHot(3, 4, 2), features.tabular(mdp)
-    assert (Phi.K, Phi.shape) == (8, table.shape)
+    assert (Phi.H, Phi.S, Phi.A, Phi.K) == table.shape
     assert np.array_equal(np.asarray(Phi), table)
     assert np.asarray(Phi, dtype=np.int8).dtype == np.int8
     for h, s in np.ndindex(3, 4):

@@ -90,7 +90,7 @@ def test_the_state_after_a_truncation_has_its_value_in_the_regression():
     """λ → 0: the estimate of period 0 is r + V_1(1) if truncated, r alone if terminated."""
     values = []
     for how in ((True, False), (False, True)):
-        agent = rlsvi(np.asarray(features.one_hot(2, 2, 2)), 1e-9, 1e-3, rng=0)
+        agent = rlsvi(_one_hot(2, 2, 2), 1e-9, 1e-3, rng=0)
         agent.plan()
         for a in (0, 1):
             agent.observe(1, 1, a, 3.0, None)  # so state 1 is worth 3 in period 1

@@ -25,6 +25,7 @@ from rlsvi_core.optimism.balls import (
     x_log_x,
 )
 from rlsvi_core.optimism.order import Beta, DirichletMean, Finite, Normal, compare, gap
+from rlsvi_study.theory.forms import by_coupling, by_maxima, by_tails, by_utility
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
@@ -236,8 +237,8 @@ def test_a_gap_of_zero_is_not_guessed():
 
 
 def all_forms(X, Y):
-    return [order.by_maxima(X, Y), order.by_tails(X, Y), order.by_coupling(X, Y) is not None,
-            order.by_utility(X, Y, np.random.default_rng(0))]
+    return [by_maxima(X, Y), by_tails(X, Y), by_coupling(X, Y) is not None,
+            by_utility(X, Y, np.random.default_rng(0))]
 
 
 @settings(max_examples=100)
@@ -268,8 +269,8 @@ PLANTED = {
 
 
 @pytest.mark.parametrize("form", [
-    order.by_maxima, order.by_tails, lambda X, Y: order.by_coupling(X, Y) is not None,
-    lambda X, Y: order.by_utility(X, Y, np.random.default_rng(0), trials=0)],
+    by_maxima, by_tails, lambda X, Y: by_coupling(X, Y) is not None,
+    lambda X, Y: by_utility(X, Y, np.random.default_rng(0), trials=0)],
     ids=["maxima", "tails", "coupling", "utility"])
 @pytest.mark.parametrize("case", PLANTED)
 def test_every_form_by_itself_refuses_a_pair_that_is_not_optimistic(form, case):
@@ -281,7 +282,7 @@ def test_every_form_by_itself_refuses_a_pair_that_is_not_optimistic(form, case):
 @settings(max_examples=60)
 @given(finite_laws, finite_laws)
 def test_a_coupling_has_the_right_marginals_and_drift(X, Y):
-    joint = order.by_coupling(X, Y)
+    joint = by_coupling(X, Y)
     assume(joint is not None)
     x, p = (np.array([float(arb(t)) for t in part]) for part in X)
     y, q = (np.array([float(arb(t)) for t in part]) for part in Y)
@@ -373,10 +374,10 @@ def test_constant_samples_compare():
 
 
 @pytest.mark.parametrize(("change", "rule"), [
-    ({"x": [1.0] * 99}, r"sample x must be a vector of at least 100 numbers.*\(99,\)"),
-    ({"y": np.ones((200, 2))}, r"sample y must be a vector.*\(200, 2\)"),
-    ({"x": [np.nan] * 200}, r"sample x must be finite; x\[0\] is nan"),
-    ({"y": [*[0.0] * 200, -np.inf]}, r"sample y must be finite; y\[200\] is -inf"),
+    ({"x": [1.0] * 99}, "samples must have at least 100 numbers; got 99 and 200"),
+    ({"y": np.ones((200, 2))}, r"sample y must have shape \(n,\); it has shape \(200, 2\)"),
+    ({"x": [np.nan] * 200}, r"sample x must be finite; sample x\[0\] is nan"),
+    ({"y": [*[0.0] * 200, -np.inf]}, r"sample y must be finite; sample y\[200\] is -inf"),
     ({"error": 0.0}, r"error rate must lie in \(0, 1\); got 0"),
     ({"error": 1.0}, r"error rate must lie in \(0, 1\); got 1"),
     ({"error": np.nan}, r"error rate must lie in \(0, 1\); got nan"),
@@ -404,7 +405,8 @@ def test_bad_samples_are_refused(change, rule):
     (lambda: DirichletMean.of([1, 1], [0, 2]), r"V must lie in \[0, 1\]; V\[1\] is 2"),
     (lambda: order.dirichlet_samples([1, -1], [0, 1], 5, None), "α must be ≥ 0"),
     (lambda: order.dirichlet_samples([0, 0], [0, 1], 5, None), "positive sum"),
-    (lambda: order.dirichlet_samples([1, 1], [0, 1, 1], 5, None), r"shapes \(2,\) and \(3,\)"),
+    (lambda: order.dirichlet_samples([1, 1], [0, 1, 1], 5, None),
+     r"V must have shape \(2,\); it has shape \(3,\)"),
     (lambda: order.dirichlet_samples([1, math.inf], [0, 1], 5, None),
      r"α must be finite; α\[1\] is inf"),
 ])

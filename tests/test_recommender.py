@@ -162,7 +162,7 @@ def test_random_instances_are_normal_with_deviation_c():
 
 def test_answers_have_the_models_probability():
     env, rng, x = customers(0, N=5, J=4), np.random.default_rng(1), [1, 0, -1, 0, 0]
-    liked = sum(env.show(x, 3, rng)[0] for _ in range(20_000))
+    liked = int(sum(env.step(2, x, 3, rng)[0] for _ in range(20_000)))
     assert binomtest(liked, 20_000, probability(env, ((0, 1), (2, -1)), 3)).pvalue > RATE
 
 
@@ -187,7 +187,7 @@ def test_too_many_states_are_counted_in_the_message_and_sampling_still_works():
     (lambda: Recommender(np.full((2, 2), np.nan), 1), r"gamma\[0, 0\] is nan"),
     (lambda: Recommender(np.zeros((2, 2)), 1, beta=[1.0]), r"beta must have shape \(2,\)"),
     (lambda: Recommender.random(-1.0), "c is a standard deviation"),
-    (lambda: customers().show([1, 1, 1, 0], 3, None), "up to 3 of 4 products"),
+    (lambda: customers().step(3, [1, 1, 1, 0], 3, None), "up to 3 of 4 products"),
     (lambda: customers().evaluate(np.zeros(3, int)), "for each of 33 states"),
     (lambda: customers().evaluate(np.zeros(33, int)), "already seen product 0"),
     (lambda: rlsvi(3, 4), "J must be a whole number of at least 1 and at most 3; it is 4"),
@@ -347,8 +347,8 @@ def test_a_fixed_state_tree_counts_each_follower_once():
     for h in range(3):
         nodes = data.followed[h, :data.number[h]]
         assert len(set(nodes)) == data.number[h] <= math.comb(6, h + 1) * 2 ** (h + 1)
-        assert data.count[nodes, :h + 1].sum() == 400
-        assert (data.count[nodes, :h + 1].sum(axis=1) > 0).all()
+        assert data.times[nodes, :h + 1].sum() == 400
+        assert (data.times[nodes, :h + 1].sum(axis=1) > 0).all()
     assert data.number[-1] <= number_of_states(6, 4)
 
 

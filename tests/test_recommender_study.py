@@ -11,79 +11,74 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rlsvi_core.agents.products import lsvi, rlsvi
+from rlsvi_core import Products, lsvi, rlsvi
 from rlsvi_core.envs.recommender import Recommender
-from rlsvi_study import store
 from rlsvi_study.experiment import streams
 from rlsvi_study.intervals import mean_interval
-from rlsvi_study.recommender import claims, figures
-from rlsvi_study.recommender.runs import (
-    ARMS,
-    EXPERIMENTS,
-    ahead_from,
-    curves,
-    evaluated,
-    instance,
-    learner,
-    learning_curve,
-    rates,
-)
+from rlsvi_study.recommender import claims, figures, runs
+from rlsvi_study.recommender.runs import ahead_from, curves, evaluated, instance, learner, rates
 from rlsvi_study.register import FAILS, HOLDS, REGISTER
 
 SMALL = {"N": 5, "J": 3, "c": 2.0, "episodes": 60, "every": 20}
+PAPER = {"lam": 0.2, "sigma": 1e-3**0.5}
+FEW = Products(5, 3)
 
 
 def test_a_curve_is_the_mean_over_runs_of_exact_and_realised_regret():
-    rows = pd.DataFrame(learning_curve("rlsvi", 2, 7, **SMALL))
+    rows = pd.DataFrame(runs.learning_curve("rlsvi", 2, 7, **SMALL))
     env = instance(7, 5, 3)
-    runs = [rlsvi(5, 3, rng=streams((7, k))[2]).learn(env, 60, streams((7, k))[1], exact=True)
-            for k in range(2)]
+    both = [rlsvi(FEW, **PAPER, rng=streams((7, k))[2]).learn(env, 60, streams((7, k))[1],
+                                                              exact=True) for k in range(2)]
     best = env.Q[0].argmax()
     for row in rows.itertuples():
         n = row.episode
         assert row.regret == pytest.approx(np.mean([(env.value - run.expected[:n]).sum()
-                                                    for run in runs]), abs=1e-3)
-        assert row.realised == pytest.approx(np.mean([(env.value - run.likes[:n]).sum()
-                                                      for run in runs]), abs=1e-3)
+                                                    for run in both]), abs=1e-3)
+        assert row.realised == pytest.approx(np.mean([(env.value - run.reward[:n]).sum()
+                                                      for run in both]), abs=1e-3)
         assert row.best_opening == pytest.approx(np.mean([(run.opening[n - 20:n] == best)
-                                                          for run in runs]), abs=1e-3)
+                                                          for run in both]), abs=1e-3)
     assert rows.episode.tolist() == [20, 40, 60]
 
 
-@pytest.mark.parametrize("arm", ARMS)
+@pytest.mark.parametrize("arm", runs.ARMS)
 def test_every_arm_is_an_agent_that_learns(arm):
     agent = learner(arm, 4, 3, rng=0)
     assert (agent.N, agent.J) == (4, 3)
-    assert len(agent.learn(instance(0, 4, 3), 12, 0).likes) == 12
+    assert len(agent.learn(instance(0, 4, 3), 12, 0).reward) == 12
 
 
 def test_arms_differ_in_what_their_names_say():
-    assert math.isclose(learner("rlsvi, λ = 2", 4, 3).ridges[0], 2e-3)
-    assert math.isclose(learner("boltzmann 0.3, ridge λσ²", 4, 3).ridges[0], 2e-4)
-    assert math.isclose(learner("rlsvi, σ² = 0.01", 4, 3).noise, 0.1)
-    assert learner("epsilon 0.1, rewards ±1", 4, 3).dislike == -1.0
+    for arm, field, value in [
+            ("rlsvi, λ = 2", "lam", 2.0), ("boltzmann 0.3, ridge λσ²", "lam", 2e-4),
+            ("rlsvi, σ² = 0.01", "sigma", 0.1), ("epsilon 0.1, rewards ±1", "dislike", -1.0),
+            ("epsilon 0.03", "epsilon", 0.03), ("boltzmann 0.5", "eta", 0.5),
+            ("rlsvi", "gamma", 1.0), ("linear", "gamma", 0.0), ("linear", "lam", 0.2)]:
+        assert math.isclose(getattr(learner(arm, 4, 3), field), value), arm
+    assert learner("boltzmann 0.1, shared weights", 4, 3).weights == "shared"
+    assert learner("rlsvi, target over all", 4, 3).features.over == "all"
 
 
 def test_one_customer_in_ten_stands_for_ten_where_the_agent_dithers():
-    which = evaluated(lsvi(5, 3, eta=1.0), 60, np.random.default_rng(0))
+    which = evaluated(lsvi(FEW, eta=1.0), 60, np.random.default_rng(0))
     assert which.reshape(6, 10).sum(axis=1).tolist() == [1] * 6
-    assert evaluated(rlsvi(5, 3), 60, None).all()
-    env, runs = instance(3, 5, 3), 200
+    assert evaluated(rlsvi(FEW), 60, None).all()
+    env = instance(3, 5, 3)
     exact, estimate = [], []
-    for k in range(runs):
+    for k in range(200):
         which_rng, env_rng, agent_rng = streams((3, k))
-        agent = lsvi(5, 3, eta=0.3, rng=agent_rng)
+        agent = lsvi(FEW, 0.2, eta=0.3, rng=agent_rng)
         marked = evaluated(agent, 60, which_rng)
         expected = agent.learn(env, 60, env_rng, exact=True).expected
         exact.append(expected.sum())
         estimate.append(10 * expected[marked].sum())
     difference = np.subtract(estimate, exact)
-    assert abs(difference.mean()) < 5.5 * difference.std(ddof=1) / math.sqrt(runs)
+    assert abs(difference.mean()) < 5.5 * difference.std(ddof=1) / math.sqrt(200)
 
 
 def test_policies_that_do_not_learn_have_their_exact_value():
     env = instance(2, 5, 3)
-    (row,) = learning_curve("myopic, ties best", 1, 2, **SMALL)
+    (row,) = runs.learning_curve("myopic, ties best", 1, 2, **SMALL)
     assert row["regret"] == pytest.approx(60 * (env.value - env.evaluate(env.myopic("best"))[0]),
                                           abs=1e-3)
 
@@ -103,15 +98,22 @@ def test_rates_are_the_steps_of_the_curves():
     table = pd.DataFrame([{"arm": "a", "seed": seed, "episode": n, "regret": total}
                           for seed, totals in enumerate(([6, 10], [3, 23]))
                           for n, total in zip((20, 60), totals, strict=True)])
-    assert curves(table, "a").to_numpy().tolist() == [[6, 3], [10, 23]]
+    assert curves(table, "a").to_numpy().tolist() == [[0, 0], [6, 3], [10, 23]]
     assert rates(table, "a").to_numpy().tolist() == [[0.3, 0.15], [0.1, 0.5]]
+
+
+def test_a_policy_that_does_not_learn_has_a_straight_line_up_to_its_stored_end():
+    table = pd.DataFrame([{"arm": "a", "seed": 0, "episode": n, "regret": n} for n in (20, 60)]
+                         + [{"arm": "random", "seed": 0, "episode": 60, "regret": 120.0}])
+    assert curves(table, "random")[0].to_dict() == {0: 0, 20: 40, 60: 120}
+    assert rates(table, "random")[0].tolist() == [2, 2]
 
 
 @pytest.mark.parametrize("name", figures.DRAW_FROM)
 def test_figures_8_and_9_have_students_band_around_rlsvi(name):
     tables, draw = figures.DRAW_FROM[name]
-    figure = draw(*(store.load(EXPERIMENTS[table]) for table in tables))
-    _, low, high = mean_interval(curves(store.load(EXPERIMENTS["recommender"]), "rlsvi").iloc[-1])
+    figure = draw(*map(claims.stored, tables))
+    _, low, high = mean_interval(curves(claims.stored("recommender"), "rlsvi").iloc[-1])
     edges = [path.vertices for band in figure.axes[0].collections for path in band.get_paths()]
     ends = [edge[edge[:, 0] == 1200, 1] for edge in edges]
     plt.close(figure)
@@ -162,7 +164,7 @@ def of_popularity(seed):
 @pytest.mark.parametrize(("id", "name", "wrong", "verdict"), [
     ("6.3.states", "number_of_states", lambda N, J: 3**J, HOLDS),
     ("6.3.4521", "instance", lambda seed: instance(seed, 9), FAILS),
-    ("6.3.dimension", "features", lambda x, a: x[:, :5], FAILS),
+    ("6.3.dimension", "Products", lambda N, J: lambda h, x: np.eye(N), FAILS),
     ("6.3.agnostic", "least_squares", lambda customers, target: target, FAILS),
     ("6.3.bernoulli", "instance", of_popularity, FAILS),
     ("E.bernoulli-aim", "instance", lambda seed: Recommender(np.zeros((10, 10)), 5), HOLDS),

@@ -70,7 +70,7 @@ def test_a_function_of_ones_own_runs_on_a_cluster(tmp_path, cluster):
 def test_workers_with_other_code_are_refused(tmp_path, cluster, monkeypatch):
     monkeypatch.setattr(runner, "sources", lambda run: fingerprint.sources(run) | {
         "rlsvi_core/mdp.py": "as it was yesterday"})
-    with pytest.raises(runner.ClusterError, match=r"rlsvi_core/mdp\.py is not as here"):
+    with pytest.raises(runner.ClusterError, match=r"not as here: rlsvi_core/mdp\.py"):
         runner.sweep(EXPERIMENTS["fig3"], "quick", tmp_path, dask=cluster)
     assert not list(tmp_path.glob("*.csv"))
 

@@ -12,7 +12,7 @@ import numpy as np
 import psutil
 import pytest
 
-from rlsvi_study import runner, store, verification
+from rlsvi_study import runner, store
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.experiment import Experiment, Scale, Task
 from rlsvi_study.fingerprint import digest, fingerprint
@@ -81,6 +81,12 @@ def test_a_truncated_table_is_refused(tiny, tmp_path):
         store.load(tiny, "paper", tmp_path)
 
 
+def test_a_removed_table_is_named(tiny, tmp_path):
+    runner.sweep(tiny, "paper", tmp_path).unlink()
+    with pytest.raises(store.StoreError, match=r"tiny\.csv was removed"):
+        store.load(tiny, "paper", tmp_path)
+
+
 def test_a_missing_table_says_how_to_make_it(tiny, tmp_path):
     with pytest.raises(store.StoreError, match="rlsvi run tiny --scale paper"):
         store.load(tiny, "paper", tmp_path)
@@ -93,14 +99,14 @@ def test_an_edit_that_also_mends_the_hash_is_found_by_recomputing(tiny, tmp_path
     record = json.loads(file.with_suffix(".json").read_text())
     record["sha256"] = digest(text.encode())
     file.with_suffix(".json").write_text(json.dumps(record))
-    found = verification.verify(tiny, "paper", tmp_path, runs=6, seed=0)
+    found = runner.verify(tiny, "paper", tmp_path, runs=6, seed=0)
     assert found == ["factor=1.5, seed=2, line 10, value: stored 0.9, "
                      "recomputed 0.9000000000000001"]
 
 
 def test_verify_is_silent_when_all_is_well(tiny, tmp_path):
     runner.sweep(tiny, "paper", tmp_path)
-    assert verification.verify(tiny, "paper", tmp_path, runs=6, seed=0) == []
+    assert runner.verify(tiny, "paper", tmp_path, runs=6, seed=0) == []
 
 
 def test_a_torn_last_line_costs_one_run_and_no_more(tiny, tmp_path):

@@ -13,7 +13,7 @@ import shutil
 import numpy as np
 import pytest
 
-from rlsvi_study import fingerprint, runner, store, verification
+from rlsvi_study import fingerprint, runner, store
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.cli import main
 from rlsvi_study.experiment import Experiment, Scale, grid
@@ -29,7 +29,7 @@ def test_todays_code_computed_or_verified_the_table(name):
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_slice_of_the_table_is_recomputed_to_the_bit(name):
     """One run of the first cell, which is a cheap one everywhere; one row where it can be cut."""
-    table = verification.Table(EXPERIMENTS[name], "paper", store.results_folder())
+    table = runner.Table(EXPERIMENTS[name], "paper", store.results_folder())
     ((_, wrong, _),) = table.recompute([table.part(table.tasks[0], 0.0)], jobs=1)
     assert wrong == []
 
@@ -45,7 +45,7 @@ def copy(tmp_path):
     for name, place in PACKAGES.items():
         shutil.copytree(place, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
 
-    return tmp_path, lambda: behind([tmp_path / CHAIN], {})
+    return tmp_path, lambda: behind([tmp_path / CHAIN])
 
 
 def test_comments_docstrings_and_line_breaks_do_not_count(copy):
@@ -91,7 +91,7 @@ def test_code_counts_in_every_module_behind_a_run_and_in_no_other(copy):
 def test_a_study_of_ones_own_counts_with_what_it_imports_of_ours(line, expected, tmp_path):
     (tmp_path / "helper.py").write_text("x = 1\n")
     (tmp_path / "study.py").write_text(f"{line}\ndef run(seed):\n    return []\n")
-    found = set(behind([tmp_path / "study.py"], {}))
+    found = set(behind([tmp_path / "study.py"]))
     assert "study.py" in found
     assert expected <= found - {"study.py"}
     assert expected or found == {"study.py"}
@@ -116,6 +116,18 @@ def test_a_function_in_a_notebook_counts_with_all_it_names():
     for change in ({"N": 6}, {"helper": _in_a_notebook("def run(x):\n    return -x", "<a third>")}):
         names = {"chain": chain, "helper": helper, "N": 5} | change
         assert fingerprint.fingerprint(_in_a_notebook(text, **names)) != first
+
+
+def test_a_worker_compares_what_a_travelling_function_imports_of_ours():
+    """The function itself came along: on the worker its cell is unknown."""
+    from rlsvi_core.envs.chains import chain
+    run = _in_a_notebook("def run(seed):\n    return chain(seed)", "<far away>", chain=chain)
+    code = fingerprint.sources(run)
+    del linecache.cache["<far away>"]
+    assert "run" in code
+    assert fingerprint.departures(run, code) == []
+    assert fingerprint.departures(run, code | {"rlsvi_core/mdp.py": "other"}) == [
+        "rlsvi_core/mdp.py"]
 
 
 def test_a_function_without_a_source_is_refused():
@@ -151,7 +163,7 @@ def walk(tmp_path):
 def test_a_stamp_appends_and_leaves_the_rest_alone(walk):
     before = store.provenance(WALK, "paper", walk)
     assert store.vouched(WALK, before) is None
-    assert verification.stamp(WALK, "paper", walk) == []
+    assert runner.stamp(WALK, "paper", walk) == []
     after = store.provenance(WALK, "paper", walk)
     (stamp,) = after.pop("verified")
     assert before.pop("verified") == []
@@ -173,9 +185,9 @@ def _spy(seen):
 def test_a_stamp_sees_every_cell_and_a_twentieth_drawn_by_the_code(walk, monkeypatch):
     drawn = {}
     for code in ("1" * 16, "1" * 16 + "", "2" * 16):
-        monkeypatch.setattr(verification, "fingerprint", lambda run, code=code: code)
+        monkeypatch.setattr(runner, "fingerprint", lambda run, code=code: code)
         seen = []
-        assert verification.stamp(_spy(seen), "paper", walk) == []
+        assert runner.stamp(_spy(seen), "paper", walk) == []
         assert [one["drift"] for one in seen[:2]] in ([0.0, 1.0], [1.0, 0.0])
         assert seen[2]["steps"] == 100  # ``point`` is along the curve: the cells have been seen
         assert sum(one["steps"] for one in seen) / 100 >= 120 / 20 - 1e-9
@@ -189,7 +201,7 @@ def test_a_stamp_takes_a_twentieth_of_the_cpu_time_too(walk):
     record = json.loads(file.read_text())
     record["computed"]["cpu_seconds"] = 1e9  # a table of which no twentieth is done in time
     file.write_text(json.dumps(record))
-    assert verification.stamp(WALK, "paper", walk) == []
+    assert runner.stamp(WALK, "paper", walk) == []
     assert store.provenance(WALK, "paper", walk)["verified"][0]["runs"] == 120
 
 
@@ -198,7 +210,7 @@ def test_a_stamp_is_refused_when_one_number_differs_in_the_last_bit(walk, jobs):
     def other(seed, drift, **rest):
         rows = _walk(seed, drift=drift, **rest)
         return [row | {"value": np.nextafter(row["value"], 9)} if drift else row for row in rows]
-    found = verification.stamp(dataclasses.replace(WALK, run=other), "paper", walk, jobs=jobs)
+    found = runner.stamp(dataclasses.replace(WALK, run=other), "paper", walk, jobs=jobs)
     assert "drift=1.0" in found[0]
     assert store.provenance(WALK, "paper", walk)["verified"] == []
 
@@ -206,7 +218,7 @@ def test_a_stamp_is_refused_when_one_number_differs_in_the_last_bit(walk, jobs):
 def test_a_beginning_with_too_few_rows_is_a_difference(walk):
     def short(**arguments):
         return _walk(**arguments)[:-1]
-    found = verification.verify(dataclasses.replace(WALK, run=short), "paper", walk, seed=0)
+    found = runner.verify(dataclasses.replace(WALK, run=short), "paper", walk, seed=0)
     assert "10 rows are stored, 9 were recomputed" in found[0]
 
 
@@ -214,7 +226,7 @@ def test_other_settings_than_the_recorded_ones_are_refused(walk):
     other = dataclasses.replace(WALK, scales={"paper": dataclasses.replace(
         WALK.scales["paper"], constants={"steps": 50, "every": 10})})
     with pytest.raises(store.StoreError, match="other settings"):
-        verification.verify(other, "paper", walk, seed=0)
+        runner.verify(other, "paper", walk, seed=0)
 
 
 def test_a_table_vouched_for_is_not_stamped_again(tmp_path, capsys):

@@ -100,7 +100,7 @@ def test_the_benchmark_has_22_features_and_they_fit_a_byte():
     assert game.dtype == np.uint8
     game.start(3)
     assert (game.features[:, -1] == 1).all()
-    assert not game.rewards.any()
+    assert not game.table[:, -1].any()
 
 
 def test_clearing_four_rows_at_once():

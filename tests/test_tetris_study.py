@@ -40,10 +40,10 @@ def test_a_curve_records_what_the_agent_did():
 def test_the_schedules_in_use_are_the_ones_that_the_tuning_tables_prefer():
     for name, tuned in (("fig7-tuning", tetris.TUNED),
                         ("tetris-top-row-tuning", tetris.TOP_ROW_TUNED)):
-        assert tetris.best_schedules(store.load(EXPERIMENTS[name])).schedule.tolist() == [tuned]
-    for row in tetris.best_schedules(store.load(EXPERIMENTS["fig14-tuning"]),
-                                     ["rule", "reading"]).itertuples():
-        assert tetris.MINI_TUNED[row.rule][row.reading] == row.schedule
+        assert tetris.second_half(store.load(EXPERIMENTS[name])).idxmax() == tuned
+    for (rule, reading), cell in store.load(EXPERIMENTS["fig14-tuning"]).groupby(
+            ["rule", "reading"]):
+        assert tetris.second_half(cell).idxmax() == tetris.MINI_TUNED[rule][reading]
 
 
 SUMMARY = {"rlsvi": {"": (10, 30, 50)}, "lsvi": {"a": (4, 26, 42), "b": (60, 0, 0)}}
@@ -62,8 +62,8 @@ def test_a_gap_is_paired_by_seed_against_the_schedule_with_the_best_mean():
     # Schedule a has the mean 24, b only 20 though its best seed is the best of all. The gaps to a
     # are 6, 4 and 8: Student's interval with two degrees of freedom is 6 ± 4.303 · 2/√3.
     for table in (table_of(SUMMARY), table_of(SUMMARY).sample(frac=1, random_state=0)):
-        assert tetris.leads(table).tolist() == [6, 4, 8]
-        (found,) = tetris.gaps(table).itertuples(index=False)
+        assert tetris.lead(table).tolist() == [6, 4, 8]
+        found = tetris.level(tetris.lead(table))
         assert (found.mean, found.seeds) == (6, 3)
         assert (found.low, found.high) == pytest.approx((6 - 4.9683, 6 + 4.9683), abs=1e-4)
 
@@ -71,14 +71,13 @@ def test_a_gap_is_paired_by_seed_against_the_schedule_with_the_best_mean():
 def test_each_cell_has_its_own_best_schedule():
     other = {"rlsvi": {"": (1, 2, 3)}, "lsvi": {"a": (0, 0, 0), "b": (1, 1, 1)}}
     table = pd.concat([table_of(SUMMARY, rule="x"), table_of(other, rule="y")])
-    assert tetris.leads(table, ["rule"]).tolist() == [6, 4, 8, 0, 1, 2]
-    assert tetris.gaps(table, ["rule"])["mean"].to_dict() == {"x": 6, "y": 1}
+    assert tetris.gaps(table, "rule")["mean"].to_dict() == {"x": 6, "y": 1}
 
 
 def test_a_gap_notices_swapped_agents():
     table = table_of({"rlsvi": {"": (10, 30, 50)}, "lsvi": {"": (4, 26, 42)}})
     swapped = table.assign(agent=table.agent.map({"rlsvi": "lsvi", "lsvi": "rlsvi"}))
-    (right,), (wrong,) = (tetris.gaps(one).itertuples(index=False) for one in (table, swapped))
+    right, wrong = (tetris.level(tetris.lead(one)) for one in (table, swapped))
     assert (wrong.mean, wrong.low, wrong.high) == (-right.mean, -right.high, -right.low)
 
 
@@ -88,7 +87,7 @@ def test_summaries_of_a_planted_table():
                           for game, score in zip((100, 200, 300, 400), scores, strict=True)])
     assert tetris.finals(table, ["agent"]).tolist() == [20.0, 40.0]
     assert tetris.learned_at(table, ["agent"]).tolist() == [200.0, math.inf]
-    (found,) = tetris.levels(table, ["agent"]).itertuples(index=False)
+    (found,) = tetris.levels(table, "agent").itertuples(index=False)
     assert found.mean == 30.0
     # Two seeds, one degree of freedom: 12.706 standard errors of 10.
     assert (found.low, found.high) == pytest.approx((30 - 127.06, 30 + 127.06), abs=0.01)
@@ -100,8 +99,9 @@ def test_the_best_schedule_is_that_of_the_second_half():
     table = pd.DataFrame([{"rule": rule, "schedule": schedule, "seed": 0, "game": game, "score": s}
                           for (rule, schedule), run in scores.items()
                           for game, s in zip((50, 100, 150, 200), run, strict=True)])
-    assert tetris.best_schedules(table, ["rule"]).schedule.tolist() == ["late", "early"]
-    assert tetris.best_schedules(table).schedule.tolist() == ["late"]  # 2.25 against 2
+    assert [tetris.second_half(cell).idxmax() for _, cell in table.groupby("rule")] == [
+        "late", "early"]
+    assert tetris.second_half(table).to_dict() == {"early": 2, "late": 2.25}
 
 
 @pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name != "tetris-games"])

@@ -19,7 +19,8 @@ from .verbatim import VerbatimAgent
 __all__ = ["Agent", "FiniteAgent", "LinearAgent", "Placements", "ProductAgent",
            "Products", "RingAgent", "Run", "TabularAgent", "VerbatimAgent", "lsvi", "rlsvi"]
 
-FAST = {OneHot: TabularAgent, Products: ProductAgent, Placements: RingAgent}
+FAST: dict[type, type[LinearAgent]] = {
+    OneHot: TabularAgent, Products: ProductAgent, Placements: RingAgent}
 
 
 def _form(features: Any) -> type[LinearAgent]:
@@ -34,7 +35,7 @@ def rlsvi(features: Any, lam: float = 1.0, sigma: float = 0.1, *, rng: Any = Non
 
     Parameters
     ----------
-    features : what to generalise by: an (H, S, A, K) table, ``features.one_hot(H, S, A)``, or any
+    features : what to generalise by: an (H, S, A, K) table, ``features.OneHot(H, S, A)``, or any
         :class:`rlsvi_core.features.FeatureMap`. With a horizon this is Algorithms 1 and 2, without
         one Algorithms 7 and 8.
     lam : prior precision λ of a weight.

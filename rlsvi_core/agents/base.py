@@ -28,13 +28,18 @@ from ..mdp import FiniteMDP, draw
 
 
 @jit
+def highest(q: Floats) -> float:
+    """The largest of some values; q.max() takes the compiler ten times as long."""
+    top = -np.inf
+    for a in range(q.shape[0]):
+        top = max(top, q[a])
+    return top
+
+
+@jit
 def action_probabilities(q: Floats, epsilon: float, eta: float, out: Floats) -> None:
     """Fill ``out`` with the law of the action, given the action values q at a state."""
-    A = q.shape[0]
-    top = -np.inf
-    for a in range(A):
-        top = max(top, q[a])
-    total = 0.0
+    A, top, total = q.shape[0], highest(q), 0.0
     for a in range(A):
         if eta > 0.0:
             out[a] = math.exp((q[a] - top) / eta)
@@ -84,9 +89,9 @@ class Run(NamedTuple):
 
 
 def blank(episodes: int) -> Run:
-    nothing = np.full((2, episodes), np.nan)
+    expected, claimed = np.full((2, episodes), np.nan)
     opening, length, furthest = np.zeros((3, episodes), np.int64)
-    return Run(np.zeros(episodes), *nothing, opening, length, furthest)
+    return Run(np.zeros(episodes), expected, claimed, opening, length, furthest)
 
 
 class Agent(Protocol):

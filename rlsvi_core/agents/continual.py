@@ -34,16 +34,23 @@ from numpy.random import Generator
 
 from .. import checks
 from ..compiled import Floats, Ints, jit
-from ..discounted import DiscountedMDP
-from ..mdp import Model, first_state, step
+from ..mdp import DiscountedMDP, Model, first_state, step
 from ..regression import GaussianPosterior, add_row, solve, solve_transposed
-from .base import choose, values
+from .base import choose, highest, values
 
-__all__ = ["ContinualAgent", "FastContinual", "Steps", "VerbatimContinual", "printed"]
+__all__ = ["FastContinual", "Steps", "printed"]
 
 
 def printed(gamma: float) -> float:
     """The autocorrelation ρ of line 3 as printed.
+
+    Parameters
+    ----------
+    gamma : the discount factor.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -62,16 +69,7 @@ class Steps(NamedTuple):
 
 
 class ContinualAgent(ABC):
-    """Lives without episodes: ``act``, ``observe`` and ``plan`` after every step, or ``learn``.
-
-    Parameters
-    ----------
-    Phi : (S, A, K) table of features.
-    gamma : the discount factor.
-    rho : the correlation of consecutive perturbations; see above.
-    lam, sigma : as for RLSVI.
-    epsilon : the probability of a uniformly random action.
-    """
+    """Lives without episodes: ``act``, ``observe`` and ``plan`` after every step, or ``learn``."""
 
     def __init__(self, Phi: Any, gamma: float, rho: float, lam: float = 1.0, sigma: float = 0.1, *,
                  epsilon: float = 0.0, rng: Any = None) -> None:
@@ -196,7 +194,7 @@ def _estimate(Phi: Floats, data: Sums, gamma: float, rho: float, sigma: float, r
     for i in range(S):
         if data.seen[i]:
             values(Phi[i], theta, q)
-            V = q.max()
+            V = highest(q)
             for k in range(K):
                 x[k] += gamma * V * data.g[i, k]
     solve_transposed(data.U, x)
@@ -226,7 +224,24 @@ def _live(model: Model, Phi: Floats, data: Sums, gamma: float, rho: float, sigma
 
 
 class FastContinual(ContinualAgent):
-    """Keeps sums, not data; the same interface and the same weights as ``VerbatimContinual``."""
+    """Continual RLSVI. Keeps sums, not data; the same weights as ``VerbatimContinual``.
+
+    Parameters
+    ----------
+    Phi : (S, A, K) table of features.
+    gamma : the discount factor.
+    rho : the correlation of consecutive perturbations; see above.
+    lam, sigma : as for RLSVI.
+    epsilon : the probability of a uniformly random action.
+    rng : the agent's own generator or its seed.
+
+    Examples
+    --------
+    >>> from rlsvi_core.envs import lock
+    >>> agent = FastContinual(np.eye(8).reshape(4, 2, 8), gamma=0.9, rho=0.9, rng=1)
+    >>> agent.learn(lock(4, 0.9), 500, rng=2).reward.sum() > 10
+    np.True_
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -238,6 +253,7 @@ class FastContinual(ContinualAgent):
         _observe(self.Phi, self._data, s, a, r, s_next, self._row)
 
     def plan(self) -> None:
+        """Algorithm 13, from the sums."""
         _estimate(self.Phi, self._data, self.gamma, self.rho, self.sigma, self.rng, self.theta,
                   self.w, self._row)
 

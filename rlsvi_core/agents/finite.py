@@ -27,7 +27,7 @@ from numpy.random import Generator
 from ..compiled import Array, Floats, Ints, jit
 from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
 from ..regression import add_row, solve, solve_transposed
-from .base import ENDED, Run, TableAgent, action_probabilities, choose, values
+from .base import ENDED, Run, TableAgent, action_probabilities, choose, highest, values
 
 
 class Statistics(NamedTuple):
@@ -90,9 +90,10 @@ def _estimate(Phi: Floats, data: Statistics, noise: float, rng: Generator,
 
 
 @jit
-def _observe(Phi: Floats, U: Floats, c: Floats, g: Floats, followed: Ints, number: Ints,
-             seen: Array, h: int, s: int, a: int, r: float, s_next: int, row: Floats) -> None:
+def _observe(Phi: Floats, data: Statistics, h: int, s: int, a: int, r: float, s_next: int,
+             row: Floats) -> None:
     """Add one transition to the sums; ``row`` is scratch space of length K."""
+    U, c, g, followed, number, seen = data
     for k in range(row.shape[0]):
         row[k] = Phi[h, s, a, k]
         c[h, k] += r * row[k]
@@ -112,17 +113,18 @@ def expected_reward(model: Model, Phi: Floats, theta: Floats, epsilon: float,
     """The exact expected reward of the episode's policy, pushing π forward through it; and what
     the values themselves promise."""
     H, S, A, _ = Phi.shape
-    q, p = np.empty((2, A))
+    q, p = np.empty(A), np.empty(A)
     here, there = model.initial.copy(), np.zeros(S)
     total, claimed = 0.0, 0.0
     for h in range(H):
         t = period(model.successor, h)
-        there[:] = 0.0
+        for s in range(S):
+            there[s] = 0.0
         for s in range(S):
             if here[s] == 0.0:
                 continue
             values(Phi[h, s], theta[h], q)
-            claimed += here[s] * q.max() if h == 0 else 0.0
+            claimed += here[s] * highest(q) if h == 0 else 0.0
             action_probabilities(q, epsilon, eta, p)
             for a in range(A):
                 for b in range(model.successor.shape[3]):
@@ -137,15 +139,14 @@ def expected_reward(model: Model, Phi: Floats, theta: Floats, epsilon: float,
 
 @jit
 def _learn(model: Model, Phi: Floats, data: Statistics, theta: Floats, noise: float,
-           epsilon: float, eta: float, waits: bool, exact: bool, rng: Generator,
+           epsilon: float, eta: float, waits: bool, exact: bool | None, rng: Generator,
            agent_rng: Generator, run: Run) -> None:
     H, S, A, K = Phi.shape
-    U, c, g, followed, number, seen = data
     q, p, row = np.empty(A), np.empty(A), np.empty(K)
     for i in range(run.reward.shape[0]):
         if i > 0 or not waits:
             _estimate(Phi, data, noise, agent_rng, theta)
-        if exact:
+        if exact is not None:  # None is compiled without what follows
             run.expected[i], run.claimed[i] = expected_reward(model, Phi, theta, epsilon, eta)
         s = first_state(model, rng)
         run.furthest[i], run.length[i] = s, H
@@ -155,7 +156,7 @@ def _learn(model: Model, Phi: Floats, data: Statistics, theta: Floats, noise: fl
             r, s_next = step(model, h, s, a, rng)
             if h == H - 1:
                 r += last_reward(model, s_next, rng)
-            _observe(Phi, U, c, g, followed, number, seen, h, s, a, r, s_next, row)
+            _observe(Phi, data, h, s, a, r, s_next, row)
             run.reward[i] += r
             if h == 0:
                 run.opening[i] = a
@@ -177,7 +178,7 @@ class FiniteAgent(TableAgent):
         self._row: Array = np.empty(K)
 
     def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
-        _observe(self.Phi, *self._data, h, s, a, r, s_next, self._row)
+        _observe(self.Phi, self._data, h, s, a, r, s_next, self._row)
 
     def _estimate(self) -> None:
         _estimate(self.Phi, self._data, self._noise, self.rng, self.theta)
@@ -186,6 +187,6 @@ class FiniteAgent(TableAgent):
               exact: bool = False) -> Run:
         rng, run = self._prepare(env, episodes, rng)
         _learn(env.model, self.Phi, self._data, self.theta, self._noise, self.epsilon, self.eta,
-               self.waits, exact, rng, self.rng, run)
+               self.waits, exact or None, rng, self.rng, run)
         self.transitions += len(run.reward) * self.H
         return run

@@ -42,10 +42,10 @@ from .. import checks
 from ..compiled import Floats, jit
 from ..mdp import FiniteMDP, Model, first_state, last_reward, step
 from ..regression import add_row, solve
-from .base import ENDED, Run, TableAgent, choose, values
+from .base import ENDED, Run, TableAgent, choose, highest, values
 from .finite import expected_reward
 
-__all__ = ["FastIncremental", "IncrementalAgent", "VerbatimIncremental", "incremental"]
+__all__ = ["incremental"]
 
 
 class IncrementalAgent(TableAgent):
@@ -128,14 +128,14 @@ def _sample(U: Floats, sigma: float, rng: Generator, theta: Floats) -> None:
 
 @jit
 def _learn(model: Model, Phi: Floats, U: Floats, theta: Floats, sigma: float, nu: Floats,
-           kept: float, waits: bool, exact: bool, rng: Generator, agent_rng: Generator,
+           kept: float, waits: bool, exact: bool | None, rng: Generator, agent_rng: Generator,
            run: Run) -> None:
     H, _, A, K = Phi.shape
     q, p, row = np.empty(A), np.empty(A), np.empty(K + 1)
     for i in range(run.reward.shape[0]):
         if i > 0 or not waits:
             _sample(U, sigma, agent_rng, theta)
-        if exact:
+        if exact is not None:
             run.expected[i], run.claimed[i] = expected_reward(model, Phi, theta, 0.0, 0.0)
         s = first_state(model, rng)
         run.furthest[i], run.length[i] = s, H
@@ -146,7 +146,7 @@ def _learn(model: Model, Phi: Floats, U: Floats, theta: Floats, sigma: float, nu
             V = 0.0
             if h < H - 1:
                 values(Phi[h + 1, s_next], theta[h + 1], q)
-                V = q.max()
+                V = highest(q)
             else:
                 r += last_reward(model, s_next, rng)
             _add(U[h], Phi[h, s, a], r + V, nu[i, h], kept, row)
@@ -181,7 +181,7 @@ class FastIncremental(IncrementalAgent):
             first, int(self._seen.max()) + len(run.reward))])
         nu = sizes[self._seen - first + np.arange(len(run.reward))[:, None]]
         _learn(env.model, self.Phi, self._U, self.theta, self.sigma, nu, self._kept, self.waits,
-               exact, rng, self.rng, run)
+               exact or None, rng, self.rng, run)
         self._seen += len(run.reward)
         self.transitions += len(run.reward) * self.H
         return run
@@ -200,11 +200,15 @@ def incremental(Phi: Any, lam: float = 1.0, sigma: float = 0.1,
     form : which of the two forms.
     options : ``prior`` ("forgotten" as printed, or "kept"), ``first_episode``, ``rng``.
 
+    Returns
+    -------
+    Agent
+
     Examples
     --------
     >>> from rlsvi_core import chain, features
-    >>> agent = incremental(features.tabular(chain(4)), nu=0.01, rng=0)
-    >>> agent.learn(chain(4), 100, rng=1).reward.sum() > 10
+    >>> agent = incremental(features.tabular(chain(4)), nu=0.1, prior="kept", rng=0)
+    >>> agent.learn(chain(4), 500, rng=1).reward.sum() > 10
     np.True_
     """
     return form(Phi, lam, sigma, nu, **options)

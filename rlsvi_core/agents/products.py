@@ -42,7 +42,7 @@ from ..regression import add_row, solve, solve_transposed
 from .base import LinearAgent, Run, action_probabilities, blank, choose
 from .verbatim import checked_choices
 
-__all__ = ["BernoulliBandit", "ProductAgent", "Products"]
+__all__ = ["BernoulliBandit", "Products"]
 
 NEGLIGIBLE = 1e-14  # states less likely than this are left out: an error below 1e-9 likes
 
@@ -99,7 +99,7 @@ class Statistics(NamedTuple):
     child: Array  # (M, 2N) the node after an answer on product n: dislike 2n, like 2n + 1
     shown: Array  # (M, J) the products of a node
     sign: Array  # (M, J) the answers
-    count: Array  # (M, J) how often each of its products was the last
+    times: Array  # (M, J) how often each of its products was the last
     followed: Array  # (J, M) the nodes that ever followed period h
     number: Array  # (J + 1,) how many those are; last, the nodes in use
 
@@ -128,7 +128,7 @@ def _node(data: Statistics, x: Array) -> int:
 def _observe(data: Statistics, x: Array, h: int, a: int, r: float, liked: bool,
              row: Floats) -> None:
     """Add one answer to the sums; ``row`` is scratch space of length N + 2."""
-    U, _, shown, _, count, followed, number = data
+    U, _, shown, _, times, followed, number = data
     N, t = x.shape[0], h if U.shape[1] > 1 else 0
     for f in range(U.shape[0]):
         row[0], row[N + 1] = 1.0, r
@@ -141,9 +141,9 @@ def _observe(data: Statistics, x: Array, h: int, a: int, r: float, liked: bool,
         x[a] = 0
         total = 0
         for k in range(h + 1):
-            total += count[node, k]
+            total += times[node, k]
             if shown[node, k] == a:
-                count[node, k] += 1
+                times[node, k] += 1
         if total == 0:
             followed[h, number[h]] = node
             number[h] += 1
@@ -154,7 +154,7 @@ def _add_next_values(data: Statistics, theta: Floats, h: int, everything: bool, 
                      b: Floats) -> None:
     """Add Σ_{x'} n_h(x', a) V(x') (1, x) to b_a, over the states x' that have followed period h;
     V is the maximum of the values that θ gives."""
-    _, _, shown, sign, count, followed, number = data
+    _, _, shown, sign, times, followed, number = data
     N = q.shape[0]
     for i in range(number[h]):
         node = followed[h, i]
@@ -171,8 +171,8 @@ def _add_next_values(data: Statistics, theta: Floats, h: int, everything: bool, 
         for a in range(N):
             V = max(V, q[a])
         for k in range(h + 1):
-            if count[node, k] > 0:
-                share = count[node, k] * V
+            if times[node, k] > 0:
+                share = times[node, k] * V
                 target = b[shown[node, k]]
                 target[0] += share
                 for j in range(h + 1):
@@ -301,7 +301,7 @@ class ProductAgent(LinearAgent):
             return
         room = max(new, min(2 * used, number_of_states(self.N, self.J))) - len(data.child)
         grown = {name: np.pad(getattr(data, name), ((0, room), (0, 0)))
-                 for name in ("child", "shown", "sign", "count")}
+                 for name in ("child", "shown", "sign", "times")}
         self._data = data._replace(**grown, followed=np.pad(data.followed, ((0, 0), (0, room))))
 
     def _estimate(self) -> None:
@@ -367,12 +367,14 @@ class Products(FeatureMap):
         return rows.reshape(len(actions), -1)
 
     def legal(self, h: int, s: Any) -> Array:
+        """The products that she has not seen."""
         return np.flatnonzero(np.asarray(s) == 0)
 
     def __call__(self, h: int, s: Any) -> Floats:
         return self._rows(s, self.legal(h, s))
 
     def following(self, h: int, s: Any) -> Floats:
+        """The rows of the unseen products, or of all."""
         return self._rows(s, np.arange(self.N)) if self.over == "all" else self(h, s)
 
 
@@ -409,6 +411,13 @@ class BernoulliBandit:
     Parameters
     ----------
     features : a :class:`Products` map, of which only N and J are used.
+    rng : the agent's own generator or its seed.
+
+    Examples
+    --------
+    >>> customers = Recommender.random(2.0, rng=0, N=4, J=2)
+    >>> BernoulliBandit(Products(4, 2), rng=1).learn(customers, 3, rng=2, exact=True).expected
+    array([1., 1., 1.])
     """
 
     def __init__(self, features: Products, *, rng: Any = None) -> None:
@@ -425,10 +434,12 @@ class BernoulliBandit:
             self.liked, self.disliked, strict=True)])
 
     def act(self, h: int, s: Any) -> int:
+        """The next product of the order, whatever she answered."""
         checks.indices(h=(h, self.J))
         return int(self.order[h])
 
     def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
+        """Count one answer: r is 1 for a like, 0 for a dislike."""
         checks.indices(a=(a, self.N))
         checks.one_of("r", r, (0, 1), mend="It counts likes.")
         (self.liked if r else self.disliked)[a] += 1.0

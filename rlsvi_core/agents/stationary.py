@@ -32,7 +32,7 @@ from ..regression import solve, solve_transposed
 from .base import LinearAgent, Run, blank, choose
 from .verbatim import checked_choices
 
-__all__ = ["Placements", "RingAgent"]
+__all__ = ["Placements"]
 
 LONGEST = 10_000_000  # placements in a game, after which a policy is taken to play without end
 READINGS: dict[str, tuple[float, ...]] = {"board": (0.0,), "value": (1.0,), "reward": ()}
@@ -114,7 +114,7 @@ def _targets(ring: Ring, before: Floats, free: int, gamma: float, q: Array,
         for k in range(free):
             Ab[k] += ring.X[i, k, a] * b
         bb += b * b
-    return bb
+    return float(bb)
 
 
 @jit
@@ -192,7 +192,7 @@ class RingAgent(LinearAgent):
     @property
     def dither(self) -> float:
         """The probability of a random placement in the coming game."""
-        return self.epsilon * 2.0 ** (-self.games / self.half_life)
+        return float(self.epsilon * 2.0 ** (-self.games / self.half_life))
 
     def _fit(self, before: Floats, z: Floats) -> tuple[Floats, Floats]:
         """Posterior mean and sample of the free weights, given the weights in the targets."""

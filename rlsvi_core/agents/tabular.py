@@ -37,9 +37,9 @@ from ..compiled import Floats, Ints, jit
 from ..envs.dirichlet import Counts, DirichletPrior, no_counts, sample_values
 from ..features import OneHot
 from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
-from .base import ENDED, FiniteStates, Run, action_probabilities, choose
+from .base import ENDED, FiniteStates, Run, action_probabilities, choose, highest
 
-__all__ = ["TabularAgent", "psrl", "theorem_1", "ucbvi", "uniform"]
+__all__ = ["psrl", "theorem_1", "ucbvi", "uniform"]
 
 
 class History(NamedTuple):
@@ -111,7 +111,7 @@ def value_iteration(seen: History, ridge: float, spread: float, sample: bool, ca
                     value = total / M + spread / math.sqrt(M) * u
                     Q[h, s, a] = min(Q[h, s, a], value) if capped else value
         for s in range(S):
-            V[s] = Q[h, s].max()
+            V[s] = highest(Q[h, s])
 
 
 @jit
@@ -185,7 +185,7 @@ def _learn(model: Model, rule: Rule, seen: History, R: Floats, support: Floats, 
         if exact:
             claimed = 0.0
             for s in range(S):
-                claimed += model.initial[s] * Q[0, s].max()
+                claimed += model.initial[s] * highest(Q[0, s])
                 for h in range(H):
                     action_probabilities(Q[h, s], epsilon, eta, p[h, s])
             run.claimed[i], run.expected[i] = claimed, value_of_policy(model, p)
@@ -274,6 +274,14 @@ class TabularAgent(FiniteStates):
 def theorem_1(prior: DirichletPrior) -> tuple[float, float]:
     """The smallest (λ, σ) that Theorem 1 allows.
 
+    Parameters
+    ----------
+    prior : the law of the MDP.
+
+    Returns
+    -------
+    tuple of float
+
     Examples
     --------
     >>> theorem_1(DirichletPrior.symmetric(2, 3, 2, alpha_R=0.5, alpha_P=1 / 3))
@@ -283,7 +291,22 @@ def theorem_1(prior: DirichletPrior) -> tuple[float, float]:
 
 
 def psrl(prior: DirichletPrior, rng: Any = None) -> TabularAgent:
-    """Posterior sampling: greedy in an MDP drawn from the exact posterior of this prior."""
+    """Posterior sampling: greedy in an MDP drawn from the exact posterior.
+
+    Parameters
+    ----------
+    prior : the law of the MDP. Further, the agent's generator or seed.
+
+    Returns
+    -------
+    Agent
+
+    Examples
+    --------
+    >>> prior = DirichletPrior.symmetric(2, 3, 2)
+    >>> psrl(prior, rng=1).learn(prior.sample(2), 5, rng=3).reward.sum() <= 0
+    np.True_
+    """
     if prior.alpha_T.any():
         checks.fail("psrl takes terminal rewards to be zero", "this prior has alpha_T",
                     "Leave alpha_T out.")
@@ -302,6 +325,17 @@ def ucbvi(prior: DirichletPrior, episodes: int, scale: float = 1.0, delta: float
     episodes : sets T in the bonus's logarithm.
     scale : multiplies the published bonus.
     delta : the failure rate in the bonus's logarithm.
+
+    Returns
+    -------
+    Agent
+
+    Examples
+    --------
+    >>> prior = DirichletPrior.symmetric(2, 3, 2)
+    >>> agent = ucbvi(prior, 100, rng=1)
+    >>> agent.learn(prior.sample(2), 100, rng=3).reward.shape
+    (100,)
     """
     H, S, A = prior.shape
     checks.positive(scale=scale, delta=delta)
@@ -316,6 +350,20 @@ def ucbvi(prior: DirichletPrior, episodes: int, scale: float = 1.0, delta: float
 
 
 def uniform(prior: DirichletPrior, rng: Any = None) -> TabularAgent:
-    """Uniformly random actions."""
+    """Uniformly random actions.
+
+    Parameters
+    ----------
+    prior : for its sizes. Further, the agent's generator or seed.
+
+    Returns
+    -------
+    Agent
+
+    Examples
+    --------
+    >>> uniform(DirichletPrior.symmetric(2, 3, 2)).policy().max()
+    np.float64(0.5)
+    """
     return TabularAgent(OneHot(*prior.shape), 1.0, 1.0, sample=False, rng=rng,
                         rule=Rule(NEVER, 0.0, 0.0, False, False, NOTHING, NOTHING))

@@ -72,8 +72,9 @@ class VerbatimAgent(LinearAgent):
         self.window = window if window is None else checks.whole(
             "window", window, 1, mend="It counts transitions; None keeps all.")
         self.half_life, self.lam_of_mean = half_life, lam_of_mean
-        self.mean, self.theta = np.zeros((2, self.H or 1, self.free + len(self.features.known)))
-        self.mean[:, self.free:] = self.theta[:, self.free:] = self.features.known
+        self.theta: Floats = np.zeros((self.H or 1, self.free + len(self.features.known)))
+        self.theta[:, self.free:] = self.features.known
+        self.mean = self.theta.copy()
         apart = self.H if self.H is not None and weights == "per period" else 1
         self.data: list[deque[Transition]] = [deque(maxlen=window) for _ in range(apart)]
         self.episode = -1
@@ -127,10 +128,10 @@ class VerbatimAgent(LinearAgent):
         super().plan()
 
     def _weights(self, h: int) -> Floats:
-        if self.H is None:
-            return self.theta[0]
-        checks.indices(h=(h, self.H))
-        return self.theta[h]
+        if self.H is not None:
+            checks.indices(h=(h, self.H))
+        theta: Floats = self.theta[0 if self.H is None else h]
+        return theta
 
     def values(self, h: int, s: Any) -> Floats:
         """Q̃(s, ·), one value for each legal action."""
@@ -160,7 +161,7 @@ class VerbatimAgent(LinearAgent):
         self.transitions += 1
 
     def learn(self, env: Any, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
-        if self.S is not None and self.H is not None:
+        if self.H is not None and self.S is not None and self.A is not None:
             check_fits((self.H, self.S, self.A), env)
         return super().learn(env, episodes, rng, exact=exact)
 

@@ -20,8 +20,7 @@ earns one reward every n steps, :math:`V^*(0) = \gamma^{n-1} / (1 - \gamma^n)`.
 import numpy as np
 
 from ..checks import whole
-from ..discounted import DiscountedMDP
-from ..mdp import FiniteMDP
+from ..mdp import DiscountedMDP, FiniteMDP
 
 __all__ = ["LEFT", "RIGHT", "chain", "lock"]
 
@@ -33,12 +32,11 @@ def chain(N: int) -> FiniteMDP:
 
     Parameters
     ----------
-    N : int
-        At least 2.
+    N : number of states, at least 2.
 
     Returns
     -------
-    FiniteMDP
+    FiniteMDP with H = N − 1.
 
     Examples
     --------
@@ -67,13 +65,11 @@ def lock(n: int, gamma: float = 0.99) -> DiscountedMDP:
 
     Parameters
     ----------
-    n : int
-    gamma : float
-        The discount factor.
+    n, gamma : number of states, and the discount factor.
 
     Returns
     -------
-    DiscountedMDP
+    DiscountedMDP.
 
     Examples
     --------

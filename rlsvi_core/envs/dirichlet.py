@@ -15,7 +15,7 @@ Two things are not in the paper's prior, because its proof fails without their a
 another ``support`` such as {0, 1}, and a random terminal reward (``alpha_T``, by last state).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,23 +43,7 @@ class Counts(NamedTuple):
 
 def no_counts(H: int, S: int, A: int) -> Counts:
     """An empty history."""
-    return Counts(np.zeros((H, S, A, 2)), np.zeros((H, S, A, S)), np.zeros((S, 2)),
-                  np.zeros((H, S, A)))
-
-
-@jit
-def count(counts: Counts, h: int, s: int, a: int, r: float, s_next: int, high: float) -> None:
-    """Take in one transition."""
-    counts.R[h, s, a, 1 if r == high else 0] += 1.0
-    counts.P[h, s, a, s_next] += 1.0
-    counts.total[h, s, a] += r
-
-
-@jit
-def count_last(counts: Counts, s: int, a: int, r: float, s_next: int, high: float) -> None:
-    """Take in the terminal reward that followed (s, a) in the last period."""
-    counts.T[s_next, 1 if r == high else 0] += 1.0
-    counts.total[counts.total.shape[0] - 1, s, a] += r
+    return Counts(*(np.zeros(shape) for shape in ((H, S, A, 2), (H, S, A, S), (S, 2), (H, S, A))))
 
 
 @jit
@@ -102,22 +86,10 @@ def sample_values(alpha_R: Floats, alpha_P: Floats, alpha_T: Floats, low: float,
             V[s] = Q[h, s].max()
 
 
-@jit
-def _sample_many(alpha_R: Floats, alpha_P: Floats, alpha_T: Floats, low: float, high: float,
-                 rng: Generator, Q: Floats) -> None:
-    """Fill each Q[i]."""
-    for i in range(Q.shape[0]):
-        sample_values(alpha_R, alpha_P, alpha_T, low, high, rng, Q[i])
-
-
-def _weights(name: str, values: Any, shape: tuple[int, ...], *, may_vanish: bool = False) -> Floats:
-    alpha = array(name, values, shape, mend="See DirichletPrior's docstring for the axes.")
+def _weights(name: str, values: Any, shape: tuple[int | str, ...]) -> Floats:
+    alpha = array(name, values, shape, mend="DirichletPrior.symmetric(H, S, A) makes a plain one.")
     none_of(alpha < 0, f"{name} holds Dirichlet weights, numbers of at least 0", name, alpha,
             "Check the sign.")
-    bad = np.argwhere(alpha.sum(axis=-1) == 0)
-    if bad.size and not may_vanish:
-        fail(f"each row of {name} must have a positive weight", f"{name}{bad[0].tolist()} is all "
-             f"zero", "Give at least one outcome a weight above 0.")
     return alpha
 
 
@@ -127,16 +99,11 @@ class DirichletPrior:
 
     Parameters
     ----------
-    alpha_R : (H, S, A, 2) array
-        Weights of the low and of the high reward.
-    alpha_P : (H, S, A, S) array
-        Weights of the next states.
-    initial : (S,) array, optional
-        The known distribution π of s_0; state 0 by default.
-    support : (low, high)
-        The two rewards; (−1, 0) in the paper.
-    alpha_T : (S, 2) array, optional
-        Weights of the terminal reward; none by default.
+    alpha_R, alpha_P : (H, S, A, 2) and (H, S, A, S) arrays, weights of the low and high reward and
+        of the next states.
+    initial : (S,) array, the known distribution π of s_0; state 0 by default.
+    support : (low, high), the two rewards; (−1, 0) in the paper.
+    alpha_T : (S, 2) array, weights of the terminal reward; none by default.
 
     Examples
     --------
@@ -152,19 +119,29 @@ class DirichletPrior:
     initial: Any = None
     support: tuple[float, float] = (-1.0, 0.0)
     alpha_T: Any = None
+    shape: tuple[int, int, int] = field(init=False)  # (H, S, A), as that of the next three
+    m_R: Floats = field(init=False)  # 1'α^R
+    m_P: Floats = field(init=False)  # 1'α^P
+    mean_R: Floats = field(init=False)  # R̄
+    mean_P: Floats = field(init=False)  # P̄, (H, S, A, S)
 
     def __post_init__(self) -> None:
-        alpha_P = array("alpha_P", self.alpha_P, ("H", "S", "A", "S"),
-                        mend="DirichletPrior.symmetric(H, S, A) makes a plain prior.")
+        alpha_P = _weights("alpha_P", self.alpha_P, ("H", "S", "A", "S"))
         H, S, A, _ = alpha_P.shape
+        alpha_R = _weights("alpha_R", self.alpha_R, (H, S, A, 2))
+        alpha_T = _weights("alpha_T", np.zeros((S, 2)) if self.alpha_T is None else self.alpha_T,
+                           (S, 2))
+        m_R, m_P = alpha_R.sum(axis=3), alpha_P.sum(axis=3)
+        for name, m in (("alpha_R", m_R), ("alpha_P", m_P)):
+            if (bad := np.argwhere(m == 0)).size:
+                fail(f"each row of {name} must have a positive weight", f"{name}{bad[0].tolist()} "
+                     "is all zero", "Give at least one outcome a weight above 0.")
         low, high = self.support
         self.__dict__.update(
-            alpha_R=_weights("alpha_R", self.alpha_R, (H, S, A, 2)),
-            alpha_P=_weights("alpha_P", alpha_P, alpha_P.shape),
-            alpha_T=_weights("alpha_T", np.zeros((S, 2)) if self.alpha_T is None else self.alpha_T,
-                             (S, 2), may_vanish=True),
+            alpha_R=alpha_R, alpha_P=alpha_P, alpha_T=alpha_T, support=(float(low), float(high)),
             initial=np.eye(S)[0] if self.initial is None else np.array(self.initial, float),
-            support=(float(low), float(high)))
+            shape=(H, S, A), m_R=m_R, m_P=m_P, mean_R=alpha_R @ np.array([low, high], float) / m_R,
+            mean_P=alpha_P / m_P[..., None])
         self.mean_mdp()  # FiniteMDP refuses a bad π or support
 
     def __repr__(self) -> str:
@@ -176,36 +153,10 @@ class DirichletPrior:
         """The same weight for every outcome of every (s, a, h)."""
         for name, value in (("H", H), ("S", S), ("A", A)):
             whole(name, value, 1, mend="Pass H=5, S=5, A=3, say.")
-        return cls(np.full((H, S, A, 2), float(alpha_R)), np.full((H, S, A, S), float(alpha_P)),
-                   **rest)
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """(H, S, A)"""
-        H, S, A, _ = self.alpha_P.shape
-        return H, S, A
-
-    @property
-    def m_R(self) -> Floats:
-        """1'α^R, an (H, S, A) array."""
-        return np.asarray(self.alpha_R.sum(axis=3))
-
-    @property
-    def m_P(self) -> Floats:
-        """1'α^P, an (H, S, A) array."""
-        return np.asarray(self.alpha_P.sum(axis=3))
-
-    @property
-    def mean_R(self) -> Floats:
-        """R̄, an (H, S, A) array."""
-        return np.asarray(self.alpha_R @ np.array(self.support) / self.m_R)
-
-    @property
-    def mean_P(self) -> Floats:
-        """P̄, an (H, S, A, S) array."""
-        return self.alpha_P / self.m_P[..., None]
+        return cls(np.full((H, S, A, 2), alpha_R), np.full((H, S, A, S), alpha_P), **rest)
 
     def _mdp(self, R: Floats, P: Floats, terminal: Floats) -> FiniteMDP:
+        R = np.clip(R, *self.support)  # rounding may lead out
         return FiniteMDP(P, np.repeat(R[..., None], P.shape[3], axis=3), terminal=terminal,
                          initial=self.initial, support=self.support)
 
@@ -215,46 +166,42 @@ class DirichletPrior:
         Periods are independent, so a fixed policy's value here is its expected value in the law.
         """
         m_T = self.alpha_T.sum(axis=1)
-        low, high = self.support
-        terminal = np.where(m_T > 0, self.alpha_T @ np.array([low, high])
-                            / np.where(m_T > 0, m_T, 1), 0.0)
-        return self._mdp(np.clip(self.mean_R, low, high), self.mean_P, terminal)
+        terminal = np.where(m_T > 0, self.alpha_T @ self.support / np.where(m_T > 0, m_T, 1), 0.0)
+        return self._mdp(self.mean_R, self.mean_P, terminal)
 
     def sample(self, rng: Seed = None) -> FiniteMDP:
         """An MDP from this law; every realised reward is low or high."""
         rng = np.random.default_rng(rng)
-        (H, S, A), (low, high) = self.shape, self.support
-        R, P, terminal = np.empty((H, S, A)), np.empty((H, S, A, S)), np.zeros(S)
+        R, P, terminal = np.empty(self.shape), np.empty_like(self.alpha_P), np.zeros(self.shape[1])
         two = np.empty(2)
-        for s in range(S):
-            if self.alpha_T[s].any():
-                dirichlet(self.alpha_T[s], rng, two)
-                terminal[s] = two @ self.support
-        for h, s, a in np.ndindex(H, S, A):
-            dirichlet(self.alpha_R[h, s, a], rng, two)
-            R[h, s, a] = two @ self.support
-            dirichlet(self.alpha_P[h, s, a], rng, P[h, s, a])
-        return self._mdp(np.clip(R, low, high), P, terminal)
+        for s in np.flatnonzero(self.alpha_T.any(axis=1)):
+            dirichlet(self.alpha_T[s], rng, two)
+            terminal[s] = two @ self.support
+        for at in np.ndindex(self.shape):
+            dirichlet(self.alpha_R[at], rng, two)
+            R[at] = two @ self.support
+            dirichlet(self.alpha_P[at], rng, P[at])
+        return self._mdp(R, P, terminal)
 
     def posterior(self, counts: Counts) -> "DirichletPrior":
         """The law given what was seen: counts are added to the weights."""
         return DirichletPrior(self.alpha_R + counts.R, self.alpha_P + counts.P, self.initial,
-                              self.support,
-                              self.alpha_T + counts.T if self.alpha_T.any() else None)
+                              self.support, self.alpha_T + counts.T * self.alpha_T.any())
 
     def counts(self, states: Ints, actions: Ints, rewards: Floats) -> Counts:
         """The counts of a history, in the form that ``FiniteMDP.simulate`` gives it."""
-        (H, S, A), high = self.shape, self.support[1]
-        counts = no_counts(H, S, A)
-        for s, a, r in zip(states, actions, rewards, strict=True):
-            for h in range(H):
-                count(counts, h, s[h], a[h], r[h], s[h + 1], high)
-            count_last(counts, s[H - 1], a[H - 1], r[H], s[H], high)
+        counts, h, high = no_counts(*self.shape), np.arange(self.shape[0]), self.support[1]
+        s, s_next, r, last = states[:, :-1], states[:, 1:], rewards[:, :-1], rewards[:, -1]
+        np.add.at(counts.R, (h, s, actions, (r == high).astype(int)), 1)
+        np.add.at(counts.P, (h, s, actions, s_next), 1)
+        np.add.at(counts.T, (s_next[:, -1], (last == high).astype(int)), 1)
+        np.add.at(counts.total, (h, s, actions), r)
+        np.add.at(counts.total, (h[-1], s[:, -1], actions[:, -1]), last)
         return counts
 
     def sample_Q(self, n: int, rng: Seed = None) -> Floats:
         """Q* of n MDPs from this law, an (n, H, S, A) array."""
-        Q = np.empty((n, *self.shape))
-        _sample_many(self.alpha_R, self.alpha_P, self.alpha_T, *self.support,
-                     np.random.default_rng(rng), Q)
+        rng, Q = np.random.default_rng(rng), np.empty((n, *self.shape))
+        for q in Q:
+            sample_values(self.alpha_R, self.alpha_P, self.alpha_T, *self.support, rng, q)
         return Q

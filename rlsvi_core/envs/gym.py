@@ -4,13 +4,13 @@
 ``MDPEnv`` offers a FiniteMDP to other people's agents.
 """
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ..checks import fail, missing, whole
 from ..compiled import Floats
-from ..mdp import FiniteMDP, first_state, last_reward, step
+from ..mdp import FiniteMDP
 
 try:
     import gymnasium
@@ -25,7 +25,7 @@ class MDPEnv(gymnasium.Env[int, int]):
 
     Parameters
     ----------
-    mdp : FiniteMDP
+    mdp : the FiniteMDP to play.
 
     Examples
     --------
@@ -44,8 +44,8 @@ class MDPEnv(gymnasium.Env[int, int]):
               options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
         """Start an episode."""
         super().reset(seed=seed)
-        self._h, self._s = 0, first_state(self.mdp.model, self.np_random)
-        return int(self._s), {}
+        self._h, self._s = 0, self.mdp.start(self.np_random)
+        return self._s, {}
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
         """Play an action; the last reward of an episode includes the terminal one."""
@@ -53,27 +53,12 @@ class MDPEnv(gymnasium.Env[int, int]):
             fail(f"step needs an action from {self.action_space} in an episode of {self.mdp.H} "
                  f"steps", f"got {action!r} after {self._h} steps",
                  "Call reset() to start a new episode.")
-        r, self._s = step(self.mdp.model, self._h, self._s, int(action), self.np_random)
+        r, self._s, over = self.mdp.step(self._h, self._s, int(action), self.np_random)
         self._h += 1
-        over = self._h == self.mdp.H
-        if over:
-            r += last_reward(self.mdp.model, self._s, self.np_random)
-        return int(self._s), float(r), over, False, {}
+        return self._s, float(r), over, False, {}
 
 
-class Player(Protocol):
-    """What ``play`` needs of an agent."""
-
-    H: int
-    S: int
-    A: int
-
-    def plan(self) -> None: ...
-    def act(self, h: int, s: int) -> int: ...
-    def observe(self, h: int, s: int, a: int, r: float, s_next: int | None) -> None: ...
-
-
-def play(agent: Player, env: gymnasium.Env[Any, Any], episodes: int,
+def play(agent: Any, env: gymnasium.Env[Any, Any], episodes: int,
          seed: int | None = None) -> Floats:
     """Let an agent learn in an environment.
 
@@ -83,17 +68,13 @@ def play(agent: Player, env: gymnasium.Env[Any, Any], episodes: int,
 
     Parameters
     ----------
-    agent : RLSVI, LSVI or another agent with ``plan``, ``act`` and ``observe``
-    env : gymnasium.Env
-        With the spaces Discrete(S) and Discrete(A).
-    episodes : int
-    seed : int, optional
-        For the first reset; the environment goes on from there.
+    agent : RLSVI, LSVI or another with ``plan``, ``act`` and ``observe``, and numbers H, S and A.
+    env : a Gymnasium environment with the spaces Discrete(S) and Discrete(A).
+    episodes, seed : how many; for the first reset, the environment goes on from there.
 
     Returns
     -------
-    (episodes,) array
-        The reward of each episode.
+    (episodes,) array, the reward of each.
 
     Examples
     --------

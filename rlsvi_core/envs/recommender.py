@@ -17,9 +17,9 @@ probability exactly ½, in the empty state every product is, and a policy can on
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from ..checks import array, between, distribution, fail, one_of, whole
 from ..compiled import Array, Floats, Generator, Ints, Seed, jit
 
-__all__ = ["Recommender", "States"]
+__all__ = ["Recommender"]
 
 MOST_STATES = 1_000_000  # some seconds and 200 MB
 
@@ -81,8 +81,7 @@ class States(NamedTuple):
 @cache
 def states(N: int, J: int) -> States:
     """Enumerate the states."""
-    S = number_of_states(N, J)
-    if S > MOST_STATES:
+    if (S := number_of_states(N, J)) > MOST_STATES:
         fail(f"exact solution enumerates at most {MOST_STATES} states", f"N={N}, J={J} has {S}",
              "Choose smaller N or J, or leave out what is exact: agents learn without it.")
     start = np.array([number_of_states(N, h) for h in range(J + 1)])
@@ -118,12 +117,9 @@ class Recommender:
 
     Parameters
     ----------
-    gamma : (N, N) array
-        ``gamma[a, n]``: what the answer on product n says about product a.
-    J : int
-        How many products a customer is shown, at most N.
-    beta : (N,) array, optional
-        How popular each product is on its own; zero by default, as in the paper.
+    gamma : (N, N) array: ``gamma[a, n]``, what the answer on product n says about product a.
+    J : how many products a customer is shown, at most N.
+    beta : (N,) array, how popular each product is on its own; zero by default, as in the paper.
 
     Examples
     --------
@@ -135,6 +131,7 @@ class Recommender:
     gamma: Floats
     J: int
     beta: Any = None
+    N: int = field(init=False)  # products
 
     def __post_init__(self) -> None:
         gamma = array("gamma", self.gamma, ("N", "N"),
@@ -143,7 +140,7 @@ class Recommender:
         whole("J", self.J, 1, N, mend="It counts products shown; a customer sees none twice.")
         beta = array("beta", np.zeros(N) if self.beta is None else self.beta, (N,),
                      mend="Leave it out for products of equal popularity.")
-        self.__dict__.update(gamma=gamma, beta=beta)
+        self.__dict__.update(gamma=gamma, beta=beta, N=N)
 
     def __repr__(self) -> str:
         return f"Recommender(N={self.N}, J={self.J})"
@@ -154,31 +151,19 @@ class Recommender:
         between("c", c, 0, math.inf, mend="c is a standard deviation; the paper has c=2.")
         return cls(c * np.random.default_rng(rng).standard_normal((N, N)), J)
 
-    @property
-    def N(self) -> int:
-        """The number of products."""
-        return len(self.gamma)
-
-    # ----------------------------------------------------------------- one customer
-
-    def show(self, x: ArrayLike, a: int, rng: Generator) -> tuple[bool, Array]:
-        """Show product a to a customer in state x: whether she likes it, and her next state."""
-        x = np.array(x, np.int8)
-        if x.shape != (self.N,) or np.count_nonzero(x) >= self.J or x[a] != 0:
-            fail(f"a customer is shown up to {self.J} of {self.N} products, each once",
-                 f"x is {x.tolist()} and a is {a}", "Start a new customer with x = 0.")
-        return bool(answer(self.beta, self.gamma, x, a, rng)), x
-
-    def start(self, rng) -> np.ndarray:
+    def start(self, rng: Generator) -> Array:
         """A new customer, who has seen nothing."""
         return np.zeros(self.N, np.int8)
 
-    def step(self, h: int, s: np.ndarray, a: int, rng) -> tuple[float, np.ndarray, bool]:
-        """Show product a: 1 for a like, the next state, and whether this was the last product."""
-        liked, x = self.show(s, a, rng)
+    def step(self, h: int, s: Array, a: int, rng: Generator) -> tuple[float, Array, bool]:
+        """Show product a to a customer in state s: 1 for a like, her next state, and whether this
+        was the last product."""
+        x = np.array(s, np.int8)
+        if x.shape != (self.N,) or np.count_nonzero(x) >= self.J or x[a] != 0:
+            fail(f"a customer is shown up to {self.J} of {self.N} products, each once",
+                 f"x is {x.tolist()} and a is {a}", "Start a new customer with x = 0.")
+        liked = answer(self.beta, self.gamma, x, a, rng)
         return float(liked), x, h == self.J - 1
-
-    # ----------------------------------------------------------------- all customers, exactly
 
     @cached_property
     def states(self) -> States:
@@ -190,27 +175,23 @@ class Recommender:
         """P(a | x) as an (S, N) array; 0 for products already shown."""
         return _all_likes(self.beta, self.gamma, self.states.x)
 
-    def _lookahead(self, h: int, V: Floats) -> Floats:
-        """E[r_h + V(s_{h+1}) | s, a] for the states of period h; −∞ for products shown."""
+    def _backwards(self, choose: Callable[[slice, Floats], Floats]) -> tuple[Floats, Floats]:
+        """Backward induction over the states s of one period after another, with V[s] =
+        choose(s, Q[s]): Q as (S, N), −∞ for products shown, and V as (S + 1,)."""
         x, _, start, following = self.states
-        s = slice(start[h], start[h + 1])
-        disliked, liked = V[following[s, :, 0]], V[following[s, :, 1]]
-        return np.where(x[s] == 0, self.P[s] * (1 + liked) + (1 - self.P[s]) * disliked, -np.inf)
-
-    def _backwards(self, choose: Callable[[int, Floats], Floats]) -> tuple[Floats, Floats]:
-        """Backward induction: Q as (S, N) and V as (S + 1,), with V = choose(h, Q_h)."""
-        start = self.states.start
         Q, V = np.empty((start[-1], self.N)), np.zeros(start[-1] + 1)
-        for h in reversed(range(self.J)):
-            s = slice(start[h], start[h + 1])
-            Q[s] = self._lookahead(h, V)
-            V[s] = choose(h, Q[s])
+        for first, end in reversed([*pairwise(start)]):
+            s = slice(first, end)
+            disliked, liked = V[following[s, :, 0]], V[following[s, :, 1]]
+            Q[s] = np.where(x[s] == 0, self.P[s] * (1 + liked) + (1 - self.P[s]) * disliked,
+                            -np.inf)
+            V[s] = choose(s, Q[s])
         return Q, V
 
     @cached_property
     def Q(self) -> Floats:
         """Q* as an (S, N) array; −∞ for products already shown."""
-        return self._backwards(lambda h, q: np.asarray(q.max(axis=1)))[0]
+        return self._backwards(lambda s, q: np.asarray(q.max(axis=1)))[0]
 
     @cached_property
     def V(self) -> Floats:
@@ -224,8 +205,7 @@ class Recommender:
 
     def evaluate(self, policy: ArrayLike) -> Floats:
         """V^μ as an (S,) array. ``policy``: (S,) products, or (S, N) probabilities of products."""
-        x, _, start, _ = self.states
-        mu = np.asarray(policy)
+        x, mu = self.states.x, np.asarray(policy)
         if mu.shape == (len(x),) and np.issubdtype(mu.dtype, np.integer) and (
                 (0 <= mu) & (mu < self.N)).all():
             mu = np.eye(self.N)[mu]
@@ -238,7 +218,7 @@ class Recommender:
             s, a = twice[0]
             fail("a product is shown once", f"state {s} has already seen product {a}",
                  "Choose among the zeros of states.x[s].")
-        return self._backwards(lambda h, q: _mean(mu[start[h]:start[h + 1]], q))[1][:-1]
+        return self._backwards(lambda s, q: _mean(mu[s], q))[1][:-1]
 
     def uniform(self) -> Floats:
         """The policy that picks any unseen product, all alike."""
@@ -253,22 +233,16 @@ class Recommender:
         """
         one_of("ties", ties, ("uniform", "lowest", "best", "worst"),
                mend="The paper does not say which it uses.")
-        x, _, start, _ = self.states
-        mu = np.zeros(x.shape)
+        x, mu = self.states.x, np.zeros(self.states.x.shape)
 
-        def choose(h: int, q: Floats) -> Floats:
-            s = slice(start[h], start[h + 1])
+        def choose(s: slice, q: Floats) -> Floats:
             P = np.where(x[s] == 0, self.P[s], -1.0)
             tied = P >= P.max(axis=1, keepdims=True) - 1e-12  # products that differ by rounding
-            match ties:
-                case "uniform":
-                    mu[s] = tied / tied.sum(axis=1, keepdims=True)
-                case "lowest":
-                    mu[s] = np.eye(self.N)[tied.argmax(axis=1)]
-                case "best":
-                    mu[s] = np.eye(self.N)[np.where(tied, q, -np.inf).argmax(axis=1)]
-                case "worst":
-                    mu[s] = np.eye(self.N)[np.where(tied, q, np.inf).argmin(axis=1)]
+            if ties == "uniform":
+                mu[s] = tied / tied.sum(axis=1, keepdims=True)
+            else:
+                score = {"lowest": 0 * P, "best": q, "worst": -q}[ties]
+                mu[s] = np.eye(self.N)[np.where(tied, score, -np.inf).argmax(axis=1)]
             return _mean(mu[s], q)
 
         self._backwards(choose)

@@ -104,12 +104,9 @@ def placements(model: Model, rows: Ints, piece: int, X: Array, over: Array, wher
     Column a of X receives the features of the board after placement a and, last, the rows cleared;
     over[a] whether it ends the game; where[a] its orientation, column and landing row.
     """
-    W = model.width
-    heights, new = np.empty(W, np.int64), np.empty(W, np.int64)
-    scratch = np.empty_like(rows)
+    W, full, n = model.width, (1 << model.width) - 1, 0
+    heights, new, scratch = np.empty(W, np.int64), np.empty(W, np.int64), np.empty_like(rows)
     holes = measure(W, rows, heights)
-    full = (1 << W) - 1
-    n = 0
     for o in range(model.first[piece], model.first[piece + 1]):
         w, h = model.size[o]
         for c in range(W - w + 1):
@@ -140,12 +137,9 @@ def placements(model: Model, rows: Ints, piece: int, X: Array, over: Array, wher
                 continue
             for j in range(W):
                 X[j, n] = new[j]
-            X[2 * W - 1, n] = highest
-            X[2 * W, n] = new_holes
-            X[2 * W + 1, n] = 1
+            X[2 * W - 1, n], X[2 * W, n], X[2 * W + 1, n] = highest, new_holes, 1
             X[2 * W + 2, n] = cleared
-            over[n] = highest >= model.ends
-            where[n] = o, c, y
+            over[n], where[n] = highest >= model.ends, (o, c, y)
             n += 1
     return n
 
@@ -159,12 +153,9 @@ def draw_piece(model: Model, rng: Generator) -> int:
 def orientations(piece: str) -> list[Array]:
     """The different quarter turns of a piece, as grids with the lowest row first."""
     grid = np.array([[square == "#" for square in row] for row in PIECES[piece]])[::-1]
-    found: list[Array] = []
-    for turn in range(4):
-        turned = np.rot90(grid, turn)
-        if not any(np.array_equal(turned, other) for other in found):
-            found.append(turned)
-    return found
+    turns = [np.rot90(grid, k) for k in range(4)]
+    return [turn for k, turn in enumerate(turns)
+            if not any(np.array_equal(turn, other) for other in turns[:k])]
 
 
 def _model(width: int, height: int, pieces: str, rule: str) -> Model:
@@ -177,26 +168,27 @@ def _model(width: int, height: int, pieces: str, rule: str) -> Model:
         bottom[o, :w] = grid.argmax(axis=0)
         top[o, :w] = h - grid[::-1].argmax(axis=0)
     before, after, ends = (height + limit for limit in RULES[rule])
-    return Model(width, height, before, after, ends,
-                 np.cumsum([0, *map(len, turned)]),
+    return Model(width, height, before, after, ends, np.cumsum([0, *map(len, turned)]),
                  np.array([grid.shape[::-1] for grid in grids]), row, bottom, top)
 
 
 class Tetris:
     """A game of any width and height with any of the seven pieces, and its features.
 
+    A state is a ``table``: a row for each of the n legal placements of the ``piece``, holding the K
+    ``features`` of the board after it and the rows cleared. Beside it stand ``endings``, whether
+    each placement ends the game at once, and ``spots``, its orientation, column and landing row.
+
     Parameters
     ----------
-    width, height : int
-    pieces : str
-        Letters of ``PIECES``; all are drawn equally often.
-    rule : str
-        One of ``RULES``: when the game ends.
+    width, height : size of the board.
+    pieces : letters of ``PIECES``; all are drawn equally often.
+    rule : one of ``RULES``, when the game ends.
 
     Examples
     --------
     >>> game = Tetris(10, 20)
-    >>> game.start(rng=1)
+    >>> state = game.start(rng=1)
     >>> while not game.over:
     ...     reward = game.drop(game.features[:, -2].argmin())   # fewest holes: column K − 2
     >>> game, game.score
@@ -227,7 +219,7 @@ class Tetris:
         # Holes are the one feature that may not fit a byte, and only on boards above 255 squares.
         self.dtype = np.uint8 if width * (height + SIDE) < 256 else np.uint16
         self.rows = np.zeros(height + SIDE, np.int64)
-        self._X, self._over, self._where = self.buffers()
+        self._buffers = self.buffers()
         self.over = True  # no game under way
 
     def __repr__(self) -> str:
@@ -247,33 +239,11 @@ class Tetris:
 
     def _deal(self) -> None:
         self.piece = draw_piece(self.model, self.rng)
-        self.n = placements(self.model, self.rows, self.piece, self._X, self._over, self._where)
+        X, over, where = self._buffers
+        self.n = placements(self.model, self.rows, self.piece, X, over, where)
+        self.table, self.endings = X[:, :self.n].T.copy(), over[:self.n].copy()
+        self.features, self.spots = self.table[:, :-1], where[:self.n].copy()
         self.over = self.n == 0
-
-    @property
-    def features(self) -> Array:
-        """The (n, K) features of the boards after each of the n legal placements."""
-        return self._X[:-1, :self.n].T.copy()
-
-    @property
-    def rewards(self) -> Array:
-        """The rows that each legal placement clears."""
-        return self._X[-1, :self.n].copy()
-
-    @property
-    def endings(self) -> Array:
-        """Whether each legal placement ends the game at once."""
-        return self._over[:self.n].copy()
-
-    @property
-    def spots(self) -> Array:
-        """Orientation, column and landing row of each legal placement."""
-        return self._where[:self.n].copy()
-
-    @property
-    def table(self) -> Array:
-        """What an agent sees of a state: features and rows cleared, a row a placement."""
-        return self._X[:, :self.n].T.copy()
 
     def step(self, h: int, s: Array, a: int, rng: Generator) -> tuple[int, Array, bool]:
         """Play placement a: the rows cleared, the next state's table, and whether it is over."""
@@ -285,11 +255,10 @@ class Tetris:
             fail("a placement must be one of 0, …, n − 1 of a game under way",
                  f"it is {a!r}, with {'no game' if self.over else f'n = {self.n}'}",
                  "start() begins a game.", IndexError)
-        reward = place(self.model, self.rows, *self._where[a])
+        reward = place(self.model, self.rows, *self.spots[a])
         self.score += reward
-        if self._over[a]:
-            self.over = True
-        else:
+        self.over = bool(self.endings[a])
+        if not self.over:
             self._deal()
         return reward
 

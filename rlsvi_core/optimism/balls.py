@@ -47,32 +47,30 @@ def positive(name: str, x: Number) -> fmpq:
     return exact(x)
 
 
-def sharpen(value: Callable[[], arb], digits: int = 15) -> arb:
-    """The value with this many correct digits, at whatever precision that takes."""
-    bits, enough = 64, math.ceil(digits * math.log2(10)) + 1
-    while bits <= MOST_BITS:
-        with ctx.workprec(bits):
-            ball = value()
-        if ball.rel_accuracy_bits() >= enough:
-            return ball
-        bits *= 2
-    raise Undecided(f"{digits} digits were not reached with {MOST_BITS} bits: last ball {ball}. "
-                    f"The value may be exactly zero.")
-
-
-def sign(value: Callable[[], arb], most_bits: int = MOST_BITS) -> int:
-    """+1 or −1, certified; a value that is exactly zero can't be decided."""
+def _refine(value: Callable[[], arb], enough: Callable[[arb], bool], what: str,
+            most_bits: int) -> arb:
+    """The value's ball at the first precision at which it says enough."""
     bits = 64
     while bits <= most_bits:
         with ctx.workprec(bits):
             ball = value()
-        if ball > 0:
-            return 1
-        if ball < 0:
-            return -1
+        if enough(ball):
+            return ball
         bits *= 2
-    raise Undecided(f"the sign was not settled with {most_bits} bits: last ball {ball}. The value "
+    raise Undecided(f"{what} was not settled with {most_bits} bits: last ball {ball}. The value "
                     f"may be exactly zero.")
+
+
+def sharpen(value: Callable[[], arb], digits: int = 15) -> arb:
+    """The value with this many correct digits, at whatever precision that takes."""
+    bits = math.ceil(digits * math.log2(10)) + 1
+    return _refine(value, lambda ball: ball.rel_accuracy_bits() >= bits, f"a value of {digits} "
+                   f"digits", MOST_BITS)
+
+
+def sign(value: Callable[[], arb], most_bits: int = MOST_BITS) -> int:
+    """+1 or −1, certified; a value that is exactly zero can't be decided."""
+    return 1 if _refine(value, lambda ball: ball != 0, "the sign", most_bits) > 0 else -1
 
 
 class Proof(NamedTuple):
@@ -113,19 +111,14 @@ def decide(f: Function, box: Sequence[tuple[float, float]], *, where: Sequence[F
 
     Parameters
     ----------
-    f : callable
-        Takes a ball for each edge of the box and returns a ball.
-    box : sequence of (low, high)
-        Floats, taken exactly.
-    where : sequence of callables
-    bits : int
-        The working precision.
-    limit : int
-        After so many boxes ``Undecided`` is raised, as it must be when f touches zero inside.
+    f, where : functions that take a ball for each edge of the box and return a ball.
+    box : a (low, high) for each edge, floats taken exactly.
+    bits : the working precision.
+    limit : after so many boxes ``Undecided`` is raised, as it must be when f touches zero inside.
 
     Returns
     -------
-    Proof or Counterexample
+    Proof or Counterexample.
 
     Examples
     --------

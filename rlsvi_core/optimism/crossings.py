@@ -17,6 +17,7 @@ Positions are kept as y = log(x/(1 − x)), which has room for crossings that x 
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -26,9 +27,12 @@ from flint import arb, ctx, fmpq, fmpq_poly
 from ..checks import fail
 from .balls import Number, Undecided, positive, sign
 
-__all__ = ["Crossing", "cdf_crossings", "pdf_crossings"]
-
 DIGITS = 13  # of the logit, absolute: at least as many of x and of 1 − x, relative
+
+
+def logistic(y: arb) -> arb:
+    """1 / (1 + exp(−y))"""
+    return 1 / (1 + (-y).exp())
 
 
 class Crossing(NamedTuple):
@@ -39,21 +43,13 @@ class Crossing(NamedTuple):
     @property
     def x(self) -> float:
         """Its distance from 0."""
-        return _as_float(self.logit)
+        y = self.logit
+        return float(logistic(y)) if abs(y) < 708 else float(y > 0)  # else x is no normal float
 
     @property
     def one_minus_x(self) -> float:
         """Its distance from 1."""
-        return _as_float(-self.logit)
-
-
-def logistic(y: arb) -> arb:
-    """1 / (1 + exp(−y))"""
-    return 1 / (1 + (-y).exp())
-
-
-def _as_float(y: arb) -> float:
-    return float(logistic(y)) if abs(y) < 708 else float(y > 0)  # beyond, x is not a normal float
+        return Crossing(-self.logit).x
 
 
 class Pair(NamedTuple):
@@ -90,18 +86,16 @@ class Pair(NamedTuple):
         return Pair(self.beta, self.alpha)
 
     def turning_points(self) -> list[Callable[[], arb]]:
-        """The roots of the cubic in (0, 1), in order, each as a function of the precision."""
+        """Logits of the cubic's roots in (0, 1), in order, each as a function of the precision."""
         a, b, n = self.alpha, self.beta, self.n
         cubic = fmpq_poly([1 - a, 2 * a + b - 2, -(n + a), n])
 
-        def real_roots() -> list[arb]:
-            roots = [z.real for z, _ in cubic.complex_roots() if z.imag == 0]
-            return sorted((x for x in roots if 0 < x < 1), key=lambda x: float(x.mid()))
+        def roots() -> list[arb]:
+            real = [z.real for z, _ in cubic.complex_roots() if z.imag == 0]
+            return sorted((x.log() - (1 - x).log() for x in real if 0 < x < 1),
+                          key=lambda y: float(y.mid()))
 
-        def logit(k: int) -> arb:
-            return _logit(real_roots()[k])
-
-        return [partial(logit, k) for k in range(len(real_roots()))]
+        return [partial(lambda k: roots()[k], k) for k in range(len(roots()))]
 
     def difference(self, y: arb) -> arb:
         """D = F_N − F_B, computed on the side where both are small."""
@@ -112,42 +106,28 @@ class Pair(NamedTuple):
         return (-v).erfc() / 2 - x.beta_lower(a, b, regularized=True)
 
 
-def _logit(x: arb) -> arb:
-    return x.log() - (1 - x).log()
-
-
-Place = Callable[[], arb] | None  # None stands for an end of (0, 1)
-
-
 def _bracket(f: Callable[[arb], arb], wanted: int, start: float, direction: int) -> float:
     """A place beyond ``start``, towards an end, where f has the sign it has in the limit."""
-    step = 1.0
-    while step < 1e300:
-        place = start + direction * step
-        try:
+    for k in range(997):
+        place = start + direction * 2.0**k
+        # Undecided at the zero itself, or where f is too flat: further out it is clearer.
+        with suppress(Undecided):
             if sign(partial(f, arb(place)), 1024) == wanted:
                 return place
-        except Undecided:  # the zero itself, or too flat: further out it is clearer
-            pass
-        step *= 2
     raise Undecided("a sign change too close to 0 or 1 to be found")
 
 
-def _locate(f: Callable[[arb], arb], left: Place, right: Place, sign_left: int) -> Crossing:
-    """The one zero between two places, f having ``sign_left`` at the left and not at the right."""
-    with ctx.workprec(128):
-        edges = [float(place().mid()) if place else None for place in (left, right)]
-    low, high = edges
-    if low is None:
-        low = _bracket(f, sign_left, edges[1] or 0.0, -1)
-    if high is None:
-        high = _bracket(f, -sign_left, edges[0] or 0.0, 1)
-    bits = 128 + max(0, math.frexp(max(abs(low), abs(high)))[1])
-    if (sign(lambda: f(arb(low)), 1024), sign(lambda: f(arb(high)), 1024)) != (
-            sign_left, -sign_left):
-        raise Undecided(f"a zero within rounding of an extremum, between {low} and {high}")
+def _locate(f: Callable[[arb], arb], left: float | None, right: float | None,
+            sign_left: int) -> Crossing:
+    """The one zero between two places, f having ``sign_left`` at the left and not at the right.
+    None stands for an end of (0, 1)."""
+    start = _bracket(f, sign_left, right or 0.0, -1) if left is None else left
+    end = _bracket(f, -sign_left, left or 0.0, 1) if right is None else right
+    bits = 128 + max(0, math.frexp(max(abs(start), abs(end)))[1])
+    if [sign(partial(f, arb(edge)), 1024) for edge in (start, end)] != [sign_left, -sign_left]:
+        raise Undecided(f"a zero within rounding of an extremum, between {start} and {end}")
     with ctx.workprec(bits):
-        low, high = arb(low), arb(high)
+        low, high = arb(start), arb(end)
         while high - low > arb(10) ** -DIGITS:
             cut, here = _cut(f, low, high, 4 * bits)
             low, high = (cut, high) if here == sign_left else (low, cut)
@@ -158,15 +138,15 @@ def _cut(f: Callable[[arb], arb], low: arb, high: arb, bits: int) -> tuple[arb, 
     """A place between, and the sign there. If the middle is the very zero, cut beside it."""
     for share in (0.5, 0.4375):
         place = (low + (high - low) * share).mid()
-        try:
+        with suppress(Undecided):
             return place, sign(partial(f, place), bits)
-        except Undecided:
-            continue
     raise Undecided(f"no sign could be settled between {low} and {high}")
 
 
-def _changes(signs: list[int]) -> list[int]:
-    return [k for k, (a, b) in enumerate(pairwise(signs)) if a != b]
+def _zeros(f: Callable[[arb], arb], turns: list[float], signs: list[int]) -> list[Crossing]:
+    """All zeros of f, which has these signs at 0, at its turns and at 1, and no other turn."""
+    between = zip(pairwise([None, *turns, None]), pairwise(signs), strict=True)
+    return [_locate(f, *places, a) for places, (a, b) in between if a != b]
 
 
 def _pair(alpha: Number, beta: Number) -> Pair:
@@ -179,31 +159,14 @@ def _pair(alpha: Number, beta: Number) -> Pair:
 
 
 def pdf_crossings(alpha: Number, beta: Number) -> list[Crossing]:
-    """Every x in (0, 1) where the two densities cross, in order.
-
-    Parameters
-    ----------
-    alpha, beta : numbers from 1e-6 to 1e6
-
-    Returns
-    -------
-    list of Crossing
-
-    Examples
-    --------
-    >>> [round(crossing.x, 4) for crossing in pdf_crossings(2, 3)]
-    [0.064, 0.7153]
-    """
+    """Every x in (0, 1) where the two densities cross, in order; for α, β from 1e-6 to 1e6."""
     pair = _pair(alpha, beta)
-
-    def log_ratio(turn: Callable[[], arb]) -> arb:
-        return pair.log_ratio(turn())
-
     turns = pair.turning_points()
-    places: list[Place] = [None, *turns, None]
-    signs = [pair.sign_at_zero(), *(sign(partial(log_ratio, turn)) for turn in turns),
-             pair.mirrored().sign_at_zero()]
-    return [_locate(pair.log_ratio, places[k], places[k + 1], signs[k]) for k in _changes(signs)]
+    signs = [pair.sign_at_zero(), *(sign(partial(lambda turn: pair.log_ratio(turn()), turn))
+                                    for turn in turns), pair.mirrored().sign_at_zero()]
+    with ctx.workprec(128):
+        places = [float(turn().mid()) for turn in turns]
+    return _zeros(pair.log_ratio, places, signs)
 
 
 def _cdf_signs(pair: Pair, crossings: list[Crossing]) -> list[int]:
@@ -212,28 +175,12 @@ def _cdf_signs(pair: Pair, crossings: list[Crossing]) -> list[int]:
 
 
 def cdf_crossings(alpha: Number, beta: Number) -> list[Crossing]:
-    """Every x in (0, 1) where the two distribution functions cross, in order.
-
-    Parameters
-    ----------
-    alpha, beta : numbers from 1e-6 to 1e6
-
-    Returns
-    -------
-    list of Crossing
-
-    Examples
-    --------
-    >>> [round(crossing.x, 4) for crossing in cdf_crossings(2, 3)]
-    [0.371]
-    """
+    """Every x in (0, 1) where the two distribution functions cross, in order."""
     pair, turns = _pair(alpha, beta), pdf_crossings(alpha, beta)
-    signs = _cdf_signs(pair, turns)
-    places: list[Place] = [None, *(lambda c=c: c.logit for c in turns), None]
-    return [_locate(pair.difference, places[k], places[k + 1], signs[k]) for k in _changes(signs)]
+    return _zeros(pair.difference, [float(c.logit.mid()) for c in turns], _cdf_signs(pair, turns))
 
 
 def count_crossings(alpha: Number, beta: Number) -> tuple[int, int]:
     """How often the densities and the distribution functions cross on (0, 1)."""
     turns = pdf_crossings(alpha, beta)
-    return len(turns), len(_changes(_cdf_signs(_pair(alpha, beta), turns)))
+    return len(turns), sum(a != b for a, b in pairwise(_cdf_signs(_pair(alpha, beta), turns)))

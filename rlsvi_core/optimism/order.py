@@ -12,28 +12,20 @@ to any precision, far into the tails, where both excesses are tiny and nearly eq
 Laws known only by samples are compared by ``compare``, which is a test and not a proof.
 """
 
+import math
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike
-from scipy.optimize import linprog
 from scipy.stats import norm
 
-from ..checks import fail, none_of
+from ..checks import array, fail, none_of
 from ..compiled import Floats, Generator
 from .balls import Number, exact, positive, sharpen
 
-__all__ = ["Beta", "Comparison", "DirichletMean", "Finite", "Law", "Normal", "compare", "gap"]
-
-
-class Law(Protocol):
-    """What the gap needs to know of a law."""
-
-    def tail(self, z: Number) -> arb: ...
-    def excess(self, z: Number) -> arb: ...
+__all__ = ["Beta", "DirichletMean", "Finite", "Normal", "compare", "gap"]
 
 
 class Normal(NamedTuple):
@@ -173,20 +165,13 @@ class DirichletMean(NamedTuple):
         """The order-th derivative of y₊^power over order!, a binomial coefficient times a power."""
         if y < 0 or order > power or (y == 0 and order < power):
             return fmpq(0)
-        choose = fmpq(1)
-        for k in range(order):
-            choose *= fmpq(power - k, k + 1)
-        return choose * y ** (power - order)
+        return math.comb(power, order) * y ** (power - order)
 
 
 def check_values(alpha: Any, V: Any) -> tuple[Floats, Floats]:
     """The rules of Lemma 1: α ≥ 0 with a positive sum, V in [0, 1], equally many."""
-    alpha, V = np.asarray(alpha, float), np.asarray(V, float)
-    if alpha.ndim != 1 or alpha.shape != V.shape:
-        fail("α and V must be vectors of one length", f"got shapes {alpha.shape} and {V.shape}",
-             "Pair each weight with its value.")
-    for name, x in (("α", alpha), ("V", V)):
-        none_of(~np.isfinite(x), f"{name} must be finite", name, x, "Drop what is not.")
+    alpha = array("α", alpha, ("n",), mend="It is a vector of weights.")
+    V = array("V", V, alpha.shape, mend="Pair each weight with its value.")
     if (alpha < 0).any() or not alpha.sum() > 0:
         fail("α must be ≥ 0 with a positive sum", f"got {alpha.tolist()}", "Check the signs.")
     none_of((V < 0) | (V > 1), "V must lie in [0, 1]", "V", V,
@@ -201,95 +186,34 @@ def dirichlet_samples(alpha: ArrayLike, V: ArrayLike, n: int, rng: Generator) ->
     return np.asarray(rng.dirichlet(alpha[there], n) @ V[there])
 
 
+Law = Normal | Beta | Finite | DirichletMean  # or what else has a tail and an excess
+
+
 def gap(X: Law, Y: Law, z: ArrayLike, digits: int = 15) -> Floats:
     """G(z) at each z, to so many digits however small it is: X is optimistic if none is negative.
 
     Parameters
     ----------
-    X, Y : Normal, Beta, Finite or DirichletMean
-    z : array
-    digits : int
+    X, Y : laws: Normal, Beta, Finite or DirichletMean.
+    z, digits : where, any array of numbers; how many digits.
 
     Returns
     -------
-    array of the shape of z
+    Array of the shape of z.
 
     Examples
     --------
     >>> gap(Normal.matching(2, 3), Beta.of(2, 3), [0.0, 0.5, 0.99]).round(3)
     array([0.045, 0.089, 0.02 ])
     """
-    return np.asarray(np.vectorize(lambda s: _gap(X, Y, float(s), digits), otypes=[float])(z))
+    def at(z: float) -> float:
+        def difference() -> Any:
+            return X.excess(float(z)) - Y.excess(float(z))
 
+        rational = isinstance(difference(), fmpq)  # both laws are
+        return float(arb(difference()) if rational else sharpen(difference, digits))
 
-def _gap(X: Law, Y: Law, z: float, digits: int) -> float:
-    if isinstance(difference := X.excess(z) - Y.excess(z), fmpq):  # both laws are rational
-        return float(arb(difference))
-    return float(sharpen(lambda: X.excess(z) - Y.excess(z), digits))
-
-
-# ------------------------------------------------------- the equivalence lemma, on finite laws
-
-def _places(X: Finite, Y: Finite) -> list[fmpq]:
-    """Where the gap can turn, and one place below them all: there it is the gap of the means."""
-    points = sorted({*X.values, *Y.values})
-    return [points[0] - 1, *points]
-
-
-def by_maxima(X: Finite, Y: Finite) -> bool:
-    """Form 1: E max(X, Z) ≥ E max(Y, Z) for independent Z; constants suffice, by conditioning."""
-    def expected_maximum(W: Finite, z: fmpq) -> fmpq:
-        return sum((w * max(v, z) for v, w in zip(*W, strict=True)), fmpq(0))
-
-    return all(expected_maximum(X, z) >= expected_maximum(Y, z) for z in _places(X, Y))
-
-
-def by_tails(X: Finite, Y: Finite) -> bool:
-    """Form 2: the tails' difference, integrated from any point upwards, is never negative."""
-    total = fmpq(0)
-    for low, high in reversed(list(pairwise(_places(X, Y)))):
-        total += (high - low) * (X.tail(high) - Y.tail(high))  # tails are constant on (low, high]
-        if total < 0:
-            return False
-    return True
-
-
-def by_coupling(X: Finite, Y: Finite) -> Floats | None:
-    """Form 3: a joint law of (Y, X) under which E[X | Y] ≥ Y, if there is one.
-
-    Then A = E[X | Y] − Y ≥ 0 and W = X − E[X | Y] is noise: X = Y + A + W.
-    """
-    x, p = (np.array([float(t) for t in part]) for part in X)
-    y, q = (np.array([float(t) for t in part]) for part in Y)
-    rows, columns = y.size, x.size
-    marginals = np.vstack([np.kron(np.eye(rows), np.ones(columns)),
-                           np.kron(np.ones(rows), np.eye(columns))])
-    drift = np.zeros((rows, rows * columns))
-    for i in range(rows):
-        drift[i, i * columns:(i + 1) * columns] = y[i] - x
-    found = linprog(np.zeros(rows * columns), A_ub=drift, b_ub=np.zeros(rows), A_eq=marginals,
-                    b_eq=np.concatenate([q, p]), method="highs")
-    if found.status not in (0, 2):  # solved, or shown to be infeasible
-        raise ArithmeticError(f"the linear program was not settled: {found.message}")
-    return np.reshape(found.x, (rows, columns)) if found.status == 0 else None
-
-
-def by_utility(X: Finite, Y: Finite, rng: Generator, trials: int = 50) -> bool:
-    """Form 4: E u(X) ≥ E u(Y) for random convex increasing u, piecewise linear, and for single
-    hinges."""
-    places = _places(X, Y)
-    hinges = [[int(k == i) for k in range(len(places))] for i in range(len(places))]
-    utilities = [*hinges, *rng.integers(0, 10, (trials, len(places))).tolist()]
-
-    def expected(W: Finite, slopes: list[int]) -> fmpq:
-        return sum((c * W.excess(z) for c, z in zip(slopes, places, strict=True)), fmpq(0))
-
-    return all(expected(X, u) >= expected(Y, u) for u in utilities)
-
-
-def random_law(rng: Generator, size: int = 4) -> Finite:
-    """A law of a few small whole numbers, for trials."""
-    return Finite.of(rng.integers(-6, 7, size).tolist(), rng.integers(1, 6, size).tolist())
+    return np.asarray(np.vectorize(at, otypes=[float])(z))
 
 
 # ------------------------------------------------------- laws known by samples
@@ -321,18 +245,14 @@ def compare(x: ArrayLike, y: ArrayLike, *, error: float = 0.01, places: int = 60
 
     Parameters
     ----------
-    x, y : vectors
-    error : float
-        How often a true optimism may be refuted.
-    places : int
-        How many z are examined: one below all samples, where the gap is that of the means, and
-        quantiles of the pooled sample ...
-    tail : int
-        ... up to the last one with so many samples above.
+    x, y : samples, vectors.
+    error : how often a true optimism may be refuted.
+    places : how many z are examined: one below all samples, where the gap is that of the means, and
+        quantiles of the pooled sample, up to the last one with ``tail`` samples above.
 
     Returns
     -------
-    Comparison
+    Comparison.
 
     Examples
     --------
@@ -340,28 +260,22 @@ def compare(x: ArrayLike, y: ArrayLike, *, error: float = 0.01, places: int = 60
     >>> compare(rng.normal(0, 1, 1000), rng.normal(0, 2, 1000)).refuted     # wider is optimistic
     True
     """
-    x, y = np.asarray(x, float), np.asarray(y, float)
-    for name, sample in (("x", x), ("y", y)):
-        if sample.ndim != 1 or sample.size < 2 * tail:
-            fail(f"sample {name} must be a vector of at least {2 * tail} numbers",
-                 f"got shape {sample.shape}", "Draw more, or lower tail.")
-        none_of(~np.isfinite(sample), f"sample {name} must be finite", name, sample,
-                "Drop what is not.")
+    x, y = (array(f"sample {name}", sample, ("n",), mend="It is a vector.")
+            for name, sample in (("x", x), ("y", y)))
+    if min(x.size, y.size) < 2 * tail:
+        fail(f"samples must have at least {2 * tail} numbers", f"got {x.size} and {y.size}",
+             "Draw more, or lower tail.")
     if not 0 < error < 1:
         fail("the error rate must lie in (0, 1)", f"got {error}", "Pass error=0.01, say.")
     pooled = np.sort(np.concatenate([x, y]))
     z = np.unique(np.quantile(pooled, np.linspace(0, 1 - tail / pooled.size, places),
                               method="lower"))
-    (mean_x, variance_x), (mean_y, variance_y) = _hinges(x, z), _hinges(y, z)
-    estimate, deviation = mean_x - mean_y, np.sqrt(variance_x + variance_y)
+    estimate, deviation = np.empty((2, z.size))
+    for k, s in enumerate(z):
+        u, v = np.maximum(x - s, 0), np.maximum(y - s, 0)
+        estimate[k] = u.mean() - v.mean()
+        deviation[k] = np.sqrt(u.var() / x.size + v.var() / y.size)
     band = norm.isf(error / (2 * z.size)) * deviation
     worst = int(np.argmin(np.divide(estimate, deviation, where=deviation > 0, out=estimate.copy())))
     return Comparison(bool((estimate + band < 0).any()), float(z[worst]), float(estimate[worst]),
                       float(max(0.0, (band - estimate).max())), error, z, estimate, band)
-
-
-def _hinges(sample: Floats, z: Floats) -> tuple[Floats, Floats]:
-    """The average of (X − z)⁺ at each z, and the variance of that average."""
-    moments = [[(h := np.maximum(sample - s, 0)).mean(), h.var() / sample.size] for s in z]
-    mean, variance = np.array(moments).T
-    return mean, variance

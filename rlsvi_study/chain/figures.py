@@ -1,6 +1,7 @@
 """The figures of the chain: chapters 1 to 4, 6, 6a and 6b, A to C."""
 
 from collections.abc import Callable
+from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -15,8 +16,9 @@ from . import runs, scaling
 
 FEW = 5  # the paper averages five seeds; these are drawn one by one
 BUDGET = 20_000  # where runs of figures 3, 4, 12 and 13 are censored
-AXIS = {"N": "chain length N", "K": "number of features K"}
+AXIS = {"N": "chain length N", "K": "number of features K", "lam": "λ", "sigma": "σ"}
 TIME = "episodes to 10 rewards"
+EACH = BY_AGENT | {"units": "seed", "estimator": None}  # every run as a line
 POINTS = {"linestyle": "", "err_style": "bars", "err_kws": {"capsize": 2}}
 
 
@@ -31,15 +33,12 @@ def chain_diagram(N: int = 50) -> Figure:
         ax.text(x, 0, text, ha="center", va="center", fontsize=9)
     ax.text(3, 0, "· · ·", ha="center", va="center", fontsize=14)
 
-    def arrow(start, end, bend, dashed):
-        ax.annotate("", end, start, arrowprops={
-            "arrowstyle": "-|>", "connectionstyle": f"arc3,rad={bend}", "shrinkA": 0, "shrinkB": 0,
-            "color": COLOUR["rlsvi"] if dashed else "0.35", "ls": "--" if dashed else "-"})
-
-    for x in (0, 1, 2, 3, 4):
-        edge = (0.22 if x != 3 else 0.3), (0.22 if x != 2 else 0.3)
-        arrow((x + edge[0], 0.17), (x + 1 - edge[1], 0.17), -0.35, True)
-        arrow((x + 1 - edge[1], -0.17), (x + edge[0], -0.17), -0.35, False)
+    bent = {"arrowstyle": "-|>", "connectionstyle": "arc3,rad=-0.35", "shrinkA": 0, "shrinkB": 0}
+    for x in range(5):
+        left, right = x + (0.3 if x == 3 else 0.22), x + (0.7 if x == 2 else 0.78)
+        ax.annotate("", (right, 0.17), (left, 0.17),
+                    arrowprops=bent | {"color": COLOUR["rlsvi"], "ls": "--"})
+        ax.annotate("", (left, -0.17), (right, -0.17), arrowprops=bent | {"color": "0.35"})
     ax.text(2.5, 0.72, "right: succeeds with probability 1 − 1/N, otherwise moves left",
             ha="center", color=COLOUR["rlsvi"], fontsize=9)
     ax.text(2.5, -0.78, "left: always succeeds", ha="center", color="0.25", fontsize=9)
@@ -58,8 +57,7 @@ def example1(table: pd.DataFrame) -> Figure:
     ax.plot(N, 2.0 ** (N - 1), color="0.5", ls=":", label="the paper's bound: $2^{N-1}$")
     beside = table.agent.map({"epsilon-greedy": -0.12, "boltzmann": 0.12, "rlsvi": 0.0})
     sns.lineplot(table.assign(N=table.N + beside, wait=1 + table.unrewarded), x="N", y="wait",
-                 **BY_AGENT | {"dashes": False}, markers=MARK, **POINTS, ax=ax,
-                 errorbar=student)
+                 **BY_AGENT | {"dashes": False}, markers=MARK, **POINTS, ax=ax, errorbar=student)
     ax.set(yscale="log", xlabel=AXIS["N"], ylabel="episodes to the first reward")
     legend(ax)
     return fig
@@ -72,16 +70,11 @@ def fig2a(table: pd.DataFrame) -> Figure:
     titles = {"regret": "realised (as in the paper)", "expected_regret": "expected (exact)"}
     for ax, (value, title) in zip(axes, titles.items(), strict=True):
         sns.lineplot(table, x="episode", y=value, **BY_AGENT, **BAND, ax=ax)
-        _singles(ax, table[table.seed < FEW], value, lw=0.7, alpha=0.6, legend=False)
+        sns.lineplot(table[table.seed < FEW], x="episode", y=value, **EACH, lw=0.7, alpha=0.6,
+                     legend=False, ax=ax)
         ax.set(ylabel="cumulative regret", title=title)
         legend(ax)
     return fig
-
-
-def _singles(ax: Axes, table: pd.DataFrame, value: str, **line) -> None:
-    """Every run as a thin line."""
-    sns.lineplot(table, x="episode", y=value, **BY_AGENT, units="seed", estimator=None, ax=ax,
-                 **line)
 
 
 @styled
@@ -151,40 +144,44 @@ def fig2b(table: pd.DataFrame) -> Figure:
     """Figure 2(b): a million episodes. Left, regret; right, episodes with a suboptimal policy."""
     fig, axes = canvas(2, width=8.4)
     for ax, value in zip(axes, ("regret", "suboptimal"), strict=True):
-        _singles(ax, table, value, lw=1)
+        sns.lineplot(table, x="episode", y=value, **EACH, lw=1, ax=ax)
         legend(ax)
     axes[0].set(ylabel="cumulative regret (realised)")
     axes[1].set(ylabel="suboptimal episodes", xscale="log", yscale="log")
     return fig
 
 
-def _times(ax: Axes, cells: pd.DataFrame) -> None:
+def _times(ax: Axes, table: pd.DataFrame, axis: str) -> pd.DataFrame:
     """Medians with intervals; what is censored is drawn at the budget, pointing upwards."""
+    cells = runs.medians(table, axis)
     lost = cells.index[np.isinf(cells["median"])]
-    sns.lineplot(three(cells.drop(lost), limit=BUDGET), x=cells.index.name, y="time", **RANGE,
-                 **POINTS, marker="o", color=COLOUR["rlsvi"], label="median, 95% interval", ax=ax)
+    sns.lineplot(three(cells.drop(lost), limit=BUDGET), x=axis, y="time", **RANGE, **POINTS,
+                 marker="o", color=COLOUR["rlsvi"], label="median, 95% interval", ax=ax)
     ax.plot(lost, np.full(len(lost), BUDGET), "^", color=COLOUR["rlsvi"])
+    ax.set(xlabel=AXIS[axis], ylabel=TIME)
+    return cells
 
 
-def _smooth_times(ax: Axes, cells: pd.DataFrame, band: pd.DataFrame) -> None:
+def _smooth_times(ax: Axes, table: pd.DataFrame, axis: str) -> pd.DataFrame:
     """The same over a smooth curve, beside the paper's statistic."""
-    sns.lineplot(three(band, "fit"), x=band.index.name, y="time", **RANGE, color=COLOUR["rlsvi"],
-                 lw=1, label="local polynomial, 95% band", ax=ax)
-    _times(ax, cells)
+    band = scaling.smooth_band(table, axis, scaling.local_polynomial)
+    sns.lineplot(three(band, "fit"), x=axis, y="time", **RANGE, color=COLOUR["rlsvi"], lw=1,
+                 label="local polynomial, 95% band", ax=ax)
+    cells = _times(ax, table, axis)
     ax.plot(cells.index, cells.mean5, "x", color=COLOUR["epsilon-greedy"],
             label="mean of 5 seeds (paper's statistic)")
+    return cells
 
 
 @styled
-def fig3(cells: pd.DataFrame, band: pd.DataFrame) -> Figure:
+def fig3(table: pd.DataFrame) -> Figure:
     """Figure 3: learning time against N, with the bounds it is held against."""
     fig, axes = canvas(2, width=8.6, height=3.6)
-    fine = np.linspace(cells.index.min(), cells.index.max(), 200)
+    fine = np.linspace(table.N.min(), table.N.max(), 200)
     for ax in axes:
-        _smooth_times(ax, cells, band)
+        cells = _smooth_times(ax, table, "N")
         ax.plot(fine, (fine - 1) ** 2 * fine * 2 / 10, color=COLOUR["theory"], label="$H^2SA/10$")
         ax.plot(fine, 2.0 ** (fine - 1), color="0.3", ls="--", label="$2^{N-1}$")
-        ax.set(xlabel=AXIS["N"], ylabel=TIME)
     axes[0].get_legend().remove()
     axes[0].set_ylim(0, 1.15 * max(cells.mean5.max(), cells["median"].max()))
     axes[1].set(yscale="log", ylim=(10, 1e9))
@@ -193,27 +190,26 @@ def fig3(cells: pd.DataFrame, band: pd.DataFrame) -> Figure:
 
 
 @styled
-def fig4(cells: pd.DataFrame, band: pd.DataFrame, dimension: int = 100) -> Figure:
+def fig4(table: pd.DataFrame, dimension: int = 100) -> Figure:
     """Figure 4: learning time against K, with a local polynomial through the medians."""
     fig, ax = canvas()
-    _smooth_times(ax, cells, band)
+    _smooth_times(ax, table, "K")
     ax.axvline(dimension, color="0.4", ls=":", lw=1)
     ax.text(dimension, 0, " SA", va="bottom", fontsize=9)
-    ax.set(xlabel=AXIS["K"], ylabel=TIME, ylim=(0, None))
+    ax.set_ylim(0, None)
     ax.legend()
     return fig
 
 
 @styled
-def fig5(by_N: pd.DataFrame, by_K: pd.DataFrame, laws: dict[str, scaling.PowerLaw]) -> Figure:
+def fig5(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
     """Figure 5: the same on logarithmic axes, where a power law is a line."""
     fig, axes = canvas(2, width=8.4, sharey=True)
-    for ax, cells in zip(axes, (by_N, by_K), strict=True):
-        _times(ax, cells)
-        x, law = cells.index.to_numpy(float), laws[cells.index.name]
+    for ax, table, axis in zip(axes, (lengths, features), "NK", strict=True):
+        x, law = _times(ax, table, axis).index.to_numpy(float), scaling.exponent(table, axis)
         ax.plot(x, law.level * x**law.power, color=COLOUR["theory"], ls=LINE["theory"],
                 label=f"median regression, slope {law.power:.2f}")
-        ax.set(xscale="log", yscale="log", xlabel=AXIS[cells.index.name], ylabel=TIME)
+        ax.set(xscale="log", yscale="log")
         ax.legend()
     return fig
 
@@ -235,17 +231,17 @@ def fig6(table: pd.DataFrame) -> Figure:
 
 
 @styled
-def success_rates(rates: dict[str, pd.Series]) -> Figure:
+def success_rates(rates: pd.DataFrame) -> Figure:
     """The share of runs that learn, in a sliding window over ρ."""
     fig, ax = canvas(height=2.8)
-    sns.lineplot(pd.DataFrame(rates).rename(columns="ρ as {}".format), ax=ax)
+    sns.lineplot(rates.rename(columns="ρ as {}".format), ax=ax)
     ax.axhline(0.5, color="0.5", lw=0.8, ls=":")
     ax.set(xlabel="ρ", ylabel="share of runs that learn", ylim=(-0.02, 1.02))
     return fig
 
 
 @styled
-def sweep(table: pd.DataFrame, parameter: str, symbol: str) -> Figure:
+def sweep(table: pd.DataFrame, parameter: str) -> Figure:
     """Figures 10 and 11: regret curves for each value, and the regret at the end."""
     fig, axes = canvas(2, width=8.6, sharey=True)
     shades = sns.color_palette("viridis", table[parameter].nunique())
@@ -256,34 +252,33 @@ def sweep(table: pd.DataFrame, parameter: str, symbol: str) -> Figure:
     axes[1].scatter(parameter, "regret", c=shades, s=35, zorder=3,
                     data=last.groupby(parameter).regret.median().reset_index())
     axes[0].set(ylabel="cumulative regret (realised)", title="median curves")
-    axes[1].set(xscale="log", xlabel=symbol, title="after 10 000 episodes")
+    axes[1].set(xscale="log", xlabel=AXIS[parameter], title="after 10 000 episodes")
     return fig
 
 
 @styled
-def families(cells: pd.DataFrame, bands: dict[int, pd.DataFrame]) -> Figure:
+def families(table: pd.DataFrame, family: str, axis: str, smoother: Callable) -> Figure:
     """Learning time against one of N and K, a smooth curve for each value of the other.
 
     Figure 12: local polynomials in K for each N. Figure 13: quadratics in N for each K.
     """
     fig, ax = canvas(height=3.6)
-    family, axis = cells.index.names
+    bands = {value: scaling.smooth_band(cell, axis, smoother)
+             for value, cell in table.groupby(family)}
     look = {"hue": family, "palette": sns.color_palette("viridis", len(bands)), "ax": ax}
     sns.lineplot(three(pd.concat(bands, names=[family]), "fit"), x=axis, y="time", **RANGE, **look,
                  lw=1.5, legend=False)
-    sns.scatterplot(cells.reset_index(), x=axis, y="median", style=family, s=30, **look,
-                    markers=list("os^Dv<>p")[:len(bands)])
+    sns.scatterplot(runs.medians(table, [family, axis]), x=axis, y="median", style=family, s=30,
+                    **look, markers=list("os^Dv<>p")[:len(bands)])
     ax.set(xlabel=AXIS[axis], ylabel=TIME, ylim=(0, None))
     ax.legend(title=family, ncols=2)
     return fig
 
 
-fig12 = fig13 = families
-
-
 @styled
-def readings(cells: pd.DataFrame, budget: int) -> Figure:
+def readings(table: pd.DataFrame) -> Figure:
     """Median learning time under each reading; the label says how many runs learned."""
+    cells, budget = scaling.reading_medians(table), table.tenth_reward.max()
     fig, ax = canvas(height=0.32 * len(cells) + 0.8, width=7.6)
     lost = np.isinf(cells["median"])
     sns.pointplot(three(cells[~lost], limit=budget), x="time", y="label", order=cells.index,
@@ -314,35 +309,14 @@ def frontier(runs: dict[str, np.ndarray], N: int) -> Figure:
     return fig
 
 
-# --------------------------------------------------------------------------- from tables
-
-def _smoothed(draw: Callable[..., Figure], axis: str, smoother: Callable, family: str = ""):
-    """Draw from a table of runs what needs the medians of its cells and a curve through them."""
-    def from_table(table: pd.DataFrame) -> Figure:
-        if family:
-            bands = {value: scaling.smooth_band(cell, axis, smoother)
-                     for value, cell in table.groupby(family)}
-            return draw(runs.medians(table, [family, axis]), bands)
-        return draw(runs.medians(table, axis), scaling.smooth_band(table, axis, smoother))
-    return from_table
-
-
-def _power_laws(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
-    tables = {"N": lengths, "K": features}
-    return fig5(*(runs.medians(table, axis) for axis, table in tables.items()),
-                {axis: scaling.exponent(table, axis) for axis, table in tables.items()})
-
-
 # How ``rlsvi plot`` draws each stored table …
 DRAW: dict[str, Callable[[pd.DataFrame], Figure]] = {
-    "example1": example1, "fig2a": fig2a, "fig2b": fig2b, "fig6": fig6,
-    "fig3": _smoothed(fig3, "N", scaling.local_polynomial),
-    "fig4": _smoothed(fig4, "K", scaling.local_polynomial),
-    "fig10": lambda table: sweep(table, "lam", "λ"),
-    "fig11": lambda table: sweep(table, "sigma", "σ"),
-    "fig13": _smoothed(fig13, "N", scaling.quadratic, family="K"),
-    "readings": lambda table: readings(scaling.reading_medians(table), 5000)}
+    "example1": example1, "fig2a": fig2a, "fig2b": fig2b, "fig3": fig3, "fig4": fig4, "fig6": fig6,
+    "fig10": partial(sweep, parameter="lam"), "fig11": partial(sweep, parameter="sigma"),
+    "fig13": partial(families, family="K", axis="N", smoother=scaling.quadratic),
+    "readings": readings}
 # … and the figures of the paper without a table of their own: whose they need, and the drawing.
 DRAW_FROM: dict[str, tuple[tuple[str, ...], Callable[..., Figure]]] = {
-    "fig1": ((), chain_diagram), "fig5": (("fig3", "fig4"), _power_laws),
-    "fig12": (("fig13",), _smoothed(fig12, "K", scaling.local_polynomial, family="N"))}
+    "fig1": ((), chain_diagram), "fig5": (("fig3", "fig4"), fig5),
+    "fig12": (("fig13",), partial(families, family="N", axis="K",
+                                  smoother=scaling.local_polynomial))}

@@ -62,18 +62,15 @@ def learning_curve(agent: str, seed: int, N: int, K: int, lam: float, sigma: flo
     learner = make_agent(agent, features.coherent(mdp.Q, K, basis_rng), lam, sigma, agent_rng)
     rows, rewards, shortfall, suboptimal, lapses, last, tenth = [], 0, 0.0, 0, 0, 0, 0
     for n in range(every, episodes + 1, every):
-        run = learner.learn(mdp, every, env_rng, exact=True)
+        run, episode = learner.learn(mdp, every, env_rng, exact=True), np.arange(n - every, n) + 1
         missed = run.expected < mdp.value - 1e-9
         total = rewards + np.cumsum(run.reward)
-        after = total - run.reward > 0  # a reward came before
-        if not tenth and total[-1] >= REWARDS_TO_LEARN:
-            tenth = n - every + 1 + int(np.argmax(total >= REWARDS_TO_LEARN))
-        if missed.any():
-            last = n - every + 1 + int(np.flatnonzero(missed)[-1])
+        tenth = tenth or int(min(episode[total >= REWARDS_TO_LEARN], default=0))
+        last = int(max(episode[missed], default=last))
         rewards = int(total[-1])
         shortfall += float((mdp.value - run.expected).sum())
         suboptimal += int(missed.sum())
-        lapses += int((missed & after).sum())
+        lapses += int((missed & (total > run.reward)).sum())  # a reward came before
         rows.append({"episode": n, "rewards": rewards, "regret": n * mdp.value - rewards,
                      "expected_regret": shortfall, "suboptimal": suboptimal, "lapses": lapses,
                      "last_suboptimal": last, "tenth_reward": tenth,
@@ -102,7 +99,7 @@ def time_to_learn(seed: int, N: int, K: int, lam: float, sigma: float, budget: i
     # All values are equal in the first episode and never again: ties to one side are that episode.
     tie = {"left": LEFT, "right": RIGHT}.get(opening)
     played = [] if tie is None else [_play_once(mdp, learner, tie, env_rng)]
-    return [_learning_row(mdp, learner, env_rng, budget, played)]
+    return _learning_row(mdp, learner, env_rng, budget, played)
 
 
 def agnostic_time_to_learn(seed: int, noise: str, rho: float, N: int, K: int, lam: float,
@@ -111,7 +108,7 @@ def agnostic_time_to_learn(seed: int, noise: str, rho: float, N: int, K: int, la
     mdp = chain(N)
     basis_rng, env_rng, agent_rng = streams((seed, round(1000 * rho)))
     Phi = features.agnostic(mdp.Q, K, rho, basis_rng, noise=noise)
-    return [_learning_row(mdp, rlsvi(Phi, lam, sigma, rng=agent_rng), env_rng, budget)]
+    return _learning_row(mdp, rlsvi(Phi, lam, sigma, rng=agent_rng), env_rng, budget)
 
 
 def _play_once(mdp: FiniteMDP, learner: Agent, action: int, env_rng) -> float:
@@ -125,15 +122,13 @@ def _play_once(mdp: FiniteMDP, learner: Agent, action: int, env_rng) -> float:
     return r
 
 
-def _learning_row(mdp: FiniteMDP, learner: Agent, env_rng, budget: int,
-                  played=()) -> dict[str, Any]:
+def _learning_row(mdp: FiniteMDP, learner: Agent, env_rng, budget: int, played=()) -> Rows:
     waits = _rewarded_episodes(mdp, learner, env_rng, budget, REWARDS_TO_LEARN, played)
-    return {"first_reward": min(waits[0], budget), "tenth_reward": min(waits[-1], budget),
-            "censored": waits[-1] > budget}
+    return [{"first_reward": min(waits[0], budget), "tenth_reward": min(waits[-1], budget),
+             "censored": waits[-1] > budget}]
 
 
-def _rewarded_episodes(mdp: FiniteMDP, learner: Agent, env_rng, budget: int, count: int,
-                       played=()) -> list[int]:
+def _rewarded_episodes(mdp, learner, env_rng, budget: int, count: int, played=()) -> list[int]:
     """The first ``count`` episodes with a reward, from 1; budget + 1 for those that never came.
 
     ``played`` are the rewards of episodes already over.
@@ -187,54 +182,45 @@ _READINGS = (*({**basis, **_PLAIN, "lam": lam} for lam in (1.0, 100.0) for basis
                  {"constant": "left at 1"}, {"opening": "prior"}, {"opening": "left"},
                  {"opening": "right"})))
 
+
+def _study(name: str, place: str, title: str, run, constants: dict[str, Any], quick: tuple,
+           paper: tuple, **fields: str) -> Experiment:
+    """An experiment whose scales differ only in their grid and number of seeds."""
+    return Experiment(name, place, title, run, {
+        scale: Scale(constants, cells, range(seeds))
+        for scale, (cells, seeds) in {"quick": quick, "paper": paper}.items()}, **fields)
+
+
 EXPERIMENTS: dict[str, Experiment] = {e.name: e for e in (
-    Experiment(
-        "example1", "Section 3, Example 1",
-        "First rewarded episode against the length of the chain", first_arrival, {
-            "quick": Scale(_ARRIVAL, grid(agent=_AGENTS, N=(2, 4, 6, 8)), range(10)),
-            "paper": Scale(_ARRIVAL, grid(agent=_AGENTS, N=range(2, 15, 2)), range(100))}),
-    Experiment(
-        "fig2a", "Section 6.1, figure 2(a)", "Regret on a 50-chain, first 2000 episodes",
-        learning_curve, {"quick": Scale(_CURVE, _PAIR, range(3)),
-                         "paper": Scale(_CURVE, _PAIR, range(50))}, length="episodes"),
-    Experiment(
-        "fig2b", "Section 6.1, figure 2(b)", "Regret on a 50-chain, first million episodes",
-        learning_curve, {"quick": Scale(_LONG | {"episodes": 20_000}, _PAIR[:1], range(2)),
-                         "paper": Scale(_LONG, _PAIR, PAPER_SEEDS)}, length="episodes"),
-    Experiment(
-        "fig3", "Section 6.1, figure 3", "Learning time against the length of the chain, K = 10",
-        time_to_learn, {"quick": Scale(_TIMES | {"K": 10}, grid(N=(10, 20, 30)), range(4)),
-                        "paper": Scale(_TIMES | {"K": 10}, grid(N=_LENGTHS), range(50))}),
-    Experiment(
-        "fig4", "Section 6.1, figure 4", "Learning time against the number of features, N = 50",
-        time_to_learn, {"quick": Scale(_TIMES | {"N": 50}, grid(K=(2, 10, 20)), range(4)),
-                        "paper": Scale(_TIMES | {"N": 50}, grid(K=_FEATURES), range(50))}),
-    Experiment(
-        "fig6", "Section 6.1, figure 6", "Learning time against the error of the basis, N = K = 20",
-        agnostic_time_to_learn, {
-            "quick": Scale(_AGNOSTIC, grid(noise=_NOISE, rho=(0.0, 0.05, 0.1)), range(1)),
-            "paper": Scale(_AGNOSTIC, grid(noise=_NOISE, rho=[i / 1000 for i in range(1001)]),
-                           range(1))}, along="rho"),
-    Experiment(
-        "fig10", "Appendix C, figure 10", "Regret for λ over twelve orders of magnitude, σ = 0.1",
-        learning_curve, {
-            "quick": Scale(_SWEEP | {"sigma": 0.1}, grid(lam=(1.0, 1e6)), range(1)),
-            "paper": Scale(_SWEEP | {"sigma": 0.1}, grid(lam=[10.0**k for k in range(-6, 7)]),
-                           range(20))}, length="episodes"),
-    Experiment(
-        "fig11", "Appendix C, figure 11", "Regret for σ over seven orders of magnitude, λ = 100",
-        learning_curve, {
-            "quick": Scale(_SWEEP | {"lam": 100.0}, grid(sigma=(0.1, 10.0)), range(1)),
-            "paper": Scale(_SWEEP | {"lam": 100.0}, grid(sigma=[10.0**k for k in range(-5, 3)]),
-                           range(20))}, length="episodes"),
-    Experiment(
-        "fig13", "Appendix C, figures 12 and 13", "Learning time against both N and K",
-        time_to_learn, {
-            "quick": Scale(_TIMES, grid(K=(5, 10), N=(10, 20)), range(2)),
-            "paper": Scale(_TIMES, grid(K=(2, 5, 10, 20, 40), N=(10, 20, 30, 40, 60, 80, 100))
-                           + grid(K=(80,), N=(10, 20, 30, 40, 60)), range(20))}),
-    Experiment(
-        "readings", "Section 6.1 and appendix C", "What each reading of the text does to figure 2",
-        time_to_learn, {
-            "quick": Scale({**_PAPER_CHAIN, "budget": 5000}, _READINGS[:1], range(3)),
-            "paper": Scale({**_PAPER_CHAIN, "budget": 5000}, _READINGS, range(50))}))}
+    _study("example1", "Section 3, Example 1",
+           "First rewarded episode against the length of the chain", first_arrival, _ARRIVAL,
+           (grid(agent=_AGENTS, N=(2, 4, 6, 8)), 10),
+           (grid(agent=_AGENTS, N=range(2, 15, 2)), 100)),
+    _study("fig2a", "Section 6.1, figure 2(a)", "Regret on a 50-chain, first 2000 episodes",
+           learning_curve, _CURVE, (_PAIR, 3), (_PAIR, 50), length="episodes"),
+    Experiment("fig2b", "Section 6.1, figure 2(b)", "Regret on a 50-chain, first million episodes",
+               learning_curve, {"quick": Scale(_LONG | {"episodes": 20_000}, _PAIR[:1], range(2)),
+                                "paper": Scale(_LONG, _PAIR, PAPER_SEEDS)}, length="episodes"),
+    _study("fig3", "Section 6.1, figure 3", "Learning time against the length of the chain, K = 10",
+           time_to_learn, _TIMES | {"K": 10}, (grid(N=(10, 20, 30)), 4), (grid(N=_LENGTHS), 50)),
+    _study("fig4", "Section 6.1, figure 4", "Learning time against the number of features, N = 50",
+           time_to_learn, _TIMES | {"N": 50}, (grid(K=(2, 10, 20)), 4), (grid(K=_FEATURES), 50)),
+    _study("fig6", "Section 6.1, figure 6",
+           "Learning time against the error of the basis, N = K = 20", agnostic_time_to_learn,
+           _AGNOSTIC, (grid(noise=_NOISE, rho=(0.0, 0.05, 0.1)), 1),
+           (grid(noise=_NOISE, rho=[i / 1000 for i in range(1001)]), 1), along="rho"),
+    _study("fig10", "Appendix C, figure 10",
+           "Regret for λ over twelve orders of magnitude, σ = 0.1", learning_curve,
+           _SWEEP | {"sigma": 0.1}, (grid(lam=(1.0, 1e6)), 1),
+           (grid(lam=[10.0**k for k in range(-6, 7)]), 20), length="episodes"),
+    _study("fig11", "Appendix C, figure 11",
+           "Regret for σ over seven orders of magnitude, λ = 100", learning_curve,
+           _SWEEP | {"lam": 100.0}, (grid(sigma=(0.1, 10.0)), 1),
+           (grid(sigma=[10.0**k for k in range(-5, 3)]), 20), length="episodes"),
+    _study("fig13", "Appendix C, figures 12 and 13", "Learning time against both N and K",
+           time_to_learn, _TIMES, (grid(K=(5, 10), N=(10, 20)), 2),
+           (grid(K=(2, 5, 10, 20, 40), N=(10, 20, 30, 40, 60, 80, 100))
+            + grid(K=(80,), N=(10, 20, 30, 40, 60)), 20)),
+    _study("readings", "Section 6.1 and appendix C",
+           "What each reading of the text does to figure 2", time_to_learn,
+           {**_PAPER_CHAIN, "budget": 5000}, (_READINGS[:1], 3), (_READINGS, 50)))}

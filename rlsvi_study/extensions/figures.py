@@ -6,7 +6,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..register import FAILS, HOLDS, MISPRINT, OPEN, PARTLY
@@ -67,8 +66,8 @@ def paths(perturbations: dict[str, np.ndarray]) -> Figure:
     return fig
 
 
-def _waits(axes: Sequence[Axes], table: pd.DataFrame, panel: str, x: str,
-           uniform: Callable[[np.ndarray], np.ndarray], label: str) -> None:
+def _waits(axes, table: pd.DataFrame, panel: str, x: str, uniform: Callable, label: str,
+           title: str, **labels: str) -> None:
     """Median waits with intervals, a panel for each value of a column; what never came is drawn at
     the budget. Beside them how long a uniformly random agent waits."""
     budget = int(table.first_reward[table["lost"]].max())
@@ -79,7 +78,7 @@ def _waits(axes: Sequence[Axes], table: pd.DataFrame, panel: str, x: str,
         at = np.linspace(*times[x][times[panel] == value].agg(["min", "max"]))
         ax.plot(at, uniform(at), color="black", lw=1, ls=LINE["theory"], label=label)
         ax.axhline(budget, color="0.5", lw=0.8)
-        ax.set(yscale="log", ylim=(1, 2.2 * budget))
+        ax.set(yscale="log", ylim=(1, 2.2 * budget), title=f"{title}{value}", **labels)
         ax.get_legend().remove()
     legend(axes[0], loc="lower right")
 
@@ -89,9 +88,7 @@ def continual(table: pd.DataFrame) -> Figure:
     """Steps to the first reward against the length of the lock, for each γ."""
     fig, axes = canvas(3, width=9.6, height=3.8, sharey=True)
     _waits(axes, table[table.agent != "epsilon-greedy"], "gamma", "n", lambda n: 2 ** (n + 1) - 2,
-           "uniform, mean (exact)")
-    for ax, gamma in zip(axes, table.gamma.unique(), strict=True):
-        ax.set(title=f"γ = {gamma:g}", xlabel="moves n", ylabel="steps to the first reward")
+           "uniform, mean (exact)", "γ = ", xlabel="moves n", ylabel="steps to the first reward")
     return fig
 
 
@@ -100,9 +97,8 @@ def bootstrap(table: pd.DataFrame) -> Figure:
     """Episodes to the first reward against the length of the chain, tabular and coherent."""
     fig, axes = canvas(2, width=8.6, height=3.6, sharey=True, width_ratios=(1.5, 1))
     _waits(axes, table, "features", "N",
-           lambda N: np.log(2) * 2 ** (N - 1) / (1 - 1 / N) ** (N - 1), "dithering, median")
-    for ax, features in zip(axes, table.features.unique(), strict=True):
-        ax.set(title=features, xlabel="chain length N", ylabel="episodes to the first reward")
+           lambda N: np.log(2) * 2 ** (N - 1) / (1 - 1 / N) ** (N - 1), "dithering, median", "",
+           xlabel="chain length N", ylabel="episodes to the first reward")
     return fig
 
 
@@ -121,5 +117,4 @@ def verdicts(counts: dict[str, dict[str, int]]) -> Figure:
     return fig
 
 
-DRAW: dict[str, Callable[[pd.DataFrame], Figure]] = {
-    "incremental": incremental, "continual": continual, "bootstrap": bootstrap}
+DRAW = {"incremental": incremental, "continual": continual, "bootstrap": bootstrap}

@@ -1,7 +1,5 @@
 """The figures of the recommendation engine: chapters 6d and E."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -12,38 +10,32 @@ from ..intervals import student
 from ..style import COLOUR, MARK, NAME, canvas, styled
 from .runs import ARMS, BOLTZMANN, MYOPIC, PAPER_ETAS, curves, rates
 
+TOTAL, RATE = "cumulative regret (likes)", "regret of a customer (likes)"
 ETAS = [BOLTZMANN[eta] for eta in PAPER_ETAS]
 SHADES = {**COLOUR, "linear": "#AA4499", "bernoulli": "#999933",
           **dict(zip(ETAS, sns.color_palette("YlOrBr", 8)[2:], strict=True))}
 MARKS = {**MARK, "linear": "D"}
 CALLED = {**NAME, "linear": "linear contextual bandit", "bernoulli": "Bernoulli bandit",
           **{arm: f"η = {eta:g}" for eta, arm in BOLTZMANN.items()}}
-STANDING = {  # a myopic policy by how it opens: name, grey, dashes
-    "uniform": ("any first product", "0.1", "--"), "best": ("best first product", "0.35", ":"),
-    "worst": ("worst first product", "0.6", "-.")}
+STANDING = {"uniform": ("any", "0.1", "--"), "best": ("best", "0.35", ":"),  # how a myopic policy
+            "worst": ("worst", "0.6", "-.")}  # opens: its first product, grey, dashes
 
 
-def _bands(ax: Axes, curve: dict[str, pd.DataFrame]) -> None:
-    """Each arm's mean over instances and its 95% interval."""
+def _bands(ax: Axes, label: str, curve: dict[str, pd.DataFrame]) -> None:
+    """Each arm's mean over instances and its 95% interval; the first arm's line is solid."""
     long = pd.concat(curve, names=["arm"]).melt(ignore_index=False).reset_index()
-    sns.lineplot(long, x="episode", y="value", hue="arm", style="arm", palette=SHADES,
-                 style_order=["rlsvi", *(arm for arm in curve if arm != "rlsvi")],  # first: solid
-                 errorbar=student, ax=ax)
-    ax.set_xlabel("customer")
+    sns.lineplot(long.replace({"arm": CALLED}), x="episode", y="value", hue="arm", style="arm",
+                 palette={CALLED[arm]: SHADES[arm] for arm in curve}, errorbar=student, ax=ax)
+    ax.set(xlabel="customer", ylabel=label)
 
 
-def _legend(ax: Axes, **place: Any) -> None:
-    handles, labels = ax.get_legend_handles_labels()
-    ax.legend(handles, [CALLED.get(label, label) for label in labels], **place)
-
-
-def _myopic(ax: Axes, table: pd.DataFrame, *, slope: bool) -> None:
-    """The standing policies: a customer costs the same for ever, so regret grows along a line."""
-    for ties, (words, grey, dashes) in STANDING.items():
-        end = curves(table, MYOPIC[ties])
-        each = end.iloc[-1].mean() / end.index[-1]
-        ax.axline((0, 0 if slope else each), slope=each if slope else 0, color=grey, ls=dashes,
-                  lw=1.3, label=f"myopic, {words}")
+def _with_myopic(ax: Axes, label: str, table: pd.DataFrame, curve, *arms: str) -> None:
+    """The same, from 0 on and with the policies that do not learn."""
+    _bands(ax, label, {arm: curve(table, arm) for arm in arms})
+    for ties, (opens, grey, dashes) in STANDING.items():
+        ax.plot(curve(table, MYOPIC[ties]).mean(axis=1), color=grey, ls=dashes, lw=1.3,
+                label=f"myopic, {opens} first product")
+    ax.set_ylim(0)
 
 
 @styled
@@ -51,13 +43,11 @@ def fig8(table: pd.DataFrame) -> Figure:
     """Figure 8: RLSVI and Boltzmann exploration; on the right, instance by instance."""
     fig, (total, paired) = canvas(2, width=9.0, height=3.6)
     curve = {arm: curves(table, arm) for arm in ("rlsvi", *ETAS)}
-    _bands(total, curve)
-    _bands(paired, {arm: curve[arm] - curve["rlsvi"] for arm in ETAS})
-    paired.axhline(0, color=COLOUR["rlsvi"], lw=2)
-    total.set_ylabel("cumulative regret (likes)")
-    paired.set_ylabel("regret more than RLSVI's")
+    _bands(total, TOTAL, curve)
+    _bands(paired, "regret more than RLSVI's",
+           {arm: own - curve["rlsvi"] for arm, own in curve.items()})
     paired.get_legend().remove()
-    _legend(total)
+    total.legend()
     return fig
 
 
@@ -65,14 +55,11 @@ def fig8(table: pd.DataFrame) -> Figure:
 def fig9(table: pd.DataFrame) -> Figure:
     """Figure 9: RLSVI, the bandits, and policies that know the model but do not plan."""
     fig, (total, rate) = canvas(2, width=9.0, height=3.8)
-    for ax, curve in ((total, curves), (rate, rates)):
-        _bands(ax, {arm: curve(table, arm) for arm in ("rlsvi", "linear", "bernoulli")})
-        _myopic(ax, table, slope=ax is total)
-    total.set(ylabel="cumulative regret (likes)",
-              ylim=(0, 1.5 * curves(table, "rlsvi").iloc[-1].mean()))
-    rate.set(ylabel="regret of a customer (likes)", ylim=(0, None))
+    _with_myopic(total, TOTAL, table, curves, "rlsvi", "linear", "bernoulli")
+    _with_myopic(rate, RATE, table, rates, "rlsvi", "linear", "bernoulli")
+    total.set_ylim(0, 1.5 * curves(table, "rlsvi").iloc[-1].mean())
     total.get_legend().remove()
-    _legend(rate)
+    rate.legend()
     return fig
 
 
@@ -80,10 +67,9 @@ def fig9(table: pd.DataFrame) -> Figure:
 def later(table: pd.DataFrame) -> Figure:
     """Figure 9's right panel continued."""
     fig, ax = canvas(height=3.4)
-    _bands(ax, {arm: rates(table, arm) for arm in ("rlsvi", "linear")})
-    _myopic(ax, table, slope=False)
-    ax.set(ylabel="regret of a customer (likes)", ylim=(0, 0.7))
-    _legend(ax, loc="center right", bbox_to_anchor=(1, 0.7))
+    _with_myopic(ax, RATE, table, rates, "rlsvi", "linear")
+    ax.set_ylim(0, 0.7)
+    ax.legend(loc="center right", bbox_to_anchor=(1, 0.7))
     return fig
 
 
@@ -91,7 +77,7 @@ def later(table: pd.DataFrame) -> Figure:
 def readings(table: pd.DataFrame) -> Figure:
     """Total regret of every arm, with 95% intervals over instances."""
     last = table[table.episode == table.episode.max()]
-    last = last.assign(agent=last.arm.map(lambda arm: ARMS[arm]["agent"]), arm=last.arm.replace({
+    last = last.assign(agent=[ARMS[arm]["agent"] for arm in last.arm], arm=last.arm.replace({
         "rlsvi": "RLSVI", "linear": "linear bandit", "boltzmann": "Boltzmann η =",
         "epsilon": "ε-greedy ε ="}, regex=True))
     fig, ax = canvas(width=7.5, height=0.24 * last.arm.nunique() + 0.8)
@@ -99,25 +85,23 @@ def readings(table: pd.DataFrame) -> Figure:
     sns.pointplot(last, x="regret", y="arm", hue="agent", palette=SHADES, errorbar=student,
                   markers=[MARKS[agent] for agent in last.agent.unique()], linestyle="none",
                   markersize=5, err_kws={"lw": 2}, legend=False, ax=ax)
-    ax.set(xlim=(0, None), ylabel="",
-           xlabel=f"regret after {table.episode.max()} customers (likes)")
+    ax.set(xlim=(0, None), ylabel="", xlabel=f"regret after {last.episode.max()} customers (likes)")
     return fig
 
 
 @styled
 def openings(shares: np.ndarray, every: int, optimal: np.ndarray, myopic: np.ndarray) -> Figure:
     """Which product RLSVI opens with, window by window, and what each opening is worth."""
-    fig, (when, worth) = canvas(2, width=9.0, height=3.6, gridspec_kw={"width_ratios": [1.6, 1]})
-    products = np.arange(shares.shape[1])
+    fig, (when, worth) = canvas(2, width=9.0, height=3.6, width_ratios=(1.6, 1), sharey=True)
     starts = pd.Index(every * np.arange(len(shares)), name="customer")
-    sns.heatmap(pd.DataFrame(shares, starts, products).T, cmap="Blues", vmin=0, vmax=1, cbar=False,
+    sns.heatmap(pd.DataFrame(shares, starts).T, cmap="Blues", vmin=0, vmax=1, cbar=False,
                 xticklabels=len(shares) // 6, ax=when)
     when.set_ylabel("first product shown")
     when.tick_params(rotation=0)
-    worth.plot(optimal, products + 0.5, "o", color=COLOUR["rlsvi"], label="then optimal: $Q^*_0$")
-    worth.plot(myopic, products + 0.5, "s", color="0.3", mfc="none", ms=9, label="then myopic")
-    worth.set(xlabel="expected likes after this opening", ylim=when.get_ylim(),
-              yticks=products + 0.5, yticklabels=products)
+    rows = np.arange(shares.shape[1]) + 0.5
+    worth.plot(optimal, rows, "o", color=COLOUR["rlsvi"], label="then optimal: $Q^*_0$")
+    worth.plot(myopic, rows, "s", color="0.3", mfc="none", ms=9, label="then myopic")
+    worth.set_xlabel("expected likes after this opening")
     worth.legend()
     return fig
 

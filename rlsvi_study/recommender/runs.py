@@ -2,16 +2,12 @@ r"""The recommendation engine: section 6.3 and appendix E.
 
 The paper's study: 100 random instances (:math:`\gamma_{an} \sim N(0, 4)`, N = 10, J = 5), 1200
 customers each; RLSVI and LSVI with Boltzmann exploration 10 times an instance, the bandits 100
-times. ``regret`` is cumulative, :math:`\sum_l (V^*_0 - V^{\mu_l}_0)`, with each customer's policy
-evaluated exactly over all states it can reach. A policy that dithers can reach all 4521 and changes
-little from one customer to the next; there, of every ten customers in a row one, drawn at random,
-is evaluated and stands for the ten, which is unbiased. ``realised`` has the likes that were given
-in place of their expectation. Runs of an instance are averaged before anything else: instances are
-the sample, and a row is one of them.
-
-A seed is an instance. All arms meet the same customers: run k of instance i has the same
-environment stream whoever serves. An arm that does not learn has a straight line, computed by
-dynamic programming; only its end is stored.
+times. ``regret`` is cumulative, :math:`\sum_l (V^*_0 - V^{\mu_l}_0)`, each customer's policy being
+evaluated exactly over all states it can reach. A policy that dithers can reach all 4521; there, of
+every ten customers in a row one, drawn at random, stands for the ten, which is unbiased.
+``realised`` has the likes given in place of their expectation. Runs of an instance are averaged:
+instances are the sample, a seed is one of them, and its run k meets the same customers whoever
+serves. An arm that does not learn has a straight line, of which only the end is stored.
 """
 
 from collections.abc import Callable
@@ -25,7 +21,7 @@ from rlsvi_core import Products, lsvi, rlsvi
 from rlsvi_core.agents.products import BernoulliBandit
 from rlsvi_core.envs.recommender import Recommender
 
-from ..experiment import Experiment, Scale, streams
+from ..experiment import Experiment, Scale, grid, streams
 from ..intervals import mean_interval
 
 PAPER_ETAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
@@ -56,8 +52,7 @@ ARMS: dict[str, dict[str, Any]] = {  # an arm as the tables call it: whose it is
     **{f"rlsvi, σ² = {variance:g}": {"agent": "rlsvi", "sigma": variance**0.5}
        for variance in (1e-5, 1e-4, 1e-2, 1e-1, 1.0)},
     **{f"rlsvi, λ = {lam:g}": {"agent": "rlsvi", "lam": lam}
-       for lam in (2e-4, 2e-3, 2e-2, 2.0, 20.0, 200.0)},
-}
+       for lam in (2e-4, 2e-3, 2e-2, 2.0, 20.0, 200.0)}}
 MYOPIC = {ties: f"myopic, ties {ties}" for ties in ("uniform", "lowest", "best", "worst")}
 STANDING: dict[str, Callable[[Recommender], np.ndarray]] = {  # policies that do not learn
     "random": Recommender.uniform,
@@ -92,18 +87,15 @@ def evaluated(agent: Any, episodes: int, rng: Any) -> np.ndarray:
 
 def learning_curve(arm: str, runs: int, seed: int, N: int, J: int, c: float, episodes: int,
                    every: int) -> list[dict[str, Any]]:
-    """Mean regret over the runs of one instance, a row every so many customers.
-
-    ``best_opening`` is the share of customers since the last row who were first shown the product
-    that the optimal policy opens with.
-    """
+    """Mean regret over the runs of one instance, a row every so many customers, with the share of
+    them who were first shown the product that the optimal policy opens with."""
     customers = instance(seed, N, J, c)
+    best = customers.Q[0].argmax()
     if arm in STANDING:
         policy = STANDING[arm](customers)
-        regret = customers.value - customers.evaluate(policy)[0]
-        return [{"episode": episodes, "regret": round(float(episodes * regret), 3),
-                 "realised": np.nan, "best_opening": round(float(
-                     policy[0, customers.Q[0].argmax()]), 3)}]
+        total = episodes * (customers.value - customers.evaluate(policy)[0])
+        return [{"episode": episodes, "regret": round(float(total), 3), "realised": np.nan,
+                 "best_opening": round(float(policy[0, best]), 3)}]
     regret, realised, opening = np.zeros((3, episodes))
     for k in range(runs):
         which_rng, env_rng, agent_rng = streams((seed, k))
@@ -113,7 +105,7 @@ def learning_curve(arm: str, runs: int, seed: int, N: int, J: int, c: float, epi
         expected = run.expected[exact]
         regret += (customers.value - np.repeat(expected, episodes // len(expected))) / runs
         realised += (customers.value - run.reward) / runs
-        opening += (run.opening == customers.Q[0].argmax()) / runs
+        opening += (run.opening == best) / runs
     total, given = regret.cumsum(), realised.cumsum()
     return [{"episode": n, "regret": round(float(total[n - 1]), 3),
              "realised": round(float(given[n - 1]), 3),
@@ -123,42 +115,36 @@ def learning_curve(arm: str, runs: int, seed: int, N: int, J: int, c: float, epi
 
 # --------------------------------------------------------------------------- summaries
 
-def curves(table: pd.DataFrame, arm: str, value: str = "regret") -> pd.DataFrame:
-    """One column an instance, one row an episode."""
-    return table[table.arm == arm].pivot(index="episode", columns="seed", values=value)
-
-
-def rates(table: pd.DataFrame, arm: str, value: str = "regret") -> pd.DataFrame:
-    """Regret a customer, averaged between the rows of the table."""
-    total = curves(table, arm, value)
+def curves(table: pd.DataFrame, arm: str) -> pd.DataFrame:
+    """Cumulative regret from customer 0 on: one column an instance, one row an episode."""
+    total = table[table.arm == arm].pivot(index="episode", columns="seed", values="regret")
     total.loc[0] = 0.0
-    total = total.sort_index()
+    return total.reindex(sorted({0, *table.episode})).interpolate("index")  # a line by its end
+
+
+def rates(table: pd.DataFrame, arm: str) -> pd.DataFrame:
+    """Regret a customer, averaged between the rows of the table."""
+    total = curves(table, arm)
     return total.diff().iloc[1:].div(np.diff(total.index), axis=0)
 
 
 def ahead_from(worse: pd.DataFrame, better: pd.DataFrame) -> int | None:
     """The first episode from which on, to the end, the paired interval of worse − better is
     above 0; None if it is not at the end."""
-    difference = worse - better
-    low = np.array([mean_interval(row)[1] for row in difference.to_numpy()])
-    behind = np.flatnonzero(low <= 0)
-    if behind.size == 0:
-        return int(difference.index[0])
-    return None if behind[-1] == len(low) - 1 else int(difference.index[behind[-1] + 1])
+    low = (worse - better).apply(lambda row: mean_interval(row).low, axis=1)
+    ahead = low.index[low[::-1].cummin()[::-1] > 0]
+    return int(ahead[0]) if ahead.size else None
 
 
 # --------------------------------------------------------------------------- the experiments
 
-def _cells(runs: int, *arms: str) -> tuple[dict[str, Any], ...]:
-    return tuple({"arm": arm, "runs": runs} for arm in arms)
-
-
 _STUDY = {"N": 10, "J": 5, "c": 2.0, "episodes": 1200, "every": 30}
 _LATER, _READINGS = _STUDY | {"episodes": 6000, "every": 200}, _STUDY | {"every": 100}
-_PAPER = (*_cells(10, "rlsvi", *(BOLTZMANN[eta] for eta in PAPER_ETAS)),
-          *_cells(100, "linear", "bernoulli"), *_cells(1, *STANDING))
-_LATER_ARMS = (*_cells(2, "rlsvi", "linear"), *_cells(1, *STANDING))
-_EVERY_ARM = _cells(2, *(arm for arm in ARMS if arm != "bernoulli"))
+_LINES = grid(arm=STANDING, runs=(1,))
+_PAPER = (*grid(arm=("rlsvi", *(BOLTZMANN[eta] for eta in PAPER_ETAS)), runs=(10,)),
+          *grid(arm=("linear", "bernoulli"), runs=(100,)), *_LINES)
+_LONGER = (*grid(arm=("rlsvi", "linear"), runs=(2,)), *_LINES)
+_EVERY_ARM = grid(arm=[arm for arm in ARMS if arm != "bernoulli"], runs=(2,))
 
 EXPERIMENTS = {e.name: e for e in (
     Experiment("recommender", "Section 6.3, figures 8 and 9; Algorithm 9",
@@ -167,8 +153,8 @@ EXPERIMENTS = {e.name: e for e in (
                                 "paper": Scale(_STUDY, _PAPER, range(100))}),
     Experiment("recommender-later", "Section 6.3",
                "Recommendations: figure 9 continued to 6000 customers",
-               learning_curve, {"quick": Scale(_LATER, _LATER_ARMS, range(1)),
-                                "paper": Scale(_LATER, _LATER_ARMS, range(40))}),
+               learning_curve, {"quick": Scale(_LATER, _LONGER, range(1)),
+                                "paper": Scale(_LATER, _LONGER, range(40))}),
     Experiment("recommender-readings", "Section 6.3 and appendix E",
                "Recommendations: what each choice of the experimenter does",
                learning_curve, {"quick": Scale(_READINGS, _EVERY_ARM[:2], range(2)),

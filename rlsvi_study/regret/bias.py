@@ -28,9 +28,7 @@ import numpy as np
 from rlsvi_core.envs.dirichlet import Counts, DirichletPrior
 
 
-class Terms(NamedTuple):
-    """Each an (H, S, A) array."""
-
+class Terms(NamedTuple):  # each an (H, S, A) array
     b_R: np.ndarray
     b_P: np.ndarray
     w: np.ndarray
@@ -73,10 +71,8 @@ def printed(prior: DirichletPrior, n: float) -> Terms:
 
 
 def pigeonhole(L: int, H: int, S: int, A: int, c: float) -> tuple[float, float]:
-    """The largest possible Σ_{l,h} (n_l(s,a,h) + c)^{-1/2}, and the bound 2√(SAHT), T = LH.
-
-    Terms fall with every visit, so the worst history visits all pairs of a period equally often.
-    """
+    """The largest possible Σ_{l,h} (n_l(s,a,h) + c)^{-1/2}, where all pairs of a period are visited
+    equally often as terms fall with every visit; and the bound 2√(SAHT), T = LH."""
     rounds, rest = divmod(L, S * A)
     worst = H * (S * A * (1 / np.sqrt(np.arange(rounds) + c)).sum() + rest / np.sqrt(rounds + c))
     return float(worst), 2 * float(np.sqrt(S * A * H * L * H))

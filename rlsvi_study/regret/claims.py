@@ -34,23 +34,20 @@ def _() -> Evidence:
     for seed in range(5):
         prior = _random_prior(rng)
         mdp, (lam, sigma) = prior.sample(rng), rng.uniform(0.5, 3, 2)
-        closed = regret.rlsvi(prior, lam, sigma, seed)
-        general = general_rlsvi(features.tabular(mdp), lam, sigma, first_episode="prior", rng=seed)
-        ours = mdp.value - closed.learn(mdp, 100, seed, exact=True).expected
-        theirs = mdp.value - general.learn(mdp, 100, seed, exact=True).expected
-        error = max(error, np.abs(closed.Q - general.Q).max(), np.abs(ours - theirs).max())
-    return unless(error > 1e-10, "With the same draws the closed form and the general algorithm "
-                  "give the same values and the same runs, in 5 random MDPs for 100 episodes, "
-                  "to rounding.", largest_error=error)
+        agents = (regret.rlsvi(prior, lam, sigma, seed), general_rlsvi(
+            features.tabular(mdp), lam, sigma, first_episode="prior", rng=seed))
+        regrets = [mdp.value - agent.learn(mdp, 100, seed, exact=True).expected for agent in agents]
+        error = max(error, *(np.abs(ours - theirs).max() for ours, theirs in (
+            regrets, [agent.Q for agent in agents])))
+    return unless(error > 1e-10, "With the same draws it gives the general algorithm's values and "
+                  "runs, in 5 random MDPs for 100 episodes, to rounding.", largest_error=error)
 
 
 @claim("5.posterior-means", "Section 5, proof of Lemma 2",
        "R̄ = (−α₁ + nR̂)/(1ᵀα^R + n), P̄ = (α^P + nP̂)/(1ᵀα^P + n)", "exact", HOLDS)
 def _() -> Evidence:
-    """The posterior means of rewards and transitions are the prior's weights plus the counts,
-    normalised."""
-    prior = DirichletPrior.symmetric(1, 2, 1, 1.5, 2.5)
-    counts = no_counts(1, 2, 1)
+    """The posterior means are the prior's weights plus the counts, normalised."""
+    prior, counts = DirichletPrior.symmetric(1, 2, 1, 1.5, 2.5), no_counts(1, 2, 1)
     counts.R[0, 0, 0], counts.P[0, 0, 0] = (3, 1), (1, 3)
     posterior = prior.posterior(counts)
     x, weight = np.polynomial.legendre.leggauss(200)
@@ -59,30 +56,26 @@ def _() -> Evidence:
                               (2.5, counts.P[0, 0, 0], posterior.mean_P[0, 0, 0, 0])):
         density = weight * p ** (alpha - 1 + seen[0]) * (1 - p) ** (alpha - 1 + seen[1])
         error = max(error, abs((p * density).sum() / density.sum() - mean))
-    return unless(error > 1e-6, "Equal to Bayes' rule integrated numerically, prior times "
-                  "likelihood, for four observations.", largest_error=error)
+    return unless(error > 1e-6, "Equal to prior times likelihood, integrated numerically, for four "
+                  "observations.", largest_error=error)
 
 
 @claim("5.empirical-mean", "Section 5, proof of Lemma 2", "R̂ ≥ R̄", "exact", FAILS)
 def _() -> Evidence:
     """The empirical mean reward is at least the posterior mean."""
-    def means(a, b, low, high):  # R̂, R̄, and R̂ shrunk by λσ² = 1ᵀα, the least allowed
-        n, m = Fraction(low + high), a + b
-        return -low / n, (-low - a) / (n + m), -low / (n + m)
-
-    R_hat, R_bar, _ = means(Fraction(1), Fraction(1), 1, 0)  # one visit, reward −1
-    weights = Fraction(1, 2), Fraction(1), Fraction(3)
-    tried = [means(*case) for case in product(weights, weights, range(6), range(6))
-             if any(case[2:])]
-    wrong, needed = (sum(hat < bar for hat, bar, _ in tried),
-                     sum(shrunk >= bar for _, bar, shrunk in tried))
+    weights, tried = (Fraction(1, 2), Fraction(1), Fraction(3)), {}
+    for a, b, low, high in product(weights, weights, range(6), range(6)):
+        if n := low + high:  # R̂, R̄, and R̂ shrunk by λσ² = 1ᵀα, the least allowed
+            tried[a, b, low, high] = (Fraction(-low, n), (-low - a) / (n + a + b),
+                                      -low / (n + a + b))
+    R_hat, R_bar, _ = tried[1, 1, 1, 0]
+    wrong = sum(hat < bar for hat, bar, _ in tried.values())
+    needed = sum(shrunk >= bar for _, bar, shrunk in tried.values())
     return unless(R_hat < R_bar,
-                  f"After one reward −1 with α = (1, 1), R̂ = {R_hat} and R̄ = {R_bar}: it is true "
-                  f"only if R̂ is at least the prior mean, and false in {wrong} of {len(tried)} "
-                  f"histories tried. The proof needs less, n R̂/(n + λσ²) ≥ R̄, which is true in "
-                  f"{'all' if needed == len(tried) else needed} of them once λσ² ≥ 1ᵀα.",
-                  R_hat=float(R_hat), R_bar=float(R_bar), wrong=wrong, cases=len(tried),
-                  needed=needed)
+                  f"After one reward −1 with α = (1, 1), R̂ = {R_hat} < R̄ = {R_bar}; false in "
+                  f"{wrong} of {len(tried)} histories. The proof needs only n R̂/(n + λσ²) ≥ R̄, "
+                  f"true in {needed} once λσ² ≥ 1ᵀα.", R_hat=float(R_hat), R_bar=float(R_bar),
+                  wrong=wrong, cases=len(tried), needed=needed)
 
 
 @claim("5.variance", "Section 5, proof of Lemma 2", "σ²/(n + λσ²) ≥ 1/(n + 1ᵀα^R)", "exact", FAILS)
@@ -94,18 +87,15 @@ def _() -> Evidence:
     too_small = [n for n in range(200) if sigma2 / (n + lam * sigma2) < 1 / (n + m_R)]
     at_zero, last = m_R / lam, sigma2 * (lam - m_R) / (sigma2 - 1)  # σ²(n + m_R) = n + λσ²
     return unless(bool(too_small),
-                  f"With 1ᵀα^R = 1ᵀα^P = 1, λ = 2 and σ² = H² + 1 = 26 it is too small for every "
-                  f"n below {float(last):.3g}, {float(at_zero):.2g} of it at n = 0; with λ → ∞, "
-                  f"for every n. Optimism holds all the same: what the variance lacks the mean "
-                  f"has to spare, since values are shrunk towards 0 from below.",
+                  f"With 1ᵀα^R = 1ᵀα^P = 1, λ = 2, σ² = H² + 1 = 26 it is too small for every n "
+                  f"below {float(last):.3g}, {float(at_zero):.2g} of it at n = 0. Optimism holds "
+                  f"all the same: what the variance lacks the mean has to spare.",
                   n_too_small=too_small, ratio_at_0=float(at_zero))
 
 
 def _worst_gap(ridge: float, sigma2: float) -> tuple[float, tuple]:
-    """The least G(z), in standard deviations, over priors, histories and z; one period.
-
-    ``ridge`` is λσ² in units of 1ᵀα^R.
-    """
+    """The least G(z), in standard deviations, over priors, histories and z; one period, with
+    ``ridge`` λσ² in units of 1ᵀα^R."""
     z = np.linspace(-6, 6, 121)
     worst, where = np.inf, ()
     for alpha in product((1e-3, 0.1, 1.0, 10.0), repeat=2):
@@ -125,9 +115,9 @@ def _() -> Evidence:
     """In the last period RLSVI's values are stochastically optimistic, whatever the data."""
     least = {name: _worst_gap(*pair)[0] for name, pair in {
         "printed": (1.0, 1.0), "theorem": (2.0 * 2, 2.0), "huge": (2e6, 2.0)}.items()}
-    return unless(min(least.values()) < -1e-9, "The gap of the closed forms (normal against "
-                  "Beta) is nowhere negative on a grid of 16 priors, 25 histories of up to 2000 "
-                  "visits and 121 levels, for λσ² = 1ᵀα^R, 4 and 2·10⁶ times that.", **least)
+    return unless(min(least.values()) < -1e-9, "The closed gap (normal against Beta) is nowhere "
+                  "negative for 16 priors, 25 histories of up to 2000 visits and 121 levels, with "
+                  "λσ² = 1ᵀα^R, 4 and 2·10⁶ times that.", **least)
 
 
 @claim("5.sigma", "Section 5, proof of Lemma 2", "this requires σ² ≥ H² + 1", "exact", FAILS)
@@ -139,13 +129,12 @@ def _() -> Evidence:
     x, y = (np.maximum(Q[:, 0, 0, 0] - Y[:, 0, 0, 0].mean(), 0) for Q in (X, Y))
     z = (x.mean() - y.mean()) / sqrt((x.var() + y.var()) / x.size)
     return unless(enough >= -1e-9,
-                  f"It is enough, not required: λσ² ≥ max(1ᵀα^R, 1ᵀα^P) and σ² ≥ (π/8)(1 + "
-                  f"(H − 1)²) suffice, {26 / optimism.enough_sigma(5) ** 2:.2g} times less for "
-                  f"H = 5. For H = 1 no violation is found down to σ² = 1/4; at 0.24 the gap is "
-                  f"negative after {where[2]} rewards −1 and {where[3]} rewards 0. For H = 2 it is "
-                  f"negative at σ² = 0.4 ({-z:.0f} standard errors). λσ² cannot be less: at 0.9 of "
-                  f"1ᵀα^R optimism fails.", enough=enough, quarter=quarter, z_two_periods=z,
-                  **{"at_0.24": low, "ridge_0.9": ridge})
+                  f"It is enough, not required: with λσ² ≥ max(1ᵀα^R, 1ᵀα^P), σ² ≥ (π/8)(1 + "
+                  f"(H − 1)²) suffices, {26 / optimism.enough_sigma(5) ** 2:.2g} times less for "
+                  f"H = 5. For H = 1 no violation is found at 1/4, one at 0.24 after {where[2]} "
+                  f"rewards −1 and {where[3]} rewards 0; for H = 2, one at 0.4 ({-z:.0f} standard "
+                  f"errors). At λσ² = 0.9 1ᵀα^R optimism fails.", enough=enough, quarter=quarter,
+                  z_two_periods=z, **{"at_0.24": low, "ridge_0.9": ridge})
 
 
 @claim("5.inductive-step", "Section 5, proof of Lemma 2", "R̄ + P̄ᵀV ≤ n(R̂ + P̂ᵀV)/(n + λσ²)",
@@ -163,11 +152,10 @@ def _() -> Evidence:
             mean = posterior.mean_R + posterior.mean_P @ (sign * V)
             exceptions[sign] += int((mean - ours > 1e-12).sum())
     return unless(exceptions[1] > 0 or exceptions[-1] == 0,
-                  f"True for V ≤ 0, which V* is: no exception in {cases} cases; λσ² ≥ max(1ᵀα^R, "
-                  f"1ᵀα^P) suffices. For V ≥ 0 it fails in {exceptions[-1]} of {cases}. The next "
-                  f"step puts Ṽ in place of V*, for which optimism of each Q̃(s, a) alone is not "
-                  f"enough.", PARTLY, cases=cases, exceptions=exceptions[1],
-                  positive=exceptions[-1])
+                  f"True for V ≤ 0, which V* is: no exception in {cases} cases. For V ≥ 0 it fails "
+                  f"in {exceptions[-1]}. The next step puts Ṽ in place of V*, for which optimism "
+                  f"of each Q̃(s, a) alone is not enough.", PARTLY, cases=cases,
+                  exceptions=exceptions[1], positive=exceptions[-1])
 
 
 @claim("5.lemma2", "Section 5, Lemma 2", "Q̃ ≽so Q* for all s, a, h", "Monte Carlo", HOLDS)
@@ -181,8 +169,8 @@ def _() -> Evidence:
         prior, counts, *tabular.theorem_1(prior), draws=20_000, error=error / 4, rng=2).values()]
     refuted, shortfall = sum(t.refuted for t in tests), max(t.shortfall for t in tests)
     return unless(refuted > 0, f"{refuted} of {len(tests)} comparisons refuted (H = 3, S = A = 2, "
-                  f"4 histories, 20 000 draws; error rate {error:g} for all together); no gap "
-                  f"below {-shortfall:.2g}. The proof is the repaired one.",
+                  f"4 histories, 20 000 draws; error rate {error:g} in all); no gap below "
+                  f"{-shortfall:.2g}. The proof is the repaired one.",
                   refuted=refuted, comparisons=len(tests), shortfall=shortfall, error_rate=error)
 
 
@@ -191,16 +179,14 @@ def _() -> Evidence:
     """The result carries over from rewards in {−1, 0} to other bounded rewards."""
     prior = DirichletPrior.symmetric(1, 1, 2, support=(0.0, 1.0))
     lam, sigma = tabular.theorem_1(prior)
-    ours, truth = 0.0, float(prior.mean_R[0, 0, 0])
-    seen = optimism.one_visit(prior, high=True)
+    seen, truth = optimism.one_visit(prior, high=True), float(prior.mean_R[0, 0, 0])
     after = float(seen.total[0, 0, 0] / (1 + lam * sigma**2))
     then = float(prior.posterior(seen).mean_R[0, 0, 0])
-    return unless(not (ours < truth and after < then),
-                  f"Only if no reward is above 0: shrinking towards 0 is optimistic from below. "
-                  f"With rewards 0 and 1 Lemma 2 fails in the mean, E Q̃ = 0 < E Q* = {truth:g} "
-                  f"before any data and {after:.2g} < {then:.2g} after one reward 1. Subtracting "
-                  f"the largest reward first repairs it.", PARTLY,
-                  prior=(ours, truth), after_one=(after, then))
+    return unless(not (truth > 0 and after < then),
+                  f"Only if no reward is above 0, as values are shrunk towards 0. With rewards 0 "
+                  f"and 1, E Q̃ = 0 < E Q* = {truth:g} before any data, {after:.2g} < {then:.2g} "
+                  f"after one reward 1. Subtracting the largest reward first repairs it.",
+                  PARTLY, prior=(0.0, truth), after_one=(after, then))
 
 
 @claim("5.terminal", "Section 5, Lemma 2", "conditional on any data", "exact", FAILS)
@@ -211,10 +197,9 @@ def _() -> Evidence:
     ours = float(counts.total[0, 0, 0] / (1 + lam * sigma**2))
     truth = float(prior.posterior(counts).mean_mdp().Q[0, 0, 0])
     return unless(ours < truth,
-                  f"One state, two actions: action 0 met −1 at the end once, action 1 met 0 twenty "
-                  f"times. E Q̃ = {ours:.3g} for action 0, but E Q* = {truth:.3g}: the posterior "
-                  f"pools what both actions saw of the end. Theorem 1 needs the terminal reward to "
-                  f"be known.", rlsvi=ours, truth=truth)
+                  f"Action 0 met −1 at the end once, action 1 met 0 twenty times. For action 0 "
+                  f"E Q̃ = {ours:.3g}, but E Q* = {truth:.3g}: the posterior pools what both saw. "
+                  f"Theorem 1 needs a known terminal reward.", rlsvi=ours, truth=truth)
 
 
 # --------------------------------------------------------------------------- concentration
@@ -227,31 +212,28 @@ def _() -> Evidence:
     for _ in range(30):
         prior = _random_prior(rng)
         counts = optimism.played(prior, int(rng.integers(0, 60)), rng)
-        lam, sigma = tabular.theorem_1(prior)
-        Q = sample_Q(counts, lam, sigma, 1, rng)[0]
-        left, right = bias.both_sides(prior, counts, Q, lam, sigma)
+        Q = sample_Q(counts, *tabular.theorem_1(prior), 1, rng)[0]
+        left, right = bias.both_sides(prior, counts, Q, *tabular.theorem_1(prior))
         error = max(error, abs(left - right))
-    return unless(error > 1e-10, "Equal to rounding in 30 random MDPs and histories: periods are "
-                  "independent, so a policy's expected value is its value in the MDP of "
-                  "posterior means.", largest_error=error)
+    return unless(error > 1e-10, "Equal to rounding in 30 random MDPs and histories.",
+                  largest_error=error)
 
 
 @claim("5.bias-sign", "Section 5", "optimistic bias terms", "Monte Carlo", PARTLY)
 def _() -> Evidence:
     """The bias terms b^R and b^P are never negative."""
-    lam, sigma = tabular.theorem_1(BASE)
-    share, least = {}, 0.0
+    parameters, share, least = tabular.theorem_1(BASE), {}, 0.0
     for episodes in (0, 100, 2000):
         counts = optimism.played(BASE, episodes, 5)
-        draws = [bias.terms(BASE, counts, Q, lam, sigma)
-                 for Q in sample_Q(counts, lam, sigma, 200, 6)]
+        draws = [bias.terms(BASE, counts, Q, *parameters)
+                 for Q in sample_Q(counts, *parameters, 200, 6)]
         least = min(least, min(float(t.b_R.min()) for t in draws))
         share[episodes] = float(np.mean([t.b_P[:-1] < -1e-12 for t in draws]))
     return unless(least < -1e-12 or share[0] < 0.01,
-                  f"b^R never is. b^P is negative wherever the sampled Ṽ is above 0, which no "
-                  f"true value is: for {100 * share[0]:.0f}% of (s, a, h) before any data, "
-                  f"{100 * share[100]:.0f}% after 100 episodes, {100 * share[2000]:.0f}% after "
-                  f"2000 (H = S = 5, A = 3).", PARTLY, share=share, least_b_R=least)
+                  f"b^R never is. b^P is where the sampled Ṽ is above 0: for {share[0]:.0%} of "
+                  f"(s, a, h) before any data, {share[100]:.0%} after 100 episodes, "
+                  f"{share[2000]:.0%} after 2000 (H = S = 5, A = 3).", PARTLY, share=share,
+                  least_b_R=least)
 
 
 @claim("5.bias-size", "Section 5",
@@ -261,15 +243,13 @@ def _() -> Evidence:
     ratios = {}
     for H in (5, 10, 20, 40):
         prior, n = DirichletPrior.symmetric(H, 1, 1, 0.5, 1.0), 1e9
-        most = bias.largest(prior, n, *tabular.theorem_1(prior))
-        printed = bias.printed(prior, n)
-        ratios[H] = [float((x / y).max()) for x, y in zip(most, printed, strict=True)]
+        ratios[H] = [float((most / printed).max()) for most, printed in zip(
+            bias.largest(prior, n, *tabular.theorem_1(prior)), bias.printed(prior, n), strict=True)]
     growth = [float(np.log(ratios[40][i] / ratios[10][i]) / np.log(4)) for i in range(3)]
     return unless(not np.allclose(growth, [2, 2, 0], rtol=0, atol=0.1),
-                  f"Right for the noise. Both biases are larger by a factor that grows like H² "
-                  f"(fitted powers {growth[0]:.2f} and {growth[1]:.2f}), as λσ² is about H² times "
-                  f"1ᵀα: for H = 10 and large n b^R can be {ratios[10][0]:.0f} and b^P "
-                  f"{ratios[10][1]:.0f} times the printed size. In Theorem 1 this multiplies only "
+                  f"Right for the noise. Both biases are larger by a factor like H² (powers "
+                  f"{growth[0]:.2f} and {growth[1]:.2f}): {ratios[10][0]:.0f} and "
+                  f"{ratios[10][1]:.0f} for H = 10 and large n. In Theorem 1 this multiplies only "
                   f"the term in log T.", PARTLY, ratios=ratios, powers=growth)
 
 
@@ -284,9 +264,8 @@ def _() -> Evidence:
     seen = sum((1 / np.sqrt(np.arange(n) + lam * sigma**2)).sum() for n in agent.counts.n.flat)
     worst, bound = bias.pigeonhole(5000, *BASE.shape, lam * sigma**2)
     return unless(max(ratios) > 1 or seen > worst * (1 + 1e-12),
-                  f"Σ 1/√(n + c) is largest when all pairs are visited equally often, and then "
-                  f"at most 2√(SAHT) for c ≥ 1 ({max(ratios):.3g} of it at most, over 108 "
-                  f"sizes). In a run of 5000 episodes it is {seen / bound:.2g} of the bound.",
+                  f"The worst history has Σ 1/√(n + c) at most {max(ratios):.3g} of 2√(SAHT), over "
+                  f"108 sizes with c ≥ 1; a run of 5000 episodes has {seen / bound:.2g} of it.",
                   most=float(max(ratios)), run=float(seen), worst=worst, bound=bound)
 
 
@@ -299,33 +278,33 @@ def _() -> Evidence:
     for _ in range(L):
         episodes += bool((agent.seen.n + BASE.m_R < 2).any())
         agent.learn(mdp, 1, env)
-    visits = np.minimum(agent.counts.n, np.ceil(2 - BASE.m_R)).max()
-    sparse = DirichletPrior.symmetric(1, 1, 1, 0.1, 0.1)
-    twice = int(np.ceil(2 - sparse.m_R).max())
+    visits = int(np.minimum(agent.counts.n, np.ceil(2 - BASE.m_R)).max())
+    twice = int(np.ceil(2 - DirichletPrior.symmetric(1, 1, 1, 0.1, 0.1).m_R).max())
     return unless(visits > 2 or twice != 2 or episodes <= 2,
-                  f"At most twice among the visits to a pair ({twice} if 1ᵀα < 1, "
-                  f"{int(visits)} if it is 1, as here). But Lemma 2 needs every pair, and a pair "
-                  f"not yet visited breaks the condition in each episode: in a run with "
-                  f"H = S = 5, A = 3, in {episodes} of {L} episodes. An episode can also cost H, "
-                  f"not 1. Both are harmless if Lemma 1 needs no such condition.", PARTLY,
-                  episodes=episodes, visits=int(visits), of=L)
+                  f"At most twice among the visits to a pair ({twice} if 1ᵀα < 1, {visits} if it "
+                  f"is 1). But a pair not yet visited breaks it in each episode, {episodes} of {L} "
+                  f"in a run with H = S = 5, A = 3, and an episode can cost H, not 1. Harmless if "
+                  f"Lemma 1 needs no such condition.", PARTLY, episodes=episodes, visits=visits,
+                  of=L)
 
 
 # --------------------------------------------------------------------------- Theorem 1
+
+def _cells(table):
+    return table[table.agent == "rlsvi"].groupby(["H", "S", "A", "episode"])
+
 
 @claim("5.optimism", "Section 5", "E Δ^opt ≤ 0", "experiment", HOLDS)
 def _() -> Evidence:
     """On average RLSVI's sampled value is at least the optimal one, at every stage of learning."""
     table = store.load(regret.THEOREM_1)
-    table = table[table.agent == "rlsvi"]
     optimism = (table.regret - table.concentration) / table.episode
-    mean = optimism.groupby([table[name] for name in ("H", "S", "A", "episode")]).mean()
+    mean = _cells(table.assign(optimism=optimism)).optimism.mean()
     base = mean.loc[tuple(regret.BASE.values())]
     return unless(mean.max() > 0,
-                  f"Mean of Δ^opt an episode over MDPs from the prior: {base.iloc[0]:.2g} in the "
-                  f"first, {base.iloc[-1]:.2g} over {base.index[-1]} episodes (H = S = 5, A = 3), "
-                  f"and below 0 in all {len(mean)} cells (size and length of run).",
-                  largest=float(mean.max()), cells=len(mean))
+                  f"Mean Δ^opt of an episode: {base.iloc[0]:.2g} in the first, {base.iloc[-1]:.2g} "
+                  f"over {base.index[-1]} (H = S = 5, A = 3), and below 0 in all {len(mean)} cells "
+                  f"(size and length of run).", largest=float(mean.max()), cells=len(mean))
 
 
 def _say(power: regret.Power) -> str:
@@ -338,9 +317,8 @@ def _() -> Evidence:
     table = store.load(regret.THEOREM_1)
     power = regret.power(table, "rlsvi", "episode", repeats=200)
     return unless(power.low > 0.5, f"Power {_say(power)} of T from 4096 to 65536 episodes, "
-                  f"{table.seed.nunique()} MDPs with H = S = 5, A = 3, λ and σ of Theorem 1. Up "
-                  f"to some 250 episodes it is as good as 1: play is almost uniformly random.",
-                  power=list(power))
+                  f"{table.seed.nunique()} MDPs with H = S = 5, A = 3, λ and σ of Theorem 1. Up to "
+                  f"some 250 episodes play is almost uniformly random.", power=list(power))
 
 
 @claim("5.rate-sizes", "Section 5, Theorem 1", "√(H³SAT), that is H²√(SA) for L episodes",
@@ -351,25 +329,23 @@ def _() -> Evidence:
     table = store.load(regret.THEOREM_1)
     whole, end, cap = {}, {}, {}
     for name in ("S", "A", "H"):
-        whole[name] = regret.power(table, "rlsvi", name, repeats=200)
-        largest = np.sort(regret.sizes(table, "rlsvi", name)[name].unique())[-2:]
-        end[name] = regret.power(table[table[name].isin(largest)], "rlsvi", name, repeats=200)
-        ours, worst = (regret.sizes(table, agent, name).groupby(name).regret.mean().iloc[-1]
+        ours, worst = (regret.sizes(table, agent, name).groupby(name).regret.mean()
                        for agent in ("rlsvi", "uniform"))
-        cap[name] = float(ours / worst)
-    cells = table[table.agent == "rlsvi"].groupby(["H", "S", "A", "episode"], as_index=False).mean(
-        numeric_only=True)
+        cap[name] = float(ours.iloc[-1] / worst.iloc[-1])
+        largest = table[table[name].isin(ours.index[-2:])]
+        whole[name], end[name] = (regret.power(runs, "rlsvi", name, repeats=200)
+                                  for runs in (table, largest))
+    cells = _cells(table).regret.mean().reset_index()
     ratio = cells.regret / (cells.H**2 * np.sqrt(cells.S * cells.A * cells.episode))
-    faster = [name for name, power in whole.items() if power.low > regret.BOUND[name]]
-    still = [name for name, power in end.items() if power.low > regret.BOUND[name]]
+    faster, still = (any(power.low > regret.BOUND[name] for name, power in powers.items())
+                     for powers in (whole, end))
     return Evidence(
         FAILS if still else PARTLY if faster else HOLDS,
-        f"Powers after {regret.COMPARED} episodes with 95% intervals: {_say(whole['S'])} of S, "
-        f"{_say(whole['A'])} of A, {_say(whole['H'])} of H. Those of A and H exceed ½ and 2 over "
-        f"the whole range, where small problems also have less to lose. Between the two largest "
-        f"sizes they are {_say(end['A'])} and {_say(end['H'])}, but there regret is already "
-        f"{100 * cap['A']:.0f}% and {100 * cap['H']:.0f}% of the uniform policy's, which caps it. "
-        f"A bound is not refuted: mean regret is nowhere above {ratio.max():.2g} H²√(SAL).",
+        f"Powers after {regret.COMPARED} episodes (95%): {_say(whole['S'])} of S, "
+        f"{_say(whole['A'])} of A, {_say(whole['H'])} of H. Between the two largest sizes those of "
+        f"A and H are {_say(end['A'])} and {_say(end['H'])}, but there regret is {cap['A']:.0%} "
+        f"and {cap['H']:.0%} of the uniform policy's, which caps it. A bound is not refuted: mean "
+        f"regret is nowhere above {ratio.max():.2g} H²√(SAL).",
         {"cap": cap, "largest_ratio": float(ratio.max()),
          "whole": {k: list(v) for k, v in whole.items()},
          "two_largest": {k: list(v) for k, v in end.items()}})
@@ -385,15 +361,13 @@ def _final() -> dict[str, float]:
 def _() -> Evidence:
     """RLSVI improves on optimistic algorithms designed for analysis."""
     means = _final()
-    better = means["rlsvi"] < 0.5 * means["ucbvi"]
-    tuned = means["ucbvi-small"] < means["rlsvi"]
     return Evidence(
-        FAILS if not better else PARTLY if tuned else HOLDS,
-        f"With the constants of the analyses, yes: after 65536 episodes (H = S = 5, A = 3) its "
-        f"mean regret is {means['rlsvi']:.3g}, that of UCBVI with its published bonus "
-        f"{means['ucbvi']:.3g}, the uniform policy's being {means['uniform']:.3g}. With smaller "
-        f"constants, neither proven, RLSVI (λ = 1, σ = ½) has {means['rlsvi-small']:.3g} and UCBVI "
-        f"(a hundredth of the bonus) {means['ucbvi-small']:.3g}.", {"means": means})
+        FAILS if means["rlsvi"] >= 0.5 * means["ucbvi"]
+        else PARTLY if means["ucbvi-small"] < means["rlsvi"] else HOLDS,
+        f"With the constants of the analyses, yes: mean regret {means['rlsvi']:.3g}, UCBVI's "
+        f"{means['ucbvi']:.3g}, uniform play's {means['uniform']:.3g} (65536 episodes, H = S = 5, "
+        f"A = 3). With smaller ones, neither proven, {means['rlsvi-small']:.3g} (λ = 1, σ = ½) "
+        f"against {means['ucbvi-small']:.3g} (a hundredth of the bonus).", {"means": means})
 
 
 @claim("6.psrl", "Section 6", "an effective Gaussian approximation to PSRL", "experiment", PARTLY)
@@ -403,9 +377,8 @@ def _() -> Evidence:
     proven, small = (means[agent] / means["psrl"] for agent in ("rlsvi", "rlsvi-small"))
     return Evidence(
         HOLDS if proven < 2 else PARTLY if small < 3 else FAILS,
-        f"At Theorem 1's λ and σ the approximation is a wide one: {proven:.3g} times PSRL's regret "
-        f"after 65536 episodes (H = S = 5, A = 3). With λ = 1, σ = ½ it is {small:.2g} times.",
-        {"theorem": proven, "small": small})
+        f"{proven:.3g} times PSRL's regret at Theorem 1's λ and σ, {small:.2g} times with λ = 1, "
+        f"σ = ½ (65536 episodes, H = S = 5, A = 3).", {"theorem": proven, "small": small})
 
 
 @claim("5.any-parameters", "Section 5, Theorem 1", "any λ ≥ …, any σ ≥ …", "exact", FAILS)
@@ -420,12 +393,10 @@ def _() -> Evidence:
     runs = last.groupby(["problem", "lam", "sigma"])[["regret", "uniform"]].mean()
     share = runs.regret / runs.uniform
     return unless(min(shares["lam"][1000], shares["sigma"][1000]) > 0.5,
-                  f"Sent to 10⁶ times Theorem 1's value, either makes play uniformly random for as "
-                  f"long as one likes. For H = S = 1, A = 2 regret is provably at least "
-                  f"{100 * shares['lam'][1000]:.0f}% (λ) and {100 * shares['sigma'][1000]:.0f}% "
-                  f"(σ) of the uniform policy's over 1000 episodes; measured over 8192, "
-                  f"{100 * share['bandit', 1e6, 1.0]:.0f}% and "
-                  f"{100 * share['bandit', 1.0, 1e6]:.0f}%, against "
-                  f"{100 * share['bandit', 1.0, 1.0]:.0f}% at the values themselves. The bound can "
-                  f"hold only with constants that grow with λ and σ.", proven=shares,
+                  f"At 10⁶ times Theorem 1's λ or σ play is uniformly random for long: for H = S = "
+                  f"1, A = 2 regret is provably at least {shares['lam'][1000]:.0%} (λ) and "
+                  f"{shares['sigma'][1000]:.0%} (σ) of the uniform policy's over 1000 episodes; "
+                  f"measured over 8192, {share['bandit', 1e6, 1.0]:.0%} and "
+                  f"{share['bandit', 1.0, 1e6]:.0%}, against {share['bandit', 1.0, 1.0]:.0%} at "
+                  f"the values themselves. The constant must grow with λ and σ.", proven=shares,
                   measured={str(k): float(v) for k, v in share.items()})

@@ -1,32 +1,27 @@
 """The figures of section 5: regret over the prior, its growth, and what λ and σ do to it."""
 
-from collections.abc import Mapping
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
-from matplotlib.legend import Legend
 
 from rlsvi_core.agents import tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.optimism.order import Comparison
 
 from ..intervals import student
-from ..style import COLOUR, DASHES, LINE, MARK, NAME, canvas, styled
+from ..style import BY_AGENT, COLOUR, LINE, MARK, NAME, canvas, styled
 from . import bias
 from . import runs as regret
 
 NAMES = NAME | {"rlsvi": "RLSVI, Theorem 1's λ, σ"}
 AXIS = {"episode": "episodes L", "S": "states S", "A": "actions A", "H": "horizon H"}
-
-
 BARS = {"errorbar": student, "err_style": "bars", "err_kws": {"capsize": 2}}
-AGENTS = {"hue": "agent", "style": "agent", "palette": COLOUR, "dashes": DASHES, "markers": MARK}
+AGENTS = BY_AGENT | {"markers": MARK}
 
 
-def _rename(legend: Legend, names: Mapping[str, str]) -> None:
+def _rename(legend, names):
     legend.set_title("")
     for text in legend.get_texts():
         text.set_text(names.get(text.get_text(), text.get_text()))
@@ -50,14 +45,11 @@ def theorem1(table: pd.DataFrame) -> Figure:
         sns.lineplot(runs, x=variable, y="regret", **AGENTS, **BARS, hue_order=ends,
                      style_order=ends, ax=ax)
         _rename(ax.get_legend(), slopes)
-        ax.set(xscale="log", yscale="log", xlabel=AXIS[variable], ylabel="expected regret")
-        if variable == "episode":
-            ax.set_ylim(1, 1e7)
-        else:
-            ticks = sorted(runs[variable].unique())
-            ax.set_xticks(ticks, [str(tick) for tick in ticks])
+        ax.set(xscale="log", yscale="log", xlabel=AXIS[variable], ylabel="expected regret",
+               ylim=(1, 1e7) if variable == "episode" else (known.iloc[0] / 200, None))
+        if variable != "episode":
+            ax.set_xticks(known.index, map(str, known.index))
             ax.minorticks_off()
-            ax.set_ylim(bottom=known.iloc[0] / 200)  # room for the slopes
     return fig
 
 
@@ -110,9 +102,9 @@ def gaps(tests: dict[str, Comparison]) -> Figure:
     """Estimated gaps with their simultaneous bands."""
     fig, axes = canvas(len(tests), width=9.6, height=2.8)
     for ax, (name, test) in zip(axes, tests.items(), strict=True):
-        low, high = test.estimate - test.band, test.estimate + test.band
         look = "lsvi" if test.refuted else "rlsvi"
-        ax.fill_between(test.z, low, high, color=COLOUR[look], alpha=0.3, lw=0)
+        ax.fill_between(test.z, test.estimate - test.band, test.estimate + test.band,
+                        color=COLOUR[look], alpha=0.3, lw=0)
         sns.lineplot(x=test.z, y=test.estimate, color=COLOUR[look], ls=LINE[look], ax=ax)
         ax.axhline(0, color="black", lw=0.8)
         ax.set_title(name, fontsize=9)
@@ -126,14 +118,13 @@ def bias_sizes(H: int) -> Figure:
     """b^R, b^P and the noise against the number of visits: by definition, and as printed."""
     fig, axes = canvas(3, width=9.6, height=2.8)
     prior, n = DirichletPrior.symmetric(H, 1, 1, 0.5, 1.0), np.geomspace(1, 1e5, 60)
-    sizes = {"by definition": lambda v: bias.largest(prior, v, *tabular.theorem_1(prior)),
-             "as printed": lambda v: bias.printed(prior, v)}
-    for (name, size), look in zip(sizes.items(), ("rlsvi", "lsvi"), strict=True):
-        terms = np.array([[term.max() for term in size(v)] for v in n]).T
-        for ax, term in zip(axes, terms, strict=True):
-            sns.lineplot(x=n, y=term, color=COLOUR[look], ls=LINE[look], label=name,
-                         legend=ax is axes[0], ax=ax)
-    for ax, term in zip(axes, ("$b^R$", "$b^P$", "noise $w$"), strict=True):
+    sizes = {"by definition": ("rlsvi", [bias.largest(prior, v, *tabular.theorem_1(prior))
+                                         for v in n]),
+             "as printed": ("lsvi", [bias.printed(prior, v) for v in n])}
+    for i, (ax, term) in enumerate(zip(axes, ("$b^R$", "$b^P$", "noise $w$"), strict=True)):
+        for name, (look, size) in sizes.items():
+            sns.lineplot(x=n, y=[terms[i].max() for terms in size], color=COLOUR[look],
+                         ls=LINE[look], label=name, legend=i == 0, ax=ax)
         ax.set(xscale="log", yscale="log", xlabel="visits n", ylabel="size", title=term)
     return fig
 

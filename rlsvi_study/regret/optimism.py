@@ -9,10 +9,8 @@ whatever the data: :math:`G(z) = \mathbb E(\tilde Q - z)^+ - \mathbb E(Q^* - z)^
     \tfrac{\sigma^2}{n + \lambda\sigma^2}\Bigr), \qquad
     -Q^* \sim \mathrm{Beta}(\alpha_1 + n_-, \alpha_2 + n_0).
 
-The proof for all H is in ``theory.repaired``; it needs :math:`\lambda\sigma^2 \ge
-\max(\mathbf 1^\top\alpha^R, \mathbf 1^\top\alpha^P)`, :math:`\sigma^2 \ge \tfrac\pi8
-(1 + (H-1)^2)`, rewards that are nowhere above 0 and no terminal reward. ``edges`` shows what
-happens outside.
+The proof for all H, and the conditions it needs, are in ``theory.repaired``; ``edges`` shows what
+happens outside them.
 """
 
 import math
@@ -40,18 +38,14 @@ def paired_samples(prior: DirichletPrior, counts: Counts, lam: float, sigma: flo
 
 def check_optimism(prior: DirichletPrior, counts: Counts, lam: float, sigma: float, *,
                    draws: int, error: float = 0.01, rng: Seed = None) -> dict[str, Comparison]:
-    """Q̃ against Q* at every (s, a, h) and Ṽ against V* at every (s, h), given the history.
-
-    The error rate is that of all comparisons together.
-    """
-    ours, truth = paired_samples(prior, counts, lam, sigma, draws, rng)
-    H, S, A = prior.shape
-    share = error / (H * S * (A + 1))
+    """Q̃ against Q* at every (s, a, h) and Ṽ against V* at every (s, h), given the history; the
+    error rate is that of all comparisons together."""
+    both, (H, S, A) = paired_samples(prior, counts, lam, sigma, draws, rng), prior.shape
     parts = {}
     for h, s in np.ndindex(H, S):
-        parts[f"V_{h}({s})"] = [Q[:, h, s].max(axis=1) for Q in (ours, truth)]
-        parts |= {f"Q_{h}({s},{a})": [Q[:, h, s, a] for Q in (ours, truth)] for a in range(A)}
-    return {name: compare(*pair, error=share) for name, pair in parts.items()}
+        parts[f"V_{h}({s})"] = [Q[:, h, s].max(axis=1) for Q in both]
+        parts |= {f"Q_{h}({s},{a})": [Q[:, h, s, a] for Q in both] for a in range(A)}
+    return {name: compare(*pair, error=error / len(parts)) for name, pair in parts.items()}
 
 
 def one_visit(prior: DirichletPrior, high: bool, s_next: int = 0) -> Counts:
@@ -71,12 +65,9 @@ def played(prior: DirichletPrior, episodes: int, rng: Seed = None) -> Counts:
 
 
 def random_terminal(visits: int = 20) -> tuple[DirichletPrior, Counts]:
-    """A history where a random terminal reward defeats Lemma 2 for action 0.
-
-    One state, one period, two actions. Action 0 was tried once and met the terminal reward −1;
-    action 1 was tried often and always met 0, which says that −1 was bad luck. The posterior of
-    the terminal reward pools both; RLSVI's regression does not.
-    """
+    """A history where a random terminal reward defeats Lemma 2 for action 0, tried once and met
+    with −1 at the end. Action 1 was tried often and always met 0, which says that −1 was bad luck:
+    the posterior pools both, RLSVI's regression does not."""
     prior = DirichletPrior(np.full((1, 1, 2, 2), (0.1, 0.9)), np.ones((1, 1, 2, 1)),
                            alpha_T=[[0.5, 0.5]])
     counts = no_counts(1, 1, 2)

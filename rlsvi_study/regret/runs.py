@@ -86,9 +86,7 @@ def scale_of_parameters(problem: str, lam: float, sigma: float, seed: int,
 
 # --------------------------------------------------------------------------- summaries
 
-class Power(NamedTuple):
-    """Mean regret ∝ x^power, with a 95% interval."""
-
+class Power(NamedTuple):  # mean regret ∝ x^power, with a 95% interval
     power: float
     low: float
     high: float
@@ -117,16 +115,15 @@ def power(table: pd.DataFrame, agent: str, variable: str, *, repeats: int = 400,
     rng = np.random.default_rng(rng)
 
     def slope(y):
-        return (x * np.log(y.mean(axis=0))).sum() / (x * x).sum()
+        return float((x * np.log(y.mean(axis=0))).sum() / (x * x).sum())
 
-    if variable == "episode":  # a curve: its points belong to one MDP
-        draws = [slope(values[rng.integers(len(values), size=len(values))])
-                 for _ in range(repeats)]
-    else:  # different sizes are different MDPs
-        draws = [slope(np.column_stack([rng.choice(column, column.size) for column in values.T]))
-                 for _ in range(repeats)]
-    low, high = np.quantile(draws, [0.025, 0.975])
-    return Power(float(slope(values)), float(low), float(high))
+    def again():
+        if variable == "episode":  # a curve: its points belong to one MDP
+            return values[rng.integers(len(values), size=len(values))]
+        return np.column_stack([rng.choice(column, column.size) for column in values.T])
+
+    draws = [slope(again()) for _ in range(repeats)]
+    return Power(slope(values), *np.quantile(draws, [0.025, 0.975]).tolist())
 
 
 def wrong_arm_bound(lam: float, sigma: float, episodes: int) -> float:
@@ -147,21 +144,18 @@ def _grid(agents, episodes, **sizes):
                  for name, values in sizes.items() for value in values)
 
 
-_LONG = _grid(AGENTS, 4**8, H=(5,))
-_SIZES = _grid(("rlsvi", "rlsvi-small", "ucbvi-small", "uniform"), COMPARED, H=(2, 3, 5, 8, 12),
-               S=(2, 10, 20), A=(2, 6, 12))
-
 THEOREM_1 = Experiment(
     "theorem1", "Section 5, Theorem 1", "Expected regret over the prior, by L, S, A and H",
     bayesian_regret, {
         "quick": Scale({}, _grid(("rlsvi", "uniform"), COMPARED, H=(5,)), range(2)),
-        "paper": Scale({}, (*_LONG, *_SIZES), range(32))})
+        "paper": Scale({}, (*_grid(AGENTS, 4**8, H=(5,)), *_grid(
+            ("rlsvi", "rlsvi-small", "ucbvi-small", "uniform"), COMPARED, H=(2, 3, 5, 8, 12),
+            S=(2, 10, 20), A=(2, 6, 12))), range(32))})
 
 _FACTORS = tuple(10.0**k for k in range(7))
 _SCALES = tuple({"problem": problem, "lam": lam, "sigma": sigma} for problem in ("bandit", "base")
                 for lam, sigma in (*((x, 1.0) for x in _FACTORS),
                                    *((1.0, x) for x in _FACTORS[1:])))
-
 THEOREM_1_SCALE = Experiment(
     "theorem1-scale", "Section 5, Theorem 1", "Regret as λ and σ grow beyond Theorem 1's",
     scale_of_parameters, {

@@ -1,7 +1,7 @@
 """The figures of Tetris: chapters 6c and D, and the games to watch."""
 
 import json
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -14,27 +14,17 @@ from matplotlib.figure import Figure
 from rlsvi_core.envs.tetris import Tetris
 
 from ..intervals import student
-from ..style import COLOUR, DASHES, LINE, NAME, canvas, styled
+from ..style import BAND, BY_AGENT, COLOUR, LINE, NAME, canvas, legend, styled
 from . import runs
 from .players import PUBLISHED
 
-BY_AGENT: dict[str, Any] = {"hue": "agent", "style": "agent", "palette": COLOUR, "dashes": DASHES}
-CURVE: dict[str, Any] = {"x": "game", "y": "score", "errorbar": ("pi", 80),  # 10–90% of the seeds
-                         "err_kws": {"alpha": 0.15, "lw": 0}}
-
-
-def legend(ax: Axes, **place: Any) -> None:
-    """A legend that calls the agents by the names of the book, and has no heading."""
-    handles, labels = ax.get_legend_handles_labels()
-    ax.legend(handles, [NAME.get(label, label) for label in labels], **place)
+Table = pd.DataFrame
+CURVE: dict[str, Any] = {"x": "game", "y": "score", **BAND, "estimator": "mean"}
 
 
 @styled
-def fig7(table: pd.DataFrame) -> Figure:
-    """Figure 7: learning curves on the full board, on a linear and a logarithmic axis.
-
-    Means over the seeds of every block's mean score, with a 10–90% band of the seeds.
-    """
+def fig7(table: Table) -> Figure:
+    """Figure 7: learning curves on the full board, on a linear and a logarithmic axis."""
     fig, axes = canvas(2, width=8.6)
     for ax, scale in zip(axes, ("linear", "log"), strict=True):
         sns.lineplot(table, **CURVE, **BY_AGENT, legend=scale == "log", ax=ax)
@@ -48,7 +38,7 @@ def fig7(table: pd.DataFrame) -> Figure:
 
 
 @styled
-def small_multiples(table: pd.DataFrame, by: Sequence[str], log: bool = True) -> Figure:
+def small_multiples(table: Table, by: list[str], log: bool = True) -> Figure:
     """Learning curves of both agents, one panel for each value of ``by``."""
     groups = list(table.groupby(list(by)))
     rows = -(-len(groups) // 3)
@@ -62,7 +52,7 @@ def small_multiples(table: pd.DataFrame, by: Sequence[str], log: bool = True) ->
     return fig
 
 
-def _dots(ax: Axes, table: pd.DataFrame, order: np.ndarray, middle: str = "mean",
+def _dots(ax: Axes, table: Table, order: np.ndarray, middle: str = "mean",
           **columns: str) -> None:
     """A dot for every seed in the colour of its agent, and a bar for the middle of each line."""
     sns.stripplot(table, **columns, order=order, hue="agent", palette=COLOUR, size=4.5, alpha=0.5,
@@ -73,7 +63,7 @@ def _dots(ax: Axes, table: pd.DataFrame, order: np.ndarray, middle: str = "mean"
 
 
 @styled
-def schedules(table: pd.DataFrame) -> Figure:
+def schedules(table: Table) -> Figure:
     """LSVI's schedules, and RLSVI if it is there: the mean score over the second half of the games,
     seed by seed."""
     by = [name for name in ("rule", "reading") if name in table]
@@ -92,17 +82,15 @@ def schedules(table: pd.DataFrame) -> Figure:
 
 def variant(row: Any) -> str:
     """A reading in words: the agent, and what differs from the printed algorithm."""
-    words = [f"Φ = {row.reading}"] if row.reading != "value" else []
-    words += ["mean in targets"] if row.targets == "mean" else []
-    words += [f"{row.sweeps} sweeps"] if row.sweeps > 1 else []
-    words += ["σ unknown"] if row.variance == "unknown" else []
-    words += [f"σ = {row.sigma:g}"] if row.sigma != 1 else []
-    words += [f"λ = {row.lam:g}"] if row.lam != 1 else []
+    texts = {"reading": "Φ = {}", "targets": "{} in targets", "sweeps": "{} sweeps",
+             "variance": "σ {}", "sigma": "σ = {:g}", "lam": "λ = {:g}"}
+    words = [text.format(getattr(row, name)) for name, text in texts.items()
+             if getattr(row, name) != runs.PLAIN[name]]
     return f"{NAME[row.agent]}, {', '.join(words) or 'as in figure 7'}"
 
 
 @styled
-def readings(table: pd.DataFrame, games: int = 100) -> Figure:
+def readings(table: Table, games: int = 100) -> Figure:
     """Every variant of Algorithm 7: when it learns, and how well it plays at the end."""
     named = table.assign(variant=[variant(row) for row in table.itertuples()])
     cells, order, never = ["agent", "variant"], named.variant.unique(), 1.08 * table.game.max()
@@ -116,8 +104,9 @@ def readings(table: pd.DataFrame, games: int = 100) -> Figure:
     return fig
 
 
-def _variants(table: pd.DataFrame, column: str, words: str, agent: str, scale: str = "linear",
-              **look: Any) -> Figure:
+@styled
+def variants(table: Table, column: str, words: str, agent: str, scale: str = "linear",
+             **look: Any) -> Figure:
     """Learning curves of variants of one agent, in shades of its colour; the last in its own."""
     names = {value: words.format(value) for value in table[column].unique()}
     fig, ax = canvas(height=2.9)
@@ -130,29 +119,18 @@ def _variants(table: pd.DataFrame, column: str, words: str, agent: str, scale: s
     return fig
 
 
-@styled
-def variance(table: pd.DataFrame) -> Figure:
-    """RLSVI with its noise variance known and unknown: means and 10–90% bands over the seeds."""
-    return _variants(table, "variance", "σ {}", "rlsvi")
+variance = partial(variants, column="variance", words="σ {}", agent="rlsvi")
+optimism = partial(variants, column="start", words="every board worth {:.0f} at first",
+                   agent="lsvi", scale="log", errorbar=None)
+buffer = partial(variants, column="N", words="N = {:,}", agent="rlsvi", scale="log")
 
 
 @styled
-def optimism(table: pd.DataFrame) -> Figure:
-    """Greedy LSVI whose values start high: learning curves, one line a start."""
-    return _variants(table, "start", "every board worth {:.0f} at first", "lsvi", "log",
-                     errorbar=None)
-
-
-@styled
-def buffer(table: pd.DataFrame) -> Figure:
-    """RLSVI with buffers of several sizes: means and 10–90% bands over the seeds."""
-    return _variants(table, "N", "N = {:,}", "rlsvi", "log")
-
-
-@styled
-def widths(table: pd.DataFrame) -> Figure:
+def widths(table: Table) -> Figure:
     """Mini-Tetris: RLSVI minus the best LSVI, with its interval, against the width of the board."""
-    leads = runs.leads(table, ["reading", "rule", "width"]).reset_index(name="lead")
+    by = ["reading", "rule", "width"]
+    leads = pd.concat({key: runs.lead(cell) for key, cell in table.groupby(by)},
+                      names=by).reset_index(name="lead")
     with plt.rc_context({"figure.constrained_layout.use": False}):  # a grid has its own layout
         grid = sns.relplot(leads, x="width", y="lead", row="reading", col="rule", kind="line",
                            errorbar=student, err_style="bars", marker="o", ms=7, linestyle="none",
@@ -163,23 +141,17 @@ def widths(table: pd.DataFrame) -> Figure:
 
 
 @styled
-def weights(table: pd.DataFrame) -> Figure:
+def weights(table: Table) -> Figure:
     """What RLSVI has learned: the mean weights after the last game, over seeds that learned."""
     last = table[(table.game == table.game.max()) & (table.agent == "rlsvi")
                  & (table.score > runs.LEARNED)]
-    group = {f"w{k + 1}": name for name, part in runs.GROUPS.items()
-             for k in range(part.start, part.stop)}
-    long = last[list(group)].melt(var_name="feature", value_name="weight")
-    long["group"] = long.feature.map(group)
-    colours = {"heights": COLOUR["rlsvi"], "differences": COLOUR["theory"],
-               "largest height": "0.55", "holes": "0.55"}
+    columns = last.filter(regex="^w").to_numpy()
+    colours = [COLOUR["rlsvi"]] * 10 + [COLOUR["theory"]] * 9 + ["0.55"] * 2  # as in runs.GROUPS
     fig, axes = canvas(2, width=9.0, height=2.9, gridspec_kw={"width_ratios": (3, 1)})
-    for ax, groups, names in (
-            (axes[0], ("heights", "differences"), [*range(1, 11), *range(1, 10)]),
-            (axes[1], ("largest height", "holes"), ["largest\nheight", "holes"])):
-        sns.barplot(long[long.group.isin(groups)], x="feature", y="weight", hue="group",
-                    palette=colours, saturation=1, errorbar="sd", err_kws={"lw": 1}, legend=False,
-                    ax=ax)
+    for ax, part, names in ((axes[0], slice(0, 19), [*range(1, 11), *range(1, 10)]),
+                            (axes[1], slice(19, 21), ["largest\nheight", "holes"])):
+        sns.barplot(columns[:, part], palette=colours[part], saturation=1, errorbar="sd",
+                    err_kws={"lw": 1}, ax=ax)
         ax.set_xticks(range(len(names)), names)
         ax.axhline(0, color="black", lw=0.8)
     axes[0].set(xlabel="column heights (blue), then differences of neighbours (green)",
@@ -189,7 +161,7 @@ def weights(table: pd.DataFrame) -> Figure:
 
 
 @styled
-def value_scale(table: pd.DataFrame) -> Figure:
+def value_scale(table: Table) -> Figure:
     """The value of the empty board in each agent's mean weights, game by game."""
     fig, ax = canvas(height=2.9)
     sns.lineplot(table, x="game", y="w22", hue="agent", palette=COLOUR, units="seed",
@@ -205,7 +177,7 @@ def value_scale(table: pd.DataFrame) -> Figure:
 
 
 @styled
-def known(table: pd.DataFrame, published: dict[str, float]) -> Figure:
+def known(table: Table, published: dict[str, float]) -> Figure:
     """Published players: our means beside the reported ones, and the law of their scores."""
     fig, (means, law) = canvas(2, width=9.0, height=2.9)
     means.plot(published.values(), range(len(published)), "D", ms=9, mfc="none", color="black",
@@ -230,7 +202,7 @@ def known(table: pd.DataFrame, published: dict[str, float]) -> Figure:
 
 
 @styled
-def games(table: pd.DataFrame) -> Figure:
+def games(table: Table) -> Figure:
     """Rows cleared along the stored games."""
     fig, ax = canvas(height=2.6)
     sns.lineplot(table, x="step", y="score", hue="policy", style="part", estimator=None,
@@ -241,7 +213,7 @@ def games(table: pd.DataFrame) -> Figure:
     return fig
 
 
-def player(table: pd.DataFrame, policy: str, title: str) -> str:
+def player(table: Table, policy: str, title: str) -> str:
     """A stored game as HTML: its placements as JSON, for ``tetris.js`` to play."""
     game = Tetris()
     first, row = game.model.first, game.model.row

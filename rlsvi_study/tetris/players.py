@@ -20,14 +20,12 @@ and Scherrer (2009), called DU, and the two of Gabillon, Ghavamzadeh and Scherre
 10 and on 20 rows.
 """
 
-from typing import Any
-
 import numpy as np
 
 from rlsvi_core.compiled import jit
 from rlsvi_core.envs.tetris import Tetris, draw_piece, measure, place, placements
 
-from ..experiment import Experiment, Scale, streams
+from ..experiment import Experiment, Rows, Scale, streams
 
 PLAYERS = {
     "DT-10": (-2.18, 2.42, -2.17, -3.31, 0.95, -2.22, -0.81, -9.65, 1.27),
@@ -108,8 +106,7 @@ def _score(model, weights, X, over, where, rng):
         score += place(model, rows, where[best, 0], where[best, 1], where[best, 2])
 
 
-def scores(seed: int, player: str, rule: str, height: int,
-           games: int) -> list[dict[str, Any]]:
+def scores(seed: int, player: str, rule: str, height: int, games: int) -> Rows:
     """The scores of some games, one row each."""
     _, rng, _ = streams(seed)
     game, weights = Tetris(10, height, rule=rule), np.array(PLAYERS[player])

@@ -1,18 +1,16 @@
-r"""Tetris: section 6.2 (figure 7) and appendix D (figure 14).
+"""Tetris: section 6.2 (figure 7) and appendix D (figure 14).
 
-One kind of run covers nearly all: an agent plays so many games and a row is written every block of
-games with the mean score, because single scores are heavy-tailed (the spread of a policy's scores
-is about their mean). The paper prints λ = σ = 1, γ = 0.99, N = 10^5, the 22 features, and 20 × 10
-squares. It does not print how Φ(s, a) is formed, what happens when a piece sticks out of the board,
-the annealing schedule of LSVI, the number of games or the width of mini-Tetris. Here:
+One kind of run covers nearly all: an agent plays, and every block of games makes a row with their
+mean score, because single scores are heavy-tailed. The paper prints λ = σ = 1, γ = 0.99, N = 10^5,
+the 22 features, and 20 × 10 squares. It does not print how Φ(s, a) is formed, what happens when a
+piece sticks out, LSVI's schedule, the number of games or the width of mini-Tetris. Here:
 
 - Φ is read as reward plus value of the board after the placement (``reading="value"``), and in
   figure 14 also with the rows cleared as one feature more;
-- a piece may stick out if what remains after clearing fits (``rule="clears"``); this is the rule
-  under which RLSVI learns first. ``tetris-top-row`` and ``tetris-rules`` have the others;
-- schedules of LSVI are tuned on seeds of their own, 1000 and up, in the three ``…-tuning`` tables;
-  the schedule with the best score over the second half of the games is used, and
-  ``tetris-schedules`` has others on figure 7's own seeds, for a choice in hindsight;
+- a piece may stick out if what remains after clearing fits (``rule="clears"``), the rule under
+  which RLSVI learns first. ``tetris-top-row`` and ``tetris-rules`` have the others;
+- LSVI's schedule is the best over the second half of the games on seeds of their own, 1000 and up,
+  in the three ``…-tuning`` tables. ``tetris-schedules`` has others on figure 7's own seeds;
 - 1000 games, twenty seeds, ten columns.
 """
 
@@ -27,20 +25,19 @@ from rlsvi_core import Placements, lsvi, rlsvi
 from rlsvi_core.agents import RingAgent, Run
 from rlsvi_core.envs.tetris import Tetris
 
-from ..experiment import Experiment, Scale, grid, streams
-from ..intervals import mean_interval
+from ..experiment import Experiment, Rows, Scale, grid, streams
+from ..intervals import by_cell, mean_interval
 from .players import KNOWN
-
-Rows = list[dict[str, Any]]
 
 LSPI = 3183  # the best level of Bertsekas and Ioffe (1996), as the paper quotes it
 PAPER_LEVELS = (3500, 4500)
 LEARNED = 1000  # a block of games above this many rows a game: the agent has learned to play
 GROUPS = {"heights": slice(0, 10), "differences": slice(10, 19), "largest height": slice(19, 20),
           "holes": slice(20, 21), "constant": slice(21, 22)}  # of the benchmark's 22 features
+decaying = "ε = {:g}, halved every {:g} games".format
 SCHEDULES: dict[str, dict[str, Any]] = {  # of LSVI: how it dithers
     "greedy": {}, **{f"ε = {epsilon:g}": {"epsilon": epsilon} for epsilon in (0.001, 0.01, 0.1)},
-    **{f"ε = {epsilon:g}, halved every {games:g} games": {"epsilon": epsilon, "half_life": games}
+    **{decaying(epsilon, games): {"epsilon": epsilon, "half_life": games}
        for epsilon, games in product((0.1, 1.0), (10.0, 50.0))},
     **{f"Boltzmann, η = {eta:g}": {"eta": eta} for eta in (0.1, 1.0)}}
 
@@ -48,22 +45,20 @@ SCHEDULES: dict[str, dict[str, Any]] = {  # of LSVI: how it dithers
 # --------------------------------------------------------------------------- learning curves
 
 def learner(agent: str, game: Tetris, rng: np.random.Generator, schedule: str = "greedy",
-            reading: str = "value", lam: float = 1.0, sigma: float = 1.0,
+            reading: str = "value", lam: float = 1.0, sigma: float = 1.0, sweeps: int = 1,
             **choices: Any) -> RingAgent:
     """RLSVI with these choices; or LSVI with a schedule. LSVI has the mean alone, so what is about
     the sample (targets, variance, sigma) is not passed on to it."""
     features = Placements(game, reading)
-    match agent:
-        case "rlsvi":
-            return rlsvi(features, lam, sigma, rng=rng, **choices)
-        case "lsvi":
-            return lsvi(features, lam, rng=rng, targets="mean", sweeps=choices.get("sweeps", 1),
-                        **SCHEDULES[schedule])
-    raise ValueError(f"agent must be 'rlsvi' or 'lsvi'; it is {agent!r}.")
+    if agent == "lsvi":
+        return lsvi(features, lam, rng=rng, targets="mean", sweeps=sweeps, **SCHEDULES[schedule])
+    if agent != "rlsvi":
+        raise ValueError(f"agent must be 'rlsvi' or 'lsvi'; it is {agent!r}.")
+    return rlsvi(features, lam, sigma, rng=rng, sweeps=sweeps, **choices)
 
 
 def blocks(player: RingAgent, game: Tetris, rng: np.random.Generator, games: int, every: int,
-           also: Callable[[Run], dict[str, Any]] = lambda block: {}) -> Rows:
+           also: Callable[[Run], dict[str, Any]]) -> Rows:
     """Mean score of every block of games, with what else is to be noted after it."""
     rows = []
     for n in range(every, games + 1, every):
@@ -89,22 +84,15 @@ def learning_curve(seed: int, agent: str, games: int, every: int, rule: str = "c
 
 
 def remembering(seed: int, N: int, games: int, every: int) -> Rows:
-    """RLSVI with a buffer of N transitions.
-
-    The authors put the gain over LSPI, which learns from the latest games only, down to the bank
-    of 10^5 past transitions. A good game alone has some ten thousand.
-    """
-    _, env_rng, agent_rng = streams(seed)
-    game = Tetris(rule="clears")
-    return blocks(learner("rlsvi", game, agent_rng, window=N), game, env_rng, games, every)
+    """RLSVI with a buffer of N transitions, of which a good game alone has some ten thousand."""
+    return [{"game": row["game"], "score": row["score"]}
+            for row in learning_curve(seed, "rlsvi", games, every, window=N)]
 
 
 def optimistic(seed: int, start: float, games: int, every: int) -> Rows:
-    """What if LSVI's values start high? No noise, no dithering: only the first targets differ.
+    """What if LSVI's values start high, as the maximum over a wide prior's draws makes RLSVI's?
 
-    RLSVI's first weights are draws from a wide prior, and the maximum over placements turns their
-    spread into large values, which one fit a game takes hundreds of games to forget. Here greedy
-    LSVI plays one game, then believes every board to be worth so many rows, and goes on as usual.
+    Greedy LSVI plays one game, then believes every board to be worth so many rows, and goes on.
     """
     _, env_rng, agent_rng = streams(seed)
     game = Tetris(rule="clears")
@@ -163,59 +151,38 @@ def level(scores: pd.Series) -> Level:
     return Level(*mean_interval(scores), len(scores))
 
 
-def _groups(by: Sequence[str]) -> Any:
-    """What to group by: nothing is one group."""
-    return list(by) or (lambda index: 0)
-
-
-def _levels(scores: pd.Series, by: Sequence[str]) -> pd.DataFrame:
-    found = scores.groupby(_groups(by)).agg(level)
-    return pd.DataFrame(found.tolist(), index=found.index)
-
-
-def finals(table: pd.DataFrame, by: Sequence[str], games: int = 200) -> pd.Series:
+def finals(table: pd.DataFrame, by: Sequence[str] = (), games: int = 200) -> pd.Series:
     """Each seed's mean score over the last so many games."""
     last = table[table.game > table.game.max() - games]
     return last.groupby([*by, "seed"]).score.mean()
 
 
-def levels(table: pd.DataFrame, by: Sequence[str], games: int = 200) -> pd.DataFrame:
+def levels(table: pd.DataFrame, by: str | Sequence[str]) -> pd.DataFrame:
     """The mean of these over the seeds, with its interval, for each cell."""
-    return _levels(finals(table, by, games), by)
+    return by_cell(table, by, lambda cell: level(finals(cell))._asdict())
 
 
-def leads(table: pd.DataFrame, by: Sequence[str] = ()) -> pd.Series:
-    """RLSVI minus LSVI with the best of its schedules, seed by seed, in each cell: the mean over
-    the last 200 games."""
-    def lead(cell: pd.DataFrame) -> pd.Series:
-        last = finals(cell.assign(schedule=cell.get("schedule", "")), ["agent", "schedule"])
-        lsvi = last["lsvi"].unstack("schedule")
-        return last["rlsvi"].droplevel("schedule") - lsvi[lsvi.mean().idxmax()]
-
-    cells = {key: lead(cell) for key, cell in table.groupby(_groups(by))}
-    return pd.concat(cells, names=list(by) or ["all"])
+def lead(table: pd.DataFrame) -> pd.Series:
+    """RLSVI minus LSVI with its best schedule, seed by seed: means over the last 200 games."""
+    last = finals(table.assign(schedule=table.get("schedule", "")), ["agent", "schedule"])
+    lsvi = last["lsvi"].unstack("schedule")
+    return last["rlsvi"].droplevel("schedule") - lsvi[lsvi.mean().idxmax()]
 
 
-def gaps(table: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
+def gaps(table: pd.DataFrame, by: str | Sequence[str]) -> pd.DataFrame:
     """The mean of these over the seeds, with its interval, for each cell."""
-    return _levels(leads(table, by), by)
+    return by_cell(table, by, lambda cell: level(lead(cell))._asdict())
 
 
-def learned_at(table: pd.DataFrame, by: Sequence[str], threshold: float = LEARNED) -> pd.Series:
-    """The first block of games above the threshold, for each seed; infinity if it never came."""
-    game = table.game.where(table.score > threshold, np.inf)
+def learned_at(table: pd.DataFrame, by: Sequence[str] = ()) -> pd.Series:
+    """The first block of games above LEARNED, for each seed; infinity if it never came."""
+    game = table.game.where(table.score > LEARNED, np.inf)
     return game.groupby([table[name] for name in (*by, "seed")]).min()
 
 
-def second_half(table: pd.DataFrame, by: Sequence[str]) -> pd.Series:
-    """The mean score over the second half of the games, by which schedules are chosen."""
+def second_half(table: pd.DataFrame, by: Sequence[str] = ("schedule",)) -> pd.Series:
+    """The mean score over the second half of the games; its greatest is the tuned schedule."""
     return table[table.game > table.game.max() / 2].groupby(list(by)).score.mean()
-
-
-def best_schedules(table: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
-    """Of each cell's schedules the one with the best mean score over the second half."""
-    means = second_half(table, [*by, "schedule"]).reset_index()
-    return means.loc[means.groupby(_groups(by)).score.idxmax()]
 
 
 # --------------------------------------------------------------------------- the experiments
@@ -230,35 +197,28 @@ def _curves(name: str, place: str, title: str, constants: dict[str, Any],
                       length="games")
 
 
-_LONG = {"games": 1000, "every": 50}
-_SHORT = {"games": 400, "every": 25}
+_LONG, _SHORT = {"games": 1000, "every": 50}, {"games": 400, "every": 25}
 _TUNING = {"agent": "lsvi", "games": 500, "every": 50}
 _MINI = {"height": 4, "pieces": "SZ", **_LONG}
 _AGENTS = ("rlsvi", "lsvi")
 MINI_RULES, MINI_READINGS = ("top row", "clears", "overflow top"), ("value", "reward")
 
 # What the three tuning tables say; a test holds these to them.
-TUNED = "greedy"
-TOP_ROW_TUNED = "ε = 0.1, halved every 10 games"
-MINI_TUNED = {"top row": {"value": "ε = 1, halved every 10 games",
-                          "reward": "ε = 1, halved every 10 games"},
-              "clears": {"value": "ε = 1, halved every 10 games",
-                         "reward": "ε = 0.1, halved every 10 games"},
-              "overflow top": {"value": "ε = 1, halved every 50 games", "reward": "greedy"}}
+TUNED, TOP_ROW_TUNED = "greedy", decaying(0.1, 10)
+MINI_TUNED = {"top row": {"value": decaying(1, 10), "reward": decaying(1, 10)},
+              "clears": {"value": decaying(1, 10), "reward": decaying(0.1, 10)},
+              "overflow top": {"value": decaying(1, 50), "reward": "greedy"}}
 
 _FIGURE_14 = tuple({"agent": agent, "rule": rule, "reading": reading,
                     "schedule": MINI_TUNED[rule][reading]}
                    for rule, reading, agent in product(MINI_RULES, MINI_READINGS, _AGENTS))
-_WIDTHS = tuple({"width": width, "rule": rule, "reading": reading, "agent": agent,
-                 "schedule": schedule}
-                for width, rule, reading in product((5, 6, 7, 8), MINI_RULES, MINI_READINGS)
-                for agent, schedule in (
-                    ("rlsvi", "greedy"), ("lsvi", "greedy"),
-                    ("lsvi", "ε = 0.1, halved every 10 games"),
-                    ("lsvi", "ε = 1, halved every 10 games")))
-_PLAIN = {"agent": "rlsvi", "reading": "value", "targets": "sample", "sweeps": 1,
-          "variance": "known", "lam": 1.0, "sigma": 1.0}
-_READINGS = tuple(_PLAIN | change for change in (
+_WIDTHS = tuple(cell | {"agent": agent, "schedule": schedule}
+                for cell in grid(width=(5, 6, 7, 8), rule=MINI_RULES, reading=MINI_READINGS)
+                for agent, schedule in (("rlsvi", "greedy"), ("lsvi", "greedy"),
+                                        ("lsvi", decaying(0.1, 10)), ("lsvi", decaying(1, 10))))
+PLAIN = {"agent": "rlsvi", "reading": "value", "targets": "sample", "sweeps": 1,
+         "variance": "known", "lam": 1.0, "sigma": 1.0}
+_READINGS = tuple(PLAIN | change for change in (
     {}, {"reading": "board"}, {"reading": "reward"}, {"targets": "mean"}, {"sweeps": 4},
     {"variance": "unknown"}, {"sigma": 0.1}, {"sigma": 10.0}, {"lam": 0.01}, {"lam": 100.0},
     {"agent": "lsvi"}, {"agent": "lsvi", "reading": "board"},
@@ -293,13 +253,11 @@ EXPERIMENTS = {e.name: e for e in (
             _MINI, _WIDTHS, range(10)),
     _curves("tetris-schedules", "Section 6.2, footnote",
             "LSVI's other schedules on the seeds of figure 7", {"agent": "lsvi", **_LONG},
-            grid(schedule=("ε = 0.1, halved every 50 games", "ε = 1, halved every 10 games",
-                           "ε = 1, halved every 50 games")), range(20)),
+            grid(schedule=(decaying(0.1, 50), decaying(1, 10), decaying(1, 50))), range(20)),
     Experiment("tetris-games", "Section 6.2", "Two games to watch", watch, {
-        "quick": Scale({"early": 1, "late": 5, "keep": 50}, grid(policy=("early", "late")),
-                       range(1)),
-        "paper": Scale({"early": 5, "late": 400, "keep": 300}, grid(policy=("early", "late")),
-                       range(1))}),
+        scale: Scale(constants, grid(policy=("early", "late")), range(1)) for scale, constants in (
+            ("quick", {"early": 1, "late": 5, "keep": 50}),
+            ("paper", {"early": 5, "late": 400, "keep": 300}))}),
     _curves("tetris-optimism", "Section 6.2", "LSVI with high values at the start", _SHORT,
             grid(start=(0.0, 300.0, 3000.0)), range(10), optimistic),
     _curves("tetris-buffer", "Section 6.2", "RLSVI with a smaller buffer", _LONG,

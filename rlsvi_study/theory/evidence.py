@@ -5,11 +5,13 @@ algebra where the sign can be read off coefficients; false statements by a count
 verified.
 """
 
+from collections.abc import Callable, Iterable
+
 import sympy as sp
 
 from rlsvi_core.optimism.balls import Counterexample, Proof
 
-from ..register import FAILS, HOLDS, MISPRINT, Evidence, unless
+from ..register import FAILS, HOLDS, MISPRINT, Evidence, enter, unless
 
 Sides = tuple[sp.Expr, sp.Expr | int]
 
@@ -32,13 +34,23 @@ def identity(*pairs: Sides, found: str = "As printed.") -> Evidence:
     return Evidence(HOLDS, found, {"identities": len(pairs)})
 
 
-def instead(printed: list[Sides], true: list[Sides], found: str,
+def instead(printed: Iterable[Sides], true: Iterable[Sides], found: str,
             verdict: str = MISPRINT) -> Evidence:
     """What is printed may hold; the verdict is given if it does not and this is true instead."""
     as_printed = identity(*printed)
     if as_printed.verdict == HOLDS or not all(same(*pair) for pair in true):
         return as_printed
     return Evidence(verdict, found, {})
+
+
+def step(name: str, place: str, paper: str, statement: str, sides: Callable[[], Iterable[Sides]],
+         found: str = "As printed.", verdict: str = HOLDS,
+         true: Callable[[], Iterable[Sides]] = tuple) -> None:
+    """Register a step of appendix G that is a matter of equal sides: those that are printed, or
+    those that are true instead."""
+    enter(f"G.{name}", f"Appendix G, {place}", paper, "symbolic", verdict, statement,
+          lambda: identity(*sides(), found=found) if verdict == HOLDS
+          else instead(sides(), true(), found, verdict))
 
 
 def shown(good: bool, found: str) -> Evidence:
@@ -48,17 +60,12 @@ def shown(good: bool, found: str) -> Evidence:
 
 def region(*outcomes: Proof | Counterexample, proved: str = "", refuted: str = "") -> Evidence:
     """What was decided about the parts of a region; the first that fails speaks for all."""
-    for outcome in outcomes:
-        if isinstance(outcome, Counterexample):
-            return Evidence(FAILS, _sentence(outcome) + refuted, outcome._asdict())
+    failed = [one for one in outcomes if isinstance(one, Counterexample)]
     boxes, margins, bits = zip(*outcomes, strict=True)
-    whole = Proof(sum(boxes), min(margins), max(bits))
-    return Evidence(HOLDS, _sentence(whole) + proved, whole._asdict())
-
-
-def _sentence(outcome: Proof | Counterexample) -> str:
+    outcome = failed[0] if failed else Proof(sum(boxes), min(margins), max(bits))
     text = str(outcome)
-    return f"{text[0].upper()}{text[1:]}."
+    return unless(bool(failed), f"{text[0].upper()}{text[1:]}.{refuted if failed else proved}",
+                  **outcome._asdict())
 
 
 def positive_coefficients(expression: sp.Expr, *variables: sp.Symbol) -> bool:

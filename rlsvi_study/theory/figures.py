@@ -1,6 +1,6 @@
 """The figures of appendix G: two densities, their gap, their crossings, and the urn."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 import matplotlib.pyplot as plt
@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from flint import arb
-from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 from scipy import stats
@@ -61,10 +60,10 @@ def gap_curves(cases: Sequence[tuple[float, float]]) -> Figure:
     return fig
 
 
-def _map(ax: Axes, x: np.ndarray, y: np.ndarray, count: Callable[[float, float], int]) -> None:
-    counts = [[count(float(u), float(v)) for u in x] for v in y]
-    ax.pcolormesh(x, y, counts, cmap=ListedColormap(COUNTS),
-                  norm=BoundaryNorm(np.arange(-0.5, 4), 4), shading="nearest", rasterized=True)
+def _map(ax, x, y, count):
+    ax.pcolormesh(x, y, [[count(float(u), float(v)) for u in x] for v in y],
+                  cmap=ListedColormap(COUNTS), norm=BoundaryNorm(np.arange(-0.5, 4), 4),
+                  shading="nearest", rasterized=True)
     ax.grid(visible=False)
 
 
@@ -83,8 +82,8 @@ def crossings_map(size: int = 36) -> Figure:
     _map(axes[2], np.linspace(1.0002, 1.008, 24), np.linspace(0.306, 0.332, 24),
          lambda a, b: count_crossings(a, b)[0])
     axes[2].set(xlabel="α", ylabel="β", title="densities, α just above 1")
-    keys = [axes[2].plot([], [], "s", color=colour, mec="0.4")[0] for colour in COUNTS]
-    fig.legend(keys, range(4), title="crossings", loc="outside right upper")
+    fig.legend([axes[2].plot([], [], "s", color=colour, mec="0.4")[0] for colour in COUNTS],
+               range(4), title="crossings", loc="outside right upper")
     return fig
 
 

@@ -1,8 +1,8 @@
 r"""Appendix G, displayed step by displayed step.
 
-Each function below is one step of the paper's proof that Normal(α/n, 1/n) is stochastically
-optimistic for Beta(α, β), and this for Dirichlet means. Its docstring states the step, its body
-judges it.
+The paper proves that Normal(α/n, 1/n) is stochastically optimistic for Beta(α, β), and this for
+Dirichlet means. A ``step`` is a row: name, place, what is printed, the statement, the sides that
+must be equal, what was found; the steps that need more than algebra are functions.
 
 Notation of the paper: A = α − 1, B = β − 1, n = α + β = A + B + 2, u = l_N − l_B the difference of
 log densities, g = u′, h = u″.
@@ -16,15 +16,20 @@ import sympy as sp
 from flint import arb
 from sympy import Expr, Rational, diff, exp, integrate, limit, log, oo, pi, simplify, sqrt, symbols
 
-from rlsvi_core.optimism import crossings, order
+from rlsvi_core.optimism import crossings
 from rlsvi_core.optimism.balls import Proof, decide, exact, root, sharpen, x_log_x
 
-from ..register import FAILS, HOLDS, MISPRINT, OURS, PARTLY, Evidence, claim, unless
-from .evidence import identity, instead, positive_inside, region, same, shown
+from ..register import FAILS, HOLDS, MISPRINT, OURS, PARTLY, Evidence, claim, enter, remark, unless
+from . import forms
+from .evidence import identity, positive_inside, region, same, shown, step
 
 A, B, K, C, x = symbols("A B K C x", positive=True)
 alpha, beta = symbols("alpha beta", positive=True)
 n = A + B + 2
+
+
+def _listed(places: list[float]) -> str:
+    return ", ".join(f"{place:.3g}" for place in places)
 
 
 # --------------------------------------------------------------------- G: definitions
@@ -35,13 +40,13 @@ def equivalent_forms() -> Evidence:
     integrated tails, by a coupling X = Y + A + W, and by convex increasing functions."""
     rng, pairs, optimistic, disagree = np.random.default_rng(0), 200, 0, 0
     for _ in range(pairs):
-        X, Y = order.random_law(rng), order.random_law(rng)
-        forms = {order.by_maxima(X, Y), order.by_tails(X, Y),
-                 order.by_coupling(X, Y) is not None, order.by_utility(X, Y, rng)}
-        optimistic, disagree = optimistic + (True in forms), disagree + (len(forms) > 1)
-    return unless(disagree > 0, f"All four agree on {pairs} random pairs of finite laws, "
-                  f"{optimistic} of them optimistic; {disagree} exceptions (instances, not a "
-                  f"proof).", pairs=pairs, optimistic=optimistic, exceptions=disagree)
+        X, Y = forms.random_law(rng), forms.random_law(rng)
+        found = {forms.by_maxima(X, Y), forms.by_tails(X, Y),
+                 forms.by_coupling(X, Y) is not None, forms.by_utility(X, Y, rng)}
+        optimistic, disagree = optimistic + (True in found), disagree + (len(found) > 1)
+    return unless(disagree > 0, f"{pairs} random pairs of finite laws, {optimistic} of them "
+                  f"optimistic: {disagree} exceptions (instances, not a proof).",
+                  pairs=pairs, optimistic=optimistic, exceptions=disagree)
 
 
 @claim("G.", "Appendix G, Lemma 4", "E[γ₁ | γ₁+γ₂] = k₁/(k₁+k₂) (γ₁+γ₂)", "symbolic", HOLDS)
@@ -58,10 +63,9 @@ def gamma_shares() -> Evidence:
         return integrate(sp.expand(x ** (k1 - 1 + shift) * (s - x) ** (k2 - 1)), (x, 0, s))
 
     share = sp.gammasimp(moment(1) / moment(0))
-    shapes = [(1, 1), (1, 3), (2, 2), (4, 1)]
     return identity((share, k1 / (k1 + k2) * s), (s - share, k2 / (k1 + k2) * s),
                     *((integrated(1, *k) / integrated(0, *k), share.subs({k1: k[0], k2: k[1]}))
-                      for k in shapes),
+                      for k in ((1, 1), (1, 3), (2, 2), (4, 1))),
                     found="The ratio of two beta integrals is k₁s/(k₁+k₂); for whole shapes the "
                     "integrals were done as well.")
 
@@ -75,57 +79,33 @@ def _conditional_mean(swapped: bool) -> Expr:
     return v1 * upper + vd * lower if swapped else v1 * lower + vd * upper
 
 
-@claim("G.", "Appendix G, Lemma 5", "E[ỹ | y] = E[y]", "symbolic", MISPRINT)
-def conditional_mean_statement() -> Evidence:
-    """As stated, the matched beta variable has conditional mean E[y]."""
-    mean = _conditional_mean(swapped=False)
-    return instead([(diff(mean, y), 0)], [(mean, y)],
-                   "It is y itself, whose derivative in y is 1; E[y] is a constant.")
-
-
-@claim("G.", "Appendix G, Lemma 5, proof", "γ_i ~ Gamma(α, 1)", "reading", MISPRINT)
-def gamma_index() -> Evidence:
-    """The gamma variable of component i has shape α."""
-    return Evidence(MISPRINT, "The shape is α_i; otherwise the ratios would not be Dirichlet(α).",
-                    {})
-
-
 _a, _v = symbols("a v", positive=True)  # one term of each sum over i is enough
+_tilde_alpha, _tilde_beta = _a * (_v - v1) / (vd - v1), _a * (vd - _v) / (vd - v1)
 _alpha_0, _alpha_1 = _a * (_v - v1) / (vd - v1), _a * (vd - _v) / (vd - v1)
 
-
-@claim("G.", "Appendix G, Lemma 5, proof", "β̃ = Σα⁰, α̃ = Σα¹", "symbolic", MISPRINT)
-def label_sums() -> Evidence:
-    """The sums of α⁰ and α¹ are β̃ and α̃ in this order."""
-    tilde_alpha, tilde_beta = _a * (_v - v1) / (vd - v1), _a * (vd - _v) / (vd - v1)
-    return instead([(_alpha_0, tilde_beta), (_alpha_1, tilde_alpha)],
-                   [(_alpha_0, tilde_alpha), (_alpha_1, tilde_beta)],
-                   "By their definitions it is the other way round: Σα⁰ = α̃ and Σα¹ = β̃. The "
-                   "labels are swapped.")
-
-
-@claim("G.", "Appendix G, Lemma 5, proof", "α = α⁰ + α¹", "symbolic", HOLDS)
-def label_split() -> Evidence:
-    """The two parts of each α add up to it."""
-    return identity((_alpha_0 + _alpha_1, _a), found="α⁰ + α¹ = α for every v.")
-
-
-@claim("G.", "Appendix G, Lemma 5, proof, last display", "= y", "symbolic", MISPRINT)
-def conditional_mean_display() -> Evidence:
-    """With the labels as printed, the chain of equalities ends at y."""
-    return instead([(_conditional_mean(swapped=True), y)],
-                   [(_conditional_mean(swapped=True), v1 + vd - y),
-                    (_conditional_mean(swapped=False), y)],
-                   "With the printed labels the sum is v₁ + v_d − y, the mirror image of y. With "
-                   "α⁰ and α¹ exchanged it is y.")
-
-
-@claim("G.", "Appendix G, Lemma 5", "E[ỹ | y] = y", "symbolic", HOLDS)
-def conditional_mean_repaired() -> Evidence:
-    """With α⁰ and α¹ exchanged, the conditional mean of the matched beta variable is y, so it is
-    optimistic for the Dirichlet mean."""
-    return identity((_conditional_mean(swapped=False), y),
-                    found="v₁(v_d − y) + v_d(y − v₁) = y(v_d − v₁).")
+step("conditional-mean-statement", "Lemma 5", "E[ỹ | y] = E[y]",
+     "As stated, the matched beta variable has conditional mean E[y].",
+     lambda: [(diff(_conditional_mean(swapped=False), y), 0)],
+     "It is y itself, whose derivative in y is 1; E[y] is a constant.",
+     MISPRINT, lambda: [(_conditional_mean(swapped=False), y)])
+remark("G.gamma-index", "Appendix G, Lemma 5, proof", "γ_i ~ Gamma(α, 1)", "reading", MISPRINT,
+       "The gamma variable of component i has shape α.",
+       "The shape is α_i; otherwise the ratios would not be Dirichlet(α).")
+step("label-sums", "Lemma 5, proof", "β̃ = Σα⁰, α̃ = Σα¹",
+     "The sums of α⁰ and α¹ are β̃ and α̃ in this order.",
+     lambda: [(_alpha_0, _tilde_beta), (_alpha_1, _tilde_alpha)],
+     "By their definitions it is the other way round: Σα⁰ = α̃ and Σα¹ = β̃.",
+     MISPRINT, lambda: [(_alpha_0, _tilde_alpha), (_alpha_1, _tilde_beta)])
+step("label-split", "Lemma 5, proof", "α = α⁰ + α¹", "The two parts of each α add up to it.",
+     lambda: [(_alpha_0 + _alpha_1, _a)], "α⁰ + α¹ = α for every v.")
+step("conditional-mean-display", "Lemma 5, proof, last display", "= y",
+     "With the labels as printed, the chain of equalities ends at y.",
+     lambda: [(_conditional_mean(swapped=True), y)],
+     "It ends at v₁ + v_d − y, the mirror image of y. With α⁰ and α¹ exchanged it is y.", MISPRINT,
+     lambda: zip(map(_conditional_mean, (True, False)), (v1 + vd - y, y), strict=True))
+step("conditional-mean-repaired", "Lemma 5", "E[ỹ | y] = y", "With α⁰ and α¹ exchanged, the "
+     "matched beta variable has conditional mean y, so it is optimistic for the Dirichlet mean.",
+     lambda: [(_conditional_mean(swapped=False), y)], "v₁(v_d − y) + v_d(y − v₁) = y(v_d − v₁).")
 
 
 @claim("G.", "Appendix G, Definition 2", "single crossing implies optimism", "exact", HOLDS)
@@ -134,14 +114,80 @@ def single_crossing_implies_optimism() -> Evidence:
     once, from above, is stochastically optimistic for it."""
     rng, tried, wrong = np.random.default_rng(1), 0, 0
     while tried < 200:
-        X, Y = order.random_law(rng), order.random_law(rng)
+        X, Y = forms.random_law(rng), forms.random_law(rng)
         signs = [difference > 0 for z in sorted({*X.values, *Y.values})  # of F_X − F_Y
                  if (difference := Y.tail(z) - X.tail(z)) != 0]
         turns = sum(before != after for before, after in pairwise(signs))
         if turns == 1 and signs[0] and X.mean >= Y.mean:
-            tried, wrong = tried + 1, wrong + (not order.by_tails(X, Y))
+            tried, wrong = tried + 1, wrong + (not forms.by_tails(X, Y))
     return unless(wrong > 0, f"{tried} random pairs of finite laws that cross once: {wrong} "
                   f"exceptions (instances, not a proof).", pairs=tried, exceptions=wrong)
+
+
+# --------------------------------------------------------------------- what balls enclose below
+
+def _minus_line_4(a, c):
+    """Minus line 4 of G.3.1, as K − K² and what is always negative."""
+    k = (a / c).sqrt()
+    return -(k - k * k - a * k * k - a * k - a - c * k**3 - c * k * k - c * k)
+
+
+def _line_5_less_line_4(a, b):
+    """Of ∂f₁/∂B: ≥ 0 if the step from line 4 is right."""
+    m, root_a = (a + b + 2).sqrt(), a.sqrt()
+    return ((b / (b + 2)).sqrt() - b.sqrt() / (m - root_a)) / 3
+
+
+def _minus_slope_1(a, b):
+    """−∂f₁/∂B, with 1/(√n − √A) = (√n + √A)/(B+2)."""
+    m = a + b + 2
+    bracket = b * root(a) * (m.sqrt() + root(a)) / (b + 2) - a - 1
+    return -bracket / (2 * m) - (1 - root(a / m)).log()
+
+
+def _minus_slope_1_far(s, c):
+    """A lower bound for it at A = 1/s, B = c s/9, by log(1 − y) ≤ −y: finite down to s = 0."""
+    b = c * s / 9
+    e = 1 + (b + 2) * s  # n = A e
+    return ((1 + s) - b * (e.sqrt() + 1) / (b + 2)) / (2 * e) + 1 / e.sqrt()
+
+
+def _f1_ball(a, b):
+    m = a + b + 2
+    return ((1 + a).log() + (2 * arb.pi() / m).log() / 2 + (x_log_x(a) - a * m.log()) / 2
+            + b * (1 - root(a / m)).log())
+
+
+def _f2_ball(a, b):
+    m = a + b + 2
+    return ((1 + a).log() + (2 * arb.pi() / m).log() / 2 + (x_log_x(b) - b * m.log()) / 2
+            + a * (1 - root(b / m)).log())
+
+
+def _spare_of_line_2(t):
+    """t {√A + log(1 − √(A/(A+2)))} at A = 1/t²: finite down to t = 0."""
+    r = (1 + 2 * t * t).sqrt()
+    return 1 + 2 * x_log_x(t) + t * (2 / (r * (r + 1))).log()
+
+
+def _minus_A2_second(t, root=root):
+    """−A² g̃₁″ at A = 1/t: finite down to t = 0."""
+    return 1 / (1 + t) / (1 + t) + 1 / (1 + 3 * t) / (1 + 3 * t) + root(t) / 12 - 3 / (2 + 6 * t)
+
+
+def _above_a_hundredth(name: str, value: Callable[[arb], arb]) -> Evidence:
+    at_a_third = float(sharpen(lambda: value(arb(1) / 3)))
+    return unless(at_a_third <= 0.01, f"{name}(1/3) = {at_a_third:.4f}.", value=at_a_third,
+                  digits=15)
+
+
+def _slope_at(point: Expr) -> Expr:
+    """g′ with C = −B."""
+    return simplify(diff(g, x).subs(B, -C).subs(x, point))
+
+
+def _by_root_B(expression: Expr) -> Expr:
+    return expression.subs(A, m**2 - B - 2).subs(B, b**2)
 
 
 # --------------------------------------------------------------------- G.2: Gaussian against beta
@@ -152,14 +198,12 @@ def single_crossing() -> Evidence:
     and β."""
     found = [c.x for c in crossings.cdf_crossings(0.05, 0.05)]
     return unless(len(found) != 1, f"At α = β = 0.05 they cross {len(found)} times, at "
-                  f"x = {', '.join(f'{c:.4g}' for c in found)}.", alpha=0.05, beta=0.05,
-                  crossings=found, digits=12)
+                  f"x = {_listed(found)}.", alpha=0.05, beta=0.05, crossings=found, digits=12)
 
 
-@claim("G.", "Appendix G, G.3", "f_N(0−) > f_B(0−), f_N(1+) > f_B(1+)", "reading", HOLDS)
-def outside() -> Evidence:
-    """Just outside [0, 1] the normal density is above the beta density."""
-    return Evidence(HOLDS, "The beta density is zero there and the normal's is positive.", {})
+remark("G.outside", "Appendix G, G.3", "f_N(0−) > f_B(0−), f_N(1+) > f_B(1+)", "reading", HOLDS,
+       "Just outside [0, 1] the normal density is above the beta density.",
+       "The beta density is zero there and the normal's is positive.")
 
 
 @claim("G.", "Appendix G, G.3", "PDFs cross ≤ 2 times ⇒ CDFs cross ≤ once", "certified", FAILS)
@@ -178,141 +222,89 @@ def densities_cross_twice() -> Evidence:
     a, b = 1.001, 0.32
     pdf, cdf = [c.x for c in crossings.pdf_crossings(a, b)], len(crossings.cdf_crossings(a, b))
     return unless(len(pdf) > 2, f"At α = {a}, β = {b} they cross {len(pdf)} times, at x = "
-                  f"{', '.join(f'{c:.3g}' for c in pdf)}; the distribution functions cross "
-                  f"{'once' if cdf == 1 else f'{cdf} times'}.",
+                  f"{_listed(pdf)}; the count for the distribution functions is {cdf}.",
                   alpha=a, beta=b, pdf=pdf, cdf=cdf, digits=12)
 
 
 log_B = (alpha - 1) * log(x) + (beta - 1) * log(1 - x)
 log_N = -(alpha + beta) * (x - alpha / (alpha + beta)) ** 2 / 2
-
-
-@claim("G.", "Appendix G, G.3", "l′_B, l′_N", "symbolic", HOLDS)
-def first_derivatives() -> Evidence:
-    """The first derivatives of the log densities."""
-    return identity((diff(log_B, x), (alpha - 1) / x - (beta - 1) / (1 - x)),
-                    (diff(log_N, x), alpha - (alpha + beta) * x), found="Both as printed.")
-
-
-@claim("G.", "Appendix G, G.3", "l″_B, l″_N", "symbolic", HOLDS)
-def second_derivatives() -> Evidence:
-    """The second derivatives of the log densities."""
-    return identity((diff(log_B, x, 2), -(alpha - 1) / x**2 - (beta - 1) / (1 - x) ** 2),
-                    (diff(log_N, x, 2), -(alpha + beta)), found="Both as printed.")
-
-
 h = A / x**2 + B / (1 - x) ** 2 - n
 g = (A + 1) - n * x + B / (1 - x) - A / x
 _to_A_B = {alpha: A + 1, beta: B + 1}
 
-
-@claim("G.", "Appendix G, G.3, equation (3)", "h = l″_N − l″_B, h′, h″", "symbolic", HOLDS)
-def h_and_derivatives() -> Evidence:
-    """The function h and its first two derivatives."""
-    return identity((diff(log_N - log_B, x, 2).subs(_to_A_B), h),
-                    (diff(h, x), -2 * (A / x**3 - B / (1 - x) ** 3)),
-                    (diff(h, x, 2), 6 * (A / x**4 + B / (1 - x) ** 4)))
+step("first-derivatives", "G.3", "l′_B, l′_N", "The first derivatives of the log densities.",
+     lambda: [(diff(log_B, x), (alpha - 1) / x - (beta - 1) / (1 - x)),
+              (diff(log_N, x), alpha - (alpha + beta) * x)])
+step("second-derivatives", "G.3", "l″_B, l″_N", "The second derivatives of the log densities.",
+     lambda: [(diff(log_B, x, 2), -(alpha - 1) / x**2 - (beta - 1) / (1 - x) ** 2),
+              (diff(log_N, x, 2), -(alpha + beta))])
+step("h-and-derivatives", "G.3, equation (3)", "h = l″_N − l″_B, h′, h″",
+     "The function h and its first two derivatives.",
+     lambda: [(diff(log_N - log_B, x, 2).subs(_to_A_B), h),
+              (diff(h, x), -2 * (A / x**3 - B / (1 - x) ** 3)),
+              (diff(h, x, 2), 6 * (A / x**4 + B / (1 - x) ** 4))])
 
 
 @claim("G.", "Appendix G, G.3", "h(x) = 0 has no solution in [0, 1]", "certified", FAILS)
 def h_has_no_root() -> Evidence:
     """The goal set for the calculus: h has no root."""
-    def h_at(t):  # α = β = 1.1
-        small = arb(1) / 10
-        return small / (t * t) + small / ((1 - t) * (1 - t)) - arb(22) / 10
-
-    left, middle, right = (float(sharpen(lambda t=t: h_at(arb(t)))) for t in (0.125, 0.5, 0.875))
-    return unless(middle < 0 < min(left, right), f"At α = β = 1.1, h is {left:.3g}, {middle:.3g} "
-                  f"and {right:.3g} at x = 1/8, 1/2 and 7/8: it changes sign twice. The final "
-                  f"region of the proof gives this goal up.", h=[left, middle, right], digits=15)
+    at_1_1 = h.subs({A: Rational(1, 10), B: Rational(1, 10)})
+    values = [float(at_1_1.subs(x, Rational(k, 8))) for k in (1, 4, 7)]
+    return unless(values[1] < 0 < min(values[::2]), f"At α = β = 1.1, h is {_listed(values)} at "
+                  f"x = 1/8, 1/2, 7/8: it changes sign twice. The final region gives this goal up.",
+                  h=values, digits=15)
 
 
-@claim("G.", "Appendix G, G.3.1 and G.3.3", "by symmetry", "symbolic", HOLDS)
-def mirror() -> Evidence:
-    """Exchanging α and β and x and 1 − x leaves the difference of log densities as it is."""
-    u = log_N - log_B
-    other = u.subs({alpha: beta, beta: alpha}, simultaneous=True).subs(x, 1 - x)
-    return identity((u, other), found="u(x; α, β) = u(1 − x; β, α).")
+step("mirror", "G.3.1 and G.3.3", "by symmetry", "Exchanging α and β and x and 1 − x leaves the "
+     "difference of log densities as it is.",
+     lambda: [(log_N - log_B, (log_N - log_B).subs(
+         {alpha: beta, beta: alpha}, simultaneous=True).subs(x, 1 - x))],
+     "u(x; α, β) = u(1 − x; β, α).")
 
 
 # --------------------------------------------------------------------- G.3.1: α > 1 ≥ β
 
-@claim("G.", "Appendix G, G.3.1", "g, g′ = h, g″ = h′", "symbolic", HOLDS)
-def special_derivatives() -> Evidence:
-    """The difference g of the first derivatives and its own derivatives."""
-    return identity((diff(log_N - log_B, x).subs(_to_A_B), g), (diff(g, x), h),
-                    (diff(g, x, 2), diff(h, x)))
+step("special-derivatives", "G.3.1", "g, g′ = h, g″ = h′",
+     "The difference g of the first derivatives and its own derivatives.",
+     lambda: [(diff(log_N - log_B, x).subs(_to_A_B), g), (diff(g, x), h),
+              (diff(g, x, 2), diff(h, x))])
+enter("G.special-concave", "Appendix G, G.3.1", "B ≤ 0 ⇒ g″ ≤ 0", "symbolic", HOLDS,
+      "For α > 1 ≥ β the function g is concave on (0, 1).",
+      lambda: shown(positive_inside(-diff(g, x, 2).subs(B, -C), x, A, C),
+                    "With C = −B and x = 1/(1+t), −g″ has positive coefficients only."))
 
-
-@claim("G.", "Appendix G, G.3.1", "B ≤ 0 ⇒ g″ ≤ 0", "symbolic", HOLDS)
-def special_concave() -> Evidence:
-    """For α > 1 ≥ β the function g is concave on (0, 1)."""
-    return shown(positive_inside(-diff(g, x, 2).subs(B, -C), x, A, C),
-                 "With C = −B and x = 1/(1+t), −g″ has positive coefficients only.")
-
-
-@claim("G.", "Appendix G, G.3.1", "g′ = A/x² + B/(1−x)² = 0", "symbolic", FAILS)
-def special_stationary_point() -> Evidence:
-    """The point x_K = K/(1+K) with K = √(−A/B) is where g′ vanishes."""
-    x_K = sqrt(A / C) / (1 + sqrt(A / C))
-    slope = simplify(diff(g, x).subs(B, -C).subs(x, x_K))
-    return instead([(slope, 0)], [(slope, -(A - C + 2))], "The term −(α+β) was dropped: at x_K "
-                   "the derivative is −(α+β), not 0. So x_K is not where g is largest (nor "
-                   "smallest, as the text has it).", FAILS)
-
-
+_x_K = sqrt(A / C) / (1 + sqrt(A / C))
 _g_at_K = g.subs(x, K / (1 + K))
 _cubic = -A * K**2 - A * K - A + B * K**3 + B * K**2 + B * K - K**2 + K
 _line_4 = (-A * (A / C) - A * sqrt(A / C) - A - C * (A / C) ** Rational(3, 2) - C * (A / C)
            - C * sqrt(A / C) - A / C + sqrt(A / C))
+_line_5 = (-(A**2) / C - A ** Rational(3, 2) / sqrt(C) - A - A ** Rational(3, 2) / sqrt(C) - A
+           - sqrt(A * C) - A / C + sqrt(A * C))
 
-
-@claim("G.", "Appendix G, G.3.1, g(x_K), line 1", "substitute x_K", "symbolic", HOLDS)
-def special_line_1() -> Evidence:
-    """The value of g at K/(1+K)."""
-    printed = (A + 1) - n * K / (1 + K) + B * (1 + K) - A * (1 + K) / K
-    return identity((_g_at_K, printed))
-
-
-@claim("G.", "Appendix G, G.3.1, g(x_K), line 2", "= a cubic in K", "symbolic", MISPRINT)
-def special_line_2() -> Evidence:
-    """That value equals a cubic in K."""
-    return instead([(_g_at_K, _cubic)], [(_g_at_K * K * (1 + K), _cubic)], "The cubic is K(1+K) "
-                   "times the value: proportional, not equal. The sign is not affected.")
-
-
-@claim("G.", "Appendix G, G.3.1, g(x_K), line 3", "B = −C", "symbolic", HOLDS)
-def special_line_3() -> Evidence:
-    """The cubic with C = −B."""
-    printed = -A * K**2 - A * K - A - C * K**3 - C * K**2 - C * K - K**2 + K
-    return identity((_cubic.subs(B, -C), printed))
-
-
-@claim("G.", "Appendix G, G.3.1, g(x_K), line 4", "K = (A/C)^½", "symbolic", HOLDS)
-def special_line_4() -> Evidence:
-    """The cubic with K = √(A/C)."""
-    return identity((_cubic.subs(B, -C).subs(K, sqrt(A / C)), _line_4))
-
-
-@claim("G.", "Appendix G, G.3.1, g(x_K), line 5", "collect powers", "symbolic", FAILS)
-def special_line_5() -> Evidence:
-    """The powers of A and C collected; the last term is A^½ C^½."""
-    a, c = sqrt(A), sqrt(C)
-    printed = -(a**4) / c**2 - a**3 / c - A - a**3 / c - A - a * c - a**2 / c**2 + a * c
-    return instead([(_line_4, printed)], [(_line_4 - printed, a / c - a * c)], "The last term "
-                   "should be A^½ C^(−½); as printed it cancels the term before, which it does "
-                   "not.", FAILS)
-
-
-@claim("G.", "Appendix G, G.3.1, g(x_K), line 6", "≤ 0", "certified", FAILS)
-def special_line_6() -> Evidence:
-    """The value at x_K is never positive."""
-    def minus_value(a, c):  # line 4, as K − K² and what is always negative
-        k = (a / c).sqrt()
-        return -(k - k * k - a * k * k - a * k - a - c * k**3 - c * k * k - c * k)
-
-    return region(decide(minus_value, [(2.0**-10, 1.0), (2.0**-4, 1.0)]),
-                  refuted=" Up to line 4 only a factor K(1+K) > 0 is amiss: g(x_K) is positive.")
+step("special-stationary-point", "G.3.1", "g′ = A/x² + B/(1−x)² = 0",
+     "The point x_K = K/(1+K) with K = √(−A/B) is where g′ vanishes.",
+     lambda: [(_slope_at(_x_K), 0)], "The term −(α+β) was dropped: at x_K the derivative is "
+     "−(α+β), so g is not largest there (nor smallest, as the text has it).",
+     FAILS, lambda: [(_slope_at(_x_K), -(A - C + 2))])
+step("special-line-1", "G.3.1, g(x_K), line 1", "substitute x_K", "The value of g at K/(1+K).",
+     lambda: [(_g_at_K, (A + 1) - n * K / (1 + K) + B * (1 + K) - A * (1 + K) / K)])
+step("special-line-2", "G.3.1, g(x_K), line 2", "= a cubic in K",
+     "That value equals a cubic in K.", lambda: [(_g_at_K, _cubic)],
+     "The cubic is K(1+K) times the value; the sign is not affected.",
+     MISPRINT, lambda: [(_g_at_K * K * (1 + K), _cubic)])
+step("special-line-3", "G.3.1, g(x_K), line 3", "B = −C", "The cubic with C = −B.",
+     lambda: [(_cubic.subs(B, -C),
+               -A * K**2 - A * K - A - C * K**3 - C * K**2 - C * K - K**2 + K)])
+step("special-line-4", "G.3.1, g(x_K), line 4", "K = (A/C)^½", "The cubic with K = √(A/C).",
+     lambda: [(_cubic.subs(B, -C).subs(K, sqrt(A / C)), _line_4)])
+step("special-line-5", "G.3.1, g(x_K), line 5", "collect powers",
+     "The powers of A and C collected; the last term is A^½ C^½.", lambda: [(_line_4, _line_5)],
+     "The last term should be A^½ C^(−½), which does not cancel the one before.",
+     FAILS, lambda: [(_line_4 - _line_5, sqrt(A / C) - sqrt(A * C))])
+enter("G.special-line-6", "Appendix G, G.3.1, g(x_K), line 6", "≤ 0", "certified", FAILS,
+      "The value at x_K is never positive.",
+      lambda: region(decide(_minus_line_4, [(2.0**-10, 1.0), (2.0**-4, 1.0)]), refuted=" Up to "
+                     "line 4 only a factor K(1+K) > 0 is amiss: g(x_K) is positive."))
 
 
 @claim("G.", "Appendix G, G.3.1", "g has no root for α > 1 ≥ β", "certified", FAILS)
@@ -321,23 +313,22 @@ def special_no_root() -> Evidence:
     turns = crossings.Pair(exact(1.1), exact(1.0)).turning_points()
     roots = [float(crossings.logistic(turn())) for turn in turns]
     return unless(bool(roots), f"At α = 1.1, β = 1 there are {len(roots)} roots, isolated at x = "
-                  f"{', '.join(f'{t:.3g}' for t in roots)}.", alpha=1.1, beta=1.0, roots=roots)
+                  f"{_listed(roots)}.", alpha=1.1, beta=1.0, roots=roots)
 
 
-@claim("G.", "Appendix G, G.3.1, repaired", OURS, "symbolic", HOLDS)
-def special_repaired() -> Evidence:
-    """g has no sign change for any β ≤ 1 exactly if α ≥ 2/√3 ≈ 1.155."""
-    general = alpha - (alpha + beta) * x + (beta - 1) / (1 - x) - (alpha - 1) / x
-    at_one = general.subs(beta, 1)  # the worst β, as g grows with it
-    peak = sqrt((alpha - 1) / (alpha + 1))
-    return identity((diff(general, beta), (1 - x + x**2) / (1 - x)),
-                    (at_one, alpha - (alpha + 1) * x - (alpha - 1) / x),
-                    (diff(at_one, x).subs(x, peak), 0),
-                    (diff(at_one, x, 2), -2 * (alpha - 1) / x**3),
-                    (at_one.subs(x, peak), alpha - 2 * sqrt(alpha**2 - 1)),
-                    (alpha**2 - 4 * (alpha**2 - 1), 4 - 3 * alpha**2),
-                    found="∂g/∂β = (1 − x + x²)/(1 − x) > 0, so β = 1 is the worst case; there "
-                    "the largest g is α − 2√(α² − 1), which is ≤ 0 iff 3α² ≥ 4.")
+_general = alpha - (alpha + beta) * x + (beta - 1) / (1 - x) - (alpha - 1) / x
+_at_one = _general.subs(beta, 1)  # the worst β, as g grows with it
+_peak = sqrt((alpha - 1) / (alpha + 1))
+step("special-repaired", "G.3.1, repaired", OURS,
+     "g has no sign change for any β ≤ 1 exactly if α ≥ 2/√3 ≈ 1.155.",
+     lambda: [(diff(_general, beta), (1 - x + x**2) / (1 - x)),
+              (_at_one, alpha - (alpha + 1) * x - (alpha - 1) / x),
+              (diff(_at_one, x).subs(x, _peak), 0),
+              (diff(_at_one, x, 2), -2 * (alpha - 1) / x**3),
+              (_at_one.subs(x, _peak), alpha - 2 * sqrt(alpha**2 - 1)),
+              (alpha**2 - 4 * (alpha**2 - 1), 4 - 3 * alpha**2)],
+     "∂g/∂β = (1 − x + x²)/(1 − x) > 0, so β = 1 is the worst case; there the largest g is "
+     "α − 2√(α² − 1), which is ≤ 0 iff 3α² ≥ 4.")
 
 
 # --------------------------------------------------------------------- the missing region
@@ -350,216 +341,125 @@ def missing_region() -> Evidence:
     good = positive_inside(-h.subs({A: -a, B: -b}) - (2 - a - b), x, a, b)
     pdfs, cdfs = crossings.count_crossings(0.05, 0.05)
     return unless(not good, f"−h = n + (1−α)/x² + (1−β)/(1−x)² > 0. But at α = β = 0.05 {pdfs} "
-                  f"density crossings go with {cdfs} of the distribution functions: here the "
-                  f"count alone does not settle the lemma.", pdf=pdfs, cdf=cdfs)
+                  f"density crossings go with {cdfs} of the distribution functions: the count "
+                  f"alone does not settle the lemma.", pdf=pdfs, cdf=cdfs)
 
 
 # --------------------------------------------------------------------- G.3.2: the convex case
 
 _p, _q = symbols("p q", positive=True)  # p³ = A, q³ = B
+_in_roots = {A: _p**3, B: _q**3, K: _p / _q}
 
-
-@claim("G.", "Appendix G, G.3.2", "h convex for α, β > 1", "symbolic", HOLDS)
-def convex() -> Evidence:
-    """For α, β > 1 the function h is convex on (0, 1)."""
-    return shown(positive_inside(diff(h, x, 2), x, A, B),
-                 "With x = 1/(1+t), h″ has positive coefficients only.")
-
-
-@claim("G.", "Appendix G, G.3.2", "h′ = 0 at K/(1+K), K = (A/B)^{1/3}", "symbolic", HOLDS)
-def convex_stationary_point() -> Evidence:
-    """The minimum of h is at K/(1+K) with K the cube root of A/B."""
-    slope = diff(h, x).subs({A: _p**3, B: _q**3}).subs(x, _p / (_p + _q))
-    return identity((slope, 0), found="h′ vanishes there (the display leaves out the factor −2).")
-
-
-@claim("G.", "Appendix G, G.3.2, h(x_K)", "three lines", "symbolic", HOLDS)
-def convex_minimum() -> Evidence:
-    """The minimum of h is 3(A^{2/3}B^{1/3} + A^{1/3}B^{2/3}) − 2, by way of two other lines."""
-    third = Rational(1, 3)
-    lines = [A * (K + 1) ** 2 / K**2 + B * (K + 1) ** 2 - n,
-             A * (2 / K + 1 / K**2) + B * (K**2 + 2 * K) - 2,
-             3 * (A ** (2 * third) * B**third + A**third * B ** (2 * third)) - 2]
-    in_roots = [simplify(line.subs({A: _p**3, B: _q**3, K: _p / _q})) for line in lines]
-    return identity((h.subs(x, K / (1 + K)), lines[0]), (lines[0], lines[1]), *pairwise(in_roots),
-                    found="All three lines agree.")
-
-
-@claim("G.", "Appendix G, G.3.2", "AB ≥ 1/9 ⇒ A^{2/3}B^{1/3} + A^{1/3}B^{2/3} ≥ 2/3", "symbolic",
-       HOLDS)
-def convex_condition() -> Evidence:
-    """A product of at least 1/9 makes the minimum of h nonnegative."""
-    return identity((_p**2 * _q + _p * _q**2 - 2 * (_p * _q) ** Rational(3, 2),
-                     _p * _q * (sqrt(_p) - sqrt(_q)) ** 2),
-                    found="By p²q + pq² − 2(pq)^{3/2} = pq(√p − √q)² ≥ 0 the sum is at least "
-                    "2√(AB) ≥ 2/3. It is 2/3 at A = B = 1/3, where h touches zero in one point; "
-                    "u′ is still strictly increasing, so nothing is lost.")
+enter("G.convex", "Appendix G, G.3.2", "h convex for α, β > 1", "symbolic", HOLDS,
+      "For α, β > 1 the function h is convex on (0, 1).",
+      lambda: shown(positive_inside(diff(h, x, 2), x, A, B),
+                    "With x = 1/(1+t), h″ has positive coefficients only."))
+step("convex-stationary-point", "G.3.2", "h′ = 0 at K/(1+K), K = (A/B)^{1/3}",
+     "The minimum of h is at K/(1+K) with K the cube root of A/B.",
+     lambda: [(diff(h, x).subs(_in_roots).subs(x, _p / (_p + _q)), 0)],
+     "h′ vanishes there (the display leaves out the factor −2).")
+_minimum = [A * (K + 1) ** 2 / K**2 + B * (K + 1) ** 2 - n,
+            A * (2 / K + 1 / K**2) + B * (K**2 + 2 * K) - 2,
+            3 * (sp.cbrt(A) ** 2 * sp.cbrt(B) + sp.cbrt(A) * sp.cbrt(B) ** 2) - 2]
+step("convex-minimum", "G.3.2, h(x_K)", "three lines", "The minimum of h is "
+     "3(A^{2/3}B^{1/3} + A^{1/3}B^{2/3}) − 2, by way of two other lines.",
+     lambda: [(h.subs(x, K / (1 + K)), _minimum[0]), (_minimum[0], _minimum[1]),
+              *pairwise(simplify(line.subs(_in_roots)) for line in _minimum)])
+step("convex-condition", "G.3.2", "AB ≥ 1/9 ⇒ A^{2/3}B^{1/3} + A^{1/3}B^{2/3} ≥ 2/3",
+     "A product of at least 1/9 makes the minimum of h nonnegative.",
+     lambda: [(_p**2 * _q + _p * _q**2 - 2 * (_p * _q) ** Rational(3, 2),
+               _p * _q * (sqrt(_p) - sqrt(_q)) ** 2)],
+     "By p²q + pq² − 2(pq)^{3/2} = pq(√p − √q)² ≥ 0 the sum is at least 2√(AB) ≥ 2/3. Where it is "
+     "2/3, at A = B = 1/3, h touches zero in one point, and u′ still increases strictly.")
 
 
 # --------------------------------------------------------------------- G.3.3: AB < 1/9
 
 IN_REGION = [lambda a, b: 1 - 9 * a * b, lambda a, b: a - b]  # AB ≤ 1/9 and B ≤ A, as two signs
 
-
-@claim("G.", "Appendix G, G.3.3", "β ∈ (1, 4/3)", "symbolic", HOLDS)
-def final_beta_range() -> Evidence:
-    """In the final region with α ≥ β, β does not exceed 4/3."""
-    return identity((A * B - B**2, B * (A - B)), found="B² ≤ AB ≤ 1/9, so B ≤ 1/3.")
-
-
-@claim("G.", "Appendix G, G.3.3, equation (4)", "B(α, β) ≤ 1/α", "symbolic", HOLDS)
-def final_beta_function() -> Evidence:
-    """For β ≥ 1 the beta function is at most 1/α."""
-    return identity((integrate(x ** (alpha - 1), (x, 0, 1)), 1 / alpha),
-                    found="(1 − x)^{β−1} ≤ 1, and ∫x^{α−1} = 1/α.")
-
-
-@claim("G.", "Appendix G, G.3.3, equation (5)", "gap ≥ l̃_B(x) − max l_N", "symbolic", HOLDS)
-def final_gap() -> Evidence:
-    """On [x₁, x₂] the lower bound for the log beta density is concave, so its smallest value is
-    at an end; the largest log normal density is ½ log(n/2π)."""
-    mean = alpha / (alpha + beta)
-    return shown(positive_inside(-diff(A * log(x) + B * log(1 - x), x, 2), x, A, B)
-                 and same(diff(log_N, x).subs(x, mean), 0)
-                 and same(log_N.subs(x, mean), 0),  # log_N leaves out ½ log(n/2π)
-                 "The second derivative is −A/x² − B/(1−x)² < 0, and l_N is largest at its mean.")
-
+step("final-beta-range", "G.3.3", "β ∈ (1, 4/3)",
+     "In the final region with α ≥ β, β does not exceed 4/3.",
+     lambda: [(A * B - B**2, B * (A - B))], "B² ≤ AB ≤ 1/9, so B ≤ 1/3.")
+step("final-beta-function", "G.3.3, equation (4)", "B(α, β) ≤ 1/α",
+     "For β ≥ 1 the beta function is at most 1/α.",
+     lambda: [(integrate(x ** (alpha - 1), (x, 0, 1)), 1 / alpha)],
+     "(1 − x)^{β−1} ≤ 1, and ∫x^{α−1} = 1/α.")
+_mean = alpha / (alpha + beta)
+enter("G.final-gap", "Appendix G, G.3.3, equation (5)", "gap ≥ l̃_B(x) − max l_N", "symbolic", HOLDS,
+      "On [x₁, x₂] the lower bound for the log beta density is concave, so its smallest value is "
+      "at an end; the largest log normal density is ½ log(n/2π).",
+      lambda: shown(positive_inside(-diff(A * log(x) + B * log(1 - x), x, 2), x, A, B)
+                    and same(diff(log_N, x).subs(x, _mean), 0)
+                    and same(log_N.subs(x, _mean), 0),  # log_N leaves out ½ log(n/2π)
+                    "The second derivative is −A/x² − B/(1−x)² < 0; l_N is largest at its mean."))
 
 _x1, _x2 = sqrt(A / n), 1 - sqrt(B / n)
 _h1, _h2 = A / x**2 - n, B / (1 - x) ** 2 - n
 a, b, m = symbols("a b m", positive=True)  # A = a² or B = b², and n = m²
-
-
-@claim("G.", "Appendix G, G.3.3", "h ≥ h₁, h₂; x₁, x₂ their roots", "symbolic", HOLDS)
-def final_points() -> Evidence:
-    """h₁ and h₂ bound h from below, with roots x₁ = √(A/n) and x₂ = 1 − √(B/n)."""
-    return identity((h - _h1, B / (1 - x) ** 2), (h - _h2, A / x**2),
-                    (_h1.subs(x, _x1), 0), (_h2.subs(x, _x2), 0),
-                    found="h − h₁ = B/(1−x)² > 0 and h − h₂ = A/x² > 0.")
-
-
-@claim("G.", "Appendix G, G.3.3", "x₁ < x₂", "symbolic", HOLDS)
-def final_points_ordered() -> Evidence:
-    """The two points are in order (the paper takes it for granted)."""
-    return identity((a**2 + b**2 + 2 - (a + b) ** 2, 2 * (1 - a * b)),
-                    found="x₁ < x₂ iff (√A + √B)² < n iff AB < 1.")
-
-
-@claim("G.", "Appendix G, G.3.3", "h > 0 outside [x₁, x₂]", "symbolic", HOLDS)
-def final_outside() -> Evidence:
-    """Outside [x₁, x₂] h is positive."""
-    return identity((diff(_h1, x), -2 * A / x**3), (diff(_h2, x), 2 * B / (1 - x) ** 3),
-                    found="h₁ falls to its root x₁ and h₂ rises from its root x₂, and h exceeds "
-                    "both. The reason the paper gives, convexity, is not enough by itself.")
-
-
+_r2 = 1 - _x2
+_slope_2 = (1 - A * sqrt(n / B)) / (2 * n) + log(B / n) / 2
 _front = log(1 + A) + log(2 * pi) / 2 - log(n) / 2
 f1 = _front + A * log(sqrt(A / n)) + B * log(1 - sqrt(A / n))
 f2 = _front + A * log(1 - sqrt(B / n)) + B * log(sqrt(B / n))
 
-
-@claim("G.", "Appendix G, G.3.3", "f₁, f₂", "symbolic", HOLDS)
-def final_f() -> Evidence:
-    """f₁ and f₂ are the bound l̃_B − max l_N at x₁ and x₂."""
-    at_1, at_2 = (_front + A * log(point) + B * log(1 - point) for point in (_x1, _x2))
-    return identity((at_1, f1), (at_2, f2), found="Both as printed.")
-
-
-@claim("G.", "Appendix G, G.3.3, ∂f₁/∂B, lines 1–3", "three equalities", "symbolic", HOLDS)
-def final_slope_1_equalities() -> Evidence:
-    """The derivative of f₁ in B and two rewritings."""
-    r = sqrt(A / n)
-    lines = [diff(f1, B),
-             -A / (2 * n) + log(1 - r) + B * sqrt(A) / (2 * n ** Rational(3, 2) * (1 - r))
-             - 1 / (2 * n),
-             (B * sqrt(A) / (sqrt(n) * (1 - r)) - A - 1) / (2 * n) + log(1 - r),
-             (B * sqrt(A) / (sqrt(n) - sqrt(A)) - A - 1) / (2 * n) + log(1 - r)]
-    return identity(*pairwise(line.subs(B, m**2 - A - 2).subs(A, a**2) for line in lines),
-                    found="All three agree.")
-
-
-@claim("G.", "Appendix G, G.3.3, ∂f₁/∂B, line 4", "B√A ≤ √B/3, log(1−y) ≤ −y", "symbolic", HOLDS)
-def final_slope_1_line_4() -> Evidence:
-    """The first inequality uses AB ≤ 1/9 and log(1 − y) ≤ −y."""
-    return identity((B * sqrt(A), sqrt(B) * sqrt(A * B)),
-                    (diff(-x - log(1 - x), x), x / (1 - x)),
-                    found="B√A = √B·√(AB) ≤ √B/3, and −y − log(1 − y) rises from 0 with slope "
-                    "y/(1−y).")
-
-
-@claim("G.", "Appendix G, G.3.3, ∂f₁/∂B, line 5", "√n − √A ≥ √(B+2)", "certified", FAILS)
-def final_slope_1_line_5() -> Evidence:
-    """The second inequality replaces √n − √A by √(B+2) in a denominator."""
-    def line_5_less_line_4(a, b):  # ≥ 0 if the step is right
-        m, root_a = (a + b + 2).sqrt(), a.sqrt()
-        return ((b / (b + 2)).sqrt() - b.sqrt() / (m - root_a)) / 3
-
-    return region(decide(line_5_less_line_4, [(2.0**-6, 1.0), (2.0**-6, 1.0)], where=IN_REGION),
-                  refuted=" It is reversed: √n − √A = (B+2)/(√n + √A) ≤ √(B+2).")
-
-
-@claim("G.", "Appendix G, G.3.3, ∂f₁/∂B, lines 6–7", "≤ −A/(2n) − √(A/n) ≤ 0", "symbolic", HOLDS)
-def final_slope_1_end() -> Evidence:
-    """The last two inequalities."""
-    return identity((Rational(1, 9) * B / (B + 2) - Rational(1, 9), -Rational(2, 9) / (B + 2)),
-                    found="⅓√(B/(B+2)) < ⅓ < 1, and both remaining terms are negative.")
-
-
-def _minus_slope_1(a, b):
-    """−∂f₁/∂B, with 1/(√n − √A) = (√n + √A)/(B+2)."""
-    m = a + b + 2
-    bracket = b * root(a) * (m.sqrt() + root(a)) / (b + 2) - a - 1
-    return -bracket / (2 * m) - (1 - root(a / m)).log()
-
-
-def _minus_slope_1_far(s, c):
-    """A lower bound for it at A = 1/s, B = c s/9, by log(1 − y) ≤ −y: finite down to s = 0."""
-    b = c * s / 9
-    e = 1 + (b + 2) * s  # n = A e
-    return ((1 + s) - b * (e.sqrt() + 1) / (b + 2)) / (2 * e) + 1 / e.sqrt()
-
-
-@claim("G.", "Appendix G, G.3.3, ∂f₁/∂B", "∂f₁/∂B ≤ 0", "certified", HOLDS)
-def final_slope_1_repaired() -> Evidence:
-    """f₁ falls in B on the whole region all the same."""
-    return region(decide(_minus_slope_1, [(0.0, 1.0), (0.0, 0.34)], where=IN_REGION),
-                  decide(_minus_slope_1_far, [(0.0, 1.0), (0.0, 1.0)]))
-
-
-def _by_root_B(expression: Expr) -> Expr:
-    return expression.subs(A, m**2 - B - 2).subs(B, b**2)
-
-
-_slope_2 = (1 - A * sqrt(n / B)) / (2 * n) + log(B / n) / 2
-
-
-@claim("G.", "Appendix G, G.3.3, ∂f₂/∂B", "three equalities", "symbolic", HOLDS)
-def final_slope_2_equalities() -> Evidence:
-    """The derivative of f₂ in B and two rewritings."""
-    r = sqrt(B / n)
-    lines = [diff(f2, B),
-             -A * (r / (2 * B) + 1 / (2 * n)) + log(r) + B * (A + 2) / (2 * B * n) - 1 / (2 * n),
-             (A + 2 - A - 1 - A * sqrt(n / B)) / (2 * n) + log(r), _slope_2]
-    return identity(*pairwise(map(_by_root_B, lines)), found="All three agree.")
-
-
-@claim("G.", "Appendix G, G.3.3, ∂²f₂/∂A∂B", "< 0, term by term", "symbolic", HOLDS)
-def final_slope_2_mixed() -> Evidence:
-    """The derivative of f₂ in B falls in A, term by term."""
-    terms = {1 / (2 * n): -1 / (2 * n**2),
-             -A / (2 * sqrt(n * B)): -(A + 2 * B + 4) / (4 * n * sqrt(n * B)),
-             log(B / n) / 2: -1 / (2 * n)}
-    return identity(*((_by_root_B(diff(term, A)), _by_root_B(slope))
-                      for term, slope in terms.items()),
-                    found="The three terms are −1/(2n²), −(A+2B+4)/(4n√(nB)) and −1/(2n).")
-
-
-@claim("G.", "Appendix G, G.3.3, ∂f₂/∂B at A = 0", "≤ 0", "symbolic", HOLDS)
-def final_slope_2_at_zero() -> Evidence:
-    """At A = 0 the derivative of f₂ in B is not positive, by log y ≤ y − 1."""
-    bound = (1 / (B + 2) + B / (B + 2) - 1) / 2
-    return identity((limit(_slope_2, A, 0), 1 / (2 * (B + 2)) + log(B / (B + 2)) / 2),
-                    (bound, -1 / (2 * (B + 2))), found="The bound is −1/(2(B+2)).")
+step("final-points", "G.3.3", "h ≥ h₁, h₂; x₁, x₂ their roots",
+     "h₁ and h₂ bound h from below, with roots x₁ = √(A/n) and x₂ = 1 − √(B/n).",
+     lambda: [(h - _h1, B / (1 - x) ** 2), (h - _h2, A / x**2),
+              (_h1.subs(x, _x1), 0), (_h2.subs(x, _x2), 0)],
+     "h − h₁ = B/(1−x)² > 0 and h − h₂ = A/x² > 0.")
+step("final-points-ordered", "G.3.3", "x₁ < x₂",
+     "The two points are in order (the paper takes it for granted).",
+     lambda: [(a**2 + b**2 + 2 - (a + b) ** 2, 2 * (1 - a * b))],
+     "x₁ < x₂ iff (√A + √B)² < n iff AB < 1.")
+step("final-outside", "G.3.3", "h > 0 outside [x₁, x₂]", "Outside [x₁, x₂] h is positive.",
+     lambda: [(diff(_h1, x), -2 * A / x**3), (diff(_h2, x), 2 * B / (1 - x) ** 3)],
+     "h₁ falls to its root x₁ and h₂ rises from its root x₂, and h exceeds both. The reason the "
+     "paper gives, convexity, is not enough by itself.")
+step("final-f", "G.3.3", "f₁, f₂", "f₁ and f₂ are the bound l̃_B − max l_N at x₁ and x₂.",
+     lambda: [(_front + A * log(at) + B * log(1 - at), f) for at, f in ((_x1, f1), (_x2, f2))])
+step("final-slope-1-equalities", "G.3.3, ∂f₁/∂B, lines 1–3", "three equalities",
+     "The derivative of f₁ in B and two rewritings.",
+     lambda: pairwise(line.subs(B, m**2 - A - 2).subs(A, a**2) for line in (
+         diff(f1, B),
+         -A / (2 * n) + log(1 - _x1) + B * sqrt(A) / (2 * n ** Rational(3, 2) * (1 - _x1))
+         - 1 / (2 * n),
+         (B * sqrt(A) / (sqrt(n) * (1 - _x1)) - A - 1) / (2 * n) + log(1 - _x1),
+         (B * sqrt(A) / (sqrt(n) - sqrt(A)) - A - 1) / (2 * n) + log(1 - _x1))))
+step("final-slope-1-line-4", "G.3.3, ∂f₁/∂B, line 4", "B√A ≤ √B/3, log(1−y) ≤ −y",
+     "The first inequality uses AB ≤ 1/9 and log(1 − y) ≤ −y.",
+     lambda: [(B * sqrt(A), sqrt(B) * sqrt(A * B)), (diff(-x - log(1 - x), x), x / (1 - x))],
+     "B√A = √B·√(AB) ≤ √B/3, and −y − log(1 − y) rises from 0 with slope y/(1−y).")
+enter("G.final-slope-1-line-5", "Appendix G, G.3.3, ∂f₁/∂B, line 5", "√n − √A ≥ √(B+2)",
+      "certified", FAILS, "The second inequality replaces √n − √A by √(B+2) in a denominator.",
+      lambda: region(decide(_line_5_less_line_4, [(2.0**-6, 1.0), (2.0**-6, 1.0)],
+                            where=IN_REGION),
+                     refuted=" It is reversed: √n − √A = (B+2)/(√n + √A) ≤ √(B+2)."))
+step("final-slope-1-end", "G.3.3, ∂f₁/∂B, lines 6–7", "≤ −A/(2n) − √(A/n) ≤ 0",
+     "The last two inequalities.",
+     lambda: [(Rational(1, 9) * B / (B + 2) - Rational(1, 9), -Rational(2, 9) / (B + 2))],
+     "⅓√(B/(B+2)) < ⅓ < 1, and both remaining terms are negative.")
+enter("G.final-slope-1-repaired", "Appendix G, G.3.3, ∂f₁/∂B", "∂f₁/∂B ≤ 0", "certified", HOLDS,
+      "f₁ falls in B on the whole region all the same.",
+      lambda: region(decide(_minus_slope_1, [(0.0, 1.0), (0.0, 0.34)], where=IN_REGION),
+                     decide(_minus_slope_1_far, [(0.0, 1.0), (0.0, 1.0)])))
+step("final-slope-2-equalities", "G.3.3, ∂f₂/∂B", "three equalities",
+     "The derivative of f₂ in B and two rewritings.",
+     lambda: pairwise(map(_by_root_B, (
+         diff(f2, B),
+         -A * (_r2 / (2 * B) + 1 / (2 * n)) + log(_r2) + B * (A + 2) / (2 * B * n) - 1 / (2 * n),
+         (A + 2 - A - 1 - A * sqrt(n / B)) / (2 * n) + log(_r2), _slope_2))))
+step("final-slope-2-mixed", "G.3.3, ∂²f₂/∂A∂B", "< 0, term by term",
+     "The derivative of f₂ in B falls in A, term by term.",
+     lambda: [(_by_root_B(diff(term, A)), _by_root_B(slope)) for term, slope in (
+         (1 / (2 * n), -1 / (2 * n**2)),
+         (-A / (2 * sqrt(n * B)), -(A + 2 * B + 4) / (4 * n * sqrt(n * B))),
+         (log(B / n) / 2, -1 / (2 * n)))],
+     "The three terms are −1/(2n²), −(A+2B+4)/(4n√(nB)) and −1/(2n).")
+step("final-slope-2-at-zero", "G.3.3, ∂f₂/∂B at A = 0", "≤ 0",
+     "At A = 0 the derivative of f₂ in B is not positive, by log y ≤ y − 1.",
+     lambda: [(limit(_slope_2, A, 0), 1 / (2 * (B + 2)) + log(B / (B + 2)) / 2),
+              ((1 / (B + 2) + B / (B + 2) - 1) / 2, -1 / (2 * (B + 2)))],
+     "The bound is −1/(2(B+2)).")
 
 
 @claim("G.", "Appendix G, G.3.3", "the largest B is 1/(9A)", "certified", PARTLY)
@@ -572,59 +472,30 @@ def final_largest_B() -> Evidence:
     return evidence._replace(verdict=PARTLY) if in_part else evidence
 
 
-def _f1_ball(a, b):
-    m = a + b + 2
-    return ((1 + a).log() + (2 * arb.pi() / m).log() / 2 + (x_log_x(a) - a * m.log()) / 2
-            + b * (1 - root(a / m)).log())
-
-
-def _f2_ball(a, b):
-    m = a + b + 2
-    return ((1 + a).log() + (2 * arb.pi() / m).log() / 2 + (x_log_x(b) - b * m.log()) / 2
-            + a * (1 - root(b / m)).log())
-
-
-@claim("G.", "Appendix G, G.3.3, missing", OURS, "certified", HOLDS)
-def final_diagonal() -> Evidence:
-    """Not treated in the paper: f₁ and f₂ are positive at B = A for A ≤ 1/3."""
-    return region(*(decide(lambda a, f=f: f(a, a), [(0.0, 0.34)]) for f in (_f1_ball, _f2_ball)))
-
-
 _s = A + 1 / (9 * A) + 2
+_square = 9 * A**2 + 18 * A + 1  # = 9A·s
 _g1, _g2 = (f.subs(B, 1 / (9 * A)) for f in (f1, f2))
 _g1_tilde = (log(1 + A) + A / 2 * log(A) - (1 + A) / 2 * log(A + 3) - 1 / (9 * sqrt(A))
              + log(2 * pi) / 2)
 _g2_tilde = (log(1 + A) - Rational(1, 3) - exp(-1) / 2 - Rational(2, 3) * log(A + Rational(7, 3))
              + log(2 * pi) / 2)
 
-
-@claim("G.", "Appendix G, G.3.3, g₁", "two lines", "symbolic", HOLDS)
-def final_g1() -> Evidence:
-    """g₁ is f₁ on the boundary, and its rewriting."""
-    printed = (log(1 + A) + A / 2 * log(A) - (1 + A) / 2 * log(_s)
-               + log(1 - sqrt(A / _s)) / (9 * A) + log(2 * pi) / 2)
-    return identity((_g1.subs(_s, m**2), printed.subs(_s, m**2)))
-
-
-@claim("G.", "Appendix G, G.3.3", "A + 1/(9A) increases for A ≥ 1/3", "symbolic", HOLDS)
-def final_p_increases() -> Evidence:
-    """The function A + 1/(9A) increases from A = 1/3 on."""
-    return identity((diff(A + 1 / (9 * A), A), (3 * A - 1) * (3 * A + 1) / (9 * A**2)),
-                    found="Its derivative is (3A − 1)(3A + 1)/(9A²).")
-
-
-@claim("G.", "Appendix G, G.3.3, g₁ ≥, line 1", "1/(9A) ≤ 1", "symbolic", HOLDS)
-def final_g1_first_bound() -> Evidence:
-    """The first bound for g₁ replaces 1/(9A) by 1 in one logarithm and by 0 in the other."""
-    return identity((A + 3 - _s, 1 - 1 / (9 * A)), (_s - (A + 2), 1 / (9 * A)),
-                    found="A + 2 ≤ A + 1/(9A) + 2 ≤ A + 3 for A ≥ 1/9, and both logarithms move "
-                    "the right way.")
-
-
-def _spare_of_line_2(t):
-    """t {√A + log(1 − √(A/(A+2)))} at A = 1/t²: finite down to t = 0."""
-    r = (1 + 2 * t * t).sqrt()
-    return 1 + 2 * x_log_x(t) + t * (2 / (r * (r + 1))).log()
+enter("G.final-diagonal", "Appendix G, G.3.3, missing", OURS, "certified", HOLDS,
+      "Not treated in the paper: f₁ and f₂ are positive at B = A for A ≤ 1/3.",
+      lambda: region(*(decide(lambda a, f=f: f(a, a), [(0.0, 0.34)])
+                       for f in (_f1_ball, _f2_ball))))
+step("final-g1", "G.3.3, g₁", "two lines", "g₁ is f₁ on the boundary, and its rewriting.",
+     lambda: [(_g1.subs(_s, m**2), (
+         log(1 + A) + A / 2 * log(A) - (1 + A) / 2 * log(_s)
+         + log(1 - sqrt(A / _s)) / (9 * A) + log(2 * pi) / 2).subs(_s, m**2))])
+step("final-p-increases", "G.3.3", "A + 1/(9A) increases for A ≥ 1/3",
+     "The function A + 1/(9A) increases from A = 1/3 on.",
+     lambda: [(diff(A + 1 / (9 * A), A), (3 * A - 1) * (3 * A + 1) / (9 * A**2))],
+     "Its derivative is (3A − 1)(3A + 1)/(9A²).")
+step("final-g1-first-bound", "G.3.3, g₁ ≥, line 1", "1/(9A) ≤ 1",
+     "The first bound for g₁ replaces 1/(9A) by 1 in one logarithm and by 0 in the other.",
+     lambda: [(A + 3 - _s, 1 - 1 / (9 * A)), (_s - (A + 2), 1 / (9 * A))],
+     "A + 2 ≤ A + 1/(9A) + 2 ≤ A + 3 for A ≥ 1/9, and both logarithms move the right way.")
 
 
 @claim("G.", "Appendix G, G.3.3, g₁ ≥, line 2", "log(1 − √(A/(A+2))) ≥ −√A", "certified", HOLDS)
@@ -636,18 +507,10 @@ def final_g1_second_bound() -> Evidence:
             else Evidence(FAILS, "The map to t = 1/√A is wrong.", {}))
 
 
-@claim("G.", "Appendix G, G.3.3, g̃₁′", "two lines", "symbolic", HOLDS)
-def final_g1_slope() -> Evidence:
-    """The derivative of g̃₁."""
-    printed = (1 / (A + 1) + 1 / (A + 3) + log(A) / 2 + A ** Rational(-3, 2) / 18
-               - log(A + 3) / 2)
-    return identity((diff(_g1_tilde, A), printed), found="As printed; the ≥ that follows is an "
-                    "equality.")
-
-
-def _minus_A2_second(t, root=root):
-    """−A² g̃₁″ at A = 1/t: finite down to t = 0."""
-    return 1 / (1 + t) / (1 + t) + 1 / (1 + 3 * t) / (1 + 3 * t) + root(t) / 12 - 3 / (2 + 6 * t)
+step("final-g1-slope", "G.3.3, g̃₁′", "two lines", "The derivative of g̃₁.",
+     lambda: [(diff(_g1_tilde, A), 1 / (A + 1) + 1 / (A + 3) + log(A) / 2
+               + A ** Rational(-3, 2) / 18 - log(A + 3) / 2)],
+     "As printed; the ≥ that follows is an equality.")
 
 
 @claim("G.", "Appendix G, G.3.3, g̃₁′", "decreasing, with limit ≥ 0", "certified", HOLDS)
@@ -660,61 +523,31 @@ def final_g1_slope_decreases() -> Evidence:
     return region(decide(_minus_A2_second, [(0.0, 3.0)]), proved=" The limit is 0.")
 
 
-def _above_a_hundredth(name: str, value: Callable[[arb], arb]) -> Evidence:
-    at_a_third = float(sharpen(lambda: value(arb(1) / 3)))
-    return unless(at_a_third <= 0.01, f"{name}(1/3) = {at_a_third:.4f}.", value=at_a_third,
-                  digits=15)
-
-
-@claim("G.", "Appendix G, G.3.3", "g̃₁(1/3) > 0.01", "certified", HOLDS)
-def final_g1_value() -> Evidence:
-    """The lower bound g̃₁ exceeds 0.01 at 1/3."""
-    return _above_a_hundredth("g̃₁", lambda a: (
-        (1 + a).log() + a * a.log() / 2 - (1 + a) * (a + 3).log() / 2 - 1 / (9 * a.sqrt())
-        + (2 * arb.pi()).log() / 2))
-
-
-@claim("G.", "Appendix G, G.3.3, g₂", "two lines", "symbolic", HOLDS)
-def final_g2() -> Evidence:
-    """g₂ is f₂ on the boundary, and its rewriting."""
-    square = 9 * A**2 + 18 * A + 1  # = m² below, and 9A·s
-    printed = (log(1 + A) + A * log(1 - sqrt(1 / square)) + log(1 / (9 * A)) / (18 * A)
-               - (1 / (9 * A) + 1) / 2 * log(_s) + log(2 * pi) / 2)
-    left = _g2.subs(_s, m**2 / (9 * A))
-    right = printed.subs(square, m**2).subs(_s, m**2 / (9 * A))
-    return identity((9 * A * _s, square), (left, right))
-
-
-@claim("G.", "Appendix G, G.3.3, g₂ ≥, line 1", "A log(1 − 1/√(9A²+18A+1)) ≥ −1/3", "symbolic",
-       HOLDS)
-def final_g2_first_bound() -> Evidence:
-    """The first bound for g₂."""
-    return identity((9 * A**2 + 18 * A + 1 - (3 * A + 1) ** 2, 12 * A),
-                    (1 / (m - 1), (1 / m) / (1 - 1 / m)),
-                    found="log(1 − y) ≥ −y/(1 − y) with y = 1/√(9A²+18A+1), and √(9A²+18A+1) ≥ "
-                    "3A + 1; the other factor falls in 1/(9A) ≤ 1/3.")
-
-
-@claim("G.", "Appendix G, G.3.3, g₂ ≥, line 2", "y log y ≥ −1/e", "symbolic", HOLDS)
-def final_g2_second_bound() -> Evidence:
-    """The second bound for g₂."""
-    slope = diff(x * log(x), x)
-    return identity((slope.subs(x, exp(-1)), 0), ((x * log(x)).subs(x, exp(-1)), -exp(-1)),
-                    (diff(slope, x), 1 / x), found="y log y is convex with minimum −1/e.")
-
-
-@claim("G.", "Appendix G, G.3.3, g̃₂′", "= (A+5)/((A+1)(3A+7)) ≥ 0", "symbolic", HOLDS)
-def final_g2_slope() -> Evidence:
-    """The derivative of g̃₂ is positive."""
-    return identity((diff(_g2_tilde, A), (A + 5) / ((A + 1) * (3 * A + 7))))
-
-
-@claim("G.", "Appendix G, G.3.3", "g̃₂(1/3) > 0.01", "certified", HOLDS)
-def final_g2_value() -> Evidence:
-    """The lower bound g̃₂ exceeds 0.01 at 1/3."""
-    return _above_a_hundredth("g̃₂", lambda a: (
-        (1 + a).log() - a - (-arb(1)).exp() / 2 - 2 * (a + arb(7) / 3).log() / 3
-        + (2 * arb.pi()).log() / 2))
+enter("G.final-g1-value", "Appendix G, G.3.3", "g̃₁(1/3) > 0.01", "certified", HOLDS,
+      "The lower bound g̃₁ exceeds 0.01 at 1/3.", lambda: _above_a_hundredth("g̃₁", lambda a: (
+          (1 + a).log() + a * a.log() / 2 - (1 + a) * (a + 3).log() / 2 - 1 / (9 * a.sqrt())
+          + (2 * arb.pi()).log() / 2)))
+step("final-g2", "G.3.3, g₂", "two lines", "g₂ is f₂ on the boundary, and its rewriting.",
+     lambda: [(9 * A * _s, _square), (_g2.subs(_s, m**2 / (9 * A)), (
+         log(1 + A) + A * log(1 - sqrt(1 / _square)) + log(1 / (9 * A)) / (18 * A)
+         - (1 / (9 * A) + 1) / 2 * log(_s) + log(2 * pi) / 2).subs(_square, m**2).subs(
+             _s, m**2 / (9 * A)))])
+step("final-g2-first-bound", "G.3.3, g₂ ≥, line 1", "A log(1 − 1/√(9A²+18A+1)) ≥ −1/3",
+     "The first bound for g₂.", lambda: [(_square - (3 * A + 1) ** 2, 12 * A),
+                                         (1 / (m - 1), (1 / m) / (1 - 1 / m))],
+     "log(1 − y) ≥ −y/(1 − y) with y = 1/√(9A²+18A+1), and √(9A²+18A+1) ≥ 3A + 1; the other factor "
+     "falls in 1/(9A) ≤ 1/3.")
+step("final-g2-second-bound", "G.3.3, g₂ ≥, line 2", "y log y ≥ −1/e", "The second bound for g₂.",
+     lambda: [(diff(x * log(x), x).subs(x, exp(-1)), 0),
+              ((x * log(x)).subs(x, exp(-1)), -exp(-1)), (diff(x * log(x), x, 2), 1 / x)],
+     "y log y is convex with minimum −1/e.")
+step("final-g2-slope", "G.3.3, g̃₂′", "= (A+5)/((A+1)(3A+7)) ≥ 0",
+     "The derivative of g̃₂ is positive.",
+     lambda: [(diff(_g2_tilde, A), (A + 5) / ((A + 1) * (3 * A + 7)))])
+enter("G.final-g2-value", "Appendix G, G.3.3", "g̃₂(1/3) > 0.01", "certified", HOLDS,
+      "The lower bound g̃₂ exceeds 0.01 at 1/3.", lambda: _above_a_hundredth("g̃₂", lambda a: (
+          (1 + a).log() - a - (-arb(1)).exp() / 2 - 2 * (a + arb(7) / 3).log() / 3
+          + (2 * arb.pi()).log() / 2)))
 
 
 @claim("G.", "Appendix G, G.3.3", "the densities cross twice in this region", "certified", HOLDS)
@@ -725,13 +558,10 @@ def final_two_crossings() -> Evidence:
               for share in (0.01, 0.3, 0.999)]
     counts = {crossings.count_crossings(*point)[0] for point in points}
     return unless(counts != {2}, f"{len(points)} points, numbers of crossings found: "
-                  f"{', '.join(map(str, sorted(counts)))}.", points=len(points), digits=12)
+                  f"{_listed(sorted(counts))}.", points=len(points), digits=12)
 
 
-@claim("G.", "Appendix G, G.4", "for all α, β > 0 such that α + β ≥ 1", "reading", FAILS)
-def hypotheses() -> Evidence:
-    """The result is stated for one and the same set of α throughout."""
-    stated = ["α ∈ [0,∞)^N with α'1 ≥ 2", "α ∈ [1,∞)^N with α'1 ≥ 2", "α ∈ ℕ^d", "any α, β > 0",
-              "α + β ≥ 1"]
-    return unless(len(stated) > 1, f"{len(stated)} different hypotheses appear: "
-                  f"{'; '.join(stated)}.", versions=len(stated))
+remark("G.hypotheses", "Appendix G, G.4", "for all α, β > 0 such that α + β ≥ 1", "reading", FAILS,
+       "The result is stated for one and the same set of α throughout.",
+       "5 different hypotheses appear: α ∈ [0,∞)^N with α'1 ≥ 2; α ∈ [1,∞)^N with α'1 ≥ 2; "
+       "α ∈ ℕ^d; any α, β > 0; α + β ≥ 1.", versions=5)

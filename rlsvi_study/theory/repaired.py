@@ -48,8 +48,9 @@ from rlsvi_core.optimism.balls import decide, x_log_x
 from rlsvi_core.optimism.crossings import count_crossings
 from rlsvi_core.optimism.order import check_values
 
-from ..register import FAILS, HOLDS, OURS, Evidence, claim, unless
-from .evidence import identity, positive_coefficients, region, shown
+from ..register import FAILS, HOLDS, OURS, Evidence, claim, enter, unless
+from . import forms
+from .evidence import identity, positive_coefficients, region, shown, step
 
 
 def urn(alpha: Sequence[float], V: Sequence[float], draws: int, paths: int,
@@ -91,14 +92,17 @@ def mills(v: arb) -> arb:
     return (-v / arb(2).sqrt()).erfc() / 2 * (v * v / 2).exp() * (2 * arb.pi()).sqrt()
 
 
-x = symbols("x", positive=True)
+M, V, n, k, a, c, m, e, x = symbols("M V n k a c m e x", positive=True)
+p, t = symbols("p t", real=True)
 phi, Phi_minus = exp(-(x**2) / 2) / sqrt(2 * pi), erfc(x / sqrt(2)) / 2  # φ(x) and Φ(−x)
+psi_x, R_x = phi - x * Phi_minus, (1 + erf(x / sqrt(2))) / 2 / phi
+spare_tail = Phi_minus - x / (1 + x**2) * phi
 
 
 # --------------------------------------------------------------------- Lemma 1
 
 @claim("G.", "Appendix G, Lemma 1, repaired", OURS, "certified", HOLDS)
-def coin_below_normal() -> Evidence:  # q(t) ≥ 0 on [0, 1]
+def coin_below_normal() -> Evidence:
     """A centred coin with any bias lies below N(0, π/8) in convex order: q ≥ 0 on [0, 1]. For
     t < 0 the mirror image applies, beyond 1 the coin's excess is zero."""
     def q_second(t):  # q(0) = q′(0) = 0, so q > 0 as long as q″ > 0
@@ -109,39 +113,25 @@ def coin_below_normal() -> Evidence:  # q(t) ≥ 0 on [0, 1]
     return region(decide(q_second, [(0.0, 0.25)]), decide(q, [(0.25, 1.0)]))
 
 
-@claim("G.", "Appendix G, Lemma 1, repaired", OURS, "symbolic", HOLDS)
-def coin_worst_bias() -> Evidence:  # q(0) = q′(0) = 0, and the worst coin
-    """Over coins of any bias p, the largest E(coin − p − t)⁺ is (1 − t)²/4, and q starts from zero
-    with slope zero."""
-    p, t = symbols("p t", real=True)
-    slope = diff(phi - x * Phi_minus, x)
-    return identity(((1 - t) ** 2 / 4 - p * (1 - p - t), (p - (1 - t) / 2) ** 2),
-                    (sqrt(pi / 8) * phi.subs(x, 0), Rational(1, 4)), (slope, -Phi_minus),
-                    (slope.subs(x, 0), -Rational(1, 2)),
-                    found="(1 − t)²/4 − p(1 − p − t) = (p − (1−t)/2)²; s ψ(0) = ¼ and s ψ(0)′ = "
-                    "−½, so π/8 is the smallest variance that will do.")
-
-
-@claim("G.", "Appendix G, Lemma 1, repaired", OURS, "symbolic", HOLDS)
-def urn_step() -> Evidence:  # M_{k+1} = M_k + (V_I − M_k)/(n+k+1)
-    """Adding one unit worth V to an urn of weight n + k and mean worth M changes the mean by
-    (V − M)/(n + k + 1)."""
-    M, V, size, k = symbols("M V n k", positive=True)
-    return identity(((M * (size + k) + V) / (size + k + 1), M + (V - M) / (size + k + 1)),
-                    found="As stated.")
-
-
-@claim("G.", "Appendix G, Lemma 1, repaired", OURS, "symbolic", HOLDS)
-def urn_variance() -> Evidence:  # Σ_{j≥1} (n+j)^{−2} ≤ 1/n
-    """The variances of the urn's steps add up to at most 1/n."""
-    size, j = symbols("n j", positive=True)
-    spare = together(1 / (size + j - 1) - 1 / (size + j) - 1 / (size + j) ** 2)
-    return identity((spare, 1 / ((size + j - 1) * (size + j) ** 2)),
-                    found="1/(n+j)² < 1/(n+j−1) − 1/(n+j), which telescopes.")
+step("coin-worst-bias", "Lemma 1, repaired", OURS, "Over coins of any bias p, the largest "
+     "E(coin − p − t)⁺ is (1 − t)²/4, and q starts from zero with slope zero.",
+     lambda: [((1 - t) ** 2 / 4 - p * (1 - p - t), (p - (1 - t) / 2) ** 2),
+              (sqrt(pi / 8) * phi.subs(x, 0), Rational(1, 4)), (diff(psi_x, x), -Phi_minus),
+              (diff(psi_x, x).subs(x, 0), -Rational(1, 2))],
+     "(1 − t)²/4 − p(1 − p − t) = (p − (1−t)/2)²; s ψ(0) = ¼ and s ψ(0)′ = −½, so π/8 is the "
+     "smallest variance that will do.")
+step("urn-step", "Lemma 1, repaired", OURS, "Adding one unit worth V to an urn of weight n + k and "
+     "mean worth M changes the mean by (V − M)/(n + k + 1).",
+     lambda: [((M * (n + k) + V) / (n + k + 1), M + (V - M) / (n + k + 1))], "As stated.")
+step("urn-variance", "Lemma 1, repaired", OURS,  # Σ_{j≥1} (n+j)^{−2} ≤ 1/n
+     "The variances of the urn's steps add up to at most 1/n.",
+     lambda: [(together(1 / (n + k - 1) - 1 / (n + k) - 1 / (n + k) ** 2),
+               1 / ((n + k - 1) * (n + k) ** 2))],
+     "1/(n+j)² < 1/(n+j−1) − 1/(n+j), which telescopes.")
 
 
 @claim("G.", "Appendix G, Lemma 1, repaired", OURS, "Monte Carlo", HOLDS)
-def urn_limit() -> Evidence:  # M_k → P'V
+def urn_limit() -> Evidence:
     """The urn's mean worth tends to P'V with P ~ Dirichlet(α), here for weights that are not whole
     numbers."""
     alpha, V, paths, rng = [0.5, 1.0, 0.3], [0.0, 0.4, 1.0], 5000, np.random.default_rng(0)
@@ -191,40 +181,26 @@ def gauss_dirichlet() -> Evidence:
 
 # --------------------------------------------------------------------- single crossing
 
-@claim("G.", "Appendix G, Lemma 6, repaired", OURS, "certified", HOLDS)
-def crossing_left_of_mean() -> Evidence:  # R(v) > k + k²v for v ≤ 0, k ≤ 1
-    """Left of the mean the brace is positive whenever α + β ≥ 1."""
-    # k = 1/√n ≤ 1 and v/α ≤ k²v. The largest k + k²v over k ≤ 1 is 1 + v for v ≥ −½, and −1/(4v)
-    # below; there Φ(−t) > t φ(t)/(1+t²) takes over as soon as 3t² ≥ 1.
-    return region(decide(lambda v: mills(v) - 1 - v, [(-0.5, 0.0)]),
-                       decide(lambda t: 4 * t * mills(-t) - 1, [(0.5, 0.625)]))
-
-
-@claim("G.", "Appendix G, Lemma 6, repaired", OURS, "symbolic", HOLDS)
-def crossing_tail_bound() -> Evidence:  # Φ(−t) > t φ(t)/(1+t²)
-    """The classical lower bound for the normal tail, for all t > 0; it exceeds φ(t)/(4t) once
-    3t² ≥ 1."""
-    spare = Phi_minus - x / (1 + x**2) * phi
-    return identity((diff(spare, x), -2 * phi / (1 + x**2) ** 2), (limit(spare, x, oo), 0),
-                    (x / (1 + x**2) - 1 / (4 * x), (3 * x**2 - 1) / (4 * x * (1 + x**2))),
-                    found="The difference falls to 0 with slope −2φ/(1+t²)².")
-
-
-@claim("G.", "Appendix G, Lemma 6, repaired", OURS, "symbolic", HOLDS)
-def crossing_right_of_mean() -> Evidence:  # R(v) ≥ √(π/2) + v for v ≥ 0
-    """Right of the mean the brace is positive if α ≥ 1."""
-    ratio = (1 + erf(x / sqrt(2))) / 2 / phi
-    return identity((diff(ratio, x), 1 + x * ratio), (ratio.subs(x, 0), sqrt(pi / 2)),
-                    found="R′ = 1 + vR ≥ 1 and R(0) = √(π/2) > 1 ≥ 1/√n, so α(R − 1/√n) > v.")
-
-
-@claim("G.", "Appendix G, Lemma 6, repaired", OURS, "symbolic", HOLDS)
-def crossing_beta_bound() -> Evidence:  # F_B(x) ≤ x f_B(x)/α for β ≤ 1
-    """For β ≤ 1 the beta distribution function is at most x f_B(x)/α."""
-    a, c, t = symbols("a c t", positive=True)  # a = α, c = 1 − β ≥ 0
-    return identity((diff((1 - t) ** (-c), t), c * (1 - t) ** (-c - 1)),
-                    (integrate(t ** (a - 1), (t, 0, x)), x**a / a),
-                    found="(1 − t)^{β−1} rises in t, so it can be taken out at t = x.")
+enter("G.crossing-left-of-mean", "Appendix G, Lemma 6, repaired", OURS, "certified", HOLDS,
+      "Left of the mean the brace is positive whenever α + β ≥ 1.",
+      # k = 1/√n ≤ 1 and v/α ≤ k²v. The largest k + k²v over k ≤ 1 is 1 + v for v ≥ −½, and −1/(4v)
+      # below; there Φ(−t) > t φ(t)/(1+t²) takes over as soon as 3t² ≥ 1.
+      lambda: region(decide(lambda v: mills(v) - 1 - v, [(-0.5, 0.0)]),
+                     decide(lambda t: 4 * t * mills(-t) - 1, [(0.5, 0.625)])))
+step("crossing-tail-bound", "Lemma 6, repaired", OURS, "The classical lower bound for the normal "
+     "tail, t φ(t)/(1+t²), for all t > 0; it exceeds φ(t)/(4t) once 3t² ≥ 1.",
+     lambda: [(diff(spare_tail, x), -2 * phi / (1 + x**2) ** 2), (limit(spare_tail, x, oo), 0),
+              (x / (1 + x**2) - 1 / (4 * x), (3 * x**2 - 1) / (4 * x * (1 + x**2)))],
+     "The difference falls to 0 with slope −2φ/(1+t²)².")
+step("crossing-right-of-mean", "Lemma 6, repaired", OURS,
+     "Right of the mean the brace is positive if α ≥ 1.",
+     lambda: [(diff(R_x, x), 1 + x * R_x), (R_x.subs(x, 0), sqrt(pi / 2))],
+     "R′ = 1 + vR ≥ 1 and R(0) = √(π/2) > 1 ≥ 1/√n, so α(R − 1/√n) > v.")
+step("crossing-beta-bound", "Lemma 6, repaired", OURS,  # with a = α and c = 1 − β ≥ 0
+     "For β ≤ 1 the beta distribution function is at most x f_B(x)/α.",
+     lambda: [(diff((1 - x) ** (-c), x), c * (1 - x) ** (-c - 1)),
+              (integrate(t ** (a - 1), (t, 0, x)), x**a / a)],
+     "(1 − t)^{β−1} rises in t, so it can be taken out at t = x.")
 
 
 def F(a: arb, b: arb) -> arb:
@@ -251,17 +227,16 @@ def _log1p_ratio(e: arb) -> arb:
     return e.log1p() / e if e > 0 else (e.upper().log1p() / e.upper()).union(arb(1))
 
 
-@claim("G.", "Appendix G, Lemma 6, repaired", OURS, "certified", HOLDS)
-def crossing_final_region() -> Evidence:  # F(A, B) > 0 for AB ≤ 1/9
-    """For α ≥ β > 1 with AB ≤ 1/9 the beta density stays above the normal's largest value on all
-    of [x₁, x₂]."""
-    near = decide(F, [(0.0, 1.0), (0.0, 0.34)],
-                  where=[lambda a, b: 1 - 9 * a * b, lambda a, b: a - b])
-    return region(near, decide(F_far, [(0.0, 1.0), (0.0, 1.0)]))
+enter("G.crossing-final-region", "Appendix G, Lemma 6, repaired", OURS, "certified", HOLDS,
+      "For α ≥ β > 1 with AB ≤ 1/9 the beta density stays above the normal's largest value on all "
+      "of [x₁, x₂].",
+      lambda: region(decide(F, [(0.0, 1.0), (0.0, 0.34)],
+                            where=[lambda a, b: 1 - 9 * a * b, lambda a, b: a - b]),
+                     decide(F_far, [(0.0, 1.0), (0.0, 1.0)])))
 
 
 @claim("G.", "Appendix G, Lemma 6, repaired", OURS, "certified", HOLDS)
-def crossing_sampled() -> Evidence:  # one CDF crossing for α + β ≥ 1
+def crossing_sampled() -> Evidence:
     """On a grid of (α, β) with α + β ≥ 1, from 10⁻³ to 10⁴, the distribution functions cross
     exactly once (each point certified; the grid is an illustration, the proof is the argument)."""
     grid = np.geomspace(1e-3, 1e4, 15)
@@ -273,18 +248,16 @@ def crossing_sampled() -> Evidence:  # one CDF crossing for α + β ≥ 1
 
 # --------------------------------------------------------------------- Lemma 2
 
-@claim("5.", "Section 5, Lemma 2, repaired", OURS, "symbolic", HOLDS)
-def shrunk_noise() -> Evidence:
-    """Shrinking by ρ = (n+m)/(n+λσ²) ≤ 1 keeps the variance below that of RLSVI's noise if
-    σ² ≥ (π/8)(1 + (H−1)²), and keeps the mean below RLSVI's."""
-    n, m, extra, shift = symbols("n m e c", positive=True)  # λσ² = m + e
-    ridge = m + extra
-    rho = (n + m) / (n + ridge)
-    variance = 1 / (n + ridge) - rho**2 / (n + m)
-    mean = -n * shift / (n + ridge) - rho * (-n * shift - m) / (n + m)  # prior mass at most m on −1
-    return identity((variance, extra / (n + ridge) ** 2), (mean, m / (n + ridge)),
-                    found="1/(n+λσ²) − ρ²/(n+m) = (λσ² − m)/(n+λσ²)² ≥ 0, and the means differ by "
-                    "at most m/(n+λσ²) ≥ 0 in RLSVI's favour.")
+rho = (n + m) / (n + m + e)  # λσ² = m + e
+
+enter("5.shrunk-noise", "Section 5, Lemma 2, repaired", OURS, "symbolic", HOLDS,
+      "Shrinking by ρ = (n+m)/(n+λσ²) ≤ 1 keeps the variance below that of RLSVI's noise if "
+      "σ² ≥ (π/8)(1 + (H−1)²), and keeps the mean below RLSVI's.",
+      lambda: identity((1 / (n + m + e) - rho**2 / (n + m), e / (n + m + e) ** 2),
+                       # prior mass at most m on −1
+                       (-n * c / (n + m + e) - rho * (-n * c - m) / (n + m), m / (n + m + e)),
+                       found="1/(n+λσ²) − ρ²/(n+m) = (λσ² − m)/(n+λσ²)² ≥ 0, and the means differ "
+                       "by at most m/(n+λσ²) ≥ 0 in RLSVI's favour."))
 
 
 @claim("5.", "Section 5, Lemma 2", "λ ≥ m_R + m_P, σ² ≥ H² + 1 are enough", "symbolic", HOLDS)
@@ -295,8 +268,7 @@ def theorem_conditions() -> Evidence:
     spares = [10 * sigma2 - 4 * (1 + H1**2),  # π/8 < 4/10
               *((m_R + m_P) * sigma2 - m for m in (m_R, m_P))]
     return shown(all(positive_coefficients(spare, H1, m_R, m_P) for spare in spares),
-                 "H² + 1 > (π/8)(1 + (H−1)²) and (m_R + m_P)(H² + 1) > max(m_R, m_P): all "
-                 "coefficients are positive.")
+                 "H² + 1 > (π/8)(1 + (H−1)²) and (m_R + m_P)(H² + 1) > max(m_R, m_P).")
 
 
 @claim("5.", "Section 5, Lemma 2, proof", "Q̃(s,a) ≽so Q*(s,a) ⇒ Ṽ(s) ≽so V*(s)", "exact", FAILS)
@@ -307,10 +279,10 @@ def marginals_control_the_maximum() -> Evidence:
     def law(of, joint):
         return order.Finite.of([of(pair) for pair in joint], [1] * len(joint))
 
-    marginals = all(order.by_tails(*(law(lambda pair, i=i: pair[i], joint)
+    marginals = all(forms.by_tails(*(law(lambda pair, i=i: pair[i], joint)
                                      for joint in (same, independent))) for i in (0, 1))
     X, Y = law(max, same), law(max, independent)
-    return unless(marginals and not order.by_tails(X, Y), f"A fair coin used for both actions has "
+    return unless(marginals and not forms.by_tails(X, Y), f"A fair coin used for both actions has "
                   f"the marginals of two independent coins, but its maximum has mean "
                   f"{float(X.mean):g} against {float(Y.mean):g}. The induction must carry the "
                   f"whole vector.", same=float(X.mean), independent=float(Y.mean))
