@@ -4,6 +4,8 @@ import ast
 import re
 import subprocess
 import tomllib
+from graphlib import TopologicalSorter
+from importlib.util import resolve_name
 from itertools import chain
 from pathlib import Path
 
@@ -13,7 +15,6 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
-PACKAGE = ROOT / "rlsvi_core"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]
 FLOOR = PROJECT["requires-python"].removeprefix(">=")
 
@@ -82,45 +83,119 @@ def test_table_of_contents_is_the_book_folder():
     listed = [toc["root"], *(page["file"] for page in chapters + sections)]
     present = [
         path.relative_to(ROOT).with_suffix("").as_posix()
-        for path in (ROOT / "book").iterdir()
-        if path.suffix in (".md", ".ipynb")
+        for path in (ROOT / "book").rglob("*")
+        if path.suffix in (".md", ".ipynb") and ".ipynb_checkpoints" not in path.parts
     ]
     assert sorted(listed) == sorted(present)
 
 
-FLOORS = [
-    {"compiled"},
-    {"mdp", "discounted", "regression", "bases", "optimism"},
-    {"envs", "agents"},
-    {"experiments", "runner", "store"},
-    {"claims", "plots", "cli", "__main__"},
-]
-STANDS_ON = {name: floor for floor, names in enumerate(FLOORS) for name in names}
-# The package's own face shows every floor, so it stands on none.
-MODULES = [p for p in sorted(PACKAGE.rglob("*.py")) if p != PACKAGE / "__init__.py"]
+# Each package from the ground up. A module may import from its own floor and from those below; one
+# that is not named stands where its folder does. "" is the package's own face.
+FLOORS = {
+    "rlsvi_core": [
+        {"compiled"},
+        {"checks"},
+        {"mdp", "regression", "optimism.balls"},
+        {"features", "optimism"},
+        {"envs"},
+        {"agents.base"},
+        {"agents.verbatim", "agents.finite"},
+        {"agents"},
+        {""},
+    ],
+    "rlsvi_study": [
+        {""},
+        {"experiment", "fingerprint", "intervals", "register", "style"},
+        {"store"},
+        {"runner"},
+        # the topics, whose modules stand by their own names
+        {"players", "bias", "bootstrap", "draws", "evidence", "forms"},
+        {"runs"},
+        {"scaling", "optimism", "repaired", "printed"},
+        {"foundations", "claims", "figures"},
+        {"catalogue"},
+        {"cli"},
+        {"__main__"},
+    ],
+}
+STANDS_ON = {package: {name: floor for floor, names in enumerate(floors) for name in names}
+             for package, floors in FLOORS.items()}
+MODULES = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+           for package in FLOORS for path in sorted((ROOT / package).rglob("*.py"))}
+TOPICS = {path.parent.name for path in (ROOT / "rlsvi_study").glob("*/__init__.py")}
 
 
-def imported(path):
-    """The top-level modules of the package that the file imports, absolutely or relatively."""
-    here = list(path.relative_to(ROOT).with_suffix("").parts)
+def imported(name):
+    """The modules of both packages that a module imports, absolutely or relatively."""
+    path, package = MODULES[name], name
+    if path.name != "__init__.py":
+        package = name.rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_text("utf8"))):
         if isinstance(node, ast.Import):
-            names = [alias.name.split(".") for alias in node.names]
+            targets = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            base = here[: len(here) - node.level] if node.level else []
-            base = base + (node.module.split(".") if node.module else [])
-            names = [[*base, alias.name] for alias in node.names]
+            base = resolve_name("." * node.level + (node.module or ""), package)
+            targets = [f"{base}.{alias.name}" for alias in node.names]
         else:
             continue
-        yield from (name[1] for name in names if name[0] == PACKAGE.name and len(name) > 1)
+        for target in targets:
+            while target and target not in MODULES:
+                target = target.rpartition(".")[0]  # a name in a module
+            if target:
+                yield target
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
-def test_no_import_runs_up(path):
-    module = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    assert module in STANDS_ON, f"{module} has no floor yet: give it one in FLOORS"
-    above = {name for name in imported(path) if STANDS_ON.get(name, 0) > STANDS_ON[module]}
-    assert not above
+def floor(name):
+    package, *parts = name.split(".")
+    floors = STANDS_ON[package]
+    keys = [".".join(parts), *parts[-1:], *parts[:1]]
+    found = [floors[key] for key in keys if key in floors]
+    assert found, f"{name} has no floor yet: give it one in FLOORS"
+    return found[0]
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if any(imported(name))])
+def test_no_import_runs_up(name):
+    package = name.partition(".")[0]
+    below = [target for target in imported(name) if target.partition(".")[0] == package]
+    assert not [target for target in below if floor(target) > floor(name)]
+
+
+def test_no_imports_run_in_a_circle():
+    TopologicalSorter({name: set(imported(name)) for name in MODULES}).prepare()
+
+
+def test_the_library_knows_no_study():
+    assert not [(name, target) for name in MODULES for target in imported(name)
+                if name.startswith("rlsvi_core") and target.startswith("rlsvi_study")]
+
+
+def test_no_topic_knows_another():
+    def topic(name):
+        return next((part for part in name.split(".")[1:2] if part in TOPICS), None)
+
+    assert TOPICS
+    assert not [(name, target) for name in MODULES for target in imported(name)
+                if name.startswith("rlsvi_study.") and topic(name)
+                and target.startswith("rlsvi_study.") and topic(target) not in (None, topic(name))]
+
+
+LONGEST_LIBRARY, LONGEST_PROJECT = 4500, 10_500  # lines of Python: what one person can read
+
+
+def test_the_code_stays_short():
+    lines = {name: path.read_text("utf8").count("\n") for name, path in MODULES.items()}
+    library = sum(count for name, count in lines.items() if name.startswith("rlsvi_core"))
+    assert library <= LONGEST_LIBRARY
+    assert sum(lines.values()) <= LONGEST_PROJECT
+
+
+def test_every_module_of_the_library_has_a_page():
+    inner = {"rlsvi_core", "rlsvi_core.checks", "rlsvi_core.compiled"}
+    pages = {name: ROOT / "book/api" / ("/".join(name.split(".")[1:]) + ".md")
+             for name in MODULES if name.startswith("rlsvi_core") and name not in inner}
+    assert not [name for name, page in pages.items()
+                if not page.exists() or f".. automodule:: {name}\n" not in page.read_text("utf8")]
 
 
 # --- what is committed ----------------------------------------------------------------------------

@@ -1,8 +1,11 @@
-"""What `_config.yml` cannot say: MathJax from our own files, and buttons on a published site."""
+"""What `_config.yml` cannot say: MathJax from our own files, buttons on a published site, and how
+our docstrings describe parameters."""
 
 import os
+import re
 import shutil
 from importlib.util import find_spec
+from inspect import cleandoc
 from pathlib import Path
 
 # The package holds every MathJax component (24 MB); these are the ones a page can ask for.
@@ -38,8 +41,42 @@ def copy_mathjax(app, exception):
             shutil.copy(source / name, target / name)
 
 
+def describe(app, what, name, obj, options, lines):
+    """A parameter described on the line of its name: ``lam : prior precision.`` is not a type."""
+    for i in reversed(range(len(lines))):
+        if match := re.fullmatch(r"( *)(\w[\w, ]*) : (.+)", lines[i]):
+            indent, names, text = match.groups()
+            below = lines[i + 1] if i + 1 < len(lines) else ""
+            typed = below.startswith(indent + " ") and below.strip()[:1].isupper()
+            if not typed or text.endswith("."):
+                lines[i:i + 1] = [indent + names, f"{indent}    {text}"]
+
+
+def untyped(app, what, name, obj, options, lines):
+    """Nor is what stands before the colon in a property's docstring."""
+    if what == "property":
+        lines[:] = [*cleandoc(obj.__doc__ or "").splitlines(), ""]
+
+
+def without_fields(app, what, name, obj, skip, options):
+    """A named tuple's signature has its fields; "alias for field number 0" adds nothing."""
+    return True if type(obj).__name__ == "_tuplegetter" else None
+
+
+def inherited(app, env, node, contnode):
+    """A docstring inherited by another module refers to what its own module has at hand."""
+    if node.get("refdomain") == "py" and not node.get("refspecific"):
+        node["refspecific"] = True  # any module's object of that name
+        return env.get_domain("py").resolve_xref(
+            env, node["refdoc"], app.builder, node["reftype"], node["reftarget"], node, contnode)
+
+
 def setup(app):
     # Early, so that the theme and the math extension read the values set here.
     app.connect("config-inited", configure, priority=1)
     app.connect("build-finished", copy_mathjax)
+    app.connect("autodoc-process-docstring", describe, priority=1)  # before napoleon
+    app.connect("autodoc-process-docstring", untyped, priority=1000)  # after it
+    app.connect("autodoc-skip-member", without_fields)
+    app.connect("missing-reference", inherited)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
