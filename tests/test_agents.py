@@ -725,3 +725,20 @@ def test_an_agent_pickled_in_mid_run_continues_to_the_bit(name):
 def test_every_agent_plans_acts_observes_and_learns(name):
     make, _ = LIVES[name]
     assert all(callable(getattr(make(), verb)) for verb in ("plan", "act", "observe", "learn"))
+
+
+def test_a_known_part_of_the_values_is_known_with_a_horizon_too():
+    """Q_h = φθ_h + 2r: with φ = 1 and one state, θ_h is the mean of what is left of the targets."""
+
+    class Known(features.FeatureMap):
+        H, K, S, A, known = 2, 1, 1, 2, np.array([2.0])
+
+        def __call__(self, h, s):
+            return np.array([[1.0, 0.0], [1.0, 1.0]])  # the second action pays 1
+
+    agent = lsvi(Known(), 1e-12)
+    agent.observe(1, 0, 1, 1.0, None)
+    agent.observe(0, 0, 1, 1.0, 0)
+    agent.plan()
+    # Period 1: 1 = θ_1 + 2. Period 0: 1 + max(θ_1, θ_1 + 2) = θ_0 + 2.
+    np.testing.assert_allclose(agent.theta, [[0.0, 2.0], [-1.0, 2.0]], atol=1e-9)

@@ -94,6 +94,15 @@ def blank(episodes: int) -> Run:
     return Run(np.zeros(episodes), expected, claimed, opening, length, furthest)
 
 
+@jit
+def note(run: Run, i: int, h: int, a: int, r: float, s_next: int) -> None:
+    """What step h of episode i adds to the record."""
+    run.reward[i] += r
+    run.furthest[i] = max(run.furthest[i], s_next)
+    if h == 0:
+        run.opening[i] = a
+
+
 class Agent(Protocol):
     """What every learning agent offers.
 

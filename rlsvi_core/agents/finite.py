@@ -27,7 +27,7 @@ from numpy.random import Generator
 from ..compiled import Array, Floats, Ints, jit
 from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
 from ..regression import add_row, solve, solve_transposed
-from .base import ENDED, Run, TableAgent, action_probabilities, choose, highest, values
+from .base import ENDED, Run, TableAgent, action_probabilities, choose, highest, note, values
 
 
 class Statistics(NamedTuple):
@@ -157,11 +157,8 @@ def _learn(model: Model, Phi: Floats, data: Statistics, theta: Floats, noise: fl
             if h == H - 1:
                 r += last_reward(model, s_next, rng)
             _observe(Phi, data, h, s, a, r, s_next, row)
-            run.reward[i] += r
-            if h == 0:
-                run.opening[i] = a
+            note(run, i, h, a, r, s_next)
             s = s_next
-            run.furthest[i] = max(run.furthest[i], s)
 
 
 class FiniteAgent(TableAgent):

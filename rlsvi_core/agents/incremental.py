@@ -42,7 +42,7 @@ from .. import checks
 from ..compiled import Floats, jit
 from ..mdp import FiniteMDP, Model, first_state, last_reward, step
 from ..regression import add_row, solve
-from .base import ENDED, Run, TableAgent, choose, highest, values
+from .base import ENDED, Run, TableAgent, choose, highest, note, values
 from .finite import expected_reward
 
 __all__ = ["incremental"]
@@ -150,11 +150,8 @@ def _learn(model: Model, Phi: Floats, U: Floats, theta: Floats, sigma: float, nu
             else:
                 r += last_reward(model, s_next, rng)
             _add(U[h], Phi[h, s, a], r + V, nu[i, h], kept, row)
-            run.reward[i] += r
-            if h == 0:
-                run.opening[i] = a
+            note(run, i, h, a, r, s_next)
             s = s_next
-            run.furthest[i] = max(run.furthest[i], s)
 
 
 class FastIncremental(IncrementalAgent):

@@ -37,7 +37,7 @@ from ..compiled import Floats, Ints, jit
 from ..envs.dirichlet import Counts, DirichletPrior, no_counts, sample_values
 from ..features import OneHot
 from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
-from .base import ENDED, FiniteStates, Run, action_probabilities, choose, highest
+from .base import ENDED, FiniteStates, Run, action_probabilities, choose, highest, note
 
 __all__ = ["psrl", "theorem_1", "ucbvi", "uniform"]
 
@@ -199,11 +199,8 @@ def _learn(model: Model, rule: Rule, seen: History, R: Floats, support: Floats, 
             if h == H - 1:
                 r += last_reward(model, s_next, rng)
             remember(seen, h, s, a, r, s_next)
-            run.reward[i] += r
-            if h == 0:
-                run.opening[i] = a
+            note(run, i, h, a, r, s_next)
             s = s_next
-            run.furthest[i] = max(run.furthest[i], s)
 
 
 class TabularAgent(FiniteStates):

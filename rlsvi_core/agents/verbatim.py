@@ -71,6 +71,9 @@ class VerbatimAgent(LinearAgent):
             gamma, weights, sweeps, targets, variance)
         self.window = window if window is None else checks.whole(
             "window", window, 1, mend="It counts transitions; None keeps all.")
+        if not half_life > 0:
+            checks.fail("half_life counts episodes and must be above 0", f"it is {half_life!r}",
+                        "Leave it out for a constant epsilon.")
         self.half_life, self.lam_of_mean = half_life, lam_of_mean
         self.theta: Floats = np.zeros((self.H or 1, self.free + len(self.features.known)))
         self.theta[:, self.free:] = self.features.known
@@ -86,8 +89,8 @@ class VerbatimAgent(LinearAgent):
             q = np.zeros(len(following))
             values(following, after, q)
             A[i] = phi[:self.free]
-            b[i] = r + self.gamma * (q.max() if q.size else 0.0) - phi[self.free:] @ after[
-                self.free:]
+            b[i] = r + self.gamma * (q.max() if q.size else 0.0)
+            b[i] -= phi[self.free:] @ self.features.known
         return A, b
 
     def fit(self, A: Floats, b: Floats) -> tuple[Floats, Floats]:
