@@ -106,7 +106,7 @@ def _markdown(*rows: Iterable[str]) -> str:
 
 def overview() -> str:
     """The registered verdicts counted by section, as a Markdown table."""
-    return _markdown(("", *VERDICTS), *((name, *(str(n or "–") for n in counts.values()))
+    return _markdown(("Section", *VERDICTS), *((name, *(str(n or "–") for n in counts.values()))
                                         for name, counts in by_section().items()),
                      ("**all**", *(f"**{n}**" for n in tally().values())))
 
