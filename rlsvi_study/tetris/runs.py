@@ -15,6 +15,7 @@ piece sticks out, LSVI's schedule, the number of games or the width of mini-Tetr
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -105,42 +106,30 @@ def optimistic(seed: int, start: float, games: int, every: int) -> Rows:
 
 # --------------------------------------------------------------------------- games to watch
 
-def play(game: Tetris, theta: np.ndarray, rng: np.random.Generator) -> Rows:
-    """A game of the greedy policy with K + 1 weights: the placements, and the board before each."""
-    game.start(rng)
-    moves = []
-    while not game.over:
-        a = int((game.table * theta).sum(axis=1).argmax())
-        piece, (orientation, column, _) = game.piece, game.spots[a].tolist()
-        board = " ".join(f"{row:x}" for row in game.rows[:game.height])
-        moves.append({"piece": game.pieces[piece],
-                      "orientation": orientation - int(game.model.first[piece]),  # of the piece's
-                      "column": column, "cleared": int(game.drop(a)), "board": board})
-    return moves
-
-
 def watch(seed: int, policy: str, early: int, late: int, keep: int) -> Rows:
-    """A game of RLSVI's mean weights after a few games and after many; its first and last part.
-
-    One board is stored with each part: the others follow from it.
-    """
+    """The placements of a greedy game with RLSVI's mean weights after a few games or after many;
+    its first and last part. One board is stored with each part: the others follow from it."""
     _, env_rng, agent_rng = streams(seed)
-    game = Tetris(rule="clears")
+    game, score, moves = Tetris(rule="clears"), 0, []
     player = learner("rlsvi", game, agent_rng)
     player.learn(game, early if policy == "early" else late, env_rng)
-    moves = play(game, player.mean, env_rng)
-    score = np.cumsum([move["cleared"] for move in moves]).tolist()
+    game.start(env_rng)
+    while not game.over:
+        a = int((game.table * player.mean).sum(axis=1).argmax())
+        piece, (orientation, column, _) = game.piece, game.spots[a].tolist()
+        board = " ".join(f"{row:x}" for row in game.rows[:game.height])
+        score += (cleared := int(game.drop(a)))
+        moves.append({"step": len(moves) + 1, "score": score, "piece": game.pieces[piece],
+                      "orientation": orientation - int(game.model.first[piece]),  # of the piece's
+                      "column": column, "cleared": cleared, "board": board})
     starts = {"first": 0, "last": max(len(moves) - keep, min(keep, len(moves)))}
-    return [{"part": part, "step": i + 1, "score": score[i], **moves[i],
-             "board": moves[i]["board"] if i == start else None}
-            for part, start in starts.items() for i in range(start, min(start + keep, len(moves)))]
+    return [{"part": part, **move, "board": None if i else move["board"]}
+            for part, start in starts.items() for i, move in enumerate(moves[start:start + keep])]
 
 
 # --------------------------------------------------------------------------- summaries
 
-class Level(NamedTuple):
-    """A mean over seeds and its 95% interval (Student)."""
-
+class Level(NamedTuple):  # a mean over seeds and its 95% interval (Student)
     mean: float
     low: float
     high: float
@@ -157,11 +146,6 @@ def finals(table: pd.DataFrame, by: Sequence[str] = (), games: int = 200) -> pd.
     return last.groupby([*by, "seed"]).score.mean()
 
 
-def levels(table: pd.DataFrame, by: str | Sequence[str]) -> pd.DataFrame:
-    """The mean of these over the seeds, with its interval, for each cell."""
-    return by_cell(table, by, lambda cell: level(finals(cell))._asdict())
-
-
 def lead(table: pd.DataFrame) -> pd.Series:
     """RLSVI minus LSVI with its best schedule, seed by seed: means over the last 200 games."""
     last = finals(table.assign(schedule=table.get("schedule", "")), ["agent", "schedule"])
@@ -169,9 +153,13 @@ def lead(table: pd.DataFrame) -> pd.Series:
     return last["rlsvi"].droplevel("schedule") - lsvi[lsvi.mean().idxmax()]
 
 
-def gaps(table: pd.DataFrame, by: str | Sequence[str]) -> pd.DataFrame:
+def levels(table: pd.DataFrame, by: str | Sequence[str],
+           of: Callable[[pd.DataFrame], pd.Series] = finals) -> pd.DataFrame:
     """The mean of these over the seeds, with its interval, for each cell."""
-    return by_cell(table, by, lambda cell: level(lead(cell))._asdict())
+    return by_cell(table, by, lambda cell: level(of(cell))._asdict())
+
+
+gaps = partial(levels, of=lead)
 
 
 def learned_at(table: pd.DataFrame, by: Sequence[str] = ()) -> pd.Series:
