@@ -292,8 +292,7 @@ def test_a_mills_ratio_that_is_asked_too_much_is_refuted():
     (repaired, "F_far", 0.3, "crossing_final_region"),
     (repaired, "q", 0.02, "coin_below_normal"),
     (repaired, "mills", 0.3, "crossing_left_of_mean"),
-    (printed, "_f1_ball", 0.3, "final_diagonal"),
-    (printed, "_f2_ball", 0.3, "final_diagonal"),
+    (printed, "_f_on_diagonal", 0.3, "final_diagonal"),
 ])
 def test_a_function_with_less_to_spare_than_claimed_fails_its_step(module, name, less, step,
                                                                    monkeypatch):

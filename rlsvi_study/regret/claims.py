@@ -5,6 +5,7 @@ from itertools import product
 from math import pi, sqrt
 
 import numpy as np
+import pandas as pd
 
 from rlsvi_core import features
 from rlsvi_core.agents import rlsvi as general_rlsvi
@@ -83,9 +84,9 @@ def _() -> Evidence:
     too_small = [n for n in range(200) if sigma2 / (n + lam * sigma2) < 1 / (n + m_R)]
     at_zero, last = m_R / lam, sigma2 * (lam - m_R) / (sigma2 - 1)  # σ²(n + m_R) = n + λσ²
     return unless(bool(too_small), f"With 1ᵀα^R = 1ᵀα^P = 1, λ = 2, σ² = H² + 1 = 26 it is too "
-                  f"small for every n below {float(last):.3g}, {float(at_zero):.2g} of it at n = 0. "
-                  f"Optimism holds all the same: what the variance lacks the mean has to spare.",
-                  n_too_small=too_small, ratio_at_0=float(at_zero))
+                  f"small for n below {float(last):.3g}, {float(at_zero):.2g} of it at n = 0. The "
+                  f"mean has to spare what it lacks, so optimism holds.", n_too_small=too_small,
+                  ratio_at_0=float(at_zero))
 
 
 def _worst_gap(ridge: float, sigma2: float) -> tuple[float, tuple]:
@@ -187,8 +188,8 @@ def _() -> Evidence:
     ours = float(counts.total[0, 0, 0] / (1 + lam * sigma**2))
     truth = float(prior.posterior(counts).mean_mdp().Q[0, 0, 0])
     return unless(ours < truth, f"Action 0 met −1 at the end once, action 1 met 0 twenty times. "
-                  f"For action 0 E Q̃ = {ours:.3g}, but E Q* = {truth:.3g}: the posterior pools what "
-                  f"both saw. Theorem 1 needs a known terminal reward.", rlsvi=ours, truth=truth)
+                  f"For action 0 E Q̃ = {ours:.3g}, but E Q* = {truth:.3g}: the posterior pools "
+                  f"both. Theorem 1 needs a known terminal reward.", rlsvi=ours, truth=truth)
 
 
 # --------------------------------------------------------------------------- concentration
@@ -234,11 +235,10 @@ def _() -> Evidence:
         ratios[H] = [float((most / printed).max()) for most, printed in zip(
             bias.largest(prior, n, *tabular.theorem_1(prior)), bias.printed(prior, n), strict=True)]
     growth = [float(np.log(ratios[40][i] / ratios[10][i]) / np.log(4)) for i in range(3)]
-    return unless(not np.allclose(growth, [2, 2, 0], rtol=0, atol=0.1), f"Right for the noise. Both "
-                  f"biases are larger by a factor like H² (powers {growth[0]:.2f} and "
-                  f"{growth[1]:.2f}): {ratios[10][0]:.0f} and {ratios[10][1]:.0f} for H = 10 and "
-                  f"large n. In Theorem 1 this multiplies only the term in log T.", PARTLY,
-                  ratios=ratios, powers=growth)
+    return unless(not np.allclose(growth, [2, 2, 0], rtol=0, atol=0.1), f"Right for the noise. The "
+                  f"biases are larger by about H² (powers {growth[0]:.2f} and {growth[1]:.2f}): by "
+                  f"{ratios[10][0]:.0f} and {ratios[10][1]:.0f} for H = 10 and large n. In Theorem "
+                  f"1 only the term in log T has them.", PARTLY, ratios=ratios, powers=growth)
 
 
 @claim("5.pigeonhole", "Section 5", "H √(SAHT log T)", "exact", HOLDS)
@@ -268,35 +268,30 @@ def _() -> Evidence:
         agent.learn(mdp, 1, env)
     visits = int(np.minimum(agent.counts.n, np.ceil(2 - BASE.m_R)).max())
     twice = int(np.ceil(2 - DirichletPrior.symmetric(1, 1, 1, 0.1, 0.1).m_R).max())
-    return unless(visits > 2 or twice != 2 or episodes <= 2,
-                  f"At most twice among the visits to a pair ({twice} if 1ᵀα < 1, {visits} if it "
-                  f"is 1). But a pair not yet visited breaks it in each episode, {episodes} of {L} "
-                  f"in a run with H = S = 5, A = 3, and an episode can cost H, not 1. Harmless if "
-                  f"Lemma 1 needs no such condition.", PARTLY, episodes=episodes, visits=visits,
-                  of=L)
+    return unless(visits > 2 or twice != 2 or episodes <= 2, f"At most twice among the visits to a "
+                  f"pair ({twice} if 1ᵀα < 1, {visits} if it is 1). But a pair not yet visited "
+                  f"breaks it in each episode, {episodes} of {L} with H = S = 5, A = 3, and an "
+                  f"episode can cost H. Harmless if Lemma 1 needs no such condition.", PARTLY,
+                  episodes=episodes, visits=visits, of=L)
 
 
 # --------------------------------------------------------------------------- Theorem 1
 
-def _cells(table):
-    return table[table.agent == "rlsvi"].groupby(["H", "S", "A", "episode"])
+def _means() -> pd.DataFrame:
+    """RLSVI's mean sums for each size and length of run."""
+    return store.load(regret.THEOREM_1).query("agent == 'rlsvi'").groupby(
+        ["H", "S", "A", "episode"])[["regret", "concentration"]].mean()
 
 
 @claim("5.optimism", "Section 5", "E Δ^opt ≤ 0", "experiment", HOLDS)
 def _() -> Evidence:
     """On average RLSVI's sampled value is at least the optimal one, at every stage of learning."""
-    table = store.load(regret.THEOREM_1)
-    optimism = (table.regret - table.concentration) / table.episode
-    mean = _cells(table.assign(optimism=optimism)).optimism.mean()
+    mean = _means().eval("(regret - concentration) / episode")
     base = mean.loc[tuple(regret.BASE.values())]
-    return unless(mean.max() > 0,
-                  f"Mean Δ^opt of an episode: {base.iloc[0]:.2g} in the first, {base.iloc[-1]:.2g} "
-                  f"over {base.index[-1]} (H = S = 5, A = 3), and below 0 in all {len(mean)} cells "
-                  f"(size and length of run).", largest=float(mean.max()), cells=len(mean))
-
-
-def _say(power: regret.Power) -> str:
-    return f"{power.power:.2f} ({power.low:.2f} to {power.high:.2f})"
+    return unless(mean.max() > 0, f"Mean Δ^opt per episode: {base.iloc[0]:.2g} in the first, "
+                  f"{base.iloc[-1]:.2g} over {base.index[-1]} (H = S = 5, A = 3), and below 0 in "
+                  f"all {len(mean)} cells (size and length of run).", largest=float(mean.max()),
+                  cells=len(mean))
 
 
 @claim("5.rate-time", "Section 5, Theorem 1", "√T", "experiment", HOLDS)
@@ -304,7 +299,7 @@ def _() -> Evidence:
     """In time, RLSVI's expected regret grows no faster than √T."""
     table = store.load(regret.THEOREM_1)
     power = regret.power(table, "rlsvi", "episode", repeats=200)
-    return unless(power.low > 0.5, f"Power {_say(power)} of T from 4096 to 65536 episodes, "
+    return unless(power.low > 0.5, f"Power {power} of T from 4096 to 65536 episodes, "
                   f"{table.seed.nunique()} MDPs with H = S = 5, A = 3, λ and σ of Theorem 1. Up to "
                   f"some 250 episodes play is almost uniformly random.", power=list(power))
 
@@ -323,20 +318,17 @@ def _() -> Evidence:
         largest = table[table[name].isin(ours.index[-2:])]
         whole[name], end[name] = (regret.power(runs, "rlsvi", name, repeats=200)
                                   for runs in (table, largest))
-    cells = _cells(table).regret.mean().reset_index()
-    ratio = cells.regret / (cells.H**2 * np.sqrt(cells.S * cells.A * cells.episode))
+    ratio = _means().eval("regret / (H**2 * sqrt(S * A * episode))")
     faster, still = (any(power.low > regret.BOUND[name] for name, power in powers.items())
                      for powers in (whole, end))
     return Evidence(
         FAILS if still else PARTLY if faster else HOLDS,
-        f"Powers after {regret.COMPARED} episodes (95%): {_say(whole['S'])} of S, "
-        f"{_say(whole['A'])} of A, {_say(whole['H'])} of H. Between the two largest sizes those of "
-        f"A and H are {_say(end['A'])} and {_say(end['H'])}, but there regret is {cap['A']:.0%} "
-        f"and {cap['H']:.0%} of the uniform policy's, which caps it. A bound is not refuted: mean "
-        f"regret is nowhere above {ratio.max():.2g} H²√(SAL).",
-        {"cap": cap, "largest_ratio": float(ratio.max()),
-         "whole": {k: list(v) for k, v in whole.items()},
-         "two_largest": {k: list(v) for k, v in end.items()}})
+        f"Powers after {regret.COMPARED} episodes (95%): {whole['S']} of S, {whole['A']} of A, "
+        f"{whole['H']} of H. Between the two largest sizes those of A and H are {end['A']} and "
+        f"{end['H']}, but there regret is {cap['A']:.0%} and {cap['H']:.0%} of the uniform "
+        f"policy's, which caps it. A bound is not refuted: mean regret is nowhere above "
+        f"{ratio.max():.2g} H²√(SAL).", {"cap": cap, "largest_ratio": float(ratio.max()),
+                                         "whole": whole, "two_largest": end})
 
 
 def _final() -> dict[str, float]:
@@ -377,14 +369,12 @@ def _() -> Evidence:
                      for L in (100, 1000, 10_000)}
               for name, lam, sigma in (("lam", 2e6, sqrt(2)), ("sigma", 2.0, 1e6 * sqrt(2)))}
     table = store.load(regret.THEOREM_1_SCALE)
-    last = table[table.episode == table.episode.max()]
-    runs = last.groupby(["problem", "lam", "sigma"])[["regret", "uniform"]].mean()
-    share = runs.regret / runs.uniform
-    return unless(min(shares["lam"][1000], shares["sigma"][1000]) > 0.5,
-                  f"At 10⁶ times Theorem 1's λ or σ play is uniformly random for long: for H = S = "
-                  f"1, A = 2 regret is provably at least {shares['lam'][1000]:.0%} (λ) and "
-                  f"{shares['sigma'][1000]:.0%} (σ) of the uniform policy's over 1000 episodes; "
-                  f"measured over 8192, {share['bandit', 1e6, 1.0]:.0%} and "
-                  f"{share['bandit', 1.0, 1e6]:.0%}, against {share['bandit', 1.0, 1.0]:.0%} at "
-                  f"the values themselves. The constant must grow with λ and σ.", proven=shares,
-                  measured={str(k): float(v) for k, v in share.items()})
+    share = table[table.episode == table.episode.max()].groupby(["problem", "lam", "sigma"])[
+        ["regret", "uniform"]].mean().eval("regret / uniform")
+    (lam, sigma), bandit = (shares[name][1000] for name in shares), share["bandit"]
+    return unless(min(lam, sigma) > 0.5, f"At 10⁶ times Theorem 1's λ or σ play is long random: "
+                  f"for H = S = 1, A = 2 regret is provably at least {lam:.0%} (λ) and {sigma:.0%} "
+                  f"(σ) of the uniform policy's over 1000 episodes; measured over 8192, "
+                  f"{bandit[1e6, 1.0]:.0%} and {bandit[1.0, 1e6]:.0%}, against "
+                  f"{bandit[1.0, 1.0]:.0%} at the values themselves. The constant must grow with λ "
+                  f"and σ.", proven=shares, measured={str(k): float(v) for k, v in share.items()})

@@ -2,7 +2,8 @@ r"""Section 5, Lemma 2 and its edges: RLSVI's values against the truth, given an
 
 Lemma 2 says that :math:`\tilde Q_h(s,a)` is stochastically optimistic for :math:`Q^*_h(s,a)`
 whatever the data: :math:`G(z) = \mathbb E(\tilde Q - z)^+ - \mathbb E(Q^* - z)^+ \ge 0` for all z.
-``paired_samples`` draws both, for a history played or made up. For one period (:math:`H = 1`, rewards −1 and 0) G is closed-form:
+``paired_samples`` draws both, for a history played or made up. For one period (:math:`H = 1`,
+rewards −1 and 0) G is closed-form:
 
 .. math::
     \tilde Q \sim N\Bigl(\tfrac{n \hat R}{n + \lambda\sigma^2},

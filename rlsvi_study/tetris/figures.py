@@ -183,8 +183,9 @@ def known(table: Table, published: dict[str, float]) -> Figure:
     means.plot(published.values(), range(len(published)), "D", ms=9, mfc="none", color="black",
                label="reported")
     sns.pointplot(table.assign(rule="here, rule “" + table.rule + "”"), x="score", y="player",
-                  hue="rule", order=published, errorbar=student, dodge=0.25, linestyle="none", ax=means,
-                  markers=["o", "s"], markersize=5, palette=["0.2", "0.6"], err_kws={"lw": 1.5})
+                  hue="rule", order=published, errorbar=student, dodge=0.25, linestyle="none",
+                  markers=["o", "s"], markersize=5, palette=["0.2", "0.6"], err_kws={"lw": 1.5},
+                  ax=means)
     means.set(xlabel="rows a game", ylabel="", xlim=(0, None))
     means.legend(loc="lower left")
     scores = table[table.rule == "fits"].groupby("player").score

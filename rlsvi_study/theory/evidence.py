@@ -82,3 +82,10 @@ def positive_inside(expression: sp.Expr, x: sp.Symbol, *variables: sp.Symbol) ->
     numerator, denominator = sp.fraction(sp.together(expression.subs(x, 1 / (1 + t))))
     return (positive_coefficients(numerator, *variables, t)
             and positive_coefficients(denominator, t))
+
+
+def each_is(right: int, counts: list[int]) -> Evidence:
+    """So many crossings at every point of a grid, each count certified."""
+    exceptions = sum(count != right for count in counts)
+    return unless(exceptions > 0, f"{len(counts)} points, {exceptions} exceptions.",
+                  points=len(counts), digits=12)
