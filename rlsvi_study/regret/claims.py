@@ -78,15 +78,13 @@ def _() -> Evidence:
 
 @claim("5.variance", "Section 5, proof of Lemma 2", "σ²/(n + λσ²) ≥ 1/(n + 1ᵀα^R)", "exact", FAILS)
 def _() -> Evidence:
-    """With λ above 1ᵀα^R and σ above 1, RLSVI's variance in the last period is at least the one
-    that Lemma 1 asks for."""
-    m_R, lam, sigma2 = Fraction(1), 2, 5**2 + 1
-    too_small = [n for n in range(200) if sigma2 / (n + lam * sigma2) < 1 / (n + m_R)]
-    at_zero, last = m_R / lam, sigma2 * (lam - m_R) / (sigma2 - 1)  # σ²(n + m_R) = n + λσ²
+    """With λ > 1ᵀα^R and σ > 1, RLSVI's last-period variance is at least what Lemma 1 asks for."""
+    lam, sigma2 = 2, 5**2 + 1
+    too_small = [n for n in range(200) if sigma2 * (n + 1) < n + lam * sigma2]
+    at_zero, last = 1 / lam, sigma2 * (lam - 1) / (sigma2 - 1)  # σ²(n + m_R) = n + λσ²
     return unless(bool(too_small), f"With 1ᵀα^R = 1ᵀα^P = 1, λ = 2, σ² = H² + 1 = 26 it is too "
-                  f"small for n below {float(last):.3g}, {float(at_zero):.2g} of it at n = 0. The "
-                  f"mean has to spare what it lacks, so optimism holds.", n_too_small=too_small,
-                  ratio_at_0=float(at_zero))
+                  f"small for n below {last:.3g}, {at_zero:.2g} of it at n = 0. What it lacks the "
+                  f"mean has to spare.", n_too_small=too_small, ratio_at_0=at_zero)
 
 
 def _worst_gap(ridge: float, sigma2: float) -> tuple[float, tuple]:
@@ -152,8 +150,7 @@ def _() -> Evidence:
 
 @claim("5.lemma2", "Section 5, Lemma 2", "Q̃ ≽so Q* for all s, a, h", "Monte Carlo", HOLDS)
 def _() -> Evidence:
-    """Given any data, RLSVI's values are stochastically optimistic for the true ones, at every
-    (s, a, h) and for V."""
+    """Given any data, RLSVI's values Q̃ and Ṽ are stochastically optimistic for the true ones."""
     prior, error = DirichletPrior.symmetric(3, 2, 2, 0.5, 0.5), 1e-3
     histories = [no_counts(3, 2, 2), optimism.one_visit(prior, high=True),
                  optimism.one_visit(prior, high=False), optimism.played(prior, 30, 1)]
@@ -196,8 +193,7 @@ def _() -> Evidence:
 
 @claim("5.bias-identity", "Section 5", "E Δ^conc = Σ_h b^R + b^P + w", "exact", HOLDS)
 def _() -> Evidence:
-    """Given the data, the concentration error is the expected sum of biases and noise along an
-    episode."""
+    """Given the data, the concentration error is an episode's expected sum of biases and noise."""
     rng, error = np.random.default_rng(4), 0.0
     for _ in range(30):
         prior = _random_prior(rng)
@@ -205,8 +201,7 @@ def _() -> Evidence:
         Q = optimism.sample_Q(counts, *tabular.theorem_1(prior), 1, rng)[0]
         left, right = bias.both_sides(prior, counts, Q, *tabular.theorem_1(prior))
         error = max(error, abs(left - right))
-    return unless(error > 1e-10, "Equal to rounding in 30 random MDPs and histories.",
-                  largest_error=error)
+    return unless(error > 1e-10, "Equal in 30 random MDPs and histories.", largest_error=error)
 
 
 @claim("5.bias-sign", "Section 5", "optimistic bias terms", "Monte Carlo", PARTLY)
@@ -289,9 +284,8 @@ def _() -> Evidence:
     mean = _means().eval("(regret - concentration) / episode")
     base = mean.loc[tuple(regret.BASE.values())]
     return unless(mean.max() > 0, f"Mean Δ^opt per episode: {base.iloc[0]:.2g} in the first, "
-                  f"{base.iloc[-1]:.2g} over {base.index[-1]} (H = S = 5, A = 3), and below 0 in "
-                  f"all {len(mean)} cells (size and length of run).", largest=float(mean.max()),
-                  cells=len(mean))
+                  f"{base.iloc[-1]:.2g} over {base.index[-1]} (H = S = 5, A = 3), below 0 in all "
+                  f"{len(mean)} sizes and lengths.", largest=float(mean.max()), cells=len(mean))
 
 
 @claim("5.rate-time", "Section 5, Theorem 1", "√T", "experiment", HOLDS)

@@ -110,9 +110,8 @@ def _():
         stored("fig7"), stored("tetris-top-row"), every_schedule()))
     return Evidence(
         graded(one.low > 0 for one in (clears, top)), f"RLSVI minus LSVI, rows, last 200 of 1000 "
-        f"games: {_text(clears, '+')} with {STICKS_OUT}, {_text(best, '+')} there against the "
-        f"schedule that proves best on these very seeds; {_text(top, '+')} where a full square in "
-        f"the top row ends the game.",
+        f"games, {STICKS_OUT}: {_text(clears, '+')}, and {_text(best, '+')} against the schedule "
+        f"that proves best on these very seeds; {TOP_ROW}: {_text(top, '+')}.",
         {"clears": clears._asdict(), "hindsight": best._asdict(), "top row": top._asdict()})
 
 
@@ -182,12 +181,10 @@ def _():
 
 remark("D.terminal", "Appendix D, Algorithm 7", "b_i = r_i if s_i is terminal", "reading", MISPRINT,
        "A target has no value of a next state when s_i is terminal.",
-       "No action is taken in a terminal state, so no transition starts there: the test must be on "
-       "s_{i+1}. Algorithm 8 has it right.")
+       "No transition starts in a terminal state: the test must be on s_{i+1}, as in Algorithm 8.")
 remark("D.subscript", "Appendix D, Algorithm 7", "rows Φ_h(s_i, a_i)", "reading", MISPRINT,
        "The rows of A carry a period h.",
-       "There is no h in a stationary algorithm: the targets beside them use Φ. Both algorithms' "
-       "listings also share one label.")
+       "A stationary algorithm has no h: the targets use Φ. Both listings also share one label.")
 
 
 @claim("D.bytes", "Appendix D.1", "0 to 20, holes 0 to 199", "exact", HOLDS)
@@ -195,9 +192,8 @@ def _():
     """Features and rewards are whole numbers from 0 to 20, the holes at most 199."""
     game = Tetris()
     most = (game.width - 1) * (game.height - 1) + game.height - 2  # no row may be full
-    return unless(most > 199, f"Heights and their differences are at most {game.height}, rewards "
-                  f"at most 4, and no board has more than {most} holes. Each fits a byte.",
-                  holes=most)
+    return unless(most > 199, f"Heights and differences are at most {game.height}, rewards at most "
+                  f"4, holes at most {most}. Each fits a byte.", holes=most)
 
 
 @claim("D.memory", "Appendix D.1", "less than 10 MB for every possible action", "exact", FAILS)

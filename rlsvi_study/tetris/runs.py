@@ -206,8 +206,8 @@ _READINGS = tuple(PLAIN | change for change in (
     {"agent": "lsvi", "reading": "reward"}, {"agent": "lsvi", "sweeps": 4}))
 
 EXPERIMENTS = {e.name: e for e in (
-    _curves("fig7", "Section 6.2, figure 7", "Learning to play Tetris on 20 × 10 squares", range(20),
-            grid(agent=_AGENTS), schedule=TUNED, **_LONG, weights=True),
+    _curves("fig7", "Section 6.2, figure 7", "Learning to play Tetris on 20 × 10 squares",
+            range(20), grid(agent=_AGENTS), schedule=TUNED, **_LONG, weights=True),
     _curves("fig7-tuning", "Section 6.2, footnote", "Schedules of LSVI on the full board",
             range(1000, 1010), grid(schedule=SCHEDULES), **_TUNING),
     _curves("fig14", "Appendix D.3, figure 14", "Mini-Tetris: four rows, only S and Z", range(20),

@@ -69,8 +69,7 @@ def region(*outcomes: Proof | Counterexample, proved: str = "", refuted: str = "
 
 
 def positive_coefficients(expression: sp.Expr, *variables: sp.Symbol) -> bool:
-    """A polynomial with no negative and some positive coefficient is positive for positive
-    arguments."""
+    """With no negative and some positive coefficient, it is positive for positive arguments."""
     coefficients = sp.Poly(sp.expand(expression), *variables).coeffs()
     return all(c >= 0 for c in coefficients) and any(c > 0 for c in coefficients)
 

@@ -53,8 +53,7 @@ def by_coupling(X: Finite, Y: Finite) -> Floats | None:
 
 
 def by_utility(X: Finite, Y: Finite, rng: Generator, trials: int = 50) -> bool:
-    """Form 4: E u(X) ≥ E u(Y) for random convex increasing u, piecewise linear, and for single
-    hinges."""
+    """Form 4: E u(X) ≥ E u(Y) for piecewise linear convex increasing u: hinges and random ones."""
     places = _places(X, Y)
     utilities = [*np.eye(len(places), dtype=int).tolist(),
                  *rng.integers(0, 10, (trials, len(places))).tolist()]

@@ -68,8 +68,7 @@ def equivalent_forms() -> Evidence:
 
 @claim("G.", "Appendix G, Lemma 4", "E[γ₁ | γ₁+γ₂] = k₁/(k₁+k₂) (γ₁+γ₂)", "symbolic", HOLDS)
 def gamma_shares() -> Evidence:
-    """Given their sum, two independent gamma variables of one scale share it in proportion to
-    their shapes."""
+    """Independent gamma variables of one scale share their sum in proportion to their shapes."""
     k1, k2, s = symbols("k1 k2 s", positive=True)
 
     def moment(shift):
@@ -83,8 +82,7 @@ def gamma_shares() -> Evidence:
     return identity((share, k1 / (k1 + k2) * s), (s - share, k2 / (k1 + k2) * s),
                     *((integrated(1, *k) / integrated(0, *k), share.subs({k1: k[0], k2: k[1]}))
                       for k in ((1, 1), (1, 3), (2, 2), (4, 1))),
-                    found="The ratio of two beta integrals is k₁s/(k₁+k₂); for whole shapes the "
-                    "integrals were done as well.")
+                    found="Two beta integrals have the ratio k₁s/(k₁+k₂); done for whole shapes.")
 
 
 v1, vd, y = symbols("v_1 v_d y", real=True)
@@ -188,9 +186,8 @@ def _minus_A2_second(t, root=root):
 
 
 def _above_a_hundredth(name: str, value: Callable[[arb], arb]) -> Evidence:
-    at_a_third = float(sharpen(lambda: value(arb(1) / 3)))
-    return unless(at_a_third <= 0.01, f"{name}(1/3) = {at_a_third:.4f}.", value=at_a_third,
-                  digits=15)
+    third = float(sharpen(lambda: value(arb(1) / 3)))
+    return unless(third <= 0.01, f"{name}(1/3) = {third:.4f}.", value=third, digits=15)
 
 
 def _slope_at(point: Expr) -> Expr:
@@ -450,8 +447,7 @@ step("final-slope-2-at-zero", "G.3.3, ∂f₂/∂B at A = 0", "≤ 0",
 def final_largest_B() -> Evidence:
     """For any A of the region, the largest B with B < A is 1/(9A)."""
     whole, part = (decide(lambda a: 9 * a * a - 1, [(low, 1.0)]) for low in (2.0**-10, 0.334))
-    evidence = region(whole, refuted=" For A < 1/3 the largest B is A itself: the argument that "
-                      "follows covers only A ≥ 1/3.")
+    evidence = region(whole, refuted=" For A < 1/3 it is A; the argument covers only A ≥ 1/3.")
     in_part = evidence.verdict == FAILS and isinstance(part, Proof)
     return evidence._replace(verdict=PARTLY) if in_part else evidence
 
