@@ -213,7 +213,7 @@ def test_no_step_s_identity_survives_a_small_change(monkeypatch):
     ("_cubic", K / 1000, ["special_line_3", "special_line_4"]),
     ("_x1", sp.Rational(1, 1000), ["final_points", "final_f"]),
     ("f1", A * B / 100, ["final_f", "final_slope_1_equalities"]),
-    ("f2", B / 100, ["final_f", "final_slope_2_equalities"]),
+    ("f2", B / 100, ["final_f", "final_slope_2_equalities", "final_diagonal"]),
     ("_g1", A / 100, ["final_g1"]),
     ("_g1_tilde", A / 100, ["final_g1_slope", "final_g1_slope_decreases"]),
     ("_g2", A / 100, ["final_g2"]),
