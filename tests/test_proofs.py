@@ -213,7 +213,7 @@ def test_no_step_s_identity_survives_a_small_change(monkeypatch):
     ("_cubic", K / 1000, ["special_line_3", "special_line_4"]),
     ("_x1", sp.Rational(1, 1000), ["final_points", "final_f"]),
     ("f1", A * B / 100, ["final_f", "final_slope_1_equalities"]),
-    ("f2", B / 100, ["final_f", "final_slope_2_equalities"]),
+    ("f2", B / 100, ["final_f", "final_slope_2_equalities", "final_diagonal"]),
     ("_g1", A / 100, ["final_g1"]),
     ("_g1_tilde", A / 100, ["final_g1_slope", "final_g1_slope_decreases"]),
     ("_g2", A / 100, ["final_g2"]),
@@ -292,8 +292,7 @@ def test_a_mills_ratio_that_is_asked_too_much_is_refuted():
     (repaired, "F_far", 0.3, "crossing_final_region"),
     (repaired, "q", 0.02, "coin_below_normal"),
     (repaired, "mills", 0.3, "crossing_left_of_mean"),
-    (printed, "_f1_ball", 0.3, "final_diagonal"),
-    (printed, "_f2_ball", 0.3, "final_diagonal"),
+    (printed, "_f_on_diagonal", 0.3, "final_diagonal"),
 ])
 def test_a_function_with_less_to_spare_than_claimed_fails_its_step(module, name, less, step,
                                                                    monkeypatch):

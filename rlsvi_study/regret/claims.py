@@ -5,6 +5,7 @@ from itertools import product
 from math import pi, sqrt
 
 import numpy as np
+import pandas as pd
 
 from rlsvi_core import features
 from rlsvi_core.agents import rlsvi as general_rlsvi
@@ -15,13 +16,12 @@ from .. import store
 from ..register import FAILS, HOLDS, PARTLY, Evidence, claim, unless
 from . import bias, optimism
 from . import runs as regret
-from .draws import sample_Q
 
 BASE = regret.make_prior(**regret.BASE)
 
 
 def _random_prior(rng: np.random.Generator, H: int = 3, S: int = 3, A: int = 2) -> DirichletPrior:
-    return DirichletPrior(rng.uniform(0.1, 2, (H, S, A, 2)), rng.uniform(0.1, 2, (H, S, A, S)))
+    return DirichletPrior(*(rng.uniform(0.1, 2, (H, S, A, size)) for size in (2, S)))
 
 
 # --------------------------------------------------------------------------- Lemma 2
@@ -34,11 +34,10 @@ def _() -> Evidence:
     for seed in range(5):
         prior = _random_prior(rng)
         mdp, (lam, sigma) = prior.sample(rng), rng.uniform(0.5, 3, 2)
-        agents = (regret.rlsvi(prior, lam, sigma, seed), general_rlsvi(
-            features.tabular(mdp), lam, sigma, first_episode="prior", rng=seed))
-        regrets = [mdp.value - agent.learn(mdp, 100, seed, exact=True).expected for agent in agents]
-        error = max(error, *(np.abs(ours - theirs).max() for ours, theirs in (
-            regrets, [agent.Q for agent in agents])))
+        learned = [(agent.learn(mdp, 100, seed, exact=True).expected, agent.Q) for agent in (
+            regret.rlsvi(prior, lam, sigma, seed), general_rlsvi(
+                features.tabular(mdp), lam, sigma, first_episode="prior", rng=seed))]
+        error = max(error, *(np.abs(x - y).max() for x, y in zip(*learned, strict=True)))
     return unless(error > 1e-10, "With the same draws it gives the general algorithm's values and "
                   "runs, in 5 random MDPs for 100 episodes, to rounding.", largest_error=error)
 
@@ -66,47 +65,40 @@ def _() -> Evidence:
     weights, tried = (Fraction(1, 2), Fraction(1), Fraction(3)), {}
     for a, b, low, high in product(weights, weights, range(6), range(6)):
         if n := low + high:  # R̂, R̄, and R̂ shrunk by λσ² = 1ᵀα, the least allowed
-            tried[a, b, low, high] = (Fraction(-low, n), (-low - a) / (n + a + b),
-                                      -low / (n + a + b))
+            m = n + a + b
+            tried[a, b, low, high] = Fraction(-low, n), (-low - a) / m, -low / m
     R_hat, R_bar, _ = tried[1, 1, 1, 0]
     wrong = sum(hat < bar for hat, bar, _ in tried.values())
     needed = sum(shrunk >= bar for _, bar, shrunk in tried.values())
-    return unless(R_hat < R_bar,
-                  f"After one reward −1 with α = (1, 1), R̂ = {R_hat} < R̄ = {R_bar}; false in "
-                  f"{wrong} of {len(tried)} histories. The proof needs only n R̂/(n + λσ²) ≥ R̄, "
-                  f"true in {needed} once λσ² ≥ 1ᵀα.", R_hat=float(R_hat), R_bar=float(R_bar),
-                  wrong=wrong, cases=len(tried), needed=needed)
+    return unless(R_hat < R_bar, f"After one reward −1 with α = (1, 1), R̂ = {R_hat} < R̄ = {R_bar}; "
+                  f"false in {wrong} of {len(tried)} histories. The proof needs only n R̂/(n + λσ²) "
+                  f"≥ R̄, true in {needed} once λσ² ≥ 1ᵀα.", R_hat=float(R_hat),
+                  R_bar=float(R_bar), wrong=wrong, cases=len(tried), needed=needed)
 
 
 @claim("5.variance", "Section 5, proof of Lemma 2", "σ²/(n + λσ²) ≥ 1/(n + 1ᵀα^R)", "exact", FAILS)
 def _() -> Evidence:
-    """With λ above 1ᵀα^R and σ above 1, RLSVI's variance in the last period is at least the one
-    that Lemma 1 asks for."""
-    m_R, m_P, H = Fraction(1), Fraction(1), 5
-    lam, sigma2 = m_R + m_P, Fraction(H**2 + 1)
-    too_small = [n for n in range(200) if sigma2 / (n + lam * sigma2) < 1 / (n + m_R)]
-    at_zero, last = m_R / lam, sigma2 * (lam - m_R) / (sigma2 - 1)  # σ²(n + m_R) = n + λσ²
-    return unless(bool(too_small),
-                  f"With 1ᵀα^R = 1ᵀα^P = 1, λ = 2, σ² = H² + 1 = 26 it is too small for every n "
-                  f"below {float(last):.3g}, {float(at_zero):.2g} of it at n = 0. Optimism holds "
-                  f"all the same: what the variance lacks the mean has to spare.",
-                  n_too_small=too_small, ratio_at_0=float(at_zero))
+    """With λ > 1ᵀα^R and σ > 1, RLSVI's last-period variance is at least what Lemma 1 asks for."""
+    lam, sigma2 = 2, 5**2 + 1
+    too_small = [n for n in range(200) if sigma2 * (n + 1) < n + lam * sigma2]
+    at_zero, last = 1 / lam, sigma2 * (lam - 1) / (sigma2 - 1)  # σ²(n + m_R) = n + λσ²
+    return unless(bool(too_small), f"With 1ᵀα^R = 1ᵀα^P = 1, λ = 2, σ² = H² + 1 = 26 it is too "
+                  f"small for n below {last:.3g}, {at_zero:.2g} of it at n = 0. What it lacks the "
+                  f"mean has to spare.", n_too_small=too_small, ratio_at_0=at_zero)
 
 
 def _worst_gap(ridge: float, sigma2: float) -> tuple[float, tuple]:
-    """The least G(z), in standard deviations, over priors, histories and z; one period, with
-    ``ridge`` λσ² in units of 1ᵀα^R."""
-    z = np.linspace(-6, 6, 121)
-    worst, where = np.inf, ()
-    for alpha in product((1e-3, 0.1, 1.0, 10.0), repeat=2):
-        lam, sigma = ridge * sum(alpha) / sigma2, sqrt(sigma2)
-        for low, high in product((0, 1, 3, 30, 1000), repeat=2):
-            a, b = alpha[0] + low, alpha[1] + high
-            mean, scale = -a / (a + b), sqrt(a * b / (a + b + 1)) / (a + b)
-            gap = optimism.one_period_gap(alpha, low, high, lam, sigma, mean + scale * z) / scale
-            if gap.min() < worst:
-                worst, where = float(gap.min()), (*alpha, low, high)
-    return worst, where
+    """The least G(z), in standard deviations, over priors, histories and z, and the prior and
+    history that have it; one period, with ``ridge`` λσ² in units of 1ᵀα^R."""
+    weights, visits, z = (1e-3, 0.1, 1.0, 10.0), (0, 1, 3, 30, 1000), np.linspace(-6, 6, 121)
+    found = []
+    for *alpha, low, high in product(weights, weights, visits, visits):
+        a, b = alpha[0] + low, alpha[1] + high
+        mean, scale = -a / (a + b), sqrt(a * b / (a + b + 1)) / (a + b)
+        gap = optimism.one_period_gap(alpha, low, high, ridge * sum(alpha) / sigma2, sqrt(sigma2),
+                                      mean + scale * z) / scale
+        found.append((float(gap.min()), (*alpha, low, high)))
+    return min(found)
 
 
 @claim("5.last-period", "Section 5, proof of Lemma 2", "λ > max 1ᵀα^R and σ > 1 suffice", "exact",
@@ -123,18 +115,17 @@ def _() -> Evidence:
 @claim("5.sigma", "Section 5, proof of Lemma 2", "this requires σ² ≥ H² + 1", "exact", FAILS)
 def _() -> Evidence:
     """Optimism requires a noise variance of at least H² + 1."""
-    enough, low, where = _worst_gap(1.0, pi / 8)[0], *_worst_gap(1.0, 0.24)
-    quarter, ridge = _worst_gap(1.0, 0.25)[0], _worst_gap(0.9, 2.0)[0]
+    low, where = _worst_gap(1.0, 0.24)
+    enough, quarter, ridge = (_worst_gap(*at)[0] for at in ((1.0, pi / 8), (1.0, 0.25), (0.9, 2.0)))
     X, Y = optimism.paired_samples(*optimism.settled_future(), 1e-3, sqrt(0.4), 40_000, 2)
     x, y = (np.maximum(Q[:, 0, 0, 0] - Y[:, 0, 0, 0].mean(), 0) for Q in (X, Y))
     z = (x.mean() - y.mean()) / sqrt((x.var() + y.var()) / x.size)
-    return unless(enough >= -1e-9,
-                  f"It is enough, not required: with λσ² ≥ max(1ᵀα^R, 1ᵀα^P), σ² ≥ (π/8)(1 + "
-                  f"(H − 1)²) suffices, {26 / optimism.enough_sigma(5) ** 2:.2g} times less for "
-                  f"H = 5. For H = 1 no violation is found at 1/4, one at 0.24 after {where[2]} "
-                  f"rewards −1 and {where[3]} rewards 0; for H = 2, one at 0.4 ({-z:.0f} standard "
-                  f"errors). At λσ² = 0.9 1ᵀα^R optimism fails.", enough=enough, quarter=quarter,
-                  z_two_periods=z, **{"at_0.24": low, "ridge_0.9": ridge})
+    return unless(enough >= -1e-9, f"It is enough, not required: with λσ² ≥ max(1ᵀα^R, 1ᵀα^P), σ² "
+                  f"≥ (π/8)(1 + (H − 1)²) suffices, {26 / optimism.enough_sigma(5) ** 2:.2g} times "
+                  f"less for H = 5. For H = 1 no violation is found at 1/4, one at 0.24 after "
+                  f"{where[2]} rewards −1 and {where[3]} rewards 0; for H = 2, one at 0.4 "
+                  f"({-z:.0f} standard errors). At λσ² = 0.9 1ᵀα^R optimism fails.", enough=enough,
+                  quarter=quarter, z_two_periods=z, **{"at_0.24": low, "ridge_0.9": ridge})
 
 
 @claim("5.inductive-step", "Section 5, proof of Lemma 2", "R̄ + P̄ᵀV ≤ n(R̂ + P̂ᵀV)/(n + λσ²)",
@@ -151,17 +142,15 @@ def _() -> Evidence:
             ours = (counts.total + counts.P @ (sign * V)) / (counts.n + lam * sigma**2)
             mean = posterior.mean_R + posterior.mean_P @ (sign * V)
             exceptions[sign] += int((mean - ours > 1e-12).sum())
-    return unless(exceptions[1] > 0 or exceptions[-1] == 0,
-                  f"True for V ≤ 0, which V* is: no exception in {cases} cases. For V ≥ 0 it fails "
-                  f"in {exceptions[-1]}. The next step puts Ṽ in place of V*, for which optimism "
-                  f"of each Q̃(s, a) alone is not enough.", PARTLY, cases=cases,
-                  exceptions=exceptions[1], positive=exceptions[-1])
+    return unless(exceptions[1] > 0 or exceptions[-1] == 0, f"True for V ≤ 0, which V* is: no "
+                  f"exception in {cases} cases. For V ≥ 0 it fails in {exceptions[-1]}. The next "
+                  f"step puts Ṽ in place of V*; optimism of each Q̃(s, a) is not enough for that.",
+                  PARTLY, cases=cases, exceptions=exceptions[1], positive=exceptions[-1])
 
 
 @claim("5.lemma2", "Section 5, Lemma 2", "Q̃ ≽so Q* for all s, a, h", "Monte Carlo", HOLDS)
 def _() -> Evidence:
-    """Given any data, RLSVI's values are stochastically optimistic for the true ones, at every
-    (s, a, h) and for V."""
+    """Given any data, RLSVI's values Q̃ and Ṽ are stochastically optimistic for the true ones."""
     prior, error = DirichletPrior.symmetric(3, 2, 2, 0.5, 0.5), 1e-3
     histories = [no_counts(3, 2, 2), optimism.one_visit(prior, high=True),
                  optimism.one_visit(prior, high=False), optimism.played(prior, 30, 1)]
@@ -182,11 +171,10 @@ def _() -> Evidence:
     seen, truth = optimism.one_visit(prior, high=True), float(prior.mean_R[0, 0, 0])
     after = float(seen.total[0, 0, 0] / (1 + lam * sigma**2))
     then = float(prior.posterior(seen).mean_R[0, 0, 0])
-    return unless(not (truth > 0 and after < then),
-                  f"Only if no reward is above 0, as values are shrunk towards 0. With rewards 0 "
-                  f"and 1, E Q̃ = 0 < E Q* = {truth:g} before any data, {after:.2g} < {then:.2g} "
-                  f"after one reward 1. Subtracting the largest reward first repairs it.",
-                  PARTLY, prior=(0.0, truth), after_one=(after, then))
+    return unless(not (truth > 0 and after < then), f"Only if no reward is above 0, as values are "
+                  f"shrunk towards 0. With rewards 0 and 1, E Q̃ = 0 < E Q* = {truth:g} before any "
+                  f"data, {after:.2g} < {then:.2g} after one reward 1. Subtracting the largest "
+                  f"reward repairs it.", PARTLY, prior=(0.0, truth), after_one=(after, then))
 
 
 @claim("5.terminal", "Section 5, Lemma 2", "conditional on any data", "exact", FAILS)
@@ -196,27 +184,24 @@ def _() -> Evidence:
     lam, sigma = tabular.theorem_1(prior)
     ours = float(counts.total[0, 0, 0] / (1 + lam * sigma**2))
     truth = float(prior.posterior(counts).mean_mdp().Q[0, 0, 0])
-    return unless(ours < truth,
-                  f"Action 0 met −1 at the end once, action 1 met 0 twenty times. For action 0 "
-                  f"E Q̃ = {ours:.3g}, but E Q* = {truth:.3g}: the posterior pools what both saw. "
-                  f"Theorem 1 needs a known terminal reward.", rlsvi=ours, truth=truth)
+    return unless(ours < truth, f"Action 0 met −1 at the end once, action 1 met 0 twenty times. "
+                  f"For action 0 E Q̃ = {ours:.3g}, but E Q* = {truth:.3g}: the posterior pools "
+                  f"both. Theorem 1 needs a known terminal reward.", rlsvi=ours, truth=truth)
 
 
 # --------------------------------------------------------------------------- concentration
 
 @claim("5.bias-identity", "Section 5", "E Δ^conc = Σ_h b^R + b^P + w", "exact", HOLDS)
 def _() -> Evidence:
-    """Given the data, the concentration error is the expected sum of biases and noise along an
-    episode."""
+    """Given the data, the concentration error is an episode's expected sum of biases and noise."""
     rng, error = np.random.default_rng(4), 0.0
     for _ in range(30):
         prior = _random_prior(rng)
         counts = optimism.played(prior, int(rng.integers(0, 60)), rng)
-        Q = sample_Q(counts, *tabular.theorem_1(prior), 1, rng)[0]
+        Q = optimism.sample_Q(counts, *tabular.theorem_1(prior), 1, rng)[0]
         left, right = bias.both_sides(prior, counts, Q, *tabular.theorem_1(prior))
         error = max(error, abs(left - right))
-    return unless(error > 1e-10, "Equal to rounding in 30 random MDPs and histories.",
-                  largest_error=error)
+    return unless(error > 1e-10, "Equal in 30 random MDPs and histories.", largest_error=error)
 
 
 @claim("5.bias-sign", "Section 5", "optimistic bias terms", "Monte Carlo", PARTLY)
@@ -226,14 +211,13 @@ def _() -> Evidence:
     for episodes in (0, 100, 2000):
         counts = optimism.played(BASE, episodes, 5)
         draws = [bias.terms(BASE, counts, Q, *parameters)
-                 for Q in sample_Q(counts, *parameters, 200, 6)]
+                 for Q in optimism.sample_Q(counts, *parameters, 200, 6)]
         least = min(least, min(float(t.b_R.min()) for t in draws))
         share[episodes] = float(np.mean([t.b_P[:-1] < -1e-12 for t in draws]))
-    return unless(least < -1e-12 or share[0] < 0.01,
-                  f"b^R never is. b^P is where the sampled Ṽ is above 0: for {share[0]:.0%} of "
-                  f"(s, a, h) before any data, {share[100]:.0%} after 100 episodes, "
-                  f"{share[2000]:.0%} after 2000 (H = S = 5, A = 3).", PARTLY, share=share,
-                  least_b_R=least)
+    return unless(least < -1e-12 or share[0] < 0.01, f"b^R never is. b^P is where the sampled Ṽ is "
+                  f"above 0: for {share[0]:.0%} of (s, a, h) before any data, {share[100]:.0%} "
+                  f"after 100 episodes, {share[2000]:.0%} after 2000 (H = S = 5, A = 3).", PARTLY,
+                  share=share, least_b_R=least)
 
 
 @claim("5.bias-size", "Section 5",
@@ -246,11 +230,10 @@ def _() -> Evidence:
         ratios[H] = [float((most / printed).max()) for most, printed in zip(
             bias.largest(prior, n, *tabular.theorem_1(prior)), bias.printed(prior, n), strict=True)]
     growth = [float(np.log(ratios[40][i] / ratios[10][i]) / np.log(4)) for i in range(3)]
-    return unless(not np.allclose(growth, [2, 2, 0], rtol=0, atol=0.1),
-                  f"Right for the noise. Both biases are larger by a factor like H² (powers "
-                  f"{growth[0]:.2f} and {growth[1]:.2f}): {ratios[10][0]:.0f} and "
-                  f"{ratios[10][1]:.0f} for H = 10 and large n. In Theorem 1 this multiplies only "
-                  f"the term in log T.", PARTLY, ratios=ratios, powers=growth)
+    return unless(not np.allclose(growth, [2, 2, 0], rtol=0, atol=0.1), f"Right for the noise. The "
+                  f"biases are larger by about H² (powers {growth[0]:.2f} and {growth[1]:.2f}): by "
+                  f"{ratios[10][0]:.0f} and {ratios[10][1]:.0f} for H = 10 and large n. In Theorem "
+                  f"1 only the term in log T has them.", PARTLY, ratios=ratios, powers=growth)
 
 
 @claim("5.pigeonhole", "Section 5", "H √(SAHT log T)", "exact", HOLDS)
@@ -263,10 +246,10 @@ def _() -> Evidence:
     agent.learn(BASE.sample(0), 5000, np.random.default_rng(2))
     seen = sum((1 / np.sqrt(np.arange(n) + lam * sigma**2)).sum() for n in agent.counts.n.flat)
     worst, bound = bias.pigeonhole(5000, *BASE.shape, lam * sigma**2)
-    return unless(max(ratios) > 1 or seen > worst * (1 + 1e-12),
-                  f"The worst history has Σ 1/√(n + c) at most {max(ratios):.3g} of 2√(SAHT), over "
-                  f"108 sizes with c ≥ 1; a run of 5000 episodes has {seen / bound:.2g} of it.",
-                  most=float(max(ratios)), run=float(seen), worst=worst, bound=bound)
+    return unless(max(ratios) > 1 or seen > worst * (1 + 1e-12), f"The worst history has Σ 1/√(n + "
+                  f"c) at most {max(ratios):.3g} of 2√(SAHT), over 108 sizes with c ≥ 1; a run of "
+                  f"5000 episodes has {seen / bound:.2g} of it.", most=float(max(ratios)),
+                  run=float(seen), worst=worst, bound=bound)
 
 
 @claim("5.violations", "Section 5", "violated at most twice for each (s, a, h); 2SAH", "exact",
@@ -280,35 +263,29 @@ def _() -> Evidence:
         agent.learn(mdp, 1, env)
     visits = int(np.minimum(agent.counts.n, np.ceil(2 - BASE.m_R)).max())
     twice = int(np.ceil(2 - DirichletPrior.symmetric(1, 1, 1, 0.1, 0.1).m_R).max())
-    return unless(visits > 2 or twice != 2 or episodes <= 2,
-                  f"At most twice among the visits to a pair ({twice} if 1ᵀα < 1, {visits} if it "
-                  f"is 1). But a pair not yet visited breaks it in each episode, {episodes} of {L} "
-                  f"in a run with H = S = 5, A = 3, and an episode can cost H, not 1. Harmless if "
-                  f"Lemma 1 needs no such condition.", PARTLY, episodes=episodes, visits=visits,
-                  of=L)
+    return unless(visits > 2 or twice != 2 or episodes <= 2, f"At most twice among the visits to a "
+                  f"pair ({twice} if 1ᵀα < 1, {visits} if it is 1). But a pair not yet visited "
+                  f"breaks it in each episode, {episodes} of {L} with H = S = 5, A = 3, and an "
+                  f"episode can cost H. Harmless if Lemma 1 needs no such condition.", PARTLY,
+                  episodes=episodes, visits=visits, of=L)
 
 
 # --------------------------------------------------------------------------- Theorem 1
 
-def _cells(table):
-    return table[table.agent == "rlsvi"].groupby(["H", "S", "A", "episode"])
+def _means() -> pd.DataFrame:
+    """RLSVI's mean sums for each size and length of run."""
+    return store.load(regret.THEOREM_1).query("agent == 'rlsvi'").groupby(
+        ["H", "S", "A", "episode"])[["regret", "concentration"]].mean()
 
 
 @claim("5.optimism", "Section 5", "E Δ^opt ≤ 0", "experiment", HOLDS)
 def _() -> Evidence:
     """On average RLSVI's sampled value is at least the optimal one, at every stage of learning."""
-    table = store.load(regret.THEOREM_1)
-    optimism = (table.regret - table.concentration) / table.episode
-    mean = _cells(table.assign(optimism=optimism)).optimism.mean()
+    mean = _means().eval("(regret - concentration) / episode")
     base = mean.loc[tuple(regret.BASE.values())]
-    return unless(mean.max() > 0,
-                  f"Mean Δ^opt of an episode: {base.iloc[0]:.2g} in the first, {base.iloc[-1]:.2g} "
-                  f"over {base.index[-1]} (H = S = 5, A = 3), and below 0 in all {len(mean)} cells "
-                  f"(size and length of run).", largest=float(mean.max()), cells=len(mean))
-
-
-def _say(power: regret.Power) -> str:
-    return f"{power.power:.2f} ({power.low:.2f} to {power.high:.2f})"
+    return unless(mean.max() > 0, f"Mean Δ^opt per episode: {base.iloc[0]:.2g} in the first, "
+                  f"{base.iloc[-1]:.2g} over {base.index[-1]} (H = S = 5, A = 3), below 0 in all "
+                  f"{len(mean)} sizes and lengths.", largest=float(mean.max()), cells=len(mean))
 
 
 @claim("5.rate-time", "Section 5, Theorem 1", "√T", "experiment", HOLDS)
@@ -316,7 +293,7 @@ def _() -> Evidence:
     """In time, RLSVI's expected regret grows no faster than √T."""
     table = store.load(regret.THEOREM_1)
     power = regret.power(table, "rlsvi", "episode", repeats=200)
-    return unless(power.low > 0.5, f"Power {_say(power)} of T from 4096 to 65536 episodes, "
+    return unless(power.low > 0.5, f"Power {power} of T from 4096 to 65536 episodes, "
                   f"{table.seed.nunique()} MDPs with H = S = 5, A = 3, λ and σ of Theorem 1. Up to "
                   f"some 250 episodes play is almost uniformly random.", power=list(power))
 
@@ -335,20 +312,17 @@ def _() -> Evidence:
         largest = table[table[name].isin(ours.index[-2:])]
         whole[name], end[name] = (regret.power(runs, "rlsvi", name, repeats=200)
                                   for runs in (table, largest))
-    cells = _cells(table).regret.mean().reset_index()
-    ratio = cells.regret / (cells.H**2 * np.sqrt(cells.S * cells.A * cells.episode))
+    ratio = _means().eval("regret / (H**2 * sqrt(S * A * episode))")
     faster, still = (any(power.low > regret.BOUND[name] for name, power in powers.items())
                      for powers in (whole, end))
     return Evidence(
         FAILS if still else PARTLY if faster else HOLDS,
-        f"Powers after {regret.COMPARED} episodes (95%): {_say(whole['S'])} of S, "
-        f"{_say(whole['A'])} of A, {_say(whole['H'])} of H. Between the two largest sizes those of "
-        f"A and H are {_say(end['A'])} and {_say(end['H'])}, but there regret is {cap['A']:.0%} "
-        f"and {cap['H']:.0%} of the uniform policy's, which caps it. A bound is not refuted: mean "
-        f"regret is nowhere above {ratio.max():.2g} H²√(SAL).",
-        {"cap": cap, "largest_ratio": float(ratio.max()),
-         "whole": {k: list(v) for k, v in whole.items()},
-         "two_largest": {k: list(v) for k, v in end.items()}})
+        f"Powers after {regret.COMPARED} episodes (95%): {whole['S']} of S, {whole['A']} of A, "
+        f"{whole['H']} of H. Between the two largest sizes those of A and H are {end['A']} and "
+        f"{end['H']}, but there regret is {cap['A']:.0%} and {cap['H']:.0%} of the uniform "
+        f"policy's, which caps it. A bound is not refuted: mean regret is nowhere above "
+        f"{ratio.max():.2g} H²√(SAL).", {"cap": cap, "largest_ratio": float(ratio.max()),
+                                         "whole": whole, "two_largest": end})
 
 
 def _final() -> dict[str, float]:
@@ -389,14 +363,12 @@ def _() -> Evidence:
                      for L in (100, 1000, 10_000)}
               for name, lam, sigma in (("lam", 2e6, sqrt(2)), ("sigma", 2.0, 1e6 * sqrt(2)))}
     table = store.load(regret.THEOREM_1_SCALE)
-    last = table[table.episode == table.episode.max()]
-    runs = last.groupby(["problem", "lam", "sigma"])[["regret", "uniform"]].mean()
-    share = runs.regret / runs.uniform
-    return unless(min(shares["lam"][1000], shares["sigma"][1000]) > 0.5,
-                  f"At 10⁶ times Theorem 1's λ or σ play is uniformly random for long: for H = S = "
-                  f"1, A = 2 regret is provably at least {shares['lam'][1000]:.0%} (λ) and "
-                  f"{shares['sigma'][1000]:.0%} (σ) of the uniform policy's over 1000 episodes; "
-                  f"measured over 8192, {share['bandit', 1e6, 1.0]:.0%} and "
-                  f"{share['bandit', 1.0, 1e6]:.0%}, against {share['bandit', 1.0, 1.0]:.0%} at "
-                  f"the values themselves. The constant must grow with λ and σ.", proven=shares,
-                  measured={str(k): float(v) for k, v in share.items()})
+    share = table[table.episode == table.episode.max()].groupby(["problem", "lam", "sigma"])[
+        ["regret", "uniform"]].mean().eval("regret / uniform")
+    (lam, sigma), bandit = (shares[name][1000] for name in shares), share["bandit"]
+    return unless(min(lam, sigma) > 0.5, f"At 10⁶ times Theorem 1's λ or σ play is long random: "
+                  f"for H = S = 1, A = 2 regret is provably at least {lam:.0%} (λ) and {sigma:.0%} "
+                  f"(σ) of the uniform policy's over 1000 episodes; measured over 8192, "
+                  f"{bandit[1e6, 1.0]:.0%} and {bandit[1.0, 1e6]:.0%}, against "
+                  f"{bandit[1.0, 1.0]:.0%} at the values themselves. The constant must grow with λ "
+                  f"and σ.", proven=shares, measured={str(k): float(v) for k, v in share.items()})

@@ -2,7 +2,8 @@ r"""Section 5, Lemma 2 and its edges: RLSVI's values against the truth, given an
 
 Lemma 2 says that :math:`\tilde Q_h(s,a)` is stochastically optimistic for :math:`Q^*_h(s,a)`
 whatever the data: :math:`G(z) = \mathbb E(\tilde Q - z)^+ - \mathbb E(Q^* - z)^+ \ge 0` for all z.
-``paired_samples`` draws both. For one period (:math:`H = 1`, rewards −1 and 0) G is closed-form:
+``paired_samples`` draws both, for a history played or made up. For one period (:math:`H = 1`,
+rewards −1 and 0) G is closed-form:
 
 .. math::
     \tilde Q \sim N\Bigl(\tfrac{n \hat R}{n + \lambda\sigma^2},
@@ -19,14 +20,39 @@ import numpy as np
 from scipy.special import betainc
 from scipy.stats import norm
 
-from rlsvi_core.agents.tabular import theorem_1
+from rlsvi_core import checks
+from rlsvi_core.agents.tabular import History, no_history, theorem_1, value_iteration, with_room
+from rlsvi_core.compiled import Floats, Generator, jit
 from rlsvi_core.envs.dirichlet import Counts, DirichletPrior, no_counts
 from rlsvi_core.optimism.order import Comparison, compare
 
-from .draws import sample_Q
 from .runs import rlsvi
 
 Seed = np.random.Generator | int | None
+
+
+def _history(counts: Counts) -> History:
+    """Dense counts as the tabular agents keep them."""
+    seen = with_room(no_history(*counts.total.shape), int(np.count_nonzero(counts.P)))
+    for new, (h, s, a, s_next) in enumerate(np.argwhere(counts.P)[::-1].tolist()):
+        seen.state[new], seen.number[new] = s_next, counts.P[h, s, a, s_next]
+        seen.link[new], seen.first[h, s, a] = seen.first[h, s, a], new
+    seen.used[0] = len(seen.state)
+    return seen._replace(n=counts.n, total=counts.total.copy())
+
+
+@jit
+def _sample_many(seen: History, ridge: float, sigma: float, rng: Generator, Q: Floats) -> None:
+    for i in range(Q.shape[0]):
+        value_iteration(seen, ridge, sigma, True, False, rng, Q[i])
+
+
+def sample_Q(counts: Counts, lam: float, sigma: float, n: int, rng: Seed = None) -> np.ndarray:
+    """n draws of RLSVI's Q̃ given the history, an (n, H, S, A) array."""
+    checks.positive(lam=lam, sigma=sigma)
+    Q = np.empty((n, *counts.total.shape))
+    _sample_many(_history(counts), lam * sigma * sigma, float(sigma), np.random.default_rng(rng), Q)
+    return Q
 
 
 def paired_samples(prior: DirichletPrior, counts: Counts, lam: float, sigma: float, n: int,
@@ -77,18 +103,16 @@ def random_terminal(visits: int = 20) -> tuple[DirichletPrior, Counts]:
     return prior, counts
 
 
-def settled_future(visits: int = 400) -> tuple[DirichletPrior, Counts]:
+def settled_future() -> tuple[DirichletPrior, Counts]:
     """Two periods: the next state is worth 0 or −1, known almost surely; the step there is not."""
     prior = DirichletPrior(np.full((2, 2, 1, 2), 1e-3), np.full((2, 2, 1, 2), 1e-3),
                            initial=[0.5, 0.5])
     counts = no_counts(2, 2, 1)
-    counts.R[0, 0, 0] = counts.P[0, 0, 0] = visits / 2
-    counts.total[0, 0, 0] = -visits / 2
+    counts.R[0, 0, 0] = counts.P[0, 0, 0] = 200
     # Many more episodes began in the other state; they have settled the second period.
     counts.R[0, 1, 0, 1], counts.P[0, 1, 0] = 2e6, 1e6
-    counts.R[1, 0, 0, 1] = counts.R[1, 1, 0, 0] = 1e6 + visits / 2
-    counts.P[1, :, 0, 0] = 1e6 + visits / 2
-    counts.total[1, 1, 0] = -(1e6 + visits / 2)
+    counts.R[1, 0, 0, 1] = counts.R[1, 1, 0, 0] = counts.P[1, :, 0, 0] = 1e6 + 200
+    counts.total[0, 0, 0], counts.total[1, 1, 0] = -200, -(1e6 + 200)
     return prior, counts
 
 
@@ -105,17 +129,12 @@ def edges(draws: int, rng: Seed = None) -> dict[str, Comparison]:
             for name, case in cases.items()}
 
 
-def one_period_law(low: float, high: float, lam: float, sigma: float) -> tuple[float, float]:
-    """Mean and variance of Q̃ after ``low`` rewards −1 and ``high`` rewards 0 in one period."""
-    M = low + high + lam * sigma**2
-    return -low / M, sigma**2 / M
-
-
 def one_period_gap(alpha: tuple[float, float], low: float, high: float, lam: float, sigma: float,
                    z: np.ndarray) -> np.ndarray:
-    """G(z) in closed form for one period and the prior weights α = (α_1, α_2) of −1 and 0."""
-    mean, variance = one_period_law(low, high, lam, sigma)
-    deviation = np.sqrt(variance)
+    """G(z) in closed form, for one period with ``low`` rewards −1 and ``high`` rewards 0, of which
+    α = (α_1, α_2) are the prior weights."""
+    M = low + high + lam * sigma**2
+    mean, deviation = -low / M, np.sqrt(sigma**2 / M)
     d = (mean - z) / deviation
     gauss = (mean - z) * norm.cdf(d) + deviation * norm.pdf(d)
     a, b, w = alpha[0] + low, alpha[1] + high, np.clip(-np.asarray(z, float), 0, None)

@@ -21,11 +21,10 @@ from rlsvi_core.agents import Run, tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.features import OneHot
 
-from ..experiment import Experiment, Scale, streams
+from ..experiment import Experiment, Rows, Scale, streams
 
 BOUND = {"episode": 0.5, "S": 0.5, "A": 0.5, "H": 2.0}  # powers in H²√(SAL)
 BASE = {"H": 5, "S": 5, "A": 3}
-Rows = list[dict[str, float]]
 COMPARED = 4**7  # episodes after which problems of different sizes are compared
 
 
@@ -91,6 +90,9 @@ class Power(NamedTuple):  # mean regret ∝ x^power, with a 95% interval
     low: float
     high: float
 
+    def __str__(self) -> str:
+        return f"{self.power:.2f} ({self.low:.2f} to {self.high:.2f})"
+
 
 def sizes(table: pd.DataFrame, agent: str, variable: str) -> pd.DataFrame:
     """The runs of one agent in which only ``variable`` departs from the base.
@@ -152,10 +154,9 @@ THEOREM_1 = Experiment(
             ("rlsvi", "rlsvi-small", "ucbvi-small", "uniform"), COMPARED, H=(2, 3, 5, 8, 12),
             S=(2, 10, 20), A=(2, 6, 12))), range(32))})
 
-_FACTORS = tuple(10.0**k for k in range(7))
 _SCALES = tuple({"problem": problem, "lam": lam, "sigma": sigma} for problem in ("bandit", "base")
-                for lam, sigma in (*((x, 1.0) for x in _FACTORS),
-                                   *((1.0, x) for x in _FACTORS[1:])))
+                for lam, sigma in (*((10.0**k, 1.0) for k in range(7)),
+                                   *((1.0, 10.0**k) for k in range(1, 7))))
 THEOREM_1_SCALE = Experiment(
     "theorem1-scale", "Section 5, Theorem 1", "Regret as λ and σ grow beyond Theorem 1's",
     scale_of_parameters, {

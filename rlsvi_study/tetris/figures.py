@@ -2,6 +2,7 @@
 
 import json
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -143,9 +144,8 @@ def widths(table: Table) -> Figure:
 @styled
 def weights(table: Table) -> Figure:
     """What RLSVI has learned: the mean weights after the last game, over seeds that learned."""
-    last = table[(table.game == table.game.max()) & (table.agent == "rlsvi")
-                 & (table.score > runs.LEARNED)]
-    columns = last.filter(regex="^w").to_numpy()
+    learned = table[(table.agent == "rlsvi") & (table.score > runs.LEARNED)]
+    columns = learned[learned.game == table.game.max()].filter(regex="^w").to_numpy()
     colours = [COLOUR["rlsvi"]] * 10 + [COLOUR["theory"]] * 9 + ["0.55"] * 2  # as in runs.GROUPS
     fig, axes = canvas(2, width=9.0, height=2.9, gridspec_kw={"width_ratios": (3, 1)})
     for ax, part, names in ((axes[0], slice(0, 19), [*range(1, 11), *range(1, 10)]),
@@ -216,17 +216,14 @@ def games(table: Table) -> Figure:
 def player(table: Table, policy: str, title: str) -> str:
     """A stored game as HTML: its placements as JSON, for ``tetris.js`` to play."""
     game = Tetris()
-    first, row = game.model.first, game.model.row
-    parts = []
-    for part, rows in table[table.policy == policy].groupby("part", sort=False):
-        start = rows.iloc[0]
-        parts.append({
-            "name": part, "step": int(start.step), "score": int(start.score - start.cleared),
-            "board": [int(bits, 16) for bits in start.board.split()],
-            "moves": [[game.pieces.index(move.piece), move.orientation, move.column]
-                      for move in rows.itertuples()]})
-    shapes = [[[int(bits) for bits in row[o] if bits] for o in range(first[p], first[p + 1])]
-              for p in range(len(game.pieces))]
+    parts = [{"name": part, "step": int(start.step), "score": int(start.score - start.cleared),
+              "board": [int(bits, 16) for bits in start.board.split()],
+              "moves": [[game.pieces.index(move.piece), move.orientation, move.column]
+                        for move in (start, *rest)]}
+             for part, rows in table[table.policy == policy].groupby("part", sort=False)
+             for start, *rest in [rows.itertuples()]]
+    shapes = [[[int(bits) for bits in row if bits] for row in game.model.row[first:end]]
+              for first, end in pairwise(game.model.first)]
     data = json.dumps({"title": title, "width": game.width, "height": game.height,
                        "names": game.pieces, "shapes": shapes, "parts": parts},
                       separators=(",", ":"))

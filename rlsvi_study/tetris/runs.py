@@ -14,7 +14,8 @@ piece sticks out, LSVI's schedule, the number of games or the width of mini-Tetr
 - 1000 games, twenty seeds, ten columns.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -57,14 +58,12 @@ def learner(agent: str, game: Tetris, rng: np.random.Generator, schedule: str = 
     return rlsvi(features, lam, sigma, rng=rng, sweeps=sweeps, **choices)
 
 
-def blocks(player: RingAgent, game: Tetris, rng: np.random.Generator, games: int, every: int,
-           also: Callable[[Run], dict[str, Any]]) -> Rows:
-    """Mean score of every block of games, with what else is to be noted after it."""
-    rows = []
+def blocks(player: RingAgent, game: Tetris, rng: np.random.Generator, games: int,
+           every: int) -> Iterator[tuple[dict[str, Any], Run]]:
+    """A row with the mean score of every block of games, and the block, as soon as it is played."""
     for n in range(every, games + 1, every):
         block = player.learn(game, every, rng)
-        rows.append({"game": n, "score": float(block.reward.mean()), **also(block)})
-    return rows
+        yield {"game": n, "score": float(block.reward.mean())}, block
 
 
 def learning_curve(seed: int, agent: str, games: int, every: int, rule: str = "clears",
@@ -74,13 +73,9 @@ def learning_curve(seed: int, agent: str, games: int, every: int, rule: str = "c
     _, env_rng, agent_rng = streams(seed)
     game = Tetris(width, height, pieces, rule)
     player = learner(agent, game, agent_rng, **choices)
-
-    def also(block: Run) -> dict[str, Any]:
-        theta = player.mean if weights else ()
-        return {"length": float(block.length.mean()), "best": int(block.reward.max()),
-                **{f"w{k + 1}": round(float(w), 4) for k, w in enumerate(theta)}}
-
-    return blocks(player, game, env_rng, games, every, also)
+    return [{**row, "length": float(block.length.mean()), "best": int(block.reward.max()),
+             **{f"w{k}": round(float(w), 4) for k, w in enumerate(player.mean, 1) if weights}}
+            for row, block in blocks(player, game, env_rng, games, every)]
 
 
 def remembering(seed: int, N: int, games: int, every: int) -> Rows:
@@ -99,48 +94,36 @@ def optimistic(seed: int, start: float, games: int, every: int) -> Rows:
     player, constant = learner("lsvi", game, agent_rng), game.K - 1
     player.learn(game, 1, env_rng)
     player.mean[constant] = start
-    return blocks(player, game, env_rng, games, every,
-                  lambda _: {"value": round(float(player.mean[constant]), 3)})
+    return [row | {"value": round(float(player.mean[constant]), 3)}
+            for row, _ in blocks(player, game, env_rng, games, every)]
 
 
 # --------------------------------------------------------------------------- games to watch
 
-def play(game: Tetris, theta: np.ndarray, rng: np.random.Generator) -> Rows:
-    """A game of the greedy policy with K + 1 weights: the placements, and the board before each."""
-    game.start(rng)
-    moves = []
-    while not game.over:
-        a = int((game.table * theta).sum(axis=1).argmax())
-        piece, (orientation, column, _) = game.piece, game.spots[a].tolist()
-        board = " ".join(f"{row:x}" for row in game.rows[:game.height])
-        moves.append({"piece": game.pieces[piece],
-                      "orientation": orientation - int(game.model.first[piece]),  # of the piece's
-                      "column": column, "cleared": int(game.drop(a)), "board": board})
-    return moves
-
-
 def watch(seed: int, policy: str, early: int, late: int, keep: int) -> Rows:
-    """A game of RLSVI's mean weights after a few games and after many; its first and last part.
-
-    One board is stored with each part: the others follow from it.
-    """
+    """The placements of a greedy game with RLSVI's mean weights after a few games or after many;
+    its first and last part. One board is stored with each part: the others follow from it."""
     _, env_rng, agent_rng = streams(seed)
-    game = Tetris(rule="clears")
+    game, score, moves = Tetris(rule="clears"), 0, []
     player = learner("rlsvi", game, agent_rng)
     player.learn(game, early if policy == "early" else late, env_rng)
-    moves = play(game, player.mean, env_rng)
-    score = np.cumsum([move["cleared"] for move in moves]).tolist()
+    game.start(env_rng)
+    while not game.over:
+        a = int((game.table * player.mean).sum(axis=1).argmax())
+        piece, (orientation, column, _) = game.piece, game.spots[a].tolist()
+        board = " ".join(f"{row:x}" for row in game.rows[:game.height])
+        score += (cleared := int(game.drop(a)))
+        moves.append({"step": len(moves) + 1, "score": score, "piece": game.pieces[piece],
+                      "orientation": orientation - int(game.model.first[piece]),  # of the piece's
+                      "column": column, "cleared": cleared, "board": board})
     starts = {"first": 0, "last": max(len(moves) - keep, min(keep, len(moves)))}
-    return [{"part": part, "step": i + 1, "score": score[i], **moves[i],
-             "board": moves[i]["board"] if i == start else None}
-            for part, start in starts.items() for i in range(start, min(start + keep, len(moves)))]
+    return [{"part": part, **move, "board": None if i else move["board"]}
+            for part, start in starts.items() for i, move in enumerate(moves[start:start + keep])]
 
 
 # --------------------------------------------------------------------------- summaries
 
-class Level(NamedTuple):
-    """A mean over seeds and its 95% interval (Student)."""
-
+class Level(NamedTuple):  # a mean over seeds and its 95% interval (Student)
     mean: float
     low: float
     high: float
@@ -157,11 +140,6 @@ def finals(table: pd.DataFrame, by: Sequence[str] = (), games: int = 200) -> pd.
     return last.groupby([*by, "seed"]).score.mean()
 
 
-def levels(table: pd.DataFrame, by: str | Sequence[str]) -> pd.DataFrame:
-    """The mean of these over the seeds, with its interval, for each cell."""
-    return by_cell(table, by, lambda cell: level(finals(cell))._asdict())
-
-
 def lead(table: pd.DataFrame) -> pd.Series:
     """RLSVI minus LSVI with its best schedule, seed by seed: means over the last 200 games."""
     last = finals(table.assign(schedule=table.get("schedule", "")), ["agent", "schedule"])
@@ -169,9 +147,13 @@ def lead(table: pd.DataFrame) -> pd.Series:
     return last["rlsvi"].droplevel("schedule") - lsvi[lsvi.mean().idxmax()]
 
 
-def gaps(table: pd.DataFrame, by: str | Sequence[str]) -> pd.DataFrame:
+def levels(table: pd.DataFrame, by: str | Sequence[str],
+           of: Callable[[pd.DataFrame], pd.Series] = finals) -> pd.DataFrame:
     """The mean of these over the seeds, with its interval, for each cell."""
-    return by_cell(table, by, lambda cell: level(lead(cell))._asdict())
+    return by_cell(table, by, lambda cell: level(of(cell))._asdict())
+
+
+gaps = partial(levels, of=lead)
 
 
 def learned_at(table: pd.DataFrame, by: Sequence[str] = ()) -> pd.Series:
@@ -187,9 +169,8 @@ def second_half(table: pd.DataFrame, by: Sequence[str] = ("schedule",)) -> pd.Se
 
 # --------------------------------------------------------------------------- the experiments
 
-def _curves(name: str, place: str, title: str, constants: dict[str, Any],
-            cells: tuple[dict[str, Any], ...], seeds: range,
-            run: Callable[..., Rows] = learning_curve) -> Experiment:
+def _curves(name: str, place: str, title: str, seeds: range, cells: tuple[dict[str, Any], ...],
+            run: Callable[..., Rows] = learning_curve, **constants: Any) -> Experiment:
     """The quick runs are the first two blocks of the paper's: two cells, one seed."""
     short = constants | {"games": 2 * constants["every"]}
     return Experiment(name, place, title, run, {"quick": Scale(short, cells[:2], seeds[:1]),
@@ -226,40 +207,40 @@ _READINGS = tuple(PLAIN | change for change in (
 
 EXPERIMENTS = {e.name: e for e in (
     _curves("fig7", "Section 6.2, figure 7", "Learning to play Tetris on 20 × 10 squares",
-            {"schedule": TUNED, **_LONG, "weights": True}, grid(agent=_AGENTS), range(20)),
+            range(20), grid(agent=_AGENTS), schedule=TUNED, **_LONG, weights=True),
     _curves("fig7-tuning", "Section 6.2, footnote", "Schedules of LSVI on the full board",
-            _TUNING, grid(schedule=SCHEDULES), range(1000, 1010)),
-    _curves("fig14", "Appendix D.3, figure 14", "Mini-Tetris: four rows, only S and Z",
-            _MINI, _FIGURE_14, range(20)),
+            range(1000, 1010), grid(schedule=SCHEDULES), **_TUNING),
+    _curves("fig14", "Appendix D.3, figure 14", "Mini-Tetris: four rows, only S and Z", range(20),
+            _FIGURE_14, **_MINI),
     _curves("fig14-tuning", "Appendix D.3", "Schedules of LSVI on four rows with S and Z",
-            {**_MINI, "agent": "lsvi"},
-            grid(rule=MINI_RULES, reading=MINI_READINGS, schedule=SCHEDULES), range(1000, 1003)),
+            range(1000, 1003), grid(rule=MINI_RULES, reading=MINI_READINGS, schedule=SCHEDULES),
+            **_MINI, agent="lsvi"),
     _curves("tetris-top-row", "Section 6.2, figure 7",
-            "Figure 7, a full square in the top row ends it",
-            {"rule": "top row", "schedule": TOP_ROW_TUNED, **_LONG}, grid(agent=_AGENTS),
-            range(10)),
+            "Figure 7, a full square in the top row ends it", range(10), grid(agent=_AGENTS),
+            rule="top row", schedule=TOP_ROW_TUNED, **_LONG),
     _curves("tetris-top-row-tuning", "Section 6.2, footnote",
-            "Schedules of LSVI, a full square in the top row ends the game",
-            {"rule": "top row", **_TUNING}, grid(schedule=SCHEDULES), range(1000, 1003)),
-    _curves("tetris-rules", "Section 6.2", "What each ending rule does, 400 games", _SHORT,
-            grid(rule=("fits", "overflow", "overflow top"), agent=_AGENTS), range(6)),
+            "Schedules of LSVI, a full square in the top row ends the game", range(1000, 1003),
+            grid(schedule=SCHEDULES), rule="top row", **_TUNING),
+    _curves("tetris-rules", "Section 6.2", "What each ending rule does, 400 games", range(6),
+            grid(rule=("fits", "overflow", "overflow top"), agent=_AGENTS), **_SHORT),
     _curves("tetris-readings", "Section 6.2 and appendix D",
-            "What each reading of Algorithm 7 does, 400 games",
-            {"schedule": TUNED, **_SHORT}, _READINGS, range(6)),
+            "What each reading of Algorithm 7 does, 400 games", range(6), _READINGS,
+            schedule=TUNED, **_SHORT),
     _curves("tetris-variance", "Appendix D.2",
-            "RLSVI with an unknown variance, on the seeds of figure 7",
-            {"agent": "rlsvi", **_LONG}, grid(variance=("unknown",)), range(20)),
+            "RLSVI with an unknown variance, on the seeds of figure 7", range(20),
+            grid(variance=("unknown",)), agent="rlsvi", **_LONG),
     _curves("tetris-widths", "Appendix D.3, figure 14", "Mini-Tetris on boards of other widths",
-            _MINI, _WIDTHS, range(10)),
+            range(10), _WIDTHS, **_MINI),
     _curves("tetris-schedules", "Section 6.2, footnote",
-            "LSVI's other schedules on the seeds of figure 7", {"agent": "lsvi", **_LONG},
-            grid(schedule=(decaying(0.1, 50), decaying(1, 10), decaying(1, 50))), range(20)),
+            "LSVI's other schedules on the seeds of figure 7", range(20),
+            grid(schedule=(decaying(0.1, 50), decaying(1, 10), decaying(1, 50))),
+            agent="lsvi", **_LONG),
     Experiment("tetris-games", "Section 6.2", "Two games to watch", watch, {
         scale: Scale(constants, grid(policy=("early", "late")), range(1)) for scale, constants in (
             ("quick", {"early": 1, "late": 5, "keep": 50}),
             ("paper", {"early": 5, "late": 400, "keep": 300}))}),
-    _curves("tetris-optimism", "Section 6.2", "LSVI with high values at the start", _SHORT,
-            grid(start=(0.0, 300.0, 3000.0)), range(10), optimistic),
-    _curves("tetris-buffer", "Section 6.2", "RLSVI with a smaller buffer", _LONG,
-            grid(N=(1000, 10_000)), range(6), remembering),
+    _curves("tetris-optimism", "Section 6.2", "LSVI with high values at the start", range(10),
+            grid(start=(0.0, 300.0, 3000.0)), optimistic, **_SHORT),
+    _curves("tetris-buffer", "Section 6.2", "RLSVI with a smaller buffer", range(6),
+            grid(N=(1000, 10_000)), remembering, **_LONG),
     KNOWN)}

@@ -69,8 +69,7 @@ def region(*outcomes: Proof | Counterexample, proved: str = "", refuted: str = "
 
 
 def positive_coefficients(expression: sp.Expr, *variables: sp.Symbol) -> bool:
-    """A polynomial with no negative and some positive coefficient is positive for positive
-    arguments."""
+    """With no negative and some positive coefficient, it is positive for positive arguments."""
     coefficients = sp.Poly(sp.expand(expression), *variables).coeffs()
     return all(c >= 0 for c in coefficients) and any(c > 0 for c in coefficients)
 
@@ -82,3 +81,10 @@ def positive_inside(expression: sp.Expr, x: sp.Symbol, *variables: sp.Symbol) ->
     numerator, denominator = sp.fraction(sp.together(expression.subs(x, 1 / (1 + t))))
     return (positive_coefficients(numerator, *variables, t)
             and positive_coefficients(denominator, t))
+
+
+def each_is(right: int, counts: list[int]) -> Evidence:
+    """So many crossings at every point of a grid, each count certified."""
+    exceptions = sum(count != right for count in counts)
+    return unless(exceptions > 0, f"{len(counts)} points, {exceptions} exceptions.",
+                  points=len(counts), digits=12)

@@ -47,8 +47,7 @@ def density_grid(cases: Sequence[tuple[float, float]], columns: int = 3) -> Figu
 
 @styled
 def gap_curves(cases: Sequence[tuple[float, float]]) -> Figure:
-    """G(z) of the normal over the beta law, on a logarithmic scale: positive far into both
-    tails."""
+    """G(z) of the normal over the beta law, on a logarithmic scale: positive into both tails."""
     fig, ax = canvas(height=3.2)
     z = np.linspace(-2, 3, 251)
     gaps = {f"α = {alpha:g}, β = {beta:g}": order.gap(

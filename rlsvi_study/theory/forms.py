@@ -44,9 +44,7 @@ def by_coupling(X: Finite, Y: Finite) -> Floats | None:
     rows, columns = y.size, x.size
     marginals = np.vstack([np.kron(np.eye(rows), np.ones(columns)),
                            np.kron(np.ones(rows), np.eye(columns))])
-    drift = np.zeros((rows, rows * columns))
-    for i in range(rows):
-        drift[i, i * columns:(i + 1) * columns] = y[i] - x
+    drift = np.kron(np.diag(y), np.ones(columns)) - np.kron(np.eye(rows), x)
     found = linprog(np.zeros(rows * columns), A_ub=drift, b_ub=np.zeros(rows), A_eq=marginals,
                     b_eq=np.concatenate([q, p]), method="highs")
     if found.status not in (0, 2):  # solved, or shown to be infeasible
@@ -55,11 +53,10 @@ def by_coupling(X: Finite, Y: Finite) -> Floats | None:
 
 
 def by_utility(X: Finite, Y: Finite, rng: Generator, trials: int = 50) -> bool:
-    """Form 4: E u(X) ≥ E u(Y) for random convex increasing u, piecewise linear, and for single
-    hinges."""
+    """Form 4: E u(X) ≥ E u(Y) for piecewise linear convex increasing u: hinges and random ones."""
     places = _places(X, Y)
-    hinges = [[int(k == i) for k in range(len(places))] for i in range(len(places))]
-    utilities = [*hinges, *rng.integers(0, 10, (trials, len(places))).tolist()]
+    utilities = [*np.eye(len(places), dtype=int).tolist(),
+                 *rng.integers(0, 10, (trials, len(places))).tolist()]
 
     def expected(W: Finite, slopes: list[int]) -> fmpq:
         return sum((c * W.excess(z) for c, z in zip(slopes, places, strict=True)), fmpq(0))
