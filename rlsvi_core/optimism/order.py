@@ -40,10 +40,10 @@ class Normal(NamedTuple):
         return cls(exact(mean), positive("variance", variance))
 
     @classmethod
-    def matching(cls, alpha: Number, beta: Number, scale: Number = 1) -> "Normal":
-        """The lemma's normal for Beta(α, β): mean α/(α+β), variance scale/(α+β)."""
+    def matching(cls, alpha: Number, beta: Number) -> "Normal":
+        """The lemma's normal for Beta(α, β): mean α/(α+β), variance 1/(α+β)."""
         a, b = positive("alpha", alpha), positive("beta", beta)
-        return cls(a / (a + b), positive("scale", scale) / (a + b))
+        return cls(a / (a + b), 1 / (a + b))
 
     def _standard(self, z: Number) -> arb:
         return (arb(exact(z)) - arb(self.mean)) / arb(self.variance).sqrt()
@@ -207,11 +207,7 @@ def gap(X: Law, Y: Law, z: ArrayLike, digits: int = 15) -> Floats:
     array([0.045, 0.089, 0.02 ])
     """
     def at(z: float) -> float:
-        def difference() -> Any:
-            return X.excess(float(z)) - Y.excess(float(z))
-
-        rational = isinstance(difference(), fmpq)  # both laws are
-        return float(arb(difference()) if rational else sharpen(difference, digits))
+        return float(sharpen(lambda: arb(X.excess(float(z)) - Y.excess(float(z))), digits))
 
     return np.asarray(np.vectorize(at, otypes=[float])(z))
 
