@@ -13,7 +13,7 @@ vectors of length K reaches in this run. CPU time of one thread; medians of repe
 
 Further tables: the recommendation engine (``benchmarks.recommender``) in the same three forms, and
 Tetris (``benchmarks.tetris``), the compiled game against plain Python and stationary RLSVI's pass
-over its buffer.
+over its buffer; and the tabular agents beside another library's (``benchmarks.others``).
 """
 
 import os
@@ -32,7 +32,7 @@ from rlsvi_core import VerbatimAgent, chain, features, rlsvi
 from rlsvi_core.compiled import jit
 from rlsvi_core.mdp import first_state, last_reward, step
 
-from . import recommender, tetris
+from . import others, recommender, tetris
 
 
 class NumpyStatistics:
@@ -186,5 +186,6 @@ if __name__ == "__main__":
     by_size((20, 50, 100, 200), (2, 10, 20, 50, 100))
     recommender.table(cpu_seconds)
     tetris.table(cpu_seconds)
+    others.table(cpu_seconds)
     if long:
         long_run(50, 10, long)

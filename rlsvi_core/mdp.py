@@ -205,13 +205,10 @@ class FiniteMDP:
         """V* as an (H + 1, S) array; the last row is the terminal reward."""
         return np.vstack([self.Q.max(axis=2), self.terminal])
 
-    def _from_start(self, V: Floats) -> float:
-        return float((self.initial * V[0]).sum())
-
     @property
     def value(self) -> float:
         """The optimal expected reward of an episode, E[V*_0(s_0)]."""
-        return self._from_start(self.V)
+        return float((self.initial * self.V[0]).sum())
 
     @cached_property
     def optimal_actions(self) -> Array:
@@ -230,7 +227,7 @@ class FiniteMDP:
 
     def regret(self, policy: ArrayLike) -> float:
         """Expected shortfall of one episode of this policy, exactly."""
-        return self.value - self._from_start(self.evaluate(policy))
+        return self.value - float((self.initial * self.evaluate(policy)[0]).sum())
 
     def occupancy(self, policy: ArrayLike) -> Floats:
         """P(s_h = s) under the policy as an (H + 1, S) array, exactly."""

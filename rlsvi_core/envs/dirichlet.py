@@ -22,7 +22,7 @@ import numpy as np
 
 from ..checks import array, none_of, whole
 from ..compiled import Floats, Generator, Seed, jit
-from ..mdp import FiniteMDP
+from ..mdp import FiniteMDP, draw
 
 __all__ = ["Counts", "DirichletPrior"]
 
@@ -54,11 +54,7 @@ def dirichlet(alpha: Floats, rng: Generator, out: Floats) -> None:
         out[i] = rng.standard_gamma(alpha[i]) if alpha[i] > 0.0 else 0.0
         total += out[i]
     if total == 0.0:  # all underflowed, which takes α below 0.01: the law is that of a corner
-        u, corner = rng.random() * alpha.sum(), -1
-        while u >= 0.0 and corner < alpha.shape[0] - 1:
-            corner += 1
-            u -= alpha[corner]
-        out[corner] = total = 1.0
+        out[draw(alpha / alpha.sum(), rng.random())] = total = 1.0
     for i in range(alpha.shape[0]):
         out[i] /= total
 

@@ -25,7 +25,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import array, as_probabilities, between, fail, one_of, whole
+from ..checks import array, as_probabilities, between, fail, none_of, one_of, whole
 from ..compiled import Array, Floats, Generator, Ints, Seed, jit
 
 __all__ = ["Recommender"]
@@ -207,11 +207,14 @@ class Recommender:
         """V^μ as an (S,) array. ``policy``: (S,) products, or (S, N) probabilities of products, in
         the order of ``states.x``."""
         x, mu = self.states.x, as_probabilities(policy, self.states.x.shape)
-        if (twice := np.argwhere((mu > 0) & (x != 0))).size:
-            s, a = twice[0]
-            fail("a product is shown once", f"state {s} has already seen product {a}",
-                 "Choose among the zeros of states.x[s].")
+        none_of((mu > 0) & (x != 0), "a product is shown once", "policy", mu,
+                "Choose among the zeros of states.x[s].")
         return self._backwards(lambda s, q: _mean(mu[s], q))[1][:-1]
+
+    def uniform(self) -> Floats:
+        """The policy that picks any unseen product, all alike."""
+        unseen = self.states.x == 0
+        return np.asarray(unseen / unseen.sum(axis=1, keepdims=True))
 
     def myopic(self, ties: Literal["uniform", "lowest", "best", "worst"] = "uniform") -> Floats:
         """The policy that maximises P(a | x) and never plans, as (S, N) probabilities.

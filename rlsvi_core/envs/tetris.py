@@ -6,8 +6,7 @@ bits, bottom row first: placing a piece is an OR a row, clearing a comparison.
 
 The benchmark features of the board after a placement are its W column heights, the W − 1 absolute
 differences of neighbouring heights, the largest height, the holes (empty squares with a full one
-above in their column) and a constant: K = 2W + 2, which is 22 for W = 10. They come for every legal
-placement in one call, with the rows cleared as one line more.
+above in their column) and a constant: K = 2W + 2, which is 22 for W = 10.
 
 When does a game end? The paper says: when a square in the top row becomes full, and leaves open
 whether a piece may stick out and whether rows clear first. With H rows, ``before`` the height of
