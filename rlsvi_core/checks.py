@@ -59,9 +59,7 @@ def one_of(name: str, value: Any, valid: Iterable[Any], *, mend: str) -> None:
 def indices(**given: tuple[Any, int]) -> None:
     """Each (value, size): the value must be one of 0, …, size − 1."""
     for name, (value, size) in given.items():
-        if type(value) is int and 0 <= value < size:  # nearly always, and quick
-            continue
-        if not (isinstance(value, np.integer) and 0 <= value < size):
+        if not ((type(value) is int or isinstance(value, np.integer)) and 0 <= value < size):
             fail(f"{name} must be one of 0, …, {size - 1}", f"it is {value!r}", "Count from zero, "
                  "and see that agent and environment have the same size.", IndexError)
 
@@ -103,6 +101,21 @@ def distribution(name: str, p: Array) -> None:
         row = bad[0].tolist() if p.ndim > 1 else ""
         fail(f"each row of {name} must sum to 1",
              f"{name}{row} sums to {total[tuple(bad[0])]:.12g}", "Normalise the last axis.")
+
+
+def as_probabilities(policy: Any, shape: tuple[int, ...]) -> Floats:
+    """A policy, given as probabilities of this shape or as actions without its last axis."""
+    mu, A = np.asarray(policy), shape[-1]
+    if mu.ndim == len(shape) - 1:
+        if mu.shape != shape[:-1] or not np.issubdtype(mu.dtype, np.integer):
+            fail(f"a deterministic policy is an integer array of shape {shape[:-1]}",
+                 f"got {mu.dtype} of shape {mu.shape}", "See the docstring for the axes.")
+        none_of((mu < 0) | (mu >= A), f"actions are 0, …, {A - 1}", "policy", mu,
+                "Number actions from zero.")
+        mu = np.eye(A)[mu]
+    mu = array("policy", mu, shape)
+    distribution("policy", mu)
+    return mu
 
 
 def missing(user: str, package: str, extra: str) -> ModuleNotFoundError:

@@ -5,12 +5,11 @@ another file does. The machine code of this library therefore lives in a folder 
 after a hash of the library's whole source: any edit starts a new one. The folder is set for our
 functions alone; where the user's own functions are cached is the user's business.
 
-The same inputs give the same bits, on any number of workers and in any order, as long as numpy,
-numba and the machine are the same. Loops are plain, without BLAS and fastmath, so across machines
-the same bits are to be expected wherever only ``+ − × ÷ √`` and numpy's generators are used; tables
-computed on aarch64 were verified to the bit on x86_64. Not promised is the last bit of ``exp`` and
-``log``, which come from the machine's mathematics library: they enter Boltzmann exploration, the
-recommendation engine's answers, and numpy's gamma and beta draws.
+Loops are plain, without BLAS and fastmath: the same inputs give the same bits as long as numpy,
+numba and the machine are the same, and elsewhere wherever only ``+ − × ÷ √`` and numpy's generators
+are used (tables computed on aarch64 were verified on x86_64). Not promised is the last bit of
+``exp`` and ``log``, which come from the machine's mathematics library: they enter Boltzmann
+exploration, the recommendation engine's answers, and numpy's gamma and beta draws.
 """
 
 import hashlib

@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .checks import array, distribution, fail, none_of, whole
+from .checks import array, as_probabilities, distribution, fail, none_of, whole
 from .compiled import Array, Floats, Generator, Ints, Seed, jit
 
 __all__ = ["DiscountedMDP", "FiniteMDP"]
@@ -180,11 +180,9 @@ class FiniteMDP:
     @classmethod
     def stationary(cls, P: ArrayLike, R: ArrayLike, H: int, **rest: Any) -> "FiniteMDP":
         """The MDP whose P (S, A, S) and R (S, A, S) are the same in all H periods."""
-        P, R = np.asarray(P, dtype=float), np.asarray(R, dtype=float)
-        if P.ndim != 3:
-            fail("a time-homogeneous P has shape (S, A, S)", f"it has shape {P.shape}",
-                 "For a P that changes with the period call FiniteMDP(P, R).")
-        return cls(P[None], R[None], H=H, **rest)
+        P = array("P", P, ("S", "A", "S"),
+                  mend="For a P that changes with the period call FiniteMDP(P, R).")
+        return cls(P[None], np.asarray(R)[None], H=H, **rest)
 
     def _lookahead(self, h: int, V: Floats) -> Floats:
         """E[r_h + V(s_{h+1}) | s, a] for every (s, a)."""
@@ -207,13 +205,10 @@ class FiniteMDP:
         """V* as an (H + 1, S) array; the last row is the terminal reward."""
         return np.vstack([self.Q.max(axis=2), self.terminal])
 
-    def _from_start(self, V: Floats) -> float:
-        return float((self.initial * V[0]).sum())
-
     @property
     def value(self) -> float:
         """The optimal expected reward of an episode, E[V*_0(s_0)]."""
-        return self._from_start(self.V)
+        return float((self.initial * self.V[0]).sum())
 
     @cached_property
     def optimal_actions(self) -> Array:
@@ -222,35 +217,21 @@ class FiniteMDP:
         rounding = 1e-13 * self.H * scale  # actions that differ by it are tied
         return np.asarray(self.Q >= self.V[:-1, :, None] - rounding)
 
-    def action_probabilities(self, policy: ArrayLike) -> Floats:
-        """A policy, checked, as an (H, S, A) array of probabilities."""
-        mu = np.asarray(policy)
-        if mu.ndim == 2:
-            if mu.shape != (self.H, self.S) or not np.issubdtype(mu.dtype, np.integer):
-                fail(f"a deterministic policy is an integer array of shape {(self.H, self.S)}",
-                     f"got {mu.dtype} of shape {mu.shape}", "Index it [h, s].")
-            none_of((mu < 0) | (mu >= self.A), f"actions are 0, …, {self.A - 1}", "policy", mu,
-                    "Number actions from zero.")
-            mu = np.eye(self.A)[mu]
-        mu = array("policy", mu, (self.H, self.S, self.A))
-        distribution("policy", mu)
-        return mu
-
     def evaluate(self, policy: ArrayLike) -> Floats:
         """V^μ as an (H + 1, S) array, exactly."""
-        mu, V = self.action_probabilities(policy), np.empty((self.H + 1, self.S))
-        V[self.H] = self.terminal
+        mu = as_probabilities(policy, (self.H, self.S, self.A))
+        V = np.vstack([np.empty((self.H, self.S)), self.terminal])
         for h in reversed(range(self.H)):
             V[h] = (mu[h] * self._lookahead(h, V[h + 1])).sum(axis=1)
         return V
 
     def regret(self, policy: ArrayLike) -> float:
         """Expected shortfall of one episode of this policy, exactly."""
-        return self.value - self._from_start(self.evaluate(policy))
+        return self.value - float((self.initial * self.evaluate(policy)[0]).sum())
 
     def occupancy(self, policy: ArrayLike) -> Floats:
         """P(s_h = s) under the policy as an (H + 1, S) array, exactly."""
-        mu, m = self.action_probabilities(policy), self.model
+        mu, m = as_probabilities(policy, (self.H, self.S, self.A)), self.model
         d = np.vstack([m.initial, np.zeros((self.H, self.S))])
         for h in range(self.H):
             t = period(m.successor, h)
@@ -261,8 +242,8 @@ class FiniteMDP:
     def simulate(self, policy: ArrayLike, episodes: int,
                  rng: Seed = None) -> tuple[Ints, Ints, Floats]:
         """Play a policy: states (L, H+1), actions (L, H) and rewards (L, H+1)."""
-        mu = np.ascontiguousarray(self.action_probabilities(policy))
-        return _simulate(self.model, mu, episodes, np.random.default_rng(rng))
+        return _simulate(self.model, as_probabilities(policy, (self.H, self.S, self.A)), episodes,
+                         np.random.default_rng(rng))
 
     def start(self, rng: np.random.Generator) -> int:
         """Begin an episode: s_0 ~ π."""
@@ -294,26 +275,23 @@ def _simulate(model: Model, mu: Floats, episodes: int,
 
 
 @jit
-def _iterate(model: Model, mu: Floats, gamma: float, Q: Floats) -> Floats:
-    """Value iteration in place; a policy's own actions are weighted by mu, empty for the best."""
+def _value_iteration(model: Model, gamma: float) -> Floats:
     successor, probability, _, reward, _, _, _ = model
     _, S, A, B = successor.shape
     rounding = 1e-15 * np.abs(reward).max() / (1.0 - gamma)  # of the largest value there can be
-    V, changed = np.zeros(S), True
+    Q, V, changed = np.empty((S, A)), np.zeros(S), True
     while changed:
         changed = False
         for s in range(S):
-            value = 0.0 if mu.shape[0] else -np.inf
             for a in range(A):
-                total = 0.0
+                Q[s, a] = 0.0
                 for b in range(B):
-                    total += probability[0, s, a, b] * (
+                    Q[s, a] += probability[0, s, a, b] * (
                         reward[0, s, a, b] + gamma * V[successor[0, s, a, b]])
-                Q[s, a] = total
-                value = value + mu[s, a] * total if mu.shape[0] else max(value, total)
+            value = Q[s].max()
             changed |= abs(value - V[s]) > rounding
             V[s] = value
-    return V
+    return Q
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,9 +333,7 @@ class DiscountedMDP:
     @cached_property
     def Q(self) -> Floats:
         """Q* as an (S, A) array."""
-        Q = np.empty((self.S, self.A))
-        _iterate(self.model, np.empty((0, 0)), self.gamma, Q)
-        return Q
+        return _value_iteration(self.model, self.gamma)
 
     @cached_property
     def V(self) -> Floats:
@@ -368,9 +344,3 @@ class DiscountedMDP:
     def gaps(self) -> Floats:
         """Δ(s, a) = V*(s) − Q*(s, a), an (S, A) array."""
         return self.V[:, None] - self.Q
-
-    def evaluate(self, policy: ArrayLike) -> Floats:
-        """V^μ as an (S,) array, for a policy given as an (S, A) array of probabilities."""
-        mu = array("policy", policy, (self.S, self.A), mend="Index it [s, a].")
-        distribution("policy", mu)
-        return _iterate(self.model, mu, self.gamma, np.empty((self.S, self.A)))

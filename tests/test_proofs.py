@@ -13,9 +13,9 @@ from scipy import stats
 
 from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import Counterexample, Proof, decide, exact
-from rlsvi_core.optimism.crossings import Pair, pdf_crossings
 from rlsvi_study.register import FAILS, HOLDS, MISPRINT, OURS, REGISTER
 from rlsvi_study.theory import evidence, forms, printed, repaired
+from rlsvi_study.theory.crossings import Pair, pdf_crossings
 from rlsvi_study.theory.evidence import identity, instead, region
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed

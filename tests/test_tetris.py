@@ -171,8 +171,8 @@ def test_pieces_are_dealt_uniformly():
     ({"width": 63}, "a row into 62 bits", "usual width"),
     ({"height": 3}, "height must be a whole number of at least 4", "it is 3"),
     ({"height": 19.5}, "height must be a whole number", "19.5"),
-    ({"pieces": "SX"}, "'X' is not one of them", "pieces='SZ'"),
-    ({"pieces": ""}, "at least one piece", "''"),
+    ({"pieces": "SX"}, "one or more of IJLOSTZ, each once; it is 'SX'", "pieces='SZ'"),
+    ({"pieces": ""}, "one or more", "''"),
     ({"pieces": "SS"}, "each once", "'SS'"),
     ({"rule": "gravity"}, "rule must be one of 'top row', 'fits'", "'gravity'"),
 ])

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import array, fail, none_of, whole
-from ..compiled import Floats, Generator, Ints, Seed, jit
-from ..mdp import FiniteMDP
+from ..checks import array, none_of, whole
+from ..compiled import Floats, Generator, Seed, jit
+from ..mdp import FiniteMDP, draw
 
 __all__ = ["Counts", "DirichletPrior"]
 
@@ -54,11 +54,7 @@ def dirichlet(alpha: Floats, rng: Generator, out: Floats) -> None:
         out[i] = rng.standard_gamma(alpha[i]) if alpha[i] > 0.0 else 0.0
         total += out[i]
     if total == 0.0:  # all underflowed, which takes α below 0.01: the law is that of a corner
-        u, corner = rng.random() * alpha.sum(), -1
-        while u >= 0.0 and corner < alpha.shape[0] - 1:
-            corner += 1
-            u -= alpha[corner]
-        out[corner] = total = 1.0
+        out[draw(alpha / alpha.sum(), rng.random())] = total = 1.0
     for i in range(alpha.shape[0]):
         out[i] /= total
 
@@ -108,10 +104,10 @@ class DirichletPrior:
     Examples
     --------
     >>> prior = DirichletPrior.symmetric(H=3, S=2, A=2)
-    >>> mdp = prior.sample(rng=1)
-    >>> seen = prior.counts(*mdp.simulate(np.zeros((3, 2), int), episodes=10, rng=2))
-    >>> prior, mdp, prior.posterior(seen).m_P.max()         # two outcomes of weight 1, ten episodes
-    (DirichletPrior(H=3, S=2, A=2), FiniteMDP(H=3, S=2, A=2), np.float64(12.0))
+    >>> seen = no_counts(3, 2, 2)
+    >>> seen.P[0, 0, 1, 1] = 8                # h = 0, s = 0, a = 1: eight times to state 1
+    >>> prior.sample(rng=1), prior.posterior(seen).mean_P[0, 0, 1]
+    (FiniteMDP(H=3, S=2, A=2), array([0.1, 0.9]))
     """
 
     alpha_R: Floats
@@ -133,9 +129,8 @@ class DirichletPrior:
                            (S, 2))
         m_R, m_P = alpha_R.sum(axis=3), alpha_P.sum(axis=3)
         for name, m in (("alpha_R", m_R), ("alpha_P", m_P)):
-            if (bad := np.argwhere(m == 0)).size:
-                fail(f"each row of {name} must have a positive weight", f"{name}{bad[0].tolist()} "
-                     "is all zero", "Give at least one outcome a weight above 0.")
+            none_of(m == 0, f"each row of {name} must have a positive weight", f"the sum of {name}",
+                    m, "Give at least one outcome a weight above 0.")
         low, high = self.support
         self.__dict__.update(
             alpha_R=alpha_R, alpha_P=alpha_P, alpha_T=alpha_T, support=(float(low), float(high)),
@@ -166,38 +161,24 @@ class DirichletPrior:
         Periods are independent, so a fixed policy's value here is its expected value in the law.
         """
         m_T = self.alpha_T.sum(axis=1)
-        terminal = np.where(m_T > 0, self.alpha_T @ self.support / np.where(m_T > 0, m_T, 1), 0.0)
-        return self._mdp(self.mean_R, self.mean_P, terminal)
+        return self._mdp(self.mean_R, self.mean_P,
+                         self.alpha_T @ self.support / np.where(m_T > 0, m_T, 1))
 
     def sample(self, rng: Seed = None) -> FiniteMDP:
         """An MDP from this law; every realised reward is low or high."""
         rng = np.random.default_rng(rng)
-        R, P, terminal = np.empty(self.shape), np.empty_like(self.alpha_P), np.zeros(self.shape[1])
-        two = np.empty(2)
+        R, P, T = (np.zeros_like(alpha) for alpha in (self.alpha_R, self.alpha_P, self.alpha_T))
         for s in np.flatnonzero(self.alpha_T.any(axis=1)):
-            dirichlet(self.alpha_T[s], rng, two)
-            terminal[s] = two @ self.support
+            dirichlet(self.alpha_T[s], rng, T[s])
         for at in np.ndindex(self.shape):
-            dirichlet(self.alpha_R[at], rng, two)
-            R[at] = two @ self.support
+            dirichlet(self.alpha_R[at], rng, R[at])
             dirichlet(self.alpha_P[at], rng, P[at])
-        return self._mdp(R, P, terminal)
+        return self._mdp(R @ self.support, P, T @ self.support)
 
     def posterior(self, counts: Counts) -> "DirichletPrior":
         """The law given what was seen: counts are added to the weights."""
         return DirichletPrior(self.alpha_R + counts.R, self.alpha_P + counts.P, self.initial,
                               self.support, self.alpha_T + counts.T * self.alpha_T.any())
-
-    def counts(self, states: Ints, actions: Ints, rewards: Floats) -> Counts:
-        """The counts of a history, in the form that ``FiniteMDP.simulate`` gives it."""
-        counts, h, high = no_counts(*self.shape), np.arange(self.shape[0]), self.support[1]
-        s, s_next, r, last = states[:, :-1], states[:, 1:], rewards[:, :-1], rewards[:, -1]
-        np.add.at(counts.R, (h, s, actions, (r == high).astype(int)), 1)
-        np.add.at(counts.P, (h, s, actions, s_next), 1)
-        np.add.at(counts.T, (s_next[:, -1], (last == high).astype(int)), 1)
-        np.add.at(counts.total, (h, s, actions), r)
-        np.add.at(counts.total, (h[-1], s[:, -1], actions[:, -1]), last)
-        return counts
 
     def sample_Q(self, n: int, rng: Seed = None) -> Floats:
         """Q* of n MDPs from this law, an (n, H, S, A) array."""

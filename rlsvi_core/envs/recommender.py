@@ -25,7 +25,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import array, between, distribution, fail, one_of, whole
+from ..checks import array, as_probabilities, between, fail, none_of, one_of, whole
 from ..compiled import Array, Floats, Generator, Ints, Seed, jit
 
 __all__ = ["Recommender"]
@@ -204,20 +204,11 @@ class Recommender:
         return float(self.V[0])
 
     def evaluate(self, policy: ArrayLike) -> Floats:
-        """V^μ as an (S,) array. ``policy``: (S,) products, or (S, N) probabilities of products."""
-        x, mu = self.states.x, np.asarray(policy)
-        if mu.shape == (len(x),) and np.issubdtype(mu.dtype, np.integer) and (
-                (0 <= mu) & (mu < self.N)).all():
-            mu = np.eye(self.N)[mu]
-        if mu.shape != x.shape:
-            fail(f"a policy holds a product from 0, …, {self.N - 1} for each of {len(x)} states, "
-                 f"or {self.N} probabilities", f"got an array of shape {mu.shape}",
-                 "recommender.states.x lists the states in order.")
-        distribution("policy", mu)
-        if (twice := np.argwhere((mu > 0) & (x != 0))).size:
-            s, a = twice[0]
-            fail("a product is shown once", f"state {s} has already seen product {a}",
-                 "Choose among the zeros of states.x[s].")
+        """V^μ as an (S,) array. ``policy``: (S,) products, or (S, N) probabilities of products, in
+        the order of ``states.x``."""
+        x, mu = self.states.x, as_probabilities(policy, self.states.x.shape)
+        none_of((mu > 0) & (x != 0), "a product is shown once", "policy", mu,
+                "Choose among the zeros of states.x[s].")
         return self._backwards(lambda s, q: _mean(mu[s], q))[1][:-1]
 
     def uniform(self) -> Floats:

@@ -6,8 +6,7 @@ bits, bottom row first: placing a piece is an OR a row, clearing a comparison.
 
 The benchmark features of the board after a placement are its W column heights, the W − 1 absolute
 differences of neighbouring heights, the largest height, the holes (empty squares with a full one
-above in their column) and a constant: K = 2W + 2, which is 22 for W = 10. They come for every legal
-placement in one call, with the rows cleared as one line more.
+above in their column) and a constant: K = 2W + 2, which is 22 for W = 10.
 
 When does a game end? The paper says: when a square in the top row becomes full, and leaves open
 whether a piece may stick out and whether rows clear first. With H rows, ``before`` the height of
@@ -150,17 +149,15 @@ def draw_piece(model: Model, rng: Generator) -> int:
     return int(rng.random() * (model.first.shape[0] - 1))
 
 
-def orientations(piece: str) -> list[Array]:
-    """The different quarter turns of a piece, as grids with the lowest row first."""
-    grid = np.array([[square == "#" for square in row] for row in PIECES[piece]])[::-1]
-    turns = [np.rot90(grid, k) for k in range(4)]
-    return [turn for k, turn in enumerate(turns)
-            if not any(np.array_equal(turn, other) for other in turns[:k])]
-
-
 def _model(width: int, height: int, pieces: str, rule: str) -> Model:
-    turned = [orientations(piece) for piece in pieces]
-    grids = [grid for piece in turned for grid in piece]
+    grids: list[Array] = []  # the different quarter turns of each piece, lowest row first
+    first = [0]
+    for piece in pieces:
+        grid = np.array([[square == "#" for square in row] for row in PIECES[piece]])[::-1]
+        for turn in (np.rot90(grid, k) for k in range(4)):
+            if not any(np.array_equal(turn, other) for other in grids[first[-1]:]):
+                grids.append(turn)
+        first.append(len(grids))
     row, bottom, top = np.zeros((3, len(grids), SIDE), np.int64)
     for o, grid in enumerate(grids):
         h, w = grid.shape
@@ -168,7 +165,7 @@ def _model(width: int, height: int, pieces: str, rule: str) -> Model:
         bottom[o, :w] = grid.argmax(axis=0)
         top[o, :w] = h - grid[::-1].argmax(axis=0)
     before, after, ends = (height + limit for limit in RULES[rule])
-    return Model(width, height, before, after, ends, np.cumsum([0, *map(len, turned)]),
+    return Model(width, height, before, after, ends, np.array(first),
                  np.array([grid.shape[::-1] for grid in grids]), row, bottom, top)
 
 
@@ -197,22 +194,19 @@ class Tetris:
 
     def __init__(self, width: int = 10, height: int = 20, pieces: str = "IJLOSTZ",
                  rule: str = "top row") -> None:
-        if unknown := [piece for piece in pieces if piece not in PIECES]:
-            fail(f"the pieces are {', '.join(PIECES)}", f"{unknown[0]!r} is not one of them",
-                 "Pass pieces='SZ', say.")
-        if not pieces or len(set(pieces)) < len(pieces):
-            fail("pieces must name at least one piece, and each once", f"it is {pieces!r}",
-                 "All are drawn equally often.")
+        if not pieces or sorted(pieces) != sorted(PIECES.keys() & set(pieces)):
+            fail(f"pieces must be one or more of {''.join(PIECES)}, each once", f"it is {pieces!r}",
+                 "All are drawn equally often: pass pieces='SZ', say.")
         one_of("rule", rule, RULES, mend="The module's docstring says what each means.")
         whole("width", width, mend="The usual width is 10.")
         whole("height", height, SIDE, mend="It is at least the length of a piece, usually 20.")
-        needed = max(max(grid.shape) for piece in pieces for grid in orientations(piece))
+        self.model = _model(width, height, pieces, rule)
+        needed = int(self.model.size.max())
         if not needed <= width <= 62:
             fail(f"every orientation must fit between the walls and a row into 62 bits: with the "
                  f"pieces {pieces} the width must be from {needed} to 62", f"it is {width}",
                  "The usual width is 10.")
         self.width, self.height, self.pieces, self.rule = int(width), int(height), pieces, rule
-        self.model = _model(self.width, self.height, pieces, rule)
         self.K = 2 * width + 2
         self.A = max(int((width + 1 - self.model.size[a:b, 0]).sum())
                      for a, b in pairwise(self.model.first))

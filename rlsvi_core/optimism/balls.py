@@ -33,11 +33,9 @@ def exact(x: Number) -> fmpq:
     """The rational number that a finite float, a fraction or an integer is."""
     if isinstance(x, fmpq):
         return x
-    if isinstance(x, (int, Fraction)):
-        return fmpq(*x.as_integer_ratio())
-    if not math.isfinite(x):
+    if not isinstance(x, (int, Fraction)) and not math.isfinite(x := float(x)):
         fail("numbers must be finite", f"got {x}", "Replace NaN and infinities.")
-    return fmpq(*float(x).as_integer_ratio())
+    return fmpq(*x.as_integer_ratio())
 
 
 def positive(name: str, x: Number) -> fmpq:

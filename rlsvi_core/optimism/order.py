@@ -40,10 +40,10 @@ class Normal(NamedTuple):
         return cls(exact(mean), positive("variance", variance))
 
     @classmethod
-    def matching(cls, alpha: Number, beta: Number, scale: Number = 1) -> "Normal":
-        """The lemma's normal for Beta(α, β): mean α/(α+β), variance scale/(α+β)."""
+    def matching(cls, alpha: Number, beta: Number) -> "Normal":
+        """The lemma's normal for Beta(α, β): mean α/(α+β), variance 1/(α+β)."""
         a, b = positive("alpha", alpha), positive("beta", beta)
-        return cls(a / (a + b), positive("scale", scale) / (a + b))
+        return cls(a / (a + b), 1 / (a + b))
 
     def _standard(self, z: Number) -> arb:
         return (arb(exact(z)) - arb(self.mean)) / arb(self.variance).sqrt()
@@ -207,11 +207,7 @@ def gap(X: Law, Y: Law, z: ArrayLike, digits: int = 15) -> Floats:
     array([0.045, 0.089, 0.02 ])
     """
     def at(z: float) -> float:
-        def difference() -> Any:
-            return X.excess(float(z)) - Y.excess(float(z))
-
-        rational = isinstance(difference(), fmpq)  # both laws are
-        return float(arb(difference()) if rational else sharpen(difference, digits))
+        return float(sharpen(lambda: arb(X.excess(float(z)) - Y.excess(float(z))), digits))
 
     return np.asarray(np.vectorize(at, otypes=[float])(z))
 
@@ -236,8 +232,7 @@ class Comparison(NamedTuple):
                 f"gap {self.gap:.2g}; short by at most {self.shortfall:.2g}")
 
 
-def compare(x: ArrayLike, y: ArrayLike, *, error: float = 0.01, places: int = 60,
-            tail: int = 50) -> Comparison:
+def compare(x: ArrayLike, y: ArrayLike, *, error: float = 0.01, places: int = 60) -> Comparison:
     r"""Is the law of the sample x optimistic for that of the sample y?
 
     Each estimate of the gap is normal by the central limit theorem; the error rate is divided among
@@ -248,7 +243,7 @@ def compare(x: ArrayLike, y: ArrayLike, *, error: float = 0.01, places: int = 60
     x, y : samples, vectors.
     error : how often a true optimism may be refuted.
     places : how many z are examined: one below all samples, where the gap is that of the means, and
-        quantiles of the pooled sample, up to the last one with ``tail`` samples above.
+        quantiles of the pooled sample, up to the last one with 50 samples above.
 
     Returns
     -------
@@ -262,13 +257,12 @@ def compare(x: ArrayLike, y: ArrayLike, *, error: float = 0.01, places: int = 60
     """
     x, y = (array(f"sample {name}", sample, ("n",), mend="It is a vector.")
             for name, sample in (("x", x), ("y", y)))
-    if min(x.size, y.size) < 2 * tail:
-        fail(f"samples must have at least {2 * tail} numbers", f"got {x.size} and {y.size}",
-             "Draw more, or lower tail.")
+    if min(x.size, y.size) < 100:
+        fail("samples must have at least 100 numbers", f"got {x.size} and {y.size}", "Draw more.")
     if not 0 < error < 1:
         fail("the error rate must lie in (0, 1)", f"got {error}", "Pass error=0.01, say.")
     pooled = np.sort(np.concatenate([x, y]))
-    z = np.unique(np.quantile(pooled, np.linspace(0, 1 - tail / pooled.size, places),
+    z = np.unique(np.quantile(pooled, np.linspace(0, 1 - 50 / pooled.size, places),
                               method="lower"))
     estimate, deviation = np.empty((2, z.size))
     for k, s in enumerate(z):

@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from rlsvi_core.optimism import order
-from rlsvi_core.optimism.crossings import cdf_crossings, count_crossings, pdf_crossings
 
 from ..style import COLOUR, LINE, canvas, styled
 from . import repaired
+from .crossings import cdf_crossings, count_crossings, pdf_crossings
 
 NORMAL, BETA = COLOUR["rlsvi"], COLOUR["lsvi"]
 COUNTS = ["#FFFFFF", "#CFE3F2", "#6BAED6", "#D55E00"]  # none, one, two, three crossings

@@ -16,11 +16,10 @@ import sympy as sp
 from flint import arb
 from sympy import Expr, Rational, diff, exp, integrate, limit, log, oo, pi, simplify, sqrt, symbols
 
-from rlsvi_core.optimism import crossings
 from rlsvi_core.optimism.balls import Counterexample, Proof, decide, exact, root, sharpen, x_log_x
 
 from ..register import FAILS, HOLDS, MISPRINT, OURS, PARTLY, Evidence, claim, enter, remark, unless
-from . import forms
+from . import crossings, forms
 from .evidence import Sides, each_is, identity, positive_inside, region, same, shown, step
 
 A, B, K, C, x = symbols("A B K C x", positive=True)

@@ -45,11 +45,11 @@ from sympy import Rational, diff, erf, erfc, exp, integrate, limit, oo, pi, sqrt
 from rlsvi_core.compiled import jit
 from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import decide, x_log_x
-from rlsvi_core.optimism.crossings import count_crossings
 from rlsvi_core.optimism.order import check_values
 
 from ..register import FAILS, HOLDS, OURS, Evidence, claim, enter, unless
 from . import forms
+from .crossings import count_crossings
 from .evidence import each_is, identity, positive_coefficients, region, shown, step
 from .printed import IN_REGION
 

@@ -24,14 +24,13 @@ from typing import NamedTuple
 
 from flint import arb, ctx, fmpq, fmpq_poly
 
-from ..checks import fail
-from .balls import Number, Undecided, positive, sign
+from rlsvi_core.checks import fail
+from rlsvi_core.optimism.balls import Number, Undecided, positive, sign
 
 DIGITS = 13  # of the logit, absolute: at least as many of x and of 1 − x, relative
 
 
 def logistic(y: arb) -> arb:
-    """1 / (1 + exp(−y))"""
     return 1 / (1 + (-y).exp())
 
 
@@ -42,14 +41,8 @@ class Crossing(NamedTuple):
 
     @property
     def x(self) -> float:
-        """Its distance from 0."""
         y = self.logit
         return float(logistic(y)) if abs(y) < 708 else float(y > 0)  # else x is no normal float
-
-    @property
-    def one_minus_x(self) -> float:
-        """Its distance from 1."""
-        return Crossing(-self.logit).x
 
 
 class Pair(NamedTuple):
@@ -95,7 +88,7 @@ class Pair(NamedTuple):
             return sorted((x.log() - (1 - x).log() for x in real if 0 < x < 1),
                           key=lambda y: float(y.mid()))
 
-        return [partial(lambda k: roots()[k], k) for k in range(len(roots()))]
+        return [lambda k=k: roots()[k] for k in range(len(roots()))]
 
     def difference(self, y: arb) -> arb:
         """D = F_N − F_B, computed on the side where both are small."""
@@ -151,10 +144,9 @@ def _zeros(f: Callable[[arb], arb], turns: list[float], signs: list[int]) -> lis
 
 def _pair(alpha: Number, beta: Number) -> Pair:
     pair = Pair(positive("alpha", alpha), positive("beta", beta))
-    for name, value in zip(("alpha", "beta"), pair, strict=True):
-        if not fmpq(1, 10**6) <= value <= 10**6:
-            fail(f"{name} must lie between 1e-6 and 1e6 for a certified answer",
-                 f"got {float(arb(value)):g}", "Beyond, no precision was tried.")
+    if not fmpq(1, 10**6) <= min(pair) <= max(pair) <= 10**6:
+        fail("alpha and beta must lie between 1e-6 and 1e6 for a certified answer",
+             f"got {alpha} and {beta}", "Beyond, no precision was tried.")
     return pair
 
 
@@ -162,7 +154,7 @@ def pdf_crossings(alpha: Number, beta: Number) -> list[Crossing]:
     """Every x in (0, 1) where the two densities cross, in order; for α, β from 1e-6 to 1e6."""
     pair = _pair(alpha, beta)
     turns = pair.turning_points()
-    signs = [pair.sign_at_zero(), *(sign(partial(lambda turn: pair.log_ratio(turn()), turn))
+    signs = [pair.sign_at_zero(), *(sign(lambda turn=turn: pair.log_ratio(turn()))
                                     for turn in turns), pair.mirrored().sign_at_zero()]
     with ctx.workprec(128):
         places = [float(turn().mid()) for turn in turns]
