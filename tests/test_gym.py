@@ -217,6 +217,24 @@ def test_a_saved_run_goes_on_to_the_bit(form):
                                seed=2)[30:], there)
 
 
+class Linear(features.FeatureMap):
+    """An observation of CartPole and a constant, for each action."""
+
+    K = 10
+
+    def __call__(self, h, s):
+        return np.kron(np.eye(2), np.append(s, 1.0))
+
+
+def test_a_discounted_agent_with_features_is_saved_as_well():
+    agent, env = rlsvi(Linear(), rng=1, gamma=0.9, window=200), gymnasium.make("CartPole-v1")
+    play(agent, env, 5, seed=2)
+    saved = pickle.dumps((agent, env))
+    there = play(agent, env, 5)
+    assert np.array_equal(there, play(*pickle.loads(saved), 5))
+    assert there.min() >= 8  # a pole needs as long to fall
+
+
 def test_a_bar_shows_progress_or_its_package_is_named(capsys, monkeypatch):
     assert play(Witness(), Script(), 3, progress=True).size == 3
     assert "3/3" in capsys.readouterr().err
