@@ -256,6 +256,42 @@ class FiniteMDP:
         over = h == self.H - 1
         return (r + last_reward(self.model, s_next, rng) if over else r), int(s_next), over
 
+    @classmethod
+    def from_gym(cls, env: Any, H: int | None = None) -> "FiniteMDP":
+        """The MDP of a Gymnasium environment that has a table ``P[s][a]`` of
+        (probability, s', reward, terminated), as FrozenLake, CliffWalking and Taxi do.
+
+        H is its time limit by default. From the end of an episode on nothing is earned: a state
+        that ends it is never left. If a state does so only sometimes, one state more, the last,
+        stands for the end. Values are exact in the states that an episode can meet.
+        """
+        raw = env.unwrapped
+        if not hasattr(raw, "P") or not hasattr(raw, "initial_state_distrib"):
+            fail("an MDP is made of an environment's P and initial_state_distrib", f"{env} has no "
+                 "such tables", "Let an agent learn in it by rlsvi_core.envs.gym.play.")
+        H = env.spec.max_episode_steps if H is None and env.spec is not None else H
+        S, A, initial = len(raw.P), len(raw.P[0]), np.asarray(raw.initial_state_distrib, float)
+        met, ends, todo = set(), set(), [int(s) for s in np.flatnonzero(initial)]
+        while todo:
+            met.add(s := todo.pop())
+            for p, s_next, _, over in (row for rows in raw.P[s].values() for row in rows):
+                if p > 0 and over:
+                    ends.add(int(s_next))
+                elif p > 0 and s_next not in met:
+                    todo.append(int(s_next))
+        apart = not ends.isdisjoint(met)
+        P, R = np.zeros((2, S + apart, A, S + apart))
+        for s, a in np.ndindex(S, A):
+            for p, s_next, r, over in raw.P[s][a]:
+                s_next = S if over and apart else s_next
+                P[s, a, s_next] += p
+                R[s, a, s_next] += p * r
+        R /= np.where(P > 0, P, 1)  # the mean reward, given s'
+        for s in {S} if apart else ends:
+            P[s], R[s] = np.eye(S + apart)[s], 0.0
+        return cls.stationary(P, R, whole("H", H, 1, mend="The environment has no time limit: pass "
+                                          "H=100, say."), initial=np.append(initial, [0.0] * apart))
+
 
 @jit
 def _simulate(model: Model, mu: Floats, episodes: int,

@@ -1,4 +1,4 @@
-r"""Two chains on which dithering is hopeless: one with episodes, one that never ends.
+r"""Chains and a sea on which dithering is hopeless, and a chain that never ends.
 
 **The chain** (section 3, figure 1). States :math:`1, \dots, N` (indices 0 to N−1), actions left (0)
 and right (1), horizon :math:`H = N - 1`, start in state 1. Left always works; right works with
@@ -15,14 +15,27 @@ goes one state on; left goes back to state 0. Right in the last state pays 1 and
 0. Nothing is random, and nothing ever ends. To earn anything takes n moves to the right in a row:
 an agent that acts uniformly waits :math:`2^{n+1} - 2` steps for it in the mean; the optimal policy
 earns one reward every n steps, :math:`V^*(0) = \gamma^{n-1} / (1 - \gamma^n)`.
+
+**The deep sea** (Osband et al., Behaviour suite for reinforcement learning, 2020). A diver sinks
+through the N rows of an N × N grid, one per period, from the top left corner; the state is the
+column, and the row is the period. An action moves left for nothing or right for 0.01/N; walls stop
+a move. Right in the last column of the last row finds the treasure, 1, so the optimal policy always
+goes right and earns 0.99; uniform play finds it once in :math:`2^N` episodes. Nothing in an
+episode is random. Which action is right may be drawn, once and for each cell.
+
+**River swim** (Strehl and Littman 2008, with the numbers of Osband, Russo and Van Roy 2013). Left
+goes with the current and always works; from the left bank it pays 0.005. Right goes on with
+probability 0.35, holds with 0.6 and is carried back with 0.05; it leaves the left bank with
+probability 0.6, and at the other end pays 1 and holds with probability 0.6.
 """
 
 import numpy as np
 
 from ..checks import whole
+from ..compiled import Seed
 from ..mdp import DiscountedMDP, FiniteMDP
 
-__all__ = ["LEFT", "RIGHT", "chain", "lock"]
+__all__ = ["LEFT", "RIGHT", "chain", "deep_sea", "lock", "river_swim"]
 
 LEFT, RIGHT = 0, 1
 
@@ -82,3 +95,57 @@ def lock(n: int, gamma: float = 0.99) -> DiscountedMDP:
         P[s, LEFT, 0] = P[s, RIGHT, (s + 1) % n] = 1.0
     R[n - 1, RIGHT, 0] = 1.0
     return DiscountedMDP(P, R, gamma)
+
+
+def deep_sea(N: int, rng: Seed = None) -> FiniteMDP:
+    """The deep sea of N × N cells.
+
+    Parameters
+    ----------
+    N : number of rows, and of columns.
+    rng : draws which action is right, a fair coin for each cell; by default it is ``RIGHT`` in all.
+
+    Returns
+    -------
+    FiniteMDP with H = S = N.
+
+    Examples
+    --------
+    >>> deep_sea(10, rng=1), round(deep_sea(10, rng=1).value, 9)
+    (FiniteMDP(H=10, S=10, A=2), 0.99)
+    """
+    whole("N", N, 1, mend="N counts rows and columns: pass N=10, say.")
+    swapped = (np.zeros((N, N), np.int64) if rng is None else
+               np.random.default_rng(rng).integers(2, size=(N, N)))
+    P, R = np.zeros((N, N, 2, N)), np.zeros((N, N, 2, N))
+    for h, s in np.ndindex(N, N):
+        P[h, s, LEFT ^ swapped[h, s], max(s - 1, 0)] = 1.0
+        P[h, s, RIGHT ^ swapped[h, s], min(s + 1, N - 1)] = 1.0
+        R[h, s, RIGHT ^ swapped[h, s]] = -0.01 / N
+    R[N - 1, N - 1, RIGHT ^ swapped[N - 1, N - 1]] += 1.0
+    return FiniteMDP(P, R)
+
+
+def river_swim(N: int = 6, H: int = 20) -> FiniteMDP:
+    """The river with N states.
+
+    Parameters
+    ----------
+    N, H : number of states, at least 2, and of periods.
+
+    Returns
+    -------
+    FiniteMDP.
+
+    Examples
+    --------
+    >>> river_swim(), round(river_swim().value, 3)
+    (FiniteMDP(H=20, S=6, A=2), 3.397)
+    """
+    whole("N", N, 2, mend="N counts a river's states: pass N=6, say.")
+    P, R = np.zeros((N, 2, N)), np.zeros((N, 2, N))
+    for s in range(N):
+        P[s, LEFT, max(s - 1, 0)] = 1.0
+        P[s, RIGHT, max(s - 1, 0):s + 2] = (0.4, 0.6) if s in (0, N - 1) else (0.05, 0.6, 0.35)
+    R[0, LEFT], R[N - 1, RIGHT] = 0.005, 1.0
+    return FiniteMDP.stationary(P, R, H=H)

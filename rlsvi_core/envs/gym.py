@@ -1,76 +1,74 @@
 """A bridge to Gymnasium, both ways (needs the ``gym`` extra).
 
-``play`` lets an agent learn in any Gymnasium environment with discrete observations and actions;
-``MDPEnv`` offers a FiniteMDP to other people's agents.
+``play`` lets an agent learn in anybody's environment, and ``each_episode`` does so one episode at a
+time. What the agent sees: one over S numbered states gets the number of a Discrete observation,
+counted from zero, or the row-major index of a MultiDiscrete one; one with features of its own,
+S = None, gets the observation as it is, from any space. Actions are numbered from zero. Where
+``info`` has an ``action_mask``, the actions it allows go to ``act`` as ``legal`` and to ``observe``
+as ``legal_next``, if the agent takes them.
+
+*Terminated* means that nothing of value follows: ``s_next`` is None. *Truncated* does not: the
+clock ran out, but the state that was reached keeps its value. An episode lasts at most the
+environment's time limit, or else the agent's horizon H; one of them must be there. A time limit
+beyond H is refused: the agent has no period for what would follow.
+
+For anybody's agent, ours are registered: ``rlsvi_core/Chain-v0``, ``DeepSea-v0``, ``RiverSwim-v0``,
+``Recommender-v0`` and ``Tetris-v0``. Gymnasium from 1.0 on loads no plugins by itself, but imports
+the module before a colon. An action that the mask forbids ends an episode without a reward.
+
+>>> gymnasium.make("rlsvi_core.envs.gym:rlsvi_core/Chain-v0", N=50).observation_space
+Discrete(50)
 """
 
-from typing import Any
+import inspect
+import math
+from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import fail, missing, whole
-from ..compiled import Floats
+from ..checks import fail, missing, one_of, whole
+from ..compiled import Array, Floats
 from ..mdp import FiniteMDP
+from . import chains
+from .recommender import Recommender
+from .tetris import SIDE, Tetris
 
 try:
     import gymnasium
 except ModuleNotFoundError as error:
     raise missing("rlsvi_core.envs.gym", "gymnasium", extra="gym") from error
 
-__all__ = ["MDPEnv", "play"]
+from gymnasium.spaces import Box, Discrete, MultiDiscrete
+
+__all__ = ["Episode", "MDPEnv", "RecommenderEnv", "TetrisEnv", "each_episode", "play"]
+
+Env = gymnasium.Env[Any, Any]
+Info = dict[str, Any]
 
 
-class MDPEnv(gymnasium.Env[int, int]):
-    """A FiniteMDP as an environment: the observation is the state, an episode lasts H steps.
+class Episode(NamedTuple):
+    """What came of an episode."""
 
-    Parameters
-    ----------
-    mdp : the FiniteMDP to play.
-
-    Examples
-    --------
-    >>> from rlsvi_core import chain
-    >>> env = MDPEnv(chain(3))
-    >>> env.reset(seed=1), env.step(0)
-    ((0, {}), (0, 0.0, False, False, {}))
-    """
-
-    def __init__(self, mdp: FiniteMDP) -> None:
-        self.mdp, self._h, self._s = mdp, mdp.H, 0  # no episode under way
-        self.observation_space: gymnasium.Space[Any] = gymnasium.spaces.Discrete(mdp.S)
-        self.action_space: gymnasium.Space[Any] = gymnasium.spaces.Discrete(mdp.A)
-
-    def reset(self, *, seed: int | None = None,
-              options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
-        """Start an episode."""
-        super().reset(seed=seed)
-        self._h, self._s = 0, self.mdp.start(self.np_random)
-        return self._s, {}
-
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        """Play an action; the last reward of an episode includes the terminal one."""
-        if not self.action_space.contains(action) or self._h >= self.mdp.H:
-            fail(f"step needs an action from {self.action_space} in an episode of {self.mdp.H} "
-                 f"steps", f"got {action!r} after {self._h} steps",
-                 "Call reset() to start a new episode.")
-        r, self._s, over = self.mdp.step(self._h, self._s, int(action), self.np_random)
-        self._h += 1
-        return self._s, float(r), over, False, {}
+    reward: float  # the sum of its rewards
+    length: int  # steps
+    terminated: bool  # or else the clock ran out
 
 
-def play(agent: Any, env: gymnasium.Env[Any, Any], episodes: int,
-         seed: int | None = None) -> Floats:
+def play(agent: Any, env: Env, episodes: int, seed: int | None = None, *, learn: bool = True,
+         progress: bool = False) -> Floats:
     """Let an agent learn in an environment.
 
-    An episode ends when the environment says so, or after the agent's H periods. *Terminated*
-    means that nothing of value follows. *Truncated* does not: the clock ran out, but the state
-    that was reached keeps its value.
-
     Parameters
     ----------
-    agent : RLSVI, LSVI or another with ``plan``, ``act`` and ``observe``, and numbers H, S and A.
-    env : a Gymnasium environment with the spaces Discrete(S) and Discrete(A).
-    episodes, seed : how many; for the first reset, the environment goes on from there.
+    agent : RLSVI, LSVI or another with ``plan``, ``act`` and ``observe``.
+    env : a Gymnasium environment with discrete actions.
+    episodes : how many. Call it again to go on.
+    seed : for the first reset; the environment goes on from there.
+    learn : if False, the agent acts on the mean of its posterior (``greedy``) and learns nothing.
+    progress : show a bar.
 
     Returns
     -------
@@ -78,30 +76,301 @@ def play(agent: Any, env: gymnasium.Env[Any, Any], episodes: int,
 
     Examples
     --------
-    >>> from rlsvi_core import chain, features, rlsvi
-    >>> agent = rlsvi(features.tabular(chain(4)), rng=1)
-    >>> play(agent, MDPEnv(chain(4)), episodes=100, seed=2).shape
-    (100,)
+    >>> from rlsvi_core import features, rlsvi
+    >>> lake = gymnasium.make("FrozenLake-v1", is_slippery=False, max_episode_steps=20)
+    >>> agent = rlsvi(features.OneHot(H=20, S=16, A=4), rng=1)
+    >>> play(agent, lake, episodes=600, seed=2)[-100:].mean() > 0.9
+    np.True_
     """
-    for name, space, size in (("observation", env.observation_space, agent.S),
-                              ("action", env.action_space, agent.A)):
-        if not isinstance(space, gymnasium.spaces.Discrete) or space.n != size or space.start != 0:
-            fail(f"the agent's basis needs the {name} space Discrete({size})",
-                 f"the environment has {space}", "Wrap the environment, or make a basis "
-                 "Phi[h, s, a] of the right size.")
-    rewards = np.zeros(whole("episodes", episodes, mend="Pass episodes=1000, say."))
-    for i in range(episodes):
-        first, _ = env.reset(seed=seed if i == 0 else None)
-        s, total = int(first), 0.0
-        agent.plan()
-        for h in range(agent.H):
-            a = agent.act(h, s)
-            observed, reward, terminated, truncated, _ = env.step(a)
-            s_next, r = int(observed), float(reward)
-            # After the last period nothing is counted on anyway; only an early end is news.
-            agent.observe(h, s, a, r, None if terminated and h + 1 < agent.H else s_next)
-            s, total = s_next, total + r
-            if terminated or truncated:
-                break
-        rewards[i] = total
-    return rewards
+    whole("episodes", episodes, mend="Pass episodes=1000, say.")
+    some: Iterable[Episode] = islice(each_episode(agent, env, seed, learn=learn), episodes)
+    if progress:
+        try:
+            from tqdm.auto import tqdm  # type: ignore[import-untyped]
+        except ModuleNotFoundError as error:
+            raise missing("play(progress=True)", "tqdm", extra="gym") from error
+        some = tqdm(some, total=episodes, unit="episode")
+    return np.array([episode.reward for episode in some], dtype=float)
+
+
+def each_episode(agent: Any, env: Env, seed: int | None = None, *,
+                 learn: bool = True) -> Iterator[Episode]:
+    """The same, an episode at a time and without end, so that you can look on, save and stop.
+
+    Between two episodes agent and environment can be pickled; restored, they go on to the bit.
+
+    Parameters
+    ----------
+    agent, env, seed, learn : as for :func:`play`.
+
+    Returns
+    -------
+    iterator of Episode.
+
+    Examples
+    --------
+    >>> from rlsvi_core import features, rlsvi
+    >>> env = gymnasium.make("rlsvi_core/DeepSea-v0", N=5)  # 5 rows and the bottom, 5 columns
+    >>> agent = rlsvi(features.OneHot(H=5, S=30, A=2), rng=1)
+    >>> next(episode for episode in each_episode(agent, env, seed=2) if episode.reward > 0)
+    Episode(reward=0.99, length=5, terminated=True)
+    """
+    if not isinstance(env, gymnasium.Env):
+        fail("an environment is a single gymnasium.Env", f"it is {env!r}", "Make it by "
+             "gymnasium.make; wrap one of the older gym with the package shimmy.")
+    takes = inspect.signature(env.unwrapped.reset).parameters
+    if "seed" not in takes and all(p.kind is not p.VAR_KEYWORD for p in takes.values()):
+        fail("an environment is seeded by reset(seed=…)", f"the reset of {env} takes "
+             f"({', '.join(takes)})", "Give it seed=None and options=None, and call "
+             "super().reset(seed=seed) there.")
+    A, space = getattr(agent, "A", None), env.action_space
+    if not isinstance(space, Discrete) or A not in (None, space.n):
+        fail(f"actions are from Discrete({'n' if A is None else A})", f"the environment has "
+             f"{space}", "Make features for this number of actions; for continuous ones choose a "
+             "few and wrap it in gymnasium.wrappers.TransformAction.")
+    return _episodes(agent, env, seed, learn, _reader(agent, env.observation_space),
+                     _longest(agent, env))
+
+
+def _longest(agent: Any, env: Env) -> int:
+    """How many steps an episode may have."""
+    H: int | None = getattr(agent, "H", None)
+    limit: int | None = (env.get_wrapper_attr("_max_episode_steps")
+                         if env.has_wrapper_attr("_max_episode_steps") else None)
+    if H is not None and limit is not None and limit > H:
+        fail("the agent's horizon covers an episode", f"H is {H}, and {env} may last {limit} steps",
+             f"Make features with H={limit}, or the environment by gymnasium.make(…, "
+             f"max_episode_steps={H}).")
+    if (longest := limit if H is None else H) is None:
+        fail("an episode must end", f"neither the agent, which has no horizon, nor {env} says when",
+             "Wrap it: gymnasium.wrappers.TimeLimit(env, 1000), say.")
+    return longest
+
+
+def _reader(agent: Any, space: gymnasium.Space[Any]) -> Callable[[Any], Any]:
+    """What turns an observation, checked, into what the agent sees."""
+    S, first = getattr(agent, "S", None), getattr(space, "start", 0)
+    sizes = [int(space.n)] if isinstance(space, Discrete) else (
+        space.nvec.ravel().tolist() if isinstance(space, MultiDiscrete) else [])
+    if S is not None and (not sizes or math.prod(sizes) != S):
+        fail(f"the agent's table is for {S} states", f"the environment has {space}"
+             + f", which is {math.prod(sizes)} states" * (len(sizes) > 1), "Make features for this "
+             "number of states, or use a function of the observation as features.")
+    numbers = range(first, first + sizes[0]) if isinstance(space, Discrete) else ()
+
+    def inside(x: Any) -> bool:
+        if isinstance(space, Box):  # whose own check is slow
+            return x.shape == space.shape and bool(((space.low <= x) & (x <= space.high)).all())
+        return (type(x) is int and x in numbers) or space.contains(x)
+
+    def read(observed: Any) -> Any:
+        # A copy: some environments write into the old one.
+        x = np.array(observed, space.dtype) if isinstance(space, Box) else deepcopy(observed)
+        if not inside(x):
+            fail(f"an observation lies in its space, {space}", f"the environment gave {observed!r}",
+                 "Correct one of them; gymnasium.utils.env_checker.check_env finds more.")
+        if S is None:
+            return x
+        return int(x - first if len(sizes) == 1 else
+                   np.ravel_multi_index(tuple((x - first).ravel()), sizes))
+
+    return read
+
+
+def _legal(info: Info, A: int) -> Array | None:
+    """The possible actions, where the environment says that not all are."""
+    mask = info.get("action_mask")
+    if mask is None:
+        return None
+    legal = np.flatnonzero(mask)
+    if np.shape(mask) != (A,) or not legal.size:
+        fail(f"an action_mask has {A} entries and allows some action", f"it is {mask!r}",
+             "End the episode (terminated) where nothing can be done.")
+    return legal
+
+
+def _episodes(agent: Any, env: Env, seed: int | None, learn: bool, read: Callable[[Any], Any],
+              longest: int) -> Iterator[Episode]:
+    space: Any = env.action_space
+    A, first, choose = int(space.n), int(space.start), agent.act if learn else agent.greedy
+    masks = "legal" in inspect.signature(choose).parameters
+    while True:
+        begun = env.reset(seed=seed)
+        if not (isinstance(begun, tuple) and len(begun) == 2 and isinstance(begun[1], dict)):
+            fail("reset returns (observation, info)", f"it returned {begun!r}",
+                 "Bring the environment to Gymnasium's interface.")
+        seed, s, legal = None, read(begun[0]), _legal(begun[1], A) if masks else None
+        total, h, terminated, truncated = 0.0, 0, False, False
+        if learn:
+            agent.plan()
+        while not (terminated or truncated or h == longest):
+            a = choose(h, s) if legal is None else choose(h, s, legal)
+            stepped = env.step(first + a)
+            if len(stepped) != 5:
+                fail("step returns (observation, reward, terminated, truncated, info)",
+                     f"it returned {len(stepped)} values", "The older gym had four: say whether "
+                     "`done` was the end (terminated) or the clock (truncated).")
+            observed, reward, terminated, truncated, info = stepped
+            r, s_next = float(reward), read(observed)
+            if not math.isfinite(r):
+                fail("a reward is a finite number", f"step {h} of the episode gave {reward!r}",
+                     "Correct the environment; the agent has not seen it.")
+            legal = _legal(info, A) if masks and not terminated else None
+            if learn:
+                agent.observe(h, s, a, r, None if terminated else s_next,
+                              *(() if legal is None else (legal,)))
+            s, h, total = s_next, h + 1, total + r
+        yield Episode(total, h, bool(terminated))
+
+
+class _Ours(gymnasium.Env[Any, int]):
+    """What ``start(rng)`` begins and ``step(h, s, a, rng)`` goes on with, as Gymnasium has it."""
+
+    action_space: Any
+
+    def __init__(self, inner: Any, observations: Any, A: int, H: int | None = None) -> None:
+        self.inner, self._over, self._max_episode_steps = inner, True, H  # no episode under way
+        self.observation_space, self.action_space = observations, Discrete(A)
+
+    def _observed(self) -> Any:
+        return self._s
+
+    def _possible(self) -> dict[int, int] | None:
+        """The possible actions, each with its number inside; None if all are."""
+        return None
+
+    def _info(self) -> Info:
+        if (possible := self._possible()) is None:
+            return {}
+        return {"action_mask": np.isin(range(self.action_space.n), [*possible]).astype(np.int8)}
+
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
+        super().reset(seed=seed)
+        self._h, self._over, self._s = 0, False, self.inner.start(self.np_random)
+        return self._observed(), self._info()
+
+    def step(self, action: int) -> tuple[Any, float, bool, bool, Info]:
+        if self._over or not self.action_space.contains(action):
+            fail(f"step needs an action from {self.action_space} in an episode under way",
+                 f"got {action!r}{' after the end' * self._over}", "Call reset() to start one.")
+        possible, r, self._over = self._possible(), 0.0, True
+        if possible is None or action in possible:
+            a = int(action) if possible is None else possible[int(action)]
+            r, self._s, self._over = self.inner.step(self._h, self._s, a, self.np_random)
+        self._h += 1
+        return self._observed(), float(r), self._over, False, self._info()
+
+
+class MDPEnv(_Ours):
+    """A FiniteMDP as an environment: H steps, and the last reward includes the terminal one.
+
+    Parameters
+    ----------
+    mdp : the FiniteMDP to play.
+    clock : whether the observation is (h, s), for agents that do not count periods, or s alone.
+
+    Examples
+    --------
+    >>> env = MDPEnv(chains.chain(3))
+    >>> env.reset(seed=1), env.step(0)
+    ((0, {}), (0, 0.0, False, False, {}))
+    """
+
+    def __init__(self, mdp: FiniteMDP, clock: bool = False) -> None:
+        space = MultiDiscrete([mdp.H + 1, mdp.S]) if clock else Discrete(mdp.S)
+        super().__init__(mdp, space, mdp.A, mdp.H)
+        self.clock = clock
+
+    def _observed(self) -> Any:
+        return np.array([self._h, self._s]) if self.clock else self._s
+
+
+class RecommenderEnv(_Ours):
+    """The customers of section 6.3, one per episode: the observation is x, what she answered.
+
+    Parameters
+    ----------
+    customers : a :class:`rlsvi_core.envs.recommender.Recommender`.
+
+    Examples
+    --------
+    >>> env = RecommenderEnv(Recommender.random(rng=1, N=3, J=2))
+    >>> x, info = env.reset(seed=1)
+    >>> x, r, _, _, info = env.step(2)
+    >>> x, info["action_mask"]                              # a dislike; 0 and 1 are left
+    (array([ 0,  0, -1], dtype=int8), array([1, 1, 0], dtype=int8))
+    """
+
+    def __init__(self, customers: Recommender) -> None:
+        space = MultiDiscrete([3] * customers.N, np.int8, start=[-1] * customers.N)
+        super().__init__(customers, space, customers.N, customers.J)
+
+    def _observed(self) -> Array:
+        return np.array(self._s)
+
+    def _possible(self) -> dict[int, int]:
+        return {a: a for a in np.flatnonzero(self._s == 0).tolist()}
+
+
+class TetrisEnv(_Ours):
+    """Tetris, one placement per step: action W·q + c drops the piece, turned q times, in column c.
+    The observation lists the squares, bottom row first, and last the piece; the reward is the
+    number of rows cleared. ``inner`` is the game, with the features of each placement.
+
+    Parameters
+    ----------
+    width, height, pieces, rule : see :class:`rlsvi_core.envs.tetris.Tetris`.
+    render_mode : ``"ansi"`` for text, ``"rgb_array"`` for a picture, None for neither.
+
+    Examples
+    --------
+    >>> env = TetrisEnv(4, 4, render_mode="ansi")
+    >>> _, info = env.reset(seed=2)
+    >>> _ = env.step(env.action_space.sample(info["action_mask"]))
+    >>> env.render().count("#")
+    4
+    """
+
+    metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}  # noqa: RUF012
+
+    def __init__(self, width: int = 10, height: int = 20, pieces: str = "IJLOSTZ",
+                 rule: str = "top row", render_mode: str | None = None) -> None:
+        one_of("render_mode", render_mode, (None, "ansi", "rgb_array"), mend="None is unseen.")
+        game = Tetris(width, height, pieces, rule)
+        space = MultiDiscrete([2] * (width * height) + [len(pieces)])
+        super().__init__(game, space, SIDE * width)
+        self.render_mode = render_mode
+
+    def _board(self) -> Array:
+        rows = self.inner.rows[:self.inner.height, None]
+        return np.asarray(rows >> np.arange(self.inner.width) & 1)
+
+    def _observed(self) -> Array:
+        return np.append(self._board(), self.inner.piece)
+
+    def _possible(self) -> dict[int, int]:
+        first, W = self.inner.model.first[self.inner.piece], self.inner.width
+        return {int((o - first) * W + c): i for i, (o, c, _) in enumerate(self.inner.spots)}
+
+    def render(self) -> Any:
+        """The board as text, or as pixels, 8 × 8 to a square."""
+        if self.render_mode == "rgb_array":
+            full = np.kron(self._board()[::-1], np.ones((8, 8), np.int64))
+            return np.array([[238, 238, 238], [31, 78, 121]], np.uint8)[full]
+        return self.inner.board() if self.render_mode == "ansi" else None
+
+
+def _finite(kind: str, clock: bool = False, **sizes: Any) -> MDPEnv:
+    return MDPEnv(getattr(chains, kind)(**sizes), clock)
+
+
+def _recommender(**settings: Any) -> RecommenderEnv:
+    return RecommenderEnv(Recommender.random(**settings))
+
+
+for _name, _made, _settings in (
+        ("Chain", _finite, {"kind": "chain", "N": 50}),
+        ("DeepSea", _finite, {"kind": "deep_sea", "clock": True, "N": 10}),
+        ("RiverSwim", _finite, {"kind": "river_swim"}),
+        ("Recommender", _recommender, {"rng": 0}), ("Tetris", TetrisEnv, {})):
+    gymnasium.register(f"rlsvi_core/{_name}-v0", f"{__name__}:{_made.__name__}", kwargs=_settings)
