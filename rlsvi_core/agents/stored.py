@@ -49,7 +49,7 @@ class Rows:
         self._columns: list[Array] = [  # one entry a transition
             np.zeros((0, d)), np.zeros(0, np.int64), np.zeros(0), np.zeros((0, n, d)),
             np.zeros((0, n * blocks), np.bool_), np.zeros(0, np.bool_)]
-        self._factor: tuple[int, float, Floats] | None = None
+        self._factor: tuple[float, Floats] | None = None  # and its ridge
 
     @property
     def columns(self) -> list[Array]:
@@ -83,15 +83,15 @@ class Rows:
 
     def factor(self, ridge: float) -> Floats:
         """The U_b, each as Fortran has it; kept until something is observed."""
-        if self._factor is None or self._factor[1] != ridge:
+        if self._factor is None or self._factor[0] != ridge:
             try:
                 L = np.linalg.cholesky(self.gram + ridge * np.eye(self.gram.shape[1]))
             except np.linalg.LinAlgError:
                 checks.fail("lam * sigma^2 must not be lost beside the squares of the features",
                             f"it is {ridge:g}, and they add up to {self.gram.max():g}",
                             "Raise lam or sigma; rlsvi_core.propose says how far.")
-            self._factor = (0, ridge, L.transpose(0, 2, 1))
-        return self._factor[2]
+            self._factor = (ridge, L.transpose(0, 2, 1))
+        return self._factor[1]
 
 
 class StoredAgent(VerbatimAgent):
@@ -183,9 +183,8 @@ class StoredAgent(VerbatimAgent):
 
     def values(self, h: int, s: Any) -> Floats:
         """Q̃(s, ·), one value for each action."""
-        X = self._recalled(h, s)
-        q: Floats = (X @ self._weights(h).reshape(-1, X.shape[1]).T).ravel()
-        return q
+        period, X = self._period(h), self._recalled(h, s)
+        return np.asarray(X @ self.theta[period].reshape(-1, X.shape[1]).T).ravel()
 
     def _keep(self, h: int, s: Any, at: int, r: float, s_next: Any | None,
               legal_next: Any) -> None:
@@ -207,13 +206,15 @@ class StoredAgent(VerbatimAgent):
     def _fit(self, h: int, data: Rows, after: Floats) -> None:
         X, block, r, following, legal, ended = data.columns
         B, d = data.gram.shape[:2]
-        q = (following.reshape(-1, d) @ after.reshape(B, d).T).reshape(legal.shape)
-        V = self._clipped(np.where(legal, q, -np.inf).max(axis=1, initial=-np.inf))
-        b = r + self.gamma * np.where(ended, 0.0, V)
-        apart = np.zeros((len(b), B))
-        apart[np.arange(len(b)), block] = b
+        q = (after.reshape(B, d) @ following.reshape(-1, d).T).T.reshape(legal.shape)
+        V = np.full(len(r), -np.inf)
+        for a in range(legal.shape[1]):
+            np.maximum(V, q[:, a], out=V, where=legal[:, a])
+        b = r + self.gamma * np.where(ended, 0.0, self._clipped(V))
+        apart = np.zeros((B, len(b)))
+        apart[block, np.arange(len(b))] = b
         sigma = 1.0 if self.variance == "unknown" else self.sigma
-        U, w = data.factor(self.lam * sigma**2), (X.T @ apart).T
+        U, w = data.factor(self.lam * sigma**2), apart @ X
         w = np.array([dtrsv(U[i], w[i], trans=1) for i in range(B)])  # U^{-T} A'b
         noisy = w
         if self.sample:

@@ -158,19 +158,19 @@ class VerbatimAgent(LinearAgent):
         twin.theta, twin.mean = self.mean.copy(), self.mean.copy()
         return twin
 
-    def _weights(self, h: int) -> Floats:
+    def _period(self, h: int) -> int:
+        """Whose weights a step uses."""
         if self.H is not None and not (isinstance(h, (int, np.integer)) and 0 <= h < self.H):
             checks.fail(f"h must be one of 0, …, {self.H - 1}", f"it is {h!r}", "An episode may not "
                         "outlast the agent's horizon: pass a longer H, end the episode, or leave "
                         "H out and discount by gamma.", IndexError)
-        theta: Floats = self.theta[0 if self.H is None else h]
-        return theta
+        return 0 if self.H is None else h
 
     def values(self, h: int, s: Any) -> Floats:
         """Q̃(s, ·), one value for each legal action."""
         rows = self.features(h, s)
         q = np.empty(len(rows))
-        values(rows, self._weights(h), q)
+        values(rows, self.theta[self._period(h)], q)
         return q
 
     def _actions(self, h: int, s: Any) -> Array:
@@ -190,7 +190,7 @@ class VerbatimAgent(LinearAgent):
                 legal_next: Any = None) -> None:
         """Take in one transition; ``s_next=None`` if nothing of value follows it. ``legal_next``
         lists the actions allowed in s_next, None: all."""
-        self._weights(h)  # checks h
+        self._period(h)  # checks h
         checks.finite(r=r)
         (at,) = np.nonzero((legal := self._actions(h, s)) == a)
         if at.size != 1:
