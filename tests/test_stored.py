@@ -250,7 +250,8 @@ def test_an_agent_pickled_in_mid_run_continues_to_the_bit(choices):
     other, other_walk = pickle.loads(pickle.dumps((agent, walk)))
     assert walk.play(agent, 7) == other_walk.play(other, 7)
     np.testing.assert_array_equal(agent.theta, other.theta)
-    assert repr(other) == f"StoredAgent(RLSVI, lam=0.5, sigma=0.3; {agent.transitions} transitions seen)"
+    seen = agent.transitions
+    assert repr(other) == f"StoredAgent(RLSVI, lam=0.5, sigma=0.3; {seen} transitions seen)"
 
 
 # --- bad input ------------------------------------------------------------------------------------
@@ -263,7 +264,7 @@ def changing(s):
 @pytest.mark.parametrize(("make", "s", "message"), [
     (lambda: rlsvi(lambda s: [1.0, s]), 0.5, r"shape \(actions, K\) .* they have \(2,\)"),
     (lambda: rlsvi(changing), 2.0, r"shape \(2, 3\) .* for 2.0 they have \(2, 4\). Return a row"),
-    (lambda: rlsvi(features.PerAction(lambda s: [1.0] * int(s + 1), 2)), 2.0, r"\(1, 1\).*\(1, 3\)"),
+    (lambda: rlsvi(features.PerAction(lambda s: [1.0] * int(s + 1), 2)), 2.0, r"\(1, 1\).*\(1, 3"),
     (lambda: rlsvi(changing), math.nan, r"shape"),
     (lambda: rlsvi(lambda s: np.full((2, 3), s)), math.nan, r"must be finite; for nan entry \[\[0"),
 ])
@@ -282,18 +283,18 @@ def test_features_that_go_wrong_in_mid_run_are_refused_and_leave_no_trace(make, 
 @pytest.mark.parametrize(("call", "error", "message"), [
     (lambda: rlsvi(CROSSED, window=-1), ValueError, "window must be.* at least 1; it is -1"),
     (lambda: rlsvi(CROSSED, H=0), ValueError, "H must be.* at least 1; it is 0"),
-    (lambda: rlsvi(CROSSED, H=3).act(3, np.zeros(2)), IndexError, "one of 0, …, 2; it is 3. An epis"),
+    (lambda: rlsvi(CROSSED, H=3).act(3, np.zeros(2)), IndexError, "0, …, 2; it is 3. An epis"),
     (lambda: rlsvi(CROSSED, H=3).observe(3, np.zeros(2), 0, 0.0, None), IndexError, "longer H"),
     (lambda: rlsvi(features.one_hot(3, 4, 2), H=4), ValueError, "own, 3; H=4 was given"),
     (lambda: rlsvi(CROSSED, clip=(1, 0)), ValueError, r"low < high; it is \(1, 0\)"),
     (lambda: rlsvi(CROSSED, value_range=(1, 1)), ValueError, r"low < high; it is \(1, 1\)"),
     (lambda: rlsvi(CROSSED, draws="once"), ValueError, "'per sweep', 'per episode'; it is 'once'"),
     (lambda: rlsvi(CROSSED).act(0, np.zeros(2), legal=[]), ValueError, "some action must be legal"),
-    (lambda: rlsvi(CROSSED).act(0, np.zeros(2), legal=[3]), IndexError, r"\[0, 1, 2\]; it is \[3\]"),
-    (lambda: rlsvi(CROSSED).act(0, np.zeros(2), legal=[True, False, True]), IndexError, "flatnonz"),
+    (lambda: rlsvi(CROSSED).act(0, np.zeros(2), legal=[3]), IndexError, r"2\]; it is \[3\]"),
+    (lambda: rlsvi(CROSSED).act(0, np.zeros(2), legal=[True] * 3), IndexError, "flatnonzero"),
     (lambda: rlsvi(CROSSED).observe(0, np.zeros(2), 3, 0.0, None), IndexError, "legal.*it is 3"),
-    (lambda: rlsvi(CROSSED).observe(0, np.zeros(2), 0, math.inf, None), ValueError, "r must be a f"),
-    (lambda: rlsvi(lambda s: s, form=VerbatimAgent), ValueError, "must know the number of features"),
+    (lambda: rlsvi(CROSSED).observe(0, np.zeros(2), 0, math.inf, None), ValueError, "r must be"),
+    (lambda: rlsvi(lambda s: s, form=VerbatimAgent), ValueError, "must know the number"),
     (lambda: rlsvi(CROSSED, lam_of_mean=2.0), ValueError, "one lambda.*form=VerbatimAgent"),
 ])
 def test_a_refusal_names_the_rule_and_the_value(call, error, message):
@@ -304,7 +305,7 @@ def test_a_refusal_names_the_rule_and_the_value(call, error, message):
 def test_a_ridge_that_is_lost_beside_the_squares_is_refused():
     agent = rlsvi(lambda s: np.full((1, 2), 1e8), 1e-9, 1e-9)
     agent.observe(0, 0, 0, 0.0, None)
-    with pytest.raises(ValueError, match="lost beside the squares.*Raise lam or sigma"):
+    with pytest.raises(ValueError, match=r"lost beside the squares.*Raise lam or sigma"):
         agent.plan()
 
 
@@ -327,7 +328,8 @@ def test_the_learner_explores_a_corridor_with_features():
 
 def test_early_ends_of_a_finite_mdp_are_learned_alike():
     mdp = FiniteMDP(*(lambda m: (m.P, m.R))(chain(4)))
-    agents = [rlsvi(features.tabular(mdp), rng=1, form=form) for form in (StoredAgent, VerbatimAgent)]
+    agents = [rlsvi(features.tabular(mdp), rng=1, form=form)
+              for form in (StoredAgent, VerbatimAgent)]
     for agent in agents:
         agent.learn(mdp, 30, rng=2)
     np.testing.assert_allclose(agents[0].Q, agents[1].Q, atol=1e-9)

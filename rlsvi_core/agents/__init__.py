@@ -41,14 +41,14 @@ def _made(features: Any, lam: float | None, sigma: float | None, value_range: An
     varied = phi.known.size or type(phi).legal is not FeatureMap.legal \
         or type(phi).following is not FeatureMap.following  # actions that come and go
     fast = FiniteAgent if isinstance(phi, Table) and phi.H is not None else FAST.get(type(phi))
-    form = form or fast or (VerbatimAgent if varied else StoredAgent)
+    made: Any = form or fast or (VerbatimAgent if varied else StoredAgent)
     if value_range is not None:
         proposed = propose(value_range)
         lam = proposed[0] if lam is None else lam
         sigma = proposed[1] if sigma is None else sigma
-        if issubclass(form, VerbatimAgent):
+        if issubclass(made, VerbatimAgent):
             options.setdefault("clip", value_range)
-    return form(phi, 1.0 if lam is None else lam, 0.1 if sigma is None else sigma, **options)
+    return made(phi, 1.0 if lam is None else lam, 0.1 if sigma is None else sigma, **options)
 
 
 def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *,
@@ -60,7 +60,7 @@ def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *
     ----------
     features : what to generalise by: an (H, S, A, K) or (S, A, K) table, a function of the
         observation, or of period and observation, that returns (A, K) rows, or any
-        :class:`rlsvi_core.features.FeatureMap`, such as ``features.one_hot(H, S, A)`` or
+        :class:`rlsvi_core.features.maps.FeatureMap`, such as ``features.one_hot(H, S, A)`` or
         ``features.tiles(box, A)``.
     lam : prior precision λ of a weight; 1 unless ``value_range`` says better.
     sigma : standard deviation σ of the noise in a target; 0.1 unless ``value_range`` says better.

@@ -42,14 +42,14 @@ __all__ = ["StoredAgent"]
 class Rows:
     """The last transitions of one regression, and the squares of their rows."""
 
-    def __init__(self, window: int | None, shape: tuple[int, int], blocks: int) -> None:
+    def __init__(self, window: int | None, shape: tuple[int, ...], blocks: int) -> None:
         n, d = shape
         self.window, self.count, self.newest = window, 0, -1
         self.gram = np.zeros((blocks, d, d))  # the lower halves are used
         self._columns: list[Array] = [  # one entry a transition
             np.zeros((0, d)), np.zeros(0, np.int64), np.zeros(0), np.zeros((0, n, d)),
             np.zeros((0, n * blocks), np.bool_), np.zeros(0, np.bool_)]
-        self._factor: tuple[float, Floats] | None = None  # and its ridge
+        self._factor: tuple[float, Any] = (0.0, None)  # of which ridge
 
     @property
     def columns(self) -> list[Array]:
@@ -79,11 +79,11 @@ class Rows:
 
     def _square(self, x: Floats, block: int, sign: float) -> None:
         dsyr(sign, x, a=self.gram[block].T, overwrite_a=1)
-        self._factor = None
+        self._factor = (0.0, None)
 
-    def factor(self, ridge: float) -> Floats:
+    def factor(self, ridge: float) -> Any:
         """The U_b, each as Fortran has it; kept until something is observed."""
-        if self._factor is None or self._factor[0] != ridge:
+        if self._factor[0] != ridge:
             try:
                 L = np.linalg.cholesky(self.gram + ridge * np.eye(self.gram.shape[1]))
             except np.linalg.LinAlgError:
@@ -103,7 +103,7 @@ class StoredAgent(VerbatimAgent):
     Parameters
     ----------
     features : a function of the observation, or of period and observation, that returns (A, K)
-        rows; a table; or a feature map, such as :class:`rlsvi_core.features.PerAction`.
+        rows; a table; or a feature map, such as :class:`rlsvi_core.features.maps.PerAction`.
     H : number of periods, or None for one weight vector for all time.
     gamma : the discount; 1 with a horizon and 0.99 without, if it is not given.
     window : transitions kept (of each period, if these have weights of their own); None: all.
@@ -125,7 +125,8 @@ class StoredAgent(VerbatimAgent):
     def __init__(self, features: Any, lam: float, sigma: float, *, sample: bool,
                  gamma: float | None = None, sweeps: int = 10, draws: str = "per episode",
                  **options: Any) -> None:
-        self._shape, self._last = (0, 0), (None, None, np.zeros((0, 0)))
+        self._shape: tuple[int, ...] = (0, 0)
+        self._last: tuple[Any, Any, Floats] = (None, None, np.zeros(0))
         super().__init__(features, lam, sigma, sample=sample, gamma=1.0 if gamma is None else gamma,
                          sweeps=sweeps, draws=draws, **options)
         if gamma is None and self.H is None:
@@ -174,7 +175,7 @@ class StoredAgent(VerbatimAgent):
         return self._last[2]
 
     def plan(self) -> None:
-        self._last = (None, None, self._last[2])
+        self._last = (None, None, np.zeros(0))  # reset may have changed it in place
         super().plan()
 
     def _actions(self, h: int, s: Any) -> Array:

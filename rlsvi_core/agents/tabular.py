@@ -209,7 +209,7 @@ class TabularAgent(FiniteStates):
 
     Parameters
     ----------
-    features : a :class:`rlsvi_core.features.OneHot` map, for its sizes.
+    features : a :class:`rlsvi_core.features.maps.OneHot` map, for its sizes.
     rule : another way to get Q̃ than the closed form of RLSVI (``sample``) and LSVI.
     support : the two values a reward can take; given, the agent counts them (PSRL needs it).
     """

@@ -46,7 +46,7 @@ class VerbatimAgent(LinearAgent):
 
     Parameters
     ----------
-    features : a feature map or an (H, S, A, K) table; see :class:`rlsvi_core.features.FeatureMap`.
+    features : a feature map or a table; see :class:`rlsvi_core.features.maps.FeatureMap`.
     H : a number of periods, for features that have none of their own.
     lam, sigma : λ and σ of the posterior.
     sample : act on a posterior sample (RLSVI) or on the mean (LSVI).
@@ -83,8 +83,10 @@ class VerbatimAgent(LinearAgent):
         if clip is not None and not clip[0] < clip[1]:
             checks.fail("clip is (low, high) with low < high", f"it is {clip!r}",
                         "Pass the least and the largest value there can be.")
-        self.half_life, self.lam_of_mean, self.draws, self.clip = half_life, lam_of_mean, draws, clip
-        self.episode, self.data = -1, []
+        self.half_life, self.lam_of_mean = half_life, lam_of_mean
+        self.draws, self.clip = draws, clip
+        self.episode = -1
+        self.data: list[Any] = []  # the transitions of each regression
         self._allocate(self.features.K)
 
     def _allocate(self, K: int) -> None:
@@ -97,7 +99,7 @@ class VerbatimAgent(LinearAgent):
         self.theta[:, K:] = self.features.known
         self.mean = self.theta.copy()
         apart = self.H if self.H is not None and self.weights == "per period" else 1
-        self.data: list[Any] = [self._no_data() for _ in range(apart)]
+        self.data = [self._no_data() for _ in range(apart)]
 
     def _no_data(self) -> Any:
         return deque(maxlen=self.window)
@@ -161,9 +163,9 @@ class VerbatimAgent(LinearAgent):
     def _period(self, h: int) -> int:
         """Whose weights a step uses."""
         if self.H is not None and not (isinstance(h, (int, np.integer)) and 0 <= h < self.H):
-            checks.fail(f"h must be one of 0, …, {self.H - 1}", f"it is {h!r}", "An episode may not "
-                        "outlast the agent's horizon: pass a longer H, end the episode, or leave "
-                        "H out and discount by gamma.", IndexError)
+            checks.fail(f"h must be one of 0, …, {self.H - 1}", f"it is {h!r}", "An episode may "
+                        "not outlast the agent's horizon: pass a longer H, end the episode, or "
+                        "leave H out and discount by gamma.", IndexError)
         return 0 if self.H is None else h
 
     def values(self, h: int, s: Any) -> Floats:
