@@ -27,7 +27,7 @@ extrapolate, they may otherwise grow without bound.
 """
 
 import math
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import dsyr, dtrsv
@@ -137,13 +137,13 @@ class StoredAgent(VerbatimAgent):
                         "Pass form=VerbatimAgent.")
 
     def _allocate(self, K: int) -> None:
-        if K > 0:
-            B = self.features.blocks
-            A = self.A or self._shape[0] * B
-            if not A:
-                return
-            self._shape, self.A, self._numbers = (A // B, K // B), A, np.arange(A)
-            super()._allocate(K)
+        B = self.features.blocks
+        A = self.A or self._shape[0] * B
+        if K == 0 or A == 0:  # the first observation will tell
+            self.theta = self.mean = np.zeros((self.H or 1, 0))
+            return
+        self._shape, self.A, self._numbers = (A // B, K // B), A, np.arange(A)
+        super()._allocate(K)
 
     def _no_data(self) -> Rows:
         return Rows(self.window, self._shape, self.features.blocks)
@@ -151,8 +151,8 @@ class StoredAgent(VerbatimAgent):
     def _rows(self, h: int, s: Any) -> Floats:
         """The compact rows of an observation, checked."""
         X = np.asarray(self.features.compact(h, s), float)
-        if X.shape != self._shape and self._shape == (0, 0) and X.ndim == 2 and X.size:
-            self._shape = X.shape  # the first call tells how many actions and features there are
+        if self._shape == (0, 0) and X.ndim == 2 and X.size:
+            self._shape = X.shape
             self._allocate(X.shape[1] * self.features.blocks)
             if not self.waits:
                 self._estimate()
@@ -226,9 +226,3 @@ class StoredAgent(VerbatimAgent):
             noisy = w + sigma * z
         for weights, x in ((self.mean, w), (self.theta, noisy)):
             weights[h] = np.concatenate([dtrsv(U[i], x[i]) for i in range(B)])
-
-    def _twin(self) -> Self:
-        if not self.data:
-            checks.fail("the posterior mean needs a number of features", "no observation was seen",
-                        "Let the agent act once, or give the feature map its K and A.")
-        return super()._twin()
