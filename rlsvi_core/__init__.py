@@ -13,10 +13,10 @@ np.float64(608.0)
 from importlib.metadata import PackageNotFoundError, version
 
 from . import features
-from .agents import Agent, Placements, Products, Run, VerbatimAgent, lsvi, rlsvi
+from .agents import Agent, Placements, Products, Run, StoredAgent, VerbatimAgent, lsvi, rlsvi
 from .envs import chain
 from .mdp import FiniteMDP
-from .regression import GaussianPosterior, rescale
+from .regression import GaussianPosterior, propose, rescale
 
 try:
     __version__ = version("rlsvi-core")
@@ -24,4 +24,5 @@ except PackageNotFoundError:  # a source tree on the path, not installed
     __version__ = "unknown"
 
 __all__ = ["Agent", "FiniteMDP", "GaussianPosterior", "Placements", "Products", "Run",
-           "VerbatimAgent", "__version__", "chain", "features", "lsvi", "rescale", "rlsvi"]
+           "StoredAgent", "VerbatimAgent", "__version__", "chain", "features", "lsvi", "propose",
+           "rescale", "rlsvi"]

@@ -42,7 +42,9 @@ import numpy as np
 from . import checks
 from .compiled import Array, Floats, jit
 
-__all__ = ["GaussianPosterior", "rescale"]
+__all__ = ["GaussianPosterior", "propose", "rescale"]
+
+NOISE = 0.01  # the σ that :func:`propose` has for values in a range of 1
 
 # The loops below count from zero, or run down a column: that is what the compiler vectorises.
 
@@ -122,6 +124,42 @@ def rescale(lam: float, sigma: float, *, features: float = 1.0,
     """
     checks.positive(lam=lam, sigma=sigma, features=features, targets=targets)
     return lam * (features / targets) ** 2, sigma * targets
+
+
+def propose(value_range: tuple[float, float], feature_norm: float = 1.0) -> tuple[float, float]:
+    r"""(λ, σ) from the range of values alone.
+
+    With :math:`V = V_{max} - V_{min}`, the scale of the values, and features of norm
+    :math:`\|\phi\|`,
+
+    .. math:: \lambda = \|\phi\|^2 / V^2, \qquad \sigma = V / 100.
+
+    So before any data a value is spread by V, as wide as values can differ, and an observation is
+    worth ten thousand times what the prior says: enough to believe one success at once, with
+    enough doubt left to try again. It is :func:`rescale` applied to λ = 1 and σ = 1/100 on a
+    problem whose values and features have size 1, so rewards in other units change nothing.
+
+    Parameters
+    ----------
+    value_range : the least and the largest value (sum of rewards to come) that there can be.
+    feature_norm : the 2-norm of a row of features, where it is not 1.
+
+    Returns
+    -------
+    tuple of float
+        λ and σ.
+
+    Examples
+    --------
+    >>> propose((-100, 0))
+    (0.0001, 1.0)
+    """
+    low, high = value_range
+    checks.finite(low=low, high=high)
+    if not low < high:
+        checks.fail("value_range is (low, high) with low < high", f"it is {value_range!r}",
+                    "Pass the least and the largest sum of rewards that an episode can bring.")
+    return rescale(1.0, NOISE, features=feature_norm, targets=float(high - low))
 
 
 class GaussianPosterior:

@@ -601,7 +601,10 @@ Phi0 = np.ones((2, 3, 2, 4))
 
 
 @pytest.mark.parametrize(("call", "message"), [
-    (lambda: rlsvi(Phi0[0]), r"must have shape \(H, S, A, K\); it has shape \(3, 2, 4\).*features"),
+    (lambda: rlsvi(Phi0[0, 0]), r"must have shape \(H, S, A, K\); it has shape \(2, 4\).*features"),
+    (lambda: rlsvi(Phi0[0]), r"needs a horizon or a discount; it has shape \(3, 2, 4\). Pass H="),
+    (lambda: rlsvi(Phi0, H=3), "Phi has its own H=2 periods; H=3 was given. Leave it out"),
+    (lambda: rlsvi(Phi0[0], form=FiniteAgent, gamma=1.0), "needs a horizon"),
     (lambda: rlsvi(Phi0 * np.nan), r"Phi must be finite; Phi\[0, 0, 0, 0\] is nan"),
     (lambda: lsvi(Phi0[..., :0]), r"shape \(2, 3, 2, 0\)"),
     (lambda: rlsvi(Phi0, lam=0.0), "lam must be a finite number above 0; it is 0.0"),

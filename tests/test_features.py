@@ -1,6 +1,8 @@
 """Generalization matrices: tabular, coherent (two readings) and agnostic."""
 
 import math
+import pickle
+import re
 
 import numpy as np
 import pytest
@@ -211,3 +213,145 @@ Q0 = np.zeros((2, 3, 2)) + np.arange(2)
 def test_a_refusal_names_the_rule_and_the_value(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+# --- a problem of one's own -----------------------------------------------------------------------
+
+BOX = (np.array([-1.2, -0.07]), np.array([0.6, 0.07]))
+BASES = {
+    "tiles": lambda: features.tiles(BOX, 3),
+    "random Fourier": lambda: features.random_fourier(BOX, 3, d=100, rng=1),
+    "Fourier basis": lambda: features.fourier_basis(BOX, 3, order=4),
+    "polynomial": lambda: features.polynomial(BOX, 3, degree=3),
+    "one-hot": lambda: features.one_hot(None, [4, 5], 3),
+}
+
+
+def some_observations(name, n=40):
+    rng = np.random.default_rng(1)
+    return [rng.integers(0, [4, 5]) if name == "one-hot" else rng.uniform(*BOX) for _ in range(n)]
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_a_basis_for_boxes_is_bounded_and_crossed_with_the_actions(name):
+    phi = BASES[name]()
+    for s in some_observations(name):
+        x = phi.compact(0, s)
+        assert x.shape == (1, phi.K // 3)
+        assert np.linalg.norm(x) <= 1 + 1e-12
+        np.testing.assert_array_equal(phi(0, s), np.kron(np.eye(3), x))
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(phi))(0, s), phi(0, s))
+    assert features.check(phi, some_observations(name)) == []
+
+
+@pytest.mark.parametrize("name", ["tiles", "random Fourier", "one-hot"])
+def test_these_have_norm_one(name):
+    for s in some_observations(name):
+        assert np.linalg.norm(BASES[name]().compact(0, s)) == pytest.approx(1)
+
+
+def test_what_lies_outside_a_box_is_clipped_to_it():
+    for name in set(BASES) - {"one-hot"}:
+        phi = BASES[name]()
+        np.testing.assert_array_equal(phi(0, [9.0, 0.0]), phi(0, [0.6, 0.0]))
+
+
+def test_random_fourier_features_approximate_their_kernel():
+    phi = features.random_fourier(([0.0], [2.0]), 1, d=20_000, length_scale=0.3, rng=1)
+    for x in (0.0, 0.2, 0.7):
+        inner = phi.compact(0, [0.5])[0] @ phi.compact(0, [0.5 + x])[0]
+        assert inner == pytest.approx(math.exp(-((x / 2 / 0.3) ** 2) / 2), abs=0.05)  # 7 deviations
+
+
+def test_tiles_share_what_is_near_and_nothing_that_is_far():
+    phi = features.tiles(([0.0, 0.0], [1.0, 1.0]), 1, tilings=8, bins=4)
+    at = [phi.compact(0, s)[0] for s in ([0.5, 0.5], [0.51, 0.5], [0.9, 0.5], [1.0, 1.0], [0.0, 0.0])]
+    assert np.count_nonzero(at[0]) == 8
+    assert 0.7 < at[0] @ at[1] <= 1
+    assert at[0] @ at[2] == at[3] @ at[4] == 0
+
+
+def test_the_fourier_basis_and_polynomials_are_their_formulas():
+    x = np.array([0.3, 0.8])
+    wave = features.fourier_basis(([0.0, 0.0], [1.0, 1.0]), 1, order=1).compact(0, x)[0] * 2
+    np.testing.assert_allclose(wave, [1, math.cos(0.8 * math.pi), math.cos(0.3 * math.pi),
+                                      math.cos(1.1 * math.pi)])
+    power = features.polynomial(([-1.0, -1.0], [1.0, 1.0]), 1, degree=2).compact(0, x)[0]
+    np.testing.assert_allclose(power * math.sqrt(6), [1, 0.8, 0.64, 0.3, 0.24, 0.09])
+
+
+def test_a_space_with_ends_serves_as_a_box():
+    class Box:
+        low, high = BOX
+
+    np.testing.assert_array_equal(features.tiles(Box(), 3)(0, [0.0, 0.0]),
+                                  features.tiles(BOX, 3)(0, [0.0, 0.0]))
+
+
+def test_a_transformer_plugs_in():
+    class Sparse:
+        def __init__(self, x):
+            self.x = x
+
+        def toarray(self):
+            return self.x
+
+    class Doubled:
+        def transform(self, X):
+            return Sparse(2 * X)
+
+    phi = features.from_transformer(Doubled(), 2)
+    np.testing.assert_array_equal(phi(0, [1.0, 2.0]), [[2, 4, 0, 0], [0, 0, 2, 4]])
+
+
+def test_a_scikit_learn_pipeline_plugs_in():
+    sampler = pytest.importorskip("sklearn.kernel_approximation").RBFSampler(n_components=20)
+    phi = features.from_transformer(sampler.fit(np.zeros((1, 2))), 3)
+    assert phi(0, [0.1, 0.2]).shape == (3, 60)
+
+
+def test_a_function_is_called_with_the_period_if_it_takes_two_arguments():
+    of = features.FeatureMap.of
+    assert of(lambda s: [[s]])(4, 2.0) == 2
+    assert of(lambda h, s: [[h]])(4, 2.0) == 4
+    assert of(lambda s, scale=3.0: [[s * scale]])(4, 2.0) == 6
+    assert of(np.atleast_2d)(4, 2.0) == 2
+    assert of(lambda s: [[s]], 5).H == of(BASES["tiles"](), 5).H == 5
+
+
+@pytest.mark.parametrize(("function", "found"), [
+    (lambda s: [1.0, s], r"shape \(2,\); it must be \(actions, K\)"),
+    (lambda s: [[1.0] * (1 + (s > 0.5))] * 2, r"observation 3 gives shape \(2, 2\), and .* \(2, 1\)"),
+    (lambda s: [[1.0, 0.0 / s if s else np.nan]] * 1, "observation 0 gives NaN"),
+    (lambda s: [[1.0, s], [1.0, s]], "all actions have the same row"),
+    (lambda s: [[1.0, 0.0], [0.0, 1.0]], "all observations have the same rows"),
+    (lambda s: [[1.0, s], [1000.0, s]], "norms of rows range from 1 to 1e"),
+    (lambda s: [["a"]], "no array of numbers"),
+    (lambda s: [[{}]], "no array of numbers"),
+    (lambda s: [[1.0], [1.0, 2.0]], "no array of numbers"),
+])
+def test_check_says_what_is_wrong(function, found):
+    (said, *_) = features.check(function, [0.0, 0.25, 0.5, 0.75])
+    assert re.search(found, said)
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda: features.tiles(([0.0], [np.inf]), 2), r"finite ends .*high \[inf\]. Pass \(low, high\)"),
+    (lambda: features.tiles(([0.0], [3.4e38]), 2), "finite ends"),
+    (lambda: features.polynomial(([1.0], [0.0]), 2), "low < high"),
+    (lambda: features.random_fourier(BOX, 2, d=7), "d is even.*; it is 7"),
+    (lambda: features.random_fourier(BOX, 2, length_scale=-1), "length_scale must be"),
+    (lambda: features.tiles(BOX, 0), "A must be a whole number of at least 1; it is 0"),
+    (lambda: features.tiles(BOX, 2)(0, [1.0]), r"the 2 coordinates of the box.*it is \[1.0\]"),
+    (lambda: features.tiles(BOX, 2)(0, [np.nan, 0.0]), "all finite; it is"),
+    (lambda: features.from_transformer(3, 2), "has a method transform; 3 has none"),
+    (lambda: features.check(lambda s: [[s]], []), "there are none"),
+])
+def test_a_refusal_of_a_basis_names_the_rule_and_the_value(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_component_out_of_range_is_refused():
+    with pytest.raises(IndexError, match=r"below \[4, 5\]; it is \[4, 0\]"):
+        BASES["one-hot"]()(0, [4, 0])

@@ -2,53 +2,82 @@
 
 RLSVI draws its weights from the posterior and acts greedily; LSVI takes the posterior mean and
 dithers. What they generalise by is a feature map, and the feature map decides which form runs: a
-fast one where its structure allows, else the verbatim one. All forms have the same interface
-(:class:`Agent`) and, given the same draws, the same weights.
+fast one where its structure allows, else rows in arrays, or the verbatim one. All forms have the
+same interface (:class:`Agent`) and, given the same draws, the same weights.
+
+**Which λ and σ?** Say what values can be, ``value_range=(low, high)``, and scale features to norm
+1; :func:`rlsvi_core.propose` has the rule and its reasons.
 """
 
 from typing import Any
 
-from ..features import FeatureMap, OneHot
+from .. import checks
+from ..features import FeatureMap, OneHot, Table
+from ..regression import propose
 from .base import Agent, LinearAgent, Run
 from .finite import FiniteAgent
 from .products import ProductAgent, Products
 from .stationary import Placements, RingAgent
+from .stored import StoredAgent
 from .tabular import TabularAgent
 from .verbatim import VerbatimAgent
 
 __all__ = ["Agent", "FiniteAgent", "LinearAgent", "Placements", "ProductAgent",
-           "Products", "RingAgent", "Run", "TabularAgent", "VerbatimAgent", "lsvi", "rlsvi"]
+           "Products", "RingAgent", "Run", "StoredAgent", "TabularAgent", "VerbatimAgent", "lsvi",
+           "rlsvi"]
 
 FAST: dict[type, type[LinearAgent]] = {
     OneHot: TabularAgent, Products: ProductAgent, Placements: RingAgent}
 
 
-def _form(features: Any) -> type[LinearAgent]:
-    """The fast form of a feature map, if it has one."""
-    return FAST.get(type(features), VerbatimAgent) if isinstance(
-        features, FeatureMap) else FiniteAgent
+def _made(features: Any, lam: float | None, sigma: float | None, value_range: Any, H: int | None,
+          form: type[LinearAgent] | None, options: dict[str, Any]) -> Any:
+    """The agent, in the fastest form that the features allow."""
+    phi = FeatureMap.of(features, H)
+    if isinstance(phi, Table) and phi.H is None and "gamma" not in options:
+        checks.fail("a table for all periods needs a horizon or a discount",
+                    f"it has shape {phi.Phi.shape[1:]}", "Pass H=20, say, or gamma=0.99; or an "
+                    "(H, S, A, K) array, as rlsvi_core.features makes them.")
+    varied = phi.known.size or type(phi).legal is not FeatureMap.legal \
+        or type(phi).following is not FeatureMap.following  # actions that come and go
+    fast = FiniteAgent if isinstance(phi, Table) and phi.H is not None else FAST.get(type(phi))
+    made: Any = form or fast or (VerbatimAgent if varied else StoredAgent)
+    if value_range is not None:
+        proposed = propose(value_range)
+        lam = proposed[0] if lam is None else lam
+        sigma = proposed[1] if sigma is None else sigma
+        if issubclass(made, VerbatimAgent):
+            options.setdefault("clip", value_range)
+    return made(phi, 1.0 if lam is None else lam, 0.1 if sigma is None else sigma, **options)
 
 
-def rlsvi(features: Any, lam: float = 1.0, sigma: float = 0.1, *, rng: Any = None,
+def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *,
+          value_range: tuple[float, float] | None = None, H: int | None = None, rng: Any = None,
           form: type[LinearAgent] | None = None, **options: Any) -> Any:
     """Randomized least-squares value iteration: a posterior sample of the weights, greedy actions.
 
     Parameters
     ----------
-    features : what to generalise by: an (H, S, A, K) table, ``features.OneHot(H, S, A)``, or any
-        :class:`rlsvi_core.features.FeatureMap`. With a horizon this is Algorithms 1 and 2, without
-        one Algorithms 7 and 8.
-    lam : prior precision λ of a weight.
-    sigma : standard deviation σ of the noise in a target.
+    features : what to generalise by: an (H, S, A, K) or (S, A, K) table, a function of the
+        observation, or of period and observation, that returns (A, K) rows, or any
+        :class:`rlsvi_core.features.maps.FeatureMap`, such as ``features.one_hot(H, S, A)`` or
+        ``features.tiles(box, A)``.
+    lam : prior precision λ of a weight; 1 unless ``value_range`` says better.
+    sigma : standard deviation σ of the noise in a target; 0.1 unless ``value_range`` says better.
+    value_range : the least and the largest value (sum of rewards to come) there can be. Sets λ and
+        σ by :func:`rlsvi_core.propose`, and, where features are computed, clips targets to it.
+    H : number of periods, where features have none of their own. With a horizon this is Algorithms
+        1 and 2; without one Algorithms 7 and 8, with a discount.
     rng : the agent's own generator or its seed.
     form : which implementation; by default the fastest that the features allow.
     options : what the form offers, such as ``first_episode="prior"`` (Algorithm 1 as printed;
-        ``"zero"``, the default, is the footnote's uniformly random first episode) or ``gamma``.
+        ``"zero"``, the default, is the footnote's uniformly random first episode), ``gamma`` or
+        ``window``; see :class:`rlsvi_core.agents.stored.StoredAgent` for computed features.
 
     Returns
     -------
     Agent
-        with ``plan``, ``act``, ``observe`` and ``learn``.
+        with ``plan``, ``act``, ``observe``, ``learn``, ``greedy`` and ``evaluate``.
 
     Examples
     --------
@@ -58,24 +87,26 @@ def rlsvi(features: Any, lam: float = 1.0, sigma: float = 0.1, *, rng: Any = Non
     >>> agent.learn(mdp, episodes=500, rng=3).reward[-100:].mean() > 0.3
     np.True_
     """
-    return (form or _form(features))(features, lam, sigma, sample=True, rng=rng,  # type: ignore
-                                     **options)
+    return _made(features, lam, sigma, value_range, H, form,
+                 {"sample": True, "rng": rng, **options})
 
 
-def lsvi(features: Any, lam: float = 1.0, *, epsilon: float = 0.0, eta: float = 0.0,
-         rng: Any = None, form: type[LinearAgent] | None = None, **options: Any) -> Any:
+def lsvi(features: Any, lam: float | None = None, *, epsilon: float = 0.0, eta: float = 0.0,
+         value_range: tuple[float, float] | None = None, H: int | None = None, rng: Any = None,
+         form: type[LinearAgent] | None = None, **options: Any) -> Any:
     """Least-squares value iteration (Algorithm 3): the posterior mean, and dithering.
 
     Parameters
     ----------
-    features, lam, rng, form, options : as for :func:`rlsvi`; the ridge is λ.
+    features, lam, value_range, H, rng, form, options : as for :func:`rlsvi`; the ridge is λ, by
+        ``value_range`` the λσ² that is RLSVI's.
     epsilon : the probability of a uniformly random action (Algorithm 5).
     eta : the temperature of a ∝ exp(Q/η) (Algorithm 4); 0 is the greedy limit.
 
     Returns
     -------
     Agent
-        with ``plan``, ``act``, ``observe`` and ``learn``.
+        with ``plan``, ``act``, ``observe``, ``learn``, ``greedy`` and ``evaluate``.
 
     Examples
     --------
@@ -83,5 +114,8 @@ def lsvi(features: Any, lam: float = 1.0, *, epsilon: float = 0.0, eta: float = 
     >>> lsvi(features.tabular(chain(5)), epsilon=0.1)
     FiniteAgent(LSVI, lam=1, epsilon=0.1; 0 transitions seen)
     """
-    return (form or _form(features))(features, lam, 1.0, sample=False,  # type: ignore
-                                     epsilon=epsilon, eta=eta, rng=rng, **options)
+    if lam is None and value_range is not None:
+        proposed = propose(value_range)
+        lam = proposed[0] * proposed[1] ** 2
+    return _made(features, lam, 1.0, value_range, H, form,
+                 {"sample": False, "epsilon": epsilon, "eta": eta, "rng": rng, **options})

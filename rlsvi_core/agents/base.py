@@ -15,15 +15,17 @@ Every step uses one uniform of the agent's stream and at least one of the enviro
 happens, so one changed action does not shift all later draws.
 """
 
+import copy
 import math
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.random import Generator
 
 from .. import checks
 from ..compiled import Floats, Ints, jit
+from ..features import Table
 from ..mdp import FiniteMDP, draw
 
 
@@ -146,6 +148,7 @@ class LinearAgent(ABC):
         self.first_episode = first_episode
         self.rng = np.random.default_rng(rng)
         self.transitions = 0  # how many have been observed
+        self._at_mean: tuple[int, Any] = (-1, None)  # for ``greedy``: how many it knew, the twin
 
     @property
     def waits(self) -> bool:
@@ -174,6 +177,47 @@ class LinearAgent(ABC):
         """Fix the weights for the coming episode."""
         if not self.waits:
             self._estimate()
+
+    def _twin(self) -> Self:
+        """Another agent with the same data, still to be fitted, that takes the posterior mean and
+        does not dither; it shares nothing that fitting or acting changes."""
+        twin = copy.copy(self)
+        twin.sample, twin.epsilon, twin.eta, twin.rng = False, 0.0, 0.0, np.random.default_rng(0)
+        return twin
+
+    def greedy(self, h: int, s: Any, **legal: Any) -> int:
+        """The action of the posterior mean of all that was observed, ties at random.
+
+        This is LSVI with the ridge λσ², not the sample of this episode. Neither the agent nor its
+        generator is disturbed; the fit is done anew only if something was observed since.
+        """
+        known, twin = self._at_mean
+        if known != self.transitions:
+            twin = self._twin()
+            twin.plan()
+            self._at_mean = self.transitions, twin
+        action: int = twin.act(h, s, **legal)
+        return action
+
+    def evaluate(self, env: Any, episodes: int, rng: Any = None) -> Floats:
+        """Play on the posterior mean, without learning; see :meth:`greedy`.
+
+        Parameters
+        ----------
+        env, episodes, rng : as for :meth:`learn`.
+
+        Returns
+        -------
+        (episodes,) array, the reward of each.
+        """
+        rewards = np.zeros(checks.whole("episodes", episodes, mend="Pass episodes=100, say."))
+        rng = np.random.default_rng(rng)
+        for i in range(episodes):
+            s, h, ended = env.start(rng), 0, False
+            while not ended:
+                r, s, ended = env.step(h, s, self.greedy(h, s), rng)
+                rewards[i], h = rewards[i] + r, h + 1
+        return rewards
 
     @property
     def Q(self) -> Floats:
@@ -257,14 +301,24 @@ class FiniteStates(LinearAgent):
 
 
 class TableAgent(FiniteStates):
-    """An agent with weights θ_h and Q_h = Φ_h θ_h, Φ being an (H, S, A, K) table of features."""
+    """An agent with weights θ_h and Q_h = Φ_h θ_h, Φ being an (H, S, A, K) table of features, or an
+    (S, A, K) one, stored once, for ``H`` periods."""
 
-    def __init__(self, Phi: Any, lam: float, sigma: float, **options: Any) -> None:
-        self.Phi = checks.array("Phi", Phi, ("H", "S", "A", "K"), mend="rlsvi_core.features makes "
-                                "such arrays.")
+    def __init__(self, Phi: Any, lam: float, sigma: float, *, H: int | None = None,
+                 **options: Any) -> None:
+        table = Phi if isinstance(Phi, Table) else Table(Phi, H)
+        if table.H is None:
+            checks.fail("this form needs a horizon", f"Phi has shape {table.Phi.shape[1:]}",
+                        "Pass H, the number of periods, or an (H, S, A, K) array.")
+        self.Phi = table.Phi
         super().__init__(self.Phi.shape[:3], lam, sigma, **options)
         self.K = self.Phi.shape[3]
         self.theta = np.zeros((self.H, self.K))
+
+    def _twin(self) -> Self:
+        twin = super()._twin()
+        twin.theta = np.zeros_like(self.theta)
+        return twin
 
     def act(self, h: int, s: int) -> int:
         checks.indices(h=(h, self.H), s=(s, self.S))

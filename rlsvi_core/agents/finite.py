@@ -167,12 +167,15 @@ class FiniteAgent(TableAgent):
     def __init__(self, Phi: Any, lam: float, sigma: float, **options: Any) -> None:
         super().__init__(Phi, lam, sigma, **options)
         H, S, _, K = self.Phi.shape
-        self._noise = self.sigma if self.sample else 0.0
         self._data = Statistics(
             U=np.tile(math.sqrt(self.lam) * self.sigma * np.eye(K), (H, 1, 1)),
             c=np.zeros((H, K)), g=np.zeros((H, S, K)), followed=np.zeros((H, S), np.int64),
             number=np.zeros(H, np.int64), seen=np.zeros((H, S), np.bool_))
         self._row: Array = np.empty(K)
+
+    @property
+    def _noise(self) -> float:
+        return self.sigma if self.sample else 0.0
 
     def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
         _observe(self.Phi, self._data, h, s, a, r, s_next, self._row)

@@ -27,7 +27,7 @@ memory grows with the pairs visited, a plan costs :math:`O(HSA)` and one step of
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -209,7 +209,7 @@ class TabularAgent(FiniteStates):
 
     Parameters
     ----------
-    features : a :class:`rlsvi_core.features.OneHot` map, for its sizes.
+    features : a :class:`rlsvi_core.features.maps.OneHot` map, for its sizes.
     rule : another way to get Q̃ than the closed form of RLSVI (``sample``) and LSVI.
     support : the two values a reward can take; given, the agent counts them (PSRL needs it).
     """
@@ -228,6 +228,14 @@ class TabularAgent(FiniteStates):
     @property
     def Q(self) -> Floats:
         return self._Q
+
+    def _twin(self) -> Self:
+        twin = super()._twin()
+        if self.rule.kind == BY_SAMPLE or self.rule.capped:
+            checks.fail("greedy acts on a posterior mean of values", "PSRL and UCBVI have none",
+                        "Evaluate the policy of an episode: mdp.evaluate(agent.policy()).")
+        twin._Q, twin.rule = np.zeros_like(self._Q), self.rule._replace(spread=0.0, sample=False)
+        return twin
 
     def _estimate(self) -> None:
         plan(self.rule, self.seen, self._R, self.support, self.rng, self.Q)

@@ -18,17 +18,18 @@ enter a fit and whose weights :math:`\theta^+` stand in its targets:
 
 RLSVI and LSVI differ in one line, sample or mean, and the linear bandit of appendix E is RLSVI with
 :math:`\gamma = 0`. The cost grows with every transition; the fast forms (``finite``, ``tabular``,
-``products``, ``stationary``) give the same weights from the same draws at a cost that does not.
+``products``, ``stationary``) give the same weights from the same draws at a cost that does not, and
+``stored`` does so for any features with arrays in place of lists.
 """
 
 import math
 from collections import deque
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from .. import checks
-from ..compiled import Floats
+from ..compiled import Array, Floats
 from ..features import FeatureMap
 from ..regression import GaussianPosterior
 from .base import LinearAgent, Run, check_fits, choose, values
@@ -45,13 +46,17 @@ class VerbatimAgent(LinearAgent):
 
     Parameters
     ----------
-    features : a feature map or an (H, S, A, K) table; see :class:`rlsvi_core.features.FeatureMap`.
+    features : a feature map or a table; see :class:`rlsvi_core.features.maps.FeatureMap`.
+    H : a number of periods, for features that have none of their own.
     lam, sigma : λ and σ of the posterior.
     sample : act on a posterior sample (RLSVI) or on the mean (LSVI).
     gamma : the discount γ in the targets; 0 is the bandit.
     weights : ``"per period"`` or ``"shared"``, for a map with a horizon.
     window, sweeps : without a horizon, transitions kept (None: all) and fits an episode.
     targets : put the ``"sample"`` (as printed) or the posterior ``"mean"`` into the targets.
+    draws : ``"per sweep"`` (as printed), or ``"per episode"``: all fits with shared weights of an
+        episode use the same normal draws, so that sweeps converge to one value function.
+    clip : (low, high), between which the value of what follows is cut; None: as it is.
     variance : ``"known"``, or ``"unknown"`` (appendix D.2; then σ is not used).
     lam_of_mean : another λ for the mean alone, as the paper prints its bandit; None: the same.
     epsilon, half_life, eta : dithering; ε is halved every ``half_life`` episodes.
@@ -59,14 +64,14 @@ class VerbatimAgent(LinearAgent):
     """
 
     def __init__(self, features: Any, lam: float, sigma: float, *, sample: bool,
-                 gamma: float = 1.0, weights: str = "per period", window: int | None = None,
-                 sweeps: int = 1, targets: str = "sample", variance: str = "known",
-                 lam_of_mean: float | None = None, half_life: float = math.inf,
-                 **options: Any) -> None:
+                 H: int | None = None, gamma: float = 1.0, weights: str = "per period",
+                 window: int | None = None, sweeps: int = 1, targets: str = "sample",
+                 draws: str = "per sweep", clip: tuple[float, float] | None = None,
+                 variance: str = "known", lam_of_mean: float | None = None,
+                 half_life: float = math.inf, **options: Any) -> None:
         super().__init__(lam, sigma, sample=sample, **options)
-        self.features = FeatureMap.of(features)
-        self.H, self.free = self.features.H, self.features.K  # periods, or None; weights to learn
-        self.S, self.A = self.features.S, self.features.A  # where states are numbers
+        self.features = FeatureMap.of(features, H)
+        self.H, self.S, self.A = self.features.H, self.features.S, self.features.A
         self.gamma, self.weights, self.sweeps, self.targets, self.variance = checked_choices(
             gamma, weights, sweeps, targets, variance)
         self.window = window if window is None else checks.whole(
@@ -74,13 +79,30 @@ class VerbatimAgent(LinearAgent):
         if not half_life > 0:
             checks.fail("half_life counts episodes and must be above 0", f"it is {half_life!r}",
                         "Leave it out for a constant epsilon.")
+        checks.one_of("draws", draws, ("per sweep", "per episode"), mend="The first is as printed.")
+        if clip is not None and not clip[0] < clip[1]:
+            checks.fail("clip is (low, high) with low < high", f"it is {clip!r}",
+                        "Pass the least and the largest value there can be.")
         self.half_life, self.lam_of_mean = half_life, lam_of_mean
-        self.theta: Floats = np.zeros((self.H or 1, self.free + len(self.features.known)))
-        self.theta[:, self.free:] = self.features.known
-        self.mean = self.theta.copy()
-        apart = self.H if self.H is not None and weights == "per period" else 1
-        self.data: list[deque[Transition]] = [deque(maxlen=window) for _ in range(apart)]
+        self.draws, self.clip = draws, clip
         self.episode = -1
+        self.data: list[Any] = []  # the transitions of each regression
+        self._allocate(self.features.K)
+
+    def _allocate(self, K: int) -> None:
+        """Make room for K weights a fit, and for the data."""
+        if K == 0:
+            checks.fail("this form must know the number of features K", "the feature map does not "
+                        "say", "Give the map an attribute K.")
+        self.free = K  # weights to learn
+        self.theta: Floats = np.zeros((self.H or 1, K + len(self.features.known)))
+        self.theta[:, K:] = self.features.known
+        self.mean = self.theta.copy()
+        apart = self.H if self.H is not None and self.weights == "per period" else 1
+        self.data = [self._no_data() for _ in range(apart)]
+
+    def _no_data(self) -> Any:
+        return deque(maxlen=self.window)
 
     def regression_problem(self, data: deque[Transition], after: Floats) -> tuple[Floats, Floats]:
         """Line 2 of Algorithm 1: the rows A and the targets b, what is known of Q moved over."""
@@ -89,9 +111,12 @@ class VerbatimAgent(LinearAgent):
             q = np.zeros(len(following))
             values(following, after, q)
             A[i] = phi[:self.free]
-            b[i] = r + self.gamma * (q.max() if q.size else 0.0)
+            b[i] = r + self.gamma * (self._clipped(q.max()) if q.size else 0.0)
             b[i] -= phi[self.free:] @ self.features.known
         return A, b
+
+    def _clipped(self, V: Any) -> Any:
+        return V if self.clip is None else np.minimum(np.maximum(V, self.clip[0]), self.clip[1])
 
     def fit(self, A: Floats, b: Floats) -> tuple[Floats, Floats]:
         """Line 3: the posterior mean, and the weights to act on."""
@@ -107,20 +132,20 @@ class VerbatimAgent(LinearAgent):
             return other, other + (theta - mean)
         return mean, theta
 
-    def _fit(self, h: int, data: deque[Transition], after: Floats) -> None:
+    def _fit(self, h: int, data: Any, after: Floats) -> None:
         """Fix the weights of period h, given those in the targets."""
         A, b = self.regression_problem(data, after)
         self.mean[h, :self.free], self.theta[h, :self.free] = self.fit(A, b)
 
     def _estimate(self) -> None:
         in_targets = self.theta if self.targets == "sample" else self.mean
-        if self.H is None:  # Algorithm 7
-            for _ in range(self.sweeps):
-                self._fit(0, self.data[0], in_targets[0])
-            return
-        after = np.zeros(in_targets.shape[1])
-        for h in reversed(range(self.H)):  # Algorithms 1 and 3
-            self._fit(h, self.data[h if len(self.data) > 1 else 0], after)
+        apart, fresh = len(self.data) > 1, self.rng.bit_generator.state
+        after = in_targets[0] if self.H is None else np.zeros(in_targets.shape[1])
+        for h in reversed(range(self.H or self.sweeps)):  # Algorithms 1 and 3; Algorithm 7
+            if self.draws == "per episode" and not apart:
+                self.rng.bit_generator.state = fresh
+            h = h if self.H is not None else 0
+            self._fit(h, self.data[h if apart else 0], after)
             after = in_targets[h]
         if self.weights == "shared":
             self.mean[:], self.theta[:] = self.mean[0], self.theta[0]
@@ -130,38 +155,60 @@ class VerbatimAgent(LinearAgent):
         self.episode += 1
         super().plan()
 
-    def _weights(self, h: int) -> Floats:
-        if self.H is not None:
-            checks.indices(h=(h, self.H))
-        theta: Floats = self.theta[0 if self.H is None else h]
-        return theta
+    def _twin(self) -> Self:
+        twin = super()._twin()
+        twin.theta, twin.mean = self.mean.copy(), self.mean.copy()
+        return twin
+
+    def _period(self, h: int) -> int:
+        """Whose weights a step uses."""
+        if self.H is not None and not (isinstance(h, (int, np.integer)) and 0 <= h < self.H):
+            checks.fail(f"h must be one of 0, …, {self.H - 1}", f"it is {h!r}", "An episode may "
+                        "not outlast the agent's horizon: pass a longer H, end the episode, or "
+                        "leave H out and discount by gamma.", IndexError)
+        return 0 if self.H is None else h
 
     def values(self, h: int, s: Any) -> Floats:
         """Q̃(s, ·), one value for each legal action."""
         rows = self.features(h, s)
         q = np.empty(len(rows))
-        values(rows, self._weights(h), q)
+        values(rows, self.theta[self._period(h)], q)
         return q
 
-    def act(self, h: int, s: Any) -> int:
-        q, epsilon = self.values(h, s), self.epsilon * 2.0 ** (-self.episode / self.half_life)
-        i = choose(q, epsilon, self.eta, np.empty(q.size), self.rng.random())
-        return int(self.features.legal(h, s)[i])
+    def _actions(self, h: int, s: Any) -> Array:
+        return self.features.legal(h, s)
 
-    def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
-        """Take in one transition; ``s_next=None`` if nothing of value follows it."""
-        self._weights(h)  # checks h
+    def act(self, h: int, s: Any, legal: Any = None) -> int:
+        """Choose an action for state s in step h; ``legal`` lists those allowed, None: all."""
+        q, numbers = self.values(h, s), self._actions(h, s)
+        if legal is not None:
+            at = positions(numbers, legal)
+            q, numbers = q[at], numbers[at]
+        epsilon = self.epsilon * 2.0 ** (-self.episode / self.half_life)
+        i = choose(q, epsilon, self.eta, np.empty(q.size), self.rng.random())
+        return int(numbers[i])
+
+    def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None,
+                legal_next: Any = None) -> None:
+        """Take in one transition; ``s_next=None`` if nothing of value follows it. ``legal_next``
+        lists the actions allowed in s_next, None: all."""
+        self._period(h)  # checks h
         checks.finite(r=r)
-        (at,) = np.nonzero(self.features.legal(h, s) == a)
+        (at,) = np.nonzero((legal := self._actions(h, s)) == a)
         if at.size != 1:
-            checks.fail(f"a must be a legal action, one of {self.features.legal(h, s).tolist()}",
-                        f"it is {a!r}", "Pass the action that act returned.", IndexError)
-        rows = self.features(h, s)
+            checks.fail(f"a must be a legal action, one of {legal.tolist()}", f"it is {a!r}",
+                        "Pass the action that act returned.", IndexError)
         last = s_next is None or (self.H is not None and h == self.H - 1)
-        following = rows[:0] if last else self.features.following(h + 1, s_next)
-        period = h if len(self.data) > 1 else 0
-        self.data[period].append(Transition(rows[at[0]], float(r), following))
+        self._keep(h, s, int(at[0]), float(r), None if last else s_next, legal_next)
         self.transitions += 1
+
+    def _keep(self, h: int, s: Any, at: int, r: float, s_next: Any | None,
+              legal_next: Any) -> None:
+        rows = self.features(h, s)
+        following = rows[:0] if s_next is None else self.features.following(h + 1, s_next)
+        if len(following) and legal_next is not None:
+            following = following[positions(self._actions(h + 1, s_next), legal_next)]
+        self.data[h if len(self.data) > 1 else 0].append(Transition(rows[at], r, following))
 
     def learn(self, env: Any, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
         if self.H is not None and self.S is not None and self.A is not None:
@@ -173,6 +220,17 @@ class VerbatimAgent(LinearAgent):
         """The action values of this episode, an (H, S, A) array, where states are numbers."""
         return np.array([[self.values(h, s) for s in range(self.S or 0)]
                          for h in range(self.H or 1)])
+
+
+def positions(numbers: Array, legal: Any) -> Array:
+    """Where some of the actions are among all that have a row."""
+    legal = np.asarray(legal)
+    if legal.size == 0:
+        checks.fail("some action must be legal", "none is", "End the episode in such a state.")
+    if legal.dtype.kind not in "iu" or legal.ndim != 1 or not np.isin(legal, numbers).all():
+        checks.fail(f"legal lists the numbers of actions, some of {numbers.tolist()}",
+                    f"it is {legal.tolist()}", "Pass np.flatnonzero(mask).", IndexError)
+    return np.flatnonzero(np.isin(numbers, legal))
 
 
 def checked_choices(gamma: float, weights: str, sweeps: int, targets: str,

@@ -1,4 +1,5 @@
-r"""Generalization matrices :math:`\Phi_h \in \mathbb R^{SA \times K}` (section 2, appendix C).
+r"""The paper's generalization matrices :math:`\Phi_h \in \mathbb R^{SA \times K}` (section 2,
+appendix C).
 
 Every basis is an (H, S, A, K) array, so :math:`\Phi_h(s, a)` is ``Phi[h, s, a]``.
 
@@ -16,76 +17,17 @@ The projection is done by Gram–Schmidt in plain loops (twice, which is enough)
 """
 
 import math
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .checks import array, between, indices, one_of, positive, whole
-from .compiled import Array, Floats, Seed, jit
-from .mdp import FiniteMDP
+from ..checks import array, between, one_of, positive, whole
+from ..compiled import Floats, Seed, jit
+from ..mdp import FiniteMDP
+from .maps import OneHot
 
-__all__ = ["FeatureMap", "OneHot", "agnostic", "coherent", "tabular"]
-
-
-class FeatureMap:
-    """(period, state) → one row of features for each legal action: what an agent generalises by.
-    Subclass it and say what ``__call__`` returns.
-
-    Attributes
-    ----------
-    H : number of periods, each with weights of its own, or None: one weight vector for all time.
-    K : number of features whose weights are learned.
-    S, A : numbers of states and actions, where these are numbers.
-    known : weights of the rows' further, last columns, if there are such.
-
-    Examples
-    --------
-    >>> class Line(FeatureMap):                 # a position in [0, 1]; the actions: stay, jump
-    ...     K = 4
-    ...     def __call__(self, h, s):
-    ...         return np.kron(np.eye(2), [1.0, s])
-    >>> Line()(0, 0.5)
-    array([[1. , 0.5, 0. , 0. ],
-           [0. , 0. , 1. , 0.5]])
-    """
-
-    H: int | None = None
-    K: int
-    S: int | None = None
-    A: int | None = None
-    known: Floats = np.zeros(0)
-
-    def __call__(self, h: int, s: Any) -> Floats:
-        """The (n, K) rows Φ(s, ·), one for each of the n legal actions."""
-        raise NotImplementedError
-
-    def legal(self, h: int, s: Any) -> Array:
-        """The numbers of the legal actions, in the order of the rows; 0, …, n − 1 by default."""
-        return np.arange(len(self(h, s)))
-
-    def following(self, h: int, s: Any) -> Floats:
-        """The rows over which a target's maximum is taken; those of the legal actions."""
-        return self(h, s)
-
-    @staticmethod
-    def of(features: Any) -> "FeatureMap":
-        """A feature map as it is, or one made of an (H, S, A, K) table."""
-        return features if isinstance(features, FeatureMap) else Table(features)
-
-
-class Table(FeatureMap):
-    """The rows of an (H, S, A, K) array; states, actions and periods are numbers."""
-
-    def __init__(self, Phi: Any) -> None:
-        self.Phi = array("Phi", Phi, (None, None, None, None), mend="It is a finite "
-                         "(H, S, A, K) array; rlsvi_core.features makes such arrays.")
-        self.H, self.S, self.A, self.K = self.Phi.shape
-
-    def __call__(self, h: int, s: int) -> Floats:
-        indices(h=(h, self.Phi.shape[0]), s=(s, self.Phi.shape[1]))
-        return np.asarray(self.Phi[h, s])
+__all__ = ["agnostic", "coherent", "tabular"]
 
 
 @jit
@@ -128,39 +70,6 @@ def _project_and_scale(W: Floats, Psi: Floats, norm: float) -> Floats:
         for i in range(x.shape[0]):
             x[i] *= scale
     return out
-
-
-@dataclass(frozen=True)
-class OneHot(FeatureMap):
-    """One feature for each state-action pair, Φ_h = I, without storing the table.
-
-    Parameters
-    ----------
-    H, S, A : periods, states and actions.
-
-    Examples
-    --------
-    >>> Phi = OneHot(200, 500, 6)                           # 14 GB as an array
-    >>> Phi, Phi(0, 499).shape
-    (OneHot(H=200, S=500, A=6), (6, 3000))
-    """
-
-    H: int
-    S: int
-    A: int
-
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            whole(name, value, 1, mend="Pass H=5, S=3, A=2, say.")
-        object.__setattr__(self, "K", self.S * self.A)
-
-    def __call__(self, h: int, s: int) -> Floats:
-        indices(h=(h, self.H), s=(s, self.S))
-        return np.eye(self.A, self.K, s * self.A)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        table = np.eye(self.K, dtype=dtype).reshape(1, self.S, self.A, self.K)
-        return np.tile(table, (self.H, 1, 1, 1))
 
 
 def tabular(mdp: FiniteMDP) -> Floats:

@@ -1,0 +1,228 @@
+r"""Algorithms 1, 3 and 7 for features computed on the fly: rows in arrays, fits by matrix products.
+
+The same weights as ``verbatim`` from the same draws, for any feature map with a fixed number of
+actions A. A map with ``blocks`` = B has rows that are zero outside one of B blocks of
+:math:`d = K/B` columns. State features crossed with actions have B = A and one :math:`\phi(s)` of
+length d; rows of no special kind have B = 1 and d = K. In both cases the values of all actions at s
+are the A entries of :math:`X \theta^\top` with X of shape (A/B, d) and θ of shape (B, d), and the
+regression falls into B regressions of d weights:
+
+.. math:: G_b = \sum_{i \in b} x_i^\top x_i, \qquad
+    G_b + \lambda\sigma^2 I = U_b^\top U_b, \qquad
+    \tilde\theta_b = U_b^{-1}\bigl(U_b^{-\top} \sum_{i \in b} x_i^\top b_i + \sigma z_b\bigr).
+
+A transition adds its square to one :math:`G_b`; one that leaves the window takes it away again, and
+when the window has gone round, G is summed anew, so that rounding does not pile up.
+
+**Cost** for N transitions kept: :math:`d^2` for a transition and :math:`B d^3/3` for a plan, then
+:math:`4 N A d` for each sweep (two products, of all next states with θ and of all rows with the
+targets); memory for :math:`N (1 + A/B) d` numbers. MountainCar with d = 200 random Fourier features
+and a full window of 20 000: see the chapter on a problem of one's own.
+
+**What works.** Without a horizon, one fit per episode moves the values by one step of value
+iteration, too little: hence ten sweeps by default, each starting from the weights of the last, all
+with the same normal draws, so that they converge to the values of *one* random model. Clip the
+targets to the range of values (``value_range`` of :func:`rlsvi_core.rlsvi` does): where features
+extrapolate, they may otherwise grow without bound.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.linalg.blas import dsyr, dtrsv
+
+from .. import checks
+from ..compiled import Array, Floats
+from .verbatim import VerbatimAgent, positions
+
+__all__ = ["StoredAgent"]
+
+
+class Rows:
+    """The last transitions of one regression, and the squares of their rows."""
+
+    def __init__(self, window: int | None, shape: tuple[int, ...], blocks: int) -> None:
+        n, d = shape
+        self.window, self.count, self.newest = window, 0, -1
+        self.gram = np.zeros((blocks, d, d))  # the lower halves are used
+        self._columns: list[Array] = [  # one entry a transition
+            np.zeros((0, d)), np.zeros(0, np.int64), np.zeros(0), np.zeros((0, n, d)),
+            np.zeros((0, n * blocks), np.bool_), np.zeros(0, np.bool_)]
+        self._factor: tuple[float, Any] = (0.0, None)  # of which ridge
+
+    @property
+    def columns(self) -> list[Array]:
+        """x, its block, r, the compact rows X' of what follows, which actions are open there, and
+        whether nothing follows."""
+        return [column[:self.count] for column in self._columns]
+
+    def append(self, *transition: Any) -> None:
+        """Take in x, b, r, X', open and ended, in the place of the oldest if the window is full."""
+        i = self.newest = (self.newest + 1) % (self.window or self.count + 1)
+        X, block, *_ = self._columns
+        if i < self.count:
+            self._square(X[i], block[i], -1.0)
+        elif i == len(block):
+            room = min(2 * i + 64, self.window or 2 * i + 64)
+            self._columns = [np.concatenate([c, np.zeros((room - i, *c.shape[1:]), c.dtype)])
+                             for c in self._columns]
+        for column, value in zip(self._columns, transition, strict=True):
+            column[i] = value
+        self.count = max(self.count, i + 1)
+        self._square(transition[0], transition[1], 1.0)
+        if i + 1 == self.window:
+            X, block, *_ = self.columns
+            for b in range(len(self.gram)):
+                mine = X[block == b]
+                self.gram[b] = mine.T @ mine
+
+    def _square(self, x: Floats, block: int, sign: float) -> None:
+        dsyr(sign, x, a=self.gram[block].T, overwrite_a=1)
+        self._factor = (0.0, None)
+
+    def factor(self, ridge: float) -> Any:
+        """The U_b, each as Fortran has it; kept until something is observed."""
+        if self._factor[0] != ridge:
+            try:
+                L = np.linalg.cholesky(self.gram + ridge * np.eye(self.gram.shape[1]))
+            except np.linalg.LinAlgError:
+                checks.fail("lam * sigma^2 must not be lost beside the squares of the features",
+                            f"it is {ridge:g}, and they add up to {self.gram.max():g}",
+                            "Raise lam or sigma; rlsvi_core.propose says how far.")
+            self._factor = (ridge, L.transpose(0, 2, 1))
+        return self._factor[1]
+
+
+class StoredAgent(VerbatimAgent):
+    """Keeps its transitions in arrays; the same interface and weights as ``VerbatimAgent``.
+
+    Between ``observe(h, s, a, r, s_next)`` and the following ``act(h + 1, s_next)`` an observation
+    is recognised as the same object, and its features are computed once: do not change it in place.
+
+    Parameters
+    ----------
+    features : a function of the observation, or of period and observation, that returns (A, K)
+        rows; a table; or a feature map, such as :class:`rlsvi_core.features.maps.PerAction`.
+    H : number of periods, or None for one weight vector for all time.
+    gamma : the discount; 1 with a horizon and 0.99 without, if it is not given.
+    window : transitions kept (of each period, if these have weights of their own); None: all.
+    sweeps, draws : without a horizon, fits per episode, by default ten with the same draws.
+    lam, sigma, sample, weights, targets, clip, variance, options : as for ``VerbatimAgent``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rlsvi_core import rlsvi
+    >>> agent = rlsvi(lambda s: np.kron(np.eye(2), [1.0, s]), value_range=(0, 1), rng=1)
+    >>> agent.plan()
+    >>> a = agent.act(0, 0.5)
+    >>> agent.observe(0, 0.5, a, r=1.0, s_next=None)
+    >>> agent
+    StoredAgent(RLSVI, lam=1, sigma=0.01; 1 transitions seen)
+    """
+
+    def __init__(self, features: Any, lam: float, sigma: float, *, sample: bool,
+                 gamma: float | None = None, sweeps: int = 10, draws: str = "per episode",
+                 **options: Any) -> None:
+        self._shape: tuple[int, ...] = (0, 0)
+        self._last: tuple[Any, Any, Floats] = (None, None, np.zeros(0))
+        super().__init__(features, lam, sigma, sample=sample, gamma=1.0 if gamma is None else gamma,
+                         sweeps=sweeps, draws=draws, **options)
+        if gamma is None and self.H is None:
+            self.gamma = 0.99
+        if self.lam_of_mean is not None or self.features.known.size:
+            checks.fail("this form has one lambda and no known weights", f"lam_of_mean is "
+                        f"{self.lam_of_mean} and known {self.features.known}",
+                        "Pass form=VerbatimAgent.")
+
+    def _allocate(self, K: int) -> None:
+        B = self.features.blocks
+        A = self.A or self._shape[0] * B
+        if K == 0 or A == 0:  # the first observation will tell
+            self.theta = self.mean = np.zeros((self.H or 1, 0))
+            return
+        self._shape, self.A, self._numbers = (A // B, K // B), A, np.arange(A)
+        super()._allocate(K)
+
+    def _no_data(self) -> Rows:
+        return Rows(self.window, self._shape, self.features.blocks)
+
+    def _rows(self, h: int, s: Any) -> Floats:
+        """The compact rows of an observation, checked."""
+        X = np.asarray(self.features.compact(h, s), float)
+        if self._shape == (0, 0) and X.ndim == 2 and X.size:
+            self._shape = X.shape
+            self._allocate(X.shape[1] * self.features.blocks)
+            if not self.waits:
+                self._estimate()
+        if X.shape != self._shape:
+            rows = self._shape[0] or "actions"
+            checks.fail(f"features must have shape ({rows}, {self._shape[1] or 'K'}) for every "
+                        f"observation", f"for {s!r} they have {X.shape}", "Return a row for each "
+                        "action, the same number of them always; legal= says which are allowed.")
+        flat = X.ravel()
+        if not math.isfinite(flat @ flat):
+            checks.fail("features must be finite", f"for {s!r} entry "
+                        f"{np.argwhere(~np.isfinite(X))[:1].tolist()} is not",
+                        "rlsvi_core.features.check says where; scale or mend the observation.")
+        return X
+
+    def _recalled(self, h: int, s: Any) -> Floats:
+        """The same, without a second call for the observation that was the last one."""
+        if self._last[0] != h or self._last[1] is not s:
+            self._last = (h, s, self._rows(h, s))
+        return self._last[2]
+
+    def plan(self) -> None:
+        self._last = (None, None, np.zeros(0))  # reset may have changed it in place
+        super().plan()
+
+    def _actions(self, h: int, s: Any) -> Array:
+        self._recalled(h, s)
+        return self._numbers
+
+    def values(self, h: int, s: Any) -> Floats:
+        """Q̃(s, ·), one value for each action."""
+        period, X = self._period(h), self._recalled(h, s)
+        return np.asarray(X @ self.theta[period].reshape(-1, X.shape[1]).T).ravel()
+
+    def _keep(self, h: int, s: Any, at: int, r: float, s_next: Any | None,
+              legal_next: Any) -> None:
+        here, B = self._recalled(h, s), self.features.blocks
+        there, legal = np.zeros(self._shape), np.ones(self.A or 0, bool)
+        if s_next is not None:
+            there = self._rows(h + 1, s_next)
+            if legal_next is not None:
+                legal[:] = False
+                legal[positions(self._numbers, legal_next)] = True
+            self._last = (h + 1, s_next, there)
+        self.data[h if len(self.data) > 1 else 0].append(
+            here[at // B], at % B, r, there, legal, s_next is None)
+
+    def _estimate(self) -> None:
+        if self.data:  # else nothing is known yet, not even K
+            super()._estimate()
+
+    def _fit(self, h: int, data: Rows, after: Floats) -> None:
+        X, block, r, following, legal, ended = data.columns
+        B, d = data.gram.shape[:2]
+        q = (after.reshape(B, d) @ following.reshape(-1, d).T).T.reshape(legal.shape)
+        V = np.full(len(r), -np.inf)
+        for a in range(legal.shape[1]):
+            np.maximum(V, q[:, a], out=V, where=legal[:, a])
+        b = r + self.gamma * np.where(ended, 0.0, self._clipped(V))
+        apart = np.zeros((B, len(b)))
+        apart[block, np.arange(len(b))] = b
+        sigma = 1.0 if self.variance == "unknown" else self.sigma
+        U, w = data.factor(self.lam * sigma**2), apart @ X
+        w = np.array([dtrsv(U[i], w[i], trans=1) for i in range(B)])  # U^{-T} A'b
+        noisy = w
+        if self.sample:
+            z = self.rng.standard_normal((B, d))
+            if self.variance == "unknown":
+                left = max(b @ b - (w * w).sum(), 0.0)
+                sigma = math.sqrt((1 + left / 2) / self.rng.standard_gamma(1 + len(b) / 2))
+            noisy = w + sigma * z
+        for weights, x in ((self.mean, w), (self.theta, noisy)):
+            weights[h] = np.concatenate([dtrsv(U[i], x[i]) for i in range(B)])

@@ -1,0 +1,322 @@
+"""Feature maps: tables, functions, state features crossed with actions, and one-hot features.
+
+A :class:`FeatureMap` says what the rows Φ_h(s, ·) are. ``FeatureMap.of`` makes one of an
+(H, S, A, K) table, of an (S, A, K) one that serves all periods, or of a function of the
+observation, or of period and observation, that returns (A, K) rows. ``check`` looks for what is
+usually wrong.
+"""
+
+import copy
+import inspect
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..checks import array, fail, indices, whole
+from ..compiled import Array, Floats
+
+__all__ = ["FeatureMap", "OneHot", "PerAction", "check", "from_transformer", "one_hot"]
+
+
+class FeatureMap:
+    """(period, state) → one row of features for each legal action: what an agent generalises by.
+    Subclass it and say what ``__call__`` returns.
+
+    Attributes
+    ----------
+    H : number of periods, each with weights of its own, or None: one weight vector for all time.
+    K : number of features whose weights are learned; 0 if that shows at the first call only.
+    S, A : numbers of states and actions, where these are numbers.
+    known : weights of the rows' further, last columns, if there are such.
+    blocks : the rows are block diagonal, with so many blocks; see :meth:`compact`.
+
+    Examples
+    --------
+    >>> class Line(FeatureMap):                 # a position in [0, 1]; the actions: stay, jump
+    ...     K = 4
+    ...     def __call__(self, h, s):
+    ...         return np.kron(np.eye(2), [1.0, s])
+    >>> Line()(0, 0.5)
+    array([[1. , 0.5, 0. , 0. ],
+           [0. , 0. , 1. , 0.5]])
+    """
+
+    H: int | None = None
+    K: int = 0
+    S: int | None = None
+    A: int | None = None
+    known: Floats = np.zeros(0)
+    blocks: int = 1
+
+    def __call__(self, h: int, s: Any) -> Floats:
+        """The (n, K) rows Φ(s, ·), one for each of the n legal actions."""
+        raise NotImplementedError
+
+    def legal(self, h: int, s: Any) -> Array:
+        """The numbers of the legal actions, in the order of the rows; 0, …, n − 1 by default."""
+        return np.arange(len(self(h, s)))
+
+    def following(self, h: int, s: Any) -> Floats:
+        """The rows over which a target's maximum is taken; those of the legal actions."""
+        return self(h, s)
+
+    def compact(self, h: int, s: Any) -> Floats:
+        """The rows without the zeros of a block-diagonal structure: an (n, d) array X with d =
+        K/blocks, such that the values of all actions are ``X @ theta.reshape(blocks, d).T``."""
+        return self(h, s)
+
+    @staticmethod
+    def of(features: Any, H: int | None = None) -> "FeatureMap":
+        """A feature map as it is, or made of a table or a function; ``H`` gives it a horizon."""
+        if H is not None:
+            whole("H", H, 1, mend="It counts the periods of an episode; leave it out to discount.")
+        if not isinstance(features, FeatureMap):
+            return Computed(features, H) if callable(features) else Table(features, H)
+        if H in (None, features.H):
+            return features
+        if features.H is not None:
+            fail(f"H is the features' own, {features.H}", f"H={H} was given", "Leave it out.")
+        longer = copy.copy(features)
+        longer.H = H
+        return longer
+
+
+class Table(FeatureMap):
+    """The rows of an (H, S, A, K) array, or of an (S, A, K) one, stored once, that serves all
+    periods; states, actions and periods are numbers."""
+
+    def __init__(self, Phi: Any, H: int | None = None) -> None:
+        axes = ("S", "A", "K") if np.ndim(Phi) == 3 else ("H", "S", "A", "K")
+        Phi = array("Phi", Phi, axes, mend="It is a finite (H, S, A, K) array, or (S, A, K) for "
+                    "all periods; rlsvi_core.features makes such arrays.")
+        if len(axes) == 3:
+            self.H, Phi = H, np.broadcast_to(Phi, (H or 1, *Phi.shape))
+        elif H not in (None, len(Phi)):
+            fail(f"Phi has its own H={len(Phi)} periods", f"H={H} was given", "Leave it out.")
+        else:
+            self.H = len(Phi)
+        self.Phi: Floats = Phi
+        self.S, self.A, self.K = Phi.shape[1:]
+
+    def __call__(self, h: int, s: int) -> Floats:
+        h = 0 if self.H is None else h
+        indices(h=(h, len(self.Phi)), s=(s, self.Phi.shape[1]))
+        return np.asarray(self.Phi[h, s])
+
+
+def _of_period(function: Callable[..., Any]) -> bool:
+    """Whether a feature function is one of period and observation, not of the latter alone."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:  # something built in
+        return False
+    return sum(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+               for p in parameters) == 2
+
+
+class Computed(FeatureMap):
+    """The rows that a function of the observation, or of period and observation, returns."""
+
+    def __init__(self, function: Callable[..., Any], H: int | None = None) -> None:
+        self.function, self.H, self._of_period = function, H, _of_period(function)
+
+    def __call__(self, h: int, s: Any) -> Floats:
+        rows = self.function(h, s) if self._of_period else self.function(s)
+        return np.asarray(rows, float)
+
+
+class PerAction(FeatureMap):
+    """State features crossed with the actions: each action has weights of its own for them.
+
+    Parameters
+    ----------
+    phi : a function of the observation, or of period and observation, that returns d features.
+    A : number of actions.
+    d : number of features; if it is left out, the first call tells.
+    H : number of periods, or None for one weight vector for all time.
+
+    Examples
+    --------
+    >>> line = PerAction(lambda s: [1.0, s], A=2)
+    >>> line(0, 0.5)
+    array([[1. , 0.5, 0. , 0. ],
+           [0. , 0. , 1. , 0.5]])
+    >>> line.compact(0, 0.5)
+    array([[1. , 0.5]])
+    """
+
+    def __init__(self, phi: Callable[..., Any], A: int, d: int = 0, H: int | None = None) -> None:
+        self.phi, self._of_period = phi, _of_period(phi)
+        self.A = self.blocks = whole("A", A, 1, mend="A counts actions: env.action_space.n, say.")
+        self.H, self.K = H, A * whole("d", d, mend="d counts features; 0: the first call tells.")
+
+    def __repr__(self) -> str:
+        return f"PerAction(A={self.A}" + f", d={self.K // self.blocks}" * (self.K > 0) + ")"
+
+    def compact(self, h: int, s: Any) -> Floats:
+        return np.asarray(self.phi(h, s) if self._of_period else self.phi(s), float)[None]
+
+    def __call__(self, h: int, s: Any) -> Floats:
+        return np.asarray(np.kron(np.eye(self.blocks), self.compact(h, s)), float)
+
+
+@dataclass(frozen=True)
+class OneHot(FeatureMap):
+    """One feature for each state-action pair, Φ_h = I, without storing the table.
+
+    Parameters
+    ----------
+    H, S, A : periods, states and actions.
+
+    Examples
+    --------
+    >>> Phi = OneHot(200, 500, 6)                           # 14 GB as an array
+    >>> Phi, Phi(0, 499).shape
+    (OneHot(H=200, S=500, A=6), (6, 3000))
+    """
+
+    H: int
+    S: int
+    A: int
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            whole(name, value, 1, mend="Pass H=5, S=3, A=2, say.")
+        object.__setattr__(self, "K", self.S * self.A)
+
+    def __call__(self, h: int, s: int) -> Floats:
+        indices(h=(h, self.H), s=(s, self.S))
+        return np.eye(self.A, self.K, s * self.A)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        table = np.eye(self.K, dtype=dtype).reshape(1, self.S, self.A, self.K)
+        return np.tile(table, (self.H, 1, 1, 1))
+
+
+def one_hot(H: int | None, S: int | ArrayLike, A: int) -> FeatureMap:
+    """One feature for each state-action pair; for several discrete components, one for each value
+    of each component, and action.
+
+    Parameters
+    ----------
+    H : number of periods, or None for one weight vector for all time.
+    S : number of states, or the sizes of the components (``space.nvec`` of a MultiDiscrete).
+        Components then add up; to tell all their combinations apart, number them by
+        ``np.ravel_multi_index`` and pass that many states.
+    A : number of actions.
+
+    Returns
+    -------
+    FeatureMap
+        :class:`OneHot`, which has a fast form, for H periods and S states; else ‖φ‖ = 1.
+
+    Examples
+    --------
+    >>> one_hot(10, 16, 4)
+    OneHot(H=10, S=16, A=4)
+    >>> one_hot(None, (2, 3), 1)(0, (1, 2)).round(2)
+    array([[0.  , 0.71, 0.  , 0.  , 0.71]])
+    """
+    sizes = np.atleast_1d(np.asarray(S))
+    if H is not None and np.ndim(S) == 0:
+        return OneHot(H, int(sizes[0]), A)
+    for n in sizes.tolist():
+        whole("S", n, 1, mend="It counts states, or the values of each component.")
+    return PerAction(partial(_indicators, sizes), A, int(sizes.sum()), H)
+
+
+def _indicators(sizes: Array, s: Any) -> Floats:
+    s = np.atleast_1d(s)
+    if s.shape != sizes.shape or (s < 0).any() or (s >= sizes).any():
+        fail(f"a state has components from 0 to below {sizes.tolist()}", f"it is {s.tolist()}",
+             "Pass the sizes of the observation space.", IndexError)
+    phi = np.zeros(sizes.sum())
+    phi[np.cumsum(sizes) - sizes + s] = 1 / math.sqrt(sizes.size)
+    return phi
+
+
+def from_transformer(transformer: Any, A: int) -> PerAction:
+    """Any fitted scikit-learn transformer as features: a scaler, an ``RBFSampler``, a pipeline.
+
+    Parameters
+    ----------
+    transformer : has ``transform``, which takes an (n, m) array and returns an (n, d) one.
+    A : number of actions.
+
+    Returns
+    -------
+    PerAction
+
+    Examples
+    --------
+    >>> class Centred:
+    ...     def transform(self, X):
+    ...         return np.asarray(X) - 0.5
+    >>> from_transformer(Centred(), A=1)(0, [0.5, 1.0])
+    array([[0. , 0.5]])
+    """
+    if not hasattr(transformer, "transform"):
+        fail("a transformer has a method transform", f"{transformer!r} has none",
+             "Pass a fitted scikit-learn transformer; a plain function goes to PerAction.")
+    return PerAction(partial(_transformed, transformer), A)
+
+
+def _transformed(transformer: Any, s: Any) -> Floats:
+    rows = transformer.transform(np.reshape(s, (1, -1)))
+    return np.ravel(np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, float))
+
+
+def check(features: Any, observations: Iterable[Any], h: int = 0) -> list[str]:
+    """Say what is wrong with features, by trying them on some observations.
+
+    Parameters
+    ----------
+    features : a feature map, a table, or a function of the observation, or of period and
+        observation.
+    observations : some dozens that an agent may meet.
+    h : the period to try.
+
+    Returns
+    -------
+    list of str
+        What was found, a sentence each; empty if all is well.
+
+    Examples
+    --------
+    >>> check(lambda s: np.kron(np.eye(2), [1.0, s]), [0.1, 0.5])
+    []
+    >>> check(lambda s: [[1.0, s], [s, 1.0]], [0.5, float("nan")])
+    ['observation 1 gives NaN or infinite features']
+    """
+    phi, found = FeatureMap.of(features), list[str]()
+    rows = list[Floats]()
+    for i, s in enumerate(observations):
+        try:
+            x = np.asarray(phi(h, s), float)
+        except (TypeError, ValueError) as error:
+            return [f"observation {i} gives no array of numbers: {error}"]
+        if x.ndim != 2 or x.size == 0:
+            return [f"observation {i} gives shape {x.shape}; it must be (actions, K)"]
+        if rows and x.shape != rows[0].shape:
+            return [f"observation {i} gives shape {x.shape}, and observation 0 {rows[0].shape}: "
+                    f"the number of features must not change, and masks say what is legal"]
+        if not np.isfinite(x).all():
+            found.append(f"observation {i} gives NaN or infinite features")
+        rows.append(x)
+    if not rows:
+        fail("check tries some observations", "there are none", "Pass env.reset()[0], say.")
+    X = np.array(rows)
+    norms = np.sqrt((X**2).sum(axis=2))
+    if X.shape[1] > 1 and (X == X[:, :1]).all(where=np.isfinite(X)):
+        found.append("all actions have the same row everywhere: the agent cannot tell them apart")
+    if len(X) > 1 and (X == X[:1]).all():
+        found.append("all observations have the same rows: the agent cannot tell them apart")
+    if (small := norms.min()) < (large := norms.max()) / 100:
+        found.append(f"the norms of rows range from {small:.3g} to {large:.3g}: one lambda cannot "
+                     f"suit all; scale them to 1")
+    return found
