@@ -276,7 +276,7 @@ def _():
                   f"(without slips 2^49 = {2**49:.3g}).", wait=wait)
 
 
-@claim("6.1.any-dithering", "Section 6.1, footnote 3", "any ε, η is equivalent", "experiment", HOLDS)
+@claim("6.1.any-dithering", "Section 6.1, footnote 3", "any ε, η equivalent", "experiment", HOLDS)
 def _():
     """Before the first reward, it makes no difference how an agent dithers."""
     waits = stored("example1").pivot(index=["N", "seed"], columns="agent", values="unrewarded")
@@ -322,7 +322,7 @@ def _():
                     {"from_N": from_N, "median_100": median})
 
 
-@claim("6.1.features", "Section 6.1, figure 4", "graceful, then flat", "experiment", HOLDS)
+@claim("6.1.features", "Section 6.1, figure 4", "graceful, flattening", "experiment", HOLDS)
 def _():
     """Learning time grows gracefully with K, and less and less as K nears the dimension 100."""
     cells = medians(stored("fig4"), "K")["median"]
