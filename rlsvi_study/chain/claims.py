@@ -237,8 +237,7 @@ def _():
                     {"variance": covariance[0, 0], "lam": lam})
 
 
-@claim("4.approximate-posterior", "Section 4", "approximates a posterior over value functions",
-       "exact", PARTLY)
+@claim("4.approximate-posterior", "Section 4", "approximates a posterior", "exact", PARTLY)
 def _():
     """RLSVI samples from an approximation to the posterior over value functions."""
     rng, n, lam, sigma = np.random.default_rng(6), 30, 2.0, 0.5
@@ -429,17 +428,15 @@ def _():
     by_eta = [strays(0.0, t) for t in np.geomspace(1e-3, 1e3, 101)]
     rising = np.all(np.diff(by_epsilon) > 0) and np.all(np.diff(by_eta) >= 0)
     ends = np.allclose([by_epsilon[0], by_epsilon[-1], by_eta[0]], [0, 0.75, 0], 0, 1e-12)
-    return unless(not (rising and ends), f"The chance of a non-greedy action rises from 0 to "
-                  f"1 − 1/A in ε, and from 0 to {by_eta[-1]:.3g} as η goes from 0.001 to 1000.",
-                  at_eta_1000=by_eta[-1])
+    return unless(not (rising and ends), "A non-greedy action's chance rises from 0 to 1 − 1/A in "
+                  f"ε, to {by_eta[-1]:.3g} in η from 0.001 to 1000.", at_eta_1000=by_eta[-1])
 
 
 remark("A.boltzmann", "Appendix A, Algorithm 4", "a ~ E[Q/η]", "reading", MISPRINT,
        "Boltzmann exploration samples its action from E[(Φθ)(x, a)/η].",
        "An expectation is a number, not a law. Implemented as a ∝ exp(Q/η), the usual one.")
-remark("A.target", "Appendix A, Algorithm 3", "θ̃ in the target", "reading", MISPRINT,
-       "LSVI's targets use a sampled θ̃.",
-       "Algorithm 3 computes no θ̃; its own θ of the next period is meant.")
+remark("A.target", "Appendix A, Algorithm 3", "θ̃ in the target", "reading", MISPRINT, "LSVI's "
+       "targets use a sampled θ̃.", "There is none; its own θ of the next period is meant.")
 
 
 remark("B.quantifiers", "Appendix B, Conjecture 1", "for all M … there exists poly", "reading",
@@ -479,11 +476,10 @@ def _():
     ratio = float(np.sqrt((features.coherent(Q, 10, 0)**2).mean()) / np.sqrt((Q**2).mean()))
     root = stored("readings").query("reading == 'stacked' and norm == '√HSA'")
     learned = (~root.censored).groupby(root.lam).sum()
-    return Evidence(HOLDS if ratio < 10 else FAILS,
-                    f"For N = 50 their root mean square is {ratio:.0f} times that of Q*. With norm "
-                    f"√(HSA) {learned[1.0]} of {root.seed.nunique()} runs learn within 5000 "
-                    f"episodes at λ = 1, and {learned[100.0]} at λ = 100.",
-                    {"ratio": ratio, "learned": learned.to_dict()})
+    return Evidence(HOLDS if ratio < 10 else FAILS, f"For N = 50 their root mean square is "
+                    f"{ratio:.0f} times that of Q*. With norm √(HSA) {learned[1.0]} of "
+                    f"{root.seed.nunique()} runs learn in 5000 episodes at λ = 1, {learned[100.0]} "
+                    "at λ = 100.", {"ratio": ratio, "learned": learned.to_dict()})
 
 
 def _robust(name: str, parameter: str) -> tuple[pd.Series, pd.Series]:

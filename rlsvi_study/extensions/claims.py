@@ -32,8 +32,7 @@ def _():
                     {"steps": steps, "broken": broken})
 
 
-@claim("7.effective", "Section 7", "where state of the art approaches are ineffective", "reading",
-       PARTLY)
+@claim("7.effective", "Section 7", "where the state of the art is ineffective", "reading", PARTLY)
 def _():
     """RLSVI explores efficiently in several environments where other approaches fail."""
     verdicts = {id: register.REGISTER[id].verdict
@@ -94,9 +93,8 @@ def _():
     early, fixed, late, same = sizes.values()
     gap = float(np.abs(sums.theta - printed_.theta).max())
     return unless(late != 3 * early or same != fixed or gap > 1e-6, f"As printed {early} numbers "
-                  f"after 50 episodes, {late} after 150. But with finitely many states sums of "
-                  f"features by next state give the same weights: {fixed} for ever.", PARTLY,
-                  gap=gap, sizes=sizes)
+                  f"after 50 episodes, {late} after 150. But with finitely many states sums "
+                  f"give the same weights: {fixed} for ever.", PARTLY, gap=gap, sizes=sizes)
 
 
 @claim("F.mean", "Appendix F.1", "θ̄ = Σ⁻¹y", "exact", MISPRINT)
@@ -142,8 +140,7 @@ def _():
         agent.learn(mdp, episodes, 2)
         sizes.append(_stored_numbers(agent))
     return unless(set(sizes) != {mdp.H * K * (K + 1)}, f"H·K·(K+1) = {sizes[0]} numbers after 1, "
-                  f"100 and 200 episodes (H = {mdp.H}, K = {K}), each touched once an episode.",
-                  sizes=sizes)
+                  f"100 and 200 episodes, each touched once in each (K = {K}).", sizes=sizes)
 
 
 @claim("F.batch-better", "Appendix F.1", "expected: batch incurs lower regret", "experiment", HOLDS)
@@ -155,10 +152,9 @@ def _():
     found = "; ".join(f"{r.median:.2g} ({r.low:.2g} to {r.high:.2g}) at N = {r.Index}"
                       for r in best.itertuples())
     return Evidence(
-        HOLDS if behind == len(ratios) else PARTLY if ahead == 0 else FAILS,
-        f"After 2000 episodes incremental regret is higher beyond doubt in {behind} of "
-        f"{len(ratios)} settings, lower in {ahead}. Its ratio to batch, best step size, λ = 1: "
-        f"{found}.",
+        HOLDS if behind == len(ratios) else PARTLY if ahead == 0 else FAILS, f"After 2000 episodes "
+        f"incremental regret is higher beyond doubt in {behind} of {len(ratios)} settings, lower "
+        f"in {ahead}. Its ratio to batch, best step size, λ = 1: {found}.",
         {"behind": behind, "ahead": ahead, "settings": len(ratios),
          "best": {str(N): list(r) for N, r in best.iterrows()}})
 
