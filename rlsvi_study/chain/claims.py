@@ -66,7 +66,7 @@ def _():
     return unless(
         learned["rlsvi"] < 0.9 * seeds or learned["epsilon-greedy"] > 0,
         f"50-chain, 2000 episodes: RLSVI learned in {learned['rlsvi']} of {seeds} seeds (median "
-        f"{median:.0f}, interval {low:.0f}–{high:.0f}); ε-greedy in {learned['epsilon-greedy']}.",
+        f"{median:.0f}, 95%: {low:.0f}–{high:.0f}); ε-greedy in {learned['epsilon-greedy']}.",
         learned=learned, seeds=seeds, median=median, interval=[low, high])
 
 

@@ -238,8 +238,9 @@ def _():
     return Evidence(
         graded(one.low > 0 for one in more.values()),
         f"The myopic policy's, less RLSVI's: {written(more['uniform'])} with ties at random, "
-        f"{written(more['best'])} with the best opening. RLSVI's is lower from {later['uniform']} "
-        f"on and {later['best'] or 'not by 6000'}.", {"more": more, "later": later})
+        f"{written(more['best'])} with the best opening. RLSVI's is the lower from customer "
+        f"{later['uniform']} on and {later['best'] or 'not by 6000'}, respectively.",
+        {"more": more, "later": later})
 
 
 @claim("6.3.eventually", "Section 6.3", "eventually learns a richer policy", "experiment", PARTLY)
