@@ -10,7 +10,7 @@ import pytest
 
 from rlsvi_study import catalogue
 from rlsvi_study import register as claims
-from rlsvi_study.chain import foundations
+from rlsvi_study.chain import claims as chain_claims
 from rlsvi_study.cli import main
 from rlsvi_study.register import FAILS, HOLDS, KINDS, OPEN, VERDICTS, Evidence
 
@@ -77,7 +77,7 @@ def test_an_id_that_ends_in_a_dot_is_completed_by_the_name(monkeypatch):
     ("3.others", "RIGHT", 0),
 ])
 def test_a_planted_falsehood_is_caught(id, name, wrong, monkeypatch):
-    monkeypatch.setattr(foundations, name, wrong)
+    monkeypatch.setattr(chain_claims, name, wrong)
     assert REGISTER[id].judge().verdict == FAILS
 
 

@@ -112,7 +112,7 @@ FLOORS = {
         {"players", "bias", "bootstrap", "crossings", "draws", "evidence", "forms"},
         {"runs"},
         {"scaling", "optimism", "repaired", "printed"},
-        {"foundations", "claims", "figures"},
+        {"claims", "figures"},
         {"catalogue"},
         {"cli"},
         {"__main__"},

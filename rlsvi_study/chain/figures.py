@@ -1,7 +1,6 @@
 """The figures of the chain: chapters 1 to 4, 6, 6a and 6b, A to C."""
 
 from collections.abc import Callable
-from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -67,11 +66,11 @@ def example1(table: pd.DataFrame) -> Figure:
 def fig2a(table: pd.DataFrame) -> Figure:
     """Figure 2(a): regret over the first 2000 episodes, realised and expected."""
     fig, axes = canvas(2, width=8.4, sharey=True)
-    titles = {"regret": "realised (as in the paper)", "expected_regret": "expected (exact)"}
-    for ax, (value, title) in zip(axes, titles.items(), strict=True):
-        sns.lineplot(table, x="episode", y=value, **BY_AGENT, **BAND, ax=ax)
-        sns.lineplot(table[table.seed < FEW], x="episode", y=value, **EACH, lw=0.7, alpha=0.6,
-                     legend=False, ax=ax)
+    titles = "realised (as in the paper)", "expected (exact)"
+    for ax, title, value in zip(axes, titles, ("regret", "expected_regret"), strict=True):
+        look = {"x": "episode", "y": value, "ax": ax}
+        sns.lineplot(table, **look, **BY_AGENT, **BAND)
+        sns.lineplot(table[table.seed < FEW], **look, **EACH, lw=0.7, alpha=0.6, legend=False)
         ax.set(ylabel="cumulative regret", title=title)
         legend(ax)
     return fig
@@ -157,7 +156,7 @@ def _times(ax: Axes, table: pd.DataFrame, axis: str) -> pd.DataFrame:
     lost = cells.index[np.isinf(cells["median"])]
     sns.lineplot(three(cells.drop(lost), limit=BUDGET), x=axis, y="time", **RANGE, **POINTS,
                  marker="o", color=COLOUR["rlsvi"], label="median, 95% interval", ax=ax)
-    ax.plot(lost, np.full(len(lost), BUDGET), "^", color=COLOUR["rlsvi"])
+    ax.plot(lost, [BUDGET] * len(lost), "^", color=COLOUR["rlsvi"])
     ax.set(xlabel=AXIS[axis], ylabel=TIME)
     return cells
 
@@ -218,13 +217,12 @@ def fig5(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
 def fig6(table: pd.DataFrame) -> Figure:
     """Figure 6: learning time against ρ in both readings, censored runs at the top."""
     fig, axes = canvas(2, width=8.6, sharey=True)
-    learned, lost = "learned", "not within 10 000"
-    table = table.assign(run=np.where(table.censored, lost, learned),
+    table = table.assign(run=np.where(table.censored, "not within 10 000", "learned"),
                          time=table.tenth_reward * np.where(table.censored, 1.25, 1))
     for ax, (noise, cell) in zip(axes, table.groupby("noise"), strict=True):
         sns.scatterplot(cell, x="rho", y="time", hue="run", style="run", s=14, linewidth=0, ax=ax,
-                        palette={learned: COLOUR["rlsvi"], lost: COLOUR["epsilon-greedy"]},
-                        markers={learned: "o", lost: "^"}, hue_order=(learned, lost))
+                        hue_order=("learned", "not within 10 000"), markers=["o", "^"],
+                        palette=[COLOUR["rlsvi"], COLOUR["epsilon-greedy"]])
         ax.set(title=f"ρ as {noise}", xlabel="ρ", ylabel=TIME, yscale="log")
         ax.legend(loc="lower right")
     return fig
@@ -263,8 +261,7 @@ def families(table: pd.DataFrame, family: str, axis: str, smoother: Callable) ->
     Figure 12: local polynomials in K for each N. Figure 13: quadratics in N for each K.
     """
     fig, ax = canvas(height=3.6)
-    bands = {value: scaling.smooth_band(cell, axis, smoother)
-             for value, cell in table.groupby(family)}
+    bands = {one: scaling.smooth_band(cell, axis, smoother) for one, cell in table.groupby(family)}
     look = {"hue": family, "palette": sns.color_palette("viridis", len(bands)), "ax": ax}
     sns.lineplot(three(pd.concat(bands, names=[family]), "fit"), x=axis, y="time", **RANGE, **look,
                  lw=1.5, legend=False)
@@ -298,10 +295,9 @@ def frontier(runs: dict[str, np.ndarray], N: int) -> Figure:
     """The furthest state of every episode, and the furthest so far."""
     fig, axes = canvas(len(runs), width=8.4, sharey=True)
     for ax, (agent, furthest) in zip(axes, runs.items(), strict=True):
-        episodes = np.arange(1, furthest.size + 1)
-        ax.plot(episodes, furthest + 1, ".", ms=2, color=COLOUR[agent], alpha=0.5)
-        ax.plot(episodes, np.maximum.accumulate(furthest) + 1, color="black", lw=1.2,
-                label="furthest so far")
+        reached = pd.Series(furthest + 1, np.arange(1, furthest.size + 1))
+        ax.plot(reached, ".", ms=2, color=COLOUR[agent], alpha=0.5)
+        ax.plot(reached.cummax(), color="black", lw=1.2, label="furthest so far")
         ax.axhline(N, color="0.5", lw=0.8, ls=":")
         ax.set(title=NAME[agent], xlabel="episode")
     axes[0].set_ylabel("furthest state")
@@ -312,11 +308,9 @@ def frontier(runs: dict[str, np.ndarray], N: int) -> Figure:
 # How ``rlsvi plot`` draws each stored table …
 DRAW: dict[str, Callable[[pd.DataFrame], Figure]] = {
     "example1": example1, "fig2a": fig2a, "fig2b": fig2b, "fig3": fig3, "fig4": fig4, "fig6": fig6,
-    "fig10": partial(sweep, parameter="lam"), "fig11": partial(sweep, parameter="sigma"),
-    "fig13": partial(families, family="K", axis="N", smoother=scaling.quadratic),
-    "readings": readings}
+    "fig10": lambda table: sweep(table, "lam"), "fig11": lambda table: sweep(table, "sigma"),
+    "fig13": lambda table: families(table, "K", "N", scaling.quadratic), "readings": readings}
 # … and the figures of the paper without a table of their own: whose they need, and the drawing.
 DRAW_FROM: dict[str, tuple[tuple[str, ...], Callable[..., Figure]]] = {
     "fig1": ((), chain_diagram), "fig5": (("fig3", "fig4"), fig5),
-    "fig12": (("fig13",), partial(families, family="N", axis="K",
-                                  smoother=scaling.local_polynomial))}
+    "fig12": (("fig13",), lambda table: families(table, "N", "K", scaling.local_polynomial))}

@@ -23,20 +23,16 @@ from rlsvi_core.agents import Agent, lsvi, rlsvi
 from rlsvi_core.envs.chains import LEFT, RIGHT, chain
 from rlsvi_core.mdp import FiniteMDP, first_state, last_reward, step
 
-from ..experiment import Experiment, Scale, grid, streams
+from ..experiment import Experiment, Rows, Scale, grid, streams
 from ..intervals import Median, median_interval, median_times
 
-Rows = list[dict[str, Any]]
-
 REWARDS_TO_LEARN = 10  # section 6.1: "episodes until 10 rewards" is the proxy for learning time
-PAPER_SEEDS = range(5)
 DITHER = {"epsilon-greedy": {"epsilon": 0.1}, "boltzmann": {"eta": 0.1}}
 
 
 def make_agent(agent: str, Phi, lam: float, sigma: float, rng) -> Agent:
-    if agent == "rlsvi":
-        return rlsvi(Phi, lam, sigma, rng=rng)
-    return lsvi(Phi, lam, **DITHER[agent], rng=rng)
+    return (rlsvi(Phi, lam, sigma, rng=rng) if agent == "rlsvi"
+            else lsvi(Phi, lam, **DITHER[agent], rng=rng))
 
 
 # --------------------------------------------------------------------------- the kinds of run
@@ -156,58 +152,54 @@ def learning_time(table: pd.DataFrame, agent: str) -> Median:
 def medians(table: pd.DataFrame, by: str | list[str]) -> pd.DataFrame:
     """Median learning time with its interval, runs, censored runs, and the paper's own statistic:
     the mean of five seeds."""
-    few = table[table.seed.isin(PAPER_SEEDS)].groupby(by).tenth_reward.mean()
+    few = table[table.seed < 5].groupby(by).tenth_reward.mean()
     return median_times(table, by, "tenth_reward", "censored").assign(mean5=few)
 
 
 # --------------------------------------------------------------------------- the experiments
 
-_ARRIVAL = {"lam": 1.0, "sigma": 0.1, "budget": 1_000_000}
-_AGENTS = ("rlsvi", *DITHER)
-_PAPER_CHAIN = {"N": 50, "K": 10, "sigma": 0.1}
-_PAIR = grid(agent=("rlsvi", "epsilon-greedy"))
-_CURVE = {**_PAPER_CHAIN, "lam": 1.0, "episodes": 2000, "every": 20}
-_LONG = {**_PAPER_CHAIN, "lam": 1.0, "episodes": 1_000_000, "every": 5000}
-_TIMES = {"lam": 1.0, "sigma": 0.1, "budget": 20_000}
-_LENGTHS = (*range(10, 101, 10), 125, 150, 175, 200)
-_FEATURES = (2, 4, 6, 8, 10, 15, *range(20, 121, 10), 150)
-_AGNOSTIC = {"N": 20, "K": 20, "lam": 1.0, "sigma": 0.1, "budget": 10_000}
+def _study(name: str, place: str, title: str, run, constants: dict[str, Any], quick: tuple,
+           paper: tuple, **fields: str) -> Experiment:
+    """An experiment whose scales are (cells, seeds), with constants that the quick one changes."""
+    def scale(cells, seeds, changes=None):
+        return Scale(constants | (changes or {}), cells, range(seeds))
+    return Experiment(name, place, title, run, {"quick": scale(*quick), "paper": scale(*paper)},
+                      **fields)
+
+
+_PAPER, _FIFTY = {"lam": 1.0, "sigma": 0.1}, {"N": 50, "K": 10}
+_TIMES = _PAPER | {"budget": 20_000}
+_SWEEP = _FIFTY | {"agent": "rlsvi", "episodes": 10_000, "every": 200}
+_AGENTS, _PAIR = ("rlsvi", *DITHER), grid(agent=("rlsvi", "epsilon-greedy"))
 _NOISE = ("deviation", "variance")  # two readings of ρ
-_SWEEP = {"agent": "rlsvi", "N": 50, "K": 10, "episodes": 10_000, "every": 200}
 _BASIS = grid(reading=("stacked",), norm=("HSA", "SA", "√HSA", "1")) + grid(
     reading=("per_period",), norm=("HSA", "SA", "√SA", "1"))
 _PLAIN = {"constant": "rescaled", "opening": "uniform"}
 _READINGS = (*({**basis, **_PLAIN, "lam": lam} for lam in (1.0, 100.0) for basis in _BASIS),
              *({**_BASIS[0], **_PLAIN, "lam": 1.0, **change} for change in (
-                 {"constant": "left at 1"}, {"opening": "prior"}, {"opening": "left"},
-                 {"opening": "right"})))
-
-
-def _study(name: str, place: str, title: str, run, constants: dict[str, Any], quick: tuple,
-           paper: tuple, **fields: str) -> Experiment:
-    """An experiment whose scales differ only in their grid and number of seeds."""
-    return Experiment(name, place, title, run, {
-        scale: Scale(constants, cells, range(seeds))
-        for scale, (cells, seeds) in {"quick": quick, "paper": paper}.items()}, **fields)
-
+                 {"constant": "left at 1"}, *grid(opening=("prior", "left", "right")))))
 
 EXPERIMENTS: dict[str, Experiment] = {e.name: e for e in (
     _study("example1", "Section 3, Example 1",
-           "First rewarded episode against the length of the chain", first_arrival, _ARRIVAL,
-           (grid(agent=_AGENTS, N=(2, 4, 6, 8)), 10),
+           "First rewarded episode against the length of the chain", first_arrival,
+           _PAPER | {"budget": 1_000_000}, (grid(agent=_AGENTS, N=(2, 4, 6, 8)), 10),
            (grid(agent=_AGENTS, N=range(2, 15, 2)), 100)),
     _study("fig2a", "Section 6.1, figure 2(a)", "Regret on a 50-chain, first 2000 episodes",
-           learning_curve, _CURVE, (_PAIR, 3), (_PAIR, 50), length="episodes"),
-    Experiment("fig2b", "Section 6.1, figure 2(b)", "Regret on a 50-chain, first million episodes",
-               learning_curve, {"quick": Scale(_LONG | {"episodes": 20_000}, _PAIR[:1], range(2)),
-                                "paper": Scale(_LONG, _PAIR, PAPER_SEEDS)}, length="episodes"),
+           learning_curve, _PAPER | _FIFTY | {"episodes": 2000, "every": 20}, (_PAIR, 3),
+           (_PAIR, 50), length="episodes"),
+    _study("fig2b", "Section 6.1, figure 2(b)", "Regret on a 50-chain, first million episodes",
+           learning_curve, _PAPER | _FIFTY | {"episodes": 1_000_000, "every": 5000},
+           (_PAIR[:1], 2, {"episodes": 20_000}), (_PAIR, 5), length="episodes"),
     _study("fig3", "Section 6.1, figure 3", "Learning time against the length of the chain, K = 10",
-           time_to_learn, _TIMES | {"K": 10}, (grid(N=(10, 20, 30)), 4), (grid(N=_LENGTHS), 50)),
+           time_to_learn, _TIMES | {"K": 10}, (grid(N=(10, 20, 30)), 4),
+           (grid(N=(*range(10, 101, 10), 125, 150, 175, 200)), 50)),
     _study("fig4", "Section 6.1, figure 4", "Learning time against the number of features, N = 50",
-           time_to_learn, _TIMES | {"N": 50}, (grid(K=(2, 10, 20)), 4), (grid(K=_FEATURES), 50)),
+           time_to_learn, _TIMES | {"N": 50}, (grid(K=(2, 10, 20)), 4),
+           (grid(K=(2, 4, 6, 8, 10, 15, *range(20, 121, 10), 150)), 50)),
     _study("fig6", "Section 6.1, figure 6",
            "Learning time against the error of the basis, N = K = 20", agnostic_time_to_learn,
-           _AGNOSTIC, (grid(noise=_NOISE, rho=(0.0, 0.05, 0.1)), 1),
+           _PAPER | {"N": 20, "K": 20, "budget": 10_000},
+           (grid(noise=_NOISE, rho=(0.0, 0.05, 0.1)), 1),
            (grid(noise=_NOISE, rho=[i / 1000 for i in range(1001)]), 1), along="rho"),
     _study("fig10", "Appendix C, figure 10",
            "Regret for λ over twelve orders of magnitude, σ = 0.1", learning_curve,
@@ -223,4 +215,4 @@ EXPERIMENTS: dict[str, Experiment] = {e.name: e for e in (
             + grid(K=(80,), N=(10, 20, 30, 40, 60)), 20)),
     _study("readings", "Section 6.1 and appendix C",
            "What each reading of the text does to figure 2", time_to_learn,
-           {**_PAPER_CHAIN, "budget": 5000}, (_READINGS[:1], 3), (_READINGS, 50)))}
+           _FIFTY | {"sigma": 0.1, "budget": 5000}, (_READINGS[:1], 3), (_READINGS, 50)))}

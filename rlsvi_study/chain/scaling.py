@@ -1,8 +1,8 @@
-r"""How learning time grows: smoothers, exponents and rival laws, all with intervals.
+"""How learning time grows: smoothers, exponents and rival laws, all with intervals.
 
 Learning times are heavy-tailed and some are censored, so everything here is about medians. A
-censored run enters at its budget: as long as fewer than half the runs of a cell are censored, its
-median does not depend on by how much they would have exceeded it.
+censored run enters at its budget: while fewer than half the runs of a cell are censored, its median
+does not depend on by how much they would have exceeded it.
 """
 
 from collections import namedtuple
@@ -45,10 +45,9 @@ PowerLaw = namedtuple("PowerLaw", "power low high level")  # level · x^power; l
 
 def exponent(table: pd.DataFrame, by: str) -> PowerLaw:
     """The power law of the median, by median regression of log time on log x."""
-    x, y = np.log(table[by].to_numpy(float)), np.log(table.tenth_reward.to_numpy(float))
+    x, y = np.log(table[[by, "tenth_reward"]].to_numpy(float)).T
     fit = QuantReg(y, np.column_stack([np.ones_like(x), x])).fit(q=0.5)
-    low, high = fit.conf_int()[1]
-    return PowerLaw(float(fit.params[1]), float(low), float(high), float(np.exp(fit.params[0])))
+    return PowerLaw(*map(float, (fit.params[1], *fit.conf_int()[1], np.exp(fit.params[0]))))
 
 
 LAWS: dict[str, tuple[Callable, tuple[float, ...]]] = {
@@ -63,17 +62,15 @@ def compare_laws(table: pd.DataFrame, by: str) -> pd.Series:
 
     Each law is fitted to log time by least absolute deviations, the likelihood of Laplace errors.
     """
-    x = table[by].to_numpy(float) / table[by].max()
-    y = np.log(table.tenth_reward.to_numpy(float))
+    x, y = table[by].to_numpy(float) / table[by].max(), np.log(table.tenth_reward.to_numpy(float))
     scale, scores = np.exp(np.median(y)), {}
 
     def loss(parameters, law):
         return np.abs(y - np.log(scale * np.maximum(law(x, *parameters), 1e-12))).mean()
 
     for name, (law, start) in LAWS.items():
-        best = min(minimize(loss, np.array(start) * s, (law,), "Nelder-Mead",
-                            options={"maxiter": 4000, "xatol": 1e-6, "fatol": 1e-9}).fun
-                   for s in (0.3, 1.0, 3.0))
+        best = min(minimize(loss, np.array(start) * s, (law,), "Nelder-Mead", options={
+            "maxiter": 4000, "xatol": 1e-6, "fatol": 1e-9}).fun for s in (0.3, 1.0, 3.0))
         scores[name] = 2 * len(start) + 2 * len(y) * np.log(2 * best) + 2 * len(y)
     return pd.Series(scores) - min(scores.values())
 

@@ -21,8 +21,6 @@ from rlsvi_core.agents.base import ENDED, TableAgent, values
 from rlsvi_core.compiled import Array, Floats, Ints, jit
 from rlsvi_core.regression import add_row, solve
 
-__all__ = ["BootstrapAgent"]
-
 
 @jit
 def _fit(Phi: Floats, s: Ints, a: Ints, r: Floats, s_next: Ints, drawn: Ints, count: Ints,
@@ -31,13 +29,9 @@ def _fit(Phi: Floats, s: Ints, a: Ints, r: Floats, s_next: Ints, drawn: Ints, co
     H, _, A, K = Phi.shape
     q, row = np.empty(A), np.empty(K + 1)
     for h in range(H - 1, -1, -1):
-        U = np.zeros((K, K + 1))
-        for k in range(K):
-            U[k, k], U[k, K] = root, root * zeta[h, k]
+        U = root * np.hstack((np.eye(K), zeta[h].reshape(K, 1)))
         for i in drawn[h, :count[h]]:
-            for k in range(K):
-                row[k] = Phi[h, s[h, i], a[h, i], k]
-            row[K] = r[h, i]
+            row[:K], row[K] = Phi[h, s[h, i], a[h, i]], r[h, i]
             if h < H - 1 and s_next[h, i] != ENDED:
                 values(Phi[h + 1, s_next[h, i]], theta[h + 1], q)
                 row[K] += q.max()
@@ -47,17 +41,10 @@ def _fit(Phi: Floats, s: Ints, a: Ints, r: Floats, s_next: Ints, drawn: Ints, co
 
 
 class BootstrapAgent(TableAgent):
-    """Keeps every transition; greedy actions, ties at random.
+    """Keeps every transition; greedy actions, ties at random. Of λ and σ, as for RLSVI, only λσ²
+    and, for the random prior, λ matter. ``resample`` draws the rows with replacement and
+    ``random_prior`` draws ζ: one without the other shows what each of the two is good for.
 
-    Parameters
-    ----------
-    Phi : (H, S, A, K) table of features.
-    lam, sigma : as for RLSVI; only λσ² and, for the random prior, λ matter.
-    resample, random_prior : draw the rows with replacement; draw ζ. One without the other shows
-        what each of the two is good for.
-
-    Examples
-    --------
     >>> from rlsvi_core import chain, features
     >>> agent = BootstrapAgent(features.tabular(chain(4)), resample=True, random_prior=True, rng=0)
     >>> agent.learn(chain(4), 100, rng=1).reward.sum() > 10

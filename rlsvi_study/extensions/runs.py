@@ -26,11 +26,10 @@ from rlsvi_core.agents.incremental import incremental
 from rlsvi_core.envs.chains import chain, lock
 from rlsvi_core.features import coherent, tabular
 
-from ..experiment import Experiment, Scale, grid, streams
+from ..experiment import Experiment, Rows, Scale, grid, streams
 from ..intervals import by_cell, median_interval, median_times
 from .bootstrap import BootstrapAgent
 
-Rows = list[dict[str, Any]]
 StepSize = float | Callable[[int], float]
 
 REWARDS_TO_LEARN = 10  # as in section 6.1
@@ -45,12 +44,9 @@ STEP_SIZES: dict[str, Callable[[int], StepSize]] = {
 
 # The autocorrelation ρ of the perturbation for a discount γ. With ρ = 1 it stays at w_0 = 0, which
 # is least-squares Q-iteration.
-PERTURBATIONS: dict[str, Callable[[float], dict[str, float]]] = {
-    "printed": lambda gamma: {"rho": printed(gamma)},
-    "mended": lambda gamma: {"rho": gamma},
-    "fresh": lambda gamma: {"rho": 0.0},
-    "greedy": lambda gamma: {"rho": 1.0},
-    "epsilon-greedy": lambda gamma: {"rho": 1.0, "epsilon": 0.1}}
+PERTURBATIONS: dict[str, Callable[[float], float]] = {
+    "printed": printed, "mended": lambda gamma: gamma, "fresh": lambda gamma: 0.0,
+    "greedy": lambda gamma: 1.0, "epsilon-greedy": lambda gamma: 1.0}
 
 BOOTSTRAPS = {"bootstrap": {"resample": True, "random_prior": False},
               "bootstrap + prior": {"resample": True, "random_prior": True},
@@ -66,10 +62,8 @@ def incremental_curve(agent: str, prior: str, seed: int, N: int, lam: float, K: 
     mdp = chain(N)
     basis_rng, env_rng, agent_rng = streams(seed)
     Phi = coherent(mdp.Q, K, basis_rng)
-    if agent == "batch":
-        learner = rlsvi(Phi, lam, sigma, first_episode="prior", rng=agent_rng)
-    else:
-        learner = incremental(Phi, lam, sigma, STEP_SIZES[agent](mdp.H), prior=prior, rng=agent_rng)
+    learner = (rlsvi(Phi, lam, sigma, first_episode="prior", rng=agent_rng) if agent == "batch" else
+               incremental(Phi, lam, sigma, STEP_SIZES[agent](mdp.H), prior=prior, rng=agent_rng))
     run = learner.learn(mdp, episodes, env_rng, exact=True)
     regret, rewards = np.cumsum(mdp.value - run.expected), np.cumsum(run.reward)
     tenth = int(np.searchsorted(rewards, REWARDS_TO_LEARN)) + 1  # episodes + 1 if it never came
@@ -84,8 +78,8 @@ def opening_time(agent: str, n: int, gamma: float, seed: int, lam: float, sigma:
     """Steps to the first reward of a tabular agent on the lock, and its regret after all steps."""
     mdp = lock(n, gamma)
     _, env_rng, agent_rng = streams(seed)
-    learner = FastContinual(np.eye(2 * n).reshape(n, 2, 2 * n), gamma, lam=lam, sigma=sigma,
-                            rng=agent_rng, **PERTURBATIONS[agent](gamma))
+    learner = FastContinual(np.eye(2 * n).reshape(n, 2, 2 * n), gamma, PERTURBATIONS[agent](gamma),
+                            lam, sigma, epsilon=0.1 * (agent == "epsilon-greedy"), rng=agent_rng)
     done = learner.learn(mdp, steps, env_rng)
     found = np.flatnonzero(done.reward)
     return [{"first_reward": int(found[0]) + 1 if found.size else steps,
@@ -118,11 +112,10 @@ def bootstrap_time(agent: str, features: str, N: int, seed: int, lam: float, sig
 
 def value_travels(k: int, nu: StepSize, episodes: int) -> np.ndarray:
     """v_0, …, v_k after each number of episodes: an (episodes + 1, k + 1) array."""
-    v = np.zeros((episodes + 1, k + 1))
-    weight = 0.0
+    v, weight = np.zeros((episodes + 1, k + 1)), 0.0
+    v[1:, 0] = 1.0
     for l in range(episodes):
         weight = (1 - (nu(l) if callable(nu) else nu)) * weight + 1
-        v[l + 1, 0] = 1.0
         v[l + 1, 1:] = v[l, 1:] + (v[l, :-1] - v[l, 1:]) / weight
     return v
 
@@ -151,24 +144,20 @@ def _with(arms: Rows, **axes: Any) -> tuple[dict[str, Any], ...]:
 _ARMS = [*grid(agent=("batch", "ν = 0"), prior=("kept",)),  # with ν = 0 nothing is forgotten
          *grid(agent=list(STEP_SIZES)[1:], prior=("forgotten", "kept"))]
 _CHAINS = (*_with(_ARMS, N=(5, 10, 20, 50), lam=(1.0,)), *_with(_ARMS, N=(10,), lam=(100.0, 1e4)))
-_LOCKS = grid(agent=PERTURBATIONS, n=(2, 4, 6, 8, 10, 12, 16, 20, 24), gamma=(0.9, 0.95, 0.99))
 _SAMPLES = (*BOOTSTRAPS, "rlsvi")
 _WAITS = (*grid(agent=_SAMPLES, features=("tabular",), N=(4, 6, 8, 10, 12, 14)),
           *grid(agent=_SAMPLES, features=("coherent",), N=(10, 20)))
-_INCREMENTAL = {"K": 10, "sigma": 0.1, "episodes": 2000, "every": 200}
-_CONTINUAL = {"lam": 1.0, "sigma": 0.1, "steps": 20_000}
-_BOOTSTRAP = {"lam": 1.0, "sigma": 0.1, "K": 10, "budget": 1000}
 
-EXPERIMENTS = {e.name: e for e in (
-    Experiment("incremental", "Appendix F.1", "Regret of batch and incremental RLSVI on the chain",
-               incremental_curve, {
-        "quick": Scale(_INCREMENTAL, _with(_ARMS[:3], N=(10,), lam=(1.0,)), range(2)),
-        "paper": Scale(_INCREMENTAL, _CHAINS, range(20))}, length="episodes"),
-    Experiment("continual", "Appendix F.2, Algorithm 13", "Steps to open a lock of n moves",
-               opening_time, {
-        "quick": Scale(_CONTINUAL, grid(agent=PERTURBATIONS, n=(4, 8), gamma=(0.95,)), range(2)),
-        "paper": Scale(_CONTINUAL, _LOCKS, range(20))}),
-    Experiment("bootstrap", "Section 7", "Learning time with a bootstrap in place of the posterior",
-               bootstrap_time, {
-        "quick": Scale(_BOOTSTRAP, grid(agent=_SAMPLES, features=("tabular",), N=(4,)), range(2)),
-        "paper": Scale(_BOOTSTRAP, _WAITS, range(20))}))}
+EXPERIMENTS = {name: Experiment(name, place, title, run, {
+    "quick": Scale(constants, some, range(2)), "paper": Scale(constants, cells, range(20))}, length)
+    for name, place, title, run, length, constants, some, cells in (
+        ("incremental", "Appendix F.1", "Regret of batch and incremental RLSVI on the chain",
+         incremental_curve, "episodes", {"K": 10, "sigma": 0.1, "episodes": 2000, "every": 200},
+         _with(_ARMS[:3], N=(10,), lam=(1.0,)), _CHAINS),
+        ("continual", "Appendix F.2, Algorithm 13", "Steps to open a lock of n moves",
+         opening_time, None, {"lam": 1.0, "sigma": 0.1, "steps": 20_000},
+         grid(agent=PERTURBATIONS, n=(4, 8), gamma=(0.95,)),
+         grid(agent=PERTURBATIONS, n=(2, 4, 6, 8, 10, 12, 16, 20, 24), gamma=(0.9, 0.95, 0.99))),
+        ("bootstrap", "Section 7", "Learning time with a bootstrap in place of the posterior",
+         bootstrap_time, None, {"lam": 1.0, "sigma": 0.1, "K": 10, "budget": 1000},
+         grid(agent=_SAMPLES, features=("tabular",), N=(4,)), _WAITS))}

@@ -1,8 +1,5 @@
-"""Claims about the recommendation engine: section 6.3 and appendix E.
-
-Regret is exact, runs of an instance are averaged, and intervals are Student's over instances, of
-paired differences wherever two arms are compared.
-"""
+"""Claims of section 6.3 and appendix E. Regret is exact, runs of an instance are averaged, and
+intervals are Student's over instances, of paired differences wherever two arms are compared."""
 
 from functools import cache
 
@@ -20,7 +17,7 @@ from . import runs
 from .runs import BOLTZMANN, EPSILON, MYOPIC, PAPER_ETAS, ahead_from, curves, instance, rates
 
 N, J = 10, 5
-STUDY, LATER, READINGS = "recommender", "recommender-later", "recommender-readings"
+STUDY, LATER, READINGS = runs.EXPERIMENTS
 FIG8, FIG9 = "Section 6.3, figure 8", "Section 6.3, figure 9"
 
 
@@ -31,9 +28,8 @@ def stored(name: str) -> pd.DataFrame:
 
 def written(interval: Mean) -> str:
     """A mean and its 95% interval as text."""
-    mean, low, high = ((f"{x:.0f}" if abs(x) >= 100 else f"{x:.3g}").replace("-", "−")
-                       for x in interval)
-    return f"{mean} ({low} to {high})"
+    texts = [f"{x:.0f}" if abs(x) >= 100 else f"{x:.3g}" for x in interval]
+    return "{} ({} to {})".format(*texts).replace("-", "−")
 
 
 def regret(name: str, arm: str) -> pd.DataFrame:
@@ -69,28 +65,22 @@ def least_squares(customers: Recommender, target: np.ndarray) -> np.ndarray:
     return fit
 
 
-# --------------------------------------------------------------------------- the problem
-
 @claim("6.3.states", "Section 6.3", "|S| = 3^J", "exact", MISPRINT)
 def _():
     """The engine has 3^J states."""
     choice = number_of_states(N, J)
-    return Evidence(
-        MISPRINT if choice == 4521 != 3**J else HOLDS,
-        f"3^J is {3**J}. Of 3^N = {3**N} vectors of answers Σ C(N, h) 2^h = {choice} have fewer "
-        f"than J, which is the paper's own later figure.",
-        {"3^J": 3**J, "3^N": 3**N, "with a choice": choice})
+    return Evidence(MISPRINT if choice == 4521 != 3**J else HOLDS, f"3^J is {3**J}. Of 3^N = "
+                    f"{3**N} vectors of answers {choice} have fewer than J, the paper's own later "
+                    "figure.", {"3^J": 3**J, "3^N": 3**N, "with a choice": choice})
 
 
 @claim("6.3.4521", "Section 6.3", "4521", "exact", HOLDS)
 def _():
     """With N = 10 and J = 5 there are 4521 states, few enough to solve each instance exactly."""
-    customers = instance(0)
-    found = len(customers.states.x)
+    found = len(instance(0).states.x)
     ended = number_of_states(N, J + 1) - found
     return unless(found != 4521, f"{found} states with a product to choose, and {ended} in which "
-                  f"the episode has ended. Instance 0 is worth {customers.value:.3g} likes of 5.",
-                  states=found, ended=ended)
+                  "the episode has ended.", states=found, ended=ended)
 
 
 @claim("6.3.dimension", "Section 6.3", "K = N² + N, exponentially smaller than |S|", "exact", HOLDS)
@@ -100,15 +90,14 @@ def _():
     rows = np.concatenate([phi(0, x) for x in instance(0).states.x])
     K, rank = rows.shape[1], int(np.linalg.matrix_rank(rows.T @ rows))
     growth = min(number_of_states(N, j + 1) / number_of_states(N, j) for j in range(2, J))
-    return unless(K != N**2 + N or growth < 2, f"{K} features a period against 4521 states, which "
-                  f"each further product multiplies by {growth:.2g} or more. N features are idle "
-                  f"(x_a = 0 whenever a can be shown), so the dimension is N² = {rank}.",
-                  features=K, rank=rank)
+    return unless(K != N**2 + N or growth < 2, f"{K} features a period; each further product "
+                  f"multiplies the states by {growth:.2g} or more. As x_a = 0 whenever a can be "
+                  f"shown, the dimension is N² = {rank}.", features=K, rank=rank)
 
 
 remark("6.3.basis", "Section 6.3", "Φ_h = ((φ_n)_n, (φ_m)_m)", "reading", MISPRINT,
-       "The basis of a period consists of (φ_n)_n and (φ_m)_m.", "That names the same N functions "
-       "twice. The second family is φ_mn, and then K = N² + N as stated.")
+       "The basis of a period consists of (φ_n)_n and (φ_m)_m.",
+       "That names N functions twice. The second family is φ_mn, and K = N² + N as stated.")
 
 
 @claim("6.3.agnostic", "Section 6.3", "agnostic, barring a freak event", "exact", HOLDS)
@@ -122,10 +111,10 @@ def _():
             Q, found = (values[s][x[s] == 0] for values in (customers.Q, fit))
             misfit.append(np.sqrt(np.mean((found - Q) ** 2)) / Q.std())
         worth.append(customers.evaluate(fit.argmax(axis=1))[0] / customers.value)
-    return unless(min(misfit) < 1e-3, f"In {len(worth)} instances least squares misses Q* in every "
-                  f"period but the first (one state), by {100 * min(misfit):.0f}% of its spread or "
-                  f"more. Acting greedily on that fit still earns {100 * np.mean(worth):.1f}% of "
-                  "the optimum.", least=float(min(misfit)), worth=float(np.mean(worth)))
+    return unless(min(misfit) < 1e-3, f"In {len(worth)} instances least squares misses Q*, after "
+                  f"the first period, by {100 * min(misfit):.0f}% of its spread or more. Greedy "
+                  f"play on that fit still earns {100 * np.mean(worth):.1f}% of the optimum.",
+                  least=float(min(misfit)), worth=float(np.mean(worth)))
 
 
 @claim("6.3.regret", "Section 6.3", "regret computed from the exact solution", "experiment", HOLDS)
@@ -134,15 +123,11 @@ def _():
     last = stored(STUDY).query("episode == 1200 and realised.notna()")
     gap = (last.realised - last.regret).groupby(last.arm)
     z = gap.mean() / gap.sem()
-    return unless(z.abs().max() > 4.5, f"After 1200 customers the two differ by at most "
-                  f"{z.abs().max():.2g} standard errors ({z.abs().idxmax()}; {len(z)} arms, 100 "
-                  "instances).", z=z.to_dict())
+    return unless(z.abs().max() > 4.5, f"After 1200 customers they differ by {z.abs().max():.2g} "
+                  f"standard errors or less ({len(z)} arms, 100 instances).", z=z.to_dict())
 
 
-# --------------------------------------------------------------------------- figure 8
-
-@claim("6.3.boltzmann", FIG8, "much more efficient over a wide range of temperatures",
-       "experiment", HOLDS)
+@claim("6.3.boltzmann", FIG8, "much more efficient", "experiment", HOLDS)
 def _():
     """After 1200 customers RLSVI has less regret than Boltzmann exploration at every η."""
     own = float(regret(STUDY, "rlsvi").iloc[-1].mean())
@@ -161,11 +146,9 @@ def _():
     since = {f"{eta:g}": ahead_from(regret(STUDY, BOLTZMANN[eta]), regret(STUDY, "rlsvi"))
              for eta in PAPER_ETAS}
     late = [n is None or n > 30 for n in since.values()]
-    return Evidence(
-        FAILS if None in since.values() else PARTLY if any(late) else HOLDS,
-        "RLSVI pays for its exploration first. Its cumulative regret is reliably lower (95%, "
-        "paired) from this customer on: "
-        + ", ".join(f"η = {eta}: {n}" for eta, n in since.items()) + ".", {"since": since})
+    return Evidence(FAILS if None in since.values() else PARTLY if any(late) else HOLDS,
+                    "Its regret is reliably lower (95%, paired) from customer " + ", ".join(
+                        f"{n} (η = {eta})" for eta, n in since.items()) + " on.", {"since": since})
 
 
 @claim("6.3.temperatures", FIG8, "a wide range of temperatures", "experiment", HOLDS)
@@ -173,28 +156,23 @@ def _():
     """No temperature between those of the grid changes the picture."""
     more = {eta: more_regret(READINGS, BOLTZMANN[eta]) for eta in sorted(BOLTZMANN)}
     best = min(more, key=more.get)
-    return unless(
-        more[best].low <= 0,
-        f"Of {len(more)} temperatures from {min(more):g} to {max(more):g} on "
-        f"{stored(READINGS).seed.nunique()} instances the best is η = {best:g}, off the paper's "
-        f"grid; its regret exceeds RLSVI's by {written(more[best])}.",
-        best=best, more={f"{eta:g}": one for eta, one in more.items()})
+    return unless(more[best].low <= 0, f"Of {len(more)} from {min(more):g} to {max(more):g} the "
+                  f"best is η = {best:g}, off the paper's grid: {written(more[best])} more regret "
+                  f"than RLSVI's ({stored(READINGS).seed.nunique()} instances).",
+                  best=best, more={f"{eta:g}": one for eta, one in more.items()})
 
 
-@claim("6.3.exploration", "Section 6.3", "efficient exploration can be crucial", "experiment",
-       PARTLY)
+@claim("6.3.exploration", "Section 6.3", "exploration can be crucial", "experiment", PARTLY)
 def _():
     """It takes RLSVI's kind of exploration to learn here; dithering does not suffice."""
     more = {epsilon: more_regret(READINGS, arm) for epsilon, arm in EPSILON.items()}
     best, own = min(more, key=more.get), regret(READINGS, "rlsvi").iloc[-1].mean()
     return Evidence(
-        HOLDS if more[best].low > 0.5 * own else FAILS if more[best].low <= 0 else PARTLY,
-        f"Without any exploration LSVI's regret after 1200 customers exceeds RLSVI's by "
-        f"{written(more[0.0])} likes. But plain dithering goes most of the way: with ε = {best:g} "
-        f"it is {written(more[best])}.", {"more": {EPSILON[e]: one for e, one in more.items()}})
+        HOLDS if more[best].low > 0.5 * own else FAILS if more[best].low <= 0 else PARTLY, "LSVI "
+        f"without exploration has {written(more[0.0])} more regret than RLSVI; dithering goes most "
+        f"of the way: ε = {best:g}, {written(more[best])}.",
+        {"more": {EPSILON[e]: one for e, one in more.items()}})
 
-
-# --------------------------------------------------------------------------- figure 9
 
 @claim("6.3.bandits", FIG9, "outperforms benchmark bandit algorithms", "experiment", HOLDS)
 def _():
@@ -206,9 +184,8 @@ def _():
     return Evidence(
         HOLDS if more["linear"].low > 0 else PARTLY if late.low > 0 else FAILS,
         f"From customer {since} on each is served better than by the linear bandit, at the end by "
-        f"{written(late)} likes. Cumulative regret is reliably lower from {total} on; after 1200 "
-        f"the linear bandit has {written(more['linear'])} more, the Bernoulli bandit "
-        f"{written(more['bernoulli'])}.",
+        f"{written(late)} likes. Regret is reliably lower from {total} on, after 1200 by "
+        f"{written(more['linear'])}; than the Bernoulli bandit's by {written(more['bernoulli'])}.",
         {"late": late, "more": more, "since": since, "total_since": total})
 
 
@@ -219,11 +196,9 @@ def _():
                   for of in (rates, curves))
     early, lead = mean_interval(each.loc[:300].mean()), lead.mean(axis=1)
     until = max((int(n) for n, row in each.iterrows() if mean_interval(row).low > 0), default=0)
-    return unless(
-        early.low <= 0,
-        f"Over the first 300 customers it earns {written(early)} likes a customer more. It is "
-        f"reliably ahead up to customer {until}; its lead peaks near customer {lead.idxmax()}, at "
-        f"{lead.max():.0f} likes.", early=early, until=until, peak=int(lead.idxmax()))
+    return unless(early.low <= 0, f"By {written(early)} likes a customer over the first 300, and "
+                  f"reliably up to {until}. Its lead peaks near {lead.idxmax()}, at "
+                  f"{lead.max():.0f} likes.", early=early, until=until, peak=int(lead.idxmax()))
 
 
 @claim("6.3.bernoulli", FIG9, "does not learn much after 1200 episodes", "exact", HOLDS)
@@ -236,11 +211,10 @@ def _():
     gain = max(float(np.abs(expected(instance(seed), seed) - J / 2).max()) for seed in range(5))
     popular = expected(Recommender(instance(4).gamma, J, beta=np.linspace(-2, 2, N)), 0)
     before, after = popular[:100].mean(), popular[-100:].mean()
-    return unless(
-        gain > 1e-12,
-        f"It cannot learn: with β = 0 a customer and her mirror image are equally likely, so every "
-        f"fixed order earns J/2 = {J / 2} (found, to {gain:.0e}). With β from −2 to 2 it improves "
-        f"from {before:.3g} to {after:.3g}.", deviation=gain, before=before, after=after)
+    return unless(gain > 1e-12, "It cannot: with β = 0 a customer and her mirror image are equally "
+                  f"likely, so every fixed order earns J/2 = {J / 2} (to {gain:.0e}). With β from "
+                  f"−2 to 2 it improves from {before:.3g} to {after:.3g}.",
+                  deviation=gain, before=before, after=after)
 
 
 @claim("6.3.myopic", FIG9, "outperforms even the optimal myopic policy", "experiment", PARTLY)
@@ -263,14 +237,13 @@ def _():
     later = {ties: ahead_from(regret(LATER, MYOPIC[ties]), regret(LATER, "rlsvi")) for ties in more}
     return Evidence(
         graded(one.low > 0 for one in more.values()),
-        f"The myopic policy's regret, less RLSVI's, is {written(more['uniform'])} with ties at "
-        f"random, {written(more['best'])} with the best first product. RLSVI's falls below the "
-        f"former from customer {later['uniform']} on, the latter {later['best'] or 'not by 6000'}.",
+        f"The myopic policy's, less RLSVI's: {written(more['uniform'])} with ties at random, "
+        f"{written(more['best'])} with the best opening. RLSVI's is the lower from customer "
+        f"{later['uniform']} on and {later['best'] or 'not by 6000'}, respectively.",
         {"more": more, "later": later})
 
 
-@claim("6.3.eventually", "Section 6.3", "eventually learns a richer policy which outperforms the "
-       "myopic policy", "experiment", PARTLY)
+@claim("6.3.eventually", "Section 6.3", "eventually learns a richer policy", "experiment", PARTLY)
 def _():
     """With more data RLSVI outperforms the myopic policy."""
     more = {ties: ahead_at_the_end(LATER, MYOPIC[ties]) for ties in ("uniform", "best")}
@@ -283,33 +256,26 @@ def _():
         {"more": more, "bandit": bandit, "gap": gap})
 
 
-# --------------------------------------------------------------------------- appendix E
-
 remark("E.runs", "Appendix E, Algorithm 9", "10 repetitions (text); 100 (bandits)", "reading",
-       MISPRINT, "Every algorithm is repeated ten times on each instance.", "So says section 6.3; "
-       "Algorithm 9, followed here, runs the bandits 100 times. Nothing depends on it: instances "
-       "are the sample.")
+       MISPRINT, "Every algorithm is repeated ten times on each instance.",
+       "Algorithm 9, followed here, runs the bandits 100 times. Instances are the sample anyway.")
 
 
-@claim("E.mean", "Appendix E, Algorithm 11", "λσ² in the mean, λ in the covariance", "reading",
-       MISPRINT)
+@claim("E.mean", "Appendix E, Algorithm 11", "λσ² in the mean", "reading", MISPRINT)
 def _():
     """The linear bandit's mean has the ridge λσ² where its covariance has λ."""
     change = more_regret(READINGS, "linear, printed mean", than="linear")
     corrected = regret(READINGS, "linear").iloc[-1].mean()
-    return Evidence(MISPRINT, "The posterior of Algorithm 1 has λ in both. With λ = 0.2 and σ² = "
-                    f"10⁻³ it makes no odds: regret after 1200 customers changes by "
+    return Evidence(MISPRINT, "Algorithm 1 has λ in both. It makes no odds: regret changes by "
                     f"{written(change)} of {corrected:.0f}.", {"change": change})
 
 
 @claim("E.bernoulli-aim", "Appendix E", "aims to learn the myopic policy", "exact", FAILS)
 def _():
     """The Bernoulli bandit aims to learn the myopic policy."""
-    earned = float(np.mean([customers.evaluate(customers.myopic())[0]
-                            for customers in map(instance, range(20))]))
-    return unless(earned > J / 2 + 0.5, "It aims at the most popular order, fixed before the "
-                  f"customer arrives, which earns {J / 2} likes. The myopic policy reacts to her "
-                  f"answers: {earned:.3g} (mean of 20 instances).", myopic=earned)
+    earned = float(np.mean([one.evaluate(one.myopic())[0] for one in map(instance, range(20))]))
+    return unless(earned > J / 2 + 0.5, f"It aims at a fixed order, worth {J / 2} likes. Myopic "
+                  f"play reacts to answers: {earned:.3g}, mean of 20 instances.", myopic=earned)
 
 
 @claim("E.linear-aim", "Appendix E", "aims to learn the myopic policy", "exact", PARTLY)
@@ -323,11 +289,10 @@ def _():
         same.append(myopic[np.arange(len(policy)), policy].mean())
         worth.append(customers.evaluate(policy)[0] / customers.evaluate(myopic)[0])
     agrees, earns = float(np.mean(same)), float(np.mean(worth))
-    return Evidence(
-        FAILS if earns < 0.9 else HOLDS if agrees > 0.99 else PARTLY,
-        f"As near as a linear fit of logistic probabilities comes: fitted to all states alike, it "
-        f"picks the myopic product in {100 * agrees:.0f}% of them and earns {100 * earns:.1f}% as "
-        f"much ({len(worth)} instances).", {"same": agrees, "worth": earns})
+    return Evidence(FAILS if earns < 0.9 else HOLDS if agrees > 0.99 else PARTLY, "As near as a "
+                    "linear fit comes: fitted to all states alike, it makes the myopic choice in "
+                    f"{100 * agrees:.0f}% of them and earns {100 * earns:.1f}% as much.",
+                    {"same": agrees, "worth": earns})
 
 
 @claim("E.incremental", "Appendix E", "can be implemented incrementally", "exact", HOLDS)
@@ -341,6 +306,5 @@ def _():
             agent.learn(customers, 1, l)
         theta = dense.theta.reshape(3, 5, 6).transpose(0, 2, 1)  # product by product
         worst = max(worst, float(np.abs(fast.theta - theta).max() / max(1.0, np.abs(theta).max())))
-    return unless(worst > 1e-7, "One triangular factor of order N + 1 for each period and product "
-                  "takes an answer by N + 1 rotations; the weights equal those from all data to "
-                  f"{worst:.0e}, relatively.", worst=worst)
+    return unless(worst > 1e-7, "N + 1 rotations of a triangular factor take an answer; weights "
+                  f"equal those from all data to {worst:.0e}, relatively.", worst=worst)

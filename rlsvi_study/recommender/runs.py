@@ -21,7 +21,7 @@ from rlsvi_core import Products, lsvi, rlsvi
 from rlsvi_core.agents.products import BernoulliBandit
 from rlsvi_core.envs.recommender import Recommender
 
-from ..experiment import Experiment, Scale, grid, streams
+from ..experiment import Experiment, Rows, Scale, grid, streams
 from ..intervals import mean_interval
 
 PAPER_ETAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
@@ -30,29 +30,24 @@ TENTH = 10  # one in so many customers is evaluated where the agent dithers
 
 BOLTZMANN = {eta: f"boltzmann {eta:g}" for eta in (*PAPER_ETAS, 0.03, 0.2, 0.3, 0.5)}
 EPSILON = {epsilon: f"epsilon {epsilon:g}" for epsilon in (0.0, 0.01, 0.03, 0.1, 0.2, 0.3)}
-_MINUS = {"dislike": -1.0}  # a dislike is worth −1, not 0
+_CHANGES: dict[str, dict[str, Any]] = {  # what the text leaves open, or says otherwise
+    "shared weights": {"weights": "shared"}, "target over all": {"over": "all"},
+    "rewards ±1": {"dislike": -1.0}, "printed mean": {"lam_of_mean": LAM * VARIANCE},
+    "ridge λσ²": {"lam": LAM * VARIANCE},
+    **{f"σ² = {value:g}": {"sigma": value**0.5} for value in (1e-5, 1e-4, 1e-2, 1e-1, 1.0)},
+    **{f"λ = {value:g}": {"lam": value} for value in (2e-4, 2e-3, 2e-2, 2.0, 20.0, 200.0)}}
 ARMS: dict[str, dict[str, Any]] = {  # an arm as the tables call it: whose it is, and its settings
-    "rlsvi": {"agent": "rlsvi"}, "linear": {"agent": "linear"}, "bernoulli": {"agent": "bernoulli"},
+    **{agent: {"agent": agent} for agent in ("rlsvi", "linear", "bernoulli")},
     **{arm: {"agent": "boltzmann", "eta": eta} for eta, arm in BOLTZMANN.items()},
-    **{arm: {"agent": "epsilon-greedy", "epsilon": epsilon} for epsilon, arm in EPSILON.items()},
-    # what the text leaves open, or says otherwise
-    "rlsvi, shared weights": {"agent": "rlsvi", "weights": "shared"},
-    "rlsvi, target over all": {"agent": "rlsvi", "over": "all"},
-    "rlsvi, rewards ±1": {"agent": "rlsvi", **_MINUS},
-    "linear, rewards ±1": {"agent": "linear", **_MINUS},
-    "linear, printed mean": {"agent": "linear", "lam_of_mean": LAM * VARIANCE},
-    "boltzmann 0.1, shared weights": {"agent": "boltzmann", "eta": 0.1, "weights": "shared"},
-    "boltzmann 0.1, target over all": {"agent": "boltzmann", "eta": 0.1, "over": "all"},
-    **{f"{BOLTZMANN[eta]}, rewards ±1": {"agent": "boltzmann", "eta": eta, **_MINUS}
-       for eta in (0.1, 0.3, 1.0)},
-    "epsilon 0.1, rewards ±1": {"agent": "epsilon-greedy", "epsilon": 0.1, **_MINUS},
-    **{f"{BOLTZMANN[eta]}, ridge λσ²": {"agent": "boltzmann", "eta": eta, "lam": LAM * VARIANCE}
-       for eta in (0.1, 0.3)},
-    "epsilon 0.1, ridge λσ²": {"agent": "epsilon-greedy", "epsilon": 0.1, "lam": LAM * VARIANCE},
-    **{f"rlsvi, σ² = {variance:g}": {"agent": "rlsvi", "sigma": variance**0.5}
-       for variance in (1e-5, 1e-4, 1e-2, 1e-1, 1.0)},
-    **{f"rlsvi, λ = {lam:g}": {"agent": "rlsvi", "lam": lam}
-       for lam in (2e-4, 2e-3, 2e-2, 2.0, 20.0, 200.0)}}
+    **{arm: {"agent": "epsilon-greedy", "epsilon": epsilon} for epsilon, arm in EPSILON.items()}}
+ARMS |= {f"{arm}, {change}": ARMS[arm] | _CHANGES[change] for arms, changes in (
+    (["rlsvi"], ["shared weights", "target over all", "rewards ±1"]),
+    (["linear"], ["rewards ±1", "printed mean"]),
+    (["boltzmann 0.1"], ["shared weights", "target over all"]),
+    (["boltzmann 0.1", "boltzmann 0.3", "boltzmann 1", "epsilon 0.1"], ["rewards ±1"]),
+    (["boltzmann 0.1", "boltzmann 0.3", "epsilon 0.1"], ["ridge λσ²"]),
+    (["rlsvi"], [change for change in _CHANGES if " = " in change])) for arm in arms
+    for change in changes}
 MYOPIC = {ties: f"myopic, ties {ties}" for ties in ("uniform", "lowest", "best", "worst")}
 STANDING: dict[str, Callable[[Recommender], np.ndarray]] = {  # policies that do not learn
     "random": Recommender.uniform,
@@ -68,13 +63,11 @@ def learner(arm: str, N: int, J: int, rng: Any = None) -> Any:
     """The agent that an arm names."""
     settings: dict[str, Any] = {"lam": LAM, "over": "unseen", **ARMS[arm]}
     agent, features = settings.pop("agent"), Products(N, J, settings.pop("over"))
-    match agent:
-        case "rlsvi" | "linear":  # the bandit is RLSVI without what follows
-            return rlsvi(features, rng=rng, gamma=float(agent == "rlsvi"),
-                         **{"sigma": VARIANCE**0.5, **settings})
-        case "bernoulli":
-            return BernoulliBandit(features, rng=rng)
-    return lsvi(features, rng=rng, **settings)
+    if agent in ("rlsvi", "linear"):  # the bandit is RLSVI without what follows
+        return rlsvi(features, rng=rng, gamma=float(agent == "rlsvi"),
+                     **{"sigma": VARIANCE**0.5, **settings})
+    return (BernoulliBandit(features, rng=rng) if agent == "bernoulli"
+            else lsvi(features, rng=rng, **settings))
 
 
 def evaluated(agent: Any, episodes: int, rng: Any) -> np.ndarray:
@@ -86,7 +79,7 @@ def evaluated(agent: Any, episodes: int, rng: Any) -> np.ndarray:
 
 
 def learning_curve(arm: str, runs: int, seed: int, N: int, J: int, c: float, episodes: int,
-                   every: int) -> list[dict[str, Any]]:
+                   every: int) -> Rows:
     """Mean regret over the runs of one instance, a row every so many customers, with the share of
     them who were first shown the product that the optimal policy opens with."""
     customers = instance(seed, N, J, c)
@@ -139,23 +132,20 @@ def ahead_from(worse: pd.DataFrame, better: pd.DataFrame) -> int | None:
 # --------------------------------------------------------------------------- the experiments
 
 _STUDY = {"N": 10, "J": 5, "c": 2.0, "episodes": 1200, "every": 30}
-_LATER, _READINGS = _STUDY | {"episodes": 6000, "every": 200}, _STUDY | {"every": 100}
 _LINES = grid(arm=STANDING, runs=(1,))
 _PAPER = (*grid(arm=("rlsvi", *(BOLTZMANN[eta] for eta in PAPER_ETAS)), runs=(10,)),
           *grid(arm=("linear", "bernoulli"), runs=(100,)), *_LINES)
 _LONGER = (*grid(arm=("rlsvi", "linear"), runs=(2,)), *_LINES)
 _EVERY_ARM = grid(arm=[arm for arm in ARMS if arm != "bernoulli"], runs=(2,))
 
-EXPERIMENTS = {e.name: e for e in (
-    Experiment("recommender", "Section 6.3, figures 8 and 9; Algorithm 9",
-               "Recommendations: RLSVI, Boltzmann exploration, bandits, myopic policies",
-               learning_curve, {"quick": Scale(_STUDY, _PAPER, range(1)),
-                                "paper": Scale(_STUDY, _PAPER, range(100))}),
-    Experiment("recommender-later", "Section 6.3",
-               "Recommendations: figure 9 continued to 6000 customers",
-               learning_curve, {"quick": Scale(_LATER, _LONGER, range(1)),
-                                "paper": Scale(_LATER, _LONGER, range(40))}),
-    Experiment("recommender-readings", "Section 6.3 and appendix E",
-               "Recommendations: what each choice of the experimenter does",
-               learning_curve, {"quick": Scale(_READINGS, _EVERY_ARM[:2], range(2)),
-                                "paper": Scale(_READINGS, _EVERY_ARM, range(20))}))}
+EXPERIMENTS = {name: Experiment(name, place, f"Recommendations: {title}", learning_curve, {
+    "quick": Scale(_STUDY | changes, some, range(few)),
+    "paper": Scale(_STUDY | changes, cells, range(seeds))})
+    for name, place, title, changes, (some, few), (cells, seeds) in (
+        ("recommender", "Section 6.3, figures 8 and 9; Algorithm 9",
+         "RLSVI, Boltzmann exploration, bandits, myopic policies", {}, (_PAPER, 1), (_PAPER, 100)),
+        ("recommender-later", "Section 6.3", "figure 9 continued to 6000 customers",
+         {"episodes": 6000, "every": 200}, (_LONGER, 1), (_LONGER, 40)),
+        ("recommender-readings", "Section 6.3 and appendix E",
+         "what each choice of the experimenter does", {"every": 100}, (_EVERY_ARM[:2], 2),
+         (_EVERY_ARM, 20)))}
