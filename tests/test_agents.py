@@ -19,7 +19,6 @@ from rlsvi_core.agents import FiniteAgent, Placements, Products, tabular
 from rlsvi_core.agents.base import action_probabilities
 from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import IncrementalAgent, VerbatimIncremental, incremental
-from rlsvi_core.agents.products import BernoulliBandit
 from rlsvi_core.envs.chains import lock
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
@@ -700,8 +699,6 @@ LIVES = {
     "psrl": (lambda: tabular.psrl(PRIOR, rng=2), PRIOR.sample(1)),
     "ucbvi": (lambda: tabular.ucbvi(PRIOR, 100, rng=2), PRIOR.sample(1)),
     "products": (lambda: rlsvi(Products(4, 3), rng=2), Recommender.random(2.0, 1, N=4, J=3)),
-    "bernoulli": (lambda: BernoulliBandit(Products(4, 3), rng=2),
-                  Recommender.random(2.0, 1, N=4, J=3)),
     "tetris": (lambda: rlsvi(Placements(GAME), 1.0, 1.0, window=50, rng=2), GAME),
     "continual": (lambda: FastContinual(np.eye(8).reshape(4, 2, 8), 0.9, 0.9, rng=2), lock(4, 0.9)),
 }

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from rlsvi_core import GaussianPosterior, VerbatimAgent, chain, features, lsvi, rlsvi
-from rlsvi_core.agents.continual import FastContinual, printed
+from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import IncrementalAgent, VerbatimIncremental, incremental
 from rlsvi_core.envs.chains import LEFT, RIGHT, lock
 from rlsvi_core.mdp import DiscountedMDP, first_state, step
 from rlsvi_study.extensions.bootstrap import BootstrapAgent
-from rlsvi_study.extensions.runs import value_travels
+from rlsvi_study.extensions.runs import printed, value_travels
 
 STEPS = {"0": 0.0, "constant": 0.05, "1/(l+2)": lambda l: 1 / (l + 2)}
 every_step = pytest.mark.parametrize("nu", STEPS.values(), ids=STEPS)

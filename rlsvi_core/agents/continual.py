@@ -13,7 +13,7 @@ current sample in the targets, and one move of the perturbation w:
 For a fixed Σ this has the marginal law N(0, Σ) in the long run whatever :math:`0 \le \rho < 1` is,
 and ρ is the correlation of consecutive perturbations. That is the one choice to make:
 
-- **as printed** :math:`\rho = \sqrt{1-\gamma^2}` (:func:`printed`): 0.14 for γ = 0.99, so nearly
+- **as printed** :math:`\rho = \sqrt{1-\gamma^2}`: 0.14 for γ = 0.99, so nearly
   a fresh draw every step;
 - **mended** :math:`\rho = \gamma`, the two coefficients exchanged: a perturbation that lasts as
   long as the discount looks ahead, which is what the text says it is for;
@@ -38,26 +38,7 @@ from ..regression import solve, solve_transposed
 from .base import choose, highest, values
 from .finite import Statistics, no_data, observe
 
-__all__ = ["FastContinual", "Steps", "printed"]
-
-
-def printed(gamma: float) -> float:
-    """The autocorrelation ρ of line 3 as printed.
-
-    Parameters
-    ----------
-    gamma : the discount factor.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> round(printed(0.99), 2)
-    0.14
-    """
-    return math.sqrt(1.0 - gamma**2)
+__all__ = ["FastContinual", "Steps"]
 
 
 class Steps(NamedTuple):

@@ -14,6 +14,7 @@ among l random numbers, whose mean is :math:`1 + \frac12 + \dots + \frac1l`: the
 :math:`e^k` episodes to travel k periods. A constant :math:`\nu` takes about :math:`k/\nu`.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from rlsvi_core.agents import rlsvi
-from rlsvi_core.agents.continual import FastContinual, printed
+from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import incremental
 from rlsvi_core.envs.chains import chain, lock
 from rlsvi_core.features import coherent, tabular
@@ -55,6 +56,11 @@ PERTURBATIONS: dict[str, Callable[[float], dict[str, float]]] = {
 BOOTSTRAPS = {"bootstrap": {"resample": True, "random_prior": False},
               "bootstrap + prior": {"resample": True, "random_prior": True},
               "prior": {"resample": False, "random_prior": True}}
+
+
+def printed(gamma: float) -> float:
+    """The autocorrelation ρ of Algorithm 13's third line as printed."""
+    return math.sqrt(1.0 - gamma**2)
 
 
 # --------------------------------------------------------------------------- the kinds of run
