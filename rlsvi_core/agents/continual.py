@@ -146,20 +146,8 @@ class FastContinual:
 
     def learn(self, mdp: DiscountedMDP, steps: int, rng: Any = None,
               start: int | None = None) -> Steps:
-        """Live for so many steps. To go on, call again with the generator and the last state.
-
-        Parameters
-        ----------
-        mdp : where.
-        steps : how long.
-        rng : the environment's generator or its seed.
-        start : the state to begin in; by default drawn from the MDP's law of s_0.
-
-        Returns
-        -------
-        Steps
-            One entry a step.
-        """
+        """Live for so many steps, from the state ``start`` or one drawn from the MDP's law of s_0;
+        ``rng`` is the environment's. To go on, call again with the generator and the last state."""
         if not isinstance(mdp, DiscountedMDP) or (mdp.S, mdp.A) != (self.S, self.A):
             checks.fail(f"the features are for a DiscountedMDP with (S, A) = {(self.S, self.A)}",
                         f"the environment is {mdp!r}", "Make the features for this MDP.")

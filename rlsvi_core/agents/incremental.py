@@ -182,8 +182,7 @@ def incremental(Phi: Any, lam: float = 1.0, sigma: float = 0.1,
 
     Parameters
     ----------
-    Phi : (H, S, A, K) table of features.
-    lam, sigma : as for RLSVI.
+    Phi, lam, sigma : as for RLSVI with an (H, S, A, K) table of features.
     nu : the step size, a number or a function of the episode l = 0, 1, …
     form : which of the two forms.
     options : ``prior`` ("forgotten" as printed, or "kept"), ``first_episode``, ``rng``.
