@@ -109,7 +109,7 @@ FLOORS = {
         {"store"},
         {"runner"},
         # the topics, whose modules stand by their own names
-        {"players", "bias", "bootstrap", "crossings", "draws", "evidence", "forms"},
+        {"players", "bandit", "bias", "bootstrap", "crossings", "evidence", "forms"},
         {"runs"},
         {"scaling", "optimism", "repaired", "printed"},
         {"claims", "figures"},

@@ -8,13 +8,13 @@ import numpy as np
 
 from rlsvi_core import features
 from rlsvi_core.agents import FiniteAgent, VerbatimAgent, rlsvi
-from rlsvi_core.agents.continual import FastContinual, printed
+from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import VerbatimIncremental, incremental
 from rlsvi_core.envs.chains import arrival_probability, chain, lock
 
 from .. import register, store
 from ..register import FAILS, HOLDS, MISPRINT, OPEN, PARTLY, Evidence, claim, graded, remark, unless
-from .runs import EXPERIMENTS, regret_ratios, value_travels, waits
+from .runs import EXPERIMENTS, printed, regret_ratios, value_travels, waits
 
 GAMMA = 0.99  # the paper names no discount factor
 

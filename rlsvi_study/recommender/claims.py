@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 
 from rlsvi_core import Products, VerbatimAgent, rlsvi
-from rlsvi_core.agents.products import BernoulliBandit
 from rlsvi_core.envs.recommender import Recommender, number_of_states
 
 from .. import store
 from ..intervals import Mean, mean_interval
 from ..register import FAILS, HOLDS, MISPRINT, PARTLY, Evidence, claim, graded, remark, unless
 from . import runs
+from .bandit import BernoulliBandit
 from .runs import BOLTZMANN, EPSILON, MYOPIC, PAPER_ETAS, ahead_from, curves, instance, rates
 
 N, J = 10, 5
