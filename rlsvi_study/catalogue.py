@@ -65,6 +65,7 @@ def claims() -> dict[str, Any]:
     """The register, filled by all topics, in the paper's order."""
     for name in JUDGES:
         _module(name)
-    register = _module("register")
-    register.in_the_papers_order()
-    return register.REGISTER
+    register = _module("register").REGISTER
+    for id in sorted(register, key=lambda id: (id[0].isalpha(), id.rsplit(".", 1)[0])):
+        register[id] = register.pop(id)  # sections, then appendices; within one, as written
+    return register

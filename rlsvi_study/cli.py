@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterable
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any
 
@@ -50,16 +51,17 @@ def _experiments(names: list[str]) -> list[Any]:
 
 def _list(args: Words) -> int:
     from . import store
-    folder = None
+    here = True
     try:
-        folder = store.results_folder()
-    except store.StoreError as error:
+        store.results_folder()
+    except StudyError as error:
+        here = False
         print(f"Nothing is stored here: {error}\n")
     print("Experiments")
     for one in EXPERIMENTS.values():
         print(f"  {one.name:21} {one.title} ({one.place})")
         for scale, setting in one.scales.items():
-            state = f"; {_state(one, scale)}" if folder else ""
+            state = f"; {_state(one, scale)}" * here
             print(f"  {'':21}   {scale}: {len(setting.tasks)} runs{state}")
     print("\nFigures of the paper that are drawn from these")
     for name, sources in FIGURES.items():
@@ -74,7 +76,7 @@ def _state(experiment: Any, scale: str) -> str:
     from . import store
     try:
         record = store.provenance(experiment, scale)
-    except store.StoreError:
+    except StudyError:
         return "not stored"
     how = {"computed": "", "verified": ", verified with today's code",
            None: ", by an earlier version of the code"}[store.vouched(experiment, record)]
@@ -84,7 +86,6 @@ def _state(experiment: Any, scale: str) -> str:
 def _run(args: Words) -> int:
     experiments, failed = _experiments(args.experiment), 0
     from . import runner, store
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: take the workers along
     # What the tables' provenance says: to be copied on another machine, so without names of this.
     where = "--dask ADDRESS" if args.dask else f"--jobs {args.jobs}"
     command = " ".join(["rlsvi run", *args.experiment, f"--scale {args.scale}", where])
@@ -118,13 +119,11 @@ def _plot(args: Words) -> int:
 def _check(args: Words) -> int:
     import json
     import textwrap
-
-    from . import store
     register, reports, failed = claims(), [], 0
     for claim in map(register.get, _known("claim", args.claim, register)):
         try:
             verdict, found, numbers = claim.judge()
-        except store.StoreError as error:
+        except StudyError as error:
             verdict, found, numbers = "not judged", str(error), {}
         failed += (other := verdict != claim.verdict)
         reports.append({"id": claim.id, "place": claim.place, "statement": claim.statement,
@@ -146,7 +145,6 @@ def _verify(args: Words) -> int:
     from random import SystemRandom
 
     from . import runner, store
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     folder = store.results_folder()
     seed = SystemRandom().randrange(2**32) if args.seed is None else args.seed
     if not args.stamp:
@@ -220,13 +218,13 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: list[str] | None = None) -> int:
-    args = parser().parse_args(argv)
+    args, context = parser().parse_args(argv), copy_context()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: take the workers along
     try:
-        if args.out is None:
-            return args.function(args)
-        from .store import results_in
-        with results_in(args.out):
-            return args.function(args)
+        if args.out:
+            from .store import chosen
+            context.run(chosen.set, args.out)
+        return context.run(args.function, args)
     except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

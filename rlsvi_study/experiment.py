@@ -25,10 +25,11 @@ Rows = list[dict[str, Any]]
 
 
 class Task(NamedTuple):
-    """One run: a cell of the grid and a seed. Its fields label the rows it produces."""
+    """One run, or its first share: cell and seed label the rows it produces."""
 
     cell: dict[str, Any]
     seed: int
+    share: float = 1.0
 
     @property
     def label(self) -> dict[str, Any]:
@@ -38,7 +39,8 @@ class Task(NamedTuple):
         return [{**self.label, **row} for row in rows]
 
     def __str__(self) -> str:
-        return ", ".join(f"{name}={value}" for name, value in self.label.items())
+        first = f", first {self.share:.1%}" if self.share < 1 else ""
+        return ", ".join(f"{name}={value}" for name, value in self.label.items()) + first
 
 
 @dataclass(frozen=True)
@@ -68,18 +70,20 @@ class Experiment:
     length: str | None = None
     along: str | None = None
 
-    def cut(self, scale: str, share: float) -> float:
-        """The first ``share`` of a run, made up to a whole row; 1 if runs cannot be cut."""
+    def cut(self, scale: str, task: Task, share: float) -> Task:
+        """The first ``share`` of a run, made up to a whole row; all of it if runs cannot be cut."""
         if self.length is None:
-            return 1.0
+            return task
         constants = self.scales[scale].constants
         whole, every = constants[self.length], constants.get("every", 1)
-        return min(1.0, every * max(1, math.ceil(share * whole / every)) / whole)
+        rows = max(1, math.ceil(share * whole / every))
+        return task._replace(share=min(1.0, every * rows / whole))
 
-    def arguments(self, scale: str, task: Task, share: float = 1.0) -> dict[str, Any]:
-        """What ``run`` is called with, for a whole run or for a share that ``cut`` gave."""
+    def arguments(self, scale: str, task: Task) -> dict[str, Any]:
+        """What ``run`` is called with."""
         found = {"seed": task.seed, **self.scales[scale].constants, **task.cell}
-        return found if share == 1 else found | {self.length: round(share * found[self.length])}
+        cut = {} if task.share == 1 else {self.length: round(task.share * found[self.length])}
+        return found | cut
 
     def rows(self, scale: str, task: Task) -> Rows:
         """One run's rows, each labelled with its cell and seed."""

@@ -27,10 +27,6 @@ PACKAGES = {name: Path(find_spec(name).origin).parent for name in ("rlsvi_core",
 Prints = dict[str, str]  # of the meaning of every module that counts
 
 
-class NoSource(StudyError):
-    """A function's source cannot be found, so nothing can be said about its code."""
-
-
 def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
@@ -114,8 +110,8 @@ def _typed(name: str, run: FunctionType, found: Prints) -> Iterator[Path]:
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(run)))
     except (OSError, TypeError, SyntaxError) as error:
-        raise NoSource(f"the source of {name} cannot be found ({error}). Write it in a file, or in "
-                       f"a notebook as a 'def'.") from error
+        raise StudyError(f"the source of {name} cannot be found ({error}). Write it in a file, or "
+                         f"in a notebook as a 'def'.") from error
     found[name] = _print_of(tree)
     known = run.__globals__ | inspect.getclosurevars(run).nonlocals
     for used in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - set(found):
@@ -135,7 +131,7 @@ def _plain(run: Callable[..., Any]) -> tuple[FunctionType, Path]:
         run = run.func
     run = inspect.unwrap(run)
     if not isinstance(run, FunctionType):
-        raise NoSource(f"an experiment's run must be a function; it is {run!r}.")
+        raise StudyError(f"an experiment's run must be a function; it is {run!r}.")
     return run, Path(run.__code__.co_filename).resolve()
 
 

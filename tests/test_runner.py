@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from rlsvi_study import fingerprint, runner, store
+from rlsvi_study import StudyError, fingerprint, runner, store
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.experiment import Scale
 
@@ -70,7 +70,7 @@ def test_a_function_of_ones_own_runs_on_a_cluster(tmp_path, cluster):
 def test_workers_with_other_code_are_refused(tmp_path, cluster, monkeypatch):
     monkeypatch.setattr(runner, "sources", lambda run: fingerprint.sources(run) | {
         "rlsvi_core/mdp.py": "as it was yesterday"})
-    with pytest.raises(runner.ClusterError, match=r"not as here: rlsvi_core/mdp\.py"):
+    with pytest.raises(StudyError, match=r"not as here: rlsvi_core/mdp\.py"):
         runner.sweep(EXPERIMENTS["fig3"], "quick", tmp_path, dask=cluster)
     assert not list(tmp_path.glob("*.csv"))
 
@@ -79,18 +79,18 @@ def test_a_cluster_without_workers_is_named(tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr(runner, "PATIENCE", 1)
     with distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster, \
-            pytest.raises(runner.ClusterError, match="has no workers"):
+            pytest.raises(StudyError, match="has no workers"):
         runner.sweep(EXPERIMENTS["fig3"], "quick", tmp_path, dask=cluster.scheduler_address)
 
 
 def test_without_dask_the_message_says_so(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(runner.ClusterError, match="Dask is not installed"):
+    with pytest.raises(StudyError, match="Dask is not installed"):
         runner.sweep(EXPERIMENTS["fig3"], "quick", tmp_path, dask="tcp://127.0.0.1:9")
 
 
 def test_an_unreachable_cluster_is_named(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr(runner, "PATIENCE", 1)
-    with pytest.raises(runner.ClusterError, match=r"tcp://127\.0\.0\.1:9"):
+    with pytest.raises(StudyError, match=r"tcp://127\.0\.0\.1:9"):
         runner.sweep(EXPERIMENTS["fig3"], "quick", tmp_path, dask="tcp://127.0.0.1:9")

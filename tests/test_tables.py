@@ -13,11 +13,11 @@ import shutil
 import numpy as np
 import pytest
 
-from rlsvi_study import fingerprint, runner, store
+from rlsvi_study import StudyError, fingerprint, runner, store
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.cli import main
 from rlsvi_study.experiment import Experiment, Scale, grid
-from rlsvi_study.fingerprint import PACKAGES, NoSource, behind
+from rlsvi_study.fingerprint import PACKAGES, behind
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -133,7 +133,7 @@ def test_a_worker_compares_what_a_travelling_function_imports_of_ours():
 def test_a_function_without_a_source_is_refused():
     space = {"__name__": "__main__"}
     exec("def run(seed): return []", space)
-    with pytest.raises(NoSource, match="in a file, or in a notebook"):
+    with pytest.raises(StudyError, match="in a file, or in a notebook"):
         fingerprint.fingerprint(space["run"])
 
 
@@ -225,7 +225,7 @@ def test_a_beginning_with_too_few_rows_is_a_difference(walk):
 def test_other_settings_than_the_recorded_ones_are_refused(walk):
     other = dataclasses.replace(WALK, scales={"paper": dataclasses.replace(
         WALK.scales["paper"], constants={"steps": 50, "every": 10})})
-    with pytest.raises(store.StoreError, match="other settings"):
+    with pytest.raises(StudyError, match="other settings"):
         runner.verify(other, "paper", walk, seed=0)
 
 
