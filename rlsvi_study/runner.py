@@ -52,8 +52,10 @@ def _outcome(task: Task, run: Callable, arguments: dict[str, Any],
         raise StudyError(f"not as here: {', '.join(other[:3])}{', …' if other[3:] else ''}")
     start = time.process_time()
     try:
-        if not (rows := run(**arguments)):
-            raise ValueError(f"a run must return at least one row; it returned {rows!r}.")
+        rows = run(**arguments)
+        if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
+            raise ValueError(f"a run must return a list of dicts, at least one row; it returned "
+                             f"{rows!s:.99}.")
         return task, Outcome(task.labelled(rows), time.process_time() - start)
     except Exception:
         return task, Outcome([], time.process_time() - start, traceback.format_exc())

@@ -30,7 +30,7 @@ import pandas as pd
 from filelock import FileLock, Timeout
 
 from . import StudyError
-from .experiment import Experiment, Task
+from .experiment import Experiment, Task, as_json
 from .fingerprint import PACKAGES, digest, fingerprint
 
 chosen: ContextVar[Path | None] = ContextVar("chosen", default=None)  # a folder of results
@@ -47,17 +47,13 @@ def results_folder() -> Path:
                      f"with --out.")
 
 
-def path(experiment: Experiment, scale: str, folder: Path | None) -> Path:
+def path(experiment: Experiment, scale: str, folder: Path | None = None) -> Path:
     name = f"{experiment.name}{'' if scale == 'paper' else '.' + scale}.csv"
     return (folder or results_folder()) / name
 
 
 def command(experiment: Experiment, scale: str) -> str:
-    return f"rlsvi run {experiment.name} --scale {scale}"
-
-
-def _json(value: Any, **layout: Any) -> str:
-    return json.dumps(value, default=lambda number: number.item(), **layout)
+    return f"rlsvi run {experiment.words or experiment.name} --scale {scale}"
 
 
 def _write(target: Path, text: str) -> None:
@@ -91,9 +87,10 @@ class Journal:
                              f"{header['holder']}. Wait for it, or use another --out.") from None
         self.done = self._kept(setting, lambda text: say(f"{experiment.name}: {text}"))
         holder = f"process {os.getpid()} on {socket.gethostname()}, since {_now()}"
-        _write(self.file, "".join(_json(entry) + "\n" for entry in (
+        _write(self.file, "".join(as_json(entry) + "\n" for entry in (
             {"holder": holder, **setting}, *self.done.values())))
         self.log.unlink(missing_ok=True)
+        self._columns = {frozenset(entry["rows"][0]) for entry in self.done.values()}
         self._stream = self.file.open("a", encoding="utf-8", newline="\n")
 
     def _entries(self) -> list[Any]:
@@ -109,7 +106,7 @@ class Journal:
         """The tasks that an earlier process finished; another sweep's are set aside."""
         header, *entries = self._entries() or [setting]
         if {name: header.get(name) for name in setting} == setting:
-            return {_json(entry["task"]): entry for entry in entries
+            return {as_json(entry["task"]): entry for entry in entries
                     if isinstance(entry, dict) and entry.get("rows")}
         aside = next(name for n in count(1) if not (
             name := self.file.with_suffix(f".{n}.journal")).exists())
@@ -119,12 +116,18 @@ class Journal:
         return {}
 
     def has(self, task: Task) -> bool:
-        return _json(task.label) in self.done
+        return as_json(task.label) in self.done
 
     def add(self, task: Task, rows: list[dict], seconds: float) -> None:
+        self._columns |= {frozenset(row) for row in rows}
+        if len(self._columns) > 1:
+            some = frozenset.union(*self._columns) - frozenset.intersection(*self._columns)
+            raise StudyError(f"all rows of a table must have the same columns; at {task} some have "
+                             f"and some have not {', '.join(sorted(some))}. Give every row every "
+                             f"column, None where there is nothing.")
         entry = {"task": task.label, "rows": rows, "seconds": round(seconds, 3)}
-        self.done[_json(task.label)] = entry
-        self._stream.write(_json(entry) + "\n")
+        self.done[as_json(task.label)] = entry
+        self._stream.write(as_json(entry) + "\n")
         self._stream.flush()
         os.fsync(self._stream.fileno())
 
@@ -170,7 +173,7 @@ def save(experiment: Experiment, scale: str, folder: Path, journal: Journal, *, 
          wall_seconds: float) -> Path:
     """Turn a complete journal into the CSV and its provenance."""
     setting = experiment.scales[scale]
-    entries = [journal.done[_json(task.label)] for task in setting.tasks]
+    entries = [journal.done[as_json(task.label)] for task in setting.tasks]
     table = pd.DataFrame([row for entry in entries for row in entry["rows"]])
     text = table.to_csv(index=False, lineterminator="\n")
     target = path(experiment, scale, folder)
@@ -181,7 +184,7 @@ def save(experiment: Experiment, scale: str, folder: Path, journal: Journal, *, 
                      "cpu_seconds": round(sum(entry["seconds"] for entry in entries), 1),
                      "wall_seconds": round(wall_seconds, 1), "finished": _now()},
         "verified": []}
-    _write(target.with_suffix(".json"), _json(record, indent=1) + "\n")
+    _write(target.with_suffix(".json"), as_json(record, indent=1) + "\n")
     _write(target, text)
     journal.file.unlink()
     return target
@@ -208,7 +211,7 @@ def add_verification(experiment: Experiment, scale: str, folder: Path, **found: 
     """Append that today's code gave the same bits; nothing else of the record changes."""
     record = provenance(experiment, scale, folder)
     record["verified"].append({**_who(experiment), **found, "date": _now()})
-    _write(path(experiment, scale, folder).with_suffix(".json"), _json(record, indent=1) + "\n")
+    _write(path(experiment, scale, folder).with_suffix(".json"), as_json(record, indent=1) + "\n")
 
 
 def load(experiment: Experiment, scale: str = "paper", folder: Path | None = None) -> pd.DataFrame:
