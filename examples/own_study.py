@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from rlsvi_core import FiniteMDP, features, rlsvi
 from rlsvi_study.experiment import Experiment, Scale, grid, streams
+from rlsvi_study.intervals import student
 
 
 def river(S: int, H: int) -> FiniteMDP:
@@ -36,11 +37,12 @@ def learning_curve(seed: int, lam: float, S: int, H: int, sigma: float, episodes
 
 
 def curves(table) -> Figure:
-    return sns.relplot(table, x="episode", y="regret", hue="lam", kind="line").figure
+    return sns.relplot(table, x="episode", y="regret", hue="lam", style="lam", kind="line",
+                       palette="colorblind", errorbar=student).figure
 
 
 EXPERIMENTS = {"river": Experiment(
     "river", "RiverSwim", "Regret of RLSVI for two strengths of prior", learning_curve,
-    {"quick": Scale({"S": 6, "H": 12, "sigma": 0.5, "episodes": 100, "every": 10},
+    {"quick": Scale({"S": 6, "H": 12, "sigma": 0.5, "episodes": 500, "every": 25},
                     grid(lam=(0.1, 1.0)), range(5))}, length="episodes")}
 DRAW = {"river": curves}

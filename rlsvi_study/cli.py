@@ -13,7 +13,7 @@ import ast
 import os
 import signal
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from contextvars import copy_context
 from pathlib import Path
 from typing import Any
@@ -43,38 +43,28 @@ def _known(kind: str, names: Iterable[str], valid: Collection[str]) -> list[str]
     return list(names) or list(valid)
 
 
-def _file(args: Words) -> Path | None:
-    """The file of a study, if one is named."""
-    return next((Path(name) for name in args.names[:1] if name.endswith(".py")), None)
-
-
-def _study(args: Words) -> tuple[Study, list[str]]:
-    """The study, and the names that are asked of it."""
-    if (file := _file(args)) is None:
-        return THE_PAPERS, args.names
-    if not file.is_file():
-        raise _usage(f"a study is a file; there is none at {file}. Check its name and folder.")
-    return study(file), args.names[1:]
+def _study(args: Words) -> Study:
+    if args.file and not args.file.is_file():
+        raise _usage(f"a study is a file; there is none at {args.file}. Check name and folder.")
+    return study(args.file) if args.file else THE_PAPERS
 
 
 def _asked(args: Words, one: Any) -> tuple[Any, str]:
-    """An experiment as it is to be: with what is set, and the scale."""
+    """The experiment as it is to be, with what is set, and the scale."""
     scale = args.scale or (args.usual if args.usual in one.scales else next(iter(one.scales)))
     _known(f"scale of {one.name}", [scale], one.scales)
-    if args.set:
-        _known(f"setting of {one.name}", dict(args.set), one.settable)
-    return one.having(**dict(args.set)) if args.set else one, scale
+    _known(f"setting of {one.name}", values := dict(args.set), one.settable)
+    return one.having(**values), scale
 
 
-def _experiments(args: Words) -> Iterator[tuple[Any, str]]:
+def _experiments(args: Words) -> list[tuple[Any, str]]:
     """The experiments behind the names, each once, and their scale."""
-    where, names = _study(args)
-    known = _known("experiment", names, (*where.experiments, *where.figures))
+    where = _study(args)
+    known = _known("experiment", args.names, (*where.experiments, *where.figures))
     if known == ["fig1"]:
         raise _usage("fig1 is a drawing without a table. See it with: rlsvi plot fig1")
-    for table in dict.fromkeys(
-            table for name in known for table in where.figures.get(name, (name,))):
-        yield _asked(args, where.experiments[table])
+    tables = dict.fromkeys(table for name in known for table in where.figures.get(name, (name,)))
+    return [_asked(args, where.experiments[table]) for table in tables]
 
 
 def _list(args: Words) -> int:
@@ -86,13 +76,13 @@ def _list(args: Words) -> int:
         here = False
         print(f"Nothing is stored here: {error}\n")
     print("Experiments")
-    where, names = _study(args)
-    for one in map(where.experiments.get, _known("experiment", names, where.experiments)):
+    experiments = _study(args).experiments
+    for one in map(experiments.get, _known("experiment", args.names, experiments)):
         print(f"  {one.name:21} {one.title} ({one.place})")
         for scale, setting in one.scales.items():
             state = f"; {_state(one, scale)}" * here
             print(f"  {'':21}   {scale}: {len(setting.tasks)} runs{state}")
-    if args.names:
+    if args.names or args.file:
         return 0
     print("\nFigures of the paper that are drawn from these")
     for name, sources in FIGURES.items():
@@ -115,7 +105,7 @@ def _state(experiment: Any, scale: str) -> str:
 
 
 def _run(args: Words) -> int:
-    experiments, failed = list(_experiments(args)), 0
+    experiments, failed = _experiments(args), 0
     from . import runner, store
     # What the tables' provenance says: to be copied on another machine, so without names of this.
     where = "--dask ADDRESS" if args.dask else f"--jobs {args.jobs}"
@@ -131,11 +121,11 @@ def _run(args: Words) -> int:
 
 
 def _plot(args: Words) -> int:
-    where, names = _study(args)
+    where = _study(args)
     if not where.drawn:
-        raise StudyError(f"{args.names[0]} must define DRAW to be drawn, a dict of functions from "
-                         f"a table to a figure; it has none. Add one under an experiment's name.")
-    names = _known("figure", names, where.drawn)
+        raise StudyError(f"{args.file} must define DRAW to be drawn, a dict of functions from a "
+                         f"table to a figure; it has none. Add one under an experiment's name.")
+    names = _known("figure", args.names, where.drawn)
     from matplotlib import pyplot as plt
 
     from . import store
@@ -177,7 +167,7 @@ def _check(args: Words) -> int:
 def _verify(args: Words) -> int:
     if args.stamp and args.seed is not None:
         raise _usage("--stamp takes no --seed: nobody picks the slice.")
-    experiments, failed = list(_experiments(args)), 0
+    experiments, failed = _experiments(args), 0
     from random import SystemRandom
 
     from . import runner, store
@@ -268,11 +258,13 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str] | None = None) -> int:
     args, context = parser().parse_args(argv), copy_context()
+    own = args.verb != "check" and args.names[:1] and args.names[0].endswith(".py")
+    args.file = Path(args.names.pop(0)) if own else None
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: take the workers along
     try:
-        if args.out or _file(args):
+        if args.out or args.file:
             from .store import chosen
-            context.run(chosen.set, args.out or _file(args).parent / "results")
+            context.run(chosen.set, args.out or args.file.parent / "results")
         return context.run(args.function, args)
     except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -36,7 +36,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from inspect import Parameter, signature
+from inspect import signature
 from itertools import product
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -48,8 +48,6 @@ from rlsvi_core.checks import fail
 from . import StudyError
 
 Rows = list[dict[str, Any]]
-
-
 _fail = partial(fail, error=StudyError)
 
 
@@ -57,7 +55,7 @@ def as_json(value: Any, **layout: Any) -> str:
     """Numbers of numpy become Python's."""
 
     def plain(number: Any) -> Any:
-        if np.ndim(number) or not isinstance(number, np.generic):
+        if not isinstance(number, np.generic):
             _fail("settings and rows hold numbers, strings, truth values and None",
                   f"here is a {type(number).__name__}", "Take it apart, one value to a column.")
         return number.item()
@@ -146,12 +144,9 @@ class Experiment:
 
     @property
     def settable(self) -> list[str]:
-        """What ``having`` takes: arguments of ``run``, and the number of ``seeds``."""
-        named = [name for name, one in signature(self.run).parameters.items()
-                 if one.kind not in (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)]
-        given = [name for scale in self.scales.values() for cell in scale.grid
-                 for name in scale.constants | cell]
-        return [name for name in dict.fromkeys([*given, *named, "seeds"]) if name != "seed"]
+        """The names of constants and axes, and ``seeds``: what ``having`` can change."""
+        return list(dict.fromkeys(["seeds", *(name for scale in self.scales.values() for cell in
+                                              scale.grid for name in scale.constants | cell)]))
 
     def having(self, **values: Any) -> "Experiment":
         """The same with other settings, and so under another name: nobody takes it for this one."""

@@ -1,12 +1,15 @@
 """The same rows on one core, on two, and on a Dask cluster."""
 
 import dataclasses
+import shutil
 import sys
+from pathlib import Path
 
 import pytest
 
 from rlsvi_study import StudyError, fingerprint, runner, store
 from rlsvi_study.catalogue import EXPERIMENTS
+from rlsvi_study.cli import main
 from rlsvi_study.experiment import Scale
 
 NAMES = ("example1", "fig3", "fig6", "fig10", "fig14", "tetris-games", "recommender-readings",
@@ -65,6 +68,17 @@ def test_a_function_of_ones_own_runs_on_a_cluster(tmp_path, cluster):
         "quick": Scale({}, ({"factor": 2.0},), range(3))})
     runner.sweep(one, "quick", tmp_path, dask=cluster)
     assert store.load(one, "quick", tmp_path).value.tolist() == [0.0, 2.0, 16.0]
+
+
+def test_a_file_of_ones_own_runs_on_a_cluster(tmp_path, cluster):
+    """It lies in no folder from which the workers import."""
+    file = tmp_path / "own_study.py"
+    shutil.copy(Path(__file__).parents[1] / "examples/own_study.py", file)
+    run = ["run", str(file), "--set", "episodes=50", "--set", "seeds=2"]
+    assert main([*run, "--dask", cluster]) == 0
+    assert main([*run, "--out", str(tmp_path / "serial")]) == 0
+    (one,), (two,) = ((tmp_path / folder).glob("*.csv") for folder in ("results", "serial"))
+    assert one.read_bytes() == two.read_bytes()
 
 
 def test_workers_with_other_code_are_refused(tmp_path, cluster, monkeypatch):

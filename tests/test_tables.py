@@ -118,6 +118,24 @@ def test_a_function_in_a_notebook_counts_with_all_it_names():
         assert fingerprint.fingerprint(_in_a_notebook(text, **names)) != first
 
 
+def test_a_class_in_a_notebook_and_a_file_beside_it_count(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def now(method, beside):
+        (tmp_path / "beside.py").write_text(f"def add(x):\n    return x + {beside}\n")
+        import beside
+        made = ("from dataclasses import dataclass\n@dataclass\nclass Agent:\n    x: int = 1\n"
+                f"    def act(self):\n        return {method}\n    def copy(self):\n"
+                "        return Agent()\nrun = Agent")
+        agent = _in_a_notebook(made, "<a class>")
+        return fingerprint.fingerprint(_in_a_notebook(
+            "def run(seed):\n    return add(Agent().act())", Agent=agent, add=beside.add))
+
+    assert now(1, 1) == now(1, 1)
+    assert len({now(1, 1), now(2, 1), now(1, 2)}) == 3
+
+
 def test_a_worker_compares_what_a_travelling_function_imports_of_ours():
     """The function itself came along: on the worker its cell is unknown."""
     from rlsvi_core.envs.chains import chain
