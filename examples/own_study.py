@@ -7,8 +7,8 @@
 """
 
 import numpy as np
+import pandas as pd
 import seaborn as sns
-from matplotlib.figure import Figure
 
 from rlsvi_core import FiniteMDP, features, rlsvi
 from rlsvi_study.experiment import Experiment, Scale, grid, streams
@@ -36,9 +36,9 @@ def learning_curve(seed: int, lam: float, S: int, H: int, sigma: float, episodes
     return [{"episode": n, "regret": regret[n - 1]} for n in range(every, episodes + 1, every)]
 
 
-def curves(table) -> Figure:
+def curves(table: pd.DataFrame) -> sns.FacetGrid:
     return sns.relplot(table, x="episode", y="regret", hue="lam", style="lam", kind="line",
-                       palette="colorblind", errorbar=student).figure
+                       palette="colorblind", errorbar=student)
 
 
 EXPERIMENTS = {"river": Experiment(

@@ -135,7 +135,10 @@ def _plot(args: Words) -> int:
         files = [store.path(*table).name.replace(source, name, 1)
                  for table, source in zip(tables, sources, strict=True)]
         target = (store.results_folder() / [*files, f"{name}.csv"][0]).with_suffix(".png")
-        figure = draw(*(store.load(*table) for table in tables))
+        figure = getattr(draw(*(store.load(*table) for table in tables)), "figure", None)
+        if figure is None:
+            raise StudyError(f"a drawing must return a figure, or what seaborn returns; that of "
+                             f"{name} does not. Let it end in 'return'.")
         figure.savefig(target, dpi=150)
         plt.close(figure)
         print(f"{name}: wrote {target}")

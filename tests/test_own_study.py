@@ -198,9 +198,16 @@ def test_a_file_that_is_not_there_is_bad_usage(tmp_path, capsys):
     assert "there is none at" in capsys.readouterr().err
 
 
-def test_a_study_without_drawings_says_so(small, capsys):
-    assert main(["plot", str(small)]) == 1
-    assert "must define DRAW" in capsys.readouterr().err
+@pytest.mark.parametrize(("draw", "status", "hint"), [
+    ("", 1, "must define DRAW"),
+    ("DRAW = {'own': len}", 1, "a drawing must return a figure"),
+    ("DRAW = {'own': lambda table: table.plot(x='seed', y='value')}", 0, "")])
+def test_a_drawing_returns_a_figure_or_what_has_one(draw, status, hint, small, capsys):
+    small.write_text(SMALL + draw)
+    assert main(["run", str(small)]) == 0
+    assert main(["plot", str(small)]) == status
+    assert hint in capsys.readouterr().err
+    assert (small.parent / "results/own.quick.png").exists() == (status == 0)
 
 
 @pytest.mark.parametrize(("rows", "hint"), [
