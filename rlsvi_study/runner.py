@@ -144,9 +144,6 @@ class Table:
         computed = store.provenance(experiment, scale, folder)["computed"]
         self.seconds = max(computed["cpu_seconds"] / len(self.tasks), 1e-9)
 
-    def part(self, task: Task, share: float) -> Task:
-        return self.experiment.cut(self.scale, task, share)
-
     def recompute(self, tasks: list[Task], jobs: int) -> Iterator[tuple[Task, list[str], float]]:
         """Each task as it is done, where it departs from the stored rows, and its CPU seconds."""
         for task, (rows, seconds, error) in outcomes(self.experiment, self.scale, tasks, jobs):
@@ -159,7 +156,7 @@ def verify(experiment: Experiment, scale: str, folder: Path, *, runs: int = 2, s
     """Recompute some runs, or their beginnings, and compare; returns what differs."""
     table, found = Table(experiment, scale, folder), []
     chosen = np.random.default_rng(seed).permutation(len(table.tasks))[:runs]
-    parts = [table.part(table.tasks[i], GLANCE / table.seconds) for i in sorted(chosen)]
+    parts = [experiment.cut(scale, table.tasks[i], GLANCE / table.seconds) for i in sorted(chosen)]
     for part, wrong, _ in table.recompute(parts, jobs):
         say(f"{experiment.name}: {part}: {'DIFFERS' if wrong else 'equal'}")
         found += wrong
@@ -175,7 +172,7 @@ def stamp(experiment: Experiment, scale: str, folder: Path, *, jobs: int = 1) ->
              for task in reversed(shuffled)}  # one of each cell
     others = [task for task in shuffled if task not in first.values()]
     due = SHARE * len(table.tasks)  # in runs
-    batch, done = [table.part(task, BEGINNING) for task in first.values()], []
+    batch, done = [experiment.cut(scale, task, BEGINNING) for task in first.values()], []
     spent, found = 0.0, []
     with tqdm(desc=experiment.name, unit="run", disable=None) as bar:
         while batch and not found:
@@ -186,7 +183,7 @@ def stamp(experiment: Experiment, scale: str, folder: Path, *, jobs: int = 1) ->
             # As many more as should do, the last one cut; then look again. Runs differ, beginnings
             # are cheap and the compiler's time is not ours: both measures must be full.
             left = due - min(sum(part.share for part in done), spent / table.seconds)
-            batch = [table.part(task, max(left - i, BEGINNING))
+            batch = [experiment.cut(scale, task, max(left - i, BEGINNING))
                      for i, task in enumerate(others) if i < left]
             others = others[len(batch):]
     if not found:
