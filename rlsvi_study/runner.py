@@ -98,7 +98,7 @@ def outcomes(experiment: Experiment, scale: str, tasks: list[Task], jobs: int = 
                        "kept; run the same command to resume, or with fewer --jobs.") from error
 
 
-def sweep(experiment: Experiment, scale: str, folder: Path, *, jobs: int = 1,
+def sweep(experiment: Experiment, scale: str, folder: Path | str, *, jobs: int = 1,
           dask: str | None = None, command: str = "rlsvi_study.runner.sweep",
           say: Callable[[str], None] = print) -> Path:
     """Compute an experiment's table; returns its path. Finished tasks survive Ctrl-C and kill -9.
@@ -138,7 +138,7 @@ def sweep(experiment: Experiment, scale: str, folder: Path, *, jobs: int = 1,
 class Table:
     """A stored table, and what a run of it took."""
 
-    def __init__(self, experiment: Experiment, scale: str, folder: Path):
+    def __init__(self, experiment: Experiment, scale: str, folder: Path | str):
         self.experiment, self.scale, self.tasks = experiment, scale, experiment.scales[scale].tasks
         self.rows = store.load(experiment, scale, folder)
         computed = store.provenance(experiment, scale, folder)["computed"]
@@ -151,7 +151,7 @@ class Table:
                 store.differences(self.rows, task, rows)), seconds
 
 
-def verify(experiment: Experiment, scale: str, folder: Path, *, runs: int = 2, seed: int,
+def verify(experiment: Experiment, scale: str, folder: Path | str, *, runs: int = 2, seed: int,
            jobs: int = 1, say: Callable[[str], None] = print) -> list[str]:
     """Recompute some runs, or their beginnings, and compare; returns what differs."""
     table, found = Table(experiment, scale, folder), []
@@ -163,7 +163,7 @@ def verify(experiment: Experiment, scale: str, folder: Path, *, runs: int = 2, s
     return found
 
 
-def stamp(experiment: Experiment, scale: str, folder: Path, *, jobs: int = 1) -> list[str]:
+def stamp(experiment: Experiment, scale: str, folder: Path | str, *, jobs: int = 1) -> list[str]:
     """Recompute a twentieth of a table and, if all is equal to the bit, write that down."""
     table = Table(experiment, scale, folder)
     rng = np.random.default_rng(int(fingerprint(experiment.run), 16))
