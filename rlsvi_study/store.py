@@ -214,7 +214,8 @@ def add_verification(experiment: Experiment, scale: str, folder: Path | str, **f
     _write(path(experiment, scale, folder).with_suffix(".json"), as_json(record, indent=1) + "\n")
 
 
-def load(experiment: Experiment, scale: str = "paper", folder: Path | str | None = None) -> pd.DataFrame:
+def load(experiment: Experiment, scale: str = "paper",
+         folder: Path | str | None = None) -> pd.DataFrame:
     """A stored table, refused if it is not the one its provenance and the experiment describe."""
     record, target = provenance(experiment, scale, folder), path(experiment, scale, folder)
     data = target.read_bytes() if target.exists() else b""
