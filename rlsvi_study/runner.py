@@ -18,7 +18,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -33,20 +33,15 @@ PATIENCE = 10  # seconds to wait for a Dask scheduler, and for its first worker
 SHARE = 1 / 20  # of a table's runs and CPU time, for a stamp
 BEGINNING = 1 / 10  # of the one run that every cell must have
 GLANCE = 2.0  # CPU seconds that a run may take in ``verify``, where it can be cut
+Outcome = tuple[Task, tuple[Rows, float, str]]  # rows, CPU seconds, traceback if the run raised
 
 
 class RunError(StudyError):
     """Some runs were not finished."""
 
 
-class Outcome(NamedTuple):
-    rows: Rows
-    seconds: float  # of CPU time
-    error: str = ""  # the traceback, if the run raised
-
-
 def _outcome(task: Task, run: Callable, arguments: dict[str, Any],
-             code: Prints | None = None) -> tuple[Task, Outcome]:
+             code: Prints | None = None) -> Outcome:
     """A call on a worker; refused if the code there is not the code that asks."""
     if code is not None and (other := departures(run, code)):
         raise StudyError(f"not as here: {', '.join(other[:3])}{', …' if other[3:] else ''}")
@@ -56,12 +51,12 @@ def _outcome(task: Task, run: Callable, arguments: dict[str, Any],
         if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
             raise ValueError(f"a run must return a list of dicts, at least one row; it returned "
                              f"{rows!s:.99}.")
-        return task, Outcome(task.labelled(rows), time.process_time() - start)
+        return task, (task.labelled(rows), time.process_time() - start, "")
     except Exception:
-        return task, Outcome([], time.process_time() - start, traceback.format_exc())
+        return task, ([], time.process_time() - start, traceback.format_exc())
 
 
-def _on_cluster(calls: list[tuple], code: Prints, address: str) -> Iterator[tuple[Task, Outcome]]:
+def _on_cluster(calls: list[tuple], code: Prints, address: str) -> Iterator[Outcome]:
     try:
         from distributed import Client, as_completed
     except ImportError as error:
@@ -87,7 +82,7 @@ def _on_cluster(calls: list[tuple], code: Prints, address: str) -> Iterator[tupl
 
 
 def outcomes(experiment: Experiment, scale: str, tasks: list[Task], jobs: int = 1,
-             dask: str | None = None) -> Iterator[tuple[Task, Outcome]]:
+             dask: str | None = None) -> Iterator[Outcome]:
     """What the tasks give, as they finish."""
     calls = [(task, experiment.run, experiment.arguments(scale, task)) for task in tasks]
     try:
