@@ -27,8 +27,8 @@ TOPIC = {name: topic for topic, names in TOPICS.items() for name in names}
 FIGURES: dict[str, tuple[str, ...]] = {
     "fig1": (), "fig2": ("fig2a", "fig2b"), "fig5": ("fig3", "fig4"), "fig8": ("recommender",),
     "fig9": ("recommender",), "fig12": ("fig13",)}
-JUDGES = ("chain.claims", "chain.foundations", "extensions.claims", "recommender.claims",
-          "regret.claims", "tetris.claims", "theory.claims")
+JUDGES = ("chain.claims", "chain.foundations", "conjecture.claims", "extensions.claims",
+          "recommender.claims", "regret.claims", "tetris.claims", "theory.claims")
 
 
 def _module(name: str) -> Any:

@@ -21,7 +21,7 @@ Nothing is ever won, so :math:`\theta_0 = -c` and :math:`\theta_h = 0` after. Bu
 not closed under Bellman's operator: a positive guess at :math:`\theta_{h+1}`, made from one walk,
 is worth G times as much to :math:`\tilde V_{h+1}`, and is handed back from period to period.
 
-**needle** (after Wang, Wang and Kakade 2021: no algorithm finds it soon). Unit vectors
+**needle** (in the manner of Wang, Wang and Kakade 2021: no algorithm finds it soon). Unit vectors
 :math:`v_0, \dots, v_{m-1}` with :math:`|\langle v_a, v_b\rangle| \le \gamma \le 1/4`, one of them,
 :math:`v_*`, hidden; :math:`C_{ab} = \langle v_a, v_b\rangle + 2\gamma`. In state a, action
 :math:`b \ne a` has the feature :math:`C_{ab} v_b`. It pays :math:`-2\gamma C_{ab}` and leads to
