@@ -233,7 +233,8 @@ def conjecture_meant() -> Evidence:
                   f"At the toll regret after 4^(H−2)/9 episodes is at least 0.0265/3 (2/3)^(H−1) "
                   f"times their number, {growth[-1]:.3f} times as much with every period, "
                   f"where √T doubles. One walk is enough to dream of riches: a maximum over "
-                  f"features of size 1 and 8 multiplies by 4 what one observation left open.", growth=growth)
+                  f"features of size 1 and 8 multiplies by 4 what one observation left open.",
+                  growth=growth)
 
 
 @claim("B.", PLACE, OURS, "experiment", HOLDS)
