@@ -132,9 +132,8 @@ def _plot(args: Words) -> int:
     pictures = {name: drawing for asked in names for name, drawing in where.drawings(asked).items()}
     for name, (sources, draw) in pictures.items():
         tables = [_asked(args, where.experiments[source]) for source in sources]
-        files = [store.path(*table).name.replace(source, name, 1)
-                 for table, source in zip(tables, sources, strict=True)]
-        target = (store.results_folder() / [*files, f"{name}.csv"][0]).with_suffix(".png")
+        file = store.path(*tables[0]).name.replace(sources[0], name, 1) if tables else f"{name}.csv"
+        target = (store.results_folder() / file).with_suffix(".png")
         figure = getattr(draw(*(store.load(*table) for table in tables)), "figure", None)
         if figure is None:
             raise StudyError(f"a drawing must return a figure, or what seaborn returns; that of "

@@ -5,20 +5,12 @@ quick runs are a part of the paper's wherever that is possible, so their rows ca
 exactly.
 
 A study of one's own is a file that defines ``EXPERIMENTS``, a dict of experiments by name, and, to
-draw them, ``DRAW``, a dict of functions from an experiment's table to a figure::
-
-    def run(seed, lam, episodes):  # a setting and a seed in, rows out
-        ...
-        return [{"episode": episodes, "regret": regret}]
-
-    EXPERIMENTS = {"mine": Experiment("mine", "my_study.py", "Regret by λ", run, {
-        "quick": Scale({"episodes": 200}, grid(lam=(0.1, 1.0)), range(5))})}
-
-``rlsvi run my_study.py --jobs 2`` computes it, and ``list``, ``plot`` and ``verify`` take the file
-too; results go to a folder ``results`` beside it. ``--set lam=2`` is for another constant, for one
-value of an axis, or for so many ``seeds``; that table has a name of its own. A whole one is in
-``examples/own_study.py``. In a notebook, hand the experiment to ``runner.sweep``, and say
-``having(lam=2)`` for ``--set``.
+draw them, ``DRAW``, a dict of functions from an experiment's table to a figure; a whole one is
+``examples/own_study.py``. ``rlsvi run my_study.py --jobs 2`` computes it, ``list``, ``plot`` and
+``verify`` take the file too, and results go to a folder ``results`` beside it. With ``--set lam=2``
+a constant has another value, an axis this one alone, and with ``--set seeds=20`` there are so many
+seeds; that table has a name of its own. In a notebook, hand the experiment to ``runner.sweep``, and
+say ``having(lam=2)`` for ``--set``.
 
 Two more fields tell ``rlsvi verify`` how to recompute a slice:
 
@@ -122,7 +114,7 @@ class Scale:
 @dataclass(frozen=True)
 class Experiment:
     name: str
-    place: str  # where in the paper
+    place: str  # where in the paper, or on what
     title: str
     run: Callable[..., Rows]  # run(seed=…, **constants, **cell) -> rows
     scales: dict[str, Scale]

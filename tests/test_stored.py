@@ -208,6 +208,7 @@ def test_greedy_before_any_data_is_uniform():
     for phi in (CROSSED, lambda s: CROSSED(0, s)):
         agent = rlsvi(phi, rng=1, first_episode="prior")
         assert {agent.greedy(0, np.zeros(2)) for _ in range(60)} == {0, 1, 2}  # misses one: 1e-10
+        assert {agent.greedy(0, np.zeros(2), [0, 2]) for _ in range(60)} == {0, 2}
 
 
 # --- lambda and sigma -----------------------------------------------------------------------------

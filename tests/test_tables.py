@@ -30,7 +30,8 @@ def test_todays_code_computed_or_verified_the_table(name):
 def test_a_slice_of_the_table_is_recomputed_to_the_bit(name):
     """One run of the first cell, which is a cheap one everywhere; one row where it can be cut."""
     table = runner.Table(EXPERIMENTS[name], "paper", store.results_folder())
-    ((_, wrong, _),) = table.recompute([table.part(table.tasks[0], 0.0)], jobs=1)
+    first = EXPERIMENTS[name].cut("paper", table.tasks[0], 0.0)
+    ((_, wrong, _),) = table.recompute([first], jobs=1)
     assert wrong == []
 
 
@@ -116,6 +117,13 @@ def test_a_function_in_a_notebook_counts_with_all_it_names():
     for change in ({"N": 6}, {"helper": _in_a_notebook("def run(x):\n    return -x", "<a third>")}):
         names = {"chain": chain, "helper": helper, "N": 5} | change
         assert fingerprint.fingerprint(_in_a_notebook(text, **names)) != first
+
+
+def test_a_functions_own_variables_are_not_the_notebooks():
+    """In a notebook ``_`` is the last output."""
+    text = "def run(seed):\n    _, x = seed, 1\n    return [x for _ in range((lambda: x)())]"
+    assert fingerprint.fingerprint(_in_a_notebook(text, _=1, x=1)) == fingerprint.fingerprint(
+        _in_a_notebook(text, _=2, x=2))
 
 
 def test_a_class_in_a_notebook_and_a_file_beside_it_count(tmp_path, monkeypatch):

@@ -185,19 +185,22 @@ class LinearAgent(ABC):
         twin.sample, twin.epsilon, twin.eta, twin.rng = False, 0.0, 0.0, np.random.default_rng(0)
         return twin
 
-    def greedy(self, h: int, s: Any, **legal: Any) -> int:
-        """The action of the posterior mean of all that was observed, ties at random.
-
-        This is LSVI with the ridge λσ², not the sample of this episode. Neither the agent nor its
-        generator is disturbed; the fit is done anew only if something was observed since.
-        """
-        known, twin = self._at_mean
-        if known != self.transitions:
+    def _mean_agent(self) -> Self:
+        """The twin, fitted anew if something was observed since it was."""
+        if self._at_mean[0] != self.transitions:
             twin = self._twin()
             twin.plan()
             self._at_mean = self.transitions, twin
-        action: int = twin.act(h, s, **legal)
-        return action
+        mean: Self = self._at_mean[1]
+        return mean
+
+    def greedy(self, h: int, s: Any) -> int:
+        """The action of the posterior mean of all that was observed, ties at random.
+
+        This is LSVI with the ridge λσ², not the sample of this episode. Neither the agent nor its
+        generator is disturbed.
+        """
+        return self._mean_agent().act(h, s)
 
     def evaluate(self, env: Any, episodes: int, rng: Any = None) -> Floats:
         """Play on the posterior mean, without learning; see :meth:`greedy`.

@@ -231,7 +231,7 @@ class TabularAgent(FiniteStates):
 
     def _twin(self) -> Self:
         twin = super()._twin()
-        if self.rule.kind == BY_SAMPLE or self.rule.capped:
+        if self.rule.alpha_R.size or self.rule.capped:
             checks.fail("greedy acts on a posterior mean of values", "PSRL and UCBVI have none",
                         "Evaluate the policy of an episode: mdp.evaluate(agent.policy()).")
         twin._Q, twin.rule = np.zeros_like(self._Q), self.rule._replace(spread=0.0, sample=False)

@@ -188,6 +188,10 @@ class VerbatimAgent(LinearAgent):
         i = choose(q, epsilon, self.eta, np.empty(q.size), self.rng.random())
         return int(numbers[i])
 
+    def greedy(self, h: int, s: Any, legal: Any = None) -> int:
+        """The action of the posterior mean of all that was observed; see :class:`LinearAgent`."""
+        return self._mean_agent().act(h, s, legal)
+
     def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None,
                 legal_next: Any = None) -> None:
         """Take in one transition; ``s_next=None`` if nothing of value follows it. ``legal_next``

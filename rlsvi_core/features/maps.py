@@ -153,12 +153,14 @@ class PerAction(FeatureMap):
     def __init__(self, phi: Callable[..., Any], A: int, d: int = 0, H: int | None = None) -> None:
         self.phi, self._of_period = phi, _of_period(phi)
         self.A = self.blocks = whole("A", A, 1, mend="A counts actions: env.action_space.n, say.")
-        self.H, self.K = H, A * whole("d", d, mend="d counts features; 0: the first call tells.")
+        self.H = H
+        self.K = self.A * whole("d", d, mend="d counts features; 0: the first call tells.")
 
     def __repr__(self) -> str:
         return f"PerAction(A={self.A}" + f", d={self.K // self.blocks}" * (self.K > 0) + ")"
 
     def compact(self, h: int, s: Any) -> Floats:
+        """φ(s) as the one row of a (1, d) array."""
         return np.asarray(self.phi(h, s) if self._of_period else self.phi(s), float)[None]
 
     def __call__(self, h: int, s: Any) -> Floats:
@@ -224,7 +226,7 @@ def one_hot(H: int | None, S: int | ArrayLike, A: int) -> FeatureMap:
     """
     sizes = np.atleast_1d(np.asarray(S))
     if H is not None and np.ndim(S) == 0:
-        return OneHot(H, int(sizes[0]), A)
+        return OneHot(H, sizes[0].item(), A)
     for n in sizes.tolist():
         whole("S", n, 1, mend="It counts states, or the values of each component.")
     return PerAction(partial(_indicators, sizes), A, int(sizes.sum()), H)
