@@ -22,7 +22,8 @@ TOPICS = {
                "tetris-top-row-tuning", "tetris-rules", "tetris-readings", "tetris-variance",
                "tetris-widths", "tetris-schedules", "tetris-games", "tetris-optimism",
                "tetris-buffer", "tetris-known"),
-    "extensions": ("incremental", "continual", "bootstrap")}
+    "extensions": ("incremental", "continual", "bootstrap"),
+    "tasks": ("tasks-control", "tasks-tuning")}
 TOPIC = {name: topic for topic, names in TOPICS.items() for name in names}
 
 # The paper's figures that are not one table each, and the tables they are drawn from.
