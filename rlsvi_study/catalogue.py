@@ -23,7 +23,8 @@ TOPICS = {
                "tetris-widths", "tetris-schedules", "tetris-games", "tetris-optimism",
                "tetris-buffer", "tetris-known"),
     "extensions": ("incremental", "continual", "bootstrap"),
-    "tasks": ("tasks-control", "tasks-tuning")}
+    "tasks": ("tasks-control", "tasks-tuning", "tasks-tabular", "tasks-tabular-large",
+              "tasks-deep-sea")}
 TOPIC = {name: topic for topic, names in TOPICS.items() for name in names}
 
 # The paper's figures that are not one table each, and the tables they are drawn from.

@@ -56,10 +56,10 @@ class Control(NamedTuple):
 
 
 TABULAR = {
-    "CliffWalking": Tabular("CliffWalking-v1", {}, 100, (-100, 0)),
+    "CliffWalking": Tabular("CliffWalking-v1", {}, 50, (-100, 0)),
     "FrozenLake 4×4": Tabular("FrozenLake-v1", {"map_name": "4x4"}, 100, (0, 1)),
     "FrozenLake 8×8": Tabular("FrozenLake-v1", {"map_name": "8x8"}, 100, (0, 1)),
-    "Taxi": Tabular("Taxi-v4", {}, 30, (0, 20))}
+    "Taxi": Tabular("Taxi-v4", {}, 20, (0, 20))}
 CAR = ([-1.2, -0.07], [0.6, 0.07])
 CONTROL = {
     "MountainCar": Control("MountainCar-v0", {}, CAR, 0.25, (-100, 0), -130),
@@ -74,7 +74,7 @@ CONTROL = {
 
 # --------------------------------------------------------------------------- the kinds of run
 
-def tabular(task: str, agent: str, seed: int, episodes: int, every: int) -> Rows:
+def tabular(task: str, agent: str, episodes: int, seed: int, rows: int) -> Rows:
     """A learning curve with weights for each state, action and period."""
     from .environments import make
     name, settings, H, value_range = TABULAR[task]
@@ -82,15 +82,15 @@ def tabular(task: str, agent: str, seed: int, episodes: int, every: int) -> Rows
     _, env_rng, agent_rng = streams(seed)
     learner = (rlsvi if agent == "rlsvi" else lsvi)(
         OneHot(mdp.H, mdp.S, mdp.A), value_range=value_range, rng=agent_rng)
-    rows = []
+    every, found = episodes // rows, []
     for n in range(every, episodes + 1, every):
         if agent != "rlsvi":
-            learner.epsilon = 2.0 ** (-(n - every) / 1250)
+            learner.epsilon = 2.0 ** (-8 * (n - every) / episodes)
         reward = learner.learn(mdp, every, env_rng).reward.mean()
         policy = [[learner.greedy(h, s) for s in range(mdp.S)] for h in range(mdp.H)]
-        rows.append({"episode": n, "reward": round(float(reward), 6), "best": round(mdp.value, 6),
-                     "greedy": round(mdp.value - mdp.regret(policy), 6)})
-    return rows
+        found.append({"episode": n, "reward": round(float(reward), 6), "best": round(mdp.value, 6),
+                      "greedy": round(mdp.value - mdp.regret(policy), 6)})
+    return found
 
 
 def control(task: str, agent: str, seed: int, episodes: int, every: int, d: int, window: int,
@@ -180,9 +180,11 @@ _RULE = grid(task=CONTROL, agent=("rlsvi",))
 _TUNING = tuple({"task": task, "agent": agent, "start": start, "half_life": 20.0}
                 for task in CONTROL for agent in DITHER for start in STARTS[agent])
 _TUNED = tuple(cell for cell in _TUNING if SCHEDULES[cell["task"], cell["agent"]] == cell["start"])
-_TABLES = grid(task=TABULAR, agent=("rlsvi", "epsilon-greedy"))
-_SEAS = tuple(cell for cell in grid(agent=("rlsvi", "coherent", "epsilon-greedy", "ensemble"),
-                                    N=(10, 20, 30, 40, 50)))
+_TABLES, _LARGE = (tuple({"task": task, "agent": agent, "episodes": episodes}
+                         for task, episodes in tasks.items() for agent in ("rlsvi", "epsilon-greedy"))
+                   for tasks in ({"CliffWalking": 3000, "FrozenLake 4×4": 20000},
+                                 {"FrozenLake 8×8": 40000, "Taxi": 20000}))
+_SEAS = grid(agent=("rlsvi", "coherent", "epsilon-greedy", "ensemble"), N=(10, 20, 30, 40, 50))
 
 EXPERIMENTS = {name: Experiment(name, "ours", title, run, {
     "quick": Scale(small, some, few), "paper": Scale(constants, cells, seeds)})
@@ -190,4 +192,10 @@ EXPERIMENTS = {name: Experiment(name, "ours", title, run, {
         ("tasks-control", "Control and sparse tasks: RLSVI by one rule", control,
          (_SHORT, _RULE[-2:], range(2)), (_LONG, _RULE, range(20))),
         ("tasks-tuning", "Control and sparse tasks: schedules of dithering", control,
-         (_SHORT, _TUNING[-4:], range(100, 101)), (_LONG, _TUNING, range(100, 104))))}
+         (_SHORT, _TUNING[-4:], range(100, 101)), (_LONG, _TUNING, range(100, 104))),
+        ("tasks-tabular", "CliffWalking and FrozenLake as tables", tabular,
+         ({"rows": 4}, _TABLES[:2], range(2)), ({"rows": 20}, _TABLES, range(20))),
+        ("tasks-tabular-large", "FrozenLake 8×8 and Taxi as tables", tabular,
+         ({"rows": 20}, _LARGE[:1], range(1)), ({"rows": 20}, _LARGE, range(3))),
+        ("tasks-deep-sea", "The deep sea", diving,
+         ({"episodes": 500}, _SEAS[::5], range(2)), ({"episodes": 4000}, _SEAS, range(20))))}
