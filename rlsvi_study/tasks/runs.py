@@ -171,15 +171,22 @@ def solved(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 # --------------------------------------------------------------------------- the experiments
 
 K, MEMBERS = 10, 20  # of the deep sea: coherent features, and members of the ensemble
-DITHER = ("epsilon-greedy", "boltzmann")
 STARTS = {"epsilon-greedy": (0.1, 1.0), "boltzmann": (0.003, 0.03)}  # tried, of ε and η/V
-SCHEDULES = {(task, agent): STARTS[agent][0] for task in CONTROL for agent in DITHER}
+SCHEDULES = {("MountainCar", "epsilon-greedy"): 0.1, ("MountainCar", "boltzmann"): 0.003,
+             ("CartPole", "epsilon-greedy"): 1.0, ("CartPole", "boltzmann"): 0.003,
+             ("Acrobot", "epsilon-greedy"): 1.0, ("Acrobot", "boltzmann"): 0.003,
+             **{(task, agent): starts[1] for agent, starts in STARTS.items() for task in CONTROL
+                if CONTROL[task].value_range == (0, 1)}}  # sparse: the most there is
 _LONG = {"episodes": 100, "every": 5, "d": 200, "window": 5000}
 _SHORT = _LONG | {"episodes": 20}
 _RULE = grid(task=CONTROL, agent=("rlsvi",))
+_FACTORS = grid(task=[task for task in CONTROL if "corridor" not in task], agent=("rlsvi",),
+                c=(0.001, 0.003, 0.03, 0.1))
 _TUNING = tuple({"task": task, "agent": agent, "start": start, "half_life": 20.0}
-                for task in CONTROL for agent in DITHER for start in STARTS[agent])
-_TUNED = tuple(cell for cell in _TUNING if SCHEDULES[cell["task"], cell["agent"]] == cell["start"])
+                for task in CONTROL for agent, starts in STARTS.items() for start in starts)
+_EPSILON, _BOLTZMANN = (tuple(
+    {"task": task, "agent": agent, "start": SCHEDULES[task, agent], "half_life": 20.0}
+    for task in CONTROL) for agent in STARTS)
 _TABLES, _LARGE = (tuple({"task": task, "agent": agent, "episodes": episodes}
                          for task, episodes in tasks.items() for agent in ("rlsvi", "epsilon-greedy"))
                    for tasks in ({"CliffWalking": 3000, "FrozenLake 4×4": 20000},
@@ -187,12 +194,19 @@ _TABLES, _LARGE = (tuple({"task": task, "agent": agent, "episodes": episodes}
 _SEAS = grid(agent=("rlsvi", "coherent", "epsilon-greedy", "ensemble"), N=(10, 20, 30, 40, 50))
 
 EXPERIMENTS = {name: Experiment(name, "ours", title, run, {
-    "quick": Scale(small, some, few), "paper": Scale(constants, cells, seeds)})
+    "quick": Scale(small, some, few), "paper": Scale(constants, cells, seeds)},
+    portable=run is not control)
     for name, title, run, (small, some, few), (constants, cells, seeds) in (
         ("tasks-control", "Control and sparse tasks: RLSVI by one rule", control,
          (_SHORT, _RULE[-2:], range(2)), (_LONG, _RULE, range(20))),
+        ("tasks-epsilon", "Control and sparse tasks: LSVI, ε-greedy", control,
+         (_SHORT, _EPSILON[-2:], range(2)), (_LONG, _EPSILON, range(20))),
+        ("tasks-boltzmann", "Control and sparse tasks: LSVI, Boltzmann exploration", control,
+         (_SHORT, _BOLTZMANN[-2:], range(2)), (_LONG, _BOLTZMANN, range(20))),
         ("tasks-tuning", "Control and sparse tasks: schedules of dithering", control,
          (_SHORT, _TUNING[-4:], range(100, 101)), (_LONG, _TUNING, range(100, 104))),
+        ("tasks-rule", "Control and sparse tasks: σ = cV with other c", control,
+         (_SHORT, _FACTORS[-1:], range(1)), (_LONG, _FACTORS, range(5))),
         ("tasks-tabular", "CliffWalking and FrozenLake as tables", tabular,
          ({"rows": 4}, _TABLES[:2], range(2)), ({"rows": 20}, _TABLES, range(20))),
         ("tasks-tabular-large", "FrozenLake 8×8 and Taxi as tables", tabular,
