@@ -113,6 +113,9 @@ def dots(table: pd.DataFrame) -> Figure:
     return fig
 
 
-DRAW = {"tasks-control": curves, "tasks-tuning": dots, "tasks-tabular": tables,
+DRAW = {"tasks-control": curves, "tasks-epsilon": curves, "tasks-boltzmann": curves,
+        "tasks-tuning": dots, "tasks-rule": dots, "tasks-tabular": tables,
         "tasks-tabular-large": tables, "tasks-deep-sea": deep_sea}
-DRAW_FROM = {}
+_AGENTS = ("tasks-control", "tasks-epsilon", "tasks-boltzmann")
+DRAW_FROM = {"tasks-curves": (_AGENTS, curves), "tasks-goals": (_AGENTS, goals),
+             "tasks-tables": (("tasks-tabular", "tasks-tabular-large"), tables)}
