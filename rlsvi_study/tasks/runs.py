@@ -181,7 +181,7 @@ _LONG = {"episodes": 100, "every": 5, "d": 200, "window": 5000}
 _SHORT = _LONG | {"episodes": 20}
 _RULE = grid(task=CONTROL, agent=("rlsvi",))
 _FACTORS = grid(task=[task for task in CONTROL if "corridor" not in task], agent=("rlsvi",),
-                c=(0.001, 0.003, 0.03, 0.1))
+                c=(0.003, 0.03))
 _TUNING = tuple({"task": task, "agent": agent, "start": start, "half_life": 20.0}
                 for task in CONTROL for agent, starts in STARTS.items() for start in starts)
 _EPSILON, _BOLTZMANN = (tuple(
