@@ -24,7 +24,7 @@ TOPICS = {
                "tetris-buffer", "tetris-known"),
     "extensions": ("incremental", "continual", "bootstrap"),
     "tasks": ("tasks-control", "tasks-epsilon", "tasks-boltzmann", "tasks-tuning", "tasks-rule",
-              "tasks-tabular", "tasks-tabular-large", "tasks-deep-sea")}
+              "tasks-options", "tasks-tabular", "tasks-tabular-large", "tasks-deep-sea")}
 TOPIC = {name: topic for topic, names in TOPICS.items() for name in names}
 
 # The figures that are not one table each, and the tables they are drawn from.

@@ -109,7 +109,8 @@ FLOORS = {
         {"store"},
         {"runner"},
         # the topics, whose modules stand by their own names
-        {"players", "bias", "bootstrap", "crossings", "draws", "evidence", "forms"},
+        {"players", "bias", "bootstrap", "crossings", "draws", "ensemble", "environments",
+         "evidence", "forms"},
         {"runs"},
         {"scaling", "optimism", "repaired", "printed"},
         {"claims", "figures"},

@@ -9,7 +9,6 @@ up to date, not drawn anew; every episode is played by one of them.
 import math
 from typing import Any
 
-
 from rlsvi_core.agents.base import LinearAgent
 from rlsvi_core.agents.tabular import TabularAgent, plan
 from rlsvi_core.features import OneHot

@@ -1,6 +1,5 @@
 """The figures of other people's tasks: the chapter on a problem of one's own."""
 
-import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
@@ -99,7 +98,7 @@ def dots(table: pd.DataFrame) -> Figure:
     """The return of the last episodes of each run, by what was varied; a panel a task."""
     runs = outcomes(table)
     tasks = list(runs.task.unique())
-    varied = [column for column in ("start", "c", "option") if column in runs][0]
+    varied = next(column for column in ("start", "c", "option") if column in runs)
     fig, axes = canvas(len(tasks), width=2.3 * len(tasks) + 0.7, height=3.0, squeeze=False)
     for ax, task in zip(axes[0], tasks, strict=True):
         own = runs[runs.task == task]
@@ -114,7 +113,7 @@ def dots(table: pd.DataFrame) -> Figure:
 
 
 DRAW = {"tasks-control": curves, "tasks-epsilon": curves, "tasks-boltzmann": curves,
-        "tasks-tuning": dots, "tasks-rule": dots, "tasks-tabular": tables,
+        "tasks-tuning": dots, "tasks-rule": dots, "tasks-options": dots, "tasks-tabular": tables,
         "tasks-tabular-large": tables, "tasks-deep-sea": deep_sea}
 _AGENTS = ("tasks-control", "tasks-epsilon", "tasks-boltzmann")
 DRAW_FROM = {"tasks-curves": (_AGENTS, curves), "tasks-goals": (_AGENTS, goals),

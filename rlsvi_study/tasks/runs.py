@@ -71,6 +71,11 @@ CONTROL = {
     **{f"corridor {N}": Control("corridor", {"N": N}, ([0.0], [1.0]), 0.25, (0, 1), 0.9)
        for N in (20, 40)}}
 
+OPTIONS: dict[str, dict[str, Any]] = {
+    "as proposed": {}, "1 sweep": {"sweeps": 1}, "3 sweeps": {"sweeps": 3},
+    "mean in targets": {"targets": "mean"}, "no clip": {"clip": None},
+    "window 20000": {"window": 20000}}
+
 
 # --------------------------------------------------------------------------- the kinds of run
 
@@ -94,8 +99,8 @@ def tabular(task: str, agent: str, episodes: int, seed: int, rows: int) -> Rows:
 
 
 def control(task: str, agent: str, seed: int, episodes: int, every: int, d: int, window: int,
-            start: float = 0.0, half_life: float = 1.0, c: float = C, clip: bool = True,
-            **options: Any) -> Rows:
+            start: float = 0.0, half_life: float = 1.0, c: float = C,
+            option: str = "as proposed") -> Rows:
     """A learning curve with random Fourier features."""
     from rlsvi_core.envs.gym import each_episode, play
 
@@ -105,7 +110,7 @@ def control(task: str, agent: str, seed: int, episodes: int, every: int, d: int,
     basis_rng, env_rng, agent_rng = streams(seed)
     phi = random_fourier(box, int(env.action_space.n), d, length_scale, basis_rng)
     options = {"value_range": (low, high), "gamma": GAMMA, "window": window, "rng": agent_rng,
-               **({} if clip else {"clip": None}), **options}
+               **OPTIONS[option]}
     learner = rlsvi(phi, sigma=c * V, **options) if agent == "rlsvi" else lsvi(phi, **options)
     rewards, first, rows = list[float](), None, list[dict[str, Any]]()
     one = each_episode(learner, env, int(env_rng.integers(2**31)))
@@ -182,15 +187,16 @@ _SHORT = _LONG | {"episodes": 20}
 _RULE = grid(task=CONTROL, agent=("rlsvi",))
 _FACTORS = grid(task=[task for task in CONTROL if "corridor" not in task], agent=("rlsvi",),
                 c=(0.003, 0.03))
+_OPTIONS = grid(task=("sparse MountainCar",), agent=("rlsvi",), option=[*OPTIONS][1:])
 _TUNING = tuple({"task": task, "agent": agent, "start": start, "half_life": 20.0}
                 for task in CONTROL for agent, starts in STARTS.items() for start in starts)
 _EPSILON, _BOLTZMANN = (tuple(
     {"task": task, "agent": agent, "start": SCHEDULES[task, agent], "half_life": 20.0}
     for task in CONTROL) for agent in STARTS)
 _TABLES, _LARGE = (tuple({"task": task, "agent": agent, "episodes": episodes}
-                         for task, episodes in tasks.items() for agent in ("rlsvi", "epsilon-greedy"))
-                   for tasks in ({"CliffWalking": 3000, "FrozenLake 4×4": 20000},
-                                 {"FrozenLake 8×8": 40000, "Taxi": 20000}))
+                         for task, episodes in tasks.items()
+                         for agent in ("rlsvi", "epsilon-greedy")) for tasks in (
+    {"CliffWalking": 3000, "FrozenLake 4×4": 20000}, {"FrozenLake 8×8": 40000, "Taxi": 20000}))
 _SEAS = grid(agent=("rlsvi", "coherent", "epsilon-greedy", "ensemble"), N=(10, 20, 30, 40, 50))
 
 EXPERIMENTS = {name: Experiment(name, "ours", title, run, {
@@ -207,6 +213,8 @@ EXPERIMENTS = {name: Experiment(name, "ours", title, run, {
          (_SHORT, _TUNING[-4:], range(100, 101)), (_LONG, _TUNING, range(100, 104))),
         ("tasks-rule", "Control and sparse tasks: σ = cV with other c", control,
          (_SHORT, _FACTORS[-1:], range(1)), (_LONG, _FACTORS, range(5))),
+        ("tasks-options", "Sparse MountainCar: each option changed", control,
+         (_SHORT, _OPTIONS[-1:], range(1)), (_LONG, _OPTIONS, range(5))),
         ("tasks-tabular", "CliffWalking and FrozenLake as tables", tabular,
          ({"rows": 4}, _TABLES[:2], range(2)), ({"rows": 20}, _TABLES, range(20))),
         ("tasks-tabular-large", "FrozenLake 8×8 and Taxi as tables", tabular,
