@@ -198,10 +198,11 @@ _TUNING = tuple({"task": task, "agent": agent, "start": start, "half_life": 20.0
 _EPSILON, _BOLTZMANN = (tuple(
     {"task": task, "agent": agent, "start": SCHEDULES[task, agent], "half_life": 20.0}
     for task in CONTROL) for agent in STARTS)
-_TABLES, _LARGE = (tuple({"task": task, "agent": agent, "episodes": episodes}
-                         for task, episodes in tasks.items()
-                         for agent in ("rlsvi", "epsilon-greedy")) for tasks in (
-    {"CliffWalking": 3000, "FrozenLake 4×4": 20000}, {"FrozenLake 8×8": 40000, "Taxi": 20000}))
+_TABLES = tuple({"task": task, "agent": agent, "episodes": episodes}
+                for task, episodes in (("CliffWalking", 3000), ("FrozenLake 4×4", 20000))
+                for agent in ("rlsvi", "epsilon-greedy"))
+_LARGE = tuple({"task": task, "agent": "rlsvi", "episodes": episodes}
+               for task, episodes in (("FrozenLake 8×8", 40000), ("Taxi", 20000)))
 _SEAS = grid(agent=("rlsvi", "coherent", "epsilon-greedy", "ensemble"), N=(10, 20, 30, 40, 50))
 
 EXPERIMENTS = {name: Experiment(name, "ours", title, run, {
