@@ -166,8 +166,9 @@ def outcomes(table: pd.DataFrame) -> pd.DataFrame:
     episode that reached the goal (NaN: none did), and the posterior mean's return."""
     late = table[table.episode > table.episode.max() - LAST]
     by = [column for column in table if column not in ("episode", "reward", "first_goal", "greedy")]
-    runs = late.groupby(by, sort=False).agg(last=("reward", "mean"), greedy=("greedy", "last"),
-                                            first_goal=("first_goal", "last")).reset_index()
+    runs = late.groupby(by, sort=False, dropna=False).agg(
+        last=("reward", "mean"), greedy=("greedy", "last"),
+        first_goal=("first_goal", "last")).reset_index()
     return runs.assign(solved=runs["last"] >= runs.task.map(lambda task: CONTROL[task].solved))
 
 
