@@ -47,6 +47,15 @@ def test_a_run_is_solved_by_the_mean_of_its_last_episodes():
         2, 1, 1, 15, -155)
 
 
+def test_tables_with_and_without_a_schedule_stand_beside_each_other():
+    both = pd.concat([_by_hand(), _by_hand().assign(agent="boltzmann", start=0.1)])
+    assert solved(both, ["agent"]).solved.to_dict() == {"rlsvi": 1, "boltzmann": 1}
+    ax, = figures.goals(both).axes
+    dots = np.concatenate([path.get_offsets()[:, 1] for path in ax.collections])
+    assert sorted(dots) == [15, 15, 50, 50]  # 1.25 · 40 stands for never
+    assert ax.get_yticklabels()[-1].get_text() == "never"
+
+
 @pytest.mark.parametrize("reward", [-140, -130.5])
 def test_a_mean_below_the_threshold_is_no_solution(reward):
     table = _by_hand().assign(reward=reward)

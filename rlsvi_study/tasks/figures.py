@@ -70,7 +70,7 @@ def goals(*several: pd.DataFrame) -> Figure:
     sns.stripplot(runs, x="task", y="first_goal", hue="agent", palette=COLOUR, dodge=True, size=4,
                   alpha=0.75, jitter=0.25, order=[task for task in CONTROL
                                                   if task in set(runs.task)], ax=ax)
-    ax.set(xlabel="", ylabel="first episode with the goal", yscale="log")
+    ax.set(xlabel="", ylabel="first episode with the goal", yscale="log", ylim=(0.8, 1.6 * last))
     ticks = [n for n in (1, 3, 10, 30, 100) if n <= last]
     ax.set_yticks([*ticks, 1.25 * last], [*map(str, ticks), "never"])
     ax.minorticks_off()
