@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..style import BAND, BY_AGENT, COLOUR, MARK, NAME, canvas, legend, plt, styled
-from .runs import CONTROL, LAST, outcomes
+from .runs import CONTROL, LAST, C, outcomes
 
 RETURN, EPISODE = "mean return of 5 episodes", "episode"
 
@@ -112,9 +112,18 @@ def dots(table: pd.DataFrame) -> Figure:
     return fig
 
 
+def changed(table: pd.DataFrame, control: pd.DataFrame) -> Figure:
+    """The same, with the runs of the same seeds that have nothing changed."""
+    usual = {"c": C} if "c" in table else {"option": "as proposed"}
+    same = control[control.seed.isin(table.seed) & control.task.isin(table.task)]
+    return dots(pd.concat([same.assign(**usual), table]))
+
+
 DRAW = {"tasks-control": curves, "tasks-epsilon": curves, "tasks-boltzmann": curves,
         "tasks-tuning": dots, "tasks-rule": dots, "tasks-options": dots, "tasks-tabular": tables,
         "tasks-tabular-large": tables, "tasks-deep-sea": deep_sea}
 _AGENTS = ("tasks-control", "tasks-epsilon", "tasks-boltzmann")
 DRAW_FROM = {"tasks-curves": (_AGENTS, curves), "tasks-goals": (_AGENTS, goals),
+             "tasks-sensitivity": (("tasks-rule", "tasks-control"), changed),
+             "tasks-choices": (("tasks-options", "tasks-control"), changed),
              "tasks-tables": (("tasks-tabular", "tasks-tabular-large"), tables)}
