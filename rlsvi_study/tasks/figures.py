@@ -12,12 +12,13 @@ RETURN, EPISODE = "mean return of 5 episodes", "episode"
 
 
 def _named(table: pd.DataFrame, axes: list[Axes], drawn: list[str]) -> None:
-    """A title to each panel, one legend to all."""
+    """A title to each panel, one legend to all, where there is something to tell apart."""
     for ax, task in zip(axes, drawn, strict=True):
         ax.set_title(task)
         if ax.get_legend():
             ax.get_legend().remove()
-    legend(axes[0])
+    if table.agent.nunique() > 1:
+        legend(axes[0])
 
 
 def share(table: pd.DataFrame) -> pd.Series:
@@ -106,8 +107,9 @@ def dots(table: pd.DataFrame) -> Figure:
                       jitter=0.15, ax=ax)
         ax.axhline(CONTROL[task].solved, color="0.4", lw=0.9, ls=":")
         ax.set(xlabel=varied, ylabel=f"mean of the last {LAST} returns")
-        if own[varied].dtype == object:
+        if varied == "option":
             ax.tick_params(axis="x", rotation=60)
+            ax.set_xlabel("")
     _named(table, list(axes[0]), tasks)
     return fig
 
