@@ -134,10 +134,14 @@ def propose(value_range: tuple[float, float], feature_norm: float = 1.0) -> tupl
 
     .. math:: \lambda = \|\phi\|^2 / V^2, \qquad \sigma = V / 100.
 
-    So before any data a value is spread by V, as wide as values can differ, and an observation is
-    worth ten thousand times what the prior says: enough to believe one success at once, with
-    enough doubt left to try again. It is :func:`rescale` applied to λ = 1 and σ = 1/100 on a
+    So before any data a value is spread by V, as wide as values can differ, and one observation
+    settles it to a hundredth of that. It is :func:`rescale` applied to λ = 1 and σ = 1/100 on a
     problem whose values and features have size 1, so rewards in other units change nothing.
+
+    σ is the noise in a target. A hundredth suits problems whose actions do what they should
+    (MountainCar, CartPole, CliffWalking; there V/10 fails). Where the next state is left to
+    chance, as on FrozenLake's ice, pass ``sigma`` = V/10: with V/100 the agent takes one lucky or
+    unlucky outcome for the rule, and needs many more episodes.
 
     Parameters
     ----------

@@ -24,13 +24,18 @@ TOPICS = {
                "tetris-buffer", "tetris-known"),
     "extensions": ("incremental", "continual", "bootstrap"),
     "theory": ("theorem1-bound",),
-    "conjecture": ("gamble", "toll")}
+    "conjecture": ("gamble", "toll"),
+    "tasks": ("tasks-control", "tasks-epsilon", "tasks-boltzmann", "tasks-tuning", "tasks-rule",
+              "tasks-options", "tasks-tabular", "tasks-tabular-large", "tasks-deep-sea")}
 TOPIC = {name: topic for topic, names in TOPICS.items() for name in names}
 
-# The paper's figures that are not one table each, and the tables they are drawn from.
+# The figures that are not one table each, and the tables they are drawn from.
 FIGURES: dict[str, tuple[str, ...]] = {
     "fig1": (), "fig2": ("fig2a", "fig2b"), "fig5": ("fig3", "fig4"), "fig8": ("recommender",),
-    "fig9": ("recommender",), "fig12": ("fig13",)}
+    "fig9": ("recommender",), "fig12": ("fig13",),
+    **dict.fromkeys(("tasks-curves", "tasks-goals"),
+                    ("tasks-control", "tasks-epsilon", "tasks-boltzmann")),
+    "tasks-tables": ("tasks-tabular", "tasks-tabular-large")}
 JUDGES = ("chain.claims", "conjecture.claims", "extensions.claims",
           "recommender.claims", "regret.claims", "tetris.claims", "theory.claims")
 

@@ -18,6 +18,9 @@ Two more fields tell ``rlsvi verify`` how to recompute a slice:
   ones (learning curves, games). There a run can be verified by its beginning.
 - ``along`` names an axis of the grid that is walked in steps too fine to be cells, such as the
   thousand values of ρ in figure 6. A cell is then what is left without it.
+
+``portable=False`` says that the bits of a run depend on BLAS, the mathematical library or somebody
+else's arithmetic; :func:`rlsvi_study.store.outside` has the rule by which it is compared instead.
 """
 
 import json
@@ -120,6 +123,7 @@ class Experiment:
     scales: dict[str, Scale]
     length: str | None = None
     along: str | None = None
+    portable: bool = True
     words: str = ""  # to be typed after "rlsvi run", if not the name
 
     def __post_init__(self) -> None:

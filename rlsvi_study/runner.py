@@ -138,28 +138,35 @@ class Table:
         self.rows = store.load(experiment, scale, folder)
         computed = store.provenance(experiment, scale, folder)["computed"]
         self.seconds = max(computed["cpu_seconds"] / len(self.tasks), 1e-9)
+        self.alike = 0  # recomputed runs that need not be equal to the bit, and were not
 
     def recompute(self, tasks: list[Task], jobs: int) -> Iterator[tuple[Task, list[str], float]]:
         """Each task as it is done, where it departs from the stored rows, and its CPU seconds."""
         for task, (rows, seconds, error) in outcomes(self.experiment, self.scale, tasks, jobs):
-            yield task, [f"{task} raised {error.splitlines()[-1]}"] if error else (
-                store.differences(self.rows, task, rows)), seconds
+            wrong = [f"{task} raised {error.splitlines()[-1]}"] if error else (
+                store.differences(self.rows, task, rows))
+            if wrong and not (error or self.experiment.portable):
+                wrong = store.outside(self.rows, task, rows)
+                self.alike += not wrong
+            yield task, wrong, seconds
 
 
 def verify(experiment: Experiment, scale: str, folder: Path | str, *, runs: int = 2, seed: int,
            jobs: int = 1, say: Callable[[str], None] = print) -> list[str]:
     """Recompute some runs, or their beginnings, and compare; returns what differs."""
-    table, found = Table(experiment, scale, folder), []
+    table, found, alike = Table(experiment, scale, folder), [], 0
     chosen = np.random.default_rng(seed).permutation(len(table.tasks))[:runs]
     parts = [experiment.cut(scale, table.tasks[i], GLANCE / table.seconds) for i in sorted(chosen)]
     for part, wrong, _ in table.recompute(parts, jobs):
-        say(f"{experiment.name}: {part}: {'DIFFERS' if wrong else 'equal'}")
-        found += wrong
+        say(f"{experiment.name}: {part}: "
+            f"{'DIFFERS' if wrong else 'alike' if table.alike > alike else 'equal'}")
+        found, alike = found + wrong, table.alike
     return found
 
 
 def stamp(experiment: Experiment, scale: str, folder: Path | str, *, jobs: int = 1) -> list[str]:
-    """Recompute a twentieth of a table and, if all is equal to the bit, write that down."""
+    """Recompute a twentieth of a table and, if all is equal to the bit, write that down; of a table
+    that is not portable, also how many runs were only ``alike``."""
     table = Table(experiment, scale, folder)
     rng = np.random.default_rng(int(fingerprint(experiment.run), 16))
     shuffled = [table.tasks[i] for i in rng.permutation(len(table.tasks))]
@@ -184,5 +191,6 @@ def stamp(experiment: Experiment, scale: str, folder: Path | str, *, jobs: int =
     if not found:
         store.add_verification(experiment, scale, folder, runs=len(done),
                                whole=sum(part.share == 1 for part in done), of=len(table.tasks),
-                               cpu_seconds=round(spent, 1))
+                               cpu_seconds=round(spent, 1),
+                               **({} if experiment.portable else {"alike": table.alike}))
     return found

@@ -247,3 +247,22 @@ def differences(stored: pd.DataFrame, task: Task, rows: list[dict]) -> list[str]
             found.append(f"{task}, line {before.index[i] + 2}, {column}: stored {old[i]}, "
                          f"recomputed {new[i]}")
     return found
+
+
+def outside(stored: pd.DataFrame, task: Task, rows: list[dict]) -> list[str]:
+    """Where a recomputed run is not even of the stored kind, for one that is not portable.
+
+    It must have the columns and as many rows, and the mean of its column ``reward`` must lie in the
+    range of those of the stored seeds of its cell, widened on both sides by its own width.
+    """
+    now, cell = pd.DataFrame(rows), pd.Series(task.cell)
+    others = stored[(stored[list(cell.index)] == cell).all(axis=1)]
+    n = round(task.share * len(others) / others.seed.nunique())
+    if len(now) != n or set(now) != set(stored):
+        return [f"{task}: {n} rows with {', '.join(stored)} are stored, {len(now)} with "
+                f"{', '.join(now)} were recomputed"]
+    means = others.groupby("seed").head(n).groupby("seed").reward.mean()
+    low, high, mean = means.min(), means.max(), now.reward.mean()
+    if not 2 * low - high <= mean <= 2 * high - low:
+        return [f"{task}: stored means of reward are from {low:g} to {high:g}, recomputed {mean:g}"]
+    return []

@@ -32,6 +32,8 @@ _LOOKS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and n
     "prior": ("#009E73", (6, 2, 1, 2), "D", "random prior alone"),
     "bootstrap + prior": ("#CC79A7", (5, 1, 1, 1), "P", "bootstrap, random prior"),
     "bootstrap": ("#D55E00", (1, 1.5), "^", "bootstrap alone"),
+    "coherent": ("#56B4E9", (6, 2, 6, 2), "D", "RLSVI, coherent features"),
+    "ensemble": ("#CC79A7", (5, 1, 1, 1), "P", "ensemble"),
     "truth": ("#000000", (), "", ""),
     "theory": ("#009E73", (6, 2, 1, 2), "", "")}
 COLOUR, DASHES, MARK, NAME = ({agent: look[i] for agent, look in _LOOKS.items() if look[i] != ""}

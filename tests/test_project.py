@@ -109,7 +109,8 @@ FLOORS = {
         {"store"},
         {"runner"},
         # the topics, whose modules stand by their own names
-        {"players", "bandit", "bias", "bootstrap", "crossings", "evidence", "forms"},
+        {"players", "bandit", "bias", "bootstrap", "crossings", "ensemble", "environments",
+         "evidence", "forms"},
         {"runs"},
         {"scaling", "optimism", "repaired", "printed", "theorem1"},
         {"claims", "figures"},

@@ -241,6 +241,42 @@ def test_a_stamp_is_refused_when_one_number_differs_in_the_last_bit(walk, jobs):
     assert store.provenance(WALK, "paper", walk)["verified"] == []
 
 
+def _earned(seed, drift, shift=0.0):
+    return [{"reward": drift + seed + shift}, {"reward": drift + seed + shift}]
+
+
+@pytest.mark.parametrize(("shift", "verdict"), [(0.0, 0), (1e-12, 2), (2.9, 2), (-4.1, None)])
+def test_bits_that_depend_on_the_machine_are_compared_by_the_range_of_the_seeds(
+        shift, verdict, tmp_path):
+    """Means of 0 to 3 are stored for drift 0, so from -3 to 6 will do."""
+    one = Experiment("earned", "nowhere", "a reward", _earned, {"paper": Scale(
+        {}, grid(drift=(0.0, 10.0)), range(4))}, portable=False)
+    runner.sweep(one, "paper", tmp_path)
+    table = runner.Table(one, "paper", tmp_path)
+    shifted = dataclasses.replace(one, run=lambda **task: _earned(**task, shift=shift))
+    table.experiment = shifted
+    found = [wrong for _, wrong, _ in table.recompute([table.tasks[0], table.tasks[7]], jobs=1)]
+    if verdict is None:
+        assert "stored means of reward are from 0 to 3, recomputed -4.1" in found[0][0]
+        assert table.alike == 1
+    else:
+        assert found == [[], []]
+        assert table.alike == verdict
+        assert runner.stamp(shifted, "paper", tmp_path) == []
+        (stamp,) = store.provenance(one, "paper", tmp_path)["verified"]
+        assert stamp["alike"] == (stamp["runs"] if shift else 0)
+    table.experiment = dataclasses.replace(shifted, portable=True)
+    assert [bool(wrong) for _, wrong, _ in table.recompute(table.tasks[:1], 1)] == [bool(shift)]
+
+
+def test_a_run_of_another_shape_is_not_alike(tmp_path):
+    one = Experiment("earned", "nowhere", "a reward", _earned, {"paper": Scale(
+        {}, grid(drift=(0.0,)), range(4))}, portable=False)
+    runner.sweep(one, "paper", tmp_path)
+    short = dataclasses.replace(one, run=lambda **task: _earned(**task)[:1])
+    assert "2 rows with" in runner.verify(short, "paper", tmp_path, seed=0)[0]
+
+
 def test_a_beginning_with_too_few_rows_is_a_difference(walk):
     def short(**arguments):
         return _walk(**arguments)[:-1]

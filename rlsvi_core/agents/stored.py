@@ -177,6 +177,7 @@ class StoredAgent(VerbatimAgent):
         return self._last[2]
 
     def plan(self) -> None:
+        """Fix the weights for the coming episode."""
         self._last = (None, None, np.zeros(0))  # reset may have changed it in place
         super().plan()
 

@@ -160,6 +160,7 @@ class PerAction(FeatureMap):
         return f"PerAction(A={self.A}" + f", d={self.K // self.blocks}" * (self.K > 0) + ")"
 
     def compact(self, h: int, s: Any) -> Floats:
+        """φ(s) as the one row of a (1, d) array."""
         return np.asarray(self.phi(h, s) if self._of_period else self.phi(s), float)[None]
 
     def __call__(self, h: int, s: Any) -> Floats:

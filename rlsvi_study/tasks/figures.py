@@ -1,0 +1,120 @@
+"""The figures of other people's tasks: the chapter on a problem of one's own."""
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ..style import BAND, BY_AGENT, COLOUR, MARK, NAME, canvas, legend, plt, styled
+from .runs import CONTROL, LAST, outcomes
+
+RETURN, EPISODE = "mean return of 5 episodes", "episode"
+
+
+def _named(table: pd.DataFrame, axes: list[Axes], drawn: list[str]) -> None:
+    """A title to each panel, one legend to all."""
+    for ax, task in zip(axes, drawn, strict=True):
+        ax.set_title(task)
+        if ax.get_legend():
+            ax.get_legend().remove()
+    legend(axes[0])
+
+
+def share(table: pd.DataFrame) -> pd.Series:
+    """What the posterior mean's policy earns as a share of the optimum: 1 − loss/|optimum|, cut at
+    0; exact."""
+    return (1 - (table.best - table.greedy) / table.best.abs()).clip(lower=0)
+
+
+@styled
+def tables(*several: pd.DataFrame) -> Figure:
+    """Share of the optimal return against episodes, a panel a task; medians and ranges of seeds."""
+    table = pd.concat(several).assign(share=lambda all: share(all))
+    tasks = list(table.task.unique())
+    fig, axes = canvas(len(tasks), width=2.6 * len(tasks) + 1, height=3.0, sharey=True)
+    for ax, task in zip(axes, tasks, strict=True):
+        sns.lineplot(table[table.task == task], x="episode", y="share", ax=ax, **BY_AGENT,
+                     **BAND | {"errorbar": ("pi", 100)})
+        ax.axhline(0.95, color="0.5", lw=0.8, ls=":")
+        ax.set(xlabel=EPISODE, ylabel="share of the optimum")
+    _named(table, axes, tasks)
+    return fig
+
+
+@styled
+def curves(*several: pd.DataFrame) -> Figure:
+    """Returns against episodes, a panel a task: medians over seeds and 10% to 90%; dotted, what
+    counts as a solution."""
+    table = pd.concat(several)
+    tasks = [task for task in CONTROL if task in set(table.task)]
+    fig, grid = plt.subplots(-(-len(tasks) // 3), min(3, len(tasks)), squeeze=False,
+                             figsize=(9.0, 2.6 * -(-len(tasks) // 3)), sharex=True)
+    axes = list(grid.ravel()[:len(tasks)])
+    for ax in grid.ravel()[len(tasks):]:
+        ax.remove()
+    for ax, task in zip(axes, tasks, strict=True):
+        sns.lineplot(table[table.task == task], x="episode", y="reward", ax=ax, **BY_AGENT, **BAND)
+        ax.axhline(CONTROL[task].solved, color="0.4", lw=0.9, ls=":")
+        ax.set(xlabel=EPISODE, ylabel=RETURN)
+    _named(table, axes, tasks)
+    return fig
+
+
+@styled
+def goals(*several: pd.DataFrame) -> Figure:
+    """The first episode that reached the goal, a dot a run; those that never did are at the top."""
+    runs = outcomes(pd.concat(several))
+    last = pd.concat(several).episode.max()
+    runs["first_goal"] = runs.first_goal.fillna(1.25 * last)
+    fig, ax = canvas(width=9.0, height=3.4)
+    sns.stripplot(runs, x="task", y="first_goal", hue="agent", palette=COLOUR, dodge=True, size=4,
+                  alpha=0.75, jitter=0.25, order=[task for task in CONTROL
+                                                  if task in set(runs.task)], ax=ax)
+    ax.set(xlabel="", ylabel="first episode with the goal", yscale="log")
+    ticks = [n for n in (1, 3, 10, 30, 100) if n <= last]
+    ax.set_yticks([*ticks, 1.25 * last], [*map(str, ticks), "never"])
+    ax.minorticks_off()
+    legend(ax, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
+    return fig
+
+
+@styled
+def deep_sea(table: pd.DataFrame) -> Figure:
+    """Episodes until the tenth goal against the depth; runs without one are left out."""
+    fig, ax = canvas(width=6.0, height=3.6)
+    sns.lineplot(table.dropna(), x="N", y="tenth_goal", markers=MARK, ax=ax, **BY_AGENT,
+                 **BAND | {"errorbar": ("pi", 100)})
+    ax.set(xscale="log", yscale="log", xlabel="depth N", ylabel="episodes to the tenth goal")
+    ax.set_xticks(sorted(table.N.unique()), sorted(table.N.unique()))
+    ax.minorticks_off()
+    lost = [NAME[agent] for agent, runs in table.groupby("agent", sort=False)
+            if runs.tenth_goal.isna().all()]
+    legend(ax, title=f"never: {', '.join(lost)}" if lost else None)
+    return fig
+
+
+@styled
+def dots(table: pd.DataFrame) -> Figure:
+    """The return of the last episodes of each run, by what was varied; a panel a task."""
+    runs = outcomes(table)
+    tasks = list(runs.task.unique())
+    varied = next(column for column in ("start", "c", "option") if column in runs)
+    fig, axes = canvas(len(tasks), width=2.3 * len(tasks) + 0.7, height=3.0, squeeze=False)
+    for ax, task in zip(axes[0], tasks, strict=True):
+        own = runs[runs.task == task]
+        sns.stripplot(own, x=varied, y="last", hue="agent", palette=COLOUR, size=4, alpha=0.7,
+                      jitter=0.15, ax=ax)
+        ax.axhline(CONTROL[task].solved, color="0.4", lw=0.9, ls=":")
+        ax.set(xlabel=varied, ylabel=f"mean of the last {LAST} returns")
+        if own[varied].dtype == object:
+            ax.tick_params(axis="x", rotation=60)
+    _named(table, list(axes[0]), tasks)
+    return fig
+
+
+DRAW = {"tasks-control": curves, "tasks-epsilon": curves, "tasks-boltzmann": curves,
+        "tasks-tuning": dots, "tasks-rule": dots, "tasks-options": dots, "tasks-tabular": tables,
+        "tasks-tabular-large": tables, "tasks-deep-sea": deep_sea}
+_AGENTS = ("tasks-control", "tasks-epsilon", "tasks-boltzmann")
+DRAW_FROM = {"tasks-curves": (_AGENTS, curves), "tasks-goals": (_AGENTS, goals),
+             "tasks-tables": (("tasks-tabular", "tasks-tabular-large"), tables)}

@@ -1,0 +1,223 @@
+r"""Tasks that others have made, by one rule for λ and σ.
+
+Nobody who brings a task of their own knows a good λ or σ for it. They know what values can be. The
+rule (:func:`rlsvi_core.propose`) is :math:`\lambda = 1/V^2` and :math:`\sigma = cV` with
+c = 1/100, V being the width of the range of values and features having norm 1. It is the same for
+all tasks here, and LSVI has the same ridge :math:`\lambda\sigma^2 = c^2`, features and targets.
+
+- ``tasks-tabular``: Gymnasium's tables as MDPs with a horizon, weights for each period. ``greedy``
+  is the exact expected return of the posterior mean's policy, ``reward`` what the last ``every``
+  episodes earned, ``best`` the optimum. ε is halved every eighth of a run, from 1.
+- ``tasks-control``: random Fourier features, γ = 0.99, the last 5000 transitions. ``reward`` is the
+  mean of the last ``every`` episodes, ``first_goal`` the first episode that reached the goal, and
+  ``greedy``, at the end, the mean of ten episodes on the posterior mean. ε or the temperature η/V
+  starts from ``start`` and is halved every ``half_life`` episodes; ``tasks-tuning`` tries several,
+  on seeds of its own, and ``SCHEDULES`` has the best of each task.
+- ``tasks-rule``: the same with other c; ``tasks-options``: with other sweeps, targets and no clip.
+- ``tasks-deep-sea``: episodes until the first and the tenth goal.
+
+The first and the last are compiled plain loops. The others go through BLAS, ``cos`` and Gymnasium's
+own arithmetic: on another machine a run is another run of the same kind (``portable=False``).
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rlsvi_core import FiniteMDP, lsvi, rlsvi
+from rlsvi_core.envs.chains import deep_sea
+from rlsvi_core.features import OneHot, coherent, random_fourier
+
+from ..experiment import Experiment, Rows, Scale, grid, streams
+from .ensemble import Ensemble
+
+C = 0.01  # σ = CV, as propose has it
+GAMMA = 0.99
+LAST = 20  # episodes whose mean return says whether a task is solved
+
+
+class Tabular(NamedTuple):
+    name: str
+    settings: dict[str, Any]
+    H: int
+    value_range: tuple[float, float]
+
+
+class Control(NamedTuple):
+    name: str
+    settings: dict[str, Any]
+    box: tuple[list[float], list[float]]  # the range that matters
+    length_scale: float  # of the features, as a part of the box
+    value_range: tuple[float, float]
+    solved: float  # the mean return of the last episodes that counts as a solution
+    ends: bool = True  # whether the goal is to end the episode, or not to
+
+
+TABULAR = {
+    "CliffWalking": Tabular("CliffWalking-v1", {}, 50, (-100, 0)),
+    "FrozenLake 4×4": Tabular("FrozenLake-v1", {"map_name": "4x4"}, 100, (0, 1)),
+    "FrozenLake 8×8": Tabular("FrozenLake-v1", {"map_name": "8x8"}, 100, (0, 1)),
+    "Taxi": Tabular("Taxi-v4", {}, 20, (0, 20))}
+CAR = ([-1.2, -0.07], [0.6, 0.07])
+CONTROL = {
+    "MountainCar": Control("MountainCar-v0", {}, CAR, 0.25, (-100, 0), -130),
+    "CartPole": Control("CartPole-v1", {}, ([-2.4, -3, -0.21, -3], [2.4, 3, 0.21, 3]), 1.0,
+                        (0, 100), 450, ends=False),
+    "Acrobot": Control("Acrobot-v1", {}, ([-1] * 4 + [-12.57, -28.28], [1] * 4 + [12.57, 28.28]),
+                       1.0, (-100, 0), -110),
+    "sparse MountainCar": Control("MountainCar-v0", {"sparse": True}, CAR, 0.25, (0, 1), 0.9),
+    **{f"corridor {N}": Control("corridor", {"N": N}, ([0.0], [1.0]), 0.25, (0, 1), 0.9)
+       for N in (20, 40)}}
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "as proposed": {}, "1 sweep": {"sweeps": 1}, "3 sweeps": {"sweeps": 3},
+    "mean in targets": {"targets": "mean"}, "no clip": {"clip": None},
+    "window 20000": {"window": 20000}}
+
+
+# --------------------------------------------------------------------------- the kinds of run
+
+def tabular(task: str, agent: str, episodes: int, seed: int, rows: int) -> Rows:
+    """A learning curve with weights for each state, action and period."""
+    from .environments import make
+    name, settings, H, value_range = TABULAR[task]
+    mdp = FiniteMDP.from_gym(make(name, **settings), H)
+    _, env_rng, agent_rng = streams(seed)
+    learner = (rlsvi if agent == "rlsvi" else lsvi)(
+        OneHot(mdp.H, mdp.S, mdp.A), value_range=value_range, rng=agent_rng)
+    every, found = episodes // rows, []
+    for n in range(every, episodes + 1, every):
+        if agent != "rlsvi":
+            learner.epsilon = 2.0 ** (-8 * (n - every) / episodes)
+        reward = learner.learn(mdp, every, env_rng).reward.mean()
+        policy = [[learner.greedy(h, s) for s in range(mdp.S)] for h in range(mdp.H)]
+        found.append({"episode": n, "reward": round(float(reward), 6), "best": round(mdp.value, 6),
+                      "greedy": round(mdp.value - mdp.regret(policy), 6)})
+    return found
+
+
+def control(task: str, agent: str, seed: int, episodes: int, every: int, d: int, window: int,
+            start: float = 0.0, half_life: float = 1.0, c: float = C,
+            option: str = "as proposed") -> Rows:
+    """A learning curve with random Fourier features."""
+    from rlsvi_core.envs.gym import each_episode, play
+
+    from .environments import make
+    name, settings, box, length_scale, (low, high), _, ends = CONTROL[task]
+    env, V = make(name, **settings), high - low
+    basis_rng, env_rng, agent_rng = streams(seed)
+    phi = random_fourier(box, int(env.action_space.n), d, length_scale, basis_rng)
+    options = {"value_range": (low, high), "gamma": GAMMA, "window": window, "rng": agent_rng,
+               **OPTIONS[option]}
+    learner = rlsvi(phi, sigma=c * V, **options) if agent == "rlsvi" else lsvi(phi, **options)
+    rewards, first, rows = list[float](), None, list[dict[str, Any]]()
+    one = each_episode(learner, env, int(env_rng.integers(2**31)))
+    for n in range(1, episodes + 1):
+        level = start * 2.0 ** (-(n - 1) / half_life)
+        if agent == "epsilon-greedy":
+            learner.epsilon = level
+        elif agent == "boltzmann":
+            learner.eta = level * V
+        episode = next(one)
+        rewards.append(episode.reward)
+        if first is None and episode.terminated == ends:
+            first = n
+        if n % every == 0:
+            rows.append({"episode": n, "reward": round(float(np.mean(rewards[-every:])), 6),
+                         "first_goal": first, "greedy": None})
+    rows[-1]["greedy"] = round(float(play(learner, env, 10, learn=False).mean()), 6)
+    return rows
+
+
+def diving(agent: str, N: int, seed: int, episodes: int) -> Rows:
+    """Episodes in a deep sea, whose actions are drawn by the seed, until the tenth goal."""
+    basis_rng, env_rng, agent_rng = streams(seed)
+    mdp = deep_sea(N, basis_rng)
+    table = OneHot(mdp.H, mdp.S, mdp.A)
+    learner: Any
+    if agent == "ensemble":
+        learner = Ensemble(table, 1.0, C, M=MEMBERS, rng=agent_rng)
+    elif agent == "epsilon-greedy":
+        learner = lsvi(table, value_range=(0, 1), epsilon=0.1, rng=agent_rng)
+    else:  # rows of features have norm 1 on average
+        Phi = table if agent == "rlsvi" else coherent(
+            mdp.Q, K, basis_rng, norm=math.sqrt(mdp.Q.size / K))
+        learner = rlsvi(Phi, value_range=(0, 1), rng=agent_rng)
+    goals, n = list[int](), 0
+    while len(goals) < 10 and n < episodes:
+        reward = learner.learn(mdp, 50, env_rng).reward
+        goals += (n + 1 + np.flatnonzero(reward > 0)).tolist()
+        n += 50
+    return [{"first_goal": goals[0] if goals else None,
+             "tenth_goal": goals[9] if len(goals) > 9 else None}]
+
+
+# --------------------------------------------------------------------------- summaries
+
+def outcomes(table: pd.DataFrame) -> pd.DataFrame:
+    """One row a run: the mean return of the last episodes, whether that solves the task, the first
+    episode that reached the goal (NaN: none did), and the posterior mean's return."""
+    late = table[table.episode > table.episode.max() - LAST]
+    by = [column for column in table if column not in ("episode", "reward", "first_goal", "greedy")]
+    runs = late.groupby(by, sort=False).agg(last=("reward", "mean"), greedy=("greedy", "last"),
+                                            first_goal=("first_goal", "last")).reset_index()
+    return runs.assign(solved=runs["last"] >= runs.task.map(lambda task: CONTROL[task].solved))
+
+
+def solved(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Of each cell: runs, how many solved the task or reached the goal at all, and medians."""
+    return outcomes(table).groupby(by, sort=False).agg(
+        runs=("seed", "size"), solved=("solved", "sum"), reached=("first_goal", "count"),
+        first_goal=("first_goal", "median"), last=("last", "median"), greedy=("greedy", "median"))
+
+
+# --------------------------------------------------------------------------- the experiments
+
+K, MEMBERS = 10, 20  # of the deep sea: coherent features, and members of the ensemble
+STARTS = {"epsilon-greedy": (0.1, 1.0), "boltzmann": (0.003, 0.03)}  # tried, of ε and η/V
+SCHEDULES = {("MountainCar", "epsilon-greedy"): 0.1, ("MountainCar", "boltzmann"): 0.003,
+             ("CartPole", "epsilon-greedy"): 1.0, ("CartPole", "boltzmann"): 0.003,
+             ("Acrobot", "epsilon-greedy"): 1.0, ("Acrobot", "boltzmann"): 0.003,
+             **{(task, agent): starts[1] for agent, starts in STARTS.items() for task in CONTROL
+                if CONTROL[task].value_range == (0, 1)}}  # sparse: the most there is
+_LONG = {"episodes": 100, "every": 5, "d": 200, "window": 5000}
+_SHORT = _LONG | {"episodes": 20}
+_RULE = grid(task=CONTROL, agent=("rlsvi",))
+_FACTORS = grid(task=[task for task in CONTROL if "corridor" not in task], agent=("rlsvi",),
+                c=(0.003, 0.03))
+_OPTIONS = grid(task=("sparse MountainCar",), agent=("rlsvi",), option=[*OPTIONS][1:])
+_TUNING = tuple({"task": task, "agent": agent, "start": start, "half_life": 20.0}
+                for task in CONTROL for agent, starts in STARTS.items() for start in starts)
+_EPSILON, _BOLTZMANN = (tuple(
+    {"task": task, "agent": agent, "start": SCHEDULES[task, agent], "half_life": 20.0}
+    for task in CONTROL) for agent in STARTS)
+_TABLES, _LARGE = (tuple({"task": task, "agent": agent, "episodes": episodes}
+                         for task, episodes in tasks.items()
+                         for agent in ("rlsvi", "epsilon-greedy")) for tasks in (
+    {"CliffWalking": 3000, "FrozenLake 4×4": 20000}, {"FrozenLake 8×8": 40000, "Taxi": 20000}))
+_SEAS = grid(agent=("rlsvi", "coherent", "epsilon-greedy", "ensemble"), N=(10, 20, 30, 40, 50))
+
+EXPERIMENTS = {name: Experiment(name, "ours", title, run, {
+    "quick": Scale(small, some, few), "paper": Scale(constants, cells, seeds)},
+    portable=run is not control)
+    for name, title, run, (small, some, few), (constants, cells, seeds) in (
+        ("tasks-control", "Control and sparse tasks: RLSVI by one rule", control,
+         (_SHORT, _RULE[-2:], range(2)), (_LONG, _RULE, range(20))),
+        ("tasks-epsilon", "Control and sparse tasks: LSVI, ε-greedy", control,
+         (_SHORT, _EPSILON[-2:], range(2)), (_LONG, _EPSILON, range(20))),
+        ("tasks-boltzmann", "Control and sparse tasks: LSVI, Boltzmann exploration", control,
+         (_SHORT, _BOLTZMANN[-2:], range(2)), (_LONG, _BOLTZMANN, range(20))),
+        ("tasks-tuning", "Control and sparse tasks: schedules of dithering", control,
+         (_SHORT, _TUNING[-4:], range(100, 101)), (_LONG, _TUNING, range(100, 104))),
+        ("tasks-rule", "Control and sparse tasks: σ = cV with other c", control,
+         (_SHORT, _FACTORS[-1:], range(1)), (_LONG, _FACTORS, range(5))),
+        ("tasks-options", "Sparse MountainCar: each option changed", control,
+         (_SHORT, _OPTIONS[-1:], range(1)), (_LONG, _OPTIONS, range(5))),
+        ("tasks-tabular", "CliffWalking and FrozenLake as tables", tabular,
+         ({"rows": 4}, _TABLES[:2], range(2)), ({"rows": 20}, _TABLES, range(20))),
+        ("tasks-tabular-large", "FrozenLake 8×8 and Taxi as tables", tabular,
+         ({"rows": 20}, _LARGE[:1], range(1)), ({"rows": 20}, _LARGE, range(3))),
+        ("tasks-deep-sea", "The deep sea", diving,
+         ({"episodes": 500}, _SEAS[::5], range(2)), ({"episodes": 4000}, _SEAS, range(20))))}

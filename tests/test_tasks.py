@@ -1,0 +1,141 @@
+"""Other people's tasks: what a run returns, what is counted as solved, and what is drawn."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rlsvi_core.envs.chains import deep_sea
+from rlsvi_core.features import OneHot
+from rlsvi_study.tasks import figures
+from rlsvi_study.tasks.ensemble import Ensemble
+from rlsvi_study.tasks.runs import (
+    CONTROL,
+    EXPERIMENTS,
+    SCHEDULES,
+    STARTS,
+    control,
+    diving,
+    outcomes,
+    solved,
+    tabular,
+)
+
+SMALL = {"episodes": 10, "every": 5, "d": 20, "window": 200}
+
+
+def _by_hand():
+    """Two runs on MountainCar: one solves it in the last 20 of 40 episodes, one reaches nothing."""
+    return pd.DataFrame([
+        {"task": "MountainCar", "agent": "rlsvi", "seed": seed, "episode": n, "reward": reward,
+         "first_goal": first, "greedy": greedy}
+        for seed, rewards, first, last in ((0, (-200, -150, -120, -100), 15, -99),
+                                           (1, (-200,) * 4, np.nan, -200))
+        for n, reward, greedy in zip((10, 20, 30, 40), rewards, (np.nan,) * 3 + (last,),
+                                     strict=True)])
+
+
+def test_a_run_is_solved_by_the_mean_of_its_last_episodes():
+    one, other = outcomes(_by_hand()).itertuples()
+    assert (one.last, one.first_goal, one.greedy, one.solved) == (-110, 15, -99, True)
+    assert (other.last, other.greedy, other.solved) == (-200, -200, False)
+    assert np.isnan(other.first_goal)
+    cell = solved(_by_hand(), ["task", "agent"]).loc["MountainCar", "rlsvi"]
+    assert (cell.runs, cell.solved, cell.reached, cell.first_goal, cell["last"]) == (
+        2, 1, 1, 15, -155)
+
+
+@pytest.mark.parametrize("reward", [-140, -130.5])
+def test_a_mean_below_the_threshold_is_no_solution(reward):
+    table = _by_hand().assign(reward=reward)
+    assert not outcomes(table).solved.any()
+
+
+@pytest.mark.parametrize("agent", ["rlsvi", "epsilon-greedy", "boltzmann"])
+def test_a_run_of_control_repeats_itself_and_has_every_column(agent):
+    pytest.importorskip("gymnasium")
+    run = [control("CartPole", agent, 7, **SMALL, start=0.1, half_life=5.0) for _ in range(2)]
+    assert run[0] == run[1]
+    assert [row["episode"] for row in run[0]] == [5, 10]
+    assert all(set(row) == {"episode", "reward", "first_goal", "greedy"} for row in run[0])
+    assert [row["greedy"] is None for row in run[0]] == [True, False]
+    assert control("CartPole", agent, 8, **SMALL, start=0.1) != run[0]
+
+
+def test_the_goal_of_a_corridor_is_counted_when_it_is_reached():
+    """By uniform actions in a corridor of two cells: the first success is the first reward."""
+    gymnasium = pytest.importorskip("gymnasium")
+    from gymnasium.utils.env_checker import check_env
+
+    from rlsvi_study.tasks.environments import Corridor, make
+    check_env(Corridor(5))
+    env = make("corridor", N=4)
+    env.reset(seed=0)
+    assert [env.step(a)[1:4] for a in (0, 1, 1, 1)] == [
+        (0.0, False, False)] * 3 + [(1.0, True, True)]
+    sparse = make("MountainCar-v0", sparse=True)
+    sparse.reset(seed=0)
+    assert sparse.step(2)[1] == 0.0
+    with pytest.raises(gymnasium.error.Error):
+        make("no such task")
+    rows = control("corridor 20", "epsilon-greedy", 3, **SMALL | {"episodes": 60}, start=0.0)
+    paid = [row["episode"] for row in rows if row["reward"]]
+    first = rows[-1]["first_goal"]
+    assert (first is None) == (not paid)
+
+
+def test_a_table_of_gymnasium_is_learned_to_its_optimum():
+    """CliffWalking without chance: after 3000 episodes the posterior mean's policy is optimal (in
+    all of 20 seeds in the stored table)."""
+    pytest.importorskip("gymnasium")
+    rows = tabular("CliffWalking", "rlsvi", 3000, 0, rows=3)
+    assert [row["episode"] for row in rows] == [1000, 2000, 3000]
+    assert rows[0]["greedy"] < rows[-1]["greedy"] == rows[-1]["best"] == -13
+
+
+@pytest.mark.parametrize("agent", ["rlsvi", "coherent", "ensemble"])
+def test_deep_exploration_finds_the_bottom_and_dithering_does_not(agent):
+    (row,) = diving(agent, 10, 1, 500)
+    assert 1 <= row["first_goal"] <= row["tenth_goal"] <= 500
+    assert diving(agent, 10, 1, 500) == [row]
+    assert diving("epsilon-greedy", 10, 1, 500) == [{"first_goal": None, "tenth_goal": None}]
+
+
+def test_a_member_is_a_ridge_regression_on_noisy_targets():
+    mdp, lam, sigma = deep_sea(3, rng=1), 4.0, 0.5
+    agent = Ensemble(OneHot(3, 3, 2), lam, sigma, M=1, rng=2)
+    zeta = agent.noise[0] / (lam * sigma**2)
+    agent.learn(mdp, 30, rng=3)
+    agent.plan()
+    n, total = agent.seen.n[2], agent.seen.total[2]
+    noise = agent.noise[0] - lam * sigma**2 * zeta
+    assert ((noise != 0) == (agent.seen.n > 0)).all()
+    assert agent.Q[2] == pytest.approx(
+        (total + noise[2] + lam * sigma**2 * zeta[2]) / (n + lam * sigma**2))
+    assert np.std(noise[agent.seen.n > 0] / np.sqrt(agent.seen.n[agent.seen.n > 0])) < 3 * sigma
+
+
+def test_comparison_and_tuning_share_no_seed_and_every_task_has_a_schedule():
+    tuning = set(EXPERIMENTS["tasks-tuning"].scales["paper"].seeds)
+    for name in ("tasks-control", "tasks-epsilon", "tasks-boltzmann", "tasks-rule"):
+        assert tuning.isdisjoint(EXPERIMENTS[name].scales["paper"].seeds)
+    assert {task for task, _ in SCHEDULES} == set(CONTROL)
+    assert all(start in STARTS[agent] for (_, agent), start in SCHEDULES.items())
+
+
+def test_the_share_of_the_optimum():
+    table = pd.DataFrame({"best": [-13.0, -13.0, 0.5], "greedy": [-13.65, -200.0, 0.4]})
+    assert figures.share(table).tolist() == pytest.approx([0.95, 0.0, 0.8])
+
+
+def test_without_gymnasium_the_studies_are_listed_and_a_run_says_what_to_install():
+    code = ("import sys; sys.modules['gymnasium'] = None\n"
+            "from rlsvi_study.cli import main\n"
+            "from rlsvi_study.tasks.runs import tabular\n"
+            "assert main(['list']) == 0\n"
+            "tabular('CliffWalking', 'rlsvi', 3, 0, rows=3)")
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "tasks-control" in found.stdout
+    assert "pip install 'rlsvi-core[gym]'" in found.stderr
