@@ -1,13 +1,17 @@
-"""Everything there is to run, to judge and to draw, from all topics.
+"""Everything there is to run, to judge and to draw, from all topics, or in a file of one's own.
 
 Names are written down here, so that they are known before any topic is imported: a topic costs
 seconds to import, and is when something of it is first asked for. A test holds the names to what
 the topics define.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping
 from importlib import import_module
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from . import StudyError
 
 TOPICS = {
     "chain": ("example1", "fig2a", "fig2b", "fig3", "fig4", "fig6", "fig10", "fig11", "fig13",
@@ -61,10 +65,54 @@ def drawings(name: str) -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]
     return {name: _module(f"{topic}.figures").DRAW_FROM[name]}
 
 
+class Study(NamedTuple):
+    experiments: Mapping[str, Any]
+    figures: Mapping[str, tuple[str, ...]]  # other names, and the tables they stand for
+    drawn: Collection[str]
+    drawings: Callable[[str], dict[str, tuple[tuple[str, ...], Callable[..., Any]]]]
+
+
+THE_PAPERS = Study(EXPERIMENTS, FIGURES, (*TOPIC, *FIGURES), drawings)
+
+
+def study(file: Path) -> Study:
+    """What a file of one's own defines as EXPERIMENTS and DRAW.
+
+    Its module is not kept under a name, so its functions travel to workers with all they use.
+    """
+    import runpy
+    from dataclasses import replace
+    from traceback import format_exception_only
+
+    from .experiment import Experiment
+    sys.path.insert(0, str(file.resolve().parent))  # as if it were run: for what lies beside it
+    try:
+        found = runpy.run_path(str(file.resolve()), run_name=file.stem)
+    except (Exception, SystemExit) as error:
+        *_, last = format_exception_only(error)
+        raise StudyError(f"{file} must be importable; it raised {last.strip()} Mend that; 'python "
+                         f"{file}' shows where it is.") from error
+    experiments, draw = found.get("EXPERIMENTS"), found.get("DRAW", {})
+    if not (isinstance(experiments, dict) and experiments):
+        raise StudyError(f"{file} must define EXPERIMENTS, a dict of experiments by name; it is "
+                         f"{experiments!r}. See the beginning of rlsvi_study/experiment.py.")
+    for name, one in experiments.items():
+        if not isinstance(one, Experiment) or one.name != name or name in TOPIC:
+            raise StudyError(f"{file}: EXPERIMENTS must hold each Experiment under its own name, "
+                             f"which is none of the paper's; {name!r} is {one!s:.60}. Rename it.")
+    if wrong := [name for name in draw if name not in experiments]:
+        raise StudyError(f"{file}: DRAW must have names of EXPERIMENTS, {', '.join(experiments)}; "
+                         f"it has {wrong[0]!r}. Rename it.")
+    return Study({name: replace(one, words=f"{file.name} {name}")
+                  for name, one in experiments.items()}, {}, tuple(draw),
+                 lambda name: {name: ((name,), draw[name])})
+
+
 def claims() -> dict[str, Any]:
     """The register, filled by all topics, in the paper's order."""
     for name in JUDGES:
         _module(name)
-    register = _module("register")
-    register.in_the_papers_order()
-    return register.REGISTER
+    register = _module("register").REGISTER
+    for id in sorted(register, key=lambda id: (id[0].isalpha(), id.rsplit(".", 1)[0])):
+        register[id] = register.pop(id)  # sections, then appendices; within one, as written
+    return register

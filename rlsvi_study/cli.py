@@ -1,5 +1,7 @@
 """The command line: ``rlsvi list | run | plot | check | verify``.
 
+All but ``check`` take the file of a study of one's own too (``experiment.py`` says what is in it).
+
 Exit status: 0 all is well, 1 a check failed or runs were not finished, 2 bad usage.
 
 Help and usage errors must not take seconds, so what is slow to import is imported by the verb that
@@ -7,15 +9,17 @@ needs it, and names are looked up in the catalogue's own list.
 """
 
 import argparse
+import ast
 import os
 import signal
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any
 
 from . import StudyError
-from .catalogue import EXPERIMENTS, FIGURES, TOPIC, claims, drawings
+from .catalogue import FIGURES, THE_PAPERS, Study, claims, study
 
 Words = argparse.Namespace
 
@@ -29,38 +33,57 @@ def _usage(message: str) -> SystemExit:
     return SystemExit(2)
 
 
-def _known(kind: str, names: list[str], valid: Iterable[str] = (*TOPIC, *FIGURES)) -> list[str]:
+def _known(kind: str, names: Iterable[str], valid: Collection[str]) -> list[str]:
     """The names, or all; if one is not valid, say what was probably meant."""
     for name in names:
         if name not in valid:
             from difflib import get_close_matches
             near = get_close_matches(name, valid, n=3, cutoff=0.4) or valid
             raise _usage(f"there is no {kind} named {name!r}. Did you mean {', '.join(near)}?")
-    return names or list(valid)
+    return list(names) or list(valid)
 
 
-def _experiments(names: list[str]) -> list[Any]:
-    """The experiments behind the names, each once."""
-    known = _known("experiment", names)
+def _study(args: Words) -> Study:
+    if args.file and not args.file.is_file():
+        raise _usage(f"a study is a file; there is none at {args.file}. Check name and folder.")
+    return study(args.file) if args.file else THE_PAPERS
+
+
+def _asked(args: Words, one: Any) -> tuple[Any, str]:
+    """The experiment as it is to be, with what is set, and the scale."""
+    scale = args.scale or (args.usual if args.usual in one.scales else next(iter(one.scales)))
+    _known(f"scale of {one.name}", [scale], one.scales)
+    _known(f"setting of {one.name}", values := dict(args.set), one.settable)
+    return one.having(**values), scale
+
+
+def _experiments(args: Words) -> list[tuple[Any, str]]:
+    """The experiments behind the names, each once, and their scale."""
+    where = _study(args)
+    known = _known("experiment", args.names, (*where.experiments, *where.figures))
     if known == ["fig1"]:
         raise _usage("fig1 is a drawing without a table. See it with: rlsvi plot fig1")
-    return [EXPERIMENTS[table] for table in dict.fromkeys(
-        table for name in known for table in FIGURES.get(name, (name,)))]
+    tables = dict.fromkeys(table for name in known for table in where.figures.get(name, (name,)))
+    return [_asked(args, where.experiments[table]) for table in tables]
 
 
 def _list(args: Words) -> int:
     from . import store
-    folder = None
+    here = True
     try:
-        folder = store.results_folder()
-    except store.StoreError as error:
+        store.results_folder()
+    except StudyError as error:
+        here = False
         print(f"Nothing is stored here: {error}\n")
     print("Experiments")
-    for one in EXPERIMENTS.values():
+    experiments = _study(args).experiments
+    for one in map(experiments.get, _known("experiment", args.names, experiments)):
         print(f"  {one.name:21} {one.title} ({one.place})")
         for scale, setting in one.scales.items():
-            state = f"; {_state(one, scale)}" if folder else ""
+            state = f"; {_state(one, scale)}" * here
             print(f"  {'':21}   {scale}: {len(setting.tasks)} runs{state}")
+    if args.names or args.file:
+        return 0
     print("\nFigures of the paper that are drawn from these")
     for name, sources in FIGURES.items():
         print(f"  {name:21} {', '.join(sources) or 'needs no table'}")
@@ -74,7 +97,7 @@ def _state(experiment: Any, scale: str) -> str:
     from . import store
     try:
         record = store.provenance(experiment, scale)
-    except store.StoreError:
+    except StudyError:
         return "not stored"
     how = {"computed": "", "verified": ", verified with today's code",
            None: ", by an earlier version of the code"}[store.vouched(experiment, record)]
@@ -82,16 +105,14 @@ def _state(experiment: Any, scale: str) -> str:
 
 
 def _run(args: Words) -> int:
-    experiments, failed = _experiments(args.experiment), 0
+    experiments, failed = _experiments(args), 0
     from . import runner, store
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: take the workers along
     # What the tables' provenance says: to be copied on another machine, so without names of this.
     where = "--dask ADDRESS" if args.dask else f"--jobs {args.jobs}"
-    command = " ".join(["rlsvi run", *args.experiment, f"--scale {args.scale}", where])
-    for one in experiments:
+    for one, scale in experiments:
         try:
-            target = runner.sweep(one, args.scale, store.results_folder(), jobs=args.jobs,
-                                  dask=args.dask, command=command)
+            target = runner.sweep(one, scale, store.results_folder(), jobs=args.jobs,
+                                  dask=args.dask, command=f"{store.command(one, scale)} {where}")
             print(f"{one.name}: wrote {target}")
         except runner.RunError as error:
             failed = 1
@@ -100,15 +121,23 @@ def _run(args: Words) -> int:
 
 
 def _plot(args: Words) -> int:
-    names = _known("figure", args.figure)
+    where = _study(args)
+    if not where.drawn:
+        raise StudyError(f"{args.file} must define DRAW to be drawn, a dict of functions from a "
+                         f"table to a figure; it has none. Add one under an experiment's name.")
+    names = _known("figure", args.names, where.drawn)
     from matplotlib import pyplot as plt
 
     from . import store
-    suffix = "" if args.scale == "paper" else f".{args.scale}"
-    pictures = {name: drawing for asked in names for name, drawing in drawings(asked).items()}
+    pictures = {name: drawing for asked in names for name, drawing in where.drawings(asked).items()}
     for name, (sources, draw) in pictures.items():
-        target = store.results_folder() / f"{name}{suffix}.png"
-        figure = draw(*(store.load(EXPERIMENTS[source], args.scale) for source in sources))
+        tables = [_asked(args, where.experiments[source]) for source in sources]
+        file = store.path(*tables[0]).name.replace(sources[0], name, 1) if tables else f"{name}.csv"
+        target = (store.results_folder() / file).with_suffix(".png")
+        figure = getattr(draw(*(store.load(*table) for table in tables)), "figure", None)
+        if figure is None:
+            raise StudyError(f"a drawing must return a figure, or what seaborn returns; that of "
+                             f"{name} does not. Let it end in 'return'.")
         figure.savefig(target, dpi=150)
         plt.close(figure)
         print(f"{name}: wrote {target}")
@@ -118,13 +147,11 @@ def _plot(args: Words) -> int:
 def _check(args: Words) -> int:
     import json
     import textwrap
-
-    from . import store
     register, reports, failed = claims(), [], 0
-    for claim in map(register.get, _known("claim", args.claim, register)):
+    for claim in map(register.get, _known("claim", args.names, register)):
         try:
             verdict, found, numbers = claim.judge()
-        except store.StoreError as error:
+        except StudyError as error:
             verdict, found, numbers = "not judged", str(error), {}
         failed += (other := verdict != claim.verdict)
         reports.append({"id": claim.id, "place": claim.place, "statement": claim.statement,
@@ -142,24 +169,22 @@ def _check(args: Words) -> int:
 def _verify(args: Words) -> int:
     if args.stamp and args.seed is not None:
         raise _usage("--stamp takes no --seed: nobody picks the slice.")
-    experiments, failed = _experiments(args.experiment), 0
+    experiments, failed = _experiments(args), 0
     from random import SystemRandom
 
     from . import runner, store
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     folder = store.results_folder()
     seed = SystemRandom().randrange(2**32) if args.seed is None else args.seed
     if not args.stamp:
         print(f"drawn with --seed {seed}")
-    for one in experiments:
+    for one, scale in experiments:
         if not args.stamp:
-            wrong = runner.verify(one, args.scale, folder, runs=args.runs, seed=seed,
-                                  jobs=args.jobs)
-        elif how := store.vouched(one, store.provenance(one, args.scale, folder)):
+            wrong = runner.verify(one, scale, folder, runs=args.runs, seed=seed, jobs=args.jobs)
+        elif how := store.vouched(one, store.provenance(one, scale, folder)):
             print(f"{one.name}: nothing to do, {how} by today's code")
             continue
         else:
-            wrong = runner.stamp(one, args.scale, folder, jobs=args.jobs)
+            wrong = runner.stamp(one, scale, folder, jobs=args.jobs)
         good = f"{'stamped, ' * args.stamp}recomputed runs equal the stored ones"
         print(f"{one.name}: " + ("\n  ".join(["MISMATCH", *wrong]) if wrong else good))
         failed |= bool(wrong)
@@ -181,33 +206,47 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _setting(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f"NAME=VALUE, such as lam=2, not {text!r}")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
+
+
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="rlsvi", description="Recompute, draw and check the paper.")
     top.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
     sub = top.add_subparsers(dest="verb", required=True)
 
-    def verb(function, help, scale=None, **positional):
+    def verb(function, help, noun, names, scale=None):
         p = sub.add_parser(function.__name__[1:], help=help, description=help)
-        for key, what in positional.items():
-            p.add_argument(key, nargs="*", metavar=key.upper(), help=what)
+        p.add_argument("names", nargs="*", metavar=noun, help=f"{names} (default: all)")
         if scale:
-            p.add_argument("--scale", choices=("quick", "paper"), default=scale)
-        p.add_argument("--out", type=Path,
-                       help="folder of results (default: the nearest 'results')")
-        p.set_defaults(function=function)
+            p.add_argument("--scale", help=f"quick or paper (default: {scale})")
+            p.add_argument("--set", metavar="NAME=VALUE", type=_setting, action="append",
+                           default=[], help="another value of a constant, one of an axis, or a "
+                                             "number of seeds; such a table has a name of its own")
+        p.add_argument("--out", type=Path, help="folder of results (default: the nearest "
+                                                "'results', or the one beside your file)")
+        p.set_defaults(function=function, usual=scale)
         return p
 
-    verb(_list, "experiments and claims, with their size and whether they are stored")
-    run = verb(_run, "compute experiments; running again resumes", "quick",
-               experiment="name, or number of a figure (default: all)")
+    verb(_list, "experiments and claims, with their size and whether they are stored",
+         "EXPERIMENT", "names, or FILE.py, a study of your own")
+    run = verb(_run, "compute experiments; running again resumes", "EXPERIMENT",
+               "names, or numbers of figures, or FILE.py, a study of your own, and names in it",
+               "quick")
     where = run.add_mutually_exclusive_group()
     where.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster")
-    verb(_plot, "draw figures from stored tables", "paper",
-         figure="fig1 … fig14, or an experiment (default: all)")
-    check = verb(_check, "judge the paper's claims anew", claim="default: all")
+    verb(_plot, "draw figures from stored tables", "FIGURE",
+         "fig1 … fig14, or experiments, or FILE.py and names in it", "paper")
+    check = verb(_check, "judge the paper's claims anew", "CLAIM", "names")
     check.add_argument("--json", action="store_true", help="print everything, for programs")
-    verify = verb(_verify, "recompute part of stored tables and compare exactly", "paper",
-                  experiment="default: all")
+    verify = verb(_verify, "recompute part of stored tables and compare exactly", "EXPERIMENT",
+                  "names, or FILE.py and names in it", "paper")
     verify.add_argument("--seed", type=int, help="which runs; random by default")
     which = verify.add_mutually_exclusive_group()
     which.add_argument("--runs", type=_count, default=2, help="how many runs of each table")
@@ -220,13 +259,15 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: list[str] | None = None) -> int:
-    args = parser().parse_args(argv)
+    args, context = parser().parse_args(argv), copy_context()
+    own = args.verb != "check" and args.names[:1] and args.names[0].endswith(".py")
+    args.file = Path(args.names.pop(0)) if own else None
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: take the workers along
     try:
-        if args.out is None:
-            return args.function(args)
-        from .store import results_in
-        with results_in(args.out):
-            return args.function(args)
+        if args.out or args.file:
+            from .store import chosen
+            context.run(chosen.set, args.out or args.file.parent / "results")
+        return context.run(args.function, args)
     except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

@@ -4,6 +4,14 @@ An experiment has two scales: ``quick`` (seconds, what the book recomputes live)
 quick runs are a part of the paper's wherever that is possible, so their rows can be compared
 exactly.
 
+A study of one's own is a file that defines ``EXPERIMENTS``, a dict of experiments by name, and, to
+draw them, ``DRAW``, a dict of functions from an experiment's table to a figure; a whole one is
+``examples/own_study.py``. ``rlsvi run my_study.py --jobs 2`` computes it, ``list``, ``plot`` and
+``verify`` take the file too, and results go to a folder ``results`` beside it. With ``--set lam=2``
+a constant has another value, an axis this one alone, and with ``--set seeds=20`` there are so many
+seeds; that table has a name of its own. In a notebook, hand the experiment to ``runner.sweep``, and
+say ``having(lam=2)`` for ``--set``.
+
 Two more fields tell ``rlsvi verify`` how to recompute a slice:
 
 - ``length`` names the constant that says how long a run is, where later rows do not change earlier
@@ -14,31 +22,59 @@ Two more fields tell ``rlsvi verify`` how to recompute a slice:
 
 import json
 import math
+import re
+import shlex
+from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from inspect import signature
 from itertools import product
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import numpy as np
 
+from rlsvi_core.checks import fail
+
+from . import StudyError
+
 Rows = list[dict[str, Any]]
+_fail = partial(fail, error=StudyError)
+
+
+def as_json(value: Any, **layout: Any) -> str:
+    """Numbers of numpy become Python's."""
+
+    def plain(number: Any) -> Any:
+        if not isinstance(number, np.generic):
+            _fail("settings and rows hold numbers, strings, truth values and None",
+                  f"here is a {type(number).__name__}", "Take it apart, one value to a column.")
+        return number.item()
+
+    return json.dumps(value, default=plain, **layout)
 
 
 class Task(NamedTuple):
-    """One run: a cell of the grid and a seed. Its fields label the rows it produces."""
+    """One run, or its first share: cell and seed label the rows it produces."""
 
     cell: dict[str, Any]
     seed: int
+    share: float = 1.0
 
     @property
     def label(self) -> dict[str, Any]:
         return {**self.cell, "seed": self.seed}
 
     def labelled(self, rows: Rows) -> Rows:
+        if twice := {name for row in rows for name in row} & set(self.label):
+            _fail("a run's rows get its cell and seed as columns",
+                  f"they have {', '.join(sorted(twice))} already", "Leave that to the runner.")
         return [{**self.label, **row} for row in rows]
 
     def __str__(self) -> str:
-        return ", ".join(f"{name}={value}" for name, value in self.label.items())
+        first = f", first {self.share:.1%}" if self.share < 1 else ""
+        return ", ".join(f"{name}={value}" for name, value in self.label.items()) + first
 
 
 @dataclass(frozen=True)
@@ -47,6 +83,15 @@ class Scale:
     grid: tuple[dict[str, Any], ...]  # what varies
     seeds: range
 
+    def __post_init__(self) -> None:
+        if not (isinstance(self.seeds, range) and self.seeds and self.seeds.step == 1):
+            _fail("seeds must be a range of at least one, in steps of 1", f"it is {self.seeds!r}",
+                  "Try range(20).")
+        (_, most), = Counter(map(str, self.grid)).most_common(1) or [("", 0)]
+        if most != 1:
+            _fail("a grid must have at least one cell, each once", f"one is there {most} times",
+                  "Use grid(), and ({},) where nothing varies.")
+
     @property
     def tasks(self) -> list[Task]:
         return [Task(cell, seed) for cell in self.grid for seed in self.seeds]
@@ -54,32 +99,70 @@ class Scale:
     @property
     def settings(self) -> dict[str, Any]:
         """As a table's provenance has them when it is read again."""
-        return json.loads(json.dumps({"constants": self.constants, "grid": self.grid, "seeds": [
-            self.seeds.start, self.seeds.stop]}, default=lambda number: number.item()))
+        return json.loads(as_json({"constants": self.constants, "grid": self.grid,
+                                   "seeds": [self.seeds.start, self.seeds.stop]}))
+
+    def having(self, seeds: int | None = None, **values: Any) -> "Scale":
+        """With these constants; where a name is an axis of the grid, with this value alone."""
+        axes = {name for cell in self.grid for name in cell}
+        cells = [cell | {name: values[name] for name in cell.keys() & values} for cell in self.grid]
+        return Scale(self.constants | {name: values[name] for name in values if name not in axes},
+                     tuple({str(cell): cell for cell in cells}.values()),
+                     range(seeds) if isinstance(seeds, int) else seeds or self.seeds)
 
 
 @dataclass(frozen=True)
 class Experiment:
     name: str
-    place: str  # where in the paper
+    place: str  # where in the paper, or on what
     title: str
     run: Callable[..., Rows]  # run(seed=…, **constants, **cell) -> rows
     scales: dict[str, Scale]
     length: str | None = None
     along: str | None = None
+    words: str = ""  # to be typed after "rlsvi run", if not the name
 
-    def cut(self, scale: str, share: float) -> float:
-        """The first ``share`` of a run, made up to a whole row; 1 if runs cannot be cut."""
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[\w.+=%~-]+", self.name):
+            _fail("an experiment's name names files: letters, digits, '-' and '.'",
+                  f"it is {self.name!r}", "Keep other words for its title.")
+        for scale in self.scales.values():
+            for axes in {tuple(cell) for cell in scale.grid}:
+                try:
+                    signature(self.run).bind(**{"seed": 0} | scale.constants | dict.fromkeys(axes))
+                except TypeError as error:
+                    _fail(f"{self.name}: run is called with seed, every constant and every axis",
+                          str(error), "Change its arguments, the constants or the grid.")
+
+    @property
+    def settable(self) -> list[str]:
+        """The names of constants and axes, and ``seeds``: what ``having`` can change."""
+        return list(dict.fromkeys(["seeds", *(name for scale in self.scales.values() for cell in
+                                              scale.grid for name in scale.constants | cell)]))
+
+    def having(self, **values: Any) -> "Experiment":
+        """The same with other settings, and so under another name: nobody takes it for this one."""
+        return replace(
+            self, scales={name: scale.having(**values) for name, scale in self.scales.items()},
+            name=self.name + "".join(f"+{name}={quote(str(values[name]), safe='')}"
+                                     for name in values),
+            words=" ".join([self.words or self.name, *(
+                "--set " + shlex.quote(f"{name}={values[name]!r}") for name in values)]))
+
+    def cut(self, scale: str, task: Task, share: float) -> Task:
+        """The first ``share`` of a run, made up to a whole row; all of it if runs cannot be cut."""
         if self.length is None:
-            return 1.0
+            return task
         constants = self.scales[scale].constants
         whole, every = constants[self.length], constants.get("every", 1)
-        return min(1.0, every * max(1, math.ceil(share * whole / every)) / whole)
+        rows = max(1, math.ceil(share * whole / every))
+        return task._replace(share=min(1.0, every * rows / whole))
 
-    def arguments(self, scale: str, task: Task, share: float = 1.0) -> dict[str, Any]:
-        """What ``run`` is called with, for a whole run or for a share that ``cut`` gave."""
+    def arguments(self, scale: str, task: Task) -> dict[str, Any]:
+        """What ``run`` is called with."""
         found = {"seed": task.seed, **self.scales[scale].constants, **task.cell}
-        return found if share == 1 else found | {self.length: round(share * found[self.length])}
+        cut = {} if task.share == 1 else {self.length: round(task.share * found[self.length])}
+        return found | cut
 
     def rows(self, scale: str, task: Task) -> Rows:
         """One run's rows, each labelled with its cell and seed."""

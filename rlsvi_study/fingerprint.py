@@ -6,7 +6,8 @@ counts, without docstrings: comments, line breaks and the text of explanations m
 package's ``__init__`` counts where names are imported from it. Claims, drawings and the command
 line import the runs, not the other way round: they do not count.
 
-Of a function typed into a notebook, its source counts, and that of everything it names.
+Of a function typed into a notebook, its source counts, and that of everything it names: other
+functions, the methods of classes, plain constants, and files of ours or in the notebook's folder.
 """
 
 import ast
@@ -25,10 +26,6 @@ from . import StudyError
 
 PACKAGES = {name: Path(find_spec(name).origin).parent for name in ("rlsvi_core", "rlsvi_study")}
 Prints = dict[str, str]  # of the meaning of every module that counts
-
-
-class NoSource(StudyError):
-    """A function's source cannot be found, so nothing can be said about its code."""
 
 
 def digest(data: bytes) -> str:
@@ -114,19 +111,25 @@ def _typed(name: str, run: FunctionType, found: Prints) -> Iterator[Path]:
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(run)))
     except (OSError, TypeError, SyntaxError) as error:
-        raise NoSource(f"the source of {name} cannot be found ({error}). Write it in a file, or in "
-                       f"a notebook as a 'def'.") from error
+        raise StudyError(f"the source of {name} cannot be found ({error}). Write it in a file, or "
+                         f"in a notebook as a 'def'.") from error
     found[name] = _print_of(tree)
     known = run.__globals__ | inspect.getclosurevars(run).nonlocals
     for used in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - set(found):
         value = known.get(used)
         module = value if isinstance(value, ModuleType) else inspect.getmodule(value)
-        if module and module.__name__.split(".")[0] in PACKAGES:
-            yield Path(module.__file__ or "").resolve()
-        elif isinstance(value, FunctionType) and not Path(value.__code__.co_filename).is_file():
-            yield from _typed(used, value, found)
+        file = Path(getattr(module, "__file__", None) or "").resolve()
+        if file.is_file() and (module.__name__.split(".")[0] in PACKAGES
+                               or file.parent == Path.cwd()):
+            yield file
         elif isinstance(value, int | float | str | tuple | list | dict):
             found[used] = repr(value)
+        for key, one in (vars(value) if isinstance(value, type) else {"": value}).items():
+            label = f"{used}.{key}" if key else used
+            place = one.__code__.co_filename if inspect.isfunction(one) else __file__
+            generated = key and place == "<string>"  # as some of a dataclass's methods are
+            if label not in found and not generated and not Path(place).is_file():
+                yield from _typed(label, one, found)
 
 
 def _plain(run: Callable[..., Any]) -> tuple[FunctionType, Path]:
@@ -135,7 +138,7 @@ def _plain(run: Callable[..., Any]) -> tuple[FunctionType, Path]:
         run = run.func
     run = inspect.unwrap(run)
     if not isinstance(run, FunctionType):
-        raise NoSource(f"an experiment's run must be a function; it is {run!r}.")
+        raise StudyError(f"an experiment's run must be a function; it is {run!r}.")
     return run, Path(run.__code__.co_filename).resolve()
 
 

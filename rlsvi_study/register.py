@@ -77,12 +77,6 @@ def unless(wrong: bool, found: str, verdict: str = HOLDS, /, **numbers: Any) -> 
     return Evidence(FAILS if wrong else verdict, found, numbers)
 
 
-def in_the_papers_order() -> None:
-    """Sections before appendices, each in order; within one, as written."""
-    for id in sorted(REGISTER, key=lambda id: (id[0].isalpha(), id.rsplit(".", 1)[0])):
-        REGISTER[id] = REGISTER.pop(id)
-
-
 def by_section() -> dict[str, dict[str, int]]:
     """How many of the paper's claims are registered under each verdict, in its order."""
     counts: dict[str, dict[str, int]] = {}

@@ -7,14 +7,11 @@ A task that raises is named, and the others go on. Only this process writes.
 
 ``sweep`` computes a table; it can be stopped and resumed at any time. ``verify`` recomputes a few
 runs at random and compares them to the bit: seconds for a table. ``stamp`` vouches for the whole
-table when code has moved. It recomputes at least one run of every cell, a twentieth of all runs,
-and as much as takes a twentieth of the CPU time that the table took when it was computed. Its draws
-are seeded with the fingerprint of the code: nobody picks the slice, and another draw needs other
-code.
-
-Where later rows do not change earlier ones a run is cut (``Experiment.length``): each cell is seen
-by a beginning, and what is left of the twentieth goes to whole runs, because some things, such as a
-full buffer, happen late.
+table when code has moved: by at least one run of every cell, a twentieth of all runs, and a
+twentieth of the CPU time that the table took. Its draws are seeded with the fingerprint of the
+code: nobody picks the slice, and another draw needs other code. Where a run can be cut
+(``Experiment.length``) each cell is seen by a beginning, and what is left of the twentieth goes to
+whole runs, because some things, such as a full buffer, happen late.
 """
 
 import time
@@ -36,25 +33,10 @@ PATIENCE = 10  # seconds to wait for a Dask scheduler, and for its first worker
 SHARE = 1 / 20  # of a table's runs and CPU time, for a stamp
 BEGINNING = 1 / 10  # of the one run that every cell must have
 GLANCE = 2.0  # CPU seconds that a run may take in ``verify``, where it can be cut
-Calls = list[tuple[int, Callable, dict[str, Any]]]  # numbered: they end in any order
 
 
 class RunError(StudyError):
     """Some runs were not finished."""
-
-
-class ClusterError(StudyError):
-    """The Dask cluster cannot be used."""
-
-
-class Part(NamedTuple):
-    """A run, or its first share."""
-
-    task: Task
-    share: float = 1.0
-
-    def __str__(self) -> str:
-        return f"{self.task}" + (f", first {self.share:.1%}" if self.share < 1 else "")
 
 
 class Outcome(NamedTuple):
@@ -63,31 +45,33 @@ class Outcome(NamedTuple):
     error: str = ""  # the traceback, if the run raised
 
 
-def _outcome(i: int, run: Callable, arguments: dict[str, Any],
-             code: Prints | None = None) -> tuple[int, Outcome]:
+def _outcome(task: Task, run: Callable, arguments: dict[str, Any],
+             code: Prints | None = None) -> tuple[Task, Outcome]:
     """A call on a worker; refused if the code there is not the code that asks."""
     if code is not None and (other := departures(run, code)):
-        raise ClusterError(f"not as here: {', '.join(other[:3])}{', …' if other[3:] else ''}")
+        raise StudyError(f"not as here: {', '.join(other[:3])}{', …' if other[3:] else ''}")
     start = time.process_time()
     try:
-        if not (rows := run(**arguments)):
-            raise ValueError(f"a run must return at least one row; it returned {rows!r}.")
-        return i, Outcome(rows, time.process_time() - start)
+        rows = run(**arguments)
+        if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
+            raise ValueError(f"a run must return a list of dicts, at least one row; it returned "
+                             f"{rows!s:.99}.")
+        return task, Outcome(task.labelled(rows), time.process_time() - start)
     except Exception:
-        return i, Outcome([], time.process_time() - start, traceback.format_exc())
+        return task, Outcome([], time.process_time() - start, traceback.format_exc())
 
 
-def _on_cluster(calls: Calls, code: Prints, address: str) -> Iterator[tuple[int, Outcome]]:
+def _on_cluster(calls: list[tuple], code: Prints, address: str) -> Iterator[tuple[Task, Outcome]]:
     try:
         from distributed import Client, as_completed
     except ImportError as error:
-        raise ClusterError("Dask is not installed. Install it with: pip install "
-                           "'rlsvi-core[dask]'") from error
+        raise StudyError("Dask is not installed. Install it with: pip install "
+                         "'rlsvi-core[dask]'") from error
     try:
         client = Client(address, timeout=PATIENCE)
     except (OSError, ValueError) as error:
-        raise ClusterError(f"no Dask scheduler answers at {address} ({error}). Start one with "
-                           f"'dask scheduler', or use --jobs.") from error
+        raise StudyError(f"no Dask scheduler answers at {address} ({error}). Start one with "
+                         f"'dask scheduler', or use --jobs.") from error
     with client:
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
@@ -95,23 +79,20 @@ def _on_cluster(calls: Calls, code: Prints, address: str) -> Iterator[tuple[int,
             for _, result in as_completed(futures, with_results=True):
                 yield result
         except TimeoutError as error:
-            raise ClusterError(f"the Dask scheduler at {address} has no workers. Start some with "
-                               f"'dask worker {address}', or use --jobs.") from error
+            raise StudyError(f"the Dask scheduler at {address} has no workers. Start some with "
+                             f"'dask worker {address}', or use --jobs.") from error
         except Exception as error:
-            raise ClusterError(f"a Dask worker at {address} cannot do it: {error}. Finished runs "
-                               f"are kept; give the workers this code and run again.") from error
+            raise StudyError(f"a Dask worker at {address} cannot do it: {error}. Finished runs "
+                             f"are kept; give the workers this code and run again.") from error
 
 
-def outcomes(experiment: Experiment, scale: str, parts: list[Part], jobs: int = 1,
-             dask: str | None = None) -> Iterator[tuple[Part, Outcome]]:
-    """What the parts give, as they finish."""
-    calls = [(i, experiment.run, experiment.arguments(scale, *part))
-             for i, part in enumerate(parts)]
+def outcomes(experiment: Experiment, scale: str, tasks: list[Task], jobs: int = 1,
+             dask: str | None = None) -> Iterator[tuple[Task, Outcome]]:
+    """What the tasks give, as they finish."""
+    calls = [(task, experiment.run, experiment.arguments(scale, task)) for task in tasks]
     try:
-        done = _on_cluster(calls, sources(experiment.run), dask) if dask else Parallel(
+        yield from _on_cluster(calls, sources(experiment.run), dask) if dask else Parallel(
             jobs, return_as="generator_unordered")(delayed(_outcome)(*call) for call in calls)
-        for i, outcome in done:
-            yield parts[i], outcome._replace(rows=parts[i].task.labelled(outcome.rows))
     except BrokenProcessPool as error:
         raise RunError("a worker process died, perhaps for want of memory. Finished runs are "
                        "kept; run the same command to resume, or with fewer --jobs.") from error
@@ -128,14 +109,13 @@ def sweep(experiment: Experiment, scale: str, folder: Path, *, jobs: int = 1,
     start, failed = time.monotonic(), 0
     journal = store.Journal(experiment, scale, folder, say)
     tasks = experiment.scales[scale].tasks
-    todo = [Part(task) for task in tasks if not journal.has(task)]
-    done = len(tasks) - len(todo)
-    if done:
+    todo = [task for task in tasks if not journal.has(task)]
+    if done := len(tasks) - len(todo):
         say(f"{experiment.name}: resuming, {done} of {len(tasks)} runs are done")
     try:
         with tqdm(total=len(tasks), initial=done, desc=experiment.name, unit="run",
                   disable=None) as bar:
-            for (task, _), (rows, seconds, error) in outcomes(experiment, scale, todo, jobs, dask):
+            for task, (rows, seconds, error) in outcomes(experiment, scale, todo, jobs, dask):
                 if error:
                     failed += 1
                     journal.failed(task, error)
@@ -164,14 +144,11 @@ class Table:
         computed = store.provenance(experiment, scale, folder)["computed"]
         self.seconds = max(computed["cpu_seconds"] / len(self.tasks), 1e-9)
 
-    def part(self, task: Task, share: float) -> Part:
-        return Part(task, self.experiment.cut(self.scale, share))
-
-    def recompute(self, parts: list[Part], jobs: int) -> Iterator[tuple[Part, list[str], float]]:
-        """Each part as it is done, where it departs from the stored rows, and its CPU seconds."""
-        for part, (rows, seconds, error) in outcomes(self.experiment, self.scale, parts, jobs):
-            yield part, [f"{part} raised {error.splitlines()[-1]}"] if error else (
-                store.differences(self.rows, part.task, rows, part.share)), seconds
+    def recompute(self, tasks: list[Task], jobs: int) -> Iterator[tuple[Task, list[str], float]]:
+        """Each task as it is done, where it departs from the stored rows, and its CPU seconds."""
+        for task, (rows, seconds, error) in outcomes(self.experiment, self.scale, tasks, jobs):
+            yield task, [f"{task} raised {error.splitlines()[-1]}"] if error else (
+                store.differences(self.rows, task, rows)), seconds
 
 
 def verify(experiment: Experiment, scale: str, folder: Path, *, runs: int = 2, seed: int,
@@ -179,7 +156,7 @@ def verify(experiment: Experiment, scale: str, folder: Path, *, runs: int = 2, s
     """Recompute some runs, or their beginnings, and compare; returns what differs."""
     table, found = Table(experiment, scale, folder), []
     chosen = np.random.default_rng(seed).permutation(len(table.tasks))[:runs]
-    parts = [table.part(table.tasks[i], GLANCE / table.seconds) for i in sorted(chosen)]
+    parts = [experiment.cut(scale, table.tasks[i], GLANCE / table.seconds) for i in sorted(chosen)]
     for part, wrong, _ in table.recompute(parts, jobs):
         say(f"{experiment.name}: {part}: {'DIFFERS' if wrong else 'equal'}")
         found += wrong
@@ -195,7 +172,7 @@ def stamp(experiment: Experiment, scale: str, folder: Path, *, jobs: int = 1) ->
              for task in reversed(shuffled)}  # one of each cell
     others = [task for task in shuffled if task not in first.values()]
     due = SHARE * len(table.tasks)  # in runs
-    batch, done = [table.part(task, BEGINNING) for task in first.values()], []
+    batch, done = [experiment.cut(scale, task, BEGINNING) for task in first.values()], []
     spent, found = 0.0, []
     with tqdm(desc=experiment.name, unit="run", disable=None) as bar:
         while batch and not found:
@@ -206,7 +183,7 @@ def stamp(experiment: Experiment, scale: str, folder: Path, *, jobs: int = 1) ->
             # As many more as should do, the last one cut; then look again. Runs differ, beginnings
             # are cheap and the compiler's time is not ours: both measures must be full.
             left = due - min(sum(part.share for part in done), spent / table.seconds)
-            batch = [table.part(task, max(left - i, BEGINNING))
+            batch = [experiment.cut(scale, task, max(left - i, BEGINNING))
                      for i, task in enumerate(others) if i < left]
             others = others[len(batch):]
     if not found:

@@ -18,8 +18,9 @@ import platform
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
+from contextvars import ContextVar
 from importlib.metadata import version
 from itertools import count
 from pathlib import Path
@@ -29,49 +30,30 @@ import pandas as pd
 from filelock import FileLock, Timeout
 
 from . import StudyError
-from .experiment import Experiment, Task
+from .experiment import Experiment, Task, as_json
 from .fingerprint import PACKAGES, digest, fingerprint
 
-_chosen: Path | None = None
-
-
-class StoreError(StudyError):
-    """A stored table is missing, in use, or not what its provenance says."""
+chosen: ContextVar[Path | None] = ContextVar("chosen", default=None)  # a folder of results
 
 
 def results_folder() -> Path:
-    """The folder in use, or the nearest one named ``results``, from here upwards."""
+    """The chosen folder, or the nearest one named ``results``, from here upwards."""
     here = Path.cwd()
     nearest = (folder / "results" for folder in (here, *here.parents))
-    if folder := _chosen or next(filter(Path.is_dir, nearest), None):
+    if folder := chosen.get() or next(filter(Path.is_dir, nearest), None):
         return folder
-    raise StoreError(f"no folder named 'results' in {here} or above it. The stored tables come "
+    raise StudyError(f"no folder named 'results' in {here} or above it. The stored tables come "
                      f"with the project's repository: run inside a clone of it, or name a folder "
                      f"with --out.")
 
 
-@contextmanager
-def results_in(folder: Path) -> Iterator[None]:
-    """Within this, ``folder`` is the folder in use."""
-    global _chosen
-    before, _chosen = _chosen, folder
-    try:
-        yield
-    finally:
-        _chosen = before
-
-
-def path(experiment: Experiment, scale: str, folder: Path | None) -> Path:
+def path(experiment: Experiment, scale: str, folder: Path | None = None) -> Path:
     name = f"{experiment.name}{'' if scale == 'paper' else '.' + scale}.csv"
     return (folder or results_folder()) / name
 
 
 def command(experiment: Experiment, scale: str) -> str:
-    return f"rlsvi run {experiment.name} --scale {scale}"
-
-
-def _json(value: Any, **layout: Any) -> str:
-    return json.dumps(value, default=lambda number: number.item(), **layout)
+    return f"rlsvi run {experiment.words or experiment.name} --scale {scale}"
 
 
 def _write(target: Path, text: str) -> None:
@@ -92,44 +74,39 @@ class Journal:
 
     def __init__(self, experiment: Experiment, scale: str, folder: Path,
                  say: Callable[[str], None] = print):
+        setting = {"code": fingerprint(experiment.run), **experiment.scales[scale].settings}
         folder.mkdir(parents=True, exist_ok=True)
         target = path(experiment, scale, folder)
         self.file, self.log = target.with_suffix(".journal"), target.with_suffix(".errors.log")
         self._lock = FileLock(target.with_suffix(".lock"))
         try:
             self._lock.acquire(timeout=0)
-        except Timeout:
-            raise StoreError(f"{experiment.name}: {self.file} is being written by {self._holder()}"
-                             f". Wait for it, or use another --out.") from None
-        setting = {"code": fingerprint(experiment.run), **experiment.scales[scale].settings}
+        except Timeout:  # if the file is not yet there, its writer has only just begun
+            header, *_ = self._entries() or [{"holder": "another process"}]
+            raise StudyError(f"{experiment.name}: {self.file} is being written by "
+                             f"{header['holder']}. Wait for it, or use another --out.") from None
         self.done = self._kept(setting, lambda text: say(f"{experiment.name}: {text}"))
-        holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": _now()}
-        _write(self.file, "".join(_json(entry) + "\n" for entry in (
+        holder = f"process {os.getpid()} on {socket.gethostname()}, since {_now()}"
+        _write(self.file, "".join(as_json(entry) + "\n" for entry in (
             {"holder": holder, **setting}, *self.done.values())))
         self.log.unlink(missing_ok=True)
+        self._columns = {frozenset(entry["rows"][0]) for entry in self.done.values()}
         self._stream = self.file.open("a", encoding="utf-8", newline="\n")
 
     def _entries(self) -> list[Any]:
         """What the file says, as far as it is whole: a kill may have cut a line short."""
         entries = []
-        for line in self.file.read_text(encoding="utf-8").splitlines():
-            with suppress(ValueError):
-                entries.append(json.loads(line))
+        with suppress(FileNotFoundError):
+            for line in self.file.read_text(encoding="utf-8").splitlines():
+                with suppress(ValueError):
+                    entries.append(json.loads(line))
         return entries
-
-    def _holder(self) -> str:
-        try:
-            return "process {pid} on {host}, since {since}".format(**self._entries()[0]["holder"])
-        except (OSError, IndexError):  # it has only just begun, or is about to end
-            return "another process"
 
     def _kept(self, setting: dict[str, Any], say: Callable[[str], None]) -> dict[str, Any]:
         """The tasks that an earlier process finished; another sweep's are set aside."""
-        if not self.file.exists():
-            return {}
-        header, *entries = self._entries() or [{}]
+        header, *entries = self._entries() or [setting]
         if {name: header.get(name) for name in setting} == setting:
-            return {_json(entry["task"]): entry for entry in entries
+            return {as_json(entry["task"]): entry for entry in entries
                     if isinstance(entry, dict) and entry.get("rows")}
         aside = next(name for n in count(1) if not (
             name := self.file.with_suffix(f".{n}.journal")).exists())
@@ -139,12 +116,18 @@ class Journal:
         return {}
 
     def has(self, task: Task) -> bool:
-        return _json(task.label) in self.done
+        return as_json(task.label) in self.done
 
     def add(self, task: Task, rows: list[dict], seconds: float) -> None:
+        self._columns |= {frozenset(row) for row in rows}
+        if len(self._columns) > 1:
+            some = frozenset.union(*self._columns) - frozenset.intersection(*self._columns)
+            raise StudyError(f"all rows of a table must have the same columns; at {task} some have "
+                             f"and some have not {', '.join(sorted(some))}. Give every row every "
+                             f"column, None where there is nothing.")
         entry = {"task": task.label, "rows": rows, "seconds": round(seconds, 3)}
-        self.done[_json(task.label)] = entry
-        self._stream.write(_json(entry) + "\n")
+        self.done[as_json(task.label)] = entry
+        self._stream.write(as_json(entry) + "\n")
         self._stream.flush()
         os.fsync(self._stream.fileno())
 
@@ -176,10 +159,11 @@ def _revision() -> str:
         return "unknown"
 
 
-def _who(experiment: Experiment, **more: Any) -> dict[str, Any]:
+def _who(experiment: Experiment) -> dict[str, Any]:
     """Which code, with which packages, on which machine."""
     packages = ("rlsvi-core", "numpy", "scipy", "numba", "pandas")
-    return {"code": fingerprint(experiment.run), **more, "python": platform.python_version(),
+    return {"code": fingerprint(experiment.run), "revision": _revision(),
+            "python": platform.python_version(),
             "packages": {name: version(name) for name in packages},
             "machine": {"system": platform.system(), "architecture": platform.machine(),
                         "cores": os.cpu_count()}}
@@ -189,18 +173,18 @@ def save(experiment: Experiment, scale: str, folder: Path, journal: Journal, *, 
          wall_seconds: float) -> Path:
     """Turn a complete journal into the CSV and its provenance."""
     setting = experiment.scales[scale]
-    entries = [journal.done[_json(task.label)] for task in setting.tasks]
+    entries = [journal.done[as_json(task.label)] for task in setting.tasks]
     table = pd.DataFrame([row for entry in entries for row in entry["rows"]])
     text = table.to_csv(index=False, lineterminator="\n")
     target = path(experiment, scale, folder)
     record = {
         "name": experiment.name, "place": experiment.place, "scale": scale, "command": command,
         **setting.settings, "rows": len(table), "sha256": digest(text.encode()),
-        "computed": {**_who(experiment, revision=_revision()),
+        "computed": {**_who(experiment),
                      "cpu_seconds": round(sum(entry["seconds"] for entry in entries), 1),
                      "wall_seconds": round(wall_seconds, 1), "finished": _now()},
         "verified": []}
-    _write(target.with_suffix(".json"), _json(record, indent=1) + "\n")
+    _write(target.with_suffix(".json"), as_json(record, indent=1) + "\n")
     _write(target, text)
     journal.file.unlink()
     return target
@@ -210,7 +194,7 @@ def provenance(experiment: Experiment, scale: str = "paper",
                folder: Path | None = None) -> dict[str, Any]:
     record = path(experiment, scale, folder).with_suffix(".json")
     if not record.exists():
-        raise StoreError(f"{experiment.name} has no stored {scale} results: {record.name} is not "
+        raise StudyError(f"{experiment.name} has no stored {scale} results: {record.name} is not "
                          f"in {record.parent}. Compute them with: {command(experiment, scale)}")
     return json.loads(record.read_text(encoding="utf-8"))
 
@@ -227,7 +211,7 @@ def add_verification(experiment: Experiment, scale: str, folder: Path, **found: 
     """Append that today's code gave the same bits; nothing else of the record changes."""
     record = provenance(experiment, scale, folder)
     record["verified"].append({**_who(experiment), **found, "date": _now()})
-    _write(path(experiment, scale, folder).with_suffix(".json"), _json(record, indent=1) + "\n")
+    _write(path(experiment, scale, folder).with_suffix(".json"), as_json(record, indent=1) + "\n")
 
 
 def load(experiment: Experiment, scale: str = "paper", folder: Path | None = None) -> pd.DataFrame:
@@ -241,16 +225,15 @@ def load(experiment: Experiment, scale: str = "paper", folder: Path | None = Non
     elif {name: record[name] for name in settings} != settings:
         wrong = "was computed with other settings than the experiment has now"
     if wrong:
-        raise StoreError(f"{target.name} {wrong}. Restore the files, or recompute with: "
+        raise StudyError(f"{target.name} {wrong}. Restore the files, or recompute with: "
                          f"{command(experiment, scale)}")
     return pd.read_csv(io.BytesIO(data))  # exact to the last bit since pandas 3.1
 
 
-def differences(stored: pd.DataFrame, task: Task, rows: list[dict],
-                share: float = 1.0) -> list[str]:
+def differences(stored: pd.DataFrame, task: Task, rows: list[dict]) -> list[str]:
     """Where a recomputed run, or its first share, departs from the stored one, to the last bit."""
     before = stored[(stored[list(task.label)] == pd.Series(task.label)).all(axis=1)]
-    before, now = before.head(round(share * len(before))), pd.DataFrame(rows)
+    before, now = before.head(round(task.share * len(before))), pd.DataFrame(rows)
     if len(before) != len(now):
         return [f"{task}: {len(before)} rows are stored, {len(now)} were recomputed"]
     if set(before) != set(now):

@@ -7,8 +7,6 @@ their look, ``BAND`` is a median with its spread, ``three`` draws given interval
 on the scale of the axis it finds: draw first, make an axis logarithmic after.
 """
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -16,7 +14,6 @@ import pandas as pd
 import seaborn as sns
 from cycler import cycler
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 _LOOKS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and name of each agent
     "rlsvi": ("#0072B2", (), "o", "RLSVI"),
@@ -53,17 +50,7 @@ STYLE = sns.axes_style("ticks") | sns.plotting_context("notebook", rc={
     "axes.prop_cycle": cycler(color=["#0072B2", "#D55E00", "#009E73", "#CC79A7"]),
     "axes.grid": True, "grid.alpha": 0.25, "legend.frameon": False,
     "figure.constrained_layout.use": True}
-
-
-def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-    """Draw in the book's style, without touching the reader's own settings."""
-
-    @wraps(draw)
-    def in_style(*args: Any, **kwargs: Any) -> Figure:
-        with plt.rc_context(STYLE):
-            return draw(*args, **kwargs)
-
-    return in_style
+styled = plt.rc_context(STYLE)  # a decorator: the reader's own settings are left alone
 
 
 def canvas(columns: int = 1, *, width: float = 7.0, height: float = 3.2, **axes: Any):

@@ -1,12 +1,15 @@
 """The same rows on one core, on two, and on a Dask cluster."""
 
 import dataclasses
+import shutil
 import sys
+from pathlib import Path
 
 import pytest
 
-from rlsvi_study import fingerprint, runner, store
+from rlsvi_study import StudyError, fingerprint, runner, store
 from rlsvi_study.catalogue import EXPERIMENTS
+from rlsvi_study.cli import main
 from rlsvi_study.experiment import Scale
 
 NAMES = ("example1", "fig3", "fig6", "fig10", "fig14", "tetris-games", "recommender-readings",
@@ -67,10 +70,21 @@ def test_a_function_of_ones_own_runs_on_a_cluster(tmp_path, cluster):
     assert store.load(one, "quick", tmp_path).value.tolist() == [0.0, 2.0, 16.0]
 
 
+def test_a_file_of_ones_own_runs_on_a_cluster(tmp_path, cluster):
+    """It lies in no folder from which the workers import."""
+    file = tmp_path / "own_study.py"
+    shutil.copy(Path(__file__).parents[1] / "examples/own_study.py", file)
+    run = ["run", str(file), "--set", "episodes=50", "--set", "seeds=2"]
+    assert main([*run, "--dask", cluster]) == 0
+    assert main([*run, "--out", str(tmp_path / "serial")]) == 0
+    (one,), (two,) = ((tmp_path / folder).glob("*.csv") for folder in ("results", "serial"))
+    assert one.read_bytes() == two.read_bytes()
+
+
 def test_workers_with_other_code_are_refused(tmp_path, cluster, monkeypatch):
     monkeypatch.setattr(runner, "sources", lambda run: fingerprint.sources(run) | {
         "rlsvi_core/mdp.py": "as it was yesterday"})
-    with pytest.raises(runner.ClusterError, match=r"not as here: rlsvi_core/mdp\.py"):
+    with pytest.raises(StudyError, match=r"not as here: rlsvi_core/mdp\.py"):
         runner.sweep(EXPERIMENTS["fig3"], "quick", tmp_path, dask=cluster)
     assert not list(tmp_path.glob("*.csv"))
 
@@ -79,18 +93,18 @@ def test_a_cluster_without_workers_is_named(tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr(runner, "PATIENCE", 1)
     with distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster, \
-            pytest.raises(runner.ClusterError, match="has no workers"):
+            pytest.raises(StudyError, match="has no workers"):
         runner.sweep(EXPERIMENTS["fig3"], "quick", tmp_path, dask=cluster.scheduler_address)
 
 
 def test_without_dask_the_message_says_so(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(runner.ClusterError, match="Dask is not installed"):
+    with pytest.raises(StudyError, match="Dask is not installed"):
         runner.sweep(EXPERIMENTS["fig3"], "quick", tmp_path, dask="tcp://127.0.0.1:9")
 
 
 def test_an_unreachable_cluster_is_named(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr(runner, "PATIENCE", 1)
-    with pytest.raises(runner.ClusterError, match=r"tcp://127\.0\.0\.1:9"):
+    with pytest.raises(StudyError, match=r"tcp://127\.0\.0\.1:9"):
         runner.sweep(EXPERIMENTS["fig3"], "quick", tmp_path, dask="tcp://127.0.0.1:9")

@@ -12,7 +12,7 @@ import numpy as np
 import psutil
 import pytest
 
-from rlsvi_study import runner, store
+from rlsvi_study import StudyError, runner, store
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.experiment import Experiment, Scale, Task
 from rlsvi_study.fingerprint import digest, fingerprint
@@ -70,25 +70,25 @@ def test_provenance_says_where_a_table_came_from(tiny, tmp_path):
 def test_an_edited_table_is_refused(tiny, tmp_path):
     file = runner.sweep(tiny, "paper", tmp_path)
     file.write_text(file.read_text().replace("0.45", "0.46", 1))
-    with pytest.raises(store.StoreError, match="edited or cut short"):
+    with pytest.raises(StudyError, match="edited or cut short"):
         store.load(tiny, "paper", tmp_path)
 
 
 def test_a_truncated_table_is_refused(tiny, tmp_path):
     file = runner.sweep(tiny, "paper", tmp_path)
     file.write_bytes(file.read_bytes()[:-5])
-    with pytest.raises(store.StoreError, match="recompute with: rlsvi run tiny"):
+    with pytest.raises(StudyError, match="recompute with: rlsvi run tiny"):
         store.load(tiny, "paper", tmp_path)
 
 
 def test_a_removed_table_is_named(tiny, tmp_path):
     runner.sweep(tiny, "paper", tmp_path).unlink()
-    with pytest.raises(store.StoreError, match=r"tiny\.csv was removed"):
+    with pytest.raises(StudyError, match=r"tiny\.csv was removed"):
         store.load(tiny, "paper", tmp_path)
 
 
 def test_a_missing_table_says_how_to_make_it(tiny, tmp_path):
-    with pytest.raises(store.StoreError, match="rlsvi run tiny --scale paper"):
+    with pytest.raises(StudyError, match="rlsvi run tiny --scale paper"):
         store.load(tiny, "paper", tmp_path)
 
 

@@ -13,11 +13,11 @@ import shutil
 import numpy as np
 import pytest
 
-from rlsvi_study import fingerprint, runner, store
+from rlsvi_study import StudyError, fingerprint, runner, store
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.cli import main
 from rlsvi_study.experiment import Experiment, Scale, grid
-from rlsvi_study.fingerprint import PACKAGES, NoSource, behind
+from rlsvi_study.fingerprint import PACKAGES, behind
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -30,7 +30,8 @@ def test_todays_code_computed_or_verified_the_table(name):
 def test_a_slice_of_the_table_is_recomputed_to_the_bit(name):
     """One run of the first cell, which is a cheap one everywhere; one row where it can be cut."""
     table = runner.Table(EXPERIMENTS[name], "paper", store.results_folder())
-    ((_, wrong, _),) = table.recompute([table.part(table.tasks[0], 0.0)], jobs=1)
+    first = EXPERIMENTS[name].cut("paper", table.tasks[0], 0.0)
+    ((_, wrong, _),) = table.recompute([first], jobs=1)
     assert wrong == []
 
 
@@ -118,6 +119,24 @@ def test_a_function_in_a_notebook_counts_with_all_it_names():
         assert fingerprint.fingerprint(_in_a_notebook(text, **names)) != first
 
 
+def test_a_class_in_a_notebook_and_a_file_beside_it_count(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def now(method, beside):
+        (tmp_path / "beside.py").write_text(f"def add(x):\n    return x + {beside}\n")
+        import beside
+        made = ("from dataclasses import dataclass\n@dataclass\nclass Agent:\n    x: int = 1\n"
+                f"    def act(self):\n        return {method}\n    def copy(self):\n"
+                "        return Agent()\nrun = Agent")
+        agent = _in_a_notebook(made, "<a class>")
+        return fingerprint.fingerprint(_in_a_notebook(
+            "def run(seed):\n    return add(Agent().act())", Agent=agent, add=beside.add))
+
+    assert now(1, 1) == now(1, 1)
+    assert len({now(1, 1), now(2, 1), now(1, 2)}) == 3
+
+
 def test_a_worker_compares_what_a_travelling_function_imports_of_ours():
     """The function itself came along: on the worker its cell is unknown."""
     from rlsvi_core.envs.chains import chain
@@ -133,7 +152,7 @@ def test_a_worker_compares_what_a_travelling_function_imports_of_ours():
 def test_a_function_without_a_source_is_refused():
     space = {"__name__": "__main__"}
     exec("def run(seed): return []", space)
-    with pytest.raises(NoSource, match="in a file, or in a notebook"):
+    with pytest.raises(StudyError, match="in a file, or in a notebook"):
         fingerprint.fingerprint(space["run"])
 
 
@@ -225,7 +244,7 @@ def test_a_beginning_with_too_few_rows_is_a_difference(walk):
 def test_other_settings_than_the_recorded_ones_are_refused(walk):
     other = dataclasses.replace(WALK, scales={"paper": dataclasses.replace(
         WALK.scales["paper"], constants={"steps": 50, "every": 10})})
-    with pytest.raises(store.StoreError, match="other settings"):
+    with pytest.raises(StudyError, match="other settings"):
         runner.verify(other, "paper", walk, seed=0)
 
 

@@ -1,0 +1,232 @@
+"""A study of one's own is served as the paper's are; what is wrong with it is said in a line."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from rlsvi_study import StudyError, fingerprint, runner, store
+from rlsvi_study.catalogue import EXPERIMENTS, study
+from rlsvi_study.cli import main
+from rlsvi_study.experiment import Experiment, Scale, grid
+
+EXAMPLE = Path(__file__).parents[1] / "examples/own_study.py"
+SMALL = """
+from rlsvi_study.experiment import Experiment, Scale, grid
+from helper import OFFSET
+FACTOR = 3
+def times(x):
+    return FACTOR * x + OFFSET
+def run(seed, lam, sigma=1.0, name="a"):
+    return [{"value": times(lam * seed), "says": name + str(sigma)}]
+EXPERIMENTS = {"own": Experiment("own", "here", "Three times", run, {
+    "quick": Scale({"sigma": 2.0, "name": "b"}, grid(lam=(1.0, 2.0)), range(3))})}
+"""
+
+
+@pytest.fixture
+def small(tmp_path):
+    (tmp_path / "helper.py").write_text("OFFSET = 0\n")
+    file = tmp_path / "small.py"
+    file.write_text(SMALL)
+    return file
+
+
+def status_of(*words):
+    try:
+        return main([*words])
+    except SystemExit as stop:
+        return stop.code
+
+
+def table(file, name="own"):
+    return pd.read_csv(file.parent / f"results/{name}.quick.csv")
+
+
+# --- the example ----------------------------------------------------------------------------------
+
+def test_the_example_runs_resumes_and_is_drawn_and_verified(tmp_path, capsys):
+    file = tmp_path / EXAMPLE.name
+    shutil.copy(EXAMPLE, file)
+    assert main(["list", str(file)]) == 0
+    assert "quick: 10 runs; not stored" in capsys.readouterr().out
+    one = study(file).experiments["river"]
+    journal = store.Journal(one, "quick", tmp_path / "results")  # a sweep that was cut short
+    task = one.scales["quick"].tasks[0]
+    journal.add(task, one.rows("quick", task), 0.0)
+    journal.close()
+    for words in (["run"], ["plot"], ["verify"], ["list"]):
+        assert main([*words, str(file)]) == 0
+    out = capsys.readouterr().out
+    assert "resuming, 1 of 10 runs are done" in out
+    assert "recomputed runs equal the stored ones" in out
+    assert "quick: 10 runs; stored" in out
+    assert (tmp_path / "results/river.quick.png").read_bytes().startswith(b"\x89PNG")
+    last = table(file, "river").query("episode == 500").groupby("lam").regret.mean()
+    assert last[0.1] < last[1.0]  # the flatter prior explores
+
+
+# --- what is set ----------------------------------------------------------------------------------
+
+def test_what_is_set_is_run_and_recorded_under_a_name_of_its_own(small, capsys):
+    words = [str(small), "--set", "lam=5", "--set", "name=c", "--set", "seeds=2"]
+    assert main(["run", *words]) == 0
+    assert main(["verify", *words]) == 0
+    (file,) = (small.parent / "results").glob("*.json")
+    assert file.name == "own+lam=5+name=c+seeds=2.quick.json"
+    record = json.loads(file.read_text())
+    assert record["constants"] == {"sigma": 2.0, "name": "c"}
+    assert (record["grid"], record["seeds"]) == ([{"lam": 5}], [0, 2])
+    assert record["command"] == ("rlsvi run small.py own --set lam=5 --set 'name='\"'\"'c'\"'\"''"
+                                 " --set seeds=2 --scale quick --jobs 1")
+    assert table(small, "own+lam=5+name=c+seeds=2").value.tolist() == [0, 15]
+    assert main(["verify", str(small)]) == 1  # the plain table is not there
+    assert "Compute them with: rlsvi run small.py own --scale quick" in capsys.readouterr().err
+
+
+def test_the_papers_experiments_are_set_too_and_their_tables_left_alone(tmp_path):
+    assert main(["run", "fig3", "--set", "N=5", "--set", "seeds=1", "--out", str(tmp_path)]) == 0
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "fig3+N=5+seeds=1.quick.csv", "fig3+N=5+seeds=1.quick.json"]
+
+
+def test_a_value_never_leaves_the_folder():
+    assert EXPERIMENTS["fig2a"].having(agent="../x y").name == "fig2a+agent=..%2Fx%20y"
+
+
+@pytest.mark.parametrize(("words", "status", "hint"), [
+    (["--set", "lm=3"], 2, "no setting of own named 'lm'. Did you mean lam"),
+    (["--set", "lam"], 2, "NAME=VALUE"),
+    (["--set", "seeds=0"], 1, "seeds must be a range of at least one"),
+    (["--scale", "paper"], 2, "no scale of own named 'paper'. Did you mean quick"),
+    (["on"], 2, "Did you mean own"),
+])
+def test_bad_words_are_refused(words, status, hint, small, capsys):
+    assert status_of("run", str(small), *words) == status
+    assert hint in capsys.readouterr().err
+    assert not (small.parent / "results").exists()
+
+
+# --- workers and fingerprints ---------------------------------------------------------------------
+
+def test_processes_get_the_file_and_what_lies_beside_it(small):
+    for jobs in ("1", "2"):
+        subprocess.run([sys.executable, "-m", "rlsvi_study", "run", str(small), "--jobs", jobs,
+                        "--out", str(small.parent / jobs)], check=True, capture_output=True)
+    one, two = ((small.parent / jobs / "own.quick.csv").read_bytes() for jobs in "12")
+    assert one == two
+    assert b"2.0,2,12.0,b2.0" in one
+
+
+def test_the_fingerprint_is_of_the_file_and_what_it_imports(small):
+    def now():
+        return fingerprint.fingerprint(study(small).experiments["own"].run)
+    seen = {now()}
+    assert set(fingerprint.sources(study(small).experiments["own"].run)) >= {
+        "small.py", "helper.py", "rlsvi_study/experiment.py", "rlsvi_core/checks.py"}
+    small.write_text(SMALL + "# a comment\n")
+    assert now() in seen
+    for file, text in ((small, SMALL.replace("FACTOR = 3", "FACTOR = 4")),
+                       (small.parent / "helper.py", "OFFSET = 1\n")):
+        file.write_text(text)
+        assert now() not in seen
+        seen.add(now())
+
+
+NOTEBOOK = """
+from pathlib import Path
+from rlsvi_study import runner, store
+from rlsvi_study.experiment import Experiment, Scale, grid
+class Scaled:
+    def __init__(self, by):
+        self.by = by
+def run(seed, lam):
+    return [{"value": Scaled(lam).by * seed}]
+one = Experiment("typed", "a notebook", "A product", run, {
+    "quick": Scale({}, grid(lam=(1.0, 2.0)), range(3))})
+for jobs in (1, 2):
+    folder = Path(f"jobs{jobs}")
+    runner.sweep(one, "quick", folder, jobs=jobs)
+    print(store.load(one, "quick", folder).value.tolist(),
+          store.vouched(one, store.provenance(one, "quick", folder)))
+"""
+
+
+def test_a_study_typed_into_a_notebook_runs_in_processes(tmp_path):
+    """As IPython does it: the cell is in the line cache, its names in ``__main__``."""
+    shell = ("import linecache\n"
+             f"source = {NOTEBOOK!r}\n"
+             "linecache.cache['<cell 1>'] = (len(source), None, source.splitlines(True), 'x')\n"
+             "exec(compile(source, '<cell 1>', 'exec'), globals())\n")
+    done = subprocess.run([sys.executable, "-c", shell], cwd=tmp_path, capture_output=True,
+                          text=True)
+    assert done.stdout.splitlines() == 2 * ["[0.0, 1.0, 2.0, 0.0, 2.0, 4.0] computed"], done.stderr
+
+
+# --- what is wrong with a file --------------------------------------------------------------------
+
+@pytest.mark.parametrize(("old", "new", "hint"), [
+    ("FACTOR = 3", "FACTOR = three", "NameError: name 'three' is not defined"),
+    ("FACTOR = 3", "FACTOR = 3 3", "SyntaxError"),
+    ("FACTOR = 3", "import nothing_of_that_name", "No module named 'nothing_of_that_name'"),
+    ("EXPERIMENTS", "EXPERIMENT", "must define EXPERIMENTS, a dict of experiments by name"),
+    ('{"own": Exp', '{"own": 1, "b": Exp', "EXPERIMENTS must hold each Experiment under its own"),
+    ('{"own":', '{"other":', "under its own name"),
+    ('"own"', '"fig2a"', "none of the paper's"),
+    ('("own"', '("my own"', "names files: letters, digits"),
+    ("lam, sigma=1.0", "sigma=1.0", "got an unexpected keyword argument 'lam'"),
+    ("seed, lam", "seed, lam, K", "missing a required argument: 'K'"),
+    ("(1.0, 2.0)", "(1.0, 1.0)", "at least one cell, each once; one is there 2 times"),
+    ("range(3)", "[1, 2]", "seeds must be a range of at least one, in steps of 1; it is [1, 2]"),
+    ("EXPERIMENTS =", "DRAW = {'one': print}\nEXPERIMENTS =", "DRAW must have names of"),
+])
+def test_a_file_that_is_no_study_is_refused_in_a_line(old, new, hint, small, capsys):
+    small.write_text(SMALL.replace(old, new))
+    assert main(["run", str(small)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("rlsvi: ")
+    assert hint in line
+    assert not (small.parent / "results").exists()
+
+
+def test_a_file_that_is_not_there_is_bad_usage(tmp_path, capsys):
+    assert status_of("run", str(tmp_path / "nowhere.py")) == 2
+    assert "there is none at" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("draw", "status", "hint"), [
+    ("", 1, "must define DRAW"),
+    ("DRAW = {'own': len}", 1, "a drawing must return a figure"),
+    ("DRAW = {'own': lambda table: table.plot(x='seed', y='value')}", 0, "")])
+def test_a_drawing_returns_a_figure_or_what_has_one(draw, status, hint, small, capsys):
+    small.write_text(SMALL + draw)
+    assert main(["run", str(small)]) == 0
+    assert main(["plot", str(small)]) == status
+    assert hint in capsys.readouterr().err
+    assert (small.parent / "results/own.quick.png").exists() == (status == 0)
+
+
+@pytest.mark.parametrize(("rows", "hint"), [
+    ("[{'value': 1} | ({'more': 1} if seed else {})]", "some have and some have not more"),
+    ("[{'value': 1}, {'more': 1}]", "some have and some have not more, value"),
+    ("[{'value': {1, 2}}]", "rows hold numbers, strings, truth values and None; here is a set"),
+    ("[{'value': 1, 'lam': 2}]", "they have lam already"),
+    ("{'value': 1}", "a list of dicts, at least one row; it returned {'value': 1}"),
+])
+def test_rows_that_make_no_table_are_refused(rows, hint, small, capsys):
+    small.write_text(SMALL.replace("    return [", f"    return {rows}\n    return ["))
+    assert main(["run", str(small)]) == 1
+    assert hint in "".join(capsys.readouterr())
+    assert not (small.parent / "results/own.quick.csv").exists()
+
+
+def test_a_wrong_experiment_is_refused_where_it_is_made():
+    with pytest.raises(StudyError, match="missing a required argument: 'lam'"):
+        Experiment("a", "", "", lambda seed, lam: [], {"quick": Scale({}, grid(), range(1))})
+    with pytest.raises(StudyError, match="numbers, strings, truth values"):
+        runner.sweep(Experiment("a", "", "", lambda seed, f: [], {"quick": Scale(
+            {"f": print}, grid(), range(1))}), "quick", Path("nowhere"))
