@@ -22,14 +22,16 @@ TOPICS = {
                "tetris-top-row-tuning", "tetris-rules", "tetris-readings", "tetris-variance",
                "tetris-widths", "tetris-schedules", "tetris-games", "tetris-optimism",
                "tetris-buffer", "tetris-known"),
-    "extensions": ("incremental", "continual", "bootstrap")}
+    "extensions": ("incremental", "continual", "bootstrap"),
+    "theory": ("theorem1-bound",),
+    "conjecture": ("gamble", "toll")}
 TOPIC = {name: topic for topic, names in TOPICS.items() for name in names}
 
 # The paper's figures that are not one table each, and the tables they are drawn from.
 FIGURES: dict[str, tuple[str, ...]] = {
     "fig1": (), "fig2": ("fig2a", "fig2b"), "fig5": ("fig3", "fig4"), "fig8": ("recommender",),
     "fig9": ("recommender",), "fig12": ("fig13",)}
-JUDGES = ("chain.claims", "extensions.claims", "recommender.claims",
+JUDGES = ("chain.claims", "conjecture.claims", "extensions.claims", "recommender.claims",
           "regret.claims", "tetris.claims", "theory.claims")
 
 

@@ -441,7 +441,8 @@ remark("A.target", "Appendix A, Algorithm 3", "θ̃ in the target", "reading", M
 
 remark("B.quantifiers", "Appendix B, Conjecture 1", "for all M … there exists poly", "reading",
        MISPRINT, "For every MDP and basis there is a polynomial that bounds the regret.",
-       "So the polynomial may depend on the MDP. One polynomial for all MDPs is meant.")
+       "So the polynomial may depend on the MDP, and √T on each is left. One polynomial for all "
+       "MDPs is meant. Both are refuted (B.conjecture-printed, B.conjecture-meant).")
 
 
 @claim("B.consistent", "Appendix B", "consistent with the conjecture", "exact", PARTLY)

@@ -14,8 +14,9 @@ from scipy import stats
 
 from rlsvi_core.optimism import order
 
+from ..intervals import student
 from ..style import COLOUR, LINE, canvas, styled
-from . import repaired
+from . import repaired, runs, theorem1
 from .crossings import cdf_crossings, count_crossings, pdf_crossings
 
 NORMAL, BETA = COLOUR["rlsvi"], COLOUR["lsvi"]
@@ -129,3 +130,34 @@ def three_inequalities() -> Figure:
     for ax in axes[::2]:
         ax.axhline(0, color="0.4", lw=0.8)
     return fig
+
+
+@styled
+def theorem1_bound(table: pd.DataFrame) -> Figure:
+    """Measured regret, the explicit bound, the paper's rate and uniform play along L, for the
+    printed λ and σ and for the smallest that the proof allows."""
+    fig, axes = canvas(2, width=8.6, height=3.6, sharey=True)
+    (H, S, A), L = runs.BASE, np.geomspace(1, 1e7, 200)
+    base = table[(table.H == H) & (table.S == S) & (table.A == A)]
+    uniform = float((base.uniform / base.episode).mean())
+    for ax, (name, of) in zip(axes, runs.PARAMETERS.items(), strict=True):
+        lam, sigma = of(runs.make_prior(H, S, A))
+        bound = theorem1.bound(H, S, A, L, lam, sigma, 1.0)
+        sns.lineplot(base[base.parameters == name], x="episode", y="regret", color=NORMAL,
+                     marker="o", errorbar=student, err_style="bars", label="measured", ax=ax)
+        for y, colour, line, label in (
+                (bound, COLOUR["theory"], LINE["theory"], "proved bound"),
+                (uniform * L, COLOUR["uniform"], LINE["uniform"], "uniform play"),
+                (H**2 * np.sqrt(S * A * L), COLOUR["truth"], ":", r"rate $\sqrt{H^3SAT}$")):
+            ax.plot(L, y, color=colour, ls=line, lw=1.4, label=label)
+        begins = theorem1.episodes_until(uniform, H, S, A, lam, sigma)
+        ax.axvline(begins, color="0.6", lw=0.8)
+        ax.annotate(f"{begins:,}".replace(",", "\u202f"), (begins, 2), ha="right", fontsize=8,
+                    rotation=90, color="0.4")
+        ax.set(xscale="log", yscale="log", xlabel="episodes L", ylabel="expected regret",
+               title=f"λ = {lam:.3g}, σ = {sigma:.3g} ({name})")
+        ax.legend(fontsize=8)
+    return fig
+
+
+DRAW = {"theorem1-bound": theorem1_bound}
