@@ -2,7 +2,7 @@
 
     rlsvi run examples/own_study.py --jobs 2            # to examples/results; run again to resume
     rlsvi plot examples/own_study.py
-    rlsvi verify examples/own_study.py --scale quick    # some runs once more, equal to the bit?
+    rlsvi verify examples/own_study.py                  # some runs once more, equal to the bit?
     rlsvi run examples/own_study.py --set lam=10 --set seeds=20
 """
 

@@ -115,7 +115,9 @@ def _typed(name: str, run: FunctionType, found: Prints) -> Iterator[Path]:
                          f"in a notebook as a 'def'.") from error
     found[name] = _print_of(tree)
     known = run.__globals__ | inspect.getclosurevars(run).nonlocals
-    for used in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - set(found):
+    own = {*run.__code__.co_varnames, *run.__code__.co_cellvars}  # not the notebook's of that name
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    for used in names - own - set(found):
         value = known.get(used)
         module = value if isinstance(value, ModuleType) else inspect.getmodule(value)
         file = Path(getattr(module, "__file__", None) or "").resolve()

@@ -18,7 +18,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -33,20 +33,15 @@ PATIENCE = 10  # seconds to wait for a Dask scheduler, and for its first worker
 SHARE = 1 / 20  # of a table's runs and CPU time, for a stamp
 BEGINNING = 1 / 10  # of the one run that every cell must have
 GLANCE = 2.0  # CPU seconds that a run may take in ``verify``, where it can be cut
+Outcome = tuple[Task, tuple[Rows, float, str]]  # rows, CPU seconds, traceback if the run raised
 
 
 class RunError(StudyError):
     """Some runs were not finished."""
 
 
-class Outcome(NamedTuple):
-    rows: Rows
-    seconds: float  # of CPU time
-    error: str = ""  # the traceback, if the run raised
-
-
 def _outcome(task: Task, run: Callable, arguments: dict[str, Any],
-             code: Prints | None = None) -> tuple[Task, Outcome]:
+             code: Prints | None = None) -> Outcome:
     """A call on a worker; refused if the code there is not the code that asks."""
     if code is not None and (other := departures(run, code)):
         raise StudyError(f"not as here: {', '.join(other[:3])}{', …' if other[3:] else ''}")
@@ -56,12 +51,12 @@ def _outcome(task: Task, run: Callable, arguments: dict[str, Any],
         if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
             raise ValueError(f"a run must return a list of dicts, at least one row; it returned "
                              f"{rows!s:.99}.")
-        return task, Outcome(task.labelled(rows), time.process_time() - start)
+        return task, (task.labelled(rows), time.process_time() - start, "")
     except Exception:
-        return task, Outcome([], time.process_time() - start, traceback.format_exc())
+        return task, ([], time.process_time() - start, traceback.format_exc())
 
 
-def _on_cluster(calls: list[tuple], code: Prints, address: str) -> Iterator[tuple[Task, Outcome]]:
+def _on_cluster(calls: list[tuple], code: Prints, address: str) -> Iterator[Outcome]:
     try:
         from distributed import Client, as_completed
     except ImportError as error:
@@ -87,7 +82,7 @@ def _on_cluster(calls: list[tuple], code: Prints, address: str) -> Iterator[tupl
 
 
 def outcomes(experiment: Experiment, scale: str, tasks: list[Task], jobs: int = 1,
-             dask: str | None = None) -> Iterator[tuple[Task, Outcome]]:
+             dask: str | None = None) -> Iterator[Outcome]:
     """What the tasks give, as they finish."""
     calls = [(task, experiment.run, experiment.arguments(scale, task)) for task in tasks]
     try:
@@ -98,7 +93,7 @@ def outcomes(experiment: Experiment, scale: str, tasks: list[Task], jobs: int = 
                        "kept; run the same command to resume, or with fewer --jobs.") from error
 
 
-def sweep(experiment: Experiment, scale: str, folder: Path, *, jobs: int = 1,
+def sweep(experiment: Experiment, scale: str, folder: Path | str, *, jobs: int = 1,
           dask: str | None = None, command: str = "rlsvi_study.runner.sweep",
           say: Callable[[str], None] = print) -> Path:
     """Compute an experiment's table; returns its path. Finished tasks survive Ctrl-C and kill -9.
@@ -138,7 +133,7 @@ def sweep(experiment: Experiment, scale: str, folder: Path, *, jobs: int = 1,
 class Table:
     """A stored table, and what a run of it took."""
 
-    def __init__(self, experiment: Experiment, scale: str, folder: Path):
+    def __init__(self, experiment: Experiment, scale: str, folder: Path | str):
         self.experiment, self.scale, self.tasks = experiment, scale, experiment.scales[scale].tasks
         self.rows = store.load(experiment, scale, folder)
         computed = store.provenance(experiment, scale, folder)["computed"]
@@ -151,7 +146,7 @@ class Table:
                 store.differences(self.rows, task, rows)), seconds
 
 
-def verify(experiment: Experiment, scale: str, folder: Path, *, runs: int = 2, seed: int,
+def verify(experiment: Experiment, scale: str, folder: Path | str, *, runs: int = 2, seed: int,
            jobs: int = 1, say: Callable[[str], None] = print) -> list[str]:
     """Recompute some runs, or their beginnings, and compare; returns what differs."""
     table, found = Table(experiment, scale, folder), []
@@ -163,7 +158,7 @@ def verify(experiment: Experiment, scale: str, folder: Path, *, runs: int = 2, s
     return found
 
 
-def stamp(experiment: Experiment, scale: str, folder: Path, *, jobs: int = 1) -> list[str]:
+def stamp(experiment: Experiment, scale: str, folder: Path | str, *, jobs: int = 1) -> list[str]:
     """Recompute a twentieth of a table and, if all is equal to the bit, write that down."""
     table = Table(experiment, scale, folder)
     rng = np.random.default_rng(int(fingerprint(experiment.run), 16))

@@ -47,9 +47,9 @@ def results_folder() -> Path:
                      f"with --out.")
 
 
-def path(experiment: Experiment, scale: str, folder: Path | None = None) -> Path:
+def path(experiment: Experiment, scale: str, folder: Path | str | None = None) -> Path:
     name = f"{experiment.name}{'' if scale == 'paper' else '.' + scale}.csv"
-    return (folder or results_folder()) / name
+    return Path(folder or results_folder()) / name
 
 
 def command(experiment: Experiment, scale: str) -> str:
@@ -72,11 +72,11 @@ class Journal:
     its traceback in the log beside the journal and is due again next time.
     """
 
-    def __init__(self, experiment: Experiment, scale: str, folder: Path,
+    def __init__(self, experiment: Experiment, scale: str, folder: Path | str,
                  say: Callable[[str], None] = print):
         setting = {"code": fingerprint(experiment.run), **experiment.scales[scale].settings}
-        folder.mkdir(parents=True, exist_ok=True)
         target = path(experiment, scale, folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
         self.file, self.log = target.with_suffix(".journal"), target.with_suffix(".errors.log")
         self._lock = FileLock(target.with_suffix(".lock"))
         try:
@@ -169,7 +169,7 @@ def _who(experiment: Experiment) -> dict[str, Any]:
                         "cores": os.cpu_count()}}
 
 
-def save(experiment: Experiment, scale: str, folder: Path, journal: Journal, *, command: str,
+def save(experiment: Experiment, scale: str, folder: Path | str, journal: Journal, *, command: str,
          wall_seconds: float) -> Path:
     """Turn a complete journal into the CSV and its provenance."""
     setting = experiment.scales[scale]
@@ -191,7 +191,7 @@ def save(experiment: Experiment, scale: str, folder: Path, journal: Journal, *, 
 
 
 def provenance(experiment: Experiment, scale: str = "paper",
-               folder: Path | None = None) -> dict[str, Any]:
+               folder: Path | str | None = None) -> dict[str, Any]:
     record = path(experiment, scale, folder).with_suffix(".json")
     if not record.exists():
         raise StudyError(f"{experiment.name} has no stored {scale} results: {record.name} is not "
@@ -207,14 +207,15 @@ def vouched(experiment: Experiment, record: dict[str, Any]) -> str | None:
     return "verified" if code in (one["code"] for one in record["verified"]) else None
 
 
-def add_verification(experiment: Experiment, scale: str, folder: Path, **found: Any) -> None:
+def add_verification(experiment: Experiment, scale: str, folder: Path | str, **found: Any) -> None:
     """Append that today's code gave the same bits; nothing else of the record changes."""
     record = provenance(experiment, scale, folder)
     record["verified"].append({**_who(experiment), **found, "date": _now()})
     _write(path(experiment, scale, folder).with_suffix(".json"), as_json(record, indent=1) + "\n")
 
 
-def load(experiment: Experiment, scale: str = "paper", folder: Path | None = None) -> pd.DataFrame:
+def load(experiment: Experiment, scale: str = "paper",
+         folder: Path | str | None = None) -> pd.DataFrame:
     """A stored table, refused if it is not the one its provenance and the experiment describe."""
     record, target = provenance(experiment, scale, folder), path(experiment, scale, folder)
     data = target.read_bytes() if target.exists() else b""

@@ -138,7 +138,6 @@ def test_the_fingerprint_is_of_the_file_and_what_it_imports(small):
 
 
 NOTEBOOK = """
-from pathlib import Path
 from rlsvi_study import runner, store
 from rlsvi_study.experiment import Experiment, Scale, grid
 class Scaled:
@@ -149,7 +148,7 @@ def run(seed, lam):
 one = Experiment("typed", "a notebook", "A product", run, {
     "quick": Scale({}, grid(lam=(1.0, 2.0)), range(3))})
 for jobs in (1, 2):
-    folder = Path(f"jobs{jobs}")
+    folder = f"jobs{jobs}"
     runner.sweep(one, "quick", folder, jobs=jobs)
     print(store.load(one, "quick", folder).value.tolist(),
           store.vouched(one, store.provenance(one, "quick", folder)))

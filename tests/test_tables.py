@@ -119,6 +119,13 @@ def test_a_function_in_a_notebook_counts_with_all_it_names():
         assert fingerprint.fingerprint(_in_a_notebook(text, **names)) != first
 
 
+def test_a_functions_own_variables_are_not_the_notebooks():
+    """In a notebook ``_`` is the last output."""
+    text = "def run(seed):\n    _, x = seed, 1\n    return [x for _ in range((lambda: x)())]"
+    assert fingerprint.fingerprint(_in_a_notebook(text, _=1, x=1)) == fingerprint.fingerprint(
+        _in_a_notebook(text, _=2, x=2))
+
+
 def test_a_class_in_a_notebook_and_a_file_beside_it_count(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
