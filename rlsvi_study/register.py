@@ -13,6 +13,7 @@ a ``remark``, of the last two kinds. A claim that is false, or true, because ano
 needs and does not make), are judged like the others and left out of the tally. The tally counts
 the headlines (``choices.HEADLINES``) apart from the details.
 """
+import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -25,6 +26,7 @@ VERDICTS = HOLDS, PARTLY, FAILS, MISPRINT, CONTRADICTED, CONVENTION, OPEN = (
 KINDS = ("exact", "symbolic", "certified", "instances", "Monte Carlo", "experiment", "reading",
          "none")
 OURS = "not in the paper"
+RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
 PAGES = {  # the chapter that shows a claim's evidence, by the beginning of its id: the longest wins
     "1": "01-introduction", "2": "02-episodic-rl", "3": "03-dithering",
     "4": "04-randomized-value-functions", "5": "05-tabular", "6": "06-experiments",
@@ -134,8 +136,22 @@ def _markdown(*rows: Iterable[str]) -> str:
     return "\n".join([head, "| --- " * (head.count("|") - 1) + "|", *body])
 
 
+def typeset(text: str) -> str:
+    """Powers of ten and minus signs as print has them.
+
+    >>> typeset("-358 of 1.31e+04 and 10^15, 1e-06")
+    '−358 of 1.31·10⁴ and 10¹⁵, 10⁻⁶'
+    """
+    def ten_to(found: re.Match[str]) -> str:
+        return "10" + str(int(found[1])).translate(str.maketrans("0123456789-", RAISED))
+    text = re.sub(r"\b10\^(\d+)", ten_to, text)
+    text = re.sub(r"(?<![\d.])1e([+-]\d+)", ten_to, text)
+    text = re.sub(r"(?<=\d)e([+-]\d+)", lambda found: "·" + ten_to(found), text)
+    return re.sub(r"(?<![\w)–-])-(?=\d)", "−", text)
+
+
 def _cell(text: str) -> str:
-    return text.replace("*", "\\*").replace("|", "&#124;")
+    return typeset(text).replace("*", "\\*").replace("|", "&#124;")
 
 
 def headlines() -> str:
