@@ -104,7 +104,7 @@ FLOORS = {
         {""},
     ],
     "rlsvi_study": [
-        {""},
+        {"", "choices"},
         {"experiment", "fingerprint", "intervals", "register", "style"},
         {"store"},
         {"runner"},
