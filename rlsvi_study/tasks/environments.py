@@ -1,8 +1,9 @@
 """The environments behind the tasks (needs the ``gym`` extra).
 
 ``Sparse`` pays 1 at the end that an episode is about and nothing before. A ``Corridor`` of N cells
-is walked from the left end; only the right one pays, and ends it. Its time limit is N steps: one
-step of slack, so two wrong ones are too many. The observation is the position in [0, 1].
+is walked from the left end; only the right one pays, and ends it. Its time limit is N steps, one
+more than it takes: against the left wall one wrong step is forgiven, elsewhere none. The
+observation is the position in [0, 1].
 """
 
 from typing import Any
