@@ -43,8 +43,8 @@ def toll(table: pd.DataFrame) -> Figure:
         sns.lineplot(three(cells), x="H", y="time", **RANGE, err_style="bars",
                      err_kws={"capsize": 2}, label=name, ax=axes[0], **style)
         sns.lineplot(table[table.agent == agent], x="H", y="regret", **BARS, ax=axes[1], **style)
-    H = np.arange(4, 13)
-    axes[0].plot(H, 4.0 ** (H - 2) / 9, color="0.5", ls=":", label="$4^{H-2}/9$")
+    H = np.arange(5, 13)
+    axes[0].plot(H, 4 * 2.0**H, color="0.5", ls=":", label=r"slope of $2^H$")
     for ax, title in zip(axes, ("runs that walked at first", "all runs"), strict=True):
         ax.set(yscale="log", xlabel="horizon H", ylabel="regret of 131072 episodes", title=title)
     axes[0].legend(fontsize=8)

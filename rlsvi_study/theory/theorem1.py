@@ -478,11 +478,11 @@ def _extended(worth: tuple, end: tuple) -> Evidence:
                   f"{z:.2g} standard errors in 6 histories (8000 draws).", z=z, **steps.numbers)
 
 
-enter("5.finite-support", PLACE, OURS, "Monte Carlo", HOLDS, "Rewards with a Dirichlet law on any finite "
-      "set in [−1, 0] obey the same steps with the same constants.",
+enter("5.finite-support", PLACE, OURS, "Monte Carlo", HOLDS, "Rewards with a Dirichlet law on any "
+      "finite set in [−1, 0] obey the same steps with the same constants.",
       lambda: _extended((-1, Fraction(-1, 2), Fraction(-1, 5), 0), (0, 0)))
-enter("5.known-terminal", PLACE, OURS, "Monte Carlo", HOLDS, "A known terminal reward in [−G, 0] obeys "
-      "the same steps with σ² ≥ (π/8)(1 + (H−1+G)²) and H − h + G for H − h.",
+enter("5.known-terminal", PLACE, OURS, "Monte Carlo", HOLDS, "A known terminal reward in [−G, 0] "
+      "obeys the same steps with σ² ≥ (π/8)(1 + (H−1+G)²) and H − h + G for H − h.",
       lambda: _extended((-1, 0), (Fraction(-3, 2), 0)))
 
 
