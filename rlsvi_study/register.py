@@ -157,11 +157,11 @@ def _cell(text: str) -> str:
 def headlines() -> str:
     """The headline claims as a Markdown table, judged now: what a reader came to know."""
     rows = []
-    for id, question in HEADLINES.items():
+    for id, (question, answer) in HEADLINES.items():
         one, found = REGISTER[id], REGISTER[id].judge()
-        rows.append((f"[{question}]({one.page}.html)", f"{_cell(one.statement)} "
-                     f"*Here:* {_cell(found.found)}", f"**{found.verdict}**", one.kind))
-    return _markdown(("", "The paper, and what was found", "Verdict", "Evidence"), *rows)
+        rows.append((f"[{question}]({one.page}.html)", _cell(answer.format_map(found.numbers)),
+                     f"**{found.verdict}**", one.kind))
+    return _markdown(("Question", "Found", "The paper's claim", "Evidence"), *rows)
 
 
 def overview() -> str:

@@ -16,6 +16,7 @@ from rlsvi_study.chain import claims as chain_claims
 from rlsvi_study.choices import HEADLINES, NOT_JUDGED, THRESHOLDS
 from rlsvi_study.cli import main
 from rlsvi_study.register import FAILS, HOLDS, KINDS, OPEN, VERDICTS, Evidence
+from rlsvi_study.tetris import runs as tetris
 
 REGISTER = catalogue.claims()
 
@@ -77,7 +78,7 @@ def test_an_id_that_ends_in_a_dot_is_completed_by_the_name(monkeypatch):
     ("3.value", "RIGHT", 0),
     ("3.probability", "arrival_probability", lambda N: 2.0 ** (1 - N)),
     ("3.wait", "arrival_probability", lambda N: 2.0 ** (1 - N)),
-    ("3.policy-gradient", "arrival_probability", lambda N: 2.0 ** (5 - N)),
+    ("3.policy-gradient", "arrival_probability", lambda N: 2.0 ** (1 - N)),
     ("3.others", "RIGHT", 0),
 ])
 def test_a_planted_falsehood_is_caught(id, name, wrong, monkeypatch):
@@ -107,6 +108,9 @@ def test_the_sections_add_up_to_the_tally():
 def test_headlines_are_claims_of_the_paper():
     assert 10 <= len(HEADLINES) <= 16
     assert all(REGISTER[id].counts for id in HEADLINES)
+    rows = claims.headlines().splitlines()
+    assert len(rows) == 2 + len(HEADLINES)
+    assert all(row.count("|") == 5 and "{" not in row for row in rows)
 
 
 def test_a_consequence_names_a_claim_that_counts_and_is_not_counted():
@@ -126,7 +130,8 @@ def test_every_claim_has_a_chapter():
 def test_every_threshold_is_used_and_every_one_used_is_there():
     source = "".join(path.read_text("utf8") for path in
                      (Path(__file__).parents[1] / "rlsvi_study").rglob("*.py"))
-    assert set(re.findall(r'limit\("([^"]+)"\)', source)) == set(THRESHOLDS)
+    assert {*re.findall(r'limit\("([^"]+)"\)', source), "LEARNED"} == set(THRESHOLDS)
+    assert tetris.LEARNED == THRESHOLDS["LEARNED"].value  # its tables are summarised by it too
     assert len(claims.thresholds().splitlines()) == 2 + len(THRESHOLDS)
 
 

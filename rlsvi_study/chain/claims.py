@@ -427,7 +427,8 @@ def _():
         f"worst-case bound says nothing about this chain. What shows generalization is that ten "
         f"features take {ten['median']:.0f} ({ten['low']:.0f}–{ten['high']:.0f}), "
         f"{one_hot['median'] / ten['median']:.2g} times fewer.",
-        {"tabular": tabular["median"].to_dict(), "line": line.to_dict(), "ten": ten["median"]})
+        {"tabular": tabular["median"].to_dict(), "line": line.to_dict(), "ten": ten["median"],
+         "one_hot": [one_hot["low"], one_hot["high"]]})
 
 
 @claim("6.1.features", "Section 6.1, figure 4", "graceful, flattening", "experiment", HOLDS)

@@ -55,7 +55,7 @@ def more_regret(name: str, arm: str, than: str = "rlsvi", of: int = 1) -> Mean:
     return mean_interval((regret(name, arm) - regret(name, than)).iloc[-1], for_all(of))
 
 
-def per_customer(name: str, arm: str) -> pd.Series:
+def a_customer(name: str, arm: str) -> pd.Series:
     """An arm's regret per customer over the last tenth of them, for each instance."""
     every = rates(stored(name), arm)
     return every.iloc[-len(every) // 10:].mean()
@@ -63,7 +63,7 @@ def per_customer(name: str, arm: str) -> pd.Series:
 
 def ahead_at_the_end(name: str, arm: str) -> Mean:
     """By how many likes per customer RLSVI is ahead of an arm at the end, paired by instance."""
-    return mean_interval(per_customer(name, arm) - per_customer(name, "rlsvi"))
+    return mean_interval(a_customer(name, arm) - a_customer(name, "rlsvi"))
 
 
 def least_squares(customers: Recommender, target: np.ndarray) -> np.ndarray:
@@ -290,7 +290,7 @@ def _():
 def _():
     """As more data is gathered RLSVI eventually outperforms the myopic policy."""
     more = {ties: ahead_at_the_end(LATER, MYOPIC[ties]) for ties in (*NO_PLAN, "best")}
-    bandit, gap = ahead_at_the_end(LATER, "linear"), float(per_customer(LATER, "rlsvi").mean())
+    bandit, gap = ahead_at_the_end(LATER, "linear"), float(a_customer(LATER, "rlsvi").mean())
     return Evidence(
         graded(more[ties].low > 0 for ties in NO_PLAN),
         f"Over its last 600 of 6000 customers RLSVI earns {written(more['uniform'])} likes per "

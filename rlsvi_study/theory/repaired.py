@@ -173,10 +173,10 @@ def gauss_dirichlet() -> Evidence:
             cases += 1
     proved = all(REGISTER[id].judge().verdict == HOLDS
                  for id in ("G.coin-below-normal", "G.urn-variance"))
-    return unless(smallest <= 0 or not proved, "True, and proved here by another, shorter argument "
-                  "(an urn) for every α with α'1 > 0, and with variance π/(8 α'1), 2.5 times "
-                  f"smaller; the printed proof has gaps. Also checked exactly in {cases} cases with "
-                  f"whole-number α: the smallest gap is {smallest:.2g}.",
+    return unless(smallest <= 0 or not proved, "True, and proved here by a shorter argument, an "
+                  "urn, for every α with α'1 > 0, and with variance π/(8 α'1), 2.5 times smaller; "
+                  f"the printed proof has gaps. Also exact in {cases} cases with whole-number α: "
+                  f"the smallest gap is {smallest:.2g}.",
                   cases=cases, smallest=float(smallest))
 
 
