@@ -17,7 +17,7 @@ all tasks here, and LSVI has the same ridge :math:`\lambda\sigma^2 = c^2`, featu
   halved every ``half_life`` episodes; ``tasks-tuning`` tries two starts, on seeds of its own, and
   ``SCHEDULES`` has the better for each task (on the sparse ones neither ever pays). The number of
   features and their length scales were chosen by a look at RLSVI on seeds 900 to 902.
-- ``tasks-rule``: RLSVI with other c; ``tasks-options``: with other sweeps, targets, window, no clip.
+- ``tasks-rule``: RLSVI with other c; ``tasks-options``: other sweeps, targets, window, no clip.
 - ``tasks-deep-sea``: episodes until the first and the tenth goal.
 
 Tables and the deep sea are compiled plain loops. The others go through BLAS, ``cos`` and
