@@ -274,6 +274,7 @@ def test_levels_printed_the_other_way_round_would_be_no_misprint(monkeypatch):
 
 
 @pytest.mark.parametrize(("id", "board", "verdict"), [
+    ("6.2.states", {"height": 22}, HOLDS), ("6.2.states", {"height": 15}, FAILS),
     ("6.2.features", {"width": 9}, FAILS), ("D.bytes", {"height": 30}, FAILS),
     ("D.memory", {"width": 4}, HOLDS)])
 def test_a_planted_falsehood_about_the_board_changes_the_verdict(id, board, verdict, monkeypatch):

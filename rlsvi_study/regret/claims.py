@@ -27,6 +27,12 @@ def _random_prior(rng: np.random.Generator, H: int = 3, S: int = 3, A: int = 2) 
 
 # --------------------------------------------------------------------------- Lemma 2
 
+remark("5.second-order", "Section 5", "X ≽so Y iff −Y second-order dominates −X", "reading", HOLDS,
+       "Stochastic optimism of X for Y is second-order stochastic dominance of −Y over −X.",
+       "u is convex and increasing exactly if v(x) = −u(−x) is concave and increasing, and "
+       "E u(X) ≥ E u(Y) says E v(−Y) ≥ E v(−X).")
+
+
 @claim("5.closed-form", "Section 5, proof of Lemma 2",
        "θ̄ = n(R̂ + P̂ᵀṼ)/(n + λσ²), Σ = σ²/(n + λσ²)", "instances", HOLDS)
 def _() -> Evidence:

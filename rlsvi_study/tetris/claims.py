@@ -54,17 +54,21 @@ def every_schedule() -> pd.DataFrame:
 @claim("6.2.states", "Section 6.2", "more than 2^200 states", "exact", PARTLY)
 def _():
     """Tetris on 20 × 10 squares has more than 2^200 states."""
+    game = Tetris()
+
     # No row is full, and the number of full squares is even: pieces add 4, rows take away 10.
     def boards(rows: int) -> int:
-        even_less_odd = sum(comb(10, k) * (-1) ** k for k in range(10)) ** rows
-        return ((2**10 - 1) ** rows + even_less_odd) // 2
+        even_less_odd = sum(comb(game.width, k) * (-1) ** k for k in range(game.width)) ** rows
+        return ((2**game.width - 1) ** rows + even_less_odd) // 2
 
-    ratio = {rule: 7 * boards(rows) / 2**200 for rule, rows in ((STICKS_OUT, 20), (TOP_ROW, 19))}
+    ratio = {rule: len(game.pieces) * boards(rows) / 2**200
+             for rule, rows in ((STICKS_OUT, game.height), (TOP_ROW, game.height - 1))}
     return Evidence(
         graded(one > 1 for one in ratio.values()), "Boards without a full row and with an even "
         f"number of full squares, times seven pieces: {ratio[STICKS_OUT]:.2f} · 2^200. But the "
-        "printed rule ends a game with the first full square in the top row, which leaves 19 rows: "
-        f"{ratio[TOP_ROW]:.4f} · 2^200.", {"ratio": ratio[STICKS_OUT], "top row": ratio[TOP_ROW]})
+        "printed rule ends a game with the first full square in the top row, which leaves one row "
+        f"less: {ratio[TOP_ROW]:.4f} · 2^200.",
+        {"ratio": ratio[STICKS_OUT], "top row": ratio[TOP_ROW]})
 
 
 @claim("6.2.features", "Section 6.2", "22 features", "exact", HOLDS)
@@ -267,7 +271,7 @@ def _():
     mean, most = sum(counts) / len(counts), max(counts)
     size = {n: 1e5 * n * (game.K - 1) / 1e6 for n in (1, mean, most)}
     return unless(
-        size[mean] >= 10, f"A byte a feature, without the constant: {size[mean]:.0f} MB for the "
+        size[mean] >= 10, f"A byte per feature, without the constant: {size[mean]:.0f} MB for the "
         f"{mean:.1f} placements of an average piece, {size[most]:.0f} MB for {most} each, "
         f"{size[1]:.1f} MB for the one played. Boards and pieces take {1e5 * 26 / 1e6:.1f} MB.",
         megabytes=size[mean])
