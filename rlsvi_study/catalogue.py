@@ -35,6 +35,8 @@ FIGURES: dict[str, tuple[str, ...]] = {
     "fig9": ("recommender",), "fig12": ("fig13",),
     **dict.fromkeys(("tasks-curves", "tasks-goals"),
                     ("tasks-control", "tasks-epsilon", "tasks-boltzmann")),
+    "tasks-sensitivity": ("tasks-rule", "tasks-control"),
+    "tasks-choices": ("tasks-options", "tasks-control"),
     "tasks-tables": ("tasks-tabular", "tasks-tabular-large")}
 JUDGES = ("chain.claims", "conjecture.claims", "extensions.claims", "recommender.claims",
           "regret.claims", "tetris.claims", "theory.claims")

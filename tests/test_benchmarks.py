@@ -1,6 +1,7 @@
 """The benchmark compares like with like."""
 
 import numpy as np
+import pytest
 
 from benchmarks import recommender, tetris
 from benchmarks.__main__ import NumpyStatistics, flops, play
@@ -49,3 +50,13 @@ def test_both_forms_of_tetris_evaluate_the_same_placements():
     states = tetris.boards(game, 12)
     assert tetris.evaluate(game.model, states, *game.buffers()) == tetris.plain_evaluate(
         game, states)
+
+
+def test_a_step_is_timed_on_the_steps_that_were_played(capsys):
+    pytest.importorskip("gymnasium")
+    from benchmarks import tasks
+    tasks.table((("FrozenLake-v1", 3),))
+    line = capsys.readouterr().out.splitlines()[3].split()
+    assert line[:2] == ["FrozenLake-v1", "3"]
+    assert 3 <= int(line[2]) <= 300
+    assert float(line[4]) > 0

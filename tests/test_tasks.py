@@ -9,6 +9,7 @@ import pytest
 
 from rlsvi_core.envs.chains import deep_sea
 from rlsvi_core.features import OneHot
+from rlsvi_study import store
 from rlsvi_study.tasks import figures
 from rlsvi_study.tasks.ensemble import Ensemble
 from rlsvi_study.tasks.runs import (
@@ -45,6 +46,15 @@ def test_a_run_is_solved_by_the_mean_of_its_last_episodes():
     cell = solved(_by_hand(), ["task", "agent"]).loc["MountainCar", "rlsvi"]
     assert (cell.runs, cell.solved, cell.reached, cell.first_goal, cell["last"]) == (
         2, 1, 1, 15, -155)
+
+
+def test_tables_with_and_without_a_schedule_stand_beside_each_other():
+    both = pd.concat([_by_hand(), _by_hand().assign(agent="boltzmann", start=0.1)])
+    assert solved(both, ["agent"]).solved.to_dict() == {"rlsvi": 1, "boltzmann": 1}
+    ax, = figures.goals(both).axes
+    dots = np.concatenate([path.get_offsets()[:, 1] for path in ax.collections])
+    assert sorted(dots) == [15, 15, 50, 50]  # 1.25 · 40 stands for never
+    assert ax.get_yticklabels()[-1].get_text() == "never"
 
 
 @pytest.mark.parametrize("reward", [-140, -130.5])
@@ -139,3 +149,13 @@ def test_without_gymnasium_the_studies_are_listed_and_a_run_says_what_to_install
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "tasks-control" in found.stdout
     assert "pip install 'rlsvi-core[gym]'" in found.stderr
+
+
+def test_the_stored_sparse_tasks_are_solved_by_rlsvi_and_never_reached_by_dithering():
+    sparse = [task for task in CONTROL if CONTROL[task].value_range == (0, 1)]
+    found = {name: solved(store.load(EXPERIMENTS[name]), ["task"]).loc[sparse]
+             for name in ("tasks-control", "tasks-epsilon", "tasks-boltzmann")}
+    assert (found["tasks-control"].solved >= 18).all()
+    assert all((one.runs == 20).all() for one in found.values())
+    assert not found["tasks-epsilon"].reached.any()
+    assert not found["tasks-boltzmann"].reached.any()

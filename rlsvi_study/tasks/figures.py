@@ -6,18 +6,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..style import BAND, BY_AGENT, COLOUR, MARK, NAME, canvas, legend, plt, styled
-from .runs import CONTROL, LAST, outcomes
+from .runs import CONTROL, LAST, C, outcomes
 
 RETURN, EPISODE = "mean return of 5 episodes", "episode"
 
 
 def _named(table: pd.DataFrame, axes: list[Axes], drawn: list[str]) -> None:
-    """A title to each panel, one legend to all."""
+    """A title to each panel, one legend to all, where there is something to tell apart."""
     for ax, task in zip(axes, drawn, strict=True):
         ax.set_title(task)
         if ax.get_legend():
             ax.get_legend().remove()
-    legend(axes[0])
+    if table.agent.nunique() > 1:
+        legend(axes[0])
 
 
 def share(table: pd.DataFrame) -> pd.Series:
@@ -70,7 +71,7 @@ def goals(*several: pd.DataFrame) -> Figure:
     sns.stripplot(runs, x="task", y="first_goal", hue="agent", palette=COLOUR, dodge=True, size=4,
                   alpha=0.75, jitter=0.25, order=[task for task in CONTROL
                                                   if task in set(runs.task)], ax=ax)
-    ax.set(xlabel="", ylabel="first episode with the goal", yscale="log")
+    ax.set(xlabel="", ylabel="first episode with the goal", yscale="log", ylim=(0.8, 1.6 * last))
     ticks = [n for n in (1, 3, 10, 30, 100) if n <= last]
     ax.set_yticks([*ticks, 1.25 * last], [*map(str, ticks), "never"])
     ax.minorticks_off()
@@ -106,10 +107,18 @@ def dots(table: pd.DataFrame) -> Figure:
                       jitter=0.15, ax=ax)
         ax.axhline(CONTROL[task].solved, color="0.4", lw=0.9, ls=":")
         ax.set(xlabel=varied, ylabel=f"mean of the last {LAST} returns")
-        if own[varied].dtype == object:
+        if varied == "option":
             ax.tick_params(axis="x", rotation=60)
+            ax.set_xlabel("")
     _named(table, list(axes[0]), tasks)
     return fig
+
+
+def changed(table: pd.DataFrame, control: pd.DataFrame) -> Figure:
+    """The same, with the runs of the same seeds that have nothing changed."""
+    usual = {"c": C} if "c" in table else {"option": "as proposed"}
+    same = control[control.seed.isin(table.seed) & control.task.isin(table.task)]
+    return dots(pd.concat([same.assign(**usual), table]))
 
 
 DRAW = {"tasks-control": curves, "tasks-epsilon": curves, "tasks-boltzmann": curves,
@@ -117,4 +126,6 @@ DRAW = {"tasks-control": curves, "tasks-epsilon": curves, "tasks-boltzmann": cur
         "tasks-tabular-large": tables, "tasks-deep-sea": deep_sea}
 _AGENTS = ("tasks-control", "tasks-epsilon", "tasks-boltzmann")
 DRAW_FROM = {"tasks-curves": (_AGENTS, curves), "tasks-goals": (_AGENTS, goals),
+             "tasks-sensitivity": (("tasks-rule", "tasks-control"), changed),
+             "tasks-choices": (("tasks-options", "tasks-control"), changed),
              "tasks-tables": (("tasks-tabular", "tasks-tabular-large"), tables)}
