@@ -241,7 +241,9 @@ def test_no_machine_paths_or_registry_hosts():
 
 
 def test_the_readme_example_does_what_it_says(capsys):
-    (example,) = re.findall(r"```python\n(.*?)```", read("README.md"), re.S)
-    exec(example, {})
+    five_lines, own = re.findall(r"```python\n(.*?)```", read("README.md"), re.S)
+    exec(five_lines, {})
     printed = float(capsys.readouterr().out)
-    assert f"{printed:.0f} rewards" in example
+    assert f"{printed:.0f} rewards" in five_lines
+    exec(own, {})
+    assert f"# {capsys.readouterr().out.strip()};" in own
