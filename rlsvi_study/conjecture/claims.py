@@ -47,10 +47,11 @@ of order :math:`(8/3)^H`, against :math:`\sqrt T\,\mathrm{poly}(H) = 2^H\,\mathr
 that are not the start. Until it is played, or an episode is alive in its last period, nothing seen
 depends on it: rewards and transitions are known. Being alive takes H − 1 survivals of probability
 at most ¾ each, and LH actions hit m − 1 equally likely ones at most LH times. So with probability
-at least :math:`1 - L(\tfrac34)^{H-1} - \frac{LH}{m-1}` no episode of L wins anything, and each
-loses :math:`V^*_0 \ge \tfrac14`. With H = K and :math:`m = \tfrac12 e^{K/64}`
-vectors (random signs over :math:`\sqrt K` will do, by Hoeffding's inequality; K is the dimension
-that they span), L may be exponential in K.
+at least :math:`p = 1 - L(\tfrac34)^{H-1} - \frac{LH}{m-1}` no episode of L wins anything, and each
+loses :math:`V^*_0 \ge \tfrac14`. The first that wins is at most ½ above V*, later ones not above it
+in the mean: regret is at least :math:`\tfrac14 Lp - \tfrac12(1 - p)`. With H = K and
+:math:`m = \tfrac12 e^{K/64}` vectors (random signs over :math:`\sqrt K` will do, by Hoeffding's
+inequality; K is the dimension that they span), L may be exponential in K.
 """
 
 import math
@@ -136,8 +137,8 @@ def conjecture_printed() -> Evidence:
                   and gamble_steps().verdict == HOLDS,
                   f"On the gamble (H = K = 1) it is at least 0.1σ 0.45^(ρ+1) (L − m) L^−0.40, of "
                   f"order L^{EXPONENT:.3f}: m lost plays silence the agent for e^(2m) episodes and "
-                  f"have probability 0.45^m. Only an agent whose σ fits returns, not rewards, "
-                  f"escapes.", exponent=EXPONENT, growth=growth)
+                  f"have probability 0.45^m. A σ that fits returns, not rewards, shortens "
+                  f"the silence.", exponent=EXPONENT, growth=growth)
 
 
 @claim("B.", PLACE, OURS, "experiment", HOLDS)
