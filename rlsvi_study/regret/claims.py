@@ -173,7 +173,8 @@ def _() -> Evidence:
     refuted, shortfall = sum(t.refuted for t in tests), max(t.shortfall for t in tests)
     return unless(refuted > 0, f"{refuted} of {len(tests)} comparisons refuted (H = 3, S = A = 2, "
                   f"4 histories, 20 000 draws; error rate {error:g} in all); no gap below "
-                  f"{-shortfall:.2g}. The proof is the repaired one.",
+                  f"{-shortfall:.2g}. The proof is the repaired one, for independent periods; if "
+                  "they share transitions it is false (5.same-transitions).",
                   refuted=refuted, comparisons=len(tests), shortfall=shortfall, error_rate=error)
 
 
@@ -188,7 +189,8 @@ def _() -> Evidence:
     return unless(not (truth > 0 and after < then), f"Only if no reward is above 0, as values are "
                   f"shrunk towards 0. With rewards 0 and 1, E Q̃ = 0 < E Q* = {truth:g} before any "
                   f"data, {after:.2g} < {then:.2g} after one reward 1. Subtracting the largest "
-                  f"reward repairs it.", PARTLY, prior=(0.0, truth), after_one=(after, then))
+                  f"reward repairs it; finite sets in [−1, 0] are proved (5.finite-support).", PARTLY,
+                  prior=(0.0, truth), after_one=(after, then))
 
 
 @claim("5.terminal", "Section 5, Lemma 2", OURS, "exact", FAILS)
@@ -200,7 +202,8 @@ def _() -> Evidence:
     truth = float(prior.posterior(counts).mean_mdp().Q[0, 0, 0])
     return unless(ours < truth, f"Action 0 met −1 at the end once, action 1 met 0 twenty times. "
                   f"For action 0 E Q̃ = {ours:.3g}, but E Q* = {truth:.3g}: the posterior pools "
-                  f"both. Theorem 1 needs a known terminal reward.", rlsvi=ours, truth=truth)
+                  f"both. A known terminal reward does no harm (5.known-terminal).",
+                  rlsvi=ours, truth=truth)
 
 
 # --------------------------------------------------------------------------- concentration
