@@ -189,8 +189,8 @@ def _() -> Evidence:
     return unless(not (truth > 0 and after < then), f"Only if no reward is above 0, as values are "
                   f"shrunk towards 0. With rewards 0 and 1, E Q̃ = 0 < E Q* = {truth:g} before any "
                   f"data, {after:.2g} < {then:.2g} after one reward 1. Subtracting the largest "
-                  f"reward repairs it; finite sets in [−1, 0] are proved (5.finite-support).", PARTLY,
-                  prior=(0.0, truth), after_one=(after, then))
+                  f"reward repairs it; finite sets in [−1, 0] are proved (5.finite-support).",
+                  PARTLY, prior=(0.0, truth), after_one=(after, then))
 
 
 @claim("5.terminal", "Section 5, Lemma 2", OURS, "exact", FAILS)
