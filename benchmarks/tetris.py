@@ -62,7 +62,7 @@ def table(cpu_seconds) -> None:
     agent = filled(game)
     ring, theta = agent.ring, agent.mean
     x = np.empty(game.K)
-    passes = cpu_seconds(lambda: stationary._targets(ring, theta, game.K, 0.99, agent._rough, x), 5)
+    passes = cpu_seconds(lambda: stationary._targets(ring, theta, game.K, 0.99, x), 5)
     weights = theta.astype(np.float32)
 
     def matmul():

@@ -194,13 +194,7 @@ class GaussianPosterior:
         return f"GaussianPosterior(K={self.K}, lam={self.lam:g}, sigma={self.sigma:g}, n={self.n})"
 
     def add_rows(self, A: Any, b: Any) -> "GaussianPosterior":
-        """Take in the observations b = Aθ + noise; returns itself.
-
-        Parameters
-        ----------
-        A : (n, K) array, a row φ an observation.
-        b : (n,) array, their targets.
-        """
+        """Take in the observations b = Aθ + noise, a row φ of A each; returns itself."""
         if np.ndim(A) != 2 or np.shape(A)[1] != self.K or np.shape(b) != np.shape(A)[:1]:
             checks.fail(f"rows must hold K={self.K} features each, with one target a row",
                         f"A has shape {np.shape(A)} and b {np.shape(b)}",

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from . import StudyError
 
 TOPICS = {
-    "chain": ("example1", "fig2a", "fig2b", "fig3", "fig4", "fig6", "fig10", "fig11", "fig13",
-              "readings"),
+    "chain": ("example1", "fig2a", "fig2b", "fig3", "fig3-tabular", "fig4", "fig6", "fig10",
+              "fig11", "fig13", "readings"),
     "recommender": ("recommender", "recommender-later", "recommender-readings"),
     "regret": ("theorem1", "theorem1-scale"),
     "tetris": ("fig7", "fig7-tuning", "fig14", "fig14-tuning", "tetris-top-row",
@@ -23,6 +23,8 @@ TOPICS = {
                "tetris-widths", "tetris-schedules", "tetris-games", "tetris-optimism",
                "tetris-buffer", "tetris-known"),
     "extensions": ("incremental", "continual", "bootstrap"),
+    "theory": ("theorem1-bound",),
+    "conjecture": ("gamble", "toll"),
     "tasks": ("tasks-control", "tasks-epsilon", "tasks-boltzmann", "tasks-tuning", "tasks-rule",
               "tasks-options", "tasks-tabular", "tasks-tabular-large", "tasks-deep-sea")}
 TOPIC = {name: topic for topic, names in TOPICS.items() for name in names}
@@ -36,7 +38,7 @@ FIGURES: dict[str, tuple[str, ...]] = {
     "tasks-sensitivity": ("tasks-rule", "tasks-control"),
     "tasks-choices": ("tasks-options", "tasks-control"),
     "tasks-tables": ("tasks-tabular", "tasks-tabular-large")}
-JUDGES = ("chain.claims", "extensions.claims", "recommender.claims",
+JUDGES = ("chain.claims", "conjecture.claims", "extensions.claims", "recommender.claims",
           "regret.claims", "tetris.claims", "theory.claims")
 
 

@@ -147,14 +147,18 @@ def _plot(args: Words) -> int:
 def _check(args: Words) -> int:
     import json
     import textwrap
+
+    from .register import typeset
     register, reports, failed = claims(), [], 0
     for claim in map(register.get, _known("claim", args.names, register)):
         try:
             verdict, found, numbers = claim.judge()
         except StudyError as error:
             verdict, found, numbers = "not judged", str(error), {}
+        found = typeset(found)
         failed += (other := verdict != claim.verdict)
-        reports.append({"id": claim.id, "place": claim.place, "statement": claim.statement,
+        reports.append({"id": claim.id, "headline": claim.headline, "follows": claim.follows,
+                        "counted": claim.counts, "place": claim.place, "statement": claim.statement,
                         "paper": claim.paper, "kind": claim.kind, "registered": claim.verdict,
                         "verdict": verdict, "found": found, "numbers": numbers})
         if not args.json:

@@ -23,6 +23,15 @@ def mean_interval(values: Any, level: float = 0.95) -> Mean:
     return Mean(float(x.mean()), float(x.mean() - half), float(x.mean() + half))
 
 
+def for_all(comparisons: int, level: float = 0.95) -> float:
+    """The level each of so many intervals needs for all to hold together with this one (Šidák).
+
+    >>> round(for_all(6), 4)
+    0.9915
+    """
+    return level ** (1 / comparisons)
+
+
 def student(values: Any) -> tuple[float, float]:
     """The interval's ends, as seaborn wants them for ``errorbar=student``."""
     return mean_interval(values)[1:]

@@ -1,23 +1,39 @@
 """The register: every checkable statement of the paper, how it is checked, and the verdict.
 
 A claim has a statement in our words, a judge that returns what was found, and the verdict it should
-reach: ``rlsvi check`` fails when the two differ. Kinds of check: ``exact`` (closed form, dynamic
-programming or enumeration, to rounding), ``symbolic`` (computer algebra), ``certified`` (ball
-arithmetic: a proof), ``Monte Carlo`` (stated error rate), ``experiment`` (computed from a stored
-table), ``reading`` (the text itself is at issue) and ``none``.
+reach: ``rlsvi check`` fails when the two differ. Kinds of check: ``exact`` (a proof in closed form,
+dynamic programming or complete enumeration, to rounding), ``symbolic`` (computer algebra),
+``certified`` (ball arithmetic: a proof), ``instances`` (finitely many cases of a statement about
+all), ``Monte Carlo`` (stated error rate), ``experiment`` (computed from a stored table),
+``reading`` (the text or the literature is at issue) and ``none``.
 
 A judge computes its verdict, so that a planted falsehood changes it; what no computation decides is
-a ``remark``, of the last two kinds. A few entries are ours (``paper=OURS``): statements the paper
-needs and does not make. They are judged like the others and left out of the tally.
+a ``remark``, of the last two kinds. A claim that is false, or true, because another one is
+``follows`` it. Such consequences, and entries that are ours (``paper=OURS``: statements the paper
+needs and does not make), are judged like the others and left out of the tally. The tally counts
+the headlines (``choices.HEADLINES``) apart from the details.
 """
+import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-VERDICTS = HOLDS, PARTLY, FAILS, MISPRINT, OPEN = (
-    "holds", "holds in part", "does not hold", "misprint", "can't be checked here")
-KINDS = ("exact", "symbolic", "certified", "Monte Carlo", "experiment", "reading", "none")
+from .choices import HEADLINES, NOT_JUDGED, THRESHOLDS
+
+VERDICTS = HOLDS, PARTLY, FAILS, MISPRINT, CONTRADICTED, CONVENTION, OPEN = (
+    "holds", "holds in part", "does not hold", "misprint", "contradicted by later work",
+    "a convention", "can't be checked here")
+KINDS = ("exact", "symbolic", "certified", "instances", "Monte Carlo", "experiment", "reading",
+         "none")
 OURS = "not in the paper"
+RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
+PAGES = {  # the chapter that shows a claim's evidence, by the beginning of its id: the longest wins
+    "1": "01-introduction", "2": "02-episodic-rl", "3": "03-dithering",
+    "4": "04-randomized-value-functions", "5": "05-tabular", "6": "06-experiments",
+    "6.1": "06a-coherent", "6.1.rho": "06b-agnostic", "6.1.binary": "06b-agnostic",
+    "6.2": "06c-tetris", "6.3": "06d-recommender", "7": "07-closing", "A": "A-lsvi",
+    "B": "B-conjecture", "C": "C-chain", "D": "D-tetris", "E": "E-recommender",
+    "F": "F-extensions", "G": "G-gauss-dirichlet"}
 
 
 class Evidence(NamedTuple):
@@ -38,32 +54,49 @@ class Claim:
     verdict: str  # as registered
     statement: str
     judge: Judge
+    follows: str = ""  # the claim that this one is a consequence of
+
+    @property
+    def headline(self) -> bool:
+        return self.id in HEADLINES
+
+    @property
+    def counts(self) -> bool:
+        """In the tally: the paper's own, and no consequence of another claim."""
+        return self.paper != OURS and not self.follows
+
+    @property
+    def page(self) -> str:
+        return PAGES[max((start for start in PAGES if self.id.startswith(start)), key=len)]
 
 
 REGISTER: dict[str, Claim] = {}
 
 
-def enter(id: str, *fields: Any) -> None:
+def enter(id: str, *fields: Any, follows: str = "") -> None:
     """Register a check, given the fields of its claim in order."""
-    REGISTER[id] = Claim(id, *fields)
+    REGISTER[id] = Claim(id, *fields, follows=follows)
 
 
-def claim(id: str, place: str, paper: str, kind: str, verdict: str) -> Callable[[Judge], Judge]:
+def claim(id: str, place: str, paper: str, kind: str, verdict: str,
+          follows: str = "") -> Callable[[Judge], Judge]:
     """Register a check. Its docstring is the statement; an id that ends in a dot is completed by
     its name."""
 
     def register(judge: Judge) -> Judge:
         name = id + judge.__name__.replace("_", "-") if id.endswith(".") else id
-        enter(name, place, paper, kind, verdict, " ".join(judge.__doc__.split()), judge)
+        enter(name, place, paper, kind, verdict, " ".join(judge.__doc__.split()), judge,
+              follows=follows)
         return judge
 
     return register
 
 
 def remark(id: str, place: str, paper: str, kind: str, verdict: str, statement: str,
-           found: str, **numbers: Any) -> None:
+           found: str, follows: str = "", **numbers: Any) -> None:
     """Register what no computation decides: a reading of the text, or nothing at all."""
-    enter(id, place, paper, kind, verdict, statement, lambda: Evidence(verdict, found, numbers))
+    enter(id, place, paper, kind, verdict, statement, lambda: Evidence(verdict, found, numbers),
+          follows=follows)
 
 
 def graded(points: Iterable[bool]) -> str:
@@ -77,20 +110,25 @@ def unless(wrong: bool, found: str, verdict: str = HOLDS, /, **numbers: Any) -> 
     return Evidence(FAILS if wrong else verdict, found, numbers)
 
 
+def _counted(claims: Iterable[Claim]) -> dict[str, int]:
+    verdicts = [one.verdict for one in claims]
+    return {verdict: verdicts.count(verdict) for verdict in VERDICTS}
+
+
 def by_section() -> dict[str, dict[str, int]]:
-    """How many of the paper's claims are registered under each verdict, in its order."""
-    counts: dict[str, dict[str, int]] = {}
+    """How many of the paper's claims are registered under each verdict, headlines included."""
+    sections: dict[str, list[Claim]] = {}
     for id, one in REGISTER.items():
-        if one.paper != OURS:
+        if one.counts:
             name = f"{'Appendix' if id[0].isalpha() else 'Section'} {id.rsplit('.', 1)[0]}"
-            counts.setdefault(name, dict.fromkeys(VERDICTS, 0))[one.verdict] += 1
-    return counts
+            sections.setdefault(name, []).append(one)
+    return {name: _counted(claims) for name, claims in sections.items()}
 
 
-def tally() -> dict[str, int]:
-    """The same for the whole paper."""
-    return {verdict: sum(counts[verdict] for counts in by_section().values())
-            for verdict in VERDICTS}
+def tally() -> dict[str, dict[str, int]]:
+    """The same for the whole paper, headlines apart from details."""
+    return {name: _counted(one for one in REGISTER.values() if one.counts and one.headline == first)
+            for name, first in (("headlines", True), ("details", False))}
 
 
 def _markdown(*rows: Iterable[str]) -> str:
@@ -98,21 +136,62 @@ def _markdown(*rows: Iterable[str]) -> str:
     return "\n".join([head, "| --- " * (head.count("|") - 1) + "|", *body])
 
 
+def typeset(text: str) -> str:
+    """Powers of ten and minus signs as print has them.
+
+    >>> typeset("-358 of 1.31e+04 and 10^15, 1e-06")
+    '−358 of 1.31·10⁴ and 10¹⁵, 10⁻⁶'
+    """
+    def ten_to(found: re.Match[str]) -> str:
+        return "10" + str(int(found[1])).translate(str.maketrans("0123456789-", RAISED))
+    text = re.sub(r"\b10\^(\d+)", ten_to, text)
+    text = re.sub(r"(?<![\d.])1e([+-]\d+)", ten_to, text)
+    text = re.sub(r"(?<=\d)e([+-]\d+)", lambda found: "·" + ten_to(found), text)
+    return re.sub(r"(?<![\w)–-])-(?=\d)", "−", text)
+
+
+def _cell(text: str) -> str:
+    return typeset(text).replace("*", "\\*").replace("|", "&#124;")
+
+
+def headlines() -> str:
+    """The headline claims as a Markdown table, judged now: what a reader came to know."""
+    rows = []
+    for id, (question, answer) in HEADLINES.items():
+        one, found = REGISTER[id], REGISTER[id].judge()
+        rows.append((f"[{question}]({one.page}.html)", _cell(answer.format_map(found.numbers)),
+                     f"**{found.verdict}**", one.kind))
+    return _markdown(("Question", "Found", "The paper's claim", "Evidence"), *rows)
+
+
 def overview() -> str:
-    """The registered verdicts counted by section, as a Markdown table."""
-    return _markdown(("Section", *VERDICTS), *((name, *(str(n or "–") for n in counts.values()))
-                                        for name, counts in by_section().items()),
-                     ("**all**", *(f"**{n}**" for n in tally().values())))
+    """The registered verdicts as a Markdown table: headlines, details, and all by section."""
+    whole = ((f"**{name}**", *(f"**{n or '–'}**" for n in counts.values()))
+             for name, counts in tally().items())
+    return _markdown(("", *VERDICTS), *whole, *((name, *(str(n or "–") for n in counts.values()))
+                                                for name, counts in by_section().items()))
 
 
 def scoreboard(ids: Collection[str] | None = None) -> str:
-    """The claims and their verdicts as a Markdown table, judged now."""
+    """The claims and their verdicts as a Markdown table, judged now, linked to their chapters."""
     rows = []
     for one in REGISTER.values():
         if ids is None or one.id in ids:
             found = one.judge()
-            statement, paper, here = (text.replace("*", "\\*").replace("|", "&#124;")
-                                      for text in (one.statement, one.paper, found.found))
-            how = "" if one.kind == "none" else f" · {one.kind}"
-            rows.append((f"**{statement}** {one.place}{how}", paper, here, found.verdict))
+            notes = [f"[{one.place}]({one.page}.html)", *([one.kind] if one.kind != "none" else []),
+                     *([f"follows from {one.follows}"] if one.follows else [])]
+            rows.append((f"**{_cell(one.statement)}** {' · '.join(notes)}", _cell(one.paper),
+                         _cell(found.found), found.verdict))
     return _markdown(("Claim", "Paper", "Here", "Verdict"), *rows)
+
+
+def thresholds() -> str:
+    """Every threshold that a judge uses, and why, as a Markdown table."""
+    return _markdown(("Threshold", "Value", "Reason", "Chosen"), *(
+        (name, f"{one.value:g}", one.reason, "after seeing data" if one.late else "before")
+        for name, one in THRESHOLDS.items()))
+
+
+def not_judged() -> str:
+    """The checkable sentences without an entry, and why, as a Markdown table."""
+    return _markdown(("Place", "The paper", "Not judged, because"), *NOT_JUDGED)

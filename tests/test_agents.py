@@ -17,9 +17,8 @@ from scipy.stats import binomtest
 from rlsvi_core import FiniteMDP, VerbatimAgent, chain, features, lsvi, rlsvi
 from rlsvi_core.agents import FiniteAgent, Placements, Products, tabular
 from rlsvi_core.agents.base import action_probabilities
-from rlsvi_core.agents.continual import FastContinual, VerbatimContinual
-from rlsvi_core.agents.incremental import FastIncremental, VerbatimIncremental, incremental
-from rlsvi_core.agents.products import BernoulliBandit
+from rlsvi_core.agents.continual import FastContinual
+from rlsvi_core.agents.incremental import IncrementalAgent, VerbatimIncremental, incremental
 from rlsvi_core.envs.chains import lock
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
@@ -28,7 +27,7 @@ from rlsvi_core.envs.tetris import Tetris
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
 FORMS = [FiniteAgent, VerbatimAgent]
-INCREMENTAL = {FiniteAgent: FastIncremental, VerbatimAgent: VerbatimIncremental}
+INCREMENTAL = {FiniteAgent: IncrementalAgent, VerbatimAgent: VerbatimIncremental}
 AGENTS = {
     "rlsvi": lambda Phi, **kw: rlsvi(Phi, 1.0, 0.1, **kw),
     "rlsvi, prior first": lambda Phi, **kw: rlsvi(Phi, 0.7, 0.5, first_episode="prior", **kw),
@@ -703,12 +702,8 @@ LIVES = {
     "psrl": (lambda: tabular.psrl(PRIOR, rng=2), PRIOR.sample(1)),
     "ucbvi": (lambda: tabular.ucbvi(PRIOR, 100, rng=2), PRIOR.sample(1)),
     "products": (lambda: rlsvi(Products(4, 3), rng=2), Recommender.random(2.0, 1, N=4, J=3)),
-    "bernoulli": (lambda: BernoulliBandit(Products(4, 3), rng=2),
-                  Recommender.random(2.0, 1, N=4, J=3)),
     "tetris": (lambda: rlsvi(Placements(GAME), 1.0, 1.0, window=50, rng=2), GAME),
     "continual": (lambda: FastContinual(np.eye(8).reshape(4, 2, 8), 0.9, 0.9, rng=2), lock(4, 0.9)),
-    "verbatim continual": (lambda: VerbatimContinual(np.eye(8).reshape(4, 2, 8), 0.9, 0.9, rng=2),
-                           lock(4, 0.9)),
 }
 
 

@@ -4,15 +4,19 @@ import ast
 import dataclasses
 import inspect
 import json
+import re
 import textwrap
+from pathlib import Path
 
 import pytest
 
 from rlsvi_study import catalogue
 from rlsvi_study import register as claims
 from rlsvi_study.chain import claims as chain_claims
+from rlsvi_study.choices import HEADLINES, NOT_JUDGED, THRESHOLDS
 from rlsvi_study.cli import main
 from rlsvi_study.register import FAILS, HOLDS, KINDS, OPEN, VERDICTS, Evidence
+from rlsvi_study.tetris import runs as tetris
 
 REGISTER = catalogue.claims()
 
@@ -74,6 +78,7 @@ def test_an_id_that_ends_in_a_dot_is_completed_by_the_name(monkeypatch):
     ("3.value", "RIGHT", 0),
     ("3.probability", "arrival_probability", lambda N: 2.0 ** (1 - N)),
     ("3.wait", "arrival_probability", lambda N: 2.0 ** (1 - N)),
+    ("3.policy-gradient", "arrival_probability", lambda N: 2.0 ** (1 - N)),
     ("3.others", "RIGHT", 0),
 ])
 def test_a_planted_falsehood_is_caught(id, name, wrong, monkeypatch):
@@ -89,13 +94,60 @@ def test_check_exits_1_when_a_verdict_differs(monkeypatch, capsys):
 
 
 def test_the_sections_add_up_to_the_tally():
-    counts = claims.by_section()
-    assert claims.tally() == {v: sum(one.verdict == v and one.paper != claims.OURS
-                                     for one in REGISTER.values()) for v in VERDICTS}
+    counts, tally = claims.by_section(), claims.tally()
+    for v in VERDICTS:
+        assert tally["headlines"][v] + tally["details"][v] == sum(
+            section[v] for section in counts.values()) == sum(
+                one.verdict == v and one.counts for one in REGISTER.values())
     assert sum(counts["Section 3"].values()) == sum(id.startswith("3.") for id in REGISTER)
     names = list(counts)
     assert names.index("Section 6.3") < names.index("Section 7") < names.index("Appendix A")
-    assert len(claims.overview().splitlines()) == 3 + len(counts)
+    assert len(claims.overview().splitlines()) == 4 + len(counts)
+
+
+def test_headlines_are_claims_of_the_paper():
+    assert 10 <= len(HEADLINES) <= 16
+    assert all(REGISTER[id].counts for id in HEADLINES)
+    rows = claims.headlines().splitlines()
+    assert len(rows) == 2 + len(HEADLINES)
+    assert all(row.count("|") == 5 and "{" not in row for row in rows)
+
+
+def test_a_consequence_names_a_claim_that_counts_and_is_not_counted():
+    followers = [one for one in REGISTER.values() if one.follows]
+    assert "F.marginal" in {one.id for one in followers}
+    for one in followers:
+        assert REGISTER[one.follows].counts
+        assert not one.counts
+
+
+def test_every_claim_has_a_chapter():
+    book = Path(__file__).parents[1] / "book"
+    assert all((book / f"{one.page}.ipynb").exists() for one in REGISTER.values())
+    assert REGISTER["6.1.rho"].page == "06b-agnostic"
+
+
+def test_every_threshold_is_used_and_every_one_used_is_there():
+    source = "".join(path.read_text("utf8") for path in
+                     (Path(__file__).parents[1] / "rlsvi_study").rglob("*.py"))
+    assert {*re.findall(r'limit\("([^"]+)"\)', source), "LEARNED"} == set(THRESHOLDS)
+    assert tetris.LEARNED == THRESHOLDS["LEARNED"].value  # its tables are summarised by it too
+    assert len(claims.thresholds().splitlines()) == 2 + len(THRESHOLDS)
+
+
+def test_what_is_not_judged_has_a_reason():
+    rows = claims.not_judged().splitlines()
+    assert len(rows) == 2 + len(NOT_JUDGED)
+    assert all(row.count("|") == 4 for row in rows)
+
+
+@pytest.mark.parametrize(("text", "printed"), [
+    ("-358 of 1.31e+04, 1e-06", "−358 of 1.31·10⁴, 10⁻⁶"),
+    ("10^15, 3.1e-05", "10¹⁵, 3.1·10⁻⁵"), ("95% (-1 to +2)", "95% (−1 to +2)"),
+    ("2–3, x-1, B.conjecture-meant", "2–3, x-1, B.conjecture-meant"),
+])
+def test_numbers_are_typeset(text, printed):
+    assert claims.typeset(text) == printed
 
 
 def test_the_scoreboard_has_a_row_for_each_claim():

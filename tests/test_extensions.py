@@ -7,17 +7,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rlsvi_core import VerbatimAgent, chain, features, lsvi, rlsvi
-from rlsvi_core.agents.continual import FastContinual, VerbatimContinual, printed
-from rlsvi_core.agents.incremental import FastIncremental, VerbatimIncremental, incremental
+from rlsvi_core import GaussianPosterior, VerbatimAgent, chain, features, lsvi, rlsvi
+from rlsvi_core.agents.continual import FastContinual
+from rlsvi_core.agents.incremental import IncrementalAgent, VerbatimIncremental, incremental
 from rlsvi_core.envs.chains import LEFT, RIGHT, lock
-from rlsvi_core.mdp import DiscountedMDP
+from rlsvi_core.mdp import DiscountedMDP, first_state, step
 from rlsvi_study.extensions.bootstrap import BootstrapAgent
-from rlsvi_study.extensions.runs import value_travels
+from rlsvi_study.extensions.runs import printed, value_travels
 
 STEPS = {"0": 0.0, "constant": 0.05, "1/(l+2)": lambda l: 1 / (l + 2)}
 every_step = pytest.mark.parametrize("nu", STEPS.values(), ids=STEPS)
-every_form = pytest.mark.parametrize("form", [FastIncremental, VerbatimIncremental])
+every_form = pytest.mark.parametrize("form", [IncrementalAgent, VerbatimIncremental])
 every_prior = pytest.mark.parametrize("prior", ["forgotten", "kept"])
 
 
@@ -259,6 +259,37 @@ def test_bad_input_is_refused(call, message):
 # --- continual RLSVI ------------------------------------------------------------------------
 
 
+class VerbatimContinual(FastContinual):
+    """Algorithm 13 as printed: keeps every transition and solves anew after each step."""
+
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        self.data = []
+
+    def observe(self, h, s, a, r, s_next):
+        self.data.append((s, a, r, s_next))
+
+    def plan(self):
+        s, a, r, s_next = (np.array(column) for column in zip(*self.data, strict=True))
+        V = (self.Phi @ self.theta).max(axis=1)
+        A, b = self.Phi[s, a], r + self.gamma * V[s_next]
+        posterior = GaussianPosterior(self.K, self.lam, self.sigma).add_rows(A, b)
+        noise = posterior.sample(self.rng) - posterior.mean
+        self.w = self.rho * self.w + math.sqrt(1 - self.rho**2) * noise
+        self.theta = posterior.mean + self.w
+
+    def learn(self, mdp, steps, rng):
+        rng = np.random.default_rng(rng)
+        states, actions, rewards = [first_state(mdp.model, rng)], [], []
+        for t in range(steps):
+            s, a = states[-1], self.act(t, states[-1])
+            r, s_next = step(mdp.model, 0, s, a, rng)
+            self.observe(t, s, a, r, s_next)
+            self.plan()
+            states, actions, rewards = [*states, s_next], [*actions, a], [*rewards, r]
+        return states, actions, rewards
+
+
 @pytest.mark.parametrize("rho", [0.0, printed(0.9), 0.9, 1.0])
 @pytest.mark.parametrize("epsilon", [0.0, 0.2])
 def test_fast_and_verbatim_continual_rlsvi_are_one(rho, epsilon):
@@ -381,7 +412,7 @@ def test_an_episode_that_ends_early_leaves_each_period_its_own_step_size(prior):
     mdp = chain(4)
     Phi = features.coherent(mdp.Q, 3, 1)
     agents = [incremental(Phi, nu=lambda l: 1 / (l + 2), prior=prior, rng=2, form=form)
-              for form in (FastIncremental, VerbatimIncremental)]
+              for form in (IncrementalAgent, VerbatimIncremental)]
     for agent in agents:
         agent.plan()
         for h, s_next in ((0, 1), (1, None)):

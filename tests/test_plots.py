@@ -19,6 +19,7 @@ from rlsvi_study.chain.runs import medians
 from rlsvi_study.extensions.runs import waits
 from rlsvi_study.intervals import mean_interval
 from rlsvi_study.style import COLOUR, scientific, three
+from rlsvi_study.theory import figures as theory_figures
 
 
 def load(name):
@@ -161,6 +162,29 @@ def test_a_censored_median_is_drawn_at_the_budget(draw):
     heights = np.concatenate([np.asarray(line.get_ydata(), float) for line in
                               draw("fig4", table).axes[0].lines if line.get_marker() == "^"])
     assert heights.tolist() == [chain_figures.BUDGET]
+
+
+def test_the_drawn_chance_is_worth_less_only_without_enough_noise():
+    axes = theory_figures.chances(30, 30, {"enough": np.pi / 8, "too little": 0.05}).axes
+    for ax, holds in zip(axes, (True, False), strict=True):
+        (truth,), (ours,) = lines(ax, COLOUR["lsvi"]), lines(ax, COLOUR["rlsvi"])
+        assert bool((ours >= truth).all()) is holds
+    drawn = -np.random.default_rng(0).beta(30.5, 30.5, 10**6)  # below: 4 standard errors
+    assert truth.iloc[50] == pytest.approx(np.clip(drawn - truth.index[50], 0, None).mean(),
+                                           abs=4 * 0.04 / 1000)
+    plt.close("all")
+
+
+def test_the_drawn_steps_stay_below_their_bounds():
+    leak, choice, visits = theory_figures.three_steps().axes
+    assert sum(bar.get_height() for bar in leak.containers[0]) == pytest.approx(1)
+    assert sum(bar.get_height() for bar in leak.containers[1]) == pytest.approx(1)
+    for ax in (choice, visits):
+        for exact, bound in zip(lines(ax, COLOUR["rlsvi"]), lines(ax, COLOUR["theory"]),
+                                strict=True):
+            assert (exact <= bound + 1e-9).all()
+    assert lines(choice, COLOUR["rlsvi"])[0].iloc[0] == pytest.approx(0, abs=1e-9)
+    plt.close("all")
 
 
 @pytest.mark.parametrize(("x", "text"), [(1.5e15, "1.5 × 10¹⁵"), (0.034, "3.4 × 10⁻²")])

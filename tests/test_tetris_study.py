@@ -249,6 +249,12 @@ CONSTANT = [name for name, schedule in tetris.SCHEDULES.items() if "half_life" n
     ("6.2.collapse", times(0.01, game=[850, 900, 950, 1000]), FAILS),
     ("6.2.better", swapped, FAILS), ("6.2.better", times(9, agent="rlsvi"), HOLDS),
     ("6.2.fixed-epsilon", times(0.0, schedule=CONSTANT), HOLDS),
+    ("6.2.fixed-epsilon", times(100, schedule=CONSTANT), FAILS),
+    ("6.2.tuned-better", times(0.1, schedule="greedy"), HOLDS),
+    ("6.2.sooner", times(0.01, agent="rlsvi"), FAILS),
+    ("6.2.sooner", times(0.01, agent="lsvi"), HOLDS),
+    ("D.mini-faster", times(9, agent="rlsvi"), HOLDS),
+    ("D.mini-faster", times(0.1, agent="rlsvi"), FAILS),
     ("6.2.greedy", times(100), FAILS), ("6.2.greedy", times(0.01), HOLDS),
     ("6.2.replay", times(1000, "tetris-buffer"), FAILS),
     ("D.variance", times(2, "tetris-variance"), HOLDS),
@@ -268,6 +274,7 @@ def test_levels_printed_the_other_way_round_would_be_no_misprint(monkeypatch):
 
 
 @pytest.mark.parametrize(("id", "board", "verdict"), [
+    ("6.2.states", {"height": 22}, HOLDS), ("6.2.states", {"height": 15}, FAILS),
     ("6.2.features", {"width": 9}, FAILS), ("D.bytes", {"height": 30}, FAILS),
     ("D.memory", {"width": 4}, HOLDS)])
 def test_a_planted_falsehood_about_the_board_changes_the_verdict(id, board, verdict, monkeypatch):

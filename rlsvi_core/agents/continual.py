@@ -13,20 +13,19 @@ current sample in the targets, and one move of the perturbation w:
 For a fixed Σ this has the marginal law N(0, Σ) in the long run whatever :math:`0 \le \rho < 1` is,
 and ρ is the correlation of consecutive perturbations. That is the one choice to make:
 
-- **as printed** :math:`\rho = \sqrt{1-\gamma^2}` (:func:`printed`): 0.14 for γ = 0.99, so nearly
+- **as printed** :math:`\rho = \sqrt{1-\gamma^2}`: 0.14 for γ = 0.99, so nearly
   a fresh draw every step;
 - **mended** :math:`\rho = \gamma`, the two coefficients exchanged: a perturbation that lasts as
   long as the discount looks ahead, which is what the text says it is for;
 - ρ = 0 is a fresh draw every step, and ρ = 1 none at all (w stays 0): least-squares Q-iteration,
   the dithering control when ε > 0.
 
-Two forms, as for the episodic agents: ``VerbatimContinual`` rebuilds A and b, ``FastContinual``
-keeps the factor of :math:`M = A^\top A + \lambda\sigma^2 I`, :math:`c = \sum \phi r` and one
-K-vector :math:`g(s') = \sum_{\tau: s_{\tau+1} = s'} \phi_\tau` a state, whatever t is.
+Kept are the factor of :math:`M = A^\top A + \lambda\sigma^2 I`, :math:`c = \sum \phi r` and one
+K-vector :math:`g(s') = \sum_{\tau: s_{\tau+1} = s'} \phi_\tau` a state, whatever t is: the sums of
+``finite``, for one period that follows itself.
 """
 
 import math
-from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,29 +34,11 @@ from numpy.random import Generator
 from .. import checks
 from ..compiled import Floats, Ints, jit
 from ..mdp import DiscountedMDP, Model, first_state, step
-from ..regression import GaussianPosterior, add_row, solve, solve_transposed
+from ..regression import solve, solve_transposed
 from .base import choose, highest, values
+from .finite import Statistics, no_data, observe
 
-__all__ = ["FastContinual", "Steps", "printed"]
-
-
-def printed(gamma: float) -> float:
-    """The autocorrelation ρ of line 3 as printed.
-
-    Parameters
-    ----------
-    gamma : the discount factor.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> round(printed(0.99), 2)
-    0.14
-    """
-    return math.sqrt(1.0 - gamma**2)
+__all__ = ["FastContinual", "Steps"]
 
 
 class Steps(NamedTuple):
@@ -68,163 +49,46 @@ class Steps(NamedTuple):
     reward: Floats
 
 
-class ContinualAgent(ABC):
-    """Lives without episodes: ``act``, ``observe`` and ``plan`` after every step, or ``learn``."""
-
-    def __init__(self, Phi: Any, gamma: float, rho: float, lam: float = 1.0, sigma: float = 0.1, *,
-                 epsilon: float = 0.0, rng: Any = None) -> None:
-        self.Phi = checks.array("Phi", Phi, (None, None, None), mend="It is a finite (S, A, K) "
-                                "array; np.eye(S * A).reshape(S, A, -1) is the tabular one.")
-        checks.positive(lam=lam, sigma=sigma)
-        mend = "Use rho=gamma for lasting perturbations, rho=0 for fresh ones."
-        self.gamma, self.rho, self.epsilon = (checks.between(name, value, 0, 1, mend=mend)
-                                              for name, value in (("gamma", gamma), ("rho", rho),
-                                                                  ("epsilon", epsilon)))
-        self.lam, self.sigma = float(lam), float(sigma)
-        self.S, self.A, self.K = self.Phi.shape
-        self.rng = np.random.default_rng(rng)
-        self.theta, self.w = np.zeros(self.K), np.zeros(self.K)
-        self._q, self._p = np.empty((2, self.A))
-
-    def __repr__(self) -> str:
-        return (f"{type(self).__name__}(gamma={self.gamma:g}, rho={self.rho:g}, lam={self.lam:g}, "
-                f"sigma={self.sigma:g}, epsilon={self.epsilon:g})")
-
-    @abstractmethod
-    def plan(self) -> None:
-        """Algorithm 13: from θ̃_t and w_t to θ̃_{t+1} and w_{t+1}, after the newest transition."""
-
-    @abstractmethod
-    def _remember(self, s: int, a: int, r: float, s_next: int) -> None:
-        """Take in one transition."""
-
-    def observe(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
-        """Take in one transition; h counts steps and is not used."""
-        checks.indices(s=(s, self.S), a=(a, self.A), s_next=(s_next, self.S))
-        checks.finite(r=r)
-        self._remember(s, a, float(r), s_next)
-
-    def act(self, h: int, s: int) -> int:
-        """A greedy action, ties at random (with probability ε any action)."""
-        checks.indices(s=(s, self.S))
-        values(self.Phi[s], self.theta, self._q)
-        return choose(self._q, self.epsilon, 0.0, self._p, self.rng.random())
-
-    def learn(self, mdp: DiscountedMDP, steps: int, rng: Any = None,
-              start: int | None = None) -> Steps:
-        """Live for so many steps. To go on, call again with the generator and the last state.
-
-        Parameters
-        ----------
-        mdp : where.
-        steps : how long.
-        rng : the environment's generator or its seed.
-        start : the state to begin in; by default drawn from the MDP's law of s_0.
-
-        Returns
-        -------
-        Steps
-            One entry a step.
-        """
-        if not isinstance(mdp, DiscountedMDP) or (mdp.S, mdp.A) != (self.S, self.A):
-            checks.fail(f"the features are for a DiscountedMDP with (S, A) = {(self.S, self.A)}",
-                        f"the environment is {mdp!r}", "Make the features for this MDP.")
-        steps = checks.whole("steps", steps, mend="Pass steps=1000, say.")
-        checks.indices(start=(0 if start is None else start, self.S))
-        rng = np.random.default_rng(rng)
-        done = Steps(np.zeros(steps + 1, np.int64), np.zeros(steps, np.int64), np.zeros(steps))
-        done.state[0] = first_state(mdp.model, rng) if start is None else start
-        self._live(mdp.model, rng, done)
-        return done
-
-    def _live(self, model: Model, rng: Generator, done: Steps) -> None:
-        """Act, observe, plan, repeat; fills in ``done``."""
-        for t in range(done.action.size):
-            s = int(done.state[t])
-            a = done.action[t] = self.act(t, s)
-            done.reward[t], done.state[t + 1] = step(model, 0, s, a, rng)
-            self.observe(t, s, a, done.reward[t], done.state[t + 1])
-            self.plan()
-
-
-class VerbatimContinual(ContinualAgent):
-    """Keeps every transition and solves the printed problem after each step."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.data: list[tuple[int, int, float, int]] = []
-
-    def _remember(self, s: int, a: int, r: float, s_next: int) -> None:
-        self.data.append((s, a, r, s_next))
-
-    def plan(self) -> None:
-        s, a, r, s_next = (np.array(column) for column in zip(*self.data, strict=True))
-        V = (self.Phi @ self.theta).max(axis=1)
-        A, b = self.Phi[s, a], r + self.gamma * V[s_next]
-        posterior = GaussianPosterior(self.K, self.lam, self.sigma).add_rows(A, b)
-        noise = posterior.sample(self.rng) - posterior.mean
-        self.w = self.rho * self.w + math.sqrt(1 - self.rho**2) * noise
-        self.theta = posterior.mean + self.w
-
-
-class Sums(NamedTuple):
-    """Everything the past has to say."""
-
-    U: Floats  # (K, K) factor of M
-    c: Floats  # (K,) Σ φ r
-    g: Floats  # (S, K) Σ φ over transitions into s'
-    seen: Floats  # (S,) whether any led there
-
-
 @jit
-def _observe(Phi: Floats, data: Sums, s: int, a: int, r: float, s_next: int, row: Floats) -> None:
-    data.seen[s_next] = True
-    for k in range(row.shape[0]):
-        row[k] = Phi[s, a, k]
-        data.c[k] += r * row[k]
-        data.g[s_next, k] += row[k]
-    add_row(data.U, row)
-
-
-@jit
-def _estimate(Phi: Floats, data: Sums, gamma: float, rho: float, sigma: float, rng: Generator,
-              theta: Floats, w: Floats, row: Floats) -> None:
-    S, A, K = Phi.shape
-    q, x = np.empty(A), data.c.copy()
-    for i in range(S):
-        if data.seen[i]:
-            values(Phi[i], theta, q)
+def _estimate(Phi: Floats, data: Statistics, gamma: float, rho: float, sigma: float,
+              rng: Generator, theta: Floats, w: Floats) -> None:
+    """Algorithm 13: from θ̃_t and w_t to θ̃_{t+1} and w_{t+1}, after the newest transition."""
+    _, S, A, K = Phi.shape
+    U, x, q, noise = data.U[0], data.c[0].copy(), np.empty(A), np.empty(K)
+    for s in range(S):
+        if data.seen[0, s]:
+            values(Phi[0, s], theta, q)
             V = highest(q)
             for k in range(K):
-                x[k] += gamma * V * data.g[i, k]
-    solve_transposed(data.U, x)
-    solve(data.U, x)
+                x[k] += gamma * V * data.g[0, s, k]
+    solve_transposed(U, x)
+    solve(U, x)
     for k in range(K):
-        row[k] = sigma * rng.standard_normal()
-    solve(data.U, row)
+        noise[k] = sigma * rng.standard_normal()
+    solve(U, noise)
     for k in range(K):
-        w[k] = rho * w[k] + math.sqrt(1.0 - rho * rho) * row[k]
+        w[k] = rho * w[k] + math.sqrt(1.0 - rho * rho) * noise[k]
         theta[k] = x[k] + w[k]
 
 
 @jit
-def _live(model: Model, Phi: Floats, data: Sums, gamma: float, rho: float, sigma: float,
+def _live(model: Model, Phi: Floats, data: Statistics, gamma: float, rho: float, sigma: float,
           epsilon: float, rng: Generator, agent_rng: Generator, theta: Floats, w: Floats,
           done: Steps) -> None:
-    A, K = Phi.shape[1:]
-    q, p, row = np.empty(A), np.empty(A), np.empty(K)
+    """Act, observe, plan, repeat; fills in ``done``."""
+    q, p, row = np.empty(Phi.shape[2]), np.empty(Phi.shape[2]), np.empty(Phi.shape[3])
     for t in range(done.reward.shape[0]):
         s = done.state[t]
-        values(Phi[s], theta, q)
+        values(Phi[0, s], theta, q)
         a = choose(q, epsilon, 0.0, p, agent_rng.random())
         r, s_next = step(model, 0, s, a, rng)
-        _observe(Phi, data, s, a, r, s_next, row)
-        _estimate(Phi, data, gamma, rho, sigma, agent_rng, theta, w, row)
+        observe(Phi, data, 0, s, a, r, s_next, row)
+        _estimate(Phi, data, gamma, rho, sigma, agent_rng, theta, w)
         done.action[t], done.reward[t], done.state[t + 1] = a, r, s_next
 
 
-class FastContinual(ContinualAgent):
-    """Continual RLSVI. Keeps sums, not data; the same weights as ``VerbatimContinual``.
+class FastContinual:
+    """Continual RLSVI: ``act``, ``observe`` and ``plan`` after every step, or ``learn``.
 
     Parameters
     ----------
@@ -243,20 +107,55 @@ class FastContinual(ContinualAgent):
     np.True_
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._row = np.empty(self.K)
-        self._data = Sums(math.sqrt(self.lam) * self.sigma * np.eye(self.K), np.zeros(self.K),
-                          np.zeros((self.S, self.K)), np.zeros(self.S, np.bool_))
+    def __init__(self, Phi: Any, gamma: float, rho: float, lam: float = 1.0, sigma: float = 0.1, *,
+                 epsilon: float = 0.0, rng: Any = None) -> None:
+        self.Phi = checks.array("Phi", Phi, (None, None, None), mend="It is a finite (S, A, K) "
+                                "array; np.eye(S * A).reshape(S, A, -1) is the tabular one.")
+        checks.positive(lam=lam, sigma=sigma)
+        mend = "Use rho=gamma for lasting perturbations, rho=0 for fresh ones."
+        self.gamma, self.rho, self.epsilon = (checks.between(name, value, 0, 1, mend=mend)
+                                              for name, value in (("gamma", gamma), ("rho", rho),
+                                                                  ("epsilon", epsilon)))
+        self.lam, self.sigma = float(lam), float(sigma)
+        self.S, self.A, self.K = self.Phi.shape
+        self.rng = np.random.default_rng(rng)
+        self.theta, self.w = np.zeros(self.K), np.zeros(self.K)
+        self._data = no_data(1, self.S, self.K, math.sqrt(self.lam) * self.sigma)
 
-    def _remember(self, s: int, a: int, r: float, s_next: int) -> None:
-        _observe(self.Phi, self._data, s, a, r, s_next, self._row)
+    def __repr__(self) -> str:
+        return (f"{type(self).__name__}(gamma={self.gamma:g}, rho={self.rho:g}, lam={self.lam:g}, "
+                f"sigma={self.sigma:g}, epsilon={self.epsilon:g})")
+
+    def act(self, h: int, s: int) -> int:
+        """A greedy action, ties at random (with probability ε any action)."""
+        checks.indices(s=(s, self.S))
+        q, p = np.empty((2, self.A))
+        values(self.Phi[s], self.theta, q)
+        return choose(q, self.epsilon, 0.0, p, self.rng.random())
+
+    def observe(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
+        """Take in one transition; h counts steps and is not used."""
+        checks.indices(s=(s, self.S), a=(a, self.A), s_next=(s_next, self.S))
+        checks.finite(r=r)
+        observe(self.Phi[None], self._data, 0, s, a, float(r), s_next, np.empty(self.K))
 
     def plan(self) -> None:
-        """Algorithm 13, from the sums."""
-        _estimate(self.Phi, self._data, self.gamma, self.rho, self.sigma, self.rng, self.theta,
-                  self.w, self._row)
+        """Algorithm 13, after the newest transition."""
+        _estimate(self.Phi[None], self._data, self.gamma, self.rho, self.sigma, self.rng,
+                  self.theta, self.w)
 
-    def _live(self, model: Model, rng: Generator, done: Steps) -> None:
-        _live(model, self.Phi, self._data, self.gamma, self.rho, self.sigma, self.epsilon, rng,
-              self.rng, self.theta, self.w, done)
+    def learn(self, mdp: DiscountedMDP, steps: int, rng: Any = None,
+              start: int | None = None) -> Steps:
+        """Live for so many steps, from the state ``start`` or one drawn from the MDP's law of s_0;
+        ``rng`` is the environment's. To go on, call again with the generator and the last state."""
+        if not isinstance(mdp, DiscountedMDP) or (mdp.S, mdp.A) != (self.S, self.A):
+            checks.fail(f"the features are for a DiscountedMDP with (S, A) = {(self.S, self.A)}",
+                        f"the environment is {mdp!r}", "Make the features for this MDP.")
+        steps = checks.whole("steps", steps, mend="Pass steps=1000, say.")
+        checks.indices(start=(0 if start is None else start, self.S))
+        rng = np.random.default_rng(rng)
+        done = Steps(np.zeros(steps + 1, np.int64), np.zeros(steps, np.int64), np.zeros(steps))
+        done.state[0] = first_state(mdp.model, rng) if start is None else start
+        _live(mdp.model, self.Phi[None], self._data, self.gamma, self.rho, self.sigma, self.epsilon,
+              rng, self.rng, self.theta, self.w, done)
+        return done

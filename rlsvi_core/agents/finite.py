@@ -41,38 +41,35 @@ class Statistics(NamedTuple):
     seen: Array  # (H, S) whether s' is among them
 
 
+def no_data(H: int, S: int, K: int, root: float) -> Statistics:
+    """Before any data: U'U is the prior's part of M, root² I."""
+    return Statistics(np.tile(root * np.eye(K), (H, 1, 1)), np.zeros((H, K)), np.zeros((H, S, K)),
+                      np.zeros((H, S), np.int64), np.zeros(H, np.int64), np.zeros((H, S), np.bool_))
+
+
 @jit
 def _add_next_values(Phi: Floats, theta: Floats, data: Statistics, h: int, x: Floats) -> None:
-    """Add Σ_{s'} V_{h+1}(s') g_h(s') to x, over the states that have followed period h.
-
-    Four states at a time: their sums do not wait for each other.
-    """
+    """Add Σ_{s'} V_{h+1}(s') g_h(s') to x, over the states that have followed period h; two at a
+    time, whose sums do not wait for each other."""
     _, _, g, followed, number, _ = data
-    K, last = x.shape[0], number[h] - 1
-    for i in range(0, last + 1, 4):
-        s0, s1 = followed[h, i], followed[h, min(i + 1, last)]
-        s2, s3 = followed[h, min(i + 2, last)], followed[h, min(i + 3, last)]
-        V0, V1, V2, V3 = -np.inf, -np.inf, -np.inf, -np.inf
+    last = number[h] - 1
+    for i in range(0, last + 1, 2):
+        s, t = followed[h, i], followed[h, min(i + 1, last)]
+        V, W = -np.inf, -np.inf
         for a in range(Phi.shape[2]):
-            q0, q1, q2, q3 = 0.0, 0.0, 0.0, 0.0
-            for k in range(K):
-                weight = theta[h + 1, k]
-                q0 += Phi[h + 1, s0, a, k] * weight
-                q1 += Phi[h + 1, s1, a, k] * weight
-                q2 += Phi[h + 1, s2, a, k] * weight
-                q3 += Phi[h + 1, s3, a, k] * weight
-            V0, V1, V2, V3 = max(V0, q0), max(V1, q1), max(V2, q2), max(V3, q3)
-        V1 = V1 if i + 1 <= last else 0.0  # beyond the last one nothing is added
-        V2 = V2 if i + 2 <= last else 0.0
-        V3 = V3 if i + 3 <= last else 0.0
-        for k in range(K):
-            x[k] = (x[k] + (V0 * g[h, s0, k] + V1 * g[h, s1, k])) + (
-                V2 * g[h, s2, k] + V3 * g[h, s3, k])
+            q_s, q_t = 0.0, 0.0
+            for k in range(x.shape[0]):
+                q_s += Phi[h + 1, s, a, k] * theta[h + 1, k]
+                q_t += Phi[h + 1, t, a, k] * theta[h + 1, k]
+            V, W = max(V, q_s), max(W, q_t)
+        if i == last:
+            W = 0.0  # beyond the last one nothing is added
+        for k in range(x.shape[0]):
+            x[k] += V * g[h, s, k] + W * g[h, t, k]
 
 
 @jit
-def _estimate(Phi: Floats, data: Statistics, noise: float, rng: Generator,
-              theta: Floats) -> None:
+def _estimate(Phi: Floats, data: Statistics, noise: float, rng: Generator, theta: Floats) -> None:
     """Algorithm 1 (noise = σ) or Algorithm 3 (noise = 0)."""
     U, c = data.U, data.c
     H, K = c.shape
@@ -90,8 +87,8 @@ def _estimate(Phi: Floats, data: Statistics, noise: float, rng: Generator,
 
 
 @jit
-def _observe(Phi: Floats, data: Statistics, h: int, s: int, a: int, r: float, s_next: int,
-             row: Floats) -> None:
+def observe(Phi: Floats, data: Statistics, h: int, s: int, a: int, r: float, s_next: int,
+            row: Floats) -> None:
     """Add one transition to the sums; ``row`` is scratch space of length K."""
     U, c, g, followed, number, seen = data
     for k in range(row.shape[0]):
@@ -156,7 +153,7 @@ def _learn(model: Model, Phi: Floats, data: Statistics, theta: Floats, noise: fl
             r, s_next = step(model, h, s, a, rng)
             if h == H - 1:
                 r += last_reward(model, s_next, rng)
-            _observe(Phi, data, h, s, a, r, s_next, row)
+            observe(Phi, data, h, s, a, r, s_next, row)
             note(run, i, h, a, r, s_next)
             s = s_next
 
@@ -166,19 +163,15 @@ class FiniteAgent(TableAgent):
 
     def __init__(self, Phi: Any, lam: float, sigma: float, **options: Any) -> None:
         super().__init__(Phi, lam, sigma, **options)
-        H, S, _, K = self.Phi.shape
-        self._data = Statistics(
-            U=np.tile(math.sqrt(self.lam) * self.sigma * np.eye(K), (H, 1, 1)),
-            c=np.zeros((H, K)), g=np.zeros((H, S, K)), followed=np.zeros((H, S), np.int64),
-            number=np.zeros(H, np.int64), seen=np.zeros((H, S), np.bool_))
-        self._row: Array = np.empty(K)
+        self._data = no_data(self.H, self.S, self.K, math.sqrt(self.lam) * self.sigma)
+        self._row: Array = np.empty(self.K)
 
     @property
     def _noise(self) -> float:
         return self.sigma if self.sample else 0.0
 
     def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
-        _observe(self.Phi, self._data, h, s, a, r, s_next, self._row)
+        observe(self.Phi, self._data, h, s, a, r, s_next, self._row)
 
     def _estimate(self) -> None:
         _estimate(self.Phi, self._data, self._noise, self.rng, self.theta)

@@ -23,14 +23,13 @@ here:
 
 Unrolled, row i enters the regression of episode l with weight :math:`\prod_{i<j<l}(1-\nu_j)`.
 
-Two forms, as for the batch agents. ``VerbatimIncremental`` keeps :math:`\Sigma^{-1}` and y.
-``FastIncremental`` keeps the factor :math:`U` of :math:`M = \sigma^2\Sigma^{-1}` with
+Two forms, as for the batch agents. ``VerbatimIncremental`` keeps :math:`\Sigma^{-1}` and y. The
+fast one keeps the factor :math:`U` of :math:`M = \sigma^2\Sigma^{-1}` with
 :math:`U^{-\top}\sigma^2 y` as one more column (see ``regression``): forgetting multiplies both by
 :math:`\sqrt{1-\nu}`, and a new row with its target is rotated in.
 """
 
 import math
-from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -46,57 +45,6 @@ from .base import ENDED, Run, TableAgent, choose, highest, note, values
 from .finite import expected_reward
 
 __all__ = ["incremental"]
-
-
-class IncrementalAgent(TableAgent):
-    """``nu`` is the step size: a number, or a function of the episode l = 0, 1, …"""
-
-    def __init__(self, Phi: Any, lam: float, sigma: float, nu: float | Callable[[int], float], *,
-                 prior: str = "forgotten", first_episode: str = "prior", rng: Any = None) -> None:
-        super().__init__(Phi, lam, sigma, sample=True, first_episode=first_episode, rng=rng)
-        checks.one_of("prior", prior, ("forgotten", "kept"), mend="'forgotten' is as printed.")
-        self.nu, self.prior = nu, prior
-        self._seen = np.zeros(self.H, np.int64)  # episodes that reached period h
-        self._step_size(0)
-
-    def _step_size(self, l: int) -> float:
-        nu = self.nu(l) if callable(self.nu) else self.nu
-        if not 0 <= nu < 1:
-            checks.fail("a step size must lie in [0, 1)", f"nu is {nu!r} in episode {l}", "0 keeps "
-                        "everything; 1 would leave a covariance that is not finite.")
-        return float(nu)
-
-    def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
-        follows = h < self.H - 1 and s_next != ENDED
-        V = (self.Phi[h + 1, s_next] @ self.theta[h + 1]).max() if follows else 0.0
-        self._update(h, self.Phi[h, s, a], r + V, self._step_size(int(self._seen[h])))
-        self._seen[h] += 1
-
-    @abstractmethod
-    def _update(self, h: int, phi: Floats, target: float, nu: float) -> None:
-        """Forget a little of period h and take in one row."""
-
-
-class VerbatimIncremental(IncrementalAgent):
-    """Keeps Σ⁻¹ and y, and solves anew before each episode."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.precision = np.tile(self.lam * np.eye(self.K), (self.H, 1, 1))  # Σ⁻¹
-        self.y = np.zeros((self.H, self.K))
-
-    def _update(self, h: int, phi: Floats, target: float, nu: float) -> None:
-        self.precision[h] = (1 - nu) * self.precision[h] + np.outer(phi, phi) / self.sigma**2
-        self.y[h] = (1 - nu) * self.y[h] + target * phi / self.sigma**2
-        if self.prior == "kept":
-            self.precision[h] += nu * self.lam * np.eye(self.K)
-
-    def _estimate(self) -> None:
-        for h in reversed(range(self.H)):  # in the order in which Algorithm 1 draws
-            L = np.linalg.cholesky(self.precision[h])
-            z = self.rng.standard_normal(self.K)
-            self.theta[h] = cho_solve((L, True), self.y[h]) + solve_triangular(
-                L, z, lower=True, trans="T")
 
 
 @jit
@@ -154,18 +102,36 @@ def _learn(model: Model, Phi: Floats, U: Floats, theta: Floats, sigma: float, nu
             s = s_next
 
 
-class FastIncremental(IncrementalAgent):
-    """Keeps the factor; the same interface and the same weights as ``VerbatimIncremental``."""
+class IncrementalAgent(TableAgent):
+    """``nu`` is the step size: a number, or a function of the episode l = 0, 1, …"""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, Phi: Any, lam: float, sigma: float, nu: float | Callable[[int], float], *,
+                 prior: str = "forgotten", first_episode: str = "prior", rng: Any = None) -> None:
+        super().__init__(Phi, lam, sigma, sample=True, first_episode=first_episode, rng=rng)
+        checks.one_of("prior", prior, ("forgotten", "kept"), mend="'forgotten' is as printed.")
+        self.nu, self.prior = nu, prior
+        self._seen = np.zeros(self.H, np.int64)  # episodes that reached period h
+        self._step_size(0)
         root = math.sqrt(self.lam) * self.sigma
-        self._kept = root if self.prior == "kept" else 0.0
+        self._kept = root if prior == "kept" else 0.0
         self._U = np.tile(root * np.eye(self.K, self.K + 1), (self.H, 1, 1))
-        self._row = np.empty(self.K + 1)
+
+    def _step_size(self, l: int) -> float:
+        nu = self.nu(l) if callable(self.nu) else self.nu
+        if not 0 <= nu < 1:
+            checks.fail("a step size must lie in [0, 1)", f"nu is {nu!r} in episode {l}", "0 keeps "
+                        "everything; 1 would leave a covariance that is not finite.")
+        return float(nu)
+
+    def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
+        follows = h < self.H - 1 and s_next != ENDED
+        V = (self.Phi[h + 1, s_next] @ self.theta[h + 1]).max() if follows else 0.0
+        self._update(h, self.Phi[h, s, a], r + V, self._step_size(int(self._seen[h])))
+        self._seen[h] += 1
 
     def _update(self, h: int, phi: Floats, target: float, nu: float) -> None:
-        _add(self._U[h], phi, target, nu, self._kept, self._row)
+        """Forget a little of period h and take in one row."""
+        _add(self._U[h], phi, target, nu, self._kept, np.empty(self.K + 1))
 
     def _estimate(self) -> None:
         _sample(self._U, self.sigma, self.rng, self.theta)
@@ -184,15 +150,39 @@ class FastIncremental(IncrementalAgent):
         return run
 
 
+class VerbatimIncremental(IncrementalAgent):
+    """Keeps Σ⁻¹ and y, and solves anew before each episode."""
+
+    learn = TableAgent.learn
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.precision = np.tile(self.lam * np.eye(self.K), (self.H, 1, 1))  # Σ⁻¹
+        self.y = np.zeros((self.H, self.K))
+
+    def _update(self, h: int, phi: Floats, target: float, nu: float) -> None:
+        self.precision[h] = (1 - nu) * self.precision[h] + np.outer(phi, phi) / self.sigma**2
+        self.y[h] = (1 - nu) * self.y[h] + target * phi / self.sigma**2
+        if self.prior == "kept":
+            self.precision[h] += nu * self.lam * np.eye(self.K)
+
+    def _estimate(self) -> None:
+        for h in reversed(range(self.H)):  # in the order in which Algorithm 1 draws
+            L = np.linalg.cholesky(self.precision[h])
+            z = self.rng.standard_normal(self.K)
+            self.theta[h] = cho_solve((L, True), self.y[h]) + solve_triangular(
+                L, z, lower=True, trans="T")
+
+
 def incremental(Phi: Any, lam: float = 1.0, sigma: float = 0.1,
                 nu: float | Callable[[int], float] = 0.0, *,
-                form: type[IncrementalAgent] = FastIncremental, **options: Any) -> IncrementalAgent:
+                form: type[IncrementalAgent] = IncrementalAgent,
+                **options: Any) -> IncrementalAgent:
     """Incremental RLSVI with greedy actions (Algorithm 2).
 
     Parameters
     ----------
-    Phi : (H, S, A, K) table of features.
-    lam, sigma : as for RLSVI.
+    Phi, lam, sigma : as for RLSVI with an (H, S, A, K) table of features.
     nu : the step size, a number or a function of the episode l = 0, 1, …
     form : which of the two forms.
     options : ``prior`` ("forgotten" as printed, or "kept"), ``first_episode``, ``rng``.

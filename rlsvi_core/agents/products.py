@@ -1,4 +1,4 @@
-r"""Section 6.3, appendix E: agents for the recommendation engine, one small regression a product.
+r"""Section 6.3, appendix E: RLSVI for the recommendation engine, one small regression a product.
 
 The basis is :math:`\phi_m(x, a) = 1\{a = m\}` and :math:`\phi_{mn}(x, a) = x_n 1\{a = m\}`,
 :math:`K = N^2 + N` features a period: the map :class:`Products`. Sorted by product, a row is
@@ -22,10 +22,6 @@ switches undo a choice that the text leaves open: ``over="all"`` of the feature 
 target's maximum range over all N products, ``weights="shared"`` pools the periods into one
 regression (swept H times, the last θ acting in every period), and ``dislike=-1`` codes rewards as
 −1/+1 instead of 0/1.
-
-The **Bernoulli bandit** is Thompson sampling with a Beta posterior for each product. It sorts the
-products by sampled popularity before the customer arrives and never looks at her answers while it
-serves her: a fixed order, which earns J/2 whatever it has learned (see ``envs.recommender``).
 """
 
 import math
@@ -36,13 +32,13 @@ from numpy.random import Generator
 
 from .. import checks
 from ..compiled import Array, Floats, Ints, jit
-from ..envs.recommender import Recommender, States, answer, number_of_states
+from ..envs.recommender import Recommender, States, answer, number_of_states, states
 from ..features import FeatureMap
 from ..regression import add_row, solve, solve_transposed
-from .base import LinearAgent, Run, action_probabilities, blank, choose
+from .base import LinearAgent, Run, action_probabilities, blank, choose, highest, note
 from .verbatim import checked_choices
 
-__all__ = ["BernoulliBandit", "Products"]
+__all__ = ["Products"]
 
 NEGLIGIBLE = 1e-14  # states less likely than this are left out: an error below 1e-9 likes
 
@@ -88,8 +84,6 @@ def expected_likes(states: States, P: Floats, theta: Floats, epsilon: float, eta
                 mass[following[s, a, 1]] += share * P[s, a]
     return likes
 
-
-# --------------------------------------------------------------------------- block by block
 
 class Statistics(NamedTuple):
     """Everything the past has to say. States that followed are nodes of a tree: from the root,
@@ -167,13 +161,10 @@ def _add_next_values(data: Statistics, theta: Floats, h: int, everything: bool, 
         if not everything:
             for k in range(h + 1):
                 q[shown[node, k]] = -np.inf
-        V = -np.inf
-        for a in range(N):
-            V = max(V, q[a])
+        V = highest(q)
         for k in range(h + 1):
             if times[node, k] > 0:
-                share = times[node, k] * V
-                target = b[shown[node, k]]
+                share, target = times[node, k] * V, b[shown[node, k]]
                 target[0] += share
                 for j in range(h + 1):
                     if j != k:
@@ -233,22 +224,18 @@ def _learn(beta: Floats, gamma: Floats, states: States, P: Floats, exact: Array,
             x[a] = 0
             _observe(data, x, h, a, 1.0 if liked else dislike, liked, row)
             x[a] = 1 if liked else -1
-            run.reward[i] += liked
-            if h == 0:
-                run.opening[i] = a
+            note(run, i, h, a, 1.0 if liked else 0.0, -1)
 
 
 def exact_part(customers: Recommender, episodes: int, exact: Any) -> tuple[States, Floats, Array]:
-    """States, P(a | x) and which episodes to evaluate; nothing is enumerated if none is."""
+    """States, P(a | x) and which episodes to evaluate; if none, only the empty state is listed."""
     wanted = np.broadcast_to(exact, episodes).astype(np.bool_)
     if wanted.any():
         return customers.states, customers.P, wanted
-    nothing = np.zeros((0, customers.N))
-    return (States(nothing.astype(np.int8), nothing.astype(np.int64), np.zeros(1, np.int64),
-                   np.zeros((0, customers.N, 2), np.int32)), nothing, wanted)
+    return states(customers.N, 1), np.zeros((1, customers.N)), wanted
 
 
-def _check_customers(customers: Any, N: int, J: int) -> None:
+def check_customers(customers: Any, N: int, J: int) -> None:
     if not isinstance(customers, Recommender) or (customers.N, customers.J) != (N, J):
         checks.fail(f"the agent is for customers with (N, J) = {(N, J)}", f"the environment is "
                     f"{customers!r}", "Make one agent for each size.")
@@ -265,14 +252,8 @@ def _checked_state(x: Any, h: int, N: int) -> Array:
 
 
 class ProductAgent(LinearAgent):
-    """Keeps sums, not data; weights θ_h and values Q_h(x, a) = (1, x) · θ_h[:, a].
-
-    Parameters
-    ----------
-    features : a :class:`Products` map.
-    gamma, weights, lam_of_mean : as for ``VerbatimAgent``; γ = 0 is the linear bandit.
-    dislike : the reward that the regression sees for a dislike.
-    """
+    """Keeps sums, not data; weights θ_h and values Q_h(x, a) = (1, x) · θ_h[:, a]. The options are
+    those of ``VerbatimAgent``, and ``dislike``, the reward that the regression sees for one."""
 
     def __init__(self, features: "Products", lam: float, sigma: float, *, sample: bool,
                  gamma: float = 1.0, weights: str = "per period", dislike: float = 0.0,
@@ -330,7 +311,7 @@ class ProductAgent(LinearAgent):
     def learn(self, env: Recommender, episodes: int, rng: Any = None, *,
               exact: Any = False) -> Run:
         """As ever; ``exact`` may be an array that says which episodes to evaluate."""
-        _check_customers(env, self.N, self.J)
+        check_customers(env, self.N, self.J)
         episodes = checks.whole("episodes", episodes, mend="Pass episodes=1000, say.")
         self._reserve(episodes)
         run = blank(episodes)
@@ -376,79 +357,3 @@ class Products(FeatureMap):
     def following(self, h: int, s: Any) -> Floats:
         """The rows of the unseen products, or of all."""
         return self._rows(s, np.arange(self.N)) if self.over == "all" else self(h, s)
-
-
-# --------------------------------------------------------------------------- a bandit of its own
-
-@jit
-def _serve(beta: Floats, gamma: Floats, J: int, states: States, P: Floats, exact: Array,
-           liked: Floats, disliked: Floats, rng: Generator, agent_rng: Generator,
-           run: Run) -> None:
-    N = liked.shape[0]
-    p, x, theta = np.empty(N), np.zeros(N, np.int8), np.zeros((J, N + 1, N))
-    for i in range(run.reward.shape[0]):
-        for n in range(N):
-            p[n] = agent_rng.beta(liked[n], disliked[n])
-        order = np.argsort(-p)
-        run.opening[i], run.length[i], run.furthest[i] = order[0], J, -1
-        if exact[i]:
-            for n in range(N):
-                theta[:, 0, order[n]] = -n  # values that give this order, whatever the answers
-            run.expected[i] = expected_likes(states, P, theta, 0.0, 0.0)
-        x[:] = 0
-        for h in range(J):
-            a = order[h]
-            if answer(beta, gamma, x, a, rng):
-                liked[a] += 1.0
-                run.reward[i] += 1.0
-            else:
-                disliked[a] += 1.0
-
-
-class BernoulliBandit:
-    """Thompson sampling with a uniform prior on how popular each product is.
-
-    Parameters
-    ----------
-    features : a :class:`Products` map, of which only N and J are used.
-    rng : the agent's own generator or its seed.
-
-    Examples
-    --------
-    >>> customers = Recommender.random(2.0, rng=0, N=4, J=2)
-    >>> BernoulliBandit(Products(4, 2), rng=1).learn(customers, 3, rng=2, exact=True).expected
-    array([1., 1., 1.])
-    """
-
-    def __init__(self, features: Products, *, rng: Any = None) -> None:
-        self.N, self.J, self.rng = features.N, features.J, np.random.default_rng(rng)
-        self.liked, self.disliked = np.ones(self.N), np.ones(self.N)  # of the Beta posteriors
-        self.order: Array = np.arange(self.N)
-
-    def __repr__(self) -> str:
-        return f"BernoulliBandit(N={self.N}, J={self.J})"
-
-    def plan(self) -> None:
-        """Sample how popular each product is, and sort them by it."""
-        self.order = np.argsort([-self.rng.beta(*pair) for pair in zip(
-            self.liked, self.disliked, strict=True)])
-
-    def act(self, h: int, s: Any) -> int:
-        """The next product of the order, whatever she answered."""
-        checks.indices(h=(h, self.J))
-        return int(self.order[h])
-
-    def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
-        """Count one answer: r is 1 for a like, 0 for a dislike."""
-        checks.indices(a=(a, self.N))
-        checks.one_of("r", r, (0, 1), mend="It counts likes.")
-        (self.liked if r else self.disliked)[a] += 1.0
-
-    def learn(self, env: Recommender, episodes: int, rng: Any = None, *,
-              exact: Any = False) -> Run:
-        """Sample, sort, serve a customer, count her answers, repeat."""
-        _check_customers(env, self.N, self.J)
-        run = blank(checks.whole("episodes", episodes, mend="Pass episodes=1000, say."))
-        _serve(env.beta, env.gamma, self.J, *exact_part(env, episodes, exact), self.liked,
-               self.disliked, np.random.default_rng(rng), self.rng, run)
-        return run

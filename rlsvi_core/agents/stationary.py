@@ -49,14 +49,6 @@ def column_values(X: Array, n: int, theta: Array, q: Array) -> None:
             q[a] += weight * theta.dtype.type(X[k, a])
 
 
-@jit
-def _choose(X: Array, n: int, theta: Floats, epsilon: float, eta: float, q: Floats, p: Floats,
-            u: float) -> int:
-    """Pick a placement: the best one, ties at random, or by dithering."""
-    column_values(X, n, theta, q)
-    return choose(q[:n], epsilon, eta, p[:n], u)
-
-
 class Ring(NamedTuple):
     """The last N states with all their placements, and what they sum to."""
 
@@ -93,11 +85,10 @@ def _keep(ring: Ring, X: Array, n: int, a: int, ended: bool) -> None:
 
 
 @jit
-def _targets(ring: Ring, before: Floats, free: int, gamma: float, q: Array,
-             Ab: Floats) -> float:
+def _targets(ring: Ring, before: Floats, free: int, gamma: float, Ab: Floats) -> float:
     """Fill in A'b with one pass over the ring; returns b'b."""
     N, K = ring.n.shape[0], before.shape[0] - 1
-    rough = before.astype(np.float32)
+    rough, q = before.astype(np.float32), np.empty(ring.X.shape[2], np.float32)
     Ab[:] = 0.0
     bb = 0.0
     for i in range(ring.at[1]):
@@ -131,15 +122,16 @@ def _cholesky(AA: Ints, ridge: float, U: Floats) -> None:
 
 @jit
 def _play(model: tetris.Model, ring: Ring, theta: Floats, epsilon: float, eta: float, X: Array,
-          over: Array, where: Ints, q: Floats, p: Floats, rng: Generator, agent_rng: Generator,
+          over: Array, where: Ints, rng: Generator, agent_rng: Generator,
           longest: int) -> tuple[int, int, int]:
     """One game; returns its score, its length and the first placement."""
-    rows = np.zeros(model.height + 4, np.int64)
+    rows, q, p = np.zeros(model.height + 4, np.int64), np.empty(X.shape[1]), np.empty(X.shape[1])
     score, length, ended, opening = 0, 0, False, 0
     n = placements(model, rows, draw_piece(model, rng), X, over, where)
     spare, spare_over, spare_where = np.empty_like(X), np.empty_like(over), np.empty_like(where)
     while not ended and length < longest:
-        a = _choose(X, n, theta, epsilon, eta, q, p, agent_rng.random())
+        column_values(X, n, theta, q)
+        a = choose(q[:n], epsilon, eta, p[:n], agent_rng.random())
         opening = a if length == 0 else opening
         score += place(model, rows, where[a, 0], where[a, 1], where[a, 2])
         length += 1
@@ -158,12 +150,7 @@ class RingAgent(LinearAgent):
 
     ``theta`` holds K + 1 weights, the last one that of the rows a placement clears; ``mean`` the
     posterior mean they were drawn around. A state is the table ``game.table``: a row of features
-    and rows cleared for each legal placement.
-
-    Parameters
-    ----------
-    features : a :class:`Placements` map.
-    gamma, window, sweeps, targets, variance, half_life : as for ``VerbatimAgent``.
+    and rows cleared for each legal placement. The options are those of ``VerbatimAgent``.
     """
 
     def __init__(self, features: "Placements", lam: float, sigma: float, *, sample: bool,
@@ -181,13 +168,10 @@ class RingAgent(LinearAgent):
         self.theta = np.zeros(game.K + 1)
         self.theta[self.free:] = features.known
         self.mean = self.theta.copy()
-        N, K, A = checks.whole("window", window, 1, mend="The paper keeps 100 000 transitions."), \
-            game.K, game.A
-        self._q, self._p = np.empty((2, A))
-        self._rough = np.empty(A, np.float32)
-        self.ring = Ring(np.zeros((N, K + 1, A), game.dtype), np.zeros(N, np.int16),
+        N = checks.whole("window", window, 1, mend="The paper keeps 100 000 transitions.")
+        self.ring = Ring(np.zeros((N, game.K + 1, game.A), game.dtype), np.zeros(N, np.int16),
                          np.zeros(N, np.int16), np.zeros(N, np.bool_),
-                         np.zeros((K + 1, K + 1), np.int64), np.zeros(2, np.int64))
+                         np.zeros((game.K + 1, game.K + 1), np.int64), np.zeros(2, np.int64))
 
     @property
     def dither(self) -> float:
@@ -198,7 +182,7 @@ class RingAgent(LinearAgent):
         """Posterior mean and sample of the free weights, given the weights in the targets."""
         x, U = np.empty(self.free), np.zeros((self.free, self.free))
         sigma = 1.0 if self.variance == "unknown" else self.sigma
-        bb = _targets(self.ring, before, self.free, self.gamma, self._rough, x)
+        bb = _targets(self.ring, before, self.free, self.gamma, x)
         _cholesky(self.ring.AA, self.lam * sigma**2, U)
         solve_transposed(U, x)
         if self.variance == "unknown" and self.sample:
@@ -222,8 +206,9 @@ class RingAgent(LinearAgent):
     def act(self, h: int, s: Any) -> int:
         """Choose one of the placements whose features and rows cleared are the rows of s."""
         X = self.features.checked(s)
-        return _choose(X.T, len(X), self.theta, self.dither, self.eta, self._q, self._p,
-                       self.rng.random())
+        q, p = np.empty((2, len(X)))
+        column_values(X.T, len(X), self.theta, q)
+        return choose(q, self.dither, self.eta, p, self.rng.random())
 
     def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
         """Take in that placement a of s was played; ``s_next=None`` at the end of the game."""
@@ -248,8 +233,8 @@ class RingAgent(LinearAgent):
         for i in range(episodes):
             self.plan()
             run.reward[i], run.length[i], run.opening[i] = _play(
-                env.model, self.ring, self.theta, self.dither, self.eta, *env.buffers(), self._q,
-                self._p, rng, self.rng, LONGEST)
+                env.model, self.ring, self.theta, self.dither, self.eta, *env.buffers(), rng,
+                self.rng, LONGEST)
             self.transitions += run.length[i]
             self.games += 1
             if run.length[i] == LONGEST:

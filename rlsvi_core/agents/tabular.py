@@ -20,10 +20,11 @@ differ in :math:`\tilde Q`. Write :math:`n` for the visits to :math:`(s, a, h)`,
   the same bonus serves.
 - **uniform**: :math:`\tilde Q = 0`, so every action is a tie.
 
-RLSVI, LSVI and UCBVI are one value iteration with :math:`\hat R + \hat P^\top\tilde V` shrunk by a
-ridge and raised by :math:`u/\sqrt{n + \text{ridge}}`: :math:`u = \sigma z`, 0, or the bonus. What
-was seen is kept as sums and, for each pair, a list of the states that followed with their counts:
-memory grows with the pairs visited, a plan costs :math:`O(HSA)` and one step of it a successor.
+All but PSRL are one value iteration with :math:`\hat R + \hat P^\top\tilde V` shrunk by a ridge
+(uniform: an infinite one) and raised by :math:`u/\sqrt{n + \text{ridge}}`: :math:`u = \sigma z`, 0,
+or the bonus. What was seen is kept as sums and, for each pair, a list of the states that followed
+with their counts: memory grows with the pairs visited, and a plan costs :math:`O(HSA)` and one step
+a successor.
 """
 
 import math
@@ -83,9 +84,10 @@ def remember(seen: History, h: int, s: int, a: int, r: float, s_next: int) -> No
 
 def with_room(seen: History, nodes: int) -> History:
     """The same history with room for so many nodes in all."""
-    grow = max(nodes - len(seen.state), len(seen.state)) if nodes > len(seen.state) else 0
-    return seen if grow == 0 else seen._replace(**{
-        name: np.pad(getattr(seen, name), (0, grow)) for name in ("state", "number", "link")})
+    if nodes <= (have := len(seen.state)):
+        return seen
+    return seen._replace(**{name: np.pad(getattr(seen, name), (0, max(nodes - have, have)))
+                            for name in ("state", "number", "link")})
 
 
 @jit
@@ -137,35 +139,31 @@ def value_of_policy(model: Model, p: Floats) -> float:
     return total
 
 
-BY_VALUE, BY_SAMPLE, NEVER = range(3)
+NOTHING = np.zeros((0, 0, 0, 0))
 
 
 class Rule(NamedTuple):
-    """How an agent gets its Q̃."""
+    """How an agent gets its Q̃: by value iteration, or by sampling an MDP if there is a prior."""
 
-    kind: int  # by value iteration, by sampling an MDP (PSRL), or never
-    ridge: float
-    spread: float
-    sample: bool
-    capped: bool
-    alpha_R: Floats  # PSRL: the prior's weights; without entries for the others
-    alpha_P: Floats
-
-
-NOTHING = np.zeros((0, 0, 0, 0))
+    ridge: float = 0.0
+    spread: float = 0.0
+    sample: bool = False
+    capped: bool = False
+    alpha_R: Floats = NOTHING
+    alpha_P: Floats = NOTHING
 
 
 @jit
 def plan(rule: Rule, seen: History, R: Floats, support: Floats, rng: Generator,
          Q: Floats) -> None:
     """Fix Q̃ for the coming episode; ``R`` counts the low and the high rewards seen."""
-    if rule.kind == BY_VALUE:
+    if rule.alpha_P.shape[0] == 0:
         value_iteration(seen, rule.ridge, rule.spread, rule.sample, rule.capped, rng, Q)
-    elif rule.kind == BY_SAMPLE:
+    else:
         alpha_R, alpha_P = rule.alpha_R.copy(), rule.alpha_P.copy()
         for h, s, a in np.ndindex(Q.shape):
-            alpha_R[h, s, a, 0] += R[h, s, a, 0]  # an array expression takes the compiler long
-            alpha_R[h, s, a, 1] += R[h, s, a, 1]
+            for high in range(2):
+                alpha_R[h, s, a, high] += R[h, s, a, high]
             node = seen.first[h, s, a]
             while node >= 0:
                 alpha_P[h, s, a, seen.state[node]] += seen.number[node]
@@ -204,23 +202,15 @@ def _learn(model: Model, rule: Rule, seen: History, R: Floats, support: Floats, 
 
 
 class TabularAgent(FiniteStates):
-    """Plays by a table Q̃ of values; made by ``rlsvi`` and ``lsvi`` with one-hot features, and by
-    ``psrl``, ``ucbvi`` and ``uniform``.
-
-    Parameters
-    ----------
-    features : a :class:`rlsvi_core.features.maps.OneHot` map, for its sizes.
-    rule : another way to get Q̃ than the closed form of RLSVI (``sample``) and LSVI.
-    support : the two values a reward can take; given, the agent counts them (PSRL needs it).
-    """
+    """Plays by a table Q̃ of values. ``rule`` is another way to get it than the closed form of RLSVI
+    and LSVI; an agent that is given the ``support`` of rewards counts them, which PSRL needs."""
 
     def __init__(self, features: OneHot, lam: float, sigma: float, *, sample: bool,
                  rule: Rule | None = None, support: tuple[float, float] | None = None,
                  **options: Any) -> None:
         shape = features.H, features.S, features.A
         super().__init__(shape, lam, sigma, sample=sample, **options)
-        self.rule = rule or Rule(BY_VALUE, lam * sigma * sigma, float(sigma) if sample else 0.0,
-                                 sample, False, NOTHING, NOTHING)
+        self.rule = rule or Rule(lam * sigma * sigma, float(sigma) if sample else 0.0, sample)
         self.support = np.array(support or (np.nan, np.nan))
         self._Q, self.seen = np.zeros(shape), no_history(*shape)
         self._R = np.zeros((*shape, 2)) if support else NOTHING
@@ -231,7 +221,7 @@ class TabularAgent(FiniteStates):
 
     def _twin(self) -> Self:
         twin = super()._twin()
-        if self.rule.alpha_R.size or self.rule.capped:
+        if self.rule.alpha_P.size or self.rule.capped:
             checks.fail("greedy acts on a posterior mean of values", "PSRL and UCBVI have none",
                         "Evaluate the policy of an episode: mdp.evaluate(agent.policy()).")
         twin._Q, twin.rule = np.zeros_like(self._Q), self.rule._replace(spread=0.0, sample=False)
@@ -256,9 +246,9 @@ class TabularAgent(FiniteStates):
         if self._R.size and (env.support is None or tuple(env.support) != tuple(self.support)):
             checks.fail(f"the agent counts rewards with support {self.support.tolist()}",
                         f"the MDP has {env.support}", "Draw it with prior.sample().")
-        steps = len(run.reward) * self.H
-        most = self.seen.n.size * env.model.successor.shape[3]  # nodes there can be of this MDP
-        self.seen = with_room(self.seen, int(self.seen.used[0]) + min(steps, most))
+        steps, pairs = len(run.reward) * self.H, self.seen.n.size
+        self.seen = with_room(self.seen, int(self.seen.used[0]) + min(
+            steps, pairs * env.model.successor.shape[3]))  # nodes there can be of this MDP
         _learn(env.model, self.rule, self.seen, self._R, self.support, self.Q, self.epsilon,
                self.eta, self.waits, exact, rng, self.rng, run)
         self.transitions += steps
@@ -316,8 +306,8 @@ def psrl(prior: DirichletPrior, rng: Any = None) -> TabularAgent:
         checks.fail("psrl takes terminal rewards to be zero", "this prior has alpha_T",
                     "Leave alpha_T out.")
     return TabularAgent(OneHot(*prior.shape), 1.0, 1.0, sample=True, first_episode="prior", rng=rng,
-                        rule=Rule(BY_SAMPLE, 0.0, 0.0, True, False, prior.alpha_R, prior.alpha_P),
-                        support=prior.support)
+                        support=prior.support,
+                        rule=Rule(alpha_R=prior.alpha_R, alpha_P=prior.alpha_P))
 
 
 def ucbvi(prior: DirichletPrior, episodes: int, scale: float = 1.0, delta: float = 0.05,
@@ -351,7 +341,7 @@ def ucbvi(prior: DirichletPrior, episodes: int, scale: float = 1.0, delta: float
     bonus = scale * 7 * H * math.log(5 * S * A * episodes * H / delta)
     checks.positive(bonus=bonus)
     return TabularAgent(OneHot(H, S, A), 1.0, 1.0, sample=True, first_episode="prior", rng=rng,
-                        rule=Rule(BY_VALUE, 0.0, bonus, False, True, NOTHING, NOTHING))
+                        rule=Rule(spread=bonus, capped=True))
 
 
 def uniform(prior: DirichletPrior, rng: Any = None) -> TabularAgent:
@@ -371,4 +361,4 @@ def uniform(prior: DirichletPrior, rng: Any = None) -> TabularAgent:
     np.float64(0.5)
     """
     return TabularAgent(OneHot(*prior.shape), 1.0, 1.0, sample=False, rng=rng,
-                        rule=Rule(NEVER, 0.0, 0.0, False, False, NOTHING, NOTHING))
+                        rule=Rule(ridge=math.inf))

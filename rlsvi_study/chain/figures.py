@@ -307,7 +307,8 @@ def frontier(runs: dict[str, np.ndarray], N: int) -> Figure:
 
 # How ``rlsvi plot`` draws each stored table …
 DRAW: dict[str, Callable[[pd.DataFrame], Figure]] = {
-    "example1": example1, "fig2a": fig2a, "fig2b": fig2b, "fig3": fig3, "fig4": fig4, "fig6": fig6,
+    "example1": example1, "fig2a": fig2a, "fig2b": fig2b, "fig3": fig3,
+    "fig3-tabular": fig3, "fig4": fig4, "fig6": fig6,
     "fig10": lambda table: sweep(table, "lam"), "fig11": lambda table: sweep(table, "sigma"),
     "fig13": lambda table: families(table, "K", "N", scaling.quadratic), "readings": readings}
 # … and the figures of the paper without a table of their own: whose they need, and the drawing.

@@ -98,6 +98,14 @@ def time_to_learn(seed: int, N: int, K: int, lam: float, sigma: float, budget: i
     return _learning_row(mdp, learner, env_rng, budget, played)
 
 
+def tabular_time_to_learn(seed: int, N: int, lam: float, sigma: float, budget: int) -> Rows:
+    """The same without generalization: a feature of its own for each state, action and period."""
+    mdp = chain(N)
+    _, env_rng, agent_rng = streams(seed)
+    one_hot = features.OneHot(mdp.H, mdp.S, mdp.A)
+    return _learning_row(mdp, rlsvi(one_hot, lam, sigma, rng=agent_rng), env_rng, budget)
+
+
 def agnostic_time_to_learn(seed: int, noise: str, rho: float, N: int, K: int, lam: float,
                            sigma: float, budget: int) -> Rows:
     """The same with noisy copies of Q* as features. Each ρ has draws of its own."""
@@ -193,6 +201,9 @@ EXPERIMENTS: dict[str, Experiment] = {e.name: e for e in (
     _study("fig3", "Section 6.1, figure 3", "Learning time against the length of the chain, K = 10",
            time_to_learn, _TIMES | {"K": 10}, (grid(N=(10, 20, 30)), 4),
            (grid(N=(*range(10, 101, 10), 125, 150, 175, 200)), 50)),
+    _study("fig3-tabular", "Section 6.1, figure 3",
+           "Learning time of tabular RLSVI against the length of the chain", tabular_time_to_learn,
+           _PAPER | {"budget": 50_000}, (grid(N=(10, 20)), 4), (grid(N=range(10, 61, 10)), 50)),
     _study("fig4", "Section 6.1, figure 4", "Learning time against the number of features, N = 50",
            time_to_learn, _TIMES | {"N": 50}, (grid(K=(2, 10, 20)), 4),
            (grid(K=(2, 4, 6, 8, 10, 15, *range(20, 121, 10), 150)), 50)),

@@ -8,7 +8,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from ..register import FAILS, HOLDS, MISPRINT, OPEN, PARTLY
+from ..register import CONTRADICTED, CONVENTION, FAILS, HOLDS, MISPRINT, OPEN, PARTLY
 from ..style import BAND, BY_AGENT, COLOUR, LINE, MARK, RANGE, canvas, legend, styled, three
 from . import runs
 
@@ -20,7 +20,8 @@ CURVES = {"batch, prior kept": (COLOUR["rlsvi"], ()),
           "ν = 0.03, prior kept": ("#CC79A7", (5, 1, 1, 1))}
 LENGTHS = {5: ("#E69F00", "v"), 10: ("#009E73", "^"), 20: ("#CC79A7", "s"), 50: ("#0072B2", "o")}
 VERDICTS = {HOLDS: ("#0072B2", ""), PARTLY: ("#56B4E9", "//"), FAILS: ("#D55E00", "\\\\"),
-            MISPRINT: ("#E69F00", ".."), OPEN: ("#999999", "")}  # colour and hatch
+            MISPRINT: ("#E69F00", ".."), CONTRADICTED: ("#CC79A7", "xx"),
+            CONVENTION: ("#F0E442", ""), OPEN: ("#999999", "")}  # colour and hatch
 
 
 @styled

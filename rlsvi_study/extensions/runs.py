@@ -14,6 +14,7 @@ among l random numbers, whose mean is :math:`1 + \frac12 + \dots + \frac1l`: the
 :math:`e^k` episodes to travel k periods. A constant :math:`\nu` takes about :math:`k/\nu`.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from rlsvi_core.agents import rlsvi
-from rlsvi_core.agents.continual import FastContinual, printed
+from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import incremental
 from rlsvi_core.envs.chains import chain, lock
 from rlsvi_core.features import coherent, tabular
@@ -41,6 +42,12 @@ STEP_SIZES: dict[str, Callable[[int], StepSize]] = {
     "ν = 1/(l+2)": lambda H: lambda l: 1 / (l + 2),
     "ν = H/(l+H+1)": lambda H: lambda l: H / (l + H + 1),
     **{f"ν = {nu}": lambda H, nu=nu: nu for nu in (0.001, 0.01, 0.03, 0.1)}}
+
+
+def printed(gamma: float) -> float:
+    """The autocorrelation ρ of Algorithm 13's third line as printed."""
+    return math.sqrt(1.0 - gamma**2)
+
 
 # The autocorrelation ρ of the perturbation for a discount γ. With ρ = 1 it stays at w_0 = 0, which
 # is least-squares Q-iteration.

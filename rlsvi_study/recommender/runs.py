@@ -18,11 +18,11 @@ import numpy as np
 import pandas as pd
 
 from rlsvi_core import Products, lsvi, rlsvi
-from rlsvi_core.agents.products import BernoulliBandit
 from rlsvi_core.envs.recommender import Recommender
 
 from ..experiment import Experiment, Rows, Scale, grid, streams
 from ..intervals import mean_interval
+from .bandit import BernoulliBandit
 
 PAPER_ETAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 LAM, VARIANCE = 0.2, 1e-3  # the paper's λ and σ²

@@ -45,12 +45,12 @@ def instead(printed: Iterable[Sides], true: Iterable[Sides], found: str,
 
 def step(name: str, place: str, paper: str, statement: str, sides: Callable[[], Iterable[Sides]],
          found: str = "As printed.", verdict: str = HOLDS,
-         true: Callable[[], Iterable[Sides]] = tuple) -> None:
+         true: Callable[[], Iterable[Sides]] = tuple, follows: str = "") -> None:
     """Register a step of appendix G that is a matter of equal sides: those that are printed, or
     those that are true instead."""
     enter(f"G.{name}", f"Appendix G, {place}", paper, "symbolic", verdict, statement,
           lambda: identity(*sides(), found=found) if verdict == HOLDS
-          else instead(sides(), true(), found, verdict))
+          else instead(sides(), true(), found, verdict), follows=follows)
 
 
 def shown(good: bool, found: str) -> Evidence:

@@ -1,4 +1,5 @@
-"""The figures of appendix G: two densities, their gap, their crossings, and the urn."""
+"""The figures of appendix G, two densities, their gap, their crossings and the urn; and those of
+Theorem 1, one arm, the price of a chance, three steps of the proof and the bound."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -14,8 +15,9 @@ from scipy import stats
 
 from rlsvi_core.optimism import order
 
+from ..intervals import student
 from ..style import COLOUR, LINE, canvas, styled
-from . import repaired
+from . import repaired, runs, theorem1
 from .crossings import cdf_crossings, count_crossings, pdf_crossings
 
 NORMAL, BETA = COLOUR["rlsvi"], COLOUR["lsvi"]
@@ -129,3 +131,121 @@ def three_inequalities() -> Figure:
     for ax in axes[::2]:
         ax.axhline(0, color="0.4", lw=0.8)
     return fig
+
+
+@styled
+def one_arm(histories: Sequence[tuple[int, int]]) -> Figure:
+    """The posterior of an arm's mean reward after ``low`` rewards −1 and ``high`` rewards 0, with
+    weights ½ and ½ before, and the normal law from which RLSVI draws in its place."""
+    fig, axes = canvas(len(histories), width=9.6, height=3.0)
+    for ax, (low, high) in zip(axes, histories, strict=True):
+        x, inside = np.linspace(-1.6, 1.1, 500), np.linspace(-1 + 1e-4, -1e-4, 500)
+        for name, law, at, colour, line in (
+                ("posterior", _posterior(low, high), inside, BETA, LINE["lsvi"]),
+                ("RLSVI draws from", _drawn(low, high), x, NORMAL, "-")):
+            sns.lineplot(x=at, y=law.pdf(at), color=colour, ls=line, label=name,
+                         legend=ax is axes[-1], ax=ax)
+            ax.axvline(law.mean(), color=colour, ls=line, lw=0.9)
+        tries = f"{low + high} tries, {low} of them paid −1" if low + high else "never tried"
+        ax.set(title=tries, xlabel="mean reward of the arm", ylabel="", xlim=(-1.6, 1.1),
+               ylim=(0, 1.25 * _posterior(low, high).pdf(inside)[20:-20].max()))
+    axes[0].set_ylabel("density")
+    return fig
+
+
+def _posterior(low: int, high: int):
+    return stats.beta(0.5 + high, 0.5 + low, loc=-1)
+
+
+def _drawn(low: int, high: int, sigma2: float = np.pi / 8, rho: float = 1.0):
+    n = low + high + rho
+    return stats.norm(-low / n, np.sqrt(sigma2 / n))
+
+
+@styled
+def chances(low: int, high: int, noises: dict[str, float]) -> Figure:
+    """What the better of a sure z and a draw is worth beyond z, for the posterior and for RLSVI's
+    normal law with each σ²: stochastic optimism is one curve nowhere below the other."""
+    fig, axes = canvas(len(noises), width=8.6, sharey=True)
+    truth = _posterior(low, high)
+    z = np.linspace(truth.mean() - 2 * truth.std(), truth.mean() + 3 * truth.std(), 101)
+    for ax, (name, sigma2) in zip(axes, noises.items(), strict=True):
+        law = _drawn(low, high, sigma2)
+        d = (law.mean() - z) / law.std()
+        ours = law.std() * (stats.norm.pdf(d) + d * stats.norm.cdf(d))
+        worth = ours - order.gap(order.Normal.of(1 + law.mean(), law.var()),
+                                 order.Beta.of(0.5 + high, 0.5 + low), 1 + z, digits=6)
+        for label, y, colour, line in (("posterior", worth, BETA, LINE["lsvi"]),
+                                       ("RLSVI", ours, NORMAL, "-")):
+            sns.lineplot(x=z, y=y, color=colour, ls=line, label=label, legend=ax is axes[0], ax=ax)
+        ax.fill_between(z, worth, ours, where=ours >= worth, color=NORMAL, alpha=0.2, lw=0)
+        ax.fill_between(z, worth, ours, where=ours < worth, color=BETA, alpha=0.4, lw=0)
+        ax.set(title=f"{name} (σ² = {sigma2:.2g})", xlabel="z, the sure reward",
+               ylabel="E (draw − z)⁺")
+    return fig
+
+
+@styled
+def three_steps() -> Figure:
+    """The shrunk model leaks (left), choosing the largest of A draws (middle), and what the visits
+    to one pair add up to (right)."""
+    fig, axes = canvas(3, width=9.6, height=3.0)
+    seen, prior, rho = np.array([5, 3, 1, 0]), np.full(4, 0.25), 4.0
+    mean, shrunk = (seen + prior) / (seen.sum() + 1), seen / (seen.sum() + rho)
+    rows = [(state, model, p) for model, row in (("mean MDP", mean), ("shrunk model", shrunk))
+            for state, p in zip(("1", "2", "3", "4", "astray"), (*row, 1 - row.sum()), strict=True)]
+    sns.barplot(pd.DataFrame(rows, columns=["next state", "model", "probability"]),
+                x="next state", y="probability", hue="model",
+                palette={"mean MDP": BETA, "shrunk model": NORMAL}, ax=axes[0])
+    axes[0].set(title="the shrunk model leaks", ylim=(0, 0.75))
+    axes[0].legend(title="")
+    x, A = np.linspace(-9, 9, 2001), np.geomspace(1, 1000, 60)
+    largest = (x * A[:, None] * stats.norm.pdf(x) * stats.norm.cdf(x) ** (A[:, None] - 1)
+               ).sum(1) * (x[1] - x[0])
+    N, added = np.arange(1, 101), {}
+    for rho in (1, 10):
+        added[rho] = (1 / (N - 1 + rho)).cumsum(), 1 / rho + np.log1p(N / rho)
+    for ax, at, curves in ((axes[1], A, [(largest, np.sqrt(2 * np.log(A)))]),
+                           (axes[2], N, added.values())):
+        for i, (y, most) in enumerate(curves):
+            sns.lineplot(x=at, y=y, color=NORMAL, label=None if i else "exact", ax=ax)
+            sns.lineplot(x=at, y=most, color=COLOUR["theory"], ls=LINE["theory"],
+                         label=None if i else "bound", ax=ax)
+    axes[1].set(xscale="log", xlabel="actions A", ylabel="mean of the largest of A draws",
+                title="choosing costs √(2 log A)")
+    axes[2].set(xlabel="visits N to one pair", ylabel="Σ 1/(j + ρ), j < N",
+                title="visits add up to a logarithm")
+    for rho, height in ((1, 3.6), (10, 1.6)):
+        axes[2].annotate(f"ρ = {rho}", (60, height), fontsize=9)
+    return fig
+
+
+@styled
+def theorem1_bound(table: pd.DataFrame) -> Figure:
+    """Measured regret, the explicit bound, the paper's rate and uniform play along L, for the
+    printed λ and σ and for the smallest that the proof allows."""
+    fig, axes = canvas(2, width=8.6, height=3.6, sharey=True)
+    (H, S, A), L = runs.BASE, np.geomspace(1, 1e7, 200)
+    base = table[(table.H == H) & (table.S == S) & (table.A == A)]
+    uniform = float((base.uniform / base.episode).mean())
+    for ax, (name, of) in zip(axes, runs.PARAMETERS.items(), strict=True):
+        lam, sigma = of(runs.make_prior(H, S, A))
+        bound = theorem1.bound(H, S, A, L, lam, sigma, 1.0)
+        sns.lineplot(base[base.parameters == name], x="episode", y="regret", color=NORMAL,
+                     marker="o", errorbar=student, err_style="bars", label="measured", ax=ax)
+        for y, colour, line, label in (
+                (bound, COLOUR["theory"], LINE["theory"], "proved bound"),
+                (uniform * L, COLOUR["uniform"], LINE["uniform"], "uniform play"),
+                (H**2 * np.sqrt(S * A * L), COLOUR["truth"], ":", r"rate $\sqrt{H^3SAT}$")):
+            ax.plot(L, y, color=colour, ls=line, lw=1.4, label=label)
+        begins = theorem1.episodes_until(uniform, H, S, A, lam, sigma)
+        ax.axvline(begins, color="0.6", lw=0.8)
+        ax.annotate(f"{begins:,}".replace(",", "\u202f"), (begins, 2), ha="right", fontsize=8,
+                    rotation=90, color="0.4")
+        ax.set(xscale="log", yscale="log", xlabel="episodes L", ylabel="expected regret",
+               title=f"λ = {lam:.3g}, σ = {sigma:.3g} ({name})")
+        ax.legend(fontsize=8)
+    return fig
+
+
+DRAW = {"theorem1-bound": theorem1_bound}

@@ -50,7 +50,7 @@ def _rewritten(pairs: list[Sides], outcome: Proof | Counterexample, proved: str 
 
 # --------------------------------------------------------------------- G: definitions
 
-@claim("G.", "Appendix G, Lemma 3", "four equivalent forms", "exact", HOLDS)
+@claim("G.", "Appendix G, Lemma 3", "four equivalent forms", "instances", HOLDS)
 def equivalent_forms() -> Evidence:
     """Optimism can be put in four equivalent ways: by maxima with an independent variable, by
     integrated tails, by a coupling X = Y + A + W, and by convex increasing functions."""
@@ -116,13 +116,14 @@ step("conditional-mean-display", "Lemma 5, proof, last display", "= y",
      "With the labels as printed, the chain of equalities ends at y.",
      lambda: [(_conditional_mean(swapped=True), y)],
      "It ends at v₁ + v_d − y, the mirror image of y. With α⁰ and α¹ exchanged it is y.", MISPRINT,
-     lambda: zip(map(_conditional_mean, (True, False)), (v1 + vd - y, y), strict=True))
+     lambda: zip(map(_conditional_mean, (True, False)), (v1 + vd - y, y), strict=True),
+     follows="G.label-sums")
 step("conditional-mean-repaired", "Lemma 5", "E[ỹ | y] = y", "With α⁰ and α¹ exchanged, the "
      "matched beta variable has conditional mean y, so it is optimistic for the Dirichlet mean.",
      lambda: [(_conditional_mean(swapped=False), y)], "v₁(v_d − y) + v_d(y − v₁) = y(v_d − v₁).")
 
 
-@claim("G.", "Appendix G, Definition 2", "single crossing implies optimism", "exact", HOLDS)
+@claim("G.", "Appendix G, Definition 2", "single crossing implies optimism", "instances", HOLDS)
 def single_crossing_implies_optimism() -> Evidence:
     """A variable with at least the mean of another and a distribution function that crosses its
     once, from above, is stochastically optimistic for it."""
@@ -213,7 +214,8 @@ enter("G.two-crossings-suffice", "Appendix G, G.3", "PDFs cross ≤ 2 times ⇒ 
                        " The beta density also jumps past the normal's at 0 and at 1."))
 enter("G.densities-cross-twice", "Appendix G, G.3", "the PDFs cross at most twice", "certified",
       FAILS, "The densities cross at most twice for all α and β of the lemma (α + β ≥ 1).",
-      lambda: _crossing(1.001, 0.32, lambda pdf, cdf: pdf > 2))
+      lambda: _crossing(1.001, 0.32, lambda pdf, cdf: pdf > 2),
+      follows="G.special-stationary-point")
 
 log_B = (alpha - 1) * log(x) + (beta - 1) * log(1 - x)
 log_N = -(alpha + beta) * (x - alpha / (alpha + beta)) ** 2 / 2
@@ -290,10 +292,12 @@ step("special-line-5", "G.3.1, g(x_K), line 5", "collect powers",
 enter("G.special-line-6", "Appendix G, G.3.1, g(x_K), line 6", "≤ 0", "certified", FAILS,
       "The value at x_K is never positive.", lambda: region(
           decide(_minus_line_4, [(2.0**-10, 1.0), (2.0**-4, 1.0)]),
-          refuted=" Up to line 4 only a factor K(1+K) > 0 is amiss: g(x_K) is positive."))
+          refuted=" Up to line 4 only a factor K(1+K) > 0 is amiss: g(x_K) is positive."),
+      follows="G.special-line-5")
 
 
-@claim("G.", "Appendix G, G.3.1", "g has no root for α > 1 ≥ β", "certified", FAILS)
+@claim("G.", "Appendix G, G.3.1", "g has no root for α > 1 ≥ β", "certified", FAILS,
+       follows="G.special-stationary-point")
 def special_no_root() -> Evidence:
     """For α > 1 ≥ β the derivative of the log ratio has no root in (0, 1)."""
     roots = [float(crossings.logistic(turn()))
@@ -517,7 +521,7 @@ enter("G.final-g2-value", "Appendix G, G.3.3", "g̃₂(1/3) > 0.01", "certified"
           + (2 * arb.pi()).log() / 2)))
 
 
-@claim("G.", "Appendix G, G.3.3", "the densities cross twice in this region", "certified", HOLDS)
+@claim("G.", "Appendix G, G.3.3", "the densities cross twice in this region", "instances", HOLDS)
 def final_two_crossings() -> Evidence:
     """In the final region the densities cross exactly twice: once left of x₁, where u is convex and
     falls from +∞ to below zero, and once right of x₂. Counted at a grid of points."""

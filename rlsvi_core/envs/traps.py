@@ -1,0 +1,144 @@
+r"""Three worlds in which a linear :math:`Q^*` is not enough (for appendix B, Conjecture 1).
+
+Each has features with :math:`Q^*_h = \Phi_h \theta_h` for exactly one small θ, and is returned as
+``(mdp, Phi)``. In the first two a single feature does (K = 1), and RLSVI fools itself.
+
+**gamble** (H = 1). Playing pays :math:`r_0 = r_1 = +\sigma` with probability p, else
+:math:`r_0 = r_1 = -\sigma`; passing pays nothing. So :math:`Q^*(\text{play}) = 2(2p - 1)\sigma`.
+Every reward lies within ±σ, but a return is ±2σ: an agent that takes σ for the noise of a return
+believes twice too firmly what it saw.
+
+**toll** (H ≥ 2, deterministic). Two states, alive and dead; the features of the dead are zero.
+
+========== ========================= ========================= =================================
+period     action 0                  action 1                  action 2
+========== ========================= ========================= =================================
+0          quit: φ = 0, r = 0, dead  walk: φ = 1, r = −c       leap: φ = G, r = −cG, dead
+1 to H − 1 walk: φ = 1, r = 0        walk: φ = 1, r = 0        leap: φ = G, r = 0
+========== ========================= ========================= =================================
+
+Nothing is ever won, so :math:`\theta_0 = -c` and :math:`\theta_h = 0` after. But the features are
+not closed under Bellman's operator: a positive guess at :math:`\theta_{h+1}`, made from one walk,
+is worth G times as much to :math:`\tilde V_{h+1}`, and is handed back from period to period.
+
+**needle** (in the manner of Wang, Wang and Kakade 2021: no algorithm finds it soon). Unit vectors
+:math:`v_0, \dots, v_{m-1}` with :math:`|\langle v_a, v_b\rangle| \le \gamma \le 1/4`, one of them,
+:math:`v_*`, hidden; :math:`C_{ab} = \langle v_a, v_b\rangle + 2\gamma`. In state a, action
+:math:`b \ne a` has the feature :math:`C_{ab} v_b`. It pays :math:`-2\gamma C_{ab}` and leads to
+state b with probability :math:`C_{ab} \le 3/4`, else to the dead end; but the hidden action pays
+:math:`C_{a*}` and ends, and in the last period any action pays
+:math:`C_{ab}\langle v_b, v_*\rangle`. Action a in state a ends with nothing. Then
+:math:`Q^*_h(a, b) = C_{ab}\langle v_b, v_*\rangle`, that is :math:`\theta_h = v_*`: by induction
+:math:`V^*_{h+1}(b) = C_{b*}`, and
+:math:`C_{ab}(-2\gamma + C_{b*}) = C_{ab}\langle v_b, v_*\rangle`.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..checks import array, between, fail, positive, whole
+from ..compiled import Floats
+from ..mdp import FiniteMDP
+
+__all__ = ["gamble", "needle", "toll"]
+
+
+def gamble(p: float = 0.55, sigma: float = 1.0) -> tuple[FiniteMDP, Floats]:
+    """A gamble that is worth taking, and looks certain while it is lost.
+
+    Parameters
+    ----------
+    p : the probability to win, above one half.
+    sigma : the size of the two rewards.
+
+    Returns
+    -------
+    (FiniteMDP, (1, 3, 2, 1) array)
+        with actions pass (0) and play (1), and the features.
+
+    Examples
+    --------
+    >>> mdp, Phi = gamble()
+    >>> mdp.Q[0, 0].round(9), Phi[0, 0, :, 0]
+    (array([0. , 0.2]), array([0., 1.]))
+    """
+    positive(sigma=sigma)
+    between("p", p, 0.5, 1, mend="Playing is worth it only above one half: pass p=0.55, say.")
+    P, R = np.zeros((2, 1, 3, 2, 3))
+    P[..., 0, 0] = 1.0  # pass: state 0; play: state 1 is won, 2 lost
+    P[..., 1, 1], P[..., 1, 2] = p, 1 - p
+    R[..., 1, 1], R[..., 1, 2] = sigma, -sigma
+    Phi = np.zeros((1, 3, 2, 1))
+    Phi[:, :, 1] = 1.0
+    return FiniteMDP(P, R, terminal=[0.0, sigma, -sigma]), Phi
+
+
+def toll(H: int, G: float = 8.0, c: float = 0.125) -> tuple[FiniteMDP, Floats]:
+    """A road that nobody should enter, and imagination makes exponentially attractive.
+
+    Parameters
+    ----------
+    H : number of periods, at least 2.
+    G, c : the size of the leap's feature, and the toll for a feature of size 1.
+
+    Returns
+    -------
+    (FiniteMDP, (H, 2, 3, 1) array)
+        with states alive (0) and dead (1), and the features.
+
+    Examples
+    --------
+    >>> mdp, Phi = toll(H=5)
+    >>> mdp.Q[:2, 0], Phi[0, 0, :, 0]
+    (array([[ 0.   , -0.125, -1.   ],
+           [ 0.   ,  0.   ,  0.   ]]), array([0., 1., 8.]))
+    """
+    whole("H", H, 2, mend="One period to pay in, and one to dream of: pass H=8, say.")
+    positive(G=G, c=c)
+    P, R, Phi = np.zeros((H, 2, 3, 2)), np.zeros((H, 2, 3, 2)), np.zeros((H, 2, 3, 1))
+    P[0, 0, :, :] = [[0, 1], [1, 0], [0, 1]]
+    P[1:, 0, :, 0] = P[:, 1, :, 1] = 1.0
+    Phi[0, 0, :, 0], Phi[1:, 0, :, 0] = (0, 1, G), (1, 1, G)
+    R[0, 0] = -c * Phi[0, 0]
+    return FiniteMDP(P, R), Phi
+
+
+def needle(vectors: ArrayLike, hidden: int, H: int) -> tuple[FiniteMDP, Floats]:
+    """One good action among many, of which only the lucky learn anything.
+
+    Parameters
+    ----------
+    vectors : (m, K) array of unit vectors, pairwise products within ±¼.
+    hidden : the number of the good action, not 0, where episodes start.
+    H : number of periods.
+
+    Returns
+    -------
+    (FiniteMDP, (H, m + 1, m, K) array)
+        with the last state as the dead end, and the features.
+
+    Examples
+    --------
+    >>> mdp, Phi = needle(np.eye(4), hidden=2, H=3)
+    >>> mdp, mdp.value, bool(np.allclose(Phi @ np.eye(4)[2], mdp.Q))
+    (FiniteMDP(H=3, S=5, A=4), 0.5, True)
+    """
+    v = array("vectors", vectors, ("m", "K"), mend="Pass np.eye(8), say.")
+    m, gamma = len(v), 0.25
+    whole("hidden", hidden, 1, m - 1, mend="It numbers an action; episodes start in state 0.")
+    whole("H", H, 1, mend="It counts periods: pass H=5, say.")
+    inner = v @ v.T
+    largest = np.abs(inner - np.eye(m)).max()
+    if largest > gamma + 1e-12:
+        fail("vectors have length 1 and pairwise products within ±1/4", f"one product is off by "
+             f"{largest:.3g}", "Orthonormal vectors always do.")
+    C = np.where(np.eye(m, dtype=bool), 0.0, inner + 2 * gamma)
+    P, R = np.zeros((H, m + 1, m, m + 1)), np.zeros((H, m + 1, m, m + 1))
+    for b in range(m):
+        P[:-1, :m, b, b] = 0.0 if b == hidden else C[:, b]
+        R[:-1, :m, b] = (C[:, b] if b == hidden else -2 * gamma * C[:, b])[:, None]
+    P[..., m] = 1.0 - P[..., :m].sum(axis=-1)
+    R[-1, :m] = (C * inner[hidden])[:, :, None]
+    Phi = np.zeros((H, m + 1, m, v.shape[1]))
+    Phi[:, :m] = C[:, :, None] * v
+    return FiniteMDP(P, R), Phi

@@ -1,0 +1,160 @@
+"""What was chosen and not computed: headlines, thresholds, and what is left without a verdict.
+
+A judge reads its thresholds here, with ``limit``. One that is not a convention of statistics was
+chosen with the data at hand, and says so (``late``).
+"""
+
+from typing import NamedTuple
+
+
+class Headline(NamedTuple):
+    question: str
+    answer: str  # one sentence, filled in from the numbers that the claim's judge returns
+
+
+HEADLINES = {  # the claims that answer what a reader came to know, in the order to tell them
+    "6.1.learns": Headline(
+        "Does RLSVI explore?", "The 50-chain takes it {median:.0f} episodes in the median (95% "
+        "interval {interval[0]:.0f}–{interval[1]:.0f}); the paper has roughly 500."),
+    "6.1.dithering": Headline(
+        "Does dithering?", "Its first reward takes {mean:.2g} episodes in the mean, fewer than the "
+        "paper's 10^15 with probability {sooner:.2f}."),
+    "6.1.polynomial": Headline(
+        "How does learning time scale?", "Polynomially: locally with the power "
+        "{N[powers][0][power]:.2f} ({N[powers][0][low]:.2f}–{N[powers][0][high]:.2f}) of N up to "
+        "50 and {N[powers][1][power]:.2f} ({N[powers][1][low]:.2f}–{N[powers][1][high]:.2f}) up to "
+        "200; in the features it flattens."),
+    "6.1.robust": Headline(
+        "Is it robust to λ and σ?", "Regret at most doubles for λ from {lam[0]:.0e} to "
+        "{lam[1]:.0e} and for σ from {sigma[0]:.0e} to {sigma[1]:.0e}."),
+    "6.1.rho": Headline(
+        "Does it survive wrong features?", "Half of the runs learn with noise up to ρ = "
+        "{half[deviation].median:.2f} ({half[deviation].low:.2f}–{half[deviation].high:.2f}), but "
+        "learning slows from {start:.0f} to {edge:.0f} episodes long before."),
+    "6.1.generalization": Headline(
+        "Does figure 3 show generalization?", "Tabular RLSVI is below its “tabular lower bound” "
+        "too: {tabular[50]:.0f} episodes at N = 50 ({one_hot[0]:.0f}–{one_hot[1]:.0f}), the line "
+        "is at {line[50]:.0f}; ten features take {ten:.0f}."),
+    "5.theorem1": Headline(
+        "Is Theorem 1 true?", "Yes, at its smallest λ and σ, by another proof than printed; on "
+        "average over the prior, not in the worst case."),
+    "G.gauss-dirichlet": Headline(
+        "Is Lemma 1?", "Yes, by a shorter proof and with 2.5 times less variance; the printed "
+        "proof has gaps."),
+    "5.lemma2": Headline(
+        "Is Lemma 2?", "Yes, by a repaired proof; {refuted} of {comparisons} comparisons are "
+        "refuted at error rate {error_rate:g} in all."),
+    "1.lower-bound": Headline(
+        "Is the bound optimal?", "No: it is √H above the lower bound of Jin et al. (2018), and "
+        "bounds an average, not the worst case."),
+    "B.conjecture-meant": Headline(
+        "Is the conjecture true?", "No: in a world with one feature regret grows "
+        "{growth[0]:.3g}-fold with every period where √T doubles."),
+    "6.2.better": Headline(
+        "Tetris: better than tuned ε-greedy?", "It depends on how a game ends: {clears[mean]:+.0f} "
+        "rows per game ({clears[low]:+.0f} to {clears[high]:+.0f}) if pieces may stick out, "
+        "{top row[mean]:+.0f} ({top row[low]:+.0f} to {top row[high]:+.0f}) by the printed rule."),
+    "6.2.lspi": Headline(
+        "Tetris: better than LSPI's 3183?", "RLSVI {clears[rlsvi].mean:.0f} "
+        "({clears[rlsvi].low:.0f}–{clears[rlsvi].high:.0f}) and LSVI {clears[lsvi].mean:.0f} if "
+        "pieces may stick out, {top row[rlsvi].mean:.0f} and {top row[lsvi].mean:.0f} by the "
+        "printed rule. LSPI itself was not run."),
+    "6.3.boltzmann": Headline(
+        "Recommender: better than Boltzmann?", "The best temperature of the paper's grid has "
+        "{more[0.1].mean:.0f} ({more[0.1].low:.0f}–{more[0.1].high:.0f}) likes more regret than "
+        "RLSVI's {rlsvi:.0f}."),
+    "6.3.bandits": Headline(
+        "Recommender: better than bandits?", "At the end by {late.mean:.2f} ({late.low:.2f}–"
+        "{late.high:.2f}) likes per customer than the linear bandit, which does not plan."),
+    "6.3.myopic": Headline(
+        "Recommender: better than myopic play?", "At the end by {more[uniform].mean:.2f} "
+        "({more[uniform].low:.2f}–{more[uniform].high:.2f}) likes per customer than the optimal "
+        "policy that does not plan."),
+}
+
+
+class Threshold(NamedTuple):
+    value: float
+    reason: str
+    late: bool = True  # chosen with the data at hand
+
+
+THRESHOLDS = {
+    "standard errors": Threshold(4.5, "a simulated mean against an exact one: wrong by chance 7 "
+                                      "times in a million", late=False),
+    "AIC": Threshold(10, "the usual mark for strong evidence against a law", late=False),
+    "learns": Threshold(0.9, "the share of runs that must learn for “it learns”; 45 of 50"),
+    "consistently": Threshold(0.95, "the share of runs within twice the printed time for "
+                                    "“consistently … roughly”"),
+    "roughly": Threshold(2, "within a factor of two of a number that the paper rounds"),
+    "essentially": Threshold(0.1, "the share of suboptimal episodes after the first reward that "
+                                  "“essentially maintains” may leave"),
+    "stable ρ": Threshold(0.95, "the share of runs that learn as long as learning is stable"),
+    "not effective": Threshold(0.25, "the share of runs that may still learn at ρ near 1"),
+    "same regret": Threshold(2, "“remarkably stable”: at most so many times the regret at the "
+                                "reference value"),
+    "several orders": Threshold(2, "the least range, in powers of ten, for “several orders of "
+                                   "magnitude”"),
+    "level": Threshold(0.25, "medians of 50 runs this near one another, relatively, are level: "
+                             "some two half-widths of their intervals"),
+    "flattening": Threshold(0.5, "the last features cost at most this share of what the first did"),
+    "pretty well": Threshold(0.25, "the typical relative miss that “fits pretty well” allows"),
+    "similar scale": Threshold(10, "one order of magnitude"),
+    "LEARNED": Threshold(1000, "rows per game of a block: between the tens of a beginner and the "
+                               "thousands of a player there is nothing"),
+    "collapse": Threshold(0.5, "the last 200 games score less than this share of what they would "
+                               "without a decline"),
+    "decline": Threshold(0.05, "the last 200 games are below this quantile of their simulated law "
+                               "without a decline", late=False),
+    "much better": Threshold(1.5, "“greatly outperforms”, “much better”: at least so many times "
+                                  "the score"),
+    "needed": Threshold(0.5, "dithering “does not learn” if its regret exceeds RLSVI's by this "
+                             "share or more"),
+    "aims at": Threshold(0.99, "the share of the myopic reward that the bandit's target must earn"),
+    "effective": Threshold(2, "“effective approximation to PSRL”: at most so many times its "
+                              "regret"),
+    "in effect": Threshold(3, "the same for “in part”, with the parameters that do best here"),
+    "most settings": Threshold(0.8, "the share of settings that must agree for a general "
+                                    "statement"),
+    "slightly": Threshold(1.1, "“differs only slightly”: by at most a tenth"),
+}
+
+
+def limit(name: str) -> float:
+    return THRESHOLDS[name].value
+
+
+# Sentences that could be true or false and have no entry: where, what, why.
+NOT_JUDGED = (
+    ("Section 1", "earlier algorithms need time exponential in the number of model parameters",
+     "no example is given; the chain is one for the horizon alone (1.exponential)"),
+    ("Section 1", "model-based algorithms are intractable, KWIK regression is open, OCP is "
+     "sensitive, C-PACE does not extrapolate, Dearden et al. is the only precursor",
+     "statements about other papers"),
+    ("Section 3", "provably efficient schemes must direct exploration over several steps",
+     "a summary of the literature; no theorem is named"),
+    ("Section 4", "Thompson sampling explores efficiently; PSRL's regret scales with the dimension",
+     "theorems of other papers"),
+    ("Section 5", "so far no algorithm with linear value functions has a regret bound",
+     "a statement about the literature of 2016"),
+    ("Section 5", "Σ K(s,a,h) log(T + K(s,a,h))", "a sum of the sizes in 5.bias-size, which are "
+     "printed too small by H²; 5.theorem1 has the term that takes its place"),
+    ("Section 6.1", "state of the art results in more practical problems",
+     "neither problem has a state of the art named; the text disclaims it for Tetris"),
+    ("Section 6.2", "LSPI collapses, needs a scoring initial policy and many more games",
+     "LSPI was not run here; its level 3183 is taken from the text"),
+    ("Section 6.2", "far superior linear features for Tetris are well known",
+     "no source and no score is named; scores of published players under our rules are in "
+     "chapter 6.2"),
+    ("Section 6.2", "five seeds", "we have more; how many is said with each number"),
+    ("Appendix C", "too small a σ resembles Thompson sampling's analyses and Theorem 1",
+     "a resemblance (the effect itself: C.small-sigma)"),
+    ("Appendix D", "γ = 0.99 was helpful for stability", "other values of γ were not run"),
+    ("Appendix D", "computation negligible against the simulator", "about their simulator; no "
+     "timings are stored here"),
+    ("Appendix D", "a wider prior over the variance is more robust", "a belief; not run with a "
+     "wrong σ"),
+    ("Appendix F", "stochastic gradient descent in place of the batch", "not specified"),
+    ("all", "what the figures show", "the source that we have holds no pictures: every comparison "
+     "is with the text"),
+)

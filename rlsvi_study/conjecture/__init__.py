@@ -1,0 +1,1 @@
+"""Appendix B: Conjecture 1, and the small worlds that refute it."""

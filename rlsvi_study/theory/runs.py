@@ -1,0 +1,62 @@
+r"""Section 5: Bayesian regret beside the explicit bound of ``theory.theorem1``.
+
+The prior is the symmetric one with :math:`\mathbf 1^\top\alpha^R = \mathbf 1^\top\alpha^P = 1`, the
+MDPs those of the table ``theorem1``; regret and the regret of uniform play are exact given the MDP
+and the policies played. λ and σ are the smallest that Theorem 1 prints, or the smallest that its
+repaired proof needs: :math:`\lambda\sigma^2 = 1` and
+:math:`\sigma^2 = \tfrac\pi8 (1 + (H-1)^2)`.
+"""
+
+import math
+
+import numpy as np
+
+from rlsvi_core import rlsvi
+from rlsvi_core.agents.tabular import theorem_1
+from rlsvi_core.envs.dirichlet import DirichletPrior
+from rlsvi_core.features import OneHot
+
+from ..experiment import Experiment, Rows, Scale, streams
+
+
+def make_prior(H: int, S: int, A: int) -> DirichletPrior:
+    return DirichletPrior.symmetric(H, S, A, alpha_R=1 / 2, alpha_P=1 / S)
+
+
+def least(prior: DirichletPrior) -> tuple[float, float]:
+    """The smallest (λ, σ) of the repaired proof."""
+    sigma2 = math.pi / 8 * (1 + (prior.shape[0] - 1) ** 2)
+    return float(max(prior.m_R.max(), prior.m_P.max())) / sigma2, math.sqrt(sigma2)
+
+
+PARAMETERS = {"printed": theorem_1, "repaired": least}
+
+
+def regret_beside_uniform(parameters: str, H: int, S: int, A: int, seed: int,
+                          episodes: int) -> Rows:
+    """RLSVI's regret on one MDP from the prior at episodes 1, 4, 16, …, and uniform play's."""
+    prior = make_prior(H, S, A)
+    mdp_rng, env_rng, agent_rng = streams((seed, H, S, A))
+    mdp, (lam, sigma) = prior.sample(mdp_rng), PARAMETERS[parameters](prior)
+    agent = rlsvi(OneHot(H, S, A), lam, sigma, first_episode="prior", rng=agent_rng)
+    regret = (mdp.value - agent.learn(mdp, episodes, env_rng, exact=True).expected).cumsum()
+    uniform = mdp.regret(np.full((H, S, A), 1 / A))
+    return [{"episode": L, "regret": round(float(regret[L - 1]), 6),
+             "uniform": round(L * uniform, 6)} for L in (4**k for k in range(9)) if L <= episodes]
+
+
+BASE = 5, 5, 3
+OTHERS = ((1, 1, 2), (1, 1, 10), (2, 2, 2), (3, 2, 2), (2, 5, 3), (4, 3, 4), (8, 2, 2), (3, 5, 1))
+
+
+def _cells(sizes: tuple[tuple[int, int, int], ...], episodes: int) -> tuple[dict, ...]:
+    return tuple({"parameters": name, "H": H, "S": S, "A": A, "episodes": episodes}
+                 for name in PARAMETERS for H, S, A in sizes)
+
+
+BOUND = Experiment(
+    "theorem1-bound", "Section 5, Theorem 1", "Expected regret beside the explicit bound, by L",
+    regret_beside_uniform, {
+        "quick": Scale({}, _cells(OTHERS[:1], 4**7), range(2)),
+        "paper": Scale({}, (*_cells((BASE,), 4**8), *_cells(OTHERS, 4**7)), range(32))})
+EXPERIMENTS = {BOUND.name: BOUND}

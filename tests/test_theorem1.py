@@ -1,0 +1,189 @@
+"""Theorem 1: the models, both sides of every step, the bound; and a falsehood planted in each."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from sympy import symbols
+
+from rlsvi_core import rlsvi
+from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
+from rlsvi_core.features import OneHot
+from rlsvi_study import catalogue
+from rlsvi_study.register import FAILS, HOLDS
+from rlsvi_study.theory import runs, theorem1
+from rlsvi_study.theory.evidence import identity
+
+REGISTER = catalogue.claims()
+ZERO = theorem1.fractions([0, 0])
+
+
+def histories(seed=0, **sizes):
+    return theorem1.histories(np.random.default_rng(seed), **sizes)
+
+
+# --- the models -----------------------------------------------------------------------------
+
+
+def test_the_mean_mdp_is_the_posteriors():
+    data = histories(S=3)["random"].floats()
+    prior, counts = DirichletPrior(data.alpha_R, data.alpha_P), no_counts(3, 3, 2)
+    counts.R[:], counts.P[:] = data.seen_R, data.seen_P
+    posterior, given = prior.posterior(counts), theorem1.models(data, 5.0)
+    np.testing.assert_allclose(given.R_bar, posterior.mean_R)
+    np.testing.assert_allclose(given.P_bar, posterior.mean_P)
+    mu = np.random.default_rng(1).integers(0, 2, (3, 3))
+    np.testing.assert_allclose(theorem1.along(given.P_bar, given.R_bar, mu, np.zeros(3)),
+                               posterior.mean_mdp().evaluate(mu), atol=1e-12)
+
+
+def test_the_shrunk_model_with_noise_is_what_the_agent_plans_by():
+    lam, sigma, (H, S, A) = 0.7, 1.3, (3, 2, 2)
+    agent, seen = rlsvi(OneHot(H, S, A), lam, sigma, rng=5), np.random.default_rng(6)
+    seen_R, seen_P = np.zeros((H, S, A, 2)), np.zeros((H, S, A, S))
+    for _ in range(40):
+        h, s, a, low, s_next = (int(seen.integers(n)) for n in (H, S, A, 2, S))
+        agent.observe(h, s, a, -float(1 - low), s_next)
+        seen_R[h, s, a, low] += 1
+        seen_P[h, s, a, s_next] += 1
+    agent.plan()
+    data = theorem1.Data(seen_R + 1, seen_P + 1, seen_R, seen_P, np.array([-1.0, 0.0]))
+    given = theorem1.models(data, lam * sigma**2)
+    z = np.random.default_rng(5).standard_normal((H, S, A))[::-1]  # drawn from the last period on
+    w = sigma * z / np.sqrt(given.n + lam * sigma**2)
+    V, mu = theorem1.best(given.P_sh, given.R_sh + w, np.zeros(S))
+    np.testing.assert_allclose(V[:-1], agent.Q.max(axis=2))
+    assert (mu == agent.Q.argmax(axis=2)).all()
+
+
+@pytest.mark.parametrize("name", histories())
+def test_with_one_action_the_gain_of_optimism_is_the_bias_exactly(name):
+    """E Ṽ − E V* = E_sh Σ b′ ≥ 0 where nothing is selected: steps 1 and 3 at once."""
+    data = histories(3, A=1)[name]
+    given, mu = theorem1.models(data, data.m), np.zeros((3, 2), int)
+    ours = theorem1.along(given.P_sh, given.R_sh, mu, ZERO)[0]
+    truth = theorem1.along(given.P_bar, given.R_bar, mu, ZERO)[0]
+    both = theorem1.telescope(data, data.m, 0 * given.n, ZERO)
+    assert (ours - truth == both.right).all()
+    assert (both.left == both.right).all()
+    assert (both.right >= 0).all()
+
+
+def test_paths_weigh_as_dirichlet_moments():
+    third = Fraction(1, 3)
+    assert theorem1.moment([Fraction(1), Fraction(1)], [1, 1]) == Fraction(1, 6)  # E p(1 − p)
+    assert theorem1.moment([third, third], [2, 0]) == third * (1 + third) / (
+        2 * third * (1 + 2 * third))
+
+
+# --- the bound ------------------------------------------------------------------------------
+
+
+def test_the_bound_by_hand_and_broadcast():
+    H, S, A, L, lam, sigma = 2, 3, 4, 100, 0.5, 2.0
+    rho, T = 2.0, 200
+    Lambda = 1 / rho + math.log(1 + L / (S * A * rho))
+    first = sigma * math.sqrt(2 * math.log(A) * Lambda * S * A * H * T)
+    second = 0.5 * H * (H + 1) * S * A * (1 + rho * math.log(1 + L / (S * A * rho)))
+    assert float(theorem1.bound(H, S, A, L, lam, sigma, 1)) == pytest.approx(first + second)
+    flat = sigma * math.sqrt(S * A * H * T) * (
+        2 * math.sqrt(2 + 2 * math.log(S * A)) + 2 / math.sqrt(2 * math.pi))
+    assert float(theorem1.bound(H, S, A, L, lam, sigma, 1, log_L=False)) == pytest.approx(
+        flat + second)
+    many = theorem1.bound(H, np.array([[1], [3]]), A, np.array([1, 10, 100]), lam, sigma, 1)
+    assert many.shape == (2, 3)
+    assert many[1, 2] == pytest.approx(first + second)
+
+
+@pytest.mark.parametrize("broken", [
+    {"lam": 0.2}, {"sigma": 0.5, "lam": 8.0}, {"G": 5.0}, {"m": 3.0}])
+def test_no_bound_is_claimed_outside_its_conditions(broken):
+    given = {"H": 2, "S": 3, "A": 4, "L": 100, "lam": 0.5, "sigma": 2.0, "m": 1.0}
+    assert np.isfinite(theorem1.bound(**given))
+    assert theorem1.bound(**given | broken) == np.inf
+
+
+@pytest.mark.parametrize("name", runs.PARAMETERS)
+def test_both_choices_of_parameters_meet_the_conditions(name):
+    for size in (runs.BASE, *runs.OTHERS):
+        assert np.isfinite(theorem1.bound(*size, 10, *runs.PARAMETERS[name](
+            runs.make_prior(*size)), 1.0))
+
+
+def test_where_the_bound_begins_to_say_something():
+    size, least = runs.BASE, runs.least(runs.make_prior(*runs.BASE))
+    L = theorem1.episodes_until(1.6, *size, *least)
+    assert float(theorem1.bound(*size, L, *least, 1.0)) <= 1.6 * L
+    assert float(theorem1.bound(*size, L - 1, *least, 1.0)) > 1.6 * (L - 1)
+
+
+def test_transitions_that_repeat_by_hand():
+    """Beta(5, 5) and tiny weights: E p + … + E p⁴, and ½ + … + 1/16."""
+    (truth, ours), _ = theorem1.same_in_all_periods(Fraction(1, 10**9)).values()
+    p = [math.prod((5 + j) / (10 + j) for j in range(k)) for k in range(1, 5)]
+    assert truth == pytest.approx(sum(p) - 4, abs=1e-6)
+    assert ours == pytest.approx(15 / 16 - 4, abs=1e-6)
+
+
+# --- falsehoods -----------------------------------------------------------------------------
+
+
+def without_log_A(n, rho, sigma, A, eta):
+    return eta * sigma**2 / (2 * (n + rho))
+
+
+def pooled(rows, row, reward, H, true=theorem1.value_by_paths):
+    return true(rows, lambda h, s: (0, s), reward, H)
+
+
+def stale(data, rho, w, end, true=theorem1.telescope):
+    """b′ with the weights of another ρ."""
+    return true(data, rho, w, end)._replace(right=true(data, rho + 1, w, end).right)
+
+
+PLANTED = {
+    "σ too small": ("enough_sigma", lambda H, G=0.0: 0.3, "5.optimism-in-the-mean"),
+    "σ too small with a terminal reward": (
+        "enough_sigma", lambda H, G=0.0: 0.05, "5.known-terminal"),
+    "σ too small on other supports": ("enough_sigma", lambda H, G=0.0: 0.05, "5.finite-support"),
+    "periods that share their transitions": ("value_by_paths", pooled, "5.mean-mdp"),
+    "another bias": ("telescope", stale, "5.telescope"),
+    "penalty without log A": ("penalty", without_log_A, "5.penalised-recursion"),
+    "penalty without η": ("penalty", lambda n, rho, sigma, A, eta: np.log(A) / eta + 0 * n,
+                          "5.penalised-recursion"),
+    "half the count": ("counted", lambda L, D, rho: D * math.log1p(L / (D * rho)) / 2,
+                       "5.counting-worst"),
+    "half the root": ("rooted", lambda L, D: math.sqrt(D * L * (2 + 2 * math.log(D))),
+                      "5.counting-worst"),
+    "a bound without its bias": ("bound", lambda H, S, A, L, *rest: 0.1 * H**2 * np.sqrt(
+        S * A * L), "5.explicit-bound")}
+
+
+@pytest.mark.parametrize("falsehood", PLANTED)
+def test_a_planted_falsehood_is_caught(falsehood, monkeypatch):
+    name, wrong, id = PLANTED[falsehood]
+    monkeypatch.setattr(theorem1, name, wrong)
+    assert REGISTER[id].judge().verdict == FAILS
+
+
+def test_a_ridge_below_the_prior_weight_is_caught(monkeypatch):
+    half = property(lambda data: data.alpha_P.sum(-1).min() / 2)
+    monkeypatch.setattr(theorem1.Data, "m", half)
+    assert REGISTER["5.telescope"].judge().verdict == FAILS
+
+
+def test_wrong_algebra_is_caught():
+    n, m, e = symbols("n m e", positive=True)
+    most = n * e / ((n + m + e) * (n + m)) + m / (n + m)
+    assert identity((most, m / (n + m + e))).verdict == FAILS
+
+
+def test_the_theorem_falls_with_any_of_its_steps(monkeypatch):
+    for id in theorem1.STEPS:
+        monkeypatch.setitem(REGISTER, id, REGISTER[id].__class__(
+            id, "", "", "exact", HOLDS, "", lambda: theorem1.Evidence(HOLDS, "", {})))
+    assert REGISTER["5.theorem1"].judge().verdict == HOLDS
+    monkeypatch.setitem(REGISTER, "5.selection", REGISTER["5.selection"].__class__(
+        "", "", "", "exact", HOLDS, "", lambda: theorem1.Evidence(FAILS, "", {})))
+    assert REGISTER["5.theorem1"].judge().verdict == FAILS
