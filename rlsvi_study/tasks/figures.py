@@ -109,7 +109,6 @@ def dots(table: pd.DataFrame) -> Figure:
         ax.set(xlabel=varied, ylabel=f"mean of the last {LAST} returns")
         if varied == "option":
             ax.tick_params(axis="x", rotation=60)
-            ax.set_xlabel("")
     _named(table, list(axes[0]), tasks)
     return fig
 
