@@ -158,7 +158,7 @@ def test_a_bare_install_runs_the_five_lines_of_the_readme(tmp_path):
          "--timeout", "20", "-c", ROOT / "constraints.txt", source],
         capture_output=True, text=True, timeout=600)
     assert pip.returncode == 0, f"pip could not install the library:\n{pip.stderr}"
-    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf8"), re.S)
+    example, *_ = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf8"), re.S)
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     ran = subprocess.run([python, "-c", example + "\nimport rlsvi_core\n"
                           "print(rlsvi_core.__version__, rlsvi_core.__file__)"],

@@ -171,13 +171,13 @@ def gauss_dirichlet() -> Evidence:
             normal = order.Normal.of(law.mean, order.exact(scale) / n)
             smallest = min(smallest, order.gap(normal, law, np.linspace(0.02, 0.98, 25)).min())
             cases += 1
-    proved = all(REGISTER[id].judge().verdict == HOLDS
-                 for id in ("G.coin-below-normal", "G.urn-variance"))
+    coin, urns = (REGISTER[id].judge() for id in ("G.coin-below-normal", "G.urn-variance"))
+    proved = coin.verdict == urns.verdict == HOLDS
     return unless(smallest <= 0 or not proved, "True, and proved here by a shorter argument, an "
                   "urn, for every α with α'1 > 0, and with variance π/(8 α'1), 2.5 times smaller; "
                   f"the printed proof has gaps. Also exact in {cases} cases with whole-number α: "
                   f"the smallest gap is {smallest:.2g}.",
-                  cases=cases, smallest=float(smallest))
+                  **coin.numbers, cases=cases, smallest=float(smallest))
 
 
 # --------------------------------------------------------------------- single crossing
