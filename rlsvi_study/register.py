@@ -159,9 +159,9 @@ def headlines() -> str:
     rows = []
     for id, (question, answer) in HEADLINES.items():
         one, found = REGISTER[id], REGISTER[id].judge()
-        rows.append((f"[{question}]({one.page}.html)", _cell(answer.format_map(found.numbers)),
-                     f"**{found.verdict}**", one.kind))
-    return _markdown(("Question", "Found", "The paper's claim", "Evidence"), *rows)
+        rows.append((f"[{question}]({one.page}.ipynb)", f"**{found.verdict}**",
+                     _cell(answer.format_map(found.numbers)), one.kind))
+    return _markdown(("Question", "The paper's claim", "Found", "Evidence"), *rows)
 
 
 def overview() -> str:
@@ -178,7 +178,8 @@ def scoreboard(ids: Collection[str] | None = None) -> str:
     for one in REGISTER.values():
         if ids is None or one.id in ids:
             found = one.judge()
-            notes = [f"[{one.place}]({one.page}.html)", *([one.kind] if one.kind != "none" else []),
+            notes = [f"[{one.place}]({one.page}.ipynb)",
+                     *([one.kind] if one.kind != "none" else []),
                      *([f"follows from {one.follows}"] if one.follows else [])]
             rows.append((f"**{_cell(one.statement)}** {' · '.join(notes)}", _cell(one.paper),
                          _cell(found.found), found.verdict))

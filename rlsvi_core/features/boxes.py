@@ -87,7 +87,7 @@ def _waves(low: Floats, high: Floats, W: Floats, scale: float, s: Any) -> Floats
 
 def random_fourier(box: Any, A: int, d: int = 200, length_scale: float = 0.25,
                    rng: Seed = None) -> PerAction:
-    """Random Fourier features (Rahimi and Recht 2007): φ(s)·φ(s') ≈ exp(−|x − x'|²/2ℓ²), with the
+    """Random Fourier features (Rahimi and Recht 2007): φ(s)·φ(s') ≈ exp(−‖x − x'‖²/2ℓ²), with the
     box scaled to [0, 1]^m.
 
     Parameters
