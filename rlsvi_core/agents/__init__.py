@@ -6,7 +6,7 @@ fast one where its structure allows, else rows in arrays, or the verbatim one. A
 same interface (:class:`Agent`) and, given the same draws, the same weights.
 
 **Which λ and σ?** Say what values can be, ``value_range=(low, high)``, and scale features to norm
-1; :func:`rlsvi_core.propose` has the rule and its reasons.
+1; :func:`rlsvi_core.regression.propose` has the rule and its reasons.
 """
 
 from typing import Any
@@ -65,7 +65,7 @@ def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *
     lam : prior precision λ of a weight; 1 unless ``value_range`` says better.
     sigma : standard deviation σ of the noise in a target; 0.1 unless ``value_range`` says better.
     value_range : the least and the largest value (sum of rewards to come) there can be. Sets λ and
-        σ by :func:`rlsvi_core.propose`, and, where features are computed, clips targets to it.
+        σ by :func:`rlsvi_core.regression.propose` and, where features are computed, clips targets.
     H : number of periods, where features have none of their own. With a horizon this is Algorithms
         1 and 2; without one Algorithms 7 and 8, with a discount.
     rng : the agent's own generator or its seed.

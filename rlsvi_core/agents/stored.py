@@ -24,8 +24,8 @@ features are computed once per step.
 **What works.** Without a horizon, one fit per episode moves the values by one step of value
 iteration, too little: hence ten sweeps by default, each starting from the weights of the last, all
 with the same normal draws, so that they converge to the values of *one* random model. Clip the
-targets to the range of values (``value_range`` of :func:`rlsvi_core.rlsvi` does): where features
-extrapolate, they may otherwise grow without bound.
+targets to the range of values (``value_range`` of :func:`rlsvi_core.agents.rlsvi` does): where
+features extrapolate, they may otherwise grow without bound.
 """
 
 import math
