@@ -168,8 +168,8 @@ def overview() -> str:
     """The registered verdicts as a Markdown table: headlines, details, and all by section."""
     whole = ((f"**{name}**", *(f"**{n or '–'}**" for n in counts.values()))
              for name, counts in tally().items())
-    return _markdown(("", *VERDICTS), *whole, *((name, *(str(n or "–") for n in counts.values()))
-                                                for name, counts in by_section().items()))
+    return _markdown(("Section", *VERDICTS), *whole, *(
+        (name, *(str(n or "–") for n in counts.values())) for name, counts in by_section().items()))
 
 
 def scoreboard(ids: Collection[str] | None = None) -> str:
