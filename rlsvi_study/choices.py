@@ -61,7 +61,7 @@ HEADLINES = {  # the claims that answer what a reader came to know, in the order
         "printed rule. LSPI itself was not run."),
     "6.3.boltzmann": Headline(
         "Recommender: better than Boltzmann?", "The best temperature of the paper's grid has "
-        "{more[0.1].mean:.0f} ({more[0.1].low:.0f}–{more[0.1].high:.0f}) likes more regret than "
+        "{best.mean:.0f} ({best.low:.0f}–{best.high:.0f}) likes more regret than "
         "RLSVI's {rlsvi:.0f}."),
     "6.3.bandits": Headline(
         "Recommender: better than bandits?", "At the end by {late.mean:.2f} ({late.low:.2f}–"

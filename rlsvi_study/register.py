@@ -155,12 +155,17 @@ def _cell(text: str) -> str:
 
 
 def headlines() -> str:
-    """The headline claims as a Markdown table, judged now: what a reader came to know."""
+    """The headline claims as a Markdown table, judged now: what a reader came to know.
+
+    An answer is written for the registered verdict; where the judge says otherwise, its own words
+    take the answer's place.
+    """
     rows = []
     for id, (question, answer) in HEADLINES.items():
         one, found = REGISTER[id], REGISTER[id].judge()
-        rows.append((f"[{question}]({one.page}.ipynb)", f"**{found.verdict}**",
-                     _cell(answer.format_map(found.numbers)), one.kind))
+        said = answer.format_map(found.numbers) if found.verdict == one.verdict else found.found
+        rows.append((f"[{question}]({one.page}.ipynb)", f"**{found.verdict}**", _cell(said),
+                     one.kind))
     return _markdown(("Question", "The paper's claim", "Found", "Evidence"), *rows)
 
 

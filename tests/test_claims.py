@@ -113,6 +113,16 @@ def test_headlines_are_claims_of_the_paper():
     assert all(row.count("|") == 5 and "{" not in row for row in rows)
 
 
+def test_an_answer_is_not_given_for_another_verdict(monkeypatch):
+    one = REGISTER["5.theorem1"]
+    assert "| **holds** | Yes, at its smallest" in claims.headlines()
+    broken = dataclasses.replace(one, judge=lambda: one.judge()._replace(
+        verdict=FAILS, found="Step 3 fails."))
+    monkeypatch.setitem(REGISTER, one.id, broken)
+    assert "| **does not hold** | Step 3 fails. |" in claims.headlines()
+    assert "Yes, at its smallest" not in claims.headlines()
+
+
 def test_a_consequence_names_a_claim_that_counts_and_is_not_counted():
     followers = [one for one in REGISTER.values() if one.follows]
     assert "F.marginal" in {one.id for one in followers}

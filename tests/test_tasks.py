@@ -135,6 +135,15 @@ def test_comparison_and_tuning_share_no_seed_and_every_task_has_a_schedule():
     assert all(start in STARTS[agent] for (_, agent), start in SCHEDULES.items())
 
 
+def test_each_schedule_is_the_best_of_the_tuning_table():
+    """Where dithering never pays both starts tie, and the larger was taken."""
+    late = outcomes(store.load(EXPERIMENTS["tasks-tuning"])).groupby(
+        ["task", "agent", "start"])["last"].mean()
+    for (task, agent), start in SCHEDULES.items():
+        scores = late[task, agent]
+        assert start == max(scores.index, key=lambda s: (scores[s], s)), (task, agent)
+
+
 def test_the_share_of_the_optimum():
     table = pd.DataFrame({"best": [-13.0, -13.0, 0.5], "greedy": [-13.65, -200.0, 0.4]})
     assert figures.share(table).tolist() == pytest.approx([0.95, 0.0, 0.8])

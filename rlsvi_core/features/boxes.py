@@ -92,8 +92,7 @@ def random_fourier(box: Any, A: int, d: int = 200, length_scale: float = 0.25,
 
     Parameters
     ----------
-    box : (low, high), two arrays, or a space with ``low`` and ``high``.
-    A : number of actions.
+    box, A : as for :func:`tiles`.
     d : number of features, an even one.
     length_scale : ℓ, how far to generalise, as a part of the box: one number, or one a coordinate.
     rng : a seed or generator for the frequencies.
@@ -127,8 +126,7 @@ def fourier_basis(box: Any, A: int, order: int = 3) -> PerAction:
 
     Parameters
     ----------
-    box : (low, high), two arrays, or a space with ``low`` and ``high``.
-    A : number of actions.
+    box, A : as for :func:`tiles`.
     order : the highest frequency; there are d = (order + 1)^m features.
 
     Returns
@@ -155,8 +153,7 @@ def polynomial(box: Any, A: int, degree: int = 2) -> PerAction:
 
     Parameters
     ----------
-    box : (low, high), two arrays, or a space with ``low`` and ``high``.
-    A : number of actions.
+    box, A : as for :func:`tiles`.
     degree : the highest total degree.
 
     Returns

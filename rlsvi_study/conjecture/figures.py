@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from ..intervals import median_interval, student
 from ..style import COLOUR, LINE, RANGE, canvas, styled, three
 from .claims import gamble_bound, imagined
+from .runs import TOLL
 
 BARS = {"errorbar": student, "err_style": "bars", "err_kws": {"capsize": 2}}
 LOOKS = {"given": ("lsvi", "given feature"), "one-hot": ("rlsvi", "one-hot features"),
@@ -45,8 +46,10 @@ def toll(table: pd.DataFrame) -> Figure:
         sns.lineplot(table[table.agent == agent], x="H", y="regret", **BARS, ax=axes[1], **style)
     H = np.arange(5, 13)
     axes[0].plot(H, 4 * 2.0**H, color="0.5", ls=":", label=r"slope of $2^H$")
+    episodes = TOLL.scales["paper"].constants["episodes"]
     for ax, title in zip(axes, ("runs that walked at first", "all runs"), strict=True):
-        ax.set(yscale="log", xlabel="horizon H", ylabel="regret of 131072 episodes", title=title)
+        ax.set(yscale="log", xlabel="horizon H", ylabel=f"regret of {episodes} episodes",
+               title=title)
     axes[0].legend(fontsize=8)
     return fig
 
