@@ -69,7 +69,7 @@ def goals(*several: pd.DataFrame) -> Figure:
     runs["first_goal"] = runs.first_goal.fillna(1.25 * last)
     fig, ax = canvas(width=9.0, height=3.4)
     sns.stripplot(runs, x="task", y="first_goal", hue="agent", palette=COLOUR, dodge=True, size=4,
-                  alpha=0.75, jitter=0.25, order=[task for task in CONTROL
+                  alpha=0.5, jitter=False, order=[task for task in CONTROL
                                                   if task in set(runs.task)], ax=ax)
     ax.set(xlabel="", ylabel="first episode with the goal", yscale="log", ylim=(0.8, 1.6 * last))
     ticks = [n for n in (1, 3, 10, 30, 100) if n <= last]
@@ -103,8 +103,8 @@ def dots(table: pd.DataFrame) -> Figure:
     fig, axes = canvas(len(tasks), width=2.3 * len(tasks) + 0.7, height=3.0, squeeze=False)
     for ax, task in zip(axes[0], tasks, strict=True):
         own = runs[runs.task == task]
-        sns.stripplot(own, x=varied, y="last", hue="agent", palette=COLOUR, size=4, alpha=0.7,
-                      jitter=0.15, ax=ax)
+        sns.stripplot(own, x=varied, y="last", hue="agent", palette=COLOUR, size=4, alpha=0.5,
+                      jitter=False, ax=ax)
         ax.axhline(CONTROL[task].solved, color="0.4", lw=0.9, ls=":")
         ax.set(xlabel=varied, ylabel=f"mean of the last {LAST} returns")
         if varied == "option":
