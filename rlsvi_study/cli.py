@@ -2,7 +2,8 @@
 
 All but ``check`` take the file of a study of one's own too (``experiment.py`` says what is in it).
 
-Exit status: 0 all is well, 1 a check failed or runs were not finished, 2 bad usage.
+Exit status: 0 all is well, 1 a check failed, runs were not finished or something is in the way, 2
+bad usage, 130 stopped.
 
 Help and usage errors must not take seconds, so what is slow to import is imported by the verb that
 needs it, and names are looked up in the catalogue's own list.
@@ -10,11 +11,13 @@ needs it, and names are looked up in the catalogue's own list.
 
 import argparse
 import ast
+import io
 import os
 import signal
 import sys
 from collections.abc import Collection, Iterable
 from contextvars import copy_context
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +72,7 @@ def _experiments(args: Words) -> list[tuple[Any, str]]:
 
 def _list(args: Words) -> int:
     from . import store
-    here = True
+    here, damaged = True, 0
     try:
         store.results_folder()
     except StudyError as error:
@@ -81,24 +84,27 @@ def _list(args: Words) -> int:
         print(f"  {one.name:21} {one.title} ({one.place})")
         for scale, setting in one.scales.items():
             state = f"; {_state(one, scale)}" * here
+            damaged |= "DAMAGED" in state
             print(f"  {'':21}   {scale}: {len(setting.tasks)} runs{state}")
     if args.names or args.file:
-        return 0
+        return int(damaged)
     print("\nFigures of the paper that are drawn from these")
     for name, sources in FIGURES.items():
         print(f"  {name:21} {', '.join(sources) or 'needs no table'}")
     print("\nClaims")
     for claim in claims().values():
         print(f"  {claim.id:24} {claim.verdict:20} {claim.place}")
-    return 0
+    return int(damaged)
 
 
 def _state(experiment: Any, scale: str) -> str:
     from . import store
+    if not store.path(experiment, scale).with_suffix(".json").exists():
+        return "not stored"
     try:
         record = store.provenance(experiment, scale)
-    except StudyError:
-        return "not stored"
+    except StudyError as error:
+        return f"DAMAGED: {error}"
     how = {"computed": "", "verified": ", verified with today's code",
            None: ", by an earlier version of the code"}[store.vouched(experiment, record)]
     return f"stored, {record['computed']['cpu_seconds']:.0f} CPU-s{how}"
@@ -138,8 +144,9 @@ def _plot(args: Words) -> int:
         if figure is None:
             raise StudyError(f"a drawing must return a figure, or what seaborn returns; that of "
                              f"{name} does not. Let it end in 'return'.")
-        figure.savefig(target, dpi=150)
+        figure.savefig(picture := io.BytesIO(), dpi=150)
         plt.close(figure)
+        store.write({target: picture.getvalue()})
         print(f"{name}: wrote {target}")
     return 0
 
@@ -165,7 +172,7 @@ def _check(args: Words) -> int:
             print(f"{'FAIL' if other else 'ok  '} {claim.id:24} {verdict}"
                   + (f" (registered: {claim.verdict})" if other else ""))
             print(textwrap.indent(textwrap.fill(found, 90), " " * 7))
-    print(json.dumps(reports, indent=1, ensure_ascii=False, default=lambda x: x.tolist())
+    print(json.dumps(reports, indent=1, default=lambda x: x.tolist())
           if args.json else f"{len(reports)} claims checked, {failed} not as registered")
     return 1 if failed else 0
 
@@ -182,13 +189,18 @@ def _verify(args: Words) -> int:
     if not args.stamp:
         print(f"drawn with --seed {seed}")
     for one, scale in experiments:
-        if not args.stamp:
-            wrong = runner.verify(one, scale, folder, runs=args.runs, seed=seed, jobs=args.jobs)
-        elif how := store.vouched(one, store.provenance(one, scale, folder)):
-            print(f"{one.name}: nothing to do, {how} by today's code")
+        try:
+            if not args.stamp:
+                wrong = runner.verify(one, scale, folder, runs=args.runs, seed=seed, jobs=args.jobs)
+            elif how := store.vouched(one, store.provenance(one, scale, folder)):
+                print(f"{one.name}: nothing to do, {how} by today's code")
+                continue
+            else:
+                wrong = runner.stamp(one, scale, folder, jobs=args.jobs)
+        except StudyError as error:  # of one table; the others have a right to their turn
+            failed = 1
+            _say(error)
             continue
-        else:
-            wrong = runner.stamp(one, scale, folder, jobs=args.jobs)
         good = f"{'stamped, ' * args.stamp}recomputed runs equal the stored ones"
         print(f"{one.name}: " + ("\n  ".join(["MISMATCH", *wrong]) if wrong else good))
         failed |= bool(wrong)
@@ -204,9 +216,9 @@ class _Version(argparse.Action):
         raise SystemExit(0)
 
 
-def _count(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"a whole number of at least 1, not {text!r}")
+def _count(text: str, least: int = 1) -> int:
+    if not text.isdecimal() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"a whole number of at least {least}, not {text!r}")
     return int(text)
 
 
@@ -251,7 +263,8 @@ def parser() -> argparse.ArgumentParser:
     check.add_argument("--json", action="store_true", help="print everything, for programs")
     verify = verb(_verify, "recompute part of stored tables and compare exactly", "EXPERIMENT",
                   "names, or FILE.py and names in it", "paper")
-    verify.add_argument("--seed", type=int, help="which runs; random by default")
+    verify.add_argument("--seed", type=partial(_count, least=0),
+                        help="which runs; random by default")
     which = verify.add_mutually_exclusive_group()
     which.add_argument("--runs", type=_count, default=2, help="how many runs of each table")
     which.add_argument("--stamp", action="store_true",
@@ -262,18 +275,29 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def _unread() -> None:
+    """Nobody takes what is still to be printed; Python would try once more as it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main(argv: list[str] | None = None) -> int:
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal without ≤ and σ shows their numbers
+        sys.stdout.reconfigure(errors="backslashreplace")
     args, context = parser().parse_args(argv), copy_context()
     own = args.verb != "check" and args.names[:1] and args.names[0].endswith(".py")
     args.file = Path(args.names.pop(0)) if own else None
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: take the workers along
+    for end in {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}:
+        if signal.getsignal(end) is signal.SIG_DFL:  # nohup, say, has it ignored
+            signal.signal(end, signal.default_int_handler)  # as Ctrl-C: take the workers along
     try:
         if args.out or args.file:
             from .store import chosen
             context.run(chosen.set, args.out or args.file.parent / "results")
-        return context.run(args.function, args)
+        status: int = context.run(args.function, args)
+        sys.stdout.flush()
+        return status
     except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _unread()
         return 0
     except KeyboardInterrupt:
         print("\nrlsvi: stopped; finished runs are kept, run the same command to resume",
@@ -287,4 +311,12 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     except StudyError as error:
         _say(error)
+        return 1
+    except OSError as error:
+        _say(f"the system refused: {error}. What was stored and the runs that are finished are "
+             f"kept; mend that and run the same command again.")
+        try:
+            sys.stdout.flush()
+        except OSError:  # it was the printing that failed
+            _unread()
         return 1

@@ -88,7 +88,7 @@ def _imports(file: Path, tree: ast.AST) -> Iterator[Path | None]:
 
 
 @cache
-def _parsed(file: Path, text: str) -> tuple[str, frozenset[Path]]:
+def _parsed(file: Path, text: bytes) -> tuple[str, frozenset[Path]]:
     """A print of the module's meaning, and the files it imports from."""
     tree = ast.parse(text)
     return _print_of(tree), frozenset(found.resolve() for found in _imports(file, tree) if found)
@@ -101,7 +101,7 @@ def behind(files: Iterable[Path]) -> Prints:
         file = waiting.pop()
         name = file.relative_to(_root(file)).as_posix()
         if name not in found:
-            found[name], imported = _parsed(file, file.read_text(encoding="utf-8"))
+            found[name], imported = _parsed(file, file.read_bytes())
             waiting.extend(imported)
     return found
 

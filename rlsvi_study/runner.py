@@ -3,7 +3,8 @@
 A task's rows depend on its setting and seed alone, so they are the same bits for any number of
 workers, in any order. What is run is what is given: the function travels to the workers, by
 reference where they can import it, and a worker on a cluster first compares its own code with ours.
-A task that raises is named, and the others go on. Only this process writes.
+A task that raises is named, and the others go on; so is one whose workers on a cluster die again
+and again. Local workers end with this process, however it ends. Only this process writes.
 
 ``sweep`` computes a table; it can be stopped and resumed at any time. ``verify`` recomputes a few
 runs at random and compares them to the bit: seconds for a table. ``stamp`` vouches for the whole
@@ -14,6 +15,10 @@ code: nobody picks the slice, and another draw needs other code. Where a run can
 whole runs, because some things, such as a full buffer, happen late.
 """
 
+import ctypes
+import os
+import signal
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -40,9 +45,21 @@ class RunError(StudyError):
     """Some runs were not finished."""
 
 
-def _outcome(task: Task, run: Callable, arguments: dict[str, Any],
-             code: Prints | None = None) -> Outcome:
-    """A call on a worker; refused if the code there is not the code that asks."""
+def _follow(parent: int) -> None:
+    """Let a worker end with the process that asks: killed by the kernel where that is Linux, even
+    in the middle of a run; elsewhere before its next one."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:  # too late for the kernel
+        os._exit(1)
+
+
+def _outcome(task: Task, run: Callable, arguments: dict[str, Any], code: Prints | None = None,
+             parent: int | None = None) -> Outcome:
+    """A call on a worker, a child of ``parent`` if that is given; refused if the code there is not
+    the code that asks."""
+    if parent not in (None, os.getpid()):
+        _follow(parent)
     if code is not None and (other := departures(run, code)):
         raise StudyError(f"not as here: {', '.join(other[:3])}{', …' if other[3:] else ''}")
     start = time.process_time()
@@ -58,7 +75,7 @@ def _outcome(task: Task, run: Callable, arguments: dict[str, Any],
 
 def _on_cluster(calls: list[tuple], code: Prints, address: str) -> Iterator[Outcome]:
     try:
-        from distributed import Client, as_completed
+        from distributed import Client, KilledWorker, as_completed
     except ImportError as error:
         raise StudyError("Dask is not installed. Install it with: pip install "
                          "'rlsvi-core[dask]'") from error
@@ -70,9 +87,13 @@ def _on_cluster(calls: list[tuple], code: Prints, address: str) -> Iterator[Outc
     with client:
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
-            futures = [client.submit(_outcome, *call, code, pure=False) for call in calls]
-            for _, result in as_completed(futures, with_results=True):
-                yield result
+            tasks = {client.submit(_outcome, *call, code, pure=False): call[0] for call in calls}
+            for future in as_completed(tasks):
+                try:
+                    yield future.result()
+                except KilledWorker as error:  # more often than is bad luck
+                    deaths = error.allowed_failures + 1
+                    yield tasks[future], ([], 0.0, f"KilledWorker: {deaths} workers died of it")
         except TimeoutError as error:
             raise StudyError(f"the Dask scheduler at {address} has no workers. Start some with "
                              f"'dask worker {address}', or use --jobs.") from error
@@ -87,7 +108,8 @@ def outcomes(experiment: Experiment, scale: str, tasks: list[Task], jobs: int = 
     calls = [(task, experiment.run, experiment.arguments(scale, task)) for task in tasks]
     try:
         yield from _on_cluster(calls, sources(experiment.run), dask) if dask else Parallel(
-            jobs, return_as="generator_unordered")(delayed(_outcome)(*call) for call in calls)
+            jobs, return_as="generator_unordered")(delayed(_outcome)(*call, parent=os.getpid())
+                                                   for call in calls)
     except BrokenProcessPool as error:
         raise RunError("a worker process died, perhaps for want of memory. Finished runs are "
                        "kept; run the same command to resume, or with fewer --jobs.") from error

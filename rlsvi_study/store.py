@@ -7,8 +7,10 @@ when. When code moves, ``rlsvi verify --stamp`` recomputes a slice and appends t
 other code gives the same bits.
 
 While a sweep runs, finished tasks go to a journal, one line each, flushed to disk at once; a
-process killed in mid-line loses that line and no more. Only one process may write it. When all
-tasks are in, the journal becomes the CSV (written whole, then renamed into place) and disappears.
+process killed in mid-line loses that line and no more. Each line has a seal, a hash of it and of
+the code and settings it was computed with: what was edited or belongs elsewhere is computed anew.
+Only one process may write. When all tasks are in, the journal becomes the CSV and disappears. Files
+are written whole, then renamed into place, so that whatever goes wrong leaves what was there.
 """
 
 import io
@@ -18,8 +20,8 @@ import platform
 import socket
 import subprocess
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from importlib.metadata import version
 from itertools import count
@@ -41,6 +43,9 @@ def results_folder() -> Path:
     here = Path.cwd()
     nearest = (folder / "results" for folder in (here, *here.parents))
     if folder := chosen.get() or next(filter(Path.is_dir, nearest), None):
+        if folder.exists() and not folder.is_dir():
+            raise StudyError(f"results are stored in a folder; {folder} is a file. Name another "
+                             f"place with --out.")
         return folder
     raise StudyError(f"no folder named 'results' in {here} or above it. The stored tables come "
                      f"with the project's repository: run inside a clone of it, or name a folder "
@@ -56,61 +61,119 @@ def command(experiment: Experiment, scale: str) -> str:
     return f"rlsvi run {experiment.words or experiment.name} --scale {scale}"
 
 
-def _write(target: Path, text: str) -> None:
-    """All or nothing: a reader never sees half a file."""
-    scratch = target.with_name(target.name + ".part")
-    scratch.write_text(text, encoding="utf-8", newline="\n")
-    os.replace(scratch, target)
+@contextmanager
+def _reaching(file: Path) -> Iterator[None]:
+    """What the system refuses, in one line."""
+    try:
+        yield
+    except OSError as error:
+        raise StudyError(f"{file} cannot be reached: {error.strerror or error}. What was stored "
+                         f"and the runs that are finished are kept; mend that and run the same "
+                         f"command again, or name another folder with --out.") from error
+
+
+def write(files: dict[Path, bytes]) -> None:
+    """All of them or none; a reader never sees half a file."""
+    scratch = {file: file.with_name(file.name + ".part") for file in files}
+    try:
+        for file, data in files.items():
+            with _reaching(file):
+                file.parent.mkdir(parents=True, exist_ok=True)
+                with scratch[file].open("wb") as stream:
+                    stream.write(data)
+                    stream.flush()
+                    os.fsync(stream.fileno())
+        for file in files:
+            with _reaching(file):
+                os.replace(scratch[file], file)
+    finally:
+        for part in scratch.values():
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _alone(target: Path) -> Iterator[None]:
+    """No other process writes the table meanwhile; who does is named by the journal's first line.
+    """
+    lock = FileLock(target.with_suffix(".lock"))
+    with _reaching(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:  # an OSError too
+            header = next(iter(_lines(target.with_suffix(".journal"))), None)
+            holder = header.get("holder") if isinstance(header, dict) else None
+            raise StudyError(f"{target} is being written by {holder or 'another process'}. Wait "
+                             f"for it, or use another --out.") from None
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # not everywhere may a file in use be removed
+            Path(lock.lock_file).unlink()
+        lock.release()
 
 
 # --------------------------------------------------------------------------- a sweep under way
 
+def _lines(journal: Path) -> list[Any]:
+    """What each line says; None where it says nothing, because a kill cut it short or worse."""
+
+    def said(line: bytes) -> Any:
+        with suppress(ValueError, RecursionError):
+            return json.loads(line)
+
+    with _reaching(journal), suppress(FileNotFoundError):
+        return [said(line) for line in journal.read_bytes().splitlines()]
+    return []
+
+
 class Journal:
     """The finished tasks of a sweep under way. Resumes if code and settings are the same.
 
-    A journal of other code or settings is set aside under another name. A task that raised leaves
-    its traceback in the log beside the journal and is due again next time.
+    A journal of other code or settings, or none of ours, is set aside under another name. A task
+    that raised leaves its traceback in the log beside the journal and is due again next time.
     """
 
     def __init__(self, experiment: Experiment, scale: str, folder: Path | str,
                  say: Callable[[str], None] = print):
         setting = {"code": fingerprint(experiment.run), **experiment.scales[scale].settings}
+        self._print = digest(as_json(setting).encode())
         target = path(experiment, scale, folder)
-        target.parent.mkdir(parents=True, exist_ok=True)
         self.file, self.log = target.with_suffix(".journal"), target.with_suffix(".errors.log")
-        self._lock = FileLock(target.with_suffix(".lock"))
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout:  # if the file is not yet there, its writer has only just begun
-            header, *_ = self._entries() or [{"holder": "another process"}]
-            raise StudyError(f"{experiment.name}: {self.file} is being written by "
-                             f"{header['holder']}. Wait for it, or use another --out.") from None
-        self.done = self._kept(setting, lambda text: say(f"{experiment.name}: {text}"))
-        holder = f"process {os.getpid()} on {socket.gethostname()}, since {_now()}"
-        _write(self.file, "".join(as_json(entry) + "\n" for entry in (
-            {"holder": holder, **setting}, *self.done.values())))
-        self.log.unlink(missing_ok=True)
+        with ExitStack() as held:
+            held.enter_context(_alone(target))
+            self.done = self._kept(setting, lambda text: say(f"{experiment.name}: {text}"))
+            holder = f"process {os.getpid()} on {socket.gethostname()}, since {_now()}"
+            write({self.file: "".join(as_json(entry) + "\n" for entry in (
+                {"holder": holder, **setting}, *self.done.values())).encode()})
+            with _reaching(self.file):
+                self.log.unlink(missing_ok=True)
+                self._stream = held.enter_context(self.file.open("ab"))
+            self._held = held.pop_all()
         self._columns = {frozenset(entry["rows"][0]) for entry in self.done.values()}
-        self._stream = self.file.open("a", encoding="utf-8", newline="\n")
 
-    def _entries(self) -> list[Any]:
-        """What the file says, as far as it is whole: a kill may have cut a line short."""
-        entries = []
-        with suppress(FileNotFoundError):
-            for line in self.file.read_text(encoding="utf-8").splitlines():
-                with suppress(ValueError):
-                    entries.append(json.loads(line))
-        return entries
+    def _sealed(self, entry: dict[str, Any]) -> dict[str, Any]:
+        return {**entry, "seal": digest((self._print + as_json(entry)).encode())[:16]}
+
+    def _whole(self, entry: Any) -> bool:
+        """As it was added, with today's code and settings, and not without rows."""
+        return isinstance(entry, dict) and bool(entry.get("rows")) and entry == self._sealed(
+            {name: value for name, value in entry.items() if name != "seal"})
 
     def _kept(self, setting: dict[str, Any], say: Callable[[str], None]) -> dict[str, Any]:
         """The tasks that an earlier process finished; another sweep's are set aside."""
-        header, *entries = self._entries() or [setting]
-        if {name: header.get(name) for name in setting} == setting:
-            return {as_json(entry["task"]): entry for entry in entries
-                    if isinstance(entry, dict) and entry.get("rows")}
+        header, *entries = _lines(self.file) or [setting]
+        if isinstance(header, dict) and {name: header.get(name) for name in setting} == setting:
+            whole = [entry for entry in entries if self._whole(entry)]
+            if lost := len(entries) - len(whole):
+                say(f"{lost} of the lines in {self.file.name} were cut short or edited; what they "
+                    f"stood for is computed anew")
+            return {as_json(entry["task"]): entry for entry in whole}
         aside = next(name for n in count(1) if not (
             name := self.file.with_suffix(f".{n}.journal")).exists())
-        self.file.rename(aside)
+        with _reaching(self.file):
+            self.file.rename(aside)
         say(f"the runs kept in {self.file.name} are of other code or settings; they are now in "
             f"{aside.name}")
         return {}
@@ -125,21 +188,20 @@ class Journal:
             raise StudyError(f"all rows of a table must have the same columns; at {task} some have "
                              f"and some have not {', '.join(sorted(some))}. Give every row every "
                              f"column, None where there is nothing.")
-        entry = {"task": task.label, "rows": rows, "seconds": round(seconds, 3)}
+        entry = self._sealed({"task": task.label, "rows": rows, "seconds": round(seconds, 3)})
+        with _reaching(self.file):
+            self._stream.write((as_json(entry) + "\n").encode())
+            self._stream.flush()
+            os.fsync(self._stream.fileno())
         self.done[as_json(task.label)] = entry
-        self._stream.write(as_json(entry) + "\n")
-        self._stream.flush()
-        os.fsync(self._stream.fileno())
 
     def failed(self, task: Task, traceback: str) -> None:
-        with self.log.open("a", encoding="utf-8") as log:
+        with _reaching(self.log), self.log.open("a", encoding="utf-8") as log:
             log.write(f"{task}\n{traceback}\n")
 
     def close(self) -> None:
-        self._stream.close()
-        with suppress(OSError):  # not everywhere may a file in use be removed
-            Path(self._lock.lock_file).unlink()
-        self._lock.release()
+        with suppress(OSError):  # what the disk refused was said when it did
+            self._held.close()
 
 
 # --------------------------------------------------------------------------- tables
@@ -173,6 +235,10 @@ def save(experiment: Experiment, scale: str, folder: Path | str, journal: Journa
          wall_seconds: float) -> Path:
     """Turn a complete journal into the CSV and its provenance."""
     setting = experiment.scales[scale]
+    if missing := [task for task in setting.tasks if not journal.has(task)]:
+        raise StudyError(f"a table has all its runs; {len(missing)} of {len(setting.tasks)} are "
+                         f"not in {journal.file}, first {missing[0]}. Run the same command to "
+                         f"resume.")
     entries = [journal.done[as_json(task.label)] for task in setting.tasks]
     table = pd.DataFrame([row for entry in entries for row in entry["rows"]])
     text = table.to_csv(index=False, lineterminator="\n")
@@ -184,10 +250,31 @@ def save(experiment: Experiment, scale: str, folder: Path | str, journal: Journa
                      "cpu_seconds": round(sum(entry["seconds"] for entry in entries), 1),
                      "wall_seconds": round(wall_seconds, 1), "finished": _now()},
         "verified": []}
-    _write(target.with_suffix(".json"), as_json(record, indent=1) + "\n")
-    _write(target, text)
-    journal.file.unlink()
+    write({target: text.encode(), target.with_suffix(".json"): _text(record)})
+    with _reaching(journal.file):
+        journal.file.unlink()
     return target
+
+
+def _text(record: dict[str, Any]) -> bytes:
+    return (as_json(record, indent=1) + "\n").encode()
+
+
+RECORD = {"constants": dict, "grid": list, "seeds": list, "rows": int, "sha256": str,
+          "computed": dict, "verified": list}
+
+
+def _flaw(record: Any) -> str | None:
+    """What keeps it from being a table's provenance."""
+    if not isinstance(record, dict):
+        return f"it holds a {type(record).__name__}"
+    if wrong := [name for name, kind in RECORD.items() if not isinstance(record.get(name), kind)]:
+        return f"{wrong[0]} is not as it was written"
+    if not all(isinstance(one, dict) and isinstance(one.get("code"), str)
+               and isinstance(one.get("cpu_seconds"), int | float)
+               for one in (record["computed"], *record["verified"])):
+        return "who computed or verified the table is not as it was written"
+    return None
 
 
 def provenance(experiment: Experiment, scale: str = "paper",
@@ -196,7 +283,16 @@ def provenance(experiment: Experiment, scale: str = "paper",
     if not record.exists():
         raise StudyError(f"{experiment.name} has no stored {scale} results: {record.name} is not "
                          f"in {record.parent}. Compute them with: {command(experiment, scale)}")
-    return json.loads(record.read_text(encoding="utf-8"))
+    try:
+        with _reaching(record):
+            found = json.loads(record.read_bytes())
+        flaw = _flaw(found)
+    except (ValueError, RecursionError) as error:
+        flaw = str(error)
+    if flaw:
+        raise StudyError(f"{record.name} says where a table came from; it is damaged: {flaw}. "
+                         f"Restore the files, or recompute with: {command(experiment, scale)}")
+    return found
 
 
 def vouched(experiment: Experiment, record: dict[str, Any]) -> str | None:
@@ -209,26 +305,34 @@ def vouched(experiment: Experiment, record: dict[str, Any]) -> str | None:
 
 def add_verification(experiment: Experiment, scale: str, folder: Path | str, **found: Any) -> None:
     """Append that today's code gave the same bits; nothing else of the record changes."""
-    record = provenance(experiment, scale, folder)
-    record["verified"].append({**_who(experiment), **found, "date": _now()})
-    _write(path(experiment, scale, folder).with_suffix(".json"), as_json(record, indent=1) + "\n")
+    target = path(experiment, scale, folder)
+    with _alone(target):
+        record = provenance(experiment, scale, folder)
+        record["verified"].append({**_who(experiment), **found, "date": _now()})
+        write({target.with_suffix(".json"): _text(record)})
 
 
 def load(experiment: Experiment, scale: str = "paper",
          folder: Path | str | None = None) -> pd.DataFrame:
     """A stored table, refused if it is not the one its provenance and the experiment describe."""
     record, target = provenance(experiment, scale, folder), path(experiment, scale, folder)
-    data = target.read_bytes() if target.exists() else b""
-    settings = experiment.scales[scale].settings
-    wrong = None
+    with _reaching(target):
+        data = target.read_bytes() if target.exists() else b""
+    setting, table, wrong = experiment.scales[scale], None, None
+    label = {name for task in setting.tasks for name in task.label}
+    with suppress(ValueError):
+        table = pd.read_csv(io.BytesIO(data))  # exact to the last bit since pandas 3.1
     if digest(data) != record["sha256"]:
         wrong = f"was {'edited or cut short' if data else 'removed'}: its SHA-256 is another"
-    elif {name: record[name] for name in settings} != settings:
+    elif {name: record[name] for name in setting.settings} != setting.settings:
         wrong = "was computed with other settings than the experiment has now"
+    elif table is None or len(table) != record["rows"] or not label <= set(table):
+        wrong = (f"was edited, though its SHA-256 is right: written were {record['rows']} rows "
+                 f"with {', '.join(sorted(label))}")
     if wrong:
         raise StudyError(f"{target.name} {wrong}. Restore the files, or recompute with: "
                          f"{command(experiment, scale)}")
-    return pd.read_csv(io.BytesIO(data))  # exact to the last bit since pandas 3.1
+    return table
 
 
 def differences(stored: pd.DataFrame, task: Task, rows: list[dict]) -> list[str]:
