@@ -5,7 +5,7 @@ BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book test lowest execute lab bench clean
+.PHONY: help book test browser lowest execute lab bench clean
 
 NOTEBOOKS := $(wildcard book/*.ipynb)
 # Everything a page can show. A change to any of it makes the built book stale.
@@ -49,9 +49,12 @@ test: .venv/.done  ## lint, tests, every chapter against its stored output, the 
 	$(BIN)/pytest --nbval --nbval-current-env --nbval-cell-timeout=600 -n $(JOBS) --dist loadscope $(NOTEBOOKS)
 	@echo "== 4/4 the rendered book, in a browser"
 	@$(MAKE) --no-print-directory book
-	@sh tests/site/get_chromium.sh
+	@if [ "$$CI" = true ]; then $(MAKE) --no-print-directory browser; fi
 	$(BIN)/pytest tests/site -rs
 	@echo "== make test: passed (anything skipped is named above)"
+
+browser: .venv/.done  ## install a Chromium for the last part of `make test`, if there is none
+	@sh tests/site/get_chromium.sh
 
 # The floors of pyproject.toml are promises; this is how they are kept. uv can resolve downwards.
 lowest:  ## run the tests with the lowest versions that pyproject.toml allows

@@ -1,9 +1,12 @@
-"""What `_config.yml` cannot say: MathJax from our own files, buttons on a published site, and how
-our docstrings describe parameters."""
+"""What `_config.yml` cannot say: MathJax from our own files, buttons on a published site, which
+scripts a page may run, and how our docstrings describe parameters."""
 
 import os
 import re
 import shutil
+from base64 import b64encode
+from hashlib import sha256
+from html import unescape
 from importlib.util import find_spec
 from inspect import cleandoc
 from pathlib import Path
@@ -41,6 +44,32 @@ def copy_mathjax(app, exception):
             shutil.copy(source / name, target / name)
 
 
+def policy(page):
+    """The Content-Security-Policy of a page: files of this site, and what the theme wrote into the
+    page, named by its hash. What stands in a chapter's text or output is not named: a script there
+    does not run. Styles may be inline, because MathJax and the theme set them as they go."""
+    theme = re.sub(r"<article\b.*</article>", "", page, flags=re.S)
+    scripts = re.findall(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", theme, flags=re.S)
+    handlers = map(unescape, re.findall(r'<\w[^>]*\son\w+="([^"]*)"', theme))
+    hashes = sorted({f"'sha256-{b64encode(sha256(code.encode()).digest()).decode()}'"
+                     for code in (*scripts, *handlers)})
+    return "; ".join(["default-src 'self'", "img-src 'self' data:",
+                      "style-src 'self' 'unsafe-inline'",
+                      f"script-src 'self' 'unsafe-hashes' {' '.join(hashes)}",
+                      "object-src 'none'", "base-uri 'none'", "form-action 'self'"])
+
+
+def guard(app, exception):
+    if exception is not None or app.builder.format != "html":
+        return
+    for file in Path(app.outdir).rglob("*.html"):
+        page = file.read_text("utf8")
+        if "Content-Security-Policy" not in page.partition("</head>")[0]:
+            meta = f'<meta http-equiv="Content-Security-Policy" content="{policy(page)}" />'
+            charset = '<meta charset="utf-8" />'  # is looked for in the first kilobyte
+            file.write_text(page.replace(charset, f"{charset}\n    {meta}", 1), "utf8")
+
+
 def describe(app, what, name, obj, options, lines):
     """A parameter described on the line of its name: ``lam : prior precision.`` is not a type."""
     for i in reversed(range(len(lines))):
@@ -75,6 +104,7 @@ def setup(app):
     # Early, so that the theme and the math extension read the values set here.
     app.connect("config-inited", configure, priority=1)
     app.connect("build-finished", copy_mathjax)
+    app.connect("build-finished", guard)
     app.connect("autodoc-process-docstring", describe, priority=1)  # before napoleon
     app.connect("autodoc-process-docstring", untyped, priority=1000)  # after it
     app.connect("autodoc-skip-member", without_fields)

@@ -2,6 +2,7 @@
 
 import json
 from functools import partial
+from html import escape
 from itertools import pairwise
 from typing import Any
 
@@ -226,8 +227,8 @@ def player(table: Table, policy: str, title: str) -> str:
               for first, end in pairwise(game.model.first)]
     data = json.dumps({"title": title, "width": game.width, "height": game.height,
                        "names": game.pieces, "shapes": shapes, "parts": parts},
-                      separators=(",", ":"))
-    return (f'<div class="tetris"><p>{title}. The player needs JavaScript and works on the '
+                      separators=(",", ":")).replace("<", "\\u003c")  # no tag ends the script
+    return (f'<div class="tetris"><p>{escape(title)}. The player needs JavaScript and works on the '
             f"book's pages.</p><script type=\"application/json\">{data}</script></div>\n"
             '<link rel="stylesheet" href="../_static/tetris.css">\n'
             '<script src="../_static/tetris.js" defer></script>')

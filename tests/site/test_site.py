@@ -22,6 +22,9 @@ import yaml
 from axe_playwright_python.sync_playwright import Axe
 
 import rlsvi_core
+from rlsvi_study import store
+from rlsvi_study.catalogue import EXPERIMENTS
+from rlsvi_study.tetris import figures
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "_build/html"
@@ -66,9 +69,9 @@ def browser():
         candidates = [os.environ.get("CHROMIUM"), *found, playwright.chromium.executable_path]
         path = next((p for p in candidates if p and Path(p).exists()), None)
         if path is None:
-            pytest.skip(
-                "no Chromium found, the rendered book is NOT checked. Get one with your package "
-                "manager or `playwright install chromium`, or point CHROMIUM at it"
+            (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(
+                "no Chromium found, the rendered book is NOT checked. Get one with `make browser`, "
+                "or point CHROMIUM at it"
             )
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
@@ -208,6 +211,48 @@ def test_barriers_are_noticed(browser):
     page.set_content("""<html lang="en"><title>t</title><main><h1>Planted</h1>
         <p style="color: #aaa; background: #fff">too pale</p><img src="data:,"></main></html>""")
     assert {what.split(":")[0] for what in barriers(page)} == {"color-contrast", "image-alt"}
+    page.close()
+
+
+def test_only_the_themes_own_inline_scripts_run(browser, server):
+    """That they do, and nothing is refused, every page's console says."""
+    guarded = [name for name in PAGES if "<head>" in (SITE / name).read_text("utf8")]
+    assert len(guarded) >= len(PAGES) - 1  # the root forwards to the first chapter
+    for name in guarded:
+        head, _, _ = (SITE / name).read_text("utf8").partition("<script")
+        assert "Content-Security-Policy" in head, name
+        assert "unsafe-eval" not in head
+        assert not re.search(r"script-src[^;]*'unsafe-inline'", head)
+    context = browser.new_context()
+    page, refused = context.new_page(), []
+    page.on("console", lambda m: m.type == "error" and refused.append(m.text))
+    injected = """<p id=own>text<script>document.title = "hijacked"</script>
+                  <img src="data:," onerror="document.title = 'hijacked'"></article>"""
+    page.route("**/*.html", lambda route: route.fulfill(
+        content_type="text/html",
+        body=(SITE / guarded[0]).read_text("utf8").replace("</article>", injected)))
+    page.goto(f"{server}/{guarded[0]}", wait_until="networkidle")
+    assert page.locator("#own").count() == 1
+    page.evaluate("""() => {
+        const script = document.createElement("script");
+        script.textContent = "document.title = 'hijacked'";
+        document.body.append(script);
+    }""")
+    assert page.title() != "hijacked"
+    assert sum("Content Security Policy" in text for text in refused) >= 3
+    context.close()
+
+
+def test_a_hostile_title_stays_a_title(browser):
+    title = """</script></p><script>document.title = "hijacked"</script>"""
+    html = figures.player(store.load(EXPERIMENTS["tetris-games"]), "early", title)
+    page = browser.new_page()
+    page.set_content(html)
+    assert page.title() != "hijacked"
+    assert title in page.locator(".tetris > p").inner_text()
+    assert page.evaluate("""JSON.parse(document.querySelector(
+        'script[type="application/json"]').textContent).title""") == title
+    assert page.locator("script").count() == 2  # the data and the player
     page.close()
 
 
