@@ -29,7 +29,7 @@ from .bandit import BernoulliBandit
 from .runs import BOLTZMANN, EPSILON, MYOPIC, PAPER_ETAS, ahead_from, curves, instance, rates
 
 N, J = 10, 5
-STUDY, LATER, READINGS = runs.EXPERIMENTS
+STUDY, LATER, READINGS, RIVALS = runs.EXPERIMENTS
 FIG8, FIG9 = "Section 6.3, figure 8", "Section 6.3, figure 9"
 
 

@@ -122,5 +122,6 @@ def informative(table: pd.DataFrame) -> Figure:
     return fig
 
 
-DRAW = {"recommender": fig9, "recommender-later": later, "recommender-readings": readings}
+DRAW = {"recommender": fig9, "recommender-later": later, "recommender-readings": readings,
+        "recommender-rivals": readings}
 DRAW_FROM = {"fig8": (("recommender",), fig8), "fig9": (("recommender",), fig9)}
