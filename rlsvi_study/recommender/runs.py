@@ -121,10 +121,10 @@ def rates(table: pd.DataFrame, arm: str) -> pd.DataFrame:
     return total.diff().iloc[1:].div(np.diff(total.index), axis=0)
 
 
-def ahead_from(worse: pd.DataFrame, better: pd.DataFrame) -> int | None:
+def ahead_from(worse: pd.DataFrame, better: pd.DataFrame, level: float = 0.95) -> int | None:
     """The first episode from which on, to the end, the paired interval of worse − better is
     above 0; None if it is not at the end."""
-    low = (worse - better).apply(lambda row: mean_interval(row).low, axis=1)
+    low = (worse - better).apply(lambda row: mean_interval(row, level).low, axis=1)
     ahead = low.index[low[::-1].cummin()[::-1] > 0]
     return int(ahead[0]) if ahead.size else None
 
