@@ -16,7 +16,8 @@ from . import StudyError
 TOPICS = {
     "chain": ("example1", "fig2a", "fig2b", "fig3", "fig3-tabular", "fig4", "fig6", "fig10",
               "fig11", "fig13", "readings"),
-    "recommender": ("recommender", "recommender-later", "recommender-readings"),
+    "recommender": ("recommender", "recommender-later", "recommender-readings",
+                    "recommender-rivals"),
     "regret": ("theorem1", "theorem1-scale"),
     "tetris": ("fig7", "fig7-tuning", "fig14", "fig14-tuning", "tetris-top-row",
                "tetris-top-row-tuning", "tetris-rules", "tetris-readings", "tetris-variance",

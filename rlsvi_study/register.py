@@ -30,6 +30,7 @@ RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
 PAGES = {  # the chapter that shows a claim's evidence, by the beginning of its id: the longest wins
     "1": "01-introduction", "2": "02-episodic-rl", "3": "03-dithering",
     "4": "04-randomized-value-functions", "5": "05-tabular", "6": "06-experiments",
+    "6.psrl": "05-tabular",
     "6.1": "06a-coherent", "6.1.rho": "06b-agnostic", "6.1.binary": "06b-agnostic",
     "6.2": "06c-tetris", "6.3": "06d-recommender", "7": "07-closing", "A": "A-lsvi",
     "B": "B-conjecture", "C": "C-chain", "D": "D-tetris", "E": "E-recommender",

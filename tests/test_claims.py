@@ -15,7 +15,8 @@ from rlsvi_study import register as claims
 from rlsvi_study.chain import claims as chain_claims
 from rlsvi_study.choices import HEADLINES, NOT_JUDGED, THRESHOLDS
 from rlsvi_study.cli import main
-from rlsvi_study.register import FAILS, HOLDS, KINDS, OPEN, VERDICTS, Evidence
+from rlsvi_study.register import FAILS, HOLDS, KINDS, OPEN, PARTLY, VERDICTS, Evidence
+from rlsvi_study.regret import claims as regret_claims
 from rlsvi_study.tetris import runs as tetris
 
 REGISTER = catalogue.claims()
@@ -86,6 +87,21 @@ def test_a_planted_falsehood_is_caught(id, name, wrong, monkeypatch):
     assert REGISTER[id].judge().verdict == FAILS
 
 
+@pytest.mark.parametrize(("id", "module", "name", "wrong", "verdict"), [
+    ("1.exponential", chain_claims, "arrival_probability", lambda N: 0.5, PARTLY),
+    ("1.only-exploration", chain_claims, "PRINTED", {"chain": (1.0, 1.0), "engine": (0.2, 1.0)},
+     HOLDS),
+    ("2.coherent", chain_claims.features, "agnostic",
+     lambda Q, K, rho, rng: chain_claims.features.coherent(Q, K, rng), FAILS),
+    ("5.last-display", regret_claims, "_worst_gap", lambda *at: (-0.1, ()), FAILS),
+    ("C.two-bases", chain_claims.features, "coherent", lambda Q, K, rng, reading: Q, HOLDS),
+    ("C.plateau", chain_claims.scaling, "compare_laws", lambda *of: {"linear": 99.0}, FAILS),
+])
+def test_a_planted_falsehood_changes_the_verdict(id, module, name, wrong, verdict, monkeypatch):
+    monkeypatch.setattr(module, name, wrong)
+    assert REGISTER[id].judge().verdict == verdict != REGISTER[id].verdict
+
+
 def test_check_exits_1_when_a_verdict_differs(monkeypatch, capsys):
     wrong = dataclasses.replace(REGISTER["3.value"], judge=lambda: Evidence(FAILS, "No.", {}))
     monkeypatch.setitem(REGISTER, "3.value", wrong)
@@ -135,6 +151,7 @@ def test_every_claim_has_a_chapter():
     book = Path(__file__).parents[1] / "book"
     assert all((book / f"{one.page}.ipynb").exists() for one in REGISTER.values())
     assert REGISTER["6.1.rho"].page == "06b-agnostic"
+    assert REGISTER["6.psrl"].page == "05-tabular"
 
 
 def test_every_threshold_is_used_and_every_one_used_is_there():

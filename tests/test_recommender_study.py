@@ -14,7 +14,7 @@ import pytest
 from rlsvi_core import Products, lsvi, rlsvi
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_study.experiment import streams
-from rlsvi_study.intervals import mean_interval
+from rlsvi_study.intervals import Mean, mean_interval
 from rlsvi_study.recommender import claims, figures, runs
 from rlsvi_study.recommender.runs import ahead_from, curves, evaluated, instance, learner, rates
 from rlsvi_study.register import FAILS, HOLDS, PARTLY, REGISTER
@@ -144,7 +144,7 @@ def changed(arm, factor=1.0, **added):
     ("6.3.boltzmann-early", changed("rlsvi", 0.1), HOLDS),
     ("6.3.temperatures", swapped("boltzmann 0.3"), FAILS),
     ("6.3.exploration", swapped("epsilon 0"), FAILS),
-    ("6.3.dithering", changed("rlsvi", 0.1), HOLDS),
+    ("6.3.dithering", changed("epsilon 0.1", 0.1), FAILS),
     ("6.3.dithering", changed("rlsvi", 9), FAILS),
     ("6.3.bandits", swapped("linear"), FAILS), ("6.3.linear-first", swapped("linear"), FAILS),
     ("6.3.myopic", changed("rlsvi", 99), FAILS),
@@ -167,6 +167,7 @@ def of_popularity(seed):
     ("6.3.dimension", "Products", lambda N, J: lambda h, x: np.eye(N), FAILS),
     ("6.3.agnostic", "least_squares", lambda customers, target: target, FAILS),
     ("6.3.bernoulli", "instance", of_popularity, FAILS),
+    ("6.3.dithering", "learned_better", lambda arm, of: Mean(0.0, -1.0, 1.0), HOLDS),
     ("E.bernoulli-aim", "instance", lambda seed: Recommender(np.zeros((10, 10)), 5), HOLDS),
     ("E.linear-aim", "least_squares", lambda customers, target: np.where(
         customers.states.x == 0, -target, -np.inf), PARTLY),

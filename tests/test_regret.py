@@ -410,6 +410,7 @@ def times(factor, *agents):
 
 @pytest.mark.parametrize(("id", "change", "verdict"), [
     ("5.optimism", lambda t: t.assign(concentration=0.0), FAILS),
+    ("5.concentration", lambda t: t.assign(concentration=t.episode), FAILS),
     ("5.rate-time", lambda t: t.assign(regret=t.episode), FAILS),
     ("5.rate-sizes", lambda t: t.assign(regret=t.S * t.A * t.H**3), FAILS),
     ("5.optimistic-algorithms", times(100, "rlsvi"), FAILS),

@@ -67,6 +67,7 @@ from rlsvi_core.mdp import FiniteMDP
 from rlsvi_core.optimism.balls import sign
 
 from .. import store
+from ..choices import limit
 from ..intervals import mean_interval, median_interval
 from ..register import FAILS, HOLDS, OURS, Evidence, claim, unless
 from . import runs
@@ -133,7 +134,7 @@ def conjecture_printed() -> Evidence:
     lengths = [10**k for k in (6, 12, 24, 48)]
     growth = [math.log(gamble_bound(b) / gamble_bound(a)) / math.log(b / a)
               for a, b in pairwise(lengths)]
-    return unless(EXPONENT > 0.5 and growth[-1] > 0.55 and is_instance(gamble())
+    return unless(min(EXPONENT, growth[-1]) > 0.5 and is_instance(gamble())
                   and gamble_steps().verdict == HOLDS,
                   f"On the gamble (H = K = 1) it is at least 0.1σ 0.45^(ρ+1) (L − m) L^−0.40, of "
                   f"order L^{EXPONENT:.3f}: m lost plays silence the agent for e^(2m) episodes and "
@@ -153,7 +154,7 @@ def gamble_measured() -> Evidence:
     bound = max(gamble_bound(L) / mean[1.0][L] for L in mean.index if L >= 100)
     said = ", ".join(f"{x:.3g}" for x in mean[1.0].iloc[1:])
     doubled = ", ".join(f"{x:.2g}" for x in mean[2.0].iloc[1:])
-    return unless(power <= 0.5 or ends[2.0].high > 0.2 * ends[1.0].low or bound > 1,
+    return unless(power <= 0.5 or ends[2.0].high > limit("bounded") * ends[1.0].low or bound > 1,
                   f"{said} after 10², …, 10⁶ episodes ({seeds} runs; the last "
                   f"{ends[1.0].low:.0f} to {ends[1.0].high:.0f}), power {power:.2f} over the last "
                   f"three decades; with 2σ {doubled}.", power=power, mean=mean[1.0].to_dict(),
@@ -212,7 +213,7 @@ def amplification() -> Evidence:
                                                                         range(H, 1, -1))])
     ratio, chance = mean[:-1] / mean[1:], float((X[:, 0] >= 0.98 * 4 ** (H - 2)).mean())
     return unless(bool((mean < low - error).any() or (square > high + error2).any())
-                  or ratio.min() < 3.9 or chance < 0.053,
+                  or ratio.min() < limit("fourfold") or chance < 0.053,
                   f"Means {', '.join(f'{x:.3g}' for x in mean[::-1])} from the last period back "
                   f"({draws} draws, H = 8), {ratio.min():.2f} to {ratio.max():.2f} times the next; "
                   f"P(X_1 ≥ 0.98 · 4⁶) = {chance:.2f}, where 0.053 is proved.",
@@ -229,7 +230,7 @@ def conjecture_meant() -> Evidence:
     """With one polynomial for all: at K = 1 and fixed σ, λ and ‖Φ‖, RLSVI's regret is at most √T
     times a polynomial in H."""
     growth = [toll_bound(H + 1) / toll_bound(H) for H in (20, 40)]
-    return unless(min(growth) > 2.6 and all(is_instance(toll(H)) for H in (3, 12))
+    return unless(min(growth) > 2 and all(is_instance(toll(H)) for H in (3, 12))
                   and toll_steps().verdict == HOLDS,
                   f"At the toll regret after 4^(H−2)/9 episodes is at least 0.0265/3 (2/3)^(H−1) "
                   f"times their number, {growth[-1]:.3f} times as much with every period, "
@@ -251,7 +252,8 @@ def toll_measured() -> Evidence:
     hot = regret.regret["one-hot"]
     slow = float((hot[12] / hot[4]) ** (1 / 8))
     short = [H for H in leaps if regret.early["given", H] < toll_bound(H)]
-    return unless(growth < 1.8 or slow > 1.3 or most > 200 or bool(short),
+    return unless(growth < limit("multiplies") or slow > limit("slowly")
+                  or most > limit("bounded") * leaps[12].median or bool(short),
                   f"Median leaps in 131072 episodes for H = 2, 4, …, 12: "
                   f"{', '.join(f'{one.median:.0f}' for one in leaps.values())} (the last "
                   f"{leaps[12].low:.0f} to {leaps[12].high:.0f}; runs that walked), {growth:.2f} "

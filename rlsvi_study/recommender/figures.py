@@ -1,5 +1,8 @@
 """The figures of the recommendation engine: chapters 6d and E."""
 
+from collections.abc import Collection
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -14,9 +17,17 @@ TOTAL, RATE = "cumulative regret (likes)", "regret of a customer (likes)"
 ETAS = [BOLTZMANN[eta] for eta in PAPER_ETAS]
 SHADES = {**COLOUR, "linear": "#AA4499", "bernoulli": "#999933",
           **dict(zip(ETAS, sns.color_palette("YlOrBr", 8)[2:], strict=True))}
+RIVALS = {  # what each is called, and its colour: pale where dislikes count −1
+    "rlsvi": ("RLSVI", COLOUR["rlsvi"]),
+    "rlsvi, rewards ±1": ("RLSVI, rewards ±1", "#88CCEE"),
+    "epsilon 0.1": ("ε-greedy, ε = 0.1", COLOUR["epsilon-greedy"]),
+    "epsilon 0.1, rewards ±1": ("ε-greedy, rewards ±1", "#DDCC77"),
+    "boltzmann 0.3, rewards ±1": ("Boltzmann, η = 0.3, ±1", "#CC6677")}
 MARKS = {**MARK, "linear": "D"}
 CALLED = {**NAME, "linear": "linear contextual bandit", "bernoulli": "Bernoulli bandit",
-          **{arm: f"η = {eta:g}" for eta, arm in BOLTZMANN.items()}}
+          **{arm: f"η = {eta:g}" for eta, arm in BOLTZMANN.items()},
+          **{arm: name for arm, (name, _) in RIVALS.items()}}
+SHADES |= {arm: colour for arm, (_, colour) in RIVALS.items()}
 STANDING = {"uniform": ("any", "0.1", "--"), "best": ("best", "0.35", ":"),  # how a myopic policy
             "worst": ("worst", "0.6", "-.")}  # opens: its first product, grey, dashes
 
@@ -39,10 +50,10 @@ def _with_myopic(ax: Axes, label: str, table: pd.DataFrame, curve, *arms: str) -
 
 
 @styled
-def fig8(table: pd.DataFrame) -> Figure:
+def fig8(table: pd.DataFrame, arms: Collection[str] = ("rlsvi", *ETAS)) -> Figure:
     """Figure 8: RLSVI and Boltzmann exploration; on the right, instance by instance."""
     fig, (total, paired) = canvas(2, width=9.0, height=3.6)
-    curve = {arm: curves(table, arm) for arm in ("rlsvi", *ETAS)}
+    curve = {arm: curves(table, arm) for arm in arms}
     _bands(total, TOTAL, curve)
     _bands(paired, "regret more than RLSVI's",
            {arm: own - curve["rlsvi"] for arm, own in curve.items()})
@@ -122,5 +133,6 @@ def informative(table: pd.DataFrame) -> Figure:
     return fig
 
 
-DRAW = {"recommender": fig9, "recommender-later": later, "recommender-readings": readings}
+DRAW = {"recommender": fig9, "recommender-later": later, "recommender-readings": readings,
+        "recommender-rivals": partial(fig8, arms=RIVALS)}
 DRAW_FROM = {"fig8": (("recommender",), fig8), "fig9": (("recommender",), fig9)}

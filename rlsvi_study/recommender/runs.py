@@ -121,10 +121,10 @@ def rates(table: pd.DataFrame, arm: str) -> pd.DataFrame:
     return total.diff().iloc[1:].div(np.diff(total.index), axis=0)
 
 
-def ahead_from(worse: pd.DataFrame, better: pd.DataFrame) -> int | None:
+def ahead_from(worse: pd.DataFrame, better: pd.DataFrame, level: float = 0.95) -> int | None:
     """The first episode from which on, to the end, the paired interval of worse − better is
     above 0; None if it is not at the end."""
-    low = (worse - better).apply(lambda row: mean_interval(row).low, axis=1)
+    low = (worse - better).apply(lambda row: mean_interval(row, level).low, axis=1)
     ahead = low.index[low[::-1].cummin()[::-1] > 0]
     return int(ahead[0]) if ahead.size else None
 
@@ -137,6 +137,8 @@ _PAPER = (*grid(arm=("rlsvi", *(BOLTZMANN[eta] for eta in PAPER_ETAS)), runs=(10
           *grid(arm=("linear", "bernoulli"), runs=(100,)), *_LINES)
 _LONGER = (*grid(arm=("rlsvi", "linear"), runs=(2,)), *_LINES)
 _EVERY_ARM = grid(arm=[arm for arm in ARMS if arm != "bernoulli"], runs=(2,))
+_RIVALS = grid(arm=("rlsvi", "rlsvi, rewards ±1", "epsilon 0.1", "epsilon 0.1, rewards ±1",
+                    "boltzmann 0.3, rewards ±1"), runs=(10,))  # the best of the readings
 
 EXPERIMENTS = {name: Experiment(name, place, f"Recommendations: {title}", learning_curve, {
     "quick": Scale(_STUDY | changes, some, range(few)),
@@ -148,4 +150,6 @@ EXPERIMENTS = {name: Experiment(name, place, f"Recommendations: {title}", learni
          {"episodes": 6000, "every": 200}, (_LONGER, 1), (_LONGER, 40)),
         ("recommender-readings", "Section 6.3 and appendix E",
          "what each choice of the experimenter does", {"every": 100}, (_EVERY_ARM[:2], 2),
-         (_EVERY_ARM, 20)))}
+         (_EVERY_ARM, 20)),
+        ("recommender-rivals", "Section 6.3", "RLSVI and the strongest rivals among the readings",
+         {}, (_RIVALS, 1), (_RIVALS, 100)))}

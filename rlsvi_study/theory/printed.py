@@ -204,6 +204,14 @@ def _by_root_B(expression: Expr) -> Expr:
 enter("G.single-crossing", "Appendix G, Lemma 6", "for any α > 0, β > 0", "certified", FAILS,
       "For any positive α and β the distribution functions of normal and beta law cross once.",
       lambda: _crossing(0.05, 0.05, lambda pdf, cdf: cdf != 1))
+remark("G.enough-once", "Appendix G, G.2", "it is enough that the CDFs cross at most once",
+       "reading", HOLDS, "The means are equal, so it is enough for Lemma 6 that the distribution "
+       "functions cross at most once on (0, 1).",
+       "Both means are α/(α + β). Left of 0 the normal's is above, right of 1 below: at most one "
+       "crossing is exactly one, from above.")
+remark("G.rolle", "Appendix G, G.3", "even stronger conditions", "reading", HOLDS,
+       "Each condition implies the one before: h has no root, l′_N − l′_B at most one, l_N − l_B "
+       "at most two.", "By Rolle's theorem, twice.")
 remark("G.outside", "Appendix G, G.3", "f_N(0−) > f_B(0−), f_N(1+) > f_B(1+)", "reading", HOLDS,
        "Just outside [0, 1] the normal density is above the beta density.",
        "The beta density is zero there and the normal's is positive.")
@@ -371,7 +379,8 @@ step("final-beta-function", "G.3.3, equation (4)", "B(α, β) ≤ 1/α",
      lambda: [(integrate(x ** (alpha - 1), (x, 0, 1)), 1 / alpha)],
      "(1 − x)^{β−1} ≤ 1, and ∫x^{α−1} = 1/α.")
 _mean = alpha / (alpha + beta)
-enter("G.final-gap", "Appendix G, G.3.3, equation (5)", "gap ≥ l̃_B(x) − max l_N", "symbolic", HOLDS,
+enter("G.final-gap", "Appendix G, G.3.3, equation (5)", "gap ≥ l̃_B(x) − max l_N", "symbolic",
+    HOLDS,
       "On [x₁, x₂] the lower bound for the log beta density is concave, so its smallest value is "
       "at an end; the largest log normal density is ½ log(n/2π).",
       lambda: shown(positive_inside(-diff(A * log(x) + B * log(1 - x), x, 2), x, A, B)
@@ -530,6 +539,9 @@ def final_two_crossings() -> Evidence:
     return each_is(2, [crossings.count_crossings(*point)[0] for point in points])
 
 
+remark("G.final-f-letter", "Appendix G, G.3.3", "f(x_i) = l_B(x_i) − max l_N", "reading", MISPRINT,
+       "f is the log beta density less the largest log normal density.",
+       "Its lower bound l̃_B is meant, as in equation (5) and in f₁ and f₂.")
 remark("G.hypotheses", "Appendix G, G.4", "for all α, β > 0 such that α + β ≥ 1", "reading", FAILS,
        "The result is stated for one and the same set of α throughout.",
        "5 different hypotheses appear: α ∈ [0,∞)^N with α'1 ≥ 2; α ∈ [1,∞)^N with α'1 ≥ 2; "

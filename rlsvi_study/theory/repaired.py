@@ -234,10 +234,10 @@ enter("G.crossing-final-region", "Appendix G, Lemma 6, repaired", OURS, "certifi
                      decide(F_far, [(0.0, 1.0), (0.0, 1.0)])))
 
 
-@claim("G.", "Appendix G, Lemma 6, repaired", OURS, "certified", HOLDS)
+@claim("G.", "Appendix G, G.4", "Lemma 6 for α, β > 0 such that α + β ≥ 1", "certified", HOLDS)
 def crossing_sampled() -> Evidence:
-    """On a grid of (α, β) with α + β ≥ 1, from 10⁻³ to 10⁴, the distribution functions cross
-    exactly once (each point certified; the grid is an illustration, the proof is the argument)."""
+    """With α + β ≥ 1, as the recap has it, the distribution functions cross exactly once (here on a
+    grid from 10⁻³ to 10⁴, each point certified; the proof is the argument of chapter G)."""
     grid = np.geomspace(1e-3, 1e4, 15).tolist()
     return each_is(1, [count_crossings(a, b)[1] for a in grid for b in grid if a + b >= 1])
 
