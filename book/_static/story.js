@@ -56,10 +56,10 @@ UI.mount("story", "Draw a story, and walk by it", root => {
     for (const line of faint) axes.line(line, `${colour} faint`);
     axes.line(side.left, `${colour} dashed`);
     axes.line(side.right, colour);
-    const cell = (width - 56) / chain.N, been = new Set(side.states.slice(0, at + 1));
+    const cell = (width - 64) / chain.N, been = new Set(side.states.slice(0, at + 1));
     axes.node.setAttribute("height", 236);
     axes.node.setAttribute("viewBox", `0 0 ${width} 236`);
-    axes.add(svg("g", {}, ...range(chain.N).map(s => svg("rect", { x: 46 + s * cell, y: 214, height: 18,
+    axes.add(svg("g", {}, ...range(chain.N).map(s => svg("rect", { x: 54 + s * cell, y: 214, height: 18,
       width: cell - 1, class: s === side.states[at] ? `here ${colour}` : been.has(s) ? `been ${colour}`
         : s === chain.N - 1 ? "goal" : "state" }))));
     return el("div", {}, el("p", { class: "panel-title" }, el("i", { class: `swatch ${colour}` }), name), axes.node);

@@ -23,7 +23,7 @@ globalThis.UI = (() => {
 
   // A slider over some values; `show` says what one looks like. Its value can be read and set.
   function slider(label, values, value, on, show = x => number(x)) {
-    const out = el("output"), place = x => values.reduce(
+    const out = el("b"), place = x => values.reduce(
       (best, v, i) => Math.abs(v - x) < Math.abs(values[best] - x) ? i : best, 0);
     const input = el("input", { type: "range", min: 0, max: values.length - 1, step: 1,
                                 "aria-label": label, input: () => { tell(); on(); } });
@@ -62,7 +62,7 @@ globalThis.UI = (() => {
 
   // Axes with labels; x and y are [low, high]. What is drawn between is added by the caller.
   function chart({ width, height, x, y, xlabel, ylabel, label, xticks = ticks(x), yticks = ticks(y, 4) }) {
-    const [left, right, top, bottom] = [46, 10, 10, 40];
+    const [left, right, top, bottom] = [54, 10, 10, 40];
     const X = v => left + (v - x[0]) / (x[1] - x[0]) * (width - left - right);
     const Y = v => height - bottom - (v - y[0]) / (y[1] - y[0]) * (height - top - bottom);
     const node = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label });

@@ -8,9 +8,12 @@ import math
 
 import numpy as np
 import pytest
+from scipy import special, stats
 from test_site import PAGES, PHONE, ROOT, browser, server  # noqa: F401  (fixtures)
 
 from rlsvi_core import VerbatimAgent, chain, features
+from rlsvi_study.regret.optimism import one_period_gap
+from rlsvi_study.theory import crossings
 
 STATIC = ROOT / "book/_static"
 
@@ -22,7 +25,8 @@ STATIC = ROOT / "book/_static"
 def scripts(browser):  # noqa: F811
     """An empty page with the scripts that draw nothing."""
     page = browser.new_page()
-    page.add_script_tag(path=STATIC / "rlsvi.js")
+    for name in ("rlsvi", "laws"):
+        page.add_script_tag(path=STATIC / f"{name}.js")
     yield page
     page.close()
 
@@ -111,6 +115,41 @@ def test_random_features_span_the_constant_and_the_values(scripts):
     for wanted in (np.ones(len(columns)), mdp.Q.ravel()):
         weights = np.linalg.lstsq(columns, wanted, rcond=None)[0]
         assert np.allclose(columns @ weights, wanted, atol=1e-10)
+
+
+def test_the_laws_are_scipys(scripts):
+    rng = np.random.default_rng(0)
+    a, b, x = *10 ** rng.uniform(-2, 2, (2, 500)), rng.random(500) ** 2
+    there = np.array(scripts.evaluate("""q => q.map(([a, b, x]) => [Laws.lgamma(a),
+        Laws.erfc(9 * x - 2), Laws.betainc(a, b, x), Laws.beta(a, b).pdf(x),
+        Laws.normal(a, b).cdf(x)])""", np.column_stack([a, b, x]).tolist())).T
+    here = (special.gammaln(a), special.erfc(9 * x - 2), special.betainc(a, b, x),
+            stats.beta.pdf(x, a, b), stats.norm.cdf(x, a, np.sqrt(b)))
+    for ours, scipys in zip(there, here, strict=True):
+        assert np.allclose(ours, scipys, rtol=1e-10, atol=1e-12)
+
+
+def test_crossings_are_the_certified_ones(scripts):
+    rng = np.random.default_rng(1)
+    n, share = 10 ** rng.uniform(-2, 0, 40), rng.uniform(0.485, 0.515, 40)
+    cases = np.vstack([  # anywhere, in the tongue, in the sliver, and where something is equal to 1
+        10 ** rng.uniform(-2, 2, (40, 2)), np.column_stack([n * share, n * (1 - share)]),
+        rng.uniform((1.0002, 0.306), (1.008, 0.332), (30, 2)),
+        [(1, 1), (1, 0.5), (2, 1), (1.001, 18.5)]]).round(6).tolist()
+    there = scripts.evaluate("""cases => cases.map(([a, b]) => {
+        const found = Laws.crossings(a, b);
+        return [found.densities, found.functions, found.count]; })""", cases)
+    seen = set()
+    for case, (densities, functions, count) in zip(cases, there, strict=True):
+        wanted = crossings.count_crossings(*case)
+        assert (len(densities), count) == wanted, case
+        assert len(functions) == count
+        seen.add(wanted)
+    assert {(0, 1), (1, 1), (2, 1), (3, 1), (2, 3)} <= seen
+    for case, (densities, functions, _) in list(zip(cases, there, strict=True))[::12]:
+        for ours, certified in ((densities, crossings.pdf_crossings(*case)),
+                                (functions, crossings.cdf_crossings(*case))):
+            assert np.allclose(ours, [float(c.logit) for c in certified], rtol=1e-6, atol=1e-6)
 
 
 # ------------------------------------------------------------ on their pages
@@ -247,3 +286,50 @@ def test_a_story_is_what_python_would_tell(widget):
             assert int(reading(one, key, 1)) == furthest + 1
         one.get_by_role("button", name="Draw a story").click()
     assert told[0] != told[1]
+
+
+@pytest.mark.parametrize(("low", "high", "lam", "sigma"), [
+    (3, 1, 0, 0), (30, 30, 0, -45), (3, 1, -20, 0)], ids=["promised", "less noise", "less ridge"])
+def test_the_gap_of_an_arm_is_pythons(widget, low, high, lam, sigma):
+    one = widget("05-tabular")
+
+    def shift(label, by):
+        return plain(move(one, label, {"ArrowRight" if by > 0 else "ArrowLeft": abs(by)}))
+
+    assert (shift("paid −1", low - 3), shift("paid 0", high - 1)) == (low, high)
+    lam, sigma = shift("λ", lam), shift("σ", sigma)
+    rho = lam * sigma**2
+    gap = one_period_gap((0.5, 0.5), low, high, lam, sigma, np.linspace(-1, 0, 201))
+    means = -low / (low + high + rho) + (low + 0.5) / (low + high + 1)
+    least = min(gap.min(), means)
+    assert math.isclose(plain(reading(one, "gap")), least, rel_tol=0.01, abs_tol=1e-12)
+    assert math.isclose(plain(reading(one, "drawn")), -low / (low + high + rho), rel_tol=0.01)
+    verdict = one.locator(".verdict").inner_text()
+    assert verdict.startswith("Not optimistic." if least < 0 else "Optimistic.")
+    promised = rho >= 1 and sigma**2 >= math.pi / 8
+    assert ("it promises optimism" in verdict) == promised
+    assert not (promised and least < 0)
+
+
+def test_crossings_are_counted_on_the_page(widget):
+    one = widget("G-gauss-dirichlet")
+
+    def check():
+        case = [plain(one.get_by_role("slider", name=name).get_attribute("aria-valuetext"))
+                for name in ("α", "β")]
+        numbers = tuple(int(reading(one, key)) for key in ("densities", "functions"))
+        assert numbers == crossings.count_crossings(*case)
+        return case, numbers
+
+    assert check()[0] == [2, 3]
+    one.get_by_role("button", name="0.05, 0.05").click()
+    assert check() == ([0.05, 0.05], (2, 3))
+    one.get_by_role("button", name="1.002, 0.32").click()
+    assert check()[1] == (3, 1)
+    move(one, "α", {"PageUp": 2})
+    check()
+    first, second = one.locator(".map").all()
+    first.click(position={"x": 270, "y": 60})
+    assert min(check()[0]) > 1
+    second.click(position={"x": 90, "y": 100})
+    assert check()[1] == (2, 3)
