@@ -4,6 +4,7 @@ The scripts are loaded by themselves for the first part, so it needs no book; th
 a control on the built page and computes in Python what must then stand there.
 """
 
+import importlib.util
 import math
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy import special, stats
 from test_site import PAGES, PHONE, ROOT, browser, server  # noqa: F401  (fixtures)
 
 from rlsvi_core import VerbatimAgent, chain, features
+from rlsvi_core.envs.recommender import Recommender
 from rlsvi_study.regret.optimism import one_period_gap
 from rlsvi_study.theory import crossings
 
@@ -333,3 +335,59 @@ def test_crossings_are_counted_on_the_page(widget):
     assert min(check()[0]) > 1
     second.click(position={"x": 90, "y": 100})
     assert check()[1] == (2, 3)
+
+
+def loaded(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_customers_are_the_studys():
+    customers = loaded(ROOT / "book/_ext/customers.py")
+    there, here = customers.read(), customers.made()
+    assert there["J"] == here["J"]
+    for key in ("gamma", "theta"):
+        assert np.allclose(there[key], here[key], rtol=0, atol=2e-6), "run book/_ext/customers.py"
+
+
+def test_a_customer_is_served_as_python_would(widget):
+    data = loaded(ROOT / "book/_ext/customers.py").read()
+    customers, theta = Recommender(np.array(data["gamma"]), data["J"]), np.array(data["theta"])
+    x, _, _, following = customers.states
+    rows = np.column_stack([np.ones(len(x)), x])
+    q = np.einsum("si,sia->sa", rows, theta[np.abs(x).sum(axis=1)])
+    learned = np.where(x == 0, q, -np.inf).argmax(axis=1)
+    one = widget("06d-recommender")
+    for key, value in (("myopic", customers.evaluate(customers.myopic())[0]),
+                       ("learned", customers.evaluate(learned)[0]), ("optimal", customers.value)):
+        assert math.isclose(plain(reading(one, key)), value, abs_tol=0.0051)
+
+    one.get_by_role("checkbox").check()
+    cards = one.locator(".product")
+    s, lost, luck, total = 0, 0.0, Stream(1), 0
+    uniforms = [luck.random() for _ in range(customers.J)]
+    for u in uniforms:
+        shown = [card.inner_text().split("\n") for card in cards.all()]
+        for a in np.flatnonzero(x[s] == 0):
+            assert abs(float(shown[a][1]) - customers.P[s, a]) <= 0.00501
+            assert ("optimal" in shown[a][-1]) == (a == customers.Q[s].argmax())
+            assert ("learned" in shown[a][-1]) == (a == learned[s])
+        a = int(np.flatnonzero(x[s] == 0)[-1])
+        cards.nth(a).press("Enter")
+        liked = u < customers.P[s, a]
+        lost += customers.V[s] - customers.Q[s, a]
+        total += liked
+        s = following[s, a, int(liked)]
+        assert math.isclose(float(one.get_attribute("data-lost")), lost, abs_tol=1e-6)
+    assert f"She liked {total} of 5." in one.get_by_role("status").inner_text()
+    assert plain(reading(one, "you", 1)) == total
+    s, most = 0, 0
+    for u in uniforms:  # the same customer, served by the optimal policy
+        a = customers.Q[s].argmax()
+        liked = u < customers.P[s, a]
+        most, s = most + liked, following[s, a, int(liked)]
+    assert plain(reading(one, "optimal", 1)) == most
+    one.get_by_role("button", name="Next customer").click()
+    assert "Product 1 of 5" in one.get_by_role("status").inner_text()
