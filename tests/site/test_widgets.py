@@ -1,0 +1,393 @@
+"""The things to play with: their arithmetic against Python's, and each on its page in a browser.
+
+The scripts are loaded by themselves for the first part, so it needs no book; the second part moves
+a control on the built page and computes in Python what must then stand there.
+"""
+
+import importlib.util
+import math
+
+import numpy as np
+import pytest
+from scipy import special, stats
+from test_site import PAGES, PHONE, ROOT, browser, server  # noqa: F401  (fixtures)
+
+from rlsvi_core import VerbatimAgent, chain, features
+from rlsvi_core.envs.recommender import Recommender
+from rlsvi_study.regret.optimism import one_period_gap
+from rlsvi_study.theory import crossings
+
+STATIC = ROOT / "book/_static"
+
+
+# ------------------------------------------------------------ the arithmetic, without a page
+
+
+@pytest.fixture(scope="module")
+def scripts(browser):  # noqa: F811
+    """An empty page with the scripts that draw nothing."""
+    page = browser.new_page()
+    for name in ("rlsvi", "laws"):
+        page.add_script_tag(path=STATIC / f"{name}.js")
+    yield page
+    page.close()
+
+
+class Fed(np.random.Generator):
+    """A generator whose draws are given: normals, and uniforms."""
+
+    def __init__(self, normals, uniforms):
+        super().__init__(np.random.PCG64(0))  # somebody asks for its state
+        self.normals, self.uniforms = iter(normals), iter(uniforms)
+
+    def standard_normal(self, size):
+        return np.array([next(self.normals) for _ in range(size)])
+
+    def random(self):
+        return next(self.uniforms)
+
+
+def play(agent, mdp, episodes, uniforms):
+    """Algorithm 2 with the environment's uniforms given: actions, rewards and furthest states."""
+    actions, rewards, furthest = [], [], []
+    for _ in range(episodes):
+        agent.plan()
+        states = [0]
+        for h in range(mdp.H):
+            s = states[-1]
+            a = agent.act(h, s)
+            s_next = int(np.searchsorted(mdp.P[0, s, a].cumsum(), next(uniforms), side="right"))
+            r = float(h == mdp.H - 1 and s_next == mdp.S - 1)
+            agent.observe(h, s, a, r, s_next)
+            actions.append(a)
+            states.append(s_next)
+        rewards.append(r)
+        furthest.append(max(states))
+    return actions, rewards, furthest
+
+
+FEED = """({N, Phi, options, normals, uniforms, env, episodes}) => {
+  const feed = draws => { let i = 0; return () => draws[i++]; };
+  const agent = new RLSVI.Agent(Phi, options, {normal: feed(normals), uniform: feed(uniforms)});
+  const chain = RLSVI.chain(N), chance = feed(env), actions = [], rewards = [];
+  for (let l = 0; l < episodes; l++) {
+    const one = RLSVI.episode(chain, agent, chance);
+    actions.push(...one.actions);
+    rewards.push(one.reward);
+  }
+  agent.plan();
+  return {actions, rewards, theta: agent.theta.map(x => [...x])};
+}"""
+
+
+@pytest.mark.parametrize("options", [
+    {"sample": True, "lam": 1.0, "sigma": 0.1}, {"sample": True, "lam": 0.3, "sigma": 1.0},
+    {"sample": False, "lam": 1.0, "sigma": 1.0, "epsilon": 0.1}], ids=["rlsvi", "other", "lsvi"])
+@pytest.mark.parametrize(("N", "K"), [(6, 0), (5, 3), (12, 6)])
+def test_the_same_draws_give_the_same_weights_and_actions(scripts, N, K, options):
+    mdp, episodes, rng = chain(N), 80, np.random.default_rng(N)
+    Phi = features.coherent(mdp.Q, K, rng=1) if K else features.tabular(mdp)
+    normals = rng.standard_normal(episodes * mdp.H * Phi.shape[-1])
+    uniforms, env = rng.random((2, episodes * mdp.H))
+    agent = VerbatimAgent(Phi, rng=Fed(normals, uniforms), **options)
+    actions, rewards, _ = play(agent, mdp, episodes, iter(env))
+    agent.plan()
+    there = scripts.evaluate(FEED, {
+        "N": N, "Phi": Phi.tolist(), "options": options, "normals": normals.tolist(),
+        "uniforms": uniforms.tolist(), "env": env.tolist(), "episodes": episodes})
+    assert there["actions"] == actions
+    assert there["rewards"] == rewards
+    assert np.abs(np.array(there["theta"]) - agent.theta).max() <= 1e-9
+
+
+@pytest.mark.parametrize("N", [2, 5, 20])
+def test_the_chain_is_the_papers(scripts, N):
+    there = scripts.evaluate("N => RLSVI.chain(N)", N)
+    mdp = chain(N)
+    assert np.allclose(there["Q"], mdp.Q, rtol=1e-13, atol=0)
+    assert math.isclose(there["wait"], 2 ** (N - 1) / mdp.value, rel_tol=1e-12)
+
+
+def test_random_features_span_the_constant_and_the_values(scripts):
+    Phi = np.array(scripts.evaluate("""() => RLSVI.coherent(RLSVI.chain(9), 5, RLSVI.generator(7))
+        .map(h => h.map(s => s.map(a => [...a])))"""))
+    columns, mdp = Phi.reshape(-1, 5), chain(9)
+    assert np.allclose(np.linalg.norm(columns, axis=0), len(columns))
+    assert np.linalg.matrix_rank(columns) == 5
+    for wanted in (np.ones(len(columns)), mdp.Q.ravel()):
+        weights = np.linalg.lstsq(columns, wanted, rcond=None)[0]
+        assert np.allclose(columns @ weights, wanted, atol=1e-10)
+
+
+def test_the_laws_are_scipys(scripts):
+    rng = np.random.default_rng(0)
+    a, b, x = *10 ** rng.uniform(-2, 2, (2, 500)), rng.random(500) ** 2
+    there = np.array(scripts.evaluate("""q => q.map(([a, b, x]) => [Laws.lgamma(a),
+        Laws.erfc(9 * x - 2), Laws.betainc(a, b, x), Laws.beta(a, b).pdf(x),
+        Laws.normal(a, b).cdf(x)])""", np.column_stack([a, b, x]).tolist())).T
+    here = (special.gammaln(a), special.erfc(9 * x - 2), special.betainc(a, b, x),
+            stats.beta.pdf(x, a, b), stats.norm.cdf(x, a, np.sqrt(b)))
+    for ours, scipys in zip(there, here, strict=True):
+        assert np.allclose(ours, scipys, rtol=1e-10, atol=1e-12)
+
+
+def test_crossings_are_the_certified_ones(scripts):
+    rng = np.random.default_rng(1)
+    n, share = 10 ** rng.uniform(-2, 0, 40), rng.uniform(0.485, 0.515, 40)
+    cases = np.vstack([  # anywhere, in the tongue, in the sliver, and where something is equal to 1
+        10 ** rng.uniform(-2, 2, (40, 2)), np.column_stack([n * share, n * (1 - share)]),
+        rng.uniform((1.0002, 0.306), (1.008, 0.332), (30, 2)),
+        [(1, 1), (1, 0.5), (2, 1), (1.001, 18.5)]]).round(6).tolist()
+    there = scripts.evaluate("""cases => cases.map(([a, b]) => {
+        const found = Laws.crossings(a, b);
+        return [found.densities, found.functions, found.count]; })""", cases)
+    seen = set()
+    for case, (densities, functions, count) in zip(cases, there, strict=True):
+        wanted = crossings.count_crossings(*case)
+        assert (len(densities), count) == wanted, case
+        assert len(functions) == count
+        seen.add(wanted)
+    assert {(0, 1), (1, 1), (2, 1), (3, 1), (2, 3)} <= seen
+    for case, (densities, functions, _) in list(zip(cases, there, strict=True))[::12]:
+        for ours, certified in ((densities, crossings.pdf_crossings(*case)),
+                                (functions, crossings.cdf_crossings(*case))):
+            assert np.allclose(ours, [float(c.logit) for c in certified], rtol=1e-6, atol=1e-6)
+
+
+# ------------------------------------------------------------ on their pages
+
+class Stream(np.random.Generator):
+    """The page's own random numbers: mulberry32, and Box and Muller's normals."""
+
+    def __init__(self, seed):
+        super().__init__(np.random.PCG64(0))
+        self.state = seed
+
+    def random(self):
+        self.state = self.state + 0x6D2B79F5 & 0xFFFFFFFF
+        t = (self.state ^ self.state >> 15) * (self.state | 1) & 0xFFFFFFFF
+        t ^= t + ((t ^ t >> 7) * (t | 61) & 0xFFFFFFFF) & 0xFFFFFFFF
+        return (t ^ t >> 14) / 2**32
+
+    def standard_normal(self, size):
+        return np.array([math.sqrt(-2 * math.log(1 - self.random()))
+                         * math.cos(2 * math.pi * self.random()) for _ in range(size)])
+
+
+@pytest.fixture
+def widget(browser, server):  # noqa: F811
+    """widget(chapter): what stands on its page to be played with, on a phone, and its page."""
+    contexts = []
+
+    def at(chapter, **options):
+        if f"book/{chapter}.html" not in PAGES:
+            pytest.skip(f"{chapter} is not built")
+        contexts.append(browser.new_context(viewport=PHONE, **options))
+        page = contexts[-1].new_page()
+        page.goto(f"{server}/book/{chapter}.html", wait_until="networkidle")
+        return page.locator("[data-widget][data-ready]")
+
+    yield at
+    for context in contexts:
+        context.close()
+
+
+def move(one, label, keys):
+    """Move the slider of that name, as from a keyboard; what it then says."""
+    slider = one.get_by_role("slider", name=label, exact=True)
+    for key, times in keys.items():
+        for _ in range(times):
+            slider.press(key)
+    return slider.get_attribute("aria-valuetext")
+
+
+def reading(one, key, column=0):
+    return one.locator(f'[data-reading="{key} {column}"]').inner_text()
+
+
+def plain(text):
+    """A number as the page writes it."""
+    digits = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
+    mantissa, _, power = text.translate(digits).partition(" × 10")
+    return float(mantissa) * 10.0 ** int(power or 0)
+
+
+def coherent_there(page, N, K, seed):
+    return np.array(page.evaluate("""([N, K, seed]) => RLSVI.coherent(RLSVI.chain(N), K,
+        RLSVI.generator(seed)).map(h => h.map(s => s.map(a => [...a])))""", [N, K, seed]))
+
+
+@pytest.mark.parametrize("chapter", ["index", "03-dithering"])
+def test_the_race_runs_as_python_does(widget, chapter):
+    one = widget(chapter, reduced_motion="reduce")
+    assert move(one, "N, states of the chain", {"Home": 1, "ArrowRight": 5}) == "9"
+    assert move(one, "K, features", {"Home": 1, "ArrowRight": 2}) == "4"
+    mdp, episodes = chain(9), 40
+    assert f"2ᴺ⁻¹/p* = {2**8 / mdp.value:.0f} episodes" in one.locator(".wait").inner_text()
+    for _ in range(episodes):
+        one.get_by_role("button", name="One episode").click()
+    Phi = coherent_there(one.page, 9, 4, 10)
+    for key, seed, options in (
+            ("rlsvi", 12, {"lam": 1.0, "sigma": 0.1, "sample": True}),
+            ("lsvi", 13, {"lam": 1.0, "sigma": 1.0, "sample": False, "epsilon": 0.1})):
+        luck = Stream(11)
+        _, rewards, furthest = play(VerbatimAgent(Phi, rng=Stream(seed), **options), mdp, episodes,
+                                    iter(luck.random, None))
+        assert int(reading(one, key)) == 1 + max(furthest)
+        assert int(reading(one, key, 1)) == sum(rewards)
+        assert reading(one, key, 2) == (str(1 + rewards.index(1)) if any(rewards) else "none yet")
+
+
+def test_the_race_plays_and_pauses(widget):
+    one = widget("index", reduced_motion="reduce")
+    assert one.get_attribute("data-episodes") == "0"
+    play, wide = one.get_by_role("button", name="Play"), "e => e.getBoundingClientRect().width"
+    before = play.evaluate(wide)
+    play.focus()
+    one.page.keyboard.press("Enter")
+    one.page.wait_for_function("e => e.dataset.episodes > 20", arg=one.element_handle())
+    pause = one.get_by_role("button", name="Pause")
+    assert pause.evaluate(wide) == before
+    pause.click()
+    held = one.get_attribute("data-episodes")
+    one.page.wait_for_timeout(200)
+    assert one.get_attribute("data-episodes") == held
+
+
+def test_the_race_starts_by_itself_only_where_motion_is_welcome(widget):
+    one = widget("index")
+    one.scroll_into_view_if_needed()
+    one.page.wait_for_function("e => e.dataset.episodes > 5", arg=one.element_handle())
+    still = widget("index", reduced_motion="reduce")
+    still.scroll_into_view_if_needed()
+    still.page.wait_for_timeout(300)
+    assert still.get_attribute("data-episodes") == "0"
+
+
+def test_a_story_is_what_python_would_tell(widget):
+    one = widget("04-randomized-value-functions", reduced_motion="reduce")
+    assert move(one, "episodes learned", {"Home": 1, "ArrowRight": 3}) == "10"
+    mdp, Phi = chain(20), coherent_there(one.page, 20, 10, 10)
+    story, mean = (VerbatimAgent(Phi, 1.0, 0.1, sample=sample, rng=Stream(12))
+                   for sample in (True, False))
+    play(story, mdp, 10, iter(Stream(11).random, None))
+    mean.data, mean.transitions = story.data, story.transitions
+    story.rng = mean.rng = Stream(13)
+    luck, told = Stream(14), []
+    for _ in range(2):  # what the slider shows, and what the button then draws
+        told.append(reading(one, "story"))
+        story.plan()
+        mean.plan()
+        u = [luck.random() for _ in range(mdp.H)]
+        for key, agent in (("story", story), ("mean", mean)):
+            assert math.isclose(plain(reading(one, key)), agent.values(0, 0)[1], rel_tol=0.06)
+            s, furthest = 0, 0
+            for h in range(mdp.H):
+                s = min(s + 1, 19) if agent.act(h, s) and u[h] >= 1 / 20 else max(s - 1, 0)
+                furthest = max(furthest, s)
+            assert int(reading(one, key, 1)) == furthest + 1
+        one.get_by_role("button", name="Draw a story").click()
+    assert told[0] != told[1]
+
+
+@pytest.mark.parametrize(("low", "high", "lam", "sigma"), [
+    (3, 1, 0, 0), (30, 30, 0, -45), (3, 1, -20, 0)], ids=["promised", "less noise", "less ridge"])
+def test_the_gap_of_an_arm_is_pythons(widget, low, high, lam, sigma):
+    one = widget("05-tabular")
+
+    def shift(label, by):
+        return plain(move(one, label, {"ArrowRight" if by > 0 else "ArrowLeft": abs(by)}))
+
+    assert (shift("paid −1", low - 3), shift("paid 0", high - 1)) == (low, high)
+    lam, sigma = shift("λ", lam), shift("σ", sigma)
+    rho = lam * sigma**2
+    gap = one_period_gap((0.5, 0.5), low, high, lam, sigma, np.linspace(-1, 0, 201))
+    means = -low / (low + high + rho) + (low + 0.5) / (low + high + 1)
+    least = min(gap.min(), means)
+    assert math.isclose(plain(reading(one, "gap")), least, rel_tol=0.01, abs_tol=1e-12)
+    assert math.isclose(plain(reading(one, "drawn")), -low / (low + high + rho), rel_tol=0.01)
+    verdict = one.locator(".verdict").inner_text()
+    assert verdict.startswith("Not optimistic." if least < 0 else "Optimistic.")
+    promised = rho >= 1 and sigma**2 >= math.pi / 8
+    assert ("it promises optimism" in verdict) == promised
+    assert not (promised and least < 0)
+
+
+def test_crossings_are_counted_on_the_page(widget):
+    one = widget("G-gauss-dirichlet")
+
+    def check():
+        case = [plain(one.get_by_role("slider", name=name).get_attribute("aria-valuetext"))
+                for name in ("α", "β")]
+        numbers = tuple(int(reading(one, key)) for key in ("densities", "functions"))
+        assert numbers == crossings.count_crossings(*case)
+        return case, numbers
+
+    assert check()[0] == [2, 3]
+    one.get_by_role("button", name="0.05, 0.05").click()
+    assert check() == ([0.05, 0.05], (2, 3))
+    one.get_by_role("button", name="1.002, 0.32").click()
+    assert check()[1] == (3, 1)
+    move(one, "α", {"PageUp": 2})
+    check()
+    first, second = one.locator(".map").all()
+    first.click(position={"x": 270, "y": 60})
+    assert min(check()[0]) > 1
+    second.click(position={"x": 90, "y": 100})
+    assert check()[1] == (2, 3)
+
+
+def loaded(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_customers_are_the_studys():
+    customers = loaded(ROOT / "book/_ext/customers.py")
+    there, here = customers.read(), customers.made()
+    assert there["J"] == here["J"]
+    for key in ("gamma", "theta"):
+        assert np.allclose(there[key], here[key], rtol=0, atol=2e-6), "run book/_ext/customers.py"
+
+
+def test_a_customer_is_served_as_python_would(widget):
+    data = loaded(ROOT / "book/_ext/customers.py").read()
+    customers, theta = Recommender(np.array(data["gamma"]), data["J"]), np.array(data["theta"])
+    x, _, _, following = customers.states
+    rows = np.column_stack([np.ones(len(x)), x])
+    q = np.einsum("si,sia->sa", rows, theta[np.abs(x).sum(axis=1)])
+    learned = np.where(x == 0, q, -np.inf).argmax(axis=1)
+    one = widget("06d-recommender")
+    for key, value in (("myopic", customers.evaluate(customers.myopic())[0]),
+                       ("learned", customers.evaluate(learned)[0]), ("optimal", customers.value)):
+        assert math.isclose(plain(reading(one, key)), value, abs_tol=0.0051)
+
+    one.get_by_role("checkbox").check()
+    cards = one.locator(".product")
+    s, lost, luck, total = 0, 0.0, Stream(1), 0
+    uniforms = [luck.random() for _ in range(customers.J)]
+    for u in uniforms:
+        shown = [card.inner_text().split("\n") for card in cards.all()]
+        for a in np.flatnonzero(x[s] == 0):
+            assert abs(float(shown[a][1]) - customers.P[s, a]) <= 0.00501
+            assert ("optimal" in shown[a][-1]) == (a == customers.Q[s].argmax())
+            assert ("learned" in shown[a][-1]) == (a == learned[s])
+        a = int(np.flatnonzero(x[s] == 0)[-1])
+        cards.nth(a).press("Enter")
+        liked = u < customers.P[s, a]
+        lost += customers.V[s] - customers.Q[s, a]
+        total += liked
+        s = following[s, a, int(liked)]
+        assert math.isclose(float(one.get_attribute("data-lost")), lost, abs_tol=1e-6)
+    assert f"She liked {total} of 5." in one.get_by_role("status").inner_text()
+    assert plain(reading(one, "you", 1)) == total
+    s, most = 0, 0
+    for u in uniforms:  # the same customer, served by the optimal policy
+        a = customers.Q[s].argmax()
+        liked = u < customers.P[s, a]
+        most, s = most + liked, following[s, a, int(liked)]
+    assert plain(reading(one, "optimal", 1)) == most
+    one.get_by_role("button", name="Next customer").click()
+    assert "Product 1 of 5" in one.get_by_role("status").inner_text()
