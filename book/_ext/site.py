@@ -1,6 +1,7 @@
 """What `_config.yml` cannot say: MathJax from our own files, buttons on a published site, and how
 our docstrings describe parameters."""
 
+import gzip
 import os
 import re
 import shutil
@@ -41,6 +42,14 @@ def copy_mathjax(app, exception):
             shutil.copy(source / name, target / name)
 
 
+def copy_tables(app, exception):
+    """The stored tables, for readers to take: compressed, as pandas reads them."""
+    if exception is None and app.builder.format == "html":
+        (target := Path(app.outdir, "data")).mkdir(exist_ok=True)
+        for table in Path(app.srcdir, "results").glob("*.csv"):
+            Path(target, f"{table.name}.gz").write_bytes(gzip.compress(table.read_bytes(), mtime=0))
+
+
 def describe(app, what, name, obj, options, lines):
     """A parameter described on the line of its name: ``lam : prior precision.`` is not a type."""
     for i in reversed(range(len(lines))):
@@ -75,6 +84,7 @@ def setup(app):
     # Early, so that the theme and the math extension read the values set here.
     app.connect("config-inited", configure, priority=1)
     app.connect("build-finished", copy_mathjax)
+    app.connect("build-finished", copy_tables)
     app.connect("autodoc-process-docstring", describe, priority=1)  # before napoleon
     app.connect("autodoc-process-docstring", untyped, priority=1000)  # after it
     app.connect("autodoc-skip-member", without_fields)
