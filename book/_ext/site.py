@@ -2,6 +2,7 @@
 our docstrings describe parameters."""
 
 import gzip
+import json
 import os
 import re
 import shutil
@@ -10,7 +11,8 @@ from inspect import cleandoc
 from pathlib import Path
 
 # The package holds every MathJax component (24 MB); these are the ones a page can ask for.
-MATHJAX = ["tex-chtml.js", "input/tex/extensions", "output/chtml/fonts", "a11y", "sre"]
+MATHJAX = ["tex-chtml.js", "input/tex/extensions", "output/chtml/fonts", "a11y",
+           "sre/mathmaps/base.json", "sre/mathmaps/en.json"]
 
 
 def configure(app, config):
@@ -50,6 +52,19 @@ def copy_tables(app, exception):
             Path(target, f"{table.name}.gz").write_bytes(gzip.compress(table.read_bytes(), mtime=0))
 
 
+def lighten(app, exception):
+    """What no reader needs: maps for debuggers, and the output of notebooks that are for running."""
+    if exception is None and app.builder.format == "html":
+        for path in Path(app.outdir, "_static").rglob("*.map"):
+            path.unlink()
+        for path in Path(app.outdir, "_downloads").rglob("*.ipynb"):
+            notebook = json.loads(path.read_text("utf8"))
+            for cell in notebook["cells"]:
+                if cell["cell_type"] == "code":
+                    cell |= {"outputs": [], "execution_count": None}
+            path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False), "utf8")
+
+
 def describe(app, what, name, obj, options, lines):
     """A parameter described on the line of its name: ``lam : prior precision.`` is not a type."""
     for i in reversed(range(len(lines))):
@@ -85,6 +100,7 @@ def setup(app):
     app.connect("config-inited", configure, priority=1)
     app.connect("build-finished", copy_mathjax)
     app.connect("build-finished", copy_tables)
+    app.connect("build-finished", lighten)
     app.connect("autodoc-process-docstring", describe, priority=1)  # before napoleon
     app.connect("autodoc-process-docstring", untyped, priority=1000)  # after it
     app.connect("autodoc-skip-member", without_fields)
