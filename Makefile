@@ -5,7 +5,7 @@ BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book test browser lowest execute lab bench clean
+.PHONY: help book pdf test browser lowest execute lab bench clean
 
 NOTEBOOKS := $(wildcard book/*.ipynb)
 # Everything a page can show. A change to any of it makes the built book stale.
@@ -37,6 +37,10 @@ _build/.done: .venv/.done $(SOURCES)
 	@rm -rf _build
 	$(BIN)/jupyter-book build . --all -W --keep-going -n
 	@touch $@
+
+pdf: book  ## the whole book as one PDF, printed by the browser that tests it
+	$(BIN)/python book/_ext/pdf.py
+	@echo "The book: _build/rlsvi-companion.pdf"
 
 # Cheapest first. The browser check reads the built book, so it builds one if that is stale.
 test: .venv/.done  ## lint, tests, every chapter against its stored output, the site in a browser

@@ -14,6 +14,7 @@ needs and does not make), are judged like the others and left out of the tally. 
 the headlines (``choices.HEADLINES``) apart from the details.
 """
 import re
+from html import escape
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -65,6 +66,10 @@ class Claim:
     def counts(self) -> bool:
         """In the tally: the paper's own, and no consequence of another claim."""
         return self.paper != OURS and not self.follows
+
+    @property
+    def section(self) -> str:
+        return f"{'Appendix' if self.id[0].isalpha() else 'Section'} {self.id.rsplit('.', 1)[0]}"
 
     @property
     def page(self) -> str:
@@ -119,10 +124,9 @@ def _counted(claims: Iterable[Claim]) -> dict[str, int]:
 def by_section() -> dict[str, dict[str, int]]:
     """How many of the paper's claims are registered under each verdict, headlines included."""
     sections: dict[str, list[Claim]] = {}
-    for id, one in REGISTER.items():
+    for one in REGISTER.values():
         if one.counts:
-            name = f"{'Appendix' if id[0].isalpha() else 'Section'} {id.rsplit('.', 1)[0]}"
-            sections.setdefault(name, []).append(one)
+            sections.setdefault(one.section, []).append(one)
     return {name: _counted(claims) for name, claims in sections.items()}
 
 
@@ -155,6 +159,11 @@ def _cell(text: str) -> str:
     return typeset(text).replace("*", "\\*").replace("|", "&#124;")
 
 
+def badge(verdict: str) -> str:
+    """A verdict as a page shows it, in its own colour."""
+    return f'<span class="verdict" data-verdict="{escape(verdict)}">{escape(verdict)}</span>'
+
+
 def headlines() -> str:
     """The headline claims as a Markdown table, judged now: what a reader came to know.
 
@@ -165,9 +174,9 @@ def headlines() -> str:
     for id, (question, answer) in HEADLINES.items():
         one, found = REGISTER[id], REGISTER[id].judge()
         said = answer.format_map(found.numbers) if found.verdict == one.verdict else found.found
-        rows.append((f"[{question}]({one.page}.ipynb)", f"**{found.verdict}**", _cell(said),
+        rows.append((badge(found.verdict), f"[{question}]({one.page}.ipynb)", _cell(said),
                      one.kind))
-    return _markdown(("Question", "The paper's claim", "Found", "Evidence"), *rows)
+    return _markdown(("The paper's claim", "Question", "Found", "Evidence"), *rows)
 
 
 def overview() -> str:
@@ -186,10 +195,31 @@ def scoreboard(ids: Collection[str] | None = None) -> str:
             found = one.judge()
             notes = [f"[{one.place}]({one.page}.ipynb)",
                      *([one.kind] if one.kind != "none" else []),
-                     *([f"follows from {one.follows}"] if one.follows else [])]
-            rows.append((f"**{_cell(one.statement)}** {' · '.join(notes)}", _cell(one.paper),
-                         _cell(found.found), found.verdict))
-    return _markdown(("Claim", "Paper", "Here", "Verdict"), *rows)
+                     *([f"follows from {one.follows}"] if one.follows else []),
+                     f'<a id="verdict-{one.id}" href="verdicts.html#{one.id}">{one.id}</a>']
+            rows.append((badge(found.verdict), f"**{_cell(one.statement)}** {' · '.join(notes)}",
+                         _cell(one.paper), _cell(found.found)))
+    return _markdown(("Verdict", "Claim", "Paper", "Here"), *rows)
+
+
+def explorer() -> str:
+    """All claims, judged now, as one table in HTML: a row has its id as anchor and what it can be
+    filtered by as data. The page's script puts the controls above it; without it the table stays.
+    """
+    rows = []
+    for one in REGISTER.values():
+        found = one.judge()
+        source = f'<a href="{one.page}.html#verdict-{one.id}">{escape(one.place)}</a>'
+        notes = [source, one.kind, *([f'follows from <a href="#{one.follows}">{one.follows}</a>']
+                                     if one.follows else []), f'<a href="#{one.id}">{one.id}</a>']
+        said = (f"<strong>{escape(typeset(one.statement))}</strong> {' · '.join(notes)}",
+                escape(typeset(one.paper)), escape(typeset(found.found)))
+        rows.append(f'<tr id="{one.id}" data-verdict="{escape(found.verdict)}" data-section="'
+                    f'{one.section}" data-evidence="{one.kind}"><td>{badge(found.verdict)}</td>'
+                    + "".join(f"<td>{text}</td>" for text in said) + "</tr>")
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("Verdict", "Claim", "Paper", "Here"))
+    return (f'<table class="table" id="claims"><thead><tr>{head}</tr></thead><tbody>'
+            + "\n".join(rows) + "</tbody></table>")
 
 
 def thresholds() -> str:

@@ -1,6 +1,8 @@
 """What `_config.yml` cannot say: MathJax from our own files, buttons on a published site, which
 scripts a page may run, and how our docstrings describe parameters."""
 
+import gzip
+import json
 import os
 import re
 import shutil
@@ -12,7 +14,8 @@ from inspect import cleandoc
 from pathlib import Path
 
 # The package holds every MathJax component (24 MB); these are the ones a page can ask for.
-MATHJAX = ["tex-chtml.js", "input/tex/extensions", "output/chtml/fonts", "a11y", "sre"]
+MATHJAX = ["tex-chtml.js", "input/tex/extensions", "output/chtml/fonts", "a11y",
+           "sre/mathmaps/base.json", "sre/mathmaps/en.json"]
 
 
 def configure(app, config):
@@ -31,9 +34,7 @@ def configure(app, config):
         }
 
 
-def copy_mathjax(app, exception):
-    if exception is not None or app.builder.format != "html":
-        return
+def copy_mathjax(app):
     (package,) = find_spec("sphinx-mathjax-offline").submodule_search_locations
     source, target = Path(package, "static/mathjax"), Path(app.outdir, "_static/mathjax")
     for name in MATHJAX:
@@ -59,15 +60,38 @@ def policy(page):
                       "object-src 'none'", "base-uri 'none'", "form-action 'self'"])
 
 
-def guard(app, exception):
-    if exception is not None or app.builder.format != "html":
-        return
+def guard(app):
     for file in Path(app.outdir).rglob("*.html"):
         page = file.read_text("utf8")
         if "Content-Security-Policy" not in page.partition("</head>")[0]:
             meta = f'<meta http-equiv="Content-Security-Policy" content="{policy(page)}" />'
             charset = '<meta charset="utf-8" />'  # is looked for in the first kilobyte
             file.write_text(page.replace(charset, f"{charset}\n    {meta}", 1), "utf8")
+
+
+def copy_tables(app):
+    """The stored tables, for readers to take: compressed, as pandas reads them."""
+    (target := Path(app.outdir, "data")).mkdir(exist_ok=True)
+    for table in Path(app.srcdir, "results").glob("*.csv"):
+        Path(target, f"{table.name}.gz").write_bytes(gzip.compress(table.read_bytes(), mtime=0))
+
+
+def lighten(app):
+    """What no reader needs: maps for debuggers, and the output of notebooks that are for running."""
+    for path in Path(app.outdir, "_static").rglob("*.map"):
+        path.unlink()
+    for path in Path(app.outdir, "_downloads").rglob("*.ipynb"):
+        notebook = json.loads(path.read_text("utf8"))
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code":
+                cell |= {"outputs": [], "execution_count": None}
+        path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False), "utf8")
+
+
+def finish(app, exception):
+    if exception is None and app.builder.format == "html":
+        for step in (copy_mathjax, copy_tables, lighten, guard):
+            step(app)
 
 
 def describe(app, what, name, obj, options, lines):
@@ -103,8 +127,7 @@ def inherited(app, env, node, contnode):
 def setup(app):
     # Early, so that the theme and the math extension read the values set here.
     app.connect("config-inited", configure, priority=1)
-    app.connect("build-finished", copy_mathjax)
-    app.connect("build-finished", guard)
+    app.connect("build-finished", finish)
     app.connect("autodoc-process-docstring", describe, priority=1)  # before napoleon
     app.connect("autodoc-process-docstring", untyped, priority=1000)  # after it
     app.connect("autodoc-skip-member", without_fields)
