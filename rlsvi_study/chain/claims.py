@@ -73,8 +73,9 @@ def _since(good: pd.Series) -> int | None:
 def _():
     """Earlier algorithms with linear value functions can need time exponential in the horizon."""
     growth = (arrival_probability(10) / arrival_probability(50)) ** (1 / 40)
-    return unless(not 1.99 < growth < 2.02, "Shown for dithering LSVI on the chain only: the wait "
-                  f"grows {growth:.3g}-fold with each further state.", PARTLY, growth=growth)
+    return Evidence(PARTLY if 1.99 < growth < 2.02 else FAILS, "Shown for dithering LSVI on the "
+                    f"chain only: the wait grows {growth:.3g}-fold with each further state.",
+                    {"growth": growth})
 
 
 @claim("1.gains", "Section 1", "dramatic efficiency gains", "experiment", PARTLY)
@@ -169,9 +170,11 @@ def _():
     policies = list(_policies(mdp))
     right = np.array([(policy.diagonal() == RIGHT).all() for policy in policies])  # on the path
     earned = np.array([mdp.value - mdp.regret(policy) for policy in policies])
-    return unless(abs(earned - right * 0.75**3).max() > 1e-12, "True on the path 1, …, N; off it "
-                  f"actions do not matter. For N = 4, {right.sum()} of {len(policies)} policies "
-                  "earn p*, the rest 0.", PARTLY, earning=int(right.sum()), policies=len(policies))
+    on_path = abs(earned - right * 0.75**3).max() <= 1e-12
+    return Evidence(graded([on_path, on_path and right.sum() == 1]), "True on the path 1, …, N; "
+                    f"off it actions do not matter. For N = 4, {right.sum()} of {len(policies)} "
+                    "policies earn p*, the rest 0.",
+                    {"earning": int(right.sum()), "policies": len(policies)})
 
 
 @claim("3.zero-weights", "Section 3, Example 1", "θ = 0, uniform actions", "exact", HOLDS)
@@ -327,8 +330,9 @@ def _():
         exact.add_row(X[i], y[i])
     agent.plan()
     error = np.abs(agent.theta[0] - exact.sample(7)).max()
-    return unless(error > 1e-10, "For H = 1 and Gaussian rewards it is the posterior itself. For "
-                  "H > 1 later periods' samples enter as if data.", PARTLY, largest_error=error)
+    return Evidence(PARTLY if error <= 1e-10 else FAILS, "For H = 1 and Gaussian rewards it is the "
+                    "posterior itself. For H > 1 later periods' samples enter as if data.",
+                    {"largest_error": error})
 
 
 @claim("6.1.learns", "Section 6.1, figure 2", "roughly 500 episodes", "experiment", HOLDS)
@@ -610,10 +614,11 @@ def _():
     Phi, bound = features.coherent(mdp.Q, K, 0), K * mdp.H / lam
     fits = [np.linalg.lstsq(Phi[h].reshape(-1, K), mdp.Q[h].ravel()) for h in range(mdp.H)]
     total, rank = float(sum(fit[0] @ fit[0] for fit in fits)), int(min(fit[2] for fit in fits))
-    return unless(not (total <= bound and rank == K and mdp.terminal.max() > sigma),
-                  f"Learning looks polynomial, but the experiments are no instance: weights are "
-                  f"unique and small (Σ‖θ‖² = {total:.2g} ≤ KH/λ = {bound:g}), but the reward 1 is "
-                  f"above σ = {sigma:g}.", PARTLY, squared_norm=total, bound=bound, rank=rank)
+    return Evidence(graded([total <= bound and rank == K, mdp.terminal.max() <= sigma]),
+                    f"Learning looks polynomial, but the experiments are no instance: weights are "
+                    f"unique and small (Σ‖θ‖² = {total:.2g} ≤ KH/λ = {bound:g}), but the reward 1 "
+                    f"is above σ = {sigma:g}.",
+                    {"squared_norm": total, "bound": bound, "rank": rank})
 
 
 @claim("C.rescaling", "Appendix C", "exactly replicated", "instances", HOLDS)
