@@ -14,9 +14,9 @@ needs and does not make), are judged like the others and left out of the tally. 
 the headlines (``choices.HEADLINES``) apart from the details.
 """
 import re
-from html import escape
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from html import escape
 from typing import Any, NamedTuple
 
 from .choices import HEADLINES, NOT_JUDGED, THRESHOLDS
@@ -111,9 +111,14 @@ def graded(points: Iterable[bool]) -> str:
     return HOLDS if all(points) else PARTLY if any(points) else FAILS
 
 
-def unless(wrong: bool, found: str, verdict: str = HOLDS, /, **numbers: Any) -> Evidence:
-    """The verdict stands unless the check came out wrong."""
-    return Evidence(FAILS if wrong else verdict, found, numbers)
+def slip(printed: bool, meant: bool) -> str:
+    """Holds if what is printed does, a misprint if only what is meant does."""
+    return HOLDS if printed else MISPRINT if meant else FAILS
+
+
+def unless(wrong: bool, found: str, /, **numbers: Any) -> Evidence:
+    """It holds unless the check came out wrong."""
+    return Evidence(FAILS if wrong else HOLDS, found, numbers)
 
 
 def _counted(claims: Iterable[Claim]) -> dict[str, int]:

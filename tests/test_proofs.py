@@ -229,8 +229,10 @@ def test_what_is_printed_what_is_meant_and_neither():
     square = (A + B) ** 2
     for printed_as, verdict in ((A**2 + 2 * A * B + B**2, HOLDS), (A**2 + B**2, MISPRINT),
                                 (A**2 + 3 * B**2, FAILS)):
-        found = instead([(square, printed_as)], [(square, printed_as + 2 * A * B)], "2AB is lost.")
-        assert found.verdict == verdict
+        truth = [(square, printed_as + 2 * A * B)]
+        assert instead([(square, printed_as)], truth, [], "2AB is lost.").verdict == verdict
+    assert instead([(square, A**2 + B**2)], [], [(square, square)], "2AB is lost.") == (
+        FAILS, "2AB is lost.", {})
 
 
 @pytest.mark.parametrize(("name", "wrong", "verdicts"), [

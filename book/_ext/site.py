@@ -77,7 +77,7 @@ def copy_tables(app):
 
 
 def lighten(app):
-    """What no reader needs: maps for debuggers, and the output of notebooks that are for running."""
+    """What no reader needs: maps for debuggers, the output of notebooks that are for running."""
     for path in Path(app.outdir, "_static").rglob("*.map"):
         path.unlink()
     for path in Path(app.outdir, "_downloads").rglob("*.ipynb"):

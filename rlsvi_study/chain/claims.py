@@ -197,10 +197,11 @@ def _():
     policies = list(_policies(mdp))
     right = np.array([(policy.diagonal() == RIGHT).all() for policy in policies])  # on the path
     earned = np.array([mdp.value - mdp.regret(policy) for policy in policies])
-    return unless(abs(earned - right * 0.75**3).max() > 1e-12, "Every policy that goes left "
-                  "somewhere on the way 1, …, N earns nothing. Off the way actions do not matter: "
-                  f"for N = 4, {right.sum()} of {len(policies)} policies earn p*, the rest 0.",
-                  PARTLY, earning=int(right.sum()), policies=len(policies))
+    on_path = abs(earned - right * 0.75**3).max() <= 1e-12
+    return Evidence(graded([on_path, on_path and right.sum() == 1]), "Every policy that goes left "
+                    "somewhere on the way 1, …, N earns nothing. Off the way actions do not "
+                    f"matter: for N = 4, {right.sum()} of {len(policies)} policies earn p*, the "
+                    "rest 0.", {"earning": int(right.sum()), "policies": len(policies)})
 
 
 @claim("3.zero-weights", "Section 3, Example 1", "θ = 0, uniform actions", "exact", HOLDS)
@@ -364,9 +365,10 @@ def _():
         exact.add_row(X[i], y[i])
     agent.plan()
     error = np.abs(agent.theta[0] - exact.sample(7)).max()
-    return unless(error > 1e-10, "For H = 1 and Gaussian rewards it samples the posterior itself. "
-                  "For H > 1 it treats the sampled values of later periods as if they had been "
-                  "observed, which a posterior does not.", PARTLY, largest_error=error)
+    return Evidence(PARTLY if error <= 1e-10 else FAILS, "For H = 1 and Gaussian rewards it "
+                    "samples the posterior itself. For H > 1 it treats the sampled values of later "
+                    "periods as if they had been observed, which a posterior does not.",
+                    {"largest_error": error})
 
 
 @claim("6.1.learns", "Section 6.1, figure 2", "roughly 500 episodes", "experiment", HOLDS)
@@ -663,10 +665,11 @@ def _():
     Phi, bound = features.coherent(mdp.Q, K, 0), K * mdp.H / lam
     fits = [np.linalg.lstsq(Phi[h].reshape(-1, K), mdp.Q[h].ravel()) for h in range(mdp.H)]
     total, rank = float(sum(fit[0] @ fit[0] for fit in fits)), int(min(fit[2] for fit in fits))
-    return unless(not (total <= bound and rank == K and mdp.terminal.max() > sigma),
-                  f"Learning looks polynomial, but the experiments are no instance: weights are "
-                  f"unique and small (Σ‖θ‖² = {total:.2g} ≤ KH/λ = {bound:g}), but the reward 1 is "
-                  f"above σ = {sigma:g}.", PARTLY, squared_norm=total, bound=bound, rank=rank)
+    return Evidence(graded([total <= bound and rank == K, mdp.terminal.max() <= sigma]),
+                    f"Learning looks polynomial, but the experiments are no instance: weights are "
+                    f"unique and small (Σ‖θ‖² = {total:.2g} ≤ KH/λ = {bound:g}), but the reward 1 "
+                    f"is above σ = {sigma:g}.",
+                    {"squared_norm": total, "bound": bound, "rank": rank})
 
 
 @claim("C.rescaling", "Appendix C", "exactly replicated", "instances", HOLDS)

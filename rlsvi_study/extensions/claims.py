@@ -14,7 +14,19 @@ from rlsvi_core.envs.chains import arrival_probability, chain, lock
 
 from .. import register, store
 from ..choices import limit
-from ..register import FAILS, HOLDS, MISPRINT, OPEN, PARTLY, Evidence, claim, graded, remark, unless
+from ..register import (
+    FAILS,
+    HOLDS,
+    MISPRINT,
+    OPEN,
+    PARTLY,
+    Evidence,
+    claim,
+    graded,
+    remark,
+    slip,
+    unless,
+)
 from .runs import EXPERIMENTS, printed, regret_ratios, value_travels, waits
 
 GAMMA = 0.99  # the paper names no discount factor
@@ -42,11 +54,11 @@ def _():
     verdicts = {id: register.REGISTER[id].verdict
                 for id in ("6.1.learns", "6.2.better", "6.3.dithering")}
     learns, better, needed = verdicts.values()
-    return unless(learns != HOLDS, f"That it learns the chain {learns} (6.1.learns), that it "
-                  f"is better in Tetris {better} (6.2.better), that dithering does not do in the "
-                  f"recommendation engine {needed} (6.3.dithering). The rival tried is LSVI with "
-                  "dithering, not the state of the art.",
-                  HOLDS if better == needed == HOLDS else PARTLY, verdicts=verdicts)
+    return Evidence(FAILS if learns != HOLDS else HOLDS if better == needed == HOLDS else PARTLY,
+                    f"That it learns the chain {learns} (6.1.learns), that it is better in Tetris "
+                    f"{better} (6.2.better), that dithering does not do in the recommendation "
+                    f"engine {needed} (6.3.dithering). The rival tried is LSVI with dithering, not "
+                    "the state of the art.", {"verdicts": verdicts})
 
 
 @claim("7.bootstrap", "Section 7", "via a nonparametric bootstrap", "experiment", PARTLY)
@@ -57,14 +69,14 @@ def _():
     far = waits(table[table.features == "tabular"], ["N", "agent"]).loc[14]
     alone, both, median = far.loc["bootstrap"], far.loc["bootstrap + prior"], far["median"]
     zero = bool((weights == 0).all())
-    return unless(
-        not zero or not both["high"] < alone["low"],
+    return Evidence(
+        graded([not zero, both["high"] < alone["low"]]),
         f"Not by itself on the chain: all weights stay 0 until the first reward, in all "
         f"{len(weights)} runs, and {alone['lost']:.0f} of {alone['runs']:.0f} see none in 1000 "
         f"episodes at N = 14. A random prior explores: the first reward comes after "
         f"{both['median']:.0f} episodes in the median with a bootstrap, {median['prior']:.0f} "
-        f"without, {median['rlsvi']:.0f} for RLSVI.", PARTLY, zero=zero,
-        medians={agent: x if math.isfinite(x) else None for agent, x in median.items()})
+        f"without, {median['rlsvi']:.0f} for RLSVI.", {"zero": zero, "medians": {
+            agent: x if math.isfinite(x) else None for agent, x in median.items()}})
 
 
 remark("7.nonlinear", "Section 7", "may still be useful in the nonlinear setting", "none", OPEN,
@@ -98,10 +110,10 @@ def _():
             sizes[f"{type(agent).__name__} {l}"] = _stored_numbers(agent)
     early, fixed, late, same = sizes.values()
     gap = float(np.abs(sums.theta - printed_.theta).max())
-    return unless(late != 3 * early or same != fixed or gap > 1e-6, f"As printed it keeps {early} "
-                  f"numbers after 50 episodes and {late} after 150. But with finitely many states "
-                  f"{fixed} sums, however long it runs, give the same weights.",
-                  PARTLY, gap=gap, sizes=sizes)
+    return Evidence(graded([late == 3 * early, same > fixed or gap > 1e-6]), "As printed it keeps "
+                    f"{early} numbers after 50 episodes and {late} after 150. But with finitely "
+                    f"many states {fixed} sums, however long it runs, give the same weights.",
+                    {"gap": gap, "sizes": sizes})
 
 
 @claim("F.mean", "Appendix F.1", "θ̄ = Σ⁻¹y", "exact", MISPRINT)
@@ -114,9 +126,9 @@ def _():
         agent.observe(0, s, 0, float(Phi[0, s, 0] @ truth), None)
     means = np.linalg.solve(agent.precision[0], agent.y[0]), agent.precision[0] @ agent.y[0]
     error, off = (float(np.abs(mean / truth - 1).max()) for mean in means)
-    return unless(error > 1e-6 or off < limit("similar scale"), "θ̄ = Σy is meant: from 100 exact "
-                  f"observations it gives the weights, and Σ⁻¹y is {off:.0e} times too large.",
-                  MISPRINT, error=error, printed=off)
+    return Evidence(slip(off < limit("similar scale"), error < 1e-6), "θ̄ = Σy is meant: from 100 "
+                    "exact observations it gives the weights, and Σ⁻¹y is "
+                    f"{off:.0e} times too large.", {"error": error, "printed": off})
 
 
 remark("F.last-period", "Appendix F.1", "r_lh + max (Φ_{h+1}θ̃_{l,h+1})", "reading", MISPRINT,
@@ -212,9 +224,10 @@ def _():
     still = marginal_variances([1.0] * 5000)
     same = all(math.isclose(V[-1], 1.0, rel_tol=1e-12) for V in still.values())
     rho = printed(GAMMA)  # Cov(w_t, w_{t+1}) = ρ Var(w_t)
-    return unless(not same or rho > limit("uncorrelated"), "The coefficients are exchanged: the "
-                  f"variance tends to Σ, but w_t and w_{{t+1}} have the correlation √(1−γ²), "
-                  f"{rho:.2f} at γ = {GAMMA}, in place of γ.", MISPRINT, printed=rho, mended=GAMMA)
+    return Evidence(slip(same and rho > limit("uncorrelated"), same), "The coefficients are "
+                    "exchanged: the variance tends to Σ, but w_t and w_{t+1} have the correlation "
+                    f"√(1−γ²), {rho:.2f} at γ = {GAMMA}, in place of γ.",
+                    {"printed": rho, "mended": GAMMA})
 
 
 @claim("F.marginal", "Appendix F.2", "marginal covariances differ only slightly", "exact", FAILS,

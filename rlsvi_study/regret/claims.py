@@ -14,7 +14,7 @@ from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 
 from .. import store
 from ..choices import limit
-from ..register import FAILS, HOLDS, MISPRINT, OURS, PARTLY, Evidence, claim, remark, unless
+from ..register import FAILS, HOLDS, MISPRINT, OURS, PARTLY, Evidence, claim, graded, remark, unless
 from . import bias, optimism
 from . import runs as regret
 
@@ -176,11 +176,11 @@ def _() -> Evidence:
             ours = (counts.total + counts.P @ (sign * V)) / (counts.n + lam * sigma**2)
             mean = posterior.mean_R + posterior.mean_P @ (sign * V)
             exceptions[sign] += int((mean - ours > 1e-12).sum())
-    return unless(exceptions[1] > 0 or exceptions[-1] == 0, f"It is if V ≤ 0, as V* is: no "
-                  f"exception in {cases} cases. With −V in place of V it fails in "
-                  f"{exceptions[-1]}, and the next line puts there Ṽ, which may be positive "
-                  "(and see 5.marginals-control-the-maximum).",
-                  PARTLY, cases=cases, exceptions=exceptions[1], positive=exceptions[-1])
+    return Evidence(graded([exceptions[1] == 0, exceptions[-1] == 0]), "It is if V ≤ 0, as V* is: "
+                    f"no exception in {cases} cases. With −V in place of V it fails in "
+                    f"{exceptions[-1]}, and the next line puts there Ṽ, which may be positive "
+                    "(and see 5.marginals-control-the-maximum).",
+                    {"cases": cases, "exceptions": exceptions[1], "positive": exceptions[-1]})
 
 
 @claim("5.lemma2", "Section 5, Lemma 2", "Q̃ ≽so Q* for all s, a, h", "Monte Carlo", HOLDS)
@@ -208,12 +208,12 @@ def _() -> Evidence:
     seen, truth = optimism.one_visit(prior, high=True), float(prior.mean_R[0, 0, 0])
     after = float(seen.total[0, 0, 0] / (1 + lam * sigma**2))
     then = float(prior.posterior(seen).mean_R[0, 0, 0])
-    return unless(not (truth > 0 and after < then), "Only if no reward is above 0, because values "
-                  f"are shrunk towards 0. With rewards 0 and 1, E Q̃ = 0 is below E Q* = {truth:g} "
-                  f"before any data, and {after:.2g} below {then:.2g} after one reward 1. "
-                  "Subtracting the largest reward mends it; for finite sets in [−1, 0] it is "
-                  "proved (5.finite-support).",
-                  PARTLY, prior=(0.0, truth), after_one=(after, then))
+    return Evidence(PARTLY if truth > 0 and after < then else HOLDS, "Only if no reward is above "
+                    "0, because values are shrunk towards 0. With rewards 0 and 1, E Q̃ = 0 is "
+                    f"below E Q* = {truth:g} before any data, and {after:.2g} below {then:.2g} "
+                    "after one reward 1. Subtracting the largest reward mends it; for finite sets "
+                    "in [−1, 0] it is proved (5.finite-support).",
+                    {"prior": (0.0, truth), "after_one": (after, then)})
 
 
 @claim("5.terminal", "Section 5, Lemma 2", OURS, "exact", FAILS)
@@ -256,11 +256,10 @@ def _() -> Evidence:
                  for Q in optimism.sample_Q(counts, *parameters, 200, 6)]
         least = min(least, min(float(t.b_R.min()) for t in draws))
         share[episodes] = float(np.mean([t.b_P[:-1] < -1e-12 for t in draws]))
-    return unless(least < -1e-12 or share[0] == 0, f"b^R never is. b^P is negative where the "
-                  f"sampled Ṽ is above 0: for {share[0]:.0%} of all (s, a, h) before any data, "
-                  f"{share[100]:.0%} after 100 episodes, {share[2000]:.0%} after 2000 (H = S = 5, "
-                  f"A = 3).", PARTLY,
-                  share=share, least_b_R=least)
+    return Evidence(graded([least >= -1e-12, max(share.values()) == 0]), "b^R never is. b^P is "
+                    f"negative where the sampled Ṽ is above 0: for {share[0]:.0%} of all (s, a, h) "
+                    f"before any data, {share[100]:.0%} after 100 episodes, {share[2000]:.0%} "
+                    "after 2000 (H = S = 5, A = 3).", {"share": share, "least_b_R": least})
 
 
 @claim("5.bias-size", "Section 5",
@@ -273,11 +272,11 @@ def _() -> Evidence:
         ratios[H] = [float((most / printed).max()) for most, printed in zip(
             bias.largest(prior, n, *tabular.theorem_1(prior)), bias.printed(prior, n), strict=True)]
     growth = [float(np.log(ratios[40][i] / ratios[10][i]) / np.log(4)) for i in range(3)]
-    return unless(not np.allclose(growth, [2, 2, 0], rtol=0, atol=limit("same power")), "That of "
-                  "the noise is right. The biases are larger by a factor that grows like H² "
-                  f"(powers {growth[0]:.2f} and {growth[1]:.2f}): {ratios[10][0]:.0f} and "
-                  f"{ratios[10][1]:.0f} for H = 10 and large n. Only the term in log T of the "
-                  "bound has them.", PARTLY, ratios=ratios, powers=growth)
+    return Evidence(graded(abs(power) < limit("same power") for power in growth), "That of the "
+                    "noise is right. The biases are larger by a factor that grows like H² "
+                    f"(powers {growth[0]:.2f} and {growth[1]:.2f}): {ratios[10][0]:.0f} and "
+                    f"{ratios[10][1]:.0f} for H = 10 and large n. Only the term in log T of the "
+                    "bound has them.", {"ratios": ratios, "powers": growth})
 
 
 remark("5.bias-letters", "Section 5", "b^R ≃ α₁/(n + 1ᵀα^P); H² 1ᵀα^R + 1ᵀα^P", "reading", MISPRINT,
@@ -313,11 +312,11 @@ def _() -> Evidence:
         agent.learn(mdp, 1, env)
     visits = int(np.minimum(agent.counts.n, np.ceil(2 - BASE.m_R)).max())
     twice = int(np.ceil(2 - DirichletPrior.symmetric(1, 1, 1, 0.1, 0.1).m_R).max())
-    return unless(visits > 2 or twice != 2 or episodes <= 2, f"At most twice among the visits to a "
-                  f"pair ({twice} if 1ᵀα < 1, {visits} if it is 1). But a pair not yet visited "
-                  f"breaks it in each episode, {episodes} of {L} with H = S = 5, A = 3, and an "
-                  f"episode can cost H. Harmless if Lemma 1 needs no such condition.", PARTLY,
-                  episodes=episodes, visits=visits, of=L)
+    return Evidence(graded([max(visits, twice) <= 2, episodes <= 2]), f"At most twice among the "
+                    f"visits to a pair ({twice} if 1ᵀα < 1, {visits} if it is 1). But a pair not "
+                    f"yet visited breaks it in each episode, {episodes} of {L} with H = S = 5, A = "
+                    f"3, and an episode can cost H. Harmless if Lemma 1 needs no such condition.",
+                    {"episodes": episodes, "visits": visits, "of": L})
 
 
 # --------------------------------------------------------------------------- Theorem 1

@@ -11,7 +11,7 @@ import sympy as sp
 
 from rlsvi_core.optimism.balls import Counterexample, Proof
 
-from ..register import FAILS, HOLDS, MISPRINT, Evidence, enter, unless
+from ..register import FAILS, HOLDS, Evidence, enter, slip, unless
 
 Sides = tuple[sp.Expr, sp.Expr | int]
 
@@ -34,23 +34,25 @@ def identity(*pairs: Sides, found: str = "As printed.") -> Evidence:
     return Evidence(HOLDS, found, {"identities": len(pairs)})
 
 
-def instead(printed: Iterable[Sides], true: Iterable[Sides], found: str,
-            verdict: str = MISPRINT) -> Evidence:
-    """What is printed may hold; the verdict is given if it does not and this is true instead."""
-    as_printed = identity(*printed)
-    if as_printed.verdict == HOLDS or not all(same(*pair) for pair in true):
+def instead(printed: Iterable[Sides], meant: Iterable[Sides], true: Iterable[Sides],
+            found: str) -> Evidence:
+    """What is printed may hold. If not, it is a misprint if what is meant holds; where nothing else
+    can be meant, what is true instead is part of the finding."""
+    as_printed, meant, true = identity(*printed), list(meant), list(true)
+    if as_printed.verdict == HOLDS or not all(same(*pair) for pair in (*meant, *true)):
         return as_printed
-    return Evidence(verdict, found, {})
+    return Evidence(slip(False, bool(meant)), found, {})
 
 
 def step(name: str, place: str, paper: str, statement: str, sides: Callable[[], Iterable[Sides]],
-         found: str = "As printed.", verdict: str = HOLDS,
+         found: str = "As printed.", verdict: str = HOLDS, *,
+         meant: Callable[[], Iterable[Sides]] = tuple,
          true: Callable[[], Iterable[Sides]] = tuple, follows: str = "") -> None:
-    """Register a step of appendix G that is a matter of equal sides: those that are printed, or
-    those that are true instead."""
+    """Register a step of appendix G that is a matter of equal sides: those that are printed; if
+    these are not equal, those that are meant, or else those that are true instead."""
     enter(f"G.{name}", f"Appendix G, {place}", paper, "symbolic", verdict, statement,
-          lambda: identity(*sides(), found=found) if verdict == HOLDS
-          else instead(sides(), true(), found, verdict), follows=follows)
+          lambda: instead(sides(), meant(), true(), found) if (*meant(), *true())
+          else identity(*sides(), found=found), follows=follows)
 
 
 def shown(good: bool, found: str) -> Evidence:

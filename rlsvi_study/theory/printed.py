@@ -101,7 +101,7 @@ step("conditional-mean-statement", "Lemma 5", "E[ỹ | y] = E[y]",
      "As stated, the matched beta variable has conditional mean E[y].",
      lambda: [(diff(_conditional_mean(swapped=False), y), 0)],
      "It is y itself, whose derivative in y is 1; E[y] is a constant.",
-     MISPRINT, lambda: [(_conditional_mean(swapped=False), y)])
+     MISPRINT, meant=lambda: [(_conditional_mean(swapped=False), y)])
 remark("G.gamma-index", "Appendix G, Lemma 5, proof", "γ_i ~ Gamma(α, 1)", "reading", MISPRINT,
        "The gamma variable of component i has shape α.",
        "The shape is α_i; otherwise the ratios would not be Dirichlet(α).")
@@ -109,14 +109,14 @@ step("label-sums", "Lemma 5, proof", "β̃ = Σα⁰, α̃ = Σα¹",
      "The sums of α⁰ and α¹ are β̃ and α̃ in this order.",
      lambda: [(_alpha_0, _tilde_beta), (_alpha_1, _tilde_alpha)],
      "By their definitions it is the other way round: Σα⁰ = α̃ and Σα¹ = β̃.",
-     MISPRINT, lambda: [(_alpha_0, _tilde_alpha), (_alpha_1, _tilde_beta)])
+     MISPRINT, meant=lambda: [(_alpha_0, _tilde_alpha), (_alpha_1, _tilde_beta)])
 step("label-split", "Lemma 5, proof", "α = α⁰ + α¹", "The two parts of each α add up to it.",
      lambda: [(_alpha_0 + _alpha_1, _a)], "α⁰ + α¹ = α for every v.")
 step("conditional-mean-display", "Lemma 5, proof, last display", "= y",
      "With the labels as printed, the chain of equalities ends at y.",
      lambda: [(_conditional_mean(swapped=True), y)],
      "It ends at v₁ + v_d − y, the mirror image of y. With α⁰ and α¹ exchanged it is y.", MISPRINT,
-     lambda: zip(map(_conditional_mean, (True, False)), (v1 + vd - y, y), strict=True),
+     meant=lambda: zip(map(_conditional_mean, (True, False)), (v1 + vd - y, y), strict=True),
      follows="G.label-sums")
 step("conditional-mean-repaired", "Lemma 5", "E[ỹ | y] = y", "With α⁰ and α¹ exchanged, the "
      "matched beta variable has conditional mean y, so it is optimistic for the Dirichlet mean.",
@@ -282,13 +282,13 @@ step("special-stationary-point", "G.3.1", "g′ = A/x² + B/(1−x)² = 0",
      "The point x_K = K/(1+K) with K = √(−A/B) is where g′ vanishes.",
      lambda: [(_slope_at(_x_K), 0)], "The term −(α+β) was dropped: at x_K the derivative is "
      "−(α+β), so g is not largest there (nor smallest, as the text has it).",
-     FAILS, lambda: [(_slope_at(_x_K), -(A - C + 2))])
+     FAILS, true=lambda: [(_slope_at(_x_K), -(A - C + 2))])
 step("special-line-1", "G.3.1, g(x_K), line 1", "substitute x_K", "The value of g at K/(1+K).",
      lambda: [(_g_at_K, (A + 1) - n * K / (1 + K) + B * (1 + K) - A * (1 + K) / K)])
 step("special-line-2", "G.3.1, g(x_K), line 2", "= a cubic in K",
      "That value equals a cubic in K.", lambda: [(_g_at_K, _cubic)],
      "The cubic is K(1+K) times the value; the sign is not affected.",
-     MISPRINT, lambda: [(_g_at_K * K * (1 + K), _cubic)])
+     MISPRINT, meant=lambda: [(_g_at_K * K * (1 + K), _cubic)])
 step("special-line-3", "G.3.1, g(x_K), line 3", "B = −C", "The cubic with C = −B.", lambda: [(
     _cubic.subs(B, -C), -A * K**2 - A * K - A - C * K**3 - C * K**2 - C * K - K**2 + K)])
 step("special-line-4", "G.3.1, g(x_K), line 4", "K = (A/C)^½", "The cubic with K = √(A/C).",
@@ -296,7 +296,7 @@ step("special-line-4", "G.3.1, g(x_K), line 4", "K = (A/C)^½", "The cubic with 
 step("special-line-5", "G.3.1, g(x_K), line 5", "collect powers",
      "The powers of A and C collected; the last term is A^½ C^½.", lambda: [(_line_4, _line_5)],
      "The last term should be A^½ C^(−½), which does not cancel the one before.",
-     FAILS, lambda: [(_line_4 - _line_5, sqrt(A / C) - sqrt(A * C))])
+     FAILS, true=lambda: [(_line_4 - _line_5, sqrt(A / C) - sqrt(A * C))])
 enter("G.special-line-6", "Appendix G, G.3.1, g(x_K), line 6", "≤ 0", "certified", FAILS,
       "The value at x_K is never positive.", lambda: region(
           decide(_minus_line_4, [(2.0**-10, 1.0), (2.0**-4, 1.0)]),

@@ -1,0 +1,269 @@
+"""Planted falsehoods: what must change a verdict, for every claim that a computation decides.
+
+- ``TABLES``: stored tables that say something else than they do. Every claim that reads a table is
+  tried on all of them; nothing is written down claim by claim.
+- ``ALGEBRA``: sides that are not equal, coefficients of the other sign, functions that balls find
+  lower or higher, for every symbolic or certified claim that rests on such.
+- ``FUNCTIONS``: a function behind some claims that returns something else.
+- ``CONSTANTS``: where a judge calls nothing, a number in its own code.
+"""
+
+import inspect
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from types import SimpleNamespace as Fake
+from unittest.mock import patch
+
+import numpy as np
+from flint import arb
+from sympy import Rational
+
+from rlsvi_core import features
+from rlsvi_core.agents import rlsvi, tabular
+from rlsvi_core.envs.dirichlet import DirichletPrior
+from rlsvi_core.envs.recommender import Recommender
+from rlsvi_core.mdp import FiniteMDP
+from rlsvi_core.optimism import order
+from rlsvi_study import store
+from rlsvi_study.chain import claims as chain
+from rlsvi_study.conjecture import claims as conjecture
+from rlsvi_study.extensions import claims as extensions
+from rlsvi_study.recommender import claims as recommender
+from rlsvi_study.register import FAILS, REGISTER
+from rlsvi_study.regret import bias, optimism
+from rlsvi_study.regret import claims as regret
+from rlsvi_study.tetris import claims as tetris
+from rlsvi_study.theory import crossings, evidence, forms, printed, repaired, theorem1
+
+# --------------------------------------------------------------------- tables
+
+TIMES = {"seed", "episode", "game"}
+
+
+def _axes(experiment, table):
+    """The columns that say which run and time a row is of; what is left was measured."""
+    settings = {name for cell in experiment.scales["paper"].grid for name in cell}
+    return [name for name in table if name in settings | TIMES]
+
+
+def _number(column):
+    return column.dtype.kind in "if"
+
+
+def _turned_round(table, columns):
+    for name in columns:
+        values = sorted(table[name].dropna().unique())
+        table[name] = table[name].map(dict(zip(values, values[::-1], strict=True)))
+    return table
+
+
+def exchanged(table, axes):
+    """Agents, arms, rules, readings: each label stands for another."""
+    return _turned_round(table, [name for name in axes if not _number(table[name])])
+
+
+def backwards(table, axes):
+    """Sizes, parameters and time: the first is the last."""
+    return _turned_round(table, [name for name in axes if _number(table[name]) and name != "seed"])
+
+
+def level(table, axes):
+    """No run differs from another."""
+    for name in table.columns.difference(axes):
+        table[name] = table[name].median() if _number(table[name]) else table[name]
+    return table
+
+
+def shuffled(table, axes):
+    """What was measured belongs to any run."""
+    order = np.random.default_rng(0).permutation(len(table))
+    for name in table.columns.difference(axes):
+        table[name] = table[name].to_numpy()[order]
+    return table
+
+
+def multiplied(by):
+    """Ten times as much, or as little, or the opposite; and yes for no."""
+    def lie(table, axes):
+        for name in table.columns.difference(axes):
+            kind = table[name].dtype.kind
+            table[name] = ~table[name] if kind == "b" else (
+                table[name] * by(table) if kind in "if" else table[name])
+        return table
+    return lie
+
+
+TABLES = {"labels exchanged": exchanged, "axes backwards": backwards, "all alike": level,
+          "shuffled": shuffled, "ten times as much": multiplied(lambda table: 10),
+          "a tenth": multiplied(lambda table: 0.1), "the opposite": multiplied(lambda table: -1),
+          "ever faster": multiplied(lambda table: table.get("episode", table.get("game", 1)))}
+
+
+@contextmanager
+def tables(lie, read=None):
+    """Every table that is read lies; their names are noted."""
+    load, cached = store.load, (tetris.stored, recommender.stored)
+
+    def lied(experiment, *where):
+        table = load(experiment, *where)
+        (set() if read is None else read).add(experiment.name)
+        return lie(table.copy(), _axes(experiment, table))
+
+    for one in cached:
+        one.cache_clear()
+    try:
+        with patch.object(store, "load", lied):
+            yield
+    finally:
+        for one in cached:
+            one.cache_clear()
+
+
+# --------------------------------------------------------------------- algebra
+
+def _shifted(by):
+    return lambda decide: lambda f, *box, **where: decide(lambda *x: f(*x) + by, *box, **where)
+
+
+ALGEBRA = {  # what is told instead of evidence.py's and balls.py's answers
+    "sides differ": {"same": lambda same: lambda left, right: same(left + Rational(1, 7), right),
+                     "positive_coefficients": lambda right: lambda term, *of: right(-term, *of),
+                     "decide": _shifted(-10), "sharpen": lambda right: lambda f: arb(0)},
+    "sides agree": {"same": lambda same: lambda left, right: True, "decide": _shifted(10)}}
+
+
+@contextmanager
+def algebra(lies):
+    with ExitStack() as stack:
+        for module in (evidence, printed, repaired):
+            for name in lies.keys() & vars(module).keys():
+                stack.enter_context(patch.object(module, name, lies[name](getattr(module, name))))
+        yield
+
+
+# --------------------------------------------------------------------- functions
+
+def _nothing(*_, **__):
+    return 0.0
+
+
+def _any_order(customers, *_):
+    """As if all products that can be shown were alike."""
+    free = customers.states.x == 0
+    return free / np.maximum(free.sum(axis=1, keepdims=True), 1)
+
+
+FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict must change
+    (chain, "arrival_probability", lambda _: lambda N: 1 / N,
+     "1.exponential 3.probability 3.wait 3.regret 6.1.dithering"),
+    (chain, "RIGHT", lambda _: 0, "3.value 3.others"),
+    (FiniteMDP, "evaluate", lambda right: lambda *given: right(*given) + 0.1,
+     "2.optimal-iff-greedy"),
+    (FiniteMDP, "regret", lambda right: lambda *given: right(*given) + 0.1, "2.regret 3.regret"),
+    (features, "coherent", lambda right: lambda Q, *given, **reading: right(
+        Q + np.random.default_rng(1).random(Q.shape), *given, **reading), "2.coherent"),
+    (features, "coherent", lambda right: lambda *given: 1e-4 * right(*given),
+     "B.consistent C.similar-scale"),
+    (chain, "lsvi", lambda _: lambda Phi, lam=1.0, *, rng, form=None, **_: rlsvi(
+        Phi, lam, rng=rng, form=form, first_episode="prior"),
+     "3.zero-weights 3.any-basis A.ridge"),
+    (chain, "reinforce", lambda _: lambda *given: (1.0, 1.0, 0.0), "3.policy-gradient"),
+    (chain, "GaussianPosterior", lambda right: lambda K, lam, *sigma: right(K, 2 * lam, *sigma),
+     "4.posterior 4.footnote 4.approximate-posterior"),
+    (chain, "chain", lambda right: lambda N: Fake(Q=right(N).Q.round()), "6.1.binary"),
+    (chain, "action_probabilities", lambda _: lambda q, epsilon, eta, p: p.fill(0.25),
+     "A.dithering"),
+    (chain, "rlsvi", lambda right: lambda Phi, lam, *given, **rng: right(Phi, 1.0, *given, **rng),
+     "C.rescaling"),
+    (chain, "bandit_regret", lambda _: lambda sigma: np.full(400, 0.01), "C.small-sigma"),
+    (regret, "general_rlsvi", lambda right: lambda Phi, lam, sigma, **rest: right(
+        Phi, lam, 2 * sigma, **rest), "5.closed-form"),
+    (DirichletPrior, "posterior", lambda right: lambda prior, counts: prior, "5.posterior-means"),
+    (tabular, "theorem_1", lambda _: lambda prior: (1e-9, 1.0),
+     "5.inductive-step 5.bounded 5.bias-sign 5.lemma2"),
+    (tabular, "theorem_1", lambda _: lambda prior: (1e6, 1.0), "5.terminal"),
+    (bias, "largest", lambda right: lambda prior, n, *given: bias.printed(prior, n),
+     "5.bias-size"),
+    (bias, "terms", lambda right: lambda *given: right(*given)._replace(b_R=1.0),
+     "5.bias-identity"),
+    (bias, "pigeonhole", lambda right: lambda *given: right(*given)[::-1], "5.pigeonhole"),
+    (regret, "BASE", lambda prior: DirichletPrior.symmetric(*prior.shape, 2.0, 1.0),
+     "5.violations"),
+    (optimism, "one_period_gap", lambda right: lambda alpha, low, high, lam, sigma, z: right(
+        alpha, low, high, lam, 0.1 * sigma, z), "5.last-period 5.sigma"),
+    (regret.regret, "wrong_arm_bound", lambda _: _nothing, "5.any-parameters"),
+    (theorem1, "enough_sigma", lambda _: _nothing,
+     "5.optimism-in-the-mean 5.finite-support 5.known-terminal"),
+    (theorem1, "penalty", lambda _: _nothing, "5.penalised-recursion"),
+    (theorem1, "moment", lambda right: lambda *given: right(*given) / 2, "5.mean-mdp"),
+    (theorem1, "best", lambda right: lambda *given: (right(*given)[0] + 1, right(*given)[1]),
+     "5.telescope"),
+    (theorem1, "counted", lambda right: lambda *given: right(*given) / 10, "5.counting-worst"),
+    (theorem1, "value_by_paths", lambda _: lambda *given: -9, "5.same-transitions"),
+    (theorem1, "STEPS", lambda steps: (*steps[:1], "5.other-priors"), "5.theorem1"),
+    (forms, "by_tails", lambda _: lambda X, Y: False, "5.marginals-control-the-maximum "
+     "G.equivalent-forms G.single-crossing-implies-optimism"),
+    (crossings, "count_crossings", lambda _: lambda *at: (3, 3), "G.final-two-crossings"),
+    (repaired, "count_crossings", lambda _: lambda *at: (3, 3), "G.crossing-sampled"),
+    (crossings, "cdf_crossings", lambda right: lambda *at: right(*at)[:1],
+     "G.single-crossing G.two-crossings-suffice"),
+    (crossings, "pdf_crossings", lambda right: lambda *at: right(*at)[:1],
+     "G.densities-cross-twice"),
+    (crossings.Pair, "turning_points", lambda _: lambda pair: [], "G.special-no-root"),
+    (printed, "h", lambda h: h + 1000, "G.h-has-no-root"),
+    (repaired, "urn", lambda right: lambda *given: right(*given) / 2, "G.urn-limit"),
+    (order, "dirichlet_samples", lambda right: lambda *given: right(*given) + 0.1,
+     "G.gauss-dirichlet-sampled"),
+    (conjecture, "is_instance", lambda _: lambda world: False,
+     "B.worlds-are-instances B.conjecture-printed"),
+    (conjecture, "norm", lambda _: Fake(logcdf=_nothing), "B.gamble-steps"),
+    (conjecture, "toll_moments", lambda right: lambda H: (right(H)[0] / 2, right(H)[1]),
+     "B.toll-steps B.conjecture-meant"),
+    (conjecture, "imagined", lambda right: lambda *given: right(*given) / 2, "B.amplification"),
+    (conjecture, "needle", lambda right: lambda vectors, hidden, H: [Fake(**{
+        x: hidden * getattr(right(vectors, hidden, H)[0], x) for x in "PR"})], "B.any-algorithm"),
+    (tetris, "Tetris", lambda right: lambda pieces="IJLOSTZ": right(12, pieces=pieces),
+     "6.2.states 6.2.features D.bytes"),
+    (tetris, "Tetris", lambda right: lambda pieces="IJLOSTZ": right(4, pieces=pieces), "D.memory"),
+    (tetris.runs, "PAPER_LEVELS", lambda levels: levels[::-1], "6.2.respectively"),
+    (recommender, "number_of_states", lambda _: lambda N, J: 243, "6.3.states 6.3.dimension"),
+    (recommender, "instance", lambda right: lambda seed: right(seed, 5, 3), "6.3.4521"),
+    (recommender, "instance", lambda right: lambda seed: Recommender(
+        right(seed).gamma, 5, beta=np.linspace(-1, 1, 10)), "6.3.bernoulli"),
+    (recommender, "least_squares", lambda _: lambda customers, target: target, "6.3.agnostic"),
+    (recommender, "least_squares", lambda _: _any_order, "E.linear-aim"),
+    (Recommender, "myopic", lambda _: _any_order, "E.bernoulli-aim"),
+    (recommender, "rlsvi", lambda right: lambda phi, lam, *given, form, **rest: right(
+        phi, lam * (2 if form else 1), *given, form=form, **rest), "E.incremental"),
+    (extensions, "_stored_numbers", lambda _: lambda agent: 7, "F.batch F.cost"),
+    (extensions, "incremental", lambda right: lambda Phi, lam, *given, **form: right(
+        Phi, 1e9 * lam, *given, **form), "F.mean F.step-size"),
+    (extensions, "value_travels", lambda right: lambda k, nu, episodes: right(k, 0.5, episodes),
+     "F.travel"),
+    (extensions, "printed", lambda _: lambda gamma: gamma,
+     "F.autocorrelation F.marginal F.start"),
+    *((REGISTER, id, lambda one: replace(one, verdict=FAILS), claim)
+      for id, claim in (("5.theorem1", "7.bound"), ("6.1.learns", "7.effective")))]
+
+
+def told(owner, name, lie):
+    """The name stands for something else as long as this lasts."""
+    if isinstance(owner, dict):
+        return patch.dict(owner, {name: lie(owner[name])})
+    return patch.object(owner, name, lie(getattr(owner, name)))
+
+
+CONSTANTS = {  # of the judge's code, and what to write instead
+    "5.empirical-mean": ("tried[1, 1, 1, 0]", "tried[1, 1, 0, 1]"),
+    "5.variance": ("lam, sigma2 = 2", "lam, sigma2 = 1"),
+    "5.other-priors": ("Fraction(-1, 2)", "Fraction(-1, 1)"),
+    "6.1.numbers": ("10**28", "10**30")}
+
+
+def rewritten(judge, right, wrong):
+    """The judge with other words in its code."""
+    source = inspect.getsource(judge)
+    body = source[source.index("def "):]  # without the decorator: it is registered already
+    assert body.count(right) == 1
+    exec(body.replace(right, wrong), space := dict(judge.__globals__))
+    return space[judge.__name__]
