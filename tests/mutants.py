@@ -59,7 +59,7 @@ COVERS = {
     "rlsvi_study/runner.py": "store tables runner",
     "rlsvi_study/register.py": "register claims",
     "rlsvi_study/intervals.py": "intervals",
-    "rlsvi_core/agents/__init__.py": "agents stored",
+    "rlsvi_core/agents/__init__.py": "stored agents",
     "rlsvi_core/agents/base.py": "agents",
     "rlsvi_core/agents/continual.py": "extensions agents",
     "rlsvi_core/agents/finite.py": "agents",
@@ -339,7 +339,7 @@ class Trials:
                 os.killpg(child, signal.SIGKILL)
                 late = True
         text = said.read_text("utf8", errors="replace")
-        who = re.search(r"^(?:FAILED|ERROR) (\S+)", text, re.M)
+        who = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", text, re.M)
         good = os.waitstatus_to_exitcode(status) in (pytest.ExitCode.OK,
                                                      pytest.ExitCode.NO_TESTS_COLLECTED)
         return ("timeout" if late else "passed" if good else "failed",

@@ -128,9 +128,10 @@ def test_a_mutant_that_hangs_is_stopped(toy, monkeypatch):
 
 def test_a_killer_must_pass_on_the_tree_as_it_is(toy):
     _, test, begin = toy
-    test.write_text("def test_nothing():\n    assert False\n")
+    test.write_text("import pytest\n\n\n@pytest.mark.parametrize('x', ['in two words'])\n"
+                    "def test_nothing(x):\n    assert False\n")
     trials = begin()
-    with pytest.raises(SystemExit, match="test_nothing fails on the tree as it is"):
+    with pytest.raises(SystemExit, match=r"test_nothing\[in two words\] fails on the tree as it is"):
         trials.try_out(mutants.mutants("toy.py", trials.read("toy.py"))[0])
 
 
