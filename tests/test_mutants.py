@@ -131,7 +131,7 @@ def test_a_killer_must_pass_on_the_tree_as_it_is(toy):
     test.write_text("import pytest\n\n\n@pytest.mark.parametrize('x', ['in two words'])\n"
                     "def test_nothing(x):\n    assert False\n")
     trials = begin()
-    with pytest.raises(SystemExit, match=r"test_nothing\[in two words\] fails on the tree as it is"):
+    with pytest.raises(SystemExit, match=r"test_nothing\[in two words\] fails on the tree"):
         trials.try_out(mutants.mutants("toy.py", trials.read("toy.py"))[0])
 
 
