@@ -5,7 +5,7 @@ BIN    := .venv/bin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book pdf test browser lowest execute lab bench clean
+.PHONY: help book pdf test browser mutants lowest execute lab bench clean
 
 NOTEBOOKS := $(wildcard book/*.ipynb)
 # Everything a page can show. A change to any of it makes the built book stale.
@@ -78,6 +78,10 @@ lab: .venv/.done  ## open the chapters in JupyterLab
 
 bench: .venv/.done  ## run the benchmarks, one table
 	$(BIN)/python -m benchmarks
+
+# Hours, but it can be stopped at any time and goes on where it was. Not a part of `make test`.
+mutants: .venv/.done  ## change the code wrongly, a little and often: which changes does no test notice?
+	$(BIN)/python tests/mutants.py
 
 clean:  ## remove what was built, keeping the environment
 	rm -rf _build .pytest_cache .ruff_cache .mypy_cache .hypothesis

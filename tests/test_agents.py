@@ -725,6 +725,17 @@ def test_every_agent_plans_acts_observes_and_learns(name):
     assert all(callable(getattr(make(), verb)) for verb in ("plan", "act", "observe", "learn"))
 
 
+@pytest.mark.parametrize("name", [name for name in LIVES if name != "continual"])
+def test_every_agent_counts_the_steps_it_has_seen(name):
+    make, env = LIVES[name]
+    agent, rng = make(), np.random.default_rng(3)
+    assert agent.transitions == 0
+    first = agent.learn(env, 3, rng).length.sum()
+    assert agent.transitions == first > 0
+    second = agent.learn(env, 2, rng).length.sum()
+    assert agent.transitions == first + second > first
+
+
 def test_a_known_part_of_the_values_is_known_with_a_horizon_too():
     """Q_h = φθ_h + 2r: with φ = 1 and one state, θ_h is the mean of what is left of the targets."""
 

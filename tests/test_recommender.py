@@ -352,6 +352,16 @@ def test_a_fixed_state_tree_counts_each_follower_once():
     assert data.number[-1] <= number_of_states(6, 4)
 
 
+def test_there_is_room_for_every_state_that_customers_have_reached():
+    env, agent = customers(1, N=6, J=4), rlsvi(6, 4, rng=0)
+    for episodes in (1, 2, 20, 200):
+        agent.learn(env, episodes, 1)
+        data = agent._data
+        assert 1 < data.number[-1] <= len(data.child) <= number_of_states(6, 4)
+        assert {len(data.shown), len(data.sign), len(data.times), data.followed.shape[1]} == {
+            len(data.child)}
+
+
 # --- the bandits ----------------------------------------------------------------------------------
 
 

@@ -1,0 +1,141 @@
+"""The register's own rules, on a register of six small claims."""
+
+import pytest
+
+from rlsvi_study import register
+from rlsvi_study.choices import Headline, Threshold
+from rlsvi_study.register import (
+    CONVENTION,
+    FAILS,
+    HOLDS,
+    OPEN,
+    OURS,
+    PARTLY,
+    VERDICTS,
+    Evidence,
+    claim,
+    enter,
+    graded,
+    remark,
+    typeset,
+    unless,
+)
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    monkeypatch.setattr(register, "REGISTER", {})
+    monkeypatch.setattr(register, "HEADLINES", {
+        "3.b": Headline("Is it so?", "Yes, {n} times."), "3.a": Headline("And now?", "No.")})
+
+    @claim("3.", "Section 3", "1 | 2", "exact", HOLDS)
+    def b():
+        """It is
+        so."""
+        return unless(False, "It is -1 or 1e+04.", n=7)
+
+    enter("3.a", "Section 3", "none", "certified", FAILS, "It is now.",
+          lambda: Evidence(PARTLY, "Now *and* then.", {}))
+    enter("3.c", "Section 3", OURS, "exact", HOLDS, "It was.", lambda: unless(True, "No."))
+    enter("3.d", "Section 3", "x", "exact", FAILS, "Thus.", lambda: unless(True, "No."),
+          follows="3.a")
+    remark("G.e", "Appendix G", "y", "none", OPEN, "A remark.", "Nothing.", m=1)
+    remark("6.1.rho", "Section 6.1", "z", "reading", CONVENTION, "Another.", "One.", follows="G.e")
+
+
+def counted(**counts):
+    return {verdict: counts.get(verdict.replace(" ", "_"), 0) for verdict in VERDICTS}
+
+
+@pytest.mark.parametrize(("points", "verdict"), [
+    ([True, True], HOLDS), ([True, False], PARTLY), ([False, True], PARTLY), ([False], FAILS),
+    (iter([False, True]), PARTLY)])
+def test_a_verdict_is_graded_by_its_points(points, verdict):
+    assert graded(points) == verdict
+
+
+def test_a_verdict_stands_unless_the_check_came_out_wrong():
+    assert unless(False, "Found.", PARTLY, n=1) == (PARTLY, "Found.", {"n": 1})
+    assert unless(False, "Found.") == (HOLDS, "Found.", {})
+    assert unless(True, "Found.", PARTLY, n=1) == (FAILS, "Found.", {"n": 1})
+
+
+def test_a_claim_has_its_fields_and_its_judge_stays_a_function():
+    @claim("9.x", "Section 9", "none", "exact", HOLDS, follows="3.a")
+    def judge():
+        """So."""
+        return unless(False, "Yes.")
+
+    one = register.REGISTER["9.x"]
+    assert judge is one.judge
+    assert (one.id, one.place, one.paper, one.kind, one.verdict, one.statement, one.follows) == (
+        "9.x", "Section 9", "none", "exact", HOLDS, "So.", "3.a")
+    assert list(register.REGISTER)[:3] == ["3.b", "3.a", "3.c"]
+
+
+def test_a_remark_finds_what_it_says():
+    one = register.REGISTER["G.e"]
+    assert one.judge() == (OPEN, "Nothing.", {"m": 1})
+    assert (one.kind, one.follows, register.REGISTER["6.1.rho"].follows) == ("none", "", "G.e")
+
+
+def test_what_is_ours_or_follows_is_not_counted():
+    assert [id for id, one in register.REGISTER.items() if one.counts] == ["3.b", "3.a", "G.e"]
+    assert [id for id, one in register.REGISTER.items() if one.headline] == ["3.b", "3.a"]
+    assert register.tally() == {"headlines": counted(holds=1, does_not_hold=1),
+                                "details": counted(**{"can't_be_checked_here": 1})}
+    assert register.by_section() == {
+        "Section 3": counted(holds=1, does_not_hold=1),
+        "Appendix G": counted(**{"can't_be_checked_here": 1})}
+
+
+def test_the_page_is_that_of_the_longest_beginning():
+    assert [one.page for one in register.REGISTER.values()] == 4 * ["03-dithering"] + [
+        "G-gauss-dirichlet", "06b-agnostic"]
+
+
+def test_the_overview():
+    head, rule, *rows = register.overview().splitlines()
+    assert head == "| Section | " + " | ".join(VERDICTS) + " |"
+    assert rule == "| --- " * 8 + "|"
+    assert rows == ["| **headlines** | **1** | **–** | **1** | **–** | **–** | **–** | **–** |",
+                    "| **details** | **–** | **–** | **–** | **–** | **–** | **–** | **1** |",
+                    "| Section 3 | 1 | – | 1 | – | – | – | – |",
+                    "| Appendix G | – | – | – | – | – | – | 1 |"]
+
+
+def test_the_headlines_answer_for_their_verdict_alone():
+    assert register.headlines().splitlines() == [
+        "| Question | The paper's claim | Found | Evidence |", "| --- " * 4 + "|",
+        "| [Is it so?](03-dithering.ipynb) | **holds** | Yes, 7 times. | exact |",
+        "| [And now?](03-dithering.ipynb) | **holds in part** | Now \\*and\\* then. | certified |"]
+
+
+def test_the_scoreboard():
+    head, _, *rows = register.scoreboard(["3.b", "3.d", "G.e"]).splitlines()
+    assert head == "| Claim | Paper | Here | Verdict |"
+    assert rows == [
+        "| **It is so.** [Section 3](03-dithering.ipynb) · exact | 1 &#124; 2 | It is −1 or 10⁴. | "
+        "holds |",
+        "| **Thus.** [Section 3](03-dithering.ipynb) · exact · follows from 3.a | x | No. | "
+        "does not hold |",
+        "| **A remark.** [Appendix G](G-gauss-dirichlet.ipynb) | y | Nothing. | "
+        "can't be checked here |"]
+    assert len(register.scoreboard().splitlines()) == 2 + 6
+
+
+def test_thresholds_say_when_they_were_chosen(monkeypatch):
+    monkeypatch.setattr(register, "THRESHOLDS", {
+        "one": Threshold(0.5, "because", late=True), "two": Threshold(2.0, "so", late=False)})
+    monkeypatch.setattr(register, "NOT_JUDGED", [("Section 1", "says", "no")])
+    assert register.thresholds().splitlines()[2:] == [
+        "| one | 0.5 | because | after seeing data |", "| two | 2 | so | before |"]
+    assert register.not_judged().splitlines()[::2] == [
+        "| Place | The paper | Not judged, because |", "| Section 1 | says | no |"]
+
+
+@pytest.mark.parametrize(("text", "printed"), [
+    ("1e+04 and 2.5e-06", "10⁴ and 2.5·10⁻⁶"), ("11e+04, 0.1e-2", "11·10⁴, 0.1·10⁻²"),
+    ("(-3), 2-3, x-3, )-3", "(−3), 2-3, x-3, )-3"), ("10^12", "10¹²"), ("110^12", "110^12")])
+def test_numbers_as_print_has_them(text, printed):
+    assert typeset(text) == printed
