@@ -344,7 +344,7 @@ def test_check_says_what_is_wrong(function, found):
     (lambda: features.tiles(BOX, 0), "A must be a whole number of at least 1; it is 0"),
     (lambda: features.tiles(BOX, 2)(0, [1.0]), r"the 2 coordinates of the box.*it is \[1.0\]"),
     (lambda: features.tiles(BOX, 2)(0, [np.nan, 0.0]), "all finite; it is"),
-    (lambda: features.from_transformer(3, 2), "has a method transform; 3 has none"),
+    (lambda: features.from_transformer(3, 2), "must have the methods transform; 3 has no transform"),
     (lambda: features.check(lambda s: [[s]], []), "there are none"),
 ])
 def test_a_refusal_of_a_basis_names_the_rule_and_the_value(call, message):
