@@ -209,7 +209,7 @@ class GaussianPosterior:
 
     def add_row(self, phi: Any, y: float) -> "GaussianPosterior":
         """Take in one observation y = φθ + noise."""
-        return self.add_rows(checks.array("phi", phi, (self.K,))[None], [y])
+        return self.add_rows(checks.numbers("phi", phi)[None], [y])
 
     @property
     def mean(self) -> Floats:

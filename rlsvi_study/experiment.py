@@ -186,7 +186,7 @@ def streams(seed: int | tuple[int, ...]) -> tuple[np.random.Generator, ...]:
 def grid(**axes: Iterable[Any]) -> tuple[dict[str, Any], ...]:
     """Every combination of the axes' values, the first axis slowest."""
     for name, values in axes.items():
-        if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__") or isinstance(
-                values, type) or np.ndim(values if hasattr(values, "__len__") else [0]) == 0:
+        if (not isinstance(values, Iterable) or isinstance(values, (str, bytes))
+                or getattr(values, "ndim", 1) == 0):
             _fail("an axis lists its values", f"{name} is {values!r}", "Put it into a list.")
     return tuple(dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
