@@ -1,5 +1,11 @@
 """Bad input is answered in one form, *the rule; the offending value. The mend.*, before any work
-is done and before compiled code sees it."""
+is done and before compiled code sees it.
+
+A check returns what it was given in the one type that compiled code was made for: an ``int``, a
+``float``, our own array of floats, a ``Generator``. So what compiled code is handed has been
+checked, and nothing is compiled anew for an ``int32`` or a list. Numbers beyond ±1e100 and counts
+beyond a billion are refused as infinities are: their squares and sums are.
+"""
 
 import math
 from collections.abc import Iterable
@@ -7,32 +13,52 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .compiled import Array, Floats
+from .compiled import Array, Floats, Generator
+
+LARGEST = 1e100  # of numbers; what is above 0 is at least one over it
+MOST = 10**9  # of things counted, and of numbers in an array
+SHOWN = 160  # characters of an offending value
 
 
 def fail(rule: str, found: str, mend: str, error: type[Exception] = ValueError) -> NoReturn:
-    raise error(f"{rule}; {found}. {mend}")
+    found = " ".join(found.split())
+    raise error(f"{rule}; {found if len(found) <= SHOWN else found[:SHOWN] + '…'}. {mend}")
 
 
 def is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and math.isfinite(value)
+    return isinstance(value, (int, float, np.integer, np.floating)) and -LARGEST <= value <= LARGEST
 
 
 def whole(name: str, value: Any, least: int = 0, most: int | None = None, *, mend: str) -> int:
     """A whole number within its range."""
     if not (isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-            and least <= value and (most is None or value <= most)):
-        upper = "" if most is None else f" and at most {most}"
+            and least <= value <= (MOST if most is None else most)):
+        bounded = most is not None or (isinstance(value, (int, np.integer)) and value > MOST)
+        upper = f" and at most {MOST if most is None else most}" if bounded else ""
         fail(f"{name} must be a whole number of at least {least}{upper}", f"it is {value!r}", mend)
     return int(value)
+
+
+def room(name: str, *sizes: int) -> None:
+    """Refuse an array of so many numbers as no machine has room for."""
+    if (total := math.prod(sizes)) > MOST:
+        fail(f"an array holds at most {MOST} numbers", f"for {name} it would be "
+             f"{' × '.join(map(str, sizes))} = {total}", "Choose smaller sizes.")
 
 
 def positive(**parameters: Any) -> None:
     """λ and σ divide something in every formula: refuse zero, negative and non-finite values."""
     for name, value in parameters.items():
-        if not (is_number(value) and value > 0):
+        if not (is_number(value) and value >= 1 / LARGEST):
             fail(f"{name} must be a finite number above 0", f"it is {value!r}", "For a nearly flat "
                  f"prior or nearly noiseless data use a small value, such as {name}=1e-6.")
+
+
+def inside(name: str, value: Any, low: float, high: float, *, mend: str) -> float:
+    """A number with low < value < high, such as a rate."""
+    if not (is_number(value) and low < value < high):
+        fail(f"{name} must lie strictly between {low:g} and {high:g}", f"it is {value!r}", mend)
+    return float(value)
 
 
 def between(name: str, value: Any, low: float, high: float, *, mend: str) -> float:
@@ -50,18 +76,83 @@ def finite(**given: Any) -> None:
                  "Clip or drop it before the agent sees it.")
 
 
+def pair(name: str, value: Any, *, mend: str) -> tuple[float, float]:
+    """Two numbers (low, high) with low < high."""
+    if not (isinstance(value, (tuple, list, np.ndarray)) and getattr(value, "ndim", 1) == 1
+            and len(value) == 2 and all(map(is_number, value)) and value[0] < value[1]):
+        fail(f"{name} must be (low, high) with low < high", f"it is {value!r}", mend)
+    return float(value[0]), float(value[1])
+
+
+def flag(name: str, value: Any) -> bool:
+    """A truth value; a word such as "no" is none."""
+    if not isinstance(value, (bool, np.bool_)):
+        fail(f"{name} must be True or False", f"it is {value!r}", "Say which.")
+    return bool(value)
+
+
 def one_of(name: str, value: Any, valid: Iterable[Any], *, mend: str) -> None:
     valid = list(valid)
-    if value not in valid:
+    if isinstance(value, np.ndarray) or value not in valid:
         fail(f"{name} must be one of {', '.join(map(repr, valid))}", f"it is {value!r}", mend)
 
 
-def indices(**given: tuple[Any, int]) -> None:
-    """Each (value, size): the value must be one of 0, …, size − 1."""
-    for name, (value, size) in given.items():
-        if not ((type(value) is int or isinstance(value, np.integer)) and 0 <= value < size):
-            fail(f"{name} must be one of 0, …, {size - 1}", f"it is {value!r}", "Count from zero, "
-                 "and see that agent and environment have the same size.", IndexError)
+def instance(name: str, value: Any, kind: type, *, mend: str) -> None:
+    if not isinstance(value, kind):
+        fail(f"{name} must be a {kind.__name__}", f"it is {value!r}", mend)
+
+
+def able(name: str, value: Any, *methods: str, mend: str) -> None:
+    """Refuse a thing that lacks one of these methods."""
+    for method in methods:
+        if isinstance(value, type) or not callable(getattr(value, method, None)):
+            fail(f"{name} must have the methods {', '.join(methods)}",
+                 f"{value!r} has no {method}", mend)
+
+
+def index(name: str, value: Any, size: int) -> int:
+    """One of 0, …, size − 1. Agents call it in every step."""
+    if type(value) is int and 0 <= value < size:
+        return value
+    if not (isinstance(value, np.integer) and 0 <= value < size):
+        fail(f"{name} must be one of 0, …, {size - 1}", f"it is {value!r}", "Count from zero, "
+             "and see that agent and environment have the same size.", IndexError)
+    return int(value)
+
+
+def generator(rng: Any) -> Generator:
+    """The generator itself, or the one that a seed starts."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        fail("rng must be a numpy Generator or a seed, a whole number of at least 0",
+             f"it is {rng!r}", "Pass rng=1, say, or numpy.random.default_rng(1).", TypeError)
+
+
+def drawn_from(rng: Any) -> None:
+    """A step of an environment needs the generator itself: a seed would start anew each time."""
+    if not isinstance(rng, np.random.Generator):
+        fail("rng must be a numpy Generator", f"it is {rng!r}",
+             "Make one for all steps: numpy.random.default_rng(1).", TypeError)
+
+
+def numbers(name: str, values: Any) -> Floats:
+    """Our own array of floats, of any shape."""
+    if type(values) is np.ndarray and values.dtype == np.float64:
+        return np.array(values, order="C")
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind == "c":
+            fail(f"{name} must be real", "it is complex", "Pass its real part, if that is meant.")
+        nothing = given.dtype.kind == "O" and any(x is None for x in given.flat)
+        out = None if nothing or given.dtype.kind not in "biufO" else np.array(
+            np.ma.filled(given, np.nan) if np.ma.isMaskedArray(given) else given, float, order="C")
+    except (TypeError, ValueError, OverflowError):
+        out = None
+    if out is None:
+        fail(f"{name} must be an array of numbers", f"it is {values!r}",
+             "Pass a list or an array of them, with rows of equal length.")
+    return out
 
 
 def array(name: str, values: Any, shape: tuple[int | str | None, ...], *,
@@ -70,9 +161,7 @@ def array(name: str, values: Any, shape: tuple[int | str | None, ...], *,
 
     An axis may be any length but 0 if it is None, or a letter; the same letter is the same length.
     """
-    if np.iscomplexobj(values):
-        fail(f"{name} must be real", "it is complex", "Pass its real part, if that is meant.")
-    out = np.array(values, dtype=float, order="C")
+    out = numbers(name, values)
     named = dict(zip(shape, out.shape, strict=False))
     if out.ndim != len(shape) or not all(
             n == want if isinstance(want, int) else n > 0 and (want is None or n == named[want])
@@ -80,7 +169,7 @@ def array(name: str, values: Any, shape: tuple[int | str | None, ...], *,
         axes = ", ".join("any" if axis is None else str(axis) for axis in shape)
         fail(f"{name} must have shape ({axes}{',' * (len(shape) == 1)})",
              f"it has shape {out.shape}", mend)
-    none_of(~np.isfinite(out), f"{name} must be finite", name, out,
+    none_of(~(np.abs(out) <= LARGEST), f"{name} must be finite", name, out,
             "Replace NaN and infinite entries.")
     return out
 
@@ -105,15 +194,16 @@ def distribution(name: str, p: Array) -> None:
 
 def as_probabilities(policy: Any, shape: tuple[int, ...]) -> Floats:
     """A policy, given as probabilities of this shape or as actions without its last axis."""
-    mu, A = np.asarray(policy), shape[-1]
-    if mu.ndim == len(shape) - 1:
+    given, A = numbers("policy", policy), shape[-1]
+    if given.ndim == len(shape) - 1:
+        mu = np.asarray(policy)
         if mu.shape != shape[:-1] or not np.issubdtype(mu.dtype, np.integer):
             fail(f"a deterministic policy is an integer array of shape {shape[:-1]}",
                  f"got {mu.dtype} of shape {mu.shape}", "See the docstring for the axes.")
         none_of((mu < 0) | (mu >= A), f"actions are 0, …, {A - 1}", "policy", mu,
                 "Number actions from zero.")
-        mu = np.eye(A)[mu]
-    mu = array("policy", mu, shape)
+        given = np.eye(A)[mu]
+    mu = array("policy", given, shape)
     distribution("policy", mu)
     return mu
 

@@ -33,7 +33,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .checks import array, as_probabilities, distribution, fail, none_of, whole
+from .checks import (
+    array,
+    as_probabilities,
+    distribution,
+    drawn_from,
+    fail,
+    generator,
+    index,
+    inside,
+    none_of,
+    pair,
+    room,
+    whole,
+)
 from .compiled import Array, Floats, Generator, Ints, Seed, jit
 
 __all__ = ["DiscountedMDP", "FiniteMDP"]
@@ -163,10 +176,9 @@ class FiniteMDP:
         distribution("initial", initial)
         support = np.zeros(0)
         if self.support is not None:
-            low, high = support = array("support", self.support, (2,))
-            if not low < high:
-                fail("support must be (low, high) with low < high", f"it is ({low:g}, {high:g})",
-                     "Leave it out for rewards without noise.")
+            low, high = pair("support", self.support,
+                             mend="Leave it out for rewards without noise.")
+            support = np.array([low, high])
             for name, mean in (("R", R), ("terminal", terminal)):
                 none_of((mean < low) | (mean > high), f"mean rewards must lie in the support "
                         f"[{low:g}, {high:g}]", name, mean, "Widen the support.")
@@ -182,7 +194,7 @@ class FiniteMDP:
         """The MDP whose P (S, A, S) and R (S, A, S) are the same in all H periods."""
         P = array("P", P, ("S", "A", "S"),
                   mend="For a P that changes with the period call FiniteMDP(P, R).")
-        return cls(P[None], np.asarray(R)[None], H=H, **rest)
+        return cls(P[None], array("R", R, P.shape)[None], H=H, **rest)
 
     def _lookahead(self, h: int, V: Floats) -> Floats:
         """E[r_h + V(s_{h+1}) | s, a] for every (s, a)."""
@@ -242,16 +254,21 @@ class FiniteMDP:
     def simulate(self, policy: ArrayLike, episodes: int,
                  rng: Seed = None) -> tuple[Ints, Ints, Floats]:
         """Play a policy: states (L, H+1), actions (L, H) and rewards (L, H+1)."""
-        return _simulate(self.model, as_probabilities(policy, (self.H, self.S, self.A)), episodes,
-                         np.random.default_rng(rng))
+        mu = as_probabilities(policy, (self.H, self.S, self.A))
+        episodes = whole("episodes", episodes, mend="Pass episodes=100, say.")
+        room("episodes", episodes, self.H + 1)
+        return _simulate(self.model, mu, episodes, generator(rng))
 
     def start(self, rng: np.random.Generator) -> int:
         """Begin an episode: s_0 ~ π."""
+        drawn_from(rng)
         return int(first_state(self.model, rng))
 
     def step(self, h: int, s: int, a: int, rng: np.random.Generator) -> tuple[float, int, bool]:
         """The reward of period h, the next state, and whether the episode is over. The last
         period's reward includes the terminal one."""
+        h, s, a = index("h", h, self.H), index("s", s, self.S), index("a", a, self.A)
+        drawn_from(rng)
         r, s_next = step(self.model, h, s, a, rng)
         over = h == self.H - 1
         return (r + last_reward(self.model, s_next, rng) if over else r), int(s_next), over
@@ -265,7 +282,7 @@ class FiniteMDP:
         that ends it is never left. If a state does so only sometimes, one state more, the last,
         stands for the end. Values are exact in the states that an episode can meet.
         """
-        raw = env.unwrapped
+        raw = getattr(env, "unwrapped", None)
         if not hasattr(raw, "P") or not hasattr(raw, "initial_state_distrib"):
             fail("an MDP is made of an environment's P and initial_state_distrib", f"{env} has no "
                  "such tables", "Let an agent learn in it by rlsvi_core.envs.gym.play.")
@@ -356,12 +373,10 @@ class DiscountedMDP:
     model: Model = field(init=False)
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.gamma, (float, np.floating)) and 0 < self.gamma < 1):
-            fail("the discount factor lies strictly between 0 and 1", f"gamma is {self.gamma!r}",
-                 "Pass gamma=0.99, say.")
+        gamma = inside("gamma", self.gamma, 0, 1, mend="It discounts: pass gamma=0.99, say.")
         one = FiniteMDP.stationary(self.P, self.R, H=1, initial=self.initial, support=self.support)
-        self.__dict__.update(P=one.P[0], R=one.R[0], initial=one.initial, S=one.S, A=one.A,
-                             model=one.model)
+        self.__dict__.update(P=one.P[0], R=one.R[0], gamma=gamma, initial=one.initial, S=one.S,
+                             A=one.A, model=one.model)
 
     def __repr__(self) -> str:
         return f"DiscountedMDP(S={self.S}, A={self.A}, gamma={self.gamma:g})"

@@ -158,11 +158,8 @@ def propose(value_range: tuple[float, float], feature_norm: float = 1.0) -> tupl
     >>> propose((-100, 0))
     (0.0001, 1.0)
     """
-    low, high = value_range
-    checks.finite(low=low, high=high)
-    if not low < high:
-        checks.fail("value_range is (low, high) with low < high", f"it is {value_range!r}",
-                    "Pass the least and the largest sum of rewards that an episode can bring.")
+    low, high = checks.pair("value_range", value_range, mend="Pass the least and the largest sum "
+                            "of rewards that an episode can bring.")
     return rescale(1.0, NOISE, features=feature_norm, targets=float(high - low))
 
 
@@ -185,6 +182,7 @@ class GaussianPosterior:
     def __init__(self, K: int, lam: float = 1.0, sigma: float = 1.0) -> None:
         checks.positive(lam=lam, sigma=sigma)
         self.K = checks.whole("K", K, 1, mend="K counts features.")
+        checks.room("the factor", self.K, self.K)
         self.lam, self.sigma = float(lam), float(sigma)
         self.n, self.residual = 0, 0.0  # rows so far; b'b − w'w
         self._U = np.zeros((self.K, self.K + 1))
@@ -195,13 +193,14 @@ class GaussianPosterior:
 
     def add_rows(self, A: Any, b: Any) -> "GaussianPosterior":
         """Take in the observations b = Aθ + noise, a row φ of A each; returns itself."""
-        if np.ndim(A) != 2 or np.shape(A)[1] != self.K or np.shape(b) != np.shape(A)[:1]:
+        A, b = checks.numbers("A", A), checks.numbers("b", b)
+        if A.ndim != 2 or A.shape[1] != self.K or b.shape != A.shape[:1]:
             checks.fail(f"rows must hold K={self.K} features each, with one target a row",
-                        f"A has shape {np.shape(A)} and b {np.shape(b)}",
+                        f"A has shape {A.shape} and b {b.shape}",
                         "Stack the φ(s, a) and their targets.")
-        rows = np.column_stack([np.asarray(A, float), np.asarray(b, float)])
-        if not np.isfinite(rows).all():
-            bad = int(np.argwhere(~np.isfinite(rows))[0, 0])
+        rows = np.column_stack([A, b])
+        if (wrong := ~(np.abs(rows) <= checks.LARGEST)).any():
+            bad = int(np.argwhere(wrong)[0, 0])
             checks.fail("features and targets must be finite", f"row {bad} is {rows[bad]}",
                         "Drop or mend the observation.")
         self.residual += _add_rows(self._U, rows)
@@ -210,7 +209,7 @@ class GaussianPosterior:
 
     def add_row(self, phi: Any, y: float) -> "GaussianPosterior":
         """Take in one observation y = φθ + noise."""
-        return self.add_rows(np.asarray(phi)[None], [y])
+        return self.add_rows(checks.numbers("phi", phi)[None], [y])
 
     @property
     def mean(self) -> Floats:
@@ -219,9 +218,9 @@ class GaussianPosterior:
 
     def sample(self, rng: Any = None, *, unknown_variance: bool = False) -> Floats:
         """One draw θ̃ = θ̄ + σ U⁻¹ z; with an unknown variance σ is drawn as well, after z."""
-        rng = np.random.default_rng(rng)
+        rng, unknown = checks.generator(rng), checks.flag("unknown_variance", unknown_variance)
         z, sigma = rng.standard_normal(self.K), self.sigma
-        if unknown_variance:
+        if unknown:
             sigma = math.sqrt((1 + self.residual / 2) / rng.standard_gamma(1 + self.n / 2))
         return self._back(self._U[:, self.K] + sigma * z)
 

@@ -175,9 +175,18 @@ class Experiment:
 
 def streams(seed: int | tuple[int, ...]) -> tuple[np.random.Generator, ...]:
     """Independent generators for basis, environment and agent, whatever runs beside this run."""
-    return tuple(np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3))
+    try:
+        sequence = np.random.SeedSequence(seed)
+    except (TypeError, ValueError):
+        _fail("a seed is a whole number of at least 0, or some of them", f"it is {seed!r}",
+              "Pass 1, say.")
+    return tuple(np.random.default_rng(s) for s in sequence.spawn(3))
 
 
 def grid(**axes: Iterable[Any]) -> tuple[dict[str, Any], ...]:
     """Every combination of the axes' values, the first axis slowest."""
+    for name, values in axes.items():
+        if (not isinstance(values, Iterable) or isinstance(values, (str, bytes))
+                or getattr(values, "ndim", 1) == 0):
+            _fail("an axis lists its values", f"{name} is {values!r}", "Put it into a list.")
     return tuple(dict(zip(axes, values, strict=True)) for values in product(*axes.values()))

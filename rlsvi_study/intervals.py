@@ -11,13 +11,28 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from rlsvi_core.checks import able, fail, inside, instance, numbers, whole
+
 Mean = namedtuple("Mean", "mean low high")
 Median = namedtuple("Median", "median low high")
 
 
+def _sample(values: Any, infinite: bool) -> np.ndarray:
+    """Some numbers, none of them NaN; only times may be infinite."""
+    x = numbers("values", values)
+    if x.ndim != 1 or x.size == 0 or np.isnan(x).any() or not (infinite or np.isfinite(x).all()):
+        fail("an interval needs at least one value and no NaN", f"values are {values!r}",
+             "Give censored runs as infinity, and ask for their median.")
+    return x
+
+
+def _level(level: float) -> float:
+    return inside("level", level, 0, 1, mend="Pass level=0.95, say.")
+
+
 def mean_interval(values: Any, level: float = 0.95) -> Mean:
     """The mean and Student's interval for it; one value alone has an infinite one."""
-    x = np.asarray(values, dtype=float)
+    x, level = _sample(values, infinite=False), _level(level)
     half = (stats.t.ppf((1 + level) / 2, x.size - 1) * x.std(ddof=1) / np.sqrt(x.size)
             if x.size > 1 else np.inf)
     return Mean(float(x.mean()), float(x.mean() - half), float(x.mean() + half))
@@ -29,7 +44,7 @@ def for_all(comparisons: int, level: float = 0.95) -> float:
     >>> round(for_all(6), 4)
     0.9915
     """
-    return level ** (1 / comparisons)
+    return _level(level) ** (1 / whole("comparisons", comparisons, 1, mend="It counts intervals."))
 
 
 def student(values: Any) -> tuple[float, float]:
@@ -44,18 +59,26 @@ def median_interval(values: Any, level: float = 0.95) -> Median:
     probability 1 − 2 P(Binomial(n, ½) < k), whatever the distribution. Censored runs enter as
     infinity. With too few values for the level, the interval is the whole range.
     """
-    x = np.sort(np.asarray(values, dtype=float))
-    if x.size == 0 or np.isnan(x).any():
-        raise ValueError("median_interval needs at least one value and no NaN; "
-                         "give censored runs as infinity.")
+    x, level = np.sort(_sample(values, infinite=True)), _level(level)
     k = max(int(stats.binom.ppf((1 - level) / 2, x.size, 0.5)), 1)
     return Median(float(np.median(x)), float(x[k - 1]), float(x[-k]))
+
+
+def _columns(table: Any, by: Any) -> Any:
+    """The name of a column, or the names of some."""
+    instance("table", table, pd.DataFrame, mend="store.load reads one.")
+    names = [by] if isinstance(by, str) else by
+    if not (isinstance(names, (list, tuple)) and names
+            and all(isinstance(name, str) and name in table for name in names)):
+        fail(f"columns are some of {', '.join(map(str, table))}", f"got {by!r}", "Check the names.")
+    return by if isinstance(by, str) else list(by)
 
 
 def by_cell(table: pd.DataFrame, by: str | Sequence[str],
             summary: Callable[[pd.DataFrame], dict[str, Any]]) -> pd.DataFrame:
     """One row of summaries for each cell of the table."""
-    by = by if isinstance(by, str) else list(by)
+    by = _columns(table, by)
+    able("summary", summary, "__call__", mend="It takes a cell's rows and returns a dict.")
     rows = {key: summary(cell) for key, cell in table.groupby(by)}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(by)
 
@@ -64,6 +87,7 @@ def median_times(table: pd.DataFrame, by: str | Sequence[str], time: str,
                  censored: str) -> pd.DataFrame:
     """Median time of each cell, its interval, runs, and how many never got there: those take
     infinitely long."""
+    _columns(table, (time, censored))
     return by_cell(table, by, lambda cell: {
         **median_interval(cell[time].where(~cell[censored], np.inf))._asdict(),
         "runs": len(cell), censored: int(cell[censored].sum())})

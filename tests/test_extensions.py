@@ -236,7 +236,7 @@ def test_discounted_gaps_add_up_to_the_shortfall():
 
 @pytest.mark.parametrize(("call", "message"), [
     (lambda: lock(0), "n must be a whole number of at least 1; it is 0"),
-    (lambda: lock(3, 1.0), "strictly between 0 and 1; gamma is 1.0"),
+    (lambda: lock(3, 1.0), "strictly between 0 and 1; it is 1.0"),
     (lambda: FastContinual(np.ones((2, 2)), 0.9, 0.9), r"finite \(S, A, K\) array"),
     (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 1.5), "rho must be .* from 0 to 1"),
     (lambda: FastContinual(np.ones((2, 2, 1)), 0.9, 0.5, 0.0), "lam must be a finite number"),

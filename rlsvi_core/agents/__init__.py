@@ -34,6 +34,9 @@ def _made(features: Any, lam: float | None, sigma: float | None, value_range: An
           form: type[LinearAgent] | None, options: dict[str, Any]) -> Any:
     """The agent, in the fastest form that the features allow."""
     phi = FeatureMap.of(features, H)
+    if form is not None and not (isinstance(form, type) and issubclass(form, LinearAgent)):
+        checks.fail("form must be a class of agents", f"it is {form!r}", "Leave it out for the "
+                    "fastest that the features allow, or pass form=VerbatimAgent, say.")
     if isinstance(phi, Table) and phi.H is None and "gamma" not in options:
         checks.fail("a table for all periods needs a horizon or a discount",
                     f"it has shape {phi.Phi.shape[1:]}", "Pass H=20, say, or gamma=0.99; or an "

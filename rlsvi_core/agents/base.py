@@ -91,6 +91,8 @@ class Run(NamedTuple):
 
 
 def blank(episodes: int) -> Run:
+    """The record of so many episodes, checked, before they are played."""
+    episodes = checks.whole("episodes", episodes, mend="Pass episodes=1000, say.")
     expected, claimed = np.full((2, episodes), np.nan)
     opening, length, furthest = np.zeros((3, episodes), np.int64)
     return Run(np.zeros(episodes), expected, claimed, opening, length, furthest)
@@ -138,7 +140,8 @@ class LinearAgent(ABC):
         checks.positive(lam=lam, sigma=sigma)
         checks.one_of("first_episode", first_episode, ("zero", "prior"), mend="'zero' is the "
                       "footnote's rule, 'prior' Algorithm 1 as printed.")
-        self.lam, self.sigma, self.sample = float(lam), float(sigma), sample
+        self.lam, self.sigma = float(lam), float(sigma)
+        self.sample = checks.flag("sample", sample)
         self.epsilon = checks.between("epsilon", epsilon, 0, 1, mend="It is a probability: 0 is "
                                       "greedy, 1 uniformly random.")
         self.eta = checks.between("eta", eta, 0, math.inf, mend="It is a temperature; 0 is greedy.")
@@ -146,7 +149,7 @@ class LinearAgent(ABC):
             checks.fail("an agent dithers in one way", f"epsilon is {epsilon:g} (Algorithm 5) and "
                         f"eta {eta:g} (Algorithm 4)", "Choose one and leave the other 0.")
         self.first_episode = first_episode
-        self.rng = np.random.default_rng(rng)
+        self.rng = checks.generator(rng)
         self.transitions = 0  # how many have been observed
         self._at_mean: tuple[int, Any] = (-1, None)  # for ``greedy``: how many it knew, the twin
 
@@ -213,19 +216,22 @@ class LinearAgent(ABC):
         -------
         (episodes,) array, the reward of each.
         """
-        rewards = np.zeros(checks.whole("episodes", episodes, mend="Pass episodes=100, say."))
-        rng = np.random.default_rng(rng)
+        episodes = checks.whole("episodes", episodes, mend="Pass episodes=100, say.")
+        check_plays(env)
+        rewards, rng = np.zeros(episodes), checks.generator(rng)
         for i in range(episodes):
             s, h, ended = env.start(rng), 0, False
             while not ended:
-                r, s, ended = env.step(h, s, self.greedy(h, s), rng)
+                r, s, ended = checked_step(env.step(h, s, self.greedy(h, s), rng))
                 rewards[i], h = rewards[i] + r, h + 1
         return rewards
 
     @property
     def Q(self) -> Floats:
         """The action values of this episode, an (H, S, A) array, where states are numbers."""
-        raise NotImplementedError(f"{type(self).__name__} has no table of states")
+        checks.fail("values are tabulated where states are numbers", f"{type(self).__name__} has "
+                    "no table of states", "Ask for an action by act or greedy.",
+                    NotImplementedError)
 
     def policy(self) -> Floats:
         """The law of the actions in this episode, an (H, S, A) array."""
@@ -250,9 +256,12 @@ class LinearAgent(ABC):
         Run
             One entry an episode.
         """
-        episodes = checks.whole("episodes", episodes, mend="Pass episodes=1000, say.")
-        rng, run = np.random.default_rng(rng), blank(episodes)
-        for i in range(episodes):
+        rng, run = checks.generator(rng), blank(episodes)
+        check_plays(env)
+        if checks.flag("exact", exact):
+            checks.instance("env", env, FiniteMDP, mend="Leave exact out: only a FiniteMDP is "
+                            "known exactly.")
+        for i in range(len(run.reward)):
             self.plan()
             if exact:
                 run.expected[i] = env.initial @ env.evaluate(self.policy())[0]
@@ -262,7 +271,7 @@ class LinearAgent(ABC):
             run.furthest[i] = s if number else -1
             while not ended:
                 a = self.act(h, s)
-                r, s_next, ended = env.step(h, s, a, rng)
+                r, s_next, ended = checked_step(env.step(h, s, a, rng))
                 early = ended and h + 1 != self.H  # the last period's next state may be counted
                 self.observe(h, s, a, r, None if early else s_next)
                 run.reward[i] += r
@@ -290,17 +299,18 @@ class FiniteStates(LinearAgent):
 
     def observe(self, h: int, s: int, a: int, r: float, s_next: int | None) -> None:
         """Take in one transition; ``s_next=None`` if nothing of value follows it."""
-        checks.indices(h=(h, self.H), s=(s, self.S), a=(a, self.A),
-                       s_next=(0 if s_next is None else s_next, self.S))
+        index = checks.index
+        h, s, a = index("h", h, self.H), index("s", s, self.S), index("a", a, self.A)
+        s_next = ENDED if s_next is None else index("s_next", s_next, self.S)
         checks.finite(r=r)
-        self._remember(h, s, a, float(r), ENDED if s_next is None else s_next)
+        self._remember(h, s, a, float(r), s_next)
         self.transitions += 1
 
-    def _prepare(self, mdp: FiniteMDP, episodes: int, rng: Any) -> tuple[Generator, Run]:
+    def _prepare(self, mdp: FiniteMDP, episodes: int, rng: Any,
+                 exact: bool) -> tuple[Generator, Run, bool]:
         """What ``learn`` checks and makes before compiled code sees it."""
         check_fits((self.H, self.S, self.A), mdp)
-        episodes = checks.whole("episodes", episodes, mend="Pass episodes=1000, say.")
-        return np.random.default_rng(rng), blank(episodes)
+        return checks.generator(rng), blank(episodes), checks.flag("exact", exact)
 
 
 class TableAgent(FiniteStates):
@@ -309,7 +319,8 @@ class TableAgent(FiniteStates):
 
     def __init__(self, Phi: Any, lam: float, sigma: float, *, H: int | None = None,
                  **options: Any) -> None:
-        table = Phi if isinstance(Phi, Table) else Table(Phi, H)
+        table = Phi if isinstance(Phi, Table) and H in (None, Phi.H) else Table(
+            Phi.Phi if isinstance(Phi, Table) else Phi, H)
         if table.H is None:
             checks.fail("this form needs a horizon", f"Phi has shape {table.Phi.shape[1:]}",
                         "Pass H, the number of periods, or an (H, S, A, K) array.")
@@ -324,7 +335,7 @@ class TableAgent(FiniteStates):
         return twin
 
     def act(self, h: int, s: int) -> int:
-        checks.indices(h=(h, self.H), s=(s, self.S))
+        h, s = checks.index("h", h, self.H), checks.index("s", s, self.S)
         return _act(self.Phi, self.theta, h, s, self.epsilon, self.eta, self._q, self._p,
                     self.rng.random())
 
@@ -334,6 +345,21 @@ class TableAgent(FiniteStates):
         for h, s in np.ndindex(self.H, self.S):
             values(self.Phi[h, s], self.theta[h], Q[h, s])
         return Q
+
+
+def check_plays(env: Any) -> None:
+    checks.able("env", env, "start", "step", mend="rlsvi_core.chain(10) has them; for a Gymnasium "
+                "environment use rlsvi_core.envs.gym.play.")
+
+
+def checked_step(stepped: Any) -> tuple[float, Any, bool]:
+    """What an environment of one's own answers to an action."""
+    if not (isinstance(stepped, tuple) and len(stepped) == 3
+            and isinstance(stepped[2], (bool, np.bool_))):
+        checks.fail("step returns (reward, next state, whether the episode is over)",
+                    f"it returned {stepped!r}", "Let it return these three.")
+    checks.finite(reward=stepped[0])
+    return stepped
 
 
 def check_fits(shape: tuple[int, ...], mdp: Any) -> None:

@@ -118,7 +118,7 @@ class FastContinual:
                                                                   ("epsilon", epsilon)))
         self.lam, self.sigma = float(lam), float(sigma)
         self.S, self.A, self.K = self.Phi.shape
-        self.rng = np.random.default_rng(rng)
+        self.rng = checks.generator(rng)
         self.theta, self.w = np.zeros(self.K), np.zeros(self.K)
         self._data = no_data(1, self.S, self.K, math.sqrt(self.lam) * self.sigma)
 
@@ -128,14 +128,15 @@ class FastContinual:
 
     def act(self, h: int, s: int) -> int:
         """A greedy action, ties at random (with probability ε any action)."""
-        checks.indices(s=(s, self.S))
+        s = checks.index("s", s, self.S)
         q, p = np.empty((2, self.A))
         values(self.Phi[s], self.theta, q)
         return choose(q, self.epsilon, 0.0, p, self.rng.random())
 
     def observe(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
         """Take in one transition; h counts steps and is not used."""
-        checks.indices(s=(s, self.S), a=(a, self.A), s_next=(s_next, self.S))
+        s, a = checks.index("s", s, self.S), checks.index("a", a, self.A)
+        s_next = checks.index("s_next", s_next, self.S)
         checks.finite(r=r)
         observe(self.Phi[None], self._data, 0, s, a, float(r), s_next, np.empty(self.K))
 
@@ -152,8 +153,8 @@ class FastContinual:
             checks.fail(f"the features are for a DiscountedMDP with (S, A) = {(self.S, self.A)}",
                         f"the environment is {mdp!r}", "Make the features for this MDP.")
         steps = checks.whole("steps", steps, mend="Pass steps=1000, say.")
-        checks.indices(start=(0 if start is None else start, self.S))
-        rng = np.random.default_rng(rng)
+        start = None if start is None else checks.index("start", start, self.S)
+        rng = checks.generator(rng)
         done = Steps(np.zeros(steps + 1, np.int64), np.zeros(steps, np.int64), np.zeros(steps))
         done.state[0] = first_state(mdp.model, rng) if start is None else start
         _live(mdp.model, self.Phi[None], self._data, self.gamma, self.rho, self.sigma, self.epsilon,

@@ -178,7 +178,7 @@ class FiniteAgent(TableAgent):
 
     def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *,
               exact: bool = False) -> Run:
-        rng, run = self._prepare(env, episodes, rng)
+        rng, run, exact = self._prepare(env, episodes, rng, exact)
         _learn(env.model, self.Phi, self._data, self.theta, self._noise, self.epsilon, self.eta,
                self.waits, exact or None, rng, self.rng, run)
         self.transitions += len(run.reward) * self.H

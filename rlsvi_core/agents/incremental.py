@@ -118,7 +118,7 @@ class IncrementalAgent(TableAgent):
 
     def _step_size(self, l: int) -> float:
         nu = self.nu(l) if callable(self.nu) else self.nu
-        if not 0 <= nu < 1:
+        if not (checks.is_number(nu) and 0 <= nu < 1):
             checks.fail("a step size must lie in [0, 1)", f"nu is {nu!r} in episode {l}", "0 keeps "
                         "everything; 1 would leave a covariance that is not finite.")
         return float(nu)
@@ -138,7 +138,7 @@ class IncrementalAgent(TableAgent):
 
     def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *,
               exact: bool = False) -> Run:
-        rng, run = self._prepare(env, episodes, rng)
+        rng, run, exact = self._prepare(env, episodes, rng, exact)
         first = int(self._seen.min())  # periods that fewer episodes reached are behind
         sizes = np.array([self._step_size(l) for l in range(
             first, int(self._seen.max()) + len(run.reward))])
@@ -198,4 +198,7 @@ def incremental(Phi: Any, lam: float = 1.0, sigma: float = 0.1,
     >>> agent.learn(chain(4), 500, rng=1).reward.sum() > 10
     np.True_
     """
+    if not (isinstance(form, type) and issubclass(form, IncrementalAgent)):
+        checks.fail("form must be IncrementalAgent or VerbatimIncremental", f"it is {form!r}",
+                    "Leave it out for the fast one.")
     return form(Phi, lam, sigma, nu, **options)

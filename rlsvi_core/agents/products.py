@@ -32,7 +32,14 @@ from numpy.random import Generator
 
 from .. import checks
 from ..compiled import Array, Floats, Ints, jit
-from ..envs.recommender import Recommender, States, answer, number_of_states, states
+from ..envs.recommender import (
+    Recommender,
+    States,
+    answer,
+    checked_state,
+    number_of_states,
+    states,
+)
 from ..features import FeatureMap
 from ..regression import add_row, solve, solve_transposed
 from .base import LinearAgent, Run, action_probabilities, blank, choose, highest, note
@@ -229,7 +236,11 @@ def _learn(beta: Floats, gamma: Floats, states: States, P: Floats, exact: Array,
 
 def exact_part(customers: Recommender, episodes: int, exact: Any) -> tuple[States, Floats, Array]:
     """States, P(a | x) and which episodes to evaluate; if none, only the empty state is listed."""
-    wanted = np.broadcast_to(exact, episodes).astype(np.bool_)
+    wanted = np.asarray(exact)
+    if wanted.dtype != np.bool_ or wanted.shape not in ((), (episodes,)):
+        checks.fail(f"exact is True, False or one of them for each of {episodes} episodes",
+                    f"it is {exact!r}", "Leave it out to evaluate none.")
+    wanted = np.array(np.broadcast_to(wanted, episodes))
     if wanted.any():
         return customers.states, customers.P, wanted
     return states(customers.N, 1), np.zeros((1, customers.N)), wanted
@@ -241,16 +252,6 @@ def check_customers(customers: Any, N: int, J: int) -> None:
                     f"{customers!r}", "Make one agent for each size.")
 
 
-def _checked_state(x: Any, h: int, N: int) -> Array:
-    """A state before a product is shown, as compiled code wants it."""
-    out = np.asarray(x)
-    if out.shape != (N,) or not np.isin(out, (-1, 0, 1)).all() or np.count_nonzero(out) != h:
-        checks.fail(f"a state has an answer −1, 0 or 1 for each of {N} products, and {h} of them "
-                    f"not 0 in period {h}", f"x is {out.tolist()}", "Copy x before the customer "
-                    "answers.")
-    return out.astype(np.int8)
-
-
 class ProductAgent(LinearAgent):
     """Keeps sums, not data; weights θ_h and values Q_h(x, a) = (1, x) · θ_h[:, a]. The options are
     those of ``VerbatimAgent``, and ``dislike``, the reward that the regression sees for one."""
@@ -259,7 +260,10 @@ class ProductAgent(LinearAgent):
                  gamma: float = 1.0, weights: str = "per period", dislike: float = 0.0,
                  lam_of_mean: float | None = None, **options: Any) -> None:
         super().__init__(lam, sigma, sample=sample, **options)
+        checks.instance("features", features, Products, mend="Products(10, 5) makes the paper's.")
         checks.finite(dislike=dislike)
+        if lam_of_mean is not None:
+            checks.positive(lam_of_mean=lam_of_mean)
         self.features, self.N, self.J = features, features.N, features.J
         self.gamma, self.weights, *_ = checked_choices(gamma, weights, 1, "sample", "known")
         self.dislike, self.noise = float(dislike), self.sigma if sample else 0.0
@@ -291,16 +295,16 @@ class ProductAgent(LinearAgent):
 
     def act(self, h: int, s: Any) -> int:
         """Choose a product for a customer in state s = x who has seen h of them."""
-        checks.indices(h=(h, self.J))
-        N, x = self.N, _checked_state(s, h, self.N)
+        h, N = checks.index("h", h, self.J), self.N
+        x = checked_state(s, h, N)
         return _choose(self.theta[h], x, self.epsilon, self.eta, np.empty(N, np.int64),
                        np.empty(N), np.empty(N), self.rng.random())
 
     def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
         """Take in one answer: r is 1 for a like, 0 for a dislike."""
-        checks.indices(h=(h, self.J), a=(a, self.N))
+        h, a = checks.index("h", h, self.J), checks.index("a", a, self.N)
         checks.one_of("r", r, (0, 1), mend="It counts likes.")
-        x = _checked_state(s, h, self.N)
+        x = checked_state(s, h, self.N)
         if x[a] != 0:
             checks.fail("a product is shown once", f"x[{a}] is {x[a]}", "Copy x before the "
                         "customer answers.")
@@ -312,12 +316,13 @@ class ProductAgent(LinearAgent):
               exact: Any = False) -> Run:
         """As ever; ``exact`` may be an array that says which episodes to evaluate."""
         check_customers(env, self.N, self.J)
-        episodes = checks.whole("episodes", episodes, mend="Pass episodes=1000, say.")
+        run, rng = blank(episodes), checks.generator(rng)
+        episodes = len(run.reward)
+        exact = exact_part(env, episodes, exact)
         self._reserve(episodes)
-        run = blank(episodes)
-        _learn(env.beta, env.gamma, *exact_part(env, episodes, exact), self._data, self.theta,
-               self.noise, self.gamma, self.features.over == "all", self.epsilon, self.eta,
-               self.dislike, self.waits, np.random.default_rng(rng), self.rng, run)
+        _learn(env.beta, env.gamma, *exact, self._data, self.theta, self.noise, self.gamma,
+               self.features.over == "all", self.epsilon, self.eta, self.dislike, self.waits, rng,
+               self.rng, run)
         self.transitions += episodes * self.J
         return run
 
@@ -340,7 +345,8 @@ class Products(FeatureMap):
         self.N = checks.whole("N", N, 1, mend="The paper has N=10 and J=5.")
         self.J = self.H = checks.whole("J", J, 1, self.N, mend="A customer sees no product twice.")
         checks.one_of("over", over, ("unseen", "all"), mend="The first is the default.")
-        self.over, self.K, self.A = over, N * (N + 1), N
+        self.over, self.K, self.A = over, self.N * (self.N + 1), self.N
+        checks.room("the weights", self.J, self.K)
 
     def _rows(self, s: Any, actions: Array) -> Floats:
         rows = np.zeros((len(actions), self.N, self.N + 1))
@@ -349,11 +355,17 @@ class Products(FeatureMap):
 
     def legal(self, h: int, s: Any) -> Array:
         """The products that she has not seen."""
-        return np.flatnonzero(np.asarray(s) == 0)
+        return np.flatnonzero(self._checked(s) == 0)
+
+    def _checked(self, s: Any) -> Array:
+        x = checks.array("x", s, (self.N,), mend="It has an answer −1, 0 or 1 for each product.")
+        checks.none_of(~np.isin(x, (-1, 0, 1)), "answers are −1, 0 or 1", "x", x, "0 is unseen.")
+        return x
 
     def __call__(self, h: int, s: Any) -> Floats:
-        return self._rows(s, self.legal(h, s))
+        return self._rows(self._checked(s), self.legal(h, s))
 
     def following(self, h: int, s: Any) -> Floats:
         """The rows of the unseen products, or of all."""
-        return self._rows(s, np.arange(self.N)) if self.over == "all" else self(h, s)
+        return (self._rows(self._checked(s), np.arange(self.N)) if self.over == "all"
+                else self(h, s))

@@ -30,7 +30,7 @@ from ..envs.tetris import Tetris, draw_piece, place, placements
 from ..features import FeatureMap
 from ..regression import solve, solve_transposed
 from .base import LinearAgent, Run, blank, choose
-from .verbatim import checked_choices
+from .verbatim import checked_choices, checked_half_life
 
 __all__ = ["Placements"]
 
@@ -158,17 +158,16 @@ class RingAgent(LinearAgent):
                  targets: str = "sample", variance: str = "known", half_life: float = math.inf,
                  first_episode: str = "prior", **options: Any) -> None:
         super().__init__(lam, sigma, sample=sample, first_episode=first_episode, **options)
+        checks.instance("features", features, Placements, mend="Placements(Tetris()) makes them.")
         self.features, game = features, features.game
         self.gamma, _, self.sweeps, self.targets, self.variance = checked_choices(
             gamma, "shared", sweeps, targets, variance)
-        if not half_life > 0:
-            checks.fail("half_life counts episodes and must be above 0", f"it is {half_life!r}",
-                        "Leave it out for a constant epsilon.")
-        self.half_life, self.games, self.free = half_life, 0, features.K
+        self.half_life, self.games, self.free = checked_half_life(half_life), 0, features.K
         self.theta = np.zeros(game.K + 1)
         self.theta[self.free:] = features.known
         self.mean = self.theta.copy()
         N = checks.whole("window", window, 1, mend="The paper keeps 100 000 transitions.")
+        checks.room("the window", N, game.K + 1, game.A)
         self.ring = Ring(np.zeros((N, game.K + 1, game.A), game.dtype), np.zeros(N, np.int16),
                          np.zeros(N, np.int16), np.zeros(N, np.bool_),
                          np.zeros((game.K + 1, game.K + 1), np.int64), np.zeros(2, np.int64))
@@ -213,7 +212,8 @@ class RingAgent(LinearAgent):
     def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
         """Take in that placement a of s was played; ``s_next=None`` at the end of the game."""
         X = self.features.checked(s)
-        checks.indices(a=(a, len(X)))
+        a = checks.index("a", a, len(X))
+        checks.finite(r=r)
         if r != X[a, -1]:
             checks.fail("the reward is the number of rows cleared, the last column of the state",
                         f"r is {r!r} and the column says {X[a, -1]}", "Pass what step returned.")
@@ -223,14 +223,16 @@ class RingAgent(LinearAgent):
 
     def learn(self, env: Tetris, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
         """Play so many games; call again, with the same generator, to go on."""
-        episodes = checks.whole("episodes", episodes, mend="Pass episodes=1000, say.")
+        run, rng = blank(episodes), checks.generator(rng)
         if not isinstance(env, Tetris) or (env.K, env.A) != (self.features.game.K,
                                                              self.features.game.A):
             checks.fail(f"the features are for {self.features.game!r}", f"the environment is "
                         f"{env!r}", "Make the features from this game.")
-        rng, run = np.random.default_rng(rng), blank(episodes)
+        if checks.flag("exact", exact):
+            checks.fail("only what is known exactly is evaluated so", "Tetris is not",
+                        "Leave exact out.")
         run.furthest[:] = -1
-        for i in range(episodes):
+        for i in range(len(run.reward)):
             self.plan()
             run.reward[i], run.length[i], run.opening[i] = _play(
                 env.model, self.ring, self.theta, self.dither, self.eta, *env.buffers(), rng,
@@ -238,10 +240,9 @@ class RingAgent(LinearAgent):
             self.transitions += run.length[i]
             self.games += 1
             if run.length[i] == LONGEST:
-                raise RuntimeError(f"a game must end, and game {i + 1} has lasted {LONGEST} "
-                                   f"placements: the policy plays on for ever. With the pieces "
-                                   f"{env.pieces!r} that may be easy; pass more of them, or "
-                                   f"fewer rows.")
+                checks.fail("a game must end", f"game {i + 1} has lasted {LONGEST} placements: the "
+                            f"policy plays on for ever", f"With the pieces {env.pieces!r} that may "
+                            f"be easy: pass more of them, or fewer rows.", RuntimeError)
         return run
 
 
@@ -261,6 +262,7 @@ class Placements(FeatureMap):
     """
 
     def __init__(self, game: Tetris, reading: str = "value") -> None:
+        checks.instance("game", game, Tetris, mend="Tetris(10, 20) is the usual one.")
         checks.one_of("reading", reading, READINGS, mend="The docstring of "
                       "rlsvi_core.agents.stationary says what they mean.")
         self.game, self.reading = game, reading
@@ -269,7 +271,8 @@ class Placements(FeatureMap):
 
     def checked(self, s: Any) -> Array:
         """The table of a state, of the type the ring keeps."""
-        X, kind = np.asarray(s), np.iinfo(self.game.dtype)
+        X = s if type(s) is np.ndarray and s.dtype == self.game.dtype else checks.numbers("s", s)
+        kind = np.iinfo(self.game.dtype)
         if X.ndim != 2 or X.shape[1] != self.game.K + 1 or not 1 <= len(X) <= self.game.A:
             checks.fail(f"a state has a row for each legal placement, from 1 to {self.game.A} of "
                         f"them, and K + 1 = {self.game.K + 1} columns, the features and the rows "
@@ -281,4 +284,4 @@ class Placements(FeatureMap):
         return X.astype(self.game.dtype)
 
     def __call__(self, h: int, s: Any) -> Floats:
-        return np.asarray(s, float)
+        return checks.array("s", s, (None, self.game.K + 1), mend="Pass game.table.")

@@ -208,9 +208,15 @@ class TabularAgent(FiniteStates):
     def __init__(self, features: OneHot, lam: float, sigma: float, *, sample: bool,
                  rule: Rule | None = None, support: tuple[float, float] | None = None,
                  **options: Any) -> None:
+        checks.instance("features", features, OneHot, mend="features.OneHot(H, S, A) makes them.")
         shape = features.H, features.S, features.A
         super().__init__(shape, lam, sigma, sample=sample, **options)
-        self.rule = rule or Rule(lam * sigma * sigma, float(sigma) if sample else 0.0, sample)
+        if rule is not None:
+            checks.instance("rule", rule, Rule, mend="Leave it out for RLSVI and LSVI.")
+        if support is not None:
+            support = checks.pair("support", support, mend="PSRL's prior has one.")
+        self.rule = rule or Rule(self.lam * self.sigma * self.sigma,
+                                 self.sigma if self.sample else 0.0, self.sample)
         self.support = np.array(support or (np.nan, np.nan))
         self._Q, self.seen = np.zeros(shape), no_history(*shape)
         self._R = np.zeros((*shape, 2)) if support else NOTHING
@@ -231,7 +237,7 @@ class TabularAgent(FiniteStates):
         plan(self.rule, self.seen, self._R, self.support, self.rng, self.Q)
 
     def act(self, h: int, s: int) -> int:
-        checks.indices(h=(h, self.H), s=(s, self.S))
+        h, s = checks.index("h", h, self.H), checks.index("s", s, self.S)
         return choose(self.Q[h, s], self.epsilon, self.eta, self._p, self.rng.random())
 
     def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
@@ -242,7 +248,7 @@ class TabularAgent(FiniteStates):
 
     def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *,
               exact: bool = False) -> Run:
-        rng, run = self._prepare(env, episodes, rng)
+        rng, run, exact = self._prepare(env, episodes, rng, exact)
         if self._R.size and (env.support is None or tuple(env.support) != tuple(self.support)):
             checks.fail(f"the agent counts rewards with support {self.support.tolist()}",
                         f"the MDP has {env.support}", "Draw it with prior.sample().")
@@ -266,6 +272,11 @@ class TabularAgent(FiniteStates):
         return counts._replace(R=self._R.copy(), total=self.seen.total.copy())
 
 
+def check_prior(prior: Any) -> None:
+    checks.instance("prior", prior, DirichletPrior, mend="DirichletPrior.symmetric(H, S, A) makes "
+                    "a plain one.")
+
+
 def theorem_1(prior: DirichletPrior) -> tuple[float, float]:
     """The smallest (λ, σ) that Theorem 1 allows.
 
@@ -282,6 +293,7 @@ def theorem_1(prior: DirichletPrior) -> tuple[float, float]:
     >>> theorem_1(DirichletPrior.symmetric(2, 3, 2, alpha_R=0.5, alpha_P=1 / 3))
     (2.0, 2.23606797749979)
     """
+    check_prior(prior)
     return float((prior.m_R + prior.m_P).max()), math.sqrt(prior.shape[0] ** 2 + 1)
 
 
@@ -302,6 +314,7 @@ def psrl(prior: DirichletPrior, rng: Any = None) -> TabularAgent:
     >>> psrl(prior, rng=1).learn(prior.sample(2), 5, rng=3).reward.sum() <= 0
     np.True_
     """
+    check_prior(prior)
     if prior.alpha_T.any():
         checks.fail("psrl takes terminal rewards to be zero", "this prior has alpha_T",
                     "Leave alpha_T out.")
@@ -332,14 +345,16 @@ def ucbvi(prior: DirichletPrior, episodes: int, scale: float = 1.0, delta: float
     >>> agent.learn(prior.sample(2), 100, rng=3).reward.shape
     (100,)
     """
+    check_prior(prior)
     H, S, A = prior.shape
-    checks.positive(scale=scale, delta=delta)
-    checks.whole("episodes", episodes, 1, mend="It sets T in the bonus.")
+    scale = checks.inside("scale", scale, 0, checks.LARGEST, mend="1 is the published bonus.")
+    delta = checks.inside("delta", delta, 0, 1, mend="It is a failure rate: pass delta=0.05, say.")
+    episodes = checks.whole("episodes", episodes, 1, mend="It sets T in the bonus: pass "
+                            "episodes=1000, say.")
     if prior.support[1] != 0:
         checks.fail("ucbvi takes 0 as the largest value", f"rewards here reach "
                     f"{prior.support[1]:g}", "Use support (-1, 0).")
     bonus = scale * 7 * H * math.log(5 * S * A * episodes * H / delta)
-    checks.positive(bonus=bonus)
     return TabularAgent(OneHot(H, S, A), 1.0, 1.0, sample=True, first_episode="prior", rng=rng,
                         rule=Rule(spread=bonus, capped=True))
 
@@ -360,5 +375,6 @@ def uniform(prior: DirichletPrior, rng: Any = None) -> TabularAgent:
     >>> uniform(DirichletPrior.symmetric(2, 3, 2)).policy().max()
     np.float64(0.5)
     """
+    check_prior(prior)
     return TabularAgent(OneHot(*prior.shape), 1.0, 1.0, sample=False, rng=rng,
                         rule=Rule(ridge=math.inf))

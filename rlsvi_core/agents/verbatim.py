@@ -76,14 +76,13 @@ class VerbatimAgent(LinearAgent):
             gamma, weights, sweeps, targets, variance)
         self.window = window if window is None else checks.whole(
             "window", window, 1, mend="It counts transitions; None keeps all.")
-        if not half_life > 0:
-            checks.fail("half_life counts episodes and must be above 0", f"it is {half_life!r}",
-                        "Leave it out for a constant epsilon.")
         checks.one_of("draws", draws, ("per sweep", "per episode"), mend="The first is as printed.")
-        if clip is not None and not clip[0] < clip[1]:
-            checks.fail("clip is (low, high) with low < high", f"it is {clip!r}",
-                        "Pass the least and the largest value there can be.")
-        self.half_life, self.lam_of_mean = half_life, lam_of_mean
+        if clip is not None:
+            clip = checks.pair("clip", clip, mend="Pass the least and the largest value there can "
+                               "be.")
+        if lam_of_mean is not None:
+            checks.positive(lam_of_mean=lam_of_mean)
+        self.half_life, self.lam_of_mean = checked_half_life(half_life), lam_of_mean
         self.draws, self.clip = draws, clip
         self.episode = -1
         self.data: list[Any] = []  # the transitions of each regression
@@ -106,6 +105,7 @@ class VerbatimAgent(LinearAgent):
 
     def regression_problem(self, data: deque[Transition], after: Floats) -> tuple[Floats, Floats]:
         """Line 2 of Algorithm 1: the rows A and the targets b, what is known of Q moved over."""
+        after = self._checked(data, after)
         A, b = np.zeros((len(data), self.free)), np.zeros(len(data))
         for i, (phi, r, following) in enumerate(data):
             q = np.zeros(len(following))
@@ -114,6 +114,15 @@ class VerbatimAgent(LinearAgent):
             b[i] = r + self.gamma * (self._clipped(q.max()) if q.size else 0.0)
             b[i] -= phi[self.free:] @ self.features.known
         return A, b
+
+    def _checked(self, data: Any, after: Any) -> Floats:
+        width = self.theta.shape[1]
+        for one in data if isinstance(data, deque) else [data]:
+            if not (isinstance(one, Transition) and np.shape(one.phi) == (width,)
+                    and np.shape(one.following)[1:] == (width,)):
+                checks.fail(f"data are transitions with {width} features", f"here is {one!r}",
+                            "Pass agent.data[h].")
+        return checks.array("after", after, (width,), mend="Pass agent.theta[h].")
 
     def _clipped(self, V: Any) -> Any:
         return V if self.clip is None else np.minimum(np.maximum(V, self.clip[0]), self.clip[1])
@@ -162,18 +171,26 @@ class VerbatimAgent(LinearAgent):
 
     def _period(self, h: int) -> int:
         """Whose weights a step uses."""
-        if self.H is not None and not (isinstance(h, (int, np.integer)) and 0 <= h < self.H):
+        if self.H is None:
+            return 0
+        if not (isinstance(h, (int, np.integer)) and 0 <= h < self.H):
             checks.fail(f"h must be one of 0, …, {self.H - 1}", f"it is {h!r}", "An episode may "
                         "not outlast the agent's horizon: pass a longer H, end the episode, or "
                         "leave H out and discount by gamma.", IndexError)
-        return 0 if self.H is None else h
+        return int(h)
 
     def values(self, h: int, s: Any) -> Floats:
         """Q̃(s, ·), one value for each legal action."""
-        rows = self.features(h, s)
+        theta, rows = self.theta[self._period(h)], self._rows_of(h, s)
         q = np.empty(len(rows))
-        values(rows, self.theta[self._period(h)], q)
+        values(rows, theta, q)
         return q
+
+    def _rows_of(self, h: int, s: Any, following: bool = False) -> Floats:
+        """The rows of a state, checked."""
+        rows = self.features.following(h, s) if following else self.features(h, s)
+        return checks.array("features", rows, (None, self.theta.shape[1]), mend="A feature map "
+                            "returns a row of K features for each legal action.")
 
     def _actions(self, h: int, s: Any) -> Array:
         return self.features.legal(h, s)
@@ -198,7 +215,8 @@ class VerbatimAgent(LinearAgent):
         lists the actions allowed in s_next, None: all."""
         self._period(h)  # checks h
         checks.finite(r=r)
-        (at,) = np.nonzero((legal := self._actions(h, s)) == a)
+        legal = self._actions(h, s)
+        (at,) = np.nonzero(legal == a) if isinstance(a, (int, np.integer)) else (legal[:0],)
         if at.size != 1:
             checks.fail(f"a must be a legal action, one of {legal.tolist()}", f"it is {a!r}",
                         "Pass the action that act returned.", IndexError)
@@ -208,8 +226,8 @@ class VerbatimAgent(LinearAgent):
 
     def _keep(self, h: int, s: Any, at: int, r: float, s_next: Any | None,
               legal_next: Any) -> None:
-        rows = self.features(h, s)
-        following = rows[:0] if s_next is None else self.features.following(h + 1, s_next)
+        rows = self._rows_of(h, s)
+        following = rows[:0] if s_next is None else self._rows_of(h + 1, s_next, following=True)
         if len(following) and legal_next is not None:
             following = following[positions(self._actions(h + 1, s_next), legal_next)]
         self.data[h if len(self.data) > 1 else 0].append(Transition(rows[at], r, following))
@@ -222,19 +240,30 @@ class VerbatimAgent(LinearAgent):
     @property
     def Q(self) -> Floats:
         """The action values of this episode, an (H, S, A) array, where states are numbers."""
-        return np.array([[self.values(h, s) for s in range(self.S or 0)]
+        if self.S is None:
+            return super().Q
+        return np.array([[self.values(h, s) for s in range(self.S)]
                          for h in range(self.H or 1)])
 
 
 def positions(numbers: Array, legal: Any) -> Array:
     """Where some of the actions are among all that have a row."""
-    legal = np.asarray(legal)
+    given = legal
+    legal = np.asarray(legal) if isinstance(legal, (list, tuple, np.ndarray)) else np.array("")
     if legal.size == 0:
         checks.fail("some action must be legal", "none is", "End the episode in such a state.")
     if legal.dtype.kind not in "iu" or legal.ndim != 1 or not np.isin(legal, numbers).all():
         checks.fail(f"legal lists the numbers of actions, some of {numbers.tolist()}",
-                    f"it is {legal.tolist()}", "Pass np.flatnonzero(mask).", IndexError)
+                    f"it is {given!r}", "Pass np.flatnonzero(mask).", IndexError)
     return np.flatnonzero(np.isin(numbers, legal))
+
+
+def checked_half_life(half_life: Any) -> float:
+    if not (isinstance(half_life, float) and half_life == math.inf) and not (
+            checks.is_number(half_life) and half_life > 1 / checks.LARGEST):
+        checks.fail("half_life counts episodes and must be above 0", f"it is {half_life!r}",
+                    "Leave it out for a constant epsilon.")
+    return float(half_life)
 
 
 def checked_choices(gamma: float, weights: str, sweeps: int, targets: str,

@@ -31,7 +31,7 @@ probability 0.6, and at the other end pays 1 and holds with probability 0.6.
 
 import numpy as np
 
-from ..checks import whole
+from ..checks import generator, room, whole
 from ..compiled import Seed
 from ..mdp import DiscountedMDP, FiniteMDP
 
@@ -56,7 +56,8 @@ def chain(N: int) -> FiniteMDP:
     >>> chain(50), round(chain(50).value, 6)                # (1 − 1/50)^49
     (FiniteMDP(H=49, S=50, A=2), 0.371602)
     """
-    whole("N", N, 2, mend="N counts a chain's states: pass N=50, say.")
+    N = whole("N", N, 2, mend="N counts a chain's states: pass N=50, say.")
+    room("N", N, 2, N)
     P = np.zeros((N, 2, N))
     for s in range(N):
         left, right = max(s - 1, 0), min(s + 1, N - 1)
@@ -89,7 +90,8 @@ def lock(n: int, gamma: float = 0.99) -> DiscountedMDP:
     >>> lock(2, gamma=0.5), lock(2, gamma=0.5).V.round(9)   # ½ / (1 − ¼), 1 / (1 − ¼)
     (DiscountedMDP(S=2, A=2, gamma=0.5), array([0.66666667, 1.33333333]))
     """
-    whole("n", n, 1, mend="n counts the moves that open a lock: pass n=10, say.")
+    n = whole("n", n, 1, mend="n counts the moves that open a lock: pass n=10, say.")
+    room("n", n, 2, n)
     P, R = np.zeros((n, 2, n)), np.zeros((n, 2, n))
     for s in range(n):
         P[s, LEFT, 0] = P[s, RIGHT, (s + 1) % n] = 1.0
@@ -114,9 +116,10 @@ def deep_sea(N: int, rng: Seed = None) -> FiniteMDP:
     >>> deep_sea(10, rng=1), round(deep_sea(10, rng=1).value, 9)
     (FiniteMDP(H=10, S=10, A=2), 0.99)
     """
-    whole("N", N, 1, mend="N counts rows and columns: pass N=10, say.")
+    N = whole("N", N, 1, mend="N counts rows and columns: pass N=10, say.")
+    room("N", N, N, 2, N)
     swapped = (np.zeros((N, N), np.int64) if rng is None else
-               np.random.default_rng(rng).integers(2, size=(N, N)))
+               generator(rng).integers(2, size=(N, N)))
     P, R = np.zeros((N, N, 2, N)), np.zeros((N, N, 2, N))
     for h, s in np.ndindex(N, N):
         P[h, s, LEFT ^ swapped[h, s], max(s - 1, 0)] = 1.0
@@ -142,7 +145,8 @@ def river_swim(N: int = 6, H: int = 20) -> FiniteMDP:
     >>> river_swim(), round(river_swim().value, 3)
     (FiniteMDP(H=20, S=6, A=2), 3.397)
     """
-    whole("N", N, 2, mend="N counts a river's states: pass N=6, say.")
+    N = whole("N", N, 2, mend="N counts a river's states: pass N=6, say.")
+    room("N", N, 2, N)
     P, R = np.zeros((N, 2, N)), np.zeros((N, 2, N))
     for s in range(N):
         P[s, LEFT, max(s - 1, 0)] = 1.0

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import array, none_of, whole
+from ..checks import array, generator, instance, none_of, pair, positive, room, whole
 from ..compiled import Floats, Generator, Seed, jit
 from ..mdp import FiniteMDP, draw
 
@@ -131,10 +131,10 @@ class DirichletPrior:
         for name, m in (("alpha_R", m_R), ("alpha_P", m_P)):
             none_of(m == 0, f"each row of {name} must have a positive weight", f"the sum of {name}",
                     m, "Give at least one outcome a weight above 0.")
-        low, high = self.support
+        low, high = pair("support", self.support, mend="The paper has (-1, 0).")
         self.__dict__.update(
-            alpha_R=alpha_R, alpha_P=alpha_P, alpha_T=alpha_T, support=(float(low), float(high)),
-            initial=np.eye(S)[0] if self.initial is None else np.array(self.initial, float),
+            alpha_R=alpha_R, alpha_P=alpha_P, alpha_T=alpha_T, support=(low, high),
+            initial=np.eye(S)[0] if self.initial is None else array("initial", self.initial, (S,)),
             shape=(H, S, A), m_R=m_R, m_P=m_P, mean_R=alpha_R @ np.array([low, high], float) / m_R,
             mean_P=alpha_P / m_P[..., None])
         self.mean_mdp()  # FiniteMDP refuses a bad π or support
@@ -148,6 +148,8 @@ class DirichletPrior:
         """The same weight for every outcome of every (s, a, h)."""
         for name, value in (("H", H), ("S", S), ("A", A)):
             whole(name, value, 1, mend="Pass H=5, S=5, A=3, say.")
+        room("the weights", H, S, A, max(S, 2))
+        positive(alpha_R=alpha_R, alpha_P=alpha_P)
         return cls(np.full((H, S, A, 2), alpha_R), np.full((H, S, A, S), alpha_P), **rest)
 
     def _mdp(self, R: Floats, P: Floats, terminal: Floats) -> FiniteMDP:
@@ -166,7 +168,7 @@ class DirichletPrior:
 
     def sample(self, rng: Seed = None) -> FiniteMDP:
         """An MDP from this law; every realised reward is low or high."""
-        rng = np.random.default_rng(rng)
+        rng = generator(rng)
         R, P, T = (np.zeros_like(alpha) for alpha in (self.alpha_R, self.alpha_P, self.alpha_T))
         for s in np.flatnonzero(self.alpha_T.any(axis=1)):
             dirichlet(self.alpha_T[s], rng, T[s])
@@ -177,12 +179,18 @@ class DirichletPrior:
 
     def posterior(self, counts: Counts) -> "DirichletPrior":
         """The law given what was seen: counts are added to the weights."""
-        return DirichletPrior(self.alpha_R + counts.R, self.alpha_P + counts.P, self.initial,
-                              self.support, self.alpha_T + counts.T * self.alpha_T.any())
+        instance("counts", counts, Counts, mend="See no_counts for an empty one.")
+        R, P, T = (_weights(name, seen, alpha.shape) for name, seen, alpha in (
+            ("R", counts.R, self.alpha_R), ("P", counts.P, self.alpha_P),
+            ("T", counts.T, self.alpha_T)))
+        return DirichletPrior(self.alpha_R + R, self.alpha_P + P, self.initial, self.support,
+                              self.alpha_T + T * self.alpha_T.any())
 
     def sample_Q(self, n: int, rng: Seed = None) -> Floats:
         """Q* of n MDPs from this law, an (n, H, S, A) array."""
-        rng, Q = np.random.default_rng(rng), np.empty((n, *self.shape))
+        n, rng = whole("n", n, mend="It counts draws: pass n=100, say."), generator(rng)
+        room("Q", n, *self.shape)
+        Q = np.empty((n, *self.shape))
         for q in Q:
             sample_values(self.alpha_R, self.alpha_P, self.alpha_T, *self.support, rng, q)
         return Q

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import fail, missing, one_of, whole
+from ..checks import able, fail, flag, instance, missing, one_of, whole
 from ..compiled import Array, Floats
 from ..mdp import FiniteMDP
 from . import chains
@@ -82,7 +82,8 @@ def play(agent: Any, env: Env, episodes: int, seed: int | None = None, *, learn:
     >>> play(agent, lake, episodes=600, seed=2)[-100:].mean() > 0.9
     np.True_
     """
-    whole("episodes", episodes, mend="Pass episodes=1000, say.")
+    episodes = whole("episodes", episodes, mend="Pass episodes=1000, say.")
+    flag("progress", progress)
     some: Iterable[Episode] = islice(each_episode(agent, env, seed, learn=learn), episodes)
     if progress:
         try:
@@ -115,6 +116,12 @@ def each_episode(agent: Any, env: Env, seed: int | None = None, *,
     >>> next(episode for episode in each_episode(agent, env, seed=2) if episode.reward > 0)
     Episode(reward=0.99, length=5, terminated=True)
     """
+    if flag("learn", learn):
+        able("agent", agent, "plan", "act", "observe", mend="Make one by rlsvi or lsvi.")
+    else:
+        able("agent", agent, "greedy", mend="Make one by rlsvi or lsvi.")
+    if seed is not None:
+        seed = whole("seed", seed, mend="It starts the environment's generator: pass seed=1, say.")
     if not isinstance(env, gymnasium.Env):
         fail("an environment is a single gymnasium.Env", f"it is {env!r}", "Make it by "
              "gymnasium.make; wrap one of the older gym with the package shimmy.")
@@ -245,12 +252,14 @@ class _Ours(gymnasium.Env[Any, int]):
         return {"action_mask": np.isin(range(self.action_space.n), [*possible]).astype(np.int8)}
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
+        if seed is not None:
+            seed = whole("seed", seed, mend="It starts the generator: pass seed=1, say.")
         super().reset(seed=seed)
         self._h, self._over, self._s = 0, False, self.inner.start(self.np_random)
         return self._observed(), self._info()
 
     def step(self, action: int) -> tuple[Any, float, bool, bool, Info]:
-        if self._over or not self.action_space.contains(action):
+        if self._over or isinstance(action, bool) or not self.action_space.contains(action):
             fail(f"step needs an action from {self.action_space} in an episode under way",
                  f"got {action!r}{' after the end' * self._over}", "Call reset() to start one.")
         possible, r, self._over = self._possible(), 0.0, True
@@ -277,7 +286,8 @@ class MDPEnv(_Ours):
     """
 
     def __init__(self, mdp: FiniteMDP, clock: bool = False) -> None:
-        space = MultiDiscrete([mdp.H + 1, mdp.S]) if clock else Discrete(mdp.S)
+        instance("mdp", mdp, FiniteMDP, mend="rlsvi_core.chain(10) is one.")
+        space = MultiDiscrete([mdp.H + 1, mdp.S]) if flag("clock", clock) else Discrete(mdp.S)
         super().__init__(mdp, space, mdp.A, mdp.H)
         self.clock = clock
 
@@ -302,6 +312,7 @@ class RecommenderEnv(_Ours):
     """
 
     def __init__(self, customers: Recommender) -> None:
+        instance("customers", customers, Recommender, mend="Recommender.random() makes some.")
         space = MultiDiscrete([3] * customers.N, np.int8, start=[-1] * customers.N)
         super().__init__(customers, space, customers.N, customers.J)
 
@@ -337,8 +348,8 @@ class TetrisEnv(_Ours):
                  rule: str = "top row", render_mode: str | None = None) -> None:
         one_of("render_mode", render_mode, (None, "ansi", "rgb_array"), mend="None is unseen.")
         game = Tetris(width, height, pieces, rule)
-        space = MultiDiscrete([2] * (width * height) + [len(pieces)])
-        super().__init__(game, space, SIDE * width)
+        space = MultiDiscrete([2] * (game.width * game.height) + [len(pieces)])
+        super().__init__(game, space, SIDE * game.width)
         self.render_mode = render_mode
 
     def _board(self) -> Array:

@@ -25,7 +25,19 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import array, as_probabilities, between, fail, none_of, one_of, whole
+from ..checks import (
+    array,
+    as_probabilities,
+    between,
+    drawn_from,
+    fail,
+    generator,
+    index,
+    none_of,
+    one_of,
+    room,
+    whole,
+)
 from ..compiled import Array, Floats, Generator, Ints, Seed, jit
 
 __all__ = ["Recommender"]
@@ -111,6 +123,17 @@ def _mean(mu: Floats, q: Floats) -> Floats:
     return np.asarray((mu * np.where(mu > 0, q, 0)).sum(axis=1))
 
 
+def checked_state(x: Any, h: int, N: int) -> Array:
+    """A state before a product is shown, as compiled code wants it and our own."""
+    out = np.asarray(x) if isinstance(x, (np.ndarray, list, tuple)) else np.zeros(0)
+    if (out.shape != (N,) or out.dtype.kind not in "iuf" or not np.isin(out, (-1, 0, 1)).all()
+            or np.count_nonzero(out) != h):
+        fail(f"a state has an answer −1, 0 or 1 for each of {N} products, and {h} of them not 0 in "
+             f"period {h}", f"x is {x!r}", "Copy x before the customer answers; a new one has "
+             "x = 0.")
+    return out.astype(np.int8)
+
+
 @dataclass(frozen=True, eq=False)
 class Recommender:
     """Customers who answer by the logistic model, with everything known exactly.
@@ -137,10 +160,10 @@ class Recommender:
         gamma = array("gamma", self.gamma, ("N", "N"),
                       mend="gamma[a, n] is what the answer on n says about a.")
         N = len(gamma)
-        whole("J", self.J, 1, N, mend="It counts products shown; a customer sees none twice.")
+        J = whole("J", self.J, 1, N, mend="It counts products shown; a customer sees none twice.")
         beta = array("beta", np.zeros(N) if self.beta is None else self.beta, (N,),
                      mend="Leave it out for products of equal popularity.")
-        self.__dict__.update(gamma=gamma, beta=beta, N=N)
+        self.__dict__.update(gamma=gamma, beta=beta, N=N, J=J)
 
     def __repr__(self) -> str:
         return f"Recommender(N={self.N}, J={self.J})"
@@ -148,18 +171,23 @@ class Recommender:
     @classmethod
     def random(cls, c: float = 2.0, rng: Seed = None, *, N: int = 10, J: int = 5) -> "Recommender":
         """The paper's random instance: γ_an ~ N(0, c²) independently, β = 0."""
-        between("c", c, 0, math.inf, mend="c is a standard deviation; the paper has c=2.")
-        return cls(c * np.random.default_rng(rng).standard_normal((N, N)), J)
+        c = between("c", c, 0, math.inf, mend="c is a standard deviation; the paper has c=2.")
+        N = whole("N", N, 1, mend="It counts products; the paper has N=10.")
+        room("gamma", N, N)
+        return cls(c * generator(rng).standard_normal((N, N)), J)
 
     def start(self, rng: Generator) -> Array:
         """A new customer, who has seen nothing."""
+        drawn_from(rng)
         return np.zeros(self.N, np.int8)
 
     def step(self, h: int, s: Array, a: int, rng: Generator) -> tuple[float, Array, bool]:
         """Show product a to a customer in state s: 1 for a like, her next state, and whether this
         was the last product."""
-        x = np.array(s, np.int8)
-        if x.shape != (self.N,) or np.count_nonzero(x) >= self.J or x[a] != 0:
+        h, a = index("h", h, self.J), index("a", a, self.N)
+        x = checked_state(s, h, self.N)
+        drawn_from(rng)
+        if x[a] != 0:
             fail(f"a customer is shown up to {self.J} of {self.N} products, each once",
                  f"x is {x.tolist()} and a is {a}", "Start a new customer with x = 0.")
         liked = answer(self.beta, self.gamma, x, a, rng)

@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import fail, one_of, whole
+from ..checks import fail, generator, index, one_of, whole
 from ..compiled import Array, Generator, Ints, Seed, jit
 
 __all__ = ["PIECES", "RULES", "Tetris"]
@@ -194,19 +194,21 @@ class Tetris:
 
     def __init__(self, width: int = 10, height: int = 20, pieces: str = "IJLOSTZ",
                  rule: str = "top row") -> None:
-        if not pieces or sorted(pieces) != sorted(PIECES.keys() & set(pieces)):
+        if not (isinstance(pieces, str) and pieces
+                and sorted(pieces) == sorted(PIECES.keys() & set(pieces))):
             fail(f"pieces must be one or more of {''.join(PIECES)}, each once", f"it is {pieces!r}",
                  "All are drawn equally often: pass pieces='SZ', say.")
         one_of("rule", rule, RULES, mend="The module's docstring says what each means.")
-        whole("width", width, mend="The usual width is 10.")
-        whole("height", height, SIDE, mend="It is at least the length of a piece, usually 20.")
+        width = whole("width", width, mend="The usual width is 10.")
+        height = whole("height", height, SIDE, 10_000,
+                       mend="It is at least the length of a piece, usually 20.")
         self.model = _model(width, height, pieces, rule)
         needed = int(self.model.size.max())
         if not needed <= width <= 62:
             fail(f"every orientation must fit between the walls and a row into 62 bits: with the "
                  f"pieces {pieces} the width must be from {needed} to 62", f"it is {width}",
                  "The usual width is 10.")
-        self.width, self.height, self.pieces, self.rule = int(width), int(height), pieces, rule
+        self.width, self.height, self.pieces, self.rule = width, height, pieces, rule
         self.K = 2 * width + 2
         self.A = max(int((width + 1 - self.model.size[a:b, 0]).sum())
                      for a, b in pairwise(self.model.first))
@@ -226,7 +228,7 @@ class Tetris:
 
     def start(self, rng: Seed = None) -> Array:
         """A new game; the generator deals the pieces. Returns the first state's table."""
-        self.rng, self.score, self.over = np.random.default_rng(rng), 0, False
+        self.rng, self.score, self.over = generator(rng), 0, False
         self.rows[:] = 0
         self._deal()
         return self.table
@@ -245,10 +247,10 @@ class Tetris:
 
     def drop(self, a: int) -> int:
         """Play placement a; returns the rows cleared."""
-        if self.over or not 0 <= a < self.n:
-            fail("a placement must be one of 0, …, n − 1 of a game under way",
-                 f"it is {a!r}, with {'no game' if self.over else f'n = {self.n}'}",
+        if self.over:
+            fail("a placement must be one of a game under way", f"it is {a!r}, with no game",
                  "start() begins a game.", IndexError)
+        a = index("a placement", a, self.n)
         reward = place(self.model, self.rows, *self.spots[a])
         self.score += reward
         self.over = bool(self.endings[a])

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import fail, positive, whole
+from ..checks import LARGEST, fail, generator, numbers, positive, room, whole
 from ..compiled import Floats, Ints, Seed
 from .maps import PerAction
 
@@ -22,9 +22,13 @@ __all__ = ["fourier_basis", "polynomial", "random_fourier", "tiles"]
 
 def _bounds(box: Any) -> tuple[Floats, Floats]:
     """The ends of a box, from a pair of arrays or a space that has them."""
-    low, high = (np.ravel(np.asarray(end, float)) for end in (
-        (box.low, box.high) if hasattr(box, "low") else box))
-    if low.shape != high.shape or not ((low < high) & (high < 1e30) & (low > -1e30)).all():
+    ends = (box.low, box.high) if hasattr(box, "low") else box
+    if not (isinstance(ends, (tuple, list, np.ndarray)) and np.ndim(ends) and len(ends) == 2):
+        fail("a box is a pair (low, high)", f"it is {box!r}",
+             "Pass two arrays, the ends of the range that matters.")
+    low, high = (np.ravel(numbers("an end of the box", end)) for end in ends)
+    if low.shape != high.shape or not low.size or not (
+            (low < high) & (high < 1e30) & (low > -1e30)).all():
         fail("a box has finite ends with low < high in every coordinate",
              f"low is {low.tolist()} and high {high.tolist()}",
              "Pass (low, high) with the range that matters; observations are clipped to it.")
@@ -33,8 +37,9 @@ def _bounds(box: Any) -> tuple[Floats, Floats]:
 
 def _unit(low: Floats, high: Floats, s: Any) -> Floats:
     """An observation in [0, 1]^m."""
-    x = np.ravel(np.asarray(s, float))
-    if x.shape != low.shape or not math.isfinite(x.sum()):
+    x = s if type(s) is np.ndarray and s.dtype == float else numbers("an observation", s)
+    x = x.ravel()
+    if x.shape != low.shape or not (np.abs(x) <= LARGEST).all():
         fail(f"an observation has the {low.size} coordinates of the box, all finite",
              f"it is {s!r}", "Pass the box of this observation space, and mend NaN.")
     return np.minimum(np.maximum((x - low) / (high - low), 0.0), 1.0)
@@ -62,8 +67,9 @@ def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> PerAction:
     array([[0.71, 0.  , 0.  , 0.  , 0.71, 0.  ]])
     """
     low, high = _bounds(box)
-    whole("tilings", tilings, 1, mend="Eight is usual.")
-    whole("bins", bins, 1, mend="Eight is usual.")
+    tilings = whole("tilings", tilings, 1, mend="Eight is usual.")
+    bins = whole("bins", bins, 1, mend="Eight is usual.")
+    room("a row", tilings, *[bins + 1] * low.size)
     odd = np.arange(1, 2 * low.size, 2)  # the usual displacement: 1, 3, 5, … along the axes
     shift = (np.arange(tilings)[:, None] * odd % tilings) / tilings
     strides = (bins + 1) ** np.arange(low.size)
@@ -111,13 +117,19 @@ def random_fourier(box: Any, A: int, d: int = 200, length_scale: float = 0.25,
     low, high = _bounds(box)
     if whole("d", d, 2, mend="Pass d=200, say.") % 2:
         fail("d is even: a cosine and a sine for each frequency", f"it is {d}", "Pass d=200, say.")
-    scale = np.broadcast_to(np.asarray(length_scale, float), low.shape)
-    positive(length_scale=scale.min())
-    W = np.random.default_rng(rng).standard_normal((d // 2, low.size)) / scale
+    scale = numbers("length_scale", length_scale)
+    if scale.shape not in ((), low.shape):
+        fail(f"length_scale is one number, or one for each of {low.size} coordinates",
+             f"it is {length_scale!r}", "Pass length_scale=0.25, say.")
+    for one in scale.flat:
+        positive(length_scale=one)
+    room("the frequencies", d // 2, low.size)
+    W = generator(rng).standard_normal((d // 2, low.size)) / scale
     return PerAction(partial(_waves, low, high, W, math.sqrt(2 / d)), A, d)
 
 
 def _exponents(m: int, most: int) -> Floats:
+    room("the exponents", *[most + 1] * m, m)
     return np.array(list(itertools.product(range(most + 1), repeat=m)), float)
 
 

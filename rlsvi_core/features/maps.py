@@ -17,10 +17,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import array, fail, indices, whole
+from ..checks import able, array, fail, index, numbers, room, whole
 from ..compiled import Array, Floats
 
 __all__ = ["FeatureMap", "OneHot", "PerAction", "check", "from_transformer", "one_hot"]
+
+
+def _horizon(H: Any) -> int | None:
+    return None if H is None else whole("H", H, 1, mend="It counts the periods of an episode; "
+                                        "leave it out to discount.")
+
+
+def _called(function: Callable[..., Any], of_period: bool, h: int, s: Any) -> Floats:
+    """What a user's function says, as an array of numbers."""
+    return numbers("what features return", function(h, s) if of_period else function(s))
 
 
 class FeatureMap:
@@ -73,8 +83,7 @@ class FeatureMap:
     @staticmethod
     def of(features: Any, H: int | None = None) -> "FeatureMap":
         """A feature map as it is, or made of a table or a function; ``H`` gives it a horizon."""
-        if H is not None:
-            whole("H", H, 1, mend="It counts the periods of an episode; leave it out to discount.")
+        H = _horizon(H)
         if not isinstance(features, FeatureMap):
             return Computed(features, H) if callable(features) else Table(features, H)
         if H in (None, features.H):
@@ -91,7 +100,8 @@ class Table(FeatureMap):
     periods; states, actions and periods are numbers."""
 
     def __init__(self, Phi: Any, H: int | None = None) -> None:
-        axes = ("S", "A", "K") if np.ndim(Phi) == 3 else ("H", "S", "A", "K")
+        Phi, H = numbers("Phi", Phi), _horizon(H)
+        axes = ("S", "A", "K") if Phi.ndim == 3 else ("H", "S", "A", "K")
         Phi = array("Phi", Phi, axes, mend="It is a finite (H, S, A, K) array, or (S, A, K) for "
                     "all periods; rlsvi_core.features makes such arrays.")
         if len(axes) == 3:
@@ -105,8 +115,7 @@ class Table(FeatureMap):
 
     def __call__(self, h: int, s: int) -> Floats:
         h = 0 if self.H is None else h
-        indices(h=(h, len(self.Phi)), s=(s, self.Phi.shape[1]))
-        return np.asarray(self.Phi[h, s])
+        return np.asarray(self.Phi[index("h", h, len(self.Phi)), index("s", s, self.S or 0)])
 
 
 def _of_period(function: Callable[..., Any]) -> bool:
@@ -123,11 +132,11 @@ class Computed(FeatureMap):
     """The rows that a function of the observation, or of period and observation, returns."""
 
     def __init__(self, function: Callable[..., Any], H: int | None = None) -> None:
-        self.function, self.H, self._of_period = function, H, _of_period(function)
+        able("function", function, "__call__", mend="Pass a function of the observation.")
+        self.function, self.H, self._of_period = function, _horizon(H), _of_period(function)
 
     def __call__(self, h: int, s: Any) -> Floats:
-        rows = self.function(h, s) if self._of_period else self.function(s)
-        return np.asarray(rows, float)
+        return _called(self.function, self._of_period, h, s)
 
 
 class PerAction(FeatureMap):
@@ -151,17 +160,19 @@ class PerAction(FeatureMap):
     """
 
     def __init__(self, phi: Callable[..., Any], A: int, d: int = 0, H: int | None = None) -> None:
+        able("phi", phi, "__call__", mend="Pass a function of the observation.")
         self.phi, self._of_period = phi, _of_period(phi)
         self.A = self.blocks = whole("A", A, 1, mend="A counts actions: env.action_space.n, say.")
-        self.H = H
+        self.H = _horizon(H)
         self.K = self.A * whole("d", d, mend="d counts features; 0: the first call tells.")
+        room("the rows", self.A, max(self.K, 1))
 
     def __repr__(self) -> str:
         return f"PerAction(A={self.A}" + f", d={self.K // self.blocks}" * (self.K > 0) + ")"
 
     def compact(self, h: int, s: Any) -> Floats:
         """φ(s) as the one row of a (1, d) array."""
-        return np.asarray(self.phi(h, s) if self._of_period else self.phi(s), float)[None]
+        return _called(self.phi, self._of_period, h, s)[None]
 
     def __call__(self, h: int, s: Any) -> Floats:
         return np.asarray(np.kron(np.eye(self.blocks), self.compact(h, s)), float)
@@ -187,15 +198,17 @@ class OneHot(FeatureMap):
     A: int
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            whole(name, value, 1, mend="Pass H=5, S=3, A=2, say.")
+        for name, value in list(vars(self).items()):
+            object.__setattr__(self, name, whole(name, value, 1, mend="Pass H=5, S=3, A=2, say."))
         object.__setattr__(self, "K", self.S * self.A)
 
     def __call__(self, h: int, s: int) -> Floats:
-        indices(h=(h, self.H), s=(s, self.S))
-        return np.eye(self.A, self.K, s * self.A)
+        index("h", h, self.H)
+        room("the rows", self.A, self.K)
+        return np.eye(self.A, self.K, index("s", s, self.S) * self.A)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        room("the table", self.H, self.K, self.K)
         table = np.eye(self.K, dtype=dtype).reshape(1, self.S, self.A, self.K)
         return np.tile(table, (self.H, 1, 1, 1))
 
@@ -224,18 +237,22 @@ def one_hot(H: int | None, S: int | ArrayLike, A: int) -> FeatureMap:
     >>> one_hot(None, (2, 3), 1)(0, (1, 2)).round(2)
     array([[0.  , 0.71, 0.  , 0.  , 0.71]])
     """
-    sizes = np.atleast_1d(np.asarray(S))
-    if H is not None and np.ndim(S) == 0:
-        return OneHot(H, sizes[0].item(), A)
-    for n in sizes.tolist():
-        whole("S", n, 1, mend="It counts states, or the values of each component.")
+    if not isinstance(S, (list, tuple, np.ndarray)):
+        mend = "It counts states, or the values of each component."
+        return OneHot(H, S, A) if H is not None else PerAction(
+            partial(_indicators, np.array([whole("S", S, 1, mend=mend)])), A, S)
+    sizes = np.array([whole("S", n, 1, mend="It counts the values of each component.")
+                      for n in np.ravel(np.asarray(S, object)).tolist()], np.int64)
+    if not sizes.size:
+        fail("a state has some component", f"S is {S!r}", "Pass a number of states.")
     return PerAction(partial(_indicators, sizes), A, int(sizes.sum()), H)
 
 
 def _indicators(sizes: Array, s: Any) -> Floats:
-    s = np.atleast_1d(s)
-    if s.shape != sizes.shape or (s < 0).any() or (s >= sizes).any():
-        fail(f"a state has components from 0 to below {sizes.tolist()}", f"it is {s.tolist()}",
+    given, s = s, np.atleast_1d(np.asarray(s))
+    if (s.shape != sizes.shape or s.dtype.kind not in "iu" or (s < 0).any()
+            or (s >= sizes).any()):
+        fail(f"a state has components from 0 to below {sizes.tolist()}", f"it is {given!r}",
              "Pass the sizes of the observation space.", IndexError)
     phi = np.zeros(sizes.sum())
     phi[np.cumsum(sizes) - sizes + s] = 1 / math.sqrt(sizes.size)
@@ -262,9 +279,8 @@ def from_transformer(transformer: Any, A: int) -> PerAction:
     >>> from_transformer(Centred(), A=1)(0, [0.5, 1.0])
     array([[0. , 0.5]])
     """
-    if not hasattr(transformer, "transform"):
-        fail("a transformer has a method transform", f"{transformer!r} has none",
-             "Pass a fitted scikit-learn transformer; a plain function goes to PerAction.")
+    able("transformer", transformer, "transform", mend="Pass a fitted scikit-learn transformer; a "
+         "plain function goes to PerAction.")
     return PerAction(partial(_transformed, transformer), A)
 
 
@@ -296,6 +312,7 @@ def check(features: Any, observations: Iterable[Any], h: int = 0) -> list[str]:
     ['observation 1 gives NaN or infinite features']
     """
     phi, found = FeatureMap.of(features), list[str]()
+    able("observations", observations, "__iter__", mend="Pass a list of some dozens.")
     rows = list[Floats]()
     for i, s in enumerate(observations):
         try:

@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import array, between, one_of, positive, whole
+from ..checks import LARGEST, array, between, generator, inside, instance, one_of, room, whole
 from ..compiled import Floats, Seed, jit
 from ..mdp import FiniteMDP
 from .maps import OneHot
@@ -89,6 +89,7 @@ def tabular(mdp: FiniteMDP) -> Floats:
     >>> tabular(chain(3)).shape
     (2, 3, 2, 6)
     """
+    instance("mdp", mdp, FiniteMDP, mend="rlsvi_core.chain(10) is one.")
     return np.asarray(OneHot(mdp.H, mdp.S, mdp.A))
 
 
@@ -117,11 +118,12 @@ def coherent(Q: ArrayLike, K: int, rng: Seed = None, *,
     one_of("reading", reading, ("stacked", "per_period"),
            mend="They are those of appendix C and of section 6.1.")
     Q = array("Q", Q, ("H", "S", "A"), mend="Pass mdp.Q.")
-    whole("K", K, 2, Q.size if reading == "stacked" else None,
-          mend="More columns than the space has dimensions only repeat each other.")
-    norm = float(Q.size) if norm is None else norm
-    positive(norm=norm)
-    rng = np.random.default_rng(rng)
+    K = whole("K", K, 2, Q.size if reading == "stacked" else None,
+              mend="More columns than the space has dimensions only repeat each other.")
+    room("Phi", Q.size, K)
+    norm = inside("norm", Q.size if norm is None else norm, 0, LARGEST,
+                  mend="It is the 2-norm of a column: leave it out for that of Algorithm 6.")
+    rng = generator(rng)
     # One block of all periods, or one block a period; columns are kept as contiguous rows.
     blocks = Q.reshape(1 if reading == "stacked" else len(Q), -1)
     Phi = np.empty((*blocks.shape, K))
@@ -154,8 +156,9 @@ def agnostic(Q: ArrayLike, K: int, rho: float, rng: Seed = None, *,
     (2, 3, 2, 5)
     """
     one_of("noise", noise, ("variance", "deviation"), mend="It is printed as a variance.")
-    between("rho", rho, 0, math.inf, mend="0 gives exact copies of Q*.")
+    rho = between("rho", rho, 0, math.inf, mend="0 gives exact copies of Q*.")
     Q = array("Q", Q, ("H", "S", "A"), mend="Pass mdp.Q.")
-    whole("K", K, 1, mend="K counts basis functions: pass K=10, say.")
+    K = whole("K", K, 1, mend="K counts basis functions: pass K=10, say.")
+    room("Phi", Q.size, K)
     scale = math.sqrt(rho) if noise == "variance" else rho
-    return Q[..., None] + scale * np.random.default_rng(rng).standard_normal((*Q.shape, K))
+    return Q[..., None] + scale * generator(rng).standard_normal((*Q.shape, K))

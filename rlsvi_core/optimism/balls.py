@@ -13,11 +13,12 @@ import heapq
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from numbers import Rational, Real
 from typing import NamedTuple, TypeAlias
 
 from flint import arb, ctx, fmpq
 
-from ..checks import fail
+from ..checks import able, fail, is_number, whole
 
 __all__ = ["Counterexample", "Proof", "Undecided", "decide"]
 
@@ -29,19 +30,24 @@ class Undecided(ArithmeticError):
     """Neither proved nor refuted within the effort allowed."""
 
 
+def _is_exact(x: object) -> bool:
+    """Whether x is a rational number, of any size."""
+    return isinstance(x, (fmpq, Rational)) or (isinstance(x, Real) and math.isfinite(x))
+
+
 def exact(x: Number) -> fmpq:
     """The rational number that a finite float, a fraction or an integer is."""
     if isinstance(x, fmpq):
         return x
-    if not isinstance(x, (int, Fraction)) and not math.isfinite(x := float(x)):
-        fail("numbers must be finite", f"got {x}", "Replace NaN and infinities.")
-    return fmpq(*x.as_integer_ratio())
+    if not _is_exact(x):
+        fail("numbers must be finite", f"got {x!r}", "Replace NaN and infinities.")
+    return fmpq(*(x.item() if hasattr(x, "item") else x).as_integer_ratio())
 
 
 def positive(name: str, x: Number) -> fmpq:
     """The rational number that x is, if it is above 0."""
-    if (isinstance(x, float) and not math.isfinite(x)) or not x > 0:
-        fail(f"{name} must be positive and finite", f"got {x}", f"Pass {name} > 0.")
+    if not _is_exact(x) or not x > 0:
+        fail(f"{name} must be positive and finite", f"got {x!r}", f"Pass {name} > 0.")
     return exact(x)
 
 
@@ -123,9 +129,20 @@ def decide(f: Function, box: Sequence[tuple[float, float]], *, where: Sequence[F
     >>> print(decide(lambda x: x * x - x + 1, [(0, 1)]))
     proved on 3 boxes at 64 bits, margin at least 0.12
     """
-    for low, high in box:
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            fail("every edge of a box needs finite low < high", f"got ({low}, {high})",
+    able("f", f, "__call__", mend="It takes a ball for each edge and returns one.")
+    if not isinstance(where, (list, tuple)):
+        fail("where is a list of functions", f"it is {where!r}", "Leave it out for all of the box.")
+    for condition in where:
+        able("a condition", condition, "__call__", mend="It takes a ball for each edge.")
+    bits = whole("bits", bits, 2, MOST_BITS, mend="64 is usual.")
+    limit = whole("limit", limit, 1, mend="It counts boxes; 100 000 is usual.")
+    if not (isinstance(box, (list, tuple)) and box):
+        fail("a box is a list of edges (low, high), at least one", f"it is {box!r}",
+             "Pass [(0, 1)], say.")
+    for edge in box:
+        if not (isinstance(edge, (list, tuple)) and len(edge) == 2 and all(map(is_number, edge))
+                and edge[0] < edge[1]):
+            fail("every edge of a box needs finite low < high", f"got {edge!r}",
                  "Map an unbounded region to a bounded one first.")
     waiting: list[tuple[float, Box]] = []
     boxes, margin = 0, math.inf
@@ -134,6 +151,9 @@ def decide(f: Function, box: Sequence[tuple[float, float]], *, where: Sequence[F
         """Put the box in the queue, the least promising first, unless its midpoint settles it."""
         middle = [arb((low + high) / 2) for low, high in edges]
         value = f(*middle)
+        if not isinstance(value, arb):
+            fail("f takes balls and returns one", f"it returned {value!r}",
+                 "Use the arithmetic of its arguments, and their methods for the rest.")
         if value < 0 and all(c(*middle) >= 0 for c in where):
             return Counterexample(tuple(float(m) for m in middle), float(value.mid()), bits)
         heapq.heappush(waiting, (float(value.mid()), edges))

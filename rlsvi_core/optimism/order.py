@@ -21,7 +21,7 @@ from flint import arb, fmpq
 from numpy.typing import ArrayLike
 from scipy.stats import norm
 
-from ..checks import array, fail, none_of
+from ..checks import able, array, fail, inside, none_of, numbers, whole
 from ..compiled import Floats, Generator
 from .balls import Number, exact, positive, sharpen
 
@@ -100,9 +100,10 @@ class Finite(NamedTuple):
 
     @classmethod
     def of(cls, values: Sequence[Number], weights: Sequence[Number]) -> "Finite":
-        if len(values) != len(weights) or not len(values):
-            fail("a finite law needs as many weights as values", f"got {len(values)} values and "
-                 f"{len(weights)} weights", "Pair each value with its weight.")
+        if not all(isinstance(x, (list, tuple, np.ndarray)) and np.ndim(x) == 1
+                   for x in (values, weights)) or len(values) != len(weights) or not len(values):
+            fail("a finite law needs as many weights as values", f"got the values {values!r} and "
+                 f"the weights {weights!r}", "Pair each value with its weight.")
         mass = [exact(w) for w in weights]
         if min(mass) < 0 or not sum(mass) > 0:
             fail("weights must be ≥ 0 with a positive sum", f"got the smallest {min(mass)} and the "
@@ -133,11 +134,11 @@ class DirichletMean(NamedTuple):
 
     @classmethod
     def of(cls, alpha: Sequence[int], V: Sequence[Number]) -> "DirichletMean":
-        check_values(alpha, V)
-        if any(a != int(a) for a in alpha):
-            fail("the exact law needs whole numbers α", f"got {list(alpha)}",
-                 "Sample it instead with dirichlet_samples.")
-        return cls(tuple(sorted(exact(v) for a, v in zip(alpha, V, strict=True)
+        whole_alpha, _ = check_values(alpha, V)
+        if (whole_alpha != np.floor(whole_alpha)).any() or whole_alpha.sum() > 10_000:
+            fail("the exact law needs whole numbers α, some thousands in all",
+                 f"got {whole_alpha.tolist()}", "Sample it instead with dirichlet_samples.")
+        return cls(tuple(sorted(exact(v) for a, v in zip(whole_alpha, V, strict=True)
                                 for _ in range(int(a)))))
 
     @property
@@ -206,6 +207,11 @@ def gap(X: Law, Y: Law, z: ArrayLike, digits: int = 15) -> Floats:
     >>> gap(Normal.matching(2, 3), Beta.of(2, 3), [0.0, 0.5, 0.99]).round(3)
     array([0.045, 0.089, 0.02 ])
     """
+    for law in (X, Y):
+        able("a law", law, "tail", "excess", mend="Pass Normal.of(0, 1), say.")
+    digits = whole("digits", digits, 1, 1000, mend="15 is a float's.")
+    z = array("z", numbers("z", z), np.shape(z), mend="It says where.")
+
     def at(z: float) -> float:
         return float(sharpen(lambda: arb(X.excess(float(z)) - Y.excess(float(z))), digits))
 
@@ -259,8 +265,8 @@ def compare(x: ArrayLike, y: ArrayLike, *, error: float = 0.01, places: int = 60
             for name, sample in (("x", x), ("y", y)))
     if min(x.size, y.size) < 100:
         fail("samples must have at least 100 numbers", f"got {x.size} and {y.size}", "Draw more.")
-    if not 0 < error < 1:
-        fail("the error rate must lie in (0, 1)", f"got {error}", "Pass error=0.01, say.")
+    error = inside("the error rate", error, 0, 1, mend="Pass error=0.01, say.")
+    places = whole("places", places, 1, 10_000, mend="60 is usual.")
     pooled = np.sort(np.concatenate([x, y]))
     z = np.unique(np.quantile(pooled, np.linspace(0, 1 - 50 / pooled.size, places),
                               method="lower"))
