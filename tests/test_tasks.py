@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from rlsvi_core import propose, rlsvi
 from rlsvi_core.envs.chains import deep_sea
 from rlsvi_core.features import OneHot
 from rlsvi_study import store
-from rlsvi_study.tasks import figures
+from rlsvi_study.tasks import figures, runs
 from rlsvi_study.tasks.ensemble import Ensemble
 from rlsvi_study.tasks.runs import (
     CONTROL,
@@ -96,6 +97,25 @@ def test_the_goal_of_a_corridor_is_counted_when_it_is_reached():
     assert (first is None) == (not paid)
 
 
+def test_an_option_of_the_prior_and_of_the_box_reaches_the_agent(monkeypatch):
+    pytest.importorskip("gymnasium")
+    made = []
+
+    def watched(phi, **options):
+        made.append((phi, rlsvi(phi, **options)))
+        return made[-1][1]
+
+    monkeypatch.setattr(runs, "rlsvi", watched)
+    for option in ("as proposed", "narrow prior", "visited box"):
+        control("Acrobot", "rlsvi", 0, episodes=1, every=1, d=10, window=50, option=option)
+    (far, usual), (_, narrow), (near, visited) = made
+    assert (usual.lam, usual.sigma) == (visited.lam, visited.sigma) == propose((-100, 0))
+    assert (narrow.lam, narrow.sigma) == pytest.approx((12 / 100**2, 100 / 300))
+    fast = np.array([1.0, 0.0, 1.0, 0.0, 5.0, 9.0])
+    assert (near(0, 2 * fast) == near(0, fast)).all()  # clipped to the visited box
+    assert (far(0, 2 * fast) != far(0, fast)).any()
+
+
 def test_a_table_of_gymnasium_is_learned_to_its_optimum():
     """CliffWalking without chance: after 3000 episodes the posterior mean's policy is optimal (in
     all of 20 seeds in the stored table)."""
@@ -129,7 +149,7 @@ def test_a_member_is_a_ridge_regression_on_noisy_targets():
 
 def test_comparison_and_tuning_share_no_seed_and_every_task_has_a_schedule():
     tuning = set(EXPERIMENTS["tasks-tuning"].scales["paper"].seeds)
-    for name in ("tasks-control", "tasks-epsilon", "tasks-boltzmann", "tasks-rule"):
+    for name in ("tasks-control", "tasks-epsilon", "tasks-boltzmann", "tasks-rule", "tasks-narrow"):
         assert tuning.isdisjoint(EXPERIMENTS[name].scales["paper"].seeds)
     assert {task for task, _ in SCHEDULES} == set(CONTROL)
     assert all(start in STARTS[agent] for (_, agent), start in SCHEDULES.items())

@@ -18,6 +18,9 @@ all tasks here, and LSVI has the same ridge :math:`\lambda\sigma^2 = c^2`, featu
   ``SCHEDULES`` has the better for each task (on the sparse ones neither ever pays). The number of
   features and their length scales were chosen by a look at RLSVI on seeds 900 to 902.
 - ``tasks-rule``: RLSVI with other c; ``tasks-options``: other sweeps, targets, window, and no clip.
+- ``tasks-narrow``, two changes chosen on seeds 1000 to 1003: a prior as wide as a value drawn
+  anywhere in its range, λ = 12/V², with σ = V/300; and, by the proposed rule, Acrobot with features
+  scaled to the speeds that it usually has, not to their bounds.
 - ``tasks-deep-sea``: episodes until the first and the tenth goal.
 
 Tables and the deep sea are compiled plain loops. The others go through BLAS, ``cos`` and
@@ -78,7 +81,9 @@ CONTROL = {
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "as proposed": {}, "1 sweep": {"sweeps": 1}, "mean in targets": {"targets": "mean"},
-    "no clip": {"clip": None}, "window 20000": {"window": 20000}}
+    "no clip": {"clip": None}, "window 20000": {"window": 20000},
+    "narrow prior": {"prior": 12**-0.5, "c": 1 / 300},  # of V: λ = 12/V², σ = V/300
+    "visited box": {"box": ([-1] * 4 + [-5, -9], [1] * 4 + [5, 9])}}  # Acrobot's usual speeds
 
 
 # --------------------------------------------------------------------------- the kinds of run
@@ -110,11 +115,13 @@ def control(task: str, agent: str, seed: int, episodes: int, every: int, d: int,
 
     from .environments import make
     name, settings, box, length_scale, (low, high), _, ends = CONTROL[task]
-    env, V = make(name, **settings), high - low
+    env, V, changed = make(name, **settings), high - low, OPTIONS[option].copy()
+    box, c, prior = (changed.pop(key, usual) for key, usual in
+                     (("box", box), ("c", c), ("prior", None)))
     basis_rng, env_rng, agent_rng = streams(seed)
     phi = random_fourier(box, int(env.action_space.n), d, length_scale, basis_rng)
     options = {"value_range": (low, high), "gamma": GAMMA, "window": window, "rng": agent_rng,
-               **OPTIONS[option]}
+               **changed} | ({} if prior is None else {"lam": 1 / (prior * V) ** 2})
     learner = rlsvi(phi, sigma=c * V, **options) if agent == "rlsvi" else lsvi(phi, **options)
     rewards, first, rows = list[float](), None, list[dict[str, Any]]()
     one = each_episode(learner, env, int(env_rng.integers(2**31)))
@@ -192,9 +199,12 @@ _SHORT = _LONG | {"episodes": 20}
 _RULE = grid(task=CONTROL, agent=("rlsvi",))
 _FACTORS = grid(task=[task for task in CONTROL if "corridor" not in task], agent=("rlsvi",),
                 c=(0.003, 0.03))
-_OPTIONS = (*grid(task=("sparse MountainCar",), agent=("rlsvi",), option=[*OPTIONS][1:]),
+_OPTIONS = (*grid(task=("sparse MountainCar",), agent=("rlsvi",), option=[*OPTIONS][1:5]),
             *grid(task=("MountainCar", "CartPole", "Acrobot"), agent=("rlsvi",),
                   option=("window 20000",)))
+_NARROW = (*grid(task=[task for task in CONTROL if "corridor" not in task], agent=("rlsvi",),
+                 option=("narrow prior",)),
+           *grid(task=("Acrobot",), agent=("rlsvi",), option=("visited box",)))
 _TUNING = tuple({"task": task, "agent": agent, "start": start, "half_life": 20.0}
                 for task in CONTROL for agent, starts in STARTS.items() for start in starts)
 _EPSILON, _BOLTZMANN = (tuple(
@@ -223,6 +233,8 @@ EXPERIMENTS = {name: Experiment(name, "ours", title, run, {
          (_SHORT, _FACTORS[-1:], range(1)), (_LONG, _FACTORS, range(5))),
         ("tasks-options", "Control and sparse tasks: RLSVI with other options", control,
          (_SHORT, _OPTIONS[:1], range(1)), (_LONG, _OPTIONS, range(4))),
+        ("tasks-narrow", "Control tasks: a narrower prior, or a tighter box", control,
+         (_SHORT, _NARROW[-1:], range(1)), (_LONG, _NARROW, range(6))),
         ("tasks-tabular", "CliffWalking and FrozenLake as tables", tabular,
          ({"rows": 4}, _TABLES[:2], range(2)), ({"rows": 20}, _TABLES, range(20))),
         ("tasks-tabular-large", "FrozenLake 8×8 and Taxi as tables", tabular,
