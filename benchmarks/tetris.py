@@ -1,8 +1,12 @@
-"""Tetris: placements evaluated a second, and the regression's pass over a full buffer."""
+"""Tetris: placements evaluated a second, the regression's pass over a full buffer, and the share
+of a run that the fits take: are they negligible beside the simulator, as the paper says of its own?
+"""
+
+import time
 
 import numpy as np
 
-from rlsvi_core import Placements, lsvi
+from rlsvi_core import Placements, lsvi, rlsvi
 from rlsvi_core.agents import stationary
 from rlsvi_core.compiled import jit
 from rlsvi_core.envs.tetris import Tetris, placements
@@ -48,6 +52,26 @@ def filled(game: Tetris, N: int = 100_000):
     return agent
 
 
+def fits_and_play(game: Tetris, blocks: list[int]) -> list[tuple[int, float, float]]:
+    """RLSVI plays so many games after one another: placements, seconds in fits and in play."""
+    agent, rng, found = rlsvi(Placements(game), 1.0, 1.0, rng=1), np.random.default_rng(2), []
+    agent.learn(game, 1, rng)  # compile
+    plan, fits = agent.plan, 0.0
+
+    def timed():
+        nonlocal fits
+        start = time.process_time()
+        plan()
+        fits += time.process_time() - start
+
+    agent.plan = timed
+    for games in blocks:
+        fits, start = 0.0, time.process_time()
+        placed = int(agent.learn(game, games, rng).length.sum())
+        found.append((placed, fits, time.process_time() - start - fits))
+    return found
+
+
 def table(cpu_seconds) -> None:
     game = Tetris()
     states, few = boards(game, 20_000), boards(game, 30)
@@ -76,3 +100,8 @@ def table(cpu_seconds) -> None:
     boards_only = len(ring.n) * (game.width * game.height // 8 + 1)
     print(f"The buffer: {ring.X.nbytes / 1e6:.0f} MB of features of every placement; the boards "
           f"and pieces behind them would take {boards_only / 1e6:.1f} MB")
+
+    print("RLSVI's fits against its play, one run, a fit a game:")
+    for (placed, fits, play), games in zip(fits_and_play(Tetris(rule="clears"), [100, 200, 200]),
+                                           ("2–101", "102–301", "302–501"), strict=True):
+        print(f"  games {games}: {placed} placements; fits took {fits / play:.1f} times as long")

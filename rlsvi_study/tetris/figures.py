@@ -13,12 +13,11 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from rlsvi_core.envs.tetris import Tetris
+from rlsvi_core.envs.tetris import RULES, Tetris, placements
 
 from ..intervals import student
 from ..style import BAND, BY_AGENT, COLOUR, LINE, NAME, canvas, legend, styled
 from . import runs
-from .players import PUBLISHED
 
 Table = pd.DataFrame
 CURVE: dict[str, Any] = {"x": "game", "y": "score", **BAND, "estimator": "mean"}
@@ -128,6 +127,53 @@ buffer = partial(variants, column="N", words="N = {:,}", agent="rlsvi", scale="l
 
 
 @styled
+def discount(table: Table) -> Figure:
+    """Learning curves of both agents with several discounts."""
+    fig, axes = canvas(2, width=8.6, height=2.9, sharey=True)
+    for ax, (agent, part) in zip(axes, table.groupby("agent", sort=False), strict=True):
+        shades = sns.dark_palette(COLOUR[agent], part.gamma.nunique() + 1, reverse=True)[:-1]
+        sns.lineplot(part, hue="gamma", style="gamma", palette=shades, **CURVE, ax=ax)
+        ax.set(title=NAME[agent], xlabel="game", ylabel="rows a game")
+        ax.legend(title="γ", loc="upper left")
+    plt.setp(axes, yscale="log")  # last: seaborn averages on the axis's scale
+    return fig
+
+
+def way(row: Any) -> str:
+    """A kind of policy iteration in words."""
+    data = "buffer" if row.replay else f"own {row.each} games"
+    return f"from {'a scoring policy' if row.start == 'scoring' else row.start}, {data}"
+
+
+@styled
+def iteration(table: Table) -> Figure:
+    """Policy iteration, seed by seed: the best policy and the last ones; and the way there."""
+    named = table.assign(way=[way(row) for row in table.itertuples()])
+    ends = pd.concat({
+        "best": named.groupby(["rule", "way", "seed"], sort=False).score.max(),
+        "last four": named[named.policy > named.policy.max() - 4].groupby(
+            ["rule", "way", "seed"], sort=False).score.mean()}, names=["policies"]).reset_index()
+    fig, axes = canvas(3, width=9.6, height=3.4, gridspec_kw={"width_ratios": (2, 2, 1.7)})
+    for ax, (rule, part) in zip(axes, ends.groupby("rule", sort=False), strict=False):
+        sns.stripplot(part.assign(score=part.score + 1), x="score", y="way", hue="policies",
+                      dodge=True, jitter=False, size=4.5, alpha=0.6, ax=ax,
+                      palette=[COLOUR["theory"], COLOUR["psrl"]], order=named.way.unique())
+        ax.axvline(runs.LSPI, color="black", lw=1, ls=":")
+        ax.set(title=f"rule “{rule}”", xscale="log", xlabel="rows a game + 1", ylabel="")
+        handles, labels = ax.get_legend_handles_labels()
+        ax.legend().remove()
+    fig.legend(handles, [f"{label} of twenty policies" for label in labels], ncols=2,
+               loc="outside lower left")
+    axes[1].set_yticklabels([])
+    shown = named[(named.start == "scoring") & named.replay & (named.rule == "clears")]
+    sns.lineplot(shown, x="policy", y="score", units="seed", estimator=None, lw=0.8, alpha=0.7,
+                 color=COLOUR["psrl"], ax=axes[2])
+    axes[2].axhline(runs.LSPI, color="black", lw=1, ls=":")
+    axes[2].set(title="scoring start, buffer", yscale="log", ylabel="rows a game")
+    return fig
+
+
+@styled
 def widths(table: Table) -> Figure:
     """Mini-Tetris: RLSVI minus the best LSVI, with its interval, against the width of the board."""
     by = ["reading", "rule", "width"]
@@ -178,27 +224,72 @@ def value_scale(table: Table) -> Figure:
 
 
 @styled
-def known(table: Table, published: dict[str, float]) -> Figure:
-    """Published players: our means beside the reported ones, and the law of their scores."""
+def known(table: Table) -> Figure:
+    """Published players: their mean scores here, and the law of their scores."""
     fig, (means, law) = canvas(2, width=9.0, height=2.9)
-    means.plot(published.values(), range(len(published)), "D", ms=9, mfc="none", color="black",
-               label="reported")
-    sns.pointplot(table.assign(rule="here, rule “" + table.rule + "”"), x="score", y="player",
-                  hue="rule", order=published, errorbar=student, dodge=0.25, linestyle="none",
-                  markers=["o", "s"], markersize=5, palette=["0.2", "0.6"], err_kws={"lw": 1.5},
-                  ax=means)
+    sns.pointplot(table.assign(rule="rule “" + table.rule + "”"), x="score", y="player", hue="rule",
+                  errorbar=student, dodge=0.25, linestyle="none", markers=["o", "s"], markersize=5,
+                  palette=["0.2", "0.6"], err_kws={"lw": 1.5}, ax=means)
     means.set(xlabel="rows a game", ylabel="", xlim=(0, None))
     means.legend(loc="lower left")
     scores = table[table.rule == "fits"].groupby("player").score
     sns.lineplot(x=scores.transform(lambda x: x / x.mean()), hue=table.player, style=table.player,
                  y=scores.transform(lambda x: 1 - x.rank(method="first") / (x.size + 1)),
-                 palette=sns.color_palette("Greys_d", len(published)), estimator=None, ax=law)
+                 palette=sns.color_palette("Greys_d", table.player.nunique()), estimator=None,
+                 ax=law)
     grid = np.linspace(0, 5, 50)
     law.plot(grid, np.exp(-grid), color=COLOUR["theory"], ls=LINE["theory"],
              label="exponential law")
     law.set(xlabel="rows, in units of the player's mean", ylabel="share of games with more",
             yscale="log", ylim=(5e-3, 1.1), xlim=(0, 5.5))
     law.legend()
+    return fig
+
+
+STACK = (0b1111101111, 0b1101111111, 0b1111111011, 0b0111111111, 0b0111111111)  # six rows high
+TRIES = {"a": ("I", 0, 4), "b": ("O", 5, 2), "c": ("I", 9, 1)}  # piece, column and width
+FATES = {"goes on": COLOUR["theory"], "ends the game": COLOUR["lsvi"], "not allowed": "0.75"}
+
+
+def fates(rule: str) -> dict[str, tuple[str, list[tuple[int, int]]]]:
+    """What a rule says to three placements on one board, and the squares that each would fill."""
+    found = {}
+    for name, (piece, column, width) in TRIES.items():
+        outcome, squares = "not allowed", []
+        for asked in ("overflow", rule):  # there every placement is legal: where would it land?
+            game = Tetris(10, 6, piece, asked)
+            game.rows[:len(STACK)] = STACK
+            X, over, where = game.buffers()
+            for a in range(placements(game.model, game.rows, 0, X, over, where)):
+                o, c, y = where[a]
+                if (c, game.model.size[o, 0]) == (column, width):
+                    squares = [(c + x, y + i) for i in range(game.model.size[o, 1])
+                               for x in range(width) if game.model.row[o, i] >> x & 1]
+                    if asked == rule:
+                        outcome = "ends the game" if over[a] else "goes on"
+        found[name] = outcome, squares
+    return found
+
+
+@styled
+def endings() -> Figure:
+    """The five ending rules as five boards: one stack, three placements, and their fates."""
+    fig, axes = canvas(len(RULES), width=9.6, height=2.15, sharey=True)
+    stack = [(x, y) for y, row in enumerate(STACK) for x in range(10) if row >> x & 1]
+    for ax, rule in zip(axes, RULES, strict=True):
+        pieces = fates(rule)
+        for colour, squares in (("0.35", stack), *((FATES[fate], part)
+                                                   for fate, part in pieces.values())):
+            for x, y in squares:
+                ax.add_patch(plt.Rectangle((x, y), 1, 1, fc=colour, ec="white", lw=0.8))
+        for name, (_, ((x, y), *_)) in pieces.items():
+            ax.text(x + 0.5, y + 0.45, name, ha="center", va="center", weight="bold", fontsize=9)
+        ax.axhline(6, color="black", lw=1.2, ls="--")
+        ax.set(title=rule, xlim=(0, 10), ylim=(0, 8), aspect="equal", xticks=[], yticks=[])
+        ax.grid(visible=False)
+        ax.spines[["left", "right", "bottom"]].set_visible(True)
+    fig.legend(handles=[plt.Rectangle((0, 0), 1, 1, fc=colour, label=fate)
+                        for fate, colour in FATES.items()], ncols=3, loc="outside lower center")
     return fig
 
 
@@ -241,5 +332,5 @@ DRAW = {  # how ``rlsvi plot`` draws each stored table
     "fig14": lambda table: small_multiples(table, ["reading", "rule"], log=False),
     "tetris-rules": lambda table: small_multiples(table, ["rule"]),
     "tetris-variance": variance, "tetris-widths": widths, "tetris-readings": readings,
-    "tetris-known": lambda table: known(table, PUBLISHED), "tetris-optimism": optimism,
-    "tetris-buffer": buffer, "tetris-games": games}
+    "tetris-known": known, "tetris-optimism": optimism, "tetris-buffer": buffer,
+    "tetris-discount": discount, "tetris-lspi": iteration, "tetris-games": games}
