@@ -185,11 +185,13 @@ def headlines() -> str:
 
 
 def overview() -> str:
-    """The registered verdicts as a Markdown table: headlines, details, and all by section."""
+    """The registered verdicts as a Markdown table: headlines, details, and all by section, each
+    linked to the chapter that has its claims one by one."""
     whole = ((f"**{name}**", *(f"**{n or '–'}**" for n in counts.values()))
              for name, counts in tally().items())
     return _markdown(("Section", *VERDICTS), *whole, *(
-        (name, *(str(n or "–") for n in counts.values())) for name, counts in by_section().items()))
+        (f"[{name}]({PAGES[name.split()[1]]}.ipynb)", *(str(n or "–") for n in counts.values()))
+        for name, counts in by_section().items()))
 
 
 def scoreboard(ids: Collection[str] | None = None) -> str:
