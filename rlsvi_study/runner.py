@@ -92,8 +92,8 @@ def _on_cluster(calls: list[tuple], code: Prints, address: str) -> Iterator[Outc
                 try:
                     yield future.result()
                 except KilledWorker as error:  # more often than is bad luck
-                    deaths = error.allowed_failures + 1
-                    yield tasks[future], ([], 0.0, f"KilledWorker: {deaths} workers died of it")
+                    deaths = f"workers that died of it: {error.allowed_failures + 1}"
+                    yield tasks[future], ([], 0.0, f"KilledWorker ({deaths})")
         except TimeoutError as error:
             raise StudyError(f"the Dask scheduler at {address} has no workers. Start some with "
                              f"'dask worker {address}', or use --jobs.") from error

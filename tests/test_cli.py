@@ -128,7 +128,8 @@ def test_unknown_names_get_the_nearest_valid_ones(words, hint, capsys):
 @pytest.mark.parametrize("words", [
     [], ["runn"], ["run", "--jobs", "0"], ["run", "--jobs", "2", "--dask", "x"],
     ["run", "--scale", "huge"], ["run", "fig1"], ["verify", "--stamp", "--seed", "3"],
-    ["verify", "--stamp", "--runs", "3"]])
+    ["verify", "--stamp", "--runs", "3"], ["verify", "--seed", "-1"], ["verify", "--seed", "x"],
+    ["verify", "--runs", "²"]])
 def test_bad_usage_exits_2(words):
     with pytest.raises(SystemExit) as stop:
         main(words)

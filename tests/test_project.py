@@ -1,6 +1,7 @@
 """The files around the code agree with each other and with the layout they describe."""
 
 import ast
+import os
 import re
 import subprocess
 import tomllib
@@ -238,6 +239,39 @@ def test_no_machine_paths_or_registry_hosts():
         for match in forbidden.finditer(words(path))
     ]
     assert not found
+
+
+# --- what others supply -------------------------------------------------------------------------
+
+
+def test_actions_are_pinned_by_digest_with_their_tag_beside():
+    uses = [line.partition("uses:")[2].strip() for path in (ROOT / ".github").rglob("*.yml")
+            for line in path.read_text("utf8").splitlines() if "uses:" in line]
+    assert uses
+    assert not [one for one in uses if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}  # v[\d.]+", one)]
+    assert len({one.partition("@")[0] for one in uses}) == len(set(uses))  # one version of each
+
+
+@pytest.mark.parametrize("ci", ["true", "", None])
+def test_a_browser_is_installed_unasked_only_on_machines_for_that(ci):
+    alone = {name: value for name, value in os.environ.items()
+             if name != "CI" and not name.startswith("MAKE")}
+    plan = subprocess.run(["make", "-n", "test"], cwd=ROOT, capture_output=True, text=True,
+                          env=alone | ({} if ci is None else {"CI": ci}))
+    assert plan.returncode == 0, plan.stderr
+    assert ("sh tests/site/get_chromium.sh" in plan.stdout) == (ci == "true")
+    assert "export CI=true" in read(".ci/run")
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_browser_that_cannot_be_installed_is_a_failure(there, tmp_path):
+    stubs = {"apt-get": 1, "id": 0, "grep": 0} | ({"chromium": 0} if there else {})
+    for name, status in stubs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\necho 0\nexit {status}\n")
+        (tmp_path / name).chmod(0o755)
+    script = ["/bin/sh", str(ROOT / "tests/site/get_chromium.sh")]
+    done = subprocess.run(script, cwd=tmp_path, env={"PATH": str(tmp_path)}, capture_output=True)
+    assert (done.returncode == 0) == there
 
 
 def test_the_readme_example_does_what_it_says(capsys):

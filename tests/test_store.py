@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -133,43 +132,9 @@ def test_a_journal_entry_without_rows_is_not_a_finished_run(tiny, tmp_path):
     again.close()
 
 
-@pytest.mark.parametrize("what", ["code", "settings"])
-def test_a_journal_of_other_code_or_settings_is_set_aside(tiny, tmp_path, monkeypatch, what):
-    journal = store.Journal(tiny, "paper", tmp_path)
-    task = tiny.scales["paper"].tasks[0]
-    journal.add(task, tiny.rows("paper", task), 0.0)
-    journal.close()
-    text = journal.file.read_text()
-    if what == "code":
-        monkeypatch.setattr(store, "fingerprint", lambda run: "other")
-    else:
-        tiny.scales["paper"] = Scale({}, ({"factor": 1.5},), range(3))
-    said = []
-    again = store.Journal(tiny, "paper", tmp_path, said.append)
-    assert not again.has(task)
-    assert said == ["tiny: the runs kept in tiny.journal are of other code or settings; they are "
-                    "now in tiny.1.journal"]
-    assert (tmp_path / "tiny.1.journal").read_text() == text
-    again.close()
-
-
 def test_a_finished_sweep_leaves_the_table_and_nothing_else(tiny, tmp_path):
     runner.sweep(tiny, "paper", tmp_path)
     assert [file.name for file in sorted(tmp_path.iterdir())] == ["tiny.csv", "tiny.json"]
-
-
-def test_a_second_command_says_who_holds_the_journal_and_loses_nothing(tmp_path):
-    one = EXPERIMENTS["fig3"]
-    task = one.scales["quick"].tasks[0]
-    first = store.Journal(one, "quick", tmp_path)
-    first.add(task, one.rows("quick", task), 0.0)
-    command = [sys.executable, "-m", "rlsvi_study", "run", "fig3", "--out", str(tmp_path)]
-    second = subprocess.run(command, capture_output=True, text=True)
-    assert second.returncode == 1
-    assert re.search(rf"written by process {os.getpid()} on .+, since 20", second.stderr)
-    first.close()
-    third = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "resuming, 1 of 12 runs are done" in third.stdout
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -197,12 +162,6 @@ def test_a_run_that_raises_is_named_and_the_rest_goes_on(tiny, tmp_path, jobs):
     assert said == ["tiny: resuming, 4 of 6 runs are done"]
     assert len(store.load(tiny, "paper", tmp_path)) == 24
     assert not (tmp_path / "tiny.errors.log").exists()
-
-
-def test_a_worker_that_dies_is_reported(tiny, tmp_path):
-    one = Experiment("tiny", "", "", lambda seed, factor: os._exit(1), tiny.scales)
-    with pytest.raises(runner.RunError, match="a worker process died"):
-        runner.sweep(one, "paper", tmp_path, jobs=2)
 
 
 def test_a_run_without_rows_is_an_error(tiny, tmp_path):
