@@ -1,9 +1,10 @@
 // Plays stored games of Tetris. Each .tetris element holds a game as JSON: the board a part starts
 // from, as rows of bits, and its placements [piece, orientation, column]; the rules are replayed
-// here. Buttons, or with the player focused: space, arrow keys, Home, + and −.
+// here. Buttons, or with the player focused: space, arrow keys, Home, + and −. Several on a page stand
+// side by side, and one button plays them all.
 (() => {
   "use strict";
-  const SPEEDS = [1, 2, 5, 10, 20, 50]; // placements a second
+  const SPEEDS = [1, 2, 5, 10, 20, 50]; // placements per second
 
   const button = (label, text) => {
     const b = document.createElement("button");
@@ -72,7 +73,9 @@
     const bar = document.createElement("div");
     bar.className = "tetris-bar";
     const start = button("Back to the start", "|◀"), back = button("Step back", "◀");
-    const play = button("Play", "▶ Play"), next = button("Step forward", "▶▏");
+    const play = button("Play", "▶ Play");
+    play.className = "tetris-play";
+    const next = button("Step forward", "▶▏");
     const slower = button("Slower", "−"), faster = button("Faster", "+");
     bar.append(start, back, play, next, slower, faster);
     const choices = parts.map((one, i) => {
@@ -81,7 +84,10 @@
       return b;
     });
     if (parts.length > 1) bar.append(...choices);
-    root.append(title, grid, status, bar);
+    const keys = document.createElement("p");
+    keys.className = "tetris-keys";
+    keys.textContent = "Keys: space plays, ← → step, + − change the speed.";
+    root.append(title, grid, status, bar, keys);
 
     function draw(fresh = []) {
       for (let y = 0; y < height; y++) for (let x = 0; x < width; x++) {
@@ -90,7 +96,9 @@
       }
       for (const [x, y] of fresh) if (y < height && board[y] >> x & 1) cells[y][x].className += " new";
       const at = parts[part].step + step - 1;
-      status.textContent = `placement ${at} · ${score} rows · ${SPEEDS[speed]} a second`;
+      const over = step === parts[part].moves.length && part === parts.length - 1; // a game is stored to its end
+      status.textContent = `placement ${at} · ${score} rows · ${over ? "game over" : `${SPEEDS[speed]} per second`}`;
+      root.classList.toggle("over", over);
       grid.setAttribute("aria-label", `Board after placement ${at}, ${score} rows cleared`);
       choices.forEach((b, i) => b.setAttribute("aria-pressed", String(i === part)));
       root.dataset.step = step;
@@ -138,19 +146,43 @@
     start.addEventListener("click", begin);
     slower.addEventListener("click", () => change(-1));
     faster.addEventListener("click", () => change(1));
-    const keys = { " ": toggle, ArrowRight: stepOn, ArrowLeft: stepBack, Home: begin,
+    const pressed = { " ": toggle, ArrowRight: stepOn, ArrowLeft: stepBack, Home: begin,
                    "+": () => change(1), "-": () => change(-1) };
     root.addEventListener("keydown", event => {
-      if (!(event.key in keys) || (event.key === " " && event.target !== root)) return;
+      if (!(event.key in pressed) || (event.key === " " && event.target !== root)) return;
       event.preventDefault();
       event.stopPropagation(); // the theme turns pages with the arrow keys
-      keys[event.key]();
+      pressed[event.key]();
     });
     reset();
     draw();
+    return { root, run, pause, get on() { return timer !== null; } };
   }
 
-  const all = () => document.querySelectorAll(".tetris:not([data-step])").forEach(mount);
+  // Side by side under one button: playing while any of them plays.
+  function together(players) {
+    const pair = document.createElement("div"), both = button("Play both", "▶ Play both");
+    pair.className = "tetris-pair";
+    both.className = "tetris-both";
+    both.addEventListener("click", () => {
+      const on = players.some(player => player.on);
+      players.forEach(player => player.on === on && (on ? player.pause() : player.run()));
+    });
+    setInterval(() => { // a game may end, or be paused, by itself
+      const on = players.some(player => player.on);
+      if ((both.textContent === "❚❚ Pause both") === on) return;
+      both.textContent = on ? "❚❚ Pause both" : "▶ Play both";
+      both.title = on ? "Pause both" : "Play both";
+      both.setAttribute("aria-label", both.title);
+    }, 100);
+    players[0].root.before(pair);
+    pair.append(both, ...players.map(player => player.root));
+  }
+
+  function all() {
+    const players = [...document.querySelectorAll(".tetris:not([data-step])")].map(mount);
+    if (players.length > 1) together(players);
+  }
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", all);
   else all();
 })();

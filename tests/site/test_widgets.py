@@ -10,7 +10,7 @@ import math
 import numpy as np
 import pytest
 from scipy import special, stats
-from test_site import PAGES, PHONE, ROOT, browser, server  # noqa: F401  (fixtures)
+from test_site import DESK, PAGES, PHONE, ROOT, browser, server  # noqa: F401  (fixtures)
 
 from rlsvi_core import VerbatimAgent, chain, features
 from rlsvi_core.envs.recommender import Recommender
@@ -179,13 +179,13 @@ def widget(browser, server):  # noqa: F811
     """widget(chapter): what stands on its page to be played with, on a phone, and its page."""
     contexts = []
 
-    def at(chapter, **options):
+    def at(chapter, what="[data-widget][data-ready]", **options):
         if f"book/{chapter}.html" not in PAGES:
             pytest.skip(f"{chapter} is not built")
         contexts.append(browser.new_context(viewport=PHONE, **options))
         page = contexts[-1].new_page()
         page.goto(f"{server}/book/{chapter}.html", wait_until="networkidle")
-        return page.locator("[data-widget][data-ready]")
+        return page.locator(what)
 
     yield at
     for context in contexts:
@@ -391,3 +391,24 @@ def test_a_customer_is_served_as_python_would(widget):
     assert plain(reading(one, "optimal", 1)) == most
     one.get_by_role("button", name="Next customer").click()
     assert "Product 1 of 5" in one.get_by_role("status").inner_text()
+
+
+def test_two_games_stand_side_by_side_and_end(widget):
+    pair = widget("06c-tetris", ".tetris-pair")
+    early, late = pair.locator(".tetris").all()
+    pair.page.set_viewport_size(DESK)
+    boxes = [one.bounding_box() for one in (early, late)]
+    assert boxes[0]["y"] == boxes[1]["y"]
+    assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"]
+    both = pair.get_by_role("button", name="Play both")
+    wide = both.bounding_box()["width"]
+    both.click()
+    for one in (early, late):
+        pair.page.wait_for_function("e => e.dataset.step > 2", arg=one.element_handle())
+    pause = pair.get_by_role("button", name="Pause both")
+    assert pause.bounding_box()["width"] == wide
+    pause.click()
+    for _ in range(46 - int(early.get_attribute("data-step"))):
+        early.press("ArrowRight")
+    assert "game over" in early.inner_text()
+    assert "game over" not in late.inner_text()
