@@ -16,6 +16,7 @@ whole runs, because some things, such as a full buffer, happen late.
 """
 
 import ctypes
+import math
 import os
 import signal
 import sys
@@ -216,3 +217,17 @@ def stamp(experiment: Experiment, scale: str, folder: Path | str, *, jobs: int =
                                cpu_seconds=round(spent, 1),
                                **({} if experiment.portable else {"alike": table.alike}))
     return found
+
+
+def chance(experiment: Experiment, scale: str, place: float = 1.0) -> float:
+    """How likely a stamp recomputes a given row, which stands at ``place`` of its run, from 0 to 1:
+    an edited row with a mended hash is noticed with this probability, or more where the twentieth
+    of the CPU time is the larger one."""
+    tasks = experiment.scales[scale].tasks
+    cells = len({str({k: v for k, v in task.cell.items() if k != experiment.along})
+                 for task in tasks})
+    beginning = experiment.cut(scale, tasks[0], BEGINNING).share
+    first, left = cells / len(tasks), SHARE * len(tasks) - beginning * cells
+    drawn = sum(experiment.cut(scale, tasks[0], max(left - i, BEGINNING)).share >= place
+                for i in range(min(math.ceil(left), len(tasks) - cells)))
+    return first * (place <= beginning) + drawn / len(tasks)

@@ -4,6 +4,8 @@ import matplotlib
 
 matplotlib.use("Agg")
 
+from typing import NamedTuple
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -11,13 +13,16 @@ import pytest
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
+from scipy import stats
 
-from rlsvi_study import store
+from rlsvi_study import catalogue, store
 from rlsvi_study.catalogue import DRAW, EXPERIMENTS
 from rlsvi_study.chain import figures as chain_figures
 from rlsvi_study.chain.runs import medians
+from rlsvi_study.extensions import figures as extension_figures
 from rlsvi_study.extensions.runs import waits
 from rlsvi_study.intervals import mean_interval
+from rlsvi_study.recommender.figures import ETAS
 from rlsvi_study.style import COLOUR, scientific, three
 from rlsvi_study.theory import figures as theory_figures
 
@@ -149,6 +154,258 @@ def test_the_bootstraps_waits_are_cut_at_the_budget(draw):
             cell = cells.loc[features, agent]
             same(lines(ax, COLOUR[agent])[0], cell["median"])
             same(drawn[COLOUR[agent].lower()], cell[["low", "high"]])
+
+
+# --- every figure: what is drawn against the table, by pandas and scipy alone ---------------
+
+def _student(x):
+    half = stats.t.ppf(0.975, len(x) - 1) * stats.sem(x)
+    return x.mean() - half, x.mean() + half
+
+
+def _order(x):
+    return stats.quantile_test(x, p=0.5).confidence_interval(0.95)
+
+
+MEAN, MEDIAN95 = ("mean", _student), ("median", _order)
+MEAN80, MEDIAN80, RANGE = (
+    (middle, lambda x, low=low: (x.quantile(low), x.quantile(1 - low)))
+    for middle, low in (("mean", 0.1), ("median", 0.1), ("median", 0.0)))
+MEANS, MEDIANS, RUNS = ("mean", None), ("median", None), ("first", None)
+
+
+class Shown(NamedTuple):
+    """Curves of y against x, one for each cell of ``by``: their middle and their interval."""
+
+    x: str
+    y: str
+    by: list
+    of: tuple
+    rows: object = lambda table: table  # the rows that are drawn, and columns computed from others
+    most: float = np.inf
+    curves: bool = True  # or points, in any order and on either axis
+    lost: bool = False  # an infinite median is drawn at ``most``, not left out
+
+
+def _lost(time, lost):
+    return lambda table: table.assign(time=table[time].where(~table[lost], np.inf))
+
+
+def _arm(table):
+    return table.assign(arm=table.agent + ", prior " + table.prior)[table.lam == 1]
+
+
+def _cell(column, *values):
+    return lambda table: table[table[column].isin(values)]
+
+
+def _last(table):
+    return table[table.episode == table.episode.max()]
+
+
+def _from_zero(*arms):
+    """Regret from customer 0 on."""
+    return lambda table: pd.concat([own := table[table.arm.isin(arms)], own[
+        own.episode == own.episode.max()].assign(episode=0, regret=0.0)])
+
+
+def _share(table):
+    """Regret against uniform play's: the mean of this is the ratio of their means."""
+    table = _last(table)[lambda last: (last.lam == 1) | (last.sigma == 1)]
+    mean = table.groupby(["problem", "lam", "sigma"])[["regret", "uniform"]].transform("mean")
+    ratio = mean.regret / mean.uniform
+    return table.assign(share=ratio + (table.regret - ratio * table.uniform) / mean.uniform)
+
+
+def _relative(table):
+    """The second half's scores, in units of the best schedule of each game."""
+    cells = ["rule", "reading", "agent", "schedule"]
+    scores = _second_half(table.assign(agent=table.get("agent", "lsvi"))).groupby(
+        [*cells, "seed"]).score.mean().rename("score").reset_index()
+    best = scores.groupby(["rule", "reading", "schedule"]).score.mean().groupby(
+        ["rule", "reading"]).max().rename("best")
+    return scores.join(best, on=["rule", "reading"]).eval("score = score / best")
+
+
+def _leads(table):
+    """RLSVI's last 200 games less those of LSVI with its best schedule."""
+    cell = ["reading", "rule", "width"]
+    last = table[table.game > table.game.max() - 200].fillna({"schedule": ""})
+    means = last.groupby([*cell, "agent", "schedule", "seed"]).score.mean()
+    lsvi = means.xs("lsvi", level="agent")
+    best = lsvi.groupby([*cell, "schedule"]).mean().groupby(cell).idxmax()
+    chosen = lsvi[[key[:4] in set(best) for key in lsvi.index]].droplevel("schedule")
+    ours = means.xs("rlsvi", level="agent").droplevel("schedule")
+    return (ours - chosen).rename("lead").reset_index()
+
+
+def _rates(table):
+    """Regret per customer between two rows; of runs that have only an end, all the way."""
+    table = table.sort_values("episode")
+    runs = table.groupby(["arm", "seed"])
+    return table.assign(rate=runs.regret.diff().fillna(table.regret)
+                        / runs.episode.diff().fillna(table.episode))
+
+
+def _second_half(table):
+    return table[table.game > table.game.max() / 2]
+
+
+TIMES = _lost("tenth_reward", "censored")
+WAIT = _lost("first_reward", "lost")
+GAMES = [Shown("game", "score", ["agent"], MEAN80)]
+RETURNS = [Shown("episode", "reward", ["task", "agent"], MEDIAN80)]
+SHARES = [Shown("episode", "share", ["task", "agent"], RANGE, lambda table: table.assign(
+    share=(1 - (table.best - table.greedy) / table.best.abs()).clip(lower=0)))]
+LAST = [Shown("seed", "reward", ["task", "agent", "start"], MEANS, lambda table: table[
+    table.episode > table.episode.max() - 20], curves=False)]
+RATES = Shown("episode", "rate", ["arm"], MEAN, lambda table: _rates(
+    table[table.arm.isin(["rlsvi", "linear"])]))
+SHOWS = {
+    "example1": [Shown("N", "wait", ["agent"], MEAN, lambda table: table.assign(
+        wait=1 + table.unrewarded))],
+    "fig2a": [Shown("episode", y, ["agent"], MEDIAN80) for y in ("regret", "expected_regret")],
+    "fig2b": [Shown("episode", y, ["agent", "seed"], RUNS) for y in ("regret", "suboptimal")],
+    **{name: [Shown("N", "time", [], MEDIAN95, TIMES, 20_000)]
+       for name in ("fig3", "fig3-tabular")},
+    "fig4": [Shown("K", "time", [], MEDIAN95, TIMES, 20_000)],
+    "fig6": [Shown("rho", "time", ["noise"], RUNS, lambda table: table.assign(
+        time=table.tenth_reward * np.where(table.censored, 1.25, 1)), curves=False)],
+    **{name: [Shown("episode", "regret", [of], MEDIANS), Shown(of, "regret", [], MEDIAN80, _last)]
+       for name, of in (("fig10", "lam"), ("fig11", "sigma"))},
+    **{name: [Shown("N", "time", ["K"], MEDIANS, TIMES, curves=False)] for name in (
+        "fig12", "fig13")},
+    "readings": [Shown("lam", "time", ["reading", "norm", "constant", "opening"], MEDIAN95, TIMES,
+                       5000, curves=False)],
+    "recommender": [Shown("episode", "regret", ["arm"], MEAN, _from_zero("rlsvi", "linear")),
+                    RATES],
+    "fig8": [Shown("episode", "regret", ["arm"], MEAN, _from_zero("rlsvi", *ETAS))],
+    "recommender-later": [RATES],
+    "recommender-readings": [Shown("arm", "regret", [], MEAN, _last, curves=False)],
+    "theorem1": [Shown("episode", "regret", ["agent"], MEAN, lambda table: table[
+        table.episodes == table.episodes.max()])],
+    "gamble": [Shown("episode", "regret", ["factor"], MEAN)],
+    "toll": [Shown("H", "regret", ["agent"], MEAN),
+             Shown("H", "regret", ["agent"], MEDIAN95, lambda table: table[table.walked])],
+    "incremental": [Shown("episode", "regret", ["arm"], MEDIAN80, lambda table: _arm(table)[
+        lambda runs: (runs.N == 10) & runs.arm.isin(extension_figures.CURVES)])],
+    "continual": [Shown("n", "time", ["gamma", "agent"], MEDIAN95, lambda table: WAIT(table)[
+        table.agent != "epsilon-greedy"], 20_000, lost=True)],
+    "bootstrap": [Shown("N", "time", ["features", "agent"], MEDIAN95, WAIT, 1000, lost=True)],
+    "theorem1-scale": [Shown("lam", "share", ["problem"], MEAN, lambda table: _share(table)[
+        lambda runs: runs.sigma == 1]), Shown("sigma", "share", ["problem"], MEAN,
+                                              lambda table: _share(table)[lambda r: r.lam == 1])],
+    "theorem1-bound": [Shown("episode", "regret", ["parameters"], MEAN, lambda table: table[
+        (table.H == 5) & (table.S == 5) & (table.A == 3)])],
+    "fig14-tuning": [Shown("seed", "score", ["rule", "reading", "schedule"], RUNS, _relative,
+                           curves=False)],
+    "tetris-widths": [Shown("width", "lead", ["reading", "rule"], MEAN, _leads)],
+    "tetris-readings": [Shown("seed", "score", [
+        "agent", "reading", "targets", "sweeps", "variance", "lam", "sigma"], MEANS,
+        lambda table: table[table.game > table.game.max() - 100], curves=False)],
+    "tasks-goals": [Shown("seed", "first_goal", ["task", "agent"], RUNS, lambda table: _last(
+        table).assign(first_goal=lambda t: t.first_goal.fillna(1.25 * table.episode.max())),
+        curves=False)],
+    "fig7": GAMES, "tetris-top-row": GAMES,
+    "fig14": [Shown("game", "score", ["reading", "rule", "agent"], MEAN80)],
+    "tetris-rules": [Shown("game", "score", ["rule", "agent"], MEAN80)],
+    "tetris-variance": [Shown("game", "score", ["variance"], MEAN80)],
+    "tetris-buffer": [Shown("game", "score", ["N"], MEAN80)],
+    "tetris-optimism": [Shown("game", "score", ["start"], MEANS)],
+    "tetris-games": [Shown("step", "score", ["policy", "part"], RUNS)],
+    "tetris-known": [Shown("player", "score", ["rule"], MEAN, curves=False)],
+    **{name: [Shown("seed", "score", ["schedule"], MEANS, _second_half, curves=False),
+              Shown("schedule", "score", [], MEANS, _second_half, curves=False)]
+       for name in ("fig7-tuning", "tetris-top-row-tuning", "tetris-schedules")},
+    **dict.fromkeys(("tasks-control", "tasks-epsilon", "tasks-boltzmann", "tasks-curves"), RETURNS),
+    **dict.fromkeys(("tasks-tabular", "tasks-tabular-large", "tasks-tables"), SHARES),
+    **{name: [LAST[0]._replace(by=["task", "agent", of])] for name, of in (
+        ("tasks-tuning", "start"), ("tasks-rule", "c"), ("tasks-options", "option"),
+        ("tasks-sensitivity", "c"), ("tasks-choices", "option"))},
+    "tasks-deep-sea": [Shown("N", "tenth_goal", ["agent"], RANGE, lambda table: table.dropna())]}
+OTHERWISE = {"fig1", "fig2", "fig5", "fig9"}  # of no table, or of what other figures show too
+
+
+def drawn_curves(figure):
+    return [np.asarray(line.get_ydata(), float) for ax in figure.axes for line in ax.lines
+            if np.asarray(line.get_ydata()).dtype.kind in "if"]
+
+
+def drawn_spans(figure):
+    """Bands and bars of errors: for each, lowest and highest at each x."""
+    for ax in figure.axes:
+        yield from (band.to_numpy() for _, band in bands(ax))
+        for bar in ax.collections:
+            if isinstance(bar, LineCollection):
+                yield np.array([np.sort(segment[:, 1]) for segment in bar.get_segments()
+                                if len(segment)])
+
+
+def drawn_points(figure):
+    """Every coordinate of a marker, a point or the end of a bar."""
+    lines = [xy for ax in figure.axes for line in ax.lines for xy in line.get_xydata()]
+    dots = [xy for ax in figure.axes for dots in ax.collections for xy in dots.get_offsets()]
+    return np.unique(np.asarray([*lines, *dots], float).ravel())
+
+
+def among(values, drawn):
+    """Whether each value is one of those drawn."""
+    near = drawn[np.clip(np.searchsorted(drawn, values), 1, len(drawn) - 1) - [[1], [0]]]
+    return bool((np.abs(near - values).min(axis=0) <= 1e-9 * (1 + np.abs(values))).all())
+
+
+def alike(values, drawn):
+    return any(one.shape == values.shape and np.allclose(one, values, rtol=1e-9, atol=1e-9)
+               for one in drawn)
+
+
+@pytest.mark.parametrize("name", SHOWS)
+def test_what_is_drawn_is_the_table(name):
+    (tables, drawing), = catalogue.drawings(name).values()
+    several = list(map(load, tables))
+    figure = drawing(*several)
+    curves, spans = drawn_curves(figure), list(drawn_spans(figure))
+    points = drawn_points(figure)
+    for x, y, by, (middle, interval), rows, most, whole, lost in SHOWS[name]:
+        table = rows(pd.concat(several))
+        for _, cell in table.groupby(by) if by else [((), table)]:
+            runs = cell.groupby(x)[y]
+            found = pd.DataFrame({"middle": runs.agg(middle)})
+            if interval:
+                found[["low", "high"]] = [tuple(interval(one)) for _, one in runs]
+            found = found[np.isfinite(found.middle) | lost].clip(upper=most)
+            if not whole:
+                assert among(found.to_numpy().ravel(), points)
+            elif len(found):
+                assert alike(found.middle.to_numpy(), curves)
+                assert not interval or alike(found[["low", "high"]].to_numpy(), spans)
+    plt.close(figure)
+
+
+def test_every_figure_is_compared_with_its_table():
+    assert set(catalogue.THE_PAPERS.drawn) == SHOWS.keys() | OTHERWISE
+
+
+def seen(file, size=8):
+    """A picture as an eye from afar has it: grey, in squares."""
+    grey = plt.imread(file)[..., :3].mean(axis=2)
+    rows, columns = (n // size for n in grey.shape)
+    return grey[:rows * size, :columns * size].reshape(rows, size, columns, size).mean(axis=(1, 3))
+
+
+@pytest.mark.parametrize("change", ["none", "band", "data"])
+@pytest.mark.parametrize("file", sorted(store.results_folder().glob("*.png")), ids=lambda f: f.stem)
+def test_a_stored_picture_is_todays_drawing(file, change, draw, tmp_path, monkeypatch):
+    """Fonts differ a little between machines; a wrong band or curve is seen."""
+    table = load(file.stem)
+    if change == "band":
+        monkeypatch.setitem(chain_figures.BAND, "errorbar", ("pi", 50))
+    elif change == "data":
+        table[["regret", "expected_regret"]] *= 0.8
+    draw(file.stem, table).savefig(again := tmp_path / file.name, dpi=150)
+    before, now = seen(file), seen(again)
+    apart = np.sqrt(np.mean((before - now) ** 2)) if before.shape == now.shape else 1.0
+    assert (apart < 0.005) == (change == "none"), apart
 
 
 def test_three_rows_are_an_interval():

@@ -9,6 +9,7 @@ import dataclasses
 import json
 import linecache
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -220,6 +221,44 @@ def test_a_stamp_sees_every_cell_and_a_twentieth_drawn_by_the_code(walk, monkeyp
         assert len(seen) < 30
         assert drawn.setdefault(code, seen[:4]) == seen[:4]
     assert drawn["1" * 16] != drawn["2" * 16]
+
+
+@pytest.mark.parametrize("place", [0.1, 1.0])
+def test_an_edited_row_is_noticed_as_often_as_is_said(place, walk, monkeypatch):
+    """Fails by chance once in 10 000."""
+    monkeypatch.setattr(runner.Table, "recompute", lambda self, tasks, jobs: (
+        (task, [], self.seconds * task.share) for task in tasks))
+    seen, stamps = [], 400
+    monkeypatch.setattr(store, "add_verification", lambda *_, **__: None)
+    cut = Experiment.cut
+
+    def noted(self, scale, task, share):
+        seen.append(cut(self, scale, task, share))
+        return seen[-1]
+
+    expected = runner.chance(WALK, "paper", place)
+    monkeypatch.setattr(Experiment, "cut", noted)
+    edited = WALK.scales["paper"].tasks[17]
+    noticed = 0
+    for code in range(stamps):
+        monkeypatch.setattr(runner, "fingerprint", lambda run, code=code: f"{code:x}")
+        seen.clear()
+        assert runner.stamp(WALK, "paper", walk) == []
+        noticed += any(one.label == edited.label and one.share >= place for one in seen)
+    spread = np.sqrt(stamps * expected * (1 - expected))
+    assert abs(noticed - stamps * expected) < 4 * spread
+
+
+def test_what_contributing_says_of_edited_rows():
+    """The chance to notice one: of a row that is not the last of a long run, and of any row."""
+    whole = {name: runner.chance(one, "paper", 0.0) for name, one in EXPERIMENTS.items()}
+    last = {name: runner.chance(one, "paper") for name, one in EXPERIMENTS.items()}
+    text = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text("utf8")
+    said = (f"between {min(whole.values()):.0%} and {max(whole.values()):.0%} at the beginning of a "
+            f"run ({np.median([*whole.values()]):.0%} in the median table), at its end between "
+            f"{min(last.values()):.1%} and {max(last.values()):.0%} "
+            f"({np.median([*last.values()]):.0%})")
+    assert said in " ".join(text.split()), said
 
 
 def test_a_stamp_takes_a_twentieth_of_the_cpu_time_too(walk):

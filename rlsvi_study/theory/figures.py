@@ -242,9 +242,10 @@ def theorem1_bound(table: pd.DataFrame) -> Figure:
         ax.axvline(begins, color="0.6", lw=0.8)
         ax.annotate(f"{begins:,}".replace(",", "\u202f"), (begins, 2), ha="right", fontsize=8,
                     rotation=90, color="0.4")
-        ax.set(xscale="log", yscale="log", xlabel="episodes L", ylabel="expected regret",
+        ax.set(xlabel="episodes L", ylabel="expected regret",
                title=f"λ = {lam:.3g}, σ = {sigma:.3g} ({name})")
         ax.legend(fontsize=8)
+    plt.setp(axes, xscale="log", yscale="log")  # last: seaborn averages on the axis's scale
     return fig
 
 
