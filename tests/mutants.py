@@ -60,7 +60,7 @@ COVERS = {
     "rlsvi_study/register.py": "register claims",
     "rlsvi_study/intervals.py": "intervals",
     "rlsvi_core/agents/__init__.py": "stored agents",
-    "rlsvi_core/agents/base.py": "agents",
+    "rlsvi_core/agents/base.py": "stored agents",
     "rlsvi_core/agents/continual.py": "extensions agents",
     "rlsvi_core/agents/finite.py": "agents",
     "rlsvi_core/agents/incremental.py": "extensions agents",
