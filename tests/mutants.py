@@ -60,7 +60,7 @@ COVERS = {
     "rlsvi_study/register.py": "register claims",
     "rlsvi_study/intervals.py": "intervals",
     "rlsvi_core/agents/__init__.py": "stored agents",
-    "rlsvi_core/agents/base.py": "agents",
+    "rlsvi_core/agents/base.py": "stored agents",
     "rlsvi_core/agents/continual.py": "extensions agents",
     "rlsvi_core/agents/finite.py": "agents",
     "rlsvi_core/agents/incremental.py": "extensions agents",
@@ -68,7 +68,7 @@ COVERS = {
     "rlsvi_core/agents/stationary.py": "stationary agents",
     "rlsvi_core/agents/stored.py": "stored agents",
     "rlsvi_core/agents/tabular.py": "regret agents",
-    "rlsvi_core/agents/verbatim.py": "agents stored stationary",
+    "rlsvi_core/agents/verbatim.py": "stored agents stationary",
 
     "rlsvi_core/checks.py": "library features regression mdp agents gym",
     "rlsvi_core/compiled.py": "library",

@@ -422,3 +422,10 @@ def test_a_verdict_follows_its_table(id, change, verdict, monkeypatch):
     stored = store.load
     monkeypatch.setattr(store, "load", lambda figure: change(stored(figure)))
     assert REGISTER[id].judge().verdict == verdict
+
+
+def test_the_usual_prior_is_uniform_over_rewards_and_transitions():
+    prior = DirichletPrior.symmetric(2, 3, 4)
+    assert (prior.alpha_R.shape, prior.alpha_P.shape) == ((2, 3, 4, 2), (2, 3, 4, 3))
+    assert (prior.alpha_R == 1).all()
+    assert (prior.alpha_P == 1).all()
