@@ -26,7 +26,8 @@ def fail(rule: str, found: str, mend: str, error: type[Exception] = ValueError) 
 
 
 def is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and -LARGEST <= value <= LARGEST
+    return (isinstance(value, (int, float, np.integer, np.floating))
+            and bool(-LARGEST <= value <= LARGEST))
 
 
 def whole(name: str, value: Any, least: int = 0, most: int | None = None, *, mend: str) -> int:

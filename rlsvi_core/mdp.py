@@ -282,7 +282,7 @@ class FiniteMDP:
         that ends it is never left. If a state does so only sometimes, one state more, the last,
         stands for the end. Values are exact in the states that an episode can meet.
         """
-        raw = getattr(env, "unwrapped", None)
+        raw: Any = getattr(env, "unwrapped", None)
         if not hasattr(raw, "P") or not hasattr(raw, "initial_state_distrib"):
             fail("an MDP is made of an environment's P and initial_state_distrib", f"{env} has no "
                  "such tables", "Let an agent learn in it by rlsvi_core.envs.gym.play.")

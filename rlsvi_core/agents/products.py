@@ -318,9 +318,9 @@ class ProductAgent(LinearAgent):
         check_customers(env, self.N, self.J)
         run, rng = blank(episodes), checks.generator(rng)
         episodes = len(run.reward)
-        exact = exact_part(env, episodes, exact)
+        part = exact_part(env, episodes, exact)
         self._reserve(episodes)
-        _learn(env.beta, env.gamma, *exact, self._data, self.theta, self.noise, self.gamma,
+        _learn(env.beta, env.gamma, *part, self._data, self.theta, self.noise, self.gamma,
                self.features.over == "all", self.epsilon, self.eta, self.dislike, self.waits, rng,
                self.rng, run)
         self.transitions += episodes * self.J

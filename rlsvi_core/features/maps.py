@@ -238,9 +238,9 @@ def one_hot(H: int | None, S: int | ArrayLike, A: int) -> FeatureMap:
     array([[0.  , 0.71, 0.  , 0.  , 0.71]])
     """
     if not isinstance(S, (list, tuple, np.ndarray)):
-        mend = "It counts states, or the values of each component."
-        return OneHot(H, S, A) if H is not None else PerAction(
-            partial(_indicators, np.array([whole("S", S, 1, mend=mend)])), A, S)
+        n = whole("S", S, 1, mend="It counts states, or the values of each component.")
+        return OneHot(H, n, A) if H is not None else PerAction(
+            partial(_indicators, np.array([n])), A, n)
     sizes = np.array([whole("S", n, 1, mend="It counts the values of each component.")
                       for n in np.ravel(np.asarray(S, object)).tolist()], np.int64)
     if not sizes.size:
