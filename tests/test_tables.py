@@ -254,8 +254,8 @@ def test_what_contributing_says_of_edited_rows():
     whole = {name: runner.chance(one, "paper", 0.0) for name, one in EXPERIMENTS.items()}
     last = {name: runner.chance(one, "paper") for name, one in EXPERIMENTS.items()}
     text = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text("utf8")
-    said = (f"between {min(whole.values()):.0%} and {max(whole.values()):.0%} at the beginning of a "
-            f"run ({np.median([*whole.values()]):.0%} in the median table), at its end between "
+    said = (f"between {min(whole.values()):.0%} and {max(whole.values()):.0%} at the beginning of "
+            f"a run ({np.median([*whole.values()]):.0%} in the median table), at its end between "
             f"{min(last.values()):.1%} and {max(last.values()):.0%} "
             f"({np.median([*last.values()]):.0%})")
     assert said in " ".join(text.split()), said
