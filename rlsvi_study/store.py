@@ -287,8 +287,8 @@ def provenance(experiment: Experiment, scale: str = "paper",
         with _reaching(record):
             found = json.loads(record.read_bytes())
         flaw = _flaw(found)
-    except (ValueError, RecursionError) as error:
-        flaw = str(error)
+    except (ValueError, RecursionError):
+        flaw = "it is no JSON"
     if flaw:
         raise StudyError(f"{record.name} says where a table came from; it is damaged: {flaw}. "
                          f"Restore the files, or recompute with: {command(experiment, scale)}")

@@ -139,7 +139,7 @@ class Bench:
 
     def answer(self, status, said):
         """Its last line, without what is other every time."""
-        line = (said.strip().splitlines() or ["(nothing to say)"])[-1]
+        line = (said.strip().splitlines() or ["(nothing to say)"])[-1].strip()
         line = line.replace(str(self.folder), "…").removeprefix("rlsvi: ")
         line = re.sub(r"process \d+ on \S+, since \S+Z", "process N on HOST, since TIME", line)
         return f"{line} ({status})".replace("|", "\\|")
