@@ -200,7 +200,7 @@ Q0 = np.zeros((2, 3, 2)) + np.arange(2)
     (lambda: features.coherent(Q0, 1), "whole number of at least 2 and at most 12; it is 1"),
     (lambda: features.coherent(Q0, 3.0), "at least 2 and at most 12; it is 3.0"),
     (lambda: features.coherent(Q0, 13), "at most 12; it is 13.*repeat"),
-    (lambda: features.coherent(Q0, 3, norm=0.0), "norm must lie strictly between 0 and .*; it is 0.0"),
+    (lambda: features.coherent(Q0, 3, norm=0.0), "norm must lie strictly between .*; it is 0.0"),
     (lambda: features.agnostic(Q0, 0, 0.1), "whole number of at least 1; it is 0"),
     (lambda: features.agnostic(Q0, 2, -0.1),
      "rho must be a finite number of at least 0; it is -0.1"),
