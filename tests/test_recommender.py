@@ -187,7 +187,7 @@ def test_too_many_states_are_counted_in_the_message_and_sampling_still_works():
     (lambda: Recommender(np.full((2, 2), np.nan), 1), r"gamma\[0, 0\] is nan"),
     (lambda: Recommender(np.zeros((2, 2)), 1, beta=[1.0]), r"beta must have shape \(2,\)"),
     (lambda: Recommender.random(-1.0), "c is a standard deviation"),
-    (lambda: customers().step(3, [1, 1, 1, 0], 3, None), "h must be one of 0, …, 2; it is 3"),
+    (lambda: customers().step(0, [1, 0, 0, 0], 3, None), "0 of them not 0 in period 0"),
     (lambda: customers().evaluate(np.zeros(3, int)), r"integer array of shape \(33,\)"),
     (lambda: customers().evaluate(np.zeros(33, int)), "a product is shown once"),
     (lambda: rlsvi(3, 4), "J must be a whole number of at least 1 and at most 3; it is 4"),
