@@ -165,9 +165,9 @@ def headlines() -> str:
     for id, (question, answer) in HEADLINES.items():
         one, found = REGISTER[id], REGISTER[id].judge()
         said = answer.format_map(found.numbers) if found.verdict == one.verdict else found.found
-        rows.append((f"[{question}]({one.page}.ipynb)", f"**{found.verdict}**", _cell(said),
-                     one.kind))
-    return _markdown(("Question", "The paper's claim", "Found", "Evidence"), *rows)
+        rows.append((f"[{question}]({one.page}.ipynb)", f"**{found.verdict}**",
+                     f"{_cell(said)} *({one.kind})*"))
+    return _markdown(("Question", "The paper's claim", "Found (and by what evidence)"), *rows)
 
 
 def overview() -> str:
