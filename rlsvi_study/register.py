@@ -179,9 +179,9 @@ def headlines() -> str:
     for id, (question, answer) in HEADLINES.items():
         one, found = REGISTER[id], REGISTER[id].judge()
         said = answer.format_map(found.numbers) if found.verdict == one.verdict else found.found
-        rows.append((badge(found.verdict), f"[{question}]({one.page}.ipynb)", _cell(said),
-                     one.kind))
-    return _markdown(("The paper's claim", "Question", "Found", "Evidence"), *rows)
+        rows.append((badge(found.verdict), f"[{question}]({one.page}.ipynb)",
+                     f"{_cell(said)} *({one.kind})*"))
+    return _markdown(("The paper's claim", "Question", "Found (and by what evidence)"), *rows)
 
 
 def overview() -> str:
