@@ -188,11 +188,12 @@ def test_headlines_are_claims_of_the_paper():
 
 def test_an_answer_is_not_given_for_another_verdict(monkeypatch):
     one = REGISTER["5.theorem1"]
-    assert "| **holds** | Yes, at its smallest" in claims.headlines()
+    assert "(05-tabular.ipynb) | Yes, at its smallest" in claims.headlines()
     broken = dataclasses.replace(one, judge=lambda: one.judge()._replace(
         verdict=FAILS, found="Step 3 fails."))
     monkeypatch.setitem(REGISTER, one.id, broken)
-    assert "| **does not hold** | Step 3 fails. *(symbolic)* |" in claims.headlines()
+    assert (f"| {claims.badge(FAILS)} | [Is Theorem 1 true?](05-tabular.ipynb) | Step 3 fails. "
+            "*(symbolic)* |") in claims.headlines()
     assert "Yes, at its smallest" not in claims.headlines()
 
 

@@ -1,5 +1,7 @@
 """The register's own rules, on a register of six small claims."""
 
+from html import escape
+
 import pytest
 
 from rlsvi_study import register
@@ -55,9 +57,9 @@ def test_a_verdict_is_graded_by_its_points(points, verdict):
 
 
 def test_a_verdict_stands_unless_the_check_came_out_wrong():
-    assert unless(False, "Found.", PARTLY, n=1) == (PARTLY, "Found.", {"n": 1})
+    assert unless(False, "Found.", n=1) == (HOLDS, "Found.", {"n": 1})
     assert unless(False, "Found.") == (HOLDS, "Found.", {})
-    assert unless(True, "Found.", PARTLY, n=1) == (FAILS, "Found.", {"n": 1})
+    assert unless(True, "Found.", n=1) == (FAILS, "Found.", {"n": 1})
 
 
 def test_a_claim_has_its_fields_and_its_judge_stays_a_function():
@@ -100,28 +102,44 @@ def test_the_overview():
     assert rule == "| --- " * 8 + "|"
     assert rows == ["| **headlines** | **1** | **–** | **1** | **–** | **–** | **–** | **–** |",
                     "| **details** | **–** | **–** | **–** | **–** | **–** | **–** | **1** |",
-                    "| Section 3 | 1 | – | 1 | – | – | – | – |",
-                    "| Appendix G | – | – | – | – | – | – | 1 |"]
+                    "| [Section 3](03-dithering.ipynb) | 1 | – | 1 | – | – | – | – |",
+                    "| [Appendix G](G-gauss-dirichlet.ipynb) | – | – | – | – | – | – | 1 |"]
+
+
+def shown(verdict):
+    return f'<span class="verdict" data-verdict="{verdict}">{verdict}</span>'
 
 
 def test_the_headlines_answer_for_their_verdict_alone():
     assert register.headlines().splitlines() == [
-        "| Question | The paper's claim | Found | Evidence |", "| --- " * 4 + "|",
-        "| [Is it so?](03-dithering.ipynb) | **holds** | Yes, 7 times. | exact |",
-        "| [And now?](03-dithering.ipynb) | **holds in part** | Now \\*and\\* then. | certified |"]
+        "| The paper's claim | Question | Found (and by what evidence) |", "| --- " * 3 + "|",
+        f"| {shown('holds')} | [Is it so?](03-dithering.ipynb) | Yes, 7 times. *(exact)* |",
+        f"| {shown('holds in part')} | [And now?](03-dithering.ipynb) | Now \\*and\\* then. "
+        "*(certified)* |"]
 
 
 def test_the_scoreboard():
     head, _, *rows = register.scoreboard(["3.b", "3.d", "G.e"]).splitlines()
-    assert head == "| Claim | Paper | Here | Verdict |"
+    assert head == "| Verdict | Claim | Paper | Here |"
+    link = '<a id="verdict-{0}" href="verdicts.html#{0}">{0}</a>'.format
     assert rows == [
-        "| **It is so.** [Section 3](03-dithering.ipynb) · exact | 1 &#124; 2 | It is −1 or 10⁴. | "
-        "holds |",
-        "| **Thus.** [Section 3](03-dithering.ipynb) · exact · follows from 3.a | x | No. | "
-        "does not hold |",
-        "| **A remark.** [Appendix G](G-gauss-dirichlet.ipynb) | y | Nothing. | "
-        "can't be checked here |"]
+        f"| {shown('holds')} | **It is so.** [Section 3](03-dithering.ipynb) · exact · "
+        f"{link('3.b')} | 1 &#124; 2 | It is −1 or 10⁴. |",
+        f"| {shown('does not hold')} | **Thus.** [Section 3](03-dithering.ipynb) · exact · "
+        f"follows from 3.a · {link('3.d')} | x | No. |",
+        f"| {shown('can&#x27;t be checked here')} | **A remark.** "
+        f"[Appendix G](G-gauss-dirichlet.ipynb) · {link('G.e')} | y | Nothing. |"]
     assert len(register.scoreboard().splitlines()) == 2 + 6
+
+
+def test_the_explorer_has_every_claim_with_what_it_is_filtered_by():
+    table = register.explorer()
+    assert table.count("<tr id=") == len(register.REGISTER)
+    for one in register.REGISTER.values():
+        assert (f'<tr id="{one.id}" data-verdict="{escape(one.judge().verdict)}" data-section="'
+                f'{one.section}" data-evidence="{one.kind}">') in table
+        assert f'href="{one.page}.html#verdict-{one.id}"' in table
+    assert "1 | 2" in table  # as it is: no Markdown here
 
 
 def test_thresholds_say_when_they_were_chosen(monkeypatch):
