@@ -99,9 +99,9 @@ def _list(args: Words) -> int:
 
 def _state(experiment: Any, scale: str) -> str:
     from . import store
-    if not store.path(experiment, scale).with_suffix(".json").exists():
-        return "not stored"
     try:
+        if not store.path(experiment, scale).with_suffix(".json").exists():
+            return "not stored"
         record = store.provenance(experiment, scale)
     except StudyError as error:
         return f"DAMAGED: {error}"

@@ -499,15 +499,16 @@ def _end(what, end, kept):
         with bench.started("run", "--jobs", "2") as process:
             workers = bench.waiting(process)
             process.send_signal(end)
-            _, said = process.communicate()
-            if end == signal.SIGKILL:
-                said = ""  # but for joblib, which cleans up behind it
+            process.wait()  # not for its workers, which hold the pipes too
             _, alive = psutil.wait_procs(workers, timeout=60)  # left alone, they wait for ever
             for worker in alive:
                 worker.kill()
             assert not alive
+            _, said = process.communicate()
         (bench.sign / "wait").unlink()
         resumed(bench)
+        if end == signal.SIGKILL:
+            said = ""  # but for joblib, which cleans up behind it
         return bench.answer(process.returncode, said), kept
 
     fault(what)(try_)
