@@ -378,9 +378,9 @@ def test_constant_samples_compare():
     ({"y": np.ones((200, 2))}, r"sample y must have shape \(n,\); it has shape \(200, 2\)"),
     ({"x": [np.nan] * 200}, r"sample x must be finite; sample x\[0\] is nan"),
     ({"y": [*[0.0] * 200, -np.inf]}, r"sample y must be finite; sample y\[200\] is -inf"),
-    ({"error": 0.0}, r"error rate must lie in \(0, 1\); got 0"),
-    ({"error": 1.0}, r"error rate must lie in \(0, 1\); got 1"),
-    ({"error": np.nan}, r"error rate must lie in \(0, 1\); got nan"),
+    ({"error": 0.0}, "error rate must lie strictly between 0 and 1; it is 0"),
+    ({"error": 1.0}, "error rate must lie strictly between 0 and 1; it is 1"),
+    ({"error": np.nan}, "error rate must lie strictly between 0 and 1; it is nan"),
 ])
 def test_bad_samples_are_refused(change, rule):
     sound = {"x": np.arange(200.0), "y": np.arange(200.0)} | change
@@ -397,11 +397,11 @@ def test_bad_samples_are_refused(change, rule):
     (lambda: Beta.of(math.inf, 1), "finite; got inf"),
     (lambda: Beta.of(1, 1).tail(math.nan), "finite; got nan"),
     (lambda: Finite.of([], []), "as many weights as values"),
-    (lambda: Finite.of([1, 2], [1]), "got 2 values and 1 weights"),
+    (lambda: Finite.of([1, 2], [1]), r"the values \[1, 2\] and the weights \[1\]"),
     (lambda: Finite.of([1, 2], [1, -1]), "weights must be ≥ 0.*smallest -1"),
     (lambda: Finite.of([1, 2], [0, 0]), "the sum 0"),
     (lambda: Finite.of([math.inf], [1]), "finite; got inf"),
-    (lambda: DirichletMean.of([0.5, 1], [0, 1]), r"whole numbers α; got \[0\.5, 1\]"),
+    (lambda: DirichletMean.of([0.5, 1], [0, 1]), r"whole numbers α.*; got \[0\.5, 1"),
     (lambda: DirichletMean.of([1, 1], [0, 2]), r"V must lie in \[0, 1\]; V\[1\] is 2"),
     (lambda: order.dirichlet_samples([1, -1], [0, 1], 5, None), "α must be ≥ 0"),
     (lambda: order.dirichlet_samples([0, 0], [0, 1], 5, None), "positive sum"),

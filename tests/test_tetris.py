@@ -187,7 +187,7 @@ def test_a_placement_outside_the_list_is_refused():
     with pytest.raises(IndexError, match="no game"):
         game.drop(0)
     game.start(0)
-    with pytest.raises(IndexError, match="n = "):
+    with pytest.raises(IndexError, match="a placement must be one of 0"):
         game.drop(game.n)
 
 
