@@ -191,6 +191,12 @@ def test_without_learning_the_agent_acts_greedily_and_stays_as_it_is():
     assert (env.got, agent.plans, agent.saw, agent.told) == ([0, 0], 0, [], [])
 
 
+def test_whatever_a_generator_draws_may_be_a_seed():
+    rewards = play(rlsvi(features.OneHot(20, 16, 4), rng=1), gymnasium.make(
+        "FrozenLake-v1", max_episode_steps=20), 2, seed=2**64 - 1)
+    assert len(rewards) == 2
+
+
 def test_the_same_seed_gives_the_same_run_and_another_does_not():
     def run(seed):
         env = gymnasium.make("FrozenLake-v1", max_episode_steps=20)

@@ -47,6 +47,7 @@ __all__ = ["Episode", "MDPEnv", "RecommenderEnv", "TetrisEnv", "each_episode", "
 
 Env = gymnasium.Env[Any, Any]
 Info = dict[str, Any]
+SEEDS = 2**64 - 1  # the largest: whatever a generator draws may be one
 
 
 class Episode(NamedTuple):
@@ -121,7 +122,8 @@ def each_episode(agent: Any, env: Env, seed: int | None = None, *,
     else:
         able("agent", agent, "greedy", mend="Make one by rlsvi or lsvi.")
     if seed is not None:
-        seed = whole("seed", seed, mend="It starts the environment's generator: pass seed=1, say.")
+        seed = whole("seed", seed, 0, SEEDS, mend="It starts the environment's generator: pass "
+                     "seed=1, say.")
     if not isinstance(env, gymnasium.Env):
         fail("an environment is a single gymnasium.Env", f"it is {env!r}", "Make it by "
              "gymnasium.make; wrap one of the older gym with the package shimmy.")
@@ -253,7 +255,7 @@ class _Ours(gymnasium.Env[Any, int]):
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
         if seed is not None:
-            seed = whole("seed", seed, mend="It starts the generator: pass seed=1, say.")
+            seed = whole("seed", seed, 0, SEEDS, mend="It starts the generator: pass seed=1, say.")
         super().reset(seed=seed)
         self._h, self._over, self._s = 0, False, self.inner.start(self.np_random)
         return self._observed(), self._info()
