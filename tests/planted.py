@@ -37,7 +37,7 @@ from rlsvi_study.theory import crossings, evidence, forms, printed, repaired, th
 
 # --------------------------------------------------------------------- tables
 
-TIMES = {"seed", "episode", "game"}
+TIMES = {"seed", "episode", "game", "policy"}
 
 
 def _axes(experiment, table):
@@ -93,9 +93,17 @@ def multiplied(by):
     return lie
 
 
+def _rivals(table):
+    """Ten for those who dither by a schedule, and for policies that stand by themselves."""
+    if "schedule" in table:
+        return np.where(table["schedule"] == "greedy", 1, 10)
+    return 10 if "policy" in table else 1
+
+
 TABLES = {"labels exchanged": exchanged, "axes backwards": backwards, "all alike": level,
           "shuffled": shuffled, "ten times as much": multiplied(lambda table: 10),
           "a tenth": multiplied(lambda table: 0.1), "the opposite": multiplied(lambda table: -1),
+          "rivals ten times as good": multiplied(_rivals),
           "ever faster": multiplied(lambda table: table.get("episode", table.get("game", 1)))}
 
 
@@ -157,6 +165,9 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
     (chain, "arrival_probability", lambda _: lambda N: 1 / N,
      "1.exponential 3.probability 3.wait 3.regret 6.1.dithering"),
     (chain, "RIGHT", lambda _: 0, "3.value 3.others"),
+    (chain, "PRINTED", lambda right: {name: (1.0, 1.0) for name in right}, "1.only-exploration"),
+    (regret, "_worst_gap", lambda _: lambda *at: (-0.1, ()), "5.last-display"),
+    (features, "coherent", lambda _: lambda Q, *given, **reading: Q, "C.two-bases"),
     (FiniteMDP, "evaluate", lambda right: lambda *given: right(*given) + 0.1,
      "2.optimal-iff-greedy"),
     (FiniteMDP, "regret", lambda right: lambda *given: right(*given) + 0.1, "2.regret 3.regret"),

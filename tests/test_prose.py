@@ -68,7 +68,8 @@ def prose():
 SMALL = {"0", "1", "2"}  # states, coins, halves: no result is told by these
 LEVELS = {"95%", "90%", "10", "90", "5%"}  # of intervals and bands; test_plots compares them
 PAPER = {  # the paper's own numbers, and where they stand
-    "500": "section 6.1", "22": "section 6.2", "3183": "section 6.2", "3500": "section 6.2", "4500": "section 6.2",
+    "500": "section 6.1", "22": "section 6.2", "3183": "section 6.2", "3500": "section 6.2",
+    "4500": "section 6.2",
     "1200": "section 6.3"}
 ABOUT = 0.15  # how far "some" may be from what is meant
 

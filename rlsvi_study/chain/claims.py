@@ -811,8 +811,7 @@ remark("C.rescaled", "Appendix C", "we rescale the value function in step (9)", 
        "It rescales the basis functions; the value function stays as it is.")
 
 
-@claim("C.two-bases", "Section 6.1 and appendix C, Algorithm 6", "full details", "experiment",
-       MISPRINT)
+@claim("C.two-bases", "Section 6.1 and appendix C, Algorithm 6", "full details", "exact", MISPRINT)
 def _():
     """Algorithm 6 has the full details of the basis that section 6.1 describes."""
     printed = stored("readings").query("norm == 'HSA' and constant == 'rescaled' and "

@@ -217,7 +217,7 @@ def _():
                 **{f"LSPI with {data}": games for data, games in theirs.items()}}
         words.append(", ".join(f"{who} {games:.0f}" if games < inf else f"{who} not half of them"
                                for who, games in said.items()) + f" ({rule})")
-        numbers[name] = said
+        numbers[name] = {who: games if games < inf else None for who, games in said.items()}
     return Evidence(graded(points), f"Games until a block above {LEARNED} rows per game, medians "
                     f"over seeds, LSPI from a scoring policy: {'; '.join(words)}.", numbers)
 
