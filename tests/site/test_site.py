@@ -181,6 +181,7 @@ def test_page(name, browser, server):
         page.wait_for_function("window.MathJax?.startup?.promise", timeout=20_000)
         page.evaluate("MathJax.startup.promise")
     page.evaluate(UNFOLD)
+    page.wait_for_timeout(500)  # the theme waits for the last of several resizes
 
     math = page.evaluate(MATH)
     problems += [f"math not typeset: {m}" for m in math["untypeset"]]
