@@ -135,7 +135,7 @@ def test_median_interval_covers_as_often_as_it_says():
 
 
 def test_median_interval_refuses_nan():
-    with pytest.raises(ValueError, match="give censored runs as infinity"):
+    with pytest.raises(ValueError, match="Give censored runs as infinity"):
         median_interval([1.0, math.nan])
 
 
@@ -181,7 +181,6 @@ def scaled(column, factor):
     ("C.lambda", "fig10", scaled("rewards", lambda t: t.lam == 1), FAILS),
     ("C.sigma", "fig11", scaled("regret", lambda t: 1 + 9 * (t.sigma != 0.1)), FAILS),
     ("C.large-sigma", "fig11", scaled("regret", 0), FAILS),
-    ("C.plateau", "fig4", lambda t: t.assign(tenth_reward=10 * t.K), FAILS),
     ("C.quadratic", "fig13", scaled("tenth_reward", lambda t: 1 + 9 * (t.N == 40)), FAILS),
 ])
 def test_a_spoilt_table_changes_the_verdict(id, name, spoil, verdict, monkeypatch):
@@ -231,7 +230,6 @@ class Stub:
 
 
 @pytest.mark.parametrize(("id", "name", "wrong", "verdict"), [
-    ("1.exponential", "arrival_probability", lambda N: N**-4.0, FAILS),
     ("3.value", "chain", lambda N: chain(N + 1), FAILS),
     ("4.posterior", "GaussianPosterior",
      lambda K, lam, sigma: GaussianPosterior(K, lam, 2 * sigma), FAILS),

@@ -22,6 +22,7 @@ from rlsvi_study.chain.runs import medians
 from rlsvi_study.extensions import figures as extension_figures
 from rlsvi_study.extensions.runs import waits
 from rlsvi_study.intervals import mean_interval
+from rlsvi_study.recommender import figures as recommender_figures
 from rlsvi_study.recommender.figures import ETAS
 from rlsvi_study.style import COLOUR, scientific, three
 from rlsvi_study.theory import figures as theory_figures
@@ -47,7 +48,7 @@ def lines(ax, colour):
 def bands(ax):
     """The drawn bands: for each its colour, and the lowest and highest height at each x."""
     for patch in ax.collections:
-        if isinstance(patch, LineCollection):  # bars of errors
+        if isinstance(patch, LineCollection) or not patch.get_paths():  # bars of errors, no dots
             continue
         corners = pd.DataFrame(patch.get_paths()[0].vertices, columns=["x", "y"])
         yield (to_hex(patch.get_facecolor()[0], keep_alpha=False),
@@ -280,6 +281,8 @@ SHOWS = {
     "recommender": [Shown("episode", "regret", ["arm"], MEAN, _from_zero("rlsvi", "linear")),
                     RATES],
     "fig8": [Shown("episode", "regret", ["arm"], MEAN, _from_zero("rlsvi", *ETAS))],
+    "recommender-rivals": [Shown("episode", "regret", ["arm"], MEAN, _from_zero(
+        *recommender_figures.RIVALS))],
     "recommender-later": [RATES],
     "recommender-readings": [Shown("arm", "regret", [], MEAN, _last, curves=False)],
     "theorem1": [Shown("episode", "regret", ["agent"], MEAN, lambda table: table[
@@ -321,7 +324,12 @@ SHOWS = {
     **dict.fromkeys(("tasks-tabular", "tasks-tabular-large", "tasks-tables"), SHARES),
     **{name: [LAST[0]._replace(by=["task", "agent", of])] for name, of in (
         ("tasks-tuning", "start"), ("tasks-rule", "c"), ("tasks-options", "option"),
-        ("tasks-sensitivity", "c"), ("tasks-choices", "option"))},
+        ("tasks-sensitivity", "c"), ("tasks-choices", "option"), ("tasks-narrow", "option"),
+        ("tasks-changes", "option"))},
+    "tetris-discount": [Shown("game", "score", ["agent", "gamma"], MEAN80)],
+    "tetris-lspi": [Shown("policy", "score", ["start", "replay", "each", "rule", "seed"], RUNS,
+                          lambda table: table[table.replay & (table.start == "scoring") & (
+                              table.rule == "clears")], curves=False)],
     "tasks-deep-sea": [Shown("N", "tenth_goal", ["agent"], RANGE, lambda table: table.dropna())]}
 OTHERWISE = {"fig1", "fig2", "fig5", "fig9"}  # of no table, or of what other figures show too
 
