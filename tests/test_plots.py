@@ -48,7 +48,7 @@ def lines(ax, colour):
 def bands(ax):
     """The drawn bands: for each its colour, and the lowest and highest height at each x."""
     for patch in ax.collections:
-        if isinstance(patch, LineCollection) or not patch.get_paths():  # bars of errors, no dots
+        if isinstance(patch, LineCollection) or not len(patch.get_facecolor()):  # bars; no dots
             continue
         corners = pd.DataFrame(patch.get_paths()[0].vertices, columns=["x", "y"])
         yield (to_hex(patch.get_facecolor()[0], keep_alpha=False),
