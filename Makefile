@@ -49,6 +49,7 @@ test: .venv/.done  ## lint, tests, every chapter against its stored output, the 
 	$(BIN)/mypy
 	@echo "== 2/4 tests"
 	$(BIN)/pytest -n $(JOBS)
+	$(BIN)/pytest -p no:xdist -q tests/test_mutants.py  # it forks, which threads of a worker forbid
 	@echo "== 3/4 chapters: run again and compared with their stored output"
 	$(BIN)/pytest --nbval --nbval-current-env --nbval-cell-timeout=600 -n $(JOBS) --dist loadscope $(NOTEBOOKS)
 	@echo "== 4/4 the rendered book, in a browser"

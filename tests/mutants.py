@@ -324,26 +324,18 @@ class Trials:
         """The answer (passed, failed or timeout), the first test that failed, CPU seconds.
 
         A fork of this process has numba, pandas and pytest at hand: half of a short trial. Patience
-        is counted in CPU seconds, or a busy machine would kill what a test did not. One that stands
-        still may have been forked while a thread held a lock: that is no answer, so it is asked
-        once more.
+        is counted in CPU seconds, or a busy machine would kill what a test did not.
         """
-        found, still = self._once(tests, home, about)
-        return self._once(tests, home, about)[0] if still else found
-
-    def _once(self, tests: list[str], home: Path,
-              about: str) -> tuple[tuple[str, str, float], bool]:
         said = self.cache / "said.txt"
         if not (child := os.fork()):
             self._in_child(tests, home, about, said)
-        done, spent, since, late, still = 0, 0.0, time.monotonic(), False, False
+        done, spent, since, late = 0, 0.0, time.monotonic(), False
         while not done:
             time.sleep(0.2)
             done, status, used = os.wait4(child, os.WNOHANG)
             if not done and (now := _cpu_seconds(child)) != spent:
                 spent, since = now, time.monotonic()
-            still = still or (not done and time.monotonic() - since > STILL)
-            if not done and (spent > PATIENCE or still):
+            if not done and (spent > PATIENCE or time.monotonic() - since > STILL):
                 os.killpg(child, signal.SIGKILL)
                 late = True
         text = said.read_text("utf8", errors="replace")
@@ -351,7 +343,7 @@ class Trials:
         good = os.waitstatus_to_exitcode(status) in (pytest.ExitCode.OK,
                                                      pytest.ExitCode.NO_TESTS_COLLECTED)
         return ("timeout" if late else "passed" if good else "failed",
-                who[1] if who else text[-200:], used.ru_utime + used.ru_stime), still
+                who[1] if who else text[-200:], used.ru_utime + used.ru_stime)
 
     def _in_child(self, words: list[str], home: Path, about: str, said: Path) -> NoReturn:
         os.setsid()
