@@ -1,9 +1,13 @@
 """The search for missing tests finds one that is missing, and believes one that is there."""
 
+import os
 import subprocess
 
 import mutants
 import pytest
+
+pytestmark = pytest.mark.skipif("PYTEST_XDIST_WORKER" in os.environ, reason="trials are forks, and "
+                                "a worker has threads: `make test` runs these by themselves")
 
 TOY = b'''\
 def larger(a, b):
@@ -11,9 +15,6 @@ def larger(a, b):
     if a - b > 0:
         return a
     return b
-
-pytestmark = pytest.mark.skipif("PYTEST_XDIST_WORKER" in os.environ, reason="trials are forks, and "
-                                "a worker has threads: `make test` runs these by themselves")
 
 
 def quantile(x: int, level=0.975):
