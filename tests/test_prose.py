@@ -92,11 +92,6 @@ def games(name):
     return store.provenance(catalogue.EXPERIMENTS[name])["constants"]["games"] // 2 + 1
 
 
-def read_off(value):
-    """Nothing recomputes it: it was read off a picture, or from somebody's memory."""
-    return lambda: value
-
-
 DECLARED = {  # every other typed number, and what recomputes it
     "README.md": {"300": lambda: found("6.1.learns", "median")},
     "04-randomized-value-functions.ipynb": {"49": lambda: chain(50).H},
@@ -105,17 +100,12 @@ DECLARED = {  # every other typed number, and what recomputes it
         "50": lambda: seeds("fig2a"), "100": lambda: seeds("recommender")},
     "06b-agnostic.ipynb": {"41": lambda: 1001 - len(success_rates()) + 1},
     "06c-tetris.ipynb": {
-        "251": lambda: games("fig7-tuning"), "501": lambda: games("fig7"), "0.4": read_off(0.4),
+        "251": lambda: games("fig7-tuning"), "501": lambda: games("fig7"),
         "23": lambda: np.mean([Tetris(pieces=one).A for one in Tetris().pieces])},
-    "06d-recommender.ipynb": {"700": read_off(700)},
     "B-conjecture.ipynb": {"0.55": lambda: 1 - LOSE},
-    "D-tetris.ipynb": {"275": read_off(275), "501": lambda: games("fig14")},
-    "E-recommender.ipynb": {"100 000": read_off(100_000)},
+    "D-tetris.ipynb": {"501": lambda: games("fig14")},
     "F-extensions.ipynb": {"3000": lambda: found("F.travel", "half", 8),
-                           "65 000": lambda: 2**16},
-    "G-gauss-dirichlet.ipynb": {"4000": read_off(4000)},
-    "own-problem.ipynb": {one: read_off(plain(one))
-                          for one in ("1800", "10000", "15000", "600")}}
+                           "65 000": lambda: 2**16}}
 
 
 def numbers(value):

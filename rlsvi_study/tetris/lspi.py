@@ -53,7 +53,8 @@ def lstd(ring: Ring, policy: Floats, gamma: float, A: Floats, b: Floats) -> None
 
 @jit
 def eliminate(A: Floats, b: Floats) -> None:
-    """Gauss with row pivots: b becomes the solution of Aθ = b, and A is used up."""
+    """Gauss with row pivots: b becomes the solution of Aθ = b, and A is used up. Written out, as
+    LAPACK's last bits are the machine's own."""
     K = b.shape[0]
     for k in range(K):
         pivot = k
