@@ -38,12 +38,35 @@ from urllib.parse import quote
 
 import numpy as np
 
-from rlsvi_core.checks import fail
+from rlsvi_core.checks import fail, is_number
 
 from . import StudyError
 
+MOST_SEEDS = 10**6
 Rows = list[dict[str, Any]]
 _fail = partial(fail, error=StudyError)
+
+
+def _must(good: Any, rule: str, value: Any, mend: str) -> None:
+    if not good:
+        _fail(rule, f"it is {value!r}", mend)
+
+
+def _plain(value: Any) -> bool:
+    """Whether a setting can be written down, and compared when it is read again."""
+    return (value is None or isinstance(value, (str, bool, np.bool_)) or is_number(value)
+            or (isinstance(value, (list, tuple)) and all(map(_plain, value))))
+
+
+def _check_settings(what: str, values: Any) -> None:
+    _must(isinstance(values, dict) and all(isinstance(name, str) for name in values),
+          f"{what} must be a dict of values by name", values, "Write {'lam': 1.0}, say, or {}.")
+    for name, value in values.items():
+        _must(name not in ("seed", "seeds"), "a setting has a name other than seed and seeds", name,
+              "Give seeds to the Scale: range(20), say.")
+        if not _plain(value):
+            _fail("settings are finite numbers, strings, truth values and None, or lists of them",
+                  f"{name} is {value!r}", "Name what you mean, and make it in the run.")
 
 
 def as_json(value: Any, **layout: Any) -> str:
@@ -70,6 +93,11 @@ class Task(NamedTuple):
         return {**self.cell, "seed": self.seed}
 
     def labelled(self, rows: Rows) -> Rows:
+        if not (isinstance(rows, list) and rows and all(
+                isinstance(row, dict) and all(isinstance(name, str) for name in row)
+                for row in rows)):
+            _fail("a run must return a list of dicts, at least one row", f"it returned {rows!s}",
+                  "Let it end in return [{'reward': 1.0}], say.")
         if twice := {name for row in rows for name in row} & set(self.label):
             _fail("a run's rows get its cell and seed as columns",
                   f"they have {', '.join(sorted(twice))} already", "Leave that to the runner.")
@@ -87,9 +115,14 @@ class Scale:
     seeds: range
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.seeds, range) and self.seeds and self.seeds.step == 1):
-            _fail("seeds must be a range of at least one, in steps of 1", f"it is {self.seeds!r}",
-                  "Try range(20).")
+        _must(isinstance(self.seeds, range) and self.seeds.step == 1 and self.seeds.start >= 0
+              and 1 <= self.seeds.stop - self.seeds.start <= MOST_SEEDS, "seeds must be a range of "
+              "at least one, in steps of 1", self.seeds, f"Try range(20); at most {MOST_SEEDS}.")
+        _must(isinstance(self.grid, (tuple, list)), "a grid must be a tuple of cells", self.grid,
+              "Use grid(), and ({},) where nothing varies.")
+        _check_settings("constants", self.constants)
+        for cell in self.grid:
+            _check_settings("a cell", cell)
         (_, most), = Counter(map(str, self.grid)).most_common(1) or [("", 0)]
         if most != 1:
             _fail("a grid must have at least one cell, each once", f"one is there {most} times",
@@ -105,13 +138,16 @@ class Scale:
         return json.loads(as_json({"constants": self.constants, "grid": self.grid,
                                    "seeds": [self.seeds.start, self.seeds.stop]}))
 
-    def having(self, seeds: int | None = None, **values: Any) -> "Scale":
-        """With these constants; where a name is an axis of the grid, with this value alone."""
+    def having(self, **values: Any) -> "Scale":
+        """With these constants; where a name is an axis of the grid, with this value alone; and
+        with so many ``seeds``."""
+        seeds = values.pop("seeds", self.seeds)
+        count = isinstance(seeds, (int, np.integer)) and not isinstance(seeds, bool)
         axes = {name for cell in self.grid for name in cell}
         cells = [cell | {name: values[name] for name in cell.keys() & values} for cell in self.grid]
         return Scale(self.constants | {name: values[name] for name in values if name not in axes},
                      tuple({str(cell): cell for cell in cells}.values()),
-                     range(seeds) if isinstance(seeds, int) else seeds or self.seeds)
+                     range(seeds) if count else seeds)
 
 
 @dataclass(frozen=True)
@@ -127,14 +163,36 @@ class Experiment:
     words: str = ""  # to be typed after "rlsvi run", if not the name
 
     def __post_init__(self) -> None:
-        if not re.fullmatch(r"[\w.+=%~-]+", self.name):
-            _fail("an experiment's name names files: letters, digits, '-' and '.'",
-                  f"it is {self.name!r}", "Keep other words for its title.")
-        for scale in self.scales.values():
+        scales = self.scales if isinstance(self.scales, dict) else {}
+        for what, name in ("an experiment's", self.name), *(("a scale's", one) for one in scales):
+            _must(isinstance(name, str) and re.fullmatch(r"[\w.+=%~-]+", name),
+                  f"{what} name names files: letters, digits, '-' and '.'", name,
+                  "Keep other words for the title.")
+        for field in ("place", "title", "words"):
+            _must(isinstance(getattr(self, field), str), f"{self.name}: {field} must be a text",
+                  getattr(self, field), "Write '' where there is nothing to say.")
+        _must(isinstance(self.portable, bool), f"{self.name}: portable must be True or False",
+              self.portable, "Say which.")
+        _must(scales and all(isinstance(one, Scale) for one in scales.values()),
+              f"{self.name}: scales must be a dict of them by name, at least one", self.scales,
+              "Write {'quick': Scale(…)}.")
+        for scale in scales.values():
+            _must(self.along is None or (isinstance(self.along, str) and all(
+                self.along in cell for cell in scale.grid)),
+                f"{self.name}: along must be an axis of the grid", self.along, "Or leave it out.")
+            if self.length is not None:
+                _must(isinstance(self.length, str) and self.length in scale.constants,
+                      f"{self.name}: length must be one of the constants", self.length,
+                      "Or leave it out: runs are then not cut.")
+                for name in {self.length, "every"} & scale.constants.keys():
+                    value = scale.constants[name]
+                    _must(isinstance(value, (int, np.integer)) and value >= 1,
+                          f"{self.name}: {name} must be a whole number of at least 1", value,
+                          "It counts what a run is long in.")
             for axes in {tuple(cell) for cell in scale.grid}:
                 try:
                     signature(self.run).bind(**{"seed": 0} | scale.constants | dict.fromkeys(axes))
-                except TypeError as error:
+                except (TypeError, ValueError) as error:  # no function; a builtin's are not known
                     _fail(f"{self.name}: run is called with seed, every constant and every axis",
                           str(error), "Change its arguments, the constants or the grid.")
 
@@ -153,29 +211,41 @@ class Experiment:
             words=" ".join([self.words or self.name, *(
                 "--set " + shlex.quote(f"{name}={values[name]!r}") for name in values)]))
 
+    def _constants(self, scale: str, task: Task) -> dict[str, Any]:
+        _must(isinstance(scale, str) and scale in self.scales,
+              f"{self.name}: its scales are {', '.join(self.scales)}", scale, "Name one of them.")
+        _must(isinstance(task, Task), "a task must be a Task", task, "Take one of Scale.tasks.")
+        return self.scales[scale].constants
+
     def cut(self, scale: str, task: Task, share: float) -> Task:
         """The first ``share`` of a run, made up to a whole row; all of it if runs cannot be cut."""
+        constants = self._constants(scale, task)
+        _must(is_number(share) and share >= 0, "share must be a finite number of at least 0", share,
+              "It is a part of 1.")
         if self.length is None:
             return task
-        constants = self.scales[scale].constants
         whole, every = constants[self.length], constants.get("every", 1)
         rows = max(1, math.ceil(share * whole / every))
         return task._replace(share=min(1.0, every * rows / whole))
 
     def arguments(self, scale: str, task: Task) -> dict[str, Any]:
         """What ``run`` is called with."""
-        found = {"seed": task.seed, **self.scales[scale].constants, **task.cell}
+        constants = self._constants(scale, task)
+        found = {"seed": task.seed, **constants, **task.cell}
         cut = {} if task.share == 1 else {self.length: round(task.share * found[self.length])}
         return found | cut
 
     def rows(self, scale: str, task: Task) -> Rows:
         """One run's rows, each labelled with its cell and seed."""
-        return task.labelled(self.run(**self.arguments(scale, task)))
+        arguments = self.arguments(scale, task)
+        return task.labelled(self.run(**arguments))
 
 
 def streams(seed: int | tuple[int, ...]) -> tuple[np.random.Generator, ...]:
     """Independent generators for basis, environment and agent, whatever runs beside this run."""
     try:
+        if seed is None:  # numpy would ask the machine for one
+            raise TypeError
         sequence = np.random.SeedSequence(seed)
     except (TypeError, ValueError):
         _fail("a seed is a whole number of at least 0, or some of them", f"it is {seed!r}",
@@ -189,4 +259,7 @@ def grid(**axes: Iterable[Any]) -> tuple[dict[str, Any], ...]:
         if (not isinstance(values, Iterable) or isinstance(values, (str, bytes))
                 or getattr(values, "ndim", 1) == 0):
             _fail("an axis lists its values", f"{name} is {values!r}", "Put it into a list.")
-    return tuple(dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
+    cells = tuple(dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
+    for cell in cells:
+        _check_settings("a cell", cell)
+    return cells

@@ -65,11 +65,7 @@ def _outcome(task: Task, run: Callable, arguments: dict[str, Any], code: Prints 
         raise StudyError(f"not as here: {', '.join(other[:3])}{', …' if other[3:] else ''}")
     start = time.process_time()
     try:
-        rows = run(**arguments)
-        if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
-            raise ValueError(f"a run must return a list of dicts, at least one row; it returned "
-                             f"{rows!s:.99}.")
-        return task, (task.labelled(rows), time.process_time() - start, "")
+        return task, (task.labelled(run(**arguments)), time.process_time() - start, "")
     except Exception:
         return task, ([], time.process_time() - start, traceback.format_exc())
 

@@ -42,11 +42,11 @@ from rlsvi_core.envs import chains, dirichlet, gym, recommender, tetris, traps
 from rlsvi_core.mdp import DiscountedMDP
 from rlsvi_core.optimism import balls, order
 from rlsvi_core.regression import propose, rescale
-from rlsvi_study import intervals
+from rlsvi_study import experiment, intervals
 
 MODULES = [importlib.import_module(name) for name in ("rlsvi_core", *(
     found.name for found in pkgutil.walk_packages(rlsvi_core.__path__, "rlsvi_core.")),
-    "rlsvi_study.intervals")]
+    "rlsvi_study.intervals", "rlsvi_study.experiment")]
 COMPILED = {f"{thing.__module__}.{thing.__name__}": thing for module in MODULES
             for thing in vars(module).values() if isinstance(thing, CPUDispatcher)}
 
@@ -118,6 +118,14 @@ POLICY = np.zeros((2, 3), int)
 
 
 TABLE = pd.DataFrame({"N": [2, 2, 3], "t": [1.0, 2.0, 3.0], "censored": [False, True, False]})
+
+
+def run(seed, lam, N, episodes):
+    return [{"reward": 1.0} for _ in range(episodes)]
+
+
+SCALE = experiment.Scale({"lam": 1.0, "episodes": 2}, ({"N": 2}, {"N": 3}), range(2))
+OWN = experiment.Experiment("own", "here", "Own", run, {"quick": SCALE}, length="episodes")
 
 
 def rows(s):
@@ -394,6 +402,25 @@ GOOD = {
         "table": TABLE, "by": "N", "summary": lambda cell: {"runs": len(cell)}}),
     "rlsvi_study.intervals.median_times": lambda: (intervals.median_times, {
         "table": TABLE, "by": ["N"], "time": "t", "censored": "censored"}),
+    "rlsvi_study.experiment.as_json": lambda: (experiment.as_json, {"value": {"a": np.int64(1)}}),
+    "rlsvi_study.experiment.Scale": lambda: (experiment.Scale, {
+        "constants": {"lam": 1.0}, "grid": ({"N": 2}, {"N": 3}), "seeds": range(2)}),
+    "rlsvi_study.experiment.Scale.having": lambda: (SCALE.having, {"seeds": 3, "lam": 2, "N": 4}),
+    "rlsvi_study.experiment.Experiment": lambda: (experiment.Experiment, {
+        "name": "own", "place": "here", "title": "Own", "run": run, "scales": {"quick": SCALE},
+        "length": "episodes", "along": None, "portable": True, "words": ""}),
+    "rlsvi_study.experiment.Experiment.having": lambda: (OWN.having, {"lam": 2, "N": 4,
+                                                                     "seeds": 3}),
+    "rlsvi_study.experiment.Experiment.cut": lambda: (OWN.cut, {
+        "scale": "quick", "task": SCALE.tasks[0], "share": 0.5}),
+    "rlsvi_study.experiment.Experiment.arguments": lambda: (OWN.arguments, {
+        "scale": "quick", "task": SCALE.tasks[0]}),
+    "rlsvi_study.experiment.Experiment.rows": lambda: (OWN.rows, {
+        "scale": "quick", "task": SCALE.tasks[0]}),
+    "rlsvi_study.experiment.Task.labelled": lambda: (SCALE.tasks[0].labelled, {
+        "rows": [{"reward": 1.0}]}),
+    "rlsvi_study.experiment.streams": lambda: (experiment.streams, {"seed": 1}),
+    "rlsvi_study.experiment.grid": lambda: (experiment.grid, {"N": [1, 2], "lam": (1.0, 2.0)}),
 }
 AGENTS = {  # an agent of each form, its environment, and a transition that it may see
     "agents.finite.FiniteAgent": (
@@ -532,6 +559,8 @@ def hostile(name, good):
 FORM = re.compile(r"(?s)[^;]{4,}; .+[.…] .{4,}")
 UNBOUNDED = {*(f"rlsvi_study.intervals.{name}" for name in (  # infinite by their definition
     "mean_interval", "student", "median_interval", "median_times")),
+    *(f"optimism.order.Beta.{name}" for name in (  # a ball may say that it needs more bits
+        "of", "tail", "excess")),
     *(f"features.maps.{name}" for name in (  # what the user's function says; agents refuse it
         "Computed", "Computed.__call__", "Computed.compact", "Computed.following", "PerAction",
         "FeatureMap.__call__", "FeatureMap.compact", "FeatureMap.following"))}

@@ -100,7 +100,7 @@ class Finite(NamedTuple):
 
     @classmethod
     def of(cls, values: Sequence[Number], weights: Sequence[Number]) -> "Finite":
-        if not all(isinstance(x, (list, tuple, np.ndarray)) and np.ndim(x) == 1
+        if not all(isinstance(x, (list, tuple)) or (isinstance(x, np.ndarray) and x.ndim == 1)
                    for x in (values, weights)) or len(values) != len(weights) or not len(values):
             fail("a finite law needs as many weights as values", f"got the values {values!r} and "
                  f"the weights {weights!r}", "Pair each value with its weight.")
