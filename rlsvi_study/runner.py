@@ -12,7 +12,8 @@ table when code has moved: by at least one run of every cell, a twentieth of all
 twentieth of the CPU time that the table took. Its draws are seeded with the fingerprint of the
 code: nobody picks the slice, and another draw needs other code. Where a run can be cut
 (``Experiment.length``) each cell is seen by a beginning, and what is left of the twentieth goes to
-whole runs, because some things, such as a full buffer, happen late.
+whole runs, because some things, such as a full buffer, happen late. If three tenths of a
+run are left, one is drawn in three stamps of ten: every row of every table has its ``chance``.
 """
 
 import ctypes
@@ -35,7 +36,7 @@ from . import StudyError, store
 from .experiment import Experiment, Rows, Task
 from .fingerprint import Prints, departures, fingerprint, sources
 
-PATIENCE = 10  # seconds to wait for a Dask scheduler, and for its first worker
+PATIENCE = 10  # seconds to wait for a Dask scheduler, for a worker, and for news of a sweep
 SHARE = 1 / 20  # of a table's runs and CPU time, for a stamp
 BEGINNING = 1 / 10  # of the one run that every cell must have
 GLANCE = 2.0  # CPU seconds that a run may take in ``verify``, where it can be cut
@@ -85,15 +86,24 @@ def _on_cluster(calls: list[tuple], code: Prints, address: str) -> Iterator[Outc
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
             tasks = {client.submit(_outcome, *call, code, pure=False): call[0] for call in calls}
-            for future in as_completed(tasks):
-                try:
-                    yield future.result()
-                except KilledWorker as error:  # more often than is bad luck
-                    deaths = f"workers that died of it: {error.allowed_failures + 1}"
-                    yield tasks[future], ([], 0.0, f"KilledWorker ({deaths})")
+            done, news = as_completed(tasks), time.monotonic()
+            while not done.is_empty():
+                if done.has_ready():
+                    future, news = next(done), time.monotonic()
+                    try:
+                        yield future.result()
+                    except KilledWorker as error:  # more often than is bad luck
+                        deaths = f"workers that died of it: {error.allowed_failures + 1}"
+                        yield tasks[future], ([], 0.0, f"KilledWorker ({deaths})")
+                elif time.monotonic() > news + PATIENCE:  # is anybody still there?
+                    client.wait_for_workers(1, timeout=PATIENCE)
+                    news = time.monotonic()
+                else:
+                    time.sleep(0.02)
         except TimeoutError as error:
-            raise StudyError(f"the Dask scheduler at {address} has no workers. Start some with "
-                             f"'dask worker {address}', or use --jobs.") from error
+            raise StudyError(f"the Dask scheduler at {address} has no workers. Finished runs are "
+                             f"kept; start some with 'dask worker {address}' and run the same "
+                             f"command, or use --jobs.") from error
         except Exception as error:
             raise StudyError(f"a Dask worker at {address} cannot do it: {error}. Finished runs "
                              f"are kept; give the workers this code and run again.") from error
@@ -188,6 +198,7 @@ def stamp(experiment: Experiment, scale: str, folder: Path | str, *, jobs: int =
     that is not portable, also how many runs were only ``alike``."""
     table = Table(experiment, scale, folder)
     rng = np.random.default_rng(int(fingerprint(experiment.run), 16))
+    luck = rng.random()
     shuffled = [table.tasks[i] for i in rng.permutation(len(table.tasks))]
     first = {str({k: v for k, v in task.cell.items() if k != experiment.along}): task
              for task in reversed(shuffled)}  # one of each cell
@@ -201,12 +212,11 @@ def stamp(experiment: Experiment, scale: str, folder: Path | str, *, jobs: int =
             for part, wrong, seconds in table.recompute(batch, jobs):
                 done, spent, found = [*done, part], spent + seconds, found + wrong
                 bar.update()
-            # As many more as should do, the last one cut; then look again. Runs differ, beginnings
-            # are cheap and the compiler's time is not ours: both measures must be full.
+            # As many more as should do, a part of a run by luck; then look again. Runs differ,
+            # beginnings are cheap and the compiler's time is not ours: both measures must be full.
             left = due - min(sum(part.share for part in done), spent / table.seconds)
-            batch = [experiment.cut(scale, task, max(left - i, BEGINNING))
-                     for i, task in enumerate(others) if i < left]
-            others = others[len(batch):]
+            more = max(0, math.floor(left + luck))
+            batch, others = others[:more], others[more:]
     if not found:
         store.add_verification(experiment, scale, folder, runs=len(done),
                                whole=sum(part.share == 1 for part in done), of=len(table.tasks),
@@ -223,7 +233,5 @@ def chance(experiment: Experiment, scale: str, place: float = 1.0) -> float:
     cells = len({str({k: v for k, v in task.cell.items() if k != experiment.along})
                  for task in tasks})
     beginning = experiment.cut(scale, tasks[0], BEGINNING).share
-    first, left = cells / len(tasks), SHARE * len(tasks) - beginning * cells
-    drawn = sum(experiment.cut(scale, tasks[0], max(left - i, BEGINNING)).share >= place
-                for i in range(min(math.ceil(left), len(tasks) - cells)))
-    return first * (place <= beginning) + drawn / len(tasks)
+    whole = max(0.0, SHARE - beginning * cells / len(tasks))
+    return whole + cells / len(tasks) * (place <= beginning)

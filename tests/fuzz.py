@@ -566,8 +566,10 @@ UNBOUNDED = {*(f"rlsvi_study.intervals.{name}" for name in (  # infinite by thei
         "FeatureMap.__call__", "FeatureMap.compact", "FeatureMap.following"))}
 
 
-def not_finite(thing, at="", depth=0):
-    """Where in a result numbers are not finite."""
+def not_finite(thing, at="", depth=0, given=()):
+    """Where in a result numbers are not finite, but for what was given and is only remembered."""
+    if any(thing is one for one in given if isinstance(one, (tuple, list, np.ndarray))):
+        return
     if isinstance(thing, (float, np.floating)):
         if not math.isfinite(thing):
             yield at
@@ -576,13 +578,13 @@ def not_finite(thing, at="", depth=0):
             yield at
     elif isinstance(thing, dict):
         for key, value in thing.items():
-            yield from not_finite(value, f"{at}.{key}", depth)
+            yield from not_finite(value, f"{at}.{key}", depth, given)
     elif isinstance(thing, (tuple, list, deque)):
         for i, value in enumerate(thing):
-            yield from not_finite(value, f"{at}.{i}", depth)
+            yield from not_finite(value, f"{at}.{i}", depth, given)
     elif (type(thing).__module__.startswith("rlsvi") and hasattr(thing, "__dict__") and depth < 3
           and not isinstance(thing, type)):
-        yield from not_finite(vars(thing), at, depth + 1)
+        yield from not_finite(vars(thing), at, depth + 1, given)
     elif type(thing).__name__ == "arb" and not thing.is_finite():
         yield at
 
@@ -607,7 +609,8 @@ def verdict(call, arguments, allowed):
             where = f"{ours.filename.rsplit('rlsvi_', 1)[-1]}:{ours.lineno}"
             return f"{type(error).__name__} at {where}: {str(error)[:150]!r}"
     else:
-        if allowed is not None and (new := sorted(set(not_finite(result)) - allowed)):
+        if allowed is not None and (new := sorted(
+                set(not_finite(result, given=arguments.values())) - allowed)):
             return f"silently NaN or infinite: {new[:3]}"
     after = signatures()
     if grown := [name for name in after if after[name] > before[name]]:

@@ -18,6 +18,7 @@ import threading
 import time
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest import mock
 
 import psutil
 import pytest
@@ -583,6 +584,33 @@ def _lost_task(what, sign):
 
 _lost_task("a run raises on a Dask cluster", "raise")
 _lost_task("a run ends every worker of a Dask cluster that takes it", "die")
+
+
+@fault("the only worker of a Dask cluster is killed (`kill -9`)")
+def _(bench):
+    distributed = pytest.importorskip("distributed")
+    (bench.sign / "wait").touch()
+
+    def kill():
+        while not list(bench.sign.glob("1.*")):
+            time.sleep(0.02)
+        worker.kill()
+
+    with cluster(workers=0) as address:
+        worker = subprocess.Popen(  # without a nanny, which would start another
+            [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny",
+             "--nthreads", "1", "--no-dashboard", "--local-directory", str(bench.folder)],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with distributed.Client(address) as client:
+            client.wait_for_workers(1)
+        threading.Thread(target=kill, daemon=True).start()
+        with mock.patch.object(runner, "PATIENCE", 5):
+            status, _, said = bench.rlsvi("run", "--dask", address)
+        worker.wait()
+    (bench.sign / "wait").unlink()
+    resumed(bench)
+    return bench.answer(status, said).replace(address, "ADDRESS"), "finished runs"
 
 
 # --------------------------------------------------------------------------- the table

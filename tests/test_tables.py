@@ -217,7 +217,7 @@ def test_a_stamp_sees_every_cell_and_a_twentieth_drawn_by_the_code(walk, monkeyp
         assert runner.stamp(_spy(seen), "paper", walk) == []
         assert [one["drift"] for one in seen[:2]] in ([0.0, 1.0], [1.0, 0.0])
         assert seen[2]["steps"] == 100  # ``point`` is along the curve: the cells have been seen
-        assert sum(one["steps"] for one in seen) / 100 >= 120 / 20 - 1e-9
+        assert sum(one["steps"] for one in seen) / 100 > 120 / 20 - 1  # a part of a run is by luck
         assert len(seen) < 30
         assert drawn.setdefault(code, seen[:4]) == seen[:4]
     assert drawn["1" * 16] != drawn["2" * 16]
@@ -226,18 +226,15 @@ def test_a_stamp_sees_every_cell_and_a_twentieth_drawn_by_the_code(walk, monkeyp
 @pytest.mark.parametrize("place", [0.1, 1.0])
 def test_an_edited_row_is_noticed_as_often_as_is_said(place, walk, monkeypatch):
     """Fails by chance once in 10 000."""
-    monkeypatch.setattr(runner.Table, "recompute", lambda self, tasks, jobs: (
-        (task, [], self.seconds * task.share) for task in tasks))
     seen, stamps = [], 400
+
+    def recompute(self, tasks, jobs):
+        seen.extend(tasks)
+        return ((task, [], self.seconds * task.share) for task in tasks)
+
+    monkeypatch.setattr(runner.Table, "recompute", recompute)
     monkeypatch.setattr(store, "add_verification", lambda *_, **__: None)
-    cut = Experiment.cut
-
-    def noted(self, scale, task, share):
-        seen.append(cut(self, scale, task, share))
-        return seen[-1]
-
     expected = runner.chance(WALK, "paper", place)
-    monkeypatch.setattr(Experiment, "cut", noted)
     edited = WALK.scales["paper"].tasks[17]
     noticed = 0
     for code in range(stamps):
@@ -253,6 +250,7 @@ def test_what_contributing_says_of_edited_rows():
     """The chance to notice one: of a row that is not the last of a long run, and of any row."""
     whole = {name: runner.chance(one, "paper", 0.0) for name, one in EXPERIMENTS.items()}
     last = {name: runner.chance(one, "paper") for name, one in EXPERIMENTS.items()}
+    assert min(last.values()) > 0.01
     text = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text("utf8")
     said = (f"between {min(whole.values()):.0%} and {max(whole.values()):.0%} at the beginning of "
             f"a run ({np.median([*whole.values()]):.0%} in the median table), at its end between "
