@@ -239,6 +239,11 @@ EXPERIMENTS = {e.name: e for e in (
             "LSVI's other schedules on the seeds of figure 7", range(20),
             grid(schedule=(decaying(0.1, 50), decaying(1, 10), decaying(1, 50), decaying(0.1, 10),
                            "ε = 0.001", "ε = 0.01", "ε = 0.1")), agent="lsvi", **_LONG),
+    _curves("tetris-top-row-schedules", "Section 6.2, footnote",
+            "LSVI's other schedules, a full square in the top row ends it", range(20),
+            grid(schedule=("greedy", "ε = 0.001", decaying(0.1, 50), decaying(1, 10),
+                           decaying(1, 50), "ε = 0.01", "ε = 0.1")),
+            rule="top row", agent="lsvi", **_LONG),
     _curves("tetris-discount", "Appendix D", "Other discounts, on seeds of figure 7", range(10),
             grid(agent=_AGENTS, gamma=(0.9, 1.0)), games=600, every=50),
     Experiment("tetris-games", "Section 6.2", "Two games to watch", watch, {
