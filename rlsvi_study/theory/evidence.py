@@ -65,7 +65,7 @@ def region(*outcomes: Proof | Counterexample, proved: str = "", refuted: str = "
     failed = [one for one in outcomes if isinstance(one, Counterexample)]
     boxes, margins, bits = zip(*outcomes, strict=True)
     outcome = failed[0] if failed else Proof(sum(boxes), min(margins), max(bits))
-    text = f"by ball arithmetic {outcome}"
+    text = str(outcome)
     return unless(bool(failed), f"{text[0].upper()}{text[1:]}.{refuted if failed else proved}",
                   **outcome._asdict())
 

@@ -141,7 +141,7 @@ def urn_limit() -> Evidence:
     allowed = np.sqrt(np.log(2 / error) / paths)  # Smirnov's bound
     return unless(distance >= allowed, f"{paths} urns after 1000 draws against {paths} Dirichlet "
                   f"draws: Kolmogorov–Smirnov distance {distance:.2g}, allowed {allowed:.2g} at "
-                  f"error rate {error:g}.", distance=float(distance), error_rate=error)
+                  f"error rate {error:.0e}.", distance=float(distance), error_rate=error)
 
 
 @claim("G.", "Appendix G, Lemma 1", "X ≽so P'V", "Monte Carlo", HOLDS, follows="G.gauss-dirichlet")
