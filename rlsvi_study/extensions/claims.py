@@ -58,7 +58,7 @@ def _():
     learns, better, needed = verdicts.values()
     return Evidence(FAILS if learns != HOLDS else HOLDS if better == needed == HOLDS else PARTLY,
                     f"That it learns the chain {learns} (6.1.learns), that it is better in Tetris "
-                    f"{better} (6.2.better), that dithering does not do in the recommendation "
+                    f"{better} (6.2.better), that dithering falls short in the recommendation "
                     f"engine {needed} (6.3.dithering). The rival tried is LSVI with dithering, not "
                     "the state of the art.", {"verdicts": verdicts})
 

@@ -120,10 +120,10 @@ def _() -> Evidence:
     lam, sigma2 = 2, 5**2 + 1
     too_small = [n for n in range(200) if sigma2 * (n + 1) < n + lam * sigma2]
     at_zero, last = 1 / lam, sigma2 * (lam - 1) / (sigma2 - 1)  # σ²(n + m_R) = n + λσ²
-    return unless(bool(too_small), f"With 1ᵀα^R = 1ᵀα^P = 1, λ = 2, σ² = H² + 1 = 26 it is "
-                  f"smaller up to n = {last:.3g}, only {at_zero:.2g} times it at n = 0. The "
-                  f"conclusion stands (5.last-period): what the variance lacks, the mean has to "
-                  f"spare.", n_too_small=too_small, ratio_at_0=at_zero)
+    return unless(bool(too_small), f"With 1ᵀα^R = 1ᵀα^P = 1, λ = 2, σ² = H² + 1 = 26 RLSVI's is "
+                  f"the smaller one up to n = {last:.3g} visits, {at_zero:.2g} times the other at "
+                  "n = 0. The conclusion stands (5.last-period): what the variance lacks, the mean "
+                  "has to spare.", n_too_small=too_small, ratio_at_0=at_zero)
 
 
 def _worst_gap(ridge: float, sigma2: float) -> tuple[float, tuple]:
@@ -164,7 +164,7 @@ def _() -> Evidence:
                   f"(π/8)(1 + (H − 1)²) is enough, {26 / optimism.enough_sigma(5) ** 2:.2g} times "
                   f"less for H = 5. Too little is σ² = 0.24 for H = 1 (after {where[2]} rewards −1 "
                   f"and {where[3]} rewards 0; with 0.25 no such history was found), 0.4 for H = 2 "
-                  f"(by {-z:.0f} standard errors), and any σ if λσ² is only 0.9 1ᵀα^R.",
+                  f"(by {-z:.0f} standard errors), and any σ if λσ² is only 0.9 times 1ᵀα^R.",
                   printed=printed, enough=enough, quarter=quarter, z_two_periods=z,
                   **{"at_0.24": low, "ridge_0.9": ridge})
 
