@@ -62,6 +62,39 @@ def test_a_judge_that_can_only_say_one_thing_says_so_by_its_kind():
     assert computed <= {"E.mean"}
 
 
+def labels(judge):
+    """Every verdict that the code of a judge can come to."""
+    found, seen, todo = set(), set(), [judge]
+    reach = {"graded": {HOLDS, PARTLY, FAILS}, "unless": {HOLDS, FAILS}, "shown": {HOLDS, FAILS},
+             "slip": {HOLDS, MISPRINT, FAILS}}
+    names = {name: getattr(claims, name) for name in (
+        "HOLDS", "PARTLY", "FAILS", "MISPRINT", "CONTRADICTED", "CONVENTION", "OPEN")}
+    while todo:
+        one = todo.pop()
+        for name in one.__code__.co_names:
+            found |= {names[name]} if name in names else reach.get(name, set())
+            inner = one.__globals__.get(name)
+            if inspect.isfunction(inner) and inner.__module__.startswith("rlsvi_study.") and (
+                    name not in seen and name not in reach):
+                seen.add(name)
+                todo.append(inner)
+        todo += [type(judge)(code, one.__globals__) for code in one.__code__.co_consts
+                 if inspect.iscode(code) and not code.co_freevars]
+    return found
+
+
+# What these cannot say, no computation of ours could: what a slip was meant to be, or how fast the
+# authors' simulator was.
+UNREACHABLE = {"D.negligible": FAILS}
+
+
+def test_a_judge_that_computes_can_say_that_it_holds_and_that_it_does_not():
+    short = {id: {HOLDS, FAILS} - labels(one.judge) for id, one in REGISTER.items()
+             if one.kind not in ("reading", "none") and one.verdict != MISPRINT}
+    assert {id: missing for id, missing in short.items() if missing} == {
+        id: {verdict} for id, verdict in UNREACHABLE.items()}
+
+
 def test_an_id_that_ends_in_a_dot_is_completed_by_the_name(monkeypatch):
     monkeypatch.setattr(claims, "REGISTER", {})
 
@@ -174,11 +207,15 @@ def test_the_sections_add_up_to_the_tally():
 
 
 def test_headlines_are_claims_of_the_paper():
-    assert 10 <= len(HEADLINES) <= 16
+    assert 12 <= len(HEADLINES) <= 13
     assert all(REGISTER[id].counts for id in HEADLINES)
-    rows = claims.headlines().splitlines()
-    assert len(rows) == 2 + len(HEADLINES)
-    assert all(row.count("|") == 4 and "{" not in row for row in rows)
+    head, _, *rows = claims.headlines().splitlines()
+    assert len(rows) == len(HEADLINES)
+    assert all(row.count("|") == 4 and "{" not in row for row in (head, *rows))
+    for row in rows:  # one sentence; an effect with an interval; by what evidence; a link
+        assert re.search(r"\([^()]*\d(–| to )[−+\d][^()]*\)", row), row
+        assert re.search(r"\]\([\w-]+\.ipynb\) \| [^|]*[^.]\. \*\([\w ]+\)\* \|$", row), row
+        assert not re.search(r"[a-z)]\. [A-Z]", row), row
 
 
 def test_an_answer_is_not_given_for_another_verdict(monkeypatch):
@@ -213,6 +250,25 @@ def test_every_threshold_is_used_and_every_one_used_is_there():
     assert {*re.findall(r'limit\("([^"]+)"\)', source), "LEARNED"} == set(THRESHOLDS)
     assert tetris.LEARNED == THRESHOLDS["LEARNED"].value  # its tables are summarised by it too
     assert len(claims.thresholds().splitlines()) == 2 + len(THRESHOLDS)
+
+
+# Numbers in comparisons of the judges that are the paper's, a proof's or a unit's, no threshold.
+MATHEMATICS = {0.5, 0.01, 0.053, 0.25, 0.98}
+ROUNDING = 1e-6
+
+
+def test_no_judge_has_a_threshold_of_its_own():
+    """Those that are no whole number, at least; for numerical agreement at most 1e-6 may stand."""
+    folder, own = Path(claims.__file__).parent, set()
+    for path in (*folder.glob("*/claims.py"), *folder.glob("theory/*ed.py"),
+                 folder / "theory/theorem1.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf8"))):
+            if isinstance(node, ast.Compare):
+                own |= {part.value for side in (node.left, *node.comparators)
+                        for part in (side, getattr(side, "left", 0), getattr(side, "right", 0))
+                        if isinstance(part, ast.Constant) and isinstance(part.value, float)
+                        and part.value > ROUNDING and part.value % 1}
+    assert own == MATHEMATICS, own ^ MATHEMATICS
 
 
 def test_what_is_not_judged_has_a_reason():

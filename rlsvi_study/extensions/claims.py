@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from itertools import accumulate
 
 import numpy as np
+import pandas as pd
 
 from rlsvi_core import features
 from rlsvi_core.agents import FiniteAgent, VerbatimAgent, rlsvi
@@ -14,6 +15,7 @@ from rlsvi_core.envs.chains import arrival_probability, chain, lock
 
 from .. import register, store
 from ..choices import limit
+from ..intervals import by_cell, for_all, median_interval
 from ..register import (
     FAILS,
     HOLDS,
@@ -27,7 +29,7 @@ from ..register import (
     slip,
     unless,
 )
-from .runs import EXPERIMENTS, printed, regret_ratios, value_travels, waits
+from .runs import EXPERIMENTS, printed, value_travels, waits
 
 GAMMA = 0.99  # the paper names no discount factor
 
@@ -56,7 +58,7 @@ def _():
     learns, better, needed = verdicts.values()
     return Evidence(FAILS if learns != HOLDS else HOLDS if better == needed == HOLDS else PARTLY,
                     f"That it learns the chain {learns} (6.1.learns), that it is better in Tetris "
-                    f"{better} (6.2.better), that dithering does not do in the recommendation "
+                    f"{better} (6.2.better), that dithering falls short in the recommendation "
                     f"engine {needed} (6.3.dithering). The rival tried is LSVI with dithering, not "
                     "the state of the art.", {"verdicts": verdicts})
 
@@ -165,20 +167,34 @@ def _():
                   sizes=sizes)
 
 
+def ratios(table: pd.DataFrame, by: list[str], agent: str, column: str,
+           among: list[str]) -> pd.DataFrame:
+    """What each other agent has in multiples of this one's, seed by seed: the median of each
+    setting, with intervals that hold for all of them together."""
+    pairs = [*by, "seed"]
+    own = table[table.agent == agent].set_index(pairs)[column]
+    rest = table[table.agent != agent].set_index(pairs)
+    ratio = rest.assign(ratio=rest[column] / own.reindex(rest.index)).reset_index()
+    one_of = for_all(len(ratio[by + among].drop_duplicates()))
+    return by_cell(ratio, by + among, lambda cell: median_interval(cell.ratio, one_of)._asdict())
+
+
 @claim("F.batch-better", "Appendix F.1", "expected: batch incurs lower regret", "experiment", HOLDS)
 def _():
     """Batch RLSVI is more data-efficient than the incremental version and has lower regret."""
-    ratios = regret_ratios(store.load(EXPERIMENTS["incremental"]))
-    behind, ahead = int((ratios.low > 1).sum()), int((ratios.high < 1).sum())
-    best = ratios.xs(1.0, level="lam").sort_values("median").groupby("N").first()
-    found = ", ".join(f"{r.median:.2g} ({r.low:.2g} to {r.high:.2g}) at N = {r.Index}"
+    table = store.load(EXPERIMENTS["incremental"])
+    multiples = ratios(table[table.episode == table.episode.max()], ["N", "lam"], "batch", "regret",
+                    ["agent", "prior"])
+    behind, ahead = int((multiples.low > 1).sum()), int((multiples.high < 1).sum())
+    best = multiples.xs(1.0, level="lam").sort_values("median").groupby("N").first()
+    found = ", ".join(f"{r.median:.3g} ({r.low:.3g} to {r.high:.3g}) at N = {r.Index}"
                       for r in best.itertuples())
     return Evidence(
-        HOLDS if behind == len(ratios) else PARTLY if ahead == 0 else FAILS, f"After 2000 episodes "
-        f"incremental regret is higher in the median (95% in each) in {behind} of {len(ratios)} "
-        f"settings, lower in {ahead}. With the best step size "
-        f"and λ = 1 it is, in multiples of the batch version's, {found}.",
-        {"behind": behind, "ahead": ahead, "settings": len(ratios),
+        HOLDS if behind == len(multiples) else PARTLY if ahead == 0 else FAILS, "After 2000 "
+        f"episodes incremental regret is higher in the median in {behind} of {len(multiples)} "
+        f"settings, lower in {ahead} (95% for all together). With the best step size and λ = 1 it "
+        f"is, in multiples of the batch version's, {found}.",
+        {"behind": behind, "ahead": ahead, "settings": len(multiples),
          "best": {str(N): list(r) for N, r in best.iterrows()}})
 
 
@@ -259,21 +275,26 @@ def _():
 @claim("F.plans", "Appendix F.2", "avoiding abrupt changes is important", "experiment", HOLDS)
 def _():
     """Perturbations that change little from step to step let the agent carry out longer plans."""
-    cells = waits(store.load(EXPERIMENTS["continual"]), ["agent", "gamma", "n"])
-    lasting, abrupt = cells.loc["mended"], cells.loc["printed"]
-    sooner, later = lasting["high"] < abrupt["low"], abrupt["high"] < lasting["low"]
-    long = lasting.index.get_level_values("n") >= 12
-    one, two = lasting.loc[0.95, 20], abrupt.loc[0.95, 20]
+    table = store.load(EXPERIMENTS["continual"]).query("agent in ('mended', 'printed')")
+    each = ratios(table, ["gamma", "n"], "printed", "first_reward", [])
+    long = each.index.get_level_values("n") >= limit("long plan")
+    sooner, later = each.high < 1, each.low > 1
+    wait = np.log(table[table.n >= limit("long plan")].pivot(
+        index=["gamma", "n", "seed"], columns="agent", values="first_reward"))
+    whole = median_interval(np.exp((wait.mended - wait.printed).groupby("seed").mean()))
+    one, two = waits(table, ["agent", "gamma", "n"])["median"][[("mended", 0.95, 20),
+                                                               ("printed", 0.95, 20)]]
     wins, losses, settings = int(sooner[long].sum()), int(later[long].sum()), int(long.sum())
     return Evidence(
-        HOLDS if wins >= limit("most settings") * settings and not losses
-        else PARTLY if wins else FAILS,
-        f"With the correlation γ a lock of 12 moves or more opens sooner in {wins} of {settings} "
-        f"settings (95% in each), later in {losses}: with γ = 0.95 and 20 moves after "
-        f"{one['median']:.0f} steps in the median ({one['low']:.0f} to {one['high']:.0f}) against "
-        f"{two['median']:.0f}. A shorter one opens sooner in {sooner[~long].sum()} of "
-        f"{(~long).sum()}, later in {later[~long].sum()}.",
-        {"wins": wins, "losses": losses, "settings": settings})
+        HOLDS if whole.high < 1 and not losses else PARTLY if wins else FAILS,
+        f"With the correlation γ a lock of {limit('long plan')} moves or more opens in "
+        f"{whole.median:.2f} ({whole.low:.2f} to {whole.high:.2f}) times the steps that it takes "
+        f"as printed: the geometric mean of {settings} settings, the median of 20 seeds. It opens "
+        f"sooner in {wins} of them, later in {losses} (95% for all {len(each)} settings together): "
+        f"with γ = 0.95 and 20 moves after {one:.0f} steps in the median against {two:.0f}. A "
+        f"shorter one opens sooner in {sooner[~long].sum()} of {(~long).sum()}, later in "
+        f"{later[~long].sum()}.",
+        {"ratio": whole, "wins": wins, "losses": losses, "settings": settings})
 
 
 @claim("F.start", "Appendix F.2", register.OURS, "exact", HOLDS)

@@ -28,7 +28,7 @@ from rlsvi_core.envs.chains import chain, lock
 from rlsvi_core.features import coherent, tabular
 
 from ..experiment import Experiment, Rows, Scale, grid, streams
-from ..intervals import by_cell, median_interval, median_times
+from ..intervals import median_times
 from .bootstrap import BootstrapAgent
 
 StepSize = float | Callable[[int], float]
@@ -130,15 +130,6 @@ def value_travels(k: int, nu: StepSize, episodes: int) -> np.ndarray:
 def waits(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Median wait for the first reward, its interval, and how many of the runs found none."""
     return median_times(table, by, "first_reward", "lost")
-
-
-def regret_ratios(table: pd.DataFrame) -> pd.DataFrame:
-    """Incremental over batch regret at the end, seed by seed: medians and their intervals."""
-    last = table[table.episode == table.episode.max()].set_index(["N", "lam", "seed"])
-    batch, rest = last[last.agent == "batch"], last[last.agent != "batch"]
-    ratio = rest.assign(ratio=rest.regret / batch.regret.reindex(rest.index)).reset_index()
-    return by_cell(ratio, ["N", "lam", "agent", "prior"],
-                   lambda cell: median_interval(cell.ratio)._asdict())
 
 
 # --------------------------------------------------------------------------- the experiments

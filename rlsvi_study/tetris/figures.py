@@ -327,8 +327,8 @@ def player(table: Table, policy: str, title: str) -> str:
 
 DRAW = {  # how ``rlsvi plot`` draws each stored table
     "fig7": fig7, "tetris-top-row": fig7,
-    **dict.fromkeys(("fig7-tuning", "fig14-tuning", "tetris-top-row-tuning", "tetris-schedules"),
-                    schedules),
+    **dict.fromkeys(("fig7-tuning", "fig14-tuning", "tetris-top-row-tuning", "tetris-schedules",
+                     "tetris-top-row-schedules"), schedules),
     "fig14": lambda table: small_multiples(table, ["reading", "rule"], log=False),
     "tetris-rules": lambda table: small_multiples(table, ["rule"]),
     "tetris-variance": variance, "tetris-widths": widths, "tetris-readings": readings,

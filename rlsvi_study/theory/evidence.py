@@ -60,12 +60,14 @@ def shown(good: bool, found: str) -> Evidence:
     return unless(not good, found if good else "It could not be shown.")
 
 
-def region(*outcomes: Proof | Counterexample, proved: str = "", refuted: str = "") -> Evidence:
-    """What was decided about the parts of a region; the first that fails speaks for all."""
+def region(*outcomes: Proof | Counterexample, proved: str = "", refuted: str = "",
+           at: str = "") -> Evidence:
+    """What was decided about the parts of a region; the first that fails speaks for all, and ``at``
+    names the coordinates of where."""
     failed = [one for one in outcomes if isinstance(one, Counterexample)]
     boxes, margins, bits = zip(*outcomes, strict=True)
     outcome = failed[0] if failed else Proof(sum(boxes), min(margins), max(bits))
-    text = str(outcome)
+    text = str(outcome).replace("fails at", f"fails at ({at}) =" if at else "fails at")
     return unless(bool(failed), f"{text[0].upper()}{text[1:]}.{refuted if failed else proved}",
                   **outcome._asdict())
 

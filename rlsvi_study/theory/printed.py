@@ -300,7 +300,8 @@ step("special-line-5", "G.3.1, g(x_K), line 5", "collect powers",
 enter("G.special-line-6", "Appendix G, G.3.1, g(x_K), line 6", "≤ 0", "certified", FAILS,
       "The value at x_K is never positive.", lambda: region(
           decide(_minus_line_4, [(2.0**-10, 1.0), (2.0**-4, 1.0)]),
-          refuted=" Up to line 4 only a factor K(1+K) > 0 is amiss: g(x_K) is positive."),
+          refuted=" Up to line 4 only a factor K(1+K) > 0 is amiss: g(x_K) is positive.",
+          at="A, C"),
       follows="G.special-line-5")
 
 
@@ -427,7 +428,8 @@ enter("G.final-slope-1-line-5", "Appendix G, G.3.3, ∂f₁/∂B, line 5", "√n
       "certified", FAILS, "The second inequality replaces √n − √A by √(B+2) in a denominator.",
       lambda: region(decide(_line_5_less_line_4, [(2.0**-6, 1.0), (2.0**-6, 1.0)],
                             where=IN_REGION),
-                     refuted=" It is reversed: √n − √A = (B+2)/(√n + √A) ≤ √(B+2)."))
+                     refuted=" It is reversed: √n − √A = (B+2)/(√n + √A) ≤ √(B+2).",
+                     at="A, B"))
 step("final-slope-1-end", "G.3.3, ∂f₁/∂B, lines 6–7", "≤ −A/(2n) − √(A/n) ≤ 0",
      "The last two inequalities.", lambda: [(B / (B + 2) / 9 - Rational(1, 9), -2 / (B + 2) / 9)],
      "⅓√(B/(B+2)) < ⅓ < 1, and both remaining terms are negative.")
@@ -459,7 +461,8 @@ step("final-slope-2-at-zero", "G.3.3, ∂f₂/∂B at A = 0", "≤ 0",
 def final_largest_B() -> Evidence:
     """For any A of the region, the largest B with B < A is 1/(9A)."""
     whole, part = (decide(lambda a: 9 * a * a - 1, [(low, 1.0)]) for low in (2.0**-10, 0.334))
-    evidence = region(whole, refuted=" For A < 1/3 it is A; the argument covers only A ≥ 1/3.")
+    evidence = region(whole, at="A",
+                      refuted=" For A < 1/3 it is A; the argument covers only A ≥ 1/3.")
     in_part = evidence.verdict == FAILS and isinstance(part, Proof)
     return evidence._replace(verdict=PARTLY) if in_part else evidence
 
