@@ -39,7 +39,7 @@ _build/.done: .venv/.done $(SOURCES)
 	@touch $@
 
 pdf: book  ## the whole book as one PDF, printed by the browser that tests it
-	$(BIN)/python book/_ext/pdf.py
+	$(BIN)/python -m book._ext.pdf
 	@echo "The book: _build/rlsvi-companion.pdf"
 
 # Cheapest first. The browser check reads the built book, so it builds one if that is stale.

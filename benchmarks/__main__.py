@@ -14,7 +14,8 @@ vectors of length K reaches in this run. CPU time of one thread; medians of repe
 Further tables: the recommendation engine (``benchmarks.recommender``) in the same three forms, and
 Tetris (``benchmarks.tetris``), the compiled game against plain Python and stationary RLSVI's pass
 over its buffer; and the tabular agents beside another library's (``benchmarks.others``). What a
-step costs in an environment of Gymnasium's, ``python -m benchmarks.tasks`` says.
+step costs in an environment of Gymnasium's, ``python -m benchmarks.tasks`` says; and what a page of
+the book costs its reader, ``python -m benchmarks.site``.
 """
 
 import os

@@ -5,26 +5,18 @@ with folded code and solutions open, and bound together.
 """
 
 import io
-import os
-import shutil
 import sys
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import yaml
 from playwright.sync_api import sync_playwright
 from pypdf import PdfReader, PdfWriter
 
-ROOT = Path(__file__).parents[2]
-SITE = ROOT / "_build/html"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# Everything is open, nothing scrolls, and the light theme is on paper.
+from .browser import FLAGS, ROOT, SITE, UNFOLD, chromium, served
+
+# Nothing waits to be scrolled to, and the light theme is on paper.
 PRINT = """async () => {
   document.documentElement.dataset.theme = 'light';
-  document.querySelectorAll('details').forEach(e => e.open = true);
-  document.querySelectorAll('.toggle-hidden').forEach(e => e.classList.remove('toggle-hidden'));
   document.querySelectorAll('img[loading]').forEach(e => e.loading = 'eager');
   await window.MathJax?.startup?.promise;
 }"""
@@ -38,21 +30,14 @@ def chapters() -> list[tuple[str, int]]:
     return [(toc["root"], 0), *below]
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *args):
-        pass
-
-
 def bind(target: Path) -> None:
     book, parent = PdfWriter(), None
-    handler = partial(Quiet, directory=SITE)
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, sync_playwright() as playwright:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+    with served() as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(playwright), args=FLAGS)
         page = browser.new_page()
         for name, depth in chapters():
-            page.goto(f"http://127.0.0.1:{server.server_port}/{name}.html", wait_until="load")
+            page.goto(f"{address}/{name}.html", wait_until="load")
+            page.evaluate(UNFOLD)
             page.evaluate(PRINT)
             title = page.locator("h1").first.inner_text().rstrip("#")
             first = len(book.pages)
@@ -63,7 +48,6 @@ def bind(target: Path) -> None:
             parent = parent if depth else item
             print(f"{len(book.pages):5d} pages, {title}", flush=True)
         browser.close()
-        server.shutdown()
     book.compress_identical_objects()
     book.write(target)
 

@@ -9,12 +9,8 @@ import inspect
 import os
 import pkgutil
 import re
-import shutil
-import threading
-from functools import cache, partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from functools import cache
 from importlib import import_module
-from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
@@ -22,52 +18,32 @@ import yaml
 from axe_playwright_python.sync_playwright import Axe
 
 import rlsvi_core
+from book._ext.browser import FLAGS, ROOT, SITE, UNFOLD, chromium, served
 from rlsvi_study import store
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.tetris import figures
 
-ROOT = Path(__file__).parents[2]
-SITE = ROOT / "_build/html"
 PAGES = sorted(
     p.relative_to(SITE).as_posix()
     for p in SITE.rglob("*.html")
     if not p.relative_to(SITE).parts[0].startswith("_")
 )
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 pytestmark = pytest.mark.skipif(not PAGES, reason="no book in _build/html; build it: make book")
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *args):
-        pass
-
-
 @pytest.fixture(scope="module")
 def server():
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=SITE)) as httpd:
-        threading.Thread(target=httpd.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{httpd.server_port}"
-        httpd.shutdown()
+    with served() as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
 def browser():
     sync_api = pytest.importorskip("playwright.sync_api")
-    names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
-    found = [path for name in names if (path := shutil.which(name))]
     with sync_api.sync_playwright() as playwright:
-        candidates = [os.environ.get("CHROMIUM"), *found, playwright.chromium.executable_path]
-        path = next((p for p in candidates if p and Path(p).exists()), None)
+        path = chromium(playwright)
         if path is None:
             (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(
                 "no Chromium found, the rendered book is NOT checked. Get one with `make browser`, "
@@ -78,14 +54,8 @@ def browser():
         browser.close()
 
 
-# What only the browser knows. Hidden solutions and folded code are opened first, so that they are
-# held to the same rules as the rest.
-UNFOLD = """() => {
-  document.querySelectorAll('details').forEach(e => e.open = true);
-  document.querySelectorAll('.toggle-hidden').forEach(e => e.classList.remove('toggle-hidden'));
-  dispatchEvent(new Event('resize'));  // the theme looks again for boxes that scroll
-}"""
-
+# What only the browser knows. Hidden solutions and folded code are opened first (UNFOLD), so that
+# they are held to the same rules as the rest.
 MATH = """() => ({
   untypeset: [...document.querySelectorAll('.math')]
     .filter(e => !e.querySelector('mjx-container')).map(e => e.textContent.slice(0, 60)),
