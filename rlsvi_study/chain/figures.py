@@ -8,6 +8,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from ..intervals import student
 from ..style import BAND, BY_AGENT, COLOUR, LINE, MARK, NAME, RANGE, canvas, legend, styled, three
@@ -72,7 +73,8 @@ def fig2a(table: pd.DataFrame) -> Figure:
         sns.lineplot(table, **look, **BY_AGENT, **BAND)
         sns.lineplot(table[table.seed < FEW], **look, **EACH, lw=0.7, alpha=0.6, legend=False)
         ax.set(ylabel="cumulative regret", title=title)
-        legend(ax)
+        ax.get_legend().remove()
+    legend(axes[0])
     return fig
 
 
@@ -90,15 +92,20 @@ def reach(table: pd.DataFrame, N: int = 50) -> Figure:
 
 @styled
 def value_samples(samples: dict[int, np.ndarray], truth: np.ndarray) -> Figure:
-    """Sampled values along the path 1, 2, …, N after some numbers of episodes, and the truth."""
-    fig, axes = canvas(len(samples), height=2.8, sharey=True)
+    """Sampled values along the path 1, 2, …, N after some numbers of episodes, and the truth: one
+    draw to follow, a few more to show how they differ."""
+    fig, axes = canvas(2, -(-len(samples) // 2), height=4.6, sharex=True, sharey=True)
     states = np.arange(1, truth.size + 1)
-    for ax, (episodes, values) in zip(axes, samples.items(), strict=True):
-        ax.plot(states, values.T, color=COLOUR["rlsvi"], lw=0.8, alpha=0.45)
-        ax.plot(states, truth, color=COLOUR["truth"], lw=2)
+    for ax, (episodes, values) in zip(axes.flat, samples.items(), strict=True):
+        ax.plot(states, values[1:].T, color=COLOUR["rlsvi"], lw=0.8, alpha=0.3)
+        ax.plot(states, values[0], color=COLOUR["rlsvi"], lw=2.2, label="one draw")
+        ax.plot(states, truth, color=COLOUR["truth"], lw=1.6, ls="--", label="the truth, $Q^*$")
         ax.set_yscale("symlog", linthresh=1)
-        ax.set(title=f"after {episodes} episode{'s' * (episodes != 1)}", xlabel="state on the path")
-    axes[0].set_ylabel("value of going right")
+        ax.set(title=f"after {episodes} episode{'s' * (episodes != 1)}")
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes[1, 0].legend(loc="lower left")
+    plt.setp(axes[-1], xlabel="state on the path")
+    plt.setp(axes[:, 0], ylabel="value of going right")
     return fig
 
 
@@ -123,7 +130,8 @@ def basis_fits(truth: np.ndarray, fits: dict[str, np.ndarray]) -> Figure:
     for ax, (name, fit) in zip(axes, fits.items(), strict=True):
         sns.lineplot(pd.DataFrame({"$Q^*$": truth, "best fit in the span": fit}, states), ax=ax,
                      palette=[COLOUR["truth"], COLOUR["epsilon-greedy"]], dashes=[(), (3, 1)])
-        ax.set(title=name, xlabel="state", ylabel="value of going right")
+        ax.set(title=f"{name} features", xlabel="state", ylabel="value of going right")
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     return fig
 
 
@@ -175,16 +183,17 @@ def _smooth_times(ax: Axes, table: pd.DataFrame, axis: str) -> pd.DataFrame:
 @styled
 def fig3(table: pd.DataFrame) -> Figure:
     """Figure 3: learning time against N, with the bounds it is held against."""
-    fig, axes = canvas(2, height=3.6)
+    fig, axes = canvas(2, height=3.9)
     fine = np.linspace(table.N.min(), table.N.max(), 200)
     for ax in axes:
         cells = _smooth_times(ax, table, "N")
         ax.plot(fine, (fine - 1) ** 2 * fine * 2 / 10, color=COLOUR["theory"], label="$H^2SA/10$")
         ax.plot(fine, 2.0 ** (fine - 1), color="0.3", ls="--", label="$2^{N-1}$")
-    axes[0].get_legend().remove()
-    axes[0].set_ylim(0, 1.15 * max(cells.mean5.max(), cells["median"].max()))
-    axes[1].set(yscale="log", ylim=(10, 1e9))
-    axes[1].legend(loc="upper right")
+        ax.get_legend().remove()
+    axes[0].set(title="linear axis",
+                ylim=(0, 1.15 * max(cells.mean5.max(), cells["median"].max())))
+    axes[1].set(title="logarithmic axis", yscale="log", ylim=(10, 1e9), ylabel="")
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return fig
 
 
@@ -242,15 +251,15 @@ def success_rates(rates: pd.DataFrame) -> Figure:
 def sweep(table: pd.DataFrame, parameter: str) -> Figure:
     """Figures 10 and 11: regret curves for each value, and the regret at the end."""
     fig, axes = canvas(2, sharey=True)
-    shades = sns.color_palette("viridis", table[parameter].nunique())
+    shades, name = sns.color_palette("viridis", table[parameter].nunique()), AXIS[parameter]
     sns.lineplot(table, x="episode", y="regret", hue=parameter, palette=shades, lw=1.5,
                  estimator="median", errorbar=None, legend=False, ax=axes[0])
     last = table[table.episode == table.episode.max()]
     sns.lineplot(last, x=parameter, y="regret", **BAND, color="0.4", lw=1, ax=axes[1])
     axes[1].scatter(parameter, "regret", c=shades, s=35, zorder=3,
                     data=last.groupby(parameter).regret.median().reset_index())
-    axes[0].set(ylabel="cumulative regret (realised)", title="median curves")
-    axes[1].set(xscale="log", xlabel=AXIS[parameter], title="after 10 000 episodes")
+    axes[0].set(ylabel="cumulative regret (realised)", title=f"medians, {name} as on the right")
+    axes[1].set(xscale="log", xlabel=name, title="after 10 000 episodes")
     return fig
 
 
@@ -274,19 +283,25 @@ def families(table: pd.DataFrame, family: str, axis: str, smoother: Callable) ->
 
 @styled
 def readings(table: pd.DataFrame) -> Figure:
-    """Median learning time under each reading; the label says how many runs learned."""
+    """Median learning time under each reading, for both λ, and how many runs learned."""
     cells, budget = scaling.reading_medians(table), table.tenth_reward.max()
-    fig, ax = canvas(height=0.32 * len(cells) + 0.8)
-    lost = np.isinf(cells["median"])
-    sns.pointplot(three(cells[~lost], limit=budget), x="time", y="label", order=cells.index,
-                  **RANGE, linestyle="none", color=COLOUR["rlsvi"], markersize=5,
-                  err_kws={"color": "0.6", "lw": 2}, ax=ax)
-    ax.plot(np.full(lost.sum(), budget), np.flatnonzero(lost), ">", color=COLOUR["epsilon-greedy"])
-    for place, cell in enumerate(cells.itertuples()):
-        ax.text(budget * 1.15, place, f"{cell.runs - cell.censored}/{cell.runs} learned",
-                va="center", fontsize=9)
-    ax.set(xscale="log", xlabel=TIME, ylabel="", xlim=(100, budget * 4))
-    ax.grid(axis="y", visible=False)
+    cells[["label", "", "lam"]] = [label.rpartition(", λ = ") for label in cells.index]
+    cells.label = cells.label.str.removeprefix("stacked, norm HSA, ")
+    order = cells.label.unique()
+    fig, axes = canvas(2, height=0.32 * len(order) + 1, sharey=True)
+    for ax, (lam, group) in zip(axes, cells.set_index("label").groupby("lam"), strict=True):
+        lost = np.isinf(group["median"])
+        sns.pointplot(three(group[~lost], limit=budget), x="time", y="label", order=order, **RANGE,
+                      linestyle="none", color=COLOUR["rlsvi"], markersize=5,
+                      err_kws={"color": "0.6", "lw": 2}, ax=ax)
+        ax.plot(np.full(lost.sum(), budget), np.flatnonzero(np.isin(order, group.index[lost])), ">",
+                color=COLOUR["epsilon-greedy"])
+        for cell in group.itertuples():
+            ax.text(budget * 1.3, list(order).index(cell.Index),
+                    f"{cell.runs - cell.censored}/{cell.runs}", va="center", fontsize=9)
+        ax.set(xscale="log", xlabel=TIME, ylabel="", xlim=(100, budget * 5),
+               title=f"λ = {lam}")
+        ax.grid(axis="y", visible=False)
     return fig
 
 

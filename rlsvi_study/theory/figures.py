@@ -51,13 +51,13 @@ def density_grid(cases: Sequence[tuple[float, float]], columns: int = 3) -> Figu
 def gap_curves(cases: Sequence[tuple[float, float]]) -> Figure:
     """G(z) of the normal over the beta law, on a logarithmic scale: positive into both tails."""
     fig, ax = canvas(height=3.2)
-    z = np.linspace(-2, 3, 251)
+    z = np.linspace(-1, 2, 241)
     gaps = {f"α = {alpha:g}, β = {beta:g}": order.gap(
         order.Normal.matching(alpha, beta), order.Beta.of(alpha, beta), z, digits=6)
         for alpha, beta in cases}
     sns.lineplot(pd.DataFrame(gaps, index=z), ax=ax)
     ax.axvspan(0, 1, color="0.93", zorder=0)
-    ax.set(yscale="log", ylim=(1e-12, 1), xlabel="z", ylabel="G(z)")
+    ax.set(yscale="log", ylim=(None, 10), xlabel="z", ylabel="G(z)")
     return fig
 
 
@@ -72,7 +72,7 @@ def _map(ax, x, y, count):
 def crossings_map(size: int = 36) -> Figure:
     """How often densities (left) and distribution functions cross (middle: near α = β), and the
     sliver where three density crossings meet α + β ≥ 1 (right)."""
-    fig, axes = canvas(3, height=3.3)
+    fig, axes = canvas(3, height=3.5)
     grid, of_pair = np.geomspace(1e-3, 1e4, size), cache(count_crossings)
     _map(axes[0], grid, grid, lambda a, b: of_pair(max(a, b), min(a, b))[0])  # a mirror image
     axes[0].plot(grid[grid < 1], 1 - grid[grid < 1], color="black", ls=":", lw=1)
@@ -82,9 +82,9 @@ def crossings_map(size: int = 36) -> Figure:
     axes[1].set(xscale="log", xlabel="α + β", ylabel="α/(α + β)", title="distribution functions")
     _map(axes[2], np.linspace(1.0002, 1.008, 24), np.linspace(0.306, 0.332, 24),
          lambda a, b: count_crossings(a, b)[0])
-    axes[2].set(xlabel="α", ylabel="β", title="densities, α just above 1")
+    axes[2].set(xlabel="α", ylabel="β", title="densities, α just above 1", xticks=(1.002, 1.006))
     fig.legend([axes[2].plot([], [], "s", color=colour, mec="0.4")[0] for colour in COUNTS],
-               range(4), title="crossings", loc="outside right upper")
+               ["no crossing", "one", "two", "three"], loc="outside lower center", ncols=4)
     return fig
 
 
