@@ -2,14 +2,18 @@
 
 Colours come from sets that colour-blind readers can tell apart; line styles repeat what they say,
 and an agent has the same ones in the whole book. Backgrounds are opaque white, so that figures stay
-legible on a dark page. Figures are drawn by seaborn from tidy tables: ``BY_AGENT`` gives agents
-their look, ``BAND`` is a median with its spread, ``three`` draws given intervals. Seaborn estimates
-on the scale of the axis it finds: draw first, make an axis logarithmic after.
+legible on a dark page. A figure is as wide as the page's column, 7 inches of 96 pixels, and has two
+pixels for each of them: nothing is shrunk but the grain, and 9 points are 9 points on the page.
+Figures are drawn by seaborn from tidy tables: ``BY_AGENT`` gives agents their look, ``BAND`` is a
+median with its spread, ``three`` draws given intervals. Seaborn estimates on the scale of the axis
+it finds: draw first, make an axis logarithmic after.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import seaborn as sns
 from cycler import cycler
@@ -25,9 +29,9 @@ _LOOKS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and n
     "ucbvi": ("#CC79A7", (1, 1), "X", "UCBVI"),
     "ucbvi-small": ("#DDAA33", (5, 1, 1, 1), "v", "UCBVI, bonus/100"),
     "uniform": ("#666666", (4, 4), "d", "uniform"),
-    "mended": ("#0072B2", (), "o", "ρ = γ (mended)"),
-    "printed": ("#D55E00", (5, 2), "s", "ρ = √(1−γ²) (printed)"),
-    "fresh": ("#E69F00", (1, 1.5), "^", "ρ = 0 (fresh)"),
+    "mended": ("#0072B2", (), "o", "RLSVI, ρ = γ (mended)"),
+    "printed": ("#56B4E9", (5, 2), "s", "RLSVI, ρ = √(1−γ²) (printed)"),
+    "fresh": ("#8FB8D0", (1, 1.5), "^", "RLSVI, ρ = 0 (a fresh draw each step)"),
     "greedy": ("#666666", (6, 2, 1, 2), "X", "greedy, ties at random"),
     "prior": ("#009E73", (6, 2, 1, 2), "D", "random prior alone"),
     "bootstrap + prior": ("#CC79A7", (5, 1, 1, 1), "P", "bootstrap, random prior"),
@@ -43,20 +47,31 @@ BY_AGENT: dict[str, Any] = {"hue": "agent", "style": "agent", "palette": COLOUR,
 BAND: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 80),  # over seeds: 10% to 90%
                         "err_kws": {"alpha": 0.15, "lw": 0}}
 RANGE: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 100)}  # for what ``three`` gives
+WIDTH = 7.0  # inches
 STYLE = sns.axes_style("ticks") | sns.plotting_context("notebook", rc={
     "font.size": 10, "axes.labelsize": 10, "axes.titlesize": 10.5, "xtick.labelsize": 9,
     "ytick.labelsize": 9, "legend.fontsize": 9, "legend.title_fontsize": 9,
     "lines.linewidth": 1.8, "lines.markersize": 5}) | {
     "figure.facecolor": "white", "axes.facecolor": "white", "savefig.facecolor": "white",
-    "figure.dpi": 110, "axes.spines.top": False, "axes.spines.right": False,
+    "figure.dpi": 2 * 96, "axes.spines.top": False, "axes.spines.right": False,
     "axes.prop_cycle": cycler(color=["#0072B2", "#D55E00", "#009E73", "#CC79A7"]),
     "axes.grid": True, "grid.alpha": 0.25, "legend.frameon": False,
     "figure.constrained_layout.use": True}
 styled = plt.rc_context(STYLE)  # a decorator: the reader's own settings are left alone
 
 
-def canvas(columns: int = 1, *, width: float = 7.0, height: float = 3.2, **axes: Any):
-    return plt.subplots(1, columns, figsize=(width, height), **axes)
+def canvas(columns: int = 1, rows: int = 1, *, width: float = WIDTH, height: float = 3.2,
+           **axes: Any):
+    return plt.subplots(rows, columns, figsize=(width, height), **axes)
+
+
+def panels(count: int, *, height: float = 2.4, **axes: Any):
+    """A figure and so many axes, two to a row; an odd one leaves the lower right corner free."""
+    fig, grid = canvas(2, rows := -(-count // 2), height=rows * height, squeeze=False, **axes)
+    for ax in grid.flat[count:]:
+        grid[-2, 1].tick_params(labelbottom=True)
+        ax.remove()
+    return fig, list(grid.flat[:count])
 
 
 def three(cells: pd.DataFrame, middle: str = "median", limit: float = float("inf")) -> pd.DataFrame:
@@ -69,6 +84,31 @@ def legend(ax: Axes, **place: Any) -> None:
     """A legend that calls the agents by the names of the book, and has no heading."""
     handles, labels = ax.get_legend_handles_labels()
     ax.legend(handles, [NAME.get(label, label) for label in labels], **place)
+
+
+def shades(agent: str, count: int) -> list:
+    """So many shades of an agent's colour, from pale to dark, for settings of that agent."""
+    own = COLOUR[agent]
+    return sns.blend_palette([sns.light_palette(own, 8)[5], own, sns.dark_palette(own, 8)[3]],
+                             count)
+
+
+def label_ends(ax: Axes, ends: Mapping[str, tuple[float, Any]]) -> None:
+    """Names right of the axes at given heights, in given colours, moved apart where they are too
+    close. Call it last: it reads the limits and the scale of the axis."""
+    line = 11 * ax.figure.dpi / 72 / ax.get_window_extent().height
+    heights = {name: ax.transAxes.inverted().transform(ax.transData.transform((1, y)))[1]
+               for name, (y, _) in ends.items()}
+    order = sorted(heights, key=heights.__getitem__)
+    at = np.array([heights[name] for name in order])
+    tall = np.array([line * (1 + name.count("\n")) for name in order])
+    room = (tall[1:] + tall[:-1]) / 2
+    for _ in range(200):  # push neighbours apart, a little at a time
+        for i in np.flatnonzero(short := np.clip(room - np.diff(at), 0, None)):
+            at[i:i + 2] += np.array([-0.5, 0.5]) * short[i]
+    for name, y in zip(order, at, strict=True):
+        ax.text(1.02, y, name, color=ends[name][1], va="center", fontsize=9,
+                transform=ax.transAxes)
 
 
 def scientific(x: float) -> str:

@@ -115,7 +115,7 @@ FLOORS = {
         {"runs"},
         {"scaling", "optimism", "repaired", "printed", "theorem1"},
         {"claims", "figures"},
-        {"catalogue"},
+        {"catalogue", "algorithms"},
         {"cli"},
         {"__main__"},
     ],
@@ -184,10 +184,11 @@ def test_no_topic_knows_another():
 
 # Lines of Python: what one person can read. The doors for problems of one's own are counted apart
 # from the paper's part of the library. Each was raised once for what came with it (checks of every
-# input; LSPI, the recommender's rivals and new claims in the studies): lower them where you can.
+# input; LSPI, the recommender's rivals, new claims and the paper's algorithms line by line in the
+# studies): lower them where you can.
 DOORS = {f"rlsvi_core.{name}" for name in (
     "agents.stored", "envs.gym", "features.boxes", "features.maps", "envs.traps")}
-LONGEST_LIBRARY, LONGEST_DOORS, LONGEST_STUDIES = 4890, 1300, 10400
+LONGEST_LIBRARY, LONGEST_DOORS, LONGEST_STUDIES = 4890, 1300, 10600
 
 
 def test_the_code_stays_short():

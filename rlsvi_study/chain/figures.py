@@ -8,6 +8,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from ..intervals import student
 from ..style import BAND, BY_AGENT, COLOUR, LINE, MARK, NAME, RANGE, canvas, legend, styled, three
@@ -65,14 +66,15 @@ def example1(table: pd.DataFrame) -> Figure:
 @styled
 def fig2a(table: pd.DataFrame) -> Figure:
     """Figure 2(a): regret over the first 2000 episodes, realised and expected."""
-    fig, axes = canvas(2, width=8.4, sharey=True)
+    fig, axes = canvas(2, sharey=True)
     titles = "realised (as in the paper)", "expected (exact)"
     for ax, title, value in zip(axes, titles, ("regret", "expected_regret"), strict=True):
         look = {"x": "episode", "y": value, "ax": ax}
         sns.lineplot(table, **look, **BY_AGENT, **BAND)
         sns.lineplot(table[table.seed < FEW], **look, **EACH, lw=0.7, alpha=0.6, legend=False)
         ax.set(ylabel="cumulative regret", title=title)
-        legend(ax)
+        ax.get_legend().remove()
+    legend(axes[0])
     return fig
 
 
@@ -90,15 +92,20 @@ def reach(table: pd.DataFrame, N: int = 50) -> Figure:
 
 @styled
 def value_samples(samples: dict[int, np.ndarray], truth: np.ndarray) -> Figure:
-    """Sampled values along the path 1, 2, …, N after some numbers of episodes, and the truth."""
-    fig, axes = canvas(len(samples), width=9.0, height=2.8, sharey=True)
+    """Sampled values along the path 1, 2, …, N after some numbers of episodes, and the truth: one
+    draw to follow, a few more to show how they differ."""
+    fig, axes = canvas(2, -(-len(samples) // 2), height=4.6, sharex=True, sharey=True)
     states = np.arange(1, truth.size + 1)
-    for ax, (episodes, values) in zip(axes, samples.items(), strict=True):
-        ax.plot(states, values.T, color=COLOUR["rlsvi"], lw=0.8, alpha=0.45)
-        ax.plot(states, truth, color=COLOUR["truth"], lw=2)
+    for ax, (episodes, values) in zip(axes.flat, samples.items(), strict=True):
+        ax.plot(states, values[1:].T, color=COLOUR["rlsvi"], lw=0.8, alpha=0.3)
+        ax.plot(states, values[0], color=COLOUR["rlsvi"], lw=2.2, label="one draw")
+        ax.plot(states, truth, color=COLOUR["truth"], lw=1.6, ls="--", label="the truth, $Q^*$")
         ax.set_yscale("symlog", linthresh=1)
-        ax.set(title=f"after {episodes} episode{'s' * (episodes != 1)}", xlabel="state on the path")
-    axes[0].set_ylabel("value of going right")
+        ax.set(title=f"after {episodes} episode{'s' * (episodes != 1)}")
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes[1, 0].legend(loc="lower left")
+    plt.setp(axes[-1], xlabel="state on the path")
+    plt.setp(axes[:, 0], ylabel="value of going right")
     return fig
 
 
@@ -118,19 +125,20 @@ def running_regret(realised: np.ndarray, exact: float) -> Figure:
 @styled
 def basis_fits(truth: np.ndarray, fits: dict[str, np.ndarray]) -> Figure:
     """A slice of Q* along the states, and the best that a basis can do."""
-    fig, axes = canvas(len(fits), width=8.4, sharey=True)
+    fig, axes = canvas(len(fits), sharey=True)
     states = np.arange(1, truth.size + 1)
     for ax, (name, fit) in zip(axes, fits.items(), strict=True):
         sns.lineplot(pd.DataFrame({"$Q^*$": truth, "best fit in the span": fit}, states), ax=ax,
                      palette=[COLOUR["truth"], COLOUR["epsilon-greedy"]], dashes=[(), (3, 1)])
-        ax.set(title=name, xlabel="state", ylabel="value of going right")
+        ax.set(title=f"{name} features", xlabel="state", ylabel="value of going right")
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     return fig
 
 
 @styled
 def action_law(laws: dict[str, pd.DataFrame]) -> Figure:
     """The probability of each action against the parameter of a dithering scheme."""
-    fig, axes = canvas(len(laws), width=8.4, sharey=True)
+    fig, axes = canvas(len(laws), sharey=True)
     for ax, (name, law) in zip(axes, laws.items(), strict=True):
         sns.lineplot(law, ax=ax, legend=ax is axes[0])
         ax.set(title=name, xlabel=law.index.name, ylabel="probability")
@@ -141,7 +149,7 @@ def action_law(laws: dict[str, pd.DataFrame]) -> Figure:
 @styled
 def fig2b(table: pd.DataFrame) -> Figure:
     """Figure 2(b): a million episodes. Left, regret; right, episodes with a suboptimal policy."""
-    fig, axes = canvas(2, width=8.4)
+    fig, axes = canvas(2)
     for ax, value in zip(axes, ("regret", "suboptimal"), strict=True):
         sns.lineplot(table, x="episode", y=value, **EACH, lw=1, ax=ax)
         legend(ax)
@@ -175,16 +183,17 @@ def _smooth_times(ax: Axes, table: pd.DataFrame, axis: str) -> pd.DataFrame:
 @styled
 def fig3(table: pd.DataFrame) -> Figure:
     """Figure 3: learning time against N, with the bounds it is held against."""
-    fig, axes = canvas(2, width=8.6, height=3.6)
+    fig, axes = canvas(2, height=3.9)
     fine = np.linspace(table.N.min(), table.N.max(), 200)
     for ax in axes:
         cells = _smooth_times(ax, table, "N")
         ax.plot(fine, (fine - 1) ** 2 * fine * 2 / 10, color=COLOUR["theory"], label="$H^2SA/10$")
         ax.plot(fine, 2.0 ** (fine - 1), color="0.3", ls="--", label="$2^{N-1}$")
-    axes[0].get_legend().remove()
-    axes[0].set_ylim(0, 1.15 * max(cells.mean5.max(), cells["median"].max()))
-    axes[1].set(yscale="log", ylim=(10, 1e9))
-    axes[1].legend(loc="upper right")
+        ax.get_legend().remove()
+    axes[0].set(title="linear axis",
+                ylim=(0, 1.15 * max(cells.mean5.max(), cells["median"].max())))
+    axes[1].set(title="logarithmic axis", yscale="log", ylim=(10, 1e9), ylabel="")
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return fig
 
 
@@ -203,7 +212,7 @@ def fig4(table: pd.DataFrame, dimension: int = 100) -> Figure:
 @styled
 def fig5(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
     """Figure 5: the same on logarithmic axes, where a power law is a line."""
-    fig, axes = canvas(2, width=8.4, sharey=True)
+    fig, axes = canvas(2, sharey=True)
     for ax, table, axis in zip(axes, (lengths, features), "NK", strict=True):
         x, law = _times(ax, table, axis).index.to_numpy(float), scaling.exponent(table, axis)
         ax.plot(x, law.level * x**law.power, color=COLOUR["theory"], ls=LINE["theory"],
@@ -216,7 +225,7 @@ def fig5(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
 @styled
 def fig6(table: pd.DataFrame) -> Figure:
     """Figure 6: learning time against ρ in both readings, censored runs at the top."""
-    fig, axes = canvas(2, width=8.6, sharey=True)
+    fig, axes = canvas(2, sharey=True)
     table = table.assign(run=np.where(table.censored, "not within 10 000", "learned"),
                          time=table.tenth_reward * np.where(table.censored, 1.25, 1))
     for ax, (noise, cell) in zip(axes, table.groupby("noise"), strict=True):
@@ -241,16 +250,16 @@ def success_rates(rates: pd.DataFrame) -> Figure:
 @styled
 def sweep(table: pd.DataFrame, parameter: str) -> Figure:
     """Figures 10 and 11: regret curves for each value, and the regret at the end."""
-    fig, axes = canvas(2, width=8.6, sharey=True)
-    shades = sns.color_palette("viridis", table[parameter].nunique())
+    fig, axes = canvas(2, sharey=True)
+    shades, name = sns.color_palette("viridis", table[parameter].nunique()), AXIS[parameter]
     sns.lineplot(table, x="episode", y="regret", hue=parameter, palette=shades, lw=1.5,
                  estimator="median", errorbar=None, legend=False, ax=axes[0])
     last = table[table.episode == table.episode.max()]
     sns.lineplot(last, x=parameter, y="regret", **BAND, color="0.4", lw=1, ax=axes[1])
     axes[1].scatter(parameter, "regret", c=shades, s=35, zorder=3,
                     data=last.groupby(parameter).regret.median().reset_index())
-    axes[0].set(ylabel="cumulative regret (realised)", title="median curves")
-    axes[1].set(xscale="log", xlabel=AXIS[parameter], title="after 10 000 episodes")
+    axes[0].set(ylabel="cumulative regret (realised)", title=f"medians, {name} as on the right")
+    axes[1].set(xscale="log", xlabel=name, title="after 10 000 episodes")
     return fig
 
 
@@ -274,26 +283,32 @@ def families(table: pd.DataFrame, family: str, axis: str, smoother: Callable) ->
 
 @styled
 def readings(table: pd.DataFrame) -> Figure:
-    """Median learning time under each reading; the label says how many runs learned."""
+    """Median learning time under each reading, for both λ, and how many runs learned."""
     cells, budget = scaling.reading_medians(table), table.tenth_reward.max()
-    fig, ax = canvas(height=0.32 * len(cells) + 0.8, width=7.6)
-    lost = np.isinf(cells["median"])
-    sns.pointplot(three(cells[~lost], limit=budget), x="time", y="label", order=cells.index,
-                  **RANGE, linestyle="none", color=COLOUR["rlsvi"], markersize=5,
-                  err_kws={"color": "0.6", "lw": 2}, ax=ax)
-    ax.plot(np.full(lost.sum(), budget), np.flatnonzero(lost), ">", color=COLOUR["epsilon-greedy"])
-    for place, cell in enumerate(cells.itertuples()):
-        ax.text(budget * 1.15, place, f"{cell.runs - cell.censored}/{cell.runs} learned",
-                va="center", fontsize=9)
-    ax.set(xscale="log", xlabel=TIME, ylabel="", xlim=(100, budget * 4))
-    ax.grid(axis="y", visible=False)
+    cells[["label", "", "lam"]] = [label.rpartition(", λ = ") for label in cells.index]
+    cells.label = cells.label.str.removeprefix("stacked, norm HSA, ")
+    order = cells.label.unique()
+    fig, axes = canvas(2, height=0.32 * len(order) + 1, sharey=True)
+    for ax, (lam, group) in zip(axes, cells.set_index("label").groupby("lam"), strict=True):
+        lost = np.isinf(group["median"])
+        sns.pointplot(three(group[~lost], limit=budget), x="time", y="label", order=order, **RANGE,
+                      linestyle="none", color=COLOUR["rlsvi"], markersize=5,
+                      err_kws={"color": "0.6", "lw": 2}, ax=ax)
+        ax.plot(np.full(lost.sum(), budget), np.flatnonzero(np.isin(order, group.index[lost])), ">",
+                color=COLOUR["epsilon-greedy"])
+        for cell in group.itertuples():
+            ax.text(budget * 1.3, list(order).index(cell.Index),
+                    f"{cell.runs - cell.censored}/{cell.runs}", va="center", fontsize=9)
+        ax.set(xscale="log", xlabel=TIME, ylabel="", xlim=(100, budget * 5),
+               title=f"λ = {lam}")
+        ax.grid(axis="y", visible=False)
     return fig
 
 
 @styled
 def frontier(runs: dict[str, np.ndarray], N: int) -> Figure:
     """The furthest state of every episode, and the furthest so far."""
-    fig, axes = canvas(len(runs), width=8.4, sharey=True)
+    fig, axes = canvas(len(runs), sharey=True)
     for ax, (agent, furthest) in zip(axes, runs.items(), strict=True):
         reached = pd.Series(furthest + 1, np.arange(1, furthest.size + 1))
         ax.plot(reached, ".", ms=2, color=COLOUR[agent], alpha=0.5)

@@ -11,7 +11,7 @@ from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.optimism.order import Comparison
 
 from ..intervals import student
-from ..style import BY_AGENT, COLOUR, LINE, MARK, NAME, canvas, styled
+from ..style import BY_AGENT, COLOUR, LINE, MARK, NAME, WIDTH, canvas, label_ends, styled
 from . import bias
 from . import runs as regret
 
@@ -21,42 +21,43 @@ BARS = {"errorbar": student, "err_style": "bars", "err_kws": {"capsize": 2}}
 AGENTS = BY_AGENT | {"markers": MARK}
 
 
-def _rename(legend, names):
-    legend.set_title("")
-    for text in legend.get_texts():
-        text.set_text(names.get(text.get_text(), text.get_text()))
-
-
 @styled
 def theorem1(table: pd.DataFrame) -> Figure:
-    """Mean regret of each agent along L, and after equally many episodes along S, A and H."""
-    fig, axes = plt.subplots(2, 2, figsize=(9.2, 7.4))
-    for ax, (variable, bound) in zip(axes.flat, regret.BOUND.items(), strict=True):
-        ends = {agent: runs for agent in regret.AGENTS
-                if not (runs := regret.sizes(table, agent, variable)).empty}
-        slopes = {agent: f"slope {regret.power(table, agent, variable, repeats=1).power:.2f}"
-                  for agent in ends}
-        runs, known = pd.concat(ends.values()), ends["rlsvi"].groupby(variable).regret.mean()
-        if variable == "episode":  # the whole curve; the slope is that of its end
-            runs = table[table.episodes > regret.COMPARED]
-            slopes = {agent: f"{NAMES[agent]}: {slope}" for agent, slope in slopes.items()}
-        ax.plot(known.index, 1.6 * known.iloc[-1] * (known.index / known.index[-1]) ** bound,
-                color=COLOUR["truth"], lw=1.2, ls=":", label=f"Theorem 1: slope {bound:g}")
-        sns.lineplot(runs, x=variable, y="regret", **AGENTS, **BARS, hue_order=ends,
-                     style_order=ends, ax=ax)
-        _rename(ax.get_legend(), slopes)
-        ax.set(xscale="log", yscale="log", xlabel=AXIS[variable], ylabel="expected regret",
-               ylim=(1, 1e7) if variable == "episode" else (known.iloc[0] / 200, None))
-        if variable != "episode":
-            ax.set_xticks(known.index, map(str, known.index))
+    """Mean regret of every agent along L, and RLSVI's after equally many episodes along S, A, H."""
+    fig = plt.figure(figsize=(WIDTH, 5.8))
+    above, below = fig.subfigures(2, height_ratios=(1.4, 1))
+    axes = [above.subplots(), *below.subplots(1, 3, sharey=True)]
+    for ax, (variable, bound) in zip(axes, regret.BOUND.items(), strict=True):
+        known = regret.sizes(table, "rlsvi", variable)
+        means = known.groupby(variable).regret.mean()
+        if variable == "episode":
+            runs, agents = table[table.episodes > regret.COMPARED], regret.AGENTS
+        else:
+            runs, agents = known, ["rlsvi"]
+        sns.lineplot(runs, x=variable, y="regret", **AGENTS, **BARS, hue_order=agents,
+                     style_order=agents, legend=False, ax=ax)
+        ax.plot(means.index, 1.6 * means.iloc[-1] * (means.index / means.index[-1]) ** bound,
+                color=COLOUR["truth"], lw=1.2, ls=":")
+        slope = regret.power(table, "rlsvi", variable, repeats=1).power
+        ax.set(xscale="log", yscale="log", xlabel=AXIS[variable], ylabel="expected regret")
+        if variable == "episode":
+            ax.set(ylim=(1, 1e7), title=f"all agents (RLSVI's slope at the end: {slope:.2f})")
+            last = runs[runs.episode == runs.episode.max()].groupby("agent").regret.mean()
+            label_ends(ax, {NAMES[agent]: (last[agent], COLOUR[agent]) for agent in agents} | {
+                f"Theorem 1: slope {bound:g}": (1.6 * means.iloc[-1], COLOUR["truth"])})
+        else:
+            ax.set_title(f"slope {slope:.2f}, bound {bound:g}")
+            ax.set_xticks(means.index, map(str, means.index))
             ax.minorticks_off()
+    axes[1].set_ylabel("RLSVI's regret")
+    plt.setp(axes[2:], ylabel="")
     return fig
 
 
 @styled
 def decomposition(table: pd.DataFrame) -> Figure:
     """The two parts of the mean regret of an episode along the run: concentration and optimism."""
-    fig, axes = canvas(2, width=8.6)
+    fig, axes = canvas(2)
     agents = ["rlsvi", "rlsvi-small", "psrl"]
     long = table[(table.episodes > regret.COMPARED) & table.agent.isin(agents)]
     sums = long.pivot(index=["agent", "seed"], columns="episode")
@@ -68,16 +69,16 @@ def decomposition(table: pd.DataFrame) -> Figure:
         sns.lineplot(each.melt(ignore_index=False).reset_index(), x="episode", y="value",
                      hue_order=agents, style_order=agents, **AGENTS, **BARS, ax=ax)
         ax.set(xscale="log", xlabel="episodes L", ylabel="mean of an episode", title=name)
-    axes[0].get_legend().remove()
-    _rename(axes[1].get_legend(), NAMES)
-    axes[1].set_ylim(bottom=-2.4)  # room for it
+        ax.get_legend().remove()
+    handles, labels = ax.get_legend_handles_labels()
+    fig.legend(handles, map(NAMES.get, labels), loc="outside lower center", ncols=3)
     return fig
 
 
 @styled
 def theorem1_scale(table: pd.DataFrame) -> Figure:
     """Regret as a share of the uniform policy's, against the factor on λ or on σ."""
-    fig, axes = canvas(2, width=8.6, sharey=True)
+    fig, axes = canvas(2, sharey=True)
     last = table[table.episode == table.episode.max()]
     cells = last.groupby(["problem", "lam", "sigma"])[["regret", "uniform"]].transform("mean")
     # Student's interval for a ratio of means, by its linearisation.
@@ -100,32 +101,34 @@ def theorem1_scale(table: pd.DataFrame) -> Figure:
 @styled
 def gaps(tests: dict[str, Comparison]) -> Figure:
     """Estimated gaps with their simultaneous bands."""
-    fig, axes = canvas(len(tests), width=9.6, height=2.8)
-    for ax, (name, test) in zip(axes, tests.items(), strict=True):
+    fig, axes = canvas(2, -(-len(tests) // 2), height=4.6)
+    for ax, (name, test) in zip(axes.flat, tests.items(), strict=True):
         look = "lsvi" if test.refuted else "rlsvi"
         ax.fill_between(test.z, test.estimate - test.band, test.estimate + test.band,
                         color=COLOUR[look], alpha=0.3, lw=0)
         sns.lineplot(x=test.z, y=test.estimate, color=COLOUR[look], ls=LINE[look], ax=ax)
         ax.axhline(0, color="black", lw=0.8)
-        ax.set_title(name, fontsize=9)
-        ax.set_xlabel("z")
-    axes[0].set_ylabel("G(z)")
+        ax.text(0.97, 0.07, "dips below 0" if test.refuted else "nowhere clearly below 0",
+                ha="right", fontsize=9, color=COLOUR[look], transform=ax.transAxes)
+        ax.set(title=name, xlabel="z", ylabel="gap G(z)")
     return fig
 
 
 @styled
 def bias_sizes(H: int) -> Figure:
     """b^R, b^P and the noise against the number of visits: by definition, and as printed."""
-    fig, axes = canvas(3, width=9.6, height=2.8)
+    fig, axes = canvas(3, height=2.8, sharey=True)
     prior, n = DirichletPrior.symmetric(H, 1, 1, 0.5, 1.0), np.geomspace(1, 1e5, 60)
     sizes = {"by definition": ("rlsvi", [bias.largest(prior, v, *tabular.theorem_1(prior))
                                          for v in n]),
              "as printed": ("lsvi", [bias.printed(prior, v) for v in n])}
-    for i, (ax, term) in enumerate(zip(axes, ("$b^R$", "$b^P$", "noise $w$"), strict=True)):
+    titles = "bias of rewards, $b^R$", "bias of transitions, $b^P$", "noise $w$"
+    for i, (ax, title) in enumerate(zip(axes, titles, strict=True)):
         for name, (look, size) in sizes.items():
             sns.lineplot(x=n, y=[terms[i].max() for terms in size], color=COLOUR[look],
                          ls=LINE[look], label=name, legend=i == 0, ax=ax)
-        ax.set(xscale="log", yscale="log", xlabel="visits n", ylabel="size", title=term)
+        ax.set(xscale="log", yscale="log", xlabel="visits n", ylabel="size", title=title)
+        ax.minorticks_off()
     return fig
 
 
