@@ -2,9 +2,11 @@
 
 Colours come from sets that colour-blind readers can tell apart; line styles repeat what they say,
 and an agent has the same ones in the whole book. Backgrounds are opaque white, so that figures stay
-legible on a dark page. Figures are drawn by seaborn from tidy tables: ``BY_AGENT`` gives agents
-their look, ``BAND`` is a median with its spread, ``three`` draws given intervals. Seaborn estimates
-on the scale of the axis it finds: draw first, make an axis logarithmic after.
+legible on a dark page. A figure is as wide as the page's column, 7 inches of 96 pixels, and has two
+pixels for each of them: nothing is shrunk but the grain, and 9 points are 9 points on the page.
+Figures are drawn by seaborn from tidy tables: ``BY_AGENT`` gives agents their look, ``BAND`` is a
+median with its spread, ``three`` draws given intervals. Seaborn estimates on the scale of the axis
+it finds: draw first, make an axis logarithmic after.
 """
 
 from typing import Any
@@ -43,20 +45,22 @@ BY_AGENT: dict[str, Any] = {"hue": "agent", "style": "agent", "palette": COLOUR,
 BAND: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 80),  # over seeds: 10% to 90%
                         "err_kws": {"alpha": 0.15, "lw": 0}}
 RANGE: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 100)}  # for what ``three`` gives
+WIDTH = 7.0  # inches
 STYLE = sns.axes_style("ticks") | sns.plotting_context("notebook", rc={
     "font.size": 10, "axes.labelsize": 10, "axes.titlesize": 10.5, "xtick.labelsize": 9,
     "ytick.labelsize": 9, "legend.fontsize": 9, "legend.title_fontsize": 9,
     "lines.linewidth": 1.8, "lines.markersize": 5}) | {
     "figure.facecolor": "white", "axes.facecolor": "white", "savefig.facecolor": "white",
-    "figure.dpi": 110, "axes.spines.top": False, "axes.spines.right": False,
+    "figure.dpi": 2 * 96, "axes.spines.top": False, "axes.spines.right": False,
     "axes.prop_cycle": cycler(color=["#0072B2", "#D55E00", "#009E73", "#CC79A7"]),
     "axes.grid": True, "grid.alpha": 0.25, "legend.frameon": False,
     "figure.constrained_layout.use": True}
 styled = plt.rc_context(STYLE)  # a decorator: the reader's own settings are left alone
 
 
-def canvas(columns: int = 1, *, width: float = 7.0, height: float = 3.2, **axes: Any):
-    return plt.subplots(1, columns, figsize=(width, height), **axes)
+def canvas(columns: int = 1, rows: int = 1, *, width: float = WIDTH, height: float = 3.2,
+           **axes: Any):
+    return plt.subplots(rows, columns, figsize=(width, height), **axes)
 
 
 def three(cells: pd.DataFrame, middle: str = "median", limit: float = float("inf")) -> pd.DataFrame:

@@ -13,6 +13,8 @@ from importlib.util import find_spec
 from inspect import cleandoc
 from pathlib import Path
 
+from PIL import Image
+
 # The package holds every MathJax component (24 MB); these are the ones a page can ask for.
 MATHJAX = ["tex-chtml.js", "input/tex/extensions", "output/chtml/fonts", "a11y",
            "sre/mathmaps/base.json", "sre/mathmaps/en.json"]
@@ -77,9 +79,12 @@ def copy_tables(app):
 
 
 def lighten(app):
-    """What no reader needs: maps for debuggers, the output of notebooks that are for running."""
+    """What no reader needs: maps for debuggers, more colours in a figure than an eye tells apart,
+    the output of notebooks that are for running."""
     for path in Path(app.outdir, "_static").rglob("*.map"):
         path.unlink()
+    for path in Path(app.outdir, "_images").glob("*.png"):
+        Image.open(path).convert("RGB").quantize(dither=Image.Dither.NONE).save(path, optimize=True)
     for path in Path(app.outdir, "_downloads").rglob("*.ipynb"):
         notebook = json.loads(path.read_text("utf8"))
         for cell in notebook["cells"]:

@@ -65,7 +65,7 @@ def example1(table: pd.DataFrame) -> Figure:
 @styled
 def fig2a(table: pd.DataFrame) -> Figure:
     """Figure 2(a): regret over the first 2000 episodes, realised and expected."""
-    fig, axes = canvas(2, width=8.4, sharey=True)
+    fig, axes = canvas(2, sharey=True)
     titles = "realised (as in the paper)", "expected (exact)"
     for ax, title, value in zip(axes, titles, ("regret", "expected_regret"), strict=True):
         look = {"x": "episode", "y": value, "ax": ax}
@@ -91,7 +91,7 @@ def reach(table: pd.DataFrame, N: int = 50) -> Figure:
 @styled
 def value_samples(samples: dict[int, np.ndarray], truth: np.ndarray) -> Figure:
     """Sampled values along the path 1, 2, …, N after some numbers of episodes, and the truth."""
-    fig, axes = canvas(len(samples), width=9.0, height=2.8, sharey=True)
+    fig, axes = canvas(len(samples), height=2.8, sharey=True)
     states = np.arange(1, truth.size + 1)
     for ax, (episodes, values) in zip(axes, samples.items(), strict=True):
         ax.plot(states, values.T, color=COLOUR["rlsvi"], lw=0.8, alpha=0.45)
@@ -118,7 +118,7 @@ def running_regret(realised: np.ndarray, exact: float) -> Figure:
 @styled
 def basis_fits(truth: np.ndarray, fits: dict[str, np.ndarray]) -> Figure:
     """A slice of Q* along the states, and the best that a basis can do."""
-    fig, axes = canvas(len(fits), width=8.4, sharey=True)
+    fig, axes = canvas(len(fits), sharey=True)
     states = np.arange(1, truth.size + 1)
     for ax, (name, fit) in zip(axes, fits.items(), strict=True):
         sns.lineplot(pd.DataFrame({"$Q^*$": truth, "best fit in the span": fit}, states), ax=ax,
@@ -130,7 +130,7 @@ def basis_fits(truth: np.ndarray, fits: dict[str, np.ndarray]) -> Figure:
 @styled
 def action_law(laws: dict[str, pd.DataFrame]) -> Figure:
     """The probability of each action against the parameter of a dithering scheme."""
-    fig, axes = canvas(len(laws), width=8.4, sharey=True)
+    fig, axes = canvas(len(laws), sharey=True)
     for ax, (name, law) in zip(axes, laws.items(), strict=True):
         sns.lineplot(law, ax=ax, legend=ax is axes[0])
         ax.set(title=name, xlabel=law.index.name, ylabel="probability")
@@ -141,7 +141,7 @@ def action_law(laws: dict[str, pd.DataFrame]) -> Figure:
 @styled
 def fig2b(table: pd.DataFrame) -> Figure:
     """Figure 2(b): a million episodes. Left, regret; right, episodes with a suboptimal policy."""
-    fig, axes = canvas(2, width=8.4)
+    fig, axes = canvas(2)
     for ax, value in zip(axes, ("regret", "suboptimal"), strict=True):
         sns.lineplot(table, x="episode", y=value, **EACH, lw=1, ax=ax)
         legend(ax)
@@ -175,7 +175,7 @@ def _smooth_times(ax: Axes, table: pd.DataFrame, axis: str) -> pd.DataFrame:
 @styled
 def fig3(table: pd.DataFrame) -> Figure:
     """Figure 3: learning time against N, with the bounds it is held against."""
-    fig, axes = canvas(2, width=8.6, height=3.6)
+    fig, axes = canvas(2, height=3.6)
     fine = np.linspace(table.N.min(), table.N.max(), 200)
     for ax in axes:
         cells = _smooth_times(ax, table, "N")
@@ -203,7 +203,7 @@ def fig4(table: pd.DataFrame, dimension: int = 100) -> Figure:
 @styled
 def fig5(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
     """Figure 5: the same on logarithmic axes, where a power law is a line."""
-    fig, axes = canvas(2, width=8.4, sharey=True)
+    fig, axes = canvas(2, sharey=True)
     for ax, table, axis in zip(axes, (lengths, features), "NK", strict=True):
         x, law = _times(ax, table, axis).index.to_numpy(float), scaling.exponent(table, axis)
         ax.plot(x, law.level * x**law.power, color=COLOUR["theory"], ls=LINE["theory"],
@@ -216,7 +216,7 @@ def fig5(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
 @styled
 def fig6(table: pd.DataFrame) -> Figure:
     """Figure 6: learning time against ρ in both readings, censored runs at the top."""
-    fig, axes = canvas(2, width=8.6, sharey=True)
+    fig, axes = canvas(2, sharey=True)
     table = table.assign(run=np.where(table.censored, "not within 10 000", "learned"),
                          time=table.tenth_reward * np.where(table.censored, 1.25, 1))
     for ax, (noise, cell) in zip(axes, table.groupby("noise"), strict=True):
@@ -241,7 +241,7 @@ def success_rates(rates: pd.DataFrame) -> Figure:
 @styled
 def sweep(table: pd.DataFrame, parameter: str) -> Figure:
     """Figures 10 and 11: regret curves for each value, and the regret at the end."""
-    fig, axes = canvas(2, width=8.6, sharey=True)
+    fig, axes = canvas(2, sharey=True)
     shades = sns.color_palette("viridis", table[parameter].nunique())
     sns.lineplot(table, x="episode", y="regret", hue=parameter, palette=shades, lw=1.5,
                  estimator="median", errorbar=None, legend=False, ax=axes[0])
@@ -276,7 +276,7 @@ def families(table: pd.DataFrame, family: str, axis: str, smoother: Callable) ->
 def readings(table: pd.DataFrame) -> Figure:
     """Median learning time under each reading; the label says how many runs learned."""
     cells, budget = scaling.reading_medians(table), table.tenth_reward.max()
-    fig, ax = canvas(height=0.32 * len(cells) + 0.8, width=7.6)
+    fig, ax = canvas(height=0.32 * len(cells) + 0.8)
     lost = np.isinf(cells["median"])
     sns.pointplot(three(cells[~lost], limit=budget), x="time", y="label", order=cells.index,
                   **RANGE, linestyle="none", color=COLOUR["rlsvi"], markersize=5,
@@ -293,7 +293,7 @@ def readings(table: pd.DataFrame) -> Figure:
 @styled
 def frontier(runs: dict[str, np.ndarray], N: int) -> Figure:
     """The furthest state of every episode, and the furthest so far."""
-    fig, axes = canvas(len(runs), width=8.4, sharey=True)
+    fig, axes = canvas(len(runs), sharey=True)
     for ax, (agent, furthest) in zip(axes, runs.items(), strict=True):
         reached = pd.Series(furthest + 1, np.arange(1, furthest.size + 1))
         ax.plot(reached, ".", ms=2, color=COLOUR[agent], alpha=0.5)

@@ -1,6 +1,5 @@
 """The figures of section 5: regret over the prior, its growth, and what λ and σ do to it."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -30,7 +29,7 @@ def _rename(legend, names):
 @styled
 def theorem1(table: pd.DataFrame) -> Figure:
     """Mean regret of each agent along L, and after equally many episodes along S, A and H."""
-    fig, axes = plt.subplots(2, 2, figsize=(9.2, 7.4))
+    fig, axes = canvas(2, 2, height=6.6)
     for ax, (variable, bound) in zip(axes.flat, regret.BOUND.items(), strict=True):
         ends = {agent: runs for agent in regret.AGENTS
                 if not (runs := regret.sizes(table, agent, variable)).empty}
@@ -56,7 +55,7 @@ def theorem1(table: pd.DataFrame) -> Figure:
 @styled
 def decomposition(table: pd.DataFrame) -> Figure:
     """The two parts of the mean regret of an episode along the run: concentration and optimism."""
-    fig, axes = canvas(2, width=8.6)
+    fig, axes = canvas(2)
     agents = ["rlsvi", "rlsvi-small", "psrl"]
     long = table[(table.episodes > regret.COMPARED) & table.agent.isin(agents)]
     sums = long.pivot(index=["agent", "seed"], columns="episode")
@@ -77,7 +76,7 @@ def decomposition(table: pd.DataFrame) -> Figure:
 @styled
 def theorem1_scale(table: pd.DataFrame) -> Figure:
     """Regret as a share of the uniform policy's, against the factor on λ or on σ."""
-    fig, axes = canvas(2, width=8.6, sharey=True)
+    fig, axes = canvas(2, sharey=True)
     last = table[table.episode == table.episode.max()]
     cells = last.groupby(["problem", "lam", "sigma"])[["regret", "uniform"]].transform("mean")
     # Student's interval for a ratio of means, by its linearisation.
@@ -100,7 +99,7 @@ def theorem1_scale(table: pd.DataFrame) -> Figure:
 @styled
 def gaps(tests: dict[str, Comparison]) -> Figure:
     """Estimated gaps with their simultaneous bands."""
-    fig, axes = canvas(len(tests), width=9.6, height=2.8)
+    fig, axes = canvas(len(tests), height=2.8)
     for ax, (name, test) in zip(axes, tests.items(), strict=True):
         look = "lsvi" if test.refuted else "rlsvi"
         ax.fill_between(test.z, test.estimate - test.band, test.estimate + test.band,
@@ -116,7 +115,7 @@ def gaps(tests: dict[str, Comparison]) -> Figure:
 @styled
 def bias_sizes(H: int) -> Figure:
     """b^R, b^P and the noise against the number of visits: by definition, and as printed."""
-    fig, axes = canvas(3, width=9.6, height=2.8)
+    fig, axes = canvas(3, height=2.8)
     prior, n = DirichletPrior.symmetric(H, 1, 1, 0.5, 1.0), np.geomspace(1, 1e5, 60)
     sizes = {"by definition": ("rlsvi", [bias.largest(prior, v, *tabular.theorem_1(prior))
                                          for v in n]),

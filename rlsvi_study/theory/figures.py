@@ -29,7 +29,7 @@ def density_grid(cases: Sequence[tuple[float, float]], columns: int = 3) -> Figu
     """Small multiples: both densities, their crossings (dots), and where the distribution
     functions cross (dotted lines)."""
     rows = -(-len(cases) // columns)
-    fig, axes = plt.subplots(rows, columns, figsize=(8.6, 2.4 * rows), sharex=True)
+    fig, axes = canvas(columns, rows, height=2.2 * rows, sharex=True)
     inside = np.linspace(1e-4, 1 - 1e-4, 700)
     for ax, (alpha, beta) in zip(axes.flat, cases, strict=True):
         normal = stats.norm(alpha / (alpha + beta), (alpha + beta) ** -0.5)
@@ -72,7 +72,7 @@ def _map(ax, x, y, count):
 def crossings_map(size: int = 36) -> Figure:
     """How often densities (left) and distribution functions cross (middle: near α = β), and the
     sliver where three density crossings meet α + β ≥ 1 (right)."""
-    fig, axes = canvas(3, width=9.6, height=3.3)
+    fig, axes = canvas(3, height=3.3)
     grid, of_pair = np.geomspace(1e-3, 1e4, size), cache(count_crossings)
     _map(axes[0], grid, grid, lambda a, b: of_pair(max(a, b), min(a, b))[0])  # a mirror image
     axes[0].plot(grid[grid < 1], 1 - grid[grid < 1], color="black", ls=":", lw=1)
@@ -92,7 +92,7 @@ def crossings_map(size: int = 36) -> Figure:
 def urn_paths(alpha: Sequence[float], V: Sequence[float], *, draws: int = 400,
               rng: int = 0) -> Figure:
     """Urns drawn along (left), and their limits against the normal of variance π/(8n)."""
-    fig, axes = canvas(2, width=8.6, sharey=True, gridspec_kw={"width_ratios": [2, 1]})
+    fig, axes = canvas(2, sharey=True, gridspec_kw={"width_ratios": [2, 1]})
     rng = np.random.default_rng(rng)
     few, many = (repaired.urn(alpha, V, draws, paths, rng) for paths in (12, 4000))
     axes[0].plot(np.arange(1, draws + 2), few.T, color=NORMAL, lw=0.9, alpha=0.7)
@@ -110,7 +110,7 @@ def urn_paths(alpha: Sequence[float], V: Sequence[float], *, draws: int = 400,
 @styled
 def three_inequalities() -> Figure:
     """What the short proofs rest on: q ≥ 0, R(v) above its bounds, and F > 0."""
-    fig, axes = canvas(3, width=9.6, height=3.0)
+    fig, axes = canvas(3, height=3.0)
 
     def curve(ax, x, f, **look):
         sns.lineplot(x=x, y=[float(f(*map(arb, np.atleast_1d(at).tolist())).mid()) for at in x],
@@ -137,7 +137,7 @@ def three_inequalities() -> Figure:
 def one_arm(histories: Sequence[tuple[int, int]]) -> Figure:
     """The posterior of an arm's mean reward after ``low`` rewards −1 and ``high`` rewards 0, with
     weights ½ and ½ before, and the normal law from which RLSVI draws in its place."""
-    fig, axes = canvas(len(histories), width=9.6, height=3.0)
+    fig, axes = canvas(len(histories), height=3.0)
     for ax, (low, high) in zip(axes, histories, strict=True):
         x, inside = np.linspace(-1.6, 1.1, 500), np.linspace(-1 + 1e-4, -1e-4, 500)
         for name, law, at, colour, line in (
@@ -166,7 +166,7 @@ def _drawn(low: int, high: int, sigma2: float = np.pi / 8, rho: float = 1.0):
 def chances(low: int, high: int, noises: dict[str, float]) -> Figure:
     """What the better of a sure z and a draw is worth beyond z, for the posterior and for RLSVI's
     normal law with each σ²: stochastic optimism is one curve nowhere below the other."""
-    fig, axes = canvas(len(noises), width=8.6, sharey=True)
+    fig, axes = canvas(len(noises), sharey=True)
     truth = _posterior(low, high)
     z = np.linspace(truth.mean() - 2 * truth.std(), truth.mean() + 3 * truth.std(), 101)
     for ax, (name, sigma2) in zip(axes, noises.items(), strict=True):
@@ -189,7 +189,7 @@ def chances(low: int, high: int, noises: dict[str, float]) -> Figure:
 def three_steps() -> Figure:
     """The shrunk model leaks (left), choosing the largest of A draws (middle), and what the visits
     to one pair add up to (right)."""
-    fig, axes = canvas(3, width=9.6, height=3.0)
+    fig, axes = canvas(3, height=3.0)
     seen, prior, rho = np.array([5, 3, 1, 0]), np.full(4, 0.25), 4.0
     mean, shrunk = (seen + prior) / (seen.sum() + 1), seen / (seen.sum() + rho)
     rows = [(state, model, p) for model, row in (("mean MDP", mean), ("shrunk model", shrunk))
@@ -224,7 +224,7 @@ def three_steps() -> Figure:
 def theorem1_bound(table: pd.DataFrame) -> Figure:
     """Measured regret, the explicit bound, the paper's rate and uniform play along L, for the
     printed λ and σ and for the smallest that the proof allows."""
-    fig, axes = canvas(2, width=8.6, height=3.6, sharey=True)
+    fig, axes = canvas(2, height=3.6, sharey=True)
     (H, S, A), L = runs.BASE, np.geomspace(1, 1e7, 200)
     base = table[(table.H == H) & (table.S == S) & (table.A == A)]
     uniform = float((base.uniform / base.episode).mean())
@@ -240,11 +240,11 @@ def theorem1_bound(table: pd.DataFrame) -> Figure:
             ax.plot(L, y, color=colour, ls=line, lw=1.4, label=label)
         begins = theorem1.episodes_until(uniform, H, S, A, lam, sigma)
         ax.axvline(begins, color="0.6", lw=0.8)
-        ax.annotate(f"{begins:,}".replace(",", "\u202f"), (begins, 2), ha="right", fontsize=8,
+        ax.annotate(f"{begins:,}".replace(",", "\u202f"), (begins, 2), ha="right", fontsize=9,
                     rotation=90, color="0.4")
         ax.set(xlabel="episodes L", ylabel="expected regret",
                title=f"λ = {lam:.3g}, σ = {sigma:.3g} ({name})")
-        ax.legend(fontsize=8)
+        ax.legend(fontsize=9)
     plt.setp(axes, xscale="log", yscale="log")  # last: seaborn averages on the axis's scale
     return fig
 
