@@ -9,9 +9,11 @@ median with its spread, ``three`` draws given intervals. Seaborn estimates on th
 it finds: draw first, make an axis logarithmic after.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import seaborn as sns
 from cycler import cycler
@@ -27,9 +29,9 @@ _LOOKS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and n
     "ucbvi": ("#CC79A7", (1, 1), "X", "UCBVI"),
     "ucbvi-small": ("#DDAA33", (5, 1, 1, 1), "v", "UCBVI, bonus/100"),
     "uniform": ("#666666", (4, 4), "d", "uniform"),
-    "mended": ("#0072B2", (), "o", "ρ = γ (mended)"),
-    "printed": ("#D55E00", (5, 2), "s", "ρ = √(1−γ²) (printed)"),
-    "fresh": ("#E69F00", (1, 1.5), "^", "ρ = 0 (fresh)"),
+    "mended": ("#0072B2", (), "o", "RLSVI, ρ = γ (mended)"),
+    "printed": ("#56B4E9", (5, 2), "s", "RLSVI, ρ = √(1−γ²) (printed)"),
+    "fresh": ("#8FB8D0", (1, 1.5), "^", "RLSVI, ρ = 0 (a fresh draw each step)"),
     "greedy": ("#666666", (6, 2, 1, 2), "X", "greedy, ties at random"),
     "prior": ("#009E73", (6, 2, 1, 2), "D", "random prior alone"),
     "bootstrap + prior": ("#CC79A7", (5, 1, 1, 1), "P", "bootstrap, random prior"),
@@ -63,6 +65,15 @@ def canvas(columns: int = 1, rows: int = 1, *, width: float = WIDTH, height: flo
     return plt.subplots(rows, columns, figsize=(width, height), **axes)
 
 
+def panels(count: int, *, height: float = 2.4, **axes: Any):
+    """A figure and so many axes, two to a row; an odd one leaves the lower right corner free."""
+    fig, grid = canvas(2, rows := -(-count // 2), height=rows * height, squeeze=False, **axes)
+    for ax in grid.flat[count:]:
+        grid[-2, 1].tick_params(labelbottom=True)
+        ax.remove()
+    return fig, list(grid.flat[:count])
+
+
 def three(cells: pd.DataFrame, middle: str = "median", limit: float = float("inf")) -> pd.DataFrame:
     """Low, middle and high of each cell as three rows of ``time``, cut at a limit: their median is
     the middle and their range the interval, so with ``RANGE`` seaborn draws what is given."""
@@ -73,6 +84,31 @@ def legend(ax: Axes, **place: Any) -> None:
     """A legend that calls the agents by the names of the book, and has no heading."""
     handles, labels = ax.get_legend_handles_labels()
     ax.legend(handles, [NAME.get(label, label) for label in labels], **place)
+
+
+def shades(agent: str, count: int) -> list:
+    """So many shades of an agent's colour, from pale to dark, for settings of that agent."""
+    own = COLOUR[agent]
+    return sns.blend_palette([sns.light_palette(own, 8)[5], own, sns.dark_palette(own, 8)[3]],
+                             count)
+
+
+def name_ends(ax: Axes, ends: Mapping[str, tuple[float, Any]]) -> None:
+    """Names right of the axes at given heights, in given colours, moved apart where they are too
+    close. Call it last: it reads the limits and the scale of the axis."""
+    line = 11 * ax.figure.dpi / 72 / ax.get_window_extent().height
+    heights = {name: ax.transAxes.inverted().transform(ax.transData.transform((1, y)))[1]
+               for name, (y, _) in ends.items()}
+    order = sorted(heights, key=heights.__getitem__)
+    at = np.array([heights[name] for name in order])
+    tall = np.array([line * (1 + name.count("\n")) for name in order])
+    room = (tall[1:] + tall[:-1]) / 2
+    for _ in range(200):  # push neighbours apart, a little at a time
+        for i in np.flatnonzero(short := np.clip(room - np.diff(at), 0, None)):
+            at[i:i + 2] += np.array([-0.5, 0.5]) * short[i]
+    for name, y in zip(order, at, strict=True):
+        ax.text(1.02, y, name, color=ends[name][1], va="center", fontsize=9,
+                transform=ax.transAxes)
 
 
 def scientific(x: float) -> str:
