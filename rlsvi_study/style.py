@@ -93,7 +93,7 @@ def shades(agent: str, count: int) -> list:
                              count)
 
 
-def name_ends(ax: Axes, ends: Mapping[str, tuple[float, Any]]) -> None:
+def label_ends(ax: Axes, ends: Mapping[str, tuple[float, Any]]) -> None:
     """Names right of the axes at given heights, in given colours, moved apart where they are too
     close. Call it last: it reads the limits and the scale of the axis."""
     line = 11 * ax.figure.dpi / 72 / ax.get_window_extent().height

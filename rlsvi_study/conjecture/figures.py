@@ -6,7 +6,7 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from ..intervals import median_interval, student
-from ..style import COLOUR, LINE, RANGE, canvas, name_ends, shades, styled, three
+from ..style import COLOUR, LINE, RANGE, canvas, label_ends, shades, styled, three
 from .claims import gamble_bound, imagined
 from .runs import TOLL
 
@@ -31,7 +31,7 @@ def gamble(table: pd.DataFrame) -> Figure:
     ax.plot(L, np.sqrt(L), color=COLOUR["truth"], ls=":", lw=1.2)
     ax.plot(L, bound, color=COLOUR["theory"], ls=LINE["theory"], lw=1.2)
     ax.set(xscale="log", yscale="log", xlabel="episodes L", ylabel="mean regret")
-    name_ends(ax, ends)
+    label_ends(ax, ends)
     return fig
 
 
@@ -57,7 +57,7 @@ def toll(table: pd.DataFrame) -> Figure:
     for ax, title in zip(axes, ("runs that walked at first", "all runs"), strict=True):
         ax.set(yscale="log", xlabel="horizon H", ylabel=f"regret of {episodes} episodes",
                title=title)
-    name_ends(axes[1], ends)
+    label_ends(axes[1], ends)
     return fig
 
 

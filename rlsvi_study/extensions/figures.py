@@ -18,7 +18,7 @@ from ..style import (
     NAME,
     RANGE,
     canvas,
-    name_ends,
+    label_ends,
     panels,
     shades,
     styled,
@@ -46,7 +46,7 @@ def incremental(table: pd.DataFrame) -> Figure:
     curves.set(ylabel="cumulative regret, N = 10")
     last = arms[arms.episode == arms.episode.max()]
     ends = last[last.N == 10].groupby("arm").regret.median()
-    name_ends(curves, {arm.replace(", prior", ",\nprior"): (ends[arm], colour)
+    label_ends(curves, {arm.replace(", prior", ",\nprior"): (ends[arm], colour)
                        for arm, colour in CURVES.items()})
     median = last.groupby(["prior", "agent", "N"]).regret.median()
     share = (median / arms.groupby("N").regret.max()).unstack()

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..intervals import student
-from ..style import COLOUR, MARK, NAME, canvas, name_ends, shades, styled
+from ..style import COLOUR, MARK, NAME, canvas, label_ends, shades, styled
 from .runs import ARMS, BOLTZMANN, MYOPIC, PAPER_ETAS, curves, rates
 
 TOTAL, RATE = "cumulative regret (likes)", "regret per customer (likes)"
@@ -65,7 +65,7 @@ def fig8(table: pd.DataFrame, arms: Collection[str] = ("rlsvi", *ETAS)) -> Figur
     more = {arm: own - curve["rlsvi"] for arm, own in curve.items()}
     _bands(total, TOTAL, curve)
     _bands(paired, "regret more than RLSVI's", more)
-    name_ends(paired, {CALLED[arm]: (own.iloc[-1].mean(), SHADES[arm])
+    label_ends(paired, {CALLED[arm]: (own.iloc[-1].mean(), SHADES[arm])
                        for arm, own in more.items()})
     return fig
 
@@ -78,7 +78,7 @@ def fig9(table: pd.DataFrame) -> Figure:
     _with_myopic(total, TOTAL, table, curves, *arms)
     _with_myopic(rate, RATE, table, rates, *arms)
     total.set_ylim(0, 1.5 * curves(table, "rlsvi").iloc[-1].mean())
-    name_ends(rate, _ends(table, rates, *arms))
+    label_ends(rate, _ends(table, rates, *arms))
     return fig
 
 
@@ -88,7 +88,7 @@ def later(table: pd.DataFrame) -> Figure:
     fig, ax = canvas(height=3.4)
     _with_myopic(ax, RATE, table, rates, "rlsvi", "linear")
     ax.set_ylim(0, 0.7)
-    name_ends(ax, _ends(table, rates, "rlsvi", "linear"))
+    label_ends(ax, _ends(table, rates, "rlsvi", "linear"))
     return fig
 
 

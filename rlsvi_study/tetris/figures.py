@@ -25,7 +25,7 @@ from ..style import (
     NAME,
     canvas,
     legend,
-    name_ends,
+    label_ends,
     panels,
     shades,
     styled,
@@ -53,7 +53,7 @@ def fig7(table: Table) -> Figure:
         ax.set(xlabel="game", ylabel=f"{ROWS}, mean of 50", yscale=scale)
     axes[1].set(ylabel="", ylim=(1, None))
     low, high = runs.PAPER_LEVELS
-    name_ends(axes[0], {f"the paper's\n{low} to {high}": ((low + high) / 2, COLOUR["theory"]),
+    label_ends(axes[0], {f"the paper's\n{low} to {high}": ((low + high) / 2, COLOUR["theory"]),
                         f"LSPI {runs.LSPI}": (runs.LSPI, "black")})
     legend(axes[1], loc="lower right")
     return fig
@@ -150,7 +150,7 @@ def _settings(axes: Sequence[Axes], table: Table, column: str, words: str, scale
     plt.setp(axes, yscale=scale, ylim=(1 if scale == "log" else 0, None))  # last: seaborn averages
     for ax, (agent, part) in zip(axes, parts.items(), strict=True):  # on the axis's scale
         last = part[part.game == part.game.max()].groupby(column).score.mean()
-        name_ends(ax, {words.format(value).replace(",", "\u202f"): (last[value], colour)
+        label_ends(ax, {words.format(value).replace(",", "\u202f"): (last[value], colour)
                        for value, colour in palettes[agent].items()})
 
 
@@ -213,7 +213,7 @@ def iteration(table: Table) -> Figure:
     axes["way"].axhline(runs.LSPI, color="black", lw=1, ls=":")
     axes["way"].set(title="from a scoring policy with the buffer, “clears”: run by run",
                     xlabel="policy", yscale="log", ylabel=ROWS)
-    name_ends(axes["way"], {f"LSPI {runs.LSPI}": (runs.LSPI, "black")})
+    label_ends(axes["way"], {f"LSPI {runs.LSPI}": (runs.LSPI, "black")})
     return fig
 
 
