@@ -24,7 +24,6 @@ from rlsvi_study.extensions.runs import waits
 from rlsvi_study.intervals import mean_interval
 from rlsvi_study.recommender import figures as recommender_figures
 from rlsvi_study.recommender.figures import ETAS
-from rlsvi_study.regret import figures as regret_figures
 from rlsvi_study.style import COLOUR, WIDTH, scientific, three
 from rlsvi_study.theory import figures as theory_figures
 
@@ -81,12 +80,12 @@ def test_a_figure_has_labels_data_and_an_opaque_background(name, draw):
     assert figure.axes[0].get_ylabel() or figure.axes[0].get_yticklabels()
 
 
-@pytest.mark.parametrize("name", [*chain_figures.DRAW, "incremental", "continual", "bootstrap"])
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_no_text_is_smaller_than_nine_points(name, draw):
     assert min(text.get_fontsize() for text in draw(name).findobj(Text) if text.get_text()) >= 9
 
 
-@pytest.mark.parametrize("name", [*chain_figures.DRAW, *regret_figures.DRAW, *theory_figures.DRAW])
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_figure_is_as_wide_as_the_page_and_has_two_pixels_for_one(name, draw):
     figure = draw(name)
     assert figure.get_figwidth() == WIDTH

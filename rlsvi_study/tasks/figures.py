@@ -5,10 +5,11 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..style import BAND, BY_AGENT, COLOUR, MARK, NAME, canvas, legend, plt, styled
+from ..style import BAND, BY_AGENT, COLOUR, MARK, NAME, canvas, legend, panels, styled
 from .runs import CONTROL, LAST, C, outcomes
 
 RETURN, EPISODE = "mean return of 5 episodes", "episode"
+WORDS = {"start": "ε or η at the start", "c": "c in σ = cV", "option": "what was changed"}
 
 
 def _named(table: pd.DataFrame, axes: list[Axes], drawn: list[str]) -> None:
@@ -32,7 +33,7 @@ def tables(*several: pd.DataFrame) -> Figure:
     """Share of the optimal return against episodes, a panel a task; medians and ranges of seeds."""
     table = pd.concat(several).assign(share=lambda all: share(all))
     tasks = list(table.task.unique())
-    fig, axes = canvas(len(tasks), width=2.6 * len(tasks) + 1, height=3.0, sharey=True)
+    fig, axes = panels(len(tasks), height=2.6, sharey=True)
     for ax, task in zip(axes, tasks, strict=True):
         sns.lineplot(table[table.task == task], x="episode", y="share", ax=ax, **BY_AGENT,
                      **BAND | {"errorbar": ("pi", 100)})
@@ -48,11 +49,7 @@ def curves(*several: pd.DataFrame) -> Figure:
     counts as a solution."""
     table = pd.concat(several)
     tasks = [task for task in CONTROL if task in set(table.task)]
-    fig, grid = plt.subplots(-(-len(tasks) // 3), min(3, len(tasks)), squeeze=False,
-                             figsize=(9.0, 2.6 * -(-len(tasks) // 3)), sharex=True)
-    axes = list(grid.ravel()[:len(tasks)])
-    for ax in grid.ravel()[len(tasks):]:
-        ax.remove()
+    fig, axes = panels(len(tasks), sharex=True)
     for ax, task in zip(axes, tasks, strict=True):
         sns.lineplot(table[table.task == task], x="episode", y="reward", ax=ax, **BY_AGENT, **BAND)
         ax.axhline(CONTROL[task].solved, color="0.4", lw=0.9, ls=":")
@@ -67,10 +64,11 @@ def goals(*several: pd.DataFrame) -> Figure:
     runs = outcomes(pd.concat(several))
     last = pd.concat(several).episode.max()
     runs["first_goal"] = runs.first_goal.fillna(1.25 * last)
-    fig, ax = canvas(width=9.0, height=3.4)
+    fig, ax = canvas(height=3.4)
     sns.stripplot(runs, x="task", y="first_goal", hue="agent", palette=COLOUR, dodge=True, size=4,
                   alpha=0.5, jitter=False, order=[task for task in CONTROL
                                                   if task in set(runs.task)], ax=ax)
+    ax.tick_params(axis="x", rotation=20)
     ax.set(xlabel="", ylabel="first episode with the goal", yscale="log", ylim=(0.8, 1.6 * last))
     ticks = [n for n in (1, 3, 10, 30, 100) if n <= last]
     ax.set_yticks([*ticks, 1.25 * last], [*map(str, ticks), "never"])
@@ -82,7 +80,7 @@ def goals(*several: pd.DataFrame) -> Figure:
 @styled
 def deep_sea(table: pd.DataFrame) -> Figure:
     """Episodes until the tenth goal against the depth; runs without one are left out."""
-    fig, ax = canvas(width=6.0, height=3.6)
+    fig, ax = canvas(height=3.6)
     sns.lineplot(table.dropna(), x="N", y="tenth_goal", markers=MARK, ax=ax, **BY_AGENT,
                  **BAND | {"errorbar": ("pi", 100)})
     ax.set(xscale="log", yscale="log", xlabel="depth N", ylabel="episodes to the tenth goal")
@@ -100,16 +98,16 @@ def dots(table: pd.DataFrame) -> Figure:
     runs = outcomes(table)
     tasks = list(runs.task.unique())
     varied = next(column for column in ("start", "c", "option") if column in runs)
-    fig, axes = canvas(len(tasks), width=2.3 * len(tasks) + 0.7, height=3.0, squeeze=False)
-    for ax, task in zip(axes[0], tasks, strict=True):
+    fig, axes = panels(len(tasks), height=2.6 + 0.5 * (varied == "option"))
+    for ax, task in zip(axes, tasks, strict=True):
         own = runs[runs.task == task]
         sns.stripplot(own, x=varied, y="last", hue="agent", palette=COLOUR, size=4, alpha=0.5,
                       jitter=False, ax=ax)
         ax.axhline(CONTROL[task].solved, color="0.4", lw=0.9, ls=":")
-        ax.set(xlabel=varied, ylabel=f"mean of the last {LAST} returns")
+        ax.set(xlabel=WORDS[varied], ylabel=f"mean of the last {LAST}")
         if varied == "option":
-            ax.tick_params(axis="x", rotation=60)
-    _named(table, list(axes[0]), tasks)
+            ax.tick_params(axis="x", rotation=30)
+    _named(table, axes, tasks)
     return fig
 
 

@@ -1,6 +1,7 @@
 """The figures of Tetris: chapters 6c and D, and the games to watch."""
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from html import escape
 from itertools import pairwise
@@ -16,126 +17,165 @@ from matplotlib.figure import Figure
 from rlsvi_core.envs.tetris import RULES, Tetris, placements
 
 from ..intervals import student
-from ..style import BAND, BY_AGENT, COLOUR, LINE, NAME, canvas, legend, styled
+from ..style import (
+    BAND,
+    BY_AGENT,
+    COLOUR,
+    LINE,
+    NAME,
+    canvas,
+    legend,
+    label_ends,
+    panels,
+    shades,
+    styled,
+)
 from . import runs
 
 Table = pd.DataFrame
 CURVE: dict[str, Any] = {"x": "game", "y": "score", **BAND, "estimator": "mean"}
+ROWS = "rows per game"
+SAYS = {  # an ending rule and a reading of Φ in words
+    "top row": "a full top row ends it", "fits": "a piece must fit",
+    "clears": "what is left must fit", "overflow": "sticking out ends it",
+    "overflow top": "reaching the top row ends it", "value": "reward known",
+    "reward": "reward a feature", "board": "reward left out"}
 
 
 @styled
 def fig7(table: Table) -> Figure:
-    """Figure 7: learning curves on the full board, on a linear and a logarithmic axis."""
-    fig, axes = canvas(2, width=8.6)
+    """The paper's Figure 7: learning curves on the full board, linear and logarithmic."""
+    fig, axes = canvas(2)
     for ax, scale in zip(axes, ("linear", "log"), strict=True):
         sns.lineplot(table, **CURVE, **BY_AGENT, legend=scale == "log", ax=ax)
         ax.axhspan(*runs.PAPER_LEVELS, color=COLOUR["theory"], alpha=0.18, lw=0)
         ax.axhline(runs.LSPI, color="black", lw=1, ls=":")
-        ax.text(ax.get_xlim()[1], runs.LSPI, "LSPI 3183 ", ha="right", va="top", fontsize=9)
-        ax.set(xlabel="game", ylabel="rows a game, mean of 50 games", yscale=scale)
-    axes[1].set_ylabel("")
-    legend(axes[1], loc="center right")
+        ax.set(xlabel="game", ylabel=f"{ROWS}, mean of 50", yscale=scale)
+    axes[1].set(ylabel="", ylim=(1, None))
+    low, high = runs.PAPER_LEVELS
+    label_ends(axes[0], {f"the paper's\n{low} to {high}": ((low + high) / 2, COLOUR["theory"]),
+                        f"LSPI {runs.LSPI}": (runs.LSPI, "black")})
+    legend(axes[1], loc="lower right")
     return fig
 
 
 @styled
 def small_multiples(table: Table, by: list[str], log: bool = True) -> Figure:
-    """Learning curves of both agents, one panel for each value of ``by``."""
-    groups = list(table.groupby(list(by)))
-    rows = -(-len(groups) // 3)
-    fig, axes = plt.subplots(rows, 3, figsize=(9.0, 2.4 * rows), sharex=True, sharey=log)
-    for ax, (key, group) in zip(axes.flat, groups, strict=True):
-        sns.lineplot(group, **CURVE, **BY_AGENT, legend=ax is axes.flat[0], ax=ax)
-        ax.set(title=", ".join(key), xlabel="game", ylabel="")
-    axes.flat[0].set(ylabel="rows a game")
-    plt.setp(axes, yscale="log" if log else "linear")  # last: seaborn averages on the axis's scale
-    legend(axes.flat[0])
+    """Learning curves of both agents, one panel for each value of ``by``; rows share an axis."""
+    groups = list(table.groupby(by))
+    fig, axes = panels(len(groups), sharex=True, sharey="all" if log else "row")
+    for ax, (key, group) in zip(axes, groups, strict=True):
+        sns.lineplot(group, **CURVE, **BY_AGENT, legend=ax is axes[0], ax=ax)
+        rule, *reading = key
+        ax.set(title=f"“{rule}”: " + (", ".join(map(SAYS.get, reading)) or SAYS[rule]),
+               xlabel="game", ylabel=ROWS)
+    if log:  # last: seaborn averages on the axis's scale
+        plt.setp(axes, yscale="log", ylim=(1, None))
+    legend(axes[0])
     return fig
 
 
-def _dots(ax: Axes, table: Table, order: np.ndarray, middle: str = "mean",
+def _dots(ax: Axes, table: Table, order: Sequence[str], middle: str = "mean",
           **columns: str) -> None:
     """A dot for every seed in the colour of its agent, and a bar for the middle of each line."""
     sns.stripplot(table, **columns, order=order, hue="agent", palette=COLOUR, size=4.5, alpha=0.5,
                   jitter=False, legend=False, ax=ax)
     sns.pointplot(table, **columns, order=order, estimator=middle, errorbar=None, color="black",
-                  linestyle="none", marker="|", markersize=16, markeredgewidth=2.5, ax=ax)
+                  linestyle="none", marker="|", markersize=14, markeredgewidth=2.5, ax=ax)
     ax.set_ylabel("")
 
 
 @styled
 def schedules(table: Table) -> Figure:
-    """LSVI's schedules, and RLSVI if it is there: the mean score over the second half of the games,
-    seed by seed."""
+    """LSVI's schedules, and RLSVI if it is there, best first: the mean score over the second half
+    of the games, seed by seed."""
     by = [name for name in ("rule", "reading") if name in table]
     scores = runs.second_half(table.assign(agent=table.get("agent", "lsvi")),
                               [*by, "agent", "schedule", "seed"])
     if by:  # one scale for games of different scores: relative to the best schedule
         means = scores.groupby([*by, "schedule"]).transform("mean")
         scores /= means.groupby(by).transform("max")
-    order = table.schedule.unique()
+    order = list(scores.groupby("schedule").mean().sort_values(ascending=False).index)
     fig, ax = canvas(height=0.6 + 0.28 * len(order))
     _dots(ax, scores.reset_index(), order, x="score", y="schedule")
     ax.set_xlabel("score over the second half, best schedule of each game = 1" if by else
-                  "rows a game over the second half")
+                  f"{ROWS} over the second half")
     return fig
 
 
 def variant(row: Any) -> str:
-    """A reading in words: the agent, and what differs from the printed algorithm."""
-    texts = {"reading": "Φ = {}", "targets": "{} in targets", "sweeps": "{} sweeps",
+    """What differs from the algorithm of chapter 6c, in words."""
+    texts = {"reading": "Φ: {}", "targets": "{} in targets", "sweeps": "{} sweeps",
              "variance": "σ {}", "sigma": "σ = {:g}", "lam": "λ = {:g}"}
-    words = [text.format(getattr(row, name)) for name, text in texts.items()
-             if getattr(row, name) != runs.PLAIN[name]]
-    return f"{NAME[row.agent]}, {', '.join(words) or 'as in figure 7'}"
+    words = [text.format(SAYS.get(getattr(row, name), getattr(row, name)))
+             for name, text in texts.items() if getattr(row, name) != runs.PLAIN[name]]
+    return ", ".join(words) or "as in chapter 6c"
 
 
 @styled
 def readings(table: Table, games: int = 100) -> Figure:
-    """Every variant of Algorithm 7: when it learns, and how well it plays at the end."""
-    named = table.assign(variant=[variant(row) for row in table.itertuples()])
-    cells, order, never = ["agent", "variant"], named.variant.unique(), 1.08 * table.game.max()
-    fig, axes = canvas(2, width=9.0, height=4.2, sharey=True)
+    """Every variant of Algorithm 7, agent by agent and the best first: when it learns, and how well
+    it plays at the end."""
+    named = table.assign(variant=[f"{NAME[row.agent]}, {variant(row)}"
+                                  for row in table.itertuples()])
+    cells, never = ["agent", "variant"], 1.08 * table.game.max()
+    ends = runs.finals(named, cells, games)
+    best = ends.groupby(cells).mean().sort_values(ascending=False)
+    order = [line for agent in ("rlsvi", "lsvi") for line in (NAME[agent], *best[agent].index)]
+    fig, axes = canvas(2, height=4.4, sharey=True)
     _dots(axes[0], runs.learned_at(named, cells).clip(upper=never).reset_index(), order, "median",
           x="game", y="variant")
-    _dots(axes[1], runs.finals(named, cells, games).reset_index(), order, x="score", y="variant")
+    _dots(axes[1], ends.reset_index(), order, x="score", y="variant")
+    axes[0].set_yticks(range(len(order)), [line.split(", ", 1)[-1] for line in order])
+    for line, label in zip(order, axes[0].get_yticklabels(), strict=True):
+        if ", " not in line:  # a heading
+            label.set(weight="bold", color=COLOUR[line.lower()])
     axes[0].axvline(1.04 * table.game.max(), color="0.6", lw=1, ls=":")
-    axes[0].set_xlabel(f"games until {runs.LEARNED} rows a game (right: never)")
-    axes[1].set(xlabel=f"rows a game, last {games} games", xscale="log")
+    axes[0].set_xlabel(f"games until {runs.LEARNED} {ROWS}\n(beyond the dots: never)")
+    axes[1].set(xlabel=f"{ROWS}, last {games} games", xscale="log")
     return fig
+
+
+def _settings(axes: Sequence[Axes], table: Table, column: str, words: str, scale: str,
+              **look: Any) -> None:
+    """Learning curves of settings of one agent, a panel an agent: in shades of its colour, named at
+    their ends."""
+    parts = dict(list(table.groupby("agent", sort=False)))
+    palettes = {agent: dict(zip(values := sorted(part[column].unique()),
+                                shades(agent, len(values)), strict=True))
+                for agent, part in parts.items()}
+    for ax, (agent, part) in zip(axes, parts.items(), strict=True):
+        sns.lineplot(part, hue=column, palette=palettes[agent], legend=False, **CURVE | look, ax=ax)
+        ax.set(xlabel="game", ylabel=ROWS)
+    plt.setp(axes, yscale=scale, ylim=(1 if scale == "log" else 0, None))  # last: seaborn averages
+    for ax, (agent, part) in zip(axes, parts.items(), strict=True):  # on the axis's scale
+        last = part[part.game == part.game.max()].groupby(column).score.mean()
+        label_ends(ax, {words.format(value).replace(",", "\u202f"): (last[value], colour)
+                       for value, colour in palettes[agent].items()})
 
 
 @styled
 def variants(table: Table, column: str, words: str, agent: str, scale: str = "linear",
              **look: Any) -> Figure:
-    """Learning curves of variants of one agent, in shades of its colour; the last in its own."""
-    names = {value: words.format(value) for value in table[column].unique()}
+    """Learning curves of variants of one agent."""
     fig, ax = canvas(height=2.9)
-    sns.lineplot(table.assign(variant=table[column].map(names)), hue="variant", style="variant",
-                 hue_order=names.values(), style_order=list(names.values())[::-1],
-                 palette=sns.light_palette(COLOUR[agent], len(names) + 2)[2:],
-                 **CURVE | look, ax=ax)
-    ax.set(xlabel="game", ylabel="rows a game", yscale=scale)
-    ax.legend()
+    _settings([ax], table.assign(agent=agent), column, words, scale, **look)
     return fig
 
 
 variance = partial(variants, column="variance", words="σ {}", agent="rlsvi")
-optimism = partial(variants, column="start", words="every board worth {:.0f} at first",
-                   agent="lsvi", scale="log", errorbar=None)
-buffer = partial(variants, column="N", words="N = {:,}", agent="rlsvi", scale="log")
+optimism = partial(variants, column="start", words="all boards\nworth {:.0f}", agent="lsvi",
+                   scale="log", errorbar=None)
+buffer = partial(variants, column="N", words="the last\n{:,}", agent="rlsvi", scale="log")
 
 
 @styled
 def discount(table: Table) -> Figure:
     """Learning curves of both agents with several discounts."""
-    fig, axes = canvas(2, width=8.6, height=2.9, sharey=True)
-    for ax, (agent, part) in zip(axes, table.groupby("agent", sort=False), strict=True):
-        shades = sns.dark_palette(COLOUR[agent], part.gamma.nunique() + 1, reverse=True)[:-1]
-        sns.lineplot(part, hue="gamma", style="gamma", palette=shades, **CURVE, ax=ax)
-        ax.set(title=NAME[agent], xlabel="game", ylabel="rows a game")
-        ax.legend(title="γ", loc="upper left")
-    plt.setp(axes, yscale="log")  # last: seaborn averages on the axis's scale
+    fig, axes = canvas(2, height=2.9, sharey=True)
+    _settings(axes, table, "gamma", "γ = {:g}", "log")
+    for ax, agent in zip(axes, table.agent.unique(), strict=True):
+        ax.set_title(NAME[agent])
     return fig
 
 
@@ -153,23 +193,27 @@ def iteration(table: Table) -> Figure:
         "best": named.groupby(["rule", "way", "seed"], sort=False).score.max(),
         "last four": named[named.policy > named.policy.max() - 4].groupby(
             ["rule", "way", "seed"], sort=False).score.mean()}, names=["policies"]).reset_index()
-    fig, axes = canvas(3, width=9.6, height=3.4, gridspec_kw={"width_ratios": (2, 2, 1.7)})
-    for ax, (rule, part) in zip(axes, ends.groupby("rule", sort=False), strict=False):
+    fig, axes = plt.subplot_mosaic([["clears", "top row"], ["way", "way"]], figsize=(7.0, 5.4),
+                                   height_ratios=(1.25, 1))
+    for rule, part in ends.groupby("rule", sort=False):
+        ax = axes[rule]
         sns.stripplot(part.assign(score=part.score + 1), x="score", y="way", hue="policies",
                       dodge=True, jitter=False, size=4.5, alpha=0.6, ax=ax,
                       palette=[COLOUR["theory"], COLOUR["psrl"]], order=named.way.unique())
         ax.axvline(runs.LSPI, color="black", lw=1, ls=":")
-        ax.set(title=f"rule “{rule}”", xscale="log", xlabel="rows a game + 1", ylabel="")
+        ax.set(title=f"“{rule}”", xscale="log", xlabel=f"{ROWS} + 1", ylabel="")
         handles, labels = ax.get_legend_handles_labels()
         ax.legend().remove()
     fig.legend(handles, [f"{label} of twenty policies" for label in labels], ncols=2,
-               loc="outside lower left")
-    axes[1].set_yticklabels([])
+               loc="outside upper right")
+    axes["top row"].set_yticklabels([])
     shown = named[(named.start == "scoring") & named.replay & (named.rule == "clears")]
     sns.lineplot(shown, x="policy", y="score", units="seed", estimator=None, lw=0.8, alpha=0.7,
-                 color=COLOUR["psrl"], ax=axes[2])
-    axes[2].axhline(runs.LSPI, color="black", lw=1, ls=":")
-    axes[2].set(title="scoring start, buffer", yscale="log", ylabel="rows a game")
+                 color=COLOUR["psrl"], ax=axes["way"])
+    axes["way"].axhline(runs.LSPI, color="black", lw=1, ls=":")
+    axes["way"].set(title="from a scoring policy with the buffer, “clears”: run by run",
+                    xlabel="policy", yscale="log", ylabel=ROWS)
+    label_ends(axes["way"], {f"LSPI {runs.LSPI}": (runs.LSPI, "black")})
     return fig
 
 
@@ -179,13 +223,14 @@ def widths(table: Table) -> Figure:
     by = ["reading", "rule", "width"]
     leads = pd.concat({key: runs.lead(cell) for key, cell in table.groupby(by)},
                       names=by).reset_index(name="lead")
-    with plt.rc_context({"figure.constrained_layout.use": False}):  # a grid has its own layout
-        grid = sns.relplot(leads, x="width", y="lead", row="reading", col="rule", kind="line",
-                           errorbar=student, err_style="bars", marker="o", ms=7, linestyle="none",
-                           color=COLOUR["rlsvi"], height=2.4, aspect=1.25)
-    grid.refline(y=0, color="black", lw=0.8, ls="-").set_titles("Φ = {row_name}, {col_name}")
-    grid.set_ylabels("RLSVI − LSVI, rows").set(xlabel="columns").tight_layout()
-    return grid.figure
+    groups = list(leads.groupby(["rule", "reading"]))
+    fig, axes = panels(len(groups), height=2.0, sharex=True, sharey=True)
+    for ax, ((rule, reading), part) in zip(axes, groups, strict=True):
+        sns.lineplot(part, x="width", y="lead", errorbar=student, err_style="bars", marker="o",
+                     ms=7, linestyle="none", color=COLOUR["rlsvi"], ax=ax)
+        ax.axhline(0, color="black", lw=0.8)
+        ax.set(title=f"“{rule}”: {SAYS[reading]}", xlabel="columns", ylabel="RLSVI − LSVI, rows")
+    return fig
 
 
 @styled
@@ -194,7 +239,7 @@ def weights(table: Table) -> Figure:
     learned = table[(table.agent == "rlsvi") & (table.score > runs.LEARNED)]
     columns = learned[learned.game == table.game.max()].filter(regex="^w").to_numpy()
     colours = [COLOUR["rlsvi"]] * 10 + [COLOUR["theory"]] * 9 + ["0.55"] * 2  # as in runs.GROUPS
-    fig, axes = canvas(2, width=9.0, height=2.9, gridspec_kw={"width_ratios": (3, 1)})
+    fig, axes = canvas(2, height=2.9, width_ratios=(3, 1))
     for ax, part, names in ((axes[0], slice(0, 19), [*range(1, 11), *range(1, 10)]),
                             (axes[1], slice(19, 21), ["largest\nheight", "holes"])):
         sns.barplot(columns[:, part], palette=colours[part], saturation=1, errorbar="sd",
@@ -216,8 +261,8 @@ def value_scale(table: Table) -> Figure:
     sns.lineplot(table, x="game", y="w22", **BY_AGENT, estimator="median", errorbar=None, lw=2.2,
                  ax=ax)
     ax.axhline(40, color="black", lw=1, ls=":")
-    ax.text(table.game.max(), 40, "0.4 rows a step for ever, discounted ", ha="right", va="bottom",
-            fontsize=9)
+    ax.text(table.game.max(), 40, "0.4 rows per step for ever, discounted ", ha="right",
+            va="bottom", fontsize=9)
     ax.set(xlabel="game", ylabel="value of the empty board", yscale="log")
     legend(ax)
     return fig
@@ -226,11 +271,11 @@ def value_scale(table: Table) -> Figure:
 @styled
 def known(table: Table) -> Figure:
     """Published players: their mean scores here, and the law of their scores."""
-    fig, (means, law) = canvas(2, width=9.0, height=2.9)
+    fig, (means, law) = canvas(2, height=2.9)
     sns.pointplot(table.assign(rule="rule “" + table.rule + "”"), x="score", y="player", hue="rule",
                   errorbar=student, dodge=0.25, linestyle="none", markers=["o", "s"], markersize=5,
                   palette=["0.2", "0.6"], err_kws={"lw": 1.5}, ax=means)
-    means.set(xlabel="rows a game", ylabel="", xlim=(0, None))
+    means.set(xlabel=ROWS, ylabel="", xlim=(0, None))
     means.legend(loc="lower left")
     scores = table[table.rule == "fits"].groupby("player").score
     sns.lineplot(x=scores.transform(lambda x: x / x.mean()), hue=table.player, style=table.player,
@@ -274,7 +319,9 @@ def fates(rule: str) -> dict[str, tuple[str, list[tuple[int, int]]]]:
 @styled
 def endings() -> Figure:
     """The five ending rules as five boards: one stack, three placements, and their fates."""
-    fig, axes = canvas(len(RULES), width=9.6, height=2.15, sharey=True)
+    fig, grid = canvas(3, 2, height=4.3, sharey=True)
+    axes = grid.flat[:len(RULES)]
+    grid.flat[-1].remove()
     stack = [(x, y) for y, row in enumerate(STACK) for x in range(10) if row >> x & 1]
     for ax, rule in zip(axes, RULES, strict=True):
         pieces = fates(rule)
@@ -285,11 +332,12 @@ def endings() -> Figure:
         for name, (_, ((x, y), *_)) in pieces.items():
             ax.text(x + 0.5, y + 0.45, name, ha="center", va="center", weight="bold", fontsize=9)
         ax.axhline(6, color="black", lw=1.2, ls="--")
-        ax.set(title=rule, xlim=(0, 10), ylim=(0, 8), aspect="equal", xticks=[], yticks=[])
+        ax.set(title=f"“{rule}”", xlim=(0, 10), ylim=(0, 8), aspect="equal", xticks=[], yticks=[])
         ax.grid(visible=False)
         ax.spines[["left", "right", "bottom"]].set_visible(True)
     fig.legend(handles=[plt.Rectangle((0, 0), 1, 1, fc=colour, label=fate)
-                        for fate, colour in FATES.items()], ncols=3, loc="outside lower center")
+                        for fate, colour in FATES.items()], loc="lower right",
+               bbox_to_anchor=(0.97, 0.17))
     return fig
 
 
@@ -329,7 +377,7 @@ DRAW = {  # how ``rlsvi plot`` draws each stored table
     "fig7": fig7, "tetris-top-row": fig7,
     **dict.fromkeys(("fig7-tuning", "fig14-tuning", "tetris-top-row-tuning", "tetris-schedules",
                      "tetris-top-row-schedules"), schedules),
-    "fig14": lambda table: small_multiples(table, ["reading", "rule"], log=False),
+    "fig14": lambda table: small_multiples(table, ["rule", "reading"], log=False),
     "tetris-rules": lambda table: small_multiples(table, ["rule"]),
     "tetris-variance": variance, "tetris-widths": widths, "tetris-readings": readings,
     "tetris-known": known, "tetris-optimism": optimism, "tetris-buffer": buffer,
