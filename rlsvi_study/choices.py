@@ -76,6 +76,14 @@ HEADLINES = {  # the claims that answer what a reader came to know, in the order
         "that knows the model and does not plan."),
 }
 
+SUBJECTS = {  # the headlines as the start page has them in a minute: the first speaks for the rest
+    "Long chains": ("6.1.learns", "6.1.polynomial", "6.1.generalization", "6.1.robust"),
+    "Theorem 1 and its lemmas": ("5.theorem1", "5.lemma2"),
+    "The conjecture": ("B.conjecture-meant",),
+    "Tetris": ("6.2.better", "6.2.lspi"),
+    "A recommendation engine": ("6.3.boltzmann", "6.3.dithering", "6.3.bandits", "6.3.myopic"),
+}
+
 
 class Threshold(NamedTuple):
     value: float

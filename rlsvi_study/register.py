@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, NamedTuple
 
-from .choices import HEADLINES, NOT_JUDGED, THRESHOLDS
+from .choices import HEADLINES, NOT_JUDGED, SUBJECTS, THRESHOLDS
 
 VERDICTS = HOLDS, PARTLY, FAILS, MISPRINT, CONTRADICTED, CONVENTION, OPEN = (
     "holds", "holds in part", "does not hold", "misprint", "contradicted by later work",
@@ -169,18 +169,35 @@ def badge(verdict: str) -> str:
     return f'<span class="verdict" data-verdict="{escape(verdict)}">{escape(verdict)}</span>'
 
 
-def headlines() -> str:
-    """The headline claims as a Markdown table, judged now: what a reader came to know.
+def _answer(id: str) -> tuple[str, str]:
+    """The verdict on a headline, judged now, and its answer.
 
     An answer is written for the registered verdict; where the judge says otherwise, its own words
     take the answer's place.
     """
+    found = REGISTER[id].judge()
+    as_registered = found.verdict == REGISTER[id].verdict
+    said = HEADLINES[id].answer.format_map(found.numbers) if as_registered else found.found
+    return badge(found.verdict), _cell(said)
+
+
+def in_a_minute() -> str:
+    """One line for each subject as a Markdown table: all its verdicts, the first one's answer."""
     rows = []
-    for id, (question, answer) in HEADLINES.items():
-        one, found = REGISTER[id], REGISTER[id].judge()
-        said = answer.format_map(found.numbers) if found.verdict == one.verdict else found.found
-        rows.append((badge(found.verdict), f"[{question}]({one.page}.ipynb)",
-                     f"{_cell(said)} *({one.kind})*"))
+    for subject, ids in SUBJECTS.items():
+        verdicts, answers = zip(*map(_answer, ids), strict=True)
+        rows.append((f"**[{subject}]({REGISTER[ids[0]].page}.ipynb)**", " ".join(verdicts),
+                     answers[0]))
+    return _markdown(("What the paper treats", "Its claims", "Found"), *rows)
+
+
+def headlines() -> str:
+    """The headline claims as a Markdown table, judged now: what a reader came to know."""
+    rows = []
+    for id, (question, _) in HEADLINES.items():
+        verdict, answer = _answer(id)
+        rows.append((verdict, f"[{question}]({REGISTER[id].page}.ipynb)",
+                     f"{answer} *({REGISTER[id].kind})*"))
     return _markdown(("The paper's claim", "Question", "Found (and by what evidence)"), *rows)
 
 

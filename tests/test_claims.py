@@ -15,7 +15,7 @@ import pytest
 from rlsvi_study import catalogue
 from rlsvi_study import register as claims
 from rlsvi_study.chain import claims as chain_claims
-from rlsvi_study.choices import HEADLINES, NOT_JUDGED, THRESHOLDS
+from rlsvi_study.choices import HEADLINES, NOT_JUDGED, SUBJECTS, THRESHOLDS
 from rlsvi_study.cli import main
 from rlsvi_study.register import FAILS, HOLDS, KINDS, MISPRINT, OPEN, PARTLY, VERDICTS, Evidence
 from rlsvi_study.tetris import runs as tetris
@@ -216,6 +216,11 @@ def test_headlines_are_claims_of_the_paper():
         assert re.search(r"\([^()]*\d(–| to )[−+\d][^()]*\)", row), row
         assert re.search(r"\]\([\w-]+\.ipynb\) \| [^|]*[^.]\. \*\([\w ]+\)\* \|$", row), row
         assert not re.search(r"[a-z)]\. [A-Z]", row), row
+
+
+def test_every_headline_belongs_to_one_of_four_to_six_subjects():
+    assert 4 <= len(SUBJECTS) <= 6
+    assert [id for ids in SUBJECTS.values() for id in ids] == list(HEADLINES)
 
 
 def test_an_answer_is_not_given_for_another_verdict(monkeypatch):

@@ -29,6 +29,7 @@ def small(monkeypatch):
     monkeypatch.setattr(register, "REGISTER", {})
     monkeypatch.setattr(register, "HEADLINES", {
         "3.b": Headline("Is it so?", "Yes, {n} times."), "3.a": Headline("And now?", "No.")})
+    monkeypatch.setattr(register, "SUBJECTS", {"Both": ("3.b", "3.a")})
 
     @claim("3.", "Section 3", "1 | 2", "exact", HOLDS)
     def b():
@@ -116,6 +117,12 @@ def test_the_headlines_answer_for_their_verdict_alone():
         f"| {shown('holds')} | [Is it so?](03-dithering.ipynb) | Yes, 7 times. *(exact)* |",
         f"| {shown('holds in part')} | [And now?](03-dithering.ipynb) | Now \\*and\\* then. "
         "*(certified)* |"]
+
+
+def test_in_a_minute_a_subject_has_all_its_verdicts_and_its_first_answer():
+    assert register.in_a_minute().splitlines()[2:] == [
+        f"| **[Both](03-dithering.ipynb)** | {shown('holds')} {shown('holds in part')} | "
+        "Yes, 7 times. |"]
 
 
 def test_the_scoreboard():
