@@ -137,6 +137,14 @@ def drawn_from(rng: Any) -> None:
              "Make one for all steps: numpy.random.default_rng(1).", TypeError)
 
 
+def as_given(values: Any) -> Array:
+    """What numpy makes of it; of rows of unequal length, a text, which nobody has a use for."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        return np.array("")
+
+
 def numbers(name: str, values: Any) -> Floats:
     """Our own array of floats, of any shape."""
     if type(values) is np.ndarray and values.dtype == np.float64:

@@ -113,7 +113,7 @@ def study(file: Path) -> Study:
         if not isinstance(one, Experiment) or one.name != name or name in TOPIC:
             raise StudyError(f"{file}: EXPERIMENTS must hold each Experiment under its own name, "
                              f"which is none of the paper's; {name!r} is {one!s:.60}. Rename it.")
-    if not isinstance(draw, dict):
+    if not (isinstance(draw, dict) and all(map(callable, draw.values()))):
         raise StudyError(f"{file}: DRAW must be a dict of functions by experiment's name; it is "
                          f"{draw!s:.60}. Write DRAW = {{name: function}}.")
     if wrong := [name for name in draw if name not in experiments]:

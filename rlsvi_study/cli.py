@@ -133,6 +133,7 @@ def _plot(args: Words) -> int:
                          f"table to a figure; it has none. Add one under an experiment's name.")
     names = _known("figure", args.names, where.drawn)
     from matplotlib import pyplot as plt
+    from matplotlib.figure import Figure
 
     from . import store
     pictures = {name: drawing for asked in names for name, drawing in where.drawings(asked).items()}
@@ -140,11 +141,17 @@ def _plot(args: Words) -> int:
         tables = [_asked(args, where.experiments[source]) for source in sources]
         file = store.path(*tables[0]).name.replace(sources[0], name, 1) if tables else f"{name}.csv"
         target = (store.results_folder() / file).with_suffix(".png")
-        figure = getattr(draw(*(store.load(*table) for table in tables)), "figure", None)
-        if figure is None:
+        stored, picture = [store.load(*table) for table in tables], io.BytesIO()
+        try:
+            figure = getattr(draw(*stored), "figure", None)
+            if isinstance(figure, Figure):
+                figure.savefig(picture, dpi=150)
+        except (Exception, SystemExit) as error:
+            raise StudyError(f"{name}: what draws its table raised {error!r}. Mend it, or the "
+                             f"table; in Python, store.load gives it to you.") from error
+        if not isinstance(figure, Figure):
             raise StudyError(f"a drawing must return a figure, or what seaborn returns; that of "
                              f"{name} does not. Let it end in 'return'.")
-        figure.savefig(picture := io.BytesIO(), dpi=150)
         plt.close(figure)
         store.write({target: picture.getvalue()})
         print(f"{name}: wrote {target}")
@@ -217,8 +224,8 @@ class _Version(argparse.Action):
 
 
 def _count(text: str, least: int = 1) -> int:
-    if not text.isdecimal() or int(text) < least:
-        raise argparse.ArgumentTypeError(f"a whole number of at least {least}, not {text!r}")
+    if not text.isdecimal() or len(text) > 40 or int(text) < least:
+        raise argparse.ArgumentTypeError(f"a whole number of at least {least}, not {text!r:.60}")
     return int(text)
 
 
@@ -228,7 +235,7 @@ def _setting(text: str) -> tuple[str, Any]:
         raise argparse.ArgumentTypeError(f"NAME=VALUE, such as lam=2, not {text!r}")
     try:
         return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return name, value
 
 

@@ -90,7 +90,11 @@ def _imports(file: Path, tree: ast.AST) -> Iterator[Path | None]:
 @cache
 def _parsed(file: Path, text: bytes) -> tuple[str, frozenset[Path]]:
     """A print of the module's meaning, and the files it imports from."""
-    tree = ast.parse(text)
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError) as error:  # no Python, or with null bytes
+        raise StudyError(f"what a run imports must be Python; {file.name} is not ({error}). Mend "
+                         f"it, or take it away.") from error
     return _print_of(tree), frozenset(found.resolve() for found in _imports(file, tree) if found)
 
 

@@ -67,7 +67,7 @@ def _outcome(task: Task, run: Callable, arguments: dict[str, Any], code: Prints 
     start = time.process_time()
     try:
         return task, (task.labelled(run(**arguments)), time.process_time() - start, "")
-    except Exception:
+    except (Exception, SystemExit):
         return task, ([], time.process_time() - start, traceback.format_exc())
 
 
@@ -86,15 +86,19 @@ def _on_cluster(calls: list[tuple], code: Prints, address: str) -> Iterator[Outc
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
             tasks = {client.submit(_outcome, *call, code, pure=False): call[0] for call in calls}
-            done, news = as_completed(tasks), time.monotonic()
+            done = as_completed(tasks, with_results=True, raise_errors=False)
+            news = time.monotonic()
             while not done.is_empty():
                 if done.has_ready():
-                    future, news = next(done), time.monotonic()
-                    try:
-                        yield future.result()
-                    except KilledWorker as error:  # more often than is bad luck
-                        deaths = f"workers that died of it: {error.allowed_failures + 1}"
-                        yield tasks[future], ([], 0.0, f"KilledWorker ({deaths})")
+                    (future, found), news = next(done), time.monotonic()
+                    if isinstance(found, tuple) and isinstance(found[0], Task):
+                        yield found
+                        continue
+                    error = found[1] if isinstance(found, tuple) else found  # with its type, or so
+                    if not isinstance(error, KilledWorker):
+                        raise error
+                    deaths = f"workers that died of it: {error.allowed_failures + 1}"
+                    yield tasks[future], ([], 0.0, f"KilledWorker ({deaths})")
                 elif time.monotonic() > news + PATIENCE:  # is anybody still there?
                     client.wait_for_workers(1, timeout=PATIENCE)
                     news = time.monotonic()
@@ -113,6 +117,7 @@ def outcomes(experiment: Experiment, scale: str, tasks: list[Task], jobs: int = 
              dask: str | None = None) -> Iterator[Outcome]:
     """What the tasks give, as they finish."""
     calls = [(task, experiment.run, experiment.arguments(scale, task)) for task in tasks]
+    jobs = max(1, min(jobs, len(calls)))
     try:
         yield from _on_cluster(calls, sources(experiment.run), dask) if dask else Parallel(
             jobs, return_as="generator_unordered")(delayed(_outcome)(*call, parent=os.getpid())

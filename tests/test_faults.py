@@ -603,7 +603,7 @@ def _(bench):
             env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         with distributed.Client(address) as client:
-            client.wait_for_workers(1)
+            client.wait_for_workers(1, timeout=120)
         threading.Thread(target=kill, daemon=True).start()
         with mock.patch.object(runner, "PATIENCE", 5):
             status, _, said = bench.rlsvi("run", "--dask", address)

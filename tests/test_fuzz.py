@@ -70,87 +70,90 @@ EXPERIMENTS = {"own": Experiment("own", "here", "Own", run, {
     "quick": Scale({"K": 2}, grid(lam=(1.0, 2.0)), range(2))})}
 DRAW = {"own": draw}
 """
-FILES = {  # a study of one's own, and what is none, or not quite
-    "good": STUDY, "empty": "", "binary": bytes(range(256)), "latin": b"x = '\xe9'", "broken": "def",
-    "exits": "raise SystemExit(0)", "raises": "1 / 0", "endless": "f = lambda: f()\nf()",
-    "number": "EXPERIMENTS = 1", "none": "EXPERIMENTS = {}", "numbers": "EXPERIMENTS = {1: 1}",
-    **{new: STUDY.replace(old, new) for old, new in (
-        ("draw}", "3}"), ("draw}", "print}"), ("draw}", "lambda table: 1 / 0}"), ("= {\"own\": d", "= {d"),
-        ("return table", "sys.exit(0)\n    return table"), ("x=\"seed\"", "x=\"seeds\""),
+FILES = [  # a study of one's own, and what is none, or not quite
+    STUDY, "", bytes(range(256)), b"x = '\xe9'", "def", "raise SystemExit(0)", "1 / 0",
+    "f = lambda: f()\nf()", "EXPERIMENTS = 1", "EXPERIMENTS = {}", "EXPERIMENTS = {1: 1}",
+    *(STUDY.replace(old, new) for old, new in (
+        ("draw}", "3}"), ("draw}", "print}"), ("draw}", "lambda table: 1 / 0}"), (": draw", ""),
+        ("return table", "sys.exit(0)\n    return table"), ('x="seed"', 'x="seeds"'),
         ("return [", "sys.exit(0)\n    return ["), ("return [", "import broken\n    return ["),
-        ("[{\"value\": lam * seed + K}]", "None"), ("lam * seed + K", "{1, 2}"),
-        ("lam * seed + K", "float('nan')"), ("\"value\":", "seed:"), ("\"value\": lam", "\"lam\": lam"),
-        ("\"Own\", run", "\"Own\", print"), ("\"Own\", run", "\"Own\", 3"), ("\"Own\"", "None"),
-        ("\"own\": E", "\"fig1\": E"), ("(\"own\"", "(\"../own\""), ("\"quick\"", "\"a/b\""),
-        ("{\"K\": 2}", "{\"K\": float('inf')}"), ("{\"K\": 2}", "{\"seed\": 2}"), ("range(2)", "2"),
-        ("range(2)", "range(10**30)"), ("(1.0, 2.0)", "()"), ("range(2))}", "range(2))}, length='N'"),
-        ("range(2))}", "range(2))}, length='K'"), ("range(2))}", "range(2))}, along='K'"))}}
-NAMES = ("example1", "fig1", "fig2", "tetris-games", "3.value", "6.1.learns", "fig77", "", "é", "*", "/dev/null",
-         "no.py", ".", "-x", "--", "run", "own", "9" * 5000)
+        ('[{"value": lam * seed + K}]', "None"), ("lam * seed + K", "{1, 2}"),
+        ("lam * seed + K", "float('nan')"), ('"value":', "seed:"), ('"value": lam', '"lam": lam'),
+        ('"Own", run', '"Own", print'), ('"Own", run', '"Own", 3'), ('"Own"', "None"),
+        ('"own": E', '"fig1": E'), ('("own"', '("../own"'), ('"quick"', '"a/b"'),
+        ('{"K": 2}', "{'K': float('inf')}"), ('{"K": 2}', "{'seed': 2}"), ("range(2)", "2"),
+        ("range(2)", "range(10**30)"), ("(1.0, 2.0)", "()"),
+        *(("range(2))}", f"range(2))}}, {more}") for more in (
+            "length='N'", "length='K'", "along='K'", "portable=3", "words=None"))))]
+PAPERS = ["example1", "fig1", "tetris-games", "3.value", "6.1.learns"]
+NO_NAMES = ["fig77", "", "é", "*", "/dev/null", "no.py", ".", "-x", "--", "run", "own", "9" * 5000]
 OPTIONS = {
-    "--set": ("lam=3", "K=nan", "K=1e999", "lam=[1, 2]", "lam={[]: 1}", "K=" + 2000 * "(", "seeds=1",
-              "seeds=-1", "seeds=1.5", "seeds=None", "seeds=" + "9" * 30, "seed=2", "self=1", "=2",
-              "K=", "N", "K=../../x", "K=" + 300 * "x", "lam=__import__('os')", "K=2"),
-    "--scale": ("quick", "paper", "huge", "", "../x"), "--jobs": ("0", "2", "-1", "1e9", "9" * 30),
+    "--set": ("lam=3", "K=2", "K=nan", "K=1e999", "lam=[1, 2]", "lam={[]: 1}", "K=" + 2000 * "(",
+              "seeds=1", "seeds=-1", "seeds=1.5", "seeds=None", "seeds=" + "9" * 30, "seed=2", "=2",
+              "self=1", "K=", "N", "K=../../x", "K=" + 300 * "x", "lam=__import__('os')"),
+    "--scale": ("quick", "paper", "huge", "", "../x"),
+    "--jobs": ("2", "99", "0", "-1", "1e9", "9" * 30),
     "--seed": ("3", "-1", "9" * 30, "9" * 5000, "x"), "--runs": ("1", "0", "9" * 30, "²"),
-    "--out": ("", "/dev/null", "/dev/null/x", "/proc/x", "x" * 300, "new/folder"),
+    "--out": ("new/folder", "", "/dev/null", "/dev/null/x", "/proc/x", "x" * 300),
     "--dask": ("x", "tcp://127.0.0.1:9", "tcp://127.0.0.1:99999999", "tcp://", "no://where", "é:1"),
     "--stamp": ("", "x"), "--json": ("", "x"), "--help": ("",), "--version": ("",), "--odd": ("1",)}
-TAKES = {"list": ("--out",), "check": ("--json", "--out"), "plot": ("--scale", "--set", "--out"),
-         "run": ("--jobs", "--dask", "--scale", "--set", "--out"),
-         "verify": ("--seed", "--runs", "--stamp", "--jobs", "--scale", "--set", "--out")}
+TAKES = {"list": ["--out"], "check": ["--json", "--out"], "plot": ["--set", "--out"],
+         "run": ["--jobs", "--dask", "--set", "--set", "--out"],
+         "verify": ["--seed", "--runs", "--stamp", "--jobs", "--set", "--out"]}
 
 
-def commands():
-    def options(verb):
-        usual = st.sampled_from(TAKES.get(verb, ("--out",)))
-        return st.lists(usual | st.sampled_from(sorted(OPTIONS)), max_size=3).flatmap(
-            lambda names: st.tuples(*(st.sampled_from(OPTIONS[name]).map(
-                lambda value, name=name: [name, *[value] * bool(value)]) for name in names)))
+def some(chance, good, bad):
+    """Of the good ones, or in so many of ten cases of the bad ones."""
+    return st.integers(0, 9).flatmap(lambda i: st.sampled_from(bad if i >= 10 - chance else good))
 
-    files = st.sampled_from([f"{i}.py" for i in range(len(FILES))])
-    names = st.lists(st.sampled_from(NAMES), max_size=2)
-    subject = st.tuples(files, names).map(lambda one: [one[0], *one[1]]) | names
-    return st.sampled_from([*TAKES, *TAKES, "", "runn"]).flatmap(
-        lambda verb: st.tuples(st.just(verb), subject, options(verb)))
+
+@st.composite
+def commands(draw):
+    verb = draw(some(1, sorted(TAKES), ["", "runn"]))
+    files = [] if verb == "check" else [f"{i}.py" for i in range(len(FILES))]
+    words = [draw(some(7, files[:1] or PAPERS[3:], files + PAPERS + NO_NAMES))]
+    words += draw(st.lists(st.sampled_from(["own", *NO_NAMES]), max_size=draw(some(1, [0], [1]))))
+    for _ in range(draw(st.integers(0, 2))):
+        option = draw(some(1, TAKES.get(verb, ["--out"]), sorted(OPTIONS)))
+        value = draw(some(6, OPTIONS[option][:2], OPTIONS[option]))
+        words += [option, *[value] * bool(value)]
+    if verb == "run" and words[0] in PAPERS:  # not at the paper's scale
+        words += ["--scale", "quick", "--set", "seeds=1"]
+    return [verb, *words, *([] if "--out" in words else ["--out", "results"])]
 
 
 def test_hostile_words_get_a_line_and_a_status(tmp_path, monkeypatch):
-    """In a folder with odd files; what would be computed for long has a scale of its own there."""
+    """In a folder with odd files: a result, a usage error, or lines that say what is wrong."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(runner, "PATIENCE", 0.2)
     (tmp_path / "broken.py").write_text("def")
-    for i, text in enumerate(FILES.values()):
+    for i, text in enumerate(FILES):
         (tmp_path / f"{i}.py").write_bytes(text if isinstance(text, bytes) else text.encode())
-    tried, statuses = 0, Counter()
+    statuses, escaped = Counter(), []
 
     @settings(max_examples=25 * int(EXAMPLES), deadline=None, derandomize=True, database=None,
               suppress_health_check=list(HealthCheck))
     @given(commands())
-    def attack(command):
-        nonlocal tried
-        verb, names, options = command
-        words = [verb, *names, *(word for option in options for word in option)]
-        if not names or verb == "run":  # not all there is, nor at the paper's scale
-            words += ["--set", "seeds=1", "--scale", "quick"] if names and verb == "run" else ["fig77"]
-        words += [] if "--out" in words else ["--out", "results"]
+    def attack(words):
         with redirect_stdout(io.StringIO()) as printed, redirect_stderr(io.StringIO()) as said:
             try:
                 status = main(words)
             except SystemExit as stop:
                 status = stop.code
-        tried, statuses[status] = tried + 1, statuses[status] + 1
-        text = said.getvalue() + printed.getvalue()
-        assert status in (0, 1, 2), words
-        assert "Traceback" not in text, words
-        if status:
-            assert text.strip(), words
-        if status == 2:
-            assert re.search(r"^rlsvi.*: ", said.getvalue().splitlines()[-1]), (words, text)
+            except BaseException as error:
+                status = repr(error)
+        statuses[status] += 1
+        text, lines = printed.getvalue(), said.getvalue().splitlines()
+        if (status not in (0, 1, 2) or "Traceback" in text + said.getvalue()
+                or (status == 1 and not (text or lines))
+                or (status == 2 and not re.match("rlsvi.*: ", lines[-1]))
+                or (status == 1 and any(not line.startswith("rlsvi: ") for line in lines))):
+            escaped.append((words, status, lines[-3:]))
 
     attack()
-    print(f"{tried} commands tried, with statuses {dict(statuses)}")
-    assert min(statuses[0], statuses[1], statuses[2]) > 0.05 * tried
+    print(f"{statuses.total()} commands tried, with statuses {dict(statuses)}")
+    assert not escaped, "\n".join(map(str, escaped))
+    assert min(statuses[status] for status in (0, 1, 2)) > 0.05 * statuses.total()
 
 
 def test_a_broken_check_is_noticed(monkeypatch):

@@ -281,7 +281,7 @@ class Placements(FeatureMap):
                                                & (X <= kind.max)).all():
             checks.fail(f"features are whole numbers from 0 to {kind.max}", f"they range from "
                         f"{X.min()} to {X.max()}", "For other features use VerbatimAgent.")
-        return X.astype(self.game.dtype)
+        return X.astype(self.game.dtype, order="C")
 
     def __call__(self, h: int, s: Any) -> Floats:
         return checks.array("s", s, (None, self.game.K + 1), mend="Pass game.table.")

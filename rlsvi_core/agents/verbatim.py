@@ -248,8 +248,7 @@ class VerbatimAgent(LinearAgent):
 
 def positions(numbers: Array, legal: Any) -> Array:
     """Where some of the actions are among all that have a row."""
-    given = legal
-    legal = np.asarray(legal) if isinstance(legal, (list, tuple, np.ndarray)) else np.array("")
+    given, legal = legal, checks.as_given(legal)
     if legal.size == 0:
         checks.fail("some action must be legal", "none is", "End the episode in such a state.")
     if legal.dtype.kind not in "iu" or legal.ndim != 1 or not np.isin(legal, numbers).all():

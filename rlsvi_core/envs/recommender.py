@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike
 
 from ..checks import (
     array,
+    as_given,
     as_probabilities,
     between,
     drawn_from,
@@ -125,7 +126,7 @@ def _mean(mu: Floats, q: Floats) -> Floats:
 
 def checked_state(x: Any, h: int, N: int) -> Array:
     """A state before a product is shown, as compiled code wants it and our own."""
-    out = np.asarray(x) if isinstance(x, (np.ndarray, list, tuple)) else np.zeros(0)
+    out = as_given(x)
     if (out.shape != (N,) or out.dtype.kind not in "iuf" or not np.isin(out, (-1, 0, 1)).all()
             or np.count_nonzero(out) != h):
         fail(f"a state has an answer −1, 0 or 1 for each of {N} products, and {h} of them not 0 in "

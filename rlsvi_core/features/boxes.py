@@ -23,7 +23,8 @@ __all__ = ["fourier_basis", "polynomial", "random_fourier", "tiles"]
 def _bounds(box: Any) -> tuple[Floats, Floats]:
     """The ends of a box, from a pair of arrays or a space that has them."""
     ends = (box.low, box.high) if hasattr(box, "low") else box
-    if not (isinstance(ends, (tuple, list, np.ndarray)) and np.ndim(ends) and len(ends) == 2):
+    if not (isinstance(ends, (tuple, list)) or (isinstance(ends, np.ndarray) and ends.ndim)) or (
+            len(ends) != 2):
         fail("a box is a pair (low, high)", f"it is {box!r}",
              "Pass two arrays, the ends of the range that matters.")
     low, high = (np.ravel(numbers("an end of the box", end)) for end in ends)

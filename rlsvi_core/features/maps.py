@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import able, array, fail, index, numbers, room, whole
+from ..checks import able, array, as_given, fail, index, numbers, room, whole
 from ..compiled import Array, Floats
 
 __all__ = ["FeatureMap", "OneHot", "PerAction", "check", "from_transformer", "one_hot"]
@@ -249,7 +249,7 @@ def one_hot(H: int | None, S: int | ArrayLike, A: int) -> FeatureMap:
 
 
 def _indicators(sizes: Array, s: Any) -> Floats:
-    given, s = s, np.atleast_1d(np.asarray(s))
+    given, s = s, np.atleast_1d(as_given(s))
     if (s.shape != sizes.shape or s.dtype.kind not in "iu" or (s < 0).any()
             or (s >= sizes).any()):
         fail(f"a state has components from 0 to below {sizes.tolist()}", f"it is {given!r}",

@@ -150,9 +150,12 @@ def decide(f: Function, box: Sequence[tuple[float, float]], *, where: Sequence[F
     def examine(edges: Box) -> Counterexample | None:
         """Put the box in the queue, the least promising first, unless its midpoint settles it."""
         middle = [arb((low + high) / 2) for low, high in edges]
-        value = f(*middle)
+        try:
+            value = f(*middle)
+        except (TypeError, AttributeError) as error:  # as of a function that was not made for balls
+            value = error
         if not isinstance(value, arb):
-            fail("f takes balls and returns one", f"it returned {value!r}",
+            fail("f takes balls and returns one", f"it gave {value!r}",
                  "Use the arithmetic of its arguments, and their methods for the rest.")
         if value < 0 and all(c(*middle) >= 0 for c in where):
             return Counterexample(tuple(float(m) for m in middle), float(value.mid()), bits)
