@@ -106,14 +106,20 @@ def test_an_option_of_the_prior_and_of_the_box_reaches_the_agent(monkeypatch):
         return made[-1][1]
 
     monkeypatch.setattr(runs, "rlsvi", watched)
-    for option in ("as proposed", "narrow prior", "visited box"):
+    for option in ("as proposed", "narrow prior", "visited box", "quiet", "quiet, visited box"):
         control("Acrobot", "rlsvi", 0, episodes=1, every=1, d=10, window=50, option=option)
-    (far, usual), (_, narrow), (near, visited) = made
+    (far, usual), (_, narrow), (near, visited), (_, quiet), (bent, both) = made
     assert (usual.lam, usual.sigma) == (visited.lam, visited.sigma) == propose((-100, 0))
     assert (narrow.lam, narrow.sigma) == pytest.approx((12 / 100**2, 100 / 300))
     fast = np.array([1.0, 0.0, 1.0, 0.0, 5.0, 9.0])
     assert (near(0, 2 * fast) == near(0, fast)).all()  # clipped to the visited box
     assert (far(0, 2 * fast) != far(0, fast)).any()
+    for one in (quiet, both):  # the rule for a tenth of the range, clipped to the whole of it
+        assert (one.lam, one.sigma) == pytest.approx(propose((-10, 0)))
+        assert (one.clip, one.window) == ((-100, 0), 20000)
+    assert (bent(0, 2 * fast) == bent(0, fast)).all()
+    W, half = (phi.phi.args[2] for phi in (near, bent))
+    assert W == pytest.approx(half / 2)  # the frequencies: half the length scale
 
 
 def test_a_table_of_gymnasium_is_learned_to_its_optimum():
@@ -149,7 +155,8 @@ def test_a_member_is_a_ridge_regression_on_noisy_targets():
 
 def test_comparison_and_tuning_share_no_seed_and_every_task_has_a_schedule():
     tuning = set(EXPERIMENTS["tasks-tuning"].scales["paper"].seeds)
-    for name in ("tasks-control", "tasks-epsilon", "tasks-boltzmann", "tasks-rule", "tasks-narrow"):
+    for name in ("tasks-control", "tasks-epsilon", "tasks-boltzmann", "tasks-rule", "tasks-narrow",
+                 "tasks-quiet"):
         assert tuning.isdisjoint(EXPERIMENTS[name].scales["paper"].seeds)
     assert {task for task, _ in SCHEDULES} == set(CONTROL)
     assert all(start in STARTS[agent] for (_, agent), start in SCHEDULES.items())
