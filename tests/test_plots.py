@@ -319,7 +319,8 @@ SHOWS = {
     "tetris-known": [Shown("player", "score", ["rule"], MEAN, curves=False)],
     **{name: [Shown("seed", "score", ["schedule"], MEANS, _second_half, curves=False),
               Shown("schedule", "score", [], MEANS, _second_half, curves=False)]
-       for name in ("fig7-tuning", "tetris-top-row-tuning", "tetris-schedules")},
+       for name in ("fig7-tuning", "tetris-top-row-tuning", "tetris-schedules",
+                    "tetris-top-row-schedules")},
     **dict.fromkeys(("tasks-control", "tasks-epsilon", "tasks-boltzmann", "tasks-curves"), RETURNS),
     **dict.fromkeys(("tasks-tabular", "tasks-tabular-large", "tasks-tables"), SHARES),
     **{name: [LAST[0]._replace(by=["task", "agent", of])] for name, of in (

@@ -46,6 +46,21 @@ def test_the_schedules_in_use_are_the_ones_that_the_tuning_tables_prefer():
         assert tetris.second_half(cell).idxmax() == tetris.MINI_TUNED[rule][reading]
 
 
+@pytest.mark.parametrize("rule", claims.RULES)
+def test_every_schedule_is_compared_on_the_same_seeds_and_games(rule):
+    table, (name, tuned, _) = claims.every_schedule(rule), claims.RULES[rule]
+    cells = {key: cell.set_index(["seed", "game"]).index.sort_values()
+             for key, cell in table.groupby(["agent", "schedule"])}
+    assert all(index.equals(cells["rlsvi", tuned]) and index.is_unique for index in cells.values())
+    assert sorted(table.seed.unique()) == [*EXPERIMENTS[name].scales["paper"].seeds]
+    assert {schedule for agent, schedule in cells if agent == "lsvi"} >= {
+        tuned, "greedy", "ε = 0.001", "ε = 0.01", "ε = 0.1"}
+    best = table[table.agent == "lsvi"].pipe(tetris.finals, ["schedule"]).groupby("schedule").mean()
+    gap = REGISTER["6.2.better"].judge().numbers[{v: k for k, v in claims.IN_WORDS.items()}[rule]]
+    ours = tetris.finals(table[table.agent == "rlsvi"]).mean()
+    assert gap["mean"] == pytest.approx(ours - best.max())
+
+
 SUMMARY = {"rlsvi": {"": (10, 30, 50)}, "lsvi": {"a": (4, 26, 42), "b": (60, 0, 0)}}
 
 

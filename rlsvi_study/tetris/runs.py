@@ -11,7 +11,8 @@ piece sticks out, LSVI's schedule, the number of games or the width of mini-Tetr
   which RLSVI learns first. ``tetris-top-row`` and ``tetris-rules`` have the others;
 - LSVI's schedule is the best over the second half of the games on seeds of their own, 1000 and up,
   in the three ``…-tuning`` tables. ``tetris-schedules`` has every other schedule of ε on figure
-  7's own seeds, for all 1000 games: the best in hindsight is among them;
+  7's own seeds, for all 1000 games, and ``tetris-top-row-schedules`` those that tuning does not
+  rule out and the constants under the other rule: the best in hindsight is among them;
 - 1000 games, twenty seeds, ten columns.
 """
 
