@@ -17,7 +17,9 @@ from .browser import FLAGS, ROOT, SITE, UNFOLD, chromium, served
 # Nothing waits to be scrolled to, and the light theme is on paper.
 PRINT = """async () => {
   document.documentElement.dataset.theme = 'light';
-  document.querySelectorAll('img[loading]').forEach(e => e.loading = 'eager');
+  const pictures = [...document.querySelectorAll('article img')];
+  pictures.forEach(e => e.loading = 'eager');
+  await Promise.all(pictures.map(e => e.decode()));
   await window.MathJax?.startup?.promise;
 }"""
 

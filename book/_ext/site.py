@@ -1,5 +1,5 @@
-"""What `_config.yml` cannot say: MathJax from our own files, buttons on a published site, which
-scripts a page may run, and how our docstrings describe parameters."""
+"""What `_config.yml` cannot say: MathJax from our own files, buttons on a published site, what a
+page may load and run, and how our docstrings describe parameters."""
 
 import gzip
 import json
@@ -13,15 +13,17 @@ from importlib.util import find_spec
 from inspect import cleandoc
 from pathlib import Path
 
+from fontTools import subset
 from PIL import Image
 
-# The package holds every MathJax component (24 MB); these are the ones a page can ask for.
-MATHJAX = ["tex-chtml.js", "input/tex/extensions", "output/chtml/fonts", "a11y",
-           "sre/mathmaps/base.json", "sre/mathmaps/en.json"]
+# One script of these parts. MathJax's own choice would add a menu, and for the menu 4 MB of speech.
+MATHJAX = ["core", "input/tex", "output/chtml", "output/chtml/fonts/tex", "a11y/assistive-mml"]
+MATHJAX_SCRIPT = re.compile(r'src="([^"]*mathjax/mathjax\.js[^"]*)"')
+FORMULA = re.compile(r'class="[^"]*\bmath\b')
 
 
 def configure(app, config):
-    config.mathjax_path = "mathjax/tex-chtml.js"
+    config.mathjax_path = "mathjax/mathjax.js"
     # The address of the repository is known where the site is published, and only there.
     if repository := os.environ.get("GITHUB_REPOSITORY"):
         server = os.environ.get("GITHUB_SERVER_URL", "https://github.com")
@@ -39,12 +41,14 @@ def configure(app, config):
 def copy_mathjax(app):
     (package,) = find_spec("sphinx-mathjax-offline").submodule_search_locations
     source, target = Path(package, "static/mathjax"), Path(app.outdir, "_static/mathjax")
-    for name in MATHJAX:
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        if (source / name).is_dir():
-            shutil.copytree(source / name, target / name, dirs_exist_ok=True)
-        else:
-            shutil.copy(source / name, target / name)
+    for name in ("input/tex/extensions", "output/chtml/fonts/woff-v2"):  # asked for when needed
+        shutil.copytree(source / name, target / name, dirs_exist_ok=True,
+                        ignore=shutil.ignore_patterns("all-packages.js"))
+    # The loader goes to work when the script ends, and is told that the parts are there.
+    parts = [(source / f"{name}.js").read_text("utf8") for name in ("startup", *MATHJAX)]
+    parts.insert(1, f"MathJax.loader.preLoad(...{json.dumps(['loader', 'startup', *MATHJAX])});")
+    parts.append(Path(app.srcdir, "book/_static/formulas.js").read_text("utf8"))
+    (target / "mathjax.js").write_text("\n;".join(parts), "utf8")
 
 
 def policy(page):
@@ -62,15 +66,6 @@ def policy(page):
                       "object-src 'none'", "base-uri 'none'", "form-action 'self'"])
 
 
-def guard(app):
-    for file in Path(app.outdir).rglob("*.html"):
-        page = file.read_text("utf8")
-        if "Content-Security-Policy" not in page.partition("</head>")[0]:
-            meta = f'<meta http-equiv="Content-Security-Policy" content="{policy(page)}" />'
-            charset = '<meta charset="utf-8" />'  # is looked for in the first kilobyte
-            file.write_text(page.replace(charset, f"{charset}\n    {meta}", 1), "utf8")
-
-
 def copy_tables(app):
     """The stored tables, for readers to take: compressed, as pandas reads them."""
     (target := Path(app.outdir, "data")).mkdir(exist_ok=True)
@@ -79,10 +74,12 @@ def copy_tables(app):
 
 
 def lighten(app):
-    """What no reader needs: maps for debuggers, more colours in a figure than an eye tells apart,
-    the output of notebooks that are for running."""
-    for path in Path(app.outdir, "_static").rglob("*.map"):
+    """What no reader needs: maps for debuggers, the theme's words in other languages, more colours in
+    a figure than an eye tells apart, the output of notebooks that are for running."""
+    static = Path(app.outdir, "_static")
+    for path in {*static.rglob("*.map"), *static.glob("scripts/fontawesome*")}:
         path.unlink()
+    shutil.rmtree(static / "locales", ignore_errors=True)
     for path in Path(app.outdir, "_images").glob("*.png"):
         Image.open(path).convert("RGB").quantize(dither=Image.Dither.NONE).save(path, optimize=True)
     for path in Path(app.outdir, "_downloads").rglob("*.ipynb"):
@@ -93,9 +90,92 @@ def lighten(app):
         path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False), "utf8")
 
 
+def pick_icons(app):
+    """Of the theme's two thousand icons, those that a page, a script or a style sheet shows."""
+    styles = Path(app.outdir, "_static/styles/pydata-sphinx-theme.css")
+    css, fonts = styles.read_text("utf8"), Path(app.outdir, "_static/vendor/fontawesome/webfonts")
+    shown = set(re.findall(r"\bfa-[\w-]+", "".join(path.read_text("utf8") for path in (
+        *Path(app.outdir).rglob("*.html"), *Path(app.outdir, "_static/scripts").glob("*.js")))))
+    signs = set(re.findall("[\ue000-\uf8ff]", css))
+
+    def kept(rule):
+        names = re.findall(r"\.(fa-[\w-]+)", rule[0])
+        if not shown.intersection(names):
+            return ""
+        signs.update(chr(int(code, 16)) for code in re.findall(r"\\([0-9a-f]+)", rule[0]))
+        return rule[0]
+
+    css = re.sub(r'(?:\.fa-[\w-]+:+before,?)+\{content:"[^"]*"\}', kept, css)
+    for path in fonts.glob("*.ttf"):
+        options = subset.Options(flavor="woff")
+        font = subset.load_font(path, options)
+        cutter = subset.Subsetter(options)
+        cutter.populate(text="".join(signs))
+        cutter.subset(font)
+        subset.save_font(font, path.with_suffix(".woff"), options)
+        path.unlink()
+        path.with_suffix(".woff2").unlink()
+    css = re.sub(r'url\((\S*)\.woff2\) format\("woff2"\),url\(\S*\.ttf\) format\("truetype"\)',
+                 r'url(\1.woff) format("woff")', css)
+    styles.write_text(css, "utf8")
+
+
+def slim(page, folder):
+    """A page that loads what it uses, shows its text before its scripts, has its colours from the
+    first moment, and keeps the room of a picture that is still to come."""
+    page = page.replace(  # the theme would look later what the reader's system prefers
+        'localStorage.getItem("theme") || "auto"',
+        'localStorage.getItem("theme") || '
+        '(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")')
+    unused = r"scripts/fontawesome\.js"
+    if "search-results" not in page:  # the page of results; the others only ask
+        unused += r"|searchtools\.js|language_data\.js|searchindex\.js"
+    if FORMULA.search(page):  # the text waits for its formulas, so MathJax goes first
+        first = f'<link rel="preload" as="script" href="{MATHJAX_SCRIPT.search(page)[1]}" />'
+        page = re.sub(r'(?:<link rel="preload" as="script"[^>]*>\s*)+', f"{first}\n", page, count=1)
+    else:
+        unused += r"|mathjax/mathjax\.js"
+        page = re.sub(r"<script>window\.MathJax = .*?</script>", "", page)
+    page = re.sub(rf'<script\b[^>]*\bsrc="[^"]*(?:{unused})[^"]*"[^>]*></script>\s*', "", page)
+    # What stands inline in the head speaks to this one, so it must be there.
+    page = re.sub(r'<script (?=[^>]*src="(?![^"]*documentation_options))(?![^>]*\bdefer\b)',
+                  "<script defer ", page)
+
+    def sized(image):
+        source = folder / unescape(re.search(r'\bsrc="([^"]*)"', image[0])[1])
+        if " width=" in image[0] or source.suffix not in (".png", ".svg"):
+            return image[0]
+        width, height = size(source)
+        return image[0].replace("<img ", f'<img loading="lazy" width="{width}" height="{height}" ')
+
+    return re.sub(r"<img [^>]*>", sized, page)
+
+
+def size(picture):
+    """Its width and height in pixels."""
+    if picture.suffix == ".png":
+        with Image.open(picture) as image:
+            return image.size
+    head = picture.read_text("utf8").partition("<svg")[2].partition(">")[0]
+    units = {"pt": 4 / 3, "px": 1, "": 1}
+    return [round(float(number) * units[unit]) for name in ("width", "height")
+            for number, unit in re.findall(rf'\b{name}="([\d.]+)(pt|px|)"', head)]
+
+
+def dress(app):
+    """The pages, made light and guarded."""
+    for file in Path(app.outdir).rglob("*.html"):
+        page = file.read_text("utf8")
+        if "Content-Security-Policy" not in page.partition("</head>")[0]:
+            page = slim(page, file.parent)
+            meta = f'<meta http-equiv="Content-Security-Policy" content="{policy(page)}" />'
+            charset = '<meta charset="utf-8" />'  # is looked for in the first kilobyte
+            file.write_text(page.replace(charset, f"{charset}\n    {meta}", 1), "utf8")
+
+
 def finish(app, exception):
     if exception is None and app.builder.format == "html":
-        for step in (copy_mathjax, copy_tables, lighten, guard):
+        for step in (copy_mathjax, copy_tables, lighten, pick_icons, dress):
             step(app)
 
 

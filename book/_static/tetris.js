@@ -1,188 +1,93 @@
-// Plays stored games of Tetris. Each .tetris element holds a game as JSON: the board a part starts
-// from, as rows of bits, and its placements [piece, orientation, column]; the rules are replayed
-// here. Buttons, or with the player focused: space, arrow keys, Home, + and −. Several on a page stand
-// side by side, and one button plays them all.
-(() => {
+// Tetris by rlsvi_core/envs/tetris.py: boards are rows of bits, bottom row first, and a placement is
+// judged by the 22 features of the board after it. Weights are whole numbers (of ten-thousandths), so
+// that a value is exact and two placements are equal here if they are equal there.
+globalThis.Tetris = (() => {
   "use strict";
-  const SPEEDS = [1, 2, 5, 10, 20, 50]; // placements per second
+  const SIDE = 4, ANY = 1 << 20, range = n => Array.from({ length: n }, (_, i) => i);
+  const PIECES = { I: ["####"], J: ["#..", "###"], L: ["..#", "###"], O: ["##", "##"],
+                   S: [".##", "##."], T: [".#.", "###"], Z: ["##.", ".##"] };
+  // A placement is legal if the piece's top and then, full rows gone, the stack are at most so far
+  // above the board, and ends the game if the stack is at least so far.
+  const RULES = { "top row": [0, ANY, 0], fits: [0, ANY, ANY], clears: [ANY, 0, ANY],
+                  overflow: [ANY, ANY, 1], "overflow top": [ANY, ANY, 0] };
 
-  const button = (label, text) => {
-    const b = document.createElement("button");
-    b.type = "button";
-    b.textContent = text;
-    b.setAttribute("aria-label", label);
-    b.title = label;
-    return b;
-  };
-
-  function mount(root) {
-    const game = JSON.parse(root.querySelector('script[type="application/json"]').textContent);
-    const { width, height, shapes, names, parts } = game;
-    let part = 0, step = 0, speed = 2, timer = null;
-    let board, colour, score;
-
-    function reset() {
-      board = [...parts[part].board];
-      while (board.length < height + 4) board.push(0);
-      colour = board.map(() => Array(width).fill(""));
-      score = parts[part].score;
-      step = 0;
-    }
-
-    // Drop one piece, clear full rows; returns the squares it took.
-    function place([p, o, column]) {
-      const rows = shapes[p][o].map(bits => bits << column);
-      const free = y => rows.every((bits, i) => !(board[y + i] & bits));
-      let y = height;
-      while (y > 0 && free(y - 1)) y--;
-      const squares = [];
-      rows.forEach((bits, i) => {
-        board[y + i] |= bits;
-        for (let x = 0; x < width; x++) if (bits >> x & 1) {
-          colour[y + i][x] = names[p];
-          squares.push([x, y + i]);
-        }
-      });
-      return squares;
-    }
-    function clear() {
-      const full = (1 << width) - 1;
-      for (let y = board.length - 1; y >= 0; y--) if (board[y] === full) {
-        board.splice(y, 1); board.push(0);
-        colour.splice(y, 1); colour.push(Array(width).fill(""));
-        score++;
+  // The different quarter turns of a piece, lowest row first; numpy's rot90, so that they come in its order.
+  function orientations(drawn) {
+    let grid = [...drawn].reverse().map(row => [...row].map(square => square === "#"));
+    const turns = [], seen = new Set();
+    for (let k = 0; k < 4; k++) {
+      const picture = grid.map(row => row.join()).join(";");
+      if (!seen.has(picture)) {
+        seen.add(picture);
+        turns.push({ width: grid[0].length, height: grid.length,
+                     row: grid.map(row => row.reduce((bits, full, x) => bits | full << x, 0)),
+                     bottom: grid[0].map((_, x) => grid.findIndex(row => row[x])) });
       }
+      grid = range(grid[0].length).map(i => grid.map(row => row[grid[0].length - 1 - i]));
     }
+    return turns;
+  }
+  const TURNS = Object.values(PIECES).map(orientations), NAMES = Object.keys(PIECES);
 
-    root.textContent = "";
-    root.tabIndex = 0;
-    root.setAttribute("role", "group");
-    root.setAttribute("aria-label", game.title + ". Space plays or pauses, arrow keys step.");
-    const title = document.createElement("p");
-    title.className = "tetris-title";
-    title.textContent = game.title;
-    const grid = document.createElement("div");
-    grid.className = "tetris-board";
-    grid.setAttribute("role", "img");
-    grid.style.gridTemplateColumns = `repeat(${width}, 1fr)`;
-    const cells = Array.from({ length: height }, () => Array.from({ length: width }));
-    for (let y = height - 1; y >= 0; y--) for (let x = 0; x < width; x++)
-      grid.append(cells[y][x] = document.createElement("i"));
-    const status = document.createElement("p");
-    status.className = "tetris-status";
-    const bar = document.createElement("div");
-    bar.className = "tetris-bar";
-    const start = button("Back to the start", "|◀"), back = button("Step back", "◀");
-    const play = button("Play", "▶ Play");
-    play.className = "tetris-play";
-    const next = button("Step forward", "▶▏");
-    const slower = button("Slower", "−"), faster = button("Faster", "+");
-    bar.append(start, back, play, next, slower, faster);
-    const choices = parts.map((one, i) => {
-      const b = button(`Show the ${one.name} part of the game`, `${one.name} ${one.moves.length}`);
-      b.addEventListener("click", () => { pause(); part = i; reset(); draw(); });
-      return b;
-    });
-    if (parts.length > 1) bar.append(...choices);
-    const keys = document.createElement("p");
-    keys.className = "tetris-keys";
-    keys.textContent = "Keys: space plays, ← → step, + − change the speed.";
-    root.append(title, grid, status, bar, keys);
+  const heightsOf = (W, rows) => range(W).map(c => rows.findLastIndex(row => row >> c & 1) + 1);
 
-    function draw(fresh = []) {
-      for (let y = 0; y < height; y++) for (let x = 0; x < width; x++) {
-        const full = board[y] >> x & 1;
-        cells[y][x].className = full ? "full " + (colour[y][x] || "old") : "";
-      }
-      for (const [x, y] of fresh) if (y < height && board[y] >> x & 1) cells[y][x].className += " new";
-      const at = parts[part].step + step - 1;
-      const over = step === parts[part].moves.length && part === parts.length - 1; // a game is stored to its end
-      status.textContent = `placement ${at} · ${score} rows · ${over ? "game over" : `${SPEEDS[speed]} per second`}`;
-      root.classList.toggle("over", over);
-      grid.setAttribute("aria-label", `Board after placement ${at}, ${score} rows cleared`);
-      choices.forEach((b, i) => b.setAttribute("aria-pressed", String(i === part)));
-      root.dataset.step = step;
-      root.dataset.score = score;
-    }
-    function forward() {
-      if (step >= parts[part].moves.length) { pause(); return; }
-      const fresh = place(parts[part].moves[step]);
-      step++;
-      const before = score;
-      clear();
-      draw(score === before ? fresh : []);
-    }
-    function backward() {
-      const to = Math.max(0, step - 1);
-      reset();
-      while (step < to) { place(parts[part].moves[step]); clear(); step++; }
-      draw();
-    }
-    function pause() {
-      clearInterval(timer);
-      timer = null;
-      play.textContent = "▶ Play";
-      play.setAttribute("aria-label", "Play");
-      status.setAttribute("aria-live", "polite");
-    }
-    function run() {
-      if (step >= parts[part].moves.length) reset();
-      timer = setInterval(forward, 1000 / SPEEDS[speed]);
-      play.textContent = "❚❚ Pause";
-      play.setAttribute("aria-label", "Pause");
-      status.setAttribute("aria-live", "off"); // do not read out every placement
-    }
-    const toggle = () => timer === null ? run() : pause();
-    function change(by) {
-      speed = Math.min(SPEEDS.length - 1, Math.max(0, speed + by));
-      if (timer !== null) { clearInterval(timer); timer = setInterval(forward, 1000 / SPEEDS[speed]); }
-      draw();
-    }
-    const begin = () => { pause(); reset(); draw(); };
-    const stepBack = () => { pause(); backward(); }, stepOn = () => { pause(); forward(); };
-    play.addEventListener("click", toggle);
-    next.addEventListener("click", stepOn);
-    back.addEventListener("click", stepBack);
-    start.addEventListener("click", begin);
-    slower.addEventListener("click", () => change(-1));
-    faster.addEventListener("click", () => change(1));
-    const pressed = { " ": toggle, ArrowRight: stepOn, ArrowLeft: stepBack, Home: begin,
-                   "+": () => change(1), "-": () => change(-1) };
-    root.addEventListener("keydown", event => {
-      if (!(event.key in pressed) || (event.key === " " && event.target !== root)) return;
-      event.preventDefault();
-      event.stopPropagation(); // the theme turns pages with the arrow keys
-      pressed[event.key]();
-    });
-    reset();
-    draw();
-    return { root, run, pause, get on() { return timer !== null; } };
+  // rows with orientation o at (c, y), full rows gone; and which were full.
+  function place(W, rows, o, c, y) {
+    const after = rows.map((row, i) => row | (o.row[i - y] ?? 0) << c), full = (1 << W) - 1;
+    const gone = range(rows.length).filter(i => after[i] === full);
+    return { after: [...after.filter(row => row !== full), ...gone.map(() => 0)], gone };
   }
 
-  // Side by side under one button: playing while any of them plays.
-  function together(players) {
-    const pair = document.createElement("div"), both = button("Play both", "▶ Play both");
-    pair.className = "tetris-pair";
-    both.className = "tetris-both";
-    both.addEventListener("click", () => {
-      const on = players.some(player => player.on);
-      players.forEach(player => player.on === on && (on ? player.pause() : player.run()));
-    });
-    setInterval(() => { // a game may end, or be paused, by itself
-      const on = players.some(player => player.on);
-      if ((both.textContent === "❚❚ Pause both") === on) return;
-      both.textContent = on ? "❚❚ Pause both" : "▶ Play both";
-      both.title = on ? "Pause both" : "Play both";
-      both.setAttribute("aria-label", both.title);
-    }, 100);
-    players[0].root.before(pair);
-    pair.append(both, ...players.map(player => player.root));
+  function features(W, rows) {
+    const heights = heightsOf(W, rows);
+    const holes = heights.reduce((sum, height, c) =>
+      sum + range(height).filter(y => !(rows[y] >> c & 1)).length, 0);
+    return [...heights, ...heights.slice(1).map((height, c) => Math.abs(height - heights[c])),
+            Math.max(...heights), holes, 1];
   }
 
-  function all() {
-    const players = [...document.querySelectorAll(".tetris:not([data-step])")].map(mount);
-    if (players.length > 1) together(players);
+  class Game {
+    constructor(rule, width = 10, height = 20) {
+      [this.before, this.after, this.ends] = RULES[rule].map(limit => height + limit);
+      Object.assign(this, { width, height, rows: Array(height + SIDE).fill(0), score: 0, placed: 0, over: false });
+    }
+
+    // Where orientation o of a piece comes to rest in column c, and what that does; null if the rule forbids it.
+    spot(piece, o, c) {
+      const turn = TURNS[piece][o], heights = heightsOf(this.width, this.rows);
+      const y = Math.max(0, ...turn.bottom.map((bottom, j) => heights[c + j] - bottom));
+      if (y + turn.height > this.before) return null;
+      const { after, gone } = place(this.width, this.rows, turn, c, y);
+      const highest = Math.max(...heightsOf(this.width, after));
+      if (highest > this.after) return null;
+      return { o, c, y, after, gone, over: highest >= this.ends };
+    }
+
+    // Every legal placement of a piece, in Python's order.
+    spots(piece) {
+      return TURNS[piece].flatMap((turn, o) => range(this.width - turn.width + 1).map(c => this.spot(piece, o, c)))
+        .filter(spot => spot);
+    }
+
+    drop(piece, { o, c, y, after, gone, over }) {
+      const turn = TURNS[piece][o];
+      this.last = { piece, squares: range(turn.height).flatMap(i => range(turn.width)
+        .filter(x => turn.row[i] >> x & 1).map(x => [c + x, y + i])), gone };
+      this.rows = after;
+      this.score += gone.length;
+      this.placed++;
+      this.over = over;
+    }
+
+    // Greedy for 22 weights and the rows cleared; the first of equals. Without a legal placement it is over.
+    play(piece, weights) {
+      const spots = this.spots(piece), value = spot => [...features(this.width, spot.after), spot.gone.length]
+        .reduce((sum, feature, k) => sum + weights[k] * feature, 0);
+      if (!spots.length) { this.over = true; return null; }
+      const values = spots.map(value), best = spots[values.indexOf(Math.max(...values))];
+      this.drop(piece, best);
+      return best;
+    }
   }
-  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", all);
-  else all();
+  return { Game, NAMES, RULES, TURNS, features };
 })();

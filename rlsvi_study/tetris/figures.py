@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from functools import partial
 from html import escape
-from itertools import pairwise
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -353,24 +352,23 @@ def games(table: Table) -> Figure:
     return fig
 
 
-def player(table: Table, policy: str, title: str) -> str:
-    """A stored game as HTML: its placements as JSON, for ``tetris.js`` to play."""
-    game = Tetris()
-    parts = [{"name": part, "step": int(start.step), "score": int(start.score - start.cleared),
-              "board": [int(bits, 16) for bits in start.board.split()],
-              "moves": [[game.pieces.index(move.piece), move.orientation, move.column]
-                        for move in (start, *rest)]}
-             for part, rows in table[table.policy == policy].groupby("part", sort=False)
-             for start, *rest in [rows.itertuples()]]
-    shapes = [[[int(bits) for bits in row if bits] for row in game.model.row[first:end]]
-              for first, end in pairwise(game.model.first)]
-    data = json.dumps({"title": title, "width": game.width, "height": game.height,
-                       "names": game.pieces, "shapes": shapes, "parts": parts},
-                      separators=(",", ":")).replace("<", "\\u003c")  # no tag ends the script
-    return (f'<div class="tetris"><p>{escape(title)}. The player needs JavaScript and works on the '
-            f"book's pages.</p><script type=\"application/json\">{data}</script></div>\n"
-            '<link rel="stylesheet" href="../_static/tetris.css">\n'
-            '<script src="../_static/tetris.js" defer></script>')
+def player(table: Table) -> str:
+    """Two policies of figure 7's first seed as HTML, for ``player.js`` to play: its mean weights,
+    in ten-thousandths as they are stored, after the first block of games and after the last."""
+    curve = table[(table.agent == "rlsvi") & (table.seed == 0)]
+    policies = escape(json.dumps([
+        [f"RLSVI after {row.game} games",
+         [round(1e4 * getattr(row, f"w{k}")) for k in range(1, 24)]]
+        for row in curve.iloc[[0, -1]].itertuples()], separators=(",", ":")))
+    scripts = "".join(f'<script src="../_static/{name}.js" defer></script>\n'
+                      for name in ("rlsvi", "ui", "tetris", "player"))
+    return f"""<link rel="stylesheet" href="../_static/widgets.css">
+<div class="widget" data-widget="tetris" data-policies="{policies}">
+<p>What RLSVI knew early and late in one run of the paper's Figure 7, playing now in this page. It
+learned under the rule “clears”; choose the rule under which it plays. All get the same pieces, and
+so do you: when you drop one, the others keep up with you.</p>
+<noscript>This needs JavaScript.</noscript></div>
+{scripts}"""
 
 
 DRAW = {  # how ``rlsvi plot`` draws each stored table

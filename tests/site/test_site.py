@@ -4,7 +4,6 @@ Each page is one test, and a failing one lists everything wrong with it. `make t
 first; run by name, this file checks whatever stands in `_build/html`.
 """
 
-import csv
 import inspect
 import os
 import pkgutil
@@ -19,9 +18,6 @@ from axe_playwright_python.sync_playwright import Axe
 
 import rlsvi_core
 from book._ext.browser import FLAGS, ROOT, SITE, UNFOLD, chromium, served
-from rlsvi_study import store
-from rlsvi_study.catalogue import EXPERIMENTS
-from rlsvi_study.tetris import figures
 
 PAGES = sorted(
     p.relative_to(SITE).as_posix()
@@ -212,93 +208,6 @@ def test_only_the_themes_own_inline_scripts_run(browser, server):
     assert page.title() != "hijacked"
     assert sum("Content Security Policy" in text for text in refused) >= 3
     context.close()
-
-
-def test_a_hostile_title_stays_a_title(browser):
-    title = """</script></p><script>document.title = "hijacked"</script>"""
-    html = figures.player(store.load(EXPERIMENTS["tetris-games"]), "early", title)
-    page = browser.new_page()
-    page.set_content(html)
-    assert page.title() != "hijacked"
-    assert title in page.locator(".tetris > p").inner_text()
-    assert page.evaluate("""JSON.parse(document.querySelector(
-        'script[type="application/json"]').textContent).title""") == title
-    assert page.locator("script").count() == 2  # the data and the player
-    page.close()
-
-
-@pytest.fixture
-def players(browser, server):
-    """The two stored games of Tetris on their page, as a reader on a phone meets them."""
-    name = "book/06c-tetris.html"
-    if name not in PAGES:
-        pytest.skip(f"{name} is not built")
-    context = browser.new_context(viewport=PHONE)
-    page = context.new_page()
-    page.goto(f"{server}/{name}", wait_until="networkidle")
-    yield page.locator(".tetris")
-    context.close()
-
-
-def state(player):
-    return int(player.get_attribute("data-step")), int(player.get_attribute("data-score"))
-
-
-def test_a_stored_game_can_be_stepped_played_and_paused(players):
-    assert players.count() == 2
-    player = players.last
-    assert state(player) == (0, 0)
-    for _ in range(3):
-        player.get_by_role("button", name="Step forward").click()
-    assert state(player)[0] == 3
-    assert player.locator(".full").count() == 12
-    player.get_by_role("button", name="Step back").click()
-    assert state(player)[0] == 2
-    assert player.locator(".full").count() == 8
-    for _ in range(5):
-        player.get_by_role("button", name="Faster").click()
-    player.get_by_role("button", name="Play", exact=True).click()
-    player.page.wait_for_function("e => e.dataset.step > 30", arg=player.element_handle())
-    player.get_by_role("button", name="Pause").click()
-    paused = state(player)
-    player.page.wait_for_timeout(200)
-    assert state(player) == paused
-    player.get_by_role("button", name="Back to the start").click()
-    assert state(player) == (0, 0)
-
-
-def test_a_stored_game_can_be_played_from_the_keyboard(players):
-    player = players.first
-    player.focus()
-    for key, step in (("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("Home", 0)):
-        player.press(key)
-        assert state(player)[0] == step
-    player.press(" ")
-    player.page.wait_for_function("e => e.dataset.step > 2", arg=player.element_handle())
-    player.press(" ")
-    assert player.get_by_role("button", name="Play", exact=True).is_visible()
-
-
-def test_a_stored_game_replays_to_the_stored_score(players):
-    """To the end of each part of the good game, by the rules in the player."""
-    player = players.last
-    with (ROOT / "results/tetris-games.csv").open(encoding="utf8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["policy"] == "late"]
-    for part in ("first", "last"):
-        moves = [row for row in rows if row["part"] == part]
-        player.get_by_role("button", name=f"Show the {part} part").click()
-        for _ in moves:
-            player.press("ArrowRight")
-        assert state(player) == (len(moves), int(moves[-1]["score"]))
-
-
-def test_a_player_says_what_it_is(players):
-    for player in players.all():
-        assert "RLSVI after" in player.get_attribute("aria-label")
-        assert "Board after placement" in player.get_by_role("img").get_attribute("aria-label")
-        for control in player.get_by_role("button").all():
-            assert control.get_attribute("aria-label")
-            assert control.bounding_box()["height"] >= 24
 
 
 def test_every_chapter_is_a_page():

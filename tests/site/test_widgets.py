@@ -4,17 +4,26 @@ The scripts are loaded by themselves for the first part, so it needs no book; th
 a control on the built page and computes in Python what must then stand there.
 """
 
-import importlib.util
+import html
+import json
 import math
+import re
 
 import numpy as np
 import pytest
 from scipy import special, stats
-from test_site import DESK, PAGES, PHONE, ROOT, browser, server  # noqa: F401  (fixtures)
+from test_site import DESK, PAGES, PHONE, browser, server  # noqa: F401  (fixtures)
 
+from book._ext.browser import ROOT
+from book._ext.customers import made
+from book._ext.customers import read as written
 from rlsvi_core import VerbatimAgent, chain, features
 from rlsvi_core.envs.recommender import Recommender
+from rlsvi_core.envs.tetris import RULES, Tetris, place, placements
+from rlsvi_study import store
+from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.regret.optimism import one_period_gap
+from rlsvi_study.tetris import figures
 from rlsvi_study.theory import crossings
 
 STATIC = ROOT / "book/_static"
@@ -27,7 +36,7 @@ STATIC = ROOT / "book/_static"
 def scripts(browser):  # noqa: F811
     """An empty page with the scripts that draw nothing."""
     page = browser.new_page()
-    for name in ("rlsvi", "laws"):
+    for name in ("rlsvi", "laws", "tetris"):
         page.add_script_tag(path=STATIC / f"{name}.js")
     yield page
     page.close()
@@ -152,6 +161,73 @@ def test_crossings_are_the_certified_ones(scripts):
         for ours, certified in ((densities, crossings.pdf_crossings(*case)),
                                 (functions, crossings.cdf_crossings(*case))):
             assert np.allclose(ours, [float(c.logit) for c in certified], rtol=1e-6, atol=1e-6)
+
+
+def played(rule, weights, pieces):
+    """Tetris by the library: orientation, column, row and score of each placement, and the end."""
+    game, score, moves = Tetris(rule=rule), 0, []
+    (X, over, where), rows = game.buffers(), np.zeros_like(game.rows)
+    for piece in pieces:
+        n = placements(game.model, rows, piece, X, over, where)
+        if n == 0:
+            return moves, True
+        a = (np.array(weights) @ X[:, :n].astype(np.int64)).argmax()
+        o, c, y = map(int, where[a])
+        score += place(game.model, rows, o, c, y)
+        moves.append([o - int(game.model.first[piece]), c, y, score])
+        if over[a]:
+            return moves, True
+    return moves, False
+
+
+def policies():
+    page = figures.player(store.load(EXPERIMENTS["fig7"]))
+    return json.loads(html.unescape(re.search('data-policies="([^"]*)"', page)[1]))
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("policy", [0, 1], ids=["early", "late"])
+def test_tetris_is_played_as_python_plays_it(scripts, rule, policy):
+    weights = policies()[policy][1]
+    ended = 0
+    for seed in range(4):
+        pieces = np.random.default_rng(seed).integers(7, size=400).tolist()
+        there = scripts.evaluate("""([rule, weights, pieces]) => {
+          const game = new Tetris.Game(rule), moves = [];
+          for (const piece of pieces) if (!game.over) {
+            const spot = game.play(piece, weights);
+            if (spot) moves.push([spot.o, spot.c, spot.y, game.score]);
+          }
+          return [moves, game.over];
+        }""", [rule, weights, pieces])
+        moves, over = played(rule, weights, pieces)
+        assert there == [moves, over]
+        ended += over
+    assert ended == (0 if policy else 4)  # the early policy's end, so endings are compared too
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_placement_and_feature_is_pythons(scripts, rule):
+    """On boards as no good player leaves them: random placements, to the end."""
+    game, rng = Tetris(rule=rule), np.random.default_rng(1)
+    X, over, where = game.buffers()
+    boards, wanted = [], []
+    for _ in range(6):
+        rows = np.zeros_like(game.rows)
+        while n := placements(game.model, rows, piece := int(rng.integers(7)), X, over, where):
+            boards.append([piece, rows.tolist()])
+            first = int(game.model.first[piece])
+            wanted.append([[int(o) - first, int(c), int(y), bool(over[a]), X[:, a].tolist()]
+                           for a, (o, c, y) in enumerate(where[:n])])
+            a = rng.integers(n)
+            place(game.model, rows, *where[a])
+            if over[a]:
+                break
+    assert scripts.evaluate("""([rule, boards]) => boards.map(([piece, rows]) => {
+      const game = Object.assign(new Tetris.Game(rule), {rows});
+      return game.spots(piece).map(({o, c, y, over, after, gone}) =>
+        [o, c, y, over, [...Tetris.features(10, after), gone.length]]);
+    })""", [rule, boards]) == wanted
 
 
 # ------------------------------------------------------------ on their pages
@@ -337,23 +413,15 @@ def test_crossings_are_counted_on_the_page(widget):
     assert check()[1] == (2, 3)
 
 
-def loaded(path):
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_customers_are_the_studys():
-    customers = loaded(ROOT / "book/_ext/customers.py")
-    there, here = customers.read(), customers.made()
+    there, here = written(), made()
     assert there["J"] == here["J"]
     for key in ("gamma", "theta"):
         assert np.allclose(there[key], here[key], rtol=0, atol=2e-6), "run book/_ext/customers.py"
 
 
 def test_a_customer_is_served_as_python_would(widget):
-    data = loaded(ROOT / "book/_ext/customers.py").read()
+    data = written()
     customers, theta = Recommender(np.array(data["gamma"]), data["J"]), np.array(data["theta"])
     x, _, _, following = customers.states
     rows = np.column_stack([np.ones(len(x)), x])
@@ -393,23 +461,79 @@ def test_a_customer_is_served_as_python_would(widget):
     assert "Product 1 of 5" in one.get_by_role("status").inner_text()
 
 
-def test_two_games_stand_side_by_side_and_end(widget):
-    pair = widget("06c-tetris", ".tetris-pair")
-    early, late = pair.locator(".tetris").all()
-    pair.page.set_viewport_size(DESK)
-    left, right = pair.evaluate("""pair => [...pair.querySelectorAll('.tetris')].map(
-        one => one.getBoundingClientRect().toJSON())""")  # at once: the page above may still move
-    assert left["top"] == right["top"]
-    assert left["right"] <= right["left"]
-    both = pair.get_by_role("button", name="Play both")
-    wide = both.bounding_box()["width"]
-    both.click()
-    for one in (early, late):
-        pair.page.wait_for_function("e => e.dataset.step > 2", arg=one.element_handle())
-    pause = pair.get_by_role("button", name="Pause both")
-    assert pause.bounding_box()["width"] == wide
+def dealt(seed, n):
+    luck = Stream(seed)
+    return [int(7 * luck.random()) for _ in range(n)]
+
+
+@pytest.mark.parametrize("rule", ["clears", "overflow top"])
+def test_two_policies_play_as_python_would(widget, rule):
+    one = widget("06c-tetris", reduced_motion="reduce")
+    one.page.wait_for_timeout(300)
+    assert one.get_attribute("data-placed") == "12,12"  # to begin with, and still
+    one.get_by_role("combobox").select_option(rule)
+    one.get_by_role("button", name="Other pieces").click()
+    for _ in range(118):
+        one.get_by_role("button", name="One piece").click()
+    ends = []
+    for i, (name, weights) in enumerate(policies()):
+        moves, over = played(rule, weights, dealt(2, 130))
+        assert reading(one, f"agent{i}") == f"{len(moves)}{', over' if over else ''}"
+        assert reading(one, f"agent{i}", 1) == str(moves[-1][-1])
+        board = one.get_by_role("img").nth(i)
+        assert board.get_attribute("aria-label").startswith(f"{name}: {len(moves)} pieces")
+        assert board.locator("text").is_visible() == over  # "game over"
+        ends.append(over)
+    assert ends == [True, False]
+
+
+def test_a_reader_places_the_same_pieces(widget):
+    """As the late policy would, from the keyboard: then the scores are the same."""
+    one = widget("06c-tetris", reduced_motion="reduce")
+    pieces, (_, weights) = dealt(1, 40), policies()[1]
+    moves, _ = played("clears", weights, pieces)
+    turns = one.page.evaluate("Tetris.TURNS.map(turns => turns.map(turn => turn.width))")
+    one.focus()
+    for piece, (o, c, _, score) in zip(pieces, moves, strict=True):
+        widths = turns[piece]
+        for _ in range(o):
+            one.press("ArrowUp")
+        at = (10 - widths[0]) // 2  # and a turn keeps the left edge, unless the wall pushes
+        for k in range(o):
+            at = min(at, 10 - widths[k + 1])
+        for _ in range(abs(c - at)):
+            one.press("ArrowRight" if c > at else "ArrowLeft")
+        one.press("ArrowDown")
+        assert reading(one, "you", 1) == str(score)
+    assert reading(one, "agent1", 2) == reading(one, "you", 1) == str(moves[-1][-1])
+    early, _ = played("clears", policies()[0][1], pieces)
+    assert reading(one, "agent0", 2) == str(early[-1][-1])
+    assert one.get_attribute("data-placed") == f"{len(early)},40"  # the others kept up
+
+
+def test_a_reader_can_play_by_touch_and_lose(widget):
+    one = widget("06c-tetris", reduced_motion="reduce", has_touch=True)
+    one.get_by_role("combobox").select_option("overflow")
+    one.get_by_role("button", name="Right", exact=True).tap()
+    one.get_by_role("button", name="Turn").tap()
+    assert "column 5" in one.get_by_role("status").inner_text()
+    for _ in range(24):  # one upon the other
+        one.get_by_role("button", name="Drop").tap()
+    assert one.get_by_role("status").inner_text().startswith("Game over after")
+    assert reading(one, "you").endswith(", over")
+
+
+def test_tetris_stands_side_by_side_and_plays_under_one_button(widget):
+    one = widget("06c-tetris")
+    boards = one.locator(".player").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect().toJSON())")
+    assert boards[0]["top"] == boards[1]["top"]
+    assert boards[0]["right"] <= boards[1]["left"]
+    play, wide = one.get_by_role("button", name="Play"), "e => e.getBoundingClientRect().width"
+    before = play.evaluate(wide)
+    play.click()
+    one.page.wait_for_function("e => e.dataset.placed.split(',').every(n => n > 14)",
+                               arg=one.element_handle())
+    pause = one.get_by_role("button", name="Pause")
+    assert pause.evaluate(wide) == before
     pause.click()
-    for _ in range(46 - int(early.get_attribute("data-step"))):
-        early.press("ArrowRight")
-    assert "game over" in early.inner_text()
-    assert "game over" not in late.inner_text()

@@ -1,0 +1,30 @@
+// Part of mathjax.js: a formula or table wider than its place is set smaller, and where that is not
+// enough it scrolls and says so.
+MathJax.startup.promise.then(() => {
+  "use strict";
+  const article = document.querySelector(".bd-article");
+  const inside = box => {
+    const { paddingLeft, paddingRight } = getComputedStyle(box);
+    return box.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+  };
+  const formulas = [...article.querySelectorAll(".math")].filter(one => !one.closest("td")).map(node => {
+    const math = node.querySelector("mjx-math"), place = node.closest("p, li, dd, div");
+    return { node, over: () => math && math.getBoundingClientRect().width > inside(place) + 1 };
+  });
+  const tables = [...article.querySelectorAll("table")].map(node =>
+    ({ node, over: () => node.scrollWidth > node.clientWidth + 1 }));
+  const mark = (boxes, name) => {
+    const over = boxes.filter(box => box.over()); // all are read before any is changed
+    over.forEach(({ node }) => node.classList.add(name));
+    return over;
+  };
+  function fit() {
+    const boxes = [...formulas, ...tables];
+    for (const { node } of boxes) {
+      node.classList.remove("wide", "scrolls");
+      node.removeAttribute("tabindex");
+    }
+    mark(mark(boxes, "wide"), "scrolls").forEach(({ node }) => { node.tabIndex = 0; });
+  }
+  new ResizeObserver(fit).observe(article); // a solution opened is an article that grows
+});
