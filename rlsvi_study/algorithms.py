@@ -57,7 +57,7 @@ _SEEN = Step(r"observe $r_{lh}$ and $s_{l,h+1}$", LEARN,
 ALGORITHMS: dict[int, Algorithm] = {
     1: Algorithm("Randomized least-squares value iteration", (
         Step(r"for $h = H-1, \dots, 1, 0$", ESTIMATE, _PERIODS),
-        Step(r"$A_i \leftarrow \Phi_h(s_{ih}, a_{ih})$, $b_i \leftarrow r_{ih} + \max_\alpha "
+        Step(r"$A_i \leftarrow \Phi_h(s_{ih}, a_{ih})$, $b_i \leftarrow r_{ih} +$ $\max_\alpha "
              r"(\Phi_{h+1}\tilde\theta_{l,h+1})(s_{i,h+1}, \alpha)$, at the end $r_{ih} + r_{iH}$",
              PROBLEM, _ROWS),
         Step(_POSTERIOR, FIT, _MEAN),
@@ -69,7 +69,7 @@ ALGORITHMS: dict[int, Algorithm] = {
     3: Algorithm("Least-squares value iteration", (
         Step(r"$\theta_{lH} \leftarrow 0$, $\Phi_H \leftarrow 0$", ESTIMATE, _NOTHING),
         Step(r"for $h = H-1, \dots, 1, 0$", ESTIMATE, _PERIODS),
-        Step(r"$A_i \leftarrow \Phi_h(s_{ih}, a_{ih})$, $b_i \leftarrow r_{ih} + \max_\alpha "
+        Step(r"$A_i \leftarrow \Phi_h(s_{ih}, a_{ih})$, $b_i \leftarrow r_{ih} +$ $\max_\alpha "
              r"(\Phi_{h+1}\theta_{l,h+1})(s_{i,h+1}, \alpha)$ (printed with $\tilde\theta$), at "
              r"the end $r_{ih} + r_{iH}$", PROBLEM, _ROWS),
         Step(r"$\theta_{lh} \leftarrow (A^\top A + \lambda I)^{-1}A^\top b$, the posterior mean "
@@ -101,7 +101,7 @@ ALGORITHMS: dict[int, Algorithm] = {
         Step(r"reshape, and return $\Phi_h$ for every $h$", paper.coherent,
              "return Phi.reshape(*Q.shape, K)", printed=2))),
     7: Algorithm("Stationary RLSVI", (
-        Step(r"$A_i \leftarrow \Phi(s_i, a_i)$, $b_i \leftarrow r_i + \gamma\max_\alpha "
+        Step(r"$A_i \leftarrow \Phi(s_i, a_i)$, $b_i \leftarrow r_i +$ $\gamma\max_\alpha "
              r"(\Phi\tilde\theta^-)(s_{i+1}, \alpha)$, or $r_i$ if nothing follows", PROBLEM,
              _ROWS),
         Step(_POSTERIOR.replace("{lh}", "l"), FIT, _MEAN),
@@ -149,7 +149,7 @@ ALGORITHMS: dict[int, Algorithm] = {
         Step(r"$\hat\theta_{lh} \sim N(\bar\theta_{lh}, \Sigma_{lh})$", FIT, _SAMPLE), END)),
     12: Algorithm("Linear contextual bandit", (*_OPENING, _STEPS, _GREEDY, _SEEN, END, END)),
     13: Algorithm("Continual RLSVI", (
-        Step(r"$A_\tau \leftarrow \Phi(s_\tau, a_\tau)$, $b_\tau \leftarrow r_\tau + \gamma"
+        Step(r"$A_\tau \leftarrow \Phi(s_\tau, a_\tau)$, $b_\tau \leftarrow r_\tau +$ $\gamma"
              r"\max_\alpha (\Phi\tilde\theta_t)(s_{\tau+1}, \alpha)$, as sums over states",
              continual._estimate, "x[k] += gamma * V * data.g[0, s, k]"),
         Step(_POSTERIOR.replace("{lh}", "{t+1}"), continual._estimate,

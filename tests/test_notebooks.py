@@ -90,3 +90,30 @@ def test_code_fits_the_page(cells):
     long = [line for cell in cells for line in text(cell["source"]).splitlines()
             if len(line) > LONGEST_LINE]
     assert long == []
+
+
+# --- the card: how long a chapter takes is measured, not guessed -----------------------------
+
+NOT_READ = re.compile(r"\$\$.*?\$\$|\$[^$]+\$|```\{math\}.*?```|^[:`]{3,}[^\n]*$|"
+                      r"^:\w+:[^\n]*$|<[^>]+>", re.S | re.M)
+
+
+def minutes(notebook):
+    """200 words per minute, and a quarter of a minute for each figure and each displayed formula;
+    solutions are folded and not counted."""
+    cells = notebook["cells"]
+    prose = "\n".join(text(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    open_prose = re.sub(r"^:{3,}\{solution-start\}.*?^:{3,}\{solution-end\}", "", prose,
+                        flags=re.S | re.M)
+    formulas = open_prose.count("$$") // 2 + open_prose.count("```{math}")
+    figures = sum("figure" in cell["metadata"].get("mystnb", {}) for cell in cells)
+    return round(len(NOT_READ.sub(" ", open_prose).split()) / 200 + (formulas + figures) / 4)
+
+
+def test_the_reading_time_is_measured(notebook):
+    card = text(notebook["cells"][0]["source"])
+    said = re.search(r"\*\*Reading time\*\* (\d+) min", card)
+    if said is None:
+        pytest.skip("its card gives no time in minutes")
+    assert abs(int(said[1]) - minutes(notebook)) <= 1
+    assert "**You should know**" in card
