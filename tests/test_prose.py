@@ -43,6 +43,7 @@ def plain(number):
 
 def typed(text):
     """The numbers that stand in a text as they are."""
+    text = text.replace("\u202f", " ")  # between thousands, where no line may break
     return NUMBER.findall(NAMED.sub(" ", NOT_PROSE.sub(" ", text)))
 
 
