@@ -97,6 +97,7 @@ def _waits(axes, table: pd.DataFrame, panel: str, x: str, uniform: Callable, lab
         at = np.linspace(*times[x][times[panel] == value].agg(["min", "max"]))
         ax.plot(at, uniform(at), color="black", lw=1, ls=LINE["theory"], label=label)
         ax.axhline(budget, color="0.5", lw=0.8)
+        ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set(yscale="log", ylim=(1, 2.2 * budget), title=f"{title}{value}", **labels)
         handles, names = ax.get_legend_handles_labels()
         ax.get_legend().remove()
