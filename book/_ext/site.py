@@ -74,8 +74,8 @@ def copy_tables(app):
 
 
 def lighten(app):
-    """What no reader needs: maps for debuggers, the theme's words in other languages, more colours in
-    a figure than an eye tells apart, the output of notebooks that are for running."""
+    """What no reader needs: maps for debuggers, the theme's words in other languages, more colours
+    in a figure than an eye tells apart, the output of notebooks that are for running."""
     static = Path(app.outdir, "_static")
     for path in {*static.rglob("*.map"), *static.glob("scripts/fontawesome*")}:
         path.unlink()
