@@ -43,9 +43,9 @@ def bind(target: Path) -> None:
             page.evaluate(PRINT)
             title = page.locator("h1").first.inner_text().rstrip("#")
             first = len(book.pages)
-            book.append(PdfReader(io.BytesIO(page.pdf(format="A4", print_background=True, margin={
-                side: "15mm" for side in ("top", "bottom", "left", "right")}))),
-                import_outline=False)
+            sheets = page.pdf(format="A4", print_background=True, scale=0.8,
+                              margin=dict.fromkeys(("top", "bottom", "left", "right"), "15mm"))
+            book.append(PdfReader(io.BytesIO(sheets)), import_outline=False)
             item = book.add_outline_item(title, first, parent=parent if depth else None)
             parent = parent if depth else item
             print(f"{len(book.pages):5d} pages, {title}", flush=True)

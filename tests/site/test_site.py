@@ -74,6 +74,13 @@ OVERFLOW = """() => {
   return [...(scroll > width ? [`page is ${scroll} wide`] : []), ...out.map(name)];
 }"""
 
+# A formula wider than its place scrolls and says so: cut, it could read as another statement.
+CUT = """() => {
+  const right = e => e.getBoundingClientRect().right;
+  return [...document.querySelectorAll('article .math')].filter(e => !e.closest('.scrolls')
+    && right(e.querySelector('mjx-math')) > right(e) + 1).map(e => e.textContent.slice(0, 60));
+}"""
+
 # Figures are drawn on white and must stand on it in the dark as well.
 DIM = """() => {
   const background = e => {
@@ -167,6 +174,7 @@ def test_page(name, browser, server):
     page.set_viewport_size(PHONE)
     page.wait_for_timeout(300)
     problems += [f"wider than a phone: {what}" for what in page.evaluate(OVERFLOW)]
+    problems += [f"cut on a phone: {what}" for what in page.evaluate(CUT)]
 
     context.close()
     if problems:
@@ -208,6 +216,19 @@ def test_only_the_themes_own_inline_scripts_run(browser, server):
     assert page.title() != "hijacked"
     assert sum("Content Security Policy" in text for text in refused) >= 3
     context.close()
+
+
+def test_pages_load_what_they_use():
+    """What that costs a reader, ``python -m benchmarks.site`` measures."""
+    assert sum(path.stat().st_size for path in SITE.rglob("*") if path.is_file()) <= 15e6
+    for name in PAGES:
+        page = (SITE / name).read_text("utf8")
+        assert ("mathjax.js" in page) == bool(re.search(r'class="[^"]*\bmath\b', page)), name
+        assert ("searchindex.js" in page) == (name == "search.html"), name
+        for image in re.findall(r"<article.*</article>", page, flags=re.S):
+            for tag in re.findall(r"<img [^>]*>", image):
+                assert re.search(r' width="\d+', tag), f"{name}: no room is kept for {tag}"
+                assert re.search(r' height="\d+', tag), f"{name}: no room is kept for {tag}"
 
 
 def test_every_chapter_is_a_page():
