@@ -139,7 +139,7 @@ def openings(shares: np.ndarray, every: int, optimal: np.ndarray, myopic: np.nda
     worth.plot(optimal, rows, "o", color=COLOUR["rlsvi"], label="then optimal: $Q^*_0$")
     worth.plot(myopic, rows, "s", color="0.3", mfc="none", ms=9, label="then myopic")
     worth.set_xlabel("expected likes after this opening")
-    worth.legend()
+    worth.legend(loc="lower center", bbox_to_anchor=(0.5, 1))
     return fig
 
 
