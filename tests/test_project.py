@@ -188,7 +188,7 @@ def test_no_topic_knows_another():
 # studies): lower them where you can.
 DOORS = {f"rlsvi_core.{name}" for name in (
     "agents.stored", "envs.gym", "features.boxes", "features.maps", "envs.traps")}
-LONGEST_LIBRARY, LONGEST_DOORS, LONGEST_STUDIES = 4890, 1300, 10700
+LONGEST_LIBRARY, LONGEST_DOORS, LONGEST_STUDIES = 4900, 1300, 10970
 
 
 def test_the_code_stays_short():

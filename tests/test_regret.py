@@ -1,6 +1,9 @@
 """Section 5 on finite MDPs: the prior, the tabular agents, the terms of the proof, its edges."""
 
 import math
+import os
+import subprocess
+import sys
 from fractions import Fraction
 from functools import partial
 from itertools import product
@@ -428,3 +431,22 @@ def test_the_usual_prior_is_uniform_over_rewards_and_transitions():
     assert (prior.alpha_R.shape, prior.alpha_P.shape) == ((2, 3, 4, 2), (2, 3, 4, 3))
     assert (prior.alpha_R == 1).all()
     assert (prior.alpha_P == 1).all()
+
+
+UNCOMPILED = """
+from rlsvi_core.agents import tabular
+from rlsvi_core.envs import dirichlet
+prior = dirichlet.DirichletPrior.symmetric(3, 5, 2)
+for make in (tabular.psrl, tabular.uniform, lambda prior, rng: tabular.ucbvi(prior, 10, rng=rng)):
+    agent = make(prior, rng=1)
+    print(agent.learn(prior.sample(1), 4, rng=2).reward.tolist(), agent.Q.round(9).tolist())
+"""
+
+
+def test_uncompiled_the_agents_stay_within_their_arrays():
+    """Python checks every index, which compiled code does not."""
+    path = os.pathsep.join(filter(None, sys.path))
+    done = subprocess.run([sys.executable, "-c", UNCOMPILED], capture_output=True, text=True,
+                          env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path})
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 3
