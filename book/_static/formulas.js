@@ -26,5 +26,9 @@ MathJax.startup.promise.then(() => {
     }
     mark(mark(boxes, "wide"), "scrolls").forEach(({ node }) => { node.tabIndex = 0; });
   }
-  new ResizeObserver(fit).observe(article); // a solution opened is an article that grows
+  fit();
+  article.classList.add("typeset"); // now it may be seen
+  addEventListener("resize", fit);
+  article.addEventListener("toggle", fit, true); // folded code that opens,
+  article.addEventListener("click", event => event.target.closest(".toggle") && setTimeout(fit)); // a solution
 });
