@@ -28,7 +28,9 @@ MathJax.startup.promise.then(() => {
   }
   fit();
   article.classList.add("typeset"); // now it may be seen
-  addEventListener("resize", fit);
-  article.addEventListener("toggle", fit, true); // folded code that opens,
-  article.addEventListener("click", event => event.target.closest(".toggle") && setTimeout(fit)); // a solution
+  let due;
+  const soon = () => { cancelAnimationFrame(due); due = requestAnimationFrame(fit); }; // once for many that open
+  addEventListener("resize", soon);
+  article.addEventListener("toggle", soon, true); // folded code,
+  article.addEventListener("click", event => event.target.closest(".toggle") && soon()); // or a solution
 });
