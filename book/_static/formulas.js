@@ -26,5 +26,11 @@ MathJax.startup.promise.then(() => {
     }
     mark(mark(boxes, "wide"), "scrolls").forEach(({ node }) => { node.tabIndex = 0; });
   }
-  new ResizeObserver(fit).observe(article); // a solution opened is an article that grows
+  fit();
+  article.classList.add("typeset"); // now it may be seen
+  let due;
+  const soon = () => { cancelAnimationFrame(due); due = requestAnimationFrame(fit); }; // once for many that open
+  addEventListener("resize", soon);
+  article.addEventListener("toggle", soon, true); // folded code,
+  article.addEventListener("click", event => event.target.closest(".toggle") && soon()); // or a solution
 });
