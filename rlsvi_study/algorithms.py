@@ -172,7 +172,8 @@ def beside(*numbers: int) -> str:
 
 
 def _table(number: int) -> str:
-    rows, first = [f"| | Algorithm {number} of the paper | The code |", "| --: | :-- | :-- |"], 1
+    rows = [f"| Line | Algorithm {number} of the paper | The code |", "| --: | :-- | :-- |"]
+    first = 1
     for step in ALGORITHMS[number].steps:
         last = first + step.printed - 1
         if step is not END:
