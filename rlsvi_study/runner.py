@@ -73,7 +73,7 @@ def _outcome(task: Task, run: Callable, arguments: dict[str, Any], code: Prints 
 
 def _on_cluster(calls: list[tuple], code: Prints, address: str) -> Iterator[Outcome]:
     try:
-        from distributed import Client, KilledWorker, as_completed
+        from distributed import Client, KilledWorker
     except ImportError as error:
         raise StudyError("Dask is not installed. Install it with: pip install "
                          "'rlsvi-core[dask]'") from error
@@ -86,24 +86,23 @@ def _on_cluster(calls: list[tuple], code: Prints, address: str) -> Iterator[Outc
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
             tasks = {client.submit(_outcome, *call, code, pure=False): call[0] for call in calls}
-            done = as_completed(tasks, with_results=True, raise_errors=False)
             news = time.monotonic()
-            while not done.is_empty():
-                if done.has_ready():
-                    (future, found), news = next(done), time.monotonic()
-                    if isinstance(found, tuple) and isinstance(found[0], Task):
-                        yield found
+            while tasks:
+                for future in [one for one in tasks if one.done()]:
+                    try:
+                        found = future.result(timeout=PATIENCE)
+                    except TimeoutError:  # it died with its worker, and will be done again
                         continue
-                    error = found[1] if isinstance(found, tuple) else found  # with its type, or so
-                    if not isinstance(error, KilledWorker):
-                        raise error
-                    deaths = f"workers that died of it: {error.allowed_failures + 1}"
-                    yield tasks[future], ([], 0.0, f"KilledWorker ({deaths})")
-                elif time.monotonic() > news + PATIENCE:  # is anybody still there?
+                    except KilledWorker as error:  # more often than is bad luck
+                        deaths = f"workers that died of it: {error.allowed_failures + 1}"
+                        found = tasks[future], ([], 0.0, f"KilledWorker ({deaths})")
+                    del tasks[future]
+                    news = time.monotonic()
+                    yield found
+                if time.monotonic() > news + PATIENCE:  # is anybody still there?
                     client.wait_for_workers(1, timeout=PATIENCE)
                     news = time.monotonic()
-                else:
-                    time.sleep(0.02)
+                time.sleep(0.02)
         except TimeoutError as error:
             raise StudyError(f"the Dask scheduler at {address} has no workers. Finished runs are "
                              f"kept; start some with 'dask worker {address}' and run the same "
