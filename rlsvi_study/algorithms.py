@@ -26,11 +26,6 @@ class Step(NamedTuple):
     printed: int = 1
 
 
-class Algorithm(NamedTuple):
-    name: str
-    steps: tuple[Step, ...]
-
-
 END = Step("end")
 ESTIMATE, PROBLEM, FIT = (
     VerbatimAgent._estimate, VerbatimAgent.regression_problem, VerbatimAgent.fit)
@@ -54,38 +49,38 @@ _GREEDY = Step(r"$a_{lh} \in \argmax_\alpha (\Phi_h\theta_{lh})(s_{lh}, \alpha)$
 _SEEN = Step(r"observe $r_{lh}$ and $s_{l,h+1}$", LEARN,
              "r, s_next, ended = checked_step(env.step(h, s, a, rng))")
 
-ALGORITHMS: dict[int, Algorithm] = {
-    1: Algorithm("Randomized least-squares value iteration", (
+ALGORITHMS: dict[int, tuple[Step, ...]] = {
+    1: (  # Randomized least-squares value iteration
         Step(r"for $h = H-1, \dots, 1, 0$", ESTIMATE, _PERIODS),
         Step(r"$A_i \leftarrow \Phi_h(s_{ih}, a_{ih})$, $b_i \leftarrow r_{ih} +$ $\max_\alpha "
              r"(\Phi_{h+1}\tilde\theta_{l,h+1})(s_{i,h+1}, \alpha)$, at the end $r_{ih} + r_{iH}$",
              PROBLEM, _ROWS),
         Step(_POSTERIOR, FIT, _MEAN),
-        Step(r"$\tilde\theta_{lh} \sim N(\bar\theta_{lh}, \Sigma_{lh})$", FIT, _SAMPLE), END)),
-    2: Algorithm("RLSVI with greedy action", (
+        Step(r"$\tilde\theta_{lh} \sim N(\bar\theta_{lh}, \Sigma_{lh})$", FIT, _SAMPLE), END),
+    2: (  # RLSVI with greedy action
         *_OPENING, _STEPS, _GREEDY, _SEEN, END,
         Step(r"observe $r_{lH}$, which the last period's reward includes", FiniteMDP.step,
-             "r + last_reward(self.model, s_next, rng) if over else r"), END)),
-    3: Algorithm("Least-squares value iteration", (
+             "r + last_reward(self.model, s_next, rng) if over else r"), END),
+    3: (  # Least-squares value iteration
         Step(r"$\theta_{lH} \leftarrow 0$, $\Phi_H \leftarrow 0$", ESTIMATE, _NOTHING),
         Step(r"for $h = H-1, \dots, 1, 0$", ESTIMATE, _PERIODS),
         Step(r"$A_i \leftarrow \Phi_h(s_{ih}, a_{ih})$, $b_i \leftarrow r_{ih} +$ $\max_\alpha "
              r"(\Phi_{h+1}\theta_{l,h+1})(s_{i,h+1}, \alpha)$ (printed with $\tilde\theta$), at "
              r"the end $r_{ih} + r_{iH}$", PROBLEM, _ROWS),
         Step(r"$\theta_{lh} \leftarrow (A^\top A + \lambda I)^{-1}A^\top b$, the posterior mean "
-             r"for $\sigma = 1$", FIT, "theta = mean"), END)),
-    4: Algorithm("LSVI with Boltzmann exploration", (
+             r"for $\sigma = 1$", FIT, "theta = mean"), END),
+    4: (  # LSVI with Boltzmann exploration
         *_OPENING, _STEPS,
         Step(r"$\mathbb P(a_{lh} = a) \propto \exp((\Phi_h\theta_{lh})(s_{lh}, a)/\eta)$ (printed "
              r"with an expectation)", LAW, "out[a] = math.exp((q[a] - top) / eta)"),
-        _SEEN, END, END)),
-    5: Algorithm("LSVI with ε-greedy exploration", (
+        _SEEN, END, END),
+    5: (  # LSVI with ε-greedy exploration
         *_OPENING, _STEPS,
         Step(r"$\xi \sim \mathrm{Bernoulli}(\epsilon)$; if $\xi = 1$ a uniform action, else one "
              r"of $\argmax_\alpha (\Phi_h\theta_{lh})(s_{lh}, \alpha)$: one law", LAW,
              "out[a] = epsilon / A + (1.0 - epsilon) * out[a] / total", printed=6),
-        _SEEN, END, END)),
-    6: Algorithm("A random coherent basis", (
+        _SEEN, END, END),
+    6: (  # A random coherent basis
         Step(r"$\Psi \sim N(0, I)$, $HSA \times K$", paper.coherent,
              "Psi = rng.standard_normal((q.size, K))"),
         Step(r"$\Psi[\cdot, 1] \leftarrow 1$; stack $Q^*$; $\Psi[\cdot, 2] \leftarrow Q^*$",
@@ -99,14 +94,14 @@ ALGORITHMS: dict[int, Algorithm] = {
         Step(r"scale every column of $W_P$ to 2-norm $HSA$", paper._project_and_scale,
              "scale = norm / math.sqrt(_dot(x, x))"),
         Step(r"reshape, and return $\Phi_h$ for every $h$", paper.coherent,
-             "return Phi.reshape(*Q.shape, K)", printed=2))),
-    7: Algorithm("Stationary RLSVI", (
+             "return Phi.reshape(*Q.shape, K)", printed=2)),
+    7: (  # Stationary RLSVI
         Step(r"$A_i \leftarrow \Phi(s_i, a_i)$, $b_i \leftarrow r_i +$ $\gamma\max_\alpha "
              r"(\Phi\tilde\theta^-)(s_{i+1}, \alpha)$, or $r_i$ if nothing follows", PROBLEM,
              _ROWS),
         Step(_POSTERIOR.replace("{lh}", "l"), FIT, _MEAN),
-        Step(r"$\tilde\theta_l \sim N(\bar\theta_l, \Sigma_l)$", FIT, _SAMPLE))),
-    8: Algorithm("RLSVI with greedy action, without a horizon", (
+        Step(r"$\tilde\theta_l \sim N(\bar\theta_l, \Sigma_l)$", FIT, _SAMPLE)),
+    8: (  # RLSVI with greedy action, without a horizon
         Step(r"$\theta^-_0 \leftarrow 0$, $t \leftarrow 0$", VerbatimAgent._allocate,
              "self.theta: Floats = np.zeros((self.H or 1, K + len(self.features.known)))"),
         *_OPENING,
@@ -115,8 +110,8 @@ ALGORITHMS: dict[int, Algorithm] = {
         Step(r"$a_t \in \argmax_\alpha (\Phi\tilde\theta)(s_t, \alpha)$", ACT, _GREEDY.code),
         Step(r"observe $r_t$ and $s_{t+1}$", LEARN, _SEEN.code),
         Step(r"if $s_{t+1}$ is terminal, nothing follows it; leave", LEARN,
-             "self.observe(h, s, a, r, None if early else s_next)", printed=3), END, END)),
-    9: Algorithm("The study of the recommendation engine", (
+             "self.observe(h, s, a, r, None if early else s_next)", printed=3), END, END),
+    9: (  # The study of the recommendation engine
         Step(r"for $i = 1, \dots, 100$ (the seeds of the stored table)"),
         Step(r"sample an instance, $\gamma_{an} \sim N(0, c^2)$", recommender.learning_curve,
              "customers = instance(seed, N, J, c)"),
@@ -124,8 +119,8 @@ ALGORITHMS: dict[int, Algorithm] = {
              "for k in range(runs):", printed=6), END,
         Step("average its regret", recommender.learning_curve,
              "regret += (customers.value - np.repeat(expected, episodes // len(expected))) "
-             "/ runs"))),
-    10: Algorithm("Bernoulli bandit", (
+             "/ runs")),
+    10: (  # Bernoulli bandit
         Step(r"$\alpha_n \leftarrow \beta_n \leftarrow 1$ for every product $n$",
              bandit.BernoulliBandit.__init__,
              "self.liked, self.disliked = np.ones(self.N), np.ones(self.N)"),
@@ -138,17 +133,18 @@ ALGORITHMS: dict[int, Algorithm] = {
         Step("if it is liked", bandit._serve, "if answer(beta, gamma, x, a, rng):"),
         Step(r"$\alpha_n \leftarrow \alpha_n + 1$", bandit._serve, " liked[a] += 1.0"),
         Step(r"else $\beta_n \leftarrow \beta_n + 1$", bandit._serve, "disliked[a] += 1.0",
-             printed=2), END, END, END, END)),
-    11: Algorithm("Randomized exploration in linear contextual bandits", (
+             printed=2), END, END, END, END),
+    11: (  # Randomized exploration in linear contextual bandits
         Step(r"$\hat\theta_{lH} \leftarrow 0$, $\Phi_H \leftarrow 0$", ESTIMATE, _NOTHING),
         Step(r"for $h = H-1, \dots, 1, 0$", ESTIMATE, _PERIODS),
         Step(r"$A_i \leftarrow \Phi_h(s_{ih}, a_{ih})$, $b_i \leftarrow r_{ih}$: Algorithm 1 with "
              r"$\gamma = 0$", PROBLEM, _ROWS),
         Step(_POSTERIOR + r" (the mean is printed with $\lambda\sigma^2$ for $\lambda$)", FIT,
              _MEAN),
-        Step(r"$\hat\theta_{lh} \sim N(\bar\theta_{lh}, \Sigma_{lh})$", FIT, _SAMPLE), END)),
-    12: Algorithm("Linear contextual bandit", (*_OPENING, _STEPS, _GREEDY, _SEEN, END, END)),
-    13: Algorithm("Continual RLSVI", (
+        Step(r"$\hat\theta_{lh} \sim N(\bar\theta_{lh}, \Sigma_{lh})$", FIT, _SAMPLE), END),
+    12: (  # Linear contextual bandit
+        *_OPENING, _STEPS, _GREEDY, _SEEN, END, END),
+    13: (  # Continual RLSVI
         Step(r"$A_\tau \leftarrow \Phi(s_\tau, a_\tau)$, $b_\tau \leftarrow r_\tau +$ $\gamma"
              r"\max_\alpha (\Phi\tilde\theta_t)(s_{\tau+1}, \alpha)$, as sums over states",
              continual._estimate, "x[k] += gamma * V * data.g[0, s, k]"),
@@ -158,7 +154,7 @@ ALGORITHMS: dict[int, Algorithm] = {
              r"$\rho = \sqrt{1-\gamma^2}$)", continual._estimate,
              "w[k] = rho * w[k] + math.sqrt(1.0 - rho * rho) * noise[k]"),
         Step(r"$\tilde\theta_{t+1} \leftarrow \bar\theta_{t+1} + w_{t+1}$", continual._estimate,
-             "theta[k] = x[k] + w[k]")))}
+             "theta[k] = x[k] + w[k]"))}
 
 
 def source(function: Callable[..., Any]) -> str:
@@ -174,7 +170,7 @@ def beside(*numbers: int) -> str:
 def _table(number: int) -> str:
     rows = [f"| Line | Algorithm {number} of the paper | The code |", "| --: | :-- | :-- |"]
     first = 1
-    for step in ALGORITHMS[number].steps:
+    for step in ALGORITHMS[number]:
         last = first + step.printed - 1
         if step is not END:
             code = "<br>".join(f"`{line.strip()}`" for line in step.code.splitlines())

@@ -98,7 +98,7 @@ THRESHOLDS = {
                                   "one claim by samples", late=False),
     "error rate, Lemma 2": Threshold(1e-3, "the same for Lemma 2, whose 72 comparisons share it",
                                      late=False),
-    "limiting power": Threshold(0.01, "by how much a power computed at large sizes may exceed its "
+    "limiting power": Threshold(0.001, "by how much a power computed at large sizes may exceed its "
                                       "limit"),
     "multiple": Threshold(1, "the constant before √(H³SAT) that measured regret must stay below"),
     "AIC": Threshold(10, "the usual mark for strong evidence against a law", late=False),

@@ -11,14 +11,14 @@ WITHOUT_CODE = {8: 1, 9: 1}  # a misprint, and what the stored table's seeds do
 
 
 def test_every_printed_line_is_there():
-    assert {number: sum(step.printed for step in one.steps)
-            for number, one in ALGORITHMS.items()} == PRINTED
+    assert {number: sum(step.printed for step in steps)
+            for number, steps in ALGORITHMS.items()} == PRINTED
 
 
 @pytest.mark.parametrize("number", ALGORITHMS)
 def test_the_code_of_each_line_stands_once_in_its_function_and_in_order(number):
     at = {}
-    for step in ALGORITHMS[number].steps:
+    for step in ALGORITHMS[number]:
         if step.function is not None:
             text = algorithms.source(step.function)
             assert text.count(step.code) == 1, step
@@ -27,8 +27,8 @@ def test_the_code_of_each_line_stands_once_in_its_function_and_in_order(number):
 
 
 def test_a_line_without_code_is_the_end_of_a_loop_or_a_known_exception():
-    without = {number: sum(step.function is None and step is not END for step in one.steps)
-               for number, one in ALGORITHMS.items()}
+    without = {number: sum(step.function is None and step is not END for step in steps)
+               for number, steps in ALGORITHMS.items()}
     assert {number: count for number, count in without.items() if count} == WITHOUT_CODE
 
 

@@ -285,11 +285,10 @@ def families(table: pd.DataFrame, family: str, axis: str, smoother: Callable) ->
 def readings(table: pd.DataFrame) -> Figure:
     """Median learning time under each reading, for both λ, and how many runs learned."""
     cells, budget = scaling.reading_medians(table), table.tenth_reward.max()
-    cells[["label", "", "lam"]] = [label.rpartition(", λ = ") for label in cells.index]
-    cells.label = cells.label.str.removeprefix("stacked, norm HSA, ")
-    order = cells.label.unique()
+    order = cells.index.unique("label")
     fig, axes = canvas(2, height=0.32 * len(order) + 1, sharey=True)
-    for ax, (lam, group) in zip(axes, cells.set_index("label").groupby("lam"), strict=True):
+    for ax, lam in zip(axes, cells.index.unique("lam").sort_values(), strict=True):
+        group = cells.xs(lam, level="lam")
         lost = np.isinf(group["median"])
         sns.pointplot(three(group[~lost], limit=budget), x="time", y="label", order=order, **RANGE,
                       linestyle="none", color=COLOUR["rlsvi"], markersize=5,
@@ -300,7 +299,7 @@ def readings(table: pd.DataFrame) -> Figure:
             ax.text(budget * 1.3, list(order).index(cell.Index),
                     f"{cell.runs - cell.censored}/{cell.runs}", va="center", fontsize=9)
         ax.set(xscale="log", xlabel=TIME, ylabel="", xlim=(100, budget * 5),
-               title=f"λ = {lam}")
+               title=f"λ = {lam:g}")
         ax.grid(axis="y", visible=False)
     return fig
 

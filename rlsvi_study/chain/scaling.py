@@ -76,11 +76,14 @@ def compare_laws(table: pd.DataFrame, by: str) -> pd.Series:
 
 
 def reading_medians(table: pd.DataFrame) -> pd.DataFrame:
-    """Median learning times of the readings of the text, under names a reader can follow."""
+    """Median learning times of the readings of the text, under names a reader can follow, for each
+    λ; a variant of the plain reading is named by what it changes."""
     words = {"per_period": "per period", "left at 1": "constant left at 1", "rescaled": "",
              "uniform": "", "prior": "first episode from the prior",
              "left": "ties to the left", "right": "ties to the right"}
-    columns = table[["reading", "norm", "constant", "opening", "lam"]].assign(
-        norm="norm " + table.norm, lam=table.lam.map("λ = {:g}".format)).replace(words)
-    label = columns.agg(lambda row: ", ".join(filter(None, row)), axis=1)
-    return medians(table.assign(label=label), "label").loc[label.unique()]  # in the grid's order
+    columns = table[["reading", "norm", "constant", "opening"]].assign(
+        norm="norm " + table.norm).replace(words)
+    label = columns.agg(lambda row: ", ".join(filter(None, row)), axis=1).str.removeprefix(
+        "stacked, norm HSA, ")
+    in_order = dict.fromkeys(zip(label, table.lam, strict=True))  # the grid's
+    return medians(table.assign(label=label), ["label", "lam"]).loc[[*in_order]]
