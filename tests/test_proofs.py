@@ -13,7 +13,8 @@ from scipy import stats
 
 from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import Counterexample, Proof, decide, exact
-from rlsvi_study.register import FAILS, HOLDS, MISPRINT, OURS, REGISTER
+from rlsvi_study import catalogue
+from rlsvi_study.register import FAILS, HOLDS, MISPRINT, OURS
 from rlsvi_study.theory import evidence, forms, printed, repaired
 from rlsvi_study.theory.crossings import Pair, pdf_crossings
 from rlsvi_study.theory.evidence import identity, instead, region
@@ -21,7 +22,7 @@ from rlsvi_study.theory.evidence import identity, instead, region
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 A, B, K, x = printed.A, printed.B, printed.K, printed.x
 OF_SECTION_5 = {"shrunk_noise", "theorem_conditions", "marginals_control_the_maximum"}
-STEPS = {name: one for one in REGISTER.values()
+STEPS = {name: one for one in catalogue.claims().values()
          if (name := one.id.split(".", 1)[1].replace("-", "_")) and (
              one.id.startswith("G.") or name in OF_SECTION_5)}
 

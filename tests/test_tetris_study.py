@@ -17,12 +17,14 @@ from test_tetris import random_rows, squares
 from benchmarks import plain_tetris as plain
 from rlsvi_core import Placements, lsvi
 from rlsvi_core.envs.tetris import RULES, Tetris
-from rlsvi_study import store
+from rlsvi_study import catalogue, store
 from rlsvi_study.experiment import Task, streams
-from rlsvi_study.register import FAILS, HOLDS, REGISTER
+from rlsvi_study.register import FAILS, HOLDS
 from rlsvi_study.tetris import claims, figures, players
 from rlsvi_study.tetris import runs as tetris
 from rlsvi_study.tetris.runs import EXPERIMENTS
+
+REGISTER = catalogue.claims()
 
 
 def test_a_curve_records_what_the_agent_did():
