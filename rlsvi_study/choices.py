@@ -69,13 +69,13 @@ HEADLINES = {  # the claims that answer what a reader came to know, in the order
         "{coded.high:.0f}) if dislikes count −1, but its policy, played without the "
         "dithering, beats myopic play too."),
     "6.3.bandits": Headline(
-        "Recommender: better than bandits?", "Yes, at the end: by {late.mean:.2f} ({late.low:.2f}–"
-        "{late.high:.2f}) likes per customer than the linear bandit, which learns and does not "
-        "plan."),
+        "Recommender: better than bandits?", "Yes, at the end: {late.mean:.2f} ({late.low:.2f}–"
+        "{late.high:.2f}) likes per customer more than the linear bandit, which learns and does "
+        "not plan."),
     "6.3.myopic": Headline(
-        "Recommender: better than myopic play?", "Yes, at the end: by {more[uniform].mean:.2f} "
-        "({more[uniform].low:.2f}–{more[uniform].high:.2f}) likes per customer than the best play "
-        "that knows the model and does not plan."),
+        "Recommender: better than myopic play?", "Yes, at the end: {more[uniform].mean:.2f} "
+        "({more[uniform].low:.2f}–{more[uniform].high:.2f}) likes per customer more than the best "
+        "play that knows the model and does not plan."),
 }
 
 SUBJECTS = {  # the headlines as the start page has them in a minute: the first speaks for the rest
