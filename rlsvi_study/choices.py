@@ -21,10 +21,10 @@ HEADLINES = {  # the claims that answer what a reader came to know, in the order
         "How does learning time scale?", "Polynomially, as far as tried: locally with the power "
         "{N[powers][0][power]:.2f} ({N[powers][0][low]:.2f}–{N[powers][0][high]:.2f}) of N up to "
         "50 and {N[powers][1][power]:.2f} ({N[powers][1][low]:.2f}–{N[powers][1][high]:.2f}) up to "
-        "200; in the features it flattens."),
+        "200; with more and more features it flattens."),
     "6.1.generalization": Headline(
-        "Does figure 3 show generalization?", "Not by itself: tabular RLSVI is below its “tabular "
-        "lower bound” too: {tabular[50]:.0f} episodes at N = 50 "
+        "Does the paper's Figure 3 show generalization?", "Not by itself: tabular RLSVI is below "
+        "its “tabular lower bound” too: {tabular[50]:.0f} episodes at N = 50 "
         "({one_hot[0]:.0f}–{one_hot[1]:.0f}), the line is at {line[50]:.0f}; ten features take "
         "{ten:.0f}."),
     "6.1.robust": Headline(
@@ -33,14 +33,15 @@ HEADLINES = {  # the claims that answer what a reader came to know, in the order
         "{lam[1]:.0e}, and at most {most[sigma].median:.2f} ({most[sigma].low:.2f}–"
         "{most[sigma].high:.2f}) times that at σ = 0.1 for smaller σ, from {sigma[0]:.0e} on."),
     "5.theorem1": Headline(
-        "Is Theorem 1 true?", "Yes, at its smallest λ and σ, by another proof than printed, on "
-        "average over the prior and not in the worst case; the regret measured is at most "
+        "Is Theorem 1 true?", "Yes, at its smallest λ and σ, by another proof than the printed "
+        "one, on average over the prior and not in the worst case; the regret measured is at most "
         "{share.mean:.2f} ({share.low:.2f}–{share.high:.2f}) of the bound so proved."),
     "5.lemma2": Headline(
-        "Are its two lemmas?", "Yes, by other proofs than printed: Lemma 1 is certified with "
-        "variance π/8n, 2.5 times less, everywhere with a margin of {lemma1[margin]:.2g} or more; "
-        "Lemma 2 is refuted in {refuted} of {comparisons} comparisons, none of which can be short "
-        "by more than {shortfall:.2g} (0–{shortfall:.2g} at error rate {error_rate:g} in all)."),
+        "Are its two lemmas true?", "Yes, by other proofs than the printed ones: Lemma 1 is "
+        "certified with variance π/(8n), 2.5 times less, everywhere with a margin of "
+        "{lemma1[margin]:.2g} or more; Lemma 2 is refuted in {refuted} of {comparisons} "
+        "comparisons, none of which can be short by more than {shortfall:.2g} (0–{shortfall:.2g} "
+        "at error rate {error_rate:g} in all)."),
     "B.conjecture-meant": Headline(
         "Is the conjecture true?", "No: in a world with one feature regret provably grows "
         "{growth[0]:.3g}-fold or more with every period, where √T doubles; measured there, costly "
@@ -52,7 +53,7 @@ HEADLINES = {  # the claims that answer what a reader came to know, in the order
         "{clears[high]:+.0f}) if pieces may stick out, {top row[mean]:+.0f} ({top row[low]:+.0f} "
         "to {top row[high]:+.0f}) by the printed rule."),
     "6.2.lspi": Headline(
-        "Tetris: better than LSPI's 3183?", "RLSVI {clears[rlsvi].mean:.0f} "
+        "Tetris: better than LSPI, for which the paper has 3183?", "RLSVI {clears[rlsvi].mean:.0f} "
         "({clears[rlsvi].low:.0f}–{clears[rlsvi].high:.0f}) and LSVI {clears[lsvi].mean:.0f} "
         "({clears[lsvi].low:.0f}–{clears[lsvi].high:.0f}) rows per game if pieces may stick out, "
         "{top row[rlsvi].mean:.0f} and {top row[lsvi].mean:.0f} by the printed rule; LSPI's best "
@@ -62,18 +63,19 @@ HEADLINES = {  # the claims that answer what a reader came to know, in the order
         "{best.mean:.0f} ({best.low:.0f}–{best.high:.0f}) likes more regret than RLSVI's "
         "{rlsvi:.0f} after 1200 customers."),
     "6.3.dithering": Headline(
-        "Recommender: than any dithering?", "In play yes, in what is learned no: ε-greedy LSVI, "
-        "which plans as well, has {epsilon.mean:.0f} ({epsilon.low:.0f}–{epsilon.high:.0f}) likes "
-        "more regret, {coded.mean:.0f} ({coded.low:.0f}–{coded.high:.0f}) if dislikes count −1, "
-        "but without its dithering it plays better than myopic play too."),
+        "Recommender: better than any dithering?", "In play yes, in what is learned no: ε-greedy "
+        "LSVI, which plans as well, has {epsilon.mean:.0f} ({epsilon.low:.0f}–"
+        "{epsilon.high:.0f}) likes more regret, {coded.mean:.0f} ({coded.low:.0f}–"
+        "{coded.high:.0f}) if dislikes count −1, but its policy, played without the "
+        "dithering, beats myopic play too."),
     "6.3.bandits": Headline(
-        "Recommender: better than bandits?", "Yes, at the end: by {late.mean:.2f} ({late.low:.2f}–"
-        "{late.high:.2f}) likes per customer than the linear bandit, which learns and does not "
-        "plan."),
+        "Recommender: better than bandits?", "Yes, at the end: {late.mean:.2f} ({late.low:.2f}–"
+        "{late.high:.2f}) likes per customer more than the linear bandit, which learns and does "
+        "not plan."),
     "6.3.myopic": Headline(
-        "Recommender: better than myopic play?", "Yes, at the end: by {more[uniform].mean:.2f} "
-        "({more[uniform].low:.2f}–{more[uniform].high:.2f}) likes per customer than the best play "
-        "that knows the model and does not plan."),
+        "Recommender: better than myopic play?", "Yes, at the end: {more[uniform].mean:.2f} "
+        "({more[uniform].low:.2f}–{more[uniform].high:.2f}) likes per customer more than the best "
+        "play that knows the model and does not plan."),
 }
 
 SUBJECTS = {  # the headlines as the start page has them in a minute: the first speaks for the rest

@@ -141,8 +141,8 @@ def _():
             == np.take_along_axis(mdp.optimal_actions, policy[..., None], 2).all()
             for mdp in (_random_mdp(rng) for _ in range(20)) for policy in _policies(mdp)]
     wrong = same.count(False)
-    return unless(wrong > 0, f"No deterministic policy of 20 random MDPs, {len(same)} in all, is "
-                  f"one without the other: {wrong} exceptions.",
+    return unless(wrong > 0, f"Among all {len(same)} deterministic policies of 20 random MDPs, "
+                  f"none is one without the other: {wrong} exceptions.",
                   policies=len(same), exceptions=wrong)
 
 
@@ -216,7 +216,7 @@ def _():
             rewarded = agent.learn(mdp, 1, env).reward.any()
             episodes += not rewarded
     return unless(wrong, "While all targets are 0 the weights are (AᵀA + λI)⁻¹Aᵀ0 = 0, all "
-                  "actions tie, and ties are broken evenly. So found throughout "
+                  "actions tie, and ties are broken evenly. This was so in all "
                   f"{episodes} unrewarded episodes (N = 8; three bases; greedy, ε-greedy and "
                   "Boltzmann).", episodes=episodes)
 
@@ -239,7 +239,7 @@ def _():
     z = (waits.mean() - (1 / q - 1)) / (np.sqrt(1 - q) / q / np.sqrt(waits.size()))
     worst = float(abs(z).max())
     return unless(worst > limit("standard errors") or exact < 2**13 - 1 or runs.censored.any(),
-                  f"It is 2^(S−1)/p* − 1, for S = 14 as many as {exact:.3g}; the bound has "
+                  f"It is 2^(S−1)/p* − 1: for S = 14 that is {exact:.3g}, and the bound is "
                   f"{2**13 - 1}. All {len(z)} simulated means lie within {worst:.2g} standard "
                   "errors of it.",
                   exact_14=exact, bound_14=2**13 - 1, worst_z=worst)
@@ -248,12 +248,12 @@ def _():
 @claim("3.regret", "Section 3, Example 1", "lim inf Regret ≥ 2^{S−1} − 1", "exact", HOLDS)
 def _():
     """The regret of a dithering agent is in the long run at least 2^{S−1} − 1."""
-    # Uniform play costs p* − q an episode and lasts 1/q episodes in the mean.
+    # Uniform play costs p* − q per episode and lasts 1/q episodes in the mean.
     error = max(abs(chain(N).regret(np.full((N - 1, N, 2), 0.5)) / arrival_probability(N)
                     / (2.0 ** (N - 1) - 1) - 1) for N in range(2, 61))
     return unless(error > 1e-9, "The search for the first reward costs exactly that, its "
-                  "rewarded episode included: p*/q − 1, where q = p* 2^(1−S) is the chance of an "
-                  "episode (S = 2 to 60).", largest_relative_error=error)
+                  "rewarded episode included: p*/q − 1, where q = p* 2^(1−S) is the chance that "
+                  "an episode is rewarded (S = 2 to 60).", largest_relative_error=error)
 
 
 @claim("3.any-basis", "Section 3", "for any choice of basis function", "instances", HOLDS)
@@ -590,9 +590,9 @@ def _():
 def _():
     """With an extremely wrong basis RLSVI is not effective."""
     rates = success_rates().iloc[-1].to_dict()
-    shares = " and ".join(f"{rate:.2g} (ρ a {noise})" for noise, rate in rates.items())
+    shares = " and ".join(f"{rate:.2g} (as a {noise})" for noise, rate in rates.items())
     return unless(max(rates.values()) > limit("not effective"),
-                  f"For ρ from 0.96 to 1 a share of {shares} of the runs learn.", **rates)
+                  f"The share of runs that learn for ρ from 0.96 to 1 is {shares}.", **rates)
 
 
 @claim("6.1.binary", "Section 6.1, footnote 5", "Q* ∈ {0, 1}", "exact", FAILS)
@@ -758,7 +758,7 @@ def _stability(name: str, parameter: str, symbol: str, reference: float) -> Evid
     found = _stable(name, parameter, reference)
     return unless(not found.wide, f"For {symbol} from {found.low:.0e} to {found.high:.0e}, "
                   f"{found.orders:.0f} orders of magnitude, 90% of runs learn, and median regret "
-                  f"after 10 000 episodes stays within twice that at {reference:g}.",
+                  f"after 10000 episodes stays within twice that at {reference:g}.",
                   regret=found.regret.to_dict(), learned=found.learned.to_dict())
 
 
@@ -772,12 +772,12 @@ def _():
     """The results are robust over several orders of magnitude in both σ and λ."""
     lam, sigma = _stable("fig10", "lam", 1.0), _stable("fig11", "sigma", 0.1)
     return Evidence(
-        graded([lam.wide, sigma.wide]), f"Median regret after 10 000 episodes stays within twice "
+        graded([lam.wide, sigma.wide]), f"Median regret after 10000 episodes stays within twice "
         f"that of the reference, and 90% of runs learn, for λ from {lam.low:.0e} to {lam.high:.0e} "
         f"(σ = 0.1; {lam.orders:.0f} orders of magnitude) and for σ from {sigma.low:.0e} to "
-        f"{sigma.high:.0e} (λ = 100; {sigma.orders:.0f}). In multiples of the reference's, seed by "
-        f"seed, it is in the median at most {_multiple(lam.most)} and {_multiple(sigma.most)} "
-        "within these (20 runs each, 95% for each range).",
+        f"{sigma.high:.0e} (λ = 100; {sigma.orders:.0f}). Relative to the reference, "
+        f"seed by seed, its median is at most {_multiple(lam.most)} in the first range and "
+        f"{_multiple(sigma.most)} in the second (20 runs each, 95% for each range).",
         {"lam": [lam.low, lam.high], "sigma": [sigma.low, sigma.high],
          "most": {"lam": lam.most, "sigma": sigma.most}})
 
@@ -794,7 +794,7 @@ def _():
     """A large σ makes learning slower."""
     regret, _ = _robust("fig11", "sigma")
     return unless(not regret[10.0] > regret[1.0] > regret[0.1],
-                  f"Regret after 10 000 episodes is {regret[0.1]:.0f} at σ = 0.1, "
+                  f"Regret after 10000 episodes is {regret[0.1]:.0f} at σ = 0.1, "
                   f"{regret[1.0]:.0f} at 1 and {regret[10.0]:.0f} at 10 (medians, λ = 100).",
                   regret=regret.to_dict())
 

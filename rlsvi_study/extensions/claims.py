@@ -268,7 +268,7 @@ def _():
     text = "; ".join("{} moves as printed, {} mended and {} without perturbation at γ = {}".format(
         *n, gamma) for gamma, n in opened.items())
     return Evidence(graded(opened.loc["printed"] > opened.loc["greedy"]),
-                    "The longest lock (of 2 to 24 moves) that half of 20 runs open within 20 000 "
+                    "The longest lock (of 2 to 24 moves) that half of 20 runs open within 20000 "
                     f"steps has {text}.", {"longest": opened.to_dict("index")})
 
 

@@ -238,16 +238,17 @@ def _():
     return Evidence(
         graded([min(one.low for one in behind.values()) > 0,
                 max(one.low for one in learned.values()) <= 0]) if ahead else FAILS,
-        f"None of the dithering agents plays one. ε-greedy LSVI (ε = 0.1) has "
-        f"{written(more['epsilon'])} likes more regret than RLSVI's {own:.0f} after 1200 "
-        f"customers, {written(more['coded'])} more if dislikes count −1, and Boltzmann exploration "
-        f"(η = 0.3) so coded {written(more['boltzmann'])} more; in their last 120 customers they "
-        f"earn {written(behind['epsilon'])}, {written(behind['coded'])} and "
+        f"None of the dithering agents plays one. After 1200 customers ε-greedy LSVI (ε = 0.1) "
+        f"has {written(more['epsilon'])} likes more regret than RLSVI's {own:.0f}, or "
+        f"{written(more['coded'])} more if dislikes count −1; with that coding Boltzmann "
+        f"exploration (η = 0.3) has {written(more['boltzmann'])} more. With their last 120 "
+        f"customers they earn {written(behind['epsilon'])}, {written(behind['coded'])} and "
         f"{written(behind['boltzmann'])} likes per customer less than the optimal myopic policy "
         f"(100 instances, 95% for all three; ε and η chosen on the first 20). But ε-greedy LSVI "
-        f"has learned one: without the dithering its policy is better than the myopic by "
-        f"{written(learned['epsilon'])}, so coded by {written(learned['coded'])} (20 instances). "
-        f"RLSVI gains by the coding too, {written(opposite(coded))} likes.",
+        f"has learned one: played without the dithering, its policy is better than the myopic one "
+        f"by {written(learned['epsilon'])} likes per customer, and with that coding by "
+        f"{written(learned['coded'])} (20 instances). RLSVI gains by the coding too, "
+        f"{written(opposite(coded))} likes in all.",
         {"own": own, **more, "rlsvi_coded": coded, "behind": behind, "learned": learned})
 
 
@@ -309,8 +310,8 @@ def _():
         f"Over the last 120 of 1200 customers RLSVI earns {written(more['uniform'])} likes per "
         f"customer more if that policy opens with a random product, {written(more['lowest'])} more "
         f"if with the first: all products tie there. A policy that opens with the best of them by "
-        f"Q*, and so plans, is ahead of RLSVI by {written(opposite(more['best']))}, one that opens "
-        f"with the worst behind by {written(more['worst'])} (100 instances, 95% for all four).",
+        f"Q*, and so plans, is ahead of RLSVI by {written(opposite(more['best']))}; one that opens "
+        f"with the worst is behind by {written(more['worst'])} (100 instances, 95% for all four).",
         {"more": more, "won": [ties for ties, one in more.items() if one.low > 0],
          "lost": [ties for ties, one in more.items() if one.high < 0]})
 
@@ -322,16 +323,16 @@ def _():
     later = {ties: ahead_from(regret(LATER, MYOPIC[ties]), regret(LATER, "rlsvi")) for ties in more}
     return Evidence(
         graded(one.low > 0 for one in more.values()),
-        f"Not yet: the myopic policy's less RLSVI's is {written(more['uniform'])} after 1200 "
-        f"customers if it opens with a random product, {written(more['lowest'])} if with the "
-        f"first. RLSVI's is reliably lower from customer {later['uniform']} and {later['lowest']} "
-        "on.",
+        f"Not yet: the myopic policy's regret minus RLSVI's is {written(more['uniform'])} after "
+        f"1200 customers if it opens with a random product, {written(more['lowest'])} if with the "
+        f"first. RLSVI's is reliably lower only from customer {later['uniform']} and "
+        f"{later['lowest']} on.",
         {"more": more, "later": later})
 
 
 @claim("6.3.eventually", "Section 6.3", "eventually learns a richer policy", "experiment", HOLDS)
 def _():
-    """As more data is gathered RLSVI eventually outperforms the myopic policy."""
+    """As more data are gathered, RLSVI eventually outperforms the myopic policy."""
     more = {ties: ahead_at_the_end(LATER, MYOPIC[ties], of=4) for ties in (*NO_PLAN, "best")}
     bandit, gap = ahead_at_the_end(LATER, "linear", of=4), float(a_customer(LATER, "rlsvi").mean())
     return Evidence(
@@ -339,7 +340,7 @@ def _():
         f"Over the last 600 of 6000 customers RLSVI earns {written(more['uniform'])} likes per "
         f"customer more than the myopic policy that opens with a random product, "
         f"{written(bandit)} more than the linear bandit, and {gap:.2g} fewer than the optimum. "
-        f"With the opening found by planning the myopic policy is ahead of it by "
+        f"If it opens with the product found by planning, the myopic policy is ahead of RLSVI by "
         f"{written(opposite(more['best']))} (40 instances, 95% for all four).",
         {"more": more, "bandit": bandit, "gap": gap})
 

@@ -42,7 +42,7 @@ def _random_prior(rng: np.random.Generator, H: int = 3, S: int = 3, A: int = 2) 
 remark("5.partial-order", "Section 5", "a partial ordering among random variables", "reading",
     HOLDS,
        "Stochastic optimism is a partial ordering.",
-       "Of laws, it is: it is reflexive and transitive by definition, and if each of X and Y is "
+       "Among laws it is: reflexive and transitive by definition; and if each of X and Y is "
        "optimistic for the other, E(X − z)⁺ = E(Y − z)⁺ for all z, so their laws are the same.")
 remark("5.second-order", "Section 5", "X ≽so Y iff −Y second-order dominates −X", "reading", HOLDS,
        "Stochastic optimism of X for Y is second-order stochastic dominance of −Y over −X.",
@@ -96,8 +96,8 @@ def _() -> Evidence:
     wrong = sum(hat < bar for hat, bar, _ in tried.values())
     needed = sum(shrunk >= bar for _, bar, shrunk in tried.values())
     return unless(R_hat < R_bar, f"After one reward −1 with α = (1, 1), R̂ = {R_hat} is below R̄ = "
-                  f"{R_bar}; so it is in {wrong} of {len(tried)} histories. The proof needs only n "
-                  f"R̂/(n + λσ²) ≥ R̄, which is true in {needed} of them once λσ² ≥ 1ᵀα.",
+                  f"{R_bar}; so it is in {wrong} of {len(tried)} histories. The proof needs only "
+                  f"nR̂/(n + λσ²) ≥ R̄, which is true in {needed} of {len(tried)} once λσ² ≥ 1ᵀα.",
                   R_hat=float(R_hat),
                   R_bar=float(R_bar), wrong=wrong, cases=len(tried), needed=needed)
 
@@ -206,10 +206,10 @@ def _() -> Evidence:
     refuted, shortfall = sum(t.refuted for t in tests), max(t.shortfall for t in tests)
     return unless(refuted > 0, f"Of {len(tests)} comparisons, of the Q-values and of their maxima "
                   f"Ṽ, {refuted} are refuted, and none can be short by more than {shortfall:.2g} "
-                  f"(H = 3, S = A = 2, 4 histories, 20 000 draws; error rate {error:g} in all). "
-                  f"It is proved in chapter 5, not as printed, for periods "
-                  "with transitions of their own, as the prior has them; if they share transitions "
-                  "it is false (5.same-transitions).",
+                  f"(H = 3, S = A = 2, 4 histories, 20000 draws; error rate {error:g} in all). "
+                  f"Chapter 5 proves it, not as printed, for "
+                  "transitions that each period has to itself, as the prior has them; if periods "
+                  "share them it is false (5.same-transitions).",
                   refuted=refuted, comparisons=len(tests), shortfall=shortfall, error_rate=error,
                   lemma1=REGISTER["G.gauss-dirichlet"].judge().numbers)
 
@@ -287,11 +287,11 @@ def _() -> Evidence:
         ratios[H] = [float((most / printed).max()) for most, printed in zip(
             bias.largest(prior, n, *tabular.theorem_1(prior)), bias.printed(prior, n), strict=True)]
     growth = [float(np.log(ratios[40][i] / ratios[10][i]) / np.log(4)) for i in range(3)]
-    return Evidence(graded(abs(power) < limit("same power") for power in growth), "That of the "
+    return Evidence(graded(abs(power) < limit("same power") for power in growth), "The size of the "
                     "noise is right. The biases are larger by a factor that grows like H² "
                     f"(powers {growth[0]:.2f} and {growth[1]:.2f}): {ratios[10][0]:.0f} and "
-                    f"{ratios[10][1]:.0f} for H = 10 and large n. Only the term in log T of the "
-                    "bound has them.", {"ratios": ratios, "powers": growth})
+                    f"{ratios[10][1]:.0f} for H = 10 and large n. They enter only the bound's term "
+                    "in log T.", {"ratios": ratios, "powers": growth})
 
 
 remark("5.bias-letters", "Section 5", "b^R ≃ α₁/(n + 1ᵀα^P); H² 1ᵀα^R + 1ᵀα^P", "reading", MISPRINT,
@@ -349,7 +349,7 @@ def _() -> Evidence:
     base = mean.loc[tuple(regret.BASE.values())]
     return unless(mean.max() > 0, f"As measured, Δ^opt is {base.iloc[0]:.2g} on average in the "
                   f"first episode and {base.iloc[-1]:.2g} per episode over {base.index[-1]} (H = S "
-                  f"= 5, A = 3), and below 0 in all {len(mean)} sizes and lengths.",
+                  f"= 5, A = 3), and below 0 in all {len(mean)} sizes and lengths of run.",
                   largest=float(mean.max()), cells=len(mean))
 
 
@@ -363,8 +363,8 @@ def _() -> Evidence:
                        < limit("vanishes") * total.iloc[0]),
                   f"Δ^conc is {total.iloc[0]:.3g} on average in the first episode and "
                   f"{each.iloc[-1]:.2g} per episode from the {total.index[-2]}th on (H = S = 5, A "
-                  "= 3); measured as far as that, and the noise's variance σ²/(n + λσ²) tends to "
-                  "0 with n.", first=float(total.iloc[0]), last=float(each.iloc[-1]))
+                  "= 3); it was measured no further, but the noise's variance σ²/(n + λσ²) "
+                  "tends to 0 as n grows.", first=float(total.iloc[0]), last=float(each.iloc[-1]))
 
 
 @claim("5.rate-time", "Section 5, Theorem 1", "√T", "experiment", HOLDS)
@@ -431,8 +431,8 @@ def _() -> Evidence:
     return Evidence(
         HOLDS if proven < limit("effective")
         else PARTLY if small < limit("in effect") else FAILS,
-        f"At Theorem 1's λ and σ its regret is {proven:.3g} times PSRL's, with λ = 1 and σ = ½ "
-        f"{small:.2g} times (65536 episodes, H = S = 5, A = 3).",
+        f"At Theorem 1's λ and σ its regret is {proven:.3g} times PSRL's; with λ = 1 and σ = ½ "
+        f"it is {small:.2g} times as large (65536 episodes, H = S = 5, A = 3).",
         {"theorem": proven, "small": small})
 
 
@@ -451,8 +451,8 @@ def _() -> Evidence:
         graded([REGISTER["5.theorem1"].verdict == HOLDS,
                 min(lam, sigma) <= limit("one constant")]),
         "It does if Õ may hide factors of λ and σ. With one constant for all it does not: at a "
-        "million times Theorem 1's λ or σ play long stays random. For H = S = 1, A = 2 regret is "
-        f"provably at least {lam:.0%} (λ) and {sigma:.0%} (σ) of the uniform policy's over 1000 "
-        f"episodes; measured over 8192, {bandit[1e6, 1.0]:.0%} and {bandit[1.0, 1e6]:.0%}, against "
-        f"{bandit[1.0, 1.0]:.0%} at the values themselves.",
+        "million times Theorem 1's λ or σ play stays random for long. For H = S = 1, A = 2 "
+        f"regret is provably at least {lam:.0%} (λ) and {sigma:.0%} (σ) of the uniform policy's "
+        f"over 1000 episodes; measured over 8192, {bandit[1e6, 1.0]:.0%} and "
+        f"{bandit[1.0, 1e6]:.0%}, against {bandit[1.0, 1.0]:.0%} at the values themselves.",
         {"proven": shares, "measured": {str(k): float(v) for k, v in share.items()}})

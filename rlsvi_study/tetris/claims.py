@@ -134,7 +134,7 @@ def lspi_level(table: pd.DataFrame, last: int | None = None, comparisons: int = 
 
 @claim("6.2.lspi", "Section 6.2", "≃ 3500 and 4500, above 3183", "experiment", PARTLY)
 def _():
-    """Both algorithms end above LSPI's best level of 3183 rows per game."""
+    """Both algorithms end above LSPI's best level, 3183 rows per game in the paper."""
     found = {rule: final_levels(name) for rule, (name, *_) in RULES.items()}
     ours = lspi_runs("scoring")
     here = {key: lspi_level(ours["clears", replay, 50]).mean
@@ -294,13 +294,13 @@ def _():
     best = {rule: level(lead(every_schedule(rule)), number) for rule in RULES}
     tuned = {rule: level(lead(stored(one.name)), number) for rule, one in RULES.items()}
     words = [f"{rule.capitalize()}: {_text(best[rule], '+')} against the best of "
-             f"{len(means[rule])} schedules ({means[rule].idxmax()}), and "
+             f"{len(means[rule])} schedules (“{means[rule].idxmax()}”), and "
              f"{_text(tuned[rule], '+')} against the one that tuning on other seeds prefers "
-             f"({RULES[rule].tuned})." for rule in RULES]
+             f"(“{RULES[rule].tuned}”)." for rule in RULES]
     return Evidence(
         graded(one.low > 0 for one in best.values()), "RLSVI minus LSVI, rows per game, last 200 "
-        f"of 1000 games, 95% for all {number} schedules together. {' '.join(words)} That the "
-        "best is picked on these very seeds is kind to LSVI.",
+        f"of 1000 games, 95% for all {number} schedules together. {' '.join(words)} To pick the "
+        "best on these very seeds is kind to LSVI.",
         {short: best[rule]._asdict() for short, rule in IN_WORDS.items()}
         | {f"{short}, tuned": tuned[rule]._asdict() for short, rule in IN_WORDS.items()}
         | {"schedules": number})
@@ -338,8 +338,8 @@ def _():
         numbers |= {short: float(half[best] / half["greedy"]), f"{short}, late": apart._asdict()}
         # A winner in hindsight must win beyond chance, too.
         points.append(numbers[short] > limit("much better") and apart.low > 0)
-        words.append(f"{half[best]:.0f} rows per game with {best}, {half['greedy']:.0f} with "
-                     f"greedy play, and over the last 200 games {winner} minus greedy play is "
+        words.append(f"{half[best]:.0f} rows per game with “{best}”, {half['greedy']:.0f} with "
+                     f"greedy play, and over the last 200 games “{winner}” minus greedy play is "
                      f"{_text(apart, '+')} ({rule}, {_of(table)})")
     return Evidence(graded(points), "The best schedule that dithers, over the second half of the "
                     f"games: {'; '.join(words)}. 95% for all {rivals} of them together.", numbers)
@@ -394,7 +394,7 @@ def _():
     plain = stored("fig7").query("agent == 'rlsvi'").assign(N=100_000)
     found = {N: level(finals(table)) for N, table in
              pd.concat([stored("tetris-buffer"), plain]).groupby("N")}
-    words = [f"{_text(one)} with N = {N:,}" for N, one in found.items()]
+    words = [f"{_text(one)} with N = {N}" for N, one in found.items()]
     smaller = any(one.high < found[100_000].low for one in found.values())
     own, kept = (lspi_level(lspi_runs("scoring")["clears", replay, 50], 4)
                  for replay in (False, True))

@@ -53,7 +53,7 @@ def fig7(table: Table) -> Figure:
     axes[1].set(ylabel="", ylim=(1, None))
     low, high = runs.PAPER_LEVELS
     label_ends(axes[0], {f"the paper's\n{low} to {high}": ((low + high) / 2, COLOUR["theory"]),
-                        f"LSPI {runs.LSPI}": (runs.LSPI, "black")})
+                        f"the paper's\nLSPI, {runs.LSPI}": (runs.LSPI, "black")})
     legend(axes[1], loc="lower right")
     return fig
 
@@ -137,8 +137,8 @@ def readings(table: Table, games: int = 100) -> Figure:
 
 def _settings(axes: Sequence[Axes], table: Table, column: str, words: str, scale: str,
               **look: Any) -> None:
-    """Learning curves of settings of one agent, a panel an agent: in shades of its colour, named at
-    their ends."""
+    """Learning curves of settings of one agent, a panel per agent: in shades of its colour, named
+    at their ends."""
     parts = dict(list(table.groupby("agent", sort=False)))
     palettes = {agent: dict(zip(values := sorted(part[column].unique()),
                                 shades(agent, len(values)), strict=True))
@@ -212,7 +212,7 @@ def iteration(table: Table) -> Figure:
     axes["way"].axhline(runs.LSPI, color="black", lw=1, ls=":")
     axes["way"].set(title="from a scoring policy with the buffer, “clears”: run by run",
                     xlabel="policy", yscale="log", ylabel=ROWS)
-    label_ends(axes["way"], {f"LSPI {runs.LSPI}": (runs.LSPI, "black")})
+    label_ends(axes["way"], {f"the paper's\nLSPI, {runs.LSPI}": (runs.LSPI, "black")})
     return fig
 
 

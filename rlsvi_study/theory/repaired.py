@@ -156,7 +156,7 @@ def gauss_dirichlet_sampled() -> Evidence:
         outcome = order.compare(x, order.dirichlet_samples(alpha, V, 50_000, rng),
                                 error=error / len(cases))
         shortfall, refuted = max(shortfall, outcome.shortfall), refuted + outcome.refuted
-    return unless(refuted > 0, f"Variance π/(8n), {len(cases)} cases, 50 000 draws each: {refuted} "
+    return unless(refuted > 0, f"Variance π/(8n), {len(cases)} cases, 50000 draws each: {refuted} "
                   f"refuted at error rate {error:g} in all; the gap is short by at most "
                   f"{shortfall:.2g}.", shortfall=shortfall, error_rate=error)
 
@@ -249,12 +249,12 @@ def crossing_sampled() -> Evidence:
 rho = (n + m) / (n + m + e)  # λσ² = m + e
 
 enter("5.shrunk-noise", "Section 5, Lemma 2, repaired", OURS, "symbolic", HOLDS,
-      "Shrinking by ρ = (n+m)/(n+λσ²) ≤ 1 keeps the variance below that of RLSVI's noise if "
+      "Shrinking by κ = (n+m)/(n+λσ²) ≤ 1 keeps the variance below that of RLSVI's noise if "
       "σ² ≥ (π/8)(1 + (H−1)²), and keeps the mean below RLSVI's.",
       lambda: identity((1 / (n + m + e) - rho**2 / (n + m), e / (n + m + e) ** 2),
                        # prior mass at most m on −1
                        (-n * c / (n + m + e) - rho * (-n * c - m) / (n + m), m / (n + m + e)),
-                       found="1/(n+λσ²) − ρ²/(n+m) = (λσ² − m)/(n+λσ²)² ≥ 0, and the means differ "
+                       found="1/(n+λσ²) − κ²/(n+m) = (λσ² − m)/(n+λσ²)² ≥ 0, and the means differ "
                        "by at most m/(n+λσ²) ≥ 0 in RLSVI's favour."))
 
 

@@ -62,8 +62,8 @@ the first part N visits give at most :math:`\int_0^N \sqrt{\log(LSA/x)}\,dx/\sqr
 without log L.
 
 **How far it goes.** Rewards on any finite set in [−1, 0]: word for word. A known terminal reward in
-[−G, 0]: V ranges over H − 1 − h + G, so H − 1 becomes H − 1 + G in the condition on σ and H − h
-becomes H − h + G in step 3. If transitions are the same in all periods, step 2 fails
+[−g, 0]: V ranges over H − 1 − h + g, so H − 1 becomes H − 1 + g in the condition on σ and H − h
+becomes H − h + g in step 3. If transitions are the same in all periods, step 2 fails
 (:math:`\mathbb E p^2 \ne \bar p^2`) and so does Lemma 2; the regret is then open. Regret here is
 Bayesian, an expectation over the prior: nothing is said about the worst MDP.
 """
@@ -490,8 +490,8 @@ def _extended(worth: tuple, end: tuple) -> Evidence:
 enter("5.finite-support", PLACE, OURS, "Monte Carlo", HOLDS, "Rewards with a Dirichlet law on any "
       "finite set in [−1, 0] obey the same steps with the same constants.",
       lambda: _extended((-1, Fraction(-1, 2), Fraction(-1, 5), 0), (0, 0)))
-enter("5.known-terminal", PLACE, OURS, "Monte Carlo", HOLDS, "A known terminal reward in [−G, 0] "
-      "obeys the same steps with σ² ≥ (π/8)(1 + (H−1+G)²) and H − h + G for H − h.",
+enter("5.known-terminal", PLACE, OURS, "Monte Carlo", HOLDS, "A known terminal reward in [−g, 0] "
+      "obeys the same steps with σ² ≥ (π/8)(1 + (H−1+g)²) and H − h + g for H − h.",
       lambda: _extended((-1, 0), (Fraction(-3, 2), 0)))
 
 
