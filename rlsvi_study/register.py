@@ -147,16 +147,20 @@ def _markdown(*rows: Iterable[str]) -> str:
 
 
 def typeset(text: str) -> str:
-    """Powers of ten and minus signs as print has them.
+    """Powers of ten, minus signs and thousands as print has them; no line breaks in a number.
 
     >>> typeset("-358 of 1.31e+04 and 10^15, 1e-06")
     '−358 of 1.31·10⁴ and 10¹⁵, 10⁻⁶'
+    >>> typeset("4521 and 12345").split()
+    ['4521', 'and', '12', '345']
     """
     def ten_to(found: re.Match[str]) -> str:
         return "10" + str(int(found[1])).translate(str.maketrans("0123456789-", RAISED))
     text = re.sub(r"\b10\^(\d+)", ten_to, text)
     text = re.sub(r"(?<![\d.])1e([+-]\d+)", ten_to, text)
     text = re.sub(r"(?<=\d)e([+-]\d+)", lambda found: "·" + ten_to(found), text)
+    text = re.sub(r"(?<![\w.^])\d{5,}",
+                  lambda found: f"{int(found[0]):,}".replace(",", "\u202f"), text)
     return re.sub(r"(?<![\w)–-])-(?=\d)", "−", text)
 
 
