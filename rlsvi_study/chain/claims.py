@@ -655,7 +655,7 @@ remark("A.boltzmann", "Appendix A, Algorithm 4", "a ~ E[Q/η]", "reading", MISPR
        "An expectation is a number, not a law. The usual law is meant, and used here: a has "
        "probability proportional to exp(Q/η).")
 remark("A.target", "Appendix A, Algorithm 3", "θ̃ in the target", "reading", MISPRINT, "LSVI's "
-       "targets use a sampled θ̃.", "There is none; its own θ of the next period is meant.")
+       "targets use a sampled θ̃.", "LSVI samples nothing; its own θ of the next period is meant.")
 
 
 remark("A.empty", "Appendix A", "θ = 0 when l = 0", "reading", HOLDS,
@@ -687,9 +687,9 @@ def _():
     fits = [np.linalg.lstsq(Phi[h].reshape(-1, K), mdp.Q[h].ravel()) for h in range(mdp.H)]
     total, rank = float(sum(fit[0] @ fit[0] for fit in fits)), int(min(fit[2] for fit in fits))
     return Evidence(graded([total <= bound and rank == K, mdp.terminal.max() <= sigma]),
-                    f"Learning looks polynomial, but the experiments are no instance: weights are "
-                    f"unique and small (Σ‖θ‖² = {total:.2g} ≤ KH/λ = {bound:g}), but the reward 1 "
-                    f"is above σ = {sigma:g}.",
+                    f"Learning looks polynomial. But the experiments are no instance: the weights "
+                    f"are unique and small (Σ‖θ‖² = {total:.2g} ≤ KH/λ = {bound:g}), and the "
+                    f"reward 1 is above σ = {sigma:g}.",
                     {"squared_norm": total, "bound": bound, "rank": rank})
 
 
@@ -717,8 +717,8 @@ def _():
     return Evidence(HOLDS if ratio < limit("similar scale") else FAILS, "For N = 50 their root "
                     f"mean square is {ratio:.0f} times that of Q*. With the norm √(HSA), which is "
                     f"on that scale, {learned[1.0]} of {root.seed.nunique()} runs learn within "
-                    f"5000 episodes at λ = 1 and {learned[100.0]} at λ = 100, a value of figure "
-                    "11.", {"ratio": ratio, "learned": learned.to_dict()})
+                    f"5000 episodes at λ = 1 and {learned[100.0]} at λ = 100, the λ of "
+                    "the paper's Figure 11.", {"ratio": ratio, "learned": learned.to_dict()})
 
 
 def _robust(name: str, parameter: str) -> tuple[pd.Series, pd.Series]:

@@ -216,12 +216,13 @@ def _():
     growth = (half[8] / half[2]) ** (1 / 6)
     constant = int(np.argmax(value_travels(far, 0.03, 5000)[:, far] >= 0.5))
     bounded = all(l > episodes_to_travel(k) for k, l in half.items())
-    return unless(not bounded or growth < limit("multiplies"), "Half of it is known 8 periods "
-                  f"earlier after {half[8]} episodes (one path, no noise), and {growth:.2g} times "
-                  f"as many are needed for each further period. The {far} periods of the 50-chain "
-                  f"take more than 10^{int(math.log10(episodes_to_travel(far)))} episodes, or "
-                  f"{constant} with ν = 0.03; dithering finds the reward in "
-                  f"{1 / arrival_probability(50):.0e} in the mean.",
+    return unless(not bounded or growth < limit("multiplies"), "Half of a reward is known 8 "
+                  f"periods earlier after {half[8]} episodes (one path, no noise), and "
+                  f"{growth:.2g} times as many are needed for each further period. The {far} "
+                  f"periods of the 50-chain take more than "
+                  f"10^{int(math.log10(episodes_to_travel(far)))} episodes, or {constant} with "
+                  f"ν = 0.03; dithering finds the reward in "
+                  f"{1 / arrival_probability(50):.0e} episodes in the mean.",
                   half=half, growth=growth, constant=constant)
 
 
@@ -292,7 +293,7 @@ def _():
         f"as printed: the geometric mean of {settings} settings, the median of 20 seeds. It opens "
         f"sooner in {wins} of them, later in {losses} (95% for all {len(each)} settings together): "
         f"with γ = 0.95 and 20 moves after {one:.0f} steps in the median against {two:.0f}. A "
-        f"shorter one opens sooner in {sooner[~long].sum()} of {(~long).sum()}, later in "
+        f"shorter lock opens sooner in {sooner[~long].sum()} of {(~long).sum()}, later in "
         f"{later[~long].sum()}.",
         {"ratio": whole, "wins": wins, "losses": losses, "settings": settings})
 

@@ -381,7 +381,7 @@ def _():
         worth.append(customers.evaluate(policy)[0] / customers.evaluate(myopic)[0])
     agrees, earns = float(np.mean(same)), float(np.mean(worth))
     return Evidence(graded([earns > limit("aims at"), agrees > limit("mostly")]), "It does, as "
-                    "near as a linear fit can come: fitted to all states alike, that makes the "
+                    "near as a linear fit can come: fitted to all states alike, it makes the "
                     f"myopic choice in {100 * agrees:.0f}% of them and earns {100 * earns:.1f}% as "
                     "much.",
                     {"same": agrees, "worth": earns})

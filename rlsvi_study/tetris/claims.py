@@ -469,11 +469,11 @@ def _():
         words.append(f"{agent.upper()} " + ", ".join(
             f"{last[gamma].mean():.0f} with γ = {gamma:g} ({count} of {seeds} seeds learn)"
             for gamma, (count, seeds) in learned.items()))
-    apart = ", ".join(f"{one.mean:+.0f} ({one.low:+.0f} to {one.high:+.0f}) {agent.upper()} with "
-                      f"γ = {gamma:g}" for (agent, gamma), one in gain.items())
+    apart = ", ".join(f"{one.mean:+.0f} ({one.low:+.0f} to {one.high:+.0f}) for {agent.upper()} "
+                      f"against γ = {gamma:g}" for (agent, gamma), one in gain.items())
     return Evidence(graded(one.low > 0 for one in gain.values()), f"Rows per game, last 200 of "
                     f"{table.game.max()} games, {STICKS_OUT}: {'; '.join(words)}. What γ = 0.99 "
-                    f"has more, 95% for all four together: {apart}.",
+                    f"gains, 95% for all four together: {apart}.",
                     {f"{agent} {gamma:g}": one._asdict() for (agent, gamma), one in gain.items()})
 
 

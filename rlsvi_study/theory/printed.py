@@ -125,8 +125,8 @@ step("conditional-mean-repaired", "Lemma 5", "E[ỹ | y] = y", "With α⁰ and �
 
 @claim("G.", "Appendix G, Definition 2", "single crossing implies optimism", "instances", HOLDS)
 def single_crossing_implies_optimism() -> Evidence:
-    """A variable with at least the mean of another and a distribution function that crosses its
-    once, from above, is stochastically optimistic for it."""
+    """A variable with at least the mean of another and a distribution function that crosses the
+    other's once, from above, is stochastically optimistic for it."""
     rng, tried, wrong = np.random.default_rng(1), 0, 0
     while tried < 200:
         X, Y = forms.random_law(rng), forms.random_law(rng)
