@@ -18,6 +18,7 @@ import pandas as pd
 import seaborn as sns
 from cycler import cycler
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 
 _LOOKS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and name of each agent
     "rlsvi": ("#0072B2", (), "o", "RLSVI"),
@@ -48,6 +49,7 @@ BAND: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 80),  # over s
                         "err_kws": {"alpha": 0.15, "lw": 0}}
 RANGE: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 100)}  # for what ``three`` gives
 WIDTH = 7.0  # inches
+CORNER: dict[str, Any] = {"loc": "center", "bbox_to_anchor": (0.77, 0.25)}  # free, of 3 ``panels``
 STYLE = sns.axes_style("ticks") | sns.plotting_context("notebook", rc={
     "font.size": 10, "axes.labelsize": 10, "axes.titlesize": 10.5, "xtick.labelsize": 9,
     "ytick.labelsize": 9, "legend.fontsize": 9, "legend.title_fontsize": 9,
@@ -109,6 +111,16 @@ def label_ends(ax: Axes, ends: Mapping[str, tuple[float, Any]]) -> None:
     for name, y in zip(order, at, strict=True):
         ax.text(1.02, y, name, color=ends[name][1], va="center", fontsize=9,
                 transform=ax.transAxes)
+
+
+def digits(x: float) -> str:
+    """A whole number as the book writes it: 1200, and 10 000 with a narrow space."""
+    return f"{x:,.0f}".replace(",", "\u202f" if abs(x) >= 10_000 else "")
+
+
+def group_digits(axis: Axis) -> None:
+    """Ticks of a linear axis in that way."""
+    axis.set_major_formatter(lambda x, _: digits(x).replace("-", "−"))
 
 
 def scientific(x: float) -> str:
