@@ -155,7 +155,8 @@ def informative(table: pd.DataFrame) -> Figure:
         sns.scatterplot(named, x=column, y="gain", hue="opening", size="opening", palette=colours,
                         sizes=dict(zip(colours, (6, 18), strict=True)), lw=0, ax=ax)
         ax.set(xlabel=label, ylabel="$Q^*_0(a)$ less the average opening")
-        ax.legend()
+        ax.get_legend().remove()
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return fig
 
 

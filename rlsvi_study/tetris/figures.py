@@ -1,7 +1,7 @@
 """The figures of Tetris: chapters 6c and D, and the games to watch."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
 from typing import Any
@@ -23,6 +23,7 @@ from ..style import (
     LINE,
     NAME,
     canvas,
+    digits,
     label_ends,
     legend,
     panels,
@@ -135,8 +136,8 @@ def readings(table: Table, games: int = 100) -> Figure:
     return fig
 
 
-def _settings(axes: Sequence[Axes], table: Table, column: str, words: str, scale: str,
-              **look: Any) -> None:
+def _settings(axes: Sequence[Axes], table: Table, column: str, words: Callable[[Any], str],
+              scale: str, **look: Any) -> None:
     """Learning curves of settings of one agent, a panel an agent: in shades of its colour, named at
     their ends."""
     parts = dict(list(table.groupby("agent", sort=False)))
@@ -149,30 +150,31 @@ def _settings(axes: Sequence[Axes], table: Table, column: str, words: str, scale
     plt.setp(axes, yscale=scale, ylim=(1 if scale == "log" else 0, None))  # last: seaborn averages
     for ax, (agent, part) in zip(axes, parts.items(), strict=True):  # on the axis's scale
         last = part[part.game == part.game.max()].groupby(column).score.mean()
-        label_ends(ax, {words.format(value).replace(",", "\u202f"): (last[value], colour)
+        label_ends(ax, {words(value): (last[value], colour)
                        for value, colour in palettes[agent].items()})
 
 
 @styled
-def variants(table: Table, column: str, words: str, agent: str, scale: str = "linear",
-             **look: Any) -> Figure:
+def variants(table: Table, column: str, words: Callable[[Any], str], agent: str,
+             scale: str = "linear", **look: Any) -> Figure:
     """Learning curves of variants of one agent."""
     fig, ax = canvas(height=2.9)
     _settings([ax], table.assign(agent=agent), column, words, scale, **look)
     return fig
 
 
-variance = partial(variants, column="variance", words="σ {}", agent="rlsvi")
-optimism = partial(variants, column="start", words="all boards\nworth {:.0f}", agent="lsvi",
-                   scale="log", errorbar=None)
-buffer = partial(variants, column="N", words="the last\n{:,}", agent="rlsvi", scale="log")
+variance = partial(variants, column="variance", words="σ {}".format, agent="rlsvi")
+optimism = partial(variants, column="start", words="all boards\nworth {:.0f}".format,
+                   agent="lsvi", scale="log", errorbar=None)
+buffer = partial(variants, column="N", words=lambda n: f"the last\n{digits(n)}", agent="rlsvi",
+                 scale="log")
 
 
 @styled
 def discount(table: Table) -> Figure:
     """Learning curves of both agents with several discounts."""
     fig, axes = canvas(2, height=2.9, sharey=True)
-    _settings(axes, table, "gamma", "γ = {:g}", "log")
+    _settings(axes, table, "gamma", "γ = {:g}".format, "log")
     for ax, agent in zip(axes, table.agent.unique(), strict=True):
         ax.set_title(NAME[agent])
     return fig
