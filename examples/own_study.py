@@ -14,6 +14,7 @@ from rlsvi_core import features, rlsvi
 from rlsvi_core.envs import river_swim
 from rlsvi_study.experiment import Experiment, Scale, grid, streams
 from rlsvi_study.intervals import student
+from rlsvi_study.style import styled
 
 
 def learning_curve(seed: int, lam: float, N: int, H: int, sigma: float, episodes: int,
@@ -25,9 +26,10 @@ def learning_curve(seed: int, lam: float, N: int, H: int, sigma: float, episodes
     return [{"episode": n, "regret": regret[n - 1]} for n in range(every, episodes + 1, every)]
 
 
+@styled
 def curves(table: pd.DataFrame) -> sns.FacetGrid:
     return sns.relplot(table, x="episode", y="regret", hue="lam", style="lam", kind="line",
-                       palette="colorblind", errorbar=student)
+                       palette="colorblind", errorbar=student, height=3.2, aspect=2)
 
 
 EXPERIMENTS = {"river": Experiment(
