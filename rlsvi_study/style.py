@@ -19,6 +19,7 @@ import seaborn as sns
 from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.colors import to_rgb
 
 _LOOKS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and name of each agent
     "rlsvi": ("#0072B2", (), "o", "RLSVI"),
@@ -95,6 +96,14 @@ def shades(agent: str, count: int) -> list:
                              count)
 
 
+def ink(colour: Any) -> np.ndarray:
+    """A colour, darkened until text in it has the contrast of 4.5 to white that WCAG asks for."""
+    rgb = np.array(to_rgb(colour))
+    while 1.05 / (0.05 + rgb**2.2 @ (0.2126, 0.7152, 0.0722)) < 4.5:
+        rgb *= 0.97
+    return rgb
+
+
 def label_ends(ax: Axes, ends: Mapping[str, tuple[float, Any]]) -> None:
     """Names right of the axes at given heights, in given colours, moved apart where they are too
     close. Call it last: it reads the limits and the scale of the axis."""
@@ -109,7 +118,7 @@ def label_ends(ax: Axes, ends: Mapping[str, tuple[float, Any]]) -> None:
         for i in np.flatnonzero(short := np.clip(room - np.diff(at), 0, None)):
             at[i:i + 2] += np.array([-0.5, 0.5]) * short[i]
     for name, y in zip(order, at, strict=True):
-        ax.text(1.02, y, name, color=ends[name][1], va="center", fontsize=9,
+        ax.text(1.02, y, name, color=ink(ends[name][1]), va="center", fontsize=9,
                 transform=ax.transAxes)
 
 

@@ -25,7 +25,7 @@ from rlsvi_study.intervals import mean_interval
 from rlsvi_study.recommender import figures as recommender_figures
 from rlsvi_study.recommender.figures import ETAS
 from rlsvi_study.regret import figures as regret_figures
-from rlsvi_study.style import COLOUR, WIDTH, digits, group_digits, scientific, three
+from rlsvi_study.style import COLOUR, WIDTH, digits, group_digits, ink, scientific, three
 from rlsvi_study.theory import figures as theory_figures
 
 
@@ -493,3 +493,11 @@ def test_digits_are_grouped_from_five_on_and_minus_is_no_hyphen():
     group_digits(ax.xaxis)
     assert ax.xaxis.get_major_formatter()(-20_000, 0) == "−20\u202f000"
     plt.close(figure)
+
+
+@pytest.mark.parametrize("colour", [*COLOUR.values(), "yellow", "white"])
+def test_text_in_a_colour_is_dark_enough_and_no_darker(colour):
+    text = ink(colour)
+    light = 0.05 + text**2.2 @ (0.2126, 0.7152, 0.0722)
+    assert 1.05 / light >= 4.5
+    assert to_hex(text) == colour.lower() or 1.05 / light < 4.9

@@ -22,6 +22,7 @@ from ..style import (
     canvas,
     digits,
     group_digits,
+    ink,
     label_ends,
     legend,
     styled,
@@ -237,8 +238,8 @@ def fig5(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
     for ax, table, axis in zip(axes, (lengths, features), "NK", strict=True):
         x, law = _times(ax, table, axis).index.to_numpy(float), scaling.exponent(table, axis)
         ax.plot(x, law.level * x**law.power, color=COLOUR["theory"], ls=LINE["theory"])
-        ax.text(0.97, 0.08, f"median regression:\nslope {law.power:.2f}", color=COLOUR["theory"],
-                ha="right", fontsize=9, transform=ax.transAxes)
+        ax.text(0.97, 0.08, f"median regression:\nslope {law.power:.2f}", ha="right", fontsize=9,
+                color=ink(COLOUR["theory"]), transform=ax.transAxes)
         ax.set(xscale="log", yscale="log")
         ax.legend(loc="upper left")
     return fig
