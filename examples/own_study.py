@@ -9,12 +9,13 @@
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from rlsvi_core import features, rlsvi
 from rlsvi_core.envs import river_swim
 from rlsvi_study.experiment import Experiment, Scale, grid, streams
 from rlsvi_study.intervals import student
-from rlsvi_study.style import styled
+from rlsvi_study.style import canvas, styled
 
 
 def learning_curve(seed: int, lam: float, N: int, H: int, sigma: float, episodes: int,
@@ -27,9 +28,12 @@ def learning_curve(seed: int, lam: float, N: int, H: int, sigma: float, episodes
 
 
 @styled
-def curves(table: pd.DataFrame) -> sns.FacetGrid:
-    return sns.relplot(table, x="episode", y="regret", hue="lam", style="lam", kind="line",
-                       palette="colorblind", errorbar=student, height=3.2, aspect=2)
+def curves(table: pd.DataFrame) -> Figure:
+    fig, ax = canvas()
+    sns.lineplot(table, x="episode", y="regret", hue="lam", style="lam", palette="colorblind",
+                 errorbar=student, ax=ax)
+    ax.legend(title="λ")
+    return fig
 
 
 EXPERIMENTS = {"river": Experiment(
