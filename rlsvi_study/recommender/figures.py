@@ -120,7 +120,7 @@ def readings(table: pd.DataFrame) -> Figure:
         for line, label in zip(order, ax.get_yticklabels(), strict=True):
             if line.endswith(":"):
                 label.set(weight="bold", color=ink(SHADES[line[:-1]]))
-        ax.set(ylabel="", xlabel=f"regret of {last.episode.max()} customers (likes)")
+        ax.set(ylabel="", xlabel="total regret (likes)")
     axes[0].set_xlim(0)
     return fig
 
