@@ -18,7 +18,6 @@ import pandas as pd
 import seaborn as sns
 from cycler import cycler
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.colors import to_rgb
 
 _LOOKS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and name of each agent
@@ -122,14 +121,9 @@ def label_ends(ax: Axes, ends: Mapping[str, tuple[float, Any]]) -> None:
                 transform=ax.transAxes)
 
 
-def digits(x: float) -> str:
-    """A whole number as the book writes it: 1200, and 10 000 with a narrow space."""
-    return f"{x:,.0f}".replace(",", "\u202f" if abs(x) >= 10_000 else "")
-
-
-def group_digits(axis: Axis) -> None:
-    """Ticks of a linear axis in that way."""
-    axis.set_major_formatter(lambda x, _: digits(x).replace("-", "−"))
+def digits(x: float, _: Any = None) -> str:
+    """A whole number as the book writes it: 1200, and 10 000 with a narrow space. For ticks too."""
+    return f"{x:,.0f}".replace(",", "\u202f" if abs(x) >= 10_000 else "").replace("-", "−")
 
 
 def scientific(x: float) -> str:

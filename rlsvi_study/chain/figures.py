@@ -10,24 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from .. import style
 from ..intervals import student
-from ..style import (
-    BAND,
-    BY_AGENT,
-    COLOUR,
-    LINE,
-    MARK,
-    NAME,
-    RANGE,
-    canvas,
-    digits,
-    group_digits,
-    ink,
-    label_ends,
-    legend,
-    styled,
-    three,
-)
+from ..style import BAND, BY_AGENT, COLOUR, LINE, MARK, NAME, RANGE, canvas, legend, styled, three
 from . import runs, scaling
 
 FEW = 5  # the paper averages five seeds; these are drawn one by one
@@ -103,7 +88,7 @@ def reach(table: pd.DataFrame, N: int = 50) -> Figure:
     ax.text(table.episode.max(), N + 0.8, "the reward", ha="right", va="bottom", fontsize=9)
     ax.set(xlabel="episode", ylabel="furthest state reached", ylim=(0, N + 6), xscale="log")
     last = table[table.episode == table.episode.max()].groupby("agent").furthest.median()
-    label_ends(ax, {NAME[agent]: (y, COLOUR[agent]) for agent, y in last.items()})
+    style.label_ends(ax, {NAME[agent]: (y, COLOUR[agent]) for agent, y in last.items()})
     return fig
 
 
@@ -169,13 +154,12 @@ def fig2b(table: pd.DataFrame) -> Figure:
     fig, axes = canvas(2)
     for ax, value in zip(axes, ("regret", "suboptimal"), strict=True):
         sns.lineplot(table, x="episode", y=value, **EACH, lw=1, legend=False, ax=ax)
-    axes[0].set(ylabel="cumulative regret (realised)",
-                xticks=np.linspace(0, table.episode.max(), 3))
-    group_digits(axes[0].xaxis)
-    group_digits(axes[0].yaxis)
+    axes[0].set(ylabel="cumulative regret (realised)", xticks=(0, 500_000, 1_000_000))
+    for axis in (axes[0].xaxis, axes[0].yaxis):
+        axis.set_major_formatter(style.digits)
     axes[1].set(ylabel="suboptimal episodes", xscale="log", yscale="log")
     last = table[table.episode == table.episode.max()].groupby("agent").suboptimal.median()
-    label_ends(axes[1], {NAME[agent].replace(" ", "\n"): (y, COLOUR[agent])
+    style.label_ends(axes[1], {NAME[agent].replace(" ", "\n"): (y, COLOUR[agent])
                          for agent, y in last.items()})
     return fig
 
@@ -239,7 +223,7 @@ def fig5(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
         x, law = _times(ax, table, axis).index.to_numpy(float), scaling.exponent(table, axis)
         ax.plot(x, law.level * x**law.power, color=COLOUR["theory"], ls=LINE["theory"])
         ax.text(0.97, 0.08, f"median regression:\nslope {law.power:.2f}", ha="right", fontsize=9,
-                color=ink(COLOUR["theory"]), transform=ax.transAxes)
+                color=style.ink(COLOUR["theory"]), transform=ax.transAxes)
         ax.set(xscale="log", yscale="log")
         ax.legend(loc="upper left")
     return fig
@@ -249,12 +233,11 @@ def fig5(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
 def fig6(table: pd.DataFrame) -> Figure:
     """Figure 6: learning time against ρ in both readings, censored runs at the top."""
     fig, axes = canvas(2, sharey=True)
-    lost = f"not within {digits(10_000)}"
-    table = table.assign(run=np.where(table.censored, lost, "learned"),
+    table = table.assign(run=np.where(table.censored, "not within 10\u202f000", "learned"),
                          time=table.tenth_reward * np.where(table.censored, 1.25, 1))
     for ax, (noise, cell) in zip(axes, table.groupby("noise"), strict=True):
         sns.scatterplot(cell, x="rho", y="time", hue="run", style="run", s=14, linewidth=0, ax=ax,
-                        hue_order=("learned", lost), markers=["o", "^"],
+                        hue_order=("learned", "not within 10\u202f000"), markers=["o", "^"],
                         palette=[COLOUR["rlsvi"], COLOUR["epsilon-greedy"]])
         ax.set(title=f"ρ as {noise}", xlabel="ρ", ylabel=TIME, yscale="log")
         ax.legend(loc="lower right")
@@ -283,8 +266,8 @@ def sweep(table: pd.DataFrame, parameter: str) -> Figure:
     axes[1].scatter(parameter, "regret", c=shades, s=35, zorder=3,
                     data=last.groupby(parameter).regret.median().reset_index())
     axes[0].set(ylabel="cumulative regret (realised)", title=f"medians, {name} as on the right")
-    group_digits(axes[0].xaxis)
-    axes[1].set(xscale="log", xlabel=name, title=f"after {digits(last.episode.max())} episodes")
+    axes[0].xaxis.set_major_formatter(style.digits)
+    axes[1].set(xscale="log", xlabel=name, title="after 10\u202f000 episodes")
     return fig
 
 
@@ -304,9 +287,9 @@ def families(table: pd.DataFrame, family: str, axis: str, smoother: Callable) ->
     ax.set(xlabel=AXIS[axis], ylabel=TIME, ylim=(0, None))
     ends = {f"{family} = {one}": (band.index[-1], band.fit.iloc[-1]) for one, band in bands.items()}
     for name, (x, y) in ends.items():
-        if x < table[axis].max():
+        if x < (last := table[axis].max()):
             ax.annotate(name, (x, y), (6, 0), textcoords="offset points", va="center", fontsize=9)
-    label_ends(ax, {name: (y, "black") for name, (x, y) in ends.items() if x == table[axis].max()})
+    style.label_ends(ax, {name: (y, "black") for name, (x, y) in ends.items() if x == last})
     return fig
 
 

@@ -10,21 +10,9 @@ from rlsvi_core.agents import tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.optimism.order import Comparison
 
+from .. import style
 from ..intervals import student
-from ..style import (
-    BY_AGENT,
-    COLOUR,
-    CORNER,
-    LINE,
-    MARK,
-    NAME,
-    WIDTH,
-    canvas,
-    digits,
-    label_ends,
-    panels,
-    styled,
-)
+from ..style import BY_AGENT, COLOUR, LINE, MARK, NAME, WIDTH, canvas, label_ends, styled
 from . import bias
 from . import runs as regret
 
@@ -63,8 +51,8 @@ def theorem1(table: pd.DataFrame) -> Figure:
             ax.set_title(f"slope {slope:.2f}, bound {bound:g}")
             ax.set_xticks(means.index, map(str, means.index))
             ax.minorticks_off()
-    below.legend(ax.lines[:1] + ax.lines[-1:], [
-        f"RLSVI after {digits(regret.COMPARED)} episodes", "slope of the bound"], **CORNER)
+    names = f"RLSVI after {style.digits(regret.COMPARED)} episodes", "slope of the bound"
+    below.legend(ax.lines[:1] + ax.lines[-1:], names, **style.CORNER)
     return fig
 
 
@@ -131,7 +119,7 @@ def gaps(tests: dict[str, Comparison]) -> Figure:
 @styled
 def bias_sizes(H: int) -> Figure:
     """b^R, b^P and the noise against the number of visits: by definition, and as printed."""
-    fig, axes = panels(3, height=2.4, sharey=True)
+    fig, axes = style.panels(3, height=2.4, sharey=True)
     prior, n = DirichletPrior.symmetric(H, 1, 1, 0.5, 1.0), np.geomspace(1, 1e5, 60)
     sizes = {"by definition": ("rlsvi", [bias.largest(prior, v, *tabular.theorem_1(prior))
                                          for v in n]),
@@ -143,7 +131,7 @@ def bias_sizes(H: int) -> Figure:
                          ls=LINE[look], label=name, legend=False, ax=ax)
         ax.set(xscale="log", yscale="log", xlabel="visits n", ylabel="size", title=title)
         ax.minorticks_off()
-    fig.legend(*axes[0].get_legend_handles_labels(), **CORNER)
+    fig.legend(*axes[0].get_legend_handles_labels(), **style.CORNER)
     return fig
 
 

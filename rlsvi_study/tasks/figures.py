@@ -5,19 +5,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..style import (
-    BAND,
-    BY_AGENT,
-    COLOUR,
-    MARK,
-    NAME,
-    canvas,
-    digits,
-    group_digits,
-    legend,
-    panels,
-    styled,
-)
+from ..style import BAND, BY_AGENT, COLOUR, MARK, NAME, canvas, digits, legend, panels, styled
 from .runs import CONTROL, LAST, C, outcomes
 
 RETURN, EPISODE = "mean return of 5 episodes", "episode"
@@ -52,7 +40,7 @@ def tables(*several: pd.DataFrame) -> Figure:
                      **BAND | {"errorbar": ("pi", 100)})
         ax.axhline(0.95, color="0.5", lw=0.8, ls=":")
         ax.set(xlabel=EPISODE, ylabel="share of the optimum")
-        group_digits(ax.xaxis)
+        ax.xaxis.set_major_formatter(digits)
     _named(table, axes, tasks)
     return fig
 
@@ -109,11 +97,9 @@ def deep_sea(table: pd.DataFrame) -> Figure:
 @styled
 def dots(table: pd.DataFrame) -> Figure:
     """The return of the last episodes of each run, by what was varied; a panel a task."""
-    runs = outcomes(table)
+    runs = outcomes(table).replace("window 20000", "window 20\u202f000")
     tasks = list(runs.task.unique())
     varied = next(column for column in ("start", "c", "option") if column in runs)
-    if varied == "option":
-        runs["option"] = runs.option.str.replace("20000", digits(20_000))
     fig, axes = panels(len(tasks), height=2.2)
     for ax, task in zip(axes, tasks, strict=True):
         sns.stripplot(runs[runs.task == task], x="last", y=varied, orient="h", hue="agent",

@@ -15,21 +15,9 @@ from matplotlib.figure import Figure
 
 from rlsvi_core.envs.tetris import RULES, Tetris, placements
 
+from .. import style
 from ..intervals import student
-from ..style import (
-    BAND,
-    BY_AGENT,
-    COLOUR,
-    LINE,
-    NAME,
-    canvas,
-    digits,
-    label_ends,
-    legend,
-    panels,
-    shades,
-    styled,
-)
+from ..style import BAND, BY_AGENT, COLOUR, LINE, NAME, canvas, label_ends, panels, shades, styled
 from . import runs
 
 Table = pd.DataFrame
@@ -55,7 +43,7 @@ def fig7(table: Table) -> Figure:
     low, high = runs.PAPER_LEVELS
     label_ends(axes[0], {f"the paper's\n{low} to {high}": ((low + high) / 2, COLOUR["theory"]),
                         f"LSPI {runs.LSPI}": (runs.LSPI, "black")})
-    legend(axes[1], loc="lower right")
+    style.legend(axes[1], loc="lower right")
     return fig
 
 
@@ -71,7 +59,7 @@ def small_multiples(table: Table, by: list[str], log: bool = True) -> Figure:
                xlabel="game", ylabel=ROWS)
     if log:  # last: seaborn averages on the axis's scale
         plt.setp(axes, yscale="log", ylim=(1, None))
-    legend(axes[0])
+    style.legend(axes[0])
     return fig
 
 
@@ -166,8 +154,8 @@ def variants(table: Table, column: str, words: Callable[[Any], str], agent: str,
 variance = partial(variants, column="variance", words="σ {}".format, agent="rlsvi")
 optimism = partial(variants, column="start", words="all boards\nworth {:.0f}".format,
                    agent="lsvi", scale="log", errorbar=None)
-buffer = partial(variants, column="N", words=lambda n: f"the last\n{digits(n)}", agent="rlsvi",
-                 scale="log")
+buffer = partial(variants, column="N", agent="rlsvi", scale="log",
+                 words=lambda n: f"the last\n{style.digits(n)}")
 
 
 @styled
@@ -265,7 +253,7 @@ def value_scale(table: Table) -> Figure:
     ax.text(table.game.max(), 40, "0.4 rows per step for ever, discounted ", ha="right",
             va="bottom", fontsize=9)
     ax.set(xlabel="game", ylabel="value of the empty board", yscale="log")
-    legend(ax)
+    style.legend(ax)
     return fig
 
 

@@ -146,13 +146,11 @@ def one_arm(histories: Sequence[tuple[int, int]]) -> Figure:
         for name, law, at, colour, line in (
                 ("posterior", _posterior(low, high), inside, BETA, LINE["lsvi"]),
                 ("RLSVI draws from", _drawn(low, high), x, NORMAL, "-")):
-            sns.lineplot(x=at, y=law.pdf(at), color=colour, ls=line, label=name, legend=False,
-                         ax=ax)
+            ax.plot(at, law.pdf(at), color=colour, ls=line, label=name)
             ax.axvline(law.mean(), color=colour, ls=line, lw=0.9)
         tries = f"{low + high} tries, {low} of them paid −1" if low + high else "never tried"
         ax.set(title=tries, xlabel="mean reward of the arm", ylabel="density",
-               xlim=(-1.6, 1.1),
-               ylim=(0, 1.25 * _posterior(low, high).pdf(inside)[20:-20].max()))
+               xlim=(-1.6, 1.1), ylim=(0, 1.25 * _posterior(low, high).pdf(inside)[20:-20].max()))
     fig.legend(*axes[0].get_legend_handles_labels(), **CORNER)
     return fig
 
@@ -244,8 +242,7 @@ def theorem1_bound(table: pd.DataFrame) -> Figure:
             ax.plot(L, y, color=colour, ls=line, lw=1.4, label=label)
         begins = theorem1.episodes_until(uniform, H, S, A, lam, sigma)
         ax.axvline(begins, color="0.6", lw=0.8)
-        ax.annotate(digits(begins), (begins, 2), ha="right", fontsize=9,
-                    rotation=90, color="0.4")
+        ax.annotate(digits(begins), (begins, 2), ha="right", fontsize=9, rotation=90, color="0.4")
         ax.set(xlabel="episodes L", ylabel="expected regret",
                title=f"λ = {lam:.3g}, σ = {sigma:.3g} ({name})")
         ax.legend(fontsize=9)
