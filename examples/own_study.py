@@ -9,11 +9,13 @@
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from rlsvi_core import features, rlsvi
 from rlsvi_core.envs import river_swim
 from rlsvi_study.experiment import Experiment, Scale, grid, streams
 from rlsvi_study.intervals import student
+from rlsvi_study.style import canvas, styled
 
 
 def learning_curve(seed: int, lam: float, N: int, H: int, sigma: float, episodes: int,
@@ -25,9 +27,13 @@ def learning_curve(seed: int, lam: float, N: int, H: int, sigma: float, episodes
     return [{"episode": n, "regret": regret[n - 1]} for n in range(every, episodes + 1, every)]
 
 
-def curves(table: pd.DataFrame) -> sns.FacetGrid:
-    return sns.relplot(table, x="episode", y="regret", hue="lam", style="lam", kind="line",
-                       palette="colorblind", errorbar=student)
+@styled
+def curves(table: pd.DataFrame) -> Figure:
+    fig, ax = canvas()
+    sns.lineplot(table, x="episode", y="regret", hue="lam", style="lam", palette="colorblind",
+                 errorbar=student, ax=ax)
+    ax.legend(title="λ")
+    return fig
 
 
 EXPERIMENTS = {"river": Experiment(

@@ -18,6 +18,7 @@ import pandas as pd
 import seaborn as sns
 from cycler import cycler
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 
 _LOOKS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and name of each agent
     "rlsvi": ("#0072B2", (), "o", "RLSVI"),
@@ -48,6 +49,7 @@ BAND: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 80),  # over s
                         "err_kws": {"alpha": 0.15, "lw": 0}}
 RANGE: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 100)}  # for what ``three`` gives
 WIDTH = 7.0  # inches
+CORNER: dict[str, Any] = {"loc": "center", "bbox_to_anchor": (0.77, 0.25)}  # free, of 3 ``panels``
 STYLE = sns.axes_style("ticks") | sns.plotting_context("notebook", rc={
     "font.size": 10, "axes.labelsize": 10, "axes.titlesize": 10.5, "xtick.labelsize": 9,
     "ytick.labelsize": 9, "legend.fontsize": 9, "legend.title_fontsize": 9,
@@ -93,6 +95,14 @@ def shades(agent: str, count: int) -> list:
                              count)
 
 
+def ink(colour: Any) -> np.ndarray:
+    """A colour, darkened until text in it has the contrast of 4.5 to white that WCAG asks for."""
+    rgb = np.array(to_rgb(colour))
+    while 1.05 / (0.05 + rgb**2.2 @ (0.2126, 0.7152, 0.0722)) < 4.5:
+        rgb *= 0.97
+    return rgb
+
+
 def label_ends(ax: Axes, ends: Mapping[str, tuple[float, Any]]) -> None:
     """Names right of the axes at given heights, in given colours, moved apart where they are too
     close. Call it last: it reads the limits and the scale of the axis."""
@@ -107,8 +117,13 @@ def label_ends(ax: Axes, ends: Mapping[str, tuple[float, Any]]) -> None:
         for i in np.flatnonzero(short := np.clip(room - np.diff(at), 0, None)):
             at[i:i + 2] += np.array([-0.5, 0.5]) * short[i]
     for name, y in zip(order, at, strict=True):
-        ax.text(1.02, y, name, color=ends[name][1], va="center", fontsize=9,
+        ax.text(1.02, y, name, color=ink(ends[name][1]), va="center", fontsize=9,
                 transform=ax.transAxes)
+
+
+def digits(x: float, _: Any = None) -> str:
+    """A whole number as the book writes it: 1200, and 10 000 with a narrow space. For ticks too."""
+    return f"{x:,.0f}".replace(",", "\u202f" if abs(x) >= 10_000 else "").replace("-", "−")
 
 
 def scientific(x: float) -> str:

@@ -24,7 +24,8 @@ from rlsvi_study.extensions.runs import waits
 from rlsvi_study.intervals import mean_interval
 from rlsvi_study.recommender import figures as recommender_figures
 from rlsvi_study.recommender.figures import ETAS
-from rlsvi_study.style import COLOUR, WIDTH, scientific, three
+from rlsvi_study.regret import figures as regret_figures
+from rlsvi_study.style import COLOUR, WIDTH, digits, ink, scientific, three
 from rlsvi_study.theory import figures as theory_figures
 
 
@@ -90,6 +91,25 @@ def test_a_figure_is_as_wide_as_the_page_and_has_two_pixels_for_one(name, draw):
     figure = draw(name)
     assert figure.get_figwidth() == WIDTH
     assert figure.dpi == 2 * 96
+    assert two_to_a_row(figure)
+
+
+def two_to_a_row(figure):
+    return all(spec is None or spec.get_gridspec().ncols <= 2
+               for spec in (ax.get_subplotspec() for ax in figure.axes))
+
+
+@pytest.mark.parametrize("draw_it", [
+    lambda: theory_figures.one_arm([(0, 0), (3, 1), (30, 10)]),
+    lambda: theory_figures.density_grid([(2, 3), (8, 2), (1.1, 1.1)]),
+    lambda: regret_figures.bias_sizes(10),
+    theory_figures.three_steps, theory_figures.three_inequalities])
+def test_a_figure_without_a_table_is_as_legible(draw_it):
+    figure = draw_it()
+    assert figure.get_figwidth() == WIDTH
+    assert two_to_a_row(figure)
+    assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= 9
+    plt.close(figure)
 
 
 @pytest.mark.parametrize(("name", "panels"), [("fig1", 1), ("fig5", 2), ("fig12", 1)])
@@ -463,3 +483,17 @@ def test_the_drawn_steps_stay_below_their_bounds():
 @pytest.mark.parametrize(("x", "text"), [(1.5e15, "1.5 × 10¹⁵"), (0.034, "3.4 × 10⁻²")])
 def test_numbers_for_captions(x, text):
     assert scientific(x) == text
+
+
+def test_digits_are_grouped_from_five_on_and_minus_is_no_hyphen():
+    assert list(map(digits, (0, 1200, 16384, 10**6))) == ["0", "1200", "16\u202f384",
+                                                          "1\u202f000\u202f000"]
+    assert digits(-20_000) == "−20\u202f000"
+
+
+@pytest.mark.parametrize("colour", [*COLOUR.values(), "yellow", "white"])
+def test_text_in_a_colour_is_dark_enough_and_no_darker(colour):
+    text = ink(colour)
+    light = 0.05 + text**2.2 @ (0.2126, 0.7152, 0.0722)
+    assert 1.05 / light >= 4.5
+    assert to_hex(text) == colour.lower() or 1.05 / light < 4.9

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from .. import style
 from ..intervals import student
 from ..style import BAND, BY_AGENT, COLOUR, LINE, MARK, NAME, RANGE, canvas, legend, styled, three
 from . import runs, scaling
@@ -82,11 +83,12 @@ def fig2a(table: pd.DataFrame) -> Figure:
 def reach(table: pd.DataFrame, N: int = 50) -> Figure:
     """How far along the chain each agent gets: the furthest state of every 20 episodes."""
     fig, ax = canvas()
-    sns.lineplot(table, x="episode", y="furthest", **BY_AGENT, **BAND, ax=ax)
+    sns.lineplot(table, x="episode", y="furthest", **BY_AGENT, **BAND, legend=False, ax=ax)
     ax.axhline(N, color="black", lw=0.8)
     ax.text(table.episode.max(), N + 0.8, "the reward", ha="right", va="bottom", fontsize=9)
     ax.set(xlabel="episode", ylabel="furthest state reached", ylim=(0, N + 6), xscale="log")
-    legend(ax, loc="center left")
+    last = table[table.episode == table.episode.max()].groupby("agent").furthest.median()
+    style.label_ends(ax, {NAME[agent]: (y, COLOUR[agent]) for agent, y in last.items()})
     return fig
 
 
@@ -151,10 +153,14 @@ def fig2b(table: pd.DataFrame) -> Figure:
     """Figure 2(b): a million episodes. Left, regret; right, episodes with a suboptimal policy."""
     fig, axes = canvas(2)
     for ax, value in zip(axes, ("regret", "suboptimal"), strict=True):
-        sns.lineplot(table, x="episode", y=value, **EACH, lw=1, ax=ax)
-        legend(ax)
-    axes[0].set(ylabel="cumulative regret (realised)")
+        sns.lineplot(table, x="episode", y=value, **EACH, lw=1, legend=False, ax=ax)
+    axes[0].set(ylabel="cumulative regret (realised)", xticks=(0, 500_000, 1_000_000))
+    for axis in (axes[0].xaxis, axes[0].yaxis):
+        axis.set_major_formatter(style.digits)
     axes[1].set(ylabel="suboptimal episodes", xscale="log", yscale="log")
+    last = table[table.episode == table.episode.max()].groupby("agent").suboptimal.median()
+    style.label_ends(axes[1], {NAME[agent].replace(" ", "\n"): (y, COLOUR[agent])
+                         for agent, y in last.items()})
     return fig
 
 
@@ -215,10 +221,11 @@ def fig5(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
     fig, axes = canvas(2, sharey=True)
     for ax, table, axis in zip(axes, (lengths, features), "NK", strict=True):
         x, law = _times(ax, table, axis).index.to_numpy(float), scaling.exponent(table, axis)
-        ax.plot(x, law.level * x**law.power, color=COLOUR["theory"], ls=LINE["theory"],
-                label=f"median regression, slope {law.power:.2f}")
+        ax.plot(x, law.level * x**law.power, color=COLOUR["theory"], ls=LINE["theory"])
+        ax.text(0.97, 0.08, f"median regression:\nslope {law.power:.2f}", ha="right", fontsize=9,
+                color=style.ink(COLOUR["theory"]), transform=ax.transAxes)
         ax.set(xscale="log", yscale="log")
-        ax.legend()
+        ax.legend(loc="upper left")
     return fig
 
 
@@ -226,11 +233,11 @@ def fig5(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
 def fig6(table: pd.DataFrame) -> Figure:
     """Figure 6: learning time against ρ in both readings, censored runs at the top."""
     fig, axes = canvas(2, sharey=True)
-    table = table.assign(run=np.where(table.censored, "not within 10 000", "learned"),
+    table = table.assign(run=np.where(table.censored, "not within 10\u202f000", "learned"),
                          time=table.tenth_reward * np.where(table.censored, 1.25, 1))
     for ax, (noise, cell) in zip(axes, table.groupby("noise"), strict=True):
         sns.scatterplot(cell, x="rho", y="time", hue="run", style="run", s=14, linewidth=0, ax=ax,
-                        hue_order=("learned", "not within 10 000"), markers=["o", "^"],
+                        hue_order=("learned", "not within 10\u202f000"), markers=["o", "^"],
                         palette=[COLOUR["rlsvi"], COLOUR["epsilon-greedy"]])
         ax.set(title=f"ρ as {noise}", xlabel="ρ", ylabel=TIME, yscale="log")
         ax.legend(loc="lower right")
@@ -259,7 +266,8 @@ def sweep(table: pd.DataFrame, parameter: str) -> Figure:
     axes[1].scatter(parameter, "regret", c=shades, s=35, zorder=3,
                     data=last.groupby(parameter).regret.median().reset_index())
     axes[0].set(ylabel="cumulative regret (realised)", title=f"medians, {name} as on the right")
-    axes[1].set(xscale="log", xlabel=name, title="after 10 000 episodes")
+    axes[0].xaxis.set_major_formatter(style.digits)
+    axes[1].set(xscale="log", xlabel=name, title="after 10\u202f000 episodes")
     return fig
 
 
@@ -275,9 +283,13 @@ def families(table: pd.DataFrame, family: str, axis: str, smoother: Callable) ->
     sns.lineplot(three(pd.concat(bands, names=[family]), "fit"), x=axis, y="time", **RANGE, **look,
                  lw=1.5, legend=False)
     sns.scatterplot(runs.medians(table, [family, axis]), x=axis, y="median", style=family, s=30,
-                    **look, markers=list("os^Dv<>p")[:len(bands)])
+                    **look, markers=list("os^Dv<>p")[:len(bands)], legend=False)
     ax.set(xlabel=AXIS[axis], ylabel=TIME, ylim=(0, None))
-    ax.legend(title=family, ncols=2)
+    ends = {f"{family} = {one}": (band.index[-1], band.fit.iloc[-1]) for one, band in bands.items()}
+    for name, (x, y) in ends.items():
+        if x < (last := table[axis].max()):
+            ax.annotate(name, (x, y), (6, 0), textcoords="offset points", va="center", fontsize=9)
+    style.label_ends(ax, {name: (y, "black") for name, (x, y) in ends.items() if x == last})
     return fig
 
 

@@ -6,7 +6,7 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from ..intervals import median_interval, student
-from ..style import COLOUR, LINE, RANGE, canvas, label_ends, shades, styled, three
+from ..style import COLOUR, LINE, RANGE, canvas, digits, label_ends, shades, styled, three
 from .claims import gamble_bound, imagined
 from .runs import TOLL
 
@@ -52,10 +52,10 @@ def toll(table: pd.DataFrame) -> Figure:
         ends[name] = own[own.H == own.H.max()].regret.mean(), colour
     H = np.arange(5, 13)
     axes[0].plot(H, 4 * 2.0**H, color="0.4", ls=":")
-    axes[0].text(8, 4 * 2.0**8 * 1.6, "slope of $2^H$", ha="right", color="0.4", fontsize=9)
+    axes[0].text(6, 4 * 2.0**6 * 1.3, "slope of $2^H$", ha="right", color="0.4", fontsize=9)
     episodes = TOLL.scales["paper"].constants["episodes"]
     for ax, title in zip(axes, ("runs that walked at first", "all runs"), strict=True):
-        ax.set(yscale="log", xlabel="horizon H", ylabel=f"regret of {episodes} episodes",
+        ax.set(yscale="log", xlabel="horizon H", ylabel=f"regret of {digits(episodes)} episodes",
                title=title)
     label_ends(axes[1], ends)
     return fig

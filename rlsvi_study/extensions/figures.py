@@ -8,28 +8,15 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
+from .. import style
 from ..register import CONTRADICTED, CONVENTION, FAILS, HOLDS, MISPRINT, OPEN, PARTLY
-from ..style import (
-    BAND,
-    BY_AGENT,
-    COLOUR,
-    LINE,
-    MARK,
-    NAME,
-    RANGE,
-    canvas,
-    label_ends,
-    panels,
-    shades,
-    styled,
-    three,
-)
+from ..style import BAND, BY_AGENT, COLOUR, LINE, MARK, NAME, RANGE, canvas, panels, styled, three
 from . import runs
 
 # The curves worth drawing: batch RLSVI in its colour, the incremental ones in shades of another.
 CURVES = {"batch, prior kept": COLOUR["rlsvi"], **dict(zip(
     ("ν = 0, prior kept", "ν = 0.03, prior kept", "ν = 0.03, prior forgotten",
-     "ν = H/(l+H+1), prior kept"), shades("theory", 4), strict=True))}
+     "ν = H/(l+H+1), prior kept"), style.shades("theory", 4), strict=True))}
 VERDICTS = {HOLDS: ("#0072B2", ""), PARTLY: ("#56B4E9", "//"), FAILS: ("#D55E00", "\\\\"),
             MISPRINT: ("#E69F00", ".."), CONTRADICTED: ("#CC79A7", "xx"),
             CONVENTION: ("#F0E442", ""), OPEN: ("#999999", "")}  # colour and hatch
@@ -46,7 +33,7 @@ def incremental(table: pd.DataFrame) -> Figure:
     curves.set(ylabel="cumulative regret, N = 10")
     last = arms[arms.episode == arms.episode.max()]
     ends = last[last.N == 10].groupby("arm").regret.median()
-    label_ends(curves, {arm.replace(", prior", ",\nprior"): (ends[arm], colour)
+    style.label_ends(curves, {arm.replace(", prior", ",\nprior"): (ends[arm], colour)
                        for arm, colour in CURVES.items()})
     median = last.groupby(["prior", "agent", "N"]).regret.median()
     share = (median / arms.groupby("N").regret.max()).unstack()
@@ -65,7 +52,7 @@ def travel(curves: dict[str, np.ndarray], depths: Sequence[int]) -> Figure:
     fig, axes = panels(len(curves), sharex=True, sharey=True)
     for ax, (name, v) in zip(axes, curves.items(), strict=True):
         sns.lineplot(pd.DataFrame({f"{k} before": v[:, k] for k in depths}), ax=ax, dashes=False,
-                     palette=shades("theory", len(depths)))
+                     palette=style.shades("theory", len(depths)))
         handles, labels = ax.get_legend_handles_labels()
         ax.get_legend().remove()
         ax.set(title=name, xlabel="episodes", xscale="log", xlim=(1, len(v) - 1),

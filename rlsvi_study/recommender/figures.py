@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..intervals import student
-from ..style import COLOUR, MARK, NAME, canvas, label_ends, shades, styled
+from ..style import COLOUR, MARK, NAME, canvas, ink, label_ends, shades, styled
 from .runs import ARMS, BOLTZMANN, MYOPIC, PAPER_ETAS, curves, rates
 
 TOTAL, RATE = "cumulative regret (likes)", "regret per customer (likes)"
@@ -119,8 +119,8 @@ def readings(table: pd.DataFrame) -> Figure:
         ax.set_yticks(range(len(order)), [heads.get(line[:-1]) or _setting(line) for line in order])
         for line, label in zip(order, ax.get_yticklabels(), strict=True):
             if line.endswith(":"):
-                label.set(weight="bold", color=SHADES[line[:-1]])
-        ax.set(ylabel="", xlabel=f"regret of {last.episode.max()} customers (likes)")
+                label.set(weight="bold", color=ink(SHADES[line[:-1]]))
+        ax.set(ylabel="", xlabel="total regret (likes)")
     axes[0].set_xlim(0)
     return fig
 
@@ -155,7 +155,8 @@ def informative(table: pd.DataFrame) -> Figure:
         sns.scatterplot(named, x=column, y="gain", hue="opening", size="opening", palette=colours,
                         sizes=dict(zip(colours, (6, 18), strict=True)), lw=0, ax=ax)
         ax.set(xlabel=label, ylabel="$Q^*_0(a)$ less the average opening")
-        ax.legend()
+        ax.get_legend().remove()
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return fig
 
 

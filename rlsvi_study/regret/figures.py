@@ -10,6 +10,7 @@ from rlsvi_core.agents import tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.optimism.order import Comparison
 
+from .. import style
 from ..intervals import student
 from ..style import BY_AGENT, COLOUR, LINE, MARK, NAME, WIDTH, canvas, label_ends, styled
 from . import bias
@@ -24,9 +25,10 @@ AGENTS = BY_AGENT | {"markers": MARK}
 @styled
 def theorem1(table: pd.DataFrame) -> Figure:
     """Mean regret of every agent along L, and RLSVI's after equally many episodes along S, A, H."""
-    fig = plt.figure(figsize=(WIDTH, 5.8))
-    above, below = fig.subfigures(2, height_ratios=(1.4, 1))
-    axes = [above.subplots(), *below.subplots(1, 3, sharey=True)]
+    fig = plt.figure(figsize=(WIDTH, 7.2))
+    above, below = fig.subfigures(2, height_ratios=(1, 1.35))
+    axes = [above.subplots(), *below.subplots(2, 2, sharey=True).flat]
+    axes.pop().remove()
     for ax, (variable, bound) in zip(axes, regret.BOUND.items(), strict=True):
         known = regret.sizes(table, "rlsvi", variable)
         means = known.groupby(variable).regret.mean()
@@ -49,8 +51,8 @@ def theorem1(table: pd.DataFrame) -> Figure:
             ax.set_title(f"slope {slope:.2f}, bound {bound:g}")
             ax.set_xticks(means.index, map(str, means.index))
             ax.minorticks_off()
-    axes[1].set_ylabel("RLSVI's regret")
-    plt.setp(axes[2:], ylabel="")
+    names = f"RLSVI after {style.digits(regret.COMPARED)} episodes", "slope of the bound"
+    below.legend(ax.lines[:1] + ax.lines[-1:], names, **style.CORNER)
     return fig
 
 
@@ -117,7 +119,7 @@ def gaps(tests: dict[str, Comparison]) -> Figure:
 @styled
 def bias_sizes(H: int) -> Figure:
     """b^R, b^P and the noise against the number of visits: by definition, and as printed."""
-    fig, axes = canvas(3, height=2.8, sharey=True)
+    fig, axes = style.panels(3, height=2.4, sharey=True)
     prior, n = DirichletPrior.symmetric(H, 1, 1, 0.5, 1.0), np.geomspace(1, 1e5, 60)
     sizes = {"by definition": ("rlsvi", [bias.largest(prior, v, *tabular.theorem_1(prior))
                                          for v in n]),
@@ -126,9 +128,10 @@ def bias_sizes(H: int) -> Figure:
     for i, (ax, title) in enumerate(zip(axes, titles, strict=True)):
         for name, (look, size) in sizes.items():
             sns.lineplot(x=n, y=[terms[i].max() for terms in size], color=COLOUR[look],
-                         ls=LINE[look], label=name, legend=i == 0, ax=ax)
+                         ls=LINE[look], label=name, legend=False, ax=ax)
         ax.set(xscale="log", yscale="log", xlabel="visits n", ylabel="size", title=title)
         ax.minorticks_off()
+    fig.legend(*axes[0].get_legend_handles_labels(), **style.CORNER)
     return fig
 
 

@@ -5,11 +5,11 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..style import BAND, BY_AGENT, COLOUR, MARK, NAME, canvas, legend, panels, styled
+from ..style import BAND, BY_AGENT, COLOUR, MARK, NAME, canvas, digits, legend, panels, styled
 from .runs import CONTROL, LAST, C, outcomes
 
 RETURN, EPISODE = "mean return of 5 episodes", "episode"
-WORDS = {"start": "ε or η at the start", "c": "c in σ = cV", "option": "what was changed"}
+WORDS = {"start": "ε or η at the start", "c": "c in σ = cV", "option": ""}
 
 
 def _named(table: pd.DataFrame, axes: list[Axes], drawn: list[str]) -> None:
@@ -19,7 +19,8 @@ def _named(table: pd.DataFrame, axes: list[Axes], drawn: list[str]) -> None:
         if ax.get_legend():
             ax.get_legend().remove()
     if table.agent.nunique() > 1:
-        legend(axes[0])
+        handles, labels = axes[0].get_legend_handles_labels()
+        axes[0].figure.legend(handles, map(NAME.get, labels), loc="outside upper center", ncols=3)
 
 
 def share(table: pd.DataFrame) -> pd.Series:
@@ -39,6 +40,7 @@ def tables(*several: pd.DataFrame) -> Figure:
                      **BAND | {"errorbar": ("pi", 100)})
         ax.axhline(0.95, color="0.5", lw=0.8, ls=":")
         ax.set(xlabel=EPISODE, ylabel="share of the optimum")
+        ax.xaxis.set_major_formatter(digits)
     _named(table, axes, tasks)
     return fig
 
@@ -64,13 +66,13 @@ def goals(*several: pd.DataFrame) -> Figure:
     runs = outcomes(pd.concat(several))
     last = pd.concat(several).episode.max()
     runs["first_goal"] = runs.first_goal.fillna(1.25 * last)
+    tasks = [task for task in CONTROL if task in set(runs.task)]
     fig, ax = canvas(height=3.4)
     sns.stripplot(runs, x="task", y="first_goal", hue="agent", palette=COLOUR, dodge=True, size=4,
-                  alpha=0.5, jitter=False, order=[task for task in CONTROL
-                                                  if task in set(runs.task)], ax=ax)
-    ax.tick_params(axis="x", rotation=20)
+                  alpha=0.5, jitter=False, order=tasks, ax=ax)
+    ax.set_xticks(range(len(tasks)), [task.replace(" ", "\n") for task in tasks])
     ax.set(xlabel="", ylabel="first episode with the goal", yscale="log", ylim=(0.8, 1.6 * last))
-    ticks = [n for n in (1, 3, 10, 30, 100) if n <= last]
+    ticks = [n for n in (1, 2, 5, 10, 20, 50) if n <= last]
     ax.set_yticks([*ticks, 1.25 * last], [*map(str, ticks), "never"])
     ax.minorticks_off()
     legend(ax, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
@@ -95,18 +97,15 @@ def deep_sea(table: pd.DataFrame) -> Figure:
 @styled
 def dots(table: pd.DataFrame) -> Figure:
     """The return of the last episodes of each run, by what was varied; a panel a task."""
-    runs = outcomes(table)
+    runs = outcomes(table).replace("window 20000", "window 20\u202f000")
     tasks = list(runs.task.unique())
     varied = next(column for column in ("start", "c", "option") if column in runs)
-    fig, axes = panels(len(tasks), height=2.6 + 0.5 * (varied == "option"))
+    fig, axes = panels(len(tasks), height=2.2)
     for ax, task in zip(axes, tasks, strict=True):
-        own = runs[runs.task == task]
-        sns.stripplot(own, x=varied, y="last", hue="agent", palette=COLOUR, size=4, alpha=0.5,
-                      jitter=False, ax=ax)
-        ax.axhline(CONTROL[task].solved, color="0.4", lw=0.9, ls=":")
-        ax.set(xlabel=WORDS[varied], ylabel=f"mean of the last {LAST}")
-        if varied == "option":
-            ax.tick_params(axis="x", rotation=30)
+        sns.stripplot(runs[runs.task == task], x="last", y=varied, orient="h", hue="agent",
+                      palette=COLOUR, size=4, alpha=0.5, jitter=False, ax=ax)
+        ax.axvline(CONTROL[task].solved, color="0.4", lw=0.9, ls=":")
+        ax.set(xlabel=f"mean of the last {LAST}", ylabel=WORDS[varied])
     _named(table, axes, tasks)
     return fig
 

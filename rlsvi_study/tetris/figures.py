@@ -1,7 +1,7 @@
 """The figures of Tetris: chapters 6c and D, and the games to watch."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
 from typing import Any
@@ -15,20 +15,9 @@ from matplotlib.figure import Figure
 
 from rlsvi_core.envs.tetris import RULES, Tetris, placements
 
+from .. import style
 from ..intervals import student
-from ..style import (
-    BAND,
-    BY_AGENT,
-    COLOUR,
-    LINE,
-    NAME,
-    canvas,
-    label_ends,
-    legend,
-    panels,
-    shades,
-    styled,
-)
+from ..style import BAND, BY_AGENT, COLOUR, LINE, NAME, canvas, label_ends, panels, shades, styled
 from . import runs
 
 Table = pd.DataFrame
@@ -54,7 +43,7 @@ def fig7(table: Table) -> Figure:
     low, high = runs.PAPER_LEVELS
     label_ends(axes[0], {f"the paper's\n{low} to {high}": ((low + high) / 2, COLOUR["theory"]),
                         f"the paper's\nLSPI, {runs.LSPI}": (runs.LSPI, "black")})
-    legend(axes[1], loc="lower right")
+    style.legend(axes[1], loc="lower right")
     return fig
 
 
@@ -70,7 +59,7 @@ def small_multiples(table: Table, by: list[str], log: bool = True) -> Figure:
                xlabel="game", ylabel=ROWS)
     if log:  # last: seaborn averages on the axis's scale
         plt.setp(axes, yscale="log", ylim=(1, None))
-    legend(axes[0])
+    style.legend(axes[0])
     return fig
 
 
@@ -135,8 +124,8 @@ def readings(table: Table, games: int = 100) -> Figure:
     return fig
 
 
-def _settings(axes: Sequence[Axes], table: Table, column: str, words: str, scale: str,
-              **look: Any) -> None:
+def _settings(axes: Sequence[Axes], table: Table, column: str, words: Callable[[Any], str],
+              scale: str, **look: Any) -> None:
     """Learning curves of settings of one agent, a panel per agent: in shades of its colour, named
     at their ends."""
     parts = dict(list(table.groupby("agent", sort=False)))
@@ -149,30 +138,31 @@ def _settings(axes: Sequence[Axes], table: Table, column: str, words: str, scale
     plt.setp(axes, yscale=scale, ylim=(1 if scale == "log" else 0, None))  # last: seaborn averages
     for ax, (agent, part) in zip(axes, parts.items(), strict=True):  # on the axis's scale
         last = part[part.game == part.game.max()].groupby(column).score.mean()
-        label_ends(ax, {words.format(value).replace(",", "\u202f"): (last[value], colour)
+        label_ends(ax, {words(value): (last[value], colour)
                        for value, colour in palettes[agent].items()})
 
 
 @styled
-def variants(table: Table, column: str, words: str, agent: str, scale: str = "linear",
-             **look: Any) -> Figure:
+def variants(table: Table, column: str, words: Callable[[Any], str], agent: str,
+             scale: str = "linear", **look: Any) -> Figure:
     """Learning curves of variants of one agent."""
     fig, ax = canvas(height=2.9)
     _settings([ax], table.assign(agent=agent), column, words, scale, **look)
     return fig
 
 
-variance = partial(variants, column="variance", words="σ {}", agent="rlsvi")
-optimism = partial(variants, column="start", words="all boards\nworth {:.0f}", agent="lsvi",
-                   scale="log", errorbar=None)
-buffer = partial(variants, column="N", words="the last\n{:,}", agent="rlsvi", scale="log")
+variance = partial(variants, column="variance", words="σ {}".format, agent="rlsvi")
+optimism = partial(variants, column="start", words="all boards\nworth {:.0f}".format,
+                   agent="lsvi", scale="log", errorbar=None)
+buffer = partial(variants, column="N", agent="rlsvi", scale="log",
+                 words=lambda n: f"the last\n{style.digits(n)}")
 
 
 @styled
 def discount(table: Table) -> Figure:
     """Learning curves of both agents with several discounts."""
     fig, axes = canvas(2, height=2.9, sharey=True)
-    _settings(axes, table, "gamma", "γ = {:g}", "log")
+    _settings(axes, table, "gamma", "γ = {:g}".format, "log")
     for ax, agent in zip(axes, table.agent.unique(), strict=True):
         ax.set_title(NAME[agent])
     return fig
@@ -263,7 +253,7 @@ def value_scale(table: Table) -> Figure:
     ax.text(table.game.max(), 40, "0.4 rows per step for ever, discounted ", ha="right",
             va="bottom", fontsize=9)
     ax.set(xlabel="game", ylabel="value of the empty board", yscale="log")
-    legend(ax)
+    style.legend(ax)
     return fig
 
 

@@ -16,7 +16,7 @@ from scipy import stats
 from rlsvi_core.optimism import order
 
 from ..intervals import student
-from ..style import COLOUR, LINE, canvas, styled
+from ..style import COLOUR, CORNER, LINE, canvas, digits, label_ends, panels, styled
 from . import repaired, runs, theorem1
 from .crossings import cdf_crossings, count_crossings, pdf_crossings
 
@@ -25,25 +25,25 @@ COUNTS = ["#FFFFFF", "#CFE3F2", "#6BAED6", "#D55E00"]  # none, one, two, three c
 
 
 @styled
-def density_grid(cases: Sequence[tuple[float, float]], columns: int = 3) -> Figure:
+def density_grid(cases: Sequence[tuple[float, float]]) -> Figure:
     """Small multiples: both densities, their crossings (dots), and where the distribution
     functions cross (dotted lines)."""
-    rows = -(-len(cases) // columns)
-    fig, axes = canvas(columns, rows, height=2.2 * rows, sharex=True)
+    fig, axes = panels(len(cases), height=2.0, sharex=True)
     inside = np.linspace(1e-4, 1 - 1e-4, 700)
-    for ax, (alpha, beta) in zip(axes.flat, cases, strict=True):
+    for ax, (alpha, beta) in zip(axes, cases, strict=True):
         normal = stats.norm(alpha / (alpha + beta), (alpha + beta) ** -0.5)
         for name, law, x, colour, line in (
                 ("normal", normal, 2.2 * inside - 0.6, NORMAL, "-"),
                 ("beta", stats.beta(alpha, beta), inside, BETA, LINE["lsvi"])):
             sns.lineplot(x=x, y=law.pdf(x), color=colour, ls=line, label=name,
-                         legend=ax is axes.flat[0], ax=ax)
+                         legend=ax is axes[0], ax=ax)
         points = [c.x for c in pdf_crossings(alpha, beta)]
         ax.plot(points, normal.pdf(points), "o", color="black", ms=4)
         for c in cdf_crossings(alpha, beta):
             ax.axvline(c.x, color=COLOUR["theory"], ls=":", lw=1.2)
-        ax.set(ylim=(0, 2.6 * normal.pdf(normal.mean())), title=f"α = {alpha:g}, β = {beta:g}",
-               xlabel="x", ylabel="density" if ax in axes[:, 0] else "")
+        finite = stats.beta(alpha, beta).pdf(inside).max() if min(alpha, beta) > 1 else 0.0
+        ax.set(ylim=(0, max(2.6 * normal.pdf(normal.mean()), 1.05 * finite)), xlabel="x",
+               title=f"α = {alpha:g}, β = {beta:g}", ylabel="density" if ax in axes[::2] else "")
     return fig
 
 
@@ -55,9 +55,11 @@ def gap_curves(cases: Sequence[tuple[float, float]]) -> Figure:
     gaps = {f"α = {alpha:g}, β = {beta:g}": order.gap(
         order.Normal.matching(alpha, beta), order.Beta.of(alpha, beta), z, digits=6)
         for alpha, beta in cases}
-    sns.lineplot(pd.DataFrame(gaps, index=z), ax=ax)
+    sns.lineplot(pd.DataFrame(gaps, index=z), legend=False, ax=ax)
     ax.axvspan(0, 1, color="0.93", zorder=0)
     ax.set(yscale="log", ylim=(None, 10), xlabel="z", ylabel="G(z)")
+    label_ends(ax, {name: (gap[-1], line.get_color())
+                    for (name, gap), line in zip(gaps.items(), ax.lines, strict=True)})
     return fig
 
 
@@ -70,9 +72,9 @@ def _map(ax, x, y, count):
 
 @styled
 def crossings_map(size: int = 36) -> Figure:
-    """How often densities (left) and distribution functions cross (middle: near α = β), and the
-    sliver where three density crossings meet α + β ≥ 1 (right)."""
-    fig, axes = canvas(3, height=3.5)
+    """How often densities (left) and distribution functions cross (right: near α = β), and the
+    sliver where three density crossings meet α + β ≥ 1 (below)."""
+    fig, axes = panels(3, height=2.8)
     grid, of_pair = np.geomspace(1e-3, 1e4, size), cache(count_crossings)
     _map(axes[0], grid, grid, lambda a, b: of_pair(max(a, b), min(a, b))[0])  # a mirror image
     axes[0].plot(grid[grid < 1], 1 - grid[grid < 1], color="black", ls=":", lw=1)
@@ -82,9 +84,9 @@ def crossings_map(size: int = 36) -> Figure:
     axes[1].set(xscale="log", xlabel="α + β", ylabel="α/(α + β)", title="distribution functions")
     _map(axes[2], np.linspace(1.0002, 1.008, 24), np.linspace(0.306, 0.332, 24),
          lambda a, b: count_crossings(a, b)[0])
-    axes[2].set(xlabel="α", ylabel="β", title="densities, α just above 1", xticks=(1.002, 1.006))
+    axes[2].set(xlabel="α", ylabel="β", title="densities, α just above 1")
     fig.legend([axes[2].plot([], [], "s", color=colour, mec="0.4")[0] for colour in COUNTS],
-               ["no crossing", "one", "two", "three"], loc="outside lower center", ncols=4)
+               ["no crossing", "one", "two", "three"], **CORNER)
     return fig
 
 
@@ -92,7 +94,7 @@ def crossings_map(size: int = 36) -> Figure:
 def urn_paths(alpha: Sequence[float], V: Sequence[float], *, draws: int = 400,
               rng: int = 0) -> Figure:
     """Urns drawn along (left), and their limits against the normal of variance π/(8n)."""
-    fig, axes = canvas(2, sharey=True, gridspec_kw={"width_ratios": [2, 1]})
+    fig, axes = canvas(2, height=3.4, sharey=True, width_ratios=(2, 1))
     rng = np.random.default_rng(rng)
     few, many = (repaired.urn(alpha, V, draws, paths, rng) for paths in (12, 4000))
     axes[0].plot(np.arange(1, draws + 2), few.T, color=NORMAL, lw=0.9, alpha=0.7)
@@ -104,13 +106,14 @@ def urn_paths(alpha: Sequence[float], V: Sequence[float], *, draws: int = 400,
                  ax=axes[1])
     axes[0].set(xscale="log", xlabel="draws + 1", ylabel="mean worth of the urn")
     axes[1].set(xlabel="density")
+    axes[1].legend(loc="lower center", bbox_to_anchor=(0.5, 1))
     return fig
 
 
 @styled
 def three_inequalities() -> Figure:
     """What the short proofs rest on: q ≥ 0, R(v) above its bounds, and F > 0."""
-    fig, axes = canvas(3, height=3.0)
+    fig, axes = panels(3, height=2.5)
 
     def curve(ax, x, f, **look):
         sns.lineplot(x=x, y=[float(f(*map(arb, np.atleast_1d(at).tolist())).mid()) for at in x],
@@ -137,19 +140,18 @@ def three_inequalities() -> Figure:
 def one_arm(histories: Sequence[tuple[int, int]]) -> Figure:
     """The posterior of an arm's mean reward after ``low`` rewards −1 and ``high`` rewards 0, with
     weights ½ and ½ before, and the normal law from which RLSVI draws in its place."""
-    fig, axes = canvas(len(histories), height=3.0)
+    fig, axes = panels(len(histories), height=2.4)
     for ax, (low, high) in zip(axes, histories, strict=True):
         x, inside = np.linspace(-1.6, 1.1, 500), np.linspace(-1 + 1e-4, -1e-4, 500)
         for name, law, at, colour, line in (
                 ("posterior", _posterior(low, high), inside, BETA, LINE["lsvi"]),
                 ("RLSVI draws from", _drawn(low, high), x, NORMAL, "-")):
-            sns.lineplot(x=at, y=law.pdf(at), color=colour, ls=line, label=name,
-                         legend=ax is axes[-1], ax=ax)
+            ax.plot(at, law.pdf(at), color=colour, ls=line, label=name)
             ax.axvline(law.mean(), color=colour, ls=line, lw=0.9)
         tries = f"{low + high} tries, {low} of them paid −1" if low + high else "never tried"
-        ax.set(title=tries, xlabel="mean reward of the arm", ylabel="", xlim=(-1.6, 1.1),
-               ylim=(0, 1.25 * _posterior(low, high).pdf(inside)[20:-20].max()))
-    axes[0].set_ylabel("density")
+        ax.set(title=tries, xlabel="mean reward of the arm", ylabel="density",
+               xlim=(-1.6, 1.1), ylim=(0, 1.25 * _posterior(low, high).pdf(inside)[20:-20].max()))
+    fig.legend(*axes[0].get_legend_handles_labels(), **CORNER)
     return fig
 
 
@@ -187,9 +189,9 @@ def chances(low: int, high: int, noises: dict[str, float]) -> Figure:
 
 @styled
 def three_steps() -> Figure:
-    """The shrunk model leaks (left), choosing the largest of A draws (middle), and what the visits
-    to one pair add up to (right)."""
-    fig, axes = canvas(3, height=3.0)
+    """The shrunk model leaks (left), choosing the largest of A draws (right), and what the visits
+    to one pair add up to (below)."""
+    fig, axes = panels(3, height=2.5)
     seen, prior, rho = np.array([5, 3, 1, 0]), np.full(4, 0.25), 4.0
     mean, shrunk = (seen + prior) / (seen.sum() + 1), seen / (seen.sum() + rho)
     rows = [(state, model, p) for model, row in (("mean MDP", mean), ("shrunk model", shrunk))
@@ -207,15 +209,15 @@ def three_steps() -> Figure:
         added[rho] = (1 / (N - 1 + rho)).cumsum(), 1 / rho + np.log1p(N / rho)
     for ax, at, curves in ((axes[1], A, [(largest, np.sqrt(2 * np.log(A)))]),
                            (axes[2], N, added.values())):
-        for i, (y, most) in enumerate(curves):
-            sns.lineplot(x=at, y=y, color=NORMAL, label=None if i else "exact", ax=ax)
-            sns.lineplot(x=at, y=most, color=COLOUR["theory"], ls=LINE["theory"],
-                         label=None if i else "bound", ax=ax)
-    axes[1].set(xscale="log", xlabel="actions A", ylabel="mean of the largest of A draws",
+        for y, most in curves:
+            sns.lineplot(x=at, y=y, color=NORMAL, ax=ax)
+            sns.lineplot(x=at, y=most, color=COLOUR["theory"], ls=LINE["theory"], ax=ax)
+    fig.legend(ax.lines[:2], ["exact", "bound"], **CORNER)
+    axes[1].set(xscale="log", xlabel="actions A", ylabel="mean of the largest draw",
                 title="choosing costs √(2 log A)")
     axes[2].set(xlabel="visits N to one pair", ylabel="Σ 1/(j + ρ), j < N",
                 title="visits add up to a logarithm")
-    for rho, height in ((1, 3.6), (10, 1.6)):
+    for rho, height in ((1, 4.0), (10, 2.4)):
         axes[2].annotate(f"ρ = {rho}", (60, height), fontsize=9)
     return fig
 
@@ -240,8 +242,7 @@ def theorem1_bound(table: pd.DataFrame) -> Figure:
             ax.plot(L, y, color=colour, ls=line, lw=1.4, label=label)
         begins = theorem1.episodes_until(uniform, H, S, A, lam, sigma)
         ax.axvline(begins, color="0.6", lw=0.8)
-        ax.annotate(f"{begins:,}".replace(",", "\u202f"), (begins, 2), ha="right", fontsize=9,
-                    rotation=90, color="0.4")
+        ax.annotate(digits(begins), (begins, 2), ha="right", fontsize=9, rotation=90, color="0.4")
         ax.set(xlabel="episodes L", ylabel="expected regret",
                title=f"λ = {lam:.3g}, σ = {sigma:.3g} ({name})")
         ax.legend(fontsize=9)
