@@ -44,7 +44,7 @@ from .compiled import Array, Floats, jit
 
 __all__ = ["GaussianPosterior", "propose", "rescale"]
 
-NOISE = 0.01  # the σ that :func:`propose` has for values in a range of 1
+NOISE = 0.03  # the σ that :func:`propose` has for values in a range of 1
 
 # The loops below count from zero, or run down a column: that is what the compiler vectorises.
 
@@ -132,16 +132,15 @@ def propose(value_range: tuple[float, float], feature_norm: float = 1.0) -> tupl
     With :math:`V = V_{max} - V_{min}`, the scale of the values, and features of norm
     :math:`\|\phi\|`,
 
-    .. math:: \lambda = \|\phi\|^2 / V^2, \qquad \sigma = V / 100.
+    .. math:: \lambda = \|\phi\|^2 / V^2, \qquad \sigma = 3V / 100.
 
     So before any data a value is spread by V, as wide as values can differ, and one observation
-    settles it to a hundredth of that. It is :func:`rescale` applied to λ = 1 and σ = 1/100 on a
+    settles it to some hundredths of that. It is :func:`rescale` applied to λ = 1 and σ = 0.03 on a
     problem whose values and features have size 1, so rewards in other units change nothing.
 
-    σ is the noise in a target. A hundredth suits problems whose actions do what they should
-    (MountainCar, CartPole, CliffWalking; there V/10 fails). Where the next state is left to
-    chance, as on FrozenLake's ice, pass ``sigma`` = V/10: with V/100 the agent takes one lucky or
-    unlucky outcome for the rule, and needs many more episodes.
+    σ is the noise in a target. Less suits actions that do what they should, and features that are
+    many; more suits a next state that is left to chance, as on FrozenLake's ice: with too little
+    the agent takes one lucky or unlucky outcome for the rule.
 
     Parameters
     ----------
@@ -156,7 +155,7 @@ def propose(value_range: tuple[float, float], feature_norm: float = 1.0) -> tupl
     Examples
     --------
     >>> propose((-100, 0))
-    (0.0001, 1.0)
+    (0.0001, 3.0)
     """
     low, high = checks.pair("value_range", value_range, mend="Pass the least and the largest sum "
                             "of rewards that an episode can bring.")

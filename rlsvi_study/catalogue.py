@@ -27,8 +27,7 @@ TOPICS = {
     "theory": ("theorem1-bound",),
     "conjecture": ("gamble", "toll"),
     "tasks": ("tasks-control", "tasks-epsilon", "tasks-boltzmann", "tasks-tuning", "tasks-rule",
-              "tasks-options", "tasks-narrow", "tasks-quiet", "tasks-tabular",
-              "tasks-tabular-large", "tasks-deep-sea")}
+              "tasks-options", "tasks-tabular", "tasks-tabular-large", "tasks-deep-sea")}
 TOPIC = {name: topic for topic, names in TOPICS.items() for name in names}
 
 # The figures that are not one table each, and the tables they are drawn from.
@@ -39,8 +38,6 @@ FIGURES: dict[str, tuple[str, ...]] = {
                     ("tasks-control", "tasks-epsilon", "tasks-boltzmann")),
     "tasks-sensitivity": ("tasks-rule", "tasks-control"),
     "tasks-choices": ("tasks-options", "tasks-control"),
-    "tasks-changes": ("tasks-narrow", "tasks-control"),
-    "tasks-quieter": ("tasks-quiet", "tasks-control"),
     "tasks-tables": ("tasks-tabular", "tasks-tabular-large")}
 JUDGES = ("chain.claims", "conjecture.claims", "extensions.claims", "recommender.claims",
           "regret.claims", "tetris.claims", "theory.claims")

@@ -118,13 +118,10 @@ def changed(table: pd.DataFrame, control: pd.DataFrame) -> Figure:
 
 
 DRAW = {"tasks-control": curves, "tasks-epsilon": curves, "tasks-boltzmann": curves,
-        "tasks-tuning": dots, "tasks-rule": dots, "tasks-options": dots,
-        "tasks-narrow": dots, "tasks-quiet": dots, "tasks-tabular": tables,
+        "tasks-tuning": dots, "tasks-rule": dots, "tasks-options": dots, "tasks-tabular": tables,
         "tasks-tabular-large": tables, "tasks-deep-sea": deep_sea}
 _AGENTS = ("tasks-control", "tasks-epsilon", "tasks-boltzmann")
 DRAW_FROM = {"tasks-curves": (_AGENTS, curves), "tasks-goals": (_AGENTS, goals),
              "tasks-sensitivity": (("tasks-rule", "tasks-control"), changed),
              "tasks-choices": (("tasks-options", "tasks-control"), changed),
-             "tasks-changes": (("tasks-narrow", "tasks-control"), changed),
-             "tasks-quieter": (("tasks-quiet", "tasks-control"), changed),
              "tasks-tables": (("tasks-tabular", "tasks-tabular-large"), tables)}
