@@ -352,8 +352,7 @@ SHOWS = {
     **dict.fromkeys(("tasks-tabular", "tasks-tabular-large", "tasks-tables"), SHARES),
     **{name: [LAST[0]._replace(by=["task", "agent", of])] for name, of in (
         ("tasks-tuning", "start"), ("tasks-rule", "c"), ("tasks-options", "option"),
-        ("tasks-sensitivity", "c"), ("tasks-choices", "option"), ("tasks-narrow", "option"),
-        ("tasks-changes", "option"), ("tasks-quiet", "option"), ("tasks-quieter", "option"))},
+        ("tasks-sensitivity", "c"), ("tasks-choices", "option"))},
     "tetris-discount": [Shown("game", "score", ["agent", "gamma"], MEAN80)],
     "tetris-lspi": [Shown("policy", "score", ["start", "replay", "each", "rule", "seed"], RUNS,
                           lambda table: table[table.replay & (table.start == "scoring") & (

@@ -25,7 +25,7 @@ from rlsvi_study.tasks.runs import (
     tabular,
 )
 
-SMALL = {"episodes": 10, "every": 5, "d": 20, "window": 200}
+SMALL = {"episodes": 10, "every": 5}
 
 
 def _by_hand():
@@ -97,7 +97,7 @@ def test_the_goal_of_a_corridor_is_counted_when_it_is_reached():
     assert (first is None) == (not paid)
 
 
-def test_an_option_of_the_prior_and_of_the_box_reaches_the_agent(monkeypatch):
+def test_the_rule_and_an_option_reach_the_agent(monkeypatch):
     pytest.importorskip("gymnasium")
     made = []
 
@@ -106,20 +106,20 @@ def test_an_option_of_the_prior_and_of_the_box_reaches_the_agent(monkeypatch):
         return made[-1][1]
 
     monkeypatch.setattr(runs, "rlsvi", watched)
-    for option in ("as proposed", "narrow prior", "visited box", "quiet", "quiet, visited box"):
-        control("Acrobot", "rlsvi", 0, episodes=1, every=1, d=10, window=50, option=option)
-    (far, usual), (_, narrow), (near, visited), (_, quiet), (bent, both) = made
-    assert (usual.lam, usual.sigma) == (visited.lam, visited.sigma) == propose((-100, 0))
-    assert (narrow.lam, narrow.sigma) == pytest.approx((12 / 100**2, 100 / 300))
+    for option in ("as proposed", "window 5000", "random Fourier"):
+        control("Acrobot", "rlsvi", 0, episodes=1, every=1, option=option)
+    (phi, usual), (_, short), (other, many) = made
+    assert (usual.lam, usual.sigma) == (short.lam, short.sigma) == propose((-100, 0))
+    assert (usual.window, short.window, usual.gamma, usual.clip) == (None, 5000, 0.99, (-100, 0))
+    assert (many.lam, many.sigma) == (usual.lam, 1.0)
+    assert phi.compact(0, np.zeros(6)).shape == (1, 84)  # all monomials of six up to the cubes
+    assert other.compact(0, np.zeros(6)).shape == (1, 200)
     fast = np.array([1.0, 0.0, 1.0, 0.0, 5.0, 9.0])
-    assert (near(0, 2 * fast) == near(0, fast)).all()  # clipped to the visited box
-    assert (far(0, 2 * fast) != far(0, fast)).any()
-    for one in (quiet, both):  # the rule for a tenth of the range, clipped to the whole of it
-        assert (one.lam, one.sigma) == pytest.approx(propose((-10, 0)))
-        assert (one.clip, one.window) == ((-100, 0), 20000)
-    assert (bent(0, 2 * fast) == bent(0, fast)).all()
-    W, half = (phi.phi.args[2] for phi in (near, bent))
-    assert W == pytest.approx(half / 2)  # the frequencies: half the length scale
+    assert (phi(0, 2 * fast) == phi(0, fast)).all()  # clipped to the box
+    control("CartPole", "rlsvi", 0, episodes=1, every=1)
+    waves, pole = made[-1]
+    assert (pole.lam, pole.sigma, pole.gamma) == (*propose((0, 200)), 0.995)
+    assert waves.compact(0, np.zeros(4)).shape == (1, 16)
 
 
 def test_a_table_of_gymnasium_is_learned_to_its_optimum():
@@ -155,8 +155,7 @@ def test_a_member_is_a_ridge_regression_on_noisy_targets():
 
 def test_comparison_and_tuning_share_no_seed_and_every_task_has_a_schedule():
     tuning = set(EXPERIMENTS["tasks-tuning"].scales["paper"].seeds)
-    for name in ("tasks-control", "tasks-epsilon", "tasks-boltzmann", "tasks-rule", "tasks-narrow",
-                 "tasks-quiet"):
+    for name in ("tasks-control", "tasks-epsilon", "tasks-boltzmann", "tasks-rule"):
         assert tuning.isdisjoint(EXPERIMENTS[name].scales["paper"].seeds)
     assert {task for task, _ in SCHEDULES} == set(CONTROL)
     assert all(start in STARTS[agent] for (_, agent), start in SCHEDULES.items())

@@ -85,8 +85,8 @@ class Beta(NamedTuple):
     def excess(self, z: Number) -> arb:
         """E[X; X ≥ z] − z P(X ≥ z), the first term through Beta(α+1, β)."""
         z = exact(z)
-        if not 0 < z < 1:
-            return arb(self.mean - z) if z <= 0 else arb(0)
+        if z <= 0:
+            return arb(self.mean - z)
         return (arb(self.mean) * Beta(self.alpha + 1, self.beta).tail(z)
                 - arb(z) * self.tail(z))
 

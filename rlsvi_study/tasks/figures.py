@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from ..style import BAND, BY_AGENT, COLOUR, MARK, NAME, canvas, digits, legend, panels, styled
 from .runs import CONTROL, LAST, C, outcomes
 
-RETURN, EPISODE = "mean return of 5 episodes", "episode"
+RETURN, EPISODE = "mean return of 10 episodes", "episode"
 WORDS = {"start": "ε or η at the start", "c": "c in σ = cV", "option": ""}
 
 
@@ -72,7 +72,7 @@ def goals(*several: pd.DataFrame) -> Figure:
                   alpha=0.5, jitter=False, order=tasks, ax=ax)
     ax.set_xticks(range(len(tasks)), [task.replace(" ", "\n") for task in tasks])
     ax.set(xlabel="", ylabel="first episode with the goal", yscale="log", ylim=(0.8, 1.6 * last))
-    ticks = [n for n in (1, 2, 5, 10, 20, 50) if n <= last]
+    ticks = [n for n in (1, 2, 5, 10, 20, 50, 100) if n <= last]
     ax.set_yticks([*ticks, 1.25 * last], [*map(str, ticks), "never"])
     ax.minorticks_off()
     legend(ax, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
@@ -97,7 +97,7 @@ def deep_sea(table: pd.DataFrame) -> Figure:
 @styled
 def dots(table: pd.DataFrame) -> Figure:
     """The return of the last episodes of each run, by what was varied; a panel a task."""
-    runs = outcomes(table).replace("window 20000", "window 20\u202f000")
+    runs = outcomes(table)
     tasks = list(runs.task.unique())
     varied = next(column for column in ("start", "c", "option") if column in runs)
     fig, axes = panels(len(tasks), height=2.2)
