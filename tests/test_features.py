@@ -1,5 +1,6 @@
 """Generalization matrices: tabular, coherent (two readings) and agnostic."""
 
+import itertools
 import math
 import pickle
 import re
@@ -269,6 +270,17 @@ def test_tiles_share_what_is_near_and_nothing_that_is_far():
     assert np.count_nonzero(at[0]) == 8
     assert 0.7 < at[0] @ at[1] <= 1
     assert at[0] @ at[2] == at[3] @ at[4] == 0
+    alone = features.tiles(([0.0, 0.0], [1.0, 1.0]), 1, tilings=1, bins=4)
+    middles = itertools.product((0.125, 0.375, 0.625, 0.875), repeat=2)
+    on = {int(alone.compact(0, middle).argmax()) for middle in middles}
+    assert len(on) == 16  # every cell of a grid has a tile of its own
+
+
+def test_a_map_says_what_it_is_and_takes_functions_only():
+    assert repr(features.polynomial(([0.0], [1.0]), 3, degree=1)) == "PerAction(A=3, d=2)"
+    assert repr(features.PerAction(lambda s: [s], 2)) == "PerAction(A=2)"
+    with pytest.raises(ValueError, match=r"function must .* 3.*Pass a function of the observation"):
+        features.maps.Computed(3)
 
 
 def test_the_fourier_basis_and_polynomials_are_their_formulas():

@@ -348,6 +348,10 @@ def test_gymnasium_makes_ours_without_an_import():
     assert ran.stdout == "FiniteMDP(H=49, S=50, A=2)\n"
 
 
+def test_tetris_is_played_on_the_usual_board():
+    assert TetrisEnv().observation_space.nvec.tolist() == [2] * 200 + [7]
+
+
 def test_a_step_outside_an_episode_or_action_space_is_refused():
     for env in (MDPEnv(chain(3)), RecommenderEnv(Recommender(np.zeros((2, 2)), 1)), TetrisEnv()):
         with pytest.raises(ValueError, match=r"after the end. Call reset\(\)"):

@@ -10,11 +10,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import rlsvi_core
+from rlsvi_core import compiled
 from rlsvi_core.compiled import PACKAGE
 from rlsvi_core.envs.chains import chain, lock
 from rlsvi_core.envs.dirichlet import DirichletPrior
@@ -110,6 +112,16 @@ def test_a_person_at_a_terminal_hears_once_that_the_wait_is_for_the_compiler(tmp
 
     assert re.fullmatch(r"rlsvi_core: compiling, once \(.*next time\)\r\n", heard())
     assert heard() == ""  # read from the cache
+
+
+def test_what_others_compile_is_not_announced(capsys):
+    notice = compiled._Notice()
+    for module, said in (("somebody.elses", ""), ("rlsvi_core.mdp", "rlsvi_core: compiling, once"),
+                         ("rlsvi_core.mdp", "")):
+        notice.on_start(SimpleNamespace(data={"dispatcher": SimpleNamespace(__module__=module)}))
+        err = capsys.readouterr().err
+        assert err.startswith(said)
+        assert bool(err) == bool(said)
 
 
 def test_logs_and_notebooks_are_the_same_whether_or_not_anything_was_compiled(tmp_path):

@@ -374,6 +374,8 @@ REFUSED = {
                              "Normalise"),
     "policy axes": (lambda: ok().regret(np.ones((2, 2, 2)) / 2),
                     "policy must have shape (2, 2, 1)", "(2, 2, 2)", "docstring"),
+    "episodes without number": (lambda: ok().simulate(np.zeros((2, 2), int), 10**9),
+                                "an array holds at most", "for episodes it would be", "smaller"),
 }
 
 

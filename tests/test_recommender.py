@@ -147,6 +147,12 @@ def test_the_tie_rules_of_the_myopic_policy():
         env.myopic("random")
 
 
+def test_products_that_differ_by_more_than_rounding_do_not_tie():
+    env = Recommender(np.zeros((3, 3)), 1, beta=[0.0, 1e-9, 1e-15])
+    assert (env.myopic()[0] == [0, 1, 0]).all()
+    assert (Recommender(np.zeros((2, 2)), 1, beta=[0.0, 1e-15]).myopic()[0] == 0.5).all()
+
+
 def test_with_two_products_shown_the_myopic_policy_can_only_err_in_the_first():
     env = customers(4, N=5, J=2)
     assert math.isclose(env.evaluate(env.myopic("best"))[0], env.value, rel_tol=1e-13)
