@@ -208,7 +208,7 @@ SCHEDULES = {("MountainCar", "epsilon-greedy"): 0.1, ("MountainCar", "boltzmann"
              ("Acrobot", "epsilon-greedy"): 1.0, ("Acrobot", "boltzmann"): 0.003,
              **{(task, agent): starts[1] for agent, starts in STARTS.items() for task in CONTROL
                 if CONTROL[task].value_range == (0, 1)}}  # sparse: the most there is
-_LONG = {"episodes": 200, "every": 10}
+_LONG = {"episodes": 150, "every": 10}
 _SHORT = _LONG | {"episodes": 20}
 _RULE = grid(task=CONTROL, agent=("rlsvi",))
 _FACTORS = grid(task=[task for task in CONTROL if "corridor" not in task], agent=("rlsvi",),
@@ -241,7 +241,7 @@ EXPERIMENTS = {name: Experiment(name, "ours", title, run, {
         ("tasks-tuning", "Control and sparse tasks: schedules of dithering", control,
          (_SHORT, _TUNING[-4:], range(100, 101)), (_LONG, _TUNING, range(100, 104))),
         ("tasks-rule", "Control and sparse tasks: σ = cV with other c", control,
-         (_SHORT, _FACTORS[-1:], range(1)), (_LONG, _FACTORS, range(5))),
+         (_SHORT, _FACTORS[-1:], range(1)), (_LONG, _FACTORS, range(4))),
         ("tasks-options", "Control and sparse tasks: RLSVI with other options", control,
          (_SHORT, _OPTIONS[:1], range(1)), (_LONG, _OPTIONS, range(4))),
         ("tasks-tabular", "CliffWalking and FrozenLake as tables", tabular,
