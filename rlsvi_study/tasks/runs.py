@@ -11,7 +11,7 @@ all tasks here, and LSVI has the same ridge :math:`\lambda\sigma^2 = c^2`, featu
   from 1 and is halved every eighth of a run. CliffWalking, which has no time limit, lasts 50 steps
   here, and Taxi 20 in place of 200, which is enough for every start.
 - ``tasks-control`` (RLSVI), ``tasks-epsilon`` and ``tasks-boltzmann`` (LSVI): a few dozen global
-  features, polynomials or, for CartPole, the sixteen lowest waves; all transitions are kept.
+  features, polynomials or, for CartPole, its lowest waves; all transitions are kept.
   ``reward`` is the mean of the last ``every`` episodes, ``first_goal`` the first episode that
   reached the goal, and ``greedy``, at the end, the mean of ten episodes on the posterior mean. ε or
   the temperature η/V starts from ``start`` and is halved every ``half_life`` episodes;
@@ -89,7 +89,7 @@ POLE = ([-2.4, -3.0, -0.21, -3.0], [2.4, 3.0, 0.21, 3.0])
 ARMS = ([-1.0] * 4 + [-5.0, -9.0], [1.0] * 4 + [5.0, 9.0])  # the speeds that Acrobot usually has
 CONTROL = {
     "MountainCar": Control("MountainCar-v0", {}, CAR, powers(8), 0.99, (-100, 0), -130),
-    "CartPole": Control("CartPole-v1", {}, POLE, waves(1), 0.995, (0, 200), 450, ends=False),
+    "CartPole": Control("CartPole-v1", {}, POLE, waves(2), 0.995, (0, 200), 450, ends=False),
     "Acrobot": Control("Acrobot-v1", {}, ARMS, powers(3), 0.99, (-100, 0), -110),
     "sparse MountainCar": Control("MountainCar-v0", {"sparse": True}, CAR, powers(8), 0.99, (0, 1),
                                   0.9),
