@@ -206,7 +206,7 @@ def solved(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 K, MEMBERS = 10, 20  # of the deep sea: coherent features, and members of the ensemble
 STARTS = {"epsilon-greedy": (0.1, 1.0), "boltzmann": (0.003, 0.03)}  # tried, of ε and η/V
 SCHEDULES = {("MountainCar", "epsilon-greedy"): 0.1, ("MountainCar", "boltzmann"): 0.003,
-             ("CartPole", "epsilon-greedy"): 1.0, ("CartPole", "boltzmann"): 0.003,
+             ("CartPole", "epsilon-greedy"): 0.1, ("CartPole", "boltzmann"): 0.03,
              ("Acrobot", "epsilon-greedy"): 1.0, ("Acrobot", "boltzmann"): 0.003,
              **{(task, agent): starts[1] for agent, starts in STARTS.items() for task in CONTROL
                 if CONTROL[task].value_range == (0, 1)}}  # sparse: the most there is
