@@ -135,6 +135,14 @@ def test_a_journal_entry_without_rows_is_not_a_finished_run(tiny, tmp_path):
     again.close()
 
 
+def test_there_are_no_more_workers_than_asked_for_or_needed(tiny, monkeypatch):
+    asked, tasks = [], tiny.scales["paper"].tasks
+    monkeypatch.setattr(runner, "Parallel", lambda jobs, **how: asked.append(jobs) or list)
+    for jobs, some in ((1, tasks), (2, tasks), (99, tasks), (2, [])):
+        list(runner.outcomes(tiny, "paper", some, jobs))
+    assert asked == [1, 2, len(tasks), 1]
+
+
 def test_a_finished_sweep_leaves_the_table_and_nothing_else(tiny, tmp_path):
     runner.sweep(tiny, "paper", tmp_path)
     assert [file.name for file in sorted(tmp_path.iterdir())] == ["tiny.csv", "tiny.json"]
