@@ -56,7 +56,7 @@ PATIENCE, STILL = 600, 60  # CPU seconds for the tests of a file; seconds in whi
 COVERS = {
     "rlsvi_core/regression.py": "regression",
     "rlsvi_study/store.py": "store tables",
-    "rlsvi_study/runner.py": "store tables runner",
+    "rlsvi_study/runner.py": "store tables runner faults",
     "rlsvi_study/register.py": "register claims",
     "rlsvi_study/intervals.py": "intervals",
     "rlsvi_core/agents/__init__.py": "stored agents",
