@@ -338,7 +338,7 @@ def test_a_function_is_called_with_the_period_if_it_takes_two_arguments():
     (lambda s: [[1.0, s], [1.0, s]], "all actions have the same row"),
     (lambda s: [[1.0, 0.0], [0.0, 1.0]], "all observations have the same rows"),
     (lambda s: [[1.0, s], [1000.0, s]], "norms of rows range from 1 to 1e"),
-    (lambda s: [[s, 0.0], [0.0, 100.5 * s]], "norms of rows range from"),  # a hundred is enough
+    (lambda s: [[np.cos(s), np.sin(s)], [0.0, 100.5]], "norms of rows range from 1 to 100"),
     (lambda s: [["a"]], "no array of numbers"),
     (lambda s: [[{}]], "no array of numbers"),
     (lambda s: [[1.0], [1.0, 2.0]], "no array of numbers"),
