@@ -64,10 +64,9 @@ HEADLINES = {  # the claims that answer what a reader came to know, in the order
         "{rlsvi:.0f} after 1200 customers."),
     "6.3.dithering": Headline(
         "Recommender: better than any dithering?", "In play yes, in what is learned no: ε-greedy "
-        "LSVI, which plans as well, has {epsilon.mean:.0f} ({epsilon.low:.0f}–"
-        "{epsilon.high:.0f}) likes more regret, {coded.mean:.0f} ({coded.low:.0f}–"
-        "{coded.high:.0f}) if dislikes count −1, but its policy, played without the "
-        "dithering, beats myopic play too."),
+        "LSVI, which plans as well, has {epsilon.mean:.0f} ({epsilon.low:.0f}–{epsilon.high:.0f}) "
+        "likes more regret, {coded.mean:.0f} ({coded.low:.0f}–{coded.high:.0f}) if dislikes count "
+        "−1, but its policy, played without the dithering, beats myopic play too."),
     "6.3.bandits": Headline(
         "Recommender: better than bandits?", "Yes, at the end: {late.mean:.2f} ({late.low:.2f}–"
         "{late.high:.2f}) likes per customer more than the linear bandit, which learns and does "

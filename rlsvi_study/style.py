@@ -20,6 +20,8 @@ from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 
+from .register import typeset
+
 _LOOKS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and name of each agent
     "rlsvi": ("#0072B2", (), "o", "RLSVI"),
     "epsilon-greedy": ("#D55E00", (5, 2), "s", "LSVI, ε-greedy"),
@@ -82,10 +84,10 @@ def three(cells: pd.DataFrame, middle: str = "median", limit: float = float("inf
     return cells[["low", middle, "high"]].clip(upper=limit).stack().rename("time").reset_index()
 
 
-def legend(ax: Axes, **place: Any) -> None:
-    """A legend that calls the agents by the names of the book, and has no heading."""
+def legend(ax: Axes, on: Any = None, **place: Any) -> None:
+    """A legend, on the axes or their figure, with the names of the book and without a heading."""
     handles, labels = ax.get_legend_handles_labels()
-    ax.legend(handles, [NAME.get(label, label) for label in labels], **place)
+    (on or ax).legend(handles, [NAME.get(label, label) for label in labels], **place)
 
 
 def shades(agent: str, count: int) -> list:
@@ -123,7 +125,7 @@ def label_ends(ax: Axes, ends: Mapping[str, tuple[float, Any]]) -> None:
 
 def digits(x: float, _: Any = None) -> str:
     """A whole number as the book writes it: 1200, and 10 000 with a narrow space. For ticks too."""
-    return f"{x:,.0f}".replace(",", "\u202f" if abs(x) >= 10_000 else "").replace("-", "−")
+    return typeset(f"{x:.0f}")
 
 
 def scientific(x: float) -> str:

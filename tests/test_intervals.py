@@ -82,3 +82,12 @@ def test_runs_that_never_got_there_take_infinitely_long_and_are_counted():
     assert times.loc["a"].to_list() == [5, 2, np.inf, 3, 1]
     assert times.loc["b"].to_list() == [np.inf, np.inf, np.inf, 2, 2]
     assert list(times) == ["median", "low", "high", "runs", "never"]
+
+
+@pytest.mark.parametrize("by", ["speed", ["agent", "speed"], [], 3])
+def test_columns_that_are_not_there_are_named(by):
+    table = pd.DataFrame({"agent": ["a", "b"], "time": [1.0, 2.0]})
+    with pytest.raises(ValueError, match=r"columns are some of agent, time; got .*Check the names"):
+        by_cell(table, by, lambda cell: {"mean": cell.time.mean()})
+    with pytest.raises(ValueError, match="columns are some of agent, time"):
+        median_times(table, "agent", "time", "censored")

@@ -142,6 +142,6 @@ def test_a_killer_must_pass_on_the_tree_as_it_is(toy):
 def test_an_equivalent_mutant_that_is_gone_is_reported(toy, monkeypatch):
     *_, begin = toy
     monkeypatch.setattr(mutants, "EQUIVALENT", {
-        ("toy.py", "if a - b > 0:", "> → >="): "equal numbers are equal",
-        ("toy.py", "if b - a > 0:", "> → >="): "there was such a line"})
+        "toy.py: if a - b > 0:: > → >=": "equal numbers are equal",
+        "toy.py: if b - a > 0:: > → >=": "there was such a line"})
     assert mutants.stale(begin()) == ["toy.py: if b - a > 0:: > → >="]

@@ -183,12 +183,12 @@ def test_no_topic_knows_another():
 
 
 # Lines of Python: what one person can read. The doors for problems of one's own are counted apart
-# from the paper's part of the library. Each was raised once for what came with it (checks of every
-# input; LSPI, the recommender's rivals, new claims and the paper's algorithms line by line in the
-# studies): lower them where you can.
+# from the paper's part of the library. Each was raised for what came with it (checks of every
+# input; LSPI, the recommender's rivals, new claims, the paper's algorithms line by line, and names
+# on figures' lines in the studies): lower them where you can.
 DOORS = {f"rlsvi_core.{name}" for name in (
     "agents.stored", "envs.gym", "features.boxes", "features.maps", "envs.traps")}
-LONGEST_LIBRARY, LONGEST_DOORS, LONGEST_STUDIES = 4900, 1300, 10970
+LONGEST_LIBRARY, LONGEST_DOORS, LONGEST_STUDIES = 4900, 1300, 10980
 
 
 def test_the_code_stays_short():

@@ -114,8 +114,11 @@ def test_a_torn_last_line_costs_one_run_and_no_more(tiny, tmp_path):
         journal.add(task, tiny.rows("paper", task), 0.0)
     journal.close()
     journal.file.write_bytes(journal.file.read_bytes()[:-7])
-    again = store.Journal(tiny, "paper", tmp_path)
+    said = []
+    again = store.Journal(tiny, "paper", tmp_path, said.append)
     assert [again.has(task) for task in tiny.scales["paper"].tasks] == [True, True] + 4 * [False]
+    assert said == ["tiny: 1 of the lines in tiny.journal were cut short or edited; what they "
+                    "stood for is computed anew"]
     again.close()
 
 
@@ -130,6 +133,14 @@ def test_a_journal_entry_without_rows_is_not_a_finished_run(tiny, tmp_path):
     again = store.Journal(tiny, "paper", tmp_path)
     assert (again.has(first), again.has(second)) == (False, True)
     again.close()
+
+
+def test_there_are_no_more_workers_than_asked_for_or_needed(tiny, monkeypatch):
+    asked, tasks = [], tiny.scales["paper"].tasks
+    monkeypatch.setattr(runner, "Parallel", lambda jobs, **how: asked.append(jobs) or list)
+    for jobs, some in ((1, tasks), (2, tasks), (99, tasks), (2, [])):
+        list(runner.outcomes(tiny, "paper", some, jobs))
+    assert asked == [1, 2, len(tasks), 1]
 
 
 def test_a_finished_sweep_leaves_the_table_and_nothing_else(tiny, tmp_path):

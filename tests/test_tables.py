@@ -236,14 +236,17 @@ def test_an_edited_row_is_noticed_as_often_as_is_said(place, walk, monkeypatch):
     monkeypatch.setattr(store, "add_verification", lambda *_, **__: None)
     expected = runner.chance(WALK, "paper", place)
     edited = WALK.scales["paper"].tasks[17]
-    noticed = 0
+    noticed, whole = 0, 0
     for code in range(stamps):
         monkeypatch.setattr(runner, "fingerprint", lambda run, code=code: f"{code:x}")
         seen.clear()
         assert runner.stamp(WALK, "paper", walk) == []
         noticed += any(one.label == edited.label and one.share >= place for one in seen)
+        whole += sum(one.share == 1 for one in seen)
     spread = np.sqrt(stamps * expected * (1 - expected))
     assert abs(noticed - stamps * expected) < 4 * spread
+    # a twentieth of 120 runs without two beginnings of a tenth; by luck there is one more or less
+    assert abs(whole - stamps * 5.8) < 4 * np.sqrt(stamps / 4)
 
 
 def test_what_contributing_says_of_edited_rows():

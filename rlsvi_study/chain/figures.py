@@ -233,11 +233,12 @@ def fig5(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
 def fig6(table: pd.DataFrame) -> Figure:
     """Figure 6: learning time against ρ in both readings, censored runs at the top."""
     fig, axes = canvas(2, sharey=True)
-    table = table.assign(run=np.where(table.censored, "not within 10\u202f000", "learned"),
+    never = f"not within {style.digits(table.tenth_reward.max())}"
+    table = table.assign(run=np.where(table.censored, never, "learned"),
                          time=table.tenth_reward * np.where(table.censored, 1.25, 1))
     for ax, (noise, cell) in zip(axes, table.groupby("noise"), strict=True):
         sns.scatterplot(cell, x="rho", y="time", hue="run", style="run", s=14, linewidth=0, ax=ax,
-                        hue_order=("learned", "not within 10\u202f000"), markers=["o", "^"],
+                        hue_order=("learned", never), markers=["o", "^"],
                         palette=[COLOUR["rlsvi"], COLOUR["epsilon-greedy"]])
         ax.set(title=f"ρ as {noise}", xlabel="ρ", ylabel=TIME, yscale="log")
         ax.legend(loc="lower right")
@@ -267,7 +268,8 @@ def sweep(table: pd.DataFrame, parameter: str) -> Figure:
                     data=last.groupby(parameter).regret.median().reset_index())
     axes[0].set(ylabel="cumulative regret (realised)", title=f"medians, {name} as on the right")
     axes[0].xaxis.set_major_formatter(style.digits)
-    axes[1].set(xscale="log", xlabel=name, title="after 10\u202f000 episodes")
+    axes[1].set(xscale="log", xlabel=name,
+                title=f"after {style.digits(table.episode.max())} episodes")
     return fig
 
 

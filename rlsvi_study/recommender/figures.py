@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..intervals import student
-from ..style import COLOUR, MARK, NAME, canvas, ink, label_ends, shades, styled
+from ..style import COLOUR, NAME, canvas, ink, label_ends, shades, styled
 from .runs import ARMS, BOLTZMANN, MYOPIC, PAPER_ETAS, curves, rates
 
 TOTAL, RATE = "cumulative regret (likes)", "regret per customer (likes)"
@@ -23,7 +23,6 @@ RIVALS = {  # what each is called, and its colour: pale where dislikes count −
     "epsilon 0.1": ("ε-greedy", COLOUR["epsilon-greedy"]),
     "epsilon 0.1, rewards ±1": ("ε-greedy, ±1", "#EB9263"),
     "boltzmann 0.3, rewards ±1": ("Boltzmann, ±1", COLOUR["boltzmann"])}
-MARKS = {**MARK, "linear": "D"}
 CALLED = {**NAME, "linear": "linear bandit", "bernoulli": "Bernoulli bandit",
           **{arm: f"η = {eta:g}" for eta, arm in BOLTZMANN.items()},
           **{arm: name for arm, (name, _) in RIVALS.items()}}

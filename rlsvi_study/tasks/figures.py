@@ -5,6 +5,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ..register import typeset
 from ..style import BAND, BY_AGENT, COLOUR, MARK, NAME, canvas, digits, legend, panels, styled
 from .runs import CONTROL, LAST, C, outcomes
 
@@ -19,8 +20,7 @@ def _named(table: pd.DataFrame, axes: list[Axes], drawn: list[str]) -> None:
         if ax.get_legend():
             ax.get_legend().remove()
     if table.agent.nunique() > 1:
-        handles, labels = axes[0].get_legend_handles_labels()
-        axes[0].figure.legend(handles, map(NAME.get, labels), loc="outside upper center", ncols=3)
+        legend(axes[0], axes[0].figure, loc="outside upper center", ncols=3)
 
 
 def share(table: pd.DataFrame) -> pd.Series:
@@ -97,7 +97,7 @@ def deep_sea(table: pd.DataFrame) -> Figure:
 @styled
 def dots(table: pd.DataFrame) -> Figure:
     """The return of the last episodes of each run, by what was varied; a panel a task."""
-    runs = outcomes(table)
+    runs = outcomes(table).map(lambda one: typeset(one) if isinstance(one, str) else one)
     tasks = list(runs.task.unique())
     varied = next(column for column in ("start", "c", "option") if column in runs)
     fig, axes = panels(len(tasks), height=2.2)
