@@ -44,7 +44,7 @@ from .compiled import Array, Floats, jit
 
 __all__ = ["GaussianPosterior", "propose", "rescale"]
 
-NOISE = 0.03  # the σ that :func:`propose` has for values in a range of 1
+NOISE = 0.02  # the σ that :func:`propose` has for values in a range of 1
 
 # The loops below count from zero, or run down a column: that is what the compiler vectorises.
 
@@ -132,10 +132,10 @@ def propose(value_range: tuple[float, float], feature_norm: float = 1.0) -> tupl
     With :math:`V = V_{max} - V_{min}`, the scale of the values, and features of norm
     :math:`\|\phi\|`,
 
-    .. math:: \lambda = \|\phi\|^2 / V^2, \qquad \sigma = 3V / 100.
+    .. math:: \lambda = \|\phi\|^2 / V^2, \qquad \sigma = V / 50.
 
     So before any data a value is spread by V, as wide as values can differ, and one observation
-    settles it to some hundredths of that. It is :func:`rescale` applied to λ = 1 and σ = 0.03 on a
+    settles it to a fiftieth of that. It is :func:`rescale` applied to λ = 1 and σ = 1/50 on a
     problem whose values and features have size 1, so rewards in other units change nothing.
 
     σ is the noise in a target. Less suits actions that do what they should, and features that are
@@ -155,7 +155,7 @@ def propose(value_range: tuple[float, float], feature_norm: float = 1.0) -> tupl
     Examples
     --------
     >>> propose((-100, 0))
-    (0.0001, 3.0)
+    (0.0001, 2.0)
     """
     low, high = checks.pair("value_range", value_range, mend="Pass the least and the largest sum "
                             "of rewards that an episode can bring.")

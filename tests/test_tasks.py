@@ -29,13 +29,13 @@ SMALL = {"episodes": 10, "every": 5}
 
 
 def _by_hand():
-    """Two runs on MountainCar: one solves it in the last 20 of 40 episodes, one reaches nothing."""
+    """Two runs on MountainCar: one solves it in the last 100 of 200 episodes, one reaches nothing."""
     return pd.DataFrame([
         {"task": "MountainCar", "agent": "rlsvi", "seed": seed, "episode": n, "reward": reward,
          "first_goal": first, "greedy": greedy}
         for seed, rewards, first, last in ((0, (-200, -150, -120, -100), 15, -99),
                                            (1, (-200,) * 4, np.nan, -200))
-        for n, reward, greedy in zip((10, 20, 30, 40), rewards, (np.nan,) * 3 + (last,),
+        for n, reward, greedy in zip((50, 100, 150, 200), rewards, (np.nan,) * 3 + (last,),
                                      strict=True)])
 
 
@@ -54,7 +54,7 @@ def test_tables_with_and_without_a_schedule_stand_beside_each_other():
     assert solved(both, ["agent"]).solved.to_dict() == {"rlsvi": 1, "boltzmann": 1}
     ax, = figures.goals(both).axes
     dots = np.concatenate([path.get_offsets()[:, 1] for path in ax.collections])
-    assert sorted(dots) == [15, 15, 50, 50]  # 1.25 · 40 stands for never
+    assert sorted(dots) == [15, 15, 250, 250]  # 1.25 · 200 stands for never
     assert ax.get_yticklabels()[-1].get_text() == "never"
 
 

@@ -121,7 +121,7 @@ class StoredAgent(VerbatimAgent):
     >>> a = agent.act(0, 0.5)
     >>> agent.observe(0, 0.5, a, r=1.0, s_next=None)
     >>> agent
-    StoredAgent(RLSVI, lam=1, sigma=0.03; 1 transitions seen)
+    StoredAgent(RLSVI, lam=1, sigma=0.02; 1 transitions seen)
     """
 
     def __init__(self, features: Any, lam: float, sigma: float, *, sample: bool,
