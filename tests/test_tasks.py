@@ -112,7 +112,7 @@ def test_the_rule_and_an_option_reach_the_agent(monkeypatch):
     assert (usual.lam, usual.sigma) == (short.lam, short.sigma) == propose((-100, 0))
     assert (usual.window, short.window, usual.gamma, usual.clip) == (None, 5000, 0.99, (-100, 0))
     assert (usual.sweeps, made[0][1].draws) == (20, "per episode")
-    assert (many.lam, many.sigma) == (usual.lam, 1.0)
+    assert (many.lam, many.sigma) == (usual.lam, usual.sigma)
     assert phi.compact(0, np.zeros(6)).shape == (1, 84)  # all monomials of six up to the cubes
     assert other.compact(0, np.zeros(6)).shape == (1, 200)
     fast = np.array([1.0, 0.0, 1.0, 0.0, 5.0, 9.0])
