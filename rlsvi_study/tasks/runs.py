@@ -16,8 +16,8 @@ all tasks here, and LSVI has the same ridge :math:`\lambda\sigma^2 = c^2`, featu
   reached the goal, and ``greedy``, at the end, the mean of ten episodes on the posterior mean. ε or
   the temperature η/V starts from ``start`` and is halved every ``half_life`` episodes;
   ``tasks-tuning`` tries two starts, on seeds of its own, and ``SCHEDULES`` has for each task the
-  one that is better in the last 20 of 100 episodes (on the sparse ones the larger). Features, discounts, c and Acrobot's twenty sweeps were
-  chosen by RLSVI's returns on seeds 1000 to 1085, and by FrozenLake's.
+  one that is better in the last 20 of 100 episodes (on the sparse ones the larger). Features,
+  discounts, c and Acrobot's twenty sweeps were chosen by RLSVI's returns on seeds 1000 to 1085.
 - ``tasks-rule``: RLSVI with other c; ``tasks-options``: other sweeps, targets and windows, no clip,
   and 200 random Fourier features.
 - ``tasks-deep-sea``: episodes until the first and the tenth goal.
