@@ -137,7 +137,7 @@ def openings(shares: np.ndarray, every: int, optimal: np.ndarray, myopic: np.nda
     rows = np.arange(shares.shape[1]) + 0.5
     worth.plot(optimal, rows, "o", color=COLOUR["truth"], label="then optimal: $Q^*_0$")
     worth.plot(myopic, rows, "s", color="0.3", mfc="none", ms=9, label="then myopic")
-    worth.set_xlabel("expected likes after this opening")
+    worth.set_xlabel("expected likes\nafter this opening")
     worth.legend(loc="lower center", bbox_to_anchor=(0.5, 1))
     return fig
 
