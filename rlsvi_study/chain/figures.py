@@ -179,7 +179,7 @@ def _smooth_times(ax: Axes, table: pd.DataFrame, axis: str) -> pd.DataFrame:
     """The same over a smooth curve, beside the paper's statistic."""
     band = scaling.smooth_band(table, axis, scaling.local_polynomial)
     sns.lineplot(three(band, "fit"), x=axis, y="time", **RANGE, color=COLOUR["rlsvi"], lw=1,
-                 label="local polynomial, 95% band", ax=ax)
+                 label="RLSVI: smoothed, 95% band", ax=ax)
     cells = _times(ax, table, axis)
     ax.plot(cells.index, cells.mean5, "x", color=COLOUR["paper"],
             label="mean of 5 seeds (paper's statistic)")
