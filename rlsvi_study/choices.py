@@ -44,9 +44,10 @@ HEADLINES = {  # the claims that answer what a reader came to know, in the order
         "at error rate {error_rate:g} in all)."),
     "B.conjecture-meant": Headline(
         "Is the conjecture true?", "No: in a world with one feature regret provably grows "
-        "{growth[0]:.3g}-fold or more with every period, where √T doubles; measured there, costly "
-        "leaps number {leaps[12].median:.0f} ({leaps[12].low:.0f}–{leaps[12].high:.0f}) in the "
-        "median with 12 periods and {leaps[6].median:.0f} with 6."),
+        "{growth[0]:.3g}-fold or more with every period of an episode, where the conjecture's √T "
+        "doubles; measured there, RLSVI begins with the worst action in {leaps[12].median:.0f} "
+        "({leaps[12].low:.0f}–{leaps[12].high:.0f}) episodes in the median if they have 12 "
+        "periods, and in {leaps[6].median:.0f} if they have 6."),
     "6.2.better": Headline(
         "Tetris: better than tuned ε-greedy?", "It depends on how a game ends: against the "
         "best schedule in hindsight {clears[mean]:+.0f} rows per game ({clears[low]:+.0f} to "

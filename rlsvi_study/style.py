@@ -1,9 +1,11 @@
 """One look for every figure.
 
 Colours come from sets that colour-blind readers can tell apart; line styles repeat what they say,
-and an agent has the same ones in the whole book. Backgrounds are opaque white, so that figures stay
-legible on a dark page. A figure is as wide as the page's column, 7 inches of 96 pixels, and has two
-pixels for each of them: nothing is shrunk but the grain, and 9 points are 9 points on the page.
+and an agent has the same ones in the whole book. What is no agent never has an agent's colour:
+laws, bounds, outcomes and the paper's numbers have their own, ``values`` colours settings, and what
+only guides the eye is grey. Backgrounds are opaque white, so that figures stay legible on a dark
+page. A figure is as wide as the page's column, 7 inches of 96 pixels, and has two pixels for each
+of them: nothing is shrunk but the grain, and 9 points are 9 points on the page.
 Figures are drawn by seaborn from tidy tables: ``BY_AGENT`` gives agents their look, ``BAND`` is a
 median with its spread, ``three`` draws given intervals. Seaborn estimates on the scale of the axis
 it finds: draw first, make an axis logarithmic after.
@@ -22,29 +24,35 @@ from matplotlib.colors import to_rgb
 
 from .register import typeset
 
-_LOOKS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and name of each agent
+AGENTS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and name of each
     "rlsvi": ("#0072B2", (), "o", "RLSVI"),
     "epsilon-greedy": ("#D55E00", (5, 2), "s", "LSVI, ε-greedy"),
     "boltzmann": ("#E69F00", (1, 1.5), "^", "LSVI, Boltzmann"),
     "lsvi": ("#D55E00", (5, 2), "s", "LSVI"),
     "rlsvi-small": ("#56B4E9", (6, 2, 6, 2), "D", "RLSVI, λ = 1, σ = ½"),
     "psrl": ("#882255", (6, 2, 1, 2), "P", "PSRL"),
-    "ucbvi": ("#CC79A7", (1, 1), "X", "UCBVI"),
+    "ucbvi": ("#CC6677", (1, 1), "X", "UCBVI"),
     "ucbvi-small": ("#DDAA33", (5, 1, 1, 1), "v", "UCBVI, bonus/100"),
-    "uniform": ("#666666", (4, 4), "d", "uniform"),
+    "uniform": ("#888888", (4, 4), "d", "uniform"),
     "mended": ("#0072B2", (), "o", "RLSVI, ρ = γ (mended)"),
     "printed": ("#56B4E9", (5, 2), "s", "RLSVI, ρ = √(1−γ²) (printed)"),
     "fresh": ("#8FB8D0", (1, 1.5), "^", "RLSVI, ρ = 0 (a fresh draw each step)"),
     "greedy": ("#666666", (6, 2, 1, 2), "X", "greedy, ties at random"),
-    "prior": ("#009E73", (6, 2, 1, 2), "D", "random prior alone"),
+    "prior": ("#117733", (6, 2, 1, 2), "D", "random prior alone"),
     "bootstrap + prior": ("#CC79A7", (5, 1, 1, 1), "P", "bootstrap, random prior"),
-    "bootstrap": ("#D55E00", (1, 1.5), "^", "bootstrap alone"),
+    "bootstrap": ("#661100", (1, 1.5), "^", "bootstrap alone"),
     "coherent": ("#56B4E9", (6, 2, 6, 2), "D", "RLSVI, coherent features"),
     "ensemble": ("#CC79A7", (5, 1, 1, 1), "P", "ensemble"),
-    "truth": ("#000000", (), "", ""),
-    "theory": ("#009E73", (6, 2, 1, 2), "", "")}
-COLOUR, DASHES, MARK, NAME = ({agent: look[i] for agent, look in _LOOKS.items() if look[i] != ""}
-                              for i in range(4))
+    "incremental": ("#44AA99", (6, 2, 6, 2), "v", "RLSVI, incremental")}
+THINGS: dict[str, tuple[str, tuple]] = {  # colour and dashes of what is no agent
+    "truth": ("#000000", ()),
+    "paper": ("#000000", (1, 1.5)),  # the paper's numbers and what it prints
+    "theory": ("#009E73", (6, 2, 1, 2)),  # bounds and exact formulas; what goes well
+    "fails": ("#A32424", (5, 2)),  # what does not; red as the verdict is
+    "posterior": ("#8C510A", (5, 2)),  # and the beta law, of which one arm's is an example
+    "normal": ("#332288", ())}
+COLOUR, DASHES = ({name: look[i] for name, look in (AGENTS | THINGS).items()} for i in range(2))
+MARK, NAME = ({agent: look[i] for agent, look in AGENTS.items()} for i in (2, 3))
 LINE: dict[str, Any] = {agent: (0, dash) if dash else "-" for agent, dash in DASHES.items()}
 BY_AGENT: dict[str, Any] = {"hue": "agent", "style": "agent", "palette": COLOUR, "dashes": DASHES}
 BAND: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 80),  # over seeds: 10% to 90%
@@ -58,7 +66,7 @@ STYLE = sns.axes_style("ticks") | sns.plotting_context("notebook", rc={
     "lines.linewidth": 1.8, "lines.markersize": 5}) | {
     "figure.facecolor": "white", "axes.facecolor": "white", "savefig.facecolor": "white",
     "figure.dpi": 2 * 96, "axes.spines.top": False, "axes.spines.right": False,
-    "axes.prop_cycle": cycler(color=["#0072B2", "#D55E00", "#009E73", "#CC79A7"]),
+    "axes.prop_cycle": cycler(color=[COLOUR["rlsvi"]]),  # a lone curve is RLSVI's
     "axes.grid": True, "grid.alpha": 0.25, "legend.frameon": False,
     "figure.constrained_layout.use": True}
 styled = plt.rc_context(STYLE)  # a decorator: the reader's own settings are left alone
@@ -95,6 +103,11 @@ def shades(agent: str, count: int) -> list:
     own = COLOUR[agent]
     return sns.blend_palette([sns.light_palette(own, 8)[5], own, sns.dark_palette(own, 8)[3]],
                              count)
+
+
+def values(count: int) -> list:
+    """So many colours for values of a setting, or for cases that are no agents, in their order."""
+    return sns.color_palette("viridis", count)
 
 
 def ink(colour: Any) -> np.ndarray:

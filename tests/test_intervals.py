@@ -89,5 +89,9 @@ def test_columns_that_are_not_there_are_named(by):
     table = pd.DataFrame({"agent": ["a", "b"], "time": [1.0, 2.0]})
     with pytest.raises(ValueError, match=r"columns are some of agent, time; got .*Check the names"):
         by_cell(table, by, lambda cell: {"mean": cell.time.mean()})
+
+
+def test_a_column_of_times_that_is_not_there_is_named():
+    table = pd.DataFrame({"agent": ["a", "b"], "time": [1.0, 2.0]})
     with pytest.raises(ValueError, match="columns are some of agent, time"):
         median_times(table, "agent", "time", "censored")

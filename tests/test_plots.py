@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgba_array
 from matplotlib.text import Text
 from scipy import stats
 
@@ -25,7 +25,7 @@ from rlsvi_study.intervals import mean_interval
 from rlsvi_study.recommender import figures as recommender_figures
 from rlsvi_study.recommender.figures import ETAS
 from rlsvi_study.regret import figures as regret_figures
-from rlsvi_study.style import COLOUR, WIDTH, digits, ink, scientific, three
+from rlsvi_study.style import AGENTS, COLOUR, THINGS, WIDTH, digits, ink, scientific, three
 from rlsvi_study.theory import figures as theory_figures
 
 
@@ -99,17 +99,57 @@ def two_to_a_row(figure):
                for spec in (ax.get_subplotspec() for ax in figure.axes))
 
 
-@pytest.mark.parametrize("draw_it", [
+WITHOUT_TABLE = [
     lambda: theory_figures.one_arm([(0, 0), (3, 1), (30, 10)]),
     lambda: theory_figures.density_grid([(2, 3), (8, 2), (1.1, 1.1)]),
     lambda: regret_figures.bias_sizes(10),
-    theory_figures.three_steps, theory_figures.three_inequalities])
+    theory_figures.three_steps, theory_figures.three_inequalities]
+
+
+@pytest.mark.parametrize("draw_it", WITHOUT_TABLE)
 def test_a_figure_without_a_table_is_as_legible(draw_it):
     figure = draw_it()
     assert figure.get_figwidth() == WIDTH
     assert two_to_a_row(figure)
     assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= 9
     plt.close(figure)
+
+
+def misnamed(figure):
+    """Entries of the legends in the colour of an agent whose name they do not have."""
+    words = {}  # of each colour, the names of its agents: LSVI and ε-greedy for the same
+    for colour, _, _, name in AGENTS.values():
+        words.setdefault(colour.lower(), set()).update(name.split(", "))
+    legends = [*figure.legends, *(legend for ax in figure.axes if (legend := ax.get_legend()))]
+    for legend in legends:
+        for handle, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
+            looks = [get() for name in ("get_color", "get_facecolor", "get_markerfacecolor")
+                     if (get := getattr(handle, name, None))]
+            colours = {to_hex(colour) for look in looks for colour in to_rgba_array(look)}
+            for colour in colours & words.keys():
+                if not any(word in text.get_text() for word in words[colour]):
+                    yield text.get_text()
+
+
+@pytest.mark.parametrize("name", catalogue.THE_PAPERS.drawn)
+def test_the_colour_of_an_agent_is_on_nothing_else(name):
+    (tables, drawing), = catalogue.drawings(name).values()
+    figure = drawing(*map(load, tables))
+    assert not list(misnamed(figure))
+    plt.close(figure)
+
+
+@pytest.mark.parametrize("draw_it", [
+    *WITHOUT_TABLE, lambda: chain_figures.basis_fits(np.arange(4.0), {
+        "some": np.ones(4), "other": np.zeros(4)})])
+def test_the_colour_of_an_agent_is_on_nothing_else_without_a_table(draw_it):
+    figure = draw_it()
+    assert not list(misnamed(figure))
+    plt.close(figure)
+
+
+def test_agents_and_what_is_none_share_no_colour():
+    assert not {look[0] for look in AGENTS.values()} & {look[0] for look in THINGS.values()}
 
 
 @pytest.mark.parametrize(("name", "panels"), [("fig1", 1), ("fig5", 2), ("fig12", 1)])
@@ -160,7 +200,7 @@ def test_figure_3_shows_medians_with_their_intervals_and_the_papers_means(draw):
         curve, points = lines(ax, COLOUR["rlsvi"])[:2]
         same(points, cells["median"])
         same(bars(ax, COLOUR["rlsvi"]), np.minimum(cells[["low", "high"]], chain_figures.BUDGET))
-        same(lines(ax, COLOUR["epsilon-greedy"])[0], cells.mean5)
+        same(lines(ax, COLOUR["paper"])[0], cells.mean5)
         assert list(curve.index) == list(points.index) == list(cells.index)
 
 
@@ -459,7 +499,7 @@ def test_a_censored_median_is_drawn_at_the_budget(draw):
 def test_the_drawn_chance_is_worth_less_only_without_enough_noise():
     axes = theory_figures.chances(30, 30, {"enough": np.pi / 8, "too little": 0.05}).axes
     for ax, holds in zip(axes, (True, False), strict=True):
-        (truth,), (ours,) = lines(ax, COLOUR["lsvi"]), lines(ax, COLOUR["rlsvi"])
+        (truth,), (ours,) = lines(ax, COLOUR["posterior"]), lines(ax, COLOUR["rlsvi"])
         assert bool((ours >= truth).all()) is holds
     drawn = -np.random.default_rng(0).beta(30.5, 30.5, 10**6)  # below: 4 standard errors
     assert truth.iloc[50] == pytest.approx(np.clip(drawn - truth.index[50], 0, None).mean(),
@@ -472,10 +512,10 @@ def test_the_drawn_steps_stay_below_their_bounds():
     assert sum(bar.get_height() for bar in leak.containers[0]) == pytest.approx(1)
     assert sum(bar.get_height() for bar in leak.containers[1]) == pytest.approx(1)
     for ax in (choice, visits):
-        for exact, bound in zip(lines(ax, COLOUR["rlsvi"]), lines(ax, COLOUR["theory"]),
+        for exact, bound in zip(lines(ax, COLOUR["truth"]), lines(ax, COLOUR["theory"]),
                                 strict=True):
             assert (exact <= bound + 1e-9).all()
-    assert lines(choice, COLOUR["rlsvi"])[0].iloc[0] == pytest.approx(0, abs=1e-9)
+    assert lines(choice, COLOUR["truth"])[0].iloc[0] == pytest.approx(0, abs=1e-9)
     plt.close("all")
 
 

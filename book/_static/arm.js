@@ -8,7 +8,7 @@ UI.mount("arm", "One arm: is the draw optimistic?", root => {
   const low = slider("paid −1", counts, 3, draw), high = slider("paid 0", counts, 1, draw);
   const lam = slider("λ", UI.powers(-2, 3, 8), 3.2, draw), sigma = slider("σ", UI.steps(0.02, 1.5, 0.01), 0.63, draw);
   const densities = el("div"), gap = el("div"), verdict = el("p", { class: "verdict", role: "status" });
-  const table = UI.readings(["", "mean", "spread"], [["posterior", "posterior", "lsvi"], ["drawn", "RLSVI draws from", "rlsvi"]]);
+  const table = UI.readings(["", "mean", "spread"], [["posterior", "posterior", "posterior"], ["drawn", "RLSVI draws from", "rlsvi"]]);
   root.append(el("div", { class: "sliders" }, low.node, high.node, lam.node, sigma.node),
     table.node, densities, gap, verdict);
 
@@ -23,7 +23,7 @@ UI.mount("arm", "One arm: is the draw optimistic?", root => {
     const top = 1.15 * Math.max(drawn.pdf(drawn.mean), ...between(0.04, 0.96, 60).map(known.pdf));
     const above = UI.chart({ width, height: 190, x: ends, y: [0, top], xlabel: "mean reward of the arm", ylabel: "density",
       label: "Densities of the posterior and of the normal law that RLSVI draws from" });
-    above.line(between(-0.999, -0.001, 300).map(x => [x, known.pdf(1 + x)]), "lsvi dashed");
+    above.line(between(-0.999, -0.001, 300).map(x => [x, known.pdf(1 + x)]), "posterior dashed");
     above.line(between(...ends, 300).map(x => [x, drawn.pdf(x)]), "rlsvi");
     densities.replaceChildren(above.node);
 
@@ -31,10 +31,10 @@ UI.mount("arm", "One arm: is the draw optimistic?", root => {
     const size = Math.max(...all.map(Math.abs));
     const below = UI.chart({ width, height: 190, x: ends, y: [Math.min(-0.25 * size, 1.1 * Math.min(...all)), 1.1 * size],
       xlabel: "z, a sure reward", ylabel: "G(z)", label: "The gap G against z" });
-    below.area(curve.map(([z, g]) => [z, Math.max(g, 0)]), "rlsvi");
-    below.area(curve.map(([z, g]) => [z, Math.min(g, 0)]), "lsvi");
+    below.area(curve.map(([z, g]) => [z, Math.max(g, 0)]), "theory");
+    below.area(curve.map(([z, g]) => [z, Math.min(g, 0)]), "fails");
     below.line([[ends[0], 0], [ends[1], 0]], "truth");
-    below.line(curve, "rlsvi");
+    below.line(curve, "theory");
     // Far to the left G is the difference of the means; less than 1e-12 is rounding.
     const [least, place] = [[drawn.mean - known.mean + 1, -Infinity], ...between(-1, 0, 200).map(z => [G(z), z])]
       .map(([g, z]) => [Math.abs(g) < 1e-12 ? 0 : g, z]).sort((a, b) => a[0] - b[0])[0];

@@ -56,8 +56,8 @@ UI.mount("crossings", "How often do they cross?", root => {
   function plot(what, y, found, laws) {
     const axes = UI.chart({ width: half(), height: 210, x: [-0.4, 1.4], y, xlabel: "x", ylabel: what,
       label: `${what} of Beta(α, β) and of the normal with the same mean, ${found.length} crossings` });
-    axes.line(between(0.0005, 0.9995, 400).map(x => [x, laws[1](x)]), "lsvi dashed");
-    axes.line(between(-0.4, 1.4, 300).map(x => [x, laws[0](x)]), "rlsvi");
+    axes.line(between(0.0005, 0.9995, 400).map(x => [x, laws[1](x)]), "posterior dashed");
+    axes.line(between(-0.4, 1.4, 300).map(x => [x, laws[0](x)]), "normal");
     for (const x of found) axes.dot(x, laws[0](x), "ink");
     return axes.node;
   }

@@ -30,7 +30,7 @@ def chain_diagram(N: int = 50) -> Figure:
     ax.set(xlim=(-0.8, 5.8), ylim=(-0.85, 0.95), aspect="equal")
     ax.axis("off")
     for x, text in {0: "1", 1: "2", 2: "3", 4: f"N−1\n= {N - 1}", 5: f"N\n= {N}"}.items():
-        ax.add_patch(plt.Circle((x, 0), 0.3, fc="#F0B9A0" if x == 5 else "#E8EEF4", ec="black"))
+        ax.add_patch(plt.Circle((x, 0), 0.3, fc="#FBEFA9" if x == 5 else "#EEEEEE", ec="black"))
         ax.text(x, 0, text, ha="center", va="center", fontsize=9)
     ax.text(3, 0, "· · ·", ha="center", va="center", fontsize=14)
 
@@ -38,11 +38,11 @@ def chain_diagram(N: int = 50) -> Figure:
     for x in range(5):
         left, right = x + (0.3 if x == 3 else 0.22), x + (0.7 if x == 2 else 0.78)
         ax.annotate("", (right, 0.17), (left, 0.17),
-                    arrowprops=bent | {"color": COLOUR["rlsvi"], "ls": "--"})
-        ax.annotate("", (left, -0.17), (right, -0.17), arrowprops=bent | {"color": "0.35"})
+                    arrowprops=bent | {"color": "black", "ls": "--"})
+        ax.annotate("", (left, -0.17), (right, -0.17), arrowprops=bent | {"color": "0.5"})
     ax.text(2.5, 0.72, "right: succeeds with probability 1 − 1/N, otherwise moves left",
-            ha="center", color=COLOUR["rlsvi"], fontsize=9)
-    ax.text(2.5, -0.78, "left: always succeeds", ha="center", color="0.25", fontsize=9)
+            ha="center", fontsize=9)
+    ax.text(2.5, -0.78, "left: always succeeds", ha="center", color="0.4", fontsize=9)
     ax.text(0, 0.42, "start", ha="center", fontsize=9)
     ax.text(5, 0.42, "reward 1", ha="center", fontsize=9)
     return fig
@@ -100,7 +100,7 @@ def value_samples(samples: dict[int, np.ndarray], truth: np.ndarray) -> Figure:
     states = np.arange(1, truth.size + 1)
     for ax, (episodes, values) in zip(axes.flat, samples.items(), strict=True):
         ax.plot(states, values[1:].T, color=COLOUR["rlsvi"], lw=0.8, alpha=0.3)
-        ax.plot(states, values[0], color=COLOUR["rlsvi"], lw=2.2, label="one draw")
+        ax.plot(states, values[0], color=COLOUR["rlsvi"], lw=2.2, label="one draw of RLSVI")
         ax.plot(states, truth, color=COLOUR["truth"], lw=1.6, ls="--", label="the truth, $Q^*$")
         ax.set_yscale("symlog", linthresh=1)
         ax.set(title=f"after {episodes} episode{'s' * (episodes != 1)}")
@@ -116,7 +116,7 @@ def running_regret(realised: np.ndarray, exact: float) -> Figure:
     """The average realised regret of a policy, episode by episode, and its exact value."""
     fig, ax = canvas()
     n = np.arange(1, realised.shape[1] + 1)
-    lines = ax.plot(n, (realised.cumsum(axis=1) / n).T, color=COLOUR["rlsvi"], lw=0.8, alpha=0.6)
+    lines = ax.plot(n, (realised.cumsum(axis=1) / n).T, color="0.5", lw=0.8, alpha=0.6)
     lines[0].set_label("realised, averaged")
     ax.axhline(exact, color=COLOUR["truth"], lw=2, label="exact")
     ax.set(xscale="log", xlabel="episodes averaged", ylabel="regret per episode")
@@ -131,7 +131,7 @@ def basis_fits(truth: np.ndarray, fits: dict[str, np.ndarray]) -> Figure:
     states = np.arange(1, truth.size + 1)
     for ax, (name, fit) in zip(axes, fits.items(), strict=True):
         sns.lineplot(pd.DataFrame({"$Q^*$": truth, "best fit in the span": fit}, states), ax=ax,
-                     palette=[COLOUR["truth"], COLOUR["epsilon-greedy"]], dashes=[(), (3, 1)])
+                     palette=[COLOUR["truth"], COLOUR["theory"]], dashes=[(), (3, 1)])
         ax.set(title=f"{name} features", xlabel="state", ylabel="value of going right")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     return fig
@@ -142,7 +142,7 @@ def action_law(laws: dict[str, pd.DataFrame]) -> Figure:
     """The probability of each action against the parameter of a dithering scheme."""
     fig, axes = canvas(len(laws), sharey=True)
     for ax, (name, law) in zip(axes, laws.items(), strict=True):
-        sns.lineplot(law, ax=ax, legend=ax is axes[0])
+        sns.lineplot(law, palette=style.values(law.shape[1]), ax=ax, legend=ax is axes[0])
         ax.set(title=name, xlabel=law.index.name, ylabel="probability")
     axes[-1].set_xscale("log")
     return fig
@@ -169,7 +169,7 @@ def _times(ax: Axes, table: pd.DataFrame, axis: str) -> pd.DataFrame:
     cells = runs.medians(table, axis)
     lost = cells.index[np.isinf(cells["median"])]
     sns.lineplot(three(cells.drop(lost), limit=BUDGET), x=axis, y="time", **RANGE, **POINTS,
-                 marker="o", color=COLOUR["rlsvi"], label="median, 95% interval", ax=ax)
+                 marker="o", color=COLOUR["rlsvi"], label="RLSVI: median, 95% interval", ax=ax)
     ax.plot(lost, [BUDGET] * len(lost), "^", color=COLOUR["rlsvi"])
     ax.set(xlabel=AXIS[axis], ylabel=TIME)
     return cells
@@ -179,9 +179,9 @@ def _smooth_times(ax: Axes, table: pd.DataFrame, axis: str) -> pd.DataFrame:
     """The same over a smooth curve, beside the paper's statistic."""
     band = scaling.smooth_band(table, axis, scaling.local_polynomial)
     sns.lineplot(three(band, "fit"), x=axis, y="time", **RANGE, color=COLOUR["rlsvi"], lw=1,
-                 label="local polynomial, 95% band", ax=ax)
+                 label="RLSVI: smoothed, 95% band", ax=ax)
     cells = _times(ax, table, axis)
-    ax.plot(cells.index, cells.mean5, "x", color=COLOUR["epsilon-greedy"],
+    ax.plot(cells.index, cells.mean5, "x", color=COLOUR["paper"],
             label="mean of 5 seeds (paper's statistic)")
     return cells
 
@@ -234,12 +234,12 @@ def fig6(table: pd.DataFrame) -> Figure:
     """Figure 6: learning time against ρ in both readings, censored runs at the top."""
     fig, axes = canvas(2, sharey=True)
     never = f"not within {style.digits(table.tenth_reward.max())}"
-    table = table.assign(run=np.where(table.censored, never, "learned"),
+    table = table.assign(run=np.where(table.censored, never, learned := "RLSVI learned"),
                          time=table.tenth_reward * np.where(table.censored, 1.25, 1))
     for ax, (noise, cell) in zip(axes, table.groupby("noise"), strict=True):
         sns.scatterplot(cell, x="rho", y="time", hue="run", style="run", s=14, linewidth=0, ax=ax,
-                        hue_order=("learned", never), markers=["o", "^"],
-                        palette=[COLOUR["rlsvi"], COLOUR["epsilon-greedy"]])
+                        hue_order=(learned, never), markers=["o", "^"],
+                        palette=[COLOUR["rlsvi"], COLOUR["fails"]])
         ax.set(title=f"ρ as {noise}", xlabel="ρ", ylabel=TIME, yscale="log")
         ax.legend(loc="lower right")
     return fig
@@ -249,7 +249,8 @@ def fig6(table: pd.DataFrame) -> Figure:
 def success_rates(rates: pd.DataFrame) -> Figure:
     """The share of runs that learn, in a sliding window over ρ."""
     fig, ax = canvas(height=2.8)
-    sns.lineplot(rates.rename(columns="ρ as {}".format), ax=ax)
+    sns.lineplot(rates.rename(columns="ρ as {}".format), ax=ax,
+                 palette=style.shades("rlsvi", rates.shape[1]))
     ax.axhline(0.5, color="0.5", lw=0.8, ls=":")
     ax.set(xlabel="ρ", ylabel="share of runs that learn", ylim=(-0.02, 1.02))
     return fig
@@ -259,7 +260,7 @@ def success_rates(rates: pd.DataFrame) -> Figure:
 def sweep(table: pd.DataFrame, parameter: str) -> Figure:
     """Figures 10 and 11: regret curves for each value, and the regret at the end."""
     fig, axes = canvas(2, sharey=True)
-    shades, name = sns.color_palette("viridis", table[parameter].nunique()), AXIS[parameter]
+    shades, name = style.values(table[parameter].nunique()), AXIS[parameter]
     sns.lineplot(table, x="episode", y="regret", hue=parameter, palette=shades, lw=1.5,
                  estimator="median", errorbar=None, legend=False, ax=axes[0])
     last = table[table.episode == table.episode.max()]
@@ -281,7 +282,7 @@ def families(table: pd.DataFrame, family: str, axis: str, smoother: Callable) ->
     """
     fig, ax = canvas(height=3.6)
     bands = {one: scaling.smooth_band(cell, axis, smoother) for one, cell in table.groupby(family)}
-    look = {"hue": family, "palette": sns.color_palette("viridis", len(bands)), "ax": ax}
+    look = {"hue": family, "palette": style.values(len(bands)), "ax": ax}
     sns.lineplot(three(pd.concat(bands, names=[family]), "fit"), x=axis, y="time", **RANGE, **look,
                  lw=1.5, legend=False)
     sns.scatterplot(runs.medians(table, [family, axis]), x=axis, y="median", style=family, s=30,
@@ -308,7 +309,7 @@ def readings(table: pd.DataFrame) -> Figure:
                       linestyle="none", color=COLOUR["rlsvi"], markersize=5,
                       err_kws={"color": "0.6", "lw": 2}, ax=ax)
         ax.plot(np.full(lost.sum(), budget), np.flatnonzero(np.isin(order, group.index[lost])), ">",
-                color=COLOUR["epsilon-greedy"])
+                color=COLOUR["fails"])
         for cell in group.itertuples():
             ax.text(budget * 1.3, list(order).index(cell.Index),
                     f"{cell.runs - cell.censored}/{cell.runs}", va="center", fontsize=9)

@@ -13,13 +13,14 @@ from ..register import CONTRADICTED, CONVENTION, FAILS, HOLDS, MISPRINT, OPEN, P
 from ..style import BAND, BY_AGENT, COLOUR, LINE, MARK, NAME, RANGE, canvas, panels, styled, three
 from . import runs
 
-# The curves worth drawing: batch RLSVI in its colour, the incremental ones in shades of another.
+# The curves worth drawing: batch RLSVI in its colour, the incremental ones in shades of theirs.
 CURVES = {"batch, prior kept": COLOUR["rlsvi"], **dict(zip(
     ("ν = 0, prior kept", "ν = 0.03, prior kept", "ν = 0.03, prior forgotten",
-     "ν = H/(l+H+1), prior kept"), style.shades("theory", 4), strict=True))}
-VERDICTS = {HOLDS: ("#0072B2", ""), PARTLY: ("#56B4E9", "//"), FAILS: ("#D55E00", "\\\\"),
-            MISPRINT: ("#E69F00", ".."), CONTRADICTED: ("#CC79A7", "xx"),
-            CONVENTION: ("#F0E442", ""), OPEN: ("#999999", "")}  # colour and hatch
+     "ν = H/(l+H+1), prior kept"), style.shades("incremental", 4), strict=True))}
+VERDICTS = {  # colour and hatch: as the verdict is on a page, some paler
+    HOLDS: ("#0B6E4F", ""), PARTLY: ("#DDBA8B", "//"), FAILS: ("#A32424", "\\\\"),
+    MISPRINT: ("#C5B1D7", ".."), CONTRADICTED: ("#DE9B9B", "xx"), CONVENTION: ("#C4C7CB", ""),
+    OPEN: ("#57606A", "")}
 
 
 @styled
@@ -52,7 +53,7 @@ def travel(curves: dict[str, np.ndarray], depths: Sequence[int]) -> Figure:
     fig, axes = panels(len(curves), sharex=True, sharey=True)
     for ax, (name, v) in zip(axes, curves.items(), strict=True):
         sns.lineplot(pd.DataFrame({f"{k} before": v[:, k] for k in depths}), ax=ax, dashes=False,
-                     palette=style.shades("theory", len(depths)))
+                     palette=style.shades("incremental", len(depths)))
         handles, labels = ax.get_legend_handles_labels()
         ax.get_legend().remove()
         ax.set(title=name, xlabel="episodes", xscale="log", xlim=(1, len(v) - 1),
@@ -121,6 +122,7 @@ def verdicts(counts: dict[str, dict[str, int]]) -> Figure:
                                                      width=0.8, ax=ax)
     for bars, hatch in zip(ax.containers, hatches, strict=True):
         plt.setp(bars, hatch=hatch)
+    ax.legend()  # anew, with the hatches
     ax.set_axisbelow(True)
     ax.invert_yaxis()
     ax.set(xlabel="statements")

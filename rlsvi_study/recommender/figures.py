@@ -135,9 +135,9 @@ def openings(shares: np.ndarray, every: int, optimal: np.ndarray, myopic: np.nda
     when.set_ylabel("first product shown")
     when.tick_params(rotation=0)
     rows = np.arange(shares.shape[1]) + 0.5
-    worth.plot(optimal, rows, "o", color=COLOUR["rlsvi"], label="then optimal: $Q^*_0$")
+    worth.plot(optimal, rows, "o", color=COLOUR["truth"], label="then optimal: $Q^*_0$")
     worth.plot(myopic, rows, "s", color="0.3", mfc="none", ms=9, label="then myopic")
-    worth.set_xlabel("expected likes after this opening")
+    worth.set_xlabel("expected likes\nafter this opening")
     worth.legend(loc="lower center", bbox_to_anchor=(0.5, 1))
     return fig
 
@@ -146,7 +146,7 @@ def openings(shares: np.ndarray, every: int, optimal: np.ndarray, myopic: np.nda
 def informative(table: pd.DataFrame) -> Figure:
     """What an opening is worth against how much its answer says about the other products."""
     fig, axes = canvas(2, sharey=True)
-    colours = {"other openings": "0.6", "optimal opening": COLOUR["rlsvi"]}
+    colours = {"other openings": "0.6", "optimal opening": COLOUR["truth"]}
     named = table.assign(opening=np.array([*colours])[table.best.astype(int)]).sort_values("best")
     for ax, column, label in zip(axes, ("says", "hears"), (
             r"what its answer says of others, $\|\gamma_{\cdot a}\|$",

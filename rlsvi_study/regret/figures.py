@@ -86,14 +86,14 @@ def theorem1_scale(table: pd.DataFrame) -> Figure:
     # Student's interval for a ratio of means, by its linearisation.
     ratio = cells.regret / cells.uniform
     last = last.assign(share=ratio + (last.regret - ratio * last.uniform) / cells.uniform)
+    shades = style.shades("rlsvi", 2)
     names = {"bandit": "H = S = 1, A = 2", "base": "H = S = 5, A = 3"}
     for ax, (problem, name) in zip(axes, names.items(), strict=True):
         runs = last[last.problem == problem]
-        for x, other, symbol, look in (("lam", "sigma", "λ", "rlsvi"),
-                                       ("sigma", "lam", "σ", "theory")):
-            sns.lineplot(runs[runs[other] == 1], x=x, y="share", **BARS, color=COLOUR[look],
-                         ls=LINE[look], marker="o", label=f"{symbol} times x",
-                         legend=ax is axes[0], ax=ax)
+        for x, other, symbol, line, shade in zip(("lam", "sigma"), ("sigma", "lam"), "λσ",
+                                                 ("-", "--"), shades, strict=True):
+            sns.lineplot(runs[runs[other] == 1], x=x, y="share", **BARS, color=shade, ls=line,
+                         marker="o", label=f"RLSVI, {symbol} times x", legend=ax is axes[0], ax=ax)
         ax.axhline(1, color="0.4", lw=1, ls=":")
         ax.set(xscale="log", xlabel="factor x on Theorem 1's value", title=name, ylim=(0, 1.1),
                ylabel="regret / uniform policy's")
@@ -105,13 +105,13 @@ def gaps(tests: dict[str, Comparison]) -> Figure:
     """Estimated gaps with their simultaneous bands."""
     fig, axes = canvas(2, -(-len(tests) // 2), height=4.6)
     for ax, (name, test) in zip(axes.flat, tests.items(), strict=True):
-        look = "lsvi" if test.refuted else "rlsvi"
+        look = "fails" if test.refuted else "theory"
         ax.fill_between(test.z, test.estimate - test.band, test.estimate + test.band,
                         color=COLOUR[look], alpha=0.3, lw=0)
         sns.lineplot(x=test.z, y=test.estimate, color=COLOUR[look], ls=LINE[look], ax=ax)
         ax.axhline(0, color="black", lw=0.8)
         ax.text(0.97, 0.07, "dips below 0" if test.refuted else "nowhere clearly below 0",
-                ha="right", fontsize=9, color=COLOUR[look], transform=ax.transAxes)
+                ha="right", fontsize=9, color=style.ink(COLOUR[look]), transform=ax.transAxes)
         ax.set(title=name, xlabel="z", ylabel="gap G(z)")
     return fig
 
@@ -121,9 +121,9 @@ def bias_sizes(H: int) -> Figure:
     """b^R, b^P and the noise against the number of visits: by definition, and as printed."""
     fig, axes = style.panels(3, height=2.4, sharey=True)
     prior, n = DirichletPrior.symmetric(H, 1, 1, 0.5, 1.0), np.geomspace(1, 1e5, 60)
-    sizes = {"by definition": ("rlsvi", [bias.largest(prior, v, *tabular.theorem_1(prior))
+    sizes = {"by definition": ("theory", [bias.largest(prior, v, *tabular.theorem_1(prior))
                                          for v in n]),
-             "as printed": ("lsvi", [bias.printed(prior, v) for v in n])}
+             "as printed": ("paper", [bias.printed(prior, v) for v in n])}
     titles = "bias of rewards, $b^R$", "bias of transitions, $b^P$", "noise $w$"
     for i, (ax, title) in enumerate(zip(axes, titles, strict=True)):
         for name, (look, size) in sizes.items():

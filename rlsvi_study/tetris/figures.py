@@ -36,13 +36,13 @@ def fig7(table: Table) -> Figure:
     fig, axes = canvas(2)
     for ax, scale in zip(axes, ("linear", "log"), strict=True):
         sns.lineplot(table, **CURVE, **BY_AGENT, legend=scale == "log", ax=ax)
-        ax.axhspan(*runs.PAPER_LEVELS, color=COLOUR["theory"], alpha=0.18, lw=0)
-        ax.axhline(runs.LSPI, color="black", lw=1, ls=":")
+        ax.axhspan(*runs.PAPER_LEVELS, color=COLOUR["paper"], alpha=0.12, lw=0)
+        ax.axhline(runs.LSPI, color=COLOUR["paper"], lw=1, ls=":")
         ax.set(xlabel="game", ylabel=f"{ROWS}, mean of 50", yscale=scale)
     axes[1].set(ylabel="", ylim=(1, None))
     low, high = runs.PAPER_LEVELS
-    label_ends(axes[0], {f"the paper's\n{low} to {high}": ((low + high) / 2, COLOUR["theory"]),
-                        f"the paper's\nLSPI, {runs.LSPI}": (runs.LSPI, "black")})
+    label_ends(axes[0], {f"the paper's\n{low} to {high}": ((low + high) / 2, COLOUR["paper"]),
+                        f"the paper's\nLSPI, {runs.LSPI}": (runs.LSPI, COLOUR["paper"])})
     style.legend(axes[1], loc="lower right")
     return fig
 
@@ -188,8 +188,8 @@ def iteration(table: Table) -> Figure:
         ax = axes[rule]
         sns.stripplot(part.assign(score=part.score + 1), x="score", y="way", hue="policies",
                       dodge=True, jitter=False, size=4.5, alpha=0.6, ax=ax,
-                      palette=[COLOUR["theory"], COLOUR["psrl"]], order=named.way.unique())
-        ax.axvline(runs.LSPI, color="black", lw=1, ls=":")
+                      palette=["0.2", "0.6"], order=named.way.unique())
+        ax.axvline(runs.LSPI, color=COLOUR["paper"], lw=1, ls=":")
         ax.set(title=f"“{rule}”", xscale="log", xlabel=f"{ROWS} + 1", ylabel="")
         handles, labels = ax.get_legend_handles_labels()
         ax.legend().remove()
@@ -198,11 +198,11 @@ def iteration(table: Table) -> Figure:
     axes["top row"].set_yticklabels([])
     shown = named[(named.start == "scoring") & named.replay & (named.rule == "clears")]
     sns.lineplot(shown, x="policy", y="score", units="seed", estimator=None, lw=0.8, alpha=0.7,
-                 color=COLOUR["psrl"], ax=axes["way"])
-    axes["way"].axhline(runs.LSPI, color="black", lw=1, ls=":")
+                 color="0.5", ax=axes["way"])
+    axes["way"].axhline(runs.LSPI, color=COLOUR["paper"], lw=1, ls=":")
     axes["way"].set(title="from a scoring policy with the buffer, “clears”: run by run",
                     xlabel="policy", yscale="log", ylabel=ROWS)
-    label_ends(axes["way"], {f"the paper's\nLSPI, {runs.LSPI}": (runs.LSPI, "black")})
+    label_ends(axes["way"], {f"the paper's\nLSPI, {runs.LSPI}": (runs.LSPI, COLOUR["paper"])})
     return fig
 
 
@@ -227,7 +227,8 @@ def weights(table: Table) -> Figure:
     """What RLSVI has learned: the mean weights after the last game, over seeds that learned."""
     learned = table[(table.agent == "rlsvi") & (table.score > runs.LEARNED)]
     columns = learned[learned.game == table.game.max()].filter(regex="^w").to_numpy()
-    colours = [COLOUR["rlsvi"]] * 10 + [COLOUR["theory"]] * 9 + ["0.55"] * 2  # as in runs.GROUPS
+    pale, dark = shades("rlsvi", 2)
+    colours = [pale] * 10 + [dark] * 9 + [COLOUR["rlsvi"]] * 2  # as in runs.GROUPS
     fig, axes = canvas(2, height=2.9, width_ratios=(3, 1))
     for ax, part, names in ((axes[0], slice(0, 19), [*range(1, 11), *range(1, 10)]),
                             (axes[1], slice(19, 21), ["largest\nheight", "holes"])):
@@ -235,7 +236,7 @@ def weights(table: Table) -> Figure:
                     err_kws={"lw": 1}, ax=ax)
         ax.set_xticks(range(len(names)), names)
         ax.axhline(0, color="black", lw=0.8)
-    axes[0].set(xlabel="column heights (blue), then differences of neighbours (green)",
+    axes[0].set(xlabel="column heights (pale), then differences of neighbours (dark)",
                 ylabel="weight, rows")
     axes[1].set(xlabel="the other two", ylabel="")
     return fig
@@ -282,7 +283,7 @@ def known(table: Table) -> Figure:
 
 STACK = (0b1111101111, 0b1101111111, 0b1111111011, 0b0111111111, 0b0111111111)  # six rows high
 TRIES = {"a": ("I", 0, 4), "b": ("O", 5, 2), "c": ("I", 9, 1)}  # piece, column and width
-FATES = {"goes on": COLOUR["theory"], "ends the game": COLOUR["lsvi"], "not allowed": "0.75"}
+FATES = {"goes on": COLOUR["theory"], "ends the game": COLOUR["fails"], "not allowed": "0.75"}
 
 
 def fates(rule: str) -> dict[str, tuple[str, list[tuple[int, int]]]]:
@@ -308,9 +309,7 @@ def fates(rule: str) -> dict[str, tuple[str, list[tuple[int, int]]]]:
 @styled
 def endings() -> Figure:
     """The five ending rules as five boards: one stack, three placements, and their fates."""
-    fig, grid = canvas(3, 2, height=4.3, sharey=True)
-    axes = grid.flat[:len(RULES)]
-    grid.flat[-1].remove()
+    fig, axes = panels(len(RULES), height=2.4, sharey=True)
     stack = [(x, y) for y, row in enumerate(STACK) for x in range(10) if row >> x & 1]
     for ax, rule in zip(axes, RULES, strict=True):
         pieces = fates(rule)
@@ -318,15 +317,15 @@ def endings() -> Figure:
                                                    for fate, part in pieces.values())):
             for x, y in squares:
                 ax.add_patch(plt.Rectangle((x, y), 1, 1, fc=colour, ec="white", lw=0.8))
-        for name, (_, ((x, y), *_)) in pieces.items():
-            ax.text(x + 0.5, y + 0.45, name, ha="center", va="center", weight="bold", fontsize=9)
+        for name, (fate, ((x, y), *_)) in pieces.items():
+            ax.text(x + 0.5, y + 0.45, name, ha="center", va="center", weight="bold", fontsize=9,
+                    color="white" if fate == "ends the game" else "black")
         ax.axhline(6, color="black", lw=1.2, ls="--")
         ax.set(title=f"“{rule}”", xlim=(0, 10), ylim=(0, 8), aspect="equal", xticks=[], yticks=[])
         ax.grid(visible=False)
         ax.spines[["left", "right", "bottom"]].set_visible(True)
     fig.legend(handles=[plt.Rectangle((0, 0), 1, 1, fc=colour, label=fate)
-                        for fate, colour in FATES.items()], loc="lower right",
-               bbox_to_anchor=(0.97, 0.17))
+                        for fate, colour in FATES.items()], **style.CORNER)
     return fig
 
 

@@ -16,12 +16,11 @@ from scipy import stats
 from rlsvi_core.optimism import order
 
 from ..intervals import student
-from ..style import COLOUR, CORNER, LINE, canvas, digits, label_ends, panels, styled
+from ..style import COLOUR, CORNER, LINE, canvas, digits, label_ends, panels, styled, values
 from . import repaired, runs, theorem1
 from .crossings import cdf_crossings, count_crossings, pdf_crossings
 
-NORMAL, BETA = COLOUR["rlsvi"], COLOUR["lsvi"]
-COUNTS = ["#FFFFFF", "#CFE3F2", "#6BAED6", "#D55E00"]  # none, one, two, three crossings
+COUNTS = ["#FFFFFF", "#CFE3F2", "#6BAED6", COLOUR["fails"]]  # none, one, two, three crossings
 
 
 @styled
@@ -32,10 +31,10 @@ def density_grid(cases: Sequence[tuple[float, float]]) -> Figure:
     inside = np.linspace(1e-4, 1 - 1e-4, 700)
     for ax, (alpha, beta) in zip(axes, cases, strict=True):
         normal = stats.norm(alpha / (alpha + beta), (alpha + beta) ** -0.5)
-        for name, law, x, colour, line in (
-                ("normal", normal, 2.2 * inside - 0.6, NORMAL, "-"),
-                ("beta", stats.beta(alpha, beta), inside, BETA, LINE["lsvi"])):
-            sns.lineplot(x=x, y=law.pdf(x), color=colour, ls=line, label=name,
+        for name, law, x, look in (
+                ("normal", normal, 2.2 * inside - 0.6, "normal"),
+                ("beta", stats.beta(alpha, beta), inside, "posterior")):
+            sns.lineplot(x=x, y=law.pdf(x), color=COLOUR[look], ls=LINE[look], label=name,
                          legend=ax is axes[0], ax=ax)
         points = [c.x for c in pdf_crossings(alpha, beta)]
         ax.plot(points, normal.pdf(points), "o", color="black", ms=4)
@@ -55,7 +54,7 @@ def gap_curves(cases: Sequence[tuple[float, float]]) -> Figure:
     gaps = {f"α = {alpha:g}, β = {beta:g}": order.gap(
         order.Normal.matching(alpha, beta), order.Beta.of(alpha, beta), z, digits=6)
         for alpha, beta in cases}
-    sns.lineplot(pd.DataFrame(gaps, index=z), legend=False, ax=ax)
+    sns.lineplot(pd.DataFrame(gaps, index=z), palette=values(len(gaps)), legend=False, ax=ax)
     ax.axvspan(0, 1, color="0.93", zorder=0)
     ax.set(yscale="log", ylim=(None, 10), xlabel="z", ylabel="G(z)")
     label_ends(ax, {name: (gap[-1], line.get_color())
@@ -97,13 +96,14 @@ def urn_paths(alpha: Sequence[float], V: Sequence[float], *, draws: int = 400,
     fig, axes = canvas(2, height=3.4, sharey=True, width_ratios=(2, 1))
     rng = np.random.default_rng(rng)
     few, many = (repaired.urn(alpha, V, draws, paths, rng) for paths in (12, 4000))
-    axes[0].plot(np.arange(1, draws + 2), few.T, color=NORMAL, lw=0.9, alpha=0.7)
-    sns.histplot(y=many[:, -1], bins=40, stat="density", element="step", color=BETA,
-                 label="limits of the urns", ax=axes[1])
+    axes[0].plot(np.arange(1, draws + 2), few.T, color=COLOUR["posterior"], lw=0.9,
+                 alpha=0.7)
+    sns.histplot(y=many[:, -1], bins=40, stat="density", element="step",
+                 color=COLOUR["posterior"], label="limits of the urns", ax=axes[1])
     n, y = float(np.sum(alpha)), np.linspace(-0.25, 1.25, 300)
     normal = stats.norm(np.dot(alpha, V) / n, np.sqrt(np.pi / (8 * n)))
-    sns.lineplot(x=normal.pdf(y), y=y, orient="y", color=NORMAL, label="normal, variance π/(8n)",
-                 ax=axes[1])
+    sns.lineplot(x=normal.pdf(y), y=y, orient="y", color=COLOUR["normal"],
+                 label="normal, variance π/(8n)", ax=axes[1])
     axes[0].set(xscale="log", xlabel="draws + 1", ylabel="mean worth of the urn")
     axes[1].set(xlabel="density")
     axes[1].legend(loc="lower center", bbox_to_anchor=(0.5, 1))
@@ -117,7 +117,7 @@ def three_inequalities() -> Figure:
 
     def curve(ax, x, f, **look):
         sns.lineplot(x=x, y=[float(f(*map(arb, np.atleast_1d(at).tolist())).mid()) for at in x],
-                     color=NORMAL, ax=ax, **look)
+                     color=COLOUR["truth"], ax=ax, **look)
 
     curve(axes[0], np.linspace(0, 1, 200), repaired.q)
     axes[0].set(xlabel="t", ylabel="q(t)", title="a coin lies below N(0, π/8)")
@@ -143,11 +143,11 @@ def one_arm(histories: Sequence[tuple[int, int]]) -> Figure:
     fig, axes = panels(len(histories), height=2.4)
     for ax, (low, high) in zip(axes, histories, strict=True):
         x, inside = np.linspace(-1.6, 1.1, 500), np.linspace(-1 + 1e-4, -1e-4, 500)
-        for name, law, at, colour, line in (
-                ("posterior", _posterior(low, high), inside, BETA, LINE["lsvi"]),
-                ("RLSVI draws from", _drawn(low, high), x, NORMAL, "-")):
-            ax.plot(at, law.pdf(at), color=colour, ls=line, label=name)
-            ax.axvline(law.mean(), color=colour, ls=line, lw=0.9)
+        for name, law, at, look in (
+                ("posterior", _posterior(low, high), inside, "posterior"),
+                ("RLSVI draws from", _drawn(low, high), x, "rlsvi")):
+            ax.plot(at, law.pdf(at), color=COLOUR[look], ls=LINE[look], label=name)
+            ax.axvline(law.mean(), color=COLOUR[look], ls=LINE[look], lw=0.9)
         tries = f"{low + high} tries, {low} of them paid −1" if low + high else "never tried"
         ax.set(title=tries, xlabel="mean reward of the arm", ylabel="density",
                xlim=(-1.6, 1.1), ylim=(0, 1.25 * _posterior(low, high).pdf(inside)[20:-20].max()))
@@ -177,11 +177,11 @@ def chances(low: int, high: int, noises: dict[str, float]) -> Figure:
         ours = law.std() * (stats.norm.pdf(d) + d * stats.norm.cdf(d))
         worth = ours - order.gap(order.Normal.of(1 + law.mean(), law.var()),
                                  order.Beta.of(0.5 + high, 0.5 + low), 1 + z, digits=6)
-        for label, y, colour, line in (("posterior", worth, BETA, LINE["lsvi"]),
-                                       ("RLSVI", ours, NORMAL, "-")):
-            sns.lineplot(x=z, y=y, color=colour, ls=line, label=label, legend=ax is axes[0], ax=ax)
-        ax.fill_between(z, worth, ours, where=ours >= worth, color=NORMAL, alpha=0.2, lw=0)
-        ax.fill_between(z, worth, ours, where=ours < worth, color=BETA, alpha=0.4, lw=0)
+        for label, y, look in (("posterior", worth, "posterior"), ("RLSVI", ours, "rlsvi")):
+            sns.lineplot(x=z, y=y, color=COLOUR[look], ls=LINE[look], label=label,
+                         legend=ax is axes[0], ax=ax)
+        for look, where in (("theory", ours >= worth), ("fails", ours < worth)):
+            ax.fill_between(z, worth, ours, where=where, color=COLOUR[look], alpha=0.3, lw=0)
         ax.set(title=f"{name} (σ² = {sigma2:.2g})", xlabel="z, the sure reward",
                ylabel="E (draw − z)⁺")
     return fig
@@ -198,7 +198,7 @@ def three_steps() -> Figure:
             for state, p in zip(("1", "2", "3", "4", "astray"), (*row, 1 - row.sum()), strict=True)]
     sns.barplot(pd.DataFrame(rows, columns=["next state", "model", "probability"]),
                 x="next state", y="probability", hue="model",
-                palette={"mean MDP": BETA, "shrunk model": NORMAL}, ax=axes[0])
+                palette={"mean MDP": COLOUR["posterior"], "shrunk model": "0.6"}, ax=axes[0])
     axes[0].set(title="the shrunk model leaks", ylim=(0, 0.75))
     axes[0].legend(title="")
     x, A = np.linspace(-9, 9, 2001), np.geomspace(1, 1000, 60)
@@ -210,7 +210,7 @@ def three_steps() -> Figure:
     for ax, at, curves in ((axes[1], A, [(largest, np.sqrt(2 * np.log(A)))]),
                            (axes[2], N, added.values())):
         for y, most in curves:
-            sns.lineplot(x=at, y=y, color=NORMAL, ax=ax)
+            sns.lineplot(x=at, y=y, color=COLOUR["truth"], ax=ax)
             sns.lineplot(x=at, y=most, color=COLOUR["theory"], ls=LINE["theory"], ax=ax)
     fig.legend(ax.lines[:2], ["exact", "bound"], **CORNER)
     axes[1].set(xscale="log", xlabel="actions A", ylabel="mean of the largest draw",
@@ -233,8 +233,9 @@ def theorem1_bound(table: pd.DataFrame) -> Figure:
     for ax, (name, of) in zip(axes, runs.PARAMETERS.items(), strict=True):
         lam, sigma = of(runs.make_prior(H, S, A))
         bound = theorem1.bound(H, S, A, L, lam, sigma, 1.0)
-        sns.lineplot(base[base.parameters == name], x="episode", y="regret", color=NORMAL,
-                     marker="o", errorbar=student, err_style="bars", label="measured", ax=ax)
+        sns.lineplot(base[base.parameters == name], x="episode", y="regret",
+                     color=COLOUR["rlsvi"], marker="o", errorbar=student, err_style="bars",
+                     label="RLSVI, measured", ax=ax)
         for y, colour, line, label in (
                 (bound, COLOUR["theory"], LINE["theory"], "proved bound"),
                 (uniform * L, COLOUR["uniform"], LINE["uniform"], "uniform play"),
