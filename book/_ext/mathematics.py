@@ -84,7 +84,7 @@ def cut(source, target, signs):
     options.drop_tables += ["FFTM"]  # when it was made
     font = subset.load_font(source, options)
     cutter = subset.Subsetter(options)
-    cutter.populate(text=signs)
+    cutter.populate(text="".join(signs))
     cutter.subset(font)
     subset.save_font(font, target, options)
 
@@ -94,9 +94,10 @@ def write_style_sheet(app):
     (target := Path(app.outdir, "_static/mathjax")).mkdir(exist_ok=True)
     css = app.builder.style_sheet()
     (target / "mathjax.css").write_text(css, "utf8")
-    signs = "".join(chr(int(code, 16)) if code else sign for text in
-                    re.findall(r'content: "([^"]*)"', css)
-                    for code, sign in re.findall(r"\\([0-9A-F]+) ?|(.)", text))
+    signs = {"\ueffc"}  # the only one of MJXZERO, which has no height
+    for text in re.findall(r'content: "([^"]*)"', css):
+        signs |= {chr(int(code, 16)) if code else sign
+                  for code, sign in re.findall(r"\\([0-9A-F]+) ?|(.)", text)}
     for font in re.findall(r'url\("\./([^"]*)"\)', css):
         cut(MATHJAX / "output/chtml/fonts/woff-v2" / font, target / font, signs)
 

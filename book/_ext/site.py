@@ -88,7 +88,7 @@ def pick_icons(app):
 
     css = re.sub(r'(?:\.fa-[\w-]+:+before,?)+\{content:"[^"]*"\}', kept, css)
     for path in fonts.glob("*.ttf"):
-        cut(path, path.with_suffix(".woff"), "".join(signs))
+        cut(path, path.with_suffix(".woff"), signs)
         path.unlink()
         path.with_suffix(".woff2").unlink()
     css = re.sub(r'url\((\S*)\.woff2\) format\("woff2"\),url\(\S*\.ttf\) format\("truetype"\)',
@@ -108,7 +108,7 @@ def slim(page, folder):
         unused += r"|searchtools\.js|language_data\.js|searchindex\.js"
     if 'jax="CHTML"' not in page:
         page = re.sub(r'<link [^>]*mathjax\.css[^>]*>\s*', "", page)
-        if '<table class="table"' not in page:
+        if not re.search(r'<table class="[^"]*\btable\b', page):
             unused += r"|formulas\.js"
     page = re.sub(r'<link rel="preload" as="script"[^>]*>\s*', "", page)  # the text goes first
     page = re.sub(rf'<script\b[^>]*\bsrc="[^"]*(?:{unused})[^"]*"[^>]*></script>\s*', "", page)
