@@ -41,12 +41,12 @@ WATCH = """() => {
   const there = () => document.readyState !== 'loading' && document.fonts.status === 'loaded'
     && document.querySelector('.bd-article.fitted')
     && [...document.querySelectorAll('.math')].every(one => one.querySelector('mjx-container'));
-  const look = before => {
+  const look = (done, before) => {
     const now = there();
-    if (before && now) window.typeset = performance.now();
-    else requestAnimationFrame(() => look(now));
+    if (before && now) done(performance.now() / 1000);
+    else requestAnimationFrame(() => look(done, now));
   };
-  look(false);
+  window.typeset = new Promise(done => look(done, false));
 }"""
 SCROLL = """async () => {
   for (let y = 0; y < document.body.scrollHeight; y += innerHeight) {
@@ -98,15 +98,12 @@ def cost(browser: Browser, address: str, size: dict[str, int]) -> Cost:
     line.send("Network.emulateNetworkConditions", LINE)
     page.add_init_script(f"({WATCH})()")
     page.goto(address, wait_until="networkidle", timeout=120_000)
-    mathematics = page.evaluate("document.querySelector('.math') !== null")
-    if mathematics:
-        page.wait_for_function("window.typeset", timeout=120_000)
+    typeset = page.evaluate("document.querySelector('.math') && window.typeset")
     page.evaluate(SCROLL)
     page.wait_for_load_state("networkidle")
-    typeset, shifts = page.evaluate("[window.typeset / 1000, shifts]")
+    shifts = page.evaluate("shifts")
     context.close()
-    return Cost(sum(files.values()), typeset if mathematics else None,
-                sum(one[0] for one in shifts), files, shifts)
+    return Cost(sum(files.values()), typeset, sum(one[0] for one in shifts), files, shifts)
 
 
 def worse(costs: list[Cost]) -> Cost:

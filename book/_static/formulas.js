@@ -17,7 +17,7 @@
   const deal = table => {
     const heads = [...table.tHead.rows[0].cells].map(head => head.textContent.trim());
     for (const { cells } of table.tBodies[0].rows) [...cells].forEach((cell, i) => { cell.dataset.head = heads[i]; });
-    table.classList.add("cards");
+    table.classList.replace("wide", "cards");
   };
   const mark = (boxes, name) => {
     const over = boxes.filter(box => box.over()); // all are read before any is changed
