@@ -20,7 +20,7 @@ PRINT = """async () => {
   const pictures = [...document.querySelectorAll('article img')];
   pictures.forEach(e => e.loading = 'eager');
   await Promise.all(pictures.map(e => e.decode()));
-  await window.MathJax?.startup?.promise;
+  await document.fonts.ready;
 }"""
 
 

@@ -1,5 +1,5 @@
-"""What `_config.yml` cannot say: MathJax from our own files, buttons on a published site, what a
-page may load and run, and how our docstrings describe parameters."""
+"""What `_config.yml` cannot say: buttons on a published site, what a page may load and run, and how
+our docstrings describe parameters."""
 
 import gzip
 import json
@@ -9,21 +9,15 @@ import shutil
 from base64 import b64encode
 from hashlib import sha256
 from html import unescape
-from importlib.util import find_spec
 from inspect import cleandoc
 from pathlib import Path
 
-from fontTools import subset
 from PIL import Image
 
-# One script of these parts. MathJax's own choice would add a menu, and for the menu 4 MB of speech.
-MATHJAX = ["core", "input/tex", "output/chtml", "output/chtml/fonts/tex", "a11y/assistive-mml"]
-MATHJAX_SCRIPT = re.compile(r'src="([^"]*mathjax/mathjax\.js[^"]*)"')
-FORMULA = re.compile(r'class="[^"]*\bmath\b')
+from .mathematics import cut, write_style_sheet
 
 
 def configure(app, config):
-    config.mathjax_path = "mathjax/mathjax.js"
     # The address of the repository is known where the site is published, and only there.
     if repository := os.environ.get("GITHUB_REPOSITORY"):
         server = os.environ.get("GITHUB_SERVER_URL", "https://github.com")
@@ -38,23 +32,10 @@ def configure(app, config):
         }
 
 
-def copy_mathjax(app):
-    (package,) = find_spec("sphinx-mathjax-offline").submodule_search_locations
-    source, target = Path(package, "static/mathjax"), Path(app.outdir, "_static/mathjax")
-    for name in ("input/tex/extensions", "output/chtml/fonts/woff-v2"):  # asked for when needed
-        shutil.copytree(source / name, target / name, dirs_exist_ok=True,
-                        ignore=shutil.ignore_patterns("all-packages.js"))
-    # The loader goes to work when the script ends, and is told that the parts are there.
-    parts = [(source / f"{name}.js").read_text("utf8") for name in ("startup", *MATHJAX)]
-    parts.insert(1, f"MathJax.loader.preLoad(...{json.dumps(['loader', 'startup', *MATHJAX])});")
-    parts.append(Path(app.srcdir, "book/_static/formulas.js").read_text("utf8"))
-    (target / "mathjax.js").write_text("\n;".join(parts), "utf8")
-
-
 def policy(page):
     """The Content-Security-Policy of a page: files of this site, and what the theme wrote into the
     page, named by its hash. What stands in a chapter's text or output is not named: a script there
-    does not run. Styles may be inline, because MathJax and the theme set them as they go."""
+    does not run. Styles may be inline, because formulas and the theme have them."""
     theme = re.sub(r"<article\b.*</article>", "", page, flags=re.S)
     scripts = re.findall(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", theme, flags=re.S)
     handlers = map(unescape, re.findall(r'<\w[^>]*\son\w+="([^"]*)"', theme))
@@ -107,12 +88,7 @@ def pick_icons(app):
 
     css = re.sub(r'(?:\.fa-[\w-]+:+before,?)+\{content:"[^"]*"\}', kept, css)
     for path in fonts.glob("*.ttf"):
-        options = subset.Options(flavor="woff")
-        font = subset.load_font(path, options)
-        cutter = subset.Subsetter(options)
-        cutter.populate(text="".join(signs))
-        cutter.subset(font)
-        subset.save_font(font, path.with_suffix(".woff"), options)
+        cut(path, path.with_suffix(".woff"), signs)
         path.unlink()
         path.with_suffix(".woff2").unlink()
     css = re.sub(r'url\((\S*)\.woff2\) format\("woff2"\),url\(\S*\.ttf\) format\("truetype"\)',
@@ -130,12 +106,11 @@ def slim(page, folder):
     unused = r"scripts/fontawesome\.js"
     if "search-results" not in page:  # the page of results; the others only ask
         unused += r"|searchtools\.js|language_data\.js|searchindex\.js"
-    if FORMULA.search(page):  # the text waits for its formulas, so MathJax goes first
-        first = f'<link rel="preload" as="script" href="{MATHJAX_SCRIPT.search(page)[1]}" />'
-        page = re.sub(r'(?:<link rel="preload" as="script"[^>]*>\s*)+', f"{first}\n", page, count=1)
-    else:
-        unused += r"|mathjax/mathjax\.js"
-        page = re.sub(r"<script>window\.MathJax = .*?</script>", "", page)
+    if 'jax="CHTML"' not in page:
+        page = re.sub(r'<link [^>]*mathjax\.css[^>]*>\s*', "", page)
+        if not re.search(r'<table class="[^"]*\btable\b', page):
+            unused += r"|formulas\.js"
+    page = re.sub(r'<link rel="preload" as="script"[^>]*>\s*', "", page)  # the text goes first
     page = re.sub(rf'<script\b[^>]*\bsrc="[^"]*(?:{unused})[^"]*"[^>]*></script>\s*', "", page)
     # What stands inline in the head speaks to this one, so it must be there.
     page = re.sub(r'<script (?=[^>]*src="(?![^"]*documentation_options))(?![^>]*\bdefer\b)',
@@ -175,7 +150,7 @@ def dress(app):
 
 def finish(app, exception):
     if exception is None and app.builder.format == "html":
-        for step in (copy_mathjax, copy_tables, lighten, pick_icons, dress):
+        for step in (write_style_sheet, copy_tables, lighten, pick_icons, dress):
             step(app)
 
 

@@ -1,6 +1,6 @@
-// Part of mathjax.js: a formula or table wider than its place is set smaller, and where that is not
-// enough it scrolls and says so.
-MathJax.startup.promise.then(() => {
+// A formula or table wider than its place is set smaller, and where that is not enough it scrolls and
+// says so; on a phone the rows of such a table become cards, with the heads of their columns.
+(() => {
   "use strict";
   const article = document.querySelector(".bd-article");
   const inside = box => {
@@ -13,6 +13,12 @@ MathJax.startup.promise.then(() => {
   });
   const tables = [...article.querySelectorAll("table")].map(node =>
     ({ node, over: () => node.scrollWidth > node.clientWidth + 1 }));
+  const phone = matchMedia("(max-width: 600px)");
+  const deal = table => {
+    const heads = [...table.tHead.rows[0].cells].map(head => head.textContent.trim());
+    for (const { cells } of table.tBodies[0].rows) [...cells].forEach((cell, i) => { cell.dataset.head = heads[i]; });
+    table.classList.replace("wide", "cards");
+  };
   const mark = (boxes, name) => {
     const over = boxes.filter(box => box.over()); // all are read before any is changed
     over.forEach(({ node }) => node.classList.add(name));
@@ -21,16 +27,18 @@ MathJax.startup.promise.then(() => {
   function fit() {
     const boxes = [...formulas, ...tables];
     for (const { node } of boxes) {
-      node.classList.remove("wide", "scrolls");
+      node.classList.remove("wide", "scrolls", "cards");
       node.removeAttribute("tabindex");
     }
-    mark(mark(boxes, "wide"), "scrolls").forEach(({ node }) => { node.tabIndex = 0; });
+    const over = mark(boxes, "wide");
+    if (phone.matches) over.forEach(({ node }) => node.matches("table.table") && deal(node));
+    mark(over, "scrolls").forEach(({ node }) => { node.tabIndex = 0; });
   }
   fit();
-  article.classList.add("typeset"); // now it may be seen
+  article.classList.add("fitted"); // now it may be seen
   let due;
   const soon = () => { cancelAnimationFrame(due); due = requestAnimationFrame(fit); }; // once for many that open
   addEventListener("resize", soon);
   article.addEventListener("toggle", soon, true); // folded code,
   article.addEventListener("click", event => event.target.closest(".toggle") && soon()); // or a solution
-});
+})();

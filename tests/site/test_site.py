@@ -18,6 +18,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 import rlsvi_core
 from book._ext.browser import FLAGS, ROOT, SITE, UNFOLD, chromium, served
+from book._ext.mathematics import fault, mathjax
 
 PAGES = sorted(
     p.relative_to(SITE).as_posix()
@@ -54,7 +55,7 @@ def browser():
 # they are held to the same rules as the rest.
 MATH = """() => ({
   untypeset: [...document.querySelectorAll('.math')]
-    .filter(e => !e.querySelector('mjx-container')).map(e => e.textContent.slice(0, 60)),
+    .filter(e => !e.querySelector('mjx-container math')).map(e => e.textContent.slice(0, 60)),
   errors: [...document.querySelectorAll('mjx-merror, [data-mjx-error]')]
     .map(e => e.getAttribute('data-mjx-error') || e.textContent),
   text: document.body.innerText,
@@ -80,6 +81,10 @@ CUT = """() => {
   return [...document.querySelectorAll('article .math')].filter(e => !e.closest('.scrolls')
     && right(e.querySelector('mjx-math')) > right(e) + 1).map(e => e.textContent.slice(0, 60));
 }"""
+
+# A table whose rows became cards has no need to scroll.
+SIDEWAYS = """() => [...document.querySelectorAll('table.table.scrolls')]
+  .map(e => e.textContent.trim().replace(/\\s+/g, ' ').slice(0, 60))"""
 
 # Figures are drawn on white and must stand on it in the dark as well.
 DIM = """() => {
@@ -150,9 +155,8 @@ def test_page(name, browser, server):
     page.on("pageerror", lambda e: problems.append(f"script error: {e}"))
 
     page.goto(f"{server}/{name}", wait_until="networkidle")
-    if page.locator(".math").count():
-        page.wait_for_function("window.MathJax?.startup?.promise", timeout=20_000)
-        page.evaluate("MathJax.startup.promise")
+    if page.locator(".bd-article :is(.math, table.table)").count():
+        page.wait_for_selector(".bd-article.fitted")
     page.evaluate(UNFOLD)
     page.wait_for_timeout(500)  # the theme waits for the last of several resizes
 
@@ -175,6 +179,7 @@ def test_page(name, browser, server):
     page.wait_for_timeout(300)
     problems += [f"wider than a phone: {what}" for what in page.evaluate(OVERFLOW)]
     problems += [f"cut on a phone: {what}" for what in page.evaluate(CUT)]
+    problems += [f"scrolls on a phone: {what}" for what in page.evaluate(SIDEWAYS)]
 
     context.close()
     if problems:
@@ -223,12 +228,21 @@ def test_pages_load_what_they_use():
     assert sum(path.stat().st_size for path in SITE.rglob("*") if path.is_file()) <= 15e6
     for name in PAGES:
         page = (SITE / name).read_text("utf8")
-        assert ("mathjax.js" in page) == bool(re.search(r'class="[^"]*\bmath\b', page)), name
+        assert ("mathjax.css" in page) == bool(re.search(r'class="[^"]*\bmath\b', page)), name
         assert ("searchindex.js" in page) == (name == "search.html"), name
         for image in re.findall(r"<article.*</article>", page, flags=re.S):
             for tag in re.findall(r"<img [^>]*>", image):
                 assert re.search(r' width="\d+', tag), f"{name}: no room is kept for {tag}"
                 assert re.search(r' height="\d+', tag), f"{name}: no room is kept for {tag}"
+
+
+def test_a_formula_that_mathjax_refuses_is_told():
+    """As a warning, which stops the build."""
+    options = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))["sphinx"]["config"]
+    engine = mathjax(options["mathjax3_config"])
+    assert fault(engine.call("typeset", r"\E[x]", False)) is None
+    refused = engine.call("typeset", r"\unheard of", False)
+    assert fault(refused) == r"Undefined control sequence \unheard"
 
 
 def test_every_chapter_is_a_page():
