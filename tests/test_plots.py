@@ -133,10 +133,10 @@ def misnamed(figure):
 
 @pytest.mark.parametrize("name", catalogue.THE_PAPERS.drawn)
 def test_the_colour_of_an_agent_is_on_nothing_else(name):
-    (tables, drawing), = catalogue.drawings(name).values()
-    figure = drawing(*map(load, tables))
-    assert not list(misnamed(figure))
-    plt.close(figure)
+    for tables, drawing in catalogue.drawings(name).values():
+        figure = drawing(*map(load, tables))
+        assert not list(misnamed(figure))
+        plt.close(figure)
 
 
 @pytest.mark.parametrize("draw_it", [
@@ -326,7 +326,7 @@ RETURNS = [Shown("episode", "reward", ["task", "agent"], MEDIAN80)]
 SHARES = [Shown("episode", "share", ["task", "agent"], RANGE, lambda table: table.assign(
     share=(1 - (table.best - table.greedy) / table.best.abs()).clip(lower=0)))]
 LAST = [Shown("seed", "reward", ["task", "agent", "start"], MEANS, lambda table: table[
-    table.episode > table.episode.max() - 20], curves=False)]
+    table.episode > table.episode.max() - 100], curves=False)]
 RATES = Shown("episode", "rate", ["arm"], MEAN, lambda table: _rates(
     table[table.arm.isin(["rlsvi", "linear"])]))
 SHOWS = {

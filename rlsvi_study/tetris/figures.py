@@ -17,7 +17,19 @@ from rlsvi_core.envs.tetris import RULES, Tetris, placements
 
 from .. import style
 from ..intervals import student
-from ..style import BAND, BY_AGENT, COLOUR, LINE, NAME, canvas, label_ends, panels, shades, styled
+from ..style import (
+    BAND,
+    BY_AGENT,
+    COLOUR,
+    LINE,
+    NAME,
+    canvas,
+    label_ends,
+    panels,
+    shades,
+    styled,
+    values,
+)
 from . import runs
 
 Table = pd.DataFrame
@@ -334,7 +346,7 @@ def games(table: Table) -> Figure:
     """Rows cleared along the stored games."""
     fig, ax = canvas(height=2.6)
     sns.lineplot(table, x="step", y="score", hue="policy", style="part", estimator=None,
-                 palette={"early": COLOUR["rlsvi-small"], "late": COLOUR["rlsvi"]}, ax=ax)
+                 palette=dict(zip(("early", "late"), values(2), strict=True)), ax=ax)
     ax.set(xlabel="placement", ylabel="rows cleared", xscale="log", yscale="symlog",
            ylim=(0, 3 * table.score.max()))
     ax.legend(loc="upper left")
