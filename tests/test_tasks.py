@@ -29,7 +29,7 @@ SMALL = {"episodes": 10, "every": 5}
 
 
 def _by_hand():
-    """Two runs on MountainCar: one solves it in the last 100 of 200 episodes, one reaches nothing."""
+    """Two runs on MountainCar: one solves it in the last 100 episodes, one reaches nothing."""
     return pd.DataFrame([
         {"task": "MountainCar", "agent": "rlsvi", "seed": seed, "episode": n, "reward": reward,
          "first_goal": first, "greedy": greedy}

@@ -5,7 +5,6 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..register import typeset
 from ..style import BAND, BY_AGENT, COLOUR, MARK, NAME, canvas, digits, legend, panels, styled
 from .runs import CONTROL, LAST, C, outcomes
 
@@ -97,7 +96,7 @@ def deep_sea(table: pd.DataFrame) -> Figure:
 @styled
 def dots(table: pd.DataFrame) -> Figure:
     """The return of the last episodes of each run, by what was varied; a panel a task."""
-    runs = outcomes(table).map(lambda one: typeset(one) if isinstance(one, str) else one)
+    runs = outcomes(table)
     tasks = list(runs.task.unique())
     varied = next(column for column in ("start", "c", "option") if column in runs)
     fig, axes = panels(len(tasks), height=2.2)
