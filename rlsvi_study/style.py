@@ -1,17 +1,16 @@
 """One look for every figure.
 
-Colours come from sets that colour-blind readers can tell apart; line styles repeat what they say,
-and an agent has the same ones in the whole book. What is no agent never has an agent's colour:
-laws, bounds, outcomes and the paper's numbers have their own, ``values`` colours settings, and what
-only guides the eye is grey. Backgrounds are opaque white, so that figures stay legible on a dark
-page. A figure is as wide as the page's column, 7 inches of 96 pixels, and has two pixels for each
-of them: nothing is shrunk but the grain, and 9 points are 9 points on the page.
+Colours come from sets that colour-blind readers can tell apart; line styles repeat what they say.
+An agent has the same ones in the whole book, and nothing else has its colour. Backgrounds are
+opaque white, legible on a dark page. A figure is as wide as the page's column, 7 inches of 96
+pixels, and has two pixels for each of them: 9 points are 9 points on the page.
 Figures are drawn by seaborn from tidy tables: ``BY_AGENT`` gives agents their look, ``BAND`` is a
 median with its spread, ``three`` draws given intervals. Seaborn estimates on the scale of the axis
 it finds: draw first, make an axis logarithmic after.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -69,6 +68,7 @@ STYLE = sns.axes_style("ticks") | sns.plotting_context("notebook", rc={
     "axes.prop_cycle": cycler(color=[COLOUR["rlsvi"]]),  # a lone curve is RLSVI's
     "axes.grid": True, "grid.alpha": 0.25, "legend.frameon": False,
     "figure.constrained_layout.use": True}
+values = partial(sns.color_palette, "viridis")  # so many, for settings and cases, in their order
 styled = plt.rc_context(STYLE)  # a decorator: the reader's own settings are left alone
 
 
@@ -103,11 +103,6 @@ def shades(agent: str, count: int) -> list:
     own = COLOUR[agent]
     return sns.blend_palette([sns.light_palette(own, 8)[5], own, sns.dark_palette(own, 8)[3]],
                              count)
-
-
-def values(count: int) -> list:
-    """So many colours for values of a setting, or for cases that are no agents, in their order."""
-    return sns.color_palette("viridis", count)
 
 
 def ink(colour: Any) -> np.ndarray:

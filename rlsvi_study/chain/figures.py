@@ -249,8 +249,7 @@ def fig6(table: pd.DataFrame) -> Figure:
 def success_rates(rates: pd.DataFrame) -> Figure:
     """The share of runs that learn, in a sliding window over ρ."""
     fig, ax = canvas(height=2.8)
-    sns.lineplot(rates.rename(columns="ρ as {}".format), ax=ax,
-                 palette=style.shades("rlsvi", rates.shape[1]))
+    sns.lineplot(rates.rename(columns="ρ as {}".format), palette=style.shades("rlsvi", 2), ax=ax)
     ax.axhline(0.5, color="0.5", lw=0.8, ls=":")
     ax.set(xlabel="ρ", ylabel="share of runs that learn", ylim=(-0.02, 1.02))
     return fig

@@ -17,10 +17,9 @@ from . import runs
 CURVES = {"batch, prior kept": COLOUR["rlsvi"], **dict(zip(
     ("ν = 0, prior kept", "ν = 0.03, prior kept", "ν = 0.03, prior forgotten",
      "ν = H/(l+H+1), prior kept"), style.shades("incremental", 4), strict=True))}
-VERDICTS = {  # colour and hatch: as the verdict is on a page, some paler
-    HOLDS: ("#0B6E4F", ""), PARTLY: ("#DDBA8B", "//"), FAILS: ("#A32424", "\\\\"),
-    MISPRINT: ("#C5B1D7", ".."), CONTRADICTED: ("#DE9B9B", "xx"), CONVENTION: ("#C4C7CB", ""),
-    OPEN: ("#57606A", "")}
+VERDICTS = {HOLDS: ("#0B6E4F", ""), PARTLY: ("#DDBA8B", "//"), FAILS: ("#A32424", "\\\\"),
+            MISPRINT: ("#C5B1D7", ".."), CONTRADICTED: ("#DE9B9B", "xx"),
+            CONVENTION: ("#C4C7CB", ""), OPEN: ("#57606A", "")}  # colour and hatch: as the verdict is on a page, some paler
 
 
 @styled

@@ -10,21 +10,19 @@ all tasks here, and LSVI has the same ridge :math:`\lambda\sigma^2 = c^2`, featu
   ``reward`` what the episodes since the last row earned on average, ``best`` the optimum. ε starts
   from 1 and is halved every eighth of a run. CliffWalking, which has no time limit, lasts 50 steps
   here, and Taxi 20 in place of 200, which is enough for every start.
-- ``tasks-control`` (RLSVI), ``tasks-epsilon`` and ``tasks-boltzmann`` (LSVI): a few dozen global
-  features, polynomials or, for CartPole, its lowest waves; all transitions are kept.
-  ``reward`` is the mean of the last ``every`` episodes, ``first_goal`` the first episode that
-  reached the goal, and ``greedy``, at the end, the mean of ten episodes on the posterior mean. ε or
-  the temperature η/V starts from ``start`` and is halved every ``half_life`` episodes;
-  ``tasks-tuning`` tries two starts, on seeds of its own, and ``SCHEDULES`` has for each task the
-  one that is better in the last 20 of 100 episodes (on the sparse ones the larger). Features,
+- ``tasks-control`` (RLSVI), ``tasks-epsilon`` and ``tasks-boltzmann`` (LSVI): few features,
+  polynomials or, for CartPole, its lowest waves; all transitions are kept. ``reward`` is the mean
+  of the last ``every`` episodes, ``first_goal`` the first that reached the goal, ``greedy``, at the
+  end, the mean of ten on the posterior mean. ε or η/V starts from ``start`` and is halved every
+  ``half_life`` episodes; ``tasks-tuning`` tries two starts on seeds of its own, and ``SCHEDULES``
+  has what is better in the last 20 of 100 episodes (where reward is sparse, the larger). Features,
   discounts, c and Acrobot's twenty sweeps were chosen by RLSVI's returns on seeds 1000 to 1085.
 - ``tasks-rule``: RLSVI with other c; ``tasks-options``: other sweeps, targets and windows, no clip,
   and 200 random Fourier features.
 - ``tasks-deep-sea``: episodes until the first and the tenth goal.
 
-Tables and the deep sea are compiled plain loops. The others go through BLAS, ``cos`` and
-Gymnasium's own arithmetic: on another machine a run is another run of the same kind
-(``portable=False``).
+Tables and the deep sea are compiled plain loops. The rest goes through BLAS, ``cos`` and
+Gymnasium's own arithmetic: elsewhere a run is another one of its kind (``portable=False``).
 """
 
 import math

@@ -17,19 +17,7 @@ from rlsvi_core.envs.tetris import RULES, Tetris, placements
 
 from .. import style
 from ..intervals import student
-from ..style import (
-    BAND,
-    BY_AGENT,
-    COLOUR,
-    LINE,
-    NAME,
-    canvas,
-    label_ends,
-    panels,
-    shades,
-    styled,
-    values,
-)
+from ..style import BAND, BY_AGENT, COLOUR, LINE, NAME, canvas, label_ends, panels, shades, styled
 from . import runs
 
 Table = pd.DataFrame
@@ -346,7 +334,7 @@ def games(table: Table) -> Figure:
     """Rows cleared along the stored games."""
     fig, ax = canvas(height=2.6)
     sns.lineplot(table, x="step", y="score", hue="policy", style="part", estimator=None,
-                 palette=dict(zip(("early", "late"), values(2), strict=True)), ax=ax)
+                 palette=dict(zip(("early", "late"), shades("rlsvi", 3)[::2], strict=True)), ax=ax)
     ax.set(xlabel="placement", ylabel="rows cleared", xscale="log", yscale="symlog",
            ylim=(0, 3 * table.score.max()))
     ax.legend(loc="upper left")

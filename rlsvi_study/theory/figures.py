@@ -96,8 +96,7 @@ def urn_paths(alpha: Sequence[float], V: Sequence[float], *, draws: int = 400,
     fig, axes = canvas(2, height=3.4, sharey=True, width_ratios=(2, 1))
     rng = np.random.default_rng(rng)
     few, many = (repaired.urn(alpha, V, draws, paths, rng) for paths in (12, 4000))
-    axes[0].plot(np.arange(1, draws + 2), few.T, color=COLOUR["posterior"], lw=0.9,
-                 alpha=0.7)
+    axes[0].plot(np.arange(1, draws + 2), few.T, c=COLOUR["posterior"], lw=0.9, alpha=0.7)
     sns.histplot(y=many[:, -1], bins=40, stat="density", element="step",
                  color=COLOUR["posterior"], label="limits of the urns", ax=axes[1])
     n, y = float(np.sum(alpha)), np.linspace(-0.25, 1.25, 300)
