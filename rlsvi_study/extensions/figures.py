@@ -19,7 +19,7 @@ CURVES = {"batch, prior kept": COLOUR["rlsvi"], **dict(zip(
      "ν = H/(l+H+1), prior kept"), style.shades("incremental", 4), strict=True))}
 VERDICTS = {HOLDS: ("#0B6E4F", ""), PARTLY: ("#DDBA8B", "//"), FAILS: ("#A32424", "\\\\"),
             MISPRINT: ("#C5B1D7", ".."), CONTRADICTED: ("#DE9B9B", "xx"),
-            CONVENTION: ("#C4C7CB", ""), OPEN: ("#57606A", "")}  # colour and hatch: as the verdict is on a page, some paler
+            CONVENTION: ("#C4C7CB", ""), OPEN: ("#57606A", "")}  # colour and hatch: as on a page
 
 
 @styled
