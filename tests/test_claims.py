@@ -7,6 +7,8 @@ import inspect
 import json
 import re
 import textwrap
+from functools import cache
+from html import escape
 from pathlib import Path
 
 import planted
@@ -17,16 +19,37 @@ from rlsvi_study import register as claims
 from rlsvi_study.chain import claims as chain_claims
 from rlsvi_study.choices import HEADLINES, NOT_JUDGED, SUBJECTS, THRESHOLDS
 from rlsvi_study.cli import main
-from rlsvi_study.register import FAILS, HOLDS, KINDS, MISPRINT, OPEN, PARTLY, VERDICTS, Evidence
+from rlsvi_study.register import (
+    FAILS,
+    HOLDS,
+    KINDS,
+    MISPRINT,
+    OPEN,
+    PARTLY,
+    VERDICTS,
+    Evidence,
+    typeset,
+)
 from rlsvi_study.tetris import runs as tetris
 
 REGISTER = catalogue.claims()
+PAGE = Path(__file__).parents[1] / "book" / "verdicts.ipynb"
+
+
+@cache
+def told():
+    """What the page of all verdicts has found, by claim, as it is stored."""
+    cell = next(one for one in json.loads(PAGE.read_text("utf8"))["cells"] if "outputs" in one)
+    page = "".join(cell["outputs"][0]["data"]["text/html"])
+    return dict(re.findall(r'<tr id="([^"]+)".*?<td>([^<]*)</td></tr>', page))
 
 
 @pytest.mark.parametrize("claim", REGISTER.values(), ids=REGISTER)
 def test_the_verdict_is_the_registered_one(claim):
+    """And the book says what is found now, to the digit."""
     evidence = claim.judge()
     assert evidence.verdict == claim.verdict
+    assert told()[claim.id] == escape(typeset(evidence.found))
     assert evidence.verdict in VERDICTS
     assert claim.kind in KINDS
     assert claim.statement.endswith(".")
