@@ -122,8 +122,9 @@ class Bench:
 
     @contextmanager
     def started(self, *words):
-        process = subprocess.Popen(self.command(*words), stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            self.command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))  # tests under nohup
         try:
             yield process
         finally:
