@@ -138,9 +138,9 @@ def propose(value_range: tuple[float, float], feature_norm: float = 1.0) -> tupl
     settles it to a fiftieth of that. It is :func:`rescale` applied to λ = 1 and σ = 1/50 on a
     problem whose values and features have size 1, so rewards in other units change nothing.
 
-    σ is the noise in a target. Less suits actions that do what they should, and features that are
-    many; more suits a next state that is left to chance, as on FrozenLake's ice: with too little
-    the agent takes one lucky or unlucky outcome for the rule.
+    σ is the noise in a target. Less suits actions that do what they should; more suits a next state
+    that is left to chance, as on FrozenLake's ice: with too little the agent takes one lucky or
+    unlucky outcome for the rule.
 
     Parameters
     ----------

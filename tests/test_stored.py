@@ -382,7 +382,7 @@ def test_the_learner_explores_a_corridor_with_features():
             s = min(max(s + (0.05 if a else -0.05), 0.0), 1.0)
             return float(s > 0.99), s, s > 0.99 or h == 39
 
-    phi = features.polynomial(([0.0], [1.0]), A=2, degree=8)
+    phi = features.random_fourier(([0.0], [1.0]), A=2, d=40, length_scale=0.1, rng=1)
     agent = rlsvi(phi, value_range=(0, 1), rng=2)
     assert agent.learn(Corridor(), 60, rng=3).reward[-20:].mean() == 1
     assert agent.evaluate(Corridor(), 3).mean() == 1

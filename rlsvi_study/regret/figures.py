@@ -122,7 +122,7 @@ def bias_sizes(H: int) -> Figure:
     fig, axes = style.panels(3, height=2.4, sharey=True)
     prior, n = DirichletPrior.symmetric(H, 1, 1, 0.5, 1.0), np.geomspace(1, 1e5, 60)
     sizes = {"by definition": ("theory", [bias.largest(prior, v, *tabular.theorem_1(prior))
-                                         for v in n]),
+                                          for v in n]),
              "as printed": ("paper", [bias.printed(prior, v) for v in n])}
     titles = "bias of rewards, $b^R$", "bias of transitions, $b^P$", "noise $w$"
     for i, (ax, title) in enumerate(zip(axes, titles, strict=True)):
