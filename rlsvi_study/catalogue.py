@@ -22,7 +22,7 @@ TOPICS = {
     "tetris": ("fig7", "fig7-tuning", "fig14", "fig14-tuning", "tetris-top-row",
                "tetris-top-row-tuning", "tetris-rules", "tetris-readings", "tetris-variance",
                "tetris-widths", "tetris-schedules", "tetris-top-row-schedules", "tetris-discount",
-               "tetris-games", "tetris-optimism", "tetris-buffer", "tetris-lspi", "tetris-known"),
+               "tetris-optimism", "tetris-buffer", "tetris-lspi", "tetris-known"),
     "extensions": ("incremental", "continual", "bootstrap"),
     "theory": ("theorem1-bound",),
     "conjecture": ("gamble", "toll"),

@@ -85,7 +85,7 @@ FILES = [  # a study of one's own, and what is none, or not quite
         ("range(2)", "range(10**30)"), ("(1.0, 2.0)", "()"),
         *(("range(2))}", f"range(2))}}, {more}") for more in (
             "length='N'", "length='K'", "along='K'", "portable=3", "words=None"))))]
-PAPERS = ["example1", "fig1", "tetris-games", "3.value", "6.1.learns"]
+PAPERS = ["example1", "fig1", "tetris-rules", "3.value", "6.1.learns"]
 NO_NAMES = ["fig77", "", "é", "*", "/dev/null", "no.py", ".", "-x", "--", "run", "own", "9" * 5000]
 OPTIONS = {
     "--set": ("lam=3", "K=2", "K=nan", "K=1e999", "lam=[1, 2]", "lam={[]: 1}", "K=" + 2000 * "(",

@@ -382,7 +382,6 @@ SHOWS = {
     "tetris-variance": [Shown("game", "score", ["variance"], MEAN80)],
     "tetris-buffer": [Shown("game", "score", ["N"], MEAN80)],
     "tetris-optimism": [Shown("game", "score", ["start"], MEANS)],
-    "tetris-games": [Shown("step", "score", ["policy", "part"], RUNS)],
     "tetris-known": [Shown("player", "score", ["rule"], MEAN, curves=False)],
     **{name: [Shown("seed", "score", ["schedule"], MEANS, _second_half, curves=False),
               Shown("schedule", "score", [], MEANS, _second_half, curves=False)]

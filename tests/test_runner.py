@@ -12,7 +12,7 @@ from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.cli import main
 from rlsvi_study.experiment import Scale
 
-NAMES = ("example1", "fig3", "fig6", "fig10", "fig14", "tetris-games", "recommender-readings",
+NAMES = ("example1", "fig3", "fig6", "fig10", "fig14", "tetris-known", "recommender-readings",
          "theorem1-scale")  # one for each kind of run
 
 

@@ -14,7 +14,6 @@ import pandas as pd
 import pytest
 from test_tetris import random_rows, squares
 
-from benchmarks import plain_tetris as plain
 from rlsvi_core import Placements, lsvi
 from rlsvi_core.envs.tetris import RULES, Tetris
 from rlsvi_study import catalogue, store
@@ -121,7 +120,7 @@ def test_the_best_schedule_is_that_of_the_second_half():
     assert tetris.second_half(table).to_dict() == {"early": 2, "late": 2.25}
 
 
-@pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name != "tetris-games"])
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_quick_runs_are_the_beginning_of_the_stored_ones_to_the_bit(name):
     figure = EXPERIMENTS[name]
     stored = store.load(figure)
@@ -141,24 +140,6 @@ def test_the_quick_runs_are_the_beginning_of_the_stored_ones_to_the_bit(name):
 def test_a_recomputed_run_equals_the_stored_one_to_the_bit(name, task):
     figure = EXPERIMENTS[name]
     assert store.differences(store.load(figure), task, figure.rows("paper", task)) == []
-
-
-def test_a_stored_game_can_be_replayed_by_the_rules_alone():
-    """What the player on the page does, in the plain form: the score comes out the same."""
-    table = store.load(EXPERIMENTS["tetris-games"])
-    for (_, _), rows in table.groupby(["policy", "part"]):
-        bits = [int(row, 16) for row in rows.iloc[0].board.split()]
-        board, score = squares(np.array(bits), 10), rows.iloc[0].score - rows.iloc[0].cleared
-        for move in rows.itertuples():
-            shape = {(x, y) for y, row in enumerate(shape_rows(move.piece, move.orientation))
-                     for x in range(4) if row >> x & 1}
-            board, cleared = plain.clear(board | plain.drop(board, shape, move.column), 10)
-            score += cleared
-            assert (cleared, score) == (move.cleared, move.score)
-
-
-def shape_rows(piece, orientation):
-    return Tetris(10, 20, piece).model.row[orientation].tolist()
 
 
 def plain_published_features(board, width, height):

@@ -8,7 +8,6 @@ from matplotlib.figure import Figure
 from ..style import BAND, BY_AGENT, COLOUR, MARK, NAME, canvas, digits, legend, panels, styled
 from .runs import CONTROL, LAST, C, outcomes
 
-RETURN, EPISODE = "mean return of 10 episodes", "episode"
 WORDS = {"start": "ε or η at the start", "c": "c in σ = cV", "option": ""}
 
 
@@ -38,7 +37,7 @@ def tables(*several: pd.DataFrame) -> Figure:
         sns.lineplot(table[table.task == task], x="episode", y="share", ax=ax, **BY_AGENT,
                      **BAND | {"errorbar": ("pi", 100)})
         ax.axhline(0.95, color="0.5", lw=0.8, ls=":")
-        ax.set(xlabel=EPISODE, ylabel="share of the optimum")
+        ax.set(xlabel="episode", ylabel="share of the optimum")
         ax.xaxis.set_major_formatter(digits)
     _named(table, axes, tasks)
     return fig
@@ -54,7 +53,7 @@ def curves(*several: pd.DataFrame) -> Figure:
     for ax, task in zip(axes, tasks, strict=True):
         sns.lineplot(table[table.task == task], x="episode", y="reward", ax=ax, **BY_AGENT, **BAND)
         ax.axhline(CONTROL[task].solved, color="0.4", lw=0.9, ls=":")
-        ax.set(xlabel=EPISODE, ylabel=RETURN)
+        ax.set(xlabel="episode", ylabel=f"mean return of {table.episode.min()} episodes")
     _named(table, axes, tasks)
     return fig
 

@@ -180,10 +180,10 @@ def diving(agent: str, N: int, seed: int, episodes: int) -> Rows:
 
 # --------------------------------------------------------------------------- summaries
 
-def outcomes(table: pd.DataFrame) -> pd.DataFrame:
+def outcomes(table: pd.DataFrame, last: int = LAST) -> pd.DataFrame:
     """One row a run: the mean return of the last episodes, whether that solves the task, the first
     episode that reached the goal (NaN: none did), and the posterior mean's return."""
-    late = table[table.episode > table.episode.max() - LAST]
+    late = table[table.episode > table.episode.max() - last]
     by = [column for column in table if column not in ("episode", "reward", "first_goal", "greedy")]
     runs = late.groupby(by, sort=False, dropna=False).agg(
         last=("reward", "mean"), greedy=("greedy", "last"),

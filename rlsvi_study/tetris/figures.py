@@ -1,4 +1,4 @@
-"""The figures of Tetris: chapters 6c and D, and the games to watch."""
+"""The figures of Tetris, chapters 6c and D, and the policies that play in the page."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -329,18 +329,6 @@ def endings() -> Figure:
     return fig
 
 
-@styled
-def games(table: Table) -> Figure:
-    """Rows cleared along the stored games."""
-    fig, ax = canvas(height=2.6)
-    sns.lineplot(table, x="step", y="score", hue="policy", style="part", estimator=None,
-                 palette=dict(zip(("early", "late"), shades("rlsvi", 3)[::2], strict=True)), ax=ax)
-    ax.set(xlabel="placement", ylabel="rows cleared", xscale="log", yscale="symlog",
-           ylim=(0, 3 * table.score.max()))
-    ax.legend(loc="upper left")
-    return fig
-
-
 def player(table: Table) -> str:
     """Two policies of figure 7's first seed as HTML, for ``player.js`` to play: its mean weights,
     in ten-thousandths as they are stored, after the first block of games and after the last."""
@@ -368,4 +356,4 @@ DRAW = {  # how ``rlsvi plot`` draws each stored table
     "tetris-rules": lambda table: small_multiples(table, ["rule"]),
     "tetris-variance": variance, "tetris-widths": widths, "tetris-readings": readings,
     "tetris-known": known, "tetris-optimism": optimism, "tetris-buffer": buffer,
-    "tetris-discount": discount, "tetris-lspi": iteration, "tetris-games": games}
+    "tetris-discount": discount, "tetris-lspi": iteration}

@@ -102,29 +102,6 @@ def optimistic(seed: int, start: float, games: int, every: int) -> Rows:
             for row, _ in blocks(player, game, env_rng, games, every)]
 
 
-# --------------------------------------------------------------------------- games to watch
-
-def watch(seed: int, policy: str, early: int, late: int, keep: int) -> Rows:
-    """The placements of a greedy game with RLSVI's mean weights after a few games or after many;
-    its first and last part. One board is stored with each part: the others follow from it."""
-    _, env_rng, agent_rng = streams(seed)
-    game, score, moves = Tetris(rule="clears"), 0, []
-    player = learner("rlsvi", game, agent_rng)
-    player.learn(game, early if policy == "early" else late, env_rng)
-    game.start(env_rng)
-    while not game.over:
-        a = int((game.table * player.mean).sum(axis=1).argmax())
-        piece, (orientation, column, _) = game.piece, game.spots[a].tolist()
-        board = " ".join(f"{row:x}" for row in game.rows[:game.height])
-        score += (cleared := int(game.drop(a)))
-        moves.append({"step": len(moves) + 1, "score": score, "piece": game.pieces[piece],
-                      "orientation": orientation - int(game.model.first[piece]),  # of the piece's
-                      "column": column, "cleared": cleared, "board": board})
-    starts = {"first": 0, "last": max(len(moves) - keep, min(keep, len(moves)))}
-    return [{"part": part, **move, "board": None if i else move["board"]}
-            for part, start in starts.items() for i, move in enumerate(moves[start:start + keep])]
-
-
 # --------------------------------------------------------------------------- summaries
 
 class Level(NamedTuple):  # a mean over seeds and an interval for it (Student)
@@ -246,10 +223,6 @@ EXPERIMENTS = {e.name: e for e in (
             rule="top row", agent="lsvi", **_LONG),
     _curves("tetris-discount", "Appendix D", "Other discounts, on seeds of figure 7", range(10),
             grid(agent=_AGENTS, gamma=(0.9, 1.0)), games=600, every=50),
-    Experiment("tetris-games", "Section 6.2", "Two games to watch", watch, {
-        scale: Scale(constants, grid(policy=("early", "late")), range(1)) for scale, constants in (
-            ("quick", {"early": 1, "late": 5, "keep": 50}),
-            ("paper", {"early": 5, "late": 400, "keep": 300}))}),
     _curves("tetris-optimism", "Section 6.2", "LSVI with high values at the start", range(10),
             grid(start=(0.0, 300.0, 3000.0)), optimistic, **_SHORT),
     _curves("tetris-buffer", "Section 6.2", "RLSVI with a smaller buffer", range(6),
