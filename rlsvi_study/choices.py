@@ -16,7 +16,7 @@ HEADLINES = {  # the claims that answer what a reader came to know, in the order
     "6.1.learns": Headline(
         "Does RLSVI explore?", "Yes: it learns the 50-chain in {median:.0f} episodes in the median "
         "({interval[0]:.0f}–{interval[1]:.0f}; the paper has roughly 500), where dithering would "
-        "wait {dithering:.2g} for its first reward, in the mean."),
+        "wait {dithering:.2g} for its first reward, on average."),
     "6.1.polynomial": Headline(
         "How does learning time scale?", "Polynomially, as far as tried: locally with the power "
         "{N[powers][0][power]:.2f} ({N[powers][0][low]:.2f}–{N[powers][0][high]:.2f}) of N up to "

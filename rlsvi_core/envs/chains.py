@@ -13,7 +13,7 @@ figure 6 assumes. The optimal policy goes right and earns :math:`p^* = (1 - 1/N)
 **The lock** (for appendix F.2, which names no environment). States :math:`0, \dots, n-1`. Right
 goes one state on; left goes back to state 0. Right in the last state pays 1 and goes back to state
 0. Nothing is random, and nothing ever ends. To earn anything takes n moves to the right in a row:
-an agent that acts uniformly waits :math:`2^{n+1} - 2` steps for it in the mean; the optimal policy
+an agent that acts uniformly waits :math:`2^{n+1} - 2` steps for it on average; the optimal policy
 earns one reward every n steps, :math:`V^*(0) = \gamma^{n-1} / (1 - \gamma^n)`.
 
 **The deep sea** (Osband et al., Behaviour suite for reinforcement learning, 2020). A diver sinks

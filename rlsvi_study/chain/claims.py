@@ -248,7 +248,7 @@ def _():
 @claim("3.regret", "Section 3, Example 1", "lim inf Regret ≥ 2^{S−1} − 1", "exact", HOLDS)
 def _():
     """The regret of a dithering agent is in the long run at least 2^{S−1} − 1."""
-    # Uniform play costs p* − q per episode and lasts 1/q episodes in the mean.
+    # Uniform play costs p* − q per episode and lasts 1/q episodes on average.
     error = max(abs(chain(N).regret(np.full((N - 1, N, 2), 0.5)) / arrival_probability(N)
                     / (2.0 ** (N - 1) - 1) - 1) for N in range(2, 61))
     return unless(error > 1e-9, "The search for the first reward costs exactly that, its "
@@ -309,7 +309,7 @@ def _():
     return unless(moved > 0 or worst > limit("standard errors") or 1 / q[14] < 2**13,
                   "REINFORCE, from a uniform softmax policy: while returns are zero so is its "
                   "gradient, and it stays uniform. So the first reward takes 2^(N−1)/p* episodes "
-                  f"in the mean, {1 / q[14]:.3g} for N = 14; measured {first:.3g}, the tenth after "
+                  f"on average, {1 / q[14]:.3g} for N = 14; measured {first:.3g}, the tenth after "
                   f"{tenth:.3g} (step size 1, {seeds} runs for each of N = 4, 6, …, 14).",
                   moved=float(moved), worst_z=worst, first_14=first, tenth_14=tenth)
 

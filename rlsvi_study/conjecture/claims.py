@@ -49,7 +49,7 @@ depends on it: rewards and transitions are known. Being alive takes H − 1 surv
 at most ¾ each, and LH actions hit m − 1 equally likely ones at most LH times. So with probability
 at least :math:`p = 1 - L(\tfrac34)^{H-1} - \frac{LH}{m-1}` no episode of L wins anything, and each
 loses :math:`V^*_0 \ge \tfrac14`. The first that wins is at most ½ above V*, later ones not above it
-in the mean: regret is at least :math:`\tfrac14 Lp - \tfrac12(1 - p)`. With H = K and
+on average: regret is at least :math:`\tfrac14 Lp - \tfrac12(1 - p)`. With H = K and
 :math:`m = \tfrac12 e^{K/64}` vectors (random signs over :math:`\sqrt K` will do, by Hoeffding's
 inequality; K is the dimension that they span), L may be exponential in K.
 """

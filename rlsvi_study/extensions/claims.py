@@ -222,7 +222,7 @@ def _():
                   f"periods of the 50-chain take more than "
                   f"10^{int(math.log10(episodes_to_travel(far)))} episodes, or {constant} with "
                   f"ν = 0.03; dithering finds the reward in "
-                  f"{1 / arrival_probability(50):.0e} episodes in the mean.",
+                  f"{1 / arrival_probability(50):.0e} episodes on average.",
                   half=half, growth=growth, constant=constant)
 
 

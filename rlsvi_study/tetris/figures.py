@@ -341,7 +341,7 @@ def player(table: Table) -> str:
                       for name in ("rlsvi", "ui", "tetris", "player"))
     return f"""<link rel="stylesheet" href="../_static/widgets.css">
 <div class="widget" data-widget="tetris" data-policies="{policies}">
-<p>What RLSVI knew early and late in one run of our Figure 7, playing now in this page. It
+<p>What RLSVI knew early and late in one run of our Figure 7, playing now on this page. It
 learned under the rule “clears”; choose the rule under which it plays. All get the same pieces, and
 so do you: when you drop one, the others keep up with you.</p>
 <noscript>This needs JavaScript.</noscript></div>
