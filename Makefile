@@ -22,7 +22,7 @@ help:  ## list what can be made
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "This needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Try: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@if [ -e $@ ]; then rm $@; else echo "== environment: making .venv (a few minutes, about 1 GB)"; $(PYTHON) -m venv --clear .venv; fi
-	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[study,proofs,gym,dask,book,test]"
+	$(BIN)/python -m pip install --no-compile --disable-pip-version-check -c constraints.txt -e ".[study,proofs,gym,dask,book,test]"
 	@# Kernels here talk over the loopback only; their warning about it would read like one of ours.
 	@mkdir -p .venv/etc/ipython && echo 'c.IPKernelApp.log_level = 40' > .venv/etc/ipython/ipython_kernel_config.py
 	@touch $@
@@ -60,9 +60,10 @@ test: .venv/.done  ## lint, tests, every chapter against its stored output, the 
 	@echo "== make test: passed (anything skipped is named above)"
 
 pages: .venv/.done
-	@rm -rf _build && mkdir _build
-	@sed 's/execute_notebooks: force/execute_notebooks: "off"/' _config.yml > _build/stored.yml
-	$(BIN)/jupyter-book build . --all -W --keep-going -n --config _build/stored.yml
+	@rm -rf _build
+	@sed 's/execute_notebooks: force/execute_notebooks: "off"/' _config.yml > .stored.yml
+	$(BIN)/jupyter-book build . --all -W --keep-going -n --config .stored.yml
+	@rm .stored.yml
 
 browser: .venv/.done  ## install a Chromium for the last part of `make test`, if there is none
 	@sh tests/site/get_chromium.sh

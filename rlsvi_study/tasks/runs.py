@@ -40,6 +40,7 @@ from ..experiment import Experiment, Rows, Scale, grid, streams
 from .ensemble import Ensemble
 
 C = propose((0, 1))[1]  # σ = CV
+ROWS = 20  # of a learning curve with tables
 LAST = 100  # episodes whose mean return says whether a task is solved, as is usual in Gymnasium
 
 
@@ -103,15 +104,15 @@ OPTIONS: dict[str, dict[str, Any]] = {
 # --------------------------------------------------------------------------- the kinds of run
 
 def tabular(task: str, agent: str, episodes: int, seed: int, rows: int) -> Rows:
-    """A learning curve with weights for each state, action and period."""
+    """A learning curve with weights for each state, action and period, or its first rows."""
     from .environments import make
     name, settings, H, value_range = TABULAR[task]
     mdp = FiniteMDP.from_gym(make(name, **settings), H)
     _, env_rng, agent_rng = streams(seed)
     learner = (rlsvi if agent == "rlsvi" else lsvi)(
         OneHot(mdp.H, mdp.S, mdp.A), value_range=value_range, rng=agent_rng)
-    every, found = episodes // rows, []
-    for n in range(every, episodes + 1, every):
+    every, found = episodes // ROWS, []
+    for n in range(every, rows * every + 1, every):
         if agent != "rlsvi":
             learner.epsilon = 2.0 ** (-8 * (n - every) / episodes)
         reward = learner.learn(mdp, every, env_rng).reward.mean()
@@ -230,7 +231,7 @@ _SEAS = grid(agent=("rlsvi", "coherent", "epsilon-greedy", "ensemble"), N=(10, 2
 
 EXPERIMENTS = {name: Experiment(name, "ours", title, run, {
     "quick": Scale(small, some, few), "paper": Scale(constants, cells, seeds)},
-    portable=run is not control)
+    portable=run is not control, length="rows" if run is tabular else None)
     for name, title, run, (small, some, few), (constants, cells, seeds) in (
         ("tasks-control", "Control and sparse tasks: RLSVI by one rule", control,
          (_SHORT, _RULE[-2:], range(2)), (_LONG, _RULE, range(20))),
@@ -246,8 +247,8 @@ EXPERIMENTS = {name: Experiment(name, "ours", title, run, {
         ("tasks-options", "Control and sparse tasks: RLSVI with other options", control,
          (_SHORT, _OPTIONS[:1], range(1)), (_LONG, _OPTIONS, range(4))),
         ("tasks-tabular", "CliffWalking and FrozenLake as tables", tabular,
-         ({"rows": 4}, _TABLES[:2], range(2)), ({"rows": 20}, _TABLES, range(20))),
+         ({"rows": 1}, _TABLES[:2], range(2)), ({"rows": ROWS}, _TABLES, range(20))),
         ("tasks-tabular-large", "FrozenLake 8×8 and Taxi as tables", tabular,
-         ({"rows": 20}, _LARGE[:1], range(1)), ({"rows": 20}, _LARGE, range(6))),
+         ({"rows": 1}, _LARGE[:1], range(1)), ({"rows": ROWS}, _LARGE, range(6))),
         ("tasks-deep-sea", "The deep sea", diving,
          ({"episodes": 500}, _SEAS[::5], range(2)), ({"episodes": 4000}, _SEAS, range(20))))}
