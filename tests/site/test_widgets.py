@@ -371,8 +371,10 @@ def test_a_story_is_what_python_would_tell(widget):
 def test_the_gap_of_an_arm_is_pythons(widget, low, high, lam, sigma):
     one = widget("05-tabular")
 
-    def shift(label, by):
-        return plain(move(one, label, {"ArrowRight" if by > 0 else "ArrowLeft": abs(by)}))
+    def shift(label, by):  # at one stroke, as a finger does
+        slider = one.get_by_role("slider", name=label, exact=True)
+        slider.fill(str(int(slider.input_value()) + by))
+        return plain(slider.get_attribute("aria-valuetext"))
 
     assert (shift("paid −1", low - 3), shift("paid 0", high - 1)) == (low, high)
     lam, sigma = shift("λ", lam), shift("σ", sigma)
