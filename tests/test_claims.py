@@ -248,6 +248,7 @@ def test_every_headline_belongs_to_one_of_four_to_six_subjects():
 
 def test_an_answer_is_not_given_for_another_verdict(monkeypatch):
     one = REGISTER["5.theorem1"]
+    monkeypatch.setattr(claims, "HEADLINES", {one.id: HEADLINES[one.id]})
     assert "(05-tabular.ipynb) | Yes, at its smallest" in claims.headlines()
     broken = dataclasses.replace(one, judge=lambda: one.judge()._replace(
         verdict=FAILS, found="Step 3 fails."))
