@@ -8,6 +8,7 @@ BIN    := .venv/bin
 .PHONY: help book pdf test pages browser mutants lowest execute lab bench clean
 
 NOTEBOOKS := $(wildcard book/*.ipynb)
+LONGEST   := book/verdicts.ipynb  # one cell, which judges everything: begun last, it would end alone
 # Everything a page can show. A change to any of it makes the built book stale.
 SOURCES := _config.yml _toc.yml $(shell find book rlsvi_core rlsvi_study results -type f \
 	-not -path '*/.*' -not -path '*/__pycache__/*' 2>/dev/null)
@@ -52,7 +53,8 @@ test: .venv/.done  ## lint, tests, every chapter against its stored output, the 
 	$(BIN)/pytest -n $(JOBS) --dist worksteal
 	$(BIN)/pytest -p no:xdist -q tests/test_mutants.py  # it forks, which threads of a worker forbid
 	@echo "== 3/4 chapters: run again and compared with their stored output"
-	$(BIN)/pytest --nbval --nbval-current-env --nbval-cell-timeout=600 -n $(JOBS) --dist loadscope $(NOTEBOOKS)
+	$(BIN)/pytest --nbval --nbval-current-env --nbval-cell-timeout=600 -n $(JOBS) --dist loadscope \
+		--no-loadscope-reorder $(LONGEST) $(filter-out $(LONGEST),$(NOTEBOOKS))
 	@echo "== 4/4 the rendered book, in a browser"
 	@$(MAKE) -q book || $(MAKE) --no-print-directory pages
 	@if [ "$$CI" = true ]; then $(MAKE) --no-print-directory browser; fi

@@ -228,7 +228,7 @@ def learned_better(arm: str, of: int) -> Mean:
        "experiment", PARTLY)
 def _():
     """RLSVI learns a strategy better than the optimal myopic one when dithering strategies do not.
-    Whether it has then learned the optimum itself the finding says."""
+    """
     own, all_of = float(regret(RIVALS, "rlsvi").iloc[-1].mean()), len(DITHERING)
     more = {name: more_regret(RIVALS, arm, of=all_of) for name, arm in DITHERING.items()}
     myopic, coded = a_customer(STUDY, MYOPIC["uniform"]), more_regret(RIVALS, "rlsvi, rewards ±1")
