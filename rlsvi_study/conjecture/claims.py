@@ -188,7 +188,8 @@ def toll_steps() -> Evidence:
         wrong += [(H, name) for name, spare in checks.items() if sign(lambda x=spare: x) < 0]
     least = float((toll_moments(2)[0] - arb(fmpq(98, 100))) ** 2 / arb(fmpq(65, 4) + fmpq(32, 15)))
     return unless(bool(wrong), f"For H = {tried[0]} to {tried[-1]} in ball arithmetic; as E "
-                  f"X_1²/16^(H−2) rises to 65/4 + 32/15 < 18.4, the probability stays above {least:.4f} for all H.",
+                  "X_1²/16^(H−2) rises to 65/4 + 32/15 < 18.4, the probability stays above "
+                  f"{least:.4f} for all H.",
                   failed=wrong, limit=least)
 
 

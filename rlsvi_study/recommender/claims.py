@@ -227,8 +227,7 @@ def learned_better(arm: str, of: int) -> Mean:
 @claim("6.3.dithering", "Section 6", "learns this optimal strategy when dithering does not",
        "experiment", PARTLY)
 def _():
-    """RLSVI learns a strategy better than the optimal myopic one when dithering strategies do not.
-    """
+    """RLSVI learns a strategy better than the best myopic one when dithering strategies do not."""
     own, all_of = float(regret(RIVALS, "rlsvi").iloc[-1].mean()), len(DITHERING)
     more = {name: more_regret(RIVALS, arm, of=all_of) for name, arm in DITHERING.items()}
     myopic, coded = a_customer(STUDY, MYOPIC["uniform"]), more_regret(RIVALS, "rlsvi, rewards ±1")
