@@ -18,13 +18,14 @@ from rlsvi_core.envs.tetris import Tetris
 from rlsvi_study import catalogue, store
 from rlsvi_study.chain.claims import success_rates
 from rlsvi_study.conjecture.claims import LOSE
+from rlsvi_study.recommender.claims import instance
 
 ROOT = Path(__file__).parents[1]
 NOT_PROSE = re.compile("|".join((
-    r"```.*?```", r"^(?::{3,}|`{3,}).*$", r"^:[\w-]+:.*$", r"<!--.*?-->", r"\$\$.*?\$\$",
+    r"```.*?```", r"^(?::{3,}|`{3,})[^\n]*", r"^:[\w-]+:[^\n]*", r"<!--.*?-->", r"\$\$.*?\$\$",
     r"\$[^$]+\$", r"\{[\w:-]+\}`[^`]*`", r"`[^`]*`", r"\]\([^)]*\)", r"https?://\S+", r"<[^>]+>",
     r"^#+ [\dA-G]\w?\. ", r"^\| \[\d\w? ", r"^\s*\d+\.(?=\s)", r"\\begin\{.*?\\end\{\w+\*?\}",
-    r"^\(?[\w-]+\)=$")), re.S | re.M)
+    r"^\(?[\w-]+\)=$", r"\*\*Reading time\*\* \d+ min")), re.S | re.M)  # test_notebooks measures it
 NAMED = re.compile(  # sections, figures and other things that have a number for a name
     r"(?:\b|(?=§))(?:[Ss]ections?|[Aa]ppendi(?:x|ces)|[Cc]hapters?|[Ff]igures?|[Tt]ables?|"
     r"[Ee]quations?|"
@@ -69,8 +70,7 @@ SMALL = {"0", "1", "2"}  # states, coins, halves: no result is told by these
 LEVELS = {"95%", "90%", "10", "90", "5%"}  # of intervals and bands; test_plots compares them
 PAPER = {  # the paper's own numbers, and where they stand
     "500": "section 6.1", "22": "section 6.2", "3183": "section 6.2", "3500": "section 6.2",
-    "4500": "section 6.2",
-    "1200": "section 6.3"}
+    "4500": "section 6.2", "0.99": "appendix D", "1200": "section 6.3"}
 ABOUT = 0.15  # how far "some" may be from what is meant
 
 
@@ -97,12 +97,15 @@ DECLARED = {  # every other typed number, and what recomputes it
     "06-experiments.ipynb": {
         "3": lambda: seeds("fig14-tuning"), "20": lambda: seeds("fig7"),
         "50": lambda: seeds("fig2a"), "100": lambda: seeds("recommender")},
-    "06b-agnostic.ipynb": {"41": lambda: 1001 - len(success_rates()) + 1},
+    "06b-agnostic.ipynb": {"41": lambda: 1001 - len(success_rates()) + 1,
+                           "0.08": lambda: 0.5 / (1001 - len(success_rates()) + 1) ** 0.5},
     "06c-tetris.ipynb": {
         "251": lambda: games("fig7-tuning"), "501": lambda: games("fig7"),
         "23": lambda: np.mean([Tetris(pieces=one).A for one in Tetris().pieces])},
-    "B-conjecture.ipynb": {"0.55": lambda: 1 - LOSE},
+    "B-conjecture.ipynb": {"0.55": lambda: 1 - LOSE,
+                           "4.87": lambda: (9 + 2 * 17**0.5 + 5**0.5) / 4},
     "D-tetris.ipynb": {"501": lambda: games("fig14")},
+    "E-recommender.ipynb": {"4521": lambda: len(instance(0).states[0])},
     "F-extensions.ipynb": {"3000": lambda: found("F.travel", "half", 8),
                            "65 000": lambda: 2**16}}
 
@@ -159,6 +162,7 @@ def test_the_finder_finds_what_is_typed_and_nothing_else():
     assert typed("Figure 2(a) of section 6.1 has 37 seeds, 12% of $x^2 = 9$; `run(4)` (2016)") == [
         "37", "12%"]
     assert typed("{glue:text}`n` runs, N = 50, [link](page-3.html)\n1. one\n## 6a. Title") == []
+    assert typed(":::{div} card\n9 runs\n:::\n\n:label: of-8\n\n7 more") == ["9", "7"]
     assert strangers("README.md", "Some 71 µs, 50 seeds, 2000 episodes.") == ["71"]
 
 
