@@ -114,6 +114,8 @@ EQUIVALENT = {  # the mutant's id: why nothing can notice
     "rlsvi_study/cli.py: seed = SystemRandom().randrange(2**32) if args.seed is None else "
     "args.seed: 2 → 3":
         "any seed will do where none was asked for; it is printed, and serves again",
+    "rlsvi_study/chain/claims.py: lam, sigma = rng.uniform(0.1, 10, 2): 10 → 11":
+        "what is claimed of all λ and σ is tried on some; others will do as well",
 }
 
 # --------------------------------------------------------------------------- changes
