@@ -59,3 +59,17 @@ def test_the_band_holds_the_fit_and_narrows_with_more_seeds():
     for band in (few, many):
         assert ((band.low <= band.fit) & (band.fit <= band.high)).all()
     assert (many.high - many.low).mean() < 0.5 * (few.high - few.low).mean()
+
+
+def test_readings_have_names_that_a_reader_can_follow_in_the_order_of_the_grid():
+    named = {("stacked", "HSA", "rescaled", "uniform", 100.0): "stacked, norm HSA",
+             ("per_period", "SA", "rescaled", "uniform", 1.0): "per period, norm SA",
+             ("stacked", "HSA", "left at 1", "uniform", 1.0): "constant left at 1",
+             ("stacked", "HSA", "rescaled", "left", 1.0): "ties to the left"}
+    columns = ["reading", "norm", "constant", "opening", "lam"]
+    table = pd.DataFrame([dict(zip(columns, cell, strict=True)) | {
+        "seed": seed, "tenth_reward": 10 * i + seed, "censored": False}
+        for i, cell in enumerate(named) for seed in range(5)])
+    found = scaling.reading_medians(table)
+    assert [*found.index] == [(name, cell[-1]) for cell, name in named.items()]
+    assert found["median"].tolist() == [2, 12, 22, 32]
