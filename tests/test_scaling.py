@@ -73,3 +73,11 @@ def test_readings_have_names_that_a_reader_can_follow_in_the_order_of_the_grid()
     found = scaling.reading_medians(table)
     assert [*found.index] == [(name, cell[-1]) for cell, name in named.items()]
     assert found["median"].tolist() == [2, 12, 22, 32]
+
+
+def test_a_parameter_that_does_not_help_costs_two():
+    """Akaike's measure. Each curve between two runs of every length is as near to both."""
+    runs = pd.DataFrame([{"x": x, "tenth_reward": (20 + 2 * x) * np.exp(error)}
+                         for x in LENGTHS for error in (-0.4, 0.4)])
+    scores = scaling.compare_laws(runs, "x")
+    assert scores["quadratic"] - scores["linear"] == pytest.approx(2, abs=1e-6)
