@@ -116,6 +116,8 @@ EQUIVALENT = {  # the mutant's id: why nothing can notice
         "any seed will do where none was asked for; it is printed, and serves again",
     "rlsvi_study/chain/claims.py: lam, sigma = rng.uniform(0.1, 10, 2): 10 → 11":
         "what is claimed of all λ and σ is tried on some; others will do as well",
+    'rlsvi_study/chain/scaling.py: "power": (lambda x, a, b: a * x**b, (1.0, 1.0)),: 1.0 → 2.0':
+        "where a search begins; it begins at three places, and the best is the same",
 }
 
 # --------------------------------------------------------------------------- changes
