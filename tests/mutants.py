@@ -279,7 +279,7 @@ def _cpu_seconds(process: int) -> float:
 
 
 class OwnVerdicts:
-    """Of the verdicts, which take minutes, those whose judge is in the file's folder; and last."""
+    """Of the verdicts, which take minutes, those whose judge is in the file's folder; and first."""
 
     def __init__(self, file: str):
         self.package = file.rpartition("/")[0].replace("/", ".")
@@ -287,9 +287,9 @@ class OwnVerdicts:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         claims = {one: one.callspec.params["claim"] for one in items
                   if "claim" in getattr(getattr(one, "callspec", None), "params", {})}
-        items[:] = [one for one in items if one not in claims] + [
-            one for one, claim in claims.items()
-            if claim.judge.__module__.rpartition(".")[0] == self.package]
+        items[:] = [one for one, claim in claims.items()
+                    if claim.judge.__module__.rpartition(".")[0] == self.package] + [
+            one for one in items if one not in claims]
 
 
 class Trials:
