@@ -188,7 +188,7 @@ def test_no_topic_knows_another():
 # on figures' lines in the studies): lower them where you can.
 DOORS = {f"rlsvi_core.{name}" for name in (
     "agents.stored", "envs.gym", "features.boxes", "features.maps", "envs.traps")}
-LONGEST_LIBRARY, LONGEST_DOORS, LONGEST_STUDIES = 4900, 1300, 10980
+LONGEST_LIBRARY, LONGEST_DOORS, LONGEST_STUDIES = 4900, 1300, 10950
 
 
 def test_the_code_stays_short():
