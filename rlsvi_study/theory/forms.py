@@ -11,9 +11,8 @@ from rlsvi_core.optimism.order import Finite
 
 
 def _places(X: Finite, Y: Finite) -> list[fmpq]:
-    """Where the gap can turn, and one place below them all: there it is the gap of the means."""
-    points = sorted({*X.values, *Y.values})
-    return [points[0] - 1, *points]
+    """Where the gap can turn; at the lowest of them it is the gap of the means."""
+    return sorted({*X.values, *Y.values})
 
 
 def by_maxima(X: Finite, Y: Finite) -> bool:
