@@ -434,3 +434,24 @@ def test_a_colour_drawn_is_likelier_to_be_drawn_again():
 def test_bad_urns_are_refused(alpha, V, rule):
     with pytest.raises(ValueError, match=rule):
         repaired.urn(alpha, V, 3, 5, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(("s", "c"), [(0.01, 1.0), (0.5, 3.0), (1.0, 9.0)])
+def test_far_out_the_slope_loses_only_what_the_logarithm_does(s, c):
+    """−log(1 − y) − y ≥ 0, with y = √(A/n); all else is the same in other variables."""
+    A, B = 1 / s, c * s / 9
+    y = math.sqrt(A / (A + B + 2))
+    near, far = printed._minus_slope_1(arb(A), arb(B)), printed._minus_slope_1_far(arb(s), arb(c))
+    assert float(near - far) == pytest.approx(-math.log(1 - y) - y, rel=1e-12)
+
+
+@pytest.mark.parametrize(("balls", "formula", "symbols"), [
+    ("_minus_slope_1", -sp.diff(printed.f1, B), (A, B)),
+    ("_f_on_diagonal", printed.f1.subs(B, A), (A,)),
+    ("_spare_of_line_2", x * (1 / x + sp.log(1 - 1 / sp.sqrt(1 + 2 * x**2))), (x,)),
+])
+def test_what_balls_enclose_is_the_formula(balls, formula, symbols):
+    for point in ((0.03, 0.2), (0.3, 0.05), (1.4, 0.7)):
+        at = dict(zip(symbols, point, strict=False))
+        value = getattr(printed, balls)(*map(arb, at.values()))
+        assert float(value) == pytest.approx(float(formula.subs(at)), rel=1e-12)
