@@ -40,7 +40,7 @@ from collections.abc import Sequence
 import numpy as np
 from flint import arb
 from scipy.stats import ks_2samp
-from sympy import Rational, diff, erf, erfc, exp, integrate, oo, pi, sqrt, symbols, together
+from sympy import Rational, diff, erf, erfc, exp, expand, integrate, oo, pi, sqrt, symbols, together
 from sympy import limit as tends_to
 
 from rlsvi_core.compiled import jit
@@ -261,12 +261,14 @@ enter("5.shrunk-noise", "Section 5, Lemma 2, repaired", OURS, "symbolic", HOLDS,
 @claim("5.", "Section 5, Lemma 2", "λ ≥ m_R + m_P, σ² ≥ H² + 1 are enough", "symbolic", HOLDS)
 def theorem_conditions() -> Evidence:
     """The theorem's λ and σ satisfy the repaired conditions."""
-    H1, m_R, m_P = symbols("H1 m_R m_P", positive=True)  # H = H1 + 1
+    H, H1, m_R, m_P = symbols("H H1 m_R m_P", positive=True)  # H = H1 + 1
     sigma2 = (H1 + 1) ** 2 + 1
     spares = [10 * sigma2 - 4 * (1 + H1**2),  # π/8 < 4/10
               *((m_R + m_P) * sigma2 - m for m in (m_R, m_P))]
+    by = str(expand(spares[0].subs(H1, H - 1))).replace("**2", "²").replace("*", "")
     return shown(all(positive_coefficients(spare, H1, m_R, m_P) for spare in spares),
-                 "H² + 1 > (π/8)(1 + (H−1)²) and (m_R + m_P)(H² + 1) > max(m_R, m_P).")
+                 f"H² + 1 > (π/8)(1 + (H−1)²), by ({by})/10 or more, and (m_R + m_P)(H² + 1) > "
+                 "max(m_R, m_P).")
 
 
 @claim("5.", "Section 5, Lemma 2, proof", "Q̃(s,a) ≽so Q*(s,a) ⇒ Ṽ(s) ≽so V*(s)", "exact", FAILS)
