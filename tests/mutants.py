@@ -118,6 +118,9 @@ EQUIVALENT = {  # the mutant's id: why nothing can notice
         "what is claimed of all λ and σ is tried on some; others will do as well",
     'rlsvi_study/chain/scaling.py: "power": (lambda x, a, b: a * x**b, (1.0, 1.0)),: 1.0 → 2.0':
         "where a search begins; it begins at three places, and the best is the same",
+    "rlsvi_study/theory/theorem1.py: w = fractions(rng.integers(-40, 40, data.seen_P.shape[:3]), "
+    "16): 16 → 17":
+        "the noise may be any; what is told of the bias has none in it",
 }
 
 # --------------------------------------------------------------------------- changes

@@ -455,3 +455,10 @@ def test_what_balls_enclose_is_the_formula(balls, formula, symbols):
         at = dict(zip(symbols, point, strict=False))
         value = getattr(printed, balls)(*map(arb, at.values()))
         assert float(value) == pytest.approx(float(formula.subs(at)), rel=1e-12)
+
+
+@pytest.mark.parametrize(("expression", "positive"), [
+    (x * (1 - x), True), (1 / (1 - x) - 1, True), (x + A * (1 - x), True), (2 * x - 1, False),
+    (x - 1, False), (x - A, False)])
+def test_positive_inside_means_for_all_x_between_0_and_1(expression, positive):
+    assert evidence.positive_inside(expression, x, A) == positive
