@@ -121,6 +121,9 @@ EQUIVALENT = {  # the mutant's id: why nothing can notice
     "rlsvi_study/theory/theorem1.py: w = fractions(rng.integers(-40, 40, data.seen_P.shape[:3]), "
     "16): 16 → 17":
         "the noise may be any; what is told of the bias has none in it",
+    "rlsvi_study/theory/crossings.py: end = _bracket(f, -sign_left, left or 0.0, 1) if right is "
+    "None else right: 1 → 2":
+        "longer strides to a place beyond the zero; the bisection from there ends at the same one",
 }
 
 # --------------------------------------------------------------------------- changes
