@@ -106,10 +106,12 @@ def slim(page, folder):
     unused = r"scripts/fontawesome\.js"
     if "search-results" not in page:  # the page of results; the others only ask
         unused += r"|searchtools\.js|language_data\.js|searchindex\.js"
-    if 'jax="CHTML"' not in page:
+    if not (formulas := 'jax="CHTML"' in page):
         page = re.sub(r'<link [^>]*mathjax\.css[^>]*>\s*', "", page)
-        if not re.search(r'<table class="[^"]*\btable\b', page):
-            unused += r"|formulas\.js"
+    if formulas or re.search(r'<table class="[^"]*\btable\b', page):
+        page = page.replace('class="bd-article"', 'class="bd-article fits"', 1)
+    else:
+        unused += r"|formulas\.js"
     page = re.sub(r'<link rel="preload" as="script"[^>]*>\s*', "", page)  # the text goes first
     page = re.sub(rf'<script\b[^>]*\bsrc="[^"]*(?:{unused})[^"]*"[^>]*></script>\s*', "", page)
     # What stands inline in the head speaks to this one, so it must be there.
