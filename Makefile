@@ -2,13 +2,15 @@
 PYTHON ?= python3
 JOBS   ?= 2
 BIN    := .venv/bin
+JCACHE := JUPYTERCACHE=_build/.jupyter_cache $(BIN)/jcache
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help book pdf test pages browser mutants lowest execute lab bench clean
 
-NOTEBOOKS := $(wildcard book/*.ipynb)
-LONGEST   := book/verdicts.ipynb  # one cell, which judges everything: begun last, it would end alone
+# The page of verdicts judges everything: begun last, it would end alone.
+NOTEBOOKS := $(sort $(wildcard book/*.ipynb))
+NOTEBOOKS := book/verdicts.ipynb $(filter-out book/verdicts.ipynb,$(NOTEBOOKS))
 # Everything a page can show. A change to any of it makes the built book stale.
 SOURCES := _config.yml _toc.yml $(shell find book rlsvi_core rlsvi_study results -type f \
 	-not -path '*/.*' -not -path '*/__pycache__/*' 2>/dev/null)
@@ -33,9 +35,13 @@ book: _build/.done  ## execute every chapter and build the HTML, warnings being 
 	@echo "or serve: $(BIN)/python -m http.server -d _build/html 8000"
 
 # From scratch each time: an interrupted or older build leaves nothing behind that could be reused.
+# The chapters are executed side by side, into the cache from which the pages are made.
 _build/.done: .venv/.done $(SOURCES)
-	@echo "== book: executing and rendering the chapters"
-	@rm -rf _build
+	@rm -rf _build && mkdir -p _build/.jupyter_cache  # or jcache would ask whether it may
+	@echo "== book: executing the chapters"
+	@$(JCACHE) notebook add $(NOTEBOOKS) > /dev/null
+	$(JCACHE) project execute --executor local-parallel --timeout 600
+	@echo "== book: rendering the pages"
 	$(BIN)/jupyter-book build . --all -W --keep-going -n
 	@touch $@
 
@@ -54,7 +60,7 @@ test: .venv/.done  ## lint, tests, every chapter against its stored output, the 
 	$(BIN)/pytest -p no:xdist -q tests/test_mutants.py  # it forks, which threads of a worker forbid
 	@echo "== 3/4 chapters: run again and compared with their stored output"
 	$(BIN)/pytest --nbval --nbval-current-env --nbval-cell-timeout=600 -n $(JOBS) --dist loadscope \
-		--no-loadscope-reorder $(LONGEST) $(filter-out $(LONGEST),$(NOTEBOOKS))
+		--no-loadscope-reorder $(NOTEBOOKS)
 	@echo "== 4/4 the rendered book, in a browser"
 	@$(MAKE) -q book || $(MAKE) --no-print-directory pages
 	@if [ "$$CI" = true ]; then $(MAKE) --no-print-directory browser; fi
@@ -63,7 +69,7 @@ test: .venv/.done  ## lint, tests, every chapter against its stored output, the 
 
 pages: .venv/.done
 	@rm -rf _build
-	@sed 's/execute_notebooks: force/execute_notebooks: "off"/' _config.yml > .stored.yml
+	@sed 's/execute_notebooks: cache/execute_notebooks: "off"/' _config.yml > .stored.yml
 	$(BIN)/jupyter-book build . --all -W --keep-going -n --config .stored.yml
 	@rm .stored.yml
 
