@@ -20,7 +20,7 @@ help:  ## list what can be made
 
 # The stamp vouches for the environment. With it, a change of dependencies is installed in place;
 # without it (first time, or an install that was cut short) the environment is made anew, because a
-# half-installed package looks installed to pip.
+# half-installed package looks installed to pip. Bytecode is made of what is imported, when it is.
 .venv/.done: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "This needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Try: make PYTHON=python3.12 ..." >&2; exit 1; }

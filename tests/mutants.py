@@ -3,8 +3,8 @@
 A mutant is one small change of the code: a comparison moved by its edge, + for −, a constant off by
 one, a quantile moved, a condition or a verdict turned round, arguments swapped, a statement left
 out, nothing returned. Each is made in a copy of the tree, never in the tree itself, and the tests
-that cover its file (``COVERS``) are run on the copy, the cheapest first, until one of them fails:
-the mutant is killed, or ends in a timeout, or survives. A survivor is a test that is missing.
+that cover its file (``COVERS``) are run on the copy, its own verdicts first, until one fails: the
+mutant is killed, or ends in a timeout, or survives. A survivor is a test that is missing.
 
 The sample is drawn by the hash of the line and the change, some of every module: it is the same
 for everybody, and an edit elsewhere leaves it alone. Answers go to a journal, ``.cache/mutants``,
