@@ -2,6 +2,8 @@
 PYTHON ?= python3
 JOBS   ?= 2
 BIN    := .venv/bin
+# Where bytecode may not be kept, every process would compile every module it imports.
+unexport PYTHONDONTWRITEBYTECODE
 JCACHE := JUPYTERCACHE=_build/.jupyter_cache $(BIN)/jcache
 
 .DEFAULT_GOAL := help
@@ -62,7 +64,7 @@ test: .venv/.done  ## lint, tests, every chapter against its stored output, the 
 	$(BIN)/pytest --nbval --nbval-current-env --nbval-cell-timeout=600 -n $(JOBS) --dist loadscope \
 		--no-loadscope-reorder $(NOTEBOOKS)
 	@echo "== 4/4 the rendered book, in a browser"
-	@$(MAKE) -q book || $(MAKE) --no-print-directory pages
+	@$(MAKE) -q _build/.done || $(MAKE) --no-print-directory pages
 	@if [ "$$CI" = true ]; then $(MAKE) --no-print-directory browser; fi
 	$(BIN)/pytest tests/site -rs -n $(JOBS)
 	@echo "== make test: passed (anything skipped is named above)"

@@ -16,13 +16,27 @@ from . import features
 from .agents import Agent, Placements, Products, Run, StoredAgent, VerbatimAgent, lsvi, rlsvi
 from .envs import chain
 from .mdp import FiniteMDP
-from .regression import GaussianPosterior, propose, rescale
+from .regression import GaussianPosterior, rescale, suggest_parameters
 
 try:
     __version__ = version("rlsvi-core")
 except PackageNotFoundError:  # a source tree on the path, not installed
     __version__ = "unknown"
 
-__all__ = ["Agent", "FiniteMDP", "GaussianPosterior", "Placements", "Products", "Run",
-           "StoredAgent", "VerbatimAgent", "__version__", "chain", "features", "lsvi", "propose",
-           "rescale", "rlsvi"]
+__all__ = [
+    "Agent",
+    "FiniteMDP",
+    "GaussianPosterior",
+    "Placements",
+    "Products",
+    "Run",
+    "StoredAgent",
+    "VerbatimAgent",
+    "__version__",
+    "chain",
+    "features",
+    "lsvi",
+    "rescale",
+    "rlsvi",
+    "suggest_parameters",
+]

@@ -1,4 +1,4 @@
-"""Bad input is answered in one form, *the rule; the offending value. The mend.*, before any work
+"""Bad input is answered in one form, *the rule; the offending value. The hint.*, before any work
 is done and before compiled code sees it.
 
 A check returns what it was given in the one type that compiled code was made for: an ``int``, a
@@ -20,9 +20,9 @@ MOST = 10**9  # of things counted, and of numbers in an array
 SHOWN = 160  # characters of an offending value
 
 
-def fail(rule: str, found: str, mend: str, error: type[Exception] = ValueError) -> NoReturn:
+def fail(rule: str, found: str, hint: str, error: type[Exception] = ValueError) -> NoReturn:
     found = " ".join(found.split())
-    raise error(f"{rule}; {found if len(found) <= SHOWN else found[:SHOWN] + '…'}. {mend}")
+    raise error(f"{rule}; {found if len(found) <= SHOWN else found[:SHOWN] + '…'}. {hint}")
 
 
 def is_number(value: Any) -> bool:
@@ -30,13 +30,13 @@ def is_number(value: Any) -> bool:
             and bool(-LARGEST <= value <= LARGEST))
 
 
-def whole(name: str, value: Any, least: int = 0, most: int | None = None, *, mend: str) -> int:
+def whole(name: str, value: Any, least: int = 0, most: int | None = None, *, hint: str) -> int:
     """A whole number within its range."""
     if not (isinstance(value, (int, np.integer)) and not isinstance(value, bool)
             and least <= value <= (MOST if most is None else most)):
         bounded = most is not None or (isinstance(value, (int, np.integer)) and value > MOST)
         upper = f" and at most {MOST if most is None else most}" if bounded else ""
-        fail(f"{name} must be a whole number of at least {least}{upper}", f"it is {value!r}", mend)
+        fail(f"{name} must be a whole number of at least {least}{upper}", f"it is {value!r}", hint)
     return int(value)
 
 
@@ -55,18 +55,18 @@ def positive(**parameters: Any) -> None:
                  f"prior or nearly noiseless data use a small value, such as {name}=1e-6.")
 
 
-def inside(name: str, value: Any, low: float, high: float, *, mend: str) -> float:
+def inside(name: str, value: Any, low: float, high: float, *, hint: str) -> float:
     """A number with low < value < high, such as a rate."""
     if not (is_number(value) and low < value < high):
-        fail(f"{name} must lie strictly between {low:g} and {high:g}", f"it is {value!r}", mend)
+        fail(f"{name} must lie strictly between {low:g} and {high:g}", f"it is {value!r}", hint)
     return float(value)
 
 
-def between(name: str, value: Any, low: float, high: float, *, mend: str) -> float:
+def between(name: str, value: Any, low: float, high: float, *, hint: str) -> float:
     """A number with low ≤ value ≤ high; an infinite bound is not reached."""
     if not (is_number(value) and low <= value <= high):
         upper = f"from {low:g} to {high:g}" if math.isfinite(high) else f"of at least {low:g}"
-        fail(f"{name} must be a finite number {upper}", f"it is {value!r}", mend)
+        fail(f"{name} must be a finite number {upper}", f"it is {value!r}", hint)
     return float(value)
 
 
@@ -77,11 +77,11 @@ def finite(**given: Any) -> None:
                  "Clip or drop it before the agent sees it.")
 
 
-def pair(name: str, value: Any, *, mend: str) -> tuple[float, float]:
+def pair(name: str, value: Any, *, hint: str) -> tuple[float, float]:
     """Two numbers (low, high) with low < high."""
     if not (isinstance(value, (tuple, list, np.ndarray)) and getattr(value, "ndim", 1) == 1
             and len(value) == 2 and all(map(is_number, value)) and value[0] < value[1]):
-        fail(f"{name} must be (low, high) with low < high", f"it is {value!r}", mend)
+        fail(f"{name} must be (low, high) with low < high", f"it is {value!r}", hint)
     return float(value[0]), float(value[1])
 
 
@@ -92,23 +92,23 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def one_of(name: str, value: Any, valid: Iterable[Any], *, mend: str) -> None:
+def one_of(name: str, value: Any, valid: Iterable[Any], *, hint: str) -> None:
     valid = list(valid)
     if isinstance(value, np.ndarray) or value not in valid:
-        fail(f"{name} must be one of {', '.join(map(repr, valid))}", f"it is {value!r}", mend)
+        fail(f"{name} must be one of {', '.join(map(repr, valid))}", f"it is {value!r}", hint)
 
 
-def instance(name: str, value: Any, kind: type, *, mend: str) -> None:
+def instance(name: str, value: Any, kind: type, *, hint: str) -> None:
     if not isinstance(value, kind):
-        fail(f"{name} must be a {kind.__name__}", f"it is {value!r}", mend)
+        fail(f"{name} must be a {kind.__name__}", f"it is {value!r}", hint)
 
 
-def able(name: str, value: Any, *methods: str, mend: str) -> None:
+def able(name: str, value: Any, *methods: str, hint: str) -> None:
     """Refuse a thing that lacks one of these methods."""
     for method in methods:
         if isinstance(value, type) or not callable(getattr(value, method, None)):
             fail(f"{name} must have the methods {', '.join(methods)}",
-                 f"{value!r} has no {method}", mend)
+                 f"{value!r} has no {method}", hint)
 
 
 def index(name: str, value: Any, size: int) -> int:
@@ -165,7 +165,7 @@ def numbers(name: str, values: Any) -> Floats:
 
 
 def array(name: str, values: Any, shape: tuple[int | str | None, ...], *,
-          mend: str = "See the docstring for the axes.") -> Floats:
+          hint: str = "See the docstring for the axes.") -> Floats:
     """A finite float array of this shape, our own: later edits of the original cannot reach it.
 
     An axis may be any length but 0 if it is None, or a letter; the same letter is the same length.
@@ -177,17 +177,17 @@ def array(name: str, values: Any, shape: tuple[int | str | None, ...], *,
             for n, want in zip(out.shape, shape, strict=True)):
         axes = ", ".join("any" if axis is None else str(axis) for axis in shape)
         fail(f"{name} must have shape ({axes}{',' * (len(shape) == 1)})",
-             f"it has shape {out.shape}", mend)
+             f"it has shape {out.shape}", hint)
     none_of(~(np.abs(out) <= LARGEST), f"{name} must be finite", name, out,
             "Replace NaN and infinite entries.")
     return out
 
 
-def none_of(bad: Array, rule: str, name: str, values: Array, mend: str) -> None:
+def none_of(bad: Array, rule: str, name: str, values: Array, hint: str) -> None:
     """Refuse an array by the first of its entries that is bad."""
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
-        fail(rule, f"{name}{list(where)} is {values[where]:g}", mend)
+        fail(rule, f"{name}{list(where)} is {values[where]:g}", hint)
 
 
 def distribution(name: str, p: Array) -> None:

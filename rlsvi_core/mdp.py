@@ -163,9 +163,9 @@ class FiniteMDP:
 
     def __post_init__(self) -> None:
         P = array("P", self.P, ("H", "S", "A", "S"),
-                  mend="For a time-homogeneous MDP call FiniteMDP.stationary(P, R, H=...).")
+                  hint="For a time-homogeneous MDP call FiniteMDP.stationary(P, R, H=...).")
         T, S, A, _ = P.shape
-        H = T if self.H is None else whole("H", self.H, 1, mend="It counts periods: pass H=10.")
+        H = T if self.H is None else whole("H", self.H, 1, hint="It counts periods: pass H=10.")
         if T not in (1, H):
             fail(f"P must hold one period or all {H} of the horizon", f"it holds {T}",
                  "Leave H out: it is the length of P.")
@@ -177,7 +177,7 @@ class FiniteMDP:
         support = np.zeros(0)
         if self.support is not None:
             low, high = pair("support", self.support,
-                             mend="Leave it out for rewards without noise.")
+                             hint="Leave it out for rewards without noise.")
             support = np.array([low, high])
             for name, mean in (("R", R), ("terminal", terminal)):
                 none_of((mean < low) | (mean > high), f"mean rewards must lie in the support "
@@ -193,7 +193,7 @@ class FiniteMDP:
     def stationary(cls, P: ArrayLike, R: ArrayLike, H: int, **rest: Any) -> "FiniteMDP":
         """The MDP whose P (S, A, S) and R (S, A, S) are the same in all H periods."""
         P = array("P", P, ("S", "A", "S"),
-                  mend="For a P that changes with the period call FiniteMDP(P, R).")
+                  hint="For a P that changes with the period call FiniteMDP(P, R).")
         return cls(P[None], array("R", R, P.shape)[None], H=H, **rest)
 
     def _lookahead(self, h: int, V: Floats) -> Floats:
@@ -255,7 +255,7 @@ class FiniteMDP:
                  rng: Seed = None) -> tuple[Ints, Ints, Floats]:
         """Play a policy: states (L, H+1), actions (L, H) and rewards (L, H+1)."""
         mu = as_probabilities(policy, (self.H, self.S, self.A))
-        episodes = whole("episodes", episodes, mend="Pass episodes=100, say.")
+        episodes = whole("episodes", episodes, hint="Pass episodes=100, say.")
         room("episodes", episodes, self.H + 1)
         return _simulate(self.model, mu, episodes, generator(rng))
 
@@ -306,7 +306,7 @@ class FiniteMDP:
         R /= np.where(P > 0, P, 1)  # the mean reward, given s'
         for s in {S} if apart else ends:
             P[s], R[s] = np.eye(S + apart)[s], 0.0
-        return cls.stationary(P, R, whole("H", H, 1, mend="The environment has no time limit: pass "
+        return cls.stationary(P, R, whole("H", H, 1, hint="The environment has no time limit: pass "
                                           "H=100, say."), initial=np.append(initial, [0.0] * apart))
 
 
@@ -373,7 +373,7 @@ class DiscountedMDP:
     model: Model = field(init=False)
 
     def __post_init__(self) -> None:
-        gamma = inside("gamma", self.gamma, 0, 1, mend="It discounts: pass gamma=0.99, say.")
+        gamma = inside("gamma", self.gamma, 0, 1, hint="It discounts: pass gamma=0.99, say.")
         one = FiniteMDP.stationary(self.P, self.R, H=1, initial=self.initial, support=self.support)
         self.__dict__.update(P=one.P[0], R=one.R[0], gamma=gamma, initial=one.initial, S=one.S,
                              A=one.A, model=one.model)

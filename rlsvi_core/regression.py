@@ -42,9 +42,9 @@ import numpy as np
 from . import checks
 from .compiled import Array, Floats, jit
 
-__all__ = ["GaussianPosterior", "propose", "rescale"]
+__all__ = ["GaussianPosterior", "rescale", "suggest_parameters"]
 
-NOISE = 0.02  # the σ that :func:`propose` has for values in a range of 1
+NOISE = 0.02  # the σ that :func:`suggest_parameters` has for values in a range of 1
 
 # The loops below count from zero, or run down a column: that is what the compiler vectorises.
 
@@ -126,7 +126,8 @@ def rescale(lam: float, sigma: float, *, features: float = 1.0,
     return lam * (features / targets) ** 2, sigma * targets
 
 
-def propose(value_range: tuple[float, float], feature_norm: float = 1.0) -> tuple[float, float]:
+def suggest_parameters(value_range: tuple[float, float],
+                       feature_norm: float = 1.0) -> tuple[float, float]:
     r"""(λ, σ) from the range of values alone.
 
     With :math:`V = V_{max} - V_{min}`, the scale of the values, and features of norm
@@ -154,10 +155,10 @@ def propose(value_range: tuple[float, float], feature_norm: float = 1.0) -> tupl
 
     Examples
     --------
-    >>> propose((-100, 0))
+    >>> suggest_parameters((-100, 0))
     (0.0001, 2.0)
     """
-    low, high = checks.pair("value_range", value_range, mend="Pass the least and the largest sum "
+    low, high = checks.pair("value_range", value_range, hint="Pass the least and the largest sum "
                             "of rewards that an episode can bring.")
     return rescale(1.0, NOISE, features=feature_norm, targets=float(high - low))
 
@@ -180,7 +181,7 @@ class GaussianPosterior:
 
     def __init__(self, K: int, lam: float = 1.0, sigma: float = 1.0) -> None:
         checks.positive(lam=lam, sigma=sigma)
-        self.K = checks.whole("K", K, 1, mend="K counts features.")
+        self.K = checks.whole("K", K, 1, hint="K counts features.")
         checks.room("the factor", self.K, self.K)
         self.lam, self.sigma = float(lam), float(sigma)
         self.n, self.residual = 0, 0.0  # rows so far; b'b − w'w
@@ -201,7 +202,7 @@ class GaussianPosterior:
         if (wrong := ~(np.abs(rows) <= checks.LARGEST)).any():
             bad = int(np.argwhere(wrong)[0, 0])
             checks.fail("features and targets must be finite", f"row {bad} is {rows[bad]}",
-                        "Drop or mend the observation.")
+                        "Drop or correct the observation.")
         self.residual += _add_rows(self._U, rows)
         self.n += len(rows)
         return self

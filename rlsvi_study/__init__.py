@@ -2,4 +2,4 @@
 
 
 class StudyError(Exception):
-    """Something is missing or in the way; the message says what, and how to mend it."""
+    """Something is missing or in the way; the message says what, and how to fix it."""

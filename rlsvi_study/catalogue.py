@@ -100,7 +100,7 @@ def study(file: Path) -> Study:
         found = runpy.run_path(str(file.resolve()), run_name=file.stem)
     except (Exception, SystemExit) as error:
         *_, last = format_exception_only(error)
-        raise StudyError(f"{file} must be importable; it raised {last.strip()} Mend that; 'python "
+        raise StudyError(f"{file} must be importable; it raised {last.strip()} Fix that; 'python "
                          f"{file}' shows where it is.") from error
     experiments, draw = found.get("EXPERIMENTS"), found.get("DRAW", {})
     if not (isinstance(experiments, dict) and experiments):

@@ -147,7 +147,7 @@ def _plot(args: Words) -> int:
             if isinstance(figure, Figure):
                 figure.savefig(picture, dpi=150)
         except (Exception, SystemExit) as error:
-            raise StudyError(f"{name}: what draws its table raised {error!r}. Mend it, or the "
+            raise StudyError(f"{name}: what draws its table raised {error!r}. Fix it, or the "
                              f"table; in Python, store.load gives it to you.") from error
         if not isinstance(figure, Figure):
             raise StudyError(f"a drawing must return a figure, or what seaborn returns; that of "
@@ -321,7 +321,7 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     except OSError as error:
         _say(f"the system refused: {error}. What was stored and the runs that are finished are "
-             f"kept; mend that and run the same command again.")
+             f"kept; fix that and run the same command again.")
         try:
             sys.stdout.flush()
         except OSError:  # it was the printing that failed

@@ -47,9 +47,9 @@ Rows = list[dict[str, Any]]
 _fail = partial(fail, error=StudyError)
 
 
-def _must(good: Any, rule: str, value: Any, mend: str) -> None:
+def _must(good: Any, rule: str, value: Any, hint: str) -> None:
     if not good:
-        _fail(rule, f"it is {value!r}", mend)
+        _fail(rule, f"it is {value!r}", hint)
 
 
 def _plain(value: Any) -> bool:

@@ -27,7 +27,7 @@ def _sample(values: Any, infinite: bool) -> np.ndarray:
 
 
 def _level(level: float) -> float:
-    return inside("level", level, 0, 1, mend="Pass level=0.95, say.")
+    return inside("level", level, 0, 1, hint="Pass level=0.95, say.")
 
 
 def mean_interval(values: Any, level: float = 0.95) -> Mean:
@@ -44,7 +44,7 @@ def for_all(comparisons: int, level: float = 0.95) -> float:
     >>> round(for_all(6), 4)
     0.9915
     """
-    return _level(level) ** (1 / whole("comparisons", comparisons, 1, mend="It counts intervals."))
+    return _level(level) ** (1 / whole("comparisons", comparisons, 1, hint="It counts intervals."))
 
 
 def student(values: Any) -> tuple[float, float]:
@@ -66,7 +66,7 @@ def median_interval(values: Any, level: float = 0.95) -> Median:
 
 def _columns(table: Any, by: Any) -> Any:
     """The name of a column, or the names of some."""
-    instance("table", table, pd.DataFrame, mend="store.load reads one.")
+    instance("table", table, pd.DataFrame, hint="store.load reads one.")
     names = [by] if isinstance(by, str) else by
     if not (isinstance(names, (list, tuple)) and names
             and all(isinstance(name, str) and name in table for name in names)):
@@ -78,7 +78,7 @@ def by_cell(table: pd.DataFrame, by: str | Sequence[str],
             summary: Callable[[pd.DataFrame], dict[str, Any]]) -> pd.DataFrame:
     """One row of summaries for each cell of the table."""
     by = _columns(table, by)
-    able("summary", summary, "__call__", mend="It takes a cell's rows and returns a dict.")
+    able("summary", summary, "__call__", hint="It takes a cell's rows and returns a dict.")
     rows = {key: summary(cell) for key, cell in table.groupby(by)}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(by)
 

@@ -68,7 +68,7 @@ def _reaching(file: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise StudyError(f"{file} cannot be reached: {error.strerror or error}. What was stored "
-                         f"and the runs that are finished are kept; mend that and run the same "
+                         f"and the runs that are finished are kept; fix that and run the same "
                          f"command again, or name another folder with --out.") from error
 
 

@@ -3,7 +3,7 @@
 ``GOOD`` has a call that works for each of them. One or two of its arguments are replaced by what
 nobody should pass: other types, NaN, numbers out of range, arrays of another shape or type. The
 answer must be a result without NaN or infinities that the good call does not have, or an error of
-ours: raised by ``rlsvi_core.checks.fail``, in its form *the rule; the value. The mend.* Everything
+ours: raised by ``rlsvi_core.checks.fail``, in its form *the rule; the value. The hint.* Everything
 else has *escaped*: an error of numpy, numba or Python, a NaN, or machine code compiled anew for
 arguments of a type that it was not made for (what reaches compiled code was not checked).
 
@@ -41,7 +41,7 @@ from rlsvi_core.agents import base, continual, incremental, tabular, verbatim
 from rlsvi_core.envs import chains, dirichlet, gym, recommender, tetris, traps
 from rlsvi_core.mdp import DiscountedMDP
 from rlsvi_core.optimism import balls, order
-from rlsvi_core.regression import propose, rescale
+from rlsvi_core.regression import rescale, suggest_parameters
 from rlsvi_study import experiment, intervals
 
 MODULES = [importlib.import_module(name) for name in ("rlsvi_core", *(
@@ -192,7 +192,8 @@ GOOD = {
         "P": P[0], "R": P[0], "gamma": 0.5, "initial": np.eye(3)[0], "support": (0, 1)}),
     "regression.rescale": lambda: (rescale, {"lam": 1.0, "sigma": 1.0, "features": 2.0,
                                              "targets": 2.0}),
-    "regression.propose": lambda: (propose, {"value_range": (0.0, 1.0), "feature_norm": 1.0}),
+    "regression.suggest_parameters": lambda: (
+        suggest_parameters, {"value_range": (0.0, 1.0), "feature_norm": 1.0}),
     "regression.GaussianPosterior": lambda: (
         lambda **k: (p := GaussianPosterior(**k), p.mean, p.sample(1), p.covariance, p.precision),
         {"K": 2, "lam": 1.0, "sigma": 1.0}),
@@ -368,7 +369,7 @@ GOOD = {
         "prior": PRIOR, "episodes": 10, "scale": 1.0, "delta": 0.05, "rng": 1}),
     "agents.tabular.uniform": lambda: (lambda **k: lived(MDP, tabular.uniform(**k)), {
         "prior": PRIOR, "rng": 1}),
-    "agents.tabular.theorem_1": lambda: (tabular.theorem_1, {"prior": PRIOR}),
+    "agents.tabular.theorem1_parameters": lambda: (tabular.theorem1_parameters, {"prior": PRIOR}),
     # ---- optimism
     "optimism.balls.decide": lambda: (balls.decide, {
         "f": lambda x: x * x - x + 1, "box": [(0, 1)], "where": (), "bits": 64, "limit": 50}),

@@ -190,9 +190,9 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
     (regret, "general_rlsvi", lambda right: lambda Phi, lam, sigma, **rest: right(
         Phi, lam, 2 * sigma, **rest), "5.closed-form"),
     (DirichletPrior, "posterior", lambda right: lambda prior, counts: prior, "5.posterior-means"),
-    (tabular, "theorem_1", lambda _: lambda prior: (1e-9, 1.0),
+    (tabular, "theorem1_parameters", lambda _: lambda prior: (1e-9, 1.0),
      "5.inductive-step 5.bounded 5.bias-sign 5.lemma2"),
-    (tabular, "theorem_1", lambda _: lambda prior: (1e6, 1.0), "5.terminal"),
+    (tabular, "theorem1_parameters", lambda _: lambda prior: (1e6, 1.0), "5.terminal"),
     (bias, "largest", lambda right: lambda prior, n, *given: bias.printed(prior, n),
      "5.bias-size"),
     (bias, "terms", lambda right: lambda *given: right(*given)._replace(b_R=1.0),

@@ -16,7 +16,7 @@ from scipy.stats import binomtest
 
 from rlsvi_core import FiniteMDP, VerbatimAgent, chain, features, lsvi, rlsvi
 from rlsvi_core.agents import FiniteAgent, Placements, Products, tabular
-from rlsvi_core.agents.base import action_probabilities, blank, note
+from rlsvi_core.agents.base import action_probabilities, empty_run, record_step
 from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import IncrementalAgent, VerbatimIncremental, incremental
 from rlsvi_core.envs.chains import lock
@@ -124,9 +124,9 @@ def test_a_form_is_a_class_of_agents(form):
 
 
 def test_the_record_of_an_episode():
-    run = blank(2)
+    run = empty_run(2)
     for h, a, r, s_next in ((0, 3, 0.5, 7), (1, 5, 0.25, 2)):
-        note(run, 1, h, a, r, s_next)
+        record_step(run, 1, h, a, r, s_next)
     assert (run.opening[1], run.reward[1], run.furthest[1]) == (3, 0.75, 7)
     assert (run.opening[0], run.reward[0], run.furthest[0]) == (0, 0, 0)
 

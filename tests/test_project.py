@@ -182,24 +182,6 @@ def test_no_topic_knows_another():
                 and target.startswith("rlsvi_study.") and topic(target) not in (None, topic(name))]
 
 
-# Lines of Python: what one person can read. The doors for problems of one's own are counted apart
-# from the paper's part of the library. Each was raised for what came with it (checks of every
-# input; LSPI, the recommender's rivals, new claims, the paper's algorithms line by line, and names
-# on figures' lines in the studies): lower them where you can.
-DOORS = {f"rlsvi_core.{name}" for name in (
-    "agents.stored", "envs.gym", "features.boxes", "features.maps", "envs.traps")}
-LONGEST_LIBRARY, LONGEST_DOORS, LONGEST_STUDIES = 4900, 1300, 10950
-
-
-def test_the_code_stays_short():
-    lines = {name: path.read_text("utf8").count("\n") for name, path in MODULES.items()}
-    doors = sum(lines[name] for name in DOORS)
-    library = sum(count for name, count in lines.items() if name.startswith("rlsvi_core")) - doors
-    assert library <= LONGEST_LIBRARY
-    assert doors <= LONGEST_DOORS
-    assert sum(lines.values()) - library - doors <= LONGEST_STUDIES
-
-
 def test_every_module_of_the_library_has_a_page():
     inner = {"rlsvi_core", "rlsvi_core.checks", "rlsvi_core.compiled"}
     pages = {name: ROOT / "book/api" / ("/".join(name.split(".")[1:]) + ".md")

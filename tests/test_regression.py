@@ -287,7 +287,7 @@ def test_a_row_must_have_K_features(phi):
 @pytest.mark.parametrize(("phi", "y"), [([1.0, math.nan], 0.0), ([1.0, 0.0], math.inf)])
 def test_a_row_must_be_finite_and_a_refused_one_leaves_no_trace(phi, y):
     posterior = GaussianPosterior(2)
-    with pytest.raises(ValueError, match=r"must be finite; row 0 is .*Drop or mend"):
+    with pytest.raises(ValueError, match=r"must be finite; row 0 is .*Drop or correct"):
         posterior.add_row(phi, y)
     assert np.array_equal(posterior.covariance, np.eye(2))
     assert not posterior.mean.any()

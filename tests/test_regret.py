@@ -279,7 +279,7 @@ def test_the_value_is_its_posterior_form_plus_bias_plus_noise(prior, history):
 
 
 def test_the_largest_biases_are_attained(prior):
-    lam, sigma = tabular.theorem_1(prior)
+    lam, sigma = tabular.theorem1_parameters(prior)
     counts = optimism.one_visit(prior, high=False)
     for array in counts:
         array *= 7
@@ -316,7 +316,7 @@ def test_the_one_period_gap_is_that_of_the_samples():
 
 def test_paired_samples_have_the_closed_form_means():
     prior, counts = optimism.random_terminal()
-    lam, sigma = tabular.theorem_1(prior)
+    lam, sigma = tabular.theorem1_parameters(prior)
     X, Y = optimism.paired_samples(prior, counts, lam, sigma, 50_000, 2)
     exact_Y = -Fraction(1, 10) / 2 - Fraction(3, 2) / 22
     exact_X = Fraction(-1, 1 + round(lam * sigma**2))
@@ -390,13 +390,13 @@ def too_small(prior):
     ("5.posterior-means", DirichletPrior, "posterior", lambda self, counts: self, FAILS),
     ("5.last-period", optimism, "one_period_gap", lambda *args: np.array([-1.0]), FAILS),
     ("5.sigma", optimism, "one_period_gap", lambda *args: np.array([-1.0]), FAILS),
-    ("5.inductive-step", tabular, "theorem_1", too_small, FAILS),
-    ("5.lemma2", tabular, "theorem_1", too_small, FAILS),
+    ("5.inductive-step", tabular, "theorem1_parameters", too_small, FAILS),
+    ("5.lemma2", tabular, "theorem1_parameters", too_small, FAILS),
     ("5.terminal", optimism, "random_terminal", partial(optimism.random_terminal, 0), HOLDS),
     ("5.bias-identity", bias, "both_sides", lambda *args: (1.0, 2.0), FAILS),
     ("5.bias-sign", bias, "terms", lambda *args: bias.Terms(*-np.ones((3, 5, 5, 3))), FAILS),
     ("5.bias-size", bias, "printed", lambda prior, n: bias.largest(
-        prior, n, *tabular.theorem_1(prior)), HOLDS),
+        prior, n, *tabular.theorem1_parameters(prior)), HOLDS),
     ("5.pigeonhole", bias, "pigeonhole", lambda *sizes: (2.0, 1.0), FAILS),
     ("5.any-parameters", regret, "wrong_arm_bound", lambda *args: 0.0, HOLDS),
 ])

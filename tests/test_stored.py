@@ -7,7 +7,16 @@ import pickle
 import numpy as np
 import pytest
 
-from rlsvi_core import FiniteMDP, StoredAgent, VerbatimAgent, chain, features, lsvi, propose, rlsvi
+from rlsvi_core import (
+    FiniteMDP,
+    StoredAgent,
+    VerbatimAgent,
+    chain,
+    features,
+    lsvi,
+    rlsvi,
+    suggest_parameters,
+)
 from rlsvi_core.agents import FiniteAgent, TabularAgent
 
 BOX = ([-1.0, -1.0], [1.0, 1.0])
@@ -279,7 +288,7 @@ def test_greedy_before_any_data_is_uniform():
 
 def test_the_proposal_knows_no_units():
     for scale, shift in ((1.0, 0.0), (50.0, -20.0)):
-        lam, sigma = propose((shift, shift + scale))
+        lam, sigma = suggest_parameters((shift, shift + scale))
         assert lam == pytest.approx(1 / scale**2)
         agent = rlsvi(CROSSED, value_range=(shift, shift + scale))
         assert (agent.lam, agent.sigma, agent.clip) == (lam, sigma, (shift, shift + scale))
@@ -287,7 +296,7 @@ def test_the_proposal_knows_no_units():
         assert ridge.lam == pytest.approx(lam * sigma**2)
     assert rlsvi(CROSSED, value_range=(0, 1), sigma=2.0).sigma == 2.0
     assert rlsvi(features.one_hot(3, 4, 2), value_range=(0, 10)).lam == pytest.approx(0.01)
-    assert propose((0, 1), feature_norm=10)[0] == pytest.approx(100)
+    assert suggest_parameters((0, 1), feature_norm=10)[0] == pytest.approx(100)
 
 
 def test_rewards_in_other_units_change_no_action():

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rlsvi_core import propose, rlsvi
+from rlsvi_core import rlsvi, suggest_parameters
 from rlsvi_core.envs.chains import deep_sea
 from rlsvi_core.features import OneHot
 from rlsvi_study import store
@@ -109,7 +109,7 @@ def test_the_rule_and_an_option_reach_the_agent(monkeypatch):
     for option in ("as proposed", "window 5000", "random Fourier"):
         control("Acrobot", "rlsvi", 0, episodes=1, every=1, option=option)
     (phi, usual), (_, short), (other, many) = made
-    assert (usual.lam, usual.sigma) == (short.lam, short.sigma) == propose((-100, 0))
+    assert (usual.lam, usual.sigma) == (short.lam, short.sigma) == suggest_parameters((-100, 0))
     assert (usual.window, short.window, usual.gamma, usual.clip) == (None, 5000, 0.99, (-100, 0))
     assert (usual.sweeps, made[0][1].draws) == (20, "per episode")
     assert (many.lam, many.sigma) == (usual.lam, usual.sigma)
@@ -119,7 +119,7 @@ def test_the_rule_and_an_option_reach_the_agent(monkeypatch):
     assert (phi(0, 2 * fast) == phi(0, fast)).all()  # clipped to the box
     control("CartPole", "rlsvi", 0, episodes=1, every=1)
     waves, pole = made[-1]
-    assert (pole.lam, pole.sigma, pole.gamma) == (*propose((0, 200)), 0.995)
+    assert (pole.lam, pole.sigma, pole.gamma) == (*suggest_parameters((0, 200)), 0.995)
     assert waves.compact(0, np.zeros(4)).shape == (1, 81)
 
 

@@ -165,7 +165,7 @@ def test_pieces_are_dealt_uniformly():
     assert np.abs(counts - 1000).max() < 176
 
 
-@pytest.mark.parametrize(("arguments", "rule", "mend"), [
+@pytest.mark.parametrize(("arguments", "rule", "hint"), [
     ({"width": 3}, "the width must be from 4 to 62; it is 3", "usual width"),
     ({"width": 2, "pieces": "SZ"}, "the width must be from 3 to 62; it is 2", "usual width"),
     ({"width": 63}, "a row into 62 bits", "usual width"),
@@ -176,10 +176,10 @@ def test_pieces_are_dealt_uniformly():
     ({"pieces": "SS"}, "each once", "'SS'"),
     ({"rule": "gravity"}, "rule must be one of 'top row', 'fits'", "'gravity'"),
 ])
-def test_impossible_games_are_refused(arguments, rule, mend):
+def test_impossible_games_are_refused(arguments, rule, hint):
     with pytest.raises(ValueError, match=re.escape(rule)) as error:
         Tetris(**arguments)
-    assert mend in str(error.value)
+    assert hint in str(error.value)
 
 
 def test_a_placement_outside_the_list_is_refused():

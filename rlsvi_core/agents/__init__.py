@@ -6,14 +6,14 @@ fast one where its structure allows, else rows in arrays, or the verbatim one. A
 same interface (:class:`Agent`) and, given the same draws, the same weights.
 
 **Which λ and σ?** Say what values can be, ``value_range=(low, high)``, and scale features to norm
-1; :func:`rlsvi_core.regression.propose` has the rule and its reasons.
+1; :func:`rlsvi_core.regression.suggest_parameters` has the rule and its reasons.
 """
 
 from typing import Any
 
 from .. import checks
 from ..features import FeatureMap, OneHot, Table
-from ..regression import propose
+from ..regression import suggest_parameters
 from .base import Agent, LinearAgent, Run
 from .finite import FiniteAgent
 from .products import ProductAgent, Products
@@ -46,7 +46,7 @@ def _made(features: Any, lam: float | None, sigma: float | None, value_range: An
     fast = FiniteAgent if isinstance(phi, Table) and phi.H is not None else FAST.get(type(phi))
     made: Any = form or fast or (VerbatimAgent if varied else StoredAgent)
     if value_range is not None:
-        proposed = propose(value_range)
+        proposed = suggest_parameters(value_range)
         lam = proposed[0] if lam is None else lam
         sigma = proposed[1] if sigma is None else sigma
         if issubclass(made, VerbatimAgent):
@@ -68,7 +68,8 @@ def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *
     lam : prior precision λ of a weight; 1 unless ``value_range`` says better.
     sigma : standard deviation σ of the noise in a target; 0.1 unless ``value_range`` says better.
     value_range : the least and the largest value (sum of rewards to come) there can be. Sets λ and
-        σ by :func:`rlsvi_core.regression.propose` and, where features are computed, clips targets.
+        σ by :func:`rlsvi_core.regression.suggest_parameters` and, where features are computed,
+        clips targets.
     H : number of periods, where features have none of their own. With a horizon this is Algorithms
         1 and 2; without one Algorithms 7 and 8, with a discount.
     rng : the agent's own generator or its seed.
@@ -118,7 +119,7 @@ def lsvi(features: Any, lam: float | None = None, *, epsilon: float = 0.0, eta: 
     FiniteAgent(LSVI, lam=1, epsilon=0.1; 0 transitions seen)
     """
     if lam is None and value_range is not None:
-        proposed = propose(value_range)
+        proposed = suggest_parameters(value_range)
         lam = proposed[0] * proposed[1] ** 2
     return _made(features, lam, 1.0, value_range, H, form,
                  {"sample": False, "epsilon": epsilon, "eta": eta, "rng": rng, **options})

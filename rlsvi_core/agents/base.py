@@ -90,16 +90,16 @@ class Run(NamedTuple):
     furthest: Ints  # largest state index visited; −1 where states are not numbers
 
 
-def blank(episodes: int) -> Run:
+def empty_run(episodes: int) -> Run:
     """The record of so many episodes, checked, before they are played."""
-    episodes = checks.whole("episodes", episodes, mend="Pass episodes=1000, say.")
+    episodes = checks.whole("episodes", episodes, hint="Pass episodes=1000, say.")
     expected, claimed = np.full((2, episodes), np.nan)
     opening, length, furthest = np.zeros((3, episodes), np.int64)
     return Run(np.zeros(episodes), expected, claimed, opening, length, furthest)
 
 
 @jit
-def note(run: Run, i: int, h: int, a: int, r: float, s_next: int) -> None:
+def record_step(run: Run, i: int, h: int, a: int, r: float, s_next: int) -> None:
     """What step h of episode i adds to the record."""
     run.reward[i] += r
     run.furthest[i] = max(run.furthest[i], s_next)
@@ -138,13 +138,13 @@ class LinearAgent(ABC):
     def __init__(self, lam: float, sigma: float, *, sample: bool, epsilon: float = 0.0,
                  eta: float = 0.0, first_episode: str = "zero", rng: Any = None) -> None:
         checks.positive(lam=lam, sigma=sigma)
-        checks.one_of("first_episode", first_episode, ("zero", "prior"), mend="'zero' is the "
+        checks.one_of("first_episode", first_episode, ("zero", "prior"), hint="'zero' is the "
                       "footnote's rule, 'prior' Algorithm 1 as printed.")
         self.lam, self.sigma = float(lam), float(sigma)
         self.sample = checks.flag("sample", sample)
-        self.epsilon = checks.between("epsilon", epsilon, 0, 1, mend="It is a probability: 0 is "
+        self.epsilon = checks.between("epsilon", epsilon, 0, 1, hint="It is a probability: 0 is "
                                       "greedy, 1 uniformly random.")
-        self.eta = checks.between("eta", eta, 0, math.inf, mend="It is a temperature; 0 is greedy.")
+        self.eta = checks.between("eta", eta, 0, math.inf, hint="It is a temperature; 0 is greedy.")
         if epsilon > 0 and eta > 0:
             checks.fail("an agent dithers in one way", f"epsilon is {epsilon:g} (Algorithm 5) and "
                         f"eta {eta:g} (Algorithm 4)", "Choose one and leave the other 0.")
@@ -154,7 +154,7 @@ class LinearAgent(ABC):
         self._at_mean: tuple[int, Any] = (-1, None)  # for ``greedy``: how many it knew, the twin
 
     @property
-    def waits(self) -> bool:
+    def has_no_data(self) -> bool:
         """Whether the weights stay 0 because nothing has been seen."""
         return self.transitions == 0 and not (self.sample and self.first_episode == "prior")
 
@@ -178,7 +178,7 @@ class LinearAgent(ABC):
 
     def plan(self) -> None:
         """Fix the weights for the coming episode."""
-        if not self.waits:
+        if not self.has_no_data:
             self._estimate()
 
     def _twin(self) -> Self:
@@ -216,7 +216,7 @@ class LinearAgent(ABC):
         -------
         (episodes,) array, the reward of each.
         """
-        episodes = checks.whole("episodes", episodes, mend="Pass episodes=100, say.")
+        episodes = checks.whole("episodes", episodes, hint="Pass episodes=100, say.")
         check_plays(env)
         rewards, rng = np.zeros(episodes), checks.generator(rng)
         for i in range(episodes):
@@ -256,10 +256,10 @@ class LinearAgent(ABC):
         Run
             One entry an episode.
         """
-        rng, run = checks.generator(rng), blank(episodes)
+        rng, run = checks.generator(rng), empty_run(episodes)
         check_plays(env)
         if checks.flag("exact", exact):
-            checks.instance("env", env, FiniteMDP, mend="Leave exact out: only a FiniteMDP is "
+            checks.instance("env", env, FiniteMDP, hint="Leave exact out: only a FiniteMDP is "
                             "known exactly.")
         for i in range(len(run.reward)):
             self.plan()
@@ -310,7 +310,7 @@ class FiniteStates(LinearAgent):
                  exact: bool) -> tuple[Generator, Run, bool]:
         """What ``learn`` checks and makes before compiled code sees it."""
         check_fits((self.H, self.S, self.A), mdp)
-        return checks.generator(rng), blank(episodes), checks.flag("exact", exact)
+        return checks.generator(rng), empty_run(episodes), checks.flag("exact", exact)
 
 
 class TableAgent(FiniteStates):
@@ -348,7 +348,7 @@ class TableAgent(FiniteStates):
 
 
 def check_plays(env: Any) -> None:
-    checks.able("env", env, "start", "step", mend="rlsvi_core.chain(10) has them; for a Gymnasium "
+    checks.able("env", env, "start", "step", hint="rlsvi_core.chain(10) has them; for a Gymnasium "
                 "environment use rlsvi_core.envs.gym.play.")
 
 

@@ -109,11 +109,11 @@ class FastContinual:
 
     def __init__(self, Phi: Any, gamma: float, rho: float, lam: float = 1.0, sigma: float = 0.1, *,
                  epsilon: float = 0.0, rng: Any = None) -> None:
-        self.Phi = checks.array("Phi", Phi, (None, None, None), mend="It is a finite (S, A, K) "
+        self.Phi = checks.array("Phi", Phi, (None, None, None), hint="It is a finite (S, A, K) "
                                 "array; np.eye(S * A).reshape(S, A, -1) is the tabular one.")
         checks.positive(lam=lam, sigma=sigma)
-        mend = "Use rho=gamma for lasting perturbations, rho=0 for fresh ones."
-        self.gamma, self.rho, self.epsilon = (checks.between(name, value, 0, 1, mend=mend)
+        hint = "Use rho=gamma for lasting perturbations, rho=0 for fresh ones."
+        self.gamma, self.rho, self.epsilon = (checks.between(name, value, 0, 1, hint=hint)
                                               for name, value in (("gamma", gamma), ("rho", rho),
                                                                   ("epsilon", epsilon)))
         self.lam, self.sigma = float(lam), float(sigma)
@@ -152,7 +152,7 @@ class FastContinual:
         if not isinstance(mdp, DiscountedMDP) or (mdp.S, mdp.A) != (self.S, self.A):
             checks.fail(f"the features are for a DiscountedMDP with (S, A) = {(self.S, self.A)}",
                         f"the environment is {mdp!r}", "Make the features for this MDP.")
-        steps = checks.whole("steps", steps, mend="Pass steps=1000, say.")
+        steps = checks.whole("steps", steps, hint="Pass steps=1000, say.")
         start = None if start is None else checks.index("start", start, self.S)
         rng = checks.generator(rng)
         done = Steps(np.zeros(steps + 1, np.int64), np.zeros(steps, np.int64), np.zeros(steps))

@@ -27,7 +27,7 @@ from numpy.random import Generator
 from ..compiled import Array, Floats, Ints, jit
 from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
 from ..regression import add_row, solve, solve_transposed
-from .base import ENDED, Run, TableAgent, action_probabilities, choose, highest, note, values
+from .base import ENDED, Run, TableAgent, action_probabilities, choose, highest, record_step, values
 
 
 class Statistics(NamedTuple):
@@ -136,12 +136,12 @@ def expected_reward(model: Model, Phi: Floats, theta: Floats, epsilon: float,
 
 @jit
 def _learn(model: Model, Phi: Floats, data: Statistics, theta: Floats, noise: float,
-           epsilon: float, eta: float, waits: bool, exact: bool | None, rng: Generator,
+           epsilon: float, eta: float, has_no_data: bool, exact: bool | None, rng: Generator,
            agent_rng: Generator, run: Run) -> None:
     H, S, A, K = Phi.shape
     q, p, row = np.empty(A), np.empty(A), np.empty(K)
     for i in range(run.reward.shape[0]):
-        if i > 0 or not waits:
+        if i > 0 or not has_no_data:
             _estimate(Phi, data, noise, agent_rng, theta)
         if exact is not None:  # None is compiled without what follows
             run.expected[i], run.claimed[i] = expected_reward(model, Phi, theta, epsilon, eta)
@@ -154,7 +154,7 @@ def _learn(model: Model, Phi: Floats, data: Statistics, theta: Floats, noise: fl
             if h == H - 1:
                 r += last_reward(model, s_next, rng)
             observe(Phi, data, h, s, a, r, s_next, row)
-            note(run, i, h, a, r, s_next)
+            record_step(run, i, h, a, r, s_next)
             s = s_next
 
 
@@ -180,6 +180,6 @@ class FiniteAgent(TableAgent):
               exact: bool = False) -> Run:
         rng, run, exact = self._prepare(env, episodes, rng, exact)
         _learn(env.model, self.Phi, self._data, self.theta, self._noise, self.epsilon, self.eta,
-               self.waits, exact or None, rng, self.rng, run)
+               self.has_no_data, exact or None, rng, self.rng, run)
         self.transitions += len(run.reward) * self.H
         return run

@@ -41,7 +41,7 @@ from .. import checks
 from ..compiled import Floats, jit
 from ..mdp import FiniteMDP, Model, first_state, last_reward, step
 from ..regression import add_row, solve
-from .base import ENDED, Run, TableAgent, choose, highest, note, values
+from .base import ENDED, Run, TableAgent, choose, highest, record_step, values
 from .finite import expected_reward
 
 __all__ = ["incremental"]
@@ -76,12 +76,12 @@ def _sample(U: Floats, sigma: float, rng: Generator, theta: Floats) -> None:
 
 @jit
 def _learn(model: Model, Phi: Floats, U: Floats, theta: Floats, sigma: float, nu: Floats,
-           kept: float, waits: bool, exact: bool | None, rng: Generator, agent_rng: Generator,
+           kept: float, has_no_data: bool, exact: bool | None, rng: Generator, agent_rng: Generator,
            run: Run) -> None:
     H, _, A, K = Phi.shape
     q, p, row = np.empty(A), np.empty(A), np.empty(K + 1)
     for i in range(run.reward.shape[0]):
-        if i > 0 or not waits:
+        if i > 0 or not has_no_data:
             _sample(U, sigma, agent_rng, theta)
         if exact is not None:
             run.expected[i], run.claimed[i] = expected_reward(model, Phi, theta, 0.0, 0.0)
@@ -98,7 +98,7 @@ def _learn(model: Model, Phi: Floats, U: Floats, theta: Floats, sigma: float, nu
             else:
                 r += last_reward(model, s_next, rng)
             _add(U[h], Phi[h, s, a], r + V, nu[i, h], kept, row)
-            note(run, i, h, a, r, s_next)
+            record_step(run, i, h, a, r, s_next)
             s = s_next
 
 
@@ -108,7 +108,7 @@ class IncrementalAgent(TableAgent):
     def __init__(self, Phi: Any, lam: float, sigma: float, nu: float | Callable[[int], float], *,
                  prior: str = "forgotten", first_episode: str = "prior", rng: Any = None) -> None:
         super().__init__(Phi, lam, sigma, sample=True, first_episode=first_episode, rng=rng)
-        checks.one_of("prior", prior, ("forgotten", "kept"), mend="'forgotten' is as printed.")
+        checks.one_of("prior", prior, ("forgotten", "kept"), hint="'forgotten' is as printed.")
         self.nu, self.prior = nu, prior
         self._seen = np.zeros(self.H, np.int64)  # episodes that reached period h
         self._step_size(0)
@@ -143,8 +143,8 @@ class IncrementalAgent(TableAgent):
         sizes = np.array([self._step_size(l) for l in range(
             first, int(self._seen.max()) + len(run.reward))])
         nu = sizes[self._seen - first + np.arange(len(run.reward))[:, None]]
-        _learn(env.model, self.Phi, self._U, self.theta, self.sigma, nu, self._kept, self.waits,
-               exact or None, rng, self.rng, run)
+        _learn(env.model, self.Phi, self._U, self.theta, self.sigma, nu, self._kept,
+               self.has_no_data, exact or None, rng, self.rng, run)
         self._seen += len(run.reward)
         self.transitions += len(run.reward) * self.H
         return run

@@ -42,7 +42,7 @@ from ..envs.recommender import (
 )
 from ..features import FeatureMap
 from ..regression import add_row, solve, solve_transposed
-from .base import LinearAgent, Run, action_probabilities, blank, choose, highest, note
+from .base import LinearAgent, Run, action_probabilities, choose, empty_run, highest, record_step
 from .verbatim import checked_choices
 
 __all__ = ["Products"]
@@ -213,13 +213,13 @@ def _estimate(data: Statistics, noise: float, gamma: float, everything: bool, rn
 @jit
 def _learn(beta: Floats, gamma: Floats, states: States, P: Floats, exact: Array, data: Statistics,
            theta: Floats, noise: float, discount: float, everything: bool, epsilon: float,
-           eta: float, dislike: float, waits: bool, rng: Generator, agent_rng: Generator,
+           eta: float, dislike: float, has_no_data: bool, rng: Generator, agent_rng: Generator,
            run: Run) -> None:
     H, d, N = theta.shape
     products, q, p, row = np.empty(N, np.int64), np.empty(N), np.empty(N), np.empty(d + 1)
     x = np.zeros(N, np.int8)
     for i in range(run.reward.shape[0]):
-        if i > 0 or not waits:
+        if i > 0 or not has_no_data:
             _estimate(data, noise, discount, everything, agent_rng, theta)
         if exact[i]:
             run.expected[i] = expected_likes(states, P, theta, epsilon, eta)
@@ -231,7 +231,7 @@ def _learn(beta: Floats, gamma: Floats, states: States, P: Floats, exact: Array,
             x[a] = 0
             _observe(data, x, h, a, 1.0 if liked else dislike, liked, row)
             x[a] = 1 if liked else -1
-            note(run, i, h, a, 1.0 if liked else 0.0, -1)
+            record_step(run, i, h, a, 1.0 if liked else 0.0, -1)
 
 
 def exact_part(customers: Recommender, episodes: int, exact: Any) -> tuple[States, Floats, Array]:
@@ -260,7 +260,7 @@ class ProductAgent(LinearAgent):
                  gamma: float = 1.0, weights: str = "per period", dislike: float = 0.0,
                  lam_of_mean: float | None = None, **options: Any) -> None:
         super().__init__(lam, sigma, sample=sample, **options)
-        checks.instance("features", features, Products, mend="Products(10, 5) makes the paper's.")
+        checks.instance("features", features, Products, hint="Products(10, 5) makes the paper's.")
         checks.finite(dislike=dislike)
         if lam_of_mean is not None:
             checks.positive(lam_of_mean=lam_of_mean)
@@ -303,7 +303,7 @@ class ProductAgent(LinearAgent):
     def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
         """Take in one answer: r is 1 for a like, 0 for a dislike."""
         h, a = checks.index("h", h, self.J), checks.index("a", a, self.N)
-        checks.one_of("r", r, (0, 1), mend="It counts likes.")
+        checks.one_of("r", r, (0, 1), hint="It counts likes.")
         x = checked_state(s, h, self.N)
         if x[a] != 0:
             checks.fail("a product is shown once", f"x[{a}] is {x[a]}", "Copy x before the "
@@ -316,13 +316,13 @@ class ProductAgent(LinearAgent):
               exact: Any = False) -> Run:
         """As ever; ``exact`` may be an array that says which episodes to evaluate."""
         check_customers(env, self.N, self.J)
-        run, rng = blank(episodes), checks.generator(rng)
+        run, rng = empty_run(episodes), checks.generator(rng)
         episodes = len(run.reward)
         part = exact_part(env, episodes, exact)
         self._reserve(episodes)
         _learn(env.beta, env.gamma, *part, self._data, self.theta, self.noise, self.gamma,
-               self.features.over == "all", self.epsilon, self.eta, self.dislike, self.waits, rng,
-               self.rng, run)
+               self.features.over == "all", self.epsilon, self.eta, self.dislike, self.has_no_data,
+               rng, self.rng, run)
         self.transitions += episodes * self.J
         return run
 
@@ -342,9 +342,9 @@ class Products(FeatureMap):
     """
 
     def __init__(self, N: int, J: int, over: str = "unseen") -> None:
-        self.N = checks.whole("N", N, 1, mend="The paper has N=10 and J=5.")
-        self.J = self.H = checks.whole("J", J, 1, self.N, mend="A customer sees no product twice.")
-        checks.one_of("over", over, ("unseen", "all"), mend="The first is the default.")
+        self.N = checks.whole("N", N, 1, hint="The paper has N=10 and J=5.")
+        self.J = self.H = checks.whole("J", J, 1, self.N, hint="A customer sees no product twice.")
+        checks.one_of("over", over, ("unseen", "all"), hint="The first is the default.")
         self.over, self.K, self.A = over, self.N * (self.N + 1), self.N
         checks.room("the weights", self.J, self.K)
 
@@ -358,7 +358,7 @@ class Products(FeatureMap):
         return np.flatnonzero(self._checked(s) == 0)
 
     def _checked(self, s: Any) -> Array:
-        x = checks.array("x", s, (self.N,), mend="It has an answer −1, 0 or 1 for each product.")
+        x = checks.array("x", s, (self.N,), hint="It has an answer −1, 0 or 1 for each product.")
         checks.none_of(~np.isin(x, (-1, 0, 1)), "answers are −1, 0 or 1", "x", x, "0 is unseen.")
         return x
 

@@ -29,7 +29,7 @@ from ..envs import tetris
 from ..envs.tetris import Tetris, draw_piece, place, placements
 from ..features import FeatureMap
 from ..regression import solve, solve_transposed
-from .base import LinearAgent, Run, blank, choose
+from .base import LinearAgent, Run, choose, empty_run
 from .verbatim import checked_choices, checked_half_life
 
 __all__ = ["Placements"]
@@ -158,7 +158,7 @@ class RingAgent(LinearAgent):
                  targets: str = "sample", variance: str = "known", half_life: float = math.inf,
                  first_episode: str = "prior", **options: Any) -> None:
         super().__init__(lam, sigma, sample=sample, first_episode=first_episode, **options)
-        checks.instance("features", features, Placements, mend="Placements(Tetris()) makes them.")
+        checks.instance("features", features, Placements, hint="Placements(Tetris()) makes them.")
         self.features, game = features, features.game
         self.gamma, _, self.sweeps, self.targets, self.variance = checked_choices(
             gamma, "shared", sweeps, targets, variance)
@@ -166,7 +166,7 @@ class RingAgent(LinearAgent):
         self.theta = np.zeros(game.K + 1)
         self.theta[self.free:] = features.known
         self.mean = self.theta.copy()
-        N = checks.whole("window", window, 1, mend="The paper keeps 100 000 transitions.")
+        N = checks.whole("window", window, 1, hint="The paper keeps 100 000 transitions.")
         checks.room("the window", N, game.K + 1, game.A)
         self.ring = Ring(np.zeros((N, game.K + 1, game.A), game.dtype), np.zeros(N, np.int16),
                          np.zeros(N, np.int16), np.zeros(N, np.bool_),
@@ -223,7 +223,7 @@ class RingAgent(LinearAgent):
 
     def learn(self, env: Tetris, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
         """Play so many games; call again, with the same generator, to go on."""
-        run, rng = blank(episodes), checks.generator(rng)
+        run, rng = empty_run(episodes), checks.generator(rng)
         if not isinstance(env, Tetris) or (env.K, env.A) != (self.features.game.K,
                                                              self.features.game.A):
             checks.fail(f"the features are for {self.features.game!r}", f"the environment is "
@@ -262,8 +262,8 @@ class Placements(FeatureMap):
     """
 
     def __init__(self, game: Tetris, reading: str = "value") -> None:
-        checks.instance("game", game, Tetris, mend="Tetris(10, 20) is the usual one.")
-        checks.one_of("reading", reading, READINGS, mend="The docstring of "
+        checks.instance("game", game, Tetris, hint="Tetris(10, 20) is the usual one.")
+        checks.one_of("reading", reading, READINGS, hint="The docstring of "
                       "rlsvi_core.agents.stationary says what they mean.")
         self.game, self.reading = game, reading
         self.known = np.array(READINGS[reading])
@@ -284,4 +284,4 @@ class Placements(FeatureMap):
         return X.astype(self.game.dtype, order="C")
 
     def __call__(self, h: int, s: Any) -> Floats:
-        return checks.array("s", s, (None, self.game.K + 1), mend="Pass game.table.")
+        return checks.array("s", s, (None, self.game.K + 1), hint="Pass game.table.")

@@ -91,7 +91,7 @@ class Rows:
             except np.linalg.LinAlgError:
                 checks.fail("lam * sigma^2 must not be lost beside the squares of the features",
                             f"it is {ridge:g}, and they add up to {self.gram.max():g}",
-                            "Raise lam or sigma; rlsvi_core.propose says how far.")
+                            "Raise lam or sigma; rlsvi_core.suggest_parameters says how far.")
             self._factor = (ridge, L.transpose(0, 2, 1))
         return self._factor[1]
 
@@ -156,7 +156,7 @@ class StoredAgent(VerbatimAgent):
         if self._shape == (0, 0) and X.ndim == 2 and X.size:
             self._shape = X.shape
             self._allocate(X.shape[1] * self.features.blocks)
-            if not self.waits:
+            if not self.has_no_data:
                 self._estimate()
         if X.shape != self._shape:
             rows = self._shape[0] or "actions"
@@ -167,7 +167,7 @@ class StoredAgent(VerbatimAgent):
         if not math.isfinite(flat @ flat):
             checks.fail("features must be finite", f"for {s!r} entry "
                         f"{np.argwhere(~np.isfinite(X))[:1].tolist()} is not",
-                        "rlsvi_core.features.check says where; scale or mend the observation.")
+                        "rlsvi_core.features.check says where; scale or correct the observation.")
         return X
 
     def _recalled(self, h: int, s: Any) -> Floats:

@@ -38,9 +38,9 @@ from ..compiled import Floats, Ints, jit
 from ..envs.dirichlet import Counts, DirichletPrior, no_counts, sample_values
 from ..features import OneHot
 from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
-from .base import ENDED, FiniteStates, Run, action_probabilities, choose, highest, note
+from .base import ENDED, FiniteStates, Run, action_probabilities, choose, highest, record_step
 
-__all__ = ["psrl", "theorem_1", "ucbvi", "uniform"]
+__all__ = ["psrl", "theorem1_parameters", "ucbvi", "uniform"]
 
 
 class History(NamedTuple):
@@ -173,12 +173,12 @@ def plan(rule: Rule, seen: History, R: Floats, support: Floats, rng: Generator,
 
 @jit
 def _learn(model: Model, rule: Rule, seen: History, R: Floats, support: Floats, Q: Floats,
-           epsilon: float, eta: float, waits: bool, exact: bool, rng: Generator,
+           epsilon: float, eta: float, has_no_data: bool, exact: bool, rng: Generator,
            agent_rng: Generator, run: Run) -> None:
     H, S, A = Q.shape
     p = np.empty((H, S, A))
     for i in range(run.reward.shape[0]):
-        if i > 0 or not waits:
+        if i > 0 or not has_no_data:
             plan(rule, seen, R, support, agent_rng, Q)
         if exact:
             claimed = 0.0
@@ -197,7 +197,7 @@ def _learn(model: Model, rule: Rule, seen: History, R: Floats, support: Floats, 
             if h == H - 1:
                 r += last_reward(model, s_next, rng)
             remember(seen, h, s, a, r, s_next)
-            note(run, i, h, a, r, s_next)
+            record_step(run, i, h, a, r, s_next)
             s = s_next
 
 
@@ -208,13 +208,13 @@ class TabularAgent(FiniteStates):
     def __init__(self, features: OneHot, lam: float, sigma: float, *, sample: bool,
                  rule: Rule | None = None, support: tuple[float, float] | None = None,
                  **options: Any) -> None:
-        checks.instance("features", features, OneHot, mend="features.OneHot(H, S, A) makes them.")
+        checks.instance("features", features, OneHot, hint="features.OneHot(H, S, A) makes them.")
         shape = features.H, features.S, features.A
         super().__init__(shape, lam, sigma, sample=sample, **options)
         if rule is not None:
-            checks.instance("rule", rule, Rule, mend="Leave it out for RLSVI and LSVI.")
+            checks.instance("rule", rule, Rule, hint="Leave it out for RLSVI and LSVI.")
         if support is not None:
-            support = checks.pair("support", support, mend="PSRL's prior has one.")
+            support = checks.pair("support", support, hint="PSRL's prior has one.")
         self.rule = rule or Rule(self.lam * self.sigma * self.sigma,
                                  self.sigma if self.sample else 0.0, self.sample)
         self.support = np.array(support or (np.nan, np.nan))
@@ -256,7 +256,7 @@ class TabularAgent(FiniteStates):
         self.seen = with_room(self.seen, int(self.seen.used[0]) + min(
             steps, pairs * env.model.successor.shape[3]))  # nodes there can be of this MDP
         _learn(env.model, self.rule, self.seen, self._R, self.support, self.Q, self.epsilon,
-               self.eta, self.waits, exact, rng, self.rng, run)
+               self.eta, self.has_no_data, exact, rng, self.rng, run)
         self.transitions += steps
         return run
 
@@ -273,11 +273,11 @@ class TabularAgent(FiniteStates):
 
 
 def check_prior(prior: Any) -> None:
-    checks.instance("prior", prior, DirichletPrior, mend="DirichletPrior.symmetric(H, S, A) makes "
+    checks.instance("prior", prior, DirichletPrior, hint="DirichletPrior.symmetric(H, S, A) makes "
                     "a plain one.")
 
 
-def theorem_1(prior: DirichletPrior) -> tuple[float, float]:
+def theorem1_parameters(prior: DirichletPrior) -> tuple[float, float]:
     """The smallest (λ, σ) that Theorem 1 allows.
 
     Parameters
@@ -290,7 +290,7 @@ def theorem_1(prior: DirichletPrior) -> tuple[float, float]:
 
     Examples
     --------
-    >>> theorem_1(DirichletPrior.symmetric(2, 3, 2, alpha_R=0.5, alpha_P=1 / 3))
+    >>> theorem1_parameters(DirichletPrior.symmetric(2, 3, 2, alpha_R=0.5, alpha_P=1 / 3))
     (2.0, 2.23606797749979)
     """
     check_prior(prior)
@@ -347,9 +347,9 @@ def ucbvi(prior: DirichletPrior, episodes: int, scale: float = 1.0, delta: float
     """
     check_prior(prior)
     H, S, A = prior.shape
-    scale = checks.inside("scale", scale, 0, checks.LARGEST, mend="1 is the published bonus.")
-    delta = checks.inside("delta", delta, 0, 1, mend="It is a failure rate: pass delta=0.05, say.")
-    episodes = checks.whole("episodes", episodes, 1, mend="It sets T in the bonus: pass "
+    scale = checks.inside("scale", scale, 0, checks.LARGEST, hint="1 is the published bonus.")
+    delta = checks.inside("delta", delta, 0, 1, hint="It is a failure rate: pass delta=0.05, say.")
+    episodes = checks.whole("episodes", episodes, 1, hint="It sets T in the bonus: pass "
                             "episodes=1000, say.")
     if prior.support[1] != 0:
         checks.fail("ucbvi takes 0 as the largest value", f"rewards here reach "

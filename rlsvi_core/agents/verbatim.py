@@ -75,10 +75,10 @@ class VerbatimAgent(LinearAgent):
         self.gamma, self.weights, self.sweeps, self.targets, self.variance = checked_choices(
             gamma, weights, sweeps, targets, variance)
         self.window = window if window is None else checks.whole(
-            "window", window, 1, mend="It counts transitions; None keeps all.")
-        checks.one_of("draws", draws, ("per sweep", "per episode"), mend="The first is as printed.")
+            "window", window, 1, hint="It counts transitions; None keeps all.")
+        checks.one_of("draws", draws, ("per sweep", "per episode"), hint="The first is as printed.")
         if clip is not None:
-            clip = checks.pair("clip", clip, mend="Pass the least and the largest value there can "
+            clip = checks.pair("clip", clip, hint="Pass the least and the largest value there can "
                                "be.")
         if lam_of_mean is not None:
             checks.positive(lam_of_mean=lam_of_mean)
@@ -122,7 +122,7 @@ class VerbatimAgent(LinearAgent):
                     and np.shape(one.following)[1:] == (width,)):
                 checks.fail(f"data are transitions with {width} features", f"here is {one!r}",
                             "Pass agent.data[h].")
-        return checks.array("after", after, (width,), mend="Pass agent.theta[h].")
+        return checks.array("after", after, (width,), hint="Pass agent.theta[h].")
 
     def _clipped(self, V: Any) -> Any:
         return V if self.clip is None else np.minimum(np.maximum(V, self.clip[0]), self.clip[1])
@@ -189,7 +189,7 @@ class VerbatimAgent(LinearAgent):
     def _rows_of(self, h: int, s: Any, following: bool = False) -> Floats:
         """The rows of a state, checked."""
         rows = self.features.following(h, s) if following else self.features(h, s)
-        return checks.array("features", rows, (None, self.theta.shape[1]), mend="A feature map "
+        return checks.array("features", rows, (None, self.theta.shape[1]), hint="A feature map "
                             "returns a row of K features for each legal action.")
 
     def _actions(self, h: int, s: Any) -> Array:
@@ -268,10 +268,10 @@ def checked_half_life(half_life: Any) -> float:
 def checked_choices(gamma: float, weights: str, sweeps: int, targets: str,
                     variance: str) -> tuple[float, str, int, str, str]:
     """The choices that the verbatim form and a fast one share."""
-    gamma = checks.between("gamma", gamma, 0, 1, mend="It discounts what follows; 0 is a bandit.")
-    checks.one_of("weights", weights, ("per period", "shared"), mend="The first is the default.")
-    sweeps = checks.whole("sweeps", sweeps, 1, mend="The paper fits once an episode.")
-    checks.one_of("targets", targets, ("sample", "mean"), mend="'sample' is Algorithm 7.")
-    checks.one_of("variance", variance, ("known", "unknown"), mend="'unknown' is appendix D.2.")
+    gamma = checks.between("gamma", gamma, 0, 1, hint="It discounts what follows; 0 is a bandit.")
+    checks.one_of("weights", weights, ("per period", "shared"), hint="The first is the default.")
+    sweeps = checks.whole("sweeps", sweeps, 1, hint="The paper fits once an episode.")
+    checks.one_of("targets", targets, ("sample", "mean"), hint="'sample' is Algorithm 7.")
+    checks.one_of("variance", variance, ("known", "unknown"), hint="'unknown' is appendix D.2.")
     return gamma, weights, sweeps, targets, variance
 

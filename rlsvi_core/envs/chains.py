@@ -56,7 +56,7 @@ def chain(N: int) -> FiniteMDP:
     >>> chain(50), round(chain(50).value, 6)                # (1 − 1/50)^49
     (FiniteMDP(H=49, S=50, A=2), 0.371602)
     """
-    N = whole("N", N, 2, mend="N counts a chain's states: pass N=50, say.")
+    N = whole("N", N, 2, hint="N counts a chain's states: pass N=50, say.")
     room("N", N, 2, N)
     P = np.zeros((N, 2, N))
     for s in range(N):
@@ -90,7 +90,7 @@ def lock(n: int, gamma: float = 0.99) -> DiscountedMDP:
     >>> lock(2, gamma=0.5), lock(2, gamma=0.5).V.round(9)   # ½ / (1 − ¼), 1 / (1 − ¼)
     (DiscountedMDP(S=2, A=2, gamma=0.5), array([0.66666667, 1.33333333]))
     """
-    n = whole("n", n, 1, mend="n counts the moves that open a lock: pass n=10, say.")
+    n = whole("n", n, 1, hint="n counts the moves that open a lock: pass n=10, say.")
     room("n", n, 2, n)
     P, R = np.zeros((n, 2, n)), np.zeros((n, 2, n))
     for s in range(n):
@@ -116,7 +116,7 @@ def deep_sea(N: int, rng: Seed = None) -> FiniteMDP:
     >>> deep_sea(10, rng=1), round(deep_sea(10, rng=1).value, 9)
     (FiniteMDP(H=10, S=10, A=2), 0.99)
     """
-    N = whole("N", N, 1, mend="N counts rows and columns: pass N=10, say.")
+    N = whole("N", N, 1, hint="N counts rows and columns: pass N=10, say.")
     room("N", N, N, 2, N)
     swapped = (np.zeros((N, N), np.int64) if rng is None else
                generator(rng).integers(2, size=(N, N)))
@@ -145,7 +145,7 @@ def river_swim(N: int = 6, H: int = 20) -> FiniteMDP:
     >>> river_swim(), round(river_swim().value, 3)
     (FiniteMDP(H=20, S=6, A=2), 3.397)
     """
-    N = whole("N", N, 2, mend="N counts a river's states: pass N=6, say.")
+    N = whole("N", N, 2, hint="N counts a river's states: pass N=6, say.")
     room("N", N, 2, N)
     P, R = np.zeros((N, 2, N)), np.zeros((N, 2, N))
     for s in range(N):

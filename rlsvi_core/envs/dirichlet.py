@@ -83,7 +83,7 @@ def sample_values(alpha_R: Floats, alpha_P: Floats, alpha_T: Floats, low: float,
 
 
 def _weights(name: str, values: Any, shape: tuple[int | str, ...]) -> Floats:
-    alpha = array(name, values, shape, mend="DirichletPrior.symmetric(H, S, A) makes a plain one.")
+    alpha = array(name, values, shape, hint="DirichletPrior.symmetric(H, S, A) makes a plain one.")
     none_of(alpha < 0, f"{name} holds Dirichlet weights, numbers of at least 0", name, alpha,
             "Check the sign.")
     return alpha
@@ -131,7 +131,7 @@ class DirichletPrior:
         for name, m in (("alpha_R", m_R), ("alpha_P", m_P)):
             none_of(m == 0, f"each row of {name} must have a positive weight", f"the sum of {name}",
                     m, "Give at least one outcome a weight above 0.")
-        low, high = pair("support", self.support, mend="The paper has (-1, 0).")
+        low, high = pair("support", self.support, hint="The paper has (-1, 0).")
         self.__dict__.update(
             alpha_R=alpha_R, alpha_P=alpha_P, alpha_T=alpha_T, support=(low, high),
             initial=np.eye(S)[0] if self.initial is None else array("initial", self.initial, (S,)),
@@ -147,7 +147,7 @@ class DirichletPrior:
                   **rest: Any) -> "DirichletPrior":
         """The same weight for every outcome of every (s, a, h)."""
         for name, value in (("H", H), ("S", S), ("A", A)):
-            whole(name, value, 1, mend="Pass H=5, S=5, A=3, say.")
+            whole(name, value, 1, hint="Pass H=5, S=5, A=3, say.")
         room("the weights", H, S, A, max(S, 2))
         positive(alpha_R=alpha_R, alpha_P=alpha_P)
         return cls(np.full((H, S, A, 2), alpha_R), np.full((H, S, A, S), alpha_P), **rest)
@@ -179,7 +179,7 @@ class DirichletPrior:
 
     def posterior(self, counts: Counts) -> "DirichletPrior":
         """The law given what was seen: counts are added to the weights."""
-        instance("counts", counts, Counts, mend="See no_counts for an empty one.")
+        instance("counts", counts, Counts, hint="See no_counts for an empty one.")
         R, P, T = (_weights(name, seen, alpha.shape) for name, seen, alpha in (
             ("R", counts.R, self.alpha_R), ("P", counts.P, self.alpha_P),
             ("T", counts.T, self.alpha_T)))
@@ -188,7 +188,7 @@ class DirichletPrior:
 
     def sample_Q(self, n: int, rng: Seed = None) -> Floats:
         """Q* of n MDPs from this law, an (n, H, S, A) array."""
-        n, rng = whole("n", n, mend="It counts draws: pass n=100, say."), generator(rng)
+        n, rng = whole("n", n, hint="It counts draws: pass n=100, say."), generator(rng)
         room("Q", n, *self.shape)
         Q = np.empty((n, *self.shape))
         for q in Q:

@@ -83,7 +83,7 @@ def play(agent: Any, env: Env, episodes: int, seed: int | None = None, *, learn:
     >>> play(agent, lake, episodes=600, seed=2)[-100:].mean() > 0.9
     np.True_
     """
-    episodes = whole("episodes", episodes, mend="Pass episodes=1000, say.")
+    episodes = whole("episodes", episodes, hint="Pass episodes=1000, say.")
     flag("progress", progress)
     some: Iterable[Episode] = islice(each_episode(agent, env, seed, learn=learn), episodes)
     if progress:
@@ -118,11 +118,11 @@ def each_episode(agent: Any, env: Env, seed: int | None = None, *,
     Episode(reward=0.99, length=5, terminated=True)
     """
     if flag("learn", learn):
-        able("agent", agent, "plan", "act", "observe", mend="Make one by rlsvi or lsvi.")
+        able("agent", agent, "plan", "act", "observe", hint="Make one by rlsvi or lsvi.")
     else:
-        able("agent", agent, "greedy", mend="Make one by rlsvi or lsvi.")
+        able("agent", agent, "greedy", hint="Make one by rlsvi or lsvi.")
     if seed is not None:
-        seed = whole("seed", seed, 0, SEEDS, mend="It starts the environment's generator: pass "
+        seed = whole("seed", seed, 0, SEEDS, hint="It starts the environment's generator: pass "
                      "seed=1, say.")
     if not isinstance(env, gymnasium.Env):
         fail("an environment is a single gymnasium.Env", f"it is {env!r}", "Make it by "
@@ -255,7 +255,7 @@ class _Ours(gymnasium.Env[Any, int]):
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
         if seed is not None:
-            seed = whole("seed", seed, 0, SEEDS, mend="It starts the generator: pass seed=1, say.")
+            seed = whole("seed", seed, 0, SEEDS, hint="It starts the generator: pass seed=1, say.")
         super().reset(seed=seed)
         self._h, self._over, self._s = 0, False, self.inner.start(self.np_random)
         return self._observed(), self._info()
@@ -288,7 +288,7 @@ class MDPEnv(_Ours):
     """
 
     def __init__(self, mdp: FiniteMDP, clock: bool = False) -> None:
-        instance("mdp", mdp, FiniteMDP, mend="rlsvi_core.chain(10) is one.")
+        instance("mdp", mdp, FiniteMDP, hint="rlsvi_core.chain(10) is one.")
         space = MultiDiscrete([mdp.H + 1, mdp.S]) if flag("clock", clock) else Discrete(mdp.S)
         super().__init__(mdp, space, mdp.A, mdp.H)
         self.clock = clock
@@ -314,7 +314,7 @@ class RecommenderEnv(_Ours):
     """
 
     def __init__(self, customers: Recommender) -> None:
-        instance("customers", customers, Recommender, mend="Recommender.random() makes some.")
+        instance("customers", customers, Recommender, hint="Recommender.random() makes some.")
         space = MultiDiscrete([3] * customers.N, np.int8, start=[-1] * customers.N)
         super().__init__(customers, space, customers.N, customers.J)
 
@@ -348,7 +348,7 @@ class TetrisEnv(_Ours):
 
     def __init__(self, width: int = 10, height: int = 20, pieces: str = "IJLOSTZ",
                  rule: str = "top row", render_mode: str | None = None) -> None:
-        one_of("render_mode", render_mode, (None, "ansi", "rgb_array"), mend="None is unseen.")
+        one_of("render_mode", render_mode, (None, "ansi", "rgb_array"), hint="None is unseen.")
         game = Tetris(width, height, pieces, rule)
         space = MultiDiscrete([2] * (game.width * game.height) + [len(pieces)])
         super().__init__(game, space, SIDE * game.width)

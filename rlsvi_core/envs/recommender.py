@@ -159,11 +159,11 @@ class Recommender:
 
     def __post_init__(self) -> None:
         gamma = array("gamma", self.gamma, ("N", "N"),
-                      mend="gamma[a, n] is what the answer on n says about a.")
+                      hint="gamma[a, n] is what the answer on n says about a.")
         N = len(gamma)
-        J = whole("J", self.J, 1, N, mend="It counts products shown; a customer sees none twice.")
+        J = whole("J", self.J, 1, N, hint="It counts products shown; a customer sees none twice.")
         beta = array("beta", np.zeros(N) if self.beta is None else self.beta, (N,),
-                     mend="Leave it out for products of equal popularity.")
+                     hint="Leave it out for products of equal popularity.")
         self.__dict__.update(gamma=gamma, beta=beta, N=N, J=J)
 
     def __repr__(self) -> str:
@@ -172,8 +172,8 @@ class Recommender:
     @classmethod
     def random(cls, c: float = 2.0, rng: Seed = None, *, N: int = 10, J: int = 5) -> "Recommender":
         """The paper's random instance: γ_an ~ N(0, c²) independently, β = 0."""
-        c = between("c", c, 0, math.inf, mend="c is a standard deviation; the paper has c=2.")
-        N = whole("N", N, 1, mend="It counts products; the paper has N=10.")
+        c = between("c", c, 0, math.inf, hint="c is a standard deviation; the paper has c=2.")
+        N = whole("N", N, 1, hint="It counts products; the paper has N=10.")
         room("gamma", N, N)
         return cls(c * generator(rng).standard_normal((N, N)), J)
 
@@ -252,7 +252,7 @@ class Recommender:
         one with the lowest number, or the one from which this policy goes on to earn most or least.
         """
         one_of("ties", ties, ("uniform", "lowest", "best", "worst"),
-               mend="The paper does not say which it uses.")
+               hint="The paper does not say which it uses.")
         x, mu = self.states.x, np.zeros(self.states.x.shape)
 
         def choose(s: slice, q: Floats) -> Floats:

@@ -198,10 +198,10 @@ class Tetris:
                 and sorted(pieces) == sorted(PIECES.keys() & set(pieces))):
             fail(f"pieces must be one or more of {''.join(PIECES)}, each once", f"it is {pieces!r}",
                  "All are drawn equally often: pass pieces='SZ', say.")
-        one_of("rule", rule, RULES, mend="The module's docstring says what each means.")
-        width = whole("width", width, mend="The usual width is 10.")
+        one_of("rule", rule, RULES, hint="The module's docstring says what each means.")
+        width = whole("width", width, hint="The usual width is 10.")
         height = whole("height", height, SIDE, 10_000,
-                       mend="It is at least the length of a piece, usually 20.")
+                       hint="It is at least the length of a piece, usually 20.")
         self.model = _model(width, height, pieces, rule)
         needed = int(self.model.size.max())
         if not needed <= width <= 62:

@@ -63,7 +63,7 @@ def gamble(p: float = 0.55, sigma: float = 1.0) -> tuple[FiniteMDP, Floats]:
     (array([0. , 0.2]), array([0., 1.]))
     """
     positive(sigma=sigma)
-    p = between("p", p, 0.5, 1, mend="Playing is worth it only above one half: pass p=0.55, say.")
+    p = between("p", p, 0.5, 1, hint="Playing is worth it only above one half: pass p=0.55, say.")
     P, R = np.zeros((2, 1, 3, 2, 3))
     P[..., 0, 0] = 1.0  # pass: state 0; play: state 1 is won, 2 lost
     P[..., 1, 1], P[..., 1, 2] = p, 1 - p
@@ -93,7 +93,7 @@ def toll(H: int, G: float = 8.0, c: float = 0.125) -> tuple[FiniteMDP, Floats]:
     (array([[ 0.   , -0.125, -1.   ],
            [ 0.   ,  0.   ,  0.   ]]), array([0., 1., 8.]))
     """
-    H = whole("H", H, 2, mend="One period to pay in, and one to dream of: pass H=8, say.")
+    H = whole("H", H, 2, hint="One period to pay in, and one to dream of: pass H=8, say.")
     room("H", H, 2, 3, 2)
     positive(G=G, c=c)
     P, R, Phi = np.zeros((H, 2, 3, 2)), np.zeros((H, 2, 3, 2)), np.zeros((H, 2, 3, 1))
@@ -124,10 +124,10 @@ def needle(vectors: ArrayLike, hidden: int, H: int) -> tuple[FiniteMDP, Floats]:
     >>> mdp, mdp.value, bool(np.allclose(Phi @ np.eye(4)[2], mdp.Q))
     (FiniteMDP(H=3, S=5, A=4), 0.5, True)
     """
-    v = array("vectors", vectors, ("m", "K"), mend="Pass np.eye(8), say.")
+    v = array("vectors", vectors, ("m", "K"), hint="Pass np.eye(8), say.")
     m, gamma = len(v), 0.25
-    whole("hidden", hidden, 1, m - 1, mend="It numbers an action; episodes start in state 0.")
-    H = whole("H", H, 1, mend="It counts periods: pass H=5, say.")
+    whole("hidden", hidden, 1, m - 1, hint="It numbers an action; episodes start in state 0.")
+    H = whole("H", H, 1, hint="It counts periods: pass H=5, say.")
     room("H", H, m + 1, m, max(m + 1, v.shape[1]))
     inner = v @ v.T
     largest = np.abs(inner - np.eye(m)).max()

@@ -42,7 +42,7 @@ def _unit(low: Floats, high: Floats, s: Any) -> Floats:
     x = x.ravel()
     if x.shape != low.shape or not (np.abs(x) <= LARGEST).all():
         fail(f"an observation has the {low.size} coordinates of the box, all finite",
-             f"it is {s!r}", "Pass the box of this observation space, and mend NaN.")
+             f"it is {s!r}", "Pass the box of this observation space, and replace NaN.")
     return np.minimum(np.maximum((x - low) / (high - low), 0.0), 1.0)
 
 
@@ -68,8 +68,8 @@ def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> PerAction:
     array([[0.71, 0.  , 0.  , 0.  , 0.71, 0.  ]])
     """
     low, high = _bounds(box)
-    tilings = whole("tilings", tilings, 1, mend="Eight is usual.")
-    bins = whole("bins", bins, 1, mend="Eight is usual.")
+    tilings = whole("tilings", tilings, 1, hint="Eight is usual.")
+    bins = whole("bins", bins, 1, hint="Eight is usual.")
     room("a row", tilings, *[bins + 1] * low.size)
     odd = np.arange(1, 2 * low.size, 2)  # the usual displacement: 1, 3, 5, … along the axes
     shift = (np.arange(tilings)[:, None] * odd % tilings) / tilings
@@ -116,7 +116,7 @@ def random_fourier(box: Any, A: int, d: int = 200, length_scale: float = 0.25,
     (PerAction(A=3, d=100), np.float64(1.0))
     """
     low, high = _bounds(box)
-    if whole("d", d, 2, mend="Pass d=200, say.") % 2:
+    if whole("d", d, 2, hint="Pass d=200, say.") % 2:
         fail("d is even: a cosine and a sine for each frequency", f"it is {d}", "Pass d=200, say.")
     scale = numbers("length_scale", length_scale)
     if scale.shape not in ((), low.shape):
@@ -153,7 +153,7 @@ def fourier_basis(box: Any, A: int, order: int = 3) -> PerAction:
     array([[ 0.5,  0. , -0.5, -0. ]])
     """
     low, high = _bounds(box)
-    C = _exponents(low.size, whole("order", order, 1, mend="Three is usual."))
+    C = _exponents(low.size, whole("order", order, 1, hint="Three is usual."))
     return PerAction(partial(_cosines, low, high, math.pi * C), A, len(C))
 
 
@@ -180,7 +180,7 @@ def polynomial(box: Any, A: int, degree: int = 2) -> PerAction:
     array([[0.58, 0.  , 0.58]])
     """
     low, high = _bounds(box)
-    C = _exponents(low.size, whole("degree", degree, 1, mend="Two is usual."))
+    C = _exponents(low.size, whole("degree", degree, 1, hint="Two is usual."))
     C = C[C.sum(axis=1) <= degree]
     return PerAction(partial(_monomials, low, high, C), A, len(C))
 

@@ -24,7 +24,7 @@ __all__ = ["FeatureMap", "OneHot", "PerAction", "check", "from_transformer", "on
 
 
 def _horizon(H: Any) -> int | None:
-    return None if H is None else whole("H", H, 1, mend="It counts the periods of an episode; "
+    return None if H is None else whole("H", H, 1, hint="It counts the periods of an episode; "
                                         "leave it out to discount.")
 
 
@@ -102,7 +102,7 @@ class Table(FeatureMap):
     def __init__(self, Phi: Any, H: int | None = None) -> None:
         Phi, H = numbers("Phi", Phi), _horizon(H)
         axes = ("S", "A", "K") if Phi.ndim == 3 else ("H", "S", "A", "K")
-        Phi = array("Phi", Phi, axes, mend="It is a finite (H, S, A, K) array, or (S, A, K) for "
+        Phi = array("Phi", Phi, axes, hint="It is a finite (H, S, A, K) array, or (S, A, K) for "
                     "all periods; rlsvi_core.features makes such arrays.")
         if len(axes) == 3:
             self.H, Phi = H, np.broadcast_to(Phi, (H or 1, *Phi.shape))
@@ -132,7 +132,7 @@ class Computed(FeatureMap):
     """The rows that a function of the observation, or of period and observation, returns."""
 
     def __init__(self, function: Callable[..., Any], H: int | None = None) -> None:
-        able("function", function, "__call__", mend="Pass a function of the observation.")
+        able("function", function, "__call__", hint="Pass a function of the observation.")
         self.function, self.H, self._of_period = function, _horizon(H), _of_period(function)
 
     def __call__(self, h: int, s: Any) -> Floats:
@@ -160,11 +160,11 @@ class PerAction(FeatureMap):
     """
 
     def __init__(self, phi: Callable[..., Any], A: int, d: int = 0, H: int | None = None) -> None:
-        able("phi", phi, "__call__", mend="Pass a function of the observation.")
+        able("phi", phi, "__call__", hint="Pass a function of the observation.")
         self.phi, self._of_period = phi, _of_period(phi)
-        self.A = self.blocks = whole("A", A, 1, mend="A counts actions: env.action_space.n, say.")
+        self.A = self.blocks = whole("A", A, 1, hint="A counts actions: env.action_space.n, say.")
         self.H = _horizon(H)
-        self.K = self.A * whole("d", d, mend="d counts features; 0: the first call tells.")
+        self.K = self.A * whole("d", d, hint="d counts features; 0: the first call tells.")
         room("the rows", self.A, max(self.K, 1))
 
     def __repr__(self) -> str:
@@ -199,7 +199,7 @@ class OneHot(FeatureMap):
 
     def __post_init__(self) -> None:
         for name, value in list(vars(self).items()):
-            object.__setattr__(self, name, whole(name, value, 1, mend="Pass H=5, S=3, A=2, say."))
+            object.__setattr__(self, name, whole(name, value, 1, hint="Pass H=5, S=3, A=2, say."))
         object.__setattr__(self, "K", self.S * self.A)
 
     def __call__(self, h: int, s: int) -> Floats:
@@ -238,10 +238,10 @@ def one_hot(H: int | None, S: int | ArrayLike, A: int) -> FeatureMap:
     array([[0.  , 0.71, 0.  , 0.  , 0.71]])
     """
     if not isinstance(S, (list, tuple, np.ndarray)):
-        n = whole("S", S, 1, mend="It counts states, or the values of each component.")
+        n = whole("S", S, 1, hint="It counts states, or the values of each component.")
         return OneHot(H, n, A) if H is not None else PerAction(
             partial(_indicators, np.array([n])), A, n)
-    sizes = np.array([whole("S", n, 1, mend="It counts the values of each component.")
+    sizes = np.array([whole("S", n, 1, hint="It counts the values of each component.")
                       for n in np.ravel(np.asarray(S, object)).tolist()], np.int64)
     if not sizes.size:
         fail("a state has some component", f"S is {S!r}", "Pass a number of states.")
@@ -279,7 +279,7 @@ def from_transformer(transformer: Any, A: int) -> PerAction:
     >>> from_transformer(Centred(), A=1)(0, [0.5, 1.0])
     array([[0. , 0.5]])
     """
-    able("transformer", transformer, "transform", mend="Pass a fitted scikit-learn transformer; a "
+    able("transformer", transformer, "transform", hint="Pass a fitted scikit-learn transformer; a "
          "plain function goes to PerAction.")
     return PerAction(partial(_transformed, transformer), A)
 
@@ -312,7 +312,7 @@ def check(features: Any, observations: Iterable[Any], h: int = 0) -> list[str]:
     ['observation 1 gives NaN or infinite features']
     """
     phi, found = FeatureMap.of(features), list[str]()
-    able("observations", observations, "__iter__", mend="Pass a list of some dozens.")
+    able("observations", observations, "__iter__", hint="Pass a list of some dozens.")
     rows = list[Floats]()
     for i, s in enumerate(observations):
         try:

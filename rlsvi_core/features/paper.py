@@ -89,7 +89,7 @@ def tabular(mdp: FiniteMDP) -> Floats:
     >>> tabular(chain(3)).shape
     (2, 3, 2, 6)
     """
-    instance("mdp", mdp, FiniteMDP, mend="rlsvi_core.chain(10) is one.")
+    instance("mdp", mdp, FiniteMDP, hint="rlsvi_core.chain(10) is one.")
     return np.asarray(OneHot(mdp.H, mdp.S, mdp.A))
 
 
@@ -116,13 +116,13 @@ def coherent(Q: ArrayLike, K: int, rng: Seed = None, *,
     ((4, 8, 2, 3), np.float64(64.0))
     """
     one_of("reading", reading, ("stacked", "per_period"),
-           mend="They are those of appendix C and of section 6.1.")
-    Q = array("Q", Q, ("H", "S", "A"), mend="Pass mdp.Q.")
+           hint="They are those of appendix C and of section 6.1.")
+    Q = array("Q", Q, ("H", "S", "A"), hint="Pass mdp.Q.")
     K = whole("K", K, 2, Q.size if reading == "stacked" else None,
-              mend="More columns than the space has dimensions only repeat each other.")
+              hint="More columns than the space has dimensions only repeat each other.")
     room("Phi", Q.size, K)
     norm = inside("norm", Q.size if norm is None else norm, 0, LARGEST,
-                  mend="It is the 2-norm of a column: leave it out for that of Algorithm 6.")
+                  hint="It is the 2-norm of a column: leave it out for that of Algorithm 6.")
     rng = generator(rng)
     # One block of all periods, or one block a period; columns are kept as contiguous rows.
     blocks = Q.reshape(1 if reading == "stacked" else len(Q), -1)
@@ -155,10 +155,10 @@ def agnostic(Q: ArrayLike, K: int, rho: float, rng: Seed = None, *,
     >>> agnostic(np.zeros((2, 3, 2)), K=5, rho=0.1, rng=1).shape
     (2, 3, 2, 5)
     """
-    one_of("noise", noise, ("variance", "deviation"), mend="It is printed as a variance.")
-    rho = between("rho", rho, 0, math.inf, mend="0 gives exact copies of Q*.")
-    Q = array("Q", Q, ("H", "S", "A"), mend="Pass mdp.Q.")
-    K = whole("K", K, 1, mend="K counts basis functions: pass K=10, say.")
+    one_of("noise", noise, ("variance", "deviation"), hint="It is printed as a variance.")
+    rho = between("rho", rho, 0, math.inf, hint="0 gives exact copies of Q*.")
+    Q = array("Q", Q, ("H", "S", "A"), hint="Pass mdp.Q.")
+    K = whole("K", K, 1, hint="K counts basis functions: pass K=10, say.")
     room("Phi", Q.size, K)
     scale = math.sqrt(rho) if noise == "variance" else rho
     return Q[..., None] + scale * generator(rng).standard_normal((*Q.shape, K))

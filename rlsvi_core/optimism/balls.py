@@ -129,13 +129,13 @@ def decide(f: Function, box: Sequence[tuple[float, float]], *, where: Sequence[F
     >>> print(decide(lambda x: x * x - x + 1, [(0, 1)]))
     proved on 3 boxes at 64 bits, margin at least 0.12
     """
-    able("f", f, "__call__", mend="It takes a ball for each edge and returns one.")
+    able("f", f, "__call__", hint="It takes a ball for each edge and returns one.")
     if not isinstance(where, (list, tuple)):
         fail("where is a list of functions", f"it is {where!r}", "Leave it out for all of the box.")
     for condition in where:
-        able("a condition", condition, "__call__", mend="It takes a ball for each edge.")
-    bits = whole("bits", bits, 2, MOST_BITS, mend="64 is usual.")
-    limit = whole("limit", limit, 1, mend="It counts boxes; 100 000 is usual.")
+        able("a condition", condition, "__call__", hint="It takes a ball for each edge.")
+    bits = whole("bits", bits, 2, MOST_BITS, hint="64 is usual.")
+    limit = whole("limit", limit, 1, hint="It counts boxes; 100 000 is usual.")
     if not (isinstance(box, (list, tuple)) and box):
         fail("a box is a list of edges (low, high), at least one", f"it is {box!r}",
              "Pass [(0, 1)], say.")

@@ -171,8 +171,8 @@ class DirichletMean(NamedTuple):
 
 def check_values(alpha: Any, V: Any) -> tuple[Floats, Floats]:
     """The rules of Lemma 1: α ≥ 0 with a positive sum, V in [0, 1], equally many."""
-    alpha = array("α", alpha, ("n",), mend="It is a vector of weights.")
-    V = array("V", V, alpha.shape, mend="Pair each weight with its value.")
+    alpha = array("α", alpha, ("n",), hint="It is a vector of weights.")
+    V = array("V", V, alpha.shape, hint="Pair each weight with its value.")
     if (alpha < 0).any() or not alpha.sum() > 0:
         fail("α must be ≥ 0 with a positive sum", f"got {alpha.tolist()}", "Check the signs.")
     none_of((V < 0) | (V > 1), "V must lie in [0, 1]", "V", V,
@@ -208,9 +208,9 @@ def gap(X: Law, Y: Law, z: ArrayLike, digits: int = 15) -> Floats:
     array([0.045, 0.089, 0.02 ])
     """
     for law in (X, Y):
-        able("a law", law, "tail", "excess", mend="Pass Normal.of(0, 1), say.")
-    digits = whole("digits", digits, 1, 1000, mend="15 is a float's.")
-    z = array("z", numbers("z", z), np.shape(z), mend="It says where.")
+        able("a law", law, "tail", "excess", hint="Pass Normal.of(0, 1), say.")
+    digits = whole("digits", digits, 1, 1000, hint="15 is a float's.")
+    z = array("z", numbers("z", z), np.shape(z), hint="It says where.")
 
     def at(z: float) -> float:
         return float(sharpen(lambda: arb(X.excess(float(z)) - Y.excess(float(z))), digits))
@@ -261,12 +261,12 @@ def compare(x: ArrayLike, y: ArrayLike, *, error: float = 0.01, places: int = 60
     >>> compare(rng.normal(0, 1, 1000), rng.normal(0, 2, 1000)).refuted     # wider is optimistic
     True
     """
-    x, y = (array(f"sample {name}", sample, ("n",), mend="It is a vector.")
+    x, y = (array(f"sample {name}", sample, ("n",), hint="It is a vector.")
             for name, sample in (("x", x), ("y", y)))
     if min(x.size, y.size) < 100:
         fail("samples must have at least 100 numbers", f"got {x.size} and {y.size}", "Draw more.")
-    error = inside("the error rate", error, 0, 1, mend="Pass error=0.01, say.")
-    places = whole("places", places, 1, 10_000, mend="60 is usual.")
+    error = inside("the error rate", error, 0, 1, hint="Pass error=0.01, say.")
+    places = whole("places", places, 1, 10_000, hint="60 is usual.")
     pooled = np.sort(np.concatenate([x, y]))
     z = np.unique(np.quantile(pooled, np.linspace(0, 1 - 50 / pooled.size, places),
                               method="lower"))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rlsvi_core import Products, Run, checks
-from rlsvi_core.agents.base import blank
+from rlsvi_core.agents.base import empty_run
 from rlsvi_core.agents.products import check_customers, exact_part, expected_likes
 from rlsvi_core.compiled import Array, Floats, Generator, jit
 from rlsvi_core.envs.recommender import Recommender, States, answer
@@ -67,7 +67,7 @@ class BernoulliBandit:
               exact: Any = False) -> Run:
         """As ever; ``exact`` may be an array that says which episodes to evaluate."""
         check_customers(env, self.N, self.J)
-        run = blank(checks.whole("episodes", episodes, mend="Pass episodes=1000, say."))
+        run = empty_run(checks.whole("episodes", episodes, hint="Pass episodes=1000, say."))
         _serve(env.beta, env.gamma, self.J, *exact_part(env, episodes, exact), self.liked,
                self.disliked, np.random.default_rng(rng), self.rng, run)
         return run

@@ -182,7 +182,7 @@ def _() -> Evidence:
     for _ in range(100):
         prior = _random_prior(rng, 2, 3, 2)
         counts = optimism.played(prior, int(rng.integers(0, 20)), rng)
-        posterior, (lam, sigma) = prior.posterior(counts), tabular.theorem_1(prior)
+        posterior, (lam, sigma) = prior.posterior(counts), tabular.theorem1_parameters(prior)
         V, cases = -rng.random(3), cases + counts.n.size
         for sign in (1, -1):
             ours = (counts.total + counts.P @ (sign * V)) / (counts.n + lam * sigma**2)
@@ -201,8 +201,9 @@ def _() -> Evidence:
     prior, error = DirichletPrior.symmetric(3, 2, 2, 0.5, 0.5), limit("error rate, Lemma 2")
     histories = [no_counts(3, 2, 2), optimism.one_visit(prior, high=True),
                  optimism.one_visit(prior, high=False), optimism.played(prior, 30, 1)]
+    lam, sigma = tabular.theorem1_parameters(prior)
     tests = [test for counts in histories for test in optimism.check_optimism(
-        prior, counts, *tabular.theorem_1(prior), draws=20_000, error=error / 4, rng=2).values()]
+        prior, counts, lam, sigma, draws=20_000, error=error / 4, rng=2).values()]
     refuted, shortfall = sum(t.refuted for t in tests), max(t.shortfall for t in tests)
     return unless(refuted > 0, f"Of {len(tests)} comparisons, of the Q-values and of their maxima "
                   f"Ṽ, {refuted} are refuted, and none can be short by more than {shortfall:.2g} "
@@ -218,7 +219,7 @@ def _() -> Evidence:
 def _() -> Evidence:
     """The result carries over from rewards in {−1, 0} to other bounded rewards."""
     prior = DirichletPrior.symmetric(1, 1, 2, support=(0.0, 1.0))
-    lam, sigma = tabular.theorem_1(prior)
+    lam, sigma = tabular.theorem1_parameters(prior)
     seen, truth = optimism.one_visit(prior, high=True), float(prior.mean_R[0, 0, 0])
     after = float(seen.total[0, 0, 0] / (1 + lam * sigma**2))
     then = float(prior.posterior(seen).mean_R[0, 0, 0])
@@ -235,7 +236,7 @@ def _() -> Evidence:
 def _() -> Evidence:
     """Lemma 2 also covers the random terminal reward that Algorithm 1 allows."""
     prior, counts = optimism.random_terminal()
-    lam, sigma = tabular.theorem_1(prior)
+    lam, sigma = tabular.theorem1_parameters(prior)
     ours = float(counts.total[0, 0, 0] / (1 + lam * sigma**2))
     truth = float(prior.posterior(counts).mean_mdp().Q[0, 0, 0])
     return unless(ours < truth, f"Action 0 met −1 at the end once, action 1 met 0 twenty times. "
@@ -253,8 +254,8 @@ def _() -> Evidence:
     for _ in range(30):
         prior = _random_prior(rng)
         counts = optimism.played(prior, int(rng.integers(0, 60)), rng)
-        Q = optimism.sample_Q(counts, *tabular.theorem_1(prior), 1, rng)[0]
-        left, right = bias.both_sides(prior, counts, Q, *tabular.theorem_1(prior))
+        Q = optimism.sample_Q(counts, *tabular.theorem1_parameters(prior), 1, rng)[0]
+        left, right = bias.both_sides(prior, counts, Q, *tabular.theorem1_parameters(prior))
         error = max(error, abs(left - right))
     return unless(error > 1e-10, "Equal, to rounding, in 30 random MDPs and histories, with the "
                   "printed b^R, b^P and w; the printed right side lacks the expectation.",
@@ -264,7 +265,7 @@ def _() -> Evidence:
 @claim("5.bias-sign", "Section 5", "optimistic bias terms", "Monte Carlo", PARTLY)
 def _() -> Evidence:
     """The bias terms b^R and b^P are never negative."""
-    parameters, share, least = tabular.theorem_1(BASE), {}, 0.0
+    parameters, share, least = tabular.theorem1_parameters(BASE), {}, 0.0
     for episodes in (0, 100, 2000):
         counts = optimism.played(BASE, episodes, 5)
         draws = [bias.terms(BASE, counts, Q, *parameters)
@@ -284,8 +285,9 @@ def _() -> Evidence:
     ratios = {}
     for H in (5, 10, 20, 40):
         prior, n = DirichletPrior.symmetric(H, 1, 1, 0.5, 1.0), 1e9
+        largest = bias.largest(prior, n, *tabular.theorem1_parameters(prior))
         ratios[H] = [float((most / printed).max()) for most, printed in zip(
-            bias.largest(prior, n, *tabular.theorem_1(prior)), bias.printed(prior, n), strict=True)]
+            largest, bias.printed(prior, n), strict=True)]
     growth = [float(np.log(ratios[40][i] / ratios[10][i]) / np.log(4)) for i in range(3)]
     return Evidence(graded(abs(power) < limit("same power") for power in growth), "The size of the "
                     "noise is right. The biases are larger by a factor that grows like H² "
@@ -304,7 +306,7 @@ def _() -> Evidence:
     """By the pigeonhole principle the noise terms add up to at most the order of H√(SAHT)."""
     ratios = [np.divide(*bias.pigeonhole(L, H, S, A, c)) for L, H, S, A, c in product(
         (10, 1000, 100_000), (1, 5, 20), (1, 5, 20), (2, 10), (1.0, 10.0))]
-    lam, sigma = tabular.theorem_1(BASE)
+    lam, sigma = tabular.theorem1_parameters(BASE)
     agent = regret.rlsvi(BASE, rng=1)
     agent.learn(BASE.sample(0), 5000, np.random.default_rng(2))
     seen = sum((1 / np.sqrt(np.arange(n) + lam * sigma**2)).sum() for n in agent.counts.n.flat)

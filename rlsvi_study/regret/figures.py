@@ -121,8 +121,8 @@ def bias_sizes(H: int) -> Figure:
     """b^R, b^P and the noise against the number of visits: by definition, and as printed."""
     fig, axes = style.panels(3, height=2.4, sharey=True)
     prior, n = DirichletPrior.symmetric(H, 1, 1, 0.5, 1.0), np.geomspace(1, 1e5, 60)
-    sizes = {"by definition": ("theory", [bias.largest(prior, v, *tabular.theorem_1(prior))
-                                          for v in n]),
+    lam, sigma = tabular.theorem1_parameters(prior)
+    sizes = {"by definition": ("theory", [bias.largest(prior, v, lam, sigma) for v in n]),
              "as printed": ("paper", [bias.printed(prior, v) for v in n])}
     titles = "bias of rewards, $b^R$", "bias of transitions, $b^P$", "noise $w$"
     for i, (ax, title) in enumerate(zip(axes, titles, strict=True)):

@@ -21,7 +21,13 @@ from scipy.special import betainc
 from scipy.stats import norm
 
 from rlsvi_core import checks
-from rlsvi_core.agents.tabular import History, no_history, theorem_1, value_iteration, with_room
+from rlsvi_core.agents.tabular import (
+    History,
+    no_history,
+    theorem1_parameters,
+    value_iteration,
+    with_room,
+)
 from rlsvi_core.compiled import Floats, Generator, jit
 from rlsvi_core.envs.dirichlet import Counts, DirichletPrior, no_counts
 from rlsvi_core.optimism.order import Comparison, compare
@@ -123,8 +129,8 @@ def edges(draws: int, rng: Seed = None) -> dict[str, Comparison]:
     terminal = random_terminal()
     cases = {"within the conditions": (*settled_future(), 1e-3, enough_sigma(2)),
              "too little noise": (*settled_future(), 1e-3, math.sqrt(0.4)),
-             "rewards 0 and 1": (positive, no_counts(1, 1, 2), *theorem_1(positive)),
-             "random terminal reward": (*terminal, *theorem_1(terminal[0]))}
+             "rewards 0 and 1": (positive, no_counts(1, 1, 2), *theorem1_parameters(positive)),
+             "random terminal reward": (*terminal, *theorem1_parameters(terminal[0]))}
     return {name: compare(*(Q[:, 0, 0, 0] for Q in paired_samples(*case, draws, rng)), error=0.01)
             for name, case in cases.items()}
 

@@ -36,7 +36,7 @@ def rlsvi(prior: DirichletPrior, lam: float | None = None, sigma: float | None =
           rng: Any = None) -> tabular.TabularAgent:
     """RLSVI with one-hot features and a first episode from the prior; Theorem 1's λ and σ unless
     given."""
-    least = tabular.theorem_1(prior)
+    least = tabular.theorem1_parameters(prior)
     return general_rlsvi(OneHot(*prior.shape), least[0] if lam is None else lam,
                          least[1] if sigma is None else sigma, first_episode="prior",
                          support=prior.support, rng=rng)
@@ -74,7 +74,7 @@ def scale_of_parameters(problem: str, lam: float, sigma: float, seed: int,
     """RLSVI's regret, and the uniform policy's, with λ and σ as many times Theorem 1's."""
     prior = make_prior(**{"bandit": {"H": 1, "S": 1, "A": 2}, "base": BASE}[problem])
     mdp_rng, env_rng, agent_rng = streams(seed)
-    mdp, least = prior.sample(mdp_rng), tabular.theorem_1(prior)
+    mdp, least = prior.sample(mdp_rng), tabular.theorem1_parameters(prior)
     learner = rlsvi(prior, lam * least[0], sigma * least[1], agent_rng)
     run = learner.learn(mdp, episodes, env_rng, exact=True)
     worst = mdp.value - tabular.uniform(prior, agent_rng).learn(

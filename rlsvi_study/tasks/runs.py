@@ -1,7 +1,7 @@
 r"""Tasks that others have made, by one rule for λ and σ.
 
 Nobody who brings a task of their own knows a good λ or σ for it. They know what values can be. The
-rule (:func:`rlsvi_core.propose`) is :math:`\lambda = 1/V^2` and :math:`\sigma = cV` with
+rule (:func:`rlsvi_core.suggest_parameters`) is :math:`\lambda = 1/V^2` and :math:`\sigma = cV` with
 c = 1/50, V being the width of the range of values and features having norm 1. It is the same for
 all tasks here, and LSVI has the same ridge :math:`\lambda\sigma^2 = c^2`, features and targets.
 
@@ -32,14 +32,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rlsvi_core import FiniteMDP, features, lsvi, propose, rlsvi
+from rlsvi_core import FiniteMDP, features, lsvi, rlsvi, suggest_parameters
 from rlsvi_core.envs.chains import deep_sea
 from rlsvi_core.features import OneHot, PerAction
 
 from ..experiment import Experiment, Rows, Scale, grid, streams
 from .ensemble import Ensemble
 
-C = propose((0, 1))[1]  # σ = CV
+C = suggest_parameters((0, 1))[1]  # σ = CV
 ROWS = 20  # of a learning curve with tables
 LAST = 100  # episodes whose mean return says whether a task is solved, as is usual in Gymnasium
 

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from rlsvi_core import rlsvi
-from rlsvi_core.agents.tabular import theorem_1
+from rlsvi_core.agents.tabular import theorem1_parameters
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.features import OneHot
 
@@ -29,7 +29,7 @@ def least(prior: DirichletPrior) -> tuple[float, float]:
     return float(max(prior.m_R.max(), prior.m_P.max())) / sigma2, math.sqrt(sigma2)
 
 
-PARAMETERS = {"printed": theorem_1, "repaired": least}
+PARAMETERS = {"printed": theorem1_parameters, "repaired": least}
 
 
 def regret_beside_uniform(parameters: str, H: int, S: int, A: int, seed: int,

@@ -76,7 +76,7 @@ import numpy as np
 from sympy import diff, exp, log, oo, sqrt, symbols
 from sympy import limit as tends_to
 
-from rlsvi_core.agents.tabular import theorem_1
+from rlsvi_core.agents.tabular import theorem1_parameters
 
 from .. import store
 from ..choices import limit
@@ -595,7 +595,7 @@ def theorem1() -> Evidence:
     logarithms."""
     failed = [id for id in STEPS if REGISTER[id].judge().verdict != HOLDS]
     proofs = sum(REGISTER[id].kind in ("symbolic", "certified") for id in STEPS)
-    (H, S, A), least = runs.BASE, theorem_1(runs.make_prior(*runs.BASE))
+    (H, S, A), least = runs.BASE, theorem1_parameters(runs.make_prior(*runs.BASE))
 
     def at(H: float = H, S: float = S, A: float = A, L: float = 1e30) -> float:
         log_size = np.sqrt(2 + 2 * np.log(S * A))  # the logarithm that is left
