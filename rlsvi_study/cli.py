@@ -17,7 +17,6 @@ import signal
 import sys
 from collections.abc import Collection, Iterable
 from contextvars import copy_context
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -105,9 +104,7 @@ def _state(experiment: Any, scale: str) -> str:
         record = store.provenance(experiment, scale)
     except StudyError as error:
         return f"DAMAGED: {error}"
-    how = {"computed": "", "verified": ", verified with today's code",
-           None: ", by an earlier version of the code"}[store.vouched(experiment, record)]
-    return f"stored, {record['computed']['cpu_seconds']:.0f} CPU-s{how}"
+    return f"stored, {record['computed']['cpu_seconds']:.0f} CPU-s"
 
 
 def _run(args: Words) -> int:
@@ -185,32 +182,25 @@ def _check(args: Words) -> int:
 
 
 def _verify(args: Words) -> int:
-    if args.stamp and args.seed is not None:
-        raise _usage("--stamp takes no --seed: nobody picks the slice.")
     experiments, failed = _experiments(args), 0
-    from random import SystemRandom
-
     from . import runner, store
-    folder = store.results_folder()
-    seed = SystemRandom().randrange(2**32) if args.seed is None else args.seed
-    if not args.stamp:
-        print(f"drawn with --seed {seed}")
+    folder, parts, spent = store.results_folder(), 0, 0.0
     for one, scale in experiments:
         try:
-            if not args.stamp:
-                wrong = runner.verify(one, scale, folder, runs=args.runs, seed=seed, jobs=args.jobs)
-            elif how := store.vouched(one, store.provenance(one, scale, folder)):
-                print(f"{one.name}: nothing to do, {how} by today's code")
-                continue
-            else:
-                wrong = runner.stamp(one, scale, folder, jobs=args.jobs)
+            found = runner.verify(one, scale, folder, jobs=args.jobs,
+                                  seconds=60 * args.minutes / len(experiments))
         except StudyError as error:  # of one table; the others have a right to their turn
             failed = 1
             _say(error)
             continue
-        good = f"{'stamped, ' * args.stamp}recomputed runs equal the stored ones"
-        print(f"{one.name}: " + ("\n  ".join(["MISMATCH", *wrong]) if wrong else good))
-        failed |= bool(wrong)
+        parts, spent = parts + len(found.parts), spent + found.cpu_seconds
+        runs = (f"{len(found.parts)} of {len(one.scales[scale].tasks)} runs recomputed, "
+                f"{found.share:.2g} of the rows")
+        near = f", {found.within} within the range of the seeds" * (found.within > 0)
+        print(f"{one.name}: " + "\n  ".join([f"{runs}, MISMATCH", *found.differences])
+              if found.differences else f"{one.name}: {runs}, equal{near}", flush=True)
+        failed |= bool(found.differences)
+    print(f"{len(experiments)} tables, {parts} runs or beginnings of runs, {spent:.0f} CPU-s")
     return int(failed)
 
 
@@ -223,10 +213,20 @@ class _Version(argparse.Action):
         raise SystemExit(0)
 
 
-def _count(text: str, least: int = 1) -> int:
-    if not text.isdecimal() or len(text) > 40 or int(text) < least:
-        raise argparse.ArgumentTypeError(f"a whole number of at least {least}, not {text!r:.60}")
+def _count(text: str) -> int:
+    if not text.isdecimal() or len(text) > 40 or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a whole number of at least 1, not {text!r:.60}")
     return int(text)
+
+
+def _minutes(text: str) -> float:
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = 0.0
+    if not 0 < minutes <= 1e6:
+        raise argparse.ArgumentTypeError(f"a number of minutes above 0, not {text!r:.60}")
+    return minutes
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -268,15 +268,10 @@ def parser() -> argparse.ArgumentParser:
          "fig1 … fig14, or experiments, or FILE.py and names in it", "paper")
     check = verb(_check, "judge the paper's claims anew", "CLAIM", "names")
     check.add_argument("--json", action="store_true", help="print everything, for programs")
-    verify = verb(_verify, "recompute part of stored tables and compare exactly", "EXPERIMENT",
-                  "names, or FILE.py and names in it", "paper")
-    verify.add_argument("--seed", type=partial(_count, least=0),
-                        help="which runs; random by default")
-    which = verify.add_mutually_exclusive_group()
-    which.add_argument("--runs", type=_count, default=2, help="how many runs of each table")
-    which.add_argument("--stamp", action="store_true",
-                       help="recompute a twentieth, which nobody picks, of each table that "
-                            "today's code did not compute, and record that it is equal")
+    verify = verb(_verify, "recompute parts of stored tables, which nobody picks, and compare",
+                  "EXPERIMENT", "names, or FILE.py and names in it", "paper")
+    verify.add_argument("--minutes", type=_minutes, default=1.0, metavar="M",
+                        help="CPU time to spend, about, on all of them (default: 1)")
     for p in (where, verify):
         p.add_argument("--jobs", type=_count, default=1, help="local processes")
     return top

@@ -12,12 +12,8 @@ a constant has another value, an axis this one alone, and with ``--set seeds=20`
 seeds; that table has a name of its own. In a notebook, hand the experiment to ``runner.sweep``, and
 say ``having(lam=2)`` for ``--set``.
 
-Two more fields tell ``rlsvi verify`` how to recompute a slice:
-
-- ``length`` names the constant that says how long a run is, where later rows do not change earlier
-  ones (learning curves, games). There a run can be verified by its beginning.
-- ``along`` names an axis of the grid that is walked in steps too fine to be cells, such as the
-  thousand values of ρ in figure 6. A cell is then what is left without it.
+``length`` names the constant that says how long a run is, where later rows do not change earlier
+ones (learning curves, games). There ``rlsvi verify`` can recompute the beginning of a run.
 
 ``portable=False`` says that the bits of a run depend on BLAS, the mathematical library or somebody
 else's arithmetic; :func:`rlsvi_study.store.outside` has the rule by which it is compared instead.
@@ -158,7 +154,6 @@ class Experiment:
     run: Callable[..., Rows]  # run(seed=…, **constants, **cell) -> rows
     scales: dict[str, Scale]
     length: str | None = None
-    along: str | None = None
     portable: bool = True
     words: str = ""  # to be typed after "rlsvi run", if not the name
 
@@ -177,9 +172,6 @@ class Experiment:
               f"{self.name}: scales must be a dict of them by name, at least one", self.scales,
               "Write {'quick': Scale(…)}.")
         for scale in scales.values():
-            _must(self.along is None or (isinstance(self.along, str) and all(
-                self.along in cell for cell in scale.grid)),
-                f"{self.name}: along must be an axis of the grid", self.along, "Or leave it out.")
             if self.length is not None:
                 _must(isinstance(self.length, str) and self.length in scale.constants,
                       f"{self.name}: length must be one of the constants", self.length,

@@ -1,4 +1,4 @@
-"""Run an experiment's tasks on local cores or on a Dask cluster: a whole table, or a slice of one.
+"""Run an experiment's tasks on local cores or on a Dask cluster: a whole table, or a part of one.
 
 A task's rows depend on its setting and seed alone, so they are the same bits for any number of
 workers, in any order. What is run is what is given: the function travels to the workers, by
@@ -6,18 +6,13 @@ reference where they can import it, and a worker on a cluster first compares its
 A task that raises is named, and the others go on; so is one whose workers on a cluster die again
 and again. Local workers end with this process, however it ends. Only this process writes.
 
-``sweep`` computes a table; it can be stopped and resumed at any time. ``verify`` recomputes a few
-runs at random and compares them to the bit: seconds for a table. ``stamp`` vouches for the whole
-table when code has moved: by at least one run of every cell, a twentieth of all runs, and a
-twentieth of the CPU time that the table took. Its draws are seeded with the fingerprint of the
-code: nobody picks the slice, and another draw needs other code. Where a run can be cut
-(``Experiment.length``) each cell is seen by a beginning, and what is left of the twentieth goes to
-whole runs, because some things, such as a full buffer, happen late. If three tenths of a
-run are left, one is drawn in three stamps of ten: every row of every table has its ``chance``.
+``sweep`` computes a table; it can be stopped and resumed at any time. ``verify`` recomputes runs of
+a stored table, or beginnings of runs, as many as a budget of CPU time has room for, and compares
+them to the bit. Which ones is drawn with the hash of today's sources: nobody picks them, and
+another state of the code draws others.
 """
 
 import ctypes
-import math
 import os
 import signal
 import sys
@@ -25,7 +20,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -34,12 +29,9 @@ from tqdm import tqdm
 
 from . import StudyError, store
 from .experiment import Experiment, Rows, Task
-from .fingerprint import Prints, departures, fingerprint, sources
+from .sources import packages_hash, source_hash, study_hash
 
 PATIENCE = 10  # seconds to wait for a Dask scheduler, for a worker, and for news of a sweep
-SHARE = 1 / 20  # of a table's runs and CPU time, for a stamp
-BEGINNING = 1 / 10  # of the one run that every cell must have
-GLANCE = 2.0  # CPU seconds that a run may take in ``verify``, where it can be cut
 Outcome = tuple[Task, tuple[Rows, float, str]]  # rows, CPU seconds, traceback if the run raised
 
 
@@ -56,14 +48,18 @@ def _follow(parent: int) -> None:
         os._exit(1)
 
 
-def _outcome(task: Task, run: Callable, arguments: dict[str, Any], code: Prints | None = None,
-             parent: int | None = None) -> Outcome:
+def _outcome(task: Task, run: Callable, arguments: dict[str, Any],
+             code: tuple[str, str] | None = None, parent: int | None = None) -> Outcome:
     """A call on a worker, a child of ``parent`` if that is given; refused if the code there is not
     the code that asks."""
     if parent not in (None, os.getpid()):
         _follow(parent)
-    if code is not None and (other := departures(run, code)):
-        raise StudyError(f"not as here: {', '.join(other[:3])}{', …' if other[3:] else ''}")
+    if code is not None:
+        packages, study = code
+        if packages_hash() != packages:
+            raise StudyError("its rlsvi_core or rlsvi_study is another version")
+        if study_hash(run) not in (study, None):  # None: the function has brought its own code
+            raise StudyError("its copy of the study's file is another version")
     start = time.process_time()
     try:
         return task, (task.labelled(run(**arguments)), time.process_time() - start, "")
@@ -71,7 +67,8 @@ def _outcome(task: Task, run: Callable, arguments: dict[str, Any], code: Prints 
         return task, ([], time.process_time() - start, traceback.format_exc())
 
 
-def _on_cluster(calls: list[tuple], code: Prints, address: str) -> Iterator[Outcome]:
+def _on_cluster(calls: list[tuple], code: tuple[str, str | None],
+                address: str) -> Iterator[Outcome]:
     try:
         from distributed import Client, KilledWorker
     except ImportError as error:
@@ -118,9 +115,12 @@ def outcomes(experiment: Experiment, scale: str, tasks: list[Task], jobs: int = 
     calls = [(task, experiment.run, experiment.arguments(scale, task)) for task in tasks]
     jobs = max(1, min(jobs, len(calls)))
     try:
-        yield from _on_cluster(calls, sources(experiment.run), dask) if dask else Parallel(
-            jobs, return_as="generator_unordered")(delayed(_outcome)(*call, parent=os.getpid())
-                                                   for call in calls)
+        if dask:
+            code = packages_hash(), study_hash(experiment.run)
+            yield from _on_cluster(calls, code, dask)
+        else:
+            yield from Parallel(jobs, return_as="generator_unordered")(
+                delayed(_outcome)(*call, parent=os.getpid()) for call in calls)
     except BrokenProcessPool as error:
         raise RunError("a worker process died, perhaps for want of memory. Finished runs are "
                        "kept; run the same command to resume, or with fewer --jobs.") from error
@@ -161,81 +161,54 @@ def sweep(experiment: Experiment, scale: str, folder: Path | str, *, jobs: int =
         journal.close()
 
 
-# --------------------------------------------------------------------------- a slice, once more
+# --------------------------------------------------------------------------- a part, once more
 
-class Table:
-    """A stored table, and what a run of it took."""
+class Check(NamedTuple):
+    """What recomputing a part of a table came to."""
 
-    def __init__(self, experiment: Experiment, scale: str, folder: Path | str):
-        self.experiment, self.scale, self.tasks = experiment, scale, experiment.scales[scale].tasks
-        self.rows = store.load(experiment, scale, folder)
-        computed = store.provenance(experiment, scale, folder)["computed"]
-        self.seconds = max(computed["cpu_seconds"] / len(self.tasks), 1e-9)
-        self.alike = 0  # recomputed runs that need not be equal to the bit, and were not
-
-    def recompute(self, tasks: list[Task], jobs: int) -> Iterator[tuple[Task, list[str], float]]:
-        """Each task as it is done, where it departs from the stored rows, and its CPU seconds."""
-        for task, (rows, seconds, error) in outcomes(self.experiment, self.scale, tasks, jobs):
-            wrong = [f"{task} raised {error.splitlines()[-1]}"] if error else (
-                store.differences(self.rows, task, rows))
-            if wrong and not (error or self.experiment.portable):
-                wrong = store.outside(self.rows, task, rows)
-                self.alike += not wrong
-            yield task, wrong, seconds
+    parts: list[Task]  # the runs, or beginnings of runs, that were recomputed
+    within: int  # of those, not equal, but within the range of the seeds (``store.outside``)
+    differences: list[str]
+    cpu_seconds: float
+    share: float  # of the table's rows
 
 
-def verify(experiment: Experiment, scale: str, folder: Path | str, *, runs: int = 2, seed: int,
-           jobs: int = 1, say: Callable[[str], None] = print) -> list[str]:
-    """Recompute some runs, or their beginnings, and compare; returns what differs."""
-    table, found, alike = Table(experiment, scale, folder), [], 0
-    chosen = np.random.default_rng(seed).permutation(len(table.tasks))[:runs]
-    parts = [experiment.cut(scale, table.tasks[i], GLANCE / table.seconds) for i in sorted(chosen)]
-    for part, wrong, _ in table.recompute(parts, jobs):
-        say(f"{experiment.name}: {part}: "
-            f"{'DIFFERS' if wrong else 'alike' if table.alike > alike else 'equal'}")
-        found, alike = found + wrong, table.alike
-    return found
+def drawn(experiment: Experiment, scale: str, seconds: float, per_run: float) -> list[Task]:
+    """Some runs at random, as many as ``seconds`` have room for if a run takes ``per_run``.
 
-
-def stamp(experiment: Experiment, scale: str, folder: Path | str, *, jobs: int = 1) -> list[str]:
-    """Recompute a twentieth of a table and, if all is equal to the bit, write that down; of a table
-    that is not portable, also how many runs were only ``alike``."""
-    table = Table(experiment, scale, folder)
-    rng = np.random.default_rng(int(fingerprint(experiment.run), 16))
-    luck = rng.random()
-    shuffled = [table.tasks[i] for i in rng.permutation(len(table.tasks))]
-    first = {str({k: v for k, v in task.cell.items() if k != experiment.along}): task
-             for task in reversed(shuffled)}  # one of each cell
-    others = [task for task in shuffled if task not in first.values()]
-    due = SHARE * len(table.tasks)  # in runs
-    batch, done = [experiment.cut(scale, task, BEGINNING) for task in first.values()], []
-    spent, found = 0.0, []
-    with tqdm(desc=experiment.name, unit="run", disable=None) as bar:
-        while batch and not found:
-            bar.total = len(done) + len(batch)
-            for part, wrong, seconds in table.recompute(batch, jobs):
-                done, spent, found = [*done, part], spent + seconds, found + wrong
-                bar.update()
-            # As many more as should do, a part of a run by luck; then look again. Runs differ,
-            # beginnings are cheap and the compiler's time is not ours: both measures must be full.
-            left = due - min(sum(part.share for part in done), spent / table.seconds)
-            more = max(0, math.floor(left + luck))
-            batch, others = others[:more], others[more:]
-    if not found:
-        store.add_verification(experiment, scale, folder, runs=len(done),
-                               whole=sum(part.share == 1 for part in done), of=len(table.tasks),
-                               cpu_seconds=round(spent, 1),
-                               **({} if experiment.portable else {"alike": table.alike}))
-    return found
-
-
-def chance(experiment: Experiment, scale: str, place: float = 1.0) -> float:
-    """How likely a stamp recomputes a given row, which stands at ``place`` of its run, from 0 to 1:
-    an edited row with a mended hash is noticed with this probability, or more where the twentieth
-    of the CPU time is the larger one."""
+    If they have room for a part of one only, half of them buy its beginning, and the other half
+    the whole run in as many draws of a hundred as they can pay for: no row is beyond reach. There
+    is always one part, so that every table is looked at; a run that cannot be cut is whole.
+    """
     tasks = experiment.scales[scale].tasks
-    cells = len({str({k: v for k, v in task.cell.items() if k != experiment.along})
-                 for task in tasks})
-    beginning = experiment.cut(scale, tasks[0], BEGINNING).share
-    whole = max(0.0, SHARE - beginning * cells / len(tasks))
-    return whole + cells / len(tasks) * (place <= beginning)
+    rng = np.random.default_rng([int(source_hash(experiment.run), 16), *experiment.name.encode()])
+    order, left = rng.permutation(len(tasks)), seconds / per_run  # in runs
+    if left < 1:
+        left = 1 if rng.random() < left / 2 else left / 2
+    parts: list[Task] = []
+    for i in order:
+        part = experiment.cut(scale, tasks[i], max(left, 0.0))
+        if parts and part.share > left:
+            break
+        parts.append(part)
+        left -= part.share
+    return parts
+
+
+def verify(experiment: Experiment, scale: str, folder: Path | str, *, seconds: float,
+           jobs: int = 1) -> Check:
+    """Recompute a part of a stored table within a budget of CPU time, and compare to the bit."""
+    stored = store.load(experiment, scale, folder)
+    computed = store.provenance(experiment, scale, folder)["computed"]
+    tasks = experiment.scales[scale].tasks
+    parts = drawn(experiment, scale, seconds, max(computed["cpu_seconds"] / len(tasks), 1e-3))
+    differences, within, spent, rows = [], 0, 0.0, 0
+    for part, (found, cpu, error) in outcomes(experiment, scale, parts, jobs):
+        spent, rows = spent + cpu, rows + len(found)
+        wrong = [f"{part} raised {error.splitlines()[-1]}"] if error else (
+            store.differences(stored, part, found))
+        if wrong and not (error or experiment.portable):
+            wrong = store.outside(stored, part, found)
+            within += not wrong
+        differences += wrong
+    return Check(parts, within, differences, spent, rows / len(stored))

@@ -1,10 +1,10 @@
 """Results on disk: a tidy CSV and, beside it, a JSON that says exactly where it came from.
 
-The JSON describes the table (``name``, ``place``, ``scale``, ``command``, ``constants``, ``grid``,
-``seeds``, ``rows``, ``sha256``) and then says who answers for it. ``computed`` is written once and
-stays: the code's fingerprint and revision, Python, packages, machine, CPU and wall-clock seconds,
-when. When code moves, ``rlsvi verify --stamp`` recomputes a slice and appends to ``verified`` that
-other code gives the same bits.
+The JSON is written once, with the table, and stays as it is however the code moves. It describes
+the table (``name``, ``place``, ``scale``, ``command``, ``constants``, ``grid``, ``seeds``,
+``rows``, ``sha256``) and says what ``computed`` it: a hash of the sources (None if they had
+changes that no revision has), the revision, Python, packages, machine, CPU and wall-clock seconds,
+when. A table is trusted because ``rlsvi verify`` recomputes parts of it.
 
 While a sweep runs, finished tasks go to a journal, one line each, flushed to disk at once; a
 process killed in mid-line loses that line and no more. Each line has a seal, a hash of it and of
@@ -33,7 +33,7 @@ from filelock import FileLock, Timeout
 
 from . import StudyError
 from .experiment import Experiment, Task, as_json
-from .fingerprint import PACKAGES, digest, fingerprint
+from .sources import PACKAGES, digest, source_hash
 
 chosen: ContextVar[Path | None] = ContextVar("chosen", default=None)  # a folder of results
 
@@ -137,7 +137,7 @@ class Journal:
 
     def __init__(self, experiment: Experiment, scale: str, folder: Path | str,
                  say: Callable[[str], None] = print):
-        setting = {"code": fingerprint(experiment.run), **experiment.scales[scale].settings}
+        setting = {"sources": source_hash(experiment.run), **experiment.scales[scale].settings}
         self._print = digest(as_json(setting).encode())
         target = path(experiment, scale, folder)
         self.file, self.log = target.with_suffix(".journal"), target.with_suffix(".errors.log")
@@ -224,7 +224,7 @@ def _revision() -> str:
 def _who(experiment: Experiment) -> dict[str, Any]:
     """Which code, with which packages, on which machine."""
     packages = ("rlsvi-core", "numpy", "scipy", "numba", "pandas")
-    return {"code": fingerprint(experiment.run), "revision": _revision(),
+    return {"sources": source_hash(experiment.run), "revision": _revision(),
             "python": platform.python_version(),
             "packages": {name: version(name) for name in packages},
             "machine": {"system": platform.system(), "architecture": platform.machine(),
@@ -248,8 +248,7 @@ def save(experiment: Experiment, scale: str, folder: Path | str, journal: Journa
         **setting.settings, "rows": len(table), "sha256": digest(text.encode()),
         "computed": {**_who(experiment),
                      "cpu_seconds": round(sum(entry["seconds"] for entry in entries), 1),
-                     "wall_seconds": round(wall_seconds, 1), "finished": _now()},
-        "verified": []}
+                     "wall_seconds": round(wall_seconds, 1), "finished": _now()}}
     write({target: text.encode(), target.with_suffix(".json"): _text(record)})
     with _reaching(journal.file):
         journal.file.unlink()
@@ -261,7 +260,7 @@ def _text(record: dict[str, Any]) -> bytes:
 
 
 RECORD = {"constants": dict, "grid": list, "seeds": list, "rows": int, "sha256": str,
-          "computed": dict, "verified": list}
+          "computed": dict}
 
 
 def _flaw(record: Any) -> str | None:
@@ -270,10 +269,8 @@ def _flaw(record: Any) -> str | None:
         return f"it holds a {type(record).__name__}"
     if wrong := [name for name, kind in RECORD.items() if not isinstance(record.get(name), kind)]:
         return f"{wrong[0]} is not as it was written"
-    if not all(isinstance(one, dict) and isinstance(one.get("code"), str)
-               and isinstance(one.get("cpu_seconds"), int | float)
-               for one in (record["computed"], *record["verified"])):
-        return "who computed or verified the table is not as it was written"
+    if not isinstance(record["computed"].get("cpu_seconds"), int | float):
+        return "computed is not as it was written"
     return None
 
 
@@ -293,23 +290,6 @@ def provenance(experiment: Experiment, scale: str = "paper",
         raise StudyError(f"{record.name} says where a table came from; it is damaged: {flaw}. "
                          f"Restore the files, or recompute with: {command(experiment, scale)}")
     return found
-
-
-def vouched(experiment: Experiment, record: dict[str, Any]) -> str | None:
-    """'computed' or 'verified' if today's code did that to the table, else None."""
-    code = fingerprint(experiment.run)
-    if record["computed"]["code"] == code:
-        return "computed"
-    return "verified" if code in (one["code"] for one in record["verified"]) else None
-
-
-def add_verification(experiment: Experiment, scale: str, folder: Path | str, **found: Any) -> None:
-    """Append that today's code gave the same bits; nothing else of the record changes."""
-    target = path(experiment, scale, folder)
-    with _alone(target):
-        record = provenance(experiment, scale, folder)
-        record["verified"].append({**_who(experiment), **found, "date": _now()})
-        write({target.with_suffix(".json"): _text(record)})
 
 
 def load(experiment: Experiment, scale: str = "paper",

@@ -26,7 +26,7 @@ import pytest
 from rlsvi_study import runner, store
 from rlsvi_study.catalogue import study
 from rlsvi_study.cli import main
-from rlsvi_study.fingerprint import digest, fingerprint
+from rlsvi_study.sources import digest, source_hash
 
 PAGE = Path(__file__).parents[1] / "CONTRIBUTING.md"
 PAGESIZE = os.sysconf("SC_PAGE_SIZE")
@@ -194,7 +194,7 @@ def _(bench):
 @fault("the folder may not be written")
 def _(bench):
     before = bench.stored()
-    bench.edit("tiny.json", lambda data: data.replace(b'"code": "', b'"code": "0'))
+    bench.edit("tiny.json", lambda data: data.replace(b'"sources": "', b'"sources": "0'))
     before = bench.files()
     bench.out.chmod(0o555)
     status, _, said = bench.process("run", before=unprivileged())
@@ -431,9 +431,9 @@ for what, change, kept in (
 def _other_journal(what, change):
     def try_(bench):
         unfinished(bench)
-        before, code = bench.files()["tiny.journal"], fingerprint(bench.tiny.run)
+        before, code = bench.files()["tiny.journal"], source_hash(bench.tiny.run)
         change(bench)
-        assert (fingerprint(bench.tiny.run) != code) == (what == "code")
+        assert (source_hash(bench.tiny.run) != code) == (what == "code")
         status, first = resumed(bench)
         assert len(first) == 1
         assert bench.files()["tiny.1.journal"] == before

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from rlsvi_study import StudyError, fingerprint, runner, store
+from rlsvi_study import StudyError, runner, sources, store
 from rlsvi_study.catalogue import EXPERIMENTS, study
 from rlsvi_study.cli import main
 from rlsvi_study.experiment import Experiment, Scale, grid
@@ -111,7 +111,7 @@ def test_bad_words_are_refused(words, status, hint, small, capsys):
     assert not (small.parent / "results").exists()
 
 
-# --- workers and fingerprints ---------------------------------------------------------------------
+# --- workers and sources ---------------------------------------------------------------------
 
 def test_processes_get_the_file_and_what_lies_beside_it(small):
     for jobs in ("1", "2"):
@@ -122,19 +122,13 @@ def test_processes_get_the_file_and_what_lies_beside_it(small):
     assert b"2.0,2,12.0,b2.0" in one
 
 
-def test_the_fingerprint_is_of_the_file_and_what_it_imports(small):
+def test_an_edited_file_has_another_hash(small):
     def now():
-        return fingerprint.fingerprint(study(small).experiments["own"].run)
-    seen = {now()}
-    assert set(fingerprint.sources(study(small).experiments["own"].run)) >= {
-        "small.py", "helper.py", "rlsvi_study/experiment.py", "rlsvi_core/checks.py"}
-    small.write_text(SMALL + "# a comment\n")
-    assert now() in seen
-    for file, text in ((small, SMALL.replace("FACTOR = 3", "FACTOR = 4")),
-                       (small.parent / "helper.py", "OFFSET = 1\n")):
-        file.write_text(text)
-        assert now() not in seen
-        seen.add(now())
+        return sources.source_hash(study(small).experiments["own"].run)
+    before = now()
+    assert now() == before
+    small.write_text(SMALL.replace("FACTOR = 3", "FACTOR = 4"))
+    assert now() != before
 
 
 NOTEBOOK = """
@@ -151,7 +145,7 @@ for jobs in (1, 2):
     folder = f"jobs{jobs}"
     runner.sweep(one, "quick", folder, jobs=jobs)
     print(store.load(one, "quick", folder).value.tolist(),
-          store.vouched(one, store.provenance(one, "quick", folder)))
+          runner.verify(one, "quick", folder, seconds=60).differences)
 """
 
 
@@ -163,7 +157,7 @@ def test_a_study_typed_into_a_notebook_runs_in_processes(tmp_path):
              "exec(compile(source, '<cell 1>', 'exec'), globals())\n")
     done = subprocess.run([sys.executable, "-c", shell], cwd=tmp_path, capture_output=True,
                           text=True)
-    assert done.stdout.splitlines() == 2 * ["[0.0, 1.0, 2.0, 0.0, 2.0, 4.0] computed"], done.stderr
+    assert done.stdout.splitlines() == 2 * ["[0.0, 1.0, 2.0, 0.0, 2.0, 4.0] []"], done.stderr
 
 
 # --- what is wrong with a file --------------------------------------------------------------------

@@ -105,8 +105,8 @@ FLOORS = {
         {""},
     ],
     "rlsvi_study": [
-        {"", "choices"},
-        {"experiment", "fingerprint", "intervals", "register", "style"},
+        {"", "choices", "sources"},
+        {"experiment", "intervals", "register", "style"},
         {"store"},
         {"runner"},
         # the topics, whose modules stand by their own names

@@ -14,7 +14,7 @@ import pytest
 from rlsvi_study import StudyError, runner, store
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.experiment import Experiment, Scale, Task
-from rlsvi_study.fingerprint import digest, fingerprint
+from rlsvi_study.sources import digest, source_hash
 
 ODD = [0.1 + 0.2, 1e-300, 2.0**-1074, -1 / 3]  # floats that careless printing would change
 
@@ -59,8 +59,7 @@ def test_provenance_says_where_a_table_came_from(tiny, tmp_path):
     record = store.provenance(tiny, "paper", tmp_path)
     assert record["rows"] == 24
     assert record["command"] == "rlsvi run tiny"
-    assert record["verified"] == []
-    assert record["computed"]["code"] == fingerprint(tiny.run)
+    assert record["computed"]["sources"] == source_hash(tiny.run)
     assert {"name", "place", "scale", "constants", "grid", "seeds", "sha256"} <= set(record)
     assert {"revision", "packages", "machine", "cpu_seconds", "wall_seconds", "python",
             "finished"} <= set(record["computed"])
@@ -91,21 +90,21 @@ def test_a_missing_table_says_how_to_make_it(tiny, tmp_path):
         store.load(tiny, "paper", tmp_path)
 
 
-def test_an_edit_that_also_mends_the_hash_is_found_by_recomputing(tiny, tmp_path):
+def test_an_edit_with_a_corrected_hash_is_found_by_recomputing(tiny, tmp_path):
     file = runner.sweep(tiny, "paper", tmp_path)
     text = file.read_text().replace("1.5,2,0,0.9000000000000001", "1.5,2,0,0.9")
     file.write_text(text)
     record = json.loads(file.with_suffix(".json").read_text())
     record["sha256"] = digest(text.encode())
     file.with_suffix(".json").write_text(json.dumps(record))
-    found = runner.verify(tiny, "paper", tmp_path, runs=6, seed=0)
-    assert found == ["factor=1.5, seed=2, line 10, value: stored 0.9, "
+    found = runner.verify(tiny, "paper", tmp_path, seconds=1000)
+    assert found.differences == ["factor=1.5, seed=2, line 10, value: stored 0.9, "
                      "recomputed 0.9000000000000001"]
 
 
 def test_verify_is_silent_when_all_is_well(tiny, tmp_path):
     runner.sweep(tiny, "paper", tmp_path)
-    assert runner.verify(tiny, "paper", tmp_path, runs=6, seed=0) == []
+    assert runner.verify(tiny, "paper", tmp_path, seconds=1000).differences == []
 
 
 def test_a_torn_last_line_costs_one_run_and_no_more(tiny, tmp_path):

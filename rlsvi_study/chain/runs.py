@@ -211,7 +211,7 @@ EXPERIMENTS: dict[str, Experiment] = {e.name: e for e in (
            "Learning time against the error of the basis, N = K = 20", agnostic_time_to_learn,
            _PAPER | {"N": 20, "K": 20, "budget": 10_000},
            (grid(noise=_NOISE, rho=(0.0, 0.05, 0.1)), 1),
-           (grid(noise=_NOISE, rho=[i / 1000 for i in range(1001)]), 1), along="rho"),
+           (grid(noise=_NOISE, rho=[i / 1000 for i in range(1001)]), 1)),
     _study("fig10", "Appendix C, figure 10",
            "Regret for λ over twelve orders of magnitude, σ = 0.1", learning_curve,
            _SWEEP | {"sigma": 0.1}, (grid(lam=(1.0, 1e6)), 1),
