@@ -4,15 +4,12 @@ JOBS   ?= 2
 BIN    := .venv/bin
 # Where bytecode may not be kept, every process would compile every module it imports.
 unexport PYTHONDONTWRITEBYTECODE
-JCACHE := JUPYTERCACHE=_build/.jupyter_cache $(BIN)/jcache
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book pdf test pages browser mutants lowest execute lab bench clean
+.PHONY: help book pdf test verify browser lowest execute lab bench clean
 
-# The page of verdicts judges everything: begun last, it would end alone.
 NOTEBOOKS := $(sort $(wildcard book/*.ipynb))
-NOTEBOOKS := book/verdicts.ipynb $(filter-out book/verdicts.ipynb,$(NOTEBOOKS))
 # Everything a page can show. A change to any of it makes the built book stale.
 SOURCES := _config.yml _toc.yml $(shell find book rlsvi_core rlsvi_study results -type f \
 	-not -path '*/.*' -not -path '*/__pycache__/*' 2>/dev/null)
@@ -37,12 +34,13 @@ book: _build/.done  ## execute every chapter and build the HTML, warnings being 
 	@echo "or serve: $(BIN)/python -m http.server -d _build/html 8000"
 
 # From scratch each time: an interrupted or older build leaves nothing behind that could be reused.
-# The chapters are executed side by side, into the cache from which the pages are made.
-_build/.done: .venv/.done $(SOURCES)
-	@rm -rf _build && mkdir -p _build/.jupyter_cache  # or jcache would ask whether it may
-	@echo "== book: executing the chapters"
-	@$(JCACHE) notebook add $(NOTEBOOKS) > /dev/null
-	$(JCACHE) project execute --executor local-parallel --timeout 600
+# The chapters are executed into a cache, of which the pages are made.
+_build/.executed: .venv/.done $(SOURCES)
+	@rm -rf _build
+	$(BIN)/python -m book._ext.execute --jobs $(JOBS)
+	@touch $@
+
+_build/.done: _build/.executed
 	@echo "== book: rendering the pages"
 	$(BIN)/jupyter-book build . --all -W --keep-going -n
 	@touch $@
@@ -51,29 +49,29 @@ pdf: book  ## the whole book as one PDF, printed by the browser that tests it
 	$(BIN)/python -m book._ext.pdf
 	@echo "The book: _build/rlsvi-companion.pdf"
 
-# Cheapest first. The browser looks at the built book; if that is stale, at pages made of the outputs
-# that were compared just before. They need not be executed a third time.
+# Cheapest first. The browser looks at the built book; if that is stale, the pages are made anew of
+# what nbval has just executed and compared.
 test: .venv/.done  ## lint, tests, every chapter against its stored output, the site in a browser
 	@echo "== 1/4 lint"
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	@echo "== 2/4 tests"
 	$(BIN)/pytest -n $(JOBS) --dist worksteal
-	$(BIN)/pytest -p no:xdist -q tests/test_mutants.py  # it forks, which threads of a worker forbid
 	@echo "== 3/4 chapters: run again and compared with their stored output"
+	@rm -rf .cache/executed
 	$(BIN)/pytest --nbval --nbval-current-env --nbval-cell-timeout=600 -n $(JOBS) --dist loadscope \
 		--no-loadscope-reorder $(NOTEBOOKS)
+	@$(MAKE) -q _build/.done || { rm -rf _build && $(BIN)/python -m book._ext.execute --kept \
+		&& touch _build/.executed; }
 	@echo "== 4/4 the rendered book, in a browser"
-	@$(MAKE) -q _build/.done || $(MAKE) --no-print-directory pages
+	@$(MAKE) --no-print-directory _build/.done
 	@if [ "$$CI" = true ]; then $(MAKE) --no-print-directory browser; fi
 	$(BIN)/pytest tests/site -rs -n $(JOBS)
 	@echo "== make test: passed (anything skipped is named above)"
 
-pages: .venv/.done
-	@rm -rf _build
-	@sed 's/execute_notebooks: cache/execute_notebooks: "off"/' _config.yml > .stored.yml
-	$(BIN)/jupyter-book build . --all -W --keep-going -n --config .stored.yml
-	@rm .stored.yml
+MINUTES ?= 30
+verify: .venv/.done  ## recompute MINUTES=30 of CPU time of the stored tables, and compare to the bit
+	$(BIN)/rlsvi verify --minutes $(MINUTES) --jobs $(JOBS)
 
 browser: .venv/.done  ## install a Chromium for the last part of `make test`, if there is none
 	@sh tests/site/get_chromium.sh
@@ -96,10 +94,6 @@ lab: .venv/.done  ## open the chapters in JupyterLab
 
 bench: .venv/.done  ## run the benchmarks, one table
 	$(BIN)/python -m benchmarks
-
-# Hours, but it can be stopped at any time and goes on where it was. Not a part of `make test`.
-mutants: .venv/.done  ## change the code wrongly, a little and often: which changes does no test notice?
-	$(BIN)/python tests/mutants.py
 
 clean:  ## remove what was built, keeping the environment
 	rm -rf _build .pytest_cache .ruff_cache .mypy_cache .hypothesis

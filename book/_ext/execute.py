@@ -1,0 +1,63 @@
+"""Execute the chapters side by side, into the cache from which the pages are made.
+
+``python -m book._ext.execute [--jobs N]`` runs them; with ``--kept`` it takes what nbval ran and
+compared just before. One line says which chapters are under way.
+"""
+
+import argparse
+import shutil
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+
+import nbformat
+from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+ROOT = Path(__file__).parents[2]
+CHAPTERS = sorted((ROOT / "book").glob("*.ipynb"))
+CACHE = ROOT / "_build/.jupyter_cache"
+KEPT = ROOT / ".cache/executed"
+
+
+def executed(chapter: Path) -> nbformat.NotebookNode:
+    notebook = nbformat.read(chapter, as_version=4)
+    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(chapter.parent)}},
+                   record_timing=False).execute()
+    return notebook
+
+
+def all_executed(jobs: int) -> Iterator[tuple[Path, nbformat.NotebookNode]]:
+    """Each chapter as it is done; at a terminal one line moves on, in a log there are some."""
+    with ProcessPoolExecutor(jobs) as pool:
+        waiting = {pool.submit(executed, chapter): chapter for chapter in CHAPTERS}
+        for done, future in enumerate(as_completed(waiting), 1):
+            chapter = waiting[future]
+            try:
+                yield chapter, future.result()
+            except CellExecutionError as error:
+                pool.shutdown(cancel_futures=True)
+                sys.exit(f"\n{chapter.name}: {error}")
+            line = f"== book: {done} of {len(CHAPTERS)} chapters executed, {chapter.stem}"
+            print(f"\r{line:70}" if sys.stdout.isatty() else line,
+                  end="" if sys.stdout.isatty() and done < len(CHAPTERS) else "\n", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--jobs", type=int, default=2, help="kernels at a time")
+    parser.add_argument("--kept", action="store_true", help="take what nbval has just run")
+    args = parser.parse_args()
+    shutil.rmtree(CACHE, ignore_errors=True)
+    cache = get_cache(CACHE)
+    chapters = ((chapter, nbformat.read(KEPT / chapter.name, as_version=4))
+                for chapter in CHAPTERS) if args.kept else all_executed(args.jobs)
+    for chapter, notebook in chapters:
+        cache.cache_notebook_bundle(CacheBundleIn(notebook, str(chapter)), overwrite=True)
+
+
+if __name__ == "__main__":
+    main()
