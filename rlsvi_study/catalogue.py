@@ -39,8 +39,6 @@ FIGURES: dict[str, tuple[str, ...]] = {
     "tasks-sensitivity": ("tasks-rule", "tasks-control"),
     "tasks-choices": ("tasks-options", "tasks-control"),
     "tasks-tables": ("tasks-tabular", "tasks-tabular-large")}
-JUDGES = ("chain.claims", "conjecture.claims", "extensions.claims", "recommender.claims",
-          "regret.claims", "tetris.claims", "theory.claims")
 
 
 def _module(name: str) -> Any:
@@ -123,9 +121,8 @@ def study(file: Path) -> Study:
 
 def claims() -> dict[str, Any]:
     """The register, filled by all topics, in the paper's order."""
-    for name in JUDGES:
-        _module(name)
-    register = _module("register").REGISTER
-    for id in sorted(register, key=lambda id: (id[0].isalpha(), id.rsplit(".", 1)[0])):
-        register[id] = register.pop(id)  # sections, then appendices; within one, as written
-    return register
+    register = _module("register")
+    everything = register.claims_of(*register.TOPICS)
+    for id in sorted(everything, key=lambda id: (id[0].isalpha(), id.rsplit(".", 1)[0])):
+        register.REGISTER[id] = register.REGISTER.pop(id)  # within a section, as written
+    return register.REGISTER

@@ -70,7 +70,7 @@ def _experiments(args: Words) -> list[tuple[Any, str]]:
 
 
 def _list(args: Words) -> int:
-    from . import store
+    from . import store, verdicts
     here, damaged = True, 0
     try:
         store.results_folder()
@@ -91,7 +91,11 @@ def _list(args: Words) -> int:
     for name, sources in FIGURES.items():
         print(f"  {name:21} {', '.join(sources) or 'needs no table'}")
     print("\nClaims")
-    for claim in claims().values():
+    try:
+        known = verdicts.stored()
+    except StudyError:  # nothing is stored here: their topics have them too
+        known = claims()
+    for claim in known.values():
         print(f"  {claim.id:24} {claim.verdict:20} {claim.place}")
     return int(damaged)
 
@@ -156,29 +160,37 @@ def _plot(args: Words) -> int:
 
 
 def _check(args: Words) -> int:
-    import json
     import textwrap
 
-    from .register import typeset
-    register, reports, failed = claims(), [], 0
-    for claim in map(register.get, _known("claim", args.names, register)):
+    from . import verdicts
+    from .register import REGISTER, Evidence
+    for name in args.names:
         try:
-            verdict, found, numbers = claim.judge()
+            REGISTER[name]
+        except KeyError:
+            _known("claim", [name], claims())
+    found, failed = [], 0
+    for claim in [REGISTER[name] for name in args.names] or claims().values():
+        try:
+            evidence = claim.judge()
         except StudyError as error:
-            verdict, found, numbers = "not judged", str(error), {}
-        found = typeset(found)
-        failed += (other := verdict != claim.verdict)
-        reports.append({"id": claim.id, "headline": claim.headline, "follows": claim.follows,
-                        "counted": claim.counts, "place": claim.place, "statement": claim.statement,
-                        "paper": claim.paper, "kind": claim.kind, "registered": claim.verdict,
-                        "verdict": verdict, "found": found, "numbers": numbers})
+            evidence = Evidence("not judged", str(error), {})
+        one = verdicts.finding(claim, evidence)
+        found.append(one)
+        failed += (other := one.verdict != one.registered)
         if not args.json:
-            print(f"{'FAIL' if other else 'ok  '} {claim.id:24} {verdict}"
-                  + (f" (registered: {claim.verdict})" if other else ""))
-            print(textwrap.indent(textwrap.fill(found, 90), " " * 7))
-    print(json.dumps(reports, indent=1, default=lambda x: x.tolist())
-          if args.json else f"{len(reports)} claims checked, {failed} not as registered")
-    return 1 if failed else 0
+            print(f"{'FAIL' if other else 'ok  '} {one.id:24} {one.verdict}"
+                  + (f" (registered: {one.registered})" if other else ""))
+            print(textwrap.indent(textwrap.fill(one.found, 90), " " * 7))
+    print(verdicts.as_json(found)
+          if args.json else f"{len(found)} claims checked, {failed} not as registered")
+    if failed:
+        return 1
+    if args.store:
+        kept = verdicts.stored() if args.names else {}
+        target = verdicts.write((kept | {one.id: one for one in found}).values())
+        _say(f"wrote {target}")
+    return 0
 
 
 def _verify(args: Words) -> int:
@@ -268,6 +280,8 @@ def parser() -> argparse.ArgumentParser:
          "fig1 … fig14, or experiments, or FILE.py and names in it", "paper")
     check = verb(_check, "judge the paper's claims anew", "CLAIM", "names")
     check.add_argument("--json", action="store_true", help="print everything, for programs")
+    check.add_argument("--store", action="store_true",
+                       help="write what was found to verdicts.json, from which the book is built")
     verify = verb(_verify, "recompute parts of stored tables, which nobody picks, and compare",
                   "EXPERIMENT", "names, or FILE.py and names in it", "paper")
     verify.add_argument("--minutes", type=_minutes, default=1.0, metavar="M",

@@ -108,7 +108,7 @@ FLOORS = {
         {"", "choices", "sources"},
         {"experiment", "intervals", "register", "style"},
         {"store"},
-        {"runner"},
+        {"runner", "verdicts"},
         # the topics, whose modules stand by their own names
         {"players", "bandit", "bias", "bootstrap", "crossings", "ensemble", "environments",
          "evidence", "forms", "lspi"},

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from rlsvi_core.envs.tetris import Tetris
-from rlsvi_study import catalogue, store
+from rlsvi_study import catalogue, store, verdicts
 from rlsvi_study.chain.claims import success_rates
 from rlsvi_study.conjecture.claims import LOSE
 from rlsvi_study.recommender.claims import instance
@@ -23,7 +23,8 @@ from rlsvi_study.recommender.claims import instance
 ROOT = Path(__file__).parents[1]
 NOT_PROSE = re.compile("|".join((
     r"```.*?```", r"^(?::{3,}|`{3,})[^\n]*", r"^:[\w-]+:[^\n]*", r"<!--.*?-->", r"\$\$.*?\$\$",
-    r"\$[^$]+\$", r"\{[\w:-]+\}`[^`]*`", r"`[^`]*`", r"\]\([^)]*\)", r"https?://\S+", r"<[^>]+>",
+    r"\$[^$]+\$", r"\{[\w:-]+\}`[^`]*`", r"`[^`]*`", r"\[\d\.\d(?=\]\()", r"\]\([^)]*\)",
+    r"https?://\S+", r"<[^>]+>",
     r"^#+ [\dA-G]\w?\. ", r"^\| \[\d\w? ", r"^\s*\d+\.(?=\s)", r"\\begin\{.*?\\end\{\w+\*?\}",
     r"^\(?[\w-]+\)=$", r"\*\*Reading time\*\* \d+ min")), re.S | re.M)  # test_notebooks measures it
 NAMED = re.compile(  # sections, figures and other things that have a number for a name
@@ -75,8 +76,8 @@ ABOUT = 0.15  # how far "some" may be from what is meant
 
 
 def found(id, *path):
-    """A number that a judge returns."""
-    value = catalogue.claims()[id].judge().numbers
+    """A number that a judge found."""
+    value = verdicts.stored()[id].numbers
     for name in path:
         value = value[name]
     return value
@@ -110,7 +111,7 @@ DECLARED = {  # every other typed number, and what recomputes it
                            "4.87": lambda: (9 + 2 * 17**0.5 + 5**0.5) / 4},
     "D-tetris.ipynb": {"501": lambda: games("fig14")},
     "E-recommender.ipynb": {"4521": lambda: len(instance(0).states[0])},
-    "F-extensions.ipynb": {"3000": lambda: found("F.travel", "half", 8),
+    "F-extensions.ipynb": {"3000": lambda: found("F.travel", "half", "8"),
                            "65 000": lambda: 2**16}}
 
 

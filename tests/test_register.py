@@ -1,11 +1,13 @@
-"""The register's own rules, on a register of six small claims."""
+"""The register's own rules, on a register of six small claims, and what is stored of them."""
 
-from html import escape
+from typing import NamedTuple
 
+import numpy as np
 import pytest
 
-from rlsvi_study import register
-from rlsvi_study.choices import Headline, Threshold
+from rlsvi_study import StudyError, register, store, verdicts
+from rlsvi_study.choices import Headline
+from rlsvi_study.cli import main
 from rlsvi_study.register import (
     CONVENTION,
     FAILS,
@@ -27,9 +29,9 @@ from rlsvi_study.register import (
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     monkeypatch.setattr(register, "REGISTER", {})
-    monkeypatch.setattr(register, "HEADLINES", {
-        "3.b": Headline("Is it so?", "Yes, {n} times."), "3.a": Headline("And now?", "No.")})
-    monkeypatch.setattr(register, "SUBJECTS", {"Both": ("3.b", "3.a")})
+    for module in (register, verdicts):
+        monkeypatch.setattr(module, "HEADLINES", {
+            "3.b": Headline("Is it so?", "Yes, {n} times."), "3.a": Headline("And now?", "No.")})
 
     @claim("3.", "Section 3", "1 | 2", "exact", HOLDS)
     def b():
@@ -44,6 +46,10 @@ def small(monkeypatch):
           follows="3.a")
     remark("G.e", "Appendix G", "y", "none", OPEN, "A remark.", "Nothing.", m=1)
     remark("6.1.rho", "Section 6.1", "z", "reading", CONVENTION, "Another.", "One.", follows="G.e")
+
+
+def found():
+    return [verdicts.finding(one, one.judge()) for one in register.REGISTER.values()]
 
 
 def counted(**counts):
@@ -85,10 +91,10 @@ def test_a_remark_finds_what_it_says():
 def test_what_is_ours_or_follows_is_not_counted():
     assert [id for id, one in register.REGISTER.items() if one.counts] == ["3.b", "3.a", "G.e"]
     assert [id for id, one in register.REGISTER.items() if one.headline] == ["3.b", "3.a"]
-    assert register.tally() == {"headlines": counted(holds=1, does_not_hold=1),
-                                "details": counted(**{"can't_be_checked_here": 1})}
-    assert register.by_section() == {
-        "Section 3": counted(holds=1, does_not_hold=1),
+    assert verdicts.tally(found()) == {"headlines": counted(holds=1, holds_in_part=1),
+                                       "details": counted(**{"can't_be_checked_here": 1})}
+    assert verdicts.by_section(found()) == {
+        "Section 3": counted(holds=1, holds_in_part=1),
         "Appendix G": counted(**{"can't_be_checked_here": 1})}
 
 
@@ -97,66 +103,46 @@ def test_the_page_is_that_of_the_longest_beginning():
         "G-gauss-dirichlet", "06b-agnostic"]
 
 
-def test_the_overview():
-    head, rule, *rows = register.overview().splitlines()
-    assert head == "| Section | " + " | ".join(VERDICTS) + " |"
-    assert rule == "| --- " * 8 + "|"
-    assert rows == ["| **headlines** | **1** | **–** | **1** | **–** | **–** | **–** | **–** |",
-                    "| **details** | **–** | **–** | **–** | **–** | **–** | **–** | **1** |",
-                    "| [Section 3](03-dithering.ipynb) | 1 | – | 1 | – | – | – | – |",
-                    "| [Appendix G](G-gauss-dirichlet.ipynb) | – | – | – | – | – | – | 1 |"]
+def test_an_answer_is_given_for_the_registered_verdict_alone():
+    assert [(one.id, one.question, one.answer) for one in found()[:3]] == [
+        ("3.b", "Is it so?", "Yes, 7 times."), ("3.a", "And now?", "Now *and* then."),
+        ("3.c", "", "")]
 
 
-def shown(verdict):
-    return f'<span class="verdict" data-verdict="{verdict}">{verdict}</span>'
+class Pair(NamedTuple):
+    low: float
+    high: float
 
 
-def test_the_headlines_answer_for_their_verdict_alone():
-    assert register.headlines().splitlines() == [
-        "| The paper's claim | Question | Found (and by what evidence) |", "| --- " * 3 + "|",
-        f"| {shown('holds')} | [Is it so?](03-dithering.ipynb) | Yes, 7 times. *(exact)* |",
-        f"| {shown('holds in part')} | [And now?](03-dithering.ipynb) | Now \\*and\\* then. "
-        "*(certified)* |"]
+def test_what_is_stored_is_read_as_it_was_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "results_folder", lambda: tmp_path)
+    numbers = {"pair": Pair(1.0, np.float64(0.1)), 12: np.arange(2), "n": (np.int64(3), None)}
+    one = verdicts.finding(register.REGISTER["3.b"], Evidence(HOLDS, "It is -1.", numbers))
+    assert one.numbers == {"pair": {"low": 1.0, "high": 0.1}, "12": [0, 1], "n": [3, None]}
+    assert (one.found, one.section, one.page) == ("It is −1.", "Section 3", "03-dithering")
+    verdicts.write([one])
+    assert verdicts.stored() == {"3.b": one}
 
 
-def test_in_a_minute_a_subject_has_all_its_verdicts_and_its_first_answer():
-    assert register.in_a_minute().splitlines()[2:] == [
-        f"| **[Both](03-dithering.ipynb)** | {shown('holds')} {shown('holds in part')} | "
-        "Yes, 7 times. |"]
+def test_nothing_stored_or_something_else_is_said_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "results_folder", lambda: tmp_path)
+    with pytest.raises(StudyError, match=r"verdicts\.json; .* rlsvi check --store"):
+        verdicts.stored()
+    (tmp_path / verdicts.NAME).write_text('[{"id": "3.b"}]')
+    with pytest.raises(StudyError, match="rlsvi check --store"):
+        verdicts.stored()
 
 
-def test_the_scoreboard():
-    head, _, *rows = register.scoreboard(["3.b", "3.d", "G.e"]).splitlines()
-    assert head == "| Verdict | Claim | Paper | Here |"
-    link = '<a id="verdict-{0}" href="verdicts.html#{0}">{0}</a>'.format
-    assert rows == [
-        f"| {shown('holds')} | **It is so.** [Section 3](03-dithering.ipynb) · exact · "
-        f"{link('3.b')} | 1 &#124; 2 | It is −1 or 10⁴. |",
-        f"| {shown('does not hold')} | **Thus.** [Section 3](03-dithering.ipynb) · exact · "
-        f"follows from 3.a · {link('3.d')} | x | No. |",
-        f"| {shown('can&#x27;t be checked here')} | **A remark.** "
-        f"[Appendix G](G-gauss-dirichlet.ipynb) · {link('G.e')} | y | Nothing. |"]
-    assert len(register.scoreboard().splitlines()) == 2 + 6
-
-
-def test_the_explorer_has_every_claim_with_what_it_is_filtered_by():
-    table = register.explorer()
-    assert table.count("<tr id=") == len(register.REGISTER)
-    for one in register.REGISTER.values():
-        assert (f'<tr id="{one.id}" data-verdict="{escape(one.judge().verdict)}" data-section="'
-                f'{one.section}" data-evidence="{one.kind}">') in table
-        assert f'href="{one.page}.html#verdict-{one.id}"' in table
-    assert "1 | 2" in table  # as it is: no Markdown here
-
-
-def test_thresholds_say_when_they_were_chosen(monkeypatch):
-    monkeypatch.setattr(register, "THRESHOLDS", {
-        "one": Threshold(0.5, "because", late=True), "two": Threshold(2.0, "so", late=False)})
-    monkeypatch.setattr(register, "NOT_JUDGED", [("Section 1", "says", "no")])
-    assert register.thresholds().splitlines()[2:] == [
-        "| one | 0.5 | because | after seeing data |", "| two | 2 | so | before |"]
-    assert register.not_judged().splitlines()[::2] == [
-        "| Place | The paper | Not judged, because |", "| Section 1 | says | no |"]
+def test_check_stores_what_it_finds_unless_a_verdict_differs(tmp_path, capsys):
+    file, out = tmp_path / verdicts.NAME, ["--store", "--out", str(tmp_path)]
+    file.write_text(verdicts.as_json(found()[4:]))
+    assert main(["check", "3.b", *out]) == 0
+    assert str(file) in capsys.readouterr().err
+    kept = file.read_text("utf8")
+    assert [id for id in ("G.e", "6.1.rho", "3.b") if f'"id": "{id}"' in kept] == [
+        "G.e", "6.1.rho", "3.b"]
+    assert main(["check", "3.a", *out]) == 1
+    assert file.read_text("utf8") == kept
 
 
 @pytest.mark.parametrize(("text", "printed"), [

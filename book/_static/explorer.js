@@ -49,6 +49,6 @@
   form.addEventListener("submit", event => event.preventDefault());
   form.addEventListener("input", filter);
   form.append(status);
-  table.closest(".cell_output, .pst-scrollable-table-container, body").before(form);
+  table.closest(".stored").before(form);
   filter();
 })();

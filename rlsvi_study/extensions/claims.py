@@ -37,8 +37,7 @@ GAMMA = 0.99  # the paper names no discount factor
 @claim("7.bound", "Section 7", "a regret bound that affirms efficiency", "reading", PARTLY)
 def _():
     """The paper establishes a regret bound for RLSVI without generalization."""
-    verdict = {id: one.verdict for id, one in register.REGISTER.items()
-               if id.startswith(("5.", "G.")) and one.counts}
+    verdict = {id: one.verdict for id, one in register.claims_of("5", "G").items() if one.counts}
     steps, broken = len(verdict), list(verdict.values()).count(FAILS)
     mended = all(register.REGISTER[id].verdict == HOLDS
                  for id in ("5.theorem1", "5.lemma2", "G.gauss-dirichlet"))

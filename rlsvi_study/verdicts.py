@@ -1,0 +1,107 @@
+"""What the judges found, stored like a table: ``results/verdicts.json``.
+
+``rlsvi check --store`` writes it; the book's pages and chapters read it, and import no judge for
+that. A test judges every claim again and compares.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import StudyError, store
+from .choices import HEADLINES
+from .register import VERDICTS, Claim, Evidence, typeset
+
+NAME = "verdicts.json"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim and what its judge found. The numbers are as JSON has them: named tuples are dicts,
+    and keys are strings."""
+
+    id: str
+    place: str
+    section: str
+    page: str  # of the book: where the evidence is shown
+    statement: str
+    paper: str
+    kind: str
+    registered: str
+    verdict: str
+    found: str
+    numbers: dict[str, Any]
+    follows: str
+    counted: bool
+    headline: bool
+    question: str = ""  # of a headline, and the answer
+    answer: str = ""
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
+
+
+def finding(claim: Claim, evidence: Evidence) -> Finding:
+    question = answer = ""
+    if claim.headline:
+        question, words = HEADLINES[claim.id]
+        # An answer is written for the registered verdict; for another one the judge's words do.
+        as_registered = evidence.verdict == claim.verdict
+        answer = typeset(words.format_map(evidence.numbers) if as_registered else evidence.found)
+    return Finding(claim.id, claim.place, claim.section, claim.page, claim.statement, claim.paper,
+                   claim.kind, claim.verdict, evidence.verdict, typeset(evidence.found),
+                   _plain(evidence.numbers), claim.follows, claim.counts, claim.headline,
+                   question, answer)
+
+
+def as_json(findings: Iterable[Finding]) -> str:
+    return json.dumps([asdict(one) for one in findings], indent=1, ensure_ascii=False,
+                      allow_nan=False)
+
+
+def write(findings: Iterable[Finding]) -> Path:
+    file = store.results_folder() / NAME
+    store.write({file: as_json(findings).encode() + b"\n"})
+    return file
+
+
+def stored() -> dict[str, Finding]:
+    """By claim, in the register's order."""
+    file = store.results_folder() / NAME
+    try:
+        return {one["id"]: Finding(**one) for one in json.loads(file.read_bytes())}
+    except (OSError, ValueError, TypeError) as error:
+        raise StudyError(f"what the judges found is read from {file}; that raised {error!r}. "
+                         f"Write it anew with: rlsvi check --store") from error
+
+
+def _count(findings: Iterable[Finding]) -> dict[str, int]:
+    found = [one.verdict for one in findings]
+    return {verdict: found.count(verdict) for verdict in VERDICTS}
+
+
+def by_section(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
+    """How many of the paper's claims have each verdict, headlines included."""
+    sections: dict[str, list[Finding]] = {}
+    for one in findings:
+        if one.counted:
+            sections.setdefault(one.section, []).append(one)
+    return {name: _count(claims) for name, claims in sections.items()}
+
+
+def tally(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
+    """The same for the whole paper, headlines apart from details."""
+    counted = [one for one in findings if one.counted]
+    return {"headlines": _count(one for one in counted if one.headline),
+            "details": _count(one for one in counted if not one.headline)}
