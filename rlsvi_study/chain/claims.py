@@ -70,7 +70,7 @@ def _since(good: pd.Series) -> int | None:
 
 
 @claim("1.exponential", "Section 1", "exponential in the worst case", "exact", HOLDS)
-def _():
+def exponential_worst_case():
     """Earlier algorithms with linear value functions need, in the worst case, a time exponential in
     the number of parameters or in the horizon."""
     growth = (arrival_probability(10) / arrival_probability(50)) ** (1 / 40)
@@ -87,7 +87,7 @@ PRINTED = {"chain": (1.0, 0.1), "Tetris": (1.0, 1.0), "engine": (0.2, 1e-3**0.5)
 
 @claim("1.only-exploration", "Section 1", "identical value functions, distinguished by how they "
        "explore", "exact", PARTLY)
-def _():
+def only_exploration_differs():
     """In the case studies RLSVI and LSVI have the same features and differ only in how they
     explore."""
     ridge = {name: lam / (lam * sigma**2) for name, (lam, sigma) in PRINTED.items()}
@@ -101,7 +101,7 @@ def _():
 
 @claim("1.gains", "Abstract, section 1, appendix B", "dramatic efficiency gains", "experiment",
        PARTLY)
-def _():
+def dramatic_gains():
     """In the case studies, with identical features, RLSVI is dramatically more efficient than LSVI
     with dithering."""
     runs = stored("fig2a")
@@ -134,7 +134,7 @@ remark("1.first", "Section 1", "first of its kind", "none", OPEN,
 
 
 @claim("2.optimal-iff-greedy", "Section 2", "iff", "instances", HOLDS)
-def _():
+def optimal_iff_greedy():
     """A policy is optimal in every state and period exactly if it is greedy for Q*."""
     rng = np.random.default_rng(0)
     same = [np.allclose(mdp.evaluate(policy), mdp.V, atol=1e-12, rtol=0)
@@ -147,7 +147,7 @@ def _():
 
 
 @claim("2.regret", "Section 2", "E[V* − Σr]", "Monte Carlo", HOLDS)
-def _():
+def expected_regret():
     """Realised reward and exact policy evaluation give the same expected regret."""
     mdp = _random_mdp(rng := np.random.default_rng(1), H=4, S=3)
     policy, episodes = rng.integers(0, 2, (4, 3)), 100_000
@@ -161,7 +161,7 @@ def _():
 
 
 @claim("2.coherent", "Sections 2 and 6.1", "Q* in the span of Φ", "instances", HOLDS)
-def _():
+def coherent_bases():
     """The random basis of the experiments has Q* in its span (is coherent); the noisy one has it
     for ρ = 0 and typically not for ρ > 0."""
     Q = chain(20).Q
@@ -181,7 +181,7 @@ def _():
 
 
 @claim("3.value", "Section 3", "p* = (1 − 1/N)^{N−1}", "exact", HOLDS)
-def _():
+def value_of_going_right():
     """On the chain, always going right is optimal and earns p* per episode."""
     error = max(abs(chain(N).value / (1 - 1 / N) ** (N - 1) - 1) for N in range(2, 101))
     right = all(chain(N).optimal_actions.diagonal()[RIGHT].all() for N in range(2, 30))
@@ -191,7 +191,7 @@ def _():
 
 
 @claim("3.others", "Section 3", "all other policies give no reward", "exact", PARTLY)
-def _():
+def other_policies_earn_nothing():
     """Every other policy earns nothing."""
     mdp = chain(4)
     policies = list(_policies(mdp))
@@ -205,7 +205,7 @@ def _():
 
 
 @claim("3.zero-weights", "Section 3, Example 1", "θ = 0, uniform actions", "exact", HOLDS)
-def _():
+def zero_weights():
     """Before the first reward, LSVI's weights are zero and dithering agents act uniformly."""
     mdp, episodes, wrong = chain(8), 0, False
     for Phi, dither in itertools.product(_bases(mdp), ({"epsilon": 0.1}, {"eta": 0.1}, {})):
@@ -222,7 +222,7 @@ def _():
 
 
 @claim("3.probability", "Section 3, Example 1", "p* 2^{−(S−1)}", "exact", HOLDS)
-def _():
+def arrival_by_chance():
     """A uniformly random episode reaches the last state with probability p* 2^{−H}."""
     error = max(abs(arrival_probability(N) / (0.5 - 0.5 / N) ** (N - 1) - 1) for N in range(2, 61))
     return unless(error > 1e-12, "N − 1 coins must fall right, and each step succeed. Dynamic "
@@ -231,7 +231,7 @@ def _():
 
 
 @claim("3.wait", "Section 3, Example 1", "E[l*] ≥ 2^{S−1} − 1", "experiment", HOLDS)
-def _():
+def wait_for_first_reward():
     """The expected number of episodes before the first reward is at least 2^{S−1} − 1."""
     runs, exact = stored("example1"), 1 / arrival_probability(14) - 1
     waits = runs[runs.agent == "epsilon-greedy"].groupby("N").unrewarded
@@ -246,7 +246,7 @@ def _():
 
 
 @claim("3.regret", "Section 3, Example 1", "lim inf Regret ≥ 2^{S−1} − 1", "exact", HOLDS)
-def _():
+def regret_of_dithering():
     """The regret of a dithering agent is in the long run at least 2^{S−1} − 1."""
     # Uniform play costs p* − q per episode and lasts 1/q episodes on average.
     error = max(abs(chain(N).regret(np.full((N - 1, N, 2), 0.5)) / arrival_probability(N)
@@ -257,7 +257,7 @@ def _():
 
 
 @claim("3.any-basis", "Section 3", "for any choice of basis function", "instances", HOLDS)
-def _():
+def any_basis():
     """The first reward comes at the same time whatever the basis and whichever way one dithers."""
     mdp = chain(8)
     bases = [*_bases(mdp), np.zeros((mdp.H, mdp.S, mdp.A, 1))]
@@ -297,7 +297,7 @@ def reinforce(N, step_size, rewards, budget, rng):
 
 
 @claim("3.policy-gradient", "Section 3", "a similar result holds", "Monte Carlo", HOLDS)
-def _():
+def policy_gradient():
     """Policy gradient algorithms suffer in the same way."""
     lengths, seeds, rng = range(4, 15, 2), 30, np.random.default_rng(12)
     found = {N: np.array([reinforce(N, 1.0, 10, 10**6, rng) for _ in range(seeds)])
@@ -315,7 +315,7 @@ def _():
 
 
 @claim("4.posterior", "Section 4, Algorithm 1", "θ̄ and Σ of line 3", "instances", HOLDS)
-def _():
+def posterior():
     """Line 3 is the posterior of a linear model with prior N(0, I/λ) and noise variance σ²."""
     rng, error = np.random.default_rng(5), 0.0
     for _ in range(50):
@@ -334,7 +334,7 @@ def _():
 
 
 @claim("4.footnote", "Section 4, footnote 1", "hence θ̃ = 0 when l = 0", "reading", CONVENTION)
-def _():
+def no_data_convention():
     """When there are no data, the sample is set to zero."""
     lam = 4.0
     covariance = GaussianPosterior(3, lam).covariance
@@ -366,7 +366,7 @@ def two_periods(n: int, lam: float, sigma: float) -> np.ndarray:
 
 
 @claim("4.approximate-posterior", "Section 4", "approximates a posterior", "instances", PARTLY)
-def _():
+def approximate_posterior():
     """RLSVI samples from an approximation to the posterior over value functions."""
     rng, n, lam, sigma = np.random.default_rng(6), 30, 2.0, 0.5
     X, y = rng.normal(size=(n, 3)), rng.normal(size=n)
@@ -392,7 +392,7 @@ def _():
 
 
 @claim("6.1.learns", "Section 6.1, figure 2", "roughly 500 episodes", "experiment", HOLDS)
-def _():
+def learns():
     """RLSVI consistently learns the optimal policy of the 50-chain in roughly 500 episodes."""
     runs = stored("fig2a").query("agent == 'rlsvi'")
     times, (median, low, high) = learning_times(runs), learning_time(runs, "rlsvi")
@@ -412,7 +412,7 @@ def _():
 
 
 @claim("6.1.dithering", "Section 6.1", "at least 10^15 episodes", "exact", PARTLY)
-def _():
+def dithering_wait():
     """On the 50-chain any dithering strategy would take at least 10^15 episodes."""
     q = arrival_probability(50)  # of a uniformly random episode
     mean, median, sooner = 1 / q, np.log(2) / q, -np.expm1(-q * 1e15)
@@ -425,7 +425,7 @@ def _():
 
 
 @claim("6.1.any-dithering", "Section 6.1, footnote 3", "any ε, η equivalent", "experiment", HOLDS)
-def _():
+def any_dithering():
     """Before the first reward, it makes no difference how an agent dithers."""
     waits = stored("example1").pivot(index=["N", "seed"], columns="agent", values="unrewarded")
     different = int((waits["epsilon-greedy"] != waits["boltzmann"]).sum())
@@ -434,7 +434,7 @@ def _():
 
 
 @claim("6.1.keeps", "Section 6.1", "maintains the optimal policy", "experiment", PARTLY)
-def _():
+def keeps_optimal_policy():
     """From its first reward on, RLSVI plays the optimal policy in all but a few episodes."""
     long, short = (at_the_end(name).query("agent == 'rlsvi'") for name in ("fig2b", "fig2a"))
     share = float((short.lapses / short.suboptimal).median())
@@ -450,7 +450,7 @@ def _():
 
 @claim("6.1.numbers", "Section 6.1 and footnote 4",
        "2^99 > 10^28, H²SA > 10^6; 2^49 > 10^14, H²SA > 10^5", "exact", HOLDS)
-def _():
+def sizes_of_bounds():
     """The dithering and tabular bounds at N = 100 and N = 50 have the magnitudes stated."""
     size = {N: (2 ** (N - 1), (N - 1) ** 2 * N * 2) for N in (50, 100)}
     exceeded = np.greater((size[100], size[50]), ((10**28, 10**6), (10**14, 10**5)))
@@ -460,7 +460,7 @@ def _():
 
 
 @claim("6.1.beats-bounds", "Section 6.1, figure 3", "< 2^{N−1}, H²SA/10", "experiment", HOLDS)
-def _():
+def beats_bounds():
     """RLSVI with ten features learns faster than the dithering and the tabular bounds."""
     cells = medians(stored("fig3"), "N")
     N, median = cells.index.to_numpy(), cells["median"][100]
@@ -474,7 +474,7 @@ def _():
 
 @claim("6.1.generalization", "Section 6.1, figure 3", "generalization … to outperform these bounds",
        "experiment", PARTLY)
-def _():
+def generalization():
     """Outperforming the tabular lower bound H²SA/10 demonstrates generalization."""
     with_ten, tabular = (medians(stored(name), "N") for name in ("fig3", "fig3-tabular"))
     N = tabular.index.to_numpy()
@@ -495,7 +495,7 @@ def _():
 
 
 @claim("6.1.features", "Section 6.1, figure 4", "graceful, flattening", "experiment", HOLDS)
-def _():
+def more_features():
     """Learning time grows gracefully with K, and less and less as K nears the dimension 100."""
     cells = medians(stored("fig4"), "K")["median"]
     early, late = (cells[20] - cells[2]) / 18, (cells[100] - cells[50]) / 50
@@ -507,7 +507,7 @@ def _():
 
 
 @claim("6.1.large-K", "Section 6.1, figure 4", "even for large K far superior", "experiment", HOLDS)
-def _():
+def large_K():
     """Even with many features RLSVI is far below the dithering and the tabular bound."""
     cells = medians(stored("fig4"), "K").query("K >= 100")
     most, bound = float(cells["high"].max()), 49**2 * 50 * 2
@@ -518,7 +518,7 @@ def _():
 
 
 @claim("6.1.polynomial", "Section 6.1, figure 5", "polynomial learning", "experiment", HOLDS)
-def _():
+def polynomial_learning():
     """Learning time is consistent with a polynomial in N and in K."""
     found, numbers, wrong = [], {}, False
     for name, axis, middle in (("fig3", "N", 50), ("fig4", "K", 20)):
@@ -567,7 +567,7 @@ def falls_below(level: float, repeats: int = 300) -> dict[str, Median]:
 
 
 @claim("6.1.rho", "Section 6.1, figure 6", "stable for 0 < ρ < ρ*", "experiment", PARTLY)
-def _():
+def slightly_wrong_basis():
     """There is some region 0 < ρ < ρ* of slightly wrong bases where learning remains stable."""
     stable, half = falls_below(limit("stable ρ")), falls_below(0.5)
     runs = stored("fig6").query("noise == 'deviation'")
@@ -587,7 +587,7 @@ def _():
 
 
 @claim("6.1.rho-large", "Section 6.1, figure 6", "not effective for large ρ", "experiment", HOLDS)
-def _():
+def very_wrong_basis():
     """With an extremely wrong basis RLSVI is not effective."""
     rates = success_rates().iloc[-1].to_dict()
     shares = " and ".join(f"{rate:.2g} (as a {noise})" for noise, rate in rates.items())
@@ -596,7 +596,7 @@ def _():
 
 
 @claim("6.1.binary", "Section 6.1, footnote 5", "Q* ∈ {0, 1}", "exact", FAILS)
-def _():
+def binary_values():
     """On the chain Q* takes only the values 0 and 1."""
     Q, least = chain(20).Q, limit("neither")
     between = float(((Q > least) & (Q < 1 - least)).mean())
@@ -615,7 +615,7 @@ remark("6.1.figure-number", "Section 6.1", "Figure 1 shows …", "reading", MISP
 
 
 @claim("A.ridge", "Appendix A", "argmin ‖Aζ − b‖² + λ‖ζ‖²", "instances", HOLDS)
-def _():
+def ridge():
     """LSVI's weights minimise the penalised squared error of each period."""
     mdp = _random_mdp(np.random.default_rng(8), H=4, S=5, A=3)
     Phi, lam, worst = features.coherent(mdp.Q, 6, 9), 0.7, 0.0
@@ -633,7 +633,7 @@ def _():
 
 @claim("A.dithering", "Appendix A", "ε and η set how far actions stray from greedy",
        "instances", HOLDS)
-def _():
+def dithering_parameters():
     """The parameters ε and η control how far the actions are from greedy."""
     q, p = np.array([0.3, 1.0, 0.1, 0.9]), np.empty(4)
 
@@ -680,7 +680,7 @@ remark("B.no-states", "Appendix B", "does not depend on the number of states or 
 
 
 @claim("B.consistent", "Appendix B", "consistent with the conjecture", "exact", PARTLY)
-def _():
+def consistent_with_conjecture():
     """The chain experiments are consistent with Conjecture 1."""
     mdp, K, lam, sigma = chain(50), 10, 1.0, 0.1
     Phi, bound = features.coherent(mdp.Q, K, 0), K * mdp.H / lam
@@ -694,7 +694,7 @@ def _():
 
 
 @claim("C.rescaling", "Appendix C", "exactly replicated", "instances", HOLDS)
-def _():
+def rescaling():
     """Rescaling the features is undone exactly by rescaling the parameters."""
     mdp = chain(30)
     Phi = features.coherent(mdp.Q, 8, 0)
@@ -708,7 +708,7 @@ def _():
 
 
 @claim("C.similar-scale", "Appendix C", "on a similar scale to Q*", "exact", FAILS)
-def _():
+def similar_scale():
     """Scaling columns to norm HSA puts the features on a similar scale to Q*."""
     Q = chain(50).Q
     ratio = float(np.sqrt((features.coherent(Q, 10, 0)**2).mean()) / np.sqrt((Q**2).mean()))
@@ -768,7 +768,7 @@ def _multiple(of: Median) -> str:
 
 @claim("6.1.robust", "Section 6.1", "robust over several orders of magnitude in σ and λ",
        "experiment", HOLDS)
-def _():
+def robust():
     """The results are robust over several orders of magnitude in both σ and λ."""
     lam, sigma = _stable("fig10", "lam", 1.0), _stable("fig11", "sigma", 0.1)
     return Evidence(
@@ -790,7 +790,7 @@ for _id, _given, _sweep in (("C.lambda", "σ = 0.1", ("fig10", "lam", "λ", 1.0)
 
 
 @claim("C.large-sigma", "Appendix C", "slower learning", "experiment", HOLDS)
-def _():
+def large_sigma():
     """A large σ makes learning slower."""
     regret, _ = _robust("fig11", "sigma")
     return unless(not regret[10.0] > regret[1.0] > regret[0.1],
@@ -820,7 +820,7 @@ def bandit_regret(sigma: float, episodes: int = 400, lam: float = 1.0,
 
 
 @claim("C.small-sigma", "Appendix C", "too small a σ may explore too little", "exact", HOLDS)
-def _():
+def small_sigma():
     """In a stochastic domain, too small a σ may concentrate the posterior too fast to explore."""
     cost = {sigma: bandit_regret(sigma) for sigma in (0.5, 0.01)}
     total, late = ({sigma: float(of(x)) for sigma, x in cost.items()}
@@ -846,7 +846,7 @@ remark("C.rescaled", "Appendix C", "we rescale the value function in step (9)", 
 
 
 @claim("C.two-bases", "Section 6.1 and appendix C, Algorithm 6", "full details", "exact", MISPRINT)
-def _():
+def two_bases():
     """Algorithm 6 has the full details of the basis that section 6.1 describes."""
     printed = stored("readings").query("norm == 'HSA' and constant == 'rescaled' and "
                                        "opening == 'uniform' and lam == 1")
@@ -868,7 +868,7 @@ remark("C.captions", "Appendix C, figures 12 and 13", "Graceful scaling with num
 
 
 @claim("C.plateau", "Appendix C, figure 12", "linear in K, flat once K ≥ SA", "experiment", HOLDS)
-def _():
+def plateau():
     """Roughly, learning time rises linearly with K at first and is level once K reaches SA."""
     first = [table[table.K <= 20] for table in (stored("fig4"), *(
         chain for _, chain in stored("fig13").groupby("N")))]
@@ -886,7 +886,7 @@ def _():
 
 
 @claim("C.quadratic", "Appendix C, figure 13", "fits the data pretty well", "experiment", HOLDS)
-def _():
+def quadratic_in_N():
     """For each K, learning time is well described by a quadratic in N."""
     misses, better = [], []
     for K, runs in stored("fig13").groupby("K"):

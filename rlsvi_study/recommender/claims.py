@@ -87,7 +87,7 @@ def least_squares(customers: Recommender, target: np.ndarray) -> np.ndarray:
 
 
 @claim("6.3.states", "Section 6.3", "|S| = 3^J", "exact", MISPRINT)
-def _():
+def printed_number_of_states():
     """The engine has 3^J states."""
     choice = number_of_states(N, J)
     return Evidence(MISPRINT if choice == 4521 != 3**J else HOLDS, f"3^J is {3**J} for J = 5. Of "
@@ -97,7 +97,7 @@ def _():
 
 
 @claim("6.3.4521", "Section 6.3", "4521", "exact", HOLDS)
-def _():
+def exact_number_of_states():
     """With N = 10 and J = 5 there are 4521 states, few enough to solve each instance exactly."""
     found = len(instance(0).states.x)
     ended = number_of_states(N, J + 1) - found
@@ -106,7 +106,7 @@ def _():
 
 
 @claim("6.3.dimension", "Section 6.3", "K = N² + N, exponentially smaller than |S|", "exact", HOLDS)
-def _():
+def dimension():
     """The features number N² + N, far fewer than the states, which grow exponentially in J."""
     phi = Products(N, J)
     rows = np.concatenate([phi(0, x) for x in instance(0).states.x])
@@ -123,7 +123,7 @@ remark("6.3.basis", "Section 6.3", "Φ_h = ((φ_n)_n, (φ_m)_m)", "reading", MIS
 
 
 @claim("6.3.agnostic", "Section 6.3", "agnostic, barring a freak event", "instances", HOLDS)
-def _():
+def agnostic_basis():
     """No weights represent Q* exactly: the learning problem is agnostic."""
     misfit, worth = [], []
     for customers in map(instance, range(10)):
@@ -141,7 +141,7 @@ def _():
 
 
 @claim("6.3.regret", "Section 6.3", "regret computed from the exact solution", "experiment", HOLDS)
-def _():
+def exact_regret():
     """Regret by exact evaluation of each customer's policy agrees with the likes given."""
     last = stored(STUDY).query("episode == 1200 and realised.notna()")
     gap = (last.realised - last.regret).groupby(last.arm)
@@ -152,7 +152,7 @@ def _():
 
 
 @claim("6.3.boltzmann", FIG8, "much more efficient", "experiment", HOLDS)
-def _():
+def better_than_boltzmann():
     """After 1200 customers RLSVI has less regret than Boltzmann exploration at every η."""
     own = float(regret(STUDY, "rlsvi").iloc[-1].mean())
     more = {f"{eta:g}": more_regret(STUDY, BOLTZMANN[eta], of=len(PAPER_ETAS))
@@ -168,7 +168,7 @@ def _():
 
 
 @claim("6.3.boltzmann-early", FIG8, OURS, "experiment", PARTLY)
-def _():
+def boltzmann_early():
     """RLSVI is ahead of Boltzmann exploration from the beginning on."""
     since = {f"{eta:g}": ahead_from(regret(STUDY, BOLTZMANN[eta]), regret(STUDY, "rlsvi"),
                                     for_all(len(PAPER_ETAS))) for eta in PAPER_ETAS}
@@ -180,7 +180,7 @@ def _():
 
 
 @claim("6.3.temperatures", FIG8, "a wide range of temperatures", "experiment", HOLDS)
-def _():
+def range_of_temperatures():
     """RLSVI explores much more efficiently than Boltzmann exploration over a wide range of
     temperatures."""
     more = {eta: more_regret(READINGS, BOLTZMANN[eta], of=len(BOLTZMANN))
@@ -195,7 +195,7 @@ def _():
 
 @claim("6.3.exploration", "Section 6.3", "in some settings exploration can be crucial",
        "experiment", HOLDS)
-def _():
+def exploration_is_crucial():
     """There are settings where efficient exploration is crucial."""
     own = float(regret(READINGS, "rlsvi").iloc[-1].mean())
     greedy = more_regret(READINGS, EPSILON[0.0])
@@ -226,7 +226,7 @@ def learned_better(arm: str, of: int) -> Mean:
 
 @claim("6.3.dithering", "Section 6", "learns this optimal strategy when dithering does not",
        "experiment", PARTLY)
-def _():
+def better_than_dithering():
     """RLSVI learns a strategy better than the best myopic one when dithering strategies do not."""
     own, all_of = float(regret(RIVALS, "rlsvi").iloc[-1].mean()), len(DITHERING)
     more = {name: more_regret(RIVALS, arm, of=all_of) for name, arm in DITHERING.items()}
@@ -255,7 +255,7 @@ def _():
 
 
 @claim("6.3.bandits", FIG9, "outperforms benchmark bandit algorithms", "experiment", HOLDS)
-def _():
+def better_than_bandits():
     """RLSVI outperforms the Bernoulli and the linear contextual bandit."""
     more = {arm: more_regret(STUDY, arm, of=2) for arm in ("linear", "bernoulli")}
     late = ahead_at_the_end(STUDY, "linear")
@@ -271,7 +271,7 @@ def _():
 
 
 @claim("6.3.linear-first", FIG9, "the linear bandit is better at first", "experiment", HOLDS)
-def _():
+def linear_first():
     """The linear contextual bandit outperforms RLSVI at first."""
     each, lead = (of(stored(STUDY), "rlsvi") - of(stored(STUDY), "linear")
                   for of in (rates, curves))
@@ -284,7 +284,7 @@ def _():
 
 
 @claim("6.3.bernoulli", FIG9, "does not learn much after 1200 episodes", "exact", HOLDS)
-def _():
+def bernoulli_hardly_learns():
     """The Bernoulli bandit hardly learns, for want of context."""
     def expected(customers, seed):
         bandit = BernoulliBandit(Products(N, J), rng=seed)
@@ -303,7 +303,7 @@ NO_PLAN = ("uniform", "lowest")  # ties of the first product broken without a lo
 
 
 @claim("6.3.myopic", FIG9, "outperforms even the optimal myopic policy", "experiment", HOLDS)
-def _():
+def better_than_myopic():
     """By the end of the study RLSVI serves customers better than the optimal myopic policy, which
     knows the model and does not plan."""
     more = {ties: ahead_at_the_end(STUDY, arm, of=len(MYOPIC)) for ties, arm in MYOPIC.items()}
@@ -319,7 +319,7 @@ def _():
 
 
 @claim("6.3.myopic-regret", FIG9, OURS, "experiment", FAILS)
-def _():
+def myopic_regret():
     """Within 1200 customers RLSVI's cumulative regret falls below the optimal myopic policy's."""
     more = {ties: more_regret(STUDY, MYOPIC[ties], of=2) for ties in NO_PLAN}
     later = {ties: ahead_from(regret(LATER, MYOPIC[ties]), regret(LATER, "rlsvi")) for ties in more}
@@ -333,7 +333,7 @@ def _():
 
 
 @claim("6.3.eventually", "Section 6.3", "eventually learns a richer policy", "experiment", HOLDS)
-def _():
+def eventually_beats_myopic():
     """As more data are gathered, RLSVI eventually outperforms the myopic policy."""
     more = {ties: ahead_at_the_end(LATER, MYOPIC[ties], of=4) for ties in (*NO_PLAN, "best")}
     bandit, gap = ahead_at_the_end(LATER, "linear", of=4), float(a_customer(LATER, "rlsvi").mean())
@@ -354,7 +354,7 @@ remark("E.runs", "Appendix E, Algorithm 9", "10 repetitions (text); 100 (bandits
 
 
 @claim("E.mean", "Appendix E, Algorithm 11", "λσ² in the mean", "reading", MISPRINT)
-def _():
+def ridge_of_the_mean():
     """The linear bandit's mean has the ridge λσ² where its covariance has λ."""
     change = more_regret(READINGS, "linear, printed mean", than="linear")
     corrected = regret(READINGS, "linear").iloc[-1].mean()
@@ -363,7 +363,7 @@ def _():
 
 
 @claim("E.bernoulli-aim", "Appendix E", "aims to learn the myopic policy", "instances", FAILS)
-def _():
+def bernoulli_aim():
     """The Bernoulli bandit aims to learn the myopic policy."""
     earned = float(np.mean([one.evaluate(one.myopic())[0] for one in map(instance, range(20))]))
     return unless(earned > J / 2 + limit("more likes"), f"It aims at an order fixed in advance, "
@@ -372,7 +372,7 @@ def _():
 
 
 @claim("E.linear-aim", "Appendix E", "aims to learn the myopic policy", "instances", HOLDS)
-def _():
+def linear_aim():
     """The linear bandit aims to learn the myopic policy."""
     same, worth = [], []
     for customers in map(instance, range(10)):
@@ -390,7 +390,7 @@ def _():
 
 
 @claim("E.incremental", "Appendix E", "can be implemented incrementally", "instances", HOLDS)
-def _():
+def incremental_bandit():
     """The linear bandit can be implemented incrementally, and so efficiently."""
     customers, worst = instance(0, N=5, J=3), 0.0
     fast, dense = (rlsvi(Products(5, 3), 0.2, 1e-3**0.5, gamma=0.0, rng=1, form=form)

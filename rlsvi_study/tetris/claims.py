@@ -88,7 +88,7 @@ def _of(table: pd.DataFrame) -> str:
 # --------------------------------------------------------------------------- section 6.2
 
 @claim("6.2.states", "Section 6.2", "more than 2^200 states", "exact", PARTLY)
-def _():
+def number_of_states():
     """Tetris on 20 × 10 squares has more than 2^200 states."""
     game = Tetris()
 
@@ -114,7 +114,7 @@ remark("6.2.ending", "Section 6.2", "ends when a square in the top row becomes f
 
 
 @claim("6.2.features", "Section 6.2", "22 features", "exact", HOLDS)
-def _():
+def number_of_features():
     """Heights, absolute differences, largest height, holes and a constant make 22 features."""
     return unless(Tetris().K != 22, f"10 + 9 + 1 + 1 + 1 = {Tetris().K}.", features=Tetris().K)
 
@@ -133,7 +133,7 @@ def lspi_level(table: pd.DataFrame, last: int | None = None, comparisons: int = 
 
 
 @claim("6.2.lspi", "Section 6.2", "≃ 3500 and 4500, above 3183", "experiment", PARTLY)
-def _():
+def above_lspi_level():
     """Both algorithms end above LSPI's best level, 3183 rows per game in the paper."""
     found = {rule: final_levels(name) for rule, (name, *_) in RULES.items()}
     ours = lspi_runs("scoring")
@@ -147,7 +147,7 @@ def _():
 
 
 @claim("6.2.lspi-level", "Section 6.2", "3183 at best", "experiment", PARTLY)
-def _():
+def best_lspi_level():
     """With these features, LSPI reaches 3183 rows per game at best."""
     runs_of = lspi_runs("scoring")
     best = {key: lspi_level(table, comparisons=len(runs_of)) for key, table in runs_of.items()}
@@ -163,7 +163,7 @@ def _():
 
 
 @claim("6.2.over-lspi", "Section 6.2", "significant improvements over LSPI", "experiment", PARTLY)
-def _():
+def improves_on_lspi():
     """Both algorithms improve significantly on LSPI with the same features."""
     wins: dict[tuple[str, str], list[bool]] = {}
     for (rule, _, _), table in lspi_runs("scoring").items():
@@ -178,7 +178,7 @@ def _():
 
 
 @claim("6.2.lspi-collapse", "Section 6.2", "unlike LSPI", "experiment", HOLDS)
-def _():
+def lspi_collapses():
     """LSPI collapses after finding its peak performance."""
     collapsed, words, numbers = [], [], {}
     for (rule, replay, each), table in lspi_runs("scoring").items():
@@ -195,7 +195,7 @@ def _():
 
 @claim("6.2.lspi-start", "Section 6.2", "LSPI required a scoring initial policy", "experiment",
        PARTLY)
-def _():
+def lspi_needs_scoring_policy():
     """LSPI does not begin to learn without a policy that scores."""
     counts = {start: {key: (int((table.groupby("seed").score.max() > LEARNED).sum()),
                             table.seed.nunique()) for key, table in lspi_runs(start).items()}
@@ -212,7 +212,7 @@ def _():
 
 
 @claim("6.2.fewer-games", "Section 6.2", "after many fewer games", "experiment", FAILS)
-def _():
+def fewer_games():
     """Both algorithms reach their performance after many fewer games than LSPI."""
     points, words, numbers = [], [], {}
     for rule, (name, *_) in RULES.items():
@@ -232,7 +232,7 @@ def _():
 
 
 @claim("6.2.scratch", "Section 6.2", "both learn from scratch", "experiment", PARTLY)
-def _():
+def learns_from_scratch():
     """Both algorithms learn without a scoring policy to start from."""
     counts = {(name, rule, agent): count for rule, (name, *_) in RULES.items()
               for agent, count in how_many_learned(stored(name), "agent").items()}
@@ -264,7 +264,7 @@ def once_learned(table: pd.DataFrame, time: str) -> list[np.ndarray]:
 
 
 @claim("6.2.collapse", "Section 6.2", "no collapse after the peak", "experiment", HOLDS)
-def _():
+def does_not_collapse():
     """Unlike LSPI, the algorithms do not collapse after finding their peak performance."""
     numbers, words, onset = {}, [], []
     for rule, (name, *_) in RULES.items():
@@ -286,7 +286,7 @@ def _():
 
 @claim("6.2.better", "Section 6.2, figure 7", "RLSVI significantly better than tuned ε",
        "experiment", PARTLY)
-def _():
+def better_than_tuned_epsilon():
     """RLSVI improves on LSVI with a tuned ε schedule."""
     means = {rule: finals(table, ["schedule"]).groupby("schedule").mean()
              for rule, table in schedules().items()}
@@ -308,7 +308,7 @@ def _():
 
 @claim("6.2.fixed-epsilon", "Section 6.2, footnote", "no good performance for any fixed ε",
        "experiment", PARTLY)
-def _():
+def fixed_epsilon():
     """LSVI does not achieve good performance for any fixed ε."""
     bad, words, numbers = [], [], {}
     for rule, table in schedules().items():
@@ -324,7 +324,7 @@ def _():
 
 
 @claim("6.2.tuned-better", "Section 6.2", "a tuned ε schedule is much better", "experiment", FAILS)
-def _():
+def tuned_schedule_is_better():
     """LSVI with a tuned ε schedule is much better than with greedy play."""
     late = {rule: finals(table, ["schedule"]).unstack("schedule")
             for rule, table in schedules().items()}
@@ -346,7 +346,7 @@ def _():
 
 
 @claim("6.2.sooner", "Section 6", "faster learning", "experiment", PARTLY)
-def _():
+def learns_sooner():
     """In Tetris RLSVI learns faster than LSVI with a tuned schedule."""
     words, sooner, numbers = [], [], {}
     for rule, (name, *_) in RULES.items():
@@ -363,7 +363,7 @@ def _():
 
 
 @claim("6.2.respectively", "Section 6.2", "3500 and 4500 “respectively”", "reading", MISPRINT)
-def _():
+def order_of_final_levels():
     """The two final levels are given in the order RLSVI, LSVI, and RLSVI is the better one."""
     first, second = runs.PAPER_LEVELS
     final, games = (summary(stored("fig7"), ["agent"]) for summary in (finals, learned_at))
@@ -377,7 +377,7 @@ def _():
 
 @claim("6.2.greedy", "Section 6.2", "greedy, so struggles without an initial policy", "experiment",
        PARTLY)
-def _():
+def greedy_play_struggles():
     """An agent that never explores struggles to learn from scratch."""
     counts = {rule: (*how_many_learned(table, "schedule")["greedy"], table.game.max())
               for rule, table in schedules().items()}
@@ -389,7 +389,7 @@ def _():
 
 
 @claim("6.2.replay", "Section 6.2", "mostly due to the replay buffer", "experiment", PARTLY)
-def _():
+def gain_from_replay():
     """The gain over LSPI comes mostly from keeping many transitions."""
     plain = stored("fig7").query("agent == 'rlsvi'").assign(N=100_000)
     found = {N: level(finals(table)) for N, table in
@@ -418,7 +418,7 @@ remark("D.subscript", "Appendix D, Algorithm 7", "rows Φ_h(s_i, a_i)", "reading
 
 
 @claim("D.bytes", "Appendix D.1", "0 to 20, holes 0 to 199", "exact", HOLDS)
-def _():
+def features_fit_bytes():
     """Features and rewards are whole numbers from 0 to 20, the holes at most 199."""
     game = Tetris()
     most = (game.width - 1) * (game.height - 1) + game.height - 2  # no row may be full
@@ -427,7 +427,7 @@ def _():
 
 
 @claim("D.memory", "Appendix D.1", "less than 10 MB for every possible action", "exact", FAILS)
-def _():
+def memory_of_features():
     """The features of 10^5 transitions for every possible action take less than 10 MB."""
     game = Tetris()
     counts = [Tetris(pieces=piece).A for piece in game.pieces]
@@ -458,7 +458,7 @@ def every_discount() -> pd.DataFrame:
 
 
 @claim("D.discount", "Appendix D", "γ = 0.99 helpful for stability in both", "experiment", PARTLY)
-def _():
+def best_discount():
     """RLSVI and LSVI do better with γ = 0.99 than with a smaller or a larger discount."""
     table = every_discount()
     words, gain = [], {}
@@ -479,7 +479,7 @@ def _():
 
 @claim("D.negligible", "Appendix D", "computation negligible against the simulator", "experiment",
        OPEN)
-def _():
+def negligible_computation():
     """Fitting costs little against simulating the games."""
     N, ratio = 100_000, {}
     for agent, table in stored("fig7").groupby("agent"):
@@ -495,7 +495,7 @@ def _():
 
 
 @claim("D.variance", "Appendix D.2", "slightly better with an unknown variance", "experiment", OPEN)
-def _():
+def unknown_variance():
     """A prior over the variance improves RLSVI a little."""
     unknown = stored("tetris-variance")
     known = stored("fig7").query("agent == 'rlsvi' and seed in @unknown.seed")
@@ -516,7 +516,7 @@ def together(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 @claim("D.mini-faster", "Appendix D.3, figure 14", "RLSVI learns faster", "experiment", PARTLY)
-def _():
+def mini_tetris_faster():
     """On four rows with S and Z, RLSVI learns faster than LSVI with a tuned schedule."""
     early = stored("fig14").query("game <= 200")
     found = together(early, ["rule", "reading"])
@@ -531,7 +531,7 @@ def _():
 
 @claim("D.mini", "Appendix D.3, figure 14", "RLSVI greatly outperforms tuned LSVI", "experiment",
        PARTLY)
-def _():
+def mini_tetris_better():
     """On four rows with S and Z, RLSVI does far better than LSVI with a tuned schedule."""
     found = together(stored("fig14"), ["rule", "reading"])
     scores = levels(stored("fig14"), ["rule", "reading", "agent"])["mean"].unstack("agent")
@@ -552,7 +552,7 @@ def _():
 
 
 @claim("D.mini-extreme", "Appendix D.3", "much more extreme", "experiment", FAILS)
-def _():
+def mini_tetris_more_extreme():
     """RLSVI's lead over LSVI is much more extreme on four rows with S and Z than in figure 7."""
     mini = levels(stored("fig14").query("reading == 'value'"), ["rule", "agent"])["mean"]
     words, points, numbers = [], [], {}
