@@ -13,7 +13,8 @@ from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import VerbatimIncremental, incremental
 from rlsvi_core.envs.chains import arrival_probability, chain, lock
 
-from .. import register, store
+from .. import register
+from ..catalogue import STORED
 from ..choices import limit
 from ..intervals import by_cell, for_all, median_interval
 from ..register import (
@@ -29,7 +30,7 @@ from ..register import (
     slip,
     unless,
 )
-from .runs import EXPERIMENTS, printed, value_travels, waits
+from .runs import printed, value_travels, waits
 
 GAMMA = 0.99  # the paper names no discount factor
 
@@ -64,9 +65,9 @@ def effective_where_others_fail():
 
 
 @claim("7.bootstrap", "Section 7", "via a nonparametric bootstrap", "experiment", PARTLY)
-def bootstrap():
+def bootstrap(tables=STORED):
     """A nonparametric bootstrap of the data can take the place of the posterior sample."""
-    table = store.load(EXPERIMENTS["bootstrap"])
+    table = tables["bootstrap"]
     weights = table[table.agent == "bootstrap"].largest_weight
     far = waits(table[table.features == "tabular"], ["N", "agent"]).loc[14]
     alone, both, median = far.loc["bootstrap"], far.loc["bootstrap + prior"], far["median"]
@@ -180,9 +181,9 @@ def ratios(table: pd.DataFrame, by: list[str], agent: str, column: str,
 
 
 @claim("F.batch-better", "Appendix F.1", "expected: batch incurs lower regret", "experiment", HOLDS)
-def batch_better():
+def batch_better(tables=STORED):
     """Batch RLSVI is more data-efficient than the incremental version and has lower regret."""
-    table = store.load(EXPERIMENTS["incremental"])
+    table = tables["incremental"]
     multiples = ratios(table[table.episode == table.episode.max()], ["N", "lam"], "batch", "regret",
                     ["agent", "prior"])
     behind, ahead = int((multiples.low > 1).sum()), int((multiples.high < 1).sum())
@@ -261,9 +262,9 @@ def marginal_covariance():
 
 
 @claim("F.explores", "Appendix F.2", "to incentivize exploration", "experiment", PARTLY)
-def explores():
+def explores(tables=STORED):
     """The perturbations of continual RLSVI make it explore."""
-    cells = waits(store.load(EXPERIMENTS["continual"]), ["agent", "gamma", "n"]).reset_index()
+    cells = waits(tables["continual"], ["agent", "gamma", "n"]).reset_index()
     opened = cells[np.isfinite(cells["median"])].groupby(["agent", "gamma"]).n.max()
     opened = opened.unstack(fill_value=0).reindex(["printed", "mended", "greedy"], fill_value=0)
     text = "; ".join("{} moves as printed, {} mended and {} without perturbation at γ = {}".format(
@@ -274,9 +275,9 @@ def explores():
 
 
 @claim("F.plans", "Appendix F.2", "avoiding abrupt changes is important", "experiment", HOLDS)
-def longer_plans():
+def longer_plans(tables=STORED):
     """Perturbations that change little from step to step let the agent carry out longer plans."""
-    table = store.load(EXPERIMENTS["continual"]).query("agent in ('mended', 'printed')")
+    table = tables["continual"].query("agent in ('mended', 'printed')")
     each = ratios(table, ["gamma", "n"], "printed", "first_reward", [])
     long = each.index.get_level_values("n") >= limit("long plan")
     sooner, later = each.high < 1, each.low > 1

@@ -12,7 +12,7 @@ from rlsvi_core.agents import rlsvi as general_rlsvi
 from rlsvi_core.agents import tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 
-from .. import store
+from ..catalogue import STORED
 from ..choices import limit
 from ..register import (
     FAILS,
@@ -85,14 +85,14 @@ def posterior_means() -> Evidence:
 
 
 @claim("5.empirical-mean", "Section 5, proof of Lemma 2", "R̂ ≥ R̄", "exact", FAILS)
-def empirical_mean_is_larger() -> Evidence:
+def empirical_mean_is_larger(seen=(1, 0)) -> Evidence:
     """The empirical mean reward is at least the posterior mean."""
     weights, tried = (Fraction(1, 2), Fraction(1), Fraction(3)), {}
     for a, b, low, high in product(weights, weights, range(6), range(6)):
         if n := low + high:  # R̂, R̄, and R̂ shrunk by λσ² = 1ᵀα, the least allowed
             m = n + a + b
             tried[a, b, low, high] = Fraction(-low, n), (-low - a) / m, -low / m
-    R_hat, R_bar, _ = tried[1, 1, 1, 0]
+    R_hat, R_bar, _ = tried[1, 1, *seen]
     wrong = sum(hat < bar for hat, bar, _ in tried.values())
     needed = sum(shrunk >= bar for _, bar, shrunk in tried.values())
     return unless(R_hat < R_bar, f"After one reward −1 with α = (1, 1), R̂ = {R_hat} is below R̄ = "
@@ -114,10 +114,10 @@ def last_display() -> Evidence:
 
 @claim("5.variance", "Section 5, proof of Lemma 2", "therefore, choosing λ > max 1ᵀα^R and σ > 1 …",
        "exact", FAILS)
-def variance_in_last_period() -> Evidence:
+def variance_in_last_period(lam=2) -> Evidence:
     """The last period follows from the line above, RLSVI's variance with λ > 1ᵀα^R and σ > 1 being
     at least the one there, 1/(n + 1ᵀα^R)."""
-    lam, sigma2 = 2, 5**2 + 1
+    sigma2 = 5**2 + 1
     too_small = [n for n in range(200) if sigma2 * (n + 1) < n + lam * sigma2]
     at_zero, last = 1 / lam, sigma2 * (lam - 1) / (sigma2 - 1)  # σ²(n + m_R) = n + λσ²
     return unless(bool(too_small), f"With 1ᵀα^R = 1ᵀα^P = 1, λ = 2, σ² = H² + 1 = 26 RLSVI's is "
@@ -338,16 +338,16 @@ def violations_of_condition() -> Evidence:
 
 # --------------------------------------------------------------------------- Theorem 1
 
-def _means() -> pd.DataFrame:
+def _means(theorem1: pd.DataFrame) -> pd.DataFrame:
     """RLSVI's mean sums for each size and length of run."""
-    return store.load(regret.THEOREM_1).query("agent == 'rlsvi'").groupby(
-        ["H", "S", "A", "episode"])[["regret", "concentration"]].mean()
+    sizes = theorem1.query("agent == 'rlsvi'").groupby(["H", "S", "A", "episode"])
+    return sizes[["regret", "concentration"]].mean()
 
 
 @claim("5.optimism", "Section 5", "E Δ^opt ≤ 0", "experiment", HOLDS, follows="5.lemma2")
-def optimism_on_average() -> Evidence:
+def optimism_on_average(tables=STORED) -> Evidence:
     """Given any history, RLSVI's sampled value is on average at least the optimal one."""
-    mean = _means().eval("(regret - concentration) / episode")
+    mean = _means(tables["theorem1"]).eval("(regret - concentration) / episode")
     base = mean.loc[tuple(regret.BASE.values())]
     return unless(mean.max() > 0, f"As measured, Δ^opt is {base.iloc[0]:.2g} on average in the "
                   f"first episode and {base.iloc[-1]:.2g} per episode over {base.index[-1]} (H = S "
@@ -357,9 +357,9 @@ def optimism_on_average() -> Evidence:
 
 @claim("5.concentration", "Section 5", "Δ^conc vanishes as estimates concentrate", "experiment",
        HOLDS)
-def concentration_vanishes() -> Evidence:
+def concentration_vanishes(tables=STORED) -> Evidence:
     """The concentration error vanishes as data accumulate."""
-    total = _means().concentration.loc[tuple(regret.BASE.values())]
+    total = _means(tables["theorem1"]).concentration.loc[tuple(regret.BASE.values())]
     each = total.diff().iloc[1:] / np.diff(total.index)
     return unless(not (each.iloc[1:].is_monotonic_decreasing and each.iloc[-1]
                        < limit("vanishes") * total.iloc[0]),
@@ -370,9 +370,9 @@ def concentration_vanishes() -> Evidence:
 
 
 @claim("5.rate-time", "Section 5, Theorem 1", "√T", "experiment", HOLDS)
-def rate_time() -> Evidence:
+def rate_time(tables=STORED) -> Evidence:
     """In time, RLSVI's expected regret grows no faster than √T."""
-    table = store.load(regret.THEOREM_1)
+    table = tables["theorem1"]
     power = regret.power(table, "rlsvi", "episode", repeats=200)
     return unless(power.low > 0.5, f"It grows like the power {power} of T from 4096 to 65536 "
                   f"episodes, in {table.seed.nunique()} MDPs with H = S = 5, A = 3 and λ and σ of "
@@ -382,9 +382,9 @@ def rate_time() -> Evidence:
 
 @claim("5.rate-sizes", "Section 5, Theorem 1", "√(H³SAT), that is H²√(SA) for L episodes",
        "experiment", HOLDS)
-def rate_sizes() -> Evidence:
+def rate_sizes(tables=STORED) -> Evidence:
     """At every size measured RLSVI's expected regret is below a multiple of √(H³SAT)."""
-    table = store.load(regret.THEOREM_1)
+    table = tables["theorem1"]
     whole, end, cap = {}, {}, {}
     for name in ("S", "A", "H"):
         ours, worst = (regret.sizes(table, agent, name).groupby(name).regret.mean()
@@ -393,7 +393,7 @@ def rate_sizes() -> Evidence:
         largest = table[table[name].isin(ours.index[-2:])]
         whole[name], end[name] = (regret.power(runs, "rlsvi", name, repeats=200)
                                   for runs in (table, largest))
-    ratio = _means().eval("regret / (H**2 * sqrt(S * A * episode))")
+    ratio = _means(tables["theorem1"]).eval("regret / (H**2 * sqrt(S * A * episode))")
     return unless(
         not ratio.max() < limit("multiple"),
         f"Mean regret is nowhere above {ratio.max():.2g} H²√(SAL), in {len(ratio)} sizes and "
@@ -404,16 +404,16 @@ def rate_sizes() -> Evidence:
         cap=cap, largest_ratio=float(ratio.max()), whole=whole, two_largest=end)
 
 
-def _final() -> dict[str, float]:
+def _final(theorem1: pd.DataFrame) -> dict[str, float]:
     """Mean regret of each agent at the end of the long runs."""
-    table = store.load(regret.THEOREM_1)
-    return table[table.episode > regret.COMPARED].groupby("agent").regret.mean().to_dict()
+    long = theorem1[theorem1.episode > regret.COMPARED]
+    return long.groupby("agent").regret.mean().to_dict()
 
 
 @claim("5.optimistic-algorithms", "Section 5", "better than √(H³S²AT)", "experiment", HOLDS)
-def optimistic_algorithms() -> Evidence:
+def optimistic_algorithms(tables=STORED) -> Evidence:
     """These scalings improve on those of optimistic algorithms designed for analysis."""
-    means = _final()
+    means = _final(tables["theorem1"])
     proven, small = (means[f"ucbvi{kind}"] / means[f"rlsvi{kind}"] for kind in ("", "-small"))
     return unless(
         min(proven, small) <= 1, f"As bounds of 2016 they do, by √S; a year later an optimistic "
@@ -426,9 +426,9 @@ def optimistic_algorithms() -> Evidence:
 
 
 @claim("6.psrl", "Section 6", "an effective Gaussian approximation to PSRL", "experiment", PARTLY)
-def approximates_psrl() -> Evidence:
+def approximates_psrl(tables=STORED) -> Evidence:
     """Tabular RLSVI behaves as a Gaussian approximation to posterior sampling."""
-    means = _final()
+    means = _final(tables["theorem1"])
     proven, small = (means[agent] / means["psrl"] for agent in ("rlsvi", "rlsvi-small"))
     return Evidence(
         HOLDS if proven < limit("effective")
@@ -439,13 +439,13 @@ def approximates_psrl() -> Evidence:
 
 
 @claim("5.any-parameters", "Section 5, Theorem 1", "any λ ≥ …, any σ ≥ …", "exact", PARTLY)
-def any_parameters() -> Evidence:
+def any_parameters(tables=STORED) -> Evidence:
     """The bound Õ(√(H³SAT)) holds for every λ and every σ above the stated values."""
     uniform = 2 / pi**2  # regret of an episode of uniform play: half of E|R_1 − R_2|
     shares = {name: {L: regret.wrong_arm_bound(lam, sigma, L) / (uniform * L)
                      for L in (100, 1000, 10_000)}
               for name, lam, sigma in (("lam", 2e6, sqrt(2)), ("sigma", 2.0, 1e6 * sqrt(2)))}
-    table = store.load(regret.THEOREM_1_SCALE)
+    table = tables["theorem1-scale"]
     share = table[table.episode == table.episode.max()].groupby(["problem", "lam", "sigma"])[
         ["regret", "uniform"]].mean().eval("regret / uniform")
     (lam, sigma), bandit = (shares[name][1000] for name in shares), share["bandit"]
