@@ -1,18 +1,16 @@
 """Planted falsehoods: what must change a verdict, for every claim that a computation decides.
 
-- ``TABLES``: stored tables that say something else than they do. Every claim that reads a table is
-  tried on all of them; nothing is written down claim by claim.
+- ``TABLES``: false tables, handed to every judge that reads stored ones; nothing is written down
+  claim by claim.
 - ``ALGEBRA``: sides that are not equal, coefficients of the other sign, functions that balls find
   lower or higher, for every symbolic or certified claim that rests on such.
 - ``FUNCTIONS``: a function behind some claims that returns something else.
-- ``CONSTANTS``: where a judge calls nothing, a number in its own code.
+- ``CONSTANTS``: a judge that calls nothing is given another number than the paper's.
 """
 
-import inspect
-from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from fractions import Fraction
 from types import SimpleNamespace as Fake
-from unittest.mock import patch
 
 import numpy as np
 from flint import arb
@@ -24,7 +22,7 @@ from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.mdp import FiniteMDP
 from rlsvi_core.optimism import order
-from rlsvi_study import store
+from rlsvi_study.catalogue import EXPERIMENTS, STORED
 from rlsvi_study.chain import claims as chain
 from rlsvi_study.conjecture import claims as conjecture
 from rlsvi_study.extensions import claims as extensions
@@ -37,13 +35,24 @@ from rlsvi_study.theory import crossings, evidence, forms, printed, repaired, th
 
 # --------------------------------------------------------------------- tables
 
+class Changed(dict):
+    """The stored tables, changed: each is read once, when it is first asked for."""
+
+    def __init__(self, change):
+        self.change = change  # of a name and its table
+
+    def __missing__(self, name):
+        self[name] = self.change(name, STORED[name])
+        return self[name]
+
+
 TIMES = {"seed", "episode", "game", "policy"}
 
 
-def _axes(experiment, table):
+def _axes(name, table):
     """The columns that say which run and time a row is of; what is left was measured."""
-    settings = {name for cell in experiment.scales["paper"].grid for name in cell}
-    return [name for name in table if name in settings | TIMES]
+    settings = {name for cell in EXPERIMENTS[name].scales["paper"].grid for name in cell}
+    return [column for column in table if column in settings | TIMES]
 
 
 def _number(column):
@@ -100,31 +109,16 @@ def _rivals(table):
     return 10 if "policy" in table else 1
 
 
-TABLES = {"labels exchanged": exchanged, "axes backwards": backwards, "all alike": level,
-          "shuffled": shuffled, "ten times as much": multiplied(lambda table: 10),
-          "a tenth": multiplied(lambda table: 0.1), "the opposite": multiplied(lambda table: -1),
-          "rivals ten times as good": multiplied(_rivals),
-          "ever faster": multiplied(lambda table: table.get("episode", table.get("game", 1)))}
+def _false(lie):
+    return Changed(lambda name, table: lie(table, _axes(name, table)))
 
 
-@contextmanager
-def tables(lie, read=None):
-    """Every table that is read lies; their names are noted."""
-    load, cached = store.load, (tetris.stored, recommender.stored)
-
-    def lied(experiment, *where):
-        table = load(experiment, *where)
-        (set() if read is None else read).add(experiment.name)
-        return lie(table.copy(), _axes(experiment, table))
-
-    for one in cached:
-        one.cache_clear()
-    try:
-        with patch.object(store, "load", lied):
-            yield
-    finally:
-        for one in cached:
-            one.cache_clear()
+TABLES = {words: _false(lie) for words, lie in {
+    "labels exchanged": exchanged, "axes backwards": backwards, "all alike": level,
+    "shuffled": shuffled, "ten times as much": multiplied(lambda table: 10),
+    "a tenth": multiplied(lambda table: 0.1), "the opposite": multiplied(lambda table: -1),
+    "rivals ten times as good": multiplied(_rivals),
+    "ever faster": multiplied(lambda table: table.get("episode", table.get("game", 1)))}.items()}
 
 
 # --------------------------------------------------------------------- algebra
@@ -140,13 +134,10 @@ ALGEBRA = {  # what is told instead of evidence.py's and balls.py's answers
     "sides agree": {"same": lambda same: lambda left, right: True, "decide": _shifted(10)}}
 
 
-@contextmanager
-def algebra(lies):
-    with ExitStack() as stack:
-        for module in (evidence, printed, repaired):
-            for name in lies.keys() & vars(module).keys():
-                stack.enter_context(patch.object(module, name, lies[name](getattr(module, name))))
-        yield
+def plant_algebra(lies, monkeypatch):
+    for module in (evidence, printed, repaired):
+        for name in lies.keys() & vars(module).keys():
+            monkeypatch.setattr(module, name, lies[name](getattr(module, name)))
 
 
 # --------------------------------------------------------------------- functions
@@ -257,24 +248,14 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
       for id, claim in (("5.theorem1", "7.bound"), ("6.1.learns", "7.effective")))]
 
 
-def told(owner, name, lie):
-    """The name stands for something else as long as this lasts."""
+def plant_function(owner, name, lie, monkeypatch):
+    """The name stands for something else as long as the test lasts."""
     if isinstance(owner, dict):
-        return patch.dict(owner, {name: lie(owner[name])})
-    return patch.object(owner, name, lie(getattr(owner, name)))
+        monkeypatch.setitem(owner, name, lie(owner[name]))
+    else:
+        monkeypatch.setattr(owner, name, lie(getattr(owner, name)))
 
 
-CONSTANTS = {  # of the judge's code, and what to write instead
-    "5.empirical-mean": ("tried[1, 1, 1, 0]", "tried[1, 1, 0, 1]"),
-    "5.variance": ("lam, sigma2 = 2", "lam, sigma2 = 1"),
-    "5.other-priors": ("Fraction(-1, 2)", "Fraction(-1, 1)"),
-    "6.1.numbers": ("10**28", "10**30")}
-
-
-def rewritten(judge, right, wrong):
-    """The judge with other words in its code."""
-    source = inspect.getsource(judge)
-    body = source[source.index("def "):]  # without the decorator: it is registered already
-    assert body.count(right) == 1
-    exec(body.replace(right, wrong), space := dict(judge.__globals__))
-    return space[judge.__name__]
+CONSTANTS = {  # what a judge takes in place of the paper's numbers
+    "5.empirical-mean": {"seen": (0, 1)}, "5.variance": {"lam": 1},
+    "5.other-priors": {"mean": Fraction(-1)}, "6.1.numbers": {"dithering_at_100": 10**30}}

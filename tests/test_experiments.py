@@ -5,11 +5,12 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from planted import Changed
 
 from rlsvi_core import FiniteMDP, chain, features, lsvi, rlsvi
 from rlsvi_core.regression import GaussianPosterior
 from rlsvi_study import catalogue, store
-from rlsvi_study.catalogue import EXPERIMENTS
+from rlsvi_study.catalogue import EXPERIMENTS, STORED
 from rlsvi_study.chain import claims
 from rlsvi_study.chain.runs import (
     first_arrival,
@@ -183,38 +184,32 @@ def scaled(column, factor):
     ("C.large-sigma", "fig11", scaled("regret", 0), FAILS),
     ("C.quadratic", "fig13", scaled("tenth_reward", lambda t: 1 + 9 * (t.N == 40)), FAILS),
 ])
-def test_a_spoilt_table_changes_the_verdict(id, name, spoil, verdict, monkeypatch):
-    stored = store.load(EXPERIMENTS[name])
-    monkeypatch.setattr(store, "load", lambda experiment: spoil(stored))
-    assert REGISTER[id].judge().verdict == verdict != REGISTER[id].verdict
+def test_a_spoilt_table_changes_the_verdict(id, name, spoil, verdict):
+    tables = Changed(lambda *_: spoil(STORED[name]))
+    assert REGISTER[id].judge(tables).verdict == verdict != REGISTER[id].verdict
 
 
-def test_runs_that_never_settle_are_not_said_to_keep_the_optimal_policy(monkeypatch):
-    spoilt = store.load(EXPERIMENTS["fig2b"]).assign(last_suboptimal=10**6)
-    tables = {"fig2a": store.load(EXPERIMENTS["fig2a"]), "fig2b": spoilt}
-    monkeypatch.setattr(store, "load", lambda experiment: tables[experiment.name])
-    assert REGISTER["6.1.keeps"].judge().verdict == FAILS
+def test_runs_that_never_settle_are_not_said_to_keep_the_optimal_policy():
+    tables = {"fig2a": STORED["fig2a"], "fig2b": STORED["fig2b"].assign(last_suboptimal=10**6)}
+    assert REGISTER["6.1.keeps"].judge(tables).verdict == FAILS
 
 
-def test_an_exponential_law_is_not_said_to_be_polynomial(monkeypatch):
-    load = store.load
-    monkeypatch.setattr(store, "load", lambda experiment: (
-        table := load(experiment)).assign(tenth_reward=10 * 1.05 ** table[table.columns[0]]))
-    assert REGISTER["6.1.polynomial"].judge().verdict == FAILS
+def test_an_exponential_law_is_not_said_to_be_polynomial():
+    tables = Changed(lambda name, table: table.assign(
+        tenth_reward=10 * 1.05 ** table[table.columns[0]]))
+    assert REGISTER["6.1.polynomial"].judge(tables).verdict == FAILS
 
 
 @pytest.mark.parametrize(("parameters", "verdict"), [(("lam",), PARTLY), (("lam", "sigma"), FAILS)])
-def test_a_narrow_range_is_not_called_robust(parameters, verdict, monkeypatch):
-    load = store.load
+def test_a_narrow_range_is_not_called_robust(parameters, verdict):
+    def only_the_reference_learns(name, table):
+        parameter, best = {"fig10": ("lam", 1.0), "fig11": ("sigma", 0.1)}[name]
+        if parameter not in parameters:
+            return table
+        return table.assign(rewards=table.rewards * (table[parameter] == best))
 
-    def only_the_reference_learns(experiment):
-        name, best = {"fig10": ("lam", 1.0), "fig11": ("sigma", 0.1)}[experiment.name]
-        table = load(experiment)
-        return table.assign(rewards=table.rewards * (table[name] == best)) if (
-            name in parameters) else table
-
-    monkeypatch.setattr(store, "load", only_the_reference_learns)
-    assert REGISTER["6.1.robust"].judge().verdict == verdict
+    tables = Changed(only_the_reference_learns)
+    assert REGISTER["6.1.robust"].judge(tables).verdict == verdict
 
 
 def test_a_bandit_of_one_episode_is_a_tie_and_regret_is_never_negative():

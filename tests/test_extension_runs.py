@@ -10,8 +10,8 @@ from rlsvi_core import VerbatimAgent, chain, features, rlsvi
 from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import VerbatimIncremental, incremental
 from rlsvi_core.envs.chains import LEFT, RIGHT
-from rlsvi_study import catalogue, store
-from rlsvi_study.catalogue import EXPERIMENTS
+from rlsvi_study import catalogue
+from rlsvi_study.catalogue import STORED
 from rlsvi_study.experiment import streams
 from rlsvi_study.extensions import claims
 from rlsvi_study.extensions.runs import bootstrap_time, incremental_curve, opening_time
@@ -157,10 +157,8 @@ def test_rlsvi_beside_the_bootstrap_by_plan_act_and_observe():
     ("F.plans", "continual", lambda t: t.assign(agent=t.agent.replace(
         {"printed": "mended", "mended": "printed"}))),
 ])
-def test_a_spoilt_table_changes_the_verdict(id, name, spoil, monkeypatch):
-    stored = store.load(EXPERIMENTS[name])
-    monkeypatch.setattr(store, "load", lambda experiment: spoil(stored))
-    assert REGISTER[id].judge().verdict != REGISTER[id].verdict
+def test_a_spoilt_table_changes_the_verdict(id, name, spoil):
+    assert REGISTER[id].judge({name: spoil(STORED[name])}).verdict != REGISTER[id].verdict
 
 
 @pytest.mark.parametrize(("id", "name", "wrong", "verdict"), [

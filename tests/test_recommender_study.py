@@ -10,10 +10,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from planted import Changed
 
 from rlsvi_core import Products, lsvi, rlsvi
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_study import catalogue
+from rlsvi_study.catalogue import STORED
 from rlsvi_study.experiment import streams
 from rlsvi_study.intervals import Mean, mean_interval
 from rlsvi_study.recommender import claims, figures, runs
@@ -114,8 +116,8 @@ def test_a_policy_that_does_not_learn_has_a_straight_line_up_to_its_stored_end()
 @pytest.mark.parametrize("name", figures.DRAW_FROM)
 def test_figures_8_and_9_have_students_band_around_rlsvi(name):
     tables, draw = figures.DRAW_FROM[name]
-    figure = draw(*map(claims.stored, tables))
-    _, low, high = mean_interval(curves(claims.stored("recommender"), "rlsvi").iloc[-1])
+    figure = draw(*(STORED[table] for table in tables))
+    _, low, high = mean_interval(curves(STORED["recommender"], "rlsvi").iloc[-1])
     edges = [path.vertices for band in figure.axes[0].collections for path in band.get_paths()]
     ends = [edge[edge[:, 0] == 1200, 1] for edge in edges]
     plt.close(figure)
@@ -153,10 +155,9 @@ def changed(arm, factor=1.0, **added):
     ("6.3.myopic-regret", changed("rlsvi", 0.0), HOLDS),
     ("6.3.eventually", changed("rlsvi", 99), FAILS),
 ])
-def test_a_planted_falsehood_in_a_table_changes_the_verdict(id, change, verdict, monkeypatch):
-    stored = claims.stored
-    monkeypatch.setattr(claims, "stored", lambda name: change(stored(name)))
-    assert REGISTER[id].judge().verdict == verdict != REGISTER[id].verdict
+def test_a_planted_falsehood_in_a_table_changes_the_verdict(id, change, verdict):
+    tables = Changed(lambda name, table: change(table))
+    assert REGISTER[id].judge(tables).verdict == verdict != REGISTER[id].verdict
 
 
 def of_popularity(seed):

@@ -12,11 +12,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from planted import Changed
 from test_tetris import random_rows, squares
 
 from rlsvi_core import Placements, lsvi
 from rlsvi_core.envs.tetris import RULES, Tetris
 from rlsvi_study import catalogue, store
+from rlsvi_study.catalogue import STORED
 from rlsvi_study.experiment import Task, streams
 from rlsvi_study.register import FAILS, HOLDS
 from rlsvi_study.tetris import claims, figures, players
@@ -262,10 +264,8 @@ CONSTANT = [name for name, schedule in tetris.SCHEDULES.items() if "half_life" n
     ("D.variance", times(0.5, "tetris-variance"), FAILS),
     ("D.mini", times(9, agent="rlsvi"), HOLDS), ("D.mini", swapped, FAILS),
 ])
-def test_a_planted_falsehood_in_a_table_changes_the_verdict(id, change, verdict, monkeypatch):
-    stored = claims.stored
-    monkeypatch.setattr(claims, "stored", lambda name: change(name, stored(name)))
-    assert REGISTER[id].judge().verdict == verdict != REGISTER[id].verdict
+def test_a_planted_falsehood_in_a_table_changes_the_verdict(id, change, verdict):
+    assert REGISTER[id].judge(Changed(change)).verdict == verdict != REGISTER[id].verdict
 
 
 def test_levels_printed_the_other_way_round_would_be_no_misprint(monkeypatch):
@@ -283,11 +283,10 @@ def test_a_planted_falsehood_about_the_board_changes_the_verdict(id, board, verd
     assert REGISTER[id].judge().verdict == verdict != REGISTER[id].verdict
 
 
-def test_fits_are_negligible_where_games_are_long_against_the_buffer(monkeypatch):
-    stored = claims.stored
-    monkeypatch.setattr(claims, "stored", lambda name: stored(name).assign(
-        length=1000 * stored(name).length))
-    assert REGISTER["D.negligible"].judge().verdict == HOLDS != REGISTER["D.negligible"].verdict
+def test_fits_are_negligible_where_games_are_long_against_the_buffer():
+    one, fig7 = REGISTER["D.negligible"], STORED["fig7"]
+    tables = {"fig7": fig7.assign(length=1000 * fig7.length)}
+    assert one.judge(tables).verdict == HOLDS != one.verdict
 
 
 def test_no_two_ending_rules_treat_three_placements_alike():

@@ -16,7 +16,8 @@ from rlsvi_core.envs.chains import RIGHT, arrival_probability, chain
 from rlsvi_core.mdp import FiniteMDP
 from rlsvi_core.regression import GaussianPosterior
 
-from .. import register, store
+from .. import register
+from ..catalogue import STORED
 from ..choices import limit
 from ..intervals import Median, for_all, median_interval
 from ..register import (
@@ -29,22 +30,17 @@ from ..register import (
     PARTLY,
     Evidence,
     claim,
-    enter,
     graded,
     remark,
     unless,
 )
 from . import scaling
-from .runs import EXPERIMENTS, learning_time, learning_times, medians
+from .runs import learning_time, learning_times, medians
 
 
-def stored(name: str) -> pd.DataFrame:
-    return store.load(EXPERIMENTS[name])
-
-
-def at_the_end(name: str) -> pd.DataFrame:
-    """The last rows of an experiment's learning curves."""
-    return stored(name).query("episode == episode.max()")
+def at_the_end(table: pd.DataFrame) -> pd.DataFrame:
+    """The last rows of all learning curves."""
+    return table.query("episode == episode.max()")
 
 
 def _random_mdp(rng, H=2, S=2, A=2) -> FiniteMDP:
@@ -70,7 +66,7 @@ def _since(good: pd.Series) -> int | None:
 
 
 @claim("1.exponential", "Section 1", "exponential in the worst case", "exact", HOLDS)
-def _():
+def exponential_worst_case():
     """Earlier algorithms with linear value functions need, in the worst case, a time exponential in
     the number of parameters or in the horizon."""
     growth = (arrival_probability(10) / arrival_probability(50)) ** (1 / 40)
@@ -87,7 +83,7 @@ PRINTED = {"chain": (1.0, 0.1), "Tetris": (1.0, 1.0), "engine": (0.2, 1e-3**0.5)
 
 @claim("1.only-exploration", "Section 1", "identical value functions, distinguished by how they "
        "explore", "exact", PARTLY)
-def _():
+def only_exploration_differs():
     """In the case studies RLSVI and LSVI have the same features and differ only in how they
     explore."""
     ridge = {name: lam / (lam * sigma**2) for name, (lam, sigma) in PRINTED.items()}
@@ -101,10 +97,10 @@ def _():
 
 @claim("1.gains", "Abstract, section 1, appendix B", "dramatic efficiency gains", "experiment",
        PARTLY)
-def _():
+def dramatic_gains(tables=STORED):
     """In the case studies, with identical features, RLSVI is dramatically more efficient than LSVI
     with dithering."""
-    runs = stored("fig2a")
+    runs = tables["fig2a"]
     seeds, (median, low, high) = runs.seed.nunique(), learning_time(runs, "rlsvi")
     learned = np.isfinite(learning_times(runs)).groupby("agent").sum().to_dict()
     chain_gains = learned["rlsvi"] >= limit("learns") * seeds and learned["epsilon-greedy"] == 0
@@ -134,7 +130,7 @@ remark("1.first", "Section 1", "first of its kind", "none", OPEN,
 
 
 @claim("2.optimal-iff-greedy", "Section 2", "iff", "instances", HOLDS)
-def _():
+def optimal_iff_greedy():
     """A policy is optimal in every state and period exactly if it is greedy for Q*."""
     rng = np.random.default_rng(0)
     same = [np.allclose(mdp.evaluate(policy), mdp.V, atol=1e-12, rtol=0)
@@ -147,7 +143,7 @@ def _():
 
 
 @claim("2.regret", "Section 2", "E[V* − Σr]", "Monte Carlo", HOLDS)
-def _():
+def expected_regret():
     """Realised reward and exact policy evaluation give the same expected regret."""
     mdp = _random_mdp(rng := np.random.default_rng(1), H=4, S=3)
     policy, episodes = rng.integers(0, 2, (4, 3)), 100_000
@@ -161,7 +157,7 @@ def _():
 
 
 @claim("2.coherent", "Sections 2 and 6.1", "Q* in the span of Φ", "instances", HOLDS)
-def _():
+def coherent_bases():
     """The random basis of the experiments has Q* in its span (is coherent); the noisy one has it
     for ρ = 0 and typically not for ρ > 0."""
     Q = chain(20).Q
@@ -181,7 +177,7 @@ def _():
 
 
 @claim("3.value", "Section 3", "p* = (1 − 1/N)^{N−1}", "exact", HOLDS)
-def _():
+def value_of_going_right():
     """On the chain, always going right is optimal and earns p* per episode."""
     error = max(abs(chain(N).value / (1 - 1 / N) ** (N - 1) - 1) for N in range(2, 101))
     right = all(chain(N).optimal_actions.diagonal()[RIGHT].all() for N in range(2, 30))
@@ -191,7 +187,7 @@ def _():
 
 
 @claim("3.others", "Section 3", "all other policies give no reward", "exact", PARTLY)
-def _():
+def other_policies_earn_nothing():
     """Every other policy earns nothing."""
     mdp = chain(4)
     policies = list(_policies(mdp))
@@ -205,7 +201,7 @@ def _():
 
 
 @claim("3.zero-weights", "Section 3, Example 1", "θ = 0, uniform actions", "exact", HOLDS)
-def _():
+def zero_weights():
     """Before the first reward, LSVI's weights are zero and dithering agents act uniformly."""
     mdp, episodes, wrong = chain(8), 0, False
     for Phi, dither in itertools.product(_bases(mdp), ({"epsilon": 0.1}, {"eta": 0.1}, {})):
@@ -222,7 +218,7 @@ def _():
 
 
 @claim("3.probability", "Section 3, Example 1", "p* 2^{−(S−1)}", "exact", HOLDS)
-def _():
+def arrival_by_chance():
     """A uniformly random episode reaches the last state with probability p* 2^{−H}."""
     error = max(abs(arrival_probability(N) / (0.5 - 0.5 / N) ** (N - 1) - 1) for N in range(2, 61))
     return unless(error > 1e-12, "N − 1 coins must fall right, and each step succeed. Dynamic "
@@ -231,9 +227,9 @@ def _():
 
 
 @claim("3.wait", "Section 3, Example 1", "E[l*] ≥ 2^{S−1} − 1", "experiment", HOLDS)
-def _():
+def wait_for_first_reward(tables=STORED):
     """The expected number of episodes before the first reward is at least 2^{S−1} − 1."""
-    runs, exact = stored("example1"), 1 / arrival_probability(14) - 1
+    runs, exact = tables["example1"], 1 / arrival_probability(14) - 1
     waits = runs[runs.agent == "epsilon-greedy"].groupby("N").unrewarded
     q = waits.mean().index.map(arrival_probability)
     z = (waits.mean() - (1 / q - 1)) / (np.sqrt(1 - q) / q / np.sqrt(waits.size()))
@@ -246,7 +242,7 @@ def _():
 
 
 @claim("3.regret", "Section 3, Example 1", "lim inf Regret ≥ 2^{S−1} − 1", "exact", HOLDS)
-def _():
+def regret_of_dithering():
     """The regret of a dithering agent is in the long run at least 2^{S−1} − 1."""
     # Uniform play costs p* − q per episode and lasts 1/q episodes on average.
     error = max(abs(chain(N).regret(np.full((N - 1, N, 2), 0.5)) / arrival_probability(N)
@@ -257,7 +253,7 @@ def _():
 
 
 @claim("3.any-basis", "Section 3", "for any choice of basis function", "instances", HOLDS)
-def _():
+def any_basis():
     """The first reward comes at the same time whatever the basis and whichever way one dithers."""
     mdp = chain(8)
     bases = [*_bases(mdp), np.zeros((mdp.H, mdp.S, mdp.A, 1))]
@@ -297,7 +293,7 @@ def reinforce(N, step_size, rewards, budget, rng):
 
 
 @claim("3.policy-gradient", "Section 3", "a similar result holds", "Monte Carlo", HOLDS)
-def _():
+def policy_gradient():
     """Policy gradient algorithms suffer in the same way."""
     lengths, seeds, rng = range(4, 15, 2), 30, np.random.default_rng(12)
     found = {N: np.array([reinforce(N, 1.0, 10, 10**6, rng) for _ in range(seeds)])
@@ -315,7 +311,7 @@ def _():
 
 
 @claim("4.posterior", "Section 4, Algorithm 1", "θ̄ and Σ of line 3", "instances", HOLDS)
-def _():
+def posterior():
     """Line 3 is the posterior of a linear model with prior N(0, I/λ) and noise variance σ²."""
     rng, error = np.random.default_rng(5), 0.0
     for _ in range(50):
@@ -334,7 +330,7 @@ def _():
 
 
 @claim("4.footnote", "Section 4, footnote 1", "hence θ̃ = 0 when l = 0", "reading", CONVENTION)
-def _():
+def no_data_convention():
     """When there are no data, the sample is set to zero."""
     lam = 4.0
     covariance = GaussianPosterior(3, lam).covariance
@@ -366,7 +362,7 @@ def two_periods(n: int, lam: float, sigma: float) -> np.ndarray:
 
 
 @claim("4.approximate-posterior", "Section 4", "approximates a posterior", "instances", PARTLY)
-def _():
+def approximate_posterior():
     """RLSVI samples from an approximation to the posterior over value functions."""
     rng, n, lam, sigma = np.random.default_rng(6), 30, 2.0, 0.5
     X, y = rng.normal(size=(n, 3)), rng.normal(size=n)
@@ -392,9 +388,9 @@ def _():
 
 
 @claim("6.1.learns", "Section 6.1, figure 2", "roughly 500 episodes", "experiment", HOLDS)
-def _():
+def learns(tables=STORED):
     """RLSVI consistently learns the optimal policy of the 50-chain in roughly 500 episodes."""
-    runs = stored("fig2a").query("agent == 'rlsvi'")
+    runs = tables["fig2a"].query("agent == 'rlsvi'")
     times, (median, low, high) = learning_times(runs), learning_time(runs, "rlsvi")
     settled = runs.groupby("seed").last_suboptimal.max().median()
     soon, early, seeds = int((times <= 500).sum()), int((times <= 1000).sum()), len(times)
@@ -412,7 +408,7 @@ def _():
 
 
 @claim("6.1.dithering", "Section 6.1", "at least 10^15 episodes", "exact", PARTLY)
-def _():
+def dithering_wait():
     """On the 50-chain any dithering strategy would take at least 10^15 episodes."""
     q = arrival_probability(50)  # of a uniformly random episode
     mean, median, sooner = 1 / q, np.log(2) / q, -np.expm1(-q * 1e15)
@@ -425,18 +421,19 @@ def _():
 
 
 @claim("6.1.any-dithering", "Section 6.1, footnote 3", "any ε, η equivalent", "experiment", HOLDS)
-def _():
+def any_dithering(tables=STORED):
     """Before the first reward, it makes no difference how an agent dithers."""
-    waits = stored("example1").pivot(index=["N", "seed"], columns="agent", values="unrewarded")
+    waits = tables["example1"].pivot(index=["N", "seed"], columns="agent", values="unrewarded")
     different = int((waits["epsilon-greedy"] != waits["boltzmann"]).sum())
     return unless(different > 0, "With the same draws ε-greedy and Boltzmann waited equally long "
                   f"in all {len(waits)} pairs of runs.", pairs=len(waits), different=different)
 
 
 @claim("6.1.keeps", "Section 6.1", "maintains the optimal policy", "experiment", PARTLY)
-def _():
+def keeps_optimal_policy(tables=STORED):
     """From its first reward on, RLSVI plays the optimal policy in all but a few episodes."""
-    long, short = (at_the_end(name).query("agent == 'rlsvi'") for name in ("fig2b", "fig2a"))
+    long, short = (at_the_end(tables[name]).query("agent == 'rlsvi'")
+                   for name in ("fig2b", "fig2a"))
     share = float((short.lapses / short.suboptimal).median())
     settled = (long.last_suboptimal < limit("settled") * long.episode).all()
     return Evidence(
@@ -450,19 +447,19 @@ def _():
 
 @claim("6.1.numbers", "Section 6.1 and footnote 4",
        "2^99 > 10^28, H²SA > 10^6; 2^49 > 10^14, H²SA > 10^5", "exact", HOLDS)
-def _():
+def sizes_of_bounds(dithering_at_100=10**28):
     """The dithering and tabular bounds at N = 100 and N = 50 have the magnitudes stated."""
     size = {N: (2 ** (N - 1), (N - 1) ** 2 * N * 2) for N in (50, 100)}
-    exceeded = np.greater((size[100], size[50]), ((10**28, 10**6), (10**14, 10**5)))
+    exceeded = np.greater((size[100], size[50]), ((dithering_at_100, 10**6), (10**14, 10**5)))
     said = ", ".join(f"{ours:.2g} and {tabular:.3g} for N = {N}"
                      for N, (ours, tabular) in size.items())
     return unless(not exceeded.all(), f"They are {said}.", sizes=size)
 
 
 @claim("6.1.beats-bounds", "Section 6.1, figure 3", "< 2^{N−1}, H²SA/10", "experiment", HOLDS)
-def _():
+def beats_bounds(tables=STORED):
     """RLSVI with ten features learns faster than the dithering and the tabular bounds."""
-    cells = medians(stored("fig3"), "N")
+    cells = medians(tables["fig3"], "N")
     N, median = cells.index.to_numpy(), cells["median"][100]
     tabular = pd.Series((N - 1) ** 2 * N * 2 / 10, N)
     from_N = _since(cells["high"] < np.minimum(tabular, 2.0 ** (N - 1)))
@@ -474,9 +471,9 @@ def _():
 
 @claim("6.1.generalization", "Section 6.1, figure 3", "generalization … to outperform these bounds",
        "experiment", PARTLY)
-def _():
+def generalization(tables=STORED):
     """Outperforming the tabular lower bound H²SA/10 demonstrates generalization."""
-    with_ten, tabular = (medians(stored(name), "N") for name in ("fig3", "fig3-tabular"))
+    with_ten, tabular = (medians(tables[name], "N") for name in ("fig3", "fig3-tabular"))
     N = tabular.index.to_numpy()
     line = pd.Series((N - 1) ** 2 * N * 2 / 10, N)
     no_bound = bool((tabular["high"] < line).all())  # tabular RLSVI is below it as well
@@ -495,9 +492,9 @@ def _():
 
 
 @claim("6.1.features", "Section 6.1, figure 4", "graceful, flattening", "experiment", HOLDS)
-def _():
+def more_features(tables=STORED):
     """Learning time grows gracefully with K, and less and less as K nears the dimension 100."""
-    cells = medians(stored("fig4"), "K")["median"]
+    cells = medians(tables["fig4"], "K")["median"]
     early, late = (cells[20] - cells[2]) / 18, (cells[100] - cells[50]) / 50
     listed = ", ".join(f"{cells[K]:.0f} (K = {K})" for K in (2, 20, 50, 100, 150))
     return unless(not (late < limit("flattening") * early and np.isfinite(cells).all()),
@@ -507,9 +504,9 @@ def _():
 
 
 @claim("6.1.large-K", "Section 6.1, figure 4", "even for large K far superior", "experiment", HOLDS)
-def _():
+def large_K(tables=STORED):
     """Even with many features RLSVI is far below the dithering and the tabular bound."""
-    cells = medians(stored("fig4"), "K").query("K >= 100")
+    cells = medians(tables["fig4"], "K").query("K >= 100")
     most, bound = float(cells["high"].max()), 49**2 * 50 * 2
     return unless(most > bound / 10, f"From K = 100 to {cells.index.max()} no median's interval "
                   f"reaches above {most:.0f} episodes; H²SA is {bound}, a tenth of it "
@@ -518,11 +515,11 @@ def _():
 
 
 @claim("6.1.polynomial", "Section 6.1, figure 5", "polynomial learning", "experiment", HOLDS)
-def _():
+def polynomial_learning(tables=STORED):
     """Learning time is consistent with a polynomial in N and in K."""
     found, numbers, wrong = [], {}, False
     for name, axis, middle in (("fig3", "N", 50), ("fig4", "K", 20)):
-        table = stored(name)
+        table = tables[name]
         laws = scaling.compare_laws(table, axis)
         ahead = laws["exponential"] - laws[["linear", "quadratic", "power"]].min()
         wrong |= ahead < limit("AIC")
@@ -540,17 +537,17 @@ def _power(law: scaling.PowerLaw) -> str:
     return f"{law.power:.2f} ({law.low:.2f}–{law.high:.2f})"
 
 
-def success_rates() -> pd.DataFrame:
+def success_rates(fig6: pd.DataFrame) -> pd.DataFrame:
     """Share of figure 6's runs that learned, over a window of 41 values of ρ, for each noise."""
-    lost = stored("fig6").pivot(index="rho", columns="noise", values="censored")
+    lost = fig6.pivot(index="rho", columns="noise", values="censored")
     return (~lost).rename_axis(columns=None).rolling(41, center=True).mean().dropna()
 
 
-def falls_below(level: float, repeats: int = 300) -> dict[str, Median]:
+def falls_below(fig6: pd.DataFrame, level: float, repeats: int = 300) -> dict[str, Median]:
     """The ρ at which the chance to learn falls below a level, for each noise: by the best falling
     curve (isotonic regression), with a 95% interval from runs drawn anew by that curve; 1 if it
     never does."""
-    runs, rng = stored("fig6").sort_values("rho"), np.random.default_rng(0)
+    rng = np.random.default_rng(0)
 
     def fit(learned: np.ndarray) -> np.ndarray:
         return isotonic_regression(learned.astype(float), increasing=False).x
@@ -559,7 +556,7 @@ def falls_below(level: float, repeats: int = 300) -> dict[str, Median]:
         return float(rho[below[0]]) if (below := np.flatnonzero(curve < level)).size else 1.0
 
     found = {}
-    for noise, cell in runs.groupby("noise"):
+    for noise, cell in fig6.sort_values("rho").groupby("noise"):
         curve, rho = fit(~cell.censored.to_numpy()), cell.rho.to_numpy()
         drawn = [passage(fit(rng.random(rho.size) < curve), rho) for _ in range(repeats)]
         found[noise] = Median(passage(curve, rho), *map(float, np.quantile(drawn, (0.025, 0.975))))
@@ -567,10 +564,11 @@ def falls_below(level: float, repeats: int = 300) -> dict[str, Median]:
 
 
 @claim("6.1.rho", "Section 6.1, figure 6", "stable for 0 < ρ < ρ*", "experiment", PARTLY)
-def _():
+def slightly_wrong_basis(tables=STORED):
     """There is some region 0 < ρ < ρ* of slightly wrong bases where learning remains stable."""
-    stable, half = falls_below(limit("stable ρ")), falls_below(0.5)
-    runs = stored("fig6").query("noise == 'deviation'")
+    fig6 = tables["fig6"]
+    stable, half = falls_below(fig6, limit("stable ρ")), falls_below(fig6, 0.5)
+    runs = fig6.query("noise == 'deviation'")
     half_window = limit("some region")
     start, edge = (float(runs[abs(runs.rho - rho) <= half_window].tenth_reward.median())
                    for rho in (half_window, stable["deviation"].median))
@@ -587,16 +585,16 @@ def _():
 
 
 @claim("6.1.rho-large", "Section 6.1, figure 6", "not effective for large ρ", "experiment", HOLDS)
-def _():
+def very_wrong_basis(tables=STORED):
     """With an extremely wrong basis RLSVI is not effective."""
-    rates = success_rates().iloc[-1].to_dict()
+    rates = success_rates(tables["fig6"]).iloc[-1].to_dict()
     shares = " and ".join(f"{rate:.2g} (as a {noise})" for noise, rate in rates.items())
     return unless(max(rates.values()) > limit("not effective"),
                   f"The share of runs that learn for ρ from 0.96 to 1 is {shares}.", **rates)
 
 
 @claim("6.1.binary", "Section 6.1, footnote 5", "Q* ∈ {0, 1}", "exact", FAILS)
-def _():
+def binary_values():
     """On the chain Q* takes only the values 0 and 1."""
     Q, least = chain(20).Q, limit("neither")
     between = float(((Q > least) & (Q < 1 - least)).mean())
@@ -615,7 +613,7 @@ remark("6.1.figure-number", "Section 6.1", "Figure 1 shows …", "reading", MISP
 
 
 @claim("A.ridge", "Appendix A", "argmin ‖Aζ − b‖² + λ‖ζ‖²", "instances", HOLDS)
-def _():
+def ridge():
     """LSVI's weights minimise the penalised squared error of each period."""
     mdp = _random_mdp(np.random.default_rng(8), H=4, S=5, A=3)
     Phi, lam, worst = features.coherent(mdp.Q, 6, 9), 0.7, 0.0
@@ -633,7 +631,7 @@ def _():
 
 @claim("A.dithering", "Appendix A", "ε and η set how far actions stray from greedy",
        "instances", HOLDS)
-def _():
+def dithering_parameters():
     """The parameters ε and η control how far the actions are from greedy."""
     q, p = np.array([0.3, 1.0, 0.1, 0.9]), np.empty(4)
 
@@ -680,7 +678,7 @@ remark("B.no-states", "Appendix B", "does not depend on the number of states or 
 
 
 @claim("B.consistent", "Appendix B", "consistent with the conjecture", "exact", PARTLY)
-def _():
+def consistent_with_conjecture():
     """The chain experiments are consistent with Conjecture 1."""
     mdp, K, lam, sigma = chain(50), 10, 1.0, 0.1
     Phi, bound = features.coherent(mdp.Q, K, 0), K * mdp.H / lam
@@ -694,7 +692,7 @@ def _():
 
 
 @claim("C.rescaling", "Appendix C", "exactly replicated", "instances", HOLDS)
-def _():
+def rescaling():
     """Rescaling the features is undone exactly by rescaling the parameters."""
     mdp = chain(30)
     Phi = features.coherent(mdp.Q, 8, 0)
@@ -708,11 +706,11 @@ def _():
 
 
 @claim("C.similar-scale", "Appendix C", "on a similar scale to Q*", "exact", FAILS)
-def _():
+def similar_scale(tables=STORED):
     """Scaling columns to norm HSA puts the features on a similar scale to Q*."""
     Q = chain(50).Q
     ratio = float(np.sqrt((features.coherent(Q, 10, 0)**2).mean()) / np.sqrt((Q**2).mean()))
-    root = stored("readings").query("reading == 'stacked' and norm == '√HSA'")
+    root = tables["readings"].query("reading == 'stacked' and norm == '√HSA'")
     learned = (~root.censored).groupby(root.lam).sum()
     return Evidence(HOLDS if ratio < limit("similar scale") else FAILS, "For N = 50 their root "
                     f"mean square is {ratio:.0f} times that of Q*. With the norm √(HSA), which is "
@@ -721,9 +719,9 @@ def _():
                     "the paper's Figure 11.", {"ratio": ratio, "learned": learned.to_dict()})
 
 
-def _robust(name: str, parameter: str) -> tuple[pd.Series, pd.Series]:
+def _robust(table: pd.DataFrame, parameter: str) -> tuple[pd.Series, pd.Series]:
     """Final regret (median) and share of runs that learned, for each value of a parameter."""
-    last = at_the_end(name).groupby(parameter)
+    last = at_the_end(table).groupby(parameter)
     return last.regret.median(), last.rewards.agg(lambda r: (r >= limit("rewards")).mean())
 
 
@@ -740,22 +738,22 @@ class Stable(NamedTuple):
         return self.orders >= limit("several orders")
 
 
-def _stable(name: str, parameter: str, reference: float) -> Stable:
+def _stable(table: pd.DataFrame, parameter: str, reference: float) -> Stable:
     """The unbroken range around a value where nearly all runs learn with a similar regret."""
-    regret, learned = _robust(name, parameter)
+    regret, learned = _robust(table, parameter)
     good = (regret <= limit("same regret") * regret[reference]) & (learned >= limit("learns"))
     stretch = (~good).cumsum()  # counts the breaks so far: the same along an unbroken range
     stable = regret.index[good & (stretch == stretch[reference])]
     low, high = (stable.min(), stable.max()) if good[reference] else (reference, reference)
-    runs = at_the_end(name).pivot(index="seed", columns=parameter, values="regret")
+    runs = at_the_end(table).pivot(index="seed", columns=parameter, values="regret")
     others = runs.columns[(runs.columns >= low) & (runs.columns <= high)].drop(reference)
     most = max((median_interval(runs[value] / runs[reference], for_all(len(others)))
                 for value in others), default=Median(1.0, 1.0, 1.0))
     return Stable(low, high, float(np.log10(high / low)), regret, learned, most)
 
 
-def _stability(name: str, parameter: str, symbol: str, reference: float) -> Evidence:
-    found = _stable(name, parameter, reference)
+def _stability(table: pd.DataFrame, parameter: str, symbol: str, reference: float) -> Evidence:
+    found = _stable(table, parameter, reference)
     return unless(not found.wide, f"For {symbol} from {found.low:.0e} to {found.high:.0e}, "
                   f"{found.orders:.0f} orders of magnitude, 90% of runs learn, and median regret "
                   f"after 10000 episodes stays within twice that at {reference:g}.",
@@ -768,9 +766,9 @@ def _multiple(of: Median) -> str:
 
 @claim("6.1.robust", "Section 6.1", "robust over several orders of magnitude in σ and λ",
        "experiment", HOLDS)
-def _():
+def robust(tables=STORED):
     """The results are robust over several orders of magnitude in both σ and λ."""
-    lam, sigma = _stable("fig10", "lam", 1.0), _stable("fig11", "sigma", 0.1)
+    lam, sigma = _stable(tables["fig10"], "lam", 1.0), _stable(tables["fig11"], "sigma", 0.1)
     return Evidence(
         graded([lam.wide, sigma.wide]), f"Median regret after 10000 episodes stays within twice "
         f"that of the reference, and 90% of runs learn, for λ from {lam.low:.0e} to {lam.high:.0e} "
@@ -782,17 +780,22 @@ def _():
          "most": {"lam": lam.most, "sigma": sigma.most}})
 
 
-for _id, _given, _sweep in (("C.lambda", "σ = 0.1", ("fig10", "lam", "λ", 1.0)),
-                            ("C.sigma", "λ = 100", ("fig11", "sigma", "σ", 0.1))):
-    enter(_id, f"Appendix C, figure {_sweep[0][3:]}", "remarkably stable", "experiment", HOLDS,
-          f"With {_given}, learning is stable for {_sweep[2]} over several orders of magnitude.",
-          lambda sweep=_sweep: _stability(*sweep))
+@claim("C.lambda", "Appendix C, figure 10", "remarkably stable", "experiment", HOLDS)
+def stable_in_lambda(tables=STORED):
+    """With σ = 0.1, learning is stable for λ over several orders of magnitude."""
+    return _stability(tables["fig10"], "lam", "λ", 1.0)
+
+
+@claim("C.sigma", "Appendix C, figure 11", "remarkably stable", "experiment", HOLDS)
+def stable_in_sigma(tables=STORED):
+    """With λ = 100, learning is stable for σ over several orders of magnitude."""
+    return _stability(tables["fig11"], "sigma", "σ", 0.1)
 
 
 @claim("C.large-sigma", "Appendix C", "slower learning", "experiment", HOLDS)
-def _():
+def large_sigma(tables=STORED):
     """A large σ makes learning slower."""
-    regret, _ = _robust("fig11", "sigma")
+    regret, _ = _robust(tables["fig11"], "sigma")
     return unless(not regret[10.0] > regret[1.0] > regret[0.1],
                   f"Regret after 10000 episodes is {regret[0.1]:.0f} at σ = 0.1, "
                   f"{regret[1.0]:.0f} at 1 and {regret[10.0]:.0f} at 10 (medians, λ = 100).",
@@ -820,12 +823,12 @@ def bandit_regret(sigma: float, episodes: int = 400, lam: float = 1.0,
 
 
 @claim("C.small-sigma", "Appendix C", "too small a σ may explore too little", "exact", HOLDS)
-def _():
+def small_sigma(tables=STORED):
     """In a stochastic domain, too small a σ may concentrate the posterior too fast to explore."""
     cost = {sigma: bandit_regret(sigma) for sigma in (0.5, 0.01)}
     total, late = ({sigma: float(of(x)) for sigma, x in cost.items()}
                    for of in (np.sum, lambda x: x[-1] / 0.25))
-    regret, learned = _robust("fig11", "sigma")
+    regret, learned = _robust(tables["fig11"], "sigma")
     return unless(not total[0.01] > limit("same regret") * total[0.5], "A bandit: one arm pays ½, "
                   "the other 1 with probability ¾ and else 0 (λ = 1). After 400 episodes the worse "
                   f"arm is still played with probability {late[0.01]:.2f} at σ = 0.01, "
@@ -846,9 +849,9 @@ remark("C.rescaled", "Appendix C", "we rescale the value function in step (9)", 
 
 
 @claim("C.two-bases", "Section 6.1 and appendix C, Algorithm 6", "full details", "exact", MISPRINT)
-def _():
+def two_bases(tables=STORED):
     """Algorithm 6 has the full details of the basis that section 6.1 describes."""
-    printed = stored("readings").query("norm == 'HSA' and constant == 'rescaled' and "
+    printed = tables["readings"].query("norm == 'HSA' and constant == 'rescaled' and "
                                        "opening == 'uniform' and lam == 1")
     times = medians(printed, "reading")
     (a, *of_a), (b, *of_b) = (times.loc[reading, ["median", "low", "high"]]
@@ -868,12 +871,12 @@ remark("C.captions", "Appendix C, figures 12 and 13", "Graceful scaling with num
 
 
 @claim("C.plateau", "Appendix C, figure 12", "linear in K, flat once K ≥ SA", "experiment", HOLDS)
-def _():
+def plateau(tables=STORED):
     """Roughly, learning time rises linearly with K at first and is level once K reaches SA."""
-    first = [table[table.K <= 20] for table in (stored("fig4"), *(
-        chain for _, chain in stored("fig13").groupby("N")))]
-    bent = max(float(scaling.compare_laws(runs, "K")["linear"]) for runs in first)
-    cells = medians(stored("fig4"), "K")
+    other_lengths = [runs for _, runs in tables["fig13"].groupby("N")]
+    bent = max(float(scaling.compare_laws(runs[runs.K <= 20], "K")["linear"])
+               for runs in (tables["fig4"], *other_lengths))
+    cells = medians(tables["fig4"], "K")
     times, level = cells["median"], float(cells["median"][100])
     from_K = _since(abs(times / level - 1) < limit("level"))
     rising = cells["low"][20] > cells["high"][2]
@@ -881,15 +884,15 @@ def _():
                   f"For N = 50 the median rises from {times[2]:.0f} episodes at K = 2 to "
                   f"{times[20]:.0f} at 20; from K = {from_K} on, long before SA = 100, all medians "
                   f"(to K = 150) are within 25% of the one at 100, {level:.0f}. Up to K = 20 no "
-                  f"law beats a line clearly for any of {len(first) - 1} other lengths either (by "
-                  f"{bent:.2g} in AIC at most).", flat_from=from_K, level=level, bent=bent)
+                  f"law beats a line clearly for any of {len(other_lengths)} other lengths either "
+                  f"(by {bent:.2g} in AIC at most).", flat_from=from_K, level=level, bent=bent)
 
 
 @claim("C.quadratic", "Appendix C, figure 13", "fits the data pretty well", "experiment", HOLDS)
-def _():
+def quadratic_in_N(tables=STORED):
     """For each K, learning time is well described by a quadratic in N."""
     misses, better = [], []
-    for K, runs in stored("fig13").groupby("K"):
+    for K, runs in tables["fig13"].groupby("K"):
         cells, laws = medians(runs, "N")["median"], scaling.compare_laws(runs, "N")
         fit = scaling.quadratic(cells.index.to_numpy(float), cells.to_numpy())
         misses.append(float(np.median(abs(fit / cells - 1))))

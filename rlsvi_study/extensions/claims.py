@@ -13,7 +13,8 @@ from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import VerbatimIncremental, incremental
 from rlsvi_core.envs.chains import arrival_probability, chain, lock
 
-from .. import register, store
+from .. import register
+from ..catalogue import STORED
 from ..choices import limit
 from ..intervals import by_cell, for_all, median_interval
 from ..register import (
@@ -29,13 +30,13 @@ from ..register import (
     slip,
     unless,
 )
-from .runs import EXPERIMENTS, printed, value_travels, waits
+from .runs import printed, value_travels, waits
 
 GAMMA = 0.99  # the paper names no discount factor
 
 
 @claim("7.bound", "Section 7", "a regret bound that affirms efficiency", "reading", PARTLY)
-def _():
+def regret_bound():
     """The paper establishes a regret bound for RLSVI without generalization."""
     verdict = {id: one.verdict for id, one in register.claims_of("5", "G").items() if one.counts}
     steps, broken = len(verdict), list(verdict.values()).count(FAILS)
@@ -50,7 +51,7 @@ def _():
 
 
 @claim("7.effective", "Section 7", "where the state of the art is ineffective", "reading", PARTLY)
-def _():
+def effective_where_others_fail():
     """RLSVI explores efficiently in several environments where other approaches fail."""
     verdicts = {id: register.REGISTER[id].verdict
                 for id in ("6.1.learns", "6.2.better", "6.3.dithering")}
@@ -63,9 +64,9 @@ def _():
 
 
 @claim("7.bootstrap", "Section 7", "via a nonparametric bootstrap", "experiment", PARTLY)
-def _():
+def bootstrap(tables=STORED):
     """A nonparametric bootstrap of the data can take the place of the posterior sample."""
-    table = store.load(EXPERIMENTS["bootstrap"])
+    table = tables["bootstrap"]
     weights = table[table.agent == "bootstrap"].largest_weight
     far = waits(table[table.features == "tabular"], ["N", "agent"]).loc[14]
     alone, both, median = far.loc["bootstrap"], far.loc["bootstrap + prior"], far["median"]
@@ -100,7 +101,7 @@ def _stored_numbers(agent) -> int:
 
 
 @claim("F.batch", "Appendix F.1", "needs all past observations", "instances", PARTLY)
-def _():
+def batch_keeps_all_data():
     """Batch RLSVI needs all past observations for its means: its episodes get ever slower."""
     mdp, sizes = chain(10), {}
     Phi = features.coherent(mdp.Q, 5, 0)
@@ -118,7 +119,7 @@ def _():
 
 
 @claim("F.mean", "Appendix F.1", "θ̄ = Σ⁻¹y", "exact", MISPRINT)
-def _():
+def mean_formula():
     """The mean is the precision times y."""
     rng = np.random.default_rng(0)
     truth, Phi = rng.standard_normal(3), rng.standard_normal((1, 100, 1, 3))
@@ -138,7 +139,7 @@ remark("F.last-period", "Appendix F.1", "r_lh + max (Φ_{h+1}θ̃_{l,h+1})", "re
 
 
 @claim("F.step-size", "Appendix F.1", "ν_l controls the influence", "exact", HOLDS)
-def _():
+def step_size():
     """The step size controls how much past observations count."""
     agent = incremental(np.eye(2).reshape(1, 1, 2, 2), 1.0, 0.1, 0.01, form=VerbatimIncremental)
     for _ in range(1000):
@@ -153,7 +154,7 @@ def _():
 
 
 @claim("F.cost", "Appendix F.1", "episode-independent", "instances", HOLDS)
-def _():
+def constant_cost():
     """An episode of incremental RLSVI takes the same computation however many came before."""
     mdp, K, sizes = chain(10), 5, []
     agent = incremental(features.coherent(mdp.Q, K, 0), 1.0, 0.1, 0.01, rng=1,
@@ -179,9 +180,9 @@ def ratios(table: pd.DataFrame, by: list[str], agent: str, column: str,
 
 
 @claim("F.batch-better", "Appendix F.1", "expected: batch incurs lower regret", "experiment", HOLDS)
-def _():
+def batch_better(tables=STORED):
     """Batch RLSVI is more data-efficient than the incremental version and has lower regret."""
-    table = store.load(EXPERIMENTS["incremental"])
+    table = tables["incremental"]
     multiples = ratios(table[table.episode == table.episode.max()], ["N", "lam"], "batch", "regret",
                     ["agent", "prior"])
     behind, ahead = int((multiples.low > 1).sum()), int((multiples.high < 1).sum())
@@ -208,7 +209,7 @@ def episodes_to_travel(k: int) -> float:
 
 
 @claim("F.travel", "Appendix F.1", register.OURS, "exact", HOLDS)
-def _():
+def reward_travels_back():
     """With ν = 0, frozen targets carry a reward back k periods in a time exponential in k."""
     v, far = value_travels(8, 0.0, 10_000), chain(50).H - 1
     half = {k: int(np.argmax(v[:, k] >= 0.5)) for k in (2, 4, 6, 8)}
@@ -235,7 +236,7 @@ def marginal_variances(precision: Iterable[float]) -> dict[str, list[float]]:
 
 @claim("F.autocorrelation", "Appendix F.2, Algorithm 13",
        "N(√(1−γ²) w_t, γ²Σ_{t+1}), to ensure autocorrelation", "exact", MISPRINT)
-def _():
+def autocorrelation():
     """The law of the perturbation makes consecutive ones strongly correlated."""
     still = marginal_variances([1.0] * 5000)
     same = all(math.isclose(V[-1], 1.0, rel_tol=1e-12) for V in still.values())
@@ -248,7 +249,7 @@ def _():
 
 @claim("F.marginal", "Appendix F.2", "marginal covariances differ only slightly", "exact", FAILS,
        follows="F.autocorrelation")
-def _():
+def marginal_covariance():
     """The marginal covariance of the perturbation changes only slightly from step to step."""
     lam, sigma, first = 1.0, 0.1, 500  # a direction tried once, at step 500
     variances = marginal_variances([lam] * first + [lam + 1 / sigma**2])
@@ -260,9 +261,9 @@ def _():
 
 
 @claim("F.explores", "Appendix F.2", "to incentivize exploration", "experiment", PARTLY)
-def _():
+def explores(tables=STORED):
     """The perturbations of continual RLSVI make it explore."""
-    cells = waits(store.load(EXPERIMENTS["continual"]), ["agent", "gamma", "n"]).reset_index()
+    cells = waits(tables["continual"], ["agent", "gamma", "n"]).reset_index()
     opened = cells[np.isfinite(cells["median"])].groupby(["agent", "gamma"]).n.max()
     opened = opened.unstack(fill_value=0).reindex(["printed", "mended", "greedy"], fill_value=0)
     text = "; ".join("{} moves as printed, {} mended and {} without perturbation at γ = {}".format(
@@ -273,9 +274,9 @@ def _():
 
 
 @claim("F.plans", "Appendix F.2", "avoiding abrupt changes is important", "experiment", HOLDS)
-def _():
+def longer_plans(tables=STORED):
     """Perturbations that change little from step to step let the agent carry out longer plans."""
-    table = store.load(EXPERIMENTS["continual"]).query("agent in ('mended', 'printed')")
+    table = tables["continual"].query("agent in ('mended', 'printed')")
     each = ratios(table, ["gamma", "n"], "printed", "first_reward", [])
     long = each.index.get_level_values("n") >= limit("long plan")
     sooner, later = each.high < 1, each.low > 1
@@ -298,7 +299,7 @@ def _():
 
 
 @claim("F.start", "Appendix F.2", register.OURS, "exact", HOLDS)
-def _():
+def start_from_zero():
     """From θ̃_0 = w_0 = 0 the first action is a tie; the perturbation then has nearly its full size
     at once as printed, and takes its time if mended."""
     agent = FastContinual(np.eye(4).reshape(2, 2, 4), GAMMA, GAMMA, rng=0)

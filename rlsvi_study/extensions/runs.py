@@ -146,16 +146,26 @@ _SAMPLES = (*BOOTSTRAPS, "rlsvi")
 _WAITS = (*grid(agent=_SAMPLES, features=("tabular",), N=(4, 6, 8, 10, 12, 14)),
           *grid(agent=_SAMPLES, features=("coherent",), N=(10, 20)))
 
-EXPERIMENTS = {name: Experiment(name, place, title, run, {
-    "quick": Scale(constants, some, range(2)), "paper": Scale(constants, cells, range(20))}, length)
-    for name, place, title, run, length, constants, some, cells in (
-        ("incremental", "Appendix F.1", "Regret of batch and incremental RLSVI on the chain",
-         incremental_curve, "episodes", {"K": 10, "sigma": 0.1, "episodes": 2000, "every": 200},
-         _with(_ARMS[:3], N=(10,), lam=(1.0,)), _CHAINS),
-        ("continual", "Appendix F.2, Algorithm 13", "Steps to open a lock of n moves",
-         opening_time, None, {"lam": 1.0, "sigma": 0.1, "steps": 20_000},
-         grid(agent=PERTURBATIONS, n=(4, 8), gamma=(0.95,)),
-         grid(agent=PERTURBATIONS, n=(2, 4, 6, 8, 10, 12, 16, 20, 24), gamma=(0.9, 0.95, 0.99))),
-        ("bootstrap", "Section 7", "Learning time with a bootstrap in place of the posterior",
-         bootstrap_time, None, {"lam": 1.0, "sigma": 0.1, "K": 10, "budget": 1000},
-         grid(agent=_SAMPLES, features=("tabular",), N=(4,)), _WAITS))}
+
+def _scales(constants: dict, *, quick: tuple[dict, ...],
+            paper: tuple[dict, ...]) -> dict[str, Scale]:
+    return {"quick": Scale(constants, quick, range(2)), "paper": Scale(constants, paper, range(20))}
+
+
+EXPERIMENTS = {one.name: one for one in (
+    Experiment(
+        "incremental", "Appendix F.1", "Regret of batch and incremental RLSVI on the chain",
+        incremental_curve,
+        _scales({"K": 10, "sigma": 0.1, "episodes": 2000, "every": 200},
+                quick=_with(_ARMS[:3], N=(10,), lam=(1.0,)), paper=_CHAINS), length="episodes"),
+    Experiment(
+        "continual", "Appendix F.2, Algorithm 13", "Steps to open a lock of n moves", opening_time,
+        _scales({"lam": 1.0, "sigma": 0.1, "steps": 20_000},
+                quick=grid(agent=PERTURBATIONS, n=(4, 8), gamma=(0.95,)),
+                paper=grid(agent=PERTURBATIONS, n=(2, 4, 6, 8, 10, 12, 16, 20, 24),
+                           gamma=(0.9, 0.95, 0.99)))),
+    Experiment(
+        "bootstrap", "Section 7", "Learning time with a bootstrap in place of the posterior",
+        bootstrap_time,
+        _scales({"lam": 1.0, "sigma": 0.1, "K": 10, "budget": 1000},
+                quick=grid(agent=_SAMPLES, features=("tabular",), N=(4,)), paper=_WAITS)))}

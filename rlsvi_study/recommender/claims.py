@@ -10,7 +10,7 @@ from rlsvi_core import Products, VerbatimAgent, rlsvi
 from rlsvi_core.agents.products import expected_likes
 from rlsvi_core.envs.recommender import Recommender, number_of_states
 
-from .. import store
+from ..catalogue import STORED
 from ..choices import limit
 from ..experiment import streams
 from ..intervals import Mean, for_all, mean_interval
@@ -31,13 +31,8 @@ from .bandit import BernoulliBandit
 from .runs import BOLTZMANN, EPSILON, MYOPIC, PAPER_ETAS, ahead_from, curves, instance, rates
 
 N, J = 10, 5
-STUDY, LATER, READINGS, RIVALS = runs.EXPERIMENTS
+STUDY, LATER, READINGS, RIVALS = runs.EXPERIMENTS  # the names of the tables
 FIG8, FIG9 = "Section 6.3, figure 8", "Section 6.3, figure 9"
-
-
-@cache
-def stored(name: str) -> pd.DataFrame:
-    return store.load(runs.EXPERIMENTS[name])
 
 
 def written(interval: Mean) -> str:
@@ -51,27 +46,27 @@ def opposite(interval: Mean) -> Mean:
     return Mean(-interval.mean, -interval.high, -interval.low)
 
 
-def regret(name: str, arm: str) -> pd.DataFrame:
-    """Cumulative regret: a row for each episode, a column for each instance."""
-    return curves(stored(name), arm)
+def final_regret(table: pd.DataFrame, arm: str) -> pd.Series:
+    """An arm's cumulative regret at the end, for each instance."""
+    return curves(table, arm).iloc[-1]
 
 
-def more_regret(name: str, arm: str, than: str = "rlsvi", of: int = 1) -> Mean:
+def more_regret(table: pd.DataFrame, arm: str, than: str = "rlsvi", of: int = 1) -> Mean:
     """How much more regret an arm has than another at the end, paired by instance; one of so many
     comparisons that are to hold together."""
-    return mean_interval((regret(name, arm) - regret(name, than)).iloc[-1], for_all(of))
+    return mean_interval(final_regret(table, arm) - final_regret(table, than), for_all(of))
 
 
-def a_customer(name: str, arm: str) -> pd.Series:
+def a_customer(table: pd.DataFrame, arm: str) -> pd.Series:
     """An arm's regret per customer over the last tenth of them, for each instance."""
-    every = rates(stored(name), arm)
+    every = rates(table, arm)
     return every.iloc[-len(every) // 10:].mean()
 
 
-def ahead_at_the_end(name: str, arm: str, of: int = 1) -> Mean:
+def ahead_at_the_end(table: pd.DataFrame, arm: str, of: int = 1) -> Mean:
     """By how many likes per customer RLSVI is ahead of an arm at the end, paired by instance; one
     of so many comparisons that are to hold together."""
-    return mean_interval(a_customer(name, arm) - a_customer(name, "rlsvi"), for_all(of))
+    return mean_interval(a_customer(table, arm) - a_customer(table, "rlsvi"), for_all(of))
 
 
 def least_squares(customers: Recommender, target: np.ndarray) -> np.ndarray:
@@ -87,7 +82,7 @@ def least_squares(customers: Recommender, target: np.ndarray) -> np.ndarray:
 
 
 @claim("6.3.states", "Section 6.3", "|S| = 3^J", "exact", MISPRINT)
-def _():
+def printed_number_of_states():
     """The engine has 3^J states."""
     choice = number_of_states(N, J)
     return Evidence(MISPRINT if choice == 4521 != 3**J else HOLDS, f"3^J is {3**J} for J = 5. Of "
@@ -97,7 +92,7 @@ def _():
 
 
 @claim("6.3.4521", "Section 6.3", "4521", "exact", HOLDS)
-def _():
+def exact_number_of_states():
     """With N = 10 and J = 5 there are 4521 states, few enough to solve each instance exactly."""
     found = len(instance(0).states.x)
     ended = number_of_states(N, J + 1) - found
@@ -106,7 +101,7 @@ def _():
 
 
 @claim("6.3.dimension", "Section 6.3", "K = N² + N, exponentially smaller than |S|", "exact", HOLDS)
-def _():
+def dimension():
     """The features number N² + N, far fewer than the states, which grow exponentially in J."""
     phi = Products(N, J)
     rows = np.concatenate([phi(0, x) for x in instance(0).states.x])
@@ -123,7 +118,7 @@ remark("6.3.basis", "Section 6.3", "Φ_h = ((φ_n)_n, (φ_m)_m)", "reading", MIS
 
 
 @claim("6.3.agnostic", "Section 6.3", "agnostic, barring a freak event", "instances", HOLDS)
-def _():
+def agnostic_basis():
     """No weights represent Q* exactly: the learning problem is agnostic."""
     misfit, worth = [], []
     for customers in map(instance, range(10)):
@@ -141,9 +136,9 @@ def _():
 
 
 @claim("6.3.regret", "Section 6.3", "regret computed from the exact solution", "experiment", HOLDS)
-def _():
+def exact_regret(tables=STORED):
     """Regret by exact evaluation of each customer's policy agrees with the likes given."""
-    last = stored(STUDY).query("episode == 1200 and realised.notna()")
+    last = tables[STUDY].query("episode == 1200 and realised.notna()")
     gap = (last.realised - last.regret).groupby(last.arm)
     z = gap.mean() / gap.sem()
     return unless(z.abs().max() > limit("standard errors"), "After 1200 customers they differ by "
@@ -152,10 +147,11 @@ def _():
 
 
 @claim("6.3.boltzmann", FIG8, "much more efficient", "experiment", HOLDS)
-def _():
+def better_than_boltzmann(tables=STORED):
     """After 1200 customers RLSVI has less regret than Boltzmann exploration at every η."""
-    own = float(regret(STUDY, "rlsvi").iloc[-1].mean())
-    more = {f"{eta:g}": more_regret(STUDY, BOLTZMANN[eta], of=len(PAPER_ETAS))
+    study = tables[STUDY]
+    own = float(final_regret(study, "rlsvi").mean())
+    more = {f"{eta:g}": more_regret(study, BOLTZMANN[eta], of=len(PAPER_ETAS))
             for eta in PAPER_ETAS}
     best, worst = (of(more, key=more.get) for of in (min, max))
     return unless(
@@ -168,37 +164,41 @@ def _():
 
 
 @claim("6.3.boltzmann-early", FIG8, OURS, "experiment", PARTLY)
-def _():
+def boltzmann_early(tables=STORED):
     """RLSVI is ahead of Boltzmann exploration from the beginning on."""
-    since = {f"{eta:g}": ahead_from(regret(STUDY, BOLTZMANN[eta]), regret(STUDY, "rlsvi"),
-                                    for_all(len(PAPER_ETAS))) for eta in PAPER_ETAS}
+    study, level = tables[STUDY], for_all(len(PAPER_ETAS))
+    own = curves(study, "rlsvi")
+    since = {f"{eta:g}": ahead_from(curves(study, BOLTZMANN[eta]), own, level)
+             for eta in PAPER_ETAS}
     late = [n is None or n > limit("beginning") for n in since.values()]
+    listed = ", ".join(f"{n} (η = {eta})" for eta, n in since.items())
     return Evidence(FAILS if None in since.values() else PARTLY if any(late) else HOLDS,
                     "Only later: its regret is reliably lower (95% for all six together) from "
-                    "customer " + ", ".join(f"{n} (η = {eta})" for eta, n in since.items())
-                    + " on.", {"since": since})
+                    f"customer {listed} on.", {"since": since})
 
 
 @claim("6.3.temperatures", FIG8, "a wide range of temperatures", "experiment", HOLDS)
-def _():
+def range_of_temperatures(tables=STORED):
     """RLSVI explores much more efficiently than Boltzmann exploration over a wide range of
     temperatures."""
-    more = {eta: more_regret(READINGS, BOLTZMANN[eta], of=len(BOLTZMANN))
+    readings = tables[READINGS]
+    more = {eta: more_regret(readings, BOLTZMANN[eta], of=len(BOLTZMANN))
             for eta in sorted(BOLTZMANN)}
     best = min(more, key=more.get)
     return unless(more[best].low <= 0, f"Of {len(more)} temperatures from {min(more):g} to "
                   f"{max(more):g}, four of them between the paper's, η = {best:g} does best: it "
                   f"has {written(more[best])} more regret than RLSVI after 1200 customers "
-                  f"({stored(READINGS).seed.nunique()} instances, 95% for all together).",
+                  f"({readings.seed.nunique()} instances, 95% for all together).",
                   best=best, more={f"{eta:g}": one for eta, one in more.items()})
 
 
 @claim("6.3.exploration", "Section 6.3", "in some settings exploration can be crucial",
        "experiment", HOLDS)
-def _():
+def exploration_is_crucial(tables=STORED):
     """There are settings where efficient exploration is crucial."""
-    own = float(regret(READINGS, "rlsvi").iloc[-1].mean())
-    greedy = more_regret(READINGS, EPSILON[0.0])
+    readings = tables[READINGS]
+    own = float(final_regret(readings, "rlsvi").mean())
+    greedy = more_regret(readings, EPSILON[0.0])
     return unless(greedy.low <= limit("needed") * own, "This is one: LSVI without exploration has "
                   f"{written(greedy)} more regret than RLSVI's {own:.0f} after 1200 customers (20 "
                   "instances). How one explores matters less (6.3.dithering).",
@@ -226,14 +226,17 @@ def learned_better(arm: str, of: int) -> Mean:
 
 @claim("6.3.dithering", "Section 6", "learns this optimal strategy when dithering does not",
        "experiment", PARTLY)
-def _():
+def better_than_dithering(tables=STORED):
     """RLSVI learns a strategy better than the best myopic one when dithering strategies do not."""
-    own, all_of = float(regret(RIVALS, "rlsvi").iloc[-1].mean()), len(DITHERING)
-    more = {name: more_regret(RIVALS, arm, of=all_of) for name, arm in DITHERING.items()}
-    myopic, coded = a_customer(STUDY, MYOPIC["uniform"]), more_regret(RIVALS, "rlsvi, rewards ±1")
-    behind = {name: mean_interval(a_customer(RIVALS, arm) - myopic, for_all(all_of))
-              for name, arm in {**DITHERING, "rlsvi": "rlsvi"}.items()}
-    ahead, short = behind.pop("rlsvi").high < 0, mean_interval(a_customer(RIVALS, "rlsvi"))
+    rivals, all_of = tables[RIVALS], len(DITHERING)
+    own = float(final_regret(rivals, "rlsvi").mean())
+    more = {name: more_regret(rivals, arm, of=all_of) for name, arm in DITHERING.items()}
+    coded = more_regret(rivals, "rlsvi, rewards ±1")
+    myopic = a_customer(tables[STUDY], MYOPIC["uniform"])
+    behind = {name: mean_interval(a_customer(rivals, arm) - myopic, for_all(all_of))
+              for name, arm in DITHERING.items()}
+    short = mean_interval(a_customer(rivals, "rlsvi"))
+    ahead = mean_interval(a_customer(rivals, "rlsvi") - myopic, for_all(all_of)).high < 0
     learned = {name: learned_better(DITHERING[name], 2) for name in ("epsilon", "coded")}
     return Evidence(
         graded([min(one.low for one in behind.values()) > 0,
@@ -255,12 +258,13 @@ def _():
 
 
 @claim("6.3.bandits", FIG9, "outperforms benchmark bandit algorithms", "experiment", HOLDS)
-def _():
+def better_than_bandits(tables=STORED):
     """RLSVI outperforms the Bernoulli and the linear contextual bandit."""
-    more = {arm: more_regret(STUDY, arm, of=2) for arm in ("linear", "bernoulli")}
-    late = ahead_at_the_end(STUDY, "linear")
-    since, total = (ahead_from(of(stored(STUDY), "linear"), of(stored(STUDY), "rlsvi"))
-                    for of in (rates, curves))
+    study = tables[STUDY]
+    more = {arm: more_regret(study, arm, of=2) for arm in ("linear", "bernoulli")}
+    late = ahead_at_the_end(study, "linear")
+    since = ahead_from(rates(study, "linear"), rates(study, "rlsvi"))
+    total = ahead_from(curves(study, "linear"), curves(study, "rlsvi"))
     return Evidence(
         HOLDS if more["linear"].low > 0 else PARTLY if late.low > 0 else FAILS,
         f"Neither bandit plans. From customer {since} on RLSVI serves each customer better than "
@@ -271,11 +275,12 @@ def _():
 
 
 @claim("6.3.linear-first", FIG9, "the linear bandit is better at first", "experiment", HOLDS)
-def _():
+def linear_first(tables=STORED):
     """The linear contextual bandit outperforms RLSVI at first."""
-    each, lead = (of(stored(STUDY), "rlsvi") - of(stored(STUDY), "linear")
-                  for of in (rates, curves))
-    early, lead = mean_interval(each.loc[:300].mean()), lead.mean(axis=1)
+    study = tables[STUDY]
+    each = rates(study, "rlsvi") - rates(study, "linear")
+    lead = (curves(study, "rlsvi") - curves(study, "linear")).mean(axis=1)
+    early = mean_interval(each.loc[:300].mean())
     until = max((int(n) for n, row in each.iterrows() if mean_interval(row).low > 0), default=0)
     return unless(early.low <= 0, f"By {written(early)} likes per customer over the first 300; "
                   f"reliably up to customer {until}. Its lead is largest near customer "
@@ -284,7 +289,7 @@ def _():
 
 
 @claim("6.3.bernoulli", FIG9, "does not learn much after 1200 episodes", "exact", HOLDS)
-def _():
+def bernoulli_hardly_learns():
     """The Bernoulli bandit hardly learns, for want of context."""
     def expected(customers, seed):
         bandit = BernoulliBandit(Products(N, J), rng=seed)
@@ -303,10 +308,11 @@ NO_PLAN = ("uniform", "lowest")  # ties of the first product broken without a lo
 
 
 @claim("6.3.myopic", FIG9, "outperforms even the optimal myopic policy", "experiment", HOLDS)
-def _():
+def better_than_myopic(tables=STORED):
     """By the end of the study RLSVI serves customers better than the optimal myopic policy, which
     knows the model and does not plan."""
-    more = {ties: ahead_at_the_end(STUDY, arm, of=len(MYOPIC)) for ties, arm in MYOPIC.items()}
+    study = tables[STUDY]
+    more = {ties: ahead_at_the_end(study, arm, of=len(MYOPIC)) for ties, arm in MYOPIC.items()}
     return Evidence(
         graded(more[ties].low > 0 for ties in NO_PLAN),
         f"Over the last 120 of 1200 customers RLSVI earns {written(more['uniform'])} likes per "
@@ -319,10 +325,12 @@ def _():
 
 
 @claim("6.3.myopic-regret", FIG9, OURS, "experiment", FAILS)
-def _():
+def myopic_regret(tables=STORED):
     """Within 1200 customers RLSVI's cumulative regret falls below the optimal myopic policy's."""
-    more = {ties: more_regret(STUDY, MYOPIC[ties], of=2) for ties in NO_PLAN}
-    later = {ties: ahead_from(regret(LATER, MYOPIC[ties]), regret(LATER, "rlsvi")) for ties in more}
+    study, longer = tables[STUDY], tables[LATER]
+    more = {ties: more_regret(study, MYOPIC[ties], of=2) for ties in NO_PLAN}
+    own = curves(longer, "rlsvi")
+    later = {ties: ahead_from(curves(longer, MYOPIC[ties]), own) for ties in NO_PLAN}
     return Evidence(
         graded(one.low > 0 for one in more.values()),
         f"Not yet: the myopic policy's regret minus RLSVI's is {written(more['uniform'])} after "
@@ -333,10 +341,12 @@ def _():
 
 
 @claim("6.3.eventually", "Section 6.3", "eventually learns a richer policy", "experiment", HOLDS)
-def _():
+def eventually_beats_myopic(tables=STORED):
     """As more data are gathered, RLSVI eventually outperforms the myopic policy."""
-    more = {ties: ahead_at_the_end(LATER, MYOPIC[ties], of=4) for ties in (*NO_PLAN, "best")}
-    bandit, gap = ahead_at_the_end(LATER, "linear", of=4), float(a_customer(LATER, "rlsvi").mean())
+    later = tables[LATER]
+    more = {ties: ahead_at_the_end(later, MYOPIC[ties], of=4) for ties in (*NO_PLAN, "best")}
+    bandit = ahead_at_the_end(later, "linear", of=4)
+    gap = float(a_customer(later, "rlsvi").mean())
     return Evidence(
         graded(more[ties].low > 0 for ties in NO_PLAN),
         f"Over the last 600 of 6000 customers RLSVI earns {written(more['uniform'])} likes per "
@@ -354,16 +364,17 @@ remark("E.runs", "Appendix E, Algorithm 9", "10 repetitions (text); 100 (bandits
 
 
 @claim("E.mean", "Appendix E, Algorithm 11", "λσ² in the mean", "reading", MISPRINT)
-def _():
+def ridge_of_the_mean(tables=STORED):
     """The linear bandit's mean has the ridge λσ² where its covariance has λ."""
-    change = more_regret(READINGS, "linear, printed mean", than="linear")
-    corrected = regret(READINGS, "linear").iloc[-1].mean()
+    readings = tables[READINGS]
+    change = more_regret(readings, "linear, printed mean", than="linear")
+    corrected = final_regret(readings, "linear").mean()
     return Evidence(MISPRINT, "Algorithm 1 has λ in both. It makes no difference: regret changes "
                     f"by {written(change)} of {corrected:.0f} likes.", {"change": change})
 
 
 @claim("E.bernoulli-aim", "Appendix E", "aims to learn the myopic policy", "instances", FAILS)
-def _():
+def bernoulli_aim():
     """The Bernoulli bandit aims to learn the myopic policy."""
     earned = float(np.mean([one.evaluate(one.myopic())[0] for one in map(instance, range(20))]))
     return unless(earned > J / 2 + limit("more likes"), f"It aims at an order fixed in advance, "
@@ -372,7 +383,7 @@ def _():
 
 
 @claim("E.linear-aim", "Appendix E", "aims to learn the myopic policy", "instances", HOLDS)
-def _():
+def linear_aim():
     """The linear bandit aims to learn the myopic policy."""
     same, worth = [], []
     for customers in map(instance, range(10)):
@@ -390,7 +401,7 @@ def _():
 
 
 @claim("E.incremental", "Appendix E", "can be implemented incrementally", "instances", HOLDS)
-def _():
+def incremental_bandit():
     """The linear bandit can be implemented incrementally, and so efficiently."""
     customers, worst = instance(0, N=5, J=3), 0.0
     fast, dense = (rlsvi(Products(5, 3), 0.2, 1e-3**0.5, gamma=0.0, rng=1, form=form)

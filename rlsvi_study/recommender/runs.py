@@ -40,14 +40,25 @@ ARMS: dict[str, dict[str, Any]] = {  # an arm as the tables call it: whose it is
     **{agent: {"agent": agent} for agent in ("rlsvi", "linear", "bernoulli")},
     **{arm: {"agent": "boltzmann", "eta": eta} for eta, arm in BOLTZMANN.items()},
     **{arm: {"agent": "epsilon-greedy", "epsilon": epsilon} for epsilon, arm in EPSILON.items()}}
-ARMS |= {f"{arm}, {change}": ARMS[arm] | _CHANGES[change] for arms, changes in (
-    (["rlsvi"], ["shared weights", "target over all", "rewards ±1"]),
-    (["linear"], ["rewards ±1", "printed mean"]),
-    (["boltzmann 0.1"], ["shared weights", "target over all"]),
-    (["boltzmann 0.1", "boltzmann 0.3", "boltzmann 1", "epsilon 0.1"], ["rewards ±1"]),
-    (["boltzmann 0.1", "boltzmann 0.3", "epsilon 0.1"], ["ridge λσ²"]),
-    (["rlsvi"], [change for change in _CHANGES if " = " in change])) for arm in arms
-    for change in changes}
+
+
+def _changed(arm: str, *changes: str) -> None:
+    """Add arms that differ from one by a single change each."""
+    for change in changes:
+        ARMS[f"{arm}, {change}"] = ARMS[arm] | _CHANGES[change]
+
+
+_changed("rlsvi", "shared weights", "target over all", "rewards ±1")
+_changed("linear", "rewards ±1", "printed mean")
+_changed("boltzmann 0.1", "shared weights", "target over all", "rewards ±1")
+_changed("boltzmann 0.3", "rewards ±1")
+_changed("boltzmann 1", "rewards ±1")
+_changed("epsilon 0.1", "rewards ±1")
+_changed("boltzmann 0.1", "ridge λσ²")
+_changed("boltzmann 0.3", "ridge λσ²")
+_changed("epsilon 0.1", "ridge λσ²")
+_changed("rlsvi", *(change for change in _CHANGES if " = " in change))
+
 MYOPIC = {ties: f"myopic, ties {ties}" for ties in ("uniform", "lowest", "best", "worst")}
 STANDING: dict[str, Callable[[Recommender], np.ndarray]] = {  # policies that do not learn
     "random": Recommender.uniform,
@@ -140,16 +151,24 @@ _EVERY_ARM = grid(arm=[arm for arm in ARMS if arm != "bernoulli"], runs=(2,))
 _RIVALS = grid(arm=("rlsvi", "rlsvi, rewards ±1", "epsilon 0.1", "epsilon 0.1, rewards ±1",
                     "boltzmann 0.3, rewards ±1"), runs=(10,))  # the best of the readings
 
-EXPERIMENTS = {name: Experiment(name, place, f"Recommendations: {title}", learning_curve, {
-    "quick": Scale(_STUDY | changes, some, range(few)),
-    "paper": Scale(_STUDY | changes, cells, range(seeds))})
-    for name, place, title, changes, (some, few), (cells, seeds) in (
-        ("recommender", "Section 6.3, figures 8 and 9; Algorithm 9",
-         "RLSVI, Boltzmann exploration, bandits, myopic policies", {}, (_PAPER, 1), (_PAPER, 100)),
-        ("recommender-later", "Section 6.3", "figure 9 continued to 6000 customers",
-         {"episodes": 6000, "every": 200}, (_LONGER, 1), (_LONGER, 40)),
-        ("recommender-readings", "Section 6.3 and appendix E",
-         "what each choice of the experimenter does", {"every": 100}, (_EVERY_ARM[:2], 2),
-         (_EVERY_ARM, 20)),
-        ("recommender-rivals", "Section 6.3", "RLSVI and the strongest rivals among the readings",
-         {}, (_RIVALS, 1), (_RIVALS, 100)))}
+
+def _study(name: str, place: str, title: str, *, quick: Scale, paper: Scale) -> Experiment:
+    return Experiment(name, place, f"Recommendations: {title}", learning_curve,
+                      {"quick": quick, "paper": paper})
+
+
+_LATER = _STUDY | {"episodes": 6000, "every": 200}
+_COARSE = _STUDY | {"every": 100}
+EXPERIMENTS = {one.name: one for one in (
+    _study("recommender", "Section 6.3, figures 8 and 9; Algorithm 9",
+           "RLSVI, Boltzmann exploration, bandits, myopic policies",
+           quick=Scale(_STUDY, _PAPER, range(1)), paper=Scale(_STUDY, _PAPER, range(100))),
+    _study("recommender-later", "Section 6.3", "figure 9 continued to 6000 customers",
+           quick=Scale(_LATER, _LONGER, range(1)), paper=Scale(_LATER, _LONGER, range(40))),
+    _study("recommender-readings", "Section 6.3 and appendix E",
+           "what each choice of the experimenter does",
+           quick=Scale(_COARSE, _EVERY_ARM[:2], range(2)),
+           paper=Scale(_COARSE, _EVERY_ARM, range(20))),
+    _study("recommender-rivals", "Section 6.3",
+           "RLSVI and the strongest rivals among the readings",
+           quick=Scale(_STUDY, _RIVALS, range(1)), paper=Scale(_STUDY, _RIVALS, range(100))))}

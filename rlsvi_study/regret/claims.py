@@ -12,7 +12,7 @@ from rlsvi_core.agents import rlsvi as general_rlsvi
 from rlsvi_core.agents import tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 
-from .. import store
+from ..catalogue import STORED
 from ..choices import limit
 from ..register import (
     FAILS,
@@ -52,7 +52,7 @@ remark("5.second-order", "Section 5", "X ≽so Y iff −Y second-order dominates
 
 @claim("5.closed-form", "Section 5, proof of Lemma 2",
        "θ̄ = n(R̂ + P̂ᵀṼ)/(n + λσ²), Σ = σ²/(n + λσ²)", "instances", HOLDS)
-def _() -> Evidence:
+def closed_form() -> Evidence:
     """Without generalization the posterior of Algorithm 1 is diagonal, with this closed form."""
     rng, error = np.random.default_rng(1), 0.0
     for seed in range(5):
@@ -69,7 +69,7 @@ def _() -> Evidence:
 
 @claim("5.posterior-means", "Section 5, proof of Lemma 2",
        "R̄ = (−α₁ + nR̂)/(1ᵀα^R + n), P̄ = (α^P + nP̂)/(1ᵀα^P + n)", "instances", HOLDS)
-def _() -> Evidence:
+def posterior_means() -> Evidence:
     """The posterior means are the prior's weights plus the counts, normalised."""
     prior, counts = DirichletPrior.symmetric(1, 2, 1, 1.5, 2.5), no_counts(1, 2, 1)
     counts.R[0, 0, 0], counts.P[0, 0, 0] = (3, 1), (1, 3)
@@ -85,14 +85,14 @@ def _() -> Evidence:
 
 
 @claim("5.empirical-mean", "Section 5, proof of Lemma 2", "R̂ ≥ R̄", "exact", FAILS)
-def _() -> Evidence:
+def empirical_mean_is_larger(seen=(1, 0)) -> Evidence:
     """The empirical mean reward is at least the posterior mean."""
     weights, tried = (Fraction(1, 2), Fraction(1), Fraction(3)), {}
     for a, b, low, high in product(weights, weights, range(6), range(6)):
         if n := low + high:  # R̂, R̄, and R̂ shrunk by λσ² = 1ᵀα, the least allowed
             m = n + a + b
             tried[a, b, low, high] = Fraction(-low, n), (-low - a) / m, -low / m
-    R_hat, R_bar, _ = tried[1, 1, 1, 0]
+    R_hat, R_bar, _ = tried[1, 1, *seen]
     wrong = sum(hat < bar for hat, bar, _ in tried.values())
     needed = sum(shrunk >= bar for _, bar, shrunk in tried.values())
     return unless(R_hat < R_bar, f"After one reward −1 with α = (1, 1), R̂ = {R_hat} is below R̄ = "
@@ -104,7 +104,7 @@ def _() -> Evidence:
 
 @claim("5.last-display", "Section 5, proof of Lemma 2",
        "N(θ̄_{H−1}, 1/(n + 1ᵀα^R)) ≽so R_{H−1}", "instances", HOLDS)
-def _() -> Evidence:
+def last_display() -> Evidence:
     """In the last period the normal with RLSVI's mean and the variance of Lemma 1 is optimistic."""
     least = _worst_gap(1.0, 1.0)[0]  # λσ² = 1ᵀα^R, the least allowed, and σ = 1: this very variance
     return unless(least < -1e-9, "The gap (normal against Beta, in closed form) is nowhere "
@@ -114,10 +114,10 @@ def _() -> Evidence:
 
 @claim("5.variance", "Section 5, proof of Lemma 2", "therefore, choosing λ > max 1ᵀα^R and σ > 1 …",
        "exact", FAILS)
-def _() -> Evidence:
+def variance_in_last_period(lam=2) -> Evidence:
     """The last period follows from the line above, RLSVI's variance with λ > 1ᵀα^R and σ > 1 being
     at least the one there, 1/(n + 1ᵀα^R)."""
-    lam, sigma2 = 2, 5**2 + 1
+    sigma2 = 5**2 + 1
     too_small = [n for n in range(200) if sigma2 * (n + 1) < n + lam * sigma2]
     at_zero, last = 1 / lam, sigma2 * (lam - 1) / (sigma2 - 1)  # σ²(n + m_R) = n + λσ²
     return unless(bool(too_small), f"With 1ᵀα^R = 1ᵀα^P = 1, λ = 2, σ² = H² + 1 = 26 RLSVI's is "
@@ -142,7 +142,7 @@ def _worst_gap(ridge: float, sigma2: float) -> tuple[float, tuple]:
 
 @claim("5.last-period", "Section 5, proof of Lemma 2", "λ > max 1ᵀα^R and σ > 1 suffice",
        "instances", HOLDS)
-def _() -> Evidence:
+def last_period() -> Evidence:
     """In the last period RLSVI's values are stochastically optimistic, whatever the data."""
     least = {name: _worst_gap(*pair)[0] for name, pair in {
         "printed": (1.0, 1.0), "theorem": (2.0 * 2, 2.0), "huge": (2e6, 2.0)}.items()}
@@ -152,7 +152,7 @@ def _() -> Evidence:
 
 
 @claim("5.sigma", "Section 5, proof of Lemma 2", "this requires σ² ≥ H² + 1", "instances", HOLDS)
-def _() -> Evidence:
+def sufficient_sigma() -> Evidence:
     """For the argument, a noise variance of H² + 1 is enough."""
     low, where = _worst_gap(1.0, 0.24)
     printed, enough, quarter, ridge = (_worst_gap(*at)[0] for at in (
@@ -176,7 +176,7 @@ remark("5.induction-end", "Section 5, proof of Lemma 2", "induction on h = H −
 
 @claim("5.inductive-step", "Section 5, proof of Lemma 2", "R̄ + P̄ᵀV ≤ n(R̂ + P̂ᵀV)/(n + λσ²)",
        "instances", PARTLY)
-def _() -> Evidence:
+def inductive_step() -> Evidence:
     """The posterior mean of Q*, given the next values, is at most RLSVI's."""
     rng, exceptions, cases = np.random.default_rng(2), {1: 0, -1: 0}, 0
     for _ in range(100):
@@ -196,7 +196,7 @@ def _() -> Evidence:
 
 
 @claim("5.lemma2", "Section 5, Lemma 2", "Q̃ ≽so Q* for all s, a, h", "Monte Carlo", HOLDS)
-def _() -> Evidence:
+def lemma2() -> Evidence:
     """Given any data, RLSVI's Q-values are stochastically optimistic for the true ones."""
     prior, error = DirichletPrior.symmetric(3, 2, 2, 0.5, 0.5), limit("error rate, Lemma 2")
     histories = [no_counts(3, 2, 2), optimism.one_visit(prior, high=True),
@@ -216,7 +216,7 @@ def _() -> Evidence:
 
 
 @claim("5.bounded", "Section 5", "extends to general bounded distributions", "exact", PARTLY)
-def _() -> Evidence:
+def bounded_rewards() -> Evidence:
     """The result carries over from rewards in {−1, 0} to other bounded rewards."""
     prior = DirichletPrior.symmetric(1, 1, 2, support=(0.0, 1.0))
     lam, sigma = tabular.theorem1_parameters(prior)
@@ -233,7 +233,7 @@ def _() -> Evidence:
 
 
 @claim("5.terminal", "Section 5, Lemma 2", OURS, "exact", FAILS)
-def _() -> Evidence:
+def random_terminal_reward() -> Evidence:
     """Lemma 2 also covers the random terminal reward that Algorithm 1 allows."""
     prior, counts = optimism.random_terminal()
     lam, sigma = tabular.theorem1_parameters(prior)
@@ -248,7 +248,7 @@ def _() -> Evidence:
 # --------------------------------------------------------------------------- concentration
 
 @claim("5.bias-identity", "Section 5", "E Δ^conc = Σ_h b^R + b^P + w", "instances", HOLDS)
-def _() -> Evidence:
+def bias_identity() -> Evidence:
     """Given the data, the concentration error is an episode's expected sum of biases and noise."""
     rng, error = np.random.default_rng(4), 0.0
     for _ in range(30):
@@ -263,7 +263,7 @@ def _() -> Evidence:
 
 
 @claim("5.bias-sign", "Section 5", "optimistic bias terms", "Monte Carlo", PARTLY)
-def _() -> Evidence:
+def bias_sign() -> Evidence:
     """The bias terms b^R and b^P are never negative."""
     parameters, share, least = tabular.theorem1_parameters(BASE), {}, 0.0
     for episodes in (0, 100, 2000):
@@ -280,7 +280,7 @@ def _() -> Evidence:
 
 @claim("5.bias-size", "Section 5",
        "b^R ≃ α₁/(n + 1ᵀα^P), b^P ≃ H 1ᵀα^P/(n + 1ᵀα^P), w ≃ H/√(n + …)", "instances", PARTLY)
-def _() -> Evidence:
+def bias_size() -> Evidence:
     """Up to logarithms the biases and the noise have these sizes."""
     ratios = {}
     for H in (5, 10, 20, 40):
@@ -302,7 +302,7 @@ remark("5.bias-letters", "Section 5", "b^R ≃ α₁/(n + 1ᵀα^P); H² 1ᵀα^
 
 
 @claim("5.pigeonhole", "Section 5", "H √(SAHT log T)", "instances", HOLDS)
-def _() -> Evidence:
+def pigeonhole() -> Evidence:
     """By the pigeonhole principle the noise terms add up to at most the order of H√(SAHT)."""
     ratios = [np.divide(*bias.pigeonhole(L, H, S, A, c)) for L, H, S, A, c in product(
         (10, 1000, 100_000), (1, 5, 20), (1, 5, 20), (2, 10), (1.0, 10.0))]
@@ -320,7 +320,7 @@ def _() -> Evidence:
 
 @claim("5.violations", "Section 5", "violated at most twice for each (s, a, h); 2SAH", "instances",
        PARTLY)
-def _() -> Evidence:
+def violations_of_condition() -> Evidence:
     """The condition αᵀ1 ≥ 2 of Lemma 1 fails at most twice for each (s, a, h), costing 2SAH."""
     mdp, agent, env = BASE.sample(0), regret.rlsvi(BASE, rng=1), np.random.default_rng(2)
     episodes, L = 0, 2000
@@ -338,16 +338,16 @@ def _() -> Evidence:
 
 # --------------------------------------------------------------------------- Theorem 1
 
-def _means() -> pd.DataFrame:
+def _means(theorem1: pd.DataFrame) -> pd.DataFrame:
     """RLSVI's mean sums for each size and length of run."""
-    return store.load(regret.THEOREM_1).query("agent == 'rlsvi'").groupby(
-        ["H", "S", "A", "episode"])[["regret", "concentration"]].mean()
+    sizes = theorem1.query("agent == 'rlsvi'").groupby(["H", "S", "A", "episode"])
+    return sizes[["regret", "concentration"]].mean()
 
 
 @claim("5.optimism", "Section 5", "E Δ^opt ≤ 0", "experiment", HOLDS, follows="5.lemma2")
-def _() -> Evidence:
+def optimism_on_average(tables=STORED) -> Evidence:
     """Given any history, RLSVI's sampled value is on average at least the optimal one."""
-    mean = _means().eval("(regret - concentration) / episode")
+    mean = _means(tables["theorem1"]).eval("(regret - concentration) / episode")
     base = mean.loc[tuple(regret.BASE.values())]
     return unless(mean.max() > 0, f"As measured, Δ^opt is {base.iloc[0]:.2g} on average in the "
                   f"first episode and {base.iloc[-1]:.2g} per episode over {base.index[-1]} (H = S "
@@ -357,9 +357,9 @@ def _() -> Evidence:
 
 @claim("5.concentration", "Section 5", "Δ^conc vanishes as estimates concentrate", "experiment",
        HOLDS)
-def _() -> Evidence:
+def concentration_vanishes(tables=STORED) -> Evidence:
     """The concentration error vanishes as data accumulate."""
-    total = _means().concentration.loc[tuple(regret.BASE.values())]
+    total = _means(tables["theorem1"]).concentration.loc[tuple(regret.BASE.values())]
     each = total.diff().iloc[1:] / np.diff(total.index)
     return unless(not (each.iloc[1:].is_monotonic_decreasing and each.iloc[-1]
                        < limit("vanishes") * total.iloc[0]),
@@ -370,9 +370,9 @@ def _() -> Evidence:
 
 
 @claim("5.rate-time", "Section 5, Theorem 1", "√T", "experiment", HOLDS)
-def _() -> Evidence:
+def rate_time(tables=STORED) -> Evidence:
     """In time, RLSVI's expected regret grows no faster than √T."""
-    table = store.load(regret.THEOREM_1)
+    table = tables["theorem1"]
     power = regret.power(table, "rlsvi", "episode", repeats=200)
     return unless(power.low > 0.5, f"It grows like the power {power} of T from 4096 to 65536 "
                   f"episodes, in {table.seed.nunique()} MDPs with H = S = 5, A = 3 and λ and σ of "
@@ -382,9 +382,9 @@ def _() -> Evidence:
 
 @claim("5.rate-sizes", "Section 5, Theorem 1", "√(H³SAT), that is H²√(SA) for L episodes",
        "experiment", HOLDS)
-def _() -> Evidence:
+def rate_sizes(tables=STORED) -> Evidence:
     """At every size measured RLSVI's expected regret is below a multiple of √(H³SAT)."""
-    table = store.load(regret.THEOREM_1)
+    table = tables["theorem1"]
     whole, end, cap = {}, {}, {}
     for name in ("S", "A", "H"):
         ours, worst = (regret.sizes(table, agent, name).groupby(name).regret.mean()
@@ -393,7 +393,7 @@ def _() -> Evidence:
         largest = table[table[name].isin(ours.index[-2:])]
         whole[name], end[name] = (regret.power(runs, "rlsvi", name, repeats=200)
                                   for runs in (table, largest))
-    ratio = _means().eval("regret / (H**2 * sqrt(S * A * episode))")
+    ratio = _means(tables["theorem1"]).eval("regret / (H**2 * sqrt(S * A * episode))")
     return unless(
         not ratio.max() < limit("multiple"),
         f"Mean regret is nowhere above {ratio.max():.2g} H²√(SAL), in {len(ratio)} sizes and "
@@ -404,16 +404,16 @@ def _() -> Evidence:
         cap=cap, largest_ratio=float(ratio.max()), whole=whole, two_largest=end)
 
 
-def _final() -> dict[str, float]:
+def _final(theorem1: pd.DataFrame) -> dict[str, float]:
     """Mean regret of each agent at the end of the long runs."""
-    table = store.load(regret.THEOREM_1)
-    return table[table.episode > regret.COMPARED].groupby("agent").regret.mean().to_dict()
+    long = theorem1[theorem1.episode > regret.COMPARED]
+    return long.groupby("agent").regret.mean().to_dict()
 
 
 @claim("5.optimistic-algorithms", "Section 5", "better than √(H³S²AT)", "experiment", HOLDS)
-def _() -> Evidence:
+def optimistic_algorithms(tables=STORED) -> Evidence:
     """These scalings improve on those of optimistic algorithms designed for analysis."""
-    means = _final()
+    means = _final(tables["theorem1"])
     proven, small = (means[f"ucbvi{kind}"] / means[f"rlsvi{kind}"] for kind in ("", "-small"))
     return unless(
         min(proven, small) <= 1, f"As bounds of 2016 they do, by √S; a year later an optimistic "
@@ -426,9 +426,9 @@ def _() -> Evidence:
 
 
 @claim("6.psrl", "Section 6", "an effective Gaussian approximation to PSRL", "experiment", PARTLY)
-def _() -> Evidence:
+def approximates_psrl(tables=STORED) -> Evidence:
     """Tabular RLSVI behaves as a Gaussian approximation to posterior sampling."""
-    means = _final()
+    means = _final(tables["theorem1"])
     proven, small = (means[agent] / means["psrl"] for agent in ("rlsvi", "rlsvi-small"))
     return Evidence(
         HOLDS if proven < limit("effective")
@@ -439,13 +439,13 @@ def _() -> Evidence:
 
 
 @claim("5.any-parameters", "Section 5, Theorem 1", "any λ ≥ …, any σ ≥ …", "exact", PARTLY)
-def _() -> Evidence:
+def any_parameters(tables=STORED) -> Evidence:
     """The bound Õ(√(H³SAT)) holds for every λ and every σ above the stated values."""
     uniform = 2 / pi**2  # regret of an episode of uniform play: half of E|R_1 − R_2|
     shares = {name: {L: regret.wrong_arm_bound(lam, sigma, L) / (uniform * L)
                      for L in (100, 1000, 10_000)}
               for name, lam, sigma in (("lam", 2e6, sqrt(2)), ("sigma", 2.0, 1e6 * sqrt(2)))}
-    table = store.load(regret.THEOREM_1_SCALE)
+    table = tables["theorem1-scale"]
     share = table[table.episode == table.episode.max()].groupby(["problem", "lam", "sigma"])[
         ["regret", "uniform"]].mean().eval("regret / uniform")
     (lam, sigma), bandit = (shares[name][1000] for name in shares), share["bandit"]

@@ -208,6 +208,14 @@ SCHEDULES = {("MountainCar", "epsilon-greedy"): 1.0, ("MountainCar", "boltzmann"
              ("Acrobot", "epsilon-greedy"): 1.0, ("Acrobot", "boltzmann"): 0.03,
              **{(task, agent): starts[1] for agent, starts in STARTS.items() for task in CONTROL
                 if CONTROL[task].value_range == (0, 1)}}  # sparse: the most there is
+
+
+def _scheduled(agent: str) -> tuple[dict[str, Any], ...]:
+    """Every control task for LSVI with its schedule."""
+    return tuple({"task": task, "agent": agent, "start": SCHEDULES[task, agent], "half_life": 20.0}
+                 for task in CONTROL)
+
+
 _LONG = {"episodes": 200, "every": 10}
 _SHORT = _LONG | {"episodes": 20}
 _RULE = grid(task=CONTROL, agent=("rlsvi",))
@@ -219,9 +227,8 @@ _OPTIONS = (*grid(task=("sparse MountainCar",), agent=("rlsvi",),
 _TUNING = tuple({"task": task, "agent": agent, "start": start, "half_life": 20.0}
                 for task in ("MountainCar", "CartPole", "Acrobot")
                 for agent, starts in STARTS.items() for start in starts)
-_EPSILON, _BOLTZMANN = (tuple(
-    {"task": task, "agent": agent, "start": SCHEDULES[task, agent], "half_life": 20.0}
-    for task in CONTROL) for agent in STARTS)
+_EPSILON = _scheduled("epsilon-greedy")
+_BOLTZMANN = _scheduled("boltzmann")
 _TABLES = tuple({"task": task, "agent": agent, "episodes": episodes}
                 for task, episodes in (("CliffWalking", 3000), ("FrozenLake 4×4", 40000))
                 for agent in ("rlsvi", "epsilon-greedy"))
@@ -229,26 +236,38 @@ _LARGE = tuple({"task": task, "agent": "rlsvi", "episodes": episodes}
                for task, episodes in (("FrozenLake 8×8", 80000), ("Taxi", 20000)))
 _SEAS = grid(agent=("rlsvi", "coherent", "epsilon-greedy", "ensemble"), N=(10, 20, 30, 40, 50))
 
-EXPERIMENTS = {name: Experiment(name, "ours", title, run, {
-    "quick": Scale(small, some, few), "paper": Scale(constants, cells, seeds)},
-    portable=run is not control, length="rows" if run is tabular else None)
-    for name, title, run, (small, some, few), (constants, cells, seeds) in (
-        ("tasks-control", "Control and sparse tasks: RLSVI by one rule", control,
-         (_SHORT, _RULE[-2:], range(2)), (_LONG, _RULE, range(20))),
-        ("tasks-epsilon", "Control and sparse tasks: LSVI, ε-greedy", control,
-         (_SHORT, _EPSILON[-2:], range(2)), (_LONG, _EPSILON, range(20))),
-        ("tasks-boltzmann", "Control and sparse tasks: LSVI, Boltzmann exploration", control,
-         (_SHORT, _BOLTZMANN[-2:], range(2)), (_LONG, _BOLTZMANN, range(20))),
-        ("tasks-tuning", "Control and sparse tasks: schedules of dithering", control,
-         (_SHORT, _TUNING[-4:], range(100, 101)),
-         (_LONG | {"episodes": LAST}, _TUNING, range(100, 104))),
-        ("tasks-rule", "Control and sparse tasks: σ = cV with other c", control,
-         (_SHORT, _FACTORS[-1:], range(1)), (_LONG, _FACTORS, range(4))),
-        ("tasks-options", "Control and sparse tasks: RLSVI with other options", control,
-         (_SHORT, _OPTIONS[:1], range(1)), (_LONG, _OPTIONS, range(4))),
-        ("tasks-tabular", "CliffWalking and FrozenLake as tables", tabular,
-         ({"rows": 1}, _TABLES[:2], range(2)), ({"rows": ROWS}, _TABLES, range(20))),
-        ("tasks-tabular-large", "FrozenLake 8×8 and Taxi as tables", tabular,
-         ({"rows": 1}, _LARGE[:1], range(1)), ({"rows": ROWS}, _LARGE, range(6))),
-        ("tasks-deep-sea", "The deep sea", diving,
-         ({"episodes": 500}, _SEAS[::5], range(2)), ({"episodes": 4000}, _SEAS, range(20))))}
+
+def _study(name: str, title: str, run: Callable[..., Rows], *, quick: Scale,
+           paper: Scale) -> Experiment:
+    return Experiment(name, "ours", title, run, {"quick": quick, "paper": paper},
+                      portable=run is not control, length="rows" if run is tabular else None)
+
+
+EXPERIMENTS = {one.name: one for one in (
+    _study("tasks-control", "Control and sparse tasks: RLSVI by one rule", control,
+           quick=Scale(_SHORT, _RULE[-2:], range(2)),
+           paper=Scale(_LONG, _RULE, range(20))),
+    _study("tasks-epsilon", "Control and sparse tasks: LSVI, ε-greedy", control,
+           quick=Scale(_SHORT, _EPSILON[-2:], range(2)),
+           paper=Scale(_LONG, _EPSILON, range(20))),
+    _study("tasks-boltzmann", "Control and sparse tasks: LSVI, Boltzmann exploration", control,
+           quick=Scale(_SHORT, _BOLTZMANN[-2:], range(2)),
+           paper=Scale(_LONG, _BOLTZMANN, range(20))),
+    _study("tasks-tuning", "Control and sparse tasks: schedules of dithering", control,
+           quick=Scale(_SHORT, _TUNING[-4:], range(100, 101)),
+           paper=Scale(_LONG | {"episodes": LAST}, _TUNING, range(100, 104))),
+    _study("tasks-rule", "Control and sparse tasks: σ = cV with other c", control,
+           quick=Scale(_SHORT, _FACTORS[-1:], range(1)),
+           paper=Scale(_LONG, _FACTORS, range(4))),
+    _study("tasks-options", "Control and sparse tasks: RLSVI with other options", control,
+           quick=Scale(_SHORT, _OPTIONS[:1], range(1)),
+           paper=Scale(_LONG, _OPTIONS, range(4))),
+    _study("tasks-tabular", "CliffWalking and FrozenLake as tables", tabular,
+           quick=Scale({"rows": 1}, _TABLES[:2], range(2)),
+           paper=Scale({"rows": ROWS}, _TABLES, range(20))),
+    _study("tasks-tabular-large", "FrozenLake 8×8 and Taxi as tables", tabular,
+           quick=Scale({"rows": 1}, _LARGE[:1], range(1)),
+           paper=Scale({"rows": ROWS}, _LARGE, range(6))),
+    _study("tasks-deep-sea", "The deep sea", diving,
+           quick=Scale({"episodes": 500}, _SEAS[::5], range(2)),
+           paper=Scale({"episodes": 4000}, _SEAS, range(20))))}

@@ -1,6 +1,5 @@
 """Claims about Tetris: section 6.2 and appendix D."""
 
-from functools import cache
 from itertools import chain
 from math import comb, inf
 from typing import NamedTuple
@@ -11,7 +10,7 @@ from scipy.stats import binomtest
 
 from rlsvi_core.envs.tetris import Tetris
 
-from .. import store
+from ..catalogue import STORED
 from ..choices import limit
 from ..intervals import by_cell, for_all, mean_interval
 from ..register import (
@@ -48,20 +47,15 @@ DATA = {(True, 50): "the buffer", (False, 50): "its own 50 games",  # of LSPI: r
         (False, 200): "its own 200 games"}
 
 
-@cache
-def stored(name: str) -> pd.DataFrame:
-    return store.load(runs.EXPERIMENTS[name])
-
-
 def _text(one: Level, sign: str = "") -> str:
     mean, low, high = (f"{rows:{sign}.0f}" for rows in one[:3])
     return f"{mean} (95% interval {low} to {high}, {one.seeds} seeds)"
 
 
-def final_levels(name: str) -> dict[str, Level]:
+def final_levels(table: pd.DataFrame) -> dict[str, Level]:
     """Mean score of the last 200 games of each agent, over seeds."""
     return {agent: level(scores)
-            for agent, scores in finals(stored(name), ["agent"]).groupby("agent")}
+            for agent, scores in finals(table, ["agent"]).groupby("agent")}
 
 
 def how_many_learned(table: pd.DataFrame, by: str) -> dict[str, tuple[int, int]]:
@@ -70,15 +64,15 @@ def how_many_learned(table: pd.DataFrame, by: str) -> dict[str, tuple[int, int]]
             for value, games in learned_at(table, [by]).groupby(by)}
 
 
-def every_schedule(rule: str) -> pd.DataFrame:
+def every_schedule(rule: str, tables=STORED) -> pd.DataFrame:
     """Figure 7 under a rule and, on its seeds, LSVI with other ε schedules than the tuned one."""
     name, tuned, others = RULES[rule]
-    return pd.concat([stored(name).assign(schedule=tuned), stored(others).assign(agent="lsvi")])
+    return pd.concat([tables[name].assign(schedule=tuned), tables[others].assign(agent="lsvi")])
 
 
-def schedules() -> dict[str, pd.DataFrame]:
+def schedules(tables) -> dict[str, pd.DataFrame]:
     """LSVI with every schedule of ε, under each rule."""
-    return {rule: every_schedule(rule).query("agent == 'lsvi'") for rule in RULES}
+    return {rule: every_schedule(rule, tables).query("agent == 'lsvi'") for rule in RULES}
 
 
 def _of(table: pd.DataFrame) -> str:
@@ -88,7 +82,7 @@ def _of(table: pd.DataFrame) -> str:
 # --------------------------------------------------------------------------- section 6.2
 
 @claim("6.2.states", "Section 6.2", "more than 2^200 states", "exact", PARTLY)
-def _():
+def number_of_states():
     """Tetris on 20 × 10 squares has more than 2^200 states."""
     game = Tetris()
 
@@ -114,14 +108,13 @@ remark("6.2.ending", "Section 6.2", "ends when a square in the top row becomes f
 
 
 @claim("6.2.features", "Section 6.2", "22 features", "exact", HOLDS)
-def _():
+def number_of_features():
     """Heights, absolute differences, largest height, holes and a constant make 22 features."""
     return unless(Tetris().K != 22, f"10 + 9 + 1 + 1 + 1 = {Tetris().K}.", features=Tetris().K)
 
 
-def lspi_runs(start: str) -> dict[tuple[str, bool, int], pd.DataFrame]:
+def lspi_runs(table: pd.DataFrame, start: str) -> dict[tuple[str, bool, int], pd.DataFrame]:
     """LSPI from such a start, by ending rule, whether it keeps a buffer, and games per policy."""
-    table = stored("tetris-lspi")
     return dict(iter(table[table.start == start].groupby(["rule", "replay", "each"], sort=False)))
 
 
@@ -133,41 +126,42 @@ def lspi_level(table: pd.DataFrame, last: int | None = None, comparisons: int = 
 
 
 @claim("6.2.lspi", "Section 6.2", "≃ 3500 and 4500, above 3183", "experiment", PARTLY)
-def _():
+def above_lspi_level(tables=STORED):
     """Both algorithms end above LSPI's best level, 3183 rows per game in the paper."""
-    found = {rule: final_levels(name) for rule, (name, *_) in RULES.items()}
-    ours = lspi_runs("scoring")
+    found = {rule: final_levels(tables[name]) for rule, (name, *_) in RULES.items()}
+    ours = lspi_runs(tables["tetris-lspi"], "scoring")
     here = {key: lspi_level(ours["clears", replay, 50]).mean
             for key, replay in (("own", False), ("kept", True))}
-    return Evidence(graded(one.low > LSPI for agents in found.values() for one in agents.values()),
-                    "Rows per game, last 200 of 1000 games. " + " ".join(
-                        f"{rule.capitalize()}: RLSVI {_text(one['rlsvi'])}, LSVI "
-                        f"{_text(one['lsvi'])}." for rule, one in found.items()),
+    above = [one.low > LSPI for agents in found.values() for one in agents.values()]
+    words = [f"{rule.capitalize()}: RLSVI {_text(one['rlsvi'])}, LSVI {_text(one['lsvi'])}."
+             for rule, one in found.items()]
+    return Evidence(graded(above), f"Rows per game, last 200 of 1000 games. {' '.join(words)}",
                     {"clears": found[STICKS_OUT], "top row": found[TOP_ROW], "lspi": here})
 
 
 @claim("6.2.lspi-level", "Section 6.2", "3183 at best", "experiment", PARTLY)
-def _():
+def best_lspi_level(tables=STORED):
     """With these features, LSPI reaches 3183 rows per game at best."""
-    runs_of = lspi_runs("scoring")
+    runs_of = lspi_runs(tables["tetris-lspi"], "scoring")
     best = {key: lspi_level(table, comparisons=len(runs_of)) for key, table in runs_of.items()}
     last = {key: lspi_level(table, 4) for key, table in runs_of.items()}
     words = [f"{_text(one)} from {DATA[replay, each]}, {IN_WORDS[rule]}, where the last four "
              f"policies have {last[rule, replay, each].mean:.0f}"
              for (rule, replay, each), one in best.items()]
     near = (LSPI / limit("roughly") < one.mean < LSPI * limit("roughly") for one in best.values())
+    numbers = {f"{rule} {DATA[replay, each]}":
+               one._asdict() | {"end": last[rule, replay, each].mean}
+               for (rule, replay, each), one in best.items()}
     return Evidence(graded(near), "The best of twenty policies, from a scoring start, rows per "
-                    f"game: {'; '.join(words)}.",
-                    {f"{rule} {DATA[replay, each]}": one._asdict() | {"end": last[
-                        rule, replay, each].mean} for (rule, replay, each), one in best.items()})
+                    f"game: {'; '.join(words)}.", numbers)
 
 
 @claim("6.2.over-lspi", "Section 6.2", "significant improvements over LSPI", "experiment", PARTLY)
-def _():
+def improves_on_lspi(tables=STORED):
     """Both algorithms improve significantly on LSPI with the same features."""
     wins: dict[tuple[str, str], list[bool]] = {}
-    for (rule, _, _), table in lspi_runs("scoring").items():
-        for agent, one in final_levels(RULES[IN_WORDS[rule]].name).items():
+    for (rule, _, _), table in lspi_runs(tables["tetris-lspi"], "scoring").items():
+        for agent, one in final_levels(tables[RULES[IN_WORDS[rule]].name]).items():
             for which, last in (("best policies", None), ("last four policies", 4)):
                 wins.setdefault((agent, which), []).append(one.low > lspi_level(table, last).high)
     words = [f"{agent.upper()} above LSPI's {which} in {sum(points)} of {len(points)}"
@@ -178,10 +172,10 @@ def _():
 
 
 @claim("6.2.lspi-collapse", "Section 6.2", "unlike LSPI", "experiment", HOLDS)
-def _():
+def lspi_collapses(tables=STORED):
     """LSPI collapses after finding its peak performance."""
     collapsed, words, numbers = [], [], {}
-    for (rule, replay, each), table in lspi_runs("scoring").items():
+    for (rule, replay, each), table in lspi_runs(tables["tetris-lspi"], "scoring").items():
         if curves := once_learned(table, "policy"):
             found, flat = of_the_peak(curves), without_a_decline([*map(len, curves)]).mean()
             collapsed.append(found < limit("collapse") * flat)
@@ -195,16 +189,25 @@ def _():
 
 @claim("6.2.lspi-start", "Section 6.2", "LSPI required a scoring initial policy", "experiment",
        PARTLY)
-def _():
+def lspi_needs_scoring_policy(tables=STORED):
     """LSPI does not begin to learn without a policy that scores."""
-    counts = {start: {key: (int((table.groupby("seed").score.max() > LEARNED).sum()),
-                            table.seed.nunique()) for key, table in lspi_runs(start).items()}
-              for start in ("nothing", "scoring")}
-    words = [f"{DATA[key[1:]]} ({IN_WORDS[key[0]]}) in {learned} of {seeds} seeds, from a policy "
-             f"that scores in {counts['scoring'][key][0]}"
-             for key, (learned, seeds) in counts["nothing"].items()]
-    fails = (learned <= seeds - limit("learns") * seeds < counts["scoring"][key][0]
-             for key, (learned, seeds) in counts["nothing"].items())
+
+    def learned_from(start: str) -> dict[tuple[str, bool, int], tuple[int, int]]:
+        """How many seeds learn from such a start, and of how many, for each kind of LSPI."""
+        found = {}
+        for kind, table in lspi_runs(tables["tetris-lspi"], start).items():
+            best = table.groupby("seed").score.max()
+            found[kind] = int((best > LEARNED).sum()), len(best)
+        return found
+
+    counts = {start: learned_from(start) for start in ("nothing", "scoring")}
+    words, fails = [], []
+    for kind, (learned, seeds) in counts["nothing"].items():
+        rule, *data = kind
+        if_scoring, _ = counts["scoring"][kind]
+        words.append(f"{DATA[*data]} ({IN_WORDS[rule]}) in {learned} of {seeds} seeds, from a "
+                     f"policy that scores in {if_scoring}")
+        fails.append(learned <= seeds - limit("learns") * seeds < if_scoring)
     return Evidence(graded(fails), f"From nothing, some policy comes above {LEARNED} rows per game "
                     f"with {'; '.join(words)}.",
                     {start: {" ".join(map(str, key)): one for key, one in found.items()}
@@ -212,15 +215,17 @@ def _():
 
 
 @claim("6.2.fewer-games", "Section 6.2", "after many fewer games", "experiment", FAILS)
-def _():
+def fewer_games(tables=STORED):
     """Both algorithms reach their performance after many fewer games than LSPI."""
+    theirs_by_rule: dict[str, dict[str, float]] = {rule: {} for rule in RULES}
+    for (rule, replay, each), table in lspi_runs(tables["tetris-lspi"], "scoring").items():
+        games = table.policy.where(table.score > LEARNED, inf) * each
+        first = games.groupby(table.seed).min().median()
+        theirs_by_rule[IN_WORDS[rule]][DATA[replay, each]] = first
     points, words, numbers = [], [], {}
     for rule, (name, *_) in RULES.items():
-        ours = learned_at(stored(name), ["agent"]).groupby("agent").median()
-        theirs = {DATA[replay, each]: (table.policy.where(table.score > LEARNED, inf) * each)
-                  .groupby(table.seed).min().median()
-                  for (played, replay, each), table in lspi_runs("scoring").items()
-                  if IN_WORDS[played] == rule}
+        ours = learned_at(tables[name], ["agent"]).groupby("agent").median()
+        theirs = theirs_by_rule[rule]
         points += [limit("many fewer") * games < min(theirs.values()) for games in ours]
         said = {"RLSVI": ours["rlsvi"], "LSVI": ours["lsvi"],
                 **{f"LSPI with {data}": games for data, games in theirs.items()}}
@@ -232,15 +237,17 @@ def _():
 
 
 @claim("6.2.scratch", "Section 6.2", "both learn from scratch", "experiment", PARTLY)
-def _():
+def learns_from_scratch(tables=STORED):
     """Both algorithms learn without a scoring policy to start from."""
-    counts = {(name, rule, agent): count for rule, (name, *_) in RULES.items()
-              for agent, count in how_many_learned(stored(name), "agent").items()}
-    words = [f"{agent.upper()} {learned} of {seeds} seeds ({rule})"
-             for (_, rule, agent), (learned, seeds) in counts.items()]
-    return Evidence(graded(learned / seeds > limit("learns") for learned, seeds in counts.values()),
+    learns, words, numbers = [], [], {}
+    for rule, (name, *_) in RULES.items():
+        for agent, (learned, seeds) in how_many_learned(tables[name], "agent").items():
+            learns.append(learned / seeds > limit("learns"))
+            words.append(f"{agent.upper()} {learned} of {seeds} seeds ({rule})")
+            numbers[f"{name} {agent}"] = learned, seeds
+    return Evidence(graded(learns),
                     f"Above {LEARNED} rows per game within 1000 games: {', '.join(words)}.",
-                    {f"{name} {agent}": count for (name, _, agent), count in counts.items()})
+                    numbers)
 
 
 def of_the_peak(scores: np.ndarray) -> float:
@@ -264,19 +271,19 @@ def once_learned(table: pd.DataFrame, time: str) -> list[np.ndarray]:
 
 
 @claim("6.2.collapse", "Section 6.2", "no collapse after the peak", "experiment", HOLDS)
-def _():
+def does_not_collapse(tables=STORED):
     """Unlike LSPI, the algorithms do not collapse after finding their peak performance."""
     numbers, words, onset = {}, [], []
     for rule, (name, *_) in RULES.items():
-        for agent, table in stored(name).groupby("agent"):
+        for agent, table in tables[name].groupby("agent"):
             if curves := once_learned(table, "game"):
                 found, level_ = of_the_peak(curves), without_a_decline([*map(len, curves)])
                 floor = float(np.quantile(level_, limit("decline")))
                 numbers[f"{name} {agent}"] = (found, float(level_.mean()), floor)
                 words.append(f"{agent.upper()} {found:.2f} ({rule}, {len(curves)} seeds; "
                              f"a level curve has {level_.mean():.2f}, seldom below {floor:.2f})")
-                onset += [curve.argmax() == 0 for curve in curves] if (
-                    found < floor and name == "fig7") else []
+                if found < floor and name == "fig7":
+                    onset += [curve.argmax() == 0 for curve in curves]
     collapsed = any(found < limit("collapse") * flat for found, flat, _ in numbers.values())
     return unless(collapsed or not numbers, "The last 200 games as a share of the best block of "
                   f"50, from the first block above {LEARNED} rows per game on: {', '.join(words)}. "
@@ -286,13 +293,13 @@ def _():
 
 @claim("6.2.better", "Section 6.2, figure 7", "RLSVI significantly better than tuned ε",
        "experiment", PARTLY)
-def _():
+def better_than_tuned_epsilon(tables=STORED):
     """RLSVI improves on LSVI with a tuned ε schedule."""
     means = {rule: finals(table, ["schedule"]).groupby("schedule").mean()
-             for rule, table in schedules().items()}
+             for rule, table in schedules(tables).items()}
     number = sum(map(len, means.values()))
-    best = {rule: level(lead(every_schedule(rule)), number) for rule in RULES}
-    tuned = {rule: level(lead(stored(one.name)), number) for rule, one in RULES.items()}
+    best = {rule: level(lead(every_schedule(rule, tables)), number) for rule in RULES}
+    tuned = {rule: level(lead(tables[one.name]), number) for rule, one in RULES.items()}
     words = [f"{rule.capitalize()}: {_text(best[rule], '+')} against the best of "
              f"{len(means[rule])} schedules (“{means[rule].idxmax()}”), and "
              f"{_text(tuned[rule], '+')} against the one that tuning on other seeds prefers "
@@ -308,10 +315,10 @@ def _():
 
 @claim("6.2.fixed-epsilon", "Section 6.2, footnote", "no good performance for any fixed ε",
        "experiment", PARTLY)
-def _():
+def fixed_epsilon(tables=STORED):
     """LSVI does not achieve good performance for any fixed ε."""
     bad, words, numbers = [], [], {}
-    for rule, table in schedules().items():
+    for rule, table in schedules(tables).items():
         half = runs.second_half(table)
         constant = half[[name for name in half.index if runs.SCHEDULES[name].keys() <= {"epsilon"}]]
         positive = constant.drop("greedy")
@@ -324,16 +331,16 @@ def _():
 
 
 @claim("6.2.tuned-better", "Section 6.2", "a tuned ε schedule is much better", "experiment", FAILS)
-def _():
+def tuned_schedule_is_better(tables=STORED):
     """LSVI with a tuned ε schedule is much better than with greedy play."""
     late = {rule: finals(table, ["schedule"]).unstack("schedule")
-            for rule, table in schedules().items()}
+            for rule, table in schedules(tables).items()}
     rivals = sum(one.shape[1] - 1 for one in late.values())
     words, points, numbers = [], [], {}
-    for (short, rule), table in zip(IN_WORDS.items(), schedules().values(), strict=True):
+    for (short, rule), table in zip(IN_WORDS.items(), schedules(tables).values(), strict=True):
         half = runs.second_half(table)
-        best, winner = half.drop("greedy").idxmax(), late[rule].drop(
-            columns="greedy").mean().idxmax()
+        best = half.drop("greedy").idxmax()
+        winner = late[rule].drop(columns="greedy").mean().idxmax()
         apart = level(late[rule][winner] - late[rule]["greedy"], rivals)
         numbers |= {short: float(half[best] / half["greedy"]), f"{short}, late": apart._asdict()}
         # A winner in hindsight must win beyond chance, too.
@@ -346,11 +353,11 @@ def _():
 
 
 @claim("6.2.sooner", "Section 6", "faster learning", "experiment", PARTLY)
-def _():
+def learns_sooner(tables=STORED):
     """In Tetris RLSVI learns faster than LSVI with a tuned schedule."""
     words, sooner, numbers = [], [], {}
     for rule, (name, *_) in RULES.items():
-        games = learned_at(stored(name), ["agent"]).unstack("agent")
+        games = learned_at(tables[name], ["agent"]).unstack("agent")
         wins, losses = (int((games[one] < games[two]).sum())
                         for one, two in (("rlsvi", "lsvi"), ("lsvi", "rlsvi")))
         sooner.append(binomtest(wins, wins + losses, alternative="greater").pvalue
@@ -363,10 +370,10 @@ def _():
 
 
 @claim("6.2.respectively", "Section 6.2", "3500 and 4500 “respectively”", "reading", MISPRINT)
-def _():
+def order_of_final_levels(tables=STORED):
     """The two final levels are given in the order RLSVI, LSVI, and RLSVI is the better one."""
     first, second = runs.PAPER_LEVELS
-    final, games = (summary(stored("fig7"), ["agent"]) for summary in (finals, learned_at))
+    final, games = finals(tables["fig7"], ["agent"]), learned_at(tables["fig7"], ["agent"])
     means = final[games <= 800].groupby("agent").mean()
     return Evidence(
         HOLDS if first > second else MISPRINT, f"Read so, LSVI ends {second - first} rows above "
@@ -377,10 +384,10 @@ def _():
 
 @claim("6.2.greedy", "Section 6.2", "greedy, so struggles without an initial policy", "experiment",
        PARTLY)
-def _():
+def greedy_play_struggles(tables=STORED):
     """An agent that never explores struggles to learn from scratch."""
     counts = {rule: (*how_many_learned(table, "schedule")["greedy"], table.game.max())
-              for rule, table in schedules().items()}
+              for rule, table in schedules(tables).items()}
     words = [f"{learned} of {seeds} seeds within {games} games ({rule})"
              for rule, (learned, seeds, games) in counts.items()]
     return Evidence(graded(learned < limit("learns") * seeds for learned, seeds, _ in
@@ -389,15 +396,15 @@ def _():
 
 
 @claim("6.2.replay", "Section 6.2", "mostly due to the replay buffer", "experiment", PARTLY)
-def _():
+def gain_from_replay(tables=STORED):
     """The gain over LSPI comes mostly from keeping many transitions."""
-    plain = stored("fig7").query("agent == 'rlsvi'").assign(N=100_000)
+    plain = tables["fig7"].query("agent == 'rlsvi'").assign(N=100_000)
     found = {N: level(finals(table)) for N, table in
-             pd.concat([stored("tetris-buffer"), plain]).groupby("N")}
+             pd.concat([tables["tetris-buffer"], plain]).groupby("N")}
     words = [f"{_text(one)} with N = {N}" for N, one in found.items()]
     smaller = any(one.high < found[100_000].low for one in found.values())
-    own, kept = (lspi_level(lspi_runs("scoring")["clears", replay, 50], 4)
-                 for replay in (False, True))
+    lspi = lspi_runs(tables["tetris-lspi"], "scoring")
+    own, kept = (lspi_level(lspi["clears", replay, 50], 4) for replay in (False, True))
     share = (kept.mean - own.mean) / (found[100_000].mean - own.mean)
     enough = own.mean + limit("mostly") * (found[100_000].mean - own.mean)
     return Evidence(graded([smaller, kept.low > enough]), f"RLSVI, last 200 of 1000 games: "
@@ -418,7 +425,7 @@ remark("D.subscript", "Appendix D, Algorithm 7", "rows Φ_h(s_i, a_i)", "reading
 
 
 @claim("D.bytes", "Appendix D.1", "0 to 20, holes 0 to 199", "exact", HOLDS)
-def _():
+def features_fit_bytes():
     """Features and rewards are whole numbers from 0 to 20, the holes at most 199."""
     game = Tetris()
     most = (game.width - 1) * (game.height - 1) + game.height - 2  # no row may be full
@@ -427,7 +434,7 @@ def _():
 
 
 @claim("D.memory", "Appendix D.1", "less than 10 MB for every possible action", "exact", FAILS)
-def _():
+def memory_of_features():
     """The features of 10^5 transitions for every possible action take less than 10 MB."""
     game = Tetris()
     counts = [Tetris(pieces=piece).A for piece in game.pieces]
@@ -450,17 +457,17 @@ remark("D.conjugate", "Appendix D.2", "conjugate for known variance", "reading",
        "is conjugate when the variance is unknown.")
 
 
-def every_discount() -> pd.DataFrame:
+def every_discount(tables=STORED) -> pd.DataFrame:
     """The runs with other discounts and, as long and on the same seeds, those of figure 7."""
-    table, usual = stored("tetris-discount"), stored("fig7").assign(gamma=0.99)
-    return pd.concat([table, usual[usual.seed.isin(table.seed)
-                                   & (usual.game <= table.game.max())]])
+    table, usual = tables["tetris-discount"], tables["fig7"].assign(gamma=0.99)
+    alike = usual.seed.isin(table.seed) & (usual.game <= table.game.max())
+    return pd.concat([table, usual[alike]])
 
 
 @claim("D.discount", "Appendix D", "γ = 0.99 helpful for stability in both", "experiment", PARTLY)
-def _():
+def best_discount(tables=STORED):
     """RLSVI and LSVI do better with γ = 0.99 than with a smaller or a larger discount."""
-    table = every_discount()
+    table = every_discount(tables)
     words, gain = [], {}
     for agent, part in table.groupby("agent", sort=False):
         last, learned = finals(part, ["gamma"]), how_many_learned(part, "gamma")
@@ -479,10 +486,10 @@ def _():
 
 @claim("D.negligible", "Appendix D", "computation negligible against the simulator", "experiment",
        OPEN)
-def _():
+def negligible_computation(tables=STORED):
     """Fitting costs little against simulating the games."""
     N, ratio = 100_000, {}
-    for agent, table in stored("fig7").groupby("agent"):
+    for agent, table in tables["fig7"].groupby("agent"):
         played = table.pivot(index="game", columns="seed", values="length") * 50
         kept = played.cumsum().shift(fill_value=0).clip(upper=N)  # before each block of 50 games
         ratio[agent] = float(50 * kept.to_numpy().sum() / played.to_numpy().sum())
@@ -495,10 +502,10 @@ def _():
 
 
 @claim("D.variance", "Appendix D.2", "slightly better with an unknown variance", "experiment", OPEN)
-def _():
+def unknown_variance(tables=STORED):
     """A prior over the variance improves RLSVI a little."""
-    unknown = stored("tetris-variance")
-    known = stored("fig7").query("agent == 'rlsvi' and seed in @unknown.seed")
+    unknown = tables["tetris-variance"]
+    known = tables["fig7"].query("agent == 'rlsvi' and seed in @unknown.seed")
     gap = level(finals(unknown) - finals(known))
     games = [learned_at(table).median() for table in (unknown, known)]
     return Evidence(
@@ -516,9 +523,9 @@ def together(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 @claim("D.mini-faster", "Appendix D.3, figure 14", "RLSVI learns faster", "experiment", PARTLY)
-def _():
+def mini_tetris_faster(tables=STORED):
     """On four rows with S and Z, RLSVI learns faster than LSVI with a tuned schedule."""
-    early = stored("fig14").query("game <= 200")
+    early = tables["fig14"].query("game <= 200")
     found = together(early, ["rule", "reading"])
     better, worse = int((found.low > 0).sum()), int((found.high < 0).sum())
     words = [f"Φ = {reading}, “{rule}”: {one['mean']:+.2f}" for (rule, reading), one in
@@ -531,12 +538,12 @@ def _():
 
 @claim("D.mini", "Appendix D.3, figure 14", "RLSVI greatly outperforms tuned LSVI", "experiment",
        PARTLY)
-def _():
+def mini_tetris_better(tables=STORED):
     """On four rows with S and Z, RLSVI does far better than LSVI with a tuned schedule."""
-    found = together(stored("fig14"), ["rule", "reading"])
-    scores = levels(stored("fig14"), ["rule", "reading", "agent"])["mean"].unstack("agent")
+    found = together(tables["fig14"], ["rule", "reading"])
+    scores = levels(tables["fig14"], ["rule", "reading", "agent"])["mean"].unstack("agent")
     great = (found.low > 0) & (scores.rlsvi / scores.lsvi.clip(lower=0.01) > limit("much better"))
-    narrow = together(stored("tetris-widths"), ["width", "rule", "reading"])
+    narrow = together(tables["tetris-widths"], ["width", "rule", "reading"])
     counts = {"far better": int(great.sum()), "better": int(((found.low > 0) & ~great).sum()),
               "narrow, better": int((narrow.low > 0).sum()),
               "narrow, worse": int((narrow.high < 0).sum())}
@@ -552,12 +559,12 @@ def _():
 
 
 @claim("D.mini-extreme", "Appendix D.3", "much more extreme", "experiment", FAILS)
-def _():
+def mini_tetris_more_extreme(tables=STORED):
     """RLSVI's lead over LSVI is much more extreme on four rows with S and Z than in figure 7."""
-    mini = levels(stored("fig14").query("reading == 'value'"), ["rule", "agent"])["mean"]
+    mini = levels(tables["fig14"].query("reading == 'value'"), ["rule", "agent"])["mean"]
     words, points, numbers = [], [], {}
     for rule, said in IN_WORDS.items():
-        full = levels(stored(RULES[said].name), "agent")["mean"]
+        full = levels(tables[RULES[said].name], "agent")["mean"]
         ratio = [float(one["rlsvi"] / one["lsvi"]) for one in (mini[rule], full)]
         points.append(ratio[0] > limit("much better") * ratio[1])
         words.append(f"{ratio[0]:.2f} and {ratio[1]:.2f} ({said})")
