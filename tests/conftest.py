@@ -14,6 +14,8 @@ from rlsvi_core import FiniteMDP
 
 settings.register_profile("rlsvi", deadline=None, derandomize=True, max_examples=40,
                           suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("long", settings.get_profile("rlsvi"), derandomize=False,
+                          max_examples=2000)  # pytest --hypothesis-profile=long
 settings.load_profile("rlsvi")
 
 

@@ -535,7 +535,10 @@ def _(bench):
 
 @contextmanager
 def cluster(workers=2, deaths=3):
-    """So many workers; a run that more than so many died of is given up."""
+    """So many workers; a run that more than so many died of is given up.
+
+    Each worker is an interpreter that imports numpy, Dask and the study, for 2 to 3 CPU-s: that is
+    what these tests cost."""
     distributed, dask = map(pytest.importorskip, ("distributed", "dask"))
     with dask.config.set({"distributed.scheduler.allowed-failures": deaths}), \
             distributed.LocalCluster(n_workers=workers, threads_per_worker=1, processes=True,
@@ -566,7 +569,8 @@ def _(bench):
 def _lost_task(what, sign):
     def try_(bench):
         (bench.sign / sign).touch()
-        with cluster(workers=4, deaths=0) as address:  # two remain if two die
+        workers = 4 if sign == "die" else 2  # two remain if two die
+        with cluster(workers, deaths=0) as address:
             status, printed, said = bench.rlsvi("run", "--dask", address)
             lost = sorted(printed.splitlines())  # with its workers a run may take innocent ones
             assert len(lost) == 2 or sign == "die"

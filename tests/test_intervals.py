@@ -95,3 +95,14 @@ def test_a_column_of_times_that_is_not_there_is_named():
     table = pd.DataFrame({"agent": ["a", "b"], "time": [1.0, 2.0]})
     with pytest.raises(ValueError, match="columns are some of agent, time"):
         median_times(table, "agent", "time", "censored")
+
+
+@pytest.mark.parametrize("level", [-0.5, 0, 1])
+def test_a_level_lies_between_0_and_1(level):
+    with pytest.raises(ValueError, match="level must lie strictly between 0 and 1"):
+        mean_interval([1.0, 2.0], level)
+
+
+def test_there_is_at_least_one_comparison():
+    with pytest.raises(ValueError, match="comparisons must be a whole number of at least 1"):
+        for_all(0)

@@ -291,3 +291,8 @@ def test_a_row_must_be_finite_and_a_refused_one_leaves_no_trace(phi, y):
         posterior.add_row(phi, y)
     assert np.array_equal(posterior.covariance, np.eye(2))
     assert not posterior.mean.any()
+
+
+def test_a_new_posterior_is_of_no_rows_with_unit_prior_and_noise():
+    assert repr(GaussianPosterior(2)) == "GaussianPosterior(K=2, lam=1, sigma=1, n=0)"
+    assert repr(GaussianPosterior(2).add_row([1.0, 0.0], 1.0)).endswith("n=1)")
