@@ -41,7 +41,7 @@ def whole(name: str, value: Any, least: int = 0, most: int | None = None, *, hin
 
 
 def room(name: str, *sizes: int) -> None:
-    """Refuse an array of so many numbers as no machine has room for."""
+    """Refuse an array of more numbers than a machine has room for."""
     if (total := math.prod(sizes)) > MOST:
         fail(f"an array holds at most {MOST} numbers", f"for {name} it would be "
              f"{' × '.join(map(str, sizes))} = {total}", "Choose smaller sizes.")
@@ -86,7 +86,7 @@ def pair(name: str, value: Any, *, hint: str) -> tuple[float, float]:
 
 
 def flag(name: str, value: Any) -> bool:
-    """A truth value; a word such as "no" is none."""
+    """Require a bool."""
     if not isinstance(value, (bool, np.bool_)):
         fail(f"{name} must be True or False", f"it is {value!r}", "Say which.")
     return bool(value)

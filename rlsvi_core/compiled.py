@@ -1,9 +1,10 @@
 """One decorator for every hot loop: compiled by numba, cached, and never stale.
 
 Numba notices when the file that holds a function changes, but not when a function it calls from
-another file does. The machine code of this library therefore lives in a folder of its own, named
-after a hash of the library's whole source: any edit starts a new one. The folder is set for our
-functions alone; where the user's own functions are cached is the user's business.
+another file does. The machine code of a package that uses the decorator therefore lives in a folder
+of its own, named after a hash of this library's whole source and the package's: any edit starts a
+new one. The folder is set for such functions alone; where a user's own functions are cached is the
+user's business.
 
 Loops are plain, without BLAS and fastmath: the same inputs give the same bits as long as numpy,
 numba and the machine are the same, and elsewhere wherever only ``+ − × ÷ √`` and numpy's generators
@@ -17,6 +18,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -35,11 +37,14 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 PACKAGE = Path(__file__).parent
 
 
-def cache_folder() -> Path | None:
-    """Where the machine code of today's source is kept; None if no folder can be written."""
+@cache
+def cache_folder(*packages: Path) -> Path | None:
+    """Where the machine code of today's sources is kept; None if no folder can be written."""
     digest = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes())
+    for package in packages:
+        for path in sorted(package.rglob("*.py")):
+            name = path.relative_to(package.parent).as_posix()
+            digest.update(name.encode() + b"\0" + path.read_bytes())
     try:
         root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         folder = root / "rlsvi_core" / digest.hexdigest()[:16]
@@ -50,15 +55,20 @@ def cache_folder() -> Path | None:
     return folder
 
 
-_FOLDER = cache_folder()
+def _packages(function: Callable[..., Any]) -> list[Path]:
+    """The folders of this library and of the package that holds a function."""
+    top = sys.modules.get(function.__module__.partition(".")[0])
+    where = getattr(top, "__path__", None)
+    return [PACKAGE] if not where or Path(where[0]) == PACKAGE else [PACKAGE, Path(where[0])]
 
 
 def jit(function: Function) -> Function:
     """Compile a function at its first call, and keep the machine code for the next process."""
-    if _FOLDER is None:
+    folder = cache_folder(*_packages(function))
+    if folder is None:
         return numba.njit(function)  # type: ignore[no-any-return]
     elsewhere = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(_FOLDER)  # read when the decorator is applied
+    numba.config.CACHE_DIR = str(folder)  # read when the decorator is applied
     try:
         return numba.njit(cache=True)(function)  # type: ignore[no-any-return]
     finally:
@@ -74,7 +84,8 @@ class _Notice(event.Listener):  # type: ignore[misc]
     def on_start(self, event: Any) -> None:
         if not self.said and "rlsvi" in event.data["dispatcher"].__module__:
             self.said = True
-            kept = "kept for the next time" if _FOLDER else "no folder to keep the result in"
+            kept = "kept for the next time" if cache_folder(PACKAGE) else (
+                "no folder to keep the result in")
             print(f"rlsvi_core: compiling, once (some seconds; {kept})", file=sys.stderr)
 
     def on_end(self, event: Any) -> None:

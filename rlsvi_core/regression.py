@@ -38,9 +38,10 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy.linalg.blas import dtrsv
 
 from . import checks
-from .compiled import Array, Floats, jit
+from .compiled import Array, Floats, Generator, jit
 
 __all__ = ["GaussianPosterior", "rescale", "suggest_parameters"]
 
@@ -91,6 +92,48 @@ def solve(U: Floats, x: Floats) -> None:
         x[k] = v
         for j in range(k):
             x[j] -= v * U[j, k]
+
+
+@jit
+def draw(U: Floats, w: Floats, sigma: float, z: Floats, theta: Floats) -> None:
+    """Overwrite theta by θ̃ = U⁻¹(w + σz), the posterior mean if σ is 0.
+
+    w is U⁻ᵀA'b, or a part of it, and theta the rest of it, or 0.
+    """
+    for k in range(theta.shape[0]):
+        theta[k] += w[k] + sigma * z[k]
+    solve(U, theta)
+
+
+@jit
+def draw_weight(M: float, Ab: float, sigma: float, z: float) -> float:
+    """The same for one weight: A'A + λσ² is the number M, and A'b another."""
+    return Ab / M + sigma / math.sqrt(M) * z
+
+
+def draw_blocks(U: Array, w: Floats, sigma: float, z: Floats) -> Floats:
+    """The same for blocks of many weights, by BLAS: (B, d, d) factors, each in Fortran's order,
+    and (B, d) arrays w and z give B·d weights."""
+    return np.concatenate([dtrsv(one, x) for one, x in zip(U, w + sigma * z, strict=True)])
+
+
+@jit
+def fill_normal(rng: Generator, z: Floats) -> None:
+    """Fill z with standard normal draws."""
+    for k in range(z.shape[0]):
+        z[k] = rng.standard_normal()
+
+
+def draw_noise(rng: Generator, K: int, rows: int | None = None) -> tuple[Floats, float]:
+    """What a draw of K weights needs: z ~ N(0, I) and, if the variance is unknown after so many
+    rows, g ~ Gamma(1 + rows/2); see :func:`drawn_sigma`."""
+    z = rng.standard_normal(K)
+    return z, math.nan if rows is None else float(rng.standard_gamma(1 + rows / 2))
+
+
+def drawn_sigma(residual: float, g: float) -> float:
+    """The draw of an unknown σ: the residual is b'b − w'w, and g a gamma variate."""
+    return math.sqrt((1 + max(residual, 0.0) / 2) / g)
 
 
 @jit
@@ -214,15 +257,18 @@ class GaussianPosterior:
     @property
     def mean(self) -> Floats:
         """θ̄."""
-        return self._back(self._U[:, self.K].copy())
+        return self._drawn(0.0, np.zeros(self.K))
 
     def sample(self, rng: Any = None, *, unknown_variance: bool = False) -> Floats:
         """One draw θ̃ = θ̄ + σ U⁻¹ z; with an unknown variance σ is drawn as well, after z."""
-        rng, unknown = checks.generator(rng), checks.flag("unknown_variance", unknown_variance)
-        z, sigma = rng.standard_normal(self.K), self.sigma
-        if unknown:
-            sigma = math.sqrt((1 + self.residual / 2) / rng.standard_gamma(1 + self.n / 2))
-        return self._back(self._U[:, self.K] + sigma * z)
+        unknown = checks.flag("unknown_variance", unknown_variance)
+        return self.draw(*draw_noise(checks.generator(rng), self.K, self.n if unknown else None))
+
+    def draw(self, z: Floats, g: float = math.nan) -> Floats:
+        """The draw that noise of one's own gives: z of K standard normals, and for an unknown
+        variance a Gamma(1 + n/2) variate."""
+        z = checks.array("z", z, (self.K,), hint="Pass rng.standard_normal(K).")
+        return self._drawn(self.sigma if math.isnan(g) else drawn_sigma(self.residual, g), z)
 
     @property
     def precision(self) -> Floats:
@@ -233,9 +279,12 @@ class GaussianPosterior:
     @property
     def covariance(self) -> Floats:
         """Σ, for looking at; the algorithms never need it."""
-        root = np.column_stack([self._back(e) for e in self.sigma * np.eye(self.K)])
-        return np.asarray(root @ root.T)
+        root = self.sigma * np.eye(self.K)
+        for column in root:
+            solve(self._U, column)
+        return np.asarray(root.T @ root)
 
-    def _back(self, x: Array) -> Floats:
-        solve(self._U, x)
-        return x
+    def _drawn(self, sigma: float, z: Floats) -> Floats:
+        theta = np.zeros(self.K)
+        draw(self._U, self._U[:, self.K], sigma, z, theta)
+        return theta

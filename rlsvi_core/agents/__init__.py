@@ -1,63 +1,45 @@
 """The paper's learning algorithms, and one way to ask for each.
 
 RLSVI draws its weights from the posterior and acts greedily; LSVI takes the posterior mean and
-dithers. What they generalise by is a feature map, and the feature map decides which form runs: a
-fast one where its structure allows, else rows in arrays, or the verbatim one. All forms have the
-same interface (:class:`Agent`) and, given the same draws, the same weights.
+dithers. What they generalise by is a feature map. The feature map and the choices decide which form
+runs: a fast one where their structure allows, else rows in arrays, or the verbatim one. The form
+never changes the algorithm. All forms have the same interface (:class:`Agent`) and, given the same
+draws, the same weights; a form that does not offer a choice refuses it.
 
 **Which λ and σ?** Say what values can be, ``value_range=(low, high)``, and scale features to norm
 1; :func:`rlsvi_core.regression.suggest_parameters` has the rule and its reasons.
 """
 
+import difflib
+import math
 from typing import Any
 
 from .. import checks
-from ..features import FeatureMap, OneHot, Table
+from ..compiled import Seed
+from ..features import FeatureMap, Table
 from ..regression import suggest_parameters
-from .base import Agent, LinearAgent, Run
+from .base import Agent, Choices, LinearAgent, Run
 from .finite import FiniteAgent
-from .products import ProductAgent, Products
-from .stationary import Placements, RingAgent
 from .stored import StoredAgent
 from .tabular import TabularAgent
 from .verbatim import VerbatimAgent
 
-__all__ = ["Agent", "FiniteAgent", "LinearAgent", "Placements", "ProductAgent",
-           "Products", "RingAgent", "Run", "StoredAgent", "TabularAgent", "VerbatimAgent", "lsvi",
-           "rlsvi"]
+__all__ = ["Agent", "Choices", "FiniteAgent", "LinearAgent", "Run", "StoredAgent", "TabularAgent",
+           "VerbatimAgent", "lsvi", "rlsvi"]
 
-FAST: dict[type, type[LinearAgent]] = {
-    OneHot: TabularAgent, Products: ProductAgent, Placements: RingAgent}
-
-
-def _made(features: Any, lam: float | None, sigma: float | None, value_range: Any, H: int | None,
-          form: type[LinearAgent] | None, options: dict[str, Any]) -> Any:
-    """The agent, in the fastest form that the features allow."""
-    phi = FeatureMap.of(features, H)
-    if form is not None and not (isinstance(form, type) and issubclass(form, LinearAgent)):
-        checks.fail("form must be a class of agents", f"it is {form!r}", "Leave it out for the "
-                    "fastest that the features allow, or pass form=VerbatimAgent, say.")
-    if isinstance(phi, Table) and phi.H is None and "gamma" not in options:
-        checks.fail("a table for all periods needs a horizon or a discount",
-                    f"it has shape {phi.Phi.shape[1:]}", "Pass H=20, say, or gamma=0.99; or an "
-                    "(H, S, A, K) array, as rlsvi_core.features makes them.")
-    varied = phi.known.size or type(phi).legal is not FeatureMap.legal \
-        or type(phi).following is not FeatureMap.following  # actions that come and go
-    fast = FiniteAgent if isinstance(phi, Table) and phi.H is not None else FAST.get(type(phi))
-    made: Any = form or fast or (VerbatimAgent if varied else StoredAgent)
-    if value_range is not None:
-        proposed = suggest_parameters(value_range)
-        lam = proposed[0] if lam is None else lam
-        sigma = proposed[1] if sigma is None else sigma
-        if issubclass(made, VerbatimAgent):
-            options.setdefault("clip", value_range)
-    return made(phi, 1.0 if lam is None else lam, 0.1 if sigma is None else sigma, **options)
+FORMS: tuple[type[LinearAgent], ...] = (TabularAgent, FiniteAgent, StoredAgent, VerbatimAgent)
 
 
 def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *,
-          value_range: tuple[float, float] | None = None, H: int | None = None, rng: Any = None,
-          form: type[LinearAgent] | None = None, **options: Any) -> Any:
+          value_range: tuple[float, float] | None = None, clip: bool = True, H: int | None = None,
+          gamma: float | None = None, weights: str = "per period", window: int | None = None,
+          sweeps: int | None = None, draws: str = "per episode", targets: str = "sample",
+          variance: str = "known", lam_of_mean: float | None = None, first_episode: str = "zero",
+          form: type[LinearAgent] | None = None, rng: Seed = None) -> LinearAgent:
     """Randomized least-squares value iteration: a posterior sample of the weights, greedy actions.
+
+    With a horizon this is Algorithms 1 and 2, with weights of its own for each period. Without one
+    it is Algorithms 7 and 8: one weight vector for all time, and a discount.
 
     Parameters
     ----------
@@ -65,22 +47,32 @@ def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *
         observation, or of period and observation, that returns (A, K) rows, or any
         :class:`rlsvi_core.features.maps.FeatureMap`, such as ``features.one_hot(H, S, A)`` or
         ``features.tiles(box, A)``.
-    lam : prior precision λ of a weight; 1 unless ``value_range`` says better.
-    sigma : standard deviation σ of the noise in a target; 0.1 unless ``value_range`` says better.
+    lam : prior precision λ of a weight; 1, or what ``value_range`` suggests.
+    sigma : standard deviation σ of the noise in a target; 0.1, or what ``value_range`` suggests.
     value_range : the least and the largest value (sum of rewards to come) there can be. Sets λ and
-        σ by :func:`rlsvi_core.regression.suggest_parameters` and, where features are computed,
-        clips targets.
-    H : number of periods, where features have none of their own. With a horizon this is Algorithms
-        1 and 2; without one Algorithms 7 and 8, with a discount.
+        σ by :func:`rlsvi_core.regression.suggest_parameters`, and clips.
+    clip : cut the value of what follows, in every target, to ``value_range`` where that is given.
+    H : number of periods, where features have none of their own.
+    gamma : the discount γ in the targets: 1 with a horizon, 0.99 without; 0 is the bandit.
+    weights : with a horizon, ``"per period"``, or ``"shared"``: H fits to the transitions of all
+        periods, of which the last one's weights act throughout.
+    window : transitions kept in each regression; None: all.
+    sweeps : without a horizon, fits per episode, each with the weights of the one before in its
+        targets; 10 by default, 1 is as printed.
+    draws : whether the fits of one weight vector in an episode use the same normal draws (``"per
+        episode"``), so that they converge to one value function, or new ones (``"per sweep"``, as
+        printed).
+    targets : put the ``"sample"`` (as printed) or the posterior ``"mean"`` into the targets.
+    variance : ``"known"``, or ``"unknown"`` (appendix D.2; then σ is not used).
+    lam_of_mean : another λ for the mean alone, as Algorithm 11 prints it; None: the same.
+    first_episode : ``"zero"`` is the footnote's rule: weights 0 before any data, so a uniformly
+        random first episode. ``"prior"`` is Algorithm 1 alone, a draw from the prior.
+    form : which implementation; by default the fastest that features and choices allow.
     rng : the agent's own generator or its seed.
-    form : which implementation; by default the fastest that the features allow.
-    options : what the form offers, such as ``first_episode="prior"`` (Algorithm 1 as printed;
-        ``"zero"``, the default, is the footnote's uniformly random first episode), ``gamma`` or
-        ``window``; see :class:`rlsvi_core.agents.stored.StoredAgent` for computed features.
 
     Returns
     -------
-    Agent
+    LinearAgent
         with ``plan``, ``act``, ``observe``, ``learn``, ``greedy`` and ``evaluate``.
 
     Examples
@@ -91,25 +83,37 @@ def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *
     >>> agent.learn(mdp, episodes=500, rng=3).reward[-100:].mean() > 0.3
     np.True_
     """
-    return _made(features, lam, sigma, value_range, H, form,
-                 {"sample": True, "rng": rng, **options})
+    phi = FeatureMap.of(features, H)
+    suggested = (1.0, 0.1) if value_range is None else suggest_parameters(value_range)
+    choices = Choices(
+        clip=_range(value_range, clip), weights=weights, window=window, draws=draws,
+        targets=targets, variance=variance, lam_of_mean=lam_of_mean)
+    choices = _with_time(phi, choices, gamma, sweeps)
+    return _form(form, phi, choices)(
+        phi, suggested[0] if lam is None else lam, suggested[1] if sigma is None else sigma,
+        sample=True, choices=choices, first_episode=first_episode, rng=rng)
 
 
-def lsvi(features: Any, lam: float | None = None, *, epsilon: float = 0.0, eta: float = 0.0,
-         value_range: tuple[float, float] | None = None, H: int | None = None, rng: Any = None,
-         form: type[LinearAgent] | None = None, **options: Any) -> Any:
+def lsvi(features: Any, lam: float | None = None, *, epsilon: float = 0.0,
+         half_life: float = math.inf, eta: float = 0.0,
+         value_range: tuple[float, float] | None = None, clip: bool = True, H: int | None = None,
+         gamma: float | None = None, weights: str = "per period", window: int | None = None,
+         sweeps: int | None = None, form: type[LinearAgent] | None = None,
+         rng: Seed = None) -> LinearAgent:
     """Least-squares value iteration (Algorithm 3): the posterior mean, and dithering.
 
     Parameters
     ----------
-    features, lam, value_range, H, rng, form, options : as for :func:`rlsvi`; the ridge is λ, by
-        ``value_range`` the λσ² that is RLSVI's.
+    features, value_range, clip, H, gamma, weights, window, sweeps, form, rng : as for
+        :func:`rlsvi`.
+    lam : the ridge; 1, or the λσ² that ``value_range`` suggests to RLSVI.
     epsilon : the probability of a uniformly random action (Algorithm 5).
+    half_life : ε is halved every so many episodes.
     eta : the temperature of a ∝ exp(Q/η) (Algorithm 4); 0 is the greedy limit.
 
     Returns
     -------
-    Agent
+    LinearAgent
         with ``plan``, ``act``, ``observe``, ``learn``, ``greedy`` and ``evaluate``.
 
     Examples
@@ -118,8 +122,58 @@ def lsvi(features: Any, lam: float | None = None, *, epsilon: float = 0.0, eta: 
     >>> lsvi(features.tabular(chain(5)), epsilon=0.1)
     FiniteAgent(LSVI, lam=1, epsilon=0.1; 0 transitions seen)
     """
-    if lam is None and value_range is not None:
-        proposed = suggest_parameters(value_range)
-        lam = proposed[0] * proposed[1] ** 2
-    return _made(features, lam, 1.0, value_range, H, form,
-                 {"sample": False, "epsilon": epsilon, "eta": eta, "rng": rng, **options})
+    phi = FeatureMap.of(features, H)
+    if lam is None:
+        suggested = (1.0, 1.0) if value_range is None else suggest_parameters(value_range)
+        lam = suggested[0] * suggested[1] ** 2
+    choices = Choices(clip=_range(value_range, clip), weights=weights, window=window,
+                      half_life=half_life)
+    choices = _with_time(phi, choices, gamma, sweeps)
+    return _form(form, phi, choices)(phi, lam, 1.0, sample=False, choices=choices, epsilon=epsilon,
+                                     eta=eta, rng=rng)
+
+
+def _range(value_range: Any, clip: bool) -> tuple[float, float]:
+    """What the value of what follows is cut to."""
+    if not checks.flag("clip", clip) or value_range is None:
+        return -math.inf, math.inf
+    return checks.pair("value_range", value_range, hint="Pass the least and the largest sum of "
+                       "rewards that an episode can bring.")
+
+
+def _with_time(phi: FeatureMap, choices: Choices, gamma: float | None,
+               sweeps: int | None) -> Choices:
+    """The choices with those that depend on whether there is a horizon, checked."""
+    choices = choices.checked()
+    if phi.H is None:
+        if isinstance(phi, Table) and gamma is None:
+            checks.fail("a table for all periods needs a horizon or a discount",
+                        f"it has shape {phi.Phi.shape[1:]}", "Pass H=20, say, or gamma=0.99; or an "
+                        "(H, S, A, K) array, as rlsvi_core.features makes them.")
+        if choices.weights != "per period":
+            checks.fail("weights can be shared by periods where there is a horizon",
+                        f"weights is {choices.weights!r} and H is None", "Pass H; without it there "
+                        "is one weight vector for all time.")
+        choices = choices._replace(gamma=0.99, sweeps=10)
+    elif sweeps is not None:
+        checks.fail("with a horizon there are as many fits as periods", f"sweeps is {sweeps!r} "
+                    f"and H is {phi.H}", "Leave sweeps out, or leave H out and discount.")
+    elif choices.weights == "per period":
+        choices = choices._replace(draws="per episode")  # one fit of each: nothing to repeat
+    choices = choices._replace(gamma=choices.gamma if gamma is None else gamma,
+                               sweeps=choices.sweeps if sweeps is None else sweeps)
+    return choices.checked()
+
+
+def _form(form: type[LinearAgent] | None, phi: FeatureMap, choices: Choices) -> type[LinearAgent]:
+    """The form that was asked for, or the fastest that suits."""
+    if form is None:
+        forms = FORMS if phi.fast is None else (phi.fast, *FORMS)
+        return next(one for one in forms if one.suits(phi, choices))
+    if not (isinstance(form, type) and issubclass(form, LinearAgent)):
+        names = [one.__name__ for one in FORMS]
+        near = difflib.get_close_matches(str(form).title(), names, 1, 0.0)[0]
+        checks.fail(f"form must be a class of agents, such as {', '.join(names)}",
+                    f"it is {form!r}", f"Leave it out for the fastest that the features allow, or "
+                    f"pass form={near}.")
+    return form

@@ -18,14 +18,14 @@ happens, so one changed action does not shift all later draws.
 import copy
 import math
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self, cast
 
 import numpy as np
 from numpy.random import Generator
 
 from .. import checks
 from ..compiled import Floats, Ints, jit
-from ..features import Table
+from ..features import FeatureMap, Table
 from ..mdp import FiniteMDP, draw
 
 
@@ -61,7 +61,7 @@ def choose(q: Floats, epsilon: float, eta: float, p: Floats, u: float) -> int:
 
 @jit
 def values(rows: Floats, theta: Floats, q: Floats) -> None:
-    """Fill q with rows · θ, one value an action."""
+    """Fill q with rows · θ, one value per action."""
     for a in range(q.shape[0]):
         total = 0.0
         for k in range(theta.shape[0]):
@@ -80,7 +80,7 @@ ENDED = -1  # in place of a next state: the episode is over and nothing follows
 
 
 class Run(NamedTuple):
-    """What a stretch of learning did, one entry an episode."""
+    """What a stretch of learning did, one entry per episode."""
 
     reward: Floats  # realised Σ_h r_h
     expected: Floats  # exact expected reward of the policy that was played; NaN if not asked for
@@ -125,23 +125,84 @@ class Agent(Protocol):
     def learn(self, env: Any, episodes: int, rng: Any = None, *, exact: bool = False) -> Run: ...
 
 
+class Choices(NamedTuple):
+    """How weights are fitted. A name means the same in every form of an algorithm; a form that does
+    not offer a choice refuses it. :func:`rlsvi_core.agents.rlsvi` explains the names."""
+
+    gamma: float = 1.0
+    clip: tuple[float, float] = (-math.inf, math.inf)
+    weights: str = "per period"
+    window: int | None = None
+    sweeps: int = 1
+    draws: str = "per episode"
+    targets: str = "sample"
+    variance: str = "known"
+    lam_of_mean: float | None = None
+    half_life: float = math.inf
+
+    def checked(self) -> "Choices":
+        """The same choices, refused if one of them cannot be."""
+        gamma = checks.between("gamma", self.gamma, 0, 1, hint="It discounts what follows; 0 is a "
+                               "bandit.")
+        checks.one_of("weights", self.weights, ("per period", "shared"), hint="The first is the "
+                      "default.")
+        window = self.window if self.window is None else checks.whole(
+            "window", self.window, 1, hint="It counts transitions; None keeps all.")
+        sweeps = checks.whole("sweeps", self.sweeps, 1, hint="The paper fits once per episode.")
+        checks.one_of("draws", self.draws, ("per sweep", "per episode"), hint="The first is as "
+                      "printed.")
+        checks.one_of("targets", self.targets, ("sample", "mean"), hint="'sample' is as printed.")
+        checks.one_of("variance", self.variance, ("known", "unknown"), hint="'unknown' is appendix "
+                      "D.2.")
+        if self.lam_of_mean is not None:
+            checks.positive(lam_of_mean=self.lam_of_mean)
+        if not (isinstance(self.half_life, float) and self.half_life == math.inf) and not (
+                checks.is_number(self.half_life) and self.half_life > 1 / checks.LARGEST):
+            checks.fail("half_life counts episodes and must be above 0",
+                        f"it is {self.half_life!r}", "Leave it out for a constant epsilon.")
+        return self._replace(gamma=gamma, window=window, sweeps=sweeps,
+                             half_life=float(self.half_life))
+
+    def beyond(self, offered: frozenset[str]) -> list[str]:
+        """The names chosen otherwise than by default that are not among those offered."""
+        return [name for name, default in self._field_defaults.items()
+                if name not in offered and getattr(self, name) != default]
+
+
 class LinearAgent(ABC):
     """The loop, for agents whose values are linear in some weights.
 
-    ``sample`` says whether they act on a draw from the posterior (RLSVI) or on its mean (LSVI).
-    ``first_episode="zero"`` is the footnote's rule (weights 0 before any data, so the first episode
-    is uniformly random); ``"prior"`` is what Algorithm 1 alone gives, a draw from the prior.
+    Parameters
+    ----------
+    features : what to generalise by, a feature map or a table.
+    lam, sigma : λ and σ of the posterior.
+    sample : act on a draw from the posterior (RLSVI) or on its mean (LSVI).
+    choices : how weights are fitted.
+    epsilon, eta : dithering.
+    first_episode : ``"zero"`` is the footnote's rule (weights 0 before any data, so the first
+        episode is uniformly random); ``"prior"`` is Algorithm 1 alone, a draw from the prior.
+    rng : the agent's own generator or its seed.
     """
 
+    OFFERS: frozenset[str] = frozenset()  # the choices that this form offers
+    takes_masks = False  # whether act and observe honour lists of legal actions
     H: int | None = None  # periods, if their number is fixed
+    theta: Floats  # the weights of this episode
 
-    def __init__(self, lam: float, sigma: float, *, sample: bool, epsilon: float = 0.0,
+    def __init__(self, features: Any, lam: float, sigma: float, *, sample: bool,
+                 choices: Choices = Choices(), epsilon: float = 0.0,  # noqa: B008, a constant
                  eta: float = 0.0, first_episode: str = "zero", rng: Any = None) -> None:
         checks.positive(lam=lam, sigma=sigma)
         checks.one_of("first_episode", first_episode, ("zero", "prior"), hint="'zero' is the "
                       "footnote's rule, 'prior' Algorithm 1 as printed.")
+        self.features = FeatureMap.of(features)
+        self.H = self.features.H
         self.lam, self.sigma = float(lam), float(sigma)
         self.sample = checks.flag("sample", sample)
+        self.choices = choices.checked()
+        for name in self.choices.beyond(self.OFFERS):
+            checks.fail(f"{type(self).__name__} does not offer {name}", f"{name} is "
+                        f"{getattr(choices, name)!r}", "Leave form out for one that does.")
         self.epsilon = checks.between("epsilon", epsilon, 0, 1, hint="It is a probability: 0 is "
                                       "greedy, 1 uniformly random.")
         self.eta = checks.between("eta", eta, 0, math.inf, hint="It is a temperature; 0 is greedy.")
@@ -152,6 +213,11 @@ class LinearAgent(ABC):
         self.rng = checks.generator(rng)
         self.transitions = 0  # how many have been observed
         self._at_mean: tuple[int, Any] = (-1, None)  # for ``greedy``: how many it knew, the twin
+
+    @classmethod
+    def suits(cls, features: FeatureMap, choices: Choices) -> bool:
+        """Whether this form can run with such features and offers what was chosen."""
+        return not choices.beyond(cls.OFFERS)
 
     @property
     def has_no_data(self) -> bool:
@@ -169,12 +235,21 @@ class LinearAgent(ABC):
         """Set the weights from all that was observed."""
 
     @abstractmethod
-    def act(self, h: int, s: Any) -> int:
-        """Choose an action for state s in step h of the current episode."""
+    def act(self, h: int, s: Any, legal: Any = None) -> int:
+        """Choose an action for state s in step h of the current episode; ``legal`` lists those
+        allowed, None: all."""
 
     @abstractmethod
-    def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
-        """Take in one transition."""
+    def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None,
+                legal_next: Any = None) -> None:
+        """Take in one transition; ``s_next=None`` if nothing of value follows it. ``legal_next``
+        lists the actions allowed in s_next, None: all."""
+
+    def _refuse_mask(self, legal: Any) -> None:
+        """For a form whose sums are over states, each with the same actions always."""
+        if legal is not None:
+            checks.fail(f"{type(self).__name__} does not take masks", f"legal is {legal!r}",
+                        "Pass form=StoredAgent, which does.")
 
     def plan(self) -> None:
         """Fix the weights for the coming episode."""
@@ -197,13 +272,13 @@ class LinearAgent(ABC):
         mean: Self = self._at_mean[1]
         return mean
 
-    def greedy(self, h: int, s: Any) -> int:
+    def greedy(self, h: int, s: Any, legal: Any = None) -> int:
         """The action of the posterior mean of all that was observed, ties at random.
 
         This is LSVI with the ridge λσ², not the sample of this episode. Neither the agent nor its
         generator is disturbed.
         """
-        return self._mean_agent().act(h, s)
+        return self._mean_agent().act(h, s, legal)
 
     def evaluate(self, env: Any, episodes: int, rng: Any = None) -> Floats:
         """Play on the posterior mean, without learning; see :meth:`greedy`.
@@ -254,7 +329,7 @@ class LinearAgent(ABC):
         Returns
         -------
         Run
-            One entry an episode.
+            One entry per episode.
         """
         rng, run = checks.generator(rng), empty_run(episodes)
         check_plays(env)
@@ -287,18 +362,23 @@ class FiniteStates(LinearAgent):
 
     H: int
 
-    def __init__(self, shape: tuple[int, int, int], lam: float, sigma: float,
-                 **options: Any) -> None:
-        super().__init__(lam, sigma, **options)
-        self.H, self.S, self.A = shape
+    def __init__(self, features: Any, lam: float, sigma: float, **options: Any) -> None:
+        super().__init__(features, lam, sigma, **options)
+        phi = self.features
+        if phi.H is None or phi.S is None or phi.A is None:
+            checks.fail(f"{type(self).__name__} needs numbers of periods, states and actions",
+                        f"(H, S, A) is {(phi.H, phi.S, phi.A)}", "Pass H, or an (H, S, A, K) "
+                        "array; or leave form out.")
+        self.H, self.S, self.A = phi.H, phi.S, phi.A
         self._q, self._p = np.empty((2, self.A))
 
     @abstractmethod
     def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
         """Take in one transition; s_next is ENDED if nothing follows."""
 
-    def observe(self, h: int, s: int, a: int, r: float, s_next: int | None) -> None:
-        """Take in one transition; ``s_next=None`` if nothing of value follows it."""
+    def observe(self, h: int, s: int, a: int, r: float, s_next: int | None,
+                legal_next: Any = None) -> None:
+        self._refuse_mask(legal_next)
         index = checks.index
         h, s, a = index("h", h, self.H), index("s", s, self.S), index("a", a, self.A)
         s_next = ENDED if s_next is None else index("s_next", s_next, self.S)
@@ -314,19 +394,14 @@ class FiniteStates(LinearAgent):
 
 
 class TableAgent(FiniteStates):
-    """An agent with weights θ_h and Q_h = Φ_h θ_h, Φ being an (H, S, A, K) table of features, or an
-    (S, A, K) one, stored once, for ``H`` periods."""
+    """An agent with weights θ_h and Q_h = Φ_h θ_h, Φ being an (H, S, A, K) table of features."""
 
-    def __init__(self, Phi: Any, lam: float, sigma: float, *, H: int | None = None,
-                 **options: Any) -> None:
-        table = Phi if isinstance(Phi, Table) and H in (None, Phi.H) else Table(
-            Phi.Phi if isinstance(Phi, Table) else Phi, H)
-        if table.H is None:
-            checks.fail("this form needs a horizon", f"Phi has shape {table.Phi.shape[1:]}",
-                        "Pass H, the number of periods, or an (H, S, A, K) array.")
-        self.Phi = table.Phi
-        super().__init__(self.Phi.shape[:3], lam, sigma, **options)
-        self.K = self.Phi.shape[3]
+    def __init__(self, Phi: Any, lam: float, sigma: float, **options: Any) -> None:
+        if isinstance(Phi, FeatureMap):
+            checks.instance("features", Phi, Table, hint="This form takes a table; leave form out.")
+        super().__init__(Phi, lam, sigma, **options)
+        table = cast(Table, self.features)
+        self.Phi, self.K = table.Phi, table.K
         self.theta = np.zeros((self.H, self.K))
 
     def _twin(self) -> Self:
@@ -334,7 +409,8 @@ class TableAgent(FiniteStates):
         twin.theta = np.zeros_like(self.theta)
         return twin
 
-    def act(self, h: int, s: int) -> int:
+    def act(self, h: int, s: int, legal: Any = None) -> int:
+        self._refuse_mask(legal)
         h, s = checks.index("h", h, self.H), checks.index("s", s, self.S)
         return _act(self.Phi, self.theta, h, s, self.epsilon, self.eta, self._q, self._p,
                     self.rng.random())

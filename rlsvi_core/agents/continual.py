@@ -21,7 +21,7 @@ and ρ is the correlation of consecutive perturbations. That is the one choice t
   the dithering control when ε > 0.
 
 Kept are the factor of :math:`M = A^\top A + \lambda\sigma^2 I`, :math:`c = \sum \phi r` and one
-K-vector :math:`g(s') = \sum_{\tau: s_{\tau+1} = s'} \phi_\tau` a state, whatever t is: the sums of
+K-vector :math:`g(s') = \sum_{\tau: s_{\tau+1} = s'} \phi_\tau` per state, whatever t is: the sums of
 ``finite``, for one period that follows itself.
 """
 
@@ -34,7 +34,7 @@ from numpy.random import Generator
 from .. import checks
 from ..compiled import Floats, Ints, jit
 from ..mdp import DiscountedMDP, Model, first_state, step
-from ..regression import solve, solve_transposed
+from ..regression import draw, fill_normal, solve_transposed
 from .base import choose, highest, values
 from .finite import Statistics, no_data, observe
 
@@ -42,7 +42,7 @@ __all__ = ["FastContinual", "Steps"]
 
 
 class Steps(NamedTuple):
-    """What a stretch of life did, one entry a step."""
+    """What happened in a stretch of steps, one entry per step."""
 
     state: Ints  # and, last, the state it led to
     action: Ints
@@ -54,21 +54,21 @@ def _estimate(Phi: Floats, data: Statistics, gamma: float, rho: float, sigma: fl
               rng: Generator, theta: Floats, w: Floats) -> None:
     """Algorithm 13: from θ̃_t and w_t to θ̃_{t+1} and w_{t+1}, after the newest transition."""
     _, S, A, K = Phi.shape
-    U, x, q, noise = data.U[0], data.c[0].copy(), np.empty(A), np.empty(K)
-    for s in range(S):
+    U, x, q = data.U[0], data.c[0].copy(), np.empty(A)
+    mean, noise, nothing, z = np.zeros(K), np.zeros(K), np.zeros(K), np.empty(K)
+    for s in range(S):  # line 1: A'b, as sums over the states that followed
         if data.seen[0, s]:
             values(Phi[0, s], theta, q)
             V = highest(q)
             for k in range(K):
                 x[k] += gamma * V * data.g[0, s, k]
     solve_transposed(U, x)
-    solve(U, x)
+    fill_normal(rng, z)
+    draw(U, x, 0.0, z, mean)  # line 2
+    draw(U, nothing, sigma, z, noise)
     for k in range(K):
-        noise[k] = sigma * rng.standard_normal()
-    solve(U, noise)
-    for k in range(K):
-        w[k] = rho * w[k] + math.sqrt(1.0 - rho * rho) * noise[k]
-        theta[k] = x[k] + w[k]
+        w[k] = rho * w[k] + math.sqrt(1.0 - rho * rho) * noise[k]  # line 3
+        theta[k] = mean[k] + w[k]  # line 4
 
 
 @jit

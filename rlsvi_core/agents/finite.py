@@ -5,13 +5,13 @@ Write :math:`\phi_i = \Phi_h(s_{ih}, a_{ih})`. The regression of period h needs
 row an episode (see ``regression``), and
 
 .. math::
-    A^\top b = \sum_i \phi_i^\top \bigl(r_{ih} + \tilde V_{h+1}(s_{i,h+1})\bigr)
-             = c_h + \sum_{s'} \tilde V_{h+1}(s')\, g_h(s'),
+    A^\top b = \sum_i \phi_i^\top \bigl(r_{ih} + \gamma\tilde V_{h+1}(s_{i,h+1})\bigr)
+             = c_h + \sum_{s'} \gamma\tilde V_{h+1}(s')\, g_h(s'),
     \qquad g_h(s') = \sum_{i : s_{i,h+1} = s'} \phi_i^\top .
 
 The past enters through :math:`c_h` and one K-vector :math:`g_h(s')` for each state that ever
 followed period h; the values :math:`\tilde V_{h+1}` change every episode, these sums only grow.
-An episode costs :math:`O(H (K^2 + S A K))` for ever, and nothing is stored per episode.
+An episode costs :math:`O(H (K^2 + S A K))` however many came before, and nothing is stored per episode.
 
 Accuracy: :math:`A^\top b` is a sum, so its rounding is amplified by up to
 :math:`1/(\lambda\sigma^2)` in directions without data. Where :math:`\lambda\sigma^2` is below some
@@ -25,13 +25,32 @@ import numpy as np
 from numpy.random import Generator
 
 from ..compiled import Array, Floats, Ints, jit
+from ..features import FeatureMap, Table
 from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
-from ..regression import add_row, solve, solve_transposed
-from .base import ENDED, Run, TableAgent, action_probabilities, choose, highest, record_step, values
+from ..regression import add_row, draw, fill_normal, solve_transposed
+from .base import (
+    ENDED,
+    Choices,
+    Run,
+    TableAgent,
+    action_probabilities,
+    choose,
+    highest,
+    record_step,
+    values,
+)
+
+
+class Targets(NamedTuple):
+    """What becomes of the value of what follows: it is cut to [low, high] and discounted."""
+
+    gamma: float
+    low: float
+    high: float
 
 
 class Statistics(NamedTuple):
-    """Everything the past has to say."""
+    """Sufficient statistics."""
 
     U: Floats  # (H, K, K) factor of M
     c: Floats  # (H, K) Σ φ r
@@ -48,10 +67,12 @@ def no_data(H: int, S: int, K: int, root: float) -> Statistics:
 
 
 @jit
-def _add_next_values(Phi: Floats, theta: Floats, data: Statistics, h: int, x: Floats) -> None:
-    """Add Σ_{s'} V_{h+1}(s') g_h(s') to x, over the states that have followed period h; two at a
+def _add_next_values(Phi: Floats, theta: Floats, data: Statistics, h: int, targets: Targets,
+                     x: Floats) -> None:
+    """Add Σ_{s'} γ V_{h+1}(s') g_h(s') to x, over the states that have followed period h; two at a
     time, whose sums do not wait for each other."""
     _, _, g, followed, number, _ = data
+    gamma, low, high = targets
     last = number[h] - 1
     for i in range(0, last + 1, 2):
         s, t = followed[h, i], followed[h, min(i + 1, last)]
@@ -62,6 +83,7 @@ def _add_next_values(Phi: Floats, theta: Floats, data: Statistics, h: int, x: Fl
                 q_s += Phi[h + 1, s, a, k] * theta[h + 1, k]
                 q_t += Phi[h + 1, t, a, k] * theta[h + 1, k]
             V, W = max(V, q_s), max(W, q_t)
+        V, W = gamma * min(max(V, low), high), gamma * min(max(W, low), high)
         if i == last:
             W = 0.0  # beyond the last one nothing is added
         for k in range(x.shape[0]):
@@ -69,21 +91,21 @@ def _add_next_values(Phi: Floats, theta: Floats, data: Statistics, h: int, x: Fl
 
 
 @jit
-def _estimate(Phi: Floats, data: Statistics, noise: float, rng: Generator, theta: Floats) -> None:
-    """Algorithm 1 (noise = σ) or Algorithm 3 (noise = 0)."""
+def _estimate(Phi: Floats, data: Statistics, noise: float, targets: Targets, rng: Generator,
+              theta: Floats) -> None:
+    """Algorithm 1 (noise = σ) or Algorithm 3 (noise = 0), from the sums."""
     U, c = data.U, data.c
     H, K = c.shape
-    for h in range(H - 1, -1, -1):
-        x = theta[h]
+    x, z = np.empty(K), np.zeros(K)
+    for h in range(H - 1, -1, -1):  # Algorithm 1, line 1
         for k in range(K):
-            x[k] = c[h, k]
+            x[k], theta[h, k] = c[h, k], 0.0
         if h < H - 1:
-            _add_next_values(Phi, theta, data, h, x)
+            _add_next_values(Phi, theta, data, h, targets, x)  # line 2: A'b
         solve_transposed(U[h], x)
         if noise > 0.0:
-            for k in range(K):
-                x[k] += noise * rng.standard_normal()
-        solve(U[h], x)
+            fill_normal(rng, z)
+        draw(U[h], x, noise, z, theta[h])  # lines 3 and 4
 
 
 @jit
@@ -136,13 +158,13 @@ def expected_reward(model: Model, Phi: Floats, theta: Floats, epsilon: float,
 
 @jit
 def _learn(model: Model, Phi: Floats, data: Statistics, theta: Floats, noise: float,
-           epsilon: float, eta: float, has_no_data: bool, exact: bool | None, rng: Generator,
-           agent_rng: Generator, run: Run) -> None:
+           targets: Targets, epsilon: float, eta: float, has_no_data: bool, exact: bool | None,
+           rng: Generator, agent_rng: Generator, run: Run) -> None:
     H, S, A, K = Phi.shape
     q, p, row = np.empty(A), np.empty(A), np.empty(K)
     for i in range(run.reward.shape[0]):
         if i > 0 or not has_no_data:
-            _estimate(Phi, data, noise, agent_rng, theta)
+            _estimate(Phi, data, noise, targets, agent_rng, theta)
         if exact is not None:  # None is compiled without what follows
             run.expected[i], run.claimed[i] = expected_reward(model, Phi, theta, epsilon, eta)
         s = first_state(model, rng)
@@ -161,9 +183,17 @@ def _learn(model: Model, Phi: Floats, data: Statistics, theta: Floats, noise: fl
 class FiniteAgent(TableAgent):
     """Keeps sums, not data; the same interface and the same weights as ``VerbatimAgent``."""
 
+    OFFERS = frozenset({"gamma", "clip"})
+
+    @classmethod
+    def suits(cls, features: FeatureMap, choices: Choices) -> bool:
+        return (isinstance(features, Table) and features.H is not None
+                and super().suits(features, choices))
+
     def __init__(self, Phi: Any, lam: float, sigma: float, **options: Any) -> None:
         super().__init__(Phi, lam, sigma, **options)
         self._data = no_data(self.H, self.S, self.K, math.sqrt(self.lam) * self.sigma)
+        self._targets = Targets(self.choices.gamma, *self.choices.clip)
         self._row: Array = np.empty(self.K)
 
     @property
@@ -174,12 +204,12 @@ class FiniteAgent(TableAgent):
         observe(self.Phi, self._data, h, s, a, r, s_next, self._row)
 
     def _estimate(self) -> None:
-        _estimate(self.Phi, self._data, self._noise, self.rng, self.theta)
+        _estimate(self.Phi, self._data, self._noise, self._targets, self.rng, self.theta)
 
     def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *,
               exact: bool = False) -> Run:
         rng, run, exact = self._prepare(env, episodes, rng, exact)
-        _learn(env.model, self.Phi, self._data, self.theta, self._noise, self.epsilon, self.eta,
-               self.has_no_data, exact or None, rng, self.rng, run)
+        _learn(env.model, self.Phi, self._data, self.theta, self._noise, self._targets,
+               self.epsilon, self.eta, self.has_no_data, exact or None, rng, self.rng, run)
         self.transitions += len(run.reward) * self.H
         return run

@@ -40,7 +40,7 @@ from scipy.linalg import cho_solve, solve_triangular
 from .. import checks
 from ..compiled import Floats, jit
 from ..mdp import FiniteMDP, Model, first_state, last_reward, step
-from ..regression import add_row, solve
+from ..regression import add_row, draw, fill_normal
 from .base import ENDED, Run, TableAgent, choose, highest, record_step, values
 from .finite import expected_reward
 
@@ -68,10 +68,11 @@ def _add(U: Floats, phi: Floats, target: float, nu: float, kept: float, row: Flo
 @jit
 def _sample(U: Floats, sigma: float, rng: Generator, theta: Floats) -> None:
     H, K = theta.shape
+    z = np.empty(K)
     for h in range(H - 1, -1, -1):
-        for k in range(K):
-            theta[h, k] = U[h, k, K] + sigma * rng.standard_normal()
-        solve(U[h], theta[h])
+        fill_normal(rng, z)
+        theta[h] = 0.0
+        draw(U[h], U[h, :, K], sigma, z, theta[h])
 
 
 @jit

@@ -12,7 +12,7 @@ regression falls into B regressions of d weights:
     \tilde\theta_b = U_b^{-1}\bigl(U_b^{-\top} \sum_{i \in b} x_i^\top b_i + \sigma z_b\bigr).
 
 A transition adds its square to one :math:`G_b`; one that leaves the window takes it away again, and
-when the window has gone round, G is summed anew, so that rounding does not pile up.
+when the window has gone round, G is summed again, so that rounding does not pile up.
 
 **Cost** for N transitions kept: :math:`d^2` for a transition and :math:`B d^3/3` for a plan, then
 :math:`4 N A d` for each sweep (two products, of all next states with θ and of all rows with the
@@ -36,7 +36,10 @@ from scipy.linalg.blas import dsyr, dtrsv
 
 from .. import checks
 from ..compiled import Array, Floats
-from .verbatim import VerbatimAgent, positions
+from ..features import FeatureMap
+from ..regression import draw_blocks, drawn_sigma
+from .base import Choices
+from .mapped import MappedAgent, positions
 
 __all__ = ["StoredAgent"]
 
@@ -48,7 +51,7 @@ class Rows:
         n, d = shape
         self.window, self.count, self.newest = window, 0, -1
         self.gram = np.zeros((blocks, d, d))  # the lower halves are used
-        self._columns: list[Array] = [  # one entry a transition
+        self._columns: list[Array] = [  # one entry per transition
             np.zeros((0, d)), np.zeros(0, np.int64), np.zeros(0), np.zeros((0, n, d)),
             np.zeros((0, n * blocks), np.bool_), np.zeros(0, np.bool_)]
         self._factor: tuple[float, Any] = (0.0, None)  # of which ridge
@@ -60,7 +63,7 @@ class Rows:
         return [column[:self.count] for column in self._columns]
 
     def append(self, *transition: Any) -> None:
-        """Take in x, b, r, X', open and ended, in the place of the oldest if the window is full."""
+        """Take in x, its block, r, X', open and ended, in the place of the oldest if the window is full."""
         i = self.newest = (self.newest + 1) % (self.window or self.count + 1)
         X, block, *_ = self._columns
         if i < self.count:
@@ -96,21 +99,11 @@ class Rows:
         return self._factor[1]
 
 
-class StoredAgent(VerbatimAgent):
+class StoredAgent(MappedAgent):
     """Keeps its transitions in arrays; the same interface and weights as ``VerbatimAgent``.
 
     Between ``observe(h, s, a, r, s_next)`` and the following ``act(h + 1, s_next)`` an observation
     is recognised as the same object, and its features are computed once: do not change it in place.
-
-    Parameters
-    ----------
-    features : a function of the observation, or of period and observation, that returns (A, K)
-        rows; a table; or a feature map, such as :class:`rlsvi_core.features.maps.PerAction`.
-    H : number of periods, or None for one weight vector for all time.
-    gamma : the discount; 1 with a horizon and 0.99 without, if it is not given.
-    window : transitions kept (of each period, if these have weights of their own); None: all.
-    sweeps, draws : without a horizon, fits per episode, by default ten with the same draws.
-    lam, sigma, sample, weights, targets, clip, variance, options : as for ``VerbatimAgent``.
 
     Examples
     --------
@@ -124,31 +117,34 @@ class StoredAgent(VerbatimAgent):
     StoredAgent(RLSVI, lam=1, sigma=0.02; 1 transitions seen)
     """
 
-    def __init__(self, features: Any, lam: float, sigma: float, *, sample: bool,
-                 gamma: float | None = None, sweeps: int = 10, draws: str = "per episode",
-                 **options: Any) -> None:
+    OFFERS = frozenset({"gamma", "clip", "weights", "window", "sweeps", "draws", "targets",
+                        "variance", "half_life"})
+
+    @classmethod
+    def suits(cls, features: FeatureMap, choices: Choices) -> bool:
+        return not has_varied_actions(features) and super().suits(features, choices)
+
+    def __init__(self, features: Any, lam: float, sigma: float, **options: Any) -> None:
         self._shape: tuple[int, ...] = (0, 0)
         self._last: tuple[Any, Any, Floats] = (None, None, np.zeros(0))
-        super().__init__(features, lam, sigma, sample=sample, gamma=1.0 if gamma is None else gamma,
-                         sweeps=sweeps, draws=draws, **options)
-        if gamma is None and self.H is None:
-            self.gamma = 0.99
-        if self.lam_of_mean is not None or self.features.known.size:
-            checks.fail("this form has one lambda and no known weights", f"lam_of_mean is "
-                        f"{self.lam_of_mean} and known {self.features.known}",
-                        "Pass form=VerbatimAgent.")
+        super().__init__(features, lam, sigma, **options)
+        if has_varied_actions(self.features):
+            checks.fail("StoredAgent needs the same actions in every state and no known weights",
+                        f"{type(self.features).__name__} has others", "Leave form out, or pass "
+                        "form=VerbatimAgent.")
 
     def _allocate(self, K: int) -> None:
         B = self.features.blocks
         A = self.A or self._shape[0] * B
         if K == 0 or A == 0:  # the first observation will tell
-            self.theta = self.mean = np.zeros((self.H or 1, 0))
+            self.data, self.theta = [], np.zeros((self.H or 1, 0))
+            self.mean = self.theta.copy()
             return
         self._shape, self.A, self._numbers = (A // B, K // B), A, np.arange(A)
         super()._allocate(K)
 
     def _no_data(self) -> Rows:
-        return Rows(self.window, self._shape, self.features.blocks)
+        return Rows(self.choices.window, self._shape, self.features.blocks)
 
     def _rows(self, h: int, s: Any) -> Floats:
         """The compact rows of an observation, checked."""
@@ -186,7 +182,6 @@ class StoredAgent(VerbatimAgent):
         return self._numbers
 
     def values(self, h: int, s: Any) -> Floats:
-        """Q̃(s, ·), one value for each action."""
         period, X = self._period(h), self._recalled(h, s)
         return np.asarray(X @ self.theta[period].reshape(-1, X.shape[1]).T).ravel()
 
@@ -200,32 +195,51 @@ class StoredAgent(VerbatimAgent):
                 legal[:] = False
                 legal[positions(self._numbers, legal_next)] = True
             self._last = (h + 1, s_next, there)
-        self.data[h if len(self.data) > 1 else 0].append(
+        self.data[h if self.apart else 0].append(
             here[at // B], at % B, r, there, legal, s_next is None)
 
     def _estimate(self) -> None:
-        if self.data:  # else nothing is known yet, not even K
-            super()._estimate()
+        if not self.data:  # nothing is known yet, not even K
+            return
+        in_targets = self.theta if self.choices.targets == "sample" else self.mean
+        after = in_targets[0] if self.H is None else np.zeros_like(in_targets[0])
+        if self.apart:
+            for h in reversed(range(len(self.data))):
+                self._fit(h, self.data[h], after, self._noise(self.data[h].count))
+                after = in_targets[h]
+            return
+        (data,) = self.data
+        noise = self._noise(data.count)
+        for sweep in range(self.H or self.choices.sweeps):
+            if sweep > 0 and self.choices.draws == "per sweep":
+                noise = self._noise(data.count)
+            self._fit(0, data, after, noise)
+            after = in_targets[0]
+        self.mean[:], self.theta[:] = self.mean[0], self.theta[0]
 
-    def _fit(self, h: int, data: Rows, after: Floats) -> None:
+    def _fit(self, h: int, data: Rows, after: Floats, noise: tuple[Floats, float]) -> None:
+        """Set the weights of period h, given those in the targets."""
         X, block, r, following, legal, ended = data.columns
         B, d = data.gram.shape[:2]
         q = (after.reshape(B, d) @ following.reshape(-1, d).T).T.reshape(legal.shape)
         V = np.full(len(r), -np.inf)
         for a in range(legal.shape[1]):
             np.maximum(V, q[:, a], out=V, where=legal[:, a])
-        b = r + self.gamma * np.where(ended, 0.0, self._clipped(V))
+        V = np.minimum(np.maximum(V, self.choices.clip[0]), self.choices.clip[1])
+        b = r + self.choices.gamma * np.where(ended, 0.0, V)
         apart = np.zeros((B, len(b)))
         apart[block, np.arange(len(b))] = b
-        sigma = 1.0 if self.variance == "unknown" else self.sigma
+        z, g = noise[0].reshape(B, d), noise[1]
+        sigma = 1.0 if self.choices.variance == "unknown" else self.sigma
         U, w = data.factor(self.lam * sigma**2), apart @ X
         w = np.array([dtrsv(U[i], w[i], trans=1) for i in range(B)])  # U^{-T} A'b
-        noisy = w
-        if self.sample:
-            z = self.rng.standard_normal((B, d))
-            if self.variance == "unknown":
-                left = max(b @ b - (w * w).sum(), 0.0)
-                sigma = math.sqrt((1 + left / 2) / self.rng.standard_gamma(1 + len(b) / 2))
-            noisy = w + sigma * z
-        for weights, x in ((self.mean, w), (self.theta, noisy)):
-            weights[h] = np.concatenate([dtrsv(U[i], x[i]) for i in range(B)])
+        if not math.isnan(g):
+            sigma = drawn_sigma(b @ b - (w * w).sum(), g)
+        self.mean[h] = draw_blocks(U, w, 0.0, z)
+        self.theta[h] = draw_blocks(U, w, sigma, z)
+
+
+def has_varied_actions(phi: FeatureMap) -> bool:
+    """Whether the actions differ from state to state, or some weights are known."""
+    return bool(phi.known.size or type(phi).legal is not FeatureMap.legal
+                or type(phi).following is not FeatureMap.following)

@@ -36,9 +36,20 @@ from numpy.random import Generator
 from .. import checks
 from ..compiled import Floats, Ints, jit
 from ..envs.dirichlet import Counts, DirichletPrior, no_counts, sample_values
-from ..features import OneHot
+from ..features import FeatureMap, OneHot
 from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
-from .base import ENDED, FiniteStates, Run, action_probabilities, choose, highest, record_step
+from ..regression import draw_weight
+from .base import (
+    ENDED,
+    Choices,
+    FiniteStates,
+    Run,
+    action_probabilities,
+    choose,
+    highest,
+    record_step,
+)
+from .finite import Targets
 
 __all__ = ["psrl", "theorem1_parameters", "ucbvi", "uniform"]
 
@@ -92,8 +103,8 @@ def with_room(seen: History, nodes: int) -> History:
 
 @jit
 def value_iteration(seen: History, ridge: float, spread: float, sample: bool, capped: bool,
-                    rng: Generator, Q: Floats) -> None:
-    """Q̃ = (total + Σ number · Ṽ)/M + spread/√M · u with M = n + ridge, backwards in time.
+                    targets: Targets, rng: Generator, Q: Floats) -> None:
+    """Q̃ = (total + Σ number · γṼ)/M + spread/√M · u with M = n + ridge, backwards in time.
 
     u is a normal draw if ``sample``, in the order of the general form, else 1. If ``capped``, Q̃ is
     never raised again, and what was not visited is left as it is.
@@ -110,10 +121,10 @@ def value_iteration(seen: History, ridge: float, spread: float, sample: bool, ca
                 M = seen.n[h, s, a] + ridge
                 u = rng.standard_normal() if sample else 1.0
                 if M > 0.0:
-                    value = total / M + spread / math.sqrt(M) * u
+                    value = draw_weight(M, total, spread, u)
                     Q[h, s, a] = min(Q[h, s, a], value) if capped else value
         for s in range(S):
-            V[s] = highest(Q[h, s])
+            V[s] = targets.gamma * min(max(highest(Q[h, s]), targets.low), targets.high)
 
 
 @jit
@@ -149,6 +160,7 @@ class Rule(NamedTuple):
     spread: float = 0.0
     sample: bool = False
     capped: bool = False
+    targets: Targets = Targets(1.0, -math.inf, math.inf)
     alpha_R: Floats = NOTHING
     alpha_P: Floats = NOTHING
 
@@ -158,7 +170,8 @@ def plan(rule: Rule, seen: History, R: Floats, support: Floats, rng: Generator,
          Q: Floats) -> None:
     """Fix Q̃ for the coming episode; ``R`` counts the low and the high rewards seen."""
     if rule.alpha_P.shape[0] == 0:
-        value_iteration(seen, rule.ridge, rule.spread, rule.sample, rule.capped, rng, Q)
+        value_iteration(seen, rule.ridge, rule.spread, rule.sample, rule.capped,
+                        rule.targets, rng, Q)
     else:
         alpha_R, alpha_P = rule.alpha_R.copy(), rule.alpha_P.copy()
         for h, s, a in np.ndindex(Q.shape):
@@ -205,18 +218,25 @@ class TabularAgent(FiniteStates):
     """Plays by a table Q̃ of values. ``rule`` is another way to get it than the closed form of RLSVI
     and LSVI; an agent that is given the ``support`` of rewards counts them, which PSRL needs."""
 
+    OFFERS = frozenset({"gamma", "clip"})
+
+    @classmethod
+    def suits(cls, features: FeatureMap, choices: Choices) -> bool:
+        return isinstance(features, OneHot) and super().suits(features, choices)
+
     def __init__(self, features: OneHot, lam: float, sigma: float, *, sample: bool,
                  rule: Rule | None = None, support: tuple[float, float] | None = None,
                  **options: Any) -> None:
         checks.instance("features", features, OneHot, hint="features.OneHot(H, S, A) makes them.")
-        shape = features.H, features.S, features.A
-        super().__init__(shape, lam, sigma, sample=sample, **options)
+        super().__init__(features, lam, sigma, sample=sample, **options)
+        shape = self.H, self.S, self.A
         if rule is not None:
             checks.instance("rule", rule, Rule, hint="Leave it out for RLSVI and LSVI.")
         if support is not None:
             support = checks.pair("support", support, hint="PSRL's prior has one.")
         self.rule = rule or Rule(self.lam * self.sigma * self.sigma,
-                                 self.sigma if self.sample else 0.0, self.sample)
+                                 self.sigma if self.sample else 0.0, self.sample,
+                                 targets=Targets(self.choices.gamma, *self.choices.clip))
         self.support = np.array(support or (np.nan, np.nan))
         self._Q, self.seen = np.zeros(shape), no_history(*shape)
         self._R = np.zeros((*shape, 2)) if support else NOTHING
@@ -236,7 +256,8 @@ class TabularAgent(FiniteStates):
     def _estimate(self) -> None:
         plan(self.rule, self.seen, self._R, self.support, self.rng, self.Q)
 
-    def act(self, h: int, s: int) -> int:
+    def act(self, h: int, s: int, legal: Any = None) -> int:
+        self._refuse_mask(legal)
         h, s = checks.index("h", h, self.H), checks.index("s", s, self.S)
         return choose(self.Q[h, s], self.epsilon, self.eta, self._p, self.rng.random())
 

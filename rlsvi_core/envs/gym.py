@@ -202,7 +202,7 @@ def _episodes(agent: Any, env: Env, seed: int | None, learn: bool, read: Callabl
               longest: int) -> Iterator[Episode]:
     space: Any = env.action_space
     A, first, choose = int(space.n), int(space.start), agent.act if learn else agent.greedy
-    masks = "legal" in inspect.signature(choose).parameters
+    masks = getattr(agent, "takes_masks", "legal" in inspect.signature(choose).parameters)
     while True:
         begun = env.reset(seed=seed)
         if not (isinstance(begun, tuple) and len(begun) == 2 and isinstance(begun[1], dict)):

@@ -44,6 +44,8 @@ class FeatureMap:
     S, A : numbers of states and actions, where these are numbers.
     known : weights of the rows' further, last columns, if there are such.
     blocks : the rows are block diagonal, with so many blocks; see :meth:`compact`.
+    fast : a class of agents made for these features, a subclass of
+        :class:`rlsvi_core.agents.LinearAgent`, which is then the default form where it suits.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class FeatureMap:
     A: int | None = None
     known: Floats = np.zeros(0)
     blocks: int = 1
+    fast: Any = None
 
     def __call__(self, h: int, s: Any) -> Floats:
         """The (n, K) rows Φ(s, ·), one for each of the n legal actions."""

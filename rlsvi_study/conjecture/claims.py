@@ -62,7 +62,6 @@ from flint import arb, fmpq
 from scipy.linalg import hadamard
 from scipy.stats import norm
 
-from rlsvi_core.envs.traps import gamble, needle, toll
 from rlsvi_core.mdp import FiniteMDP
 from rlsvi_core.optimism.balls import sign
 
@@ -70,6 +69,7 @@ from ..catalogue import STORED
 from ..choices import limit
 from ..intervals import mean_interval, median_interval
 from ..register import FAILS, HOLDS, OURS, Evidence, claim, unless
+from .traps import gamble, needle, toll
 
 PLACE = "Appendix B, Conjecture 1"
 LOSE = 0.45

@@ -1,4 +1,4 @@
-r"""Appendix B: how fast RLSVI's regret grows in ``gamble`` and ``toll`` of ``envs.traps``.
+r"""Appendix B: how fast RLSVI's regret grows in ``gamble`` and ``toll`` of ``traps``.
 
 Both worlds meet all that Conjecture 1 asks for, with λ = σ = 1. Regret is exact: it depends on the
 actions of period 0 alone. At the toll three agents are compared, by what they generalise:
@@ -22,11 +22,12 @@ import numpy as np
 from rlsvi_core import rlsvi
 from rlsvi_core.agents.base import choose, highest
 from rlsvi_core.compiled import Floats, Generator, Ints, jit
-from rlsvi_core.envs.traps import gamble, toll
 from rlsvi_core.features import OneHot
 from rlsvi_core.mdp import FiniteMDP, Model, first_state, last_reward, step
+from rlsvi_core.regression import draw_weight
 
 from ..experiment import Experiment, Rows, Scale, grid, streams
+from .traps import gamble, toll
 
 WALK, LEAP = 1, 2
 
@@ -47,7 +48,7 @@ def one_feature(model: Model, phi: Floats, sigma: float, limit: Floats, env: Gen
                     for a in range(A):
                         q[a] = phi[h + 1, s, a] * theta[h + 1]
                     total += g[h, s] * min(max(highest(q), -limit[h + 1]), limit[h + 1])
-            theta[h] = total / M[h] + sigma / math.sqrt(M[h]) * own.standard_normal()
+            theta[h] = draw_weight(M[h], total, sigma, own.standard_normal())
         s = first_state(model, env)
         for h in range(H):
             for a in range(A):

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from rlsvi_core import Products, Run, checks
+from rlsvi_core import Run, checks
 from rlsvi_core.agents.base import empty_run
-from rlsvi_core.agents.products import check_customers, exact_part, expected_likes
 from rlsvi_core.compiled import Array, Floats, Generator, jit
 from rlsvi_core.envs.recommender import Recommender, States, answer
+
+from .products import Products, check_customers, exact_part, expected_likes
 
 __all__ = ["BernoulliBandit"]
 
@@ -49,7 +50,7 @@ class BernoulliBandit:
 
     Parameters
     ----------
-    features : a :class:`rlsvi_core.Products` map, of which only N and J are used.
+    features : a :class:`rlsvi_study.recommender.products.Products` map, of which only N and J are used.
     rng : the agent's own generator or its seed.
 
     Examples

@@ -6,8 +6,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from rlsvi_core import Products, VerbatimAgent, rlsvi
-from rlsvi_core.agents.products import expected_likes
+from rlsvi_core import VerbatimAgent, rlsvi
 from rlsvi_core.envs.recommender import Recommender, number_of_states
 
 from ..catalogue import STORED
@@ -28,6 +27,7 @@ from ..register import (
 )
 from . import runs
 from .bandit import BernoulliBandit
+from .products import Products, expected_likes
 from .runs import BOLTZMANN, EPSILON, MYOPIC, PAPER_ETAS, ahead_from, curves, instance, rates
 
 N, J = 10, 5

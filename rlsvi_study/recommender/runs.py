@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rlsvi_core import Products, lsvi, rlsvi
+from rlsvi_core import lsvi, rlsvi
 from rlsvi_core.envs.recommender import Recommender
 
 from ..experiment import Experiment, Rows, Scale, grid, streams
 from ..intervals import mean_interval
 from .bandit import BernoulliBandit
+from .products import Products
 
 PAPER_ETAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 LAM, VARIANCE = 0.2, 1e-3  # the paper's λ and σ²
@@ -72,13 +73,19 @@ def instance(seed: int, N: int = 10, J: int = 5, c: float = 2.0) -> Recommender:
 
 def learner(arm: str, N: int, J: int, rng: Any = None) -> Any:
     """The agent that an arm names."""
-    settings: dict[str, Any] = {"lam": LAM, "over": "unseen", **ARMS[arm]}
+    settings: dict[str, Any] = {"lam": LAM, "over": "unseen", "dislike": 0.0, **ARMS[arm]}
     agent, features = settings.pop("agent"), Products(N, J, settings.pop("over"))
+    if agent == "bernoulli":
+        return BernoulliBandit(features, rng=rng)
+    dislike = settings.pop("dislike")
+    made: Any
     if agent in ("rlsvi", "linear"):  # the bandit is RLSVI without what follows
-        return rlsvi(features, rng=rng, gamma=float(agent == "rlsvi"),
-                     **{"sigma": VARIANCE**0.5, **settings})
-    return (BernoulliBandit(features, rng=rng) if agent == "bernoulli"
-            else lsvi(features, rng=rng, **settings))
+        settings = {"sigma": VARIANCE**0.5, "draws": "per sweep", **settings}
+        made = rlsvi(features, rng=rng, gamma=float(agent == "rlsvi"), **settings)
+    else:
+        made = lsvi(features, rng=rng, **settings)
+    made.dislike = dislike
+    return made
 
 
 def evaluated(agent: Any, episodes: int, rng: Any) -> np.ndarray:

@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from rlsvi_core import rlsvi as general_rlsvi
 from rlsvi_core.agents import Run, tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.features import OneHot
@@ -37,9 +36,9 @@ def rlsvi(prior: DirichletPrior, lam: float | None = None, sigma: float | None =
     """RLSVI with one-hot features and a first episode from the prior; Theorem 1's λ and σ unless
     given."""
     least = tabular.theorem1_parameters(prior)
-    return general_rlsvi(OneHot(*prior.shape), least[0] if lam is None else lam,
-                         least[1] if sigma is None else sigma, first_episode="prior",
-                         support=prior.support, rng=rng)
+    return tabular.TabularAgent(OneHot(*prior.shape), least[0] if lam is None else lam,
+                                least[1] if sigma is None else sigma, sample=True,
+                                first_episode="prior", support=prior.support, rng=rng)
 
 
 AGENTS: dict[str, Callable[[DirichletPrior, int, np.random.Generator], tabular.TabularAgent]] = {

@@ -98,7 +98,7 @@ CONTROL = {
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "as proposed": {}, "1 sweep": {"sweeps": 1}, "mean in targets": {"targets": "mean"},
-    "no clip": {"clip": None}, "window 5000": {"window": 5000}, "random Fourier": {}}
+    "no clip": {"clip": False}, "window 5000": {"window": 5000}, "random Fourier": {}}
 
 
 # --------------------------------------------------------------------------- the kinds of run
@@ -110,7 +110,7 @@ def tabular(task: str, agent: str, episodes: int, seed: int, rows: int) -> Rows:
     mdp = FiniteMDP.from_gym(make(name, **settings), H)
     _, env_rng, agent_rng = streams(seed)
     learner = (rlsvi if agent == "rlsvi" else lsvi)(
-        OneHot(mdp.H, mdp.S, mdp.A), value_range=value_range, rng=agent_rng)
+        OneHot(mdp.H, mdp.S, mdp.A), value_range=value_range, clip=False, rng=agent_rng)
     every, found = episodes // ROWS, []
     for n in range(every, rows * every + 1, every):
         if agent != "rlsvi":
@@ -165,11 +165,11 @@ def diving(agent: str, N: int, seed: int, episodes: int) -> Rows:
     if agent == "ensemble":
         learner = Ensemble(table, 1.0, C, M=MEMBERS, rng=agent_rng)
     elif agent == "epsilon-greedy":
-        learner = lsvi(table, value_range=(0, 1), epsilon=0.1, rng=agent_rng)
+        learner = lsvi(table, value_range=(0, 1), clip=False, epsilon=0.1, rng=agent_rng)
     else:  # rows of features have norm 1 on average
         Phi = table if agent == "rlsvi" else features.coherent(
             mdp.Q, K, basis_rng, norm=math.sqrt(mdp.Q.size / K))
-        learner = rlsvi(Phi, value_range=(0, 1), rng=agent_rng)
+        learner = rlsvi(Phi, value_range=(0, 1), clip=False, rng=agent_rng)
     goals, n = list[int](), 0
     while len(goals) < 10 and n < episodes:
         reward = learner.learn(mdp, 50, env_rng).reward

@@ -19,13 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from rlsvi_core import Placements
-from rlsvi_core.agents import RingAgent
-from rlsvi_core.agents.stationary import Ring, column_values
+from rlsvi_core.agents import Choices
 from rlsvi_core.compiled import Floats, jit
 from rlsvi_core.envs.tetris import Tetris
 
 from ..experiment import Experiment, Rows, Scale, streams
+from .ring import PRINTED, Placements, Ring, RingAgent, column_values
 
 STARTS = {"nothing": (0.0, 0.0), "scoring": (-1.0, -10.0)}  # of the largest height, of the holes
 
@@ -78,8 +77,9 @@ class PolicyIteration(RingAgent):
     """Plays greedily, with the same weights for so many games each time."""
 
     def __init__(self, features: Placements, start: str, replay: bool, each: int,
-                 **options: Any) -> None:
-        super().__init__(features, 1.0, 1.0, sample=False, **options)
+                 rng: Any = None) -> None:
+        super().__init__(features, 1.0, 1.0, sample=False, rng=rng,
+                         choices=Choices(gamma=0.99, **PRINTED))
         self.replay, self.each = replay, each
         self.theta[19:21] = STARTS[start]
 
@@ -87,7 +87,7 @@ class PolicyIteration(RingAgent):
         if self.games % self.each:
             return
         A, b = np.empty((self.free, self.free)), np.empty(self.free)
-        lstd(self.ring, self.theta, self.gamma, A, b)
+        lstd(self.ring, self.theta, self.choices.gamma, A, b)
         eliminate(A + self.lam * np.eye(self.free), b)
         self.theta[:self.free] = self.mean[:self.free] = b
         if not self.replay:

@@ -19,19 +19,19 @@ piece sticks out, LSVI's schedule, the number of games or the width of mini-Tetr
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 
-from rlsvi_core import Placements, lsvi, rlsvi
-from rlsvi_core.agents import RingAgent, Run
+from rlsvi_core import Run, checks, lsvi, rlsvi
 from rlsvi_core.envs.tetris import Tetris
 
 from ..experiment import Experiment, Rows, Scale, grid, streams
 from ..intervals import by_cell, for_all, mean_interval
 from .lspi import ITERATION
 from .players import KNOWN
+from .ring import PRINTED, Placements, RingAgent
 
 LSPI = 3183  # the best level of Bertsekas and Ioffe (1996), as the paper quotes it
 PAPER_LEVELS = (3500, 4500)
@@ -50,16 +50,20 @@ SCHEDULES: dict[str, dict[str, Any]] = {  # of LSVI: how it dithers
 
 def learner(agent: str, game: Tetris, rng: np.random.Generator, schedule: str = "greedy",
             reading: str = "value", lam: float = 1.0, sigma: float = 1.0, gamma: float = 0.99,
-            sweeps: int = 1, **choices: Any) -> RingAgent:
+            sweeps: int = PRINTED["sweeps"], window: int = PRINTED["window"],
+            targets: str = "sample", variance: str = "known") -> RingAgent:
     """RLSVI with these choices; or LSVI with a schedule. LSVI has the mean alone, so what is about
     the sample (targets, variance, sigma) is not passed on to it."""
+    checks.one_of("agent", agent, ("rlsvi", "lsvi"), hint="The paper compares these two.")
     features = Placements(game, reading)
     if agent == "lsvi":
-        return lsvi(features, lam, rng=rng, gamma=gamma, targets="mean", sweeps=sweeps,
+        made = lsvi(features, lam, gamma=gamma, sweeps=sweeps, window=window, rng=rng,
                     **SCHEDULES[schedule])
-    if agent != "rlsvi":
-        raise ValueError(f"agent must be 'rlsvi' or 'lsvi'; it is {agent!r}.")
-    return rlsvi(features, lam, sigma, rng=rng, gamma=gamma, sweeps=sweeps, **choices)
+    else:
+        made = rlsvi(features, lam, sigma, gamma=gamma, sweeps=sweeps, window=window,
+                     targets=targets, variance=variance, draws="per sweep",
+                     first_episode="prior", rng=rng)
+    return cast(RingAgent, made)
 
 
 def blocks(player: RingAgent, game: Tetris, rng: np.random.Generator, games: int,
@@ -97,7 +101,7 @@ def optimistic(seed: int, start: float, games: int, every: int) -> Rows:
     game = Tetris(rule="clears")
     player, constant = learner("lsvi", game, agent_rng), game.K - 1
     player.learn(game, 1, env_rng)
-    player.mean[constant] = start
+    player.mean[constant] = player.theta[constant] = start
     return [row | {"value": round(float(player.mean[constant]), 3)}
             for row, _ in blocks(player, game, env_rng, games, every)]
 

@@ -1,7 +1,7 @@
-r"""Section 6.3, appendix E: RLSVI for the recommendation engine, one small regression a product.
+r"""Section 6.3, appendix E: RLSVI for the recommendation engine, one small regression per product.
 
 The basis is :math:`\phi_m(x, a) = 1\{a = m\}` and :math:`\phi_{mn}(x, a) = x_n 1\{a = m\}`,
-:math:`K = N^2 + N` features a period: the map :class:`Products`. Sorted by product, a row is
+:math:`K = N^2 + N` features per period: the map :class:`Products`. Sorted by product, a row is
 zero outside the block of its own product, so :math:`A^\top A` is block diagonal: K-dimensional
 regression is N independent ones of dimension N + 1, with rows :math:`(1, x)`. ``ProductAgent``
 keeps a triangular factor for each block and, for the targets, how often each product led to each
@@ -25,14 +25,23 @@ regression (swept H times, the last θ acting in every period), and ``dislike=-1
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.random import Generator
 
-from .. import checks
-from ..compiled import Array, Floats, Ints, jit
-from ..envs.recommender import (
+from rlsvi_core import checks
+from rlsvi_core.agents.base import (
+    LinearAgent,
+    Run,
+    action_probabilities,
+    choose,
+    empty_run,
+    highest,
+    record_step,
+)
+from rlsvi_core.compiled import Array, Floats, Ints, jit
+from rlsvi_core.envs.recommender import (
     Recommender,
     States,
     answer,
@@ -40,12 +49,10 @@ from ..envs.recommender import (
     number_of_states,
     states,
 )
-from ..features import FeatureMap
-from ..regression import add_row, solve, solve_transposed
-from .base import LinearAgent, Run, action_probabilities, choose, empty_run, highest, record_step
-from .verbatim import checked_choices
+from rlsvi_core.features import FeatureMap
+from rlsvi_core.regression import add_row, draw, fill_normal, solve_transposed
 
-__all__ = ["Products"]
+__all__ = ["ProductAgent", "Products"]
 
 NEGLIGIBLE = 1e-14  # states less likely than this are left out: an error below 1e-9 likes
 
@@ -93,8 +100,8 @@ def expected_likes(states: States, P: Floats, theta: Floats, epsilon: float, eta
 
 
 class Statistics(NamedTuple):
-    """Everything the past has to say. States that followed are nodes of a tree: from the root,
-    one edge for each answer, in the order of the products."""
+    """Sufficient statistics. States that followed are nodes of a tree: from the root, one edge for
+    each answer, in the order of the products."""
 
     U: Array  # (F, T, N, N + 1, N + 2) factors of A'A + ridge, with U^{-T} Σ φ r appended
     child: Array  # (M, 2N) the node after an answer on product n: dislike 2n, like 2n + 1
@@ -150,8 +157,19 @@ def _observe(data: Statistics, x: Array, h: int, a: int, r: float, liked: bool,
             number[h] += 1
 
 
+class Fit(NamedTuple):
+    """How the weights are fitted."""
+
+    noise: float  # σ, or 0 for the mean
+    gamma: float
+    low: float  # the value of what follows is cut to [low, high]
+    high: float
+    everything: bool  # whether a target's maximum is over all products, not the unseen ones
+    repeated: bool  # whether the fits of shared weights use the same draws
+
+
 @jit
-def _add_next_values(data: Statistics, theta: Floats, h: int, everything: bool, q: Floats,
+def _add_next_values(data: Statistics, theta: Floats, h: int, how: Fit, q: Floats,
                      b: Floats) -> None:
     """Add Σ_{x'} n_h(x', a) V(x') (1, x) to b_a, over the states x' that have followed period h;
     V is the maximum of the values that θ gives."""
@@ -165,10 +183,10 @@ def _add_next_values(data: Statistics, theta: Floats, h: int, everything: bool, 
             n, answer = 1 + shown[node, k], sign[node, k]
             for a in range(N):
                 q[a] += answer * theta[n, a]
-        if not everything:
+        if not how.everything:
             for k in range(h + 1):
                 q[shown[node, k]] = -np.inf
-        V = highest(q)
+        V = min(max(highest(q), how.low), how.high)
         for k in range(h + 1):
             if times[node, k] > 0:
                 share, target = times[node, k] * V, b[shown[node, k]]
@@ -179,32 +197,32 @@ def _add_next_values(data: Statistics, theta: Floats, h: int, everything: bool, 
 
 
 @jit
-def _estimate(data: Statistics, noise: float, gamma: float, everything: bool, rng: Generator,
-              theta: Floats) -> None:
-    """Algorithm 1 (noise = σ), Algorithm 3 (noise = 0), or, with γ = 0, a bandit."""
+def _estimate(data: Statistics, how: Fit, rng: Generator, theta: Floats) -> None:
+    """Algorithm 1 (noise = σ), Algorithm 3 (noise = 0), or, with γ = 0, Algorithm 11."""
     U = data.U
     H, d, N = theta.shape
-    apart, shared = U.shape[0] > 1, U.shape[1] < H
-    b, q, z = np.empty((N, d)), np.empty(N), np.zeros(d)
+    apart, shared = U.shape[0] > 1, U.shape[1] < H  # two factors for two λ; one for all periods
+    b, q, z = np.empty((N, d)), np.empty(N), np.zeros((N, d))
+    extra, nothing = np.empty(d), np.zeros(d)
     for h in range(H - 1, -1, -1):
         b[:] = 0.0
-        if gamma > 0.0 and h < H - 1:  # the one line that the bandit lacks
+        if how.gamma > 0.0 and h < H - 1:  # the one line that the bandit lacks
             for g in range(H - 1) if shared else range(h, h + 1):
-                _add_next_values(data, theta[h + 1], g, everything, q, b)
+                _add_next_values(data, theta[h + 1], g, how, q, b)
         for a in range(N):
             mean, spread, w = U[0, 0 if shared else h, a], U[-1, 0 if shared else h, a], b[a]
-            if gamma > 0.0:
+            if how.gamma > 0.0:
                 for k in range(d):
-                    w[k] *= gamma
+                    w[k] *= how.gamma
                 solve_transposed(mean, w)
-            for k in range(d):
-                z[k] = noise * rng.standard_normal() if noise > 0.0 else 0.0
-                w[k] += mean[k, d] + (0.0 if apart else z[k])
-            solve(mean, w)
+            if how.noise > 0.0 and (h == H - 1 or not how.repeated):
+                fill_normal(rng, z[a])
+            draw(mean, mean[:, d], 0.0 if apart else how.noise, z[a], w)
+            extra[:] = 0.0
             if apart:
-                solve(spread, z)
+                draw(spread, nothing, how.noise, z[a], extra)
             for k in range(d):
-                theta[h, k, a] = w[k] + (z[k] if apart else 0.0)
+                theta[h, k, a] = w[k] + extra[k]
     if shared:
         for h in range(1, H):
             theta[h] = theta[0]
@@ -212,15 +230,14 @@ def _estimate(data: Statistics, noise: float, gamma: float, everything: bool, rn
 
 @jit
 def _learn(beta: Floats, gamma: Floats, states: States, P: Floats, exact: Array, data: Statistics,
-           theta: Floats, noise: float, discount: float, everything: bool, epsilon: float,
-           eta: float, dislike: float, has_no_data: bool, rng: Generator, agent_rng: Generator,
-           run: Run) -> None:
+           theta: Floats, how: Fit, epsilon: float, eta: float, dislike: float, has_no_data: bool,
+           rng: Generator, agent_rng: Generator, run: Run) -> None:
     H, d, N = theta.shape
     products, q, p, row = np.empty(N, np.int64), np.empty(N), np.empty(N), np.empty(d + 1)
     x = np.zeros(N, np.int8)
     for i in range(run.reward.shape[0]):
         if i > 0 or not has_no_data:
-            _estimate(data, noise, discount, everything, agent_rng, theta)
+            _estimate(data, how, agent_rng, theta)
         if exact[i]:
             run.expected[i] = expected_likes(states, P, theta, epsilon, eta)
         x[:] = 0
@@ -253,23 +270,23 @@ def check_customers(customers: Any, N: int, J: int) -> None:
 
 
 class ProductAgent(LinearAgent):
-    """Keeps sums, not data; weights θ_h and values Q_h(x, a) = (1, x) · θ_h[:, a]. The options are
-    those of ``VerbatimAgent``, and ``dislike``, the reward that the regression sees for one."""
+    """Keeps sums, not data; weights θ_h and values Q_h(x, a) = (1, x) · θ_h[:, a]. ``dislike`` is
+    the reward that the regression sees for one."""
 
-    def __init__(self, features: "Products", lam: float, sigma: float, *, sample: bool,
-                 gamma: float = 1.0, weights: str = "per period", dislike: float = 0.0,
-                 lam_of_mean: float | None = None, **options: Any) -> None:
-        super().__init__(lam, sigma, sample=sample, **options)
+    OFFERS = frozenset({"gamma", "clip", "weights", "draws", "lam_of_mean"})
+    dislike = 0.0
+
+    def __init__(self, features: "Products", lam: float, sigma: float, **options: Any) -> None:
         checks.instance("features", features, Products, hint="Products(10, 5) makes the paper's.")
-        checks.finite(dislike=dislike)
-        if lam_of_mean is not None:
-            checks.positive(lam_of_mean=lam_of_mean)
-        self.features, self.N, self.J = features, features.N, features.J
-        self.gamma, self.weights, *_ = checked_choices(gamma, weights, 1, "sample", "known")
-        self.dislike, self.noise = float(dislike), self.sigma if sample else 0.0
+        super().__init__(features, lam, sigma, **options)
+        self.N, self.J = features.N, features.J
         self.theta = np.zeros((self.J, self.N + 1, self.N))
-        lams = (lam,) if lam_of_mean is None else (lam_of_mean, lam)
-        N, J, T = self.N, self.J, self.J if weights == "per period" else 1
+        mean, shared = self.choices.lam_of_mean, self.choices.weights == "shared"
+        self._fit = Fit(self.sigma if self.sample else 0.0, self.choices.gamma,
+                        *self.choices.clip, features.over == "all",
+                        shared and self.choices.draws == "per episode")
+        lams = (lam,) if mean is None else (mean, lam)
+        N, J, T = self.N, self.J, 1 if shared else self.J
         U = [np.tile(math.sqrt(one * sigma**2) * np.eye(N + 1, N + 2), (T, N, 1, 1))
              for one in lams]
         number = np.zeros(J + 1, np.int64)
@@ -290,18 +307,25 @@ class ProductAgent(LinearAgent):
         self._data = data._replace(**grown, followed=np.pad(data.followed, ((0, 0), (0, room))))
 
     def _estimate(self) -> None:
-        _estimate(self._data, self.noise, self.gamma, self.features.over == "all", self.rng,
-                  self.theta)
+        _estimate(self._data, self._fit, self.rng, self.theta)
 
-    def act(self, h: int, s: Any) -> int:
+    def _twin(self) -> Self:
+        twin = super()._twin()
+        twin.theta, twin._fit = np.zeros_like(self.theta), self._fit._replace(noise=0.0)
+        return twin
+
+    def act(self, h: int, s: Any, legal: Any = None) -> int:
         """Choose a product for a customer in state s = x who has seen h of them."""
+        self._refuse_mask(legal)
         h, N = checks.index("h", h, self.J), self.N
         x = checked_state(s, h, N)
         return _choose(self.theta[h], x, self.epsilon, self.eta, np.empty(N, np.int64),
                        np.empty(N), np.empty(N), self.rng.random())
 
-    def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
+    def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None,
+                legal_next: Any = None) -> None:
         """Take in one answer: r is 1 for a like, 0 for a dislike."""
+        self._refuse_mask(legal_next)
         h, a = checks.index("h", h, self.J), checks.index("a", a, self.N)
         checks.one_of("r", r, (0, 1), hint="It counts likes.")
         x = checked_state(s, h, self.N)
@@ -320,9 +344,8 @@ class ProductAgent(LinearAgent):
         episodes = len(run.reward)
         part = exact_part(env, episodes, exact)
         self._reserve(episodes)
-        _learn(env.beta, env.gamma, *part, self._data, self.theta, self.noise, self.gamma,
-               self.features.over == "all", self.epsilon, self.eta, self.dislike, self.has_no_data,
-               rng, self.rng, run)
+        _learn(env.beta, env.gamma, *part, self._data, self.theta, self._fit, self.epsilon,
+               self.eta, self.dislike, self.has_no_data, rng, self.rng, run)
         self.transitions += episodes * self.J
         return run
 
@@ -340,6 +363,8 @@ class Products(FeatureMap):
     >>> Products(2, 1)(0, [0, 0]).tolist()
     [[1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]]
     """
+
+    fast = ProductAgent
 
     def __init__(self, N: int, J: int, over: str = "unseen") -> None:
         self.N = checks.whole("N", N, 1, hint="The paper has N=10 and J=5.")

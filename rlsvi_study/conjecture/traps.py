@@ -36,9 +36,9 @@ state b with probability :math:`C_{ab} \le 3/4`, else to the dead end; but the h
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import array, between, fail, positive, room, whole
-from ..compiled import Floats
-from ..mdp import FiniteMDP
+from rlsvi_core.checks import array, between, fail, positive, room, whole
+from rlsvi_core.compiled import Floats
+from rlsvi_core.mdp import FiniteMDP
 
 __all__ = ["gamble", "needle", "toll"]
 

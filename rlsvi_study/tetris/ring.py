@@ -1,8 +1,8 @@
 r"""Appendix D: stationary RLSVI (Algorithms 7 and 8) and LSVI, for games of unknown length.
 
 One value function for all time, :math:`Q(s, a) = \Phi(s, a)\theta`, fitted before every game to the
-last N transitions with the previous weights in the targets; ``verbatim`` says how, for any feature
-map. Here is the form for Tetris, whose feature map is :class:`Placements`.
+last N transitions with the previous weights in the targets; ``rlsvi_core.agents.verbatim`` does it
+for any feature map. Here is the form for Tetris, whose feature map is :class:`Placements`.
 
 **What is** :math:`\Phi(s, a)` **?** The features are those of the board after the placement, and
 the rows it clears are known. ``reading`` is what they weigh: ``"board"`` nothing (the features
@@ -18,21 +18,22 @@ found in single precision, twice as fast, and its value computed in double.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.random import Generator
 
-from .. import checks
-from ..compiled import Array, Floats, Ints, jit
-from ..envs import tetris
-from ..envs.tetris import Tetris, draw_piece, place, placements
-from ..features import FeatureMap
-from ..regression import solve, solve_transposed
-from .base import LinearAgent, Run, choose, empty_run
-from .verbatim import checked_choices, checked_half_life
+from rlsvi_core import checks
+from rlsvi_core.agents.base import Choices, LinearAgent, Run, choose, empty_run
+from rlsvi_core.compiled import Array, Floats, Ints, jit
+from rlsvi_core.envs import tetris
+from rlsvi_core.envs.tetris import Tetris, draw_piece, place, placements
+from rlsvi_core.features import FeatureMap
+from rlsvi_core.regression import draw, draw_noise, drawn_sigma, solve_transposed
 
-__all__ = ["Placements"]
+__all__ = ["Placements", "RingAgent"]
+
+PRINTED: dict[str, Any] = {"window": 100_000, "sweeps": 1}  # the paper's choices
 
 LONGEST = 10_000_000  # placements in a game, after which a policy is taken to play without end
 READINGS: dict[str, tuple[float, ...]] = {"board": (0.0,), "value": (1.0,), "reward": ()}
@@ -52,7 +53,7 @@ def column_values(X: Array, n: int, theta: Array, q: Array) -> None:
 class Ring(NamedTuple):
     """The last N states with all their placements, and what they sum to."""
 
-    X: Array  # (N, K + 1, A) bytes: features and rows cleared, a column a placement
+    X: Array  # (N, K + 1, A) bytes: features and rows cleared, one column per placement
     n: Array  # (N,) how many placements there were
     a: Array  # (N,) which was played
     ended: Array  # (N,) whether the next state was terminal
@@ -150,23 +151,25 @@ class RingAgent(LinearAgent):
 
     ``theta`` holds K + 1 weights, the last one that of the rows a placement clears; ``mean`` the
     posterior mean they were drawn around. A state is the table ``game.table``: a row of features
-    and rows cleared for each legal placement. The options are those of ``VerbatimAgent``.
+    and rows cleared for each legal placement. The ring has a size, so there must be a ``window``.
     """
 
-    def __init__(self, features: "Placements", lam: float, sigma: float, *, sample: bool,
-                 gamma: float = 0.99, window: int = 100_000, sweeps: int = 1,
-                 targets: str = "sample", variance: str = "known", half_life: float = math.inf,
-                 first_episode: str = "prior", **options: Any) -> None:
-        super().__init__(lam, sigma, sample=sample, first_episode=first_episode, **options)
+    OFFERS = frozenset({"gamma", "window", "sweeps", "draws", "targets", "variance", "half_life"})
+
+    @classmethod
+    def suits(cls, features: FeatureMap, choices: Choices) -> bool:
+        return choices.window is not None and super().suits(features, choices)
+
+    def __init__(self, features: "Placements", lam: float, sigma: float, **options: Any) -> None:
         checks.instance("features", features, Placements, hint="Placements(Tetris()) makes them.")
-        self.features, game = features, features.game
-        self.gamma, _, self.sweeps, self.targets, self.variance = checked_choices(
-            gamma, "shared", sweeps, targets, variance)
-        self.half_life, self.games, self.free = checked_half_life(half_life), 0, features.K
+        super().__init__(features, lam, sigma, **options)
+        game, N = features.game, self.choices.window
+        if N is None:
+            checks.fail("a ring has a size", "window is None", "Pass window=100_000, the paper's.")
+        self.games, self.free = 0, features.K
         self.theta = np.zeros(game.K + 1)
         self.theta[self.free:] = features.known
         self.mean = self.theta.copy()
-        N = checks.whole("window", window, 1, hint="The paper keeps 100 000 transitions.")
         checks.room("the window", N, game.K + 1, game.A)
         self.ring = Ring(np.zeros((N, game.K + 1, game.A), game.dtype), np.zeros(N, np.int16),
                          np.zeros(N, np.int16), np.zeros(N, np.bool_),
@@ -175,42 +178,56 @@ class RingAgent(LinearAgent):
     @property
     def dither(self) -> float:
         """The probability of a random placement in the coming game."""
-        return float(self.epsilon * 2.0 ** (-self.games / self.half_life))
+        return float(self.epsilon * 2.0 ** (-self.games / self.choices.half_life))
 
-    def _fit(self, before: Floats, z: Floats) -> tuple[Floats, Floats]:
+    def _twin(self) -> Self:
+        twin = super()._twin()
+        twin.theta, twin.mean = self.mean.copy(), self.mean.copy()
+        return twin
+
+    def _fit(self, before: Floats, z: Floats, g: float) -> tuple[Floats, Floats]:
         """Posterior mean and sample of the free weights, given the weights in the targets."""
         x, U = np.empty(self.free), np.zeros((self.free, self.free))
-        sigma = 1.0 if self.variance == "unknown" else self.sigma
-        bb = _targets(self.ring, before, self.free, self.gamma, x)
+        mean, theta = np.zeros((2, self.free))
+        sigma = 1.0 if self.choices.variance == "unknown" else self.sigma
+        bb = _targets(self.ring, before, self.free, self.choices.gamma, x)
         _cholesky(self.ring.AA, self.lam * sigma**2, U)
         solve_transposed(U, x)
-        if self.variance == "unknown" and self.sample:
-            sigma = math.sqrt((1 + (bb - (x * x).sum()) / 2)
-                              / self.rng.standard_gamma(1 + self.ring.at[1] / 2))
-        mean, theta = x.copy(), x + sigma * z
-        solve(U, mean)
-        solve(U, theta)
+        if not math.isnan(g):
+            sigma = drawn_sigma(bb - (x * x).sum(), g)
+        draw(U, x, 0.0, z, mean)
+        draw(U, x, sigma, z, theta)
         return mean, theta
+
+    def _noise(self) -> tuple[Floats, float]:
+        if not self.sample:
+            return np.zeros(self.free), math.nan
+        unknown = self.choices.variance == "unknown"
+        return draw_noise(self.rng, self.free, int(self.ring.at[1]) if unknown else None)
 
     def _estimate(self) -> None:
         newest = self.ring.at[0] - 1
         if self.ring.at[1] > 0 and not self.ring.ended[newest]:
             checks.fail("plan comes between games", "the newest placement did not end one",
                         "Observe the end of the game first.")
-        for _ in range(self.sweeps):
-            before = self.theta if self.targets == "sample" else self.mean
-            z = self.rng.standard_normal(self.free) if self.sample else np.zeros(self.free)
-            self.mean[:self.free], self.theta[:self.free] = self._fit(before.copy(), z)
+        for sweep in range(self.choices.sweeps):
+            before = self.theta if self.choices.targets == "sample" else self.mean
+            if sweep == 0 or self.choices.draws == "per sweep":
+                noise = self._noise()
+            self.mean[:self.free], self.theta[:self.free] = self._fit(before.copy(), *noise)
 
-    def act(self, h: int, s: Any) -> int:
+    def act(self, h: int, s: Any, legal: Any = None) -> int:
         """Choose one of the placements whose features and rows cleared are the rows of s."""
+        self._refuse_mask(legal)
         X = self.features.checked(s)
         q, p = np.empty((2, len(X)))
         column_values(X.T, len(X), self.theta, q)
         return choose(q, self.dither, self.eta, p, self.rng.random())
 
-    def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
+    def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None,
+                legal_next: Any = None) -> None:
         """Take in that placement a of s was played; ``s_next=None`` at the end of the game."""
+        self._refuse_mask(legal_next)
         X = self.features.checked(s)
         a = checks.index("a", a, len(X))
         checks.finite(r=r)
@@ -241,7 +258,7 @@ class RingAgent(LinearAgent):
             self.games += 1
             if run.length[i] == LONGEST:
                 checks.fail("a game must end", f"game {i + 1} has lasted {LONGEST} placements: the "
-                            f"policy plays on for ever", f"With the pieces {env.pieces!r} that may "
+                            f"policy plays on without end", f"With the pieces {env.pieces!r} that may "
                             f"be easy: pass more of them, or fewer rows.", RuntimeError)
         return run
 
@@ -261,10 +278,12 @@ class Placements(FeatureMap):
     (22, 23)
     """
 
+    fast = RingAgent
+
     def __init__(self, game: Tetris, reading: str = "value") -> None:
         checks.instance("game", game, Tetris, hint="Tetris(10, 20) is the usual one.")
         checks.one_of("reading", reading, READINGS, hint="The docstring of "
-                      "rlsvi_core.agents.stationary says what they mean.")
+                      "rlsvi_study.tetris.ring says what they mean.")
         self.game, self.reading = game, reading
         self.known = np.array(READINGS[reading])
         self.K, self.A = game.K + 1 - len(self.known), game.A

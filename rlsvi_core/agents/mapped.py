@@ -1,0 +1,131 @@
+"""What the forms for any feature map share: periods, actions, masks and the interface.
+
+``verbatim`` and ``stored`` add how transitions are kept and how weights are fitted to them.
+"""
+
+import math
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+
+from .. import checks
+from ..compiled import Array, Floats
+from ..regression import draw_noise
+from .base import Choices, LinearAgent, Run, check_fits, choose
+
+
+class MappedAgent(LinearAgent):
+    """An agent with weights θ_h and Q_h(s, ·) = Φ_h(s, ·) θ_h, for any feature map.
+
+    ``theta`` holds a row of weights for each period, or one for all time; ``mean`` the posterior
+    mean they were drawn around; ``data`` the transitions of each regression. Where the map has
+    ``known`` weights, these are the last ones of each row.
+    """
+
+    takes_masks = True
+
+    def __init__(self, features: Any, lam: float, sigma: float, *, sample: bool,
+                 choices: Choices, **options: Any) -> None:
+        super().__init__(features, lam, sigma, sample=sample, choices=choices, **options)
+        self.S, self.A, self.episode = self.features.S, self.features.A, -1
+        self.apart = self.H is not None and self.choices.weights == "per period"
+        self._allocate(self.features.K)
+
+    def _allocate(self, K: int) -> None:
+        """Make room for K weights per fit, and for the data."""
+        self.free = K  # weights to learn
+        self.theta = np.zeros((self.H or 1, K + len(self.features.known)))
+        self.theta[:, K:] = self.features.known
+        self.mean = self.theta.copy()
+        self.data: list[Any] = [self._no_data() for _ in range(self.H or 1 if self.apart else 1)]
+
+    @abstractmethod
+    def _no_data(self) -> Any:
+        """What holds the transitions of one regression."""
+
+    @abstractmethod
+    def _keep(self, h: int, s: Any, at: int, r: float, s_next: Any | None,
+              legal_next: Any) -> None:
+        """Remember a transition; ``at`` is the row of its action."""
+
+    @abstractmethod
+    def _actions(self, h: int, s: Any) -> Array:
+        """The numbers of the actions, in the order of the rows."""
+
+    @abstractmethod
+    def values(self, h: int, s: Any) -> Floats:
+        """Q̃(s, ·), one value per legal action."""
+
+    def _noise(self, rows: int) -> tuple[Floats, float]:
+        """What the draw of a fit to so many rows needs; for the mean, nothing."""
+        if not self.sample:
+            return np.zeros(self.free), math.nan
+        unknown = self.choices.variance == "unknown"
+        return draw_noise(self.rng, self.free, rows if unknown else None)
+
+    def plan(self) -> None:
+        """Fix the weights for the coming episode."""
+        self.episode += 1
+        super().plan()
+
+    def _twin(self) -> Self:
+        twin = super()._twin()
+        twin.theta, twin.mean = self.mean.copy(), self.mean.copy()
+        return twin
+
+    def _period(self, h: int) -> int:
+        """Whose weights a step uses."""
+        if self.H is None:
+            return 0
+        if not (isinstance(h, (int, np.integer)) and 0 <= h < self.H):
+            checks.fail(f"h must be one of 0, …, {self.H - 1}", f"it is {h!r}", "An episode may "
+                        "not outlast the agent's horizon: pass a longer H, end the episode, or "
+                        "leave H out and discount by gamma.", IndexError)
+        return int(h)
+
+    def act(self, h: int, s: Any, legal: Any = None) -> int:
+        q, numbers = self.values(h, s), self._actions(h, s)
+        if legal is not None:
+            at = positions(numbers, legal)
+            q, numbers = q[at], numbers[at]
+        epsilon = self.epsilon * 2.0 ** (-self.episode / self.choices.half_life)
+        i = choose(q, epsilon, self.eta, np.empty(q.size), self.rng.random())
+        return int(numbers[i])
+
+    def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None,
+                legal_next: Any = None) -> None:
+        self._period(h)  # checks h
+        checks.finite(r=r)
+        legal = self._actions(h, s)
+        (at,) = np.nonzero(legal == a) if isinstance(a, (int, np.integer)) else (legal[:0],)
+        if at.size != 1:
+            checks.fail(f"a must be a legal action, one of {legal.tolist()}", f"it is {a!r}",
+                        "Pass the action that act returned.", IndexError)
+        last = s_next is None or (self.H is not None and h == self.H - 1)
+        self._keep(h, s, int(at[0]), float(r), None if last else s_next, legal_next)
+        self.transitions += 1
+
+    def learn(self, env: Any, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
+        if self.H is not None and self.S is not None and self.A is not None:
+            check_fits((self.H, self.S, self.A), env)
+        return super().learn(env, episodes, rng, exact=exact)
+
+    @property
+    def Q(self) -> Floats:
+        """The action values of this episode, an (H, S, A) array, where states are numbers."""
+        if self.S is None:
+            return super().Q
+        return np.array([[self.values(h, s) for s in range(self.S)]
+                         for h in range(self.H or 1)])
+
+
+def positions(numbers: Array, legal: Any) -> Array:
+    """Where some of the actions are among all that have a row."""
+    given, legal = legal, checks.as_given(legal)
+    if legal.size == 0:
+        checks.fail("some action must be legal", "none is", "End the episode in such a state.")
+    if legal.dtype.kind not in "iu" or legal.ndim != 1 or not np.isin(legal, numbers).all():
+        checks.fail(f"legal lists the numbers of actions, some of {numbers.tolist()}",
+                    f"it is {given!r}", "Pass np.flatnonzero(mask).", IndexError)
+    return np.flatnonzero(np.isin(numbers, legal))
