@@ -58,6 +58,7 @@ COVERS = {
     "rlsvi_study/store.py": "store tables",
     "rlsvi_study/runner.py": "store tables runner faults",
     "rlsvi_study/register.py": "register claims",
+    "rlsvi_study/verdicts.py": "register claims",
     "rlsvi_study/intervals.py": "intervals",
     "rlsvi_core/agents/__init__.py": "stored agents",
     "rlsvi_core/agents/base.py": "stored agents",

@@ -3,6 +3,9 @@
 Learning times are heavy-tailed and some are censored, so everything here is about medians. A
 censored run enters at its budget: while fewer than half the runs of a cell are censored, its median
 does not depend on by how much they would have exceeded it.
+
+statsmodels takes a second to import; it is imported where it is used, because every figure of the
+chain imports this module.
 """
 
 from collections import namedtuple
@@ -11,14 +14,13 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
-from statsmodels.nonparametric.smoothers_lowess import lowess
-from statsmodels.regression.quantile_regression import QuantReg
 
 from .runs import medians
 
 
 def local_polynomial(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Local linear regression (LOWESS) over the nearest two thirds of the points."""
+    from statsmodels.nonparametric.smoothers_lowess import lowess
     return lowess(y, x, frac=2 / 3, it=0, return_sorted=False)
 
 
@@ -45,6 +47,7 @@ PowerLaw = namedtuple("PowerLaw", "power low high level")  # level · x^power; l
 
 def exponent(table: pd.DataFrame, by: str) -> PowerLaw:
     """The power law of the median, by median regression of log time on log x."""
+    from statsmodels.regression.quantile_regression import QuantReg
     x, y = np.log(table[[by, "tenth_reward"]].to_numpy(float)).T
     fit = QuantReg(y, np.column_stack([np.ones_like(x), x])).fit(q=0.5)
     return PowerLaw(*map(float, (fit.params[1], *fit.conf_int()[1], np.exp(fit.params[0]))))
