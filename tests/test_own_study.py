@@ -111,7 +111,24 @@ def test_bad_words_are_refused(words, status, hint, small, capsys):
     assert not (small.parent / "results").exists()
 
 
-# --- workers and sources ---------------------------------------------------------------------
+@pytest.mark.parametrize("words", [
+    ["run", "--set", "sigma=1e999"], ["run", "--set", "sigma=" + 2000 * "("],
+    ["run", "--set", "lam={[]: 1}"], ["run", "--set", "seeds=" + 30 * "9"],
+    ["run", "--set", "=2"], ["run", "--set", "self=1"],
+    ["run", "--out", "/dev/null/x"], ["run", "--out", 300 * "x"], ["run", "é"], ["run", ""],
+    ["run", "--dask", "no://where"], ["verify", "--minutes", 5000 * "9"], ["verify", "--minutes", "0"],
+    ["plot", "--scale", "../x"]])
+def test_hostile_words_get_a_line_and_a_status(words, small, capsys, monkeypatch):
+    monkeypatch.chdir(small.parent)
+    verb, *rest = words
+    status = status_of(verb, str(small), *rest)
+    *_, line = capsys.readouterr().err.splitlines()
+    assert status in (1, 2)
+    assert line.startswith("rlsvi")
+    assert "Traceback" not in line
+
+
+# --- workers and sources --------------------------------------------------------------------------
 
 def test_processes_get_the_file_and_what_lies_beside_it(small):
     for jobs in ("1", "2"):
@@ -166,6 +183,9 @@ def test_a_study_typed_into_a_notebook_runs_in_processes(tmp_path):
     ("FACTOR = 3", "FACTOR = three", "NameError: name 'three' is not defined"),
     ("FACTOR = 3", "FACTOR = 3 3", "SyntaxError"),
     ("FACTOR = 3", "import nothing_of_that_name", "No module named 'nothing_of_that_name'"),
+    ("FACTOR = 3", "raise SystemExit(0)", "SystemExit: 0"),
+    ("FACTOR = 3", "f = lambda: f()\nf()", "RecursionError"),
+    ("FACTOR = 3", "FACTOR = 3\0", "SyntaxError"),
     ("EXPERIMENTS", "EXPERIMENT", "must define EXPERIMENTS, a dict of experiments by name"),
     ('{"own": Exp', '{"own": 1, "b": Exp', "EXPERIMENTS must hold each Experiment under its own"),
     ('{"own":', '{"other":', "under its own name"),

@@ -296,3 +296,16 @@ def test_a_row_must_be_finite_and_a_refused_one_leaves_no_trace(phi, y):
 def test_a_new_posterior_is_of_no_rows_with_unit_prior_and_noise():
     assert repr(GaussianPosterior(2)) == "GaussianPosterior(K=2, lam=1, sigma=1, n=0)"
     assert repr(GaussianPosterior(2).add_row([1.0, 0.0], 1.0)).endswith("n=1)")
+
+
+def test_an_unknown_variance_is_drawn_from_its_inverse_gamma():
+    """Of shape 1 + n/2 and scale 1 + half of the least penalised sum of squares."""
+    A, b = np.random.default_rng(1).normal(size=(5, 2)), np.arange(5.0)
+    posterior = GaussianPosterior(2, lam=0.5).add_rows(A[:3], b[:3]).add_rows(A[3:], b[3:])
+    mean = posterior.mean
+    squares = ((b - A @ mean) ** 2).sum() + 0.5 * mean @ mean
+    rng = np.random.default_rng(2)
+    rng.standard_normal(2)  # drawn first, as of a known variance
+    variance = (1 + squares / 2) / rng.standard_gamma(1 + len(b) / 2)
+    known, unknown = (posterior.sample(2, unknown_variance=how) - mean for how in (False, True))
+    assert unknown == pytest.approx(math.sqrt(variance) * known)
