@@ -132,10 +132,13 @@ remark("1.first", "Section 1", "first of its kind", "none", OPEN,
 @claim("2.optimal-iff-greedy", "Section 2", "iff", "instances", HOLDS)
 def optimal_iff_greedy():
     """A policy is optimal in every state and period exactly if it is greedy for Q*."""
-    rng = np.random.default_rng(0)
-    same = [np.allclose(mdp.evaluate(policy), mdp.V, atol=1e-12, rtol=0)
-            == np.take_along_axis(mdp.optimal_actions, policy[..., None], 2).all()
-            for mdp in (_random_mdp(rng) for _ in range(20)) for policy in _policies(mdp)]
+    rng, same = np.random.default_rng(0), []
+    for _ in range(20):
+        mdp = _random_mdp(rng)
+        for policy in _policies(mdp):
+            optimal = np.allclose(mdp.evaluate(policy), mdp.V, atol=1e-12, rtol=0)
+            greedy = np.take_along_axis(mdp.optimal_actions, policy[..., None], 2).all()
+            same.append(optimal == greedy)
     wrong = same.count(False)
     return unless(wrong > 0, f"Among all {len(same)} deterministic policies of 20 random MDPs, "
                   f"none is one without the other: {wrong} exceptions.",
@@ -533,6 +536,10 @@ def polynomial_learning(tables=STORED):
     return unless(wrong, f"Over the range tried: {'; '.join(found)}.", **numbers)
 
 
+def _with_interval(of: Median) -> str:
+    return f"{of.median:.2f} ({of.low:.2f} to {of.high:.2f})"
+
+
 def _power(law: scaling.PowerLaw) -> str:
     return f"{law.power:.2f} ({law.low:.2f}–{law.high:.2f})"
 
@@ -570,18 +577,20 @@ def slightly_wrong_basis(tables=STORED):
     stable, half = falls_below(fig6, limit("stable ρ")), falls_below(fig6, 0.5)
     runs = fig6.query("noise == 'deviation'")
     half_window = limit("some region")
-    start, edge = (float(runs[abs(runs.rho - rho) <= half_window].tenth_reward.median())
-                   for rho in (half_window, stable["deviation"].median))
-    words = {name: "{:.2f} ({:.2f} to {:.2f})".format(*of["deviation"])
-             for name, of in (("stable", stable), ("half", half))}
+
+    def learning_time_near(rho: float) -> float:
+        return float(runs[abs(runs.rho - rho) <= half_window].tenth_reward.median())
+
+    start = learning_time_near(half_window)
+    edge = learning_time_near(stable["deviation"].median)
     return Evidence(
         FAILS if stable["deviation"].median <= limit("some region")
         else HOLDS if edge < limit("same regret") * start else PARTLY,
-        f"95% of runs learn up to ρ = {words['stable']}, half up to {words['half']} (95% "
-        f"intervals; ρ read as a variance: {stable['variance'].median:.2f} and "
-        f"{half['variance'].median:.2f}); but up to that first ρ the median learning time grows "
-        f"from {start:.0f} to {edge:.0f} "
-        "episodes.", {"stable": stable, "half": half, "start": start, "edge": edge})
+        f"95% of runs learn up to ρ = {_with_interval(stable['deviation'])}, half up to "
+        f"{_with_interval(half['deviation'])} (95% intervals; ρ read as a variance: "
+        f"{stable['variance'].median:.2f} and {half['variance'].median:.2f}); but up to that first "
+        f"ρ the median learning time grows from {start:.0f} to {edge:.0f} episodes.",
+        {"stable": stable, "half": half, "start": start, "edge": edge})
 
 
 @claim("6.1.rho-large", "Section 6.1, figure 6", "not effective for large ρ", "experiment", HOLDS)
@@ -760,10 +769,6 @@ def _stability(table: pd.DataFrame, parameter: str, symbol: str, reference: floa
                   regret=found.regret.to_dict(), learned=found.learned.to_dict())
 
 
-def _multiple(of: Median) -> str:
-    return f"{of.median:.2f} ({of.low:.2f} to {of.high:.2f})"
-
-
 @claim("6.1.robust", "Section 6.1", "robust over several orders of magnitude in σ and λ",
        "experiment", HOLDS)
 def robust(tables=STORED):
@@ -774,8 +779,8 @@ def robust(tables=STORED):
         f"that of the reference, and 90% of runs learn, for λ from {lam.low:.0e} to {lam.high:.0e} "
         f"(σ = 0.1; {lam.orders:.0f} orders of magnitude) and for σ from {sigma.low:.0e} to "
         f"{sigma.high:.0e} (λ = 100; {sigma.orders:.0f}). Relative to the reference, "
-        f"seed by seed, its median is at most {_multiple(lam.most)} in the first range and "
-        f"{_multiple(sigma.most)} in the second (20 runs each, 95% for each range).",
+        f"seed by seed, its median is at most {_with_interval(lam.most)} in the first range and "
+        f"{_with_interval(sigma.most)} in the second (20 runs each, 95% for each range).",
         {"lam": [lam.low, lam.high], "sigma": [sigma.low, sigma.high],
          "most": {"lam": lam.most, "sigma": sigma.most}})
 
@@ -826,9 +831,9 @@ def bandit_regret(sigma: float, episodes: int = 400, lam: float = 1.0,
 def small_sigma(tables=STORED):
     """In a stochastic domain, too small a σ may concentrate the posterior too fast to explore."""
     cost = {sigma: bandit_regret(sigma) for sigma in (0.5, 0.01)}
-    total, late = ({sigma: float(of(x)) for sigma, x in cost.items()}
-                   for of in (np.sum, lambda x: x[-1] / 0.25))
-    regret, learned = _robust(tables["fig11"], "sigma")
+    total = {sigma: float(np.sum(each)) for sigma, each in cost.items()}
+    late = {sigma: float(each[-1] / 0.25) for sigma, each in cost.items()}
+    regret, _ = _robust(tables["fig11"], "sigma")
     return unless(not total[0.01] > limit("same regret") * total[0.5], "A bandit: one arm pays ½, "
                   "the other 1 with probability ¾ and else 0 (λ = 1). After 400 episodes the worse "
                   f"arm is still played with probability {late[0.01]:.2f} at σ = 0.01, "
@@ -854,15 +859,17 @@ def two_bases(tables=STORED):
     printed = tables["readings"].query("norm == 'HSA' and constant == 'rescaled' and "
                                        "opening == 'uniform' and lam == 1")
     times = medians(printed, "reading")
-    (a, *of_a), (b, *of_b) = (times.loc[reading, ["median", "low", "high"]]
-                              for reading in ("per_period", "stacked"))
-    same = np.allclose(*(features.coherent(chain(50).Q, 10, 0, reading=reading)
-                         for reading in ("per_period", "stacked")))
+    text, algorithm = times.loc["per_period"], times.loc["stacked"]
+    Q = chain(50).Q
+    same = np.allclose(features.coherent(Q, 10, 0, reading="per_period"),
+                       features.coherent(Q, 10, 0, reading="stacked"))
     return Evidence(HOLDS if same else MISPRINT, "These are two bases: the text projects in each "
                     "period by itself, the algorithm all periods stacked. Both are coherent, and "
-                    "with columns of norm HSA they take {:.0f} ({:.0f}–{:.0f}) and {:.0f} ({:.0f}–"
-                    "{:.0f}) episodes in the median (N = 50, K = 10). The algorithm is followed "
-                    "here.".format(a, *of_a, b, *of_b), {"per_period": a, "stacked": b})
+                    f"with columns of norm HSA they take {text['median']:.0f} "
+                    f"({text['low']:.0f}–{text['high']:.0f}) and {algorithm['median']:.0f} "
+                    f"({algorithm['low']:.0f}–{algorithm['high']:.0f}) episodes in the median "
+                    "(N = 50, K = 10). The algorithm is followed here.",
+                    {"per_period": text["median"], "stacked": algorithm["median"]})
 
 
 remark("C.captions", "Appendix C, figures 12 and 13", "Graceful scaling with number of basis "
@@ -896,7 +903,8 @@ def quadratic_in_N(tables=STORED):
         cells, laws = medians(runs, "N")["median"], scaling.compare_laws(runs, "N")
         fit = scaling.quadratic(cells.index.to_numpy(float), cells.to_numpy())
         misses.append(float(np.median(abs(fit / cells - 1))))
-        better += [int(K)] if laws["linear"] - laws["quadratic"] > limit("AIC") else []
+        if laws["linear"] - laws["quadratic"] > limit("AIC"):
+            better.append(int(K))
     return unless(max(misses) > limit("pretty well"), "A quadratic typically "
                   f"misses the medians by {100 * max(misses):.0f}% or less. For {len(better)} of "
                   f"{len(misses)} values of K the curvature is clear (by 10 in AIC); for the "

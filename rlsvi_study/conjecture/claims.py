@@ -208,12 +208,16 @@ def amplification() -> Evidence:
     that follows."""
     H, draws = 8, 100_000
     X = imagined(H, draws)
-    (mean, error), (square, error2) = (
-        (x.mean(axis=0), limit("standard errors") * x.std(axis=0) / math.sqrt(draws))
-        for x in (X, X**2))
-    low, high = np.transpose([[float(m), float(arb(s))] for m, s in map(toll_moments,
-                                                                        range(H, 1, -1))])
-    ratio, chance = mean[:-1] / mean[1:], float((X[:, 0] >= 0.98 * 4 ** (H - 2)).mean())
+
+    def mean_and_error(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return x.mean(axis=0), limit("standard errors") * x.std(axis=0) / math.sqrt(draws)
+
+    (mean, error), (square, error2) = mean_and_error(X), mean_and_error(X**2)
+    moments = [toll_moments(left) for left in range(H, 1, -1)]
+    low = np.array([float(least) for least, _ in moments])
+    high = np.array([float(arb(most)) for _, most in moments])
+    ratio = mean[:-1] / mean[1:]
+    chance = float((X[:, 0] >= 0.98 * 4 ** (H - 2)).mean())
     return unless(bool((mean < low - error).any() or (square > high + error2).any())
                   or ratio.min() < limit("fourfold") or chance < 0.053,
                   f"Means {', '.join(f'{x:.3g}' for x in mean[::-1])} from the last period back "
@@ -246,9 +250,9 @@ def toll_measured(tables=STORED) -> Evidence:
     """At the toll leaps multiply with H if the first episode walked; with one-hot features regret
     grows slowly, and truncated values mend it."""
     table = tables["toll"]
-    walked, regret = table[table.walked], table.groupby(["agent", "H"])[["regret", "early"]].mean()
-    leaps = {H: median_interval(cell.leaps) for H, cell in walked[walked.agent == "given"].groupby(
-        "H")}
+    regret = table.groupby(["agent", "H"])[["regret", "early"]].mean()
+    walked = table[table.walked & (table.agent == "given")]
+    leaps = {H: median_interval(cell.leaps) for H, cell in walked.groupby("H")}
     growth = (leaps[12].median / leaps[6].median) ** (1 / 6)
     most = int(table[table.agent == "truncated"].leaps.max())
     hot = regret.regret["one-hot"]
@@ -285,8 +289,9 @@ def any_algorithm() -> Evidence:
     worlds = {hidden: needle(np.eye(8), hidden, 6)[0] for hidden in range(1, 8)}
     for one, other in combinations(worlds, 2):  # what differs, but for both actions and the end
         rest = [b for b in range(8) if b not in (one, other)]
-        told = max(told, *(np.abs(getattr(worlds[one], x)[:-1, :, rest]
-                                  - getattr(worlds[other], x)[:-1, :, rest]).max() for x in "PR"))
+        for x in "PR":
+            ours, theirs = (getattr(worlds[world], x)[:-1, :, rest] for world in (one, other))
+            told = max(told, np.abs(ours - theirs).max())
     return unless(learned > 0.5 or told > 0 or not 0 < rates[0] < rates[-1],
                   f"With L = e^(K/64)/(8K) nothing is learned with probability at least "
                   f"{1 - learned:.2f}, so regret is at least L/8, and log(regret/√T) is "

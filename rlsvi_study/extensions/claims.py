@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable
-from itertools import accumulate
 
 import numpy as np
 import pandas as pd
@@ -229,9 +228,15 @@ def reward_travels_back():
 def marginal_variances(precision: Iterable[float]) -> dict[str, list[float]]:
     """Var w_0 = 0, Var w_1, … in one direction under both laws, given its posterior precision at
     t = 1, 2, …"""
-    return {name: list(accumulate(precision, initial=0.0, func=lambda V, p, rho=rho: (
-        rho**2 * V + (1 - rho**2) / p))) for name, rho in (("printed", printed(GAMMA)),
-                                                           ("mended", GAMMA))}
+    precision = list(precision)
+
+    def variances(rho: float) -> list[float]:
+        found = [0.0]
+        for p in precision:
+            found.append(rho**2 * found[-1] + (1 - rho**2) / p)
+        return found
+
+    return {"printed": variances(printed(GAMMA)), "mended": variances(GAMMA)}
 
 
 @claim("F.autocorrelation", "Appendix F.2, Algorithm 13",
@@ -266,8 +271,8 @@ def explores(tables=STORED):
     cells = waits(tables["continual"], ["agent", "gamma", "n"]).reset_index()
     opened = cells[np.isfinite(cells["median"])].groupby(["agent", "gamma"]).n.max()
     opened = opened.unstack(fill_value=0).reindex(["printed", "mended", "greedy"], fill_value=0)
-    text = "; ".join("{} moves as printed, {} mended and {} without perturbation at γ = {}".format(
-        *n, gamma) for gamma, n in opened.items())
+    text = "; ".join(f"{n['printed']} moves as printed, {n['mended']} mended and {n['greedy']} "
+                     f"without perturbation at γ = {gamma}" for gamma, n in opened.items())
     return Evidence(graded(opened.loc["printed"] > opened.loc["greedy"]),
                     "The longest lock (of 2 to 24 moves) that half of 20 runs open within 20000 "
                     f"steps has {text}.", {"longest": opened.to_dict("index")})
@@ -283,8 +288,8 @@ def longer_plans(tables=STORED):
     wait = np.log(table[table.n >= limit("long plan")].pivot(
         index=["gamma", "n", "seed"], columns="agent", values="first_reward"))
     whole = median_interval(np.exp((wait.mended - wait.printed).groupby("seed").mean()))
-    one, two = waits(table, ["agent", "gamma", "n"])["median"][[("mended", 0.95, 20),
-                                                               ("printed", 0.95, 20)]]
+    median = waits(table, ["agent", "gamma", "n"])["median"]
+    one, two = median["mended", 0.95, 20], median["printed", 0.95, 20]
     wins, losses, settings = int(sooner[long].sum()), int(later[long].sum()), int(long.sum())
     return Evidence(
         HOLDS if whole.high < 1 and not losses else PARTLY if wins else FAILS,
