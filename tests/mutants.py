@@ -64,7 +64,8 @@ COVERS = {
     "rlsvi_core/agents/continual.py": "extensions agents",
     "rlsvi_core/agents/finite.py": "agents",
     "rlsvi_core/agents/incremental.py": "extensions agents",
-    "rlsvi_core/agents/mapped.py": "stored agents forms",
+    "rlsvi_core/agents/products.py": "recommender agents",
+    "rlsvi_core/agents/stationary.py": "stationary agents",
     "rlsvi_core/agents/stored.py": "stored agents",
     "rlsvi_core/agents/tabular.py": "regret agents",
     "rlsvi_core/agents/verbatim.py": "stored agents stationary",
@@ -77,6 +78,7 @@ COVERS = {
     "rlsvi_core/envs/gym.py": "gym",
     "rlsvi_core/envs/recommender.py": "recommender",
     "rlsvi_core/envs/tetris.py": "tetris library",
+    "rlsvi_core/envs/traps.py": "conjecture",
     "rlsvi_core/features/boxes.py": "features",
     "rlsvi_core/features/maps.py": "features stored",
     "rlsvi_core/features/paper.py": "features",
@@ -393,7 +395,7 @@ class Trials:
         """Where the tree as it is now keeps its machine code, by the library's own rule."""
         with (mock.patch.dict(os.environ, XDG_CACHE_HOME=str(home)),
               mock.patch.object(compiled, "PACKAGE", self.tree / "rlsvi_core")):
-            return compiled.cache_folder(compiled.PACKAGE)
+            return compiled.cache_folder()
 
     def machine_code(self, mutant: Mutant) -> None:
         """Give the mutant what is compiled already, but for modules that can tell the difference.

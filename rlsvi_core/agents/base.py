@@ -195,6 +195,7 @@ class LinearAgent(ABC):
         checks.positive(lam=lam, sigma=sigma)
         checks.one_of("first_episode", first_episode, ("zero", "prior"), hint="'zero' is the "
                       "footnote's rule, 'prior' Algorithm 1 as printed.")
+        checks.instance("choices", choices, Choices, hint="Choices(gamma=0.9), say.")
         self.features = FeatureMap.of(features)
         self.H = self.features.H
         self.lam, self.sigma = float(lam), float(sigma)
