@@ -11,8 +11,9 @@ import copy
 
 import numpy as np
 
-from rlsvi_core import Products, VerbatimAgent, rlsvi
+from rlsvi_core import VerbatimAgent, rlsvi
 from rlsvi_core.envs.recommender import Recommender
+from rlsvi_study.recommender.products import Products
 
 
 class NumpyBlocks:

@@ -6,10 +6,10 @@ import time
 
 import numpy as np
 
-from rlsvi_core import Placements, lsvi, rlsvi
-from rlsvi_core.agents import stationary
+from rlsvi_core import lsvi, rlsvi
 from rlsvi_core.compiled import jit
 from rlsvi_core.envs.tetris import Tetris, placements
+from rlsvi_study.tetris.ring import PRINTED, Placements, _targets
 
 from . import plain_tetris as plain
 
@@ -45,7 +45,7 @@ def plain_evaluate(game: Tetris, states) -> int:
 
 def filled(game: Tetris, N: int = 100_000):
     """An agent whose buffer is full."""
-    agent = lsvi(Placements(game), window=N, rng=1)
+    agent = lsvi(Placements(game), rng=1, **PRINTED | {"window": N})
     rng = np.random.default_rng(2)
     while agent.ring.at[1] < N:
         agent.learn(game, 1, rng)
@@ -54,7 +54,8 @@ def filled(game: Tetris, N: int = 100_000):
 
 def fits_and_play(game: Tetris, blocks: list[int]) -> list[tuple[int, float, float]]:
     """RLSVI plays so many games after one another: placements, seconds in fits and in play."""
-    agent, rng, found = rlsvi(Placements(game), 1.0, 1.0, rng=1), np.random.default_rng(2), []
+    agent = rlsvi(Placements(game), 1.0, 1.0, first_episode="prior", rng=1, **PRINTED)
+    rng, found = np.random.default_rng(2), []
     agent.learn(game, 1, rng)  # compile
     plan, fits = agent.plan, 0.0
 
@@ -86,7 +87,7 @@ def table(cpu_seconds) -> None:
     agent = filled(game)
     ring, theta = agent.ring, agent.mean
     x = np.empty(game.K)
-    passes = cpu_seconds(lambda: stationary._targets(ring, theta, game.K, 0.99, x), 5)
+    passes = cpu_seconds(lambda: _targets(ring, theta, game.K, 0.99, x), 5)
     weights = theta.astype(np.float32)
 
     def matmul():

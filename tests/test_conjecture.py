@@ -9,9 +9,9 @@ from scipy.linalg import hadamard
 from scipy.stats import kstest, norm
 
 from rlsvi_core import rlsvi
-from rlsvi_core.envs.traps import gamble, needle, toll
 from rlsvi_study import catalogue
 from rlsvi_study.conjecture import claims, figures, runs
+from rlsvi_study.conjecture.traps import gamble, needle, toll
 from rlsvi_study.experiment import streams
 from rlsvi_study.register import FAILS, HOLDS
 

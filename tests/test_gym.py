@@ -18,7 +18,7 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete, Tuple  # noqa: 
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 from gymnasium.wrappers import TimeLimit  # noqa: E402
 
-from rlsvi_core import FiniteMDP, Products, VerbatimAgent, chain, features, rlsvi  # noqa: E402
+from rlsvi_core import FiniteMDP, VerbatimAgent, chain, features, rlsvi  # noqa: E402
 from rlsvi_core.envs import deep_sea, river_swim  # noqa: E402
 from rlsvi_core.envs.gym import (  # noqa: E402
     Episode,
@@ -30,6 +30,7 @@ from rlsvi_core.envs.gym import (  # noqa: E402
 )
 from rlsvi_core.envs.recommender import Recommender  # noqa: E402
 from rlsvi_core.envs.tetris import Tetris  # noqa: E402
+from rlsvi_study.recommender.products import Products  # noqa: E402
 
 
 class Script(gymnasium.Env):

@@ -9,11 +9,11 @@ import pytest
 from scipy.stats import binomtest, norm
 
 import rlsvi_core
-from rlsvi_core import Products, VerbatimAgent
+from rlsvi_core import VerbatimAgent
 from rlsvi_core.agents.base import LinearAgent
-from rlsvi_core.agents.products import expected_likes
 from rlsvi_core.envs.recommender import MOST_STATES, Recommender, number_of_states, states
 from rlsvi_study.recommender.bandit import BernoulliBandit
+from rlsvi_study.recommender.products import Products, expected_likes
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
@@ -24,8 +24,10 @@ def rlsvi(N, J, lam=LAM, sigma=SIGMA, *, over="unseen", **kw):
     return rlsvi_core.rlsvi(Products(N, J, over), lam, sigma, **kw)
 
 
-def lsvi(N, J, lam=LAM, **kw):
-    return rlsvi_core.lsvi(Products(N, J), lam, **kw)
+def lsvi(N, J, lam=LAM, *, dislike=0.0, **kw):
+    agent = rlsvi_core.lsvi(Products(N, J), lam, **kw)
+    agent.dislike = dislike
+    return agent
 
 
 def linear_bandit(N, J, lam=LAM, sigma=SIGMA, *, printed=False, **kw):
@@ -200,7 +202,6 @@ def test_too_many_states_are_counted_in_the_message_and_sampling_still_works():
     (lambda: rlsvi(3, 2, sigma=0.0), "sigma must be a finite number above 0"),
     (lambda: lsvi(3, 2, epsilon=0.1, eta=0.1), "dithers in one way"),
     (lambda: rlsvi(3, 2, over="some"), "over must be one of 'unseen', 'all'; it is 'some'"),
-    (lambda: rlsvi(3, 2, dislike=np.nan), "dislike must be a finite number; it is nan"),
     (lambda: rlsvi(3, 2).learn(customers(), 1), r"\(N, J\) = \(3, 2\)"),
     (lambda: rlsvi(4, 3).observe(1, [1, 0, 0, 0], 0, 1, None), "a product is shown once"),
     (lambda: rlsvi(4, 3).observe(0, [1, 0, 0, 0], 1, 1, None), "0 of them not 0 in period 0"),

@@ -8,17 +8,19 @@ import numpy as np
 import pytest
 
 from rlsvi_core import GaussianPosterior, lsvi, rlsvi
-from rlsvi_core.agents import Placements, RingAgent, VerbatimAgent, stationary
+from rlsvi_core.agents import VerbatimAgent
 from rlsvi_core.envs.tetris import Tetris
+from rlsvi_study.tetris import ring as rings
+from rlsvi_study.tetris.ring import PRINTED, Placements, RingAgent
 
 FORMS = (VerbatimAgent, RingAgent)
-DEFAULTS = {"gamma": 0.99, "first_episode": "prior"}  # RingAgent's own; VerbatimAgent has others
 
 
 def made(make, game, reading="value", **choices):
+    printed = {**PRINTED, "window": 2000}
     if make is rlsvi:
-        choices.setdefault("sigma", 1.0)
-    return make(Placements(game, reading), **DEFAULTS | choices)
+        printed |= {"sigma": 1.0, "draws": "per sweep", "first_episode": "prior"}
+    return make(Placements(game, reading), **printed | choices)
 
 
 def pair(make, board=(6, 7, "IJLOSTZ"), **choices):
@@ -37,7 +39,7 @@ def play_and_compare(agents, games, board=(6, 7, "IJLOSTZ")):
 
 
 @pytest.mark.parametrize(("reading", "targets", "variance"), list(itertools.product(
-    stationary.READINGS, ("sample", "mean"), ("known", "unknown"))))
+    rings.READINGS, ("sample", "mean"), ("known", "unknown"))))
 def test_rlsvi_verbatim_and_fast_play_the_same_games(reading, targets, variance):
     # A window of 60 is passed in a few games: old transitions are let go along the way.
     play_and_compare(pair(rlsvi, reading=reading, targets=targets, variance=variance,
@@ -75,7 +77,7 @@ def test_the_ring_keeps_the_last_transitions_and_their_exact_squares():
 
 def test_the_buffer_of_the_paper_takes_78_megabytes():
     game = Tetris()
-    ring = rlsvi(Placements(game)).ring
+    ring = rlsvi(Placements(game), **PRINTED).ring
     assert ring.X.dtype == np.uint8
     assert ring.X.nbytes == 100_000 * 23 * 34
     boards = 100_000 * math.ceil(20 * 10 / 8)
@@ -119,7 +121,7 @@ def fitted(agent, before, z, gamma_draw=None):
         agent.theta[0] = agent.mean[0] = before
         agent.plan()
         return agent.mean[0, :agent.free], agent.theta[0, :agent.free]
-    return agent._fit(before, z)
+    return agent._fit(before, *agent._noise())
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -217,7 +219,7 @@ def test_impossible_choices_are_refused(make, choices, rule):
 
 
 def test_a_game_without_end_is_stopped(monkeypatch):
-    monkeypatch.setattr(stationary, "LONGEST", 9)
+    monkeypatch.setattr(rings, "LONGEST", 9)
     agent = made(lsvi, Tetris(6, 20, rule="clears"), rng=0)
     with pytest.raises(RuntimeError, match=re.escape("game 1 has lasted 9 placements")):
         agent.learn(Tetris(6, 20, rule="clears"), 2, rng=1)

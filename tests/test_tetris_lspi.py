@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from rlsvi_core import Placements
-from rlsvi_core.agents.stationary import Ring
 from rlsvi_core.envs.tetris import Tetris
 from rlsvi_study.tetris.lspi import STARTS, PolicyIteration, eliminate, lstd, policies
+from rlsvi_study.tetris.ring import Placements, Ring
 
 CYCLE = (0, 0, 1, 1, 2, 2, 0, 2, 1)  # every pair of neighbours, around the corner too, just once
 REWARD = (2, 0, 5)

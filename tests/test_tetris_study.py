@@ -15,7 +15,7 @@ import pytest
 from planted import Changed
 from test_tetris import random_rows, squares
 
-from rlsvi_core import Placements, lsvi
+from rlsvi_core import lsvi
 from rlsvi_core.envs.tetris import RULES, Tetris
 from rlsvi_study import catalogue, store
 from rlsvi_study.catalogue import STORED
@@ -23,6 +23,7 @@ from rlsvi_study.experiment import Task, streams
 from rlsvi_study.register import FAILS, HOLDS
 from rlsvi_study.tetris import claims, figures, players
 from rlsvi_study.tetris import runs as tetris
+from rlsvi_study.tetris.ring import PRINTED, Placements
 from rlsvi_study.tetris.runs import EXPERIMENTS
 
 REGISTER = catalogue.claims()
@@ -33,7 +34,7 @@ def test_a_curve_records_what_the_agent_did():
     rows = tetris.learning_curve(seed=3, agent="lsvi", schedule="ε = 0.1", games=40, every=20,
                                  rule="clears", height=6, weights=True)
     game = Tetris(10, 6, rule="clears")
-    agent = lsvi(Placements(game), epsilon=0.1, rng=agent_rng)
+    agent = lsvi(Placements(game), epsilon=0.1, rng=agent_rng, **PRINTED)
     score = agent.learn(game, 40, env_rng).reward
     assert [row["score"] for row in rows] == [score[:20].mean(), score[20:].mean()]
     assert [row["best"] for row in rows] == [score[:20].max(), score[20:].max()]

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rlsvi_core import Products, rlsvi
+from rlsvi_core import rlsvi
+from rlsvi_study.recommender.products import Products
 from rlsvi_study.recommender.runs import LAM, VARIANCE, instance
 
 FILE = Path(__file__).parents[1] / "_static/customers.js"

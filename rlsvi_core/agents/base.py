@@ -18,7 +18,7 @@ happens, so one changed action does not shift all later draws.
 import copy
 import math
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple, Protocol, Self, cast
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -44,12 +44,12 @@ def action_probabilities(q: Floats, epsilon: float, eta: float, out: Floats) -> 
     A, top, total = q.shape[0], highest(q), 0.0
     for a in range(A):
         if eta > 0.0:
-            out[a] = math.exp((q[a] - top) / eta)
+            out[a] = math.exp((q[a] - top) / eta)  # Algorithm 4, line 5
         else:
             out[a] = 1.0 if q[a] == top else 0.0
         total += out[a]
     for a in range(A):
-        out[a] = epsilon / A + (1.0 - epsilon) * out[a] / total
+        out[a] = epsilon / A + (1.0 - epsilon) * out[a] / total  # Algorithm 5, lines 5 to 10
 
 
 @jit
@@ -195,6 +195,7 @@ class LinearAgent(ABC):
         checks.positive(lam=lam, sigma=sigma)
         checks.one_of("first_episode", first_episode, ("zero", "prior"), hint="'zero' is the "
                       "footnote's rule, 'prior' Algorithm 1 as printed.")
+        checks.instance("choices", choices, Choices, hint="Choices(gamma=0.9), say.")
         self.features = FeatureMap.of(features)
         self.H = self.features.H
         self.lam, self.sigma = float(lam), float(sigma)
@@ -336,19 +337,19 @@ class LinearAgent(ABC):
         if checks.flag("exact", exact):
             checks.instance("env", env, FiniteMDP, hint="Leave exact out: only a FiniteMDP is "
                             "known exactly.")
-        for i in range(len(run.reward)):
-            self.plan()
+        for i in range(len(run.reward)):  # Algorithms 2, 4, 5 and 12, line 1; Algorithm 8, line 2
+            self.plan()  # line 2; Algorithm 8, line 3
             if exact:
                 run.expected[i] = env.initial @ env.evaluate(self.policy())[0]
                 run.claimed[i] = env.initial @ self.Q[0].max(axis=1)
-            s, h, ended = env.start(rng), 0, False
+            s, h, ended = env.start(rng), 0, False  # line 3; Algorithm 8, line 4
             number = isinstance(s, (int, np.integer))
             run.furthest[i] = s if number else -1
-            while not ended:
-                a = self.act(h, s)
-                r, s_next, ended = checked_step(env.step(h, s, a, rng))
+            while not ended:  # line 4; Algorithm 8, line 5
+                a = self.act(h, s)  # line 5; Algorithm 8, line 7
+                r, s_next, ended = checked_step(env.step(h, s, a, rng))  # line 6; 8, line 8
                 early = ended and h + 1 != self.H  # the last period's next state may be counted
-                self.observe(h, s, a, r, None if early else s_next)
+                self.observe(h, s, a, r, None if early else s_next)  # Algorithm 8, lines 9 to 11
                 run.reward[i] += r
                 run.opening[i] = a if h == 0 else run.opening[i]
                 s, h = s_next, h + 1
@@ -397,10 +398,8 @@ class TableAgent(FiniteStates):
     """An agent with weights θ_h and Q_h = Φ_h θ_h, Φ being an (H, S, A, K) table of features."""
 
     def __init__(self, Phi: Any, lam: float, sigma: float, **options: Any) -> None:
-        if isinstance(Phi, FeatureMap):
-            checks.instance("features", Phi, Table, hint="This form takes a table; leave form out.")
-        super().__init__(Phi, lam, sigma, **options)
-        table = cast(Table, self.features)
+        table = Phi if isinstance(Phi, Table) else Table(Phi)
+        super().__init__(table, lam, sigma, **options)
         self.Phi, self.K = table.Phi, table.K
         self.theta = np.zeros((self.H, self.K))
 

@@ -21,8 +21,8 @@ and ρ is the correlation of consecutive perturbations. That is the one choice t
   the dithering control when ε > 0.
 
 Kept are the factor of :math:`M = A^\top A + \lambda\sigma^2 I`, :math:`c = \sum \phi r` and one
-K-vector :math:`g(s') = \sum_{\tau: s_{\tau+1} = s'} \phi_\tau` per state, whatever t is: the sums of
-``finite``, for one period that follows itself.
+K-vector :math:`g(s') = \sum_{\tau: s_{\tau+1} = s'} \phi_\tau` per state, whatever t is: the sums
+of ``finite``, for one period that follows itself.
 """
 
 import math

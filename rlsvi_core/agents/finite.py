@@ -11,7 +11,8 @@ row an episode (see ``regression``), and
 
 The past enters through :math:`c_h` and one K-vector :math:`g_h(s')` for each state that ever
 followed period h; the values :math:`\tilde V_{h+1}` change every episode, these sums only grow.
-An episode costs :math:`O(H (K^2 + S A K))` however many came before, and nothing is stored per episode.
+An episode costs :math:`O(H (K^2 + S A K))` however many came before, and nothing is stored per
+episode.
 
 Accuracy: :math:`A^\top b` is a sum, so its rounding is amplified by up to
 :math:`1/(\lambda\sigma^2)` in directions without data. Where :math:`\lambda\sigma^2` is below some

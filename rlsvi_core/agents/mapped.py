@@ -35,7 +35,7 @@ class MappedAgent(LinearAgent):
     def _allocate(self, K: int) -> None:
         """Make room for K weights per fit, and for the data."""
         self.free = K  # weights to learn
-        self.theta = np.zeros((self.H or 1, K + len(self.features.known)))
+        self.theta = np.zeros((self.H or 1, K + len(self.features.known)))  # Algorithm 8, line 1
         self.theta[:, K:] = self.features.known
         self.mean = self.theta.copy()
         self.data: list[Any] = [self._no_data() for _ in range(self.H or 1 if self.apart else 1)]

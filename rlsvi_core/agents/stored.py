@@ -63,7 +63,7 @@ class Rows:
         return [column[:self.count] for column in self._columns]
 
     def append(self, *transition: Any) -> None:
-        """Take in x, its block, r, X', open and ended, in the place of the oldest if the window is full."""
+        """Take in x, its block, r, X', open and ended; in a full window, in place of the oldest."""
         i = self.newest = (self.newest + 1) % (self.window or self.count + 1)
         X, block, *_ = self._columns
         if i < self.count:
@@ -105,6 +105,10 @@ class StoredAgent(MappedAgent):
     Between ``observe(h, s, a, r, s_next)`` and the following ``act(h + 1, s_next)`` an observation
     is recognised as the same object, and its features are computed once: do not change it in place.
 
+    Parameters
+    ----------
+    features, lam, sigma, options : as for :class:`rlsvi_core.agents.base.LinearAgent`.
+
     Examples
     --------
     >>> import numpy as np
@@ -122,6 +126,7 @@ class StoredAgent(MappedAgent):
 
     @classmethod
     def suits(cls, features: FeatureMap, choices: Choices) -> bool:
+        """Whether every state has the same actions, and the choices are offered."""
         return not has_varied_actions(features) and super().suits(features, choices)
 
     def __init__(self, features: Any, lam: float, sigma: float, **options: Any) -> None:
@@ -182,6 +187,7 @@ class StoredAgent(MappedAgent):
         return self._numbers
 
     def values(self, h: int, s: Any) -> Floats:
+        """Q̃(s, ·), one value per action."""
         period, X = self._period(h), self._recalled(h, s)
         return np.asarray(X @ self.theta[period].reshape(-1, X.shape[1]).T).ravel()
 

@@ -55,7 +55,8 @@ class VerbatimAgent(MappedAgent):
             q = np.zeros(len(following))
             values(following, after, q)
             V = min(max(q.max(), low), high) if q.size else 0.0  # 0 where nothing follows
-            A[i] = phi[:self.free]  # Algorithm 1, line 2; Algorithm 3, line 3; Algorithm 7, line 1
+            # Algorithm 1, line 2; Algorithms 3 and 11, line 3; Algorithm 7, line 1
+            A[i] = phi[:self.free]
             b[i] = r + self.choices.gamma * V - phi[self.free:] @ self.features.known
         return A, b
 
@@ -63,8 +64,8 @@ class VerbatimAgent(MappedAgent):
         """The posterior mean, and the weights to act on, drawn by the noise z (and g, for σ)."""
         sigma = 1.0 if self.choices.variance == "unknown" else self.sigma
         posterior = GaussianPosterior(self.free, self.lam, sigma).add_rows(A, b)
-        mean = posterior.mean  # Algorithm 1, line 3; Algorithm 3, line 4; Algorithm 7, line 2
-        theta = posterior.draw(z, g) if self.sample else mean  # Algorithm 1, line 4; 7, line 3
+        mean = posterior.mean  # Algorithm 1, line 3; Algorithms 3 and 11, line 4; 7, line 2
+        theta = posterior.draw(z, g) if self.sample else mean  # Algorithm 1, line 4; 7, 3; 11, 5
         if self.choices.lam_of_mean is not None:
             other = GaussianPosterior(self.free, self.choices.lam_of_mean, sigma)
             other.add_rows(A, b)
@@ -72,10 +73,11 @@ class VerbatimAgent(MappedAgent):
         return mean, theta
 
     def _estimate(self) -> None:
+        """Algorithms 1, 3, 7 and 11."""
         in_targets = self.theta if self.choices.targets == "sample" else self.mean
         stationary, noise = self.H is None, None
-        after = in_targets[0] if stationary else np.zeros_like(in_targets[0])  # Algorithm 3, line 1
-        for fit in reversed(range(self.H or self.choices.sweeps)):  # Algorithm 1, line 1
+        after = in_targets[0] if stationary else np.zeros_like(in_targets[0])  # 3 and 11, line 1
+        for fit in reversed(range(self.H or self.choices.sweeps)):  # 1, line 1; 3 and 11, line 2
             h = 0 if stationary else fit
             data = self.data[h if self.apart else 0]
             if noise is None or self.apart or self.choices.draws == "per sweep":

@@ -59,14 +59,14 @@ def _orthonormal_rows(Psi: Floats) -> Floats:
 @jit
 def _project_and_scale(W: Floats, Psi: Floats, norm: float) -> Floats:
     """Project the rows of W on the span of the rows of Psi and give each the 2-norm ``norm``."""
-    basis, out = _orthonormal_rows(Psi), np.zeros_like(W)
+    basis, out = _orthonormal_rows(Psi), np.zeros_like(W)  # Algorithm 6, line 5: P
     for k in range(W.shape[0]):
         x = out[k]  # plain loops: an array expression takes the compiler long
         for j in range(basis.shape[0]):
             overlap = _dot(basis[j], W[k])
             for i in range(x.shape[0]):
-                x[i] += overlap * basis[j, i]
-        scale = norm / math.sqrt(_dot(x, x))
+                x[i] += overlap * basis[j, i]  # line 8: PW
+        scale = norm / math.sqrt(_dot(x, x))  # line 9
         for i in range(x.shape[0]):
             x[i] *= scale
     return out
@@ -128,12 +128,12 @@ def coherent(Q: ArrayLike, K: int, rng: Seed = None, *,
     blocks = Q.reshape(1 if reading == "stacked" else len(Q), -1)
     Phi = np.empty((*blocks.shape, K))
     for b, q in enumerate(blocks):
-        Psi = rng.standard_normal((q.size, K))
-        Psi[:, 0], Psi[:, 1] = 1.0, q
-        W = rng.standard_normal((q.size, K))
-        W[:, 0] = 1.0
+        Psi = rng.standard_normal((q.size, K))  # Algorithm 6, line 1
+        Psi[:, 0], Psi[:, 1] = 1.0, q  # lines 2 to 4
+        W = rng.standard_normal((q.size, K))  # line 6
+        W[:, 0] = 1.0  # line 7
         Phi[b] = _project_and_scale(np.ascontiguousarray(W.T), np.ascontiguousarray(Psi.T), norm).T
-    return Phi.reshape(*Q.shape, K)
+    return Phi.reshape(*Q.shape, K)  # lines 10 and 11
 
 
 def agnostic(Q: ArrayLike, K: int, rho: float, rng: Seed = None, *,

@@ -26,23 +26,23 @@ def _serve(beta: Floats, gamma: Floats, J: int, states: States, P: Floats, exact
     """Sample, sort, serve a customer, count her answers, repeat."""
     N = liked.shape[0]
     p, x, theta = np.empty(N), np.zeros(N, np.int8), np.zeros((J, N + 1, N))
-    for i in range(run.reward.shape[0]):
+    for i in range(run.reward.shape[0]):  # Algorithm 10, line 2
         for n in range(N):
-            p[n] = agent_rng.beta(liked[n], disliked[n])
-        order = np.argsort(-p)
+            p[n] = agent_rng.beta(liked[n], disliked[n])  # line 3
+        order = np.argsort(-p)  # line 4
         run.opening[i], run.length[i], run.furthest[i] = order[0], J, -1
         if exact[i]:
             for n in range(N):
                 theta[:, 0, order[n]] = -n  # values that give this order, whatever the answers
             run.expected[i] = expected_likes(states, P, theta, 0.0, 0.0)
         x[:] = 0
-        for h in range(J):
+        for h in range(J):  # lines 5 and 6
             a = order[h]
-            if answer(beta, gamma, x, a, rng):
-                liked[a] += 1.0
+            if answer(beta, gamma, x, a, rng):  # line 7
+                liked[a] += 1.0  # line 8
                 run.reward[i] += 1.0
             else:
-                disliked[a] += 1.0
+                disliked[a] += 1.0  # line 10
 
 
 class BernoulliBandit:
@@ -50,7 +50,7 @@ class BernoulliBandit:
 
     Parameters
     ----------
-    features : a :class:`rlsvi_study.recommender.products.Products` map, of which only N and J are used.
+    features : a :class:`Products` map, of which only N and J are used.
     rng : the agent's own generator or its seed.
 
     Examples
@@ -62,7 +62,7 @@ class BernoulliBandit:
 
     def __init__(self, features: Products, *, rng: Any = None) -> None:
         self.N, self.J, self.rng = features.N, features.J, np.random.default_rng(rng)
-        self.liked, self.disliked = np.ones(self.N), np.ones(self.N)  # of the Beta posteriors
+        self.liked, self.disliked = np.ones(self.N), np.ones(self.N)  # Algorithm 10, line 1
 
     def learn(self, env: Recommender, episodes: int, rng: Any = None, *,
               exact: Any = False) -> Run:

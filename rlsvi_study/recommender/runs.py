@@ -100,15 +100,15 @@ def learning_curve(arm: str, runs: int, seed: int, N: int, J: int, c: float, epi
                    every: int) -> Rows:
     """Mean regret over the runs of one instance, a row every so many customers, with the share of
     them who were first shown the product that the optimal policy opens with."""
-    customers = instance(seed, N, J, c)
+    customers = instance(seed, N, J, c)  # Algorithm 9, line 2; line 1 is over the seeds
     best = customers.Q[0].argmax()
     if arm in STANDING:
         policy = STANDING[arm](customers)
         total = episodes * (customers.value - customers.evaluate(policy)[0])
         return [{"episode": episodes, "regret": round(float(total), 3), "realised": np.nan,
                  "best_opening": round(float(policy[0, best]), 3)}]
-    regret, realised, opening = np.zeros((3, episodes))
-    for k in range(runs):
+    regret, realised, opening = np.zeros((3, episodes))  # line 10: averages
+    for k in range(runs):  # lines 3 to 8
         which_rng, env_rng, agent_rng = streams((seed, k))
         agent = learner(arm, N, J, agent_rng)
         exact = evaluated(agent, episodes, which_rng)

@@ -258,8 +258,8 @@ class RingAgent(LinearAgent):
             self.games += 1
             if run.length[i] == LONGEST:
                 checks.fail("a game must end", f"game {i + 1} has lasted {LONGEST} placements: the "
-                            f"policy plays on without end", f"With the pieces {env.pieces!r} that may "
-                            f"be easy: pass more of them, or fewer rows.", RuntimeError)
+                            f"policy plays on without end", f"With the pieces {env.pieces!r} that "
+                            f"may be easy: pass more of them, or fewer rows.", RuntimeError)
         return run
 
 
