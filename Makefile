@@ -7,7 +7,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book pdf test verify browser lowest execute lab bench clean
+.PHONY: help book pdf test kept verify browser lowest execute lab bench clean
 
 NOTEBOOKS := $(sort $(wildcard book/*.ipynb))
 # Everything a page can show. A change to any of it makes the built book stale.
@@ -61,13 +61,17 @@ test: .venv/.done  ## lint, tests, every chapter against its stored output, the 
 	@rm -rf .cache/executed
 	$(BIN)/pytest --nbval --nbval-current-env --nbval-cell-timeout=600 -n $(JOBS) --dist loadscope \
 		--no-loadscope-reorder $(NOTEBOOKS)
-	@$(MAKE) -q _build/.done || { rm -rf _build && $(BIN)/python -m book._ext.execute --kept \
-		&& touch _build/.executed; }
 	@echo "== 4/4 the rendered book, in a browser"
+	@$(MAKE) -q _build/.done || $(MAKE) --no-print-directory kept
 	@$(MAKE) --no-print-directory _build/.done
 	@if [ "$$CI" = true ]; then $(MAKE) --no-print-directory browser; fi
 	$(BIN)/pytest tests/site -rs -n $(JOBS)
 	@echo "== make test: passed (anything skipped is named above)"
+
+kept: .venv/.done
+	@rm -rf _build
+	$(BIN)/python -m book._ext.execute --kept
+	@touch _build/.executed
 
 MINUTES ?= 30
 verify: .venv/.done  ## recompute MINUTES=30 of CPU time of the stored tables, and compare to the bit

@@ -61,16 +61,8 @@ class _ByTopic(Mapping[str, Any]):
         return len(TOPIC)
 
 
-class _Stored(_ByTopic):
-    """The stored tables by name, each read when it is asked for."""
-
-    def __getitem__(self, name: str) -> Any:
-        return _module("store").load(super().__getitem__(name))
-
-
 EXPERIMENTS = _ByTopic("runs", "EXPERIMENTS")
 DRAW = _ByTopic("figures", "DRAW")
-STORED = _Stored("runs", "EXPERIMENTS")
 
 
 def drawings(name: str) -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:

@@ -20,7 +20,7 @@ import platform
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from importlib.metadata import version
@@ -313,6 +313,22 @@ def load(experiment: Experiment, scale: str = "paper",
         raise StudyError(f"{target.name} {wrong}. Restore the files, or recompute with: "
                          f"{command(experiment, scale)}")
     return table
+
+
+class Tables(Mapping[str, pd.DataFrame]):
+    """Stored tables by their experiments' names, each read when it is asked for."""
+
+    def __init__(self, experiments: Mapping[str, Experiment]) -> None:
+        self._experiments = experiments
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        return load(self._experiments[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._experiments)
+
+    def __len__(self) -> int:
+        return len(self._experiments)
 
 
 def differences(stored: pd.DataFrame, task: Task, rows: list[dict]) -> list[str]:

@@ -116,8 +116,8 @@ def test_bad_words_are_refused(words, status, hint, small, capsys):
     ["run", "--set", "lam={[]: 1}"], ["run", "--set", "seeds=" + 30 * "9"],
     ["run", "--set", "=2"], ["run", "--set", "self=1"],
     ["run", "--out", "/dev/null/x"], ["run", "--out", 300 * "x"], ["run", "é"], ["run", ""],
-    ["run", "--dask", "no://where"], ["verify", "--minutes", 5000 * "9"], ["verify", "--minutes", "0"],
-    ["plot", "--scale", "../x"]])
+    ["run", "--dask", "no://where"], ["verify", "--minutes", 5000 * "9"],
+    ["verify", "--minutes", "0"], ["plot", "--scale", "../x"]])
 def test_hostile_words_get_a_line_and_a_status(words, small, capsys, monkeypatch):
     monkeypatch.chdir(small.parent)
     verb, *rest = words

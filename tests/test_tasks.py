@@ -67,12 +67,13 @@ def test_a_mean_below_the_threshold_is_no_solution(reward):
 @pytest.mark.parametrize("agent", ["rlsvi", "epsilon-greedy", "boltzmann"])
 def test_a_run_of_control_repeats_itself_and_has_every_column(agent):
     pytest.importorskip("gymnasium")
-    run = [control("CartPole", agent, 7, **SMALL, start=0.1, half_life=5.0) for _ in range(2)]
+    run = [control("CartPole", agent, 7, **SMALL, whole=10, start=0.1, half_life=5.0)
+           for _ in range(2)]
     assert run[0] == run[1]
     assert [row["episode"] for row in run[0]] == [5, 10]
     assert all(set(row) == {"episode", "reward", "first_goal", "greedy"} for row in run[0])
     assert [row["greedy"] is None for row in run[0]] == [True, False]
-    assert control("CartPole", agent, 8, **SMALL, start=0.1) != run[0]
+    assert control("CartPole", agent, 8, **SMALL, whole=10, start=0.1) != run[0]
 
 
 def test_the_goal_of_a_corridor_is_counted_when_it_is_reached():

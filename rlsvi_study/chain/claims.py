@@ -17,7 +17,6 @@ from rlsvi_core.mdp import FiniteMDP
 from rlsvi_core.regression import GaussianPosterior
 
 from .. import register
-from ..catalogue import STORED
 from ..choices import limit
 from ..intervals import Median, for_all, median_interval
 from ..register import (
@@ -34,9 +33,11 @@ from ..register import (
     remark,
     unless,
 )
+from ..store import Tables
 from . import scaling
-from .runs import learning_time, learning_times, medians
+from .runs import EXPERIMENTS, learning_time, learning_times, medians
 
+STORED = Tables(EXPERIMENTS)
 
 def at_the_end(table: pd.DataFrame) -> pd.DataFrame:
     """The last rows of all learning curves."""

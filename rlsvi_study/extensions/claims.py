@@ -13,7 +13,6 @@ from rlsvi_core.agents.incremental import VerbatimIncremental, incremental
 from rlsvi_core.envs.chains import arrival_probability, chain, lock
 
 from .. import register
-from ..catalogue import STORED
 from ..choices import limit
 from ..intervals import by_cell, for_all, median_interval
 from ..register import (
@@ -29,8 +28,10 @@ from ..register import (
     slip,
     unless,
 )
-from .runs import printed, value_travels, waits
+from ..store import Tables
+from .runs import EXPERIMENTS, printed, value_travels, waits
 
+STORED = Tables(EXPERIMENTS)
 GAMMA = 0.99  # the paper names no discount factor
 
 

@@ -9,7 +9,6 @@ import pandas as pd
 from rlsvi_core import VerbatimAgent, rlsvi
 from rlsvi_core.envs.recommender import Recommender, number_of_states
 
-from ..catalogue import STORED
 from ..choices import limit
 from ..experiment import streams
 from ..intervals import Mean, for_all, mean_interval
@@ -25,11 +24,23 @@ from ..register import (
     remark,
     unless,
 )
+from ..store import Tables
 from . import runs
 from .bandit import BernoulliBandit
 from .products import Products, expected_likes
-from .runs import BOLTZMANN, EPSILON, MYOPIC, PAPER_ETAS, ahead_from, curves, instance, rates
+from .runs import (
+    BOLTZMANN,
+    EPSILON,
+    EXPERIMENTS,
+    MYOPIC,
+    PAPER_ETAS,
+    ahead_from,
+    curves,
+    instance,
+    rates,
+)
 
+STORED = Tables(EXPERIMENTS)
 N, J = 10, 5
 STUDY, LATER, READINGS, RIVALS = runs.EXPERIMENTS  # the names of the tables
 FIG8, FIG9 = "Section 6.3, figure 8", "Section 6.3, figure 9"

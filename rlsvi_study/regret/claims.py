@@ -12,7 +12,6 @@ from rlsvi_core.agents import rlsvi as general_rlsvi
 from rlsvi_core.agents import tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 
-from ..catalogue import STORED
 from ..choices import limit
 from ..register import (
     FAILS,
@@ -27,9 +26,11 @@ from ..register import (
     remark,
     unless,
 )
+from ..store import Tables
 from . import bias, optimism
 from . import runs as regret
 
+STORED = Tables(regret.EXPERIMENTS)
 BASE = regret.make_prior(**regret.BASE)
 
 

@@ -10,7 +10,6 @@ from scipy.stats import binomtest
 
 from rlsvi_core.envs.tetris import Tetris
 
-from ..catalogue import STORED
 from ..choices import limit
 from ..intervals import by_cell, for_all, mean_interval
 from ..register import (
@@ -26,9 +25,11 @@ from ..register import (
     remark,
     unless,
 )
+from ..store import Tables
 from . import runs
-from .runs import LEARNED, LSPI, Level, finals, lead, learned_at, level, levels
+from .runs import EXPERIMENTS, LEARNED, LSPI, Level, finals, lead, learned_at, level, levels
 
+STORED = Tables(EXPERIMENTS)
 
 class Compared(NamedTuple):
     """Figure 7 under an ending rule: its table, the schedule that tuning on other seeds prefers

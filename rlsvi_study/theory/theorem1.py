@@ -78,13 +78,14 @@ from sympy import limit as tends_to
 
 from rlsvi_core.agents.tabular import theorem1_parameters
 
-from ..catalogue import STORED
 from ..choices import limit
 from ..intervals import for_all, mean_interval
 from ..register import FAILS, HOLDS, OURS, REGISTER, Evidence, claim, enter, unless
+from ..store import Tables
 from . import runs
 from .evidence import identity, shown
 
+STORED = Tables(runs.EXPERIMENTS)
 Array = np.ndarray  # of floats, or of fractions: the models below take both
 fractions = np.vectorize(Fraction, otypes=[object])
 PLACE = "Section 5, Theorem 1, repaired"
