@@ -53,7 +53,7 @@ class Evidence(NamedTuple):
     numbers: dict[str, Any]
 
 
-Judge = Callable[[], Evidence]
+Judge = Callable[..., Evidence]  # callable without arguments
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,8 @@ def enter(id: str, *fields: Any, follows: str = "") -> None:
 def claim(id: str, place: str, paper: str, kind: str, verdict: str,
           follows: str = "") -> Callable[[Judge], Judge]:
     """Register a check. Its docstring is the statement; an id that ends in a dot is completed by
-    its name."""
+    its name. If it reads stored tables, it takes them by name: ``tables=STORED``, so that a test
+    can hand it others."""
 
     def register(judge: Judge) -> Judge:
         name = id + judge.__name__.replace("_", "-") if id.endswith(".") else id

@@ -8,7 +8,6 @@ import pytest
 from planted import Changed
 
 from rlsvi_core import FiniteMDP, chain, features, lsvi, rlsvi
-from rlsvi_core.regression import GaussianPosterior
 from rlsvi_study import catalogue, store
 from rlsvi_study.catalogue import EXPERIMENTS, STORED
 from rlsvi_study.chain import claims
@@ -226,15 +225,9 @@ class Stub:
 
 @pytest.mark.parametrize(("id", "name", "wrong", "verdict"), [
     ("3.value", "chain", lambda N: chain(N + 1), FAILS),
-    ("4.posterior", "GaussianPosterior",
-     lambda K, lam, sigma: GaussianPosterior(K, lam, 2 * sigma), FAILS),
-    ("4.footnote", "GaussianPosterior", lambda K, lam: GaussianPosterior(K, 2 * lam), HOLDS),
     ("6.1.dithering", "arrival_probability", lambda N: 2.0**-49, FAILS),
     ("6.1.binary", "chain", lambda N: Stub, HOLDS),
     ("A.ridge", "lsvi", lambda Phi, lam, **options: lsvi(Phi, 2 * lam, **options), FAILS),
-    ("A.dithering", "action_probabilities", lambda q, epsilon, eta, p: p.fill(0.25), FAILS),
-    ("C.small-sigma", "bandit_regret", lambda sigma: np.ones(400), FAILS),
-    ("C.rescaling", "rlsvi", lambda Phi, lam, sigma, rng: rlsvi(Phi, 1.0, sigma, rng=rng), FAILS),
 ])
 def test_a_planted_falsehood_changes_the_verdict(id, name, wrong, verdict, monkeypatch):
     monkeypatch.setattr(claims, name, wrong)

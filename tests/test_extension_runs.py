@@ -15,7 +15,7 @@ from rlsvi_study.catalogue import STORED
 from rlsvi_study.experiment import streams
 from rlsvi_study.extensions import claims
 from rlsvi_study.extensions.runs import bootstrap_time, incremental_curve, opening_time
-from rlsvi_study.register import FAILS, HOLDS
+from rlsvi_study.register import FAILS
 
 REGISTER = catalogue.claims()
 
@@ -162,7 +162,6 @@ def test_a_spoilt_table_changes_the_verdict(id, name, spoil):
 
 
 @pytest.mark.parametrize(("id", "name", "wrong", "verdict"), [
-    ("F.batch", "_stored_numbers", lambda agent: 7, FAILS),
     ("F.mean", "incremental", lambda Phi, *args, form: incremental(2 * Phi, *args, form=form),
      FAILS),
     ("F.step-size", "incremental", lambda *args, form: incremental(*args, prior="kept", form=form),
@@ -170,9 +169,6 @@ def test_a_spoilt_table_changes_the_verdict(id, name, spoil):
     ("F.cost", "_stored_numbers", lambda agent: agent.transitions, FAILS),
     ("F.travel", "value_travels", lambda k, nu, l: np.linspace(0, 1, (l + 1) * (k + 1)).reshape(
         l + 1, k + 1), FAILS),
-    ("F.autocorrelation", "printed", lambda gamma: gamma, HOLDS),
-    ("F.marginal", "printed", lambda gamma: gamma, HOLDS),
-    ("F.start", "printed", lambda gamma: gamma, FAILS),
 ])
 def test_a_planted_falsehood_changes_the_verdict(id, name, wrong, verdict, monkeypatch):
     monkeypatch.setattr(claims, name, wrong)

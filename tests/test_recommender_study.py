@@ -169,7 +169,6 @@ def of_popularity(seed):
     ("6.3.states", "number_of_states", lambda N, J: 3**J, HOLDS),
     ("6.3.4521", "instance", lambda seed: instance(seed, 9), FAILS),
     ("6.3.dimension", "Products", lambda N, J: lambda h, x: np.eye(N), FAILS),
-    ("6.3.agnostic", "least_squares", lambda customers, target: target, FAILS),
     ("6.3.bernoulli", "instance", of_popularity, FAILS),
     ("6.3.dithering", "learned_better", lambda arm, of: Mean(0.0, -1.0, 1.0), HOLDS),
     ("E.bernoulli-aim", "instance", lambda seed: Recommender(np.zeros((10, 10)), 5), HOLDS),
