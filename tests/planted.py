@@ -22,7 +22,7 @@ from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.mdp import FiniteMDP
 from rlsvi_core.optimism import order
-from rlsvi_study.catalogue import EXPERIMENTS, STORED
+from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.chain import claims as chain
 from rlsvi_study.conjecture import claims as conjecture
 from rlsvi_study.extensions import claims as extensions
@@ -30,10 +30,14 @@ from rlsvi_study.recommender import claims as recommender
 from rlsvi_study.register import FAILS, REGISTER
 from rlsvi_study.regret import bias, optimism
 from rlsvi_study.regret import claims as regret
+from rlsvi_study.store import Tables
 from rlsvi_study.tetris import claims as tetris
 from rlsvi_study.theory import crossings, evidence, forms, printed, repaired, theorem1
 
 # --------------------------------------------------------------------- tables
+
+STORED = Tables(EXPERIMENTS)
+
 
 class Changed(dict):
     """The stored tables, changed: each is read once, when it is first asked for."""

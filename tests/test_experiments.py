@@ -9,8 +9,9 @@ from planted import Changed
 
 from rlsvi_core import FiniteMDP, chain, features, lsvi, rlsvi
 from rlsvi_study import catalogue, store
-from rlsvi_study.catalogue import EXPERIMENTS, STORED
+from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.chain import claims
+from rlsvi_study.chain.claims import STORED
 from rlsvi_study.chain.runs import (
     first_arrival,
     learning_curve,

@@ -11,9 +11,9 @@ from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import VerbatimIncremental, incremental
 from rlsvi_core.envs.chains import LEFT, RIGHT
 from rlsvi_study import catalogue
-from rlsvi_study.catalogue import STORED
 from rlsvi_study.experiment import streams
 from rlsvi_study.extensions import claims
+from rlsvi_study.extensions.claims import STORED
 from rlsvi_study.extensions.runs import bootstrap_time, incremental_curve, opening_time
 from rlsvi_study.register import FAILS
 

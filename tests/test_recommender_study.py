@@ -15,10 +15,10 @@ from planted import Changed
 from rlsvi_core import lsvi, rlsvi
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_study import catalogue
-from rlsvi_study.catalogue import STORED
 from rlsvi_study.experiment import streams
 from rlsvi_study.intervals import Mean, mean_interval
 from rlsvi_study.recommender import claims, figures, runs
+from rlsvi_study.recommender.claims import STORED
 from rlsvi_study.recommender.products import Products
 from rlsvi_study.recommender.runs import ahead_from, curves, evaluated, instance, learner, rates
 from rlsvi_study.register import FAILS, HOLDS

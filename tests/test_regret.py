@@ -18,11 +18,12 @@ from rlsvi_core import rlsvi as general_rlsvi
 from rlsvi_core.agents import LinearAgent, tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior, dirichlet, no_counts
 from rlsvi_study import catalogue, store
-from rlsvi_study.catalogue import EXPERIMENTS, STORED
+from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.experiment import Task
 from rlsvi_study.register import FAILS, HOLDS
 from rlsvi_study.regret import bias, optimism
 from rlsvi_study.regret import runs as regret
+from rlsvi_study.regret.claims import STORED
 from rlsvi_study.regret.optimism import sample_Q
 
 REGISTER = catalogue.claims()

@@ -18,11 +18,11 @@ from test_tetris import random_rows, squares
 from rlsvi_core import lsvi
 from rlsvi_core.envs.tetris import RULES, Tetris
 from rlsvi_study import catalogue, store
-from rlsvi_study.catalogue import STORED
 from rlsvi_study.experiment import Task, streams
 from rlsvi_study.register import FAILS, HOLDS
 from rlsvi_study.tetris import claims, figures, players
 from rlsvi_study.tetris import runs as tetris
+from rlsvi_study.tetris.claims import STORED
 from rlsvi_study.tetris.ring import PRINTED, Placements
 from rlsvi_study.tetris.runs import EXPERIMENTS
 
