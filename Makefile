@@ -17,7 +17,7 @@ SOURCES := _config.yml _toc.yml $(shell find book rlsvi_core rlsvi_study results
 help:  ## list what can be made
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
-# The stamp vouches for the environment. With it, a change of dependencies is installed in place;
+# The file .done stands for a finished environment. With it, a change of dependencies is installed in place;
 # without it (first time, or an install that was cut short) the environment is made anew, because a
 # half-installed package looks installed to pip. Bytecode is made of what is imported, when it is.
 .venv/.done: pyproject.toml constraints.txt
