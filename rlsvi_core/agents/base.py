@@ -364,12 +364,12 @@ class FiniteStates(LinearAgent):
     H: int
 
     def __init__(self, features: Any, lam: float, sigma: float, **options: Any) -> None:
-        super().__init__(features, lam, sigma, **options)
-        phi = self.features
+        phi = FeatureMap.of(features)
         if phi.H is None or phi.S is None or phi.A is None:
             checks.fail(f"{type(self).__name__} needs numbers of periods, states and actions",
                         f"(H, S, A) is {(phi.H, phi.S, phi.A)}", "Pass H, or an (H, S, A, K) "
                         "array; or leave form out.")
+        super().__init__(phi, lam, sigma, **options)
         self.H, self.S, self.A = phi.H, phi.S, phi.A
         self._q, self._p = np.empty((2, self.A))
 
