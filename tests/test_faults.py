@@ -1,7 +1,7 @@
 """What goes wrong around the code, brought about for real: full disks, kills, damaged files.
 
 Each fault says how it was answered and what was kept; that is its row of the table in
-CONTRIBUTING.md. ``python tests/test_faults.py`` tries them all and writes the table anew.
+``faults.md``. ``python tests/test_faults.py`` tries them all and writes the table anew.
 """
 
 import io
@@ -28,7 +28,7 @@ from rlsvi_study.catalogue import study
 from rlsvi_study.cli import main
 from rlsvi_study.sources import digest, source_hash
 
-PAGE = Path(__file__).parents[1] / "CONTRIBUTING.md"
+PAGE = Path(__file__).with_name("faults.md")
 PAGESIZE = os.sysconf("SC_PAGE_SIZE")
 HEAD = "| what | answer, and exit status | what was kept |\n| --- | --- | --- |\n"
 
