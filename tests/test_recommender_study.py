@@ -59,8 +59,9 @@ def test_arms_differ_in_what_their_names_say():
             ("rlsvi, σ² = 0.01", "sigma", 0.1), ("epsilon 0.1, rewards ±1", "dislike", -1.0),
             ("epsilon 0.03", "epsilon", 0.03), ("boltzmann 0.5", "eta", 0.5),
             ("rlsvi", "gamma", 1.0), ("linear", "gamma", 0.0), ("linear", "lam", 0.2)]:
-        assert math.isclose(getattr(learner(arm, 4, 3), field), value), arm
-    assert learner("boltzmann 0.1, shared weights", 4, 3).weights == "shared"
+        agent = learner(arm, 4, 3)
+        assert math.isclose(getattr(agent.choices if field == "gamma" else agent, field), value)
+    assert learner("boltzmann 0.1, shared weights", 4, 3).choices.weights == "shared"
     assert learner("rlsvi, target over all", 4, 3).features.over == "all"
 
 

@@ -111,8 +111,9 @@ def test_the_rule_and_an_option_reach_the_agent(monkeypatch):
         control("Acrobot", "rlsvi", 0, episodes=1, every=1, option=option)
     (phi, usual), (_, short), (other, many) = made
     assert (usual.lam, usual.sigma) == (short.lam, short.sigma) == suggest_parameters((-100, 0))
-    assert (usual.window, short.window, usual.gamma, usual.clip) == (None, 5000, 0.99, (-100, 0))
-    assert (usual.sweeps, made[0][1].draws) == (20, "per episode")
+    chosen = usual.choices
+    assert (chosen.window, chosen.gamma, chosen.clip) == (None, 0.99, (-100, 0))
+    assert (chosen.sweeps, chosen.draws, short.choices.window) == (20, "per episode", 5000)
     assert (many.lam, many.sigma) == (usual.lam, usual.sigma)
     assert phi.compact(0, np.zeros(6)).shape == (1, 84)  # all monomials of six up to the cubes
     assert other.compact(0, np.zeros(6)).shape == (1, 200)
@@ -120,7 +121,8 @@ def test_the_rule_and_an_option_reach_the_agent(monkeypatch):
     assert (phi(0, 2 * fast) == phi(0, fast)).all()  # clipped to the box
     control("CartPole", "rlsvi", 0, episodes=1, every=1)
     waves, pole = made[-1]
-    assert (pole.lam, pole.sigma, pole.gamma) == (*suggest_parameters((0, 200)), 0.995)
+    assert (pole.lam, pole.sigma) == suggest_parameters((0, 200))
+    assert pole.choices.gamma == 0.995
     assert waves.compact(0, np.zeros(4)).shape == (1, 81)
 
 

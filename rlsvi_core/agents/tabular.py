@@ -151,6 +151,7 @@ def value_of_policy(model: Model, p: Floats) -> float:
 
 
 NOTHING = np.zeros((0, 0, 0, 0))
+AS_IT_IS = Targets(1.0, -math.inf, math.inf)
 
 
 class Rule(NamedTuple):
@@ -160,7 +161,7 @@ class Rule(NamedTuple):
     spread: float = 0.0
     sample: bool = False
     capped: bool = False
-    targets: Targets = Targets(1.0, -math.inf, math.inf)
+    targets: Targets = AS_IT_IS
     alpha_R: Floats = NOTHING
     alpha_P: Floats = NOTHING
 

@@ -22,6 +22,7 @@ from scipy.stats import norm
 
 from rlsvi_core import checks
 from rlsvi_core.agents.tabular import (
+    AS_IT_IS,
     History,
     no_history,
     theorem1_parameters,
@@ -50,7 +51,7 @@ def _history(counts: Counts) -> History:
 @jit
 def _sample_many(seen: History, ridge: float, sigma: float, rng: Generator, Q: Floats) -> None:
     for i in range(Q.shape[0]):
-        value_iteration(seen, ridge, sigma, True, False, rng, Q[i])
+        value_iteration(seen, ridge, sigma, True, False, AS_IT_IS, rng, Q[i])
 
 
 def sample_Q(counts: Counts, lam: float, sigma: float, n: int, rng: Seed = None) -> np.ndarray:
