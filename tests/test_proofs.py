@@ -13,7 +13,7 @@ from scipy import stats
 
 from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import Counterexample, Proof, decide, exact
-from rlsvi_study import catalogue
+from rlsvi_study import catalogue, verdicts
 from rlsvi_study.register import FAILS, HOLDS, MISPRINT, OURS
 from rlsvi_study.theory import evidence, forms, printed, repaired
 from rlsvi_study.theory.crossings import Pair, pdf_crossings
@@ -29,7 +29,9 @@ STEPS = {name: one for one in catalogue.claims().values()
 
 @pytest.fixture(scope="module")
 def findings():
-    return {name: step.judge() for name, step in STEPS.items()}
+    """As stored: another test judges every claim and compares."""
+    stored = verdicts.stored()
+    return {name: stored[step.id] for name, step in STEPS.items()}
 
 
 # --- what a step says --------------------------------------------------------------------------
