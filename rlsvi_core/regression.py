@@ -119,9 +119,10 @@ def draw_blocks(U: Array, w: Floats, sigma: float, z: Floats) -> Floats:
 
 @jit
 def fill_normal(rng: Generator, z: Floats) -> None:
-    """Fill z with standard normal draws."""
-    for k in range(z.shape[0]):
-        z[k] = rng.standard_normal()
+    """Fill z, of any shape, with standard normal draws."""
+    flat = z.reshape(z.size)
+    for k in range(z.size):
+        flat[k] = rng.standard_normal()
 
 
 def draw_noise(rng: Generator, K: int, rows: int | None = None) -> tuple[Floats, float]:
@@ -267,7 +268,9 @@ class GaussianPosterior:
     def draw(self, z: Floats, g: float = math.nan) -> Floats:
         """The draw that noise of one's own gives: z of K standard normals, and for an unknown
         variance a Gamma(1 + n/2) variate."""
-        z = checks.array("z", z, (self.K,), hint="Pass rng.standard_normal(K).")
+        if np.shape(z) != (self.K,):
+            checks.fail(f"z holds K={self.K} normal draws", f"it has shape {np.shape(z)}",
+                        "Pass rng.standard_normal(K).")
         return self._drawn(self.sigma if math.isnan(g) else drawn_sigma(self.residual, g), z)
 
     @property

@@ -59,9 +59,9 @@ def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *
     window : transitions kept in each regression; None: all.
     sweeps : without a horizon, fits per episode, each with the weights of the one before in its
         targets; 10 by default, 1 is as printed.
-    draws : whether the fits of one weight vector in an episode use the same normal draws (``"per
-        episode"``), so that they converge to one value function, or new ones (``"per sweep"``, as
-        printed).
+    draws : with ``"per episode"`` all fits of one weight vector in an episode use the same normal
+        draws, so that they converge to one value function; with ``"per sweep"``, as printed, each
+        fit has its own.
     targets : put the ``"sample"`` (as printed) or the posterior ``"mean"`` into the targets.
     variance : ``"known"``, or ``"unknown"`` (appendix D.2; then σ is not used).
     lam_of_mean : another λ for the mean alone, as Algorithm 11 prints it; None: the same.

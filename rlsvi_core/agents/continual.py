@@ -55,7 +55,7 @@ def _estimate(Phi: Floats, data: Statistics, gamma: float, rho: float, sigma: fl
     """Algorithm 13: from θ̃_t and w_t to θ̃_{t+1} and w_{t+1}, after the newest transition."""
     _, S, A, K = Phi.shape
     U, x, q = data.U[0], data.c[0].copy(), np.empty(A)
-    mean, noise, nothing, z = np.zeros(K), np.zeros(K), np.zeros(K), np.empty(K)
+    mean, noise, z = np.zeros(K), np.zeros(K), np.empty(K)
     for s in range(S):  # line 1: A'b, as sums over the states that followed
         if data.seen[0, s]:
             values(Phi[0, s], theta, q)
@@ -65,7 +65,7 @@ def _estimate(Phi: Floats, data: Statistics, gamma: float, rho: float, sigma: fl
     solve_transposed(U, x)
     fill_normal(rng, z)
     draw(U, x, 0.0, z, mean)  # line 2
-    draw(U, nothing, sigma, z, noise)
+    draw(U, noise, sigma, z, noise)  # about 0, which noise holds so far
     for k in range(K):
         w[k] = rho * w[k] + math.sqrt(1.0 - rho * rho) * noise[k]  # line 3
         theta[k] = mean[k] + w[k]  # line 4

@@ -97,16 +97,17 @@ def _estimate(Phi: Floats, data: Statistics, noise: float, targets: Targets, rng
     """Algorithm 1 (noise = σ) or Algorithm 3 (noise = 0), from the sums."""
     U, c = data.U, data.c
     H, K = c.shape
-    x, z = np.empty(K), np.zeros(K)
+    x, z = np.empty(K), np.zeros((H, K))
+    theta[:] = 0.0
+    if noise > 0.0:
+        fill_normal(rng, z)
     for h in range(H - 1, -1, -1):  # Algorithm 1, line 1
         for k in range(K):
-            x[k], theta[h, k] = c[h, k], 0.0
+            x[k] = c[h, k]
         if h < H - 1:
             _add_next_values(Phi, theta, data, h, targets, x)  # line 2: A'b
         solve_transposed(U[h], x)
-        if noise > 0.0:
-            fill_normal(rng, z)
-        draw(U[h], x, noise, z, theta[h])  # lines 3 and 4
+        draw(U[h], x, noise, z[H - 1 - h], theta[h])  # lines 3 and 4
 
 
 @jit

@@ -68,11 +68,11 @@ def _add(U: Floats, phi: Floats, target: float, nu: float, kept: float, row: Flo
 @jit
 def _sample(U: Floats, sigma: float, rng: Generator, theta: Floats) -> None:
     H, K = theta.shape
-    z = np.empty(K)
-    for h in range(H - 1, -1, -1):
-        fill_normal(rng, z)
-        theta[h] = 0.0
-        draw(U[h], U[h, :, K], sigma, z, theta[h])
+    z = np.empty((H, K))
+    fill_normal(rng, z)
+    theta[:] = 0.0
+    for h in range(H):
+        draw(U[h], U[h, :, K], sigma, z[H - 1 - h], theta[h])  # Algorithm 1 draws from the last on
 
 
 @jit

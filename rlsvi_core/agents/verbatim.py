@@ -49,15 +49,16 @@ class VerbatimAgent(MappedAgent):
 
     def regression_problem(self, data: deque[Transition], after: Floats) -> tuple[Floats, Floats]:
         """The rows A and the targets b, what is known of Q moved over."""
-        after, (low, high) = self._checked(data, after), self.choices.clip
+        after, gamma = self._checked(data, after), self.choices.gamma
+        low, high = self.choices.clip
         A, b = np.zeros((len(data), self.free)), np.zeros(len(data))
         for i, (phi, r, following) in enumerate(data):
             q = np.zeros(len(following))
             values(following, after, q)
-            V = min(max(q.max(), low), high) if q.size else 0.0  # 0 where nothing follows
+            V = min(max(float(q.max()), low), high) if q.size else 0.0  # 0 where nothing follows
             # Algorithm 1, line 2; Algorithms 3 and 11, line 3; Algorithm 7, line 1
             A[i] = phi[:self.free]
-            b[i] = r + self.choices.gamma * V - phi[self.free:] @ self.features.known
+            b[i] = r + gamma * V - phi[self.free:] @ self.features.known
         return A, b
 
     def fit(self, A: Floats, b: Floats, z: Floats, g: float) -> tuple[Floats, Floats]:

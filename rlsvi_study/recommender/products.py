@@ -202,10 +202,13 @@ def _estimate(data: Statistics, how: Fit, rng: Generator, theta: Floats) -> None
     U = data.U
     H, d, N = theta.shape
     apart, shared = U.shape[0] > 1, U.shape[1] < H  # two factors for two λ; one for all periods
-    b, q, z = np.empty((N, d)), np.empty(N), np.zeros((N, d))
+    b, q, z = np.empty((N, d)), np.empty(N), np.zeros((1 if how.repeated else H, N, d))
     extra, nothing = np.empty(d), np.zeros(d)
+    if how.noise > 0.0:
+        fill_normal(rng, z)
     for h in range(H - 1, -1, -1):
         b[:] = 0.0
+        noise = z[0 if how.repeated else H - 1 - h]
         if how.gamma > 0.0 and h < H - 1:  # the one line that the bandit lacks
             for g in range(H - 1) if shared else range(h, h + 1):
                 _add_next_values(data, theta[h + 1], g, how, q, b)
@@ -215,14 +218,13 @@ def _estimate(data: Statistics, how: Fit, rng: Generator, theta: Floats) -> None
                 for k in range(d):
                     w[k] *= how.gamma
                 solve_transposed(mean, w)
-            if how.noise > 0.0 and (h == H - 1 or not how.repeated):
-                fill_normal(rng, z[a])
-            draw(mean, mean[:, d], 0.0 if apart else how.noise, z[a], w)
-            extra[:] = 0.0
+            draw(mean, mean[:, d], 0.0 if apart else how.noise, noise[a], w)
             if apart:
-                draw(spread, nothing, how.noise, z[a], extra)
+                extra[:] = 0.0
+                draw(spread, nothing, how.noise, noise[a], extra)
+                w += extra
             for k in range(d):
-                theta[h, k, a] = w[k] + extra[k]
+                theta[h, k, a] = w[k]
     if shared:
         for h in range(1, H):
             theta[h] = theta[0]
