@@ -95,7 +95,7 @@ def games(name):
 
 def runs_per_point():
     """Of the shares of runs that learn: a moving window over the runs, sorted by ρ."""
-    return 1001 - len(success_rates(catalogue.STORED["fig6"])) + 1
+    return 1001 - len(success_rates(store.load(catalogue.EXPERIMENTS["fig6"]))) + 1
 
 
 DECLARED = {  # every other typed number, and what recomputes it

@@ -77,6 +77,7 @@ class MappedAgent(LinearAgent):
     def _period(self, h: int) -> int:
         """Whose weights a step uses."""
         if self.H is None:
+            checks.whole("h", h, hint="It counts the steps of an episode, from zero.")
             return 0
         if not (isinstance(h, (int, np.integer)) and 0 <= h < self.H):
             checks.fail(f"h must be one of 0, …, {self.H - 1}", f"it is {h!r}", "An episode may "
