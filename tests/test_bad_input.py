@@ -174,6 +174,8 @@ good_agent("rlsvi", rlsvi, MDP, 1, 2, features=PHI, lam=1.0, sigma=0.5, value_ra
 good_agent("rlsvi, one-hot", rlsvi, MDP, 1, 2, features=HOT, lam=1.0, sigma=0.5, rng=1)
 good_agent("rlsvi, computed", rlsvi, MDP, 1, 2, features=rows, lam=1.0, sigma=0.5, H=2, gamma=0.9,
            window=50, value_range=(0.0, 2.0), rng=1)
+good_agent("rlsvi, discounted", rlsvi, MDP, 1, 2, features=rows, lam=1.0, sigma=0.5, gamma=0.9,
+           sweeps=2, rng=1)
 good_agent("rlsvi, verbatim", rlsvi, MDP, 1, 2, features=features.Table(PHI), lam=1.0, sigma=0.5,
            value_range=(0.0, 2.0), rng=1, form=VerbatimAgent)
 good_agent("lsvi", lsvi, MDP, 1, 2, features=PHI, lam=1.0, epsilon=0.0, eta=0.0, H=2, rng=1)
