@@ -45,7 +45,7 @@ class FeatureMap:
     known : weights of the rows' further, last columns, if there are such.
     blocks : the rows are block diagonal, with so many blocks; see :meth:`compact`.
     fast : a class of agents made for these features, a subclass of
-        :class:`rlsvi_core.agents.LinearAgent`, which is then the default form where it suits.
+        :class:`rlsvi_core.agents.base.LinearAgent`, which is then the default form where it suits.
 
     Examples
     --------
