@@ -27,9 +27,16 @@ PRINT = """async () => {
 def chapters() -> list[tuple[str, int]]:
     """Every page, and how deep it lies in the table of contents."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf8"))
-    below = ((page["file"], depth) for part in toc["parts"] for chapter in part["chapters"]
-             for depth, page in ((0, chapter), *((1, one) for one in chapter.get("sections", []))))
-    return [(toc["root"], 0), *below]
+    found = [(toc["root"], 0)]
+    for part in toc["parts"]:
+        for chapter in part["chapters"]:
+            found.append((chapter["file"], 0))
+            for section in chapter.get("sections", []):
+                files = [section["file"]] if "file" in section else sorted(
+                    file.relative_to(ROOT).with_suffix("").as_posix()
+                    for file in ROOT.glob(section["glob"]))
+                found.extend((file, 1) for file in files)
+    return found
 
 
 def bind(target: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from .. import checks
 from ..compiled import Array, Floats
 from ..regression import draw_noise
-from .base import Choices, LinearAgent, Run, check_fits, choose
+from .base import LinearAgent, Run, check_fits, choose
 
 
 class MappedAgent(LinearAgent):
@@ -25,9 +25,8 @@ class MappedAgent(LinearAgent):
 
     takes_masks = True
 
-    def __init__(self, features: Any, lam: float, sigma: float, *, sample: bool,
-                 choices: Choices, **options: Any) -> None:
-        super().__init__(features, lam, sigma, sample=sample, choices=choices, **options)
+    def __init__(self, features: Any, lam: float, sigma: float, **options: Any) -> None:
+        super().__init__(features, lam, sigma, **options)
         self.S, self.A, self.episode = self.features.S, self.features.A, -1
         self.apart = self.H is not None and self.choices.weights == "per period"
         self._allocate(self.features.K)

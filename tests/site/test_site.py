@@ -19,6 +19,7 @@ from axe_playwright_python.sync_playwright import Axe
 import rlsvi_core
 from book._ext.browser import FLAGS, ROOT, SITE, UNFOLD, chromium, served
 from book._ext.mathematics import fault, mathjax
+from book._ext.pdf import chapters
 
 PAGES = sorted(
     p.relative_to(SITE).as_posix()
@@ -264,10 +265,7 @@ def test_a_formula_that_mathjax_refuses_is_told():
 
 
 def test_every_chapter_is_a_page():
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf8"))
-    chapters = [c for part in toc["parts"] for c in part["chapters"]]
-    files = [toc["root"], *(page["file"] for c in chapters for page in (c, *c.get("sections", [])))]
-    assert {f"{file}.html" for file in files} <= set(PAGES)
+    assert {f"{file}.html" for file, _ in chapters()} <= set(PAGES)
 
 
 def test_every_public_name_of_the_library_is_described():
