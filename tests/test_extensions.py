@@ -28,6 +28,29 @@ def size(nu, l):
 # --- incremental RLSVI ----------------------------------------------------------------------
 
 
+def test_greedy_acts_on_the_mean_of_an_incremental_agent():
+    """Its mean solves Uθ = U^{-T}A'b; evaluating draws nothing and leaves the episode's weights."""
+    mdp = chain(5)
+    agent = incremental(features.tabular(mdp), 1.0, 30.0, rng=1)
+    agent.learn(mdp, 50, rng=2)
+    before = agent.theta.copy()
+    agent.evaluate(mdp, 3, rng=3)
+    mean = agent._mean_agent().theta
+    assert not np.allclose(mean, before)
+    assert np.array_equal(agent.theta, before)
+    for h in range(5 - 1):
+        assert np.allclose(agent._U[h, :, :-1] @ mean[h], agent._U[h, :, -1])
+
+
+def test_both_incremental_forms_evaluate_alike():
+    mdp, rewards = chain(5), []
+    for form in (IncrementalAgent, VerbatimIncremental):
+        agent = incremental(features.tabular(mdp), 1.0, 3.0, form=form, rng=1)
+        agent.learn(mdp, 300, rng=2)
+        rewards.append(agent.evaluate(mdp, 20, rng=3))
+    assert np.array_equal(*rewards)
+
+
 class AllRows:
     """The same agent from all its past: rows, frozen targets, and how much of each is left."""
 

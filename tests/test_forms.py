@@ -10,6 +10,9 @@ import pytest
 
 from rlsvi_core import StoredAgent, VerbatimAgent, chain, features, lsvi, rlsvi
 from rlsvi_core.agents import Choices, FiniteAgent, TabularAgent
+from rlsvi_core.agents.incremental import incremental
+from rlsvi_core.agents.tabular import psrl
+from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.envs.tetris import Tetris
 from rlsvi_study.recommender.products import ProductAgent, Products
@@ -244,11 +247,89 @@ PHI = RANDOM[:2, :3]
     (lambda: rlsvi(PHI, form=TabularAgent), ValueError, "features must be a OneHot"),
     (lambda: rlsvi(Products(3, 2), form=StoredAgent), ValueError, "the same actions in every st"),
     (lambda: rlsvi(Placements(GAME), form=RingAgent), ValueError, "a ring has a size; window is N"),
-    (lambda: rlsvi(PHI).act(0, 0, legal=[0]), ValueError, "FiniteAgent does not take masks"),
-    (lambda: rlsvi(features.OneHot(2, 3, 2)).observe(0, 0, 0, 0.0, 1, [0]), ValueError,
+    (lambda: psrl(DirichletPrior.symmetric(2, 3, 2)).act(0, 0, [0]), ValueError,
      "TabularAgent does not take masks"),
+    (lambda: incremental(PHI).act(0, 0, [0]), ValueError, "IncrementalAgent does not take masks"),
     (lambda: rlsvi(Products(3, 2)).act(0, np.zeros(3), [0]), ValueError, "does not take masks"),
 ])
 def test_what_a_door_or_a_form_does_not_offer_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+# --------------------------------------------------------------------- masks
+
+MASKED = features.OneHot(H=3, S=4, A=3)
+ALLOWED = np.random.default_rng(5).random((3, 4, 3)) < 0.6
+ALLOWED[..., 0] |= ~ALLOWED.any(axis=-1)  # some action always is
+
+
+def masked_steps(agent, episodes, rng):
+    """Play a random world in which masks depend on state and period; the steps that were taken."""
+    rng, steps = np.random.default_rng(rng), []
+    for _ in range(episodes):
+        agent.plan()
+        s = int(rng.integers(4))
+        for h in range(3):
+            a = agent.act(h, s, np.flatnonzero(ALLOWED[h, s]))
+            r, s_next = float(rng.normal()), int(rng.integers(4))
+            legal = np.flatnonzero(ALLOWED[h + 1, s_next]) if h < 2 else None
+            agent.observe(h, s, a, r, s_next, legal)
+            steps.append((h, s, a, r, s_next))
+            s = s_next
+    return steps
+
+
+def empirical_values(steps):
+    """Q̂ of the world as it was seen: means of rewards and next values, over allowed actions."""
+    Q = np.where(ALLOWED, 0.0, -np.inf)
+    for h in reversed(range(3)):
+        for s, a in np.ndindex(4, 3):
+            seen = [(r, s_next) for at, t, b, r, s_next in steps if (at, t, b) == (h, s, a)]
+            if seen:
+                Q[h, s, a] = np.mean([r + (Q[h + 1, t].max() if h < 2 else 0) for r, t in seen])
+    return Q
+
+
+@pytest.mark.parametrize("make", [
+    lambda **form: rlsvi(MASKED, LAM, SIGMA, rng=1, **form),
+    lambda **form: lsvi(MASKED, LAM, epsilon=0.5, rng=1, **form),
+    lambda **form: lsvi(MASKED, LAM, eta=0.5, rng=1, **form)], ids=["rlsvi", "epsilon", "eta"])
+def test_a_mask_means_the_same_in_every_form(make):
+    agents = [make(form=form) for form in (TabularAgent, FiniteAgent, StoredAgent, VerbatimAgent)]
+    played = [masked_steps(agent, 40, 2) for agent in agents]
+    assert all(steps == played[0] for steps in played)
+    assert all(ALLOWED[h, s, a] for h, s, a, *_ in played[0])
+    greedy = [[agent.greedy(h, s, np.flatnonzero(ALLOWED[h, s])) for h, s in np.ndindex(3, 4)]
+              for agent in agents]
+    assert all(actions == greedy[0] for actions in greedy)
+    tabular, finite, *_ = agents
+    assert np.array_equal(np.isinf(tabular.Q), np.isinf(finite.Q))
+    assert tabular.policy()[np.isinf(tabular.Q)].max() == 0
+
+
+@pytest.mark.parametrize("form", [TabularAgent, FiniteAgent, StoredAgent, VerbatimAgent])
+def test_masked_values_are_the_exact_empirical_ones(form):
+    agent = lsvi(MASKED, 1e-10, epsilon=1.0, rng=1, form=form)
+    exact = empirical_values(masked_steps(agent, 200, 2))
+    agent.plan()
+    assert np.allclose(agent.Q[ALLOWED], exact[ALLOWED], atol=1e-6)
+
+
+def test_a_mask_that_differs_from_visit_to_visit_is_refused_by_a_table():
+    for form in (TabularAgent, FiniteAgent):
+        agent = rlsvi(MASKED, form=form, rng=1)
+        agent.act(0, 1, [0, 2])
+        with pytest.raises(ValueError, match=r"same at every visit.*state 1 in period 0 allowed "
+                           r"\[0, 2\], and now \[0\]"):
+            agent.act(0, 1, [0])
+        with pytest.raises(ValueError, match="now"):
+            agent.act(0, 1)
+
+
+def test_evaluating_leaves_no_mask_behind():
+    agent = rlsvi(MASKED, rng=1)
+    masked_steps(agent, 3, 2)
+    before, (h, s) = agent._closed.copy(), np.argwhere(~agent._told)[0]
+    assert agent.greedy(h, s, [1]) == 1
+    assert np.array_equal(agent._closed, before)

@@ -180,10 +180,45 @@ def test_a_mask_is_used_for_acting_and_in_targets():
     assert agent.told == [(0, 0, 1, 0.0, 1, [0]), (1, 1, 0, 0.0, None)]
 
 
-def test_an_agent_that_takes_no_mask_plays_without():
+def test_a_table_keeps_to_the_mask():
     env = gymnasium.make("Taxi-v4", max_episode_steps=30)
-    assert "action_mask" in env.reset()[1]
-    assert (play(rlsvi(features.OneHot(30, 500, 6), rng=0), env, 3, seed=0) < 0).all()
+    agent, forbidden = rlsvi(features.OneHot(30, 500, 6), rng=0), 0
+
+    class Watched(gymnasium.Wrapper):
+        def reset(self, **given):
+            observed, self.info = self.env.reset(**given)
+            return observed, self.info
+
+        def step(self, action):
+            nonlocal forbidden
+            forbidden += not self.info["action_mask"][action]
+            *stepped, self.info = self.env.step(action)
+            return *stepped, self.info
+
+    play(agent, Watched(env), 5, seed=0)
+    play(agent, Watched(env), 5, seed=0, learn=False)
+    assert forbidden == 0
+
+
+def test_an_agent_without_masks_may_not_do_what_they_forbid():
+    class Blind:
+        H = 3
+        plan = observe = lambda self, *given: None
+
+        def act(self, h, s):
+            return 2
+
+    mask = {"action_mask": np.array([1, 1, 0], np.int8)}
+    with pytest.raises(ValueError, match=r"forbids action 2 here.*allowed are \[0, 1\]"):
+        play(Blind(), Script(first=(0, mask), actions=Discrete(3)), 1)
+
+
+@pytest.mark.parametrize("rows", [2, 4])
+@pytest.mark.parametrize("learn", [True, False])
+def test_rows_are_as_many_as_the_actions_of_the_environment(rows, learn):
+    agent = rlsvi(lambda s: np.eye(rows) * (1.0 + s), rng=1)
+    with pytest.raises(ValueError, match=f"one row for each of the environment's 3 act.*{rows}"):
+        play(agent, gymnasium.wrappers.TimeLimit(Script(actions=Discrete(3)), 9), 1, learn=learn)
 
 
 def test_without_learning_the_agent_acts_greedily_and_stays_as_it_is():

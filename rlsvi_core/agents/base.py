@@ -24,7 +24,7 @@ import numpy as np
 from numpy.random import Generator
 
 from .. import checks
-from ..compiled import Floats, Ints, jit
+from ..compiled import Array, Floats, Ints, jit
 from ..features import FeatureMap, Table
 from ..mdp import FiniteMDP, draw
 
@@ -40,16 +40,19 @@ def highest(q: Floats) -> float:
 
 @jit
 def action_probabilities(q: Floats, epsilon: float, eta: float, out: Floats) -> None:
-    """Fill ``out`` with the law of the action, given the action values q at a state."""
-    A, top, total = q.shape[0], highest(q), 0.0
+    """Fill ``out`` with the law of the action, given the action values q at a state; an action
+    that a mask forbids has the value −∞."""
+    A, top, total, open_ = q.shape[0], highest(q), 0.0, 0
     for a in range(A):
         if eta > 0.0:
             out[a] = math.exp((q[a] - top) / eta)  # Algorithm 4, line 5
         else:
             out[a] = 1.0 if q[a] == top else 0.0
         total += out[a]
-    for a in range(A):
-        out[a] = epsilon / A + (1.0 - epsilon) * out[a] / total  # Algorithm 5, lines 5 to 10
+        open_ += q[a] > -np.inf
+    for a in range(A):  # Algorithm 5, lines 5 to 10
+        dithering = epsilon / open_ if q[a] > -np.inf else 0.0
+        out[a] = dithering + (1.0 - epsilon) * out[a] / total
 
 
 @jit
@@ -70,9 +73,13 @@ def values(rows: Floats, theta: Floats, q: Floats) -> None:
 
 
 @jit
-def _act(Phi: Floats, theta: Floats, h: int, s: int, epsilon: float, eta: float, q: Floats,
-         p: Floats, u: float) -> int:
+def _act(Phi: Floats, theta: Floats, closed: Array | None, h: int, s: int, epsilon: float,
+         eta: float, q: Floats, p: Floats, u: float) -> int:
     values(Phi[h, s], theta[h], q)
+    if closed is not None:
+        for a in range(q.shape[0]):
+            if closed[h, s, a]:
+                q[a] = -np.inf
     return choose(q, epsilon, eta, p, u)
 
 
@@ -247,7 +254,7 @@ class LinearAgent(ABC):
         lists the actions allowed in s_next, None: all."""
 
     def _refuse_mask(self, legal: Any) -> None:
-        """For a form whose sums are over states, each with the same actions always."""
+        """For a form in which every action is always allowed, or the features say which are."""
         if legal is not None:
             checks.fail(f"{type(self).__name__} does not take masks", f"legal is {legal!r}",
                         "Pass form=StoredAgent, which does.")
@@ -304,7 +311,8 @@ class LinearAgent(ABC):
 
     @property
     def Q(self) -> Floats:
-        """The action values of this episode, an (H, S, A) array, where states are numbers."""
+        """The action values of this episode, an (H, S, A) array, where states are numbers; −∞ where
+        a mask forbids the action."""
         checks.fail("values are tabulated where states are numbers", f"{type(self).__name__} has "
                     "no table of states", "Ask for an action by act or greedy.",
                     NotImplementedError)
@@ -359,7 +367,11 @@ class LinearAgent(ABC):
 
 
 class FiniteStates(LinearAgent):
-    """What agents for H periods, S states and A actions share, all of them numbers."""
+    """What agents for H periods, S states and A actions share, all of them numbers.
+
+    Masks are kept in a table: what is allowed in a state may depend on the period, and must be the
+    same at every visit.
+    """
 
     H: int
 
@@ -372,6 +384,35 @@ class FiniteStates(LinearAgent):
         super().__init__(phi, lam, sigma, **options)
         self.H, self.S, self.A = phi.H, phi.S, phi.A
         self._q, self._p = np.empty((2, self.A))
+        self._closed: Array | None = None  # (H, S, A), what masks forbid, once there are masks
+        self._told = np.zeros((0, 0), bool)  # (H, S), where one has come
+
+    def _close(self, h: int, s: int, legal: Any) -> None:
+        """Keep what is allowed at s in period h; None: everything."""
+        if legal is None and self._closed is None:
+            return
+        if not self.takes_masks:
+            self._refuse_mask(legal)
+        closed = np.zeros(self.A, bool)
+        if legal is not None:
+            closed[:] = True
+            closed[positions(np.arange(self.A), legal)] = False
+        if self._closed is None:
+            self._closed = np.zeros((self.H, self.S, self.A), bool)
+            self._told = np.zeros((self.H, self.S), bool)
+        if self._told[h, s] and (closed != self._closed[h, s]).any():
+            checks.fail("in a table of states a mask is the same at every visit in a period",
+                        f"state {s} in period {h} allowed "
+                        f"{np.flatnonzero(~self._closed[h, s]).tolist()}, and now "
+                        f"{np.flatnonzero(~closed).tolist()}", "Make what decides it a part of the "
+                        "state, or use a function of the observation as features.")
+        self._told[h, s], self._closed[h, s] = True, closed
+
+    def _twin(self) -> Self:
+        twin = super()._twin()
+        if self._closed is not None:
+            twin._closed, twin._told = self._closed.copy(), self._told.copy()
+        return twin
 
     @abstractmethod
     def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
@@ -379,11 +420,12 @@ class FiniteStates(LinearAgent):
 
     def observe(self, h: int, s: int, a: int, r: float, s_next: int | None,
                 legal_next: Any = None) -> None:
-        self._refuse_mask(legal_next)
         index = checks.index
         h, s, a = index("h", h, self.H), index("s", s, self.S), index("a", a, self.A)
         s_next = ENDED if s_next is None else index("s_next", s_next, self.S)
         checks.finite(r=r)
+        if s_next != ENDED and h + 1 < self.H:
+            self._close(h + 1, s_next, legal_next)
         self._remember(h, s, a, float(r), s_next)
         self.transitions += 1
 
@@ -409,17 +451,30 @@ class TableAgent(FiniteStates):
         return twin
 
     def act(self, h: int, s: int, legal: Any = None) -> int:
-        self._refuse_mask(legal)
         h, s = checks.index("h", h, self.H), checks.index("s", s, self.S)
-        return _act(self.Phi, self.theta, h, s, self.epsilon, self.eta, self._q, self._p,
-                    self.rng.random())
+        self._close(h, s, legal)
+        return _act(self.Phi, self.theta, self._closed, h, s, self.epsilon, self.eta, self._q,
+                    self._p, self.rng.random())
 
     @property
     def Q(self) -> Floats:
         Q = np.empty((self.H, self.S, self.A))
         for h, s in np.ndindex(self.H, self.S):
             values(self.Phi[h, s], self.theta[h], Q[h, s])
+        if self._closed is not None:
+            Q[self._closed] = -np.inf
         return Q
+
+
+def positions(numbers: Array, legal: Any) -> Array:
+    """Where some of the actions are among all that have a row."""
+    given, legal = legal, checks.as_given(legal)
+    if legal.size == 0:
+        checks.fail("some action must be legal", "none is", "End the episode in such a state.")
+    if legal.dtype.kind not in "iu" or legal.ndim != 1 or not np.isin(legal, numbers).all():
+        checks.fail(f"legal lists the numbers of actions, some of {numbers.tolist()}",
+                    f"it is {given!r}", "Pass np.flatnonzero(mask).", IndexError)
+    return np.flatnonzero(np.isin(numbers, legal))
 
 
 def check_plays(env: Any) -> None:

@@ -68,8 +68,8 @@ def no_data(H: int, S: int, K: int, root: float) -> Statistics:
 
 
 @jit
-def _add_next_values(Phi: Floats, theta: Floats, data: Statistics, h: int, targets: Targets,
-                     x: Floats) -> None:
+def _add_next_values(Phi: Floats, theta: Floats, closed: Array | None, data: Statistics, h: int,
+                     targets: Targets, x: Floats) -> None:
     """Add Σ_{s'} γ V_{h+1}(s') g_h(s') to x, over the states that have followed period h; two at a
     time, whose sums do not wait for each other."""
     _, _, g, followed, number, _ = data
@@ -83,6 +83,9 @@ def _add_next_values(Phi: Floats, theta: Floats, data: Statistics, h: int, targe
             for k in range(x.shape[0]):
                 q_s += Phi[h + 1, s, a, k] * theta[h + 1, k]
                 q_t += Phi[h + 1, t, a, k] * theta[h + 1, k]
+            if closed is not None:
+                q_s = -np.inf if closed[h + 1, s, a] else q_s
+                q_t = -np.inf if closed[h + 1, t, a] else q_t
             V, W = max(V, q_s), max(W, q_t)
         V, W = gamma * min(max(V, low), high), gamma * min(max(W, low), high)
         if i == last:
@@ -92,8 +95,8 @@ def _add_next_values(Phi: Floats, theta: Floats, data: Statistics, h: int, targe
 
 
 @jit
-def _estimate(Phi: Floats, data: Statistics, noise: float, targets: Targets, rng: Generator,
-              theta: Floats) -> None:
+def _estimate(Phi: Floats, closed: Array | None, data: Statistics, noise: float,
+              targets: Targets, rng: Generator, theta: Floats) -> None:
     """Algorithm 1 (noise = σ) or Algorithm 3 (noise = 0), from the sums."""
     U, c = data.U, data.c
     H, K = c.shape
@@ -105,7 +108,7 @@ def _estimate(Phi: Floats, data: Statistics, noise: float, targets: Targets, rng
         for k in range(K):
             x[k] = c[h, k]
         if h < H - 1:
-            _add_next_values(Phi, theta, data, h, targets, x)  # line 2: A'b
+            _add_next_values(Phi, theta, closed, data, h, targets, x)  # line 2: A'b
         solve_transposed(U[h], x)
         draw(U[h], x, noise, z[H - 1 - h], theta[h])  # lines 3 and 4
 
@@ -166,7 +169,7 @@ def _learn(model: Model, Phi: Floats, data: Statistics, theta: Floats, noise: fl
     q, p, row = np.empty(A), np.empty(A), np.empty(K)
     for i in range(run.reward.shape[0]):
         if i > 0 or not has_no_data:
-            _estimate(Phi, data, noise, targets, agent_rng, theta)
+            _estimate(Phi, None, data, noise, targets, agent_rng, theta)
         if exact is not None:  # None is compiled without what follows
             run.expected[i], run.claimed[i] = expected_reward(model, Phi, theta, epsilon, eta)
         s = first_state(model, rng)
@@ -186,6 +189,7 @@ class FiniteAgent(TableAgent):
     """Keeps sums, not data; the same interface and the same weights as ``VerbatimAgent``."""
 
     OFFERS = frozenset({"gamma", "clip"})
+    takes_masks = True
 
     @classmethod
     def suits(cls, features: FeatureMap, choices: Choices) -> bool:
@@ -206,7 +210,8 @@ class FiniteAgent(TableAgent):
         observe(self.Phi, self._data, h, s, a, r, s_next, self._row)
 
     def _estimate(self) -> None:
-        _estimate(self.Phi, self._data, self._noise, self._targets, self.rng, self.theta)
+        _estimate(self.Phi, self._closed, self._data, self._noise, self._targets, self.rng,
+                  self.theta)
 
     def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *,
               exact: bool = False) -> Run:

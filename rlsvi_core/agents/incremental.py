@@ -135,7 +135,7 @@ class IncrementalAgent(TableAgent):
         _add(self._U[h], phi, target, nu, self._kept, np.empty(self.K + 1))
 
     def _estimate(self) -> None:
-        _sample(self._U, self.sigma, self.rng, self.theta)
+        _sample(self._U, self.sigma if self.sample else 0.0, self.rng, self.theta)
 
     def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *,
               exact: bool = False) -> Run:
@@ -170,7 +170,7 @@ class VerbatimIncremental(IncrementalAgent):
     def _estimate(self) -> None:
         for h in reversed(range(self.H)):  # in the order in which Algorithm 1 draws
             L = np.linalg.cholesky(self.precision[h])
-            z = self.rng.standard_normal(self.K)
+            z = self.rng.standard_normal(self.K) if self.sample else np.zeros(self.K)
             self.theta[h] = cho_solve((L, True), self.y[h]) + solve_triangular(
                 L, z, lower=True, trans="T")
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from .. import checks
 from ..compiled import Array, Floats
+from ..features import FeatureMap
 from ..regression import draw_noise
-from .base import LinearAgent, Run, check_fits, choose
+from .base import LinearAgent, Run, check_fits, choose, positions
 
 
 class MappedAgent(LinearAgent):
@@ -84,6 +85,16 @@ class MappedAgent(LinearAgent):
                         "leave H out and discount by gamma.", IndexError)
         return int(h)
 
+    def check_actions(self, A: int, s: Any) -> None:
+        """Refuse an environment with A actions, given its first observation, if the features have
+        another number of rows."""
+        numbers = self._actions(0, s)
+        own = type(self.features).legal is not FeatureMap.legal  # the features say what is legal
+        if numbers.max() >= A or not (own or numbers.size == A):
+            checks.fail(f"features have one row for each of the environment's {A} actions",
+                        f"for the first observation they have {numbers.size}", "Return "
+                        f"({A}, K) rows; features.PerAction crosses state features with actions.")
+
     def act(self, h: int, s: Any, legal: Any = None) -> int:
         q, numbers = self.values(h, s), self._actions(h, s)
         if legal is not None:
@@ -118,14 +129,3 @@ class MappedAgent(LinearAgent):
             return super().Q
         return np.array([[self.values(h, s) for s in range(self.S)]
                          for h in range(self.H or 1)])
-
-
-def positions(numbers: Array, legal: Any) -> Array:
-    """Where some of the actions are among all that have a row."""
-    given, legal = legal, checks.as_given(legal)
-    if legal.size == 0:
-        checks.fail("some action must be legal", "none is", "End the episode in such a state.")
-    if legal.dtype.kind not in "iu" or legal.ndim != 1 or not np.isin(legal, numbers).all():
-        checks.fail(f"legal lists the numbers of actions, some of {numbers.tolist()}",
-                    f"it is {given!r}", "Pass np.flatnonzero(mask).", IndexError)
-    return np.flatnonzero(np.isin(numbers, legal))

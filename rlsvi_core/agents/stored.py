@@ -38,8 +38,8 @@ from .. import checks
 from ..compiled import Array, Floats
 from ..features import FeatureMap
 from ..regression import draw_blocks, drawn_sigma
-from .base import Choices
-from .mapped import MappedAgent, positions
+from .base import Choices, positions
+from .mapped import MappedAgent
 
 __all__ = ["StoredAgent"]
 

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.random import Generator
 
 from .. import checks
-from ..compiled import Floats, Ints, jit
+from ..compiled import Array, Floats, Ints, jit
 from ..envs.dirichlet import Counts, DirichletPrior, no_counts, sample_values
 from ..features import FeatureMap, OneHot
 from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
@@ -103,11 +103,12 @@ def with_room(seen: History, nodes: int) -> History:
 
 @jit
 def value_iteration(seen: History, ridge: float, spread: float, sample: bool, capped: bool,
-                    targets: Targets, rng: Generator, Q: Floats) -> None:
+                    targets: Targets, closed: Array | None, rng: Generator, Q: Floats) -> None:
     """Q̃ = (total + Σ number · γṼ)/M + spread/√M · u with M = n + ridge, backwards in time.
 
     u is a normal draw if ``sample``, in the order of the general form, else 1. If ``capped``, Q̃ is
-    never raised again, and what was not visited is left as it is.
+    never raised again, and what was not visited is left as it is. What a mask has ``closed`` has
+    the value −∞.
     """
     H, S, A = Q.shape
     V = np.zeros(S)
@@ -123,6 +124,9 @@ def value_iteration(seen: History, ridge: float, spread: float, sample: bool, ca
                 if M > 0.0:
                     value = draw_weight(M, total, spread, u)
                     Q[h, s, a] = min(Q[h, s, a], value) if capped else value
+                if closed is not None:  # noqa: SIM102, None is compiled without what follows
+                    if closed[h, s, a]:
+                        Q[h, s, a] = -np.inf
         for s in range(S):
             V[s] = targets.gamma * min(max(highest(Q[h, s]), targets.low), targets.high)
 
@@ -167,12 +171,12 @@ class Rule(NamedTuple):
 
 
 @jit
-def plan(rule: Rule, seen: History, R: Floats, support: Floats, rng: Generator,
-         Q: Floats) -> None:
+def plan(rule: Rule, seen: History, R: Floats, support: Floats, closed: Array | None,
+         rng: Generator, Q: Floats) -> None:
     """Fix Q̃ for the coming episode; ``R`` counts the low and the high rewards seen."""
     if rule.alpha_P.shape[0] == 0:
         value_iteration(seen, rule.ridge, rule.spread, rule.sample, rule.capped,
-                        rule.targets, rng, Q)
+                        rule.targets, closed, rng, Q)
     else:
         alpha_R, alpha_P = rule.alpha_R.copy(), rule.alpha_P.copy()
         for h, s, a in np.ndindex(Q.shape):
@@ -193,7 +197,7 @@ def _learn(model: Model, rule: Rule, seen: History, R: Floats, support: Floats, 
     p = np.empty((H, S, A))
     for i in range(run.reward.shape[0]):
         if i > 0 or not has_no_data:
-            plan(rule, seen, R, support, agent_rng, Q)
+            plan(rule, seen, R, support, None, agent_rng, Q)
         if exact:
             claimed = 0.0
             for s in range(S):
@@ -243,8 +247,17 @@ class TabularAgent(FiniteStates):
         self._R = np.zeros((*shape, 2)) if support else NOTHING
 
     @property
+    def takes_masks(self) -> bool:  # type: ignore[override]
+        return not self.rule.alpha_P.size  # PSRL solves MDPs in which everything is allowed
+
+    @property
     def Q(self) -> Floats:
-        return self._Q
+        return self._Q.copy()
+
+    def _close(self, h: int, s: int, legal: Any) -> None:
+        super()._close(h, s, legal)
+        if self._closed is not None:
+            self._Q[h, s, self._closed[h, s]] = -np.inf  # before the next plan, too
 
     def _twin(self) -> Self:
         twin = super()._twin()
@@ -255,12 +268,12 @@ class TabularAgent(FiniteStates):
         return twin
 
     def _estimate(self) -> None:
-        plan(self.rule, self.seen, self._R, self.support, self.rng, self.Q)
+        plan(self.rule, self.seen, self._R, self.support, self._closed, self.rng, self._Q)
 
     def act(self, h: int, s: int, legal: Any = None) -> int:
-        self._refuse_mask(legal)
         h, s = checks.index("h", h, self.H), checks.index("s", s, self.S)
-        return choose(self.Q[h, s], self.epsilon, self.eta, self._p, self.rng.random())
+        self._close(h, s, legal)
+        return choose(self._Q[h, s], self.epsilon, self.eta, self._p, self.rng.random())
 
     def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
         self.seen = with_room(self.seen, int(self.seen.used[0]) + 1)
@@ -277,7 +290,7 @@ class TabularAgent(FiniteStates):
         steps, pairs = len(run.reward) * self.H, self.seen.n.size
         self.seen = with_room(self.seen, int(self.seen.used[0]) + min(
             steps, pairs * env.model.successor.shape[3]))  # nodes there can be of this MDP
-        _learn(env.model, self.rule, self.seen, self._R, self.support, self.Q, self.epsilon,
+        _learn(env.model, self.rule, self.seen, self._R, self.support, self._Q, self.epsilon,
                self.eta, self.has_no_data, exact, rng, self.rng, run)
         self.transitions += steps
         return run

@@ -30,8 +30,8 @@ import numpy as np
 from .. import checks
 from ..compiled import Array, Floats
 from ..regression import GaussianPosterior
-from .base import values
-from .mapped import MappedAgent, positions
+from .base import positions, values
+from .mapped import MappedAgent
 
 
 class Transition(NamedTuple):

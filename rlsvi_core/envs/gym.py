@@ -5,7 +5,8 @@ time. What the agent sees: one over S numbered states gets the number of a Discr
 counted from zero, or the row-major index of a MultiDiscrete one; one with features of its own,
 S = None, gets the observation as it is, from any space. Actions are numbered from zero. Where
 ``info`` has an ``action_mask``, the actions it allows go to ``act`` as ``legal`` and to ``observe``
-as ``legal_next``, if the agent takes them.
+as ``legal_next``. An agent that does not take them may play if its own actions are always allowed:
+one that the mask forbids is refused.
 
 *Terminated* means that nothing of value follows: ``s_next`` is None. *Truncated* does not: the
 clock ran out, but the state that was reached keeps its value. An episode lasts at most the
@@ -203,17 +204,24 @@ def _episodes(agent: Any, env: Env, seed: int | None, learn: bool, read: Callabl
     space: Any = env.action_space
     A, first, choose = int(space.n), int(space.start), agent.act if learn else agent.greedy
     masks = getattr(agent, "takes_masks", "legal" in inspect.signature(choose).parameters)
+    checked = False
     while True:
         begun = env.reset(seed=seed)
         if not (isinstance(begun, tuple) and len(begun) == 2 and isinstance(begun[1], dict)):
             fail("reset returns (observation, info)", f"it returned {begun!r}",
                  "Bring the environment to Gymnasium's interface.")
-        seed, s, legal = None, read(begun[0]), _legal(begun[1], A) if masks else None
-        total, h, terminated, truncated = 0.0, 0, False, False
+        seed, s, legal = None, read(begun[0]), _legal(begun[1], A)
+        if not checked and hasattr(agent, "check_actions"):
+            agent.check_actions(A, s)
+        checked, total, h, terminated, truncated = True, 0.0, 0, False, False
         if learn:
             agent.plan()
         while not (terminated or truncated or h == longest):
-            a = choose(h, s) if legal is None else choose(h, s, legal)
+            a = choose(h, s) if legal is None or not masks else choose(h, s, legal)
+            if not (masks or legal is None or a in legal):
+                fail(f"the environment forbids action {a} here", f"{agent!r} takes no masks and "
+                     f"chose it; allowed are {legal.tolist()}", "Use an agent by rlsvi or lsvi, "
+                     "or give its act the argument legal.")
             stepped = env.step(first + a)
             if len(stepped) != 5:
                 fail("step returns (observation, reward, terminated, truncated, info)",
@@ -224,10 +232,10 @@ def _episodes(agent: Any, env: Env, seed: int | None, learn: bool, read: Callabl
             if not math.isfinite(r):
                 fail("a reward is a finite number", f"step {h} of the episode gave {reward!r}",
                      "Correct the environment; the agent has not seen it.")
-            legal = _legal(info, A) if masks and not terminated else None
+            legal = None if terminated else _legal(info, A)
             if learn:
                 agent.observe(h, s, a, r, None if terminated else s_next,
-                              *(() if legal is None else (legal,)))
+                              *((legal,) if masks and legal is not None else ()))
             s, h, total = s_next, h + 1, total + r
         yield Episode(total, h, bool(terminated))
 

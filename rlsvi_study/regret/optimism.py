@@ -51,7 +51,7 @@ def _history(counts: Counts) -> History:
 @jit
 def _sample_many(seen: History, ridge: float, sigma: float, rng: Generator, Q: Floats) -> None:
     for i in range(Q.shape[0]):
-        value_iteration(seen, ridge, sigma, True, False, AS_IT_IS, rng, Q[i])
+        value_iteration(seen, ridge, sigma, True, False, AS_IT_IS, None, rng, Q[i])
 
 
 def sample_Q(counts: Counts, lam: float, sigma: float, n: int, rng: Seed = None) -> np.ndarray:

@@ -34,7 +34,7 @@ class Ensemble(TabularAgent):
     def _estimate(self) -> None:
         mine = self.noise[self.rng.integers(len(self.noise))]
         plan(self.rule, self.seen._replace(total=self.seen.total + mine), self._R, self.support,
-             self.rng, self.Q)
+             self._closed, self.rng, self._Q)
 
     def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
         super()._remember(h, s, a, r, s_next)
