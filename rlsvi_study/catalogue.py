@@ -18,7 +18,7 @@ TOPICS = {
               "fig11", "fig13", "readings"),
     "recommender": ("recommender", "recommender-later", "recommender-readings",
                     "recommender-rivals"),
-    "regret": ("theorem1", "theorem1-scale"),
+    "regret": ("theorem1", "theorem1-scale", "theorem1-tuned"),
     "tetris": ("fig7", "fig7-tuning", "fig14", "fig14-tuning", "tetris-top-row",
                "tetris-top-row-tuning", "tetris-rules", "tetris-readings", "tetris-variance",
                "tetris-widths", "tetris-schedules", "tetris-top-row-schedules", "tetris-discount",

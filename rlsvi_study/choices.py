@@ -1,179 +1,234 @@
-"""What was chosen and not computed: headlines, thresholds, and what is left without a verdict.
+"""What was chosen and not computed: which claims matter, thresholds, misprints, and what is left
+without a verdict.
 
 A judge reads its thresholds here, with ``limit``. One that is not a convention of statistics was
-chosen with the data at hand, and says so (``late``).
+chosen with the data at hand: it has a range of sensible values, and the verdict must be the same at
+both ends (``register.settle``).
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
+MAIN = (  # the claims that a reader came to know about, the abstract's first; the others support
+    "1.gains", "1.lower-bound", "3.regret", "5.theorem1", "5.lemma2", "6.psrl", "6.1.learns",
+    "6.1.polynomial", "6.1.generalization", "6.1.robust", "6.1.rho", "6.2.better", "6.2.lspi",
+    "6.3.boltzmann", "6.3.dithering", "6.3.myopic", "B.conjecture-meant", "F.autocorrelation",
+    "G.gauss-dirichlet", "G.single-crossing")
 
-class Headline(NamedTuple):
-    question: str
-    answer: str  # one sentence, filled in from the numbers that the claim's judge returns
+
+class Sentence(NamedTuple):
+    """One of the start page's: filled in from the numbers of these claims, in order."""
+
+    claims: tuple[str, ...]
+    words: str
 
 
-HEADLINES = {  # the claims that answer what a reader came to know, in the order to tell them
-    "6.1.learns": Headline(
-        "Does RLSVI explore?", "Yes: it learns the 50-chain in {median:.0f} episodes in the median "
-        "({interval[0]:.0f}–{interval[1]:.0f}; the paper has roughly 500), where dithering would "
-        "wait {dithering:.2g} for its first reward, on average."),
-    "6.1.polynomial": Headline(
-        "How does learning time scale?", "Polynomially, as far as tried: locally with the power "
-        "{N[powers][0][power]:.2f} ({N[powers][0][low]:.2f}–{N[powers][0][high]:.2f}) of N up to "
-        "50 and {N[powers][1][power]:.2f} ({N[powers][1][low]:.2f}–{N[powers][1][high]:.2f}) up to "
-        "200; with more and more features it flattens."),
-    "6.1.generalization": Headline(
-        "Does the paper's Figure 3 show generalization?", "Not by itself: tabular RLSVI is below "
-        "its “tabular lower bound” too: {tabular[50]:.0f} episodes at N = 50 "
-        "({one_hot[0]:.0f}–{one_hot[1]:.0f}), the line is at {line[50]:.0f}; ten features take "
-        "{ten:.0f}."),
-    "6.1.robust": Headline(
-        "Is it robust to λ and σ?", "Yes: regret is at most {most[lam].median:.2f} "
-        "({most[lam].low:.2f}–{most[lam].high:.2f}) times that at λ = 1 for λ from {lam[0]:.0e} to "
-        "{lam[1]:.0e}, and at most {most[sigma].median:.2f} ({most[sigma].low:.2f}–"
-        "{most[sigma].high:.2f}) times that at σ = 0.1 for smaller σ, from {sigma[0]:.0e} on."),
-    "5.theorem1": Headline(
-        "Is Theorem 1 true?", "Yes, at its smallest λ and σ, by another proof than the printed "
-        "one, on average over the prior and not in the worst case; the regret measured is at most "
-        "{share.mean:.2f} ({share.low:.2f}–{share.high:.2f}) of the bound so proved."),
-    "5.lemma2": Headline(
-        "Are its two lemmas true?", "Yes, by other proofs than the printed ones: Lemma 1 is "
-        "certified with variance π/(8n), 2.5 times less, everywhere with a margin of "
-        "{lemma1[margin]:.2g} or more; Lemma 2 is refuted in {refuted} of {comparisons} "
-        "comparisons, none of which can be short by more than {shortfall:.2g} (0–{shortfall:.2g} "
-        "at error rate {error_rate:g} in all)."),
-    "B.conjecture-meant": Headline(
-        "Is the conjecture true?", "No: in a world with one feature regret provably grows "
-        "{growth[0]:.3g}-fold or more with every period of an episode, where the conjecture's √T "
-        "doubles; measured there, RLSVI begins with the worst action in {leaps[12].median:.0f} "
-        "({leaps[12].low:.0f}–{leaps[12].high:.0f}) episodes in the median if they have 12 "
-        "periods, and in {leaps[6].median:.0f} if they have 6."),
-    "6.2.better": Headline(
-        "Tetris: better than tuned ε-greedy?", "It depends on how a game ends: against the "
-        "best schedule in hindsight {clears[mean]:+.0f} rows per game ({clears[low]:+.0f} to "
-        "{clears[high]:+.0f}) if pieces may stick out, {top row[mean]:+.0f} ({top row[low]:+.0f} "
-        "to {top row[high]:+.0f}) by the printed rule."),
-    "6.2.lspi": Headline(
-        "Tetris: better than LSPI, for which the paper has 3183?", "RLSVI {clears[rlsvi].mean:.0f} "
-        "({clears[rlsvi].low:.0f}–{clears[rlsvi].high:.0f}) and LSVI {clears[lsvi].mean:.0f} "
-        "({clears[lsvi].low:.0f}–{clears[lsvi].high:.0f}) rows per game if pieces may stick out, "
-        "{top row[rlsvi].mean:.0f} and {top row[lsvi].mean:.0f} by the printed rule; LSPI's best "
-        "policies here have {lspi[own]:.0f}, with a buffer {lspi[kept]:.0f}, and do not last."),
-    "6.3.boltzmann": Headline(
-        "Recommender: better than Boltzmann?", "Yes: the best temperature of the paper's grid has "
-        "{best.mean:.0f} ({best.low:.0f}–{best.high:.0f}) likes more regret than RLSVI's "
-        "{rlsvi:.0f} after 1200 customers."),
-    "6.3.dithering": Headline(
-        "Recommender: better than any dithering?", "In play yes, in what is learned no: ε-greedy "
-        "LSVI, which plans as well, has {epsilon.mean:.0f} ({epsilon.low:.0f}–{epsilon.high:.0f}) "
-        "likes more regret, {coded.mean:.0f} ({coded.low:.0f}–{coded.high:.0f}) if dislikes count "
-        "−1, but its policy, played without the dithering, beats myopic play too."),
-    "6.3.bandits": Headline(
-        "Recommender: better than bandits?", "Yes, at the end: {late.mean:.2f} ({late.low:.2f}–"
-        "{late.high:.2f}) likes per customer more than the linear bandit, which learns and does "
-        "not plan."),
-    "6.3.myopic": Headline(
-        "Recommender: better than myopic play?", "Yes, at the end: {more[uniform].mean:.2f} "
-        "({more[uniform].low:.2f}–{more[uniform].high:.2f}) likes per customer more than the best "
-        "play that knows the model and does not plan."),
-}
-
-SUBJECTS = {  # the headlines as the start page has them in a minute: the first speaks for the rest
-    "Long chains": ("6.1.learns", "6.1.polynomial", "6.1.generalization", "6.1.robust"),
-    "Theorem 1 and its lemmas": ("5.theorem1", "5.lemma2"),
-    "The conjecture": ("B.conjecture-meant",),
-    "Tetris": ("6.2.better", "6.2.lspi"),
-    "A recommendation engine": ("6.3.boltzmann", "6.3.dithering", "6.3.bandits", "6.3.myopic"),
+FIVE = {
+    "Exploration": Sentence(
+        ("6.1.learns", "3.regret"), "On the 50-state chain ten rewards take RLSVI "
+        "{0[median]:.0f} ({0[interval][0]:.0f}–{0[interval][1]:.0f}) episodes in the median, and "
+        "its policy is optimal for good only later; dithering would need some 10^15 for one."),
+    "The theorem": Sentence(
+        ("5.theorem1", "1.lower-bound"), "Theorem 1 is true at the smallest λ and σ that it "
+        "allows, by another proof than the printed one; no single constant serves all larger ones, "
+        "and later work shows that the rate is not optimal."),
+    "The conjecture": Sentence(
+        ("B.conjecture-meant",), "Conjecture 1 is false: in a small world with one feature "
+        "regret/√T rises from {0[first][mean]:.2g} ({0[first][low]:.2g}–"
+        "{0[first][high]:.2g}) at six periods to {0[last][mean]:.2g} "
+        "({0[last][low]:.2g}–{0[last][high]:.2g}) at twelve, and provably "
+        "goes on so."),
+    "Tetris": Sentence(
+        ("6.2.better", "6.2.lspi"), "By the printed rule for the end of a game RLSVI is no better "
+        "than tuned LSVI, {0[top row, tuned][mean]:+.0f} ({0[top row, tuned][low]:+.0f} to "
+        "{0[top row, tuned][high]:+.0f}) rows per game; if pieces may stick out it is, by "
+        "{0[clears, tuned][mean]:.0f} ({0[clears, tuned][low]:.0f}–"
+        "{0[clears, tuned][high]:.0f})."),
+    "The recommendation engine": Sentence(
+        ("6.3.dithering", "6.3.myopic"), "Over the study RLSVI has {0[coded][mean]:.0f} "
+        "({0[coded][low]:.0f}–{0[coded][high]:.0f}) likes less regret than the best dithering "
+        "agent we could tune and {1[behind][mean]:.0f} ({1[behind][low]:.0f}–"
+        "{1[behind][high]:.0f}) more than the best myopic play, which it overtakes towards the "
+        "end."),
 }
 
 
 class Threshold(NamedTuple):
     value: float
     reason: str
-    late: bool = True  # chosen with the data at hand
+    range: tuple[float, ...] = ()  # of sensible values, if it was chosen with the data at hand
 
 
 THRESHOLDS = {
     "standard errors": Threshold(4.5, "a simulated mean against an exact one: wrong by chance 7 "
-                                      "times in a million", late=False),
-    "error rate": Threshold(1e-4, "how often chance may refute what is true, in all comparisons of "
-                                  "one claim by samples", late=False),
-    "error rate, Lemma 2": Threshold(1e-3, "the same for Lemma 2, whose 72 comparisons share it",
-                                     late=False),
-    "limiting power": Threshold(0.001, "by how much a power computed at large sizes may exceed its "
-                                      "limit"),
-    "multiple": Threshold(1, "the constant before √(H³SAT) that measured regret must stay below"),
-    "AIC": Threshold(10, "the usual mark for strong evidence against a law", late=False),
+                                 "times in a million"),
+    "error rate": Threshold(0.0001, "how often chance may refute what is true, in all comparisons "
+                            "of one claim by samples"),
+    "error rate, Lemma 2": Threshold(0.001, "the same for Lemma 2, whose 72 comparisons share it"),
+    "AIC": Threshold(10, "the usual mark for strong evidence against a law"),
     "rewards": Threshold(10, "a run on the chain has learned with its tenth reward, as the paper "
-                             "has it", late=False),
-    "learns": Threshold(0.9, "the share of runs that must learn for “it learns”; 45 of 50"),
-    "consistently": Threshold(0.95, "the share of runs within twice the printed time for "
-                                    "“consistently … roughly”"),
-    "roughly": Threshold(2, "within a factor of two of a number that the paper rounds"),
+                         "has it"),
+    "learns": Threshold(0.9, "the share of runs that must learn for “it learns”; 45 of 50",
+                        (0.8, 0.95)),
+    "consistently": Threshold(0.95, "the share of runs for “consistently”", (0.9, 0.98)),
+    "roughly": Threshold(2, "within a factor of two of a number that the paper rounds", (1.5, 2)),
     "essentially": Threshold(0.1, "the share of suboptimal episodes after the first reward that "
-                                  "“essentially maintains” may leave"),
-    "stable ρ": Threshold(0.95, "the share of runs that learn as long as learning is stable"),
-    "not effective": Threshold(0.25, "the share of runs that may still learn at ρ near 1"),
+                             "“essentially maintains” may leave", (0.05, 0.2)),
+    "not effective": Threshold(0.25, "the share of runs that may still learn at ρ near 1",
+                               (0.15, 0.4)),
     "same regret": Threshold(2, "“remarkably stable”: at most so many times the regret, or the "
-                                "learning time, at the reference value"),
+                             "learning time, at the reference value", (1.5, 3)),
+    "much faster": Threshold(2, "“much faster”: half as many episodes or fewer", (1.5, 3)),
     "several orders": Threshold(2, "the least range, in powers of ten, for “several orders of "
-                                   "magnitude”"),
+                                "magnitude”", (2, 3)),
     "level": Threshold(0.25, "medians of 50 runs this near one another, relatively, are level: "
-                             "some two half-widths of their intervals"),
-    "flattening": Threshold(0.5, "the last features cost at most this share of what the first did"),
-    "pretty well": Threshold(0.25, "the typical relative miss that “fits pretty well” allows"),
-    "similar scale": Threshold(10, "one order of magnitude"),
-    "at least": Threshold(0.05, "the share of runs that may be below a number said to be the least",
-                          late=False),
+                       "some two half-widths of their intervals", (0.15, 0.35)),
+    "pretty well": Threshold(0.25, "the typical relative miss that “fits pretty well” allows",
+                             (0.15, 0.35)),
+    "similar scale": Threshold(10, "one order of magnitude", (3, 30)),
     "settled": Threshold(0.1, "a run is settled if the last suboptimal policy comes within this "
-                              "share of it"),
-    "some region": Threshold(0.02, "the least ρ* that makes a region: half the window of the "
-                                   "figure"),
-    "neither": Threshold(0.01, "a value this far from 0 and from 1 is neither"),
+                         "share of it", (0.05, 0.2)),
+    "some region": Threshold(0.02, "the least ρ* that makes a region", (0.01, 0.04)),
+    "neither": Threshold(0.01, "a value this far from 0 and from 1 is neither", (0.001, 0.05)),
     "outside": Threshold(0.001, "Q* is outside a span if its distance is at least this share of "
-                                "it"),
+                         "it", (0.0001, 0.01)),
     "multiplies": Threshold(1.8, "“exponential”: at least so many times as much with each further "
-                                 "state or period"),
-    "fourfold": Threshold(3.9, "simulated means, for a growth that is proved to be fourfold"),
-    "slowly": Threshold(1.3, "at most so many times as much with each further period"),
-    "bounded": Threshold(0.2, "what stays bounded is at most this share of what grows, at the end"),
-    "vanishes": Threshold(0.2, "at the end at most this share of what it was at first, and falling "
-                               "all along"),
-    "same power": Threshold(0.1, "a measured power this near to the one named"),
-    "one constant": Threshold(0.5, "“long random”: at least this share of the uniform policy's "
-                                   "regret over 1000 episodes"),
-    "uncorrelated": Threshold(0.2, "a correlation up to this is not what “ensures” one"),
-    "nearly": Threshold(0.9, "“nearly its full size at once”"),
+                            "state or period", (1.5, 1.95)),
+    "fourfold": Threshold(3.9, "simulated means, for a growth that is proved to be fourfold",
+                          (3.5, 3.95)),
+    "bounded": Threshold(0.2, "what stays bounded is at most this share of what grows, at the end",
+                         (0.1, 0.3)),
+    "vanishes": Threshold(0.2, "at the end at most this share of what it was at first, and "
+                          "falling all along", (0.1, 0.3)),
+    "same power": Threshold(0.1, "a measured power this near to the one named", (0.05, 0.2)),
+    "uncorrelated": Threshold(0.2, "a correlation up to this is not what “ensures” one",
+                              (0.15, 0.5)),
+    "nearly": Threshold(0.9, "“nearly its full size at once”", (0.8, 0.95)),
     "LEARNED": Threshold(1000, "rows per game of a block: between the tens of a beginner and the "
-                               "thousands of a player there is nothing"),
+                         "thousands of a player there is nothing", (500, 2000)),
     "blocks": Threshold(8, "so many blocks after the first good one, at least, for a curve to be "
-                           "asked whether it declines: the last four are compared with the best"),
+                        "asked whether it declines: the last four are compared with the best",
+                        (6, 12)),
     "collapse": Threshold(0.5, "the last 200 games score less than this share of what they would "
-                               "without a decline"),
-    "decline": Threshold(0.05, "the last 200 games are below this quantile of their simulated law "
-                               "without a decline", late=False),
-    "mostly": Threshold(0.5, "more than half", late=False),
-    "many fewer": Threshold(2, "“many fewer games”: half as many or less"),
+                          "without a decline", (0.33, 0.67)),
+    "mostly": Threshold(0.5, "more than half"),
+    "many fewer": Threshold(2, "“many fewer games”: half as many or less", (1.5, 3)),
     "much better": Threshold(1.5, "“greatly outperforms”, “much better”: at least so many times "
-                                  "the score"),
-    "needed": Threshold(0.5, "dithering “does not learn” if its regret exceeds RLSVI's by this "
-                             "share or more"),
-    "beginning": Threshold(30, "“from the beginning on”: from this customer on, the first that the "
-                               "table has"),
-    "more likes": Threshold(0.5, "so many likes per customer more are another policy's"),
-    "aims at": Threshold(0.99, "the share of the myopic reward that the bandit's target must earn"),
+                             "the score", (1.25, 2)),
+    "needed": Threshold(0.5, "exploration is “crucial” if without it regret exceeds RLSVI's by "
+                        "this share or more", (0.25, 1)),
+    "much more": Threshold(1.5, "“much more efficiently”: the other has at least so many times "
+                           "the regret", (1.25, 2)),
+    "aims at": Threshold(0.99, "the share of the myopic reward that the bandit's target must earn",
+                         (0.95, 0.995)),
     "effective": Threshold(2, "“effective approximation to PSRL”: at most so many times its "
-                              "regret"),
-    "in effect": Threshold(3, "the same for “in part”, with the parameters that do best here"),
+                           "regret", (1.5, 3)),
     "long plan": Threshold(12, "a lock of so many moves or more takes a long plan: the longest "
-                               "that opens without perturbations"),
-    "slightly": Threshold(1.1, "“differs only slightly”: by at most a tenth"),
+                           "that opens without perturbations", (8, 16)),
+    "slightly": Threshold(1.1, "“differs only slightly”: by at most a tenth", (1.05, 1.25)),
 }
+
+_tried: dict[str, float] = {}  # in place of the values above
+_readers: list[set[str]] = []
 
 
 def limit(name: str) -> float:
-    return THRESHOLDS[name].value
+    for names in _readers:
+        names.add(name)
+    return _tried.get(name, THRESHOLDS[name].value)
 
+
+@contextmanager
+def reading_thresholds() -> Iterator[set[str]]:
+    """The names of the thresholds that are read meanwhile."""
+    _readers.append(names := set[str]())
+    try:
+        yield names
+    finally:
+        _readers.remove(names)
+
+
+@contextmanager
+def trying(name: str, value: float) -> Iterator[None]:
+    """Another value of one threshold, meanwhile."""
+    before = dict(_tried)
+    _tried[name] = value
+    try:
+        yield
+    finally:
+        _tried.clear()
+        _tried.update(before)
+
+
+# Slips of the pen: where, what is printed, what is meant. What a line of a proof misprints is in
+# that proof's table.
+MISPRINTS = (
+    ("Section 4, Algorithms 1, 3 and 11", "data of episodes i < L",
+     "Those of i < l are meant: A and b have l rows, and L is the number of all episodes."),
+    ("Section 4, Algorithms 1, 3 and 7", "data Φ(s_ih, a_ih), r_ih",
+     "A target is a maximum over the actions of the next state: their features are needed too, or"
+     " the states themselves."),
+    ("Section 5, proof of Lemma 2", "induction on h = H − 1, …, 1",
+     "It must go on to period 0, where episodes begin and regret is measured."),
+    ("Section 5", "b^R ≃ α₁/(n + 1ᵀα^P); H² 1ᵀα^R + 1ᵀα^P",
+     "By the formulas above them, b^R has 1ᵀα^R, and w has H²(1ᵀα^R + 1ᵀα^P), as λσ² is."),
+    ("Section 6.1", "Figure 1 shows …",
+     "Figure 1 is the drawing of the chain; Figure 2 is meant."),
+    ("Section 6.2", "3500 and 4500 “respectively”",
+     "Read so, LSVI ends 1000 rows above RLSVI, while the next paragraph and appendix D praise "
+     "RLSVI: one is a slip, unless learning sooner is meant."),
+    ("Section 6.3", "|S| = 3^J",
+     "3^J is 243 for J = 5. Of the 3^N = 59049 vectors of answers, 4521 have fewer than J of "
+     "them, which is the number that the paper gives later."),
+    ("Section 6.3", "Φ_h = ((φ_n)_n, (φ_m)_m)",
+     "That names N functions twice. The second family is φ_mn, and K = N² + N as stated."),
+    ("Appendix A, Algorithm 4", "a ~ E[Q/η]",
+     "An expectation is a number, not a law. The usual law is meant, and used here: a has "
+     "probability proportional to exp(Q/η)."),
+    ("Appendix A, Algorithm 3", "θ̃ in the target",
+     "LSVI samples nothing; its own θ of the next period is meant."),
+    ("Appendices A and E, Algorithms 4, 5 and 12", "observe r_lh and x_{l,h+1}",
+     "The terminal reward r_{lH}, the chain's only one, is never observed; Algorithm 2 has the "
+     "line “Observe r_{lH}”."),
+    ("Appendix B, Conjecture 1", "for all M … there exists poly",
+     "In this order the polynomial may depend on the MDP, and no more is claimed than √T for "
+     "each. One polynomial for all MDPs is meant. Both are refuted (B.conjecture-printed, "
+     "B.conjecture-meant)."),
+    ("Appendix C", "A[·, 1] ∈ ℝⁿ",
+     "It has m entries: ℝᵐ."),
+    ("Appendix C, Algorithm 6, line 3", "Q* ← (Q*_1, …, Q*_h)",
+     "h is not bound there: (Q*_1, …, Q*_H), of length HSA. Elsewhere periods run from 0 on."),
+    ("Appendix C", "we rescale the value function in step (9)",
+     "It rescales the basis functions; the value function stays as it is."),
+    ("Section 6.1 and appendix C, Algorithm 6", "full details",
+     "These are two bases: the text projects in each period by itself, the algorithm all periods "
+     "stacked. Both are coherent; the algorithm is followed here (chapter C has both)."),
+    ("Appendix C, figures 12 and 13", "Graceful scaling with number of basis functions",
+     "The second shows learning times against N with a quadratic for each K."),
+    ("Appendix D, Algorithm 7", "b_i = r_i if s_i is terminal",
+     "No transition starts in a terminal state: the test must be on s_{i+1}, as in Algorithm 8."),
+    ("Appendix D, Algorithm 7", "rows Φ_h(s_i, a_i)",
+     "A stationary algorithm has no h: the targets use Φ. Both listings also share one label."),
+    ("Appendix D, Algorithm 8", "observe s_t; t ← t + 1; a_t for s_t",
+     "So the first action is chosen for s_1, which was never observed. The clock must advance "
+     "after the step; Algorithm 7's data start at index 1."),
+    ("Appendix D.2", "conjugate for known variance",
+     "A known variance needs no prior; with the inverse gamma over it, the normal-inverse-gamma "
+     "is conjugate when the variance is unknown."),
+    ("Appendix E, Algorithm 9", "10 repetitions (text); 100 (bandits)",
+     "Algorithm 9 runs the bandits 100 times, and is followed here. Intervals are over instances,"
+     " so it makes little difference."),
+    ("Appendix E, Algorithm 11", "λσ² in the mean",
+     "Algorithm 1 has λ in both. It makes no difference (chapter E)."),
+    ("Appendix F", "Algorithms 1 and 8",
+     "Algorithm 8 is for games without a horizon; Algorithm 2, of the same name, is meant."),
+    ("Appendix F.1", "θ̄ = Σ⁻¹y",
+     "θ̄ = Σy is meant: from exact observations it gives the weights."),
+    ("Appendix F.1", "r_lh + max (Φ_{h+1}θ̃_{l,h+1})",
+     "In the last period there is no θ̃_{l,H}, and r_{lH}, the chain's only reward, is left out. "
+     "Algorithm 1's target is meant."),
+)
 
 # Sentences that could be true or false and have no entry: where, what, why.
 NOT_JUDGED = (
@@ -182,6 +237,8 @@ NOT_JUDGED = (
     ("Section 1", "model-based algorithms are intractable, KWIK regression is open, OCP is "
      "sensitive, C-PACE does not extrapolate, Dearden et al. is the only precursor",
      "statements about other papers"),
+    ("Section 1", "RLSVI is the first algorithm that is provably efficient without generalization "
+     "and demonstrably efficient with it", "it would take a survey of the literature up to 2016"),
     ("Section 1", "UCRL2's bound, adapted to this setting, is Õ(√(H³S²AT))",
      "a theorem of another paper; the adaptation is not given"),
     ("Section 3", "the literature shows that dithering can have exponential regret; provably "
@@ -197,19 +254,24 @@ NOT_JUDGED = (
     ("Section 6", "what the experiments are said to show, in the summary before them",
      "judged where it is shown: 6.1.learns, 6.1.rho, 6.2.better, 6.2.sooner, 6.2.collapse, "
      "6.3.myopic; only 6.3.dithering has its sentence there"),
+    ("Section 6.1", "the best known bound for UCRL says something after 10^10 suboptimal episodes",
+     "it rests on another paper's constants, for another chain, and with δ = 1 a bound promises "
+     "nothing"),
     ("Section 6.1", "individual basis functions are not otherwise informative",
      "no measure of information is named"),
-    ("Section 6.1", "state of the art results in more practical problems",
-     "neither problem has a state of the art named; the text disclaims it for Tetris"),
     ("Section 6.2", "far superior linear features for Tetris are well known",
      "no source and no score is named; scores of three other players are in chapter 6c"),
     ("Section 6.3", "to learn in fewer episodes than there are states, generalization is "
      "crucial", "no agent without generalization was run on the engine"),
     ("Section 7", "linear value functions have reproduced the performance of deep ones on Atari",
      "a statement about another paper"),
+    ("Section 7", "randomized value functions may be useful with nonlinear value functions",
+     "it would take neural networks and their benchmarks"),
     ("Section 6.2", "five seeds", "we have more; how many is said with each number"),
     ("Appendix C", "too small a σ resembles Thompson sampling's analyses and Theorem 1",
      "a resemblance (the effect itself: C.small-sigma)"),
+    ("Appendix D", "computation is negligible against the simulator", "what theirs took is not "
+     "printed; ours is in chapter D and in benchmarks/"),
     ("Appendix D", "a wider prior over the variance is more robust", "a belief; not run with a "
      "wrong σ"),
     ("Appendix D", "mini-Tetris is much more difficult", "no measure of difficulty is named"),

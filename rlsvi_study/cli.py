@@ -163,7 +163,7 @@ def _check(args: Words) -> int:
     import textwrap
 
     from . import verdicts
-    from .register import REGISTER, Evidence
+    from .register import REGISTER
     for name in args.names:
         try:
             REGISTER[name]
@@ -172,16 +172,16 @@ def _check(args: Words) -> int:
     found, failed = [], 0
     for claim in [REGISTER[name] for name in args.names] or claims().values():
         try:
-            evidence = claim.judge()
+            one = verdicts.judged(claim)
         except StudyError as error:
-            evidence = Evidence("not judged", str(error), {})
-        one = verdicts.finding(claim, evidence)
+            one = verdicts.not_judged(claim, str(error))
         found.append(one)
         failed += (other := one.verdict != one.registered)
         if not args.json:
             print(f"{'FAIL' if other else 'ok  '} {one.id:24} {one.verdict}"
                   + (f" (registered: {one.registered})" if other else ""))
-            print(textwrap.indent(textwrap.fill(one.found, 90), " " * 7))
+            for words in filter(None, (one.found, one.evidence)):
+                print(textwrap.indent(textwrap.fill(words, 90), " " * 7))
     print(verdicts.as_json(found)
           if args.json else f"{len(found)} claims checked, {failed} not as registered")
     if failed:

@@ -1,35 +1,52 @@
-"""The register: every checkable statement of the paper, how it is checked, and the verdict.
+"""The register: what the paper claims, how each claim is checked, and the verdict.
 
-A claim has a statement in our words, a judge that returns what was found, and the verdict it should
-reach: ``rlsvi check`` fails when the two differ. Kinds of check: ``exact`` (a proof in closed form,
-dynamic programming or complete enumeration, to rounding), ``symbolic`` (computer algebra),
-``certified`` (ball arithmetic: a proof), ``instances`` (finitely many cases of a statement about
-all), ``Monte Carlo`` (stated error rate), ``experiment`` (computed from a stored table),
-``reading`` (the text or the literature is at issue) and ``none``.
+A claim has a statement, a judge that returns what was found, and the verdict it should reach:
+``rlsvi check`` fails when the two differ. What was found is one plain sentence with at most two
+numbers, then one line of evidence.
+
+The rules
+---------
+- **Literal.** The statement is the paper's, no stronger and no weaker, with its quantifiers. A
+  reading is called a reading. What we prove or measure beyond it stands in the finding. A statement
+  is judged, not the reason given for it; a reason that fails is named in the finding.
+- **The paper's comparator, statistic and setting decide**; others go into the finding.
+- **Failure is failure.** "Holds in part" means that a named part of the sentence holds and a named
+  part does not: it is not a middle between wins and losses. A claim that something exists holds if
+  one exists.
+- **A judge can lose.** A threshold that was chosen after seeing data has a range of sensible values
+  (``choices.THRESHOLDS``), and the claim is judged at both ends of it too. If they disagree, the
+  verdict is "consistent with" where one of them would say "holds", else "holds in part". Rivals get
+  the same freedom, and a baseline that never learned is none.
+- **Uncertainty on every measured number** of a main claim's sentence: an interval over all runs, or
+  how many of how many.
+- **The abstract first**: near-optimal regret and dramatic gains lead the list (``choices.MAIN``).
+
+Kinds of check: ``exact`` (a proof in closed form, dynamic programming or complete enumeration, to
+rounding), ``symbolic`` (computer algebra), ``certified`` (ball arithmetic: a proof), ``instances``
+(finitely many cases of a statement about all), ``Monte Carlo`` (stated error rate), ``experiment``
+(computed from a stored table), ``reading`` (the text or the literature is at issue).
 
 A judge computes its verdict, so that a planted falsehood changes it; what no computation decides is
-a ``remark``, of the last two kinds. A claim that is false, or true, because another one is
-``follows`` it. Such consequences, and entries that are ours (``paper=OURS``: statements the paper
-needs and does not make), are judged like the others and left out of the tally.
+a ``remark``. A claim's proof has lines, the paper's and ours: each is judged like a claim, is
+``part_of`` one and shown in a table inside it. A line can be a misprint, too.
 
 A topic enters its claims when it is imported, which takes seconds; it is imported when one of its
 claims is first asked for. What the judges found is stored (``verdicts.py``): pages read it there.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from .choices import HEADLINES
+from .choices import MAIN, THRESHOLDS, reading_thresholds, trying
 
-VERDICTS = HOLDS, PARTLY, FAILS, MISPRINT, CONTRADICTED, CONVENTION, OPEN = (
-    "holds", "holds in part", "does not hold", "misprint", "contradicted by later work",
-    "a convention", "can't be checked here")
-KINDS = ("exact", "symbolic", "certified", "instances", "Monte Carlo", "experiment", "reading",
-         "none")
-OURS = "not in the paper"
+VERDICTS = HOLDS, CONSISTENT, PARTLY, FAILS, CONTRADICTED = (
+    "holds", "consistent with", "holds in part", "does not hold", "contradicted by later work")
+MISPRINT = "misprint"  # of a line
+KINDS = ("exact", "symbolic", "certified", "instances", "Monte Carlo", "experiment", "reading")
+OURS = "ours"  # in place of what a line has in the paper
 RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
 TOPICS = {  # that have the judges of a section's claims
     "1": ("chain",), "2": ("chain",), "3": ("chain",), "4": ("chain",),
@@ -49,8 +66,9 @@ PAGES = {  # the chapter that shows a claim's evidence, by the beginning of its 
 
 class Evidence(NamedTuple):
     verdict: str
-    found: str  # one sentence, numbers to three digits
+    found: str  # one sentence, at most two numbers
     numbers: dict[str, Any]
+    evidence: str = ""  # one line
 
 
 Judge = Callable[..., Evidence]  # callable without arguments
@@ -65,16 +83,11 @@ class Claim:
     verdict: str  # as registered
     statement: str
     judge: Judge
-    follows: str = ""  # the claim that this one is a consequence of
+    part_of: str = ""  # the claim that it is a line of
 
     @property
-    def headline(self) -> bool:
-        return self.id in HEADLINES
-
-    @property
-    def counts(self) -> bool:
-        """In the tally: the paper's own, and no consequence of another claim."""
-        return self.paper != OURS and not self.follows
+    def main(self) -> bool:
+        return self.id in MAIN
 
     @property
     def section(self) -> str:
@@ -114,13 +127,18 @@ def claims_of(*sections: str) -> dict[str, Claim]:
     return {id: one for id, one in REGISTER.items() if _section(id) in sections}
 
 
-def enter(id: str, *fields: Any, follows: str = "") -> None:
+def lines_of(id: str) -> dict[str, Claim]:
+    """The lines of a claim's proof, the paper's and ours."""
+    return {line: one for line, one in claims_of(_section(id)).items() if one.part_of == id}
+
+
+def enter(id: str, *fields: Any, part_of: str = "") -> None:
     """Register a check, given the fields of its claim in order."""
-    REGISTER[id] = Claim(id, *fields, follows=follows)
+    REGISTER[id] = Claim(id, *fields, part_of=part_of)
 
 
 def claim(id: str, place: str, paper: str, kind: str, verdict: str,
-          follows: str = "") -> Callable[[Judge], Judge]:
+          part_of: str = "") -> Callable[[Judge], Judge]:
     """Register a check. Its docstring is the statement; an id that ends in a dot is completed by
     its name. If it reads stored tables, it takes them by name: ``tables=STORED``, so that a test
     can hand it others."""
@@ -128,23 +146,45 @@ def claim(id: str, place: str, paper: str, kind: str, verdict: str,
     def register(judge: Judge) -> Judge:
         name = id + judge.__name__.replace("_", "-") if id.endswith(".") else id
         enter(name, place, paper, kind, verdict, " ".join(judge.__doc__.split()), judge,
-              follows=follows)
+              part_of=part_of)
         return judge
 
     return register
 
 
-def remark(id: str, place: str, paper: str, kind: str, verdict: str, statement: str,
-           found: str, follows: str = "", **numbers: Any) -> None:
-    """Register what no computation decides: a reading of the text, or nothing at all."""
-    enter(id, place, paper, kind, verdict, statement, lambda: Evidence(verdict, found, numbers),
-          follows=follows)
+def remark(id: str, place: str, paper: str, verdict: str, statement: str, found: str,
+           evidence: str = "", part_of: str = "") -> None:
+    """Register what no computation decides: a reading of the text."""
+    enter(id, place, paper, "reading", verdict, statement,
+          lambda: Evidence(verdict, found, {}, evidence), part_of=part_of)
 
 
-def graded(points: Iterable[bool]) -> str:
-    """Holds if all points do, in part if some do."""
-    points = list(points)
-    return HOLDS if all(points) else PARTLY if any(points) else FAILS
+class Settled(NamedTuple):
+    evidence: Evidence  # with the verdict that no sensible threshold moves
+    turned: tuple[str, ...]  # the thresholds that do move it
+
+
+def settle(claim: Claim) -> Settled:
+    """What the judge finds, at the thresholds chosen and at both ends of each late one's range."""
+    with reading_thresholds() as read:
+        evidence = claim.judge()
+    verdicts, turned = {evidence.verdict}, []
+    for name in sorted(read):
+        for value in THRESHOLDS[name].range:
+            with trying(name, value):
+                other = claim.judge().verdict
+            if other != evidence.verdict:
+                verdicts.add(other)
+                turned.append(name)
+    verdict = (evidence.verdict if len(verdicts) == 1 else
+               CONSISTENT if HOLDS in verdicts else PARTLY)
+    return Settled(evidence._replace(verdict=verdict), tuple(dict.fromkeys(turned)))
+
+
+def parts(*named: bool) -> str:
+    """The verdict on a sentence with these named parts: in part if some hold and some do not. It
+    is not for many trials of one sentence."""
+    return HOLDS if all(named) else PARTLY if any(named) else FAILS
 
 
 def slip(printed: bool, meant: bool) -> str:
@@ -152,9 +192,9 @@ def slip(printed: bool, meant: bool) -> str:
     return HOLDS if printed else MISPRINT if meant else FAILS
 
 
-def unless(wrong: bool, found: str, /, **numbers: Any) -> Evidence:
+def unless(wrong: bool, found: str, /, evidence: str = "", **numbers: Any) -> Evidence:
     """It holds unless the check came out wrong."""
-    return Evidence(FAILS if wrong else HOLDS, found, numbers)
+    return Evidence(FAILS if wrong else HOLDS, found, numbers, evidence)
 
 
 def typeset(text: str) -> str:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from . import StudyError, store
-from .choices import HEADLINES
-from .register import VERDICTS, Claim, Evidence, typeset
+from .choices import FIVE
+from .register import VERDICTS, Claim, Evidence, settle, typeset
 
 NAME = "verdicts.json"
 
@@ -33,13 +33,12 @@ class Finding:
     kind: str
     registered: str
     verdict: str
-    found: str
+    found: str  # one sentence
+    evidence: str  # one line
     numbers: dict[str, Any]
-    follows: str
-    counted: bool
-    headline: bool
-    question: str = ""  # of a headline, and the answer
-    answer: str = ""
+    turned: list[str]  # the thresholds whose sensible values disagree
+    part_of: str  # the claim that it is a line of
+    main: bool
 
 
 def _plain(value: Any) -> Any:
@@ -52,17 +51,25 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
 
 
-def finding(claim: Claim, evidence: Evidence) -> Finding:
-    question = answer = ""
-    if claim.headline:
-        question, words = HEADLINES[claim.id]
-        # An answer is written for the registered verdict; for another one the judge's words do.
-        as_registered = evidence.verdict == claim.verdict
-        answer = typeset(words.format_map(evidence.numbers) if as_registered else evidence.found)
+def _finding(claim: Claim, evidence: Evidence, turned: tuple[str, ...] = ()) -> Finding:
     return Finding(claim.id, claim.place, claim.section, claim.page, claim.statement, claim.paper,
                    claim.kind, claim.verdict, evidence.verdict, typeset(evidence.found),
-                   _plain(evidence.numbers), claim.follows, claim.counts, claim.headline,
-                   question, answer)
+                   typeset(evidence.evidence), _plain(evidence.numbers), list(turned),
+                   claim.part_of, claim.main)
+
+
+def judged(claim: Claim) -> Finding:
+    return _finding(claim, *settle(claim))
+
+
+def not_judged(claim: Claim, reason: str) -> Finding:
+    return _finding(claim, Evidence("not judged", reason, {}))
+
+
+def five(found: dict[str, Finding]) -> dict[str, str]:
+    """The start page's sentences, by subject."""
+    return {subject: typeset(words.format(*(found[id].numbers for id in claims)))
+            for subject, (claims, words) in FIVE.items()}
 
 
 def as_json(findings: Iterable[Finding]) -> str:
@@ -92,16 +99,16 @@ def _count(findings: Iterable[Finding]) -> dict[str, int]:
 
 
 def by_section(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
-    """How many of the paper's claims have each verdict, headlines included."""
+    """How many claims have each verdict."""
     sections: dict[str, list[Finding]] = {}
     for one in findings:
-        if one.counted:
+        if not one.part_of:
             sections.setdefault(one.section, []).append(one)
     return {name: _count(claims) for name, claims in sections.items()}
 
 
 def tally(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
-    """The same for the whole paper, headlines apart from details."""
-    counted = [one for one in findings if one.counted]
-    return {"headlines": _count(one for one in counted if one.headline),
-            "details": _count(one for one in counted if not one.headline)}
+    """The same for the whole paper, those that matter most apart from the others."""
+    claims = [one for one in findings if not one.part_of]
+    return {"the twenty": _count(one for one in claims if one.main),
+            "the others": _count(one for one in claims if not one.main)}

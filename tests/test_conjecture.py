@@ -4,6 +4,7 @@ import math
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.linalg import hadamard
 from scipy.stats import kstest, norm
@@ -145,8 +146,10 @@ PLANTED = {
     "a needle in plain sight": (
         "needle", lambda v, hidden, H: (needle(v, hidden, H)[0], needle(v, hidden, H)[1] + 1),
         "B.worlds-are-instances"),
-    "likelier losses than computed": ("norm", type("Wide", (), {"logcdf": staticmethod(
-        lambda x: norm.logcdf(x / 2))}), "B.gamble-steps")}
+    "likelier losses than computed": (
+        "tail", lambda x, true=claims.tail: true(x / 2), "B.gamble-steps"),
+    "a bell of half the width": (
+        "half_bell", lambda x, true=claims.half_bell: true(2 * x), "B.gamble-steps")}
 
 
 @pytest.mark.parametrize("falsehood", PLANTED)
@@ -165,6 +168,58 @@ def test_worlds_that_tell_the_hidden_action_are_caught(monkeypatch):
 
     monkeypatch.setattr(claims, "needle", telling)
     assert REGISTER["B.any-algorithm"].judge().verdict == FAILS != HOLDS
+
+
+def toll_table(**change):
+    """Regret at the toll of 40 runs: early, over √T, as measured unless changed; late likewise."""
+    given = {6: 0.45, 8: 0.93, 10: 2.0, 12: 5.8} | change.get("given", {})
+    rows = [("given", H, x * math.sqrt(H * claims.looked_at(H)), 1000.0 * x)
+            for H, x in given.items()]
+    rows += [(agent, 12, 1.0, change.get(agent.replace("-", "_"), 100.0))
+             for agent in ("one-hot", "truncated")]
+    return {"toll": pd.DataFrame([
+        {"agent": agent, "H": H, "seed": seed, "walked": True, "leaps": 20,
+         "early": early * (0.9 + 0.2 * (seed % 2)), "regret": late * (0.9 + 0.2 * (seed % 2))}
+        for agent, H, early, late in rows for seed in range(40)])}
+
+
+@pytest.mark.parametrize(("change", "verdict"), [
+    ({}, HOLDS),
+    ({"given": {6: 5.8}}, FAILS),  # level from first to last
+    ({"given": {6: 9.0, 8: 8.0, 10: 7.0}}, FAILS),  # falls
+    ({"one_hot": 9000.0}, FAILS), ({"truncated": 5800.0}, FAILS)])
+def test_the_toll_rises_stays_level_and_falls(change, verdict):
+    assert claims.toll_measured(toll_table(**change)).verdict == verdict
+
+
+def test_the_conjectures_sentence_is_of_all_runs_and_over_root_T():
+    found = claims.conjecture_meant(toll_table())
+    assert found.verdict == FAILS
+    assert {H: round(one.mean, 2) for H, one in found.numbers["over_root_T"].items()} == {
+        6: 0.45, 8: 0.93, 10: 2.0, 12: 5.8}
+
+
+def test_silences_are_bounded_from_where_it_is_said():
+    x, f = claims.slowest_silence()
+    assert claims.silence(0.95 * f, 4000) > 2 * claims.silence(0.95 * f, 1000) > 20
+    assert claims.silence(1.05 * f, 4000) < claims.silence(1.05 * f, 1000)
+    lost = math.sqrt(2 / math.log(1 / claims.LOSE))  # the history of losses alone, x = 1
+    assert lost < f
+    assert 0 < x < 1
+
+
+def test_a_silence_by_hand():
+    play = [norm.cdf(z) for z in (-2 / math.sqrt(2), 2 / math.sqrt(2))]
+    assert claims.silence(1.0, 1) == pytest.approx(math.log(0.45 / play[0] + 0.55 / play[1]))
+    assert claims.silence(1.0, 0) == pytest.approx(math.log(2))
+
+
+def test_regret_in_the_end_is_that_of_long_runs():
+    mdp, Phi = gamble()
+    passes = [int((runs.openings(mdp, Phi, 2.0, 20_000, *streams(seed)[1:]) == 0).sum())
+              for seed in range(200)]
+    mean = 0.2 * np.mean(passes)
+    assert abs(mean - claims.regret_in_the_end(2.0)) < 5 * 0.2 * np.std(passes) / math.sqrt(200)
 
 
 def test_the_amplification_is_drawn():

@@ -370,8 +370,11 @@ SHOWS = {
     "theorem1": [Shown("episode", "regret", ["agent"], MEAN, lambda table: table[
         table.episodes == table.episodes.max()])],
     "gamble": [Shown("episode", "regret", ["factor"], MEAN)],
-    "toll": [Shown("H", "regret", ["agent"], MEAN),
-             Shown("H", "regret", ["agent"], MEDIAN95, lambda table: table[table.walked])],
+    "toll": [Shown("H", "share", ["agent"], MEAN, lambda table: table.assign(
+                 share=table.regret / np.sqrt(table.H * 2**17))),
+             Shown("H", "share", [], MEAN, lambda table: table[
+                 (table.agent == "given") & (table.H >= 6)].assign(
+                     share=lambda runs: runs.early / np.sqrt(runs.H * (4 ** (runs.H - 2) // 9))))],
     "incremental": [Shown("episode", "regret", ["arm"], MEDIAN80, lambda table: _arm(table)[
         lambda runs: (runs.N == 10) & runs.arm.isin(extension_figures.CURVES)])],
     "continual": [Shown("n", "time", ["gamma", "agent"], MEDIAN95, lambda table: WAIT(table)[
@@ -380,6 +383,7 @@ SHOWS = {
     "theorem1-scale": [Shown("lam", "share", ["problem"], MEAN, lambda table: _share(table)[
         lambda runs: runs.sigma == 1]), Shown("sigma", "share", ["problem"], MEAN,
                                               lambda table: _share(table)[lambda r: r.lam == 1])],
+    "theorem1-tuned": [Shown("factor", "regret", ["agent"], MEAN, _last)],
     "theorem1-bound": [Shown("episode", "regret", ["parameters"], MEAN, lambda table: table[
         (table.H == 5) & (table.S == 5) & (table.A == 3)])],
     "fig14-tuning": [Shown("seed", "score", ["rule", "reading", "schedule"], RUNS, _relative,

@@ -109,7 +109,7 @@ FLOORS = {
     "rlsvi_study": [
         {"", "choices", "sources"},
         {"experiment", "intervals", "register", "style"},
-        {"store"},
+        {"algebra", "store"},
         {"runner", "verdicts"},
         {"a topic"},  # its runs, and whatever else it has; circles are looked for below
         {"claims", "figures"},

@@ -1,5 +1,6 @@
-"""Appendix G step by step: every check runs, says what it found, and can fail."""
+"""Appendix G line by line: every check runs, says what it found, and can fail."""
 
+import dataclasses
 import math
 
 import mpmath
@@ -14,7 +15,17 @@ from scipy import stats
 from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import Counterexample, Proof, decide, exact
 from rlsvi_study import catalogue, verdicts
-from rlsvi_study.register import FAILS, HOLDS, MISPRINT, OURS
+from rlsvi_study.register import (
+    FAILS,
+    HOLDS,
+    MISPRINT,
+    OURS,
+    PARTLY,
+    REGISTER,
+    claims_of,
+    lines_of,
+    unless,
+)
 from rlsvi_study.theory import evidence, forms, printed, repaired
 from rlsvi_study.theory.crossings import Pair, pdf_crossings
 from rlsvi_study.theory.evidence import identity, instead, region
@@ -46,9 +57,91 @@ def test_every_step_is_a_claim_in_its_place():
 
 def test_what_is_ours_is_said_by_data():
     ours = {name for name, step in STEPS.items() if step.paper == OURS}
-    assert {"special_repaired", "missing_region", "final_diagonal", "urn_limit"} < ours
-    assert ours.isdisjoint({"gauss_dirichlet", "conditional_mean_repaired"})
+    assert {"special_repaired", "missing_region", "final_diagonal", "urn_limit",
+            "conditional_mean_repaired"} < ours
+    assert "gauss_dirichlet" not in ours
     assert all(STEPS[name].verdict == HOLDS for name in ours)
+
+
+# --- lemmas and their lines ---------------------------------------------------------------------
+
+LEMMAS = evidence.LEMMA_1, evidence.LEMMA_5, evidence.LEMMA_6
+
+
+def test_appendix_g_has_six_claims_and_each_line_is_part_of_one():
+    claims = [id for id, one in claims_of("G").items() if not one.part_of]
+    assert claims == ["G.equivalent-forms", "G.gamma-shares", "G.conditional-mean",
+                      "G.single-crossing-implies-optimism", "G.single-crossing",
+                      "G.gauss-dirichlet"]
+    lines = {id for lemma in LEMMAS for id in lines_of(lemma)}
+    assert lines == claims_of("G").keys() - set(claims)
+
+
+def test_printed_lines_are_counted_by_their_verdicts():
+    counts = [evidence.printed_lines(lemma) for lemma in LEMMAS]
+    assert sum(counts[0].values()) == 0  # the lines of Lemma 1 are ours
+    assert evidence.printed_lines(*LEMMAS) == {
+        verdict: sum(one[verdict] for one in counts) for verdict in counts[0]}
+    assert sum(evidence.printed_lines(*LEMMAS).values()) == sum(
+        one.paper != OURS for lemma in LEMMAS for one in lines_of(lemma).values())
+
+
+@pytest.mark.parametrize(("counts", "words"), [
+    ((2, 0, 0, 0), "2 of 2 printed lines hold."),
+    ((1, 1, 0, 1), "1 of 3 printed lines holds, 1 holds in part, 1 does not hold."),
+    ((0, 2, 3, 4), "0 of 9 printed lines hold, 2 hold in part, 3 are misprints, 4 do not hold.")])
+def test_the_count_is_told_in_words(counts, words):
+    assert evidence.in_words(dict(zip((HOLDS, PARTLY, MISPRINT, FAILS), counts,
+                                      strict=True))) == words
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Only one step is judged, the others hold."""
+    def judging(steps, fallen):
+        for id in steps:
+            monkeypatch.setitem(REGISTER, id, dataclasses.replace(
+                REGISTER[id], judge=lambda id=id: unless(id == fallen, "As planted.")))
+    return judging
+
+
+@pytest.mark.parametrize("step", [None, *repaired.STEPS_LEMMA_1])
+def test_lemma_1_falls_with_any_of_its_steps(step, quick):
+    quick(repaired.STEPS_LEMMA_1, step)
+    found = repaired.gauss_dirichlet()
+    assert found.verdict == (FAILS if step else HOLDS)
+    assert found.numbers["failed"] == [step] * bool(step)
+    assert (f"not proved ({step})" in found.found) == bool(step)
+
+
+@pytest.mark.parametrize("step", [None, *printed.STEPS_LEMMA_6])
+def test_the_repaired_lemma_6_falls_with_any_of_its_steps(step, quick):
+    quick(printed.STEPS_LEMMA_6, step)
+    found = printed.single_crossing()
+    assert found.verdict == FAILS  # as printed, it does anyway
+    assert (f"not proved ({step})" in found.found) == bool(step)
+    assert ("it is true" in found.found) != bool(step)
+
+
+def test_every_step_of_a_lemma_is_a_line_of_it_and_no_step_of_lemma_1_is_left_out():
+    assert set(printed.STEPS_LEMMA_6) <= lines_of(evidence.LEMMA_6).keys()
+    assert lines_of(evidence.LEMMA_1).keys() - set(repaired.STEPS_LEMMA_1) == {
+        "G.gauss-dirichlet-sampled"}  # which only tries it
+    crossing = {id for id in lines_of(evidence.LEMMA_6) if id.startswith("G.crossing-")}
+    assert crossing - set(printed.STEPS_LEMMA_6) == {"G.crossing-sampled"}
+
+
+@pytest.mark.parametrize(("statement", "repaired", "verdict"), [
+    (HOLDS, HOLDS, HOLDS), (MISPRINT, HOLDS, PARTLY), (FAILS, FAILS, FAILS)])
+def test_lemma_5_has_two_parts(statement, repaired, verdict, monkeypatch):
+    for line, said in (("statement", statement), ("repaired", repaired)):
+        id = f"G.conditional-mean-{line}"
+        monkeypatch.setitem(REGISTER, id, dataclasses.replace(
+            REGISTER[id], judge=lambda said=said: evidence.Evidence(said, "As planted.", {})))
+    assert printed.conditional_mean().verdict == verdict
+
+
+# --- what the proofs' checks say ----------------------------------------------------------------
 
 
 def test_certified_findings_say_how_and_sampled_ones_how_surely(findings):
@@ -56,7 +149,7 @@ def test_certified_findings_say_how_and_sampled_ones_how_surely(findings):
         numbers = found.numbers
         if STEPS[name].kind == "certified":
             proved, refuted = {"boxes", "margin", "bits"}, {"point", "value", "bits"}
-            places = {"crossings", "pdf", "roots", "value", "h", "points"}
+            places = {"crossings", "pdf", "roots", "value", "points", "smallest"}
             assert (proved if found.verdict == HOLDS else refuted) <= numbers.keys() or (
                 places & numbers.keys()), name
             if proved <= numbers.keys():
@@ -94,6 +187,12 @@ def test_the_roots_of_g_are_roots(findings):
     for t in numbers["roots"]:
         assert alpha - (alpha + beta) * t + (beta - 1) / (1 - t) - (alpha - 1) / t == pytest.approx(
             0, abs=1e-12)
+
+
+def test_h_changes_sign_twice_in_the_final_region():
+    at = printed.h.subs({A: sp.Rational(1, 10), B: sp.Rational(1, 10)})
+    left, middle, right = (at.subs(x, sp.Rational(k, 8)) for k in (1, 4, 7))
+    assert middle < 0 < min(left, right)
 
 
 def test_g_keeps_its_sign_from_two_over_root_three_on():
@@ -149,6 +248,40 @@ def test_margins_are_below_what_a_grid_finds(findings):
         assert 0 < findings[name].numbers["margin"] <= values.min(), name
 
 
+def test_q_is_convex_and_then_concave_so_two_values_show_that_it_is_positive():
+    """A proof of q ≥ 0 without balls: q(0) = q′(0) = 0 < q(1), and q″ falls."""
+    t = sp.Symbol("t", positive=True)
+    s = sp.sqrt(sp.pi / 8)
+    q = s * repaired.psi_x.subs(repaired.x, t / s) - (1 - t) ** 2 / 4
+    second = sp.diff(q, t, 2)
+    assert sp.simplify(q.subs(t, 0)) == sp.simplify(sp.diff(q, t).subs(t, 0)) == 0
+    assert evidence.same(second, repaired.phi.subs(repaired.x, t / s) / s - sp.Rational(1, 2))
+    assert evidence.same(sp.diff(second, t),
+                         -t / s**3 * repaired.phi.subs(repaired.x, t / s))
+    assert second.subs(t, 0) > 0 > second.subs(t, 1)
+    assert float(q.subs(t, 1)) == pytest.approx(0.0147, abs=5e-5)
+
+
+def test_F_falls_in_B_so_its_edge_is_enough():
+    n = A + B + 2
+    F = (sp.log(1 + A) + A / 2 * sp.log(A / n) + B / 2 * sp.log(B / n)
+         + sp.log(2 * sp.pi / n) / 2)
+    assert evidence.same(sp.diff(F, B), (sp.log(B / n) + 1 / n) / 2)
+    # B ≤ 1/3 and n ≥ 2 + 2B, so log(B/n) ≤ log(1/8) < −1/2 ≤ −1/n
+    assert math.log((1 / 3) / (2 + 2 / 3)) < -1 / 2
+
+
+@pytest.mark.parametrize(("p", "t"), [(0.9, 0.5), (0.5, -1.0), (0.3, 0.2), (0.3, -0.2), (0.2, 1)])
+def test_what_a_coin_exceeds(p, t):
+    """p(1 − p − t)⁺ for t ≥ 0; below 0 it is −t and the mirror image."""
+    def excess(p, t):
+        return p * max(1 - p - t, 0) + (1 - p) * max(-p - t, 0)
+
+    says = p * max(1 - p - t, 0) if t >= 0 else -t + (1 - p) * max(p + t, 0)
+    assert excess(p, t) == pytest.approx(says)
+    assert says + min(t, 0) <= (1 - abs(t)) ** 2 / 4
+
+
 @given(st.floats(1e-6, 1), st.floats(1e-6, 1))
 def test_the_far_bound_is_below_F_and_equal_to_it_up_to_e_squared(s, c):
     value, bound = repaired.F(1 / arb(s), arb(c) * arb(s) / 9), repaired.F_far(arb(s), arb(c))
@@ -180,7 +313,7 @@ def test_an_identity_with_one_wrong_coefficient_fails():
     right = identity(((A + B) ** 2, A**2 + 2 * A * B + B**2), found="As printed.")
     wrong = identity((A, A), ((A + B) ** 2, A**2 + sp.Rational(2001, 1000) * A * B + B**2),
                      found="As printed.")
-    assert right == (HOLDS, "As printed.", {"identities": 1})
+    assert right == (HOLDS, "As printed.", {"identities": 1}, "")
     assert wrong.verdict == FAILS
     assert wrong.numbers["difference"] == pytest.approx(0.001 * 2 / 7 * 3 / 7)
     assert wrong.found.endswith("at A = 2/7, B = 3/7.")
@@ -235,7 +368,7 @@ def test_what_is_printed_what_is_meant_and_neither():
         truth = [(square, printed_as + 2 * A * B)]
         assert instead([(square, printed_as)], truth, [], "2AB is lost.").verdict == verdict
     assert instead([(square, A**2 + B**2)], [], [(square, square)], "2AB is lost.") == (
-        FAILS, "2AB is lost.", {})
+        FAILS, "2AB is lost.", {}, "")
 
 
 @pytest.mark.parametrize(("name", "wrong", "verdicts"), [
@@ -356,6 +489,21 @@ def test_a_normal_of_too_small_a_variance_fails_the_lemma(monkeypatch):
     monkeypatch.setattr(order.Normal, "of", classmethod(
         lambda cls, mean, variance: cls(mean, exact(variance) / 8)))
     assert repaired.gauss_dirichlet().verdict == FAILS
+
+
+@pytest.mark.parametrize(("gap", "verdict"), [(1e-9, HOLDS), (0.0, HOLDS), (-1e-9, FAILS)])
+def test_optimism_asks_for_a_gap_that_is_not_negative(gap, verdict, quick, monkeypatch):
+    quick(repaired.STEPS_LEMMA_1, None)
+    monkeypatch.setattr(order, "gap", lambda normal, law, z: np.full(len(z), gap))
+    assert repaired.gauss_dirichlet().verdict == verdict
+
+
+@pytest.mark.parametrize(("times", "verdict"), [(1, HOLDS), (2, FAILS), (3, FAILS)])
+def test_lemma_6_asks_for_one_crossing(times, verdict, quick, monkeypatch):
+    quick(printed.STEPS_LEMMA_6, None)
+    monkeypatch.setattr(printed.crossings, "cdf_crossings",
+                        lambda *_: times * pdf_crossings(2, 3)[:1])
+    assert printed.single_crossing().verdict == verdict
 
 
 def test_a_law_with_more_spread_fails_the_sampled_lemma(monkeypatch):

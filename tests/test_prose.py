@@ -105,7 +105,7 @@ DECLARED = {  # every other typed number, and what recomputes it
         "50": lambda: seeds("fig2a"), "100": lambda: seeds("recommender")},
     "06b-agnostic.ipynb": {"41": runs_per_point, "0.08": lambda: 0.5 / runs_per_point() ** 0.5},
     "06c-tetris.ipynb": {
-        "251": lambda: games("fig7-tuning"), "501": lambda: games("fig7"),
+        "501": lambda: games("fig7"),
         "23": lambda: np.mean([Tetris(pieces=one).A for one in Tetris().pieces])},
     "B-conjecture.ipynb": {"0.55": lambda: 1 - LOSE,
                            "4.87": lambda: (9 + 2 * 17**0.5 + 5**0.5) / 4},

@@ -14,16 +14,14 @@ from planted import Changed
 
 from rlsvi_core import lsvi, rlsvi
 from rlsvi_core.envs.recommender import Recommender
-from rlsvi_study import catalogue
 from rlsvi_study.experiment import streams
 from rlsvi_study.intervals import Mean, mean_interval
 from rlsvi_study.recommender import claims, figures, runs
 from rlsvi_study.recommender.claims import STORED
 from rlsvi_study.recommender.products import Products
 from rlsvi_study.recommender.runs import ahead_from, curves, evaluated, instance, learner, rates
-from rlsvi_study.register import FAILS, HOLDS
+from rlsvi_study.register import FAILS, HOLDS, PARTLY, REGISTER
 
-REGISTER = catalogue.claims()
 SMALL = {"N": 5, "J": 3, "c": 2.0, "episodes": 60, "every": 20}
 PAPER = {"lam": 0.2, "sigma": 1e-3**0.5}
 FEW = Products(5, 3)
@@ -134,27 +132,18 @@ def swapped(arm):
     return lambda table: table.assign(arm=table.arm.replace({"rlsvi": arm, arm: "rlsvi"}))
 
 
-def changed(arm, factor=1.0, **added):
-    """An arm's regret multiplied, or something added to a column."""
-    def change(table):
-        own = table.arm == arm
-        more = {name: table[name] + value * own for name, value in added.items()}
-        return table.assign(regret=table.regret * np.where(own, factor, 1.0)).assign(**more)
-    return change
+def changed(arm, factor):
+    """An arm's regret multiplied."""
+    return lambda table: table.assign(
+        regret=table.regret * np.where(table.arm == arm, factor, 1.0))
 
 
 @pytest.mark.parametrize(("id", "change", "verdict"), [
-    ("6.3.regret", changed("linear", realised=5.0), FAILS),
-    ("6.3.boltzmann", swapped("boltzmann 0.1"), FAILS),
-    ("6.3.boltzmann-early", swapped("boltzmann 0.1"), FAILS),
-    ("6.3.boltzmann-early", changed("rlsvi", 0.1), HOLDS),
-    ("6.3.temperatures", swapped("boltzmann 0.3"), FAILS),
+    ("6.3.boltzmann", changed("rlsvi", 9), FAILS),
     ("6.3.exploration", swapped("epsilon 0"), FAILS),
-    ("6.3.dithering", changed("epsilon 0.1", 0.1), FAILS),
     ("6.3.dithering", changed("rlsvi", 9), FAILS),
     ("6.3.bandits", swapped("linear"), FAILS), ("6.3.linear-first", swapped("linear"), FAILS),
     ("6.3.myopic", changed("rlsvi", 99), FAILS),
-    ("6.3.myopic-regret", changed("rlsvi", 0.0), HOLDS),
     ("6.3.eventually", changed("rlsvi", 99), FAILS),
 ])
 def test_a_planted_falsehood_in_a_table_changes_the_verdict(id, change, verdict):
@@ -162,18 +151,63 @@ def test_a_planted_falsehood_in_a_table_changes_the_verdict(id, change, verdict)
     assert REGISTER[id].judge(tables).verdict == verdict != REGISTER[id].verdict
 
 
+def small(**rates):
+    """Every table the same and small: eight instances, and so much regret a customer for agents
+    whose name begins so; for the others 1."""
+    arms = {*runs.ARMS, *runs.STANDING}
+    rows = [{"arm": arm, "seed": seed, "episode": n, "regret": n * (0.9 + seed / 40) * next(
+                (rate for agent, rate in rates.items() if arm.startswith(agent)), 1.0)}
+            for arm in arms for seed in range(8) for n in (600, 1200)]
+    return dict.fromkeys(runs.EXPERIMENTS, pd.DataFrame(rows))
+
+
+@pytest.mark.parametrize(("id", "regret", "verdict"), [
+    ("6.3.boltzmann", {"boltzmann": 3.0}, HOLDS), ("6.3.boltzmann", {"boltzmann": 0.5}, FAILS),
+    ("6.3.boltzmann", {}, FAILS), ("6.3.boltzmann", {"boltzmann": 1.2}, FAILS),
+    ("6.3.myopic", {"myopic": 2.0}, HOLDS), ("6.3.myopic", {"myopic": 0.5}, FAILS),
+    ("6.3.myopic", {}, FAILS),
+    ("6.3.dithering", {"myopic": 2.0, "epsilon": 3.0, "boltzmann": 3.0}, HOLDS),
+    ("6.3.dithering", {"myopic": 2.0, "boltzmann": 3.0}, PARTLY),
+    ("6.3.dithering", {"myopic": 2.0}, FAILS), ("6.3.dithering", {}, FAILS),
+    ("6.3.dithering", {"myopic": 0.5, "epsilon": 3.0, "boltzmann": 3.0}, FAILS)])
+def test_a_main_claim_holds_only_if_rlsvi_beats_its_rival(id, regret, verdict, monkeypatch):
+    monkeypatch.setattr(claims, "learned_better", lambda arm, of: Mean(-1.0, -2.0, 0.0))
+    assert REGISTER[id].judge(small(**regret)).verdict == verdict
+
+
+@pytest.mark.parametrize(("learners", "verdict"), [
+    ((), HOLDS), (("epsilon",), PARTLY), (("boltzmann",), PARTLY),
+    (("epsilon", "boltzmann"), FAILS)])
+def test_what_dithering_learned_counts_even_if_it_plays_worse(learners, verdict, monkeypatch):
+    monkeypatch.setattr(claims, "learned_better", lambda arm, of: Mean(
+        0.0, 0.1 if arm.startswith(learners) else -0.1, 0.2))
+    tables = small(myopic=2.0, epsilon=3.0, boltzmann=3.0)
+    assert REGISTER["6.3.dithering"].judge(tables).verdict == verdict
+
+
+def test_exact_regret_agrees_with_the_likes_given():
+    last = STORED["recommender"].query("episode == 1200 and realised.notna()")
+    gap = (last.realised - last.regret).groupby(last.arm)
+    assert len(gap) == 9
+    assert (gap.mean() / gap.sem()).abs().max() < 4.5
+
+
+def test_the_printed_mean_of_the_linear_bandit_makes_no_difference():
+    change = claims.more_regret(STORED["recommender-readings"], "linear, printed mean", "linear")
+    assert change.low < 0 < change.high < 10
+
+
 def of_popularity(seed):
     return Recommender(np.zeros((10, 10)), 5, beta=np.linspace(-1, 1, 10))
 
 
 @pytest.mark.parametrize(("id", "name", "wrong", "verdict"), [
-    ("6.3.states", "number_of_states", lambda N, J: 3**J, HOLDS),
-    ("6.3.4521", "instance", lambda seed: instance(seed, 9), FAILS),
-    ("6.3.dimension", "Products", lambda N, J: lambda h, x: np.eye(N), FAILS),
+    ("6.3.sizes", "instance", lambda seed: instance(seed, 10, 4), PARTLY),
+    ("6.3.sizes", "Products", lambda N, J: lambda h, x: np.eye(N), PARTLY),
     ("6.3.bernoulli", "instance", of_popularity, FAILS),
     ("6.3.dithering", "learned_better", lambda arm, of: Mean(0.0, -1.0, 1.0), HOLDS),
-    ("E.bernoulli-aim", "instance", lambda seed: Recommender(np.zeros((10, 10)), 5), HOLDS),
-    ("E.linear-aim", "least_squares", lambda customers, target: np.where(
+    ("E.bandit-aims", "instance", lambda seed: Recommender(np.zeros((10, 10)), 5), HOLDS),
+    ("E.bandit-aims", "least_squares", lambda customers, target: np.where(
         customers.states.x == 0, -target, -np.inf), FAILS),
 ])
 def test_a_planted_falsehood_about_the_problem_changes_the_verdict(id, name, wrong, verdict,

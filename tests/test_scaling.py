@@ -38,12 +38,14 @@ def test_censoring_the_tail_hardly_moves_the_exponent():
 @pytest.mark.parametrize(("law", "truth"), [
     (lambda x: 20 + 2 * x, {"linear", "quadratic", "power"}),
     (lambda x: 10 + 0.05 * x**2, {"quadratic", "power"}),
-    (lambda x: 10 * 1.04**x, {"exponential"}),
+    (lambda x: 10 * 1.04**x, {"exponential", "exponential with offset"}),
+    (lambda x: 100 + 1.04**x, {"exponential with offset"}),
 ])
 def test_the_true_law_wins_and_an_exponential_is_not_taken_for_a_power(law, truth):
     scores = scaling.compare_laws(_runs(law, LENGTHS), "x")
     assert scores.idxmin() in truth
-    rivals = {"linear", "quadratic", "power"} if "exponential" in truth else {"exponential"}
+    rivals = ({"linear", "quadratic", "power"} if "exponential with offset" in truth
+              else {"exponential"})
     assert min(scores[name] for name in rivals) > 10
 
 
@@ -81,3 +83,19 @@ def test_a_parameter_that_does_not_help_costs_two():
                          for x in LENGTHS for error in (-0.4, 0.4)])
     scores = scaling.compare_laws(runs, "x")
     assert scores["quadratic"] - scores["linear"] == pytest.approx(2, abs=1e-6)
+
+
+@pytest.mark.parametrize("law", [lambda x: 100 + 1.04**x, lambda x: 20 + 0.2 * 1.03**x])
+def test_an_offset_is_found_and_without_it_an_exponential_does_not_fit(law):
+    scores = scaling.compare_laws(_runs(law, LENGTHS, noise=0.05), "x")
+    assert scores.idxmin() == "exponential with offset"
+    assert scores["exponential"] > 100
+
+
+@pytest.mark.parametrize("law", [lambda x: 50 + x + 0.02 * x**2, lambda x: 500 - (x - 200)**2 / 90])
+def test_an_exponential_with_an_offset_loses_to_a_true_quadratic(law):
+    """Also to one that flattens, which no growing exponential does: there it is a line."""
+    scores = scaling.compare_laws(_runs(law, LENGTHS, noise=0.02), "x")
+    assert scores.idxmin() == "quadratic"
+    assert scores["exponential with offset"] > 10
+    assert scores["exponential with offset"] <= scores["linear"] + 2.5

@@ -13,8 +13,8 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from rlsvi_study import store, verdicts
 from rlsvi_study.catalogue import EXPERIMENTS, TOPICS
-from rlsvi_study.choices import HEADLINES, NOT_JUDGED, SUBJECTS, THRESHOLDS
-from rlsvi_study.register import PAGES, VERDICTS, typeset
+from rlsvi_study.choices import FIVE, MAIN, MISPRINTS, NOT_JUDGED, THRESHOLDS
+from rlsvi_study.register import MISPRINT, OURS, PAGES, VERDICTS, typeset
 
 found = cache(verdicts.stored)
 
@@ -49,43 +49,51 @@ def chosen(names, only=None, but=None):
 
 
 def is_meant(one, name):
-    return {"headlines": one.headline, "details": not one.headline}.get(
+    return not one.part_of and {"main": one.main, "others": not one.main}.get(
         name, one.id.startswith(name) if name.endswith(".") else one.id == name)
+
+
+def what_was_found(one):
+    return f"**{cell(one.found)}** {cell(one.evidence)}".rstrip()
 
 
 def scoreboard(claims):
     """Claims and their verdicts, linked to their chapters."""
-    rows = []
-    for one in claims:
-        notes = [f"[{one.place}]({one.page}.ipynb)",
-                 *([one.kind] if one.kind != "none" else []),
-                 *([f"follows from {one.follows}"] if one.follows else []),
-                 f'<a id="verdict-{one.id}" href="verdicts.html#{one.id}">{one.id}</a>']
-        rows.append((badge(one.verdict),
-                     f"**{cell(typeset(one.statement))}** {' · '.join(notes)}",
-                     cell(typeset(one.paper)), cell(one.found)))
-    return table(("Verdict", "Claim", "Paper", "Here"), *rows)
+    return table(("Verdict", "The paper", "Here"), *(
+        (badge(one.verdict), f"{cell(typeset(one.statement))} "
+         f'<a id="verdict-{one.id}" href="verdicts.html#{one.id}">{one.id}</a>',
+         what_was_found(one)) for one in claims))
 
 
-def headlines():
-    """What a reader came to know."""
-    return table(("The paper's claim", "Question", "Found (and by what evidence)"), *(
-        (badge(one.verdict), f"[{one.question}]({one.page}.ipynb)",
-         f"{cell(one.answer)} *({one.kind})*") for one in map(found().get, HEADLINES)))
+def lines(id):
+    """The lines of a claim's proof: what is printed, and what is right."""
+    of_claim = [one for one in found().values() if one.part_of == id]
+    if not of_claim:
+        raise ExtensionError(f"no line is part of {id!r}")
+    return table(("Place", "Printed, or our step", "Verdict", "Found"), *(
+        (one.place, cell(typeset(one.statement)) if one.paper == OURS else
+         f"{cell(typeset(one.statement))} · {cell(typeset(one.paper))}",
+         badge(one.verdict), cell(one.found)) for one in of_claim))
+
+
+def main():
+    """The claims that matter most, the abstract's first."""
+    return table(("The paper", "Here"), *(
+        (f"[{cell(typeset(one.statement))}]({one.page}.ipynb)",
+         f"{badge(one.verdict)} {what_was_found(one)}") for one in map(found().get, MAIN)))
 
 
 def in_a_minute():
-    """One line for each subject: all its verdicts, the first one's answer."""
-    rows = []
-    for subject, ids in SUBJECTS.items():
-        first, *_ = claims = [found()[id] for id in ids]
-        rows.append((f"**[{subject}]({first.page}.ipynb)**",
-                     " ".join(badge(one.verdict) for one in claims), cell(first.answer)))
-    return table(("What the paper treats", "Its claims", "Found"), *rows)
+    """Five sentences, and the verdicts that each stands on."""
+    return "\n\n".join(
+        f"**[{subject}]({found()[FIVE[subject].claims[0]].page}.ipynb).** {cell(words)} "
+        + " ".join(f'<a href="verdicts.html#{id}">{badge(found()[id].verdict)}</a>'
+                   for id in FIVE[subject].claims)
+        for subject, words in verdicts.five(found()).items())
 
 
 def tally():
-    """Headlines, details, and all by section, each linked to the chapter that has its claims."""
+    """The twenty, the others, and all by section, each linked to the chapter of its claims."""
     whole = ((f"**{name}**", *(f"**{n or '–'}**" for n in counts.values()))
              for name, counts in verdicts.tally(found().values()).items())
     return table(("Section", *VERDICTS), *whole, *(
@@ -98,25 +106,35 @@ def explorer():
     data. The page's script puts the controls above it; without it the table stays."""
     rows = []
     for one in found().values():
+        if one.part_of:
+            continue
         source = f'<a href="{one.page}.html#verdict-{one.id}">{escape(one.place)}</a>'
-        notes = [source, one.kind, *([f'follows from <a href="#{one.follows}">{one.follows}</a>']
-                                     if one.follows else []), f'<a href="#{one.id}">{one.id}</a>']
-        said = (f"<strong>{escape(typeset(one.statement))}</strong> {' · '.join(notes)}",
-                escape(typeset(one.paper)), escape(one.found))
+        said = (f"{escape(typeset(one.statement))} {source} "
+                f'<a href="#{one.id}">{one.id}</a>',
+                f"<strong>{escape(one.found)}</strong> {escape(one.evidence)}")
         rows.append(f'<tr id="{one.id}" data-verdict="{escape(one.verdict)}" data-section="'
                     f'{one.section}" data-evidence="{one.kind}"><td>{badge(one.verdict)}</td>'
                     + "".join(f"<td>{text}</td>" for text in said) + "</tr>")
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("Verdict", "Claim", "Paper", "Here"))
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("Verdict", "The paper", "Here"))
     return (f'<table class="table" id="claims"><thead><tr>{head}</tr></thead><tbody>'
             + "\n".join(rows) + "</tbody></table>\n"
             '<script src="../_static/explorer.js" defer></script>')
 
 
 def thresholds():
-    """Every threshold that a judge uses, and why."""
-    return table(("Threshold", "Value", "Reason", "Chosen"), *(
-        (name, f"{one.value:g}", one.reason, "after seeing data" if one.late else "before")
+    """Every threshold that a judge uses, why, and whose verdict turns within its range."""
+    return table(("Threshold", "Value", "Sensible", "Reason", "Turns"), *(
+        (name, f"{one.value:g}", " to ".join(f"{end:g}" for end in one.range) or "a convention",
+         one.reason, ", ".join(id for id, claim in found().items() if name in claim.turned) or "–")
         for name, one in THRESHOLDS.items()))
+
+
+def misprints():
+    """Slips of the pen, wherever they are."""
+    slips = [(one.place, one.paper, one.found) for one in found().values()
+             if one.verdict == MISPRINT]
+    return table(("Place", "Printed", "Meant"), *(tuple(map(cell, map(typeset, row)))
+                                                 for row in (*MISPRINTS, *slips)))
 
 
 def not_judged():
@@ -183,13 +201,23 @@ class Verdicts(Stored):
                                  self.options.get("except")))
 
 
-DIRECTIVES = {"headlines": headlines, "in-a-minute": in_a_minute, "tally": tally,
-              "all-verdicts": explorer, "thresholds": thresholds, "not-judged": not_judged,
+class Lines(Stored):
+    """``{lines} G.single-crossing``: the lines of that claim's proof."""
+
+    required_arguments = 1
+
+    def made(self):
+        return lines(self.arguments[0])
+
+
+DIRECTIVES = {"main": main, "in-a-minute": in_a_minute, "tally": tally, "all-verdicts": explorer,
+              "thresholds": thresholds, "misprints": misprints, "not-judged": not_judged,
               "runs": runs}
 
 
 def setup(app):
     app.add_directive("verdicts", Verdicts)
+    app.add_directive("lines", Lines)
     for name, made in DIRECTIVES.items():
         app.add_directive(name, type(name, (Stored,), {"made": staticmethod(made)}))
     app.add_role("total", Total())

@@ -270,7 +270,21 @@ def sweep(table: pd.DataFrame, parameter: str) -> Figure:
     axes[0].xaxis.set_major_formatter(style.digits)
     axes[1].set(xscale="log", xlabel=name,
                 title=f"after {style.digits(table.episode.max())} episodes")
+    if parameter == "lam":  # the scale that matters: λ as the spread of values before any data
+        top = axes[1].secondary_xaxis("top", functions=(_spread, _spread_to_lam))
+        top.set_xlabel("prior spread of a value ($Q^* \\leq 1$)")
+        top.minorticks_off()
     return fig
+
+
+def _spread(lam: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore", invalid="ignore"):  # outside the axis
+        return runs.prior_spread(1.0) / np.sqrt(lam)
+
+
+def _spread_to_lam(spread: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (runs.prior_spread(1.0) / spread) ** 2
 
 
 @styled

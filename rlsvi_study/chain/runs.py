@@ -164,6 +164,12 @@ def medians(table: pd.DataFrame, by: str | list[str]) -> pd.DataFrame:
     return median_times(table, by, "tenth_reward", "censored").assign(mean5=few)
 
 
+def prior_spread(lam: float, N: int = 50, K: int = 10) -> float:
+    """The standard deviation of a value before any data, where weights are N(0, I/λ): its root
+    mean square over states, actions and periods. The K columns have norm HSA."""
+    return float(np.sqrt(K * (N - 1) * N * 2 / lam))
+
+
 # --------------------------------------------------------------------------- the experiments
 
 def _study(name: str, place: str, title: str, run, constants: dict[str, Any], quick: tuple,

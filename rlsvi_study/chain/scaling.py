@@ -53,11 +53,18 @@ def exponent(table: pd.DataFrame, by: str) -> PowerLaw:
     return PowerLaw(*map(float, (fit.params[1], *fit.conf_int()[1], np.exp(fit.params[0]))))
 
 
+def _with_offset(x: np.ndarray, a: float, b: float, rate: float) -> np.ndarray:
+    """A constant and an exponential that grows; a line in the limit of rate 0."""
+    rate = max(abs(rate), 1e-6)
+    return a + b * np.expm1(rate * x) / rate
+
+
 LAWS: dict[str, tuple[Callable, tuple[float, ...]]] = {
     "linear": (lambda x, a, b: a + b * x, (0.1, 1.0)),
     "quadratic": (lambda x, a, b, c: a + b * x + c * x**2, (0.1, 0.5, 0.5)),
     "power": (lambda x, a, b: a * x**b, (1.0, 1.0)),
-    "exponential": (lambda x, a, b: a * np.exp(b * x), (0.3, 1.0))}
+    "exponential": (lambda x, a, b: a * np.exp(b * x), (0.3, 1.0)),
+    "exponential with offset": (_with_offset, (0.1, 0.5, 2.0))}
 
 
 def compare_laws(table: pd.DataFrame, by: str) -> pd.Series:
@@ -73,7 +80,7 @@ def compare_laws(table: pd.DataFrame, by: str) -> pd.Series:
 
     for name, (law, start) in LAWS.items():
         best = min(minimize(loss, np.array(start) * s, (law,), "Nelder-Mead", options={
-            "maxiter": 4000, "xatol": 1e-6, "fatol": 1e-9}).fun for s in (0.3, 1.0, 3.0))
+            "maxiter": 4000, "xatol": 1e-6, "fatol": 1e-9}).fun for s in (0.1, 0.3, 1.0, 3.0))
         scores[name] = 2 * len(start) + 2 * len(y) * np.log(2 * best) + 2 * len(y)
     return pd.Series(scores) - min(scores.values())
 

@@ -5,9 +5,9 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from ..intervals import median_interval, student
-from ..style import COLOUR, LINE, RANGE, canvas, digits, label_ends, shades, styled, three
-from .claims import gamble_bound, imagined
+from ..intervals import student
+from ..style import COLOUR, LINE, canvas, digits, ink, label_ends, shades, styled
+from .claims import gamble_bound, imagined, looked_at, toll_bound
 from .runs import TOLL
 
 BARS = {"errorbar": student, "err_style": "bars", "err_kws": {"capsize": 2}}
@@ -37,27 +37,30 @@ def gamble(table: pd.DataFrame) -> Figure:
 
 @styled
 def toll(table: pd.DataFrame) -> Figure:
-    """Regret at the toll against H: medians of the runs that walked at first (left), means of all
-    (right)."""
-    fig, axes = canvas(2, height=3.6, sharey=True)
-    walked, ends = table[table.walked], {}
+    """Mean regret of all runs at the toll over √T, against H: where the proof looks (left), and
+    after as many episodes for each H (right). √T times a constant would be level."""
+    fig, (left, right) = canvas(2, height=3.6, sharey=True)
+    episodes, ends = TOLL.scales["paper"].constants["episodes"], {}
     for agent, (colour, name) in LOOKS.items():
-        style = {"color": colour, "marker": "o"}
-        cells = pd.DataFrame({H: median_interval(cell.regret)._asdict() for H, cell in walked[
-            walked.agent == agent].groupby("H")}).T.rename_axis("H")
-        sns.lineplot(three(cells), x="H", y="time", **RANGE, err_style="bars",
-                     err_kws={"capsize": 2}, ax=axes[0], **style)
         own = table[table.agent == agent]
-        sns.lineplot(own, x="H", y="regret", **BARS, ax=axes[1], **style)
-        ends[name] = own[own.H == own.H.max()].regret.mean(), colour
-    H = np.arange(5, 13)
-    axes[0].plot(H, 4 * 2.0**H, color="0.4", ls=":")
-    axes[0].text(6, 4 * 2.0**6 * 1.3, "slope of $2^H$", ha="right", color="0.4", fontsize=9)
-    episodes = TOLL.scales["paper"].constants["episodes"]
-    for ax, title in zip(axes, ("runs that walked at first", "all runs"), strict=True):
-        ax.set(yscale="log", xlabel="horizon H", ylabel=f"regret of {digits(episodes)} episodes",
-               title=title)
-    label_ends(axes[1], ends)
+        own = own.assign(late=own.regret / np.sqrt(own.H * episodes))
+        sns.lineplot(own, x="H", y="late", **BARS, color=colour, marker="o", ax=right)
+        ends[name] = own[own.H == own.H.max()].late.mean(), colour
+    given = table[(table.agent == "given") & (table.H >= 6)]
+    given = given.assign(share=given.early / np.sqrt(given.H * given.H.map(looked_at)))
+    sns.lineplot(given, x="H", y="share", **BARS, color=OWN, marker="o", ax=left)
+    H = np.arange(6, 13)
+    proved = [toll_bound(int(h)) / np.sqrt(h * looked_at(int(h))) for h in H]
+    left.plot(H, proved, color=COLOUR["theory"], ls=LINE["theory"], lw=1.2)
+    left.text(H[-1], 1.3 * proved[-1], "proved\nlower bound", ha="right", fontsize=9,
+              color=ink(COLOUR["theory"]))
+    left.axhline(given[given.H == 6].share.mean(), color=COLOUR["truth"], ls=":", lw=1.2)
+    left.text(H[-1], given[given.H == 6].share.mean() / 1.2, "a constant times √T", ha="right",
+              va="top", fontsize=9, color=ink(COLOUR["truth"]))
+    for ax, title in ((left, "after $4^{H-2}/9$ episodes"),
+                      (right, f"after {digits(episodes)} episodes")):
+        ax.set(yscale="log", xlabel="horizon H", ylabel="mean regret / √T", title=title)
+    label_ends(right, ends)
     return fig
 
 

@@ -9,7 +9,7 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from .. import style
-from ..register import CONTRADICTED, CONVENTION, FAILS, HOLDS, MISPRINT, OPEN, PARTLY
+from ..register import CONSISTENT, CONTRADICTED, FAILS, HOLDS, PARTLY
 from ..style import BAND, BY_AGENT, COLOUR, LINE, MARK, NAME, RANGE, canvas, panels, styled, three
 from . import runs
 
@@ -17,9 +17,9 @@ from . import runs
 CURVES = {"batch, prior kept": COLOUR["rlsvi"], **dict(zip(
     ("ν = 0, prior kept", "ν = 0.03, prior kept", "ν = 0.03, prior forgotten",
      "ν = H/(l+H+1), prior kept"), style.shades("incremental", 4), strict=True))}
-VERDICTS = {HOLDS: ("#0B6E4F", ""), PARTLY: ("#DDBA8B", "//"), FAILS: ("#A32424", "\\\\"),
-            MISPRINT: ("#C5B1D7", ".."), CONTRADICTED: ("#DE9B9B", "xx"),
-            CONVENTION: ("#C4C7CB", ""), OPEN: ("#57606A", "")}  # colour and hatch: as on a page
+VERDICTS = {HOLDS: ("#0B6E4F", ""), CONSISTENT: ("#A9C6E8", ".."), PARTLY: ("#DDBA8B", "//"),
+            FAILS: ("#A32424", "\\\\"),  # colour and hatch: as on a page
+            CONTRADICTED: ("#DE9B9B", "xx")}
 
 
 @styled
@@ -114,17 +114,17 @@ def bootstrap(table: pd.DataFrame) -> Figure:
 
 @styled
 def verdicts(counts: dict[str, dict[str, int]]) -> Figure:
-    """How many statements came out how, a bar for each section and appendix."""
+    """How many claims came out how, a bar for each section and appendix."""
     fig, ax = canvas(height=4.6)
     colours, hatches = zip(*VERDICTS.values(), strict=True)
     pd.DataFrame(counts).T[list(VERDICTS)].plot.barh(stacked=True, color=colours, ec="white",
                                                      width=0.8, ax=ax)
     for bars, hatch in zip(ax.containers, hatches, strict=True):
         plt.setp(bars, hatch=hatch)
-    ax.legend()  # anew, with the hatches
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)  # anew, with the hatches
     ax.set_axisbelow(True)
     ax.invert_yaxis()
-    ax.set(xlabel="statements")
+    ax.set(xlabel="claims")
     return fig
 
 

@@ -135,4 +135,19 @@ def bias_sizes(H: int) -> Figure:
     return fig
 
 
-DRAW = {"theorem1": theorem1, "theorem1-scale": theorem1_scale}
+@styled
+def theorem1_tuned(table: pd.DataFrame) -> Figure:
+    """Mean regret against what is left of the noise or bonus that the analyses take: a share of
+    Theorem 1's σ, or of UCBVI's bonus."""
+    fig, ax = canvas(height=3.2)
+    last, agents = table[table.episode == table.episode.max()], ["rlsvi", "ucbvi"]
+    sns.lineplot(last, x="factor", y="regret", **AGENTS, **BARS, hue_order=agents,
+                 style_order=agents, legend=False, ax=ax)
+    ax.set(xscale="log", yscale="log", xlabel="share of Theorem 1's σ, or of UCBVI's bonus",
+           ylabel=f"regret after {style.digits(int(last.episode.max()))} episodes")
+    ends = last[last.factor == last.factor.max()].groupby("agent").regret.mean()
+    label_ends(ax, {NAME[agent]: (ends[agent], COLOUR[agent]) for agent in agents})
+    return fig
+
+
+DRAW = {"theorem1": theorem1, "theorem1-scale": theorem1_scale, "theorem1-tuned": theorem1_tuned}

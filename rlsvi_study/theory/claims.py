@@ -1,4 +1,4 @@
-"""Appendix G, Lemma 2 and Theorem 1 of section 5: every step of the proofs is a claim."""
+"""Appendix G, Lemma 2 and Theorem 1 of section 5: every step of a proof is judged."""
 
 from . import printed, repaired, theorem1
 

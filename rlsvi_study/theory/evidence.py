@@ -2,7 +2,8 @@
 
 Identities are checked by computer algebra; inequalities over a region by ball arithmetic, or by
 algebra where the sign can be read off coefficients; false statements by a counterexample that was
-verified.
+verified. A printed line is judged by what it displays; a reason that does not carry it is named in
+what was found.
 """
 
 from collections.abc import Callable, Iterable
@@ -11,27 +12,22 @@ import sympy as sp
 
 from rlsvi_core.optimism.balls import Counterexample, Proof
 
-from ..register import FAILS, HOLDS, Evidence, enter, slip, unless
+from ..algebra import Sides, identity, same
+from ..register import (
+    FAILS,
+    HOLDS,
+    MISPRINT,
+    OURS,
+    PARTLY,
+    REGISTER,
+    Evidence,
+    enter,
+    lines_of,
+    slip,
+    unless,
+)
 
-Sides = tuple[sp.Expr, sp.Expr | int]
-
-
-def same(left: sp.Expr, right: sp.Expr | int) -> bool:
-    """Equal as functions of positive symbols; what can't be shown equal counts as different."""
-    return sp.simplify(sp.expand_log(sp.expand(left - right), force=True)) == 0
-
-
-def identity(*pairs: Sides, found: str = "As printed.") -> Evidence:
-    """Every pair agrees. If one does not, say by how much at a sample point."""
-    for left, right in pairs:
-        if not same(left, right):
-            gap = sp.simplify(left - right)
-            at = {s: sp.Rational(k + 2, 7) for k, s in enumerate(sorted(gap.free_symbols, key=str))}
-            where = ", ".join(f"{s} = {v}" for s, v in at.items())
-            value = float(abs(gap.subs(at)))
-            return Evidence(FAILS, f"The two sides differ by {value:.3g} at {where}.",
-                            {"difference": value})
-    return Evidence(HOLDS, found, {"identities": len(pairs)})
+LEMMA_1, LEMMA_5, LEMMA_6 = "G.gauss-dirichlet", "G.conditional-mean", "G.single-crossing"
 
 
 def instead(printed: Iterable[Sides], meant: Iterable[Sides], true: Iterable[Sides],
@@ -47,12 +43,12 @@ def instead(printed: Iterable[Sides], meant: Iterable[Sides], true: Iterable[Sid
 def step(name: str, place: str, paper: str, statement: str, sides: Callable[[], Iterable[Sides]],
          found: str = "As printed.", verdict: str = HOLDS, *,
          meant: Callable[[], Iterable[Sides]] = tuple,
-         true: Callable[[], Iterable[Sides]] = tuple, follows: str = "") -> None:
-    """Register a step of appendix G that is a matter of equal sides: those that are printed; if
+         true: Callable[[], Iterable[Sides]] = tuple, part_of: str = LEMMA_6) -> None:
+    """Register a line of appendix G that is a matter of equal sides: those that are printed; if
     these are not equal, those that are meant, or else those that are true instead."""
     enter(f"G.{name}", f"Appendix G, {place}", paper, "symbolic", verdict, statement,
           lambda: instead(sides(), meant(), true(), found) if (*meant(), *true())
-          else identity(*sides(), found=found), follows=follows)
+          else identity(*sides(), found=found), part_of=part_of)
 
 
 def shown(good: bool, found: str) -> Evidence:
@@ -92,3 +88,29 @@ def each_is(right: int, counts: list[int]) -> Evidence:
     exceptions = sum(count != right for count in counts)
     return unless(exceptions > 0, f"{len(counts)} points, {exceptions} exceptions.",
                   points=len(counts), digits=12)
+
+
+def fallen(steps: Iterable[str]) -> list[str]:
+    """The steps of a proof that do not hold."""
+    return [id for id in steps if REGISTER[id].judge().verdict != HOLDS]
+
+
+def printed_lines(*claims: str) -> dict[str, int]:
+    """How many printed lines of these claims' proofs have each verdict, as registered."""
+    found = [one.verdict for id in claims for one in lines_of(id).values() if one.paper != OURS]
+    return {verdict: found.count(verdict) for verdict in (HOLDS, PARTLY, MISPRINT, FAILS)}
+
+
+def in_words(lines: dict[str, int]) -> str:
+    """The same as a sentence.
+
+    >>> in_words({"holds": 3, "holds in part": 0, "misprint": 1, "does not hold": 2})
+    '3 of 6 printed lines hold, 1 is a misprint, 2 do not hold.'
+    """
+    n = sum(lines.values())
+    words = {PARTLY: ("holds in part", "hold in part"), FAILS: ("does not hold", "do not hold"),
+             MISPRINT: ("is a misprint", "are misprints")}
+    others = (f"{k} {words[verdict][k > 1]}" for verdict, k in lines.items()
+              if k and verdict != HOLDS)
+    return ", ".join((f"{lines[HOLDS]} of {n} printed lines hold{'s' * (lines[HOLDS] == 1)}",
+                      *others)) + "."
