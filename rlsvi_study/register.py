@@ -14,9 +14,9 @@ The rules
   part does not: it is not a middle between wins and losses. A claim that something exists holds if
   one exists.
 - **A judge can lose.** A threshold that was chosen after seeing data has a range of sensible values
-  (``choices.THRESHOLDS``), and the claim is judged at both ends of it too. If they disagree, the
-  verdict is "consistent with" where one of them would say "holds", else "holds in part". Rivals get
-  the same freedom, and a baseline that never learned is none.
+  (``choices.THRESHOLDS``), and the claim is judged at both ends of it too. If an end disagrees with
+  "holds", the verdict is "consistent with"; no end lifts another verdict. Rivals get the same
+  freedom, and a baseline that never learned is none.
 - **Uncertainty on every measured number** of a main claim's sentence: an interval over all runs, or
   how many of how many.
 - **The abstract first**: near-optimal regret and dramatic gains lead the list (``choices.MAIN``).
@@ -160,25 +160,24 @@ def remark(id: str, place: str, paper: str, verdict: str, statement: str, found:
 
 
 class Settled(NamedTuple):
-    evidence: Evidence  # with the verdict that no sensible threshold moves
-    turned: tuple[str, ...]  # the thresholds that do move it
+    evidence: Evidence  # "consistent with" at most, if a threshold decides
+    turned: tuple[str, ...]  # the thresholds that do
 
 
 def settle(claim: Claim) -> Settled:
     """What the judge finds, at the thresholds chosen and at both ends of each late one's range."""
     with reading_thresholds() as read:
         evidence = claim.judge()
-    verdicts, turned = {evidence.verdict}, []
-    for name in sorted(read):
-        for value in THRESHOLDS[name].range:
-            with trying(name, value):
-                other = claim.judge().verdict
-            if other != evidence.verdict:
-                verdicts.add(other)
-                turned.append(name)
-    verdict = (evidence.verdict if len(verdicts) == 1 else
-               CONSISTENT if HOLDS in verdicts else PARTLY)
-    return Settled(evidence._replace(verdict=verdict), tuple(dict.fromkeys(turned)))
+
+    def verdict_at(name: str, value: float) -> str:
+        with trying(name, value):
+            return claim.judge().verdict
+
+    turned = tuple(name for name in sorted(read) if any(
+        verdict_at(name, value) != evidence.verdict for value in THRESHOLDS[name].range))
+    if turned and evidence.verdict == HOLDS:
+        evidence = evidence._replace(verdict=CONSISTENT)
+    return Settled(evidence, turned)
 
 
 def parts(*named: bool) -> str:
