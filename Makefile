@@ -7,7 +7,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book pdf test kept verify browser lowest execute lab bench clean
+.PHONY: help book pdf test kept verify browser lowest dist execute lab bench clean
 
 NOTEBOOKS := $(sort $(wildcard book/*.ipynb))
 # Everything a page can show. A change to any of it makes the built book stale.
@@ -87,6 +87,22 @@ lowest:  ## run the tests with the lowest versions that pyproject.toml allows
 	.venv/lowest/bin/uv pip install --python .venv/lowest --resolution lowest-direct -e ".[study,gym,dask,test]"
 	.venv/lowest/bin/pytest -n $(JOBS)
 
+# The wheel is made of the sdist, and tried where nothing else is: bare, then with the studies.
+TRIED := .venv/dist
+dist:  ## build wheel and sdist in dist/, and try them in an environment of their own
+	@rm -rf dist build *.egg-info
+	$(PYTHON) -m venv --clear $(TRIED)
+	$(TRIED)/bin/python -m pip install --disable-pip-version-check build twine
+	$(TRIED)/bin/python -W error::UserWarning -m build
+	$(TRIED)/bin/twine check --strict dist/*
+	@! ls -d build *.egg-info 2>/dev/null || { echo "The build has left that behind." >&2; exit 1; }
+	$(PYTHON) -m venv --clear $(TRIED)
+	$(TRIED)/bin/python -m pip install --disable-pip-version-check dist/*.whl
+	cd dist && ../$(TRIED)/bin/python -c "import rlsvi_core, importlib.resources as r; rlsvi_core.rlsvi; \
+		assert r.files('rlsvi_core').joinpath('py.typed').is_file()"
+	$(TRIED)/bin/python -m pip install --disable-pip-version-check "$$(ls dist/*.whl)[study]"
+	cd dist && ../$(TRIED)/bin/rlsvi list > /dev/null
+
 execute: .venv/.done  ## run every chapter and store its output (same code, same bytes)
 	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
 		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=600 $(NOTEBOOKS)
@@ -100,4 +116,4 @@ bench: .venv/.done  ## run the benchmarks, one table
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove what was built, keeping the environment
-	rm -rf _build .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf _build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -4,6 +4,9 @@ Microseconds of CPU time per step of the environment: *alone*, with a fixed acti
 it, as ``play`` runs it, learning and planning included; *DQN*, stable-baselines3's with its
 defaults for as many steps, where that is installed (in an environment of its own: pip install
 stable-baselines3). One run each: DQN's cost hardly changes, RLSVI's plans grow with its window.
+
+Then Taxi with one-hot features and a discount: the form that counts, and the one that keeps rows,
+with the size of the agent when it has learned.
 """
 
 import os
@@ -11,14 +14,16 @@ import os
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"  # CPU time of one thread, for all of them
 
+import pickle
 import time
 from itertools import islice
 
 import gymnasium
 import numpy as np
 
-from rlsvi_core import features, rlsvi
-from rlsvi_core.envs.gym import each_episode
+from rlsvi_core import StoredAgent, features, rlsvi
+from rlsvi_core.agents import DiscountedAgent
+from rlsvi_core.envs.gym import each_episode, play
 
 try:
     from stable_baselines3 import DQN
@@ -76,5 +81,19 @@ def table(tasks=(("FrozenLake-v1", 500), ("MountainCar-v0", 100))) -> None:
         print("\nstable-baselines3 is not installed: pip install stable-baselines3")
 
 
+def discounted(episodes=((DiscountedAgent, 1000), (StoredAgent, 20)), steps: int = 40) -> None:
+    """Taxi in episodes of 40 steps, without a horizon; greedy is in whole ones."""
+    print(f"\n{'Taxi, discounted':16} {'episodes':>8} {'CPU s':>7} {'MB':>7} {'greedy':>7}")
+    short, whole = gymnasium.make("Taxi-v4", max_episode_steps=steps), gymnasium.make("Taxi-v4")
+    for form, number in episodes:
+        agent = rlsvi(features.one_hot(None, 500, 6), value_range=(-100, 20), sigma=0.1, rng=1,
+                      form=form)
+        took, _ = cpu_seconds(lambda agent=agent, number=number: play(agent, short, number, seed=0))
+        size = len(pickle.dumps(agent)) / 1e6
+        late = play(agent, whole, 100, seed=1000, learn=False).mean()
+        print(f"{form.__name__:16} {number:8} {took:7.1f} {size:7.1f} {late:7.2f}", flush=True)
+
+
 if __name__ == "__main__":
     table()
+    discounted()

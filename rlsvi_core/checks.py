@@ -8,6 +8,7 @@ beyond a billion are refused as infinities are: their squares and sums are.
 """
 
 import math
+import warnings
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
@@ -25,9 +26,26 @@ def fail(rule: str, found: str, hint: str, error: type[Exception] = ValueError) 
     raise error(f"{rule}; {found if len(found) <= SHOWN else found[:SHOWN] + '…'}. {hint}")
 
 
+def warn(rule: str, found: str, hint: str) -> None:
+    """Say, in the same form, what is probably wrong and yet goes on."""
+    warnings.warn(f"{rule}; {found}. {hint}", stacklevel=3)
+
+
+def shown(value: Any) -> str:
+    """A value in an error, if it can be written at all: a whole number of 5000 digits cannot."""
+    try:
+        return repr(value)
+    except Exception:  # whatever its class does
+        return f"of type {type(value).__name__} and cannot be written"
+
+
 def is_number(value: Any) -> bool:
-    return (isinstance(value, (int, float, np.integer, np.floating))
-            and bool(-LARGEST <= value <= LARGEST))
+    """Whether it is a finite one, as a float: in its own precision 1e100 may be infinite."""
+    try:
+        return (isinstance(value, (int, float, np.integer, np.floating))
+                and abs(float(value)) <= LARGEST)
+    except OverflowError:
+        return False
 
 
 def whole(name: str, value: Any, least: int = 0, most: int | None = None, *, hint: str) -> int:
@@ -36,7 +54,8 @@ def whole(name: str, value: Any, least: int = 0, most: int | None = None, *, hin
             and least <= value <= (MOST if most is None else most)):
         bounded = most is not None or (isinstance(value, (int, np.integer)) and value > MOST)
         upper = f" and at most {MOST if most is None else most}" if bounded else ""
-        fail(f"{name} must be a whole number of at least {least}{upper}", f"it is {value!r}", hint)
+        fail(f"{name} must be a whole number of at least {least}{upper}",
+             f"it is {shown(value)}", hint)
     return int(value)
 
 
@@ -50,57 +69,59 @@ def room(name: str, *sizes: int) -> None:
 def positive(**parameters: Any) -> None:
     """λ and σ divide something in every formula: refuse zero, negative and non-finite values."""
     for name, value in parameters.items():
-        if not (is_number(value) and value >= 1 / LARGEST):
-            fail(f"{name} must be a finite number above 0", f"it is {value!r}", "For a nearly flat "
-                 f"prior or nearly noiseless data use a small value, such as {name}=1e-6.")
+        if not (is_number(value) and float(value) >= 1 / LARGEST):
+            fail(f"{name} must be a finite number above 0", f"it is {shown(value)}", "For a nearly "
+                 f"flat prior or nearly noiseless data use a small value, such as {name}=1e-6.")
 
 
 def inside(name: str, value: Any, low: float, high: float, *, hint: str) -> float:
     """A number with low < value < high, such as a rate."""
-    if not (is_number(value) and low < value < high):
-        fail(f"{name} must lie strictly between {low:g} and {high:g}", f"it is {value!r}", hint)
+    if not (is_number(value) and low < float(value) < high):
+        fail(f"{name} must lie strictly between {low:g} and {high:g}",
+             f"it is {shown(value)}", hint)
     return float(value)
 
 
 def between(name: str, value: Any, low: float, high: float, *, hint: str) -> float:
     """A number with low ≤ value ≤ high; an infinite bound is not reached."""
-    if not (is_number(value) and low <= value <= high):
+    if not (is_number(value) and low <= float(value) <= high):
         upper = f"from {low:g} to {high:g}" if math.isfinite(high) else f"of at least {low:g}"
-        fail(f"{name} must be a finite number {upper}", f"it is {value!r}", hint)
+        fail(f"{name} must be a finite number {upper}", f"it is {shown(value)}", hint)
     return float(value)
 
 
 def finite(**given: Any) -> None:
     for name, value in given.items():
         if not is_number(value):
-            fail(f"{name} must be a finite number", f"it is {value!r}",
+            fail(f"{name} must be a finite number", f"it is {shown(value)}",
                  "Clip or drop it before the agent sees it.")
 
 
 def pair(name: str, value: Any, *, hint: str) -> tuple[float, float]:
     """Two numbers (low, high) with low < high."""
     if not (isinstance(value, (tuple, list, np.ndarray)) and getattr(value, "ndim", 1) == 1
-            and len(value) == 2 and all(map(is_number, value)) and value[0] < value[1]):
-        fail(f"{name} must be (low, high) with low < high", f"it is {value!r}", hint)
+            and len(value) == 2 and all(map(is_number, value))
+            and float(value[0]) < float(value[1])):
+        fail(f"{name} must be (low, high) with low < high", f"it is {shown(value)}", hint)
     return float(value[0]), float(value[1])
 
 
 def flag(name: str, value: Any) -> bool:
     """Require a bool."""
     if not isinstance(value, (bool, np.bool_)):
-        fail(f"{name} must be True or False", f"it is {value!r}", "Say which.")
+        fail(f"{name} must be True or False", f"it is {shown(value)}", "Say which.")
     return bool(value)
 
 
 def one_of(name: str, value: Any, valid: Iterable[Any], *, hint: str) -> None:
     valid = list(valid)
     if isinstance(value, np.ndarray) or value not in valid:
-        fail(f"{name} must be one of {', '.join(map(repr, valid))}", f"it is {value!r}", hint)
+        fail(f"{name} must be one of {', '.join(map(repr, valid))}", f"it is {shown(value)}", hint)
 
 
 def instance(name: str, value: Any, kind: type, *, hint: str) -> None:
     if not isinstance(value, kind):
-        fail(f"{name} must be a {kind.__name__}", f"it is {value!r}", hint)
+        fail(f"{name} must be a {kind.__name__}", f"it is {shown(value)}", hint)
 
 
 def able(name: str, value: Any, *methods: str, hint: str) -> None:
@@ -108,7 +129,7 @@ def able(name: str, value: Any, *methods: str, hint: str) -> None:
     for method in methods:
         if isinstance(value, type) or not callable(getattr(value, method, None)):
             fail(f"{name} must have the methods {', '.join(methods)}",
-                 f"{value!r} has no {method}", hint)
+                 f"{shown(value)} has no {method}", hint)
 
 
 def index(name: str, value: Any, size: int) -> int:
@@ -116,7 +137,7 @@ def index(name: str, value: Any, size: int) -> int:
     if type(value) is int and 0 <= value < size:
         return value
     if not (isinstance(value, np.integer) and 0 <= value < size):
-        fail(f"{name} must be one of 0, …, {size - 1}", f"it is {value!r}", "Count from zero, "
+        fail(f"{name} must be one of 0, …, {size - 1}", f"it is {shown(value)}", "Count from zero, "
              "and see that agent and environment have the same size.", IndexError)
     return int(value)
 
@@ -127,19 +148,22 @@ def generator(rng: Any) -> Generator:
         return np.random.default_rng(rng)
     except (TypeError, ValueError):
         fail("rng must be a numpy Generator or a seed, a whole number of at least 0",
-             f"it is {rng!r}", "Pass rng=1, say, or numpy.random.default_rng(1).", TypeError)
+             f"it is {shown(rng)}", "Pass rng=1, say, or numpy.random.default_rng(1).", TypeError)
 
 
 def drawn_from(rng: Any) -> None:
     """A step of an environment needs the generator itself: a seed would start anew each time."""
     if not isinstance(rng, np.random.Generator):
-        fail("rng must be a numpy Generator", f"it is {rng!r}",
+        fail("rng must be a numpy Generator", f"it is {shown(rng)}",
              "Make one for all steps: numpy.random.default_rng(1).", TypeError)
 
 
 def as_given(values: Any) -> Array:
-    """What numpy makes of it; of rows of unequal length, a text, which nobody has a use for."""
+    """What numpy makes of it; of rows of unequal length, and of what hides some of its entries, a
+    text, which nobody has a use for."""
     try:
+        if np.ma.is_masked(values):
+            return np.array("")
         return np.asarray(values)
     except ValueError:
         return np.array("")
@@ -149,17 +173,20 @@ def numbers(name: str, values: Any) -> Floats:
     """Our own array of floats, of any shape."""
     if type(values) is np.ndarray and values.dtype == np.float64:
         return np.array(values, order="C")
+    if np.ma.is_masked(values):
+        fail(f"{name} must have all its entries", "some are masked", "Fill them in, or leave them "
+             "out, before.")
     try:
         given = np.asarray(values)
         if given.dtype.kind == "c":
             fail(f"{name} must be real", "it is complex", "Pass its real part, if that is meant.")
         nothing = given.dtype.kind == "O" and any(x is None for x in given.flat)
         out = None if nothing or given.dtype.kind not in "biufO" else np.array(
-            np.ma.filled(given, np.nan) if np.ma.isMaskedArray(given) else given, float, order="C")
+            given, float, order="C")
     except (TypeError, ValueError, OverflowError):
         out = None
     if out is None:
-        fail(f"{name} must be an array of numbers", f"it is {values!r}",
+        fail(f"{name} must be an array of numbers", f"it is {shown(values)}",
              "Pass a list or an array of them, with rows of equal length.")
     return out
 

@@ -15,6 +15,7 @@ exploration, the recommendation engine's answers, and numpy's gamma and beta dra
 
 import hashlib
 import os
+import pickle
 import sys
 import tempfile
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba.core import event
+from numba.core.caching import FunctionCache
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
@@ -62,6 +64,17 @@ def _packages(function: Callable[..., Any]) -> list[Path]:
     return [PACKAGE] if not where or Path(where[0]) == PACKAGE else [PACKAGE, Path(where[0])]
 
 
+class _Cache(FunctionCache):  # type: ignore[misc]
+    """A cache whose files may be cut short, by a full disk, say: they are made anew."""
+
+    def load_overload(self, *wanted: Any) -> Any:
+        try:
+            return super().load_overload(*wanted)
+        except (EOFError, pickle.UnpicklingError):
+            self.flush()
+            return None
+
+
 def jit(function: Function) -> Function:
     """Compile a function at its first call, and keep the machine code for the next process."""
     folder = cache_folder(*_packages(function))
@@ -70,7 +83,10 @@ def jit(function: Function) -> Function:
     elsewhere = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder)  # read when the decorator is applied
     try:
-        return numba.njit(cache=True)(function)  # type: ignore[no-any-return]
+        compiled: Any = numba.njit(cache=True)(function)
+        if hasattr(compiled, "_cache"):  # it has none if NUMBA_DISABLE_JIT is set
+            compiled._cache = _Cache(function)
+        return compiled  # type: ignore[no-any-return]
     finally:
         numba.config.CACHE_DIR = elsewhere
 

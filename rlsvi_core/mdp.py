@@ -17,9 +17,10 @@ and the same recursion with the policy's own actions gives :math:`V^\mu`. The re
 **Discounted** (appendix F.2): the same P and R in all periods, for ever, and
 :math:`Q^*(s, a) = \mathbb E[r_t + \gamma V^*(s_{t+1}) \mid s, a]`, the limit of value iteration. It
 is run until a sweep changes nothing beyond rounding: a contraction by γ a sweep, so some
-:math:`37/(1-\gamma)` sweeps do. What an agent loses by an action is its gap
-:math:`\Delta(s, a) = V^*(s) - Q^*(s, a) \ge 0`. Its regret is the sum of gaps along its path;
-discounted from a start s, the expected sum is exactly :math:`V^*(s) - V^{agent}(s)`.
+:math:`37/(1-\gamma)` sweeps do, and γ may be at most :math:`1 - 10^{-6}`. What an agent loses by
+an action is its gap :math:`\Delta(s, a) = V^*(s) - Q^*(s, a) \ge 0`. Its regret is the sum of gaps
+along its path; discounted from a start s, the expected sum is exactly
+:math:`V^*(s) - V^{agent}(s)`.
 
 Probabilities and mean rewards are stored by successor, not by state: ``successor[h, s, a]`` lists
 the states that can follow, so a chain with two successors costs two additions a step however long
@@ -127,6 +128,12 @@ def _by_successor(P: Floats, R: Floats) -> tuple[Ints, Floats, Floats, Floats]:
     return order.astype(np.int64), probability, cumulative, reward
 
 
+def _kept(computed: Array) -> Array:
+    """What is computed once and handed out many times: nobody may write into it."""
+    computed.flags.writeable = False
+    return computed
+
+
 @dataclass(frozen=True, eq=False)
 class FiniteMDP:
     """A finite-horizon MDP with everything known exactly.
@@ -210,12 +217,12 @@ class FiniteMDP:
         for h in reversed(range(self.H)):
             Q[h] = self._lookahead(h, V)
             V = Q[h].max(axis=1)
-        return Q
+        return _kept(Q)
 
     @cached_property
     def V(self) -> Floats:
         """V* as an (H + 1, S) array; the last row is the terminal reward."""
-        return np.vstack([self.Q.max(axis=2), self.terminal])
+        return _kept(np.vstack([self.Q.max(axis=2), self.terminal]))
 
     @property
     def value(self) -> float:
@@ -227,7 +234,7 @@ class FiniteMDP:
         """(H, S, A) mask: a policy is optimal iff it picks a marked action in every (h, s)."""
         scale = max(np.abs(self.R).max(), np.abs(self.terminal).max())
         rounding = 1e-13 * self.H * scale  # actions that differ by it are tied
-        return np.asarray(self.Q >= self.V[:-1, :, None] - rounding)
+        return _kept(np.asarray(self.Q >= self.V[:-1, :, None] - rounding))
 
     def evaluate(self, policy: ArrayLike) -> Floats:
         """V^μ as an (H + 1, S) array, exactly."""
@@ -354,7 +361,7 @@ class DiscountedMDP:
     Parameters
     ----------
     P, R : (S, A, S) arrays, transition probabilities and mean rewards.
-    gamma : the discount factor, strictly between 0 and 1.
+    gamma : the discount factor, above 0 and at most 1 − 1e-6.
     initial, support : as in :class:`FiniteMDP`.
 
     Examples
@@ -374,6 +381,9 @@ class DiscountedMDP:
 
     def __post_init__(self) -> None:
         gamma = inside("gamma", self.gamma, 0, 1, hint="It discounts: pass gamma=0.99, say.")
+        if gamma > 1 - 1e-6:
+            fail("gamma must be at most 1 - 1e-6", f"it is 1 - {1 - gamma:.3g}", "Its values take "
+                 "some 37/(1 - gamma) sweeps; a FiniteMDP needs no discount.")
         one = FiniteMDP.stationary(self.P, self.R, H=1, initial=self.initial, support=self.support)
         self.__dict__.update(P=one.P[0], R=one.R[0], gamma=gamma, initial=one.initial, S=one.S,
                              A=one.A, model=one.model)
@@ -384,12 +394,12 @@ class DiscountedMDP:
     @cached_property
     def Q(self) -> Floats:
         """Q* as an (S, A) array."""
-        return _value_iteration(self.model, self.gamma)
+        return _kept(_value_iteration(self.model, self.gamma))
 
     @cached_property
     def V(self) -> Floats:
         """V* as an (S,) array."""
-        return np.asarray(self.Q.max(axis=1))
+        return _kept(np.asarray(self.Q.max(axis=1)))
 
     @property
     def gaps(self) -> Floats:

@@ -93,10 +93,12 @@ def study(file: Path) -> Study:
     from traceback import format_exception_only
 
     from .experiment import Experiment
-    sys.path.insert(0, str(file.resolve().parent))  # as if it were run: for what lies beside it
+    sys.path.append(str(file.resolve().parent))  # for what lies beside it; tqdm.py hides no tqdm
     try:
         found = runpy.run_path(str(file.resolve()), run_name=file.stem)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         *_, last = format_exception_only(error)
         raise StudyError(f"{file} must be importable; it raised {last.strip()} Fix that; 'python "
                          f"{file}' shows where it is.") from error

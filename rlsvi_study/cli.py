@@ -10,7 +10,6 @@ needs it, and names are looked up in the catalogue's own list.
 """
 
 import argparse
-import ast
 import io
 import os
 import signal
@@ -20,7 +19,7 @@ from contextvars import copy_context
 from pathlib import Path
 from typing import Any
 
-from . import StudyError
+from . import StudyError, value_of
 from .catalogue import FIGURES, THE_PAPERS, Study, claims, study
 
 Words = argparse.Namespace
@@ -63,9 +62,9 @@ def _experiments(args: Words) -> list[tuple[Any, str]]:
     """The experiments behind the names, each once, and their scale."""
     where = _study(args)
     known = _known("experiment", args.names, (*where.experiments, *where.figures))
-    if known == ["fig1"]:
-        raise _usage("fig1 is a drawing without a table. See it with: rlsvi plot fig1")
     tables = dict.fromkeys(table for name in known for table in where.figures.get(name, (name,)))
+    if not tables:
+        raise _usage("fig1 is a drawing without a table. See it with: rlsvi plot fig1")
     return [_asked(args, where.experiments[table]) for table in tables]
 
 
@@ -103,12 +102,16 @@ def _list(args: Words) -> int:
 def _state(experiment: Any, scale: str) -> str:
     from . import store
     try:
+        done = store.finished(experiment, scale)
+        runs = f"{done} of {len(experiment.scales[scale].tasks)} runs are done" * (done > 0)
         if not store.path(experiment, scale).with_suffix(".json").exists():
-            return "not stored"
-        record = store.provenance(experiment, scale)
+            return runs or "not stored"
+        record, _ = store.stored(experiment, scale)
+        edited = ", before its file was edited" * store.stale(experiment, scale)
     except StudyError as error:
         return f"DAMAGED: {error}"
-    return f"stored, {record['computed']['cpu_seconds']:.0f} CPU-s"
+    return (f"stored, {record['computed']['cpu_seconds']:.0f} CPU-s{edited}"
+            + f"; {runs} anew" * (done > 0))
 
 
 def _run(args: Words) -> int:
@@ -116,10 +119,15 @@ def _run(args: Words) -> int:
     from . import runner, store
     # What the tables' provenance says: to be copied on another machine, so without names of this.
     where = "--dask ADDRESS" if args.dask else f"--jobs {args.jobs}"
+    folder = store.results_folder()
     for one, scale in experiments:
+        if not args.again and store.current(one, scale, folder):
+            print(f"{one.name}: already stored, by this code, in {store.path(one, scale, folder)}; "
+                  f"--again computes it anew")
+            continue
         try:
-            target = runner.sweep(one, scale, store.results_folder(), jobs=args.jobs,
-                                  dask=args.dask, command=f"{store.command(one, scale)} {where}")
+            target = runner.sweep(one, scale, folder, jobs=args.jobs, dask=args.dask,
+                                  command=f"{store.command(one, scale)} {where}")
             print(f"{one.name}: wrote {target}")
         except runner.RunError as error:
             failed = 1
@@ -127,7 +135,15 @@ def _run(args: Words) -> int:
     return failed
 
 
+def _say_if_stale(args: Words, one: Any, scale: str) -> None:
+    from . import store
+    if store.stale(one, scale):
+        _say(f"{store.path(one, scale).name} was computed before {args.file} was edited. Compute "
+             f"it anew with: {store.command(one, scale)}")
+
+
 def _plot(args: Words) -> int:
+    os.environ["MPLBACKEND"] = "agg"  # pictures go to files, wherever windows would open
     where = _study(args)
     if not where.drawn:
         raise StudyError(f"{args.file} must define DRAW to be drawn, a dict of functions from a "
@@ -143,11 +159,15 @@ def _plot(args: Words) -> int:
         file = store.path(*tables[0]).name.replace(sources[0], name, 1) if tables else f"{name}.csv"
         target = (store.results_folder() / file).with_suffix(".png")
         stored, picture = [store.load(*table) for table in tables], io.BytesIO()
+        for table in tables:
+            _say_if_stale(args, *table)
         try:
             figure = getattr(draw(*stored), "figure", None)
             if isinstance(figure, Figure):
                 figure.savefig(picture, dpi=150)
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             raise StudyError(f"{name}: what draws its table raised {error!r}. Fix it, or the "
                              f"table; in Python, store.load gives it to you.") from error
         if not isinstance(figure, Figure):
@@ -206,6 +226,7 @@ def _verify(args: Words) -> int:
             _say(error)
             continue
         parts, spent = parts + len(found.parts), spent + found.cpu_seconds
+        _say_if_stale(args, one, scale)
         runs = (f"{len(found.parts)} of {len(one.scales[scale].tasks)} runs recomputed, "
                 f"{found.share:.2g} of the rows")
         near = f", {found.within} within the range of the seeds" * (found.within > 0)
@@ -245,10 +266,13 @@ def _setting(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not (name and equals):
         raise argparse.ArgumentTypeError(f"NAME=VALUE, such as lam=2, not {text!r}")
-    try:
-        return name, ast.literal_eval(value)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return name, value
+    return name, value_of(value)
+
+
+def _address(text: str) -> str:
+    if not (text.strip() and text.isprintable()):
+        raise argparse.ArgumentTypeError(f"an address such as tcp://10.0.0.1:8786, not {text!r}")
+    return text
 
 
 def parser() -> argparse.ArgumentParser:
@@ -274,8 +298,11 @@ def parser() -> argparse.ArgumentParser:
     run = verb(_run, "compute experiments; running again resumes", "EXPERIMENT",
                "names, or numbers of figures, or FILE.py, a study of your own, and names in it",
                "quick")
+    run.add_argument("--again", action="store_true",
+                     help="compute what is stored already, by the same code and settings, anew")
     where = run.add_mutually_exclusive_group()
-    where.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster")
+    where.add_argument("--dask", metavar="ADDRESS", type=_address,
+                       help="scheduler of a Dask cluster")
     verb(_plot, "draw figures from stored tables", "FIGURE",
          "fig1 … fig14, or experiments, or FILE.py and names in it", "paper")
     check = verb(_check, "judge the paper's claims anew", "CLAIM", "names")
@@ -296,7 +323,17 @@ def _unread() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _open_what_was_closed() -> None:
+    """Standard output or errors, closed before we began (``rlsvi … >&-``); workers inherit them."""
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+            os.set_inheritable(number, True)
+            setattr(sys, name, os.fdopen(number, "w"))
+
+
 def main(argv: list[str] | None = None) -> int:
+    _open_what_was_closed()
     if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal without ≤ and σ shows their numbers
         sys.stdout.reconfigure(errors="backslashreplace")
     args, context = parser().parse_args(argv), copy_context()
@@ -308,7 +345,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         if args.out or args.file:
             from .store import chosen
-            context.run(chosen.set, args.out or args.file.parent / "results")
+            context.run(chosen.set, (args.out or args.file.parent / "results").absolute())
         status: int = context.run(args.function, args)
         sys.stdout.flush()
         return status
@@ -319,11 +356,13 @@ def main(argv: list[str] | None = None) -> int:
         print("\nrlsvi: stopped; finished runs are kept, run the same command to resume",
               file=sys.stderr)
         return 130
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         if error.name is None or error.name.startswith("rlsvi"):
             raise
+        missing = isinstance(error, ModuleNotFoundError)
         _say(f"the studies need {error.name}; it is not installed. Try: pip install "
-             f"'rlsvi-core[study]'.")
+             f"'rlsvi-core[study]'." if missing else
+             f"the studies need {error.name}; {error.path} is another. Rename that file.")
         return 1
     except StudyError as error:
         _say(error)

@@ -25,6 +25,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
@@ -34,9 +35,9 @@ from urllib.parse import quote
 
 import numpy as np
 
-from rlsvi_core.checks import fail, is_number
+from rlsvi_core.checks import fail, is_number, shown
 
-from . import StudyError
+from . import StudyError, value_of
 
 MOST_SEEDS = 10**6
 Rows = list[dict[str, Any]]
@@ -45,13 +46,22 @@ _fail = partial(fail, error=StudyError)
 
 def _must(good: Any, rule: str, value: Any, hint: str) -> None:
     if not good:
-        _fail(rule, f"it is {value!r}", hint)
+        _fail(rule, f"it is {shown(value)}", hint)
+
+
+def _is_text(value: Any) -> bool:
+    """Whether it is one that a file can hold: no half of a pair of surrogates."""
+    return isinstance(value, str) and not any("\ud800" <= sign <= "\udfff" for sign in value)
 
 
 def _plain(value: Any) -> bool:
     """Whether a setting can be written down, and compared when it is read again."""
-    return (value is None or isinstance(value, (str, bool, np.bool_)) or is_number(value)
-            or (isinstance(value, (list, tuple)) and all(map(_plain, value))))
+    return (value is None or isinstance(value, (bool, np.bool_)) or _is_text(value)
+            or is_number(value) or (isinstance(value, (list, tuple)) and all(map(_plain, value))))
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(map(_hashable, value)) if isinstance(value, (list, tuple)) else value
 
 
 def _check_settings(what: str, values: Any) -> None:
@@ -62,19 +72,31 @@ def _check_settings(what: str, values: Any) -> None:
               "Give seeds to the Scale: range(20), say.")
         if not _plain(value):
             _fail("settings are finite numbers, strings, truth values and None, or lists of them",
-                  f"{name} is {value!r}", "Name what you mean, and make it in the run.")
+                  f"{name} is {shown(value)}", "Name what you mean, and make it in the run.")
 
 
 def as_json(value: Any, **layout: Any) -> str:
     """Numbers of numpy become Python's."""
 
     def plain(number: Any) -> Any:
-        if not isinstance(number, np.generic):
+        if not isinstance(number, np.generic) or isinstance(number, np.longdouble):
             _fail("settings and rows hold numbers, strings, truth values and None",
                   f"here is a {type(number).__name__}", "Take it apart, one value to a column.")
         return number.item()
 
     return json.dumps(value, default=plain, **layout)
+
+
+def _typed(value: Any) -> str:
+    """As one types it after ``--set``: a text without quotes, unless it reads as something else."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if isinstance(value, str) and value_of(value) == value else repr(value)
+
+
+def _quoted(value: Any) -> str:
+    """The same in the name of a file, where a text has no dot: the scale follows one."""
+    text = quote(_typed(value), safe="")
+    return text.replace(".", "%2E") if isinstance(value, str) else text
 
 
 class Task(NamedTuple):
@@ -86,9 +108,12 @@ class Task(NamedTuple):
 
     @property
     def label(self) -> dict[str, Any]:
-        return {**self.cell, "seed": self.seed}
+        """As it is read again, in a journal and in a table."""
+        return json.loads(as_json({**self.cell, "seed": self.seed}))
 
     def labelled(self, rows: Rows) -> Rows:
+        """A run's rows, each with its cell and seed, as they are when they are read again: what is
+        kept, compared and written is the same whether or not a sweep was interrupted."""
         if not (isinstance(rows, list) and rows and all(
                 isinstance(row, dict) and all(isinstance(name, str) for name in row)
                 for row in rows)):
@@ -97,7 +122,14 @@ class Task(NamedTuple):
         if twice := {name for row in rows for name in row} & set(self.label):
             _fail("a run's rows get its cell and seed as columns",
                   f"they have {', '.join(sorted(twice))} already", "Leave that to the runner.")
-        return [{**self.label, **row} for row in rows]
+        for name, value in ((name, row[name]) for row in rows for name in row):
+            if not (_is_text(name) and name.isprintable() and name.strip()):
+                _fail("columns have names to be read", f"one is {name!r}", "Use words.")
+            if not (_plain(value) or isinstance(value, (float, np.floating))):
+                _fail("rows hold numbers, texts, truth values and None, or lists of finite ones",
+                      f"{name} is {shown(value)}", "Take it apart, one value to a column.")
+        label = self.label
+        return [label | row for row in json.loads(as_json(rows))]
 
     def __str__(self) -> str:
         first = f", first {self.share:.1%}" if self.share < 1 else ""
@@ -119,7 +151,9 @@ class Scale:
         _check_settings("constants", self.constants)
         for cell in self.grid:
             _check_settings("a cell", cell)
-        (_, most), = Counter(map(str, self.grid)).most_common(1) or [("", 0)]
+        cells = Counter(frozenset((name, _hashable(value)) for name, value in cell.items())
+                        for cell in self.grid)
+        most = max(cells.values(), default=0)
         if most != 1:
             _fail("a grid must have at least one cell, each once", f"one is there {most} times",
                   "Use grid(), and ({},) where nothing varies.")
@@ -159,9 +193,11 @@ class Experiment:
 
     def __post_init__(self) -> None:
         scales = self.scales if isinstance(self.scales, dict) else {}
-        for what, name in ("an experiment's", self.name), *(("a scale's", one) for one in scales):
-            _must(isinstance(name, str) and re.fullmatch(r"[\w.+=%~-]+", name),
-                  f"{what} name names files: letters, digits, '-' and '.'", name,
+        for what, name, form in (
+                ("an experiment's", self.name, r"[\w-]+(\+[\w-]+=[\w.%~-]*)*"),
+                *(("a scale's", one, r"[^\W\d][\w-]*") for one in scales)):
+            _must(isinstance(name, str) and re.fullmatch(form, name),
+                  f"{what} name names files: letters, digits and '-'", name,
                   "Keep other words for the title.")
         for field in ("place", "title", "words"):
             _must(isinstance(getattr(self, field), str), f"{self.name}: {field} must be a text",
@@ -198,10 +234,9 @@ class Experiment:
         """The same with other settings, and so under another name: nobody takes it for this one."""
         return replace(
             self, scales={name: scale.having(**values) for name, scale in self.scales.items()},
-            name=self.name + "".join(f"+{name}={quote(str(values[name]), safe='')}"
-                                     for name in values),
+            name=self.name + "".join(f"+{name}={_quoted(values[name])}" for name in values),
             words=" ".join([self.words or self.name, *(
-                "--set " + shlex.quote(f"{name}={values[name]!r}") for name in values)]))
+                "--set " + shlex.quote(f"{name}={_typed(values[name])}") for name in values)]))
 
     def _constants(self, scale: str, task: Task) -> dict[str, Any]:
         _must(isinstance(scale, str) and scale in self.scales,
@@ -225,7 +260,7 @@ class Experiment:
         constants = self._constants(scale, task)
         found = {"seed": task.seed, **constants, **task.cell}
         cut = {} if task.share == 1 else {self.length: round(task.share * found[self.length])}
-        return found | cut
+        return deepcopy(found | cut)  # what a run does to its lists, it does to no other's
 
     def rows(self, scale: str, task: Task) -> Rows:
         """One run's rows, each labelled with its cell and seed."""

@@ -40,6 +40,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from . import StudyError
 from .choices import MAIN, THRESHOLDS, reading_thresholds, trying
 
 VERDICTS = HOLDS, CONSISTENT, PARTLY, FAILS, CONTRADICTED = (
@@ -144,6 +145,9 @@ def claim(id: str, place: str, paper: str, kind: str, verdict: str,
     can hand it others."""
 
     def register(judge: Judge) -> Judge:
+        if judge.__doc__ is None:
+            raise StudyError("the claims' statements are docstrings; this Python has dropped them. "
+                             "Run it without -OO.")
         name = id + judge.__name__.replace("_", "-") if id.endswith(".") else id
         enter(name, place, paper, kind, verdict, " ".join(judge.__doc__.split()), judge,
               part_of=part_of)

@@ -20,6 +20,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from pickle import PicklingError
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,7 +64,9 @@ def _outcome(task: Task, run: Callable, arguments: dict[str, Any],
     start = time.process_time()
     try:
         return task, (task.labelled(run(**arguments)), time.process_time() - start, "")
-    except (Exception, SystemExit):
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         return task, ([], time.process_time() - start, traceback.format_exc())
 
 
@@ -76,8 +79,8 @@ def _on_cluster(calls: list[tuple], code: tuple[str, str | None],
                          "'rlsvi-core[dask]'") from error
     try:
         client = Client(address, timeout=PATIENCE)
-    except (OSError, ValueError) as error:
-        raise StudyError(f"no Dask scheduler answers at {address} ({error}). Start one with "
+    except Exception as error:  # of an odd address, almost any
+        raise StudyError(f"no Dask scheduler answers at {address} ({error!s:.200}). Start one with "
                          f"'dask scheduler', or use --jobs.") from error
     with client:
         try:
@@ -121,6 +124,10 @@ def outcomes(experiment: Experiment, scale: str, tasks: list[Task], jobs: int = 
         else:
             yield from Parallel(jobs, return_as="generator_unordered")(
                 delayed(_outcome)(*call, parent=os.getpid()) for call in calls)
+    except PicklingError as error:
+        *_, last = (line for line in str(error.__cause__ or error).splitlines() if line.strip(' "'))
+        raise StudyError(f"{experiment.name}: what its run uses must travel to other processes; "
+                         f"{last:.200}. Make it inside the run, or use --jobs 1.") from error
     except BrokenProcessPool as error:
         raise RunError("a worker process died, perhaps for want of memory. Finished runs are "
                        "kept; run the same command to resume, or with fewer --jobs.") from error
@@ -134,7 +141,7 @@ def sweep(experiment: Experiment, scale: str, folder: Path | str, *, jobs: int =
     Tasks that raise are named as they do and at the end, by a RunError; their tracebacks are in a
     log beside the journal, and they are due again in the next sweep.
     """
-    start, failed = time.monotonic(), 0
+    start, failed, folder = time.monotonic(), 0, Path(folder).absolute()  # a run may go elsewhere
     journal = store.Journal(experiment, scale, folder, say)
     tasks = experiment.scales[scale].tasks
     todo = [task for task in tasks if not journal.has(task)]

@@ -4,6 +4,7 @@ import copy
 import itertools
 import math
 import pickle
+import warnings
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from rlsvi_core import FiniteMDP, VerbatimAgent, chain, features, lsvi, rlsvi
-from rlsvi_core.agents import FiniteAgent, tabular
+from rlsvi_core.agents import FiniteAgent, StoredAgent, tabular
 from rlsvi_core.agents.base import action_probabilities, empty_run, record_step
 from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import IncrementalAgent, VerbatimIncremental, incremental
@@ -752,6 +753,73 @@ def test_every_agent_counts_the_steps_it_has_seen(name):
     assert agent.transitions == first + second > first
 
 
+WITH_A_MEAN = {
+    **{name: make for name, (make, _) in LIVES.items() if name not in ("psrl", "ucbvi",
+                                                                       "continual")},
+    "verbatim incremental": lambda: incremental(
+        features.coherent(chain(6).Q, 4, 1), nu=0.1, rng=2, form=VerbatimIncremental),
+    "stored": lambda: rlsvi(features.coherent(chain(6).Q, 4, 1), rng=2, form=StoredAgent),
+    "discounted": lambda: rlsvi(lambda s: np.eye(12)[2 * s:2 * s + 2], gamma=0.9, rng=2),
+    "unknown variance": lambda: rlsvi(features.coherent(chain(6).Q, 4, 1), variance="unknown",
+                                      rng=2),
+    "half-life": lambda: lsvi(features.coherent(chain(6).Q, 4, 1), epsilon=0.5, half_life=2, rng=2),
+    "tetris, a small window": lambda: rlsvi(Placements(GAME), 1.0, 1.0, window=5, rng=2),
+    "tetris, verbatim": lambda: rlsvi(Placements(GAME), 1.0, 1.0, rng=2, form=VerbatimAgent),
+}
+OWN_WORLD = {"products": Recommender.random(2.0, 1, N=4, J=3)}
+
+
+@pytest.mark.parametrize("name", WITH_A_MEAN)
+def test_evaluating_between_any_two_calls_changes_no_bit_of_the_run(name):
+    def world():
+        return Tetris(6, 7) if "tetris" in name else OWN_WORLD.get(name, chain(6))
+
+    def run(evaluating):
+        agent, env, rng, seen = WITH_A_MEAN[name](), world(), np.random.default_rng(3), []
+
+        def look(h, s):
+            if evaluating:
+                agent.greedy(h, copy.deepcopy(s))
+                agent.evaluate(world(), 1, rng=4)
+
+        for _ in range(4):
+            s, h, ended = env.start(rng), 0, False
+            look(h, s)
+            agent.plan()
+            while not ended:
+                look(h, s)
+                a = agent.act(h, s)
+                look(h, s)
+                r, s_next, ended = env.step(h, s, a, rng)
+                early = ended and h + 1 != agent.H
+                agent.observe(h, s, a, r, None if early else s_next)
+                seen.append((a, r))
+                look(h, s)
+                s, h = s_next, h + 1
+        agent.plan()
+        return seen, agent.Q if name == "one-hot" else agent.theta
+
+    (seen, weights), (undisturbed, same) = run(True), run(False)
+    assert seen == undisturbed
+    assert np.array_equal(weights, same)
+
+
+@pytest.mark.parametrize("name", WITH_A_MEAN)
+def test_two_draws_of_the_same_data_have_the_same_mean(name):
+    """Whatever an episode's sample is, ``greedy`` acts on the same values."""
+    agent, env = WITH_A_MEAN[name](), OWN_WORLD.get(name, chain(6))
+    agent.learn(Tetris(6, 7) if "tetris" in name else env, 3, rng=3)
+    means = []
+    for seed in (5, 6):
+        other = copy.deepcopy(agent)
+        other.rng = np.random.default_rng(seed)
+        if other.H is not None:  # without a horizon targets start from the weights before
+            other.plan()
+        mean = other._mean_agent()
+        means.append(mean.Q if name == "one-hot" else mean.theta)
+    assert np.array_equal(*means)
+
+
 def test_a_known_part_of_the_values_is_known_with_a_horizon_too():
     """Q_h = φθ_h + 2r: with φ = 1 and one state, θ_h is the mean of what is left of the targets."""
 
@@ -767,3 +835,140 @@ def test_a_known_part_of_the_values_is_known_with_a_horizon_too():
     agent.plan()
     # Period 1: 1 = θ_1 + 2. Period 0: 1 + max(θ_1, θ_1 + 2) = θ_0 + 2.
     np.testing.assert_allclose(agent.theta, [[0.0, 2.0], [-1.0, 2.0]], atol=1e-9)
+
+
+# --- a range of values that the data contradict ---------------------------------------------------
+
+
+FORMS_OF_A_RANGE = {
+    "one-hot": lambda **options: rlsvi(features.OneHot(5, 6, 2), **options),
+    "table": lambda **options: rlsvi(features.tabular(chain(6)), **options),
+    "stored": lambda **options: rlsvi(features.tabular(chain(6)), form=StoredAgent, **options),
+    "discounted": lambda **options: lsvi(lambda s: np.eye(12)[2 * s:2 * s + 2], **options),
+}
+
+
+@pytest.mark.parametrize("name", FORMS_OF_A_RANGE)
+@pytest.mark.parametrize("clip", [True, False])
+def test_an_episode_beyond_the_range_of_values_is_mentioned_once(name, clip):
+    agent = FORMS_OF_A_RANGE[name](value_range=(0, 1), clip=clip, rng=1)
+    agent.observe(0, 0, 1, 2.0, 1)
+    with pytest.warns(UserWarning, match=r"it is \(0, 1\), and an episode brought 3\."):
+        agent.observe(1, 1, 1, 1.5, None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agent.observe(0, 0, 1, 2.0, None)
+
+
+@pytest.mark.parametrize("name", FORMS_OF_A_RANGE)
+def test_an_episode_within_the_range_is_not_mentioned(name):
+    agent = FORMS_OF_A_RANGE[name](value_range=(0.1, 1), rng=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(3):
+            agent.observe(0, 0, 1, -2.0, 1)  # a part may be outside
+            agent.observe(1, 1, 1, 2.7, None)
+            agent.observe(0, 0, 1, 0.05, 1)  # cut: more might follow
+        agent.observe(3, 1, 1, 9.0, None)  # without its beginning
+
+
+@pytest.mark.parametrize("name", FORMS_OF_A_RANGE)
+def test_an_episode_that_was_cut_beyond_the_range_is_mentioned(name):
+    agent = FORMS_OF_A_RANGE[name](value_range=(0, 1), rng=1)
+    agent.observe(0, 0, 1, 2.0, 1)
+    with pytest.warns(UserWarning, match="an episode brought 2"):
+        agent.observe(0, 0, 1, 0.0, 1)
+
+
+@pytest.mark.parametrize("name", ["one-hot", "table", "stored"])
+def test_learning_mentions_it_too(name):
+    mdp = FiniteMDP.stationary(chain(6).P[0], chain(6).R[0] + 1, 5)
+    with pytest.warns(UserWarning, match=r"it is \(0, 1\), and an episode brought 5"):
+        FORMS_OF_A_RANGE[name](value_range=(0, 1), rng=1).learn(mdp, 3, rng=2)
+
+
+# --- what is silently wrong elsewhere -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", [StoredAgent, VerbatimAgent])
+def test_a_policy_dithers_as_the_episode_does(form):
+    agent = lsvi(features.tabular(chain(3)), epsilon=0.8, half_life=1, rng=1, form=form)
+    for episode in range(4):
+        agent.plan()
+        agent._estimate()
+        agent.theta[:, ::2] = 1.0  # left is best
+        np.testing.assert_allclose(agent.policy()[:, :, 1], 0.4 * 0.5**episode)
+
+
+@pytest.mark.parametrize("form", [StoredAgent, VerbatimAgent])
+def test_an_environment_and_features_may_use_their_arrays_again(form):
+    class World:
+        def __init__(self, fresh):
+            self.s, self.fresh = np.zeros(1), fresh
+
+        def start(self, rng):
+            self.s[:] = rng.random()
+            return self.s.copy() if self.fresh else self.s
+
+        def step(self, h, s, a, rng):
+            r = float(self.s[0])
+            self.s[:] = rng.random()
+            return r, self.s.copy() if self.fresh else self.s, h == 2
+
+    rows = np.zeros((2, 4))
+
+    def buffered(s):
+        rows[:] = np.kron(np.eye(2), [1.0, s[0]])
+        return rows
+
+    class Map(features.FeatureMap):
+        K, A = 4, 2
+
+        def __init__(self, again):
+            self.again = again
+
+        def __call__(self, h, s):
+            return buffered(s) if self.again else buffered(s).copy()
+
+    weights = []
+    for fresh in (True, False):
+        agent = lsvi(Map(not fresh), form=form, rng=1)
+        agent.learn(World(fresh), 4, rng=2)
+        weights.append(agent.theta)
+    assert np.array_equal(*weights)
+
+
+def test_an_episode_without_end_is_refused(monkeypatch):
+    class Endless:
+        def start(self, rng):
+            return 0.5
+
+        def step(self, h, s, a, rng):
+            return 0.0, 0.5, False
+
+    monkeypatch.setattr("rlsvi_core.agents.base.LONGEST", 50)
+    agent = rlsvi(lambda s: np.kron(np.eye(2), [1.0, s]), rng=1)
+    for call in (agent.learn, agent.evaluate):
+        with pytest.raises(RuntimeError, match="an episode must end; this one has lasted 50 steps"):
+            call(Endless(), 1, rng=1)
+
+
+def test_psrl_refuses_rewards_outside_its_support_and_ucbvi_positive_ones():
+    agent = tabular.psrl(PRIOR, rng=1)
+    with pytest.raises(ValueError, match=r"one of \[-1.0, 0.0\]; r is 0.5"):
+        agent.observe(0, 0, 1, 0.5, 1)
+    agent.observe(0, 0, 1, -1.0, 1)
+    assert agent.transitions == agent.counts.total[0, 0, 1] * -1 == 1
+    agent = tabular.ucbvi(PRIOR, 100, rng=1)
+    with pytest.raises(ValueError, match=r"0 as the largest value; a reward is 0\.5"):
+        agent.observe(0, 0, 1, 0.5, 1)
+    one = FiniteMDP(PRIOR.sample(1).P, np.ones((3, 3, 2, 3)))
+    with pytest.raises(ValueError, match="0 as the largest value; a reward is 1"):
+        agent.learn(one, 1)
+    assert agent.transitions == 0
+
+
+def test_a_prior_forgotten_to_the_last_digit_is_refused():
+    agent = incremental(features.tabular(chain(4)), nu=0.5, rng=1)
+    with pytest.raises(ArithmeticError, match="what is forgotten must leave a finite variance"):
+        agent.learn(chain(4), 3000, rng=2)

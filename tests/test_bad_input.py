@@ -172,6 +172,8 @@ good("agnostic", features.agnostic, Q=MDP.Q, K=3, rho=0.1, rng=1, noise="deviati
 good_agent("rlsvi", rlsvi, MDP, 1, 2, features=PHI, lam=1.0, sigma=0.5, value_range=(0.0, 1.0),
            H=2, rng=1, form=None, first_episode="prior")
 good_agent("rlsvi, one-hot", rlsvi, MDP, 1, 2, features=HOT, lam=1.0, sigma=0.5, rng=1)
+good_agent("rlsvi, one-hot, discounted", rlsvi, MDP, 1, 2, features=features.OneHot(None, 3, 2),
+           gamma=0.9, sweeps=2, rng=1)
 good_agent("rlsvi, computed", rlsvi, MDP, 1, 2, features=rows, lam=1.0, sigma=0.5, H=2, gamma=0.9,
            window=50, value_range=(0.0, 2.0), rng=1)
 good_agent("rlsvi, discounted", rlsvi, MDP, 1, 2, features=rows, lam=1.0, sigma=0.5, gamma=0.9,
@@ -182,8 +184,8 @@ good_agent("lsvi", lsvi, MDP, 1, 2, features=PHI, lam=1.0, epsilon=0.0, eta=0.0,
 good_agent("incremental", incremental.incremental, MDP, 1, 2, Phi=PHI, lam=1.0, sigma=0.5, nu=0.1,
            prior="kept", rng=1)
 good("psrl", lambda **given: tabular.psrl(**given).learn(PRIOR.sample(1), 2), prior=PRIOR, rng=1)
-good("ucbvi", lambda **given: tabular.ucbvi(**given).learn(MDP, 2), prior=PRIOR, episodes=10,
-     scale=1.0, delta=0.05, rng=1)
+good("ucbvi", lambda **given: tabular.ucbvi(**given).learn(PRIOR.sample(1), 2), prior=PRIOR,
+     episodes=10, scale=1.0, delta=0.05, rng=1)
 good("theorem1_parameters", tabular.theorem1_parameters, prior=PRIOR)
 good("FastContinual", lambda **given: continual.FastContinual(**given).learn(LOCK, 2, rng=1),
      Phi=PHI[0], gamma=0.9, rho=0.9, lam=1.0, sigma=0.5, epsilon=0.1, rng=1)
@@ -323,3 +325,38 @@ def test_a_missing_check_is_noticed(monkeypatch):
 def test_the_form_is_rule_value_and_hint(message):
     assert not FORM.fullmatch(message)
     assert FORM.fullmatch("lam must be above 0; it is 0. Use a small value.")
+
+
+@pytest.mark.parametrize("value", [
+    np.float32("inf"), np.float16("-inf"), np.float16("nan"), np.longdouble("1e400"), 10**5000,
+    -(10**5000), "1", None], ids=lambda value: type(value).__name__)
+def test_a_number_is_finite_as_a_float(value):
+    assert not checks.is_number(value)
+    with pytest.raises(ValueError, match=r"r must be a finite number; it is .*\. Clip"):
+        checks.finite(r=value)
+
+
+def test_numbers_of_other_precision_are_compared_as_floats():
+    for zero in (np.float32(0), np.float16(0), np.longdouble(0)):
+        with pytest.raises(ValueError, match="lam must be a finite number above 0"):
+            checks.positive(lam=zero)
+    assert checks.inside("rate", np.longdouble("0.5"), 0, 1, hint="") == 0.5
+    with pytest.raises(ValueError, match="low < high"):
+        checks.pair("value_range", (np.float16(1), np.float64(1)), hint="")
+
+
+def test_a_masked_array_is_refused_if_something_is_masked():
+    hidden = np.ma.array([1.0, 2.0], mask=[False, True])
+    with pytest.raises(ValueError, match="x must have all its entries; some are masked"):
+        checks.array("x", hidden, (2,))
+    assert checks.array("x", np.ma.array([1.0, 2.0]), (2,)).tolist() == [1, 2]
+    assert checks.as_given(hidden).dtype.kind == "U"
+
+
+@pytest.mark.parametrize("call", [
+    lambda huge: chains.chain(huge), lambda huge: MDP.step(0, huge, 0, RNG),
+    lambda huge: rlsvi(HOT, lam=huge), lambda huge: rlsvi(HOT, value_range=(0, huge)),
+    lambda huge: FiniteMDP(P, P, terminal=[huge, 0, 0]), lambda huge: rlsvi(HOT, weights=huge)])
+def test_a_number_too_long_to_be_written_is_refused_in_the_same_form(call):
+    with pytest.raises((ValueError, IndexError), match="cannot be written"):
+        call(10**5000)

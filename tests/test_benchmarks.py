@@ -60,3 +60,12 @@ def test_a_step_is_timed_on_the_steps_that_were_played(capsys):
     assert line[:2] == ["FrozenLake-v1", "3"]
     assert 3 <= int(line[2]) <= 300
     assert float(line[4]) > 0
+
+
+def test_a_discounted_table_is_smaller_than_its_rows(capsys):
+    pytest.importorskip("gymnasium")
+    from benchmarks import tasks
+    tasks.discounted([(form, 1) for form in (tasks.DiscountedAgent, tasks.StoredAgent)], steps=5)
+    counts, rows = (line.split() for line in capsys.readouterr().out.splitlines()[2:])
+    assert [counts[0], rows[0]] == ["DiscountedAgent", "StoredAgent"]
+    assert float(counts[3]) < 1 < 10 < float(rows[3])

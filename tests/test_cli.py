@@ -127,9 +127,9 @@ def test_unknown_names_get_the_nearest_valid_ones(words, hint, capsys):
 
 @pytest.mark.parametrize("words", [
     [], ["runn"], ["run", "--jobs", "0"], ["run", "--jobs", "2", "--dask", "x"],
-    ["run", "--scale", "huge"], ["run", "fig1"], ["verify", "--minutes", "0"],
-    ["verify", "--minutes", "-1"], ["verify", "--minutes", "x"], ["verify", "--minutes", "nan"],
-    ["verify", "--minutes", "²"]])
+    ["run", "--scale", "huge"], ["run", "fig1"], ["run", "fig1", "fig1"],
+    ["verify", "--minutes", "0"], ["verify", "--minutes", "-1"], ["verify", "--minutes", "x"],
+    ["verify", "--minutes", "nan"], ["verify", "--minutes", "²"]])
 def test_bad_usage_exits_2(words):
     with pytest.raises(SystemExit) as stop:
         main(words)

@@ -368,3 +368,10 @@ def test_a_refusal_of_a_basis_names_the_rule_and_the_value(call, message):
 def test_a_component_out_of_range_is_refused():
     with pytest.raises(IndexError, match=r"below \[4, 5\]; it is \[4, 0\]"):
         BASES["one-hot"]()(0, [4, 0])
+
+
+def test_tiles_in_many_dimensions_are_refused_when_they_are_built():
+    box = np.zeros(6), np.ones(6)
+    with pytest.raises(ValueError, match="for the squares of the features it would be 4251528 × "):
+        features.tiles(box, 3)
+    assert features.tiles(([0, 0], [1, 1]), 3).K == 3 * 648

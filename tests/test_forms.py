@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rlsvi_core import StoredAgent, VerbatimAgent, chain, features, lsvi, rlsvi
-from rlsvi_core.agents import Choices, FiniteAgent, TabularAgent
+from rlsvi_core.agents import Choices, DiscountedAgent, FiniteAgent, TabularAgent
 from rlsvi_core.agents.incremental import incremental
 from rlsvi_core.agents.tabular import psrl
 from rlsvi_core.envs.dirichlet import DirichletPrior
@@ -71,6 +71,10 @@ WORLDS = {  # the feature map, its horizon if it has none, what happens, and the
               (FiniteAgent, StoredAgent, VerbatimAgent)),
     "one-hot": (lambda: features.OneHot(3, 5, 2), None, Finite,
                 (TabularAgent, FiniteAgent, StoredAgent, VerbatimAgent)),
+    "one-hot, no H": (lambda: features.OneHot(None, 5, 2), None, Finite,
+                      (DiscountedAgent, StoredAgent, VerbatimAgent)),
+    "one-hot, later H": (lambda: features.OneHot(None, 5, 2), 3, Finite,
+                         (TabularAgent, VerbatimAgent)),
     "one table": (lambda: features.Table(RANDOM[0]), None, Finite, (StoredAgent, VerbatimAgent)),
     "crossed": (lambda: BOX, None, Boxed, (StoredAgent, VerbatimAgent)),
     "crossed, H": (lambda: BOX, 3, Boxed, (StoredAgent, VerbatimAgent)),
@@ -94,7 +98,10 @@ HORIZON = {**BOTH, "shared": {"weights": "shared"},
            "shared, new draws": {"weights": "shared", "draws": "per sweep"},
            "shared, unknown": {"weights": "shared", "variance": "unknown", "window": 30},
            "draws": {"draws": "per sweep"}}
-STATIONARY = {**BOTH, "sweeps": {"sweeps": 3}, "new draws": {"sweeps": 3, "draws": "per sweep"},
+STATIONARY = {**BOTH, "sweeps": {"sweeps": 3}, "settled": {"sweeps": math.inf, "gamma": 0.2},
+              "settled, cut": {"sweeps": math.inf, "gamma": 0.2, "value_range": (-0.3, 0.4),
+                               "targets": "mean"},
+              "new draws": {"sweeps": 3, "draws": "per sweep"},
               "as printed": {"sweeps": 1, "first_episode": "prior", "window": 50},
               "unknown, new draws": {"variance": "unknown", "draws": "per sweep", "window": 30}}
 LSVI = ("gamma", "value_range", "clip", "window", "weights", "sweeps")
@@ -127,7 +134,7 @@ def textbook(phi, log, rng, theta, mean, *, lam=LAM, sigma=SIGMA, gamma=None, we
     after = theta[0] if H is None else np.zeros(theta.shape[1])
     if H is None and targets == "mean":
         after = mean[0]
-    for h in [0] * sweeps if H is None else range(H)[::-1]:
+    for h in [0] * min(sweeps, 40) if H is None else range(H)[::-1]:
         steps = [step for step in log if step[0] == h or not apart][-(window or 0):]
         A, b = np.zeros((len(steps), theta.shape[1])), np.zeros(len(steps))
         for i, (at, s, a, r, s_next) in enumerate(steps):

@@ -307,6 +307,17 @@ def test_somebody_must_end_an_episode():
         play(Witness(S=5), MDPEnv(chain(5)), 1)
 
 
+def test_an_episode_without_a_time_limit_that_is_cut_at_the_horizon_is_mentioned_once():
+    endless = Script([(1, 1.0, False, False, {})])
+    with pytest.warns(UserWarning, match=r"cut at the agent's horizon; H is 3, .*TimeLimit") as all:
+        play(Witness(), endless, 4)
+    assert len(all) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        play(Witness(), TimeLimit(endless, 3), 4)
+        play(Witness(), Script(), 4)
+
+
 # --- bad input ------------------------------------------------------------------------------------
 
 
@@ -349,7 +360,19 @@ def test_an_environment_that_does_not_fit_is_refused_before_it_starts(env, S, sa
     (Script([(1, 0.5, True, {})]), 2, "step returns.*4 values.*terminated"),
     (Script(first=0), 2, r"reset returns \(observation, info\); it returned 0"),
     (Script(first=(0, {"action_mask": np.zeros(2, np.int8)})), 2, "allows some action.*terminated"),
-    (Script(first=(0, {"action_mask": np.ones(3, np.int8)})), 2, "has 2 entries"),
+    (Script(first=(0, {"action_mask": np.ones(3, np.int8)})), 2, "has 2 entries.*each action"),
+    (Script(first=(0, {"action_mask": [1.0, np.nan]})), 2, "has 2 entries, each 0 or 1"),
+    (Script(first=([0.3, 0.9], {}), space=Box(0, 1, (2,), np.int64)), None, "in its space, Box"),
+    (Script(first=([300], {}), space=Box(0, 255, (1,), np.uint8)), None, "in its space, Box"),
+    (Script(first=(["1"], {}), space=Box(0, 255, (1,))), None, "in its space, Box"),
+    (Script(first=(np.ma.array([1.0], mask=[1]), {}), space=Box(0, 9, (1,))), None, "in its space"),
+    (Script([(1, 0.5, "False", False, {})]), 2, "terminated must be True or False; it is 'False'"),
+    (Script([(1, 0.5, False, None, {})]), 2, "truncated must be True or False; it is None"),
+    (Script([(1, "0.5", False, False, {})]), 2, "a reward is a finite number.*gave '0.5'"),
+    (Script([(1, np.ones(1), False, False, {})]), 2, "a reward is a finite number"),
+    (Script([(1, None, False, False, {})]), 2, "a reward is a finite number.*gave None"),
+    (Script([(1, 0.5, False, False, None)]), 2, "info must be a dict; it is None"),
+    (Script([None]), 2, "step returns .*; it returned None"),
     (Script([(1, 0.5, False, False, {"action_mask": np.zeros(2)})]), 2, "allows some action"),
 ])
 def test_what_an_environment_gives_is_checked_before_the_agent_sees_it(env, S, says):
@@ -374,6 +397,29 @@ def test_ours_are_proper_gymnasium_environments(name):
         check_env(env.unwrapped)
     again = gymnasium.make(pickle.loads(pickle.dumps(env.spec)))
     assert again.observation_space == env.observation_space
+
+
+@pytest.mark.parametrize(("name", "seen"), [
+    ("Chain", ".#..."), ("DeepSea", "....\n.#..\n....\n....\n...."), ("RiverSwim", "#....."),
+    ("Recommender", ".........#\n.........."), ("Tetris", None)])
+def test_ours_are_drawn_as_text_and_as_a_picture(name, seen):
+    frames = {}
+    for mode in ("ansi", "rgb_array", None):
+        env = gymnasium.make(f"rlsvi_core/{name}-v0", render_mode=mode, **OURS[name])
+        for seed in range(100):  # until the action did what it is to do
+            _, info = env.reset(seed=seed)
+            env.step({"Chain": 1, "DeepSea": 1, "Recommender": 9}.get(name, 0))
+            if mode is None or seen is None or seed == frames.get("seed"):
+                break
+            if mode == "ansi" and env.render() == seen:
+                frames["seed"] = seed
+                break
+        frames[mode] = None if mode is None else env.render()
+    assert seen in (None, frames["ansi"])
+    rows = frames["ansi"].split("\n")
+    assert frames["rgb_array"].shape == (8 * len(rows), 8 * len(rows[0]), 3)
+    dark = frames["rgb_array"][::8, ::8].sum(axis=2) < 400
+    assert seen is None or dark.tolist() == [[square == "#" for square in row] for row in rows]
 
 
 def test_gymnasium_makes_ours_without_an_import():

@@ -234,3 +234,16 @@ def test_no_name_of_a_package_hides_one_of_its_modules():
     (Tetris(), "Tetris(10, 20, 'IJLOSTZ', 'top row')")])
 def test_a_thing_says_in_one_line_what_it_is(thing, words):
     assert repr(thing) == words
+
+
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+@pytest.mark.parametrize("left", [0, 30])
+def test_machine_code_that_was_cut_short_is_compiled_anew(tmp_path, kind, left):
+    code = ("import numpy as np; from rlsvi_core.agents.base import highest; "
+            "print(highest(np.arange(3.0)), dict(highest.stats.cache_hits))")
+    first, second = (run(code, XDG_CACHE_HOME=str(tmp_path)) for _ in range(2))
+    assert first.strip() == "2.0 {}" != second.strip()
+    (file,) = tmp_path.rglob(f"*highest*.{kind}")
+    file.write_bytes(file.read_bytes()[:left])
+    assert run(code, XDG_CACHE_HOME=str(tmp_path)) == first
+    assert run(code, XDG_CACHE_HOME=str(tmp_path)) == second

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, chisquare
 
 from rlsvi_core import FiniteMDP
+from rlsvi_core.mdp import DiscountedMDP
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
@@ -388,3 +389,22 @@ def test_a_refusal_names_the_rule_the_value_and_the_mend(case):
 
 def test_an_instance_that_breaks_no_rule_is_accepted():
     assert ok().value == 0
+
+
+def test_what_is_computed_once_is_not_to_be_written_into():
+    mdp = FiniteMDP(np.full((2, 3, 2, 3), 1 / 3), np.ones((2, 3, 2, 3)))
+    one = DiscountedMDP(np.ones((1, 1, 1)), np.ones((1, 1, 1)), 0.5)
+    before = mdp.value
+    for array in (mdp.Q, mdp.V, mdp.optimal_actions, one.Q, one.V):
+        with pytest.raises(ValueError, match="read-only"):
+            array *= 0
+    assert mdp.value == before == 2
+    assert one.V.item() == pytest.approx(2)
+
+
+def test_a_discount_so_close_to_one_that_values_take_for_ever_is_refused():
+    one = np.ones((1, 1, 1))
+    for gamma in (1 - 2.0**-53, 1 - 1e-12, 1 - 1e-7):
+        with pytest.raises(ValueError, match="gamma must be at most 1 - 1e-6; it is 1 - 1"):
+            DiscountedMDP(one, one, gamma)
+    assert DiscountedMDP(one, one, 1 - 1e-5).V.item() == pytest.approx(1e5, rel=1e-8)

@@ -81,7 +81,7 @@ def test_what_is_set_is_run_and_recorded_under_a_name_of_its_own(small, capsys):
     record = json.loads(file.read_text())
     assert record["constants"] == {"sigma": 2.0, "name": "c"}
     assert (record["grid"], record["seeds"]) == ([{"lam": 5}], [0, 2])
-    assert record["command"] == ("rlsvi run small.py own --set lam=5 --set 'name='\"'\"'c'\"'\"''"
+    assert record["command"] == ("rlsvi run small.py own --set lam=5 --set name=c"
                                  " --set seeds=2 --scale quick --jobs 1")
     assert table(small, "own+lam=5+name=c+seeds=2").value.tolist() == [0, 15]
     assert main(["verify", str(small)]) == 1  # the plain table is not there
@@ -95,7 +95,7 @@ def test_the_papers_experiments_are_set_too_and_their_tables_left_alone(tmp_path
 
 
 def test_a_value_never_leaves_the_folder():
-    assert EXPERIMENTS["fig2a"].having(agent="../x y").name == "fig2a+agent=..%2Fx%20y"
+    assert EXPERIMENTS["fig2a"].having(agent="../x y").name == "fig2a+agent=%2E%2E%2Fx%20y"
 
 
 @pytest.mark.parametrize(("words", "status", "hint"), [
@@ -226,7 +226,7 @@ def test_a_drawing_returns_a_figure_or_what_has_one(draw, status, hint, small, c
 @pytest.mark.parametrize(("rows", "hint"), [
     ("[{'value': 1} | ({'more': 1} if seed else {})]", "some have and some have not more"),
     ("[{'value': 1}, {'more': 1}]", "some have and some have not more, value"),
-    ("[{'value': {1, 2}}]", "rows hold numbers, strings, truth values and None; here is a set"),
+    ("[{'value': {1, 2}}]", "rows hold numbers, texts, truth values and None, or lists of"),
     ("[{'value': 1, 'lam': 2}]", "they have lam already"),
     ("{'value': 1}", "a list of dicts, at least one row; it returned {'value': 1}"),
 ])
@@ -243,3 +243,115 @@ def test_a_wrong_experiment_is_refused_where_it_is_made():
     with pytest.raises(StudyError, match="numbers, strings, truth values"):
         runner.sweep(Experiment("a", "", "", lambda seed, f: [], {"quick": Scale(
             {"f": print}, grid(), range(1))}), "quick", Path("nowhere"))
+
+
+# --- what is stored already -----------------------------------------------------------------------
+
+def test_what_is_stored_is_not_computed_again_unless_that_is_asked_for(small, capsys):
+    times = []
+    for words in ([], [], ["--again"]):
+        assert main(["run", str(small), *words]) == 0
+        times.append((small.parent / "results/own.quick.json").stat().st_mtime_ns)
+    first, second, third = capsys.readouterr().out.splitlines()
+    assert second == (f"own: already stored, by this code, in "
+                      f"{small.parent}/results/own.quick.csv; --again computes it anew")
+    assert (first, third) == 2 * (f"own: wrote {small.parent}/results/own.quick.csv",)
+    assert times[0] == times[1] < times[2]
+
+
+@pytest.mark.parametrize("change", [
+    lambda file: file.write_text(SMALL.replace("FACTOR = 3", "FACTOR = 4")),
+    lambda file: file.write_text(SMALL.replace("range(3)", "range(4)")),
+    lambda file: (file.parent / "results/own.quick.csv").unlink(),
+    lambda file: (file.parent / "results/own.quick.json").write_text("{")])
+def test_what_was_changed_or_damaged_is_computed_again(change, small, capsys):
+    main(["run", str(small)])
+    change(small)
+    capsys.readouterr()
+    assert main(["run", str(small)]) == 0
+    assert "wrote" in capsys.readouterr().out
+
+
+def test_an_interrupted_study_is_listed_with_its_finished_runs(small, capsys):
+    one = study(small).experiments["own"]
+    journal = store.Journal(one, "quick", small.parent / "results")
+    for task in one.scales["quick"].tasks[:2]:
+        journal.add(task, one.rows("quick", task), 0.0)
+    journal.close()
+    assert main(["list", str(small)]) == 0
+    assert "quick: 6 runs; 2 of 6 runs are done" in capsys.readouterr().out
+    small.write_text(SMALL.replace("FACTOR = 3", "FACTOR = 4"))
+    assert main(["list", str(small)]) == 0
+    assert "quick: 6 runs; not stored" in capsys.readouterr().out
+
+
+def test_a_drawing_of_a_table_from_before_an_edit_says_so(small, capsys):
+    drawn = SMALL + "DRAW = {'own': lambda table: table.plot(x='seed', y='value')}\n"
+    small.write_text(drawn)
+    main(["run", str(small)])
+    assert main(["plot", str(small)]) == 0
+    assert not capsys.readouterr().err
+    small.write_text(drawn + "# edited\n")
+    assert main(["plot", str(small)]) == 0
+    assert capsys.readouterr().err == (
+        f"rlsvi: own.quick.csv was computed before {small} was edited. Compute it anew with: "
+        f"rlsvi run small.py own --scale quick\n")
+
+
+# --- odd surroundings -----------------------------------------------------------------------------
+
+ODD = """
+import threading
+from matplotlib.figure import Figure
+from rlsvi_study.experiment import Experiment, Scale
+LOCK = threading.Lock()
+class Stop(BaseException):
+    pass
+def plain(seed):
+    return [{"value": seed}]
+def locked(seed):
+    with LOCK:
+        return plain(seed)
+def function(seed):
+    return [{"value": lambda: seed}]
+def stop(seed):
+    raise Stop("\\ud800")
+EXPERIMENTS = {run.__name__: Experiment(run.__name__, "", "", run, {
+    "quick": Scale({}, ({},), range(2))}) for run in (plain, locked, function, stop)}
+DRAW = {"plain": lambda table: Figure()}
+"""
+
+
+@pytest.mark.parametrize(("words", "status", "hint"), [
+    ("rlsvi run tqdm.py plain --jobs 2 && MPLBACKEND=nonsense rlsvi plot tqdm.py plain", 0, ""),
+    ("rlsvi run tqdm.py plain --jobs 2 >&- 2>&-", 0, ""),
+    ("rlsvi run tqdm.py plain 2>&-", 0, ""),
+    ("rlsvi list tqdm.py >&-", 0, ""),
+    ("rlsvi run tqdm.py locked --jobs 2", 1, "cannot pickle '_thread.lock' object. Make it inside"),
+    ("rlsvi run tqdm.py function --jobs 2", 1, "2 of 2 runs raised"),
+    ("rlsvi run tqdm.py stop", 1, "2 of 2 runs raised"),
+    ("rlsvi run tqdm.py plain --set seeds=\\xff", 1, "seeds must be a range"),
+    ("cd beside && rlsvi run tqdm.py plain", 1, "need tqdm; "),
+    ("rlsvi run tqdm.py plain --dask ''", 2, "an address such as tcp://"),
+    ("rlsvi run tqdm.py plain --dask inproc://x", 1, "no Dask scheduler answers at inproc://x"),
+])
+def test_odd_surroundings_get_a_line_and_a_status(words, status, hint, tmp_path):
+    folder = tmp_path / "beside"
+    folder.mkdir()
+    (folder / "tqdm.py").write_text(ODD)
+    if "cd" not in words:
+        words = words.replace("tqdm.py", "beside/tqdm.py")
+    done = subprocess.run(words.replace("rlsvi ", f"{sys.executable} -m rlsvi_study ").encode(),
+                          shell=True, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == status, done.stderr
+    assert "Traceback" not in done.stderr
+    assert hint in (done.stderr.splitlines() or [""])[-1]
+
+
+def test_without_docstrings_the_claims_say_what_they_need(tmp_path):
+    for words in (["check", "3.value"], ["list", "--out", str(tmp_path)]):
+        done = subprocess.run([sys.executable, "-OO", "-m", "rlsvi_study", *words],
+                              capture_output=True, text=True)
+        assert done.returncode == 1
+        assert done.stderr == ("rlsvi: the claims' statements are docstrings; this Python has "
+                               "dropped them. Run it without -OO.\n")

@@ -74,6 +74,19 @@ def test_one_version_everywhere():
     assert newest == cited == PROJECT["version"]
 
 
+def test_what_is_packed_is_the_two_packages_and_tried_by_continuous_integration():
+    """Built for real by ``make dist``, which needs a network."""
+    packed = tomllib.loads(read("pyproject.toml"))["tool"]["hatch"]["build"]["targets"]
+    assert packed["wheel"]["packages"] == list(FLOORS)
+    assert set(FLOORS) < set(packed["sdist"]["only-include"])
+    assert all((ROOT / name).exists() for name in packed["sdist"]["only-include"])
+    assert (ROOT / "rlsvi_core/py.typed").exists()
+    assert "run: make dist\n" in read(".github/workflows/ci.yml")
+    plan = subprocess.run(["make", "-n", "dist"], cwd=ROOT, capture_output=True, text=True)
+    assert plan.returncode == 0, plan.stderr
+    assert "-m build\n" in plan.stdout
+
+
 # --- layout ---------------------------------------------------------------------------------------
 
 

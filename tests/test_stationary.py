@@ -251,8 +251,33 @@ def test_what_the_ring_cannot_keep_is_refused_and_leaves_no_trace(table, a, r, r
     assert agent.ring.at.tolist() == [0, 0]
 
 
-def test_planning_in_mid_game_is_refused():
-    agent = made(lsvi, Tetris(6, 7))
-    agent.observe(0, np.ones((2, 15)), 0, 1, np.ones((3, 15)))
-    with pytest.raises(ValueError, match="plan comes between games"):
-        agent.plan()
+def test_the_ring_takes_a_game_in_its_order_only():
+    agent, one, two = made(lsvi, Tetris(6, 7)), np.ones((2, 15)), np.ones((3, 15))
+    agent.observe(0, one, 0, 1, two)
+    with pytest.raises(ValueError, match="the state that the last one led to; a state with 2"):
+        agent.observe(1, one, 0, 1, None)
+    with pytest.raises(ValueError, match="learn begins with a new game"):
+        agent.learn(Tetris(6, 7), 1)
+    agent.observe(1, two, 0, 1, None)
+    agent.observe(0, one, 0, 1, None)
+    assert agent.transitions == 3
+
+
+def test_features_that_do_not_fit_the_rings_bytes_are_refused():
+    with pytest.raises(ValueError, match="the features are for"):
+        made(lsvi, Tetris(6, 7)).learn(Tetris(6, 60), 1)
+
+
+@pytest.mark.parametrize("window", [3, 50])
+def test_in_mid_game_the_ring_has_the_verbatim_weights(window):
+    game, weights = Tetris(6, 20), []
+    for form in (RingAgent, VerbatimAgent):
+        agent = rlsvi(Placements(game), 1.0, 1.0, window=window, form=form, rng=1)
+        s = game.start(rng=2)
+        for h in range(6):
+            r, s_next, _ = game.step(h, s, h, None)
+            agent.observe(h, s, h, r, s_next)
+            agent.plan()
+            s = s_next
+        weights.append(agent.theta.ravel())
+    np.testing.assert_allclose(*weights, rtol=1e-6)

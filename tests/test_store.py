@@ -1,19 +1,25 @@
 """Results survive crashes and betray tampering."""
 
+import dataclasses
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import time
+from tempfile import TemporaryDirectory
 
 import numpy as np
+import pandas as pd
 import psutil
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from rlsvi_study import StudyError, runner, store
 from rlsvi_study.catalogue import EXPERIMENTS
-from rlsvi_study.experiment import Experiment, Scale, Task
+from rlsvi_study.experiment import Experiment, Scale, Task, grid
 from rlsvi_study.sources import digest, source_hash
 
 ODD = [0.1 + 0.2, 1e-300, 2.0**-1074, -1 / 3]  # floats that careless printing would change
@@ -54,6 +60,123 @@ def test_any_double_survives_writing_and_reading(tmp_path):
         [row["value"] for row in _any_doubles(0)]).view(np.uint64))
 
 
+FINITE = st.one_of(
+    st.none(), st.booleans(), st.integers(-10**99, 10**99), st.text(max_size=4),
+    st.sampled_from(["1", "1.0", "NA", "", "True", "nan", "inf", " 1", "a\rb", "a\nb", '"', "0x1",
+                     np.float32(0.1), np.int8(3), np.bool_(True)]),
+    st.floats(-1e100, 1e100))
+VALUES = FINITE | st.lists(FINITE, max_size=2) | st.tuples(FINITE) | st.sampled_from(
+    [math.nan, math.inf, np.float32("inf"), 1e308])
+
+
+@given(columns=st.lists(st.lists(VALUES, min_size=1, max_size=3), min_size=2, max_size=3),
+       axis=st.lists(FINITE | st.lists(FINITE, max_size=2), min_size=1, max_size=2))
+def test_any_rows_and_axes_come_back_as_they_were(columns, axis):
+    """Straight or resumed, the same bytes; and verify, to the bit, finds nothing."""
+    def run(seed, axis):
+        return [{"value": value} for value in columns[seed]]
+
+    try:
+        one = Experiment("odd", "", "", run, {
+            "paper": Scale({}, grid(axis=axis), range(len(columns)))})
+    except StudyError:
+        assume(False)  # 1 and True are one cell
+    with TemporaryDirectory() as straight, TemporaryDirectory() as resumed:
+        file = runner.sweep(one, "paper", straight)
+        journal = store.Journal(one, "paper", resumed)
+        for task in one.scales["paper"].tasks[1::2]:
+            journal.add(task, one.rows("paper", task), 0.0)
+        journal.close()
+        again = runner.sweep(one, "paper", resumed, say=lambda text: None)
+        assert file.read_bytes() == again.read_bytes()
+        assert runner.verify(one, "paper", straight, seconds=1000).differences == []
+        stored = store.load(one, "paper", straight)
+        rows = [row for task in one.scales["paper"].tasks for row in one.rows("paper", task)]
+        for row, back in zip(rows, stored.to_dict("records"), strict=True):
+            for name, value in row.items():
+                nothing = value is None or value != value
+                assert pd.isna(back[name]) if nothing else back[name] == value, name
+                assert isinstance(back[name], type(value)) or not isinstance(value, str | list)
+
+
+def test_a_column_that_a_csv_holds_is_written_plainly(tiny, tmp_path):
+    file = runner.sweep(tiny, "paper", tmp_path)
+    assert store.provenance(tiny, "paper", tmp_path)["json"] == []
+    assert file.read_text().startswith("factor,seed,step,value\n1.5,0,0,0.0\n")
+
+
+@pytest.mark.parametrize("value", [{1}, {"a": 1}, np.longdouble(1), 1j, b"x", "\ud800", [math.nan],
+                                   10**5000, np.ones(2), lambda: 1],
+                         ids=lambda value: type(value).__name__)
+def test_what_has_no_stored_form_is_refused_in_a_line(value, tiny, tmp_path):
+    one, said = Experiment("tiny", "", "", lambda seed, factor: [{"value": value}], {
+        "paper": Scale({}, ({"factor": 1.5},), range(1))}), []
+    with pytest.raises(runner.RunError, match="1 of 1 runs raised"):
+        runner.sweep(one, "paper", tmp_path, say=said.append)
+    (line,) = said
+    assert "raised rlsvi_study.StudyError: " in line
+    assert "to a column" in line
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\rb", "\ufeffa", "\udc80"])
+def test_a_column_has_a_name_to_be_read(name):
+    with pytest.raises(StudyError, match="columns have names to be read"):
+        Task({}, 0).labelled([{name: 1}])
+
+
+def test_nothing_is_replaced_if_not_all_can_be(tiny, tmp_path):
+    before = runner.sweep(tiny, "paper", tmp_path).read_bytes()
+    (tmp_path / "tiny.json").unlink()
+    (tmp_path / "tiny.json").mkdir()
+    other = dataclasses.replace(tiny, scales={"paper": Scale({}, ({"factor": 2.5},), range(2))})
+    for folder, left in ((tmp_path, before), (tmp_path / "new", None)):
+        (folder / "tiny.json").mkdir(parents=True, exist_ok=True)
+        with pytest.raises(StudyError, match=r"tiny\.json cannot be reached"):
+            runner.sweep(other, "paper", folder)
+        file = folder / "tiny.csv"
+        assert (file.read_bytes() if file.exists() else None) == left
+        assert not list(folder.glob("*.part"))
+        (folder / "tiny.json").rmdir()
+        said = []
+        runner.sweep(other, "paper", folder, say=said.append)
+        assert said == ["tiny: resuming, 2 of 2 runs are done"]
+
+
+def test_no_two_tables_share_a_file(tiny):
+    values = [1, 1.0, "1", "1.0", True, "True", None, "None", "", "a", "'a'", "1.quick", [1], "[1]",
+              "x.quick", "a+b=1"]
+    changed = dataclasses.replace(tiny, scales={"paper": tiny.scales["paper"],
+                                                "quick": tiny.scales["paper"]})
+    files = [store.path(changed.having(factor=value), scale, "x") for value in values
+             for scale in changed.scales]
+    assert len(set(files)) == len(files)
+    for name, scale in (("a.quick", "paper"), ("a", "5"), ("a", "b.c")):
+        with pytest.raises(StudyError, match="names files"):
+            Experiment(name, "", "", _multiply, {scale: tiny.scales["paper"]})
+
+
+def test_a_run_that_goes_elsewhere_does_not_take_the_table_along(tmp_path, monkeypatch):
+    def leave(seed):
+        os.chdir("/")
+        return [{"value": seed}]
+
+    monkeypatch.chdir(tmp_path)
+    one = Experiment("gone", "", "", leave, {"paper": Scale({}, ({},), range(2))})
+    assert runner.sweep(one, "paper", "here") == tmp_path / "here/gone.csv"
+    assert [file.name for file in (tmp_path / "here").iterdir()] == ["gone.csv", "gone.json"]
+
+
+def test_what_a_run_does_to_its_settings_stays_in_it(tmp_path):
+    def grow(seed, some):
+        some.append(seed)
+        return [{"value": len(some)}]
+
+    one = Experiment("grow", "", "", grow, {"paper": Scale({"some": [7]}, ({},), range(3))})
+    runner.sweep(one, "paper", tmp_path)
+    assert store.load(one, "paper", tmp_path).value.tolist() == [2, 2, 2]
+    assert store.provenance(one, "paper", tmp_path)["constants"] == {"some": [7]}
+
+
 def test_provenance_says_where_a_table_came_from(tiny, tmp_path):
     runner.sweep(tiny, "paper", tmp_path, command="rlsvi run tiny")
     record = store.provenance(tiny, "paper", tmp_path)
@@ -63,6 +186,17 @@ def test_provenance_says_where_a_table_came_from(tiny, tmp_path):
     assert {"name", "place", "scale", "constants", "grid", "seeds", "sha256"} <= set(record)
     assert {"revision", "packages", "machine", "cpu_seconds", "wall_seconds", "python",
             "finished"} <= set(record["computed"])
+
+
+def test_installed_in_somebody_elses_tree_it_has_no_revision(tmp_path, monkeypatch):
+    (tmp_path / "__init__.py").touch()
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "theirs"]):
+        subprocess.run([*git, *words], check=True)
+    monkeypatch.setattr(store, "PACKAGES", {"rlsvi_study": tmp_path})
+    assert store._revision() == "unknown"
+    subprocess.run([*git, "add", "."], check=True)
+    assert store._revision().endswith("+changes")
 
 
 def test_an_edited_table_is_refused(tiny, tmp_path):

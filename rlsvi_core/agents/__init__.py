@@ -19,21 +19,23 @@ from ..compiled import Seed
 from ..features import FeatureMap, Table
 from ..regression import suggest_parameters
 from .base import Agent, Choices, LinearAgent, Run
+from .discounted import DiscountedAgent
 from .finite import FiniteAgent
 from .stored import StoredAgent
 from .tabular import TabularAgent
 from .verbatim import VerbatimAgent
 
-__all__ = ["Agent", "Choices", "FiniteAgent", "LinearAgent", "Run", "StoredAgent", "TabularAgent",
-           "VerbatimAgent", "lsvi", "rlsvi"]
+__all__ = ["Agent", "Choices", "DiscountedAgent", "FiniteAgent", "LinearAgent", "Run",
+           "StoredAgent", "TabularAgent", "VerbatimAgent", "lsvi", "rlsvi"]
 
-FORMS: tuple[type[LinearAgent], ...] = (TabularAgent, FiniteAgent, StoredAgent, VerbatimAgent)
+FORMS: tuple[type[LinearAgent], ...] = (TabularAgent, DiscountedAgent, FiniteAgent, StoredAgent,
+                                        VerbatimAgent)
 
 
 def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *,
           value_range: tuple[float, float] | None = None, clip: bool = True, H: int | None = None,
           gamma: float | None = None, weights: str = "per period", window: int | None = None,
-          sweeps: int | None = None, draws: str = "per episode", targets: str = "sample",
+          sweeps: float | None = None, draws: str = "per episode", targets: str = "sample",
           variance: str = "known", lam_of_mean: float | None = None, first_episode: str = "zero",
           form: type[LinearAgent] | None = None, rng: Seed = None) -> LinearAgent:
     """Randomized least-squares value iteration: a posterior sample of the weights, greedy actions.
@@ -50,7 +52,8 @@ def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *
     lam : prior precision λ of a weight; 1, or what ``value_range`` suggests.
     sigma : standard deviation σ of the noise in a target; 0.1, or what ``value_range`` suggests.
     value_range : the least and the largest value (sum of rewards to come) there can be. Sets λ and
-        σ by :func:`rlsvi_core.regression.suggest_parameters`, and clips.
+        σ by :func:`rlsvi_core.regression.suggest_parameters`, and clips. A warning says, once, if
+        an episode brings more or less.
     clip : cut the value of what follows, in every target, to ``value_range`` where that is given.
     H : number of periods, where features have none of their own.
     gamma : the discount γ in the targets: 1 with a horizon, 0.99 without; 0 is the bandit.
@@ -58,7 +61,8 @@ def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *
         periods, of which the last one's weights act throughout.
     window : transitions kept in each regression; None: all.
     sweeps : without a horizon, fits per episode, each with the weights of the one before in its
-        targets; 10 by default, 1 is as printed.
+        targets; 10 by default, 1 is as printed. ``math.inf``: until nothing changes, at most
+        10 000, so that an episode acts on one value function; for one-hot features this is cheap.
     draws : with ``"per episode"`` all fits of one weight vector in an episode use the same normal
         draws, so that they converge to one value function; with ``"per sweep"``, as printed, each
         fit has its own.
@@ -89,16 +93,18 @@ def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *
         clip=_range(value_range, clip), weights=weights, window=window, draws=draws,
         targets=targets, variance=variance, lam_of_mean=lam_of_mean)
     choices = _with_time(phi, choices, gamma, sweeps)
-    return _form(form, phi, choices)(
+    agent = _form(form, phi, choices)(
         phi, suggested[0] if lam is None else lam, suggested[1] if sigma is None else sigma,
         sample=True, choices=choices, first_episode=first_episode, rng=rng)
+    agent.value_range = _range(value_range, True)
+    return agent
 
 
 def lsvi(features: Any, lam: float | None = None, *, epsilon: float = 0.0,
          half_life: float = math.inf, eta: float = 0.0,
          value_range: tuple[float, float] | None = None, clip: bool = True, H: int | None = None,
          gamma: float | None = None, weights: str = "per period", window: int | None = None,
-         sweeps: int | None = None, form: type[LinearAgent] | None = None,
+         sweeps: float | None = None, form: type[LinearAgent] | None = None,
          rng: Seed = None) -> LinearAgent:
     """Least-squares value iteration (Algorithm 3): the posterior mean, and dithering.
 
@@ -129,8 +135,10 @@ def lsvi(features: Any, lam: float | None = None, *, epsilon: float = 0.0,
     choices = Choices(clip=_range(value_range, clip), weights=weights, window=window,
                       half_life=half_life)
     choices = _with_time(phi, choices, gamma, sweeps)
-    return _form(form, phi, choices)(phi, lam, 1.0, sample=False, choices=choices, epsilon=epsilon,
-                                     eta=eta, rng=rng)
+    agent = _form(form, phi, choices)(phi, lam, 1.0, sample=False, choices=choices,
+                                      epsilon=epsilon, eta=eta, rng=rng)
+    agent.value_range = _range(value_range, True)
+    return agent
 
 
 def _range(value_range: Any, clip: bool) -> tuple[float, float]:
@@ -142,7 +150,7 @@ def _range(value_range: Any, clip: bool) -> tuple[float, float]:
 
 
 def _with_time(phi: FeatureMap, choices: Choices, gamma: float | None,
-               sweeps: int | None) -> Choices:
+               sweeps: float | None) -> Choices:
     """The choices with those that depend on whether there is a horizon, checked."""
     choices = choices.checked()
     if phi.H is None:

@@ -18,6 +18,7 @@ happens, so one changed action does not shift all later draws.
 import copy
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -84,6 +85,7 @@ def _act(Phi: Floats, theta: Floats, closed: Array | None, h: int, s: int, epsil
 
 
 ENDED = -1  # in place of a next state: the episode is over and nothing follows
+LONGEST = 1_000_000  # steps of an episode, after which it is taken to be without end
 
 
 class Run(NamedTuple):
@@ -140,7 +142,7 @@ class Choices(NamedTuple):
     clip: tuple[float, float] = (-math.inf, math.inf)
     weights: str = "per period"
     window: int | None = None
-    sweeps: int = 1
+    sweeps: float = 1
     draws: str = "per episode"
     targets: str = "sample"
     variance: str = "known"
@@ -155,9 +157,14 @@ class Choices(NamedTuple):
                       "default.")
         window = self.window if self.window is None else checks.whole(
             "window", self.window, 1, hint="It counts transitions; None keeps all.")
-        sweeps = checks.whole("sweeps", self.sweeps, 1, hint="The paper fits once per episode.")
+        sweeps = self.sweeps if self.sweeps == math.inf else checks.whole(
+            "sweeps", self.sweeps, 1, hint="The paper fits once per episode; math.inf is as many "
+            "as change something.")
         checks.one_of("draws", self.draws, ("per sweep", "per episode"), hint="The first is as "
                       "printed.")
+        if sweeps == math.inf and self.draws == "per sweep":
+            checks.fail("sweeps come to an end if they have the same draws", "sweeps is inf and "
+                        "draws is 'per sweep'", "Leave one of them out.")
         checks.one_of("targets", self.targets, ("sample", "mean"), hint="'sample' is as printed.")
         checks.one_of("variance", self.variance, ("known", "unknown"), hint="'unknown' is appendix "
                       "D.2.")
@@ -174,6 +181,23 @@ class Choices(NamedTuple):
         """The names chosen otherwise than by default that are not among those offered."""
         return [name for name, default in self._field_defaults.items()
                 if name not in offered and getattr(self, name) != default]
+
+
+MOST_SWEEPS = 10_000  # after so many, sweeps until nothing changes stop all the same
+SETTLED = 1e-12  # the change, beside the largest value, that counts as none
+
+
+def repeated(sweeps: float, weights: Floats) -> Iterator[int]:
+    """Number the sweeps; if there are infinitely many, until the weights in the targets, which a
+    sweep changes in place, do not change any more."""
+    if sweeps < math.inf:
+        yield from range(int(sweeps))
+        return
+    for sweep in range(MOST_SWEEPS):
+        before = weights.copy()
+        yield sweep
+        if np.abs(weights - before).max() <= SETTLED * max(1.0, np.abs(weights).max()):
+            return
 
 
 class LinearAgent(ABC):
@@ -194,6 +218,7 @@ class LinearAgent(ABC):
     OFFERS: frozenset[str] = frozenset()  # the choices that this form offers
     takes_masks = False  # whether act and observe honour lists of legal actions
     H: int | None = None  # periods, if their number is fixed
+    value_range = (-math.inf, math.inf)  # what the user has said of it
     theta: Floats  # the weights of this episode
 
     def __init__(self, features: Any, lam: float, sigma: float, *, sample: bool,
@@ -221,6 +246,7 @@ class LinearAgent(ABC):
         self.rng = checks.generator(rng)
         self.transitions = 0  # how many have been observed
         self._at_mean: tuple[int, Any] = (-1, None)  # for ``greedy``: how many it knew, the twin
+        self._so_far = 0, 1.0, 0.0  # of this episode: steps, the next one's discount, the return
 
     @classmethod
     def suits(cls, features: FeatureMap, choices: Choices) -> bool:
@@ -259,10 +285,43 @@ class LinearAgent(ABC):
             checks.fail(f"{type(self).__name__} does not take masks", f"legal is {legal!r}",
                         "Pass form=StoredAgent, which does.")
 
+    @property
+    def dither(self) -> float:
+        """The probability of a uniformly random action in this episode."""
+        return self.epsilon
+
     def plan(self) -> None:
         """Fix the weights for the coming episode."""
         if not self.has_no_data:
             self._estimate()
+
+    def _add_reward(self, h: int, r: float, ended: bool) -> None:
+        """Sum up an episode that is observed in its order, for :meth:`_compare`."""
+        if self.value_range == LinearAgent.value_range:
+            return
+        if h == 0:
+            total, (low, high) = self._so_far[2], self.value_range
+            if not min(low, 0) <= total <= max(high, 0):  # of an episode that was cut
+                self._compare(total)
+            self._so_far = 0, 1.0, 0.0
+        steps, discount, total = self._so_far
+        if steps == h:
+            total += discount * r
+            self._so_far = h + 1, discount * self.choices.gamma, total
+            if ended:
+                self._compare(total)
+
+    def _compare(self, *returns: float) -> None:
+        """Warn, once, of a return outside the range of values that the user has said."""
+        low, high = self.value_range
+        margin = 1e-9 * (high - low)
+        for one in returns:
+            if not low - margin <= one <= high + margin:
+                checks.warn("value_range has the least and the largest sum of rewards there can be",
+                            f"it is ({low:g}, {high:g}), and an episode brought {one:g}",
+                            "Widen it: lambda, sigma and clipping depend on it.")
+                self.value_range = LinearAgent.value_range
+                return
 
     def _twin(self) -> Self:
         """Another agent with the same data, still to be fitted, that takes the posterior mean and
@@ -303,9 +362,9 @@ class LinearAgent(ABC):
         check_plays(env)
         rewards, rng = np.zeros(episodes), checks.generator(rng)
         for i in range(episodes):
-            s, h, ended = env.start(rng), 0, False
+            s, h, ended = copy.deepcopy(env.start(rng)), 0, False
             while not ended:
-                r, s, ended = checked_step(env.step(h, s, self.greedy(h, s), rng))
+                r, s, ended = checked_step(env.step(h, s, self.greedy(h, s), rng), h)
                 rewards[i], h = rewards[i] + r, h + 1
         return rewards
 
@@ -321,7 +380,7 @@ class LinearAgent(ABC):
         """The law of the actions in this episode, an (H, S, A) array."""
         p = np.empty_like(Q := self.Q)
         for h, s in np.ndindex(Q.shape[:2]):
-            action_probabilities(Q[h, s], self.epsilon, self.eta, p[h, s])
+            action_probabilities(Q[h, s], self.dither, self.eta, p[h, s])
         return p
 
     def learn(self, env: Any, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
@@ -350,12 +409,12 @@ class LinearAgent(ABC):
             if exact:
                 run.expected[i] = env.initial @ env.evaluate(self.policy())[0]
                 run.claimed[i] = env.initial @ self.Q[0].max(axis=1)
-            s, h, ended = env.start(rng), 0, False  # line 3; Algorithm 8, line 4
+            s, h, ended = copy.deepcopy(env.start(rng)), 0, False  # line 3; Algorithm 8, line 4
             number = isinstance(s, (int, np.integer))
             run.furthest[i] = s if number else -1
             while not ended:  # line 4; Algorithm 8, line 5
                 a = self.act(h, s)  # line 5; Algorithm 8, line 7
-                r, s_next, ended = checked_step(env.step(h, s, a, rng))  # line 6; 8, line 8
+                r, s_next, ended = checked_step(env.step(h, s, a, rng), h)  # line 6; 8, line 8
                 early = ended and h + 1 != self.H  # the last period's next state may be counted
                 self.observe(h, s, a, r, None if early else s_next)  # Algorithm 8, lines 9 to 11
                 run.reward[i] += r
@@ -367,25 +426,33 @@ class LinearAgent(ABC):
 
 
 class FiniteStates(LinearAgent):
-    """What agents for H periods, S states and A actions share, all of them numbers.
+    """What agents for S states and A actions share, in H periods or, if they are timeless, in one
+    for all time; all of these are numbers.
 
     Masks are kept in a table: what is allowed in a state may depend on the period, and must be the
     same at every visit.
     """
 
-    H: int
+    timeless = False
 
     def __init__(self, features: Any, lam: float, sigma: float, **options: Any) -> None:
         phi = FeatureMap.of(features)
-        if phi.H is None or phi.S is None or phi.A is None:
+        if phi.S is None or phi.A is None or (phi.H is None and not self.timeless):
             checks.fail(f"{type(self).__name__} needs numbers of periods, states and actions",
                         f"(H, S, A) is {(phi.H, phi.S, phi.A)}", "Pass H, or an (H, S, A, K) "
                         "array; or leave form out.")
         super().__init__(phi, lam, sigma, **options)
-        self.H, self.S, self.A = phi.H, phi.S, phi.A
+        self.S, self.A = phi.S, phi.A
         self._q, self._p = np.empty((2, self.A))
         self._closed: Array | None = None  # (H, S, A), what masks forbid, once there are masks
         self._told = np.zeros((0, 0), bool)  # (H, S), where one has come
+
+    def _period(self, h: int) -> int:
+        """Whose table a step uses."""
+        if self.H is None:
+            checks.whole("h", h, hint="It counts the steps of an episode, from zero.")
+            return 0
+        return checks.index("h", h, self.H)
 
     def _close(self, h: int, s: int, legal: Any) -> None:
         """Keep what is allowed at s in period h; None: everything."""
@@ -393,13 +460,17 @@ class FiniteStates(LinearAgent):
             return
         if not self.takes_masks:
             self._refuse_mask(legal)
+        if (self._closed is not None and self._told[h, s] and isinstance(legal, np.ndarray)
+                and legal.dtype == np.int64
+                and legal.tobytes() == np.flatnonzero(~self._closed[h, s]).tobytes()):
+            return  # as at every visit: the usual case, and what follows is slow
         closed = np.zeros(self.A, bool)
         if legal is not None:
             closed[:] = True
             closed[positions(np.arange(self.A), legal)] = False
         if self._closed is None:
-            self._closed = np.zeros((self.H, self.S, self.A), bool)
-            self._told = np.zeros((self.H, self.S), bool)
+            self._closed = np.zeros((self.H or 1, self.S, self.A), bool)
+            self._told = np.zeros((self.H or 1, self.S), bool)
         if self._told[h, s] and (closed != self._closed[h, s]).any():
             checks.fail("in a table of states a mask is the same at every visit in a period",
                         f"state {s} in period {h} allowed "
@@ -421,12 +492,14 @@ class FiniteStates(LinearAgent):
     def observe(self, h: int, s: int, a: int, r: float, s_next: int | None,
                 legal_next: Any = None) -> None:
         index = checks.index
-        h, s, a = index("h", h, self.H), index("s", s, self.S), index("a", a, self.A)
+        h, s, a = self._period(h), index("s", s, self.S), index("a", a, self.A)
         s_next = ENDED if s_next is None else index("s_next", s_next, self.S)
         checks.finite(r=r)
-        if s_next != ENDED and h + 1 < self.H:
-            self._close(h + 1, s_next, legal_next)
+        after = 0 if self.H is None else h + 1
+        if s_next != ENDED and after < (self.H or 1):
+            self._close(after, s_next, legal_next)
         self._remember(h, s, a, float(r), s_next)
+        self._add_reward(h, float(r), s_next == ENDED or h + 1 == self.H)
         self.transitions += 1
 
     def _prepare(self, mdp: FiniteMDP, episodes: int, rng: Any,
@@ -435,9 +508,18 @@ class FiniteStates(LinearAgent):
         check_fits((self.H, self.S, self.A), mdp)
         return checks.generator(rng), empty_run(episodes), checks.flag("exact", exact)
 
+    def _learned(self, run: Run) -> Run:
+        """What ``learn`` notes when compiled code has played."""
+        self.transitions += int(run.length.sum())
+        if self.choices.gamma == 1 and run.reward.size:
+            self._compare(run.reward.min(), run.reward.max())
+        return run
+
 
 class TableAgent(FiniteStates):
     """An agent with weights θ_h and Q_h = Φ_h θ_h, Φ being an (H, S, A, K) table of features."""
+
+    H: int
 
     def __init__(self, Phi: Any, lam: float, sigma: float, **options: Any) -> None:
         table = Phi if isinstance(Phi, Table) else Table(Phi)
@@ -482,17 +564,21 @@ def check_plays(env: Any) -> None:
                 "environment use rlsvi_core.envs.gym.play.")
 
 
-def checked_step(stepped: Any) -> tuple[float, Any, bool]:
-    """What an environment of one's own answers to an action."""
+def checked_step(stepped: Any, h: int) -> tuple[float, Any, bool]:
+    """What an environment of one's own answers to the action of step h; a state is copied, since
+    some write into the old one."""
     if not (isinstance(stepped, tuple) and len(stepped) == 3
             and isinstance(stepped[2], (bool, np.bool_))):
         checks.fail("step returns (reward, next state, whether the episode is over)",
                     f"it returned {stepped!r}", "Let it return these three.")
     checks.finite(reward=stepped[0])
-    return stepped
+    if h >= LONGEST and not stepped[2]:
+        checks.fail("an episode must end", f"this one has lasted {LONGEST} steps", "Let step say "
+                    "that it is over, after 1000 steps, say.", RuntimeError)
+    return stepped[0], copy.deepcopy(stepped[1]), bool(stepped[2])
 
 
-def check_fits(shape: tuple[int, ...], mdp: Any) -> None:
+def check_fits(shape: tuple[int | None, ...], mdp: Any) -> None:
     if not isinstance(mdp, FiniteMDP) or (mdp.H, mdp.S, mdp.A) != shape:
         checks.fail(f"the features are for a FiniteMDP with (H, S, A) = {shape}",
                     f"the environment is {mdp!r}", "Make the features from this MDP's Q, or drive "

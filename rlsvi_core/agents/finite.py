@@ -218,5 +218,4 @@ class FiniteAgent(TableAgent):
         rng, run, exact = self._prepare(env, episodes, rng, exact)
         _learn(env.model, self.Phi, self._data, self.theta, self._noise, self._targets,
                self.epsilon, self.eta, self.has_no_data, exact or None, rng, self.rng, run)
-        self.transitions += len(run.reward) * self.H
-        return run
+        return self._learned(run)

@@ -135,7 +135,15 @@ class IncrementalAgent(TableAgent):
         _add(self._U[h], phi, target, nu, self._kept, np.empty(self.K + 1))
 
     def _estimate(self) -> None:
-        _sample(self._U, self.sigma if self.sample else 0.0, self.rng, self.theta)
+        try:
+            _sample(self._U, self.sigma if self.sample else 0.0, self.rng, self.theta)
+        except ZeroDivisionError:
+            self._refuse_forgotten()
+
+    def _refuse_forgotten(self) -> None:
+        checks.fail("what is forgotten must leave a finite variance", "where no data come the "
+                    "prior is forgotten to the last digit", "Pass prior='kept', or a step size "
+                    "that falls.", ArithmeticError)
 
     def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *,
               exact: bool = False) -> Run:
@@ -144,11 +152,13 @@ class IncrementalAgent(TableAgent):
         sizes = np.array([self._step_size(l) for l in range(
             first, int(self._seen.max()) + len(run.reward))])
         nu = sizes[self._seen - first + np.arange(len(run.reward))[:, None]]
-        _learn(env.model, self.Phi, self._U, self.theta, self.sigma, nu, self._kept,
-               self.has_no_data, exact or None, rng, self.rng, run)
+        try:
+            _learn(env.model, self.Phi, self._U, self.theta, self.sigma, nu, self._kept,
+                   self.has_no_data, exact or None, rng, self.rng, run)
+        except ZeroDivisionError:
+            self._refuse_forgotten()
         self._seen += len(run.reward)
-        self.transitions += len(run.reward) * self.H
-        return run
+        return self._learned(run)
 
 
 class VerbatimIncremental(IncrementalAgent):

@@ -74,6 +74,11 @@ class MappedAgent(LinearAgent):
         twin.theta, twin.mean = self.mean.copy(), self.mean.copy()
         return twin
 
+    @property
+    def dither(self) -> float:
+        """ε, which is halved every ``half_life`` episodes."""
+        return float(self.epsilon * 2.0 ** (-max(self.episode, 0) / self.choices.half_life))
+
     def _period(self, h: int) -> int:
         """Whose weights a step uses."""
         if self.H is None:
@@ -100,8 +105,7 @@ class MappedAgent(LinearAgent):
         if legal is not None:
             at = positions(numbers, legal)
             q, numbers = q[at], numbers[at]
-        epsilon = self.epsilon * 2.0 ** (-self.episode / self.choices.half_life)
-        i = choose(q, epsilon, self.eta, np.empty(q.size), self.rng.random())
+        i = choose(q, self.dither, self.eta, np.empty(q.size), self.rng.random())
         return int(numbers[i])
 
     def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None,
@@ -115,6 +119,7 @@ class MappedAgent(LinearAgent):
                         "Pass the action that act returned.", IndexError)
         last = s_next is None or (self.H is not None and h == self.H - 1)
         self._keep(h, s, int(at[0]), float(r), None if last else s_next, legal_next)
+        self._add_reward(h, float(r), last)
         self.transitions += 1
 
     def learn(self, env: Any, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:

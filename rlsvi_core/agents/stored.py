@@ -38,7 +38,7 @@ from .. import checks
 from ..compiled import Array, Floats
 from ..features import FeatureMap
 from ..regression import draw_blocks, drawn_sigma
-from .base import Choices, positions
+from .base import Choices, positions, repeated
 from .mapped import MappedAgent
 
 __all__ = ["StoredAgent"]
@@ -153,7 +153,7 @@ class StoredAgent(MappedAgent):
 
     def _rows(self, h: int, s: Any) -> Floats:
         """The compact rows of an observation, checked."""
-        X = np.asarray(self.features.compact(h, s), float)
+        X = checks.numbers("features", self.features.compact(h, s))  # a map may use it again
         if self._shape == (0, 0) and X.ndim == 2 and X.size:
             self._shape = X.shape
             self._allocate(X.shape[1] * self.features.blocks)
@@ -216,7 +216,7 @@ class StoredAgent(MappedAgent):
             return
         (data,) = self.data
         noise = self._noise(data.count)
-        for sweep in range(self.H or self.choices.sweeps):
+        for sweep in repeated(self.H or self.choices.sweeps, in_targets[0]):
             if sweep > 0 and self.choices.draws == "per sweep":
                 noise = self._noise(data.count)
             self._fit(0, data, after, noise)

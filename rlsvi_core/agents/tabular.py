@@ -223,11 +223,13 @@ class TabularAgent(FiniteStates):
     """Plays by a table Q̃ of values. ``rule`` is another way to get it than the closed form of RLSVI
     and LSVI; an agent that is given the ``support`` of rewards counts them, which PSRL needs."""
 
+    H: int
     OFFERS = frozenset({"gamma", "clip"})
 
     @classmethod
     def suits(cls, features: FeatureMap, choices: Choices) -> bool:
-        return isinstance(features, OneHot) and super().suits(features, choices)
+        return (isinstance(features, OneHot) and features.H is not None
+                and super().suits(features, choices))
 
     def __init__(self, features: OneHot, lam: float, sigma: float, *, sample: bool,
                  rule: Rule | None = None, support: tuple[float, float] | None = None,
@@ -276,6 +278,11 @@ class TabularAgent(FiniteStates):
         return choose(self._Q[h, s], self.epsilon, self.eta, self._p, self.rng.random())
 
     def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
+        if self._R.size and r not in self.support:
+            checks.fail(f"PSRL's rewards are one of {self.support.tolist()}", f"r is {r:g}",
+                        "Make the prior with the support of these rewards.")
+        if self.rule.capped and r > 0:
+            self._refuse_positive(r)
         self.seen = with_room(self.seen, int(self.seen.used[0]) + 1)
         remember(self.seen, h, s, a, r, s_next)
         if self._R.size:
@@ -287,13 +294,18 @@ class TabularAgent(FiniteStates):
         if self._R.size and (env.support is None or tuple(env.support) != tuple(self.support)):
             checks.fail(f"the agent counts rewards with support {self.support.tolist()}",
                         f"the MDP has {env.support}", "Draw it with prior.sample().")
+        if self.rule.capped and (top := max(env.model.reward.max(), env.terminal.max())) > 0:
+            self._refuse_positive(top)
         steps, pairs = len(run.reward) * self.H, self.seen.n.size
         self.seen = with_room(self.seen, int(self.seen.used[0]) + min(
             steps, pairs * env.model.successor.shape[3]))  # nodes there can be of this MDP
         _learn(env.model, self.rule, self.seen, self._R, self.support, self._Q, self.epsilon,
                self.eta, self.has_no_data, exact, rng, self.rng, run)
-        self.transitions += steps
-        return run
+        return self._learned(run)
+
+    def _refuse_positive(self, r: float) -> None:
+        checks.fail("ucbvi takes 0 as the largest value", f"a reward is {r:g}", "Subtract the "
+                    "largest reward from all.")
 
     @property
     def counts(self) -> Counts:

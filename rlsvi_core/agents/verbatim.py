@@ -30,7 +30,7 @@ import numpy as np
 from .. import checks
 from ..compiled import Array, Floats
 from ..regression import GaussianPosterior
-from .base import positions, values
+from .base import positions, repeated, values
 from .mapped import MappedAgent
 
 
@@ -78,7 +78,8 @@ class VerbatimAgent(MappedAgent):
         in_targets = self.theta if self.choices.targets == "sample" else self.mean
         stationary, noise = self.H is None, None
         after = in_targets[0] if stationary else np.zeros_like(in_targets[0])  # 3 and 11, line 1
-        for fit in reversed(range(self.H or self.choices.sweeps)):  # 1, line 1; 3 and 11, line 2
+        fits = reversed(range(self.H or 0))  # Algorithm 1, line 1; Algorithms 3 and 11, line 2
+        for fit in repeated(self.choices.sweeps, after) if stationary else fits:
             h = 0 if stationary else fit
             data = self.data[h if self.apart else 0]
             if noise is None or self.apart or self.choices.draws == "per sweep":

@@ -30,7 +30,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import able, fail, flag, instance, missing, one_of, whole
+from ..checks import (
+    able,
+    as_given,
+    fail,
+    flag,
+    instance,
+    is_number,
+    missing,
+    one_of,
+    shown,
+    warn,
+    whole,
+)
 from ..compiled import Array, Floats
 from ..mdp import FiniteMDP
 from . import chains
@@ -142,11 +154,16 @@ def each_episode(agent: Any, env: Env, seed: int | None = None, *,
                      _longest(agent, env))
 
 
+def _time_limit(env: Env) -> int | None:
+    limit: int | None = (env.get_wrapper_attr("_max_episode_steps")
+                         if env.has_wrapper_attr("_max_episode_steps") else None)
+    return limit
+
+
 def _longest(agent: Any, env: Env) -> int:
     """How many steps an episode may have."""
     H: int | None = getattr(agent, "H", None)
-    limit: int | None = (env.get_wrapper_attr("_max_episode_steps")
-                         if env.has_wrapper_attr("_max_episode_steps") else None)
+    limit = _time_limit(env)
     if H is not None and limit is not None and limit > H:
         fail("the agent's horizon covers an episode", f"H is {H}, and {env} may last {limit} steps",
              f"Make features with H={limit}, or the environment by gymnasium.make(…, "
@@ -157,7 +174,7 @@ def _longest(agent: Any, env: Env) -> int:
     return longest
 
 
-def _reader(agent: Any, space: gymnasium.Space[Any]) -> Callable[[Any], Any]:
+def _reader(agent: Any, space: Any) -> Callable[[Any], Any]:
     """What turns an observation, checked, into what the agent sees."""
     S, first = getattr(agent, "S", None), getattr(space, "start", 0)
     sizes = [int(space.n)] if isinstance(space, Discrete) else (
@@ -168,15 +185,20 @@ def _reader(agent: Any, space: gymnasium.Space[Any]) -> Callable[[Any], Any]:
              "number of states, or use a function of the observation as features.")
     numbers = range(first, first + sizes[0]) if isinstance(space, Discrete) else ()
 
-    def inside(x: Any) -> bool:
-        if isinstance(space, Box):  # whose own check is slow
-            return x.shape == space.shape and bool(((space.low <= x) & (x <= space.high)).all())
-        return (type(x) is int and x in numbers) or space.contains(x)
+    def cast(observed: Any) -> Array | None:
+        """What lies in a Box, as its type has it; its own check is slow."""
+        given = as_given(observed)
+        if given.shape != space.shape or given.dtype.kind not in "biuf":
+            return None
+        x = given.astype(space.dtype)
+        same = space.dtype.kind == "f" or bool((x == given).all())  # what is whole stays so
+        return x if same and ((space.low <= x) & (x <= space.high)).all() else None
 
     def read(observed: Any) -> Any:
         # A copy: some environments write into the old one.
-        x = np.array(observed, space.dtype) if isinstance(space, Box) else deepcopy(observed)
-        if not inside(x):
+        x = cast(observed) if isinstance(space, Box) else deepcopy(observed)
+        if x is None or not (isinstance(space, Box) or (type(x) is int and x in numbers)
+                             or space.contains(x)):
             fail(f"an observation lies in its space, {space}", f"the environment gave {observed!r}",
                  "Correct one of them; gymnasium.utils.env_checker.check_env finds more.")
         if S is None:
@@ -189,14 +211,17 @@ def _reader(agent: Any, space: gymnasium.Space[Any]) -> Callable[[Any], Any]:
 
 def _legal(info: Info, A: int) -> Array | None:
     """The possible actions, where the environment says that not all are."""
-    mask = info.get("action_mask")
-    if mask is None:
+    given = info.get("action_mask")
+    if given is None:
         return None
-    legal = np.flatnonzero(mask)
-    if np.shape(mask) != (A,) or not legal.size:
-        fail(f"an action_mask has {A} entries and allows some action", f"it is {mask!r}",
-             "End the episode (terminated) where nothing can be done.")
-    return legal
+    mask = as_given(given)
+    if mask.shape != (A,) or mask.dtype.kind not in "biuf" or not ((mask == 0) | (mask == 1)).all():
+        fail(f"an action_mask has {A} entries, each 0 or 1", f"it is {shown(given)}", "Give it one "
+             "for each action of the action space, numbered from its start.")
+    if not mask.any():
+        fail("an action_mask allows some action", f"it is {shown(given)}", "End the episode "
+             "(terminated) where nothing can be done.")
+    return np.flatnonzero(mask)
 
 
 def _episodes(agent: Any, env: Env, seed: int | None, learn: bool, read: Callable[[Any], Any],
@@ -204,7 +229,7 @@ def _episodes(agent: Any, env: Env, seed: int | None, learn: bool, read: Callabl
     space: Any = env.action_space
     A, first, choose = int(space.n), int(space.start), agent.act if learn else agent.greedy
     masks = getattr(agent, "takes_masks", "legal" in inspect.signature(choose).parameters)
-    checked = False
+    checked, told = False, _time_limit(env) is not None
     while True:
         begun = env.reset(seed=seed)
         if not (isinstance(begun, tuple) and len(begun) == 2 and isinstance(begun[1], dict)):
@@ -223,31 +248,55 @@ def _episodes(agent: Any, env: Env, seed: int | None, learn: bool, read: Callabl
                      f"chose it; allowed are {legal.tolist()}", "Use an agent by rlsvi or lsvi, "
                      "or give its act the argument legal.")
             stepped = env.step(first + a)
-            if len(stepped) != 5:
+            if not isinstance(stepped, tuple) or len(stepped) != 5:
+                found = f"{len(stepped)} values" if isinstance(stepped, tuple) else shown(stepped)
                 fail("step returns (observation, reward, terminated, truncated, info)",
-                     f"it returned {len(stepped)} values", "The older gym had four: say whether "
+                     f"it returned {found}", "The older gym had four: say whether "
                      "`done` was the end (terminated) or the clock (truncated).")
             observed, reward, terminated, truncated, info = stepped
+            terminated, truncated = flag("terminated", terminated), flag("truncated", truncated)
+            instance("info", info, dict, hint="Let step return {} where there is nothing to say.")
+            if not is_number(reward):
+                fail("a reward is a finite number", f"step {h} of the episode gave {shown(reward)}",
+                     "Let step return a float; the agent has not seen it.")
             r, s_next = float(reward), read(observed)
-            if not math.isfinite(r):
-                fail("a reward is a finite number", f"step {h} of the episode gave {reward!r}",
-                     "Correct the environment; the agent has not seen it.")
             legal = None if terminated else _legal(info, A)
             if learn:
                 agent.observe(h, s, a, r, None if terminated else s_next,
                               *((legal,) if masks and legal is not None else ()))
             s, h, total = s_next, h + 1, total + r
+        if not (terminated or truncated or told):
+            told = True
+            warn("an episode is cut at the agent's horizon", f"H is {h}, and {env} has no time "
+                 "limit", f"If that is meant, say so: gymnasium.wrappers.TimeLimit(env, {h}).")
         yield Episode(total, h, bool(terminated))
 
 
 class _Ours(gymnasium.Env[Any, int]):
     """What ``start(rng)`` begins and ``step(h, s, a, rng)`` goes on with, as Gymnasium has it."""
 
+    metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}  # noqa: RUF012
     action_space: Any
 
-    def __init__(self, inner: Any, observations: Any, A: int, H: int | None = None) -> None:
+    def __init__(self, inner: Any, observations: Any, A: int, H: int | None = None,
+                 render_mode: str | None = None) -> None:
+        one_of("render_mode", render_mode, (None, "ansi", "rgb_array"), hint="None is unseen.")
         self.inner, self._over, self._max_episode_steps = inner, True, H  # no episode under way
         self.observation_space, self.action_space = observations, Discrete(A)
+        self.render_mode, self._s = render_mode, None
+
+    def _board(self) -> Array:
+        """What there is to see, as rows of zeros and ones, the lowest first."""
+        raise NotImplementedError
+
+    def render(self) -> Any:
+        """The state as text, or as pixels, 8 × 8 to a square."""
+        board = self._board()[::-1]
+        if self.render_mode == "rgb_array":
+            full = np.kron(board, np.ones((8, 8), np.int64))
+            return np.array([[238, 238, 238], [31, 78, 121]], np.uint8)[full]
+        text = "\n".join("".join(".#"[square] for square in row) for row in board)
+        return text if self.render_mode == "ansi" else None
 
     def _observed(self) -> Any:
         return self._s
@@ -287,19 +336,27 @@ class MDPEnv(_Ours):
     ----------
     mdp : the FiniteMDP to play.
     clock : whether the observation is (h, s), for agents that do not count periods, or s alone.
+    render_mode : ``"ansi"`` for text, ``"rgb_array"`` for a picture, None for neither: a square for
+        each state, the one that was reached full; with a clock, a row of them for each period.
 
     Examples
     --------
-    >>> env = MDPEnv(chains.chain(3))
-    >>> env.reset(seed=1), env.step(0)
-    ((0, {}), (0, 0.0, False, False, {}))
+    >>> env = MDPEnv(chains.chain(3), render_mode="ansi")
+    >>> env.reset(seed=1), env.step(0), env.render()
+    ((0, {}), (0, 0.0, False, False, {}), '#..')
     """
 
-    def __init__(self, mdp: FiniteMDP, clock: bool = False) -> None:
+    def __init__(self, mdp: FiniteMDP, clock: bool = False, render_mode: str | None = None) -> None:
         instance("mdp", mdp, FiniteMDP, hint="rlsvi_core.chain(10) is one.")
         space = MultiDiscrete([mdp.H + 1, mdp.S]) if flag("clock", clock) else Discrete(mdp.S)
-        super().__init__(mdp, space, mdp.A, mdp.H)
+        super().__init__(mdp, space, mdp.A, mdp.H, render_mode)
         self.clock = clock
+
+    def _board(self) -> Array:
+        board = np.zeros((self.inner.H + 1 if self.clock else 1, self.inner.S), int)
+        if self._s is not None:
+            board[-1 - self._h if self.clock else 0, self._s] = 1  # time runs downwards
+        return board
 
     def _observed(self) -> Any:
         return np.array([self._h, self._s]) if self.clock else self._s
@@ -311,6 +368,8 @@ class RecommenderEnv(_Ours):
     Parameters
     ----------
     customers : a :class:`rlsvi_core.envs.recommender.Recommender`.
+    render_mode : ``"ansi"`` for text, ``"rgb_array"`` for a picture, None for neither: above, the
+        products she liked; below, those she did not.
 
     Examples
     --------
@@ -321,13 +380,17 @@ class RecommenderEnv(_Ours):
     (array([ 0,  0, -1], dtype=int8), array([1, 1, 0], dtype=int8))
     """
 
-    def __init__(self, customers: Recommender) -> None:
+    def __init__(self, customers: Recommender, render_mode: str | None = None) -> None:
         instance("customers", customers, Recommender, hint="Recommender.random() makes some.")
         space = MultiDiscrete([3] * customers.N, np.int8, start=[-1] * customers.N)
-        super().__init__(customers, space, customers.N, customers.J)
+        super().__init__(customers, space, customers.N, customers.J, render_mode)
 
     def _observed(self) -> Array:
         return np.array(self._s)
+
+    def _board(self) -> Array:
+        x = np.zeros(self.inner.N) if self._s is None else np.asarray(self._s)
+        return np.array([x < 0, x > 0]).astype(int)
 
     def _possible(self) -> dict[int, int]:
         return {a: a for a in np.flatnonzero(self._s == 0).tolist()}
@@ -352,15 +415,11 @@ class TetrisEnv(_Ours):
     4
     """
 
-    metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}  # noqa: RUF012
-
     def __init__(self, width: int = 10, height: int = 20, pieces: str = "IJLOSTZ",
                  rule: str = "top row", render_mode: str | None = None) -> None:
-        one_of("render_mode", render_mode, (None, "ansi", "rgb_array"), hint="None is unseen.")
         game = Tetris(width, height, pieces, rule)
         space = MultiDiscrete([2] * (game.width * game.height) + [len(pieces)])
-        super().__init__(game, space, SIDE * game.width)
-        self.render_mode = render_mode
+        super().__init__(game, space, SIDE * game.width, render_mode=render_mode)
 
     def _board(self) -> Array:
         rows = self.inner.rows[:self.inner.height, None]
@@ -373,20 +432,20 @@ class TetrisEnv(_Ours):
         first, W = self.inner.model.first[self.inner.piece], self.inner.width
         return {int((o - first) * W + c): i for i, (o, c, _) in enumerate(self.inner.spots)}
 
-    def render(self) -> Any:
-        """The board as text, or as pixels, 8 × 8 to a square."""
-        if self.render_mode == "rgb_array":
-            full = np.kron(self._board()[::-1], np.ones((8, 8), np.int64))
-            return np.array([[238, 238, 238], [31, 78, 121]], np.uint8)[full]
-        return self.inner.board() if self.render_mode == "ansi" else None
+
+def _finite(kind: str, clock: bool = False, render_mode: str | None = None,
+            **sizes: Any) -> MDPEnv:
+    return MDPEnv(getattr(chains, kind)(**sizes), clock, render_mode)
 
 
-def _finite(kind: str, clock: bool = False, **sizes: Any) -> MDPEnv:
-    return MDPEnv(getattr(chains, kind)(**sizes), clock)
+_finite.metadata = _Ours.metadata  # type: ignore[attr-defined]
 
 
-def _recommender(**settings: Any) -> RecommenderEnv:
-    return RecommenderEnv(Recommender.random(**settings))
+def _recommender(render_mode: str | None = None, **settings: Any) -> RecommenderEnv:
+    return RecommenderEnv(Recommender.random(**settings), render_mode)
+
+
+_recommender.metadata = _Ours.metadata  # type: ignore[attr-defined]
 
 
 for _name, _made, _settings in (

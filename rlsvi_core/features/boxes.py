@@ -75,6 +75,7 @@ def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> PerAction:
     shift = (np.arange(tilings)[:, None] * odd % tilings) / tilings
     strides = (bins + 1) ** np.arange(low.size)
     d = tilings * (bins + 1) ** low.size
+    room("the squares of the features", d, d)
     return PerAction(partial(_tiles, low, high, bins, shift, strides), A, d)
 
 

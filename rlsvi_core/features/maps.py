@@ -10,7 +10,7 @@ import copy
 import inspect
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -93,7 +93,11 @@ class FeatureMap:
             return features
         if features.H is not None:
             fail(f"H is the features' own, {features.H}", f"H={H} was given", "Leave it out.")
-        longer = copy.copy(features)
+        return features._over(H)
+
+    def _over(self, H: int | None) -> "FeatureMap":
+        """The same features for H periods."""
+        longer = copy.copy(self)
         longer.H = H
         return longer
 
@@ -185,33 +189,54 @@ class PerAction(FeatureMap):
 class OneHot(FeatureMap):
     """One feature for each state-action pair, Φ_h = I, without storing the table.
 
+    With a horizon the features are in the order of the pairs (s, a), all actions of a state side by
+    side. Without one they are state features crossed with actions, all states of an action side by
+    side, in as many blocks as there are actions.
+
     Parameters
     ----------
-    H, S, A : periods, states and actions.
+    H, S, A : periods, states and actions; ``H=None`` is one weight vector for all time.
 
     Examples
     --------
     >>> Phi = OneHot(200, 500, 6)                           # 14 GB as an array
     >>> Phi, Phi(0, 499).shape
     (OneHot(H=200, S=500, A=6), (6, 3000))
+    >>> OneHot(None, 3, 2)(0, 1)
+    array([[0., 1., 0., 0., 0., 0.],
+           [0., 0., 0., 0., 1., 0.]])
     """
 
-    H: int
+    H: int | None
     S: int
     A: int
 
     def __post_init__(self) -> None:
         for name, value in list(vars(self).items()):
-            object.__setattr__(self, name, whole(name, value, 1, hint="Pass H=5, S=3, A=2, say."))
+            if name != "H" or value is not None:
+                object.__setattr__(self, name, whole(name, value, 1, hint="Pass H=5, S=3, A=2, "
+                                                     "say."))
         object.__setattr__(self, "K", self.S * self.A)
+        object.__setattr__(self, "blocks", self.A if self.H is None else 1)
+
+    def _over(self, H: int | None) -> "OneHot":
+        return replace(self, H=H)
 
     def __call__(self, h: int, s: int) -> Floats:
-        index("h", h, self.H)
         room("the rows", self.A, self.K)
+        if self.H is None:
+            return np.asarray(np.kron(np.eye(self.A), self.compact(h, s)), float)
+        index("h", h, self.H)
         return np.eye(self.A, self.K, index("s", s, self.S) * self.A)
 
+    def compact(self, h: int, s: int) -> Floats:
+        """Without a horizon the indicator of s, as the one row of a (1, S) array."""
+        return np.eye(1, self.S, index("s", s, self.S)) if self.H is None else self(h, s)
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        room("the table", self.H, self.K, self.K)
+        room("the table", self.H or 1, self.K, self.K)
+        if self.H is None:
+            return np.array([self(0, s) for s in range(self.S)], dtype)
         table = np.eye(self.K, dtype=dtype).reshape(1, self.S, self.A, self.K)
         return np.tile(table, (self.H, 1, 1, 1))
 
@@ -231,7 +256,7 @@ def one_hot(H: int | None, S: int | ArrayLike, A: int) -> FeatureMap:
     Returns
     -------
     FeatureMap
-        :class:`OneHot`, which has a fast form, for H periods and S states; else ‖φ‖ = 1.
+        :class:`OneHot`, which has fast forms with and without H, for S states; else ‖φ‖ = 1.
 
     Examples
     --------
@@ -242,8 +267,7 @@ def one_hot(H: int | None, S: int | ArrayLike, A: int) -> FeatureMap:
     """
     if not isinstance(S, (list, tuple, np.ndarray)):
         n = whole("S", S, 1, hint="It counts states, or the values of each component.")
-        return OneHot(H, n, A) if H is not None else PerAction(
-            partial(_indicators, np.array([n])), A, n)
+        return OneHot(H, n, A)
     sizes = np.array([whole("S", n, 1, hint="It counts the values of each component.")
                       for n in np.ravel(np.asarray(S, object)).tolist()], np.int64)
     if not sizes.size:

@@ -11,10 +11,11 @@ discounted value of the board after it), ``"reward"`` a weight that is learned (
 feature more). All three are one regression with the last weight fixed or free.
 
 ``RingAgent`` keeps a ring of one-byte features of all placements of the last N states; the next
-state of a transition is the next place in the ring. Features are whole numbers, so
-:math:`A^\top A` is an integer matrix that takes in a new row and lets go of an old one without
-rounding; what remains is one pass over the ring for the targets. There the best placement is
-found in single precision, twice as fast, and its value computed in double.
+state of a transition is the next place in the ring, or the state that a game under way has
+reached. Features are whole numbers, so :math:`A^\top A` is an integer matrix that takes in a new
+row and lets go of an old one without rounding; what remains is one pass over the ring for the
+targets. There the best placement is found in single precision, twice as fast, and its value
+computed in double.
 """
 
 import math
@@ -24,7 +25,7 @@ import numpy as np
 from numpy.random import Generator
 
 from rlsvi_core import checks
-from rlsvi_core.agents.base import Choices, LinearAgent, Run, choose, empty_run
+from rlsvi_core.agents.base import Choices, LinearAgent, Run, choose, empty_run, repeated
 from rlsvi_core.compiled import Array, Floats, Ints, jit
 from rlsvi_core.envs import tetris
 from rlsvi_core.envs.tetris import Tetris, draw_piece, place, placements
@@ -86,9 +87,11 @@ def _keep(ring: Ring, X: Array, n: int, a: int, ended: bool) -> None:
 
 
 @jit
-def _targets(ring: Ring, before: Floats, free: int, gamma: float, Ab: Floats) -> float:
+def _targets(ring: Ring, under_way: Array, before: Floats, free: int, gamma: float,
+             Ab: Floats) -> float:
     """Fill in A'b with one pass over the ring; returns b'b."""
     N, K = ring.n.shape[0], before.shape[0] - 1
+    newest = (ring.at[0] - 1) % N
     rough, q = before.astype(np.float32), np.empty(ring.X.shape[2], np.float32)
     Ab[:] = 0.0
     bb = 0.0
@@ -96,13 +99,15 @@ def _targets(ring: Ring, before: Floats, free: int, gamma: float, Ab: Floats) ->
         a, r = ring.a[i], float(ring.X[i, K, ring.a[i]])
         b = r if free > K else r - before[K] * r
         if not ring.ended[i]:
-            j = (i + 1) % N
-            column_values(ring.X[j], ring.n[j], rough, q)
+            there, n = ring.X[(i + 1) % N], np.int64(ring.n[(i + 1) % N])
+            if i == newest:
+                there, n = under_way, under_way.shape[1]
+            column_values(there, n, rough, q)
             best = 0
-            for k in range(1, ring.n[j]):
+            for k in range(1, n):
                 best = k if q[k] > q[best] else best
             for k in range(K + 1):
-                b += gamma * before[k] * ring.X[j, k, best]
+                b += gamma * before[k] * there[k, best]
         for k in range(free):
             Ab[k] += ring.X[i, k, a] * b
         bb += b * b
@@ -174,10 +179,11 @@ class RingAgent(LinearAgent):
         self.ring = Ring(np.zeros((N, game.K + 1, game.A), game.dtype), np.zeros(N, np.int16),
                          np.zeros(N, np.int16), np.zeros(N, np.bool_),
                          np.zeros((game.K + 1, game.K + 1), np.int64), np.zeros(2, np.int64))
+        self._under_way = np.zeros((game.K + 1, 0), game.dtype)  # the state a game has reached
 
     @property
     def dither(self) -> float:
-        """The probability of a random placement in the coming game."""
+        """The probability of a random placement in this game."""
         return float(self.epsilon * 2.0 ** (-self.games / self.choices.half_life))
 
     def _twin(self) -> Self:
@@ -190,7 +196,7 @@ class RingAgent(LinearAgent):
         x, U = np.empty(self.free), np.zeros((self.free, self.free))
         mean, theta = np.zeros((2, self.free))
         sigma = 1.0 if self.choices.variance == "unknown" else self.sigma
-        bb = _targets(self.ring, before, self.free, self.choices.gamma, x)
+        bb = _targets(self.ring, self._under_way, before, self.free, self.choices.gamma, x)
         _cholesky(self.ring.AA, self.lam * sigma**2, U)
         solve_transposed(U, x)
         if not math.isnan(g):
@@ -206,12 +212,8 @@ class RingAgent(LinearAgent):
         return draw_noise(self.rng, self.free, int(self.ring.at[1]) if unknown else None)
 
     def _estimate(self) -> None:
-        newest = self.ring.at[0] - 1
-        if self.ring.at[1] > 0 and not self.ring.ended[newest]:
-            checks.fail("plan comes between games", "the newest placement did not end one",
-                        "Observe the end of the game first.")
-        for sweep in range(self.choices.sweeps):
-            before = self.theta if self.choices.targets == "sample" else self.mean
+        before = self.theta if self.choices.targets == "sample" else self.mean
+        for sweep in repeated(self.choices.sweeps, before):
             if sweep == 0 or self.choices.draws == "per sweep":
                 noise = self._noise()
             self.mean[:self.free], self.theta[:self.free] = self._fit(before.copy(), *noise)
@@ -234,17 +236,26 @@ class RingAgent(LinearAgent):
         if r != X[a, -1]:
             checks.fail("the reward is the number of rows cleared, the last column of the state",
                         f"r is {r!r} and the column says {X[a, -1]}", "Pass what step returned.")
+        if self._under_way.size and not np.array_equal(X.T, self._under_way):
+            checks.fail("a placement is one of the state that the last one led to",
+                        f"a state with {len(X)} placements is not that", "Observe a game in its "
+                        "order, to its end (s_next=None).")
+        there = X[:0] if s_next is None else self.features.checked(s_next)
         _keep(self.ring, X.T, len(X), a, s_next is None)
+        self._under_way = np.ascontiguousarray(there.T)
         self.transitions += 1
         self.games += s_next is None
 
     def learn(self, env: Tetris, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
         """Play so many games; call again, with the same generator, to go on."""
         run, rng = empty_run(episodes), checks.generator(rng)
-        if not isinstance(env, Tetris) or (env.K, env.A) != (self.features.game.K,
-                                                             self.features.game.A):
-            checks.fail(f"the features are for {self.features.game!r}", f"the environment is "
-                        f"{env!r}", "Make the features from this game.")
+        game = self.features.game
+        if not isinstance(env, Tetris) or (env.K, env.A, env.dtype) != (game.K, game.A, game.dtype):
+            checks.fail(f"the features are for {game!r}", f"the environment is {env!r}",
+                        "Make the features from this game.")
+        if self._under_way.size:
+            checks.fail("learn begins with a new game", "one is under way", "Observe its end "
+                        "first (s_next=None).")
         if checks.flag("exact", exact):
             checks.fail("only what is known exactly is evaluated so", "Tetris is not",
                         "Leave exact out.")
