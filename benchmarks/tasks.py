@@ -1,9 +1,10 @@
 """What does a step cost in an environment of Gymnasium's? ``python -m benchmarks.tasks``
 
-Microseconds of CPU time per step of the environment: *alone*, with a fixed action; *RLSVI*, all of
-it, as ``play`` runs it, learning and planning included; *DQN*, stable-baselines3's with its
-defaults for as many steps, where that is installed (in an environment of its own: pip install
-stable-baselines3). One run each: DQN's cost hardly changes, RLSVI's plans grow with its window.
+Microseconds of CPU time per step of the environment: *alone*, which takes the same actions again;
+*play*, all of it, resets, learning and planning included; *plan*, the part of it that is spent
+between episodes, which grows with the transitions that are kept; *DQN*, stable-baselines3's with
+its defaults for as many steps, where that is installed (in an environment of its own: pip install
+stable-baselines3). The least of three runs of each, taken in turn.
 
 Then Taxi with one-hot features and a discount: the form that counts, and the one that keeps rows,
 with the size of the agent when it has learned.
@@ -31,23 +32,40 @@ except ImportError:
     DQN = None
 
 
-def learner(env):
-    """RLSVI for an environment: one-hot features with a horizon, or 200 random Fourier ones."""
-    A, space = int(env.action_space.n), env.observation_space
-    if hasattr(space, "n"):
-        H = env.spec.max_episode_steps
-        return rlsvi(features.one_hot(H, int(space.n), A), value_range=(0, 1), rng=1)
-    return rlsvi(features.random_fourier(space, A, rng=1), value_range=(-100, 0), window=5000,
-                 rng=2)
+CAR = "MountainCar-v0", (-100, 0)
+TASKS = {  # environment, range of values, features of (space, number of actions), episodes
+    "FrozenLake, one-hot, H = 100": (
+        "FrozenLake-v1", (0, 1), lambda space, A: features.one_hot(100, int(space.n), A), 500),
+    "MountainCar, polynomials (45)": (*CAR, lambda box, A: features.polynomial(box, A, 8), 50),
+    "MountainCar, Fourier (200)": (*CAR, lambda box, A: features.random_fourier(box, A, rng=1), 30),
+    "MountainCar, tiles (648)": (*CAR, features.tiles, 30)}
 
 
-def alone(env, steps: int) -> None:
-    """Take so many steps, always the same action."""
-    env.reset(seed=0)
-    for _ in range(steps):
-        _, _, terminated, truncated, _ = env.step(0)
-        if terminated or truncated:
-            env.reset()
+class Recorded(gymnasium.Wrapper):
+    """Keeps what was asked of an environment: actions, and None for a reset."""
+
+    def __init__(self, env) -> None:
+        super().__init__(env)
+        self.asked = []
+
+    def reset(self, **options):
+        self.asked.append(None)
+        return super().reset(**options)
+
+    def step(self, action):
+        self.asked.append(action)
+        return super().step(action)
+
+
+def ask_again(env, asked) -> None:
+    """The environment alone."""
+    seed = 1
+    for action in asked:
+        if action is None:
+            env.reset(seed=seed)
+            seed = None
+        else:
+            env.step(action)
 
 
 def cpu_seconds(work) -> tuple[float, object]:
@@ -56,27 +74,44 @@ def cpu_seconds(work) -> tuple[float, object]:
     return time.process_time() - start, found
 
 
-def table(tasks=(("FrozenLake-v1", 500), ("MountainCar-v0", 100))) -> None:
+def time_plans(agent) -> list[float]:
+    """Seconds of each plan that the agent will make."""
+    plan, spent = agent.plan, []
+    agent.plan = lambda: spent.append(cpu_seconds(plan)[0])
+    return spent
+
+
+def table(tasks=TASKS, repeats: int = 3) -> None:
     print("CPU microseconds per step\n")
-    print(f"{'':16} {'episodes':>8} {'steps':>6} {'alone':>7} {'RLSVI':>7} {'DQN':>7}  last 20")
-    for name, episodes in tasks:
-        env = gymnasium.make(name)
-        agent = learner(env)
-        next(each_episode(agent, env, 0))  # compiled
-        took, played = cpu_seconds(lambda agent=agent, env=env, episodes=episodes: list(islice(
-            each_episode(agent, env, 1), episodes)))
+    print(f"{'':30} {'episodes':>8} {'steps':>6} {'alone':>7} {'play':>7} {'plan':>7} "
+          f"{'play/alone':>10} {'DQN':>7}  last 20")
+    for name, (which, value_range, make, episodes) in tasks.items():
+        env = gymnasium.make(which)
+        phi = make(env.observation_space, int(env.action_space.n))
+        recorded, times = Recorded(env), []
+
+        def learn(world, phi=phi, value_range=value_range, episodes=episodes):
+            agent = rlsvi(phi, value_range=value_range, rng=2)
+            plans = time_plans(agent)
+            return list(islice(each_episode(agent, world, 1), episodes)), sum(plans)
+
+        played, _ = learn(recorded)  # and compiled
+        for _ in range(repeats):
+            took, (_, plans) = cpu_seconds(lambda learn=learn, env=env: learn(env))
+            bare, _ = cpu_seconds(lambda env=env, asked=recorded.asked: ask_again(env, asked))
+            times.append((bare, took, plans))
         steps = sum(episode.length for episode in played)
+        bare, took, plans = 1e6 * np.min(times, axis=0) / steps
         returns = f"RLSVI {np.mean([episode.reward for episode in played[-20:]]):.1f}"
-        bare, _ = cpu_seconds(lambda env=env, steps=steps: alone(env, steps))
         theirs = "–"
         if DQN is not None:
-            model = DQN("MlpPolicy", gymnasium.make(name), device="cpu", seed=1)
+            model = DQN("MlpPolicy", gymnasium.make(which), device="cpu", seed=1)
             spent, _ = cpu_seconds(lambda model=model, steps=steps: model.learn(steps))
             theirs = f"{1e6 * spent / steps:.0f}"
             late = [episode["r"] for episode in model.ep_info_buffer][-20:]
             returns += f", DQN {np.mean(late):.1f}"
-        print(f"{name:16} {episodes:8} {steps:6} {1e6 * bare / steps:7.1f} "
-              f"{1e6 * took / steps:7.1f} {theirs:>7}  {returns}", flush=True)
+        print(f"{name:30} {episodes:8} {steps:6} {bare:7.1f} {took:7.1f} {plans:7.1f} "
+              f"{took / bare:10.1f} {theirs:>7}  {returns}", flush=True)
     if DQN is None:
         print("\nstable-baselines3 is not installed: pip install stable-baselines3")
 
@@ -86,8 +121,8 @@ def discounted(episodes=((DiscountedAgent, 1000), (StoredAgent, 20)), steps: int
     print(f"\n{'Taxi, discounted':16} {'episodes':>8} {'CPU s':>7} {'MB':>7} {'greedy':>7}")
     short, whole = gymnasium.make("Taxi-v4", max_episode_steps=steps), gymnasium.make("Taxi-v4")
     for form, number in episodes:
-        agent = rlsvi(features.one_hot(None, 500, 6), value_range=(-100, 20), sigma=0.1, rng=1,
-                      form=form)
+        agent = rlsvi(features.one_hot(None, 500, 6), value_range=(-100, 20), sigma=0.1,
+                      redraw="never", rng=1, form=form)
         took, _ = cpu_seconds(lambda agent=agent, number=number: play(agent, short, number, seed=0))
         size = len(pickle.dumps(agent)) / 1e6
         late = play(agent, whole, 100, seed=1000, learn=False).mean()

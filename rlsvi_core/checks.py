@@ -7,10 +7,14 @@ checked, and nothing is compiled anew for an ``int32`` or a list. Numbers beyond
 beyond a billion are refused as infinities are: their squares and sums are.
 """
 
+import difflib
+import functools
+import inspect
 import math
+import sys
 import warnings
-from collections.abc import Iterable
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -20,6 +24,9 @@ LARGEST = 1e100  # of numbers; what is above 0 is at least one over it
 MOST = 10**9  # of things counted, and of numbers in an array
 SHOWN = 160  # characters of an offending value
 
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
 
 def fail(rule: str, found: str, hint: str, error: type[Exception] = ValueError) -> NoReturn:
     found = " ".join(found.split())
@@ -27,8 +34,29 @@ def fail(rule: str, found: str, hint: str, error: type[Exception] = ValueError) 
 
 
 def warn(rule: str, found: str, hint: str) -> None:
-    """Say, in the same form, what is probably wrong and yet goes on."""
-    warnings.warn(f"{rule}; {found}. {hint}", stacklevel=3)
+    """Say, in the same form and at the user's line, what is probably wrong and yet goes on."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back and frame.f_globals["__name__"].startswith("rlsvi_"):  # our packages
+        frame, level = frame.f_back, level + 1
+    warnings.warn(f"{rule}; {found}. {hint}", stacklevel=level)
+
+
+def options(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Let a function refuse, in the same form, options that it does not have."""
+    known = [name for name in inspect.signature(function).parameters if name != "self"]
+    door = function.__qualname__.removesuffix(".__init__")
+
+    @functools.wraps(function)
+    def checked(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+        for name, value in kwargs.items():
+            if name not in known:
+                near = difflib.get_close_matches(name, known, 1, 0.7)
+                fail(f"{door} has no option {name}", f"it was given {name}={shown(value)}",
+                     f"Did you mean {near[0]}?" if near else f"It has {', '.join(known)}.",
+                     TypeError)
+        return function(*args, **kwargs)
+
+    return checked
 
 
 def shown(value: Any) -> str:
@@ -40,7 +68,10 @@ def shown(value: Any) -> str:
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a finite one, as a float: in its own precision 1e100 may be infinite."""
+    """Whether it is a finite one, as a float: in its own precision 1e100 may be infinite. It is
+    asked in every step, mostly about a float."""
+    if type(value) is float:
+        return -LARGEST <= value <= LARGEST
     try:
         return (isinstance(value, (int, float, np.integer, np.floating))
                 and abs(float(value)) <= LARGEST)
@@ -90,11 +121,12 @@ def between(name: str, value: Any, low: float, high: float, *, hint: str) -> flo
     return float(value)
 
 
-def finite(**given: Any) -> None:
-    for name, value in given.items():
-        if not is_number(value):
-            fail(f"{name} must be a finite number", f"it is {shown(value)}",
-                 "Clip or drop it before the agent sees it.")
+def finite(name: str, value: Any) -> float:
+    """A finite number. Agents call it in every step."""
+    if not is_number(value):
+        fail(f"{name} must be a finite number", f"it is {shown(value)}",
+             "Clip or drop it before the agent sees it.")
+    return float(value)
 
 
 def pair(name: str, value: Any, *, hint: str) -> tuple[float, float]:
@@ -171,8 +203,8 @@ def as_given(values: Any) -> Array:
 
 def numbers(name: str, values: Any) -> Floats:
     """Our own array of floats, of any shape."""
-    if type(values) is np.ndarray and values.dtype == np.float64:
-        return np.array(values, order="C")
+    if type(values) is np.ndarray and values.dtype.kind in "fiub" and values.dtype.itemsize <= 8:
+        return np.array(values, float, order="C")
     if np.ma.is_masked(values):
         fail(f"{name} must have all its entries", "some are masked", "Fill them in, or leave them "
              "out, before.")
@@ -181,8 +213,9 @@ def numbers(name: str, values: Any) -> Floats:
         if given.dtype.kind == "c":
             fail(f"{name} must be real", "it is complex", "Pass its real part, if that is meant.")
         nothing = given.dtype.kind == "O" and any(x is None for x in given.flat)
-        out = None if nothing or given.dtype.kind not in "biufO" else np.array(
-            given, float, order="C")
+        with np.errstate(over="ignore"):  # of other precision, it may be infinite as a float
+            out = None if nothing or given.dtype.kind not in "biufO" else np.array(
+                given, float, order="C")
     except (TypeError, ValueError, OverflowError):
         out = None
     if out is None:

@@ -111,10 +111,17 @@ def draw_weight(M: float, Ab: float, sigma: float, z: float) -> float:
     return Ab / M + sigma / math.sqrt(M) * z
 
 
-def draw_blocks(U: Array, w: Floats, sigma: float, z: Floats) -> Floats:
-    """The same for blocks of many weights, by BLAS: (B, d, d) factors, each in Fortran's order,
-    and (B, d) arrays w and z give B·d weights."""
-    return np.concatenate([dtrsv(one, x) for one, x in zip(U, w + sigma * z, strict=True)])
+def draw_blocks(factors: list[tuple[Any, Array]], ridge: float, w: Floats, sigma: float,
+                z: Floats) -> Floats:
+    """The same for blocks of many weights, by BLAS: (B, d) arrays w and z give B·d weights. Each
+    block has the places of those weights that have data, and their factor in Fortran's order; to
+    the others only the prior's part of M, the ridge, applies."""
+    x = w + sigma * z
+    theta = x / math.sqrt(ridge)
+    for b, (seen, U) in enumerate(factors):
+        if len(U):
+            theta[b, seen] = dtrsv(U, x[b, seen])
+    return np.asarray(theta.ravel())
 
 
 @jit
@@ -189,7 +196,7 @@ def suggest_parameters(value_range: tuple[float, float],
 
     Parameters
     ----------
-    value_range : the least and the largest value (sum of rewards to come) that there can be.
+    value_range : the least and the largest value (discounted sum of rewards) that there can be.
     feature_norm : the 2-norm of a row of features, where it is not 1.
 
     Returns

@@ -27,7 +27,8 @@ TOPICS = {
     "theory": ("theorem1-bound",),
     "conjecture": ("gamble", "toll"),
     "tasks": ("tasks-control", "tasks-epsilon", "tasks-boltzmann", "tasks-tuning", "tasks-rule",
-              "tasks-options", "tasks-tabular", "tasks-tabular-large", "tasks-deep-sea")}
+              "tasks-options", "tasks-tabular", "tasks-tabular-large", "tasks-redraw",
+              "tasks-deep-sea")}
 TOPIC = {name: topic for topic, names in TOPICS.items() for name in names}
 
 # The figures that are not one table each, and the tables they are drawn from.

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from rlsvi_core import FiniteMDP, VerbatimAgent, chain, features, lsvi, rlsvi
-from rlsvi_core.agents import FiniteAgent, StoredAgent, tabular
+from rlsvi_core.agents import DiscountedAgent, FiniteAgent, StoredAgent, tabular
 from rlsvi_core.agents.base import action_probabilities, empty_run, record_step
 from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import IncrementalAgent, VerbatimIncremental, incremental
@@ -25,7 +25,7 @@ from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.envs.tetris import Tetris
 from rlsvi_study.recommender.products import Products
-from rlsvi_study.tetris.ring import Placements
+from rlsvi_study.tetris.ring import Placements, RingAgent
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
@@ -845,6 +845,7 @@ FORMS_OF_A_RANGE = {
     "table": lambda **options: rlsvi(features.tabular(chain(6)), **options),
     "stored": lambda **options: rlsvi(features.tabular(chain(6)), form=StoredAgent, **options),
     "discounted": lambda **options: lsvi(lambda s: np.eye(12)[2 * s:2 * s + 2], **options),
+    "discounted, one-hot": lambda **options: rlsvi(features.OneHot(None, 6, 2), **options),
 }
 
 
@@ -880,6 +881,57 @@ def test_an_episode_that_was_cut_beyond_the_range_is_mentioned(name):
         agent.observe(0, 0, 1, 0.0, 1)
 
 
+@pytest.mark.parametrize("name", FORMS_OF_A_RANGE)
+def test_a_range_without_a_horizon_is_one_of_whole_episodes(name):
+    agent = FORMS_OF_A_RANGE[name](value_range=(0, 1), gamma=1.0, rng=1)
+    for h in range(3):
+        agent.observe(h, h, 1, 0.4, h + 1)
+    with pytest.warns(UserWarning, match="an episode brought 1.6") as caught:
+        agent.observe(3, 3, 1, 0.4, None)
+    assert caught[0].filename == __file__  # the user's line
+
+
+def test_the_forms_of_the_studies_mention_it_too():
+    customers = Recommender.random(2.0, 1, N=4, J=3)
+    with pytest.warns(UserWarning, match=r"it is \(0, 0.5\), and an episode brought [123]"):
+        rlsvi(Products(4, 3), value_range=(0, 0.5), rng=1).learn(customers, 20, rng=1)
+    agent = rlsvi(Products(4, 3), value_range=(0, 0.5), rng=1)
+    agent.observe(0, [0, 0, 0, 0], 0, 1, None)
+    agent.observe(1, [1, 0, 0, 0], 1, 1, None)
+    with pytest.warns(UserWarning, match="an episode brought 3"):
+        agent.observe(2, [1, 1, 0, 0], 2, 1, None)
+    ring = rlsvi(Placements(GAME), value_range=(0, 0.5), clip=False, gamma=1.0, window=50, rng=1)
+    assert type(ring) is RingAgent
+    with pytest.warns(UserWarning, match=r"it is \(0, 0.5\), and an episode brought"):
+        copy.deepcopy(ring).learn(Tetris(6, 7), 30, rng=1)
+    one = np.ones((2, 15))
+    with pytest.warns(UserWarning, match="an episode brought 1"):
+        ring.observe(0, one, 0, 1, None)
+
+
+@pytest.mark.parametrize("name", FORMS_OF_A_RANGE)
+def test_a_transition_is_kept_once_where_warnings_are_errors(name):
+    agent = FORMS_OF_A_RANGE[name](value_range=(0, 1), rng=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="an episode brought 2"):
+            agent.observe(0, 0, 1, 2.0, None)
+        agent.observe(0, 0, 1, 2.0, None)
+    assert agent.transitions == 2
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_a_copy_mentions_what_was_not_yet_mentioned(duplicate):
+    agent = rlsvi(features.OneHot(5, 6, 2), value_range=(0, 1), rng=1)
+    agent.observe(0, 0, 1, 2.0, 1)
+    for one in (duplicate(agent), agent):
+        with pytest.warns(UserWarning, match="an episode brought 3"):
+            one.observe(1, 1, 1, 1.0, None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            duplicate(one).observe(0, 1, 1, 5.0, None)
+
+
 @pytest.mark.parametrize("name", ["one-hot", "table", "stored"])
 def test_learning_mentions_it_too(name):
     mdp = FiniteMDP.stationary(chain(6).P[0], chain(6).R[0] + 1, 5)
@@ -890,13 +942,15 @@ def test_learning_mentions_it_too(name):
 # --- what is silently wrong elsewhere -------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", [StoredAgent, VerbatimAgent])
-def test_a_policy_dithers_as_the_episode_does(form):
-    agent = lsvi(features.tabular(chain(3)), epsilon=0.8, half_life=1, rng=1, form=form)
+@pytest.mark.parametrize(("form", "phi"), [
+    (StoredAgent, features.OneHot(2, 3, 2)), (VerbatimAgent, features.OneHot(2, 3, 2)),
+    (DiscountedAgent, features.OneHot(None, 3, 2))])
+def test_a_policy_dithers_as_the_episode_does(form, phi):
+    agent = lsvi(phi, epsilon=0.8, half_life=1, rng=1, form=form)
     for episode in range(4):
         agent.plan()
         agent._estimate()
-        agent.theta[:, ::2] = 1.0  # left is best
+        agent.theta[:] = phi(0, 0)[0] + phi(0, 1)[0] + phi(0, 2)[0]  # left is best
         np.testing.assert_allclose(agent.policy()[:, :, 1], 0.4 * 0.5**episode)
 
 
@@ -968,7 +1022,93 @@ def test_psrl_refuses_rewards_outside_its_support_and_ucbvi_positive_ones():
     assert agent.transitions == 0
 
 
-def test_a_prior_forgotten_to_the_last_digit_is_refused():
-    agent = incremental(features.tabular(chain(4)), nu=0.5, rng=1)
+@pytest.mark.parametrize("form", [IncrementalAgent, VerbatimIncremental])
+@pytest.mark.parametrize(("nu", "episodes"), [(0.5, 3000), (0.9, 620), (0.9, 650)])
+def test_a_prior_forgotten_to_the_last_digit_is_refused(form, nu, episodes):
+    agent = incremental(features.tabular(chain(3)), nu=nu, rng=1, form=form)
     with pytest.raises(ArithmeticError, match="what is forgotten must leave a finite variance"):
-        agent.learn(chain(4), 3000, rng=2)
+        agent.learn(chain(3), episodes, rng=2)
+    kept = incremental(features.tabular(chain(3)), nu=nu, rng=1, form=form, prior="kept")
+    kept.learn(chain(3), episodes, rng=2)
+    assert np.isfinite(kept.theta).all()
+
+
+# --- options that a door does not have ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda: rlsvi(features.OneHot(4, 5, 2), gama=0.9),
+     "rlsvi has no option gama; it was given gama=0.9. Did you mean gamma?"),
+    (lambda: lsvi(features.OneHot(4, 5, 2), epsylon=0.1),
+     "lsvi has no option epsylon; it was given epsylon=0.1. Did you mean epsilon?"),
+    (lambda: lsvi(features.OneHot(4, 5, 2), variance=1), "lsvi has no option variance; it was "
+     "given variance=1. It has features, lam, epsilon, half_life, eta, value_range, clip, H, "
+     "gamma, weights, window, sweeps, form, rng."),
+    (lambda: incremental(features.tabular(chain(3)), gamma=0.9), "incremental has no option "
+     "gamma; it was given gamma=0.9. It has Phi, lam, sigma, nu, prior, first_episode, form, rng."),
+    (lambda: FiniteAgent(features.tabular(chain(3)), 1.0, 1.0, smaple=True),
+     "LinearAgent has no option smaple; it was given smaple=True. Did you mean sample?"),
+    (lambda: StoredAgent(features.tabular(chain(3)), 1.0, 1.0, sample=True, gamma=0.9),
+     "LinearAgent has no option gamma; it was given gamma=0.9. It has features, lam, sigma, "
+     "sample, choices, epsilon, eta, first_episode, rng."),
+    (lambda: FastContinual(np.eye(8).reshape(4, 2, 8), 0.9, 0.9, lamda=1),
+     "FastContinual has no option lamda; it was given lamda=1. Did you mean lam?"),
+    (lambda: tabular.psrl(PRIOR, seed=1),
+     "psrl has no option seed; it was given seed=1. It has prior, rng."),
+    (lambda: features.tiles(([0, 0], [1, 1]), 3, tiling=4),
+     "tiles has no option tiling; it was given tiling=4. Did you mean tilings?"),
+    (lambda: features.PerAction(len, A=2, K=3),
+     "PerAction has no option K; it was given K=3. It has phi, A, d, H.")])
+def test_an_option_that_there_is_not_is_refused_with_the_nearest_there_is(call, message):
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+# --- masks by hand --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("phi", [features.OneHot(4, 5, 2), features.OneHot(None, 5, 2),
+                                 features.coherent(chain(5).Q, 3, 1),
+                                 lambda s: np.kron(np.eye(2), [1.0, s])])
+@pytest.mark.parametrize("legal", [
+    [1, 0], [1, 1], [0, 1, 1], [0, 2], [-1], [0.0], np.array([0, 1], np.int8),
+    np.array([True, False]), np.ma.array([0, 1], mask=[False, True]), 0, "01"], ids=str)
+def test_a_mask_in_place_of_the_actions_that_it_allows_is_refused(phi, legal):
+    """[0, 1] in a list cannot be told from a mask: it is taken for both actions."""
+    agent, rule = rlsvi(phi, rng=1), r"legal lists the numbers of actions, some of \[0, 1\], in " \
+        r"their order; it is .*\. Pass np.flatnonzero\(mask\), where mask has 2 entries\."
+    for call in (agent.act, agent.greedy):
+        with pytest.raises(IndexError, match=rule):
+            call(0, 1, legal)
+    with pytest.raises(IndexError, match=rule):
+        agent.observe(0, 1, 1, 0.0, 2, legal)
+    assert agent.transitions == 0
+    agent.observe(0, 1, 1, 0.0, 2, [0, 1])
+
+
+@pytest.mark.parametrize("make", [
+    lambda: incremental(features.tabular(chain(6)), rng=1), lambda: tabular.psrl(PRIOR, rng=1),
+    lambda: rlsvi(Products(4, 3), rng=1), lambda: rlsvi(Placements(GAME), 1.0, 1.0, window=9)])
+def test_a_form_without_masks_says_why(make):
+    with pytest.raises(ValueError, match=r"Agent does not take masks; legal is \[0\]. Leave it"):
+        make().act(0, 1, [0])
+
+
+@pytest.mark.parametrize("form", [tabular.TabularAgent, FiniteAgent])
+def test_learning_where_nothing_is_forbidden_does_not_follow_masks(form):
+    agent = rlsvi(features.OneHot(5, 6, 2), rng=1, form=form)
+    agent.act(0, 1, [0])
+    with pytest.raises(ValueError, match="some actions were forbidden, and in a FiniteMDP none"):
+        agent.learn(chain(6), 1)
+    agent = rlsvi(features.OneHot(5, 6, 2), rng=1, form=form)
+    agent.act(0, 1, [0, 1])  # all of them
+    agent.learn(chain(6), 1)
+
+
+@pytest.mark.parametrize("agent", [tabular.psrl(PRIOR, rng=1), tabular.ucbvi(PRIOR, 9, rng=1)])
+def test_an_agent_without_a_mean_has_no_greedy_action(agent):
+    with pytest.raises(ValueError, match="greedy acts on a posterior mean of values; PSRL and"):
+        agent.greedy(0, 0)
+    with pytest.raises(ValueError, match="PSRL and UCBVI have none"):
+        agent.evaluate(PRIOR.sample(1), 1)

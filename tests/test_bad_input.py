@@ -333,7 +333,7 @@ def test_the_form_is_rule_value_and_hint(message):
 def test_a_number_is_finite_as_a_float(value):
     assert not checks.is_number(value)
     with pytest.raises(ValueError, match=r"r must be a finite number; it is .*\. Clip"):
-        checks.finite(r=value)
+        checks.finite("r", value)
 
 
 def test_numbers_of_other_precision_are_compared_as_floats():
@@ -356,7 +356,17 @@ def test_a_masked_array_is_refused_if_something_is_masked():
 @pytest.mark.parametrize("call", [
     lambda huge: chains.chain(huge), lambda huge: MDP.step(0, huge, 0, RNG),
     lambda huge: rlsvi(HOT, lam=huge), lambda huge: rlsvi(HOT, value_range=(0, huge)),
-    lambda huge: FiniteMDP(P, P, terminal=[huge, 0, 0]), lambda huge: rlsvi(HOT, weights=huge)])
+    lambda huge: FiniteMDP(P, P, terminal=[huge, 0, 0]), lambda huge: rlsvi(HOT, weights=huge),
+    lambda huge: rlsvi(rows, H=3).act(huge, 0.5), lambda huge: rlsvi(HOT).act(0, 1, huge),
+    lambda huge: rlsvi(rows, H=3).observe(0, 0.5, huge, 0.0, None)])
 def test_a_number_too_long_to_be_written_is_refused_in_the_same_form(call):
     with pytest.raises((ValueError, IndexError), match="cannot be written"):
         call(10**5000)
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_that_are_infinite_as_floats_are_refused_without_another_word():
+    large = np.full((2, 3, 2, 2), np.longdouble("1e400"))
+    with pytest.raises(ValueError, match=r"Phi must be finite; Phi\[0, 0, 0, 0\] is inf"):
+        rlsvi(large)
+    assert rlsvi(np.ones((2, 3, 2, 2), np.longdouble)).Phi.dtype == float

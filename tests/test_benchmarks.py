@@ -55,11 +55,26 @@ def test_both_forms_of_tetris_evaluate_the_same_placements():
 def test_a_step_is_timed_on_the_steps_that_were_played(capsys):
     pytest.importorskip("gymnasium")
     from benchmarks import tasks
-    tasks.table((("FrozenLake-v1", 3),))
-    line = capsys.readouterr().out.splitlines()[3].split()
-    assert line[:2] == ["FrozenLake-v1", "3"]
-    assert 3 <= int(line[2]) <= 300
-    assert float(line[4]) > 0
+    (name, (*task, _)), *_ = tasks.TASKS.items()
+    tasks.table({name: (*task, 3)}, repeats=1)
+    line = capsys.readouterr().out.splitlines()[3].removeprefix(name).split()
+    episodes, steps, alone, play, plan = map(float, line[:5])
+    assert episodes == 3 <= steps <= 300
+    assert 0 < plan < play
+    assert alone > 0
+
+
+def test_the_environment_alone_is_asked_for_the_same_steps():
+    gymnasium = pytest.importorskip("gymnasium")
+    from benchmarks import tasks
+    world = tasks.Recorded(gymnasium.make("FrozenLake-v1"))
+    agent = rlsvi(features.one_hot(100, 16, 4), rng=1)
+    lengths = [e.length for e in tasks.islice(tasks.each_episode(agent, world, 1), 4)]
+    asked = world.asked
+    assert [len(asked), asked.count(None)] == [sum(lengths) + 4, 4]
+    again = tasks.Recorded(world.env)
+    tasks.ask_again(again, asked)
+    assert again.asked == asked
 
 
 def test_a_discounted_table_is_smaller_than_its_rows(capsys):

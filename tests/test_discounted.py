@@ -5,6 +5,7 @@ import math
 import pickle
 import time
 import tracemalloc
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from rlsvi_core import StoredAgent, VerbatimAgent, features, lsvi, rlsvi
 from rlsvi_core.agents import DiscountedAgent, TabularAgent
 
+pytestmark = pytest.mark.filterwarnings("ignore:value_range")  # narrow ones, so that they cut
 S, A = 9, 3
 PHI = features.one_hot(None, S, A)
 ALLOWED = np.random.default_rng(5).random((S, A)) < 0.6
@@ -48,6 +50,7 @@ MAKES = {
     "new draws": lambda **kw: rlsvi(PHI, 0.5, 0.3, sweeps=4, draws="per sweep", rng=1, **kw),
     "mean in targets": lambda **kw: rlsvi(PHI, 0.5, 0.3, targets="mean", rng=1, **kw),
     "prior": lambda **kw: rlsvi(PHI, 0.5, 0.3, first_episode="prior", rng=1, **kw),
+    "one draw": lambda **kw: rlsvi(PHI, 0.5, 0.3, redraw="never", rng=1, **kw),
     "settled": lambda **kw: rlsvi(PHI, 0.5, 0.3, gamma=0.6, sweeps=math.inf, rng=1, **kw),
     "epsilon": lambda **kw: lsvi(PHI, 0.5, epsilon=0.5, half_life=5, rng=1, **kw),
     "eta": lambda **kw: lsvi(PHI, 0.5, eta=0.5, rng=1, **kw)}
@@ -85,6 +88,61 @@ def test_gauss_seidel_ends_at_the_value_function_of_very_many_sweeps(make):
         before = settled.theta.copy()
         settled.plan()
         assert np.abs(settled.theta - before).max() > 0.01
+
+
+@pytest.mark.parametrize("form", [DiscountedAgent, StoredAgent, VerbatimAgent])
+@pytest.mark.parametrize("when", ["at repeats", 2])
+def test_a_sample_is_drawn_again_as_by_somebody_who_counts_and_calls_plan(form, when):
+    told, own = (rlsvi(PHI, 0.5, 0.3, redraw=redraw, rng=1, form=form)
+                 for redraw in ("never", when))
+    again = 0
+    for walk in ([0, 1, 2, 0, 3, 0, 4], [4, 4, 4, 5], [6, 7, 5, 4]):
+        told.plan()
+        own.plan()
+        met = []
+        for h, (s, s_next) in enumerate(pairwise(walk)):
+            if s in met if when == "at repeats" else len(met) == 2:
+                told.plan()
+                met, again = [], again + 1
+            before = own.theta.copy()
+            own.greedy(h, s)  # disturbs nothing
+            assert own.act(h, s) == told.act(h, s)
+            assert np.array_equal(own.theta, told.theta)
+            assert np.array_equal(own.theta, before) == (met != [] or h == 0)
+            met.append(s)
+            for agent in (told, own):
+                agent.observe(h, s, 0, 1.0, s_next)
+    assert again == {"at repeats": 4, 2: 4}[when]
+
+
+def test_a_sample_does_not_walk_in_a_circle():
+    """Two states, nothing by chance: action 0 stays where it is and costs 1, action 1 ends. The
+    sample that prefers to stay is left at the next step, not when the clock stops."""
+    def most_steps(redraw):
+        agent, longest = rlsvi(features.one_hot(None, 2, 2), 1e-4, 2.0, redraw=redraw, rng=1), 0
+        for _ in range(100):
+            agent.plan()
+            h, a = 0, 0
+            while a == 0 and h < 100:
+                a = agent.act(h, 0)
+                agent.observe(h, 0, a, -1.0, None if a else 0)
+                h += 1
+            longest = max(longest, h)
+        return longest
+
+    assert most_steps("never") == 100
+    assert most_steps("at repeats") < 30
+
+
+def test_a_state_comes_again_where_states_are_numbers_and_one_hot():
+    shaped = np.ones((3, 2, 2))
+    assert rlsvi(PHI).choices.redraw == "at repeats"
+    assert rlsvi(PHI, form=VerbatimAgent).choices.redraw == "at repeats"
+    assert rlsvi(PHI, redraw="never").choices.redraw == "never"
+    for others in (rlsvi(PHI, H=4), rlsvi(shaped, gamma=0.9), rlsvi(lambda s: np.eye(2)),
+                   lsvi(PHI)):
+        assert others.choices.redraw == "never"
+    assert rlsvi(shaped, gamma=0.9, redraw="at repeats").choices.redraw == "at repeats"
 
 
 def test_a_mask_closes_what_it_forbids():
@@ -159,6 +217,11 @@ def test_one_hot_features_without_a_horizon_are_states_crossed_with_actions():
     (lambda: rlsvi(PHI, form=TabularAgent, sweeps=1), r"\(H, S, A\) is \(None, 9, 3\)"),
     (lambda: rlsvi(PHI, form=DiscountedAgent, window=5), "does not offer window; window is 5"),
     (lambda: rlsvi(PHI, sweeps=math.inf, draws="per sweep"), "sweeps come to an end if"),
+    (lambda: rlsvi(PHI, redraw="often"), "redraw must be one of 'never', 'at repeats'"),
+    (lambda: rlsvi(PHI, redraw=0), "redraw must be a whole number"),
+    (lambda: rlsvi(PHI, redraw=np.ones(2)), "redraw must be a whole number"),
+    (lambda: rlsvi(PHI, H=3, redraw=5), "one draw an episode; redraw is 5 and H is 3"),
+    (lambda: rlsvi(lambda s: np.eye(2), redraw="at repeats"), "where states are numbers"),
     (lambda: rlsvi(PHI, sweeps=-math.inf), "sweeps must be a whole number"),
     (lambda: rlsvi(PHI).act(-1, 0), "h must be a whole number"),
     (lambda: rlsvi(PHI).observe(0, 0, 0, math.nan, 1), "r must be a finite number"),

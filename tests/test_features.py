@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from rlsvi_core import chain, features
+from rlsvi_core import chain, features, rlsvi
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
@@ -375,3 +375,14 @@ def test_tiles_in_many_dimensions_are_refused_when_they_are_built():
     with pytest.raises(ValueError, match="for the squares of the features it would be 4251528 × "):
         features.tiles(box, 3)
     assert features.tiles(([0, 0], [1, 1]), 3).K == 3 * 648
+
+
+@pytest.mark.parametrize(("phi", "d", "message"), [
+    (lambda s: [1.0, s], 3, r"a vector of 3 features; it returned shape \(2,\). Pass d=2, or"),
+    (lambda s: [[1.0, s]], 2, r"a vector of 2 features; it returned shape \(1, 2\). Return the "),
+    (lambda s: s, 0, r"a vector of d features; it returned shape \(\). Return the state's")])
+def test_features_of_another_number_than_was_said_are_refused(phi, d, message):
+    for call in (lambda phi: phi(0, 0.5), lambda phi: phi.compact(0, 0.5),
+                 lambda phi: rlsvi(phi, rng=1).act(0, 0.5)):
+        with pytest.raises(ValueError, match=message):
+            call(features.PerAction(phi, 2, d))

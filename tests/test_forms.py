@@ -18,6 +18,7 @@ from rlsvi_core.envs.tetris import Tetris
 from rlsvi_study.recommender.products import ProductAgent, Products
 from rlsvi_study.tetris.ring import Placements, RingAgent
 
+pytestmark = pytest.mark.filterwarnings("ignore:value_range")  # narrow ones, so that they cut
 LAM, SIGMA = 0.5, 0.3
 
 
@@ -217,7 +218,8 @@ def test_every_choice_in_every_form_gives_the_weights_of_the_textbook(world, for
 def test_each_choice_is_tried():
     doors = {*inspect.signature(rlsvi).parameters, *inspect.signature(lsvi).parameters}
     tried = {name for choices in (HORIZON | STATIONARY).values() for name in choices}
-    elsewhere = {"features", "lam", "sigma", "H", "rng", "form", "epsilon", "eta", "half_life"}
+    elsewhere = {"features", "lam", "sigma", "H", "rng", "form", "epsilon", "eta", "half_life",
+                 "redraw"}
     assert doors == tried | elsewhere
 
 
@@ -241,9 +243,9 @@ PHI = RANDOM[:2, :3]
 
 
 @pytest.mark.parametrize(("call", "error", "message"), [
-    (lambda: rlsvi(PHI, sample=False), TypeError, "unexpected keyword argument 'sample'"),
-    (lambda: rlsvi(PHI, epsilon=0.1), TypeError, "unexpected keyword argument 'epsilon'"),
-    (lambda: lsvi(PHI, variance="unknown"), TypeError, "unexpected keyword argument 'variance'"),
+    (lambda: rlsvi(PHI, sample=False), TypeError, "rlsvi has no option sample"),
+    (lambda: rlsvi(PHI, epsilon=0.1), TypeError, "rlsvi has no option epsilon"),
+    (lambda: lsvi(PHI, variance="unknown"), TypeError, "lsvi has no option variance"),
     (lambda: rlsvi(BOX, weights="shared"), ValueError, "where there is a horizon; weights is 'sh"),
     (lambda: rlsvi(PHI, sweeps=3), ValueError, "as many fits as periods; sweeps is 3 and H is 2"),
     (lambda: rlsvi(PHI, weights="each"), ValueError, "'per period', 'shared'; it is 'each'"),

@@ -358,6 +358,7 @@ def test_an_environment_that_does_not_fit_is_refused_before_it_starts(env, S, sa
     (Script([(5, 0.5, False, False, {})]), 2, "gave 5"),
     (Script([(1, np.nan, False, False, {})]), 2, "finite.*step 0 of the episode gave nan"),
     (Script([(1, 0.5, True, {})]), 2, "step returns.*4 values.*terminated"),
+    (TimeLimit(Script([(1, 0.5, True, {})]), 3), 2, "step returns.*got 4.*terminated"),
     (Script(first=0), 2, r"reset returns \(observation, info\); it returned 0"),
     (Script(first=(0, {"action_mask": np.zeros(2, np.int8)})), 2, "allows some action.*terminated"),
     (Script(first=(0, {"action_mask": np.ones(3, np.int8)})), 2, "has 2 entries.*each action"),

@@ -415,6 +415,8 @@ SHOWS = {
     "tetris-lspi": [Shown("policy", "score", ["start", "replay", "each", "rule", "seed"], RUNS,
                           lambda table: table[table.replay & (table.start == "scoring") & (
                               table.rule == "clears")], curves=False)],
+    "tasks-redraw": [Shown("again", y, ["task"], MEAN, curves=False)
+                     for y in ("reward", "mean", "vote")],
     "tasks-deep-sea": [Shown("N", "tenth_goal", ["agent"], RANGE, lambda table: table.dropna())]}
 
 

@@ -98,7 +98,7 @@ def test_driving_an_agent_by_hand_is_the_same_as_letting_it_learn():
         scores.append(game.score)
     assert scores == other.learn(Tetris(6, 7), 6, 2).reward.tolist()
     assert (one.theta == other.theta).all()
-    assert one.dither == other.dither == 0.2 * 2 ** (-6 / 4)
+    assert one.dither == other.dither == 0.2 * 2 ** (-5 / 4)
 
 
 def observed(agent, X, actions, ended):

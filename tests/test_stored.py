@@ -19,6 +19,7 @@ from rlsvi_core import (
 )
 from rlsvi_core.agents import FiniteAgent, TabularAgent
 
+pytestmark = pytest.mark.filterwarnings("ignore:value_range")  # narrow ones, so that they cut
 BOX = ([-1.0, -1.0], [1.0, 1.0])
 A, D = 3, 6
 CROSSED = features.random_fourier(BOX, A, d=D, length_scale=0.4, rng=5)
@@ -53,7 +54,9 @@ class Walk:
         self.rng, self.longest, self.masks = np.random.default_rng(seed), longest, masks
 
     def legal(self):
-        return self.rng.permutation(A)[:self.rng.integers(1, A + 1)] if self.masks else None
+        if not self.masks:
+            return None
+        return np.sort(self.rng.permutation(A)[:self.rng.integers(1, A + 1)])
 
     def play(self, agent, episodes):
         actions = []
@@ -286,7 +289,7 @@ def test_features_that_go_wrong_in_mid_run_are_refused_and_leave_no_trace(make, 
     (lambda: rlsvi(CROSSED, value_range=(1, 1)), ValueError, r"low < high; it is \(1, 1\)"),
     (lambda: rlsvi(CROSSED, draws="once"), ValueError, "'per sweep', 'per episode'; it is 'once'"),
     (lambda: rlsvi(CROSSED).act(0, np.zeros(2), legal=[]), ValueError, "some action must be legal"),
-    (lambda: rlsvi(CROSSED).act(0, np.zeros(2), legal=[3]), IndexError, r"2\]; it is \[3\]"),
+    (lambda: rlsvi(CROSSED).act(0, np.zeros(2), legal=[3]), IndexError, r"; it is \[3\]"),
     (lambda: rlsvi(CROSSED).act(0, np.zeros(2), legal=[True] * 3), IndexError, "flatnonzero"),
     (lambda: rlsvi(CROSSED).observe(0, np.zeros(2), 3, 0.0, None), IndexError, "legal.*it is 3"),
     (lambda: rlsvi(CROSSED).observe(0, np.zeros(2), 0, math.inf, None), ValueError, "r must be"),
@@ -328,3 +331,63 @@ def test_early_ends_of_a_finite_mdp_are_learned_alike():
     for agent in agents:
         agent.learn(mdp, 30, rng=2)
     np.testing.assert_allclose(agents[0].Q, agents[1].Q, atol=1e-9)
+
+
+@pytest.mark.parametrize("masks", [False, True], ids=["all legal", "masks"])
+@every_choice
+def test_tiles_by_their_numbers_give_the_verbatim_weights(choices, masks):
+    phi = features.tiles(BOX, A, tilings=4, bins=2)
+    agents = [rlsvi(phi, 0.5, 0.3, rng=3, form=form, **choices) for form in (None, VerbatimAgent)]
+    assert type(agents[0]) is StoredAgent
+    assert_same(*agents, masks)
+    assert agents[0].data[0].columns[0].shape[1] == 4  # numbers, not rows
+
+
+def test_tiles_with_an_unknown_variance_and_unseen_tiles_have_the_verbatim_weights():
+    phi = features.tiles(BOX, A, tilings=4, bins=5)
+    agents = [rlsvi(phi, 0.5, 0.3, rng=3, form=form, gamma=0.9, variance="unknown",
+                    first_episode="prior") for form in (None, VerbatimAgent)]
+    assert_same(*agents)
+    assert (agents[0].data[0].gram.diagonal(axis1=1, axis2=2) == 0).any()
+
+
+def test_the_values_of_components_are_kept_by_their_numbers():
+    phi = features.one_hot(None, (2, 3), 2)
+    agents = [rlsvi(phi, 0.5, 0.3, gamma=0.9, rng=3, form=form) for form in (None, VerbatimAgent)]
+    for agent in agents:
+        for i in range(20):
+            agent.observe(0, (i % 2, i % 3), i % 2, i / 10, (1, 2))
+        agent.plan()
+    np.testing.assert_allclose(agents[0].theta, agents[1].theta, rtol=1e-9)
+    assert agents[0].data[0].columns[0].shape == (20, 2)
+
+
+WAITING = {
+    "one-hot with a horizon": (lambda: features.one_hot(3, 4, 2), 1, {}),
+    "one-hot with a discount": (lambda: features.one_hot(None, 4, 2), 1, {"gamma": 0.9}),
+    "rows": (lambda: features.polynomial(([0.0], [3.0]), 2), [1.0], {"gamma": 0.9}),
+    "tiles": (lambda: features.tiles(([0.0], [3.0]), 2, 2, 2), [1.0], {"gamma": 0.9})}
+
+
+@pytest.mark.parametrize("name", WAITING)
+def test_a_transition_that_waits_is_known_to_all_and_taken_in_once(name):
+    phi, s, choices = WAITING[name]
+    plain, looked_at = (rlsvi(phi(), 0.5, 0.3, rng=1, **choices) for _ in range(2))
+    for i in range(1200):  # more than may wait
+        for agent in (plain, looked_at):
+            agent.observe(0, s, i % 2, float(i % 3 - i % 2), s)
+        if i % 100 == 7:
+            mean = rlsvi(phi(), 0.5, 0.3, rng=2, **choices)
+            for j in range(i + 1):
+                mean.observe(0, s, j % 2, float(j % 3 - j % 2), s)
+            assert looked_at.greedy(0, s) == mean.greedy(0, s)
+            looked_at = pickle.loads(pickle.dumps(looked_at))
+    for agent in (plain, looked_at):
+        agent.plan()
+    if hasattr(plain, "seen"):
+        assert looked_at.seen.n.sum() == 1200
+    else:
+        assert looked_at.data[0].count == 1200
+        assert np.array_equal(looked_at.data[0].gram, plain.data[0].gram)
+    table = "theta" if hasattr(plain, "theta") else "Q"
+    assert np.array_equal(getattr(looked_at, table), getattr(plain, table))

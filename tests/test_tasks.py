@@ -11,15 +11,19 @@ from rlsvi_core import rlsvi, suggest_parameters
 from rlsvi_core.envs.chains import deep_sea
 from rlsvi_core.features import OneHot
 from rlsvi_study import store
+from rlsvi_study.intervals import student
 from rlsvi_study.tasks import figures, runs
 from rlsvi_study.tasks.ensemble import Ensemble
+from rlsvi_study.tasks.redraw import Vote
 from rlsvi_study.tasks.runs import (
     CONTROL,
     EXPERIMENTS,
     SCHEDULES,
     STARTS,
+    circling,
     control,
     diving,
+    gains,
     outcomes,
     solved,
     tabular,
@@ -157,6 +161,49 @@ def test_a_member_is_a_ridge_regression_on_noisy_targets():
     assert np.std(noise[agent.seen.n > 0] / np.sqrt(agent.seen.n[agent.seen.n > 0])) < 3 * sigma
 
 
+class Script:
+    """An agent that counts its plans; its actions are those of the sample whose turn it is."""
+
+    S, A, H, plans = 3, 2, None, 0
+    theta = np.zeros(1)
+
+    def plan(self):
+        self.plans += 1
+        self.theta = np.array([self.plans % 3 == 0])  # every third sample prefers action 1
+
+    def act(self, h, s, legal=None):
+        return int(self.theta[0])
+
+
+def test_a_vote_is_won_by_most_samples_and_leaves_the_agent_alone():
+    agent = Script()
+    assert Vote(agent, 9, np.random.default_rng(1)).greedy(0, 0) == 0
+    assert agent.plans == 0
+    tied = Vote(agent, 3, np.random.default_rng(1))
+    tied.samples = [np.zeros(1), np.ones(1)]
+    assert {tied.greedy(0, 0) for _ in range(20)} == {0, 1}
+
+
+def test_a_walk_in_a_circle_ends_where_a_sample_is_drawn_again():
+    """Taxi with a small σ: nothing happens by chance, and the same sample leads nowhere."""
+    pytest.importorskip("gymnasium")
+    (fixed,), (again,) = (circling("Taxi, σ = V/1000", when, 1000, 0.2)
+                          for when in ("never", "at a repeat"))
+    assert fixed["first_goal"] is None
+    assert fixed["reward"] == fixed["last"] == -200
+    assert 1 <= again["first_goal"] <= 12
+    assert again["reward"] > -200
+    assert all(-200 <= again[of] <= 7.93 for of in ("mean", "vote"))  # the optimum
+
+
+def test_gains_are_paired_by_seed():
+    table = pd.DataFrame({"task": "Taxi", "again": ["never", "at a repeat"] * 3,
+                          "seed": [0, 0, 1, 1, 2, 2], "reward": [0.0, 1.0, 10.0, 12.0, -5.0, -2.0]})
+    found = gains(table).loc["Taxi", "at a repeat"]
+    assert found["mean"] == pytest.approx(2)
+    assert found.high - found["mean"] == pytest.approx(4.302653 / 3**0.5)  # t of 2 degrees, s = 1
+
+
 def test_comparison_and_tuning_share_no_seed_and_every_task_has_a_schedule():
     tuning = set(EXPERIMENTS["tasks-tuning"].scales["paper"].seeds)
     for name in ("tasks-control", "tasks-epsilon", "tasks-boltzmann", "tasks-rule"):
@@ -200,3 +247,15 @@ def test_the_stored_sparse_tasks_are_solved_by_rlsvi_and_never_reached_by_dither
     assert all((one.runs == 20).all() for one in found.values())
     assert not found["tasks-epsilon"].reached.any()
     assert not found["tasks-boltzmann"].reached.any()
+
+
+def test_what_the_stored_table_says_of_drawing_again():
+    """The default is what helps: at a repeat, for tables. No vote beats the posterior mean."""
+    table = store.load(EXPERIMENTS["tasks-redraw"])
+    assert (table.groupby(["task", "again"]).size() == 20).all()
+    by = gains(table).swaplevel()
+    assert (by.loc["at a repeat"].low > 0).all()
+    assert (by.loc["after 1/(1−γ) steps"].loc[["MountainCar", "Acrobot"]].low > 0).all()
+    assert (by.loc["after 1/(1−γ) steps"].high >= 0).all()
+    for _, cell in table.groupby(["task", "again"]):
+        assert student(cell.vote - cell["mean"])[0] <= 0

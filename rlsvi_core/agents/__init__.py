@@ -16,7 +16,7 @@ from typing import Any
 
 from .. import checks
 from ..compiled import Seed
-from ..features import FeatureMap, Table
+from ..features import FeatureMap, OneHot, Table
 from ..regression import suggest_parameters
 from .base import Agent, Choices, LinearAgent, Run
 from .discounted import DiscountedAgent
@@ -32,12 +32,14 @@ FORMS: tuple[type[LinearAgent], ...] = (TabularAgent, DiscountedAgent, FiniteAge
                                         VerbatimAgent)
 
 
+@checks.options
 def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *,
           value_range: tuple[float, float] | None = None, clip: bool = True, H: int | None = None,
           gamma: float | None = None, weights: str = "per period", window: int | None = None,
           sweeps: float | None = None, draws: str = "per episode", targets: str = "sample",
           variance: str = "known", lam_of_mean: float | None = None, first_episode: str = "zero",
-          form: type[LinearAgent] | None = None, rng: Seed = None) -> LinearAgent:
+          redraw: str | int | None = None, form: type[LinearAgent] | None = None,
+          rng: Seed = None) -> LinearAgent:
     """Randomized least-squares value iteration: a posterior sample of the weights, greedy actions.
 
     With a horizon this is Algorithms 1 and 2, with weights of its own for each period. Without one
@@ -48,12 +50,13 @@ def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *
     features : what to generalise by: an (H, S, A, K) or (S, A, K) table, a function of the
         observation, or of period and observation, that returns (A, K) rows, or any
         :class:`rlsvi_core.features.maps.FeatureMap`, such as ``features.one_hot(H, S, A)`` or
-        ``features.tiles(box, A)``.
+        ``features.tiles(box, A)``. An agent can be pickled if they can: a function of a module
+        can, a lambda cannot.
     lam : prior precision λ of a weight; 1, or what ``value_range`` suggests.
     sigma : standard deviation σ of the noise in a target; 0.1, or what ``value_range`` suggests.
-    value_range : the least and the largest value (sum of rewards to come) there can be. Sets λ and
-        σ by :func:`rlsvi_core.regression.suggest_parameters`, and clips. A warning says, once, if
-        an episode brings more or less.
+    value_range : the least and the largest value (discounted sum of rewards) there can be. Sets
+        λ and σ by :func:`rlsvi_core.regression.suggest_parameters`, and clips. A warning says,
+        once, if an episode brings more or less, by a hundredth of the range.
     clip : cut the value of what follows, in every target, to ``value_range`` where that is given.
     H : number of periods, where features have none of their own.
     gamma : the discount γ in the targets: 1 with a horizon, 0.99 without; 0 is the bandit.
@@ -71,6 +74,10 @@ def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *
     lam_of_mean : another λ for the mean alone, as Algorithm 11 prints it; None: the same.
     first_episode : ``"zero"`` is the footnote's rule: weights 0 before any data, so a uniformly
         random first episode. ``"prior"`` is Algorithm 1 alone, a draw from the prior.
+    redraw : without a horizon, when to draw again in mid-episode: after a number of steps, or,
+        where states are numbers, ``"at repeats"``: when a state comes again that was met since the
+        last draw. This is the default for one-hot features; for all others it is ``"never"``, as
+        printed.
     form : which implementation; by default the fastest that features and choices allow.
     rng : the agent's own generator or its seed.
 
@@ -92,7 +99,7 @@ def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *
     choices = Choices(
         clip=_range(value_range, clip), weights=weights, window=window, draws=draws,
         targets=targets, variance=variance, lam_of_mean=lam_of_mean)
-    choices = _with_time(phi, choices, gamma, sweeps)
+    choices = _with_time(phi, choices, gamma, sweeps)._replace(redraw=_redraw(phi, redraw))
     agent = _form(form, phi, choices)(
         phi, suggested[0] if lam is None else lam, suggested[1] if sigma is None else sigma,
         sample=True, choices=choices, first_episode=first_episode, rng=rng)
@@ -100,6 +107,7 @@ def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *
     return agent
 
 
+@checks.options
 def lsvi(features: Any, lam: float | None = None, *, epsilon: float = 0.0,
          half_life: float = math.inf, eta: float = 0.0,
          value_range: tuple[float, float] | None = None, clip: bool = True, H: int | None = None,
@@ -171,6 +179,20 @@ def _with_time(phi: FeatureMap, choices: Choices, gamma: float | None,
     choices = choices._replace(gamma=choices.gamma if gamma is None else gamma,
                                sweeps=choices.sweeps if sweeps is None else sweeps)
     return choices.checked()
+
+
+def _redraw(phi: FeatureMap, redraw: Any) -> str | int:
+    """When to draw again in mid-episode."""
+    if redraw is None:
+        return "at repeats" if isinstance(phi, OneHot) and phi.H is None else "never"
+    if str(redraw) != "never" and phi.H is not None:
+        checks.fail("with a horizon there is one draw an episode", f"redraw is {redraw!r} and H is "
+                    f"{phi.H}", "Leave redraw out, or leave H out and discount.")
+    if str(redraw) == "at repeats" and phi.S is None:
+        checks.fail("a state comes again where states are numbers", "redraw is 'at repeats', and "
+                    "the features do not say how many states there are", "Pass a number of steps, "
+                    "1/(1 − gamma), say.")
+    return redraw  # type: ignore[no-any-return]
 
 
 def _form(form: type[LinearAgent] | None, phi: FeatureMap, choices: Choices) -> type[LinearAgent]:

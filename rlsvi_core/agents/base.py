@@ -148,6 +148,7 @@ class Choices(NamedTuple):
     variance: str = "known"
     lam_of_mean: float | None = None
     half_life: float = math.inf
+    redraw: str | int = "never"
 
     def checked(self) -> "Choices":
         """The same choices, refused if one of them cannot be."""
@@ -168,13 +169,20 @@ class Choices(NamedTuple):
         checks.one_of("targets", self.targets, ("sample", "mean"), hint="'sample' is as printed.")
         checks.one_of("variance", self.variance, ("known", "unknown"), hint="'unknown' is appendix "
                       "D.2.")
+        redraw = self.redraw
+        if isinstance(redraw, str):
+            checks.one_of("redraw", redraw, ("never", "at repeats"), hint="Or pass a number of "
+                          "steps.")
+        else:
+            redraw = checks.whole("redraw", redraw, 1, hint="It counts steps; or pass 'never' or "
+                                  "'at repeats'.")
         if self.lam_of_mean is not None:
             checks.positive(lam_of_mean=self.lam_of_mean)
         if not (isinstance(self.half_life, float) and self.half_life == math.inf) and not (
                 checks.is_number(self.half_life) and self.half_life > 1 / checks.LARGEST):
             checks.fail("half_life counts episodes and must be above 0",
                         f"it is {self.half_life!r}", "Leave it out for a constant epsilon.")
-        return self._replace(gamma=gamma, window=window, sweeps=sweeps,
+        return self._replace(gamma=gamma, window=window, sweeps=sweeps, redraw=redraw,
                              half_life=float(self.half_life))
 
     def beyond(self, offered: frozenset[str]) -> list[str]:
@@ -221,6 +229,7 @@ class LinearAgent(ABC):
     value_range = (-math.inf, math.inf)  # what the user has said of it
     theta: Floats  # the weights of this episode
 
+    @checks.options
     def __init__(self, features: Any, lam: float, sigma: float, *, sample: bool,
                  choices: Choices = Choices(), epsilon: float = 0.0,  # noqa: B008, a constant
                  eta: float = 0.0, first_episode: str = "zero", rng: Any = None) -> None:
@@ -245,7 +254,9 @@ class LinearAgent(ABC):
         self.first_episode = first_episode
         self.rng = checks.generator(rng)
         self.transitions = 0  # how many have been observed
+        self.episode = -1  # this one's number, counted by ``plan``
         self._at_mean: tuple[int, Any] = (-1, None)  # for ``greedy``: how many it knew, the twin
+        self._begin_sample()
         self._so_far = 0, 1.0, 0.0  # of this episode: steps, the next one's discount, the return
 
     @classmethod
@@ -282,18 +293,46 @@ class LinearAgent(ABC):
     def _refuse_mask(self, legal: Any) -> None:
         """For a form in which every action is always allowed, or the features say which are."""
         if legal is not None:
-            checks.fail(f"{type(self).__name__} does not take masks", f"legal is {legal!r}",
-                        "Pass form=StoredAgent, which does.")
+            checks.fail(f"{type(self).__name__} does not take masks",
+                        f"legal is {checks.shown(legal)}", "Leave it out: every action is allowed "
+                        "here, or the features say which are.")
 
     @property
     def dither(self) -> float:
-        """The probability of a uniformly random action in this episode."""
-        return self.epsilon
+        """The probability of a uniformly random action: ε, halved every ``half_life`` episodes."""
+        if self.epsilon == 0:
+            return 0.0
+        return float(self.epsilon * 2.0 ** (-max(self.episode, 0) / self.choices.half_life))
 
     def plan(self) -> None:
         """Fix the weights for the coming episode."""
+        self.episode += 1
+        self._draw()
+
+    def _draw(self) -> None:
+        self._begin_sample()
+        self._at_mean = -1, None  # without a horizon its fit starts from these weights
         if not self.has_no_data:
             self._estimate()
+
+    def _begin_sample(self) -> None:
+        self._steps, self._met = 0, set[Any]()  # since the weights were drawn
+        self._is_due = False  # whether the next action is on another draw
+
+    def _count_step(self, s: Any, s_next: Any) -> None:
+        """Note whether ``redraw`` asks for another draw after a step."""
+        redraw = self.choices.redraw
+        if redraw == "at repeats":
+            self._met.add(s)
+            self._is_due = s_next in self._met
+        elif not isinstance(redraw, str):
+            self._steps += 1
+            self._is_due = self._steps >= redraw
+
+    def _redraw_if_due(self) -> None:
+        """Draw again in mid-episode."""
+        if self._is_due:
+            self._draw()
 
     def _add_reward(self, h: int, r: float, ended: bool) -> None:
         """Sum up an episode that is observed in its order, for :meth:`_compare`."""
@@ -311,23 +350,32 @@ class LinearAgent(ABC):
             if ended:
                 self._compare(total)
 
-    def _compare(self, *returns: float) -> None:
-        """Warn, once, of a return outside the range of values that the user has said."""
+    def _compare(self, total: float) -> None:
+        """Warn, once, of a return outside the range of values that the user has said, by more than
+        a hundredth of it: it sets scales. (So much was allowed when it had been seen that the deep
+        sea, with a treasure of 1, costs 0.009 on the way.)"""
         low, high = self.value_range
-        margin = 1e-9 * (high - low)
-        for one in returns:
-            if not low - margin <= one <= high + margin:
-                checks.warn("value_range has the least and the largest sum of rewards there can be",
-                            f"it is ({low:g}, {high:g}), and an episode brought {one:g}",
-                            "Widen it: lambda, sigma and clipping depend on it.")
-                self.value_range = LinearAgent.value_range
-                return
+        margin = 0.01 * (high - low)
+        if not low - margin <= total <= high + margin:
+            self.value_range = LinearAgent.value_range
+            checks.warn("value_range has the least and the largest discounted sum of rewards",
+                        f"it is ({low:g}, {high:g}), and an episode brought {total:g}",
+                        "Widen it, not beyond what can happen: lambda, sigma and clipping depend "
+                        "on it.")
+
+    def _compare_with(self, sums: Floats) -> None:
+        """The same for the rewards of whole episodes, which are returns if nothing is
+        discounted."""
+        if self.choices.gamma == 1 and sums.size:
+            self._compare(sums.min())
+            self._compare(sums.max())
 
     def _twin(self) -> Self:
         """Another agent with the same data, still to be fitted, that takes the posterior mean and
         does not dither; it shares nothing that fitting or acting changes."""
         twin = copy.copy(self)
         twin.sample, twin.epsilon, twin.eta, twin.rng = False, 0.0, 0.0, np.random.default_rng(0)
+        twin._begin_sample()
         return twin
 
     def _mean_agent(self) -> Self:
@@ -343,7 +391,7 @@ class LinearAgent(ABC):
         """The action of the posterior mean of all that was observed, ties at random.
 
         This is LSVI with the ridge λσ², not the sample of this episode. Neither the agent nor its
-        generator is disturbed.
+        generator is disturbed. ``legal`` lists the numbers of the actions allowed, None: all.
         """
         return self._mean_agent().act(h, s, legal)
 
@@ -475,8 +523,8 @@ class FiniteStates(LinearAgent):
             checks.fail("in a table of states a mask is the same at every visit in a period",
                         f"state {s} in period {h} allowed "
                         f"{np.flatnonzero(~self._closed[h, s]).tolist()}, and now "
-                        f"{np.flatnonzero(~closed).tolist()}", "Make what decides it a part of the "
-                        "state, or use a function of the observation as features.")
+                        f"{np.flatnonzero(~closed).tolist()}", "Pass legal wherever some action "
+                        "is forbidden; if it changes, make what decides it a part of the state.")
         self._told[h, s], self._closed[h, s] = True, closed
 
     def _twin(self) -> Self:
@@ -485,6 +533,9 @@ class FiniteStates(LinearAgent):
             twin._closed, twin._told = self._closed.copy(), self._told.copy()
         return twin
 
+    def _checked_reward(self, given: Any) -> float:
+        return checks.finite("r", given)
+
     @abstractmethod
     def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
         """Take in one transition; s_next is ENDED if nothing follows."""
@@ -492,27 +543,31 @@ class FiniteStates(LinearAgent):
     def observe(self, h: int, s: int, a: int, r: float, s_next: int | None,
                 legal_next: Any = None) -> None:
         index = checks.index
-        h, s, a = self._period(h), index("s", s, self.S), index("a", a, self.A)
+        period, s, a = self._period(h), index("s", s, self.S), index("a", a, self.A)
         s_next = ENDED if s_next is None else index("s_next", s_next, self.S)
-        checks.finite(r=r)
-        after = 0 if self.H is None else h + 1
-        if s_next != ENDED and after < (self.H or 1):
+        r, after = self._checked_reward(r), 0 if self.H is None else period + 1
+        if ((legal_next is not None or self._closed is not None) and s_next != ENDED
+                and after < (self.H or 1)):
             self._close(after, s_next, legal_next)
-        self._remember(h, s, a, float(r), s_next)
-        self._add_reward(h, float(r), s_next == ENDED or h + 1 == self.H)
+        self._remember(period, s, a, r, s_next)
+        self._count_step(s, s_next)
         self.transitions += 1
+        self._add_reward(h, r, s_next == ENDED or h + 1 == self.H)  # it may warn
 
     def _prepare(self, mdp: FiniteMDP, episodes: int, rng: Any,
                  exact: bool) -> tuple[Generator, Run, bool]:
         """What ``learn`` checks and makes before compiled code sees it."""
         check_fits((self.H, self.S, self.A), mdp)
+        if self._closed is not None and self._closed.any():
+            checks.fail("in a table of states a mask is the same at every visit in a period",
+                        "some actions were forbidden, and in a FiniteMDP none is", "Go on as it "
+                        "began, by plan, act and observe with masks.")
         return checks.generator(rng), empty_run(episodes), checks.flag("exact", exact)
 
     def _learned(self, run: Run) -> Run:
         """What ``learn`` notes when compiled code has played."""
         self.transitions += int(run.length.sum())
-        if self.choices.gamma == 1 and run.reward.size:
-            self._compare(run.reward.min(), run.reward.max())
+        self._compare_with(run.reward)
         return run
 
 
@@ -553,9 +608,11 @@ def positions(numbers: Array, legal: Any) -> Array:
     given, legal = legal, checks.as_given(legal)
     if legal.size == 0:
         checks.fail("some action must be legal", "none is", "End the episode in such a state.")
-    if legal.dtype.kind not in "iu" or legal.ndim != 1 or not np.isin(legal, numbers).all():
-        checks.fail(f"legal lists the numbers of actions, some of {numbers.tolist()}",
-                    f"it is {given!r}", "Pass np.flatnonzero(mask).", IndexError)
+    if (legal.dtype.kind not in "iu" or legal.ndim != 1 or not np.isin(legal, numbers).all()
+            or legal.dtype.itemsize == 1 or (np.diff(legal) <= 0).any()):  # a mask, not its places
+        checks.fail(f"legal lists the numbers of actions, some of {numbers.tolist()}, in their "
+                    "order", f"it is {checks.shown(given)}", "Pass np.flatnonzero(mask), where "
+                    f"mask has {numbers.size} entries.", IndexError)
     return np.flatnonzero(np.isin(numbers, legal))
 
 
@@ -570,8 +627,8 @@ def checked_step(stepped: Any, h: int) -> tuple[float, Any, bool]:
     if not (isinstance(stepped, tuple) and len(stepped) == 3
             and isinstance(stepped[2], (bool, np.bool_))):
         checks.fail("step returns (reward, next state, whether the episode is over)",
-                    f"it returned {stepped!r}", "Let it return these three.")
-    checks.finite(reward=stepped[0])
+                    f"it returned {checks.shown(stepped)}", "Let it return these three.")
+    checks.finite("reward", stepped[0])
     if h >= LONGEST and not stepped[2]:
         checks.fail("an episode must end", f"this one has lasted {LONGEST} steps", "Let step say "
                     "that it is over, after 1000 steps, say.", RuntimeError)

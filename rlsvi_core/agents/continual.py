@@ -107,6 +107,7 @@ class FastContinual:
     np.True_
     """
 
+    @checks.options
     def __init__(self, Phi: Any, gamma: float, rho: float, lam: float = 1.0, sigma: float = 0.1, *,
                  epsilon: float = 0.0, rng: Any = None) -> None:
         self.Phi = checks.array("Phi", Phi, (None, None, None), hint="It is a finite (S, A, K) "
@@ -137,7 +138,7 @@ class FastContinual:
         """Take in one transition; h counts steps and is not used."""
         s, a = checks.index("s", s, self.S), checks.index("a", a, self.A)
         s_next = checks.index("s_next", s_next, self.S)
-        checks.finite(r=r)
+        checks.finite("r", r)
         observe(self.Phi[None], self._data, 0, s, a, float(r), s_next, np.empty(self.K))
 
     def plan(self) -> None:

@@ -18,7 +18,20 @@ one random model, a contraction if :math:`\gamma < 1`; ``sweeps=math.inf`` asks 
 The other forms repeat fits until nothing changes. This one uses a state's new value at once (Gauss
 and Seidel), which has the same fixed point, and gets there sooner.
 
-**Cost.** An episode draws :math:`SA` normal numbers. A sweep then costs A steps for each state
+**Circles.** Take a circle of L pairs whose outcomes are known, the shortest being a step that leads
+nowhere. Whoever walks it for ever earns the noise of its pairs in every round: with n visits each,
+the sampled value has a standard deviation near :math:`\sigma / ((1 - \gamma) \sqrt{nL})`. Where
+nothing happens by chance, a sample that prefers the circle is walked until the clock stops it. So
+one-hot features have ``redraw="at repeats"`` by default: a state that comes again brings another
+draw. In the study ``tasks-redraw`` that earns more on Taxi while learning; without it Taxi delivers
+no passenger in as many episodes. Drawing again after :math:`1/(1 - \gamma)` steps does nothing for
+tables in so few episodes. With features of a box it earns more on Acrobot, whose first goals come
+sooner, and ends no better, so there it is not the default. A vote of ten samples is nowhere better
+than the posterior mean, and worse where a table was learned. Where nothing happens by chance, σ can
+be smaller than suggested: with :math:`(1 - \gamma)V/10` the deviation of a circle's value is at
+most a tenth of V.
+
+**Cost.** A draw takes :math:`SA` normal numbers. A sweep then costs A steps for each state
 visited, and one for each successor seen. Memory is for six numbers a pair, and three a successor.
 """
 
@@ -32,9 +45,9 @@ from .. import checks
 from ..compiled import Array, Floats, Ints, jit
 from ..features import FeatureMap, OneHot
 from ..regression import draw_weight, fill_normal
-from .base import MOST_SWEEPS, SETTLED, Choices, FiniteStates, choose
+from .base import MOST_SWEEPS, SETTLED, Choices, choose
 from .finite import Targets
-from .tabular import History, no_history, remember, with_room
+from .tabular import CountingAgent, History
 
 __all__ = ["DiscountedAgent"]
 
@@ -129,7 +142,7 @@ def _act(weights: Floats, closed: Array | None, s: int, epsilon: float, eta: flo
     return choose(q, epsilon, eta, p, u)
 
 
-class DiscountedAgent(FiniteStates):
+class DiscountedAgent(CountingAgent):
     """Keeps counts of pairs and successors; the same interface and weights as ``VerbatimAgent``.
 
     ``theta`` holds the weights of this episode, action by action, ``mean`` the posterior mean they
@@ -150,7 +163,8 @@ class DiscountedAgent(FiniteStates):
     DiscountedAgent(RLSVI, lam=1, sigma=0.02; 1 transitions seen)
     """
 
-    OFFERS = frozenset({"gamma", "clip", "sweeps", "draws", "targets", "half_life"})
+    OFFERS = frozenset({"gamma", "clip", "sweeps", "draws", "targets", "half_life",
+                        "redraw"})
     takes_masks = True
     timeless = True
 
@@ -166,11 +180,9 @@ class DiscountedAgent(FiniteStates):
         if features.H is not None:
             checks.fail("DiscountedAgent is for features without a horizon", f"H is {features.H}",
                         "Pass features.one_hot(None, S, A), or leave form out.")
+        checks.room("the weights", features.S, features.A)
         super().__init__(features, lam, sigma, **options)
-        checks.room("the weights", self.S, self.A)
-        self.episode = -1
         self.theta, self.mean = np.zeros((1, features.K)), np.zeros((1, features.K))
-        self.seen = no_history(1, self.S, self.A)
 
     def _table(self, weights: Floats) -> Floats:
         """Weights as an (A, S) array, their order in the features."""
@@ -183,11 +195,6 @@ class DiscountedAgent(FiniteStates):
         if self._closed is not None:
             Q[self._closed] = -np.inf
         return Q
-
-    def plan(self) -> None:
-        """Fix the weights for the coming episode."""
-        self.episode += 1
-        super().plan()
 
     def _twin(self) -> Self:
         twin = super()._twin()
@@ -209,11 +216,8 @@ class DiscountedAgent(FiniteStates):
     def act(self, h: int, s: int, legal: Any = None) -> int:
         """Choose an action for state s; ``legal`` lists those allowed, None: all."""
         h, s = self._period(h), checks.index("s", s, self.S)
-        self._close(h, s, legal)
-        epsilon = self.epsilon * 2.0 ** (-self.episode / self.choices.half_life)
-        return _act(self._table(self.theta), self._closed, s, epsilon, self.eta, self._q, self._p,
-                    self.rng.random())
-
-    def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
-        self.seen = with_room(self.seen, int(self.seen.used[0]) + 1)
-        remember(self.seen, h, s, a, r, s_next)
+        if legal is not None or self._closed is not None:
+            self._close(h, s, legal)
+        self._redraw_if_due()
+        return _act(self._table(self.theta), self._closed, s, self.dither, self.eta, self._q,
+                    self._p, self.rng.random())

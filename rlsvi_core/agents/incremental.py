@@ -30,7 +30,8 @@ fast one keeps the factor :math:`U` of :math:`M = \sigma^2\Sigma^{-1}` with
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -106,6 +107,7 @@ def _learn(model: Model, Phi: Floats, U: Floats, theta: Floats, sigma: float, nu
 class IncrementalAgent(TableAgent):
     """``nu`` is the step size: a number, or a function of the episode l = 0, 1, …"""
 
+    @checks.options
     def __init__(self, Phi: Any, lam: float, sigma: float, nu: float | Callable[[int], float], *,
                  prior: str = "forgotten", first_episode: str = "prior", rng: Any = None) -> None:
         super().__init__(Phi, lam, sigma, sample=True, first_episode=first_episode, rng=rng)
@@ -135,12 +137,16 @@ class IncrementalAgent(TableAgent):
         _add(self._U[h], phi, target, nu, self._kept, np.empty(self.K + 1))
 
     def _estimate(self) -> None:
-        try:
+        with self._refusing_the_forgotten():
             _sample(self._U, self.sigma if self.sample else 0.0, self.rng, self.theta)
-        except ZeroDivisionError:
-            self._refuse_forgotten()
 
-    def _refuse_forgotten(self) -> None:
+    @contextmanager
+    def _refusing_the_forgotten(self) -> Iterator[None]:
+        """For what sets the weights."""
+        with suppress(ZeroDivisionError, np.linalg.LinAlgError):
+            yield
+            if np.isfinite(self.theta).all():
+                return
         checks.fail("what is forgotten must leave a finite variance", "where no data come the "
                     "prior is forgotten to the last digit", "Pass prior='kept', or a step size "
                     "that falls.", ArithmeticError)
@@ -152,11 +158,9 @@ class IncrementalAgent(TableAgent):
         sizes = np.array([self._step_size(l) for l in range(
             first, int(self._seen.max()) + len(run.reward))])
         nu = sizes[self._seen - first + np.arange(len(run.reward))[:, None]]
-        try:
+        with self._refusing_the_forgotten():
             _learn(env.model, self.Phi, self._U, self.theta, self.sigma, nu, self._kept,
                    self.has_no_data, exact or None, rng, self.rng, run)
-        except ZeroDivisionError:
-            self._refuse_forgotten()
         self._seen += len(run.reward)
         return self._learned(run)
 
@@ -178,25 +182,29 @@ class VerbatimIncremental(IncrementalAgent):
             self.precision[h] += nu * self.lam * np.eye(self.K)
 
     def _estimate(self) -> None:
-        for h in reversed(range(self.H)):  # in the order in which Algorithm 1 draws
-            L = np.linalg.cholesky(self.precision[h])
-            z = self.rng.standard_normal(self.K) if self.sample else np.zeros(self.K)
-            self.theta[h] = cho_solve((L, True), self.y[h]) + solve_triangular(
-                L, z, lower=True, trans="T")
+        with self._refusing_the_forgotten():
+            for h in reversed(range(self.H)):  # in the order in which Algorithm 1 draws
+                L = np.linalg.cholesky(self.precision[h])
+                z = self.rng.standard_normal(self.K) if self.sample else np.zeros(self.K)
+                self.theta[h] = cho_solve((L, True), self.y[h]) + solve_triangular(
+                    L, z, lower=True, trans="T")
 
 
+@checks.options
 def incremental(Phi: Any, lam: float = 1.0, sigma: float = 0.1,
                 nu: float | Callable[[int], float] = 0.0, *,
-                form: type[IncrementalAgent] = IncrementalAgent,
-                **options: Any) -> IncrementalAgent:
+                prior: str = "forgotten", first_episode: str = "prior",
+                form: type[IncrementalAgent] = IncrementalAgent, rng: Any = None,
+                ) -> IncrementalAgent:
     """Incremental RLSVI with greedy actions (Algorithm 2).
 
     Parameters
     ----------
     Phi, lam, sigma : as for RLSVI with an (H, S, A, K) table of features.
     nu : the step size, a number or a function of the episode l = 0, 1, …
+    prior : ``"forgotten"`` with the data, as printed, or ``"kept"``.
+    first_episode, rng : as for RLSVI, with a draw from the prior by default.
     form : which of the two forms.
-    options : ``prior`` ("forgotten" as printed, or "kept"), ``first_episode``, ``rng``.
 
     Returns
     -------
@@ -212,4 +220,4 @@ def incremental(Phi: Any, lam: float = 1.0, sigma: float = 0.1,
     if not (isinstance(form, type) and issubclass(form, IncrementalAgent)):
         checks.fail("form must be IncrementalAgent or VerbatimIncremental", f"it is {form!r}",
                     "Leave it out for the fast one.")
-    return form(Phi, lam, sigma, nu, **options)
+    return form(Phi, lam, sigma, nu, prior=prior, first_episode=first_episode, rng=rng)

@@ -28,7 +28,7 @@ class MappedAgent(LinearAgent):
 
     def __init__(self, features: Any, lam: float, sigma: float, **options: Any) -> None:
         super().__init__(features, lam, sigma, **options)
-        self.S, self.A, self.episode = self.features.S, self.features.A, -1
+        self.S, self.A = self.features.S, self.features.A
         self.apart = self.H is not None and self.choices.weights == "per period"
         self._allocate(self.features.K)
 
@@ -64,30 +64,21 @@ class MappedAgent(LinearAgent):
         unknown = self.choices.variance == "unknown"
         return draw_noise(self.rng, self.free, rows if unknown else None)
 
-    def plan(self) -> None:
-        """Fix the weights for the coming episode."""
-        self.episode += 1
-        super().plan()
-
     def _twin(self) -> Self:
         twin = super()._twin()
         twin.theta, twin.mean = self.mean.copy(), self.mean.copy()
         return twin
 
-    @property
-    def dither(self) -> float:
-        """ε, which is halved every ``half_life`` episodes."""
-        return float(self.epsilon * 2.0 ** (-max(self.episode, 0) / self.choices.half_life))
-
     def _period(self, h: int) -> int:
         """Whose weights a step uses."""
         if self.H is None:
-            checks.whole("h", h, hint="It counts the steps of an episode, from zero.")
+            if type(h) is not int or h < 0:
+                checks.whole("h", h, hint="It counts the steps of an episode, from zero.")
             return 0
         if not (isinstance(h, (int, np.integer)) and 0 <= h < self.H):
-            checks.fail(f"h must be one of 0, …, {self.H - 1}", f"it is {h!r}", "An episode may "
-                        "not outlast the agent's horizon: pass a longer H, end the episode, or "
-                        "leave H out and discount by gamma.", IndexError)
+            checks.fail(f"h must be one of 0, …, {self.H - 1}", f"it is {checks.shown(h)}",
+                        "An episode may not outlast the agent's horizon: pass a longer H, end the "
+                        "episode, or leave H out and discount by gamma.", IndexError)
         return int(h)
 
     def check_actions(self, A: int, s: Any) -> None:
@@ -101,6 +92,7 @@ class MappedAgent(LinearAgent):
                         f"({A}, K) rows; features.PerAction crosses state features with actions.")
 
     def act(self, h: int, s: Any, legal: Any = None) -> int:
+        self._redraw_if_due()
         q, numbers = self.values(h, s), self._actions(h, s)
         if legal is not None:
             at = positions(numbers, legal)
@@ -111,16 +103,16 @@ class MappedAgent(LinearAgent):
     def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None,
                 legal_next: Any = None) -> None:
         self._period(h)  # checks h
-        checks.finite(r=r)
-        legal = self._actions(h, s)
-        (at,) = np.nonzero(legal == a) if isinstance(a, (int, np.integer)) else (legal[:0],)
-        if at.size != 1:
-            checks.fail(f"a must be a legal action, one of {legal.tolist()}", f"it is {a!r}",
+        r = checks.finite("r", r)
+        legal = self._actions(h, s).tolist()
+        if not isinstance(a, (int, np.integer)) or legal.count(a) != 1:
+            checks.fail(f"a must be a legal action, one of {legal}", f"it is {checks.shown(a)}",
                         "Pass the action that act returned.", IndexError)
         last = s_next is None or (self.H is not None and h == self.H - 1)
-        self._keep(h, s, int(at[0]), float(r), None if last else s_next, legal_next)
-        self._add_reward(h, float(r), last)
+        self._keep(h, s, legal.index(a), r, None if last else s_next, legal_next)
+        self._count_step(s, s_next)
         self.transitions += 1
+        self._add_reward(h, r, last)
 
     def learn(self, env: Any, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
         if self.H is not None and self.S is not None and self.A is not None:

@@ -16,10 +16,13 @@ when the window has gone round, G is summed again, so that rounding does not pil
 
 **Cost** for N transitions kept: :math:`d^2` for a transition and :math:`B d^3/3` for a plan, then
 :math:`4 N A d` for each sweep (two products, of all next states with θ and of all rows with the
-targets); memory for :math:`N (1 + A/B) d` numbers. Measured on one busy core, for MountainCar with
-A = 3, d = 200 random Fourier features and a full window of 20 000: 70 microseconds per step (act
-and observe), of which the features take 19, and 12 milliseconds per sweep. An observation's
-features are computed once per step.
+targets); memory for :math:`N (1 + A/B) d` numbers. An observation's features are computed once per
+step. ``python -m benchmarks.tasks`` measures a step beside the environment alone.
+
+**Tiles.** Where n features are on, each with the same value, and all others 0, their numbers take
+the place of rows: a transition costs :math:`n^2`, a sweep :math:`N (A + 1) n`, and memory is for 2n
+numbers a transition. Weights of tiles that were never on keep their prior, so that only the others
+are factorised.
 
 **What works.** Without a horizon, one fit per episode moves the values by one step of value
 iteration, too little: hence ten sweeps by default, each starting from the weights of the last, all
@@ -29,19 +32,44 @@ features extrapolate, they may otherwise grow without bound.
 """
 
 import math
+from collections import deque
 from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import dsyr, dtrsv
 
 from .. import checks
-from ..compiled import Array, Floats
+from ..compiled import Array, Floats, Ints, jit
 from ..features import FeatureMap
+from ..features.maps import Indicators
 from ..regression import draw_blocks, drawn_sigma
 from .base import Choices, positions, repeated
+from .finite import Targets
 from .mapped import MappedAgent
 
 __all__ = ["StoredAgent"]
+
+
+@jit
+def _targets(q: Floats, legal: Array, ended: Array, r: Floats, targets: Targets) -> Floats:
+    """r + γṼ of each transition; q holds, block by block, the values of what follows."""
+    b, B, rows = r.copy(), q.shape[0], q.shape[1] // max(r.size, 1)
+    for i in range(r.size):
+        if not ended[i]:
+            V = -np.inf
+            for a in range(legal.shape[1]):
+                value = q[a % B, i * rows + a // B]
+                if legal[i, a] and (value > V or math.isnan(value)):
+                    V = value
+            if V < targets.low:
+                V = targets.low
+            elif V > targets.high:
+                V = targets.high
+            b[i] += targets.gamma * V
+    return b
+
+
+Factors = list[tuple[Any, Array]]  # for each block, which weights have data, and their U
 
 
 class Rows:
@@ -54,16 +82,28 @@ class Rows:
         self._columns: list[Array] = [  # one entry per transition
             np.zeros((0, d)), np.zeros(0, np.int64), np.zeros(0), np.zeros((0, n, d)),
             np.zeros((0, n * blocks), np.bool_), np.zeros(0, np.bool_)]
-        self._factor: tuple[float, Any] = (0.0, None)  # of which ridge
+        self._factor: tuple[float, Factors] = (0.0, [])  # of which ridge
+        self._waiting: deque[tuple[Any, ...]] = deque()
 
     @property
     def columns(self) -> list[Array]:
         """x, its block, r, the compact rows X' of what follows, which actions are open there, and
         whether nothing follows."""
+        self.take_in()
         return [column[:self.count] for column in self._columns]
 
     def append(self, *transition: Any) -> None:
-        """Take in x, its block, r, X', open and ended; in a full window, in place of the oldest."""
+        """Add x, its block, r, X', open and ended. They wait until they are needed: the same work,
+        done for many at once, finds its arrays at hand and takes half the time."""
+        self._waiting.append(transition)
+
+    def take_in(self) -> None:
+        """Take in what waits."""
+        while self._waiting:
+            self._take_in(*self._waiting.popleft())
+
+    def _take_in(self, *transition: Any) -> None:
+        """Take in one transition; in a full window, in place of the oldest."""
         i = self.newest = (self.newest + 1) % (self.window or self.count + 1)
         X, block, *_ = self._columns
         if i < self.count:
@@ -77,26 +117,103 @@ class Rows:
         self.count = max(self.count, i + 1)
         self._square(transition[0], transition[1], 1.0)
         if i + 1 == self.window:
-            X, block, *_ = self.columns
-            for b in range(len(self.gram)):
-                mine = X[block == b]
-                self.gram[b] = mine.T @ mine
+            self._square_again()
+        self._factor = (0.0, [])
 
-    def _square(self, x: Floats, block: int, sign: float) -> None:
+    def _square(self, x: Array, block: int, sign: float) -> None:
         dsyr(sign, x, a=self.gram[block].T, overwrite_a=1)
-        self._factor = (0.0, None)
 
-    def factor(self, ridge: float) -> Any:
-        """The U_b, each as Fortran has it; kept until something is observed."""
+    def _square_again(self) -> None:
+        X, block, *_ = self._columns  # the window is full
+        for b in range(len(self.gram)):
+            mine = X[block == b]
+            self.gram[b] = mine.T @ mine
+
+    def values(self, theta: Floats) -> Floats:
+        """Block by block, the values of what follows; θ has a row for each block."""
+        return np.asarray(theta @ self.columns[3].reshape(-1, theta.shape[1]).T)
+
+    def sums(self, b: Floats) -> Floats:
+        """A'b of each block."""
+        X, block, *_ = self.columns
+        apart = np.zeros((len(self.gram), len(b)))
+        apart[block, np.arange(len(b))] = b
+        return np.asarray(apart @ X)
+
+    def _factors(self, ridge: float) -> Factors:
+        L = np.linalg.cholesky(self.gram + ridge * np.eye(self.gram.shape[1]))
+        return [(slice(None), U) for U in L.transpose(0, 2, 1)]
+
+    def factor(self, ridge: float) -> Factors:
+        """For each block the features that were ever on, and their U_b, as Fortran has it; kept
+        until something is observed."""
         if self._factor[0] != ridge:
             try:
-                L = np.linalg.cholesky(self.gram + ridge * np.eye(self.gram.shape[1]))
+                self._factor = (ridge, self._factors(ridge))
             except np.linalg.LinAlgError:
                 checks.fail("lam * sigma^2 must not be lost beside the squares of the features",
                             f"it is {ridge:g}, and they add up to {self.gram.max():g}",
                             "Raise lam or sigma; rlsvi_core.suggest_parameters says how far.")
-            self._factor = (ridge, L.transpose(0, 2, 1))
         return self._factor[1]
+
+
+@jit
+def _values_of_ones(theta: Floats, where: Ints, on: float) -> Floats:
+    q = np.zeros((theta.shape[0], where.shape[0]))
+    for b in range(q.shape[0]):
+        for i in range(q.shape[1]):
+            for j in range(where.shape[1]):
+                q[b, i] += theta[b, where[i, j]]
+            q[b, i] *= on
+    return q
+
+
+@jit
+def _sums_of_ones(where: Ints, block: Ints, b: Floats, on: float, sums: Floats) -> None:
+    for i in range(b.size):
+        for j in range(where.shape[1]):
+            sums[block[i], where[i, j]] += on * b[i]
+
+
+@jit
+def _square_of_ones(where: Ints, sign: float, counts: Floats) -> None:
+    for i in where:
+        for j in where:
+            counts[i, j] += sign
+
+
+class Ones(Rows):
+    """The same for features that are on or off: which are on takes the place of a row, and
+    ``gram`` counts pairs, without rounding."""
+
+    def __init__(self, window: int | None, shape: tuple[int, ...], features: Indicators) -> None:
+        super().__init__(window, shape, features.blocks)
+        self.on = features.on
+        self._columns[0] = np.zeros((0, features.n), np.int64)
+        self._columns[3] = np.zeros((0, features.n), np.int64)
+
+    def _square(self, x: Array, block: int, sign: float) -> None:
+        _square_of_ones(x, sign, self.gram[block])
+
+    def _square_again(self) -> None:
+        pass  # counts are exact
+
+    def values(self, theta: Floats) -> Floats:
+        return _values_of_ones(theta, self.columns[3], self.on)
+
+    def sums(self, b: Floats) -> Floats:
+        where, block, *_ = self.columns
+        sums = np.zeros(self.gram.shape[:2])
+        _sums_of_ones(where, block, b, self.on, sums)
+        return sums
+
+    def _factors(self, ridge: float) -> Factors:
+        factors: Factors = []
+        for counts in self.gram:
+            used = np.flatnonzero(counts.diagonal())
+            square = self.on**2 * counts[np.ix_(used, used)] + ridge * np.eye(used.size)
+            factors.append((used, np.linalg.cholesky(square).T))
+        return factors
 
 
 class StoredAgent(MappedAgent):
@@ -122,7 +239,7 @@ class StoredAgent(MappedAgent):
     """
 
     OFFERS = frozenset({"gamma", "clip", "weights", "window", "sweeps", "draws", "targets",
-                        "variance", "half_life"})
+                        "variance", "half_life", "redraw"})
 
     @classmethod
     def suits(cls, features: FeatureMap, choices: Choices) -> bool:
@@ -131,7 +248,7 @@ class StoredAgent(MappedAgent):
 
     def __init__(self, features: Any, lam: float, sigma: float, **options: Any) -> None:
         self._shape: tuple[int, ...] = (0, 0)
-        self._last: tuple[Any, Any, Floats] = (None, None, np.zeros(0))
+        self._last: tuple[Any, Any, Array] = (None, None, np.zeros(0))
         super().__init__(features, lam, sigma, **options)
         if has_varied_actions(self.features):
             checks.fail("StoredAgent needs the same actions in every state and no known weights",
@@ -149,29 +266,34 @@ class StoredAgent(MappedAgent):
         super()._allocate(K)
 
     def _no_data(self) -> Rows:
+        if isinstance(self.features, Indicators):
+            return Ones(self.choices.window, self._shape, self.features)
         return Rows(self.choices.window, self._shape, self.features.blocks)
 
-    def _rows(self, h: int, s: Any) -> Floats:
-        """The compact rows of an observation, checked."""
+    def _rows(self, h: int, s: Any) -> Array:
+        """The compact rows of an observation, checked; of indicators, which are on."""
+        if isinstance(self.features, Indicators):
+            return self.features.active(s)[None]
         X = checks.numbers("features", self.features.compact(h, s))  # a map may use it again
-        if self._shape == (0, 0) and X.ndim == 2 and X.size:
+        first = self._shape == (0, 0) and X.ndim == 2 and X.size > 0
+        if X.shape != self._shape and not first:
+            rows = self._shape[0] or "actions"
+            checks.fail(f"features must have shape ({rows}, {self._shape[1] or 'K'}) for every "
+                        f"observation", f"for {checks.shown(s)} they have {X.shape}", "Return a "
+                        "row for each action, the same number of them always; legal= says which "
+                        "are allowed.")
+        if not math.isfinite(np.vdot(X, X)):
+            checks.fail("features must be finite", f"for {checks.shown(s)} entry "
+                        f"{np.argwhere(~np.isfinite(X))[:1].tolist()} is not",
+                        "rlsvi_core.features.check says where; scale or correct the observation.")
+        if first:
             self._shape = X.shape
             self._allocate(X.shape[1] * self.features.blocks)
             if not self.has_no_data:
                 self._estimate()
-        if X.shape != self._shape:
-            rows = self._shape[0] or "actions"
-            checks.fail(f"features must have shape ({rows}, {self._shape[1] or 'K'}) for every "
-                        f"observation", f"for {s!r} they have {X.shape}", "Return a row for each "
-                        "action, the same number of them always; legal= says which are allowed.")
-        flat = X.ravel()
-        if not math.isfinite(flat @ flat):
-            checks.fail("features must be finite", f"for {s!r} entry "
-                        f"{np.argwhere(~np.isfinite(X))[:1].tolist()} is not",
-                        "rlsvi_core.features.check says where; scale or correct the observation.")
         return X
 
-    def _recalled(self, h: int, s: Any) -> Floats:
+    def _recalled(self, h: int, s: Any) -> Array:
         """The same, without a second call for the observation that was the last one."""
         if self._last[0] != h or self._last[1] is not s:
             self._last = (h, s, self._rows(h, s))
@@ -189,16 +311,21 @@ class StoredAgent(MappedAgent):
     def values(self, h: int, s: Any) -> Floats:
         """Q̃(s, ·), one value per action."""
         period, X = self._period(h), self._recalled(h, s)
-        return np.asarray(X @ self.theta[period].reshape(-1, X.shape[1]).T).ravel()
+        if isinstance(self.features, Indicators):
+            theta = self.theta[period].reshape(self.features.blocks, -1)
+            return _values_of_ones(theta, X, self.features.on).ravel()
+        q: Floats = X @ self.theta[period].reshape(-1, X.shape[1]).T
+        return q.ravel()
 
     def _keep(self, h: int, s: Any, at: int, r: float, s_next: Any | None,
               legal_next: Any) -> None:
         here, B = self._recalled(h, s), self.features.blocks
-        there, legal = np.zeros(self._shape), np.ones(self.A or 0, bool)
+        there: Any = 0.0
+        legal: Any = True
         if s_next is not None:
             there = self._rows(h + 1, s_next)
             if legal_next is not None:
-                legal[:] = False
+                legal = np.zeros(self._numbers.size, bool)
                 legal[positions(self._numbers, legal_next)] = True
             self._last = (h + 1, s_next, there)
         self.data[h if self.apart else 0].append(
@@ -207,6 +334,8 @@ class StoredAgent(MappedAgent):
     def _estimate(self) -> None:
         if not self.data:  # nothing is known yet, not even K
             return
+        for data in self.data:
+            data.take_in()
         in_targets = self.theta if self.choices.targets == "sample" else self.mean
         after = in_targets[0] if self.H is None else np.zeros_like(in_targets[0])
         if self.apart:
@@ -225,24 +354,21 @@ class StoredAgent(MappedAgent):
 
     def _fit(self, h: int, data: Rows, after: Floats, noise: tuple[Floats, float]) -> None:
         """Set the weights of period h, given those in the targets."""
-        X, block, r, following, legal, ended = data.columns
+        _, _, r, _, legal, ended = data.columns
         B, d = data.gram.shape[:2]
-        q = (after.reshape(B, d) @ following.reshape(-1, d).T).T.reshape(legal.shape)
-        V = np.full(len(r), -np.inf)
-        for a in range(legal.shape[1]):
-            np.maximum(V, q[:, a], out=V, where=legal[:, a])
-        V = np.minimum(np.maximum(V, self.choices.clip[0]), self.choices.clip[1])
-        b = r + self.choices.gamma * np.where(ended, 0.0, V)
-        apart = np.zeros((B, len(b)))
-        apart[block, np.arange(len(b))] = b
+        b = _targets(data.values(after.reshape(B, d)), legal, ended, r,
+                     Targets(self.choices.gamma, *self.choices.clip))
         z, g = noise[0].reshape(B, d), noise[1]
         sigma = 1.0 if self.choices.variance == "unknown" else self.sigma
-        U, w = data.factor(self.lam * sigma**2), apart @ X
-        w = np.array([dtrsv(U[i], w[i], trans=1) for i in range(B)])  # U^{-T} A'b
+        ridge = self.lam * sigma**2
+        U, w = data.factor(ridge), data.sums(b)
+        for i, (used, one) in enumerate(U):
+            if len(one):
+                w[i, used] = dtrsv(one, w[i, used], trans=1)  # U^{-T} A'b
         if not math.isnan(g):
             sigma = drawn_sigma(b @ b - (w * w).sum(), g)
-        self.mean[h] = draw_blocks(U, w, 0.0, z)
-        self.theta[h] = draw_blocks(U, w, sigma, z)
+        self.mean[h] = draw_blocks(U, ridge, w, 0.0, z)
+        self.theta[h] = draw_blocks(U, ridge, w, sigma, z)
 
 
 def has_varied_actions(phi: FeatureMap) -> bool:

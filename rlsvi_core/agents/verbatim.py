@@ -45,7 +45,7 @@ class VerbatimAgent(MappedAgent):
     every choice that :func:`rlsvi_core.agents.rlsvi` has."""
 
     OFFERS = frozenset({"gamma", "clip", "weights", "window", "sweeps", "draws", "targets",
-                        "variance", "lam_of_mean", "half_life"})
+                        "variance", "lam_of_mean", "half_life", "redraw"})
 
     def regression_problem(self, data: deque[Transition], after: Floats) -> tuple[Floats, Floats]:
         """The rows A and the targets b, what is known of Q moved over."""

@@ -26,7 +26,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -74,6 +74,9 @@ class Episode(NamedTuple):
 def play(agent: Any, env: Env, episodes: int, seed: int | None = None, *, learn: bool = True,
          progress: bool = False) -> Floats:
     """Let an agent learn in an environment.
+
+    What a step costs beside the environment's own, ``python -m benchmarks.tasks`` measures. For
+    computed features the plan before each episode grows with the transitions kept (``window``).
 
     Parameters
     ----------
@@ -185,27 +188,35 @@ def _reader(agent: Any, space: Any) -> Callable[[Any], Any]:
              "number of states, or use a function of the observation as features.")
     numbers = range(first, first + sizes[0]) if isinstance(space, Discrete) else ()
 
-    def cast(observed: Any) -> Array | None:
+    def refuse(observed: Any) -> NoReturn:
+        fail(f"an observation lies in its space, {space}", f"the environment gave {observed!r}",
+             "Correct one of them; gymnasium.utils.env_checker.check_env finds more.")
+
+    def read_box(observed: Any) -> Array:
         """What lies in a Box, as its type has it; its own check is slow."""
-        given = as_given(observed)
-        if given.shape != space.shape or given.dtype.kind not in "biuf":
-            return None
-        x = given.astype(space.dtype)
-        same = space.dtype.kind == "f" or bool((x == given).all())  # what is whole stays so
-        return x if same and ((space.low <= x) & (x <= space.high)).all() else None
+        given = observed if type(observed) is np.ndarray else as_given(observed)
+        if given.shape != shape or given.dtype.kind not in "biuf":
+            refuse(observed)
+        x = np.array(given, dtype)  # a copy: some environments write into the old one
+        if not (given.dtype == dtype or dtype.kind == "f" or (x == given).all()):
+            refuse(observed)  # what is whole stays so
+        if np.count_nonzero((low <= x) & (x <= high)) < x.size:
+            refuse(observed)
+        return x
 
     def read(observed: Any) -> Any:
-        # A copy: some environments write into the old one.
-        x = cast(observed) if isinstance(space, Box) else deepcopy(observed)
-        if x is None or not (isinstance(space, Box) or (type(x) is int and x in numbers)
-                             or space.contains(x)):
-            fail(f"an observation lies in its space, {space}", f"the environment gave {observed!r}",
-                 "Correct one of them; gymnasium.utils.env_checker.check_env finds more.")
+        if type(observed) is not int or observed not in numbers:
+            observed = deepcopy(observed)
+            if not space.contains(observed):
+                refuse(observed)
         if S is None:
-            return x
-        return int(x - first if len(sizes) == 1 else
-                   np.ravel_multi_index(tuple((x - first).ravel()), sizes))
+            return observed
+        return int(observed - first if len(sizes) == 1 else
+                   np.ravel_multi_index(tuple((observed - first).ravel()), sizes))
 
+    if isinstance(space, Box):
+        shape, dtype, low, high = space.shape, space.dtype, space.low, space.high
+        return read_box
     return read
 
 
@@ -222,6 +233,11 @@ def _legal(info: Info, A: int) -> Array | None:
         fail("an action_mask allows some action", f"it is {shown(given)}", "End the episode "
              "(terminated) where nothing can be done.")
     return np.flatnonzero(mask)
+
+
+def _refuse_step(found: str) -> NoReturn:
+    fail("step returns (observation, reward, terminated, truncated, info)", found, "The older gym "
+         "had four: say whether `done` was the end (terminated) or the clock (truncated).")
 
 
 def _episodes(agent: Any, env: Env, seed: int | None, learn: bool, read: Callable[[Any], Any],
@@ -247,23 +263,30 @@ def _episodes(agent: Any, env: Env, seed: int | None, learn: bool, read: Callabl
                 fail(f"the environment forbids action {a} here", f"{agent!r} takes no masks and "
                      f"chose it; allowed are {legal.tolist()}", "Use an agent by rlsvi or lsvi, "
                      "or give its act the argument legal.")
-            stepped = env.step(first + a)
+            try:
+                stepped = env.step(first + a)
+            except ValueError as error:  # a wrapper has unpacked what is not five values
+                if "to unpack (expected 5" not in str(error):
+                    raise
+                _refuse_step(str(error))
             if not isinstance(stepped, tuple) or len(stepped) != 5:
-                found = f"{len(stepped)} values" if isinstance(stepped, tuple) else shown(stepped)
-                fail("step returns (observation, reward, terminated, truncated, info)",
-                     f"it returned {found}", "The older gym had four: say whether "
-                     "`done` was the end (terminated) or the clock (truncated).")
+                _refuse_step(f"it returned {len(stepped)} values" if isinstance(stepped, tuple) else
+                             f"it returned {shown(stepped)}")
             observed, reward, terminated, truncated, info = stepped
-            terminated, truncated = flag("terminated", terminated), flag("truncated", truncated)
-            instance("info", info, dict, hint="Let step return {} where there is nothing to say.")
+            if type(terminated) is not bool or type(truncated) is not bool:
+                terminated, truncated = flag("terminated", terminated), flag("truncated", truncated)
+            if type(info) is not dict:
+                instance("info", info, dict, hint="Let step return {} where there is nothing to "
+                         "say.")
             if not is_number(reward):
                 fail("a reward is a finite number", f"step {h} of the episode gave {shown(reward)}",
                      "Let step return a float; the agent has not seen it.")
             r, s_next = float(reward), read(observed)
-            legal = None if terminated else _legal(info, A)
-            if learn:
-                agent.observe(h, s, a, r, None if terminated else s_next,
-                              *((legal,) if masks and legal is not None else ()))
+            legal = None if terminated or not info else _legal(info, A)
+            if learn and legal is not None and masks:
+                agent.observe(h, s, a, r, s_next, legal)
+            elif learn:
+                agent.observe(h, s, a, r, None if terminated else s_next)
             s, h, total = s_next, h + 1, total + r
         if not (terminated or truncated or told):
             told = True

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import LARGEST, fail, generator, numbers, positive, room, whole
-from ..compiled import Floats, Ints, Seed
-from .maps import PerAction
+from ..checks import LARGEST, fail, generator, numbers, options, positive, room, whole
+from ..compiled import Floats, Ints, Seed, jit
+from .maps import Indicators, PerAction
 
 __all__ = ["fourier_basis", "polynomial", "random_fourier", "tiles"]
 
@@ -36,17 +36,28 @@ def _bounds(box: Any) -> tuple[Floats, Floats]:
     return low, high
 
 
-def _unit(low: Floats, high: Floats, s: Any) -> Floats:
-    """An observation in [0, 1]^m."""
-    x = s if type(s) is np.ndarray and s.dtype == float else numbers("an observation", s)
-    x = x.ravel()
-    if x.shape != low.shape or not (np.abs(x) <= LARGEST).all():
+@jit
+def _scale(low: Floats, high: Floats, left: float, x: Floats) -> bool:
+    """Bring x from the box to [left, 1]^m; returns whether it was finite."""
+    for i in range(x.size):
+        if not abs(x[i]) <= LARGEST:
+            return False
+        x[i] = min(max((x[i] - low[i]) / (high[i] - low[i]), 0.0), 1.0)
+        x[i] = (1.0 - left) * x[i] + left
+    return True
+
+
+def _unit(low: Floats, high: Floats, s: Any, left: float = 0.0) -> Floats:
+    """An observation in [left, 1]^m."""
+    x = numbers("an observation", s).ravel()
+    if x.shape != low.shape or not _scale(low, high, left, x):
         fail(f"an observation has the {low.size} coordinates of the box, all finite",
              f"it is {s!r}", "Pass the box of this observation space, and replace NaN.")
-    return np.minimum(np.maximum((x - low) / (high - low), 0.0), 1.0)
+    return x
 
 
-def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> PerAction:
+@options
+def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> Indicators:
     """Tile coding: several grids over a box, shifted against each other; in each, one tile is on.
 
     Parameters
@@ -59,7 +70,7 @@ def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> PerAction:
 
     Returns
     -------
-    PerAction
+    Indicators
         ‖φ‖ = 1.
 
     Examples
@@ -76,23 +87,35 @@ def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> PerAction:
     strides = (bins + 1) ** np.arange(low.size)
     d = tilings * (bins + 1) ** low.size
     room("the squares of the features", d, d)
-    return PerAction(partial(_tiles, low, high, bins, shift, strides), A, d)
+    return Indicators(partial(_tiles, low, high, bins, shift, strides), A, d, tilings)
 
 
-def _tiles(low: Floats, high: Floats, bins: int, shift: Floats, strides: Ints, s: Any) -> Floats:
-    cells = (_unit(low, high, s) * bins * (1 - 1e-12) + shift).astype(int) @ strides
-    n = (bins + 1) ** low.size
-    phi = np.zeros(len(shift) * n)
-    phi[np.arange(len(shift)) * n + cells] = 1 / math.sqrt(len(shift))
-    return phi
+@jit
+def _cells(x: Floats, bins: int, shift: Floats, strides: Ints) -> Ints:
+    """The tile of each tiling that holds x."""
+    on, n = np.empty(shift.shape[0], np.int64), strides[-1] * (bins + 1)
+    for i in range(on.size):
+        on[i] = i * n
+        for j in range(x.size):
+            on[i] += int(x[j] * bins * (1 - 1e-12) + shift[i, j]) * strides[j]
+    return on
+
+
+def _tiles(low: Floats, high: Floats, bins: int, shift: Floats, strides: Ints, s: Any) -> Ints:
+    return _cells(_unit(low, high, s), bins, shift, strides)
 
 
 def _waves(low: Floats, high: Floats, W: Floats, scale: float, s: Any) -> Floats:
     """cos and sin of some frequencies: ‖φ‖ = 1."""
     angle = W @ _unit(low, high, s)
-    return scale * np.concatenate([np.cos(angle), np.sin(angle)])
+    phi = np.empty(2 * angle.size)
+    np.cos(angle, out=phi[:angle.size])
+    np.sin(angle, out=phi[angle.size:])
+    phi *= scale
+    return phi
 
 
+@options
 def random_fourier(box: Any, A: int, d: int = 200, length_scale: float = 0.25,
                    rng: Seed = None) -> PerAction:
     """Random Fourier features (Rahimi and Recht 2007): φ(s)·φ(s') ≈ exp(−‖x − x'‖²/2ℓ²), with the
@@ -135,6 +158,7 @@ def _exponents(m: int, most: int) -> Floats:
     return np.array(list(itertools.product(range(most + 1), repeat=m)), float)
 
 
+@options
 def fourier_basis(box: Any, A: int, order: int = 3) -> PerAction:
     """The Fourier basis (Konidaris et al. 2011): cos(π c·x), c ∈ {0, …, order}^m, x in [0, 1]^m.
 
@@ -162,6 +186,7 @@ def _cosines(low: Floats, high: Floats, W: Floats, s: Any) -> Floats:
     return np.asarray(np.cos(W @ _unit(low, high, s)) / math.sqrt(len(W)))
 
 
+@options
 def polynomial(box: Any, A: int, degree: int = 2) -> PerAction:
     """All monomials up to a total degree, of the observation scaled to [−1, 1]^m.
 
@@ -182,10 +207,21 @@ def polynomial(box: Any, A: int, degree: int = 2) -> PerAction:
     """
     low, high = _bounds(box)
     C = _exponents(low.size, whole("degree", degree, 1, hint="Two is usual."))
-    C = C[C.sum(axis=1) <= degree]
-    return PerAction(partial(_monomials, low, high, C), A, len(C))
+    C = C[C.sum(axis=1) <= degree].astype(np.int64)
+    return PerAction(partial(_monomials, low, high, np.arange(C.max() + 1.0), C), A, len(C))
 
 
-def _monomials(low: Floats, high: Floats, C: Floats, s: Any) -> Floats:
-    x = 2 * _unit(low, high, s) - 1
-    return np.asarray(np.prod(x**C, axis=1) / math.sqrt(len(C)))
+@jit
+def _products(powers: Floats, C: Ints) -> Floats:
+    """The monomials, of the powers of each coordinate."""
+    phi, scale = np.empty(C.shape[0]), math.sqrt(C.shape[0])
+    for k in range(C.shape[0]):
+        x = powers[0, C[k, 0]]
+        for i in range(1, C.shape[1]):
+            x *= powers[i, C[k, i]]
+        phi[k] = x / scale
+    return phi
+
+
+def _monomials(low: Floats, high: Floats, exponents: Floats, C: Ints, s: Any) -> Floats:
+    return _products(_unit(low, high, s, -1.0)[:, None] ** exponents, C)

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import able, array, as_given, fail, index, numbers, room, whole
-from ..compiled import Array, Floats
+from ..checks import able, array, as_given, fail, index, numbers, options, room, whole
+from ..compiled import Array, Floats, Ints
 
 __all__ = ["FeatureMap", "OneHot", "PerAction", "check", "from_transformer", "one_hot"]
 
@@ -30,7 +30,8 @@ def _horizon(H: Any) -> int | None:
 
 def _called(function: Callable[..., Any], of_period: bool, h: int, s: Any) -> Floats:
     """What a user's function says, as an array of numbers."""
-    return numbers("what features return", function(h, s) if of_period else function(s))
+    x = function(h, s) if of_period else function(s)
+    return x if type(x) is np.ndarray and x.dtype == float else numbers("what features return", x)
 
 
 class FeatureMap:
@@ -166,6 +167,7 @@ class PerAction(FeatureMap):
     array([[1. , 0.5]])
     """
 
+    @options
     def __init__(self, phi: Callable[..., Any], A: int, d: int = 0, H: int | None = None) -> None:
         able("phi", phi, "__call__", hint="Pass a function of the observation.")
         self.phi, self._of_period = phi, _of_period(phi)
@@ -179,10 +181,45 @@ class PerAction(FeatureMap):
 
     def compact(self, h: int, s: Any) -> Floats:
         """φ(s) as the one row of a (1, d) array."""
-        return _called(self.phi, self._of_period, h, s)[None]
+        phi = _called(self.phi, self._of_period, h, s)
+        if phi.ndim != 1 or (self.K and phi.size * self.blocks != self.K):
+            d = self.K // self.blocks
+            fail(f"phi returns a vector of {d or 'd'} features", f"it returned shape {phi.shape}",
+                 f"Pass d={phi.size}, or leave d out." if phi.ndim == 1 else "Return the state's "
+                 "features alone, as a list; PerAction crosses them with the actions.")
+        return phi[None]
 
     def __call__(self, h: int, s: Any) -> Floats:
         return np.asarray(np.kron(np.eye(self.blocks), self.compact(h, s)), float)
+
+
+class Indicators(PerAction):
+    """State features of which a fixed number are on, the others being 0, crossed with the actions:
+    tiles, for example. What is on is :math:`1/\\sqrt{n}` if there are n, so that ‖φ‖ = 1.
+
+    Parameters
+    ----------
+    where : a function of the observation that returns the numbers of the n features that are on.
+    A, d, H : as for :class:`PerAction`.
+    n : how many are on.
+
+    Examples
+    --------
+    >>> parity = Indicators(lambda s: np.array([s % 2]), A=1, d=2, n=1)
+    >>> parity.active(3), parity(0, 3)
+    (array([1]), array([[0., 1.]]))
+    """
+
+    def __init__(self, where: Callable[[Any], Ints], A: int, d: int, n: int,
+                 H: int | None = None) -> None:
+        super().__init__(where, A, d, H)
+        self.active, self.n, self.on = where, n, 1 / math.sqrt(n)
+
+    def compact(self, h: int, s: Any) -> Floats:
+        """φ(s) as the one row of a (1, d) array."""
+        phi = np.zeros((1, self.K // self.blocks))
+        phi[0, self.active(s)] = self.on
+        return phi
 
 
 @dataclass(frozen=True)
@@ -241,6 +278,7 @@ class OneHot(FeatureMap):
         return np.tile(table, (self.H, 1, 1, 1))
 
 
+@options
 def one_hot(H: int | None, S: int | ArrayLike, A: int) -> FeatureMap:
     """One feature for each state-action pair; for several discrete components, one for each value
     of each component, and action.
@@ -272,18 +310,16 @@ def one_hot(H: int | None, S: int | ArrayLike, A: int) -> FeatureMap:
                       for n in np.ravel(np.asarray(S, object)).tolist()], np.int64)
     if not sizes.size:
         fail("a state has some component", f"S is {S!r}", "Pass a number of states.")
-    return PerAction(partial(_indicators, sizes), A, int(sizes.sum()), H)
+    return Indicators(partial(_values_of, sizes), A, int(sizes.sum()), sizes.size, H)
 
 
-def _indicators(sizes: Array, s: Any) -> Floats:
+def _values_of(sizes: Ints, s: Any) -> Ints:
     given, s = s, np.atleast_1d(as_given(s))
     if (s.shape != sizes.shape or s.dtype.kind not in "iu" or (s < 0).any()
             or (s >= sizes).any()):
         fail(f"a state has components from 0 to below {sizes.tolist()}", f"it is {given!r}",
              "Pass the sizes of the observation space.", IndexError)
-    phi = np.zeros(sizes.sum())
-    phi[np.cumsum(sizes) - sizes + s] = 1 / math.sqrt(sizes.size)
-    return phi
+    return np.asarray(np.cumsum(sizes) - sizes + s, np.int64)
 
 
 def from_transformer(transformer: Any, A: int) -> PerAction:

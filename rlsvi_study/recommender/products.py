@@ -335,8 +335,10 @@ class ProductAgent(LinearAgent):
             checks.fail("a product is shown once", f"x[{a}] is {x[a]}", "Copy x before the "
                         "customer answers.")
         self._reserve(1)
-        _observe(self._data, x, h, a, 1.0 if r else self.dislike, bool(r), np.empty(self.N + 2))
+        r = 1.0 if r else self.dislike
+        _observe(self._data, x, h, a, r, r == 1.0, np.empty(self.N + 2))
         self.transitions += 1
+        self._add_reward(h, r, h + 1 == self.J)
 
     def learn(self, env: Recommender, episodes: int, rng: Any = None, *,
               exact: Any = False) -> Run:
@@ -349,6 +351,7 @@ class ProductAgent(LinearAgent):
         _learn(env.beta, env.gamma, *part, self._data, self.theta, self._fit, self.epsilon,
                self.eta, self.dislike, self.has_no_data, rng, self.rng, run)
         self.transitions += episodes * self.J
+        self._compare_with(run.reward + self.dislike * (self.J - run.reward))
         return run
 
 

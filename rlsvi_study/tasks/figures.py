@@ -1,13 +1,29 @@
-"""The figures of other people's tasks: the chapter on a problem of one's own."""
+"""The figures of other people's tasks: the guide to choosing."""
 
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..style import BAND, BY_AGENT, COLOUR, MARK, NAME, canvas, digits, legend, panels, styled
+from ..intervals import student
+from ..style import (
+    BAND,
+    BY_AGENT,
+    COLOUR,
+    CORNER,
+    MARK,
+    NAME,
+    canvas,
+    digits,
+    legend,
+    panels,
+    styled,
+    values,
+)
 from .runs import CONTROL, LAST, C, outcomes
 
+EARNED = {"reward": "RLSVI while it learns", "mean": "its posterior mean, at the end",
+          "vote": "a vote of its samples, at the end"}
 WORDS = {"start": "ε or η at the start", "c": "c in σ = cV", "option": ""}
 
 
@@ -115,9 +131,26 @@ def changed(table: pd.DataFrame, control: pd.DataFrame) -> Figure:
     return dots(pd.concat([same.assign(**usual), table]))
 
 
+@styled
+def redrawn(table: pd.DataFrame) -> Figure:
+    """Mean returns with Student's intervals, by when the sample is drawn again: of all episodes,
+    and of two policies at the end. A panel a task."""
+    tasks = list(table.task.unique())
+    returns = table.melt(["task", "again", "seed"], list(EARNED), "of", "earned")
+    fig, axes = panels(len(tasks), height=2.0)
+    for ax, task in zip(axes, tasks, strict=True):
+        sns.pointplot(returns[returns.task == task].replace({"of": EARNED}), x="earned", y="again",
+                      hue="of", errorbar=student, dodge=0.4, linestyle="none", markersize=4,
+                      markers=["o", "s", "D"], palette=values(3), err_kws={"lw": 1.5}, ax=ax)
+        ax.set(xlabel="mean return", ylabel="")
+    legend(axes[0], fig, **CORNER)
+    _named(table.assign(agent="rlsvi"), axes, tasks)
+    return fig
+
+
 DRAW = {"tasks-control": curves, "tasks-epsilon": curves, "tasks-boltzmann": curves,
         "tasks-tuning": dots, "tasks-rule": dots, "tasks-options": dots, "tasks-tabular": tables,
-        "tasks-tabular-large": tables, "tasks-deep-sea": deep_sea}
+        "tasks-tabular-large": tables, "tasks-redraw": redrawn, "tasks-deep-sea": deep_sea}
 _AGENTS = ("tasks-control", "tasks-epsilon", "tasks-boltzmann")
 DRAW_FROM = {"tasks-curves": (_AGENTS, curves), "tasks-goals": (_AGENTS, goals),
              "tasks-sensitivity": (("tasks-rule", "tasks-control"), changed),

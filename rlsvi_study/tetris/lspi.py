@@ -84,7 +84,7 @@ class PolicyIteration(RingAgent):
         self.theta[19:21] = STARTS[start]
 
     def _estimate(self) -> None:
-        if self.games % self.each:
+        if self.episode % self.each:
             return
         A, b = np.empty((self.free, self.free)), np.empty(self.free)
         lstd(self.ring, self.theta, self.choices.gamma, A, b)

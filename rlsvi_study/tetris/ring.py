@@ -171,7 +171,7 @@ class RingAgent(LinearAgent):
         game, N = features.game, self.choices.window
         if N is None:
             checks.fail("a ring has a size", "window is None", "Pass window=100_000, the paper's.")
-        self.games, self.free = 0, features.K
+        self.free = features.K
         self.theta = np.zeros(game.K + 1)
         self.theta[self.free:] = features.known
         self.mean = self.theta.copy()
@@ -180,11 +180,6 @@ class RingAgent(LinearAgent):
                          np.zeros(N, np.int16), np.zeros(N, np.bool_),
                          np.zeros((game.K + 1, game.K + 1), np.int64), np.zeros(2, np.int64))
         self._under_way = np.zeros((game.K + 1, 0), game.dtype)  # the state a game has reached
-
-    @property
-    def dither(self) -> float:
-        """The probability of a random placement in this game."""
-        return float(self.epsilon * 2.0 ** (-self.games / self.choices.half_life))
 
     def _twin(self) -> Self:
         twin = super()._twin()
@@ -221,6 +216,7 @@ class RingAgent(LinearAgent):
     def act(self, h: int, s: Any, legal: Any = None) -> int:
         """Choose one of the placements whose features and rows cleared are the rows of s."""
         self._refuse_mask(legal)
+        checks.whole("h", h, hint="It counts the placements of a game, from zero.")
         X = self.features.checked(s)
         q, p = np.empty((2, len(X)))
         column_values(X.T, len(X), self.theta, q)
@@ -230,12 +226,13 @@ class RingAgent(LinearAgent):
                 legal_next: Any = None) -> None:
         """Take in that placement a of s was played; ``s_next=None`` at the end of the game."""
         self._refuse_mask(legal_next)
+        checks.whole("h", h, hint="It counts the placements of a game, from zero.")
         X = self.features.checked(s)
         a = checks.index("a", a, len(X))
-        checks.finite(r=r)
+        checks.finite("r", r)
         if r != X[a, -1]:
             checks.fail("the reward is the number of rows cleared, the last column of the state",
-                        f"r is {r!r} and the column says {X[a, -1]}", "Pass what step returned.")
+                        f"r is {r} and the column says {X[a, -1]}", "Pass what step returned.")
         if self._under_way.size and not np.array_equal(X.T, self._under_way):
             checks.fail("a placement is one of the state that the last one led to",
                         f"a state with {len(X)} placements is not that", "Observe a game in its "
@@ -244,7 +241,7 @@ class RingAgent(LinearAgent):
         _keep(self.ring, X.T, len(X), a, s_next is None)
         self._under_way = np.ascontiguousarray(there.T)
         self.transitions += 1
-        self.games += s_next is None
+        self._add_reward(h, float(r), s_next is None)
 
     def learn(self, env: Tetris, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
         """Play so many games; call again, with the same generator, to go on."""
@@ -266,11 +263,11 @@ class RingAgent(LinearAgent):
                 env.model, self.ring, self.theta, self.dither, self.eta, *env.buffers(), rng,
                 self.rng, LONGEST)
             self.transitions += run.length[i]
-            self.games += 1
             if run.length[i] == LONGEST:
                 checks.fail("a game must end", f"game {i + 1} has lasted {LONGEST} placements: the "
                             f"policy plays on without end", f"With the pieces {env.pieces!r} that "
                             f"may be easy: pass more of them, or fewer rows.", RuntimeError)
+        self._compare_with(run.reward)
         return run
 
 
