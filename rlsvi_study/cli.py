@@ -125,6 +125,12 @@ def _run(args: Words) -> int:
             print(f"{one.name}: already stored, by this code, in {store.path(one, scale, folder)}; "
                   f"--again computes it anew")
             continue
+        if not args.again and (other := store.other_file(one, scale, folder)):
+            failed = 1
+            _say(f"{store.path(one, scale, folder)} was computed by {other} and would be lost. "
+                 f"Give the experiment another name, name another folder with --out, or overwrite "
+                 f"it with --again.")
+            continue
         try:
             target = runner.sweep(one, scale, folder, jobs=args.jobs, dask=args.dask,
                                   command=f"{store.command(one, scale)} {where}")

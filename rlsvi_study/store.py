@@ -22,6 +22,7 @@ import io
 import json
 import os
 import platform
+import shlex
 import socket
 import subprocess
 import time
@@ -421,6 +422,16 @@ def current(experiment: Experiment, scale: str, folder: Path | str | None = None
     except StudyError:
         return False
     return bool(computed.get("sources") == source_hash(experiment.run))
+
+
+def other_file(experiment: Experiment, scale: str, folder: Path | str | None = None) -> str | None:
+    """The file of somebody's own that wrote this table, if it is another one than today's."""
+    try:
+        then = provenance(experiment, scale, folder)["command"]
+    except StudyError:
+        return None
+    old, new = (Path(shlex.split(one)[2]).name for one in (then, command(experiment, scale)))
+    return None if old == new else old
 
 
 def stale(experiment: Experiment, scale: str, folder: Path | str | None = None) -> bool:

@@ -355,3 +355,16 @@ def test_without_docstrings_the_claims_say_what_they_need(tmp_path):
         assert done.returncode == 1
         assert done.stderr == ("rlsvi: the claims' statements are docstrings; this Python has "
                                "dropped them. Run it without -OO.\n")
+
+
+def test_two_files_do_not_write_one_table(small, capsys):
+    main(["run", str(small)])
+    table, copied = small.parent / "results/own.quick.csv", small.with_name("copied.py")
+    before = table.read_bytes()
+    copied.write_text(SMALL.replace("FACTOR = 3", "FACTOR = 4"))
+    assert main(["run", str(copied)]) == 1
+    said = capsys.readouterr().err
+    assert f"own.quick.csv was computed by {small.name} and would be lost" in said
+    assert table.read_bytes() == before
+    assert main(["run", str(copied), "--again"]) == 0
+    assert table.read_bytes() != before

@@ -1,12 +1,6 @@
 r"""Drawing again in mid-episode, and a vote of samples.
 
-With a discount an agent acts on one sampled value function for a whole episode. Take a circle of
-pairs whose outcomes are known, the shortest being a step that leads nowhere. If it is walked for
-ever, the noise of its pairs is earned in every round: with L pairs, each seen n times, the sampled
-value of the circle has a standard deviation near :math:`\sigma / ((1 - \gamma) \sqrt{nL})`, where
-weights of their own for each period would have :math:`\sigma / \sqrt{n (1 - \gamma)}` or so. Where
-nothing happens by chance, an agent that believes in a circle walks it until the clock stops it.
-
+Why one sample for a whole episode may be walked in a circle: :mod:`rlsvi_core.agents.discounted`.
 A sample can be drawn again after :math:`1/(1 - \gamma)` steps, or when a state comes again that was
 met since the last draw; observations in a box never come again. That *helps* if, with the same
 seeds, the mean reward of all episodes is higher in at least one task and lower in none, by
