@@ -24,7 +24,7 @@ TOPICS = {
                "tetris-widths", "tetris-schedules", "tetris-top-row-schedules", "tetris-discount",
                "tetris-optimism", "tetris-buffer", "tetris-lspi", "tetris-known"),
     "extensions": ("incremental", "continual", "bootstrap"),
-    "theory": ("theorem1-bound",),
+    "theory": ("theorem1-bound", "price"),
     "conjecture": ("gamble", "toll"),
     "tasks": ("tasks-control", "tasks-epsilon", "tasks-boltzmann", "tasks-tuning", "tasks-rule",
               "tasks-options", "tasks-tabular", "tasks-tabular-large", "tasks-redraw",

@@ -33,7 +33,7 @@ from rlsvi_study.regret import bias, optimism
 from rlsvi_study.regret import claims as regret
 from rlsvi_study.store import Tables
 from rlsvi_study.tetris import claims as tetris
-from rlsvi_study.theory import crossings, evidence, forms, printed, repaired, theorem1
+from rlsvi_study.theory import crossings, evidence, forms, price, printed, repaired, theorem1
 
 # --------------------------------------------------------------------- tables
 
@@ -230,6 +230,13 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
      "5.telescope"),
     (theorem1, "counted", lambda right: lambda *given: right(*given) / 10, "5.counting-worst"),
     (theorem1, "value_by_paths", lambda _: lambda *given: -9, "5.same-transitions"),
+    (price, "handicap", lambda _: lambda kappa_w, kappa_b, V: kappa_w + kappa_b * V / 2,
+     "5.price-of-sigma"),
+    (price, "overrated", lambda right: lambda lam: right(lam**2), "5.price-of-sigma"),
+    (price, "share", lambda _: lambda p: p / (1 + p), "5.price-of-sigma"),
+    (price, "chance", lambda right: lambda lam: right(4 * lam), "5.price-of-sigma"),
+    (price, "spread", lambda right: lambda difference, *rest: right(1, *rest), "5.second-term"),
+    (price, "later", lambda right: lambda H: right(H)._replace(regret=H**3.0), "5.second-term"),
     (theorem1, "STEPS", lambda steps: (*steps[:1], "5.other-priors"), "5.theorem1"),
     (forms, "by_tails", lambda _: lambda X, Y: False, "5.marginals-control-the-maximum "
      "G.equivalent-forms G.single-crossing-implies-optimism G.urn-order"),

@@ -27,6 +27,7 @@ from rlsvi_study.recommender.figures import ETAS
 from rlsvi_study.regret import figures as regret_figures
 from rlsvi_study.style import AGENTS, COLOUR, THINGS, WIDTH, digits, ink, scientific, three
 from rlsvi_study.theory import figures as theory_figures
+from rlsvi_study.theory import price
 
 
 def load(name):
@@ -386,6 +387,8 @@ SHOWS = {
     "theorem1-tuned": [Shown("factor", "regret", ["agent"], MEAN, _last)],
     "theorem1-bound": [Shown("episode", "regret", ["parameters"], MEAN, lambda table: table[
         (table.H == 5) & (table.S == 5) & (table.A == 3)])],
+    "price": [Shown("H", "ratio", ["rewards", "late"], MEAN, lambda table: price.over_rate(table)[
+        (table.times == 1) | (table.times == table.H)].assign(late=lambda of: of.times > 1))],
     "fig14-tuning": [Shown("seed", "score", ["rule", "reading", "schedule"], RUNS, _relative,
                            curves=False)],
     "tetris-widths": [Shown("width", "lead", ["reading", "rule"], MEAN, _leads)],

@@ -7,6 +7,7 @@ from types import SimpleNamespace as Fake
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.stats import norm
 from sympy import symbols
 
@@ -15,7 +16,7 @@ from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 from rlsvi_core.features import OneHot
 from rlsvi_study import catalogue
 from rlsvi_study.register import FAILS, HOLDS, KINDS, PARTLY
-from rlsvi_study.theory import runs, theorem1
+from rlsvi_study.theory import price, runs, theorem1
 from rlsvi_study.theory.evidence import identity
 
 REGISTER = catalogue.claims()
@@ -239,3 +240,65 @@ def test_up_to_the_root_of_the_ridge_the_worse_arm_is_as_likely_as_said():
         L = int(math.sqrt(2 * lam))
         assert theorem1.wrong_arm_bound(lam, math.sqrt(2), L) >= (
             4 / math.pi**2 * norm.cdf(-0.5) * L)
+
+
+# --- the price of σ -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("s_1", "s_2"), [(1, 1), (2, 0.5)])
+def test_the_largest_of_two_draws_and_zero_by_its_tail(s_1, s_2):
+    tail, _ = quad(lambda t: 1 - norm.cdf(t / s_1) * norm.cdf(t / s_2), 0, np.inf)
+    assert float(price.largest(s_1, s_2)) == pytest.approx(tail)
+
+
+def test_the_chance_of_the_worse_arm_by_hand():
+    for lam in (1, 2, 10):
+        v = (2 + math.sqrt(2)) / math.sqrt(2 * math.pi * lam)
+        assert float(price.chance(lam)) == pytest.approx(
+            norm.cdf(-math.sqrt(3 * lam) / 4 * max(1, v)))
+
+
+def test_the_fewest_visits_by_hand():
+    """At first w is played with p; if it was, it need not be in the next episode."""
+    p = Fraction(1, 4)
+    assert price.fewest(p, 1) == p
+    assert price.fewest(p, 2) == p + (1 - p) * p
+    assert price.fewest(p, 3) == p * (1 + p) + (1 - p) * (2 * p)
+
+
+@pytest.mark.parametrize("least", [0, 1])
+def test_the_worse_arm_is_played_as_often_as_said(least):
+    """Any data with n_w ≤ n_b and fewer than ρ visits, the rewards as bad for w as can be."""
+    rng, (H, draws), lam = np.random.default_rng(least), (6, 20_000), price.LAM
+    rho, sigma = lam * (H**2 + 1), math.sqrt(H**2 + 1)
+    for _ in range(10):
+        l = int(rng.integers(1, rho))
+        n_w = rng.integers(0, l // 2 + 1, H) * least
+        n = np.stack([n_w, l - n_w], 1)[:, None]
+        w = sigma * rng.standard_normal((draws, H, 1, 2)) / np.sqrt(n + rho)
+        R = -n * [1.0, 0.0] / (n + rho)
+        played = theorem1.best((n / (n + rho))[..., None], R + w, np.zeros(1))[1][:, :, 0]
+        share = (played == 0).mean(0)
+        assert (share >= float(price.chance(lam)) - 4.5 / (2 * math.sqrt(draws))).all()
+
+
+def test_a_simulated_instance_is_above_the_proved_regret():
+    """Regret of 60 runs from the prior; they have some three times what is proved."""
+    first = [runs.price_of_sigma("prior", 4, seed)[0] for seed in range(60)]
+    assert np.mean([row["regret"] for row in first]) > 2 * price.at_least(4, first[0]["episode"])
+
+
+def test_the_later_bound_is_of_the_fourth_power():
+    small, large = price.later(10**4), price.later(10**5)
+    assert large.regret / small.regret == pytest.approx(10**4, rel=1e-3)
+    assert 10**3 < large.L / small.L < 2 * 10**3  # H³ log H
+    H, L = 10**4, small.L
+    noise, bias = theorem1.terms(H, 1, 2, L, price.LAM, math.sqrt(H**2 + 1))
+    assert noise + bias <= price.BETTER * H * L / 8
+    assert L >= 6 * price.LAM * (H**2 + 1) * H
+
+
+def test_the_gap_and_the_better_arm_of_the_prior():
+    r = np.random.default_rng(0).beta(0.5, 0.5, (2, 400_000))
+    assert np.abs(r[0] - r[1]).mean() == pytest.approx(price.GAP, abs=0.002)
+    assert r.min(0).mean() == pytest.approx(price.BETTER, abs=0.002)

@@ -16,8 +16,19 @@ from scipy import stats
 from rlsvi_core.optimism import order
 
 from ..intervals import student
-from ..style import COLOUR, CORNER, LINE, canvas, digits, label_ends, panels, styled, values
-from . import repaired, runs, theorem1
+from ..style import (
+    COLOUR,
+    CORNER,
+    LINE,
+    canvas,
+    digits,
+    label_ends,
+    panels,
+    shades,
+    styled,
+    values,
+)
+from . import price, repaired, runs, theorem1
 from .crossings import cdf_crossings, count_crossings, pdf_crossings
 
 COUNTS = ["#FFFFFF", "#CFE3F2", "#6BAED6", COLOUR["fails"]]  # none, one, two, three crossings
@@ -250,4 +261,40 @@ def theorem1_bound(table: pd.DataFrame) -> Figure:
     return fig
 
 
-DRAW = {"theorem1-bound": theorem1_bound}
+@styled
+def what_is_known(table: pd.DataFrame) -> Figure:
+    """The largest regret over √(SAT) that any T allows, against H, for one state and two actions at
+    the smallest λ and σ printed: what is proved from above and from below (left), and what is
+    measured over the paper's rate (right)."""
+    fig, axes = canvas(2, height=3.6)
+    rows = price.over_rate(table)
+    rows = rows[(rows.times == 1) | (rows.times == rows.H)].assign(
+        after=lambda of: np.where(of.times == 1, "after λσ² episodes", "after Hλσ²"))
+    H, late = np.geomspace(2, 1e5, 60).round(), np.geomspace(price.least_horizon(), 1e5, 20).round()
+    rho, later = price.LAM * (H**2 + 1), [price.later(int(h)) for h in late]
+    for x, y, look, line, label in (
+            (H, [price.at_most(h) for h in H], "theory", "-", "Theorem 1, above"),
+            (late, [one.regret / np.sqrt(2 * h * one.L) for h, one in zip(
+                late, later, strict=True)], "fails", "-", "Proposition 2, below"),
+            (H, price.at_least(1, 1) * np.sqrt(H * rho / 2), "fails", "--",
+             "Proposition 1, below"),
+            (H, H**1.5, "paper", ":", r"the paper's rate, $H^{3/2}$"),
+            (H, H / 10, "uniform", LINE["uniform"], "all algorithms: slope 1")):
+        axes[0].plot(x, y, color=COLOUR[look], ls=line, lw=1.4, label=label)
+    measured = rows[(rows.rewards == "prior") & (rows.times == rows.H)].groupby("H").ratio.mean()
+    axes[0].plot(measured.index, measured * measured.index**1.5, "o", color=COLOUR["rlsvi"],
+                 label="RLSVI, measured")
+    axes[0].set(xscale="log", yscale="log", xlabel="H", ylabel="regret / √(SAT), at some T")
+    axes[0].legend(fontsize=8)
+    sns.lineplot(rows, x="H", y="ratio", hue="rewards", style="after", errorbar=student,
+                 err_style="bars", markers=["o", "s"], palette=shades("rlsvi", 2), ax=axes[1])
+    axes[1].axhline(price.at_least(1, 1) * np.sqrt(price.LAM / 2), color=COLOUR["fails"], ls="--",
+                    lw=1.4)
+    axes[1].set(xscale="log", xticks=runs.HORIZONS, xticklabels=runs.HORIZONS, xlabel="H",
+                ylabel=r"regret / $\sqrt{H^3SAT}$", ylim=(0, None))
+    axes[1].minorticks_off()
+    axes[1].legend(fontsize=8)
+    return fig
+
+
+DRAW = {"theorem1-bound": theorem1_bound, "price": what_is_known}

@@ -1,10 +1,14 @@
-r"""Section 5: Bayesian regret beside the explicit bound of ``theory.theorem1``.
+r"""Section 5: Bayesian regret beside the explicit bound of ``theory.theorem1``, and what the σ of
+Theorem 1 costs with one state and two actions (``theory.price``).
 
-The prior is the symmetric one with :math:`\mathbf 1^\top\alpha^R = \mathbf 1^\top\alpha^P = 1`, the
-MDPs those of the table ``theorem1``; regret and the regret of uniform play are exact given the MDP
-and the policies played. λ and σ are the smallest that Theorem 1 prints, or the smallest that its
-repaired proof needs: :math:`\lambda\sigma^2 = 1` and
+**theorem1-bound.** The prior is the symmetric one with :math:`\mathbf 1^\top\alpha^R =
+\mathbf 1^\top\alpha^P = 1`, the MDPs those of the table ``theorem1``; regret and the regret of
+uniform play are exact given the MDP and the policies played. λ and σ are the smallest that
+Theorem 1 prints, or the smallest that its repaired proof needs: :math:`\lambda\sigma^2 = 1` and
 :math:`\sigma^2 = \tfrac\pi8 (1 + (H-1)^2)`.
+
+**price.** S = 1, A = 2, λ = 2, :math:`\sigma^2 = H^2 + 1`, ρ = λσ², regret after ρ, 2ρ, 4ρ, …, Hρ
+episodes. Rewards are from the same prior, or sure: −½ and −1, which is one MDP.
 """
 
 import math
@@ -15,6 +19,7 @@ from rlsvi_core import rlsvi
 from rlsvi_core.agents.tabular import theorem1_parameters
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.features import OneHot
+from rlsvi_core.mdp import FiniteMDP
 
 from ..experiment import Experiment, Rows, Scale, streams
 
@@ -59,4 +64,37 @@ BOUND = Experiment(
     regret_beside_uniform, {
         "quick": Scale({}, _cells(OTHERS[:1], 4**7), range(2)),
         "paper": Scale({}, (*_cells((BASE,), 4**8), *_cells(OTHERS, 4**7)), range(32))})
-EXPERIMENTS = {BOUND.name: BOUND}
+
+
+def sure(H: int) -> FiniteMDP:
+    """One state; in every period one arm pays −½ and the other −1."""
+    R = np.tile([-0.5, -1.0], (H, 1)).reshape(H, 1, 2, 1)
+    return FiniteMDP(np.ones_like(R), R)
+
+
+def price_of_sigma(rewards: str, H: int, seed: int) -> Rows:
+    """RLSVI's regret with one state and two actions after ρ, 2ρ, 4ρ, …, Hρ episodes."""
+    prior = make_prior(H, 1, 2)
+    mdp_rng, env_rng, agent_rng = streams((seed, H))
+    mdp = prior.sample(mdp_rng) if rewards == "prior" else sure(H)
+    lam, sigma = theorem1_parameters(prior)
+    rho = round(lam * sigma**2)
+    agent = rlsvi(OneHot(H, 1, 2), lam, sigma, first_episode="prior", rng=agent_rng)
+    regret = (mdp.value - agent.learn(mdp, H * rho, env_rng, exact=True).expected).cumsum()
+    return [{"episode": k * rho, "times": k, "regret": round(float(regret[k * rho - 1]), 6)}
+            for k in (2**i for i in range(H.bit_length()))]
+
+
+HORIZONS = 2, 4, 8, 16, 32
+
+
+def _worlds(horizons: tuple[int, ...]) -> tuple[dict, ...]:
+    return tuple({"rewards": rewards, "H": H} for rewards in ("prior", "sure") for H in horizons)
+
+
+PRICE = Experiment(
+    "price", "Section 5, Theorem 1", "Regret at the printed σ against H, one state, two actions",
+    price_of_sigma, {
+        "quick": Scale({}, _worlds(HORIZONS[:2]), range(4)),
+        "paper": Scale({}, _worlds(HORIZONS), range(100))})
+EXPERIMENTS = {one.name: one for one in (BOUND, PRICE)}

@@ -228,7 +228,7 @@ def bound(H: Any, S: Any, A: Any, L: Any, lam: Any, sigma: Any, m: Any, G: Any =
     return np.where(met, sum(terms(H, S, A, L, lam, sigma, G, log_L=log_L)), np.inf)
 
 
-def _first(reached: Callable[[int], bool]) -> int:
+def first(reached: Callable[[int], bool]) -> int:
     """The first whole number at which it is, by doubling and halving."""
     low, high = 0, 1
     while not reached(high):
@@ -241,7 +241,7 @@ def _first(reached: Callable[[int], bool]) -> int:
 
 def episodes_until(below: float, H: int, S: int, A: int, lam: float, sigma: float) -> int:
     """The first L for which the bound is at most ``below`` per episode."""
-    return _first(lambda L: bool(sum(terms(H, S, A, L, lam, sigma)) <= below * L))
+    return first(lambda L: bool(sum(terms(H, S, A, L, lam, sigma)) <= below * L))
 
 
 def second_leads_until(H: int, S: int, A: int, m_R: float, m_P: float) -> int:
@@ -251,7 +251,7 @@ def second_leads_until(H: int, S: int, A: int, m_R: float, m_P: float) -> int:
         noise, bias = terms(H, S, A, L, m_R + m_P, np.sqrt(H**2 + 1))
         return bool(bias > noise)
 
-    return _first(lambda L: not leads(L))
+    return first(lambda L: not leads(L))
 
 
 # --------------------------------------------------------------------- data to try it on
@@ -282,7 +282,7 @@ def histories(rng: np.random.Generator, H: int = 3, S: int = 2, A: int = 2,
             "lopsided": data(lopsided, 0, 0), "settled": data(10**4, None, None)}
 
 
-def _noise(rng: np.random.Generator, data: Data, rho: float, sigma: float, draws: int) -> Array:
+def noise(rng: np.random.Generator, data: Data, rho: float, sigma: float, draws: int) -> Array:
     n = data.seen_P.sum(-1)
     return sigma * rng.standard_normal((draws, *n.shape)) / np.sqrt(n + rho)
 
@@ -296,7 +296,7 @@ def optimism(data: Data, rho: float, sigma: float, end: Array, draws: int,
              rng: np.random.Generator) -> float:
     """By how many standard errors the mean of V*_0 lies above that of Ṽ_0, at the worst start."""
     _, R_sh, P_sh, _, _ = models(data, rho)
-    ours = best(P_sh, R_sh + _noise(rng, data, rho, sigma, draws), end)[0][:, 0]
+    ours = best(P_sh, R_sh + noise(rng, data, rho, sigma, draws), end)[0][:, 0]
     R = (_dirichlet(rng, data.alpha_R + data.seen_R, draws) * data.worth).sum(-1)
     truth = best(_dirichlet(rng, data.alpha_P + data.seen_P, draws), R, end)[0][:, 0]
     error = np.sqrt((ours.var(0) + truth.var(0)) / draws)
@@ -438,7 +438,7 @@ def penalised_recursion() -> Evidence:
         for data in histories(rng, H=H, A=A).values():
             data = data.floats()
             rho, sigma = data.m, enough_sigma(H)
-            given, w = models(data, rho), _noise(rng, data, rho, sigma, 8000)
+            given, w = models(data, rho), noise(rng, data, rho, sigma, 8000)
             for scale in (0.5, 1.0):  # of the η that is best if all pairs were like the average one
                 eta = scale * np.sqrt(2 * np.log(A) / (sigma**2 / (given.n + rho)).mean())
                 pen = penalty(given.n, rho, sigma, A, eta)
