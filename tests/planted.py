@@ -230,6 +230,8 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
      "5.telescope"),
     (theorem1, "counted", lambda right: lambda *given: right(*given) / 10, "5.counting-worst"),
     (theorem1, "value_by_paths", lambda _: lambda *given: -9, "5.same-transitions"),
+    (theorem1, "bandit_regret", lambda right: lambda *given: right(*given) - 1,
+     "5.other-densities"),
     (price, "handicap", lambda _: lambda kappa_w, kappa_b, V: kappa_w + kappa_b * V / 2,
      "5.price-of-sigma"),
     (price, "overrated", lambda right: lambda lam: right(lam**2), "5.price-of-sigma"),

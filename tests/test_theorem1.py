@@ -130,6 +130,14 @@ def test_transitions_that_repeat_by_hand():
     assert ours == pytest.approx(15 / 16 - 4, abs=1e-6)
 
 
+def test_the_regret_of_two_episodes_by_hand():
+    """Arm 1 never pays −1, arm 2 always does."""
+    lam, sigma = 2.0, math.sqrt(2)
+    again = norm.cdf(-1 / 5 / (sigma * math.sqrt(1 / 4 + 1 / 5)))  # arm 2, after arm 2
+    found = theorem1.bandit_regret((np.array(0.0), np.array(1.0)), 2, lam, sigma)
+    assert float(found) == pytest.approx(0.5 + 0.5 * 0.5 + 0.5 * again)
+
+
 # --- falsehoods -----------------------------------------------------------------------------
 
 
