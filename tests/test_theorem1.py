@@ -15,7 +15,7 @@ from rlsvi_core import rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 from rlsvi_core.features import OneHot
 from rlsvi_study import catalogue
-from rlsvi_study.register import FAILS, HOLDS, KINDS, PARTLY
+from rlsvi_study.register import FAILS, HOLDS, KINDS, OURS, PARTLY, lines_of
 from rlsvi_study.theory import price, runs, theorem1
 from rlsvi_study.theory.evidence import identity
 
@@ -215,6 +215,23 @@ def test_the_theorem_falls_with_any_of_its_steps(id, monkeypatch):
     found = REGISTER["5.theorem1"].judge()
     assert found.verdict == FAILS
     assert found.numbers["failed"] == [id]
+
+
+def test_no_step_of_ours_is_left_out():
+    """What else is ours goes further than the theorem, or tries it."""
+    ours = {id for id, one in lines_of("5.theorem1").items() if one.paper == OURS}
+    assert ours - set(theorem1.STEPS) == {
+        "5.without-log-L", "5.explicit-bound", "5.other-densities", "5.price-of-sigma",
+        "5.second-term", "5.price-measured"}
+
+
+@pytest.mark.usefixtures("steps_that_hold")
+@pytest.mark.parametrize("id", [None, theorem1.STEPS[0], theorem1.STEPS[-1]])
+def test_the_second_lower_bound_falls_with_the_steps_of_the_theorem(id, monkeypatch):
+    if id:
+        monkeypatch.setitem(REGISTER, id, replace(
+            REGISTER[id], judge=lambda: theorem1.Evidence(FAILS, "", {})))
+    assert price.second_term().verdict == (FAILS if id else HOLDS)
 
 
 @pytest.mark.usefixtures("steps_that_hold")
