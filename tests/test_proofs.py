@@ -227,48 +227,31 @@ def minus_second(A):
 
 def test_margins_are_below_what_a_grid_finds(findings):
     """A rewriting that is not the function it stands for would show here."""
-    s, t = math.sqrt(math.pi / 8), np.linspace(1e-6, 0.25, 400)
-    coin = [stats.norm.pdf(t / s) / s - 0.5,
-            s * psi((0.25 + 3 * t) / s) - (0.75 - 3 * t) ** 2 / 4]
     f = [sp.lambdify((A, B), g) for g in (printed.f1, printed.f2)]
     diagonal = np.linspace(1e-6, 1 / 3, 300)
     wide = 1 / np.linspace(1e-3, math.sqrt(3), 2000) ** 2  # A from 1/3 on
-    left, right = np.linspace(-0.5, 0, 300), np.linspace(0.5, 0.625, 300)
     region_F = [F(a, min(a, 1 / (9 * a)) * c) for a in np.geomspace(1e-6, 1e3, 300)
                 for c in np.linspace(1e-3, 1, 30)]
     for name, values in {
-            "coin_below_normal": np.concatenate(coin),
             "final_diagonal": np.concatenate([g(diagonal, diagonal) for g in f]),
             "final_g1_second_bound": (np.log(1 - np.sqrt(wide / (wide + 2))) + np.sqrt(wide))
             / np.sqrt(wide),
             "final_g1_slope_decreases": minus_second(wide),
-            "crossing_left_of_mean": np.concatenate(
-                [mills(left) - 1 - left, 4 * right * mills(-right) - 1]),
             "crossing_final_region": np.array(region_F)}.items():
         assert 0 < findings[name].numbers["margin"] <= values.min(), name
 
 
-def test_q_is_convex_and_then_concave_so_two_values_show_that_it_is_positive():
-    """A proof of q ≥ 0 without balls: q(0) = q′(0) = 0 < q(1), and q″ falls."""
-    t = sp.Symbol("t", positive=True)
-    s = sp.sqrt(sp.pi / 8)
-    q = s * repaired.psi_x.subs(repaired.x, t / s) - (1 - t) ** 2 / 4
-    second = sp.diff(q, t, 2)
-    assert sp.simplify(q.subs(t, 0)) == sp.simplify(sp.diff(q, t).subs(t, 0)) == 0
-    assert evidence.same(second, repaired.phi.subs(repaired.x, t / s) / s - sp.Rational(1, 2))
-    assert evidence.same(sp.diff(second, t),
-                         -t / s**3 * repaired.phi.subs(repaired.x, t / s))
-    assert second.subs(t, 0) > 0 > second.subs(t, 1)
-    assert float(q.subs(t, 1)) == pytest.approx(0.0147, abs=5e-5)
-
-
-def test_F_falls_in_B_so_its_edge_is_enough():
-    n = A + B + 2
-    F = (sp.log(1 + A) + A / 2 * sp.log(A / n) + B / 2 * sp.log(B / n)
-         + sp.log(2 * sp.pi / n) / 2)
-    assert evidence.same(sp.diff(F, B), (sp.log(B / n) + 1 / n) / 2)
-    # B ≤ 1/3 and n ≥ 2 + 2B, so log(B/n) ≤ log(1/8) < −1/2 ≤ −1/n
-    assert math.log((1 / 3) / (2 + 2 / 3)) < -1 / 2
+def test_what_short_proofs_show_is_there_on_a_grid():
+    s, t = math.sqrt(math.pi / 8), np.linspace(0, 1, 400)[1:]
+    assert (s * psi(t / s) > (1 - t) ** 2 / 4).all()
+    left, right = np.linspace(-0.5, 0, 300), np.linspace(0.5, 0.625, 300)
+    assert (mills(left) > 1 + left).all()
+    assert (4 * right * mills(-right) - 1 > repaired.over_chord(right, mills(0))).all()
+    assert (repaired.over_chord(right, mills(0)) > 0).all()
+    for a, b in ((0.1, 0.05), (0.3, 0.3), (5, 0.01)):
+        slope = (F(a, b * (1 + 1e-6)) - F(a, b * (1 - 1e-6))) / (2e-6 * b)
+        assert float(repaired.F_slope(a, b)) == pytest.approx(slope, rel=1e-5)
+        assert slope < 0
 
 
 @pytest.mark.parametrize(("p", "t"), [(0.9, 0.5), (0.5, -1.0), (0.3, 0.2), (0.3, -0.2), (0.2, 1)])
@@ -428,8 +411,6 @@ def test_a_mills_ratio_that_is_asked_too_much_is_refuted():
 @pytest.mark.parametrize(("module", "name", "less", "step"), [
     (repaired, "F", 0.05, "crossing_final_region"),
     (repaired, "F_far", 0.3, "crossing_final_region"),
-    (repaired, "q", 0.02, "coin_below_normal"),
-    (repaired, "mills", 0.3, "crossing_left_of_mean"),
     (printed, "_f_on_diagonal", 0.3, "final_diagonal"),
 ])
 def test_a_function_with_less_to_spare_than_claimed_fails_its_step(module, name, less, step,
@@ -440,6 +421,12 @@ def test_a_function_with_less_to_spare_than_claimed_fails_its_step(module, name,
     assert finding.verdict == FAILS
     assert finding.found.startswith("Fails at (")
     assert finding.numbers["value"] < 0
+
+
+def test_a_coin_with_more_to_outweigh_fails_its_step(monkeypatch):
+    true = repaired.q
+    monkeypatch.setattr(repaired, "q", lambda t: true(t) - 0.02)
+    assert repaired.coin_below_normal().verdict == FAILS
 
 
 def test_a_point_with_three_crossings_fails_the_grid(monkeypatch):

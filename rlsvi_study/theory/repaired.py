@@ -8,26 +8,28 @@ P ~ Dirichlet(α). Given the past, :math:`V_I` lies below a coin with the same m
 :math:`\mathbb E(C - p - t)^+ = p(1-p-t)^+ \le (1-t)^2/4`, and
 
 .. math:: q(t) = s\,\psi(t/s) - (1-t)^2/4 \ge 0 \text{ on } [0, 1],\quad s^2 = \pi/8,\quad
-   \psi(v) = \varphi(v) - v\,\Phi(-v).
+   \psi(v) = \varphi(v) - v\,\Phi(-v),
 
-Replacing the steps by independent normals one by one, P'V lies below M_0 plus a normal of variance
-:math:`(\pi/8) \sum_{j \ge 1} (n+j)^{-2} \le \pi/(8n) \le 1/n`. There is no Beta step, no
-condition α'1 ≥ 2, and the constant is better.
+as q″ falls, q(0) = q′(0) = 0 and q(1) > 0: q is convex, then concave. Replacing the steps by
+independent normals one by one, P'V lies below M_0 plus a normal of variance :math:`(\pi/8) \sum_{j
+\ge 1} (n+j)^{-2} \le \pi/(8n) \le 1/n`. There is no Beta step, no condition α'1 ≥ 2, and the
+constant is better.
 
-**Single crossing for α + β ≥ 1.** Let f_N = f_B at x, β ≤ 1, and v = √n (x − μ). Since
-(1 − t)^{β−1} increases, F_B(x) ≤ x f_B(x)/α, so D = F_N − F_B satisfies
-α D ≥ φ(v) {α R(v) − v − α/√n} with R = Φ/φ. The brace is positive for v ≤ 0 if n ≥ 1 (R > 1 + v
-from −½ on, and R > −1/(4v) below, by balls and by Φ(−t) > t φ(t)/(1+t²)), and for all v if also
-α ≥ 1. If α > 1 ≥ β, D is thus positive at every density crossing, and crosses zero
-only after the last one. If α, β ≤ 1 there are at most two density crossings c₁ < c₂, and three CDF
-crossings would need D(c₁) < 0 < D(c₂); but either c₁ ≤ μ, and D(c₁) > 0, or c₂ > μ, and by
-symmetry D(c₂) < 0. If α, β > 1 the paper's convex case covers AB ≥ 1/9, and for AB < 1/9, α ≥ β,
+**Single crossing for α + β ≥ 1.** Let f_N = f_B at x, β ≤ 1, and v = √n (x − μ). Since (1 −
+t)^{β−1} increases, F_B(x) ≤ x f_B(x)/α, so D = F_N − F_B satisfies α D ≥ φ(v) {α R(v) − v − α/√n}
+with R = Φ/φ. The brace is positive for v ≤ 0 if n ≥ 1 (R > 1 + v from −½ on, as R(−t) + t rises
+from √(π/2), and R > −1/(4v) below, also by Φ(−t) > t φ(t)/(1+t²)), and for all v if also α ≥ 1. If
+α > 1 ≥ β, D is thus positive at every density crossing, and crosses zero only after the last one.
+If α, β ≤ 1 there are at most two density crossings c₁ < c₂, and three CDF crossings would need
+D(c₁) < 0 < D(c₂); but either c₁ ≤ μ, and D(c₁) > 0, or c₂ > μ, and by symmetry D(c₂) < 0. If α, β >
+1 the paper's convex case covers AB ≥ 1/9, and for AB < 1/9, α ≥ β,
 
 .. math:: F(A, B) = \log(1+A) + \tfrac A2 \log\tfrac An + \tfrac B2 \log\tfrac Bn
    + \tfrac12 \log\tfrac{2\pi}n > 0
 
-bounds log f_B − max log f_N from below on all of [x₁, x₂], as x ≥ x₁ = √(A/n) and
-1 − x ≥ 1 − x₂ = √(B/n) there: one function in place of f₁, f₂, g₁, g₂, g̃₁ and g̃₂.
+bounds log f_B − max log f_N from below on all of [x₁, x₂], as x ≥ x₁ = √(A/n) and 1 − x ≥ 1 − x₂ =
+√(B/n) there: one function in place of f₁, f₂, g₁, g₂, g̃₁ and g̃₂. It falls in B, so the edge B =
+min(A, 1/(9A)) is enough.
 
 **Lemma 2 for vectors.** Marginal optimism does not control a maximum, so the induction runs on the
 increasing convex order of the whole vector Q_h. Rewards and values are ≤ 0, so shrinking them is
@@ -38,16 +40,31 @@ theorem's λ and σ satisfy; a terminal reward must be zero.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from flint import arb
 from scipy.stats import ks_2samp
-from sympy import Rational, diff, erf, erfc, exp, expand, integrate, oo, pi, sqrt, symbols, together
+from sympy import (
+    Rational,
+    diff,
+    erf,
+    erfc,
+    exp,
+    expand,
+    integrate,
+    log,
+    oo,
+    pi,
+    sqrt,
+    symbols,
+    together,
+)
 from sympy import limit as tends_to
 
 from rlsvi_core.compiled import jit
 from rlsvi_core.optimism import order
-from rlsvi_core.optimism.balls import decide, x_log_x
+from rlsvi_core.optimism.balls import decide, sharpen, x_log_x
 from rlsvi_core.optimism.order import check_values
 
 from ..choices import limit
@@ -68,7 +85,6 @@ from .evidence import (
     shown,
     step,
 )
-from .printed import IN_REGION
 
 
 def urn(alpha: Sequence[float], V: Sequence[float], draws: int, paths: int,
@@ -115,6 +131,8 @@ p, t, v, z = symbols("p t v z", real=True)
 phi, Phi_minus = exp(-(x**2) / 2) / sqrt(2 * pi), erfc(x / sqrt(2)) / 2  # φ(x) and Φ(−x)
 psi_x, R_x = phi - x * Phi_minus, (1 + erf(x / sqrt(2))) / 2 / phi
 spare_tail = Phi_minus - x / (1 + x**2) * phi
+root, R_minus = sqrt(pi / 8), Phi_minus / phi  # the coin's s, and R(−x)
+q_x = root * psi_x.subs(x, x / root) - (1 - x) ** 2 / 4
 
 
 # --------------------------------------------------------------------- Lemma 1
@@ -130,14 +148,12 @@ step("coin-above-step", "Lemma 1, repaired", OURS, "A variable in [0, 1] lies be
 def coin_below_normal() -> Evidence:
     """A centred coin with any bias lies below N(0, π/8) in convex order: q ≥ 0 on [0, 1]. For
     t < 0 the mirror image applies, beyond 1 the coin's excess is zero."""
-    def q_second(t):  # q(0) = q′(0) = 0, so q > 0 as long as q″ > 0
-        s = (arb.pi() / 8).sqrt()
-        v = t / s
-        return (-v * v / 2).exp() / (2 * arb.pi()).sqrt() / s - arb(1) / 2
-
-    return region(decide(q_second, [(0.0, 0.25)]), decide(q, [(0.25, 1.0)]),
-                  proved=" It is the margin of q″ on [0, ¼] and of q on [¼, 1]; q itself starts "
-                  "from 0.")
+    falls = identity((diff(q_x, x, 3), -x / root**3 * phi.subs(x, x / root)),
+                     (q_x.subs(x, 0), 0), (diff(q_x, x).subs(x, 0), 0))
+    end = sharpen(lambda: q(arb(1)), 3)
+    return unless(falls.verdict != HOLDS or not end > 0, "q″ falls, so q is convex, then concave; "
+                  f"it starts from 0 with slope 0 and ends at {float(end):.2g}. It lies above its "
+                  "tangent at 0, and then above a chord.", end=float(end))
 
 
 step("coin-worst-bias", "Lemma 1, repaired", OURS, "For 0 ≤ t ≤ 1 the largest E(coin − p − t)⁺ = "
@@ -244,14 +260,25 @@ def gauss_dirichlet() -> Evidence:
 
 # --------------------------------------------------------------------- single crossing
 
-enter("G.crossing-left-of-mean", "Appendix G, Lemma 6, repaired", OURS, "certified", HOLDS,
-      "Left of the mean the brace is positive whenever α + β ≥ 1.",
-      # k = 1/√n ≤ 1 and v/α ≤ k²v. The largest k + k²v over k ≤ 1 is 1 + v for v ≥ −½, and −1/(4v)
-      # below; there Φ(−t) > t φ(t)/(1+t²) takes over as soon as 3t² ≥ 1.
-      lambda: region(decide(lambda v: mills(v) - 1 - v, [(-0.5, 0.0)]),
-                     decide(lambda t: 4 * t * mills(-t) - 1, [(0.5, 0.625)]),
-                     proved=" It is the margin of R(v) − 1 − v on [−½, 0] and of 4tR(−t) − 1 for t "
-                     "in [.5, .625]; the tail bound takes over there."), part_of=LEMMA_6)
+def over_chord(t: Any, R_0: Any) -> Any:
+    """4t(R(0) − t) − 1, at most 4tR(−t) − 1."""
+    return 4 * t * (R_0 - t) - 1
+
+
+@claim("G.", "Appendix G, Lemma 6, repaired", OURS, "symbolic", HOLDS, part_of=LEMMA_6)
+def crossing_left_of_mean() -> Evidence:
+    """Left of the mean the brace is positive whenever α + β ≥ 1."""
+    # k = 1/√n ≤ 1 and v/α ≤ k²v. The largest k + k²v over k ≤ 1 is 1 + v for v ≥ −½, and −1/(4v)
+    # below; there Φ(−t) > t φ(t)/(1+t²) takes over as soon as 3t² ≥ 1.
+    R_0 = sqrt(pi / 2)
+    good = identity((diff(R_minus + x, x), x * R_minus), (R_minus.subs(x, 0), R_0),
+                    (over_chord(x, R_0), 4 * x * (R_0 - 1) - (2 * x - 1) ** 2))
+    return shown(good.verdict == HOLDS and bool(R_0 > 1 + Rational(1, 32)),
+                 "R(−t) + t rises from √(π/2) with slope tR(−t), so R(v) > 1 + v; and 4tR(−t) − 1 "
+                 "≥ 4t(√(π/2) − 1) − (2t − 1)² > 0 for t in [½, ⅝]. There the tail bound takes "
+                 "over.")
+
+
 step("crossing-tail-bound", "Lemma 6, repaired", OURS, "The classical lower bound for the normal "
      "tail, t φ(t)/(1+t²), for all t > 0; it exceeds φ(t)/(4t) once 3t² ≥ 1.",
      lambda: [(diff(spare_tail, x), -2 * phi / (1 + x**2) ** 2), (tends_to(spare_tail, x, oo), 0),
@@ -293,10 +320,26 @@ def _log1p_ratio(e: arb) -> arb:
     return e.log1p() / e if e > 0 else (e.upper().log1p() / e.upper()).union(arb(1))
 
 
-enter("G.crossing-final-region", "Appendix G, Lemma 6, repaired", OURS, "certified", HOLDS,
-      "For α ≥ β > 1 with AB ≤ 1/9 the beta density exceeds the normal's largest on [x₁, x₂].",
-      lambda: region(decide(F, [(0.0, 1.0), (0.0, 0.34)], where=IN_REGION),
-                     decide(F_far, [(0.0, 1.0), (0.0, 1.0)])), part_of=LEMMA_6)
+A, B = symbols("A B", positive=True)
+
+
+def F_slope(A: Any, B: Any) -> Any:
+    """∂F/∂B."""
+    return (log(B / (A + B + 2)) + 1 / (A + B + 2)) / 2
+
+
+@claim("G.", "Appendix G, Lemma 6, repaired", OURS, "certified", HOLDS, part_of=LEMMA_6)
+def crossing_final_region() -> Evidence:
+    """For α ≥ β > 1 with AB ≤ 1/9 the beta density exceeds the normal's largest on [x₁, x₂]."""
+    n = A + B + 2
+    in_algebra = (log(1 + A) + A / 2 * log(A / n) + B / 2 * log(B / n) + log(2 * pi / n) / 2)
+    falls = identity((diff(in_algebra, B), F_slope(A, B)), (1 - B / n - 1 / n, (A + 1) / n))
+    edge = region(decide(lambda a: F(a, a), [(0.0, 0.34)]),
+                  decide(lambda a: F(a, 1 / (9 * a)), [(0.33, 1.0)]),
+                  decide(lambda s: F_far(s, arb(1)), [(0.0, 1.0)]),
+                  proved=" F falls in B, since log(n/B) ≥ 1 − B/n > 1/n: the edge B = min(A, "
+                  "1/(9A)) is enough.")
+    return edge if falls.verdict == HOLDS else falls
 
 
 @claim("G.", "Appendix G, G.4", "Lemma 6 for α, β > 0 such that α + β ≥ 1", "instances", HOLDS,
