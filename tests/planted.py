@@ -4,7 +4,8 @@
   claim by claim.
 - ``ALGEBRA``: sides that are not equal, coefficients of the other sign, functions that balls find
   lower or higher, for every symbolic or certified claim that rests on such.
-- ``FUNCTIONS``: a function behind some claims that returns something else.
+- ``FUNCTIONS``: a function behind some claims that returns something else, or an expression with a
+  wrong step: another coefficient, another exponent.
 - ``CONSTANTS``: a judge that calls nothing is given another number than the paper's.
 """
 
@@ -14,7 +15,7 @@ from types import SimpleNamespace as Fake
 
 import numpy as np
 from flint import arb
-from sympy import Rational
+from sympy import Rational, log
 
 from rlsvi_core import features
 from rlsvi_core.agents import rlsvi, tabular
@@ -179,6 +180,11 @@ def _any_order(customers, *_):
     return free / np.maximum(free.sum(axis=1, keepdims=True), 1)
 
 
+def _another(expression):
+    """A wrong step: its first term twice, or the square of what has one term."""
+    return expression + expression.args[0] if expression.is_Add else expression**2
+
+
 FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict must change
     (chain, "arrival_probability", lambda _: lambda N: 1 / N,
      "1.exponential 3.probability 3.wait 3.regret 6.1.dithering"),
@@ -219,11 +225,29 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
     (theorem1, "wrong_arm_bound", lambda _: _nothing, "5.theorem1"),
     (theorem1, "enough_sigma", lambda _: _nothing,
      "5.optimism-in-the-mean 5.finite-support 5.known-terminal 5.bounded"),
-    (repaired, "rho", lambda right: right**2, "5.shrunk-noise"),
+    (repaired, "rho", _another, "5.shrunk-noise"),
+    (repaired, "psi_x", _another, "G.coin-worst-bias G.urn-variance"),
+    (repaired, "q_x", _another, "G.coin-below-normal"),
+    (repaired, "drawn", lambda right: lambda M, V: right(M, 2 * V), "G.urn-step"),
+    (repaired, "spare_tail", _another, "G.crossing-tail-bound"),
+    (repaired, "R_x", _another, "G.crossing-right-of-mean"),
+    (repaired, "R_minus", _another, "G.crossing-left-of-mean"),
+    (repaired, "F_slope", lambda right: lambda A, B: right(A, 2 * B), "G.crossing-final-region"),
+    (printed, "log_B", _another, "G.first-derivatives G.second-derivatives G.h-and-derivatives "
+     "G.mirror"),
+    (printed, "h", _another, "G.special-derivatives G.convex-minimum G.final-points"),
+    (printed, "_alpha_0", _another, "G.label-sums G.label-split"),
+    (printed, "_at_one", _another, "G.special-repaired"),
+    (printed, "_mean", _another, "G.final-gap"),
+    (printed, "f1", _another, "G.final-f"),
+    (printed, "_g1", _another, "G.final-g1"),
+    (printed, "_g2", _another, "G.final-g2"),
     (theorem1, "lift", lambda right: lambda k, c, n, m, rho: right(k, c, n, m**2, rho),
      "5.shrunk-bias"),
     (theorem1, "price", lambda _: lambda log_A, s2, eta: log_A / eta + eta**2 * s2 / 2,
      "5.selection"),
+    (theorem1, "grown", lambda _: lambda x: log(1 + 1 / (2 * x)), "5.counting"),
+    (theorem1, "rooted_integral", lambda right: lambda N, B: right(N, B**2), "5.without-log-L"),
     (theorem1, "penalty", lambda _: _nothing, "5.penalised-recursion"),
     (theorem1, "moment", lambda right: lambda *given: right(*given) / 2, "5.mean-mdp"),
     (theorem1, "best", lambda right: lambda *given: (right(*given)[0] + 1, right(*given)[1]),

@@ -137,6 +137,11 @@ q_x = root * psi_x.subs(x, x / root) - (1 - x) ** 2 / 4
 
 # --------------------------------------------------------------------- Lemma 1
 
+def drawn(M: Any, V: Any) -> Any:
+    """The urn's mean worth after a draw worth V, the (k+1)-th."""
+    return M + (V - M) / (n + k + 1)
+
+
 step("coin-above-step", "Lemma 1, repaired", OURS, "A variable in [0, 1] lies below a coin of its "
      "mean: on [0, 1] the hinge (V − z)⁺ lies below its chord V(1 − z), 0 ≤ z ≤ 1.",
      lambda: [(V * (1 - z) - (V - z), z * (1 - V))],
@@ -169,7 +174,7 @@ step("coin-worst-bias", "Lemma 1, repaired", OURS, "For 0 ≤ t ≤ 1 the larges
      part_of=LEMMA_1)
 step("urn-step", "Lemma 1, repaired", OURS, "Adding one unit worth V to an urn of weight n + k and "
      "mean worth M changes the mean by (V − M)/(n + k + 1).",
-     lambda: [((M * (n + k) + V) / (n + k + 1), M + (V - M) / (n + k + 1))], "As stated.",
+     lambda: [((M * (n + k) + V) / (n + k + 1), drawn(M, V))], "As stated.",
      part_of=LEMMA_1)
 step("urn-variance", "Lemma 1, repaired", OURS,  # Σ_{j≥1} (n+j)^{−2} ≤ 1/n
      "The variances of the urn's steps add up to at most π/(8n), and a normal of more variance is "
