@@ -24,7 +24,6 @@ from rlsvi_study.extensions.runs import waits
 from rlsvi_study.intervals import mean_interval
 from rlsvi_study.recommender import figures as recommender_figures
 from rlsvi_study.recommender.figures import ETAS
-from rlsvi_study.regret import figures as regret_figures
 from rlsvi_study.style import AGENTS, COLOUR, THINGS, WIDTH, digits, ink, scientific, three
 from rlsvi_study.theory import figures as theory_figures
 from rlsvi_study.theory import price
@@ -122,7 +121,6 @@ def two_to_a_row(figure):
 WITHOUT_TABLE = [
     lambda: theory_figures.one_arm([(0, 0), (3, 1), (30, 10)]),
     lambda: theory_figures.density_grid([(2, 3), (8, 2), (1.1, 1.1)]),
-    lambda: regret_figures.bias_sizes(10),
     theory_figures.three_steps, theory_figures.three_inequalities]
 
 

@@ -1,19 +1,15 @@
 """The figures of section 5: regret over the prior, its growth, and what λ and σ do to it."""
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from rlsvi_core.agents import tabular
-from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.optimism.order import Comparison
 
 from .. import style
 from ..intervals import student
 from ..style import BY_AGENT, COLOUR, LINE, MARK, NAME, WIDTH, canvas, label_ends, styled
-from . import bias
 from . import runs as regret
 
 NAMES = NAME | {"rlsvi": "RLSVI, Theorem 1's λ, σ"}
@@ -57,27 +53,6 @@ def theorem1(table: pd.DataFrame) -> Figure:
 
 
 @styled
-def decomposition(table: pd.DataFrame) -> Figure:
-    """The two parts of the mean regret of an episode along the run: concentration and optimism."""
-    fig, axes = canvas(2)
-    agents = ["rlsvi", "rlsvi-small", "psrl"]
-    long = table[(table.episodes > regret.COMPARED) & table.agent.isin(agents)]
-    sums = long.pivot(index=["agent", "seed"], columns="episode")
-    parts = {"concentration Δ$^{conc}$": sums.concentration,
-             "optimism Δ$^{opt}$": sums.regret - sums.concentration}
-    for ax, (name, part) in zip(axes, parts.items(), strict=True):
-        each = part.diff(axis=1).fillna(part) / np.diff(part.columns, prepend=0)
-        ax.axhline(0, color="black", lw=0.8)
-        sns.lineplot(each.melt(ignore_index=False).reset_index(), x="episode", y="value",
-                     hue_order=agents, style_order=agents, **AGENTS, **BARS, ax=ax)
-        ax.set(xscale="log", xlabel="episodes L", ylabel="mean of an episode", title=name)
-        ax.get_legend().remove()
-    handles, labels = ax.get_legend_handles_labels()
-    fig.legend(handles, map(NAMES.get, labels), loc="outside lower center", ncols=3)
-    return fig
-
-
-@styled
 def theorem1_scale(table: pd.DataFrame) -> Figure:
     """Regret as a share of the uniform policy's, against the factor on λ or on σ."""
     fig, axes = canvas(2, sharey=True)
@@ -113,25 +88,6 @@ def gaps(tests: dict[str, Comparison]) -> Figure:
         ax.text(0.97, 0.07, "dips below 0" if test.refuted else "nowhere clearly below 0",
                 ha="right", fontsize=9, color=style.ink(COLOUR[look]), transform=ax.transAxes)
         ax.set(title=name, xlabel="z", ylabel="gap G(z)")
-    return fig
-
-
-@styled
-def bias_sizes(H: int) -> Figure:
-    """b^R, b^P and the noise against the number of visits: by definition, and as printed."""
-    fig, axes = style.panels(3, height=2.4, sharey=True)
-    prior, n = DirichletPrior.symmetric(H, 1, 1, 0.5, 1.0), np.geomspace(1, 1e5, 60)
-    lam, sigma = tabular.theorem1_parameters(prior)
-    sizes = {"by definition": ("theory", [bias.largest(prior, v, lam, sigma) for v in n]),
-             "as printed": ("paper", [bias.printed(prior, v) for v in n])}
-    titles = "bias of rewards, $b^R$", "bias of transitions, $b^P$", "noise $w$"
-    for i, (ax, title) in enumerate(zip(axes, titles, strict=True)):
-        for name, (look, size) in sizes.items():
-            sns.lineplot(x=n, y=[terms[i].max() for terms in size], color=COLOUR[look],
-                         ls=LINE[look], label=name, legend=False, ax=ax)
-        ax.set(xscale="log", yscale="log", xlabel="visits n", ylabel="size", title=title)
-        ax.minorticks_off()
-    fig.legend(*axes[0].get_legend_handles_labels(), **style.CORNER)
     return fig
 
 
