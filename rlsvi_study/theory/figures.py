@@ -273,11 +273,11 @@ def what_is_known(table: pd.DataFrame) -> Figure:
     H, late = np.geomspace(2, 1e5, 60).round(), np.geomspace(price.least_horizon(), 1e5, 20).round()
     rho, later = price.LAM * (H**2 + 1), [price.later(int(h)) for h in late]
     for x, y, look, line, label in (
-            (H, [price.at_most(h) for h in H], "theory", "-", "Theorem 1, above"),
+            (H, [price.at_most(h) for h in H], "theory", "-", "Theorem 1, from above"),
             (late, [one.regret / np.sqrt(2 * h * one.L) for h, one in zip(
-                late, later, strict=True)], "fails", "-", "Proposition 2, below"),
+                late, later, strict=True)], "fails", "-", "from below, later"),
             (H, price.at_least(1, 1) * np.sqrt(H * rho / 2), "fails", "--",
-             "Proposition 1, below"),
+             "from below, at first"),
             (H, H**1.5, "paper", ":", r"the paper's rate, $H^{3/2}$"),
             (H, H / 10, "uniform", LINE["uniform"], "all algorithms: slope 1")):
         axes[0].plot(x, y, color=COLOUR[look], ls=line, lw=1.4, label=label)
