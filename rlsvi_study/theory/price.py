@@ -72,8 +72,8 @@ term of Theorem 1's bound is real, and no bound :math:`CH^a\sqrt T` for all H an
 of log HT, has a < 2. On the other hand regret is at most HL = T, and the smaller of T and the
 second term is at most the root of their product: :math:`H^2\sqrt{SAT}` times logarithms holds for
 all T. It is λσ², not σ, that costs the last :math:`\sqrt H`. With the smallest ρ of the repaired
-proof, :math:`\rho = \max(m_R, m_P)`, the second term is of order :math:`H^2SA\log L`, and
-:math:`\sqrt{H^3SAT}` times logarithms holds for all T.
+proof, :math:`\rho = \max(m_R, m_P) = m`, the second term is of order :math:`H^2SA\,m\log L`; if m
+is fixed, :math:`\sqrt{H^3SAT}` times logarithms holds for all T.
 """
 
 from collections.abc import Iterable
@@ -273,7 +273,7 @@ def second_term() -> Evidence:
     return unless(wrong or bool(failed), f"From H = {least_horizon()} on the proved regret over √T "
                   f"grows like the power {min(powers):.2f} of H or more; √(H³SAT) would allow 3/2.",
                   f"It rests on the {len(theorem1.STEPS)} steps of Theorem 1. With λσ² = max(m_R, "
-                  "m_P), which the repaired proof allows, √(H³SAT) and logarithms do for all T.",
+                  "m_P) = 1, which the repaired proof allows, √(H³SAT) and logarithms do for all T.",
                   failed=failed, powers=powers.tolist(), horizon=least_horizon())
 
 
