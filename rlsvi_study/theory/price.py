@@ -273,7 +273,7 @@ def second_term() -> Evidence:
     return unless(wrong or bool(failed), f"From H = {least_horizon()} on the proved regret over √T "
                   f"grows like the power {min(powers):.2f} of H or more; √(H³SAT) would allow 3/2.",
                   f"It rests on the {len(theorem1.STEPS)} steps of Theorem 1. With λσ² = max(m_R, "
-                  "m_P) = 1, which the repaired proof allows, √(H³SAT) and logarithms do for all T.",
+                  "m_P) = 1, as the repaired proof allows, √(H³SAT) and logarithms do for all T.",
                   failed=failed, powers=powers.tolist(), horizon=least_horizon())
 
 
