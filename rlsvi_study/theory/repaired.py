@@ -158,7 +158,7 @@ def coin_below_normal() -> Evidence:
     end = sharpen(lambda: q(arb(1)), 3)
     return unless(falls.verdict != HOLDS or not end > 0, "q″ falls, so q is convex, then concave; "
                   f"it starts from 0 with slope 0 and ends at {float(end):.2g}. It lies above its "
-                  "tangent at 0, and then above a chord.", end=float(end))
+                  "tangent at 0, and then above a chord.", value=float(end))
 
 
 step("coin-worst-bias", "Lemma 1, repaired", OURS, "For 0 ≤ t ≤ 1 the largest E(coin − p − t)⁺ = "
