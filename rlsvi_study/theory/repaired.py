@@ -155,7 +155,7 @@ def coin_below_normal() -> Evidence:
     t < 0 the mirror image applies, beyond 1 the coin's excess is zero."""
     falls = identity((diff(q_x, x, 3), -x / root**3 * phi.subs(x, x / root)),
                      (q_x.subs(x, 0), 0), (diff(q_x, x).subs(x, 0), 0))
-    end = sharpen(lambda: q(arb(1)), 3)
+    end = sharpen(lambda: q(arb(1)))
     return unless(falls.verdict != HOLDS or not end > 0, "q″ falls, so q is convex, then concave; "
                   f"it starts from 0 with slope 0 and ends at {float(end):.2g}. It lies above its "
                   "tangent at 0, and then above a chord.", value=float(end))
