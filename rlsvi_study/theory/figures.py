@@ -266,7 +266,7 @@ def what_is_known(table: pd.DataFrame) -> Figure:
     """The largest regret over √(SAT) that any T allows, against H, for one state and two actions at
     the smallest λ and σ printed: what is proved from above and from below (left), and what is
     measured over the paper's rate (right)."""
-    fig, axes = canvas(2, height=3.6)
+    fig, axes = canvas(2, height=3.9)
     rows = price.over_rate(table)
     rows = rows[(rows.times == 1) | (rows.times == rows.H)].assign(
         after=lambda of: np.where(of.times == 1, "after λσ² episodes", "after Hλσ²"))
@@ -279,13 +279,14 @@ def what_is_known(table: pd.DataFrame) -> Figure:
             (H, price.at_least(1, 1) * np.sqrt(H * rho / 2), "fails", "--",
              "from below, at first"),
             (H, H**1.5, "paper", ":", r"the paper's rate, $H^{3/2}$"),
-            (H, H / 10, "uniform", LINE["uniform"], "all algorithms: slope 1")):
+            (H, H / 10, "truth", "-.", "all algorithms: slope 1")):
         axes[0].plot(x, y, color=COLOUR[look], ls=line, lw=1.4, label=label)
     measured = rows[(rows.rewards == "prior") & (rows.times == rows.H)].groupby("H").ratio.mean()
     axes[0].plot(measured.index, measured * measured.index**1.5, "o", color=COLOUR["rlsvi"],
                  label="RLSVI, measured")
-    axes[0].set(xscale="log", yscale="log", xlabel="H", ylabel="regret / √(SAT), at some T")
-    axes[0].legend(fontsize=8)
+    axes[0].set(xscale="log", yscale="log", xlabel="H", ylabel="regret / √(SAT), at some T",
+                ylim=(0.1, 1e13))
+    axes[0].legend()
     sns.lineplot(rows, x="H", y="ratio", hue="rewards", style="after", errorbar=student,
                  err_style="bars", markers=["o", "s"], palette=shades("rlsvi", 2), ax=axes[1])
     axes[1].axhline(price.at_least(1, 1) * np.sqrt(price.LAM / 2), color=COLOUR["fails"], ls="--",
@@ -295,7 +296,7 @@ def what_is_known(table: pd.DataFrame) -> Figure:
     axes[1].minorticks_off()
     handles, labels = axes[1].get_legend_handles_labels()
     axes[1].legend([handles[i] for i in (1, 2, 4, 5)], ["rewards from the prior", "sure rewards",
-                   *labels[4:]], fontsize=8)
+                   *labels[4:]])
     return fig
 
 

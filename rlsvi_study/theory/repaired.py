@@ -85,6 +85,7 @@ from .evidence import (
     shown,
     step,
 )
+from .printed import A, B
 
 
 def urn(alpha: Sequence[float], V: Sequence[float], draws: int, paths: int,
@@ -323,9 +324,6 @@ def F_far(s: arb, c: arb) -> arb:
 def _log1p_ratio(e: arb) -> arb:
     """log(1 + e)/e for e ≥ 0; it falls from 1."""
     return e.log1p() / e if e > 0 else (e.upper().log1p() / e.upper()).union(arb(1))
-
-
-A, B = symbols("A B", positive=True)
 
 
 def F_slope(A: Any, B: Any) -> Any:
