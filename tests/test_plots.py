@@ -121,7 +121,11 @@ def two_to_a_row(figure):
 WITHOUT_TABLE = [
     lambda: theory_figures.one_arm([(0, 0), (3, 1), (30, 10)]),
     lambda: theory_figures.density_grid([(2, 3), (8, 2), (1.1, 1.1)]),
-    theory_figures.three_steps, theory_figures.three_inequalities]
+    theory_figures.three_steps, theory_figures.three_inequalities,
+    lambda: chain_figures.fan(np.ones(2), np.ones(2), np.ones(2), np.ones((3, 2))),
+    lambda: chain_figures.two_periods({(0, 2, 3): "some", (1, 3, 4): "none"}),
+    lambda: chain_figures.spreads(dict.fromkeys(("sample", "mean"), np.ones((3, 4))), np.eye(3, 4)),
+    lambda: chain_figures.value_samples(dict.fromkeys(range(4), np.ones((5, 3))), np.ones(3))]
 
 
 @pytest.mark.parametrize("draw_it", WITHOUT_TABLE)

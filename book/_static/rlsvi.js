@@ -66,13 +66,23 @@ globalThis.RLSVI = (() => {
       Float64Array.from(columns, column => column[(h * N + s) * 2 + a]))));
   }
 
+  // Overwrite x by U⁻¹x; U may have further columns.
+  function solve(U, x) {
+    for (let k = x.length - 1; k >= 0; k--) {
+      x[k] /= U[k][k];
+      for (let j = 0; j < k; j++) x[j] -= x[k] * U[j][k];
+    }
+    return x;
+  }
+
   // For each period h a triangular factor: UᵀU = AᵀA + λσ²I. Its further columns are what the same
   // rotations make of the targets: one for the reward, one for each state that may follow. An episode
-  // adds a row to each, so its cost does not grow. `sample`: RLSVI, else LSVI; `epsilon`: Algorithm 5.
+  // adds a row to each, so its cost does not grow. `sample`: RLSVI, else LSVI; `epsilon`: Algorithm 5;
+  // `targets`: put the sample (as printed) or the posterior mean into the targets.
   class Agent {
-    constructor(Phi, { lam, sigma, sample, epsilon = 0 }, random) {
+    constructor(Phi, { lam, sigma, sample, epsilon = 0, targets = "sample" }, random) {
       const H = Phi.length, S = Phi[0].length, K = Phi[0][0][0].length;
-      Object.assign(this, { Phi, sigma, sample, epsilon, random, H, S, K, episodes: 0 });
+      Object.assign(this, { Phi, sigma, sample, epsilon, targets, random, H, S, K, episodes: 0 });
       this.U = range(H).map(() => range(K).map(k => {
         const row = new Float64Array(K + 1 + S);
         row[k] = Math.sqrt(lam) * sigma;
@@ -87,20 +97,19 @@ globalThis.RLSVI = (() => {
     plan() { if (this.episodes > 0) this.theta = this.fit(this.sample); }
 
     fit(sample) {
-      const { H, S, K, U, sigma, random } = this, theta = range(H).map(() => new Float64Array(K));
+      const { H, S, K, U, sigma, random } = this, theta = range(H), mean = range(H);
+      const inTargets = this.targets === "sample" ? theta : mean;
       for (let h = H - 1; h >= 0; h--) {
-        const V = h < H - 1 ? range(S).map(s => Math.max(...this.values(h + 1, s, theta))) : null;
-        const x = theta[h];
+        const V = h < H - 1 ? range(S).map(s => Math.max(...this.values(h + 1, s, inTargets))) : null;
+        const x = new Float64Array(K);
         for (let k = 0; k < K; k++) {
           const u = U[h][k];
           x[k] = u[K];
           if (V) for (let s = 0; s < S; s++) x[k] += V[s] * u[K + 1 + s];
         }
+        if (inTargets === mean) mean[h] = solve(U[h], x.slice());
         if (sample) for (let k = 0; k < K; k++) x[k] += sigma * random.normal();
-        for (let k = K - 1; k >= 0; k--) { // x becomes U⁻¹x
-          x[k] /= U[h][k][k];
-          for (let j = 0; j < k; j++) x[j] -= x[k] * U[h][j][k];
-        }
+        theta[h] = solve(U[h], x);
       }
       return theta;
     }

@@ -1,74 +1,94 @@
-// One posterior, many stories. RLSVI learns a chain for some episodes; then every click draws a value
-// function from what it believes and walks by it. Beside it, the mean of the same belief: greedy LSVI.
-UI.mount("story", "Draw a story, and walk by it", root => {
+// RLSVI learns a chain for some episodes; then every click draws a value function from its posterior
+// and walks by it, period by period. A switch puts the mean into the targets instead of the sample.
+UI.mount("story", "Draw a value function and walk by it", root => {
   "use strict";
-  const { el, svg, slider, number } = UI, { range } = RLSVI;
-  const chain = RLSVI.chain(20), K = 10, options = { sample: true, lam: 1, sigma: 0.1 };
+  const { el, svg, slider } = UI, { range } = RLSVI;
+  const chain = RLSVI.chain(10), Phi = RLSVI.tabular(chain), HIGH = 2.5;
+  const DRAWS = 60, QUANTILES = [0.1, 0.9].map(q => Math.round(q * (DRAWS - 1)));
   const seed = Number(root.dataset.seed ?? 1), stream = k => RLSVI.generator(10 * seed + k);
-  const Phi = RLSVI.coherent(chain, K, stream(0)), path = range(chain.H);
-  const SIDES = [["story", "a story (RLSVI)", "rlsvi"], ["mean", "the mean (LSVI)", "lsvi"]];
-  let agent, draws, luck, sides, past, at, timer;
+  const SIDES = [["sample", "a sample"], ["mean", "the mean"]];
+  const round = x => x.toFixed(3).replace("-", "−");
+  let shown = "sample", learned, walks, timer;
 
-  // From the beginning, so that the slider can be moved back; the same seed has the same past.
+  // From the first episode, so that the slider can be moved back; both agents have the same luck.
   function learn() {
-    const chance = stream(1);
-    agent = new RLSVI.Agent(Phi, options, stream(2));
-    for (let l = 0; l < episodes.value; l++) RLSVI.episode(chain, agent, chance.uniform);
-    agent.random = draws = stream(3); // what follows is not learned from
-    luck = stream(4);
-    past = [];
-    tell();
+    learned = Object.fromEntries(SIDES.map(([targets]) => {
+      const agent = new RLSVI.Agent(Phi, { sample: true, targets, lam: 1, sigma: 0.1 }, stream(2));
+      const chance = stream(1);
+      const past = range(episodes.value).map(() => RLSVI.episode(chain, agent, chance.uniform));
+      const rewards = past.filter(one => one.reward).length, furthest = Math.max(...past.map(one => one.furthest));
+      agent.random = stream(3); // what follows is not learned from
+      const draws = range(DRAWS).map(() => agent.fit(true));
+      agent.random = stream(4);
+      return [targets, { agent, rewards, furthest, draws, luck: stream(5) }];
+    }));
+    walk();
   }
 
-  // Sample a value function, take the mean beside it, and let both walk with the same luck.
-  function tell() {
+  // Draw a value function for each agent, and let both walk with the same luck.
+  function walk() {
     clearInterval(timer);
-    if (sides) past.push(sides[0].right);
-    const thetas = [agent.fit(true), agent.fit(false)], chances = range(chain.H).map(luck.uniform);
-    sides = thetas.map(theta => {
-      agent.theta = theta;
-      let h = 0;
-      const walk = RLSVI.episode(chain, agent, () => chances[h++], false);
-      const [left, right] = [0, 1].map(a => path.map(s => [s + 1, agent.values(s, s)[a]]));
-      return { ...walk, left, right };
-    });
-    at = UI.calm() ? chain.H : 0;
-    if (!UI.calm()) timer = setInterval(() => { if (++at === chain.H) clearInterval(timer); draw(); }, 120);
+    walks = Object.fromEntries(SIDES.map(([targets]) => {
+      const { agent, luck } = learned[targets];
+      agent.theta = agent.fit(true);
+      return [targets, RLSVI.episode(chain, agent, luck.uniform, false)];
+    }));
     draw();
   }
 
-  const episodes = slider("episodes learned", [1, 2, 5, 10, 20, 50, 100, 200, 500], 20,
-    () => { sides = null; learn(); });
-  const panels = el("div", { class: "panels" });
-  const table = UI.readings(["", "Right in state 1", "gets to state"], SIDES);
-  root.append(el("div", { class: "sliders" }, episodes.node), el("div", { class: "bar" },
-    UI.button("Draw a story", tell)), panels, table.node,
-    el("p", { class: "key" }, "Solid: the value of Right. Dashed: of Left. Dotted: Right in truth. Faint: earlier stories."));
-
-  function panel(side, [key, name, colour], wide) {
-    const width = wide ? UI.room(root) / 2 - 6 : UI.room(root), mine = [...side.left, ...side.right].map(p => p[1]);
-    const faint = key === "story" ? past.slice(-8) : [];
-    const low = Math.min(0, ...mine), high = Math.max(1, ...mine), space = (high - low) * 0.05;
-    const axes = UI.chart({ width, height: 210, x: [1, chain.N], y: [low - space, high + space], xlabel: "state",
-      ylabel: "value", xticks: [1, 5, 10, 15, 20], label: `${name}: value of going right and left in each state; `
-        + `the walk gets to state ${side.furthest + 1}` });
-    axes.line(path.map(s => [s + 1, chain.Q[s][s][1]]), "truth");
-    for (const line of faint) axes.line(line, `${colour} faint`);
-    axes.line(side.left, `${colour} dashed`);
-    axes.line(side.right, colour);
-    const cell = (width - 64) / chain.N, been = new Set(side.states.slice(0, at + 1));
-    axes.node.setAttribute("height", 236);
-    axes.node.setAttribute("viewBox", `0 0 ${width} 236`);
-    axes.add(svg("g", {}, ...range(chain.N).map(s => svg("rect", { x: 54 + s * cell, y: 214, height: 18,
-      width: cell - 1, class: s === side.states[at] ? `here ${colour}` : been.has(s) ? `been ${colour}`
-        : s === chain.N - 1 ? "goal" : "state" }))));
-    return el("div", {}, el("p", { class: "panel-title" }, el("i", { class: `swatch ${colour}` }), name), axes.node);
+  function play() {
+    walk();
+    if (UI.calm()) return;
+    period.value = 0;
+    timer = setInterval(() => {
+      period.value += 1;
+      if (period.value === chain.H - 1) clearInterval(timer);
+      draw();
+    }, 600);
+    draw();
   }
 
+  const episodes = slider("episodes", [1, 2, 5, 10, 20, 50, 100, 200], 20, learn);
+  const period = slider("period h", range(chain.H), 4, () => { clearInterval(timer); draw(); });
+  const buttons = SIDES.map(([targets, name]) => UI.button(name, () => { shown = targets; draw(); }));
+  const chart = el("div"), told = el("p", { class: "told" });
+  const table = UI.readings(["in the targets", "rewards", "furthest state", "this walk's"], SIDES);
+  root.append(el("div", { class: "bar", role: "group", "aria-label": "In the targets" }, "In the targets:", ...buttons),
+    el("div", { class: "sliders" }, episodes.node, period.node),
+    el("div", { class: "bar" }, UI.button("Draw again", play)), told, chart,
+    el("p", { class: "key" }, "▸ the drawn value of Right, ◂ of Left, in the walker's period, for each state that can be "
+      + `reached by then. Bars: the middle 80% of ${DRAWS} draws. Dotted: the true value of Right.`), table.node);
+
+  // The values of the walker's period, one pair for each state, and where the walk has been.
   function draw() {
-    const wide = root.clientWidth > 560;
-    panels.replaceChildren(...sides.map((side, i) => panel(side, SIDES[i], wide)));
-    sides.forEach((side, i) => table.set(SIDES[i][0], number(side.right[0][1]), side.furthest + 1));
+    const { agent, draws } = learned[shown], { states, actions } = walks[shown], h = period.value, here = states[h];
+    const [left, right] = agent.values(h, here), step = actions[h] === RLSVI.RIGHT ? "right" : "left";
+    const width = UI.room(root), axes = UI.chart({ width, height: 250, x: [0.5, chain.N + 0.5], y: [-HIGH, HIGH],
+      xlabel: "state", ylabel: "value", xticks: range(chain.N).map(s => s + 1), yticks: [-2, -1, 0, 1, 2],
+      label: `Values of right and left in period ${h} for the states 1 to ${h + 1}` });
+    const X = s => axes.X(s + 1), Y = v => axes.Y(Math.max(-HIGH, Math.min(HIGH, v))), half = (X(1) - X(0)) / 2;
+    axes.add(svg("rect", { class: "column", x: X(here) - half, width: 2 * half, y: Y(HIGH), height: Y(-HIGH) - Y(HIGH) }));
+    axes.line(range(chain.N).map(s => [s + 1, chain.Q[h][s][RLSVI.RIGHT]]), "truth");
+    for (const s of range(h + 1)) {
+      const all = draws.map(theta => agent.values(h, s, theta)), drawn = agent.values(h, s);
+      for (const [a, side] of [[RLSVI.LEFT, -1], [RLSVI.RIGHT, 1]]) {
+        const sorted = all.map(q => q[a]).sort((x, y) => x - y), [low, high] = QUANTILES.map(i => Y(sorted[i]));
+        const x = X(s) + side * half * 0.15, y = Y(drawn[a]), tip = x + side * Math.min(11, half * 0.8), colour = a ? "rlsvi" : "left";
+        axes.add(svg("rect", { class: `spread ${colour}`, x: side < 0 ? x - half * 0.45 : x, width: half * 0.45, y: high,
+          height: low - high }), svg("polygon", { class: `spot ${colour}`, points: `${x},${y - 6} ${x},${y + 6} ${tip},${y}` }));
+      }
+    }
+    const been = new Set(states.slice(0, h + 1));
+    axes.node.setAttribute("height", 274);
+    axes.node.setAttribute("viewBox", `0 0 ${width} 274`);
+    axes.add(...range(chain.N).map(s => svg("rect", { x: X(s) - half, y: 253, height: 18, width: 2 * half - 1,
+      class: s === here ? "here rlsvi" : been.has(s) ? "been rlsvi" : s === chain.N - 1 ? "goal" : "state" })));
+    chart.replaceChildren(axes.node);
+    told.textContent = `Period ${h}, state ${here + 1}: Right ${round(right)}, Left ${round(left)}. It goes ${step} and `
+      + `comes to state ${states[h + 1] + 1}.`;
+    buttons.forEach((one, i) => one.setAttribute("aria-pressed", SIDES[i][0] === shown));
+    for (const [targets] of SIDES) table.set(targets, learned[targets].rewards,
+      learned[targets].furthest + 1, walks[targets].furthest + 1);
   }
   learn();
   return draw;

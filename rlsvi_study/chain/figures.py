@@ -93,19 +93,76 @@ def reach(table: pd.DataFrame, N: int = 50) -> Figure:
 
 
 @styled
+def fan(x: np.ndarray, y: np.ndarray, mean: np.ndarray, draws: np.ndarray) -> Figure:
+    """A line through some data: its posterior mean and draws, each an (intercept, slope)."""
+    fig, ax = canvas(height=2.8)
+    ends = np.array([0.0, 1.0])
+    for line in draws:
+        ax.plot(ends, line[0] + line[1] * ends, color=COLOUR["rlsvi"], lw=0.8, alpha=0.4)
+    ax.plot(ends, mean[0] + mean[1] * ends, color=COLOUR["lsvi"], ls=LINE["lsvi"], lw=2.5,
+            label="mean (LSVI)")
+    ax.plot([], [], color=COLOUR["rlsvi"], lw=0.8, label="draws (RLSVI)")
+    ax.plot(x, y, "o", color=COLOUR["truth"], label="data")
+    ax.set(xlabel="place x", ylabel="reward", xlim=(0, 1))
+    ax.legend(loc="upper left", ncols=3)
+    return fig
+
+
+@styled
+def two_periods(pairs: dict[tuple[int, int, int], str]) -> Figure:
+    """States from left to right, periods from top to bottom; each arrow, from state s of period h
+    to a state of the next, has its label."""
+    fig, ax = canvas(height=3.0)
+    ax.set(xlim=(0.2, 4.3), ylim=(2.3, -0.3))
+    ax.axis("off")
+    for h, s, after in pairs:
+        ax.annotate("", (after, h + 1), (s, h), arrowprops={"arrowstyle": "-|>", "color": "0.4",
+                                                           "shrinkA": 13, "shrinkB": 13})
+        side = 1 if after > s else -1
+        ax.text(s + 0.4 * (after - s) + 0.15 * side, h + 0.4, pairs[h, s, after],
+                ha="left" if side > 0 else "right", va="center", fontsize=9)
+    for h, s in sorted({(h, s) for h, s, _ in pairs} | {(h + 1, s) for h, _, s in pairs}):
+        ax.text(s, h, str(s), ha="center", va="center", bbox={
+            "boxstyle": "circle,pad=0.35", "fc": "#FBEFA9" if s == 4 else "#EEEEEE", "ec": "black"})
+    for h, name in enumerate(("period 0", "period 1", "end")):
+        ax.text(0.2, h, name, va="center", fontsize=9, color="0.4")
+    return fig
+
+
+@styled
+def spreads(spread: dict[str, np.ndarray], tried: np.ndarray) -> Figure:
+    """The spread of a value over draws, by state and period, for each kind of target; a dot where
+    data are. States that no episode can reach by a period are left out."""
+    fig, axes = canvas(len(spread), height=3.4, sharey=True)
+    H, S = tried.shape
+    unreachable = np.arange(S) > np.arange(H)[:, None]
+    for ax, (targets, values) in zip(axes, spread.items(), strict=True):
+        sns.heatmap(pd.DataFrame(values, columns=range(1, S + 1)), mask=unreachable, vmin=0, vmax=1,
+                    cmap="viridis", square=True, cbar=ax is axes[-1], ax=ax,
+                    cbar_kws={"label": "spread of the value of Right", "shrink": 0.8})
+        h, s = np.nonzero(tried)
+        ax.plot(s + 0.5, h + 0.5, ".", color="white", ms=4)
+        ax.set(title=f"the {targets} in the targets", xlabel="state", ylabel="period h")
+        ax.tick_params(axis="y", rotation=0)
+        ax.grid(visible=False)
+    axes[-1].set_ylabel("")
+    return fig
+
+
+@styled
 def value_samples(samples: dict[int, np.ndarray], truth: np.ndarray) -> Figure:
     """Sampled values along the path 1, 2, …, N after some numbers of episodes, and the truth: one
-    draw to follow, a few more to show how they differ."""
+    draw to follow, and a band with the middle 80% of all draws."""
     fig, axes = canvas(2, -(-len(samples) // 2), height=4.6, sharex=True, sharey=True)
     states = np.arange(1, truth.size + 1)
     for ax, (episodes, values) in zip(axes.flat, samples.items(), strict=True):
-        ax.plot(states, values[1:].T, color=COLOUR["rlsvi"], lw=0.8, alpha=0.3)
-        ax.plot(states, values[0], color=COLOUR["rlsvi"], lw=2.2, label="one draw of RLSVI")
-        ax.plot(states, truth, color=COLOUR["truth"], lw=1.6, ls="--", label="the truth, $Q^*$")
-        ax.set_yscale("symlog", linthresh=1)
+        ax.fill_between(states, *np.quantile(values, (0.1, 0.9), axis=0), color=COLOUR["rlsvi"],
+                        alpha=0.2, lw=0, label="RLSVI, 80% of the draws")
+        ax.plot(states, values[0], color=COLOUR["rlsvi"], lw=2.2, label="RLSVI, one draw")
+        ax.plot(states, truth, color=COLOUR["truth"], lw=1.6, ls="--", label="truth, $Q^*$")
         ax.set(title=f"after {episodes} episode{'s' * (episodes != 1)}")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes[1, 0].legend(loc="lower left")
+    axes[1, 0].legend(loc="lower right")
     plt.setp(axes[-1], xlabel="state on the path")
     plt.setp(axes[:, 0], ylabel="value of going right")
     return fig

@@ -18,6 +18,7 @@ from book._ext.browser import ROOT
 from book._ext.customers import made
 from book._ext.customers import read as written
 from rlsvi_core import VerbatimAgent, chain, features
+from rlsvi_core.agents import Choices
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.envs.tetris import RULES, Tetris, place, placements
 from rlsvi_study import store
@@ -75,6 +76,12 @@ def play(agent, mdp, episodes, uniforms):
     return actions, rewards, furthest
 
 
+def fitted(options):
+    """The same options as VerbatimAgent takes them."""
+    own = {name: value for name, value in options.items() if name != "targets"}
+    return own | {"choices": Choices(targets=options.get("targets", "sample"))}
+
+
 FEED = """({N, Phi, options, normals, uniforms, env, episodes}) => {
   const feed = draws => { let i = 0; return () => draws[i++]; };
   const agent = new RLSVI.Agent(Phi, options, {normal: feed(normals), uniform: feed(uniforms)});
@@ -91,14 +98,16 @@ FEED = """({N, Phi, options, normals, uniforms, env, episodes}) => {
 
 @pytest.mark.parametrize("options", [
     {"sample": True, "lam": 1.0, "sigma": 0.1}, {"sample": True, "lam": 0.3, "sigma": 1.0},
-    {"sample": False, "lam": 1.0, "sigma": 1.0, "epsilon": 0.1}], ids=["rlsvi", "other", "lsvi"])
+    {"sample": True, "lam": 1.0, "sigma": 0.1, "targets": "mean"},
+    {"sample": False, "lam": 1.0, "sigma": 1.0, "epsilon": 0.1}],
+    ids=["rlsvi", "other", "mean in targets", "lsvi"])
 @pytest.mark.parametrize(("N", "K"), [(6, 0), (5, 3), (12, 6)])
 def test_the_same_draws_give_the_same_weights_and_actions(scripts, N, K, options):
     mdp, episodes, rng = chain(N), 80, np.random.default_rng(N)
     Phi = features.coherent(mdp.Q, K, rng=1) if K else features.tabular(mdp)
     normals = rng.standard_normal(episodes * mdp.H * Phi.shape[-1])
     uniforms, env = rng.random((2, episodes * mdp.H))
-    agent = VerbatimAgent(Phi, rng=Fed(normals, uniforms), **options)
+    agent = VerbatimAgent(Phi, rng=Fed(normals, uniforms), **fitted(options))
     actions, rewards, _ = play(agent, mdp, episodes, iter(env))
     agent.plan()
     there = scripts.evaluate(FEED, {
@@ -340,30 +349,54 @@ def test_the_race_starts_by_itself_only_where_motion_is_welcome(widget):
     assert still.get_attribute("data-episodes") == "0"
 
 
-def test_a_story_is_what_python_would_tell(widget):
+def walks(agent, mdp, luck):
+    """Draw a value function and walk by it: (state, right, left, action, next state) by period."""
+    agent.plan()
+    s = 0
+    for h in range(mdp.H):
+        left, right = agent.values(h, s)
+        a = agent.act(h, s)
+        s_next = min(s + 1, mdp.S - 1) if luck.random() >= 1 / mdp.S and a else max(s - 1, 0)
+        yield s, right, left, a, s_next
+        s = s_next
+
+
+HEIGHTS = """one => {
+  const top = name => [...one.querySelectorAll(`.spot.${name}`)].map(e => e.getBBox()).map(b =>
+    [b.x + b.width / 2, b.y + b.height / 2]), column = one.querySelector(".column").getBBox();
+  const here = spots => spots.find(([x]) => x > column.x && x < column.x + column.width)[1];
+  return {right: here(top("rlsvi")), left: here(top("left")), states: top("left").length};
+}"""
+
+
+@pytest.mark.parametrize(("targets", "button"), [("sample", "a sample"), ("mean", "the mean")])
+def test_a_walk_follows_the_values_of_its_own_period(widget, targets, button):
     one = widget("04-randomized-value-functions", reduced_motion="reduce")
-    assert move(one, "episodes learned", {"Home": 1, "ArrowRight": 3}) == "10"
-    mdp, Phi = chain(20), coherent_there(one.page, 20, 10, 10)
-    story, mean = (VerbatimAgent(Phi, 1.0, 0.1, sample=sample, rng=Stream(12))
-                   for sample in (True, False))
-    play(story, mdp, 10, iter(Stream(11).random, None))
-    mean.data, mean.transitions = story.data, story.transitions
-    story.rng = mean.rng = Stream(13)
-    luck, told = Stream(14), []
+    assert move(one, "episodes", {"Home": 1, "ArrowRight": 3}) == "10"
+    one.get_by_role("button", name=button, exact=True).click()
+    mdp = chain(10)
+    agent = VerbatimAgent(features.tabular(mdp), 1.0, 0.1, sample=True, rng=Stream(12),
+                          choices=Choices(targets=targets))
+    _, rewards, furthest = play(agent, mdp, 10, iter(Stream(11).random, None))
+    agent.rng, luck = Stream(14), Stream(15)
     for _ in range(2):  # what the slider shows, and what the button then draws
-        told.append(reading(one, "story"))
-        story.plan()
-        mean.plan()
-        u = [luck.random() for _ in range(mdp.H)]
-        for key, agent in (("story", story), ("mean", mean)):
-            assert math.isclose(plain(reading(one, key)), agent.values(0, 0)[1], rel_tol=0.06)
-            s, furthest = 0, 0
-            for h in range(mdp.H):
-                s = min(s + 1, 19) if agent.act(h, s) and u[h] >= 1 / 20 else max(s - 1, 0)
-                furthest = max(furthest, s)
-            assert int(reading(one, key, 1)) == furthest + 1
-        one.get_by_role("button", name="Draw a story").click()
-    assert told[0] != told[1]
+        steps = list(walks(agent, mdp, luck))
+        walk = max(s_next for *_, s_next in steps)
+        assert [reading(one, targets, i) for i in range(3)] == [
+            f"{sum(rewards):.0f}", f"{max(furthest) + 1}", f"{walk + 1}"]
+        for h, (s, right, left, a, s_next) in enumerate(steps):
+            one.get_by_role("slider", name="period h").fill(str(h))
+            told = re.fullmatch(r"Period (\d), state (\d+): Right (\S+), Left (\S+)\. It goes "
+                                r"(\w+) and comes to state (\d+)\.",
+                                one.locator(".told").inner_text())
+            assert told.group(1, 2, 5, 6) == (str(h), str(s + 1), ("left", "right")[a],
+                                              str(s_next + 1))
+            assert [plain(x) for x in told.group(3, 4)] == pytest.approx([right, left], abs=6e-4)
+            drawn = one.evaluate(HEIGHTS)
+            assert drawn["states"] == h + 1
+            if abs(right - left) > 1e-3 and max(abs(right), abs(left)) < 2.5:
+                assert (drawn["right"] < drawn["left"]) == a  # the higher mark is followed
+        one.get_by_role("button", name="Draw again").click()
 
 
 @pytest.mark.parametrize(("low", "high", "lam", "sigma"), [
