@@ -25,7 +25,7 @@ TOPICS = {
                "tetris-optimism", "tetris-buffer", "tetris-lspi", "tetris-known"),
     "extensions": ("incremental", "continual", "bootstrap"),
     "theory": ("theorem1-bound", "price"),
-    "conjecture": ("gamble", "toll"),
+    "conjecture": ("gamble", "long-gamble", "toll"),
     "tasks": ("tasks-control", "tasks-epsilon", "tasks-boltzmann", "tasks-tuning", "tasks-rule",
               "tasks-options", "tasks-tabular", "tasks-tabular-large", "tasks-redraw",
               "tasks-deep-sea")}

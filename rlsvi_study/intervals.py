@@ -1,6 +1,7 @@
-"""Every interval of the project: Student's for means, order statistics for medians.
+"""Every interval of the project: Student's for means, order statistics for medians, the bootstrap
+for what is made of several.
 
-Both are 95% unless said otherwise, and both are about the runs at hand: a seed is one draw.
+All are 95% unless said otherwise, and all are about the runs at hand: a seed is one draw.
 """
 
 from collections import namedtuple
@@ -62,6 +63,16 @@ def median_interval(values: Any, level: float = 0.95) -> Median:
     x, level = np.sort(_sample(values, infinite=True)), _level(level)
     k = max(int(stats.binom.ppf((1 - level) / 2, x.size, 0.5)), 1)
     return Median(float(np.median(x)), float(x[k - 1]), float(x[-k]))
+
+
+def bootstrap(of: Callable[..., Any], *samples: Any, repeats: int = 10_000) -> Mean:
+    """A number made of some samples, and the interval that 95% of it fall into when seeds are drawn
+    anew, from each sample by itself. It is computed along the last axis."""
+    rng, samples = np.random.default_rng(0), tuple(map(np.asarray, samples))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        drawn = of(*(x[rng.integers(len(x), size=(repeats, len(x)))] for x in samples))
+        low, high = np.quantile(drawn, (0.025, 0.975), method="nearest")
+        return Mean(float(of(*samples)), float(low), float(high))
 
 
 def _columns(table: Any, by: Any) -> Any:

@@ -35,7 +35,7 @@ claims is first asked for. What the judges found is stored (``verdicts.py``): pa
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -131,6 +131,11 @@ def claims_of(*sections: str) -> dict[str, Claim]:
 def lines_of(id: str) -> dict[str, Claim]:
     """The lines of a claim's proof, the paper's and ours."""
     return {line: one for line, one in claims_of(_section(id)).items() if one.part_of == id}
+
+
+def fallen(steps: Iterable[str]) -> list[str]:
+    """The steps of a proof that do not hold."""
+    return [id for id in steps if REGISTER[id].judge().verdict != HOLDS]
 
 
 def enter(id: str, *fields: Any, part_of: str = "") -> None:

@@ -158,7 +158,7 @@ def _shifted(by):
 ALGEBRA = {  # what is told instead of evidence.py's and balls.py's answers
     "sides differ": {"same": lambda same: lambda left, right: same(left + Rational(1, 7), right),
                      "positive_coefficients": lambda right: lambda term, *of: right(-term, *of),
-                     "decide": _shifted(-10), "sharpen": lambda right: lambda f: arb(0)},
+                     "decide": _shifted(-10), "sharpen": lambda right: lambda f, digits=15: arb(0)},
     "sides agree": {"same": lambda same: lambda left, right: True, "decide": _shifted(10)}}
 
 
@@ -276,12 +276,20 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
     (repaired, "urn", lambda right: lambda *given: right(*given) / 2, "G.urn-limit"),
     (order, "dirichlet_samples", lambda right: lambda *given: right(*given) + 0.1,
      "G.gauss-dirichlet-sampled"),
-    (conjecture, "is_instance", lambda _: lambda world: False,
-     "B.worlds-are-instances B.conjecture-printed"),
-    (conjecture, "tail", lambda right: lambda x: right(x / 2), "B.gamble-steps"),
-    (conjecture, "toll_moments", lambda right: lambda H: (right(H)[0] / 2, right(H)[1]),
-     "B.toll-steps B.conjecture-meant"),
-    (conjecture, "imagined", lambda right: lambda *given: right(*given) / 2, "B.amplification"),
+    (conjecture, "is_instance", lambda _: lambda *world: False,
+     "B.worlds-are-instances B.conjecture-printed B.conjecture-meant"),
+    (conjecture, "tail", lambda right: lambda x: right(x / 2), "B.silence-steps B.enough-noise"),
+    (conjecture, "certainty", lambda right: lambda H, x: 2 * right(H, x),
+     "B.gamble-law B.conjecture-printed"),
+    (conjecture, "divergence", lambda right: lambda x: right(x) / 2,
+     "B.bad-histories B.enough-noise"),
+    (conjecture, "factors", lambda right: lambda walked: right(not walked),
+     "B.toll-law B.toll-steps B.conjecture-meant"),
+    (conjecture, "chance", lambda right: lambda H: 1.1 * right(H), "B.toll-steps"),
+    (conjecture, "looked_at", lambda right: lambda H: 2 * right(H), "B.toll-steps"),
+    (conjecture, "RATE", lambda _: Fraction(1, 8), "B.truncated-steps"),
+    (conjecture, "imagined", lambda right: lambda *given, **walks: right(*given, **walks) / 2,
+     "B.amplification"),
     (conjecture, "needle", lambda right: lambda vectors, hidden, H: [Fake(**{
         x: hidden * getattr(right(vectors, hidden, H)[0], x) for x in "PR"})], "B.any-algorithm"),
     (tetris, "Tetris", lambda right: lambda pieces="IJLOSTZ": right(12, pieces=pieces),

@@ -39,13 +39,14 @@ STORED = verdicts.stored()
 
 
 def same(now, then):
-    """Equal numbers: to nine digits, because the last ones depend on the machine."""
+    """Equal numbers: to seven digits. The last ones depend on the machine, of a fit the last
+    eight."""
     if isinstance(now, dict):
         return now.keys() == then.keys() and all(same(now[key], then[key]) for key in now)
     if isinstance(now, list):
         return len(now) == len(then) and all(map(same, now, then))
     if isinstance(now, float):
-        return math.isclose(now, then, rel_tol=1e-9, abs_tol=1e-9)
+        return math.isclose(now, then, rel_tol=1e-7, abs_tol=1e-9)
     return now == then
 
 
@@ -361,7 +362,7 @@ def test_within_its_range_no_threshold_decides_between_yes_and_no():
         "D.variance"}  # whose interval has both signs
 
 # Numbers in comparisons of the judges that are the paper's, a proof's or a unit's, no threshold.
-MATHEMATICS = {0.5, 0.01, 0.053, 0.25, 0.98}
+MATHEMATICS = {0.5, 0.01, 0.25}
 ROUNDING = 1e-6
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from rlsvi_study.intervals import (
+    bootstrap,
     by_cell,
     for_all,
     mean_interval,
@@ -106,3 +107,11 @@ def test_a_level_lies_between_0_and_1(level):
 def test_there_is_at_least_one_comparison():
     with pytest.raises(ValueError, match="comparisons must be a whole number of at least 1"):
         for_all(0)
+
+
+def test_a_bootstrap_draws_seeds_and_is_the_same_each_time():
+    x, y = np.arange(1.0, 31), np.full(4, 5.0)
+    found = bootstrap(lambda a, b: a.mean(-1) / b.mean(-1), x, y)
+    assert found == bootstrap(lambda a, b: a.mean(-1) / b.mean(-1), x, y)
+    half = 1.96 * x.std() / 30**0.5 / 5  # y never varies
+    assert found == pytest.approx((3.1, 3.1 - half, 3.1 + half), rel=0.02)

@@ -337,6 +337,10 @@ def _second_half(table):
     return table[table.game > table.game.max() / 2]
 
 
+def _over_root(table, H=1):
+    return table.assign(over=table.regret / np.sqrt(H * table.episode))[table.episode >= 100]
+
+
 TIMES = _lost("tenth_reward", "censored")
 WAIT = _lost("first_reward", "lost")
 GAMES = [Shown("game", "score", ["agent"], MEAN80)]
@@ -372,12 +376,12 @@ SHOWS = {
     "recommender-readings": [Shown("arm", "regret", [], MEAN, _last, curves=False)],
     "theorem1": [Shown("episode", "regret", ["agent"], MEAN, lambda table: table[
         table.episodes == table.episodes.max()])],
-    "gamble": [Shown("episode", "regret", ["factor"], MEAN)],
-    "toll": [Shown("H", "share", ["agent"], MEAN, lambda table: table.assign(
-                 share=table.regret / np.sqrt(table.H * 2**17))),
-             Shown("H", "share", [], MEAN, lambda table: table[
-                 (table.agent == "given") & (table.H >= 6)].assign(
-                     share=lambda runs: runs.early / np.sqrt(runs.H * (4 ** (runs.H - 2) // 9))))],
+    "gamble": [Shown("episode", "over", ["factor"], MEAN, _over_root)],
+    "long-gamble": [Shown("episode", "over", ["H"], MEAN,
+                          lambda table: _over_root(table, table.H))],
+    "toll": [Shown("H", "over", ["agent"], MEAN, lambda table: table.assign(
+        over=table.regret / np.sqrt(table.H * table.H.map(
+            {7: 22, 9: 174, 11: 1387, 13: 11012, 15: 87417}))))],
     "incremental": [Shown("episode", "regret", ["arm"], MEDIAN80, lambda table: _arm(table)[
         lambda runs: (runs.N == 10) & runs.arm.isin(extension_figures.CURVES)])],
     "continual": [Shown("n", "time", ["gamma", "agent"], MEDIAN95, lambda table: WAIT(table)[

@@ -122,7 +122,7 @@ FLOORS = {
     "rlsvi_study": [
         {"", "choices", "sources"},
         {"experiment", "intervals", "register", "style"},
-        {"algebra", "store"},
+        {"algebra", "store", "traps"},
         {"runner", "verdicts"},
         {"a topic"},  # its runs, and whatever else it has; circles are looked for below
         {"claims", "figures"},

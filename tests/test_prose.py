@@ -17,7 +17,7 @@ import pytest
 from rlsvi_core.envs.tetris import Tetris
 from rlsvi_study import catalogue, store, verdicts
 from rlsvi_study.chain.claims import success_rates
-from rlsvi_study.conjecture.claims import LOSE
+from rlsvi_study.conjecture.claims import WIN
 from rlsvi_study.recommender.claims import instance
 
 ROOT = Path(__file__).parents[1]
@@ -107,8 +107,8 @@ DECLARED = {  # every other typed number, and what recomputes it
     "06c-tetris.ipynb": {
         "501": lambda: games("fig7"),
         "23": lambda: np.mean([Tetris(pieces=one).A for one in Tetris().pieces])},
-    "B-conjecture.ipynb": {"0.55": lambda: 1 - LOSE,
-                           "4.87": lambda: (9 + 2 * 17**0.5 + 5**0.5) / 4},
+    "B-conjecture.ipynb": {"0.55": lambda: int(WIN.p) / int(WIN.q),
+                           "8.84": lambda: (17 + 2 * 65**0.5 + 5**0.5) / 4},
     "D-tetris.ipynb": {"501": lambda: games("fig14")},
     "E-recommender.ipynb": {"4521": lambda: len(instance(0).states[0])},
     "F-extensions.ipynb": {"3000": lambda: found("F.travel", "half", "8"),

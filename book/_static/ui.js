@@ -60,8 +60,9 @@ globalThis.UI = (() => {
     return steps(Math.ceil(low / step - 1e-9) * step, high, step).filter(x => x <= high + 1e-9 * step);
   };
 
-  // Axes with labels; x and y are [low, high]. What is drawn between is added by the caller.
-  function chart({ width, height, x, y, xlabel, ylabel, label, xticks = ticks(x), yticks = ticks(y, 4) }) {
+  // Axes with labels; x and y are [low, high], `yshow` says what a tick looks like. What is drawn between is added by
+  // the caller.
+  function chart({ width, height, x, y, xlabel, ylabel, label, xticks = ticks(x), yticks = ticks(y, 4), yshow = number }) {
     const [left, right, top, bottom] = [54, 10, 10, 40];
     const X = v => left + (v - x[0]) / (x[1] - x[0]) * (width - left - right);
     const Y = v => height - bottom - (v - y[0]) / (y[1] - y[0]) * (height - top - bottom);
@@ -71,7 +72,7 @@ globalThis.UI = (() => {
       svg("text", { x: X(v), y: height - bottom + 15, "text-anchor": "middle" }, number(v)));
     for (const v of yticks) node.append(
       svg("line", { class: "grid", x1: left, x2: width - right, y1: Y(v), y2: Y(v) }),
-      svg("text", { x: left - 5, y: Y(v) + 4, "text-anchor": "end" }, number(v)));
+      svg("text", { x: left - 5, y: Y(v) + 4, "text-anchor": "end" }, yshow(v)));
     node.append(
       svg("text", { x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle" }, xlabel),
       svg("text", { transform: `translate(11 ${(top + height - bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, ylabel));

@@ -16,11 +16,11 @@ from scipy.stats import binomtest
 from rlsvi_core.envs.tetris import Tetris
 
 from ..choices import limit
-from ..intervals import by_cell, for_all, mean_interval, median_interval
+from ..intervals import bootstrap, by_cell, for_all, mean_interval, median_interval
 from ..register import CONSISTENT, FAILS, HOLDS, PARTLY, Evidence, claim, parts, unless
 from ..store import Tables
 from . import runs
-from .runs import EXPERIMENTS, LSPI, apart, bootstrap, finals, lead, learned_at, level, levels
+from .runs import EXPERIMENTS, LSPI, apart, finals, lead, learned_at, level, levels
 
 STORED = Tables(EXPERIMENTS)
 

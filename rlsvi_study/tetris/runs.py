@@ -31,7 +31,7 @@ from rlsvi_core.envs.tetris import Tetris
 
 from ..choices import THRESHOLDS
 from ..experiment import Experiment, Rows, Scale, grid, streams
-from ..intervals import Mean, by_cell, for_all, mean_interval
+from ..intervals import by_cell, for_all, mean_interval
 from .lspi import ITERATION
 from .players import KNOWN
 from .ring import PRINTED, Placements, RingAgent
@@ -162,16 +162,6 @@ def apart(scores: pd.Series, others: pd.Series) -> Level:
     low, high = test.confidence_interval()
     return Level(float(scores.mean() - others.mean()), float(low), float(high),
                  len(scores) + len(others))
-
-
-def bootstrap(of: Callable[..., Any], *samples: Any, repeats: int = 10_000) -> Mean:
-    """A number made of some samples, and the interval that 95% of it fall into when seeds are drawn
-    anew, from each sample by itself. It is computed along the last axis."""
-    rng, samples = np.random.default_rng(0), tuple(map(np.asarray, samples))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        drawn = of(*(x[rng.integers(len(x), size=(repeats, len(x)))] for x in samples))
-        low, high = np.quantile(drawn, (0.025, 0.975), method="nearest")
-        return Mean(float(of(*samples)), float(low), float(high))
 
 
 def relative_spread(scores: Any) -> Any:

@@ -19,7 +19,6 @@ from ..register import (
     MISPRINT,
     OURS,
     PARTLY,
-    REGISTER,
     Evidence,
     enter,
     lines_of,
@@ -88,11 +87,6 @@ def each_is(right: int, counts: list[int]) -> Evidence:
     exceptions = sum(count != right for count in counts)
     return unless(exceptions > 0, f"{len(counts)} points, {exceptions} exceptions.",
                   points=len(counts), digits=12)
-
-
-def fallen(steps: Iterable[str]) -> list[str]:
-    """The steps of a proof that do not hold."""
-    return [id for id in steps if REGISTER[id].judge().verdict != HOLDS]
 
 
 def printed_lines(*claims: str) -> dict[str, int]:

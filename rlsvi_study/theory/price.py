@@ -88,10 +88,9 @@ from rlsvi_core.optimism.balls import sign
 
 from ..algebra import Sides, identity
 from ..intervals import Mean, for_all, mean_interval
-from ..register import HOLDS, OURS, Evidence, claim, unless
+from ..register import HOLDS, OURS, Evidence, claim, fallen, unless
 from ..store import Tables
 from . import runs, theorem1
-from .evidence import fallen
 
 STORED = Tables(runs.EXPERIMENTS)
 PLACE = "Section 5, Theorem 1"

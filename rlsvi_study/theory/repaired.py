@@ -68,7 +68,7 @@ from rlsvi_core.optimism.balls import decide, sharpen, x_log_x
 from rlsvi_core.optimism.order import check_values
 
 from ..choices import limit
-from ..register import FAILS, HOLDS, OURS, Evidence, claim, enter, unless
+from ..register import FAILS, HOLDS, OURS, Evidence, claim, enter, fallen, unless
 from . import forms
 from .crossings import count_crossings
 from .evidence import (
@@ -76,7 +76,6 @@ from .evidence import (
     LEMMA_5,
     LEMMA_6,
     each_is,
-    fallen,
     identity,
     in_words,
     positive_coefficients,

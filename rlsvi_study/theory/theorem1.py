@@ -91,10 +91,10 @@ from ..register import (
     HOLDS,
     OURS,
     PARTLY,
-    REGISTER,
     Evidence,
     claim,
     enter,
+    fallen,
     parts,
     unless,
 )
@@ -727,7 +727,7 @@ def outgrown_constants() -> list[float]:
 def theorem1(tables=STORED) -> Evidence:
     """For all λ and σ from the stated values on, RLSVI's expected regret over the prior is
     Õ(√(H³SAT))."""
-    failed = [id for id in STEPS if REGISTER[id].judge().verdict != HOLDS]
+    failed = fallen(STEPS)
     ratios, million = outgrown_constants(), 1e6
     along_each = ratios[:len(ratios) // 2], ratios[len(ratios) // 2:]
     one_constant = not all(b > 2 * a for part in along_each for a, b in pairwise(part))

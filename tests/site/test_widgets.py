@@ -23,9 +23,11 @@ from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.envs.tetris import RULES, Tetris, place, placements
 from rlsvi_study import store
 from rlsvi_study.catalogue import EXPERIMENTS
+from rlsvi_study.conjecture.runs import looked_at
 from rlsvi_study.regret.optimism import one_period_gap
 from rlsvi_study.tetris import figures
 from rlsvi_study.theory import crossings
+from rlsvi_study.traps import toll
 
 STATIC = ROOT / "book/_static"
 
@@ -35,9 +37,9 @@ STATIC = ROOT / "book/_static"
 
 @pytest.fixture(scope="module")
 def scripts(browser):  # noqa: F811
-    """An empty page with the scripts that draw nothing."""
+    """An empty page: no script finds anything to draw."""
     page = browser.new_page()
-    for name in ("rlsvi", "laws", "tetris"):
+    for name in ("rlsvi", "laws", "tetris", "ui", "toll"):
         page.add_script_tag(path=STATIC / f"{name}.js")
     yield page
     page.close()
@@ -237,6 +239,103 @@ def test_every_placement_and_feature_is_pythons(scripts, rule):
       return game.spots(piece).map(({o, c, y, over, after, gone}) =>
         [o, c, y, over, [...Tetris.features(10, after), gone.length]]);
     })""", [rule, boards]) == wanted
+
+
+GATE, SIDE, LEAP = 0, 1, 1  # the dead are where the gate was, the living at the side
+
+
+class AtTheToll:
+    """The library's verbatim RLSVI at the toll. The first episode is drawn from the prior, and V_h
+    can be cut to ±(H − h); else Algorithm 1 is the agent's own."""
+
+    def __init__(self, H, normals, uniforms):
+        self.mdp, Phi = toll(H, looked_at(H))
+        self.agent = VerbatimAgent(Phi, 1.0, 1.0, sample=True, rng=Fed(normals, ()))
+        self.H, self.uniforms, self.leaps, self.truncate = H, uniforms, 0, False
+        self.agent.theta[::-1, 0] = self.agent.rng.standard_normal(H)
+
+    def plan(self, z):
+        agent, after = self.agent, np.zeros(1)
+        agent.rng, printed = Fed(z, ()), agent.choices
+        if not self.truncate:
+            agent.plan()
+            return
+        for h in reversed(range(self.H)):
+            most = self.H - h - 1.0  # of V_{h+1}
+            agent.choices = printed._replace(clip=(-most, most))
+            A, b = agent.regression_problem(agent.data[h], after)
+            _, after = agent.fit(A, b, agent.rng.standard_normal(1), math.nan)
+            agent.theta[h] = after
+        agent.choices = printed
+
+    def episode(self):
+        s = SIDE if next(self.uniforms) < 1 / looked_at(self.H) else GATE
+        for h in range(self.H):
+            a = int(self.agent.values(h, s).argmax())
+            self.leaps += s == GATE and h == 0 and a == LEAP
+            self.agent.observe(h, s, a, self.mdp.R[h, s, a, s], s)
+
+    @property
+    def seems(self):
+        """Values of being alive, and in period 0 of a leap."""
+        H, theta = self.H, self.agent.theta[:, 0]
+        V = np.maximum(theta, 16 * theta)
+        limit = np.arange(H, 0, -1) if self.truncate else math.inf
+        return np.array([16 * theta[0], *np.clip(V, -limit, limit)[1:]])
+
+
+@pytest.mark.parametrize("truncate", [False, True], ids=["as printed", "truncated"])
+@pytest.mark.parametrize("H", [7, 11])
+def test_at_the_toll_the_same_draws_give_the_same_weights(scripts, H, truncate):
+    episodes, rng = 60, np.random.default_rng(H)
+    normals = rng.standard_normal((episodes + 1, H))
+    uniforms = rng.uniform(0, 15 / looked_at(H), episodes)  # so one in 15 starts at the side
+    there = scripts.evaluate("""({H, normals, uniforms, truncate}) => {
+      const feed = draws => { let i = 0; return () => draws[i++]; };
+      const run = new Toll.Run(H, {normal: feed(normals.flat()), uniform: feed(uniforms)});
+      run.truncate = truncate;
+      return uniforms.map(() => {
+        run.episode();
+        return {theta: [...run.theta], seems: [run.leap, ...run.V.slice(1)],
+                M: [...run.M], growth: run.growth, leaps: run.leaps, sides: run.sides};
+      });
+    }""", {"H": H, "normals": normals.tolist(), "uniforms": uniforms.tolist(),
+           "truncate": truncate})
+    here = AtTheToll(H, normals[0], iter(uniforms.tolist()))
+    here.truncate = truncate
+    for z, one in zip(normals[1:], there, strict=True):
+        here.episode()
+        here.plan(z)
+        assert np.allclose(one["theta"], here.agent.theta[:, 0], rtol=1e-9, atol=1e-12)
+        assert np.allclose(one["seems"], here.seems, rtol=1e-9, atol=1e-12)
+        phi = [np.array([t.phi[0] for t in data]) for data in here.agent.data]
+        assert one["M"] == [1 + (x**2).sum() for x in phi]
+        growth = math.prod(16 * x.sum() / (1 + (x**2).sum()) for x in phi[1:-1])
+        assert math.isclose(one["growth"], growth, rel_tol=1e-12)
+        assert one["leaps"] == here.leaps
+    assert there[-1]["sides"] >= 2
+    assert truncate or max(max(one["seems"]) for one in there) > 100
+
+
+@pytest.mark.parametrize("H", [7, 9, 11, 13, 15])
+def test_at_the_toll_a_longer_road_is_paid_for_longer_unless_cut(scripts, H):
+    """One draw of luck, the same for both: the run that the chapter shows first."""
+    L, printed, cut, switched = scripts.evaluate("""H => {
+      const play = (run, episodes, truncate) => {
+        run.truncate = truncate;
+        run.plan();
+        while (run.episodes < episodes) run.episode();
+        return run.leaps;
+      };
+      const L = Toll.lookedAt(H), make = () => new Toll.Run(H, RLSVI.generator(169));
+      const mended = make(), before = play(mended, L, false);
+      return [L, play(make(), L, false), play(make(), L, true), play(mended, 2 * L, true) - before];
+    }""", H)
+    assert L == looked_at(H)
+    assert printed > 0.2 * L
+    assert printed / math.sqrt(H * L) > 0.5 * 2 ** ((H - 7) / 2)
+    assert cut < 20
+    assert switched < 5  # with the same data, and from that episode on
 
 
 # ------------------------------------------------------------ on their pages
@@ -572,3 +671,84 @@ def test_tetris_stands_side_by_side_and_plays_under_one_button(widget):
     pause = one.get_by_role("button", name="Pause")
     assert pause.evaluate(wide) == before
     pause.click()
+
+
+def at_the_toll(seed):
+    """What the page does with H = 7, by the library; the page's normals and uniforms take turns."""
+    luck = Stream(seed)
+    here = AtTheToll(7, luck.standard_normal(7), iter(luck.random, None))
+    return here, luck
+
+
+def test_the_toll_is_paid_as_python_would(widget):
+    """From the keyboard: as printed, then truncated on the same draw, then as printed again."""
+    one = widget("B-conjecture", reduced_motion="reduce")
+    assert move(one, "H, periods", {"Home": 1}) == "7"
+    here, luck = at_the_toll(int(one.get_attribute("data-seed")))
+    step, cut = one.get_by_role("button", name="One episode"), one.get_by_role("checkbox")
+    leaps = {"printed": 0, "truncated": 0}
+    for key, episodes in (("printed", 30), ("truncated", 12), ("printed", 10)):
+        for _ in range(episodes):
+            step.press("Enter")
+            before = here.leaps
+            here.episode()
+            here.plan(z := luck.standard_normal(7))
+            leaps[key] += here.leaps - before
+        assert int(reading(one, key, 1)) == leaps[key]
+        here.truncate = not here.truncate
+        cut.press("Space")
+        here.plan(z)
+        label = one.get_by_role("img", name="Imagined values").get_attribute("aria-label")
+        V1, leap = (plain(x) for x in re.search("period 1: (.*); .* leap: (.*);", label).groups())
+        assert np.allclose([V1, leap], here.seems[[1, 0]], rtol=0.006)
+        told = one.get_by_role("status").inner_text()
+        assert ("will leap" in told) == (leap > 0)
+        assert ("cut, to 6 at most" in told) == here.truncate
+    assert (reading(one, "printed"), reading(one, "truncated")) == ("40", "12")
+    assert leaps["printed"] > 10
+    assert leaps["truncated"] < 3
+    assert int(one.get_attribute("data-leaps")) == sum(leaps.values())
+    label = one.get_by_role("img", name="Regret").get_attribute("aria-label")
+    over = here.leaps / math.sqrt(7 * 52)
+    assert math.isclose(plain(re.search(": (.*) after 52 episodes", label)[1]), over, rel_tol=0.006)
+
+
+def test_the_toll_plays_by_touch_and_a_cut_ends_it(widget):
+    one = widget("B-conjecture", reduced_motion="reduce", has_touch=True)
+    faults = []
+    one.page.on("pageerror", lambda e: faults.append(e))
+    slider = one.get_by_role("slider")
+    slider.fill("1")  # as a finger does
+    assert slider.get_attribute("aria-valuetext") == "9"
+    one.get_by_role("button", name="Play").tap()
+    one.page.wait_for_function("e => e.dataset.leaps > 50", arg=one.element_handle())
+    told = one.get_by_role("status").inner_text()
+    assert "RLSVI leaps until" in told
+    assert "Episode" not in told  # nothing that changes with every episode is read out
+    one.get_by_role("checkbox").tap()
+    episodes, leaps = (int(one.get_attribute(f"data-{what}")) for what in ("episodes", "leaps"))
+    one.page.wait_for_function("([e, past]) => e.dataset.episodes > past",
+                               arg=[one.element_handle(), episodes + 100])
+    one.get_by_role("button", name="Pause").tap()
+    assert "RLSVI will quit" in one.get_by_role("status").inner_text()
+    assert int(one.get_attribute("data-leaps")) < leaps + 10
+    one.get_by_role("button", name="New run").tap()
+    assert one.get_attribute("data-episodes") == "0"
+    assert one.locator(".earlier").count() == 2  # the run before, in its two parts
+    assert not faults
+
+
+def test_at_the_toll_a_plan_grows_backwards(widget):
+    one = widget("B-conjecture")
+    bars = "e => e.querySelectorAll('.solid').length"
+    one.page.wait_for_function(f"e => ({bars})(e) === 11", arg=one.element_handle())
+    seen = one.evaluate(f"""async e => {{
+      const seen = new Set();
+      [...e.querySelectorAll("button")].find(b => b.textContent === "One episode").click();
+      for (let n; (n = ({bars})(e)) < 11; await new Promise(requestAnimationFrame)) seen.add(n);
+      return [...seen];
+    }}""")
+    assert seen[0] == 0
+    assert seen == sorted(seen)
+    calm = widget("B-conjecture", reduced_motion="reduce")
+    assert calm.evaluate(bars) == 11

@@ -1,21 +1,38 @@
-r"""Three worlds in which a linear :math:`Q^*` is not enough (for appendix B, Conjecture 1).
+r"""Four worlds in which a linear :math:`Q^*` is not enough (for appendix B, Conjecture 1).
 
 Each has features with :math:`Q^*_h = \Phi_h \theta_h` for exactly one small θ, and is returned as
-``(mdp, Phi)``. In the first two a single feature does (K = 1), and RLSVI fools itself.
+``(mdp, Phi)``. In the first three a single feature does (K = 1), and RLSVI fools itself.
 
 **gamble** (H = 1). Playing pays :math:`r_0 = r_1 = +\sigma` with probability p, else
 :math:`r_0 = r_1 = -\sigma`; passing pays nothing. So :math:`Q^*(\text{play}) = 2(2p - 1)\sigma`.
 Every reward lies within ±σ, but a return is ±2σ: an agent that takes σ for the noise of a return
 believes twice too firmly what it saw.
 
-**toll** (H ≥ 2, deterministic). Two states, alive and dead; the features of the dead are zero.
+**long_gamble** (H ≥ 2, no terminal reward). The same coin decides all H rewards.
 
-========== ========================= ========================= =================================
-period     action 0                  action 1                  action 2
-========== ========================= ========================= =================================
-0          quit: φ = 0, r = 0, dead  walk: φ = 1, r = −c       leap: φ = G, r = −cG, dead
-1 to H − 1 walk: φ = 1, r = 0        walk: φ = 1, r = 0        leap: φ = G, r = 0
-========== ========================= ========================= =================================
+========== ================================== =====================================
+state      in period 0                        after
+========== ================================== =====================================
+start      pass: φ = 0, r = 0, to out
+.          play: φ = 1, r = ±σ, to won/lost
+won, lost                                     all actions: φ = ±1, r = ±σ, stay
+out                                           all actions: φ = 0, r = 0, stay
+========== ================================== =====================================
+
+Won and lost tell the later periods the same, :math:`\theta_h = (H - h)\sigma`, so nothing there is
+in doubt for long. :math:`\theta_0 = (2p - 1)H\sigma`, and a return is ±Hσ.
+
+**toll** (H ≥ 2). Two states: the gate, or dead (0), and the side road, or alive (1). An episode
+starts at the side with probability 1/L. The features of the dead are zero, and c = 1/G.
+
+========== ========================================= =========================================
+period     gate                                      side, alive
+========== ========================================= =========================================
+0          quit: φ = 0, r = 0, dead                  all actions: φ = 1, r = −c, alive
+.          leap: φ = G, r = −1, dead
+1 to H − 1 dead: φ = 0, r = 0, dead                  walk: φ = 1, r = 0, alive
+.                                                    leap: φ = G, r = 0, alive
+========== ========================================= =========================================
 
 Nothing is ever won, so :math:`\theta_0 = -c` and :math:`\theta_h = 0` after. But the features are
 not closed under Bellman's operator: a positive guess at :math:`\theta_{h+1}`, made from one walk,
@@ -33,6 +50,8 @@ state b with probability :math:`C_{ab} \le 3/4`, else to the dead end; but the h
 :math:`C_{ab}(-2\gamma + C_{b*}) = C_{ab}\langle v_b, v_*\rangle`.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -40,7 +59,9 @@ from rlsvi_core.checks import array, between, fail, positive, room, whole
 from rlsvi_core.compiled import Floats
 from rlsvi_core.mdp import FiniteMDP
 
-__all__ = ["gamble", "needle", "toll"]
+__all__ = ["gamble", "long_gamble", "needle", "toll"]
+
+WORTH = "Playing is worth it only above one half: pass p=0.55, say."
 
 
 def gamble(p: float = 0.55, sigma: float = 1.0) -> tuple[FiniteMDP, Floats]:
@@ -63,7 +84,7 @@ def gamble(p: float = 0.55, sigma: float = 1.0) -> tuple[FiniteMDP, Floats]:
     (array([0. , 0.2]), array([0., 1.]))
     """
     positive(sigma=sigma)
-    p = between("p", p, 0.5, 1, hint="Playing is worth it only above one half: pass p=0.55, say.")
+    p = between("p", p, 0.5, 1, hint=WORTH)
     P, R = np.zeros((2, 1, 3, 2, 3))
     P[..., 0, 0] = 1.0  # pass: state 0; play: state 1 is won, 2 lost
     P[..., 1, 1], P[..., 1, 2] = p, 1 - p
@@ -73,35 +94,69 @@ def gamble(p: float = 0.55, sigma: float = 1.0) -> tuple[FiniteMDP, Floats]:
     return FiniteMDP(P, R, terminal=[0.0, sigma, -sigma]), Phi
 
 
-def toll(H: int, G: float = 8.0, c: float = 0.125) -> tuple[FiniteMDP, Floats]:
-    """A road that nobody should enter, and imagination makes exponentially attractive.
+def long_gamble(H: int, p: float = 0.55, sigma: float = 1.0) -> tuple[FiniteMDP, Floats]:
+    """The gamble, for H rewards: the longer, the more certain it looks while it is lost.
 
     Parameters
     ----------
     H : number of periods, at least 2.
-    G, c : the size of the leap's feature, and the toll for a feature of size 1.
+    p : the probability to win, above one half.
+    sigma : the size of the rewards.
 
     Returns
     -------
-    (FiniteMDP, (H, 2, 3, 1) array)
-        with states alive (0) and dead (1), and the features.
+    (FiniteMDP, (H, 4, 2, 1) array)
+        with states start (0), won (1), lost (2), out (3), actions pass (0) and play (1), and the
+        features.
 
     Examples
     --------
-    >>> mdp, Phi = toll(H=5)
-    >>> mdp.Q[:2, 0], Phi[0, 0, :, 0]
-    (array([[ 0.   , -0.125, -1.   ],
-           [ 0.   ,  0.   ,  0.   ]]), array([0., 1., 8.]))
+    >>> mdp, Phi = long_gamble(H=4)
+    >>> mdp.Q[0, 0].round(9), mdp.Q[1:, 1, 0], Phi[1, 1:3, 0, 0]
+    (array([0. , 0.4]), array([3., 2., 1.]), array([ 1., -1.]))
+    """
+    H = whole("H", H, 2, hint="With one period it is gamble(); pass H=8, say.")
+    room("H", H, 4, 2, 4)
+    positive(sigma=sigma)
+    p = between("p", p, 0.5, 1, hint=WORTH)
+    P, R, Phi = np.zeros((H, 4, 2, 4)), np.zeros((H, 4, 2, 4)), np.zeros((H, 4, 2, 1))
+    P[..., 3] = 1.0  # out, unless something else is said
+    P[0, 0, 1], R[0, 0, 1], Phi[0, 0, 1] = (0, p, 1 - p, 0), (0, sigma, -sigma, 0), 1.0
+    for s, sign in ((1, 1.0), (2, -1.0)):
+        P[1:, s], R[1:, s], Phi[1:, s] = np.eye(4)[s], sign * sigma, sign
+    return FiniteMDP(P, R), Phi
+
+
+def toll(H: int, L: float, G: float = 16.0) -> tuple[FiniteMDP, Floats]:
+    """A gate that nobody should leap, and imagination makes exponentially attractive.
+
+    Parameters
+    ----------
+    H : number of periods, at least 2.
+    L : an episode starts at the side with probability 1/L.
+    G : the size of the leap's feature; c = 1/G.
+
+    Returns
+    -------
+    (FiniteMDP, (H, 2, 2, 1) array)
+        with states gate or dead (0) and side or alive (1), and the features.
+
+    Examples
+    --------
+    >>> mdp, Phi = toll(H=5, L=20)
+    >>> mdp.Q[:2, 0], Phi[0, 0, :, 0], mdp.initial
+    (array([[ 0., -1.],
+           [ 0.,  0.]]), array([ 0., 16.]), array([0.95, 0.05]))
     """
     H = whole("H", H, 2, hint="One period to pay in, and one to dream of: pass H=8, say.")
-    room("H", H, 2, 3, 2)
-    positive(G=G, c=c)
-    P, R, Phi = np.zeros((H, 2, 3, 2)), np.zeros((H, 2, 3, 2)), np.zeros((H, 2, 3, 1))
-    P[0, 0, :, :] = [[0, 1], [1, 0], [0, 1]]
-    P[1:, 0, :, 0] = P[:, 1, :, 1] = 1.0
-    Phi[0, 0, :, 0], Phi[1:, 0, :, 0] = (0, 1, G), (1, 1, G)
-    R[0, 0] = -c * Phi[0, 0]
-    return FiniteMDP(P, R), Phi
+    room("H", H, 2, 2, 2)
+    positive(G=G)
+    L = between("L", L, 1, math.inf, hint="One episode in L starts at the side: pass L=100, say.")
+    P, R, Phi = np.zeros((H, 2, 2, 2)), np.zeros((H, 2, 2, 2)), np.zeros((H, 2, 2, 1))
+    P[:, 0, :, 0] = P[:, 1, :, 1] = 1.0
+    Phi[0, :, :, 0], Phi[1:, 1, :, 0] = ((0, G), (1, 1)), (1, G)
+    R[0] = -Phi[0] / G
+    return FiniteMDP(P, R, initial=[1 - 1 / L, 1 / L]), Phi
 
 
 def needle(vectors: ArrayLike, hidden: int, H: int) -> tuple[FiniteMDP, Floats]:

@@ -1,0 +1,205 @@
+// The toll of appendix B, and RLSVI at it with the world's one feature (K = 1, λ = σ = 1). An episode starts
+// at the side with probability 1/L, else at the gate, where it is best to quit and each leap costs 1:
+//   period 0, gate   quit: φ = 0, r = 0, dead     leap: φ = G, r = −1, dead
+//   period 0, side   any action: φ = 1, r = −1/G, alive
+//   h ≥ 1, alive     walk: φ = 1, r = 0, alive    leap: φ = G, r = 0, alive
+// The dead have φ = 0 and r = 0. So θ_0 = −1/G and θ_h = 0 for h ≥ 1.
+globalThis.Toll = (() => {
+  "use strict";
+  const G = 16;
+
+  // L: how many episodes the proof looks at.
+  const lookedAt = H => Math.floor((G * G / (1 + G * G)) ** H * 8 ** (H / 2 - 2));
+
+  // Algorithms 1 and 2. `theta` and `V` are the plan for the coming episode: V[h] is the value of being alive,
+  // cut to ±(H − h) if `truncate`. Only those who go on alive hand back a value: M = 1 + Σφ², paid = Σφr,
+  // alive = Σφ of them.
+  class Run {
+    constructor(H, random) {
+      const zeros = () => new Float64Array(H);
+      Object.assign(this, { H, random, truncate: false, L: lookedAt(H), M: zeros().fill(1), paid: zeros(), alive: zeros(),
+                            z: zeros(), theta: zeros(), V: zeros(), episodes: 0, leaps: 0, sides: 0 });
+      this.draw();
+    }
+
+    draw() {
+      for (let h = this.H - 1; h >= 0; h--) this.z[h] = this.random.normal();
+      this.plan();
+    }
+
+    // Algorithm 1, with the noise given: another choice of `truncate` can be tried on the same draw.
+    plan() {
+      const { H, M, z, theta, V } = this;
+      for (let h = H - 1; h >= 0; h--) {
+        theta[h] = (this.paid[h] + this.alive[h] * (V[h + 1] ?? 0)) / M[h] + z[h] / Math.sqrt(M[h]);
+        V[h] = Math.max(theta[h], G * theta[h]);
+        if (this.truncate) V[h] = Math.max(h - H, Math.min(H - h, V[h]));
+      }
+    }
+
+    get leap() { return G * this.theta[0]; } // what a leap at the gate seems to be worth
+
+    // A positive V[h + 1] becomes so many times as much in V[h].
+    factor(h) { return G * this.alive[h] / this.M[h]; }
+    get growth() {
+      let product = 1;
+      for (let h = 1; h < this.H - 1; h++) product *= this.factor(h);
+      return product;
+    }
+
+    // Algorithm 2: one episode on the plan, and the plan for the next.
+    episode() {
+      if (this.random.uniform() < 1 / this.L) {
+        this.sides++;
+        this.observe(0, 1, -1 / G, 1);
+        for (let h = 1; h < this.H; h++) this.observe(h, this.theta[h] > 0 ? G : 1, 0, 1);
+      } else if (this.leap > 0) {
+        this.leaps++;
+        this.observe(0, G, -1, 0);
+      }
+      this.episodes++;
+      this.draw();
+    }
+
+    observe(h, phi, r, alive) {
+      this.M[h] += phi * phi;
+      this.paid[h] += phi * r;
+      this.alive[h] += phi * alive;
+    }
+
+    get overRoot() { return this.leaps / Math.sqrt(Math.max(1, this.episodes) * this.H); } // regret/√T
+  }
+  return { lookedAt, Run };
+})();
+
+// Watch it: what RLSVI imagines, period by period, and regret/√T. The chart's curves of several runs can be
+// compared, as episodes are counted in L. data-seed: the first run's.
+UI.mount("toll", "The toll: riches that are not there", root => {
+  "use strict";
+  const { el, svg, number } = UI, END = 4, SECONDS = 3; // the clock stops after every 4L episodes; L take 3 s
+  const MODES = [["printed", "as printed", "rlsvi"], ["truncated", "truncated", "theory"]];
+  let seed = Number(root.dataset.seed ?? 1), run, curve, past = [], owed, seen, timer;
+
+  function restart() {
+    clock.stop();
+    if (run?.episodes) past = [...past, curve].slice(-6);
+    run = new Toll.Run(H.value, RLSVI.generator(seed));
+    curve = { H: run.H, parts: [] };
+    owed = 0;
+    begin();
+  }
+
+  // A part of the curve for each stretch with or without truncation. The draw is the same before and after.
+  function begin() {
+    curve.parts.at(-1)?.points.push(now());
+    run.truncate = truncate.checked;
+    run.plan();
+    const [mode, , colour] = MODES[+run.truncate];
+    curve.parts.push({ mode, colour, episodes: 0, leaps: 0, points: [now()] });
+    reveal();
+  }
+
+  const now = () => [run.episodes / run.L, run.overRoot];
+
+  function episode() {
+    const part = curve.parts.at(-1), leaps = run.leaps;
+    run.episode();
+    part.episodes++;
+    part.leaps += run.leaps - leaps;
+    if (run.episodes % Math.ceil(run.L / 60) === 0) part.points.push(now());
+  }
+
+  // A plan is made from the last period to the first, and shown so.
+  function reveal() {
+    clearInterval(timer);
+    seen = UI.calm() ? run.H : 0;
+    if (seen < run.H) timer = setInterval(() => { if (++seen === run.H) clearInterval(timer); draw(); }, 50);
+    draw();
+  }
+
+  // As many episodes as the time asks for. After a start at the side the next plan is shown growing.
+  function tick(seconds) {
+    if (seen < run.H) return;
+    for (owed += seconds * run.L / SECONDS; owed >= 1; owed--) {
+      const { sides } = run;
+      episode();
+      if (run.episodes % (END * run.L) === 0) { owed = 0; clock.stop(); break; }
+      if (run.sides > sides) { owed = 0; reveal(); break; }
+    }
+    draw();
+  }
+
+  const clock = UI.clock(tick), H = UI.slider("H, periods", UI.steps(7, 15, 2), 11, () => restart());
+  const truncate = el("input", { type: "checkbox", change: () => begin() });
+  const bars = el("div"), chart = el("div"), told = el("p", { class: "told", role: "status" });
+  const table = UI.readings(["", "episodes", "leaps"], MODES);
+  clock.node.addEventListener("click", () => draw());
+  root.append(bars, el("p", { class: "key" }, "Bars: what being alive in period h seems to be worth; in period 0 a leap "
+    + "at the gate, red if RLSVI will leap. Dashed: the truth. Below: by what "
+    + "each period multiplies the value of the next."),
+    el("div", { class: "bar" }, clock.node,
+      UI.button("One episode", () => { clock.stop(); episode(); reveal(); }),
+      UI.button("New run", () => { seed++; restart(); }), el("label", {}, truncate, " truncate")),
+    el("div", { class: "sliders" }, H.node), told, table.node, chart);
+
+  const scale = v => Math.sign(v) * Math.log10(1 + Math.abs(v)); // both signs, and powers of ten
+  function imagined(width) {
+    const { H, V, leap } = run, values = [leap, ...V.slice(1)], top = Math.max(8 ** (H / 2), ...values);
+    const ticks = [-10, 0, 10, ...UI.steps(3, Math.max(3, Math.log10(top)), 3).map(k => 10 ** k)];
+    const axes = UI.chart({ width, height: 210, x: [-0.6, H - 0.4], y: [scale(-20), scale(top)], xlabel: "period h",
+      ylabel: "imagined value", xticks: UI.steps(0, H - 1, 2), yticks: ticks.map(scale),
+      yshow: y => number(ticks.find(v => scale(v) === y)).replace("1.0 × ", ""),
+      label: `Imagined values by period. In period 1: ${number(V[1])}; in truth 0. A leap: ${number(leap)}; in truth −1` });
+    values.forEach((v, h) => h >= H - seen && axes.area([[h - 0.4, scale(v)], [h + 0.4, scale(v)]],
+      `solid ${h === 0 && v > 0 ? "fails" : curve.parts.at(-1).colour}`));
+    axes.line([[-0.6, scale(-1)], [0.5, scale(-1)], [0.5, 0], [H - 0.4, 0]], "truth");
+    axes.node.setAttribute("height", 228);
+    axes.node.setAttribute("viewBox", `0 0 ${width} 228`);
+    const note = (x, text, anchor) => axes.add(svg("text", { x, y: 224, "text-anchor": anchor, class: "factor" }, text));
+    note(49, "times", "end");
+    for (let h = 1; h < H - 1; h++) note(axes.X(h), Math.round(run.factor(h)), "middle");
+    return axes.node;
+  }
+
+  function regret(width) {
+    const curves = [...past, curve], tops = curves.map(({ parts }) =>
+      parts.flatMap(({ points }) => points).reduce((best, point) => point[1] > best[1] ? point : best));
+    const [x, y] = now(), high = 1.15 * Math.max(1, ...tops.map(top => top[1]));
+    const axes = UI.chart({ width, height: 200, x: [0, END * Math.max(1, Math.ceil(x / END))], y: [0, high],
+      xlabel: `episodes/L, L = ${run.L}`, ylabel: "regret/√T",
+      label: `Regret over the root of T: ${number(y)} after ${run.episodes} episodes` });
+    curves.forEach(({ H, parts }, i) => {
+      for (const { colour, points } of parts) axes.line(points, `${colour} ${i < past.length ? "earlier" : ""}`);
+      if (tops[i][0] > 0) axes.text(tops[i][0] + 0.06, tops[i][1] + 0.03 * high, `H = ${H}`);
+    });
+    axes.dot(x, y, curve.parts.at(-1).colour);
+    return axes.node;
+  }
+
+  // What changes with every episode is told when the clock stands: it is read out to some.
+  function tell() {
+    const { H, sides, leap, truncate, episodes } = run;
+    const cause = sides === 0 ? "No episode has started at the side yet, so no value is handed back."
+      : `${sides === 1 ? "One start" : `${sides} starts`} at the side. On the way back to period 1 a value above 0 is `
+        + `multiplied by ${number(run.growth, 2)}; in truth it is 0. `
+        + (truncate ? `But it is cut, to ${H - 1} at most, and a few leaps outweigh it.`
+          : "RLSVI leaps until it has paid more than it imagines.");
+    const text = clock.on ? cause : `${cause} Episode ${episodes + 1}: a leap seems worth ${number(leap)}, `
+      + `so at the gate RLSVI will ${leap > 0 ? "leap and pay 1" : "quit"}.`;
+    if (told.textContent !== text) told.textContent = text;
+  }
+
+  function draw() {
+    const width = UI.room(root);
+    bars.replaceChildren(imagined(width));
+    chart.replaceChildren(regret(width));
+    for (const [key] of MODES) {
+      const parts = curve.parts.filter(({ mode }) => mode === key);
+      table.set(key, ...["episodes", "leaps"].map(what => parts.reduce((sum, part) => sum + part[what], 0)));
+    }
+    tell();
+    Object.assign(root.dataset, { episodes: run.episodes, leaps: run.leaps });
+  }
+  restart();
+  return draw;
+});
