@@ -28,7 +28,8 @@ TOPICS = {
     "conjecture": ("gamble", "long-gamble", "toll"),
     "tasks": ("tasks-control", "tasks-epsilon", "tasks-boltzmann", "tasks-tuning", "tasks-rule",
               "tasks-options", "tasks-tabular", "tasks-tabular-large", "tasks-redraw",
-              "tasks-deep-sea")}
+              "tasks-deep-sea"),
+    "since": ("since-tuning", "since-tabular", "since-linear-tuning", "since-linear")}
 TOPIC = {name: topic for topic, names in TOPICS.items() for name in names}
 
 # The figures that are not one table each, and the tables they are drawn from.

@@ -24,6 +24,7 @@ from rlsvi_study.extensions.runs import waits
 from rlsvi_study.intervals import mean_interval
 from rlsvi_study.recommender import figures as recommender_figures
 from rlsvi_study.recommender.figures import ETAS
+from rlsvi_study.since import figures as since_figures
 from rlsvi_study.style import AGENTS, COLOUR, THINGS, WIDTH, digits, ink, scientific, three
 from rlsvi_study.theory import figures as theory_figures
 from rlsvi_study.theory import price
@@ -122,6 +123,7 @@ WITHOUT_TABLE = [
     lambda: theory_figures.one_arm([(0, 0), (3, 1), (30, 10)]),
     lambda: theory_figures.density_grid([(2, 3), (8, 2), (1.1, 1.1)]),
     theory_figures.three_steps, theory_figures.three_inequalities,
+    since_figures.timeline,
     lambda: chain_figures.fan(np.ones(2), np.ones(2), np.ones(2), np.ones((3, 2))),
     lambda: chain_figures.two_periods({(0, 2, 3): "some", (1, 3, 4): "none"}),
     lambda: chain_figures.spreads(dict.fromkeys(("sample", "mean"), np.ones((3, 4))), np.eye(3, 4)),
@@ -289,6 +291,14 @@ def _last(table):
     return table[table.episode == table.episode.max()]
 
 
+def _times(table):
+    """Regret at the end in units of the least mean on each problem."""
+    problem = ["environment", "size"]
+    ends = table[table.episode == table.groupby(problem).episode.transform("max")]
+    best = ends.groupby([*problem, "agent", "constants"]).regret.mean().groupby(problem).min()
+    return ends.join(best.rename("best"), on=problem).eval("times = regret / best")
+
+
 def _from_zero(*arms):
     """Regret from customer 0 on."""
     return lambda table: pd.concat([own := table[table.arm.isin(arms)], own[
@@ -426,6 +436,10 @@ SHOWS = {
                               table.rule == "clears")], curves=False)],
     "tasks-redraw": [Shown("again", y, ["task"], MEAN, curves=False)
                      for y in ("reward", "mean", "vote")],
+    **{name: [Shown("factor", "regret", ["environment", "agent"], MEAN, _last)]
+       for name in ("since-tuning", "since-linear-tuning")},
+    **{name: [Shown("size", "times", ["environment", "agent", "constants"], MEAN, _times,
+                    curves=False)] for name in ("since-tabular", "since-linear")},
     "tasks-deep-sea": [Shown("N", "tenth_goal", ["agent"], RANGE, lambda table: table.dropna())]}
 
 

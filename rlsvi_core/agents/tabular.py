@@ -201,33 +201,41 @@ def plan(rule: Rule, seen: History, R: Floats, support: Floats, closed: Array | 
 
 
 @jit
+def play(model: Model, seen: History, R: Floats, support: Floats, Q: Floats, p: Floats,
+         epsilon: float, eta: float, exact: bool, rng: Generator, agent_rng: Generator, run: Run,
+         i: int) -> None:
+    """Episode i of a run, by Q̃; ``p`` is scratch space."""
+    H, S, _ = Q.shape
+    if exact:
+        claimed = 0.0
+        for s in range(S):
+            claimed += model.initial[s] * highest(Q[0, s])
+            for h in range(H):
+                action_probabilities(Q[h, s], epsilon, eta, p[h, s])
+        run.claimed[i], run.expected[i] = claimed, value_of_policy(model, p)
+    s = first_state(model, rng)
+    run.furthest[i], run.length[i] = s, H
+    for h in range(H):
+        a = choose(Q[h, s], epsilon, eta, p[h, s], agent_rng.random())
+        r, s_next = step(model, h, s, a, rng)
+        if R.shape[0] > 0:
+            R[h, s, a, 1 if r == support[1] else 0] += 1.0
+        if h == H - 1:
+            r += last_reward(model, s_next, rng)
+        remember(seen, h, s, a, r, s_next)
+        record_step(run, i, h, a, r, s_next)
+        s = s_next
+
+
+@jit
 def _learn(model: Model, rule: Rule, seen: History, R: Floats, support: Floats, Q: Floats,
            epsilon: float, eta: float, has_no_data: bool, exact: bool, rng: Generator,
            agent_rng: Generator, run: Run) -> None:
-    H, S, A = Q.shape
-    p = np.empty((H, S, A))
+    p = np.empty(Q.shape)
     for i in range(run.reward.shape[0]):
         if i > 0 or not has_no_data:
             plan(rule, seen, R, support, None, agent_rng, Q)
-        if exact:
-            claimed = 0.0
-            for s in range(S):
-                claimed += model.initial[s] * highest(Q[0, s])
-                for h in range(H):
-                    action_probabilities(Q[h, s], epsilon, eta, p[h, s])
-            run.claimed[i], run.expected[i] = claimed, value_of_policy(model, p)
-        s = first_state(model, rng)
-        run.furthest[i], run.length[i] = s, H
-        for h in range(H):
-            a = choose(Q[h, s], epsilon, eta, p[h, s], agent_rng.random())
-            r, s_next = step(model, h, s, a, rng)
-            if R.shape[0] > 0:
-                R[h, s, a, 1 if r == support[1] else 0] += 1.0
-            if h == H - 1:
-                r += last_reward(model, s_next, rng)
-            remember(seen, h, s, a, r, s_next)
-            record_step(run, i, h, a, r, s_next)
-            s = s_next
+        play(model, seen, R, support, Q, p, epsilon, eta, exact, rng, agent_rng, run, i)
 
 
 AT_MOST = 1000  # transitions that wait
@@ -347,9 +355,13 @@ class TabularAgent(CountingAgent):
         steps, seen = len(run.reward) * self.H, self.seen
         self._seen = with_room(seen, int(seen.used[0]) + min(
             steps, seen.n.size * env.model.successor.shape[3]))  # nodes there can be of this MDP
-        _learn(env.model, self.rule, self._seen, self._R, self.support, self._Q, self.epsilon,
-               self.eta, self.has_no_data, exact, rng, self.rng, run)
+        self._learn(env.model, exact, rng, run)
         return self._learned(run)
+
+    def _learn(self, model: Model, exact: bool, rng: Generator, run: Run) -> None:
+        """Fill the run's record, in compiled code."""
+        _learn(model, self.rule, self._seen, self._R, self.support, self._Q, self.epsilon,
+               self.eta, self.has_no_data, exact, rng, self.rng, run)
 
     def _refuse_positive(self, r: float) -> None:
         checks.fail("ucbvi takes 0 as the largest value", f"a reward is {r:g}", "Subtract the "

@@ -1,0 +1,1 @@
+"""Since 2016: what later work made of randomized value functions."""
