@@ -7,10 +7,10 @@ UI.mount("arm", "One arm: is the draw optimistic?", root => {
     Array.from({ length: n + 1 }, (_, i) => low + (high - low) * i / n);
   const low = slider("paid −1", counts, 3, draw), high = slider("paid 0", counts, 1, draw);
   const lam = slider("λ", UI.powers(-2, 3, 8), 3.2, draw), sigma = slider("σ", UI.steps(0.02, 1.5, 0.01), 0.63, draw);
-  const densities = el("div"), gap = el("div"), verdict = el("p", { class: "verdict", role: "status" });
+  const densities = el("div"), gap = el("div"), told = el("p", { class: "told", role: "status" });
   const table = UI.readings(["", "mean", "spread"], [["posterior", "posterior", "posterior"], ["drawn", "RLSVI draws from", "rlsvi"]]);
   root.append(el("div", { class: "sliders" }, low.node, high.node, lam.node, sigma.node),
-    table.node, densities, gap, verdict);
+    table.node, densities, gap, told);
 
   function show() {
     const n = low.value + high.value, rho = lam.value * sigma.value ** 2, width = UI.room(root);
@@ -42,7 +42,8 @@ UI.mount("arm", "One arm: is the draw optimistic?", root => {
     gap.replaceChildren(below.node);
 
     const promised = rho >= 1 && sigma.value ** 2 >= Math.PI / 8;
-    verdict.replaceChildren(el("b", {}, least < 0 ? "Not optimistic. " : "Optimistic. "), "The smallest G(z) for z up to 0 is ",
+    const [word, colour] = least < 0 ? ["Not optimistic", "does not hold"] : ["Optimistic", "holds"];
+    told.replaceChildren(el("span", { class: "verdict", "data-verdict": colour }, word), " The smallest G(z) for z up to 0 is ",
       el("b", { "data-reading": "gap 0" }, number(least)), place < -1 ? ", far to the left, where it is the difference of the means. "
         : `, at z = ${number(place)}. `, `λσ² = ${number(rho)} and σ² = ${number(sigma.value ** 2)}; Lemma 2 asks for 1 and `
       + "π/8 = 0.393, so " + (promised ? "it promises optimism." : "here it promises nothing."));

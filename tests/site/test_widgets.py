@@ -498,6 +498,9 @@ def test_a_walk_follows_the_values_of_its_own_period(widget, targets, button):
         one.get_by_role("button", name="Draw again").click()
 
 
+GROUND = "e => getComputedStyle(e).backgroundColor"
+
+
 @pytest.mark.parametrize(("low", "high", "lam", "sigma"), [
     (3, 1, 0, 0), (30, 30, 0, -45), (3, 1, -20, 0)], ids=["promised", "less noise", "less ridge"])
 def test_the_gap_of_an_arm_is_pythons(widget, low, high, lam, sigma):
@@ -516,10 +519,12 @@ def test_the_gap_of_an_arm_is_pythons(widget, low, high, lam, sigma):
     least = min(gap.min(), means)
     assert math.isclose(plain(reading(one, "gap")), least, rel_tol=0.01, abs_tol=1e-12)
     assert math.isclose(plain(reading(one, "drawn")), -low / (low + high + rho), rel_tol=0.01)
-    verdict = one.locator(".verdict").inner_text()
-    assert verdict.startswith("Not optimistic." if least < 0 else "Optimistic.")
+    told, word = one.locator(".told"), one.locator(".verdict")
+    assert word.inner_text() == ("Not optimistic" if least < 0 else "Optimistic")
+    assert word.evaluate(GROUND) == ("rgb(163, 36, 36)" if least < 0 else "rgb(11, 110, 79)")
+    assert told.evaluate(GROUND) == "rgba(0, 0, 0, 0)"  # the sentence is none of the badge
     promised = rho >= 1 and sigma**2 >= math.pi / 8
-    assert ("it promises optimism" in verdict) == promised
+    assert ("it promises optimism" in told.inner_text()) == promised
     assert not (promised and least < 0)
 
 
