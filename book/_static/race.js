@@ -4,10 +4,9 @@ UI.mount("race", "A race: RLSVI against ε-greedy", root => {
   "use strict";
   const { el, svg, slider, number } = UI, { range } = RLSVI;
   const AGENTS = [["rlsvi", "RLSVI"], ["lsvi", "ε-greedy"]], TABULAR = 99, END = 2000;
-  let seed = Number(root.dataset.seed ?? 1), chain, runs, owed;
+  let seed = Number(root.dataset.seed ?? 1), chain, runs, owed, pace;
 
   function restart() {
-    clock.stop();
     chain = RLSVI.chain(controls.N.value);
     const stream = k => RLSVI.generator(10 * seed + k), lam = controls.lam.value;
     const Phi = controls.K.value === TABULAR ? RLSVI.tabular(chain)
@@ -17,6 +16,18 @@ UI.mount("race", "A race: RLSVI against ε-greedy", root => {
     runs = AGENTS.map(([key], k) => ({ key, chance: stream(1), rewards: 0, first: null, furthest: 0,
       reach: [], last: { states: [0], furthest: 0 }, agent: new RLSVI.Agent(Phi, options[key], stream(2 + k)) }));
     owed = 0;
+    hurry();
+  }
+
+  // A new race runs at once; where motion is unwelcome, only if the one before was running.
+  function again() {
+    restart();
+    if (!UI.calm()) clock.start();
+  }
+
+  // Another speed: how many episodes a second there really are is still to be seen.
+  function hurry() {
+    pace = { episodes: 0, seconds: 0, real: controls.speed.value };
     draw();
   }
 
@@ -31,31 +42,38 @@ UI.mount("race", "A race: RLSVI against ε-greedy", root => {
   }
 
   // As many episodes as the speed asks for, but no more than a frame has time for.
-  function tick(seconds) {
-    owed += seconds * controls.speed.value;
+  function tick(seconds, passed) {
+    const before = runs[0].agent.episodes, asked = controls.speed.value;
+    owed += seconds * asked;
     for (const begin = performance.now(); owed >= 1 && performance.now() - begin < 12; owed--) {
       episode();
       if (runs[0].agent.episodes % END === 0) { owed = 0; clock.stop(); break; }
     }
     owed = Math.min(owed, 2);
+    pace.episodes += runs[0].agent.episodes - before;
+    pace.seconds += passed;
+    if (pace.seconds >= 2 && pace.episodes) {
+      const real = pace.episodes / pace.seconds;
+      pace = { episodes: 0, seconds: 0, real: real < 0.9 * asked ? real : asked };
+    }
     draw();
   }
 
-  const clock = UI.clock(tick), again = () => restart();
+  const clock = UI.clock(tick);
   const controls = {
     N: slider("N, states of the chain", range(47).map(i => i + 4), Number(root.dataset.n ?? 20), again),
     K: slider("K, features", [2, 3, 4, 6, 8, 10, 15, 20, TABULAR], 10, again, k => k === TABULAR ? "tabular" : String(k)),
     epsilon: slider("ε", UI.steps(0, 1, 0.05), 0.1, again),
     lam: slider("λ", UI.powers(-3, 3), 1, again),
     sigma: slider("σ", UI.powers(-3, 1), 0.1, again),
-    speed: slider("episodes per second", [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500], 50, () => draw()),
+    speed: slider("episodes per second", [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500], 50, () => hurry()),
   };
   const lanes = el("div"), chart = el("div"), wait = el("p", { class: "wait" });
   const table = UI.readings(["", "furthest state", "rewards", "first reward"],
     AGENTS.map(([key, name]) => [key, name, key]));
   root.append(lanes, el("div", { class: "bar" }, clock.node,
     UI.button("One episode", () => { clock.stop(); episode(); draw(); }),
-    UI.button("New race", () => { seed++; restart(); })),
+    UI.button("New race", () => { seed++; again(); })),
     table.node, wait, chart, el("div", { class: "sliders" }, ...Object.values(controls).map(c => c.node)));
 
   // A row of states for each agent: how far it ever got, and where its present episode takes it.
@@ -88,7 +106,7 @@ UI.mount("race", "A race: RLSVI against ε-greedy", root => {
       ...runs.flatMap((run, i) => lane(run, AGENTS[i][1], 18 + 48 * i, width))));
     for (const run of runs) table.set(run.key, run.furthest + 1, run.rewards, run.first ?? "none yet");
     wait.textContent = `Episode ${episodes}. Until it has seen a reward, ε-greedy flips coins, and coins wait `
-      + `2ᴺ⁻¹/p* = ${number(chain.wait)} episodes for one on average: ${duration(chain.wait / controls.speed.value)} at this speed.`;
+      + `2ᴺ⁻¹/p* = ${number(chain.wait)} episodes for one on average: ${duration(chain.wait / pace.real)} at ${number(pace.real, 2)} episodes a second.`;
     const axes = UI.chart({ width, height: 200, x: [0, Math.max(20, episodes)], y: [1, chain.N], xlabel: "episode",
       ylabel: "furthest state", label: `Furthest state against episode, ${episodes} episodes so far` });
     for (const run of runs.toReversed()) if (run.reach.length) axes.line(reach(run), run.key);
@@ -99,6 +117,6 @@ UI.mount("race", "A race: RLSVI against ε-greedy", root => {
   restart();
   if ("autoplay" in root.dataset && !UI.calm()) new IntersectionObserver(([seen], observer) => {
     if (seen.isIntersecting) { observer.disconnect(); if (runs[0].agent.episodes === 0) clock.start(); }
-  }, { threshold: 0.5 }).observe(root);
+  }, { threshold: 0.5 }).observe(lanes); // the whole may be higher than the window
   return draw;
 });

@@ -90,19 +90,24 @@ globalThis.UI = (() => {
     };
   }
 
-  // A button that plays and pauses: `tick` is told the seconds since the last frame, and may stop it.
+  // A button that plays and pauses: `tick` is told the seconds to make up for and those that have passed since
+  // the last frame, which are more on a slow machine, and may stop it.
   function clock(tick) {
-    let last = null;
+    let last = null, due;
     const node = button("Play", () => last === null ? start() : stop());
     node.classList.add("play");
-    function stop() { last = null; node.textContent = "Play"; }
-    function start() { last = performance.now(); node.textContent = "Pause"; requestAnimationFrame(frame); }
+    function stop() { last = null; node.textContent = "Play"; cancelAnimationFrame(due); }
+    function start() {
+      if (last !== null) return;
+      last = performance.now();
+      node.textContent = "Pause";
+      due = requestAnimationFrame(frame);
+    }
     function frame(now) {
-      if (last === null) return;
-      const seconds = Math.min(0.1, Math.max(0, now - last) / 1000);
+      const passed = Math.max(0, now - last) / 1000;
       last = now;
-      tick(seconds);
-      requestAnimationFrame(frame);
+      tick(Math.min(0.1, passed), passed);
+      if (last !== null) due = requestAnimationFrame(frame);
     }
     return { node, start, stop, get on() { return last !== null; } };
   }

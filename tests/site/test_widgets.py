@@ -366,7 +366,7 @@ def widget(browser, server):  # noqa: F811
     def at(chapter, what="[data-widget][data-ready]", **options):
         if f"book/{chapter}.html" not in PAGES:
             pytest.skip(f"{chapter} is not built")
-        contexts.append(browser.new_context(viewport=PHONE, **options))
+        contexts.append(browser.new_context(**{"viewport": PHONE} | options))
         page = contexts[-1].new_page()
         page.goto(f"{server}/book/{chapter}.html", wait_until="networkidle")
         return page.locator(what)
@@ -446,6 +446,44 @@ def test_the_race_starts_by_itself_only_where_motion_is_welcome(widget):
     still.scroll_into_view_if_needed()
     still.page.wait_for_timeout(300)
     assert still.get_attribute("data-episodes") == "0"
+
+
+def test_the_race_starts_by_itself_on_a_phone_held_sideways(widget):
+    one = widget("index", viewport={"width": PHONE["height"], "height": PHONE["width"]})
+    one.locator("svg").first.scroll_into_view_if_needed()
+    one.page.wait_for_function("e => e.dataset.episodes > 5", arg=one.element_handle())
+
+
+# A browser in which time passes when a test says so: so many frames, of so many milliseconds.
+FRAMES = """() => {
+  let now = 0, frames = [];
+  performance.now = () => now;
+  window.requestAnimationFrame = frame => frames.push(frame);
+  window.cancelAnimationFrame = () => { frames = []; };
+  window.pass = (n, milliseconds) => {
+    for (; n > 0; n--) { now += milliseconds; frames.splice(0).forEach(frame => frame(now)); }
+  };
+}"""
+
+
+def test_a_new_race_goes_on_running_and_quotes_its_real_speed(widget):
+    one = widget("03-dithering")
+    page, wait = one.page, 2**19 / chain(20).value
+    page.evaluate(FRAMES)
+    for begin in (lambda: move(one, "σ", {"ArrowRight": 1}),
+                  one.get_by_role("button", name="New race").click):
+        begin()
+        assert one.get_attribute("data-episodes") == "0"
+        assert one.get_by_role("button", name="Pause").is_visible()
+        # The machine is in time; then it has a frame a second, and makes up for a tenth of it.
+        for frames, milliseconds, episodes, speed in ((25, 100, 125, 50), (6, 1000, 155, 5)):
+            page.evaluate("([n, ms]) => pass(n, ms)", [frames, milliseconds])
+            assert one.get_attribute("data-episodes") == str(episodes)
+            told = re.search(r": (\S+) (hours|days) at (\d+) episodes a second",
+                             one.locator(".wait").inner_text())
+            assert told[3] == str(speed)
+            unit = {"hours": 3600, "days": 86400}[told[2]]
+            assert math.isclose(plain(told[1]) * unit, wait / speed, rel_tol=0.05)
 
 
 def walks(agent, mdp, luck):
