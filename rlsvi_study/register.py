@@ -55,6 +55,15 @@ TOPICS = {  # that have the judges of a section's claims
     "6.3": ("recommender",), "7": ("extensions",), "A": ("chain",), "B": ("chain", "conjecture"),
     "C": ("chain",), "D": ("tetris",), "E": ("recommender",), "F": ("extensions",),
     "G": ("theory",)}
+SECTIONS = {  # as the paper calls them
+    "1": "Introduction", "2": "Episodic reinforcement learning",
+    "3": "The problem with dithering for exploration", "4": "Randomized value functions",
+    "5": "Provably efficient tabular learning", "6": "Experiments",
+    "6.1": "Testing for efficient exploration", "6.2": "Tetris", "6.3": "A recommendation engine",
+    "7": "Closing remarks", "A": "LSVI with Boltzmann or ε-greedy exploration",
+    "B": "Efficient exploration with generalization", "C": "Chain experiments",
+    "D": "Tetris experiments", "E": "Recommendation system experiments", "F": "Extensions",
+    "G": "Gaussian vs Dirichlet optimism"}
 PAGES = {  # the chapter that shows a claim's evidence, by the beginning of its id: the longest wins
     "1": "01-introduction", "2": "02-episodic-rl", "3": "03-dithering",
     "4": "04-randomized-value-functions", "5": "05-tabular", "6": "06-experiments",

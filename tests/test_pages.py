@@ -114,8 +114,10 @@ def test_the_explorer_has_every_claim_with_what_it_is_filtered_by(small):
     entries = [one for one in small if not one.part_of]
     assert table.count("<tr id=") == len(entries)
     for one in entries:
-        assert (f'<tr id="{one.id}" data-verdict="{escape(one.verdict)}" data-section="'
-                f'{one.section}" data-evidence="{one.kind}">') in table
+        row = re.search(f'<tr id="{one.id}" [^>]*>', table)[0]
+        for part in (f'data-verdict="{escape(one.verdict)}"', f'data-section="{one.section}"',
+                     f'data-name="{one.section}: ', f'data-evidence="{one.kind}"'):
+            assert part in row
         assert f'href="{one.page}.html#verdict-{one.id}"' in table
     assert "It is 1 | 2." in table  # as it is: no Markdown here
 

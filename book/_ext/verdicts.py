@@ -2,8 +2,10 @@
 built: directives, each of which takes the place of the link that it contains. JupyterLab shows the
 link. A page needs no kernel for them, and a finding's sentence changes in one place."""
 
+import json
 from functools import cache
 from html import escape
+from pathlib import Path
 from typing import ClassVar
 
 from docutils import nodes
@@ -14,7 +16,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from rlsvi_study import store, verdicts
 from rlsvi_study.catalogue import EXPERIMENTS, TOPICS
 from rlsvi_study.choices import FIVE, MAIN, MISPRINTS, NOT_JUDGED, THRESHOLDS
-from rlsvi_study.register import MISPRINT, OURS, PAGES, VERDICTS, typeset
+from rlsvi_study.register import MISPRINT, OURS, PAGES, SECTIONS, VERDICTS, typeset
 
 found = cache(verdicts.stored)
 
@@ -101,9 +103,17 @@ def tally():
         for name, counts in verdicts.by_section(found().values()).items()))
 
 
+@cache
+def title(page):
+    """The heading of a chapter."""
+    chapter = json.loads((Path(__file__).parents[1] / f"{page}.ipynb").read_text("utf8"))
+    return "".join(chapter["cells"][0]["source"]).partition("\n")[0].removeprefix("# ")
+
+
 def explorer():
     """All claims as one table in HTML: a row has its id as anchor and what it can be filtered by as
-    data. The page's script puts the controls above it; without it the table stays."""
+    data, among it the names of its section and its chapter. The page's script puts the controls
+    above it; without it the table stays."""
     rows = []
     for one in found().values():
         if one.part_of:
@@ -113,7 +123,9 @@ def explorer():
                 f'<a href="#{one.id}">{one.id}</a>',
                 f"<strong>{escape(one.found)}</strong> {escape(one.evidence)}")
         rows.append(f'<tr id="{one.id}" data-verdict="{escape(one.verdict)}" data-section="'
-                    f'{one.section}" data-evidence="{one.kind}"><td>{badge(one.verdict)}</td>'
+                    f'{one.section}" data-name="{one.section}: {SECTIONS[one.section.split()[1]]}" '
+                    f'data-chapter="{title(one.page)}" data-evidence="{one.kind}">'
+                    f"<td>{badge(one.verdict)}</td>"
                     + "".join(f"<td>{text}</td>" for text in said) + "</tr>")
     head = "".join(f'<th scope="col">{name}</th>' for name in ("Verdict", "The paper", "Here"))
     return (f'<table class="table" id="claims"><thead><tr>{head}</tr></thead><tbody>'

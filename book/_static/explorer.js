@@ -1,6 +1,6 @@
-// Controls above the table of all claims: by verdict, by section, by kind of evidence, by word. The
-// table itself is in the page; without this script it is simply all there. The choice is kept in the
-// address, so it can be sent to someone.
+// Controls above the table of all claims: by verdict, by section, by kind of evidence, by word. A
+// word of the name of its section or chapter finds a claim, too. The table itself is in the page; without
+// this script it is simply all there. The choice is kept in the address, so it can be sent to someone.
 (() => {
   "use strict";
   const table = document.getElementById("claims");
@@ -22,9 +22,9 @@
     .map(([key, text]) => {
       const select = labelled(text, document.createElement("select"));
       select.name = key;
-      const values = [...new Set(rows.map(row => row.dataset[key]))];
-      select.append(new Option("all", ""), ...values.map(value => new Option(value)));
-      if (values.includes(choices.get(key))) select.value = choices.get(key);
+      const names = new Map(rows.map(({ dataset }) => [dataset[key], key === "section" ? dataset.name : dataset[key]]));
+      select.append(new Option("all", ""), ...[...names].map(([value, name]) => new Option(name, value)));
+      if (names.has(choices.get(key))) select.value = choices.get(key);
       return select;
     });
   const word = labelled("Word", document.createElement("input"));
@@ -37,7 +37,7 @@
     let shown = 0;
     for (const row of rows) {
       row.hidden = selects.some(s => s.value && s.value !== row.dataset[s.name])
-        || !row.textContent.toLowerCase().includes(wanted);
+        || ![row.textContent, row.dataset.name, row.dataset.chapter].some(text => text.toLowerCase().includes(wanted));
       shown += !row.hidden;
     }
     status.textContent = `${shown} of ${rows.length} claims`;

@@ -72,7 +72,7 @@ UI.mount("tetris", "Tetris: an early policy, a late one, and you", root => {
     if (game.last && !game.last.gone.length && picture !== you.picture)
       for (const [x, y] of game.last.squares) cells[y][x].classList.add("new");
     picture.classList.toggle("ended", game.over);
-    picture.setAttribute("aria-label", `${name}: ${game.placed} pieces placed, ${game.score} rows cleared`
+    picture.setAttribute("aria-label", `${name}: ${UI.counted(game.placed, "piece")} placed, ${UI.counted(game.score, "row")} cleared`
       + (game.over ? ", game over" : ""));
   }
   function aim() { // the reader's piece above the board, and where it would land
@@ -86,7 +86,7 @@ UI.mount("tetris", "Tetris: an early policy, a late one, and you", root => {
   function draw() {
     boards.forEach(show);
     const spot = !you.game.over && aim(), n = you.game.placed;
-    told.textContent = you.game.over ? `Game over after ${n} pieces: you cleared ${you.game.score} rows.`
+    told.textContent = you.game.over ? `Game over after ${UI.counted(n, "piece")}: you cleared ${UI.counted(you.game.score, "row")}.`
       : `Your piece ${n + 1} is ${NAMES[hand.piece]}, column ${hand.c + 1}` + (!spot ? ": it does not fit there."
         : spot.over ? ": there it ends the game." : ".");
     for (const { key, game, scores } of boards) table.set(key, game.placed + (game.over ? ", over" : ""),

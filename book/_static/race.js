@@ -106,9 +106,10 @@ UI.mount("race", "A race: RLSVI against ε-greedy", root => {
       ...runs.flatMap((run, i) => lane(run, AGENTS[i][1], 18 + 48 * i, width))));
     for (const run of runs) table.set(run.key, run.furthest + 1, run.rewards, run.first ?? "none yet");
     wait.textContent = `Episode ${episodes}. Until it has seen a reward, ε-greedy flips coins, and coins wait `
-      + `2ᴺ⁻¹/p* = ${number(chain.wait)} episodes for one on average: ${duration(chain.wait / pace.real)} at ${number(pace.real, 2)} episodes a second.`;
+      + `2ᴺ⁻¹/p* = ${number(chain.wait)} episodes for one on average: ${duration(chain.wait / pace.real)} at `
+      + `${UI.counted(number(pace.real, 2), "episode")} a second.`;
     const axes = UI.chart({ width, height: 200, x: [0, Math.max(20, episodes)], y: [1, chain.N], xlabel: "episode",
-      ylabel: "furthest state", label: `Furthest state against episode, ${episodes} episodes so far` });
+      ylabel: "furthest state", label: `Furthest state against episode, ${UI.counted(episodes, "episode")} so far` });
     for (const run of runs.toReversed()) if (run.reach.length) axes.line(reach(run), run.key);
     chart.replaceChildren(axes.node);
     root.dataset.episodes = episodes;

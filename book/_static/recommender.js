@@ -61,10 +61,12 @@ UI.mount("recommender", "Be the recommender", root => {
       }
     }
     draw();
+    // The card that was pressed is shut: on to the next that is open, or to the next customer.
+    (order.length === J ? again : [...cards.slice(a), ...cards].find(card => !card.disabled)).focus();
   }
 
   const advice = el("input", { type: "checkbox", change: () => draw() });
-  const again = UI.button("Next customer", next), told = el("p", { class: "told", role: "status" });
+  const again = UI.button("Next customer", () => { next(); cards[0].focus(); }), told = el("p", { class: "told", role: "status" });
   const cards = products.map(a => el("button", { type: "button", class: "product", click: () => show(a) }));
   const table = UI.readings(["", "expected", "mean so far"], [["you", "you"], ...POLICIES.map(([key, name]) => [key, name])]);
   root.append(el("div", { class: "products" }, ...cards), el("div", { class: "bar" }, again,
@@ -82,7 +84,7 @@ UI.mount("recommender", "Be the recommender", root => {
         ...(advice.checked ? [el("small", {}, would.map(([key]) => key).join(", "))] : []));
     });
     again.disabled = !over;
-    told.textContent = over ? `She liked ${count} of ${J}. Your choices gave up ${number(lost)} likes in expectation.`
+    told.textContent = over ? `She liked ${count} of ${J}. Your choices gave up ${UI.counted(number(lost), "like")} in expectation.`
       : `Product ${order.length + 1} of ${J}: which? ${count} liked so far. From here the best policy expects `
         + `${number(optimal.V(x))} more; your choices gave up ${number(lost)}.`;
     const mean = key => served ? number(totals[key] / served) : "–";

@@ -167,7 +167,7 @@ UI.mount("toll", "The toll: riches that are not there", root => {
     const [x, y] = now(), high = 1.15 * Math.max(1, ...tops.map(top => top[1]));
     const axes = UI.chart({ width, height: 200, x: [0, END * Math.max(1, Math.ceil(x / END))], y: [0, high],
       xlabel: `episodes/L, L = ${run.L}`, ylabel: "regret/√T",
-      label: `Regret over the root of T: ${number(y)} after ${run.episodes} episodes` });
+      label: `Regret over the root of T: ${number(y)} after ${UI.counted(run.episodes, "episode")}` });
     curves.forEach(({ H, parts }, i) => {
       for (const { colour, points } of parts) axes.line(points, `${colour} ${i < past.length ? "earlier" : ""}`);
       if (tops[i][0] > 0) axes.text(tops[i][0] + 0.06, tops[i][1] + 0.03 * high, `H = ${H}`);

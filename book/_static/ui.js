@@ -19,6 +19,8 @@ globalThis.UI = (() => {
       ` × 10${sign && "⁻"}${[...power].map(d => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]).join("")}`)
     : String(Number(x.toPrecision(digits)))).replace("-", "−");
 
+  const counted = (n, noun) => `${n} ${noun}${String(n) === "1" ? "" : "s"}`; // n as it is printed
+
   const button = (label, on) => el("button", { type: "button", click: on }, label);
 
   // A slider over some values; `show` says what one looks like. Its value can be read and set.
@@ -134,5 +136,5 @@ globalThis.UI = (() => {
   }
   const room = root => Math.max(280, Math.min(680, root.clientWidth - 26)); // how wide a drawing may be
 
-  return { el, svg, calm, number, button, slider, steps, powers, readings, chart, clock, mount, room };
+  return { el, svg, calm, number, counted, button, slider, steps, powers, readings, chart, clock, mount, room };
 })();

@@ -21,7 +21,7 @@ from rlsvi_core import VerbatimAgent, chain, features
 from rlsvi_core.agents import Choices
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.envs.tetris import RULES, Tetris, place, placements
-from rlsvi_study import store
+from rlsvi_study import store, verdicts
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.conjecture.runs import looked_at
 from rlsvi_study.regret.optimism import one_period_gap
@@ -338,6 +338,11 @@ def test_at_the_toll_a_longer_road_is_paid_for_longer_unless_cut(scripts, H):
     assert switched < 5  # with the same data, and from that episode on
 
 
+def test_one_is_no_plural(scripts):
+    there = scripts.evaluate("[0, '0.3', 1, '1', 12345].map(n => UI.counted(n, 'like'))")
+    assert there == ["0 likes", "0.3 likes", "1 like", "1 like", "12345 likes"]
+
+
 # ------------------------------------------------------------ on their pages
 
 class Stream(np.random.Generator):
@@ -610,7 +615,7 @@ def test_a_customer_is_served_as_python_would(widget):
         assert math.isclose(plain(reading(one, key)), value, abs_tol=0.0051)
 
     one.get_by_role("checkbox").check()
-    cards = one.locator(".product")
+    cards, focused = one.locator(".product"), one.locator(":focus")
     s, lost, luck, total = 0, 0.0, Stream(1), 0
     uniforms = [luck.random() for _ in range(customers.J)]
     for u in uniforms:
@@ -619,13 +624,16 @@ def test_a_customer_is_served_as_python_would(widget):
             assert abs(float(shown[a][1]) - customers.P[s, a]) <= 0.00501
             assert ("optimal" in shown[a][-1]) == (a == customers.Q[s].argmax())
             assert ("learned" in shown[a][-1]) == (a == learned[s])
-        a = int(np.flatnonzero(x[s] == 0)[-1])
+        a = int(np.flatnonzero(x[s] == 0)[1])
         cards.nth(a).press("Enter")
         liked = u < customers.P[s, a]
         lost += customers.V[s] - customers.Q[s, a]
         total += liked
         s = following[s, a, int(liked)]
         assert math.isclose(float(one.get_attribute("data-lost")), lost, abs_tol=1e-6)
+        # A keyboard goes on from the next product that may be shown, or to the next customer.
+        over = s == len(x)
+        assert focused.inner_text().startswith("Next customer" if over else f"Product {a + 1}")
     assert f"She liked {total} of 5." in one.get_by_role("status").inner_text()
     assert plain(reading(one, "you", 1)) == total
     s, most = 0, 0
@@ -634,8 +642,23 @@ def test_a_customer_is_served_as_python_would(widget):
         liked = u < customers.P[s, a]
         most, s = most + liked, following[s, a, int(liked)]
     assert plain(reading(one, "optimal", 1)) == most
-    one.get_by_role("button", name="Next customer").click()
+    focused.press("Enter")
     assert "Product 1 of 5" in one.get_by_role("status").inner_text()
+    assert focused.inner_text().startswith("Product 0")
+
+
+def test_a_word_of_a_sections_name_finds_its_claims(widget):
+    page = widget("verdicts", "#claims").page
+    rows = {"all": page.locator("#claims tbody tr"),
+            "shown": page.locator("#claims tbody tr:visible")}
+    wanted = {id for id, one in verdicts.stored().items()
+              if not one.part_of and one.section in ("Section 6.2", "Appendix D")}
+    page.get_by_role("searchbox", name="Word").fill("tetris")
+    shown = {row.get_attribute("id") for row in rows["shown"].all()}
+    assert wanted <= shown < {row.get_attribute("id") for row in rows["all"].all()}
+    page.get_by_role("searchbox", name="Word").fill("")
+    page.get_by_role("combobox", name="Section").select_option("Section 6.2: Tetris")
+    assert {row.get_attribute("id").rpartition(".")[0] for row in rows["shown"].all()} == {"6.2"}
 
 
 def dealt(seed, n):
