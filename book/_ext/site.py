@@ -8,13 +8,16 @@ import re
 import shutil
 from base64 import b64encode
 from hashlib import sha256
-from html import unescape
+from html import escape, unescape
 from inspect import cleandoc
 from pathlib import Path
 
 from PIL import Image
 
 from .mathematics import cut, write_style_sheet
+
+LIGHT, DARK = (rf'html\[data-theme="?{name}"?\]' for name in ("light", "dark"))
+RULE = re.compile(r"[^{}/;]+\{[^{}]*\}")
 
 
 def configure(app, config):
@@ -96,6 +99,19 @@ def pick_icons(app):
     styles.write_text(css, "utf8")
 
 
+def without_scripts(app):
+    """The theme has a light and a dark palette, and a script that chooses. Until it has, or where
+    none may run, a page has ``data-theme="auto"``: as the reader's system prefers."""
+    for path in Path(app.outdir, "_static").rglob("*.css"):
+        css = path.read_text("utf8")
+        auto = "html[data-theme=auto]"
+        dark = [re.sub(DARK, auto, rule) for rule in RULE.findall(css) if re.search(DARK, rule)]
+        css = re.sub(LIGHT, f"html:is([data-theme=light],{auto[4:]})", css)
+        if dark:
+            css += "@media screen and (prefers-color-scheme:dark){" + "".join(dark) + "}\n"
+        path.write_text(css, "utf8")
+
+
 def slim(page, folder):
     """A page that loads what it uses, shows its text before its scripts, has its colours from the
     first moment, and keeps the room of a picture that is still to come."""
@@ -128,6 +144,20 @@ def slim(page, folder):
     return re.sub(r"<img [^>]*>", sized, page)
 
 
+def name_parts(page):
+    """For readers who listen: what opens a part of the contents says which, where the theme
+    only draws an arrow; the sidebar is a landmark; an entry of the references is one of a list."""
+    def named(match):
+        title = unescape(re.sub(r"<[^>]*>", "", match["title"]))
+        return f'{match[1]} aria-label="Pages under {escape(title)}">'
+
+    page = page.replace('<div id="pst-primary-sidebar"',
+                        '<div role="complementary" aria-label="Contents" id="pst-primary-sidebar"')
+    page = page.replace('role="doc-biblioentry"', 'role="listitem"')
+    return re.sub(r'(<li class="[^"]*\bhas-children\b[^"]*"><a [^>]*>(?P<title>.*?)</a>'
+                  r"<details[^>]*><summary)>", named, page)
+
+
 def size(picture):
     """Its width and height in pixels."""
     if picture.suffix == ".png":
@@ -144,7 +174,7 @@ def dress(app):
     for file in Path(app.outdir).rglob("*.html"):
         page = file.read_text("utf8")
         if "Content-Security-Policy" not in page.partition("</head>")[0]:
-            page = slim(page, file.parent)
+            page = name_parts(slim(page, file.parent))
             meta = f'<meta http-equiv="Content-Security-Policy" content="{policy(page)}" />'
             charset = '<meta charset="utf-8" />'  # is looked for in the first kilobyte
             file.write_text(page.replace(charset, f"{charset}\n    {meta}", 1), "utf8")
@@ -152,7 +182,7 @@ def dress(app):
 
 def finish(app, exception):
     if exception is None and app.builder.format == "html":
-        for step in (write_style_sheet, copy_tables, lighten, pick_icons, dress):
+        for step in (write_style_sheet, copy_tables, lighten, pick_icons, without_scripts, dress):
             step(app)
 
 

@@ -115,16 +115,13 @@ LEAN = """() => {
   }
 }"""
 
-# What axe-core is not asked about, because others write it: the navigation at the left is the
-# theme's, the list of references is docutils'.
-OTHERS = {"exclude": [[".bd-sidebar-primary"], [".citation-list"]]}
 ONLY_THIS_PAGE = {"resultTypes": ["violations"], "preload": False}  # no style sheets asked for anew
 COLOURS = {"runOnly": ["color-contrast"]}  # all that another theme can change
 
 
 def barriers(page, options=ONLY_THIS_PAGE):
     """What axe-core finds in the way of some reader: contrast, alternative texts, names, order."""
-    for rule in Axe().run(page, OTHERS, options).response["violations"]:
+    for rule in Axe().run(page, options=options).response["violations"]:
         for node in rule["nodes"]:
             reasons = node["any"] + node["all"] + node["none"]
             yield f"{rule['id']}: {node['html'][:80]}: {reasons[0]['message']}"
@@ -240,6 +237,25 @@ def test_only_the_themes_own_inline_scripts_run(browser, server):
     assert page.title() != "hijacked"
     assert sum("Content Security Policy" in text for text in refused) >= 3
     context.close()
+
+
+SHOWN = """() => ["body", ...["p", "a", ".highlight", ".widget"].map(what => `.bd-article ${what}`)]
+  .map(what => getComputedStyle(document.querySelector(what)))
+  .map(style => [style.color, style.backgroundColor])"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_without_scripts_a_page_has_its_colours_and_no_empty_boxes(browser, server, scheme):
+    seen = []
+    for scripts in (True, False):
+        context = browser.new_context(viewport=DESK, color_scheme=scheme,
+                                      java_script_enabled=scripts)
+        page = context.new_page()
+        page.goto(f"{server}/book/05-tabular.html", wait_until="networkidle")
+        seen.append(page.evaluate(SHOWN))
+        assert scripts or page.locator(".widget").bounding_box()["height"] < 250
+        context.close()
+    assert seen[0] == seen[1]
 
 
 def test_pages_load_what_they_use():
