@@ -18,38 +18,39 @@ MAIN = (  # the claims that a reader came to know about, the abstract's first; t
 
 
 class Sentence(NamedTuple):
-    """One of the start page's: filled in from the numbers of these claims, in order."""
+    """One of the start page's: filled in from the numbers of its claims, in order."""
 
-    claims: tuple[str, ...]
+    claims: dict[str, str]  # what the paper says, in a few words, and the id of that claim
     words: str
 
 
 FIVE = {
     "Exploration": Sentence(
-        ("6.1.learns", "3.regret"), "On the 50-state chain ten rewards take RLSVI "
-        "{0[median]:.0f} ({0[interval][0]:.0f}–{0[interval][1]:.0f}) episodes in the median, and "
-        "its policy is optimal for good only later; dithering would need some 10^15 for one."),
-    "The theorem": Sentence(
-        ("5.theorem1", "1.lower-bound"), "Theorem 1 is true for long runs at the smallest λ and σ "
-        "allowed, by another proof than the printed one; for all horizons at once it takes another "
-        "√H, and later work shows that the rate is not optimal."),
+        {"optimal in 500 episodes": "6.1.learns", "dithering needs exponential time": "3.regret"},
+        "Yes. On the 50-state chain RLSVI takes a median of {0[median]:.0f} "
+        "({0[interval][0]:.0f}–{0[interval][1]:.0f}) episodes to its tenth reward; dithering "
+        "would take {0[dithering]:.1e} to its first."),
+    "Theorem 1": Sentence(
+        {"the regret bound": "5.theorem1", "its rate is optimal": "1.lower-bound"},
+        "True for long runs at the smallest λ and σ allowed. The printed proof fails; we prove it "
+        "another way. Later work shows that the rate is not optimal."),
     "The conjecture": Sentence(
-        ("B.conjecture-meant",), "Conjecture 1 is false: in a small world with one feature "
-        "regret/√T rises from {0[first][mean]:.2g} ({0[first][low]:.2g}–"
-        "{0[first][high]:.2g}) at seven periods to {0[last][mean]:.2g} "
-        "({0[last][low]:.2g}–{0[last][high]:.2g}) at fifteen, and provably goes on so."),
+        {"Conjecture 1": "B.conjecture-meant"},
+        "False. In a small MDP with one feature regret/√T provably grows exponentially with the "
+        "horizon, from {0[first][mean]:.2g} ({0[first][low]:.2g}–{0[first][high]:.2g}) at seven "
+        "periods to {0[last][mean]:.2g} ({0[last][low]:.2g}–{0[last][high]:.2g}) at fifteen."),
     "Tetris": Sentence(
-        ("6.2.better", "6.2.lspi"), "By the printed rule for the end of a game RLSVI is no better "
-        "than tuned LSVI, {0[top row, tuned][mean]:+.0f} ({0[top row, tuned][low]:+.0f} to "
-        "{0[top row, tuned][high]:+.0f}) rows per game; if pieces may stick out it is, by "
-        "{0[clears, tuned][mean]:.0f} ({0[clears, tuned][low]:.0f}–"
-        "{0[clears, tuned][high]:.0f})."),
-    "The recommendation engine": Sentence(
-        ("6.3.dithering", "6.3.myopic"), "Over the study RLSVI has {0[coded][mean]:.0f} "
-        "({0[coded][low]:.0f}–{0[coded][high]:.0f}) likes less regret than the best dithering "
-        "agent we could tune and {1[behind][mean]:.0f} ({1[behind][low]:.0f}–"
-        "{1[behind][high]:.0f}) more than the best myopic play, which it overtakes towards the "
-        "end."),
+        {"better than tuned LSVI": "6.2.better", "better than LSPI": "6.2.lspi"},
+        "It depends on when a game ends. By the printed rule RLSVI gains "
+        "{0[top row, tuned][mean]:+.0f} ({0[top row, tuned][low]:+.0f} to "
+        "{0[top row, tuned][high]:+.0f}) rows per game on tuned LSVI; if pieces may stick out, "
+        "{0[clears, tuned][mean]:+.0f} ({0[clears, tuned][low]:+.0f} to "
+        "{0[clears, tuned][high]:+.0f})."),
+    "The recommender": Sentence(
+        {"only RLSVI beats myopic play": "6.3.dithering", "RLSVI beats it": "6.3.myopic"},
+        "Yes, by less. RLSVI beats the best dithering agent we could tune by {0[coded][mean]:.0f} "
+        "({0[coded][low]:.0f}–{0[coded][high]:.0f}) likes. It overtakes myopic play late and stays "
+        "{1[behind][mean]:.0f} ({1[behind][low]:.0f}–{1[behind][high]:.0f}) behind in total."),
 }
 
 

@@ -68,7 +68,7 @@ def not_judged(claim: Claim, reason: str) -> Finding:
 
 def five(found: dict[str, Finding]) -> dict[str, str]:
     """The start page's sentences, by subject."""
-    return {subject: typeset(words.format(*(found[id].numbers for id in claims)))
+    return {subject: typeset(words.format(*(found[id].numbers for id in claims.values())))
             for subject, (claims, words) in FIVE.items()}
 
 

@@ -1,5 +1,6 @@
 """What the book's directives put into the pages, on four small findings and on those stored."""
 
+import json
 import re
 from html import escape
 from pathlib import Path
@@ -35,7 +36,7 @@ def small(monkeypatch):
                 section="Appendix G", page="G-gauss-dirichlet", found="Nothing.")]
     monkeypatch.setattr(pages, "found", lambda: {one.id: one for one in found})
     monkeypatch.setattr(pages, "MAIN", ("3.b", "3.a"))
-    five = {"Both": Sentence(("3.b", "3.a"), "Yes*.")}
+    five = {"Both": Sentence({"one": "3.b", "two": "3.a"}, "Yes*.")}
     monkeypatch.setattr(pages, "FIVE", five)
     monkeypatch.setattr(pages.verdicts, "FIVE", five)
     return found
@@ -65,10 +66,10 @@ def test_the_twenty(small):
 
 
 def test_in_a_minute_a_subject_has_its_sentence_and_the_verdicts_it_stands_on(small):
-    link = '<a href="verdicts.html#{}">{}</a>'.format
+    link = '<a href="verdicts.html#{}">{} {}</a>'.format
     assert pages.in_a_minute() == (
-        f"**[Both](03-dithering.ipynb).** Yes\\*. {link('3.b', shown('holds'))} "
-        f"{link('3.a', shown('holds in part'))}")
+        f"[**Both.** Yes\\*.](03-dithering.ipynb) {link('3.b', 'one', shown('holds'))} "
+        f"{link('3.a', 'two', shown('holds in part'))}")
 
 
 def test_the_scoreboard(small):
@@ -162,8 +163,30 @@ def test_the_start_page_has_five_sentences_that_are_filled_in():
     assert not any(re.search(r"[{}]", one) for one in subjects)
 
 
+BOOK = Path(pages.__file__).parents[1]
+
+
+def test_the_start_page_has_at_most_500_words():
+    cells = json.loads((BOOK / "index.ipynb").read_text("utf8"))["cells"]
+    page = "\n".join("".join(cell["source"]) for cell in cells)
+    words = re.sub(r"<[^>]+>|^:+.*$|\]\([^)]*\)", " ", page + pages.in_a_minute(), flags=re.M)
+    assert 200 < len((words + pages.how_to_cite()).split()) <= 500
+
+
+def test_how_to_cite_has_the_paper_as_the_references_have_it():
+    def fields(text, key):
+        entry = re.search(rf"@\w+{{{key},\n(.*?)\n}}", text, re.S)[1]
+        return dict(re.findall(r"^ *(\w+) *= *{(.*)},$", entry, re.M))
+
+    ours = fields(pages.how_to_cite(), key := "osband2016generalization")
+    assert {"author", "title", "booktitle", "pages", "year"} <= set(ours)
+    assert ours.items() <= fields((BOOK / "references.bib").read_text("utf8"), key).items()
+    companion = fields(pages.how_to_cite(), "rlsvi-companion")
+    assert set(companion) == {"author", "title", "version", "year"}
+
+
 def test_the_page_of_all_verdicts_is_short():
     """At most 6000 words, controls and page included."""
     text = re.sub(r"<[^>]+>", " ", pages.explorer())
-    page = (Path(pages.__file__).parents[1] / "verdicts.md").read_text("utf8")
+    page = (BOOK / "verdicts.md").read_text("utf8")
     assert len((text + page).split()) <= 6000

@@ -69,9 +69,10 @@ def test_one_python_floor_everywhere():
 
 
 def test_one_version_everywhere():
-    newest = re.search(r"^## (\d+\.\d+\.\d+)", read("CHANGELOG.md"), re.M)[1]
-    cited = yaml.safe_load(read("CITATION.cff"))["version"]
-    assert newest == cited == PROJECT["version"]
+    newest, day = re.search(r"^## (\d+\.\d+\.\d+) \((.+)\)", read("CHANGELOG.md"), re.M).groups()
+    cited = yaml.safe_load(read("CITATION.cff"))
+    assert newest == cited["version"] == PROJECT["version"]
+    assert day == str(cited["date-released"])
 
 
 def test_what_is_packed_is_the_two_packages_and_tried_by_continuous_integration():

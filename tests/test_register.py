@@ -146,7 +146,8 @@ def test_the_page_is_that_of_the_longest_beginning():
 
 
 def test_the_start_pages_sentences_are_filled_in_from_what_was_found(monkeypatch):
-    monkeypatch.setattr(verdicts, "FIVE", {"All": Sentence(("3.b", "3.a"), "It is -{0[n]}.")})
+    one = Sentence({"one": "3.b", "two": "3.a"}, "It is -{0[n]}.")
+    monkeypatch.setattr(verdicts, "FIVE", {"All": one})
     assert verdicts.five({one.id: one for one in found()}) == {"All": "It is −7."}
 
 

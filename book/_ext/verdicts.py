@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import ClassVar
 
+import yaml
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.errors import ExtensionError
@@ -17,6 +18,8 @@ from rlsvi_study import store, verdicts
 from rlsvi_study.catalogue import EXPERIMENTS, TOPICS
 from rlsvi_study.choices import FIVE, MAIN, MISPRINTS, NOT_JUDGED, THRESHOLDS
 from rlsvi_study.register import MISPRINT, OURS, PAGES, SECTIONS, VERDICTS, typeset
+
+from .browser import ROOT
 
 found = cache(verdicts.stored)
 
@@ -86,12 +89,32 @@ def main():
 
 
 def in_a_minute():
-    """Five sentences, and the verdicts that each stands on."""
-    return "\n\n".join(
-        f"**[{subject}]({found()[FIVE[subject].claims[0]].page}.ipynb).** {cell(words)} "
-        + " ".join(f'<a href="verdicts.html#{id}">{badge(found()[id].verdict)}</a>'
-                   for id in FIVE[subject].claims)
-        for subject, words in verdicts.five(found()).items())
+    """Five sentences, each a link to its chapter, and the verdicts that each stands on."""
+    def line(subject, words):
+        claims = {label: found()[id] for label, id in FIVE[subject].claims.items()}
+        page = next(iter(claims.values())).page
+        return f"[**{subject}.** {cell(words)}]({page}.ipynb) " + " ".join(
+            f'<a href="verdicts.html#{one.id}">{label} {badge(one.verdict)}</a>'
+            for label, one in claims.items())
+
+    return "\n\n".join(line(*one) for one in verdicts.five(found()).items())
+
+
+def how_to_cite():
+    """CITATION.cff as BibTeX: this companion, and the paper."""
+    ours = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf8"))
+    (paper,) = ours["references"]
+    return "\n".join(["```bibtex", *entry(
+        "software", "rlsvi-companion", author=f"{{{ours['authors'][0]['name']}}}",
+        title=ours["title"], version=ours["version"], year=ours["date-released"].year), *entry(
+        "inproceedings", "osband2016generalization", author=" and ".join(
+            f"{one['family-names']}, {one['given-names']}" for one in paper["authors"]),
+        title=paper["title"], booktitle=paper["collection-title"], volume=paper["volume"],
+        pages=f"{paper['start']}--{paper['end']}", year=paper["year"]), "```"])
+
+
+def entry(kind, key, **fields):
+    return f"@{kind}{{{key},", *(f"  {name} = {{{value}}}," for name, value in fields.items()), "}"
 
 
 def tally():
@@ -222,9 +245,9 @@ class Lines(Stored):
         return lines(self.arguments[0])
 
 
-DIRECTIVES = {"main": main, "in-a-minute": in_a_minute, "tally": tally, "all-verdicts": explorer,
-              "thresholds": thresholds, "misprints": misprints, "not-judged": not_judged,
-              "runs": runs}
+DIRECTIVES = {"main": main, "in-a-minute": in_a_minute, "how-to-cite": how_to_cite, "tally": tally,
+              "all-verdicts": explorer, "thresholds": thresholds, "misprints": misprints,
+              "not-judged": not_judged, "runs": runs}
 
 
 def setup(app):

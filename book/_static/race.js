@@ -1,9 +1,11 @@
 // RLSVI against LSVI with ε-greedy on one chain, with the same features and the same luck, learning here
-// and now by rlsvi.js. data-seed: the first race's; data-autoplay: begin when seen.
+// and now by rlsvi.js. data-n: the states; data-seed: the first race's; data-autoplay: begin when seen;
+// data-brief: the lanes, the wait and N alone, as wide as there is room.
 UI.mount("race", "A race: RLSVI against ε-greedy", root => {
   "use strict";
   const { el, svg, slider, number } = UI, { range } = RLSVI;
   const AGENTS = [["rlsvi", "RLSVI"], ["lsvi", "ε-greedy"]], TABULAR = 99, END = 2000;
+  const brief = "brief" in root.dataset;
   let seed = Number(root.dataset.seed ?? 1), chain, runs, owed, pace;
 
   function restart() {
@@ -71,7 +73,8 @@ UI.mount("race", "A race: RLSVI against ε-greedy", root => {
   const lanes = el("div"), chart = el("div"), wait = el("p", { class: "wait" });
   const table = UI.readings(["", "furthest state", "rewards", "first reward"],
     AGENTS.map(([key, name]) => [key, name, key]));
-  root.append(lanes, el("div", { class: "bar" }, clock.node,
+  if (brief) root.append(lanes, wait, el("div", { class: "bar" }, clock.node, controls.N.node));
+  else root.append(lanes, el("div", { class: "bar" }, clock.node,
     UI.button("One episode", () => { clock.stop(); episode(); draw(); }),
     UI.button("New race", () => { seed++; again(); })),
     table.node, wait, chart, el("div", { class: "sliders" }, ...Object.values(controls).map(c => c.node)));
@@ -79,8 +82,10 @@ UI.mount("race", "A race: RLSVI against ε-greedy", root => {
   // A row of states for each agent: how far it ever got, and where its present episode takes it.
   function lane(run, name, y, width) {
     const cell = (width - 2) / chain.N, states = run.last.states;
+    const rewards = !brief ? "" : run.first ? `: first reward in episode ${run.first}, ${run.rewards} so far` : ": no reward yet";
     const at = clock.on && controls.speed.value <= 2 ? states[Math.floor(owed % 1 * states.length)] : run.last.furthest;
-    return [svg("text", { x: 1, y: y - 5 }, name), ...range(chain.N).map(s => svg("rect", {
+    return [svg("text", { x: 1, y: y - 5 }, name + rewards),
+      svg("text", { x: width - 1, y: y - 5, "text-anchor": "end" }, "goal ↓"), ...range(chain.N).map(s => svg("rect", {
       x: 1 + s * cell, y, width: Math.max(1, cell - 1.5), height: 20,
       class: s === at ? `here ${run.key}` : s <= run.furthest ? `been ${run.key}` : s === chain.N - 1 ? "goal" : "state" }))];
   }
@@ -92,18 +97,30 @@ UI.mount("race", "A race: RLSVI against ε-greedy", root => {
       [Math.min((i + 1) * size, run.reach.length), Math.max(...run.reach.slice(i * size, (i + 1) * size))]);
   }
 
+  const whole = x => Math.round(x).toLocaleString("en").replaceAll(",", "\u202f"); // to the last digit
   const UNITS = [["years", 31557600], ["days", 86400], ["hours", 3600], ["minutes", 60], ["seconds", 1]];
   function duration(seconds) {
     const [unit, length] = UNITS.find(([, length]) => seconds >= 2 * length) ?? UNITS.at(-1);
-    return `${number(seconds / length, 2)} ${unit}`;
+    const n = Number((seconds / length).toPrecision(2));
+    return `${n < 1e5 ? number(n) : whole(n)} ${unit}`;
+  }
+
+  // The average wait less what is done is a count, not a forecast: coins do not remember.
+  function countdown(episodes) {
+    const first = runs[1].first, left = chain.wait - episodes;
+    return `Episode ${episodes}. ε-greedy flips coins until its first reward: ${whole(chain.wait)} episodes on average, `
+      + (first ? `${first} this time.` : left <= 0 ? "and more this time."
+        : `${whole(left)} to go. That is ${duration(left / pace.real)} at ${number(pace.real, 2)} episodes a second.`);
   }
 
   function draw() {
-    const width = UI.room(root), episodes = runs[0].agent.episodes;
+    const width = brief ? Math.max(280, root.clientWidth - 26) : UI.room(root), episodes = runs[0].agent.episodes;
     lanes.replaceChildren(svg("svg", { viewBox: `0 0 ${width} 92`, width, height: 92, role: "img",
       "aria-label": `Chain of ${chain.N} states, only the last pays. ` + runs.map((run, i) =>
         `${AGENTS[i][1]} has been to state ${run.furthest + 1}`).join(", ") },
       ...runs.flatMap((run, i) => lane(run, AGENTS[i][1], 18 + 48 * i, width))));
+    root.dataset.episodes = episodes;
+    if (brief) { wait.textContent = countdown(episodes); return; }
     for (const run of runs) table.set(run.key, run.furthest + 1, run.rewards, run.first ?? "none yet");
     wait.textContent = `Episode ${episodes}. Until it has seen a reward, ε-greedy flips coins, and coins wait `
       + `2ᴺ⁻¹/p* = ${number(chain.wait)} episodes for one on average: ${duration(chain.wait / pace.real)} at `
@@ -112,7 +129,6 @@ UI.mount("race", "A race: RLSVI against ε-greedy", root => {
       ylabel: "furthest state", label: `Furthest state against episode, ${UI.counted(episodes, "episode")} so far` });
     for (const run of runs.toReversed()) if (run.reach.length) axes.line(reach(run), run.key);
     chart.replaceChildren(axes.node);
-    root.dataset.episodes = episodes;
   }
 
   restart();

@@ -80,19 +80,6 @@ def fig2a(table: pd.DataFrame) -> Figure:
 
 
 @styled
-def reach(table: pd.DataFrame, N: int = 50) -> Figure:
-    """How far along the chain each agent gets: the furthest state of every 20 episodes."""
-    fig, ax = canvas()
-    sns.lineplot(table, x="episode", y="furthest", **BY_AGENT, **BAND, legend=False, ax=ax)
-    ax.axhline(N, color="black", lw=0.8)
-    ax.text(table.episode.max(), N + 0.8, "the reward", ha="right", va="bottom", fontsize=9)
-    ax.set(xlabel="episode", ylabel="furthest state reached", ylim=(0, N + 6), xscale="log")
-    last = table[table.episode == table.episode.max()].groupby("agent").furthest.median()
-    style.label_ends(ax, {NAME[agent]: (y, COLOUR[agent]) for agent, y in last.items()})
-    return fig
-
-
-@styled
 def fan(x: np.ndarray, y: np.ndarray, mean: np.ndarray, draws: np.ndarray) -> Figure:
     """A line through some data: its posterior mean and draws, each an (intercept, slope)."""
     fig, ax = canvas(height=2.8)

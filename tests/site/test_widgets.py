@@ -406,9 +406,8 @@ def coherent_there(page, N, K, seed):
         RLSVI.generator(seed)).map(h => h.map(s => s.map(a => [...a])))""", [N, K, seed]))
 
 
-@pytest.mark.parametrize("chapter", ["index", "03-dithering"])
-def test_the_race_runs_as_python_does(widget, chapter):
-    one = widget(chapter, reduced_motion="reduce")
+def test_the_race_runs_as_python_does(widget):
+    one = widget("03-dithering", reduced_motion="reduce")
     assert move(one, "N, states of the chain", {"Home": 1, "ArrowRight": 5}) == "9"
     assert move(one, "K, features", {"Home": 1, "ArrowRight": 2}) == "4"
     mdp, episodes = chain(9), 40
@@ -425,6 +424,46 @@ def test_the_race_runs_as_python_does(widget, chapter):
         assert int(reading(one, key)) == 1 + max(furthest)
         assert int(reading(one, key, 1)) == sum(rewards)
         assert reading(one, key, 2) == (str(1 + rewards.index(1)) if any(rewards) else "none yet")
+
+
+def test_the_race_of_the_start_page_counts_the_wait_down(widget):
+    """To the last digit, in years at its speed; N is all there is to set."""
+    one = widget("index", reduced_motion="reduce")
+    assert one.get_by_role("slider").count() == one.get_by_role("button").count() == 1
+    one.page.evaluate(FRAMES)
+    one.get_by_role("button", name="Play").click()
+    one.page.evaluate("() => pass(25, 100)")
+    wait, told = 2**49 / chain(50).value, one.locator(".wait").inner_text().replace("\u202f", "")
+    done, mean, left, years = map(int, re.search(
+        r"Episode (\d+)\..* (\d+) episodes on average, (\d+) to go\. That is (\d+) years at 50 ",
+        told).groups())
+    assert done == int(one.get_attribute("data-episodes")) == 125
+    assert math.isclose(mean, wait, rel_tol=1e-13)
+    assert mean - left == done
+    assert math.isclose(years * 31557600 * 50, wait, rel_tol=0.05)
+    assert move(one, "N, states of the chain", {"Home": 1}) == "4"
+    one.get_by_role("button", name="Play").click()
+    one.page.evaluate("() => pass(60, 100)")
+    assert re.search(r"on average, \d+ this time\.", one.locator(".wait").inner_text())
+
+
+# The bottom edges of the title, of the race and of the verdicts; how many lines the title has.
+EDGES = """() => {
+  const bottom = e => e.getBoundingClientRect().bottom;
+  const title = document.querySelector("h1"), line = parseFloat(getComputedStyle(title).lineHeight);
+  return {race: bottom(document.querySelector("[data-widget=race]")),
+          verdicts: [...document.querySelectorAll(".five p")].map(bottom),
+          lines: Math.round(title.getBoundingClientRect().height / line)};
+}"""
+
+
+def test_the_first_screen_has_the_race_and_the_verdicts(widget):
+    desk = widget("index", viewport={"width": 1280, "height": 800}).page.evaluate(EDGES)
+    assert desk["lines"] == 1
+    assert max(desk["verdicts"]) <= 800
+    phone = widget("index").page.evaluate(EDGES)
+    assert phone["race"] <= PHONE["height"]
+    assert max(phone["verdicts"]) <= 2 * PHONE["height"]
 
 
 def test_the_race_plays_and_pauses(widget):
