@@ -27,13 +27,14 @@ class Sentence(NamedTuple):
 FIVE = {
     "Exploration": Sentence(
         {"optimal in 500 episodes": "6.1.learns", "dithering needs exponential time": "3.regret"},
-        "Yes. On the 50-state chain RLSVI takes a median of {0[median]:.0f} "
+        "It learns, and is optimal late. On the 50-state chain RLSVI takes a median of "
+        "{0[median]:.0f} "
         "({0[interval][0]:.0f}–{0[interval][1]:.0f}) episodes to its tenth reward; dithering "
         "would take {0[dithering]:.1e} to its first."),
     "Theorem 1": Sentence(
         {"the regret bound": "5.theorem1", "its rate is optimal": "1.lower-bound"},
-        "True for long runs at the smallest λ and σ allowed. The printed proof fails; we prove it "
-        "another way. Later work shows that the rate is not optimal."),
+        "True for long runs at the smallest λ and σ, by another proof than printed; for all "
+        "horizons at once it takes another √H. Later work: the rate is not optimal."),
     "The conjecture": Sentence(
         {"Conjecture 1": "B.conjecture-meant"},
         "False. In a small MDP with one feature regret/√T provably grows exponentially with the "
@@ -48,7 +49,7 @@ FIVE = {
         "{0[clears, tuned][high]:+.0f})."),
     "The recommender": Sentence(
         {"only RLSVI beats myopic play": "6.3.dithering", "RLSVI beats it": "6.3.myopic"},
-        "Yes, by less. RLSVI beats the best dithering agent we could tune by {0[coded][mean]:.0f} "
+        "In part. RLSVI beats the best dithering agent we could tune by {0[coded][mean]:.0f} "
         "({0[coded][low]:.0f}–{0[coded][high]:.0f}) likes. It overtakes myopic play late and stays "
         "{1[behind][mean]:.0f} ({1[behind][low]:.0f}–{1[behind][high]:.0f}) behind in total."),
 }

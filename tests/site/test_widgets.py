@@ -449,7 +449,8 @@ def test_the_race_of_the_start_page_counts_the_wait_down(widget):
 # The bottom edges of the title, of the race and of the verdicts; how many lines the title has.
 EDGES = """() => {
   const bottom = e => e.getBoundingClientRect().bottom;
-  const title = document.querySelector("h1"), line = parseFloat(getComputedStyle(title).lineHeight);
+  const title = document.querySelector("article h1");
+  const line = parseFloat(getComputedStyle(title).lineHeight);
   return {race: bottom(document.querySelector("[data-widget=race]")),
           verdicts: [...document.querySelectorAll(".five p")].map(bottom),
           lines: Math.round(title.getBoundingClientRect().height / line)};
