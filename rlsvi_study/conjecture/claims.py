@@ -48,10 +48,10 @@ long one with H = 4 and 8. With x = 1 it is :math:`1 - \frac2H\log\frac1{0.45}`:
 below 1 there is an MDP. (Σθ² ≤ H/λ holds for ρ ≤ 3/H².)
 
 **2. Enough noise bounds it.** Let the agent's σ on the gamble be f times that of the rewards, and
-:math:`f^{*2} = \max_x 2x^2/\mathrm{KL}(\frac{1-x}2\|p)`, :math:`1.684 < f^* < 1.685`. As above,
-regret is at least of order :math:`L^{1 - f^2/f^{*2}}/\log L` for f < f*. For f > f* it is bounded.
-After m games :math:`P(\text{play}) = \Phi(-y)`, :math:`y = 2xm/(f\sqrt{m + f^2\rho})`, and in the
-long run :math:`\mathbb E\,\mathrm{passes} = \sum_m \mathbb E[1/\Phi(-y) - 1]`. For x ≥ 0
+:math:`f^{*2} = \max_{0<x\le1} 2x^2/\mathrm{KL}(\frac{1-x}2\|p)`, :math:`1.684 < f^* < 1.685`. As
+above, regret is at least of order :math:`L^{1 - f^2/f^{*2}}/\log L` for f < f*. For f > f* it is
+bounded. After m games :math:`P(\text{play}) = \Phi(-y)`, :math:`y = 2xm/(f\sqrt{m + f^2\rho})`, and
+in the long run :math:`\mathbb E\,\mathrm{passes} = \sum_m \mathbb E[1/\Phi(-y) - 1]`. For x ≥ 0
 
 .. math:: \frac1{\Phi(-y)} \le \sqrt{2\pi}\,(1+y)\,e^{y^2/2}, \qquad
    \tfrac12y^2 \le \tfrac{2x^2}{f^2}m \le \tfrac{f^{*2}}{f^2}m\,\mathrm{KL},
