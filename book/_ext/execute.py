@@ -30,6 +30,14 @@ def executed(chapter: Path) -> nbformat.NotebookNode:
     return notebook
 
 
+def kept(chapter: Path) -> nbformat.NotebookNode:
+    """As nbval ran it; a chapter without code it leaves out."""
+    notebook = nbformat.read(chapter, as_version=4)
+    if any(cell.cell_type == "code" for cell in notebook.cells):
+        notebook = nbformat.read(KEPT / chapter.name, as_version=4)
+    return notebook
+
+
 def all_executed(jobs: int) -> Iterator[tuple[Path, nbformat.NotebookNode]]:
     """Each chapter as it is done; at a terminal one line moves on, in a log there are some."""
     with ProcessPoolExecutor(jobs) as pool:
@@ -53,8 +61,8 @@ def main() -> None:
     args = parser.parse_args()
     shutil.rmtree(CACHE, ignore_errors=True)
     cache = get_cache(CACHE)
-    chapters = ((chapter, nbformat.read(KEPT / chapter.name, as_version=4))
-                for chapter in CHAPTERS) if args.kept else all_executed(args.jobs)
+    chapters = (((chapter, kept(chapter)) for chapter in CHAPTERS) if args.kept
+                else all_executed(args.jobs))
     for chapter, notebook in chapters:
         cache.cache_notebook_bundle(CacheBundleIn(notebook, str(chapter)), overwrite=True)
 
