@@ -219,7 +219,7 @@ def inherited(app, env, node, contnode):
 def setup(app):
     # Early, so that the theme and the math extension read the values set here.
     app.connect("config-inited", configure, priority=1)
-    app.connect("build-finished", finish)
+    app.connect("build-finished", finish, priority=1000)  # the theme writes a style sheet there
     app.connect("autodoc-process-docstring", describe, priority=1)  # before napoleon
     app.connect("autodoc-process-docstring", untyped, priority=1000)  # after it
     app.connect("autodoc-skip-member", without_fields)
