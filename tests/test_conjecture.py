@@ -178,7 +178,8 @@ PLANTED = {
         "law", lambda world, rho, w, m, true=claims.law: (
             true(world, Fraction(0), w, m)[0], true(world, rho, w, m)[1]), "B.gamble-law"),
     "a threshold that is another": (
-        "threshold", lambda low, high, true=claims.threshold: true(low, low), "B.enough-noise"),
+        "threshold_between", lambda low, high, true=claims.threshold_between: true(low, low),
+        "B.enough-noise"),
     "a longer wait": ("regret_in_the_end", lambda f, games: 60.0, "B.enough-noise")}
 
 

@@ -130,7 +130,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, pairwise, product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -407,21 +407,14 @@ def silence(f: float, m: int) -> float:
     return float(logsumexp(log_chance - log_ndtr(z)))
 
 
-class Bracket(NamedTuple):
-    """Numbers that a threshold lies between."""
-
-    low: float
-    high: float
-
-
-def threshold(low: fmpq, high: fmpq, steps: int = 8000) -> Bracket | None:
-    """f* lies between these numbers, certified: at x = 0.73 it is above the first, and between two
-    neighbours of a grid, as KL grows with x, never above the second."""
+def threshold_between(low: fmpq, high: fmpq, steps: int = 8000) -> bool:
+    """Whether f* is certified to lie between these numbers: at x = 0.73 it is above the first, and
+    between two neighbours of a grid, as KL grows with x, never above the second."""
     grid = [arb(fmpq(i, steps)) for i in range(steps + 1)]
     x = arb(WORST[1])
     above = 2 * x**2 > low**2 * divergence(x)
     below = all(2 * b**2 < high**2 * divergence(a) for a, b in pairwise(grid))
-    return Bracket(float(arb(low)), float(arb(high))) if above and below else None
+    return bool(above and below)
 
 
 @cache
@@ -451,9 +444,9 @@ def enough_noise() -> Evidence:
     mills = tail(y) - exp(-(y**2) / 2) / sqrt(2 * pi) / (1 + y)
     slope = -exp(-(y**2) / 2) / sqrt(2 * pi) * y / (1 + y) ** 2
     steps = same(diff(mills, y), slope) and same(tends_to(mills, y, oo), 0)
-    between, games = threshold(fmpq(1684, 1000), fmpq(1685, 1000)), 5000
+    between, games = threshold_between(fmpq(1684, 1000), fmpq(1685, 1000)), 5000
     end, rest = regret_in_the_end(2.0, games), later_regret(games)
-    return unless(not steps or between is None
+    return unless(not steps or not between
                   or {f"{x:.1f}" for x in (end, end + float(rest))} != {"58.6"},
                   f"f* lies between 1.684 and 1.685; with f = 2 regret ends at {end:.1f}σ.",
                   f"All but at most {float(rest):.1g}σ of that in the first {games} games, summed "
@@ -651,8 +644,8 @@ def truncated_steps(tables=STORED) -> Evidence:
     n, s = symbols("n s", nonnegative=True)
     rate = Rational(RATE.numerator, RATE.denominator)
     spare = (8 * n) ** 2 - 2 * rate * n * (1 + s + 256 * n)  # times what is positive
-    # With n = 1 + u and n = s/4 + v, for u, v ≥ 0, half of n each:
     left = n * (2 * (32 - 256 * rate) * n - 2 * rate * (1 + s))
+    # n ≥ 1 and n ≥ s/4, so n ≥ ½ + s/8:
     at_least = 2 * (32 - 256 * rate) * (Rational(1, 2) + s / 8) - 2 * rate * (1 + s)
     coefficients = [at_least.expand().coeff(s, k) for k in (0, 1)]
     means = tables["toll"][tables["toll"].agent == "truncated"].groupby("H").regret.mean()
