@@ -9,6 +9,9 @@ import pytest
 
 pytest.importorskip("sphinx", reason="the book's extra is not installed")
 
+from docutils import nodes
+
+from book._ext import reading
 from book._ext import verdicts as pages
 from rlsvi_study.choices import FIVE, MAIN, NOT_JUDGED, THRESHOLDS, Sentence, Threshold
 from rlsvi_study.register import FAILS, HOLDS, MISPRINT, OURS, PARTLY, VERDICTS
@@ -75,10 +78,22 @@ def test_in_a_minute_a_subject_has_its_sentence_and_the_verdicts_it_stands_on(sm
 def test_the_scoreboard(small):
     head, _, *rows = pages.scoreboard(pages.chosen(["3.b", "G."])).splitlines()
     assert head == "| Verdict | The paper | Here |"
-    link = '<a id="verdict-{0}" href="verdicts.html#{0}">{0}</a>'.format
+    link = '<a href="verdicts.html#{0}">{0}</a>'.format
     assert rows == [
         f"| {shown('holds')} | It is 1 &#124; 2. {link('3.b')} | **It is −1 or 10⁴.** By 7. |",
         f"| {shown('does not hold')} | A remark. {link('G.e')} | **Nothing.** |"]
+
+
+def test_a_chapter_has_three_lines_of_verdicts_and_a_link(small, monkeypatch):
+    small += [finding("3.x", HOLDS), finding("3.y", FAILS, statement="It *is*.")]
+    monkeypatch.setattr(pages, "found", lambda: {one.id: one for one in small})
+    lines = pages.three_lines(pages.chosen(["3."])).splitlines()
+    ids = [re.search("html#([^\"]+)", line)[1] for line in lines[:3]]
+    assert ids == ["3.a", "3.b", "3.y"]  # main ones, then what fails
+    assert lines[2] == (f"- {shown('does not hold')} *It \\*is\\*.* No. "
+                        '<a href="verdicts.html#3.y">3.y</a>')
+    assert lines[3:] == ["", '<a href="verdicts.html?section=Section+3">'
+                         "Section 3: all 4 verdicts, with their evidence</a>"]
 
 
 def test_the_lines_of_a_proof_are_a_table(small):
@@ -119,7 +134,7 @@ def test_the_explorer_has_every_claim_with_what_it_is_filtered_by(small):
         for part in (f'data-verdict="{escape(one.verdict)}"', f'data-section="{one.section}"',
                      f'data-name="{one.section}: ', f'data-evidence="{one.kind}"'):
             assert part in row
-        assert f'href="{one.page}.html#verdict-{one.id}"' in table
+        assert f'href="{one.page}.html"' in table
     assert "It is 1 | 2." in table  # as it is: no Markdown here
 
 
@@ -190,3 +205,27 @@ def test_the_page_of_all_verdicts_is_short():
     text = re.sub(r"<[^>]+>", " ", pages.explorer())
     page = (BOOK / "verdicts.md").read_text("utf8")
     assert len((text + page).split()) <= 6000
+
+
+# --- the minutes on a card --------------------------------------------------------------------
+
+def words(n):
+    return nodes.paragraph("", "word " * n)
+
+
+def test_everything_on_a_page_takes_time_and_what_is_folded_is_counted_apart():
+    cell = nodes.container("", nodes.container("", words(4000), classes=["cell_input"]),
+                           nodes.figure("", nodes.caption("", "word " * 100)),
+                           classes=["cell", "tag_hide-input"])
+    proof = nodes.container("", words(300), nodes.math_block("", "x"), classes=["sd-dropdown"])
+    page = nodes.container("", words(200), cell, proof, nodes.raw("", "a b", format="html"))
+    assert reading.minutes(page) == pytest.approx((1 + 0.5 + 0.25, 1.5 + 0.25))
+
+
+@pytest.mark.parametrize(("proof", "said"), [(0, "3 min"), (500, "3 min, plus 2 folded")])
+def test_the_card_has_the_minutes(proof, said):
+    card = nodes.paragraph("", "", reading.minutes_to_read())
+    fold = nodes.container("", words(proof), classes=["dropdown"])
+    page = nodes.container("", card, words(590), fold)
+    reading.fill_in(None, page, "page")
+    assert card.astext() == said

@@ -7,9 +7,11 @@ from functools import cache
 from html import escape
 from pathlib import Path
 from typing import ClassVar
+from urllib.parse import quote_plus
 
 import yaml
 from docutils import nodes
+from docutils.parsers.rst import directives
 from docutils.statemachine import StringList
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective, SphinxRole
@@ -63,11 +65,23 @@ def what_was_found(one):
 
 
 def scoreboard(claims):
-    """Claims and their verdicts, linked to their chapters."""
+    """Claims and their verdicts."""
     return table(("Verdict", "The paper", "Here"), *(
         (badge(one.verdict), f"{cell(typeset(one.statement))} "
-         f'<a id="verdict-{one.id}" href="verdicts.html#{one.id}">{one.id}</a>',
-         what_was_found(one)) for one in claims))
+         f'<a href="verdicts.html#{one.id}">{one.id}</a>', what_was_found(one)) for one in claims))
+
+
+def three_lines(claims):
+    """The claims that matter most, the worst verdict first among equals, and a link to all of
+    their section."""
+    by_weight = sorted(claims, key=lambda one: (not one.main, -VERDICTS.index(one.verdict)))
+    section = claims[0].section
+    count = sum(not one.part_of and one.section == section for one in found().values())
+    return "\n".join((*(
+        f"- {badge(one.verdict)} *{cell(typeset(one.statement))}* {cell(one.found)} "
+        f'<a href="verdicts.html#{one.id}">{one.id}</a>' for one in by_weight[:3]),
+        f'\n<a href="verdicts.html?section={quote_plus(section)}">'
+        f"{section}: all {count} verdicts, with their evidence</a>"))
 
 
 def lines(id):
@@ -141,7 +155,7 @@ def explorer():
     for one in found().values():
         if one.part_of:
             continue
-        source = f'<a href="{one.page}.html#verdict-{one.id}">{escape(one.place)}</a>'
+        source = f'<a href="{one.page}.html">{escape(one.place)}</a>'
         said = (f"{escape(typeset(one.statement))} {source} "
                 f'<a href="#{one.id}">{one.id}</a>',
                 f"<strong>{escape(one.found)}</strong> {escape(one.evidence)}")
@@ -225,15 +239,17 @@ class Stored(SphinxDirective):
 
 
 class Verdicts(Stored):
-    """``{verdicts} 3. 6.psrl``: the claims of section 3, and one more."""
+    """``{verdicts} 3. 6.psrl``: of the claims of section 3, and one more, the three that matter
+    most; with ``:all:`` a table of all."""
 
     required_arguments = 1
     final_argument_whitespace = True
-    option_spec: ClassVar = {"only": str, "except": str}
+    option_spec: ClassVar = {"only": str, "except": str, "all": directives.flag}
 
     def made(self):
-        return scoreboard(chosen(self.arguments[0].split(), self.options.get("only"),
-                                 self.options.get("except")))
+        claims = chosen(self.arguments[0].split(), self.options.get("only"),
+                        self.options.get("except"))
+        return (scoreboard if "all" in self.options else three_lines)(claims)
 
 
 class Lines(Stored):
