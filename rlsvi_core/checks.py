@@ -1,9 +1,9 @@
-"""Bad input is answered in one form, *the rule; the offending value. The hint.*, before any work
-is done and before compiled code sees it.
+"""Errors for bad input have one form, *the rule; the offending value. The hint.*, and are raised
+before any work is done and before compiled code is called.
 
 A check returns what it was given in the one type that compiled code was made for: an ``int``, a
 ``float``, our own array of floats, a ``Generator``. So what compiled code is handed has been
-checked, and nothing is compiled anew for an ``int32`` or a list. Numbers beyond ±1e100 and counts
+checked, and nothing is recompiled for an ``int32`` or a list. Numbers beyond ±1e100 and counts
 beyond a billion are refused as infinities are: their squares and sums are.
 """
 
@@ -34,7 +34,7 @@ def fail(rule: str, found: str, hint: str, error: type[Exception] = ValueError) 
 
 
 def warn(rule: str, found: str, hint: str) -> None:
-    """Say, in the same form and at the user's line, what is probably wrong and yet goes on."""
+    """Warn, in the same form and at the user's line, of something that is probably wrong."""
     frame, level = sys._getframe(), 1
     while frame.f_back and frame.f_globals["__name__"].startswith("rlsvi_"):  # our packages
         frame, level = frame.f_back, level + 1
@@ -184,15 +184,15 @@ def generator(rng: Any) -> Generator:
 
 
 def drawn_from(rng: Any) -> None:
-    """A step of an environment needs the generator itself: a seed would start anew each time."""
+    """A step of an environment needs the generator itself: a seed would restart it each time."""
     if not isinstance(rng, np.random.Generator):
         fail("rng must be a numpy Generator", f"it is {shown(rng)}",
              "Make one for all steps: numpy.random.default_rng(1).", TypeError)
 
 
 def as_given(values: Any) -> Array:
-    """What numpy makes of it; of rows of unequal length, and of what hides some of its entries, a
-    text, which nobody has a use for."""
+    """Convert to an array. Rows of unequal length and masked arrays become a string, which every
+    later check refuses."""
     try:
         if np.ma.is_masked(values):
             return np.array("")

@@ -3,8 +3,8 @@
 Numba notices when the file that holds a function changes, but not when a function it calls from
 another file does. The machine code of a package that uses the decorator therefore lives in a folder
 of its own, named after a hash of this library's whole source and the package's: any edit starts a
-new one. The folder is set for such functions alone; where a user's own functions are cached is the
-user's business.
+new one. The folder applies to these functions only; the cache of a user's own functions is not
+touched.
 
 Loops are plain, without BLAS and fastmath: the same inputs give the same bits as long as numpy,
 numba and the machine are the same, and elsewhere wherever only ``+ − × ÷ √`` and numpy's generators
@@ -65,7 +65,7 @@ def _packages(function: Callable[..., Any]) -> list[Path]:
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
-    """A cache whose files may be cut short, by a full disk, say: they are made anew."""
+    """A cache that recompiles when a file is truncated, for example by a full disk."""
 
     def load_overload(self, *wanted: Any) -> Any:
         try:
@@ -92,8 +92,8 @@ def jit(function: Function) -> Function:
 
 
 class _Notice(event.Listener):  # type: ignore[misc]
-    """Tells a person at a terminal, once, that the wait is for the compiler. Logs and notebooks
-    stay the same whether or not the machine code was there."""
+    """Prints once, at a terminal only, that the wait is for the compiler, so that logs and
+    notebooks do not depend on whether machine code was cached."""
 
     said = False
 

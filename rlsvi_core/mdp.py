@@ -14,7 +14,7 @@ reward, with law :math:`R_H(\cdot \mid s_H)`. Backward induction gives
 and the same recursion with the policy's own actions gives :math:`V^\mu`. The regret of playing
 :math:`\mu` for one episode is :math:`\sum_s \pi(s) (V^*_0(s) - V^\mu_0(s))`, exactly.
 
-**Discounted** (appendix F.2): the same P and R in all periods, for ever, and
+**Discounted** (appendix F.2): the same P and R in all periods, without end, and
 :math:`Q^*(s, a) = \mathbb E[r_t + \gamma V^*(s_{t+1}) \mid s, a]`, the limit of value iteration. It
 is run until a sweep changes nothing beyond rounding: a contraction by γ a sweep, so some
 :math:`37/(1-\gamma)` sweeps do, and γ may be at most :math:`1 - 10^{-6}`. What an agent loses by

@@ -186,13 +186,12 @@ def suggest_parameters(value_range: tuple[float, float],
 
     .. math:: \lambda = \|\phi\|^2 / V^2, \qquad \sigma = V / 50.
 
-    So before any data a value is spread by V, as wide as values can differ, and one observation
-    settles it to a fiftieth of that. It is :func:`rescale` applied to λ = 1 and σ = 1/50 on a
+    So before any data the standard deviation of a value is V, and one observation reduces it to a
+    fiftieth of that. It is :func:`rescale` applied to λ = 1 and σ = 1/50 on a
     problem whose values and features have size 1, so rewards in other units change nothing.
 
-    σ is the noise in a target. Less suits actions that do what they should; more suits a next state
-    that is left to chance, as on FrozenLake's ice: with too little the agent takes one lucky or
-    unlucky outcome for the rule.
+    σ is the noise in a target. Deterministic transitions need less of it. Random ones, such as
+    FrozenLake's ice, need more: with too little noise the agent trusts a single outcome.
 
     Parameters
     ----------

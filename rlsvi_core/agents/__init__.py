@@ -1,13 +1,14 @@
 """The paper's learning algorithms, and one way to ask for each.
 
 RLSVI draws its weights from the posterior and acts greedily; LSVI takes the posterior mean and
-dithers. What they generalise by is a feature map. The feature map and the choices decide which form
-runs: a fast one where their structure allows, else rows in arrays, or the verbatim one. The form
-never changes the algorithm. All forms have the same interface (:class:`Agent`) and, given the same
-draws, the same weights; a form that does not offer a choice refuses it.
+dithers. Both generalise through a feature map. The feature map and the options decide which form
+runs: a fast one where their structure allows it, otherwise one that keeps rows in arrays, or the
+verbatim one. The form never changes the algorithm. All forms have the same interface
+(:class:`Agent`) and compute the same weights from the same draws. A form refuses an option that it
+does not support.
 
-**Which λ and σ?** Say what values can be, ``value_range=(low, high)``, and scale features to norm
-1; :func:`rlsvi_core.regression.suggest_parameters` has the rule and its reasons.
+**Which λ and σ?** Pass the range of values, ``value_range=(low, high)``, and scale features to
+norm 1. :func:`rlsvi_core.regression.suggest_parameters` explains the rule.
 """
 
 import difflib
@@ -55,9 +56,9 @@ def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *
     lam : prior precision λ of a weight; 1, or what ``value_range`` suggests.
     sigma : standard deviation σ of the noise in a target; 0.1, or what ``value_range`` suggests.
     value_range : the least and the largest value (discounted sum of rewards) there can be. Sets
-        λ and σ by :func:`rlsvi_core.regression.suggest_parameters`, and clips. A warning says,
-        once, if an episode brings more or less, by a hundredth of the range.
-    clip : cut the value of what follows, in every target, to ``value_range`` where that is given.
+        λ and σ by :func:`rlsvi_core.regression.suggest_parameters`, and clips. The agent warns once
+        if a return leaves the range by more than a hundredth of it.
+    clip : clip the next value in every target to ``value_range``, where that is given.
     H : number of periods, where features have none of their own.
     gamma : the discount γ in the targets: 1 with a horizon, 0.99 without; 0 is the bandit.
     weights : with a horizon, ``"per period"``, or ``"shared"``: H fits to the transitions of all
@@ -75,7 +76,7 @@ def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *
     first_episode : ``"zero"`` is the footnote's rule: weights 0 before any data, so a uniformly
         random first episode. ``"prior"`` is Algorithm 1 alone, a draw from the prior.
     redraw : without a horizon, when to draw again in mid-episode: after a number of steps, or,
-        where states are numbers, ``"at repeats"``: when a state comes again that was met since the
+        where states are numbers, ``"at repeats"``: when a state recurs that was visited since the
         last draw. This is the default for one-hot features; for all others it is ``"never"``, as
         printed.
     form : which implementation; by default the fastest that features and choices allow.
@@ -150,7 +151,7 @@ def lsvi(features: Any, lam: float | None = None, *, epsilon: float = 0.0,
 
 
 def _range(value_range: Any, clip: bool) -> tuple[float, float]:
-    """What the value of what follows is cut to."""
+    """The bounds to which next values are clipped."""
     if not checks.flag("clip", clip) or value_range is None:
         return -math.inf, math.inf
     return checks.pair("value_range", value_range, hint="Pass the least and the largest sum of "

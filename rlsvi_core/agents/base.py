@@ -11,8 +11,8 @@ covers them:
 where :math:`\eta \to 0` puts equal mass on all maximisers. Greedy is
 :math:`\epsilon = \eta = 0`. Ties are broken uniformly: Example 1 depends on it.
 
-Every step uses one uniform of the agent's stream and at least one of the environment's, whatever
-happens, so one changed action does not shift all later draws.
+Every step uses one uniform draw of the agent's stream and at least one of the environment's, so one
+changed action does not shift all later draws.
 """
 
 import copy
@@ -89,7 +89,7 @@ LONGEST = 1_000_000  # steps of an episode, after which it is taken to be withou
 
 
 class Run(NamedTuple):
-    """What a stretch of learning did, one entry per episode."""
+    """The record of a learning run, one entry per episode."""
 
     reward: Floats  # realised Σ_h r_h
     expected: Floats  # exact expected reward of the policy that was played; NaN if not asked for
@@ -120,9 +120,9 @@ class Agent(Protocol):
     """What every learning agent offers.
 
     ``plan()`` before each episode, ``act(h, s)`` for an action, ``observe(h, s, a, r, s_next)``
-    after each step: any environment can drive it so. h counts the steps of an episode from zero.
-    ``s_next=None`` says that the episode is over and nothing of value follows; in the last period
-    of a finite horizon r includes the terminal reward. ``learn`` does all of this.
+    after each step: any environment can drive it this way. h counts the steps of an episode from
+    zero. ``s_next=None`` says that the episode is over and nothing of value follows; in the last
+    period of a finite horizon r includes the terminal reward. ``learn`` does all of this.
     """
 
     def plan(self) -> None: ...
@@ -320,7 +320,7 @@ class LinearAgent(ABC):
         self._is_due = False  # whether the next action is on another draw
 
     def _count_step(self, s: Any, s_next: Any) -> None:
-        """Note whether ``redraw`` asks for another draw after a step."""
+        """Record whether ``redraw`` asks for another draw after a step."""
         redraw = self.choices.redraw
         if redraw == "at repeats":
             self._met.add(s)
@@ -335,7 +335,7 @@ class LinearAgent(ABC):
             self._draw()
 
     def _add_reward(self, h: int, r: float, ended: bool) -> None:
-        """Sum up an episode that is observed in its order, for :meth:`_compare`."""
+        """Sum the rewards of an episode observed in order, for :meth:`_compare`."""
         if self.value_range == LinearAgent.value_range:
             return
         if h == 0:
@@ -379,7 +379,7 @@ class LinearAgent(ABC):
         return twin
 
     def _mean_agent(self) -> Self:
-        """The twin, fitted anew if something was observed since it was."""
+        """The twin, refitted if something was observed since its last fit."""
         if self._at_mean[0] != self.transitions:
             twin = self._twin()
             twin.plan()
@@ -556,7 +556,7 @@ class FiniteStates(LinearAgent):
 
     def _prepare(self, mdp: FiniteMDP, episodes: int, rng: Any,
                  exact: bool) -> tuple[Generator, Run, bool]:
-        """What ``learn`` checks and makes before compiled code sees it."""
+        """What ``learn`` checks and prepares before it calls compiled code."""
         check_fits((self.H, self.S, self.A), mdp)
         if self._closed is not None and self._closed.any():
             checks.fail("in a table of states a mask is the same at every visit in a period",
@@ -565,7 +565,7 @@ class FiniteStates(LinearAgent):
         return checks.generator(rng), empty_run(episodes), checks.flag("exact", exact)
 
     def _learned(self, run: Run) -> Run:
-        """What ``learn`` notes when compiled code has played."""
+        """What ``learn`` records after compiled code has run."""
         self.transitions += int(run.length.sum())
         self._compare_with(run.reward)
         return run
@@ -622,8 +622,8 @@ def check_plays(env: Any) -> None:
 
 
 def checked_step(stepped: Any, h: int) -> tuple[float, Any, bool]:
-    """What an environment of one's own answers to the action of step h; a state is copied, since
-    some write into the old one."""
+    """What a user's environment returns for the action of step h. The state is copied, because some
+    environments write into the old one."""
     if not (isinstance(stepped, tuple) and len(stepped) == 3
             and isinstance(stepped[2], (bool, np.bool_))):
         checks.fail("step returns (reward, next state, whether the episode is over)",

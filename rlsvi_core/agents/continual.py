@@ -1,7 +1,7 @@
 r"""Appendix F.2: RLSVI without episodes, for a discounted MDP (the paper's Algorithm 13).
 
-After every step, one round of value iteration by regression on all transitions so far, with the
-current sample in the targets, and one move of the perturbation w:
+After every step the agent makes one round of value iteration by regression on all transitions so
+far, with the current sample in the targets, and moves the perturbation w:
 
 .. math::
     b_\tau = r_\tau + \gamma \max_\alpha (\Phi\tilde\theta_t)(s_{\tau+1}, \alpha), \qquad
@@ -15,7 +15,7 @@ and ρ is the correlation of consecutive perturbations. That is the one choice t
 
 - **as printed** :math:`\rho = \sqrt{1-\gamma^2}`: 0.14 for γ = 0.99, so nearly
   a fresh draw every step;
-- **mended** :math:`\rho = \gamma`, the two coefficients exchanged: a perturbation that lasts as
+- **corrected** :math:`\rho = \gamma`, the two coefficients exchanged: a perturbation that lasts as
   long as the discount looks ahead, which is what the text says it is for;
 - ρ = 0 is a fresh draw every step, and ρ = 1 none at all (w stays 0): least-squares Q-iteration,
   the dithering control when ε > 0.
@@ -42,7 +42,7 @@ __all__ = ["FastContinual", "Steps"]
 
 
 class Steps(NamedTuple):
-    """What happened in a stretch of steps, one entry per step."""
+    """The record of some steps, one entry per step."""
 
     state: Ints  # and, last, the state it led to
     action: Ints
@@ -148,7 +148,7 @@ class FastContinual:
 
     def learn(self, mdp: DiscountedMDP, steps: int, rng: Any = None,
               start: int | None = None) -> Steps:
-        """Live for so many steps, from the state ``start`` or one drawn from the MDP's law of s_0;
+        """Run for so many steps, from the state ``start`` or one drawn from the MDP's law of s_0;
         ``rng`` is the environment's. To go on, call again with the generator and the last state."""
         if not isinstance(mdp, DiscountedMDP) or (mdp.S, mdp.A) != (self.S, self.A):
             checks.fail(f"the features are for a DiscountedMDP with (S, A) = {(self.S, self.A)}",

@@ -15,24 +15,24 @@ prior draw :math:`z / \sqrt\lambda`, for LSVI 0. What was seen is kept as ``tabu
 **Sweeps.** A number of sweeps is so many fits, each with all values of the one before, as the
 verbatim form makes them. With the same normal draws each of them is a step of value iteration in
 one random model, a contraction if :math:`\gamma < 1`; ``sweeps=math.inf`` asks for its fixed point.
-The other forms repeat fits until nothing changes. This one uses a state's new value at once (Gauss
-and Seidel), which has the same fixed point, and gets there sooner.
+The other forms repeat fits until nothing changes. This one uses a state's new value at once
+(Gauss–Seidel), which converges to the same fixed point sooner.
 
-**Circles.** Take a circle of L pairs whose outcomes are known, the shortest being a step that leads
-nowhere. Whoever walks it for ever earns the noise of its pairs in every round: with n visits each,
-the sampled value has a standard deviation near :math:`\sigma / ((1 - \gamma) \sqrt{nL})`. Where
-nothing happens by chance, a sample that prefers the circle is walked until the clock stops it. So
-one-hot features have ``redraw="at repeats"`` by default: a state that comes again brings another
-draw. In the study ``tasks-redraw`` that earns more on Taxi while learning; without it Taxi delivers
-no passenger in as many episodes. Drawing again after :math:`1/(1 - \gamma)` steps does nothing for
-tables in so few episodes. With features of a box it earns more on Acrobot, whose first goals come
-sooner, and ends no better, so there it is not the default. A vote of ten samples is nowhere better
-than the posterior mean, and worse where a table was learned. Where nothing happens by chance, σ can
-be smaller than suggested: with :math:`(1 - \gamma)V/10` the deviation of a circle's value is at
-most a tenth of V.
+**Circles.** Take a circle of L pairs whose outcomes are known; the shortest is a step that leads
+nowhere. An agent that walks it without end collects the noise of its pairs in every round. With n
+visits each, the sampled value has a standard deviation near
+:math:`\sigma / ((1 - \gamma) \sqrt{nL})`. Where transitions are deterministic, an agent whose sample prefers the circle walks it
+until the time limit. So one-hot features have ``redraw="at repeats"`` by default: a repeated state
+triggers another draw. In the study ``tasks-redraw`` that earns more on Taxi while learning; without
+it Taxi delivers no passenger in as many episodes. Drawing again after :math:`1/(1 - \gamma)` steps
+does nothing for tables in so few episodes. With features of a box it earns more on Acrobot, whose
+first goals come sooner, and ends no better, so there it is not the default. A vote of ten samples
+is nowhere better than the posterior mean, and worse where a table was learned. With deterministic
+transitions σ can be smaller than suggested: with :math:`(1 - \gamma)V/10` the deviation of a
+circle's value is at most a tenth of V.
 
 **Cost.** A draw takes :math:`SA` normal numbers. A sweep then costs A steps for each state
-visited, and one for each successor seen. Memory is for six numbers a pair, and three a successor.
+visited, and one for each successor seen. Memory holds six numbers per pair and three per successor.
 """
 
 import math
@@ -121,7 +121,7 @@ def _estimate(seen: History, closed: Array | None, visited: Ints, ridge: float, 
 def _settle(seen: History, closed: Array | None, visited: Ints, ridge: float, spread: float,
             targets: Targets, after: Floats, mean: Floats, theta: Floats, V: Floats,
             z: Floats) -> None:
-    """Gauss–Seidel: state by state, to and fro, until no value changes."""
+    """Gauss–Seidel: state by state, forwards and backwards, until no value changes."""
     n = visited.shape[0]
     for sweep in range(MOST_SWEEPS):
         change, largest = 0.0, 1.0

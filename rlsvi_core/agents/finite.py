@@ -2,7 +2,7 @@ r"""Algorithms 1 and 3 for a table of features, at a cost that does not grow wit
 
 Write :math:`\phi_i = \Phi_h(s_{ih}, a_{ih})`. The regression of period h needs
 :math:`M = \sum_i \phi_i^\top \phi_i + \lambda\sigma^2 I`, whose triangular factor U takes one new
-row an episode (see ``regression``), and
+row per episode (see ``regression``), and
 
 .. math::
     A^\top b = \sum_i \phi_i^\top \bigl(r_{ih} + \gamma\tilde V_{h+1}(s_{i,h+1})\bigr)
@@ -43,7 +43,7 @@ from .base import (
 
 
 class Targets(NamedTuple):
-    """What becomes of the value of what follows: it is cut to [low, high] and discounted."""
+    """The next value as it enters a target: clipped to [low, high] and discounted."""
 
     gamma: float
     low: float

@@ -166,7 +166,7 @@ class IncrementalAgent(TableAgent):
 
 
 class VerbatimIncremental(IncrementalAgent):
-    """Keeps Σ⁻¹ and y, and solves anew before each episode."""
+    """Keeps Σ⁻¹ and y, and solves again before each episode."""
 
     learn = TableAgent.learn
 

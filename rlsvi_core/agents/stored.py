@@ -11,8 +11,8 @@ regression falls into B regressions of d weights:
     G_b + \lambda\sigma^2 I = U_b^\top U_b, \qquad
     \tilde\theta_b = U_b^{-1}\bigl(U_b^{-\top} \sum_{i \in b} x_i^\top b_i + \sigma z_b\bigr).
 
-A transition adds its square to one :math:`G_b`; one that leaves the window takes it away again, and
-when the window has gone round, G is summed again, so that rounding does not pile up.
+A transition adds its square to one :math:`G_b` and subtracts it when it leaves the window. Once per
+window length G is summed again, so that rounding errors do not accumulate.
 
 **Cost** for N transitions kept: :math:`d^2` for a transition and :math:`B d^3/3` for a plan, then
 :math:`4 N A d` for each sweep (two products, of all next states with θ and of all rows with the
@@ -20,15 +20,15 @@ targets); memory for :math:`N (1 + A/B) d` numbers. An observation's features ar
 step. ``python -m benchmarks.tasks`` measures a step beside the environment alone.
 
 **Tiles.** Where n features are on, each with the same value, and all others 0, their numbers take
-the place of rows: a transition costs :math:`n^2`, a sweep :math:`N (A + 1) n`, and memory is for 2n
-numbers a transition. Weights of tiles that were never on keep their prior, so that only the others
-are factorised.
+the place of rows: a transition costs :math:`n^2`, a sweep :math:`N (A + 1) n`, and memory holds 2n
+numbers per transition. Weights of tiles that were never on keep their prior, so that only the
+others are factorised.
 
 **What works.** Without a horizon, one fit per episode moves the values by one step of value
-iteration, too little: hence ten sweeps by default, each starting from the weights of the last, all
-with the same normal draws, so that they converge to the values of *one* random model. Clip the
-targets to the range of values (``value_range`` of :func:`rlsvi_core.agents.rlsvi` does): where
-features extrapolate, they may otherwise grow without bound.
+iteration, which is too little. So the default is ten sweeps, each starting from the weights of the
+last, all with the same normal draws, so that they converge to the values of *one* random model.
+Clip the targets to the range of values (``value_range`` of :func:`rlsvi_core.agents.rlsvi` does):
+where features extrapolate, they may otherwise grow without bound.
 """
 
 import math
@@ -93,12 +93,12 @@ class Rows:
         return [column[:self.count] for column in self._columns]
 
     def append(self, *transition: Any) -> None:
-        """Add x, its block, r, X', open and ended. They wait until they are needed: the same work,
-        done for many at once, finds its arrays at hand and takes half the time."""
+        """Add x, its block, r, X', open and ended. They are queued until they are needed:
+        processing many at once takes half the time."""
         self._waiting.append(transition)
 
     def take_in(self) -> None:
-        """Take in what waits."""
+        """Process the queue."""
         while self._waiting:
             self._take_in(*self._waiting.popleft())
 
@@ -243,7 +243,7 @@ class StoredAgent(MappedAgent):
 
     @classmethod
     def suits(cls, features: FeatureMap, choices: Choices) -> bool:
-        """Whether every state has the same actions, and the choices are offered."""
+        """Whether every state has the same actions, and the options are supported."""
         return not has_varied_actions(features) and super().suits(features, choices)
 
     def __init__(self, features: Any, lam: float, sigma: float, **options: Any) -> None:

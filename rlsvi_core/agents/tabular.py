@@ -23,8 +23,8 @@ differ in :math:`\tilde Q`. Write :math:`n` for the visits to :math:`(s, a, h)`,
 All but PSRL are one value iteration with :math:`\hat R + \hat P^\top\tilde V` shrunk by a ridge
 (uniform: an infinite one) and raised by :math:`u/\sqrt{n + \text{ridge}}`: :math:`u = \sigma z`, 0,
 or the bonus. What was seen is kept as sums and, for each pair, a list of the states that followed
-with their counts: memory grows with the pairs visited, and a plan costs :math:`O(HSA)` and one step
-a successor.
+with their counts. Memory grows with the pairs visited; a plan costs :math:`O(HSA)` and one step per
+successor.
 """
 
 import math
@@ -55,7 +55,7 @@ __all__ = ["psrl", "theorem1_parameters", "ucbvi", "uniform"]
 
 
 class History(NamedTuple):
-    """All that was seen. The states that followed (s, a, h) are a list, in increasing order."""
+    """Sufficient statistics. The states that followed (s, a, h) are a list, in increasing order."""
 
     n: Floats  # (H, S, A) visits
     total: Floats  # (H, S, A) sum of rewards; in the last period with the terminal ones
@@ -242,8 +242,8 @@ AT_MOST = 1000  # transitions that wait
 
 
 class CountingAgent(FiniteStates):
-    """What agents share that keep a history of S states. Transitions wait until it is looked at:
-    compiled code that takes in many at a call is ten times as fast."""
+    """What agents with a history of S states share. Transitions are queued until the history is
+    read: compiled code that processes many per call is ten times as fast."""
 
     def __init__(self, features: Any, lam: float, sigma: float, **options: Any) -> None:
         super().__init__(features, lam, sigma, **options)
@@ -252,7 +252,7 @@ class CountingAgent(FiniteStates):
 
     @property
     def seen(self) -> History:
-        """All that was observed."""
+        """The history, with queued transitions processed."""
         if self._waiting:
             steps = np.array(self._waiting, float)
             self._seen = with_room(self._seen, int(self._seen.used[0]) + len(steps))

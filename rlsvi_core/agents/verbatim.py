@@ -6,7 +6,7 @@ This is the form to read and to trust. A transition :math:`(s_i, a_i, r_i, s_i')
 .. math:: b_i = r_i + \gamma \max_\alpha (\Phi\theta^+)(s_i', \alpha),
     \qquad b_i = r_i \text{ if nothing follows},
 
-of b. What is printed three times differs in how time is indexed, that is, in which transitions
+of b. The three printed algorithms differ in how time is indexed, that is, in which transitions
 enter a fit and whose weights :math:`\theta^+` stand in its targets:
 
 - **per period** (Algorithms 1 and 3): H fits, from the last period backwards, each to the
@@ -41,8 +41,8 @@ class Transition(NamedTuple):
 
 
 class VerbatimAgent(MappedAgent):
-    """Keeps its transitions one by one and solves the printed problem before each episode; offers
-    every choice that :func:`rlsvi_core.agents.rlsvi` has."""
+    """Keeps its transitions in a list and solves the printed problem before each episode. Supports
+    every option of :func:`rlsvi_core.agents.rlsvi`."""
 
     OFFERS = frozenset({"gamma", "clip", "weights", "window", "sweeps", "draws", "targets",
                         "variance", "lam_of_mean", "half_life", "redraw"})

@@ -1,5 +1,5 @@
-"""The paper's environments and two more that explorers are tried on: finite ones as functions that
-return a FiniteMDP, and Tetris."""
+"""The paper's environments and two standard tests of exploration. Finite ones are functions that
+return a FiniteMDP; Tetris is a class."""
 
 from .chains import chain, deep_sea, lock, river_swim
 from .tetris import Tetris

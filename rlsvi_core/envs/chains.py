@@ -1,4 +1,4 @@
-r"""Chains and a sea on which dithering is hopeless, and a chain that never ends.
+r"""Chains and a deep sea on which dithering takes exponential time, and a chain that never ends.
 
 **The chain** (section 3, figure 1). States :math:`1, \dots, N` (indices 0 to N−1), actions left (0)
 and right (1), horizon :math:`H = N - 1`, start in state 1. Left always works; right works with

@@ -11,8 +11,8 @@ transition frequencies :math:`\hat P` the posterior is of the same form: counts 
     \bar R = \frac{-\alpha^R_1 + n \hat R}{\mathbf 1^\top\alpha^R + n}, \qquad
     \bar P = \frac{\alpha^P + n \hat P}{\mathbf 1^\top\alpha^P + n}.
 
-Two things are not in the paper's prior, because its proof fails without their absence: rewards on
-another ``support`` such as {0, 1}, and a random terminal reward (``alpha_T``, by last state).
+Two options are not in the paper's prior, and its proof fails with them: rewards on another
+``support`` such as {0, 1}, and a random terminal reward (``alpha_T``, by last state).
 """
 
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ __all__ = ["Counts", "DirichletPrior"]
 
 
 class Counts(NamedTuple):
-    """All that a history has to say to a tabular agent."""
+    """Sufficient statistics of a history, for a tabular agent."""
 
     R: Floats  # (H, S, A, 2) rewards seen: low, high
     P: Floats  # (H, S, A, S) transitions seen

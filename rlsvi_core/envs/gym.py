@@ -1,21 +1,22 @@
 """A bridge to Gymnasium, both ways (needs the ``gym`` extra).
 
-``play`` lets an agent learn in anybody's environment, and ``each_episode`` does so one episode at a
-time. What the agent sees: one over S numbered states gets the number of a Discrete observation,
-counted from zero, or the row-major index of a MultiDiscrete one; one with features of its own,
-S = None, gets the observation as it is, from any space. Actions are numbered from zero. Where
-``info`` has an ``action_mask``, the actions it allows go to ``act`` as ``legal`` and to ``observe``
-as ``legal_next``. An agent that does not take them may play if its own actions are always allowed:
-one that the mask forbids is refused.
+``play`` lets an agent learn in any Gymnasium environment, and ``each_episode`` does so one episode
+at a time. An agent over S numbered states sees the number of a Discrete observation, counted from
+zero, or the row-major index of a MultiDiscrete one. An agent with features of its own, S = None,
+sees the observation as it is, from any space. Actions are numbered from zero. Where ``info`` has an
+``action_mask``, the actions it allows go to ``act`` as ``legal`` and to ``observe`` as
+``legal_next``. An agent that does not take them may play if its own actions are always allowed; an
+action that the mask forbids raises an error.
 
 *Terminated* means that nothing of value follows: ``s_next`` is None. *Truncated* does not: the
 clock ran out, but the state that was reached keeps its value. An episode lasts at most the
 environment's time limit, or else the agent's horizon H; one of them must be there. A time limit
 beyond H is refused: the agent has no period for what would follow.
 
-For anybody's agent, ours are registered: ``rlsvi_core/Chain-v0``, ``DeepSea-v0``, ``RiverSwim-v0``,
-``Recommender-v0`` and ``Tetris-v0``. Gymnasium from 1.0 on loads no plugins by itself, but imports
-the module before a colon. An action that the mask forbids ends an episode without a reward.
+For other agents our environments are registered: ``rlsvi_core/Chain-v0``, ``DeepSea-v0``,
+``RiverSwim-v0``, ``Recommender-v0`` and ``Tetris-v0``. Gymnasium from 1.0 on loads no plugins by
+itself, but imports the module before a colon. An action that the mask forbids ends an episode
+without a reward.
 
 >>> gymnasium.make("rlsvi_core.envs.gym:rlsvi_core/Chain-v0", N=50).observation_space
 Discrete(50)
@@ -64,7 +65,7 @@ SEEDS = 2**64 - 1  # the largest: whatever a generator draws may be one
 
 
 class Episode(NamedTuple):
-    """What came of an episode."""
+    """The outcome of an episode."""
 
     reward: float  # the sum of its rewards
     length: int  # steps
@@ -75,7 +76,7 @@ def play(agent: Any, env: Env, episodes: int, seed: int | None = None, *, learn:
          progress: bool = False) -> Floats:
     """Let an agent learn in an environment.
 
-    What a step costs beside the environment's own, ``python -m benchmarks.tasks`` measures. For
+    ``python -m benchmarks.tasks`` measures the cost of a step beside the environment's own. For
     computed features the plan before each episode grows with the transitions kept (``window``).
 
     Parameters
@@ -113,9 +114,10 @@ def play(agent: Any, env: Env, episodes: int, seed: int | None = None, *, learn:
 
 def each_episode(agent: Any, env: Env, seed: int | None = None, *,
                  learn: bool = True) -> Iterator[Episode]:
-    """The same, an episode at a time and without end, so that you can look on, save and stop.
+    """The same, one episode at a time and without end, so that you can watch, save and stop.
 
-    Between two episodes agent and environment can be pickled; restored, they go on to the bit.
+    Between two episodes agent and environment can be pickled; restored, they continue bitwise
+    identically.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Feature maps: tables, functions, state features crossed with actions, and one-hot features.
 
-A :class:`FeatureMap` says what the rows Φ_h(s, ·) are. ``FeatureMap.of`` makes one of an
+A :class:`FeatureMap` computes the rows Φ_h(s, ·). ``FeatureMap.of`` makes one of an
 (H, S, A, K) table, of an (S, A, K) one that serves all periods, or of a function of the
 observation, or of period and observation, that returns (A, K) rows. ``check`` looks for what is
 usually wrong.
@@ -29,19 +29,19 @@ def _horizon(H: Any) -> int | None:
 
 
 def _called(function: Callable[..., Any], of_period: bool, h: int, s: Any) -> Floats:
-    """What a user's function says, as an array of numbers."""
+    """What a user's function returns, as an array of numbers."""
     x = function(h, s) if of_period else function(s)
     return x if type(x) is np.ndarray and x.dtype == float else numbers("what features return", x)
 
 
 class FeatureMap:
     """(period, state) → one row of features for each legal action: what an agent generalises by.
-    Subclass it and say what ``__call__`` returns.
+    Subclass it and define ``__call__``.
 
     Attributes
     ----------
     H : number of periods, each with weights of its own, or None: one weight vector for all time.
-    K : number of features whose weights are learned; 0 if that shows at the first call only.
+    K : number of features whose weights are learned; 0 if it is known at the first call only.
     S, A : numbers of states and actions, where these are numbers.
     known : weights of the rows' further, last columns, if there are such.
     blocks : the rows are block diagonal, with so many blocks; see :meth:`compact`.
@@ -154,7 +154,7 @@ class PerAction(FeatureMap):
     ----------
     phi : a function of the observation, or of period and observation, that returns d features.
     A : number of actions.
-    d : number of features; if it is left out, the first call tells.
+    d : number of features; if left out, it is taken from the first call.
     H : number of periods, or None for one weight vector for all time.
 
     Examples
@@ -353,7 +353,7 @@ def _transformed(transformer: Any, s: Any) -> Floats:
 
 
 def check(features: Any, observations: Iterable[Any], h: int = 0) -> list[str]:
-    """Say what is wrong with features, by trying them on some observations.
+    """List what is wrong with features, by trying them on some observations.
 
     Parameters
     ----------
@@ -365,7 +365,7 @@ def check(features: Any, observations: Iterable[Any], h: int = 0) -> list[str]:
     Returns
     -------
     list of str
-        What was found, a sentence each; empty if all is well.
+        One sentence per problem; empty if there is none.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 r"""Proof by ball arithmetic.
 
 A ball :math:`[m \pm r]` contains the number it stands for; arithmetic on balls (``arb`` of FLINT)
-rounds outwards, so what a ball says about its number is a theorem. Two tools are built on it.
+rounds outwards, so what holds for the ball is proved for its number. Two tools are built on it.
 
 - A *point* value is computed at doubling precision until enough digits, or its sign, are certain.
 - A *region* is proved by branch and bound: evaluate the function on a whole box at once; if the
@@ -53,7 +53,7 @@ def positive(name: str, x: Number) -> fmpq:
 
 def _refine(value: Callable[[], arb], enough: Callable[[arb], bool], what: str,
             most_bits: int) -> arb:
-    """The value's ball at the first precision at which it says enough."""
+    """The value's ball at the first precision that is sufficient."""
     bits = 64
     while bits <= most_bits:
         with ctx.workprec(bits):

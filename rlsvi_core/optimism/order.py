@@ -6,7 +6,7 @@ All of it is in one function of a real z, the *gap*
 .. math:: G(z) = E(X - z)^+ - E(Y - z)^+ = \int_z^\infty \{P(X \ge s) - P(Y \ge s)\}\, ds:
 
 X is optimistic for Y exactly if :math:`G(z) \ge 0` for all z. A law therefore needs two methods,
-``tail(z)`` = P(X ≥ z) and ``excess(z)`` = E(X − z)⁺. Both answer with balls, so the gap can be had
+``tail(z)`` = P(X ≥ z) and ``excess(z)`` = E(X − z)⁺. Both return balls, so the gap can be computed
 to any precision, far into the tails, where both excesses are tiny and nearly equal.
 
 Laws known only by samples are compared by ``compare``, which is a test and not a proof.
