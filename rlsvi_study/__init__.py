@@ -1,4 +1,4 @@
-"""The paper's studies: what is computed, judged and drawn, one topic a folder."""
+"""The paper's studies: what is computed, judged and drawn, one folder per topic."""
 
 import ast
 from typing import Any
@@ -9,7 +9,7 @@ class StudyError(Exception):
 
 
 def value_of(text: str) -> Any:
-    """What is typed after ``--set NAME=``: a Python literal, or else a text."""
+    """The value typed after ``--set NAME=``: a Python literal, or else a string."""
     try:
         return ast.literal_eval(text)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):

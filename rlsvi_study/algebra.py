@@ -1,4 +1,4 @@
-"""What computer algebra says of equal sides, as evidence."""
+"""Computer algebra as evidence that two sides are equal."""
 
 import sympy as sp
 
@@ -13,7 +13,7 @@ def same(left: sp.Expr, right: sp.Expr | int) -> bool:
 
 
 def identity(*pairs: Sides, found: str = "As printed.") -> Evidence:
-    """Every pair agrees. If one does not, say by how much at a sample point."""
+    """Every pair agrees; if one does not, the evidence has the difference at a sample point."""
     for left, right in pairs:
         if not same(left, right):
             gap = sp.simplify(left - right)

@@ -1,7 +1,7 @@
-"""Everything there is to run, to judge and to draw, from all topics, or in a file of one's own.
+"""Everything that can be run, judged and drawn, from all topics or from a user's own file.
 
-Names are written down here, so that they are known before any topic is imported: a topic costs
-seconds to import, and is when something of it is first asked for. A test holds the names to what
+Names are listed here, so that they are available before any topic is imported: a topic takes
+seconds to import, and is imported when it is first used. A test holds the names to what
 the topics define.
 """
 
@@ -48,7 +48,7 @@ def _module(name: str) -> Any:
 
 
 class _ByTopic(Mapping[str, Any]):
-    """What the topics say under each experiment's name."""
+    """What the topics define under each experiment's name."""
 
     def __init__(self, module: str, table: str):
         self._module, self._table = module, table
@@ -86,7 +86,7 @@ THE_PAPERS = Study(EXPERIMENTS, FIGURES, (*TOPIC, *FIGURES), drawings)
 
 
 def study(file: Path) -> Study:
-    """What a file of one's own defines as EXPERIMENTS and DRAW.
+    """What a user's own file defines as EXPERIMENTS and DRAW.
 
     Its module is not kept under a name, so its functions travel to workers with all they use.
     """

@@ -2,7 +2,7 @@
 without a verdict.
 
 A judge reads its thresholds here, with ``limit``. One that is not a convention of statistics was
-chosen with the data at hand: it has a range of sensible values, and the verdict must be the same at
+chosen after seeing the data. It has a range of sensible values, and the verdict must be the same at
 both ends (``register.settle``).
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-MAIN = (  # the claims that a reader came to know about, the abstract's first; the others support
+MAIN = (  # the claims that matter most, the abstract's first
     "1.gains", "1.lower-bound", "3.regret", "5.theorem1", "5.lemma2", "6.psrl", "6.1.learns",
     "6.1.polynomial", "6.1.generalization", "6.1.robust", "6.1.rho", "6.2.better", "6.2.lspi",
     "6.3.boltzmann", "6.3.dithering", "6.3.myopic", "B.conjecture-meant", "F.autocorrelation",
@@ -58,7 +58,7 @@ FIVE = {
 class Threshold(NamedTuple):
     value: float
     reason: str
-    range: tuple[float, ...] = ()  # of sensible values, if it was chosen with the data at hand
+    range: tuple[float, ...] = ()  # of sensible values, if it was chosen after seeing the data
 
 
 THRESHOLDS = {
@@ -158,8 +158,8 @@ def trying(name: str, value: float) -> Iterator[None]:
         _tried.update(before)
 
 
-# Slips of the pen: where, what is printed, what is meant. What a line of a proof misprints is in
-# that proof's table.
+# Misprints: where, what is printed, what is meant. Those in a line of a proof are in that proof's
+# table.
 MISPRINTS = (
     ("Section 4, Algorithms 1, 3 and 11", "data of episodes i < L",
      "Those of i < l are meant: A and b have l rows, and L is the number of all episodes."),

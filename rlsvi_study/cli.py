@@ -1,9 +1,9 @@
 """The command line: ``rlsvi list | run | plot | check | verify``.
 
-All but ``check`` take the file of a study of one's own too (``experiment.py`` says what is in it).
+All but ``check`` also take the file of a user's own study (see ``experiment.py``).
 
-Exit status: 0 all is well, 1 a check failed, runs were not finished or something is in the way, 2
-bad usage, 130 stopped.
+Exit status: 0 success, 1 a check failed, runs were not finished or a file could not be used, 2 bad
+usage, 130 stopped.
 
 Help and usage errors must not take seconds, so what is slow to import is imported by the verb that
 needs it, and names are looked up in the catalogue's own list.
@@ -111,7 +111,7 @@ def _state(experiment: Any, scale: str) -> str:
     except StudyError as error:
         return f"DAMAGED: {error}"
     return (f"stored, {record['computed']['cpu_seconds']:.0f} CPU-s{edited}"
-            + f"; {runs} anew" * (done > 0))
+            + f"; {runs} again" * (done > 0))
 
 
 def _run(args: Words) -> int:
@@ -123,7 +123,7 @@ def _run(args: Words) -> int:
     for one, scale in experiments:
         if not args.again and store.current(one, scale, folder):
             print(f"{one.name}: already stored, by this code, in {store.path(one, scale, folder)}; "
-                  f"--again computes it anew")
+                  f"--again recomputes it")
             continue
         if not args.again and (other := store.other_file(one, scale, folder)):
             failed = 1
@@ -144,8 +144,8 @@ def _run(args: Words) -> int:
 def _say_if_stale(args: Words, one: Any, scale: str) -> None:
     from . import store
     if store.stale(one, scale):
-        _say(f"{store.path(one, scale).name} was computed before {args.file} was edited. Compute "
-             f"it anew with: {store.command(one, scale)}")
+        _say(f"{store.path(one, scale).name} was computed before {args.file} was edited. "
+             f"Recompute it with: {store.command(one, scale)}")
 
 
 def _plot(args: Words) -> int:
@@ -305,17 +305,17 @@ def parser() -> argparse.ArgumentParser:
                "names, or numbers of figures, or FILE.py, a study of your own, and names in it",
                "quick")
     run.add_argument("--again", action="store_true",
-                     help="compute what is stored already, by the same code and settings, anew")
+                     help="recompute what this code has already stored with these settings")
     where = run.add_mutually_exclusive_group()
     where.add_argument("--dask", metavar="ADDRESS", type=_address,
                        help="scheduler of a Dask cluster")
     verb(_plot, "draw figures from stored tables", "FIGURE",
          "fig1 … fig14, or experiments, or FILE.py and names in it", "paper")
-    check = verb(_check, "judge the paper's claims anew", "CLAIM", "names")
+    check = verb(_check, "judge the paper's claims again", "CLAIM", "names")
     check.add_argument("--json", action="store_true", help="print everything, for programs")
     check.add_argument("--store", action="store_true",
                        help="write what was found to verdicts.json, from which the book is built")
-    verify = verb(_verify, "recompute parts of stored tables, which nobody picks, and compare",
+    verify = verb(_verify, "recompute random parts of stored tables, and compare",
                   "EXPERIMENT", "names, or FILE.py and names in it", "paper")
     verify.add_argument("--minutes", type=_minutes, default=1.0, metavar="M",
                         help="CPU time to spend, about, on all of them (default: 1)")
@@ -325,7 +325,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _unread() -> None:
-    """Nobody takes what is still to be printed; Python would try once more as it ends."""
+    """Discard what is still to be printed; Python would otherwise try once more at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -4,19 +4,20 @@ An experiment has two scales: ``quick`` (seconds, what the book recomputes live)
 quick runs are a part of the paper's wherever that is possible, so their rows can be compared
 exactly.
 
-A study of one's own is a file that defines ``EXPERIMENTS``, a dict of experiments by name, and, to
+A user's own study is a file that defines ``EXPERIMENTS``, a dict of experiments by name, and, to
 draw them, ``DRAW``, a dict of functions from an experiment's table to a figure; a whole one is
 ``examples/own_study.py``. ``rlsvi run my_study.py --jobs 2`` computes it, ``list``, ``plot`` and
 ``verify`` take the file too, and results go to a folder ``results`` beside it. With ``--set lam=2``
-a constant has another value, an axis this one alone, and with ``--set seeds=20`` there are so many
-seeds; that table has a name of its own. In a notebook, hand the experiment to ``runner.sweep``, and
-say ``having(lam=2)`` for ``--set``.
+a constant gets another value, an axis only this one, and ``--set seeds=20`` sets the number of
+seeds; such a table has a name of its own. In a notebook, pass the experiment to ``runner.sweep``
+and use ``having(lam=2)`` in place of ``--set``.
 
 ``length`` names the constant that says how long a run is, where later rows do not change earlier
 ones (learning curves, games). There ``rlsvi verify`` can recompute the beginning of a run.
 
-``portable=False`` says that the bits of a run depend on BLAS, the mathematical library or somebody
-else's arithmetic; :func:`rlsvi_study.store.outside` has the rule by which it is compared instead.
+``portable=False`` means that the bits of a run depend on BLAS, the mathematical library or another
+package's arithmetic; :func:`rlsvi_study.store.outside` has the rule by which it is compared
+instead.
 """
 
 import json
@@ -231,7 +232,7 @@ class Experiment:
                                               scale.grid for name in scale.constants | cell)]))
 
     def having(self, **values: Any) -> "Experiment":
-        """The same with other settings, and so under another name: nobody takes it for this one."""
+        """The same with other settings, under another name."""
         return replace(
             self, scales={name: scale.having(**values) for name, scale in self.scales.items()},
             name=self.name + "".join(f"+{name}={_quoted(values[name])}" for name in values),

@@ -1,7 +1,7 @@
 """Every interval of the project: Student's for means, order statistics for medians, the bootstrap
 for what is made of several.
 
-All are 95% unless said otherwise, and all are about the runs at hand: a seed is one draw.
+All are 95% unless stated otherwise, and refer to the runs given: a seed is one draw.
 """
 
 from collections import namedtuple
@@ -66,8 +66,8 @@ def median_interval(values: Any, level: float = 0.95) -> Median:
 
 
 def bootstrap(of: Callable[..., Any], *samples: Any, repeats: int = 10_000) -> Mean:
-    """A number made of some samples, and the interval that 95% of it fall into when seeds are drawn
-    anew, from each sample by itself. It is computed along the last axis."""
+    """A statistic of some samples and its 95% bootstrap interval. Seeds are resampled from each
+    sample separately; the statistic is computed along the last axis."""
     rng, samples = np.random.default_rng(0), tuple(map(np.asarray, samples))
     with np.errstate(divide="ignore", invalid="ignore"):
         drawn = of(*(x[rng.integers(len(x), size=(repeats, len(x)))] for x in samples))

@@ -8,8 +8,8 @@ and again. Local workers end with this process, however it ends. Only this proce
 
 ``sweep`` computes a table; it can be stopped and resumed at any time. ``verify`` recomputes runs of
 a stored table, or beginnings of runs, as many as a budget of CPU time has room for, and compares
-them to the bit. Which ones is drawn with the hash of today's sources: nobody picks them, and
-another state of the code draws others.
+them bitwise. The hash of the current sources seeds the choice, so no one picks the runs, and other
+sources draw others.
 """
 
 import ctypes
@@ -93,13 +93,13 @@ def _on_cluster(calls: list[tuple], code: tuple[str, str | None],
                         found = future.result(timeout=PATIENCE)
                     except TimeoutError:  # it died with its worker, and will be done again
                         continue
-                    except KilledWorker as error:  # more often than is bad luck
+                    except KilledWorker as error:  # more often than by chance
                         deaths = f"workers that died of it: {error.allowed_failures + 1}"
                         found = tasks[future], ([], 0.0, f"KilledWorker ({deaths})")
                     del tasks[future]
                     news = time.monotonic()
                     yield found
-                if time.monotonic() > news + PATIENCE:  # is anybody still there?
+                if time.monotonic() > news + PATIENCE:  # is a worker still there?
                     client.wait_for_workers(1, timeout=PATIENCE)
                     news = time.monotonic()
                 time.sleep(0.02)

@@ -2,7 +2,7 @@
 
 It is coarse on purpose: any edit gives another hash. A table's provenance names it; a journal is
 resumed, and a cluster's worker accepted, if theirs is the same; and it seeds the draws of ``rlsvi
-verify``. It does not say whether a table is right: recomputing runs of it does.
+verify``. It does not show that a table is right; recomputing its runs does.
 """
 
 import hashlib
@@ -45,7 +45,7 @@ def packages_hash() -> str:
 
 def study_hash(run: Callable[..., Any]) -> str | None:
     """Of the file that holds the function, if that is none of ours; of a function typed into a
-    notebook, of its own text; None where neither is at hand, as on a worker to which the function
+    notebook, of its own text; None where neither is available, as on a worker to which the function
     has travelled."""
     function = _function(run)
     file = Path(function.__code__.co_filename).resolve()

@@ -1,4 +1,4 @@
-"""Results on disk: a tidy CSV and, beside it, a JSON that says exactly where it came from.
+"""Results on disk: a tidy CSV and, beside it, a JSON with its provenance.
 
 A row is the same thing in memory, in the journal and in the table: what JSON makes of it. A column
 that a CSV would not give back as it was ('1', 'NA', lists, numbers among words) has JSON in its
@@ -13,7 +13,7 @@ parts of it.
 
 While a sweep runs, finished tasks go to a journal, one line each, flushed to disk at once; a
 process killed in mid-line loses that line and no more. Each line has a seal, a hash of it and of
-the code and settings it was computed with: what was edited or belongs elsewhere is computed anew.
+the code and settings it was computed with: what was edited or belongs elsewhere is recomputed.
 Only one process may write. When all tasks are in, the journal becomes the CSV and disappears. Files
 are written whole, then renamed into place, so that whatever goes wrong leaves what was there.
 """
@@ -139,7 +139,7 @@ def _alone(target: Path) -> Iterator[None]:
 # --------------------------------------------------------------------------- a sweep under way
 
 def _lines(journal: Path) -> list[Any]:
-    """What each line says; None where it says nothing, because a kill cut it short or worse."""
+    """The content of each line; None if it cannot be read, because a kill cut it short or worse."""
 
     def said(line: bytes) -> Any:
         with suppress(ValueError, RecursionError):
@@ -218,8 +218,8 @@ class Journal:
         if found := _kept(self.file, setting):
             done, lost = found
             if lost:
-                say(f"{lost} of the lines in {self.file.name} were cut short or edited; what they "
-                    f"stood for is computed anew")
+                say(f"{lost} of the lines in {self.file.name} were cut short or edited; those "
+                    f"runs are recomputed")
             return done
         aside = next(name for n in count(1) if not (
             name := self.file.with_suffix(f".{n}.journal")).exists())
@@ -425,7 +425,7 @@ def current(experiment: Experiment, scale: str, folder: Path | str | None = None
 
 
 def other_file(experiment: Experiment, scale: str, folder: Path | str | None = None) -> str | None:
-    """The file of somebody's own that wrote this table, if it is another one than today's."""
+    """The user's file that wrote this table, if it is not the present one."""
     try:
         then = provenance(experiment, scale, folder)["command"]
     except StudyError:
@@ -435,8 +435,8 @@ def other_file(experiment: Experiment, scale: str, folder: Path | str | None = N
 
 
 def stale(experiment: Experiment, scale: str, folder: Path | str | None = None) -> bool:
-    """Whether the file of one's own was edited since it computed the table. Our packages change
-    too often for that to say anything: ``rlsvi verify`` does."""
+    """Whether the user's file was edited since it computed the table. Our packages change too often
+    for that to be informative; ``rlsvi verify`` is."""
     then = provenance(experiment, scale, folder)["computed"].get("study")
     return then not in (None, study_hash(experiment.run))
 

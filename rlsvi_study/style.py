@@ -1,6 +1,6 @@
 """One look for every figure.
 
-Colours come from sets that colour-blind readers can tell apart; line styles repeat what they say.
+Colours come from sets that colour-blind readers can tell apart; line styles repeat the distinction.
 An agent has the same ones in the whole book, and nothing else has its colour. Backgrounds are
 opaque white, legible on a dark page. A figure is as wide as the page's column, 7 inches of 96
 pixels, and has two pixels for each of them: 9 points are 9 points on the page.
@@ -33,7 +33,7 @@ AGENTS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and n
     "ucbvi": ("#CC6677", (1, 1), "X", "UCBVI"),
     "ucbvi-small": ("#DDAA33", (5, 1, 1, 1), "v", "UCBVI, bonus/100"),
     "uniform": ("#888888", (4, 4), "d", "uniform"),
-    "mended": ("#0072B2", (), "o", "RLSVI, ρ = γ (mended)"),
+    "mended": ("#0072B2", (), "o", "RLSVI, ρ = γ (corrected)"),
     "printed": ("#56B4E9", (5, 2), "s", "RLSVI, ρ = √(1−γ²) (printed)"),
     "fresh": ("#8FB8D0", (1, 1.5), "^", "RLSVI, ρ = 0 (a fresh draw each step)"),
     "greedy": ("#666666", (6, 2, 1, 2), "X", "greedy, ties at random"),

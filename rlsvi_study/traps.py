@@ -1,12 +1,12 @@
 r"""Four worlds in which a linear :math:`Q^*` is not enough (for appendix B, Conjecture 1).
 
 Each has features with :math:`Q^*_h = \Phi_h \theta_h` for exactly one small θ, and is returned as
-``(mdp, Phi)``. In the first three a single feature does (K = 1), and RLSVI fools itself.
+``(mdp, Phi)``. The first three have a single feature (K = 1), and RLSVI fails on them.
 
 **gamble** (H = 1). Playing pays :math:`r_0 = r_1 = +\sigma` with probability p, else
 :math:`r_0 = r_1 = -\sigma`; passing pays nothing. So :math:`Q^*(\text{play}) = 2(2p - 1)\sigma`.
-Every reward lies within ±σ, but a return is ±2σ: an agent that takes σ for the noise of a return
-believes twice too firmly what it saw.
+Every reward lies within ±σ, but a return is ±2σ. An agent that takes σ for the noise of a return
+underestimates its standard deviation by a factor of two.
 
 **long_gamble** (H ≥ 2, no terminal reward). The same coin decides all H rewards.
 
@@ -128,7 +128,7 @@ def long_gamble(H: int, p: float = 0.55, sigma: float = 1.0) -> tuple[FiniteMDP,
 
 
 def toll(H: int, L: float, G: float = 16.0) -> tuple[FiniteMDP, Floats]:
-    """A gate that nobody should leap, and imagination makes exponentially attractive.
+    """A gate at which a leap always loses, while sampled values make it exponentially attractive.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def toll(H: int, L: float, G: float = 16.0) -> tuple[FiniteMDP, Floats]:
     (array([[ 0., -1.],
            [ 0.,  0.]]), array([ 0., 16.]), array([0.95, 0.05]))
     """
-    H = whole("H", H, 2, hint="One period to pay in, and one to dream of: pass H=8, say.")
+    H = whole("H", H, 2, hint="The toll needs a period to pay in and a later one: pass H=8, say.")
     room("H", H, 2, 2, 2)
     positive(G=G)
     L = between("L", L, 1, math.inf, hint="One episode in L starts at the side: pass L=100, say.")
@@ -160,7 +160,7 @@ def toll(H: int, L: float, G: float = 16.0) -> tuple[FiniteMDP, Floats]:
 
 
 def needle(vectors: ArrayLike, hidden: int, H: int) -> tuple[FiniteMDP, Floats]:
-    """One good action among many, of which only the lucky learn anything.
+    """One good action among many; the others give almost no information about it.
 
     Parameters
     ----------

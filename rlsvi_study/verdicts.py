@@ -90,7 +90,7 @@ def stored() -> dict[str, Finding]:
         return {one["id"]: Finding(**one) for one in json.loads(file.read_bytes())}
     except (OSError, ValueError, TypeError) as error:
         raise StudyError(f"what the judges found is read from {file}; that raised {error!r}. "
-                         f"Write it anew with: rlsvi check --store") from error
+                         f"Write it again with: rlsvi check --store") from error
 
 
 def _count(findings: Iterable[Finding]) -> dict[str, int]:

@@ -254,7 +254,7 @@ def test_what_is_stored_is_not_computed_again_unless_that_is_asked_for(small, ca
         times.append((small.parent / "results/own.quick.json").stat().st_mtime_ns)
     first, second, third = capsys.readouterr().out.splitlines()
     assert second == (f"own: already stored, by this code, in "
-                      f"{small.parent}/results/own.quick.csv; --again computes it anew")
+                      f"{small.parent}/results/own.quick.csv; --again recomputes it")
     assert (first, third) == 2 * (f"own: wrote {small.parent}/results/own.quick.csv",)
     assert times[0] == times[1] < times[2]
 
@@ -294,7 +294,7 @@ def test_a_drawing_of_a_table_from_before_an_edit_says_so(small, capsys):
     small.write_text(drawn + "# edited\n")
     assert main(["plot", str(small)]) == 0
     assert capsys.readouterr().err == (
-        f"rlsvi: own.quick.csv was computed before {small} was edited. Compute it anew with: "
+        f"rlsvi: own.quick.csv was computed before {small} was edited. Recompute it with: "
         f"rlsvi run small.py own --scale quick\n")
 
 

@@ -216,7 +216,7 @@ class Commands(Edits):
         if self.model.current and not again:
             status, printed, said = self.rlsvi("run")
             assert (status, said, len(printed)) == (0, [], 1)
-            assert printed[0].endswith("--again computes it anew")
+            assert printed[0].endswith("--again recomputes it")
             return
         expected = self.said_of_the_journal()
         status, printed, said = self.rlsvi("run", *["--again"] * again)
@@ -235,7 +235,7 @@ class Commands(Edits):
             expected = runs if done else "not stored"
         elif model.legible:
             expected = ("stored, 0 CPU-s" + ", before its file was edited" * (not model.current)
-                        + f"; {runs} anew" * (done > 0))
+                        + f"; {runs} again" * (done > 0))
         else:
             expected = "DAMAGED"
         found = printed[-1].partition("; ")[2]

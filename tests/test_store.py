@@ -250,8 +250,8 @@ def test_a_torn_last_line_costs_one_run_and_no_more(tiny, tmp_path):
     said = []
     again = store.Journal(tiny, "paper", tmp_path, said.append)
     assert [again.has(task) for task in tiny.scales["paper"].tasks] == [True, True] + 4 * [False]
-    assert said == ["tiny: 1 of the lines in tiny.journal were cut short or edited; what they "
-                    "stood for is computed anew"]
+    assert said == ["tiny: 1 of the lines in tiny.journal were cut short or edited; those "
+                    "runs are recomputed"]
     again.close()
 
 

@@ -209,7 +209,7 @@ def without_fields(app, what, name, obj, skip, options):
 
 
 def inherited(app, env, node, contnode):
-    """A docstring inherited by another module refers to what its own module has at hand."""
+    """A docstring inherited by another module refers to names of its own module."""
     if node.get("refdomain") == "py" and not node.get("refspecific"):
         node["refspecific"] = True  # any module's object of that name
         return env.get_domain("py").resolve_xref(

@@ -28,7 +28,7 @@ found = cache(verdicts.stored)
 
 @cache
 def records():
-    """What each table says about itself."""
+    """The provenance of each table."""
     return {name: store.provenance(one) for name, one in EXPERIMENTS.items()}
 
 
@@ -179,7 +179,7 @@ def thresholds():
 
 
 def misprints():
-    """Slips of the pen, wherever they are."""
+    """All misprints."""
     slips = [(one.place, one.paper, one.found) for one in found().values()
              if one.verdict == MISPRINT]
     return table(("Place", "Printed", "Meant"), *(tuple(map(cell, map(typeset, row)))

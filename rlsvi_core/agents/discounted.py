@@ -21,15 +21,15 @@ The other forms repeat fits until nothing changes. This one uses a state's new v
 **Circles.** Take a circle of L pairs whose outcomes are known; the shortest is a step that leads
 nowhere. An agent that walks it without end collects the noise of its pairs in every round. With n
 visits each, the sampled value has a standard deviation near
-:math:`\sigma / ((1 - \gamma) \sqrt{nL})`. Where transitions are deterministic, an agent whose sample prefers the circle walks it
-until the time limit. So one-hot features have ``redraw="at repeats"`` by default: a repeated state
-triggers another draw. In the study ``tasks-redraw`` that earns more on Taxi while learning; without
-it Taxi delivers no passenger in as many episodes. Drawing again after :math:`1/(1 - \gamma)` steps
-does nothing for tables in so few episodes. With features of a box it earns more on Acrobot, whose
-first goals come sooner, and ends no better, so there it is not the default. A vote of ten samples
-is nowhere better than the posterior mean, and worse where a table was learned. With deterministic
-transitions σ can be smaller than suggested: with :math:`(1 - \gamma)V/10` the deviation of a
-circle's value is at most a tenth of V.
+:math:`\sigma / ((1 - \gamma) \sqrt{nL})`. Where transitions are deterministic, an agent whose
+sample prefers the circle walks it until the time limit. So one-hot features have ``redraw="at
+repeats"`` by default: a repeated state triggers another draw. In the study ``tasks-redraw`` that
+earns more on Taxi while learning; without it Taxi delivers no passenger in as many episodes.
+Drawing again after :math:`1/(1 - \gamma)` steps does nothing for tables in so few episodes. With
+features of a box it earns more on Acrobot, whose first goals come sooner, and ends no better, so
+there it is not the default. A vote of ten samples is nowhere better than the posterior mean, and
+worse where a table was learned. With deterministic transitions σ can be smaller than suggested:
+with :math:`(1 - \gamma)V/10` the deviation of a circle's value is at most a tenth of V.
 
 **Cost.** A draw takes :math:`SA` normal numbers. A sweep then costs A steps for each state
 visited, and one for each successor seen. Memory holds six numbers per pair and three per successor.

@@ -108,8 +108,8 @@ def dramatic_gains(tables=STORED):
         f"recommendation engine “{others['6.3.boltzmann']}”.",
         {"learned": learned, "seeds": seeds, "median": time.median,
          "interval": [time.low, time.high], "others": others},
-        f"Learning takes {SAID.format(*time)} episodes in the median, dithering "
-        f"{1 / arrival_probability(50):.2g} in the mean. The others are 6.2.better and "
+        f"Learning takes a median of {SAID.format(*time)} episodes, dithering a mean of "
+        f"{1 / arrival_probability(50):.2g}. The others are 6.2.better and "
         "6.3.boltzmann.")
 
 
@@ -342,8 +342,8 @@ def learns(tables=STORED):
     return Evidence(
         parts(learned >= enough,
               (last <= 500 * factor).sum() >= enough and settled.median >= 500 / factor),
-        f"It learns in {learned} of {seeds} runs; the last suboptimal policy comes in episode "
-        f"{SAID.format(*settled)} in the median.",
+        f"It learns in {learned} of {seeds} runs; the median episode of the last suboptimal policy "
+        f"is {SAID.format(*settled)}.",
         {"settled": settled.median, "median": tenth.median, "interval": [tenth.low, tenth.high],
          "by": by, "seeds": seeds, "dithering": 1 / arrival_probability(50)},
         f"By episode 500 it has come in {by[500]} of {seeds} runs, by 1000 in {by[1000]}; in "
@@ -356,8 +356,8 @@ def dithering_wait():
     """Any dithering strategy would take at least 10^15 episodes to learn the 50-chain."""
     q = arrival_probability(50)  # of a uniformly random episode
     mean, median = 1 / q, np.log(2) / q
-    return unless(min(mean, median) < 1e15, f"The first reward alone takes {mean:.2g} episodes in "
-                  f"the mean and {median:.2g} in the median.", "The wait is geometric: it is "
+    return unless(min(mean, median) < 1e15, f"The first reward alone takes a mean of {mean:.2g} "
+                  f"episodes and a median of {median:.2g}.", "The wait is geometric: it is "
                   f"shorter than 10^15 with probability {-np.expm1(-q * 1e15):.2f}.",
                   mean=mean, median=median)
 
@@ -391,7 +391,7 @@ def keeps_optimal_policy(tables=STORED):
     return unless(
         not (settled and lapses.median <= limit("essentially")),
         f"After the first reward {lapses.median:.0%} ({lapses.low:.0%}–{lapses.high:.0%}) of the "
-        "policies in 2000 episodes are suboptimal, in the median run.",
+        "policies in 2000 episodes are suboptimal in a median run.",
         f"In a million episodes {at_last.lapses.min()} to {at_last.lapses.max()} are, none after "
         f"episode {at_last.last_suboptimal.max()} ({len(at_last)} runs).",
         lapses=at_last.lapses.tolist(), last=at_last.last_suboptimal.tolist(),
@@ -524,7 +524,7 @@ def success_rates(fig6: pd.DataFrame) -> pd.DataFrame:
 
 def falls_below(fig6: pd.DataFrame, level: float, repeats: int = 300) -> dict[str, Median]:
     """The ρ at which the chance to learn falls below a level, for each noise: by the best falling
-    curve (isotonic regression), with a 95% interval from runs drawn anew by that curve; 1 if it
+    curve (isotonic regression), with a 95% interval from runs resampled by that curve; 1 if it
     never does."""
     rng = np.random.default_rng(0)
 
@@ -544,7 +544,7 @@ def falls_below(fig6: pd.DataFrame, level: float, repeats: int = 300) -> dict[st
 
 def stable_region(fig6: pd.DataFrame, times: float, least: float) -> pd.DataFrame:
     """The runs up to ρ*, with ρ a deviation: from the least region on as long as all of them learn
-    and the second half takes at most so many times as long as the first, in the median."""
+    and the second half takes at most so many times as long as the first, by medians."""
     runs = fig6.query("noise == 'deviation'").sort_values("rho").reset_index(drop=True)
     time, region = runs.tenth_reward.to_numpy(), runs[:0]
     for n in range(int((runs.rho <= least).sum()), len(runs) + 1):
@@ -564,7 +564,7 @@ def slightly_wrong_basis(tables=STORED):
     most, half = falls_below(fig6, 0.95), falls_below(fig6, 0.5)
     return unless(not edge, f"All {len(region)} of {len(region)} runs up to ρ = {edge:.2g} learn, "
                   "and the second half is not much slower than the first; beyond, learning slows "
-                  "and then fails.", f"At most {times:g} times as slow, in the median. 95% of "
+                  "and then fails.", f"At most {times:g} times as slow, by medians. 95% of "
                   f"runs learn up to ρ = {_with_interval(most['deviation'])}, half up to "
                   f"{_with_interval(half['deviation'])}; with ρ as a variance up to "
                   f"{most['variance'].median:.2f} and {half['variance'].median:.2f}.",

@@ -7,7 +7,7 @@ Three kinds of run cover all of them:
 - ``learning_curve`` records regret along a run, realised (what the paper plots) and expected,
   :math:`\sum_l (V^*_0 - V^{\mu_l}_0)`, by exact evaluation of each episode's policy.
 - ``time_to_learn`` plays until the tenth reward, the paper's proxy for learning time. A run that
-  does not get there within its budget is censored, and says so.
+  does not get there within its budget is marked as censored.
 
 Where the paper prints a setting it is used; its five seeds are seeds 0–4. Where it does not print
 a grid (chain lengths, numbers of features, λ, σ), the grid here is ours.

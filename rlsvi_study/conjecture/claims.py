@@ -69,7 +69,7 @@ f = 2 and λσ² = 1, with d = m − 2w, :math:`\binom mw2^{-m} \le e^{-d^2/2m}`
 probability at least :math:`\frac1{eL}` episode i > 1 is the only one of L that starts at the side.
 Nothing was seen in the periods h ≥ 1, so :math:`\tilde\theta_h \sim N(0, 1)` and each of them walks
 or leaps with probability ½, independently. Afterwards these periods keep their one observation, and
-:math:`X_h = \tilde V_h(\text{alive})` is drawn anew in every episode from :math:`X_H = 0`,
+:math:`X_h = \tilde V_h(\text{alive})` is redrawn in every episode from :math:`X_H = 0`,
 
 .. math:: \tilde\theta_h \sim N\Bigl(\frac{\phi X_{h+1}}{1+\phi^2}, \frac1{1+\phi^2}\Bigr), \qquad
    X_h = \max(\tilde\theta_h, G\tilde\theta_h),
@@ -341,7 +341,7 @@ def bad_histories() -> Evidence:
 
 def slopes(table: pd.DataFrame) -> Mean:
     """The power of L that mean regret follows over the last three decades, and its interval when
-    runs are drawn anew."""
+    runs are resampled."""
     last = table.episode.max()
     late, early = (table[table.episode == L].sort_values("seed").regret.to_numpy()
                    for L in (last, last // 1000))

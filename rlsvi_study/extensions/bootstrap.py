@@ -9,7 +9,7 @@ episode draw, in every period, as many rows as there are with replacement, and f
 to the rows drawn, backwards as in Algorithm 3. Plain bootstrap has :math:`\zeta_h = 0`. Where
 all rewards seen so far are zero, so are all targets, and every resample of zeros gives zero: the
 agent acts uniformly, like any that dithers. A random prior :math:`\zeta_h \sim N(0, I/\lambda)`,
-drawn anew for each episode, leaves the fit random where data are missing.
+redrawn for each episode, leaves the fit random where data are missing.
 """
 
 import math

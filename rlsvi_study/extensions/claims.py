@@ -67,7 +67,7 @@ def bootstrap(tables=STORED):
         {"zero": bool(zero.all()), "medians": {
             agent: x if math.isfinite(x) else None for agent, x in median.items()}},
         f"With 14 states it finds no reward in 1000 episodes in {alone['lost']:.0f} of "
-        f"{alone['runs']:.0f} runs; with the prior after {both['median']:.0f} in the median, the "
+        f"{alone['runs']:.0f} runs; with the prior after a median of {both['median']:.0f}, the "
         f"prior alone after {median['prior']:.0f}, RLSVI after {median['rlsvi']:.0f}. All weights "
         "are linear here.")
 
@@ -245,7 +245,7 @@ def marginal_covariance():
     fall = _fall(marginal_variances(FIRST_TRIAL))
     return unless(fall["printed"] >= limit("slightly"), "When an action is first tried (λ = 1, "
                   f"σ = 0.1, γ = {GAMMA}) its variance falls {fall['printed']:.0f}-fold in one "
-                  f"step as printed, {fall['mended']:.3g}-fold if mended.", **fall)
+                  f"step as printed, {fall['mended']:.3g}-fold if corrected.", **fall)
 
 
 def longer(table: pd.DataFrame, agent: str, than: str) -> pd.Series:
@@ -267,11 +267,11 @@ def explores(tables=STORED):
     worst = max(times["printed"], key=lambda gamma: times["printed"][gamma].median)
     slow, fast = (times[agent][worst] for agent in times)
     return unless(not all(sooner), "As printed long locks open sooner than without perturbation at "
-                  f"{sum(sooner)} of {len(sooner)} discount factors, with the mended law at "
+                  f"{sum(sooner)} of {len(sooner)} discount factors, with the corrected law at "
                   f"{sum(mended)} of {len(mended)}.",
                   f"At γ = {worst} they take {slow.median:.2f} ({slow.low:.2f}–{slow.high:.2f}) "
                   f"times the steps as printed, {fast.median:.2f} ({fast.low:.2f}–{fast.high:.2f}) "
-                  "mended: geometric mean over locks, median of 20 seeds, at most 20000 steps.",
+                  "corrected: geometric mean over locks, median of 20 seeds, at most 20000 steps.",
                   times=times)
 
 
@@ -300,7 +300,7 @@ def longer_plans(tables=STORED):
 @claim("F.start", "Appendix F.2", OURS, "exact", HOLDS, part_of="F.autocorrelation")
 def start_from_zero():
     """From θ̃_0 = w_0 = 0 the first action is a tie; the perturbation then has nearly its full size
-    at once as printed, and takes its time if mended."""
+    at once as printed, and grows slowly if corrected."""
     agent = FastContinual(np.eye(4).reshape(2, 2, 4), GAMMA, GAMMA, rng=0)
     tied = not (agent.Phi @ agent.theta).any()
     agent.learn(lock(2), 1, 0)
@@ -309,5 +309,6 @@ def start_from_zero():
     half = int(np.argmax(np.array(grown["mended"]) >= 0.5))
     return unless(not tied or not agent.w.any() or first["printed"] < limit("nearly"),
                   f"The variance of w_1 is {first['printed']:.2f} of its full size as printed, "
-                  f"{first['mended']:.2f} if mended, and then half of it after {half} steps (γ = "
-                  f"{GAMMA}). A draw w_0 ~ N(0, I/λ) would mend that too.", half=half, first=first)
+                  f"{first['mended']:.2f} if corrected, and then half of it after {half} steps "
+                  f"(γ = {GAMMA}). A draw w_0 ~ N(0, I/λ) would correct that too.", half=half,
+                  first=first)

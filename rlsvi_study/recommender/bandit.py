@@ -1,7 +1,7 @@
 """Appendix E's Bernoulli bandit: Thompson sampling with a Beta posterior for each product.
 
-It sorts the products by sampled popularity before the customer arrives and never looks at her
-answers while it serves her: a fixed order, which earns J/2 whatever it has learned (see
+It sorts the products by sampled popularity before the customer arrives and does not use her answers
+while it serves her. A fixed order earns J/2 whatever the agent has learned (see
 ``rlsvi_core.envs.recommender``).
 """
 
@@ -66,7 +66,7 @@ class BernoulliBandit:
 
     def learn(self, env: Recommender, episodes: int, rng: Any = None, *,
               exact: Any = False) -> Run:
-        """As ever; ``exact`` may be an array that says which episodes to evaluate."""
+        """As for every agent; ``exact`` may be an array that marks the episodes to evaluate."""
         check_customers(env, self.N, self.J)
         run = empty_run(checks.whole("episodes", episodes, hint="Pass episodes=1000, say."))
         _serve(env.beta, env.gamma, self.J, *exact_part(env, episodes, exact), self.liked,

@@ -342,7 +342,7 @@ class ProductAgent(LinearAgent):
 
     def learn(self, env: Recommender, episodes: int, rng: Any = None, *,
               exact: Any = False) -> Run:
-        """As ever; ``exact`` may be an array that says which episodes to evaluate."""
+        """As for every agent; ``exact`` may be an array that marks the episodes to evaluate."""
         check_customers(env, self.N, self.J)
         run, rng = empty_run(episodes), checks.generator(rng)
         episodes = len(run.reward)

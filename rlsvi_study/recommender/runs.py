@@ -1,13 +1,13 @@
 r"""The recommendation engine: section 6.3 and appendix E.
 
 The paper's study: 100 random instances (:math:`\gamma_{an} \sim N(0, 4)`, N = 10, J = 5), 1200
-customers each; RLSVI and LSVI with Boltzmann exploration 10 times an instance, the bandits 100
+customers each; RLSVI and LSVI with Boltzmann exploration 10 times per instance, the bandits 100
 times. ``regret`` is cumulative, :math:`\sum_l (V^*_0 - V^{\mu_l}_0)`, each customer's policy being
 evaluated exactly over all states it can reach. A policy that dithers can reach all 4521; there, of
 every ten customers in a row one, drawn at random, stands for the ten, which is unbiased.
 ``realised`` has the likes given in place of their expectation. Runs of an instance are averaged:
-instances are the sample, a seed is one of them, and its run k meets the same customers whoever
-serves. An arm that does not learn has a straight line, of which only the end is stored.
+instances are the sample, a seed is one of them, and its run k meets the same customers whichever
+agent serves. An arm that does not learn has a straight line, of which only the end is stored.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ TENTH = 10  # one in so many customers is evaluated where the agent dithers
 
 BOLTZMANN = {eta: f"boltzmann {eta:g}" for eta in (*PAPER_ETAS, 0.03, 0.2, 0.3, 0.5)}
 EPSILON = {epsilon: f"epsilon {epsilon:g}" for epsilon in (0.0, 0.01, 0.03, 0.1, 0.2, 0.3)}
-_CHANGES: dict[str, dict[str, Any]] = {  # what the text leaves open, or says otherwise
+_CHANGES: dict[str, dict[str, Any]] = {  # what the text leaves open, or states differently
     "shared weights": {"weights": "shared"}, "target over all": {"over": "all"},
     "rewards ±1": {"dislike": -1.0}, "printed mean": {"lam_of_mean": LAM * VARIANCE},
     "ridge λσ²": {"lam": LAM * VARIANCE},
@@ -127,14 +127,14 @@ def learning_curve(arm: str, runs: int, seed: int, N: int, J: int, c: float, epi
 # --------------------------------------------------------------------------- summaries
 
 def curves(table: pd.DataFrame, arm: str) -> pd.DataFrame:
-    """Cumulative regret from customer 0 on: one column an instance, one row an episode."""
+    """Cumulative regret from customer 0 on: one column per instance, one row per episode."""
     total = table[table.arm == arm].pivot(index="episode", columns="seed", values="regret")
     total.loc[0] = 0.0
     return total.reindex(sorted({0, *table.episode})).interpolate("index")  # a line by its end
 
 
 def rates(table: pd.DataFrame, arm: str) -> pd.DataFrame:
-    """Regret a customer, averaged between the rows of the table."""
+    """Regret per customer, averaged between the rows of the table."""
     total = curves(table, arm)
     return total.diff().iloc[1:].div(np.diff(total.index), axis=0)
 

@@ -99,8 +99,8 @@ def played(prior: DirichletPrior, episodes: int, rng: Seed = None) -> Counts:
 
 def random_terminal(visits: int = 20) -> tuple[DirichletPrior, Counts]:
     """A history where a random terminal reward defeats Lemma 2 for action 0, tried once and met
-    with −1 at the end. Action 1 was tried often and always met 0, which says that −1 was bad luck:
-    the posterior pools both, RLSVI's regression does not."""
+    with −1 at the end. Action 1 was tried often and always met 0, which suggests that −1 was
+    chance: the posterior pools both, RLSVI's regression does not."""
     prior = DirichletPrior(np.full((1, 1, 2, 2), (0.1, 0.9)), np.ones((1, 1, 2, 1)),
                            alpha_T=[[0.5, 0.5]])
     counts = no_counts(1, 1, 2)

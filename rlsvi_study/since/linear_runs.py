@@ -6,8 +6,8 @@ Worlds, by size:
   polynomial regret is proved;
 - ``chain``, the paper's chain by its number N of states, with ten coherent features: only
   :math:`Q^*` is linear;
-- ``gamble``, ``long gamble`` and ``toll`` of :mod:`rlsvi_study.traps` by H, with one feature, which
-  fool RLSVI. One episode in 1024 starts at the toll's side road.
+- ``gamble``, ``long gamble`` and ``toll`` of :mod:`rlsvi_study.traps` by H, with one feature, on
+  which RLSVI fails. One episode in 1024 starts at the toll's side road.
 
 All agents get the same features, and are told what the rewards to come can add up to: H − h in a
 linear MDP, 1 on the chain, which pays once, and what rewards within ±1 allow in the traps. RLSVI

@@ -217,7 +217,7 @@ _ALL = {"chain": (10, 20), "river swim": (6,), "deep sea": (10, 20, 50), "random
 _ARMS = (*grid(agent=TUNED, constants=("published", "tuned")),
          *grid(agent=("rlsvi-0.1", "rlsvi-0.1-low", "psrl"), constants=("published",)))
 LARGEST = {"psrl": 10,  # a sample costs S times as much as the others'
-           "published": 20}  # where nobody has learned anything with them
+           "published": 20}  # where no agent learns anything with them
 
 
 def _affordable(environment: str, size: int, agent: str, constants: str) -> bool:

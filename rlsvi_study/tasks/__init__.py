@@ -1,1 +1,1 @@
-"""Other people's tasks: Gymnasium's, sparse ones and the deep sea, by one rule for λ and σ."""
+"""Standard tasks: Gymnasium's, sparse ones and the deep sea, with one rule for λ and σ."""

@@ -3,7 +3,7 @@ r"""An ensemble in place of the posterior sample (Osband et al. 2016, Lu and Van
 Member m of M fits the same data with noise of its own, fixed when a transition is seen: target
 :math:`r + \sigma z^m + \max_\alpha Q^m_{h+1}(s')`, and a prior :math:`Q^m = \zeta^m \sim
 N(0, 1/\lambda)` where nothing was seen. So each is *one* draw from RLSVI's posterior that is kept
-up to date, not drawn anew; every episode is played by one of them.
+up to date, not redrawn; every episode is played by one of them.
 """
 
 import math

@@ -1,11 +1,11 @@
 r"""Drawing again in mid-episode, and a vote of samples.
 
-Why one sample for a whole episode may be walked in a circle: :mod:`rlsvi_core.agents.discounted`.
-A sample can be drawn again after :math:`1/(1 - \gamma)` steps, or when a state comes again that was
-met since the last draw; observations in a box never come again. That *helps* if, with the same
+:mod:`rlsvi_core.agents.discounted` explains why one sample for a whole episode may lead in a
+circle. A sample can be redrawn after :math:`1/(1 - \gamma)` steps, or when a state recurs that was
+visited since the last draw; observations in a box never recur. That *helps* if, with the same
 seeds, the mean reward of all episodes is higher in at least one task and lower in none, by
-Student's 95% intervals of the differences: said before the stored seeds were run. ``Vote`` acts as
-most of some samples do, in place of the posterior mean.
+Student's 95% intervals of the differences. This rule was fixed before the stored seeds were run.
+``Vote`` acts as most of some samples do, in place of the posterior mean.
 """
 
 import copy

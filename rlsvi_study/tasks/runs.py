@@ -1,6 +1,6 @@
-r"""Tasks that others have made, by one rule for λ and σ.
+r"""Standard tasks, with one rule for λ and σ.
 
-Nobody who brings a task of their own knows a good λ or σ for it. They know what values can be. The
+A user with a new task does not know a good λ or σ for it, but knows the range of values. The
 rule (:func:`rlsvi_core.suggest_parameters`) is :math:`\lambda = 1/V^2` and :math:`\sigma = cV` with
 c = 1/50, V being the width of the range of values and features having norm 1. It is the same for
 all tasks here, and LSVI has the same ridge :math:`\lambda\sigma^2 = c^2`, features and targets.
@@ -259,8 +259,8 @@ def _earned(agent: Any, env: Any) -> float:
 # --------------------------------------------------------------------------- summaries
 
 def outcomes(table: pd.DataFrame, last: int = LAST) -> pd.DataFrame:
-    """One row a run: the mean return of the last episodes, whether that solves the task, the first
-    episode that reached the goal (NaN: none did), and the posterior mean's return."""
+    """One row per run: the mean return of the last episodes, whether that solves the task, the
+    first episode that reached the goal (NaN: none did), and the posterior mean's return."""
     late = table[table.episode > table.episode.max() - last]
     by = [column for column in table if column not in ("episode", "reward", "first_goal", "greedy")]
     runs = late.groupby(by, sort=False, dropna=False).agg(
@@ -278,7 +278,7 @@ def solved(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 def gains(table: pd.DataFrame) -> pd.DataFrame:
     """What drawing again brings to the mean reward of all episodes, seed by seed: the mean
-    difference to one draw an episode, and Student's 95% interval."""
+    difference to one draw per episode, and Student's 95% interval."""
     pairs = table.pivot(index="seed", columns=["task", "again"], values="reward")
     return pd.DataFrame.from_dict(
         {(task, again): mean_interval(pairs[task, again] - pairs[task, "never"])._asdict()
@@ -329,7 +329,8 @@ _SEAS = grid(agent=("rlsvi", "coherent", "epsilon-greedy", "ensemble"), N=(10, 2
 
 def _study(name: str, title: str, run: Callable[..., Rows], *, quick: Scale,
            paper: Scale) -> Experiment:
-    """Control tasks go through BLAS and somebody else's arithmetic: their bits are not promised."""
+    """Control tasks use BLAS and other packages' arithmetic, so they are not bitwise
+    reproducible."""
     length = {control: "episodes", tabular: "rows"}.get(run)
     portable = run not in (control, circling)
     if run is control:

@@ -456,8 +456,8 @@ def unknown_variance(tables=STORED):
         f"RLSVI with an unknown variance minus RLSVI with σ = 1 is {_text(gap, '+.0f')} rows per "
         "game on the same seeds.",
         {"gap": gap, "games": [one.median for one in games]},
-        f"{gap.seeds} seeds, run only where pieces may stick out. It learns after "
-        f"{_text(games[0])} games in the median, against {_text(games[1])}.")
+        f"{gap.seeds} seeds, run only where pieces may stick out. It learns "
+        f"after a median of {_text(games[0])} games, against {_text(games[1])}.")
 
 
 def together(table: pd.DataFrame, by: str | list[str]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Published Tetris players on our simulator: is it the game that others played?
+"""Published Tetris players on our simulator, to check that it is the game that others used.
 
 Their value of a placement is a weighted sum of features of the board after it (Dellacherie's six,
 and three of Thiery and Scherrer):

@@ -98,7 +98,8 @@ def remembering(seed: int, N: int, games: int, every: int) -> Rows:
 def optimistic(seed: int, start: float, games: int, every: int) -> Rows:
     """What if LSVI's values start high, as the maximum over a wide prior's draws makes RLSVI's?
 
-    Greedy LSVI plays one game, then believes every board to be worth so many rows, and goes on.
+    Greedy LSVI plays one game, then its value of every board is set to so many rows, and it goes
+    on.
     """
     _, env_rng, agent_rng = streams(seed)
     game = Tetris(rule="clears")
@@ -199,7 +200,7 @@ MINI_RULES, MINI_READINGS = ("top row", "clears", "overflow top"), ("value", "re
 
 # With which schedule LSVI was run in ``fig7`` and in ``tetris-top-row``.
 FIGURE_7_SCHEDULE = {"clears": "greedy", "top row": decaying(0.1, 10)}
-# What ``fig14-tuning`` says; a test holds it to that.
+# The winner in ``fig14-tuning``; a test checks it.
 MINI_TUNED = {"top row": {"value": decaying(1, 10), "reward": decaying(1, 10)},
               "clears": {"value": decaying(1, 10), "reward": decaying(0.1, 10)},
               "overflow top": {"value": decaying(1, 50), "reward": "greedy"}}

@@ -1,4 +1,4 @@
-"""What computer algebra and ball arithmetic say about a step of a proof, as evidence.
+"""Computer algebra and ball arithmetic as evidence for a step of a proof.
 
 Identities are checked by computer algebra; inequalities over a region by ball arithmetic, or by
 algebra where the sign can be read off coefficients; false statements by a counterexample that was
@@ -51,7 +51,7 @@ def step(name: str, place: str, paper: str, statement: str, sides: Callable[[], 
 
 
 def shown(good: bool, found: str) -> Evidence:
-    """What algebra could show; it says no more if it could not."""
+    """What algebra could show, if anything."""
     return unless(not good, found if good else "It could not be shown.")
 
 

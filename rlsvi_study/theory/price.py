@@ -13,7 +13,7 @@ visits so far, :math:`\kappa = n/(n+\rho)`, and :math:`\tilde Q_a = \kappa_a(\ha
 
 *Proof.* Fix h, the data of l < L episodes, and let :math:`n_w \le n_b`. All κ are at most ½.
 
-1. *What follows is not overrated for ever.* Rewards are at most 0, so :math:`\tilde V_h^+ \le
+1. *What follows is not overrated without end.* Rewards are at most 0, so :math:`\tilde V_h^+ \le
    \frac12\tilde V_{h+1}^+ + \max(w_1, w_2, 0)`. The range of three numbers is half the sum of their
    distances and the noise is symmetric, so :math:`\mathbb E\max(w_1, w_2, 0) =
    \frac14\mathbb E(|w_1| + |w_2| + |w_1 - w_2|) = (s_1 + s_2 + \sqrt{s_1^2+s_2^2})/(2\sqrt{2\pi})`

@@ -595,8 +595,8 @@ def other_densities() -> Evidence:
 def same_in_all_periods(tiny: Fraction) -> dict[str, tuple[float, float]]:
     """E V*_0 and E Ṽ_0 where transitions do not depend on the period, at the printed λ and σ.
 
-    H = 5, one action. State 0 pays 0 and keeps the agent with probability p; state 1 pays −1 for
-    ever. Weights are ``tiny`` in all, λ = 2 tiny, σ² = 26. Two histories: a regression that pools
+    H = 5, one action. State 0 pays 0 and keeps the agent with probability p; state 1 always pays
+    −1. Weights are ``tiny`` in all, λ = 2 tiny, σ² = 26. Two histories: a regression that pools
     the periods has seen five episodes 0, 0, 1, 1, 1; Algorithm 1, which does not, has seen 32, and
     in each period half of those still in state 0 leave it.
     """
