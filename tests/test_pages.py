@@ -10,8 +10,9 @@ import pytest
 pytest.importorskip("sphinx", reason="the book's extra is not installed")
 
 from docutils import nodes
+from PIL import Image
 
-from book._ext import reading
+from book._ext import reading, strip
 from book._ext import verdicts as pages
 from rlsvi_study.choices import FIVE, MAIN, NOT_JUDGED, THRESHOLDS, Sentence, Threshold
 from rlsvi_study.register import FAILS, HOLDS, MISPRINT, OURS, PARTLY, VERDICTS
@@ -229,3 +230,54 @@ def test_the_card_has_the_minutes(proof, said):
     page = nodes.container("", card, words(590), fold)
     reading.fill_in(None, page, "page")
     assert card.astext() == said
+
+
+# --- the strip --------------------------------------------------------------------------------
+
+def test_the_strip_has_every_figure_of_the_paper_in_order():
+    assert list(strip.FIGURES) == ["1", "2(a)", "2(b)", *map(str, range(3, 15))]
+    assert [number for *_, together in strip.rows() for number in together] == list(strip.FIGURES)
+
+
+@pytest.mark.parametrize("number", strip.FIGURES)
+def test_a_figure_of_the_strip_has_its_place_in_a_chapter_and_its_claim(number):
+    page, label = strip.captioned()[number]
+    cells = json.loads((BOOK / f"{page}.ipynb").read_text("utf8"))["cells"]
+    (figure,) = (cell for cell in cells
+                 if cell["metadata"].get("mystnb", {}).get("figure", {}).get("name") == label)
+    assert any("image/png" in out.get("data", {}) for out in figure["outputs"])
+    one = pages.found()[strip.FIGURES[number]]
+    assert not one.part_of
+    words = strip.words(label, number)
+    assert words.startswith(f"{{ref}}`Figure {number} <{label}>` ")
+    assert f'<a href="verdicts.html#{one.id}">{shown(one.verdict)}</a>' in words
+
+
+@pytest.mark.parametrize(("caption", "numbers"), [
+    ("**Paper, Figure 8.** 100 instances.", ["8"]), ("**Paper, Figure 2(a).** Regret.", ["2(a)"]),
+    ("**Paper, Figures 12 and 13.** Ten.", ["12", "13"]), ("Regret, as in Figure 8.", []),
+    ("**Paper, Figure 10.** 20 seeds.", ["10"])])
+def test_a_caption_says_which_figure_it_is(caption, numbers):
+    assert strip.numbers(caption) == numbers
+
+
+def test_figures_that_share_a_picture_share_a_row(monkeypatch):
+    places = {number: ("C-chain", "both" if number in ("12", "13") else f"fig-{number}")
+              for number in strip.FIGURES}
+    monkeypatch.setattr(strip, "captioned", lambda: places)
+    assert strip.rows()[-2:] == [("C-chain", "both", ["12", "13"]), ("C-chain", "fig-14", ["14"])]
+    del places["14"]
+    with pytest.raises(pages.ExtensionError, match="Figure 14"):
+        strip.rows()
+
+
+def test_a_thumbnail_is_small_and_keeps_its_shape(tmp_path):
+    Image.new("RGBA", (1920, 800)).save(tmp_path / "large.png")
+    strip.shrink(tmp_path / "large.png", tmp_path / "small.png")
+    with Image.open(tmp_path / "small.png") as image:
+        assert image.size == (strip.WIDTH, strip.WIDTH * 800 // 1920)
+
+
+def test_what_needs_qualification_is_a_line_each_the_gravest_first(small):
+    assert strip.qualified() == (f'- <a href="verdicts.html#3.a">{shown("holds in part")}</a> '
+                                 "[It is so.](03-dithering.ipynb)")

@@ -1,0 +1,130 @@
+"""The paper's figures in a strip: a small picture of ours, linked to its place in a chapter, what
+the paper states with it, and what we found. The picture is the chapter's own, as this build shows
+it, and is found by its caption, ``**Paper, Figure 8.** …``; the sentences are the verdicts'."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from PIL import Image
+from sphinx.errors import ExtensionError
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from rlsvi_study.register import CONSISTENT, CONTRADICTED, FAILS, PARTLY, typeset
+
+from . import verdicts as pages
+
+BOOK = Path(__file__).parents[1]
+FOLDER = ".thumbnails"  # among the doctrees
+WIDTH = 480  # pixels: sharp at half of that
+FIGURES = {  # of the paper, and the claim that each is there for
+    "1": "3.regret", "2(a)": "6.1.learns", "2(b)": "6.1.dithering", "3": "6.1.generalization",
+    "4": "6.1.features", "5": "6.1.polynomial", "6": "6.1.rho", "7": "6.2.better",
+    "8": "6.3.boltzmann", "9": "6.3.myopic", "10": "6.1.robust", "11": "C.large-sigma",
+    "12": "C.plateau", "13": "C.quadratic", "14": "D.mini"}
+CAPTION = re.compile(r"\*{0,2}(?:Paper,|The paper's) Figures? ((?:[\d()ab]+(?: and |, )?)+)")
+
+
+def numbers(caption):
+    """Which of the paper's figures a caption announces."""
+    match = CAPTION.match(caption)
+    return re.findall(r"\d+(?:\([ab]\))?", match[1]) if match else []
+
+
+@cache
+def captioned():
+    """Where each figure of the paper is: the page, and the label there. The first one counts."""
+    found = {}
+    for chapter in sorted(BOOK.glob("*.ipynb")):
+        for cell in json.loads(chapter.read_text("utf8"))["cells"]:
+            figure = cell["metadata"].get("mystnb", {}).get("figure", {})
+            for number in numbers(figure.get("caption", "")):
+                found.setdefault(number, (chapter.stem, figure["name"]))
+    return found
+
+
+def rows():
+    """The figures that share a picture, in the paper's order: [(page, label, numbers), …]."""
+    if missing := FIGURES.keys() - captioned().keys():
+        raise ExtensionError(f"no caption begins with Paper, Figure {' or '.join(sorted(missing))}")
+    shared = {}
+    for number in FIGURES:
+        shared.setdefault(captioned()[number], []).append(number)
+    return [(*place, together) for place, together in shared.items()]
+
+
+def words(label, number):
+    """The paper's statement, and below it the finding."""
+    one = pages.found()[FIGURES[number]]
+    statement = re.sub(r"\^\{(.*?)\}", r"<sup>\1</sup>", pages.cell(typeset(one.statement)))
+    return (f"{{ref}}`Figure {number} <{label}>` {statement}\n\n"
+            f'<a href="verdicts.html#{one.id}">{pages.badge(one.verdict)}</a> '
+            f"{pages.cell(one.found)}")
+
+
+def qualified():
+    """Those of the twenty that fail or need qualification, the gravest first, in a line each."""
+    main = [pages.found()[id] for id in pages.MAIN]
+    return "\n".join(
+        f'- <a href="verdicts.html#{one.id}">{pages.badge(one.verdict)}</a> '
+        f"[{pages.cell(typeset(one.statement))}]({one.page}.ipynb)"
+        for verdict in (FAILS, CONTRADICTED, PARTLY, CONSISTENT)
+        for one in main if one.verdict == verdict)
+
+
+class Strip(pages.Stored):
+    """``{strip}``: all of it."""
+
+    def run(self):
+        whole = nodes.container(classes=["strip"])
+        for page, label, together in rows():
+            self.env.note_dependency(str(BOOK / f"{page}.ipynb"))
+            text = "\n\n".join(words(label, number) for number in together)
+            row = nodes.container(classes=["strip-row"])
+            row += thumbnail(page=page, label=label)
+            row += (beside := nodes.container())
+            lines = StringList(text.splitlines(), source=self.get_source_info()[0])
+            self.state.nested_parse(lines, self.content_offset, beside)
+            whole += row
+        return [whole]
+
+
+class thumbnail(nodes.Element):
+    """Where a small picture goes once every page has been read."""
+
+
+class Thumbnails(SphinxPostTransform):
+    default_priority = 5
+
+    def run(self):
+        for node in list(self.document.findall(thumbnail)):
+            docname = f"{Path(self.env.docname).parent.as_posix()}/{node['page']}"
+            figure = next(one for one in self.env.get_doctree(docname).findall(nodes.figure)
+                          if node["label"] in one["ids"])
+            image = next(figure.findall(nodes.image))
+            small = Path(self.env.doctreedir, FOLDER, f"small-{node['label']}.png")
+            small.parent.mkdir(exist_ok=True)
+            shrink(Path(self.env.srcdir, image["uri"]), small)
+            self.env.images.add_file(self.env.docname, str(small))
+            address = self.app.builder.get_relative_uri(self.env.docname, docname)
+            link = nodes.reference(refuri=f"{address}#{node['label']}", internal=True)
+            link += nodes.image(uri=str(small), candidates={"*": str(small)}, alt=image["alt"])
+            node.replace_self(link)
+
+
+def shrink(picture, small):
+    with Image.open(picture) as image:
+        size = WIDTH, round(image.height * WIDTH / image.width)
+        image.convert("RGB").resize(size, Image.Resampling.LANCZOS).save(small)
+
+
+def setup(app):
+    app.add_node(thumbnail)
+    app.add_directive("strip", Strip)
+    app.add_directive("qualified", type("Qualified", (pages.Stored,),
+                                        {"made": staticmethod(qualified)}))
+    app.add_post_transform(Thumbnails)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
