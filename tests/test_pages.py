@@ -280,4 +280,4 @@ def test_a_thumbnail_is_small_and_keeps_its_shape(tmp_path):
 
 def test_what_needs_qualification_is_a_line_each_the_gravest_first(small):
     assert strip.qualified() == (f'- <a href="verdicts.html#3.a">{shown("holds in part")}</a> '
-                                 "[It is so.](03-dithering.ipynb)")
+                                 "[Section 3](03-dithering.ipynb). It is so.")

@@ -70,7 +70,7 @@ def qualified():
     main = [pages.found()[id] for id in pages.MAIN]
     return "\n".join(
         f'- <a href="verdicts.html#{one.id}">{pages.badge(one.verdict)}</a> '
-        f"[{pages.cell(typeset(one.statement))}]({one.page}.ipynb)"
+        f"[{one.place}]({one.page}.ipynb). {pages.cell(typeset(one.statement))}"
         for verdict in (FAILS, CONTRADICTED, PARTLY, CONSISTENT)
         for one in main if one.verdict == verdict)
 
