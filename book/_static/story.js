@@ -1,6 +1,6 @@
-// RLSVI learns a chain for some episodes; then every click draws a value function from its posterior
-// and walks by it, period by period. A switch puts the mean into the targets instead of the sample.
-UI.mount("story", "Draw a value function and walk by it", root => {
+// RLSVI learns a chain for some episodes; then every click samples a value function from its
+// posterior and follows it, period by period. A switch puts the mean into the targets instead of the sample.
+UI.mount("story", "Sample a value function and follow it", root => {
   "use strict";
   const { el, svg, slider } = UI, { range } = RLSVI;
   const chain = RLSVI.chain(10), Phi = RLSVI.tabular(chain), HIGH = 2.5;
@@ -10,7 +10,7 @@ UI.mount("story", "Draw a value function and walk by it", root => {
   const round = x => x.toFixed(3).replace("-", "−");
   let shown = "sample", learned, walks, timer;
 
-  // From the first episode, so that the slider can be moved back; both agents have the same luck.
+  // From the first episode, so that the slider can be moved back; both agents have the same random numbers.
   function learn() {
     learned = Object.fromEntries(SIDES.map(([targets]) => {
       const agent = new RLSVI.Agent(Phi, { sample: true, targets, lam: 1, sigma: 0.1 }, stream(2));
@@ -25,7 +25,7 @@ UI.mount("story", "Draw a value function and walk by it", root => {
     walk();
   }
 
-  // Draw a value function for each agent, and let both walk with the same luck.
+  // Sample a value function for each agent; both walk with the same random numbers.
   function walk() {
     clearInterval(timer);
     walks = Object.fromEntries(SIDES.map(([targets]) => {
@@ -52,12 +52,12 @@ UI.mount("story", "Draw a value function and walk by it", root => {
   const period = slider("period h", range(chain.H), 4, () => { clearInterval(timer); draw(); });
   const buttons = SIDES.map(([targets, name]) => UI.button(name, () => { shown = targets; draw(); }));
   const chart = el("div"), told = el("p", { class: "told" });
-  const table = UI.readings(["in the targets", "rewards", "furthest state", "this walk's"], SIDES);
+  const table = UI.readings(["in the targets", "rewards", "furthest state", "in this walk"], SIDES);
   root.append(el("div", { class: "bar", role: "group", "aria-label": "In the targets" }, "In the targets:", ...buttons),
     el("div", { class: "sliders" }, episodes.node, period.node),
     el("div", { class: "bar" }, UI.button("Draw again", play)), told, chart,
-    el("p", { class: "key" }, "▸ the drawn value of Right, ◂ of Left, in the walker's period, for each state that can be "
-      + `reached by then. Bars: the middle 80% of ${DRAWS} draws. Dotted: the true value of Right.`), table.node);
+    el("p", { class: "key" }, "▸ the sampled value of Right, ◂ of Left, in the current period, for each state that can be "
+      + `reached by then. Bars: the middle 80% of ${DRAWS} samples. Dotted: the true value of Right.`), table.node);
 
   // The values of the walker's period, one pair for each state, and where the walk has been.
   function draw() {
