@@ -12,7 +12,20 @@ from matplotlib.ticker import MaxNLocator
 
 from .. import style
 from ..intervals import student
-from ..style import BAND, BY_AGENT, COLOUR, LINE, MARK, NAME, RANGE, canvas, legend, styled, three
+from ..style import (
+    BAND,
+    BY_AGENT,
+    COLOUR,
+    LINE,
+    MARK,
+    NAME,
+    RANGE,
+    STYLE,
+    canvas,
+    legend,
+    styled,
+    three,
+)
 from . import runs, scaling
 
 FEW = 5  # the paper averages five seeds; these are drawn one by one
@@ -21,9 +34,12 @@ AXIS = {"N": "chain length N", "K": "number of features K", "lam": "λ", "sigma"
 TIME = "episodes to 10 rewards"
 EACH = BY_AGENT | {"units": "seed", "estimator": None}  # every run as a line
 POINTS = {"linestyle": "", "err_style": "bars", "err_kws": {"capsize": 2}}
+# Chapters 1 to 4: larger letters, for the width of a phone.
+large = plt.rc_context(STYLE | {f"{name}size": 12.5 for name in (
+    "font.", "axes.label", "axes.title", "xtick.label", "ytick.label", "legend.font")})
 
 
-@styled
+@large
 def chain_diagram(N: int = 50) -> Figure:
     """Figure 1: the chain. Solid arrows go left for sure, dashed ones right with a slip."""
     fig, ax = canvas(height=2.0)
@@ -31,8 +47,8 @@ def chain_diagram(N: int = 50) -> Figure:
     ax.axis("off")
     for x, text in {0: "1", 1: "2", 2: "3", 4: f"N−1\n= {N - 1}", 5: f"N\n= {N}"}.items():
         ax.add_patch(plt.Circle((x, 0), 0.3, fc="#FBEFA9" if x == 5 else "#EEEEEE", ec="black"))
-        ax.text(x, 0, text, ha="center", va="center", fontsize=9)
-    ax.text(3, 0, "· · ·", ha="center", va="center", fontsize=14)
+        ax.text(x, 0, text, ha="center", va="center")
+    ax.text(3, 0, "· · ·", ha="center", va="center", fontsize=20)
 
     bent = {"arrowstyle": "-|>", "connectionstyle": "arc3,rad=-0.35", "shrinkA": 0, "shrinkB": 0}
     for x in range(5):
@@ -40,15 +56,15 @@ def chain_diagram(N: int = 50) -> Figure:
         ax.annotate("", (right, 0.17), (left, 0.17),
                     arrowprops=bent | {"color": "black", "ls": "--"})
         ax.annotate("", (left, -0.17), (right, -0.17), arrowprops=bent | {"color": "0.5"})
-    ax.text(2.5, 0.72, "right: succeeds with probability 1 − 1/N, otherwise moves left",
-            ha="center", fontsize=9)
-    ax.text(2.5, -0.78, "left: always succeeds", ha="center", color="0.4", fontsize=9)
-    ax.text(0, 0.42, "start", ha="center", fontsize=9)
-    ax.text(5, 0.42, "reward 1", ha="center", fontsize=9)
+    ax.text(2.5, 0.72, "right: works with probability 1 − 1/N, else moves left",
+            ha="center")
+    ax.text(2.5, -0.78, "left: always works", ha="center", color="0.4")
+    ax.text(0, 0.42, "start", ha="center")
+    ax.text(5, 0.42, "reward 1", ha="center")
     return fig
 
 
-@styled
+@large
 def example1(table: pd.DataFrame) -> Figure:
     """Example 1: the first rewarded episode against the length of the chain."""
     fig, ax = canvas(height=3.6)
@@ -64,88 +80,87 @@ def example1(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@styled
+@large
 def fig2a(table: pd.DataFrame) -> Figure:
-    """Figure 2(a): regret over the first 2000 episodes, realised and expected."""
-    fig, axes = canvas(2, sharey=True)
-    titles = "realised (as in the paper)", "expected (exact)"
-    for ax, title, value in zip(axes, titles, ("regret", "expected_regret"), strict=True):
-        look = {"x": "episode", "y": value, "ax": ax}
-        sns.lineplot(table, **look, **BY_AGENT, **BAND)
-        sns.lineplot(table[table.seed < FEW], **look, **EACH, lw=0.7, alpha=0.6, legend=False)
-        ax.set(ylabel="cumulative regret", title=title)
-        ax.get_legend().remove()
-    legend(axes[0])
+    """Figure 2(a): realised regret over the first 2000 episodes."""
+    fig, ax = canvas(height=3.6)
+    look = {"x": "episode", "y": "regret", "ax": ax}
+    sns.lineplot(table, **look, **BY_AGENT, **BAND)
+    sns.lineplot(table[table.seed < FEW], **look, **EACH, lw=0.7, alpha=0.6, legend=False)
+    ax.set_ylabel("cumulative regret")
+    legend(ax)
     return fig
 
 
-@styled
+@large
 def fan(x: np.ndarray, y: np.ndarray, mean: np.ndarray, draws: np.ndarray) -> Figure:
-    """A line through some data: its posterior mean and draws, each an (intercept, slope)."""
-    fig, ax = canvas(height=2.8)
+    """A line through some data: its posterior mean and samples, each an (intercept, slope)."""
+    fig, ax = canvas(height=3.2)
     ends = np.array([0.0, 1.0])
     for line in draws:
         ax.plot(ends, line[0] + line[1] * ends, color=COLOUR["rlsvi"], lw=0.8, alpha=0.4)
     ax.plot(ends, mean[0] + mean[1] * ends, color=COLOUR["lsvi"], ls=LINE["lsvi"], lw=2.5,
             label="mean (LSVI)")
-    ax.plot([], [], color=COLOUR["rlsvi"], lw=0.8, label="draws (RLSVI)")
+    ax.plot([], [], color=COLOUR["rlsvi"], lw=0.8, label="samples (RLSVI)")
     ax.plot(x, y, "o", color=COLOUR["truth"], label="data")
     ax.set(xlabel="place x", ylabel="reward", xlim=(0, 1))
-    ax.legend(loc="upper left", ncols=3)
+    ax.legend(loc="upper left", ncols=3, columnspacing=1.2, borderaxespad=0)
     return fig
 
 
-@styled
+@large
 def two_periods(pairs: dict[tuple[int, int, int], str]) -> Figure:
     """States from left to right, periods from top to bottom; each arrow, from state s of period h
     to a state of the next, has its label."""
-    fig, ax = canvas(height=3.0)
-    ax.set(xlim=(0.2, 4.3), ylim=(2.3, -0.3))
+    fig, ax = canvas(height=3.3)
+    ax.set(xlim=(0, 4.5), ylim=(2.3, -0.3))
     ax.axis("off")
     for h, s, after in pairs:
         ax.annotate("", (after, h + 1), (s, h), arrowprops={"arrowstyle": "-|>", "color": "0.4",
                                                            "shrinkA": 13, "shrinkB": 13})
         side = 1 if after > s else -1
-        ax.text(s + 0.4 * (after - s) + 0.15 * side, h + 0.4, pairs[h, s, after],
-                ha="left" if side > 0 else "right", va="center", fontsize=9)
+        ax.text(s + 0.35 * (after - s) + 0.2 * side, h + 0.35, pairs[h, s, after],
+                ha="left" if side > 0 else "right", va="center")
     for h, s in sorted({(h, s) for h, s, _ in pairs} | {(h + 1, s) for h, _, s in pairs}):
         ax.text(s, h, str(s), ha="center", va="center", bbox={
             "boxstyle": "circle,pad=0.35", "fc": "#FBEFA9" if s == 4 else "#EEEEEE", "ec": "black"})
     for h, name in enumerate(("period 0", "period 1", "end")):
-        ax.text(0.2, h, name, va="center", fontsize=9, color="0.4")
+        ax.text(0, h, name, va="center", color="0.4")
     return fig
 
 
-@styled
+@large
 def spreads(spread: dict[str, np.ndarray], tried: np.ndarray) -> Figure:
-    """The spread of a value over draws, by state and period, for each kind of target; a dot where
-    data are. States that no episode can reach by a period are left out."""
-    fig, axes = canvas(len(spread), height=3.4, sharey=True)
+    """The standard deviation of a value over samples, by state and period, for each kind of target;
+    a dot where data are. States that no episode can reach by a period are left out."""
+    fig, axes = canvas(len(spread), height=4.2, sharey=True)
     H, S = tried.shape
-    unreachable = np.arange(S) > np.arange(H)[:, None]
+    acted = range(min(H, S))  # further states are reached only at the end
+    unreachable = np.arange(len(acted)) > np.arange(H)[:, None]
     for ax, (targets, values) in zip(axes, spread.items(), strict=True):
-        sns.heatmap(pd.DataFrame(values, columns=range(1, S + 1)), mask=unreachable, vmin=0, vmax=1,
-                    cmap="viridis", square=True, cbar=ax is axes[-1], ax=ax,
-                    cbar_kws={"label": "spread of the value of Right", "shrink": 0.8})
+        sns.heatmap(pd.DataFrame(values[:, acted], columns=[s + 1 for s in acted]), vmin=0, vmax=1,
+                    mask=unreachable, cmap="viridis", square=True, cbar=False, ax=ax)
         h, s = np.nonzero(tried)
-        ax.plot(s + 0.5, h + 0.5, ".", color="white", ms=4)
+        ax.plot(s + 0.5, h + 0.5, ".", color="white", ms=6)
         ax.set(title=f"the {targets} in the targets", xlabel="state", ylabel="period h")
         ax.tick_params(axis="y", rotation=0)
         ax.grid(visible=False)
     axes[-1].set_ylabel("")
+    fig.colorbar(axes[0].collections[0], ax=axes, location="bottom", aspect=40, shrink=0.8,
+                 label="standard deviation of the value of Right")
     return fig
 
 
-@styled
+@large
 def value_samples(samples: dict[int, np.ndarray], truth: np.ndarray) -> Figure:
     """Sampled values along the path 1, 2, …, N after some numbers of episodes, and the truth: one
-    draw to follow, and a band with the middle 80% of all draws."""
-    fig, axes = canvas(2, -(-len(samples) // 2), height=4.6, sharex=True, sharey=True)
+    sample as a line, and a band with the middle 80% of all."""
+    fig, axes = canvas(2, -(-len(samples) // 2), height=5.0, sharex=True, sharey=True)
     states = np.arange(1, truth.size + 1)
     for ax, (episodes, values) in zip(axes.flat, samples.items(), strict=True):
         ax.fill_between(states, *np.quantile(values, (0.1, 0.9), axis=0), color=COLOUR["rlsvi"],
-                        alpha=0.2, lw=0, label="RLSVI, 80% of the draws")
-        ax.plot(states, values[0], color=COLOUR["rlsvi"], lw=2.2, label="RLSVI, one draw")
+                        alpha=0.2, lw=0, label="RLSVI, 80% of samples")
+        ax.plot(states, values[0], color=COLOUR["rlsvi"], lw=2.2, label="RLSVI, one sample")
         ax.plot(states, truth, color=COLOUR["truth"], lw=1.6, ls="--", label="truth, $Q^*$")
         ax.set(title=f"after {episodes} episode{'s' * (episodes != 1)}")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -155,7 +170,7 @@ def value_samples(samples: dict[int, np.ndarray], truth: np.ndarray) -> Figure:
     return fig
 
 
-@styled
+@large
 def running_regret(realised: np.ndarray, exact: float) -> Figure:
     """The average realised regret of a policy, episode by episode, and its exact value."""
     fig, ax = canvas()
@@ -168,16 +183,18 @@ def running_regret(realised: np.ndarray, exact: float) -> Figure:
     return fig
 
 
-@styled
+@large
 def basis_fits(truth: np.ndarray, fits: dict[str, np.ndarray]) -> Figure:
     """A slice of Q* along the states, and the best that a basis can do."""
     fig, axes = canvas(len(fits), sharey=True)
     states = np.arange(1, truth.size + 1)
     for ax, (name, fit) in zip(axes, fits.items(), strict=True):
-        sns.lineplot(pd.DataFrame({"$Q^*$": truth, "best fit in the span": fit}, states), ax=ax,
-                     palette=[COLOUR["truth"], COLOUR["theory"]], dashes=[(), (3, 1)])
+        sns.lineplot(pd.DataFrame({"$Q^*$": truth, "best fit": fit}, states), ax=ax,
+                     palette=[COLOUR["truth"], COLOUR["theory"]], dashes=[(), (3, 1)],
+                     legend=ax is axes[0])
         ax.set(title=f"{name} features", xlabel="state", ylabel="value of going right")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes[0].legend(loc="upper left")
     return fig
 
 
