@@ -1,4 +1,4 @@
-// RLSVI against LSVI with ε-greedy on one chain, with the same features and the same luck, learning here
+// RLSVI against LSVI with ε-greedy on one chain, with the same features and random numbers, learning here
 // and now by rlsvi.js. data-n: the states; data-seed: the first race's; data-autoplay: begin when seen;
 // data-brief: the lanes, the wait and N alone, as wide as there is room.
 UI.mount("race", "A race: RLSVI against ε-greedy", root => {
@@ -122,8 +122,8 @@ UI.mount("race", "A race: RLSVI against ε-greedy", root => {
     root.dataset.episodes = episodes;
     if (brief) { wait.textContent = countdown(episodes); return; }
     for (const run of runs) table.set(run.key, run.furthest + 1, run.rewards, run.first ?? "none yet");
-    wait.textContent = `Episode ${episodes}. Until it has seen a reward, ε-greedy flips coins, and coins wait `
-      + `2ᴺ⁻¹/p* = ${number(chain.wait)} episodes for one on average: ${duration(chain.wait / pace.real)} at `
+    wait.textContent = `Episode ${episodes}. Until its first reward ε-greedy flips coins, on average for `
+      + `2ᴺ⁻¹/p* = ${number(chain.wait)} episodes: ${duration(chain.wait / pace.real)} at `
       + `${UI.counted(number(pace.real, 2), "episode")} a second.`;
     const axes = UI.chart({ width, height: 200, x: [0, Math.max(20, episodes)], y: [1, chain.N], xlabel: "episode",
       ylabel: "furthest state", label: `Furthest state against episode, ${UI.counted(episodes, "episode")} so far` });
