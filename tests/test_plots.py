@@ -15,6 +15,8 @@ from matplotlib.colors import to_hex, to_rgba_array
 from matplotlib.text import Text
 from scipy import stats
 
+from rlsvi_core import chain
+from rlsvi_core.features import coherent
 from rlsvi_study import catalogue, store
 from rlsvi_study.catalogue import DRAW, EXPERIMENTS
 from rlsvi_study.chain import figures as chain_figures
@@ -126,7 +128,9 @@ WITHOUT_TABLE = [
     lambda: chain_figures.fan(np.ones(2), np.ones(2), np.ones(2), np.ones((3, 2))),
     lambda: chain_figures.two_periods({(0, 2, 3): "some", (1, 3, 4): "none"}),
     lambda: chain_figures.spreads(dict.fromkeys(("sample", "mean"), np.ones((3, 4))), np.eye(3, 4)),
-    lambda: chain_figures.value_samples(dict.fromkeys(range(4), np.ones((5, 3))), np.ones(3))]
+    lambda: chain_figures.value_samples(dict.fromkeys(range(4), np.ones((5, 3))), np.ones(3)),
+    lambda: chain_figures.prior_spread(load("readings"), load("fig10")),
+    lambda: chain_figures.fig3(load("fig3"), load("fig3-tabular"))]
 
 
 @pytest.mark.parametrize("draw_it", WITHOUT_TABLE)
@@ -171,7 +175,7 @@ def test_agents_and_what_is_none_share_no_colour():
     assert not {look[0] for look in AGENTS.values()} & {look[0] for look in THINGS.values()}
 
 
-@pytest.mark.parametrize(("name", "panels"), [("fig1", 1), ("fig5", 2), ("fig12", 1)])
+@pytest.mark.parametrize(("name", "panels"), [("fig1", 1), ("fig5", 2), ("fig12", 2)])
 def test_the_papers_other_figures_come_from_the_tables_they_name(name, panels):
     tables, drawing = chain_figures.DRAW_FROM[name]
     figure = drawing(*map(load, tables))
@@ -222,14 +226,31 @@ def test_figure_3_shows_medians_with_their_intervals_and_the_papers_means(draw):
         assert list(curve.index) == list(points.index) == list(cells.index)
 
 
-def test_figure_10_shows_the_median_curve_of_each_value_and_the_spread_at_the_end(draw):
-    table, (left, right) = load("fig10"), draw("fig10").axes
-    for line, (_, runs) in zip(left.lines, table.groupby("lam"), strict=True):
+def test_figure_10_shows_the_median_curve_of_each_value_and_names_those_that_end_low_together(draw):
+    table, (ax,) = load("fig10"), draw("fig10").axes
+    for line, (_, runs) in zip(ax.lines, table.groupby("lam"), strict=True):
         same(line.get_ydata(), runs.groupby("episode").regret.median())
-    last = table[table.episode == table.episode.max()].groupby("lam").regret
-    same(right.lines[0].get_ydata(), last.median())
-    band = next(band for _, band in bands(right) if len(band) > 1)
-    same(band, np.column_stack([last.quantile(0.1), last.quantile(0.9)]))
+    assert [text.get_text() for text in ax.texts] == [
+        "λ ≤ 1000", "λ = 10\u202f000", "λ = 100\u202f000", "λ = 10⁶"]
+
+
+def test_the_norm_of_the_features_and_lambda_are_drawn_as_one_spread(draw):
+    """Measured on the features themselves; a reading that has the same runs has the same point."""
+    readings, by_lambda = load("readings"), load("fig10")
+    table = chain_figures.spreads_of_readings(readings, by_lambda)
+    Q = chain(50).Q
+    for reading, norm, size in (("stacked", "SA", 100), ("per_period", "√SA", 10), (
+            "per_period", "HSA", Q.size), ("sweep", "HSA", Q.size)):
+        Phi = coherent(Q, 10, 0, norm=size, reading=reading.replace("sweep", "stacked"))
+        runs = table[(table.reading == reading) & (table.norm == norm) & (table.lam == 100)]
+        same(runs.spread, np.full(len(runs), np.sqrt((Phi**2).sum(-1).mean() / 100)))
+    ax = chain_figures.prior_spread(readings, by_lambda).axes[0]
+    drawn = np.concatenate([line.get_xydata() for line in ax.lines])
+    for lam, runs in by_lambda[by_lambda.episode == by_lambda.episode.max()].groupby("lam"):
+        time = runs.tenth_reward.where(runs.tenth_reward.between(1, 5000), np.inf).median()
+        at = [np.sqrt(10 * Q.size / lam), 1.25 * 5000 if np.isinf(time) else time]
+        assert np.isclose(drawn, at).all(axis=1).any()
+    plt.close("all")
 
 
 def test_the_bootstraps_waits_are_cut_at_the_budget(draw):
@@ -363,13 +384,13 @@ SHOWS = {
     "example1": [Shown("N", "wait", ["agent"], MEAN, lambda table: table.assign(
         wait=1 + table.unrewarded))],
     "fig2a": [Shown("episode", "regret", ["agent"], MEDIAN80)],
-    "fig2b": [Shown("episode", y, ["agent", "seed"], RUNS) for y in ("regret", "suboptimal")],
+    "fig2b": [Shown("episode", "expected_regret", ["agent", "seed"], RUNS)],
     **{name: [Shown("N", "time", [], MEDIAN95, TIMES, 20_000)]
        for name in ("fig3", "fig3-tabular")},
     "fig4": [Shown("K", "time", [], MEDIAN95, TIMES, 20_000)],
     "fig6": [Shown("rho", "time", ["noise"], RUNS, lambda table: table.assign(
         time=table.tenth_reward * np.where(table.censored, 1.25, 1)), curves=False)],
-    **{name: [Shown("episode", "regret", [of], MEDIANS), Shown(of, "regret", [], MEDIAN80, _last)]
+    **{name: [Shown("episode", "regret", [of], MEDIANS)]
        for name, of in (("fig10", "lam"), ("fig11", "sigma"))},
     **{name: [Shown("N", "time", ["K"], MEDIANS, TIMES, curves=False)] for name in (
         "fig12", "fig13")},

@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from .. import style
 from ..intervals import student
+from ..register import typeset
 from ..style import (
     BAND,
     BY_AGENT,
@@ -28,7 +29,7 @@ from ..style import (
 )
 from . import runs, scaling
 
-FEW = 5  # the paper averages five seeds; these are drawn one by one
+FEW = 5  # the paper averages five seeds; each of these is drawn
 BUDGET = 20_000  # where runs of figures 3, 4, 12 and 13 are censored
 AXIS = {"N": "chain length N", "K": "number of features K", "lam": "λ", "sigma": "σ"}
 TIME = "episodes to 10 rewards"
@@ -211,17 +212,13 @@ def action_law(laws: dict[str, pd.DataFrame]) -> Figure:
 
 @styled
 def fig2b(table: pd.DataFrame) -> Figure:
-    """Figure 2(b): a million episodes. Left, regret; right, episodes with a suboptimal policy."""
-    fig, axes = canvas(2)
-    for ax, value in zip(axes, ("regret", "suboptimal"), strict=True):
-        sns.lineplot(table, x="episode", y=value, **EACH, lw=1, legend=False, ax=ax)
-    axes[0].set(ylabel="cumulative regret (realised)", xticks=(0, 500_000, 1_000_000))
-    for axis in (axes[0].xaxis, axes[0].yaxis):
-        axis.set_major_formatter(style.digits)
-    axes[1].set(ylabel="suboptimal episodes", xscale="log", yscale="log")
-    last = table[table.episode == table.episode.max()].groupby("agent").suboptimal.median()
-    style.label_ends(axes[1], {NAME[agent].replace(" ", "\n"): (y, COLOUR[agent])
-                         for agent, y in last.items()})
+    """Figure 2(b): expected regret over a million episodes, each run a line."""
+    fig, ax = canvas(height=2.8)
+    sns.lineplot(table, x="episode", y="expected_regret", **EACH, lw=1, legend=False, ax=ax)
+    ax.set(ylabel="cumulative regret (expected)", xscale="log", yscale="log", ylim=(50, 1e6))
+    last = table[table.episode == table.episode.max()].groupby("agent").expected_regret.median()
+    style.label_ends(ax, {NAME[agent].replace(" ", "\n"): (y, COLOUR[agent])
+                          for agent, y in last.items()})
     return fig
 
 
@@ -248,19 +245,24 @@ def _smooth_times(ax: Axes, table: pd.DataFrame, axis: str) -> pd.DataFrame:
 
 
 @styled
-def fig3(table: pd.DataFrame) -> Figure:
-    """Figure 3: learning time against N, with the bounds it is held against."""
-    fig, axes = canvas(2, height=3.9)
-    fine = np.linspace(table.N.min(), table.N.max(), 200)
-    for ax in axes:
-        cells = _smooth_times(ax, table, "N")
-        ax.plot(fine, (fine - 1) ** 2 * fine * 2 / 10, color=COLOUR["theory"], label="$H^2SA/10$")
-        ax.plot(fine, 2.0 ** (fine - 1), color="0.3", ls="--", label="$2^{N-1}$")
-        ax.get_legend().remove()
-    axes[0].set(title="linear axis",
-                ylim=(0, 1.15 * max(cells.mean5.max(), cells["median"].max())))
-    axes[1].set(title="logarithmic axis", yscale="log", ylim=(10, 1e9), ylabel="")
-    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+def fig3(table: pd.DataFrame, alone: pd.DataFrame | None = None) -> Figure:
+    """Figure 3: learning time against N, with the bounds it is held against; beside it, if given,
+    that of an agent without generalization."""
+    fig, ax = canvas(height=4.0)
+    _smooth_times(ax, table, "N")
+    if alone is not None:
+        tabular = runs.medians(alone, "N")
+        sns.lineplot(three(tabular), x="N", y="time", **RANGE, **POINTS | {"linestyle": "-"},
+                     marker="s", color=style.shades("rlsvi", 3)[2], ax=ax)
+        ax.annotate("RLSVI, tabular", (tabular.index[-1], tabular["median"].iloc[-1]), (0, 8),
+                    textcoords="offset points", ha="center")
+    fine = np.linspace(table.N.min(), table.N.max(), 400)
+    for bound, height in {"$H^2SA/10$": (fine - 1) ** 2 * fine * 2 / 10,
+                          "$2^{N-1}$": 2.0 ** (fine - 1)}.items():
+        ax.plot(fine, height, color=COLOUR["theory"], ls="-" if "H" in bound else "--")
+        ax.annotate(bound, (np.interp(2e4, height, fine), 2e4), (6, -2), va="top",
+                    textcoords="offset points", color=style.ink(COLOUR["theory"]))
+    ax.set(yscale="log", ylim=(20, 2e6))
     return fig
 
 
@@ -286,7 +288,7 @@ def fig5(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
         ax.text(0.97, 0.08, f"median regression:\nslope {law.power:.2f}", ha="right", fontsize=9,
                 color=style.ink(COLOUR["theory"]), transform=ax.transAxes)
         ax.set(xscale="log", yscale="log")
-        ax.legend(loc="upper left")
+        ax.get_legend().remove()
     return fig
 
 
@@ -318,55 +320,47 @@ def success_rates(rates: pd.DataFrame) -> Figure:
 
 @styled
 def sweep(table: pd.DataFrame, parameter: str) -> Figure:
-    """Figures 10 and 11: regret curves for each value, and the regret at the end."""
-    fig, axes = canvas(2, sharey=True)
+    """Figures 10 and 11: median regret curves for each value; those that end low share a name."""
+    fig, ax = canvas(height=3.4)
     shades, name = style.values(table[parameter].nunique()), AXIS[parameter]
     sns.lineplot(table, x="episode", y="regret", hue=parameter, palette=shades, lw=1.5,
-                 estimator="median", errorbar=None, legend=False, ax=axes[0])
-    last = table[table.episode == table.episode.max()]
-    sns.lineplot(last, x=parameter, y="regret", **BAND, color="0.4", lw=1, ax=axes[1])
-    axes[1].scatter(parameter, "regret", c=shades, s=35, zorder=3,
-                    data=last.groupby(parameter).regret.median().reset_index())
-    axes[0].set(ylabel="cumulative regret (realised)", title=f"medians, {name} as on the right")
-    axes[0].xaxis.set_major_formatter(style.digits)
-    axes[1].set(xscale="log", xlabel=name,
-                title=f"after {style.digits(table.episode.max())} episodes")
-    if parameter == "lam":  # the scale that matters: λ as the spread of values before any data
-        top = axes[1].secondary_xaxis("top", functions=(_spread, _spread_to_lam))
-        top.set_xlabel("prior spread of a value ($Q^* \\leq 1$)")
-        top.minorticks_off()
+                 estimator="median", errorbar=None, legend=False, ax=ax)
+    ax.set(ylabel="cumulative regret (realised)")
+    ax.xaxis.set_major_formatter(style.digits)
+    last = table[table.episode == table.episode.max()].groupby(parameter).regret.median()
+    high = last[last > last.max() / 10]
+    ends = {f"{name} = {typeset(f'{value:g}')}": y for value, y in high.items()}
+    low = last.drop(high.index)
+    ends[f"{name} ≤ {typeset(f'{low.index.max():g}')}"] = low.median()
+    style.label_ends(ax, {text: (y, "black") for text, y in ends.items()})
     return fig
 
 
-def _spread(lam: np.ndarray) -> np.ndarray:
-    with np.errstate(divide="ignore", invalid="ignore"):  # outside the axis
-        return runs.prior_spread(1.0) / np.sqrt(lam)
-
-
-def _spread_to_lam(spread: np.ndarray) -> np.ndarray:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return (runs.prior_spread(1.0) / spread) ** 2
-
-
 @styled
-def families(table: pd.DataFrame, family: str, axis: str, smoother: Callable) -> Figure:
+def families(table: pd.DataFrame) -> Figure:
     """Learning time against one of N and K, a smooth curve for each value of the other.
 
     Figure 12: local polynomials in K for each N. Figure 13: quadratics in N for each K.
     """
-    fig, ax = canvas(height=3.6)
-    bands = {one: scaling.smooth_band(cell, axis, smoother) for one, cell in table.groupby(family)}
-    look = {"hue": family, "palette": style.values(len(bands)), "ax": ax}
-    sns.lineplot(three(pd.concat(bands, names=[family]), "fit"), x=axis, y="time", **RANGE, **look,
-                 lw=1.5, legend=False)
-    sns.scatterplot(runs.medians(table, [family, axis]), x=axis, y="median", style=family, s=30,
-                    **look, markers=list("os^Dv<>p")[:len(bands)], legend=False)
-    ax.set(xlabel=AXIS[axis], ylabel=TIME, ylim=(0, None))
-    ends = {f"{family} = {one}": (band.index[-1], band.fit.iloc[-1]) for one, band in bands.items()}
-    for name, (x, y) in ends.items():
-        if x < (last := table[axis].max()):
-            ax.annotate(name, (x, y), (6, 0), textcoords="offset points", va="center", fontsize=9)
-    style.label_ends(ax, {name: (y, "black") for name, (x, y) in ends.items() if x == last})
+    fig, axes = canvas(1, 2, height=6.4)
+    for ax, (family, axis), smoother in zip(
+            axes, ("NK", "KN"), (scaling.local_polynomial, scaling.quadratic), strict=True):
+        bands = {one: scaling.smooth_band(cell, axis, smoother)
+                 for one, cell in table.groupby(family)}
+        look = {"hue": family, "palette": style.values(len(bands)), "ax": ax, "legend": False}
+        sns.lineplot(three(pd.concat(bands, names=[family]), "fit"), x=axis, y="time", **RANGE,
+                     **look, lw=1.5)
+        sns.scatterplot(runs.medians(table, [family, axis]), x=axis, y="median", style=family,
+                        s=30, **look, markers=list("os^Dv<>p")[:len(bands)])
+        ax.set(xlabel=AXIS[axis], ylabel=TIME, ylim=(0, None))
+        ends = {f"{family} = {one}": (band.index[-1], band.fit.iloc[-1])
+                for one, band in bands.items()}
+        last = table[axis].max()
+        for name, (x, y) in ends.items():
+            if x < last:
+                ax.annotate(name, (x, y), (6, 0), textcoords="offset points", va="center",
+                            fontsize=9)
+        style.label_ends(ax, {name: (y, "black") for name, (x, y) in ends.items() if x == last})
     return fig
 
 
@@ -374,22 +368,67 @@ def families(table: pd.DataFrame, family: str, axis: str, smoother: Callable) ->
 def readings(table: pd.DataFrame) -> Figure:
     """Median learning time under each reading, for both λ, and how many runs learned."""
     cells, budget = scaling.reading_medians(table), table.tenth_reward.max()
-    order = cells.index.unique("label")
-    fig, axes = canvas(2, height=0.32 * len(order) + 1, sharey=True)
-    for ax, lam in zip(axes, cells.index.unique("lam").sort_values(), strict=True):
-        group = cells.xs(lam, level="lam")
-        lost = np.isinf(group["median"])
-        sns.pointplot(three(group[~lost], limit=budget), x="time", y="label", order=order, **RANGE,
-                      linestyle="none", color=COLOUR["rlsvi"], markersize=5,
-                      err_kws={"color": "0.6", "lw": 2}, ax=ax)
-        ax.plot(np.full(lost.sum(), budget), np.flatnonzero(np.isin(order, group.index[lost])), ">",
-                color=COLOUR["fails"])
-        for cell in group.itertuples():
-            ax.text(budget * 1.3, list(order).index(cell.Index),
-                    f"{cell.runs - cell.censored}/{cell.runs}", va="center", fontsize=9)
-        ax.set(xscale="log", xlabel=TIME, ylabel="", xlim=(100, budget * 5),
-               title=f"λ = {lam:g}")
-        ax.grid(axis="y", visible=False)
+    order = list(cells.index.unique("label"))
+    fig, ax = canvas(height=0.34 * len(order) + 1)
+    shades = style.shades("rlsvi", 3)[::2]
+    for lam, shade, mark, beside, count in zip((1.0, 100.0), shades, "so", (-0.15, 0.15), (1.3, 3),
+                                               strict=True):
+        ax.plot(budget * count, -0.8, mark, ms=6, color=shade)
+        ax.text(budget * count * 1.1, -0.8, f"λ = {lam:g}", va="center", fontsize=9)
+        for cell in cells.xs(lam, level="lam").itertuples():
+            row, lost = order.index(cell.Index), np.isinf(cell.median)
+            ax.plot([cell.low, min(cell.high, budget)], [row + beside] * 2, color="0.6", lw=2)
+            ax.plot(budget if lost else cell.median, row + beside, ">" if lost else mark, ms=6,
+                    color=COLOUR["fails"] if lost else shade)
+            ax.text(budget * count, row, f"{cell.runs - cell.censored}/{cell.runs}", va="center",
+                    fontsize=9)
+    ax.set(xscale="log", xlabel=TIME, xlim=(200, budget * 5), ylim=(len(order) - 0.4, -1.2),
+           yticks=range(len(order)), yticklabels=order, xticks=(200, 500, 1000, 2000, 5000))
+    ax.xaxis.set_major_formatter(style.digits)
+    ax.xaxis.minorticks_off()
+    ax.grid(axis="y", visible=False)
+    return fig
+
+
+def spreads_of_readings(readings: pd.DataFrame, by_lambda: pd.DataFrame) -> pd.DataFrame:
+    """Runs of both tables with the spread of a value before any data: the norm of the features and
+    λ as one number. Runs of the sweep in λ are cut at the other table's budget."""
+    H, SA, budget = 49, 100, readings.tenth_reward.max()
+    size = {"HSA": H * SA, "SA": SA, "√HSA": (H * SA) ** 0.5, "√SA": SA**0.5, "1": 1.0}
+    plain = readings.query("constant == 'rescaled' and opening == 'uniform'")
+    length = plain.reading.map({"stacked": H * SA, "per_period": SA})  # of a column
+    feature = plain.norm.map(size) / np.sqrt(length)  # its root mean square
+    late = by_lambda[by_lambda.episode == by_lambda.episode.max()]
+    late = late.assign(reading="sweep", norm="HSA", censored=(late.tenth_reward == 0) | (
+        late.tenth_reward > budget), spread=runs.prior_spread(1.0) / np.sqrt(late.lam))
+    return pd.concat([late, plain.assign(spread=feature * np.sqrt(10 / plain.lam))])
+
+
+@styled
+def prior_spread(readings: pd.DataFrame, by_lambda: pd.DataFrame) -> Figure:
+    """Learning time against the spread of a value before any data, for every norm and λ."""
+    table, budget = spreads_of_readings(readings, by_lambda), readings.tenth_reward.max()
+    cells = runs.medians(table, ["reading", "spread", "norm", "lam"])
+    fig, ax = canvas(height=3.8)
+    names = {"sweep": "stacked, norm HSA, λ varies", "stacked": "stacked, norm and λ vary",
+             "per_period": "per period, norm and λ vary"}
+    for (reading, name), mark, colour in zip(names.items(), ("o-", "s", "D"), style.values(3),
+                                             strict=True):
+        cell = cells.loc[reading].reset_index()
+        lost = np.isinf(cell["median"])
+        ax.plot(cell.spread[lost], np.full(lost.sum(), budget * 1.25), "^", color=colour)
+        known = cell[~lost].assign(high=cell.high.clip(upper=budget))
+        away = (known["median"] - known.low, known.high - known["median"])
+        ax.errorbar(known.spread, known["median"], away, fmt=mark, color=colour, label=name, lw=1.2,
+                    capsize=2, mfc="none" if mark == "s" else colour, ms=7 if mark == "s" else 5)
+    ax.axvline(1, color="0.5", lw=0.8, ls=":")
+    ax.text(0.85, 200, "$Q^* \\leq 1$", ha="right")
+    ax.text(2, budget * 1.25, f"▲ median run not within {style.digits(budget)}", va="center")
+    ax.set(xscale="log", yscale="log", ylabel=TIME, xlabel="spread of a value before any data",
+           ylim=(180, 9000), yticks=(200, 500, 1000, 2000, 5000))
+    ax.yaxis.set_major_formatter(style.digits)
+    ax.minorticks_off()
+    ax.legend(loc="upper right", bbox_to_anchor=(1, 0.9))
     return fig
 
 
@@ -413,8 +452,8 @@ DRAW: dict[str, Callable[[pd.DataFrame], Figure]] = {
     "example1": example1, "fig2a": fig2a, "fig2b": fig2b, "fig3": fig3,
     "fig3-tabular": fig3, "fig4": fig4, "fig6": fig6,
     "fig10": lambda table: sweep(table, "lam"), "fig11": lambda table: sweep(table, "sigma"),
-    "fig13": lambda table: families(table, "K", "N", scaling.quadratic), "readings": readings}
+    "fig13": families, "readings": readings}
 # … and the figures of the paper without a table of their own: whose they need, and the drawing.
 DRAW_FROM: dict[str, tuple[tuple[str, ...], Callable[..., Figure]]] = {
     "fig1": ((), chain_diagram), "fig5": (("fig3", "fig4"), fig5),
-    "fig12": (("fig13",), lambda table: families(table, "N", "K", scaling.local_polynomial))}
+    "fig12": (("fig13",), families)}
