@@ -28,6 +28,7 @@ from rlsvi_study.recommender import figures as recommender_figures
 from rlsvi_study.recommender.figures import ETAS
 from rlsvi_study.since import figures as since_figures
 from rlsvi_study.style import AGENTS, COLOUR, THINGS, WIDTH, digits, ink, scientific, three
+from rlsvi_study.tetris import figures as tetris_figures
 from rlsvi_study.theory import figures as theory_figures
 from rlsvi_study.theory import price
 
@@ -124,7 +125,7 @@ def two_to_a_row(figure):
 WITHOUT_TABLE = [
     lambda: theory_figures.density_grid([(2, 3), (0.05, 0.05)]),
     theory_figures.leak, theory_figures.crossings_map,
-    since_figures.timeline,
+    since_figures.timeline, tetris_figures.endings,
     lambda: chain_figures.fan(np.ones(2), np.ones(2), np.ones(2), np.ones((3, 2))),
     lambda: chain_figures.two_periods({(0, 2, 3): "some", (1, 3, 4): "none"}),
     lambda: chain_figures.spreads(dict.fromkeys(("sample", "mean"), np.ones((3, 4))), np.eye(3, 4)),
@@ -261,6 +262,22 @@ def test_the_bootstraps_waits_are_cut_at_the_budget(draw):
             cell = cells.loc[features, agent]
             same(lines(ax, COLOUR[agent])[0], cell["median"])
             same(drawn[COLOUR[agent].lower()], cell[["low", "high"]])
+
+
+def test_figure_7_and_the_schedules_have_a_panel_for_each_ending_rule(draw):
+    tables = {rule: load(name).assign(rule=rule, schedule="one")
+              for rule, name in (("top row", "tetris-top-row"), ("clears", "fig7"))}
+    both = pd.concat(tables.values())
+    dots = draw("tetris-schedules", both).axes
+    curves = draw("fig7", both).axes
+    for ax, dotted, (rule, table) in zip(curves, dots, tables.items(), strict=True):
+        assert ax.get_title().startswith(f"“{rule}”")
+        assert dotted.get_title() == ax.get_title()
+        for agent, runs in table.groupby("agent"):
+            same(lines(ax, COLOUR[agent])[0], runs.groupby("game").score.mean())
+        half = table[table.game > 500].groupby(["agent", "seed"]).score.mean()
+        drawn = [xy[0] for seeds in dotted.collections for xy in seeds.get_offsets()]
+        same(np.sort(drawn), np.sort(half))
 
 
 # --- every figure: what is drawn against the table, by pandas and scipy alone ---------------
@@ -435,7 +452,8 @@ SHOWS = {
         curves=False)],
     "fig7": GAMES, "tetris-top-row": GAMES,
     "fig14": [Shown("game", "score", ["reading", "rule", "agent"], MEAN80)],
-    "tetris-rules": [Shown("game", "score", ["rule", "agent"], MEAN80)],
+    "tetris-rules": [Shown("seed", "game", ["rule", "agent"], ("min", None), lambda table: table[
+        table.score > 1000], curves=False)],
     "tetris-variance": [Shown("game", "score", ["variance"], MEAN80)],
     "tetris-buffer": [Shown("game", "score", ["N"], MEAN80)],
     "tetris-optimism": [Shown("game", "score", ["start"], MEANS)],
@@ -450,9 +468,8 @@ SHOWS = {
         ("tasks-tuning", "start"), ("tasks-rule", "c"), ("tasks-options", "option"),
         ("tasks-sensitivity", "c"), ("tasks-choices", "option"))},
     "tetris-discount": [Shown("game", "score", ["agent", "gamma"], MEAN80)],
-    "tetris-lspi": [Shown("policy", "score", ["start", "replay", "each", "rule", "seed"], RUNS,
-                          lambda table: table[table.replay & (table.start == "scoring") & (
-                              table.rule == "clears")], curves=False)],
+    "tetris-lspi": [Shown("seed", "score", ["start", "replay", "each", "rule"], ("max", None),
+                          lambda table: table.eval("score = score + 1"), curves=False)],
     "tasks-redraw": [Shown("again", y, ["task"], MEAN, curves=False)
                      for y in ("reward", "mean", "vote")],
     **{name: [Shown("factor", "regret", ["environment", "agent"], MEAN, _last)]

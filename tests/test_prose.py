@@ -88,11 +88,6 @@ def seeds(name):
     return end - first
 
 
-def games(name):
-    """The first of the second half of the games."""
-    return store.provenance(catalogue.EXPERIMENTS[name])["constants"]["games"] // 2 + 1
-
-
 def runs_per_point():
     """Of the shares of runs that learn: a moving window over the runs, sorted by ρ."""
     return 1001 - len(success_rates(store.load(catalogue.EXPERIMENTS["fig6"]))) + 1
@@ -105,11 +100,9 @@ DECLARED = {  # every other typed number, and what recomputes it
         "50": lambda: seeds("fig2a"), "100": lambda: seeds("recommender")},
     "06b-agnostic.ipynb": {"41": runs_per_point, "0.08": lambda: 0.5 / runs_per_point() ** 0.5},
     "06c-tetris.ipynb": {
-        "501": lambda: games("fig7"),
         "23": lambda: np.mean([Tetris(pieces=one).A for one in Tetris().pieces])},
     "B-conjecture.ipynb": {"0.55": lambda: int(WIN.p) / int(WIN.q),
                            "8.84": lambda: (17 + 2 * 65**0.5 + 5**0.5) / 4},
-    "D-tetris.ipynb": {"501": lambda: games("fig14")},
     "E-recommender.ipynb": {"4521": lambda: len(instance(0).states[0])},
     "F-extensions.ipynb": {"3000": lambda: found("F.travel", "half", "8"),
                            "65 000": lambda: 2**16}}

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
+from itertools import product
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -23,72 +24,75 @@ from . import runs
 Table = pd.DataFrame
 CURVE: dict[str, Any] = {"x": "game", "y": "score", **BAND, "estimator": "mean"}
 ROWS = "rows per game"
-SAYS = {  # an ending rule and a reading of Φ in words
-    "top row": "a full top row ends it", "fits": "a piece must fit",
-    "clears": "what is left must fit", "overflow": "sticking out ends it",
-    "overflow top": "reaching the top row ends it", "value": "reward known",
+SAYS = {  # ending rules and readings of Φ in a few words
+    "top row": "as printed", "clears": "pieces may stick out", "value": "reward known",
     "reward": "reward a feature", "board": "reward left out"}
+
+
+def _by_rule(table: Table) -> dict[str, Table]:
+    """The parts of a table by ending rule, with the titles of their panels."""
+    return ({f"“{rule}”, {SAYS[rule]}": part for rule, part in table.groupby("rule", sort=False)}
+            if "rule" in table else {"": table})
 
 
 @styled
 def fig7(table: Table) -> Figure:
-    """The paper's Figure 7: learning curves on the full board, linear and logarithmic."""
-    fig, axes = canvas(2)
-    for ax, scale in zip(axes, ("linear", "log"), strict=True):
-        sns.lineplot(table, **CURVE, **BY_AGENT, legend=scale == "log", ax=ax)
-        for rows in runs.PAPER_LEVELS:  # as “respectively” has them
-            ax.axhline(rows, color=COLOUR["paper"], lw=0.7)
-        ax.axhline(runs.LSPI, color=COLOUR["paper"], lw=1, ls=":")
-        ax.set(xlabel="game", ylabel=f"{ROWS}, mean of 50", yscale=scale)
-    axes[1].set(ylabel="", ylim=(1, None))
-    said = zip(("RLSVI", "LSVI", "LSPI"), (*runs.PAPER_LEVELS, runs.LSPI), strict=True)
-    label_ends(axes[0], {f"the paper's\n{name}, {rows}": (rows, COLOUR["paper"])
-                        for name, rows in said})
-    style.legend(axes[1], loc="lower right")
+    """The paper's Figure 7: learning curves on the full board, a panel for each ending rule."""
+    parts, levels = _by_rule(table), (*runs.PAPER_LEVELS, runs.LSPI)
+    fig, axes = canvas(len(parts), sharey=True, squeeze=False)
+    for ax, (title, part) in zip(axes.flat, parts.items(), strict=True):
+        sns.lineplot(part, **CURVE, **BY_AGENT, ax=ax)
+        for rows, look in zip(levels, ("-", "-", ":"), strict=True):
+            ax.axhline(rows, color=COLOUR["paper"], lw=0.8, ls=look)
+        ax.set(title=title, xlabel="game", ylabel=f"{ROWS}, mean of 50")
+        ax.get_legend().remove()
+    label_ends(axes.flat[-1], {f"{who}, {rows}": (rows, COLOUR["paper"]) for who, rows in
+                               zip(("paper", "paper", "LSPI"), levels, strict=True)})
+    style.legend(axes.flat[0], fig, loc="outside upper center", ncols=2)
     return fig
 
 
 @styled
-def small_multiples(table: Table, by: list[str], log: bool = True) -> Figure:
-    """Learning curves of both agents, one panel for each value of ``by``; rows share an axis."""
-    groups = list(table.groupby(by))
-    fig, axes = panels(len(groups), sharex=True, sharey="all" if log else "row")
-    for ax, (key, group) in zip(axes, groups, strict=True):
-        sns.lineplot(group, **CURVE, **BY_AGENT, legend=ax is axes[0], ax=ax)
-        rule, *reading = key
-        ax.set(title=f"“{rule}”: " + (", ".join(map(SAYS.get, reading)) or SAYS[rule]),
-               xlabel="game", ylabel=ROWS)
-    if log:  # last: seaborn averages on the axis's scale
-        plt.setp(axes, yscale="log", ylim=(1, None))
+def mini(table: Table) -> Figure:
+    """The paper's Figure 14: learning curves, a panel for each ending rule and reading of Φ."""
+    groups = list(table.groupby(["rule", "reading"]))
+    fig, axes = panels(len(groups), height=2.1, sharex=True, sharey="row")
+    for ax, ((rule, reading), part) in zip(axes, groups, strict=True):
+        sns.lineplot(part, **CURVE, **BY_AGENT, legend=ax is axes[0], ax=ax)
+        ax.set(title=f"“{rule}”, {SAYS[reading]}", xlabel="game", ylabel=ROWS)
     style.legend(axes[0])
     return fig
 
 
-def _dots(ax: Axes, table: Table, order: Sequence[str], middle: str = "mean",
-          **columns: str) -> None:
-    """A dot for every seed in the colour of its agent, and a bar for the middle of each line."""
+def _dots(ax: Axes, table: Table, order: Sequence[str], **columns: str) -> None:
+    """A dot for every seed in the colour of its agent, and a bar for the mean of each line."""
     sns.stripplot(table, **columns, order=order, hue="agent", palette=COLOUR, size=4.5, alpha=0.5,
                   jitter=False, legend=False, ax=ax)
-    sns.pointplot(table, **columns, order=order, estimator=middle, errorbar=None, color="black",
+    sns.pointplot(table, **columns, order=order, errorbar=None, color="black",
                   linestyle="none", marker="|", markersize=14, markeredgewidth=2.5, ax=ax)
     ax.set_ylabel("")
 
 
 @styled
-def schedules(table: Table) -> Figure:
-    """LSVI's schedules, and RLSVI if it is there, best first: the mean score over the second half
-    of the games, seed by seed."""
-    by = [name for name in ("rule", "reading") if name in table]
-    scores = runs.second_half(table.assign(agent=table.get("agent", "lsvi")),
-                              [*by, "agent", "schedule", "seed"])
-    if by:  # one scale for games of different scores: relative to the best schedule
-        means = scores.groupby([*by, "schedule"]).transform("mean")
-        scores /= means.groupby(by).transform("max")
-    order = list(scores.groupby("schedule").mean().sort_values(ascending=False).index)
-    fig, ax = canvas(height=0.6 + 0.28 * len(order))
-    _dots(ax, scores.reset_index(), order, x="score", y="schedule")
-    ax.set_xlabel("score over the second half, best schedule of each game = 1" if by else
-                  f"{ROWS} over the second half")
+def schedules(table: Table, games: int | None = None) -> Figure:
+    """LSVI's schedules, and RLSVI if it is there, best first, a panel for each ending rule: each
+    seed's mean score over the last games, or over the second half of them."""
+    table, small = table.assign(agent=table.get("agent", "lsvi")), "reading" in table
+    parts, by = ({"": table}, ["rule", "reading"]) if small else (_by_rule(table), [])
+    scores = {title: runs.finals(part, [*by, "agent", "schedule"], games or table.game.max() / 2)
+              for title, part in parts.items()}
+    if small:  # one scale for games of different scores: relative to the best schedule
+        means = scores[""].groupby([*by, "schedule"]).transform("mean")
+        scores[""] /= means.groupby(by).transform("max")
+    orders = [part.groupby("schedule").mean().sort_values(ascending=False).index
+              for part in scores.values()]
+    fig, axes = canvas(rows=len(parts), height=0.6 + sum(0.25 + 0.27 * len(o) for o in orders),
+                       sharex=True, squeeze=False, height_ratios=[*map(len, orders)])
+    for ax, (title, part), order in zip(axes.flat, scores.items(), orders, strict=True):
+        _dots(ax, part.reset_index(), order, x="score", y="schedule")
+        ax.set(title=title, xlabel="score over the second half, best schedule of each game = 1"
+               if small else f"{ROWS} over the {f'last {games} games' if games else 'second half'}")
+        ax.label_outer()
     return fig
 
 
@@ -101,27 +105,53 @@ def variant(row: Any) -> str:
     return ", ".join(words) or "as in chapter 6c"
 
 
+def _how_many(ax: Axes, y: float, when: pd.Series, agent: str) -> None:
+    """Right of the axes: how many seeds learn."""
+    ax.text(1.02, y, f"{np.isfinite(when).sum()} of {len(when)}", va="center", fontsize=9,
+            color=style.ink(COLOUR[agent]), transform=ax.get_yaxis_transform())
+
+
 @styled
 def readings(table: Table, games: int = 100) -> Figure:
-    """Every variant of Algorithm 7, agent by agent and the best first: when it learns, and how well
-    it plays at the end."""
+    """Every variant of Algorithm 7, agent by agent and the best first: how well it plays at the
+    end, and how many of its seeds learn."""
     named = table.assign(variant=[f"{NAME[row.agent]}, {variant(row)}"
                                   for row in table.itertuples()])
-    cells, never = ["agent", "variant"], 1.08 * table.game.max()
-    ends = runs.finals(named, cells, games)
+    cells = ["agent", "variant"]
+    ends, when = runs.finals(named, cells, games), runs.learned_at(named, cells)
     best = ends.groupby(cells).mean().sort_values(ascending=False)
     order = [line for agent in ("rlsvi", "lsvi") for line in (NAME[agent], *best[agent].index)]
-    fig, axes = canvas(2, height=4.4, sharey=True)
-    _dots(axes[0], runs.learned_at(named, cells).clip(upper=never).reset_index(), order, "median",
-          x="game", y="variant")
-    _dots(axes[1], ends.reset_index(), order, x="score", y="variant")
-    axes[0].set_yticks(range(len(order)), [line.split(", ", 1)[-1] for line in order])
-    for line, label in zip(order, axes[0].get_yticklabels(), strict=True):
-        if ", " not in line:  # a heading
-            label.set(weight="bold", color=COLOUR[line.lower()])
-    axes[0].axvline(1.04 * table.game.max(), color="0.6", lw=1, ls=":")
-    axes[0].set_xlabel(f"games until {runs.LEARNED} {ROWS}\n(beyond the dots: never)")
-    axes[1].set(xlabel=f"{ROWS}, last {games} games", xscale="log")
+    fig, ax = canvas(height=4.4)
+    _dots(ax, ends.reset_index(), order, x="score", y="variant")
+    ax.set_yticks(range(len(order)), [line.split(", ", 1)[-1] for line in order])
+    for (y, line), label in zip(enumerate(order), ax.get_yticklabels(), strict=True):
+        agent = line.split(", ")[0].lower()
+        if line == NAME[agent]:  # a heading
+            label.set(weight="bold", color=COLOUR[agent])
+        else:
+            _how_many(ax, y, when[agent, line], agent)
+    ax.text(1.02, 0, "learn", va="center", fontsize=9, transform=ax.get_yaxis_transform())
+    ax.set(xlabel=f"{ROWS}, last {games} games", xscale="log")
+    return fig
+
+
+@styled
+def rules(table: Table) -> Figure:
+    """Under each ending rule, when each seed learns, and how many do."""
+    when = runs.learned_at(table, ["rule", "agent"])
+    order = [rule for rule in ("fits", "clears", "top row", "overflow", "overflow top")
+             if rule in when]  # nothing fits, or the last board shows the end
+    fig, ax = canvas(height=0.8 + 0.46 * len(order))
+    sns.stripplot(when[np.isfinite(when)].reset_index(), x="game", y="rule", order=order,
+                  hue="agent", hue_order=(agents := ("rlsvi", "lsvi")), palette=COLOUR, size=6,
+                  alpha=0.6, dodge=True, jitter=False, ax=ax)
+    for (y, rule), (k, agent) in product(enumerate(order), enumerate(agents)):
+        _how_many(ax, y + 0.4 * k - 0.2, when[rule, agent], agent)
+    ax.set(xlabel=f"games until {runs.LEARNED} {ROWS}", ylabel="",
+           xlim=(0, 1.03 * table.game.max()))
+    ax.set_yticks(range(len(order)), [f"“{rule}”" for rule in order])
+    style.legend(ax, fig, loc="outside upper center", ncols=2)
+    ax.get_legend().remove()
     return fig
 
 
@@ -177,33 +207,22 @@ def way(row: Any) -> str:
 
 @styled
 def iteration(table: Table) -> Figure:
-    """Policy iteration, seed by seed: the best policy and the last ones; and the way there."""
+    """Policy iteration, seed by seed: the best policy and the last four."""
     named = table.assign(way=[way(row) for row in table.itertuples()])
-    ends = pd.concat({
-        "best": named.groupby(["rule", "way", "seed"], sort=False).score.max(),
-        "last four": named[named.policy > named.policy.max() - 4].groupby(
-            ["rule", "way", "seed"], sort=False).score.mean()}, names=["policies"]).reset_index()
-    fig, axes = plt.subplot_mosaic([["clears", "top row"], ["way", "way"]], figsize=(7.0, 5.4),
-                                   height_ratios=(1.25, 1))
-    for rule, part in ends.groupby("rule", sort=False):
-        ax = axes[rule]
-        sns.stripplot(part.assign(score=part.score + 1), x="score", y="way", hue="policies",
-                      dodge=True, jitter=False, size=4.5, alpha=0.6, ax=ax,
-                      palette=["0.2", "0.6"], order=named.way.unique())
+    cells = ["rule", "way", "seed"]
+    ends = pd.concat({"best": named.groupby(cells, sort=False).score.max(), "last four": named[
+        named.policy > named.policy.max() - 4].groupby(cells, sort=False).score.mean()},
+        names=["policies"]).add(1).reset_index()
+    fig, axes = canvas(2, sharey=True)
+    for ax, (title, part) in zip(axes, _by_rule(ends).items(), strict=True):
+        sns.stripplot(part, x="score", y="way", hue="policies", dodge=True, jitter=False, size=4.5,
+                      alpha=0.6, palette=["0.2", "0.6"], order=named.way.unique(), ax=ax)
         ax.axvline(runs.LSPI, color=COLOUR["paper"], lw=1, ls=":")
-        ax.set(title=f"“{rule}”", xscale="log", xlabel=f"{ROWS} + 1", ylabel="")
+        ax.set(title=title, xscale="log", xlabel=f"{ROWS} + 1", ylabel="")
         handles, labels = ax.get_legend_handles_labels()
-        ax.legend().remove()
+        ax.get_legend().remove()
     fig.legend(handles, [f"{label} of twenty policies" for label in labels], ncols=2,
                loc="outside upper right")
-    axes["top row"].set_yticklabels([])
-    shown = named[(named.start == "scoring") & named.replay & (named.rule == "clears")]
-    sns.lineplot(shown, x="policy", y="score", units="seed", estimator=None, lw=0.8, alpha=0.7,
-                 color="0.5", ax=axes["way"])
-    axes["way"].axhline(runs.LSPI, color=COLOUR["paper"], lw=1, ls=":")
-    axes["way"].set(title="from a scoring policy with the buffer, “clears”: run by run",
-                    xlabel="policy", yscale="log", ylabel=ROWS)
-    label_ends(axes["way"], {f"the paper's\nLSPI, {runs.LSPI}": (runs.LSPI, COLOUR["paper"])})
     return fig
 
 
@@ -224,26 +243,6 @@ def widths(table: Table) -> Figure:
 
 
 @styled
-def weights(table: Table) -> Figure:
-    """What RLSVI has learned: the mean weights after the last game, over seeds that learned."""
-    learned = table[(table.agent == "rlsvi") & (table.score > runs.LEARNED)]
-    columns = learned[learned.game == table.game.max()].filter(regex="^w").to_numpy()
-    pale, dark = shades("rlsvi", 2)
-    colours = [pale] * 10 + [dark] * 9 + [COLOUR["rlsvi"]] * 2  # as in runs.GROUPS
-    fig, axes = canvas(2, height=2.9, width_ratios=(3, 1))
-    for ax, part, names in ((axes[0], slice(0, 19), [*range(1, 11), *range(1, 10)]),
-                            (axes[1], slice(19, 21), ["largest\nheight", "holes"])):
-        sns.barplot(columns[:, part], palette=colours[part], saturation=1, errorbar="sd",
-                    err_kws={"lw": 1}, ax=ax)
-        ax.set_xticks(range(len(names)), names)
-        ax.axhline(0, color="black", lw=0.8)
-    axes[0].set(xlabel="column heights (pale), then differences of neighbours (dark)",
-                ylabel="weight, rows")
-    axes[1].set(xlabel="the other two", ylabel="")
-    return fig
-
-
-@styled
 def value_scale(table: Table) -> Figure:
     """The value of the empty board in each agent's mean weights, game by game."""
     fig, ax = canvas(height=2.9)
@@ -252,7 +251,7 @@ def value_scale(table: Table) -> Figure:
     sns.lineplot(table, x="game", y="w22", **BY_AGENT, estimator="median", errorbar=None, lw=2.2,
                  ax=ax)
     ax.axhline(40, color="black", lw=1, ls=":")
-    ax.text(table.game.max(), 40, "0.4 rows per step for ever, discounted ", ha="right",
+    ax.text(table.game.max(), 40, "0.4 rows per placement, discounted ", ha="right",
             va="bottom", fontsize=9)
     ax.set(xlabel="game", ylabel="value of the empty board", yscale="log")
     style.legend(ax)
@@ -309,24 +308,26 @@ def fates(rule: str) -> dict[str, tuple[str, list[tuple[int, int]]]]:
 
 @styled
 def endings() -> Figure:
-    """The five ending rules as five boards: one stack, three placements, and their fates."""
-    fig, axes = panels(len(RULES), height=2.4, sharey=True)
+    """One stack and three placements, and what becomes of them under the five ending rules."""
+    boards = {"three placements": {name: ("", squares) for name, (_, squares) in
+                                   fates("overflow").items()},
+              **{f"“{rule}”": fates(rule) for rule in RULES}}
+    fig, axes = panels(len(boards), height=1.75, sharey=True)
     stack = [(x, y) for y, row in enumerate(STACK) for x in range(10) if row >> x & 1]
-    for ax, rule in zip(axes, RULES, strict=True):
-        pieces = fates(rule)
-        for colour, squares in (("0.35", stack), *((FATES[fate], part)
+    for ax, (title, pieces) in zip(axes, boards.items(), strict=True):
+        for colour, squares in (("0.35", stack), *((FATES.get(fate, "0.9"), part)
                                                    for fate, part in pieces.values())):
             for x, y in squares:
                 ax.add_patch(plt.Rectangle((x, y), 1, 1, fc=colour, ec="white", lw=0.8))
         for name, (fate, ((x, y), *_)) in pieces.items():
-            ax.text(x + 0.5, y + 0.45, name, ha="center", va="center", weight="bold", fontsize=9,
+            ax.text(x + 0.5, y + 0.45, name, ha="center", va="center", weight="bold", fontsize=10,
                     color="white" if fate == "ends the game" else "black")
         ax.axhline(6, color="black", lw=1.2, ls="--")
-        ax.set(title=f"“{rule}”", xlim=(0, 10), ylim=(0, 8), aspect="equal", xticks=[], yticks=[])
+        ax.set(title=title, xlim=(0, 10), ylim=(2, 8), aspect="equal", xticks=[], yticks=[])
         ax.grid(visible=False)
         ax.spines[["left", "right", "bottom"]].set_visible(True)
     fig.legend(handles=[plt.Rectangle((0, 0), 1, 1, fc=colour, label=fate)
-                        for fate, colour in FATES.items()], **style.CORNER)
+                        for fate, colour in FATES.items()], loc="outside upper center", ncols=3)
     return fig
 
 
@@ -342,19 +343,17 @@ def player(table: Table) -> str:
                       for name in ("rlsvi", "ui", "tetris", "player"))
     return f"""<link rel="stylesheet" href="../_static/widgets.css">
 <div class="widget" data-widget="tetris" data-policies="{policies}">
-<p>What RLSVI knew early and late in one run of our Figure 7, playing now on this page. It
-learned under the rule “clears”; choose the rule under which it plays. All get the same pieces, and
-so do you: when you drop one, the others keep up with you.</p>
+<p>Two policies from one run of RLSVI, an early one and a late one, play on this page. RLSVI learned
+them under the ending rule “clears”; choose the rule under which they play. You get the same pieces,
+and when you drop one, both policies catch up with you.</p>
 <noscript>This needs JavaScript.</noscript></div>
 {scripts}"""
 
 
 DRAW = {  # how ``rlsvi plot`` draws each stored table
-    "fig7": fig7, "tetris-top-row": fig7,
+    "fig7": fig7, "tetris-top-row": fig7, "fig14": mini, "tetris-rules": rules,
     **dict.fromkeys(("fig7-tuning", "fig14-tuning", "tetris-top-row-tuning", "tetris-schedules",
                      "tetris-top-row-schedules"), schedules),
-    "fig14": lambda table: small_multiples(table, ["rule", "reading"], log=False),
-    "tetris-rules": lambda table: small_multiples(table, ["rule"]),
     "tetris-variance": variance, "tetris-widths": widths, "tetris-readings": readings,
     "tetris-known": known, "tetris-optimism": optimism, "tetris-buffer": buffer,
     "tetris-discount": discount, "tetris-lspi": iteration}
