@@ -1,9 +1,10 @@
-// Two policies of RLSVI's and the reader play Tetris with the same pieces, by tetris.js, under a rule of
-// the reader's choice. data-policies: [name, weights] of each, whole numbers of ten-thousandths.
+// Two policies of RLSVI and the reader play Tetris with the same pieces, by tetris.js, under a rule that
+// the reader chooses. data-policies: [name, weights] of each, whole numbers of ten-thousandths.
 UI.mount("tetris", "Tetris: an early policy, a late one, and you", root => {
   "use strict";
   const { el, svg, button, slider } = UI, { Game, NAMES, RULES, TURNS } = Tetris;
   const WIDTH = 10, HEIGHT = 20, ROOM = 24, AHEAD = 12; // rows drawn; pieces placed to begin with
+  const MEANS = { "top row": "as printed", clears: "pieces may stick out" }; // the rules of chapter 6c
   const agents = JSON.parse(root.dataset.policies).map(([name, weights], i) => board(`agent${i}`, name, weights));
   const you = board("you", "You", null), boards = [...agents, you];
   let seed = 1, pieces, chance, hand, owed = 0;
@@ -103,7 +104,8 @@ UI.mount("tetris", "Tetris: an early policy, a late one, and you", root => {
 
   const clock = UI.clock(tick), told = el("p", { class: "told", role: "status" });
   const speed = slider("pieces per second", [1, 2, 5, 10, 20, 50, 100], 5, () => {});
-  const rule = el("select", { change: restart }, ...Object.keys(RULES).map(name => el("option", {}, name)));
+  const rule = el("select", { change: restart }, ...Object.keys(RULES).map(name => el("option", { value: name },
+    MEANS[name] ? `${name} (${MEANS[name]})` : name)));
   rule.value = "clears";
   const table = UI.readings(["", "pieces", "rows", "rows at your piece"],
     boards.map(({ key, name }) => [key, name.replace("RLSVI ", "")]));

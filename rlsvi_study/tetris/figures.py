@@ -24,6 +24,9 @@ from . import runs
 Table = pd.DataFrame
 CURVE: dict[str, Any] = {"x": "game", "y": "score", **BAND, "estimator": "mean"}
 ROWS = "rows per game"
+large = plt.rc_context(style.STYLE | {  # a decorator: legible on a phone, too
+    "axes.titlesize": 12, "axes.labelsize": 12, "xtick.labelsize": 11, "ytick.labelsize": 11,
+    "legend.fontsize": 11})
 SAYS = {  # ending rules and readings of Φ in a few words
     "top row": "as printed", "clears": "pieces may stick out", "value": "reward known",
     "reward": "reward a feature", "board": "reward left out"}
@@ -35,11 +38,11 @@ def _by_rule(table: Table) -> dict[str, Table]:
             if "rule" in table else {"": table})
 
 
-@styled
+@large
 def fig7(table: Table) -> Figure:
     """The paper's Figure 7: learning curves on the full board, a panel for each ending rule."""
     parts, levels = _by_rule(table), (*runs.PAPER_LEVELS, runs.LSPI)
-    fig, axes = canvas(len(parts), sharey=True, squeeze=False)
+    fig, axes = canvas(len(parts), height=3.4, sharey=True, squeeze=False)
     for ax, (title, part) in zip(axes.flat, parts.items(), strict=True):
         sns.lineplot(part, **CURVE, **BY_AGENT, ax=ax)
         for rows, look in zip(levels, ("-", "-", ":"), strict=True):
@@ -52,7 +55,7 @@ def fig7(table: Table) -> Figure:
     return fig
 
 
-@styled
+@large
 def mini(table: Table) -> Figure:
     """The paper's Figure 14: learning curves, a panel for each ending rule and reading of Φ."""
     groups = list(table.groupby(["rule", "reading"]))
@@ -73,7 +76,7 @@ def _dots(ax: Axes, table: Table, order: Sequence[str], **columns: str) -> None:
     ax.set_ylabel("")
 
 
-@styled
+@large
 def schedules(table: Table, games: int | None = None) -> Figure:
     """LSVI's schedules, and RLSVI if it is there, best first, a panel for each ending rule: each
     seed's mean score over the last games, or over the second half of them."""
@@ -107,11 +110,11 @@ def variant(row: Any) -> str:
 
 def _how_many(ax: Axes, y: float, when: pd.Series, agent: str) -> None:
     """Right of the axes: how many seeds learn."""
-    ax.text(1.02, y, f"{np.isfinite(when).sum()} of {len(when)}", va="center", fontsize=9,
+    ax.text(1.02, y, f"{np.isfinite(when).sum()} of {len(when)}", va="center", fontsize=11,
             color=style.ink(COLOUR[agent]), transform=ax.get_yaxis_transform())
 
 
-@styled
+@large
 def readings(table: Table, games: int = 100) -> Figure:
     """Every variant of Algorithm 7, agent by agent and the best first: how well it plays at the
     end, and how many of its seeds learn."""
@@ -130,12 +133,12 @@ def readings(table: Table, games: int = 100) -> Figure:
             label.set(weight="bold", color=COLOUR[agent])
         else:
             _how_many(ax, y, when[agent, line], agent)
-    ax.text(1.02, 0, "learn", va="center", fontsize=9, transform=ax.get_yaxis_transform())
+    ax.text(1.02, 0, "learn", va="center", fontsize=11, transform=ax.get_yaxis_transform())
     ax.set(xlabel=f"{ROWS}, last {games} games", xscale="log")
     return fig
 
 
-@styled
+@large
 def rules(table: Table) -> Figure:
     """Under each ending rule, when each seed learns, and how many do."""
     when = runs.learned_at(table, ["rule", "agent"])
@@ -173,7 +176,7 @@ def _settings(axes: Sequence[Axes], table: Table, column: str, words: Callable[[
                        for value, colour in palettes[agent].items()})
 
 
-@styled
+@large
 def variants(table: Table, column: str, words: Callable[[Any], str], agent: str,
              scale: str = "linear", **look: Any) -> Figure:
     """Learning curves of variants of one agent."""
@@ -189,7 +192,7 @@ buffer = partial(variants, column="N", agent="rlsvi", scale="log",
                  words=lambda n: f"the last\n{style.digits(n)}")
 
 
-@styled
+@large
 def discount(table: Table) -> Figure:
     """Learning curves of both agents with several discounts."""
     fig, axes = canvas(2, height=2.9, sharey=True)
@@ -242,7 +245,7 @@ def widths(table: Table) -> Figure:
     return fig
 
 
-@styled
+@large
 def value_scale(table: Table) -> Figure:
     """The value of the empty board in each agent's mean weights, game by game."""
     fig, ax = canvas(height=2.9)
@@ -252,7 +255,7 @@ def value_scale(table: Table) -> Figure:
                  ax=ax)
     ax.axhline(40, color="black", lw=1, ls=":")
     ax.text(table.game.max(), 40, "0.4 rows per placement, discounted ", ha="right",
-            va="bottom", fontsize=9)
+            va="bottom", fontsize=11)
     ax.set(xlabel="game", ylabel="value of the empty board", yscale="log")
     style.legend(ax)
     return fig
@@ -306,7 +309,7 @@ def fates(rule: str) -> dict[str, tuple[str, list[tuple[int, int]]]]:
     return found
 
 
-@styled
+@large
 def endings() -> Figure:
     """One stack and three placements, and what becomes of them under the five ending rules."""
     boards = {"three placements": {name: ("", squares) for name, (_, squares) in
@@ -320,7 +323,7 @@ def endings() -> Figure:
             for x, y in squares:
                 ax.add_patch(plt.Rectangle((x, y), 1, 1, fc=colour, ec="white", lw=0.8))
         for name, (fate, ((x, y), *_)) in pieces.items():
-            ax.text(x + 0.5, y + 0.45, name, ha="center", va="center", weight="bold", fontsize=10,
+            ax.text(x + 0.5, y + 0.45, name, ha="center", va="center", weight="bold", fontsize=12,
                     color="white" if fate == "ends the game" else "black")
         ax.axhline(6, color="black", lw=1.2, ls="--")
         ax.set(title=title, xlim=(0, 10), ylim=(2, 8), aspect="equal", xticks=[], yticks=[])
