@@ -78,6 +78,9 @@ STYLE = sns.axes_style("ticks") | sns.plotting_context("notebook", rc={
     "figure.constrained_layout.use": True}
 values = partial(sns.color_palette, "viridis")  # so many, for settings and cases, in their order
 styled = plt.rc_context(STYLE)  # a decorator: the reader's own settings are left alone
+large = plt.rc_context(STYLE | dict.fromkeys((  # for figures of one panel: legible on a phone
+    "font.size", "axes.labelsize", "axes.titlesize", "xtick.labelsize", "ytick.labelsize",
+    "legend.fontsize", "legend.title_fontsize"), 12.5))
 
 
 def canvas(columns: int = 1, rows: int = 1, *, width: float = WIDTH, height: float = 3.2,
@@ -124,7 +127,8 @@ def ink(colour: Any) -> np.ndarray:
 def label_ends(ax: Axes, ends: Mapping[str, tuple[float, Any]]) -> None:
     """Names right of the axes at given heights, in given colours, moved apart where they are too
     close. Call it last: it reads the limits and the scale of the axis."""
-    line = 11 * ax.figure.dpi / 72 / ax.get_window_extent().height
+    size = plt.rcParams["ytick.labelsize"]
+    line = 1.22 * size * ax.figure.dpi / 72 / ax.get_window_extent().height
     heights = {name: ax.transAxes.inverted().transform(ax.transData.transform((1, y)))[1]
                for name, (y, _) in ends.items()}
     order = sorted(heights, key=heights.__getitem__)
@@ -135,7 +139,7 @@ def label_ends(ax: Axes, ends: Mapping[str, tuple[float, Any]]) -> None:
         for i in np.flatnonzero(short := np.clip(room - np.diff(at), 0, None)):
             at[i:i + 2] += np.array([-0.5, 0.5]) * short[i]
     for name, y in zip(order, at, strict=True):
-        ax.text(1.02, y, name, color=ink(ends[name][1]), va="center", fontsize=9,
+        ax.text(1.02, y, name, color=ink(ends[name][1]), va="center", fontsize=size,
                 transform=ax.transAxes)
 
 

@@ -419,7 +419,8 @@ SHOWS = {
     "recommender-rivals": [Shown("episode", "regret", ["arm"], MEAN, _from_zero(
         *recommender_figures.RIVALS))],
     "recommender-later": [RATES],
-    "recommender-readings": [Shown("arm", "regret", [], MEAN, _last, curves=False)],
+    "recommender-readings": [Shown("arm", "regret", [], MEAN, lambda table: _last(table)[
+        lambda last: last.arm.isin(recommender_figures.ASKED)], curves=False)],
     "theorem1": [Shown("episode", "regret", ["agent"], MEAN, lambda table: table[
         table.episodes == table.episodes.max()])],
     "gamble": [Shown("episode", "over", ["factor"], MEAN, _over_root)],

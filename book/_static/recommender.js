@@ -1,5 +1,5 @@
-// Five products of ten for one customer after the other: the reader picks, the three policies serve the same
-// customer with the same luck. customers.js has the instance and the learned weights; all else is exact.
+// Five products of ten for one customer after the other: the reader picks, then three policies serve the same
+// customer with the same random numbers. customers.js has the instance and the learned weights; all else is exact.
 UI.mount("recommender", "Be the recommender", root => {
   "use strict";
   const { el, svg, number } = UI, { J, gamma, theta } = CUSTOMERS, N = gamma.length, products = [...gamma.keys()];
@@ -9,7 +9,7 @@ UI.mount("recommender", "Be the recommender", root => {
   // P(a | x) of the paper.
   const likes = (x, a) => 1 / (1 + Math.exp(-sum(x.map((v, n) => gamma[a][n] * v))));
 
-  // A policy says which products it finds best, all alike; Q(x, a) and V(x) are what it then earns.
+  // A policy's best products (ties included) by a score; Q(x, a) and V(x) are its expected likes.
   function policy(score) {
     const known = new Map(), best = x => {
       const values = unseen(x).map(a => [score(x, a, Q), a]), top = Math.max(...values.map(([v]) => v));
@@ -31,11 +31,11 @@ UI.mount("recommender", "Be the recommender", root => {
   const POLICIES = [["myopic", "myopic", policy(likes)], ["learned", "learned by RLSVI", policy(learned)],
                     ["optimal", "optimal", policy((x, a, Q) => Q(x, a))]];
   const optimal = POLICIES[2][2], nobody = Array(N).fill(0), random = RLSVI.generator(Number(root.dataset.seed ?? 1));
-  let x, luck, order, lost, served = 0, totals = { you: 0 };
+  let x, uniforms, order, lost, served = 0, totals = { you: 0 };
 
-  const serve = choose => { // one customer, from the first product to the last: her likes
+  const serve = choose => { // one customer from the first product to the last; returns her likes
     let state = nobody;
-    for (const u of luck) { const a = choose(state); state = answered(state, a, u < likes(state, a) ? 1 : -1); }
+    for (const u of uniforms) { const a = choose(state); state = answered(state, a, u < likes(state, a) ? 1 : -1); }
     return state.filter(v => v === 1).length;
   };
 
@@ -43,34 +43,34 @@ UI.mount("recommender", "Be the recommender", root => {
     x = nobody;
     order = [];
     lost = 0;
-    luck = Array.from({ length: J }, random.uniform);
+    uniforms = Array.from({ length: J }, random.uniform);
     draw();
   }
 
   function show(a) {
     if (x[a] !== 0 || order.length === J) return;
     lost += optimal.V(x) - optimal.Q(x, a);
-    x = answered(x, a, luck[order.length] < likes(x, a) ? 1 : -1);
+    x = answered(x, a, uniforms[order.length] < likes(x, a) ? 1 : -1);
     order.push(a);
     if (order.length === J) {
       served++;
       totals.you += x.filter(v => v === 1).length;
       for (const [key, , one] of POLICIES) {
-        const any = random.uniform(); // which of the products that tie
+        const any = random.uniform(); // picks among products that tie
         totals[key] = (totals[key] ?? 0) + serve(s => one.best(s).at(any * one.best(s).length));
       }
     }
     draw();
-    // The card that was pressed is shut: on to the next that is open, or to the next customer.
+    // The pressed card is now disabled: focus the next enabled one, or the next customer.
     (order.length === J ? again : [...cards.slice(a), ...cards].find(card => !card.disabled)).focus();
   }
 
   const advice = el("input", { type: "checkbox", change: () => draw() });
   const again = UI.button("Next customer", () => { next(); cards[0].focus(); }), told = el("p", { class: "told", role: "status" });
   const cards = products.map(a => el("button", { type: "button", class: "product", click: () => show(a) }));
-  const table = UI.readings(["", "expected", "mean so far"], [["you", "you"], ...POLICIES.map(([key, name]) => [key, name])]);
+  const table = UI.readings(["", "expected likes", "mean so far"], [["you", "you"], ...POLICIES.map(([key, name]) => [key, name])]);
   root.append(el("div", { class: "products" }, ...cards), el("div", { class: "bar" }, again,
-    el("label", {}, advice, " show who would pick what")), told, table.node);
+    el("label", {}, advice, " show what each policy would pick")), told, table.node);
 
   function draw() {
     const over = order.length === J, count = x.filter(v => v === 1).length;
@@ -84,9 +84,9 @@ UI.mount("recommender", "Be the recommender", root => {
         ...(advice.checked ? [el("small", {}, would.map(([key]) => key).join(", "))] : []));
     });
     again.disabled = !over;
-    told.textContent = over ? `She liked ${count} of ${J}. Your choices gave up ${UI.counted(number(lost), "like")} in expectation.`
-      : `Product ${order.length + 1} of ${J}: which? ${count} liked so far. From here the best policy expects `
-        + `${number(optimal.V(x))} more; your choices gave up ${number(lost)}.`;
+    told.textContent = over ? `She liked ${count} of ${J}. Your choices cost ${UI.counted(number(lost), "like")} in expectation.`
+      : `Choose product ${order.length + 1} of ${J}. She has liked ${count} so far. The optimal policy would earn `
+        + `${number(optimal.V(x))} more from here. Your choices have cost ${number(lost)}.`;
     const mean = key => served ? number(totals[key] / served) : "–";
     table.set("you", "", mean("you"));
     for (const [key, , one] of POLICIES) table.set(key, number(one.V(nobody)), mean(key));

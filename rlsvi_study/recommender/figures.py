@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..intervals import student
-from ..style import COLOUR, NAME, canvas, ink, label_ends, shades, styled
+from ..style import COLOUR, NAME, canvas, ink, label_ends, large, shades
 from .runs import ARMS, BOLTZMANN, MYOPIC, PAPER_ETAS, curves, rates
 
 TOTAL, RATE = "cumulative regret (likes)", "regret per customer (likes)"
@@ -27,8 +27,14 @@ CALLED = {**NAME, "linear": "linear bandit", "bernoulli": "Bernoulli bandit",
           **{arm: f"η = {eta:g}" for eta, arm in BOLTZMANN.items()},
           **{arm: name for arm, (name, _) in RIVALS.items()}}
 SHADES |= {arm: colour for arm, (_, colour) in RIVALS.items()}
-STANDING = {"uniform": ("any", "0.1"), "best": ("best", "0.35"),  # how a myopic policy opens:
-            "worst": ("worst", "0.5")}  # its first product, and a grey
+HEADS = {"rlsvi": "RLSVI", "linear": "linear bandit", "epsilon-greedy": "LSVI, ε-greedy",
+         "boltzmann": "LSVI, Boltzmann"}
+ASKED = ("rlsvi", *(f"rlsvi, {change}" for change in (  # of all arms, those that appendix E names
+    "rewards ±1", "λ = 0.0002", "λ = 2", "σ² = 1e-05", "σ² = 0.01", "σ² = 0.1", "target over all",
+    "shared weights")), "linear", "linear, printed mean", "boltzmann 0.1",
+    *(arm + change for arm in ("epsilon 0.1", "boltzmann 0.3") for change in (
+        "", ", rewards ±1", ", ridge λσ²")))
+STANDING = {"uniform": ("random", "0.1"), "best": ("best", "0.35")}  # first product; a grey
 
 
 def _bands(ax: Axes, label: str, curve: dict[str, pd.DataFrame]) -> None:
@@ -56,35 +62,36 @@ def _ends(table: pd.DataFrame, curve, *arms: str) -> dict[str, tuple[float, str]
             for arm, (name, colour) in looks.items()}
 
 
-@styled
+@large
 def fig8(table: pd.DataFrame, arms: Collection[str] = ("rlsvi", *ETAS)) -> Figure:
-    """The paper's Figure 8: RLSVI and Boltzmann exploration; on the right, instance by instance."""
-    fig, (total, paired) = canvas(2)
+    """The paper's Figure 8: cumulative regret of RLSVI and of agents that dither."""
+    fig, ax = canvas(height=4.4)
     curve = {arm: curves(table, arm) for arm in arms}
-    more = {arm: own - curve["rlsvi"] for arm, own in curve.items()}
-    _bands(total, TOTAL, curve)
-    _bands(paired, "regret more than RLSVI's", more)
-    label_ends(paired, {CALLED[arm]: (own.iloc[-1].mean(), SHADES[arm])
-                       for arm, own in more.items()})
+    _bands(ax, TOTAL, curve)
+    ax.set_ylim(0)
+    label_ends(ax, {CALLED[arm]: (own.iloc[-1].mean(), SHADES[arm]) for arm, own in curve.items()})
     return fig
 
 
-@styled
+@large
 def fig9(table: pd.DataFrame) -> Figure:
-    """The paper's Figure 9: RLSVI, the bandits, and those who know the model but do not plan."""
-    fig, (total, rate) = canvas(2, height=3.6)
+    """The paper's Figure 9: RLSVI, the bandits, and policies that know the model but do not plan.
+    Above, cumulative regret; below, regret per customer."""
+    fig, axes = canvas(1, 2, height=7.6, sharex=True)
     arms = "rlsvi", "linear", "bernoulli"
-    _with_myopic(total, TOTAL, table, curves, *arms)
-    _with_myopic(rate, RATE, table, rates, *arms)
-    total.set_ylim(0, 1.5 * curves(table, "rlsvi").iloc[-1].mean())
-    label_ends(rate, _ends(table, rates, *arms))
+    for ax, label, curve, most in zip(axes, (TOTAL, RATE), (curves, rates), (750, 2), strict=True):
+        _with_myopic(ax, label, table, curve, *arms)
+        ax.set_ylim(0, most)
+        label_ends(ax, {name: end for name, end in _ends(table, curve, *arms).items()
+                        if end[0] < most})
+    axes[0].set_xlabel("customer")
     return fig
 
 
-@styled
+@large
 def later(table: pd.DataFrame) -> Figure:
-    """The right panel of the paper's Figure 9 continued."""
-    fig, ax = canvas(height=3.4)
+    """The lower panel of the paper's Figure 9 continued."""
+    fig, ax = canvas(height=4)
     _with_myopic(ax, RATE, table, rates, "rlsvi", "linear")
     ax.set_ylim(0, 0.7)
     label_ends(ax, _ends(table, rates, "rlsvi", "linear"))
@@ -99,63 +106,38 @@ def _setting(arm: str) -> str:
     return "as in the paper" if arm in ("rlsvi", "linear") else arm
 
 
-@styled
+@large
 def readings(table: pd.DataFrame) -> Figure:
-    """Total regret of every arm with 95% intervals over instances, by agent and the least first."""
-    last = table[table.episode == table.episode.max()]
+    """Total regret of the arms that answer a question, with 95% intervals over instances; by agent,
+    the least first."""
+    last = table[(table.episode == table.episode.max()) & table.arm.isin(ASKED)]
     last = last.assign(agent=[ARMS[arm]["agent"] for arm in last.arm])
-    mean, heads = last.groupby(["agent", "arm"]).regret.mean().sort_values(), {
-        "rlsvi": "RLSVI", "linear": "linear bandit", "epsilon-greedy": "LSVI, ε-greedy",
-        "boltzmann": "LSVI, Boltzmann"}
-    columns = ("rlsvi", "linear"), ("epsilon-greedy", "boltzmann")
-    fig, axes = canvas(2, height=5.6, sharex=True)
-    for ax, agents in zip(axes, columns, strict=True):
-        order = [line for agent in agents for line in (agent + ":", *mean[agent].index)]
-        ax.axvline(last[last.arm == "rlsvi"].regret.mean(), color=COLOUR["rlsvi"], lw=1)
-        sns.pointplot(last, x="regret", y="arm", hue="agent", palette=SHADES, errorbar=student,
-                      order=order, hue_order=agents, linestyle="none", markersize=4,
-                      err_kws={"lw": 2}, legend=False, ax=ax)
-        ax.set_yticks(range(len(order)), [heads.get(line[:-1]) or _setting(line) for line in order])
-        for line, label in zip(order, ax.get_yticklabels(), strict=True):
-            if line.endswith(":"):
-                label.set(weight="bold", color=ink(SHADES[line[:-1]]))
-        ax.set(ylabel="", xlabel="total regret (likes)")
-    axes[0].set_xlim(0)
+    mean = last.groupby(["agent", "arm"]).regret.mean().sort_values()
+    order = [line for agent in HEADS for line in (agent + ":", *mean[agent].index)]
+    fig, ax = canvas(height=7.8)
+    ax.axvline(last[last.arm == "rlsvi"].regret.mean(), color=COLOUR["rlsvi"], lw=1)
+    sns.pointplot(last, x="regret", y="arm", hue="agent", palette=SHADES, errorbar=student,
+                  order=order, hue_order=list(HEADS), linestyle="none", markersize=5,
+                  err_kws={"lw": 2}, legend=False, ax=ax)
+    ax.set_yticks(range(len(order)), [HEADS.get(line[:-1]) or _setting(line) for line in order])
+    for line, label in zip(order, ax.get_yticklabels(), strict=True):
+        if line.endswith(":"):
+            label.set(weight="bold", color=ink(SHADES[line[:-1]]))
+    ax.set(ylabel="", xlabel="total regret (likes)", xlim=(0, None))
     return fig
 
 
-@styled
-def openings(shares: np.ndarray, every: int, optimal: np.ndarray, myopic: np.ndarray) -> Figure:
-    """Which product RLSVI opens with, window by window, and what each opening is worth."""
-    fig, (when, worth) = canvas(2, height=3.4, width_ratios=(1.8, 1), sharey=True)
-    starts = pd.Index(every * np.arange(len(shares)), name="customer")
-    sns.heatmap(pd.DataFrame(shares, starts).T, cmap="Blues", vmin=0, vmax=1,
-                xticklabels=len(shares) // 6, ax=when, cbar_kws={
-                    "label": "share of the window", "location": "top", "shrink": 0.6})
-    when.set_ylabel("first product shown")
-    when.tick_params(rotation=0)
-    rows = np.arange(shares.shape[1]) + 0.5
-    worth.plot(optimal, rows, "o", color=COLOUR["truth"], label="then optimal: $Q^*_0$")
-    worth.plot(myopic, rows, "s", color="0.3", mfc="none", ms=9, label="then myopic")
-    worth.set_xlabel("expected likes\nafter this opening")
-    worth.legend(loc="lower center", bbox_to_anchor=(0.5, 1))
-    return fig
-
-
-@styled
-def informative(table: pd.DataFrame) -> Figure:
-    """What an opening is worth against how much its answer says about the other products."""
-    fig, axes = canvas(2, sharey=True)
-    colours = {"other openings": "0.6", "optimal opening": COLOUR["truth"]}
-    named = table.assign(opening=np.array([*colours])[table.best.astype(int)]).sort_values("best")
-    for ax, column, label in zip(axes, ("says", "hears"), (
-            r"what its answer says of others, $\|\gamma_{\cdot a}\|$",
-            r"what answers say of it, $\|\gamma_{a \cdot}\|$"), strict=True):
-        sns.scatterplot(named, x=column, y="gain", hue="opening", size="opening", palette=colours,
-                        sizes=dict(zip(colours, (6, 18), strict=True)), lw=0, ax=ax)
-        ax.set(xlabel=label, ylabel="$Q^*_0(a)$ less the average opening")
-        ax.get_legend().remove()
-    fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+@large
+def openings(shares: np.ndarray, every: int, worth: np.ndarray) -> Figure:
+    """Which product RLSVI opens with, window by window; the best openings are on top."""
+    fig, ax = canvas(height=4.2)
+    best = np.argsort(worth)[::-1]
+    drawn = pd.DataFrame(shares.T[best], [f"{a}: {worth[a]:.2f}" for a in best],
+                         every * np.arange(len(shares)))
+    sns.heatmap(drawn, cmap="Blues", vmin=0, vmax=1, xticklabels=len(shares) // 6, ax=ax,
+                cbar_kws={"label": "share of the window"})
+    ax.set(xlabel="customer", ylabel="first product: expected likes")
+    ax.tick_params(rotation=0)
     return fig
 
 

@@ -682,7 +682,7 @@ def test_a_customer_is_served_as_python_would(widget):
         most, s = most + liked, following[s, a, int(liked)]
     assert plain(reading(one, "optimal", 1)) == most
     focused.press("Enter")
-    assert "Product 1 of 5" in one.get_by_role("status").inner_text()
+    assert "Choose product 1 of 5." in one.get_by_role("status").inner_text()
     assert focused.inner_text().startswith("Product 0")
 
 
