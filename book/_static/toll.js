@@ -37,7 +37,7 @@ globalThis.Toll = (() => {
       }
     }
 
-    get leap() { return G * this.theta[0]; } // what a leap at the gate seems to be worth
+    get leap() { return G * this.theta[0]; } // the sampled value of a leap at the gate
 
     // A positive V[h + 1] becomes so many times as much in V[h].
     factor(h) { return G * this.alive[h] / this.M[h]; }
@@ -72,9 +72,9 @@ globalThis.Toll = (() => {
   return { lookedAt, Run };
 })();
 
-// Watch it: what RLSVI imagines, period by period, and regret/√T. The chart's curves of several runs can be
-// compared, as episodes are counted in L. data-seed: the first run's.
-UI.mount("toll", "The toll: riches that are not there", root => {
+// The sampled values by period, and regret/√T. Curves of several runs can be compared, as episodes are counted
+// in units of L. data-seed: the first run's.
+UI.mount("toll", "The toll: sampled values grow backwards", root => {
   "use strict";
   const { el, svg, number } = UI, END = 4, SECONDS = 3; // the clock stops after every 4L episodes; L take 3 s
   const MODES = [["printed", "as printed", "rlsvi"], ["truncated", "truncated", "theory"]];
@@ -134,22 +134,22 @@ UI.mount("toll", "The toll: riches that are not there", root => {
   const bars = el("div"), chart = el("div"), told = el("p", { class: "told", role: "status" });
   const table = UI.readings(["", "episodes", "leaps"], MODES);
   clock.node.addEventListener("click", () => draw());
-  root.append(bars, el("p", { class: "key" }, "Bars: what being alive in period h seems to be worth; in period 0 a leap "
-    + "at the gate, red if RLSVI will leap. Dashed: the truth. Below: by what "
-    + "each period multiplies the value of the next."),
+  root.append(bars, el("p", { class: "key" }, "Bars: sampled value of being alive in period h, and in period 0 of a leap "
+    + "at the gate, red if RLSVI will leap. Dashed: true values. Below the bars: the factor by which each period "
+    + "multiplies the value of the next."),
     el("div", { class: "bar" }, clock.node,
       UI.button("One episode", () => { clock.stop(); episode(); reveal(); }),
       UI.button("New run", () => { seed++; restart(); }), el("label", {}, truncate, " truncate")),
     el("div", { class: "sliders" }, H.node), told, table.node, chart);
 
   const scale = v => Math.sign(v) * Math.log10(1 + Math.abs(v)); // both signs, and powers of ten
-  function imagined(width) {
+  function sampled(width) {
     const { H, V, leap } = run, values = [leap, ...V.slice(1)], top = Math.max(8 ** (H / 2), ...values);
     const ticks = [-10, 0, 10, ...UI.steps(3, Math.max(3, Math.log10(top)), 3).map(k => 10 ** k)];
     const axes = UI.chart({ width, height: 210, x: [-0.6, H - 0.4], y: [scale(-20), scale(top)], xlabel: "period h",
-      ylabel: "imagined value", xticks: UI.steps(0, H - 1, 2), yticks: ticks.map(scale),
+      ylabel: "sampled value", xticks: UI.steps(0, H - 1, 2), yticks: ticks.map(scale),
       yshow: y => number(ticks.find(v => scale(v) === y)).replace("1.0 × ", ""),
-      label: `Imagined values by period. In period 1: ${number(V[1])}; in truth 0. A leap: ${number(leap)}; in truth −1` });
+      label: `Sampled values by period. In period 1: ${number(V[1])}; true value 0. A leap: ${number(leap)}; true value −1` });
     values.forEach((v, h) => h >= H - seen && axes.area([[h - 0.4, scale(v)], [h + 0.4, scale(v)]],
       `solid ${h === 0 && v > 0 ? "fails" : curve.parts.at(-1).colour}`));
     axes.line([[-0.6, scale(-1)], [0.5, scale(-1)], [0.5, 0], [H - 0.4, 0]], "truth");
@@ -179,19 +179,19 @@ UI.mount("toll", "The toll: riches that are not there", root => {
   // What changes with every episode is told when the clock stands: it is read out to some.
   function tell() {
     const { H, sides, leap, truncate, episodes } = run;
-    const cause = sides === 0 ? "No episode has started at the side yet, so no value is handed back."
-      : `${sides === 1 ? "One start" : `${sides} starts`} at the side. On the way back to period 1 a value above 0 is `
-        + `multiplied by ${number(run.growth, 2)}; in truth it is 0. `
-        + (truncate ? `But it is cut, to ${H - 1} at most, and a few leaps outweigh it.`
-          : "RLSVI leaps until it has paid more than it imagines.");
-    const text = clock.on ? cause : `${cause} Episode ${episodes + 1}: a leap seems worth ${number(leap)}, `
+    const cause = sides === 0 ? "No episode has started at the side yet, so no value is passed back."
+      : `${sides === 1 ? "One start" : `${sides} starts`} at the side. On the way back to period 1 a positive `
+        + `value is multiplied by ${number(run.growth, 2)}; the true value is 0. `
+        + (truncate ? `Truncated to ${H - 1} at most, it is soon outweighed by a few leaps.`
+          : "RLSVI leaps until the observed costs outweigh the sampled value.");
+    const text = clock.on ? cause : `${cause} Episode ${episodes + 1}: the sampled value of a leap is ${number(leap)}, `
       + `so at the gate RLSVI will ${leap > 0 ? "leap and pay 1" : "quit"}.`;
     if (told.textContent !== text) told.textContent = text;
   }
 
   function draw() {
     const width = UI.room(root);
-    bars.replaceChildren(imagined(width));
+    bars.replaceChildren(sampled(width));
     chart.replaceChildren(regret(width));
     for (const [key] of MODES) {
       const parts = curve.parts.filter(({ mode }) => mode === key);

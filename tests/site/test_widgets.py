@@ -803,12 +803,12 @@ def test_the_toll_is_paid_as_python_would(widget):
         here.truncate = not here.truncate
         cut.press("Space")
         here.plan(z)
-        label = one.get_by_role("img", name="Imagined values").get_attribute("aria-label")
+        label = one.get_by_role("img", name="Sampled values").get_attribute("aria-label")
         V1, leap = (plain(x) for x in re.search("period 1: (.*); .* leap: (.*);", label).groups())
         assert np.allclose([V1, leap], here.seems[[1, 0]], rtol=0.006)
         told = one.get_by_role("status").inner_text()
         assert ("will leap" in told) == (leap > 0)
-        assert ("cut, to 6 at most" in told) == here.truncate
+        assert ("Truncated to 6 at most" in told) == here.truncate
     assert (reading(one, "printed"), reading(one, "truncated")) == ("40", "12")
     assert leaps["printed"] > 10
     assert leaps["truncated"] < 3
