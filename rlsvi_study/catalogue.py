@@ -36,10 +36,7 @@ TOPIC = {name: topic for topic, names in TOPICS.items() for name in names}
 FIGURES: dict[str, tuple[str, ...]] = {
     "fig1": (), "fig2": ("fig2a", "fig2b"), "fig5": ("fig3", "fig4"), "fig8": ("recommender",),
     "fig9": ("recommender",), "fig12": ("fig13",),
-    **dict.fromkeys(("tasks-curves", "tasks-goals"),
-                    ("tasks-control", "tasks-epsilon", "tasks-boltzmann")),
-    "tasks-sensitivity": ("tasks-rule", "tasks-control"),
-    "tasks-choices": ("tasks-options", "tasks-control"),
+    "tasks-curves": ("tasks-control", "tasks-epsilon", "tasks-boltzmann"),
     "tasks-tables": ("tasks-tabular", "tasks-tabular-large")}
 
 

@@ -91,7 +91,7 @@ def test_every_stored_figure_has_a_drawing():
     assert set(DRAW) == set(EXPERIMENTS)
 
 
-NO_LABEL = {"fig1", "tasks-goals"}  # below the axis: a diagram; names of tasks
+NO_LABEL = {"fig1"}  # below the axis: a diagram
 
 
 def test_a_figure_has_labels_data_and_an_opaque_background(drawn):
@@ -454,9 +454,6 @@ SHOWS = {
     "tetris-readings": [Shown("seed", "score", [
         "agent", "reading", "targets", "sweeps", "variance", "lam", "sigma"], MEANS,
         lambda table: table[table.game > table.game.max() - 100], curves=False)],
-    "tasks-goals": [Shown("seed", "first_goal", ["task", "agent"], RUNS, lambda table: _last(
-        table).assign(first_goal=lambda t: t.first_goal.fillna(1.25 * table.episode.max())),
-        curves=False)],
     "fig7": GAMES, "tetris-top-row": GAMES,
     "fig14": [Shown("game", "score", ["reading", "rule", "agent"], MEAN80)],
     "tetris-rules": [Shown("seed", "game", ["rule", "agent"], ("min", None), lambda table: table[
@@ -472,8 +469,7 @@ SHOWS = {
     **dict.fromkeys(("tasks-control", "tasks-epsilon", "tasks-boltzmann", "tasks-curves"), RETURNS),
     **dict.fromkeys(("tasks-tabular", "tasks-tabular-large", "tasks-tables"), SHARES),
     **{name: [LAST[0]._replace(by=["task", "agent", of])] for name, of in (
-        ("tasks-tuning", "start"), ("tasks-rule", "c"), ("tasks-options", "option"),
-        ("tasks-sensitivity", "c"), ("tasks-choices", "option"))},
+        ("tasks-tuning", "start"), ("tasks-rule", "c"), ("tasks-options", "option"))},
     "tetris-discount": [Shown("game", "score", ["agent", "gamma"], MEAN80)],
     "tetris-lspi": [Shown("seed", "score", ["start", "replay", "each", "rule"], ("max", None),
                           lambda table: table.eval("score = score + 1"), curves=False)],

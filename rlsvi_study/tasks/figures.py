@@ -1,4 +1,4 @@
-"""The figures of other people's tasks: the guide to choosing."""
+"""The figures of the guide: RLSVI on tasks that others have made."""
 
 import pandas as pd
 import seaborn as sns
@@ -10,7 +10,6 @@ from ..style import (
     BAND,
     BY_AGENT,
     COLOUR,
-    CORNER,
     MARK,
     NAME,
     canvas,
@@ -20,7 +19,7 @@ from ..style import (
     styled,
     values,
 )
-from .runs import CONTROL, LAST, C, outcomes
+from .runs import CONTROL, LAST, outcomes
 
 EARNED = {"reward": "RLSVI while it learns", "mean": "its posterior mean, at the end",
           "vote": "a vote of its samples, at the end"}
@@ -75,25 +74,6 @@ def curves(*several: pd.DataFrame) -> Figure:
 
 
 @styled
-def goals(*several: pd.DataFrame) -> Figure:
-    """The first episode that reached the goal, a dot a run; those that never did are at the top."""
-    runs = outcomes(pd.concat(several))
-    last = pd.concat(several).episode.max()
-    runs["first_goal"] = runs.first_goal.fillna(1.25 * last)
-    tasks = [task for task in CONTROL if task in set(runs.task)]
-    fig, ax = canvas(height=3.4)
-    sns.stripplot(runs, x="task", y="first_goal", hue="agent", palette=COLOUR, dodge=True, size=4,
-                  alpha=0.5, jitter=False, order=tasks, ax=ax)
-    ax.set_xticks(range(len(tasks)), [task.replace(" ", "\n") for task in tasks])
-    ax.set(xlabel="", ylabel="first episode with the goal", yscale="log", ylim=(0.8, 1.6 * last))
-    ticks = [n for n in (1, 2, 5, 10, 20, 50, 100) if n <= last]
-    ax.set_yticks([*ticks, 1.25 * last], [*map(str, ticks), "never"])
-    ax.minorticks_off()
-    legend(ax, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
-    return fig
-
-
-@styled
 def deep_sea(table: pd.DataFrame) -> Figure:
     """Episodes until the tenth goal against the depth; runs without one are left out."""
     fig, ax = canvas(height=3.6)
@@ -124,13 +104,6 @@ def dots(table: pd.DataFrame) -> Figure:
     return fig
 
 
-def changed(table: pd.DataFrame, control: pd.DataFrame) -> Figure:
-    """The same, with the runs of the same seeds that have nothing changed."""
-    usual = {"c": C} if "c" in table else {"option": "as proposed"}
-    same = control[control.seed.isin(table.seed) & control.task.isin(table.task)]
-    return dots(pd.concat([same.assign(**usual), table]))
-
-
 @styled
 def redrawn(table: pd.DataFrame) -> Figure:
     """Mean returns with Student's intervals, by when the sample is drawn again: of all episodes,
@@ -143,7 +116,7 @@ def redrawn(table: pd.DataFrame) -> Figure:
                       hue="of", errorbar=student, dodge=0.4, linestyle="none", markersize=4,
                       markers=["o", "s", "D"], palette=values(3), err_kws={"lw": 1.5}, ax=ax)
         ax.set(xlabel="mean return", ylabel="")
-    legend(axes[0], fig, **CORNER)
+    legend(axes[0], fig, loc="outside upper center", ncols=3)
     _named(table.assign(agent="rlsvi"), axes, tasks)
     return fig
 
@@ -152,7 +125,5 @@ DRAW = {"tasks-control": curves, "tasks-epsilon": curves, "tasks-boltzmann": cur
         "tasks-tuning": dots, "tasks-rule": dots, "tasks-options": dots, "tasks-tabular": tables,
         "tasks-tabular-large": tables, "tasks-redraw": redrawn, "tasks-deep-sea": deep_sea}
 _AGENTS = ("tasks-control", "tasks-epsilon", "tasks-boltzmann")
-DRAW_FROM = {"tasks-curves": (_AGENTS, curves), "tasks-goals": (_AGENTS, goals),
-             "tasks-sensitivity": (("tasks-rule", "tasks-control"), changed),
-             "tasks-choices": (("tasks-options", "tasks-control"), changed),
+DRAW_FROM = {"tasks-curves": (_AGENTS, curves),
              "tasks-tables": (("tasks-tabular", "tasks-tabular-large"), tables)}
