@@ -128,6 +128,8 @@ def slim(page, folder):
         page = page.replace('class="bd-article"', 'class="bd-article fits"', 1)
     else:
         unused += r"|formulas\.js"
+    if "<img " not in page:
+        unused += r"|zoom\.js"
     page = re.sub(r'<link rel="preload" as="script"[^>]*>\s*', "", page)  # the text goes first
     page = re.sub(rf'<script\b[^>]*\bsrc="[^"]*(?:{unused})[^"]*"[^>]*></script>\s*', "", page)
     # What stands inline in the head speaks to this one, so it must be there.

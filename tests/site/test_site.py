@@ -271,6 +271,47 @@ def test_pages_load_what_they_use():
                 assert re.search(r' height="\d+', tag), f"{name}: no room is kept for {tag}"
 
 
+@pytest.mark.parametrize("way", ["mouse", "keyboard", "touch"])
+def test_a_figure_opens_large_and_closes(browser, server, way):
+    """By mouse at a desk; from the keyboard; by touch on a phone, whose pixels are smaller."""
+    phone = way == "touch"
+    context = browser.new_context(viewport=PHONE if phone else DESK, has_touch=phone,
+                                  is_mobile=phone, device_scale_factor=2 if phone else 1)
+    page = context.new_page()
+    page.goto(f"{server}/book/03-dithering.html", wait_until="networkidle")
+    figures, dialog = page.locator("article figure .zoom"), page.locator("dialog.zoomed")
+    assert figures.count() == page.locator("article img").count() > 1
+    figure, close = figures.nth(1), dialog.get_by_role("button", name="Close")
+    assert figure.get_attribute("aria-label").startswith("Enlarge: ")
+    figure.scroll_into_view_if_needed()
+    act = {"mouse": figure.click, "touch": figure.tap, "keyboard": lambda: figure.press("Enter")}
+    leave = {"mouse": (close.click, lambda: page.mouse.click(4, 4)),
+             "touch": (close.tap, lambda: page.touchscreen.tap(4, 4)),
+             "keyboard": (lambda: close.press("Enter"), lambda: page.keyboard.press("Escape"))}
+    for go in leave[way]:
+        act[way]()
+        shown, image = dialog.bounding_box(), dialog.locator("img")
+        width = image.evaluate("async e => { await e.decode(); return e.naturalWidth; }")
+        assert image.bounding_box()["width"] == width / (2 if phone else 1) > shown["width"]
+        assert image.get_attribute("alt")
+        view = page.viewport_size
+        assert 0 < shown["x"] < shown["x"] + shown["width"] < view["width"]
+        assert 0 < shown["y"] < shown["y"] + shown["height"] < view["height"]
+        sheet = dialog.get_by_role("region")
+        if way == "keyboard":
+            page.keyboard.press("Tab")
+            page.keyboard.press("ArrowRight")
+        else:
+            page.mouse.move(view["width"] / 2, view["height"] / 2)
+            page.mouse.wheel(120, 0)
+        page.wait_for_function("e => e.scrollLeft > 0", arg=sheet.element_handle())
+        go()
+        dialog.wait_for(state="hidden")
+    if way == "keyboard":  # goes on from the figure
+        assert figure.evaluate("e => e === document.activeElement")
+    context.close()
+
+
 def test_a_formula_that_mathjax_refuses_is_told():
     """As a warning, which stops the build."""
     options = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))["sphinx"]["config"]
