@@ -4,10 +4,13 @@ Each page is one test, and a failing one lists everything wrong with it. `make t
 first; run by name, this file checks whatever stands in `_build/html`.
 """
 
+import colorsys
 import inspect
+import io
 import os
 import pkgutil
 import re
+from collections import Counter
 from functools import cache
 from importlib import import_module
 from urllib.parse import unquote, urldefrag, urlsplit
@@ -15,6 +18,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 import pytest
 import yaml
 from axe_playwright_python.sync_playwright import Axe
+from PIL import Image
 
 import rlsvi_core
 from book._ext.browser import FLAGS, ROOT, SITE, UNFOLD, chromium, served
@@ -87,7 +91,7 @@ CUT = """() => {
 SIDEWAYS = """() => [...document.querySelectorAll('table.table.scrolls')]
   .map(e => e.textContent.trim().replace(/\\s+/g, ' ').slice(0, 60))"""
 
-# Figures are drawn on white and must stand on it in the dark as well.
+# Figures are drawn on white. In the dark that is turned round, so it must not shine through.
 DIM = """() => {
   const background = e => {
     for (; e; e = e.parentElement) {
@@ -269,6 +273,27 @@ def test_pages_load_what_they_use():
             for tag in re.findall(r"<img [^>]*>", image):
                 assert re.search(r' width="\d+', tag), f"{name}: no room is kept for {tag}"
                 assert re.search(r' height="\d+', tag), f"{name}: no room is kept for {tag}"
+
+
+def test_in_the_dark_a_figure_has_the_pages_ground_and_its_own_hues(browser, server):
+    hues = {}
+    for scheme in ("light", "dark"):
+        context = browser.new_context(viewport=DESK, color_scheme=scheme)
+        page = context.new_page()
+        page.goto(f"{server}/book/03-dithering.html", wait_until="networkidle")
+        figure = page.locator("article figure img").nth(1)
+        figure.evaluate("e => { e.scrollIntoView({ block: 'center' }); return e.decode(); }")
+        picture = Image.open(io.BytesIO(figure.screenshot())).convert("RGB")
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert picture.getpixel((2, 2)) == tuple(map(int, re.findall(r"\d+", ground)))
+        colours = [rgb for _, rgb in picture.getcolors(1 << 20) if max(rgb) - min(rgb) > 80]
+        hues[scheme] = [round(12 * colorsys.rgb_to_hsv(*rgb)[0]) % 12 for rgb in colours]
+        context.close()
+    most = {scheme: {hue for hue, n in Counter(seen).items() if n > len(seen) / 20}
+            for scheme, seen in hues.items()}
+    assert len(most["light"]) >= 3
+    for these, those in (most.values(), [*most.values()][::-1]):
+        assert all(any((a - b) % 12 in (11, 0, 1) for b in those) for a in these), most
 
 
 @pytest.mark.parametrize("way", ["mouse", "keyboard", "touch"])
