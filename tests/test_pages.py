@@ -170,7 +170,7 @@ def test_every_row_has_every_column(made, columns):
 def test_every_choice_has_its_row():
     assert len(pages.thresholds().splitlines()) == 2 + len(THRESHOLDS)
     assert len(pages.not_judged().splitlines()) == 2 + len(NOT_JUDGED)
-    assert pages.runs().count(".csv.gz") == len(pages.EXPERIMENTS)
+    assert pages.runs().count(".csv.xz") == len(pages.EXPERIMENTS)
 
 
 def test_the_start_page_has_five_sentences_that_are_filled_in():

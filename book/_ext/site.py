@@ -1,8 +1,8 @@
 """What `_config.yml` cannot say: buttons on a published site, what a page may load and run, and how
 our docstrings describe parameters."""
 
-import gzip
 import json
+import lzma
 import os
 import re
 import shutil
@@ -54,7 +54,7 @@ def copy_tables(app):
     """The stored tables, for readers to take: compressed, as pandas reads them."""
     (target := Path(app.outdir, "data")).mkdir(exist_ok=True)
     for table in Path(app.srcdir, "results").glob("*.csv"):
-        Path(target, f"{table.name}.gz").write_bytes(gzip.compress(table.read_bytes(), mtime=0))
+        Path(target, f"{table.name}.xz").write_bytes(lzma.compress(table.read_bytes(), preset=9))
 
 
 def lighten(app):
@@ -65,13 +65,16 @@ def lighten(app):
         path.unlink()
     shutil.rmtree(static / "locales", ignore_errors=True)
     for path in Path(app.outdir, "_images").glob("*.png"):
-        Image.open(path).convert("RGB").quantize(dither=Image.Dither.NONE).save(path, optimize=True)
+        few = Image.open(path).convert("RGB").quantize(method=Image.Quantize.FASTOCTREE, dither=0)
+        white = few.convert("RGB").point(lambda value: 255 if value > 251 else value)
+        white.save(path.with_suffix(".webp"), lossless=True, quality=100)
+        path.unlink()
     for path in Path(app.outdir, "_downloads").rglob("*.ipynb"):
         notebook = json.loads(path.read_text("utf8"))
         for cell in notebook["cells"]:
             if cell["cell_type"] == "code":
                 cell |= {"outputs": [], "execution_count": None}
-        path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False), "utf8")
+        path.write_text(json.dumps(notebook, ensure_ascii=False, separators=(",", ":")), "utf8")
 
 
 def pick_icons(app):
@@ -97,6 +100,25 @@ def pick_icons(app):
     css = re.sub(r'url\((\S*)\.woff2\) format\("woff2"\),url\(\S*\.ttf\) format\("truetype"\)',
                  r'url(\1.woff) format("woff")', css)
     styles.write_text(css, "utf8")
+
+
+def pick_fonts(app):
+    """Of the fonts for formulas, those that a formula uses: a rule names them after its class."""
+    styles = Path(app.outdir, "_static/mathjax/mathjax.css")
+    css = styles.read_text("utf8")
+    pages = "".join(path.read_text("utf8") for path in Path(app.outdir).rglob("*.html"))
+    shown = set(re.findall(r"[\w-]+", "".join(re.findall(r"<mjx-[^>]*>", pages))))
+    used = set()
+    for kind, names in re.findall(r"([\w-]+) \{\s*font-family: ([^;]*);", css):
+        used |= set(re.findall(r"[\w-]+", names)) if kind in shown else set()
+
+    def kept(face):
+        if re.search(r"font-family: ([\w-]+)", face[0])[1] in used:
+            return face[0]
+        (styles.parent / re.search(r'url\("\./([^"]*)"\)', face[0])[1]).unlink(missing_ok=True)
+        return ""
+
+    styles.write_text(re.sub(r"@font-face[^{]*\{[^}]*\}\s*", kept, css), "utf8")
 
 
 def without_scripts(app):
@@ -136,12 +158,19 @@ def slim(page, folder):
     page = re.sub(r'<script (?=[^>]*src="(?![^"]*documentation_options))(?![^>]*\bdefer\b)',
                   "<script defer ", page)
 
+    # Code in the colour of its block needs no mark, nor a formula what is so everywhere.
+    page = re.sub(r'<span class="[npw]">([^<]*)</span>', r"\1", page)
+    page = re.sub(r' (?:xmlns="http://www.w3.org/1998/Math/MathML"|data-mjx-texclass="[^"]*"|'
+                  r'unselectable="on" display="inline"|style="position: relative;")(?=[^<]*>)',
+                  "", page)
+
     def sized(image):
-        source = folder / unescape(re.search(r'\bsrc="([^"]*)"', image[0])[1])
-        if " width=" in image[0] or source.suffix not in (".png", ".svg"):
-            return image[0]
+        tag = re.sub(r'(?<=")([^"]*_images/[^"]*)\.png(?=")', r"\1.webp", image[0])
+        source = folder / unescape(re.search(r'\bsrc="([^"]*)"', tag)[1])
+        if " width=" in tag or source.suffix not in (".webp", ".svg"):
+            return tag
         width, height = size(source)
-        return image[0].replace("<img ", f'<img loading="lazy" width="{width}" height="{height}" ')
+        return tag.replace("<img ", f'<img loading="lazy" width="{width}" height="{height}" ')
 
     return re.sub(r"<img [^>]*>", sized, page)
 
@@ -162,7 +191,7 @@ def name_parts(page):
 
 def size(picture):
     """Its width and height in pixels."""
-    if picture.suffix == ".png":
+    if picture.suffix == ".webp":
         with Image.open(picture) as image:
             return image.size
     head = picture.read_text("utf8").partition("<svg")[2].partition(">")[0]
@@ -184,7 +213,8 @@ def dress(app):
 
 def finish(app, exception):
     if exception is None and app.builder.format == "html":
-        for step in (write_style_sheet, copy_tables, lighten, pick_icons, without_scripts, dress):
+        for step in (write_style_sheet, copy_tables, lighten, pick_icons, pick_fonts,
+                     without_scripts, dress):
             step(app)
 
 

@@ -196,7 +196,7 @@ def runs():
     def row(name):
         one, record = EXPERIMENTS[name], records()[name]
         made, (first, end) = record["computed"], record["seeds"]
-        return (f'<a href="../data/{name}.csv.gz">{name}</a>', f"{one.title} ({one.place})",
+        return (f'<a href="../data/{name}.csv.xz">{name}</a>', f"{one.title} ({one.place})",
                 f"{len(record['grid'])} × {end - first}", f"{made['cpu_seconds'] / 60:.0f}",
                 f"revision `{made['revision'][:8]}`, {made['machine']['architecture']}, "
                 f"{made['finished'][:10]}")

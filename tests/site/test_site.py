@@ -264,7 +264,7 @@ def test_without_scripts_a_page_has_its_colours_and_no_empty_boxes(browser, serv
 
 def test_pages_load_what_they_use():
     """What that costs a reader, ``python -m benchmarks.site`` measures."""
-    assert sum(path.stat().st_size for path in SITE.rglob("*") if path.is_file()) <= 15e6
+    assert sum(path.stat().st_size for path in SITE.rglob("*") if path.is_file()) <= 10e6
     for name in PAGES:
         page = (SITE / name).read_text("utf8")
         assert ("mathjax.css" in page) == bool(re.search(r'class="[^"]*\bmath\b', page)), name
