@@ -12,10 +12,12 @@ from html import escape, unescape
 from inspect import cleandoc
 from pathlib import Path
 
+from docutils import nodes
 from PIL import Image
 
 from .mathematics import cut, write_style_sheet
 
+ALIKE = {"exercise-content", "solution-content", "proof-content", "proof"}
 LIGHT, DARK = (rf'html\[data-theme="?{name}"?\]' for name in ("light", "dark"))
 RULE = re.compile(r"[^{}/;]+\{[^{}]*\}")
 
@@ -185,6 +187,12 @@ def name_parts(page):
     page = page.replace('<div id="pst-primary-sidebar"',
                         '<div role="complementary" aria-label="Contents" id="pst-primary-sidebar"')
     page = page.replace('role="doc-biblioentry"', 'role="listitem"')
+    # A module in the contents by its short name, as there is no room for more.
+    page = re.sub(r'(<li class="toctree-l[^>]*><a [^>]*>)<code[^>]*>'
+                  r'<span class="pre">(?:rlsvi_core\.)?([^<]*)</span></code>', r"\1\2", page)
+    # A proof environment without a number has its name at its title, and again around it.
+    page = re.sub(r'(<div class="proof [^>]* id="([^"]*)">\s*<p class="admonition-title") id="\2"',
+                  r"\1", page)
     return re.sub(r'(<li class="[^"]*\bhas-children\b[^"]*"><a [^>]*>(?P<title>.*?)</a>'
                   r"<details[^>]*><summary)>", named, page)
 
@@ -216,6 +224,12 @@ def finish(app, exception):
         for step in (write_style_sheet, copy_tables, lighten, pick_icons, pick_fonts,
                      without_scripts, dress):
             step(app)
+
+
+def name_once(app, doctree, docname):
+    """The extensions for proofs and exercises name all their boxes alike; no link needs it."""
+    for node in doctree.findall(nodes.Element):
+        node["ids"] = [one for one in node.get("ids", []) if one not in ALIKE]
 
 
 def describe(app, what, name, obj, options, lines):
@@ -256,4 +270,5 @@ def setup(app):
     app.connect("autodoc-process-docstring", untyped, priority=1000)  # after it
     app.connect("autodoc-skip-member", without_fields)
     app.connect("missing-reference", inherited)
+    app.connect("doctree-resolved", name_once)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

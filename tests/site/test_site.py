@@ -31,6 +31,7 @@ PAGES = sorted(
     if not p.relative_to(SITE).parts[0].startswith("_")
 )
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+SMALL = {"width": 320, "height": 640}
 
 pytestmark = pytest.mark.skipif(not PAGES, reason="no book in _build/html; build it: make book")
 
@@ -86,6 +87,9 @@ CUT = """() => {
   return [...document.querySelectorAll('article .math')].filter(e => !e.closest('.scrolls')
     && right(e.querySelector('mjx-math')) > right(e) + 1).map(e => e.textContent.slice(0, 60));
 }"""
+
+CLIPPED = """() => [...document.querySelectorAll('.bd-links a, .bd-toc-nav a')]
+  .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"""
 
 # A table whose rows became cards has no need to scroll.
 SIDEWAYS = """() => [...document.querySelectorAll('table.table.scrolls')]
@@ -184,14 +188,19 @@ def test_page(name, browser, server):
     if "???" in math["text"]:
         problems.append("unresolved reference: ??? in the text")
 
+    problems += [f"id given twice: {id}" for id, n in Counter(page.eval_on_selector_all(
+        "[id]", "all => all.map(one => one.id)")).items() if n > 1]
+    problems += [f"clipped in the contents: {name}" for name in page.evaluate(CLIPPED)]
     problems += dead_links(
         page.eval_on_selector_all("a[href]", "links => links.map(a => a.href)"), server
     )
-    page.set_viewport_size(PHONE)
-    page.wait_for_timeout(300)
-    problems += [f"wider than a phone: {what}" for what in page.evaluate(OVERFLOW)]
-    problems += [f"cut on a phone: {what}" for what in page.evaluate(CUT)]
-    problems += [f"scrolls on a phone: {what}" for what in page.evaluate(SIDEWAYS)]
+    for phone in (PHONE, SMALL):
+        page.set_viewport_size(phone)
+        page.wait_for_timeout(300)
+        on = f"on a phone of {phone['width']}"
+        problems += [f"too wide {on}: {what}" for what in page.evaluate(OVERFLOW)]
+        problems += [f"cut {on}: {what}" for what in page.evaluate(CUT)]
+        problems += [f"scrolls {on}: {what}" for what in page.evaluate(SIDEWAYS)]
 
     page.set_viewport_size(DESK)
     page.evaluate(LEAN)
