@@ -11,12 +11,18 @@ from hashlib import sha256
 from html import escape, unescape
 from inspect import cleandoc
 from pathlib import Path
+from textwrap import wrap
 
 from docutils import nodes
-from PIL import Image
+from matplotlib.font_manager import findfont
+from PIL import Image, ImageDraw, ImageFont, ImageOps
+
+from rlsvi_study import verdicts
 
 from .mathematics import cut, write_style_sheet
+from .verdicts import found
 
+PREVIEW, PREVIEWED = "_static/preview.png", "book/06a-coherent"
 ALIKE = {"exercise-content", "solution-content", "proof-content", "proof"}
 LIGHT, DARK = (rf'html\[data-theme="?{name}"?\]' for name in ("light", "dark"))
 RULE = re.compile(r"[^{}/;]+\{[^{}]*\}")
@@ -26,6 +32,9 @@ def configure(app, config):
     # The address of the repository is known where the site is published, and only there.
     if repository := os.environ.get("GITHUB_REPOSITORY"):
         server = os.environ.get("GITHUB_SERVER_URL", "https://github.com")
+        owner, _, name = repository.partition("/")
+        if server == "https://github.com" and not config.html_baseurl:
+            config.html_baseurl = f"https://{owner.lower()}.github.io/{name}/"
         config.html_theme_options |= {
             "repository_url": f"{server}/{repository}",
             "repository_branch": "main",
@@ -35,6 +44,63 @@ def configure(app, config):
                 "notebook_interface": "jupyterlab",
             },
         }
+
+
+def opening(doctree, most=200):
+    """The first sentences of a page in plain words."""
+    text = " ".join(node.astext() for node in doctree.findall(nodes.paragraph)
+                    if isinstance(node.parent, nodes.section))
+    text = re.sub(r"\b(?:Question|Answer)\. ", "", " ".join(text.split()))
+    chosen = []
+    for sentence in re.split(r"(?<=[.?!]) ", text):
+        formula = re.search(r"[\\^_{]", sentence)
+        if chosen and (formula or len(" ".join(chosen)) + len(sentence) > most):
+            break
+        if not formula:
+            chosen.append(sentence)
+    return " ".join(chosen)
+
+
+def tell(app, pagename, templatename, context, doctree):
+    """What a search engine and a message show of a page: title, opening, and a picture where the
+    address of the site is known. The first page opens with the paper's verdict in short."""
+    if doctree is None:
+        return
+    title = unescape(re.sub(r"<[^>]*>", "", context["title"]))
+    if pagename == app.config.root_doc:
+        words = " ".join(f"{subject}: {re.split(r'(?<=[.?!]) ', sentence)[0]}"
+                         for subject, sentence in verdicts.five(found()).items())
+    else:
+        words = opening(doctree) or f"{title}. {app.config.html_title}"
+    tags = {"description": words, "og:type": "website", "og:title": title,
+            "og:description": words, "og:site_name": app.config.html_title,
+            "twitter:card": "summary"}
+    if base := app.config.html_baseurl:
+        tags |= {"og:url": context["pageurl"], "og:image": f"{base.rstrip('/')}/{PREVIEW}",
+                 "og:image:alt": "A figure of the book", "twitter:card": "summary_large_image"}
+    context["metatags"] = context.get("metatags", "") + "".join(
+        f'\n    <meta {"property" if name.startswith("og:") else "name"}="{name}" '
+        f'content="{escape(text)}" />' for name, text in tags.items())
+
+
+def draw_preview(app):
+    """The picture of a link to this site: the title, and the first figure of a chapter."""
+    if not app.config.html_baseurl:
+        return
+    uri = next(app.env.get_doctree(PREVIEWED).findall(nodes.image))["uri"]
+    figure = Path(app.outdir, "_images", app.builder.images[uri]).with_suffix(".webp")
+    preview(app.config.html_title, figure, Path(app.outdir, PREVIEW))
+
+
+def preview(title, figure, target):
+    sheet = Image.new("RGB", (1200, 630), "white")
+    with Image.open(figure) as image:
+        image = ImageOps.contain(image.convert("RGB"), (1120, 450), Image.Resampling.LANCZOS)
+    sheet.paste(image, ((1200 - image.width) // 2, 160 + (450 - image.height) // 2))
+    font = ImageFont.truetype(findfont("DejaVu Sans:bold"), 38)
+    ImageDraw.Draw(sheet).multiline_text((600, 80), "\n".join(wrap(title, 44)), "#14181e", font,
+                                         anchor="mm", align="center", spacing=10)
+    sheet.quantize(64, dither=0).save(target, optimize=True)
 
 
 def policy(page):
@@ -160,6 +226,8 @@ def slim(page, folder):
     page = re.sub(r'<script (?=[^>]*src="(?![^"]*documentation_options))(?![^>]*\bdefer\b)',
                   "<script defer ", page)
 
+    shell, article, rest = page.partition("<article")
+    page = re.sub(r"\n\s*\n", "\n", shell) + article + rest
     # Code in the colour of its block needs no mark, nor a formula what is so everywhere.
     page = re.sub(r'<span class="[npw]">([^<]*)</span>', r"\1", page)
     page = re.sub(r' (?:xmlns="http://www.w3.org/1998/Math/MathML"|data-mjx-texclass="[^"]*"|'
@@ -171,7 +239,9 @@ def slim(page, folder):
         source = folder / unescape(re.search(r'\bsrc="([^"]*)"', tag)[1])
         if " width=" in tag or source.suffix not in (".webp", ".svg"):
             return tag
-        width, height = size(source)
+        if len(both := size(source)) < 2:  # a drawing that says it by a box
+            return tag
+        width, height = both
         return tag.replace("<img ", f'<img loading="lazy" width="{width}" height="{height}" ')
 
     return re.sub(r"<img [^>]*>", sized, page)
@@ -221,8 +291,8 @@ def dress(app):
 
 def finish(app, exception):
     if exception is None and app.builder.format == "html":
-        for step in (write_style_sheet, copy_tables, lighten, pick_icons, pick_fonts,
-                     without_scripts, dress):
+        for step in (write_style_sheet, copy_tables, lighten, draw_preview, pick_icons,
+                     pick_fonts, without_scripts, dress):
             step(app)
 
 
@@ -271,4 +341,5 @@ def setup(app):
     app.connect("autodoc-skip-member", without_fields)
     app.connect("missing-reference", inherited)
     app.connect("doctree-resolved", name_once)
+    app.connect("html-page-context", tell)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -12,6 +12,7 @@ import pkgutil
 import re
 from collections import Counter
 from functools import cache
+from html import unescape
 from importlib import import_module
 from urllib.parse import unquote, urldefrag, urlsplit
 
@@ -21,9 +22,11 @@ from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 
 import rlsvi_core
+from book._ext import site
 from book._ext.browser import FLAGS, ROOT, SITE, UNFOLD, chromium, served
 from book._ext.mathematics import fault, mathjax
 from book._ext.pdf import chapters
+from rlsvi_study import verdicts
 
 PAGES = sorted(
     p.relative_to(SITE).as_posix()
@@ -357,6 +360,37 @@ def test_a_formula_that_mathjax_refuses_is_told():
 
 def test_every_chapter_is_a_page():
     assert {f"{file}.html" for file, _ in chapters()} <= set(PAGES)
+
+
+def test_a_link_to_a_page_tells_what_it_is_about():
+    told = {}
+    for name, _ in chapters():
+        head = (SITE / f"{name}.html").read_text("utf8").partition("</head>")[0]
+        tags = {key: unescape(text) for key, text in re.findall(
+            r'<meta (?:name|property)="([\w:]+)"\s+content="([^"]*)"', head)}
+        told[name] = tags["description"]
+        assert 25 <= len(tags["description"]) <= 400, name
+        assert not re.search(r"[\\<{]", tags["description"]), name
+        assert tags["og:description"] == tags["description"]
+        assert tags["og:title"]
+        assert ("og:image" in tags) == ('rel="canonical"' in head) == ("og:url" in tags)
+        if "og:image" in tags:  # the address is known where the site is published
+            with Image.open(SITE / "_static/preview.png") as picture:
+                assert picture.size == (1200, 630)
+            assert tags["og:image"].startswith("https://")
+    assert len(set(told.values())) == len(told)
+    for subject, sentence in verdicts.five(verdicts.stored()).items():
+        start = f"{subject}: {sentence[:5]}"
+        assert start in told["book/index"]
+
+
+def test_the_preview_is_small(tmp_path):
+    Image.effect_mandelbrot((1366, 636), (-2, -1, 1, 1), 50).save(tmp_path / "figure.webp")
+    site.preview("A long title that needs more than one line to stand on the picture",
+                 tmp_path / "figure.webp", tmp_path / "preview.png")
+    with Image.open(tmp_path / "preview.png") as picture:
+        assert picture.size == (1200, 630)
+    assert (tmp_path / "preview.png").stat().st_size < 3e5
 
 
 def test_every_public_name_of_the_library_is_described():
