@@ -129,7 +129,7 @@ def _by_successor(P: Floats, R: Floats) -> tuple[Ints, Floats, Floats, Floats]:
 
 
 def _kept(computed: Array) -> Array:
-    """What is computed once and handed out many times: nobody may write into it."""
+    """The array made read-only, because it is computed once and returned many times."""
     computed.flags.writeable = False
     return computed
 

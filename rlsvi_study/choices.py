@@ -276,6 +276,6 @@ NOT_JUDGED = (
     ("Appendix F", "V* and Q* of a discounted MDP do not depend on t", "a textbook fact"),
     ("Appendix G", "the four forms can be re-derived using only integration by parts",
      "about a proof that is not given; the coupling takes more (Strassen's theorem)"),
-    ("all", "what the figures show", "the source that we have holds no pictures: every comparison "
-     "is with the text"),
+    ("all", "what the figures show", "our LaTeX source lacks the figures; every comparison is with "
+     "the text"),
 )

@@ -11,7 +11,7 @@ products she has not seen can be shown. With h products shown there are
 which a choice is made. They are numbered in this order: a state's number fixes its period.
 
 Signs. With :math:`\beta = 0` a customer and her mirror image (all answers reversed) are equally
-likely under any fixed order of products. Hence every product of a fixed order is liked with
+likely under any fixed order of products. So every product of a fixed order is liked with
 probability exactly ½, in the empty state every product is, and a policy can only gain by reacting.
 """
 

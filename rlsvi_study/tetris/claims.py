@@ -174,8 +174,8 @@ def fewer_games(tables=STORED):
     return Evidence(
         parts(*(limit("many fewer") * ours[agent].median < ours["lspi"].median
                 for agent in ("rlsvi", "lsvi"))),
-        f"RLSVI first passes LSPI's printed level after {_text(ours['rlsvi'])} games in the "
-        f"median, LSPI as run here after {_text(ours['lspi'])}.",
+        f"RLSVI first passes LSPI's printed level after a median of {_text(ours['rlsvi'])} games, "
+        f"LSPI as run here after {_text(ours['lspi'])}.",
         {rule: {agent: [n if n < inf else None for n in one] for agent, one in found.items()}
          for rule, found in games.items()},
         f"Tuned LSVI {_text(ours['lsvi'])}. Pieces sticking out: RLSVI {_text(other['rlsvi'])}, "

@@ -35,7 +35,7 @@ min(A, 1/(9A)) is enough.
 increasing convex order of the whole vector Q_h. Rewards and values are ≤ 0, so shrinking them is
 optimistic: with ρ = (n+m)/(n+λσ²) ≤ 1, R ≤ ρR, and ρR lies below its mean plus a normal of
 variance (π/8)(n+m)/(n+λσ²)² ≤ (π/8)/(n+λσ²). The same holds for P'V*, whose range is at most
-H − h − 1. Hence Q̃ is optimistic if λσ² ≥ max(m_R, m_P) and σ² ≥ (π/8)(1 + (H−1)²), which the
+H − h − 1. So Q̃ is optimistic if λσ² ≥ max(m_R, m_P) and σ² ≥ (π/8)(1 + (H−1)²), which the
 theorem's λ and σ satisfy; a terminal reward must be zero.
 """
 

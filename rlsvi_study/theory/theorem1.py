@@ -34,7 +34,7 @@ model* and :math:`w = \sigma z/\sqrt{n+\rho}` RLSVI's noise: :math:`\tilde Q_h =
       \bigl(1 - \mathbf 1'P^{sh} + P^{sh}\,\mathbb E e^{\eta U_{h+1}}\bigr)
       \le A \cdot \tfrac1A = 1.
 
-   Hence :math:`\mathbb E U_0 \le 0`. The policy that maximises is at least as good as
+   So :math:`\mathbb E U_0 \le 0`. The policy that maximises is at least as good as
    :math:`\tilde\mu`: :math:`\mathbb E\,\mathbb E_{sh}\sum w \le \mathbb E\,\mathbb E_{sh}\sum pen`,
    at most its sum along the real episode.
 5. *Counting.* Whatever was played, N visits give :math:`\sum_{j<N} \frac1{j+\rho} \le \frac1\rho +
