@@ -176,7 +176,7 @@ UI.mount("toll", "The toll: sampled values grow backwards", root => {
     return axes.node;
   }
 
-  // What changes with every episode is told when the clock stands: it is read out to some.
+  // Screen readers announce this text, so what changes with every episode is added only while the clock stands.
   function tell() {
     const { H, sides, leap, truncate, episodes } = run;
     const cause = sides === 0 ? "No episode has started at the side yet, so no value is passed back."
