@@ -128,7 +128,7 @@ def label_ends(ax: Axes, ends: Mapping[str, tuple[float, Any]]) -> None:
     """Names right of the axes at given heights, in given colours, moved apart where they are too
     close. Call it last: it reads the limits and the scale of the axis."""
     size = plt.rcParams["ytick.labelsize"]
-    line = 1.22 * size * ax.figure.dpi / 72 / ax.get_window_extent().height
+    line = 11 / 9 * size * ax.figure.dpi / 72 / ax.get_window_extent().height
     heights = {name: ax.transAxes.inverted().transform(ax.transData.transform((1, y)))[1]
                for name, (y, _) in ends.items()}
     order = sorted(heights, key=heights.__getitem__)
