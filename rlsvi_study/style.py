@@ -33,7 +33,7 @@ AGENTS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and n
     "ucbvi": ("#CC6677", (1, 1), "X", "UCBVI"),
     "ucbvi-small": ("#DDAA33", (5, 1, 1, 1), "v", "UCBVI, bonus/100"),
     "uniform": ("#888888", (4, 4), "d", "uniform"),
-    "mended": ("#0072B2", (), "o", "RLSVI, ρ = γ (exchanged)"),
+    "mended": ("#0072B2", (), "o", "RLSVI, ρ = γ (corrected)"),
     "printed": ("#56B4E9", (5, 2), "s", "RLSVI, ρ = √(1−γ²) (printed)"),
     "fresh": ("#8FB8D0", (1, 1.5), "^", "RLSVI, ρ = 0 (a fresh draw each step)"),
     "greedy": ("#666666", (6, 2, 1, 2), "X", "greedy, ties at random"),

@@ -30,17 +30,17 @@ UI.mount("recommender", "Be the recommender", root => {
   const learned = (x, a) => theta[shown(x)][0][a] + sum(x.map((v, n) => v * theta[shown(x)][1 + n][a]));
   const POLICIES = [["myopic", "myopic", policy(likes)], ["learned", "learned by RLSVI", policy(learned)],
                     ["optimal", "optimal", policy((x, a, Q) => Q(x, a))]];
-  const optimal = POLICIES[2][2], nobody = Array(N).fill(0), random = RLSVI.generator(Number(root.dataset.seed ?? 1));
+  const optimal = POLICIES[2][2], start = Array(N).fill(0), random = RLSVI.generator(Number(root.dataset.seed ?? 1));
   let x, uniforms, order, lost, served = 0, totals = { you: 0 };
 
   const serve = choose => { // one customer from the first product to the last; returns her likes
-    let state = nobody;
+    let state = start;
     for (const u of uniforms) { const a = choose(state); state = answered(state, a, u < likes(state, a) ? 1 : -1); }
     return state.filter(v => v === 1).length;
   };
 
   function next() {
-    x = nobody;
+    x = start;
     order = [];
     lost = 0;
     uniforms = Array.from({ length: J }, random.uniform);
@@ -89,7 +89,7 @@ UI.mount("recommender", "Be the recommender", root => {
         + `${number(optimal.V(x))} more from here. Your choices have cost ${number(lost)}.`;
     const mean = key => served ? number(totals[key] / served) : "–";
     table.set("you", "", mean("you"));
-    for (const [key, , one] of POLICIES) table.set(key, number(one.V(nobody)), mean(key));
+    for (const [key, , one] of POLICIES) table.set(key, number(one.V(start)), mean(key));
     Object.assign(root.dataset, { lost, served });
   }
   next();
