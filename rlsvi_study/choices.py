@@ -27,7 +27,7 @@ class Sentence(NamedTuple):
 FIVE = {
     "Exploration": Sentence(
         {"optimal in 500 episodes": "6.1.learns", "dithering needs exponential time": "3.regret"},
-        "It learns, and is optimal late. On the 50-state chain RLSVI takes a median of "
+        "It learns, but is optimal only later. On the 50-state chain RLSVI takes a median of "
         "{0[median]:.0f} "
         "({0[interval][0]:.0f}–{0[interval][1]:.0f}) episodes to its tenth reward; dithering "
         "would take {0[dithering]:.1e} to its first."),

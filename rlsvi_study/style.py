@@ -33,7 +33,7 @@ AGENTS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and n
     "ucbvi": ("#CC6677", (1, 1), "X", "UCBVI"),
     "ucbvi-small": ("#DDAA33", (5, 1, 1, 1), "v", "UCBVI, bonus/100"),
     "uniform": ("#888888", (4, 4), "d", "uniform"),
-    "mended": ("#0072B2", (), "o", "RLSVI, ρ = γ (corrected)"),
+    "corrected": ("#0072B2", (), "o", "RLSVI, ρ = γ (corrected)"),
     "printed": ("#56B4E9", (5, 2), "s", "RLSVI, ρ = √(1−γ²) (printed)"),
     "fresh": ("#8FB8D0", (1, 1.5), "^", "RLSVI, ρ = 0 (a fresh draw each step)"),
     "greedy": ("#666666", (6, 2, 1, 2), "X", "greedy, ties at random"),
@@ -66,7 +66,6 @@ BAND: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 80),  # over s
                         "err_kws": {"alpha": 0.15, "lw": 0}}
 RANGE: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 100)}  # for what ``three`` gives
 WIDTH = 7.0  # inches
-CORNER: dict[str, Any] = {"loc": "center", "bbox_to_anchor": (0.77, 0.25)}  # free, of 3 ``panels``
 STYLE = sns.axes_style("ticks") | sns.plotting_context("notebook", rc={
     "font.size": 10, "axes.labelsize": 10, "axes.titlesize": 10.5, "xtick.labelsize": 9,
     "ytick.labelsize": 9, "legend.fontsize": 9, "legend.title_fontsize": 9,

@@ -59,7 +59,7 @@ def test_an_incremental_curve_by_plan_act_and_observe(agent, prior, nu):
 
 
 @pytest.mark.parametrize(("agent", "rho", "epsilon"), [
-    ("printed", math.sqrt(1 - 0.9**2), 0.0), ("mended", 0.9, 0.0), ("fresh", 0.0, 0.0),
+    ("printed", math.sqrt(1 - 0.9**2), 0.0), ("corrected", 0.9, 0.0), ("fresh", 0.0, 0.0),
     ("greedy", 1.0, 0.0), ("epsilon-greedy", 1.0, 0.1)])
 def test_a_lock_opened_by_act_and_observe(agent, rho, epsilon):
     n, gamma, steps = 3, 0.9, 150
@@ -153,7 +153,7 @@ def test_rlsvi_beside_the_bootstrap_by_plan_act_and_observe():
     ("F.explores", "continual", lambda t: t.assign(
         first_reward=t.first_reward * np.where(t.agent == "greedy", 99, 1))),
     ("F.plans", "continual", lambda t: t.assign(agent=t.agent.replace(
-        {"printed": "mended", "mended": "printed"}))),
+        {"printed": "corrected", "corrected": "printed"}))),
 ])
 def test_a_spoilt_table_changes_the_verdict(id, name, spoil):
     assert REGISTER[id].judge({name: spoil(STORED[name])}).verdict != REGISTER[id].verdict

@@ -436,7 +436,7 @@ SHOWS = {
     "incremental": [Shown("N", "share", ["arm"], MEDIAN80, lambda table: _arm(table)[
         lambda runs: runs.arm.isin(extension_figures.CURVES)])],
     "continual": [Shown("n", "time", ["agent"], MEDIAN95, lambda table: WAIT(table)[
-        (table.gamma == 0.95) & table.agent.isin(["mended", "printed", "greedy"])], 20_000,
+        (table.gamma == 0.95) & table.agent.isin(["corrected", "printed", "greedy"])], 20_000,
         lost=True)],
     "bootstrap": [Shown("N", "time", ["agent"], MEDIAN95, lambda table: WAIT(table)[
         table.features == "tabular"], 1000, lost=True)],

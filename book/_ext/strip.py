@@ -25,7 +25,7 @@ FIGURES = {  # of the paper, and the claim that each is there for
     "4": "6.1.features", "5": "6.1.polynomial", "6": "6.1.rho", "7": "6.2.better",
     "8": "6.3.boltzmann", "9": "6.3.myopic", "10": "6.1.robust", "11": "C.large-sigma",
     "12": "C.plateau", "13": "C.quadratic", "14": "D.mini"}
-CAPTION = re.compile(r"\*{0,2}(?:Paper,|The paper's) Figures? ((?:[\d()ab]+(?: and |, )?)+)")
+CAPTION = re.compile(r"\*\*Paper, Figures? ((?:[\d()ab]+(?: and |, )?)+)")
 
 
 def numbers(caption):

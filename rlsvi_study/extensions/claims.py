@@ -203,7 +203,7 @@ def marginal_variances(precision: Iterable[float]) -> dict[str, list[float]]:
             found.append(rho**2 * found[-1] + (1 - rho**2) / p)
         return found
 
-    return {"printed": variances(printed(GAMMA)), "mended": variances(GAMMA)}
+    return {"printed": variances(printed(GAMMA)), "corrected": variances(GAMMA)}
 
 
 def _fall(variances: dict[str, list[float]]) -> dict[str, float]:
@@ -224,9 +224,9 @@ def autocorrelation():
         parts(rho > limit("uncorrelated"), fall["printed"] < limit("slightly")),
         f"The two coefficients are exchanged: at γ = {GAMMA} consecutive perturbations have the "
         f"correlation {rho:.2f}; exchanged back, the law does what it is for.",
-        {"printed": rho, "mended": GAMMA, "fall": fall},
+        {"printed": rho, "corrected": GAMMA, "fall": fall},
         "It is √(1−γ²) in place of γ. When an action is first tried, its variance falls "
-        f"{fall['printed']:.0f}-fold in one step as printed, {fall['mended']:.3g}-fold with "
+        f"{fall['printed']:.0f}-fold in one step as printed, {fall['corrected']:.3g}-fold with "
         "N(γw_t, (1−γ²)Σ_{t+1}).")
 
 
@@ -245,7 +245,7 @@ def marginal_covariance():
     fall = _fall(marginal_variances(FIRST_TRIAL))
     return unless(fall["printed"] >= limit("slightly"), "When an action is first tried (λ = 1, "
                   f"σ = 0.1, γ = {GAMMA}) its variance falls {fall['printed']:.0f}-fold in one "
-                  f"step as printed, {fall['mended']:.3g}-fold if corrected.", **fall)
+                  f"step as printed, {fall['corrected']:.3g}-fold if corrected.", **fall)
 
 
 def longer(table: pd.DataFrame, agent: str, than: str) -> pd.Series:
@@ -262,13 +262,13 @@ def explores(tables=STORED):
     table = tables["continual"]
     times = {agent: {str(gamma): median_interval(np.exp(one.groupby("seed").mean()), for_all(6))
                      for gamma, one in longer(table, agent, "greedy").groupby("gamma")}
-             for agent in ("printed", "mended")}
-    sooner, mended = ([one.high < 1 for one in times[agent].values()] for agent in times)
+             for agent in ("printed", "corrected")}
+    sooner, corrected = ([one.high < 1 for one in times[agent].values()] for agent in times)
     worst = max(times["printed"], key=lambda gamma: times["printed"][gamma].median)
     slow, fast = (times[agent][worst] for agent in times)
     return unless(not all(sooner), "As printed long locks open sooner than without perturbation at "
                   f"{sum(sooner)} of {len(sooner)} discount factors, with the corrected law at "
-                  f"{sum(mended)} of {len(mended)}.",
+                  f"{sum(corrected)} of {len(corrected)}.",
                   f"At γ = {worst} they take {slow.median:.2f} ({slow.low:.2f}–{slow.high:.2f}) "
                   f"times the steps as printed, {fast.median:.2f} ({fast.low:.2f}–{fast.high:.2f}) "
                   "corrected: geometric mean over locks, median of 20 seeds, at most 20000 steps.",
@@ -279,11 +279,11 @@ def explores(tables=STORED):
 def longer_plans(tables=STORED):
     """Avoiding frequent abrupt changes of the perturbation is important, as it allows the agent to
     execute multi-period plans."""
-    table = tables["continual"].query("agent in ('mended', 'printed')")
+    table = tables["continual"].query("agent in ('corrected', 'printed')")
     each = ratios(table, ["gamma", "n"], "printed", "first_reward", [])
     long = each.index.get_level_values("n") >= limit("long plan")
     sooner, later = each.high < 1, each.low > 1
-    whole = median_interval(np.exp(longer(table, "mended", "printed").groupby("seed").mean()))
+    whole = median_interval(np.exp(longer(table, "corrected", "printed").groupby("seed").mean()))
     wins, losses, settings = int(sooner[long].sum()), int(later[long].sum()), int(long.sum())
     return unless(
         whole.high >= 1 or losses > 0,
@@ -306,9 +306,9 @@ def start_from_zero():
     agent.learn(lock(2), 1, 0)
     grown = marginal_variances([1.0] * 100)
     first = {name: V[1] for name, V in grown.items()}
-    half = int(np.argmax(np.array(grown["mended"]) >= 0.5))
+    half = int(np.argmax(np.array(grown["corrected"]) >= 0.5))
     return unless(not tied or not agent.w.any() or first["printed"] < limit("nearly"),
                   f"The variance of w_1 is {first['printed']:.2f} of its full size as printed, "
-                  f"{first['mended']:.2f} if corrected, and then half of it after {half} steps "
+                  f"{first['corrected']:.2f} if corrected, and then half of it after {half} steps "
                   f"(γ = {GAMMA}). A draw w_0 ~ N(0, I/λ) would correct that too.", half=half,
                   first=first)

@@ -70,7 +70,7 @@ def travel(halves: Mapping[str, pd.Series]) -> Figure:
 def paths(perturbations: Mapping[str, np.ndarray]) -> Figure:
     """One coordinate of the perturbation along a run, for several laws."""
     fig, ax = canvas(height=3.6)
-    for (name, w), agent in zip(perturbations.items(), ("printed", "mended"), strict=True):
+    for (name, w), agent in zip(perturbations.items(), ("printed", "corrected"), strict=True):
         ax.plot(w, color=COLOUR[agent], lw=1 if agent == "printed" else 2.4, label=name)
     ax.axhline(0, color="black", lw=0.6)
     ax.set(xlabel="step t", ylabel="one coordinate of w")
@@ -105,7 +105,7 @@ def _waits(table: pd.DataFrame, x: str, uniform: Callable, label: str, **labels:
 @large
 def continual(table: pd.DataFrame) -> Figure:
     """Steps to the first reward against the length of the lock."""
-    shown = table.agent.isin(["mended", "printed", "greedy"]) & (table.gamma == GAMMA)
+    shown = table.agent.isin(["corrected", "printed", "greedy"]) & (table.gamma == GAMMA)
     return _waits(table[shown], "n", lambda n: 2 ** (n + 1) - 2, "uniform, mean (exact)",
                   xlabel="length of the lock, moves n", ylabel="steps until it opens")
 

@@ -52,7 +52,7 @@ def printed(gamma: float) -> float:
 # The autocorrelation ρ of the perturbation for a discount γ. With ρ = 1 it stays at w_0 = 0, which
 # is least-squares Q-iteration.
 PERTURBATIONS: dict[str, Callable[[float], float]] = {
-    "printed": printed, "mended": lambda gamma: gamma, "fresh": lambda gamma: 0.0,
+    "printed": printed, "corrected": lambda gamma: gamma, "fresh": lambda gamma: 0.0,
     "greedy": lambda gamma: 1.0, "epsilon-greedy": lambda gamma: 1.0}
 
 BOOTSTRAPS = {"bootstrap": {"resample": True, "random_prior": False},

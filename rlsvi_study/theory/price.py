@@ -210,13 +210,6 @@ def later(H: int, lam: float = LAM, g: float = GAP, u: float = BETTER) -> Later:
     return Later(enough, g * u**2 * rho * H * (H - 1) / 1024)
 
 
-def at_most(H: float, lam: float = LAM) -> float:
-    """The smaller of T and Theorem 1's bound over √(SAT), at the T where it is largest."""
-    L, sigma = np.geomspace(1, 1e3 * H**4, 2000), np.sqrt(H**2 + 1)
-    most = np.minimum(H * L, sum(theorem1.terms(H, 1, 2, L, lam, sigma)))
-    return float((most / np.sqrt(2 * H * L)).max())
-
-
 def spread(kappa_difference: Any, delta: Any, H: Any, lam: Any) -> Any:
     """The variance of D at most, in step 3."""
     return Fraction(5, 4) * delta / lam + kappa_difference**2 * H / lam

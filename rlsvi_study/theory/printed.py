@@ -262,12 +262,12 @@ def single_crossing() -> Evidence:
     dominates Beta(α, β)."""
     at, gaps, lines = 0.05, fallen(STEPS_LEMMA_6), printed_lines(LEMMA_6)
     refuted = _crossing(at, at, lambda pdf, cdf: cdf != 1)
-    mended = (f"it is not proved ({', '.join(gaps)})" if gaps else
+    instead = (f"it is not proved ({', '.join(gaps)})" if gaps else
               "it is true, by a proof of ours")
     times = ("never", "once", "twice", "three times")[len(refuted.numbers["cdf"])]
     return refuted._replace(
         found=f"For α = β = {at} the distribution functions cross {times}; with α + β ≥ 1, as in "
-        f"the recap, {mended}.",
+        f"the recap, {instead}.",
         evidence=f"{in_words(lines)} {len(STEPS_LEMMA_6)} of the lines, printed and ours, make the "
         "repaired proof.",
         numbers=refuted.numbers | {"printed": lines, "failed": gaps})

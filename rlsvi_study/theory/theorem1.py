@@ -622,8 +622,8 @@ def same_transitions() -> Evidence:
     return unless(all(truth > ours for truth, ours in found.values()),
                   "A counterexample with one action and H = 5 at the printed λ, σ: E V* = {:.3f} > "
                   "E Ṽ = {:.3f} if the regression pools ten transitions, {:.3f} > {:.3f} after "
-                  "32 episodes of Algorithm 1 itself. The posterior of p lifts E p², and the "
-                  "shrunk model does not know. What becomes of the regret is open.".format(
+                  "32 episodes of Algorithm 1 itself. The posterior of p lifts E p², which "
+                  "the shrunk model ignores. The regret is then open.".format(
                       *found["pooled"], *found["by period"]), **found)
 
 
@@ -636,7 +636,7 @@ def other_priors(mean=Fraction(-1, 2)) -> Evidence:
         counts[int(rho)] = n, -n / (n + rho) < mean
     return unless(all(fails for _, fails in counts.values()), "If the mean reward is known to be "
                   "−½, more than λσ² rewards −1 in a row make E Q̃ = −n/(n + λσ²) < −½ = E Q*, "
-                  "whatever λ and σ are. A Dirichlet prior would have changed its mind.",
+                  "whatever λ and σ are. A Dirichlet prior would give another answer.",
                   visits={str(rho): n for rho, (n, _) in counts.items()})
 
 
