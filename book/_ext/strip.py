@@ -13,6 +13,7 @@ from PIL import Image
 from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from rlsvi_study.choices import MAIN
 from rlsvi_study.register import CONSISTENT, CONTRADICTED, FAILS, PARTLY, typeset
 
 from . import verdicts as pages
@@ -59,15 +60,14 @@ def rows():
 def words(label, number):
     """The paper's statement, and below it the finding."""
     one = pages.found()[FIGURES[number]]
-    statement = re.sub(r"\^\{(.*?)\}", r"<sup>\1</sup>", pages.cell(typeset(one.statement)))
-    return (f"{{ref}}`Figure {number} <{label}>` {statement}\n\n"
+    return (f"{{ref}}`Figure {number} <{label}>` {pages.cell(typeset(one.statement))}\n\n"
             f'<a href="verdicts.html#{one.id}">{pages.badge(one.verdict)}</a> '
             f"{pages.cell(one.found)}")
 
 
 def qualified():
     """Those of the twenty that fail or need qualification, the gravest first, in a line each."""
-    main = [pages.found()[id] for id in pages.MAIN]
+    main = [pages.found()[id] for id in MAIN]
     return "\n".join(
         f'- <a href="verdicts.html#{one.id}">{pages.badge(one.verdict)}</a> '
         f"[{one.place}]({one.page}.ipynb). {pages.cell(typeset(one.statement))}"

@@ -3,6 +3,7 @@ built: directives, each of which takes the place of the link that it contains. J
 link. A page needs no kernel for them, and a finding's sentence changes in one place."""
 
 import json
+import re
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -18,7 +19,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from rlsvi_study import store, verdicts
 from rlsvi_study.catalogue import EXPERIMENTS, TOPICS
-from rlsvi_study.choices import FIVE, MAIN, MISPRINTS, NOT_JUDGED, THRESHOLDS
+from rlsvi_study.choices import FIVE, MISPRINTS, NOT_JUDGED, THRESHOLDS
 from rlsvi_study.register import MISPRINT, OURS, PAGES, SECTIONS, VERDICTS, typeset
 
 from .browser import ROOT
@@ -37,8 +38,13 @@ def table(*rows):
     return "\n".join([head, "| --- " * (head.count("|") - 1) + "|", *body])
 
 
+def superscripts(text):
+    """2^{S−1} as HTML has it."""
+    return re.sub(r"\^\{(.*?)\}", r"<sup>\1</sup>", text)
+
+
 def cell(text):
-    return text.replace("*", "\\*").replace("|", "&#124;")
+    return superscripts(text.replace("*", "\\*").replace("|", "&#124;"))
 
 
 def badge(verdict):
@@ -95,13 +101,6 @@ def lines(id):
          badge(one.verdict), cell(one.found)) for one in of_claim))
 
 
-def main():
-    """The claims that matter most, the abstract's first."""
-    return table(("The paper", "Here"), *(
-        (f"[{cell(typeset(one.statement))}]({one.page}.ipynb)",
-         f"{badge(one.verdict)} {what_was_found(one)}") for one in map(found().get, MAIN)))
-
-
 def in_a_minute():
     """Five sentences, each a link to its chapter, and the verdicts that each stands on."""
     def line(subject, words):
@@ -156,9 +155,10 @@ def explorer():
         if one.part_of:
             continue
         source = f'<a href="{one.page}.html">{escape(one.place)}</a>'
-        said = (f"{escape(typeset(one.statement))} {source} "
+        said = (f"{superscripts(escape(typeset(one.statement)))} {source} "
                 f'<a href="#{one.id}">{one.id}</a>',
-                f"<strong>{escape(one.found)}</strong> {escape(one.evidence)}")
+                f"<strong>{superscripts(escape(one.found))}</strong> "
+                f"{superscripts(escape(one.evidence))}")
         rows.append(f'<tr id="{one.id}" data-verdict="{escape(one.verdict)}" data-section="'
                     f'{one.section}" data-name="{one.section}: {SECTIONS[one.section.split()[1]]}" '
                     f'data-chapter="{title(one.page)}" data-evidence="{one.kind}">'
@@ -261,7 +261,7 @@ class Lines(Stored):
         return lines(self.arguments[0])
 
 
-DIRECTIVES = {"main": main, "in-a-minute": in_a_minute, "how-to-cite": how_to_cite, "tally": tally,
+DIRECTIVES = {"in-a-minute": in_a_minute, "how-to-cite": how_to_cite, "tally": tally,
               "all-verdicts": explorer, "thresholds": thresholds, "misprints": misprints,
               "not-judged": not_judged, "runs": runs}
 
