@@ -1,27 +1,88 @@
 """The whole book as one PDF with an outline: `make pdf`, after `make book`.
 
-The pages are printed by the browser that also tests them, in the order of the table of contents,
-with folded code and solutions open, and bound together.
+The browser that also tests the site reads every chapter, in the order of the table of contents, and
+prints them as one document. Folded proofs and solutions are open, folded code is left out, and a
+thing to play with is a picture of itself. The page of all verdicts and the API reference, which are
+for searching, stay on the site, and a link to them is plain text.
 """
 
 import io
 import sys
+from base64 import b64encode
 from pathlib import Path
 
 import yaml
 from playwright.sync_api import sync_playwright
-from pypdf import PdfReader, PdfWriter
+from pypdf import PdfWriter
+from pypdf.generic import NameObject, TextStringObject
 
 from .browser import FLAGS, ROOT, SITE, UNFOLD, chromium, served
 
-# Nothing waits to be scrolled to, and the light theme is on paper.
-PRINT = """async () => {
-  document.documentElement.dataset.theme = 'light';
-  const pictures = [...document.querySelectorAll('article img')];
-  pictures.forEach(e => e.loading = 'eager');
-  await Promise.all(pictures.map(e => e.decode()));
-  await document.fonts.ready;
+SCALE = 0.72
+MARGIN = {"top": "14mm", "bottom": "16mm", "left": "16mm", "right": "16mm"}
+WIDTH = round((210 - 2 * 16) / 25.4 * 96 / SCALE)  # of the text on A4, in the page's own pixels
+FOOT = ('<div style="width: 100%; text-align: center; font: 8px sans-serif">'
+        '<span class="pageNumber"></span></div>')
+# What cannot be pressed on paper is not shown.
+STILL = """
+  .widget { min-height: 0 !important; border: 0 !important; }
+  .widget :is(button:not(.product), select, input, label, .sliders, .bar) {
+    display: none !important;
+  }
+"""
+# A chapter as part of one document: what it names begins with its own name, and so do the links.
+GATHER = """([here, pages]) => {
+  const article = document.querySelector("article");
+  const dropped = ["script", "link", "style", "noscript", ".headerlink", ".toggle-button",
+                   ".copybtn", ".explorer", "details.above-input"];
+  article.querySelectorAll(dropped).forEach(e => e.remove());
+  article.querySelectorAll(".zoom").forEach(e => e.replaceWith(...e.childNodes));
+  article.querySelectorAll("img").forEach(e => { e.loading = "eager"; e.src = e.src; });
+  article.querySelectorAll("[id]").forEach(e => { e.id = `${here}--${e.id}`; });
+  for (const link of article.querySelectorAll("a[href]")) {
+    const to = new URL(link.href), anchor = decodeURIComponent(to.hash.slice(1));
+    if (to.origin !== location.origin) continue;
+    const page = to.pathname.slice(1).replace(/\\.html$/, "");
+    if (pages.includes(page)) link.setAttribute("href", `#${page}${anchor && `--${anchor}`}`);
+    else if (link.matches(".sd-stretched-link")) link.remove(); // its text is never shown
+    else link.replaceWith(...link.childNodes);
+  }
+  return article.innerHTML;
 }"""
+BIND = """async chapters => {
+  document.body.innerHTML = chapters.map(([name, html]) => `
+    <main class="bd-main"><div class="bd-content"><div class="bd-article-container">
+    <article class="bd-article" id="${name}">${html}</article></div></div></main>`).join("");
+  for (const link of document.querySelectorAll("a[href^='#']")) {
+    const id = link.getAttribute("href").slice(1);
+    if (!document.getElementById(id)) link.setAttribute("href", `#${id.split("--")[0]}`);
+  }
+  await Promise.all([...document.images].map(e => e.decode().catch(() => { throw e.src; })));
+  await Promise.all([...document.fonts].map(font => font.load()));
+}"""
+SHEET = """
+  .bd-main, .bd-content, .bd-article-container, .bd-article {
+    display: block !important;
+    width: 100% !important;
+    max-width: none !important;
+    min-height: 0 !important;
+    margin: 0 !important;
+    padding: 0 !important;
+  }
+  .bd-main + .bd-main { break-before: page; }
+  .bd-article { line-height: 1.4; }
+  .bd-article h1 { display: block !important; font-size: 1.7rem; margin: 0 0 0.6rem; }
+  .bd-article h2 { font-size: 1.4rem; margin: 1.2rem 0 0.5rem; }
+  .bd-article h3 { font-size: 1.15rem; margin: 1rem 0 0.4rem; }
+  .bd-article :is(h1, h2, h3, h4) { break-after: avoid; }
+  .bd-article :is(p, ul, ol, dl, .cell, .admonition, .highlight) { margin-block: 0 0.5rem; }
+  .bd-article figure { margin-block: 0.3rem 0.6rem; }
+  .bd-article figure img { max-height: 80mm; width: auto !important; }
+  .bd-article .still { display: block; max-width: 100%; max-height: 95mm; margin: 0.5rem auto; }
+  .bd-article :is(td, th) { padding-block: 0.15rem !important; }
+  .bd-article .stored table, .bd-article figcaption { font-size: 0.88em; }
+  .bd-article div.math mjx-container { margin: 0.5em 0 !important; }
+"""
 
 
 def chapters() -> list[tuple[str, int]]:
@@ -39,29 +100,73 @@ def chapters() -> list[tuple[str, int]]:
     return found
 
 
-def bind(target: Path) -> None:
-    book, parent = PdfWriter(), None
-    with served() as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(playwright), args=FLAGS)
-        page = browser.new_page()
-        for name, depth in chapters():
-            page.goto(f"{address}/{name}.html", wait_until="load")
-            page.evaluate(UNFOLD)
-            page.evaluate(PRINT)
-            title = page.locator("h1").first.inner_text().rstrip("#")
-            first = len(book.pages)
-            sheets = page.pdf(format="A4", print_background=True, scale=0.8,
-                              margin=dict.fromkeys(("top", "bottom", "left", "right"), "15mm"))
-            book.append(PdfReader(io.BytesIO(sheets)), import_outline=False)
-            item = book.add_outline_item(title, first, parent=parent if depth else None)
-            parent = parent if depth else item
-            print(f"{len(book.pages):5d} pages, {title}", flush=True)
-        browser.close()
-    book.compress_identical_objects()
+def printed() -> list[str]:
+    return [name for name, _ in chapters()
+            if not name.startswith("book/api/") and name != "book/verdicts"]
+
+
+def still(widget) -> None:
+    """A picture of it in its place."""
+    shot = b64encode(widget.screenshot()).decode()
+    widget.evaluate("""(e, shot) => {
+      const picture = document.createElement("img");
+      Object.assign(picture, { className: "still", src: `data:image/png;base64,${shot}`,
+        alt: `${e.querySelector(".widget-title, p")?.textContent} (moves on the site)` });
+      e.replaceWith(picture);
+    }""", shot)
+
+
+def read(page, address: str, name: str, pages: list[str]) -> str:
+    """A chapter's text and pictures as HTML."""
+    page.goto(f"{address}/{name}.html", wait_until="networkidle")
+    page.evaluate("document.documentElement.dataset.theme = 'light'")
+    page.evaluate(UNFOLD)
+    if widgets := page.locator("article .widget").all():
+        for play in page.locator("article .widget").get_by_role("button", name="Play").all():
+            play.click()
+        page.wait_for_timeout(2500)
+        page.add_style_tag(content=STILL)
+        for widget in reversed(widgets):  # each leaves the list
+            still(widget)
+    page.wait_for_timeout(200)  # formulas fit their places
+    return page.evaluate(GATHER, [name, pages])
+
+
+def bind(browser, target: Path, names: list[str]) -> None:
+    with served() as address:
+        page = browser.new_page(viewport={"width": WIDTH, "height": 1200}, device_scale_factor=2)
+        texts = [(name, read(page, address, name, names)) for name in names]
+        page.goto(f"{address}/{names[0]}.html", wait_until="load")
+        page.evaluate("document.documentElement.dataset.theme = 'light'")
+        page.add_style_tag(url=f"{address}/_static/mathjax/mathjax.css")
+        page.add_style_tag(content=SHEET)
+        page.evaluate(BIND, texts)
+        sheets = page.pdf(format="A4", print_background=True, scale=SCALE, margin=MARGIN,
+                          display_header_footer=True, header_template="<i></i>",
+                          footer_template=FOOT, outline=True, tagged=True)
+        page.close()
+    book = PdfWriter(clone_from=io.BytesIO(sheets))
+    for item in outline(book.root_object["/Outlines"]):
+        title, half = item["/Title"], len(item["/Title"]) // 2
+        if title[:half] == title[half:]:  # Chromium says it twice at the top of a sheet
+            item[NameObject("/Title")] = TextStringObject(title[:half])
     book.write(target)
+
+
+def outline(parent):
+    """The entries below this one, at every depth."""
+    item = parent.get("/First")
+    while item is not None:
+        one = item.get_object()
+        yield one
+        yield from outline(one)
+        item = one.get("/Next")
 
 
 if __name__ == "__main__":
     if not (SITE / "book/index.html").exists():
         sys.exit("There is no book in _build/html to print. Make it first: make book")
-    bind(ROOT / "_build/rlsvi-companion.pdf")
+    with sync_playwright() as playwright:
+        chrome = playwright.chromium.launch(executable_path=chromium(playwright), args=FLAGS)
+        bind(chrome, ROOT / "_build/rlsvi-companion.pdf", printed())
+        chrome.close()

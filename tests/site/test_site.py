@@ -20,12 +20,13 @@ import pytest
 import yaml
 from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
+from pypdf import PdfReader
 
 import rlsvi_core
 from book._ext import site
 from book._ext.browser import FLAGS, ROOT, SITE, UNFOLD, chromium, served
 from book._ext.mathematics import fault, mathjax
-from book._ext.pdf import chapters
+from book._ext.pdf import bind, chapters, printed
 from rlsvi_study import verdicts
 
 PAGES = sorted(
@@ -391,6 +392,42 @@ def test_the_preview_is_small(tmp_path):
     with Image.open(tmp_path / "preview.png") as picture:
         assert picture.size == (1200, 630)
     assert (tmp_path / "preview.png").stat().st_size < 3e5
+
+
+def test_chapters_print_as_one_document(browser, tmp_path):
+    """Links land in the right chapter, proofs are open, and what cannot be used is not there."""
+    names = ["book/03-dithering", "book/06b-agnostic", "book/06c-tetris"]
+    bind(browser, tmp_path / "book.pdf", names)
+    book = PdfReader(tmp_path / "book.pdf")
+    titles = [item for item in book.outline if not isinstance(item, list)]
+    assert [item.title[:2] for item in titles] == ["3.", "6b", "6c"]
+    starts = [*map(book.get_destination_page_number, titles), len(book.pages)]
+    assert starts[0] == 0
+    inside = 0
+    for sheet in book.pages:
+        for link in sheet.get("/Annots", []):
+            if "/A" in (link := link.get_object()):
+                assert link["/A"]["/URI"].startswith("https://"), link["/A"]
+                assert "127.0.0.1" not in link["/A"]["/URI"]
+            else:
+                chapter = names.index(link["/Dest"].lstrip("/").partition("--")[0])
+                page = book.get_destination_page_number(book.named_destinations[link["/Dest"]])
+                assert starts[chapter] <= page < starts[chapter + 1]
+                inside += 1
+    assert inside > 5
+    text = " ".join(" ".join(sheet.extract_text() for sheet in book.pages).split())
+    for absent in ("Show code cell source", "Pause", "New race", "Click to"):
+        assert absent not in text, absent
+    fold = re.search(r'class="[^"]*\bdropdown\b[^>]*>\s*<p class="admonition-title">([^<]+)<',
+                     (SITE / f"{names[2]}.html").read_text("utf8"))
+    assert fold is None or fold[1] in text
+    assert sum(len(sheet.images) for sheet in book.pages) >= len(names)  # figures, and the widgets
+
+
+def test_the_print_leaves_out_what_is_for_searching():
+    assert {"book/index", "book/report", "book/errata"} <= set(printed()) <= {
+        name for name, _ in chapters()}
+    assert not [name for name in printed() if "/api/" in name or name.endswith("verdicts")]
 
 
 def test_every_public_name_of_the_library_is_described():
