@@ -3,6 +3,7 @@
 
 import os
 import shutil
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,10 +29,17 @@ class Quiet(SimpleHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    def handle_error(self, request, client_address):
+        """A browser that moves on hangs up on what it no longer needs."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @contextmanager
 def served(site: Path = SITE, by: type[Quiet] = Quiet) -> Iterator[str]:
     """The address at which the site can be read meanwhile."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(by, directory=site)) as server:
+    with Server(("127.0.0.1", 0), partial(by, directory=site)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()

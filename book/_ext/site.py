@@ -51,14 +51,14 @@ def opening(doctree, most=200):
     text = " ".join(node.astext() for node in doctree.findall(nodes.paragraph)
                     if isinstance(node.parent, nodes.section))
     text = re.sub(r"\b(?:Question|Answer)\. ", "", " ".join(text.split()))
-    chosen = []
+    chosen = ""
     for sentence in re.split(r"(?<=[.?!]) ", text):
         formula = re.search(r"[\\^_{]", sentence)
-        if chosen and (formula or len(" ".join(chosen)) + len(sentence) > most):
+        if len(chosen) > 25 and (formula or len(chosen) + len(sentence) > most):
             break
         if not formula:
-            chosen.append(sentence)
-    return " ".join(chosen)
+            chosen = f"{chosen} {sentence}".strip()
+    return chosen
 
 
 def tell(app, pagename, templatename, context, doctree):

@@ -92,8 +92,11 @@ CUT = """() => {
     && right(e.querySelector('mjx-math')) > right(e) + 1).map(e => e.textContent.slice(0, 60));
 }"""
 
-CLIPPED = """() => [...document.querySelectorAll('.bd-links a, .bd-toc-nav a')]
-  .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"""
+CLIPPED = """() => ['.bd-sidebar-primary', '.bd-sidebar-secondary'].flatMap(side => {
+  const right = document.querySelector(side)?.getBoundingClientRect().right;
+  return [...document.querySelectorAll(`${side} :is(a, a *)`)]
+    .filter(e => e.getBoundingClientRect().right > right + 1).map(e => e.textContent);
+})"""
 
 # A table whose rows became cards has no need to scroll.
 SIDEWAYS = """() => [...document.querySelectorAll('table.table.scrolls')]
