@@ -27,28 +27,28 @@ class Sentence(NamedTuple):
 FIVE = {
     "Exploration": Sentence(
         {"optimal in 500 episodes": "6.1.learns", "dithering needs exponential time": "3.regret"},
-        "It learns, but is optimal only later. On the 50-state chain RLSVI takes a median of "
+        "It learns, but is optimal late. On the 50-state chain RLSVI takes a median of "
         "{0[median]:.0f} "
         "({0[interval][0]:.0f}–{0[interval][1]:.0f}) episodes to its tenth reward; dithering "
         "would take {0[dithering]:.1e} to its first."),
     "Theorem 1": Sentence(
-        {"the regret bound": "5.theorem1", "its rate is optimal": "1.lower-bound"},
-        "True for long runs at the smallest λ and σ, by another proof than printed; for all "
-        "horizons at once it takes another √H. Later work: the rate is not optimal."),
+        {"regret Õ(√(H³SAT))": "5.theorem1", "this rate is optimal": "1.lower-bound"},
+        "True for long runs at the smallest λ and σ that it allows, by a new proof; a bound for "
+        "all horizons at once needs another √H. Later work: the rate is not optimal."),
     "The conjecture": Sentence(
-        {"Conjecture 1": "B.conjecture-meant"},
+        {"polynomial regret": "B.conjecture-meant"},
         "False. In a small MDP with one feature regret/√T provably grows exponentially with the "
         "horizon, from {0[first][mean]:.2g} ({0[first][low]:.2g}–{0[first][high]:.2g}) at seven "
         "periods to {0[last][mean]:.2g} ({0[last][low]:.2g}–{0[last][high]:.2g}) at fifteen."),
     "Tetris": Sentence(
         {"better than tuned LSVI": "6.2.better", "better than LSPI": "6.2.lspi"},
-        "It depends on when a game ends. By the printed rule RLSVI gains "
+        "It depends on when a game ends. By the printed rule RLSVI minus tuned LSVI is "
         "{0[top row, tuned][mean]:+.0f} ({0[top row, tuned][low]:+.0f} to "
-        "{0[top row, tuned][high]:+.0f}) rows per game on tuned LSVI; if pieces may stick out, "
+        "{0[top row, tuned][high]:+.0f}) rows per game; if pieces may stick out, "
         "{0[clears, tuned][mean]:+.0f} ({0[clears, tuned][low]:+.0f} to "
         "{0[clears, tuned][high]:+.0f})."),
     "The recommender": Sentence(
-        {"only RLSVI beats myopic play": "6.3.dithering", "RLSVI beats it": "6.3.myopic"},
+        {"only RLSVI beats myopic play": "6.3.dithering", "RLSVI beats it at all": "6.3.myopic"},
         "In part. RLSVI beats the best dithering agent we could tune by {0[coded][mean]:.0f} "
         "({0[coded][low]:.0f}–{0[coded][high]:.0f}) likes. It overtakes myopic play late and stays "
         "{1[behind][mean]:.0f} ({1[behind][low]:.0f}–{1[behind][high]:.0f}) behind in total."),
