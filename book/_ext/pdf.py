@@ -7,6 +7,7 @@ for searching, stay on the site, and a link to them is plain text.
 """
 
 import io
+import logging
 import sys
 from base64 import b64encode
 from pathlib import Path
@@ -19,7 +20,7 @@ from pypdf.generic import NameObject, TextStringObject
 from .browser import FLAGS, ROOT, SITE, UNFOLD, chromium, served
 
 SCALE = 0.72
-MARGIN = {"top": "14mm", "bottom": "16mm", "left": "16mm", "right": "16mm"}
+MARGIN = {"top": "14mm", "bottom": "14mm", "left": "16mm", "right": "16mm"}
 WIDTH = round((210 - 2 * 16) / 25.4 * 96 / SCALE)  # of the text on A4, in the page's own pixels
 FOOT = ('<div style="width: 100%; text-align: center; font: 8px sans-serif">'
         '<span class="pageNumber"></span></div>')
@@ -34,7 +35,7 @@ STILL = """
 GATHER = """([here, pages]) => {
   const article = document.querySelector("article");
   const dropped = ["script", "link", "style", "noscript", ".headerlink", ".toggle-button",
-                   ".copybtn", ".explorer", "details.above-input"];
+                   ".copybtn", ".explorer", ".toctree-wrapper", "details.above-input"];
   article.querySelectorAll(dropped).forEach(e => e.remove());
   article.querySelectorAll(".zoom").forEach(e => e.replaceWith(...e.childNodes));
   article.querySelectorAll("img").forEach(e => { e.loading = "eager"; e.src = e.src; });
@@ -76,6 +77,9 @@ SHEET = """
   .bd-article h3 { font-size: 1.15rem; margin: 1rem 0 0.4rem; }
   .bd-article :is(h1, h2, h3, h4) { break-after: avoid; }
   .bd-article :is(p, ul, ol, dl, .cell, .admonition, .highlight) { margin-block: 0 0.5rem; }
+  .bd-article > section:last-child, .bd-article > section > :last-child { margin-bottom: 0; }
+  .bd-article .cell { display: block !important; }
+  .bd-article summary :is(svg, .sd-summary-state-marker) { display: none; }
   .bd-article figure { margin-block: 0.3rem 0.6rem; }
   .bd-article figure img { max-height: 80mm; width: auto !important; }
   .bd-article .still { display: block; max-width: 100%; max-height: 95mm; margin: 0.5rem auto; }
@@ -145,6 +149,7 @@ def bind(browser, target: Path, names: list[str]) -> None:
                           display_header_footer=True, header_template="<i></i>",
                           footer_template=FOOT, outline=True, tagged=True)
         page.close()
+    logging.getLogger("pypdf").setLevel(logging.ERROR)  # the browser's count of objects is too low
     book = PdfWriter(clone_from=io.BytesIO(sheets))
     for item in outline(book.root_object["/Outlines"]):
         title, half = item["/Title"], len(item["/Title"]) // 2
