@@ -293,4 +293,7 @@ def test_regret_in_the_end_is_that_of_long_runs():
 
 
 def test_the_amplification_is_drawn():
-    assert len(figures.amplification(H=5, draws=500).axes) == 2
+    (ax,) = figures.amplification(H=5, draws=500).axes
+    printed, mean, truncated, truth = (line.get_ydata() for line in ax.lines)
+    assert printed[0] > truncated[0] > 0 == truth[0]  # in period 1; a truncated value stays small
+    assert mean[0] > 4 > truncated[0]

@@ -206,7 +206,7 @@ class Commands(Edits):
                 status = stop.code
         said = list(filter(None, err.getvalue().splitlines()))
         assert all(line.startswith("rlsvi: ") for line in said)
-        assert (status in (1, 2, 130)) if len(said) > ("edited. Compute" in err.getvalue()) else (
+        assert (status in (1, 2, 130)) if len(said) > ("edited. Recompute" in err.getvalue()) else (
             status == 0 or verb in ("list", "verify"))
         return status, out.getvalue().splitlines(), said
 
