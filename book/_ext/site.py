@@ -1,5 +1,5 @@
-"""What `_config.yml` cannot say: buttons on a published site, what a page may load and run, and how
-our docstrings describe parameters."""
+"""What `_config.yml` cannot say: the repository of a published site, what a link to a page shows,
+what a page may load and run, and how our docstrings describe parameters."""
 
 import json
 import lzma
@@ -39,10 +39,6 @@ def configure(app, config):
             "repository_url": f"{server}/{repository}",
             "repository_branch": "main",
             "use_repository_button": True,
-            "launch_buttons": {
-                "binderhub_url": "https://mybinder.org",
-                "notebook_interface": "jupyterlab",
-            },
         }
 
 
@@ -239,9 +235,7 @@ def slim(page, folder):
         source = folder / unescape(re.search(r'\bsrc="([^"]*)"', tag)[1])
         if " width=" in tag or source.suffix not in (".webp", ".svg"):
             return tag
-        if len(both := size(source)) < 2:  # a drawing that says it by a box
-            return tag
-        width, height = both
+        width, height = size(source)
         return tag.replace("<img ", f'<img loading="lazy" width="{width}" height="{height}" ')
 
     return re.sub(r"<img [^>]*>", sized, page)
