@@ -50,8 +50,8 @@ FIVE = {
     "The recommender": Sentence(
         {"only RLSVI beats myopic play": "6.3.dithering", "RLSVI beats it at all": "6.3.myopic"},
         "In part. RLSVI beats the best dithering agent we could tune by {0[coded][mean]:.0f} "
-        "({0[coded][low]:.0f}–{0[coded][high]:.0f}) likes. It overtakes myopic play late and stays "
-        "{1[behind][mean]:.0f} ({1[behind][low]:.0f}–{1[behind][high]:.0f}) behind in total."),
+        "({0[coded][low]:.0f}–{0[coded][high]:.0f}) likes. It overtakes myopic play late and "
+        "ends {1[behind][mean]:.0f} ({1[behind][low]:.0f}–{1[behind][high]:.0f}) behind in total."),
 }
 
 
