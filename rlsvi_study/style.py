@@ -77,7 +77,7 @@ STYLE = sns.axes_style("ticks") | sns.plotting_context("notebook", rc={
     "figure.constrained_layout.use": True}
 values = partial(sns.color_palette, "viridis")  # so many, for settings and cases, in their order
 styled = plt.rc_context(STYLE)  # a decorator: the reader's own settings are left alone
-large = plt.rc_context(STYLE | dict.fromkeys((  # for figures of one panel: legible on a phone
+large = plt.rc_context(STYLE | dict.fromkeys((  # larger letters: legible on a phone
     "font.size", "axes.labelsize", "axes.titlesize", "xtick.labelsize", "ytick.labelsize",
     "legend.fontsize", "legend.title_fontsize"), 12.5))
 

@@ -21,8 +21,8 @@ from ..style import (
     MARK,
     NAME,
     RANGE,
-    STYLE,
     canvas,
+    large,
     legend,
     styled,
     three,
@@ -35,9 +35,6 @@ AXIS = {"N": "chain length N", "K": "number of features K", "lam": "λ", "sigma"
 TIME = "episodes to 10 rewards"
 EACH = BY_AGENT | {"units": "seed", "estimator": None}  # every run as a line
 POINTS = {"linestyle": "", "err_style": "bars", "err_kws": {"capsize": 2}}
-# Chapters 1 to 4: larger letters, for the width of a phone.
-large = plt.rc_context(STYLE | {f"{name}size": 12.5 for name in (
-    "font.", "axes.label", "axes.title", "xtick.label", "ytick.label", "legend.font")})
 
 
 @large

@@ -18,15 +18,24 @@ from rlsvi_core.envs.tetris import RULES, Tetris, placements
 
 from .. import style
 from ..intervals import student
-from ..style import BAND, BY_AGENT, COLOUR, LINE, NAME, canvas, label_ends, panels, shades, styled
+from ..style import (
+    BAND,
+    BY_AGENT,
+    COLOUR,
+    LINE,
+    NAME,
+    canvas,
+    label_ends,
+    large,
+    panels,
+    shades,
+    styled,
+)
 from . import runs
 
 Table = pd.DataFrame
 CURVE: dict[str, Any] = {"x": "game", "y": "score", **BAND, "estimator": "mean"}
 ROWS = "rows per game"
-large = plt.rc_context(style.STYLE | {  # a decorator: legible on a phone, too
-    "axes.titlesize": 12, "axes.labelsize": 12, "xtick.labelsize": 11, "ytick.labelsize": 11,
-    "legend.fontsize": 11})
 SAYS = {  # ending rules and readings of Φ in a few words
     "top row": "as printed", "clears": "pieces may stick out", "value": "reward known",
     "reward": "reward a feature", "board": "reward left out"}
