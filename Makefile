@@ -54,6 +54,7 @@ pdf: book  ## the whole book as one PDF, printed by the browser that tests it
 test: .venv/.done  ## lint, tests, every chapter against its stored output, the site in a browser
 	@echo "== 1/4 lint"
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 	@echo "== 2/4 tests"
 	$(BIN)/pytest -n $(JOBS) --dist worksteal

@@ -119,8 +119,10 @@ def play(mdp, agents, episodes, env_rng) -> None:
 def table(N: int, sizes, history) -> None:
     mdp = chain(N)
     print(f"{N}-chain, CPU time of an episode in microseconds\n")
-    print(f"{'K':>4} {'episodes':>9} {'bare':>7} {'fast':>8} {'numpy':>9} {'verbatim':>10}"
-          f" {'fast/bare':>10} {'numpy/fast':>11} {'verbatim/fast':>14}")
+    print(
+        f"{'K':>4} {'episodes':>9} {'bare':>7} {'fast':>8} {'numpy':>9} {'verbatim':>10}"
+        f" {'fast/bare':>10} {'numpy/fast':>11} {'verbatim/fast':>14}"
+    )
     for K in sizes:
         Phi, rate, env_rng = features.coherent(mdp.Q, K, 1), flop_rate(K), np.random.default_rng(3)
         fast = rlsvi(Phi, 1.0, 0.1, rng=2)
@@ -135,9 +137,12 @@ def table(N: int, sizes, history) -> None:
             numpy = cpu_seconds(smart.plan, 9)
             batch = max(5, 1000 // K)
             quick = _episodes_of_a_copy(fast, mdp, batch)
-            print(f"{K:4} {l:9} {1e6 * bare:7.0f} {1e6 * quick:8.0f} {1e6 * numpy:9.0f} "
-                  f"{1e6 * slow:10.0f} {quick / bare:10.1f} {numpy / quick:11.0f} "
-                  f"{slow / quick:14.0f}", flush=True)
+            print(
+                f"{K:4} {l:9} {1e6 * bare:7.0f} {1e6 * quick:8.0f} {1e6 * numpy:9.0f} "
+                f"{1e6 * slow:10.0f} {quick / bare:10.1f} {numpy / quick:11.0f} "
+                f"{slow / quick:14.0f}",
+                flush=True,
+            )
 
 
 def _episodes_of_a_copy(agent, mdp, batch: int) -> float:
@@ -176,15 +181,26 @@ def long_run(N: int, K: int, episodes: int) -> None:
             rewards += int(agent.learn(mdp, batch, env_rng).reward.sum())
             done += batch
         spent = time.process_time() - start
-        print(f"{stop:14} {1e6 * spent / (episodes / 10):11.1f} "
-              f"{process.memory_info().rss / 2**20:11.0f} {rewards:8}", flush=True)
+        print(
+            f"{stop:14} {1e6 * spent / (episodes / 10):11.1f} "
+            f"{process.memory_info().rss / 2**20:11.0f} {rewards:8}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
-    options = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__,
-                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--long", type=int, metavar="EPISODES", default=100_000,
-                         help="length of the long run (default 100000; 0 leaves it out)")
+    options = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    options.add_argument(
+        "--long",
+        type=int,
+        metavar="EPISODES",
+        default=100_000,
+        help="length of the long run (default 100000; 0 leaves it out)",
+    )
     long = options.parse_args().long
     table(50, (10, 100), (100, 1000))
     by_size((20, 50, 100, 200), (2, 10, 20, 50, 100))

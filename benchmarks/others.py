@@ -23,8 +23,10 @@ try:
     from rlberry.agents.ucbvi import UCBVIAgent
     from rlberry.envs.finite import FiniteMDP as TheirMDP
 except (ImportError, AttributeError) as error:  # the latter with a gymnasium from 1 on
-    MISSING = (f"not installed ({error}): in an environment of its own, "
-               "pip install 'rlberry==0.6.0' 'gymnasium<1' numba psutil")
+    MISSING = (
+        f"not installed ({error}): in an environment of its own, "
+        "pip install 'rlberry==0.6.0' 'gymnasium<1' numba psutil"
+    )
 else:
     MISSING = ""
 
@@ -37,13 +39,18 @@ def pairs(N: int, episodes: int):
     env = FiniteMDP.stationary(P, paid - 1.0, H, support=(-1, 0))
     their_env = TheirMDP((P * paid).sum(axis=2), P)
     prior = DirichletPrior.symmetric(H, S, A, alpha_R=1.0, alpha_P=1 / S)  # as theirs by default
-    for ours, their_class in ((rlsvi(features.OneHot(H, S, A), rng=1), RLSVIAgent),
-                              (psrl(prior, rng=1), PSRLAgent),
-                              (ucbvi(prior, 1000, rng=1), UCBVIAgent)):
+    for ours, their_class in (
+        (rlsvi(features.OneHot(H, S, A), rng=1), RLSVIAgent),
+        (psrl(prior, rng=1), PSRLAgent),
+        (ucbvi(prior, 1000, rng=1), UCBVIAgent),
+    ):
         theirs = their_class(their_env, horizon=H, stage_dependent=True)
         rng = np.random.default_rng(2)
-        yield (their_class.name, lambda ours=ours, rng=rng: ours.learn(env, episodes, rng),
-               lambda theirs=theirs: theirs.fit(budget=episodes))
+        yield (
+            their_class.name,
+            lambda ours=ours, rng=rng: ours.learn(env, episodes, rng),
+            lambda theirs=theirs: theirs.fit(budget=episodes),
+        )
 
 
 def table(cpu_seconds, lengths=(10, 20, 40), episodes: int = 100) -> None:
@@ -56,6 +63,7 @@ def table(cpu_seconds, lengths=(10, 20, 40), episodes: int = 100) -> None:
     for N in lengths:
         for name, ours, theirs in pairs(N, episodes):
             ours(), theirs()  # compiled, and with some history
-            fast, slow = (1e6 * cpu_seconds(work, 5) / (episodes * (N - 1))
-                          for work in (ours, theirs))
+            fast, slow = (
+                1e6 * cpu_seconds(work, 5) / (episodes * (N - 1)) for work in (ours, theirs)
+            )
             print(f"{N:4} {name:>7} {fast:8.2f} {slow:9.1f} {slow / fast:13.2g}", flush=True)

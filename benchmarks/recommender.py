@@ -26,7 +26,8 @@ class NumpyBlocks:
         self.place = [{} for _ in range(J)]
         self.after, self.product, self.row, self.count = (
             [np.zeros((0, *shape), kind) for _ in range(J)]
-            for shape, kind in (((N,), float), ((), int), ((N + 1,), float), ((), float)))
+            for shape, kind in (((N,), float), ((), int), ((N + 1,), float), ((), float))
+        )
         self.theta = np.zeros((J, N + 1, N))
 
     def observe(self, h, x, a, liked, after):
@@ -36,8 +37,12 @@ class NumpyBlocks:
         self.c[h, a] += row * liked
         i = self.place[h].setdefault((after.tobytes(), a), len(self.count[h]))
         if i == len(self.count[h]):
-            for columns, value in ((self.after, after), (self.product, a), (self.row, row),
-                                   (self.count, 0.0)):
+            for columns, value in (
+                (self.after, after),
+                (self.product, a),
+                (self.row, row),
+                (self.count, 0.0),
+            ):
                 columns[h] = np.concatenate([columns[h], [value]])
         self.count[h][i] += 1
 
@@ -67,17 +72,21 @@ def serve(customers, agents, episodes, rng) -> None:
 
 
 def three_forms(N, J, lam=0.2, sigma=1e-3**0.5, rng=2):
-    return (rlsvi(Products(N, J), lam, sigma, rng=rng),
-            NumpyBlocks(N, J, lam, sigma, np.random.default_rng(rng)),
-            rlsvi(Products(N, J), lam, sigma, rng=rng, form=VerbatimAgent))
+    return (
+        rlsvi(Products(N, J), lam, sigma, rng=rng),
+        NumpyBlocks(N, J, lam, sigma, np.random.default_rng(rng)),
+        rlsvi(Products(N, J), lam, sigma, rng=rng, form=VerbatimAgent),
+    )
 
 
 def table(cpu_seconds, history=(100, 400, 1200)) -> None:
     customers, rng = Recommender.random(2.0, 0), np.random.default_rng(3)
     fast, smart, dense = three_forms(10, 5)
     print("\nRecommendations, N = 10, J = 5, K = 110: CPU time of an episode in microseconds\n")
-    print(f"{'episodes':>9} {'fast':>8} {'numpy':>9} {'dense':>10} {'numpy/fast':>11} "
-          f"{'dense/fast':>11}")
+    print(
+        f"{'episodes':>9} {'fast':>8} {'numpy':>9} {'dense':>10} {'numpy/fast':>11} "
+        f"{'dense/fast':>11}"
+    )
     done = 0
     for l in history:
         serve(customers, (fast, smart, dense), l - done, rng)
@@ -85,9 +94,17 @@ def table(cpu_seconds, history=(100, 400, 1200)) -> None:
         trial.learn(customers, 1, trial_rng)
         quick = cpu_seconds(lambda t=trial, r=trial_rng: t.learn(customers, 20, r), 9) / 20
         numpy, slow = cpu_seconds(smart.plan, 9), cpu_seconds(dense.plan, 9)
-        print(f"{l:9} {1e6 * quick:8.0f} {1e6 * numpy:9.0f} {1e6 * slow:10.0f} "
-              f"{numpy / quick:11.0f} {slow / quick:11.0f}", flush=True)
-    whole = [cpu_seconds(lambda agent=agent: agent.learn(customers, done, 3), 1)
-             for agent in three_forms(10, 5)[::2]]
-    print(f"\nA run of {done} customers: fast {whole[0]:.2g} s, dense {whole[1]:.2g} s, "
-          f"{whole[1] / whole[0]:.0f} times as long", flush=True)
+        print(
+            f"{l:9} {1e6 * quick:8.0f} {1e6 * numpy:9.0f} {1e6 * slow:10.0f} "
+            f"{numpy / quick:11.0f} {slow / quick:11.0f}",
+            flush=True,
+        )
+    whole = [
+        cpu_seconds(lambda agent=agent: agent.learn(customers, done, 3), 1)
+        for agent in three_forms(10, 5)[::2]
+    ]
+    print(
+        f"\nA run of {done} customers: fast {whole[0]:.2g} s, dense {whole[1]:.2g} s, "
+        f"{whole[1] / whole[0]:.0f} times as long",
+        flush=True,
+    )

@@ -90,10 +90,16 @@ def cost(browser: Browser, address: str, size: dict[str, int]) -> Cost:
     context = browser.new_context(viewport=size)
     page, files, names = context.new_page(), {}, {}
     line = context.new_cdp_session(page)
-    line.on("Network.responseReceived",
-            lambda e: names.setdefault(e["requestId"], e["response"]["url"].rpartition("/")[2]))
-    line.on("Network.loadingFinished", lambda e: files.update(
-        {names.get(e["requestId"], e["requestId"]): e["encodedDataLength"] / 1000}))
+    line.on(
+        "Network.responseReceived",
+        lambda e: names.setdefault(e["requestId"], e["response"]["url"].rpartition("/")[2]),
+    )
+    line.on(
+        "Network.loadingFinished",
+        lambda e: files.update(
+            {names.get(e["requestId"], e["requestId"]): e["encodedDataLength"] / 1000}
+        ),
+    )
     line.send("Network.enable")
     line.send("Network.emulateNetworkConditions", LINE)
     page.add_init_script(f"({WATCH})()")
@@ -135,8 +141,11 @@ def main() -> None:
                     print(f"{one.files[file]:14.0f} kB  {file}")
                 for value, *moved in sorted(one.shifts, reverse=True)[:4]:
                     print(f"{value:14.3f} moved  {', '.join(moved)[:100]}")
-            missed += [f"{name}: {key} {value:.3g}, goal {GOALS[key]:g}" for key in GOALS
-                       if (value := getattr(one, key) or 0) > GOALS[key]]
+            missed += [
+                f"{name}: {key} {value:.3g}, goal {GOALS[key]:g}"
+                for key in GOALS
+                if (value := getattr(one, key) or 0) > GOALS[key]
+            ]
         browser.close()
     print("\nMissed: " + ("nothing" if not missed else "\n  ".join(["", *missed])))
 

@@ -35,10 +35,15 @@ except ImportError:
 CAR = "MountainCar-v0", (-100, 0)
 TASKS = {  # environment, range of values, features of (space, number of actions), episodes
     "FrozenLake, one-hot, H = 100": (
-        "FrozenLake-v1", (0, 1), lambda space, A: features.one_hot(100, int(space.n), A), 500),
+        "FrozenLake-v1",
+        (0, 1),
+        lambda space, A: features.one_hot(100, int(space.n), A),
+        500,
+    ),
     "MountainCar, polynomials (45)": (*CAR, lambda box, A: features.polynomial(box, A, 8), 50),
     "MountainCar, Fourier (200)": (*CAR, lambda box, A: features.random_fourier(box, A, rng=1), 30),
-    "MountainCar, tiles (648)": (*CAR, features.tiles, 30)}
+    "MountainCar, tiles (648)": (*CAR, features.tiles, 30),
+}
 
 
 class Recorded(gymnasium.Wrapper):
@@ -83,8 +88,10 @@ def time_plans(agent) -> list[float]:
 
 def table(tasks=TASKS, repeats: int = 3) -> None:
     print("CPU microseconds per step\n")
-    print(f"{'':30} {'episodes':>8} {'steps':>6} {'alone':>7} {'play':>7} {'plan':>7} "
-          f"{'play/alone':>10} {'DQN':>7}  last 20")
+    print(
+        f"{'':30} {'episodes':>8} {'steps':>6} {'alone':>7} {'play':>7} {'plan':>7} "
+        f"{'play/alone':>10} {'DQN':>7}  last 20"
+    )
     for name, (which, value_range, make, episodes) in tasks.items():
         env = gymnasium.make(which)
         phi = make(env.observation_space, int(env.action_space.n))
@@ -110,8 +117,11 @@ def table(tasks=TASKS, repeats: int = 3) -> None:
             theirs = f"{1e6 * spent / steps:.0f}"
             late = [episode["r"] for episode in model.ep_info_buffer][-20:]
             returns += f", DQN {np.mean(late):.1f}"
-        print(f"{name:30} {episodes:8} {steps:6} {bare:7.1f} {took:7.1f} {plans:7.1f} "
-              f"{took / bare:10.1f} {theirs:>7}  {returns}", flush=True)
+        print(
+            f"{name:30} {episodes:8} {steps:6} {bare:7.1f} {took:7.1f} {plans:7.1f} "
+            f"{took / bare:10.1f} {theirs:>7}  {returns}",
+            flush=True,
+        )
     if DQN is None:
         print("\nstable-baselines3 is not installed: pip install stable-baselines3")
 
@@ -121,8 +131,14 @@ def discounted(episodes=((DiscountedAgent, 1000), (StoredAgent, 20)), steps: int
     print(f"\n{'Taxi, discounted':16} {'episodes':>8} {'CPU s':>7} {'MB':>7} {'greedy':>7}")
     short, whole = gymnasium.make("Taxi-v4", max_episode_steps=steps), gymnasium.make("Taxi-v4")
     for form, number in episodes:
-        agent = rlsvi(features.one_hot(None, 500, 6), value_range=(-100, 20), sigma=0.1,
-                      redraw="never", rng=1, form=form)
+        agent = rlsvi(
+            features.one_hot(None, 500, 6),
+            value_range=(-100, 20),
+            sigma=0.1,
+            redraw="never",
+            rng=1,
+            form=form,
+        )
         took, _ = cpu_seconds(lambda agent=agent, number=number: play(agent, short, number, seed=0))
         size = len(pickle.dumps(agent)) / 1e6
         late = play(agent, whole, 100, seed=1000, learn=False).mean()

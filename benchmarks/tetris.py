@@ -79,7 +79,8 @@ def table(cpu_seconds) -> None:
     buffers = game.buffers()
     evaluate(game.model, states[:1], *buffers)
     fast = evaluate(game.model, states, *buffers) / cpu_seconds(
-        lambda: evaluate(game.model, states, *buffers), 5)
+        lambda: evaluate(game.model, states, *buffers), 5
+    )
     slow = plain_evaluate(game, few) / cpu_seconds(lambda: plain_evaluate(game, few), 3)
     print("\nTetris, 20 × 10: placements evaluated a second, features and all")
     print(f"  compiled {fast:.3g}, plain Python {slow:.3g}: {fast / slow:.0f} times")
@@ -92,17 +93,24 @@ def table(cpu_seconds) -> None:
 
     def matmul():
         for i in range(0, len(ring.n), 2000):  # bytes become numbers first, which needs room
-            (weights @ ring.X[i:i + 2000].astype(np.float32)).max(axis=1)
+            (weights @ ring.X[i : i + 2000].astype(np.float32)).max(axis=1)
 
     numpy = cpu_seconds(matmul, 3)
-    print(f"The pass over {len(ring.n)} stored transitions for A'b: {1e3 * passes:.0f} ms; the "
-          f"values alone with numpy over the same bytes {1e3 * numpy:.0f} ms: "
-          f"{numpy / passes:.1f} times")
+    print(
+        f"The pass over {len(ring.n)} stored transitions for A'b: {1e3 * passes:.0f} ms; the "
+        f"values alone with numpy over the same bytes {1e3 * numpy:.0f} ms: "
+        f"{numpy / passes:.1f} times"
+    )
     boards_only = len(ring.n) * (game.width * game.height // 8 + 1)
-    print(f"The buffer: {ring.X.nbytes / 1e6:.0f} MB of features of every placement; the boards "
-          f"and pieces behind them would take {boards_only / 1e6:.1f} MB")
+    print(
+        f"The buffer: {ring.X.nbytes / 1e6:.0f} MB of features of every placement; the boards "
+        f"and pieces behind them would take {boards_only / 1e6:.1f} MB"
+    )
 
     print("RLSVI's fits against its play, one run, a fit a game:")
-    for (placed, fits, play), games in zip(fits_and_play(Tetris(rule="clears"), [100, 200, 200]),
-                                           ("2–101", "102–301", "302–501"), strict=True):
+    for (placed, fits, play), games in zip(
+        fits_and_play(Tetris(rule="clears"), [100, 200, 200]),
+        ("2–101", "102–301", "302–501"),
+        strict=True,
+    ):
         print(f"  games {games}: {placed} placements; fits took {fits / play:.1f} times as long")

@@ -1,9 +1,9 @@
 """A study of one's own: RLSVI in RiverSwim for two strengths of prior.
 
-    rlsvi run examples/own_study.py --jobs 2            # to examples/results; run again to resume
-    rlsvi plot examples/own_study.py
-    rlsvi verify examples/own_study.py                  # some runs once more, equal to the bit?
-    rlsvi run examples/own_study.py --set lam=10 --set seeds=20
+rlsvi run examples/own_study.py --jobs 2            # to examples/results; run again to resume
+rlsvi plot examples/own_study.py
+rlsvi verify examples/own_study.py                  # some runs once more, equal to the bit?
+rlsvi run examples/own_study.py --set lam=10 --set seeds=20
 """
 
 import numpy as np
@@ -18,8 +18,9 @@ from rlsvi_study.intervals import student
 from rlsvi_study.style import canvas, styled
 
 
-def learning_curve(seed: int, lam: float, N: int, H: int, sigma: float, episodes: int,
-                   every: int) -> list[dict]:
+def learning_curve(
+    seed: int, lam: float, N: int, H: int, sigma: float, episodes: int, every: int
+) -> list[dict]:
     mdp = river_swim(N, H)
     _, env_rng, agent_rng = streams(seed)
     agent = rlsvi(features.tabular(mdp), lam, sigma, rng=agent_rng)
@@ -30,14 +31,34 @@ def learning_curve(seed: int, lam: float, N: int, H: int, sigma: float, episodes
 @styled
 def curves(table: pd.DataFrame) -> Figure:
     fig, ax = canvas()
-    sns.lineplot(table, x="episode", y="regret", hue="lam", style="lam", palette="colorblind",
-                 errorbar=student, ax=ax)
+    sns.lineplot(
+        table,
+        x="episode",
+        y="regret",
+        hue="lam",
+        style="lam",
+        palette="colorblind",
+        errorbar=student,
+        ax=ax,
+    )
     ax.legend(title="λ")
     return fig
 
 
-EXPERIMENTS = {"river": Experiment(
-    "river", "RiverSwim", "Regret of RLSVI for two strengths of prior", learning_curve,
-    {"quick": Scale({"N": 6, "H": 12, "sigma": 0.5, "episodes": 500, "every": 25},
-                    grid(lam=(0.1, 1.0)), range(5))}, length="episodes")}
+EXPERIMENTS = {
+    "river": Experiment(
+        "river",
+        "RiverSwim",
+        "Regret of RLSVI for two strengths of prior",
+        learning_curve,
+        {
+            "quick": Scale(
+                {"N": 6, "H": 12, "sigma": 0.5, "episodes": 500, "every": 25},
+                grid(lam=(0.1, 1.0)),
+                range(5),
+            )
+        },
+        length="episodes",
+    )
+}
 DRAW = {"river": curves}

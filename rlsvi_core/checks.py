@@ -51,9 +51,12 @@ def options(function: Callable[Given, Result]) -> Callable[Given, Result]:
         for name, value in kwargs.items():
             if name not in known:
                 near = difflib.get_close_matches(name, known, 1, 0.7)
-                fail(f"{door} has no option {name}", f"it was given {name}={shown(value)}",
-                     f"Did you mean {near[0]}?" if near else f"It has {', '.join(known)}.",
-                     TypeError)
+                fail(
+                    f"{door} has no option {name}",
+                    f"it was given {name}={shown(value)}",
+                    f"Did you mean {near[0]}?" if near else f"It has {', '.join(known)}.",
+                    TypeError,
+                )
         return function(*args, **kwargs)
 
     return checked
@@ -73,43 +76,59 @@ def is_number(value: Any) -> bool:
     if type(value) is float:
         return -LARGEST <= value <= LARGEST
     try:
-        return (isinstance(value, (int, float, np.integer, np.floating))
-                and abs(float(value)) <= LARGEST)
+        return (
+            isinstance(value, (int, float, np.integer, np.floating))
+            and abs(float(value)) <= LARGEST
+        )
     except OverflowError:
         return False
 
 
 def whole(name: str, value: Any, least: int = 0, most: int | None = None, *, hint: str) -> int:
     """A whole number within its range."""
-    if not (isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-            and least <= value <= (MOST if most is None else most)):
+    if not (
+        isinstance(value, (int, np.integer))
+        and not isinstance(value, bool)
+        and least <= value <= (MOST if most is None else most)
+    ):
         bounded = most is not None or (isinstance(value, (int, np.integer)) and value > MOST)
         upper = f" and at most {MOST if most is None else most}" if bounded else ""
-        fail(f"{name} must be a whole number of at least {least}{upper}",
-             f"it is {shown(value)}", hint)
+        fail(
+            f"{name} must be a whole number of at least {least}{upper}",
+            f"it is {shown(value)}",
+            hint,
+        )
     return int(value)
 
 
 def room(name: str, *sizes: int) -> None:
     """Refuse an array of more numbers than a machine has room for."""
     if (total := math.prod(sizes)) > MOST:
-        fail(f"an array holds at most {MOST} numbers", f"for {name} it would be "
-             f"{' × '.join(map(str, sizes))} = {total}", "Choose smaller sizes.")
+        fail(
+            f"an array holds at most {MOST} numbers",
+            f"for {name} it would be {' × '.join(map(str, sizes))} = {total}",
+            "Choose smaller sizes.",
+        )
 
 
 def positive(**parameters: Any) -> None:
     """λ and σ divide something in every formula: refuse zero, negative and non-finite values."""
     for name, value in parameters.items():
         if not (is_number(value) and float(value) >= 1 / LARGEST):
-            fail(f"{name} must be a finite number above 0", f"it is {shown(value)}", "For a nearly "
-                 f"flat prior or nearly noiseless data use a small value, such as {name}=1e-6.")
+            fail(
+                f"{name} must be a finite number above 0",
+                f"it is {shown(value)}",
+                "For a nearly "
+                f"flat prior or nearly noiseless data use a small value, such as {name}=1e-6.",
+            )
 
 
 def inside(name: str, value: Any, low: float, high: float, *, hint: str) -> float:
     """A number with low < value < high, such as a rate."""
     if not (is_number(value) and low < float(value) < high):
-        fail(f"{name} must lie strictly between {low:g} and {high:g}",
-             f"it is {shown(value)}", hint)
+        fail(
+            f"{name} must lie strictly between {low:g} and {high:g}", f"it is {shown(value)}", hint
+        )
     return float(value)
 
 
@@ -124,16 +143,23 @@ def between(name: str, value: Any, low: float, high: float, *, hint: str) -> flo
 def finite(name: str, value: Any) -> float:
     """A finite number. Agents call it in every step."""
     if not is_number(value):
-        fail(f"{name} must be a finite number", f"it is {shown(value)}",
-             "Clip or drop it before the agent sees it.")
+        fail(
+            f"{name} must be a finite number",
+            f"it is {shown(value)}",
+            "Clip or drop it before the agent sees it.",
+        )
     return float(value)
 
 
 def pair(name: str, value: Any, *, hint: str) -> tuple[float, float]:
     """Two numbers (low, high) with low < high."""
-    if not (isinstance(value, (tuple, list, np.ndarray)) and getattr(value, "ndim", 1) == 1
-            and len(value) == 2 and all(map(is_number, value))
-            and float(value[0]) < float(value[1])):
+    if not (
+        isinstance(value, (tuple, list, np.ndarray))
+        and getattr(value, "ndim", 1) == 1
+        and len(value) == 2
+        and all(map(is_number, value))
+        and float(value[0]) < float(value[1])
+    ):
         fail(f"{name} must be (low, high) with low < high", f"it is {shown(value)}", hint)
     return float(value[0]), float(value[1])
 
@@ -160,8 +186,11 @@ def able(name: str, value: Any, *methods: str, hint: str) -> None:
     """Refuse a thing that lacks one of these methods."""
     for method in methods:
         if isinstance(value, type) or not callable(getattr(value, method, None)):
-            fail(f"{name} must have the methods {', '.join(methods)}",
-                 f"{shown(value)} has no {method}", hint)
+            fail(
+                f"{name} must have the methods {', '.join(methods)}",
+                f"{shown(value)} has no {method}",
+                hint,
+            )
 
 
 def index(name: str, value: Any, size: int) -> int:
@@ -169,8 +198,12 @@ def index(name: str, value: Any, size: int) -> int:
     if type(value) is int and 0 <= value < size:
         return value
     if not (isinstance(value, np.integer) and 0 <= value < size):
-        fail(f"{name} must be one of 0, …, {size - 1}", f"it is {shown(value)}", "Count from zero, "
-             "and see that agent and environment have the same size.", IndexError)
+        fail(
+            f"{name} must be one of 0, …, {size - 1}",
+            f"it is {shown(value)}",
+            "Count from zero, and see that agent and environment have the same size.",
+            IndexError,
+        )
     return int(value)
 
 
@@ -179,15 +212,23 @@ def generator(rng: Any) -> Generator:
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError):
-        fail("rng must be a numpy Generator or a seed, a whole number of at least 0",
-             f"it is {shown(rng)}", "Pass rng=1, say, or numpy.random.default_rng(1).", TypeError)
+        fail(
+            "rng must be a numpy Generator or a seed, a whole number of at least 0",
+            f"it is {shown(rng)}",
+            "Pass rng=1, say, or numpy.random.default_rng(1).",
+            TypeError,
+        )
 
 
 def drawn_from(rng: Any) -> None:
     """A step of an environment needs the generator itself: a seed would restart it each time."""
     if not isinstance(rng, np.random.Generator):
-        fail("rng must be a numpy Generator", f"it is {shown(rng)}",
-             "Make one for all steps: numpy.random.default_rng(1).", TypeError)
+        fail(
+            "rng must be a numpy Generator",
+            f"it is {shown(rng)}",
+            "Make one for all steps: numpy.random.default_rng(1).",
+            TypeError,
+        )
 
 
 def as_given(values: Any) -> Array:
@@ -206,26 +247,40 @@ def numbers(name: str, values: Any) -> Floats:
     if type(values) is np.ndarray and values.dtype.kind in "fiub" and values.dtype.itemsize <= 8:
         return np.array(values, float, order="C")
     if np.ma.is_masked(values):
-        fail(f"{name} must have all its entries", "some are masked", "Fill them in, or leave them "
-             "out, before.")
+        fail(
+            f"{name} must have all its entries",
+            "some are masked",
+            "Fill them in, or leave them out, before.",
+        )
     try:
         given = np.asarray(values)
         if given.dtype.kind == "c":
             fail(f"{name} must be real", "it is complex", "Pass its real part, if that is meant.")
         nothing = given.dtype.kind == "O" and any(x is None for x in given.flat)
         with np.errstate(over="ignore"):  # of other precision, it may be infinite as a float
-            out = None if nothing or given.dtype.kind not in "biufO" else np.array(
-                given, float, order="C")
+            out = (
+                None
+                if nothing or given.dtype.kind not in "biufO"
+                else np.array(given, float, order="C")
+            )
     except (TypeError, ValueError, OverflowError):
         out = None
     if out is None:
-        fail(f"{name} must be an array of numbers", f"it is {shown(values)}",
-             "Pass a list or an array of them, with rows of equal length.")
+        fail(
+            f"{name} must be an array of numbers",
+            f"it is {shown(values)}",
+            "Pass a list or an array of them, with rows of equal length.",
+        )
     return out
 
 
-def array(name: str, values: Any, shape: tuple[int | str | None, ...], *,
-          hint: str = "See the docstring for the axes.") -> Floats:
+def array(
+    name: str,
+    values: Any,
+    shape: tuple[int | str | None, ...],
+    *,
+    hint: str = "See the docstring for the axes.",
+) -> Floats:
     """A finite float array of this shape, our own: later edits of the original cannot reach it.
 
     An axis may be any length but 0 if it is None, or a letter; the same letter is the same length.
@@ -233,13 +288,22 @@ def array(name: str, values: Any, shape: tuple[int | str | None, ...], *,
     out = numbers(name, values)
     named = dict(zip(shape, out.shape, strict=False))
     if out.ndim != len(shape) or not all(
-            n == want if isinstance(want, int) else n > 0 and (want is None or n == named[want])
-            for n, want in zip(out.shape, shape, strict=True)):
+        n == want if isinstance(want, int) else n > 0 and (want is None or n == named[want])
+        for n, want in zip(out.shape, shape, strict=True)
+    ):
         axes = ", ".join("any" if axis is None else str(axis) for axis in shape)
-        fail(f"{name} must have shape ({axes}{',' * (len(shape) == 1)})",
-             f"it has shape {out.shape}", hint)
-    none_of(~(np.abs(out) <= LARGEST), f"{name} must be finite", name, out,
-            "Replace NaN and infinite entries.")
+        fail(
+            f"{name} must have shape ({axes}{',' * (len(shape) == 1)})",
+            f"it has shape {out.shape}",
+            hint,
+        )
+    none_of(
+        ~(np.abs(out) <= LARGEST),
+        f"{name} must be finite",
+        name,
+        out,
+        "Replace NaN and infinite entries.",
+    )
     return out
 
 
@@ -252,13 +316,17 @@ def none_of(bad: Array, rule: str, name: str, values: Array, hint: str) -> None:
 
 def distribution(name: str, p: Array) -> None:
     """Rows of probabilities, along the last axis."""
-    none_of(p < 0, f"{name} holds probabilities, which are not negative", name, p,
-            "Check the sign.")
+    none_of(
+        p < 0, f"{name} holds probabilities, which are not negative", name, p, "Check the sign."
+    )
     total = np.atleast_1d(p.sum(axis=-1))
     if (bad := np.argwhere(np.abs(total - 1) > 1e-9)).size:
         row = bad[0].tolist() if p.ndim > 1 else ""
-        fail(f"each row of {name} must sum to 1",
-             f"{name}{row} sums to {total[tuple(bad[0])]:.12g}", "Normalise the last axis.")
+        fail(
+            f"each row of {name} must sum to 1",
+            f"{name}{row} sums to {total[tuple(bad[0])]:.12g}",
+            "Normalise the last axis.",
+        )
 
 
 def as_probabilities(policy: Any, shape: tuple[int, ...]) -> Floats:
@@ -267,10 +335,18 @@ def as_probabilities(policy: Any, shape: tuple[int, ...]) -> Floats:
     if given.ndim == len(shape) - 1:
         mu = np.asarray(policy)
         if mu.shape != shape[:-1] or not np.issubdtype(mu.dtype, np.integer):
-            fail(f"a deterministic policy is an integer array of shape {shape[:-1]}",
-                 f"got {mu.dtype} of shape {mu.shape}", "See the docstring for the axes.")
-        none_of((mu < 0) | (mu >= A), f"actions are 0, …, {A - 1}", "policy", mu,
-                "Number actions from zero.")
+            fail(
+                f"a deterministic policy is an integer array of shape {shape[:-1]}",
+                f"got {mu.dtype} of shape {mu.shape}",
+                "See the docstring for the axes.",
+            )
+        none_of(
+            (mu < 0) | (mu >= A),
+            f"actions are 0, …, {A - 1}",
+            "policy",
+            mu,
+            "Number actions from zero.",
+        )
         given = np.eye(A)[mu]
     mu = array("policy", given, shape)
     distribution("policy", mu)
@@ -279,5 +355,6 @@ def as_probabilities(policy: Any, shape: tuple[int, ...]) -> Floats:
 
 def missing(user: str, package: str, extra: str) -> ModuleNotFoundError:
     """The error for a package that an extra would have installed."""
-    return ModuleNotFoundError(f"{user} needs {package}; it is not installed. "
-                               f"Try: pip install 'rlsvi-core[{extra}]'.")
+    return ModuleNotFoundError(
+        f"{user} needs {package}; it is not installed. Try: pip install 'rlsvi-core[{extra}]'."
+    )

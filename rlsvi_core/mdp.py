@@ -169,13 +169,20 @@ class FiniteMDP:
     model: Model = field(init=False)
 
     def __post_init__(self) -> None:
-        P = array("P", self.P, ("H", "S", "A", "S"),
-                  hint="For a time-homogeneous MDP call FiniteMDP.stationary(P, R, H=...).")
+        P = array(
+            "P",
+            self.P,
+            ("H", "S", "A", "S"),
+            hint="For a time-homogeneous MDP call FiniteMDP.stationary(P, R, H=...).",
+        )
         T, S, A, _ = P.shape
         H = T if self.H is None else whole("H", self.H, 1, hint="It counts periods: pass H=10.")
         if T not in (1, H):
-            fail(f"P must hold one period or all {H} of the horizon", f"it holds {T}",
-                 "Leave H out: it is the length of P.")
+            fail(
+                f"P must hold one period or all {H} of the horizon",
+                f"it holds {T}",
+                "Leave H out: it is the length of P.",
+            )
         distribution("P", P)
         R = array("R", self.R, P.shape)
         terminal = array("terminal", np.zeros(S) if self.terminal is None else self.terminal, (S,))
@@ -183,15 +190,22 @@ class FiniteMDP:
         distribution("initial", initial)
         support = np.zeros(0)
         if self.support is not None:
-            low, high = pair("support", self.support,
-                             hint="Leave it out for rewards without noise.")
+            low, high = pair(
+                "support", self.support, hint="Leave it out for rewards without noise."
+            )
             support = np.array([low, high])
             for name, mean in (("R", R), ("terminal", terminal)):
-                none_of((mean < low) | (mean > high), f"mean rewards must lie in the support "
-                        f"[{low:g}, {high:g}]", name, mean, "Widen the support.")
+                none_of(
+                    (mean < low) | (mean > high),
+                    f"mean rewards must lie in the support [{low:g}, {high:g}]",
+                    name,
+                    mean,
+                    "Widen the support.",
+                )
         model = Model(*_by_successor(P, R), terminal, initial, support)
-        self.__dict__.update(P=P, R=R, terminal=terminal, initial=initial, H=H, S=S, A=A,
-                             model=model)
+        self.__dict__.update(
+            P=P, R=R, terminal=terminal, initial=initial, H=H, S=S, A=A, model=model
+        )
 
     def __repr__(self) -> str:
         return f"FiniteMDP(H={self.H}, S={self.S}, A={self.A})"
@@ -199,16 +213,25 @@ class FiniteMDP:
     @classmethod
     def stationary(cls, P: ArrayLike, R: ArrayLike, H: int, **rest: Any) -> "FiniteMDP":
         """The MDP whose P (S, A, S) and R (S, A, S) are the same in all H periods."""
-        P = array("P", P, ("S", "A", "S"),
-                  hint="For a P that changes with the period call FiniteMDP(P, R).")
+        P = array(
+            "P",
+            P,
+            ("S", "A", "S"),
+            hint="For a P that changes with the period call FiniteMDP(P, R).",
+        )
         return cls(P[None], array("R", R, P.shape)[None], H=H, **rest)
 
     def _lookahead(self, h: int, V: Floats) -> Floats:
         """E[r_h + V(s_{h+1}) | s, a] for every (s, a)."""
         m, t = self.model, period(self.model.successor, h)
         # Summed successor by successor, without BLAS: the same bits on every machine.
-        return sum((m.probability[t, :, :, b] * (m.reward[t, :, :, b] + V[m.successor[t, :, :, b]])
-                    for b in range(m.successor.shape[3])), np.zeros((self.S, self.A)))
+        return sum(
+            (
+                m.probability[t, :, :, b] * (m.reward[t, :, :, b] + V[m.successor[t, :, :, b]])
+                for b in range(m.successor.shape[3])
+            ),
+            np.zeros((self.S, self.A)),
+        )
 
     @cached_property
     def Q(self) -> Floats:
@@ -254,12 +277,14 @@ class FiniteMDP:
         d = np.vstack([m.initial, np.zeros((self.H, self.S))])
         for h in range(self.H):
             t = period(m.successor, h)
-            np.add.at(d[h + 1], m.successor[t], d[h][:, None, None] * mu[h][:, :, None]
-                      * m.probability[t])
+            np.add.at(
+                d[h + 1], m.successor[t], d[h][:, None, None] * mu[h][:, :, None] * m.probability[t]
+            )
         return d
 
-    def simulate(self, policy: ArrayLike, episodes: int,
-                 rng: Seed = None) -> tuple[Ints, Ints, Floats]:
+    def simulate(
+        self, policy: ArrayLike, episodes: int, rng: Seed = None
+    ) -> tuple[Ints, Ints, Floats]:
         """Play a policy: states (L, H+1), actions (L, H) and rewards (L, H+1)."""
         mu = as_probabilities(policy, (self.H, self.S, self.A))
         episodes = whole("episodes", episodes, hint="Pass episodes=100, say.")
@@ -291,8 +316,11 @@ class FiniteMDP:
         """
         raw: Any = getattr(env, "unwrapped", None)
         if not hasattr(raw, "P") or not hasattr(raw, "initial_state_distrib"):
-            fail("an MDP is made of an environment's P and initial_state_distrib", f"{env} has no "
-                 "such tables", "Let an agent learn in it by rlsvi_core.envs.gym.play.")
+            fail(
+                "an MDP is made of an environment's P and initial_state_distrib",
+                f"{env} has no such tables",
+                "Let an agent learn in it by rlsvi_core.envs.gym.play.",
+            )
         H = env.spec.max_episode_steps if H is None and env.spec is not None else H
         S, A, initial = len(raw.P), len(raw.P[0]), np.asarray(raw.initial_state_distrib, float)
         met, ends, todo = set(), set(), [int(s) for s in np.flatnonzero(initial)]
@@ -313,13 +341,16 @@ class FiniteMDP:
         R /= np.where(P > 0, P, 1)  # the mean reward, given s'
         for s in {S} if apart else ends:
             P[s], R[s] = np.eye(S + apart)[s], 0.0
-        return cls.stationary(P, R, whole("H", H, 1, hint="The environment has no time limit: pass "
-                                          "H=100, say."), initial=np.append(initial, [0.0] * apart))
+        return cls.stationary(
+            P,
+            R,
+            whole("H", H, 1, hint="The environment has no time limit: pass H=100, say."),
+            initial=np.append(initial, [0.0] * apart),
+        )
 
 
 @jit
-def _simulate(model: Model, mu: Floats, episodes: int,
-              rng: Generator) -> tuple[Ints, Ints, Floats]:
+def _simulate(model: Model, mu: Floats, episodes: int, rng: Generator) -> tuple[Ints, Ints, Floats]:
     H = mu.shape[0]
     states, actions = np.empty((episodes, H + 1), np.int64), np.empty((episodes, H), np.int64)
     rewards = np.empty((episodes, H + 1))
@@ -347,7 +378,8 @@ def _value_iteration(model: Model, gamma: float) -> Floats:
                 Q[s, a] = 0.0
                 for b in range(B):
                     Q[s, a] += probability[0, s, a, b] * (
-                        reward[0, s, a, b] + gamma * V[successor[0, s, a, b]])
+                        reward[0, s, a, b] + gamma * V[successor[0, s, a, b]]
+                    )
             value = Q[s].max()
             changed |= abs(value - V[s]) > rounding
             V[s] = value
@@ -382,11 +414,21 @@ class DiscountedMDP:
     def __post_init__(self) -> None:
         gamma = inside("gamma", self.gamma, 0, 1, hint="It discounts: pass gamma=0.99, say.")
         if gamma > 1 - 1e-6:
-            fail("gamma must be at most 1 - 1e-6", f"it is 1 - {1 - gamma:.3g}", "Its values take "
-                 "some 37/(1 - gamma) sweeps; a FiniteMDP needs no discount.")
+            fail(
+                "gamma must be at most 1 - 1e-6",
+                f"it is 1 - {1 - gamma:.3g}",
+                "Its values take some 37/(1 - gamma) sweeps; a FiniteMDP needs no discount.",
+            )
         one = FiniteMDP.stationary(self.P, self.R, H=1, initial=self.initial, support=self.support)
-        self.__dict__.update(P=one.P[0], R=one.R[0], gamma=gamma, initial=one.initial, S=one.S,
-                             A=one.A, model=one.model)
+        self.__dict__.update(
+            P=one.P[0],
+            R=one.R[0],
+            gamma=gamma,
+            initial=one.initial,
+            S=one.S,
+            A=one.A,
+            model=one.model,
+        )
 
     def __repr__(self) -> str:
         return f"DiscountedMDP(S={self.S}, A={self.A}, gamma={self.gamma:g})"

@@ -111,8 +111,9 @@ def draw_weight(M: float, Ab: float, sigma: float, z: float) -> float:
     return Ab / M + sigma / math.sqrt(M) * z
 
 
-def draw_blocks(factors: list[tuple[Any, Array]], ridge: float, w: Floats, sigma: float,
-                z: Floats) -> Floats:
+def draw_blocks(
+    factors: list[tuple[Any, Array]], ridge: float, w: Floats, sigma: float, z: Floats
+) -> Floats:
     """The same for blocks of many weights, by BLAS: (B, d) arrays w and z give B·d weights. Each
     block has the places of those weights that have data, and their factor in Fortran's order; to
     the others only the prior's part of M, the ridge, applies."""
@@ -154,8 +155,9 @@ def _add_rows(U: Floats, rows: Floats) -> float:
     return residual
 
 
-def rescale(lam: float, sigma: float, *, features: float = 1.0,
-            targets: float = 1.0) -> tuple[float, float]:
+def rescale(
+    lam: float, sigma: float, *, features: float = 1.0, targets: float = 1.0
+) -> tuple[float, float]:
     """The (λ, σ) that undo a change of units.
 
     Parameters
@@ -177,8 +179,9 @@ def rescale(lam: float, sigma: float, *, features: float = 1.0,
     return lam * (features / targets) ** 2, sigma * targets
 
 
-def suggest_parameters(value_range: tuple[float, float],
-                       feature_norm: float = 1.0) -> tuple[float, float]:
+def suggest_parameters(
+    value_range: tuple[float, float], feature_norm: float = 1.0
+) -> tuple[float, float]:
     r"""(λ, σ) from the range of values alone.
 
     With :math:`V = V_{max} - V_{min}`, the scale of the values, and features of norm
@@ -208,8 +211,11 @@ def suggest_parameters(value_range: tuple[float, float],
     >>> suggest_parameters((-100, 0))
     (0.0001, 2.0)
     """
-    low, high = checks.pair("value_range", value_range, hint="Pass the least and the largest sum "
-                            "of rewards that an episode can bring.")
+    low, high = checks.pair(
+        "value_range",
+        value_range,
+        hint="Pass the least and the largest sum of rewards that an episode can bring.",
+    )
     return rescale(1.0, NOISE, features=feature_norm, targets=float(high - low))
 
 
@@ -245,14 +251,19 @@ class GaussianPosterior:
         """Take in the observations b = Aθ + noise, a row φ of A each; returns itself."""
         A, b = checks.numbers("A", A), checks.numbers("b", b)
         if A.ndim != 2 or A.shape[1] != self.K or b.shape != A.shape[:1]:
-            checks.fail(f"rows must hold K={self.K} features each, with one target a row",
-                        f"A has shape {A.shape} and b {b.shape}",
-                        "Stack the φ(s, a) and their targets.")
+            checks.fail(
+                f"rows must hold K={self.K} features each, with one target a row",
+                f"A has shape {A.shape} and b {b.shape}",
+                "Stack the φ(s, a) and their targets.",
+            )
         rows = np.column_stack([A, b])
         if (wrong := ~(np.abs(rows) <= checks.LARGEST)).any():
             bad = int(np.argwhere(wrong)[0, 0])
-            checks.fail("features and targets must be finite", f"row {bad} is {rows[bad]}",
-                        "Drop or correct the observation.")
+            checks.fail(
+                "features and targets must be finite",
+                f"row {bad} is {rows[bad]}",
+                "Drop or correct the observation.",
+            )
         self.residual += _add_rows(self._U, rows)
         self.n += len(rows)
         return self
@@ -275,8 +286,11 @@ class GaussianPosterior:
         """The draw that noise of one's own gives: z of K standard normals, and for an unknown
         variance a Gamma(1 + n/2) variate."""
         if np.shape(z) != (self.K,):
-            checks.fail(f"z holds K={self.K} normal draws", f"it has shape {np.shape(z)}",
-                        "Pass rng.standard_normal(K).")
+            checks.fail(
+                f"z holds K={self.K} normal draws",
+                f"it has shape {np.shape(z)}",
+                "Pass rng.standard_normal(K).",
+            )
         return self._drawn(self.sigma if math.isnan(g) else drawn_sigma(self.residual, g), z)
 
     @property

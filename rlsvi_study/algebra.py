@@ -20,6 +20,7 @@ def identity(*pairs: Sides, found: str = "As printed.") -> Evidence:
             at = {s: sp.Rational(k + 2, 7) for k, s in enumerate(sorted(gap.free_symbols, key=str))}
             where = ", ".join(f"{s} = {v}" for s, v in at.items())
             value = float(abs(gap.subs(at)))
-            return Evidence(FAILS, f"The two sides differ by {value:.3g} at {where}.",
-                            {"difference": value})
+            return Evidence(
+                FAILS, f"The two sides differ by {value:.3g} at {where}.", {"difference": value}
+            )
     return Evidence(HOLDS, found, {"identities": len(pairs)})

@@ -14,30 +14,75 @@ from typing import Any, NamedTuple
 from . import StudyError
 
 TOPICS = {
-    "chain": ("example1", "fig2a", "fig2b", "fig3", "fig3-tabular", "fig4", "fig6", "fig10",
-              "fig11", "fig13", "readings"),
-    "recommender": ("recommender", "recommender-later", "recommender-readings",
-                    "recommender-rivals"),
+    "chain": (
+        "example1",
+        "fig2a",
+        "fig2b",
+        "fig3",
+        "fig3-tabular",
+        "fig4",
+        "fig6",
+        "fig10",
+        "fig11",
+        "fig13",
+        "readings",
+    ),
+    "recommender": (
+        "recommender",
+        "recommender-later",
+        "recommender-readings",
+        "recommender-rivals",
+    ),
     "regret": ("theorem1", "theorem1-scale", "theorem1-tuned"),
-    "tetris": ("fig7", "fig7-tuning", "fig14", "fig14-tuning", "tetris-top-row",
-               "tetris-top-row-tuning", "tetris-rules", "tetris-readings", "tetris-variance",
-               "tetris-widths", "tetris-schedules", "tetris-top-row-schedules", "tetris-discount",
-               "tetris-optimism", "tetris-buffer", "tetris-lspi", "tetris-known"),
+    "tetris": (
+        "fig7",
+        "fig7-tuning",
+        "fig14",
+        "fig14-tuning",
+        "tetris-top-row",
+        "tetris-top-row-tuning",
+        "tetris-rules",
+        "tetris-readings",
+        "tetris-variance",
+        "tetris-widths",
+        "tetris-schedules",
+        "tetris-top-row-schedules",
+        "tetris-discount",
+        "tetris-optimism",
+        "tetris-buffer",
+        "tetris-lspi",
+        "tetris-known",
+    ),
     "extensions": ("incremental", "continual", "bootstrap"),
     "theory": ("theorem1-bound", "price"),
     "conjecture": ("gamble", "long-gamble", "toll"),
-    "tasks": ("tasks-control", "tasks-epsilon", "tasks-boltzmann", "tasks-tuning", "tasks-rule",
-              "tasks-options", "tasks-tabular", "tasks-tabular-large", "tasks-redraw",
-              "tasks-deep-sea"),
-    "since": ("since-tuning", "since-tabular", "since-linear-tuning", "since-linear")}
+    "tasks": (
+        "tasks-control",
+        "tasks-epsilon",
+        "tasks-boltzmann",
+        "tasks-tuning",
+        "tasks-rule",
+        "tasks-options",
+        "tasks-tabular",
+        "tasks-tabular-large",
+        "tasks-redraw",
+        "tasks-deep-sea",
+    ),
+    "since": ("since-tuning", "since-tabular", "since-linear-tuning", "since-linear"),
+}
 TOPIC = {name: topic for topic, names in TOPICS.items() for name in names}
 
 # The figures that are not one table each, and the tables they are drawn from.
 FIGURES: dict[str, tuple[str, ...]] = {
-    "fig1": (), "fig2": ("fig2a", "fig2b"), "fig5": ("fig3", "fig4"), "fig8": ("recommender",),
-    "fig9": ("recommender",), "fig12": ("fig13",),
+    "fig1": (),
+    "fig2": ("fig2a", "fig2b"),
+    "fig5": ("fig3", "fig4"),
+    "fig8": ("recommender",),
+    "fig9": ("recommender",),
+    "fig12": ("fig13",),
     "tasks-curves": ("tasks-control", "tasks-epsilon", "tasks-boltzmann"),
-    "tasks-tables": ("tasks-tabular", "tasks-tabular-large")}
+    "tasks-tables": ("tasks-tabular", "tasks-tabular-large"),
+}
 
 
 def _module(name: str) -> Any:
@@ -92,6 +137,7 @@ def study(file: Path) -> Study:
     from traceback import format_exception_only
 
     from .experiment import Experiment
+
     sys.path.append(str(file.resolve().parent))  # for what lies beside it; tqdm.py hides no tqdm
     try:
         found = runpy.run_path(str(file.resolve()), run_name=file.stem)
@@ -99,25 +145,38 @@ def study(file: Path) -> Study:
         raise
     except BaseException as error:
         *_, last = format_exception_only(error)
-        raise StudyError(f"{file} must be importable; it raised {last.strip()} Fix that; 'python "
-                         f"{file}' shows where it is.") from error
+        raise StudyError(
+            f"{file} must be importable; it raised {last.strip()} Fix that; 'python "
+            f"{file}' shows where it is."
+        ) from error
     experiments, draw = found.get("EXPERIMENTS"), found.get("DRAW", {})
     if not (isinstance(experiments, dict) and experiments):
-        raise StudyError(f"{file} must define EXPERIMENTS, a dict of experiments by name; it is "
-                         f"{experiments!r}. See the beginning of rlsvi_study/experiment.py.")
+        raise StudyError(
+            f"{file} must define EXPERIMENTS, a dict of experiments by name; it is "
+            f"{experiments!r}. See the beginning of rlsvi_study/experiment.py."
+        )
     for name, one in experiments.items():
         if not isinstance(one, Experiment) or one.name != name or name in TOPIC:
-            raise StudyError(f"{file}: EXPERIMENTS must hold each Experiment under its own name, "
-                             f"which is none of the paper's; {name!r} is {one!s:.60}. Rename it.")
+            raise StudyError(
+                f"{file}: EXPERIMENTS must hold each Experiment under its own name, "
+                f"which is none of the paper's; {name!r} is {one!s:.60}. Rename it."
+            )
     if not (isinstance(draw, dict) and all(map(callable, draw.values()))):
-        raise StudyError(f"{file}: DRAW must be a dict of functions by experiment's name; it is "
-                         f"{draw!s:.60}. Write DRAW = {{name: function}}.")
+        raise StudyError(
+            f"{file}: DRAW must be a dict of functions by experiment's name; it is "
+            f"{draw!s:.60}. Write DRAW = {{name: function}}."
+        )
     if wrong := [name for name in draw if name not in experiments]:
-        raise StudyError(f"{file}: DRAW must have names of EXPERIMENTS, {', '.join(experiments)}; "
-                         f"it has {wrong[0]!r}. Rename it.")
-    return Study({name: replace(one, words=f"{file.name} {name}")
-                  for name, one in experiments.items()}, {}, tuple(draw),
-                 lambda name: {name: ((name,), draw[name])})
+        raise StudyError(
+            f"{file}: DRAW must have names of EXPERIMENTS, {', '.join(experiments)}; "
+            f"it has {wrong[0]!r}. Rename it."
+        )
+    return Study(
+        {name: replace(one, words=f"{file.name} {name}") for name, one in experiments.items()},
+        {},
+        tuple(draw),
+        lambda name: {name: ((name,), draw[name])},
+    )
 
 
 def claims() -> dict[str, Any]:

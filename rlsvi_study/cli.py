@@ -39,6 +39,7 @@ def _known(kind: str, names: Iterable[str], valid: Collection[str]) -> list[str]
     for name in names:
         if name not in valid:
             from difflib import get_close_matches
+
             near = get_close_matches(name, valid, n=3, cutoff=0.4) or valid
             raise _usage(f"there is no {kind} named {name!r}. Did you mean {', '.join(near)}?")
     return list(names) or list(valid)
@@ -70,6 +71,7 @@ def _experiments(args: Words) -> list[tuple[Any, str]]:
 
 def _list(args: Words) -> int:
     from . import store, verdicts
+
     here, damaged = True, 0
     try:
         store.results_folder()
@@ -101,6 +103,7 @@ def _list(args: Words) -> int:
 
 def _state(experiment: Any, scale: str) -> str:
     from . import store
+
     try:
         done = store.finished(experiment, scale)
         runs = f"{done} of {len(experiment.scales[scale].tasks)} runs are done" * (done > 0)
@@ -110,30 +113,42 @@ def _state(experiment: Any, scale: str) -> str:
         edited = ", before its file was edited" * store.stale(experiment, scale)
     except StudyError as error:
         return f"DAMAGED: {error}"
-    return (f"stored, {record['computed']['cpu_seconds']:.0f} CPU-s{edited}"
-            + f"; {runs} again" * (done > 0))
+    return f"stored, {record['computed']['cpu_seconds']:.0f} CPU-s{edited}" + f"; {runs} again" * (
+        done > 0
+    )
 
 
 def _run(args: Words) -> int:
     experiments, failed = _experiments(args), 0
     from . import runner, store
+
     # What the tables' provenance says: to be copied on another machine, so without names of this.
     where = "--dask ADDRESS" if args.dask else f"--jobs {args.jobs}"
     folder = store.results_folder()
     for one, scale in experiments:
         if not args.again and store.current(one, scale, folder):
-            print(f"{one.name}: already stored, by this code, in {store.path(one, scale, folder)}; "
-                  f"--again recomputes it")
+            print(
+                f"{one.name}: already stored, by this code, in {store.path(one, scale, folder)}; "
+                f"--again recomputes it"
+            )
             continue
         if not args.again and (other := store.other_file(one, scale, folder)):
             failed = 1
-            _say(f"{store.path(one, scale, folder)} was computed by {other} and would be lost. "
-                 f"Give the experiment another name, name another folder with --out, or overwrite "
-                 f"it with --again.")
+            _say(
+                f"{store.path(one, scale, folder)} was computed by {other} and would be lost. "
+                f"Give the experiment another name, name another folder with --out, or overwrite "
+                f"it with --again."
+            )
             continue
         try:
-            target = runner.sweep(one, scale, folder, jobs=args.jobs, dask=args.dask,
-                                  command=f"{store.command(one, scale)} {where}")
+            target = runner.sweep(
+                one,
+                scale,
+                folder,
+                jobs=args.jobs,
+                dask=args.dask,
+                command=f"{store.command(one, scale)} {where}",
+            )
             print(f"{one.name}: wrote {target}")
         except runner.RunError as error:
             failed = 1
@@ -143,22 +158,28 @@ def _run(args: Words) -> int:
 
 def _say_if_stale(args: Words, one: Any, scale: str) -> None:
     from . import store
+
     if store.stale(one, scale):
-        _say(f"{store.path(one, scale).name} was computed before {args.file} was edited. "
-             f"Recompute it with: {store.command(one, scale)}")
+        _say(
+            f"{store.path(one, scale).name} was computed before {args.file} was edited. "
+            f"Recompute it with: {store.command(one, scale)}"
+        )
 
 
 def _plot(args: Words) -> int:
     os.environ["MPLBACKEND"] = "agg"  # pictures go to files, wherever windows would open
     where = _study(args)
     if not where.drawn:
-        raise StudyError(f"{args.file} must define DRAW to be drawn, a dict of functions from a "
-                         f"table to a figure; it has none. Add one under an experiment's name.")
+        raise StudyError(
+            f"{args.file} must define DRAW to be drawn, a dict of functions from a "
+            f"table to a figure; it has none. Add one under an experiment's name."
+        )
     names = _known("figure", args.names, where.drawn)
     from matplotlib import pyplot as plt
     from matplotlib.figure import Figure
 
     from . import store
+
     pictures = {name: drawing for asked in names for name, drawing in where.drawings(asked).items()}
     for name, (sources, draw) in pictures.items():
         tables = [_asked(args, where.experiments[source]) for source in sources]
@@ -174,11 +195,15 @@ def _plot(args: Words) -> int:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            raise StudyError(f"{name}: what draws its table raised {error!r}. Fix it, or the "
-                             f"table; in Python, store.load gives it to you.") from error
+            raise StudyError(
+                f"{name}: what draws its table raised {error!r}. Fix it, or the "
+                f"table; in Python, store.load gives it to you."
+            ) from error
         if not isinstance(figure, Figure):
-            raise StudyError(f"a drawing must return a figure, or what seaborn returns; that of "
-                             f"{name} does not. Let it end in 'return'.")
+            raise StudyError(
+                f"a drawing must return a figure, or what seaborn returns; that of "
+                f"{name} does not. Let it end in 'return'."
+            )
         plt.close(figure)
         store.write({target: picture.getvalue()})
         print(f"{name}: wrote {target}")
@@ -190,6 +215,7 @@ def _check(args: Words) -> int:
 
     from . import verdicts
     from .register import REGISTER
+
     for name in args.names:
         try:
             REGISTER[name]
@@ -204,12 +230,17 @@ def _check(args: Words) -> int:
         found.append(one)
         failed += (other := one.verdict != one.registered)
         if not args.json:
-            print(f"{'FAIL' if other else 'ok  '} {one.id:24} {one.verdict}"
-                  + (f" (registered: {one.registered})" if other else ""))
+            print(
+                f"{'FAIL' if other else 'ok  '} {one.id:24} {one.verdict}"
+                + (f" (registered: {one.registered})" if other else "")
+            )
             for words in filter(None, (one.found, one.evidence)):
                 print(textwrap.indent(textwrap.fill(words, 90), " " * 7))
-    print(verdicts.as_json(found)
-          if args.json else f"{len(found)} claims checked, {failed} not as registered")
+    print(
+        verdicts.as_json(found)
+        if args.json
+        else f"{len(found)} claims checked, {failed} not as registered"
+    )
     if failed:
         return 1
     if args.store:
@@ -222,22 +253,30 @@ def _check(args: Words) -> int:
 def _verify(args: Words) -> int:
     experiments, failed = _experiments(args), 0
     from . import runner, store
+
     folder, parts, spent = store.results_folder(), 0, 0.0
     for one, scale in experiments:
         try:
-            found = runner.verify(one, scale, folder, jobs=args.jobs,
-                                  seconds=60 * args.minutes / len(experiments))
+            found = runner.verify(
+                one, scale, folder, jobs=args.jobs, seconds=60 * args.minutes / len(experiments)
+            )
         except StudyError as error:  # of one table; the others have a right to their turn
             failed = 1
             _say(error)
             continue
         parts, spent = parts + len(found.parts), spent + found.cpu_seconds
         _say_if_stale(args, one, scale)
-        runs = (f"{len(found.parts)} of {len(one.scales[scale].tasks)} runs recomputed, "
-                f"{found.share:.2g} of the rows")
+        runs = (
+            f"{len(found.parts)} of {len(one.scales[scale].tasks)} runs recomputed, "
+            f"{found.share:.2g} of the rows"
+        )
         near = f", {found.within} within the range of the seeds" * (found.within > 0)
-        print(f"{one.name}: " + "\n  ".join([f"{runs}, MISMATCH", *found.differences])
-              if found.differences else f"{one.name}: {runs}, equal{near}", flush=True)
+        print(
+            f"{one.name}: " + "\n  ".join([f"{runs}, MISMATCH", *found.differences])
+            if found.differences
+            else f"{one.name}: {runs}, equal{near}",
+            flush=True,
+        )
         failed |= bool(found.differences)
     print(f"{len(experiments)} tables, {parts} runs or beginnings of runs, {spent:.0f} CPU-s")
     return int(failed)
@@ -248,6 +287,7 @@ class _Version(argparse.Action):
 
     def __call__(self, *_: Any) -> None:
         from importlib.metadata import version
+
         print(f"rlsvi {version('rlsvi-core')}")
         raise SystemExit(0)
 
@@ -291,34 +331,73 @@ def parser() -> argparse.ArgumentParser:
         p.add_argument("names", nargs="*", metavar=noun, help=f"{names} (default: all)")
         if scale:
             p.add_argument("--scale", help=f"quick or paper (default: {scale})")
-            p.add_argument("--set", metavar="NAME=VALUE", type=_setting, action="append",
-                           default=[], help="another value of a constant, one of an axis, or a "
-                                             "number of seeds; such a table has a name of its own")
-        p.add_argument("--out", type=Path, help="folder of results (default: the nearest "
-                                                "'results', or the one beside your file)")
+            p.add_argument(
+                "--set",
+                metavar="NAME=VALUE",
+                type=_setting,
+                action="append",
+                default=[],
+                help="another value of a constant, one of an axis, or a "
+                "number of seeds; such a table has a name of its own",
+            )
+        p.add_argument(
+            "--out",
+            type=Path,
+            help="folder of results (default: the nearest 'results', or the one beside your file)",
+        )
         p.set_defaults(function=function, usual=scale)
         return p
 
-    verb(_list, "experiments and claims, with their size and whether they are stored",
-         "EXPERIMENT", "names, or FILE.py, a study of your own")
-    run = verb(_run, "compute experiments; running again resumes", "EXPERIMENT",
-               "names, or numbers of figures, or FILE.py, a study of your own, and names in it",
-               "quick")
-    run.add_argument("--again", action="store_true",
-                     help="recompute what this code has already stored with these settings")
+    verb(
+        _list,
+        "experiments and claims, with their size and whether they are stored",
+        "EXPERIMENT",
+        "names, or FILE.py, a study of your own",
+    )
+    run = verb(
+        _run,
+        "compute experiments; running again resumes",
+        "EXPERIMENT",
+        "names, or numbers of figures, or FILE.py, a study of your own, and names in it",
+        "quick",
+    )
+    run.add_argument(
+        "--again",
+        action="store_true",
+        help="recompute what this code has already stored with these settings",
+    )
     where = run.add_mutually_exclusive_group()
-    where.add_argument("--dask", metavar="ADDRESS", type=_address,
-                       help="scheduler of a Dask cluster")
-    verb(_plot, "draw figures from stored tables", "FIGURE",
-         "fig1 … fig14, or experiments, or FILE.py and names in it", "paper")
+    where.add_argument(
+        "--dask", metavar="ADDRESS", type=_address, help="scheduler of a Dask cluster"
+    )
+    verb(
+        _plot,
+        "draw figures from stored tables",
+        "FIGURE",
+        "fig1 … fig14, or experiments, or FILE.py and names in it",
+        "paper",
+    )
     check = verb(_check, "judge the paper's claims again", "CLAIM", "names")
     check.add_argument("--json", action="store_true", help="print everything, for programs")
-    check.add_argument("--store", action="store_true",
-                       help="write what was found to verdicts.json, from which the book is built")
-    verify = verb(_verify, "recompute random parts of stored tables, and compare",
-                  "EXPERIMENT", "names, or FILE.py and names in it", "paper")
-    verify.add_argument("--minutes", type=_minutes, default=1.0, metavar="M",
-                        help="CPU time to spend, about, on all of them (default: 1)")
+    check.add_argument(
+        "--store",
+        action="store_true",
+        help="write what was found to verdicts.json, from which the book is built",
+    )
+    verify = verb(
+        _verify,
+        "recompute random parts of stored tables, and compare",
+        "EXPERIMENT",
+        "names, or FILE.py and names in it",
+        "paper",
+    )
+    verify.add_argument(
+        "--minutes",
+        type=_minutes,
+        default=1.0,
+        metavar="M",
+        help="CPU time to spend, about, on all of them (default: 1)",
+    )
     for p in (where, verify):
         p.add_argument("--jobs", type=_count, default=1, help="local processes")
     return top
@@ -351,6 +430,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         if args.out or args.file:
             from .store import chosen
+
             context.run(chosen.set, (args.out or args.file.parent / "results").absolute())
         status: int = context.run(args.function, args)
         sys.stdout.flush()
@@ -359,23 +439,30 @@ def main(argv: list[str] | None = None) -> int:
         _unread()
         return 0
     except KeyboardInterrupt:
-        print("\nrlsvi: stopped; finished runs are kept, run the same command to resume",
-              file=sys.stderr)
+        print(
+            "\nrlsvi: stopped; finished runs are kept, run the same command to resume",
+            file=sys.stderr,
+        )
         return 130
     except ImportError as error:
         if error.name is None or error.name.startswith("rlsvi"):
             raise
         missing = isinstance(error, ModuleNotFoundError)
-        _say(f"the studies need {error.name}; it is not installed. Try: pip install "
-             f"'rlsvi-core[study]'." if missing else
-             f"the studies need {error.name}; {error.path} is another. Rename that file.")
+        _say(
+            f"the studies need {error.name}; it is not installed. Try: pip install "
+            f"'rlsvi-core[study]'."
+            if missing
+            else f"the studies need {error.name}; {error.path} is another. Rename that file."
+        )
         return 1
     except StudyError as error:
         _say(error)
         return 1
     except OSError as error:
-        _say(f"the system refused: {error}. What was stored and the runs that are finished are "
-             f"kept; fix that and run the same command again.")
+        _say(
+            f"the system refused: {error}. What was stored and the runs that are finished are "
+            f"kept; fix that and run the same command again."
+        )
         try:
             sys.stdout.flush()
         except OSError:  # it was the printing that failed

@@ -57,8 +57,13 @@ def _is_text(value: Any) -> bool:
 
 def _plain(value: Any) -> bool:
     """Whether a setting can be written down, and compared when it is read again."""
-    return (value is None or isinstance(value, (bool, np.bool_)) or _is_text(value)
-            or is_number(value) or (isinstance(value, (list, tuple)) and all(map(_plain, value))))
+    return (
+        value is None
+        or isinstance(value, (bool, np.bool_))
+        or _is_text(value)
+        or is_number(value)
+        or (isinstance(value, (list, tuple)) and all(map(_plain, value)))
+    )
 
 
 def _hashable(value: Any) -> Any:
@@ -66,14 +71,25 @@ def _hashable(value: Any) -> Any:
 
 
 def _check_settings(what: str, values: Any) -> None:
-    _must(isinstance(values, dict) and all(isinstance(name, str) for name in values),
-          f"{what} must be a dict of values by name", values, "Write {'lam': 1.0}, say, or {}.")
+    _must(
+        isinstance(values, dict) and all(isinstance(name, str) for name in values),
+        f"{what} must be a dict of values by name",
+        values,
+        "Write {'lam': 1.0}, say, or {}.",
+    )
     for name, value in values.items():
-        _must(name not in ("seed", "seeds"), "a setting has a name other than seed and seeds", name,
-              "Give seeds to the Scale: range(20), say.")
+        _must(
+            name not in ("seed", "seeds"),
+            "a setting has a name other than seed and seeds",
+            name,
+            "Give seeds to the Scale: range(20), say.",
+        )
         if not _plain(value):
-            _fail("settings are finite numbers, strings, truth values and None, or lists of them",
-                  f"{name} is {shown(value)}", "Name what you mean, and make it in the run.")
+            _fail(
+                "settings are finite numbers, strings, truth values and None, or lists of them",
+                f"{name} is {shown(value)}",
+                "Name what you mean, and make it in the run.",
+            )
 
 
 def as_json(value: Any, **layout: Any) -> str:
@@ -81,8 +97,11 @@ def as_json(value: Any, **layout: Any) -> str:
 
     def plain(number: Any) -> Any:
         if not isinstance(number, np.generic) or isinstance(number, np.longdouble):
-            _fail("settings and rows hold numbers, strings, truth values and None",
-                  f"here is a {type(number).__name__}", "Take it apart, one value to a column.")
+            _fail(
+                "settings and rows hold numbers, strings, truth values and None",
+                f"here is a {type(number).__name__}",
+                "Take it apart, one value to a column.",
+            )
         return number.item()
 
     return json.dumps(value, default=plain, **layout)
@@ -115,20 +134,33 @@ class Task(NamedTuple):
     def labelled(self, rows: Rows) -> Rows:
         """A run's rows, each with its cell and seed, as they are when they are read again: what is
         kept, compared and written is the same whether or not a sweep was interrupted."""
-        if not (isinstance(rows, list) and rows and all(
-                isinstance(row, dict) and all(isinstance(name, str) for name in row)
-                for row in rows)):
-            _fail("a run must return a list of dicts, at least one row", f"it returned {rows!s}",
-                  "Let it end in return [{'reward': 1.0}], say.")
+        if not (
+            isinstance(rows, list)
+            and rows
+            and all(
+                isinstance(row, dict) and all(isinstance(name, str) for name in row) for row in rows
+            )
+        ):
+            _fail(
+                "a run must return a list of dicts, at least one row",
+                f"it returned {rows!s}",
+                "Let it end in return [{'reward': 1.0}], say.",
+            )
         if twice := {name for row in rows for name in row} & set(self.label):
-            _fail("a run's rows get its cell and seed as columns",
-                  f"they have {', '.join(sorted(twice))} already", "Leave that to the runner.")
+            _fail(
+                "a run's rows get its cell and seed as columns",
+                f"they have {', '.join(sorted(twice))} already",
+                "Leave that to the runner.",
+            )
         for name, value in ((name, row[name]) for row in rows for name in row):
             if not (_is_text(name) and name.isprintable() and name.strip()):
                 _fail("columns have names to be read", f"one is {name!r}", "Use words.")
             if not (_plain(value) or isinstance(value, (float, np.floating))):
-                _fail("rows hold numbers, texts, truth values and None, or lists of finite ones",
-                      f"{name} is {shown(value)}", "Take it apart, one value to a column.")
+                _fail(
+                    "rows hold numbers, texts, truth values and None, or lists of finite ones",
+                    f"{name} is {shown(value)}",
+                    "Take it apart, one value to a column.",
+                )
         label = self.label
         return [label | row for row in json.loads(as_json(rows))]
 
@@ -144,20 +176,35 @@ class Scale:
     seeds: range
 
     def __post_init__(self) -> None:
-        _must(isinstance(self.seeds, range) and self.seeds.step == 1 and self.seeds.start >= 0
-              and 1 <= self.seeds.stop - self.seeds.start <= MOST_SEEDS, "seeds must be a range of "
-              "at least one, in steps of 1", self.seeds, f"Try range(20); at most {MOST_SEEDS}.")
-        _must(isinstance(self.grid, (tuple, list)), "a grid must be a tuple of cells", self.grid,
-              "Use grid(), and ({},) where nothing varies.")
+        _must(
+            isinstance(self.seeds, range)
+            and self.seeds.step == 1
+            and self.seeds.start >= 0
+            and 1 <= self.seeds.stop - self.seeds.start <= MOST_SEEDS,
+            "seeds must be a range of at least one, in steps of 1",
+            self.seeds,
+            f"Try range(20); at most {MOST_SEEDS}.",
+        )
+        _must(
+            isinstance(self.grid, (tuple, list)),
+            "a grid must be a tuple of cells",
+            self.grid,
+            "Use grid(), and ({},) where nothing varies.",
+        )
         _check_settings("constants", self.constants)
         for cell in self.grid:
             _check_settings("a cell", cell)
-        cells = Counter(frozenset((name, _hashable(value)) for name, value in cell.items())
-                        for cell in self.grid)
+        cells = Counter(
+            frozenset((name, _hashable(value)) for name, value in cell.items())
+            for cell in self.grid
+        )
         most = max(cells.values(), default=0)
         if most != 1:
-            _fail("a grid must have at least one cell, each once", f"one is there {most} times",
-                  "Use grid(), and ({},) where nothing varies.")
+            _fail(
+                "a grid must have at least one cell, each once",
+                f"one is there {most} times",
+                "Use grid(), and ({},) where nothing varies.",
+            )
 
     @property
     def tasks(self) -> list[Task]:
@@ -166,8 +213,15 @@ class Scale:
     @property
     def settings(self) -> dict[str, Any]:
         """As a table's provenance has them when it is read again."""
-        return json.loads(as_json({"constants": self.constants, "grid": self.grid,
-                                   "seeds": [self.seeds.start, self.seeds.stop]}))
+        return json.loads(
+            as_json(
+                {
+                    "constants": self.constants,
+                    "grid": self.grid,
+                    "seeds": [self.seeds.start, self.seeds.stop],
+                }
+            )
+        )
 
     def having(self, **values: Any) -> "Scale":
         """With these constants; where a name is an axis of the grid, with this value alone; and
@@ -176,9 +230,11 @@ class Scale:
         count = isinstance(seeds, (int, np.integer)) and not isinstance(seeds, bool)
         axes = {name for cell in self.grid for name in cell}
         cells = [cell | {name: values[name] for name in cell.keys() & values} for cell in self.grid]
-        return Scale(self.constants | {name: values[name] for name in values if name not in axes},
-                     tuple({str(cell): cell for cell in cells}.values()),
-                     range(seeds) if count else seeds)
+        return Scale(
+            self.constants | {name: values[name] for name in values if name not in axes},
+            tuple({str(cell): cell for cell in cells}.values()),
+            range(seeds) if count else seeds,
+        )
 
 
 @dataclass(frozen=True)
@@ -195,61 +251,110 @@ class Experiment:
     def __post_init__(self) -> None:
         scales = self.scales if isinstance(self.scales, dict) else {}
         for what, name, form in (
-                ("an experiment's", self.name, r"[\w-]+(\+[\w-]+=[\w.%~-]*)*"),
-                *(("a scale's", one, r"[^\W\d][\w-]*") for one in scales)):
-            _must(isinstance(name, str) and re.fullmatch(form, name),
-                  f"{what} name names files: letters, digits and '-'", name,
-                  "Keep other words for the title.")
+            ("an experiment's", self.name, r"[\w-]+(\+[\w-]+=[\w.%~-]*)*"),
+            *(("a scale's", one, r"[^\W\d][\w-]*") for one in scales),
+        ):
+            _must(
+                isinstance(name, str) and re.fullmatch(form, name),
+                f"{what} name names files: letters, digits and '-'",
+                name,
+                "Keep other words for the title.",
+            )
         for field in ("place", "title", "words"):
-            _must(isinstance(getattr(self, field), str), f"{self.name}: {field} must be a text",
-                  getattr(self, field), "Write '' where there is nothing to say.")
-        _must(isinstance(self.portable, bool), f"{self.name}: portable must be True or False",
-              self.portable, "Say which.")
-        _must(scales and all(isinstance(one, Scale) for one in scales.values()),
-              f"{self.name}: scales must be a dict of them by name, at least one", self.scales,
-              "Write {'quick': Scale(…)}.")
+            _must(
+                isinstance(getattr(self, field), str),
+                f"{self.name}: {field} must be a text",
+                getattr(self, field),
+                "Write '' where there is nothing to say.",
+            )
+        _must(
+            isinstance(self.portable, bool),
+            f"{self.name}: portable must be True or False",
+            self.portable,
+            "Say which.",
+        )
+        _must(
+            scales and all(isinstance(one, Scale) for one in scales.values()),
+            f"{self.name}: scales must be a dict of them by name, at least one",
+            self.scales,
+            "Write {'quick': Scale(…)}.",
+        )
         for scale in scales.values():
             if self.length is not None:
-                _must(isinstance(self.length, str) and self.length in scale.constants,
-                      f"{self.name}: length must be one of the constants", self.length,
-                      "Or leave it out: runs are then not cut.")
+                _must(
+                    isinstance(self.length, str) and self.length in scale.constants,
+                    f"{self.name}: length must be one of the constants",
+                    self.length,
+                    "Or leave it out: runs are then not cut.",
+                )
                 for name in {self.length, "every"} & scale.constants.keys():
                     value = scale.constants[name]
-                    _must(isinstance(value, (int, np.integer)) and value >= 1,
-                          f"{self.name}: {name} must be a whole number of at least 1", value,
-                          "It counts what a run is long in.")
+                    _must(
+                        isinstance(value, (int, np.integer)) and value >= 1,
+                        f"{self.name}: {name} must be a whole number of at least 1",
+                        value,
+                        "It counts what a run is long in.",
+                    )
             for axes in {tuple(cell) for cell in scale.grid}:
                 try:
                     signature(self.run).bind(**{"seed": 0} | scale.constants | dict.fromkeys(axes))
                 except (TypeError, ValueError) as error:  # no function; a builtin's are not known
-                    _fail(f"{self.name}: run is called with seed, every constant and every axis",
-                          str(error), "Change its arguments, the constants or the grid.")
+                    _fail(
+                        f"{self.name}: run is called with seed, every constant and every axis",
+                        str(error),
+                        "Change its arguments, the constants or the grid.",
+                    )
 
     @property
     def settable(self) -> list[str]:
         """The names of constants and axes, and ``seeds``: what ``having`` can change."""
-        return list(dict.fromkeys(["seeds", *(name for scale in self.scales.values() for cell in
-                                              scale.grid for name in scale.constants | cell)]))
+        return list(
+            dict.fromkeys(
+                [
+                    "seeds",
+                    *(
+                        name
+                        for scale in self.scales.values()
+                        for cell in scale.grid
+                        for name in scale.constants | cell
+                    ),
+                ]
+            )
+        )
 
     def having(self, **values: Any) -> "Experiment":
         """The same with other settings, under another name."""
         return replace(
-            self, scales={name: scale.having(**values) for name, scale in self.scales.items()},
+            self,
+            scales={name: scale.having(**values) for name, scale in self.scales.items()},
             name=self.name + "".join(f"+{name}={_quoted(values[name])}" for name in values),
-            words=" ".join([self.words or self.name, *(
-                "--set " + shlex.quote(f"{name}={_typed(values[name])}") for name in values)]))
+            words=" ".join(
+                [
+                    self.words or self.name,
+                    *("--set " + shlex.quote(f"{name}={_typed(values[name])}") for name in values),
+                ]
+            ),
+        )
 
     def _constants(self, scale: str, task: Task) -> dict[str, Any]:
-        _must(isinstance(scale, str) and scale in self.scales,
-              f"{self.name}: its scales are {', '.join(self.scales)}", scale, "Name one of them.")
+        _must(
+            isinstance(scale, str) and scale in self.scales,
+            f"{self.name}: its scales are {', '.join(self.scales)}",
+            scale,
+            "Name one of them.",
+        )
         _must(isinstance(task, Task), "a task must be a Task", task, "Take one of Scale.tasks.")
         return self.scales[scale].constants
 
     def cut(self, scale: str, task: Task, share: float) -> Task:
         """The first ``share`` of a run, made up to a whole row; all of it if runs cannot be cut."""
         constants = self._constants(scale, task)
-        _must(is_number(share) and share >= 0, "share must be a finite number of at least 0", share,
-              "It is a part of 1.")
+        _must(
+            is_number(share) and share >= 0,
+            "share must be a finite number of at least 0",
+            share,
+            "It is a part of 1.",
+        )
         if self.length is None:
             return task
         whole, every = constants[self.length], constants.get("every", 1)
@@ -276,16 +381,22 @@ def streams(seed: int | tuple[int, ...]) -> tuple[np.random.Generator, ...]:
             raise TypeError
         sequence = np.random.SeedSequence(seed)
     except (TypeError, ValueError):
-        _fail("a seed is a whole number of at least 0, or some of them", f"it is {seed!r}",
-              "Pass 1, say.")
+        _fail(
+            "a seed is a whole number of at least 0, or some of them",
+            f"it is {seed!r}",
+            "Pass 1, say.",
+        )
     return tuple(np.random.default_rng(s) for s in sequence.spawn(3))
 
 
 def grid(**axes: Iterable[Any]) -> tuple[dict[str, Any], ...]:
     """Every combination of the axes' values, the first axis slowest."""
     for name, values in axes.items():
-        if (not isinstance(values, Iterable) or isinstance(values, (str, bytes))
-                or getattr(values, "ndim", 1) == 0):
+        if (
+            not isinstance(values, Iterable)
+            or isinstance(values, (str, bytes))
+            or getattr(values, "ndim", 1) == 0
+        ):
             _fail("an axis lists its values", f"{name} is {values!r}", "Put it into a list.")
     cells = tuple(dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
     for cell in cells:

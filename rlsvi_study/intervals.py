@@ -22,8 +22,11 @@ def _sample(values: Any, infinite: bool) -> np.ndarray:
     """Some numbers, none of them NaN; only times may be infinite."""
     x = numbers("values", values)
     if x.ndim != 1 or x.size == 0 or np.isnan(x).any() or not (infinite or np.isfinite(x).all()):
-        fail("an interval needs at least one value and no NaN", f"values are {values!r}",
-             "Give censored runs as infinity, and ask for their median.")
+        fail(
+            "an interval needs at least one value and no NaN",
+            f"values are {values!r}",
+            "Give censored runs as infinity, and ask for their median.",
+        )
     return x
 
 
@@ -34,8 +37,11 @@ def _level(level: float) -> float:
 def mean_interval(values: Any, level: float = 0.95) -> Mean:
     """The mean and Student's interval for it; one value alone has an infinite one."""
     x, level = _sample(values, infinite=False), _level(level)
-    half = (stats.t.ppf((1 + level) / 2, x.size - 1) * x.std(ddof=1) / np.sqrt(x.size)
-            if x.size > 1 else np.inf)
+    half = (
+        stats.t.ppf((1 + level) / 2, x.size - 1) * x.std(ddof=1) / np.sqrt(x.size)
+        if x.size > 1
+        else np.inf
+    )
     return Mean(float(x.mean()), float(x.mean() - half), float(x.mean() + half))
 
 
@@ -79,14 +85,18 @@ def _columns(table: Any, by: Any) -> Any:
     """The name of a column, or the names of some."""
     instance("table", table, pd.DataFrame, hint="store.load reads one.")
     names = [by] if isinstance(by, str) else by
-    if not (isinstance(names, (list, tuple)) and names
-            and all(isinstance(name, str) and name in table for name in names)):
+    if not (
+        isinstance(names, (list, tuple))
+        and names
+        and all(isinstance(name, str) and name in table for name in names)
+    ):
         fail(f"columns are some of {', '.join(map(str, table))}", f"got {by!r}", "Check the names.")
     return by if isinstance(by, str) else list(by)
 
 
-def by_cell(table: pd.DataFrame, by: str | Sequence[str],
-            summary: Callable[[pd.DataFrame], dict[str, Any]]) -> pd.DataFrame:
+def by_cell(
+    table: pd.DataFrame, by: str | Sequence[str], summary: Callable[[pd.DataFrame], dict[str, Any]]
+) -> pd.DataFrame:
     """One row of summaries for each cell of the table."""
     by = _columns(table, by)
     able("summary", summary, "__call__", hint="It takes a cell's rows and returns a dict.")
@@ -94,11 +104,18 @@ def by_cell(table: pd.DataFrame, by: str | Sequence[str],
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(by)
 
 
-def median_times(table: pd.DataFrame, by: str | Sequence[str], time: str,
-                 censored: str) -> pd.DataFrame:
+def median_times(
+    table: pd.DataFrame, by: str | Sequence[str], time: str, censored: str
+) -> pd.DataFrame:
     """Median time of each cell, its interval, runs, and how many never got there: those take
     infinitely long."""
     _columns(table, (time, censored))
-    return by_cell(table, by, lambda cell: {
-        **median_interval(cell[time].where(~cell[censored], np.inf))._asdict(),
-        "runs": len(cell), censored: int(cell[censored].sum())})
+    return by_cell(
+        table,
+        by,
+        lambda cell: {
+            **median_interval(cell[time].where(~cell[censored], np.inf))._asdict(),
+            "runs": len(cell),
+            censored: int(cell[censored].sum()),
+        },
+    )

@@ -44,34 +44,76 @@ from . import StudyError
 from .choices import MAIN, THRESHOLDS, reading_thresholds, trying
 
 VERDICTS = HOLDS, CONSISTENT, PARTLY, FAILS, CONTRADICTED = (
-    "holds", "consistent with", "holds in part", "does not hold", "contradicted by later work")
+    "holds",
+    "consistent with",
+    "holds in part",
+    "does not hold",
+    "contradicted by later work",
+)
 MISPRINT = "misprint"  # of a line
 KINDS = ("exact", "symbolic", "certified", "instances", "Monte Carlo", "experiment", "reading")
 OURS = "ours"  # in place of what a line has in the paper
 RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
 TOPICS = {  # that have the judges of a section's claims
-    "1": ("chain",), "2": ("chain",), "3": ("chain",), "4": ("chain",),
-    "5": ("regret", "theory"), "6": ("regret",), "6.1": ("chain",), "6.2": ("tetris",),
-    "6.3": ("recommender",), "7": ("extensions",), "A": ("chain",), "B": ("chain", "conjecture"),
-    "C": ("chain",), "D": ("tetris",), "E": ("recommender",), "F": ("extensions",),
-    "G": ("theory",)}
+    "1": ("chain",),
+    "2": ("chain",),
+    "3": ("chain",),
+    "4": ("chain",),
+    "5": ("regret", "theory"),
+    "6": ("regret",),
+    "6.1": ("chain",),
+    "6.2": ("tetris",),
+    "6.3": ("recommender",),
+    "7": ("extensions",),
+    "A": ("chain",),
+    "B": ("chain", "conjecture"),
+    "C": ("chain",),
+    "D": ("tetris",),
+    "E": ("recommender",),
+    "F": ("extensions",),
+    "G": ("theory",),
+}
 SECTIONS = {  # as the paper calls them
-    "1": "Introduction", "2": "Episodic reinforcement learning",
-    "3": "The problem with dithering for exploration", "4": "Randomized value functions",
-    "5": "Provably efficient tabular learning", "6": "Experiments",
-    "6.1": "Testing for efficient exploration", "6.2": "Tetris", "6.3": "A recommendation engine",
-    "7": "Closing remarks", "A": "LSVI with Boltzmann or ε-greedy exploration",
-    "B": "Efficient exploration with generalization", "C": "Chain experiments",
-    "D": "Tetris experiments", "E": "Recommendation system experiments", "F": "Extensions",
-    "G": "Gaussian vs Dirichlet optimism"}
+    "1": "Introduction",
+    "2": "Episodic reinforcement learning",
+    "3": "The problem with dithering for exploration",
+    "4": "Randomized value functions",
+    "5": "Provably efficient tabular learning",
+    "6": "Experiments",
+    "6.1": "Testing for efficient exploration",
+    "6.2": "Tetris",
+    "6.3": "A recommendation engine",
+    "7": "Closing remarks",
+    "A": "LSVI with Boltzmann or ε-greedy exploration",
+    "B": "Efficient exploration with generalization",
+    "C": "Chain experiments",
+    "D": "Tetris experiments",
+    "E": "Recommendation system experiments",
+    "F": "Extensions",
+    "G": "Gaussian vs Dirichlet optimism",
+}
 PAGES = {  # the chapter that shows a claim's evidence, by the beginning of its id: the longest wins
-    "1": "01-introduction", "2": "02-episodic-rl", "3": "03-dithering",
-    "4": "04-randomized-value-functions", "5": "05-tabular", "6": "06-experiments",
+    "1": "01-introduction",
+    "2": "02-episodic-rl",
+    "3": "03-dithering",
+    "4": "04-randomized-value-functions",
+    "5": "05-tabular",
+    "6": "06-experiments",
     "6.psrl": "05-tabular",
-    "6.1": "06a-coherent", "6.1.rho": "06b-agnostic", "6.1.binary": "06b-agnostic",
-    "6.2": "06c-tetris", "6.3": "06d-recommender", "7": "07-closing", "A": "A-lsvi",
-    "B": "B-conjecture", "C": "C-chain", "D": "D-tetris", "E": "E-recommender",
-    "F": "F-extensions", "G": "G-gauss-dirichlet"}
+    "6.1": "06a-coherent",
+    "6.1.rho": "06b-agnostic",
+    "6.1.binary": "06b-agnostic",
+    "6.2": "06c-tetris",
+    "6.3": "06d-recommender",
+    "7": "07-closing",
+    "A": "A-lsvi",
+    "B": "B-conjecture",
+    "C": "C-chain",
+    "D": "D-tetris",
+    "E": "E-recommender",
+    "F": "F-extensions",
+    "G": "G-gauss-dirichlet",
+}
 
 
 class Evidence(NamedTuple):
@@ -152,29 +194,56 @@ def enter(id: str, *fields: Any, part_of: str = "") -> None:
     REGISTER[id] = Claim(id, *fields, part_of=part_of)
 
 
-def claim(id: str, place: str, paper: str, kind: str, verdict: str,
-          part_of: str = "") -> Callable[[Judge], Judge]:
+def claim(
+    id: str, place: str, paper: str, kind: str, verdict: str, part_of: str = ""
+) -> Callable[[Judge], Judge]:
     """Register a check. Its docstring is the statement; an id that ends in a dot is completed by
     its name. If it reads stored tables, it takes them by name: ``tables=STORED``, so that a test
     can hand it others."""
 
     def register(judge: Judge) -> Judge:
         if judge.__doc__ is None:
-            raise StudyError("the claims' statements are docstrings; this Python has dropped them. "
-                             "Run it without -OO.")
+            raise StudyError(
+                "the claims' statements are docstrings; this Python has dropped them. "
+                "Run it without -OO."
+            )
         name = id + judge.__name__.replace("_", "-") if id.endswith(".") else id
-        enter(name, place, paper, kind, verdict, " ".join(judge.__doc__.split()), judge,
-              part_of=part_of)
+        enter(
+            name,
+            place,
+            paper,
+            kind,
+            verdict,
+            " ".join(judge.__doc__.split()),
+            judge,
+            part_of=part_of,
+        )
         return judge
 
     return register
 
 
-def remark(id: str, place: str, paper: str, verdict: str, statement: str, found: str,
-           evidence: str = "", part_of: str = "") -> None:
+def remark(
+    id: str,
+    place: str,
+    paper: str,
+    verdict: str,
+    statement: str,
+    found: str,
+    evidence: str = "",
+    part_of: str = "",
+) -> None:
     """Register what no computation decides: a reading of the text."""
-    enter(id, place, paper, "reading", verdict, statement,
-          lambda: Evidence(verdict, found, {}, evidence), part_of=part_of)
+    enter(
+        id,
+        place,
+        paper,
+        "reading",
+        verdict,
+        statement,
+        lambda: Evidence(verdict, found, {}, evidence),
+        part_of=part_of,
+    )
 
 
 class Settled(NamedTuple):
@@ -191,8 +260,11 @@ def settle(claim: Claim) -> Settled:
         with trying(name, value):
             return claim.judge().verdict
 
-    turned = tuple(name for name in sorted(read) if any(
-        verdict_at(name, value) != evidence.verdict for value in THRESHOLDS[name].range))
+    turned = tuple(
+        name
+        for name in sorted(read)
+        if any(verdict_at(name, value) != evidence.verdict for value in THRESHOLDS[name].range)
+    )
     if turned and evidence.verdict == HOLDS:
         evidence = evidence._replace(verdict=CONSISTENT)
     return Settled(evidence, turned)
@@ -222,11 +294,14 @@ def typeset(text: str) -> str:
     >>> typeset("4521 and 12345").split()
     ['4521', 'and', '12', '345']
     """
+
     def ten_to(found: re.Match[str]) -> str:
         return "10" + str(int(found[1])).translate(str.maketrans("0123456789-", RAISED))
+
     text = re.sub(r"\b10\^(\d+)", ten_to, text)
     text = re.sub(r"(?<![\d.])1e([+-]\d+)", ten_to, text)
     text = re.sub(r"(?<=\d)e([+-]\d+)", lambda found: "·" + ten_to(found), text)
-    text = re.sub(r"(?<![\w.^])\d{5,}",
-                  lambda found: f"{int(found[0]):,}".replace(",", "\u202f"), text)
+    text = re.sub(
+        r"(?<![\w.^])\d{5,}", lambda found: f"{int(found[0]):,}".replace(",", "\u202f"), text
+    )
     return re.sub(r"(?<![\w)–-])-(?=\d)", "−", text)

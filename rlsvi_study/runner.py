@@ -49,8 +49,13 @@ def _follow(parent: int) -> None:
         os._exit(1)
 
 
-def _outcome(task: Task, run: Callable, arguments: dict[str, Any],
-             code: tuple[str, str] | None = None, parent: int | None = None) -> Outcome:
+def _outcome(
+    task: Task,
+    run: Callable,
+    arguments: dict[str, Any],
+    code: tuple[str, str] | None = None,
+    parent: int | None = None,
+) -> Outcome:
     """A call on a worker, a child of ``parent`` if that is given; refused if the code there is not
     the code that asks."""
     if parent not in (None, os.getpid()):
@@ -70,18 +75,22 @@ def _outcome(task: Task, run: Callable, arguments: dict[str, Any],
         return task, ([], time.process_time() - start, traceback.format_exc())
 
 
-def _on_cluster(calls: list[tuple], code: tuple[str, str | None],
-                address: str) -> Iterator[Outcome]:
+def _on_cluster(
+    calls: list[tuple], code: tuple[str, str | None], address: str
+) -> Iterator[Outcome]:
     try:
         from distributed import Client, KilledWorker
     except ImportError as error:
-        raise StudyError("Dask is not installed. Install it with: pip install "
-                         "'rlsvi-core[dask]'") from error
+        raise StudyError(
+            "Dask is not installed. Install it with: pip install 'rlsvi-core[dask]'"
+        ) from error
     try:
         client = Client(address, timeout=PATIENCE)
     except Exception as error:  # of an odd address, almost any
-        raise StudyError(f"no Dask scheduler answers at {address} ({error!s:.200}). Start one with "
-                         f"'dask scheduler', or use --jobs.") from error
+        raise StudyError(
+            f"no Dask scheduler answers at {address} ({error!s:.200}). Start one with "
+            f"'dask scheduler', or use --jobs."
+        ) from error
     with client:
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
@@ -104,16 +113,21 @@ def _on_cluster(calls: list[tuple], code: tuple[str, str | None],
                     news = time.monotonic()
                 time.sleep(0.02)
         except TimeoutError as error:
-            raise StudyError(f"the Dask scheduler at {address} has no workers. Finished runs are "
-                             f"kept; start some with 'dask worker {address}' and run the same "
-                             f"command, or use --jobs.") from error
+            raise StudyError(
+                f"the Dask scheduler at {address} has no workers. Finished runs are "
+                f"kept; start some with 'dask worker {address}' and run the same "
+                f"command, or use --jobs."
+            ) from error
         except Exception as error:
-            raise StudyError(f"a Dask worker at {address} cannot do it: {error}. Finished runs "
-                             f"are kept; give the workers this code and run again.") from error
+            raise StudyError(
+                f"a Dask worker at {address} cannot do it: {error}. Finished runs "
+                f"are kept; give the workers this code and run again."
+            ) from error
 
 
-def outcomes(experiment: Experiment, scale: str, tasks: list[Task], jobs: int = 1,
-             dask: str | None = None) -> Iterator[Outcome]:
+def outcomes(
+    experiment: Experiment, scale: str, tasks: list[Task], jobs: int = 1, dask: str | None = None
+) -> Iterator[Outcome]:
     """What the tasks give, as they finish."""
     calls = [(task, experiment.run, experiment.arguments(scale, task)) for task in tasks]
     jobs = max(1, min(jobs, len(calls)))
@@ -123,19 +137,31 @@ def outcomes(experiment: Experiment, scale: str, tasks: list[Task], jobs: int = 
             yield from _on_cluster(calls, code, dask)
         else:
             yield from Parallel(jobs, return_as="generator_unordered")(
-                delayed(_outcome)(*call, parent=os.getpid()) for call in calls)
+                delayed(_outcome)(*call, parent=os.getpid()) for call in calls
+            )
     except PicklingError as error:
         *_, last = (line for line in str(error.__cause__ or error).splitlines() if line.strip(' "'))
-        raise StudyError(f"{experiment.name}: what its run uses must travel to other processes; "
-                         f"{last:.200}. Make it inside the run, or use --jobs 1.") from error
+        raise StudyError(
+            f"{experiment.name}: what its run uses must travel to other processes; "
+            f"{last:.200}. Make it inside the run, or use --jobs 1."
+        ) from error
     except BrokenProcessPool as error:
-        raise RunError("a worker process died, perhaps for want of memory. Finished runs are "
-                       "kept; run the same command to resume, or with fewer --jobs.") from error
+        raise RunError(
+            "a worker process died, perhaps for want of memory. Finished runs are "
+            "kept; run the same command to resume, or with fewer --jobs."
+        ) from error
 
 
-def sweep(experiment: Experiment, scale: str, folder: Path | str, *, jobs: int = 1,
-          dask: str | None = None, command: str = "rlsvi_study.runner.sweep",
-          say: Callable[[str], None] = print) -> Path:
+def sweep(
+    experiment: Experiment,
+    scale: str,
+    folder: Path | str,
+    *,
+    jobs: int = 1,
+    dask: str | None = None,
+    command: str = "rlsvi_study.runner.sweep",
+    say: Callable[[str], None] = print,
+) -> Path:
     """Compute an experiment's table; returns its path. Finished tasks survive Ctrl-C and kill -9.
 
     Tasks that raise are named as they do and at the end, by a RunError; their tracebacks are in a
@@ -148,8 +174,9 @@ def sweep(experiment: Experiment, scale: str, folder: Path | str, *, jobs: int =
     if done := len(tasks) - len(todo):
         say(f"{experiment.name}: resuming, {done} of {len(tasks)} runs are done")
     try:
-        with tqdm(total=len(tasks), initial=done, desc=experiment.name, unit="run",
-                  disable=None) as bar:
+        with tqdm(
+            total=len(tasks), initial=done, desc=experiment.name, unit="run", disable=None
+        ) as bar:
             for task, (rows, seconds, error) in outcomes(experiment, scale, todo, jobs, dask):
                 if error:
                     failed += 1
@@ -160,15 +187,24 @@ def sweep(experiment: Experiment, scale: str, folder: Path | str, *, jobs: int =
                     journal.add(task, rows, seconds)
                 bar.update()
         if failed:
-            raise RunError(f"{experiment.name}: {failed} of {len(tasks)} runs raised an error, see "
-                           f"{journal.log}. The others are kept; run the same command to resume.")
-        return store.save(experiment, scale, folder, journal, command=command,
-                          wall_seconds=time.monotonic() - start)
+            raise RunError(
+                f"{experiment.name}: {failed} of {len(tasks)} runs raised an error, see "
+                f"{journal.log}. The others are kept; run the same command to resume."
+            )
+        return store.save(
+            experiment,
+            scale,
+            folder,
+            journal,
+            command=command,
+            wall_seconds=time.monotonic() - start,
+        )
     finally:
         journal.close()
 
 
 # --------------------------------------------------------------------------- a part, once more
+
 
 class Check(NamedTuple):
     """What recomputing a part of a table came to."""
@@ -202,8 +238,9 @@ def drawn(experiment: Experiment, scale: str, seconds: float, per_run: float) ->
     return parts
 
 
-def verify(experiment: Experiment, scale: str, folder: Path | str, *, seconds: float,
-           jobs: int = 1) -> Check:
+def verify(
+    experiment: Experiment, scale: str, folder: Path | str, *, seconds: float, jobs: int = 1
+) -> Check:
     """Recompute a part of a stored table within a budget of CPU time, and compare to the bit."""
     stored = store.load(experiment, scale, folder)
     computed = store.provenance(experiment, scale, folder)["computed"]
@@ -212,8 +249,11 @@ def verify(experiment: Experiment, scale: str, folder: Path | str, *, seconds: f
     differences, within, spent, rows = [], 0, 0.0, 0
     for part, (found, cpu, error) in outcomes(experiment, scale, parts, jobs):
         spent, rows = spent + cpu, rows + len(found)
-        wrong = [f"{part} raised {error.splitlines()[-1]}"] if error else (
-            store.differences(stored, part, found))
+        wrong = (
+            [f"{part} raised {error.splitlines()[-1]}"]
+            if error
+            else (store.differences(stored, part, found))
+        )
         if wrong and not (error or experiment.portable):
             wrong = store.outside(stored, part, found)
             within += not wrong

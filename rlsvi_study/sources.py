@@ -62,6 +62,8 @@ def source_hash(run: Callable[..., Any]) -> str:
     """Of our packages, and of the study's own file where it is none of ours."""
     study = study_hash(run)
     if study is None:
-        raise StudyError(f"the source of {_function(run).__name__} cannot be found. Write it in a "
-                         f"file, or in a notebook as a 'def'.")
+        raise StudyError(
+            f"the source of {_function(run).__name__} cannot be found. Write it in a "
+            f"file, or in a notebook as a 'def'."
+        )
     return digest((packages_hash() + study).encode())[:16] if study else packages_hash()

@@ -51,12 +51,16 @@ def results_folder() -> Path:
     nearest = (folder / "results" for folder in (here, *here.parents))
     if folder := chosen.get() or next(filter(Path.is_dir, nearest), None):
         if folder.exists() and not folder.is_dir():
-            raise StudyError(f"results are stored in a folder; {folder} is a file. Name another "
-                             f"place with --out.")
+            raise StudyError(
+                f"results are stored in a folder; {folder} is a file. Name another "
+                f"place with --out."
+            )
         return folder
-    raise StudyError(f"no folder named 'results' in {here} or above it. The stored tables come "
-                     f"with the project's repository: run inside a clone of it, or name a folder "
-                     f"with --out.")
+    raise StudyError(
+        f"no folder named 'results' in {here} or above it. The stored tables come "
+        f"with the project's repository: run inside a clone of it, or name a folder "
+        f"with --out."
+    )
 
 
 def path(experiment: Experiment, scale: str, folder: Path | str | None = None) -> Path:
@@ -74,9 +78,11 @@ def _reaching(file: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StudyError(f"{file} cannot be reached: {error.strerror or error}. What was stored "
-                         f"and the runs that are finished are kept; fix that and run the same "
-                         f"command again, or name another folder with --out.") from error
+        raise StudyError(
+            f"{file} cannot be reached: {error.strerror or error}. What was stored "
+            f"and the runs that are finished are kept; fix that and run the same "
+            f"command again, or name another folder with --out."
+        ) from error
 
 
 def write(files: dict[Path, bytes]) -> None:
@@ -116,8 +122,7 @@ def _put_back(file: Path, data: bytes | None, scratch: Path) -> None:
 
 @contextmanager
 def _alone(target: Path) -> Iterator[None]:
-    """No other process writes the table meanwhile; who does is named by the journal's first line.
-    """
+    """No other process writes the table meanwhile; who does is named by the journal's first line."""
     lock = FileLock(target.with_suffix(".lock"))
     with _reaching(target):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -126,8 +131,10 @@ def _alone(target: Path) -> Iterator[None]:
         except Timeout:  # an OSError too
             header = next(iter(_lines(target.with_suffix(".journal"))), None)
             holder = header.get("holder") if isinstance(header, dict) else None
-            raise StudyError(f"{target} is being written by {holder or 'another process'}. Wait "
-                             f"for it, or use another --out.") from None
+            raise StudyError(
+                f"{target} is being written by {holder or 'another process'}. Wait "
+                f"for it, or use another --out."
+            ) from None
     try:
         yield
     finally:
@@ -137,6 +144,7 @@ def _alone(target: Path) -> Iterator[None]:
 
 
 # --------------------------------------------------------------------------- a sweep under way
+
 
 def _lines(journal: Path) -> list[Any]:
     """The content of each line; None if it cannot be read, because a kill cut it short or worse."""
@@ -173,8 +181,12 @@ def _kept(journal: Path, setting: dict[str, Any]) -> tuple[dict[str, Any], int] 
     print_ = _print(setting)
 
     def whole(entry: Any) -> bool:
-        return isinstance(entry, dict) and bool(entry.get("rows")) and entry == _sealed(
-            {name: value for name, value in entry.items() if name != "seal"}, print_)
+        return (
+            isinstance(entry, dict)
+            and bool(entry.get("rows"))
+            and entry
+            == _sealed({name: value for name, value in entry.items() if name != "seal"}, print_)
+        )
 
     kept = [entry for entry in entries if whole(entry)]
     return {as_json(entry["task"]): entry for entry in kept}, len(entries) - len(kept)
@@ -196,8 +208,13 @@ class Journal:
     that raised leaves its traceback in the log beside the journal and is due again next time.
     """
 
-    def __init__(self, experiment: Experiment, scale: str, folder: Path | str,
-                 say: Callable[[str], None] = print):
+    def __init__(
+        self,
+        experiment: Experiment,
+        scale: str,
+        folder: Path | str,
+        say: Callable[[str], None] = print,
+    ):
         setting, target = _setting(experiment, scale), path(experiment, scale, folder)
         self._print = _print(setting)
         self.file, self.log = target.with_suffix(".journal"), target.with_suffix(".errors.log")
@@ -205,8 +222,14 @@ class Journal:
             held.enter_context(_alone(target))
             self.done = self._resumed(setting, lambda text: say(f"{experiment.name}: {text}"))
             holder = f"process {os.getpid()} on {socket.gethostname()}, since {_now()}"
-            write({self.file: "".join(as_json(entry) + "\n" for entry in (
-                {"holder": holder, **setting}, *self.done.values())).encode()})
+            write(
+                {
+                    self.file: "".join(
+                        as_json(entry) + "\n"
+                        for entry in ({"holder": holder, **setting}, *self.done.values())
+                    ).encode()
+                }
+            )
             with _reaching(self.file):
                 self.log.unlink(missing_ok=True)
                 self._stream = held.enter_context(self.file.open("ab"))
@@ -218,15 +241,20 @@ class Journal:
         if found := _kept(self.file, setting):
             done, lost = found
             if lost:
-                say(f"{lost} of the lines in {self.file.name} were cut short or edited; those "
-                    f"runs are recomputed")
+                say(
+                    f"{lost} of the lines in {self.file.name} were cut short or edited; those "
+                    f"runs are recomputed"
+                )
             return done
-        aside = next(name for n in count(1) if not (
-            name := self.file.with_suffix(f".{n}.journal")).exists())
+        aside = next(
+            name for n in count(1) if not (name := self.file.with_suffix(f".{n}.journal")).exists()
+        )
         with _reaching(self.file):
             self.file.rename(aside)
-        say(f"the runs kept in {self.file.name} are of other code or settings; they are now in "
-            f"{aside.name}")
+        say(
+            f"the runs kept in {self.file.name} are of other code or settings; they are now in "
+            f"{aside.name}"
+        )
         return {}
 
     def has(self, task: Task) -> bool:
@@ -236,11 +264,14 @@ class Journal:
         self._columns |= {frozenset(row) for row in rows}
         if len(self._columns) > 1:
             some = frozenset.union(*self._columns) - frozenset.intersection(*self._columns)
-            raise StudyError(f"all rows of a table must have the same columns; at {task} some have "
-                             f"and some have not {', '.join(sorted(some))}. Give every row every "
-                             f"column, None where there is nothing.")
-        entry = _sealed({"task": task.label, "rows": rows, "seconds": round(seconds, 3)},
-                        self._print)
+            raise StudyError(
+                f"all rows of a table must have the same columns; at {task} some have "
+                f"and some have not {', '.join(sorted(some))}. Give every row every "
+                f"column, None where there is nothing."
+            )
+        entry = _sealed(
+            {"task": task.label, "rows": rows, "seconds": round(seconds, 3)}, self._print
+        )
         with _reaching(self.file):
             self._stream.write((as_json(entry) + "\n").encode())
             self._stream.flush()
@@ -248,8 +279,10 @@ class Journal:
         self.done[as_json(task.label)] = entry
 
     def failed(self, task: Task, traceback: str) -> None:
-        with _reaching(self.log), self.log.open("a", encoding="utf-8",
-                                                errors="backslashreplace") as log:
+        with (
+            _reaching(self.log),
+            self.log.open("a", encoding="utf-8", errors="backslashreplace") as log,
+        ):
             log.write(f"{task}\n{traceback}\n")
 
     def close(self) -> None:
@@ -259,14 +292,20 @@ class Journal:
 
 # --------------------------------------------------------------------------- tables
 
+
 def _now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def _revision() -> str:
     def git(*words: str) -> str:
-        return subprocess.run(["git", "-C", str(PACKAGES["rlsvi_study"]), *words], check=True,
-                              capture_output=True, text=True).stdout.strip()
+        return subprocess.run(
+            ["git", "-C", str(PACKAGES["rlsvi_study"]), *words],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.strip()
+
     try:
         git("ls-files", "--error-unmatch", "__init__.py")  # or the tree around it is another's
         dirty = git("status", "--porcelain", "--", *map(str, PACKAGES.values()))
@@ -278,11 +317,18 @@ def _revision() -> str:
 def _who(experiment: Experiment) -> dict[str, Any]:
     """Which code, with which packages, on which machine."""
     packages = ("rlsvi-core", "numpy", "scipy", "numba", "pandas")
-    return {"sources": source_hash(experiment.run), "study": study_hash(experiment.run),
-            "revision": _revision(), "python": platform.python_version(),
-            "packages": {name: version(name) for name in packages},
-            "machine": {"system": platform.system(), "architecture": platform.machine(),
-                        "cores": os.cpu_count()}}
+    return {
+        "sources": source_hash(experiment.run),
+        "study": study_hash(experiment.run),
+        "revision": _revision(),
+        "python": platform.python_version(),
+        "packages": {name: version(name) for name in packages},
+        "machine": {
+            "system": platform.system(),
+            "architecture": platform.machine(),
+            "cores": os.cpu_count(),
+        },
+    }
 
 
 def _objects(values: list[Any]) -> np.ndarray:
@@ -291,8 +337,11 @@ def _objects(values: list[Any]) -> np.ndarray:
 
 def _read(data: bytes, as_text: Iterable[str] = ()) -> pd.DataFrame:
     """A table, some of whose columns hold JSON. Exact to the last bit since pandas 3.1."""
-    table = pd.read_csv(io.BytesIO(data), low_memory=False, converters=dict.fromkeys(
-        as_text, lambda text: [json.loads(text)]))  # a bare null would be made NaN
+    table = pd.read_csv(
+        io.BytesIO(data),
+        low_memory=False,
+        converters=dict.fromkeys(as_text, lambda text: [json.loads(text)]),
+    )  # a bare null would be made NaN
     return table.assign(**{name: _objects([one for (one,) in table[name]]) for name in as_text})
 
 
@@ -307,19 +356,30 @@ def _survives(values: list[Any]) -> bool:
     text = pd.DataFrame({"value": values}).to_csv(lineterminator="\n")
     with suppress(ValueError):
         back = _read(text.encode())
-        return len(back) == len(values) and not _unlike(
-            back["value"].to_numpy(dtype=object), _objects(values)).any()
+        return (
+            len(back) == len(values)
+            and not _unlike(back["value"].to_numpy(dtype=object), _objects(values)).any()
+        )
     return False
 
 
-def save(experiment: Experiment, scale: str, folder: Path | str, journal: Journal, *, command: str,
-         wall_seconds: float) -> Path:
+def save(
+    experiment: Experiment,
+    scale: str,
+    folder: Path | str,
+    journal: Journal,
+    *,
+    command: str,
+    wall_seconds: float,
+) -> Path:
     """Turn a complete journal into the CSV and its provenance."""
     setting = experiment.scales[scale]
     if missing := [task for task in setting.tasks if not journal.has(task)]:
-        raise StudyError(f"a table has all its runs; {len(missing)} of {len(setting.tasks)} are "
-                         f"not in {journal.file}, first {missing[0]}. Run the same command to "
-                         f"resume.")
+        raise StudyError(
+            f"a table has all its runs; {len(missing)} of {len(setting.tasks)} are "
+            f"not in {journal.file}, first {missing[0]}. Run the same command to "
+            f"resume."
+        )
     entries = [journal.done[as_json(task.label)] for task in setting.tasks]
     rows = [row for entry in entries for row in entry["rows"]]
     table, as_text = pd.DataFrame(rows), []
@@ -330,11 +390,21 @@ def save(experiment: Experiment, scale: str, folder: Path | str, journal: Journa
     text = table.to_csv(index=False, lineterminator="\n")
     target = path(experiment, scale, folder)
     record = {
-        "name": experiment.name, "place": experiment.place, "scale": scale, "command": command,
-        **setting.settings, "rows": len(table), "json": as_text, "sha256": digest(text.encode()),
-        "computed": {**_who(experiment),
-                     "cpu_seconds": round(sum(entry["seconds"] for entry in entries), 1),
-                     "wall_seconds": round(wall_seconds, 1), "finished": _now()}}
+        "name": experiment.name,
+        "place": experiment.place,
+        "scale": scale,
+        "command": command,
+        **setting.settings,
+        "rows": len(table),
+        "json": as_text,
+        "sha256": digest(text.encode()),
+        "computed": {
+            **_who(experiment),
+            "cpu_seconds": round(sum(entry["seconds"] for entry in entries), 1),
+            "wall_seconds": round(wall_seconds, 1),
+            "finished": _now(),
+        },
+    }
     write({target: text.encode(), target.with_suffix(".json"): _text(record)})
     with _reaching(journal.file):
         journal.file.unlink()
@@ -345,8 +415,14 @@ def _text(record: dict[str, Any]) -> bytes:
     return (as_json(record, indent=1) + "\n").encode()
 
 
-RECORD = {"constants": dict, "grid": list, "seeds": list, "rows": int, "sha256": str,
-          "computed": dict}
+RECORD = {
+    "constants": dict,
+    "grid": list,
+    "seeds": list,
+    "rows": int,
+    "sha256": str,
+    "computed": dict,
+}
 
 
 def _flaw(record: Any) -> str | None:
@@ -362,12 +438,15 @@ def _flaw(record: Any) -> str | None:
     return None
 
 
-def provenance(experiment: Experiment, scale: str = "paper",
-               folder: Path | str | None = None) -> dict[str, Any]:
+def provenance(
+    experiment: Experiment, scale: str = "paper", folder: Path | str | None = None
+) -> dict[str, Any]:
     record = path(experiment, scale, folder).with_suffix(".json")
     if not record.exists():
-        raise StudyError(f"{experiment.name} has no stored {scale} results: {record.name} is not "
-                         f"in {record.parent}. Compute them with: {command(experiment, scale)}")
+        raise StudyError(
+            f"{experiment.name} has no stored {scale} results: {record.name} is not "
+            f"in {record.parent}. Compute them with: {command(experiment, scale)}"
+        )
     try:
         with _reaching(record):
             found = json.loads(record.read_bytes())
@@ -375,42 +454,60 @@ def provenance(experiment: Experiment, scale: str = "paper",
     except (ValueError, RecursionError):
         flaw = "it is no JSON"
     if flaw:
-        raise StudyError(f"{record.name} says where a table came from; it is damaged: {flaw}. "
-                         f"Restore the files, or recompute with: {command(experiment, scale)}")
+        raise StudyError(
+            f"{record.name} says where a table came from; it is damaged: {flaw}. "
+            f"Restore the files, or recompute with: {command(experiment, scale)}"
+        )
     return found
 
 
-def stored(experiment: Experiment, scale: str = "paper",
-           folder: Path | str | None = None) -> tuple[dict[str, Any], bytes]:
+def stored(
+    experiment: Experiment, scale: str = "paper", folder: Path | str | None = None
+) -> tuple[dict[str, Any], bytes]:
     """Provenance and bytes of a table, refused if they are not as they were written."""
     record, target = provenance(experiment, scale, folder), path(experiment, scale, folder)
     with _reaching(target):
         data = target.read_bytes() if target.exists() else b""
     if digest(data) != record["sha256"]:
-        _refuse(experiment, scale, target, f"was {'edited or cut short' if data else 'removed'}: "
-                                           f"its SHA-256 is another")
+        _refuse(
+            experiment,
+            scale,
+            target,
+            f"was {'edited or cut short' if data else 'removed'}: its SHA-256 is another",
+        )
     return record, data
 
 
 def _refuse(experiment: Experiment, scale: str, target: Path, wrong: str) -> NoReturn:
-    raise StudyError(f"{target.name} {wrong}. Restore the files, or recompute with: "
-                     f"{command(experiment, scale)}")
+    raise StudyError(
+        f"{target.name} {wrong}. Restore the files, or recompute with: {command(experiment, scale)}"
+    )
 
 
-def load(experiment: Experiment, scale: str = "paper",
-         folder: Path | str | None = None) -> pd.DataFrame:
+def load(
+    experiment: Experiment, scale: str = "paper", folder: Path | str | None = None
+) -> pd.DataFrame:
     """A stored table, refused if it is not the one its provenance and the experiment describe."""
     (record, data), target = stored(experiment, scale, folder), path(experiment, scale, folder)
     setting, table = experiment.scales[scale], None
     if {name: record[name] for name in setting.settings} != setting.settings:
-        _refuse(experiment, scale, target,
-                "was computed with other settings than the experiment has now")
+        _refuse(
+            experiment,
+            scale,
+            target,
+            "was computed with other settings than the experiment has now",
+        )
     label = {name for task in setting.tasks for name in task.label}
     with suppress(ValueError, KeyError, TypeError):
         table = _read(data, record.get("json", []))
     if table is None or len(table) != record["rows"] or not label <= set(table):
-        _refuse(experiment, scale, target, f"was edited, though its SHA-256 is right: written were "
-                                           f"{record['rows']} rows with {', '.join(sorted(label))}")
+        _refuse(
+            experiment,
+            scale,
+            target,
+            f"was edited, though its SHA-256 is right: written were "
+            f"{record['rows']} rows with {', '.join(sorted(label))}",
+        )
     return table
 
 
@@ -461,8 +558,10 @@ def _labelled(stored: pd.DataFrame, label: dict[str, Any]) -> pd.DataFrame:
     """The rows with this label."""
     rows = np.ones(len(stored), bool)
     for name, value in label.items():
-        rows &= ~_unlike(stored[name].to_numpy(),
-                         _objects([value] * len(stored)) if isinstance(value, list) else value)
+        rows &= ~_unlike(
+            stored[name].to_numpy(),
+            _objects([value] * len(stored)) if isinstance(value, list) else value,
+        )
     return stored[rows]
 
 
@@ -473,15 +572,18 @@ def differences(stored: pd.DataFrame, task: Task, rows: list[dict]) -> list[str]
     if len(before) != len(rows):
         return [f"{task}: {len(before)} rows are stored, {len(rows)} were recomputed"]
     if set(before) != set(rows[0]):
-        return [f"{task}: columns {', '.join(before)} are stored, {', '.join(rows[0])} were "
-                f"recomputed"]
+        return [
+            f"{task}: columns {', '.join(before)} are stored, {', '.join(rows[0])} were recomputed"
+        ]
     found = []
     for column in rows[0]:
         old, new = before[column].to_numpy(dtype=object), _objects([row[column] for row in rows])
         if (other := _unlike(old, new)).any():
             i = other.argmax()
-            found.append(f"{task}, line {before.index[i] + 2}, {column}: stored {old[i]}, "
-                         f"recomputed {new[i]}")
+            found.append(
+                f"{task}, line {before.index[i] + 2}, {column}: stored {old[i]}, "
+                f"recomputed {new[i]}"
+            )
     return found
 
 
@@ -495,8 +597,10 @@ def outside(stored: pd.DataFrame, task: Task, rows: list[dict]) -> list[str]:
     now, others = pd.DataFrame(rows), _labelled(stored, cell)
     n = round(task.share * len(others) / others.seed.nunique())
     if len(now) != n or set(now) != set(stored):
-        return [f"{task}: {n} rows with {', '.join(stored)} are stored, {len(now)} with "
-                f"{', '.join(now)} were recomputed"]
+        return [
+            f"{task}: {n} rows with {', '.join(stored)} are stored, {len(now)} with "
+            f"{', '.join(now)} were recomputed"
+        ]
     means = others.groupby("seed").head(n).groupby("seed").reward.mean()
     low, high, mean = means.min(), means.max(), now.reward.mean()
     if not 2 * low - high <= mean <= 2 * high - low:

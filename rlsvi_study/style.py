@@ -50,40 +50,79 @@ AGENTS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and n
     "single-seed": ("#225555", (1, 1.5), "v", "single seed, 2022"),
     "lsvi-ucb": ("#EE6677", (5, 2), "s", "LSVI-UCB, 2020"),
     "lsvi-phe": ("#228833", (5, 1, 1, 1), "^", "LSVI-PHE, 2021"),
-    "langevin": ("#AA3377", (1, 1.5), "v", "Langevin, 2024")}
+    "langevin": ("#AA3377", (1, 1.5), "v", "Langevin, 2024"),
+}
 THINGS: dict[str, tuple[str, tuple]] = {  # colour and dashes of what is no agent
     "truth": ("#000000", ()),
     "paper": ("#000000", (1, 1.5)),  # the paper's numbers and what it prints
     "theory": ("#009E73", (6, 2, 1, 2)),  # bounds and exact formulas; what goes well
     "fails": ("#A32424", (5, 2)),  # what does not; red as the verdict is
     "posterior": ("#8C510A", (5, 2)),  # and the beta law, of which one arm's is an example
-    "normal": ("#332288", ())}
+    "normal": ("#332288", ()),
+}
 COLOUR, DASHES = ({name: look[i] for name, look in (AGENTS | THINGS).items()} for i in range(2))
 MARK, NAME = ({agent: look[i] for agent, look in AGENTS.items()} for i in (2, 3))
 LINE: dict[str, Any] = {agent: (0, dash) if dash else "-" for agent, dash in DASHES.items()}
 BY_AGENT: dict[str, Any] = {"hue": "agent", "style": "agent", "palette": COLOUR, "dashes": DASHES}
-BAND: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 80),  # over seeds: 10% to 90%
-                        "err_kws": {"alpha": 0.15, "lw": 0}}
+BAND: dict[str, Any] = {
+    "estimator": "median",
+    "errorbar": ("pi", 80),  # over seeds: 10% to 90%
+    "err_kws": {"alpha": 0.15, "lw": 0},
+}
 RANGE: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 100)}  # for what ``three`` gives
 WIDTH = 7.0  # inches
-STYLE = sns.axes_style("ticks") | sns.plotting_context("notebook", rc={
-    "font.size": 10, "axes.labelsize": 10, "axes.titlesize": 10.5, "xtick.labelsize": 9,
-    "ytick.labelsize": 9, "legend.fontsize": 9, "legend.title_fontsize": 9,
-    "lines.linewidth": 1.8, "lines.markersize": 5}) | {
-    "figure.facecolor": "white", "axes.facecolor": "white", "savefig.facecolor": "white",
-    "figure.dpi": 2 * 96, "axes.spines.top": False, "axes.spines.right": False,
-    "axes.prop_cycle": cycler(color=[COLOUR["rlsvi"]]),  # a lone curve is RLSVI's
-    "axes.grid": True, "grid.alpha": 0.25, "legend.frameon": False,
-    "figure.constrained_layout.use": True}
+STYLE = (
+    sns.axes_style("ticks")
+    | sns.plotting_context(
+        "notebook",
+        rc={
+            "font.size": 10,
+            "axes.labelsize": 10,
+            "axes.titlesize": 10.5,
+            "xtick.labelsize": 9,
+            "ytick.labelsize": 9,
+            "legend.fontsize": 9,
+            "legend.title_fontsize": 9,
+            "lines.linewidth": 1.8,
+            "lines.markersize": 5,
+        },
+    )
+    | {
+        "figure.facecolor": "white",
+        "axes.facecolor": "white",
+        "savefig.facecolor": "white",
+        "figure.dpi": 2 * 96,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.prop_cycle": cycler(color=[COLOUR["rlsvi"]]),  # a lone curve is RLSVI's
+        "axes.grid": True,
+        "grid.alpha": 0.25,
+        "legend.frameon": False,
+        "figure.constrained_layout.use": True,
+    }
+)
 values = partial(sns.color_palette, "viridis")  # so many, for settings and cases, in their order
 styled = plt.rc_context(STYLE)  # a decorator: the reader's own settings are left alone
-large = plt.rc_context(STYLE | dict.fromkeys((  # larger letters: legible on a phone
-    "font.size", "axes.labelsize", "axes.titlesize", "xtick.labelsize", "ytick.labelsize",
-    "legend.fontsize", "legend.title_fontsize"), 12.5))
+large = plt.rc_context(
+    STYLE
+    | dict.fromkeys(
+        (  # larger letters: legible on a phone
+            "font.size",
+            "axes.labelsize",
+            "axes.titlesize",
+            "xtick.labelsize",
+            "ytick.labelsize",
+            "legend.fontsize",
+            "legend.title_fontsize",
+        ),
+        12.5,
+    )
+)
 
 
-def canvas(columns: int = 1, rows: int = 1, *, width: float = WIDTH, height: float = 3.2,
-           **axes: Any):
+def canvas(
+    columns: int = 1, rows: int = 1, *, width: float = WIDTH, height: float = 3.2, **axes: Any
+):
     return plt.subplots(rows, columns, figsize=(width, height), **axes)
 
 
@@ -111,8 +150,9 @@ def legend(ax: Axes, on: Any = None, **place: Any) -> None:
 def shades(agent: str, count: int) -> list:
     """So many shades of an agent's colour, from pale to dark, for settings of that agent."""
     own = COLOUR[agent]
-    return sns.blend_palette([sns.light_palette(own, 8)[5], own, sns.dark_palette(own, 8)[3]],
-                             count)
+    return sns.blend_palette(
+        [sns.light_palette(own, 8)[5], own, sns.dark_palette(own, 8)[3]], count
+    )
 
 
 def ink(colour: Any) -> np.ndarray:
@@ -128,18 +168,27 @@ def label_ends(ax: Axes, ends: Mapping[str, tuple[float, Any]]) -> None:
     close. Call it last: it reads the limits and the scale of the axis."""
     size = plt.rcParams["ytick.labelsize"]
     line = 11 / 9 * size * ax.figure.dpi / 72 / ax.get_window_extent().height
-    heights = {name: ax.transAxes.inverted().transform(ax.transData.transform((1, y)))[1]
-               for name, (y, _) in ends.items()}
+    heights = {
+        name: ax.transAxes.inverted().transform(ax.transData.transform((1, y)))[1]
+        for name, (y, _) in ends.items()
+    }
     order = sorted(heights, key=heights.__getitem__)
     at = np.array([heights[name] for name in order])
     tall = np.array([line * (1 + name.count("\n")) for name in order])
     room = (tall[1:] + tall[:-1]) / 2
     for _ in range(200):  # push neighbours apart, a little at a time
         for i in np.flatnonzero(short := np.clip(room - np.diff(at), 0, None)):
-            at[i:i + 2] += np.array([-0.5, 0.5]) * short[i]
+            at[i : i + 2] += np.array([-0.5, 0.5]) * short[i]
     for name, y in zip(order, at, strict=True):
-        ax.text(1.02, y, name, color=ink(ends[name][1]), va="center", fontsize=size,
-                transform=ax.transAxes)
+        ax.text(
+            1.02,
+            y,
+            name,
+            color=ink(ends[name][1]),
+            va="center",
+            fontsize=size,
+            transform=ax.transAxes,
+        )
 
 
 def digits(x: float, _: Any = None) -> str:

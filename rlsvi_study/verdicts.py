@@ -52,10 +52,23 @@ def _plain(value: Any) -> Any:
 
 
 def _finding(claim: Claim, evidence: Evidence, turned: tuple[str, ...] = ()) -> Finding:
-    return Finding(claim.id, claim.place, claim.section, claim.page, claim.statement, claim.paper,
-                   claim.kind, claim.verdict, evidence.verdict, typeset(evidence.found),
-                   typeset(evidence.evidence), _plain(evidence.numbers), list(turned),
-                   claim.part_of, claim.main)
+    return Finding(
+        claim.id,
+        claim.place,
+        claim.section,
+        claim.page,
+        claim.statement,
+        claim.paper,
+        claim.kind,
+        claim.verdict,
+        evidence.verdict,
+        typeset(evidence.found),
+        typeset(evidence.evidence),
+        _plain(evidence.numbers),
+        list(turned),
+        claim.part_of,
+        claim.main,
+    )
 
 
 def judged(claim: Claim) -> Finding:
@@ -68,13 +81,16 @@ def not_judged(claim: Claim, reason: str) -> Finding:
 
 def five(found: dict[str, Finding]) -> dict[str, str]:
     """The start page's sentences, by subject."""
-    return {subject: typeset(words.format(*(found[id].numbers for id in claims.values())))
-            for subject, (claims, words) in FIVE.items()}
+    return {
+        subject: typeset(words.format(*(found[id].numbers for id in claims.values())))
+        for subject, (claims, words) in FIVE.items()
+    }
 
 
 def as_json(findings: Iterable[Finding]) -> str:
-    return json.dumps([asdict(one) for one in findings], indent=1, ensure_ascii=False,
-                      allow_nan=False)
+    return json.dumps(
+        [asdict(one) for one in findings], indent=1, ensure_ascii=False, allow_nan=False
+    )
 
 
 def write(findings: Iterable[Finding]) -> Path:
@@ -89,8 +105,10 @@ def stored() -> dict[str, Finding]:
     try:
         return {one["id"]: Finding(**one) for one in json.loads(file.read_bytes())}
     except (OSError, ValueError, TypeError) as error:
-        raise StudyError(f"what the judges found is read from {file}; that raised {error!r}. "
-                         f"Write it again with: rlsvi check --store") from error
+        raise StudyError(
+            f"what the judges found is read from {file}; that raised {error!r}. "
+            f"Write it again with: rlsvi check --store"
+        ) from error
 
 
 def _count(findings: Iterable[Finding]) -> dict[str, int]:
@@ -110,5 +128,7 @@ def by_section(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
 def tally(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
     """The same for the whole paper, those that matter most apart from the others."""
     claims = [one for one in findings if not one.part_of]
-    return {"the twenty": _count(one for one in claims if one.main),
-            "the others": _count(one for one in claims if not one.main)}
+    return {
+        "the twenty": _count(one for one in claims if one.main),
+        "the others": _count(one for one in claims if not one.main),
+    }

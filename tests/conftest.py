@@ -12,10 +12,16 @@ from hypothesis import HealthCheck, settings
 
 from rlsvi_core import FiniteMDP
 
-settings.register_profile("rlsvi", deadline=None, derandomize=True, max_examples=40,
-                          suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("long", settings.get_profile("rlsvi"), derandomize=False,
-                          max_examples=2000)  # pytest --hypothesis-profile=long
+settings.register_profile(
+    "rlsvi",
+    deadline=None,
+    derandomize=True,
+    max_examples=40,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    "long", settings.get_profile("rlsvi"), derandomize=False, max_examples=2000
+)  # pytest --hypothesis-profile=long
 settings.load_profile("rlsvi")
 
 
@@ -28,8 +34,13 @@ def make_mdp():
         P = rng.dirichlet(np.ones(S), (H, S, A)) * (rng.random((H, S, A, S)) < 0.7)
         P[..., 0] += P.sum(axis=-1) == 0
         P /= P.sum(axis=-1, keepdims=True)
-        return FiniteMDP(P, rng.uniform(-1, 1, P.shape), terminal=rng.uniform(-1, 1, S),
-                         initial=rng.dirichlet(np.ones(S)), support=(-1.5, 2) if noisy else None)
+        return FiniteMDP(
+            P,
+            rng.uniform(-1, 1, P.shape),
+            terminal=rng.uniform(-1, 1, S),
+            initial=rng.dirichlet(np.ones(S)),
+            support=(-1.5, 2) if noisy else None,
+        )
 
     return make
 
@@ -41,7 +52,11 @@ def make_dyadic_mdp():
     def make(seed, H, S, A):
         rng = np.random.default_rng(seed)
         P = rng.multinomial(4, np.full(S, 1 / S), (H, S, A)) / 4
-        return FiniteMDP(P, rng.integers(-1, 2, P.shape), terminal=rng.integers(-1, 2, S),
-                         initial=rng.multinomial(4, np.full(S, 1 / S)) / 4)
+        return FiniteMDP(
+            P,
+            rng.integers(-1, 2, P.shape),
+            terminal=rng.integers(-1, 2, S),
+            initial=rng.multinomial(4, np.full(S, 1 / S)) / 4,
+        )
 
     return make

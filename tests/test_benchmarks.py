@@ -13,8 +13,11 @@ from rlsvi_core.envs.recommender import Recommender
 def test_the_three_forms_plan_the_same_values_from_the_same_draws():
     mdp = chain(12)
     Phi = features.coherent(mdp.Q, 5, 1)
-    forms = (rlsvi(Phi, rng=2), NumpyStatistics(Phi, 1.0, 0.1, np.random.default_rng(2)),
-             rlsvi(Phi, rng=2, form=VerbatimAgent))
+    forms = (
+        rlsvi(Phi, rng=2),
+        NumpyStatistics(Phi, 1.0, 0.1, np.random.default_rng(2)),
+        rlsvi(Phi, rng=2, form=VerbatimAgent),
+    )
     play(mdp, forms, 60, np.random.default_rng(3))
     values = []
     for agent in forms:
@@ -49,12 +52,14 @@ def test_both_forms_of_tetris_evaluate_the_same_placements():
     game = Tetris(10, 8)
     states = tetris.boards(game, 12)
     assert tetris.evaluate(game.model, states, *game.buffers()) == tetris.plain_evaluate(
-        game, states)
+        game, states
+    )
 
 
 def test_a_step_is_timed_on_the_steps_that_were_played(capsys):
     pytest.importorskip("gymnasium")
     from benchmarks import tasks
+
     (name, (*task, _)), *_ = tasks.TASKS.items()
     tasks.table({name: (*task, 3)}, repeats=1)
     line = capsys.readouterr().out.splitlines()[3].removeprefix(name).split()
@@ -67,6 +72,7 @@ def test_a_step_is_timed_on_the_steps_that_were_played(capsys):
 def test_the_environment_alone_is_asked_for_the_same_steps():
     gymnasium = pytest.importorskip("gymnasium")
     from benchmarks import tasks
+
     world = tasks.Recorded(gymnasium.make("FrozenLake-v1"))
     agent = rlsvi(features.one_hot(100, 16, 4), rng=1)
     lengths = [e.length for e in tasks.islice(tasks.each_episode(agent, world, 1), 4)]
@@ -80,6 +86,7 @@ def test_the_environment_alone_is_asked_for_the_same_steps():
 def test_a_discounted_table_is_smaller_than_its_rows(capsys):
     pytest.importorskip("gymnasium")
     from benchmarks import tasks
+
     tasks.discounted([(form, 1) for form in (tasks.DiscountedAgent, tasks.StoredAgent)], steps=5)
     counts, rows = (line.split() for line in capsys.readouterr().out.splitlines()[2:])
     assert [counts[0], rows[0]] == ["DiscountedAgent", "StoredAgent"]

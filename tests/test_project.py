@@ -96,8 +96,12 @@ def test_table_of_contents_is_the_book_folder():
     chapters = [c for part in toc["parts"] for c in part["chapters"]]
     sections = [s for c in chapters for s in c.get("sections", [])]
     listed = [toc["root"], *(page["file"] for page in chapters + sections if "file" in page)]
-    listed += [path.relative_to(ROOT).with_suffix("").as_posix() for page in sections
-               if "glob" in page for path in ROOT.glob(page["glob"])]
+    listed += [
+        path.relative_to(ROOT).with_suffix("").as_posix()
+        for page in sections
+        if "glob" in page
+        for path in ROOT.glob(page["glob"])
+    ]
     present = [
         path.relative_to(ROOT).with_suffix("").as_posix()
         for path in (ROOT / "book").rglob("*")
@@ -132,10 +136,15 @@ FLOORS = {
         {"__main__"},
     ],
 }
-STANDS_ON = {package: {name: floor for floor, names in enumerate(floors) for name in names}
-             for package, floors in FLOORS.items()}
-MODULES = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-           for package in FLOORS for path in sorted((ROOT / package).rglob("*.py"))}
+STANDS_ON = {
+    package: {name: floor for floor, names in enumerate(floors) for name in names}
+    for package, floors in FLOORS.items()
+}
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for package in FLOORS
+    for path in sorted((ROOT / package).rglob("*.py"))
+}
 TOPICS = {path.parent.name for path in (ROOT / "rlsvi_study").glob("*/__init__.py")}
 
 
@@ -180,8 +189,12 @@ def test_no_imports_run_in_a_circle():
 
 
 def test_the_library_knows_no_study():
-    assert not [(name, target) for name in MODULES for target in imported(name)
-                if name.startswith("rlsvi_core") and target.startswith("rlsvi_study")]
+    assert not [
+        (name, target)
+        for name in MODULES
+        for target in imported(name)
+        if name.startswith("rlsvi_core") and target.startswith("rlsvi_study")
+    ]
 
 
 def test_no_topic_knows_another():
@@ -189,17 +202,29 @@ def test_no_topic_knows_another():
         return next((part for part in name.split(".")[1:2] if part in TOPICS), None)
 
     assert TOPICS
-    assert not [(name, target) for name in MODULES for target in imported(name)
-                if name.startswith("rlsvi_study.") and topic(name)
-                and target.startswith("rlsvi_study.") and topic(target) not in (None, topic(name))]
+    assert not [
+        (name, target)
+        for name in MODULES
+        for target in imported(name)
+        if name.startswith("rlsvi_study.")
+        and topic(name)
+        and target.startswith("rlsvi_study.")
+        and topic(target) not in (None, topic(name))
+    ]
 
 
 def test_every_module_of_the_library_has_a_page():
     inner = {"rlsvi_core", "rlsvi_core.checks", "rlsvi_core.compiled"}
-    pages = {name: ROOT / "book/api" / ("/".join(name.split(".")[1:]) + ".md")
-             for name in MODULES if name.startswith("rlsvi_core") and name not in inner}
-    assert not [name for name, page in pages.items()
-                if not page.exists() or f".. automodule:: {name}\n" not in page.read_text("utf8")]
+    pages = {
+        name: ROOT / "book/api" / ("/".join(name.split(".")[1:]) + ".md")
+        for name in MODULES
+        if name.startswith("rlsvi_core") and name not in inner
+    }
+    assert not [
+        name
+        for name, page in pages.items()
+        if not page.exists() or f".. automodule:: {name}\n" not in page.read_text("utf8")
+    ]
 
 
 # --- what is committed ----------------------------------------------------------------------------
@@ -241,8 +266,12 @@ def test_no_machine_paths_or_registry_hosts():
 
 
 def test_actions_are_pinned_by_digest_with_their_tag_beside():
-    uses = [line.partition("uses:")[2].strip() for path in (ROOT / ".github").rglob("*.yml")
-            for line in path.read_text("utf8").splitlines() if "uses:" in line]
+    uses = [
+        line.partition("uses:")[2].strip()
+        for path in (ROOT / ".github").rglob("*.yml")
+        for line in path.read_text("utf8").splitlines()
+        if "uses:" in line
+    ]
     assert uses
     assert not [one for one in uses if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}  # v[\d.]+", one)]
     assert len({one.partition("@")[0] for one in uses}) == len(set(uses))  # one version of each
@@ -250,10 +279,18 @@ def test_actions_are_pinned_by_digest_with_their_tag_beside():
 
 @pytest.mark.parametrize("ci", ["true", "", None])
 def test_a_browser_is_installed_unasked_only_on_machines_for_that(ci):
-    alone = {name: value for name, value in os.environ.items()
-             if name != "CI" and not name.startswith("MAKE")}
-    plan = subprocess.run(["make", "-n", "test"], cwd=ROOT, capture_output=True, text=True,
-                          env=alone | ({} if ci is None else {"CI": ci}))
+    alone = {
+        name: value
+        for name, value in os.environ.items()
+        if name != "CI" and not name.startswith("MAKE")
+    }
+    plan = subprocess.run(
+        ["make", "-n", "test"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env=alone | ({} if ci is None else {"CI": ci}),
+    )
     assert plan.returncode == 0, plan.stderr
     assert ("sh tests/site/get_chromium.sh" in plan.stdout) == (ci == "true")
     assert "export CI=true" in read(".ci/run")

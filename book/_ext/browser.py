@@ -14,8 +14,15 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "_build/html"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-         "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 # Hidden solutions and folded code are opened.
 UNFOLD = """() => {
   document.querySelectorAll('details').forEach(e => e.open = true);
@@ -47,6 +54,9 @@ def served(site: Path = SITE, by: type[Quiet] = Quiet) -> Iterator[str]:
 
 def chromium(playwright) -> str | None:
     """Where there is one: named by CHROMIUM, the system's, or playwright's own."""
-    places = [os.environ.get("CHROMIUM"), *map(shutil.which, NAMES),
-              playwright.chromium.executable_path]
+    places = [
+        os.environ.get("CHROMIUM"),
+        *map(shutil.which, NAMES),
+        playwright.chromium.executable_path,
+    ]
     return next((place for place in places if place and Path(place).exists()), None)

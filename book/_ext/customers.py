@@ -21,8 +21,11 @@ def made():
     customers = instance(0)
     agent = rlsvi(Products(customers.N, customers.J), lam=LAM, sigma=VARIANCE**0.5, rng=1)
     agent.learn(customers, 1200, rng=2)
-    return {"J": customers.J, "gamma": customers.gamma.round(6).tolist(),
-            "theta": np.round(agent.theta, 6).tolist()}
+    return {
+        "J": customers.J,
+        "gamma": customers.gamma.round(6).tolist(),
+        "theta": np.round(agent.theta, 6).tolist(),
+    }
 
 
 def read():

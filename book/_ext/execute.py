@@ -25,8 +25,12 @@ KEPT = ROOT / ".cache/executed"
 
 def executed(chapter: Path) -> nbformat.NotebookNode:
     notebook = nbformat.read(chapter, as_version=4)
-    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(chapter.parent)}},
-                   record_timing=False).execute()
+    NotebookClient(
+        notebook,
+        timeout=600,
+        resources={"metadata": {"path": str(chapter.parent)}},
+        record_timing=False,
+    ).execute()
     return notebook
 
 
@@ -50,8 +54,11 @@ def all_executed(jobs: int) -> Iterator[tuple[Path, nbformat.NotebookNode]]:
                 pool.shutdown(cancel_futures=True)
                 sys.exit(f"\n{chapter.name}: {error}")
             line = f"== book: {done} of {len(CHAPTERS)} chapters executed, {chapter.stem}"
-            print(f"\r{line:70}" if sys.stdout.isatty() else line,
-                  end="" if sys.stdout.isatty() and done < len(CHAPTERS) else "\n", flush=True)
+            print(
+                f"\r{line:70}" if sys.stdout.isatty() else line,
+                end="" if sys.stdout.isatty() and done < len(CHAPTERS) else "\n",
+                flush=True,
+            )
 
 
 def main() -> None:
@@ -61,8 +68,9 @@ def main() -> None:
     args = parser.parse_args()
     shutil.rmtree(CACHE, ignore_errors=True)
     cache = get_cache(CACHE)
-    chapters = (((chapter, kept(chapter)) for chapter in CHAPTERS) if args.kept
-                else all_executed(args.jobs))
+    chapters = (
+        ((chapter, kept(chapter)) for chapter in CHAPTERS) if args.kept else all_executed(args.jobs)
+    )
     for chapter, notebook in chapters:
         cache.cache_notebook_bundle(CacheBundleIn(notebook, str(chapter)), overwrite=True)
 

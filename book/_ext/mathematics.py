@@ -17,8 +17,14 @@ from sphinx.util.math import get_node_equation_number
 
 (PACKAGE,) = find_spec("sphinx-mathjax-offline").submodule_search_locations
 MATHJAX = Path(PACKAGE, "static/mathjax")
-PARTS = ["core", "adaptors/liteDOM", "input/tex", "output/chtml", "output/chtml/fonts/tex",
-         "a11y/assistive-mml"]
+PARTS = [
+    "core",
+    "adaptors/liteDOM",
+    "input/tex",
+    "output/chtml",
+    "output/chtml/fonts/tex",
+    "a11y/assistive-mml",
+]
 OUTPUT = {"startup": {"typeset": False}, "chtml": {"matchFontHeight": False, "fontURL": "."}}
 FUNCTIONS = """
 const html = node => MathJax.startup.adaptor.outerHTML(node);
@@ -60,8 +66,11 @@ def typeset(translator, node, tex, display):
 
 
 def visit_math(self, node):
-    self.body += [self.starttag(node, "span", "", CLASS=CLASS),
-                  typeset(self, node, node.astext(), False), "</span>"]
+    self.body += [
+        self.starttag(node, "span", "", CLASS=CLASS),
+        typeset(self, node, node.astext(), False),
+        "</span>",
+    ]
     raise SkipNode
 
 
@@ -96,8 +105,10 @@ def write_style_sheet(app):
     (target / "mathjax.css").write_text(css, "utf8")
     signs = {"\ueffc"}  # the only one of MJXZERO, which has no height
     for text in re.findall(r'content: "([^"]*)"', css):
-        signs |= {chr(int(code, 16)) if code else sign
-                  for code, sign in re.findall(r"\\([0-9A-F]+) ?|(.)", text)}
+        signs |= {
+            chr(int(code, 16)) if code else sign
+            for code, sign in re.findall(r"\\([0-9A-F]+) ?|(.)", text)
+        }
     for font in re.findall(r'url\("\./([^"]*)"\)', css):
         cut(MATHJAX / "output/chtml/fonts/woff-v2" / font, target / font, signs)
 

@@ -22,8 +22,10 @@ from .browser import FLAGS, ROOT, SITE, UNFOLD, chromium, served
 SCALE = 0.72
 MARGIN = {"top": "14mm", "bottom": "14mm", "left": "16mm", "right": "16mm"}
 WIDTH = round((210 - 2 * 16) / 25.4 * 96 / SCALE)  # of the text on A4, in the page's own pixels
-FOOT = ('<div style="width: 100%; text-align: center; font: 8px sans-serif">'
-        '<span class="pageNumber"></span></div>')
+FOOT = (
+    '<div style="width: 100%; text-align: center; font: 8px sans-serif">'
+    '<span class="pageNumber"></span></div>'
+)
 # What cannot be pressed on paper is not shown.
 STILL = """
   .widget { min-height: 0 !important; border: 0 !important; }
@@ -97,27 +99,38 @@ def chapters() -> list[tuple[str, int]]:
         for chapter in part["chapters"]:
             found.append((chapter["file"], 0))
             for section in chapter.get("sections", []):
-                files = [section["file"]] if "file" in section else sorted(
-                    file.relative_to(ROOT).with_suffix("").as_posix()
-                    for file in ROOT.glob(section["glob"]))
+                files = (
+                    [section["file"]]
+                    if "file" in section
+                    else sorted(
+                        file.relative_to(ROOT).with_suffix("").as_posix()
+                        for file in ROOT.glob(section["glob"])
+                    )
+                )
                 found.extend((file, 1) for file in files)
     return found
 
 
 def printed() -> list[str]:
-    return [name for name, _ in chapters()
-            if not name.startswith("book/api/") and name != "book/verdicts"]
+    return [
+        name
+        for name, _ in chapters()
+        if not name.startswith("book/api/") and name != "book/verdicts"
+    ]
 
 
 def still(widget) -> None:
     """A picture of it in its place."""
     shot = b64encode(widget.screenshot()).decode()
-    widget.evaluate("""(e, shot) => {
+    widget.evaluate(
+        """(e, shot) => {
       const picture = document.createElement("img");
       Object.assign(picture, { className: "still", src: `data:image/png;base64,${shot}`,
         alt: `${e.querySelector(".widget-title, p")?.textContent} (moves on the site)` });
       e.replaceWith(picture);
-    }""", shot)
+    }""",
+        shot,
+    )
 
 
 def read(page, address: str, name: str, pages: list[str]) -> str:
@@ -145,9 +158,17 @@ def bind(browser, target: Path, names: list[str]) -> None:
         page.add_style_tag(url=f"{address}/_static/mathjax/mathjax.css")
         page.add_style_tag(content=SHEET)
         page.evaluate(BIND, texts)
-        sheets = page.pdf(format="A4", print_background=True, scale=SCALE, margin=MARGIN,
-                          display_header_footer=True, header_template="<i></i>",
-                          footer_template=FOOT, outline=True, tagged=True)
+        sheets = page.pdf(
+            format="A4",
+            print_background=True,
+            scale=SCALE,
+            margin=MARGIN,
+            display_header_footer=True,
+            header_template="<i></i>",
+            footer_template=FOOT,
+            outline=True,
+            tagged=True,
+        )
         page.close()
     logging.getLogger("pypdf").setLevel(logging.ERROR)  # the browser's count of objects is too low
     book = PdfWriter(clone_from=io.BytesIO(sheets))

@@ -23,13 +23,17 @@ class ReadingTime(SphinxRole):
 
 def is_folded(node):
     return isinstance(node, nodes.Element) and bool(
-        {"dropdown", "sd-dropdown", "solution"} & set(node.get("classes", [])))
+        {"dropdown", "sd-dropdown", "solution"} & set(node.get("classes", []))
+    )
 
 
 def is_plotting(node):
     """The input of a code cell that is hidden under its figure."""
-    return isinstance(node, nodes.Element) and "cell_input" in node.get("classes", []) and \
-        "tag_hide-input" in node.parent.get("classes", [])
+    return (
+        isinstance(node, nodes.Element)
+        and "cell_input" in node.get("classes", [])
+        and "tag_hide-input" in node.parent.get("classes", [])
+    )
 
 
 def minutes(node):

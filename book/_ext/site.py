@@ -44,8 +44,11 @@ def configure(app, config):
 
 def opening(doctree, most=200):
     """The first sentences of a page in plain words."""
-    text = " ".join(node.astext() for node in doctree.findall(nodes.paragraph)
-                    if isinstance(node.parent, nodes.section))
+    text = " ".join(
+        node.astext()
+        for node in doctree.findall(nodes.paragraph)
+        if isinstance(node.parent, nodes.section)
+    )
     text = re.sub(r"\b(?:Question|Answer)\. ", "", " ".join(text.split()))
     chosen = ""
     for sentence in re.split(r"(?<=[.?!]) ", text):
@@ -64,19 +67,32 @@ def tell(app, pagename, templatename, context, doctree):
         return
     title = unescape(re.sub(r"<[^>]*>", "", context["title"]))
     if pagename == app.config.root_doc:
-        words = " ".join(f"{subject}: {re.split(r'(?<=[.?!]) ', sentence)[0]}"
-                         for subject, sentence in verdicts.five(found()).items())
+        words = " ".join(
+            f"{subject}: {re.split(r'(?<=[.?!]) ', sentence)[0]}"
+            for subject, sentence in verdicts.five(found()).items()
+        )
     else:
         words = opening(doctree) or f"{title}. {app.config.html_title}"
-    tags = {"description": words, "og:type": "website", "og:title": title,
-            "og:description": words, "og:site_name": app.config.html_title,
-            "twitter:card": "summary"}
+    tags = {
+        "description": words,
+        "og:type": "website",
+        "og:title": title,
+        "og:description": words,
+        "og:site_name": app.config.html_title,
+        "twitter:card": "summary",
+    }
     if base := app.config.html_baseurl:
-        tags |= {"og:url": context["pageurl"], "og:image": f"{base.rstrip('/')}/{PREVIEW}",
-                 "og:image:alt": "A figure of the book", "twitter:card": "summary_large_image"}
+        tags |= {
+            "og:url": context["pageurl"],
+            "og:image": f"{base.rstrip('/')}/{PREVIEW}",
+            "og:image:alt": "A figure of the book",
+            "twitter:card": "summary_large_image",
+        }
     context["metatags"] = context.get("metatags", "") + "".join(
         f'\n    <meta {"property" if name.startswith("og:") else "name"}="{name}" '
-        f'content="{escape(text)}" />' for name, text in tags.items())
+        f'content="{escape(text)}" />'
+        for name, text in tags.items()
+    )
 
 
 def draw_preview(app):
@@ -94,8 +110,15 @@ def preview(title, figure, target):
         image = ImageOps.contain(image.convert("RGB"), (1120, 450), Image.Resampling.LANCZOS)
     sheet.paste(image, ((1200 - image.width) // 2, 160 + (450 - image.height) // 2))
     font = ImageFont.truetype(findfont("DejaVu Sans:bold"), 38)
-    ImageDraw.Draw(sheet).multiline_text((600, 80), "\n".join(wrap(title, 44)), "#14181e", font,
-                                         anchor="mm", align="center", spacing=10)
+    ImageDraw.Draw(sheet).multiline_text(
+        (600, 80),
+        "\n".join(wrap(title, 44)),
+        "#14181e",
+        font,
+        anchor="mm",
+        align="center",
+        spacing=10,
+    )
     sheet.quantize(64, dither=0).save(target, optimize=True)
 
 
@@ -106,12 +129,23 @@ def policy(page):
     theme = re.sub(r"<article\b.*</article>", "", page, flags=re.S)
     scripts = re.findall(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", theme, flags=re.S)
     handlers = map(unescape, re.findall(r'<\w[^>]*\son\w+="([^"]*)"', theme))
-    hashes = sorted({f"'sha256-{b64encode(sha256(code.encode()).digest()).decode()}'"
-                     for code in (*scripts, *handlers)})
-    return "; ".join(["default-src 'self'", "img-src 'self' data:",
-                      "style-src 'self' 'unsafe-inline'",
-                      f"script-src 'self' 'unsafe-hashes' {' '.join(hashes)}",
-                      "object-src 'none'", "base-uri 'none'", "form-action 'self'"])
+    hashes = sorted(
+        {
+            f"'sha256-{b64encode(sha256(code.encode()).digest()).decode()}'"
+            for code in (*scripts, *handlers)
+        }
+    )
+    return "; ".join(
+        [
+            "default-src 'self'",
+            "img-src 'self' data:",
+            "style-src 'self' 'unsafe-inline'",
+            f"script-src 'self' 'unsafe-hashes' {' '.join(hashes)}",
+            "object-src 'none'",
+            "base-uri 'none'",
+            "form-action 'self'",
+        ]
+    )
 
 
 def copy_tables(app):
@@ -145,8 +179,18 @@ def pick_icons(app):
     """Of the theme's two thousand icons, those that a page, a script or a style sheet shows."""
     styles = Path(app.outdir, "_static/styles/pydata-sphinx-theme.css")
     css, fonts = styles.read_text("utf8"), Path(app.outdir, "_static/vendor/fontawesome/webfonts")
-    shown = set(re.findall(r"\bfa-[\w-]+", "".join(path.read_text("utf8") for path in (
-        *Path(app.outdir).rglob("*.html"), *Path(app.outdir, "_static/scripts").glob("*.js")))))
+    shown = set(
+        re.findall(
+            r"\bfa-[\w-]+",
+            "".join(
+                path.read_text("utf8")
+                for path in (
+                    *Path(app.outdir).rglob("*.html"),
+                    *Path(app.outdir, "_static/scripts").glob("*.js"),
+                )
+            ),
+        )
+    )
     signs = set(re.findall("[\ue000-\uf8ff]", css))
 
     def kept(rule):
@@ -161,8 +205,11 @@ def pick_icons(app):
         cut(path, path.with_suffix(".woff"), signs)
         path.unlink()
         path.with_suffix(".woff2").unlink()
-    css = re.sub(r'url\((\S*)\.woff2\) format\("woff2"\),url\(\S*\.ttf\) format\("truetype"\)',
-                 r'url(\1.woff) format("woff")', css)
+    css = re.sub(
+        r'url\((\S*)\.woff2\) format\("woff2"\),url\(\S*\.ttf\) format\("truetype"\)',
+        r'url(\1.woff) format("woff")',
+        css,
+    )
     styles.write_text(css, "utf8")
 
 
@@ -204,12 +251,13 @@ def slim(page, folder):
     page = page.replace(  # the theme would look later what the reader's system prefers
         'localStorage.getItem("theme") || "auto"',
         'localStorage.getItem("theme") || '
-        '(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")')
+        '(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")',
+    )
     unused = r"scripts/fontawesome\.js"
     if "search-results" not in page:  # the page of results; the others only ask
         unused += r"|searchtools\.js|language_data\.js|searchindex\.js"
     if not (formulas := 'jax="CHTML"' in page):
-        page = re.sub(r'<link [^>]*mathjax\.css[^>]*>\s*', "", page)
+        page = re.sub(r"<link [^>]*mathjax\.css[^>]*>\s*", "", page)
     if formulas or re.search(r'<table class="[^"]*\btable\b', page):
         page = page.replace('class="bd-article"', 'class="bd-article fits"', 1)
     else:
@@ -219,16 +267,22 @@ def slim(page, folder):
     page = re.sub(r'<link rel="preload" as="script"[^>]*>\s*', "", page)  # the text goes first
     page = re.sub(rf'<script\b[^>]*\bsrc="[^"]*(?:{unused})[^"]*"[^>]*></script>\s*', "", page)
     # What stands inline in the head speaks to this one, so it must be there.
-    page = re.sub(r'<script (?=[^>]*src="(?![^"]*documentation_options))(?![^>]*\bdefer\b)',
-                  "<script defer ", page)
+    page = re.sub(
+        r'<script (?=[^>]*src="(?![^"]*documentation_options))(?![^>]*\bdefer\b)',
+        "<script defer ",
+        page,
+    )
 
     shell, article, rest = page.partition("<article")
     page = re.sub(r"\n\s*\n", "\n", shell) + article + rest
     # Code in the colour of its block needs no mark, nor a formula what is so everywhere.
     page = re.sub(r'<span class="[npw]">([^<]*)</span>', r"\1", page)
-    page = re.sub(r' (?:xmlns="http://www.w3.org/1998/Math/MathML"|data-mjx-texclass="[^"]*"|'
-                  r'unselectable="on" display="inline"|style="position: relative;")(?=[^<]*>)',
-                  "", page)
+    page = re.sub(
+        r' (?:xmlns="http://www.w3.org/1998/Math/MathML"|data-mjx-texclass="[^"]*"|'
+        r'unselectable="on" display="inline"|style="position: relative;")(?=[^<]*>)',
+        "",
+        page,
+    )
 
     def sized(image):
         tag = re.sub(r'(?<=")([^"]*_images/[^"]*)\.png(?=")', r"\1.webp", image[0])
@@ -244,21 +298,35 @@ def slim(page, folder):
 def name_parts(page):
     """For readers who listen: what opens a part of the contents says which, where the theme
     only draws an arrow; the sidebar is a landmark; an entry of the references is one of a list."""
+
     def named(match):
         title = unescape(re.sub(r"<[^>]*>", "", match["title"]))
         return f'{match[1]} aria-label="Pages under {escape(title)}">'
 
-    page = page.replace('<div id="pst-primary-sidebar"',
-                        '<div role="complementary" aria-label="Contents" id="pst-primary-sidebar"')
+    page = page.replace(
+        '<div id="pst-primary-sidebar"',
+        '<div role="complementary" aria-label="Contents" id="pst-primary-sidebar"',
+    )
     page = page.replace('role="doc-biblioentry"', 'role="listitem"')
     # A module in the contents by its short name, as there is no room for more.
-    page = re.sub(r'(<li class="toctree-l[^>]*><a [^>]*>)<code[^>]*>'
-                  r'<span class="pre">(?:rlsvi_core\.)?([^<]*)</span></code>', r"\1\2", page)
+    page = re.sub(
+        r'(<li class="toctree-l[^>]*><a [^>]*>)<code[^>]*>'
+        r'<span class="pre">(?:rlsvi_core\.)?([^<]*)</span></code>',
+        r"\1\2",
+        page,
+    )
     # A proof environment without a number has its name at its title, and again around it.
-    page = re.sub(r'(<div class="proof [^>]* id="([^"]*)">\s*<p class="admonition-title") id="\2"',
-                  r"\1", page)
-    return re.sub(r'(<li class="[^"]*\bhas-children\b[^"]*"><a [^>]*>(?P<title>.*?)</a>'
-                  r"<details[^>]*><summary)>", named, page)
+    page = re.sub(
+        r'(<div class="proof [^>]* id="([^"]*)">\s*<p class="admonition-title") id="\2"',
+        r"\1",
+        page,
+    )
+    return re.sub(
+        r'(<li class="[^"]*\bhas-children\b[^"]*"><a [^>]*>(?P<title>.*?)</a>'
+        r"<details[^>]*><summary)>",
+        named,
+        page,
+    )
 
 
 def size(picture):
@@ -268,8 +336,11 @@ def size(picture):
             return image.size
     head = picture.read_text("utf8").partition("<svg")[2].partition(">")[0]
     units = {"pt": 4 / 3, "px": 1, "": 1}
-    return [round(float(number) * units[unit]) for name in ("width", "height")
-            for number, unit in re.findall(rf'\b{name}="([\d.]+)(pt|px|)"', head)]
+    return [
+        round(float(number) * units[unit])
+        for name in ("width", "height")
+        for number, unit in re.findall(rf'\b{name}="([\d.]+)(pt|px|)"', head)
+    ]
 
 
 def dress(app):
@@ -285,8 +356,16 @@ def dress(app):
 
 def finish(app, exception):
     if exception is None and app.builder.format == "html":
-        for step in (write_style_sheet, copy_tables, lighten, draw_preview, pick_icons,
-                     pick_fonts, without_scripts, dress):
+        for step in (
+            write_style_sheet,
+            copy_tables,
+            lighten,
+            draw_preview,
+            pick_icons,
+            pick_fonts,
+            without_scripts,
+            dress,
+        ):
             step(app)
 
 
@@ -304,7 +383,7 @@ def describe(app, what, name, obj, options, lines):
             below = lines[i + 1] if i + 1 < len(lines) else ""
             typed = below.startswith(indent + " ") and below.strip()[:1].isupper()
             if not typed or text.endswith("."):
-                lines[i:i + 1] = [indent + names, f"{indent}    {text}"]
+                lines[i : i + 1] = [indent + names, f"{indent}    {text}"]
 
 
 def untyped(app, what, name, obj, options, lines):
@@ -323,7 +402,8 @@ def inherited(app, env, node, contnode):
     if node.get("refdomain") == "py" and not node.get("refspecific"):
         node["refspecific"] = True  # any module's object of that name
         return env.get_domain("py").resolve_xref(
-            env, node["refdoc"], app.builder, node["reftype"], node["reftarget"], node, contnode)
+            env, node["refdoc"], app.builder, node["reftype"], node["reftarget"], node, contnode
+        )
 
 
 def setup(app):

@@ -22,10 +22,22 @@ BOOK = Path(__file__).parents[1]
 FOLDER = ".thumbnails"  # among the doctrees
 WIDTH = 480  # pixels: sharp at half of that
 FIGURES = {  # of the paper, and the claim that each is there for
-    "1": "3.regret", "2(a)": "6.1.learns", "2(b)": "6.1.dithering", "3": "6.1.generalization",
-    "4": "6.1.features", "5": "6.1.polynomial", "6": "6.1.rho", "7": "6.2.better",
-    "8": "6.3.boltzmann", "9": "6.3.myopic", "10": "6.1.robust", "11": "C.large-sigma",
-    "12": "C.plateau", "13": "C.quadratic", "14": "D.mini"}
+    "1": "3.regret",
+    "2(a)": "6.1.learns",
+    "2(b)": "6.1.dithering",
+    "3": "6.1.generalization",
+    "4": "6.1.features",
+    "5": "6.1.polynomial",
+    "6": "6.1.rho",
+    "7": "6.2.better",
+    "8": "6.3.boltzmann",
+    "9": "6.3.myopic",
+    "10": "6.1.robust",
+    "11": "C.large-sigma",
+    "12": "C.plateau",
+    "13": "C.quadratic",
+    "14": "D.mini",
+}
 CAPTION = re.compile(r"\*\*Paper, Figures? ((?:[\d()ab]+(?: and |, )?)+)")
 
 
@@ -60,9 +72,11 @@ def rows():
 def words(label, number):
     """The paper's statement, and below it the finding."""
     one = pages.found()[FIGURES[number]]
-    return (f"{{ref}}`Figure {number} <{label}>` {pages.cell(typeset(one.statement))}\n\n"
-            f'<a href="verdicts.html#{one.id}">{pages.badge(one.verdict)}</a> '
-            f"{pages.cell(one.found)}")
+    return (
+        f"{{ref}}`Figure {number} <{label}>` {pages.cell(typeset(one.statement))}\n\n"
+        f'<a href="verdicts.html#{one.id}">{pages.badge(one.verdict)}</a> '
+        f"{pages.cell(one.found)}"
+    )
 
 
 def qualified():
@@ -72,7 +86,9 @@ def qualified():
         f'- <a href="verdicts.html#{one.id}">{pages.badge(one.verdict)}</a> '
         f"[{one.place}]({one.page}.ipynb). {pages.cell(typeset(one.statement))}"
         for verdict in (FAILS, CONTRADICTED, PARTLY, CONSISTENT)
-        for one in main if one.verdict == verdict)
+        for one in main
+        if one.verdict == verdict
+    )
 
 
 class Strip(pages.Stored):
@@ -103,8 +119,11 @@ class Thumbnails(SphinxPostTransform):
     def run(self):
         for node in list(self.document.findall(thumbnail)):
             docname = f"{Path(self.env.docname).parent.as_posix()}/{node['page']}"
-            figure = next(one for one in self.env.get_doctree(docname).findall(nodes.figure)
-                          if node["label"] in one["ids"])
+            figure = next(
+                one
+                for one in self.env.get_doctree(docname).findall(nodes.figure)
+                if node["label"] in one["ids"]
+            )
             image = next(figure.findall(nodes.image))
             small = Path(self.env.doctreedir, FOLDER, f"small-{node['label']}.png")
             small.parent.mkdir(exist_ok=True)
@@ -125,7 +144,8 @@ def shrink(picture, small):
 def setup(app):
     app.add_node(thumbnail)
     app.add_directive("strip", Strip)
-    app.add_directive("qualified", type("Qualified", (pages.Stored,),
-                                        {"made": staticmethod(qualified)}))
+    app.add_directive(
+        "qualified", type("Qualified", (pages.Stored,), {"made": staticmethod(qualified)})
+    )
     app.add_post_transform(Thumbnails)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

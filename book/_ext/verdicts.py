@@ -57,13 +57,19 @@ def chosen(names, only=None, but=None):
     for name in names:
         if not any(is_meant(one, name) for one in found().values()):
             raise ExtensionError(f"no claim is meant by {name!r}")
-    return [one for one in found().values() if any(is_meant(one, name) for name in names)
-            and only in (None, one.verdict) and but != one.verdict]
+    return [
+        one
+        for one in found().values()
+        if any(is_meant(one, name) for name in names)
+        and only in (None, one.verdict)
+        and but != one.verdict
+    ]
 
 
 def is_meant(one, name):
     return not one.part_of and {"main": one.main, "others": not one.main}.get(
-        name, one.id.startswith(name) if name.endswith(".") else one.id == name)
+        name, one.id.startswith(name) if name.endswith(".") else one.id == name
+    )
 
 
 def what_was_found(one):
@@ -72,9 +78,17 @@ def what_was_found(one):
 
 def scoreboard(claims):
     """Claims and their verdicts."""
-    return table(("Verdict", "The paper", "Here"), *(
-        (badge(one.verdict), f"{cell(typeset(one.statement))} "
-         f'<a href="verdicts.html#{one.id}">{one.id}</a>', what_was_found(one)) for one in claims))
+    return table(
+        ("Verdict", "The paper", "Here"),
+        *(
+            (
+                badge(one.verdict),
+                f'{cell(typeset(one.statement))} <a href="verdicts.html#{one.id}">{one.id}</a>',
+                what_was_found(one),
+            )
+            for one in claims
+        ),
+    )
 
 
 def three_lines(claims):
@@ -83,11 +97,17 @@ def three_lines(claims):
     by_weight = sorted(claims, key=lambda one: (not one.main, -VERDICTS.index(one.verdict)))
     section = claims[0].section
     count = sum(not one.part_of and one.section == section for one in found().values())
-    return "\n".join((*(
-        f"- {badge(one.verdict)} *{cell(typeset(one.statement))}* {cell(one.found)} "
-        f'<a href="verdicts.html#{one.id}">{one.id}</a>' for one in by_weight[:3]),
-        f'\n<a href="verdicts.html?section={quote_plus(section)}">'
-        f"{section}: all {count} verdicts, with their evidence</a>"))
+    return "\n".join(
+        (
+            *(
+                f"- {badge(one.verdict)} *{cell(typeset(one.statement))}* {cell(one.found)} "
+                f'<a href="verdicts.html#{one.id}">{one.id}</a>'
+                for one in by_weight[:3]
+            ),
+            f'\n<a href="verdicts.html?section={quote_plus(section)}">'
+            f"{section}: all {count} verdicts, with their evidence</a>",
+        )
+    )
 
 
 def lines(id):
@@ -95,20 +115,32 @@ def lines(id):
     of_claim = [one for one in found().values() if one.part_of == id]
     if not of_claim:
         raise ExtensionError(f"no line is part of {id!r}")
-    return table(("Place", "Printed, or our step", "Verdict", "Found"), *(
-        (one.place, cell(typeset(one.statement)) if one.paper == OURS else
-         f"{cell(typeset(one.statement))} · {cell(typeset(one.paper))}",
-         badge(one.verdict), cell(one.found)) for one in of_claim))
+    return table(
+        ("Place", "Printed, or our step", "Verdict", "Found"),
+        *(
+            (
+                one.place,
+                cell(typeset(one.statement))
+                if one.paper == OURS
+                else f"{cell(typeset(one.statement))} · {cell(typeset(one.paper))}",
+                badge(one.verdict),
+                cell(one.found),
+            )
+            for one in of_claim
+        ),
+    )
 
 
 def in_a_minute():
     """Five sentences, each a link to its chapter, and the verdicts that each stands on."""
+
     def line(subject, words):
         claims = {label: found()[id] for label, id in FIVE[subject].claims.items()}
         page = next(iter(claims.values())).page
         return f"[**{subject}.** {cell(words)}]({page}.ipynb) " + " ".join(
             f'<a href="verdicts.html#{one.id}">{label} {badge(one.verdict)}</a>'
-            for label, one in claims.items())
+            for label, one in claims.items()
+        )
 
     return "\n\n".join(line(*one) for one in verdicts.five(found()).items())
 
@@ -117,13 +149,32 @@ def how_to_cite():
     """CITATION.cff as BibTeX: this companion, and the paper."""
     ours = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf8"))
     (paper,) = ours["references"]
-    return "\n".join(["```bibtex", *entry(
-        "software", "rlsvi-companion", author=f"{{{ours['authors'][0]['name']}}}",
-        title=ours["title"], version=ours["version"], year=ours["date-released"].year), *entry(
-        "inproceedings", "osband2016generalization", author=" and ".join(
-            f"{one['family-names']}, {one['given-names']}" for one in paper["authors"]),
-        title=paper["title"], booktitle=paper["collection-title"], volume=paper["volume"],
-        pages=f"{paper['start']}--{paper['end']}", year=paper["year"]), "```"])
+    return "\n".join(
+        [
+            "```bibtex",
+            *entry(
+                "software",
+                "rlsvi-companion",
+                author=f"{{{ours['authors'][0]['name']}}}",
+                title=ours["title"],
+                version=ours["version"],
+                year=ours["date-released"].year,
+            ),
+            *entry(
+                "inproceedings",
+                "osband2016generalization",
+                author=" and ".join(
+                    f"{one['family-names']}, {one['given-names']}" for one in paper["authors"]
+                ),
+                title=paper["title"],
+                booktitle=paper["collection-title"],
+                volume=paper["volume"],
+                pages=f"{paper['start']}--{paper['end']}",
+                year=paper["year"],
+            ),
+            "```",
+        ]
+    )
 
 
 def entry(kind, key, **fields):
@@ -132,11 +183,18 @@ def entry(kind, key, **fields):
 
 def tally():
     """The twenty, the others, and all by section, each linked to the chapter of its claims."""
-    whole = ((f"**{name}**", *(f"**{n or '–'}**" for n in counts.values()))
-             for name, counts in verdicts.tally(found().values()).items())
-    return table(("Section", *VERDICTS), *whole, *(
-        (f"[{name}]({PAGES[name.split()[1]]}.ipynb)", *(str(n or "–") for n in counts.values()))
-        for name, counts in verdicts.by_section(found().values()).items()))
+    whole = (
+        (f"**{name}**", *(f"**{n or '–'}**" for n in counts.values()))
+        for name, counts in verdicts.tally(found().values()).items()
+    )
+    return table(
+        ("Section", *VERDICTS),
+        *whole,
+        *(
+            (f"[{name}]({PAGES[name.split()[1]]}.ipynb)", *(str(n or "–") for n in counts.values()))
+            for name, counts in verdicts.by_section(found().values()).items()
+        ),
+    )
 
 
 @cache
@@ -155,35 +213,55 @@ def explorer():
         if one.part_of:
             continue
         source = f'<a href="{one.page}.html">{escape(one.place)}</a>'
-        said = (f"{superscripts(escape(typeset(one.statement)))} {source} "
-                f'<a href="#{one.id}">{one.id}</a>',
-                f"<strong>{superscripts(escape(one.found))}</strong> "
-                f"{superscripts(escape(one.evidence))}")
-        rows.append(f'<tr id="{one.id}" data-verdict="{escape(one.verdict)}" data-section="'
-                    f'{one.section}" data-name="{one.section}: {SECTIONS[one.section.split()[1]]}" '
-                    f'data-chapter="{title(one.page)}" data-evidence="{one.kind}">'
-                    f"<td>{badge(one.verdict)}</td>"
-                    + "".join(f"<td>{text}</td>" for text in said) + "</tr>")
+        said = (
+            f"{superscripts(escape(typeset(one.statement)))} {source} "
+            f'<a href="#{one.id}">{one.id}</a>',
+            f"<strong>{superscripts(escape(one.found))}</strong> "
+            f"{superscripts(escape(one.evidence))}",
+        )
+        rows.append(
+            f'<tr id="{one.id}" data-verdict="{escape(one.verdict)}" data-section="'
+            f'{one.section}" data-name="{one.section}: {SECTIONS[one.section.split()[1]]}" '
+            f'data-chapter="{title(one.page)}" data-evidence="{one.kind}">'
+            f"<td>{badge(one.verdict)}</td>"
+            + "".join(f"<td>{text}</td>" for text in said)
+            + "</tr>"
+        )
     head = "".join(f'<th scope="col">{name}</th>' for name in ("Verdict", "The paper", "Here"))
-    return (f'<table class="table" id="claims"><thead><tr>{head}</tr></thead><tbody>'
-            + "\n".join(rows) + "</tbody></table>\n"
-            '<script src="../_static/explorer.js" defer></script>')
+    return (
+        f'<table class="table" id="claims"><thead><tr>{head}</tr></thead><tbody>'
+        + "\n".join(rows)
+        + "</tbody></table>\n"
+        '<script src="../_static/explorer.js" defer></script>'
+    )
 
 
 def thresholds():
     """Every threshold that a judge uses, why, and whose verdict turns within its range."""
-    return table(("Threshold", "Value", "Sensible", "Reason", "Turns"), *(
-        (name, f"{one.value:g}", " to ".join(f"{end:g}" for end in one.range) or "a convention",
-         one.reason, ", ".join(id for id, claim in found().items() if name in claim.turned) or "–")
-        for name, one in THRESHOLDS.items()))
+    return table(
+        ("Threshold", "Value", "Sensible", "Reason", "Turns"),
+        *(
+            (
+                name,
+                f"{one.value:g}",
+                " to ".join(f"{end:g}" for end in one.range) or "a convention",
+                one.reason,
+                ", ".join(id for id, claim in found().items() if name in claim.turned) or "–",
+            )
+            for name, one in THRESHOLDS.items()
+        ),
+    )
 
 
 def misprints():
     """All misprints."""
-    slips = [(one.place, one.paper, one.found) for one in found().values()
-             if one.verdict == MISPRINT]
-    return table(("Place", "Printed", "Meant"), *(tuple(map(cell, map(typeset, row)))
-                                                 for row in (*MISPRINTS, *slips)))
+    slips = [
+        (one.place, one.paper, one.found) for one in found().values() if one.verdict == MISPRINT
+    ]
+    return table(
+        ("Place", "Printed", "Meant"),
+        *(tuple(map(cell, map(typeset, row))) for row in (*MISPRINTS, *slips)),
+    )
 
 
 def not_judged():
@@ -193,17 +271,24 @@ def not_judged():
 
 def runs():
     """How each table was computed, by topic, and the table itself."""
+
     def row(name):
         one, record = EXPERIMENTS[name], records()[name]
         made, (first, end) = record["computed"], record["seeds"]
-        return (f'<a href="../data/{name}.csv.xz">{name}</a>', f"{one.title} ({one.place})",
-                f"{len(record['grid'])} × {end - first}", f"{made['cpu_seconds'] / 60:.0f}",
-                f"revision `{made['revision'][:8]}`, {made['machine']['architecture']}, "
-                f"{made['finished'][:10]}")
+        return (
+            f'<a href="../data/{name}.csv.xz">{name}</a>',
+            f"{one.title} ({one.place})",
+            f"{len(record['grid'])} × {end - first}",
+            f"{made['cpu_seconds'] / 60:.0f}",
+            f"revision `{made['revision'][:8]}`, {made['machine']['architecture']}, "
+            f"{made['finished'][:10]}",
+        )
 
     head = ("Table", "What", "Settings × seeds", "CPU min", "Computed")
-    return "\n\n".join(f"**{topic.capitalize()}**\n\n{table(head, *map(row, names))}"
-                       for topic, names in TOPICS.items())
+    return "\n\n".join(
+        f"**{topic.capitalize()}**\n\n{table(head, *map(row, names))}"
+        for topic, names in TOPICS.items()
+    )
 
 
 def totals():
@@ -211,11 +296,14 @@ def totals():
     counts = [*verdicts.tally(found().values()).values()]
     made = [one["computed"] for one in records().values()]
     rows = sum(one["rows"] for one in records().values())
-    return {**{verdict: sum(count[verdict] for count in counts) for verdict in VERDICTS},
-            "claims": sum(sum(count.values()) for count in counts),
-            "tables": len(made), "rows": typeset(str(rows)),
-            "hours": f"{sum(one['cpu_seconds'] for one in made) / 3600:.1f}",
-            "machines": " and ".join(sorted({one["machine"]["architecture"] for one in made}))}
+    return {
+        **{verdict: sum(count[verdict] for count in counts) for verdict in VERDICTS},
+        "claims": sum(sum(count.values()) for count in counts),
+        "tables": len(made),
+        "rows": typeset(str(rows)),
+        "hours": f"{sum(one['cpu_seconds'] for one in made) / 3600:.1f}",
+        "machines": " and ".join(sorted({one["machine"]["architecture"] for one in made})),
+    }
 
 
 class Total(SphinxRole):
@@ -247,8 +335,9 @@ class Verdicts(Stored):
     option_spec: ClassVar = {"only": str, "except": str, "all": directives.flag}
 
     def made(self):
-        claims = chosen(self.arguments[0].split(), self.options.get("only"),
-                        self.options.get("except"))
+        claims = chosen(
+            self.arguments[0].split(), self.options.get("only"), self.options.get("except")
+        )
         return (scoreboard if "all" in self.options else three_lines)(claims)
 
 
@@ -261,9 +350,16 @@ class Lines(Stored):
         return lines(self.arguments[0])
 
 
-DIRECTIVES = {"in-a-minute": in_a_minute, "how-to-cite": how_to_cite, "tally": tally,
-              "all-verdicts": explorer, "thresholds": thresholds, "misprints": misprints,
-              "not-judged": not_judged, "runs": runs}
+DIRECTIVES = {
+    "in-a-minute": in_a_minute,
+    "how-to-cite": how_to_cite,
+    "tally": tally,
+    "all-verdicts": explorer,
+    "thresholds": thresholds,
+    "misprints": misprints,
+    "not-judged": not_judged,
+    "runs": runs,
+}
 
 
 def setup(app):

@@ -26,21 +26,51 @@ from .stored import StoredAgent
 from .tabular import TabularAgent
 from .verbatim import VerbatimAgent
 
-__all__ = ["Agent", "Choices", "DiscountedAgent", "FiniteAgent", "LinearAgent", "Run",
-           "StoredAgent", "TabularAgent", "VerbatimAgent", "lsvi", "rlsvi"]
+__all__ = [
+    "Agent",
+    "Choices",
+    "DiscountedAgent",
+    "FiniteAgent",
+    "LinearAgent",
+    "Run",
+    "StoredAgent",
+    "TabularAgent",
+    "VerbatimAgent",
+    "lsvi",
+    "rlsvi",
+]
 
-FORMS: tuple[type[LinearAgent], ...] = (TabularAgent, DiscountedAgent, FiniteAgent, StoredAgent,
-                                        VerbatimAgent)
+FORMS: tuple[type[LinearAgent], ...] = (
+    TabularAgent,
+    DiscountedAgent,
+    FiniteAgent,
+    StoredAgent,
+    VerbatimAgent,
+)
 
 
 @checks.options
-def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *,
-          value_range: tuple[float, float] | None = None, clip: bool = True, H: int | None = None,
-          gamma: float | None = None, weights: str = "per period", window: int | None = None,
-          sweeps: float | None = None, draws: str = "per episode", targets: str = "sample",
-          variance: str = "known", lam_of_mean: float | None = None, first_episode: str = "zero",
-          redraw: str | int | None = None, form: type[LinearAgent] | None = None,
-          rng: Seed = None) -> LinearAgent:
+def rlsvi(
+    features: Any,
+    lam: float | None = None,
+    sigma: float | None = None,
+    *,
+    value_range: tuple[float, float] | None = None,
+    clip: bool = True,
+    H: int | None = None,
+    gamma: float | None = None,
+    weights: str = "per period",
+    window: int | None = None,
+    sweeps: float | None = None,
+    draws: str = "per episode",
+    targets: str = "sample",
+    variance: str = "known",
+    lam_of_mean: float | None = None,
+    first_episode: str = "zero",
+    redraw: str | int | None = None,
+    form: type[LinearAgent] | None = None,
+    rng: Seed = None,
+) -> LinearAgent:
     """Randomized least-squares value iteration: a posterior sample of the weights, greedy actions.
 
     With a horizon this is Algorithms 1 and 2, with weights of its own for each period. Without one
@@ -98,23 +128,46 @@ def rlsvi(features: Any, lam: float | None = None, sigma: float | None = None, *
     phi = FeatureMap.of(features, H)
     suggested = (1.0, 0.1) if value_range is None else suggest_parameters(value_range)
     choices = Choices(
-        clip=_range(value_range, clip), weights=weights, window=window, draws=draws,
-        targets=targets, variance=variance, lam_of_mean=lam_of_mean)
+        clip=_range(value_range, clip),
+        weights=weights,
+        window=window,
+        draws=draws,
+        targets=targets,
+        variance=variance,
+        lam_of_mean=lam_of_mean,
+    )
     choices = _with_time(phi, choices, gamma, sweeps)._replace(redraw=_redraw(phi, redraw))
     agent = _form(form, phi, choices)(
-        phi, suggested[0] if lam is None else lam, suggested[1] if sigma is None else sigma,
-        sample=True, choices=choices, first_episode=first_episode, rng=rng)
+        phi,
+        suggested[0] if lam is None else lam,
+        suggested[1] if sigma is None else sigma,
+        sample=True,
+        choices=choices,
+        first_episode=first_episode,
+        rng=rng,
+    )
     agent.value_range = _range(value_range, True)
     return agent
 
 
 @checks.options
-def lsvi(features: Any, lam: float | None = None, *, epsilon: float = 0.0,
-         half_life: float = math.inf, eta: float = 0.0,
-         value_range: tuple[float, float] | None = None, clip: bool = True, H: int | None = None,
-         gamma: float | None = None, weights: str = "per period", window: int | None = None,
-         sweeps: float | None = None, form: type[LinearAgent] | None = None,
-         rng: Seed = None) -> LinearAgent:
+def lsvi(
+    features: Any,
+    lam: float | None = None,
+    *,
+    epsilon: float = 0.0,
+    half_life: float = math.inf,
+    eta: float = 0.0,
+    value_range: tuple[float, float] | None = None,
+    clip: bool = True,
+    H: int | None = None,
+    gamma: float | None = None,
+    weights: str = "per period",
+    window: int | None = None,
+    sweeps: float | None = None,
+    form: type[LinearAgent] | None = None,
+    rng: Seed = None,
+) -> LinearAgent:
     """Least-squares value iteration (Algorithm 3): the posterior mean, and dithering.
 
     Parameters
@@ -141,11 +194,13 @@ def lsvi(features: Any, lam: float | None = None, *, epsilon: float = 0.0,
     if lam is None:
         suggested = (1.0, 1.0) if value_range is None else suggest_parameters(value_range)
         lam = suggested[0] * suggested[1] ** 2
-    choices = Choices(clip=_range(value_range, clip), weights=weights, window=window,
-                      half_life=half_life)
+    choices = Choices(
+        clip=_range(value_range, clip), weights=weights, window=window, half_life=half_life
+    )
     choices = _with_time(phi, choices, gamma, sweeps)
-    agent = _form(form, phi, choices)(phi, lam, 1.0, sample=False, choices=choices,
-                                      epsilon=epsilon, eta=eta, rng=rng)
+    agent = _form(form, phi, choices)(
+        phi, lam, 1.0, sample=False, choices=choices, epsilon=epsilon, eta=eta, rng=rng
+    )
     agent.value_range = _range(value_range, True)
     return agent
 
@@ -154,31 +209,45 @@ def _range(value_range: Any, clip: bool) -> tuple[float, float]:
     """The bounds to which next values are clipped."""
     if not checks.flag("clip", clip) or value_range is None:
         return -math.inf, math.inf
-    return checks.pair("value_range", value_range, hint="Pass the least and the largest sum of "
-                       "rewards that an episode can bring.")
+    return checks.pair(
+        "value_range",
+        value_range,
+        hint="Pass the least and the largest sum of rewards that an episode can bring.",
+    )
 
 
-def _with_time(phi: FeatureMap, choices: Choices, gamma: float | None,
-               sweeps: float | None) -> Choices:
+def _with_time(
+    phi: FeatureMap, choices: Choices, gamma: float | None, sweeps: float | None
+) -> Choices:
     """The choices with those that depend on whether there is a horizon, checked."""
     choices = choices.checked()
     if phi.H is None:
         if isinstance(phi, Table) and gamma is None:
-            checks.fail("a table for all periods needs a horizon or a discount",
-                        f"it has shape {phi.Phi.shape[1:]}", "Pass H=20, say, or gamma=0.99; or an "
-                        "(H, S, A, K) array, as rlsvi_core.features makes them.")
+            checks.fail(
+                "a table for all periods needs a horizon or a discount",
+                f"it has shape {phi.Phi.shape[1:]}",
+                "Pass H=20, say, or gamma=0.99; or an "
+                "(H, S, A, K) array, as rlsvi_core.features makes them.",
+            )
         if choices.weights != "per period":
-            checks.fail("weights can be shared by periods where there is a horizon",
-                        f"weights is {choices.weights!r} and H is None", "Pass H; without it there "
-                        "is one weight vector for all time.")
+            checks.fail(
+                "weights can be shared by periods where there is a horizon",
+                f"weights is {choices.weights!r} and H is None",
+                "Pass H; without it there is one weight vector for all time.",
+            )
         choices = choices._replace(gamma=0.99, sweeps=10)
     elif sweeps is not None:
-        checks.fail("with a horizon there are as many fits as periods", f"sweeps is {sweeps!r} "
-                    f"and H is {phi.H}", "Leave sweeps out, or leave H out and discount.")
+        checks.fail(
+            "with a horizon there are as many fits as periods",
+            f"sweeps is {sweeps!r} and H is {phi.H}",
+            "Leave sweeps out, or leave H out and discount.",
+        )
     elif choices.weights == "per period":
         choices = choices._replace(draws="per episode")  # one fit of each: nothing to repeat
-    choices = choices._replace(gamma=choices.gamma if gamma is None else gamma,
-                               sweeps=choices.sweeps if sweeps is None else sweeps)
+    choices = choices._replace(
+        gamma=choices.gamma if gamma is None else gamma,
+        sweeps=choices.sweeps if sweeps is None else sweeps,
+    )
     return choices.checked()
 
 
@@ -187,12 +256,17 @@ def _redraw(phi: FeatureMap, redraw: Any) -> str | int:
     if redraw is None:
         return "at repeats" if isinstance(phi, OneHot) and phi.H is None else "never"
     if str(redraw) != "never" and phi.H is not None:
-        checks.fail("with a horizon there is one draw an episode", f"redraw is {redraw!r} and H is "
-                    f"{phi.H}", "Leave redraw out, or leave H out and discount.")
+        checks.fail(
+            "with a horizon there is one draw an episode",
+            f"redraw is {redraw!r} and H is {phi.H}",
+            "Leave redraw out, or leave H out and discount.",
+        )
     if str(redraw) == "at repeats" and phi.S is None:
-        checks.fail("a state comes again where states are numbers", "redraw is 'at repeats', and "
-                    "the features do not say how many states there are", "Pass a number of steps, "
-                    "1/(1 − gamma), say.")
+        checks.fail(
+            "a state comes again where states are numbers",
+            "redraw is 'at repeats', and the features do not say how many states there are",
+            "Pass a number of steps, 1/(1 − gamma), say.",
+        )
     return redraw  # type: ignore[no-any-return]
 
 
@@ -204,7 +278,9 @@ def _form(form: type[LinearAgent] | None, phi: FeatureMap, choices: Choices) -> 
     if not (isinstance(form, type) and issubclass(form, LinearAgent)):
         names = [one.__name__ for one in FORMS]
         near = difflib.get_close_matches(str(form).title(), names, 1, 0.0)[0]
-        checks.fail(f"form must be a class of agents, such as {', '.join(names)}",
-                    f"it is {form!r}", f"Leave it out for the fastest that the features allow, or "
-                    f"pass form={near}.")
+        checks.fail(
+            f"form must be a class of agents, such as {', '.join(names)}",
+            f"it is {form!r}",
+            f"Leave it out for the fastest that the features allow, or pass form={near}.",
+        )
     return form

@@ -74,8 +74,18 @@ def values(rows: Floats, theta: Floats, q: Floats) -> None:
 
 
 @jit
-def _act(Phi: Floats, theta: Floats, closed: Array | None, h: int, s: int, epsilon: float,
-         eta: float, q: Floats, p: Floats, u: float) -> int:
+def _act(
+    Phi: Floats,
+    theta: Floats,
+    closed: Array | None,
+    h: int,
+    s: int,
+    epsilon: float,
+    eta: float,
+    q: Floats,
+    p: Floats,
+    u: float,
+) -> int:
     values(Phi[h, s], theta[h], q)
     if closed is not None:
         for a in range(q.shape[0]):
@@ -152,43 +162,76 @@ class Choices(NamedTuple):
 
     def checked(self) -> "Choices":
         """The same choices, refused if one of them cannot be."""
-        gamma = checks.between("gamma", self.gamma, 0, 1, hint="It discounts what follows; 0 is a "
-                               "bandit.")
-        checks.one_of("weights", self.weights, ("per period", "shared"), hint="The first is the "
-                      "default.")
-        window = self.window if self.window is None else checks.whole(
-            "window", self.window, 1, hint="It counts transitions; None keeps all.")
-        sweeps = self.sweeps if self.sweeps == math.inf else checks.whole(
-            "sweeps", self.sweeps, 1, hint="The paper fits once per episode; math.inf is as many "
-            "as change something.")
-        checks.one_of("draws", self.draws, ("per sweep", "per episode"), hint="The first is as "
-                      "printed.")
+        gamma = checks.between(
+            "gamma", self.gamma, 0, 1, hint="It discounts what follows; 0 is a bandit."
+        )
+        checks.one_of(
+            "weights", self.weights, ("per period", "shared"), hint="The first is the default."
+        )
+        window = (
+            self.window
+            if self.window is None
+            else checks.whole(
+                "window", self.window, 1, hint="It counts transitions; None keeps all."
+            )
+        )
+        sweeps = (
+            self.sweeps
+            if self.sweeps == math.inf
+            else checks.whole(
+                "sweeps",
+                self.sweeps,
+                1,
+                hint="The paper fits once per episode; math.inf is as many as change something.",
+            )
+        )
+        checks.one_of(
+            "draws", self.draws, ("per sweep", "per episode"), hint="The first is as printed."
+        )
         if sweeps == math.inf and self.draws == "per sweep":
-            checks.fail("sweeps come to an end if they have the same draws", "sweeps is inf and "
-                        "draws is 'per sweep'", "Leave one of them out.")
+            checks.fail(
+                "sweeps come to an end if they have the same draws",
+                "sweeps is inf and draws is 'per sweep'",
+                "Leave one of them out.",
+            )
         checks.one_of("targets", self.targets, ("sample", "mean"), hint="'sample' is as printed.")
-        checks.one_of("variance", self.variance, ("known", "unknown"), hint="'unknown' is appendix "
-                      "D.2.")
+        checks.one_of(
+            "variance", self.variance, ("known", "unknown"), hint="'unknown' is appendix D.2."
+        )
         redraw = self.redraw
         if isinstance(redraw, str):
-            checks.one_of("redraw", redraw, ("never", "at repeats"), hint="Or pass a number of "
-                          "steps.")
+            checks.one_of(
+                "redraw", redraw, ("never", "at repeats"), hint="Or pass a number of steps."
+            )
         else:
-            redraw = checks.whole("redraw", redraw, 1, hint="It counts steps; or pass 'never' or "
-                                  "'at repeats'.")
+            redraw = checks.whole(
+                "redraw", redraw, 1, hint="It counts steps; or pass 'never' or 'at repeats'."
+            )
         if self.lam_of_mean is not None:
             checks.positive(lam_of_mean=self.lam_of_mean)
         if not (isinstance(self.half_life, float) and self.half_life == math.inf) and not (
-                checks.is_number(self.half_life) and self.half_life > 1 / checks.LARGEST):
-            checks.fail("half_life counts episodes and must be above 0",
-                        f"it is {self.half_life!r}", "Leave it out for a constant epsilon.")
-        return self._replace(gamma=gamma, window=window, sweeps=sweeps, redraw=redraw,
-                             half_life=float(self.half_life))
+            checks.is_number(self.half_life) and self.half_life > 1 / checks.LARGEST
+        ):
+            checks.fail(
+                "half_life counts episodes and must be above 0",
+                f"it is {self.half_life!r}",
+                "Leave it out for a constant epsilon.",
+            )
+        return self._replace(
+            gamma=gamma,
+            window=window,
+            sweeps=sweeps,
+            redraw=redraw,
+            half_life=float(self.half_life),
+        )
 
     def beyond(self, offered: frozenset[str]) -> list[str]:
         """The names chosen otherwise than by default that are not among those offered."""
-        return [name for name, default in self._field_defaults.items()
-                if name not in offered and getattr(self, name) != default]
+        return [
+            name
+            for name, default in self._field_defaults.items()
+            if name not in offered and getattr(self, name) != default
+        ]
 
 
 MOST_SWEEPS = 10_000  # after so many, sweeps until nothing changes stop all the same
@@ -230,12 +273,26 @@ class LinearAgent(ABC):
     theta: Floats  # the weights of this episode
 
     @checks.options
-    def __init__(self, features: Any, lam: float, sigma: float, *, sample: bool,
-                 choices: Choices = Choices(), epsilon: float = 0.0,  # noqa: B008, a constant
-                 eta: float = 0.0, first_episode: str = "zero", rng: Any = None) -> None:
+    def __init__(
+        self,
+        features: Any,
+        lam: float,
+        sigma: float,
+        *,
+        sample: bool,
+        choices: Choices = Choices(),  # noqa: B008, a constant
+        epsilon: float = 0.0,
+        eta: float = 0.0,
+        first_episode: str = "zero",
+        rng: Any = None,
+    ) -> None:
         checks.positive(lam=lam, sigma=sigma)
-        checks.one_of("first_episode", first_episode, ("zero", "prior"), hint="'zero' is the "
-                      "footnote's rule, 'prior' Algorithm 1 as printed.")
+        checks.one_of(
+            "first_episode",
+            first_episode,
+            ("zero", "prior"),
+            hint="'zero' is the footnote's rule, 'prior' Algorithm 1 as printed.",
+        )
         checks.instance("choices", choices, Choices, hint="Choices(gamma=0.9), say.")
         self.features = FeatureMap.of(features)
         self.H = self.features.H
@@ -243,14 +300,21 @@ class LinearAgent(ABC):
         self.sample = checks.flag("sample", sample)
         self.choices = choices.checked()
         for name in self.choices.beyond(self.OFFERS):
-            checks.fail(f"{type(self).__name__} does not offer {name}", f"{name} is "
-                        f"{getattr(choices, name)!r}", "Leave form out for one that does.")
-        self.epsilon = checks.between("epsilon", epsilon, 0, 1, hint="It is a probability: 0 is "
-                                      "greedy, 1 uniformly random.")
+            checks.fail(
+                f"{type(self).__name__} does not offer {name}",
+                f"{name} is {getattr(choices, name)!r}",
+                "Leave form out for one that does.",
+            )
+        self.epsilon = checks.between(
+            "epsilon", epsilon, 0, 1, hint="It is a probability: 0 is greedy, 1 uniformly random."
+        )
         self.eta = checks.between("eta", eta, 0, math.inf, hint="It is a temperature; 0 is greedy.")
         if epsilon > 0 and eta > 0:
-            checks.fail("an agent dithers in one way", f"epsilon is {epsilon:g} (Algorithm 5) and "
-                        f"eta {eta:g} (Algorithm 4)", "Choose one and leave the other 0.")
+            checks.fail(
+                "an agent dithers in one way",
+                f"epsilon is {epsilon:g} (Algorithm 5) and eta {eta:g} (Algorithm 4)",
+                "Choose one and leave the other 0.",
+            )
         self.first_episode = first_episode
         self.rng = checks.generator(rng)
         self.transitions = 0  # how many have been observed
@@ -270,9 +334,13 @@ class LinearAgent(ABC):
         return self.transitions == 0 and not (self.sample and self.first_episode == "prior")
 
     def __repr__(self) -> str:
-        how = (f"RLSVI, lam={self.lam:g}, sigma={self.sigma:g}" if self.sample else
-               f"LSVI, lam={self.lam:g}" + f", epsilon={self.epsilon:g}" * (self.epsilon > 0)
-               + f", eta={self.eta:g}" * (self.eta > 0))
+        how = (
+            f"RLSVI, lam={self.lam:g}, sigma={self.sigma:g}"
+            if self.sample
+            else f"LSVI, lam={self.lam:g}"
+            + f", epsilon={self.epsilon:g}" * (self.epsilon > 0)
+            + f", eta={self.eta:g}" * (self.eta > 0)
+        )
         return f"{type(self).__name__}({how}; {self.transitions} transitions seen)"
 
     @abstractmethod
@@ -285,17 +353,20 @@ class LinearAgent(ABC):
         allowed, None: all."""
 
     @abstractmethod
-    def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None,
-                legal_next: Any = None) -> None:
+    def observe(
+        self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
+    ) -> None:
         """Take in one transition; ``s_next=None`` if nothing of value follows it. ``legal_next``
         lists the actions allowed in s_next, None: all."""
 
     def _refuse_mask(self, legal: Any) -> None:
         """For a form in which every action is always allowed, or the features say which are."""
         if legal is not None:
-            checks.fail(f"{type(self).__name__} does not take masks",
-                        f"legal is {checks.shown(legal)}", "Leave it out: every action is allowed "
-                        "here, or the features say which are.")
+            checks.fail(
+                f"{type(self).__name__} does not take masks",
+                f"legal is {checks.shown(legal)}",
+                "Leave it out: every action is allowed here, or the features say which are.",
+            )
 
     @property
     def dither(self) -> float:
@@ -358,10 +429,11 @@ class LinearAgent(ABC):
         margin = 0.01 * (high - low)
         if not low - margin <= total <= high + margin:
             self.value_range = LinearAgent.value_range
-            checks.warn("value_range has the least and the largest discounted sum of rewards",
-                        f"it is ({low:g}, {high:g}), and an episode brought {total:g}",
-                        "Widen it, not beyond what can happen: lambda, sigma and clipping depend "
-                        "on it.")
+            checks.warn(
+                "value_range has the least and the largest discounted sum of rewards",
+                f"it is ({low:g}, {high:g}), and an episode brought {total:g}",
+                "Widen it, not beyond what can happen: lambda, sigma and clipping depend on it.",
+            )
 
     def _compare_with(self, sums: Floats) -> None:
         """The same for the rewards of whole episodes, which are returns if nothing is
@@ -420,9 +492,12 @@ class LinearAgent(ABC):
     def Q(self) -> Floats:
         """The action values of this episode, an (H, S, A) array, where states are numbers; −∞ where
         a mask forbids the action."""
-        checks.fail("values are tabulated where states are numbers", f"{type(self).__name__} has "
-                    "no table of states", "Ask for an action by act or greedy.",
-                    NotImplementedError)
+        checks.fail(
+            "values are tabulated where states are numbers",
+            f"{type(self).__name__} has no table of states",
+            "Ask for an action by act or greedy.",
+            NotImplementedError,
+        )
 
     def policy(self) -> Floats:
         """The law of the actions in this episode, an (H, S, A) array."""
@@ -450,8 +525,9 @@ class LinearAgent(ABC):
         rng, run = checks.generator(rng), empty_run(episodes)
         check_plays(env)
         if checks.flag("exact", exact):
-            checks.instance("env", env, FiniteMDP, hint="Leave exact out: only a FiniteMDP is "
-                            "known exactly.")
+            checks.instance(
+                "env", env, FiniteMDP, hint="Leave exact out: only a FiniteMDP is known exactly."
+            )
         for i in range(len(run.reward)):  # Algorithms 2, 4, 5 and 12, line 1; Algorithm 8, line 2
             self.plan()  # line 2; Algorithm 8, line 3
             if exact:
@@ -486,9 +562,11 @@ class FiniteStates(LinearAgent):
     def __init__(self, features: Any, lam: float, sigma: float, **options: Any) -> None:
         phi = FeatureMap.of(features)
         if phi.S is None or phi.A is None or (phi.H is None and not self.timeless):
-            checks.fail(f"{type(self).__name__} needs numbers of periods, states and actions",
-                        f"(H, S, A) is {(phi.H, phi.S, phi.A)}", "Pass H, or an (H, S, A, K) "
-                        "array; or leave form out.")
+            checks.fail(
+                f"{type(self).__name__} needs numbers of periods, states and actions",
+                f"(H, S, A) is {(phi.H, phi.S, phi.A)}",
+                "Pass H, or an (H, S, A, K) array; or leave form out.",
+            )
         super().__init__(phi, lam, sigma, **options)
         self.S, self.A = phi.S, phi.A
         self._q, self._p = np.empty((2, self.A))
@@ -508,9 +586,13 @@ class FiniteStates(LinearAgent):
             return
         if not self.takes_masks:
             self._refuse_mask(legal)
-        if (self._closed is not None and self._told[h, s] and isinstance(legal, np.ndarray)
-                and legal.dtype == np.int64
-                and legal.tobytes() == np.flatnonzero(~self._closed[h, s]).tobytes()):
+        if (
+            self._closed is not None
+            and self._told[h, s]
+            and isinstance(legal, np.ndarray)
+            and legal.dtype == np.int64
+            and legal.tobytes() == np.flatnonzero(~self._closed[h, s]).tobytes()
+        ):
             return  # as at every visit: the usual case, and what follows is slow
         closed = np.zeros(self.A, bool)
         if legal is not None:
@@ -520,11 +602,14 @@ class FiniteStates(LinearAgent):
             self._closed = np.zeros((self.H or 1, self.S, self.A), bool)
             self._told = np.zeros((self.H or 1, self.S), bool)
         if self._told[h, s] and (closed != self._closed[h, s]).any():
-            checks.fail("in a table of states a mask is the same at every visit in a period",
-                        f"state {s} in period {h} allowed "
-                        f"{np.flatnonzero(~self._closed[h, s]).tolist()}, and now "
-                        f"{np.flatnonzero(~closed).tolist()}", "Pass legal wherever some action "
-                        "is forbidden; if it changes, make what decides it a part of the state.")
+            checks.fail(
+                "in a table of states a mask is the same at every visit in a period",
+                f"state {s} in period {h} allowed "
+                f"{np.flatnonzero(~self._closed[h, s]).tolist()}, and now "
+                f"{np.flatnonzero(~closed).tolist()}",
+                "Pass legal wherever some action "
+                "is forbidden; if it changes, make what decides it a part of the state.",
+            )
         self._told[h, s], self._closed[h, s] = True, closed
 
     def _twin(self) -> Self:
@@ -540,28 +625,35 @@ class FiniteStates(LinearAgent):
     def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
         """Take in one transition; s_next is ENDED if nothing follows."""
 
-    def observe(self, h: int, s: int, a: int, r: float, s_next: int | None,
-                legal_next: Any = None) -> None:
+    def observe(
+        self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
+    ) -> None:
         index = checks.index
         period, s, a = self._period(h), index("s", s, self.S), index("a", a, self.A)
         s_next = ENDED if s_next is None else index("s_next", s_next, self.S)
         r, after = self._checked_reward(r), 0 if self.H is None else period + 1
-        if ((legal_next is not None or self._closed is not None) and s_next != ENDED
-                and after < (self.H or 1)):
+        if (
+            (legal_next is not None or self._closed is not None)
+            and s_next != ENDED
+            and after < (self.H or 1)
+        ):
             self._close(after, s_next, legal_next)
         self._remember(period, s, a, r, s_next)
         self._count_step(s, s_next)
         self.transitions += 1
         self._add_reward(h, r, s_next == ENDED or h + 1 == self.H)  # it may warn
 
-    def _prepare(self, mdp: FiniteMDP, episodes: int, rng: Any,
-                 exact: bool) -> tuple[Generator, Run, bool]:
+    def _prepare(
+        self, mdp: FiniteMDP, episodes: int, rng: Any, exact: bool
+    ) -> tuple[Generator, Run, bool]:
         """What ``learn`` checks and prepares before it calls compiled code."""
         check_fits((self.H, self.S, self.A), mdp)
         if self._closed is not None and self._closed.any():
-            checks.fail("in a table of states a mask is the same at every visit in a period",
-                        "some actions were forbidden, and in a FiniteMDP none is", "Go on as it "
-                        "began, by plan, act and observe with masks.")
+            checks.fail(
+                "in a table of states a mask is the same at every visit in a period",
+                "some actions were forbidden, and in a FiniteMDP none is",
+                "Go on as it began, by plan, act and observe with masks.",
+            )
         return checks.generator(rng), empty_run(episodes), checks.flag("exact", exact)
 
     def _learned(self, run: Run) -> Run:
@@ -590,8 +682,18 @@ class TableAgent(FiniteStates):
     def act(self, h: int, s: int, legal: Any = None) -> int:
         h, s = checks.index("h", h, self.H), checks.index("s", s, self.S)
         self._close(h, s, legal)
-        return _act(self.Phi, self.theta, self._closed, h, s, self.epsilon, self.eta, self._q,
-                    self._p, self.rng.random())
+        return _act(
+            self.Phi,
+            self.theta,
+            self._closed,
+            h,
+            s,
+            self.epsilon,
+            self.eta,
+            self._q,
+            self._p,
+            self.rng.random(),
+        )
 
     @property
     def Q(self) -> Floats:
@@ -608,35 +710,61 @@ def positions(numbers: Array, legal: Any) -> Array:
     given, legal = legal, checks.as_given(legal)
     if legal.size == 0:
         checks.fail("some action must be legal", "none is", "End the episode in such a state.")
-    if (legal.dtype.kind not in "iu" or legal.ndim != 1 or not np.isin(legal, numbers).all()
-            or legal.dtype.itemsize == 1 or (np.diff(legal) <= 0).any()):  # a mask, not its places
-        checks.fail(f"legal lists the numbers of actions, some of {numbers.tolist()}, in their "
-                    "order", f"it is {checks.shown(given)}", "Pass np.flatnonzero(mask), where "
-                    f"mask has {numbers.size} entries.", IndexError)
+    if (
+        legal.dtype.kind not in "iu"
+        or legal.ndim != 1
+        or not np.isin(legal, numbers).all()
+        or legal.dtype.itemsize == 1
+        or (np.diff(legal) <= 0).any()
+    ):  # a mask, not its places
+        checks.fail(
+            f"legal lists the numbers of actions, some of {numbers.tolist()}, in their order",
+            f"it is {checks.shown(given)}",
+            f"Pass np.flatnonzero(mask), where mask has {numbers.size} entries.",
+            IndexError,
+        )
     return np.flatnonzero(np.isin(numbers, legal))
 
 
 def check_plays(env: Any) -> None:
-    checks.able("env", env, "start", "step", hint="rlsvi_core.chain(10) has them; for a Gymnasium "
-                "environment use rlsvi_core.envs.gym.play.")
+    checks.able(
+        "env",
+        env,
+        "start",
+        "step",
+        hint="rlsvi_core.chain(10) has them; for a Gymnasium "
+        "environment use rlsvi_core.envs.gym.play.",
+    )
 
 
 def checked_step(stepped: Any, h: int) -> tuple[float, Any, bool]:
     """What a user's environment returns for the action of step h. The state is copied, because some
     environments write into the old one."""
-    if not (isinstance(stepped, tuple) and len(stepped) == 3
-            and isinstance(stepped[2], (bool, np.bool_))):
-        checks.fail("step returns (reward, next state, whether the episode is over)",
-                    f"it returned {checks.shown(stepped)}", "Let it return these three.")
+    if not (
+        isinstance(stepped, tuple)
+        and len(stepped) == 3
+        and isinstance(stepped[2], (bool, np.bool_))
+    ):
+        checks.fail(
+            "step returns (reward, next state, whether the episode is over)",
+            f"it returned {checks.shown(stepped)}",
+            "Let it return these three.",
+        )
     checks.finite("reward", stepped[0])
     if h >= LONGEST and not stepped[2]:
-        checks.fail("an episode must end", f"this one has lasted {LONGEST} steps", "Let step say "
-                    "that it is over, after 1000 steps, say.", RuntimeError)
+        checks.fail(
+            "an episode must end",
+            f"this one has lasted {LONGEST} steps",
+            "Let step say that it is over, after 1000 steps, say.",
+            RuntimeError,
+        )
     return stepped[0], copy.deepcopy(stepped[1]), bool(stepped[2])
 
 
 def check_fits(shape: tuple[int | None, ...], mdp: Any) -> None:
     if not isinstance(mdp, FiniteMDP) or (mdp.H, mdp.S, mdp.A) != shape:
-        checks.fail(f"the features are for a FiniteMDP with (H, S, A) = {shape}",
-                    f"the environment is {mdp!r}", "Make the features from this MDP's Q, or drive "
-                    "the agent by plan, act and observe.")
+        checks.fail(
+            f"the features are for a FiniteMDP with (H, S, A) = {shape}",
+            f"the environment is {mdp!r}",
+            "Make the features from this MDP's Q, or drive the agent by plan, act and observe.",
+        )

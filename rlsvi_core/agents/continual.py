@@ -50,8 +50,16 @@ class Steps(NamedTuple):
 
 
 @jit
-def _estimate(Phi: Floats, data: Statistics, gamma: float, rho: float, sigma: float,
-              rng: Generator, theta: Floats, w: Floats) -> None:
+def _estimate(
+    Phi: Floats,
+    data: Statistics,
+    gamma: float,
+    rho: float,
+    sigma: float,
+    rng: Generator,
+    theta: Floats,
+    w: Floats,
+) -> None:
     """Algorithm 13: from θ̃_t and w_t to θ̃_{t+1} and w_{t+1}, after the newest transition."""
     _, S, A, K = Phi.shape
     U, x, q = data.U[0], data.c[0].copy(), np.empty(A)
@@ -72,9 +80,20 @@ def _estimate(Phi: Floats, data: Statistics, gamma: float, rho: float, sigma: fl
 
 
 @jit
-def _live(model: Model, Phi: Floats, data: Statistics, gamma: float, rho: float, sigma: float,
-          epsilon: float, rng: Generator, agent_rng: Generator, theta: Floats, w: Floats,
-          done: Steps) -> None:
+def _live(
+    model: Model,
+    Phi: Floats,
+    data: Statistics,
+    gamma: float,
+    rho: float,
+    sigma: float,
+    epsilon: float,
+    rng: Generator,
+    agent_rng: Generator,
+    theta: Floats,
+    w: Floats,
+    done: Steps,
+) -> None:
     """Act, observe, plan, repeat; fills in ``done``."""
     q, p, row = np.empty(Phi.shape[2]), np.empty(Phi.shape[2]), np.empty(Phi.shape[3])
     for t in range(done.reward.shape[0]):
@@ -108,15 +127,30 @@ class FastContinual:
     """
 
     @checks.options
-    def __init__(self, Phi: Any, gamma: float, rho: float, lam: float = 1.0, sigma: float = 0.1, *,
-                 epsilon: float = 0.0, rng: Any = None) -> None:
-        self.Phi = checks.array("Phi", Phi, (None, None, None), hint="It is a finite (S, A, K) "
-                                "array; np.eye(S * A).reshape(S, A, -1) is the tabular one.")
+    def __init__(
+        self,
+        Phi: Any,
+        gamma: float,
+        rho: float,
+        lam: float = 1.0,
+        sigma: float = 0.1,
+        *,
+        epsilon: float = 0.0,
+        rng: Any = None,
+    ) -> None:
+        self.Phi = checks.array(
+            "Phi",
+            Phi,
+            (None, None, None),
+            hint="It is a finite (S, A, K) "
+            "array; np.eye(S * A).reshape(S, A, -1) is the tabular one.",
+        )
         checks.positive(lam=lam, sigma=sigma)
         hint = "Use rho=gamma for lasting perturbations, rho=0 for fresh ones."
-        self.gamma, self.rho, self.epsilon = (checks.between(name, value, 0, 1, hint=hint)
-                                              for name, value in (("gamma", gamma), ("rho", rho),
-                                                                  ("epsilon", epsilon)))
+        self.gamma, self.rho, self.epsilon = (
+            checks.between(name, value, 0, 1, hint=hint)
+            for name, value in (("gamma", gamma), ("rho", rho), ("epsilon", epsilon))
+        )
         self.lam, self.sigma = float(lam), float(sigma)
         self.S, self.A, self.K = self.Phi.shape
         self.rng = checks.generator(rng)
@@ -124,8 +158,10 @@ class FastContinual:
         self._data = no_data(1, self.S, self.K, math.sqrt(self.lam) * self.sigma)
 
     def __repr__(self) -> str:
-        return (f"{type(self).__name__}(gamma={self.gamma:g}, rho={self.rho:g}, lam={self.lam:g}, "
-                f"sigma={self.sigma:g}, epsilon={self.epsilon:g})")
+        return (
+            f"{type(self).__name__}(gamma={self.gamma:g}, rho={self.rho:g}, lam={self.lam:g}, "
+            f"sigma={self.sigma:g}, epsilon={self.epsilon:g})"
+        )
 
     def act(self, h: int, s: int) -> int:
         """A greedy action, ties at random (with probability ε any action)."""
@@ -143,21 +179,45 @@ class FastContinual:
 
     def plan(self) -> None:
         """Algorithm 13, after the newest transition."""
-        _estimate(self.Phi[None], self._data, self.gamma, self.rho, self.sigma, self.rng,
-                  self.theta, self.w)
+        _estimate(
+            self.Phi[None],
+            self._data,
+            self.gamma,
+            self.rho,
+            self.sigma,
+            self.rng,
+            self.theta,
+            self.w,
+        )
 
-    def learn(self, mdp: DiscountedMDP, steps: int, rng: Any = None,
-              start: int | None = None) -> Steps:
+    def learn(
+        self, mdp: DiscountedMDP, steps: int, rng: Any = None, start: int | None = None
+    ) -> Steps:
         """Run for so many steps, from the state ``start`` or one drawn from the MDP's law of s_0;
         ``rng`` is the environment's. To go on, call again with the generator and the last state."""
         if not isinstance(mdp, DiscountedMDP) or (mdp.S, mdp.A) != (self.S, self.A):
-            checks.fail(f"the features are for a DiscountedMDP with (S, A) = {(self.S, self.A)}",
-                        f"the environment is {mdp!r}", "Make the features for this MDP.")
+            checks.fail(
+                f"the features are for a DiscountedMDP with (S, A) = {(self.S, self.A)}",
+                f"the environment is {mdp!r}",
+                "Make the features for this MDP.",
+            )
         steps = checks.whole("steps", steps, hint="Pass steps=1000, say.")
         start = None if start is None else checks.index("start", start, self.S)
         rng = checks.generator(rng)
         done = Steps(np.zeros(steps + 1, np.int64), np.zeros(steps, np.int64), np.zeros(steps))
         done.state[0] = first_state(mdp.model, rng) if start is None else start
-        _live(mdp.model, self.Phi[None], self._data, self.gamma, self.rho, self.sigma, self.epsilon,
-              rng, self.rng, self.theta, self.w, done)
+        _live(
+            mdp.model,
+            self.Phi[None],
+            self._data,
+            self.gamma,
+            self.rho,
+            self.sigma,
+            self.epsilon,
+            rng,
+            self.rng,
+            self.theta,
+            self.w,
+            done,
+        )
         return done

@@ -75,8 +75,16 @@ def _look_ahead(weights: Floats, closed: Array | None, targets: Targets, s: int)
 
 
 @jit
-def _fit(seen: History, s: int, V: Floats, ridge: float, spread: float, z: Floats, mean: Floats,
-         theta: Floats) -> None:
+def _fit(
+    seen: History,
+    s: int,
+    V: Floats,
+    ridge: float,
+    spread: float,
+    z: Floats,
+    mean: Floats,
+    theta: Floats,
+) -> None:
     """Algorithm 7 for the pairs with s that were visited; V holds γṼ."""
     for a in range(theta.shape[0]):
         if seen.n[0, s, a] > 0.0:
@@ -90,9 +98,20 @@ def _fit(seen: History, s: int, V: Floats, ridge: float, spread: float, z: Float
 
 
 @jit
-def _estimate(seen: History, closed: Array | None, visited: Ints, ridge: float, spread: float,
-              targets: Targets, sweeps: int, draw_again: bool, rng: Generator, after: Floats,
-              mean: Floats, theta: Floats) -> tuple[Floats, Floats]:
+def _estimate(
+    seen: History,
+    closed: Array | None,
+    visited: Ints,
+    ridge: float,
+    spread: float,
+    targets: Targets,
+    sweeps: int,
+    draw_again: bool,
+    rng: Generator,
+    after: Floats,
+    mean: Floats,
+    theta: Floats,
+) -> tuple[Floats, Floats]:
     """So many fits; ``after`` is θ or the mean, whichever stands in targets. Returns γṼ and z."""
     A, S = theta.shape
     V, z = np.empty(S), np.zeros((A, S))
@@ -118,9 +137,19 @@ def _estimate(seen: History, closed: Array | None, visited: Ints, ridge: float, 
 
 
 @jit
-def _settle(seen: History, closed: Array | None, visited: Ints, ridge: float, spread: float,
-            targets: Targets, after: Floats, mean: Floats, theta: Floats, V: Floats,
-            z: Floats) -> None:
+def _settle(
+    seen: History,
+    closed: Array | None,
+    visited: Ints,
+    ridge: float,
+    spread: float,
+    targets: Targets,
+    after: Floats,
+    mean: Floats,
+    theta: Floats,
+    V: Floats,
+    z: Floats,
+) -> None:
     """Gauss–Seidel: state by state, forwards and backwards, until no value changes."""
     n = visited.shape[0]
     for sweep in range(MOST_SWEEPS):
@@ -136,8 +165,16 @@ def _settle(seen: History, closed: Array | None, visited: Ints, ridge: float, sp
 
 
 @jit
-def _act(weights: Floats, closed: Array | None, s: int, epsilon: float, eta: float, q: Floats,
-         p: Floats, u: float) -> int:
+def _act(
+    weights: Floats,
+    closed: Array | None,
+    s: int,
+    epsilon: float,
+    eta: float,
+    q: Floats,
+    p: Floats,
+    u: float,
+) -> int:
     _values(weights, closed, s, q)
     return choose(q, epsilon, eta, p, u)
 
@@ -163,23 +200,27 @@ class DiscountedAgent(CountingAgent):
     DiscountedAgent(RLSVI, lam=1, sigma=0.02; 1 transitions seen)
     """
 
-    OFFERS = frozenset({"gamma", "clip", "sweeps", "draws", "targets", "half_life",
-                        "redraw"})
+    OFFERS = frozenset({"gamma", "clip", "sweeps", "draws", "targets", "half_life", "redraw"})
     takes_masks = True
     timeless = True
 
     @classmethod
     def suits(cls, features: FeatureMap, choices: Choices) -> bool:
         """Whether features are one-hot and without a horizon, and the choices are offered."""
-        return (isinstance(features, OneHot) and features.H is None
-                and super().suits(features, choices))
+        return (
+            isinstance(features, OneHot) and features.H is None and super().suits(features, choices)
+        )
 
     def __init__(self, features: OneHot, lam: float, sigma: float, **options: Any) -> None:
-        checks.instance("features", features, OneHot, hint="features.one_hot(None, S, A) makes "
-                        "them.")
+        checks.instance(
+            "features", features, OneHot, hint="features.one_hot(None, S, A) makes them."
+        )
         if features.H is not None:
-            checks.fail("DiscountedAgent is for features without a horizon", f"H is {features.H}",
-                        "Pass features.one_hot(None, S, A), or leave form out.")
+            checks.fail(
+                "DiscountedAgent is for features without a horizon",
+                f"H is {features.H}",
+                "Pass features.one_hot(None, S, A), or leave form out.",
+            )
         checks.room("the weights", features.S, features.A)
         super().__init__(features, lam, sigma, **options)
         self.theta, self.mean = np.zeros((1, features.K)), np.zeros((1, features.K))
@@ -204,12 +245,24 @@ class DiscountedAgent(CountingAgent):
     def _estimate(self) -> None:
         choices, mean, theta = self.choices, self._table(self.mean), self._table(self.theta)
         settle = choices.sweeps == math.inf
-        problem = (self.seen, self._closed, np.flatnonzero(self.seen.n[0].any(axis=1)),
-                   self.lam * self.sigma**2, self.sigma if self.sample else 0.0,
-                   Targets(choices.gamma, *choices.clip))
+        problem = (
+            self.seen,
+            self._closed,
+            np.flatnonzero(self.seen.n[0].any(axis=1)),
+            self.lam * self.sigma**2,
+            self.sigma if self.sample else 0.0,
+            Targets(choices.gamma, *choices.clip),
+        )
         after = theta if choices.targets == "sample" else mean
-        V, z = _estimate(*problem, 1 if settle else int(choices.sweeps),
-                         choices.draws == "per sweep", self.rng, after, mean, theta)
+        V, z = _estimate(
+            *problem,
+            1 if settle else int(choices.sweeps),
+            choices.draws == "per sweep",
+            self.rng,
+            after,
+            mean,
+            theta,
+        )
         if settle:
             _settle(*problem, after, mean, theta, V, z)
 
@@ -219,5 +272,13 @@ class DiscountedAgent(CountingAgent):
         if legal is not None or self._closed is not None:
             self._close(h, s, legal)
         self._redraw_if_due()
-        return _act(self._table(self.theta), self._closed, s, self.dither, self.eta, self._q,
-                    self._p, self.rng.random())
+        return _act(
+            self._table(self.theta),
+            self._closed,
+            s,
+            self.dither,
+            self.eta,
+            self._q,
+            self._p,
+            self.rng.random(),
+        )

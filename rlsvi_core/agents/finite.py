@@ -63,13 +63,26 @@ class Statistics(NamedTuple):
 
 def no_data(H: int, S: int, K: int, root: float) -> Statistics:
     """Before any data: U'U is the prior's part of M, root² I."""
-    return Statistics(np.tile(root * np.eye(K), (H, 1, 1)), np.zeros((H, K)), np.zeros((H, S, K)),
-                      np.zeros((H, S), np.int64), np.zeros(H, np.int64), np.zeros((H, S), np.bool_))
+    return Statistics(
+        np.tile(root * np.eye(K), (H, 1, 1)),
+        np.zeros((H, K)),
+        np.zeros((H, S, K)),
+        np.zeros((H, S), np.int64),
+        np.zeros(H, np.int64),
+        np.zeros((H, S), np.bool_),
+    )
 
 
 @jit
-def _add_next_values(Phi: Floats, theta: Floats, closed: Array | None, data: Statistics, h: int,
-                     targets: Targets, x: Floats) -> None:
+def _add_next_values(
+    Phi: Floats,
+    theta: Floats,
+    closed: Array | None,
+    data: Statistics,
+    h: int,
+    targets: Targets,
+    x: Floats,
+) -> None:
     """Add Σ_{s'} γ V_{h+1}(s') g_h(s') to x, over the states that have followed period h; two at a
     time, whose sums do not wait for each other."""
     _, _, g, followed, number, _ = data
@@ -95,8 +108,15 @@ def _add_next_values(Phi: Floats, theta: Floats, closed: Array | None, data: Sta
 
 
 @jit
-def _estimate(Phi: Floats, closed: Array | None, data: Statistics, noise: float,
-              targets: Targets, rng: Generator, theta: Floats) -> None:
+def _estimate(
+    Phi: Floats,
+    closed: Array | None,
+    data: Statistics,
+    noise: float,
+    targets: Targets,
+    rng: Generator,
+    theta: Floats,
+) -> None:
     """Algorithm 1 (noise = σ) or Algorithm 3 (noise = 0), from the sums."""
     U, c = data.U, data.c
     H, K = c.shape
@@ -114,8 +134,9 @@ def _estimate(Phi: Floats, closed: Array | None, data: Statistics, noise: float,
 
 
 @jit
-def observe(Phi: Floats, data: Statistics, h: int, s: int, a: int, r: float, s_next: int,
-            row: Floats) -> None:
+def observe(
+    Phi: Floats, data: Statistics, h: int, s: int, a: int, r: float, s_next: int, row: Floats
+) -> None:
     """Add one transition to the sums; ``row`` is scratch space of length K."""
     U, c, g, followed, number, seen = data
     for k in range(row.shape[0]):
@@ -132,8 +153,9 @@ def observe(Phi: Floats, data: Statistics, h: int, s: int, a: int, r: float, s_n
 
 
 @jit
-def expected_reward(model: Model, Phi: Floats, theta: Floats, epsilon: float,
-                    eta: float) -> tuple[float, float]:
+def expected_reward(
+    model: Model, Phi: Floats, theta: Floats, epsilon: float, eta: float
+) -> tuple[float, float]:
     """The exact expected reward of the episode's policy, pushing π forward through it; and what
     the values themselves promise."""
     H, S, A, _ = Phi.shape
@@ -162,9 +184,21 @@ def expected_reward(model: Model, Phi: Floats, theta: Floats, epsilon: float,
 
 
 @jit
-def _learn(model: Model, Phi: Floats, data: Statistics, theta: Floats, noise: float,
-           targets: Targets, epsilon: float, eta: float, has_no_data: bool, exact: bool | None,
-           rng: Generator, agent_rng: Generator, run: Run) -> None:
+def _learn(
+    model: Model,
+    Phi: Floats,
+    data: Statistics,
+    theta: Floats,
+    noise: float,
+    targets: Targets,
+    epsilon: float,
+    eta: float,
+    has_no_data: bool,
+    exact: bool | None,
+    rng: Generator,
+    agent_rng: Generator,
+    run: Run,
+) -> None:
     H, S, A, K = Phi.shape
     q, p, row = np.empty(A), np.empty(A), np.empty(K)
     for i in range(run.reward.shape[0]):
@@ -193,8 +227,11 @@ class FiniteAgent(TableAgent):
 
     @classmethod
     def suits(cls, features: FeatureMap, choices: Choices) -> bool:
-        return (isinstance(features, Table) and features.H is not None
-                and super().suits(features, choices))
+        return (
+            isinstance(features, Table)
+            and features.H is not None
+            and super().suits(features, choices)
+        )
 
     def __init__(self, Phi: Any, lam: float, sigma: float, **options: Any) -> None:
         super().__init__(Phi, lam, sigma, **options)
@@ -210,12 +247,25 @@ class FiniteAgent(TableAgent):
         observe(self.Phi, self._data, h, s, a, r, s_next, self._row)
 
     def _estimate(self) -> None:
-        _estimate(self.Phi, self._closed, self._data, self._noise, self._targets, self.rng,
-                  self.theta)
+        _estimate(
+            self.Phi, self._closed, self._data, self._noise, self._targets, self.rng, self.theta
+        )
 
-    def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *,
-              exact: bool = False) -> Run:
+    def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
         rng, run, exact = self._prepare(env, episodes, rng, exact)
-        _learn(env.model, self.Phi, self._data, self.theta, self._noise, self._targets,
-               self.epsilon, self.eta, self.has_no_data, exact or None, rng, self.rng, run)
+        _learn(
+            env.model,
+            self.Phi,
+            self._data,
+            self.theta,
+            self._noise,
+            self._targets,
+            self.epsilon,
+            self.eta,
+            self.has_no_data,
+            exact or None,
+            rng,
+            self.rng,
+            run,
+        )
         return self._learned(run)

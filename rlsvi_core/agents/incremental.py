@@ -77,9 +77,20 @@ def _sample(U: Floats, sigma: float, rng: Generator, theta: Floats) -> None:
 
 
 @jit
-def _learn(model: Model, Phi: Floats, U: Floats, theta: Floats, sigma: float, nu: Floats,
-           kept: float, has_no_data: bool, exact: bool | None, rng: Generator, agent_rng: Generator,
-           run: Run) -> None:
+def _learn(
+    model: Model,
+    Phi: Floats,
+    U: Floats,
+    theta: Floats,
+    sigma: float,
+    nu: Floats,
+    kept: float,
+    has_no_data: bool,
+    exact: bool | None,
+    rng: Generator,
+    agent_rng: Generator,
+    run: Run,
+) -> None:
     H, _, A, K = Phi.shape
     q, p, row = np.empty(A), np.empty(A), np.empty(K + 1)
     for i in range(run.reward.shape[0]):
@@ -108,8 +119,17 @@ class IncrementalAgent(TableAgent):
     """``nu`` is the step size: a number, or a function of the episode l = 0, 1, …"""
 
     @checks.options
-    def __init__(self, Phi: Any, lam: float, sigma: float, nu: float | Callable[[int], float], *,
-                 prior: str = "forgotten", first_episode: str = "prior", rng: Any = None) -> None:
+    def __init__(
+        self,
+        Phi: Any,
+        lam: float,
+        sigma: float,
+        nu: float | Callable[[int], float],
+        *,
+        prior: str = "forgotten",
+        first_episode: str = "prior",
+        rng: Any = None,
+    ) -> None:
         super().__init__(Phi, lam, sigma, sample=True, first_episode=first_episode, rng=rng)
         checks.one_of("prior", prior, ("forgotten", "kept"), hint="'forgotten' is as printed.")
         self.nu, self.prior = nu, prior
@@ -122,8 +142,11 @@ class IncrementalAgent(TableAgent):
     def _step_size(self, l: int) -> float:
         nu = self.nu(l) if callable(self.nu) else self.nu
         if not (checks.is_number(nu) and 0 <= nu < 1):
-            checks.fail("a step size must lie in [0, 1)", f"nu is {nu!r} in episode {l}", "0 keeps "
-                        "everything; 1 would leave a covariance that is not finite.")
+            checks.fail(
+                "a step size must lie in [0, 1)",
+                f"nu is {nu!r} in episode {l}",
+                "0 keeps everything; 1 would leave a covariance that is not finite.",
+            )
         return float(nu)
 
     def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
@@ -147,20 +170,35 @@ class IncrementalAgent(TableAgent):
             yield
             if np.isfinite(self.theta).all():
                 return
-        checks.fail("what is forgotten must leave a finite variance", "where no data come the "
-                    "prior is forgotten to the last digit", "Pass prior='kept', or a step size "
-                    "that falls.", ArithmeticError)
+        checks.fail(
+            "what is forgotten must leave a finite variance",
+            "where no data come the prior is forgotten to the last digit",
+            "Pass prior='kept', or a step size that falls.",
+            ArithmeticError,
+        )
 
-    def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *,
-              exact: bool = False) -> Run:
+    def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
         rng, run, exact = self._prepare(env, episodes, rng, exact)
         first = int(self._seen.min())  # periods that fewer episodes reached are behind
-        sizes = np.array([self._step_size(l) for l in range(
-            first, int(self._seen.max()) + len(run.reward))])
+        sizes = np.array(
+            [self._step_size(l) for l in range(first, int(self._seen.max()) + len(run.reward))]
+        )
         nu = sizes[self._seen - first + np.arange(len(run.reward))[:, None]]
         with self._refusing_the_forgotten():
-            _learn(env.model, self.Phi, self._U, self.theta, self.sigma, nu, self._kept,
-                   self.has_no_data, exact or None, rng, self.rng, run)
+            _learn(
+                env.model,
+                self.Phi,
+                self._U,
+                self.theta,
+                self.sigma,
+                nu,
+                self._kept,
+                self.has_no_data,
+                exact or None,
+                rng,
+                self.rng,
+                run,
+            )
         self._seen += len(run.reward)
         return self._learned(run)
 
@@ -187,15 +225,22 @@ class VerbatimIncremental(IncrementalAgent):
                 L = np.linalg.cholesky(self.precision[h])
                 z = self.rng.standard_normal(self.K) if self.sample else np.zeros(self.K)
                 self.theta[h] = cho_solve((L, True), self.y[h]) + solve_triangular(
-                    L, z, lower=True, trans="T")
+                    L, z, lower=True, trans="T"
+                )
 
 
 @checks.options
-def incremental(Phi: Any, lam: float = 1.0, sigma: float = 0.1,
-                nu: float | Callable[[int], float] = 0.0, *,
-                prior: str = "forgotten", first_episode: str = "prior",
-                form: type[IncrementalAgent] = IncrementalAgent, rng: Any = None,
-                ) -> IncrementalAgent:
+def incremental(
+    Phi: Any,
+    lam: float = 1.0,
+    sigma: float = 0.1,
+    nu: float | Callable[[int], float] = 0.0,
+    *,
+    prior: str = "forgotten",
+    first_episode: str = "prior",
+    form: type[IncrementalAgent] = IncrementalAgent,
+    rng: Any = None,
+) -> IncrementalAgent:
     """Incremental RLSVI with greedy actions (Algorithm 2).
 
     Parameters
@@ -218,6 +263,9 @@ def incremental(Phi: Any, lam: float = 1.0, sigma: float = 0.1,
     np.True_
     """
     if not (isinstance(form, type) and issubclass(form, IncrementalAgent)):
-        checks.fail("form must be IncrementalAgent or VerbatimIncremental", f"it is {form!r}",
-                    "Leave it out for the fast one.")
+        checks.fail(
+            "form must be IncrementalAgent or VerbatimIncremental",
+            f"it is {form!r}",
+            "Leave it out for the fast one.",
+        )
     return form(Phi, lam, sigma, nu, prior=prior, first_episode=first_episode, rng=rng)

@@ -45,8 +45,7 @@ class MappedAgent(LinearAgent):
         """What holds the transitions of one regression."""
 
     @abstractmethod
-    def _keep(self, h: int, s: Any, at: int, r: float, s_next: Any | None,
-              legal_next: Any) -> None:
+    def _keep(self, h: int, s: Any, at: int, r: float, s_next: Any | None, legal_next: Any) -> None:
         """Remember a transition; ``at`` is the row of its action."""
 
     @abstractmethod
@@ -76,9 +75,13 @@ class MappedAgent(LinearAgent):
                 checks.whole("h", h, hint="It counts the steps of an episode, from zero.")
             return 0
         if not (isinstance(h, (int, np.integer)) and 0 <= h < self.H):
-            checks.fail(f"h must be one of 0, …, {self.H - 1}", f"it is {checks.shown(h)}",
-                        "An episode may not outlast the agent's horizon: pass a longer H, end the "
-                        "episode, or leave H out and discount by gamma.", IndexError)
+            checks.fail(
+                f"h must be one of 0, …, {self.H - 1}",
+                f"it is {checks.shown(h)}",
+                "An episode may not outlast the agent's horizon: pass a longer H, end the "
+                "episode, or leave H out and discount by gamma.",
+                IndexError,
+            )
         return int(h)
 
     def check_actions(self, A: int, s: Any) -> None:
@@ -87,9 +90,11 @@ class MappedAgent(LinearAgent):
         numbers = self._actions(0, s)
         own = type(self.features).legal is not FeatureMap.legal  # the features say what is legal
         if numbers.max() >= A or not (own or numbers.size == A):
-            checks.fail(f"features have one row for each of the environment's {A} actions",
-                        f"for the first observation they have {numbers.size}", "Return "
-                        f"({A}, K) rows; features.PerAction crosses state features with actions.")
+            checks.fail(
+                f"features have one row for each of the environment's {A} actions",
+                f"for the first observation they have {numbers.size}",
+                f"Return ({A}, K) rows; features.PerAction crosses state features with actions.",
+            )
 
     def act(self, h: int, s: Any, legal: Any = None) -> int:
         self._redraw_if_due()
@@ -100,14 +105,19 @@ class MappedAgent(LinearAgent):
         i = choose(q, self.dither, self.eta, np.empty(q.size), self.rng.random())
         return int(numbers[i])
 
-    def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None,
-                legal_next: Any = None) -> None:
+    def observe(
+        self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
+    ) -> None:
         self._period(h)  # checks h
         r = checks.finite("r", r)
         legal = self._actions(h, s).tolist()
         if not isinstance(a, (int, np.integer)) or legal.count(a) != 1:
-            checks.fail(f"a must be a legal action, one of {legal}", f"it is {checks.shown(a)}",
-                        "Pass the action that act returned.", IndexError)
+            checks.fail(
+                f"a must be a legal action, one of {legal}",
+                f"it is {checks.shown(a)}",
+                "Pass the action that act returned.",
+                IndexError,
+            )
         last = s_next is None or (self.H is not None and h == self.H - 1)
         self._keep(h, s, legal.index(a), r, None if last else s_next, legal_next)
         self._count_step(s, s_next)
@@ -124,5 +134,4 @@ class MappedAgent(LinearAgent):
         """The action values of this episode, an (H, S, A) array, where states are numbers."""
         if self.S is None:
             return super().Q
-        return np.array([[self.values(h, s) for s in range(self.S)]
-                         for h in range(self.H or 1)])
+        return np.array([[self.values(h, s) for s in range(self.S)] for h in range(self.H or 1)])

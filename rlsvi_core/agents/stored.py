@@ -80,8 +80,13 @@ class Rows:
         self.window, self.count, self.newest = window, 0, -1
         self.gram = np.zeros((blocks, d, d))  # the lower halves are used
         self._columns: list[Array] = [  # one entry per transition
-            np.zeros((0, d)), np.zeros(0, np.int64), np.zeros(0), np.zeros((0, n, d)),
-            np.zeros((0, n * blocks), np.bool_), np.zeros(0, np.bool_)]
+            np.zeros((0, d)),
+            np.zeros(0, np.int64),
+            np.zeros(0),
+            np.zeros((0, n, d)),
+            np.zeros((0, n * blocks), np.bool_),
+            np.zeros(0, np.bool_),
+        ]
         self._factor: tuple[float, Factors] = (0.0, [])  # of which ridge
         self._waiting: deque[tuple[Any, ...]] = deque()
 
@@ -90,7 +95,7 @@ class Rows:
         """x, its block, r, the compact rows X' of what follows, which actions are open there, and
         whether nothing follows."""
         self.take_in()
-        return [column[:self.count] for column in self._columns]
+        return [column[: self.count] for column in self._columns]
 
     def append(self, *transition: Any) -> None:
         """Add x, its block, r, X', open and ended. They are queued until they are needed:
@@ -110,8 +115,10 @@ class Rows:
             self._square(X[i], block[i], -1.0)
         elif i == len(block):
             room = min(2 * i + 64, self.window or 2 * i + 64)
-            self._columns = [np.concatenate([c, np.zeros((room - i, *c.shape[1:]), c.dtype)])
-                             for c in self._columns]
+            self._columns = [
+                np.concatenate([c, np.zeros((room - i, *c.shape[1:]), c.dtype)])
+                for c in self._columns
+            ]
         for column, value in zip(self._columns, transition, strict=True):
             column[i] = value
         self.count = max(self.count, i + 1)
@@ -151,9 +158,11 @@ class Rows:
             try:
                 self._factor = (ridge, self._factors(ridge))
             except np.linalg.LinAlgError:
-                checks.fail("lam * sigma^2 must not be lost beside the squares of the features",
-                            f"it is {ridge:g}, and they add up to {self.gram.max():g}",
-                            "Raise lam or sigma; rlsvi_core.suggest_parameters says how far.")
+                checks.fail(
+                    "lam * sigma^2 must not be lost beside the squares of the features",
+                    f"it is {ridge:g}, and they add up to {self.gram.max():g}",
+                    "Raise lam or sigma; rlsvi_core.suggest_parameters says how far.",
+                )
         return self._factor[1]
 
 
@@ -238,8 +247,20 @@ class StoredAgent(MappedAgent):
     StoredAgent(RLSVI, lam=1, sigma=0.02; 1 transitions seen)
     """
 
-    OFFERS = frozenset({"gamma", "clip", "weights", "window", "sweeps", "draws", "targets",
-                        "variance", "half_life", "redraw"})
+    OFFERS = frozenset(
+        {
+            "gamma",
+            "clip",
+            "weights",
+            "window",
+            "sweeps",
+            "draws",
+            "targets",
+            "variance",
+            "half_life",
+            "redraw",
+        }
+    )
 
     @classmethod
     def suits(cls, features: FeatureMap, choices: Choices) -> bool:
@@ -251,9 +272,11 @@ class StoredAgent(MappedAgent):
         self._last: tuple[Any, Any, Array] = (None, None, np.zeros(0))
         super().__init__(features, lam, sigma, **options)
         if has_varied_actions(self.features):
-            checks.fail("StoredAgent needs the same actions in every state and no known weights",
-                        f"{type(self.features).__name__} has others", "Leave form out, or pass "
-                        "form=VerbatimAgent.")
+            checks.fail(
+                "StoredAgent needs the same actions in every state and no known weights",
+                f"{type(self.features).__name__} has others",
+                "Leave form out, or pass form=VerbatimAgent.",
+            )
 
     def _allocate(self, K: int) -> None:
         B = self.features.blocks
@@ -278,14 +301,19 @@ class StoredAgent(MappedAgent):
         first = self._shape == (0, 0) and X.ndim == 2 and X.size > 0
         if X.shape != self._shape and not first:
             rows = self._shape[0] or "actions"
-            checks.fail(f"features must have shape ({rows}, {self._shape[1] or 'K'}) for every "
-                        f"observation", f"for {checks.shown(s)} they have {X.shape}", "Return a "
-                        "row for each action, the same number of them always; legal= says which "
-                        "are allowed.")
+            checks.fail(
+                f"features must have shape ({rows}, {self._shape[1] or 'K'}) for every observation",
+                f"for {checks.shown(s)} they have {X.shape}",
+                "Return a "
+                "row for each action, the same number of them always; legal= says which "
+                "are allowed.",
+            )
         if not math.isfinite(np.vdot(X, X)):
-            checks.fail("features must be finite", f"for {checks.shown(s)} entry "
-                        f"{np.argwhere(~np.isfinite(X))[:1].tolist()} is not",
-                        "rlsvi_core.features.check says where; scale or correct the observation.")
+            checks.fail(
+                "features must be finite",
+                f"for {checks.shown(s)} entry {np.argwhere(~np.isfinite(X))[:1].tolist()} is not",
+                "rlsvi_core.features.check says where; scale or correct the observation.",
+            )
         if first:
             self._shape = X.shape
             self._allocate(X.shape[1] * self.features.blocks)
@@ -317,8 +345,7 @@ class StoredAgent(MappedAgent):
         q: Floats = X @ self.theta[period].reshape(-1, X.shape[1]).T
         return q.ravel()
 
-    def _keep(self, h: int, s: Any, at: int, r: float, s_next: Any | None,
-              legal_next: Any) -> None:
+    def _keep(self, h: int, s: Any, at: int, r: float, s_next: Any | None, legal_next: Any) -> None:
         here, B = self._recalled(h, s), self.features.blocks
         there: Any = 0.0
         legal: Any = True
@@ -329,7 +356,8 @@ class StoredAgent(MappedAgent):
                 legal[positions(self._numbers, legal_next)] = True
             self._last = (h + 1, s_next, there)
         self.data[h if self.apart else 0].append(
-            here[at // B], at % B, r, there, legal, s_next is None)
+            here[at // B], at % B, r, there, legal, s_next is None
+        )
 
     def _estimate(self) -> None:
         if not self.data:  # nothing is known yet, not even K
@@ -356,8 +384,13 @@ class StoredAgent(MappedAgent):
         """Set the weights of period h, given those in the targets."""
         _, _, r, _, legal, ended = data.columns
         B, d = data.gram.shape[:2]
-        b = _targets(data.values(after.reshape(B, d)), legal, ended, r,
-                     Targets(self.choices.gamma, *self.choices.clip))
+        b = _targets(
+            data.values(after.reshape(B, d)),
+            legal,
+            ended,
+            r,
+            Targets(self.choices.gamma, *self.choices.clip),
+        )
         z, g = noise[0].reshape(B, d), noise[1]
         sigma = 1.0 if self.choices.variance == "unknown" else self.sigma
         ridge = self.lam * sigma**2
@@ -373,5 +406,8 @@ class StoredAgent(MappedAgent):
 
 def has_varied_actions(phi: FeatureMap) -> bool:
     """Whether the actions differ from state to state, or some weights are known."""
-    return bool(phi.known.size or type(phi).legal is not FeatureMap.legal
-                or type(phi).following is not FeatureMap.following)
+    return bool(
+        phi.known.size
+        or type(phi).legal is not FeatureMap.legal
+        or type(phi).following is not FeatureMap.following
+    )

@@ -67,8 +67,15 @@ class History(NamedTuple):
 
 
 def no_history(H: int, S: int, A: int) -> History:
-    return History(np.zeros((H, S, A)), np.zeros((H, S, A)), np.full((H, S, A), -1),
-                   np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64), np.zeros(1, np.int64))
+    return History(
+        np.zeros((H, S, A)),
+        np.zeros((H, S, A)),
+        np.full((H, S, A), -1),
+        np.zeros(0, np.int64),
+        np.zeros(0),
+        np.zeros(0, np.int64),
+        np.zeros(1, np.int64),
+    )
 
 
 @jit
@@ -104,13 +111,26 @@ def with_room(seen: History, nodes: int) -> History:
     """The same history with room for so many nodes in all."""
     if nodes <= (have := len(seen.state)):
         return seen
-    return seen._replace(**{name: np.pad(getattr(seen, name), (0, max(nodes - have, have)))
-                            for name in ("state", "number", "link")})
+    return seen._replace(
+        **{
+            name: np.pad(getattr(seen, name), (0, max(nodes - have, have)))
+            for name in ("state", "number", "link")
+        }
+    )
 
 
 @jit
-def value_iteration(seen: History, ridge: float, spread: float, sample: bool, capped: bool,
-                    targets: Targets, closed: Array | None, rng: Generator, Q: Floats) -> None:
+def value_iteration(
+    seen: History,
+    ridge: float,
+    spread: float,
+    sample: bool,
+    capped: bool,
+    targets: Targets,
+    closed: Array | None,
+    rng: Generator,
+    Q: Floats,
+) -> None:
     """Q̃ = (total + Σ number · γṼ)/M + spread/√M · u with M = n + ridge, backwards in time.
 
     u is a normal draw if ``sample``, in the order of the general form, else 1. If ``capped``, Q̃ is
@@ -156,7 +176,8 @@ def value_of_policy(model: Model, p: Floats) -> float:
                     value = 0.0
                     for b in range(model.successor.shape[3]):
                         value += model.probability[t, s, a, b] * (
-                            model.reward[t, s, a, b] + V[model.successor[t, s, a, b]])
+                            model.reward[t, s, a, b] + V[model.successor[t, s, a, b]]
+                        )
                     W[s] += p[h, s, a] * value
         V, W = W, V
     total = 0.0
@@ -182,12 +203,20 @@ class Rule(NamedTuple):
 
 
 @jit
-def plan(rule: Rule, seen: History, R: Floats, support: Floats, closed: Array | None,
-         rng: Generator, Q: Floats) -> None:
+def plan(
+    rule: Rule,
+    seen: History,
+    R: Floats,
+    support: Floats,
+    closed: Array | None,
+    rng: Generator,
+    Q: Floats,
+) -> None:
     """Fix Q̃ for the coming episode; ``R`` counts the low and the high rewards seen."""
     if rule.alpha_P.shape[0] == 0:
-        value_iteration(seen, rule.ridge, rule.spread, rule.sample, rule.capped,
-                        rule.targets, closed, rng, Q)
+        value_iteration(
+            seen, rule.ridge, rule.spread, rule.sample, rule.capped, rule.targets, closed, rng, Q
+        )
     else:
         alpha_R, alpha_P = rule.alpha_R.copy(), rule.alpha_P.copy()
         for h, s, a in np.ndindex(Q.shape):
@@ -201,9 +230,21 @@ def plan(rule: Rule, seen: History, R: Floats, support: Floats, closed: Array | 
 
 
 @jit
-def play(model: Model, seen: History, R: Floats, support: Floats, Q: Floats, p: Floats,
-         epsilon: float, eta: float, exact: bool, rng: Generator, agent_rng: Generator, run: Run,
-         i: int) -> None:
+def play(
+    model: Model,
+    seen: History,
+    R: Floats,
+    support: Floats,
+    Q: Floats,
+    p: Floats,
+    epsilon: float,
+    eta: float,
+    exact: bool,
+    rng: Generator,
+    agent_rng: Generator,
+    run: Run,
+    i: int,
+) -> None:
     """Episode i of a run, by Q̃; ``p`` is scratch space."""
     H, S, _ = Q.shape
     if exact:
@@ -228,9 +269,21 @@ def play(model: Model, seen: History, R: Floats, support: Floats, Q: Floats, p: 
 
 
 @jit
-def _learn(model: Model, rule: Rule, seen: History, R: Floats, support: Floats, Q: Floats,
-           epsilon: float, eta: float, has_no_data: bool, exact: bool, rng: Generator,
-           agent_rng: Generator, run: Run) -> None:
+def _learn(
+    model: Model,
+    rule: Rule,
+    seen: History,
+    R: Floats,
+    support: Floats,
+    Q: Floats,
+    epsilon: float,
+    eta: float,
+    has_no_data: bool,
+    exact: bool,
+    rng: Generator,
+    agent_rng: Generator,
+    run: Run,
+) -> None:
     p = np.empty(Q.shape)
     for i in range(run.reward.shape[0]):
         if i > 0 or not has_no_data:
@@ -280,12 +333,23 @@ class TabularAgent(CountingAgent):
 
     @classmethod
     def suits(cls, features: FeatureMap, choices: Choices) -> bool:
-        return (isinstance(features, OneHot) and features.H is not None
-                and super().suits(features, choices))
+        return (
+            isinstance(features, OneHot)
+            and features.H is not None
+            and super().suits(features, choices)
+        )
 
-    def __init__(self, features: OneHot, lam: float, sigma: float, *, sample: bool,
-                 rule: Rule | None = None, support: tuple[float, float] | None = None,
-                 **options: Any) -> None:
+    def __init__(
+        self,
+        features: OneHot,
+        lam: float,
+        sigma: float,
+        *,
+        sample: bool,
+        rule: Rule | None = None,
+        support: tuple[float, float] | None = None,
+        **options: Any,
+    ) -> None:
         checks.instance("features", features, OneHot, hint="features.OneHot(H, S, A) makes them.")
         super().__init__(features, lam, sigma, sample=sample, **options)
         shape = self.H, self.S, self.A
@@ -293,9 +357,12 @@ class TabularAgent(CountingAgent):
             checks.instance("rule", rule, Rule, hint="Leave it out for RLSVI and LSVI.")
         if support is not None:
             support = checks.pair("support", support, hint="PSRL's prior has one.")
-        self.rule = rule or Rule(self.lam * self.sigma * self.sigma,
-                                 self.sigma if self.sample else 0.0, self.sample,
-                                 targets=Targets(self.choices.gamma, *self.choices.clip))
+        self.rule = rule or Rule(
+            self.lam * self.sigma * self.sigma,
+            self.sigma if self.sample else 0.0,
+            self.sample,
+            targets=Targets(self.choices.gamma, *self.choices.clip),
+        )
         self.support = np.array(support or (np.nan, np.nan))
         self._Q = np.zeros(shape)
         self._R = np.zeros((*shape, 2)) if support else NOTHING
@@ -316,8 +383,11 @@ class TabularAgent(CountingAgent):
     def _twin(self) -> Self:
         twin = super()._twin()
         if self.rule.alpha_P.size or self.rule.capped:
-            checks.fail("greedy acts on a posterior mean of values", "PSRL and UCBVI have none",
-                        "Evaluate the policy of an episode: mdp.evaluate(agent.policy()).")
+            checks.fail(
+                "greedy acts on a posterior mean of values",
+                "PSRL and UCBVI have none",
+                "Evaluate the policy of an episode: mdp.evaluate(agent.policy()).",
+            )
         twin._Q, twin.rule = np.zeros_like(self._Q), self.rule._replace(spread=0.0, sample=False)
         return twin
 
@@ -333,8 +403,11 @@ class TabularAgent(CountingAgent):
     def _checked_reward(self, given: Any) -> float:
         r = super()._checked_reward(given)
         if self._R.size and r not in self.support:
-            checks.fail(f"PSRL's rewards are one of {self.support.tolist()}", f"r is {r:g}",
-                        "Make the prior with the support of these rewards.")
+            checks.fail(
+                f"PSRL's rewards are one of {self.support.tolist()}",
+                f"r is {r:g}",
+                "Make the prior with the support of these rewards.",
+            )
         if self.rule.capped and r > 0:
             self._refuse_positive(r)
         return r
@@ -344,28 +417,47 @@ class TabularAgent(CountingAgent):
         if self._R.size:
             self._R[h, s, a, int(r == self.support[1])] += 1.0
 
-    def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *,
-              exact: bool = False) -> Run:
+    def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
         rng, run, exact = self._prepare(env, episodes, rng, exact)
         if self._R.size and (env.support is None or tuple(env.support) != tuple(self.support)):
-            checks.fail(f"the agent counts rewards with support {self.support.tolist()}",
-                        f"the MDP has {env.support}", "Draw it with prior.sample().")
+            checks.fail(
+                f"the agent counts rewards with support {self.support.tolist()}",
+                f"the MDP has {env.support}",
+                "Draw it with prior.sample().",
+            )
         if self.rule.capped and (top := max(env.model.reward.max(), env.terminal.max())) > 0:
             self._refuse_positive(top)
         steps, seen = len(run.reward) * self.H, self.seen
-        self._seen = with_room(seen, int(seen.used[0]) + min(
-            steps, seen.n.size * env.model.successor.shape[3]))  # nodes there can be of this MDP
+        self._seen = with_room(
+            seen, int(seen.used[0]) + min(steps, seen.n.size * env.model.successor.shape[3])
+        )  # nodes there can be of this MDP
         self._learn(env.model, exact, rng, run)
         return self._learned(run)
 
     def _learn(self, model: Model, exact: bool, rng: Generator, run: Run) -> None:
         """Fill the run's record, in compiled code."""
-        _learn(model, self.rule, self._seen, self._R, self.support, self._Q, self.epsilon,
-               self.eta, self.has_no_data, exact, rng, self.rng, run)
+        _learn(
+            model,
+            self.rule,
+            self._seen,
+            self._R,
+            self.support,
+            self._Q,
+            self.epsilon,
+            self.eta,
+            self.has_no_data,
+            exact,
+            rng,
+            self.rng,
+            run,
+        )
 
     def _refuse_positive(self, r: float) -> None:
-        checks.fail("ucbvi takes 0 as the largest value", f"a reward is {r:g}", "Subtract the "
-                    "largest reward from all.")
+        checks.fail(
+            "ucbvi takes 0 as the largest value",
+            f"a reward is {r:g}",
+            "Subtract the largest reward from all.",
+        )
 
     @property
     def counts(self) -> Counts:
@@ -381,8 +473,9 @@ class TabularAgent(CountingAgent):
 
 
 def check_prior(prior: Any) -> None:
-    checks.instance("prior", prior, DirichletPrior, hint="DirichletPrior.symmetric(H, S, A) makes "
-                    "a plain one.")
+    checks.instance(
+        "prior", prior, DirichletPrior, hint="DirichletPrior.symmetric(H, S, A) makes a plain one."
+    )
 
 
 def theorem1_parameters(prior: DirichletPrior) -> tuple[float, float]:
@@ -425,16 +518,25 @@ def psrl(prior: DirichletPrior, rng: Any = None) -> TabularAgent:
     """
     check_prior(prior)
     if prior.alpha_T.any():
-        checks.fail("psrl takes terminal rewards to be zero", "this prior has alpha_T",
-                    "Leave alpha_T out.")
-    return TabularAgent(OneHot(*prior.shape), 1.0, 1.0, sample=True, first_episode="prior", rng=rng,
-                        support=prior.support,
-                        rule=Rule(alpha_R=prior.alpha_R, alpha_P=prior.alpha_P))
+        checks.fail(
+            "psrl takes terminal rewards to be zero", "this prior has alpha_T", "Leave alpha_T out."
+        )
+    return TabularAgent(
+        OneHot(*prior.shape),
+        1.0,
+        1.0,
+        sample=True,
+        first_episode="prior",
+        rng=rng,
+        support=prior.support,
+        rule=Rule(alpha_R=prior.alpha_R, alpha_P=prior.alpha_P),
+    )
 
 
 @checks.options
-def ucbvi(prior: DirichletPrior, episodes: int, scale: float = 1.0, delta: float = 0.05,
-          rng: Any = None) -> TabularAgent:
+def ucbvi(
+    prior: DirichletPrior, episodes: int, scale: float = 1.0, delta: float = 0.05, rng: Any = None
+) -> TabularAgent:
     """Optimism by a bonus.
 
     Parameters
@@ -459,14 +561,25 @@ def ucbvi(prior: DirichletPrior, episodes: int, scale: float = 1.0, delta: float
     H, S, A = prior.shape
     scale = checks.inside("scale", scale, 0, checks.LARGEST, hint="1 is the published bonus.")
     delta = checks.inside("delta", delta, 0, 1, hint="It is a failure rate: pass delta=0.05, say.")
-    episodes = checks.whole("episodes", episodes, 1, hint="It sets T in the bonus: pass "
-                            "episodes=1000, say.")
+    episodes = checks.whole(
+        "episodes", episodes, 1, hint="It sets T in the bonus: pass episodes=1000, say."
+    )
     if prior.support[1] != 0:
-        checks.fail("ucbvi takes 0 as the largest value", f"rewards here reach "
-                    f"{prior.support[1]:g}", "Use support (-1, 0).")
+        checks.fail(
+            "ucbvi takes 0 as the largest value",
+            f"rewards here reach {prior.support[1]:g}",
+            "Use support (-1, 0).",
+        )
     bonus = scale * 7 * H * math.log(5 * S * A * episodes * H / delta)
-    return TabularAgent(OneHot(H, S, A), 1.0, 1.0, sample=True, first_episode="prior", rng=rng,
-                        rule=Rule(spread=bonus, capped=True))
+    return TabularAgent(
+        OneHot(H, S, A),
+        1.0,
+        1.0,
+        sample=True,
+        first_episode="prior",
+        rng=rng,
+        rule=Rule(spread=bonus, capped=True),
+    )
 
 
 @checks.options
@@ -487,5 +600,6 @@ def uniform(prior: DirichletPrior, rng: Any = None) -> TabularAgent:
     np.float64(0.5)
     """
     check_prior(prior)
-    return TabularAgent(OneHot(*prior.shape), 1.0, 1.0, sample=False, rng=rng,
-                        rule=Rule(ridge=math.inf))
+    return TabularAgent(
+        OneHot(*prior.shape), 1.0, 1.0, sample=False, rng=rng, rule=Rule(ridge=math.inf)
+    )

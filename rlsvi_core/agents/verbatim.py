@@ -44,8 +44,21 @@ class VerbatimAgent(MappedAgent):
     """Keeps its transitions in a list and solves the printed problem before each episode. Supports
     every option of :func:`rlsvi_core.agents.rlsvi`."""
 
-    OFFERS = frozenset({"gamma", "clip", "weights", "window", "sweeps", "draws", "targets",
-                        "variance", "lam_of_mean", "half_life", "redraw"})
+    OFFERS = frozenset(
+        {
+            "gamma",
+            "clip",
+            "weights",
+            "window",
+            "sweeps",
+            "draws",
+            "targets",
+            "variance",
+            "lam_of_mean",
+            "half_life",
+            "redraw",
+        }
+    )
 
     def regression_problem(self, data: deque[Transition], after: Floats) -> tuple[Floats, Floats]:
         """The rows A and the targets b, what is known of Q moved over."""
@@ -57,8 +70,8 @@ class VerbatimAgent(MappedAgent):
             values(following, after, q)
             V = min(max(float(q.max()), low), high) if q.size else 0.0  # 0 where nothing follows
             # Algorithm 1, line 2; Algorithms 3 and 11, line 3; Algorithm 7, line 1
-            A[i] = phi[:self.free]
-            b[i] = r + gamma * V - phi[self.free:] @ self.features.known
+            A[i] = phi[: self.free]
+            b[i] = r + gamma * V - phi[self.free :] @ self.features.known
         return A, b
 
     def fit(self, A: Floats, b: Floats, z: Floats, g: float) -> tuple[Floats, Floats]:
@@ -85,15 +98,18 @@ class VerbatimAgent(MappedAgent):
             if noise is None or self.apart or self.choices.draws == "per sweep":
                 noise = self._noise(len(data))
             A, b = self.regression_problem(data, after)
-            self.mean[h, :self.free], self.theta[h, :self.free] = self.fit(A, b, *noise)
+            self.mean[h, : self.free], self.theta[h, : self.free] = self.fit(A, b, *noise)
             after = in_targets[h]
         if not self.apart:
             self.mean[:], self.theta[:] = self.mean[0], self.theta[0]
 
     def _allocate(self, K: int) -> None:
         if K == 0:
-            checks.fail("this form must know the number of features K", "the feature map does not "
-                        "say", "Give the map an attribute K.")
+            checks.fail(
+                "this form must know the number of features K",
+                "the feature map does not say",
+                "Give the map an attribute K.",
+            )
         super()._allocate(K)
 
     def _no_data(self) -> deque[Transition]:
@@ -102,10 +118,16 @@ class VerbatimAgent(MappedAgent):
     def _checked(self, data: Any, after: Any) -> Floats:
         width = self.theta.shape[1]
         for one in data if isinstance(data, deque) else [data]:
-            if not (isinstance(one, Transition) and np.shape(one.phi) == (width,)
-                    and np.shape(one.following)[1:] == (width,)):
-                checks.fail(f"data are transitions with {width} features", f"here is {one!r}",
-                            "Pass agent.data[h].")
+            if not (
+                isinstance(one, Transition)
+                and np.shape(one.phi) == (width,)
+                and np.shape(one.following)[1:] == (width,)
+            ):
+                checks.fail(
+                    f"data are transitions with {width} features",
+                    f"here is {one!r}",
+                    "Pass agent.data[h].",
+                )
         return checks.array("after", after, (width,), hint="Pass agent.theta[h].")
 
     def values(self, h: int, s: Any) -> Floats:
@@ -115,14 +137,17 @@ class VerbatimAgent(MappedAgent):
         return q
 
     def _rows(self, rows: Any) -> Floats:
-        return checks.array("features", rows, (None, self.theta.shape[1]), hint="A feature map "
-                            "returns a row of K features for each legal action.")
+        return checks.array(
+            "features",
+            rows,
+            (None, self.theta.shape[1]),
+            hint="A feature map returns a row of K features for each legal action.",
+        )
 
     def _actions(self, h: int, s: Any) -> Array:
         return self.features.legal(h, s)
 
-    def _keep(self, h: int, s: Any, at: int, r: float, s_next: Any | None,
-              legal_next: Any) -> None:
+    def _keep(self, h: int, s: Any, at: int, r: float, s_next: Any | None, legal_next: Any) -> None:
         rows = self._rows(self.features(h, s))
         following = rows[:0]
         if s_next is not None:

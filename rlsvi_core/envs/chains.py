@@ -118,8 +118,7 @@ def deep_sea(N: int, rng: Seed = None) -> FiniteMDP:
     """
     N = whole("N", N, 1, hint="N counts rows and columns: pass N=10, say.")
     room("N", N, N, 2, N)
-    swapped = (np.zeros((N, N), np.int64) if rng is None else
-               generator(rng).integers(2, size=(N, N)))
+    swapped = np.zeros((N, N), np.int64) if rng is None else generator(rng).integers(2, size=(N, N))
     P, R = np.zeros((N, N, 2, N)), np.zeros((N, N, 2, N))
     for h, s in np.ndindex(N, N):
         P[h, s, LEFT ^ swapped[h, s], max(s - 1, 0)] = 1.0
@@ -150,6 +149,6 @@ def river_swim(N: int = 6, H: int = 20) -> FiniteMDP:
     P, R = np.zeros((N, 2, N)), np.zeros((N, 2, N))
     for s in range(N):
         P[s, LEFT, max(s - 1, 0)] = 1.0
-        P[s, RIGHT, max(s - 1, 0):s + 2] = (0.4, 0.6) if s in (0, N - 1) else (0.05, 0.6, 0.35)
+        P[s, RIGHT, max(s - 1, 0) : s + 2] = (0.4, 0.6) if s in (0, N - 1) else (0.05, 0.6, 0.35)
     R[0, LEFT], R[N - 1, RIGHT] = 0.005, 1.0
     return FiniteMDP.stationary(P, R, H=H)

@@ -60,8 +60,15 @@ def dirichlet(alpha: Floats, rng: Generator, out: Floats) -> None:
 
 
 @jit
-def sample_values(alpha_R: Floats, alpha_P: Floats, alpha_T: Floats, low: float, high: float,
-                  rng: Generator, Q: Floats) -> None:
+def sample_values(
+    alpha_R: Floats,
+    alpha_P: Floats,
+    alpha_T: Floats,
+    low: float,
+    high: float,
+    rng: Generator,
+    Q: Floats,
+) -> None:
     """Fill Q with Q* of an MDP drawn from the prior: no need to keep the MDP itself."""
     H, S, A = Q.shape
     r, p, V = np.empty(2), np.empty(S), np.zeros(S)
@@ -84,8 +91,13 @@ def sample_values(alpha_R: Floats, alpha_P: Floats, alpha_T: Floats, low: float,
 
 def _weights(name: str, values: Any, shape: tuple[int | str, ...]) -> Floats:
     alpha = array(name, values, shape, hint="DirichletPrior.symmetric(H, S, A) makes a plain one.")
-    none_of(alpha < 0, f"{name} holds Dirichlet weights, numbers of at least 0", name, alpha,
-            "Check the sign.")
+    none_of(
+        alpha < 0,
+        f"{name} holds Dirichlet weights, numbers of at least 0",
+        name,
+        alpha,
+        "Check the sign.",
+    )
     return alpha
 
 
@@ -125,26 +137,40 @@ class DirichletPrior:
         alpha_P = _weights("alpha_P", self.alpha_P, ("H", "S", "A", "S"))
         H, S, A, _ = alpha_P.shape
         alpha_R = _weights("alpha_R", self.alpha_R, (H, S, A, 2))
-        alpha_T = _weights("alpha_T", np.zeros((S, 2)) if self.alpha_T is None else self.alpha_T,
-                           (S, 2))
+        alpha_T = _weights(
+            "alpha_T", np.zeros((S, 2)) if self.alpha_T is None else self.alpha_T, (S, 2)
+        )
         m_R, m_P = alpha_R.sum(axis=3), alpha_P.sum(axis=3)
         for name, m in (("alpha_R", m_R), ("alpha_P", m_P)):
-            none_of(m == 0, f"each row of {name} must have a positive weight", f"the sum of {name}",
-                    m, "Give at least one outcome a weight above 0.")
+            none_of(
+                m == 0,
+                f"each row of {name} must have a positive weight",
+                f"the sum of {name}",
+                m,
+                "Give at least one outcome a weight above 0.",
+            )
         low, high = pair("support", self.support, hint="The paper has (-1, 0).")
         self.__dict__.update(
-            alpha_R=alpha_R, alpha_P=alpha_P, alpha_T=alpha_T, support=(low, high),
+            alpha_R=alpha_R,
+            alpha_P=alpha_P,
+            alpha_T=alpha_T,
+            support=(low, high),
             initial=np.eye(S)[0] if self.initial is None else array("initial", self.initial, (S,)),
-            shape=(H, S, A), m_R=m_R, m_P=m_P, mean_R=alpha_R @ np.array([low, high], float) / m_R,
-            mean_P=alpha_P / m_P[..., None])
+            shape=(H, S, A),
+            m_R=m_R,
+            m_P=m_P,
+            mean_R=alpha_R @ np.array([low, high], float) / m_R,
+            mean_P=alpha_P / m_P[..., None],
+        )
         self.mean_mdp()  # FiniteMDP refuses a bad π or support
 
     def __repr__(self) -> str:
         return "DirichletPrior(H={}, S={}, A={})".format(*self.shape)
 
     @classmethod
-    def symmetric(cls, H: int, S: int, A: int, alpha_R: float = 1.0, alpha_P: float = 1.0,
-                  **rest: Any) -> "DirichletPrior":
+    def symmetric(
+        cls, H: int, S: int, A: int, alpha_R: float = 1.0, alpha_P: float = 1.0, **rest: Any
+    ) -> "DirichletPrior":
         """The same weight for every outcome of every (s, a, h)."""
         for name, value in (("H", H), ("S", S), ("A", A)):
             whole(name, value, 1, hint="Pass H=5, S=5, A=3, say.")
@@ -154,8 +180,13 @@ class DirichletPrior:
 
     def _mdp(self, R: Floats, P: Floats, terminal: Floats) -> FiniteMDP:
         R = np.clip(R, *self.support)  # rounding may lead out
-        return FiniteMDP(P, np.repeat(R[..., None], P.shape[3], axis=3), terminal=terminal,
-                         initial=self.initial, support=self.support)
+        return FiniteMDP(
+            P,
+            np.repeat(R[..., None], P.shape[3], axis=3),
+            terminal=terminal,
+            initial=self.initial,
+            support=self.support,
+        )
 
     def mean_mdp(self) -> FiniteMDP:
         """The MDP of the mean rewards and transitions.
@@ -163,8 +194,9 @@ class DirichletPrior:
         Periods are independent, so a fixed policy's value here is its expected value in the law.
         """
         m_T = self.alpha_T.sum(axis=1)
-        return self._mdp(self.mean_R, self.mean_P,
-                         self.alpha_T @ self.support / np.where(m_T > 0, m_T, 1))
+        return self._mdp(
+            self.mean_R, self.mean_P, self.alpha_T @ self.support / np.where(m_T > 0, m_T, 1)
+        )
 
     def sample(self, rng: Seed = None) -> FiniteMDP:
         """An MDP from this law; every realised reward is low or high."""
@@ -180,11 +212,21 @@ class DirichletPrior:
     def posterior(self, counts: Counts) -> "DirichletPrior":
         """The law given what was seen: counts are added to the weights."""
         instance("counts", counts, Counts, hint="See no_counts for an empty one.")
-        R, P, T = (_weights(name, seen, alpha.shape) for name, seen, alpha in (
-            ("R", counts.R, self.alpha_R), ("P", counts.P, self.alpha_P),
-            ("T", counts.T, self.alpha_T)))
-        return DirichletPrior(self.alpha_R + R, self.alpha_P + P, self.initial, self.support,
-                              self.alpha_T + T * self.alpha_T.any())
+        R, P, T = (
+            _weights(name, seen, alpha.shape)
+            for name, seen, alpha in (
+                ("R", counts.R, self.alpha_R),
+                ("P", counts.P, self.alpha_P),
+                ("T", counts.T, self.alpha_T),
+            )
+        )
+        return DirichletPrior(
+            self.alpha_R + R,
+            self.alpha_P + P,
+            self.initial,
+            self.support,
+            self.alpha_T + T * self.alpha_T.any(),
+        )
 
     def sample_Q(self, n: int, rng: Seed = None) -> Floats:
         """Q* of n MDPs from this law, an (n, H, S, A) array."""

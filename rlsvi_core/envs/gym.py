@@ -72,8 +72,15 @@ class Episode(NamedTuple):
     terminated: bool  # or else the clock ran out
 
 
-def play(agent: Any, env: Env, episodes: int, seed: int | None = None, *, learn: bool = True,
-         progress: bool = False) -> Floats:
+def play(
+    agent: Any,
+    env: Env,
+    episodes: int,
+    seed: int | None = None,
+    *,
+    learn: bool = True,
+    progress: bool = False,
+) -> Floats:
     """Let an agent learn in an environment.
 
     ``python -m benchmarks.tasks`` measures the cost of a step beside the environment's own. For
@@ -112,8 +119,9 @@ def play(agent: Any, env: Env, episodes: int, seed: int | None = None, *, learn:
     return np.array([episode.reward for episode in some], dtype=float)
 
 
-def each_episode(agent: Any, env: Env, seed: int | None = None, *,
-                 learn: bool = True) -> Iterator[Episode]:
+def each_episode(
+    agent: Any, env: Env, seed: int | None = None, *, learn: bool = True
+) -> Iterator[Episode]:
     """The same, one episode at a time and without end, so that you can watch, save and stop.
 
     Between two episodes agent and environment can be pickled; restored, they continue bitwise
@@ -140,28 +148,41 @@ def each_episode(agent: Any, env: Env, seed: int | None = None, *,
     else:
         able("agent", agent, "greedy", hint="Make one by rlsvi or lsvi.")
     if seed is not None:
-        seed = whole("seed", seed, 0, SEEDS, hint="It starts the environment's generator: pass "
-                     "seed=1, say.")
+        seed = whole(
+            "seed", seed, 0, SEEDS, hint="It starts the environment's generator: pass seed=1, say."
+        )
     if not isinstance(env, gymnasium.Env):
-        fail("an environment is a single gymnasium.Env", f"it is {env!r}", "Make it by "
-             "gymnasium.make; wrap one of the older gym with the package shimmy.")
+        fail(
+            "an environment is a single gymnasium.Env",
+            f"it is {env!r}",
+            "Make it by gymnasium.make; wrap one of the older gym with the package shimmy.",
+        )
     takes = inspect.signature(env.unwrapped.reset).parameters
     if "seed" not in takes and all(p.kind is not p.VAR_KEYWORD for p in takes.values()):
-        fail("an environment is seeded by reset(seed=…)", f"the reset of {env} takes "
-             f"({', '.join(takes)})", "Give it seed=None and options=None, and call "
-             "super().reset(seed=seed) there.")
+        fail(
+            "an environment is seeded by reset(seed=…)",
+            f"the reset of {env} takes ({', '.join(takes)})",
+            "Give it seed=None and options=None, and call super().reset(seed=seed) there.",
+        )
     A, space = getattr(agent, "A", None), env.action_space
     if not isinstance(space, Discrete) or A not in (None, space.n):
-        fail(f"actions are from Discrete({'n' if A is None else A})", f"the environment has "
-             f"{space}", "Make features for this number of actions; for continuous ones choose a "
-             "few and wrap it in gymnasium.wrappers.TransformAction.")
-    return _episodes(agent, env, seed, learn, _reader(agent, env.observation_space),
-                     _longest(agent, env))
+        fail(
+            f"actions are from Discrete({'n' if A is None else A})",
+            f"the environment has {space}",
+            "Make features for this number of actions; for continuous ones choose a "
+            "few and wrap it in gymnasium.wrappers.TransformAction.",
+        )
+    return _episodes(
+        agent, env, seed, learn, _reader(agent, env.observation_space), _longest(agent, env)
+    )
 
 
 def _time_limit(env: Env) -> int | None:
-    limit: int | None = (env.get_wrapper_attr("_max_episode_steps")
-                         if env.has_wrapper_attr("_max_episode_steps") else None)
+    limit: int | None = (
+        env.get_wrapper_attr("_max_episode_steps")
+        if env.has_wrapper_attr("_max_episode_steps")
+        else None
+    )
     return limit
 
 
@@ -170,29 +191,45 @@ def _longest(agent: Any, env: Env) -> int:
     H: int | None = getattr(agent, "H", None)
     limit = _time_limit(env)
     if H is not None and limit is not None and limit > H:
-        fail("the agent's horizon covers an episode", f"H is {H}, and {env} may last {limit} steps",
-             f"Make features with H={limit}, or the environment by gymnasium.make(…, "
-             f"max_episode_steps={H}).")
+        fail(
+            "the agent's horizon covers an episode",
+            f"H is {H}, and {env} may last {limit} steps",
+            f"Make features with H={limit}, or the environment by gymnasium.make(…, "
+            f"max_episode_steps={H}).",
+        )
     if (longest := limit if H is None else H) is None:
-        fail("an episode must end", f"neither the agent, which has no horizon, nor {env} says when",
-             "Wrap it: gymnasium.wrappers.TimeLimit(env, 1000), say.")
+        fail(
+            "an episode must end",
+            f"neither the agent, which has no horizon, nor {env} says when",
+            "Wrap it: gymnasium.wrappers.TimeLimit(env, 1000), say.",
+        )
     return longest
 
 
 def _reader(agent: Any, space: Any) -> Callable[[Any], Any]:
     """What turns an observation, checked, into what the agent sees."""
     S, first = getattr(agent, "S", None), getattr(space, "start", 0)
-    sizes = [int(space.n)] if isinstance(space, Discrete) else (
-        space.nvec.ravel().tolist() if isinstance(space, MultiDiscrete) else [])
+    sizes = (
+        [int(space.n)]
+        if isinstance(space, Discrete)
+        else (space.nvec.ravel().tolist() if isinstance(space, MultiDiscrete) else [])
+    )
     if S is not None and (not sizes or math.prod(sizes) != S):
-        fail(f"the agent's table is for {S} states", f"the environment has {space}"
-             + f", which is {math.prod(sizes)} states" * (len(sizes) > 1), "Make features for this "
-             "number of states, or use a function of the observation as features.")
+        fail(
+            f"the agent's table is for {S} states",
+            f"the environment has {space}"
+            + f", which is {math.prod(sizes)} states" * (len(sizes) > 1),
+            "Make features for this "
+            "number of states, or use a function of the observation as features.",
+        )
     numbers = range(first, first + sizes[0]) if isinstance(space, Discrete) else ()
 
     def refuse(observed: Any) -> NoReturn:
-        fail(f"an observation lies in its space, {space}", f"the environment gave {observed!r}",
-             "Correct one of them; gymnasium.utils.env_checker.check_env finds more.")
+        fail(
+            f"an observation lies in its space, {space}",
+            f"the environment gave {observed!r}",
+            "Correct one of them; gymnasium.utils.env_checker.check_env finds more.",
+        )
 
     def read_box(observed: Any) -> Array:
         """What lies in a Box, as its type has it; its own check is slow."""
@@ -213,8 +250,11 @@ def _reader(agent: Any, space: Any) -> Callable[[Any], Any]:
                 refuse(observed)
         if S is None:
             return observed
-        return int(observed - first if len(sizes) == 1 else
-                   np.ravel_multi_index(tuple((observed - first).ravel()), sizes))
+        return int(
+            observed - first
+            if len(sizes) == 1
+            else np.ravel_multi_index(tuple((observed - first).ravel()), sizes)
+        )
 
     if isinstance(space, Box):
         shape, dtype, low, high = space.shape, space.dtype, space.low, space.high
@@ -229,21 +269,32 @@ def _legal(info: Info, A: int) -> Array | None:
         return None
     mask = as_given(given)
     if mask.shape != (A,) or mask.dtype.kind not in "biuf" or not ((mask == 0) | (mask == 1)).all():
-        fail(f"an action_mask has {A} entries, each 0 or 1", f"it is {shown(given)}", "Give it one "
-             "for each action of the action space, numbered from its start.")
+        fail(
+            f"an action_mask has {A} entries, each 0 or 1",
+            f"it is {shown(given)}",
+            "Give it one for each action of the action space, numbered from its start.",
+        )
     if not mask.any():
-        fail("an action_mask allows some action", f"it is {shown(given)}", "End the episode "
-             "(terminated) where nothing can be done.")
+        fail(
+            "an action_mask allows some action",
+            f"it is {shown(given)}",
+            "End the episode (terminated) where nothing can be done.",
+        )
     return np.flatnonzero(mask)
 
 
 def _refuse_step(found: str) -> NoReturn:
-    fail("step returns (observation, reward, terminated, truncated, info)", found, "The older gym "
-         "had four: say whether `done` was the end (terminated) or the clock (truncated).")
+    fail(
+        "step returns (observation, reward, terminated, truncated, info)",
+        found,
+        "The older gym "
+        "had four: say whether `done` was the end (terminated) or the clock (truncated).",
+    )
 
 
-def _episodes(agent: Any, env: Env, seed: int | None, learn: bool, read: Callable[[Any], Any],
-              longest: int) -> Iterator[Episode]:
+def _episodes(
+    agent: Any, env: Env, seed: int | None, learn: bool, read: Callable[[Any], Any], longest: int
+) -> Iterator[Episode]:
     space: Any = env.action_space
     A, first, choose = int(space.n), int(space.start), agent.act if learn else agent.greedy
     masks = getattr(agent, "takes_masks", "legal" in inspect.signature(choose).parameters)
@@ -251,8 +302,11 @@ def _episodes(agent: Any, env: Env, seed: int | None, learn: bool, read: Callabl
     while True:
         begun = env.reset(seed=seed)
         if not (isinstance(begun, tuple) and len(begun) == 2 and isinstance(begun[1], dict)):
-            fail("reset returns (observation, info)", f"it returned {begun!r}",
-                 "Bring the environment to Gymnasium's interface.")
+            fail(
+                "reset returns (observation, info)",
+                f"it returned {begun!r}",
+                "Bring the environment to Gymnasium's interface.",
+            )
         seed, s, legal = None, read(begun[0]), _legal(begun[1], A)
         if not checked and hasattr(agent, "check_actions"):
             agent.check_actions(A, s)
@@ -262,9 +316,11 @@ def _episodes(agent: Any, env: Env, seed: int | None, learn: bool, read: Callabl
         while not (terminated or truncated or h == longest):
             a = choose(h, s) if legal is None or not masks else choose(h, s, legal)
             if not (masks or legal is None or a in legal):
-                fail(f"the environment forbids action {a} here", f"{agent!r} takes no masks and "
-                     f"chose it; allowed are {legal.tolist()}", "Use an agent by rlsvi or lsvi, "
-                     "or give its act the argument legal.")
+                fail(
+                    f"the environment forbids action {a} here",
+                    f"{agent!r} takes no masks and chose it; allowed are {legal.tolist()}",
+                    "Use an agent by rlsvi or lsvi, or give its act the argument legal.",
+                )
             try:
                 stepped = env.step(first + a)
             except ValueError as error:  # a wrapper has unpacked what is not five values
@@ -272,17 +328,24 @@ def _episodes(agent: Any, env: Env, seed: int | None, learn: bool, read: Callabl
                     raise
                 _refuse_step(str(error))
             if not isinstance(stepped, tuple) or len(stepped) != 5:
-                _refuse_step(f"it returned {len(stepped)} values" if isinstance(stepped, tuple) else
-                             f"it returned {shown(stepped)}")
+                _refuse_step(
+                    f"it returned {len(stepped)} values"
+                    if isinstance(stepped, tuple)
+                    else f"it returned {shown(stepped)}"
+                )
             observed, reward, terminated, truncated, info = stepped
             if type(terminated) is not bool or type(truncated) is not bool:
                 terminated, truncated = flag("terminated", terminated), flag("truncated", truncated)
             if type(info) is not dict:
-                instance("info", info, dict, hint="Let step return {} where there is nothing to "
-                         "say.")
+                instance(
+                    "info", info, dict, hint="Let step return {} where there is nothing to say."
+                )
             if not is_number(reward):
-                fail("a reward is a finite number", f"step {h} of the episode gave {shown(reward)}",
-                     "Let step return a float; the agent has not seen it.")
+                fail(
+                    "a reward is a finite number",
+                    f"step {h} of the episode gave {shown(reward)}",
+                    "Let step return a float; the agent has not seen it.",
+                )
             r, s_next = float(reward), read(observed)
             legal = None if terminated or not info else _legal(info, A)
             if learn and legal is not None and masks:
@@ -292,8 +355,11 @@ def _episodes(agent: Any, env: Env, seed: int | None, learn: bool, read: Callabl
             s, h, total = s_next, h + 1, total + r
         if not (terminated or truncated or told):
             told = True
-            warn("an episode is cut at the agent's horizon", f"H is {h}, and {env} has no time "
-                 "limit", f"If that is meant, say so: gymnasium.wrappers.TimeLimit(env, {h}).")
+            warn(
+                "an episode is cut at the agent's horizon",
+                f"H is {h}, and {env} has no time limit",
+                f"If that is meant, say so: gymnasium.wrappers.TimeLimit(env, {h}).",
+            )
         yield Episode(total, h, bool(terminated))
 
 
@@ -303,8 +369,14 @@ class _Ours(gymnasium.Env[Any, int]):
     metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}  # noqa: RUF012
     action_space: Any
 
-    def __init__(self, inner: Any, observations: Any, A: int, H: int | None = None,
-                 render_mode: str | None = None) -> None:
+    def __init__(
+        self,
+        inner: Any,
+        observations: Any,
+        A: int,
+        H: int | None = None,
+        render_mode: str | None = None,
+    ) -> None:
         one_of("render_mode", render_mode, (None, "ansi", "rgb_array"), hint="None is unseen.")
         self.inner, self._over, self._max_episode_steps = inner, True, H  # no episode under way
         self.observation_space, self.action_space = observations, Discrete(A)
@@ -344,8 +416,11 @@ class _Ours(gymnasium.Env[Any, int]):
 
     def step(self, action: int) -> tuple[Any, float, bool, bool, Info]:
         if self._over or isinstance(action, bool) or not self.action_space.contains(action):
-            fail(f"step needs an action from {self.action_space} in an episode under way",
-                 f"got {action!r}{' after the end' * self._over}", "Call reset() to start one.")
+            fail(
+                f"step needs an action from {self.action_space} in an episode under way",
+                f"got {action!r}{' after the end' * self._over}",
+                "Call reset() to start one.",
+            )
         possible, r, self._over = self._possible(), 0.0, True
         if possible is None or action in possible:
             a = int(action) if possible is None else possible[int(action)]
@@ -440,14 +515,20 @@ class TetrisEnv(_Ours):
     4
     """
 
-    def __init__(self, width: int = 10, height: int = 20, pieces: str = "IJLOSTZ",
-                 rule: str = "top row", render_mode: str | None = None) -> None:
+    def __init__(
+        self,
+        width: int = 10,
+        height: int = 20,
+        pieces: str = "IJLOSTZ",
+        rule: str = "top row",
+        render_mode: str | None = None,
+    ) -> None:
         game = Tetris(width, height, pieces, rule)
         space = MultiDiscrete([2] * (game.width * game.height) + [len(pieces)])
         super().__init__(game, space, SIDE * game.width, render_mode=render_mode)
 
     def _board(self) -> Array:
-        rows = self.inner.rows[:self.inner.height, None]
+        rows = self.inner.rows[: self.inner.height, None]
         return np.asarray(rows >> np.arange(self.inner.width) & 1)
 
     def _observed(self) -> Array:
@@ -458,8 +539,7 @@ class TetrisEnv(_Ours):
         return {int((o - first) * W + c): i for i, (o, c, _) in enumerate(self.inner.spots)}
 
 
-def _finite(kind: str, clock: bool = False, render_mode: str | None = None,
-            **sizes: Any) -> MDPEnv:
+def _finite(kind: str, clock: bool = False, render_mode: str | None = None, **sizes: Any) -> MDPEnv:
     return MDPEnv(getattr(chains, kind)(**sizes), clock, render_mode)
 
 
@@ -474,8 +554,10 @@ _recommender.metadata = _Ours.metadata  # type: ignore[attr-defined]
 
 
 for _name, _made, _settings in (
-        ("Chain", _finite, {"kind": "chain", "N": 50}),
-        ("DeepSea", _finite, {"kind": "deep_sea", "clock": True, "N": 10}),
-        ("RiverSwim", _finite, {"kind": "river_swim"}),
-        ("Recommender", _recommender, {"rng": 0}), ("Tetris", TetrisEnv, {})):
+    ("Chain", _finite, {"kind": "chain", "N": 50}),
+    ("DeepSea", _finite, {"kind": "deep_sea", "clock": True, "N": 10}),
+    ("RiverSwim", _finite, {"kind": "river_swim"}),
+    ("Recommender", _recommender, {"rng": 0}),
+    ("Tetris", TetrisEnv, {}),
+):
     gymnasium.register(f"rlsvi_core/{_name}-v0", f"{__name__}:{_made.__name__}", kwargs=_settings)

@@ -95,11 +95,15 @@ class States(NamedTuple):
 def states(N: int, J: int) -> States:
     """Enumerate the states."""
     if (S := number_of_states(N, J)) > MOST_STATES:
-        fail(f"exact solution enumerates at most {MOST_STATES} states", f"N={N}, J={J} has {S}",
-             "Choose smaller N or J, or leave out what is exact: agents learn without it.")
+        fail(
+            f"exact solution enumerates at most {MOST_STATES} states",
+            f"N={N}, J={J} has {S}",
+            "Choose smaller N or J, or leave out what is exact: agents learn without it.",
+        )
     start = np.array([number_of_states(N, h) for h in range(J + 1)])
-    sets = [np.sort([sum(1 << n for n in some) for some in combinations(range(N), h)])
-            for h in range(J)]
+    sets = [
+        np.sort([sum(1 << n for n in some) for some in combinations(range(N), h)]) for h in range(J)
+    ]
     x, following = np.zeros((S, N), np.int8), np.full((S, N, 2), S, np.int32)
     for h in range(J):
         shown = (sets[h][:, None] >> np.arange(N)) & 1
@@ -113,9 +117,11 @@ def states(N: int, J: int) -> States:
             low = bits & ((1 << before) - 1)  # the new answer's bit goes in between
             for liked in (0, 1):
                 code = low | (liked << before) | ((bits >> before) << (before + 1))
-                following[here, :, liked] = np.where(
-                    shown, S, start[h + 1] + place * 2 ** (h + 1) + code).transpose(
-                        1, 0, 2).reshape(-1, N)
+                following[here, :, liked] = (
+                    np.where(shown, S, start[h + 1] + place * 2 ** (h + 1) + code)
+                    .transpose(1, 0, 2)
+                    .reshape(-1, N)
+                )
     return States(x, np.argsort(x == 0, axis=1, kind="stable"), start, following)
 
 
@@ -127,11 +133,18 @@ def _mean(mu: Floats, q: Floats) -> Floats:
 def checked_state(x: Any, h: int, N: int) -> Array:
     """A state before a product is shown, as compiled code wants it and our own."""
     out = as_given(x)
-    if (out.shape != (N,) or out.dtype.kind not in "iuf" or not np.isin(out, (-1, 0, 1)).all()
-            or np.count_nonzero(out) != h):
-        fail(f"a state has an answer −1, 0 or 1 for each of {N} products, and {h} of them not 0 in "
-             f"period {h}", f"x is {x!r}", "Copy x before the customer answers; a new one has "
-             "x = 0.")
+    if (
+        out.shape != (N,)
+        or out.dtype.kind not in "iuf"
+        or not np.isin(out, (-1, 0, 1)).all()
+        or np.count_nonzero(out) != h
+    ):
+        fail(
+            f"a state has an answer −1, 0 or 1 for each of {N} products, and {h} of them not 0 in "
+            f"period {h}",
+            f"x is {x!r}",
+            "Copy x before the customer answers; a new one has x = 0.",
+        )
     return out.astype(np.int8)
 
 
@@ -158,12 +171,20 @@ class Recommender:
     N: int = field(init=False)  # products
 
     def __post_init__(self) -> None:
-        gamma = array("gamma", self.gamma, ("N", "N"),
-                      hint="gamma[a, n] is what the answer on n says about a.")
+        gamma = array(
+            "gamma",
+            self.gamma,
+            ("N", "N"),
+            hint="gamma[a, n] is what the answer on n says about a.",
+        )
         N = len(gamma)
         J = whole("J", self.J, 1, N, hint="It counts products shown; a customer sees none twice.")
-        beta = array("beta", np.zeros(N) if self.beta is None else self.beta, (N,),
-                     hint="Leave it out for products of equal popularity.")
+        beta = array(
+            "beta",
+            np.zeros(N) if self.beta is None else self.beta,
+            (N,),
+            hint="Leave it out for products of equal popularity.",
+        )
         self.__dict__.update(gamma=gamma, beta=beta, N=N, J=J)
 
     def __repr__(self) -> str:
@@ -189,8 +210,11 @@ class Recommender:
         x = checked_state(s, h, self.N)
         drawn_from(rng)
         if x[a] != 0:
-            fail(f"a customer is shown up to {self.J} of {self.N} products, each once",
-                 f"x is {x.tolist()} and a is {a}", "Start a new customer with x = 0.")
+            fail(
+                f"a customer is shown up to {self.J} of {self.N} products, each once",
+                f"x is {x.tolist()} and a is {a}",
+                "Start a new customer with x = 0.",
+            )
         liked = answer(self.beta, self.gamma, x, a, rng)
         return float(liked), x, h == self.J - 1
 
@@ -212,8 +236,9 @@ class Recommender:
         for first, end in reversed([*pairwise(start)]):
             s = slice(first, end)
             disliked, liked = V[following[s, :, 0]], V[following[s, :, 1]]
-            Q[s] = np.where(x[s] == 0, self.P[s] * (1 + liked) + (1 - self.P[s]) * disliked,
-                            -np.inf)
+            Q[s] = np.where(
+                x[s] == 0, self.P[s] * (1 + liked) + (1 - self.P[s]) * disliked, -np.inf
+            )
             V[s] = choose(s, Q[s])
         return Q, V
 
@@ -236,8 +261,13 @@ class Recommender:
         """V^μ as an (S,) array. ``policy``: (S,) products, or (S, N) probabilities of products, in
         the order of ``states.x``."""
         x, mu = self.states.x, as_probabilities(policy, self.states.x.shape)
-        none_of((mu > 0) & (x != 0), "a product is shown once", "policy", mu,
-                "Choose among the zeros of states.x[s].")
+        none_of(
+            (mu > 0) & (x != 0),
+            "a product is shown once",
+            "policy",
+            mu,
+            "Choose among the zeros of states.x[s].",
+        )
         return self._backwards(lambda s, q: _mean(mu[s], q))[1][:-1]
 
     def uniform(self) -> Floats:
@@ -251,8 +281,12 @@ class Recommender:
         With β = 0 all products tie in the empty state. ``ties``: any of the best (uniform), the
         one with the lowest number, or the one from which this policy goes on to earn most or least.
         """
-        one_of("ties", ties, ("uniform", "lowest", "best", "worst"),
-               hint="The paper does not say which it uses.")
+        one_of(
+            "ties",
+            ties,
+            ("uniform", "lowest", "best", "worst"),
+            hint="The paper does not say which it uses.",
+        )
         x, mu = self.states.x, np.zeros(self.states.x.shape)
 
         def choose(s: slice, q: Floats) -> Floats:

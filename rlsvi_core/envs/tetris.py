@@ -34,12 +34,24 @@ from ..compiled import Array, Generator, Ints, Seed, jit
 
 __all__ = ["PIECES", "RULES", "Tetris"]
 
-PIECES = {"I": ("####",), "J": ("#..", "###"), "L": ("..#", "###"), "O": ("##", "##"),
-          "S": (".##", "##."), "T": (".#.", "###"), "Z": ("##.", ".##")}
+PIECES = {
+    "I": ("####",),
+    "J": ("#..", "###"),
+    "L": ("..#", "###"),
+    "O": ("##", "##"),
+    "S": (".##", "##."),
+    "T": (".#.", "###"),
+    "Z": ("##.", ".##"),
+}
 SIDE = 4  # no piece is longer
 _ANY = 1 << 20
-RULES = {"top row": (0, _ANY, 0), "fits": (0, _ANY, _ANY), "clears": (_ANY, 0, _ANY),
-         "overflow": (_ANY, _ANY, 1), "overflow top": (_ANY, _ANY, 0)}  # see Model, less H
+RULES = {
+    "top row": (0, _ANY, 0),
+    "fits": (0, _ANY, _ANY),
+    "clears": (_ANY, 0, _ANY),
+    "overflow": (_ANY, _ANY, 1),
+    "overflow top": (_ANY, _ANY, 0),
+}  # see Model, less H
 
 
 class Model(NamedTuple):
@@ -155,7 +167,7 @@ def _model(width: int, height: int, pieces: str, rule: str) -> Model:
     for piece in pieces:
         grid = np.array([[square == "#" for square in row] for row in PIECES[piece]])[::-1]
         for turn in (np.rot90(grid, k) for k in range(4)):
-            if not any(np.array_equal(turn, other) for other in grids[first[-1]:]):
+            if not any(np.array_equal(turn, other) for other in grids[first[-1] :]):
                 grids.append(turn)
         first.append(len(grids))
     row, bottom, top = np.zeros((3, len(grids), SIDE), np.int64)
@@ -165,8 +177,18 @@ def _model(width: int, height: int, pieces: str, rule: str) -> Model:
         bottom[o, :w] = grid.argmax(axis=0)
         top[o, :w] = h - grid[::-1].argmax(axis=0)
     before, after, ends = (height + limit for limit in RULES[rule])
-    return Model(width, height, before, after, ends, np.array(first),
-                 np.array([grid.shape[::-1] for grid in grids]), row, bottom, top)
+    return Model(
+        width,
+        height,
+        before,
+        after,
+        ends,
+        np.array(first),
+        np.array([grid.shape[::-1] for grid in grids]),
+        row,
+        bottom,
+        top,
+    )
 
 
 class Tetris:
@@ -192,26 +214,38 @@ class Tetris:
     (Tetris(10, 20, 'IJLOSTZ', 'top row'), 4)
     """
 
-    def __init__(self, width: int = 10, height: int = 20, pieces: str = "IJLOSTZ",
-                 rule: str = "top row") -> None:
-        if not (isinstance(pieces, str) and pieces
-                and sorted(pieces) == sorted(PIECES.keys() & set(pieces))):
-            fail(f"pieces must be one or more of {''.join(PIECES)}, each once", f"it is {pieces!r}",
-                 "All are drawn equally often: pass pieces='SZ', say.")
+    def __init__(
+        self, width: int = 10, height: int = 20, pieces: str = "IJLOSTZ", rule: str = "top row"
+    ) -> None:
+        if not (
+            isinstance(pieces, str)
+            and pieces
+            and sorted(pieces) == sorted(PIECES.keys() & set(pieces))
+        ):
+            fail(
+                f"pieces must be one or more of {''.join(PIECES)}, each once",
+                f"it is {pieces!r}",
+                "All are drawn equally often: pass pieces='SZ', say.",
+            )
         one_of("rule", rule, RULES, hint="The module's docstring says what each means.")
         width = whole("width", width, hint="The usual width is 10.")
-        height = whole("height", height, SIDE, 10_000,
-                       hint="It is at least the length of a piece, usually 20.")
+        height = whole(
+            "height", height, SIDE, 10_000, hint="It is at least the length of a piece, usually 20."
+        )
         self.model = _model(width, height, pieces, rule)
         needed = int(self.model.size.max())
         if not needed <= width <= 62:
-            fail(f"every orientation must fit between the walls and a row into 62 bits: with the "
-                 f"pieces {pieces} the width must be from {needed} to 62", f"it is {width}",
-                 "The usual width is 10.")
+            fail(
+                f"every orientation must fit between the walls and a row into 62 bits: with the "
+                f"pieces {pieces} the width must be from {needed} to 62",
+                f"it is {width}",
+                "The usual width is 10.",
+            )
         self.width, self.height, self.pieces, self.rule = width, height, pieces, rule
         self.K = 2 * width + 2
-        self.A = max(int((width + 1 - self.model.size[a:b, 0]).sum())
-                     for a, b in pairwise(self.model.first))
+        self.A = max(
+            int((width + 1 - self.model.size[a:b, 0]).sum()) for a, b in pairwise(self.model.first)
+        )
         # Holes are the one feature that may not fit a byte, and only on boards above 255 squares.
         self.dtype = np.uint8 if width * (height + SIDE) < 256 else np.uint16
         self.rows = np.zeros(height + SIDE, np.int64)
@@ -223,8 +257,11 @@ class Tetris:
 
     def buffers(self) -> tuple[Array, Array, Array]:
         """Room for what ``placements`` reports: X, over, where."""
-        return (np.zeros((self.K + 1, self.A), self.dtype), np.zeros(self.A, np.bool_),
-                np.zeros((self.A, 3), np.int64))
+        return (
+            np.zeros((self.K + 1, self.A), self.dtype),
+            np.zeros(self.A, np.bool_),
+            np.zeros((self.A, 3), np.int64),
+        )
 
     def start(self, rng: Seed = None) -> Array:
         """A new game; the generator deals the pieces. Returns the first state's table."""
@@ -237,8 +274,8 @@ class Tetris:
         self.piece = draw_piece(self.model, self.rng)
         X, over, where = self._buffers
         self.n = placements(self.model, self.rows, self.piece, X, over, where)
-        self.table, self.endings = X[:, :self.n].T.copy(), over[:self.n].copy()
-        self.features, self.spots = self.table[:, :-1], where[:self.n].copy()
+        self.table, self.endings = X[:, : self.n].T.copy(), over[: self.n].copy()
+        self.features, self.spots = self.table[:, :-1], where[: self.n].copy()
         self.over = self.n == 0
 
     def step(self, h: int, s: Array, a: int, rng: Generator) -> tuple[int, Array, bool]:
@@ -248,8 +285,12 @@ class Tetris:
     def drop(self, a: int) -> int:
         """Play placement a; returns the rows cleared."""
         if self.over:
-            fail("a placement must be one of a game under way", f"it is {a!r}, with no game",
-                 "start() begins a game.", IndexError)
+            fail(
+                "a placement must be one of a game under way",
+                f"it is {a!r}, with no game",
+                "start() begins a game.",
+                IndexError,
+            )
         a = index("a placement", a, self.n)
         reward = place(self.model, self.rows, *self.spots[a])
         self.score += reward
@@ -260,5 +301,7 @@ class Tetris:
 
     def board(self) -> str:
         """The board as text, a column a character."""
-        return "\n".join("".join(".#"[row >> c & 1] for c in range(self.width))
-                         for row in self.rows[self.height - 1::-1].tolist())
+        return "\n".join(
+            "".join(".#"[row >> c & 1] for c in range(self.width))
+            for row in self.rows[self.height - 1 :: -1].tolist()
+        )

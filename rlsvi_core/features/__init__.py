@@ -13,6 +13,20 @@ from .maps import (
 )
 from .paper import agnostic, coherent, tabular
 
-__all__ = ["Computed", "FeatureMap", "OneHot", "PerAction", "Table", "agnostic", "check",
-           "coherent", "fourier_basis", "from_transformer", "one_hot", "polynomial",
-           "random_fourier", "tabular", "tiles"]
+__all__ = [
+    "Computed",
+    "FeatureMap",
+    "OneHot",
+    "PerAction",
+    "Table",
+    "agnostic",
+    "check",
+    "coherent",
+    "fourier_basis",
+    "from_transformer",
+    "one_hot",
+    "polynomial",
+    "random_fourier",
+    "tabular",
+    "tiles",
+]

@@ -24,15 +24,24 @@ def _bounds(box: Any) -> tuple[Floats, Floats]:
     """The ends of a box, from a pair of arrays or a space that has them."""
     ends = (box.low, box.high) if hasattr(box, "low") else box
     if not (isinstance(ends, (tuple, list)) or (isinstance(ends, np.ndarray) and ends.ndim)) or (
-            len(ends) != 2):
-        fail("a box is a pair (low, high)", f"it is {box!r}",
-             "Pass two arrays, the ends of the range that matters.")
+        len(ends) != 2
+    ):
+        fail(
+            "a box is a pair (low, high)",
+            f"it is {box!r}",
+            "Pass two arrays, the ends of the range that matters.",
+        )
     low, high = (np.ravel(numbers("an end of the box", end)) for end in ends)
-    if low.shape != high.shape or not low.size or not (
-            (low < high) & (high < 1e30) & (low > -1e30)).all():
-        fail("a box has finite ends with low < high in every coordinate",
-             f"low is {low.tolist()} and high {high.tolist()}",
-             "Pass (low, high) with the range that matters; observations are clipped to it.")
+    if (
+        low.shape != high.shape
+        or not low.size
+        or not ((low < high) & (high < 1e30) & (low > -1e30)).all()
+    ):
+        fail(
+            "a box has finite ends with low < high in every coordinate",
+            f"low is {low.tolist()} and high {high.tolist()}",
+            "Pass (low, high) with the range that matters; observations are clipped to it.",
+        )
     return low, high
 
 
@@ -51,8 +60,11 @@ def _unit(low: Floats, high: Floats, s: Any, left: float = 0.0) -> Floats:
     """An observation in [left, 1]^m."""
     x = numbers("an observation", s).ravel()
     if x.shape != low.shape or not _scale(low, high, left, x):
-        fail(f"an observation has the {low.size} coordinates of the box, all finite",
-             f"it is {s!r}", "Pass the box of this observation space, and replace NaN.")
+        fail(
+            f"an observation has the {low.size} coordinates of the box, all finite",
+            f"it is {s!r}",
+            "Pass the box of this observation space, and replace NaN.",
+        )
     return x
 
 
@@ -109,15 +121,16 @@ def _waves(low: Floats, high: Floats, W: Floats, scale: float, s: Any) -> Floats
     """cos and sin of some frequencies: ‖φ‖ = 1."""
     angle = W @ _unit(low, high, s)
     phi = np.empty(2 * angle.size)
-    np.cos(angle, out=phi[:angle.size])
-    np.sin(angle, out=phi[angle.size:])
+    np.cos(angle, out=phi[: angle.size])
+    np.sin(angle, out=phi[angle.size :])
     phi *= scale
     return phi
 
 
 @options
-def random_fourier(box: Any, A: int, d: int = 200, length_scale: float = 0.25,
-                   rng: Seed = None) -> PerAction:
+def random_fourier(
+    box: Any, A: int, d: int = 200, length_scale: float = 0.25, rng: Seed = None
+) -> PerAction:
     """Random Fourier features (Rahimi and Recht 2007): φ(s)·φ(s') ≈ exp(−‖x − x'‖²/2ℓ²), with the
     box scaled to [0, 1]^m.
 
@@ -144,8 +157,11 @@ def random_fourier(box: Any, A: int, d: int = 200, length_scale: float = 0.25,
         fail("d is even: a cosine and a sine for each frequency", f"it is {d}", "Pass d=200, say.")
     scale = numbers("length_scale", length_scale)
     if scale.shape not in ((), low.shape):
-        fail(f"length_scale is one number, or one for each of {low.size} coordinates",
-             f"it is {length_scale!r}", "Pass length_scale=0.25, say.")
+        fail(
+            f"length_scale is one number, or one for each of {low.size} coordinates",
+            f"it is {length_scale!r}",
+            "Pass length_scale=0.25, say.",
+        )
     for one in scale.flat:
         positive(length_scale=one)
     room("the frequencies", d // 2, low.size)

@@ -24,8 +24,11 @@ __all__ = ["FeatureMap", "OneHot", "PerAction", "check", "from_transformer", "on
 
 
 def _horizon(H: Any) -> int | None:
-    return None if H is None else whole("H", H, 1, hint="It counts the periods of an episode; "
-                                        "leave it out to discount.")
+    return (
+        None
+        if H is None
+        else whole("H", H, 1, hint="It counts the periods of an episode; leave it out to discount.")
+    )
 
 
 def _called(function: Callable[..., Any], of_period: bool, h: int, s: Any) -> Floats:
@@ -110,8 +113,13 @@ class Table(FeatureMap):
     def __init__(self, Phi: Any, H: int | None = None) -> None:
         Phi, H = numbers("Phi", Phi), _horizon(H)
         axes = ("S", "A", "K") if Phi.ndim == 3 else ("H", "S", "A", "K")
-        Phi = array("Phi", Phi, axes, hint="It is a finite (H, S, A, K) array, or (S, A, K) for "
-                    "all periods; rlsvi_core.features makes such arrays.")
+        Phi = array(
+            "Phi",
+            Phi,
+            axes,
+            hint="It is a finite (H, S, A, K) array, or (S, A, K) for "
+            "all periods; rlsvi_core.features makes such arrays.",
+        )
         if len(axes) == 3:
             self.H, Phi = H, np.broadcast_to(Phi, (H or 1, *Phi.shape))
         elif H not in (None, len(Phi)):
@@ -132,8 +140,13 @@ def _of_period(function: Callable[..., Any]) -> bool:
         parameters = inspect.signature(function).parameters.values()
     except ValueError:  # something built in
         return False
-    return sum(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-               for p in parameters) == 2
+    return (
+        sum(
+            p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+            for p in parameters
+        )
+        == 2
+    )
 
 
 class Computed(FeatureMap):
@@ -184,9 +197,14 @@ class PerAction(FeatureMap):
         phi = _called(self.phi, self._of_period, h, s)
         if phi.ndim != 1 or (self.K and phi.size * self.blocks != self.K):
             d = self.K // self.blocks
-            fail(f"phi returns a vector of {d or 'd'} features", f"it returned shape {phi.shape}",
-                 f"Pass d={phi.size}, or leave d out." if phi.ndim == 1 else "Return the state's "
-                 "features alone, as a list; PerAction crosses them with the actions.")
+            fail(
+                f"phi returns a vector of {d or 'd'} features",
+                f"it returned shape {phi.shape}",
+                f"Pass d={phi.size}, or leave d out."
+                if phi.ndim == 1
+                else "Return the state's "
+                "features alone, as a list; PerAction crosses them with the actions.",
+            )
         return phi[None]
 
     def __call__(self, h: int, s: Any) -> Floats:
@@ -210,8 +228,9 @@ class Indicators(PerAction):
     (array([1]), array([[0., 1.]]))
     """
 
-    def __init__(self, where: Callable[[Any], Ints], A: int, d: int, n: int,
-                 H: int | None = None) -> None:
+    def __init__(
+        self, where: Callable[[Any], Ints], A: int, d: int, n: int, H: int | None = None
+    ) -> None:
         super().__init__(where, A, d, H)
         self.active, self.n, self.on = where, n, 1 / math.sqrt(n)
 
@@ -251,8 +270,9 @@ class OneHot(FeatureMap):
     def __post_init__(self) -> None:
         for name, value in list(vars(self).items()):
             if name != "H" or value is not None:
-                object.__setattr__(self, name, whole(name, value, 1, hint="Pass H=5, S=3, A=2, "
-                                                     "say."))
+                object.__setattr__(
+                    self, name, whole(name, value, 1, hint="Pass H=5, S=3, A=2, say.")
+                )
         object.__setattr__(self, "K", self.S * self.A)
         object.__setattr__(self, "blocks", self.A if self.H is None else 1)
 
@@ -306,8 +326,13 @@ def one_hot(H: int | None, S: int | ArrayLike, A: int) -> FeatureMap:
     if not isinstance(S, (list, tuple, np.ndarray)):
         n = whole("S", S, 1, hint="It counts states, or the values of each component.")
         return OneHot(H, n, A)
-    sizes = np.array([whole("S", n, 1, hint="It counts the values of each component.")
-                      for n in np.ravel(np.asarray(S, object)).tolist()], np.int64)
+    sizes = np.array(
+        [
+            whole("S", n, 1, hint="It counts the values of each component.")
+            for n in np.ravel(np.asarray(S, object)).tolist()
+        ],
+        np.int64,
+    )
     if not sizes.size:
         fail("a state has some component", f"S is {S!r}", "Pass a number of states.")
     return Indicators(partial(_values_of, sizes), A, int(sizes.sum()), sizes.size, H)
@@ -315,10 +340,13 @@ def one_hot(H: int | None, S: int | ArrayLike, A: int) -> FeatureMap:
 
 def _values_of(sizes: Ints, s: Any) -> Ints:
     given, s = s, np.atleast_1d(as_given(s))
-    if (s.shape != sizes.shape or s.dtype.kind not in "iu" or (s < 0).any()
-            or (s >= sizes).any()):
-        fail(f"a state has components from 0 to below {sizes.tolist()}", f"it is {given!r}",
-             "Pass the sizes of the observation space.", IndexError)
+    if s.shape != sizes.shape or s.dtype.kind not in "iu" or (s < 0).any() or (s >= sizes).any():
+        fail(
+            f"a state has components from 0 to below {sizes.tolist()}",
+            f"it is {given!r}",
+            "Pass the sizes of the observation space.",
+            IndexError,
+        )
     return np.asarray(np.cumsum(sizes) - sizes + s, np.int64)
 
 
@@ -342,8 +370,12 @@ def from_transformer(transformer: Any, A: int) -> PerAction:
     >>> from_transformer(Centred(), A=1)(0, [0.5, 1.0])
     array([[0. , 0.5]])
     """
-    able("transformer", transformer, "transform", hint="Pass a fitted scikit-learn transformer; a "
-         "plain function goes to PerAction.")
+    able(
+        "transformer",
+        transformer,
+        "transform",
+        hint="Pass a fitted scikit-learn transformer; a plain function goes to PerAction.",
+    )
     return PerAction(partial(_transformed, transformer), A)
 
 
@@ -385,8 +417,10 @@ def check(features: Any, observations: Iterable[Any], h: int = 0) -> list[str]:
         if x.ndim != 2 or x.size == 0:
             return [f"observation {i} gives shape {x.shape}; it must be (actions, K)"]
         if rows and x.shape != rows[0].shape:
-            return [f"observation {i} gives shape {x.shape}, and observation 0 {rows[0].shape}: "
-                    f"the number of features must not change, and masks say what is legal"]
+            return [
+                f"observation {i} gives shape {x.shape}, and observation 0 {rows[0].shape}: "
+                f"the number of features must not change, and masks say what is legal"
+            ]
         if not np.isfinite(x).all():
             found.append(f"observation {i} gives NaN or infinite features")
         rows.append(x)
@@ -399,6 +433,8 @@ def check(features: Any, observations: Iterable[Any], h: int = 0) -> list[str]:
     if len(X) > 1 and (X == X[:1]).all():
         found.append("all observations have the same rows: the agent cannot tell them apart")
     if (small := norms.min()) < (large := norms.max()) / 100:
-        found.append(f"the norms of rows range from {small:.3g} to {large:.3g}: one lambda cannot "
-                     f"suit all; scale them to 1")
+        found.append(
+            f"the norms of rows range from {small:.3g} to {large:.3g}: one lambda cannot "
+            f"suit all; scale them to 1"
+        )
     return found

@@ -93,9 +93,14 @@ def tabular(mdp: FiniteMDP) -> Floats:
     return np.asarray(OneHot(mdp.H, mdp.S, mdp.A))
 
 
-def coherent(Q: ArrayLike, K: int, rng: Seed = None, *,
-             reading: Literal["stacked", "per_period"] = "stacked",
-             norm: float | None = None) -> Floats:
+def coherent(
+    Q: ArrayLike,
+    K: int,
+    rng: Seed = None,
+    *,
+    reading: Literal["stacked", "per_period"] = "stacked",
+    norm: float | None = None,
+) -> Floats:
     """A random basis whose span contains Q* and the constant.
 
     Parameters
@@ -115,14 +120,28 @@ def coherent(Q: ArrayLike, K: int, rng: Seed = None, *,
     >>> Phi.shape, np.linalg.norm(Phi[..., 0]).round(9)
     ((4, 8, 2, 3), np.float64(64.0))
     """
-    one_of("reading", reading, ("stacked", "per_period"),
-           hint="They are those of appendix C and of section 6.1.")
+    one_of(
+        "reading",
+        reading,
+        ("stacked", "per_period"),
+        hint="They are those of appendix C and of section 6.1.",
+    )
     Q = array("Q", Q, ("H", "S", "A"), hint="Pass mdp.Q.")
-    K = whole("K", K, 2, Q.size if reading == "stacked" else None,
-              hint="More columns than the space has dimensions only repeat each other.")
+    K = whole(
+        "K",
+        K,
+        2,
+        Q.size if reading == "stacked" else None,
+        hint="More columns than the space has dimensions only repeat each other.",
+    )
     room("Phi", Q.size, K)
-    norm = inside("norm", Q.size if norm is None else norm, 0, LARGEST,
-                  hint="It is the 2-norm of a column: leave it out for that of Algorithm 6.")
+    norm = inside(
+        "norm",
+        Q.size if norm is None else norm,
+        0,
+        LARGEST,
+        hint="It is the 2-norm of a column: leave it out for that of Algorithm 6.",
+    )
     rng = generator(rng)
     # One block of all periods, or one block a period; columns are kept as contiguous rows.
     blocks = Q.reshape(1 if reading == "stacked" else len(Q), -1)
@@ -136,8 +155,14 @@ def coherent(Q: ArrayLike, K: int, rng: Seed = None, *,
     return Phi.reshape(*Q.shape, K)  # lines 10 and 11
 
 
-def agnostic(Q: ArrayLike, K: int, rho: float, rng: Seed = None, *,
-             noise: Literal["variance", "deviation"] = "variance") -> Floats:
+def agnostic(
+    Q: ArrayLike,
+    K: int,
+    rho: float,
+    rng: Seed = None,
+    *,
+    noise: Literal["variance", "deviation"] = "variance",
+) -> Floats:
     """Noisy copies of Q*: φ_hk = Q*_h + noise.
 
     Parameters

@@ -51,8 +51,9 @@ def positive(name: str, x: Number) -> fmpq:
     return exact(x)
 
 
-def _refine(value: Callable[[], arb], enough: Callable[[arb], bool], what: str,
-            most_bits: int) -> arb:
+def _refine(
+    value: Callable[[], arb], enough: Callable[[arb], bool], what: str, most_bits: int
+) -> arb:
     """The value's ball at the first precision that is sufficient."""
     bits = 64
     while bits <= most_bits:
@@ -61,15 +62,21 @@ def _refine(value: Callable[[], arb], enough: Callable[[arb], bool], what: str,
         if enough(ball):
             return ball
         bits *= 2
-    raise Undecided(f"{what} was not settled with {most_bits} bits: last ball {ball}. The value "
-                    f"may be exactly zero.")
+    raise Undecided(
+        f"{what} was not settled with {most_bits} bits: last ball {ball}. The value "
+        f"may be exactly zero."
+    )
 
 
 def sharpen(value: Callable[[], arb], digits: int = 15) -> arb:
     """The value with this many correct digits, at whatever precision that takes."""
     bits = math.ceil(digits * math.log2(10)) + 1
-    return _refine(value, lambda ball: ball.rel_accuracy_bits() >= bits, f"a value of {digits} "
-                   f"digits", MOST_BITS)
+    return _refine(
+        value,
+        lambda ball: ball.rel_accuracy_bits() >= bits,
+        f"a value of {digits} digits",
+        MOST_BITS,
+    )
 
 
 def sign(value: Callable[[], arb], most_bits: int = MOST_BITS) -> int:
@@ -85,8 +92,10 @@ class Proof(NamedTuple):
     bits: int
 
     def __str__(self) -> str:
-        return (f"proved on {self.boxes} box{'es' * (self.boxes > 1)} at {self.bits} bits, "
-                f"margin at least {self.margin:.2g}")
+        return (
+            f"proved on {self.boxes} box{'es' * (self.boxes > 1)} at {self.bits} bits, "
+            f"margin at least {self.margin:.2g}"
+        )
 
 
 class Counterexample(NamedTuple):
@@ -109,8 +118,14 @@ def _ball(low: float, high: float) -> arb:
     return arb(low).union(arb(high))
 
 
-def decide(f: Function, box: Sequence[tuple[float, float]], *, where: Sequence[Function] = (),
-           bits: int = 64, limit: int = 100_000) -> Proof | Counterexample:
+def decide(
+    f: Function,
+    box: Sequence[tuple[float, float]],
+    *,
+    where: Sequence[Function] = (),
+    bits: int = 64,
+    limit: int = 100_000,
+) -> Proof | Counterexample:
     """Is f > 0 at every point of the box where all functions in ``where`` are ≥ 0?
 
     Parameters
@@ -137,13 +152,23 @@ def decide(f: Function, box: Sequence[tuple[float, float]], *, where: Sequence[F
     bits = whole("bits", bits, 2, MOST_BITS, hint="64 is usual.")
     limit = whole("limit", limit, 1, hint="It counts boxes; 100 000 is usual.")
     if not (isinstance(box, (list, tuple)) and box):
-        fail("a box is a list of edges (low, high), at least one", f"it is {box!r}",
-             "Pass [(0, 1)], say.")
+        fail(
+            "a box is a list of edges (low, high), at least one",
+            f"it is {box!r}",
+            "Pass [(0, 1)], say.",
+        )
     for edge in box:
-        if not (isinstance(edge, (list, tuple)) and len(edge) == 2 and all(map(is_number, edge))
-                and edge[0] < edge[1]):
-            fail("every edge of a box needs finite low < high", f"got {edge!r}",
-                 "Map an unbounded region to a bounded one first.")
+        if not (
+            isinstance(edge, (list, tuple))
+            and len(edge) == 2
+            and all(map(is_number, edge))
+            and edge[0] < edge[1]
+        ):
+            fail(
+                "every edge of a box needs finite low < high",
+                f"got {edge!r}",
+                "Map an unbounded region to a bounded one first.",
+            )
     waiting: list[tuple[float, Box]] = []
     boxes, margin = 0, math.inf
 
@@ -155,8 +180,11 @@ def decide(f: Function, box: Sequence[tuple[float, float]], *, where: Sequence[F
         except (TypeError, AttributeError) as error:  # as of a function that was not made for balls
             value = error
         if not isinstance(value, arb):
-            fail("f takes balls and returns one", f"it gave {value!r}",
-                 "Use the arithmetic of its arguments, and their methods for the rest.")
+            fail(
+                "f takes balls and returns one",
+                f"it gave {value!r}",
+                "Use the arithmetic of its arguments, and their methods for the rest.",
+            )
         if value < 0 and all(c(*middle) >= 0 for c in where):
             return Counterexample(tuple(float(m) for m in middle), float(value.mid()), bits)
         heapq.heappush(waiting, (float(value.mid()), edges))
@@ -166,8 +194,10 @@ def decide(f: Function, box: Sequence[tuple[float, float]], *, where: Sequence[F
         found = examine(tuple(box))
         while waiting and not found:
             if (boxes := boxes + 1) > limit:
-                raise Undecided(f"{limit} boxes were not enough; {waiting[0][1]} is still open. "
-                                f"The function may touch zero there.")
+                raise Undecided(
+                    f"{limit} boxes were not enough; {waiting[0][1]} is still open. "
+                    f"The function may touch zero there."
+                )
             edges = heapq.heappop(waiting)[1]
             x = [_ball(low, high) for low, high in edges]
             if any(c(*x) < 0 for c in where):
@@ -178,11 +208,16 @@ def decide(f: Function, box: Sequence[tuple[float, float]], *, where: Sequence[F
             i = max(range(len(edges)), key=lambda k: edges[k][1] - edges[k][0])
             low, high = edges[i]
             halves = (low, (low + high) / 2), ((low + high) / 2, high)
-            found = next(filter(None, (examine((*edges[:i], half, *edges[i + 1:]))
-                                       for half in halves)), None)
+            found = next(
+                filter(None, (examine((*edges[:i], half, *edges[i + 1 :])) for half in halves)),
+                None,
+            )
     if not found and margin == math.inf:
-        fail("some part of the box must satisfy all conditions in `where`", f"{tuple(box)} has "
-             f"none, and there is nothing to prove", "Check the box and the conditions.")
+        fail(
+            "some part of the box must satisfy all conditions in `where`",
+            f"{tuple(box)} has none, and there is nothing to prove",
+            "Check the box and the conditions.",
+        )
     return found or Proof(boxes, margin, bits)
 
 

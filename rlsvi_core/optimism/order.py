@@ -87,8 +87,7 @@ class Beta(NamedTuple):
         z = exact(z)
         if z <= 0:
             return arb(self.mean - z)
-        return (arb(self.mean) * Beta(self.alpha + 1, self.beta).tail(z)
-                - arb(z) * self.tail(z))
+        return arb(self.mean) * Beta(self.alpha + 1, self.beta).tail(z) - arb(z) * self.tail(z)
 
 
 class Finite(NamedTuple):
@@ -100,14 +99,26 @@ class Finite(NamedTuple):
 
     @classmethod
     def of(cls, values: Sequence[Number], weights: Sequence[Number]) -> "Finite":
-        if not all(isinstance(x, (list, tuple)) or (isinstance(x, np.ndarray) and x.ndim == 1)
-                   for x in (values, weights)) or len(values) != len(weights) or not len(values):
-            fail("a finite law needs as many weights as values", f"got the values {values!r} and "
-                 f"the weights {weights!r}", "Pair each value with its weight.")
+        if (
+            not all(
+                isinstance(x, (list, tuple)) or (isinstance(x, np.ndarray) and x.ndim == 1)
+                for x in (values, weights)
+            )
+            or len(values) != len(weights)
+            or not len(values)
+        ):
+            fail(
+                "a finite law needs as many weights as values",
+                f"got the values {values!r} and the weights {weights!r}",
+                "Pair each value with its weight.",
+            )
         mass = [exact(w) for w in weights]
         if min(mass) < 0 or not sum(mass) > 0:
-            fail("weights must be ≥ 0 with a positive sum", f"got the smallest {min(mass)} and the "
-                 f"sum {sum(mass)}", "They need not sum to 1.")
+            fail(
+                "weights must be ≥ 0 with a positive sum",
+                f"got the smallest {min(mass)} and the sum {sum(mass)}",
+                "They need not sum to 1.",
+            )
         return cls(tuple(exact(v) for v in values), tuple(w / sum(mass) for w in mass))
 
     @property
@@ -136,10 +147,16 @@ class DirichletMean(NamedTuple):
     def of(cls, alpha: Sequence[int], V: Sequence[Number]) -> "DirichletMean":
         whole_alpha, _ = check_values(alpha, V)
         if (whole_alpha != np.floor(whole_alpha)).any() or whole_alpha.sum() > 10_000:
-            fail("the exact law needs whole numbers α, some thousands in all",
-                 f"got {whole_alpha.tolist()}", "Sample it instead with dirichlet_samples.")
-        return cls(tuple(sorted(exact(v) for a, v in zip(whole_alpha, V, strict=True)
-                                for _ in range(int(a)))))
+            fail(
+                "the exact law needs whole numbers α, some thousands in all",
+                f"got {whole_alpha.tolist()}",
+                "Sample it instead with dirichlet_samples.",
+            )
+        return cls(
+            tuple(
+                sorted(exact(v) for a, v in zip(whole_alpha, V, strict=True) for _ in range(int(a)))
+            )
+        )
 
     @property
     def mean(self) -> fmpq:
@@ -157,8 +174,12 @@ class DirichletMean(NamedTuple):
         t, n = self.knots, len(self.knots)
         table = [self._at_one_point(x - z, power, 0) for x in t]
         for j in range(1, n):
-            table = [(table[i + 1] - table[i]) / (t[i + j] - t[i]) if t[i + j] != t[i]
-                     else self._at_one_point(t[i] - z, power, j) for i in range(n - j)]
+            table = [
+                (table[i + 1] - table[i]) / (t[i + j] - t[i])
+                if t[i + j] != t[i]
+                else self._at_one_point(t[i] - z, power, j)
+                for i in range(n - j)
+            ]
         return table[0]
 
     @staticmethod
@@ -175,8 +196,13 @@ def check_values(alpha: Any, V: Any) -> tuple[Floats, Floats]:
     V = array("V", V, alpha.shape, hint="Pair each weight with its value.")
     if (alpha < 0).any() or not alpha.sum() > 0:
         fail("α must be ≥ 0 with a positive sum", f"got {alpha.tolist()}", "Check the signs.")
-    none_of((V < 0) | (V > 1), "V must lie in [0, 1]", "V", V,
-            "Shift and scale values into [0, 1] first; optimism is kept by that.")
+    none_of(
+        (V < 0) | (V > 1),
+        "V must lie in [0, 1]",
+        "V",
+        V,
+        "Shift and scale values into [0, 1] first; optimism is kept by that.",
+    )
     return alpha, V
 
 
@@ -220,6 +246,7 @@ def gap(X: Law, Y: Law, z: ArrayLike, digits: int = 15) -> Floats:
 
 # ------------------------------------------------------- laws known by samples
 
+
 class Comparison(NamedTuple):
     """The outcome of a sampled comparison; the band is simultaneous over all z examined."""
 
@@ -234,8 +261,10 @@ class Comparison(NamedTuple):
 
     def __str__(self) -> str:
         verdict = "refuted" if self.refuted else "not refuted"
-        return (f"optimism {verdict} at error rate {self.error:g}: worst z = {self.worst_z:.3g}, "
-                f"gap {self.gap:.2g}; short by at most {self.shortfall:.2g}")
+        return (
+            f"optimism {verdict} at error rate {self.error:g}: worst z = {self.worst_z:.3g}, "
+            f"gap {self.gap:.2g}; short by at most {self.shortfall:.2g}"
+        )
 
 
 def compare(x: ArrayLike, y: ArrayLike, *, error: float = 0.01, places: int = 60) -> Comparison:
@@ -261,15 +290,16 @@ def compare(x: ArrayLike, y: ArrayLike, *, error: float = 0.01, places: int = 60
     >>> compare(rng.normal(0, 1, 1000), rng.normal(0, 2, 1000)).refuted     # wider is optimistic
     True
     """
-    x, y = (array(f"sample {name}", sample, ("n",), hint="It is a vector.")
-            for name, sample in (("x", x), ("y", y)))
+    x, y = (
+        array(f"sample {name}", sample, ("n",), hint="It is a vector.")
+        for name, sample in (("x", x), ("y", y))
+    )
     if min(x.size, y.size) < 100:
         fail("samples must have at least 100 numbers", f"got {x.size} and {y.size}", "Draw more.")
     error = inside("the error rate", error, 0, 1, hint="Pass error=0.01, say.")
     places = whole("places", places, 1, 10_000, hint="60 is usual.")
     pooled = np.sort(np.concatenate([x, y]))
-    z = np.unique(np.quantile(pooled, np.linspace(0, 1 - 50 / pooled.size, places),
-                              method="lower"))
+    z = np.unique(np.quantile(pooled, np.linspace(0, 1 - 50 / pooled.size, places), method="lower"))
     estimate, deviation = np.empty((2, z.size))
     for k, s in enumerate(z):
         u, v = np.maximum(x - s, 0), np.maximum(y - s, 0)
@@ -277,5 +307,13 @@ def compare(x: ArrayLike, y: ArrayLike, *, error: float = 0.01, places: int = 60
         deviation[k] = np.sqrt(u.var() / x.size + v.var() / y.size)
     band = norm.isf(error / (2 * z.size)) * deviation
     worst = int(np.argmin(np.divide(estimate, deviation, where=deviation > 0, out=estimate.copy())))
-    return Comparison(bool((estimate + band < 0).any()), float(z[worst]), float(estimate[worst]),
-                      float(max(0.0, (band - estimate).max())), error, z, estimate, band)
+    return Comparison(
+        bool((estimate + band < 0).any()),
+        float(z[worst]),
+        float(estimate[worst]),
+        float(max(0.0, (band - estimate).max())),
+        error,
+        z,
+        estimate,
+        band,
+    )

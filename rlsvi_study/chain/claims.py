@@ -45,14 +45,19 @@ def at_the_end(table: pd.DataFrame) -> pd.DataFrame:
 
 def _policies(mdp: FiniteMDP):
     """Every deterministic policy, as (H, S) arrays."""
-    return (np.array(actions).reshape(mdp.H, mdp.S)
-            for actions in itertools.product(range(mdp.A), repeat=mdp.H * mdp.S))
+    return (
+        np.array(actions).reshape(mdp.H, mdp.S)
+        for actions in itertools.product(range(mdp.A), repeat=mdp.H * mdp.S)
+    )
 
 
 def _bases(mdp: FiniteMDP) -> list[np.ndarray]:
     """A tabular, a coherent and an agnostic basis."""
-    return [features.tabular(mdp), features.coherent(mdp.Q, 4, 0),
-            features.agnostic(mdp.Q, 4, 0.5, 0)]
+    return [
+        features.tabular(mdp),
+        features.coherent(mdp.Q, 4, 0),
+        features.agnostic(mdp.Q, 4, 0.5, 0),
+    ]
 
 
 def _since(good: pd.Series) -> int | None:
@@ -67,29 +72,40 @@ def exponential_worst_case():
     growth = (arrival_probability(10) / arrival_probability(50)) ** (1 / 40)
     every = register.REGISTER["B.any-algorithm"].verdict == HOLDS
     return Evidence(
-        parts(growth > limit("multiplies"), every), "LSVI with dithering does, on the chain: its "
+        parts(growth > limit("multiplies"), every),
+        "LSVI with dithering does, on the chain: its "
         f"wait for the first reward grows {growth:.3g}-fold with each further period.",
-        {"growth": growth, "every": every}, "In the parameters and the horizon together every "
+        {"growth": growth, "every": every},
+        "In the parameters and the horizon together every "
         "algorithm does, RLSVI included, if no more is known than that Q* is linear "
-        "(B.any-algorithm).")
+        "(B.any-algorithm).",
+    )
 
 
 PRINTED = {"chain": (1.0, 0.1), "Tetris": (1.0, 1.0), "engine": (0.2, 1e-3**0.5)}  # λ and σ
 
 
-@claim("1.only-exploration", "Section 1", "identical value functions, distinguished by how they "
-       "explore", "exact", PARTLY)
+@claim(
+    "1.only-exploration",
+    "Section 1",
+    "identical value functions, distinguished by how they explore",
+    "exact",
+    PARTLY,
+)
 def only_exploration_differs():
     """In the case studies RLSVI and LSVI use identical linear value functions and are distinguished
     by how they explore."""
     ridge = {name: lam / (lam * sigma**2) for name, (lam, sigma) in PRINTED.items()}
     alike = all(ratio < limit("slightly") for ratio in ridge.values())
     return Evidence(
-        parts(True, alike), "The features are identical; but LSVI also shrinks its weights harder "
+        parts(True, alike),
+        "The features are identical; but LSVI also shrinks its weights harder "
         f"at the printed parameters, {ridge['chain']:.0f} times as hard on the chain and "
-        f"{ridge['engine']:.0f} times in the recommendation engine.", {"ridge": ridge},
+        f"{ridge['engine']:.0f} times in the recommendation engine.",
+        {"ridge": ridge},
         "The penalty is λ in LSVI and λσ² in RLSVI. It makes no difference on the chain before the "
-        "first reward, and little in the engine (chapter E); in Tetris it is the same.")
+        "first reward, and little in the engine (chapter E); in Tetris it is the same.",
+    )
 
 
 @claim("1.gains", "Abstract and section 1", "dramatic efficiency gains", "experiment", PARTLY)
@@ -102,24 +118,35 @@ def dramatic_gains(tables=STORED):
     others = {id: register.REGISTER[id].verdict for id in ("6.2.better", "6.3.boltzmann")}
     return Evidence(
         parts(True, *(verdict == HOLDS for verdict in others.values()))
-        if on_chain else FAILS,  # only there the gain is more than a factor
+        if on_chain
+        else FAILS,  # only there the gain is more than a factor
         f"On the chain {learned['rlsvi']} of {seeds} runs learn, and {learned['epsilon-greedy']} "
         f"of {seeds} with ε-greedy; the verdict on Tetris is “{others['6.2.better']}”, on the "
         f"recommendation engine “{others['6.3.boltzmann']}”.",
-        {"learned": learned, "seeds": seeds, "median": time.median,
-         "interval": [time.low, time.high], "others": others},
+        {
+            "learned": learned,
+            "seeds": seeds,
+            "median": time.median,
+            "interval": [time.low, time.high],
+            "others": others,
+        },
         f"Learning takes a median of {SAID.format(*time)} episodes, dithering a mean of "
         f"{1 / arrival_probability(50):.2g}. The others are 6.2.better and "
-        "6.3.boltzmann.")
+        "6.3.boltzmann.",
+    )
 
 
-remark("1.lower-bound", "Abstract and section 1", "Õ(√(H³SAT)) is optimal up to logarithms",
-       CONTRADICTED,
-       "The regret bound of Theorem 1 matches the worst-case lower bound up to logarithms.",
-       "With transitions that change with the period, as here, the lower bound is Ω(√(H²SAT)), a "
-       "factor √H below (Jin et al. 2018).",
-       "√(HSAT) is reached where they do not change (Azar, Osband and Munos 2017). And Theorem 1 "
-       "bounds an average over MDPs, not the worst case.")
+remark(
+    "1.lower-bound",
+    "Abstract and section 1",
+    "Õ(√(H³SAT)) is optimal up to logarithms",
+    CONTRADICTED,
+    "The regret bound of Theorem 1 matches the worst-case lower bound up to logarithms.",
+    "With transitions that change with the period, as here, the lower bound is Ω(√(H²SAT)), a "
+    "factor √H below (Jin et al. 2018).",
+    "√(HSAT) is reached where they do not change (Azar, Osband and Munos 2017). And Theorem 1 "
+    "bounds an average over MDPs, not the worst case.",
+)
 
 
 @claim("2.coherent", "Sections 2 and 6.1", "Q* in the span of Φ", "instances", HOLDS)
@@ -130,18 +157,28 @@ def coherent_bases():
 
     def residual(Phi) -> float:
         """The worst period's distance from Q* to the span, relative to Q*."""
-        return max(np.linalg.norm(X @ np.linalg.lstsq(X, q)[0] - q) / np.linalg.norm(q)
-                   for X, q in zip(Phi.reshape(19, -1, 10), Q.reshape(19, -1), strict=True))
+        return max(
+            np.linalg.norm(X @ np.linalg.lstsq(X, q)[0] - q) / np.linalg.norm(q)
+            for X, q in zip(Phi.reshape(19, -1, 10), Q.reshape(19, -1), strict=True)
+        )
 
-    inside = max(residual(features.agnostic(Q, 10, 0.0, 0)),
-                 *(residual(features.coherent(Q, 10, 0, reading=reading))
-                   for reading in ("stacked", "per_period")))
+    inside = max(
+        residual(features.agnostic(Q, 10, 0.0, 0)),
+        *(
+            residual(features.coherent(Q, 10, 0, reading=reading))
+            for reading in ("stacked", "per_period")
+        ),
+    )
     outside = residual(features.agnostic(Q, 10, 0.1, 0))
-    return unless(inside > 1e-9 or outside < limit("outside"), "Q* lies in the span of the random "
-                  "basis and of the noisy one at ρ = 0; at ρ = 0.1 the span misses "
-                  f"{outside:.0%} of it.", "Both readings of the basis; N = 20, K = 10, the worst "
-                  "period.",
-                  coherent=inside, agnostic=outside)
+    return unless(
+        inside > 1e-9 or outside < limit("outside"),
+        "Q* lies in the span of the random "
+        "basis and of the noisy one at ρ = 0; at ρ = 0.1 the span misses "
+        f"{outside:.0%} of it.",
+        "Both readings of the basis; N = 20, K = 10, the worst period.",
+        coherent=inside,
+        agnostic=outside,
+    )
 
 
 @claim("3.value", "Section 3", "p* = (1 − 1/N)^{N−1}", "exact", HOLDS)
@@ -149,9 +186,13 @@ def value_of_going_right():
     """On the chain it is optimal to go right at every step, which earns p* per episode."""
     error = max(abs(chain(N).value / (1 - 1 / N) ** (N - 1) - 1) for N in range(2, 101))
     right = all(chain(N).optimal_actions.diagonal()[RIGHT].all() for N in range(2, 30))
-    return unless(error > 1e-12 or not right, "The reward needs a step right in every period, "
-                  "and each succeeds independently of the others.",
-                  "Dynamic programming agrees for N = 2 to 100.", largest_relative_error=error)
+    return unless(
+        error > 1e-12 or not right,
+        "The reward needs a step right in every period, "
+        "and each succeeds independently of the others.",
+        "Dynamic programming agrees for N = 2 to 100.",
+        largest_relative_error=error,
+    )
 
 
 @claim("3.others", "Section 3", "all other policies give no reward", "exact", FAILS)
@@ -163,15 +204,25 @@ def other_policies_earn_nothing():
     others = np.array([(policy != RIGHT).any() for policy in policies])
     earning = int((others & (earned > 1e-12)).sum())
     on_path = np.array([(policy.diagonal() == RIGHT).all() for policy in policies])
-    return unless(earning > 0, "A policy that goes left on the way earns nothing, but "
-                  f"one that goes left only off it earns p* as well: {earning} of {others.sum()} "
-                  "for N = 4.",
-                  earning=earning, policies=len(policies),
-                  on_path=bool(abs(earned - on_path * 0.75**3).max() <= 1e-12))
+    return unless(
+        earning > 0,
+        "A policy that goes left on the way earns nothing, but "
+        f"one that goes left only off it earns p* as well: {earning} of {others.sum()} "
+        "for N = 4.",
+        earning=earning,
+        policies=len(policies),
+        on_path=bool(abs(earned - on_path * 0.75**3).max() <= 1e-12),
+    )
 
 
-@claim("3.zero-weights", "Section 3, Example 1", "θ = 0, uniform actions", "exact", HOLDS,
-       part_of="3.regret")
+@claim(
+    "3.zero-weights",
+    "Section 3, Example 1",
+    "θ = 0, uniform actions",
+    "exact",
+    HOLDS,
+    part_of="3.regret",
+)
 def zero_weights():
     """Before the first reward, LSVI's weights are zero and dithering agents act uniformly."""
     mdp, episodes, wrong = chain(8), 0, False
@@ -182,24 +233,31 @@ def zero_weights():
             wrong |= bool(np.any(agent.theta) or np.any(agent.policy() != 0.5))
             rewarded = agent.learn(mdp, 1, env).reward.any()
             episodes += not rewarded
-    return unless(wrong, "While all targets are 0 the weights are (AᵀA + λI)⁻¹Aᵀ0 = 0, all "
-                  "actions tie, and ties are broken evenly. This was so in all "
-                  f"{episodes} unrewarded episodes (N = 8; three bases; greedy, ε-greedy and "
-                  "Boltzmann).", episodes=episodes)
+    return unless(
+        wrong,
+        "While all targets are 0 the weights are (AᵀA + λI)⁻¹Aᵀ0 = 0, all "
+        "actions tie, and ties are broken evenly. This was so in all "
+        f"{episodes} unrewarded episodes (N = 8; three bases; greedy, ε-greedy and "
+        "Boltzmann).",
+        episodes=episodes,
+    )
 
 
-@claim("3.probability", "Section 3, Example 1", "p* 2^{−(S−1)}", "exact", HOLDS,
-       part_of="3.regret")
+@claim("3.probability", "Section 3, Example 1", "p* 2^{−(S−1)}", "exact", HOLDS, part_of="3.regret")
 def arrival_by_chance():
     """A uniformly random episode reaches the last state with probability p* 2^{−H}."""
     error = max(abs(arrival_probability(N) / (0.5 - 0.5 / N) ** (N - 1) - 1) for N in range(2, 61))
-    return unless(error > 1e-12, "N − 1 coins must fall right, and each step succeed. Dynamic "
-                  "programming agrees, N = 2 to 60.",
-                  largest_relative_error=error)
+    return unless(
+        error > 1e-12,
+        "N − 1 coins must fall right, and each step succeed. Dynamic "
+        "programming agrees, N = 2 to 60.",
+        largest_relative_error=error,
+    )
 
 
-@claim("3.wait", "Section 3, Example 1", "E[l*] ≥ 2^{S−1} − 1", "experiment", HOLDS,
-       part_of="3.regret")
+@claim(
+    "3.wait", "Section 3, Example 1", "E[l*] ≥ 2^{S−1} − 1", "experiment", HOLDS, part_of="3.regret"
+)
 def wait_for_first_reward(tables=STORED):
     """The expected number of episodes before the first reward is at least 2^{S−1} − 1."""
     runs, exact = tables["example1"], 1 / arrival_probability(14) - 1
@@ -207,11 +265,15 @@ def wait_for_first_reward(tables=STORED):
     q = waits.mean().index.map(arrival_probability)
     z = (waits.mean() - (1 / q - 1)) / (np.sqrt(1 - q) / q / np.sqrt(waits.size()))
     worst = float(abs(z).max())
-    return unless(worst > limit("standard errors") or exact < 2**13 - 1 or runs.censored.any(),
-                  f"It is 2^(S−1)/p* − 1: for S = 14 that is {exact:.3g}, and the bound is "
-                  f"{2**13 - 1}. All {len(z)} simulated means lie within {worst:.2g} standard "
-                  "errors of it.",
-                  exact_14=exact, bound_14=2**13 - 1, worst_z=worst)
+    return unless(
+        worst > limit("standard errors") or exact < 2**13 - 1 or runs.censored.any(),
+        f"It is 2^(S−1)/p* − 1: for S = 14 that is {exact:.3g}, and the bound is "
+        f"{2**13 - 1}. All {len(z)} simulated means lie within {worst:.2g} standard "
+        "errors of it.",
+        exact_14=exact,
+        bound_14=2**13 - 1,
+        worst_z=worst,
+    )
 
 
 @claim("3.regret", "Section 3, Example 1", "lim inf Regret ≥ 2^{S−1} − 1", "exact", HOLDS)
@@ -219,32 +281,49 @@ def regret_of_dithering():
     """The regret of LSVI with ε-greedy or Boltzmann exploration is in the long run at least
     2^{S−1} − 1."""
     # Uniform play costs p* − q per episode and lasts 1/q episodes on average.
-    cost = {N: chain(N).regret(np.full((N - 1, N, 2), 0.5)) / arrival_probability(N)
-            for N in range(2, 61)}
+    cost = {
+        N: chain(N).regret(np.full((N - 1, N, 2), 0.5)) / arrival_probability(N)
+        for N in range(2, 61)
+    }
     least = min(cost[N] / (2.0 ** (N - 1) - 1) for N in cost)
-    return unless(least < 1 - 1e-9, "The search for the first reward alone costs exactly that in "
-                  "expectation, and afterwards regret can only grow.",
-                  "p*/q − 1 = 2^(S−1) − 1, where q = p* 2^(1−S) is the chance that an episode is "
-                  "rewarded; dynamic programming agrees for S = 2 to 60.", least=least)
+    return unless(
+        least < 1 - 1e-9,
+        "The search for the first reward alone costs exactly that in "
+        "expectation, and afterwards regret can only grow.",
+        "p*/q − 1 = 2^(S−1) − 1, where q = p* 2^(1−S) is the chance that an episode is "
+        "rewarded; dynamic programming agrees for S = 2 to 60.",
+        least=least,
+    )
 
 
-@claim("3.any-basis", "Section 3; section 6.1, footnote", "for any choice of basis function; any ε "
-       "or η is equivalent", "instances", HOLDS)
+@claim(
+    "3.any-basis",
+    "Section 3; section 6.1, footnote",
+    "for any choice of basis function; any ε or η is equivalent",
+    "instances",
+    HOLDS,
+)
 def any_basis():
     """For any basis and any ε or η, LSVI's regret grows exponentially in S; which is chosen makes
     no difference."""
     mdp = chain(8)
     bases = [*_bases(mdp), np.zeros((mdp.H, mdp.S, mdp.A, 1))]
     dithers = {"epsilon": 0.05}, {"epsilon": 0.5}, {"eta": 0.01}, {"eta": 10.0}
-    rewards = [lsvi(Phi, rng=3, **dither).learn(mdp, 5000, 4).reward
-               for Phi, dither in itertools.product(bases, dithers)]
+    rewards = [
+        lsvi(Phi, rng=3, **dither).learn(mdp, 5000, 4).reward
+        for Phi, dither in itertools.product(bases, dithers)
+    ]
     first = [int(reward.argmax()) if reward.any() else None for reward in rewards]
     same = first.count(first[0])
-    return unless(same < len(first) or None in first, "While rewards are zero, so are the weights "
-                  "in any basis, and 3.regret applies: the first reward comes in the same episode "
-                  f"in {same} of {len(first)} cases.",
-                  "Four bases, four ways to dither, the same draws, N = 8.",
-                  episodes=first, pairs=len(rewards))
+    return unless(
+        same < len(first) or None in first,
+        "While rewards are zero, so are the weights "
+        "in any basis, and 3.regret applies: the first reward comes in the same episode "
+        f"in {same} of {len(first)} cases.",
+        "Four bases, four ways to dither, the same draws, N = 8.",
+        episodes=first,
+        pairs=len(rewards),
+    )
 
 
 @jit
@@ -277,19 +356,25 @@ def reinforce(N, step_size, rewards, budget, rng):
 def policy_gradient():
     """A similar result holds for policy gradient algorithms."""
     lengths, seeds, rng = range(4, 15, 2), 30, np.random.default_rng(12)
-    found = {N: np.array([reinforce(N, 1.0, 10, 10**6, rng) for _ in range(seeds)])
-             for N in lengths}
+    found = {
+        N: np.array([reinforce(N, 1.0, 10, 10**6, rng) for _ in range(seeds)]) for N in lengths
+    }
     q = {N: arrival_probability(N) for N in lengths}
     z = [(found[N][:, 0].mean() - 1 / q[N]) * q[N] / np.sqrt((1 - q[N]) / seeds) for N in lengths]
     moved, worst = max(runs[:, 2].max() for runs in found.values()), float(np.abs(z).max())
     first, tenth = map(mean_interval, found[14][:, :2].T)
-    return unless(moved > 0 or worst > limit("standard errors") or 1 / q[14] < 2**13,
-                  "REINFORCE stays uniform until its first reward, which takes "
-                  f"{SAID.format(*first)} episodes at N = 14, {1 / q[14]:.0f} in expectation.",
-                  "While returns are zero so is its gradient, and the wait is 2^(N−1)/p*. Uniform "
-                  f"softmax policy at first, step size 1, {seeds} runs for each of N = 4, 6, …, "
-                  "14.", moved=float(moved), worst_z=worst, first_14=first.mean,
-                  tenth_14=tenth.mean)
+    return unless(
+        moved > 0 or worst > limit("standard errors") or 1 / q[14] < 2**13,
+        "REINFORCE stays uniform until its first reward, which takes "
+        f"{SAID.format(*first)} episodes at N = 14, {1 / q[14]:.0f} in expectation.",
+        "While returns are zero so is its gradient, and the wait is 2^(N−1)/p*. Uniform "
+        f"softmax policy at first, step size 1, {seeds} runs for each of N = 4, 6, …, "
+        "14.",
+        moved=float(moved),
+        worst_z=worst,
+        first_14=first.mean,
+        tenth_14=tenth.mean,
+    )
 
 
 def two_periods(n: int, lam: float, sigma: float) -> np.ndarray:
@@ -321,11 +406,18 @@ def approximate_posterior():
     seen = np.array([50.5, 50.5])  # Beta(½, ½) after 100 rewards, half of them −1
     lam, sigma = 2.0, np.sqrt(2.0)  # Theorem 1's smallest, for this prior and H = 1
     coin = float(sigma / np.sqrt(100 + lam * sigma**2) / beta.std(*seen))
-    return unless(error > 1e-10 or wider > limit("slightly"), "For one period and Gaussian rewards "
-                  "it is the posterior; for two periods it is nearly so, with a spread at most "
-                  f"{wider - 1:.1%} larger.", "One state and action, λ = 1, σ = 0.1. With rewards "
-                  f"−1 and 0 and the λ and σ of Theorem 1 it is {coin:.2g} times as wide (H = 1, "
-                  "100 rewards).", largest_error=error, two_periods=wider, coin=coin)
+    return unless(
+        error > 1e-10 or wider > limit("slightly"),
+        "For one period and Gaussian rewards "
+        "it is the posterior; for two periods it is nearly so, with a spread at most "
+        f"{wider - 1:.1%} larger.",
+        "One state and action, λ = 1, σ = 0.1. With rewards "
+        f"−1 and 0 and the λ and σ of Theorem 1 it is {coin:.2g} times as wide (H = 1, "
+        "100 rewards).",
+        largest_error=error,
+        two_periods=wider,
+        coin=coin,
+    )
 
 
 @claim("6.1.learns", "Section 6.1, figure 2", "roughly 500 episodes", "experiment", PARTLY)
@@ -340,15 +432,24 @@ def learns(tables=STORED):
     count = runs.pivot(index="episode", columns="seed", values="suboptimal")
     optimal = median_interval(1 - (count.loc[1000] - count.loc[500]) / 500)
     return Evidence(
-        parts(learned >= enough,
-              (last <= 500 * factor).sum() >= enough and settled.median >= 500 / factor),
+        parts(
+            learned >= enough,
+            (last <= 500 * factor).sum() >= enough and settled.median >= 500 / factor,
+        ),
         f"It learns in {learned} of {seeds} runs; the median episode of the last suboptimal policy "
         f"is {SAID.format(*settled)}.",
-        {"settled": settled.median, "median": tenth.median, "interval": [tenth.low, tenth.high],
-         "by": by, "seeds": seeds, "dithering": 1 / arrival_probability(50)},
+        {
+            "settled": settled.median,
+            "median": tenth.median,
+            "interval": [tenth.low, tenth.high],
+            "by": by,
+            "seeds": seeds,
+            "dithering": 1 / arrival_probability(50),
+        },
         f"By episode 500 it has come in {by[500]} of {seeds} runs, by 1000 in {by[1000]}; in "
         f"between {optimal.median:.0%} ({optimal.low:.0%}–{optimal.high:.0%}) of policies are "
-        f"optimal. The tenth reward comes in episode {SAID.format(*tenth)}.")
+        f"optimal. The tenth reward comes in episode {SAID.format(*tenth)}.",
+    )
 
 
 @claim("6.1.dithering", "Section 6.1", "at least 10^15 episodes", "exact", HOLDS)
@@ -356,28 +457,42 @@ def dithering_wait():
     """Any dithering strategy would take at least 10^15 episodes to learn the 50-chain."""
     q = arrival_probability(50)  # of a uniformly random episode
     mean, median = 1 / q, np.log(2) / q
-    return unless(min(mean, median) < 1e15, f"The first reward alone takes a mean of {mean:.2g} "
-                  f"episodes and a median of {median:.2g}.", "The wait is geometric: it is "
-                  f"shorter than 10^15 with probability {-np.expm1(-q * 1e15):.2f}.",
-                  mean=mean, median=median)
+    return unless(
+        min(mean, median) < 1e15,
+        f"The first reward alone takes a mean of {mean:.2g} episodes and a median of {median:.2g}.",
+        "The wait is geometric: it is "
+        f"shorter than 10^15 with probability {-np.expm1(-q * 1e15):.2f}.",
+        mean=mean,
+        median=median,
+    )
 
 
-@claim("6.1.prior-structure", "Section 6.1", "exploit the generalization and prior structure … to "
-       "learn much faster", "experiment", HOLDS)
+@claim(
+    "6.1.prior-structure",
+    "Section 6.1",
+    "exploit the generalization and prior structure … to learn much faster",
+    "experiment",
+    HOLDS,
+)
 def prior_structure(tables=STORED):
     """RLSVI exploits the generalization and the prior structure of the basis functions to learn
     much faster."""
     ten, all_of_them = (medians(tables["fig4"], "K").loc[K] for K in (10, 100))
     one_hot = medians(tables["fig3-tabular"], "N").loc[50]
-    slower = {"without generalization": float(one_hot["low"] / ten["high"]),
-              "without structure": float(all_of_them["low"] / ten["high"])}
+    slower = {
+        "without generalization": float(one_hot["low"] / ten["high"]),
+        "without structure": float(all_of_them["low"] / ten["high"]),
+    }
     said = (SAID.format(*cell[["median", "low", "high"]]) for cell in (ten, one_hot, all_of_them))
     return Evidence(
         parts(*(ratio >= limit("much faster") for ratio in slower.values())),
         f"It takes {min(slower.values()):.2g} times as long or longer without generalization "
         "(one-hot features), and so without structure (K = SA features, whose span has "
-        "everything).", slower, "Episodes at N = 50: {} with ten features, {} one-hot, {} with "
-        "100; the ratio is that of the nearest ends of the intervals.".format(*said))
+        "everything).",
+        slower,
+        "Episodes at N = 50: {} with ten features, {} one-hot, {} with "
+        "100; the ratio is that of the nearest ends of the intervals.".format(*said),
+    )
 
 
 @claim("6.1.keeps", "Section 6.1", "maintains the optimal policy", "experiment", CONSISTENT)
@@ -394,19 +509,27 @@ def keeps_optimal_policy(tables=STORED):
         "policies in 2000 episodes are suboptimal in a median run.",
         f"In a million episodes {at_last.lapses.min()} to {at_last.lapses.max()} are, none after "
         f"episode {at_last.last_suboptimal.max()} ({len(at_last)} runs).",
-        lapses=at_last.lapses.tolist(), last=at_last.last_suboptimal.tolist(),
-        share=lapses.median)
+        lapses=at_last.lapses.tolist(),
+        last=at_last.last_suboptimal.tolist(),
+        share=lapses.median,
+    )
 
 
-@claim("6.1.numbers", "Section 6.1 and footnote 4",
-       "2^99 > 10^28, H²SA > 10^6; 2^49 > 10^14, H²SA > 10^5", "exact", HOLDS,
-       part_of="6.1.beats-bounds")
+@claim(
+    "6.1.numbers",
+    "Section 6.1 and footnote 4",
+    "2^99 > 10^28, H²SA > 10^6; 2^49 > 10^14, H²SA > 10^5",
+    "exact",
+    HOLDS,
+    part_of="6.1.beats-bounds",
+)
 def sizes_of_bounds(dithering_at_100=10**28):
     """The dithering and tabular bounds at N = 100 and N = 50 have the magnitudes stated."""
     size = {N: (2 ** (N - 1), (N - 1) ** 2 * N * 2) for N in (50, 100)}
     exceeded = np.greater((size[100], size[50]), ((dithering_at_100, 10**6), (10**14, 10**5)))
-    said = ", ".join(f"{ours:.2g} and {tabular:.3g} for N = {N}"
-                     for N, (ours, tabular) in size.items())
+    said = ", ".join(
+        f"{ours:.2g} and {tabular:.3g} for N = {N}" for N, (ours, tabular) in size.items()
+    )
     return unless(not exceeded.all(), f"They are {said}.", sizes=size)
 
 
@@ -416,8 +539,9 @@ def _tabular_line(lengths: pd.Index) -> pd.Series:
     return pd.Series((N - 1) ** 2 * N * 2 / 10, N)
 
 
-@claim("6.1.beats-bounds", "Section 6.1, figures 3 and 4", "< 2^{N−1}, H²SA/10", "experiment",
-       HOLDS)
+@claim(
+    "6.1.beats-bounds", "Section 6.1, figures 3 and 4", "< 2^{N−1}, H²SA/10", "experiment", HOLDS
+)
 def beats_bounds(tables=STORED):
     """RLSVI outperforms the dithering bound 2^{N−1} and the tabular H²SA/10, and by far even for
     large K."""
@@ -431,11 +555,17 @@ def beats_bounds(tables=STORED):
         f"100 below 1/{bound // most:.0f} of H²SA.",
         {"from_N": _since(below), "median_100": float(by_N["median"][100]), "most": most},
         f"N = {N.min()} to {N.max()} with K = 10; K = 100 to {many.index.max()} with N = 50. With "
-        "K ≥ SA = 100 nothing is generalized.")
+        "K ≥ SA = 100 nothing is generalized.",
+    )
 
 
-@claim("6.1.generalization", "Section 6.1, figure 3", "generalization and exploration to "
-       "outperform these bounds", "experiment", PARTLY)
+@claim(
+    "6.1.generalization",
+    "Section 6.1, figure 3",
+    "generalization and exploration to outperform these bounds",
+    "experiment",
+    PARTLY,
+)
 def generalization(tables=STORED):
     """RLSVI demonstrates scalable generalization and exploration to outperform the dithering and
     the tabular bound."""
@@ -450,11 +580,16 @@ def generalization(tables=STORED):
         parts(helps, helps and below and takes_it),
         f"It generalizes, with {said[0]} episodes where tabular RLSVI takes {said[1]}, but not to "
         "outperform these bounds: tabular RLSVI does so as well.",
-        {"tabular": tabular["median"].to_dict(), "line": line.to_dict(), "ten": ten["median"],
-         "one_hot": [one_hot["low"], one_hot["high"]]},
+        {
+            "tabular": tabular["median"].to_dict(),
+            "line": line.to_dict(),
+            "ten": ten["median"],
+            "one_hot": [one_hot["low"], one_hot["high"]],
+        },
         f"N = 50, K = 10; the line H²SA/10 is at {line[50]:.0f}. Tabular RLSVI is below it at "
         f"{(tabular['high'] < line).sum()} of {len(line)} lengths: a worst-case bound says nothing "
-        "about this chain.")
+        "about this chain.",
+    )
 
 
 @claim("6.1.features", "Section 6.1, figure 4", "graceful, flattening", "experiment", HOLDS)
@@ -465,24 +600,38 @@ def more_features(tables=STORED):
 
     def cost(first: int, last: int) -> Median:
         """Of a further feature: the widest interval that those of the medians allow."""
-        return Median(*(float(cells[end][last] - cells[start][first]) / (last - first)
-                        for start, end in (("median", "median"), ("high", "low"), ("low", "high"))))
+        return Median(
+            *(
+                float(cells[end][last] - cells[start][first]) / (last - first)
+                for start, end in (("median", "median"), ("high", "low"), ("low", "high"))
+            )
+        )
 
     early, late = cost(2, 20), cost(50, 100)
-    return unless(not (late.high < early.low and np.isfinite(cells["median"]).all()),
-                  f"A further feature costs {SAID.format(*early)} episodes up to K = 20 and "
-                  f"{late.median:.1f} ({late.low:.1f} to {late.high:.1f}) from K = 50 to 100.",
-                  "Medians: " + ", ".join(f"{cells['median'][K]:.0f} (K = {K})"
-                                          for K in (2, 20, 50, 100, 150)) + ".",
-                  medians=cells["median"].to_dict(), early=early.median, late=late.median)
+    return unless(
+        not (late.high < early.low and np.isfinite(cells["median"]).all()),
+        f"A further feature costs {SAID.format(*early)} episodes up to K = 20 and "
+        f"{late.median:.1f} ({late.low:.1f} to {late.high:.1f}) from K = 50 to 100.",
+        "Medians: "
+        + ", ".join(f"{cells['median'][K]:.0f} (K = {K})" for K in (2, 20, 50, 100, 150))
+        + ".",
+        medians=cells["median"].to_dict(),
+        early=early.median,
+        late=late.median,
+    )
 
 
 POLYNOMIAL = ["linear", "quadratic", "power"]
 OFFSET = "exponential with offset"
 
 
-@claim("6.1.polynomial", "Section 6.1, figure 5", "consistent with polynomial learning",
-       "experiment", HOLDS)
+@claim(
+    "6.1.polynomial",
+    "Section 6.1, figure 5",
+    "consistent with polynomial learning",
+    "experiment",
+    HOLDS,
+)
 def polynomial_learning(tables=STORED):
     """The data of these experiments are consistent with polynomial learning, in N and in K."""
     numbers, powers, fits = {}, [], True
@@ -490,18 +639,27 @@ def polynomial_learning(tables=STORED):
         table = tables[name]
         laws = scaling.compare_laws(table, axis)
         fits &= bool(laws[POLYNOMIAL].min() < limit("AIC"))
-        halves = [scaling.exponent(half, axis) for half in (
-            table[table[axis] <= middle], table[table[axis] >= middle])]
+        halves = [
+            scaling.exponent(half, axis)
+            for half in (table[table[axis] <= middle], table[table[axis] >= middle])
+        ]
         powers.append("{} and {} in {}".format(*map(_power, halves), axis))
-        numbers[axis] = {"powers": [half._asdict() for half in halves], "aic": laws.to_dict(),
-                         "ahead": float(laws[OFFSET] - laws[POLYNOMIAL].min())}
+        numbers[axis] = {
+            "powers": [half._asdict() for half in halves],
+            "aic": laws.to_dict(),
+            "ahead": float(laws[OFFSET] - laws[POLYNOMIAL].min()),
+        }
     said = " and ".join(f"{_excluded(axis['ahead'])} in {name}" for name, axis in numbers.items())
     behind = " and ".join(f"{axis['ahead']:.0f}" for axis in numbers.values())
     without = " and ".join(f"{axis['aic']['exponential']:.0f}" for axis in numbers.values())
-    return unless(not fits, f"A polynomial fits; an exponential with an offset is {said}.",
-                  f"In AIC it is worse by {behind}, without an offset by {without}. Local powers "
-                  "up to N = 50 and K = 20, and beyond: "
-                  f"{'; '.join(powers)}.", **numbers)
+    return unless(
+        not fits,
+        f"A polynomial fits; an exponential with an offset is {said}.",
+        f"In AIC it is worse by {behind}, without an offset by {without}. Local powers "
+        "up to N = 50 and K = 20, and beyond: "
+        f"{'; '.join(powers)}.",
+        **numbers,
+    )
 
 
 def _excluded(aic: float) -> str:
@@ -562,13 +720,20 @@ def slightly_wrong_basis(tables=STORED):
     region = stable_region(fig6, times, limit("some region"))
     edge = float(region.rho.max()) if len(region) else 0.0
     most, half = falls_below(fig6, 0.95), falls_below(fig6, 0.5)
-    return unless(not edge, f"All {len(region)} of {len(region)} runs up to ρ = {edge:.2g} learn, "
-                  "and the second half is not much slower than the first; beyond, learning slows "
-                  "and then fails.", f"At most {times:g} times as slow, by medians. 95% of "
-                  f"runs learn up to ρ = {_with_interval(most['deviation'])}, half up to "
-                  f"{_with_interval(half['deviation'])}; with ρ as a variance up to "
-                  f"{most['variance'].median:.2f} and {half['variance'].median:.2f}.",
-                  edge=edge, runs=len(region), stable=most, half=half)
+    return unless(
+        not edge,
+        f"All {len(region)} of {len(region)} runs up to ρ = {edge:.2g} learn, "
+        "and the second half is not much slower than the first; beyond, learning slows "
+        "and then fails.",
+        f"At most {times:g} times as slow, by medians. 95% of "
+        f"runs learn up to ρ = {_with_interval(most['deviation'])}, half up to "
+        f"{_with_interval(half['deviation'])}; with ρ as a variance up to "
+        f"{most['variance'].median:.2f} and {half['variance'].median:.2f}.",
+        edge=edge,
+        runs=len(region),
+        stable=most,
+        half=half,
+    )
 
 
 @claim("6.1.rho-large", "Section 6.1, figure 6", "not effective for large ρ", "experiment", HOLDS)
@@ -576,10 +741,13 @@ def very_wrong_basis(tables=STORED):
     """For large ρ, and an extremely misspecified basis, RLSVI is not effective."""
     runs = tables["fig6"].query("rho >= 0.96").groupby("noise").censored
     learned, of = (runs.size() - runs.sum()).to_dict(), int(runs.size().max())
-    return unless(max(learned.values()) > limit("not effective") * of,
-                  f"For ρ from 0.96 to 1, {learned['deviation']} of {of} runs learn if ρ is a "
-                  f"deviation, and {learned['variance']} of {of} if it is a variance.",
-                  runs=of, **learned)
+    return unless(
+        max(learned.values()) > limit("not effective") * of,
+        f"For ρ from 0.96 to 1, {learned['deviation']} of {of} runs learn if ρ is a "
+        f"deviation, and {learned['variance']} of {of} if it is a variance.",
+        runs=of,
+        **learned,
+    )
 
 
 @claim("6.1.binary", "Section 6.1, footnote 5", "Q* ∈ {0, 1}", "exact", FAILS)
@@ -587,9 +755,12 @@ def binary_values():
     """On the chain Q* takes only the values 0 and 1."""
     Q, least = chain(20).Q, limit("neither")
     between = float(((Q > least) & (Q < 1 - least)).mean())
-    return Evidence(FAILS if between > 0 else HOLDS, f"For N = 20, {between:.0%} of the values of "
-                    "Q* are neither; that Q* is in [0, 1] is true.", {"between": between},
-                    f"They lie between {least:g} and {1 - least:g}.")
+    return Evidence(
+        FAILS if between > 0 else HOLDS,
+        f"For N = 20, {between:.0%} of the values of Q* are neither; that Q* is in [0, 1] is true.",
+        {"between": between},
+        f"They lie between {least:g} and {1 - least:g}.",
+    )
 
 
 @claim("B.consistent", "Appendices B and C", "consistent with this conjecture", "experiment", HOLDS)
@@ -600,12 +771,15 @@ def consistent_with_conjecture(tables=STORED):
     fits = [np.linalg.lstsq(Phi[h].reshape(-1, K), mdp.Q[h].ravel()) for h in range(mdp.H)]
     total, rank = float(sum(fit[0] @ fit[0] for fit in fits)), int(min(fit[2] for fit in fits))
     growth = polynomial_learning(tables).verdict
-    return Evidence(growth, "Learning times are consistent with a polynomial (6.1.polynomial); but "
-                    f"no experiment is an instance, since the reward {mdp.terminal.max():g} "
-                    f"exceeds σ = {sigma:g}.",
-                    {"squared_norm": total, "bound": bound, "rank": rank},
-                    f"The other hypotheses are met: the weights are unique (rank {rank}) and small "
-                    f"(Σ‖θ‖² = {total:.2g} ≤ KH/λ = {bound:g}).")
+    return Evidence(
+        growth,
+        "Learning times are consistent with a polynomial (6.1.polynomial); but "
+        f"no experiment is an instance, since the reward {mdp.terminal.max():g} "
+        f"exceeds σ = {sigma:g}.",
+        {"squared_norm": total, "bound": bound, "rank": rank},
+        f"The other hypotheses are met: the weights are unique (rank {rank}) and small "
+        f"(Σ‖θ‖² = {total:.2g} ≤ KH/λ = {bound:g}).",
+    )
 
 
 @claim("C.rescaling", "Appendix C", "exactly replicated", "instances", HOLDS)
@@ -613,26 +787,36 @@ def rescaling():
     """Any rescaling of Φ can be exactly replicated by rescaling λ and σ."""
     mdp = chain(30)
     Phi = features.coherent(mdp.Q, 8, 0)
-    plain, *scaled = (rlsvi(c * Phi, c**2, 0.1, rng=1).learn(mdp, 500, 2).reward
-                      for c in (1.0, 0.125, 64.0))
+    plain, *scaled = (
+        rlsvi(c * Phi, c**2, 0.1, rng=1).learn(mdp, 500, 2).reward for c in (1.0, 0.125, 64.0)
+    )
     same = all(np.array_equal(plain, other) for other in scaled)
-    return unless(not same or plain.sum() < limit("rewards"), "Features times c need λ times c², "
-                  f"and σ as it is: the same {plain.sum():.0f} rewards come in the same 500 "
-                  "episodes.", "c = 1/8, 1 and 64; N = 30, K = 8.", identical=same)
+    return unless(
+        not same or plain.sum() < limit("rewards"),
+        "Features times c need λ times c², "
+        f"and σ as it is: the same {plain.sum():.0f} rewards come in the same 500 "
+        "episodes.",
+        "c = 1/8, 1 and 64; N = 30, K = 8.",
+        identical=same,
+    )
 
 
 @claim("C.similar-scale", "Appendix C", "on a similar scale to Q*", "exact", FAILS)
 def similar_scale(tables=STORED):
     """Rescaled to norm HSA, the random basis functions are on a similar scale to Q*."""
     Q = chain(50).Q
-    ratio = float(np.sqrt((features.coherent(Q, 10, 0)**2).mean()) / np.sqrt((Q**2).mean()))
+    ratio = float(np.sqrt((features.coherent(Q, 10, 0) ** 2).mean()) / np.sqrt((Q**2).mean()))
     root = tables["readings"].query("reading == 'stacked' and norm == '√HSA'")
     learned = (~root.censored).groupby(root.lam).sum()
-    return unless(ratio >= limit("similar scale"), "For N = 50 their root mean square is "
-                  f"{ratio:.0f} times that of Q*.", "With the norm √(HSA), which is on that scale, "
-                  f"{learned[1.0]} of {root.seed.nunique()} runs learn within 5000 episodes at λ = "
-                  f"1, and {learned[100.0]} at λ = 100, the λ of the paper's Figure 11.",
-                  ratio=ratio, learned=learned.to_dict())
+    return unless(
+        ratio >= limit("similar scale"),
+        f"For N = 50 their root mean square is {ratio:.0f} times that of Q*.",
+        "With the norm √(HSA), which is on that scale, "
+        f"{learned[1.0]} of {root.seed.nunique()} runs learn within 5000 episodes at λ = "
+        f"1, and {learned[100.0]} at λ = 100, the λ of the paper's Figure 11.",
+        ratio=ratio,
+        learned=learned.to_dict(),
+    )
 
 
 class Sweep(NamedTuple):
@@ -646,8 +830,9 @@ class Sweep(NamedTuple):
     def stable(self, reference: float) -> list[float]:
         """The unbroken range around the reference where nearly all runs learn and regret is, with
         confidence, at most so many times as large."""
-        alike = pd.Series({value: one.high <= limit("same regret")
-                           for value, one in self.ratio.items()})
+        alike = pd.Series(
+            {value: one.high <= limit("same regret") for value, one in self.ratio.items()}
+        )
         good = alike & (self.learned >= limit("learns") * self.runs)
         stretch = (~good).cumsum()  # counts the breaks so far: the same along an unbroken range
         return self.learned.index[good & (stretch == stretch[reference]) & good[reference]].tolist()
@@ -657,8 +842,9 @@ def _sweep(table: pd.DataFrame, parameter: str, reference: float) -> Sweep:
     last = at_the_end(table)
     by_seed = last.pivot(index="seed", columns=parameter, values="regret")
     level = for_all(by_seed.shape[1] - 1)
-    ratio = {value: median_interval(by_seed[value] / by_seed[reference], level)
-             for value in by_seed}
+    ratio = {
+        value: median_interval(by_seed[value] / by_seed[reference], level) for value in by_seed
+    }
     learned = (last.rewards >= limit("rewards")).groupby(last[parameter]).sum()
     return Sweep(by_seed.median(), learned, ratio, len(by_seed))
 
@@ -667,8 +853,13 @@ def _orders(values: list[float]) -> float:
     return float(np.log10(max(values) / min(values))) if values else 0.0
 
 
-@claim("6.1.robust", "Section 6.1; appendix C, figures 10 and 11", "robust over several orders of "
-       "magnitude in both σ and λ; for most combinations", "experiment", HOLDS)
+@claim(
+    "6.1.robust",
+    "Section 6.1; appendix C, figures 10 and 11",
+    "robust over several orders of magnitude in both σ and λ; for most combinations",
+    "experiment",
+    HOLDS,
+)
 def robust(tables=STORED):
     """These results are robust over several orders of magnitude in both σ and λ, and for most
     combinations of them."""
@@ -680,17 +871,27 @@ def robust(tables=STORED):
     spreads = [prior_spread(one) for one in (max(lam, default=1.0), min(lam, default=1.0))]
     lost = ", ".join(f"{by_lam.learned[one]} at {prior_spread(one):.2g}" for one in narrow)
     return Evidence(
-        parts(_orders(lam) >= limit("several orders"), _orders(sigma) >= limit("several orders"),
-              len(stable) > limit("mostly") * len(tried)),
+        parts(
+            _orders(lam) >= limit("several orders"),
+            _orders(sigma) >= limit("several orders"),
+            len(stable) > limit("mostly") * len(tried),
+        ),
         f"Learning is stable in {len(stable)} of {len(tried)} combinations; a σ above "
         f"{max(sigma, default=0.0):g} or a prior that is not far wider than Q* breaks it.",
-        {"lam": lam, "sigma": sigma, "orders": [_orders(lam), _orders(sigma)],
-         "combinations": [len(stable), len(tried)], "spreads": spreads, "narrow": narrow,
-         "learned": by_lam.learned.to_dict(), "ratio": {"lam": by_lam.ratio,
-                                                        "sigma": by_sigma.ratio}},
+        {
+            "lam": lam,
+            "sigma": sigma,
+            "orders": [_orders(lam), _orders(sigma)],
+            "combinations": [len(stable), len(tried)],
+            "spreads": spreads,
+            "narrow": narrow,
+            "learned": by_lam.learned.to_dict(),
+            "ratio": {"lam": by_lam.ratio, "sigma": by_sigma.ratio},
+        },
         f"λ from {min(lam, default=1.0):g} to {max(lam, default=1.0):g}: values have prior "
         f"spreads from {spreads[1]:.2g} to {spreads[0]:.2g}, where Q* ≤ 1. Of {by_lam.runs} runs "
-        f"with narrower priors {lost} learn. σ from {min(sigma, default=0.0):g} on.")
+        f"with narrower priors {lost} learn. σ from {min(sigma, default=0.0):g} on.",
+    )
 
 
 @claim("C.large-sigma", "Appendix C", "slower learning", "experiment", HOLDS)
@@ -698,18 +899,22 @@ def large_sigma(tables=STORED):
     """Large values of σ lead to slower learning."""
     found = _sweep(tables["fig11"], "sigma", 0.1)
     at_one, at_ten = (found.ratio[sigma] for sigma in (1.0, 10.0))
-    return unless(not (at_one.low > 1 and at_ten.low > 1),
-                  f"At σ = 1 regret is {at_one.median:.0f} ({at_one.low:.0f}–{at_one.high:.0f}) "
-                  f"times that at σ = 0.1, and {found.learned[10.0]} of {found.runs} runs learn "
-                  "at σ = 10.", "After 10000 episodes, λ = 100, medians seed by seed.",
-                  regret=found.regret.to_dict())
+    return unless(
+        not (at_one.low > 1 and at_ten.low > 1),
+        f"At σ = 1 regret is {at_one.median:.0f} ({at_one.low:.0f}–{at_one.high:.0f}) "
+        f"times that at σ = 0.1, and {found.learned[10.0]} of {found.runs} runs learn "
+        "at σ = 10.",
+        "After 10000 episodes, λ = 100, medians seed by seed.",
+        regret=found.regret.to_dict(),
+    )
 
 
-def bandit_regret(sigma: float, episodes: int = 400, lam: float = 1.0,
-                  p: float = 0.75) -> np.ndarray:
+def bandit_regret(
+    sigma: float, episodes: int = 400, lam: float = 1.0, p: float = 0.75
+) -> np.ndarray:
     """Expected regret per episode of RLSVI with two arms, exactly: one pays ½ for sure, the other 1
     with probability p. What was seen is (pulls, wins) of the other; all chances are summed."""
-    pulls, wins = np.ogrid[:episodes + 1, :episodes + 1]
+    pulls, wins = np.ogrid[: episodes + 1, : episodes + 1]
     at = np.zeros((episodes + 1, episodes + 1))
     at[0, 0], cost = 1.0, np.empty(episodes)
     for l in range(episodes):
@@ -733,33 +938,44 @@ def small_sigma(tables=STORED):
     total = {sigma: float(np.sum(each)) for sigma, each in cost.items()}
     late = {sigma: float(each[-1] / 0.25) for sigma, each in cost.items()}
     regret = _sweep(tables["fig11"], "sigma", 0.1).regret
-    return unless(not total[0.01] > limit("same regret") * total[0.5], "It does in a bandit with "
-                  f"one noisy arm: expected regret is {total[0.01]:.0f} at σ = 0.01 and "
-                  f"{total[0.5]:.1f} at σ = ½.",
-                  "One arm pays ½, the other 1 with probability ¾; 400 episodes, λ = 1, exactly. "
-                  f"The chain, which has one reward, is spared: median regret {regret[1e-5]:.0f} "
-                  f"at σ = 1e-05, {regret[0.1]:.0f} at 0.1.",
-                  total=total, late=late, chain=regret.to_dict())
+    return unless(
+        not total[0.01] > limit("same regret") * total[0.5],
+        "It does in a bandit with "
+        f"one noisy arm: expected regret is {total[0.01]:.0f} at σ = 0.01 and "
+        f"{total[0.5]:.1f} at σ = ½.",
+        "One arm pays ½, the other 1 with probability ¾; 400 episodes, λ = 1, exactly. "
+        f"The chain, which has one reward, is spared: median regret {regret[1e-5]:.0f} "
+        f"at σ = 1e-05, {regret[0.1]:.0f} at 0.1.",
+        total=total,
+        late=late,
+        chain=regret.to_dict(),
+    )
 
 
 @claim("C.plateau", "Appendix C, figure 12", "linear in K, flat once K ≥ SA", "experiment", HOLDS)
 def plateau(tables=STORED):
     """Roughly, learning time rises linearly with K for low K and almost plateaus once K ≥ SA."""
     other_lengths = [runs for _, runs in tables["fig13"].groupby("N")]
-    bent = max(float(scaling.compare_laws(runs[runs.K <= 20], "K")["linear"])
-               for runs in (tables["fig4"], *other_lengths))
+    bent = max(
+        float(scaling.compare_laws(runs[runs.K <= 20], "K")["linear"])
+        for runs in (tables["fig4"], *other_lengths)
+    )
     cells = medians(tables["fig4"], "K")
     level = float(cells["median"][100])
     from_K = _since(abs(cells["median"] / level - 1) < limit("level"))
     rising = cells["low"][20] > cells["high"][2]
     few, many = (SAID.format(*cells.loc[K, ["median", "low", "high"]]) for K in (2, 100))
-    return unless(from_K is None or from_K > 100 or not rising or bent > limit("AIC"),
-                  f"At N = 50 the median rises from {few} episodes at K = 2 to {many} at K = 100, "
-                  "and is level long before.",
-                  f"From K = {from_K} to 150 medians are within {limit('level'):.0%} of it. Up to "
-                  f"K = 20 a line is worse than the best law by {bent:.2g} in AIC at most, at any "
-                  f"of {1 + len(other_lengths)} lengths.",
-                  flat_from=from_K, level=level, bent=bent)
+    return unless(
+        from_K is None or from_K > 100 or not rising or bent > limit("AIC"),
+        f"At N = 50 the median rises from {few} episodes at K = 2 to {many} at K = 100, "
+        "and is level long before.",
+        f"From K = {from_K} to 150 medians are within {limit('level'):.0%} of it. Up to "
+        f"K = 20 a line is worse than the best law by {bent:.2g} in AIC at most, at any "
+        f"of {1 + len(other_lengths)} lengths.",
+        flat_from=from_K,
+        level=level,
+        bent=bent,
+    )
 
 
 @claim("C.quadratic", "Appendix C, figure 13", "fits the data pretty well", "experiment", HOLDS)
@@ -774,9 +990,14 @@ def quadratic_in_N(tables=STORED):
         if laws["linear"] - laws["quadratic"] > limit("AIC"):
             curved.append(int(K))
     as_well = sum(one <= limit("AIC") for one in ahead)
-    return unless(max(misses) > limit("pretty well"), "It typically misses the medians by "
-                  f"{max(misses):.0%} or less; an exponential with an offset fits as well for "
-                  f"{as_well} of {len(ahead)} values of K.",
-                  f"That exponential is worse by {max(ahead):.2g} in AIC at most; a line is worse "
-                  f"by 10 or more for {len(curved)} values of K.",
-                  misses=misses, curved=curved, ahead=ahead)
+    return unless(
+        max(misses) > limit("pretty well"),
+        "It typically misses the medians by "
+        f"{max(misses):.0%} or less; an exponential with an offset fits as well for "
+        f"{as_well} of {len(ahead)} values of K.",
+        f"That exponential is worse by {max(ahead):.2g} in AIC at most; a line is worse "
+        f"by 10 or more for {len(curved)} values of K.",
+        misses=misses,
+        curved=curved,
+        ahead=ahead,
+    )

@@ -51,11 +51,11 @@ def chain_diagram(N: int = 50) -> Figure:
     bent = {"arrowstyle": "-|>", "connectionstyle": "arc3,rad=-0.35", "shrinkA": 0, "shrinkB": 0}
     for x in range(5):
         left, right = x + (0.3 if x == 3 else 0.22), x + (0.7 if x == 2 else 0.78)
-        ax.annotate("", (right, 0.17), (left, 0.17),
-                    arrowprops=bent | {"color": "black", "ls": "--"})
+        ax.annotate(
+            "", (right, 0.17), (left, 0.17), arrowprops=bent | {"color": "black", "ls": "--"}
+        )
         ax.annotate("", (left, -0.17), (right, -0.17), arrowprops=bent | {"color": "0.5"})
-    ax.text(2.5, 0.72, "right: works with probability 1 − 1/N, else moves left",
-            ha="center")
+    ax.text(2.5, 0.72, "right: works with probability 1 − 1/N, else moves left", ha="center")
     ax.text(2.5, -0.78, "left: always works", ha="center", color="0.4")
     ax.text(0, 0.42, "start", ha="center")
     ax.text(5, 0.42, "reward 1", ha="center")
@@ -71,8 +71,16 @@ def example1(table: pd.DataFrame) -> Figure:
     ax.plot(N, exact, color=COLOUR["theory"], ls=LINE["theory"], label="exact: $2^{N-1}/p^*$")
     ax.plot(N, 2.0 ** (N - 1), color="0.5", ls=":", label="the paper's bound: $2^{N-1}$")
     beside = table.agent.map({"epsilon-greedy": -0.12, "boltzmann": 0.12, "rlsvi": 0.0})
-    sns.lineplot(table.assign(N=table.N + beside, wait=1 + table.unrewarded), x="N", y="wait",
-                 **BY_AGENT | {"dashes": False}, markers=MARK, **POINTS, ax=ax, errorbar=student)
+    sns.lineplot(
+        table.assign(N=table.N + beside, wait=1 + table.unrewarded),
+        x="N",
+        y="wait",
+        **BY_AGENT | {"dashes": False},
+        markers=MARK,
+        **POINTS,
+        ax=ax,
+        errorbar=student,
+    )
     ax.set(yscale="log", xlabel=AXIS["N"], ylabel="episodes to the first reward")
     legend(ax)
     return fig
@@ -97,8 +105,14 @@ def fan(x: np.ndarray, y: np.ndarray, mean: np.ndarray, draws: np.ndarray) -> Fi
     ends = np.array([0.0, 1.0])
     for line in draws:
         ax.plot(ends, line[0] + line[1] * ends, color=COLOUR["rlsvi"], lw=0.8, alpha=0.4)
-    ax.plot(ends, mean[0] + mean[1] * ends, color=COLOUR["lsvi"], ls=LINE["lsvi"], lw=2.5,
-            label="mean (LSVI)")
+    ax.plot(
+        ends,
+        mean[0] + mean[1] * ends,
+        color=COLOUR["lsvi"],
+        ls=LINE["lsvi"],
+        lw=2.5,
+        label="mean (LSVI)",
+    )
     ax.plot([], [], color=COLOUR["rlsvi"], lw=0.8, label="samples (RLSVI)")
     ax.plot(x, y, "o", color=COLOUR["truth"], label="data")
     ax.set(xlabel="place x", ylabel="reward", xlim=(0, 1))
@@ -114,14 +128,33 @@ def two_periods(pairs: dict[tuple[int, int, int], str]) -> Figure:
     ax.set(xlim=(0, 4.5), ylim=(2.3, -0.3))
     ax.axis("off")
     for h, s, after in pairs:
-        ax.annotate("", (after, h + 1), (s, h), arrowprops={"arrowstyle": "-|>", "color": "0.4",
-                                                           "shrinkA": 13, "shrinkB": 13})
+        ax.annotate(
+            "",
+            (after, h + 1),
+            (s, h),
+            arrowprops={"arrowstyle": "-|>", "color": "0.4", "shrinkA": 13, "shrinkB": 13},
+        )
         side = 1 if after > s else -1
-        ax.text(s + 0.35 * (after - s) + 0.2 * side, h + 0.35, pairs[h, s, after],
-                ha="left" if side > 0 else "right", va="center")
+        ax.text(
+            s + 0.35 * (after - s) + 0.2 * side,
+            h + 0.35,
+            pairs[h, s, after],
+            ha="left" if side > 0 else "right",
+            va="center",
+        )
     for h, s in sorted({(h, s) for h, s, _ in pairs} | {(h + 1, s) for h, _, s in pairs}):
-        ax.text(s, h, str(s), ha="center", va="center", bbox={
-            "boxstyle": "circle,pad=0.35", "fc": "#FBEFA9" if s == 4 else "#EEEEEE", "ec": "black"})
+        ax.text(
+            s,
+            h,
+            str(s),
+            ha="center",
+            va="center",
+            bbox={
+                "boxstyle": "circle,pad=0.35",
+                "fc": "#FBEFA9" if s == 4 else "#EEEEEE",
+                "ec": "black",
+            },
+        )
     for h, name in enumerate(("period 0", "period 1", "end")):
         ax.text(0, h, name, va="center", color="0.4")
     return fig
@@ -136,16 +169,30 @@ def spreads(spread: dict[str, np.ndarray], tried: np.ndarray) -> Figure:
     acted = range(min(H, S))  # further states are reached only at the end
     unreachable = np.arange(len(acted)) > np.arange(H)[:, None]
     for ax, (targets, values) in zip(axes, spread.items(), strict=True):
-        sns.heatmap(pd.DataFrame(values[:, acted], columns=[s + 1 for s in acted]), vmin=0, vmax=1,
-                    mask=unreachable, cmap="viridis", square=True, cbar=False, ax=ax)
+        sns.heatmap(
+            pd.DataFrame(values[:, acted], columns=[s + 1 for s in acted]),
+            vmin=0,
+            vmax=1,
+            mask=unreachable,
+            cmap="viridis",
+            square=True,
+            cbar=False,
+            ax=ax,
+        )
         h, s = np.nonzero(tried)
         ax.plot(s + 0.5, h + 0.5, ".", color="white", ms=6)
         ax.set(title=f"the {targets} in the targets", xlabel="state", ylabel="period h")
         ax.tick_params(axis="y", rotation=0)
         ax.grid(visible=False)
     axes[-1].set_ylabel("")
-    fig.colorbar(axes[0].collections[0], ax=axes, location="bottom", aspect=40, shrink=0.8,
-                 label="standard deviation of the value of Right")
+    fig.colorbar(
+        axes[0].collections[0],
+        ax=axes,
+        location="bottom",
+        aspect=40,
+        shrink=0.8,
+        label="standard deviation of the value of Right",
+    )
     return fig
 
 
@@ -156,8 +203,14 @@ def value_samples(samples: dict[int, np.ndarray], truth: np.ndarray) -> Figure:
     fig, axes = canvas(2, -(-len(samples) // 2), height=5.0, sharex=True, sharey=True)
     states = np.arange(1, truth.size + 1)
     for ax, (episodes, values) in zip(axes.flat, samples.items(), strict=True):
-        ax.fill_between(states, *np.quantile(values, (0.1, 0.9), axis=0), color=COLOUR["rlsvi"],
-                        alpha=0.2, lw=0, label="RLSVI, 80% of samples")
+        ax.fill_between(
+            states,
+            *np.quantile(values, (0.1, 0.9), axis=0),
+            color=COLOUR["rlsvi"],
+            alpha=0.2,
+            lw=0,
+            label="RLSVI, 80% of samples",
+        )
         ax.plot(states, values[0], color=COLOUR["rlsvi"], lw=2.2, label="RLSVI, one sample")
         ax.plot(states, truth, color=COLOUR["truth"], lw=1.6, ls="--", label="truth, $Q^*$")
         ax.set(title=f"after {episodes} episode{'s' * (episodes != 1)}")
@@ -187,9 +240,13 @@ def basis_fits(truth: np.ndarray, fits: dict[str, np.ndarray]) -> Figure:
     fig, axes = canvas(len(fits), sharey=True)
     states = np.arange(1, truth.size + 1)
     for ax, (name, fit) in zip(axes, fits.items(), strict=True):
-        sns.lineplot(pd.DataFrame({"$Q^*$": truth, "best fit": fit}, states), ax=ax,
-                     palette=[COLOUR["truth"], COLOUR["theory"]], dashes=[(), (3, 1)],
-                     legend=ax is axes[0])
+        sns.lineplot(
+            pd.DataFrame({"$Q^*$": truth, "best fit": fit}, states),
+            ax=ax,
+            palette=[COLOUR["truth"], COLOUR["theory"]],
+            dashes=[(), (3, 1)],
+            legend=ax is axes[0],
+        )
         ax.set(title=f"{name} features", xlabel="state", ylabel="value of going right")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes[0].legend(loc="upper left")
@@ -214,8 +271,9 @@ def fig2b(table: pd.DataFrame) -> Figure:
     sns.lineplot(table, x="episode", y="expected_regret", **EACH, lw=1, legend=False, ax=ax)
     ax.set(ylabel="cumulative regret (expected)", xscale="log", yscale="log", ylim=(50, 1e6))
     last = table[table.episode == table.episode.max()].groupby("agent").expected_regret.median()
-    style.label_ends(ax, {NAME[agent].replace(" ", "\n"): (y, COLOUR[agent])
-                          for agent, y in last.items()})
+    style.label_ends(
+        ax, {NAME[agent].replace(" ", "\n"): (y, COLOUR[agent]) for agent, y in last.items()}
+    )
     return fig
 
 
@@ -223,8 +281,17 @@ def _times(ax: Axes, table: pd.DataFrame, axis: str) -> pd.DataFrame:
     """Medians with intervals; what is censored is drawn at the budget, pointing upwards."""
     cells = runs.medians(table, axis)
     lost = cells.index[np.isinf(cells["median"])]
-    sns.lineplot(three(cells.drop(lost), limit=BUDGET), x=axis, y="time", **RANGE, **POINTS,
-                 marker="o", color=COLOUR["rlsvi"], label="RLSVI: median, 95% interval", ax=ax)
+    sns.lineplot(
+        three(cells.drop(lost), limit=BUDGET),
+        x=axis,
+        y="time",
+        **RANGE,
+        **POINTS,
+        marker="o",
+        color=COLOUR["rlsvi"],
+        label="RLSVI: median, 95% interval",
+        ax=ax,
+    )
     ax.plot(lost, [BUDGET] * len(lost), "^", color=COLOUR["rlsvi"])
     ax.set(xlabel=AXIS[axis], ylabel=TIME)
     return cells
@@ -233,11 +300,24 @@ def _times(ax: Axes, table: pd.DataFrame, axis: str) -> pd.DataFrame:
 def _smooth_times(ax: Axes, table: pd.DataFrame, axis: str) -> pd.DataFrame:
     """The same over a smooth curve, beside the paper's statistic."""
     band = scaling.smooth_band(table, axis, scaling.local_polynomial)
-    sns.lineplot(three(band, "fit"), x=axis, y="time", **RANGE, color=COLOUR["rlsvi"], lw=1,
-                 label="RLSVI: smoothed, 95% band", ax=ax)
+    sns.lineplot(
+        three(band, "fit"),
+        x=axis,
+        y="time",
+        **RANGE,
+        color=COLOUR["rlsvi"],
+        lw=1,
+        label="RLSVI: smoothed, 95% band",
+        ax=ax,
+    )
     cells = _times(ax, table, axis)
-    ax.plot(cells.index, cells.mean5, "x", color=COLOUR["paper"],
-            label="mean of 5 seeds (paper's statistic)")
+    ax.plot(
+        cells.index,
+        cells.mean5,
+        "x",
+        color=COLOUR["paper"],
+        label="mean of 5 seeds (paper's statistic)",
+    )
     return cells
 
 
@@ -249,16 +329,37 @@ def fig3(table: pd.DataFrame, alone: pd.DataFrame | None = None) -> Figure:
     _smooth_times(ax, table, "N")
     if alone is not None:
         tabular = runs.medians(alone, "N")
-        sns.lineplot(three(tabular), x="N", y="time", **RANGE, **POINTS | {"linestyle": "-"},
-                     marker="s", color=style.shades("rlsvi", 3)[2], ax=ax)
-        ax.annotate("RLSVI, tabular", (tabular.index[-1], tabular["median"].iloc[-1]), (0, 8),
-                    textcoords="offset points", ha="center")
+        sns.lineplot(
+            three(tabular),
+            x="N",
+            y="time",
+            **RANGE,
+            **POINTS | {"linestyle": "-"},
+            marker="s",
+            color=style.shades("rlsvi", 3)[2],
+            ax=ax,
+        )
+        ax.annotate(
+            "RLSVI, tabular",
+            (tabular.index[-1], tabular["median"].iloc[-1]),
+            (0, 8),
+            textcoords="offset points",
+            ha="center",
+        )
     fine = np.linspace(table.N.min(), table.N.max(), 400)
-    for bound, height in {"$H^2SA/10$": (fine - 1) ** 2 * fine * 2 / 10,
-                          "$2^{N-1}$": 2.0 ** (fine - 1)}.items():
+    for bound, height in {
+        "$H^2SA/10$": (fine - 1) ** 2 * fine * 2 / 10,
+        "$2^{N-1}$": 2.0 ** (fine - 1),
+    }.items():
         ax.plot(fine, height, color=COLOUR["theory"], ls="-" if "H" in bound else "--")
-        ax.annotate(bound, (np.interp(2e4, height, fine), 2e4), (6, -2), va="top",
-                    textcoords="offset points", color=style.ink(COLOUR["theory"]))
+        ax.annotate(
+            bound,
+            (np.interp(2e4, height, fine), 2e4),
+            (6, -2),
+            va="top",
+            textcoords="offset points",
+            color=style.ink(COLOUR["theory"]),
+        )
     ax.set(yscale="log", ylim=(20, 2e6))
     return fig
 
@@ -282,8 +383,15 @@ def fig5(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
     for ax, table, axis in zip(axes, (lengths, features), "NK", strict=True):
         x, law = _times(ax, table, axis).index.to_numpy(float), scaling.exponent(table, axis)
         ax.plot(x, law.level * x**law.power, color=COLOUR["theory"], ls=LINE["theory"])
-        ax.text(0.97, 0.08, f"median regression:\nslope {law.power:.2f}", ha="right", fontsize=9,
-                color=style.ink(COLOUR["theory"]), transform=ax.transAxes)
+        ax.text(
+            0.97,
+            0.08,
+            f"median regression:\nslope {law.power:.2f}",
+            ha="right",
+            fontsize=9,
+            color=style.ink(COLOUR["theory"]),
+            transform=ax.transAxes,
+        )
         ax.set(xscale="log", yscale="log")
         ax.get_legend().remove()
     return fig
@@ -294,12 +402,24 @@ def fig6(table: pd.DataFrame) -> Figure:
     """Figure 6: learning time against ρ in both readings, censored runs at the top."""
     fig, axes = canvas(2, sharey=True)
     never = f"not within {style.digits(table.tenth_reward.max())}"
-    table = table.assign(run=np.where(table.censored, never, learned := "RLSVI learned"),
-                         time=table.tenth_reward * np.where(table.censored, 1.25, 1))
+    table = table.assign(
+        run=np.where(table.censored, never, learned := "RLSVI learned"),
+        time=table.tenth_reward * np.where(table.censored, 1.25, 1),
+    )
     for ax, (noise, cell) in zip(axes, table.groupby("noise"), strict=True):
-        sns.scatterplot(cell, x="rho", y="time", hue="run", style="run", s=14, linewidth=0, ax=ax,
-                        hue_order=(learned, never), markers=["o", "^"],
-                        palette=[COLOUR["rlsvi"], COLOUR["fails"]])
+        sns.scatterplot(
+            cell,
+            x="rho",
+            y="time",
+            hue="run",
+            style="run",
+            s=14,
+            linewidth=0,
+            ax=ax,
+            hue_order=(learned, never),
+            markers=["o", "^"],
+            palette=[COLOUR["rlsvi"], COLOUR["fails"]],
+        )
         ax.set(title=f"ρ as {noise}", xlabel="ρ", ylabel=TIME, yscale="log")
         ax.legend(loc="lower right")
     return fig
@@ -320,8 +440,18 @@ def sweep(table: pd.DataFrame, parameter: str) -> Figure:
     """Figures 10 and 11: median regret curves for each value; those that end low share a name."""
     fig, ax = canvas(height=3.4)
     shades, name = style.values(table[parameter].nunique()), AXIS[parameter]
-    sns.lineplot(table, x="episode", y="regret", hue=parameter, palette=shades, lw=1.5,
-                 estimator="median", errorbar=None, legend=False, ax=ax)
+    sns.lineplot(
+        table,
+        x="episode",
+        y="regret",
+        hue=parameter,
+        palette=shades,
+        lw=1.5,
+        estimator="median",
+        errorbar=None,
+        legend=False,
+        ax=ax,
+    )
     ax.set(ylabel="cumulative regret (realised)")
     ax.xaxis.set_major_formatter(style.digits)
     last = table[table.episode == table.episode.max()].groupby(parameter).regret.median()
@@ -341,22 +471,39 @@ def families(table: pd.DataFrame) -> Figure:
     """
     fig, axes = canvas(1, 2, height=6.4)
     for ax, (family, axis), smoother in zip(
-            axes, ("NK", "KN"), (scaling.local_polynomial, scaling.quadratic), strict=True):
-        bands = {one: scaling.smooth_band(cell, axis, smoother)
-                 for one, cell in table.groupby(family)}
+        axes, ("NK", "KN"), (scaling.local_polynomial, scaling.quadratic), strict=True
+    ):
+        bands = {
+            one: scaling.smooth_band(cell, axis, smoother) for one, cell in table.groupby(family)
+        }
         look = {"hue": family, "palette": style.values(len(bands)), "ax": ax, "legend": False}
-        sns.lineplot(three(pd.concat(bands, names=[family]), "fit"), x=axis, y="time", **RANGE,
-                     **look, lw=1.5)
-        sns.scatterplot(runs.medians(table, [family, axis]), x=axis, y="median", style=family,
-                        s=30, **look, markers=list("os^Dv<>p")[:len(bands)])
+        sns.lineplot(
+            three(pd.concat(bands, names=[family]), "fit"),
+            x=axis,
+            y="time",
+            **RANGE,
+            **look,
+            lw=1.5,
+        )
+        sns.scatterplot(
+            runs.medians(table, [family, axis]),
+            x=axis,
+            y="median",
+            style=family,
+            s=30,
+            **look,
+            markers=list("os^Dv<>p")[: len(bands)],
+        )
         ax.set(xlabel=AXIS[axis], ylabel=TIME, ylim=(0, None))
-        ends = {f"{family} = {one}": (band.index[-1], band.fit.iloc[-1])
-                for one, band in bands.items()}
+        ends = {
+            f"{family} = {one}": (band.index[-1], band.fit.iloc[-1]) for one, band in bands.items()
+        }
         last = table[axis].max()
         for name, (x, y) in ends.items():
             if x < last:
-                ax.annotate(name, (x, y), (6, 0), textcoords="offset points", va="center",
-                            fontsize=9)
+                ax.annotate(
+                    name, (x, y), (6, 0), textcoords="offset points", va="center", fontsize=9
+                )
         style.label_ends(ax, {name: (y, "black") for name, (x, y) in ends.items() if x == last})
     return fig
 
@@ -368,19 +515,37 @@ def readings(table: pd.DataFrame) -> Figure:
     order = list(cells.index.unique("label"))
     fig, ax = canvas(height=0.34 * len(order) + 1)
     shades = style.shades("rlsvi", 3)[::2]
-    for lam, shade, mark, beside, count in zip((1.0, 100.0), shades, "so", (-0.15, 0.15), (1.3, 3),
-                                               strict=True):
+    for lam, shade, mark, beside, count in zip(
+        (1.0, 100.0), shades, "so", (-0.15, 0.15), (1.3, 3), strict=True
+    ):
         ax.plot(budget * count, -0.8, mark, ms=6, color=shade)
         ax.text(budget * count * 1.1, -0.8, f"λ = {lam:g}", va="center", fontsize=9)
         for cell in cells.xs(lam, level="lam").itertuples():
             row, lost = order.index(cell.Index), np.isinf(cell.median)
             ax.plot([cell.low, min(cell.high, budget)], [row + beside] * 2, color="0.6", lw=2)
-            ax.plot(budget if lost else cell.median, row + beside, ">" if lost else mark, ms=6,
-                    color=COLOUR["fails"] if lost else shade)
-            ax.text(budget * count, row, f"{cell.runs - cell.censored}/{cell.runs}", va="center",
-                    fontsize=9)
-    ax.set(xscale="log", xlabel=TIME, xlim=(200, budget * 5), ylim=(len(order) - 0.4, -1.2),
-           yticks=range(len(order)), yticklabels=order, xticks=(200, 500, 1000, 2000, 5000))
+            ax.plot(
+                budget if lost else cell.median,
+                row + beside,
+                ">" if lost else mark,
+                ms=6,
+                color=COLOUR["fails"] if lost else shade,
+            )
+            ax.text(
+                budget * count,
+                row,
+                f"{cell.runs - cell.censored}/{cell.runs}",
+                va="center",
+                fontsize=9,
+            )
+    ax.set(
+        xscale="log",
+        xlabel=TIME,
+        xlim=(200, budget * 5),
+        ylim=(len(order) - 0.4, -1.2),
+        yticks=range(len(order)),
+        yticklabels=order,
+        xticks=(200, 500, 1000, 2000, 5000),
+    )
     ax.xaxis.set_major_formatter(style.digits)
     ax.xaxis.minorticks_off()
     ax.grid(axis="y", visible=False)
@@ -396,8 +561,12 @@ def spreads_of_readings(readings: pd.DataFrame, by_lambda: pd.DataFrame) -> pd.D
     length = plain.reading.map({"stacked": H * SA, "per_period": SA})  # of a column
     feature = plain.norm.map(size) / np.sqrt(length)  # its root mean square
     late = by_lambda[by_lambda.episode == by_lambda.episode.max()]
-    late = late.assign(reading="sweep", norm="HSA", censored=(late.tenth_reward == 0) | (
-        late.tenth_reward > budget), spread=runs.prior_spread(1.0) / np.sqrt(late.lam))
+    late = late.assign(
+        reading="sweep",
+        norm="HSA",
+        censored=(late.tenth_reward == 0) | (late.tenth_reward > budget),
+        spread=runs.prior_spread(1.0) / np.sqrt(late.lam),
+    )
     return pd.concat([late, plain.assign(spread=feature * np.sqrt(10 / plain.lam))])
 
 
@@ -407,22 +576,42 @@ def prior_spread(readings: pd.DataFrame, by_lambda: pd.DataFrame) -> Figure:
     table, budget = spreads_of_readings(readings, by_lambda), readings.tenth_reward.max()
     cells = runs.medians(table, ["reading", "spread", "norm", "lam"])
     fig, ax = canvas(height=3.8)
-    names = {"sweep": "stacked, norm HSA, λ varies", "stacked": "stacked, norm and λ vary",
-             "per_period": "per period, norm and λ vary"}
-    for (reading, name), mark, colour in zip(names.items(), ("o-", "s", "D"), style.values(3),
-                                             strict=True):
+    names = {
+        "sweep": "stacked, norm HSA, λ varies",
+        "stacked": "stacked, norm and λ vary",
+        "per_period": "per period, norm and λ vary",
+    }
+    for (reading, name), mark, colour in zip(
+        names.items(), ("o-", "s", "D"), style.values(3), strict=True
+    ):
         cell = cells.loc[reading].reset_index()
         lost = np.isinf(cell["median"])
         ax.plot(cell.spread[lost], np.full(lost.sum(), budget * 1.25), "^", color=colour)
         known = cell[~lost].assign(high=cell.high.clip(upper=budget))
         away = (known["median"] - known.low, known.high - known["median"])
-        ax.errorbar(known.spread, known["median"], away, fmt=mark, color=colour, label=name, lw=1.2,
-                    capsize=2, mfc="none" if mark == "s" else colour, ms=7 if mark == "s" else 5)
+        ax.errorbar(
+            known.spread,
+            known["median"],
+            away,
+            fmt=mark,
+            color=colour,
+            label=name,
+            lw=1.2,
+            capsize=2,
+            mfc="none" if mark == "s" else colour,
+            ms=7 if mark == "s" else 5,
+        )
     ax.axvline(1, color="0.5", lw=0.8, ls=":")
     ax.text(0.85, 200, "$Q^* \\leq 1$", ha="right")
     ax.text(2, budget * 1.25, f"▲ median run not within {style.digits(budget)}", va="center")
-    ax.set(xscale="log", yscale="log", ylabel=TIME, xlabel="spread of a value before any data",
-           ylim=(180, 9000), yticks=(200, 500, 1000, 2000, 5000))
+    ax.set(
+        xscale="log",
+        yscale="log",
+        ylabel=TIME,
+        xlabel="spread of a value before any data",
+        ylim=(180, 9000),
+        yticks=(200, 500, 1000, 2000, 5000),
+    )
     ax.yaxis.set_major_formatter(style.digits)
     ax.minorticks_off()
     ax.legend(loc="upper right", bbox_to_anchor=(1, 0.9))
@@ -446,11 +635,21 @@ def frontier(runs: dict[str, np.ndarray], N: int) -> Figure:
 
 # How ``rlsvi plot`` draws each stored table …
 DRAW: dict[str, Callable[[pd.DataFrame], Figure]] = {
-    "example1": example1, "fig2a": fig2a, "fig2b": fig2b, "fig3": fig3,
-    "fig3-tabular": fig3, "fig4": fig4, "fig6": fig6,
-    "fig10": lambda table: sweep(table, "lam"), "fig11": lambda table: sweep(table, "sigma"),
-    "fig13": families, "readings": readings}
+    "example1": example1,
+    "fig2a": fig2a,
+    "fig2b": fig2b,
+    "fig3": fig3,
+    "fig3-tabular": fig3,
+    "fig4": fig4,
+    "fig6": fig6,
+    "fig10": lambda table: sweep(table, "lam"),
+    "fig11": lambda table: sweep(table, "sigma"),
+    "fig13": families,
+    "readings": readings,
+}
 # … and the figures of the paper without a table of their own: whose they need, and the drawing.
 DRAW_FROM: dict[str, tuple[tuple[str, ...], Callable[..., Figure]]] = {
-    "fig1": ((), chain_diagram), "fig5": (("fig3", "fig4"), fig5),
-    "fig12": (("fig13",), families)}
+    "fig1": ((), chain_diagram),
+    "fig5": (("fig3", "fig4"), fig5),
+    "fig12": (("fig13",), families),
+}

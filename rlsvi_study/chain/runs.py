@@ -31,11 +31,15 @@ DITHER = {"epsilon-greedy": {"epsilon": 0.1}, "boltzmann": {"eta": 0.1}}
 
 
 def make_agent(agent: str, Phi, lam: float, sigma: float, rng) -> Agent:
-    return (rlsvi(Phi, lam, sigma, rng=rng) if agent == "rlsvi"
-            else lsvi(Phi, lam, **DITHER[agent], rng=rng))
+    return (
+        rlsvi(Phi, lam, sigma, rng=rng)
+        if agent == "rlsvi"
+        else lsvi(Phi, lam, **DITHER[agent], rng=rng)
+    )
 
 
 # --------------------------------------------------------------------------- the kinds of run
+
 
 def first_arrival(agent: str, N: int, seed: int, lam: float, sigma: float, budget: int) -> Rows:
     """Count the unrewarded episodes of a tabular agent before its first reward (the paper's l*)."""
@@ -46,8 +50,9 @@ def first_arrival(agent: str, N: int, seed: int, lam: float, sigma: float, budge
     return [{"unrewarded": min(first - 1, budget), "censored": first > budget}]
 
 
-def learning_curve(agent: str, seed: int, N: int, K: int, lam: float, sigma: float,
-                   episodes: int, every: int) -> Rows:
+def learning_curve(
+    agent: str, seed: int, N: int, K: int, lam: float, sigma: float, episodes: int, every: int
+) -> Rows:
     """Regret along one run, a row every so many episodes. Memory does not grow with episodes.
 
     ``lapses`` are suboptimal episodes after the first reward; ``last_suboptimal`` is the latest
@@ -67,16 +72,34 @@ def learning_curve(agent: str, seed: int, N: int, K: int, lam: float, sigma: flo
         shortfall += float((mdp.value - run.expected).sum())
         suboptimal += int(missed.sum())
         lapses += int((missed & (total > run.reward)).sum())  # a reward came before
-        rows.append({"episode": n, "rewards": rewards, "regret": n * mdp.value - rewards,
-                     "expected_regret": shortfall, "suboptimal": suboptimal, "lapses": lapses,
-                     "last_suboptimal": last, "tenth_reward": tenth,
-                     "furthest": 1 + int(run.furthest.max())})
+        rows.append(
+            {
+                "episode": n,
+                "rewards": rewards,
+                "regret": n * mdp.value - rewards,
+                "expected_regret": shortfall,
+                "suboptimal": suboptimal,
+                "lapses": lapses,
+                "last_suboptimal": last,
+                "tenth_reward": tenth,
+                "furthest": 1 + int(run.furthest.max()),
+            }
+        )
     return rows
 
 
-def time_to_learn(seed: int, N: int, K: int, lam: float, sigma: float, budget: int,
-                  reading: str = "stacked", norm: str = "HSA", constant: str = "rescaled",
-                  opening: str = "uniform") -> Rows:
+def time_to_learn(
+    seed: int,
+    N: int,
+    K: int,
+    lam: float,
+    sigma: float,
+    budget: int,
+    reading: str = "stacked",
+    norm: str = "HSA",
+    constant: str = "rescaled",
+    opening: str = "uniform",
+) -> Rows:
     """Episodes until the first and the tenth reward, coherent features, under one reading.
 
     ``norm`` of a column; ``constant``: whether the constant column is rescaled like the rest or
@@ -90,8 +113,9 @@ def time_to_learn(seed: int, N: int, K: int, lam: float, sigma: float, budget: i
     Phi = features.coherent(mdp.Q, K, basis_rng, reading=reading, norm=size)
     if constant == "left at 1":
         Phi[..., 0] = 1.0
-    learner = rlsvi(Phi, lam, sigma, rng=agent_rng,
-                    first_episode="prior" if opening == "prior" else "zero")
+    learner = rlsvi(
+        Phi, lam, sigma, rng=agent_rng, first_episode="prior" if opening == "prior" else "zero"
+    )
     # All values are equal in the first episode and never again: ties to one side are that episode.
     tie = {"left": LEFT, "right": RIGHT}.get(opening)
     played = [] if tie is None else [_play_once(mdp, learner, tie, env_rng)]
@@ -106,8 +130,9 @@ def tabular_time_to_learn(seed: int, N: int, lam: float, sigma: float, budget: i
     return _learning_row(mdp, rlsvi(one_hot, lam, sigma, rng=agent_rng), env_rng, budget)
 
 
-def agnostic_time_to_learn(seed: int, noise: str, rho: float, N: int, K: int, lam: float,
-                           sigma: float, budget: int) -> Rows:
+def agnostic_time_to_learn(
+    seed: int, noise: str, rho: float, N: int, K: int, lam: float, sigma: float, budget: int
+) -> Rows:
     """The same with noisy copies of Q* as features. Each ρ has draws of its own."""
     mdp = chain(N)
     basis_rng, env_rng, agent_rng = streams((seed, round(1000 * rho)))
@@ -128,8 +153,13 @@ def _play_once(mdp: FiniteMDP, learner: Agent, action: int, env_rng) -> float:
 
 def _learning_row(mdp: FiniteMDP, learner: Agent, env_rng, budget: int, played=()) -> Rows:
     waits = _rewarded_episodes(mdp, learner, env_rng, budget, REWARDS_TO_LEARN, played)
-    return [{"first_reward": min(waits[0], budget), "tenth_reward": min(waits[-1], budget),
-             "censored": waits[-1] > budget}]
+    return [
+        {
+            "first_reward": min(waits[0], budget),
+            "tenth_reward": min(waits[-1], budget),
+            "censored": waits[-1] > budget,
+        }
+    ]
 
 
 def _rewarded_episodes(mdp, learner, env_rng, budget: int, count: int, played=()) -> list[int]:
@@ -146,6 +176,7 @@ def _rewarded_episodes(mdp, learner, env_rng, budget: int, count: int, played=()
 
 
 # --------------------------------------------------------------------------- summaries
+
 
 def learning_times(table: pd.DataFrame) -> pd.Series:
     """Episode of the tenth reward, for each agent and seed; infinity if it never came."""
@@ -172,13 +203,25 @@ def prior_spread(lam: float, N: int = 50, K: int = 10) -> float:
 
 # --------------------------------------------------------------------------- the experiments
 
-def _study(name: str, place: str, title: str, run, constants: dict[str, Any], quick: tuple,
-           paper: tuple, **fields: str) -> Experiment:
+
+def _study(
+    name: str,
+    place: str,
+    title: str,
+    run,
+    constants: dict[str, Any],
+    quick: tuple,
+    paper: tuple,
+    **fields: str,
+) -> Experiment:
     """An experiment whose scales are (cells, seeds), with constants that the quick one changes."""
+
     def scale(cells, seeds, changes=None):
         return Scale(constants | (changes or {}), cells, range(seeds))
-    return Experiment(name, place, title, run, {"quick": scale(*quick), "paper": scale(*paper)},
-                      **fields)
+
+    return Experiment(
+        name, place, title, run, {"quick": scale(*quick), "paper": scale(*paper)}, **fields
+    )
 
 
 _PAPER, _FIFTY = {"lam": 1.0, "sigma": 0.1}, {"N": 50, "K": 10}
@@ -187,49 +230,126 @@ _SWEEP = _FIFTY | {"agent": "rlsvi", "episodes": 10_000, "every": 200}
 _AGENTS, _PAIR = ("rlsvi", *DITHER), grid(agent=("rlsvi", "epsilon-greedy"))
 _NOISE = ("deviation", "variance")  # two readings of ρ
 _BASIS = grid(reading=("stacked",), norm=("HSA", "SA", "√HSA", "1")) + grid(
-    reading=("per_period",), norm=("HSA", "SA", "√SA", "1"))
+    reading=("per_period",), norm=("HSA", "SA", "√SA", "1")
+)
 _PLAIN = {"constant": "rescaled", "opening": "uniform"}
-_READINGS = (*({**basis, **_PLAIN, "lam": lam} for lam in (1.0, 100.0) for basis in _BASIS),
-             *({**_BASIS[0], **_PLAIN, "lam": 1.0, **change} for change in (
-                 {"constant": "left at 1"}, *grid(opening=("prior", "left", "right")))))
+_READINGS = (
+    *({**basis, **_PLAIN, "lam": lam} for lam in (1.0, 100.0) for basis in _BASIS),
+    *(
+        {**_BASIS[0], **_PLAIN, "lam": 1.0, **change}
+        for change in ({"constant": "left at 1"}, *grid(opening=("prior", "left", "right")))
+    ),
+)
 
-EXPERIMENTS: dict[str, Experiment] = {e.name: e for e in (
-    _study("example1", "Section 3, Example 1",
-           "First rewarded episode against the length of the chain", first_arrival,
-           _PAPER | {"budget": 1_000_000}, (grid(agent=_AGENTS, N=(2, 4, 6, 8)), 10),
-           (grid(agent=_AGENTS, N=range(2, 15, 2)), 100)),
-    _study("fig2a", "Section 6.1, figure 2(a)", "Regret on a 50-chain, first 2000 episodes",
-           learning_curve, _PAPER | _FIFTY | {"episodes": 2000, "every": 20}, (_PAIR, 3),
-           (_PAIR, 50), length="episodes"),
-    _study("fig2b", "Section 6.1, figure 2(b)", "Regret on a 50-chain, first million episodes",
-           learning_curve, _PAPER | _FIFTY | {"episodes": 1_000_000, "every": 5000},
-           (_PAIR[:1], 2, {"episodes": 20_000}), (_PAIR, 5), length="episodes"),
-    _study("fig3", "Section 6.1, figure 3", "Learning time against the length of the chain, K = 10",
-           time_to_learn, _TIMES | {"K": 10}, (grid(N=(10, 20, 30)), 4),
-           (grid(N=(*range(10, 101, 10), 125, 150, 175, 200)), 50)),
-    _study("fig3-tabular", "Section 6.1, figure 3",
-           "Learning time of tabular RLSVI against the length of the chain", tabular_time_to_learn,
-           _PAPER | {"budget": 50_000}, (grid(N=(10, 20)), 4), (grid(N=range(10, 61, 10)), 50)),
-    _study("fig4", "Section 6.1, figure 4", "Learning time against the number of features, N = 50",
-           time_to_learn, _TIMES | {"N": 50}, (grid(K=(2, 10, 20)), 4),
-           (grid(K=(2, 4, 6, 8, 10, 15, *range(20, 121, 10), 150)), 50)),
-    _study("fig6", "Section 6.1, figure 6",
-           "Learning time against the error of the basis, N = K = 20", agnostic_time_to_learn,
-           _PAPER | {"N": 20, "K": 20, "budget": 10_000},
-           (grid(noise=_NOISE, rho=(0.0, 0.05, 0.1)), 1),
-           (grid(noise=_NOISE, rho=[i / 1000 for i in range(1001)]), 1)),
-    _study("fig10", "Appendix C, figure 10",
-           "Regret for λ over twelve orders of magnitude, σ = 0.1", learning_curve,
-           _SWEEP | {"sigma": 0.1}, (grid(lam=(1.0, 1e6)), 1),
-           (grid(lam=[10.0**k for k in range(-6, 7)]), 20), length="episodes"),
-    _study("fig11", "Appendix C, figure 11",
-           "Regret for σ over seven orders of magnitude, λ = 100", learning_curve,
-           _SWEEP | {"lam": 100.0}, (grid(sigma=(0.1, 10.0)), 1),
-           (grid(sigma=[10.0**k for k in range(-5, 3)]), 20), length="episodes"),
-    _study("fig13", "Appendix C, figures 12 and 13", "Learning time against both N and K",
-           time_to_learn, _TIMES, (grid(K=(5, 10), N=(10, 20)), 2),
-           (grid(K=(2, 5, 10, 20, 40), N=(10, 20, 30, 40, 60, 80, 100))
-            + grid(K=(80,), N=(10, 20, 30, 40, 60)), 20)),
-    _study("readings", "Section 6.1 and appendix C",
-           "What each reading of the text does to figure 2", time_to_learn,
-           _FIFTY | {"sigma": 0.1, "budget": 5000}, (_READINGS[:1], 3), (_READINGS, 50)))}
+EXPERIMENTS: dict[str, Experiment] = {
+    e.name: e
+    for e in (
+        _study(
+            "example1",
+            "Section 3, Example 1",
+            "First rewarded episode against the length of the chain",
+            first_arrival,
+            _PAPER | {"budget": 1_000_000},
+            (grid(agent=_AGENTS, N=(2, 4, 6, 8)), 10),
+            (grid(agent=_AGENTS, N=range(2, 15, 2)), 100),
+        ),
+        _study(
+            "fig2a",
+            "Section 6.1, figure 2(a)",
+            "Regret on a 50-chain, first 2000 episodes",
+            learning_curve,
+            _PAPER | _FIFTY | {"episodes": 2000, "every": 20},
+            (_PAIR, 3),
+            (_PAIR, 50),
+            length="episodes",
+        ),
+        _study(
+            "fig2b",
+            "Section 6.1, figure 2(b)",
+            "Regret on a 50-chain, first million episodes",
+            learning_curve,
+            _PAPER | _FIFTY | {"episodes": 1_000_000, "every": 5000},
+            (_PAIR[:1], 2, {"episodes": 20_000}),
+            (_PAIR, 5),
+            length="episodes",
+        ),
+        _study(
+            "fig3",
+            "Section 6.1, figure 3",
+            "Learning time against the length of the chain, K = 10",
+            time_to_learn,
+            _TIMES | {"K": 10},
+            (grid(N=(10, 20, 30)), 4),
+            (grid(N=(*range(10, 101, 10), 125, 150, 175, 200)), 50),
+        ),
+        _study(
+            "fig3-tabular",
+            "Section 6.1, figure 3",
+            "Learning time of tabular RLSVI against the length of the chain",
+            tabular_time_to_learn,
+            _PAPER | {"budget": 50_000},
+            (grid(N=(10, 20)), 4),
+            (grid(N=range(10, 61, 10)), 50),
+        ),
+        _study(
+            "fig4",
+            "Section 6.1, figure 4",
+            "Learning time against the number of features, N = 50",
+            time_to_learn,
+            _TIMES | {"N": 50},
+            (grid(K=(2, 10, 20)), 4),
+            (grid(K=(2, 4, 6, 8, 10, 15, *range(20, 121, 10), 150)), 50),
+        ),
+        _study(
+            "fig6",
+            "Section 6.1, figure 6",
+            "Learning time against the error of the basis, N = K = 20",
+            agnostic_time_to_learn,
+            _PAPER | {"N": 20, "K": 20, "budget": 10_000},
+            (grid(noise=_NOISE, rho=(0.0, 0.05, 0.1)), 1),
+            (grid(noise=_NOISE, rho=[i / 1000 for i in range(1001)]), 1),
+        ),
+        _study(
+            "fig10",
+            "Appendix C, figure 10",
+            "Regret for λ over twelve orders of magnitude, σ = 0.1",
+            learning_curve,
+            _SWEEP | {"sigma": 0.1},
+            (grid(lam=(1.0, 1e6)), 1),
+            (grid(lam=[10.0**k for k in range(-6, 7)]), 20),
+            length="episodes",
+        ),
+        _study(
+            "fig11",
+            "Appendix C, figure 11",
+            "Regret for σ over seven orders of magnitude, λ = 100",
+            learning_curve,
+            _SWEEP | {"lam": 100.0},
+            (grid(sigma=(0.1, 10.0)), 1),
+            (grid(sigma=[10.0**k for k in range(-5, 3)]), 20),
+            length="episodes",
+        ),
+        _study(
+            "fig13",
+            "Appendix C, figures 12 and 13",
+            "Learning time against both N and K",
+            time_to_learn,
+            _TIMES,
+            (grid(K=(5, 10), N=(10, 20)), 2),
+            (
+                grid(K=(2, 5, 10, 20, 40), N=(10, 20, 30, 40, 60, 80, 100))
+                + grid(K=(80,), N=(10, 20, 30, 40, 60)),
+                20,
+            ),
+        ),
+        _study(
+            "readings",
+            "Section 6.1 and appendix C",
+            "What each reading of the text does to figure 2",
+            time_to_learn,
+            _FIFTY | {"sigma": 0.1, "budget": 5000},
+            (_READINGS[:1], 3),
+            (_READINGS, 50),
+        ),
+    )
+}

@@ -21,6 +21,7 @@ from .runs import medians
 def local_polynomial(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Local linear regression (LOWESS) over the nearest two thirds of the points."""
     from statsmodels.nonparametric.smoothers_lowess import lowess
+
     return lowess(y, x, frac=2 / 3, it=0, return_sorted=False)
 
 
@@ -38,8 +39,9 @@ def smooth_band(table: pd.DataFrame, by: str, smoother: Callable) -> pd.DataFram
 
     draws = [curve(lambda times: rng.choice(times, times.size)) for _ in range(200)]
     low, high = np.quantile(draws, [0.025, 0.975], axis=0)
-    return pd.DataFrame({"fit": curve(np.asarray), "low": low, "high": high},
-                        index=pd.Index(x, name=by))
+    return pd.DataFrame(
+        {"fit": curve(np.asarray), "low": low, "high": high}, index=pd.Index(x, name=by)
+    )
 
 
 PowerLaw = namedtuple("PowerLaw", "power low high level")  # level · x^power; low, high: its 95%
@@ -48,6 +50,7 @@ PowerLaw = namedtuple("PowerLaw", "power low high level")  # level · x^power; l
 def exponent(table: pd.DataFrame, by: str) -> PowerLaw:
     """The power law of the median, by median regression of log time on log x."""
     from statsmodels.regression.quantile_regression import QuantReg
+
     x, y = np.log(table[[by, "tenth_reward"]].to_numpy(float)).T
     fit = QuantReg(y, np.column_stack([np.ones_like(x), x])).fit(q=0.5)
     return PowerLaw(*map(float, (fit.params[1], *fit.conf_int()[1], np.exp(fit.params[0]))))
@@ -64,7 +67,8 @@ LAWS: dict[str, tuple[Callable, tuple[float, ...]]] = {
     "quadratic": (lambda x, a, b, c: a + b * x + c * x**2, (0.1, 0.5, 0.5)),
     "power": (lambda x, a, b: a * x**b, (1.0, 1.0)),
     "exponential": (lambda x, a, b: a * np.exp(b * x), (0.3, 1.0)),
-    "exponential with offset": (_with_offset, (0.1, 0.5, 2.0))}
+    "exponential with offset": (_with_offset, (0.1, 0.5, 2.0)),
+}
 
 
 def compare_laws(table: pd.DataFrame, by: str) -> pd.Series:
@@ -79,8 +83,16 @@ def compare_laws(table: pd.DataFrame, by: str) -> pd.Series:
         return np.abs(y - np.log(scale * np.maximum(law(x, *parameters), 1e-12))).mean()
 
     for name, (law, start) in LAWS.items():
-        best = min(minimize(loss, np.array(start) * s, (law,), "Nelder-Mead", options={
-            "maxiter": 4000, "xatol": 1e-6, "fatol": 1e-9}).fun for s in (0.1, 0.3, 1.0, 3.0))
+        best = min(
+            minimize(
+                loss,
+                np.array(start) * s,
+                (law,),
+                "Nelder-Mead",
+                options={"maxiter": 4000, "xatol": 1e-6, "fatol": 1e-9},
+            ).fun
+            for s in (0.1, 0.3, 1.0, 3.0)
+        )
         scores[name] = 2 * len(start) + 2 * len(y) * np.log(2 * best) + 2 * len(y)
     return pd.Series(scores) - min(scores.values())
 
@@ -88,12 +100,22 @@ def compare_laws(table: pd.DataFrame, by: str) -> pd.Series:
 def reading_medians(table: pd.DataFrame) -> pd.DataFrame:
     """Median learning times of the readings of the text, under names a reader can follow, for each
     λ; a variant of the plain reading is named by what it changes."""
-    words = {"per_period": "per period", "left at 1": "constant left at 1", "rescaled": "",
-             "uniform": "", "prior": "first episode from the prior",
-             "left": "ties to the left", "right": "ties to the right"}
-    columns = table[["reading", "norm", "constant", "opening"]].assign(
-        norm="norm " + table.norm).replace(words)
+    words = {
+        "per_period": "per period",
+        "left at 1": "constant left at 1",
+        "rescaled": "",
+        "uniform": "",
+        "prior": "first episode from the prior",
+        "left": "ties to the left",
+        "right": "ties to the right",
+    }
+    columns = (
+        table[["reading", "norm", "constant", "opening"]]
+        .assign(norm="norm " + table.norm)
+        .replace(words)
+    )
     label = columns.agg(lambda row: ", ".join(filter(None, row)), axis=1).str.removeprefix(
-        "stacked, norm HSA, ")
+        "stacked, norm HSA, "
+    )
     in_order = dict.fromkeys(zip(label, table.lam, strict=True))  # the grid's
     return medians(table.assign(label=label), ["label", "lam"]).loc[[*in_order]]

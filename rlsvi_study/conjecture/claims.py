@@ -166,9 +166,14 @@ PLACE = "Appendix B, Conjecture 1"
 WIN, LOSE = fmpq(11, 20), fmpq(9, 20)
 WORST = {1: fmpq(73, 100), 4: fmpq(31, 100), 8: fmpq(24, 100)}  # x, by H; 1 is the gamble
 STEPS = {  # all that the two refutations stand on
-    "B.conjecture-printed": ("B.worlds-are-instances", "B.silence-steps", "B.gamble-law",
-                             "B.bad-histories"),
-    "B.conjecture-meant": ("B.worlds-are-instances", "B.toll-law", "B.toll-steps")}
+    "B.conjecture-printed": (
+        "B.worlds-are-instances",
+        "B.silence-steps",
+        "B.gamble-law",
+        "B.bad-histories",
+    ),
+    "B.conjecture-meant": ("B.worlds-are-instances", "B.toll-law", "B.toll-steps"),
+}
 
 
 def said(one: Mean, digits: int = 2) -> str:
@@ -176,6 +181,7 @@ def said(one: Mean, digits: int = 2) -> str:
 
 
 # --------------------------------------------------------------------- what is asked for
+
 
 def is_instance(world: tuple[FiniteMDP, np.ndarray], lam: float = 1.0, sigma: float = 1.0) -> bool:
     """Whether an MDP and its features are what the conjecture asks for: Q* is linear in them for
@@ -196,20 +202,29 @@ def worlds_are_instances() -> Evidence:
     """The gamble, the toll and the needle meet every hypothesis of Conjecture 1 with λ = σ = 1, the
     long gamble with λ = 3/H²; V* and θ are as the proofs have them."""
     vectors = np.vstack([np.eye(16), hadamard(16) / 4])  # products between the two halves are ±1/4
-    worlds = [(gamble(), 1.0), *((long_gamble(H), 3 / H**2) for H in range(2, 41)),
-              *((toll(H, looked_at(H)), 1.0) for H in range(7, 41, 2)),
-              (needle(vectors, 5, H=3), 1.0)]
+    worlds = [
+        (gamble(), 1.0),
+        *((long_gamble(H), 3 / H**2) for H in range(2, 41)),
+        *((toll(H, looked_at(H)), 1.0) for H in range(7, 41, 2)),
+        (needle(vectors, 5, H=3), 1.0),
+    ]
     (play, _), (long, _), (last, Phi) = (worlds[i][0] for i in (0, 7, -1))
-    fits = float(np.abs(Phi @ vectors[5] - last.Q).max() + abs(play.value - 0.2)
-                 + abs(long.value - 0.8))
-    return unless(not all(is_instance(world, lam) for world, lam in worlds) or fits > 1e-12
-                  or last.value < 0.25,
-                  f"All {len(worlds)} do, the gambles and the toll up to H = 40. The needle has "
-                  f"{len(vectors)} actions in dimension 16, θ = v* to rounding, "
-                  f"V* = {last.value:.2g}.", fits=fits)
+    fits = float(
+        np.abs(Phi @ vectors[5] - last.Q).max() + abs(play.value - 0.2) + abs(long.value - 0.8)
+    )
+    return unless(
+        not all(is_instance(world, lam) for world, lam in worlds)
+        or fits > 1e-12
+        or last.value < 0.25,
+        f"All {len(worlds)} do, the gambles and the toll up to H = 40. The needle has "
+        f"{len(vectors)} actions in dimension 16, θ = v* to rounding, "
+        f"V* = {last.value:.2g}.",
+        fits=fits,
+    )
 
 
 # --------------------------------------------------------------------- the gambles
+
 
 def certainty(H: Any, x: Any) -> Any:
     """c_x: after m games of which losses lead by xm, P(play) ≤ ½e^{−c_x(m − 2Hρ)}."""
@@ -256,19 +271,25 @@ def silence_steps() -> Evidence:
     m = log(L)/c + 2Hρ."""
     y, u, c, L, rest = symbols("y u c L r", positive=True)
     spare = half_bell(y) - tail(y)
-    powers = [((1 - u) ** n - 1 + n * u,
-               u**2 * sum((n - 1 - j) * (1 - u) ** j for j in range(n - 1)))
-              for n in range(2, 17, 2)]
-    return identity((diff(spare, y), (sqrt(2 / pi) - y) * half_bell(y)),
-                    (spare.subs(y, 0), 0), (tends_to(spare, y, oo), 0), *powers,
-                    (exp(-c * (log(L) / c + rest - rest)) / 2, 1 / (2 * L)),
-                    found="½e^(−y²/2) − Φ(−y) is 0 at 0, rises up to y = √(2/π) and then falls to "
-                    "0; (1 − u)^n − 1 + nu is u² times a sum of terms (n − 1 − j)(1 − u)^j, none "
-                    "of them negative.")
+    powers = [
+        ((1 - u) ** n - 1 + n * u, u**2 * sum((n - 1 - j) * (1 - u) ** j for j in range(n - 1)))
+        for n in range(2, 17, 2)
+    ]
+    return identity(
+        (diff(spare, y), (sqrt(2 / pi) - y) * half_bell(y)),
+        (spare.subs(y, 0), 0),
+        (tends_to(spare, y, oo), 0),
+        *powers,
+        (exp(-c * (log(L) / c + rest - rest)) / 2, 1 / (2 * L)),
+        found="½e^(−y²/2) − Φ(−y) is 0 at 0, rises up to y = √(2/π) and then falls to "
+        "0; (1 − u)^n − 1 + nu is u² times a sum of terms (n − 1 − j)(1 − u)^j, none "
+        "of them negative.",
+    )
 
 
-def law(world: tuple[FiniteMDP, np.ndarray], rho: Fraction, wins: int,
-        losses: int) -> tuple[Fraction, Fraction]:
+def law(
+    world: tuple[FiniteMDP, np.ndarray], rho: Fraction, wins: int, losses: int
+) -> tuple[Fraction, Fraction]:
     """Mean and variance of θ̃_0 on a gamble after such games, for σ = 1: Algorithm 1 with one
     feature in exact arithmetic. Won and lost have the same features for all actions, so a target
     is linear in the next period's weight."""
@@ -284,8 +305,10 @@ def law(world: tuple[FiniteMDP, np.ndarray], rho: Fraction, wins: int,
             if h == mdp.H - 1:
                 Ab += n * phi * (r + Fraction(mdp.terminal[s_next]))
             else:
-                Ab, handed_on = Ab + n * phi * r, handed_on + n * phi * Fraction(
-                    Phi[h + 1, s_next, 1, 0])
+                Ab, handed_on = (
+                    Ab + n * phi * r,
+                    handed_on + n * phi * Fraction(Phi[h + 1, s_next, 1, 0]),
+                )
         mean = (Ab + handed_on * mean) / M
         variance = (handed_on / M) ** 2 * variance + 1 / M
     return mean, variance
@@ -304,13 +327,18 @@ def gamble_law() -> Evidence:
             if H == 1:
                 proved = -2 * x * kappa, 1 / (m + rho)
             else:
-                proved = (-x * sum(kappa**j for j in range(1, H + 1)),
-                          (1 + x**2 * sum(kappa ** (2 * j) for j in range(1, H))) / (m + rho))
+                proved = (
+                    -x * sum(kappa**j for j in range(1, H + 1)),
+                    (1 + x**2 * sum(kappa ** (2 * j) for j in range(1, H))) / (m + rho),
+                )
             enough = mean**2 / variance >= 2 * certainty(H, x) * (m - 2 * H * rho)
             if (mean, variance) != proved or not enough:
                 wrong.append((H, m, w))
-    return unless(bool(wrong), f"In fractions, {cases} histories: one period and 2 to 12, up to "
-                  f"1000 games.", wrong=wrong)
+    return unless(
+        bool(wrong),
+        f"In fractions, {cases} histories: one period and 2 to 12, up to 1000 games.",
+        wrong=wrong,
+    )
 
 
 @claim("B.", PLACE, OURS, "certified", HOLDS, part_of="B.conjecture-printed")
@@ -331,22 +359,28 @@ def bad_histories() -> Evidence:
     proved = {1: fmpq(647, 1000), 4: fmpq(857, 1000), 8: fmpq(955, 1000)}
     H = symbols("H", positive=True)
     all_lost = same(1 / certainty(H, 1), 2 / H)
-    return unless(bool(wrong) or not all(powers[H] > arb(proved[H]) for H in proved)
-                  or not all_lost,
-                  "The powers are " + ", ".join(f"{float(one):.4f}" for one in powers.values())
-                  + "; with all games lost 1 − (2/H) log(1/0.45), which tends to 1. The "
-                  "probability was compared with the exact one up to m = 400.",
-                  powers={str(H): float(one) for H, one in powers.items()}, wrong=wrong)
+    return unless(
+        bool(wrong) or not all(powers[H] > arb(proved[H]) for H in proved) or not all_lost,
+        "The powers are "
+        + ", ".join(f"{float(one):.4f}" for one in powers.values())
+        + "; with all games lost 1 − (2/H) log(1/0.45), which tends to 1. The "
+        "probability was compared with the exact one up to m = 400.",
+        powers={str(H): float(one) for H, one in powers.items()},
+        wrong=wrong,
+    )
 
 
 def slopes(table: pd.DataFrame) -> Mean:
     """The power of L that mean regret follows over the last three decades, and its interval when
     runs are resampled."""
     last = table.episode.max()
-    late, early = (table[table.episode == L].sort_values("seed").regret.to_numpy()
-                   for L in (last, last // 1000))
-    return bootstrap(lambda i: np.log10(late[i].mean(-1) / early[i].mean(-1)) / 3,
-                     np.arange(len(late)))
+    late, early = (
+        table[table.episode == L].sort_values("seed").regret.to_numpy()
+        for L in (last, last // 1000)
+    )
+    return bootstrap(
+        lambda i: np.log10(late[i].mean(-1) / early[i].mean(-1)) / 3, np.arange(len(late))
+    )
 
 
 def gamble_tables(tables: Mapping[str, pd.DataFrame]) -> dict[int, pd.DataFrame]:
@@ -367,14 +401,19 @@ def gambles_measured(tables=STORED) -> Evidence:
         short += [(H, L) for L, one in by_L.items() if L >= 100 and one.high < gamble_bound(L, H)]
     doubled = tables["gamble"].query("factor == 2 and episode == episode.max()").regret
     runs = tables["gamble"].seed.nunique()
-    return unless(min(one.low for one in found.values()) <= 0.5 or bool(short)
-                  or not found[1].mean < found[4].mean < found[8].mean,
-                  f"Over the last three decades regret grows like the power "
-                  f"{said(found[1])} of L on the gamble, {said(found[4])} and {said(found[8])} on "
-                  f"the long one with H = 4 and 8 ({runs} runs each; intervals by bootstrap).",
-                  slopes={str(H): one for H, one in found.items()},
-                  end=ends[1], end_doubled=mean_interval(doubled),
-                  ends={str(H): one for H, one in ends.items()}, short=short)
+    return unless(
+        min(one.low for one in found.values()) <= 0.5
+        or bool(short)
+        or not found[1].mean < found[4].mean < found[8].mean,
+        f"Over the last three decades regret grows like the power "
+        f"{said(found[1])} of L on the gamble, {said(found[4])} and {said(found[8])} on "
+        f"the long one with H = 4 and 8 ({runs} runs each; intervals by bootstrap).",
+        slopes={str(H): one for H, one in found.items()},
+        end=ends[1],
+        end_doubled=mean_interval(doubled),
+        ends={str(H): one for H, one in ends.items()},
+        short=short,
+    )
 
 
 def rounded_down(power: float) -> str:
@@ -389,27 +428,39 @@ def conjecture_printed(tables=STORED) -> Evidence:
     failed, measured = fallen(STEPS["B.conjecture-printed"]), gambles_measured(tables).numbers
     powers = {H: float(power(H, x)) for H, x in WORST.items()}
     if failed or min(powers.values()) <= 0.5:
-        return Evidence(CONSISTENT, f"Steps of the refutation fail: {', '.join(failed)}.",
-                        {"failed": failed, "powers": powers})
+        return Evidence(
+            CONSISTENT,
+            f"Steps of the refutation fail: {', '.join(failed)}.",
+            {"failed": failed, "powers": powers},
+        )
     one, eight = (rounded_down(powers[H]) for H in (1, 8))
-    return Evidence(FAILS, "On one MDP with one feature and eight periods, the long gamble, regret "
-                    f"is proved to grow at least like the power {eight} of T; measured, "
-                    f"{said(measured['slopes']['8'])}.",
-                    {"failed": failed, "powers": {str(H): least for H, least in powers.items()}},
-                    f"With one period, {one}; with H periods more than 1 − 1.6/H, so for every "
-                    "power below 1 there is an MDP. A σ that fits returns, not rewards, bounds it "
-                    "on the gamble.")
+    return Evidence(
+        FAILS,
+        "On one MDP with one feature and eight periods, the long gamble, regret "
+        f"is proved to grow at least like the power {eight} of T; measured, "
+        f"{said(measured['slopes']['8'])}.",
+        {"failed": failed, "powers": {str(H): least for H, least in powers.items()}},
+        f"With one period, {one}; with H periods more than 1 − 1.6/H, so for every "
+        "power below 1 there is an MDP. A σ that fits returns, not rewards, bounds it "
+        "on the gamble.",
+    )
 
 
 # --------------------------------------------------------------------- enough noise
+
 
 def silence(f: float, m: int) -> float:
     """Log of the mean number of episodes up to the next game after m games on the gamble, if the
     agent's σ is f times that of the rewards and λ = 1: Σ_w P(w wins)/Φ(z), to rounding."""
     wins, factorials = np.arange(m + 1), gammaln(np.arange(1.0, m + 2))
     z = 2 * (2 * wins - m) / (f * math.sqrt(m + f * f))
-    log_chance = (factorials[m] - factorials - factorials[::-1]
-                  + wins * math.log(0.55) + (m - wins) * math.log(0.45))
+    log_chance = (
+        factorials[m]
+        - factorials
+        - factorials[::-1]
+        + wins * math.log(0.55)
+        + (m - wins) * math.log(0.45)
+    )
     return float(logsumexp(log_chance - log_ndtr(z)))
 
 
@@ -452,11 +503,14 @@ def enough_noise() -> Evidence:
     steps = same(diff(mills, y), slope) and same(tends_to(mills, y, oo), 0)
     between, games = threshold_between(fmpq(1684, 1000), fmpq(1685, 1000)), 5000
     end, rest = regret_in_the_end(2.0, games), later_regret(games)
-    return unless(not steps or not between
-                  or {f"{x:.1f}" for x in (end, end + float(rest))} != {"58.6"},
-                  f"f* lies between 1.684 and 1.685; with f = 2 regret ends at {end:.1f}σ.",
-                  f"All but at most {float(rest):.1g}σ of that in the first {games} games, summed "
-                  "in floating point; the rest is bounded by balls.", end=end, rest=float(rest))
+    return unless(
+        not steps or not between or {f"{x:.1f}" for x in (end, end + float(rest))} != {"58.6"},
+        f"f* lies between 1.684 and 1.685; with f = 2 regret ends at {end:.1f}σ.",
+        f"All but at most {float(rest):.1g}σ of that in the first {games} games, summed "
+        "in floating point; the rest is bounded by balls.",
+        end=end,
+        rest=float(rest),
+    )
 
 
 # --------------------------------------------------------------------- the toll
@@ -481,16 +535,16 @@ def chance(H: int) -> arb:
     return FIRST**2 / 4 * arb(KAPPA ** (2 * H) / (fmpq(241, 4) + 2 * H))
 
 
-def imagined(H: int, draws: int, rng: int = 0, most: float = math.inf,
-             walked: np.ndarray | None = None) -> np.ndarray:
+def imagined(
+    H: int, draws: int, rng: int = 0, most: float = math.inf, walked: np.ndarray | None = None
+) -> np.ndarray:
     """X_1, …, X_{H−1} as the columns of a (draws, H − 1) array; X_h is cut to ±most (H − h).
     Each of these periods walked, or those that are said."""
     generator, X, columns = np.random.default_rng(rng), np.zeros(draws), []
     walked = np.ones(H - 1, bool) if walked is None else walked
     for h in range(H - 1, 0, -1):
         phi = 1.0 if walked[h - 1] else TOLL_G
-        theta = (phi * X / (1 + phi**2)
-                 + generator.normal(0, 1 / math.sqrt(1 + phi**2), draws))
+        theta = phi * X / (1 + phi**2) + generator.normal(0, 1 / math.sqrt(1 + phi**2), draws)
         X = np.maximum(theta, TOLL_G * theta).clip(-most * (H - h), most * (H - h))
         columns.insert(0, X)
     return np.column_stack(columns)
@@ -516,12 +570,20 @@ def toll_steps() -> Evidence:
     for H in (tried := range(7, 34)):  # beyond, L has more digits than a float
         Pi, L = arb(reach(H)).sqrt(), looked_at(H)
         zygmund = FIRST**2 / 4 / arb(SECOND + 2 * (H - 2) / KAPPA ** (2 * H))
-        if not (zygmund >= chance(H) and FIRST / 2 * Pi > arb(1 / G) + arb(G) * (L - 1)
-                and 3 <= L and arb(L) <= Pi / 8):
+        if not (
+            zygmund >= chance(H)
+            and FIRST / 2 * Pi > arb(1 / G) + arb(G) * (L - 1)
+            and 3 <= L
+            and arb(L) <= Pi / 8
+        ):
             wrong.append(H)
-    return unless(bool(wrong), f"In exact fractions for all {len(orders)} orders up to H = 10, "
-                  f"in balls for H = {tried[0]} to {tried[-1]}; at H = 15 the probability is at "
-                  f"least {float(chance(15)):.3f}.", failed=[str(one) for one in wrong])
+    return unless(
+        bool(wrong),
+        f"In exact fractions for all {len(orders)} orders up to H = 10, "
+        f"in balls for H = {tried[0]} to {tried[-1]}; at H = 15 the probability is at "
+        f"least {float(chance(15)):.3f}.",
+        failed=[str(one) for one in wrong],
+    )
 
 
 @claim("B.", PLACE, OURS, "exact", HOLDS, part_of="B.conjecture-meant")
@@ -534,16 +596,21 @@ def toll_law() -> Evidence:
         phi = Fraction(Phi[1, 1, action, 0])
         later = phi * X / (1 + phi**2), 1 / (1 + phi**2)  # by the regression with λ = σ = 1
         M = 1 + Fraction(Phi[0, 1, 0, 0]) ** 2 + n * Fraction(Phi[0, 0, 1, 0]) ** 2
-        b = (Fraction(Phi[0, 1, 0, 0]) * (Fraction(mdp.R[0, 1, 0, 1]) + X)
-             + n * Fraction(Phi[0, 0, 1, 0]) * Fraction(mdp.R[0, 0, 1, 0]))
+        b = Fraction(Phi[0, 1, 0, 0]) * (Fraction(mdp.R[0, 1, 0, 1]) + X) + n * Fraction(
+            Phi[0, 0, 1, 0]
+        ) * Fraction(mdp.R[0, 0, 1, 0])
         a, d = factors(walked)
-        if ((Fraction(int(G)) * later[0], Fraction(int(G)) ** 2 * later[1])
-                != (Fraction(int(a.p), int(a.q)) * X, Fraction(int(d.p), int(d.q)))
-                or (b / M, 1 / M) != ((X - Fraction(1, 16) - 16 * n) / (2 + 256 * n),
-                                      Fraction(1, 2 + 256 * n))):
+        if (Fraction(int(G)) * later[0], Fraction(int(G)) ** 2 * later[1]) != (
+            Fraction(int(a.p), int(a.q)) * X,
+            Fraction(int(d.p), int(d.q)),
+        ) or (b / M, 1 / M) != (
+            (X - Fraction(1, 16) - 16 * n) / (2 + 256 * n),
+            Fraction(1, 2 + 256 * n),
+        ):
             wrong.append((n, walked))
-    return unless(bool(wrong), "In fractions, from the world's own features and rewards.",
-                  wrong=wrong)
+    return unless(
+        bool(wrong), "In fractions, from the world's own features and rewards.", wrong=wrong
+    )
 
 
 @claim("B.", PLACE, OURS, "Monte Carlo", HOLDS, part_of="B.conjecture-meant")
@@ -559,19 +626,26 @@ def amplification() -> Evidence:
                 a, d = factors(bool(walked[h - 1]))
                 least, squares = least * arb(a), a**2 * squares + d
             mean, square = X[:, h - 1].mean(), (X[:, h - 1] ** 2).mean()
-            error, error2 = (limit("standard errors") * x.std() / math.sqrt(draws)
-                             for x in (X[:, h - 1], X[:, h - 1] ** 2))
+            error, error2 = (
+                limit("standard errors") * x.std() / math.sqrt(draws)
+                for x in (X[:, h - 1], X[:, h - 1] ** 2)
+            )
             if mean + error < float(least) or square - error2 > float(arb(squares)):
                 wrong.append((turn, h))
         level = FIRST / 2 * arb(reach(H)).sqrt()
         share = float((X[:, 0] >= float(level)).mean())
         if share < float(chance(H)):
             wrong.append((turn, 0))
-    return unless(bool(wrong), f"If all periods walked, the means are "
-                  f"{', '.join(f'{x:.3g}' for x in means[::-1])} from the last period back (H = "
-                  f"{H}, {draws} draws). If every other did, P(X_1 ≥ (15/4√π)Π) = {share:.2f}, "
-                  f"where {float(chance(H)):.3f} is proved.",
-                  means=means.tolist(), chance=share, wrong=wrong)
+    return unless(
+        bool(wrong),
+        f"If all periods walked, the means are "
+        f"{', '.join(f'{x:.3g}' for x in means[::-1])} from the last period back (H = "
+        f"{H}, {draws} draws). If every other did, P(X_1 ≥ (15/4√π)Π) = {share:.2f}, "
+        f"where {float(chance(H)):.3f} is proved.",
+        means=means.tolist(),
+        chance=share,
+        wrong=wrong,
+    )
 
 
 def toll_bound(H: int) -> float:
@@ -582,8 +656,10 @@ def toll_bound(H: int) -> float:
 
 def over_root_T(table: pd.DataFrame, agent: str = "given") -> dict[int, Mean]:
     """Mean regret of all runs over √T where the proof looks, by H, with Student's interval."""
-    return {int(H): mean_interval(cell.regret / math.sqrt(H * looked_at(H)))
-            for H, cell in table[table.agent == agent].groupby("H")}
+    return {
+        int(H): mean_interval(cell.regret / math.sqrt(H * looked_at(H)))
+        for H, cell in table[table.agent == agent].groupby("H")
+    }
 
 
 @claim("B.", PLACE, "there is poly: for all M Regret ≤ √T · poly", "certified", FAILS)
@@ -591,22 +667,36 @@ def conjecture_meant(tables=STORED) -> Evidence:
     """Read with one polynomial for all MDPs that meet the hypotheses: Regret ≤ √T · poly(K, H,
     max ‖Φ‖, σ, 1/λ)."""
     failed = fallen(STEPS["B.conjecture-meant"])
-    growth = [toll_bound(H + 2) / toll_bound(H) * math.sqrt(
-        H * looked_at(H) / ((H + 2) * looked_at(H + 2))) for H in (20, 40, 60)]
+    growth = [
+        toll_bound(H + 2)
+        / toll_bound(H)
+        * math.sqrt(H * looked_at(H) / ((H + 2) * looked_at(H + 2)))
+        for H in (20, 40, 60)
+    ]
     measured, runs = over_root_T(tables["toll"]), tables["toll"].seed.nunique()
     first, last = min(measured), max(measured)
     if failed or min(growth) <= 1:
-        return Evidence(CONSISTENT, f"Steps of the refutation fail: {', '.join(failed)}.",
-                        {"failed": failed, "growth": growth})
-    return Evidence(FAILS, f"At the toll regret/√T is proved to grow exponentially in H; measured, "
-                    f"it rises from {said(measured[first])} at H = {first} to "
-                    f"{said(measured[last])} at H = {last}.",
-                    {"failed": failed, "growth": growth,
-                     "over_root_T": {str(H): one for H, one in measured.items()},
-                     "first": measured[first], "last": measured[last]},
-                    f"K = λ = σ = 1, the algorithm exactly as printed; {runs} runs of κ^H "
-                    "8^(H/2−2) episodes, Student's intervals. The needle defeats every algorithm "
-                    "as K and H grow.")
+        return Evidence(
+            CONSISTENT,
+            f"Steps of the refutation fail: {', '.join(failed)}.",
+            {"failed": failed, "growth": growth},
+        )
+    return Evidence(
+        FAILS,
+        f"At the toll regret/√T is proved to grow exponentially in H; measured, "
+        f"it rises from {said(measured[first])} at H = {first} to "
+        f"{said(measured[last])} at H = {last}.",
+        {
+            "failed": failed,
+            "growth": growth,
+            "over_root_T": {str(H): one for H, one in measured.items()},
+            "first": measured[first],
+            "last": measured[last],
+        },
+        f"K = λ = σ = 1, the algorithm exactly as printed; {runs} runs of κ^H "
+        "8^(H/2−2) episodes, Student's intervals. The needle defeats every algorithm "
+        "as K and H grow.",
+    )
 
 
 @claim("B.", PLACE, OURS, "experiment", HOLDS, part_of="B.conjecture-meant")
@@ -616,22 +706,24 @@ def toll_measured(tables=STORED) -> Evidence:
     table = tables["toll"]
     rising = over_root_T(table)
     others = {agent: over_root_T(table, agent) for agent in ("truncated", "one-hot")}
-    low = [H for H, one in rising.items()
-           if one.high * math.sqrt(H * looked_at(H)) < toll_bound(H)]
+    low = [H for H, one in rising.items() if one.high * math.sqrt(H * looked_at(H)) < toll_bound(H)]
     first, last = min(rising), max(rising)
     cured = all(one[last].high < one[first].low for one in others.values())
     regret = table[table.H == last].groupby("agent").regret.mean()
-    return unless(any(b.mean <= a.mean for a, b in pairwise(rising.values())) or bool(low)
-                  or rising[first].high >= rising[last].low or not cured,
-                  f"{', '.join(said(one) for one in rising.values())} for H = "
-                  f"{', '.join(map(str, rising))}. Truncated: {said(others['truncated'][first])} "
-                  f"and {said(others['truncated'][last])} at the ends; one-hot "
-                  f"{said(others['one-hot'][first])} and {said(others['one-hot'][last])}. Mean "
-                  f"regret at H = {last}: {regret['given']:.3g}, {regret['truncated']:.3g}, "
-                  f"{regret['one-hot']:.3g}.",
-                  regret={agent: float(one) for agent, one in regret.items()},
-                  others={agent: {str(H): x for H, x in one.items()}
-                          for agent, one in others.items()})
+    return unless(
+        any(b.mean <= a.mean for a, b in pairwise(rising.values()))
+        or bool(low)
+        or rising[first].high >= rising[last].low
+        or not cured,
+        f"{', '.join(said(one) for one in rising.values())} for H = "
+        f"{', '.join(map(str, rising))}. Truncated: {said(others['truncated'][first])} "
+        f"and {said(others['truncated'][last])} at the ends; one-hot "
+        f"{said(others['one-hot'][first])} and {said(others['one-hot'][last])}. Mean "
+        f"regret at H = {last}: {regret['given']:.3g}, {regret['truncated']:.3g}, "
+        f"{regret['one-hot']:.3g}.",
+        regret={agent: float(one) for agent, one in regret.items()},
+        others={agent: {str(H): x for H, x in one.items()} for agent, one in others.items()},
+    )
 
 
 RATE = Fraction(121, 1000)
@@ -656,15 +748,21 @@ def truncated_steps(tables=STORED) -> Evidence:
     coefficients = [at_least.expand().coeff(s, k) for k in (0, 1)]
     means = tables["toll"][tables["toll"].agent == "truncated"].groupby("H").regret.mean()
     high = [H for H, mean in means.items() if mean > truncated_bound(H, looked_at(H))]
-    return unless(not same(spare, left) or min(coefficients) < 0 or bool(high),
-                  "(8n)² − 0.242 n(1 + s + 256n) is n times 2.048n − 0.242(1 + s), which is not "
-                  "negative for n ≥ ½ + s/8. Measured means are "
-                  + ", ".join(f"{mean:.3g}" for mean in means) + " where at most "
-                  + ", ".join(f"{truncated_bound(H, looked_at(H)):.3g}" for H in means.index)
-                  + " is proved.", coefficients=[float(x) for x in coefficients], high=high)
+    return unless(
+        not same(spare, left) or min(coefficients) < 0 or bool(high),
+        "(8n)² − 0.242 n(1 + s + 256n) is n times 2.048n − 0.242(1 + s), which is not "
+        "negative for n ≥ ½ + s/8. Measured means are "
+        + ", ".join(f"{mean:.3g}" for mean in means)
+        + " where at most "
+        + ", ".join(f"{truncated_bound(H, looked_at(H)):.3g}" for H in means.index)
+        + " is proved.",
+        coefficients=[float(x) for x in coefficients],
+        high=high,
+    )
 
 
 # --------------------------------------------------------------------- the needle
+
 
 @claim("B.", PLACE, OURS, "exact", HOLDS, part_of="B.conjecture-meant")
 def any_algorithm() -> Evidence:
@@ -685,8 +783,12 @@ def any_algorithm() -> Evidence:
         for x in "PR":
             ours, theirs = (getattr(worlds[world], x)[:-1, :, rest] for world in (one, other))
             told = max(told, np.abs(ours - theirs).max())
-    return unless(learned > 0.5 or told > 0 or not 0 < rates[0] < rates[-1],
-                  f"With L = e^(K/64)/(8K) nothing is learned with probability at least "
-                  f"{1 - learned:.2f}, so regret is at least L/8, and log(regret/√T) is "
-                  f"{rates[-1]:.4f} K at K = 8000. Worlds that differ in the hidden action agree "
-                  f"elsewhere until the last period.", rates=rates, learned=learned)
+    return unless(
+        learned > 0.5 or told > 0 or not 0 < rates[0] < rates[-1],
+        f"With L = e^(K/64)/(8K) nothing is learned with probability at least "
+        f"{1 - learned:.2f}, so regret is at least L/8, and log(regret/√T) is "
+        f"{rates[-1]:.4f} K at K = 8000. Worlds that differ in the hidden action agree "
+        f"elsewhere until the last period.",
+        rates=rates,
+        learned=learned,
+    )

@@ -13,8 +13,11 @@ from .claims import gamble_bound, imagined, looked_at, slopes, toll_bound
 
 BARS = {"errorbar": student, "err_style": "bars", "err_kws": {"capsize": 2}}
 PALE, OWN, DARK = shades("rlsvi", 3)
-LOOKS = {"given": (OWN, "as printed"), "truncated": (DARK, "Ṽ truncated"),
-         "one-hot": (PALE, "one-hot\nfeatures")}  # all are RLSVI
+LOOKS = {
+    "given": (OWN, "as printed"),
+    "truncated": (DARK, "Ṽ truncated"),
+    "one-hot": (PALE, "one-hot\nfeatures"),
+}  # all are RLSVI
 OVER = "mean regret / √T"
 
 
@@ -69,8 +72,13 @@ def toll(table: pd.DataFrame) -> Figure:
     proved = [toll_bound(int(h)) / np.sqrt(h * looked_at(int(h))) for h in H]
     ax.plot(H, proved, color=COLOUR["theory"], ls=LINE["theory"], lw=1.1)
     ends["proved"] = proved[-1], COLOUR["theory"]
-    ax.set(yscale="log", xlabel="horizon H (in brackets: episodes L)", ylabel=OVER,
-           xticks=H, xticklabels=[f"{h}\n({digits(looked_at(int(h)))})" for h in H])
+    ax.set(
+        yscale="log",
+        xlabel="horizon H (in brackets: episodes L)",
+        ylabel=OVER,
+        xticks=H,
+        xticklabels=[f"{h}\n({digits(looked_at(int(h)))})" for h in H],
+    )
     label_ends(ax, ends)
     return fig
 
@@ -92,8 +100,12 @@ def amplification(H: int = 10, draws: int = 20_000) -> Figure:
             ends["mean"] = X[:, 0].mean(), colour
     ax.axhline(0, color=COLOUR["truth"], lw=1.1)
     ends["truth"] = 0.0, COLOUR["truth"]
-    ax.set(yscale="symlog", xlabel="period h", ylim=(-3, 1.5e5),
-           ylabel="sampled value of being alive, $X_h$")
+    ax.set(
+        yscale="symlog",
+        xlabel="period h",
+        ylim=(-3, 1.5e5),
+        ylabel="sampled value of being alive, $X_h$",
+    )
     ax.invert_xaxis()  # value iteration runs backwards
     label_ends(ax, ends)
     return fig

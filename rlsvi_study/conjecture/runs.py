@@ -36,8 +36,17 @@ TOLL_G = 16.0
 
 
 @jit
-def one_feature(model: Model, phi: Floats, lam: float, sigma: float, limit: Floats, env: Generator,
-                own: Generator, start: Ints, opening: Ints) -> None:
+def one_feature(
+    model: Model,
+    phi: Floats,
+    lam: float,
+    sigma: float,
+    limit: Floats,
+    env: Generator,
+    own: Generator,
+    start: Ints,
+    opening: Ints,
+) -> None:
     """RLSVI with one feature and V_h cut to ±limit[h]; fill in each episode's first state and
     action."""
     H, S, A = phi.shape
@@ -75,8 +84,17 @@ class Openings(NamedTuple):
     action: Ints
 
 
-def openings(mdp: FiniteMDP, Phi: Floats, episodes: int, env: Generator, own: Generator, *,
-             lam: float = 1.0, sigma: float = 1.0, most: float = math.inf) -> Openings:
+def openings(
+    mdp: FiniteMDP,
+    Phi: Floats,
+    episodes: int,
+    env: Generator,
+    own: Generator,
+    *,
+    lam: float = 1.0,
+    sigma: float = 1.0,
+    most: float = math.inf,
+) -> Openings:
     """How the episodes of RLSVI with one feature begin; V_h is cut to ±most (H − h)."""
     found, limit = Openings(*np.zeros((2, episodes), np.int64)), most * np.arange(mdp.H, 0.0, -1.0)
     one_feature(mdp.model, Phi[..., 0], lam, sigma, limit, env, own, *found)
@@ -85,8 +103,11 @@ def openings(mdp: FiniteMDP, Phi: Floats, episodes: int, env: Generator, own: Ge
 
 def _by_decade(passes: Ints, loss: float) -> Rows:
     """Regret after 10, 100, … episodes, if each pass costs so much."""
-    return [{"episode": L, "regret": round(int(passes[L - 1]) * loss, 6)}
-            for L in (10**k for k in range(1, 19)) if L <= len(passes)]
+    return [
+        {"episode": L, "regret": round(int(passes[L - 1]) * loss, 6)}
+        for L in (10**k for k in range(1, 19))
+        if L <= len(passes)
+    ]
 
 
 def gamble_regret(factor: float, seed: int, episodes: int) -> Rows:
@@ -126,16 +147,35 @@ def toll_regret(agent: str, H: int, seed: int) -> Rows:
 
 PLACE = "Appendix B, Conjecture 1"
 GAMBLE = Experiment(
-    "gamble", PLACE, "Regret on the gamble, for the σ of a reward and doubled", gamble_regret, {
+    "gamble",
+    PLACE,
+    "Regret on the gamble, for the σ of a reward and doubled",
+    gamble_regret,
+    {
         "quick": Scale({"episodes": 10**4}, grid(factor=(1.0, 2.0)), range(20)),
-        "paper": Scale({"episodes": 10**6}, grid(factor=(1.0, 2.0)), range(400))})
+        "paper": Scale({"episodes": 10**6}, grid(factor=(1.0, 2.0)), range(400)),
+    },
+)
 LONG_GAMBLE = Experiment(
-    "long-gamble", PLACE, "Regret on the long gamble, by H", long_gamble_regret, {
+    "long-gamble",
+    PLACE,
+    "Regret on the long gamble, by H",
+    long_gamble_regret,
+    {
         "quick": Scale({"episodes": 10**4}, grid(H=(4, 8)), range(20)),
-        "paper": Scale({"episodes": 10**6}, grid(H=(4, 8)), range(400))})
+        "paper": Scale({"episodes": 10**6}, grid(H=(4, 8)), range(400)),
+    },
+)
 TOLL = Experiment(
-    "toll", PLACE, "Leaps at the toll, by H and by what is generalized", toll_regret, {
+    "toll",
+    PLACE,
+    "Leaps at the toll, by H and by what is generalized",
+    toll_regret,
+    {
         "quick": Scale({}, grid(agent=("given", "truncated"), H=(7, 9)), range(4)),
-        "paper": Scale({}, grid(agent=("given", "truncated", "one-hot"), H=range(7, 16, 2)),
-                       range(400))})
+        "paper": Scale(
+            {}, grid(agent=("given", "truncated", "one-hot"), H=range(7, 16, 2)), range(400)
+        ),
+    },
+)
 EXPERIMENTS = {e.name: e for e in (GAMBLE, LONG_GAMBLE, TOLL)}

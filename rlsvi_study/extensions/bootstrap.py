@@ -23,14 +23,24 @@ from rlsvi_core.regression import add_row, solve
 
 
 @jit
-def _fit(Phi: Floats, s: Ints, a: Ints, r: Floats, s_next: Ints, drawn: Ints, count: Ints,
-         zeta: Floats, root: float, theta: Floats) -> None:
+def _fit(
+    Phi: Floats,
+    s: Ints,
+    a: Ints,
+    r: Floats,
+    s_next: Ints,
+    drawn: Ints,
+    count: Ints,
+    zeta: Floats,
+    root: float,
+    theta: Floats,
+) -> None:
     """Rotate the rows drawn into the prior's factor, period by period from the last."""
     H, _, A, K = Phi.shape
     q, row = np.empty(A), np.empty(K + 1)
     for h in range(H - 1, -1, -1):
         U = root * np.hstack((np.eye(K), zeta[h].reshape(K, 1)))
-        for i in drawn[h, :count[h]]:
+        for i in drawn[h, : count[h]]:
             row[:K], row[K] = Phi[h, s[h, i], a[h, i]], r[h, i]
             if h < H - 1 and s_next[h, i] != ENDED:
                 values(Phi[h + 1, s_next[h, i]], theta[h + 1], q)
@@ -51,8 +61,16 @@ class BootstrapAgent(TableAgent):
     np.True_
     """
 
-    def __init__(self, Phi: Any, lam: float = 1.0, sigma: float = 0.1, *, resample: bool,
-                 random_prior: bool, rng: Any = None) -> None:
+    def __init__(
+        self,
+        Phi: Any,
+        lam: float = 1.0,
+        sigma: float = 0.1,
+        *,
+        resample: bool,
+        random_prior: bool,
+        rng: Any = None,
+    ) -> None:
         super().__init__(Phi, lam, sigma, sample=True, rng=rng)
         self.resample, self.random_prior = resample, random_prior
         self._count = np.zeros(self.H, np.int64)
@@ -75,5 +93,15 @@ class BootstrapAgent(TableAgent):
         if self.resample:  # a period without data has nothing to draw
             drawn = self.rng.integers(np.maximum(self._count, 1)[:, None], size=drawn.shape)
         s, a, r, s_next = self._room
-        _fit(self.Phi, s, a, r, s_next, drawn, self._count, zeta,
-             math.sqrt(self.lam) * self.sigma, self.theta)
+        _fit(
+            self.Phi,
+            s,
+            a,
+            r,
+            s_next,
+            drawn,
+            self._count,
+            zeta,
+            math.sqrt(self.lam) * self.sigma,
+            self.theta,
+        )

@@ -32,23 +32,34 @@ STORED = Tables(EXPERIMENTS)
 GAMMA = 0.99  # the paper names no discount factor
 
 
-ENVIRONMENTS = {"chain": "6.1.learns", "Tetris": "6.2.better",
-                "recommendation engine": "6.3.dithering"}
+ENVIRONMENTS = {
+    "chain": "6.1.learns",
+    "Tetris": "6.2.better",
+    "recommendation engine": "6.3.dithering",
+}
 
 
-@claim("7.effective", "Section 7", "where state of the art approaches are ineffective", "reading",
-       PARTLY)
+@claim(
+    "7.effective",
+    "Section 7",
+    "where state of the art approaches are ineffective",
+    "reading",
+    PARTLY,
+)
 def effective_where_others_are_not():
     """RLSVI explores efficiently in several environments where state of the art approaches are
     ineffective."""
     verdicts = {name: REGISTER[id].verdict for name, id in ENVIRONMENTS.items()}
     found = set(verdicts.values())
     listed = "; ".join(f"{name}, {verdict}" for name, verdict in verdicts.items())
-    return Evidence(found.pop() if len(found) == 1 else PARTLY, "Against LSVI with dithering, "
-                    f"which is no state of the art: {listed}.", {"verdicts": verdicts},
-                    "No state of the art is named, and the text on Tetris disclaims it: the same "
-                    "goes for “state of the art results in more practical problems” (section 6.1). "
-                    f"The verdicts are those of {', '.join(ENVIRONMENTS.values())}.")
+    return Evidence(
+        found.pop() if len(found) == 1 else PARTLY,
+        f"Against LSVI with dithering, which is no state of the art: {listed}.",
+        {"verdicts": verdicts},
+        "No state of the art is named, and the text on Tetris disclaims it: the same "
+        "goes for “state of the art results in more practical problems” (section 6.1). "
+        f"The verdicts are those of {', '.join(ENVIRONMENTS.values())}.",
+    )
 
 
 @claim("7.bootstrap", "Section 7", "via a nonparametric bootstrap", "experiment", PARTLY)
@@ -64,12 +75,15 @@ def bootstrap(tables=STORED):
         parts(not zero.all(), both["high"] < alone["low"]),
         f"Not by itself: its weights stay 0 until the first reward, in {zero.sum()} of "
         f"{len(weights)} runs on the chain; with a random prior it explores.",
-        {"zero": bool(zero.all()), "medians": {
-            agent: x if math.isfinite(x) else None for agent, x in median.items()}},
+        {
+            "zero": bool(zero.all()),
+            "medians": {agent: x if math.isfinite(x) else None for agent, x in median.items()},
+        },
         f"With 14 states it finds no reward in 1000 episodes in {alone['lost']:.0f} of "
         f"{alone['runs']:.0f} runs; with the prior after a median of {both['median']:.0f}, the "
         f"prior alone after {median['prior']:.0f}, RLSVI after {median['rlsvi']:.0f}. All weights "
-        "are linear here.")
+        "are linear here.",
+    )
 
 
 def _stored_numbers(agent) -> int:
@@ -94,11 +108,15 @@ def batch_keeps_all_data():
             sizes[f"{type(agent).__name__} {l}"] = _stored_numbers(agent)
     early, fixed, late, same = sizes.values()
     gap = float(np.abs(sums.theta - printed_.theta).max())
-    return Evidence(parts(same > fixed or gap > 1e-6, late == 3 * early), "As printed its time "
-                    f"grows; but with finitely many states {fixed} sums, however long it runs, "
-                    "give the same weights.", {"gap": gap, "sizes": sizes},
-                    f"On the 10-chain with 5 features; as printed it keeps {early} numbers after "
-                    f"50 episodes and {late} after 150.")
+    return Evidence(
+        parts(same > fixed or gap > 1e-6, late == 3 * early),
+        "As printed its time "
+        f"grows; but with finitely many states {fixed} sums, however long it runs, "
+        "give the same weights.",
+        {"gap": gap, "sizes": sizes},
+        f"On the 10-chain with 5 features; as printed it keeps {early} numbers after "
+        f"50 episodes and {late} after 150.",
+    )
 
 
 @claim("F.step-size", "Appendix F.1", "ν_l controls the influence", "exact", HOLDS)
@@ -109,31 +127,39 @@ def step_size():
         agent.observe(0, 0, 0, 0.0, None)
     tried, untried = 1 / np.diag(agent.precision[0])
     expected = sum(0.99**i for i in range(1000)) / 0.01 + 0.99**1000, 0.99**1000
-    return unless(not np.allclose([1 / tried, 1 / untried], expected, rtol=1e-9, atol=0),
-                  "An observation's weight is multiplied by 1 − ν in each later episode, and so "
-                  "is the prior's.",
-                  "The text does not say the latter: 1000 episodes with ν = 0.01 make the variance "
-                  f"without data {untried:.2g} times as large.",
-                  tried=float(tried), untried=float(untried))
+    return unless(
+        not np.allclose([1 / tried, 1 / untried], expected, rtol=1e-9, atol=0),
+        "An observation's weight is multiplied by 1 − ν in each later episode, and so "
+        "is the prior's.",
+        "The text does not say the latter: 1000 episodes with ν = 0.01 make the variance "
+        f"without data {untried:.2g} times as large.",
+        tried=float(tried),
+        untried=float(untried),
+    )
 
 
 @claim("F.cost", "Appendix F.1", "episode-independent", "instances", HOLDS)
 def constant_cost():
     """The compute time per episode of incremental RLSVI does not depend on the episode."""
     mdp, K, sizes = chain(10), 5, []
-    agent = incremental(features.coherent(mdp.Q, K, 0), 1.0, 0.1, 0.01, rng=1,
-                        form=VerbatimIncremental)
+    agent = incremental(
+        features.coherent(mdp.Q, K, 0), 1.0, 0.1, 0.01, rng=1, form=VerbatimIncremental
+    )
     for episodes in (1, 99, 100):
         agent.learn(mdp, episodes, 2)
         sizes.append(_stored_numbers(agent))
-    return unless(set(sizes) != {mdp.H * K * (K + 1)}, "It keeps HK(K + 1) numbers, however "
-                  "many episodes it has seen, and uses each once per episode.",
-                  f"{sizes[0]} after 1, 100 and 200 episodes on the 10-chain with K = {K}.",
-                  sizes=sizes)
+    return unless(
+        set(sizes) != {mdp.H * K * (K + 1)},
+        "It keeps HK(K + 1) numbers, however "
+        "many episodes it has seen, and uses each once per episode.",
+        f"{sizes[0]} after 1, 100 and 200 episodes on the 10-chain with K = {K}.",
+        sizes=sizes,
+    )
 
 
-def ratios(table: pd.DataFrame, by: list[str], agent: str, column: str,
-           among: list[str]) -> pd.DataFrame:
+def ratios(
+    table: pd.DataFrame, by: list[str], agent: str, column: str, among: list[str]
+) -> pd.DataFrame:
     """What each other agent has in multiples of this one's, seed by seed: the median of each
     setting, with intervals that hold for all of them together."""
     pairs = [*by, "seed"]
@@ -149,8 +175,13 @@ def batch_better(tables=STORED):
     """The batch version of RLSVI is expected to be more data efficient and thus incur lower
     regret."""
     table = tables["incremental"]
-    multiples = ratios(table[table.episode == table.episode.max()], ["N", "lam"], "batch", "regret",
-                    ["agent", "prior"])
+    multiples = ratios(
+        table[table.episode == table.episode.max()],
+        ["N", "lam"],
+        "batch",
+        "regret",
+        ["agent", "prior"],
+    )
     behind, ahead = int((multiples.low > 1).sum()), int((multiples.high < 1).sum())
     best = multiples.xs(1.0, level="lam").sort_values("median").groupby("N").first()
     longest = best.iloc[-1]
@@ -160,8 +191,11 @@ def batch_better(tables=STORED):
         f"The median over 20 seeds after 2000 episodes (95% for all together). On the "
         f"{best.index[-1]}-chain, with λ = 1 and the best step size, it has {longest['median']:.3g}"
         f" ({longest['low']:.3g}–{longest['high']:.3g}) times the batch version's.",
-        behind=behind, ahead=ahead, settings=len(multiples),
-        best={str(N): list(r) for N, r in best.iterrows()})
+        behind=behind,
+        ahead=ahead,
+        settings=len(multiples),
+        best={str(N): list(r) for N, r in best.iterrows()},
+    )
 
 
 def episodes_to_travel(k: int) -> float:
@@ -182,14 +216,19 @@ def reward_travels_back():
     growth = (half[8] / half[2]) ** (1 / 6)
     constant = int(np.argmax(value_travels(far, 0.03, 5000)[:, far] >= 0.5))
     bounded = all(l > episodes_to_travel(k) for k, l in half.items())
-    return unless(not bounded or growth < limit("multiplies"), "Half of a reward is known 8 "
-                  f"periods earlier after {half[8]} episodes (one path, no noise), and "
-                  f"{growth:.2g} times as many are needed for each further period. The {far} "
-                  f"periods of the 50-chain take more than "
-                  f"10^{int(math.log10(episodes_to_travel(far)))} episodes, or {constant} with "
-                  f"ν = 0.03; dithering finds the reward in "
-                  f"{1 / arrival_probability(50):.0e} episodes on average.",
-                  half=half, growth=growth, constant=constant)
+    return unless(
+        not bounded or growth < limit("multiplies"),
+        "Half of a reward is known 8 "
+        f"periods earlier after {half[8]} episodes (one path, no noise), and "
+        f"{growth:.2g} times as many are needed for each further period. The {far} "
+        f"periods of the 50-chain take more than "
+        f"10^{int(math.log10(episodes_to_travel(far)))} episodes, or {constant} with "
+        f"ν = 0.03; dithering finds the reward in "
+        f"{1 / arrival_probability(50):.0e} episodes on average.",
+        half=half,
+        growth=growth,
+        constant=constant,
+    )
 
 
 def marginal_variances(precision: Iterable[float]) -> dict[str, list[float]]:
@@ -214,8 +253,13 @@ def _fall(variances: dict[str, list[float]]) -> dict[str, float]:
 FIRST_TRIAL = [1.0] * 500 + [1.0 + 1 / 0.1**2]  # λ = 1, σ = 0.1: a direction tried at step 500
 
 
-@claim("F.autocorrelation", "Appendix F.2, Algorithm 13",
-       "N(√(1−γ²) w_t, γ²Σ_{t+1}), to ensure autocorrelation", "exact", FAILS)
+@claim(
+    "F.autocorrelation",
+    "Appendix F.2, Algorithm 13",
+    "N(√(1−γ²) w_t, γ²Σ_{t+1}), to ensure autocorrelation",
+    "exact",
+    FAILS,
+)
 def autocorrelation():
     """The law of the perturbations ensures autocorrelation, and that marginal covariances of
     consecutive ones differ only slightly."""
@@ -227,25 +271,39 @@ def autocorrelation():
         {"printed": rho, "corrected": GAMMA, "fall": fall},
         "It is √(1−γ²) in place of γ. When an action is first tried, its variance falls "
         f"{fall['printed']:.0f}-fold in one step as printed, {fall['corrected']:.3g}-fold with "
-        "N(γw_t, (1−γ²)Σ_{t+1}).")
+        "N(γw_t, (1−γ²)Σ_{t+1}).",
+    )
 
 
 @claim("F.fixed", "Appendix F.2", OURS, "exact", HOLDS, part_of="F.autocorrelation")
 def fixed_covariance():
     """While Σ does not change, the variance of the perturbation tends to it under both laws."""
     ends = {name: V[-1] for name, V in marginal_variances([1.0] * 5000).items()}
-    return unless(any(not math.isclose(V, 1.0, rel_tol=1e-12) for V in ends.values()),
-                  "To rounding, after 5000 steps without data.", **ends)
+    return unless(
+        any(not math.isclose(V, 1.0, rel_tol=1e-12) for V in ends.values()),
+        "To rounding, after 5000 steps without data.",
+        **ends,
+    )
 
 
-@claim("F.marginal", "Appendix F.2", "marginal covariances differ only slightly", "exact", FAILS,
-       part_of="F.autocorrelation")
+@claim(
+    "F.marginal",
+    "Appendix F.2",
+    "marginal covariances differ only slightly",
+    "exact",
+    FAILS,
+    part_of="F.autocorrelation",
+)
 def marginal_covariance():
     """The marginal covariance of the perturbation changes only slightly from step to step."""
     fall = _fall(marginal_variances(FIRST_TRIAL))
-    return unless(fall["printed"] >= limit("slightly"), "When an action is first tried (λ = 1, "
-                  f"σ = 0.1, γ = {GAMMA}) its variance falls {fall['printed']:.0f}-fold in one "
-                  f"step as printed, {fall['corrected']:.3g}-fold if corrected.", **fall)
+    return unless(
+        fall["printed"] >= limit("slightly"),
+        "When an action is first tried (λ = 1, "
+        f"σ = 0.1, γ = {GAMMA}) its variance falls {fall['printed']:.0f}-fold in one "
+        f"step as printed, {fall['corrected']:.3g}-fold if corrected.",
+        **fall,
+    )
 
 
 def longer(table: pd.DataFrame, agent: str, than: str) -> pd.Series:
@@ -260,19 +318,26 @@ def explores(tables=STORED):
     """Continual RLSVI perturbs value estimates in directions of significant uncertainty, which
     incentivizes exploration."""
     table = tables["continual"]
-    times = {agent: {str(gamma): median_interval(np.exp(one.groupby("seed").mean()), for_all(6))
-                     for gamma, one in longer(table, agent, "greedy").groupby("gamma")}
-             for agent in ("printed", "corrected")}
+    times = {
+        agent: {
+            str(gamma): median_interval(np.exp(one.groupby("seed").mean()), for_all(6))
+            for gamma, one in longer(table, agent, "greedy").groupby("gamma")
+        }
+        for agent in ("printed", "corrected")
+    }
     sooner, corrected = ([one.high < 1 for one in times[agent].values()] for agent in times)
     worst = max(times["printed"], key=lambda gamma: times["printed"][gamma].median)
     slow, fast = (times[agent][worst] for agent in times)
-    return unless(not all(sooner), "As printed long locks open sooner than without perturbation at "
-                  f"{sum(sooner)} of {len(sooner)} discount factors, with the corrected law at "
-                  f"{sum(corrected)} of {len(corrected)}.",
-                  f"At γ = {worst} they take {slow.median:.2f} ({slow.low:.2f}–{slow.high:.2f}) "
-                  f"times the steps as printed, {fast.median:.2f} ({fast.low:.2f}–{fast.high:.2f}) "
-                  "corrected: geometric mean over locks, median of 20 seeds, at most 20000 steps.",
-                  times=times)
+    return unless(
+        not all(sooner),
+        "As printed long locks open sooner than without perturbation at "
+        f"{sum(sooner)} of {len(sooner)} discount factors, with the corrected law at "
+        f"{sum(corrected)} of {len(corrected)}.",
+        f"At γ = {worst} they take {slow.median:.2f} ({slow.low:.2f}–{slow.high:.2f}) "
+        f"times the steps as printed, {fast.median:.2f} ({fast.low:.2f}–{fast.high:.2f}) "
+        "corrected: geometric mean over locks, median of 20 seeds, at most 20000 steps.",
+        times=times,
+    )
 
 
 @claim("F.plans", "Appendix F.2", "avoiding abrupt changes is important", "experiment", HOLDS)
@@ -294,7 +359,11 @@ def longer_plans(tables=STORED):
         f"settings, median of 20 seeds. It opens {wins} of them sooner, {losses} later, and of "
         f"{(~long).sum()} shorter ones {sooner[~long].sum()} and {later[~long].sum()} (95% for "
         "all together).",
-        ratio=whole, wins=wins, losses=losses, settings=settings)
+        ratio=whole,
+        wins=wins,
+        losses=losses,
+        settings=settings,
+    )
 
 
 @claim("F.start", "Appendix F.2", OURS, "exact", HOLDS, part_of="F.autocorrelation")
@@ -307,8 +376,11 @@ def start_from_zero():
     grown = marginal_variances([1.0] * 100)
     first = {name: V[1] for name, V in grown.items()}
     half = int(np.argmax(np.array(grown["corrected"]) >= 0.5))
-    return unless(not tied or not agent.w.any() or first["printed"] < limit("nearly"),
-                  f"The variance of w_1 is {first['printed']:.2f} of its full size as printed, "
-                  f"{first['corrected']:.2f} if corrected, and then half of it after {half} steps "
-                  f"(γ = {GAMMA}). A draw w_0 ~ N(0, I/λ) would correct that too.", half=half,
-                  first=first)
+    return unless(
+        not tied or not agent.w.any() or first["printed"] < limit("nearly"),
+        f"The variance of w_1 is {first['printed']:.2f} of its full size as printed, "
+        f"{first['corrected']:.2f} if corrected, and then half of it after {half} steps "
+        f"(γ = {GAMMA}). A draw w_0 ~ N(0, I/λ) would correct that too.",
+        half=half,
+        first=first,
+    )

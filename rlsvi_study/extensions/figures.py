@@ -15,15 +15,29 @@ from ..style import BAND, BY_AGENT, COLOUR, LINE, MARK, NAME, RANGE, canvas, ink
 from . import runs
 
 # The curves worth drawing: batch RLSVI in its colour, the incremental ones in shades of theirs.
-CURVES = {"batch, prior kept": COLOUR["rlsvi"], **dict(zip(
-    ("ν = 0, prior kept", "ν = 0.03, prior forgotten", "ν = H/(l+H+1), prior kept"),
-    style.shades("incremental", 3), strict=True))}
-CALLED = {**NAME, **{arm: f"incremental, {arm}" for arm in CURVES},
-          "batch, prior kept": "RLSVI, batch"}
+CURVES = {
+    "batch, prior kept": COLOUR["rlsvi"],
+    **dict(
+        zip(
+            ("ν = 0, prior kept", "ν = 0.03, prior forgotten", "ν = H/(l+H+1), prior kept"),
+            style.shades("incremental", 3),
+            strict=True,
+        )
+    ),
+}
+CALLED = {
+    **NAME,
+    **{arm: f"incremental, {arm}" for arm in CURVES},
+    "batch, prior kept": "RLSVI, batch",
+}
 GAMMA = 0.95  # of the lock that is drawn
-VERDICTS = {HOLDS: ("#0B6E4F", ""), CONSISTENT: ("#A9C6E8", ".."), PARTLY: ("#DDBA8B", "//"),
-            FAILS: ("#A32424", "\\\\"),  # colour and hatch: as on a page
-            CONTRADICTED: ("#DE9B9B", "xx")}
+VERDICTS = {
+    HOLDS: ("#0B6E4F", ""),
+    CONSISTENT: ("#A9C6E8", ".."),
+    PARTLY: ("#DDBA8B", "//"),
+    FAILS: ("#A32424", "\\\\"),  # colour and hatch: as on a page
+    CONTRADICTED: ("#DE9B9B", "xx"),
+}
 
 
 @large
@@ -31,12 +45,27 @@ def incremental(table: pd.DataFrame) -> Figure:
     """Regret at the end against the length of the chain, as a share of learning nothing."""
     fig, ax = canvas(height=5.2)
     last = table[(table.lam == 1) & (table.episode == table.episode.max())]
-    last = last.assign(arm=last.agent + ", prior " + last.prior,
-                       share=last.regret / last.groupby("N").regret.transform("max"))
-    sns.lineplot(last[last.arm.isin(CURVES)], x="N", y="share", **BAND, hue="arm", palette=CURVES,
-                 hue_order=list(CURVES), marker="o", ax=ax)
-    ax.set(xscale="log", xlabel="length of the chain N", ylim=(0, 1.05),
-           ylabel="share of the regret of\nlearning nothing")
+    last = last.assign(
+        arm=last.agent + ", prior " + last.prior,
+        share=last.regret / last.groupby("N").regret.transform("max"),
+    )
+    sns.lineplot(
+        last[last.arm.isin(CURVES)],
+        x="N",
+        y="share",
+        **BAND,
+        hue="arm",
+        palette=CURVES,
+        hue_order=list(CURVES),
+        marker="o",
+        ax=ax,
+    )
+    ax.set(
+        xscale="log",
+        xlabel="length of the chain N",
+        ylim=(0, 1.05),
+        ylabel="share of the regret of\nlearning nothing",
+    )
     ax.set_xticks(sorted(last.N.unique()), sorted(last.N.unique()), minor=False)
     ax.minorticks_off()
     _legend_above(ax, 1)
@@ -49,8 +78,9 @@ def travel(halves: Mapping[str, pd.Series]) -> Figure:
     fig, ax = canvas(height=4.4)
     ends = {"batch": (1.0, COLOUR["rlsvi"])}
     at = max(halves.values(), key=len).index
-    for (name, half), shade in zip(halves.items(), style.shades("incremental", len(halves)),
-                                   strict=True):
+    for (name, half), shade in zip(
+        halves.items(), style.shades("incremental", len(halves)), strict=True
+    ):
         ax.plot(half, "o-", color=shade)
         if half.index[-1] == at[-1]:
             ends[name] = half.iloc[-1], shade
@@ -60,8 +90,12 @@ def travel(halves: Mapping[str, pd.Series]) -> Figure:
     ax.plot(at, np.exp(at), color=COLOUR["theory"], ls=LINE["theory"], zorder=1)
     most = 2 * max(half.max() for half in halves.values())
     ax.text(np.log(most) + 0.3, most, "$e^k$", va="top", color=ink(COLOUR["theory"]))
-    ax.set(yscale="log", ylim=(0.7, most), xlabel="periods k before the reward",
-           ylabel="episodes until half of it is known")
+    ax.set(
+        yscale="log",
+        ylim=(0.7, most),
+        xlabel="periods k before the reward",
+        ylabel="episodes until half of it is known",
+    )
     style.label_ends(ax, ends)
     return fig
 
@@ -82,8 +116,13 @@ def _legend_above(ax: Axes, columns: int = 2) -> None:
     handles, names = ax.get_legend_handles_labels()
     if ax.get_legend():
         ax.get_legend().remove()
-    ax.figure.legend(handles, [CALLED.get(name, name) for name in names],
-                     ncols=columns, loc="outside upper center", columnspacing=1)
+    ax.figure.legend(
+        handles,
+        [CALLED.get(name, name) for name in names],
+        ncols=columns,
+        loc="outside upper center",
+        columnspacing=1,
+    )
 
 
 def _waits(table: pd.DataFrame, x: str, uniform: Callable, label: str, **labels: str) -> Figure:
@@ -106,17 +145,27 @@ def _waits(table: pd.DataFrame, x: str, uniform: Callable, label: str, **labels:
 def continual(table: pd.DataFrame) -> Figure:
     """Steps to the first reward against the length of the lock."""
     shown = table.agent.isin(["corrected", "printed", "greedy"]) & (table.gamma == GAMMA)
-    return _waits(table[shown], "n", lambda n: 2 ** (n + 1) - 2, "uniform, mean (exact)",
-                  xlabel="length of the lock, moves n", ylabel="steps until it opens")
+    return _waits(
+        table[shown],
+        "n",
+        lambda n: 2 ** (n + 1) - 2,
+        "uniform, mean (exact)",
+        xlabel="length of the lock, moves n",
+        ylabel="steps until it opens",
+    )
 
 
 @large
 def bootstrap(table: pd.DataFrame) -> Figure:
     """Episodes to the first reward against the length of the chain, with tabular features."""
-    return _waits(table[table.features == "tabular"], "N",
-                  lambda N: np.log(2) * 2 ** (N - 1) / (1 - 1 / N) ** (N - 1),
-                  "dithering, median", xlabel="chain length N",
-                  ylabel="episodes to the first reward")
+    return _waits(
+        table[table.features == "tabular"],
+        "N",
+        lambda N: np.log(2) * 2 ** (N - 1) / (1 - 1 / N) ** (N - 1),
+        "dithering, median",
+        xlabel="chain length N",
+        ylabel="episodes to the first reward",
+    )
 
 
 @large
@@ -124,8 +173,9 @@ def verdicts(counts: dict[str, dict[str, int]]) -> Figure:
     """How many claims came out how, a bar for each section and appendix."""
     fig, ax = canvas(height=6)
     colours, hatches = zip(*VERDICTS.values(), strict=True)
-    pd.DataFrame(counts).T[list(VERDICTS)].plot.barh(stacked=True, color=colours, ec="white",
-                                                     width=0.8, ax=ax)
+    pd.DataFrame(counts).T[list(VERDICTS)].plot.barh(
+        stacked=True, color=colours, ec="white", width=0.8, ax=ax
+    )
     for bars, hatch in zip(ax.containers, hatches, strict=True):
         plt.setp(bars, hatch=hatch)
     ax.legend(loc="lower center", bbox_to_anchor=(0.45, 1), ncols=2)  # again, with the hatches

@@ -41,7 +41,8 @@ STEP_SIZES: dict[str, Callable[[int], StepSize]] = {
     "ν = 0": lambda H: 0.0,
     "ν = 1/(l+2)": lambda H: lambda l: 1 / (l + 2),
     "ν = H/(l+H+1)": lambda H: lambda l: H / (l + H + 1),
-    **{f"ν = {nu}": lambda H, nu=nu: nu for nu in (0.001, 0.01, 0.03, 0.1)}}
+    **{f"ν = {nu}": lambda H, nu=nu: nu for nu in (0.001, 0.01, 0.03, 0.1)},
+}
 
 
 def printed(gamma: float) -> float:
@@ -52,56 +53,98 @@ def printed(gamma: float) -> float:
 # The autocorrelation ρ of the perturbation for a discount γ. With ρ = 1 it stays at w_0 = 0, which
 # is least-squares Q-iteration.
 PERTURBATIONS: dict[str, Callable[[float], float]] = {
-    "printed": printed, "corrected": lambda gamma: gamma, "fresh": lambda gamma: 0.0,
-    "greedy": lambda gamma: 1.0, "epsilon-greedy": lambda gamma: 1.0}
+    "printed": printed,
+    "corrected": lambda gamma: gamma,
+    "fresh": lambda gamma: 0.0,
+    "greedy": lambda gamma: 1.0,
+    "epsilon-greedy": lambda gamma: 1.0,
+}
 
-BOOTSTRAPS = {"bootstrap": {"resample": True, "random_prior": False},
-              "bootstrap + prior": {"resample": True, "random_prior": True},
-              "prior": {"resample": False, "random_prior": True}}
+BOOTSTRAPS = {
+    "bootstrap": {"resample": True, "random_prior": False},
+    "bootstrap + prior": {"resample": True, "random_prior": True},
+    "prior": {"resample": False, "random_prior": True},
+}
 
 
 # --------------------------------------------------------------------------- the kinds of run
 
-def incremental_curve(agent: str, prior: str, seed: int, N: int, lam: float, K: int, sigma: float,
-                      episodes: int, every: int) -> Rows:
+
+def incremental_curve(
+    agent: str,
+    prior: str,
+    seed: int,
+    N: int,
+    lam: float,
+    K: int,
+    sigma: float,
+    episodes: int,
+    every: int,
+) -> Rows:
     """Exact expected regret and rewards along one run, a row every so many episodes; the prior is
     forgotten, as printed, or kept."""
     mdp = chain(N)
     basis_rng, env_rng, agent_rng = streams(seed)
     Phi = coherent(mdp.Q, K, basis_rng)
-    learner = (rlsvi(Phi, lam, sigma, first_episode="prior", rng=agent_rng) if agent == "batch" else
-               incremental(Phi, lam, sigma, STEP_SIZES[agent](mdp.H), prior=prior, rng=agent_rng))
+    learner = (
+        rlsvi(Phi, lam, sigma, first_episode="prior", rng=agent_rng)
+        if agent == "batch"
+        else incremental(Phi, lam, sigma, STEP_SIZES[agent](mdp.H), prior=prior, rng=agent_rng)
+    )
     run = learner.learn(mdp, episodes, env_rng, exact=True)
     regret, rewards = np.cumsum(mdp.value - run.expected), np.cumsum(run.reward)
     tenth = int(np.searchsorted(rewards, REWARDS_TO_LEARN)) + 1  # episodes + 1 if it never came
-    return [{"episode": n, "regret": round(float(regret[n - 1]), 6), "rewards": int(rewards[n - 1]),
-             "tenth_reward": tenth if tenth <= n else 0,
-             "furthest": 1 + int(run.furthest[:n].max())}
-            for n in range(every, episodes + 1, every)]
+    return [
+        {
+            "episode": n,
+            "regret": round(float(regret[n - 1]), 6),
+            "rewards": int(rewards[n - 1]),
+            "tenth_reward": tenth if tenth <= n else 0,
+            "furthest": 1 + int(run.furthest[:n].max()),
+        }
+        for n in range(every, episodes + 1, every)
+    ]
 
 
-def opening_time(agent: str, n: int, gamma: float, seed: int, lam: float, sigma: float,
-                 steps: int) -> Rows:
+def opening_time(
+    agent: str, n: int, gamma: float, seed: int, lam: float, sigma: float, steps: int
+) -> Rows:
     """Steps to the first reward of a tabular agent on the lock, and its regret after all steps."""
     mdp = lock(n, gamma)
     _, env_rng, agent_rng = streams(seed)
-    learner = FastContinual(np.eye(2 * n).reshape(n, 2, 2 * n), gamma, PERTURBATIONS[agent](gamma),
-                            lam, sigma, epsilon=0.1 * (agent == "epsilon-greedy"), rng=agent_rng)
+    learner = FastContinual(
+        np.eye(2 * n).reshape(n, 2, 2 * n),
+        gamma,
+        PERTURBATIONS[agent](gamma),
+        lam,
+        sigma,
+        epsilon=0.1 * (agent == "epsilon-greedy"),
+        rng=agent_rng,
+    )
     done = learner.learn(mdp, steps, env_rng)
     found = np.flatnonzero(done.reward)
-    return [{"first_reward": int(found[0]) + 1 if found.size else steps,
-             "lost": not found.size, "rewards": found.size,
-             "regret": round(float(mdp.gaps[done.state[:-1], done.action].sum()), 6)}]
+    return [
+        {
+            "first_reward": int(found[0]) + 1 if found.size else steps,
+            "lost": not found.size,
+            "rewards": found.size,
+            "regret": round(float(mdp.gaps[done.state[:-1], done.action].sum()), 6),
+        }
+    ]
 
 
-def bootstrap_time(agent: str, features: str, N: int, seed: int, lam: float, sigma: float, K: int,
-                   budget: int) -> Rows:
+def bootstrap_time(
+    agent: str, features: str, N: int, seed: int, lam: float, sigma: float, K: int, budget: int
+) -> Rows:
     """Episodes to the first and the tenth reward; the largest weight before the first."""
     mdp = chain(N)
     basis_rng, env_rng, agent_rng = streams(seed)
     Phi = tabular(mdp) if features == "tabular" else coherent(mdp.Q, K, basis_rng)
-    learner = (rlsvi(Phi, lam, sigma, rng=agent_rng) if agent == "rlsvi"
-               else BootstrapAgent(Phi, lam, sigma, rng=agent_rng, **BOOTSTRAPS[agent]))
+    learner = (
+        rlsvi(Phi, lam, sigma, rng=agent_rng)
+        if agent == "rlsvi"
+        else BootstrapAgent(Phi, lam, sigma, rng=agent_rng, **BOOTSTRAPS[agent])
+    )
     found, largest, l = [], 0.0, 0
     while l < budget and len(found) < REWARDS_TO_LEARN:
         l += 1
@@ -110,12 +153,19 @@ def bootstrap_time(agent: str, features: str, N: int, seed: int, lam: float, sig
             largest = max(largest, float(np.abs(learner.theta).max()))
         if run.reward[0] > 0:
             found.append(l)
-    return [{"first_reward": found[0] if found else budget, "lost": not found,
-             "tenth_reward": l, "censored": len(found) < REWARDS_TO_LEARN,
-             "largest_weight": largest}]
+    return [
+        {
+            "first_reward": found[0] if found else budget,
+            "lost": not found,
+            "tenth_reward": l,
+            "censored": len(found) < REWARDS_TO_LEARN,
+            "largest_weight": largest,
+        }
+    ]
 
 
 # --------------------------------------------------------------------------- summaries
+
 
 def value_travels(k: int, nu: StepSize, episodes: int) -> np.ndarray:
     """v_0, …, v_k after each number of episodes: an (episodes + 1, k + 1) array."""
@@ -134,38 +184,68 @@ def waits(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 # --------------------------------------------------------------------------- the experiments
 
+
 def _with(arms: Rows, **axes: Any) -> tuple[dict[str, Any], ...]:
     """Every arm with every combination of the axes' values, the arms slowest."""
     return tuple({**arm, **cell} for arm in arms for cell in grid(**axes))
 
 
-_ARMS = [*grid(agent=("batch", "ν = 0"), prior=("kept",)),  # with ν = 0 nothing is forgotten
-         *grid(agent=list(STEP_SIZES)[1:], prior=("forgotten", "kept"))]
+_ARMS = [
+    *grid(agent=("batch", "ν = 0"), prior=("kept",)),  # with ν = 0 nothing is forgotten
+    *grid(agent=list(STEP_SIZES)[1:], prior=("forgotten", "kept")),
+]
 _CHAINS = (*_with(_ARMS, N=(5, 10, 20, 50), lam=(1.0,)), *_with(_ARMS, N=(10,), lam=(100.0, 1e4)))
 _SAMPLES = (*BOOTSTRAPS, "rlsvi")
-_WAITS = (*grid(agent=_SAMPLES, features=("tabular",), N=(4, 6, 8, 10, 12, 14)),
-          *grid(agent=_SAMPLES, features=("coherent",), N=(10, 20)))
+_WAITS = (
+    *grid(agent=_SAMPLES, features=("tabular",), N=(4, 6, 8, 10, 12, 14)),
+    *grid(agent=_SAMPLES, features=("coherent",), N=(10, 20)),
+)
 
 
-def _scales(constants: dict, *, quick: tuple[dict, ...],
-            paper: tuple[dict, ...]) -> dict[str, Scale]:
+def _scales(
+    constants: dict, *, quick: tuple[dict, ...], paper: tuple[dict, ...]
+) -> dict[str, Scale]:
     return {"quick": Scale(constants, quick, range(2)), "paper": Scale(constants, paper, range(20))}
 
 
-EXPERIMENTS = {one.name: one for one in (
-    Experiment(
-        "incremental", "Appendix F.1", "Regret of batch and incremental RLSVI on the chain",
-        incremental_curve,
-        _scales({"K": 10, "sigma": 0.1, "episodes": 2000, "every": 200},
-                quick=_with(_ARMS[:3], N=(10,), lam=(1.0,)), paper=_CHAINS), length="episodes"),
-    Experiment(
-        "continual", "Appendix F.2, Algorithm 13", "Steps to open a lock of n moves", opening_time,
-        _scales({"lam": 1.0, "sigma": 0.1, "steps": 20_000},
+EXPERIMENTS = {
+    one.name: one
+    for one in (
+        Experiment(
+            "incremental",
+            "Appendix F.1",
+            "Regret of batch and incremental RLSVI on the chain",
+            incremental_curve,
+            _scales(
+                {"K": 10, "sigma": 0.1, "episodes": 2000, "every": 200},
+                quick=_with(_ARMS[:3], N=(10,), lam=(1.0,)),
+                paper=_CHAINS,
+            ),
+            length="episodes",
+        ),
+        Experiment(
+            "continual",
+            "Appendix F.2, Algorithm 13",
+            "Steps to open a lock of n moves",
+            opening_time,
+            _scales(
+                {"lam": 1.0, "sigma": 0.1, "steps": 20_000},
                 quick=grid(agent=PERTURBATIONS, n=(4, 8), gamma=(0.95,)),
-                paper=grid(agent=PERTURBATIONS, n=(2, 4, 6, 8, 10, 12, 16, 20, 24),
-                           gamma=(0.9, 0.95, 0.99)))),
-    Experiment(
-        "bootstrap", "Section 7", "Learning time with a bootstrap in place of the posterior",
-        bootstrap_time,
-        _scales({"lam": 1.0, "sigma": 0.1, "K": 10, "budget": 1000},
-                quick=grid(agent=_SAMPLES, features=("tabular",), N=(4,)), paper=_WAITS)))}
+                paper=grid(
+                    agent=PERTURBATIONS, n=(2, 4, 6, 8, 10, 12, 16, 20, 24), gamma=(0.9, 0.95, 0.99)
+                ),
+            ),
+        ),
+        Experiment(
+            "bootstrap",
+            "Section 7",
+            "Learning time with a bootstrap in place of the posterior",
+            bootstrap_time,
+            _scales(
+                {"lam": 1.0, "sigma": 0.1, "K": 10, "budget": 1000},
+                quick=grid(agent=_SAMPLES, features=("tabular",), N=(4,)),
+                paper=_WAITS,
+            ),
+        ),
+    )
+}

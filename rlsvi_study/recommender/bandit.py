@@ -20,9 +20,19 @@ __all__ = ["BernoulliBandit"]
 
 
 @jit
-def _serve(beta: Floats, gamma: Floats, J: int, states: States, P: Floats, exact: Array,
-           liked: Floats, disliked: Floats, rng: Generator, agent_rng: Generator,
-           run: Run) -> None:
+def _serve(
+    beta: Floats,
+    gamma: Floats,
+    J: int,
+    states: States,
+    P: Floats,
+    exact: Array,
+    liked: Floats,
+    disliked: Floats,
+    rng: Generator,
+    agent_rng: Generator,
+    run: Run,
+) -> None:
     """Sample, sort, serve a customer, count her answers, repeat."""
     N = liked.shape[0]
     p, x, theta = np.empty(N), np.zeros(N, np.int8), np.zeros((J, N + 1, N))
@@ -64,11 +74,19 @@ class BernoulliBandit:
         self.N, self.J, self.rng = features.N, features.J, np.random.default_rng(rng)
         self.liked, self.disliked = np.ones(self.N), np.ones(self.N)  # Algorithm 10, line 1
 
-    def learn(self, env: Recommender, episodes: int, rng: Any = None, *,
-              exact: Any = False) -> Run:
+    def learn(self, env: Recommender, episodes: int, rng: Any = None, *, exact: Any = False) -> Run:
         """As for every agent; ``exact`` may be an array that marks the episodes to evaluate."""
         check_customers(env, self.N, self.J)
         run = empty_run(checks.whole("episodes", episodes, hint="Pass episodes=1000, say."))
-        _serve(env.beta, env.gamma, self.J, *exact_part(env, episodes, exact), self.liked,
-               self.disliked, np.random.default_rng(rng), self.rng, run)
+        _serve(
+            env.beta,
+            env.gamma,
+            self.J,
+            *exact_part(env, episodes, exact),
+            self.liked,
+            self.disliked,
+            np.random.default_rng(rng),
+            self.rng,
+            run,
+        )
         return run

@@ -60,7 +60,7 @@ def more_regret(table: pd.DataFrame, arm: str, than: str = "rlsvi", of: int = 1)
 def a_customer(table: pd.DataFrame, arm: str) -> pd.Series:
     """An arm's regret per customer over the last tenth of them, for each instance."""
     every = rates(table, arm)
-    return every.iloc[-len(every) // 10:].mean()
+    return every.iloc[-len(every) // 10 :].mean()
 
 
 def ahead_at_the_end(table: pd.DataFrame, arm: str, of: int = 1) -> Mean:
@@ -75,7 +75,7 @@ def least_squares(customers: Recommender, target: np.ndarray) -> np.ndarray:
     fit = np.full(x.shape, -np.inf)
     for h in range(J):
         for a in range(N):
-            s = start[h] + np.flatnonzero(x[start[h]:start[h + 1], a] == 0)
+            s = start[h] + np.flatnonzero(x[start[h] : start[h + 1], a] == 0)
             rows = np.column_stack([np.ones(len(s)), x[s]])
             fit[s, a] = rows @ np.linalg.lstsq(rows, target[s, a], rcond=None)[0]
     return fit
@@ -91,12 +91,14 @@ def sizes():
     rank = int(np.linalg.matrix_rank(rows.T @ rows))
     ended = number_of_states(N, J + 1) - states
     exponential = all(number_of_states(N, j) >= 2**j - 1 for j in range(1, N + 1))
-    return Evidence(parts(states == 4521, K == N**2 + N and exponential), f"In {states} states a "
-                    f"product is chosen, and a period has {K} basis functions.",
-                    {"states": states, "ended": ended, "features": K, "rank": rank},
-                    f"Another {ended} end an episode. Whatever J is, there are 2^J − 1 states or "
-                    "more. As x_a = 0 whenever a can be shown, the dimension of the basis is "
-                    f"N² = {rank}.")
+    return Evidence(
+        parts(states == 4521, K == N**2 + N and exponential),
+        f"In {states} states a product is chosen, and a period has {K} basis functions.",
+        {"states": states, "ended": ended, "features": K, "rank": rank},
+        f"Another {ended} end an episode. Whatever J is, there are 2^J − 1 states or "
+        "more. As x_a = 0 whenever a can be shown, the dimension of the basis is "
+        f"N² = {rank}.",
+    )
 
 
 @claim("6.3.agnostic", "Section 6.3", "agnostic, barring a freak event", "instances", HOLDS)
@@ -111,16 +113,22 @@ def agnostic_basis():
             misfit.append(np.sqrt(np.mean((found - Q) ** 2)) / Q.std())
         worth.append(customers.evaluate(fit.argmax(axis=1))[0] / customers.value)
     agnostic = sum(least > 1e-6 for least in np.reshape(misfit, (len(worth), -1)).min(axis=1))
-    return unless(agnostic < len(worth), "No weights give Q* after the first period, in "
-                  f"{agnostic} of {len(worth)} instances.",
-                  f"Least squares misses it by {100 * min(misfit):.0f}% of its spread or more. "
-                  f"Greedy play on that fit still earns {100 * np.mean(worth):.1f}% of the "
-                  "optimum.",
-                  least=float(min(misfit)), worth=float(np.mean(worth)))
+    return unless(
+        agnostic < len(worth),
+        f"No weights give Q* after the first period, in {agnostic} of {len(worth)} instances.",
+        f"Least squares misses it by {100 * min(misfit):.0f}% of its spread or more. "
+        f"Greedy play on that fit still earns {100 * np.mean(worth):.1f}% of the "
+        "optimum.",
+        least=float(min(misfit)),
+        worth=float(np.mean(worth)),
+    )
 
 
-DITHERING = {"epsilon": "epsilon 0.1", "coded": "epsilon 0.1, rewards ±1",
-             "boltzmann": "boltzmann 0.3, rewards ±1"}  # the strongest among the readings
+DITHERING = {
+    "epsilon": "epsilon 0.1",
+    "coded": "epsilon 0.1, rewards ±1",
+    "boltzmann": "boltzmann 0.3, rewards ±1",
+}  # the strongest among the readings
 
 
 @claim("6.3.boltzmann", FIG8, "much more efficiently", "experiment", HOLDS)
@@ -130,14 +138,19 @@ def better_than_boltzmann(tables=STORED):
     study, readings, rivals = tables[STUDY], tables[READINGS], tables[RIVALS]
     level, much = for_all(len(PAPER_ETAS)), limit("much more")
     regret, own = final_regret(study, "rlsvi"), curves(study, "rlsvi")
-    grid = {f"{eta:g}": more_regret(study, BOLTZMANN[eta], of=len(PAPER_ETAS))
-            for eta in PAPER_ETAS}
-    beaten = all(mean_interval(final_regret(study, BOLTZMANN[eta]) - much * regret, level).low > 0
-                 for eta in PAPER_ETAS)
-    since = {f"{eta:g}": ahead_from(curves(study, BOLTZMANN[eta]), own, level)
-             for eta in PAPER_ETAS}
-    more = {eta: more_regret(readings, BOLTZMANN[eta], of=len(BOLTZMANN))
-            for eta in sorted(BOLTZMANN)}
+    grid = {
+        f"{eta:g}": more_regret(study, BOLTZMANN[eta], of=len(PAPER_ETAS)) for eta in PAPER_ETAS
+    }
+    beaten = all(
+        mean_interval(final_regret(study, BOLTZMANN[eta]) - much * regret, level).low > 0
+        for eta in PAPER_ETAS
+    )
+    since = {
+        f"{eta:g}": ahead_from(curves(study, BOLTZMANN[eta]), own, level) for eta in PAPER_ETAS
+    }
+    more = {
+        eta: more_regret(readings, BOLTZMANN[eta], of=len(BOLTZMANN)) for eta in sorted(BOLTZMANN)
+    }
     best, mean, nearest = min(more, key=more.get), float(regret.mean()), min(grid, key=grid.get)
     coded = more_regret(rivals, DITHERING["boltzmann"])
     return unless(
@@ -149,22 +162,37 @@ def better_than_boltzmann(tables=STORED):
         f"{nearest}, has {written(grid[nearest])} more; the best of ten is η = {best:g} "
         f"({readings.seed.nunique()} instances). RLSVI leads all six from customer "
         f"{max(since.values(), key=lambda n: n or np.inf)} on.",
-        rlsvi=mean, more=grid, best=grid[nearest], since=since, coded=coded, best_eta=best,
-        readings={f"{eta:g}": one for eta, one in more.items()})
+        rlsvi=mean,
+        more=grid,
+        best=grid[nearest],
+        since=since,
+        coded=coded,
+        best_eta=best,
+        readings={f"{eta:g}": one for eta, one in more.items()},
+    )
 
 
-@claim("6.3.exploration", "Section 6.3", "in some settings exploration can be crucial",
-       "experiment", HOLDS)
+@claim(
+    "6.3.exploration",
+    "Section 6.3",
+    "in some settings exploration can be crucial",
+    "experiment",
+    HOLDS,
+)
 def exploration_is_crucial(tables=STORED):
     """In some settings efficient exploration can be crucial."""
     readings = tables[READINGS]
     own = float(final_regret(readings, "rlsvi").mean())
     greedy = more_regret(readings, EPSILON[0.0])
-    return unless(greedy.low <= limit("needed") * own, "This is one: without exploration LSVI has "
-                  f"{written(greedy)} likes more regret than RLSVI.",
-                  f"RLSVI has {own:.0f} after 1200 customers (20 instances). How one explores "
-                  "matters less (6.3.dithering); what generalization does was not tried here.",
-                  rlsvi=own, greedy=greedy)
+    return unless(
+        greedy.low <= limit("needed") * own,
+        "This is one: without exploration LSVI has "
+        f"{written(greedy)} likes more regret than RLSVI.",
+        f"RLSVI has {own:.0f} after 1200 customers (20 instances). How one explores "
+        "matters less (6.3.dithering); what generalization does was not tried here.",
+        rlsvi=own,
+        greedy=greedy,
+    )
 
 
 @cache
@@ -177,13 +205,20 @@ def learned_better(arm: str, of: int) -> Mean:
         agent = runs.learner(arm, N, J, agent_rng)
         agent.learn(customers, 1200, env_rng)
         agent.plan()
-        better.append(expected_likes(customers.states, customers.P, agent.theta, 0.0, 0.0)
-                      - customers.evaluate(customers.myopic())[0])
+        better.append(
+            expected_likes(customers.states, customers.P, agent.theta, 0.0, 0.0)
+            - customers.evaluate(customers.myopic())[0]
+        )
     return mean_interval(better, for_all(of))
 
 
-@claim("6.3.dithering", "Section 6", "learns this optimal strategy when dithering does not",
-       "experiment", PARTLY)
+@claim(
+    "6.3.dithering",
+    "Section 6",
+    "learns this optimal strategy when dithering does not",
+    "experiment",
+    PARTLY,
+)
 def better_than_dithering(tables=STORED):
     """RLSVI learns this optimal strategy, which improves even on the optimal myopic one, when
     dithering strategies do not."""
@@ -192,23 +227,33 @@ def better_than_dithering(tables=STORED):
     more = {name: more_regret(rivals, arm, of=all_of) for name, arm in DITHERING.items()}
     coded = more_regret(rivals, "rlsvi, rewards ±1")
     myopic = a_customer(tables[STUDY], MYOPIC["uniform"])
-    behind = {name: mean_interval(a_customer(rivals, arm) - myopic, for_all(all_of))
-              for name, arm in DITHERING.items()}
+    behind = {
+        name: mean_interval(a_customer(rivals, arm) - myopic, for_all(all_of))
+        for name, arm in DITHERING.items()
+    }
     short = mean_interval(a_customer(rivals, "rlsvi"))
     ahead = mean_interval(myopic - a_customer(rivals, "rlsvi"), for_all(all_of))
     learned = {name: learned_better(arm, all_of) for name, arm in DITHERING.items()}
     did = {name: learned[name].low > 0 or behind[name].high < 0 for name in DITHERING}
     return Evidence(
-        parts(not did["boltzmann"], not (did["epsilon"] or did["coded"])) if ahead.low > 0
+        parts(not did["boltzmann"], not (did["epsilon"] or did["coded"]))
+        if ahead.low > 0
         else FAILS,
         f"RLSVI comes to beat the optimal myopic policy by {written(ahead)} likes per customer; so "
         f"does what ε-greedy LSVI has learned, by {written(learned['epsilon'])}, but not "
         "Boltzmann exploration.",
-        {"own": own, **more, "rlsvi_coded": coded, "behind": behind, "learned": learned,
-         "short": short},
+        {
+            "own": own,
+            **more,
+            "rlsvi_coded": coded,
+            "behind": behind,
+            "learned": learned,
+            "short": short,
+        },
         f"To the optimum RLSVI lacks {written(short)}. ε-greedy LSVI knows better than it plays: "
         f"while it dithers, it serves each customer worse than the myopic policy by "
-        f"{written(behind['epsilon'])}.")
+        f"{written(behind['epsilon'])}.",
+    )
 
 
 @claim("6.3.bandits", FIG9, "outperforms benchmark bandit algorithms", "experiment", HOLDS)
@@ -225,7 +270,11 @@ def better_than_bandits(tables=STORED):
         f"In all its regret is higher from customer {total} on, per customer from {since} on, over "
         f"the last 120 by {written(late)}. The Bernoulli bandit has "
         f"{written(more['bernoulli'])} more in all (100 instances).",
-        late=late, more=more, since=since, total_since=total)
+        late=late,
+        more=more,
+        since=since,
+        total_since=total,
+    )
 
 
 @claim("6.3.linear-first", FIG9, "the linear bandit is better at first", "experiment", HOLDS)
@@ -236,15 +285,21 @@ def linear_first(tables=STORED):
     lead = (curves(study, "rlsvi") - curves(study, "linear")).mean(axis=1)
     early = mean_interval(each.loc[:300].mean())
     until = max((int(n) for n, row in each.iterrows() if mean_interval(row).low > 0), default=0)
-    return unless(early.low <= 0, f"It earns {written(early)} likes per customer more over the "
-                  "first 300.", f"It is ahead, reliably, up to customer {until}. Its lead is "
-                  f"largest near customer {lead.idxmax()}, with {lead.max():.0f} likes in all.",
-                  early=early, until=until, peak=int(lead.idxmax()))
+    return unless(
+        early.low <= 0,
+        f"It earns {written(early)} likes per customer more over the first 300.",
+        f"It is ahead, reliably, up to customer {until}. Its lead is "
+        f"largest near customer {lead.idxmax()}, with {lead.max():.0f} likes in all.",
+        early=early,
+        until=until,
+        peak=int(lead.idxmax()),
+    )
 
 
 @claim("6.3.bernoulli", FIG9, "does not learn much even after 1200 episodes", "exact", HOLDS)
 def bernoulli_hardly_learns():
     """Bernoulli Thompson sampling does not learn much even after 1200 episodes."""
+
     def expected(customers, seed):
         bandit = BernoulliBandit(Products(N, J), rng=seed)
         return bandit.learn(customers, 1200, seed, exact=True).expected
@@ -252,10 +307,15 @@ def bernoulli_hardly_learns():
     gain = max(float(np.abs(expected(instance(seed), seed) - J / 2).max()) for seed in range(5))
     popular = expected(Recommender(instance(4).gamma, J, beta=np.linspace(-2, 2, N)), 0)
     before, after = popular[:100].mean(), popular[-100:].mean()
-    return unless(gain > 1e-12, "It cannot learn at all: with β = 0 every order fixed in advance "
-                  f"earns {J / 2} likes.", "For a customer and her mirror image are equally likely."
-                  f" With β from −2 to 2 it improves from {before:.3g} to {after:.3g}.",
-                  deviation=gain, before=before, after=after)
+    return unless(
+        gain > 1e-12,
+        f"It cannot learn at all: with β = 0 every order fixed in advance earns {J / 2} likes.",
+        "For a customer and her mirror image are equally likely."
+        f" With β from −2 to 2 it improves from {before:.3g} to {after:.3g}.",
+        deviation=gain,
+        before=before,
+        after=after,
+    )
 
 
 NO_PLAN = ("uniform", "lowest")  # ties of the first product broken without a look ahead
@@ -279,9 +339,13 @@ def better_than_myopic(tables=STORED):
         f"The last 120 of 1200; in total RLSVI leads from customer {later['uniform']} on. All "
         f"products tie for the myopic opening, drawn at random here: with the one that planning "
         f"finds, RLSVI is {written(opposite(more['best']))} behind (100 instances).",
-        more=more, total=total, behind=opposite(total["uniform"]), later=later,
+        more=more,
+        total=total,
+        behind=opposite(total["uniform"]),
+        later=later,
         won=[ties for ties, one in more.items() if one.low > 0],
-        lost=[ties for ties, one in more.items() if one.high < 0])
+        lost=[ties for ties, one in more.items() if one.high < 0],
+    )
 
 
 @claim("6.3.eventually", "Section 6.3", "eventually learns a richer policy", "experiment", HOLDS)
@@ -299,7 +363,10 @@ def eventually_beats_myopic(tables=STORED):
         f"It earns {written(bandit)} more than the linear bandit and {written(gap)} fewer than the "
         "optimum. A myopic policy that opens with the product found by planning is ahead of it by "
         f"{written(opposite(more['best']))} (40 instances).",
-        more=more, bandit=bandit, gap=gap.mean)
+        more=more,
+        bandit=bandit,
+        gap=gap.mean,
+    )
 
 
 def _linear_target() -> tuple[float, float]:
@@ -326,20 +393,26 @@ def bandit_aims():
         f"{J / 2} likes where the myopic policy earns {written(earned)}.",
         {"myopic": earned.mean, "same": agrees, "worth": earns},
         "As near as a linear fit can come: fitted to all states alike, the linear bandit makes the "
-        f"myopic choice in {100 * agrees:.0f}% of them and earns {100 * earns:.1f}% as much.")
+        f"myopic choice in {100 * agrees:.0f}% of them and earns {100 * earns:.1f}% as much.",
+    )
 
 
 @claim("E.incremental", "Appendix E", "can be implemented incrementally", "instances", HOLDS)
 def incremental_bandit():
     """The linear bandit can be implemented incrementally, and so efficiently."""
     customers, worst = instance(0, N=5, J=3), 0.0
-    fast, dense = (rlsvi(Products(5, 3), 0.2, 1e-3**0.5, gamma=0.0, rng=1, form=form)
-                   for form in (None, VerbatimAgent))
+    fast, dense = (
+        rlsvi(Products(5, 3), 0.2, 1e-3**0.5, gamma=0.0, rng=1, form=form)
+        for form in (None, VerbatimAgent)
+    )
     for l in range(80):
         for agent in (fast, dense):
             agent.learn(customers, 1, l)
         theta = dense.theta.reshape(3, 5, 6).transpose(0, 2, 1)  # product by product
         worst = max(worst, float(np.abs(fast.theta - theta).max() / max(1.0, np.abs(theta).max())))
-    return unless(worst > 1e-7, "Its weights, updated answer by answer, equal to rounding those "
-                  "computed from all data.",
-                  "An answer takes N + 1 rotations of a triangular factor.", worst=worst)
+    return unless(
+        worst > 1e-7,
+        "Its weights, updated answer by answer, equal to rounding those computed from all data.",
+        "An answer takes N + 1 rotations of a triangular factor.",
+        worst=worst,
+    )

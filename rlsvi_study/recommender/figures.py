@@ -15,33 +15,73 @@ from .runs import ARMS, BOLTZMANN, MYOPIC, PAPER_ETAS, curves, rates
 
 TOTAL, RATE = "cumulative regret (likes)", "regret per customer (likes)"
 ETAS = [BOLTZMANN[eta] for eta in PAPER_ETAS]
-SHADES = {**COLOUR, "linear": "#AA4499", "bernoulli": "#999933",
-          **dict(zip(ETAS, shades("boltzmann", len(ETAS)), strict=True))}
+SHADES = {
+    **COLOUR,
+    "linear": "#AA4499",
+    "bernoulli": "#999933",
+    **dict(zip(ETAS, shades("boltzmann", len(ETAS)), strict=True)),
+}
 RIVALS = {  # what each is called, and its colour: pale where dislikes count −1
     "rlsvi": ("RLSVI", COLOUR["rlsvi"]),
     "rlsvi, rewards ±1": ("RLSVI, ±1", COLOUR["rlsvi-small"]),
     "epsilon 0.1": ("ε-greedy", COLOUR["epsilon-greedy"]),
     "epsilon 0.1, rewards ±1": ("ε-greedy, ±1", "#EB9263"),
-    "boltzmann 0.3, rewards ±1": ("Boltzmann, ±1", COLOUR["boltzmann"])}
-CALLED = {**NAME, "linear": "linear bandit", "bernoulli": "Bernoulli bandit",
-          **{arm: f"η = {eta:g}" for eta, arm in BOLTZMANN.items()},
-          **{arm: name for arm, (name, _) in RIVALS.items()}}
+    "boltzmann 0.3, rewards ±1": ("Boltzmann, ±1", COLOUR["boltzmann"]),
+}
+CALLED = {
+    **NAME,
+    "linear": "linear bandit",
+    "bernoulli": "Bernoulli bandit",
+    **{arm: f"η = {eta:g}" for eta, arm in BOLTZMANN.items()},
+    **{arm: name for arm, (name, _) in RIVALS.items()},
+}
 SHADES |= {arm: colour for arm, (_, colour) in RIVALS.items()}
-HEADS = {"rlsvi": "RLSVI", "linear": "linear bandit", "epsilon-greedy": "LSVI, ε-greedy",
-         "boltzmann": "LSVI, Boltzmann"}
-ASKED = ("rlsvi", *(f"rlsvi, {change}" for change in (  # of all arms, those that appendix E names
-    "rewards ±1", "λ = 0.0002", "λ = 2", "σ² = 1e-05", "σ² = 0.01", "σ² = 0.1", "target over all",
-    "shared weights")), "linear", "linear, printed mean", "boltzmann 0.1",
-    *(arm + change for arm in ("epsilon 0.1", "boltzmann 0.3") for change in (
-        "", ", rewards ±1", ", ridge λσ²")))
+HEADS = {
+    "rlsvi": "RLSVI",
+    "linear": "linear bandit",
+    "epsilon-greedy": "LSVI, ε-greedy",
+    "boltzmann": "LSVI, Boltzmann",
+}
+ASKED = (
+    "rlsvi",
+    *(
+        f"rlsvi, {change}"
+        for change in (  # of all arms, those that appendix E names
+            "rewards ±1",
+            "λ = 0.0002",
+            "λ = 2",
+            "σ² = 1e-05",
+            "σ² = 0.01",
+            "σ² = 0.1",
+            "target over all",
+            "shared weights",
+        )
+    ),
+    "linear",
+    "linear, printed mean",
+    "boltzmann 0.1",
+    *(
+        arm + change
+        for arm in ("epsilon 0.1", "boltzmann 0.3")
+        for change in ("", ", rewards ±1", ", ridge λσ²")
+    ),
+)
 STANDING = {"uniform": ("random", "0.1"), "best": ("best", "0.35")}  # first product; a grey
 
 
 def _bands(ax: Axes, label: str, curve: dict[str, pd.DataFrame]) -> None:
     """Each arm's mean over instances and its 95% interval."""
     long = pd.concat(curve, names=["arm"]).melt(ignore_index=False).reset_index()
-    sns.lineplot(long, x="episode", y="value", hue="arm", palette=SHADES, errorbar=student,
-                 legend=False, ax=ax)
+    sns.lineplot(
+        long,
+        x="episode",
+        y="value",
+        hue="arm",
+        palette=SHADES,
+        errorbar=student,
+        legend=False,
+        ax=ax,
+    )
     ax.set(xlabel="customer", ylabel=label)
 
 
@@ -57,9 +97,11 @@ def _ends(table: pd.DataFrame, curve, *arms: str) -> dict[str, tuple[float, str]
     """Where the lines end: learners and, in greys, those who know the model but do not plan."""
     looks = {arm: (CALLED[arm], SHADES[arm]) for arm in arms} | {
         MYOPIC[ties]: (f"myopic, {opens}\nfirst product", grey)
-        for ties, (opens, grey) in STANDING.items()}
-    return {name: (curve(table, arm).iloc[-1].mean(), colour)
-            for arm, (name, colour) in looks.items()}
+        for ties, (opens, grey) in STANDING.items()
+    }
+    return {
+        name: (curve(table, arm).iloc[-1].mean(), colour) for arm, (name, colour) in looks.items()
+    }
 
 
 @large
@@ -82,8 +124,9 @@ def fig9(table: pd.DataFrame) -> Figure:
     for ax, label, curve, most in zip(axes, (TOTAL, RATE), (curves, rates), (750, 2), strict=True):
         _with_myopic(ax, label, table, curve, *arms)
         ax.set_ylim(0, most)
-        label_ends(ax, {name: end for name, end in _ends(table, curve, *arms).items()
-                        if end[0] < most})
+        label_ends(
+            ax, {name: end for name, end in _ends(table, curve, *arms).items() if end[0] < most}
+        )
     axes[0].set_xlabel("customer")
     return fig
 
@@ -100,8 +143,14 @@ def later(table: pd.DataFrame) -> Figure:
 
 def _setting(arm: str) -> str:
     """What is set, or differs from the paper, without the agent."""
-    for agent, said in {"boltzmann ": "η = ", "epsilon ": "ε = ", "rlsvi, ": "", "linear, ": "",
-                        "1e-05": "10⁻⁵", "0.0001": "10⁻⁴"}.items():
+    for agent, said in {
+        "boltzmann ": "η = ",
+        "epsilon ": "ε = ",
+        "rlsvi, ": "",
+        "linear, ": "",
+        "1e-05": "10⁻⁵",
+        "0.0001": "10⁻⁴",
+    }.items():
         arm = arm.replace(agent, said)
     return "as in the paper" if arm in ("rlsvi", "linear") else arm
 
@@ -116,9 +165,21 @@ def readings(table: pd.DataFrame) -> Figure:
     order = [line for agent in HEADS for line in (agent + ":", *mean[agent].index)]
     fig, ax = canvas(height=7.8)
     ax.axvline(last[last.arm == "rlsvi"].regret.mean(), color=COLOUR["rlsvi"], lw=1)
-    sns.pointplot(last, x="regret", y="arm", hue="agent", palette=SHADES, errorbar=student,
-                  order=order, hue_order=list(HEADS), linestyle="none", markersize=5,
-                  err_kws={"lw": 2}, legend=False, ax=ax)
+    sns.pointplot(
+        last,
+        x="regret",
+        y="arm",
+        hue="agent",
+        palette=SHADES,
+        errorbar=student,
+        order=order,
+        hue_order=list(HEADS),
+        linestyle="none",
+        markersize=5,
+        err_kws={"lw": 2},
+        legend=False,
+        ax=ax,
+    )
     ax.set_yticks(range(len(order)), [HEADS.get(line[:-1]) or _setting(line) for line in order])
     for line, label in zip(order, ax.get_yticklabels(), strict=True):
         if line.endswith(":"):
@@ -132,15 +193,27 @@ def openings(shares: np.ndarray, every: int, worth: np.ndarray) -> Figure:
     """Which product RLSVI opens with, window by window; the best openings are on top."""
     fig, ax = canvas(height=4.2)
     best = np.argsort(worth)[::-1]
-    drawn = pd.DataFrame(shares.T[best], [f"{a}: {worth[a]:.2f}" for a in best],
-                         every * np.arange(len(shares)))
-    sns.heatmap(drawn, cmap="Blues", vmin=0, vmax=1, xticklabels=len(shares) // 6, ax=ax,
-                cbar_kws={"label": "share of the window"})
+    drawn = pd.DataFrame(
+        shares.T[best], [f"{a}: {worth[a]:.2f}" for a in best], every * np.arange(len(shares))
+    )
+    sns.heatmap(
+        drawn,
+        cmap="Blues",
+        vmin=0,
+        vmax=1,
+        xticklabels=len(shares) // 6,
+        ax=ax,
+        cbar_kws={"label": "share of the window"},
+    )
     ax.set(xlabel="customer", ylabel="first product: expected likes")
     ax.tick_params(rotation=0)
     return fig
 
 
-DRAW = {"recommender": fig9, "recommender-later": later, "recommender-readings": readings,
-        "recommender-rivals": partial(fig8, arms=RIVALS)}
+DRAW = {
+    "recommender": fig9,
+    "recommender-later": later,
+    "recommender-readings": readings,
+    "recommender-rivals": partial(fig8, arms=RIVALS),
+}
 DRAW_FROM = {"fig8": (("recommender",), fig8), "fig9": (("recommender",), fig9)}

@@ -58,8 +58,16 @@ NEGLIGIBLE = 1e-14  # states less likely than this are left out: an error below 
 
 
 @jit
-def _choose(theta: Floats, x: Array, epsilon: float, eta: float, products: Ints, q: Floats,
-            p: Floats, u: float) -> int:
+def _choose(
+    theta: Floats,
+    x: Array,
+    epsilon: float,
+    eta: float,
+    products: Ints,
+    q: Floats,
+    p: Floats,
+    u: float,
+) -> int:
     """Pick an unseen product by its value (1, x) · θ[:, a]."""
     N, count = x.shape[0], 0
     for a in range(N):
@@ -133,8 +141,9 @@ def _node(data: Statistics, x: Array) -> int:
 
 
 @jit
-def _observe(data: Statistics, x: Array, h: int, a: int, r: float, liked: bool,
-             row: Floats) -> None:
+def _observe(
+    data: Statistics, x: Array, h: int, a: int, r: float, liked: bool, row: Floats
+) -> None:
     """Add one answer to the sums; ``row`` is scratch space of length N + 2."""
     U, _, shown, _, times, followed, number = data
     N, t = x.shape[0], h if U.shape[1] > 1 else 0
@@ -169,8 +178,9 @@ class Fit(NamedTuple):
 
 
 @jit
-def _add_next_values(data: Statistics, theta: Floats, h: int, how: Fit, q: Floats,
-                     b: Floats) -> None:
+def _add_next_values(
+    data: Statistics, theta: Floats, h: int, how: Fit, q: Floats, b: Floats
+) -> None:
     """Add Σ_{x'} n_h(x', a) V(x') (1, x) to b_a, over the states x' that have followed period h;
     V is the maximum of the values that θ gives."""
     _, _, shown, sign, times, followed, number = data
@@ -231,9 +241,23 @@ def _estimate(data: Statistics, how: Fit, rng: Generator, theta: Floats) -> None
 
 
 @jit
-def _learn(beta: Floats, gamma: Floats, states: States, P: Floats, exact: Array, data: Statistics,
-           theta: Floats, how: Fit, epsilon: float, eta: float, dislike: float, has_no_data: bool,
-           rng: Generator, agent_rng: Generator, run: Run) -> None:
+def _learn(
+    beta: Floats,
+    gamma: Floats,
+    states: States,
+    P: Floats,
+    exact: Array,
+    data: Statistics,
+    theta: Floats,
+    how: Fit,
+    epsilon: float,
+    eta: float,
+    dislike: float,
+    has_no_data: bool,
+    rng: Generator,
+    agent_rng: Generator,
+    run: Run,
+) -> None:
     H, d, N = theta.shape
     products, q, p, row = np.empty(N, np.int64), np.empty(N), np.empty(N), np.empty(d + 1)
     x = np.zeros(N, np.int8)
@@ -257,8 +281,11 @@ def exact_part(customers: Recommender, episodes: int, exact: Any) -> tuple[State
     """States, P(a | x) and which episodes to evaluate; if none, only the empty state is listed."""
     wanted = np.asarray(exact)
     if wanted.dtype != np.bool_ or wanted.shape not in ((), (episodes,)):
-        checks.fail(f"exact is True, False or one of them for each of {episodes} episodes",
-                    f"it is {exact!r}", "Leave it out to evaluate none.")
+        checks.fail(
+            f"exact is True, False or one of them for each of {episodes} episodes",
+            f"it is {exact!r}",
+            "Leave it out to evaluate none.",
+        )
     wanted = np.array(np.broadcast_to(wanted, episodes))
     if wanted.any():
         return customers.states, customers.P, wanted
@@ -267,8 +294,11 @@ def exact_part(customers: Recommender, episodes: int, exact: Any) -> tuple[State
 
 def check_customers(customers: Any, N: int, J: int) -> None:
     if not isinstance(customers, Recommender) or (customers.N, customers.J) != (N, J):
-        checks.fail(f"the agent is for customers with (N, J) = {(N, J)}", f"the environment is "
-                    f"{customers!r}", "Make one agent for each size.")
+        checks.fail(
+            f"the agent is for customers with (N, J) = {(N, J)}",
+            f"the environment is {customers!r}",
+            "Make one agent for each size.",
+        )
 
 
 class ProductAgent(LinearAgent):
@@ -284,18 +314,29 @@ class ProductAgent(LinearAgent):
         self.N, self.J = features.N, features.J
         self.theta = np.zeros((self.J, self.N + 1, self.N))
         mean, shared = self.choices.lam_of_mean, self.choices.weights == "shared"
-        self._fit = Fit(self.sigma if self.sample else 0.0, self.choices.gamma,
-                        *self.choices.clip, features.over == "all",
-                        shared and self.choices.draws == "per episode")
+        self._fit = Fit(
+            self.sigma if self.sample else 0.0,
+            self.choices.gamma,
+            *self.choices.clip,
+            features.over == "all",
+            shared and self.choices.draws == "per episode",
+        )
         lams = (lam,) if mean is None else (mean, lam)
         N, J, T = self.N, self.J, 1 if shared else self.J
-        U = [np.tile(math.sqrt(one * sigma**2) * np.eye(N + 1, N + 2), (T, N, 1, 1))
-             for one in lams]
+        U = [
+            np.tile(math.sqrt(one * sigma**2) * np.eye(N + 1, N + 2), (T, N, 1, 1)) for one in lams
+        ]
         number = np.zeros(J + 1, np.int64)
         number[-1] = 1  # the root
         self._data = Statistics(
-            np.stack(U), np.zeros((0, 2 * N), np.int64), np.zeros((0, J), np.int64),
-            np.zeros((0, J)), np.zeros((0, J), np.int64), np.zeros((J, 0), np.int64), number)
+            np.stack(U),
+            np.zeros((0, 2 * N), np.int64),
+            np.zeros((0, J), np.int64),
+            np.zeros((0, J)),
+            np.zeros((0, J), np.int64),
+            np.zeros((J, 0), np.int64),
+            number,
+        )
 
     def _reserve(self, episodes: int) -> None:
         """Make room for the nodes that so many customers can add."""
@@ -304,8 +345,10 @@ class ProductAgent(LinearAgent):
         if new <= len(data.child):
             return
         room = max(new, min(2 * used, number_of_states(self.N, self.J))) - len(data.child)
-        grown = {name: np.pad(getattr(data, name), ((0, room), (0, 0)))
-                 for name in ("child", "shown", "sign", "times")}
+        grown = {
+            name: np.pad(getattr(data, name), ((0, room), (0, 0)))
+            for name in ("child", "shown", "sign", "times")
+        }
         self._data = data._replace(**grown, followed=np.pad(data.followed, ((0, 0), (0, room))))
 
     def _estimate(self) -> None:
@@ -321,35 +364,59 @@ class ProductAgent(LinearAgent):
         self._refuse_mask(legal)
         h, N = checks.index("h", h, self.J), self.N
         x = checked_state(s, h, N)
-        return _choose(self.theta[h], x, self.epsilon, self.eta, np.empty(N, np.int64),
-                       np.empty(N), np.empty(N), self.rng.random())
+        return _choose(
+            self.theta[h],
+            x,
+            self.epsilon,
+            self.eta,
+            np.empty(N, np.int64),
+            np.empty(N),
+            np.empty(N),
+            self.rng.random(),
+        )
 
-    def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None,
-                legal_next: Any = None) -> None:
+    def observe(
+        self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
+    ) -> None:
         """Take in one answer: r is 1 for a like, 0 for a dislike."""
         self._refuse_mask(legal_next)
         h, a = checks.index("h", h, self.J), checks.index("a", a, self.N)
         checks.one_of("r", r, (0, 1), hint="It counts likes.")
         x = checked_state(s, h, self.N)
         if x[a] != 0:
-            checks.fail("a product is shown once", f"x[{a}] is {x[a]}", "Copy x before the "
-                        "customer answers.")
+            checks.fail(
+                "a product is shown once",
+                f"x[{a}] is {x[a]}",
+                "Copy x before the customer answers.",
+            )
         self._reserve(1)
         r = 1.0 if r else self.dislike
         _observe(self._data, x, h, a, r, r == 1.0, np.empty(self.N + 2))
         self.transitions += 1
         self._add_reward(h, r, h + 1 == self.J)
 
-    def learn(self, env: Recommender, episodes: int, rng: Any = None, *,
-              exact: Any = False) -> Run:
+    def learn(self, env: Recommender, episodes: int, rng: Any = None, *, exact: Any = False) -> Run:
         """As for every agent; ``exact`` may be an array that marks the episodes to evaluate."""
         check_customers(env, self.N, self.J)
         run, rng = empty_run(episodes), checks.generator(rng)
         episodes = len(run.reward)
         part = exact_part(env, episodes, exact)
         self._reserve(episodes)
-        _learn(env.beta, env.gamma, *part, self._data, self.theta, self._fit, self.epsilon,
-               self.eta, self.dislike, self.has_no_data, rng, self.rng, run)
+        _learn(
+            env.beta,
+            env.gamma,
+            *part,
+            self._data,
+            self.theta,
+            self._fit,
+            self.epsilon,
+            self.eta,
+            self.dislike,
+            self.has_no_data,
+            rng,
+            self.rng,
+            run,
+        )
         self.transitions += episodes * self.J
         self._compare_with(run.reward + self.dislike * (self.J - run.reward))
         return run
@@ -397,5 +464,4 @@ class Products(FeatureMap):
 
     def following(self, h: int, s: Any) -> Floats:
         """The rows of the unseen products, or of all."""
-        return (self._rows(self._checked(s), np.arange(self.N)) if self.over == "all"
-                else self(h, s))
+        return self._rows(self._checked(s), np.arange(self.N)) if self.over == "all" else self(h, s)

@@ -32,15 +32,19 @@ TENTH = 10  # one in so many customers is evaluated where the agent dithers
 BOLTZMANN = {eta: f"boltzmann {eta:g}" for eta in (*PAPER_ETAS, 0.03, 0.2, 0.3, 0.5)}
 EPSILON = {epsilon: f"epsilon {epsilon:g}" for epsilon in (0.0, 0.01, 0.03, 0.1, 0.2, 0.3)}
 _CHANGES: dict[str, dict[str, Any]] = {  # what the text leaves open, or states differently
-    "shared weights": {"weights": "shared"}, "target over all": {"over": "all"},
-    "rewards ±1": {"dislike": -1.0}, "printed mean": {"lam_of_mean": LAM * VARIANCE},
+    "shared weights": {"weights": "shared"},
+    "target over all": {"over": "all"},
+    "rewards ±1": {"dislike": -1.0},
+    "printed mean": {"lam_of_mean": LAM * VARIANCE},
     "ridge λσ²": {"lam": LAM * VARIANCE},
     **{f"σ² = {value:g}": {"sigma": value**0.5} for value in (1e-5, 1e-4, 1e-2, 1e-1, 1.0)},
-    **{f"λ = {value:g}": {"lam": value} for value in (2e-4, 2e-3, 2e-2, 2.0, 20.0, 200.0)}}
+    **{f"λ = {value:g}": {"lam": value} for value in (2e-4, 2e-3, 2e-2, 2.0, 20.0, 200.0)},
+}
 ARMS: dict[str, dict[str, Any]] = {  # an arm as the tables call it: whose it is, and its settings
     **{agent: {"agent": agent} for agent in ("rlsvi", "linear", "bernoulli")},
     **{arm: {"agent": "boltzmann", "eta": eta} for eta, arm in BOLTZMANN.items()},
-    **{arm: {"agent": "epsilon-greedy", "epsilon": epsilon} for epsilon, arm in EPSILON.items()}}
+    **{arm: {"agent": "epsilon-greedy", "epsilon": epsilon} for epsilon, arm in EPSILON.items()},
+}
 
 
 def _changed(arm: str, *changes: str) -> None:
@@ -63,7 +67,8 @@ _changed("rlsvi", *(change for change in _CHANGES if " = " in change))
 MYOPIC = {ties: f"myopic, ties {ties}" for ties in ("uniform", "lowest", "best", "worst")}
 STANDING: dict[str, Callable[[Recommender], np.ndarray]] = {  # policies that do not learn
     "random": Recommender.uniform,
-    **{arm: partial(Recommender.myopic, ties=ties) for ties, arm in MYOPIC.items()}}
+    **{arm: partial(Recommender.myopic, ties=ties) for ties, arm in MYOPIC.items()},
+}
 
 
 def instance(seed: int, N: int = 10, J: int = 5, c: float = 2.0) -> Recommender:
@@ -92,12 +97,15 @@ def evaluated(agent: Any, episodes: int, rng: Any) -> np.ndarray:
     """Which customers' policies to evaluate: all, or one in ten for an agent that dithers."""
     if not (getattr(agent, "epsilon", 0.0) or getattr(agent, "eta", 0.0)):
         return np.ones(episodes, bool)
-    return np.arange(episodes) % TENTH == np.repeat(
-        rng.integers(TENTH, size=-(-episodes // TENTH)), TENTH)[:episodes]
+    return (
+        np.arange(episodes) % TENTH
+        == np.repeat(rng.integers(TENTH, size=-(-episodes // TENTH)), TENTH)[:episodes]
+    )
 
 
-def learning_curve(arm: str, runs: int, seed: int, N: int, J: int, c: float, episodes: int,
-                   every: int) -> Rows:
+def learning_curve(
+    arm: str, runs: int, seed: int, N: int, J: int, c: float, episodes: int, every: int
+) -> Rows:
     """Mean regret over the runs of one instance, a row every so many customers, with the share of
     them who were first shown the product that the optimal policy opens with."""
     customers = instance(seed, N, J, c)  # Algorithm 9, line 2; line 1 is over the seeds
@@ -105,8 +113,14 @@ def learning_curve(arm: str, runs: int, seed: int, N: int, J: int, c: float, epi
     if arm in STANDING:
         policy = STANDING[arm](customers)
         total = episodes * (customers.value - customers.evaluate(policy)[0])
-        return [{"episode": episodes, "regret": round(float(total), 3), "realised": np.nan,
-                 "best_opening": round(float(policy[0, best]), 3)}]
+        return [
+            {
+                "episode": episodes,
+                "regret": round(float(total), 3),
+                "realised": np.nan,
+                "best_opening": round(float(policy[0, best]), 3),
+            }
+        ]
     regret, realised, opening = np.zeros((3, episodes))  # line 10: averages
     for k in range(runs):  # lines 3 to 8
         which_rng, env_rng, agent_rng = streams((seed, k))
@@ -118,13 +132,19 @@ def learning_curve(arm: str, runs: int, seed: int, N: int, J: int, c: float, epi
         realised += (customers.value - run.reward) / runs
         opening += (run.opening == best) / runs
     total, given = regret.cumsum(), realised.cumsum()
-    return [{"episode": n, "regret": round(float(total[n - 1]), 3),
-             "realised": round(float(given[n - 1]), 3),
-             "best_opening": round(float(opening[n - every:n].mean()), 3)}
-            for n in range(every, episodes + 1, every)]
+    return [
+        {
+            "episode": n,
+            "regret": round(float(total[n - 1]), 3),
+            "realised": round(float(given[n - 1]), 3),
+            "best_opening": round(float(opening[n - every : n].mean()), 3),
+        }
+        for n in range(every, episodes + 1, every)
+    ]
 
 
 # --------------------------------------------------------------------------- summaries
+
 
 def curves(table: pd.DataFrame, arm: str) -> pd.DataFrame:
     """Cumulative regret from customer 0 on: one column per instance, one row per episode."""
@@ -151,31 +171,63 @@ def ahead_from(worse: pd.DataFrame, better: pd.DataFrame, level: float = 0.95) -
 
 _STUDY = {"N": 10, "J": 5, "c": 2.0, "episodes": 1200, "every": 30}
 _LINES = grid(arm=STANDING, runs=(1,))
-_PAPER = (*grid(arm=("rlsvi", *(BOLTZMANN[eta] for eta in PAPER_ETAS)), runs=(10,)),
-          *grid(arm=("linear", "bernoulli"), runs=(100,)), *_LINES)
+_PAPER = (
+    *grid(arm=("rlsvi", *(BOLTZMANN[eta] for eta in PAPER_ETAS)), runs=(10,)),
+    *grid(arm=("linear", "bernoulli"), runs=(100,)),
+    *_LINES,
+)
 _LONGER = (*grid(arm=("rlsvi", "linear"), runs=(2,)), *_LINES)
 _EVERY_ARM = grid(arm=[arm for arm in ARMS if arm != "bernoulli"], runs=(2,))
-_RIVALS = grid(arm=("rlsvi", "rlsvi, rewards ±1", "epsilon 0.1", "epsilon 0.1, rewards ±1",
-                    "boltzmann 0.3, rewards ±1"), runs=(10,))  # the best of the readings
+_RIVALS = grid(
+    arm=(
+        "rlsvi",
+        "rlsvi, rewards ±1",
+        "epsilon 0.1",
+        "epsilon 0.1, rewards ±1",
+        "boltzmann 0.3, rewards ±1",
+    ),
+    runs=(10,),
+)  # the best of the readings
 
 
 def _study(name: str, place: str, title: str, *, quick: Scale, paper: Scale) -> Experiment:
-    return Experiment(name, place, f"Recommendations: {title}", learning_curve,
-                      {"quick": quick, "paper": paper})
+    return Experiment(
+        name, place, f"Recommendations: {title}", learning_curve, {"quick": quick, "paper": paper}
+    )
 
 
 _LATER = _STUDY | {"episodes": 6000, "every": 200}
 _COARSE = _STUDY | {"every": 100}
-EXPERIMENTS = {one.name: one for one in (
-    _study("recommender", "Section 6.3, figures 8 and 9; Algorithm 9",
-           "RLSVI, Boltzmann exploration, bandits, myopic policies",
-           quick=Scale(_STUDY, _PAPER, range(1)), paper=Scale(_STUDY, _PAPER, range(100))),
-    _study("recommender-later", "Section 6.3", "figure 9 continued to 6000 customers",
-           quick=Scale(_LATER, _LONGER, range(1)), paper=Scale(_LATER, _LONGER, range(40))),
-    _study("recommender-readings", "Section 6.3 and appendix E",
-           "what each choice of the experimenter does",
-           quick=Scale(_COARSE, _EVERY_ARM[:2], range(2)),
-           paper=Scale(_COARSE, _EVERY_ARM, range(20))),
-    _study("recommender-rivals", "Section 6.3",
-           "RLSVI and the strongest rivals among the readings",
-           quick=Scale(_STUDY, _RIVALS, range(1)), paper=Scale(_STUDY, _RIVALS, range(100))))}
+EXPERIMENTS = {
+    one.name: one
+    for one in (
+        _study(
+            "recommender",
+            "Section 6.3, figures 8 and 9; Algorithm 9",
+            "RLSVI, Boltzmann exploration, bandits, myopic policies",
+            quick=Scale(_STUDY, _PAPER, range(1)),
+            paper=Scale(_STUDY, _PAPER, range(100)),
+        ),
+        _study(
+            "recommender-later",
+            "Section 6.3",
+            "figure 9 continued to 6000 customers",
+            quick=Scale(_LATER, _LONGER, range(1)),
+            paper=Scale(_LATER, _LONGER, range(40)),
+        ),
+        _study(
+            "recommender-readings",
+            "Section 6.3 and appendix E",
+            "what each choice of the experimenter does",
+            quick=Scale(_COARSE, _EVERY_ARM[:2], range(2)),
+            paper=Scale(_COARSE, _EVERY_ARM, range(20)),
+        ),
+        _study(
+            "recommender-rivals",
+            "Section 6.3",
+            "RLSVI and the strongest rivals among the readings",
+            quick=Scale(_STUDY, _RIVALS, range(1)),
+            paper=Scale(_STUDY, _RIVALS, range(100)),
+        ),
+    )
+}

@@ -34,19 +34,21 @@ class Terms(NamedTuple):  # each an (H, S, A) array
     w: np.ndarray
 
 
-def terms(prior: DirichletPrior, counts: Counts, Q: np.ndarray, lam: float,
-          sigma: float) -> Terms:
+def terms(prior: DirichletPrior, counts: Counts, Q: np.ndarray, lam: float, sigma: float) -> Terms:
     """b^R, b^P and w of one draw Q̃, by their definitions."""
     n, M, nR = counts.n, counts.n + lam * sigma**2, counts.total
     V = np.vstack([Q[1:].max(axis=2), np.zeros(Q.shape[1])])  # nothing follows the last period
     nPV, alphaV = (np.einsum("hsat,ht->hsa", x, V) for x in (counts.P, prior.alpha_P))
-    return Terms(nR / M - (nR - prior.alpha_R[..., 0]) / (n + prior.m_R),
-                 nPV / M - (nPV + alphaV) / (n + prior.m_P),
-                 Q - (nR + nPV) / M)
+    return Terms(
+        nR / M - (nR - prior.alpha_R[..., 0]) / (n + prior.m_R),
+        nPV / M - (nPV + alphaV) / (n + prior.m_P),
+        Q - (nR + nPV) / M,
+    )
 
 
-def both_sides(prior: DirichletPrior, counts: Counts, Q: np.ndarray, lam: float,
-               sigma: float) -> tuple[float, float]:
+def both_sides(
+    prior: DirichletPrior, counts: Counts, Q: np.ndarray, lam: float, sigma: float
+) -> tuple[float, float]:
     """E[Ṽ_0 − V^μ̃_0 | history, Q̃], and the expected sum of b^R + b^P + w along an episode."""
     mdp = prior.posterior(counts).mean_mdp()
     policy = np.eye(Q.shape[2])[Q.argmax(axis=2)]
@@ -59,15 +61,19 @@ def both_sides(prior: DirichletPrior, counts: Counts, Q: np.ndarray, lam: float,
 def largest(prior: DirichletPrior, n: float, lam: float, sigma: float) -> Terms:
     """The largest b^R and b^P after n visits, and w's standard deviation."""
     H, rho = prior.shape[0], lam * sigma**2
-    return Terms((n + prior.alpha_R[..., 0]) / (n + prior.m_R) - n / (n + rho),
-                 H * rho / (n + rho) + 0 * prior.m_P, sigma / np.sqrt(n + rho) + 0 * prior.m_P)
+    return Terms(
+        (n + prior.alpha_R[..., 0]) / (n + prior.m_R) - n / (n + rho),
+        H * rho / (n + rho) + 0 * prior.m_P,
+        sigma / np.sqrt(n + rho) + 0 * prior.m_P,
+    )
 
 
 def printed(prior: DirichletPrior, n: float) -> Terms:
     """The sizes that the paper gives for the three, up to logarithms."""
     H, m_R, m_P = prior.shape[0], prior.m_R, prior.m_P
-    return Terms(prior.alpha_R[..., 0] / (n + m_P), H * m_P / (n + m_P),
-                 H / np.sqrt(n + H**2 * m_R + m_P))
+    return Terms(
+        prior.alpha_R[..., 0] / (n + m_P), H * m_P / (n + m_P), H / np.sqrt(n + H**2 * m_R + m_P)
+    )
 
 
 def pigeonhole(L: int, H: int, S: int, A: int, c: float) -> tuple[float, float]:

@@ -19,16 +19,29 @@ def theorem1(table: pd.DataFrame) -> Figure:
     """Mean regret of every agent along L, and the slope of Theorem 1."""
     fig, ax = canvas(height=3.8)
     runs = table[table.episodes > regret.COMPARED]
-    sns.lineplot(runs, x="episode", y="regret", **AGENTS, **BARS, hue_order=regret.AGENTS,
-                 style_order=regret.AGENTS, legend=False, ax=ax)
+    sns.lineplot(
+        runs,
+        x="episode",
+        y="regret",
+        **AGENTS,
+        **BARS,
+        hue_order=regret.AGENTS,
+        style_order=regret.AGENTS,
+        legend=False,
+        ax=ax,
+    )
     means = regret.sizes(table, "rlsvi", "episode").groupby("episode").regret.mean()
     above = 1.6 * means.iloc[-1] * (means.index / means.index[-1]) ** regret.BOUND["episode"]
     ax.plot(means.index, above, color=COLOUR["truth"], lw=1.2, ls=":")
-    ax.set(xscale="log", yscale="log", ylim=(1, None), xlabel="episodes L",
-           ylabel="expected regret")
+    ax.set(
+        xscale="log", yscale="log", ylim=(1, None), xlabel="episodes L", ylabel="expected regret"
+    )
     last = runs[runs.episode == runs.episode.max()].groupby("agent").regret.mean()
-    label_ends(ax, {NAMES[agent]: (last[agent], COLOUR[agent]) for agent in regret.AGENTS} | {
-        "slope ½": (above[-1], COLOUR["truth"])})
+    label_ends(
+        ax,
+        {NAMES[agent]: (last[agent], COLOUR[agent]) for agent in regret.AGENTS}
+        | {"slope ½": (above[-1], COLOUR["truth"])},
+    )
     return fig
 
 
@@ -45,13 +58,29 @@ def theorem1_scale(table: pd.DataFrame) -> Figure:
     names = {"bandit": "H = S = 1, A = 2", "base": "H = S = 5, A = 3"}
     for ax, (problem, name) in zip(axes, names.items(), strict=True):
         runs = last[last.problem == problem]
-        for x, other, symbol, line, shade in zip(("lam", "sigma"), ("sigma", "lam"), "λσ",
-                                                 ("-", "--"), shades, strict=True):
-            sns.lineplot(runs[runs[other] == 1], x=x, y="share", **BARS, color=shade, ls=line,
-                         marker="o", label=f"RLSVI, {symbol} times x", legend=ax is axes[0], ax=ax)
+        for x, other, symbol, line, shade in zip(
+            ("lam", "sigma"), ("sigma", "lam"), "λσ", ("-", "--"), shades, strict=True
+        ):
+            sns.lineplot(
+                runs[runs[other] == 1],
+                x=x,
+                y="share",
+                **BARS,
+                color=shade,
+                ls=line,
+                marker="o",
+                label=f"RLSVI, {symbol} times x",
+                legend=ax is axes[0],
+                ax=ax,
+            )
         ax.axhline(1, color="0.4", lw=1, ls=":")
-        ax.set(xscale="log", xlabel="factor x on Theorem 1's value", title=name, ylim=(0, 1.1),
-               ylabel="regret / uniform policy's")
+        ax.set(
+            xscale="log",
+            xlabel="factor x on Theorem 1's value",
+            title=name,
+            ylim=(0, 1.1),
+            ylabel="regret / uniform policy's",
+        )
     return fig
 
 
@@ -61,10 +90,23 @@ def theorem1_tuned(table: pd.DataFrame) -> Figure:
     Theorem 1's σ, or of UCBVI's bonus."""
     fig, ax = canvas(height=3.2)
     last, agents = table[table.episode == table.episode.max()], ["rlsvi", "ucbvi"]
-    sns.lineplot(last, x="factor", y="regret", **AGENTS, **BARS, hue_order=agents,
-                 style_order=agents, legend=False, ax=ax)
-    ax.set(xscale="log", yscale="log", xlabel="share of Theorem 1's σ, or of UCBVI's bonus",
-           ylabel=f"regret after {style.digits(int(last.episode.max()))} episodes")
+    sns.lineplot(
+        last,
+        x="factor",
+        y="regret",
+        **AGENTS,
+        **BARS,
+        hue_order=agents,
+        style_order=agents,
+        legend=False,
+        ax=ax,
+    )
+    ax.set(
+        xscale="log",
+        yscale="log",
+        xlabel="share of Theorem 1's σ, or of UCBVI's bonus",
+        ylabel=f"regret after {style.digits(int(last.episode.max()))} episodes",
+    )
     ends = last[last.factor == last.factor.max()].groupby("agent").regret.mean()
     label_ends(ax, {NAME[agent]: (ends[agent], COLOUR[agent]) for agent in agents})
     return fig

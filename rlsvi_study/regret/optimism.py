@@ -62,15 +62,24 @@ def sample_Q(counts: Counts, lam: float, sigma: float, n: int, rng: Seed = None)
     return Q
 
 
-def paired_samples(prior: DirichletPrior, counts: Counts, lam: float, sigma: float, n: int,
-                   rng: Seed = None) -> tuple[np.ndarray, np.ndarray]:
+def paired_samples(
+    prior: DirichletPrior, counts: Counts, lam: float, sigma: float, n: int, rng: Seed = None
+) -> tuple[np.ndarray, np.ndarray]:
     """n draws of Q̃ and n of Q*, both given the history; two (n, H, S, A) arrays."""
     rng = np.random.default_rng(rng)
     return sample_Q(counts, lam, sigma, n, rng), prior.posterior(counts).sample_Q(n, rng)
 
 
-def check_optimism(prior: DirichletPrior, counts: Counts, lam: float, sigma: float, *,
-                   draws: int, error: float = 0.01, rng: Seed = None) -> dict[str, Comparison]:
+def check_optimism(
+    prior: DirichletPrior,
+    counts: Counts,
+    lam: float,
+    sigma: float,
+    *,
+    draws: int,
+    error: float = 0.01,
+    rng: Seed = None,
+) -> dict[str, Comparison]:
     """Q̃ against Q* at every (s, a, h) and Ṽ against V* at every (s, h), given the history; the
     error rate is that of all comparisons together."""
     both, (H, S, A) = paired_samples(prior, counts, lam, sigma, draws, rng), prior.shape
@@ -101,8 +110,9 @@ def random_terminal(visits: int = 20) -> tuple[DirichletPrior, Counts]:
     """A history where a random terminal reward defeats Lemma 2 for action 0, tried once and met
     with −1 at the end. Action 1 was tried often and always met 0, which suggests that −1 was
     chance: the posterior pools both, RLSVI's regression does not."""
-    prior = DirichletPrior(np.full((1, 1, 2, 2), (0.1, 0.9)), np.ones((1, 1, 2, 1)),
-                           alpha_T=[[0.5, 0.5]])
+    prior = DirichletPrior(
+        np.full((1, 1, 2, 2), (0.1, 0.9)), np.ones((1, 1, 2, 1)), alpha_T=[[0.5, 0.5]]
+    )
     counts = no_counts(1, 1, 2)
     counts.R[0, 0, :, 1] = counts.P[0, 0, :, 0] = 1, visits
     counts.T[0] = 1, visits
@@ -112,8 +122,9 @@ def random_terminal(visits: int = 20) -> tuple[DirichletPrior, Counts]:
 
 def settled_future() -> tuple[DirichletPrior, Counts]:
     """Two periods: the next state is worth 0 or −1, known almost surely; the step there is not."""
-    prior = DirichletPrior(np.full((2, 2, 1, 2), 1e-3), np.full((2, 2, 1, 2), 1e-3),
-                           initial=[0.5, 0.5])
+    prior = DirichletPrior(
+        np.full((2, 2, 1, 2), 1e-3), np.full((2, 2, 1, 2), 1e-3), initial=[0.5, 0.5]
+    )
     counts = no_counts(2, 2, 1)
     counts.R[0, 0, 0] = counts.P[0, 0, 0] = 200
     # Many more episodes began in the other state; they have settled the second period.
@@ -128,16 +139,21 @@ def edges(draws: int, rng: Seed = None) -> dict[str, Comparison]:
     rng = np.random.default_rng(rng)
     positive = DirichletPrior.symmetric(1, 1, 2, support=(0.0, 1.0))
     terminal = random_terminal()
-    cases = {"within the conditions": (*settled_future(), 1e-3, enough_sigma(2)),
-             "too little noise": (*settled_future(), 1e-3, math.sqrt(0.4)),
-             "rewards 0 and 1": (positive, no_counts(1, 1, 2), *theorem1_parameters(positive)),
-             "random terminal reward": (*terminal, *theorem1_parameters(terminal[0]))}
-    return {name: compare(*(Q[:, 0, 0, 0] for Q in paired_samples(*case, draws, rng)), error=0.01)
-            for name, case in cases.items()}
+    cases = {
+        "within the conditions": (*settled_future(), 1e-3, enough_sigma(2)),
+        "too little noise": (*settled_future(), 1e-3, math.sqrt(0.4)),
+        "rewards 0 and 1": (positive, no_counts(1, 1, 2), *theorem1_parameters(positive)),
+        "random terminal reward": (*terminal, *theorem1_parameters(terminal[0])),
+    }
+    return {
+        name: compare(*(Q[:, 0, 0, 0] for Q in paired_samples(*case, draws, rng)), error=0.01)
+        for name, case in cases.items()
+    }
 
 
-def one_period_gap(alpha: tuple[float, float], low: float, high: float, lam: float, sigma: float,
-                   z: np.ndarray) -> np.ndarray:
+def one_period_gap(
+    alpha: tuple[float, float], low: float, high: float, lam: float, sigma: float, z: np.ndarray
+) -> np.ndarray:
     """G(z) in closed form, for one period with ``low`` rewards −1 and ``high`` rewards 0, of which
     α = (α_1, α_2) are the prior weights."""
     M = low + high + lam * sigma**2

@@ -30,14 +30,21 @@ def make_prior(H: int, S: int, A: int) -> DirichletPrior:
     return DirichletPrior.symmetric(H, S, A, alpha_R=1 / 2, alpha_P=1 / S)
 
 
-def rlsvi(prior: DirichletPrior, lam: float | None = None, sigma: float | None = None,
-          rng: Any = None) -> tabular.TabularAgent:
+def rlsvi(
+    prior: DirichletPrior, lam: float | None = None, sigma: float | None = None, rng: Any = None
+) -> tabular.TabularAgent:
     """RLSVI with one-hot features and a first episode from the prior; Theorem 1's λ and σ unless
     given."""
     least = tabular.theorem1_parameters(prior)
-    return tabular.TabularAgent(OneHot(*prior.shape), least[0] if lam is None else lam,
-                                least[1] if sigma is None else sigma, sample=True,
-                                first_episode="prior", support=prior.support, rng=rng)
+    return tabular.TabularAgent(
+        OneHot(*prior.shape),
+        least[0] if lam is None else lam,
+        least[1] if sigma is None else sigma,
+        sample=True,
+        first_episode="prior",
+        support=prior.support,
+        rng=rng,
+    )
 
 
 AGENTS: dict[str, Callable[[DirichletPrior, int, np.random.Generator], tabular.TabularAgent]] = {
@@ -47,14 +54,21 @@ AGENTS: dict[str, Callable[[DirichletPrior, int, np.random.Generator], tabular.T
     "ucbvi": lambda prior, episodes, rng: tabular.ucbvi(prior, episodes, rng=rng),
     # a hundredth of the published bonus
     "ucbvi-small": lambda prior, episodes, rng: tabular.ucbvi(prior, episodes, 0.01, rng=rng),
-    "uniform": lambda prior, _, rng: tabular.uniform(prior, rng=rng)}
+    "uniform": lambda prior, _, rng: tabular.uniform(prior, rng=rng),
+}
 
 
 def _rows(value: float, run: Run, every: list[int]) -> Rows:
     """Cumulative sums at some episodes, to the nearest millionth."""
     regret, concentration = ((x - run.expected).cumsum() for x in (value, run.claimed))
-    return [{"episode": l, "regret": round(regret[l - 1], 6),
-             "concentration": round(concentration[l - 1], 6)} for l in every]
+    return [
+        {
+            "episode": l,
+            "regret": round(regret[l - 1], 6),
+            "concentration": round(concentration[l - 1], 6),
+        }
+        for l in every
+    ]
 
 
 def bayesian_regret(agent: str, H: int, S: int, A: int, seed: int, episodes: int) -> Rows:
@@ -72,28 +86,33 @@ def tuned_regret(agent: str, factor: float, seed: int, episodes: int) -> Rows:
     prior = make_prior(**BASE)
     mdp_rng, env_rng, agent_rng = streams(seed)
     least = tabular.theorem1_parameters(prior)
-    learner = {"ucbvi": lambda: tabular.ucbvi(prior, episodes, factor, rng=agent_rng),
-               "rlsvi": lambda: rlsvi(prior, least[0], factor * least[1], agent_rng)}[agent]()
+    learner = {
+        "ucbvi": lambda: tabular.ucbvi(prior, episodes, factor, rng=agent_rng),
+        "rlsvi": lambda: rlsvi(prior, least[0], factor * least[1], agent_rng),
+    }[agent]()
     mdp = prior.sample(mdp_rng)
     run = learner.learn(mdp, episodes, env_rng, exact=True)
     return _rows(mdp.value, run, [4**k for k in range(12) if 4**k <= episodes])
 
 
-def scale_of_parameters(problem: str, lam: float, sigma: float, seed: int,
-                        episodes: int) -> Rows:
+def scale_of_parameters(problem: str, lam: float, sigma: float, seed: int, episodes: int) -> Rows:
     """RLSVI's regret, and the uniform policy's, with λ and σ as many times Theorem 1's."""
     prior = make_prior(**{"bandit": {"H": 1, "S": 1, "A": 2}, "base": BASE}[problem])
     mdp_rng, env_rng, agent_rng = streams(seed)
     mdp, least = prior.sample(mdp_rng), tabular.theorem1_parameters(prior)
     learner = rlsvi(prior, lam * least[0], sigma * least[1], agent_rng)
     run = learner.learn(mdp, episodes, env_rng, exact=True)
-    worst = mdp.value - tabular.uniform(prior, agent_rng).learn(
-        mdp, 1, env_rng, exact=True).expected[0]
-    return [{**row, "uniform": round(row["episode"] * worst, 6)}
-            for row in _rows(mdp.value, run, [episodes // 16, episodes])]
+    worst = (
+        mdp.value - tabular.uniform(prior, agent_rng).learn(mdp, 1, env_rng, exact=True).expected[0]
+    )
+    return [
+        {**row, "uniform": round(row["episode"] * worst, 6)}
+        for row in _rows(mdp.value, run, [episodes // 16, episodes])
+    ]
 
 
 # --------------------------------------------------------------------------- summaries
+
 
 class Power(NamedTuple):  # mean regret ∝ x^power, with a 95% interval
     power: float
@@ -118,8 +137,9 @@ def sizes(table: pd.DataFrame, agent: str, variable: str) -> pd.DataFrame:
     return kept[(kept.episodes == COMPARED) & (kept.episode == COMPARED)]
 
 
-def power(table: pd.DataFrame, agent: str, variable: str, *, repeats: int = 400,
-          rng: int = 0) -> Power:
+def power(
+    table: pd.DataFrame, agent: str, variable: str, *, repeats: int = 400, rng: int = 0
+) -> Power:
     """Slope of log mean regret on log x by least squares; bootstrap over MDPs."""
     runs = sizes(table, agent, variable).pivot(index="seed", columns=variable, values="regret")
     x, values = np.log(runs.columns.to_numpy(float)), runs.to_numpy()
@@ -140,35 +160,69 @@ def power(table: pd.DataFrame, agent: str, variable: str, *, repeats: int = 400,
 
 # --------------------------------------------------------------------------- the figures
 
+
 def _grid(agents, episodes, **sizes):
-    return tuple({"agent": agent, **BASE, "episodes": episodes, name: value} for agent in agents
-                 for name, values in sizes.items() for value in values)
+    return tuple(
+        {"agent": agent, **BASE, "episodes": episodes, name: value}
+        for agent in agents
+        for name, values in sizes.items()
+        for value in values
+    )
 
 
 THEOREM_1 = Experiment(
-    "theorem1", "Section 5, Theorem 1", "Expected regret over the prior, by L, S, A and H",
-    bayesian_regret, {
+    "theorem1",
+    "Section 5, Theorem 1",
+    "Expected regret over the prior, by L, S, A and H",
+    bayesian_regret,
+    {
         "quick": Scale({}, _grid(("rlsvi", "uniform"), COMPARED, H=(5,)), range(2)),
-        "paper": Scale({}, (*_grid(AGENTS, 4**8, H=(5,)), *_grid(
-            ("rlsvi", "rlsvi-small", "ucbvi-small", "uniform"), COMPARED, H=(2, 3, 5, 8, 12),
-            S=(2, 10, 20), A=(2, 6, 12))), range(32))})
+        "paper": Scale(
+            {},
+            (
+                *_grid(AGENTS, 4**8, H=(5,)),
+                *_grid(
+                    ("rlsvi", "rlsvi-small", "ucbvi-small", "uniform"),
+                    COMPARED,
+                    H=(2, 3, 5, 8, 12),
+                    S=(2, 10, 20),
+                    A=(2, 6, 12),
+                ),
+            ),
+            range(32),
+        ),
+    },
+)
 
-_SCALES = tuple({"problem": problem, "lam": lam, "sigma": sigma} for problem in ("bandit", "base")
-                for lam, sigma in (*((10.0**k, 1.0) for k in range(7)),
-                                   *((1.0, 10.0**k) for k in range(1, 7))))
+_SCALES = tuple(
+    {"problem": problem, "lam": lam, "sigma": sigma}
+    for problem in ("bandit", "base")
+    for lam, sigma in (*((10.0**k, 1.0) for k in range(7)), *((1.0, 10.0**k) for k in range(1, 7)))
+)
 THEOREM_1_SCALE = Experiment(
-    "theorem1-scale", "Section 5, Theorem 1", "Regret as λ and σ grow beyond Theorem 1's",
-    scale_of_parameters, {
+    "theorem1-scale",
+    "Section 5, Theorem 1",
+    "Regret as λ and σ grow beyond Theorem 1's",
+    scale_of_parameters,
+    {
         "quick": Scale({"episodes": 2**13}, _SCALES[:3], range(3)),
-        "paper": Scale({"episodes": 2**13}, _SCALES, range(50))})
+        "paper": Scale({"episodes": 2**13}, _SCALES, range(50)),
+    },
+)
 
 FACTORS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)
-_TUNED = tuple({"agent": agent, "factor": factor} for agent in ("rlsvi", "ucbvi")
-               for factor in FACTORS)
+_TUNED = tuple(
+    {"agent": agent, "factor": factor} for agent in ("rlsvi", "ucbvi") for factor in FACTORS
+)
 THEOREM_1_TUNED = Experiment(
-    "theorem1-tuned", "Section 5, after Theorem 1",
-    "RLSVI's noise and UCBVI's bonus, scaled until they learn", tuned_regret, {
+    "theorem1-tuned",
+    "Section 5, after Theorem 1",
+    "RLSVI's noise and UCBVI's bonus, scaled until they learn",
+    tuned_regret,
+    {
         "quick": Scale({"episodes": 4**6}, _TUNED[::4], range(100, 102)),
-        "paper": Scale({"episodes": 4**8}, _TUNED, range(100, 164))})
+        "paper": Scale({"episodes": 4**8}, _TUNED, range(100, 164)),
+    },
+)
 
 EXPERIMENTS = {e.name: e for e in (THEOREM_1, THEOREM_1_SCALE, THEOREM_1_TUNED)}

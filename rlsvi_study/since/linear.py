@@ -98,49 +98,64 @@ class Variant(NamedTuple):
             positive(steps=self.steps)
         M = whole("draws", self.draws, 1, hint="One draw is RLSVI.")
         if M > 1 and self.steps != math.inf:
-            fail("gradient steps go from one draw to the next", f"there are {M} draws",
-                 "Leave out draws or steps.")
+            fail(
+                "gradient steps go from one draw to the next",
+                f"there are {M} draws",
+                "Leave out draws or steps.",
+            )
         return Variant(float(self.ridge), float(self.sigma), M, float(self.beta), float(self.steps))
 
 
-def lsvi_ucb(d: int, H: int, width: float, episodes: int, factor: float = 1.0,
-             p: float = 0.05) -> Variant:
+def lsvi_ucb(
+    d: int, H: int, width: float, episodes: int, factor: float = 1.0, p: float = 0.05
+) -> Variant:
     """LSVI-UCB for d features of norm at most 1 and values in a range of this width; its bonus is
     ``factor`` times the published one."""
     d, H, L = _sizes(d, H, width, episodes, factor, p)
     return Variant(ridge=1.0, beta=factor * d * width * math.sqrt(math.log(2 * d * L * H / p)))
 
 
-def lsvi_phe(d: int, H: int, width: float, episodes: int, factor: float = 1.0,
-             p: float = 0.05) -> Variant:
+def lsvi_phe(
+    d: int, H: int, width: float, episodes: int, factor: float = 1.0, p: float = 0.05
+) -> Variant:
     """LSVI-PHE likewise; its noise is ``factor`` times the published one."""
     d, _, _ = _sizes(d, H, width, episodes, factor, p)
     Phi_1 = (1 + math.erf(math.sqrt(0.5))) / 2
-    return Variant(ridge=1.0, sigma=factor * width * math.sqrt(d),
-                   draws=math.ceil(d * math.log(p / 9) / math.log(Phi_1)))
+    return Variant(
+        ridge=1.0,
+        sigma=factor * width * math.sqrt(d),
+        draws=math.ceil(d * math.log(p / 9) / math.log(Phi_1)),
+    )
 
 
-def langevin(d: int, H: int, width: float, episodes: int, factor: float = 1.0,
-             p: float = 0.05) -> Variant:
+def langevin(
+    d: int, H: int, width: float, episodes: int, factor: float = 1.0, p: float = 0.05
+) -> Variant:
     """Langevin LSVI likewise."""
     d, H, L = _sizes(d, H, width, episodes, factor, p)
-    return Variant(ridge=1.0, sigma=factor * width * math.sqrt(d / 2),
-                   steps=2 * math.log(4 * H * L * d))
+    return Variant(
+        ridge=1.0, sigma=factor * width * math.sqrt(d / 2), steps=2 * math.log(4 * H * L * d)
+    )
 
 
 VARIANTS = {"lsvi-ucb": lsvi_ucb, "lsvi-phe": lsvi_phe, "langevin": langevin}
 
 
-def _sizes(d: int, H: int, width: float, episodes: int, factor: float,
-           p: float) -> tuple[int, int, int]:
+def _sizes(
+    d: int, H: int, width: float, episodes: int, factor: float, p: float
+) -> tuple[int, int, int]:
     positive(width=width, factor=factor)
     inside("p", p, 0, 1, hint="It is the probability that the bound fails.")
     hint = "It is a size: pass 10, say."
-    return (whole("d", d, 1, hint=hint), whole("H", H, 1, hint=hint),
-            whole("episodes", episodes, 1, hint=hint))
+    return (
+        whole("d", d, 1, hint=hint),
+        whole("H", H, 1, hint=hint),
+        whole("episodes", episodes, 1, hint=hint),
+    )
 
 
 # --------------------------------------------------------------------------- Langevin's law
+
 
 @jit
 def eigen(U: Floats, l: Floats, V: Floats) -> None:
@@ -192,8 +207,9 @@ def after_steps(l: float, eta: float, J: int) -> tuple[float, float]:
 
 
 @jit
-def langevin_draw(U: Floats, mean: Floats, sigma: float, steps: float, z: Floats,
-                  w: Floats) -> None:
+def langevin_draw(
+    U: Floats, mean: Floats, sigma: float, steps: float, z: Floats, w: Floats
+) -> None:
     """Overwrite w by what J = ⌈steps κ⌉ gradient steps make of it; z is the noise of all."""
     K = w.shape[0]
     l, V, moved = np.empty(K), np.empty((K, K)), np.empty(K)
@@ -217,9 +233,17 @@ def langevin_draw(U: Floats, mean: Floats, sigma: float, steps: float, z: Floats
 
 # --------------------------------------------------------------------------- the learner
 
+
 @jit
-def _plan(Phi: Floats, data: Statistics, variant: Variant, limits: Floats, rng: Generator,
-          w: Floats, Q: Floats) -> None:
+def _plan(
+    Phi: Floats,
+    data: Statistics,
+    variant: Variant,
+    limits: Floats,
+    rng: Generator,
+    w: Floats,
+    Q: Floats,
+) -> None:
     """Fit all periods, from the last one backwards, and fill in Q̃; w holds the weights (H, M, K),
     from which Langevin's steps start."""
     H, S, A, K = Phi.shape
@@ -289,8 +313,18 @@ def _expected_reward(model: Model, Q: Floats) -> float:
 
 
 @jit
-def _learn(model: Model, Phi: Floats, data: Statistics, variant: Variant, limits: Floats,
-           env: Generator, own: Generator, w: Floats, Q: Floats, expected: Floats) -> None:
+def _learn(
+    model: Model,
+    Phi: Floats,
+    data: Statistics,
+    variant: Variant,
+    limits: Floats,
+    env: Generator,
+    own: Generator,
+    w: Floats,
+    Q: Floats,
+    expected: Floats,
+) -> None:
     H, _, A, K = Phi.shape
     p, row = np.empty(A), np.empty(K)
     for i in range(expected.shape[0]):
@@ -313,8 +347,15 @@ class Learned(NamedTuple):
     Q: Floats  # (H, S, A) its values
 
 
-def learn(mdp: FiniteMDP, Phi: Any, variant: Variant, episodes: int, env: Any = None,
-          own: Any = None, value_range: Any = None) -> Learned:
+def learn(
+    mdp: FiniteMDP,
+    Phi: Any,
+    variant: Variant,
+    episodes: int,
+    env: Any = None,
+    own: Any = None,
+    value_range: Any = None,
+) -> Learned:
     """Let a variant learn for so many episodes.
 
     Parameters
@@ -346,8 +387,11 @@ def learn(mdp: FiniteMDP, Phi: Any, variant: Variant, episodes: int, env: Any = 
     if value_range is not None:
         limits = array("value_range", value_range, (mdp.H, 2), hint="A pair for each period.")
         if not (limits[:, 0] < limits[:, 1]).all():
-            fail("value_range holds pairs (low, high) with low < high", f"it is {limits.tolist()}",
-                 "Pass [[0, H - h] for h in range(H)] for rewards in [0, 1].")
+            fail(
+                "value_range holds pairs (low, high) with low < high",
+                f"it is {limits.tolist()}",
+                "Pass [[0, H - h] for h in range(H)] for rewards in [0, 1].",
+            )
     expected = np.zeros(whole("episodes", episodes, 1, hint="Pass episodes=1000, say."))
     K = Phi.shape[3]
     data = no_data(mdp.H, mdp.S, K, math.sqrt(variant.ridge))

@@ -61,11 +61,13 @@ WORLDS: dict[str, Callable[[int, np.random.Generator], World]] = {
     "chain": coherent_chain,
     "gamble": lambda H, _: World(*gamble(), to_come(H + 1, -1.0, 1.0)[:H]),  # two rewards
     "long gamble": lambda H, _: World(*long_gamble(H), to_come(H, -1.0, 1.0), 3 / H**2),
-    "toll": lambda H, _: World(*toll(H, L=1024), to_come(H, -1.0, 1.0))}
+    "toll": lambda H, _: World(*toll(H, L=1024), to_come(H, -1.0, 1.0)),
+}
 
 
-def tuning(environment: str, size: int, agent: str, factor: float, seed: int,
-           episodes: int) -> Rows:
+def tuning(
+    environment: str, size: int, agent: str, factor: float, seed: int, episodes: int
+) -> Rows:
     """Regret along one run, at episodes 16, 64, 256, …"""
     world_rng, env, own = streams(seed)
     mdp, Phi, value_range, lam = WORLDS[environment](size, world_rng)
@@ -76,12 +78,16 @@ def tuning(environment: str, size: int, agent: str, factor: float, seed: int,
         variant = VARIANTS[agent](Phi.shape[3], mdp.H, width, episodes, factor)
         expected = learn(mdp, Phi, variant, episodes, env, own, value_range).expected
     regret = (mdp.value - expected).cumsum()
-    return [{"episode": 4**k, "regret": round(regret[4**k - 1], 4)}
-            for k in range(2, 12) if 4**k <= episodes]
+    return [
+        {"episode": 4**k, "regret": round(regret[4**k - 1], 4)}
+        for k in range(2, 12)
+        if 4**k <= episodes
+    ]
 
 
-def curve(environment: str, size: int, agent: str, constants: str, seed: int,
-          episodes: int) -> Rows:
+def curve(
+    environment: str, size: int, agent: str, constants: str, seed: int, episodes: int
+) -> Rows:
     """The same with published or with tuned constants."""
     factor = TUNED[agent] if constants == "tuned" else 1.0
     return tuning(environment, size, agent, factor, seed, episodes)
@@ -98,26 +104,60 @@ def best_factors(table: pd.DataFrame) -> dict[str, float]:
 
 
 def _cells(problems: dict[str, tuple[int, ...]], **arms: tuple) -> tuple[dict, ...]:
-    return tuple({"environment": environment, "size": size, **arm}
-                 for environment, sizes in problems.items() for size in sizes
-                 for arm in grid(**arms))
+    return tuple(
+        {"environment": environment, "size": size, **arm}
+        for environment, sizes in problems.items()
+        for size in sizes
+        for arm in grid(**arms)
+    )
 
 
 _AGENTS = tuple(TUNED)
 _ARMS = {"agent": _AGENTS, "constants": ("published", "tuned")}
 
-EXPERIMENTS = {one.name: one for one in (
-    Experiment(
-        "since-linear-tuning", "Since 2016", "Regret with a factor on σ, noise or bonus", tuning, {
-            "quick": Scale({"episodes": 4**4}, _cells(
-                {"low-rank": (4,)}, agent=_AGENTS, factor=FACTORS[::3]), range(1000, 1002)),
-            "paper": Scale({"episodes": SHORT}, _cells(
-                {"low-rank": (4,), "chain": (10,)}, agent=_AGENTS, factor=FACTORS),
-                range(1000, 1010))}),
-    Experiment(
-        "since-linear", "Since 2016", "Regret of RLSVI's descendants with linear features", curve, {
-            "quick": Scale({}, _cells({"low-rank": (4,)}, episodes=(4**4,), **_ARMS), range(2)),
-            "paper": Scale({}, (
-                *_cells({"low-rank": (2, 4, 8), "chain": (10, 20)}, episodes=(SHORT,), **_ARMS),
-                *_cells({"gamble": (1,), "long gamble": (4, 8), "toll": (9, 13)}, episodes=(LONG,),
-                        **_ARMS)), range(60))}))}
+EXPERIMENTS = {
+    one.name: one
+    for one in (
+        Experiment(
+            "since-linear-tuning",
+            "Since 2016",
+            "Regret with a factor on σ, noise or bonus",
+            tuning,
+            {
+                "quick": Scale(
+                    {"episodes": 4**4},
+                    _cells({"low-rank": (4,)}, agent=_AGENTS, factor=FACTORS[::3]),
+                    range(1000, 1002),
+                ),
+                "paper": Scale(
+                    {"episodes": SHORT},
+                    _cells({"low-rank": (4,), "chain": (10,)}, agent=_AGENTS, factor=FACTORS),
+                    range(1000, 1010),
+                ),
+            },
+        ),
+        Experiment(
+            "since-linear",
+            "Since 2016",
+            "Regret of RLSVI's descendants with linear features",
+            curve,
+            {
+                "quick": Scale({}, _cells({"low-rank": (4,)}, episodes=(4**4,), **_ARMS), range(2)),
+                "paper": Scale(
+                    {},
+                    (
+                        *_cells(
+                            {"low-rank": (2, 4, 8), "chain": (10, 20)}, episodes=(SHORT,), **_ARMS
+                        ),
+                        *_cells(
+                            {"gamble": (1,), "long gamble": (4, 8), "toll": (9, 13)},
+                            episodes=(LONG,),
+                            **_ARMS,
+                        ),
+                    ),
+                    range(60),
+                ),
+            },
+        ),
+    )
+}

@@ -55,25 +55,38 @@ class Comparison(NamedTuple):
 
 ADVICE = {
     "no constants of a theorem": Comparison(
-        "theorem", "since-tabular", ("single-seed", "published"), ("rlsvi-0.1-low", "published")),
+        "theorem", "since-tabular", ("single-seed", "published"), ("rlsvi-0.1-low", "published")
+    ),
     "rewards below zero": Comparison(
-        "shift", "since-tabular", ("rlsvi-0.1", "published"), ("rlsvi-0.1-low", "published")),
+        "shift", "since-tabular", ("rlsvi-0.1", "published"), ("rlsvi-0.1-low", "published")
+    ),
     "noise of its own for each pair": Comparison(
-        "shared", "since-tabular", ("single-seed", "tuned"), ("rlsvi", "tuned")),
+        "shared", "since-tabular", ("single-seed", "tuned"), ("rlsvi", "tuned")
+    ),
     "noise before a bonus": Comparison(
-        "bonus", "since-tabular", ("ucbvi", "tuned"), ("rlsvi", "tuned")),
+        "bonus", "since-tabular", ("ucbvi", "tuned"), ("rlsvi", "tuned")
+    ),
     "a small ridge in linear MDPs": Comparison(
-        "ridge", "since-linear", ("langevin", "tuned"), ("rlsvi", "tuned"), ("low-rank",)),
+        "ridge", "since-linear", ("langevin", "tuned"), ("rlsvi", "tuned"), ("low-rank",)
+    ),
     "a bonus on the coherent chain": Comparison(
-        "chain", "since-linear", ("rlsvi", "tuned"), ("lsvi-ucb", "tuned"), ("chain",)),
+        "chain", "since-linear", ("rlsvi", "tuned"), ("lsvi-ucb", "tuned"), ("chain",)
+    ),
     "a cut at the toll": Comparison(
-        "cut", "since-linear", ("rlsvi", "tuned"), ("langevin", "tuned"), ("toll",)),
+        "cut", "since-linear", ("rlsvi", "tuned"), ("langevin", "tuned"), ("toll",)
+    ),
     "large noise on the gambles": Comparison(
-        "noise", "since-linear", ("langevin", "tuned"), ("langevin", "published"),
-        ("gamble", "long gamble"))}
+        "noise",
+        "since-linear",
+        ("langevin", "tuned"),
+        ("langevin", "published"),
+        ("gamble", "long gamble"),
+    ),
+}
 
 
 # --------------------------------------------------------------------------- worlds
+
 
 def make_prior(H: int, S: int, A: int) -> DirichletPrior:
     """As in the study of Theorem 1: total weights are 1."""
@@ -90,7 +103,8 @@ WORLDS: dict[str, Callable[[int, np.random.Generator], World]] = {
     "chain": lambda N, _: World(chain(N), 0.0, 1.0),
     "river swim": lambda N, _: World(river_swim(N), 0.0, 1.0),
     "deep sea": lambda N, rng: World(deep_sea(N, rng), -0.01 / N, 1.0),
-    "random": lambda S, rng: World(make_prior(S, S, 3).sample(rng), -1.0, 0.0)}
+    "random": lambda S, rng: World(make_prior(S, S, 3).sample(rng), -1.0, 0.0),
+}
 
 
 def paying(world: World, low: float, tossed: bool = False) -> FiniteMDP:
@@ -100,16 +114,19 @@ def paying(world: World, low: float, tossed: bool = False) -> FiniteMDP:
     P, R = (np.broadcast_to(x, (mdp.H, *x.shape[1:])) for x in (mdp.P, mdp.R))
     R = np.concatenate([R[:-1], R[-1:] + mdp.terminal])
     R = low + np.clip((R - world.low) / (world.high - world.low), 0, 1)
-    return FiniteMDP(P, R, initial=mdp.initial,
-                     support=(low, low + 1) if tossed or mdp.support else None)
+    return FiniteMDP(
+        P, R, initial=mdp.initial, support=(low, low + 1) if tossed or mdp.support else None
+    )
 
 
 # --------------------------------------------------------------------------- agents
 
+
 def theorem1(prior: DirichletPrior, factor: float, rng: np.random.Generator) -> TabularAgent:
     lam, sigma = theorem1_parameters(prior)
-    return TabularAgent(OneHot(*prior.shape), lam, factor * sigma, sample=True,
-                        first_episode="prior", rng=rng)
+    return TabularAgent(
+        OneHot(*prior.shape), lam, factor * sigma, sample=True, first_episode="prior", rng=rng
+    )
 
 
 def experiments(prior: DirichletPrior, *_: float, rng: np.random.Generator) -> TabularAgent:
@@ -118,7 +135,8 @@ def experiments(prior: DirichletPrior, *_: float, rng: np.random.Generator) -> T
 
 def variant(name: str) -> Callable[..., TabularAgent]:
     return lambda prior, _, factor, rng: PerturbedAgent(
-        OneHot(*prior.shape), VARIANTS[name]._replace(factor=factor), rng)
+        OneHot(*prior.shape), VARIANTS[name]._replace(factor=factor), rng
+    )
 
 
 class Contender(NamedTuple):
@@ -133,13 +151,16 @@ AGENTS = {
     "rlsvi-0.1-low": Contender(experiments, -1.0),
     "psrl": Contender(lambda prior, *_, rng: psrl(prior, rng=rng), -1.0, tossed=True),
     "ucbvi": Contender(lambda prior, L, factor, rng: ucbvi(prior, L, factor, rng=rng), -1.0),
-    **{name: Contender(variant(name), 0.0) for name in VARIANTS}}
+    **{name: Contender(variant(name), 0.0) for name in VARIANTS},
+}
 
 
 # --------------------------------------------------------------------------- runs
 
-def tuning(environment: str, size: int, agent: str, factor: float, seed: int,
-           episodes: int) -> Rows:
+
+def tuning(
+    environment: str, size: int, agent: str, factor: float, seed: int, episodes: int
+) -> Rows:
     """Regret along one run, at episodes 32, 128, 512, …"""
     world_rng, env_rng, agent_rng = streams(seed)
     world = WORLDS[environment](size, world_rng)
@@ -148,18 +169,23 @@ def tuning(environment: str, size: int, agent: str, factor: float, seed: int,
     learner = make(make_prior(mdp.H, mdp.S, mdp.A), episodes, factor, rng=agent_rng)
     run = learner.learn(mdp, episodes, env_rng, exact=True)
     regret = (world.high - world.low) * (mdp.value - run.expected).cumsum()
-    return [{"episode": l, "regret": round(regret[l - 1], 4)}
-            for l in (2**5, 2**7, 2**9, 2**11) if l <= episodes]
+    return [
+        {"episode": l, "regret": round(regret[l - 1], 4)}
+        for l in (2**5, 2**7, 2**9, 2**11)
+        if l <= episodes
+    ]
 
 
-def curve(environment: str, size: int, agent: str, constants: str, seed: int,
-          episodes: int) -> Rows:
+def curve(
+    environment: str, size: int, agent: str, constants: str, seed: int, episodes: int
+) -> Rows:
     """The same with published or with tuned constants."""
     factor = TUNED[agent] if constants == "tuned" else 1.0
     return tuning(environment, size, agent, factor, seed, episodes)
 
 
 # --------------------------------------------------------------------------- summaries
+
 
 def final(table: pd.DataFrame) -> pd.DataFrame:
     """The last row of every run."""
@@ -186,13 +212,13 @@ def compare(table: pd.DataFrame, advice: Comparison) -> Ratio:
     return ratio(table[table.environment.isin(of)] if of else table, advice.more, advice.less)
 
 
-def ratio(table: pd.DataFrame, one: Arm, other: Arm, *, repeats: int = 1000,
-          rng: int = 0) -> Ratio:
+def ratio(table: pd.DataFrame, one: Arm, other: Arm, *, repeats: int = 1000, rng: int = 0) -> Ratio:
     """How many times the regret of another arm one has: the geometric mean, over the problems that
     both met, of the ratio of mean regrets at the end; bootstrap over seeds."""
     runs = final(table).set_index(["agent", "constants", "environment", "size", "seed"]).regret
-    ours, theirs = (runs.sort_index().loc[arm].unstack(["environment", "size"])
-                    for arm in (one, other))
+    ours, theirs = (
+        runs.sort_index().loc[arm].unstack(["environment", "size"]) for arm in (one, other)
+    )
     common = ours.columns.intersection(theirs.columns)
     ours, theirs = ours[common].to_numpy(), theirs[common].to_numpy()
     rng = np.random.default_rng(rng)
@@ -207,35 +233,71 @@ def ratio(table: pd.DataFrame, one: Arm, other: Arm, *, repeats: int = 1000,
 
 # --------------------------------------------------------------------------- the experiments
 
+
 def _cells(problems: dict[str, tuple[int, ...]], *arms: dict[str, Any]) -> tuple[dict, ...]:
-    return tuple({"environment": environment, "size": size, **arm}
-                 for environment, sizes in problems.items() for size in sizes for arm in arms)
+    return tuple(
+        {"environment": environment, "size": size, **arm}
+        for environment, sizes in problems.items()
+        for size in sizes
+        for arm in arms
+    )
 
 
 _SMALL = {"chain": (10,), "river swim": (6,), "deep sea": (10,), "random": (5,)}
 _ALL = {"chain": (10, 20), "river swim": (6,), "deep sea": (10, 20, 50), "random": (5, 10)}
-_ARMS = (*grid(agent=TUNED, constants=("published", "tuned")),
-         *grid(agent=("rlsvi-0.1", "rlsvi-0.1-low", "psrl"), constants=("published",)))
-LARGEST = {"psrl": 10,  # a sample costs S times as much as the others'
-           "published": 20}  # where no agent learns anything with them
+_ARMS = (
+    *grid(agent=TUNED, constants=("published", "tuned")),
+    *grid(agent=("rlsvi-0.1", "rlsvi-0.1-low", "psrl"), constants=("published",)),
+)
+LARGEST = {
+    "psrl": 10,  # a sample costs S times as much as the others'
+    "published": 20,
+}  # where no agent learns anything with them
 
 
 def _affordable(environment: str, size: int, agent: str, constants: str) -> bool:
-    return size <= (LARGEST["published"] if agent in TUNED and constants == "published" else
-                    LARGEST.get(agent, math.inf))
+    return size <= (
+        LARGEST["published"]
+        if agent in TUNED and constants == "published"
+        else LARGEST.get(agent, math.inf)
+    )
 
 
-EXPERIMENTS = {one.name: one for one in (
-    Experiment(
-        "since-tuning", "Since 2016", "Regret with a common factor on the noise or the bonus",
-        tuning, {
-            "quick": Scale({"episodes": 2**9}, _cells({"random": (5,)}, *grid(
-                agent=TUNED, factor=FACTORS[::4])), range(1000, 1002)),
-            "paper": Scale({"episodes": EPISODES}, _cells(_SMALL, *grid(
-                agent=TUNED, factor=FACTORS)), range(1000, 1010))}),
-    Experiment(
-        "since-tabular", "Since 2016", "Regret of RLSVI's tabular descendants", curve, {
-            "quick": Scale({"episodes": 2**9}, _cells({"random": (5,)}, *_ARMS), range(2)),
-            "paper": Scale({"episodes": EPISODES}, tuple(
-                cell for cell in _cells(_ALL, *_ARMS) if _affordable(**cell)), range(60))}))}
+EXPERIMENTS = {
+    one.name: one
+    for one in (
+        Experiment(
+            "since-tuning",
+            "Since 2016",
+            "Regret with a common factor on the noise or the bonus",
+            tuning,
+            {
+                "quick": Scale(
+                    {"episodes": 2**9},
+                    _cells({"random": (5,)}, *grid(agent=TUNED, factor=FACTORS[::4])),
+                    range(1000, 1002),
+                ),
+                "paper": Scale(
+                    {"episodes": EPISODES},
+                    _cells(_SMALL, *grid(agent=TUNED, factor=FACTORS)),
+                    range(1000, 1010),
+                ),
+            },
+        ),
+        Experiment(
+            "since-tabular",
+            "Since 2016",
+            "Regret of RLSVI's tabular descendants",
+            curve,
+            {
+                "quick": Scale({"episodes": 2**9}, _cells({"random": (5,)}, *_ARMS), range(2)),
+                "paper": Scale(
+                    {"episodes": EPISODES},
+                    tuple(cell for cell in _cells(_ALL, *_ARMS) if _affordable(**cell)),
+                    range(60),
+                ),
+            },
+        ),
+    )
+}
 EXPERIMENTS |= linear_runs.EXPERIMENTS  # with linear features

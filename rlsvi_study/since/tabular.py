@@ -62,8 +62,11 @@ class Variant(NamedTuple):
     factor: float = 1.0  # on every standard deviation
 
 
-VARIANTS = {"russo": Variant(), "clipped": Variant(threshold=1.0),
-            "single-seed": Variant(bernstein=True, shared=True, clip=2.0)}
+VARIANTS = {
+    "russo": Variant(),
+    "clipped": Variant(threshold=1.0),
+    "single-seed": Variant(bernstein=True, shared=True, clip=2.0),
+}
 
 
 @jit
@@ -91,8 +94,9 @@ def value_iteration(variant: Variant, k: int, seen: History, rng: Generator, Q: 
                 M = n + 1.0
                 if variant.bernstein:
                     variance = max(second / M - (first / M) ** 2, 0.0)
-                    nu = variant.factor * (math.sqrt(ell * variance) + math.sqrt(ell)
-                                           + H * ell / math.sqrt(M))
+                    nu = variant.factor * (
+                        math.sqrt(ell * variance) + math.sqrt(ell) + H * ell / math.sqrt(M)
+                    )
                 if not variant.shared:
                     z = rng.standard_normal()
                 value = H - h if n < alpha else draw_weight(M, total, nu, z)
@@ -102,8 +106,19 @@ def value_iteration(variant: Variant, k: int, seen: History, rng: Generator, Q: 
 
 
 @jit
-def _learn(model: Model, variant: Variant, k: int, seen: History, R: Floats, support: Floats,
-           Q: Floats, exact: bool, rng: Generator, agent_rng: Generator, run: Run) -> None:
+def _learn(
+    model: Model,
+    variant: Variant,
+    k: int,
+    seen: History,
+    R: Floats,
+    support: Floats,
+    Q: Floats,
+    exact: bool,
+    rng: Generator,
+    agent_rng: Generator,
+    run: Run,
+) -> None:
     p = np.empty(Q.shape)
     for i in range(run.reward.shape[0]):
         value_iteration(variant, k + i, seen, agent_rng, Q)
@@ -136,10 +151,17 @@ class PerturbedAgent(TabularAgent):
             checks.positive(clip=variant.clip)
         self.variant = variant._replace(
             clip=float(variant.clip),
-            threshold=checks.between("threshold", variant.threshold, 0, math.inf, hint="It is "
-                                     "α_k/β_k; 0 clips nothing."),
-            factor=checks.between("factor", variant.factor, 0, math.inf, hint="It multiplies "
-                                  "standard deviations; 0 is LSVI."))
+            threshold=checks.between(
+                "threshold", variant.threshold, 0, math.inf, hint="It is α_k/β_k; 0 clips nothing."
+            ),
+            factor=checks.between(
+                "factor",
+                variant.factor,
+                0,
+                math.inf,
+                hint="It multiplies standard deviations; 0 is LSVI.",
+            ),
+        )
         super().__init__(features, 1.0, 1.0, sample=True, first_episode="prior", rng=rng)
 
     def __repr__(self) -> str:
@@ -154,8 +176,11 @@ class PerturbedAgent(TabularAgent):
         return twin
 
     def _refuse(self, r: float) -> None:
-        checks.fail("a period pays between 0 and 1, the last one with its terminal reward",
-                    f"a reward is {r:g}", "Shift and scale rewards; the bounds H − h depend on it.")
+        checks.fail(
+            "a period pays between 0 and 1, the last one with its terminal reward",
+            f"a reward is {r:g}",
+            "Shift and scale rewards; the bounds H − h depend on it.",
+        )
 
     def _checked_reward(self, given: Any) -> float:
         r = super()._checked_reward(given)
@@ -166,13 +191,32 @@ class PerturbedAgent(TabularAgent):
     def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
         check_fits((self.H, self.S, self.A), env)
         last = self.H - 1  # one stored period may stand for all
-        paid = np.concatenate([R[P > 0] for P, R in zip(
-            [*env.P[:last], env.P[-1]], [*env.R[:last], env.R[-1] + env.terminal], strict=True)])
+        paid = np.concatenate(
+            [
+                R[P > 0]
+                for P, R in zip(
+                    [*env.P[:last], env.P[-1]],
+                    [*env.R[:last], env.R[-1] + env.terminal],
+                    strict=True,
+                )
+            ]
+        )
         if paid.min() < 0 or paid.max() > 1:
             self._refuse(paid.min() if paid.min() < 0 else paid.max())
         return super().learn(env, episodes, rng, exact=exact)
 
     def _learn(self, model: Model, exact: bool, rng: Generator, run: Run) -> None:
-        _learn(model, self.variant, self.episode + 2, self._seen, self._R, self.support, self._Q,
-               exact, rng, self.rng, run)
+        _learn(
+            model,
+            self.variant,
+            self.episode + 2,
+            self._seen,
+            self._R,
+            self.support,
+            self._Q,
+            exact,
+            rng,
+            self.rng,
+            run,
+        )
         self.episode += len(run.reward)

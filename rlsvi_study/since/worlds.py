@@ -45,8 +45,10 @@ def low_rank(H: int, S: int, A: int, d: int, rng: Seed = None) -> tuple[FiniteMD
     >>> mdp, [int(np.linalg.matrix_rank(P.reshape(80, 20))) for P in mdp.P]
     (FiniteMDP(H=5, S=20, A=4), [3, 3, 3, 3, 3])
     """
-    H, S, A, d = (whole(name, size, 1, hint="It is a size: pass H=5, S=20, A=4, d=3, say.")
-                  for name, size in {"H": H, "S": S, "A": A, "d": d}.items())
+    H, S, A, d = (
+        whole(name, size, 1, hint="It is a size: pass H=5, S=20, A=4, d=3, say.")
+        for name, size in {"H": H, "S": S, "A": A, "d": d}.items()
+    )
     room("P", H, S, A, max(S, d))
     rng = generator(rng)
 

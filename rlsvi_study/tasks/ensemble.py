@@ -24,8 +24,9 @@ class Ensemble(TabularAgent):
 
     learn = LinearAgent.learn  # not the compiled one, which knows no members
 
-    def __init__(self, features: OneHot, lam: float, sigma: float, *, M: int,
-                 rng: Any = None) -> None:
+    def __init__(
+        self, features: OneHot, lam: float, sigma: float, *, M: int, rng: Any = None
+    ) -> None:
         super().__init__(features, lam * sigma**2, 1.0, sample=False, rng=rng)
         self.spread = sigma
         zeta = self.rng.standard_normal((M, *self.Q.shape)) / math.sqrt(lam)
@@ -33,8 +34,15 @@ class Ensemble(TabularAgent):
 
     def _estimate(self) -> None:
         mine = self.noise[self.rng.integers(len(self.noise))]
-        plan(self.rule, self.seen._replace(total=self.seen.total + mine), self._R, self.support,
-             self._closed, self.rng, self._Q)
+        plan(
+            self.rule,
+            self.seen._replace(total=self.seen.total + mine),
+            self._R,
+            self.support,
+            self._closed,
+            self.rng,
+            self._Q,
+        )
 
     def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
         super()._remember(h, s, a, r, s_next)

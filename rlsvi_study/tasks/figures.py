@@ -21,8 +21,11 @@ from ..style import (
 )
 from .runs import CONTROL, LAST, outcomes
 
-EARNED = {"reward": "RLSVI while it learns", "mean": "its posterior mean, at the end",
-          "vote": "a vote of its samples, at the end"}
+EARNED = {
+    "reward": "RLSVI while it learns",
+    "mean": "its posterior mean, at the end",
+    "vote": "a vote of its samples, at the end",
+}
 WORDS = {"start": "ε or η at the start", "c": "c in σ = cV", "option": ""}
 
 
@@ -49,8 +52,14 @@ def tables(*several: pd.DataFrame) -> Figure:
     tasks = list(table.task.unique())
     fig, axes = panels(len(tasks), height=2.6, sharey=True)
     for ax, task in zip(axes, tasks, strict=True):
-        sns.lineplot(table[table.task == task], x="episode", y="share", ax=ax, **BY_AGENT,
-                     **BAND | {"errorbar": ("pi", 100)})
+        sns.lineplot(
+            table[table.task == task],
+            x="episode",
+            y="share",
+            ax=ax,
+            **BY_AGENT,
+            **BAND | {"errorbar": ("pi", 100)},
+        )
         ax.axhline(0.95, color="0.5", lw=0.8, ls=":")
         ax.set(xlabel="episode", ylabel="share of the optimum")
         ax.xaxis.set_major_formatter(digits)
@@ -77,13 +86,23 @@ def curves(*several: pd.DataFrame) -> Figure:
 def deep_sea(table: pd.DataFrame) -> Figure:
     """Episodes until the tenth goal against the depth; runs without one are left out."""
     fig, ax = canvas(height=3.6)
-    sns.lineplot(table.dropna(), x="N", y="tenth_goal", markers=MARK, ax=ax, **BY_AGENT,
-                 **BAND | {"errorbar": ("pi", 100)})
+    sns.lineplot(
+        table.dropna(),
+        x="N",
+        y="tenth_goal",
+        markers=MARK,
+        ax=ax,
+        **BY_AGENT,
+        **BAND | {"errorbar": ("pi", 100)},
+    )
     ax.set(xscale="log", yscale="log", xlabel="depth N", ylabel="episodes to the tenth goal")
     ax.set_xticks(sorted(table.N.unique()), sorted(table.N.unique()))
     ax.minorticks_off()
-    lost = [NAME[agent] for agent, runs in table.groupby("agent", sort=False)
-            if runs.tenth_goal.isna().all()]
+    lost = [
+        NAME[agent]
+        for agent, runs in table.groupby("agent", sort=False)
+        if runs.tenth_goal.isna().all()
+    ]
     legend(ax, title=f"never: {', '.join(lost)}" if lost else None)
     return fig
 
@@ -96,8 +115,18 @@ def dots(table: pd.DataFrame) -> Figure:
     varied = next(column for column in ("start", "c", "option") if column in runs)
     fig, axes = panels(len(tasks), height=2.2)
     for ax, task in zip(axes, tasks, strict=True):
-        sns.stripplot(runs[runs.task == task], x="last", y=varied, orient="h", hue="agent",
-                      palette=COLOUR, size=4, alpha=0.5, jitter=False, ax=ax)
+        sns.stripplot(
+            runs[runs.task == task],
+            x="last",
+            y=varied,
+            orient="h",
+            hue="agent",
+            palette=COLOUR,
+            size=4,
+            alpha=0.5,
+            jitter=False,
+            ax=ax,
+        )
         ax.axvline(CONTROL[task].solved, color="0.4", lw=0.9, ls=":")
         ax.set(xlabel=f"mean of the last {LAST}", ylabel=WORDS[varied])
     _named(table, axes, tasks)
@@ -112,18 +141,40 @@ def redrawn(table: pd.DataFrame) -> Figure:
     returns = table.melt(["task", "again", "seed"], list(EARNED), "of", "earned")
     fig, axes = panels(len(tasks), height=2.0)
     for ax, task in zip(axes, tasks, strict=True):
-        sns.pointplot(returns[returns.task == task].replace({"of": EARNED}), x="earned", y="again",
-                      hue="of", errorbar=student, dodge=0.4, linestyle="none", markersize=4,
-                      markers=["o", "s", "D"], palette=values(3), err_kws={"lw": 1.5}, ax=ax)
+        sns.pointplot(
+            returns[returns.task == task].replace({"of": EARNED}),
+            x="earned",
+            y="again",
+            hue="of",
+            errorbar=student,
+            dodge=0.4,
+            linestyle="none",
+            markersize=4,
+            markers=["o", "s", "D"],
+            palette=values(3),
+            err_kws={"lw": 1.5},
+            ax=ax,
+        )
         ax.set(xlabel="mean return", ylabel="")
     legend(axes[0], fig, loc="outside upper center", ncols=3)
     _named(table.assign(agent="rlsvi"), axes, tasks)
     return fig
 
 
-DRAW = {"tasks-control": curves, "tasks-epsilon": curves, "tasks-boltzmann": curves,
-        "tasks-tuning": dots, "tasks-rule": dots, "tasks-options": dots, "tasks-tabular": tables,
-        "tasks-tabular-large": tables, "tasks-redraw": redrawn, "tasks-deep-sea": deep_sea}
+DRAW = {
+    "tasks-control": curves,
+    "tasks-epsilon": curves,
+    "tasks-boltzmann": curves,
+    "tasks-tuning": dots,
+    "tasks-rule": dots,
+    "tasks-options": dots,
+    "tasks-tabular": tables,
+    "tasks-tabular-large": tables,
+    "tasks-redraw": redrawn,
+    "tasks-deep-sea": deep_sea,
+}
 _AGENTS = ("tasks-control", "tasks-epsilon", "tasks-boltzmann")
-DRAW_FROM = {"tasks-curves": (_AGENTS, curves),
-             "tasks-tables": (("tasks-tabular", "tasks-tabular-large"), tables)}
+DRAW_FROM = {
+    "tasks-curves": (_AGENTS, curves),
+    "tasks-tables": (("tasks-tabular", "tasks-tabular-large"), tables),
+}

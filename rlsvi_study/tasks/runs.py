@@ -96,7 +96,8 @@ TABULAR = {
     "CliffWalking": Tabular("CliffWalking-v1", {}, 50, (-100, 0)),
     "FrozenLake 4×4": Tabular("FrozenLake-v1", {"map_name": "4x4"}, 100, (0, 1)),
     "FrozenLake 8×8": Tabular("FrozenLake-v1", {"map_name": "8x8"}, 100, (0, 1)),
-    "Taxi": Tabular("Taxi-v4", {}, 20, (0, 20))}
+    "Taxi": Tabular("Taxi-v4", {}, 20, (0, 20)),
+}
 CAR = ([-1.2, -0.07], [0.6, 0.07])
 POLE = ([-2.4, -3.0, -0.21, -3.0], [2.4, 3.0, 0.21, 3.0])
 ARMS = ([-1.0] * 4 + [-5.0, -9.0], [1.0] * 4 + [5.0, 9.0])  # the speeds that Acrobot usually has
@@ -104,11 +105,14 @@ CONTROL = {
     "MountainCar": Control("MountainCar-v0", {}, CAR, powers(8), 0.99, (-100, 0), -130),
     "CartPole": Control("CartPole-v1", {}, POLE, waves(2), 0.995, (0, 200), 450, ends=False),
     "Acrobot": Control("Acrobot-v1", {}, ARMS, powers(3), 0.99, (-100, 0), -110, sweeps=20),
-    "sparse MountainCar": Control("MountainCar-v0", {"sparse": True}, CAR, powers(8), 0.99, (0, 1),
-                                  0.9),
-    **{f"corridor {N}": Control("corridor", {"N": N}, ([0.0], [1.0]), powers(8), 0.99, (0, 1), 0.9)
-       for N in (20, 40)}}
-
+    "sparse MountainCar": Control(
+        "MountainCar-v0", {"sparse": True}, CAR, powers(8), 0.99, (0, 1), 0.9
+    ),
+    **{
+        f"corridor {N}": Control("corridor", {"N": N}, ([0.0], [1.0]), powers(8), 0.99, (0, 1), 0.9)
+        for N in (20, 40)
+    },
+}
 
 
 class Circle(NamedTuple):
@@ -123,55 +127,88 @@ _TAXI = Control("Taxi-v4", {}, 500, cells, 0.99, (-100, 20), 7.5, sweeps=100)
 CIRCLES = {
     "MountainCar": Circle(CONTROL["MountainCar"], 40),
     "Acrobot": Circle(CONTROL["Acrobot"], 20),
-    "FrozenLake 8×8": Circle(Control("FrozenLake-v1", {"map_name": "8x8"}, 64, cells, 0.99, (0, 1),
-                                     0.7, sweeps=100), 150),
+    "FrozenLake 8×8": Circle(
+        Control("FrozenLake-v1", {"map_name": "8x8"}, 64, cells, 0.99, (0, 1), 0.7, sweeps=100), 150
+    ),
     "Taxi": Circle(_TAXI, 30),
-    "Taxi, σ = V/1000": Circle(_TAXI, 60, c=0.001)}
+    "Taxi, σ = V/1000": Circle(_TAXI, 60, c=0.001),
+}
 VOTERS = 10
 
 OPTIONS: dict[str, dict[str, Any]] = {
-    "as proposed": {}, "1 sweep": {"sweeps": 1}, "mean in targets": {"targets": "mean"},
-    "no clip": {"clip": False}, "window 5000": {"window": 5000}, "random Fourier": {}}
+    "as proposed": {},
+    "1 sweep": {"sweeps": 1},
+    "mean in targets": {"targets": "mean"},
+    "no clip": {"clip": False},
+    "window 5000": {"window": 5000},
+    "random Fourier": {},
+}
 
 
 # --------------------------------------------------------------------------- the kinds of run
 
+
 def tabular(task: str, agent: str, episodes: int, seed: int, rows: int) -> Rows:
     """A learning curve with weights for each state, action and period, or its first rows."""
     from .environments import make
+
     name, settings, H, value_range = TABULAR[task]
     mdp = FiniteMDP.from_gym(make(name, **settings), H)
     _, env_rng, agent_rng = streams(seed)
     table, (lam, sigma) = OneHot(mdp.H, mdp.S, mdp.A), suggest_parameters(value_range)
-    learner = (rlsvi(table, lam, sigma, rng=agent_rng) if agent == "rlsvi"
-               else lsvi(table, lam * sigma**2, rng=agent_rng))
+    learner = (
+        rlsvi(table, lam, sigma, rng=agent_rng)
+        if agent == "rlsvi"
+        else lsvi(table, lam * sigma**2, rng=agent_rng)
+    )
     every, found = episodes // ROWS, []
     for n in range(every, rows * every + 1, every):
         if agent != "rlsvi":
             learner.epsilon = 2.0 ** (-8 * (n - every) / episodes)
         reward = learner.learn(mdp, every, env_rng).reward.mean()
         policy = [[learner.greedy(h, s) for s in range(mdp.S)] for h in range(mdp.H)]
-        found.append({"episode": n, "reward": round(float(reward), 6), "best": round(mdp.value, 6),
-                      "greedy": round(mdp.value - mdp.regret(policy), 6)})
+        found.append(
+            {
+                "episode": n,
+                "reward": round(float(reward), 6),
+                "best": round(mdp.value, 6),
+                "greedy": round(mdp.value - mdp.regret(policy), 6),
+            }
+        )
     return found
 
 
-def control(task: str, agent: str, seed: int, episodes: int, every: int, start: float = 0.0,
-            half_life: float = 1.0, c: float = C, option: str = "as proposed",
-            whole: int = 200) -> Rows:
+def control(
+    task: str,
+    agent: str,
+    seed: int,
+    episodes: int,
+    every: int,
+    start: float = 0.0,
+    half_life: float = 1.0,
+    c: float = C,
+    option: str = "as proposed",
+    whole: int = 200,
+) -> Rows:
     """A learning curve on a task with observations in a box. After as many episodes as a ``whole``
     run has, ten more are played on the posterior mean."""
     from rlsvi_core.envs.gym import each_episode, play
 
     from .environments import make
+
     name, settings, box, basis, gamma, (low, high), _, ends, sweeps = CONTROL[task]
     if option == "random Fourier":
         basis = random_waves(200, length_scale=1.0)
     env, V = make(name, **settings), high - low
     basis_rng, env_rng, agent_rng = streams(seed)
     phi = basis(box, int(env.action_space.n), basis_rng)
-    options = {"value_range": (low, high), "gamma": gamma, "sweeps": sweeps, "rng": agent_rng,
-               **OPTIONS[option]}
+    options = {
+        "value_range": (low, high),
+        "gamma": gamma,
+        "sweeps": sweeps,
+        "rng": agent_rng,
+        **OPTIONS[option],
+    }
     learner = rlsvi(phi, sigma=c * V, **options) if agent == "rlsvi" else lsvi(phi, **options)
     rewards, first, rows = list[float](), None, list[dict[str, Any]]()
     one = each_episode(learner, env, int(env_rng.integers(2**31)))
@@ -186,8 +223,14 @@ def control(task: str, agent: str, seed: int, episodes: int, every: int, start: 
         if first is None and episode.terminated == ends:
             first = n
         if n % every == 0:
-            rows.append({"episode": n, "reward": round(float(np.mean(rewards[-every:])), 6),
-                         "first_goal": first, "greedy": None})
+            rows.append(
+                {
+                    "episode": n,
+                    "reward": round(float(np.mean(rewards[-every:])), 6),
+                    "first_goal": first,
+                    "greedy": None,
+                }
+            )
     if episodes == whole:
         rows[-1]["greedy"] = round(float(play(learner, env, 10, learn=False).mean()), 6)
     return rows
@@ -204,16 +247,23 @@ def diving(agent: str, N: int, seed: int, episodes: int) -> Rows:
     elif agent == "epsilon-greedy":
         learner = lsvi(table, value_range=(0, 1), clip=False, epsilon=0.1, rng=agent_rng)
     else:  # rows of features have norm 1 on average
-        Phi = table if agent == "rlsvi" else features.coherent(
-            mdp.Q, K, basis_rng, norm=math.sqrt(mdp.Q.size / K))
+        Phi = (
+            table
+            if agent == "rlsvi"
+            else features.coherent(mdp.Q, K, basis_rng, norm=math.sqrt(mdp.Q.size / K))
+        )
         learner = rlsvi(Phi, value_range=(0, 1), clip=False, rng=agent_rng)
     goals, n = list[int](), 0
     while len(goals) < 10 and n < episodes:
         reward = learner.learn(mdp, 50, env_rng).reward
         goals += (n + 1 + np.flatnonzero(reward > 0)).tolist()
         n += 50
-    return [{"first_goal": goals[0] if goals else None,
-             "tenth_goal": goals[9] if len(goals) > 9 else None}]
+    return [
+        {
+            "first_goal": goals[0] if goals else None,
+            "tenth_goal": goals[9] if len(goals) > 9 else None,
+        }
+    ]
 
 
 def circling(task: str, again: str, seed: int, share: float) -> Rows:
@@ -222,35 +272,55 @@ def circling(task: str, again: str, seed: int, share: float) -> Rows:
     from rlsvi_core.envs.gym import each_episode
 
     from .environments import make
+
     (name, settings, box, basis, gamma, (low, high), _, _, sweeps), episodes, c = CIRCLES[task]
     env = make(name, **settings)
     basis_rng, env_rng, agent_rng = streams(seed)
-    redraw = {"never": "never", "after 1/(1−γ) steps": round(1 / (1 - gamma)),
-              "at a repeat": "at repeats"}[again]
-    learner = rlsvi(basis(box, int(env.action_space.n), basis_rng), value_range=(low, high),
-                    sigma=c * (high - low), gamma=gamma, sweeps=sweeps, redraw=redraw,
-                    rng=agent_rng)
-    played = list(islice(each_episode(learner, env, int(env_rng.integers(2**31))),
-                         round(share * episodes)))
+    redraw = {
+        "never": "never",
+        "after 1/(1−γ) steps": round(1 / (1 - gamma)),
+        "at a repeat": "at repeats",
+    }[again]
+    learner = rlsvi(
+        basis(box, int(env.action_space.n), basis_rng),
+        value_range=(low, high),
+        sigma=c * (high - low),
+        gamma=gamma,
+        sweeps=sweeps,
+        redraw=redraw,
+        rng=agent_rng,
+    )
+    played = list(
+        islice(each_episode(learner, env, int(env_rng.integers(2**31))), round(share * episodes))
+    )
     rewards = [one.reward for one in played]
-    goals = [n for n, one in enumerate(played, 1)
-             if (one.reward > 0 if low == 0 else one.terminated)]
-    return [{"reward": round(float(np.mean(rewards)), 6),
-             "last": round(float(np.mean(rewards[-(len(rewards) // 5):])), 6),
-             "first_goal": goals[0] if goals else None, "mean": _earned(learner, env),
-             "vote": _earned(Vote(learner, VOTERS, agent_rng), env)}]
+    goals = [
+        n for n, one in enumerate(played, 1) if (one.reward > 0 if low == 0 else one.terminated)
+    ]
+    return [
+        {
+            "reward": round(float(np.mean(rewards)), 6),
+            "last": round(float(np.mean(rewards[-(len(rewards) // 5) :])), 6),
+            "first_goal": goals[0] if goals else None,
+            "mean": _earned(learner, env),
+            "vote": _earned(Vote(learner, VOTERS, agent_rng), env),
+        }
+    ]
 
 
 def _earned(agent: Any, env: Any) -> float:
     """The expected return of a policy, exact where the environment has a table, or else the mean of
     ten episodes."""
     from rlsvi_core.envs.gym import play
+
     raw = env.unwrapped
     if not hasattr(raw, "P"):
         return round(float(play(agent, env, 10, learn=False).mean()), 6)
     mdp = FiniteMDP.from_gym(env)
-    legal = [np.flatnonzero(raw.action_mask(s)) if hasattr(raw, "action_mask") else None
-             for s in range(agent.S)]
+    legal = [
+        np.flatnonzero(raw.action_mask(s)) if hasattr(raw, "action_mask") else None
+        for s in range(agent.S)
+    ]
     policy = [agent.greedy(0, s, legal[s]) for s in range(agent.S)]
     policy += [0] * (mdp.S - agent.S)  # after the end
     return round(mdp.value - mdp.regret([policy] * mdp.H), 6)
@@ -258,22 +328,34 @@ def _earned(agent: Any, env: Any) -> float:
 
 # --------------------------------------------------------------------------- summaries
 
+
 def outcomes(table: pd.DataFrame, last: int = LAST) -> pd.DataFrame:
     """One row per run: the mean return of the last episodes, whether that solves the task, the
     first episode that reached the goal (NaN: none did), and the posterior mean's return."""
     late = table[table.episode > table.episode.max() - last]
     by = [column for column in table if column not in ("episode", "reward", "first_goal", "greedy")]
-    runs = late.groupby(by, sort=False, dropna=False).agg(
-        last=("reward", "mean"), greedy=("greedy", "last"),
-        first_goal=("first_goal", "last")).reset_index()
+    runs = (
+        late.groupby(by, sort=False, dropna=False)
+        .agg(last=("reward", "mean"), greedy=("greedy", "last"), first_goal=("first_goal", "last"))
+        .reset_index()
+    )
     return runs.assign(solved=runs["last"] >= runs.task.map(lambda task: CONTROL[task].solved))
 
 
 def solved(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Of each cell: runs, how many solved the task or reached the goal at all, and medians."""
-    return outcomes(table).groupby(by, sort=False).agg(
-        runs=("seed", "size"), solved=("solved", "sum"), reached=("first_goal", "count"),
-        first_goal=("first_goal", "median"), last=("last", "median"), greedy=("greedy", "median"))
+    return (
+        outcomes(table)
+        .groupby(by, sort=False)
+        .agg(
+            runs=("seed", "size"),
+            solved=("solved", "sum"),
+            reached=("first_goal", "count"),
+            first_goal=("first_goal", "median"),
+            last=("last", "median"),
+            greedy=("greedy", "median"),
+        )
+    )
 
 
 def gains(table: pd.DataFrame) -> pd.DataFrame:
@@ -281,92 +363,169 @@ def gains(table: pd.DataFrame) -> pd.DataFrame:
     difference to one draw per episode, and Student's 95% interval."""
     pairs = table.pivot(index="seed", columns=["task", "again"], values="reward")
     return pd.DataFrame.from_dict(
-        {(task, again): mean_interval(pairs[task, again] - pairs[task, "never"])._asdict()
-         for task, again in pairs if again != "never"}, orient="index").rename_axis(
-             ["task", "again"])
+        {
+            (task, again): mean_interval(pairs[task, again] - pairs[task, "never"])._asdict()
+            for task, again in pairs
+            if again != "never"
+        },
+        orient="index",
+    ).rename_axis(["task", "again"])
 
 
 # --------------------------------------------------------------------------- the experiments
 
 K, MEMBERS = 10, 20  # of the deep sea: coherent features, and members of the ensemble
 STARTS = {"epsilon-greedy": (0.1, 1.0), "boltzmann": (0.003, 0.03)}  # tried, of ε and η/V
-SCHEDULES = {("MountainCar", "epsilon-greedy"): 1.0, ("MountainCar", "boltzmann"): 0.003,
-             ("CartPole", "epsilon-greedy"): 0.1, ("CartPole", "boltzmann"): 0.03,
-             ("Acrobot", "epsilon-greedy"): 1.0, ("Acrobot", "boltzmann"): 0.03,
-             **{(task, agent): starts[1] for agent, starts in STARTS.items() for task in CONTROL
-                if CONTROL[task].value_range == (0, 1)}}  # sparse: the most there is
+SCHEDULES = {
+    ("MountainCar", "epsilon-greedy"): 1.0,
+    ("MountainCar", "boltzmann"): 0.003,
+    ("CartPole", "epsilon-greedy"): 0.1,
+    ("CartPole", "boltzmann"): 0.03,
+    ("Acrobot", "epsilon-greedy"): 1.0,
+    ("Acrobot", "boltzmann"): 0.03,
+    **{
+        (task, agent): starts[1]
+        for agent, starts in STARTS.items()
+        for task in CONTROL
+        if CONTROL[task].value_range == (0, 1)
+    },
+}  # sparse: the most there is
 
 
 def _scheduled(agent: str) -> tuple[dict[str, Any], ...]:
     """Every control task for LSVI with its schedule."""
-    return tuple({"task": task, "agent": agent, "start": SCHEDULES[task, agent], "half_life": 20.0}
-                 for task in CONTROL)
+    return tuple(
+        {"task": task, "agent": agent, "start": SCHEDULES[task, agent], "half_life": 20.0}
+        for task in CONTROL
+    )
 
 
 _LONG = {"episodes": 200, "every": 10}
 _SHORT = _LONG | {"episodes": 20}
 _RULE = grid(task=CONTROL, agent=("rlsvi",))
-_FACTORS = grid(task=("MountainCar", "CartPole", "sparse MountainCar"), agent=("rlsvi",),
-                c=(0.005, 0.1))
-_OPTIONS = (*grid(task=("sparse MountainCar",), agent=("rlsvi",),
-                  option=("1 sweep", "mean in targets", "no clip", "window 5000")),
-            *grid(task=("CartPole",), agent=("rlsvi",), option=("random Fourier",)))
-_TUNING = tuple({"task": task, "agent": agent, "start": start, "half_life": 20.0}
-                for task in ("MountainCar", "CartPole", "Acrobot")
-                for agent, starts in STARTS.items() for start in starts)
+_FACTORS = grid(
+    task=("MountainCar", "CartPole", "sparse MountainCar"), agent=("rlsvi",), c=(0.005, 0.1)
+)
+_OPTIONS = (
+    *grid(
+        task=("sparse MountainCar",),
+        agent=("rlsvi",),
+        option=("1 sweep", "mean in targets", "no clip", "window 5000"),
+    ),
+    *grid(task=("CartPole",), agent=("rlsvi",), option=("random Fourier",)),
+)
+_TUNING = tuple(
+    {"task": task, "agent": agent, "start": start, "half_life": 20.0}
+    for task in ("MountainCar", "CartPole", "Acrobot")
+    for agent, starts in STARTS.items()
+    for start in starts
+)
 _EPSILON = _scheduled("epsilon-greedy")
 _BOLTZMANN = _scheduled("boltzmann")
-_TABLES = tuple({"task": task, "agent": agent, "episodes": episodes}
-                for task, episodes in (("CliffWalking", 3000), ("FrozenLake 4×4", 40000))
-                for agent in ("rlsvi", "epsilon-greedy"))
-_LARGE = tuple({"task": task, "agent": "rlsvi", "episodes": episodes}
-               for task, episodes in (("FrozenLake 8×8", 80000), ("Taxi", 20000)))
-_AGAIN = tuple({"task": task, "again": again} for task, (one, *_) in CIRCLES.items()
-               for again in ("never", "after 1/(1−γ) steps", "at a repeat")
-               if again != "at a repeat" or one.basis is cells)
+_TABLES = tuple(
+    {"task": task, "agent": agent, "episodes": episodes}
+    for task, episodes in (("CliffWalking", 3000), ("FrozenLake 4×4", 40000))
+    for agent in ("rlsvi", "epsilon-greedy")
+)
+_LARGE = tuple(
+    {"task": task, "agent": "rlsvi", "episodes": episodes}
+    for task, episodes in (("FrozenLake 8×8", 80000), ("Taxi", 20000))
+)
+_AGAIN = tuple(
+    {"task": task, "again": again}
+    for task, (one, *_) in CIRCLES.items()
+    for again in ("never", "after 1/(1−γ) steps", "at a repeat")
+    if again != "at a repeat" or one.basis is cells
+)
 _SEAS = grid(agent=("rlsvi", "coherent", "epsilon-greedy", "ensemble"), N=(10, 20, 30, 40, 50))
 
 
-def _study(name: str, title: str, run: Callable[..., Rows], *, quick: Scale,
-           paper: Scale) -> Experiment:
+def _study(
+    name: str, title: str, run: Callable[..., Rows], *, quick: Scale, paper: Scale
+) -> Experiment:
     """Control tasks use BLAS and other packages' arithmetic, so they are not bitwise
     reproducible."""
     length = {control: "episodes", tabular: "rows"}.get(run)
     portable = run not in (control, circling)
     if run is control:
         run = partial(control, whole=paper.constants["episodes"])
-    return Experiment(name, "ours", title, run, {"quick": quick, "paper": paper},
-                      portable=portable, length=length)
+    return Experiment(
+        name, "ours", title, run, {"quick": quick, "paper": paper}, portable=portable, length=length
+    )
 
 
-EXPERIMENTS = {one.name: one for one in (
-    _study("tasks-control", "Control and sparse tasks: RLSVI by one rule", control,
-           quick=Scale(_SHORT, _RULE[-2:], range(2)),
-           paper=Scale(_LONG, _RULE, range(20))),
-    _study("tasks-epsilon", "Control and sparse tasks: LSVI, ε-greedy", control,
-           quick=Scale(_SHORT, _EPSILON[-2:], range(2)),
-           paper=Scale(_LONG, _EPSILON, range(20))),
-    _study("tasks-boltzmann", "Control and sparse tasks: LSVI, Boltzmann exploration", control,
-           quick=Scale(_SHORT, _BOLTZMANN[-2:], range(2)),
-           paper=Scale(_LONG, _BOLTZMANN, range(20))),
-    _study("tasks-tuning", "Control and sparse tasks: schedules of dithering", control,
-           quick=Scale(_SHORT, _TUNING[-4:], range(100, 101)),
-           paper=Scale(_LONG | {"episodes": LAST}, _TUNING, range(100, 104))),
-    _study("tasks-rule", "Control and sparse tasks: σ = cV with other c", control,
-           quick=Scale(_SHORT, _FACTORS[-1:], range(1)),
-           paper=Scale(_LONG, _FACTORS, range(4))),
-    _study("tasks-options", "Control and sparse tasks: RLSVI with other options", control,
-           quick=Scale(_SHORT, _OPTIONS[:1], range(1)),
-           paper=Scale(_LONG, _OPTIONS, range(4))),
-    _study("tasks-tabular", "CliffWalking and FrozenLake as tables", tabular,
-           quick=Scale({"rows": 1}, _TABLES[:2], range(2)),
-           paper=Scale({"rows": ROWS}, _TABLES, range(20))),
-    _study("tasks-tabular-large", "FrozenLake 8×8 and Taxi as tables", tabular,
-           quick=Scale({"rows": 1}, _LARGE[:1], range(1)),
-           paper=Scale({"rows": ROWS}, _LARGE, range(6))),
-    _study("tasks-redraw", "A discount: drawing again in mid-episode, and a vote", circling,
-           quick=Scale({"share": 0.1}, _AGAIN[-3:], range(1)),
-           paper=Scale({"share": 1.0}, _AGAIN, range(20))),
-    _study("tasks-deep-sea", "The deep sea", diving,
-           quick=Scale({"episodes": 500}, _SEAS[::5], range(2)),
-           paper=Scale({"episodes": 4000}, _SEAS, range(20))))}
+EXPERIMENTS = {
+    one.name: one
+    for one in (
+        _study(
+            "tasks-control",
+            "Control and sparse tasks: RLSVI by one rule",
+            control,
+            quick=Scale(_SHORT, _RULE[-2:], range(2)),
+            paper=Scale(_LONG, _RULE, range(20)),
+        ),
+        _study(
+            "tasks-epsilon",
+            "Control and sparse tasks: LSVI, ε-greedy",
+            control,
+            quick=Scale(_SHORT, _EPSILON[-2:], range(2)),
+            paper=Scale(_LONG, _EPSILON, range(20)),
+        ),
+        _study(
+            "tasks-boltzmann",
+            "Control and sparse tasks: LSVI, Boltzmann exploration",
+            control,
+            quick=Scale(_SHORT, _BOLTZMANN[-2:], range(2)),
+            paper=Scale(_LONG, _BOLTZMANN, range(20)),
+        ),
+        _study(
+            "tasks-tuning",
+            "Control and sparse tasks: schedules of dithering",
+            control,
+            quick=Scale(_SHORT, _TUNING[-4:], range(100, 101)),
+            paper=Scale(_LONG | {"episodes": LAST}, _TUNING, range(100, 104)),
+        ),
+        _study(
+            "tasks-rule",
+            "Control and sparse tasks: σ = cV with other c",
+            control,
+            quick=Scale(_SHORT, _FACTORS[-1:], range(1)),
+            paper=Scale(_LONG, _FACTORS, range(4)),
+        ),
+        _study(
+            "tasks-options",
+            "Control and sparse tasks: RLSVI with other options",
+            control,
+            quick=Scale(_SHORT, _OPTIONS[:1], range(1)),
+            paper=Scale(_LONG, _OPTIONS, range(4)),
+        ),
+        _study(
+            "tasks-tabular",
+            "CliffWalking and FrozenLake as tables",
+            tabular,
+            quick=Scale({"rows": 1}, _TABLES[:2], range(2)),
+            paper=Scale({"rows": ROWS}, _TABLES, range(20)),
+        ),
+        _study(
+            "tasks-tabular-large",
+            "FrozenLake 8×8 and Taxi as tables",
+            tabular,
+            quick=Scale({"rows": 1}, _LARGE[:1], range(1)),
+            paper=Scale({"rows": ROWS}, _LARGE, range(6)),
+        ),
+        _study(
+            "tasks-redraw",
+            "A discount: drawing again in mid-episode, and a vote",
+            circling,
+            quick=Scale({"share": 0.1}, _AGAIN[-3:], range(1)),
+            paper=Scale({"share": 1.0}, _AGAIN, range(20)),
+        ),
+        _study(
+            "tasks-deep-sea",
+            "The deep sea",
+            diving,
+            quick=Scale({"episodes": 500}, _SEAS[::5], range(2)),
+            paper=Scale({"episodes": 4000}, _SEAS, range(20)),
+        ),
+    )
+}

@@ -37,14 +37,21 @@ Table = pd.DataFrame
 CURVE: dict[str, Any] = {"x": "game", "y": "score", **BAND, "estimator": "mean"}
 ROWS = "rows per game"
 SAYS = {  # ending rules and readings of Φ in a few words
-    "top row": "as printed", "clears": "pieces may stick out", "value": "reward known",
-    "reward": "reward a feature", "board": "reward left out"}
+    "top row": "as printed",
+    "clears": "pieces may stick out",
+    "value": "reward known",
+    "reward": "reward a feature",
+    "board": "reward left out",
+}
 
 
 def _by_rule(table: Table) -> dict[str, Table]:
     """The parts of a table by ending rule, with the titles of their panels."""
-    return ({f"“{rule}”, {SAYS[rule]}": part for rule, part in table.groupby("rule", sort=False)}
-            if "rule" in table else {"": table})
+    return (
+        {f"“{rule}”, {SAYS[rule]}": part for rule, part in table.groupby("rule", sort=False)}
+        if "rule" in table
+        else {"": table}
+    )
 
 
 @large
@@ -58,8 +65,13 @@ def fig7(table: Table) -> Figure:
             ax.axhline(rows, color=COLOUR["paper"], lw=0.8, ls=look)
         ax.set(title=title, xlabel="game", ylabel=f"{ROWS}, mean of 50")
         ax.get_legend().remove()
-    label_ends(axes.flat[-1], {f"{who}, {rows}": (rows, COLOUR["paper"]) for who, rows in
-                               zip(("paper", "paper", "LSPI"), levels, strict=True)})
+    label_ends(
+        axes.flat[-1],
+        {
+            f"{who}, {rows}": (rows, COLOUR["paper"])
+            for who, rows in zip(("paper", "paper", "LSPI"), levels, strict=True)
+        },
+    )
     style.legend(axes.flat[0], fig, loc="outside upper center", ncols=2)
     return fig
 
@@ -78,10 +90,30 @@ def mini(table: Table) -> Figure:
 
 def _dots(ax: Axes, table: Table, order: Sequence[str], **columns: str) -> None:
     """A dot for every seed in the colour of its agent, and a bar for the mean of each line."""
-    sns.stripplot(table, **columns, order=order, hue="agent", palette=COLOUR, size=4.5, alpha=0.5,
-                  jitter=False, legend=False, ax=ax)
-    sns.pointplot(table, **columns, order=order, errorbar=None, color="black",
-                  linestyle="none", marker="|", markersize=14, markeredgewidth=2.5, ax=ax)
+    sns.stripplot(
+        table,
+        **columns,
+        order=order,
+        hue="agent",
+        palette=COLOUR,
+        size=4.5,
+        alpha=0.5,
+        jitter=False,
+        legend=False,
+        ax=ax,
+    )
+    sns.pointplot(
+        table,
+        **columns,
+        order=order,
+        errorbar=None,
+        color="black",
+        linestyle="none",
+        marker="|",
+        markersize=14,
+        markeredgewidth=2.5,
+        ax=ax,
+    )
     ax.set_ylabel("")
 
 
@@ -91,44 +123,74 @@ def schedules(table: Table, games: int | None = None) -> Figure:
     seed's mean score over the last games, or over the second half of them."""
     table, small = table.assign(agent=table.get("agent", "lsvi")), "reading" in table
     parts, by = ({"": table}, ["rule", "reading"]) if small else (_by_rule(table), [])
-    scores = {title: runs.finals(part, [*by, "agent", "schedule"], games or table.game.max() / 2)
-              for title, part in parts.items()}
+    scores = {
+        title: runs.finals(part, [*by, "agent", "schedule"], games or table.game.max() / 2)
+        for title, part in parts.items()
+    }
     if small:  # one scale for games of different scores: relative to the best schedule
         means = scores[""].groupby([*by, "schedule"]).transform("mean")
         scores[""] /= means.groupby(by).transform("max")
-    orders = [part.groupby("schedule").mean().sort_values(ascending=False).index
-              for part in scores.values()]
-    fig, axes = canvas(rows=len(parts), height=0.6 + sum(0.25 + 0.27 * len(o) for o in orders),
-                       sharex=True, squeeze=False, height_ratios=[*map(len, orders)])
+    orders = [
+        part.groupby("schedule").mean().sort_values(ascending=False).index
+        for part in scores.values()
+    ]
+    fig, axes = canvas(
+        rows=len(parts),
+        height=0.6 + sum(0.25 + 0.27 * len(o) for o in orders),
+        sharex=True,
+        squeeze=False,
+        height_ratios=[*map(len, orders)],
+    )
     for ax, (title, part), order in zip(axes.flat, scores.items(), orders, strict=True):
         _dots(ax, part.reset_index(), order, x="score", y="schedule")
-        ax.set(title=title, xlabel="score over the second half, best schedule of each game = 1"
-               if small else f"{ROWS} over the {f'last {games} games' if games else 'second half'}")
+        ax.set(
+            title=title,
+            xlabel="score over the second half, best schedule of each game = 1"
+            if small
+            else f"{ROWS} over the {f'last {games} games' if games else 'second half'}",
+        )
         ax.label_outer()
     return fig
 
 
 def variant(row: Any) -> str:
     """What differs from the algorithm of chapter 6c, in words."""
-    texts = {"reading": "Φ: {}", "targets": "{} in targets", "sweeps": "{} sweeps",
-             "variance": "σ {}", "sigma": "σ = {:g}", "lam": "λ = {:g}"}
-    words = [text.format(SAYS.get(getattr(row, name), getattr(row, name)))
-             for name, text in texts.items() if getattr(row, name) != runs.PLAIN[name]]
+    texts = {
+        "reading": "Φ: {}",
+        "targets": "{} in targets",
+        "sweeps": "{} sweeps",
+        "variance": "σ {}",
+        "sigma": "σ = {:g}",
+        "lam": "λ = {:g}",
+    }
+    words = [
+        text.format(SAYS.get(getattr(row, name), getattr(row, name)))
+        for name, text in texts.items()
+        if getattr(row, name) != runs.PLAIN[name]
+    ]
     return ", ".join(words) or "as in chapter 6c"
 
 
 def _how_many(ax: Axes, y: float, when: pd.Series, agent: str) -> None:
     """Right of the axes: how many seeds learn."""
-    ax.text(1.02, y, f"{np.isfinite(when).sum()} of {len(when)}", va="center", fontsize=11,
-            color=style.ink(COLOUR[agent]), transform=ax.get_yaxis_transform())
+    ax.text(
+        1.02,
+        y,
+        f"{np.isfinite(when).sum()} of {len(when)}",
+        va="center",
+        fontsize=11,
+        color=style.ink(COLOUR[agent]),
+        transform=ax.get_yaxis_transform(),
+    )
 
 
 @large
 def readings(table: Table, games: int = 100) -> Figure:
     """Every variant of Algorithm 7, agent by agent and the best first: how well it plays at the
     end, and how many of its seeds learn."""
-    named = table.assign(variant=[f"{NAME[row.agent]}, {variant(row)}"
-                                  for row in table.itertuples()])
+    named = table.assign(
+        variant=[f"{NAME[row.agent]}, {variant(row)}" for row in table.itertuples()]
+    )
     cells = ["agent", "variant"]
     ends, when = runs.finals(named, cells, games), runs.learned_at(named, cells)
     best = ends.groupby(cells).mean().sort_values(ascending=False)
@@ -151,43 +213,72 @@ def readings(table: Table, games: int = 100) -> Figure:
 def rules(table: Table) -> Figure:
     """Under each ending rule, when each seed learns, and how many do."""
     when = runs.learned_at(table, ["rule", "agent"])
-    order = [rule for rule in ("fits", "clears", "top row", "overflow", "overflow top")
-             if rule in when]  # nothing fits, or the last board shows the end
+    order = [
+        rule for rule in ("fits", "clears", "top row", "overflow", "overflow top") if rule in when
+    ]  # nothing fits, or the last board shows the end
     fig, ax = canvas(height=0.8 + 0.46 * len(order))
-    sns.stripplot(when[np.isfinite(when)].reset_index(), x="game", y="rule", order=order,
-                  hue="agent", hue_order=(agents := ("rlsvi", "lsvi")), palette=COLOUR, size=6,
-                  alpha=0.6, dodge=True, jitter=False, ax=ax)
+    sns.stripplot(
+        when[np.isfinite(when)].reset_index(),
+        x="game",
+        y="rule",
+        order=order,
+        hue="agent",
+        hue_order=(agents := ("rlsvi", "lsvi")),
+        palette=COLOUR,
+        size=6,
+        alpha=0.6,
+        dodge=True,
+        jitter=False,
+        ax=ax,
+    )
     for (y, rule), (k, agent) in product(enumerate(order), enumerate(agents)):
         _how_many(ax, y + 0.4 * k - 0.2, when[rule, agent], agent)
-    ax.set(xlabel=f"games until {runs.LEARNED} {ROWS}", ylabel="",
-           xlim=(0, 1.03 * table.game.max()))
+    ax.set(
+        xlabel=f"games until {runs.LEARNED} {ROWS}", ylabel="", xlim=(0, 1.03 * table.game.max())
+    )
     ax.set_yticks(range(len(order)), [f"“{rule}”" for rule in order])
     style.legend(ax, fig, loc="outside upper center", ncols=2)
     ax.get_legend().remove()
     return fig
 
 
-def _settings(axes: Sequence[Axes], table: Table, column: str, words: Callable[[Any], str],
-              scale: str, **look: Any) -> None:
+def _settings(
+    axes: Sequence[Axes],
+    table: Table,
+    column: str,
+    words: Callable[[Any], str],
+    scale: str,
+    **look: Any,
+) -> None:
     """Learning curves of settings of one agent, a panel per agent: in shades of its colour, named
     at their ends."""
     parts = dict(list(table.groupby("agent", sort=False)))
-    palettes = {agent: dict(zip(values := sorted(part[column].unique()),
-                                shades(agent, len(values)), strict=True))
-                for agent, part in parts.items()}
+    palettes = {
+        agent: dict(
+            zip(values := sorted(part[column].unique()), shades(agent, len(values)), strict=True)
+        )
+        for agent, part in parts.items()
+    }
     for ax, (agent, part) in zip(axes, parts.items(), strict=True):
         sns.lineplot(part, hue=column, palette=palettes[agent], legend=False, **CURVE | look, ax=ax)
         ax.set(xlabel="game", ylabel=ROWS)
     plt.setp(axes, yscale=scale, ylim=(1 if scale == "log" else 0, None))  # last: seaborn averages
     for ax, (agent, part) in zip(axes, parts.items(), strict=True):  # on the axis's scale
         last = part[part.game == part.game.max()].groupby(column).score.mean()
-        label_ends(ax, {words(value): (last[value], colour)
-                       for value, colour in palettes[agent].items()})
+        label_ends(
+            ax, {words(value): (last[value], colour) for value, colour in palettes[agent].items()}
+        )
 
 
 @large
-def variants(table: Table, column: str, words: Callable[[Any], str], agent: str,
-             scale: str = "linear", **look: Any) -> Figure:
+def variants(
+    table: Table,
+    column: str,
+    words: Callable[[Any], str],
+    agent: str,
+    scale: str = "linear",
+    **look: Any,
+) -> Figure:
     """Learning curves of variants of one agent."""
     fig, ax = canvas(height=2.9)
     _settings([ax], table.assign(agent=agent), column, words, scale, **look)
@@ -195,10 +286,17 @@ def variants(table: Table, column: str, words: Callable[[Any], str], agent: str,
 
 
 variance = partial(variants, column="variance", words="σ {}".format, agent="rlsvi")
-optimism = partial(variants, column="start", words="all boards\nworth {:.0f}".format,
-                   agent="lsvi", scale="log", errorbar=None)
-buffer = partial(variants, column="N", agent="rlsvi", scale="log",
-                 words=lambda n: f"the last\n{style.digits(n)}")
+optimism = partial(
+    variants,
+    column="start",
+    words="all boards\nworth {:.0f}".format,
+    agent="lsvi",
+    scale="log",
+    errorbar=None,
+)
+buffer = partial(
+    variants, column="N", agent="rlsvi", scale="log", words=lambda n: f"the last\n{style.digits(n)}"
+)
 
 
 @large
@@ -222,19 +320,44 @@ def iteration(table: Table) -> Figure:
     """Policy iteration, seed by seed: the best policy and the last four."""
     named = table.assign(way=[way(row) for row in table.itertuples()])
     cells = ["rule", "way", "seed"]
-    ends = pd.concat({"best": named.groupby(cells, sort=False).score.max(), "last four": named[
-        named.policy > named.policy.max() - 4].groupby(cells, sort=False).score.mean()},
-        names=["policies"]).add(1).reset_index()
+    ends = (
+        pd.concat(
+            {
+                "best": named.groupby(cells, sort=False).score.max(),
+                "last four": named[named.policy > named.policy.max() - 4]
+                .groupby(cells, sort=False)
+                .score.mean(),
+            },
+            names=["policies"],
+        )
+        .add(1)
+        .reset_index()
+    )
     fig, axes = canvas(2, sharey=True)
     for ax, (title, part) in zip(axes, _by_rule(ends).items(), strict=True):
-        sns.stripplot(part, x="score", y="way", hue="policies", dodge=True, jitter=False, size=4.5,
-                      alpha=0.6, palette=["0.2", "0.6"], order=named.way.unique(), ax=ax)
+        sns.stripplot(
+            part,
+            x="score",
+            y="way",
+            hue="policies",
+            dodge=True,
+            jitter=False,
+            size=4.5,
+            alpha=0.6,
+            palette=["0.2", "0.6"],
+            order=named.way.unique(),
+            ax=ax,
+        )
         ax.axvline(runs.LSPI, color=COLOUR["paper"], lw=1, ls=":")
         ax.set(title=title, xscale="log", xlabel=f"{ROWS} + 1", ylabel="")
         handles, labels = ax.get_legend_handles_labels()
         ax.get_legend().remove()
-    fig.legend(handles, [f"{label} of twenty policies" for label in labels], ncols=2,
-               loc="outside upper right")
+    fig.legend(
+        handles,
+        [f"{label} of twenty policies" for label in labels],
+        ncols=2,
+        loc="outside upper right",
+    )
     return fig
 
 
@@ -242,13 +365,24 @@ def iteration(table: Table) -> Figure:
 def widths(table: Table) -> Figure:
     """Mini-Tetris: RLSVI minus the best LSVI, with its interval, against the width of the board."""
     by = ["reading", "rule", "width"]
-    leads = pd.concat({key: runs.lead(cell) for key, cell in table.groupby(by)},
-                      names=by).reset_index(name="lead")
+    leads = pd.concat(
+        {key: runs.lead(cell) for key, cell in table.groupby(by)}, names=by
+    ).reset_index(name="lead")
     groups = list(leads.groupby(["rule", "reading"]))
     fig, axes = panels(len(groups), height=2.0, sharex=True, sharey=True)
     for ax, ((rule, reading), part) in zip(axes, groups, strict=True):
-        sns.lineplot(part, x="width", y="lead", errorbar=student, err_style="bars", marker="o",
-                     ms=7, linestyle="none", color=COLOUR["rlsvi"], ax=ax)
+        sns.lineplot(
+            part,
+            x="width",
+            y="lead",
+            errorbar=student,
+            err_style="bars",
+            marker="o",
+            ms=7,
+            linestyle="none",
+            color=COLOUR["rlsvi"],
+            ax=ax,
+        )
         ax.axhline(0, color="black", lw=0.8)
         ax.set(title=f"“{rule}”: {SAYS[reading]}", xlabel="columns", ylabel="RLSVI − LSVI, rows")
     return fig
@@ -258,13 +392,31 @@ def widths(table: Table) -> Figure:
 def value_scale(table: Table) -> Figure:
     """The value of the empty board in each agent's mean weights, game by game."""
     fig, ax = canvas(height=2.9)
-    sns.lineplot(table, x="game", y="w22", hue="agent", palette=COLOUR, units="seed",
-                 estimator=None, lw=0.5, alpha=0.4, legend=False, ax=ax)
-    sns.lineplot(table, x="game", y="w22", **BY_AGENT, estimator="median", errorbar=None, lw=2.2,
-                 ax=ax)
+    sns.lineplot(
+        table,
+        x="game",
+        y="w22",
+        hue="agent",
+        palette=COLOUR,
+        units="seed",
+        estimator=None,
+        lw=0.5,
+        alpha=0.4,
+        legend=False,
+        ax=ax,
+    )
+    sns.lineplot(
+        table, x="game", y="w22", **BY_AGENT, estimator="median", errorbar=None, lw=2.2, ax=ax
+    )
     ax.axhline(40, color="black", lw=1, ls=":")
-    ax.text(table.game.max(), 40, "0.4 rows per placement, discounted ", ha="right",
-            va="bottom", fontsize=11)
+    ax.text(
+        table.game.max(),
+        40,
+        "0.4 rows per placement, discounted ",
+        ha="right",
+        va="bottom",
+        fontsize=11,
+    )
     ax.set(xlabel="game", ylabel="value of the empty board", yscale="log")
     style.legend(ax)
     return fig
@@ -274,21 +426,43 @@ def value_scale(table: Table) -> Figure:
 def known(table: Table) -> Figure:
     """Published players: their mean scores here, and the law of their scores."""
     fig, (means, law) = canvas(2, height=2.9)
-    sns.pointplot(table.assign(rule="rule “" + table.rule + "”"), x="score", y="player", hue="rule",
-                  errorbar=student, dodge=0.25, linestyle="none", markers=["o", "s"], markersize=5,
-                  palette=["0.2", "0.6"], err_kws={"lw": 1.5}, ax=means)
+    sns.pointplot(
+        table.assign(rule="rule “" + table.rule + "”"),
+        x="score",
+        y="player",
+        hue="rule",
+        errorbar=student,
+        dodge=0.25,
+        linestyle="none",
+        markers=["o", "s"],
+        markersize=5,
+        palette=["0.2", "0.6"],
+        err_kws={"lw": 1.5},
+        ax=means,
+    )
     means.set(xlabel=ROWS, ylabel="", xlim=(0, None))
     means.legend(loc="lower left")
     scores = table[table.rule == "fits"].groupby("player").score
-    sns.lineplot(x=scores.transform(lambda x: x / x.mean()), hue=table.player, style=table.player,
-                 y=scores.transform(lambda x: 1 - x.rank(method="first") / (x.size + 1)),
-                 palette=sns.color_palette("Greys_d", table.player.nunique()), estimator=None,
-                 ax=law)
+    sns.lineplot(
+        x=scores.transform(lambda x: x / x.mean()),
+        hue=table.player,
+        style=table.player,
+        y=scores.transform(lambda x: 1 - x.rank(method="first") / (x.size + 1)),
+        palette=sns.color_palette("Greys_d", table.player.nunique()),
+        estimator=None,
+        ax=law,
+    )
     grid = np.linspace(0, 5, 50)
-    law.plot(grid, np.exp(-grid), color=COLOUR["theory"], ls=LINE["theory"],
-             label="exponential law")
-    law.set(xlabel="rows, in units of the player's mean", ylabel="share of games with more",
-            yscale="log", ylim=(5e-3, 1.1), xlim=(0, 5.5))
+    law.plot(
+        grid, np.exp(-grid), color=COLOUR["theory"], ls=LINE["theory"], label="exponential law"
+    )
+    law.set(
+        xlabel="rows, in units of the player's mean",
+        ylabel="share of games with more",
+        yscale="log",
+        ylim=(5e-3, 1.1),
+        xlim=(0, 5.5),
+    )
     law.legend()
     return fig
 
@@ -305,13 +479,17 @@ def fates(rule: str) -> dict[str, tuple[str, list[tuple[int, int]]]]:
         outcome, squares = "not allowed", []
         for asked in ("overflow", rule):  # there every placement is legal: where would it land?
             game = Tetris(10, 6, piece, asked)
-            game.rows[:len(STACK)] = STACK
+            game.rows[: len(STACK)] = STACK
             X, over, where = game.buffers()
             for a in range(placements(game.model, game.rows, 0, X, over, where)):
                 o, c, y = where[a]
                 if (c, game.model.size[o, 0]) == (column, width):
-                    squares = [(c + x, y + i) for i in range(game.model.size[o, 1])
-                               for x in range(width) if game.model.row[o, i] >> x & 1]
+                    squares = [
+                        (c + x, y + i)
+                        for i in range(game.model.size[o, 1])
+                        for x in range(width)
+                        if game.model.row[o, i] >> x & 1
+                    ]
                     if asked == rule:
                         outcome = "ends the game" if over[a] else "goes on"
         found[name] = outcome, squares
@@ -321,25 +499,43 @@ def fates(rule: str) -> dict[str, tuple[str, list[tuple[int, int]]]]:
 @large
 def endings() -> Figure:
     """One stack and three placements, and what becomes of them under the five ending rules."""
-    boards = {"three placements": {name: ("", squares) for name, (_, squares) in
-                                   fates("overflow").items()},
-              **{f"“{rule}”": fates(rule) for rule in RULES}}
+    boards = {
+        "three placements": {
+            name: ("", squares) for name, (_, squares) in fates("overflow").items()
+        },
+        **{f"“{rule}”": fates(rule) for rule in RULES},
+    }
     fig, axes = panels(len(boards), height=1.75, sharey=True)
     stack = [(x, y) for y, row in enumerate(STACK) for x in range(10) if row >> x & 1]
     for ax, (title, pieces) in zip(axes, boards.items(), strict=True):
-        for colour, squares in (("0.35", stack), *((FATES.get(fate, "0.9"), part)
-                                                   for fate, part in pieces.values())):
+        for colour, squares in (
+            ("0.35", stack),
+            *((FATES.get(fate, "0.9"), part) for fate, part in pieces.values()),
+        ):
             for x, y in squares:
                 ax.add_patch(plt.Rectangle((x, y), 1, 1, fc=colour, ec="white", lw=0.8))
         for name, (fate, ((x, y), *_)) in pieces.items():
-            ax.text(x + 0.5, y + 0.45, name, ha="center", va="center", weight="bold", fontsize=12,
-                    color="white" if fate == "ends the game" else "black")
+            ax.text(
+                x + 0.5,
+                y + 0.45,
+                name,
+                ha="center",
+                va="center",
+                weight="bold",
+                fontsize=12,
+                color="white" if fate == "ends the game" else "black",
+            )
         ax.axhline(6, color="black", lw=1.2, ls="--")
         ax.set(title=title, xlim=(0, 10), ylim=(2, 8), aspect="equal", xticks=[], yticks=[])
         ax.grid(visible=False)
         ax.spines[["left", "right", "bottom"]].set_visible(True)
-    fig.legend(handles=[plt.Rectangle((0, 0), 1, 1, fc=colour, label=fate)
-                        for fate, colour in FATES.items()], loc="outside upper center", ncols=3)
+    fig.legend(
+        handles=[
+            plt.Rectangle((0, 0), 1, 1, fc=colour, label=fate) for fate, colour in FATES.items()
+        ],
+        loc="outside upper center",
+        ncols=3,
+    )
     return fig
 
 
@@ -347,12 +543,22 @@ def player(table: Table) -> str:
     """Two policies of figure 7's first seed as HTML, for ``player.js`` to play: its mean weights,
     in ten-thousandths as they are stored, after the first block of games and after the last."""
     curve = table[(table.agent == "rlsvi") & (table.seed == 0)]
-    policies = escape(json.dumps([
-        [f"RLSVI after {row.game} games",
-         [round(1e4 * getattr(row, f"w{k}")) for k in range(1, 24)]]
-        for row in curve.iloc[[0, -1]].itertuples()], separators=(",", ":")))
-    scripts = "".join(f'<script src="../_static/{name}.js" defer></script>\n'
-                      for name in ("rlsvi", "ui", "tetris", "player"))
+    policies = escape(
+        json.dumps(
+            [
+                [
+                    f"RLSVI after {row.game} games",
+                    [round(1e4 * getattr(row, f"w{k}")) for k in range(1, 24)],
+                ]
+                for row in curve.iloc[[0, -1]].itertuples()
+            ],
+            separators=(",", ":"),
+        )
+    )
+    scripts = "".join(
+        f'<script src="../_static/{name}.js" defer></script>\n'
+        for name in ("rlsvi", "ui", "tetris", "player")
+    )
     return f"""<link rel="stylesheet" href="../_static/widgets.css">
 <div class="widget" data-widget="tetris" data-policies="{policies}">
 <p>Two policies from one run of RLSVI, an early one and a late one, play on this page. RLSVI learned
@@ -363,9 +569,26 @@ and when you drop one, both policies catch up with you.</p>
 
 
 DRAW = {  # how ``rlsvi plot`` draws each stored table
-    "fig7": fig7, "tetris-top-row": fig7, "fig14": mini, "tetris-rules": rules,
-    **dict.fromkeys(("fig7-tuning", "fig14-tuning", "tetris-top-row-tuning", "tetris-schedules",
-                     "tetris-top-row-schedules"), schedules),
-    "tetris-variance": variance, "tetris-widths": widths, "tetris-readings": readings,
-    "tetris-known": known, "tetris-optimism": optimism, "tetris-buffer": buffer,
-    "tetris-discount": discount, "tetris-lspi": iteration}
+    "fig7": fig7,
+    "tetris-top-row": fig7,
+    "fig14": mini,
+    "tetris-rules": rules,
+    **dict.fromkeys(
+        (
+            "fig7-tuning",
+            "fig14-tuning",
+            "tetris-top-row-tuning",
+            "tetris-schedules",
+            "tetris-top-row-schedules",
+        ),
+        schedules,
+    ),
+    "tetris-variance": variance,
+    "tetris-widths": widths,
+    "tetris-readings": readings,
+    "tetris-known": known,
+    "tetris-optimism": optimism,
+    "tetris-buffer": buffer,
+    "tetris-discount": discount,
+    "tetris-lspi": iteration,
+}

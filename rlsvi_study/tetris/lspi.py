@@ -76,10 +76,12 @@ def eliminate(A: Floats, b: Floats) -> None:
 class PolicyIteration(RingAgent):
     """Plays greedily, with the same weights for so many games each time."""
 
-    def __init__(self, features: Placements, start: str, replay: bool, each: int,
-                 rng: Any = None) -> None:
-        super().__init__(features, 1.0, 1.0, sample=False, rng=rng,
-                         choices=Choices(gamma=0.99, **PRINTED))
+    def __init__(
+        self, features: Placements, start: str, replay: bool, each: int, rng: Any = None
+    ) -> None:
+        super().__init__(
+            features, 1.0, 1.0, sample=False, rng=rng, choices=Choices(gamma=0.99, **PRINTED)
+        )
         self.replay, self.each = replay, each
         self.theta[19:21] = STARTS[start]
 
@@ -89,7 +91,7 @@ class PolicyIteration(RingAgent):
         A, b = np.empty((self.free, self.free)), np.empty(self.free)
         lstd(self.ring, self.theta, self.choices.gamma, A, b)
         eliminate(A + self.lam * np.eye(self.free), b)
-        self.theta[:self.free] = self.mean[:self.free] = b
+        self.theta[: self.free] = self.mean[: self.free] = b
         if not self.replay:
             self.ring.at[:] = 0
 
@@ -99,17 +101,33 @@ def policies(seed: int, rule: str, start: str, replay: bool, each: int, count: i
     _, env_rng, agent_rng = streams(seed)
     game = Tetris(rule=rule)
     player = PolicyIteration(Placements(game), start, replay, each, rng=agent_rng)
-    return [{"policy": n, "score": float(player.learn(game, each, env_rng).reward.mean())}
-            for n in range(1, count + 1)]
+    return [
+        {"policy": n, "score": float(player.learn(game, each, env_rng).reward.mean())}
+        for n in range(1, count + 1)
+    ]
 
 
-_WAYS = (("nothing", True, 50), ("nothing", False, 50), ("scoring", True, 50),
-         ("scoring", False, 50), ("scoring", False, 200))
-_CELLS = tuple({"rule": rule, "start": start, "replay": replay, "each": each}
-               for rule, ways in (("clears", _WAYS), ("top row", _WAYS[:4]))
-               for start, replay, each in ways)
+_WAYS = (
+    ("nothing", True, 50),
+    ("nothing", False, 50),
+    ("scoring", True, 50),
+    ("scoring", False, 50),
+    ("scoring", False, 200),
+)
+_CELLS = tuple(
+    {"rule": rule, "start": start, "replay": replay, "each": each}
+    for rule, ways in (("clears", _WAYS), ("top row", _WAYS[:4]))
+    for start, replay, each in ways
+)
 
 ITERATION = Experiment(
-    "tetris-lspi", "Section 6.2", "Least-squares policy iteration, twenty policies", policies,
-    {"quick": Scale({"count": 2}, _CELLS[3:4], range(1)),
-     "paper": Scale({"count": 20}, _CELLS, range(10))}, length="count")
+    "tetris-lspi",
+    "Section 6.2",
+    "Least-squares policy iteration, twenty policies",
+    policies,
+    {
+        "quick": Scale({"count": 2}, _CELLS[3:4], range(1)),
+        "paper": Scale({"count": 20}, _CELLS, range(10)),
+    },
+    length="count",
+)

@@ -30,7 +30,8 @@ from ..experiment import Experiment, Rows, Scale, streams
 PLAYERS = {
     "DT-10": (-2.18, 2.42, -2.17, -3.31, 0.95, -2.22, -0.81, -9.65, 1.27),
     "DT-20": (-2.68, 1.38, -2.41, -6.32, 2.03, -2.71, -0.43, -9.48, 0.89),
-    "DU": (-12.63, 6.60, -9.22, -19.77, -13.08, -10.49, -1.61, -24.04, 0.0)}
+    "DU": (-12.63, 6.60, -9.22, -19.77, -13.08, -10.49, -1.61, -24.04, 0.0),
+}
 
 
 @jit
@@ -109,14 +110,24 @@ def scores(seed: int, player: str, rule: str, height: int, games: int) -> Rows:
     """The scores of some games, one row each."""
     _, rng, _ = streams(seed)
     game, weights = Tetris(10, height, rule=rule), np.array(PLAYERS[player])
-    return [{"game": i + 1, "score": int(_score(game.model, weights, *game.buffers(), rng))}
-            for i in range(games)]
+    return [
+        {"game": i + 1, "score": int(_score(game.model, weights, *game.buffers(), rng))}
+        for i in range(games)
+    ]
 
 
-_CELLS = tuple({"player": player, "rule": rule}
-               for rule in ("fits", "clears") for player in PLAYERS)
+_CELLS = tuple(
+    {"player": player, "rule": rule} for rule in ("fits", "clears") for player in PLAYERS
+)
 
 KNOWN = Experiment(
-    "tetris-known", "Section 6.2", "Published players on a board of ten rows",
-    scores, {"quick": Scale({"height": 10, "games": 5}, _CELLS[:1], range(1)),
-             "paper": Scale({"height": 10, "games": 100}, _CELLS, range(5))}, length="games")
+    "tetris-known",
+    "Section 6.2",
+    "Published players on a board of ten rows",
+    scores,
+    {
+        "quick": Scale({"height": 10, "games": 5}, _CELLS[:1], range(1)),
+        "paper": Scale({"height": 10, "games": 100}, _CELLS, range(5)),
+    },
+    length="games",
+)

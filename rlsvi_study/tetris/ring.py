@@ -87,8 +87,9 @@ def _keep(ring: Ring, X: Array, n: int, a: int, ended: bool) -> None:
 
 
 @jit
-def _targets(ring: Ring, under_way: Array, before: Floats, free: int, gamma: float,
-             Ab: Floats) -> float:
+def _targets(
+    ring: Ring, under_way: Array, before: Floats, free: int, gamma: float, Ab: Floats
+) -> float:
     """Fill in A'b with one pass over the ring; returns b'b."""
     N, K = ring.n.shape[0], before.shape[0] - 1
     newest = (ring.at[0] - 1) % N
@@ -127,9 +128,19 @@ def _cholesky(AA: Ints, ridge: float, U: Floats) -> None:
 
 
 @jit
-def _play(model: tetris.Model, ring: Ring, theta: Floats, epsilon: float, eta: float, X: Array,
-          over: Array, where: Ints, rng: Generator, agent_rng: Generator,
-          longest: int) -> tuple[int, int, int]:
+def _play(
+    model: tetris.Model,
+    ring: Ring,
+    theta: Floats,
+    epsilon: float,
+    eta: float,
+    X: Array,
+    over: Array,
+    where: Ints,
+    rng: Generator,
+    agent_rng: Generator,
+    longest: int,
+) -> tuple[int, int, int]:
     """One game; returns its score, its length and the first placement."""
     rows, q, p = np.zeros(model.height + 4, np.int64), np.empty(X.shape[1]), np.empty(X.shape[1])
     score, length, ended, opening = 0, 0, False, 0
@@ -173,12 +184,17 @@ class RingAgent(LinearAgent):
             checks.fail("a ring has a size", "window is None", "Pass window=100_000, the paper's.")
         self.free = features.K
         self.theta = np.zeros(game.K + 1)
-        self.theta[self.free:] = features.known
+        self.theta[self.free :] = features.known
         self.mean = self.theta.copy()
         checks.room("the window", N, game.K + 1, game.A)
-        self.ring = Ring(np.zeros((N, game.K + 1, game.A), game.dtype), np.zeros(N, np.int16),
-                         np.zeros(N, np.int16), np.zeros(N, np.bool_),
-                         np.zeros((game.K + 1, game.K + 1), np.int64), np.zeros(2, np.int64))
+        self.ring = Ring(
+            np.zeros((N, game.K + 1, game.A), game.dtype),
+            np.zeros(N, np.int16),
+            np.zeros(N, np.int16),
+            np.zeros(N, np.bool_),
+            np.zeros((game.K + 1, game.K + 1), np.int64),
+            np.zeros(2, np.int64),
+        )
         self._under_way = np.zeros((game.K + 1, 0), game.dtype)  # the state a game has reached
 
     def _twin(self) -> Self:
@@ -211,7 +227,7 @@ class RingAgent(LinearAgent):
         for sweep in repeated(self.choices.sweeps, before):
             if sweep == 0 or self.choices.draws == "per sweep":
                 noise = self._noise()
-            self.mean[:self.free], self.theta[:self.free] = self._fit(before.copy(), *noise)
+            self.mean[: self.free], self.theta[: self.free] = self._fit(before.copy(), *noise)
 
     def act(self, h: int, s: Any, legal: Any = None) -> int:
         """Choose one of the placements whose features and rows cleared are the rows of s."""
@@ -222,8 +238,9 @@ class RingAgent(LinearAgent):
         column_values(X.T, len(X), self.theta, q)
         return choose(q, self.dither, self.eta, p, self.rng.random())
 
-    def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None,
-                legal_next: Any = None) -> None:
+    def observe(
+        self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
+    ) -> None:
         """Take in that placement a of s was played; ``s_next=None`` at the end of the game."""
         self._refuse_mask(legal_next)
         checks.whole("h", h, hint="It counts the placements of a game, from zero.")
@@ -231,12 +248,17 @@ class RingAgent(LinearAgent):
         a = checks.index("a", a, len(X))
         checks.finite("r", r)
         if r != X[a, -1]:
-            checks.fail("the reward is the number of rows cleared, the last column of the state",
-                        f"r is {r} and the column says {X[a, -1]}", "Pass what step returned.")
+            checks.fail(
+                "the reward is the number of rows cleared, the last column of the state",
+                f"r is {r} and the column says {X[a, -1]}",
+                "Pass what step returned.",
+            )
         if self._under_way.size and not np.array_equal(X.T, self._under_way):
-            checks.fail("a placement is one of the state that the last one led to",
-                        f"a state with {len(X)} placements is not that", "Observe a game in its "
-                        "order, to its end (s_next=None).")
+            checks.fail(
+                "a placement is one of the state that the last one led to",
+                f"a state with {len(X)} placements is not that",
+                "Observe a game in its order, to its end (s_next=None).",
+            )
         there = X[:0] if s_next is None else self.features.checked(s_next)
         _keep(self.ring, X.T, len(X), a, s_next is None)
         self._under_way = np.ascontiguousarray(there.T)
@@ -248,25 +270,45 @@ class RingAgent(LinearAgent):
         run, rng = empty_run(episodes), checks.generator(rng)
         game = self.features.game
         if not isinstance(env, Tetris) or (env.K, env.A, env.dtype) != (game.K, game.A, game.dtype):
-            checks.fail(f"the features are for {game!r}", f"the environment is {env!r}",
-                        "Make the features from this game.")
+            checks.fail(
+                f"the features are for {game!r}",
+                f"the environment is {env!r}",
+                "Make the features from this game.",
+            )
         if self._under_way.size:
-            checks.fail("learn begins with a new game", "one is under way", "Observe its end "
-                        "first (s_next=None).")
+            checks.fail(
+                "learn begins with a new game",
+                "one is under way",
+                "Observe its end first (s_next=None).",
+            )
         if checks.flag("exact", exact):
-            checks.fail("only what is known exactly is evaluated so", "Tetris is not",
-                        "Leave exact out.")
+            checks.fail(
+                "only what is known exactly is evaluated so", "Tetris is not", "Leave exact out."
+            )
         run.furthest[:] = -1
         for i in range(len(run.reward)):
             self.plan()
             run.reward[i], run.length[i], run.opening[i] = _play(
-                env.model, self.ring, self.theta, self.dither, self.eta, *env.buffers(), rng,
-                self.rng, LONGEST)
+                env.model,
+                self.ring,
+                self.theta,
+                self.dither,
+                self.eta,
+                *env.buffers(),
+                rng,
+                self.rng,
+                LONGEST,
+            )
             self.transitions += run.length[i]
             if run.length[i] == LONGEST:
-                checks.fail("a game must end", f"game {i + 1} has lasted {LONGEST} placements: the "
-                            f"policy plays on without end", f"With the pieces {env.pieces!r} that "
-                            f"may be easy: pass more of them, or fewer rows.", RuntimeError)
+                checks.fail(
+                    "a game must end",
+                    f"game {i + 1} has lasted {LONGEST} placements: the "
+                    f"policy plays on without end",
+                    f"With the pieces {env.pieces!r} that "
+                    f"may be easy: pass more of them, or fewer rows.",
+                    RuntimeError,
+                )
         self._compare_with(run.reward)
         return run
 
@@ -290,8 +332,12 @@ class Placements(FeatureMap):
 
     def __init__(self, game: Tetris, reading: str = "value") -> None:
         checks.instance("game", game, Tetris, hint="Tetris(10, 20) is the usual one.")
-        checks.one_of("reading", reading, READINGS, hint="The docstring of "
-                      "rlsvi_study.tetris.ring says what they mean.")
+        checks.one_of(
+            "reading",
+            reading,
+            READINGS,
+            hint="The docstring of rlsvi_study.tetris.ring says what they mean.",
+        )
         self.game, self.reading = game, reading
         self.known = np.array(READINGS[reading])
         self.K, self.A = game.K + 1 - len(self.known), game.A
@@ -301,13 +347,22 @@ class Placements(FeatureMap):
         X = s if type(s) is np.ndarray and s.dtype == self.game.dtype else checks.numbers("s", s)
         kind = np.iinfo(self.game.dtype)
         if X.ndim != 2 or X.shape[1] != self.game.K + 1 or not 1 <= len(X) <= self.game.A:
-            checks.fail(f"a state has a row for each legal placement, from 1 to {self.game.A} of "
-                        f"them, and K + 1 = {self.game.K + 1} columns, the features and the rows "
-                        f"cleared", f"it has shape {X.shape}", "Pass game.table.")
-        if X.dtype != self.game.dtype and not ((X == np.floor(X)) & (X >= 0)
-                                               & (X <= kind.max)).all():
-            checks.fail(f"features are whole numbers from 0 to {kind.max}", f"they range from "
-                        f"{X.min()} to {X.max()}", "For other features use VerbatimAgent.")
+            checks.fail(
+                f"a state has a row for each legal placement, from 1 to {self.game.A} of "
+                f"them, and K + 1 = {self.game.K + 1} columns, the features and the rows "
+                f"cleared",
+                f"it has shape {X.shape}",
+                "Pass game.table.",
+            )
+        if (
+            X.dtype != self.game.dtype
+            and not ((X == np.floor(X)) & (X >= 0) & (X <= kind.max)).all()
+        ):
+            checks.fail(
+                f"features are whole numbers from 0 to {kind.max}",
+                f"they range from {X.min()} to {X.max()}",
+                "For other features use VerbatimAgent.",
+            )
         return X.astype(self.game.dtype, order="C")
 
     def __call__(self, h: int, s: Any) -> Floats:

@@ -39,60 +39,109 @@ from .ring import PRINTED, Placements, RingAgent
 LSPI = 3183  # the best level of Bertsekas and Ioffe (1996), as the paper quotes it
 PAPER_LEVELS = (3500, 4500)  # of two agents
 LEARNED = int(THRESHOLDS["LEARNED"].value)  # a block of games above it: the agent can play
-GROUPS = {"heights": slice(0, 10), "differences": slice(10, 19), "largest height": slice(19, 20),
-          "holes": slice(20, 21), "constant": slice(21, 22)}  # of the benchmark's 22 features
+GROUPS = {
+    "heights": slice(0, 10),
+    "differences": slice(10, 19),
+    "largest height": slice(19, 20),
+    "holes": slice(20, 21),
+    "constant": slice(21, 22),
+}  # of the benchmark's 22 features
 decaying = "ε = {:g}, halved every {:g} games".format
 SCHEDULES: dict[str, dict[str, Any]] = {  # of LSVI: how it dithers
-    "greedy": {}, **{f"ε = {epsilon:g}": {"epsilon": epsilon} for epsilon in (0.001, 0.01, 0.1)},
-    **{decaying(epsilon, games): {"epsilon": epsilon, "half_life": games}
-       for epsilon, games in product((0.1, 1.0), (10.0, 50.0))},
-    **{f"Boltzmann, η = {eta:g}": {"eta": eta} for eta in (0.1, 1.0)}}
+    "greedy": {},
+    **{f"ε = {epsilon:g}": {"epsilon": epsilon} for epsilon in (0.001, 0.01, 0.1)},
+    **{
+        decaying(epsilon, games): {"epsilon": epsilon, "half_life": games}
+        for epsilon, games in product((0.1, 1.0), (10.0, 50.0))
+    },
+    **{f"Boltzmann, η = {eta:g}": {"eta": eta} for eta in (0.1, 1.0)},
+}
 
 
 # --------------------------------------------------------------------------- learning curves
 
-def learner(agent: str, game: Tetris, rng: np.random.Generator, schedule: str = "greedy",
-            reading: str = "value", lam: float = 1.0, sigma: float = 1.0, gamma: float = 0.99,
-            sweeps: int = PRINTED["sweeps"], window: int = PRINTED["window"],
-            targets: str = "sample", variance: str = "known") -> RingAgent:
+
+def learner(
+    agent: str,
+    game: Tetris,
+    rng: np.random.Generator,
+    schedule: str = "greedy",
+    reading: str = "value",
+    lam: float = 1.0,
+    sigma: float = 1.0,
+    gamma: float = 0.99,
+    sweeps: int = PRINTED["sweeps"],
+    window: int = PRINTED["window"],
+    targets: str = "sample",
+    variance: str = "known",
+) -> RingAgent:
     """RLSVI with these choices; or LSVI with a schedule. LSVI has the mean alone, so what is about
     the sample (targets, variance, sigma) is not passed on to it."""
     checks.one_of("agent", agent, ("rlsvi", "lsvi"), hint="The paper compares these two.")
     features = Placements(game, reading)
     if agent == "lsvi":
-        made = lsvi(features, lam, gamma=gamma, sweeps=sweeps, window=window, rng=rng,
-                    **SCHEDULES[schedule])
+        made = lsvi(
+            features, lam, gamma=gamma, sweeps=sweeps, window=window, rng=rng, **SCHEDULES[schedule]
+        )
     else:
-        made = rlsvi(features, lam, sigma, gamma=gamma, sweeps=sweeps, window=window,
-                     targets=targets, variance=variance, draws="per sweep",
-                     first_episode="prior", rng=rng)
+        made = rlsvi(
+            features,
+            lam,
+            sigma,
+            gamma=gamma,
+            sweeps=sweeps,
+            window=window,
+            targets=targets,
+            variance=variance,
+            draws="per sweep",
+            first_episode="prior",
+            rng=rng,
+        )
     return cast(RingAgent, made)
 
 
-def blocks(player: RingAgent, game: Tetris, rng: np.random.Generator, games: int,
-           every: int) -> Iterator[tuple[dict[str, Any], Run]]:
+def blocks(
+    player: RingAgent, game: Tetris, rng: np.random.Generator, games: int, every: int
+) -> Iterator[tuple[dict[str, Any], Run]]:
     """A row with the mean score of every block of games, and the block, as soon as it is played."""
     for n in range(every, games + 1, every):
         block = player.learn(game, every, rng)
         yield {"game": n, "score": float(block.reward.mean())}, block
 
 
-def learning_curve(seed: int, agent: str, games: int, every: int, rule: str = "clears",
-                   width: int = 10, height: int = 20, pieces: str = "IJLOSTZ",
-                   weights: bool = False, **choices: Any) -> Rows:
+def learning_curve(
+    seed: int,
+    agent: str,
+    games: int,
+    every: int,
+    rule: str = "clears",
+    width: int = 10,
+    height: int = 20,
+    pieces: str = "IJLOSTZ",
+    weights: bool = False,
+    **choices: Any,
+) -> Rows:
     """Mean score and length of every block of games; with the mean weights after it, if asked."""
     _, env_rng, agent_rng = streams(seed)
     game = Tetris(width, height, pieces, rule)
     player = learner(agent, game, agent_rng, **choices)
-    return [{**row, "length": float(block.length.mean()), "best": int(block.reward.max()),
-             **{f"w{k}": round(float(w), 4) for k, w in enumerate(player.mean, 1) if weights}}
-            for row, block in blocks(player, game, env_rng, games, every)]
+    return [
+        {
+            **row,
+            "length": float(block.length.mean()),
+            "best": int(block.reward.max()),
+            **{f"w{k}": round(float(w), 4) for k, w in enumerate(player.mean, 1) if weights},
+        }
+        for row, block in blocks(player, game, env_rng, games, every)
+    ]
 
 
 def remembering(seed: int, N: int, games: int, every: int) -> Rows:
     """RLSVI with a buffer of N transitions, of which a good game alone has some ten thousand."""
-    return [{"game": row["game"], "score": row["score"]}
-            for row in learning_curve(seed, "rlsvi", games, every, window=N)]
+    return [
+        {"game": row["game"], "score": row["score"]}
+        for row in learning_curve(seed, "rlsvi", games, every, window=N)
+    ]
 
 
 def optimistic(seed: int, start: float, games: int, every: int) -> Rows:
@@ -106,11 +155,14 @@ def optimistic(seed: int, start: float, games: int, every: int) -> Rows:
     player, constant = learner("lsvi", game, agent_rng), game.K - 1
     player.learn(game, 1, env_rng)
     player.mean[constant] = player.theta[constant] = start
-    return [row | {"value": round(float(player.mean[constant]), 3)}
-            for row, _ in blocks(player, game, env_rng, games, every)]
+    return [
+        row | {"value": round(float(player.mean[constant]), 3)}
+        for row, _ in blocks(player, game, env_rng, games, every)
+    ]
 
 
 # --------------------------------------------------------------------------- summaries
+
 
 class Level(NamedTuple):  # a mean over seeds and an interval for it (Student)
     mean: float
@@ -137,8 +189,9 @@ def lead(table: pd.DataFrame) -> pd.Series:
     return last["rlsvi"].droplevel("schedule") - lsvi[lsvi.mean().idxmax()]
 
 
-def levels(table: pd.DataFrame, by: str | Sequence[str],
-           of: Callable[[pd.DataFrame], pd.Series] = finals) -> pd.DataFrame:
+def levels(
+    table: pd.DataFrame, by: str | Sequence[str], of: Callable[[pd.DataFrame], pd.Series] = finals
+) -> pd.DataFrame:
     """The mean of these over the seeds, with its interval, for each cell."""
     return by_cell(table, by, lambda cell: level(of(cell))._asdict())
 
@@ -161,8 +214,9 @@ def apart(scores: pd.Series, others: pd.Series) -> Level:
     """By how much the mean of some seeds exceeds that of others, not paired (Welch)."""
     test = ttest_ind(scores, others, equal_var=False)
     low, high = test.confidence_interval()
-    return Level(float(scores.mean() - others.mean()), float(low), float(high),
-                 len(scores) + len(others))
+    return Level(
+        float(scores.mean() - others.mean()), float(low), float(high), len(scores) + len(others)
+    )
 
 
 def relative_spread(scores: Any) -> Any:
@@ -183,13 +237,26 @@ def states_per_placement(table: pd.DataFrame, N: int = PRINTED["window"]) -> dic
 
 # --------------------------------------------------------------------------- the experiments
 
-def _curves(name: str, place: str, title: str, seeds: range, cells: tuple[dict[str, Any], ...],
-            run: Callable[..., Rows] = learning_curve, **constants: Any) -> Experiment:
+
+def _curves(
+    name: str,
+    place: str,
+    title: str,
+    seeds: range,
+    cells: tuple[dict[str, Any], ...],
+    run: Callable[..., Rows] = learning_curve,
+    **constants: Any,
+) -> Experiment:
     """The quick runs are the first two blocks of the paper's: two cells, one seed."""
     short = constants | {"games": 2 * constants["every"]}
-    return Experiment(name, place, title, run, {"quick": Scale(short, cells[:2], seeds[:1]),
-                                                "paper": Scale(constants, cells, seeds)},
-                      length="games")
+    return Experiment(
+        name,
+        place,
+        title,
+        run,
+        {"quick": Scale(short, cells[:2], seeds[:1]), "paper": Scale(constants, cells, seeds)},
+        length="games",
+    )
 
 
 _LONG, _SHORT = {"games": 1000, "every": 50}, {"games": 400, "every": 25}
@@ -201,64 +268,203 @@ MINI_RULES, MINI_READINGS = ("top row", "clears", "overflow top"), ("value", "re
 # With which schedule LSVI was run in ``fig7`` and in ``tetris-top-row``.
 FIGURE_7_SCHEDULE = {"clears": "greedy", "top row": decaying(0.1, 10)}
 # The winner in ``fig14-tuning``; a test checks it.
-MINI_TUNED = {"top row": {"value": decaying(1, 10), "reward": decaying(1, 10)},
-              "clears": {"value": decaying(1, 10), "reward": decaying(0.1, 10)},
-              "overflow top": {"value": decaying(1, 50), "reward": "greedy"}}
+MINI_TUNED = {
+    "top row": {"value": decaying(1, 10), "reward": decaying(1, 10)},
+    "clears": {"value": decaying(1, 10), "reward": decaying(0.1, 10)},
+    "overflow top": {"value": decaying(1, 50), "reward": "greedy"},
+}
 
-_FIGURE_14 = tuple({"agent": agent, "rule": rule, "reading": reading,
-                    "schedule": MINI_TUNED[rule][reading]}
-                   for rule, reading, agent in product(MINI_RULES, MINI_READINGS, _AGENTS))
-_WIDTHS = tuple(cell | {"agent": agent, "schedule": schedule}
-                for cell in grid(width=(5, 6, 7, 8), rule=MINI_RULES, reading=MINI_READINGS)
-                for agent, schedule in (("rlsvi", "greedy"), ("lsvi", "greedy"),
-                                        ("lsvi", decaying(0.1, 10)), ("lsvi", decaying(1, 10))))
-PLAIN = {"agent": "rlsvi", "reading": "value", "targets": "sample", "sweeps": 1,
-         "variance": "known", "lam": 1.0, "sigma": 1.0}
-_READINGS = tuple(PLAIN | change for change in (
-    {}, {"reading": "board"}, {"reading": "reward"}, {"targets": "mean"}, {"sweeps": 4},
-    {"variance": "unknown"}, {"sigma": 0.1}, {"sigma": 10.0}, {"lam": 0.01}, {"lam": 100.0},
-    {"agent": "lsvi"}, {"agent": "lsvi", "reading": "board"},
-    {"agent": "lsvi", "reading": "reward"}, {"agent": "lsvi", "sweeps": 4}))
+_FIGURE_14 = tuple(
+    {"agent": agent, "rule": rule, "reading": reading, "schedule": MINI_TUNED[rule][reading]}
+    for rule, reading, agent in product(MINI_RULES, MINI_READINGS, _AGENTS)
+)
+_WIDTHS = tuple(
+    cell | {"agent": agent, "schedule": schedule}
+    for cell in grid(width=(5, 6, 7, 8), rule=MINI_RULES, reading=MINI_READINGS)
+    for agent, schedule in (
+        ("rlsvi", "greedy"),
+        ("lsvi", "greedy"),
+        ("lsvi", decaying(0.1, 10)),
+        ("lsvi", decaying(1, 10)),
+    )
+)
+PLAIN = {
+    "agent": "rlsvi",
+    "reading": "value",
+    "targets": "sample",
+    "sweeps": 1,
+    "variance": "known",
+    "lam": 1.0,
+    "sigma": 1.0,
+}
+_READINGS = tuple(
+    PLAIN | change
+    for change in (
+        {},
+        {"reading": "board"},
+        {"reading": "reward"},
+        {"targets": "mean"},
+        {"sweeps": 4},
+        {"variance": "unknown"},
+        {"sigma": 0.1},
+        {"sigma": 10.0},
+        {"lam": 0.01},
+        {"lam": 100.0},
+        {"agent": "lsvi"},
+        {"agent": "lsvi", "reading": "board"},
+        {"agent": "lsvi", "reading": "reward"},
+        {"agent": "lsvi", "sweeps": 4},
+    )
+)
 
-EXPERIMENTS = {e.name: e for e in (
-    _curves("fig7", "Section 6.2, figure 7", "Learning to play Tetris on 20 × 10 squares",
-            range(20), grid(agent=_AGENTS), schedule=FIGURE_7_SCHEDULE["clears"], weights=True,
-            **_LONG),
-    _curves("fig7-tuning", "Section 6.2, footnote", "Schedules of LSVI on the full board",
-            range(1000, 1005), grid(schedule=SCHEDULES), **_TUNING),
-    _curves("fig14", "Appendix D.3, figure 14", "Mini-Tetris: four rows, only S and Z", range(20),
-            _FIGURE_14, **_MINI),
-    _curves("fig14-tuning", "Appendix D.3", "Schedules of LSVI on four rows with S and Z",
-            range(1000, 1003), grid(rule=MINI_RULES, reading=MINI_READINGS, schedule=SCHEDULES),
-            **_MINI, agent="lsvi"),
-    _curves("tetris-top-row", "Section 6.2, figure 7",
-            "Figure 7, a full square in the top row ends it", range(20), grid(agent=_AGENTS),
-            rule="top row", schedule=FIGURE_7_SCHEDULE["top row"], **_LONG),
-    _curves("tetris-top-row-tuning", "Section 6.2, footnote",
-            "Schedules of LSVI, a full square in the top row ends the game", range(1000, 1003),
-            grid(schedule=SCHEDULES), rule="top row", **_TUNING),
-    _curves("tetris-rules", "Section 6.2", "What each ending rule does, 400 games", range(6),
-            grid(rule=("fits", "overflow", "overflow top"), agent=_AGENTS), **_SHORT),
-    _curves("tetris-readings", "Section 6.2 and appendix D",
-            "What each reading of Algorithm 7 does, 400 games", range(6), _READINGS,
-            schedule=FIGURE_7_SCHEDULE["clears"], **_SHORT),
-    _curves("tetris-variance", "Appendix D.2",
-            "RLSVI with an unknown variance, on the seeds of figure 7", range(20),
-            grid(variance=("unknown",)), agent="rlsvi", **_LONG),
-    _curves("tetris-widths", "Appendix D.3, figure 14", "Mini-Tetris on boards of other widths",
-            range(10), _WIDTHS, **_MINI),
-    _curves("tetris-schedules", "Section 6.2, footnote",
-            "LSVI's other schedules on the seeds of figure 7", range(20),
-            grid(schedule=(decaying(0.1, 50), decaying(1, 10), decaying(1, 50), decaying(0.1, 10),
-                           "ε = 0.001", "ε = 0.01", "ε = 0.1")), agent="lsvi", **_LONG),
-    _curves("tetris-top-row-schedules", "Section 6.2, footnote",
-            "LSVI's other schedules, a full square in the top row ends it", range(20),
+EXPERIMENTS = {
+    e.name: e
+    for e in (
+        _curves(
+            "fig7",
+            "Section 6.2, figure 7",
+            "Learning to play Tetris on 20 × 10 squares",
+            range(20),
+            grid(agent=_AGENTS),
+            schedule=FIGURE_7_SCHEDULE["clears"],
+            weights=True,
+            **_LONG,
+        ),
+        _curves(
+            "fig7-tuning",
+            "Section 6.2, footnote",
+            "Schedules of LSVI on the full board",
+            range(1000, 1005),
+            grid(schedule=SCHEDULES),
+            **_TUNING,
+        ),
+        _curves(
+            "fig14",
+            "Appendix D.3, figure 14",
+            "Mini-Tetris: four rows, only S and Z",
+            range(20),
+            _FIGURE_14,
+            **_MINI,
+        ),
+        _curves(
+            "fig14-tuning",
+            "Appendix D.3",
+            "Schedules of LSVI on four rows with S and Z",
+            range(1000, 1003),
+            grid(rule=MINI_RULES, reading=MINI_READINGS, schedule=SCHEDULES),
+            **_MINI,
+            agent="lsvi",
+        ),
+        _curves(
+            "tetris-top-row",
+            "Section 6.2, figure 7",
+            "Figure 7, a full square in the top row ends it",
+            range(20),
+            grid(agent=_AGENTS),
+            rule="top row",
+            schedule=FIGURE_7_SCHEDULE["top row"],
+            **_LONG,
+        ),
+        _curves(
+            "tetris-top-row-tuning",
+            "Section 6.2, footnote",
+            "Schedules of LSVI, a full square in the top row ends the game",
+            range(1000, 1003),
+            grid(schedule=SCHEDULES),
+            rule="top row",
+            **_TUNING,
+        ),
+        _curves(
+            "tetris-rules",
+            "Section 6.2",
+            "What each ending rule does, 400 games",
+            range(6),
+            grid(rule=("fits", "overflow", "overflow top"), agent=_AGENTS),
+            **_SHORT,
+        ),
+        _curves(
+            "tetris-readings",
+            "Section 6.2 and appendix D",
+            "What each reading of Algorithm 7 does, 400 games",
+            range(6),
+            _READINGS,
+            schedule=FIGURE_7_SCHEDULE["clears"],
+            **_SHORT,
+        ),
+        _curves(
+            "tetris-variance",
+            "Appendix D.2",
+            "RLSVI with an unknown variance, on the seeds of figure 7",
+            range(20),
+            grid(variance=("unknown",)),
+            agent="rlsvi",
+            **_LONG,
+        ),
+        _curves(
+            "tetris-widths",
+            "Appendix D.3, figure 14",
+            "Mini-Tetris on boards of other widths",
+            range(10),
+            _WIDTHS,
+            **_MINI,
+        ),
+        _curves(
+            "tetris-schedules",
+            "Section 6.2, footnote",
+            "LSVI's other schedules on the seeds of figure 7",
+            range(20),
+            grid(
+                schedule=(
+                    decaying(0.1, 50),
+                    decaying(1, 10),
+                    decaying(1, 50),
+                    decaying(0.1, 10),
+                    "ε = 0.001",
+                    "ε = 0.01",
+                    "ε = 0.1",
+                )
+            ),
+            agent="lsvi",
+            **_LONG,
+        ),
+        _curves(
+            "tetris-top-row-schedules",
+            "Section 6.2, footnote",
+            "LSVI's other schedules, a full square in the top row ends it",
+            range(20),
             grid(schedule=("greedy", "ε = 0.1", "ε = 0.01", decaying(1, 10), "ε = 0.001")),
-            rule="top row", agent="lsvi", **_LONG),
-    _curves("tetris-discount", "Appendix D", "Other discounts, on seeds of figure 7", range(10),
-            grid(agent=_AGENTS, gamma=(0.9, 1.0)), games=600, every=50),
-    _curves("tetris-optimism", "Section 6.2", "LSVI with high values at the start", range(10),
-            grid(start=(0.0, 300.0, 3000.0)), optimistic, **_SHORT),
-    _curves("tetris-buffer", "Section 6.2", "RLSVI with a smaller buffer", range(6),
-            grid(N=(1000, 10_000)), remembering, **_LONG),
-    ITERATION, KNOWN)}
+            rule="top row",
+            agent="lsvi",
+            **_LONG,
+        ),
+        _curves(
+            "tetris-discount",
+            "Appendix D",
+            "Other discounts, on seeds of figure 7",
+            range(10),
+            grid(agent=_AGENTS, gamma=(0.9, 1.0)),
+            games=600,
+            every=50,
+        ),
+        _curves(
+            "tetris-optimism",
+            "Section 6.2",
+            "LSVI with high values at the start",
+            range(10),
+            grid(start=(0.0, 300.0, 3000.0)),
+            optimistic,
+            **_SHORT,
+        ),
+        _curves(
+            "tetris-buffer",
+            "Section 6.2",
+            "RLSVI with a smaller buffer",
+            range(6),
+            grid(N=(1000, 10_000)),
+            remembering,
+            **_LONG,
+        ),
+        ITERATION,
+        KNOWN,
+    )
+}

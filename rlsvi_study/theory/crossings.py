@@ -85,8 +85,9 @@ class Pair(NamedTuple):
 
         def roots() -> list[arb]:
             real = [z.real for z, _ in cubic.complex_roots() if z.imag == 0]
-            return sorted((x.log() - (1 - x).log() for x in real if 0 < x < 1),
-                          key=lambda y: float(y.mid()))
+            return sorted(
+                (x.log() - (1 - x).log() for x in real if 0 < x < 1), key=lambda y: float(y.mid())
+            )
 
         return [lambda k=k: roots()[k] for k in range(len(roots()))]
 
@@ -110,8 +111,9 @@ def _bracket(f: Callable[[arb], arb], wanted: int, start: float, direction: int)
     raise Undecided("a sign change too close to 0 or 1 to be found")
 
 
-def _locate(f: Callable[[arb], arb], left: float | None, right: float | None,
-            sign_left: int) -> Crossing:
+def _locate(
+    f: Callable[[arb], arb], left: float | None, right: float | None, sign_left: int
+) -> Crossing:
     """The one zero between two places, f having ``sign_left`` at the left and not at the right.
     None stands for an end of (0, 1)."""
     start = _bracket(f, sign_left, right or 0.0, -1) if left is None else left
@@ -145,8 +147,11 @@ def _zeros(f: Callable[[arb], arb], turns: list[float], signs: list[int]) -> lis
 def _pair(alpha: Number, beta: Number) -> Pair:
     pair = Pair(positive("alpha", alpha), positive("beta", beta))
     if not fmpq(1, 10**6) <= min(pair) <= max(pair) <= 10**6:
-        fail("alpha and beta must lie between 1e-6 and 1e6 for a certified answer",
-             f"got {alpha} and {beta}", "Beyond, no precision was tried.")
+        fail(
+            "alpha and beta must lie between 1e-6 and 1e6 for a certified answer",
+            f"got {alpha} and {beta}",
+            "Beyond, no precision was tried.",
+        )
     return pair
 
 
@@ -154,8 +159,11 @@ def pdf_crossings(alpha: Number, beta: Number) -> list[Crossing]:
     """Every x in (0, 1) where the two densities cross, in order; for α, β from 1e-6 to 1e6."""
     pair = _pair(alpha, beta)
     turns = pair.turning_points()
-    signs = [pair.sign_at_zero(), *(sign(lambda turn=turn: pair.log_ratio(turn()))
-                                    for turn in turns), pair.mirrored().sign_at_zero()]
+    signs = [
+        pair.sign_at_zero(),
+        *(sign(lambda turn=turn: pair.log_ratio(turn())) for turn in turns),
+        pair.mirrored().sign_at_zero(),
+    ]
     with ctx.workprec(128):
         places = [float(turn().mid()) for turn in turns]
     return _zeros(pair.log_ratio, places, signs)

@@ -29,8 +29,9 @@ from ..register import (
 LEMMA_1, LEMMA_5, LEMMA_6 = "G.gauss-dirichlet", "G.conditional-mean", "G.single-crossing"
 
 
-def instead(printed: Iterable[Sides], meant: Iterable[Sides], true: Iterable[Sides],
-            found: str) -> Evidence:
+def instead(
+    printed: Iterable[Sides], meant: Iterable[Sides], true: Iterable[Sides], found: str
+) -> Evidence:
     """What is printed may hold. If not, it is a misprint if what is meant holds; where nothing else
     can be meant, what is true instead is part of the finding."""
     as_printed, meant, true = identity(*printed), list(meant), list(true)
@@ -39,15 +40,35 @@ def instead(printed: Iterable[Sides], meant: Iterable[Sides], true: Iterable[Sid
     return Evidence(slip(False, bool(meant)), found, {})
 
 
-def step(name: str, place: str, paper: str, statement: str, sides: Callable[[], Iterable[Sides]],
-         found: str = "As printed.", verdict: str = HOLDS, *,
-         meant: Callable[[], Iterable[Sides]] = tuple,
-         true: Callable[[], Iterable[Sides]] = tuple, part_of: str = LEMMA_6) -> None:
+def step(
+    name: str,
+    place: str,
+    paper: str,
+    statement: str,
+    sides: Callable[[], Iterable[Sides]],
+    found: str = "As printed.",
+    verdict: str = HOLDS,
+    *,
+    meant: Callable[[], Iterable[Sides]] = tuple,
+    true: Callable[[], Iterable[Sides]] = tuple,
+    part_of: str = LEMMA_6,
+) -> None:
     """Register a line of appendix G that is a matter of equal sides: those that are printed; if
     these are not equal, those that are meant, or else those that are true instead."""
-    enter(f"G.{name}", f"Appendix G, {place}", paper, "symbolic", verdict, statement,
-          lambda: instead(sides(), meant(), true(), found) if (*meant(), *true())
-          else identity(*sides(), found=found), part_of=part_of)
+    enter(
+        f"G.{name}",
+        f"Appendix G, {place}",
+        paper,
+        "symbolic",
+        verdict,
+        statement,
+        lambda: (
+            instead(sides(), meant(), true(), found)
+            if (*meant(), *true())
+            else identity(*sides(), found=found)
+        ),
+        part_of=part_of,
+    )
 
 
 def shown(good: bool, found: str) -> Evidence:
@@ -55,16 +76,20 @@ def shown(good: bool, found: str) -> Evidence:
     return unless(not good, found if good else "It could not be shown.")
 
 
-def region(*outcomes: Proof | Counterexample, proved: str = "", refuted: str = "",
-           at: str = "") -> Evidence:
+def region(
+    *outcomes: Proof | Counterexample, proved: str = "", refuted: str = "", at: str = ""
+) -> Evidence:
     """What was decided about the parts of a region; the first that fails speaks for all, and ``at``
     names the coordinates of where."""
     failed = [one for one in outcomes if isinstance(one, Counterexample)]
     boxes, margins, bits = zip(*outcomes, strict=True)
     outcome = failed[0] if failed else Proof(sum(boxes), min(margins), max(bits))
     text = str(outcome).replace("fails at", f"fails at ({at}) =" if at else "fails at")
-    return unless(bool(failed), f"{text[0].upper()}{text[1:]}.{refuted if failed else proved}",
-                  **outcome._asdict())
+    return unless(
+        bool(failed),
+        f"{text[0].upper()}{text[1:]}.{refuted if failed else proved}",
+        **outcome._asdict(),
+    )
 
 
 def positive_coefficients(expression: sp.Expr, *variables: sp.Symbol) -> bool:
@@ -78,15 +103,18 @@ def positive_inside(expression: sp.Expr, x: sp.Symbol, *variables: sp.Symbol) ->
     visibly positive."""
     t = sp.Symbol("t", positive=True)
     numerator, denominator = sp.fraction(sp.together(expression.subs(x, 1 / (1 + t))))
-    return (positive_coefficients(numerator, *variables, t)
-            and positive_coefficients(denominator, t))
+    return positive_coefficients(numerator, *variables, t) and positive_coefficients(denominator, t)
 
 
 def each_is(right: int, counts: list[int]) -> Evidence:
     """So many crossings at every point of a grid, each count certified."""
     exceptions = sum(count != right for count in counts)
-    return unless(exceptions > 0, f"{len(counts)} points, {exceptions} exceptions.",
-                  points=len(counts), digits=12)
+    return unless(
+        exceptions > 0,
+        f"{len(counts)} points, {exceptions} exceptions.",
+        points=len(counts),
+        digits=12,
+    )
 
 
 def printed_lines(*claims: str) -> dict[str, int]:
@@ -102,9 +130,15 @@ def in_words(lines: dict[str, int]) -> str:
     '3 of 6 printed lines hold, 1 is a misprint, 2 do not hold.'
     """
     n = sum(lines.values())
-    words = {PARTLY: ("holds in part", "hold in part"), FAILS: ("does not hold", "do not hold"),
-             MISPRINT: ("is a misprint", "are misprints")}
-    others = (f"{k} {words[verdict][k > 1]}" for verdict, k in lines.items()
-              if k and verdict != HOLDS)
-    return ", ".join((f"{lines[HOLDS]} of {n} printed lines hold{'s' * (lines[HOLDS] == 1)}",
-                      *others)) + "."
+    words = {
+        PARTLY: ("holds in part", "hold in part"),
+        FAILS: ("does not hold", "do not hold"),
+        MISPRINT: ("is a misprint", "are misprints"),
+    }
+    others = (
+        f"{k} {words[verdict][k > 1]}" for verdict, k in lines.items() if k and verdict != HOLDS
+    )
+    return (
+        ", ".join((f"{lines[HOLDS]} of {n} printed lines hold{'s' * (lines[HOLDS] == 1)}", *others))
+        + "."
+    )

@@ -41,17 +41,29 @@ def density_grid(cases: Sequence[tuple[float, float]]) -> Figure:
     for ax, (alpha, beta) in zip(axes, cases, strict=True):
         normal = stats.norm(alpha / (alpha + beta), (alpha + beta) ** -0.5)
         for name, law, x, look in (
-                ("normal", normal, 2.2 * inside - 0.6, "normal"),
-                ("beta", stats.beta(alpha, beta), inside, "posterior")):
-            sns.lineplot(x=x, y=law.pdf(x), color=COLOUR[look], ls=LINE[look], label=name,
-                         legend=ax is axes[0], ax=ax)
+            ("normal", normal, 2.2 * inside - 0.6, "normal"),
+            ("beta", stats.beta(alpha, beta), inside, "posterior"),
+        ):
+            sns.lineplot(
+                x=x,
+                y=law.pdf(x),
+                color=COLOUR[look],
+                ls=LINE[look],
+                label=name,
+                legend=ax is axes[0],
+                ax=ax,
+            )
         points = [c.x for c in pdf_crossings(alpha, beta)]
         ax.plot(points, normal.pdf(points), "o", color="black", ms=4)
         for c in cdf_crossings(alpha, beta):
             ax.axvline(c.x, color=COLOUR["theory"], ls=":", lw=1.2)
         finite = stats.beta(alpha, beta).pdf(inside).max() if min(alpha, beta) > 1 else 0.0
-        ax.set(ylim=(0, max(2.6 * normal.pdf(normal.mean()), 1.05 * finite)), xlabel="x",
-               title=f"α = {alpha:g}, β = {beta:g}", ylabel="density" if ax in axes[::2] else "")
+        ax.set(
+            ylim=(0, max(2.6 * normal.pdf(normal.mean()), 1.05 * finite)),
+            xlabel="x",
+            title=f"α = {alpha:g}, β = {beta:g}",
+            ylabel="density" if ax in axes[::2] else "",
+        )
     return fig
 
 
@@ -60,21 +72,35 @@ def gap_curves(cases: Sequence[tuple[float, float]]) -> Figure:
     """G(z) of the normal over the beta law, on a logarithmic scale: positive into both tails."""
     fig, ax = canvas(height=3.2)
     z = np.linspace(-1, 2, 241)
-    gaps = {f"α = {alpha:g}, β = {beta:g}": order.gap(
-        order.Normal.matching(alpha, beta), order.Beta.of(alpha, beta), z, digits=6)
-        for alpha, beta in cases}
+    gaps = {
+        f"α = {alpha:g}, β = {beta:g}": order.gap(
+            order.Normal.matching(alpha, beta), order.Beta.of(alpha, beta), z, digits=6
+        )
+        for alpha, beta in cases
+    }
     sns.lineplot(pd.DataFrame(gaps, index=z), palette=values(len(gaps)), legend=False, ax=ax)
     ax.axvspan(0, 1, color="0.93", zorder=0)
     ax.set(yscale="log", ylim=(None, 10), xlabel="z", ylabel="G(z)")
-    label_ends(ax, {name: (gap[-1], line.get_color())
-                    for (name, gap), line in zip(gaps.items(), ax.lines, strict=True)})
+    label_ends(
+        ax,
+        {
+            name: (gap[-1], line.get_color())
+            for (name, gap), line in zip(gaps.items(), ax.lines, strict=True)
+        },
+    )
     return fig
 
 
 def _map(ax, x, y, count):
-    ax.pcolormesh(x, y, [[count(float(u), float(v)) for u in x] for v in y],
-                  cmap=ListedColormap(COUNTS), norm=BoundaryNorm(np.arange(-0.5, 4), 4),
-                  shading="nearest", rasterized=True)
+    ax.pcolormesh(
+        x,
+        y,
+        [[count(float(u), float(v)) for u in x] for v in y],
+        cmap=ListedColormap(COUNTS),
+        norm=BoundaryNorm(np.arange(-0.5, 4), 4),
+        shading="nearest",
+        rasterized=True,
+    )
     ax.grid(visible=False)
 
 
@@ -83,33 +109,57 @@ def crossings_map() -> Figure:
     """Where the paper's two counts are exceeded: the distribution functions cross three times near
     α = β (left), the densities in a sliver with α + β ≥ 1 (right)."""
     fig, axes = canvas(2, height=2.9)
-    _map(axes[0], np.geomspace(1e-2, 1, 33), np.linspace(0.485, 0.515, 25),
-         lambda n, share: count_crossings(n * share, n * (1 - share))[1])
+    _map(
+        axes[0],
+        np.geomspace(1e-2, 1, 33),
+        np.linspace(0.485, 0.515, 25),
+        lambda n, share: count_crossings(n * share, n * (1 - share))[1],
+    )
     axes[0].set(xscale="log", xlabel="α + β", ylabel="α/(α + β)", title="distribution functions")
-    _map(axes[1], np.linspace(1.0002, 1.008, 24), np.linspace(0.306, 0.332, 24),
-         lambda a, b: count_crossings(a, b)[0])
+    _map(
+        axes[1],
+        np.linspace(1.0002, 1.008, 24),
+        np.linspace(0.306, 0.332, 24),
+        lambda a, b: count_crossings(a, b)[0],
+    )
     axes[1].set(xlabel="α", ylabel="β", title="densities, α just above 1")
-    for ax, three, one in ((axes[0], (0.045, 0.5), (0.4, 0.509)),
-                           (axes[1], (1.0026, 0.3193), (1.006, 0.311))):
+    for ax, three, one in (
+        (axes[0], (0.045, 0.5), (0.4, 0.509)),
+        (axes[1], (1.0026, 0.3193), (1.006, 0.311)),
+    ):
         for at, text, colour in ((three, "three", "white"), (one, "one crossing", "black")):
             ax.text(*at, text, color=colour, ha="center", va="center", fontsize=9)
     return fig
 
 
 @styled
-def urn_paths(alpha: Sequence[float], V: Sequence[float], *, draws: int = 400,
-              rng: int = 0) -> Figure:
+def urn_paths(
+    alpha: Sequence[float], V: Sequence[float], *, draws: int = 400, rng: int = 0
+) -> Figure:
     """Urns drawn along (left), and their limits against the normal of variance π/(8n)."""
     fig, axes = canvas(2, height=3.4, sharey=True, width_ratios=(2, 1))
     rng = np.random.default_rng(rng)
     few, many = (repaired.urn(alpha, V, draws, paths, rng) for paths in (12, 4000))
     axes[0].plot(np.arange(1, draws + 2), few.T, c=COLOUR["posterior"], lw=0.9, alpha=0.7)
-    sns.histplot(y=many[:, -1], bins=40, stat="density", element="step",
-                 color=COLOUR["posterior"], label="limits of the urns", ax=axes[1])
+    sns.histplot(
+        y=many[:, -1],
+        bins=40,
+        stat="density",
+        element="step",
+        color=COLOUR["posterior"],
+        label="limits of the urns",
+        ax=axes[1],
+    )
     n, y = float(np.sum(alpha)), np.linspace(-0.25, 1.25, 300)
     normal = stats.norm(np.dot(alpha, V) / n, np.sqrt(np.pi / (8 * n)))
-    sns.lineplot(x=normal.pdf(y), y=y, orient="y", color=COLOUR["normal"],
-                 label="normal, variance π/(8n)", ax=axes[1])
+    sns.lineplot(
+        x=normal.pdf(y),
+        y=y,
+        orient="y",
+        color=COLOUR["normal"],
+        label="normal, variance π/(8n)",
+        ax=axes[1],
+    )
     axes[0].set(xscale="log", xlabel="draws + 1", ylabel="mean worth of the urn")
     axes[1].set(xlabel="density")
     axes[1].legend(loc="lower center", bbox_to_anchor=(0.5, 1))
@@ -136,15 +186,27 @@ def chances(low: int, high: int, noises: dict[str, float]) -> Figure:
         law = _drawn(low, high, sigma2)
         d = (law.mean() - z) / law.std()
         ours = law.std() * (stats.norm.pdf(d) + d * stats.norm.cdf(d))
-        worth = ours - order.gap(order.Normal.of(1 + law.mean(), law.var()),
-                                 order.Beta.of(0.5 + high, 0.5 + low), 1 + z, digits=6)
+        worth = ours - order.gap(
+            order.Normal.of(1 + law.mean(), law.var()),
+            order.Beta.of(0.5 + high, 0.5 + low),
+            1 + z,
+            digits=6,
+        )
         for label, y, look in (("posterior", worth, "posterior"), ("RLSVI", ours, "rlsvi")):
-            sns.lineplot(x=z, y=y, color=COLOUR[look], ls=LINE[look], label=label,
-                         legend=ax is axes[0], ax=ax)
+            sns.lineplot(
+                x=z,
+                y=y,
+                color=COLOUR[look],
+                ls=LINE[look],
+                label=label,
+                legend=ax is axes[0],
+                ax=ax,
+            )
         for look, where in (("theory", ours >= worth), ("fails", ours < worth)):
             ax.fill_between(z, worth, ours, where=where, color=COLOUR[look], alpha=0.3, lw=0)
-        ax.set(title=f"{name} (σ² = {sigma2:.2g})", xlabel="z, the sure reward",
-               ylabel="E (draw − z)⁺")
+        ax.set(
+            title=f"{name} (σ² = {sigma2:.2g})", xlabel="z, the sure reward", ylabel="E (draw − z)⁺"
+        )
     return fig
 
 
@@ -155,11 +217,19 @@ def leak() -> Figure:
     fig, ax = canvas(height=2.6)
     seen, prior, rho = np.array([5, 3, 1, 0]), np.full(4, 0.25), 4.0
     mean, shrunk = (seen + prior) / (seen.sum() + 1), seen / (seen.sum() + rho)
-    rows = [(state, model, p) for model, row in (("mean MDP", mean), ("shrunk model", shrunk))
-            for state, p in zip(("1", "2", "3", "4", "astray"), (*row, 1 - row.sum()), strict=True)]
-    sns.barplot(pd.DataFrame(rows, columns=["next state", "model", "probability"]),
-                x="next state", y="probability", hue="model",
-                palette={"mean MDP": COLOUR["posterior"], "shrunk model": "0.6"}, ax=ax)
+    rows = [
+        (state, model, p)
+        for model, row in (("mean MDP", mean), ("shrunk model", shrunk))
+        for state, p in zip(("1", "2", "3", "4", "astray"), (*row, 1 - row.sum()), strict=True)
+    ]
+    sns.barplot(
+        pd.DataFrame(rows, columns=["next state", "model", "probability"]),
+        x="next state",
+        y="probability",
+        hue="model",
+        palette={"mean MDP": COLOUR["posterior"], "shrunk model": "0.6"},
+        ax=ax,
+    )
     ax.legend(title="", loc="upper center")
     return fig
 
@@ -172,20 +242,38 @@ def theorem1_bound(table: pd.DataFrame) -> Figure:
     (H, S, A), L = runs.BASE, np.geomspace(1, 1e7, 200)
     base = table[(table.H == H) & (table.S == S) & (table.A == A)]
     uniform = float((base.uniform / base.episode).mean())
-    ends = {"uniform play": (uniform * L[-1], COLOUR["uniform"]),
-            r"rate $\sqrt{H^3SAT}$": (H**2 * np.sqrt(S * A * L[-1]), COLOUR["truth"])}
-    for y, look, line in ((uniform * L, "uniform", LINE["uniform"]),
-                          (H**2 * np.sqrt(S * A * L), "truth", ":")):
+    ends = {
+        "uniform play": (uniform * L[-1], COLOUR["uniform"]),
+        r"rate $\sqrt{H^3SAT}$": (H**2 * np.sqrt(S * A * L[-1]), COLOUR["truth"]),
+    }
+    for y, look, line in (
+        (uniform * L, "uniform", LINE["uniform"]),
+        (H**2 * np.sqrt(S * A * L), "truth", ":"),
+    ):
         ax.plot(L, y, color=COLOUR[look], ls=line, lw=1.4)
     looks = zip((LINE["theory"], "-"), "os", shades("rlsvi", 2)[::-1], (9, -14), strict=True)
     for (name, of), (dash, mark, shade, below) in zip(runs.PARAMETERS.items(), looks, strict=True):
         lam, sigma = of(runs.make_prior(H, S, A))
         own = base[base.parameters == name]
-        sns.lineplot(own, x="episode", y="regret", color=shade, marker=mark, errorbar=student,
-                     err_style="bars", ax=ax)
+        sns.lineplot(
+            own,
+            x="episode",
+            y="regret",
+            color=shade,
+            marker=mark,
+            errorbar=student,
+            err_style="bars",
+            ax=ax,
+        )
         last = own[own.episode == own.episode.max()]
-        ax.annotate(f"RLSVI, {SMALLEST[name]}", (last.episode.iloc[0], last.regret.mean()),
-                    (8, below), textcoords="offset points", fontsize=9, color=shade)
+        ax.annotate(
+            f"RLSVI, {SMALLEST[name]}",
+            (last.episode.iloc[0], last.regret.mean()),
+            (8, below),
+            textcoords="offset points",
+            fontsize=9,
+            color=shade,
+        )
         bound = theorem1.bound(H, S, A, L, lam, sigma, 1.0)
         ax.plot(L, bound, color=COLOUR["theory"], ls=dash, lw=1.4)
         ends[f"bound, {SMALLEST[name]}"] = bound[-1], COLOUR["theory"]
@@ -205,19 +293,42 @@ def long_horizon(table: pd.DataFrame) -> Figure:
     fig, ax = canvas(height=3.2)
     rows = price.over_rate(table)
     rows = rows[(rows.times == 1) | (rows.times == rows.H)].assign(
-        after=lambda of: np.where(of.times == 1, "λσ²", "Hλσ²"))
+        after=lambda of: np.where(of.times == 1, "λσ²", "Hλσ²")
+    )
     colours = dict(zip(("prior", "sure"), shades("rlsvi", 2), strict=True))
-    sns.lineplot(rows, x="H", y="ratio", hue="rewards", style="after", errorbar=student,
-                 err_style="bars", markers=["o", "s"], palette=colours, legend=False, ax=ax)
+    sns.lineplot(
+        rows,
+        x="H",
+        y="ratio",
+        hue="rewards",
+        style="after",
+        errorbar=student,
+        err_style="bars",
+        markers=["o", "s"],
+        palette=colours,
+        legend=False,
+        ax=ax,
+    )
     proved = price.at_least(1, 1) * np.sqrt(price.LAM / 2)
     ax.axhline(proved, color=COLOUR["fails"], ls="--", lw=1.4)
-    ax.set(xscale="log", xticks=runs.HORIZONS, xticklabels=runs.HORIZONS, xlabel="horizon H",
-           ylabel=r"regret / $\sqrt{H^3SAT}$", ylim=(0, None))
+    ax.set(
+        xscale="log",
+        xticks=runs.HORIZONS,
+        xticklabels=runs.HORIZONS,
+        xlabel="horizon H",
+        ylabel=r"regret / $\sqrt{H^3SAT}$",
+        ylim=(0, None),
+    )
     ax.minorticks_off()
     last = rows[rows.H == rows.H.max()].groupby(["rewards", "after"]).ratio.mean()
-    label_ends(ax, {f"{REWARDS[rewards]}, after {after}": (ratio, colours[rewards])
-                    for (rewards, after), ratio in last.items()}
-               | {"proved, after λσ²": (proved, COLOUR["fails"])})
+    label_ends(
+        ax,
+        {
+            f"{REWARDS[rewards]}, after {after}": (ratio, colours[rewards])
+            for (rewards, after), ratio in last.items()
+        }
+        | {"proved, after λσ²": (proved, COLOUR["fails"])},
+    )
     return fig
 
 

@@ -17,6 +17,7 @@ def _places(X: Finite, Y: Finite) -> list[fmpq]:
 
 def by_maxima(X: Finite, Y: Finite) -> bool:
     """Form 1: E max(X, Z) ≥ E max(Y, Z) for independent Z; constants suffice, by conditioning."""
+
     def expected_maximum(W: Finite, z: fmpq) -> fmpq:
         return sum((w * max(v, z) for v, w in zip(*W, strict=True)), fmpq(0))
 
@@ -41,11 +42,18 @@ def by_coupling(X: Finite, Y: Finite) -> Floats | None:
     x, p = (np.array([float(t) for t in part]) for part in X)
     y, q = (np.array([float(t) for t in part]) for part in Y)
     rows, columns = y.size, x.size
-    marginals = np.vstack([np.kron(np.eye(rows), np.ones(columns)),
-                           np.kron(np.ones(rows), np.eye(columns))])
+    marginals = np.vstack(
+        [np.kron(np.eye(rows), np.ones(columns)), np.kron(np.ones(rows), np.eye(columns))]
+    )
     drift = np.kron(np.diag(y), np.ones(columns)) - np.kron(np.eye(rows), x)
-    found = linprog(np.zeros(rows * columns), A_ub=drift, b_ub=np.zeros(rows), A_eq=marginals,
-                    b_eq=np.concatenate([q, p]), method="highs")
+    found = linprog(
+        np.zeros(rows * columns),
+        A_ub=drift,
+        b_ub=np.zeros(rows),
+        A_eq=marginals,
+        b_eq=np.concatenate([q, p]),
+        method="highs",
+    )
     if found.status not in (0, 2):  # solved, or shown to be infeasible
         raise ArithmeticError(f"the linear program was not settled: {found.message}")
     return np.reshape(found.x, (rows, columns)) if found.status == 0 else None
@@ -54,8 +62,10 @@ def by_coupling(X: Finite, Y: Finite) -> Floats | None:
 def by_utility(X: Finite, Y: Finite, rng: Generator, trials: int = 50) -> bool:
     """Form 4: E u(X) ≥ E u(Y) for piecewise linear convex increasing u: hinges and random ones."""
     places = _places(X, Y)
-    utilities = [*np.eye(len(places), dtype=int).tolist(),
-                 *rng.integers(0, 10, (trials, len(places))).tolist()]
+    utilities = [
+        *np.eye(len(places), dtype=int).tolist(),
+        *rng.integers(0, 10, (trials, len(places))).tolist(),
+    ]
 
     def expected(W: Finite, slopes: list[int]) -> fmpq:
         return sum((c * W.excess(z) for c, z in zip(slopes, places, strict=True)), fmpq(0))

@@ -100,6 +100,7 @@ GAP, BETTER = 4 / np.pi**2, 1 / 2 - 2 / np.pi**2  # E|R_1 − R_2| and −E max(
 
 # --------------------------------------------------------------------- at first
 
+
 def ahead(kappa_w: Any, kappa_b: Any, R_w: Any, R_b: Any, V: Any) -> Any:
     """The mean of Q̃_w − Q̃_b, given that Ṽ_{h+1} = V."""
     return kappa_w * (R_w + V) - kappa_b * (R_b + V)
@@ -130,8 +131,10 @@ def at_first() -> Iterable[Sides]:
     kw, d, rw, rb, P, M = symbols("k d r q P M", positive=True)  # κ_b = κ_w + d, Ṽ = P or −M
     kb = kw + d
     for V, V_plus, spare in ((P, P, 0), (-M, 0, d * M)):
-        yield (ahead(kw, kb, -rw, -rb, V) + handicap(kw, kb, V_plus),
-               kw * (1 - rw) + kb * rb + spare)
+        yield (
+            ahead(kw, kb, -rw, -rb, V) + handicap(kw, kb, V_plus),
+            kw * (1 - rw) + kb * rb + spare,
+        )
     s_1, s_2, x, lam, a, b = symbols("s_1 s_2 x lam a b", positive=True)
 
     def absolute(s: Any) -> Any:
@@ -164,8 +167,11 @@ def fewest(p: Fraction, L: int) -> Fraction:
     dynamic programming, backwards in time."""
     value = {n: Fraction(n) for n in range(L + 1)}
     for l in reversed(range(L)):
-        value = {n: (1 - low) * value[n] + low * value[n + 1]
-                 for n in range(l + 1) for low in [p if 2 * n <= l else 0]}
+        value = {
+            n: (1 - low) * value[n] + low * value[n + 1]
+            for n in range(l + 1)
+            for low in [p if 2 * n <= l else 0]
+        }
     return value[0]
 
 
@@ -175,19 +181,30 @@ def price_of_sigma(at_two="0.27", constant="0.071") -> Evidence:
     least a share c(λ) > 0 of what the worse arms would cost. At λ = 2 and σ² = H² + 1, with the
     prior Dirichlet(½, ½), it is at least 0.071 √(H³AT) after λσ² episodes."""
     p, gap = chance(LAM), 4 / arb.pi() ** 2
-    algebra = identity(*at_first(), found="Every step is an identity with a rest that is not "
-                       "negative.")
+    algebra = identity(
+        *at_first(), found="Every step is an identity with a rest that is not negative."
+    )
     exact = Fraction(at_two)
     too_few = [L for L in range(1, 41) if fewest(exact, L) < share(exact) * L]
-    wrong = (algebra.verdict != HOLDS or bool(too_few) or sign(lambda: p - arb(at_two)) < 0
-             or sign(lambda: gap * share(p) - arb(constant)) < 0)
-    return unless(wrong, f"The worse arm is played with probability {float(p):.3f} or more, "
-                  "whatever H is, unless it is ahead in visits. So no bound C Hᵃ√T for all H and "
-                  "T has a < 3/2.", f"{algebra.found} The counting also by dynamic programming, "
-                  "exactly, up to 40 episodes.", p=float(p), constant=float(gap * share(p)))
+    wrong = (
+        algebra.verdict != HOLDS
+        or bool(too_few)
+        or sign(lambda: p - arb(at_two)) < 0
+        or sign(lambda: gap * share(p) - arb(constant)) < 0
+    )
+    return unless(
+        wrong,
+        f"The worse arm is played with probability {float(p):.3f} or more, "
+        "whatever H is, unless it is ahead in visits. So no bound C Hᵃ√T for all H and "
+        "T has a < 3/2.",
+        f"{algebra.found} The counting also by dynamic programming, exactly, up to 40 episodes.",
+        p=float(p),
+        constant=float(gap * share(p)),
+    )
 
 
 # --------------------------------------------------------------------- later
+
 
 class Later(NamedTuple):
     """What Proposition 2 says."""
@@ -205,8 +222,11 @@ def later(H: int, lam: float = LAM, g: float = GAP, u: float = BETTER) -> Later:
     """Proposition 2 at the smallest σ that is printed."""
     sigma = np.sqrt(H**2 + 1.0)
     rho = lam * sigma**2
-    enough = theorem1.first(lambda L: bool(
-        sum(theorem1.terms(H, 1, 2, L, lam, sigma)) <= u * H * L / 8 and L >= 6 * rho * H))
+    enough = theorem1.first(
+        lambda L: bool(
+            sum(theorem1.terms(H, 1, 2, L, lam, sigma)) <= u * H * L / 8 and L >= 6 * rho * H
+        )
+    )
     return Later(enough, g * u**2 * rho * H * (H - 1) / 1024)
 
 
@@ -256,20 +276,29 @@ def second_term() -> Evidence:
     algebra = identity(*in_step_3())
     horizons = [least_horizon() * 10**k for k in range(10)]
     found = [later(H) for H in horizons]
-    powers = np.diff([np.log10(one.regret / np.sqrt(float(H * one.L)))
-                      for H, one in zip(horizons, found, strict=True)])
+    powers = np.diff(
+        [
+            np.log10(one.regret / np.sqrt(float(H * one.L)))
+            for H, one in zip(horizons, found, strict=True)
+        ]
+    )
     varies = deviation(8, LAM, 4000, np.random.default_rng(7))
-    wrong = (algebra.verdict != HOLDS or varies > 1 or min(powers) <= 1.5
-             or with_least_ridge() > 1)
+    wrong = algebra.verdict != HOLDS or varies > 1 or min(powers) <= 1.5 or with_least_ridge() > 1
     failed = [] if wrong else fallen(theorem1.STEPS)
-    return unless(wrong or bool(failed), f"From H = {least_horizon()} on the proved regret over √T "
-                  f"grows like the power {min(powers):.2f} of H or more; √(H³SAT) would allow 3/2.",
-                  f"It rests on the {len(theorem1.STEPS)} steps of Theorem 1. With λσ² = max(m_R, "
-                  "m_P) = 1, as the repaired proof allows, √(H³SAT) and logarithms do for all T.",
-                  failed=failed, powers=powers.tolist(), horizon=least_horizon())
+    return unless(
+        wrong or bool(failed),
+        f"From H = {least_horizon()} on the proved regret over √T "
+        f"grows like the power {min(powers):.2f} of H or more; √(H³SAT) would allow 3/2.",
+        f"It rests on the {len(theorem1.STEPS)} steps of Theorem 1. With λσ² = max(m_R, "
+        "m_P) = 1, as the repaired proof allows, √(H³SAT) and logarithms do for all T.",
+        failed=failed,
+        powers=powers.tolist(),
+        horizon=least_horizon(),
+    )
 
 
 # --------------------------------------------------------------------- measured
+
 
 def over_rate(table: Any) -> Any:
     """The table with regret over √(H³SAT), S = 1 and A = 2."""
@@ -288,14 +317,21 @@ def price_measured(tables=STORED) -> Evidence:
     grows = all(ends[rewards, few].high < ends[rewards, many].low for rewards in ("prior", "sure"))
     first = table[(table.times == 1) & (table.rewards == "prior")]
     at_rho = {int(H): mean_interval(of.ratio, level) for H, of in first.groupby("H")}
-    above = all(at_rho[H].low * H**2 * np.sqrt(2 * L) > at_least(H, L)
-                for H, L in first[["H", "episode"]].drop_duplicates().itertuples(index=False))
+    above = all(
+        at_rho[H].low * H**2 * np.sqrt(2 * L) > at_least(H, L)
+        for H, L in first[["H", "episode"]].drop_duplicates().itertuples(index=False)
+    )
     low, high = (ends["prior", H] for H in (few, many))
     said = ", ".join(f"{one.mean:.2g}" for one in at_rho.values())
     sure = ", ".join(f"{ends['sure', H].mean:.2g}" for H in runs.HORIZONS)
-    return unless(not (grows and above), f"Regret over the rate rises from {low.mean:.2g} "
-                  f"({low.low:.2g}–{low.high:.2g}) at H = {few} to {high.mean:.2g} "
-                  f"({high.low:.2g}–{high.high:.2g}) at H = {many}.",
-                  f"{table.seed.nunique()} runs of each H, 95% for all together. With sure rewards "
-                  f"{sure}; after λσ² episodes, from the prior, {said}.",
-                  low=low, high=high, at_rho={str(H): one for H, one in at_rho.items()})
+    return unless(
+        not (grows and above),
+        f"Regret over the rate rises from {low.mean:.2g} "
+        f"({low.low:.2g}–{low.high:.2g}) at H = {few} to {high.mean:.2g} "
+        f"({high.low:.2g}–{high.high:.2g}) at H = {many}.",
+        f"{table.seed.nunique()} runs of each H, 95% for all together. With sure rewards "
+        f"{sure}; after λσ² episodes, from the prior, {said}.",
+        low=low,
+        high=high,
+        at_rho={str(H): one for H, one in at_rho.items()},
+    )

@@ -87,8 +87,9 @@ from .evidence import (
 from .printed import A, B
 
 
-def urn(alpha: Sequence[float], V: Sequence[float], draws: int, paths: int,
-        rng: np.random.Generator) -> np.ndarray:
+def urn(
+    alpha: Sequence[float], V: Sequence[float], draws: int, paths: int, rng: np.random.Generator
+) -> np.ndarray:
     """M_0, …, M_draws along independent urns: an array (paths, draws + 1)."""
     check_values(alpha, V)
     return _urn(np.asarray(alpha, float), np.asarray(V, float), draws, paths, rng)
@@ -137,53 +138,88 @@ q_x = root * psi_x.subs(x, x / root) - (1 - x) ** 2 / 4
 
 # --------------------------------------------------------------------- Lemma 1
 
+
 def drawn(M: Any, V: Any) -> Any:
     """The urn's mean worth after a draw worth V, the (k+1)-th."""
     return M + (V - M) / (n + k + 1)
 
 
-step("coin-above-step", "Lemma 1, repaired", OURS, "A variable in [0, 1] lies below a coin of its "
-     "mean: on [0, 1] the hinge (V − z)⁺ lies below its chord V(1 − z), 0 ≤ z ≤ 1.",
-     lambda: [(V * (1 - z) - (V - z), z * (1 - V))],
-     "V(1 − z) − (V − z) = z(1 − V) ≥ 0; for z outside [0, 1] the hinge is linear.",
-     part_of=LEMMA_1)
+step(
+    "coin-above-step",
+    "Lemma 1, repaired",
+    OURS,
+    "A variable in [0, 1] lies below a coin of its "
+    "mean: on [0, 1] the hinge (V − z)⁺ lies below its chord V(1 − z), 0 ≤ z ≤ 1.",
+    lambda: [(V * (1 - z) - (V - z), z * (1 - V))],
+    "V(1 − z) − (V − z) = z(1 − V) ≥ 0; for z outside [0, 1] the hinge is linear.",
+    part_of=LEMMA_1,
+)
 
 
 @claim("G.", "Appendix G, Lemma 1, repaired", OURS, "certified", HOLDS, part_of=LEMMA_1)
 def coin_below_normal() -> Evidence:
     """A centred coin with any bias lies below N(0, π/8) in convex order: q ≥ 0 on [0, 1]. For
     t < 0 the mirror image applies, beyond 1 the coin's excess is zero."""
-    falls = identity((diff(q_x, x, 3), -x / root**3 * phi.subs(x, x / root)),
-                     (q_x.subs(x, 0), 0), (diff(q_x, x).subs(x, 0), 0))
+    falls = identity(
+        (diff(q_x, x, 3), -x / root**3 * phi.subs(x, x / root)),
+        (q_x.subs(x, 0), 0),
+        (diff(q_x, x).subs(x, 0), 0),
+    )
     end = sharpen(lambda: q(arb(1)))
-    return unless(falls.verdict != HOLDS or not end > 0, "q″ falls, so q is convex, then concave; "
-                  f"it starts from 0 with slope 0 and ends at {float(end):.2g}. It lies above its "
-                  "tangent at 0, and then above a chord.", value=float(end))
+    return unless(
+        falls.verdict != HOLDS or not end > 0,
+        "q″ falls, so q is convex, then concave; "
+        f"it starts from 0 with slope 0 and ends at {float(end):.2g}. It lies above its "
+        "tangent at 0, and then above a chord.",
+        value=float(end),
+    )
 
 
-step("coin-worst-bias", "Lemma 1, repaired", OURS, "For 0 ≤ t ≤ 1 the largest E(coin − p − t)⁺ = "
-     "p(1 − p − t)⁺ over all p is (1 − t)²/4; q starts from zero with slope zero; negative t are "
-     "the mirror image.",
-     lambda: [((1 - t) ** 2 / 4 - p * (1 - p - t), (p - (1 - t) / 2) ** 2),
-              (sqrt(pi / 8) * phi.subs(x, 0), Rational(1, 4)), (diff(psi_x, x), -Phi_minus),
-              (diff(psi_x, x).subs(x, 0), -Rational(1, 2)),
-              # E(C − p + t)⁺ = t + E(p − C − t)⁺, for t ≤ p and for t > p
-              (p * (1 - p + t), t + (1 - p) * (p - t)),
-              (p * (1 - p + t) + (1 - p) * (t - p), t)],
-     "(1 − t)²/4 − p(1 − p − t) = (p − (1−t)/2)²; sψ starts at ¼ with slope −½: π/8 is the least.",
-     part_of=LEMMA_1)
-step("urn-step", "Lemma 1, repaired", OURS, "Adding one unit worth V to an urn of weight n + k and "
-     "mean worth M changes the mean by (V − M)/(n + k + 1).",
-     lambda: [((M * (n + k) + V) / (n + k + 1), drawn(M, V))], "As stated.",
-     part_of=LEMMA_1)
-step("urn-variance", "Lemma 1, repaired", OURS,  # Σ_{j≥1} (n+j)^{−2} ≤ 1/n
-     "The variances of the urn's steps add up to at most π/(8n), and a normal of more variance is "
-     "more optimistic.",
-     lambda: [(together(1 / (n + k - 1) - 1 / (n + k) - 1 / (n + k) ** 2),
-               1 / ((n + k - 1) * (n + k) ** 2)),
-              (diff(s * psi_x.subs(x, t / s), s), phi.subs(x, t / s))],
-     "1/(n+j)² < 1/(n+j−1) − 1/(n+j), which telescopes; sψ(t/s) grows in s with slope φ(t/s).",
-     part_of=LEMMA_1)
+step(
+    "coin-worst-bias",
+    "Lemma 1, repaired",
+    OURS,
+    "For 0 ≤ t ≤ 1 the largest E(coin − p − t)⁺ = "
+    "p(1 − p − t)⁺ over all p is (1 − t)²/4; q starts from zero with slope zero; negative t are "
+    "the mirror image.",
+    lambda: [
+        ((1 - t) ** 2 / 4 - p * (1 - p - t), (p - (1 - t) / 2) ** 2),
+        (sqrt(pi / 8) * phi.subs(x, 0), Rational(1, 4)),
+        (diff(psi_x, x), -Phi_minus),
+        (diff(psi_x, x).subs(x, 0), -Rational(1, 2)),
+        # E(C − p + t)⁺ = t + E(p − C − t)⁺, for t ≤ p and for t > p
+        (p * (1 - p + t), t + (1 - p) * (p - t)),
+        (p * (1 - p + t) + (1 - p) * (t - p), t),
+    ],
+    "(1 − t)²/4 − p(1 − p − t) = (p − (1−t)/2)²; sψ starts at ¼ with slope −½: π/8 is the least.",
+    part_of=LEMMA_1,
+)
+step(
+    "urn-step",
+    "Lemma 1, repaired",
+    OURS,
+    "Adding one unit worth V to an urn of weight n + k and "
+    "mean worth M changes the mean by (V − M)/(n + k + 1).",
+    lambda: [((M * (n + k) + V) / (n + k + 1), drawn(M, V))],
+    "As stated.",
+    part_of=LEMMA_1,
+)
+step(
+    "urn-variance",
+    "Lemma 1, repaired",
+    OURS,  # Σ_{j≥1} (n+j)^{−2} ≤ 1/n
+    "The variances of the urn's steps add up to at most π/(8n), and a normal of more variance is "
+    "more optimistic.",
+    lambda: [
+        (
+            together(1 / (n + k - 1) - 1 / (n + k) - 1 / (n + k) ** 2),
+            1 / ((n + k - 1) * (n + k) ** 2),
+        ),
+        (diff(s * psi_x.subs(x, t / s), s), phi.subs(x, t / s)),
+    ],
+    "1/(n+j)² < 1/(n+j−1) − 1/(n+j), which telescopes; sψ(t/s) grows in s with slope φ(t/s).",
+    part_of=LEMMA_1,
+)
 
 
 @claim("G.", "Appendix G, Lemma 1, repaired", OURS, "instances", HOLDS, part_of=LEMMA_1)
@@ -195,8 +231,13 @@ def urn_order() -> Evidence:
         X, Y, W = (forms.random_law(rng) for _ in range(3))
         if forms.by_maxima(X, Y):
             tried, wrong = tried + 1, wrong + (not forms.by_tails(_sum(X, W), _sum(Y, W)))
-    return unless(wrong > 0, "The gap at z becomes a mean of gaps at z − W. On finite laws: "
-                  f"{wrong} exceptions in {tried} triples.", triples=tried, exceptions=wrong)
+    return unless(
+        wrong > 0,
+        "The gap at z becomes a mean of gaps at z − W. On finite laws: "
+        f"{wrong} exceptions in {tried} triples.",
+        triples=tried,
+        exceptions=wrong,
+    )
 
 
 def _sum(X: order.Finite, W: order.Finite) -> order.Finite:
@@ -212,10 +253,15 @@ def urn_limit() -> Evidence:
     drawn, error = urn(alpha, V, 1000, paths, rng)[:, -1], limit("error rate")
     distance = ks_2samp(drawn, order.dirichlet_samples(alpha, V, paths, rng)).statistic
     allowed = np.sqrt(np.log(2 / error) / paths)  # Smirnov's bound
-    return unless(distance >= allowed, "A known theorem (Blackwell and MacQueen's). "
-                  f"{paths} urns after 1000 draws against {paths} Dirichlet "
-                  f"draws: Kolmogorov–Smirnov distance {distance:.2g}, allowed {allowed:.2g} at "
-                  f"error rate {error:.0e}.", distance=float(distance), error_rate=error)
+    return unless(
+        distance >= allowed,
+        "A known theorem (Blackwell and MacQueen's). "
+        f"{paths} urns after 1000 draws against {paths} Dirichlet "
+        f"draws: Kolmogorov–Smirnov distance {distance:.2g}, allowed {allowed:.2g} at "
+        f"error rate {error:.0e}.",
+        distance=float(distance),
+        error_rate=error,
+    )
 
 
 @claim("G.", "Appendix G, Lemma 1", OURS, "Monte Carlo", HOLDS, part_of=LEMMA_1)
@@ -227,16 +273,29 @@ def gauss_dirichlet_sampled() -> Evidence:
         V = np.linspace(0, 1, len(alpha))
         n = sum(alpha)
         x = rng.normal(np.dot(alpha, V) / n, np.sqrt(np.pi / 8 / n), 50_000)
-        outcome = order.compare(x, order.dirichlet_samples(alpha, V, 50_000, rng),
-                                error=error / len(cases))
+        outcome = order.compare(
+            x, order.dirichlet_samples(alpha, V, 50_000, rng), error=error / len(cases)
+        )
         shortfall, refuted = max(shortfall, outcome.shortfall), refuted + outcome.refuted
-    return unless(refuted > 0, f"Variance π/(8n), {len(cases)} cases, 50000 draws each: {refuted} "
-                  f"refuted at error rate {error:g} in all; the gap is short by at most "
-                  f"{shortfall:.2g}.", shortfall=shortfall, error_rate=error)
+    return unless(
+        refuted > 0,
+        f"Variance π/(8n), {len(cases)} cases, 50000 draws each: {refuted} "
+        f"refuted at error rate {error:g} in all; the gap is short by at most "
+        f"{shortfall:.2g}.",
+        shortfall=shortfall,
+        error_rate=error,
+    )
 
 
-STEPS_LEMMA_1 = ("G.urn-step", "G.urn-limit", "G.coin-above-step", "G.coin-worst-bias",
-                 "G.coin-below-normal", "G.urn-order", "G.urn-variance")
+STEPS_LEMMA_1 = (
+    "G.urn-step",
+    "G.urn-limit",
+    "G.coin-above-step",
+    "G.coin-worst-bias",
+    "G.coin-below-normal",
+    "G.urn-order",
+    "G.urn-variance",
+)
 
 
 @claim("G.", "Appendix G, Lemma 1", "X ≽so P'V", "certified", HOLDS)
@@ -253,17 +312,25 @@ def gauss_dirichlet() -> Evidence:
             smallest = min(smallest, order.gap(normal, law, np.linspace(0.02, 0.98, 25)).min())
             cases += 1
     gaps, lines = fallen(STEPS_LEMMA_1), printed_lines(LEMMA_5, LEMMA_6)
-    found = ("True, though the printed proof rests on a false lemma: an urn proves it for every "
-             "α'1 > 0, even with variance π/(8 α'1).")
-    return unless(smallest < 0 or bool(gaps),
-                  f"It is not proved ({', '.join(gaps)})." if gaps else found,
-                  f"{len(STEPS_LEMMA_1)} steps of ours. Exact for {cases} normals and whole-number "
-                  f"α: the gap is at least {smallest:.2g} where tried. The printed proof: "
-                  f"{in_words(lines)}",
-                  cases=cases, smallest=float(smallest), failed=gaps, printed=lines)
+    found = (
+        "True, though the printed proof rests on a false lemma: an urn proves it for every "
+        "α'1 > 0, even with variance π/(8 α'1)."
+    )
+    return unless(
+        smallest < 0 or bool(gaps),
+        f"It is not proved ({', '.join(gaps)})." if gaps else found,
+        f"{len(STEPS_LEMMA_1)} steps of ours. Exact for {cases} normals and whole-number "
+        f"α: the gap is at least {smallest:.2g} where tried. The printed proof: "
+        f"{in_words(lines)}",
+        cases=cases,
+        smallest=float(smallest),
+        failed=gaps,
+        printed=lines,
+    )
 
 
 # --------------------------------------------------------------------- single crossing
+
 
 def over_chord(t: Any, R_0: Any) -> Any:
     """4t(R(0) − t) − 1, at most 4tR(−t) − 1."""
@@ -276,36 +343,62 @@ def crossing_left_of_mean() -> Evidence:
     # k = 1/√n ≤ 1 and v/α ≤ k²v. The largest k + k²v over k ≤ 1 is 1 + v for v ≥ −½, and −1/(4v)
     # below; there Φ(−t) > t φ(t)/(1+t²) takes over as soon as 3t² ≥ 1.
     R_0 = sqrt(pi / 2)
-    good = identity((diff(R_minus + x, x), x * R_minus), (R_minus.subs(x, 0), R_0),
-                    (over_chord(x, R_0), 4 * x * (R_0 - 1) - (2 * x - 1) ** 2))
-    return shown(good.verdict == HOLDS and bool(R_0 > 1 + Rational(1, 32)),
-                 "R(−t) + t rises from √(π/2) with slope tR(−t), so R(v) > 1 + v; and 4tR(−t) − 1 "
-                 "≥ 4t(√(π/2) − 1) − (2t − 1)² > 0 for t in [½, ⅝]. There the tail bound takes "
-                 "over.")
+    good = identity(
+        (diff(R_minus + x, x), x * R_minus),
+        (R_minus.subs(x, 0), R_0),
+        (over_chord(x, R_0), 4 * x * (R_0 - 1) - (2 * x - 1) ** 2),
+    )
+    return shown(
+        good.verdict == HOLDS and bool(R_0 > 1 + Rational(1, 32)),
+        "R(−t) + t rises from √(π/2) with slope tR(−t), so R(v) > 1 + v; and 4tR(−t) − 1 "
+        "≥ 4t(√(π/2) − 1) − (2t − 1)² > 0 for t in [½, ⅝]. There the tail bound takes "
+        "over.",
+    )
 
 
-step("crossing-tail-bound", "Lemma 6, repaired", OURS, "The classical lower bound for the normal "
-     "tail, t φ(t)/(1+t²), for all t > 0; it exceeds φ(t)/(4t) once 3t² ≥ 1.",
-     lambda: [(diff(spare_tail, x), -2 * phi / (1 + x**2) ** 2), (tends_to(spare_tail, x, oo), 0),
-              (x / (1 + x**2) - 1 / (4 * x), (3 * x**2 - 1) / (4 * x * (1 + x**2)))],
-     "The difference falls to 0 with slope −2φ/(1+t²)².")
-step("crossing-right-of-mean", "Lemma 6, repaired", OURS,
-     "Right of the mean the brace is positive if α ≥ 1.",
-     lambda: [(diff(R_x, x), 1 + x * R_x), (R_x.subs(x, 0), sqrt(pi / 2))],
-     "R′ = 1 + vR ≥ 1 and R(0) = √(π/2) > 1 ≥ 1/√n, so α(R − 1/√n) > v.")
-step("crossing-beta-bound", "Lemma 6, repaired", OURS,  # with a = α and c = 1 − β ≥ 0
-     "For β ≤ 1 the beta distribution function is at most x f_B(x)/α.",
-     lambda: [(diff((1 - x) ** (-c), x), c * (1 - x) ** (-c - 1)),
-              (integrate(t ** (a - 1), (t, 0, x)), x**a / a),
-              ((a / n + v / sqrt(n)) * sqrt(n), v + a / sqrt(n))],
-     "(1 − t)^{β−1} rises in t, so it can be taken out at t = x; and x√n = v + α/√n in the brace.")
+step(
+    "crossing-tail-bound",
+    "Lemma 6, repaired",
+    OURS,
+    "The classical lower bound for the normal "
+    "tail, t φ(t)/(1+t²), for all t > 0; it exceeds φ(t)/(4t) once 3t² ≥ 1.",
+    lambda: [
+        (diff(spare_tail, x), -2 * phi / (1 + x**2) ** 2),
+        (tends_to(spare_tail, x, oo), 0),
+        (x / (1 + x**2) - 1 / (4 * x), (3 * x**2 - 1) / (4 * x * (1 + x**2))),
+    ],
+    "The difference falls to 0 with slope −2φ/(1+t²)².",
+)
+step(
+    "crossing-right-of-mean",
+    "Lemma 6, repaired",
+    OURS,
+    "Right of the mean the brace is positive if α ≥ 1.",
+    lambda: [(diff(R_x, x), 1 + x * R_x), (R_x.subs(x, 0), sqrt(pi / 2))],
+    "R′ = 1 + vR ≥ 1 and R(0) = √(π/2) > 1 ≥ 1/√n, so α(R − 1/√n) > v.",
+)
+step(
+    "crossing-beta-bound",
+    "Lemma 6, repaired",
+    OURS,  # with a = α and c = 1 − β ≥ 0
+    "For β ≤ 1 the beta distribution function is at most x f_B(x)/α.",
+    lambda: [
+        (diff((1 - x) ** (-c), x), c * (1 - x) ** (-c - 1)),
+        (integrate(t ** (a - 1), (t, 0, x)), x**a / a),
+        ((a / n + v / sqrt(n)) * sqrt(n), v + a / sqrt(n)),
+    ],
+    "(1 − t)^{β−1} rises in t, so it can be taken out at t = x; and x√n = v + α/√n in the brace.",
+)
 
 
 def F(a: arb, b: arb) -> arb:
     """F(A, B)."""
     n = a + b + 2
-    return ((1 + a).log() + (x_log_x(a) - a * n.log() + x_log_x(b) - b * n.log()) / 2
-            + (2 * arb.pi() / n).log() / 2)
+    return (
+        (1 + a).log()
+        + (x_log_x(a) - a * n.log() + x_log_x(b) - b * n.log()) / 2
+        + (2 * arb.pi() / n).log() / 2
+    )
 
 
 def F_far(s: arb, c: arb) -> arb:
@@ -313,11 +406,21 @@ def F_far(s: arb, c: arb) -> arb:
     to at most 1."""
     b = c * s / 9
     e = (b + 2) * s  # n = A(1 + e)
-    half_log_A = (-s.upper().log() / 2).min(arb(1)).union(arb(1)) if not s > 0 \
+    half_log_A = (
+        (-s.upper().log() / 2).min(arb(1)).union(arb(1))
+        if not s > 0
         else (-s.log() / 2).min(arb(1))
-    return ((1 + s).log() + half_log_A - e.log1p() / 2 - (b + 2) * _log1p_ratio(e) / 2
-            + x_log_x(b) / 2 + c * x_log_x(s) / 18 - b * e.log1p() / 2
-            + (2 * arb.pi()).log() / 2)
+    )
+    return (
+        (1 + s).log()
+        + half_log_A
+        - e.log1p() / 2
+        - (b + 2) * _log1p_ratio(e) / 2
+        + x_log_x(b) / 2
+        + c * x_log_x(s) / 18
+        - b * e.log1p() / 2
+        + (2 * arb.pi()).log() / 2
+    )
 
 
 def _log1p_ratio(e: arb) -> arb:
@@ -334,18 +437,26 @@ def F_slope(A: Any, B: Any) -> Any:
 def crossing_final_region() -> Evidence:
     """For α ≥ β > 1 with AB ≤ 1/9 the beta density exceeds the normal's largest on [x₁, x₂]."""
     n = A + B + 2
-    in_algebra = (log(1 + A) + A / 2 * log(A / n) + B / 2 * log(B / n) + log(2 * pi / n) / 2)
+    in_algebra = log(1 + A) + A / 2 * log(A / n) + B / 2 * log(B / n) + log(2 * pi / n) / 2
     falls = identity((diff(in_algebra, B), F_slope(A, B)), (1 - B / n - 1 / n, (A + 1) / n))
-    edge = region(decide(lambda a: F(a, a), [(0.0, 0.34)]),
-                  decide(lambda a: F(a, 1 / (9 * a)), [(0.33, 1.0)]),
-                  decide(lambda s: F_far(s, arb(1)), [(0.0, 1.0)]),
-                  proved=" F falls in B, since log(n/B) ≥ 1 − B/n > 1/n: the edge B = min(A, "
-                  "1/(9A)) is enough.")
+    edge = region(
+        decide(lambda a: F(a, a), [(0.0, 0.34)]),
+        decide(lambda a: F(a, 1 / (9 * a)), [(0.33, 1.0)]),
+        decide(lambda s: F_far(s, arb(1)), [(0.0, 1.0)]),
+        proved=" F falls in B, since log(n/B) ≥ 1 − B/n > 1/n: the edge B = min(A, "
+        "1/(9A)) is enough.",
+    )
     return edge if falls.verdict == HOLDS else falls
 
 
-@claim("G.", "Appendix G, G.4", "Lemma 6 for α, β > 0 such that α + β ≥ 1", "instances", HOLDS,
-       part_of=LEMMA_6)
+@claim(
+    "G.",
+    "Appendix G, G.4",
+    "Lemma 6 for α, β > 0 such that α + β ≥ 1",
+    "instances",
+    HOLDS,
+    part_of=LEMMA_6,
+)
 def crossing_sampled() -> Evidence:
     """With α + β ≥ 1, as the recap has it, the distribution functions cross exactly once (here on a
     grid from 10⁻³ to 10⁴, each point certified; the lines that are ours prove it)."""
@@ -357,33 +468,57 @@ def crossing_sampled() -> Evidence:
 
 rho = (n + m) / (n + m + e)  # λσ² = m + e
 
-enter("5.shrunk-noise", "Section 5, Lemma 2, repaired", OURS, "symbolic", HOLDS,
-      "Shrinking by κ = (n+m)/(n+λσ²) ≤ 1 keeps the variance below that of RLSVI's noise if "
-      "σ² ≥ (π/8)(1 + (H−1)²), and keeps the mean below RLSVI's.",
-      lambda: identity((1 / (n + m + e) - rho**2 / (n + m), e / (n + m + e) ** 2),
-                       # prior mass at most m on −1
-                       (-n * c / (n + m + e) - rho * (-n * c - m) / (n + m), m / (n + m + e)),
-                       found="1/(n+λσ²) − κ²/(n+m) = (λσ² − m)/(n+λσ²)² ≥ 0, and the means differ "
-                       "by at most m/(n+λσ²) ≥ 0 in RLSVI's favour."),
-      part_of="5.lemma2")
+enter(
+    "5.shrunk-noise",
+    "Section 5, Lemma 2, repaired",
+    OURS,
+    "symbolic",
+    HOLDS,
+    "Shrinking by κ = (n+m)/(n+λσ²) ≤ 1 keeps the variance below that of RLSVI's noise if "
+    "σ² ≥ (π/8)(1 + (H−1)²), and keeps the mean below RLSVI's.",
+    lambda: identity(
+        (1 / (n + m + e) - rho**2 / (n + m), e / (n + m + e) ** 2),
+        # prior mass at most m on −1
+        (-n * c / (n + m + e) - rho * (-n * c - m) / (n + m), m / (n + m + e)),
+        found="1/(n+λσ²) − κ²/(n+m) = (λσ² − m)/(n+λσ²)² ≥ 0, and the means differ "
+        "by at most m/(n+λσ²) ≥ 0 in RLSVI's favour.",
+    ),
+    part_of="5.lemma2",
+)
 
 
-@claim("5.", "Section 5, Lemma 2", "λ ≥ m_R + m_P, σ² ≥ H² + 1 are enough", "symbolic", HOLDS,
-       part_of="5.lemma2")
+@claim(
+    "5.",
+    "Section 5, Lemma 2",
+    "λ ≥ m_R + m_P, σ² ≥ H² + 1 are enough",
+    "symbolic",
+    HOLDS,
+    part_of="5.lemma2",
+)
 def theorem_conditions() -> Evidence:
     """The theorem's λ and σ satisfy the repaired conditions."""
     H, H1, m_R, m_P = symbols("H H1 m_R m_P", positive=True)  # H = H1 + 1
     sigma2 = (H1 + 1) ** 2 + 1
-    spares = [10 * sigma2 - 4 * (1 + H1**2),  # π/8 < 4/10
-              *((m_R + m_P) * sigma2 - m for m in (m_R, m_P))]
+    spares = [
+        10 * sigma2 - 4 * (1 + H1**2),  # π/8 < 4/10
+        *((m_R + m_P) * sigma2 - m for m in (m_R, m_P)),
+    ]
     by = str(expand(spares[0].subs(H1, H - 1))).replace("**2", "²").replace("*", "")
-    return shown(all(positive_coefficients(spare, H1, m_R, m_P) for spare in spares),
-                 f"H² + 1 > (π/8)(1 + (H−1)²), by ({by})/10 or more, and (m_R + m_P)(H² + 1) > "
-                 "max(m_R, m_P).")
+    return shown(
+        all(positive_coefficients(spare, H1, m_R, m_P) for spare in spares),
+        f"H² + 1 > (π/8)(1 + (H−1)²), by ({by})/10 or more, and (m_R + m_P)(H² + 1) > "
+        "max(m_R, m_P).",
+    )
 
 
-@claim("5.", "Section 5, proof of Lemma 2", "Q̃(s,a) ≽so Q*(s,a) ⇒ Ṽ(s) ≽so V*(s)", "exact",
-       FAILS, part_of="5.lemma2")
+@claim(
+    "5.",
+    "Section 5, proof of Lemma 2",
+    "Q̃(s,a) ≽so Q*(s,a) ⇒ Ṽ(s) ≽so V*(s)",
+    "exact",
+    FAILS,
+    part_of="5.lemma2",
+)
 def marginals_control_the_maximum() -> Evidence:
     """Optimism of each Q̃(s, a) for Q*(s, a) makes their maximum over actions optimistic."""
     same, independent = [(0, 0), (1, 1)], [(0, 0), (0, 1), (1, 0), (1, 1)]  # equally likely
@@ -391,10 +526,17 @@ def marginals_control_the_maximum() -> Evidence:
     def law(of, joint):
         return order.Finite.of([of(pair) for pair in joint], [1] * len(joint))
 
-    marginals = all(forms.by_tails(*(law(lambda pair, i=i: pair[i], joint)
-                                     for joint in (same, independent))) for i in (0, 1))
+    marginals = all(
+        forms.by_tails(*(law(lambda pair, i=i: pair[i], joint) for joint in (same, independent)))
+        for i in (0, 1)
+    )
     X, Y = law(max, same), law(max, independent)
-    return unless(marginals and not forms.by_tails(X, Y), f"A fair coin used for both actions has "
-                  f"the marginals of two independent coins, but its maximum has mean "
-                  f"{float(X.mean):g} against {float(Y.mean):g}. The induction must carry the "
-                  f"whole vector.", same=float(X.mean), independent=float(Y.mean))
+    return unless(
+        marginals and not forms.by_tails(X, Y),
+        f"A fair coin used for both actions has "
+        f"the marginals of two independent coins, but its maximum has mean "
+        f"{float(X.mean):g} against {float(Y.mean):g}. The induction must carry the "
+        f"whole vector.",
+        same=float(X.mean),
+        independent=float(Y.mean),
+    )

@@ -37,8 +37,9 @@ def least(prior: DirichletPrior) -> tuple[float, float]:
 PARAMETERS = {"printed": theorem1_parameters, "repaired": least}
 
 
-def regret_beside_uniform(parameters: str, H: int, S: int, A: int, seed: int,
-                          episodes: int) -> Rows:
+def regret_beside_uniform(
+    parameters: str, H: int, S: int, A: int, seed: int, episodes: int
+) -> Rows:
     """RLSVI's regret on one MDP from the prior at episodes 1, 4, 16, …, and uniform play's."""
     prior = make_prior(H, S, A)
     mdp_rng, env_rng, agent_rng = streams((seed, H, S, A))
@@ -46,8 +47,11 @@ def regret_beside_uniform(parameters: str, H: int, S: int, A: int, seed: int,
     agent = rlsvi(OneHot(H, S, A), lam, sigma, first_episode="prior", rng=agent_rng)
     regret = (mdp.value - agent.learn(mdp, episodes, env_rng, exact=True).expected).cumsum()
     uniform = mdp.regret(np.full((H, S, A), 1 / A))
-    return [{"episode": L, "regret": round(float(regret[L - 1]), 6),
-             "uniform": round(L * uniform, 6)} for L in (4**k for k in range(9)) if L <= episodes]
+    return [
+        {"episode": L, "regret": round(float(regret[L - 1]), 6), "uniform": round(L * uniform, 6)}
+        for L in (4**k for k in range(9))
+        if L <= episodes
+    ]
 
 
 BASE = 5, 5, 3
@@ -55,15 +59,23 @@ OTHERS = ((1, 1, 2), (1, 1, 10), (2, 2, 2), (3, 2, 2), (2, 5, 3), (4, 3, 4), (8,
 
 
 def _cells(sizes: tuple[tuple[int, int, int], ...], episodes: int) -> tuple[dict, ...]:
-    return tuple({"parameters": name, "H": H, "S": S, "A": A, "episodes": episodes}
-                 for name in PARAMETERS for H, S, A in sizes)
+    return tuple(
+        {"parameters": name, "H": H, "S": S, "A": A, "episodes": episodes}
+        for name in PARAMETERS
+        for H, S, A in sizes
+    )
 
 
 BOUND = Experiment(
-    "theorem1-bound", "Section 5, Theorem 1", "Expected regret beside the explicit bound, by L",
-    regret_beside_uniform, {
+    "theorem1-bound",
+    "Section 5, Theorem 1",
+    "Expected regret beside the explicit bound, by L",
+    regret_beside_uniform,
+    {
         "quick": Scale({}, _cells(OTHERS[:1], 4**7), range(2)),
-        "paper": Scale({}, (*_cells((BASE,), 4**8), *_cells(OTHERS, 4**7)), range(32))})
+        "paper": Scale({}, (*_cells((BASE,), 4**8), *_cells(OTHERS, 4**7)), range(32)),
+    },
+)
 
 
 def sure(H: int) -> FiniteMDP:
@@ -81,8 +93,10 @@ def price_of_sigma(rewards: str, H: int, seed: int) -> Rows:
     rho = round(lam * sigma**2)
     agent = rlsvi(OneHot(H, 1, 2), lam, sigma, first_episode="prior", rng=agent_rng)
     regret = (mdp.value - agent.learn(mdp, H * rho, env_rng, exact=True).expected).cumsum()
-    return [{"episode": k * rho, "times": k, "regret": round(float(regret[k * rho - 1]), 6)}
-            for k in (2**i for i in range(H.bit_length()))]
+    return [
+        {"episode": k * rho, "times": k, "regret": round(float(regret[k * rho - 1]), 6)}
+        for k in (2**i for i in range(H.bit_length()))
+    ]
 
 
 HORIZONS = 2, 4, 8, 16, 32
@@ -93,8 +107,13 @@ def _worlds(horizons: tuple[int, ...]) -> tuple[dict, ...]:
 
 
 PRICE = Experiment(
-    "price", "Section 5, Theorem 1", "Regret at the printed σ against H, one state, two actions",
-    price_of_sigma, {
+    "price",
+    "Section 5, Theorem 1",
+    "Regret at the printed σ against H, one state, two actions",
+    price_of_sigma,
+    {
         "quick": Scale({}, _worlds(HORIZONS[:2]), range(4)),
-        "paper": Scale({}, _worlds(HORIZONS), range(100))})
+        "paper": Scale({}, _worlds(HORIZONS), range(100)),
+    },
+)
 EXPERIMENTS = {one.name: one for one in (BOUND, PRICE)}

@@ -111,6 +111,7 @@ PLACE = "Section 5, Theorem 1, repaired"
 
 # --------------------------------------------------------------------- the models
 
+
 class Data(NamedTuple):
     """Prior weights and any counts whatever."""
 
@@ -143,8 +144,13 @@ def models(data: Data, rho: Any) -> Models:
     alpha_R, alpha_P, seen_R, seen_P, worth = data
     n = seen_P.sum(-1)
     M, m_R, m_P = n + rho, n + alpha_R.sum(-1), n + alpha_P.sum(-1)
-    return Models(n, (seen_R * worth).sum(-1) / M, seen_P / M[..., None],
-                  ((seen_R + alpha_R) * worth).sum(-1) / m_R, (seen_P + alpha_P) / m_P[..., None])
+    return Models(
+        n,
+        (seen_R * worth).sum(-1) / M,
+        seen_P / M[..., None],
+        ((seen_R + alpha_R) * worth).sum(-1) / m_R,
+        (seen_P + alpha_P) / m_P[..., None],
+    )
 
 
 def _ahead(P: Array, x: Array, V: Array, h: int) -> Array:
@@ -185,8 +191,9 @@ def telescope(data: Data, rho: Any, w: Array, end: Array) -> Telescope:
     V_bar = along(P_bar, R_bar, mu, end)
     bias = R_sh - R_bar + ((P_sh - P_bar) * V_bar[1:, None, None, :]).sum(-1)
     left_to_go = np.arange(len(n), 0, -1).reshape(-1, 1, 1) - end.min()
-    return Telescope(V[0] - V_bar[0], along(P_sh, bias + w, mu, 0 * end)[0], bias,
-                     left_to_go * (rho / (n + rho)))
+    return Telescope(
+        V[0] - V_bar[0], along(P_sh, bias + w, mu, 0 * end)[0], bias, left_to_go * (rho / (n + rho))
+    )
 
 
 def price(log_A: Any, s2: Any, eta: Any) -> Any:
@@ -205,6 +212,7 @@ def enough_sigma(H: int, G: float = 0.0) -> float:
 
 # --------------------------------------------------------------------- the bound
 
+
 class Terms(NamedTuple):
     """The two terms of the bound."""
 
@@ -212,25 +220,43 @@ class Terms(NamedTuple):
     bias: Array
 
 
-def terms(H: Any, S: Any, A: Any, L: Any, lam: Any, sigma: Any, G: Any = 0.0, *,
-          log_L: bool = True) -> Terms:
+def terms(
+    H: Any, S: Any, A: Any, L: Any, lam: Any, sigma: Any, G: Any = 0.0, *, log_L: bool = True
+) -> Terms:
     """Both terms of the bound, all arguments broadcast; the first with log L, or without."""
     H, S, A, L, sigma = (np.asarray(x, float) for x in (H, S, A, L, sigma))
     rho, pairs = lam * sigma**2, S * A
     visits = np.log1p(L / (pairs * rho))
-    noise = (np.sqrt(2 * np.log(A) * (1 / rho + visits)) if log_L
-             else 2 * np.sqrt(2 + 2 * np.log(pairs)) + 2 / np.sqrt(2 * np.pi))
-    return Terms(sigma * H * np.sqrt(pairs * L) * noise,
-                 H * (H + 1 + 2 * G) / 2 * pairs * (1 + rho * visits))
+    noise = (
+        np.sqrt(2 * np.log(A) * (1 / rho + visits))
+        if log_L
+        else 2 * np.sqrt(2 + 2 * np.log(pairs)) + 2 / np.sqrt(2 * np.pi)
+    )
+    return Terms(
+        sigma * H * np.sqrt(pairs * L) * noise, H * (H + 1 + 2 * G) / 2 * pairs * (1 + rho * visits)
+    )
 
 
-def bound(H: Any, S: Any, A: Any, L: Any, lam: Any, sigma: Any, m: Any, G: Any = 0.0, *,
-          log_L: bool = True) -> Array:
+def bound(
+    H: Any,
+    S: Any,
+    A: Any,
+    L: Any,
+    lam: Any,
+    sigma: Any,
+    m: Any,
+    G: Any = 0.0,
+    *,
+    log_L: bool = True,
+) -> Array:
     """The bound on the expected regret of L episodes: infinite where its conditions are not met,
     which are ρ ≥ m = max(m_R, m_P), the σ of step 1, and ρ ≥ 1 without log L."""
     rho = lam * np.asarray(sigma, float) ** 2
-    met = ((rho >= m * (1 - 1e-12)) & (log_L | (rho >= 1 - 1e-12))
-           & (sigma >= np.sqrt(np.pi / 8 * (1 + (np.asarray(H) - 1 + G) ** 2)) * (1 - 1e-12)))
+    met = (
+        (rho >= m * (1 - 1e-12))
+        & (log_L | (rho >= 1 - 1e-12))
+        & (sigma >= np.sqrt(np.pi / 8 * (1 + (np.asarray(H) - 1 + G) ** 2)) * (1 - 1e-12))
+    )
     return np.where(met, sum(terms(H, S, A, L, lam, sigma, G, log_L=log_L)), np.inf)
 
 
@@ -253,6 +279,7 @@ def episodes_until(below: float, H: int, S: int, A: int, lam: float, sigma: floa
 def second_leads_until(H: int, S: int, A: int, m_R: float, m_P: float) -> int:
     """The first L for which the bound's first term is the larger, at the smallest λ and σ that
     are printed."""
+
     def leads(L: int) -> bool:
         noise, bias = terms(H, S, A, L, m_R + m_P, np.sqrt(H**2 + 1))
         return bool(bias > noise)
@@ -262,8 +289,14 @@ def second_leads_until(H: int, S: int, A: int, m_R: float, m_P: float) -> int:
 
 # --------------------------------------------------------------------- data to try it on
 
-def histories(rng: np.random.Generator, H: int = 3, S: int = 2, A: int = 2,
-              worth: tuple[Fraction | int, ...] = (-1, 0)) -> dict[str, Data]:
+
+def histories(
+    rng: np.random.Generator,
+    H: int = 3,
+    S: int = 2,
+    A: int = 2,
+    worth: tuple[Fraction | int, ...] = (-1, 0),
+) -> dict[str, Data]:
     """Random and adversarial counts, exact, with random weights. Any counts will do: the steps
     never ask whether an agent could have come by them."""
     shape, N = (H, S, A), len(worth)
@@ -281,11 +314,14 @@ def histories(rng: np.random.Generator, H: int = 3, S: int = 2, A: int = 2,
 
     lopsided = np.zeros(shape, int)
     lopsided[:, 0, 0] = 10**6
-    return {"nothing seen": data(0, None, None),
-            "random": data(rng.integers(0, 30, shape), None, None),
-            "all lost": data(rng.integers(0, 30, shape), 0, 0),
-            "all won": data(rng.integers(1, 30, shape), N - 1, S - 1),
-            "lopsided": data(lopsided, 0, 0), "settled": data(10**4, None, None)}
+    return {
+        "nothing seen": data(0, None, None),
+        "random": data(rng.integers(0, 30, shape), None, None),
+        "all lost": data(rng.integers(0, 30, shape), 0, 0),
+        "all won": data(rng.integers(1, 30, shape), N - 1, S - 1),
+        "lopsided": data(lopsided, 0, 0),
+        "settled": data(10**4, None, None),
+    }
 
 
 def noise(rng: np.random.Generator, data: Data, rho: float, sigma: float, draws: int) -> Array:
@@ -298,8 +334,9 @@ def _dirichlet(rng: np.random.Generator, alpha: Array, draws: int) -> Array:
     return g / g.sum(-1, keepdims=True)
 
 
-def optimism(data: Data, rho: float, sigma: float, end: Array, draws: int,
-             rng: np.random.Generator) -> float:
+def optimism(
+    data: Data, rho: float, sigma: float, end: Array, draws: int, rng: np.random.Generator
+) -> float:
     """By how many standard errors the mean of V*_0 lies above that of Ṽ_0, at the worst start."""
     _, R_sh, P_sh, _, _ = models(data, rho)
     ours = best(P_sh, R_sh + noise(rng, data, rho, sigma, draws), end)[0][:, 0]
@@ -335,6 +372,7 @@ def value_by_paths(rows: dict[Any, list[Fraction]], row: Any, reward: Any, H: in
 
 # --------------------------------------------------------------------- the steps
 
+
 @claim("5.", PLACE, OURS, "Monte Carlo", HOLDS, part_of="5.theorem1")
 def optimism_in_the_mean() -> Evidence:
     """Step 1: given any data the mean of Ṽ_0 is at least that of V*_0, with the smallest ρ and σ
@@ -345,31 +383,48 @@ def optimism_in_the_mean() -> Evidence:
             data = data.floats()
             z = optimism(data, data.m, enough_sigma(H), np.zeros(2), 8000, rng)
             worst[f"{name}, H = {H}"] = z
-    return unless(max(worst.values()) > limit("standard errors"), f"{len(worst)} random and "
-                  f"adversarial histories, 8000 draws each: E V* is below E Ṽ by "
-                  f"{-max(worst.values()):.2g} standard errors or more. The proof is Lemma 2's.",
-                  **worst)
+    return unless(
+        max(worst.values()) > limit("standard errors"),
+        f"{len(worst)} random and "
+        f"adversarial histories, 8000 draws each: E V* is below E Ṽ by "
+        f"{-max(worst.values()):.2g} standard errors or more. The proof is Lemma 2's.",
+        **worst,
+    )
 
 
-@claim("5.", "Section 5", "E[V^μ̃_0 | H_l] = R̄ + P̄ᵀV^μ̃_1; P̄ᵀṼ = Ṽ(s') + d", "instances",
-       HOLDS, part_of="5.theorem1")
+@claim(
+    "5.",
+    "Section 5",
+    "E[V^μ̃_0 | H_l] = R̄ + P̄ᵀV^μ̃_1; P̄ᵀṼ = Ṽ(s') + d",
+    "instances",
+    HOLDS,
+    part_of="5.theorem1",
+)
 def mean_mdp() -> Evidence:
     """Given the data, RLSVI's draw is independent of the true MDP, so its policy is worth, on
     average, what it is worth in the mean MDP (step 2 of the proof here)."""
     rng, wrong = np.random.default_rng(2), 0
     for _ in range(20):
         data = histories(rng, H=4, A=1)["random"]
-        rows = {(h, s): (data.alpha_P + data.seen_P)[h, s, 0].tolist()
-                for h in range(4) for s in range(2)}
+        rows = {
+            (h, s): (data.alpha_P + data.seen_P)[h, s, 0].tolist()
+            for h in range(4)
+            for s in range(2)
+        }
         given = models(data, data.m)
-        by_paths = value_by_paths(rows, lambda h, s: (h, s),
-                                  lambda h, s, R=given.R_bar: R[h, s, 0], 4)
+        by_paths = value_by_paths(
+            rows, lambda h, s: (h, s), lambda h, s, R=given.R_bar: R[h, s, 0], 4
+        )
         mu = np.zeros((4, 2), int)
         wrong += by_paths != along(given.P_bar, given.R_bar, mu, fractions([0, 0]))[0, 0]
-    return unless(wrong > 0, f"It needs periods with transitions of their own, as the prior has "
-                  f"them: then what was seen earlier in the episode says nothing of P_h. Equal as "
-                  f"fractions in 20 posteriors (H = 4, two states), every path weighed by exact "
-                  f"Dirichlet moments; {wrong} exceptions.", exceptions=wrong)
+    return unless(
+        wrong > 0,
+        f"It needs periods with transitions of their own, as the prior has "
+        f"them: then what was seen earlier in the episode says nothing of P_h. Equal as "
+        f"fractions in 20 posteriors (H = 4, two states), every path weighed by exact "
+        f"Dirichlet moments; {wrong} exceptions.",
+        exceptions=wrong,
+    )
 
 
 def _telescopes(worth: tuple = (-1, 0), end: tuple = (0, 0)) -> tuple[int, int, int, float]:
@@ -383,22 +438,37 @@ def _telescopes(worth: tuple = (-1, 0), end: tuple = (0, 0)) -> tuple[int, int, 
             left, right, bias, most = telescope(data, rho, w, fractions(end))
             given, cases = models(data, rho), cases + 1
             unequal += bool((left != right).any())
-            outside += bool((bias < 0).any() or (bias > most).any()
-                            or (given.P_sh > given.P_bar).any())
+            outside += bool(
+                (bias < 0).any() or (bias > most).any() or (given.P_sh > given.P_bar).any()
+            )
             share = max(share, float((bias / most).max()))
     return cases, unequal, outside, share
 
 
 def _telescoped(*extension: Any) -> Evidence:
     cases, unequal, outside, share = _telescopes(*extension)
-    return unless(unequal + outside > 0, f"As fractions in {cases} cases, random and adversarial: "
-                  f"{unequal} break the identity, {outside} a bound; b′ takes up to {share:.2g} of "
-                  f"what it may.", cases=cases, unequal=unequal, outside=outside, share=share)
+    return unless(
+        unequal + outside > 0,
+        f"As fractions in {cases} cases, random and adversarial: "
+        f"{unequal} break the identity, {outside} a bound; b′ takes up to {share:.2g} of "
+        f"what it may.",
+        cases=cases,
+        unequal=unequal,
+        outside=outside,
+        share=share,
+    )
 
 
-enter("5.telescope", PLACE, OURS, "instances", HOLDS, "Step 3: Ṽ_0 − V̄_0 = E_sh Σ(b′ + w) with "
-      "0 ≤ b′ ≤ (H − h)ρ/(n + ρ), and P^sh ≤ P̄ entrywise.", _telescoped,
-      part_of="5.theorem1")
+enter(
+    "5.telescope",
+    PLACE,
+    OURS,
+    "instances",
+    HOLDS,
+    "Step 3: Ṽ_0 − V̄_0 = E_sh Σ(b′ + w) with 0 ≤ b′ ≤ (H − h)ρ/(n + ρ), and P^sh ≤ P̄ entrywise.",
+    _telescoped,
+    part_of="5.theorem1",
+)
 
 n, m, e, k, c = symbols("n m e k c", positive=True)  # ρ = m + e
 
@@ -408,13 +478,22 @@ def lift(k: Any, c: Any, n: Any, m: Any, rho: Any) -> Any:
     return -k / (n + rho) + (k + c) / (n + m)
 
 
-enter("5.shrunk-bias", PLACE, OURS, "symbolic", HOLDS, "Step 3: rewards that sum to −k and prior "
-      "weight c on −1 give a bias that is a sum of positive terms, largest at k = n and c = m.",
-      lambda: identity(
-          (lift(k, c, n, m, m + e), k * e / ((n + m + e) * (n + m)) + c / (n + m)),
-          (lift(n, m, n, m, m + e), (m + e) / (n + m + e)),
-          found="R^sh − R̄ = k(ρ−m)/((n+ρ)(n+m)) + c/(n+m) ≥ 0, and at k = n, c = m it is "
-          "ρ/(n+ρ); the rows of P̄ − P^sh add up to the same."), part_of="5.theorem1")
+enter(
+    "5.shrunk-bias",
+    PLACE,
+    OURS,
+    "symbolic",
+    HOLDS,
+    "Step 3: rewards that sum to −k and prior "
+    "weight c on −1 give a bias that is a sum of positive terms, largest at k = n and c = m.",
+    lambda: identity(
+        (lift(k, c, n, m, m + e), k * e / ((n + m + e) * (n + m)) + c / (n + m)),
+        (lift(n, m, n, m, m + e), (m + e) / (n + m + e)),
+        found="R^sh − R̄ = k(ρ−m)/((n+ρ)(n+m)) + c/(n+m) ≥ 0, and at k = n, c = m it is "
+        "ρ/(n+ρ); the rows of P̄ − P^sh add up to the same.",
+    ),
+    part_of="5.theorem1",
+)
 
 eta, s2, z, A_ = symbols("eta s2 z A", positive=True)
 
@@ -427,12 +506,14 @@ def selection() -> Evidence:
     total = T * price(logA, X / T, eta)
     found = sqrt(2 * T * logA / X)
     # E e^{ηw} = e^{η² s²/2}: the exponent −w²/(2s²) + ηw completed to a square.
-    return identity((-z**2 / (2 * s2) + eta * z, -(z - eta * s2) ** 2 / (2 * s2) + eta**2 * s2 / 2),
-                    (exp(eta**2 * s2 / 2 - eta * price(log(A_), s2, eta)), 1 / A_),
-                    (diff(total, eta).subs(eta, found), 0),
-                    (total.subs(eta, found), sqrt(2 * T * logA * X)),
-                    found="E e^{η(w−pen)} = e^{η²s²/2 − log A − η²s²/2} = 1/A, s² = σ²/(n+ρ); the "
-                    "best η makes the sum of penalties √(2 T log A · σ² Σ 1/(n+ρ)).")
+    return identity(
+        (-(z**2) / (2 * s2) + eta * z, -((z - eta * s2) ** 2) / (2 * s2) + eta**2 * s2 / 2),
+        (exp(eta**2 * s2 / 2 - eta * price(log(A_), s2, eta)), 1 / A_),
+        (diff(total, eta).subs(eta, found), 0),
+        (total.subs(eta, found), sqrt(2 * T * logA * X)),
+        found="E e^{η(w−pen)} = e^{η²s²/2 − log A − η²s²/2} = 1/A, s² = σ²/(n+ρ); the "
+        "best η makes the sum of penalties √(2 T log A · σ² Σ 1/(n+ρ)).",
+    )
 
 
 @claim("5.", PLACE, OURS, "Monte Carlo", HOLDS, part_of="5.theorem1")
@@ -452,12 +533,17 @@ def penalised_recursion() -> Evidence:
                 mu = best(given.P_sh, given.R_sh + w, np.zeros(2))[1]
                 excess = along(given.P_sh, w - pen, mu, np.zeros(2))[:, 0]
                 for values, target, found in ((np.exp(eta * U), 1, moments), (excess, 0, sums)):
-                    found.append(((values.mean(0) - target) / (
-                        values.std(0) / np.sqrt(len(values)))).max())
-    return unless(max(moments + sums) > limit("standard errors"), f"{len(sums)} cases, 8000 draws "
-                  f"each: E e^(ηU) is below 1 by {-max(moments):.2g} standard errors or more, the "
-                  f"mean of noise less penalties below 0 by {-max(sums):.2g} or more.",
-                  moments=float(max(moments)), sums=float(max(sums)))
+                    found.append(
+                        ((values.mean(0) - target) / (values.std(0) / np.sqrt(len(values)))).max()
+                    )
+    return unless(
+        max(moments + sums) > limit("standard errors"),
+        f"{len(sums)} cases, 8000 draws "
+        f"each: E e^(ηU) is below 1 by {-max(moments):.2g} standard errors or more, the "
+        f"mean of noise less penalties below 0 by {-max(sums):.2g} or more.",
+        moments=float(max(moments)),
+        sums=float(max(sums)),
+    )
 
 
 def grown(x: Any) -> Any:
@@ -471,10 +557,16 @@ def counting() -> Evidence:
     concave in N: a period costs most when its visits are spread evenly."""
     x, N, r = symbols("x N r", positive=True)
     spare = grown(x) - 1 / (1 + x)
-    falls = identity((diff(spare, x), -1 / (x * (1 + x) ** 2)), (tends_to(spare, x, oo), 0),
-                     (diff(log(1 + N / r), N, 2), -1 / (N + r) ** 2))
-    return shown(falls.verdict == HOLDS, "The difference falls to 0 with slope −1/(x(1+x)²); sum "
-                 "over x = j − 1 + ρ. The second derivative in N is −1/(N+ρ)².")
+    falls = identity(
+        (diff(spare, x), -1 / (x * (1 + x) ** 2)),
+        (tends_to(spare, x, oo), 0),
+        (diff(log(1 + N / r), N, 2), -1 / (N + r) ** 2),
+    )
+    return shown(
+        falls.verdict == HOLDS,
+        "The difference falls to 0 with slope −1/(x(1+x)²); sum "
+        "over x = j − 1 + ρ. The second derivative in N is −1/(N+ρ)².",
+    )
 
 
 def visits(L: int, pairs: int) -> Array:
@@ -493,11 +585,17 @@ def counting_worst() -> Evidence:
         random = np.arange(L) - np.searchsorted(uneven, uneven)  # a pair after the other
         for n in (visits(L, pairs), random, np.arange(L)):
             t = np.sqrt(np.log(np.maximum(np.arange(1, L + 1) * pairs / (n + rho), 1)))
-            for name, terms, most in (("sum", 1 / (n + rho), counted(L, pairs, rho)),
-                                      ("root", t / np.sqrt(n + rho), rooted(L, pairs))):
+            for name, terms, most in (
+                ("sum", 1 / (n + rho), counted(L, pairs, rho)),
+                ("root", t / np.sqrt(n + rho), rooted(L, pairs)),
+            ):
                 shares[name] = max(shares[name], float(terms.sum() / most))
-    return unless(max(shares.values()) > 1, f"Over 48 sizes and three plays each the sums reach "
-                  f"{shares['sum']:.3g} and {shares['root']:.2g} of their bounds.", **shares)
+    return unless(
+        max(shares.values()) > 1,
+        f"Over 48 sizes and three plays each the sums reach "
+        f"{shares['sum']:.3g} and {shares['root']:.2g} of their bounds.",
+        **shares,
+    )
 
 
 def counted(L: int, pairs: int, rho: float) -> float:
@@ -521,35 +619,62 @@ def without_log_L() -> Evidence:
     evenly."""
     N, B, L, pairs = symbols("N B L D", positive=True)
     whole = N * (2 + log(B / N))
-    return identity((diff(rooted_integral(N, B), N), log(B / N) / sqrt(N)),
-                    (rooted_integral(N, B) * 2 * sqrt(N), 4 * whole),
-                    (diff(whole, N, 2), -1 / N),
-                    (pairs * 2 * sqrt(whole.subs({B: L * pairs, N: L / pairs})),
-                     2 * sqrt(pairs * L * (2 + 2 * log(pairs)))),
-                    found="∫_0^N log(B/x) dx/√x = 2√N(2 + log(B/N)) and ∫_0^N dx/√x = 2√N; the "
-                    "product of both is 4 times a concave function, and so is its root. N = L/SA, "
-                    "B = LSA give 2√(SAL(2 + 2 log SA)).")
+    return identity(
+        (diff(rooted_integral(N, B), N), log(B / N) / sqrt(N)),
+        (rooted_integral(N, B) * 2 * sqrt(N), 4 * whole),
+        (diff(whole, N, 2), -1 / N),
+        (
+            pairs * 2 * sqrt(whole.subs({B: L * pairs, N: L / pairs})),
+            2 * sqrt(pairs * L * (2 + 2 * log(pairs))),
+        ),
+        found="∫_0^N log(B/x) dx/√x = 2√N(2 + log(B/N)) and ∫_0^N dx/√x = 2√N; the "
+        "product of both is 4 times a concave function, and so is its root. N = L/SA, "
+        "B = LSA give 2√(SAL(2 + 2 log SA)).",
+    )
 
 
 # --------------------------------------------------------------------- how far it goes
 
+
 def _extended(worth: tuple, end: tuple) -> Evidence:
     """Steps 1 and 3 with other rewards or a terminal one."""
     steps, rng, G = _telescoped(worth, end), np.random.default_rng(6), -float(min(end))
-    z = max(optimism(data.floats(), float(data.m), enough_sigma(3, G), np.array(end, float), 8000,
-                     rng) for data in histories(rng, worth=worth).values())
-    return unless(steps.verdict == FAILS or z > limit("standard errors"), f"{steps.found} "
-                  f"E V* is below E Ṽ by "
-                  f"{-z:.2g} standard errors or more in 6 histories (8000 draws).",
-                  z=z, **steps.numbers)
+    z = max(
+        optimism(data.floats(), float(data.m), enough_sigma(3, G), np.array(end, float), 8000, rng)
+        for data in histories(rng, worth=worth).values()
+    )
+    return unless(
+        steps.verdict == FAILS or z > limit("standard errors"),
+        f"{steps.found} "
+        f"E V* is below E Ṽ by "
+        f"{-z:.2g} standard errors or more in 6 histories (8000 draws).",
+        z=z,
+        **steps.numbers,
+    )
 
 
-enter("5.finite-support", PLACE, OURS, "Monte Carlo", HOLDS, "Rewards with a Dirichlet law on any "
-      "finite set in [−1, 0] obey the same steps with the same constants.",
-      lambda: _extended((-1, Fraction(-1, 2), Fraction(-1, 5), 0), (0, 0)), part_of="5.bounded")
-enter("5.known-terminal", PLACE, OURS, "Monte Carlo", HOLDS, "A known terminal reward in [−g, 0] "
-      "obeys the same steps with σ² ≥ (π/8)(1 + (H−1+g)²) and H − h + g for H − h.",
-      lambda: _extended((-1, 0), (Fraction(-3, 2), 0)), part_of="5.lemma2")
+enter(
+    "5.finite-support",
+    PLACE,
+    OURS,
+    "Monte Carlo",
+    HOLDS,
+    "Rewards with a Dirichlet law on any "
+    "finite set in [−1, 0] obey the same steps with the same constants.",
+    lambda: _extended((-1, Fraction(-1, 2), Fraction(-1, 5), 0), (0, 0)),
+    part_of="5.bounded",
+)
+enter(
+    "5.known-terminal",
+    PLACE,
+    OURS,
+    "Monte Carlo",
+    HOLDS,
+    "A known terminal reward in [−g, 0] "
+    "obeys the same steps with σ² ≥ (π/8)(1 + (H−1+g)²) and H − h + g for H − h.",
+    lambda: _extended((-1, 0), (Fraction(-3, 2), 0)),
+    part_of="5.lemma2",
+)
 
 
 def bandit_regret(low: tuple[Array, Array], L: int, lam: float, sigma: float) -> Array:
@@ -563,10 +688,12 @@ def bandit_regret(low: tuple[Array, Array], L: int, lam: float, sigma: float) ->
             M, M_2 = n + rho, n_2 + rho
             first = norm.cdf((k_2 / M_2 - k / M) / (sigma * np.sqrt(1 / M + 1 / M_2)))
             regret += chance * (first * low[0] + (1 - first) * low[1] - best_arm)
-            for after, p in (((n + 1, k + 1, n_2, k_2), first * low[0]),
-                             ((n + 1, k, n_2, k_2), first * (1 - low[0])),
-                             ((n, k, n_2 + 1, k_2 + 1), (1 - first) * low[1]),
-                             ((n, k, n_2 + 1, k_2), (1 - first) * (1 - low[1]))):
+            for after, p in (
+                ((n + 1, k + 1, n_2, k_2), first * low[0]),
+                ((n + 1, k, n_2, k_2), first * (1 - low[0])),
+                ((n, k, n_2 + 1, k_2 + 1), (1 - first) * low[1]),
+                ((n, k, n_2 + 1, k_2), (1 - first) * (1 - low[1])),
+            ):
                 ahead[after] = ahead.get(after, 0) + chance * p
         reached = ahead
     return regret
@@ -584,12 +711,19 @@ def other_densities() -> Evidence:
     density /= density.mean()
     C, other = density.max(), (density * regret).mean()
     shares = [((regret > mean / delta).mean(), delta) for delta in (0.5, 0.25, 0.1)]
-    return unless((regret < -1e-12).any() or mean > B or other > C * mean
-                  or any(share > delta for share, delta in shares),
-                  f"Two arms, 8 episodes, every history enumerated: the regret is {mean:.2g}, and "
-                  f"{other:.2g} with the prior Beta(2, 2), whose density is at most {C:.2g}.",
-                  f"It exceeds twice its mean in {shares[0][0]:.0%} of the MDPs.", mean=float(mean),
-                  other=float(other), C=float(C), bound=B)
+    return unless(
+        (regret < -1e-12).any()
+        or mean > B
+        or other > C * mean
+        or any(share > delta for share, delta in shares),
+        f"Two arms, 8 episodes, every history enumerated: the regret is {mean:.2g}, and "
+        f"{other:.2g} with the prior Beta(2, 2), whose density is at most {C:.2g}.",
+        f"It exceeds twice its mean in {shares[0][0]:.0%} of the MDPs.",
+        mean=float(mean),
+        other=float(other),
+        C=float(C),
+        bound=B,
+    )
 
 
 def same_in_all_periods(tiny: Fraction) -> dict[str, tuple[float, float]]:
@@ -619,12 +753,16 @@ def same_in_all_periods(tiny: Fraction) -> dict[str, tuple[float, float]]:
 def same_transitions() -> Evidence:
     """Lemma 2 also holds if transitions are the same in all periods."""
     found = same_in_all_periods(Fraction(1, 2000))
-    return unless(all(truth > ours for truth, ours in found.values()),
-                  "A counterexample with one action and H = 5 at the printed λ, σ: E V* = {:.3f} > "
-                  "E Ṽ = {:.3f} if the regression pools ten transitions, {:.3f} > {:.3f} after "
-                  "32 episodes of Algorithm 1 itself. The posterior of p lifts E p², which "
-                  "the shrunk model ignores. The regret is then open.".format(
-                      *found["pooled"], *found["by period"]), **found)
+    return unless(
+        all(truth > ours for truth, ours in found.values()),
+        "A counterexample with one action and H = 5 at the printed λ, σ: E V* = {:.3f} > "
+        "E Ṽ = {:.3f} if the regression pools ten transitions, {:.3f} > {:.3f} after "
+        "32 episodes of Algorithm 1 itself. The posterior of p lifts E p², which "
+        "the shrunk model ignores. The regret is then open.".format(
+            *found["pooled"], *found["by period"]
+        ),
+        **found,
+    )
 
 
 @claim("5.", "Section 5, Lemma 2", OURS, "exact", FAILS, part_of="5.lemma2")
@@ -634,13 +772,17 @@ def other_priors(mean=Fraction(-1, 2)) -> Evidence:
     for rho in (Fraction(1), Fraction(52), Fraction(10**6)):
         n = int(rho) + 1
         counts[int(rho)] = n, -n / (n + rho) < mean
-    return unless(all(fails for _, fails in counts.values()), "If the mean reward is known to be "
-                  "−½, more than λσ² rewards −1 in a row make E Q̃ = −n/(n + λσ²) < −½ = E Q*, "
-                  "whatever λ and σ are. A Dirichlet prior would give another answer.",
-                  visits={str(rho): n for rho, (n, _) in counts.items()})
+    return unless(
+        all(fails for _, fails in counts.values()),
+        "If the mean reward is known to be "
+        "−½, more than λσ² rewards −1 in a row make E Q̃ = −n/(n + λσ²) < −½ = E Q*, "
+        "whatever λ and σ are. A Dirichlet prior would give another answer.",
+        visits={str(rho): n for rho, (n, _) in counts.items()},
+    )
 
 
 # --------------------------------------------------------------------- the theorem
+
 
 def with_bound(table: Any) -> Any:
     """Mean regret of each cell of the table, uniform play's, and the bound."""
@@ -649,8 +791,11 @@ def with_bound(table: Any) -> Any:
 
     def row(cell: Any) -> float:
         size = cell.H, cell.S, cell.A
-        return float(bound(*size, cell.episode, *runs.PARAMETERS[cell.parameters](
-            runs.make_prior(*size)), 1.0))
+        return float(
+            bound(
+                *size, cell.episode, *runs.PARAMETERS[cell.parameters](runs.make_prior(*size)), 1.0
+            )
+        )
 
     return means.assign(bound=[row(cell) for cell in means.itertuples()])
 
@@ -665,29 +810,58 @@ def explicit_bound(tables=STORED) -> Evidence:
     setting = worst[["parameters", "H", "S", "A", "episode"]].to_frame().T.infer_objects()
     there = table.merge(setting)
     largest = mean_interval(there.regret / worst.bound, for_all(len(cells)))
-    last, prior = cells[(cells.H == H) & (cells.S == S) & (cells.A == A)
-                        & (cells.episode == cells.episode.max())], runs.make_prior(H, S, A)
+    last, prior = (
+        cells[
+            (cells.H == H)
+            & (cells.S == S)
+            & (cells.A == A)
+            & (cells.episode == cells.episode.max())
+        ],
+        runs.make_prior(H, S, A),
+    )
     uniform = float((last.uniform / last.episode).iloc[0])
-    begins = {name: episodes_until(uniform, H, S, A, *of(prior))
-              for name, of in runs.PARAMETERS.items()}
-    said = "; ".join(f"{cell.parameters}: regret {cell.regret:.2g}, bound {cell.bound:.2g}"
-                     for cell in last.itertuples())
-    return unless(ratio.max() > 1 or cells.regret.isna().any(),
-                  f"The mean regret is at most {largest.mean:.2g} ({largest.low:.2g} to "
-                  f"{largest.high:.2g}) of it in {len(ratio)} sizes, each with the printed and the "
-                  f"smallest λ, σ (32 MDPs, 95% for all {len(cells)} sizes and lengths of run). "
-                  f"After 65536 episodes with H = S = 5, A = 3 ({said}; "
-                  f"uniform play {uniform * 65536:.2g}). The bound is below uniform play's regret "
-                  f"after {begins['repaired']} episodes (repaired), {begins['printed']} (printed).",
-                  largest=float(ratio.max()), share=largest, begins=begins, uniform=uniform)
+    begins = {
+        name: episodes_until(uniform, H, S, A, *of(prior)) for name, of in runs.PARAMETERS.items()
+    }
+    said = "; ".join(
+        f"{cell.parameters}: regret {cell.regret:.2g}, bound {cell.bound:.2g}"
+        for cell in last.itertuples()
+    )
+    return unless(
+        ratio.max() > 1 or cells.regret.isna().any(),
+        f"The mean regret is at most {largest.mean:.2g} ({largest.low:.2g} to "
+        f"{largest.high:.2g}) of it in {len(ratio)} sizes, each with the printed and the "
+        f"smallest λ, σ (32 MDPs, 95% for all {len(cells)} sizes and lengths of run). "
+        f"After 65536 episodes with H = S = 5, A = 3 ({said}; "
+        f"uniform play {uniform * 65536:.2g}). The bound is below uniform play's regret "
+        f"after {begins['repaired']} episodes (repaired), {begins['printed']} (printed).",
+        largest=float(ratio.max()),
+        share=largest,
+        begins=begins,
+        uniform=uniform,
+    )
 
 
 STEPS = (  # all that the proof above stands on
-    "5.closed-form", "5.posterior-means", "5.optimism-in-the-mean", "5.mean-mdp", "5.telescope",
-    "5.shrunk-bias", "5.selection", "5.penalised-recursion", "5.counting", "5.counting-worst",
-    "5.shrunk-noise", "5.theorem-conditions", *STEPS_LEMMA_1)
-DIRICHLET = {"m_P = 1": (5, 5, 3, 1, 1), "m_P = S = 5": (5, 5, 3, 1, 5),
-             "m_P = S = 20": (5, 20, 3, 1, 20)}  # H, S, A, m_R, m_P
+    "5.closed-form",
+    "5.posterior-means",
+    "5.optimism-in-the-mean",
+    "5.mean-mdp",
+    "5.telescope",
+    "5.shrunk-bias",
+    "5.selection",
+    "5.penalised-recursion",
+    "5.counting",
+    "5.counting-worst",
+    "5.shrunk-noise",
+    "5.theorem-conditions",
+    *STEPS_LEMMA_1,
+)
+DIRICHLET = {
+    "m_P = 1": (5, 5, 3, 1, 1),
+    "m_P = S = 5": (5, 5, 3, 1, 5),
+    "m_P = S = 20": (5, 20, 3, 1, 20),
+}  # H, S, A, m_R, m_P
 
 
 def has_the_rate() -> bool:
@@ -716,34 +890,55 @@ def wrong_arm_bound(lam: float, sigma: float, episodes: int) -> float:
 def outgrown_constants() -> list[float]:
     """Regret over √L, at least, along λ and then along σ that grow a hundredfold, for H = S = 1
     and A = 2: up to √(λσ²) episodes the worse arm is played with probability Φ(−½) or more."""
-    return [wrong_arm_bound(lam, sigma, L) / np.sqrt(L) for lam, sigma in (
-        *((2 * 100.0**k, np.sqrt(2)) for k in range(1, 6)),
-        *((2.0, np.sqrt(2) * 10.0**k) for k in range(1, 6)))
-        for L in [int(np.sqrt(lam) * sigma)]]
+    return [
+        wrong_arm_bound(lam, sigma, L) / np.sqrt(L)
+        for lam, sigma in (
+            *((2 * 100.0**k, np.sqrt(2)) for k in range(1, 6)),
+            *((2.0, np.sqrt(2) * 10.0**k) for k in range(1, 6)),
+        )
+        for L in [int(np.sqrt(lam) * sigma)]
+    ]
 
 
-@claim("5.", "Section 5, Theorem 1", "E Regret ≤ Õ(√(H³SAT)) for λ ≥ …, σ ≥ √(H² + 1)",
-       "Monte Carlo", PARTLY)  # the weakest of the steps
+@claim(
+    "5.",
+    "Section 5, Theorem 1",
+    "E Regret ≤ Õ(√(H³SAT)) for λ ≥ …, σ ≥ √(H² + 1)",
+    "Monte Carlo",
+    PARTLY,
+)  # the weakest of the steps
 def theorem1(tables=STORED) -> Evidence:
     """For all λ and σ from the stated values on, RLSVI's expected regret over the prior is
     Õ(√(H³SAT))."""
     failed = fallen(STEPS)
     ratios, million = outgrown_constants(), 1e6
-    along_each = ratios[:len(ratios) // 2], ratios[len(ratios) // 2:]
+    along_each = ratios[: len(ratios) // 2], ratios[len(ratios) // 2 :]
     one_constant = not all(b > 2 * a for part in along_each for a, b in pairwise(part))
-    shares = {name: wrong_arm_bound(lam, sigma, 1000) / (1000 * 2 / np.pi**2)
-              for name, lam, sigma in (("lam", 2 * million, np.sqrt(2)),
-                                       ("sigma", 2.0, million * np.sqrt(2)))}
+    shares = {
+        name: wrong_arm_bound(lam, sigma, 1000) / (1000 * 2 / np.pi**2)
+        for name, lam, sigma in (
+            ("lam", 2 * million, np.sqrt(2)),
+            ("sigma", 2.0, million * np.sqrt(2)),
+        )
+    }
     until = {name: second_leads_until(*sizes) for name, sizes in DIRICHLET.items()}
     smallest = not failed and has_the_rate()
     return Evidence(
         parts(smallest, one_constant),
-        f"These steps of its proof fail: {', '.join(failed)}." if failed else
-        "Proved here at the smallest λ and σ as T grows, by another route than printed; no one "
-        "constant serves all larger λ and σ." if smallest and not one_constant else
-        "Its two parts, at the smallest λ and σ and with one constant for all, stand otherwise.",
-        {"failed": failed, "second_term_until": until["m_P = 1"], "until": until,
-         "proven": shares, "share": explicit_bound(tables).numbers["share"]},
+        f"These steps of its proof fail: {', '.join(failed)}."
+        if failed
+        else "Proved here at the smallest λ and σ as T grows, by another route than printed; no one "
+        "constant serves all larger λ and σ."
+        if smallest and not one_constant
+        else "Its two parts, at the smallest λ and σ and with one constant for all, stand otherwise.",
+        {
+            "failed": failed,
+            "second_term_until": until["m_P = 1"],
+            "until": until,
+            "proven": shares,
+            "share": explicit_bound(tables).numbers["share"],
+        },
         f"A second term, hidden by Õ, leads up to {until['m_P = 1']} episodes at H = S = 5, A = 3, "
         f"and is real (5.second-term). With a million times λ or σ, regret is at least "
-        f"{min(shares.values()):.0%} of random play's over 1000 episodes.")
+        f"{min(shares.values()):.0%} of random play's over 1000 episodes.",
+    )

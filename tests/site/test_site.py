@@ -168,8 +168,10 @@ def test_page(name, browser, server):
     context.route(lambda url: not url.startswith(server), lambda route: route.abort())
     context.on(
         "request",
-        lambda r: r.url.startswith((server, "data:", "blob:"))
-        or problems.append(f"request to another host: {r.url}"),
+        lambda r: (
+            r.url.startswith((server, "data:", "blob:"))
+            or problems.append(f"request to another host: {r.url}")
+        ),
     )
     context.on(
         "response",
@@ -178,8 +180,7 @@ def test_page(name, browser, server):
     page = context.new_page()
     page.on(
         "console",
-        lambda m: m.type in ("error", "warning")
-        and problems.append(f"console {m.type}: {m.text}"),
+        lambda m: m.type in ("error", "warning") and problems.append(f"console {m.type}: {m.text}"),
     )
     page.on("pageerror", lambda e: problems.append(f"script error: {e}"))
 
@@ -195,8 +196,13 @@ def test_page(name, browser, server):
     if "???" in math["text"]:
         problems.append("unresolved reference: ??? in the text")
 
-    problems += [f"id given twice: {id}" for id, n in Counter(page.eval_on_selector_all(
-        "[id]", "all => all.map(one => one.id)")).items() if n > 1]
+    problems += [
+        f"id given twice: {id}"
+        for id, n in Counter(
+            page.eval_on_selector_all("[id]", "all => all.map(one => one.id)")
+        ).items()
+        if n > 1
+    ]
     problems += [f"clipped in the contents: {name}" for name in page.evaluate(CLIPPED)]
     problems += dead_links(
         page.eval_on_selector_all("a[href]", "links => links.map(a => a.href)"), server
@@ -244,9 +250,13 @@ def test_only_the_themes_own_inline_scripts_run(browser, server):
     page.on("console", lambda m: m.type == "error" and refused.append(m.text))
     injected = """<p id=own>text<script>document.title = "hijacked"</script>
                   <img src="data:," onerror="document.title = 'hijacked'"></article>"""
-    page.route("**/*.html", lambda route: route.fulfill(
-        content_type="text/html",
-        body=(SITE / guarded[0]).read_text("utf8").replace("</article>", injected)))
+    page.route(
+        "**/*.html",
+        lambda route: route.fulfill(
+            content_type="text/html",
+            body=(SITE / guarded[0]).read_text("utf8").replace("</article>", injected),
+        ),
+    )
     page.goto(f"{server}/{guarded[0]}", wait_until="networkidle")
     assert page.locator("#own").count() == 1
     page.evaluate("""() => {
@@ -268,8 +278,9 @@ SHOWN = """() => ["body", ...["p", "a", ".highlight", ".widget"].map(what => `.b
 def test_without_scripts_a_page_has_its_colours_and_no_empty_boxes(browser, server, scheme):
     seen = []
     for scripts in (True, False):
-        context = browser.new_context(viewport=DESK, color_scheme=scheme,
-                                      java_script_enabled=scripts)
+        context = browser.new_context(
+            viewport=DESK, color_scheme=scheme, java_script_enabled=scripts
+        )
         page = context.new_page()
         page.goto(f"{server}/book/05-tabular.html", wait_until="networkidle")
         seen.append(page.evaluate(SHOWN))
@@ -305,8 +316,10 @@ def test_in_the_dark_a_figure_has_the_pages_ground_and_its_own_hues(browser, ser
         colours = [rgb for _, rgb in picture.getcolors(1 << 20) if max(rgb) - min(rgb) > 80]
         hues[scheme] = [round(12 * colorsys.rgb_to_hsv(*rgb)[0]) % 12 for rgb in colours]
         context.close()
-    most = {scheme: {hue for hue, n in Counter(seen).items() if n > len(seen) / 20}
-            for scheme, seen in hues.items()}
+    most = {
+        scheme: {hue for hue, n in Counter(seen).items() if n > len(seen) / 20}
+        for scheme, seen in hues.items()
+    }
     assert len(most["light"]) >= 3
     for these, those in (most.values(), [*most.values()][::-1]):
         assert all(any((a - b) % 12 in (11, 0, 1) for b in those) for a in these), most
@@ -316,8 +329,12 @@ def test_in_the_dark_a_figure_has_the_pages_ground_and_its_own_hues(browser, ser
 def test_a_figure_opens_large_and_closes(browser, server, way):
     """By mouse at a desk; from the keyboard; by touch on a phone, whose pixels are smaller."""
     phone = way == "touch"
-    context = browser.new_context(viewport=PHONE if phone else DESK, has_touch=phone,
-                                  is_mobile=phone, device_scale_factor=2 if phone else 1)
+    context = browser.new_context(
+        viewport=PHONE if phone else DESK,
+        has_touch=phone,
+        is_mobile=phone,
+        device_scale_factor=2 if phone else 1,
+    )
     page = context.new_page()
     page.goto(f"{server}/book/03-dithering.html", wait_until="networkidle")
     figures, dialog = page.locator("article figure .zoom"), page.locator("dialog.zoomed")
@@ -326,9 +343,11 @@ def test_a_figure_opens_large_and_closes(browser, server, way):
     assert figure.get_attribute("aria-label").startswith("Enlarge: ")
     figure.scroll_into_view_if_needed()
     act = {"mouse": figure.click, "touch": figure.tap, "keyboard": lambda: figure.press("Enter")}
-    leave = {"mouse": (close.click, lambda: page.mouse.click(4, 4)),
-             "touch": (close.tap, lambda: page.touchscreen.tap(4, 4)),
-             "keyboard": (lambda: close.press("Enter"), lambda: page.keyboard.press("Escape"))}
+    leave = {
+        "mouse": (close.click, lambda: page.mouse.click(4, 4)),
+        "touch": (close.tap, lambda: page.touchscreen.tap(4, 4)),
+        "keyboard": (lambda: close.press("Enter"), lambda: page.keyboard.press("Escape")),
+    }
     for go in leave[way]:
         act[way]()
         shown, image = dialog.bounding_box(), dialog.locator("img")
@@ -370,8 +389,12 @@ def test_a_link_to_a_page_tells_what_it_is_about():
     told = {}
     for name, _ in chapters():
         head = (SITE / f"{name}.html").read_text("utf8").partition("</head>")[0]
-        tags = {key: unescape(text) for key, text in re.findall(
-            r'<meta (?:name|property)="([\w:]+)"\s+content="([^"]*)"', head)}
+        tags = {
+            key: unescape(text)
+            for key, text in re.findall(
+                r'<meta (?:name|property)="([\w:]+)"\s+content="([^"]*)"', head
+            )
+        }
         told[name] = tags["description"]
         assert 25 <= len(tags["description"]) <= 400, name
         assert not re.search(r"[\\<{]", tags["description"]), name
@@ -390,8 +413,11 @@ def test_a_link_to_a_page_tells_what_it_is_about():
 
 def test_the_preview_is_small(tmp_path):
     Image.effect_mandelbrot((1366, 636), (-2, -1, 1, 1), 50).save(tmp_path / "figure.webp")
-    site.preview("A long title that needs more than one line to stand on the picture",
-                 tmp_path / "figure.webp", tmp_path / "preview.png")
+    site.preview(
+        "A long title that needs more than one line to stand on the picture",
+        tmp_path / "figure.webp",
+        tmp_path / "preview.png",
+    )
     with Image.open(tmp_path / "preview.png") as picture:
         assert picture.size == (1200, 630)
     assert (tmp_path / "preview.png").stat().st_size < 3e5
@@ -421,22 +447,32 @@ def test_chapters_print_as_one_document(browser, tmp_path):
     text = " ".join(" ".join(sheet.extract_text() for sheet in book.pages).split())
     for absent in ("Show code cell source", "Pause", "New race", "Click to"):
         assert absent not in text, absent
-    fold = re.search(r'class="[^"]*\bdropdown\b[^>]*>\s*<p class="admonition-title">([^<]+)<',
-                     (SITE / f"{names[2]}.html").read_text("utf8"))
+    fold = re.search(
+        r'class="[^"]*\bdropdown\b[^>]*>\s*<p class="admonition-title">([^<]+)<',
+        (SITE / f"{names[2]}.html").read_text("utf8"),
+    )
     assert fold is None or fold[1] in text
     assert sum(len(sheet.images) for sheet in book.pages) >= len(names)  # figures, and the widgets
 
 
 def test_the_print_leaves_out_what_is_for_searching():
-    assert {"book/index", "book/report", "book/errata"} <= set(printed()) <= {
-        name for name, _ in chapters()}
+    assert (
+        {"book/index", "book/report", "book/errata"}
+        <= set(printed())
+        <= {name for name, _ in chapters()}
+    )
     assert not [name for name in printed() if "/api/" in name or name.endswith("verdicts")]
 
 
 def test_every_public_name_of_the_library_is_described():
     there = set().union(*(ids(SITE / page) for page in PAGES if page.startswith("book/api/")))
-    modules = [rlsvi_core, *(import_module(module.name) for module in pkgutil.walk_packages(
-        rlsvi_core.__path__, "rlsvi_core."))]
+    modules = [
+        rlsvi_core,
+        *(
+            import_module(module.name)
+            for module in pkgutil.walk_packages(rlsvi_core.__path__, "rlsvi_core.")
+        ),
+    ]
     wanted = set()
     for module in modules:
         for name in set(getattr(module, "__all__", ())) - {"__version__"}:

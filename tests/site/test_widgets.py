@@ -98,11 +98,16 @@ FEED = """({N, Phi, options, normals, uniforms, env, episodes}) => {
 }"""
 
 
-@pytest.mark.parametrize("options", [
-    {"sample": True, "lam": 1.0, "sigma": 0.1}, {"sample": True, "lam": 0.3, "sigma": 1.0},
-    {"sample": True, "lam": 1.0, "sigma": 0.1, "targets": "mean"},
-    {"sample": False, "lam": 1.0, "sigma": 1.0, "epsilon": 0.1}],
-    ids=["rlsvi", "other", "mean in targets", "lsvi"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"sample": True, "lam": 1.0, "sigma": 0.1},
+        {"sample": True, "lam": 0.3, "sigma": 1.0},
+        {"sample": True, "lam": 1.0, "sigma": 0.1, "targets": "mean"},
+        {"sample": False, "lam": 1.0, "sigma": 1.0, "epsilon": 0.1},
+    ],
+    ids=["rlsvi", "other", "mean in targets", "lsvi"],
+)
 @pytest.mark.parametrize(("N", "K"), [(6, 0), (5, 3), (12, 6)])
 def test_the_same_draws_give_the_same_weights_and_actions(scripts, N, K, options):
     mdp, episodes, rng = chain(N), 80, np.random.default_rng(N)
@@ -112,9 +117,18 @@ def test_the_same_draws_give_the_same_weights_and_actions(scripts, N, K, options
     agent = VerbatimAgent(Phi, rng=Fed(normals, uniforms), **fitted(options))
     actions, rewards, _ = play(agent, mdp, episodes, iter(env))
     agent.plan()
-    there = scripts.evaluate(FEED, {
-        "N": N, "Phi": Phi.tolist(), "options": options, "normals": normals.tolist(),
-        "uniforms": uniforms.tolist(), "env": env.tolist(), "episodes": episodes})
+    there = scripts.evaluate(
+        FEED,
+        {
+            "N": N,
+            "Phi": Phi.tolist(),
+            "options": options,
+            "normals": normals.tolist(),
+            "uniforms": uniforms.tolist(),
+            "env": env.tolist(),
+            "episodes": episodes,
+        },
+    )
     assert there["actions"] == actions
     assert there["rewards"] == rewards
     assert np.abs(np.array(there["theta"]) - agent.theta).max() <= 1e-9
@@ -129,8 +143,10 @@ def test_the_chain_is_the_papers(scripts, N):
 
 
 def test_random_features_span_the_constant_and_the_values(scripts):
-    Phi = np.array(scripts.evaluate("""() => RLSVI.coherent(RLSVI.chain(9), 5, RLSVI.generator(7))
-        .map(h => h.map(s => s.map(a => [...a])))"""))
+    Phi = np.array(
+        scripts.evaluate("""() => RLSVI.coherent(RLSVI.chain(9), 5, RLSVI.generator(7))
+        .map(h => h.map(s => s.map(a => [...a])))""")
+    )
     columns, mdp = Phi.reshape(-1, 5), chain(9)
     assert np.allclose(np.linalg.norm(columns, axis=0), len(columns))
     assert np.linalg.matrix_rank(columns) == 5
@@ -142,11 +158,21 @@ def test_random_features_span_the_constant_and_the_values(scripts):
 def test_the_laws_are_scipys(scripts):
     rng = np.random.default_rng(0)
     a, b, x = *10 ** rng.uniform(-2, 2, (2, 500)), rng.random(500) ** 2
-    there = np.array(scripts.evaluate("""q => q.map(([a, b, x]) => [Laws.lgamma(a),
+    there = np.array(
+        scripts.evaluate(
+            """q => q.map(([a, b, x]) => [Laws.lgamma(a),
         Laws.erfc(9 * x - 2), Laws.betainc(a, b, x), Laws.beta(a, b).pdf(x),
-        Laws.normal(a, b).cdf(x)])""", np.column_stack([a, b, x]).tolist())).T
-    here = (special.gammaln(a), special.erfc(9 * x - 2), special.betainc(a, b, x),
-            stats.beta.pdf(x, a, b), stats.norm.cdf(x, a, np.sqrt(b)))
+        Laws.normal(a, b).cdf(x)])""",
+            np.column_stack([a, b, x]).tolist(),
+        )
+    ).T
+    here = (
+        special.gammaln(a),
+        special.erfc(9 * x - 2),
+        special.betainc(a, b, x),
+        stats.beta.pdf(x, a, b),
+        stats.norm.cdf(x, a, np.sqrt(b)),
+    )
     for ours, scipys in zip(there, here, strict=True):
         assert np.allclose(ours, scipys, rtol=1e-10, atol=1e-12)
 
@@ -154,13 +180,24 @@ def test_the_laws_are_scipys(scripts):
 def test_crossings_are_the_certified_ones(scripts):
     rng = np.random.default_rng(1)
     n, share = 10 ** rng.uniform(-2, 0, 40), rng.uniform(0.485, 0.515, 40)
-    cases = np.vstack([  # anywhere, in the tongue, in the sliver, and where something is equal to 1
-        10 ** rng.uniform(-2, 2, (40, 2)), np.column_stack([n * share, n * (1 - share)]),
-        rng.uniform((1.0002, 0.306), (1.008, 0.332), (30, 2)),
-        [(1, 1), (1, 0.5), (2, 1), (1.001, 18.5)]]).round(6).tolist()
-    there = scripts.evaluate("""cases => cases.map(([a, b]) => {
+    cases = (
+        np.vstack(
+            [  # anywhere, in the tongue, in the sliver, and where something is equal to 1
+                10 ** rng.uniform(-2, 2, (40, 2)),
+                np.column_stack([n * share, n * (1 - share)]),
+                rng.uniform((1.0002, 0.306), (1.008, 0.332), (30, 2)),
+                [(1, 1), (1, 0.5), (2, 1), (1.001, 18.5)],
+            ]
+        )
+        .round(6)
+        .tolist()
+    )
+    there = scripts.evaluate(
+        """cases => cases.map(([a, b]) => {
         const found = Laws.crossings(a, b);
-        return [found.densities, found.functions, found.count]; })""", cases)
+        return [found.densities, found.functions, found.count]; })""",
+        cases,
+    )
     seen = set()
     for case, (densities, functions, count) in zip(cases, there, strict=True):
         wanted = crossings.count_crossings(*case)
@@ -169,8 +206,10 @@ def test_crossings_are_the_certified_ones(scripts):
         seen.add(wanted)
     assert {(0, 1), (1, 1), (2, 1), (3, 1), (2, 3)} <= seen
     for case, (densities, functions, _) in list(zip(cases, there, strict=True))[::12]:
-        for ours, certified in ((densities, crossings.pdf_crossings(*case)),
-                                (functions, crossings.cdf_crossings(*case))):
+        for ours, certified in (
+            (densities, crossings.pdf_crossings(*case)),
+            (functions, crossings.cdf_crossings(*case)),
+        ):
             assert np.allclose(ours, [float(c.logit) for c in certified], rtol=1e-6, atol=1e-6)
 
 
@@ -203,14 +242,17 @@ def test_tetris_is_played_as_python_plays_it(scripts, rule, policy):
     ended = 0
     for seed in range(4):
         pieces = np.random.default_rng(seed).integers(7, size=400).tolist()
-        there = scripts.evaluate("""([rule, weights, pieces]) => {
+        there = scripts.evaluate(
+            """([rule, weights, pieces]) => {
           const game = new Tetris.Game(rule), moves = [];
           for (const piece of pieces) if (!game.over) {
             const spot = game.play(piece, weights);
             if (spot) moves.push([spot.o, spot.c, spot.y, game.score]);
           }
           return [moves, game.over];
-        }""", [rule, weights, pieces])
+        }""",
+            [rule, weights, pieces],
+        )
         moves, over = played(rule, weights, pieces)
         assert there == [moves, over]
         ended += over
@@ -228,17 +270,27 @@ def test_every_placement_and_feature_is_pythons(scripts, rule):
         while n := placements(game.model, rows, piece := int(rng.integers(7)), X, over, where):
             boards.append([piece, rows.tolist()])
             first = int(game.model.first[piece])
-            wanted.append([[int(o) - first, int(c), int(y), bool(over[a]), X[:, a].tolist()]
-                           for a, (o, c, y) in enumerate(where[:n])])
+            wanted.append(
+                [
+                    [int(o) - first, int(c), int(y), bool(over[a]), X[:, a].tolist()]
+                    for a, (o, c, y) in enumerate(where[:n])
+                ]
+            )
             a = rng.integers(n)
             place(game.model, rows, *where[a])
             if over[a]:
                 break
-    assert scripts.evaluate("""([rule, boards]) => boards.map(([piece, rows]) => {
+    assert (
+        scripts.evaluate(
+            """([rule, boards]) => boards.map(([piece, rows]) => {
       const game = Object.assign(new Tetris.Game(rule), {rows});
       return game.spots(piece).map(({o, c, y, over, after, gone}) =>
         [o, c, y, over, [...Tetris.features(10, after), gone.length]]);
-    })""", [rule, boards]) == wanted
+    })""",
+            [rule, boards],
+        )
+        == wanted
+    )
 
 
 GATE, SIDE, LEAP = 0, 1, 1  # the dead are where the gate was, the living at the side
@@ -290,7 +342,8 @@ def test_at_the_toll_the_same_draws_give_the_same_weights(scripts, H, truncate):
     episodes, rng = 60, np.random.default_rng(H)
     normals = rng.standard_normal((episodes + 1, H))
     uniforms = rng.uniform(0, 15 / looked_at(H), episodes)  # so one in 15 starts at the side
-    there = scripts.evaluate("""({H, normals, uniforms, truncate}) => {
+    there = scripts.evaluate(
+        """({H, normals, uniforms, truncate}) => {
       const feed = draws => { let i = 0; return () => draws[i++]; };
       const run = new Toll.Run(H, {normal: feed(normals.flat()), uniform: feed(uniforms)});
       run.truncate = truncate;
@@ -299,8 +352,9 @@ def test_at_the_toll_the_same_draws_give_the_same_weights(scripts, H, truncate):
         return {theta: [...run.theta], seems: [run.leap, ...run.V.slice(1)],
                 M: [...run.M], growth: run.growth, leaps: run.leaps, sides: run.sides};
       });
-    }""", {"H": H, "normals": normals.tolist(), "uniforms": uniforms.tolist(),
-           "truncate": truncate})
+    }""",
+        {"H": H, "normals": normals.tolist(), "uniforms": uniforms.tolist(), "truncate": truncate},
+    )
     here = AtTheToll(H, normals[0], iter(uniforms.tolist()))
     here.truncate = truncate
     for z, one in zip(normals[1:], there, strict=True):
@@ -320,7 +374,8 @@ def test_at_the_toll_the_same_draws_give_the_same_weights(scripts, H, truncate):
 @pytest.mark.parametrize("H", [7, 9, 11, 13, 15])
 def test_at_the_toll_a_longer_road_is_paid_for_longer_unless_cut(scripts, H):
     """One draw of luck, the same for both: the run that the chapter shows first."""
-    L, printed, cut, switched = scripts.evaluate("""H => {
+    L, printed, cut, switched = scripts.evaluate(
+        """H => {
       const play = (run, episodes, truncate) => {
         run.truncate = truncate;
         run.plan();
@@ -330,7 +385,9 @@ def test_at_the_toll_a_longer_road_is_paid_for_longer_unless_cut(scripts, H):
       const L = Toll.lookedAt(H), make = () => new Toll.Run(H, RLSVI.generator(169));
       const mended = make(), before = play(mended, L, false);
       return [L, play(make(), L, false), play(make(), L, true), play(mended, 2 * L, true) - before];
-    }""", H)
+    }""",
+        H,
+    )
     assert L == looked_at(H)
     assert printed > 0.2 * L
     assert printed / math.sqrt(H * L) > 0.5 * 2 ** ((H - 7) / 2)
@@ -344,6 +401,7 @@ def test_one_is_no_plural(scripts):
 
 
 # ------------------------------------------------------------ on their pages
+
 
 class Stream(np.random.Generator):
     """The page's own random numbers: mulberry32, and Box and Muller's normals."""
@@ -359,8 +417,12 @@ class Stream(np.random.Generator):
         return (t ^ t >> 14) / 2**32
 
     def standard_normal(self, size):
-        return np.array([math.sqrt(-2 * math.log(1 - self.random()))
-                         * math.cos(2 * math.pi * self.random()) for _ in range(size)])
+        return np.array(
+            [
+                math.sqrt(-2 * math.log(1 - self.random())) * math.cos(2 * math.pi * self.random())
+                for _ in range(size)
+            ]
+        )
 
 
 @pytest.fixture
@@ -402,8 +464,13 @@ def plain(text):
 
 
 def coherent_there(page, N, K, seed):
-    return np.array(page.evaluate("""([N, K, seed]) => RLSVI.coherent(RLSVI.chain(N), K,
-        RLSVI.generator(seed)).map(h => h.map(s => s.map(a => [...a])))""", [N, K, seed]))
+    return np.array(
+        page.evaluate(
+            """([N, K, seed]) => RLSVI.coherent(RLSVI.chain(N), K,
+        RLSVI.generator(seed)).map(h => h.map(s => s.map(a => [...a])))""",
+            [N, K, seed],
+        )
+    )
 
 
 def test_the_race_runs_as_python_does(widget):
@@ -416,11 +483,13 @@ def test_the_race_runs_as_python_does(widget):
         one.get_by_role("button", name="One episode").click()
     Phi = coherent_there(one.page, 9, 4, 10)
     for key, seed, options in (
-            ("rlsvi", 12, {"lam": 1.0, "sigma": 0.1, "sample": True}),
-            ("lsvi", 13, {"lam": 1.0, "sigma": 1.0, "sample": False, "epsilon": 0.1})):
+        ("rlsvi", 12, {"lam": 1.0, "sigma": 0.1, "sample": True}),
+        ("lsvi", 13, {"lam": 1.0, "sigma": 1.0, "sample": False, "epsilon": 0.1}),
+    ):
         luck = Stream(11)
-        _, rewards, furthest = play(VerbatimAgent(Phi, rng=Stream(seed), **options), mdp, episodes,
-                                    iter(luck.random, None))
+        _, rewards, furthest = play(
+            VerbatimAgent(Phi, rng=Stream(seed), **options), mdp, episodes, iter(luck.random, None)
+        )
         assert int(reading(one, key)) == 1 + max(furthest)
         assert int(reading(one, key, 1)) == sum(rewards)
         assert reading(one, key, 2) == (str(1 + rewards.index(1)) if any(rewards) else "none yet")
@@ -434,9 +503,13 @@ def test_the_race_of_the_start_page_counts_the_wait_down(widget):
     one.get_by_role("button", name="Play").click()
     one.page.evaluate("() => pass(25, 100)")
     wait, told = 2**49 / chain(50).value, one.locator(".wait").inner_text().replace("\u202f", "")
-    done, mean, left, years = map(int, re.search(
-        r"Episode (\d+)\..* (\d+) episodes on average, (\d+) to go\. That is (\d+) years at 50 ",
-        told).groups())
+    done, mean, left, years = map(
+        int,
+        re.search(
+            r"Episode (\d+)\..* (\d+) episodes on average, (\d+) to go\. That is (\d+) years at 50 ",
+            told,
+        ).groups(),
+    )
     assert done == int(one.get_attribute("data-episodes")) == 125
     assert math.isclose(mean, wait, rel_tol=1e-13)
     assert mean - left == done
@@ -514,8 +587,10 @@ def test_a_new_race_goes_on_running_and_quotes_its_real_speed(widget):
     one = widget("03-dithering")
     page, wait = one.page, 2**19 / chain(20).value
     page.evaluate(FRAMES)
-    for begin in (lambda: move(one, "σ", {"ArrowRight": 1}),
-                  one.get_by_role("button", name="New race").click):
+    for begin in (
+        lambda: move(one, "σ", {"ArrowRight": 1}),
+        one.get_by_role("button", name="New race").click,
+    ):
         begin()
         assert one.get_attribute("data-episodes") == "0"
         assert one.get_by_role("button", name="Pause").is_visible()
@@ -523,8 +598,10 @@ def test_a_new_race_goes_on_running_and_quotes_its_real_speed(widget):
         for frames, milliseconds, episodes, speed in ((25, 100, 125, 50), (6, 1000, 155, 5)):
             page.evaluate("([n, ms]) => pass(n, ms)", [frames, milliseconds])
             assert one.get_attribute("data-episodes") == str(episodes)
-            told = re.search(r": (\S+) (hours|days) at (\d+) episodes a second",
-                             one.locator(".wait").inner_text())
+            told = re.search(
+                r": (\S+) (hours|days) at (\d+) episodes a second",
+                one.locator(".wait").inner_text(),
+            )
             assert told[3] == str(speed)
             unit = {"hours": 3600, "days": 86400}[told[2]]
             assert math.isclose(plain(told[1]) * unit, wait / speed, rel_tol=0.05)
@@ -556,22 +633,37 @@ def test_a_walk_follows_the_values_of_its_own_period(widget, targets, button):
     assert move(one, "episodes", {"Home": 1, "ArrowRight": 3}) == "10"
     one.get_by_role("button", name=button, exact=True).click()
     mdp = chain(10)
-    agent = VerbatimAgent(features.tabular(mdp), 1.0, 0.1, sample=True, rng=Stream(12),
-                          choices=Choices(targets=targets))
+    agent = VerbatimAgent(
+        features.tabular(mdp),
+        1.0,
+        0.1,
+        sample=True,
+        rng=Stream(12),
+        choices=Choices(targets=targets),
+    )
     _, rewards, furthest = play(agent, mdp, 10, iter(Stream(11).random, None))
     agent.rng, luck = Stream(14), Stream(15)
     for _ in range(2):  # what the slider shows, and what the button then draws
         steps = list(walks(agent, mdp, luck))
         walk = max(s_next for *_, s_next in steps)
         assert [reading(one, targets, i) for i in range(3)] == [
-            f"{sum(rewards):.0f}", f"{max(furthest) + 1}", f"{walk + 1}"]
+            f"{sum(rewards):.0f}",
+            f"{max(furthest) + 1}",
+            f"{walk + 1}",
+        ]
         for h, (s, right, left, a, s_next) in enumerate(steps):
             one.get_by_role("slider", name="period h").fill(str(h))
-            told = re.fullmatch(r"Period (\d), state (\d+): Right (\S+), Left (\S+)\. It goes "
-                                r"(\w+) and comes to state (\d+)\.",
-                                one.locator(".told").inner_text())
-            assert told.group(1, 2, 5, 6) == (str(h), str(s + 1), ("left", "right")[a],
-                                              str(s_next + 1))
+            told = re.fullmatch(
+                r"Period (\d), state (\d+): Right (\S+), Left (\S+)\. It goes "
+                r"(\w+) and comes to state (\d+)\.",
+                one.locator(".told").inner_text(),
+            )
+            assert told.group(1, 2, 5, 6) == (
+                str(h),
+                str(s + 1),
+                ("left", "right")[a],
+                str(s_next + 1),
+            )
             assert [plain(x) for x in told.group(3, 4)] == pytest.approx([right, left], abs=6e-4)
             drawn = one.evaluate(HEIGHTS)
             assert drawn["states"] == h + 1
@@ -583,8 +675,11 @@ def test_a_walk_follows_the_values_of_its_own_period(widget, targets, button):
 GROUND = "e => getComputedStyle(e).backgroundColor"
 
 
-@pytest.mark.parametrize(("low", "high", "lam", "sigma"), [
-    (3, 1, 0, 0), (30, 30, 0, -45), (3, 1, -20, 0)], ids=["promised", "less noise", "less ridge"])
+@pytest.mark.parametrize(
+    ("low", "high", "lam", "sigma"),
+    [(3, 1, 0, 0), (30, 30, 0, -45), (3, 1, -20, 0)],
+    ids=["promised", "less noise", "less ridge"],
+)
 def test_the_gap_of_an_arm_is_pythons(widget, low, high, lam, sigma):
     one = widget("05-tabular")
 
@@ -614,8 +709,10 @@ def test_crossings_are_counted_on_the_page(widget):
     one = widget("G-gauss-dirichlet")
 
     def check():
-        case = [plain(one.get_by_role("slider", name=name).get_attribute("aria-valuetext"))
-                for name in ("α", "β")]
+        case = [
+            plain(one.get_by_role("slider", name=name).get_attribute("aria-valuetext"))
+            for name in ("α", "β")
+        ]
         numbers = tuple(int(reading(one, key)) for key in ("densities", "functions"))
         assert numbers == crossings.count_crossings(*case)
         return case, numbers
@@ -649,8 +746,11 @@ def test_a_customer_is_served_as_python_would(widget):
     q = np.einsum("si,sia->sa", rows, theta[np.abs(x).sum(axis=1)])
     learned = np.where(x == 0, q, -np.inf).argmax(axis=1)
     one = widget("06d-recommender")
-    for key, value in (("myopic", customers.evaluate(customers.myopic())[0]),
-                       ("learned", customers.evaluate(learned)[0]), ("optimal", customers.value)):
+    for key, value in (
+        ("myopic", customers.evaluate(customers.myopic())[0]),
+        ("learned", customers.evaluate(learned)[0]),
+        ("optimal", customers.value),
+    ):
         assert math.isclose(plain(reading(one, key)), value, abs_tol=0.0051)
 
     one.get_by_role("checkbox").check()
@@ -688,10 +788,15 @@ def test_a_customer_is_served_as_python_would(widget):
 
 def test_a_word_of_a_sections_name_finds_its_claims(widget):
     page = widget("verdicts", "#claims").page
-    rows = {"all": page.locator("#claims tbody tr"),
-            "shown": page.locator("#claims tbody tr:visible")}
-    wanted = {id for id, one in verdicts.stored().items()
-              if not one.part_of and one.section in ("Section 6.2", "Appendix D")}
+    rows = {
+        "all": page.locator("#claims tbody tr"),
+        "shown": page.locator("#claims tbody tr:visible"),
+    }
+    wanted = {
+        id
+        for id, one in verdicts.stored().items()
+        if not one.part_of and one.section in ("Section 6.2", "Appendix D")
+    }
     page.get_by_role("searchbox", name="Word").fill("tetris")
     shown = {row.get_attribute("id") for row in rows["shown"].all()}
     assert wanted <= shown < {row.get_attribute("id") for row in rows["all"].all()}
@@ -765,14 +870,16 @@ def test_a_reader_can_play_by_touch_and_lose(widget):
 def test_tetris_stands_side_by_side_and_plays_under_one_button(widget):
     one = widget("06c-tetris")
     boards = one.locator(".player").evaluate_all(
-        "all => all.map(one => one.getBoundingClientRect().toJSON())")
+        "all => all.map(one => one.getBoundingClientRect().toJSON())"
+    )
     assert boards[0]["top"] == boards[1]["top"]
     assert boards[0]["right"] <= boards[1]["left"]
     play, wide = one.get_by_role("button", name="Play"), "e => e.getBoundingClientRect().width"
     before = play.evaluate(wide)
     play.click()
-    one.page.wait_for_function("e => e.dataset.placed.split(',').every(n => n > 14)",
-                               arg=one.element_handle())
+    one.page.wait_for_function(
+        "e => e.dataset.placed.split(',').every(n => n > 14)", arg=one.element_handle()
+    )
     pause = one.get_by_role("button", name="Pause")
     assert pause.evaluate(wide) == before
     pause.click()
@@ -832,8 +939,9 @@ def test_the_toll_plays_by_touch_and_a_cut_ends_it(widget):
     assert "Episode" not in told  # nothing that changes with every episode is read out
     one.get_by_role("checkbox").tap()
     episodes, leaps = (int(one.get_attribute(f"data-{what}")) for what in ("episodes", "leaps"))
-    one.page.wait_for_function("([e, past]) => e.dataset.episodes > past",
-                               arg=[one.element_handle(), episodes + 100])
+    one.page.wait_for_function(
+        "([e, past]) => e.dataset.episodes > past", arg=[one.element_handle(), episodes + 100]
+    )
     one.get_by_role("button", name="Pause").tap()
     assert "RLSVI will quit" in one.get_by_role("status").inner_text()
     assert int(one.get_attribute("data-leaps")) < leaps + 10

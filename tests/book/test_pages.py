@@ -1,0 +1,348 @@
+"""What the book's directives put into the pages, on four small findings and on those stored."""
+
+import json
+import re
+from html import escape
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sphinx", reason="the book's extra is not installed")
+
+from docutils import nodes
+from PIL import Image
+
+from book._ext import reading, strip
+from book._ext import verdicts as pages
+from rlsvi_study.choices import FIVE, NOT_JUDGED, THRESHOLDS, Sentence, Threshold
+from rlsvi_study.register import FAILS, HOLDS, MISPRINT, OURS, PARTLY, VERDICTS
+from rlsvi_study.verdicts import Finding
+
+
+def finding(id, verdict, **fields):
+    usual = {
+        "place": "Section 3",
+        "section": "Section 3",
+        "page": "03-dithering",
+        "statement": "It is so.",
+        "paper": "x",
+        "kind": "exact",
+        "registered": verdict,
+        "found": "No.",
+        "evidence": "",
+        "numbers": {},
+        "turned": [],
+        "part_of": "",
+        "main": False,
+    }
+    return Finding(**usual | {"id": id, "verdict": verdict} | fields)
+
+
+@pytest.fixture
+def small(monkeypatch):
+    found = [
+        finding(
+            "3.b",
+            HOLDS,
+            statement="It is 1 | 2.",
+            found="It is −1 or 10⁴.",
+            main=True,
+            evidence="By 7.",
+            turned=["one"],
+        ),
+        finding("3.a", PARTLY, kind="certified", main=True, found="Now *and* then."),
+        finding("3.d", FAILS, statement="Thus.", part_of="3.a"),
+        finding("3.s", MISPRINT, statement="Here.", part_of="3.a", paper="y"),
+        finding("3.o", HOLDS, statement="Ours.", part_of="3.a", paper=OURS),
+        finding(
+            "G.e",
+            FAILS,
+            statement="A remark.",
+            place="Appendix G",
+            paper="y",
+            section="Appendix G",
+            page="G-gauss-dirichlet",
+            found="Nothing.",
+        ),
+    ]
+    monkeypatch.setattr(pages, "found", lambda: {one.id: one for one in found})
+    monkeypatch.setattr(strip, "MAIN", ("3.b", "3.a"))
+    five = {"Both": Sentence({"one": "3.b", "two": "3.a"}, "Yes*.")}
+    monkeypatch.setattr(pages, "FIVE", five)
+    monkeypatch.setattr(pages.verdicts, "FIVE", five)
+    return found
+
+
+def shown(verdict):
+    return f'<span class="verdict" data-verdict="{verdict}">{verdict}</span>'
+
+
+def test_the_tally(small):
+    head, rule, *rows = pages.tally().splitlines()
+    assert head == "| Section | " + " | ".join(VERDICTS) + " |"
+    assert rule == "| --- " * 6 + "|"
+    assert rows == [
+        "| **the twenty** | **1** | **–** | **1** | **–** | **–** |",
+        "| **the others** | **–** | **–** | **–** | **1** | **–** |",
+        "| [Section 3](03-dithering.ipynb) | 1 | – | 1 | – | – |",
+        "| [Appendix G](G-gauss-dirichlet.ipynb) | – | – | – | 1 | – |",
+    ]
+
+
+def test_in_a_minute_a_subject_has_its_sentence_and_the_verdicts_it_stands_on(small):
+    link = '<a href="verdicts.html#{}">{} {}</a>'.format
+    assert pages.in_a_minute() == (
+        f"[**Both.** Yes\\*.](03-dithering.ipynb) {link('3.b', 'one', shown('holds'))} "
+        f"{link('3.a', 'two', shown('holds in part'))}"
+    )
+
+
+def test_the_scoreboard(small):
+    head, _, *rows = pages.scoreboard(pages.chosen(["3.b", "G."])).splitlines()
+    assert head == "| Verdict | The paper | Here |"
+    link = '<a href="verdicts.html#{0}">{0}</a>'.format
+    assert rows == [
+        f"| {shown('holds')} | It is 1 &#124; 2. {link('3.b')} | **It is −1 or 10⁴.** By 7. |",
+        f"| {shown('does not hold')} | A remark. {link('G.e')} | **Nothing.** |",
+    ]
+
+
+def test_a_chapter_has_three_lines_of_verdicts_and_a_link(small, monkeypatch):
+    small += [finding("3.x", HOLDS), finding("3.y", FAILS, statement="It *is*.")]
+    monkeypatch.setattr(pages, "found", lambda: {one.id: one for one in small})
+    lines = pages.three_lines(pages.chosen(["3."])).splitlines()
+    ids = [re.search('html#([^"]+)', line)[1] for line in lines[:3]]
+    assert ids == ["3.a", "3.b", "3.y"]  # main ones, then what fails
+    assert lines[2] == (
+        f'- {shown("does not hold")} *It \\*is\\*.* No. <a href="verdicts.html#3.y">3.y</a>'
+    )
+    assert lines[3:] == [
+        "",
+        '<a href="verdicts.html?section=Section+3">'
+        "Section 3: all 4 verdicts, with their evidence</a>",
+    ]
+
+
+def test_a_power_is_raised():
+    assert pages.cell("2^{S−1} | 1") == "2<sup>S−1</sup> &#124; 1"
+
+
+def test_the_lines_of_a_proof_are_a_table(small):
+    head, _, *rows = pages.lines("3.a").splitlines()
+    assert head == "| Place | Printed, or our step | Verdict | Found |"
+    assert rows == [
+        f"| Section 3 | Thus. · x | {shown('does not hold')} | No. |",
+        f"| Section 3 | Here. · y | {shown('misprint')} | No. |",
+        f"| Section 3 | Ours. | {shown('holds')} | No. |",
+    ]
+    with pytest.raises(pages.ExtensionError, match=r"'3\.b'"):
+        pages.lines("3.b")
+
+
+def test_misprints_are_one_list(small, monkeypatch):
+    monkeypatch.setattr(pages, "MISPRINTS", (("Section 4", "i < L", "i < l."),))
+    assert pages.misprints().splitlines()[2:] == [
+        "| Section 4 | i < L | i < l. |",
+        "| Section 3 | y | No. |",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "ids"),
+    [
+        ((["3."],), ["3.b", "3.a"]),
+        ((["G.e", "3.b"],), ["3.b", "G.e"]),
+        ((["3."], PARTLY), ["3.a"]),
+        ((["3."], None, HOLDS), ["3.a"]),
+        ((["main"], None, HOLDS), ["3.a"]),
+        ((["others"],), ["G.e"]),
+    ],
+)
+def test_claims_are_chosen_by_name_beginning_and_verdict(words, ids, small):
+    assert [one.id for one in pages.chosen(*words)] == ids
+
+
+def test_a_name_that_means_no_claim_stops_the_build(small):
+    with pytest.raises(pages.ExtensionError, match=r"'3\.x'"):
+        pages.chosen(["3.b", "3.x"])
+
+
+def test_the_explorer_has_every_claim_with_what_it_is_filtered_by(small):
+    table = pages.explorer()
+    entries = [one for one in small if not one.part_of]
+    assert table.count("<tr id=") == len(entries)
+    for one in entries:
+        row = re.search(f'<tr id="{one.id}" [^>]*>', table)[0]
+        for part in (
+            f'data-verdict="{escape(one.verdict)}"',
+            f'data-section="{one.section}"',
+            f'data-name="{one.section}: ',
+            f'data-evidence="{one.kind}"',
+        ):
+            assert part in row
+        assert f'href="{one.page}.html"' in table
+    assert "It is 1 | 2." in table  # as it is: no Markdown here
+
+
+def test_thresholds_have_their_range_and_whom_they_turn(small, monkeypatch):
+    monkeypatch.setattr(
+        pages,
+        "THRESHOLDS",
+        {"one": Threshold(0.5, "because", (0.1, 1)), "two": Threshold(2.0, "so")},
+    )
+    assert pages.thresholds().splitlines()[2:] == [
+        "| one | 0.5 | 0.1 to 1 | because | 3.b |",
+        "| two | 2 | a convention | so | – |",
+    ]
+
+
+def test_a_sentence_has_its_totals(small):
+    totals = pages.totals()
+    assert (totals["claims"], totals[HOLDS], totals[PARTLY], totals[FAILS]) == (3, 1, 1, 1)
+    assert re.fullmatch(r"[\d\u202f]+", totals["rows"])
+    assert totals["tables"] == len(pages.EXPERIMENTS)
+
+
+# --- on what is stored ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("made", "columns"),
+    [(pages.thresholds, 5), (pages.not_judged, 3), (pages.tally, 6), (pages.misprints, 3)],
+)
+def test_every_row_has_every_column(made, columns):
+    assert {row.count("|") for row in made().splitlines()} == {columns + 1}
+
+
+def test_every_choice_has_its_row():
+    assert len(pages.thresholds().splitlines()) == 2 + len(THRESHOLDS)
+    assert len(pages.not_judged().splitlines()) == 2 + len(NOT_JUDGED)
+    assert pages.runs().count(".csv.xz") == len(pages.EXPERIMENTS)
+
+
+def test_the_start_page_has_five_sentences_that_are_filled_in():
+    subjects = pages.in_a_minute().split("\n\n")
+    assert len(subjects) == len(FIVE) == 5
+    assert not any(re.search(r"[{}]", one) for one in subjects)
+
+
+BOOK = Path(pages.__file__).parents[1]
+
+
+def test_the_start_page_has_at_most_500_words():
+    cells = json.loads((BOOK / "index.ipynb").read_text("utf8"))["cells"]
+    page = "\n".join("".join(cell["source"]) for cell in cells)
+    words = re.sub(r"<[^>]+>|^:+.*$|\]\([^)]*\)", " ", page + pages.in_a_minute(), flags=re.M)
+    assert 200 < len((words + pages.how_to_cite()).split()) <= 500
+
+
+def test_how_to_cite_has_the_paper_as_the_references_have_it():
+    def fields(text, key):
+        entry = re.search(rf"@\w+{{{key},\n(.*?)\n}}", text, re.S)[1]
+        return dict(re.findall(r"^ *(\w+) *= *{(.*)},$", entry, re.M))
+
+    ours = fields(pages.how_to_cite(), key := "osband2016generalization")
+    assert {"author", "title", "booktitle", "pages", "year"} <= set(ours)
+    assert ours.items() <= fields((BOOK / "references.bib").read_text("utf8"), key).items()
+    companion = fields(pages.how_to_cite(), "rlsvi-companion")
+    assert set(companion) == {"author", "title", "version", "year"}
+
+
+def test_the_page_of_all_verdicts_is_short():
+    """At most 6000 words, controls and page included."""
+    text = re.sub(r"<[^>]+>", " ", pages.explorer())
+    page = (BOOK / "verdicts.md").read_text("utf8")
+    assert len((text + page).split()) <= 6000
+
+
+# --- the minutes on a card --------------------------------------------------------------------
+
+
+def words(n):
+    return nodes.paragraph("", "word " * n)
+
+
+def test_everything_on_a_page_takes_time_and_what_is_folded_is_counted_apart():
+    cell = nodes.container(
+        "",
+        nodes.container("", words(4000), classes=["cell_input"]),
+        nodes.figure("", nodes.caption("", "word " * 100)),
+        classes=["cell", "tag_hide-input"],
+    )
+    proof = nodes.container("", words(300), nodes.math_block("", "x"), classes=["sd-dropdown"])
+    page = nodes.container("", words(200), cell, proof, nodes.raw("", "a b", format="html"))
+    assert reading.minutes(page) == pytest.approx((1 + 0.5 + 0.25, 1.5 + 0.25))
+
+
+@pytest.mark.parametrize(("proof", "said"), [(0, "3 min"), (500, "3 min, plus 2 folded")])
+def test_the_card_has_the_minutes(proof, said):
+    card = nodes.paragraph("", "", reading.minutes_to_read())
+    fold = nodes.container("", words(proof), classes=["dropdown"])
+    page = nodes.container("", card, words(590), fold)
+    reading.fill_in(None, page, "page")
+    assert card.astext() == said
+
+
+# --- the strip --------------------------------------------------------------------------------
+
+
+def test_the_strip_has_every_figure_of_the_paper_in_order():
+    assert list(strip.FIGURES) == ["1", "2(a)", "2(b)", *map(str, range(3, 15))]
+    assert [number for *_, together in strip.rows() for number in together] == list(strip.FIGURES)
+
+
+@pytest.mark.parametrize("number", strip.FIGURES)
+def test_a_figure_of_the_strip_has_its_place_in_a_chapter_and_its_claim(number):
+    page, label = strip.captioned()[number]
+    cells = json.loads((BOOK / f"{page}.ipynb").read_text("utf8"))["cells"]
+    (figure,) = (
+        cell
+        for cell in cells
+        if cell["metadata"].get("mystnb", {}).get("figure", {}).get("name") == label
+    )
+    assert any("image/png" in out.get("data", {}) for out in figure["outputs"])
+    one = pages.found()[strip.FIGURES[number]]
+    assert not one.part_of
+    words = strip.words(label, number)
+    assert words.startswith(f"{{ref}}`Figure {number} <{label}>` ")
+    assert f'<a href="verdicts.html#{one.id}">{shown(one.verdict)}</a>' in words
+
+
+@pytest.mark.parametrize(
+    ("caption", "numbers"),
+    [
+        ("**Paper, Figure 8.** 100 instances.", ["8"]),
+        ("**Paper, Figure 2(a).** Regret.", ["2(a)"]),
+        ("**Paper, Figures 12 and 13.** Ten.", ["12", "13"]),
+        ("Regret, as in Figure 8.", []),
+        ("**Paper, Figure 10.** 20 seeds.", ["10"]),
+    ],
+)
+def test_a_caption_says_which_figure_it_is(caption, numbers):
+    assert strip.numbers(caption) == numbers
+
+
+def test_figures_that_share_a_picture_share_a_row(monkeypatch):
+    places = {
+        number: ("C-chain", "both" if number in ("12", "13") else f"fig-{number}")
+        for number in strip.FIGURES
+    }
+    monkeypatch.setattr(strip, "captioned", lambda: places)
+    assert strip.rows()[-2:] == [("C-chain", "both", ["12", "13"]), ("C-chain", "fig-14", ["14"])]
+    del places["14"]
+    with pytest.raises(pages.ExtensionError, match="Figure 14"):
+        strip.rows()
+
+
+def test_a_thumbnail_is_small_and_keeps_its_shape(tmp_path):
+    Image.new("RGBA", (1920, 800)).save(tmp_path / "large.png")
+    strip.shrink(tmp_path / "large.png", tmp_path / "small.png")
+    with Image.open(tmp_path / "small.png") as image:
+        assert image.size == (strip.WIDTH, strip.WIDTH * 800 // 1920)
+
+
+def test_what_needs_qualification_is_a_line_each_the_gravest_first(small):
+    assert strip.qualified() == (
+        f'- <a href="verdicts.html#3.a">{shown("holds in part")}</a> '
+        "[Section 3](03-dithering.ipynb). It is so."
+    )

@@ -1,0 +1,323 @@
+"""Prose: where its numbers come from, and its English.
+
+Numbers in prose come from somewhere: a table or a judge by ``glue``, mathematics, the paper, or
+a setting. What is typed is found here, in chapters, captions, alternative texts and the README.
+
+A typed number may be the name of something (section 6.1, N = 50), stand in the code of the same
+chapter or in the settings of a table that it uses, be the paper's (``PAPER``), or be ``DECLARED``
+with what recomputes it. Results are glued.
+
+The English is read by people; what a test can hold is a list of words that must not come back, and
+how often two sentences are joined by a colon.
+"""
+
+import ast
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rlsvi_core.envs.tetris import Tetris
+from rlsvi_study import catalogue, store, verdicts
+from rlsvi_study.chain.claims import success_rates
+from rlsvi_study.conjecture.claims import WIN
+from rlsvi_study.recommender.claims import instance
+
+ROOT = Path(__file__).parents[2]
+NOT_PROSE = re.compile(
+    "|".join(
+        (
+            r"```.*?```",
+            r"^(?::{3,}|`{3,})[^\n]*",
+            r"^:[\w-]+:[^\n]*",
+            r"<!--.*?-->",
+            r"\$\$.*?\$\$",
+            r"\$[^$]+\$",
+            r"\{[\w:-]+\}`[^`]*`",
+            r"`[^`]*`",
+            r"\[\d\.\d(?=\]\()",
+            r"\]\([^)]*\)",
+            r"https?://\S+",
+            r"<[^>]+>",
+            r"^#+ [\dA-G]\w?\. ",
+            r"^\| \[\d\w? ",
+            r"^\s*\d+\.(?=\s)",
+            r"\\begin\{.*?\\end\{\w+\*?\}",
+            r"^\(?[\w-]+\)=$",
+            r"\*\*Reading time\*\* \d+ min",
+        )
+    ),
+    re.S | re.M,
+)  # test_notebooks measures it
+NAMED = re.compile(  # sections, figures and other things that have a number for a name
+    r"(?:\b|(?=§))(?:[Ss]ections?|[Aa]ppendi(?:x|ces)|[Cc]hapters?|[Ff]igures?|[Tt]ables?|"
+    r"[Ee]quations?|"
+    r"[Aa]lgorithms?|[Tt]heorems?|[Ll]emmas?|[Cc]onjectures?|[Ee]xamples?|[Dd]efinitions?|"
+    r"[Ff]ootnotes?|[Ll]ines?|[Ss]teps?|[Ee]xercises?|App\.|Python|DT-|FrozenLake|number|§)\s?"
+    r"[A-G]?\d[\w.]*(?:\([a-z]\))?(?:(?:,|×| by|,? and| to|–|…| or)\s?[A-G]?\d[\w.]*)*|"
+    r"(?:\b[A-Za-z]|[γελρση])\s?[=<>≤≥]\s?\d[\d.]*|\b[A-G]\.\d(?:\.\d)?|\b(?:19[5-9]\d|20(?!00)[0-2]\d)\b"
+)
+NUMBER = re.compile(r"(?<![\w^_])[−+-]?\d+(?:[.,  ]\d+)*(?:[eE][+-]?\d+)?%?")
+
+
+def plain(number):
+    """As a float, without a sign for per cent."""
+    return float(re.sub(r"[^\d.e+-]", "", number.replace("−", "-")))
+
+
+def typed(text):
+    """The numbers that stand in a text as they are."""
+    text = text.replace("\u202f", " ")  # between thousands, where no line may break
+    return NUMBER.findall(NAMED.sub(" ", NOT_PROSE.sub(" ", text)))
+
+
+def joined(value):
+    return value if isinstance(value, str) else "".join(value)
+
+
+def prose():
+    """(where, text) of all that is prose."""
+    for file in (ROOT / "README.md", *sorted((ROOT / "book").glob("*.md"))):
+        yield file.name, file.read_text("utf8")
+    for file in sorted((ROOT / "book").glob("*.ipynb")):
+        for number, cell in enumerate(json.loads(file.read_text("utf8"))["cells"]):
+            if cell["cell_type"] == "markdown":
+                yield f"{file.name}, cell {number}", joined(cell["source"])
+            of = cell["metadata"].get("mystnb", {})
+            yield f"{file.name}, cell {number}, caption", of.get("figure", {}).get("caption", "")
+            yield f"{file.name}, cell {number}, alt", of.get("image", {}).get("alt", "")
+
+
+# --- where a typed number may come from ------------------------------------------------------
+
+SMALL = {"0", "1", "2"}  # states, coins, halves: no result is told by these
+LEVELS = {"95%", "90%", "10", "90", "5%"}  # of intervals and bands; test_plots compares them
+PAPER = {  # the paper's own numbers, and where they stand
+    "500": "section 6.1",
+    "22": "section 6.2",
+    "3183": "section 6.2",
+    "3500": "section 6.2",
+    "4500": "section 6.2",
+    "0.99": "appendix D",
+    "1200": "section 6.3",
+}
+ABOUT = 0.15  # how far "some" may be from what is meant
+
+
+def found(id, *path):
+    """A number that a judge found."""
+    value = verdicts.stored()[id].numbers
+    for name in path:
+        value = value[name]
+    return value
+
+
+def seeds(name):
+    first, end = store.provenance(catalogue.EXPERIMENTS[name])["seeds"]
+    return end - first
+
+
+def runs_per_point():
+    """Of the shares of runs that learn: a moving window over the runs, sorted by ρ."""
+    return 1001 - len(success_rates(store.load(catalogue.EXPERIMENTS["fig6"]))) + 1
+
+
+DECLARED = {  # every other typed number, and what recomputes it
+    "README.md": {"300": lambda: found("6.1.learns", "median")},
+    "06-experiments.ipynb": {
+        "3": lambda: seeds("fig14-tuning"),
+        "20": lambda: seeds("fig7"),
+        "50": lambda: seeds("fig2a"),
+        "100": lambda: seeds("recommender"),
+    },
+    "06b-agnostic.ipynb": {"41": runs_per_point, "0.08": lambda: 0.5 / runs_per_point() ** 0.5},
+    "06c-tetris.ipynb": {"23": lambda: np.mean([Tetris(pieces=one).A for one in Tetris().pieces])},
+    "B-conjecture.ipynb": {
+        "0.55": lambda: int(WIN.p) / int(WIN.q),
+        "8.84": lambda: (17 + 2 * 65**0.5 + 5**0.5) / 4,
+    },
+    "E-recommender.ipynb": {"4521": lambda: len(instance(0).states[0])},
+    "F-extensions.ipynb": {"3000": lambda: found("F.travel", "half", "8"), "65 000": lambda: 2**16},
+}
+
+
+def numbers(value):
+    """Those in a setting, however deep."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return (
+        set().union(*map(numbers, value))
+        if isinstance(value, list)
+        else {value}
+        if isinstance(value, (int, float))
+        else set()
+    )
+
+
+@cache
+def settings(*names):
+    """What was set and not found in some tables: constants, seeds, runs, the axes of their grids;
+    of an axis with more than twelve values only its ends."""
+    found = set()
+    for name in names:
+        record = store.provenance(catalogue.EXPERIMENTS[name])
+        seeds = record["seeds"][1] - record["seeds"][0]
+        found |= numbers(record["constants"]) | {seeds, seeds * len(record["grid"])}
+        for axis in {axis for cell in record["grid"] for axis in cell}:
+            values = sorted(numbers([cell[axis] for cell in record["grid"] if axis in cell]))
+            found |= {*(values if len(values) <= 12 else (values[0], values[-1])), len(values)}
+    return found
+
+
+def known(where):
+    """The numbers that may stand in the prose of a file: those in its code, and the settings of the
+    studies that it imports."""
+    file = ROOT / ("README.md" if where == "README.md" else f"book/{where}")
+    if file.suffix == ".md":
+        code = "\n".join(re.findall(r"```.*?```", file.read_text("utf8"), re.S))
+        tables = ["fig2a"]
+    else:
+        code = "\n".join(
+            joined(cell["source"])
+            for cell in json.loads(file.read_text("utf8"))["cells"]
+            if cell["cell_type"] == "code"
+        )
+        tables = [
+            name
+            for topic, names in catalogue.TOPICS.items()
+            for name in names
+            if re.search(rf"rlsvi_study(?:\.| import .*){topic}\b", code)
+        ]
+    literals = {
+        float(one.replace("_", "")) for one in re.findall(r"(?<![\w.])\d[\d_]*\.?\d*", code)
+    }
+    return literals | settings(*tables)
+
+
+def strangers(where, text):
+    """The typed numbers that come from nowhere."""
+    file = where.split(",")[0]
+    sourced, allowed = {*SMALL, *LEVELS, *PAPER, *DECLARED.get(file, {})}, known(file)
+    return [
+        one
+        for one in typed(text)
+        if one not in sourced
+        and not {abs(plain(one)), plain(one) / 100 if one.endswith("%") else plain(one)} & allowed
+    ]
+
+
+def test_the_finder_finds_what_is_typed_and_nothing_else():
+    assert typed("Figure 2(a) of section 6.1 has 37 seeds, 12% of $x^2 = 9$; `run(4)` (2016)") == [
+        "37",
+        "12%",
+    ]
+    assert typed("{glue:text}`n` runs, N = 50, [link](page-3.html)\n1. one\n## 6a. Title") == []
+    assert typed(":::{div} card\n9 runs\n:::\n\n:label: of-8\n\n7 more") == ["9", "7"]
+    assert strangers("README.md", "Some 71 µs, 50 seeds, 2000 episodes.") == ["71"]
+
+
+@pytest.mark.parametrize(
+    ("where", "text"), [pytest.param(*one, id=one[0]) for one in prose() if typed(one[1])]
+)
+def test_no_number_in_prose_is_typed_without_a_source(where, text):
+    assert strangers(where, text) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "number"), [(file, number) for file in DECLARED for number in DECLARED[file]]
+)
+def test_a_declared_number_is_there_and_is_what_its_source_says(file, number):
+    assert any(number in typed(text) for where, text in prose() if where.split(",")[0] == file)
+    assert plain(number) == pytest.approx(DECLARED[file][number](), rel=ABOUT)
+
+
+# --- English ----------------------------------------------------------------------------------
+
+INSTEAD = {  # of words that sound translated, or that make a person of a thing
+    r"mend(s|ed|ing)?": "correct, fix, repair",
+    "anew": "again, re-",
+    "for ever": "always",
+    "whoever": "anyone who",
+    r"dream\w*": "imagine, expect",
+    "in the median": "median",
+    "does otherwise": "does something else",
+    "to be had": "possible",
+    "so proved": "our",
+    "these very": "these",
+    "tonight": "now",
+    r"vouch\w*": "guarantee",
+    "at hand": "available",
+    "slips? of the pen": "misprint",
+    "survives? contact": "work",
+    r"(un)?luck(y|ily)?": "chance",
+    "anybody|nobody": "no one, or the passive",
+    "lest|whence|thereby|hence": "so, which",
+    "as said": "",
+    "behind that lies": "the cause is",
+    "source that we have": "LaTeX source",
+    "do not simply hold": "fail or need qualification",
+    r"(tables?|code|files?|figures?|pages?) (says?|knows?|tells?|hopes?|lies)": "lists, has",
+    "stor(y|ies)": "sample, draw",
+}
+AVOIDED = re.compile("|".join(rf"\b(?:{word})\b" for word in INSTEAD), re.I)
+SOURCES = [
+    file
+    for folder in ("rlsvi_core", "rlsvi_study", "book/_ext")
+    for file in sorted((ROOT / folder).rglob("*.py"))
+]
+
+
+def docstrings(file):
+    """And the strings that a reader may see."""
+    return "\n".join(
+        node.value
+        for node in ast.walk(ast.parse(file.read_text("utf8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value
+    )
+
+
+def english():
+    """(where, text) of every sentence that a reader or a user sees."""
+    for where, text in prose():
+        yield where, NOT_PROSE.sub(" ", text)
+    for file in SOURCES:
+        yield file.relative_to(ROOT).as_posix(), docstrings(file)
+    for file in sorted((ROOT / "book/_static").glob("*.js")):
+        yield (
+            file.name,
+            "\n".join(re.findall(r'"[^"\n]* [^"\n]*"|`[^`\n]* [^`\n]*`', file.read_text("utf8"))),
+        )
+
+
+@pytest.mark.parametrize("word", ["mended", "anew", "Whoever", "lucky", "the table says"])
+def test_words_to_avoid_are_found(word):
+    assert AVOIDED.search(f"It is {word}.")
+
+
+def test_the_words_that_must_not_come_back_are_not_there():
+    found = [
+        (where, text[max(0, one.start() - 30) : one.end() + 30])
+        for where, text in english()
+        for one in AVOIDED.finditer(text)
+    ]
+    assert found == []
+
+
+def joined_by_a_colon(text):
+    """Of the sentences of a text, which have a colon or a semicolon and go on in small letters."""
+    text = re.sub(r"\s+", " ", re.sub(r"^#.*$|^\|.*$|Paper: [^.]*", " ", text, flags=re.M))
+    sentences = [one for one in re.split(r"(?<=[.?!])\s+", text) if len(one.split()) > 3]
+    return [bool(re.search(r"\w[:;] [a-z]", one)) for one in sentences]
+
+
+def test_few_sentences_are_joined_by_a_colon():
+    joined = [
+        one
+        for where, text in prose()
+        if "caption" not in where
+        for one in joined_by_a_colon(NOT_PROSE.sub(" ", text))
+    ]
+    assert np.mean(joined) <= 0.1

@@ -1,0 +1,429 @@
+"""Generalization matrices: tabular, coherent (two readings) and agnostic."""
+
+import itertools
+import math
+import pickle
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2
+
+from rlsvi_core import chain, features, rlsvi
+
+RATE = 1e-6  # how often a statistical test of right code fails under a new seed
+
+READINGS = ["stacked", "per_period"]
+shapes = st.tuples(st.integers(1, 4), st.integers(2, 4), st.integers(2, 3))  # H, S, A
+
+
+def blocks(array, reading):
+    """Columns as the reading sees them: one tall matrix, or one a period."""
+    H, S, A, *K = array.shape
+    n = 1 if reading == "stacked" else H
+    return array.reshape(n, H * S * A // n, *K)
+
+
+def printed_algorithm_6(Q, K, seed, reading, norm):
+    """Ψ (Ψ'Ψ)⁻¹ Ψ' W with columns scaled, from the same draws."""
+    rng, out = np.random.default_rng(seed), []
+    for q in blocks(Q, reading):
+        Psi = rng.standard_normal((len(q), K))
+        Psi[:, 0], Psi[:, 1] = 1, q
+        W = rng.standard_normal((len(q), K))
+        W[:, 0] = 1
+        WP = Psi @ np.linalg.inv(Psi.T @ Psi) @ Psi.T @ W
+        out.append(WP / np.sqrt((WP**2).sum(axis=0)) * norm)
+    return np.stack(out).reshape(*Q.shape, K)
+
+
+def distance_from_span(columns, target):
+    theta = np.linalg.lstsq(columns, target, rcond=None)[0]
+    return np.abs(columns @ theta - target).max()
+
+
+def random_Q(seed, shape):
+    return np.random.default_rng(seed).uniform(0, 1, shape)
+
+
+# --- tabular --------------------------------------------------------------------------------
+
+
+def test_tabular_is_the_identity_in_every_period(make_mdp):
+    mdp = make_mdp(0, 3, 4, 2)
+    Phi = features.tabular(mdp)
+    assert Phi.shape == (3, 4, 2, 8)
+    for h in range(3):
+        assert np.array_equal(Phi[h].reshape(8, 8), np.eye(8))
+
+
+def test_one_hot_stands_for_the_table_without_storing_it(make_mdp):
+    mdp = make_mdp(0, 3, 4, 2)
+    Phi, table = features.OneHot(3, 4, 2), features.tabular(mdp)
+    assert (Phi.H, Phi.S, Phi.A, Phi.K) == table.shape
+    assert np.array_equal(np.asarray(Phi), table)
+    assert np.asarray(Phi, dtype=np.int8).dtype == np.int8
+    for h, s in np.ndindex(3, 4):
+        assert np.array_equal(Phi(h, s), table[h, s])
+    assert features.OneHot(3, 4, 2) == Phi != features.OneHot(3, 2, 4)
+    assert features.OneHot(200, 500, 6)(199, 499)[5, 2999] == 1  # 14 GB as a table
+    with pytest.raises(IndexError, match="s must be one of 0, …, 3; it is 4"):
+        Phi(0, 4)
+
+
+# --- coherent -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reading", READINGS)
+@given(st.integers(0, 10**9), shapes, st.integers(2, 4))
+def test_coherent_span_contains_Q_and_the_constant(reading, seed, shape, K):
+    Q = random_Q(seed, shape)
+    Phi = features.coherent(Q, K, seed, reading=reading)
+    for columns, q in zip(blocks(Phi, reading), blocks(Q, reading), strict=True):
+        assert distance_from_span(columns, q) < 1e-8
+        assert distance_from_span(columns, np.ones(len(q))) < 1e-8
+        assert np.linalg.matrix_rank(columns) <= K
+
+
+@given(st.integers(0, 10**9), shapes, st.integers(2, 4))
+def test_one_theta_serves_all_periods_of_a_stacked_basis(seed, shape, K):
+    Q = random_Q(seed, shape)
+    Phi = features.coherent(Q, K, seed)
+    theta = np.linalg.lstsq(Phi.reshape(-1, K), Q.ravel(), rcond=None)[0]
+    for h in range(shape[0]):
+        np.testing.assert_allclose(Phi[h] @ theta, Q[h], atol=1e-8)
+
+
+@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("norm", [None, 1.0, 2.5])
+def test_every_column_has_the_norm_and_HSA_by_default(reading, norm):
+    Q = chain(6).Q
+    Phi = features.coherent(Q, 4, 1, reading=reading, norm=norm)
+    norms = np.sqrt((blocks(Phi, reading) ** 2).sum(axis=1))
+    np.testing.assert_allclose(norms, Q.size if norm is None else norm, rtol=1e-13)
+
+
+@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("N", [3, 8])
+def test_coherent_equals_the_printed_projection_of_the_same_draws(reading, N):
+    Q = chain(N).Q
+    for seed in range(5):
+        printed = printed_algorithm_6(Q, 4, seed, reading, Q.size)
+        np.testing.assert_allclose(
+            features.coherent(Q, 4, seed, reading=reading), printed, rtol=1e-8, atol=1e-8 * Q.size
+        )
+
+
+def test_the_two_readings_differ_and_stacked_is_the_default():
+    Q = chain(5).Q
+    stacked, per_period = (features.coherent(Q, 4, 1, reading=reading) for reading in READINGS)
+    assert np.array_equal(features.coherent(Q, 4, 1), stacked)
+    assert not np.allclose(stacked, per_period)
+    assert (
+        max(distance_from_span(stacked[h].reshape(10, 4), Q[h].ravel()) for h in range(4)) < 1e-10
+    )
+
+
+def test_the_first_column_is_constant():
+    for reading in READINGS:
+        Phi = features.coherent(chain(5).Q, 4, 1, reading=reading)
+        np.testing.assert_allclose(Phi[..., 0], Phi[0, 0, 0, 0], rtol=1e-12)
+
+
+def test_a_constant_Q_adds_no_dimension_and_does_no_harm():
+    Phi = features.coherent(np.full((2, 3, 2), 0.25), 3, 1)
+    assert np.isfinite(Phi).all()
+    assert np.linalg.matrix_rank(Phi.reshape(12, 3)) == 2
+
+
+def test_a_period_can_hold_more_columns_than_it_has_dimensions():
+    Q = random_Q(3, (2, 3, 2))
+    Phi = features.coherent(Q, 9, 1, reading="per_period").reshape(2, 6, 9)
+    for h in range(2):
+        assert np.linalg.matrix_rank(Phi[h]) == 6
+        np.testing.assert_allclose((Phi[h] ** 2).sum(axis=0), 12.0**2, rtol=1e-12)
+    # The space is full, so the projection leaves the random vectors as they were drawn.
+    rng = np.random.default_rng(1)
+    rng.standard_normal((6, 9))
+    W = rng.standard_normal((6, 9))[:, 1:]
+    np.testing.assert_allclose(Phi[0][:, 1:], 12 * W / np.sqrt((W**2).sum(axis=0)), rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda Q, seed: features.coherent(Q, 4, seed),
+        lambda Q, seed: features.coherent(Q, 4, seed, reading="per_period"),
+        lambda Q, seed: features.agnostic(Q, 4, 0.3, seed),
+    ],
+)
+def test_a_basis_is_a_function_of_the_seed(make):
+    Q = chain(5).Q
+    assert np.array_equal(make(Q, 1), make(Q, 1))
+    assert np.array_equal(make(Q, 1), make(Q, np.random.default_rng(1)))
+    assert not np.allclose(make(Q, 1), make(Q, 2))
+
+
+# --- agnostic -------------------------------------------------------------------------------
+
+
+def test_agnostic_without_noise_copies_Q_exactly():
+    Q = chain(6).Q
+    for noise in ("variance", "deviation"):
+        Phi = features.agnostic(Q, 3, 0.0, 1, noise=noise)
+        assert all(np.array_equal(Phi[..., k], Q) for k in range(3))
+
+
+def test_rho_as_a_variance_is_its_root_as_a_deviation():
+    Q = chain(6).Q
+    assert np.array_equal(
+        features.agnostic(Q, 3, 0.25, 1), features.agnostic(Q, 3, 0.5, 1, noise="deviation")
+    )
+
+
+@pytest.mark.parametrize(("noise", "deviation"), [("variance", math.sqrt(0.3)), ("deviation", 0.3)])
+def test_agnostic_columns_are_normal_about_Q(noise, deviation):
+    # Three exact chi-square laws, two-sided at RATE / 3 each.
+    Q = chain(20).Q
+    x = ((features.agnostic(Q, 20, 0.3, 5, noise=noise) - Q[..., None]) / deviation).reshape(-1, 20)
+    n = len(x)
+    for statistic, freedom in (
+        (n * (x.mean(axis=0) ** 2).sum(), 20),
+        ((x**2).sum(), 20 * n),
+        ((x.sum(axis=1) ** 2).sum() / 20, n),
+    ):
+        assert RATE / 6 < chi2.cdf(statistic, freedom) < 1 - RATE / 6
+
+
+# --- what is refused ------------------------------------------------------------------------
+
+Q0 = np.zeros((2, 3, 2)) + np.arange(2)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: features.coherent(Q0, 3, reading="tall"), "'stacked'.*'per_period'.*it is 'tall'"),
+        (lambda: features.coherent(Q0[0], 3), r"shape \(H, S, A\); it has shape \(3, 2\).*mdp.Q"),
+        (lambda: features.coherent(Q0 * np.nan, 3), "Q must be finite"),
+        (lambda: features.coherent(Q0, 1), "whole number of at least 2 and at most 12; it is 1"),
+        (lambda: features.coherent(Q0, 3.0), "at least 2 and at most 12; it is 3.0"),
+        (lambda: features.coherent(Q0, 13), "at most 12; it is 13.*repeat"),
+        (
+            lambda: features.coherent(Q0, 3, norm=0.0),
+            "norm must lie strictly between .*; it is 0.0",
+        ),
+        (lambda: features.agnostic(Q0, 0, 0.1), "whole number of at least 1; it is 0"),
+        (
+            lambda: features.agnostic(Q0, 2, -0.1),
+            "rho must be a finite number of at least 0; it is -0.1",
+        ),
+        (lambda: features.agnostic(Q0, 2, math.nan), "rho must be a finite number.*it is nan"),
+        (lambda: features.agnostic(Q0, 2, math.inf), "rho must be a finite number.*it is inf"),
+        (lambda: features.agnostic(Q0[0], 2, 0.1), r"shape \(H, S, A\)"),
+        (lambda: features.OneHot(2, 0, 2), "S must be a whole number of at least 1; it is 0"),
+        (
+            lambda: features.agnostic(Q0, 2, 0.1, noise="std"),
+            "'variance'.*'deviation'; it is 'std'",
+        ),
+    ],
+)
+def test_a_refusal_names_the_rule_and_the_value(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# --- a problem of one's own -----------------------------------------------------------------------
+
+BOX = (np.array([-1.2, -0.07]), np.array([0.6, 0.07]))
+BASES = {
+    "tiles": lambda: features.tiles(BOX, 3),
+    "random Fourier": lambda: features.random_fourier(BOX, 3, d=100, rng=1),
+    "Fourier basis": lambda: features.fourier_basis(BOX, 3, order=4),
+    "polynomial": lambda: features.polynomial(BOX, 3, degree=3),
+    "one-hot": lambda: features.one_hot(None, [4, 5], 3),
+}
+
+
+def some_observations(name, n=40):
+    rng = np.random.default_rng(1)
+    return [rng.integers(0, [4, 5]) if name == "one-hot" else rng.uniform(*BOX) for _ in range(n)]
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_a_basis_for_boxes_is_bounded_and_crossed_with_the_actions(name):
+    phi = BASES[name]()
+    for s in some_observations(name):
+        x = phi.compact(0, s)
+        assert x.shape == (1, phi.K // 3)
+        assert np.linalg.norm(x) <= 1 + 1e-12
+        np.testing.assert_array_equal(phi(0, s), np.kron(np.eye(3), x))
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(phi))(0, s), phi(0, s))
+    assert features.check(phi, some_observations(name)) == []
+
+
+@pytest.mark.parametrize("name", ["tiles", "random Fourier", "one-hot"])
+def test_these_have_norm_one(name):
+    for s in some_observations(name):
+        assert np.linalg.norm(BASES[name]().compact(0, s)) == pytest.approx(1)
+
+
+def test_what_lies_outside_a_box_is_clipped_to_it():
+    for name in set(BASES) - {"one-hot"}:
+        phi = BASES[name]()
+        np.testing.assert_array_equal(phi(0, [9.0, 0.0]), phi(0, [0.6, 0.0]))
+
+
+def test_random_fourier_features_approximate_their_kernel():
+    phi = features.random_fourier(([0.0], [2.0]), 1, d=20_000, length_scale=0.3, rng=1)
+    for x in (0.0, 0.2, 0.7):
+        inner = phi.compact(0, [0.5])[0] @ phi.compact(0, [0.5 + x])[0]
+        assert inner == pytest.approx(math.exp(-((x / 2 / 0.3) ** 2) / 2), abs=0.05)  # 7 deviations
+
+
+def test_tiles_share_what_is_near_and_nothing_that_is_far():
+    phi = features.tiles(([0.0, 0.0], [1.0, 1.0]), 1, tilings=8, bins=4)
+    at = [phi.compact(0, s)[0] for s in ([0.5, 0.5], [0.51, 0.5], [0.9, 0.5], [1, 1], [0, 0])]
+    assert np.count_nonzero(at[0]) == 8
+    assert 0.7 < at[0] @ at[1] <= 1
+    assert at[0] @ at[2] == at[3] @ at[4] == 0
+    alone = features.tiles(([0.0, 0.0], [1.0, 1.0]), 1, tilings=1, bins=4)
+    middles = itertools.product((0.125, 0.375, 0.625, 0.875), repeat=2)
+    on = {int(alone.compact(0, middle).argmax()) for middle in middles}
+    assert len(on) == 16  # every cell of a grid has a tile of its own
+
+
+def test_a_map_says_what_it_is_and_takes_functions_only():
+    assert repr(features.polynomial(([0.0], [1.0]), 3, degree=1)) == "PerAction(A=3, d=2)"
+    assert repr(features.PerAction(lambda s: [s], 2)) == "PerAction(A=2)"
+    with pytest.raises(ValueError, match=r"function must .* 3.*Pass a function of the observation"):
+        features.maps.Computed(3)
+
+
+def test_the_fourier_basis_and_polynomials_are_their_formulas():
+    x = np.array([0.3, 0.8])
+    wave = features.fourier_basis(([0.0, 0.0], [1.0, 1.0]), 1, order=1).compact(0, x)[0] * 2
+    np.testing.assert_allclose(
+        wave, [1, math.cos(0.8 * math.pi), math.cos(0.3 * math.pi), math.cos(1.1 * math.pi)]
+    )
+    power = features.polynomial(([-1.0, -1.0], [1.0, 1.0]), 1, degree=2).compact(0, x)[0]
+    np.testing.assert_allclose(power * math.sqrt(6), [1, 0.8, 0.64, 0.3, 0.24, 0.09])
+
+
+def test_a_space_with_ends_serves_as_a_box():
+    class Box:
+        low, high = BOX
+
+    np.testing.assert_array_equal(
+        features.tiles(Box(), 3)(0, [0.0, 0.0]), features.tiles(BOX, 3)(0, [0.0, 0.0])
+    )
+
+
+def test_a_transformer_plugs_in():
+    class Sparse:
+        def __init__(self, x):
+            self.x = x
+
+        def toarray(self):
+            return self.x
+
+    class Doubled:
+        def transform(self, X):
+            return Sparse(2 * X)
+
+    phi = features.from_transformer(Doubled(), 2)
+    np.testing.assert_array_equal(phi(0, [1.0, 2.0]), [[2, 4, 0, 0], [0, 0, 2, 4]])
+
+
+def test_a_scikit_learn_pipeline_plugs_in():
+    sampler = pytest.importorskip("sklearn.kernel_approximation").RBFSampler(n_components=20)
+    phi = features.from_transformer(sampler.fit(np.zeros((1, 2))), 3)
+    assert phi(0, [0.1, 0.2]).shape == (3, 60)
+
+
+def test_a_function_is_called_with_the_period_if_it_takes_two_arguments():
+    of = features.FeatureMap.of
+    assert of(lambda s: [[s]])(4, 2.0) == 2
+    assert of(lambda h, s: [[h]])(4, 2.0) == 4
+    assert of(lambda s, scale=3.0: [[s * scale]])(4, 2.0) == 6
+    assert of(np.atleast_2d)(4, 2.0) == 2
+    assert of(lambda s: [[s]], 5).H == of(BASES["tiles"](), 5).H == 5
+
+
+@pytest.mark.parametrize(
+    ("function", "found"),
+    [
+        (lambda s: [1.0, s], r"shape \(2,\); it must be \(actions, K\)"),
+        (
+            lambda s: [[1.0] * (1 + (s > 0.5))] * 2,
+            r"observation 3 gives shape \(2, 2\), .* \(2, 1\)",
+        ),
+        (lambda s: [[1.0, 0.0 / s if s else np.nan]] * 1, "observation 0 gives NaN"),
+        (lambda s: [[1.0, s], [1.0, s]], "all actions have the same row"),
+        (lambda s: [[1.0, 0.0], [0.0, 1.0]], "all observations have the same rows"),
+        (lambda s: [[1.0, s], [1000.0, s]], "norms of rows range from 1 to 1e"),
+        (lambda s: [[np.cos(s), np.sin(s)], [0.0, 100.5]], "norms of rows range from 1 to 100"),
+        (lambda s: [["a"]], "no array of numbers"),
+        (lambda s: [[{}]], "no array of numbers"),
+        (lambda s: [[1.0], [1.0, 2.0]], "no array of numbers"),
+    ],
+)
+def test_check_says_what_is_wrong(function, found):
+    (said, *_) = features.check(function, [0.0, 0.25, 0.5, 0.75])
+    assert re.search(found, said)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: features.tiles(([0.0], [np.inf]), 2), r"finite ends .*high \[inf\]. Pass \(low"),
+        (lambda: features.tiles(([0.0], [3.4e38]), 2), "finite ends"),
+        (lambda: features.polynomial(([1.0], [0.0]), 2), "low < high"),
+        (lambda: features.random_fourier(BOX, 2, d=7), "d is even.*; it is 7"),
+        (lambda: features.random_fourier(BOX, 2, length_scale=-1), "length_scale must be"),
+        (lambda: features.tiles(BOX, 0), "A must be a whole number of at least 1; it is 0"),
+        (lambda: features.tiles(BOX, 2)(0, [1.0]), r"the 2 coordinates of the box.*it is \[1.0\]"),
+        (lambda: features.tiles(BOX, 2)(0, [np.nan, 0.0]), "all finite; it is"),
+        (lambda: features.from_transformer(3, 2), "methods transform; 3 has no transform"),
+        (lambda: features.check(lambda s: [[s]], []), "there are none"),
+    ],
+)
+def test_a_refusal_of_a_basis_names_the_rule_and_the_value(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_component_out_of_range_is_refused():
+    with pytest.raises(IndexError, match=r"below \[4, 5\]; it is \[4, 0\]"):
+        BASES["one-hot"]()(0, [4, 0])
+
+
+def test_tiles_in_many_dimensions_are_refused_when_they_are_built():
+    box = np.zeros(6), np.ones(6)
+    with pytest.raises(ValueError, match="for the squares of the features it would be 4251528 × "):
+        features.tiles(box, 3)
+    assert features.tiles(([0, 0], [1, 1]), 3).K == 3 * 648
+
+
+@pytest.mark.parametrize(
+    ("phi", "d", "message"),
+    [
+        (lambda s: [1.0, s], 3, r"a vector of 3 features; it returned shape \(2,\). Pass d=2, or"),
+        (
+            lambda s: [[1.0, s]],
+            2,
+            r"a vector of 2 features; it returned shape \(1, 2\). Return the ",
+        ),
+        (lambda s: s, 0, r"a vector of d features; it returned shape \(\). Return the state's"),
+    ],
+)
+def test_features_of_another_number_than_was_said_are_refused(phi, d, message):
+    for call in (
+        lambda phi: phi(0, 0.5),
+        lambda phi: phi.compact(0, 0.5),
+        lambda phi: rlsvi(phi, rng=1).act(0, 0.5),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call(features.PerAction(phi, 2, d))

@@ -1,0 +1,695 @@
+"""An environment of one's own, through Gymnasium, and ours for others."""
+
+import pickle
+import subprocess
+import sys
+import warnings
+from itertools import islice
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+gymnasium = pytest.importorskip("gymnasium")
+
+from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete, Tuple  # noqa: E402
+from gymnasium.utils.env_checker import check_env  # noqa: E402
+from gymnasium.wrappers import TimeLimit  # noqa: E402
+
+from rlsvi_core import FiniteMDP, VerbatimAgent, chain, features, rlsvi  # noqa: E402
+from rlsvi_core.envs import deep_sea, river_swim  # noqa: E402
+from rlsvi_core.envs.gym import (  # noqa: E402
+    Episode,
+    MDPEnv,
+    RecommenderEnv,
+    TetrisEnv,
+    each_episode,
+    play,
+)
+from rlsvi_core.envs.recommender import Recommender  # noqa: E402
+from rlsvi_core.envs.tetris import Tetris  # noqa: E402
+from rlsvi_study.recommender.products import Products  # noqa: E402
+
+
+class Script(gymnasium.Env):
+    """Plays back a list of (observation, reward, terminated, truncated, info), and its first
+    observation and info before; keeps the actions it got."""
+
+    def __init__(
+        self,
+        steps=((1, 0.5, True, False, {}),),
+        first=(0, {}),
+        space=Discrete(2),  # noqa: B008
+        actions=Discrete(2),  # noqa: B008
+    ):
+        self.steps, self.first, self.got = list(steps), first, []
+        self.observation_space, self.action_space = space, actions
+
+    def reset(self, *, seed=None, options=None):
+        self.t = 0
+        return self.first
+
+    def step(self, action):
+        self.got.append(action)
+        self.t += 1
+        return self.steps[min(self.t, len(self.steps)) - 1]
+
+
+class Witness:
+    """Records what it is told, and acts by the highest number."""
+
+    def __init__(self, H=3, S=2, A=2):
+        self.H, self.S, self.A = H, S, A
+        self.plans, self.saw, self.told = 0, [], []
+
+    def plan(self):
+        self.plans += 1
+
+    def act(self, h, s, legal=None):
+        self.saw.append((h, s, legal if legal is None else legal.tolist()))
+        return (self.A or 2) - 1 if legal is None else int(legal[-1])
+
+    def greedy(self, h, s, legal=None):
+        return 0 if legal is None else int(legal[0])
+
+    def observe(self, h, s, a, r, s_next, legal_next=None):
+        masked = [] if legal_next is None else [legal_next.tolist()]
+        self.told.append((h, s, a, r, s_next, *masked))
+
+
+# --- an agent in somebody's environment -----------------------------------------------------------
+
+
+def test_playing_the_bridge_equals_learning_directly():
+    mdp = chain(6)
+    bridged = play(rlsvi(features.tabular(mdp), rng=1), MDPEnv(mdp), 200, seed=11)
+    env_rng, _ = gymnasium.utils.seeding.np_random(11)
+    direct = rlsvi(features.tabular(mdp), rng=1).learn(mdp, 200, env_rng)
+    assert bridged.sum() > 10
+    assert np.array_equal(bridged, direct.reward)
+
+
+def test_rlsvi_learns_an_environment_that_ends_early():
+    env = gymnasium.make("FrozenLake-v1", is_slippery=False, max_episode_steps=20)
+    rewards = play(rlsvi(features.OneHot(20, 16, 4), rng=0), env, 600, seed=1)
+    assert rewards[-50:].mean() > 0.9
+
+
+def test_both_forms_agree_when_episodes_end_early():
+    Phi = np.asarray(features.OneHot(12, 16, 4))
+    runs = [
+        play(
+            rlsvi(Phi, rng=0, form=form),
+            gymnasium.make("FrozenLake-v1", max_episode_steps=12),
+            60,
+            seed=2,
+        )
+        for form in (VerbatimAgent, type(rlsvi(Phi)))
+    ]
+    assert np.array_equal(*runs)
+
+
+@pytest.mark.parametrize(
+    ("terminated", "truncated", "told"),
+    [
+        (True, False, [(0, 0, 1, 0.5, None)]),  # nothing of value follows
+        (False, True, [(0, 0, 1, 0.5, 1)]),  # the clock ran out; state 1 keeps its value
+        (True, True, [(0, 0, 1, 0.5, None)]),
+        (False, False, [(0, 0, 1, 0.5, 1), (1, 1, 1, 0.5, 1), (2, 1, 1, 0.5, 1)]),
+    ],
+)
+def test_truncated_is_not_terminated(terminated, truncated, told):
+    agent, env = Witness(), Script([(1, 0.5, terminated, truncated, {})])
+    assert play(agent, env, 2).tolist() == [0.5 * len(told)] * 2
+    assert (agent.plans, agent.told) == (2, told * 2)
+    record = Episode(0.5 * len(told), len(told), terminated)
+    assert [*islice(each_episode(agent, env), 2)] == [record] * 2
+
+
+def test_the_state_after_a_truncation_has_its_value_in_the_regression():
+    """λ → 0: the estimate of period 0 is r + V_1(1) if truncated, r alone if terminated."""
+    values = []
+    for how in ((True, False), (False, True)):
+        agent = rlsvi(features.OneHot(2, 2, 2), 1e-9, 1e-3, rng=0)
+        agent.plan()
+        for a in (0, 1):
+            agent.observe(1, 1, a, 3.0, None)  # so state 1 is worth 3 in period 1
+        play(agent, Script([(1, 0.5, *how, {})]), 20)
+        agent.plan()
+        values.append(agent.Q[0, 0].max())
+    assert values == pytest.approx([0.5, 3.5], abs=0.01)
+
+
+def test_states_and_actions_may_be_counted_from_anywhere():
+    agent = Witness()
+    env = Script(
+        [(np.int64(-2), np.float64(0.5), True, False, {})],
+        (-3, {}),
+        Discrete(2, start=-3),
+        Discrete(2, start=7),
+    )
+    play(agent, env, 1)
+    assert (agent.told, env.got) == ([(0, 0, 1, 0.5, None)], [8])
+
+
+def test_several_numbers_are_one_number_to_a_table_and_themselves_to_features():
+    space = MultiDiscrete([2, 3], start=[5, 0])
+    script = [(np.array([5, 0]), 0.0, False, False, {}), (np.array([5, 2]), 0.0, True, False, {})]
+    env = Script(script, (np.array([6, 1]), {}), space)
+    numbered, raw = Witness(S=6), Witness(S=None)
+    play(numbered, env, 1)
+    play(raw, env, 1)
+    assert [s for _, s, _ in numbered.saw] == [4, 0]  # 3 · 1 + 1, 3 · 0 + 0
+    assert [s.tolist() for _, s, _ in raw.saw] == [[6, 1], [5, 0]]
+
+
+def test_an_environment_that_writes_into_its_old_observation_does_no_harm():
+    buffer = np.zeros(2, np.float32)
+
+    class Reuses(Script):
+        def step(self, action):
+            buffer[:] = self.t + 1
+            return super().step(action)
+
+    env = Reuses([(buffer, 0.0, False, False, {})], (buffer, {}), Box(0, 9, (2,)))
+    agent = Witness(S=None)
+    play(agent, env, 1)
+    assert [(s[0], s_next[0]) for _, s, _, _, s_next in agent.told] == [(0, 1), (1, 2), (2, 3)]
+
+
+def test_an_observation_of_another_type_is_cast():
+    env = Script(
+        [(np.array([0.7]), 0.0, True, False, {})],
+        (np.array([0.7]), {}),
+        Box(0, np.float32(0.7), (1,)),
+    )  # which is a little less than 0.7
+    agent = Witness(S=None)
+    play(agent, env, 1)
+    assert agent.saw[0][1].dtype == np.float32
+
+
+def test_a_mask_is_used_for_acting_and_in_targets():
+    masks = [{"action_mask": np.array(mask, np.int8)} for mask in ([1, 1, 0], [1, 0, 0], [0, 0, 0])]
+    env = Script(
+        [(1, 0.0, False, False, masks[1]), (1, 0.0, True, False, masks[2])],
+        (0, masks[0]),
+        actions=Discrete(3),
+    )
+    agent = Witness(A=3)
+    play(agent, env, 1)
+    assert agent.saw == [(0, 0, [0, 1]), (1, 1, [0])]
+    assert agent.told == [(0, 0, 1, 0.0, 1, [0]), (1, 1, 0, 0.0, None)]
+
+
+def test_a_table_keeps_to_the_mask():
+    env = gymnasium.make("Taxi-v4", max_episode_steps=30)
+    agent, forbidden = rlsvi(features.OneHot(30, 500, 6), rng=0), 0
+
+    class Watched(gymnasium.Wrapper):
+        def reset(self, **given):
+            observed, self.info = self.env.reset(**given)
+            return observed, self.info
+
+        def step(self, action):
+            nonlocal forbidden
+            forbidden += not self.info["action_mask"][action]
+            *stepped, self.info = self.env.step(action)
+            return *stepped, self.info
+
+    play(agent, Watched(env), 5, seed=0)
+    play(agent, Watched(env), 5, seed=0, learn=False)
+    assert forbidden == 0
+
+
+def test_an_agent_without_masks_may_not_do_what_they_forbid():
+    class Blind:
+        H = 3
+        plan = observe = lambda self, *given: None
+
+        def act(self, h, s):
+            return 2
+
+    mask = {"action_mask": np.array([1, 1, 0], np.int8)}
+    with pytest.raises(ValueError, match=r"forbids action 2 here.*allowed are \[0, 1\]"):
+        play(Blind(), Script(first=(0, mask), actions=Discrete(3)), 1)
+
+
+@pytest.mark.parametrize("rows", [2, 4])
+@pytest.mark.parametrize("learn", [True, False])
+def test_rows_are_as_many_as_the_actions_of_the_environment(rows, learn):
+    agent = rlsvi(lambda s: np.eye(rows) * (1.0 + s), rng=1)
+    with pytest.raises(ValueError, match=f"one row for each of the environment's 3 act.*{rows}"):
+        play(agent, gymnasium.wrappers.TimeLimit(Script(actions=Discrete(3)), 9), 1, learn=learn)
+
+
+def test_without_learning_the_agent_acts_greedily_and_stays_as_it_is():
+    agent, env = Witness(), Script()
+    assert play(agent, env, 2, learn=False).tolist() == [0.5, 0.5]
+    assert (env.got, agent.plans, agent.saw, agent.told) == ([0, 0], 0, [], [])
+
+
+def test_whatever_a_generator_draws_may_be_a_seed():
+    rewards = play(
+        rlsvi(features.OneHot(20, 16, 4), rng=1),
+        gymnasium.make("FrozenLake-v1", max_episode_steps=20),
+        2,
+        seed=2**64 - 1,
+    )
+    assert len(rewards) == 2
+
+
+def test_the_same_seed_gives_the_same_run_and_another_does_not():
+    def run(seed):
+        env = gymnasium.make("FrozenLake-v1", max_episode_steps=20)
+        return play(rlsvi(features.OneHot(20, 16, 4), rng=1), env, 100, seed=seed)
+
+    assert np.array_equal(run(3), run(3))
+    assert not np.array_equal(run(3), run(4))
+
+
+@pytest.mark.parametrize("form", [None, VerbatimAgent])
+def test_a_saved_run_goes_on_to_the_bit(form):
+    agent = rlsvi(features.OneHot(15, 16, 4), rng=1, form=form)
+    env = gymnasium.make("FrozenLake-v1", max_episode_steps=15)
+    for _ in islice(each_episode(agent, env, seed=2), 30):
+        pass
+    saved = pickle.dumps((agent, env))
+    there, restored = play(agent, env, 40), pickle.loads(saved)
+    assert np.array_equal(there, play(*restored, 40))
+    agent.plan()
+    restored[0].plan()
+    assert np.array_equal(agent.Q, restored[0].Q)
+    whole = rlsvi(features.OneHot(15, 16, 4), rng=1, form=form)  # and as if never saved
+    assert np.array_equal(
+        play(whole, gymnasium.make("FrozenLake-v1", max_episode_steps=15), 70, seed=2)[30:], there
+    )
+
+
+class Linear(features.FeatureMap):
+    """An observation of CartPole and a constant, for each action."""
+
+    K = 10
+
+    def __call__(self, h, s):
+        return np.kron(np.eye(2), np.append(s, 1.0))
+
+
+def test_a_discounted_agent_with_features_is_saved_as_well():
+    agent, env = rlsvi(Linear(), rng=1, gamma=0.9, window=200), gymnasium.make("CartPole-v1")
+    play(agent, env, 5, seed=2)
+    saved = pickle.dumps((agent, env))
+    there = play(agent, env, 5)
+    assert np.array_equal(there, play(*pickle.loads(saved), 5))
+    assert there.min() >= 8  # a pole needs as long to fall
+
+
+def test_a_bar_shows_progress_or_its_package_is_named(capsys, monkeypatch):
+    assert play(Witness(), Script(), 3, progress=True).size == 3
+    assert "3/3" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ModuleNotFoundError, match=r"needs tqdm.*pip install"):
+        play(Witness(), Script(), 3, progress=True)
+
+
+# --- how long an episode may last -----------------------------------------------------------------
+
+
+def test_a_horizon_shorter_than_an_episode_is_refused():
+    lake = gymnasium.make("FrozenLake-v1")
+    with pytest.raises(ValueError, match=r"H is 20, and .* 100 steps.*max_episode_steps=20"):
+        play(rlsvi(features.OneHot(20, 16, 4)), lake, 1)
+    with pytest.raises(ValueError, match=r"H is 3, .* 4 steps"):  # also where nothing is registered
+        play(Witness(), TimeLimit(Script(), 4), 1)
+
+
+def test_somebody_must_end_an_episode():
+    endless = Script([(1, 1.0, False, False, {})])
+    with pytest.raises(ValueError, match=r"an episode must end.*TimeLimit"):
+        play(Witness(H=None), endless, 1)
+    assert play(Witness(H=None), TimeLimit(endless, 7), 1) == 7
+    assert play(Witness(H=5), endless, 1) == 5
+    assert play(Witness(H=None, S=3), MDPEnv(chain(3)), 1) >= 0  # which lasts two steps
+    with pytest.raises(ValueError, match=r"H is 3, .* 4 steps"):
+        play(Witness(S=5), MDPEnv(chain(5)), 1)
+
+
+def test_an_episode_without_a_time_limit_that_is_cut_at_the_horizon_is_mentioned_once():
+    endless = Script([(1, 1.0, False, False, {})])
+    with pytest.warns(UserWarning, match=r"cut at the agent's horizon; H is 3, .*TimeLimit") as all:
+        play(Witness(), endless, 4)
+    assert len(all) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        play(Witness(), TimeLimit(endless, 3), 4)
+        play(Witness(), Script(), 4)
+
+
+# --- bad input ------------------------------------------------------------------------------------
+
+
+class NoSeed(Script):
+    def reset(self):
+        return 0, {}
+
+
+ONE = np.zeros(1, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("env", "S", "says"),
+    [
+        (Script(actions=Box(-1, 1, (1,))), 2, r"Discrete\(2\); .* has Box.*TransformAction"),
+        (Script(actions=Discrete(3)), 2, r"Discrete\(2\); the environment has Discrete\(3\)"),
+        (Script(space=Discrete(7)), 2, r"2 states.*has Discrete\(7\).*Make features"),
+        (Script(space=MultiDiscrete([2, 2])), 2, "2 states.*which is 4 states"),
+        (Script(space=Box(0, 1, (2,))), 2, "2 states.*has Box.*function of the observation"),
+        (Script(space=Dict(x=Discrete(2))), 2, "2 states.*has Dict"),
+        (Script(space=Tuple([Discrete(2)])), 2, "2 states.*has Tuple"),
+        (NoSeed(), 2, r"reset\(seed=…\).*takes \(\).*Give it seed=None"),
+        ("Chain", 2, "a single gymnasium.Env; it is 'Chain'.*gymnasium.make"),
+    ],
+)
+def test_an_environment_that_does_not_fit_is_refused_before_it_starts(env, S, says):
+    agent = Witness(S=S)
+    with pytest.raises(ValueError, match=says):
+        each_episode(agent, env)
+    assert agent.plans == 0
+
+
+@pytest.mark.parametrize(
+    ("env", "S", "says"),
+    [
+        (Script(first=(2, {})), 2, r"in its space, Discrete\(2\); the environment gave 2"),
+        (Script(first=(0.5, {})), 2, "gave 0.5"),
+        (Script(first=(np.array([2, 0]), {}), space=MultiDiscrete([2, 1])), 2, "in its space"),
+        (Script(first=(ONE + 2, {}), space=Box(0, 1, (1,))), None, "in its space, Box"),
+        (Script(first=(ONE * np.nan, {}), space=Box(0, 1, (1,))), None, "gave array.*nan"),
+        (Script(first=(np.zeros(2), {}), space=Box(0, 1, (1,))), None, "in its space, Box"),
+        (Script(first=(3, {})), None, "gave 3"),
+        (Script([(5, 0.5, False, False, {})]), 2, "gave 5"),
+        (Script([(1, np.nan, False, False, {})]), 2, "finite.*step 0 of the episode gave nan"),
+        (Script([(1, 0.5, True, {})]), 2, "step returns.*4 values.*terminated"),
+        (TimeLimit(Script([(1, 0.5, True, {})]), 3), 2, "step returns.*got 4.*terminated"),
+        (Script(first=0), 2, r"reset returns \(observation, info\); it returned 0"),
+        (
+            Script(first=(0, {"action_mask": np.zeros(2, np.int8)})),
+            2,
+            "allows some action.*terminated",
+        ),
+        (Script(first=(0, {"action_mask": np.ones(3, np.int8)})), 2, "has 2 entries.*each action"),
+        (Script(first=(0, {"action_mask": [1.0, np.nan]})), 2, "has 2 entries, each 0 or 1"),
+        (
+            Script(first=([0.3, 0.9], {}), space=Box(0, 1, (2,), np.int64)),
+            None,
+            "in its space, Box",
+        ),
+        (Script(first=([300], {}), space=Box(0, 255, (1,), np.uint8)), None, "in its space, Box"),
+        (Script(first=(["1"], {}), space=Box(0, 255, (1,))), None, "in its space, Box"),
+        (
+            Script(first=(np.ma.array([1.0], mask=[1]), {}), space=Box(0, 9, (1,))),
+            None,
+            "in its space",
+        ),
+        (
+            Script([(1, 0.5, "False", False, {})]),
+            2,
+            "terminated must be True or False; it is 'False'",
+        ),
+        (Script([(1, 0.5, False, None, {})]), 2, "truncated must be True or False; it is None"),
+        (Script([(1, "0.5", False, False, {})]), 2, "a reward is a finite number.*gave '0.5'"),
+        (Script([(1, np.ones(1), False, False, {})]), 2, "a reward is a finite number"),
+        (Script([(1, None, False, False, {})]), 2, "a reward is a finite number.*gave None"),
+        (Script([(1, 0.5, False, False, None)]), 2, "info must be a dict; it is None"),
+        (Script([None]), 2, "step returns .*; it returned None"),
+        (Script([(1, 0.5, False, False, {"action_mask": np.zeros(2)})]), 2, "allows some action"),
+    ],
+)
+def test_what_an_environment_gives_is_checked_before_the_agent_sees_it(env, S, says):
+    agent = Witness(S=S)
+    with pytest.raises(ValueError, match=says):
+        play(agent, env, 1)
+    assert agent.told == []
+
+
+# --- our environments for somebody's agent --------------------------------------------------------
+
+
+OURS = {
+    "Chain": {"N": 5},
+    "DeepSea": {"N": 4, "rng": 1},
+    "RiverSwim": {},
+    "Recommender": {},
+    "Tetris": {"width": 6, "height": 8},
+}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_ours_are_proper_gymnasium_environments(name):
+    env = gymnasium.make(f"rlsvi_core/{name}-v0", **OURS[name])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(env.unwrapped)
+    again = gymnasium.make(pickle.loads(pickle.dumps(env.spec)))
+    assert again.observation_space == env.observation_space
+
+
+@pytest.mark.parametrize(
+    ("name", "seen"),
+    [
+        ("Chain", ".#..."),
+        ("DeepSea", "....\n.#..\n....\n....\n...."),
+        ("RiverSwim", "#....."),
+        ("Recommender", ".........#\n.........."),
+        ("Tetris", None),
+    ],
+)
+def test_ours_are_drawn_as_text_and_as_a_picture(name, seen):
+    frames = {}
+    for mode in ("ansi", "rgb_array", None):
+        env = gymnasium.make(f"rlsvi_core/{name}-v0", render_mode=mode, **OURS[name])
+        for seed in range(100):  # until the action did what it is to do
+            _, info = env.reset(seed=seed)
+            env.step({"Chain": 1, "DeepSea": 1, "Recommender": 9}.get(name, 0))
+            if mode is None or seen is None or seed == frames.get("seed"):
+                break
+            if mode == "ansi" and env.render() == seen:
+                frames["seed"] = seed
+                break
+        frames[mode] = None if mode is None else env.render()
+    assert seen in (None, frames["ansi"])
+    rows = frames["ansi"].split("\n")
+    assert frames["rgb_array"].shape == (8 * len(rows), 8 * len(rows[0]), 3)
+    dark = frames["rgb_array"][::8, ::8].sum(axis=2) < 400
+    assert seen is None or dark.tolist() == [[square == "#" for square in row] for row in rows]
+
+
+def test_gymnasium_makes_ours_without_an_import():
+    code = (
+        "import gymnasium\nname = 'rlsvi_core.envs.gym:rlsvi_core/Chain-v0'\n"
+        "print(gymnasium.make(name, N=50).unwrapped.inner)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[2],
+    )
+    assert ran.stdout == "FiniteMDP(H=49, S=50, A=2)\n"
+
+
+def test_tetris_is_played_on_the_usual_board():
+    assert TetrisEnv().observation_space.nvec.tolist() == [2] * 200 + [7]
+
+
+def test_a_step_outside_an_episode_or_action_space_is_refused():
+    for env in (MDPEnv(chain(3)), RecommenderEnv(Recommender(np.zeros((2, 2)), 1)), TetrisEnv()):
+        with pytest.raises(ValueError, match=r"after the end. Call reset\(\)"):
+            env.step(0)
+        env.reset(seed=0)
+        with pytest.raises(ValueError, match=r"got 99"):
+            env.step(99)
+
+
+def test_the_diver_of_the_registered_sea_knows_her_row():
+    env = gymnasium.make("rlsvi_core/DeepSea-v0", N=3)
+    seen = [env.reset(seed=0)[0].tolist()] + [env.step(a)[0].tolist() for a in (1, 0, 1)]
+    assert seen == [[0, 0], [1, 1], [2, 0], [3, 1]]
+
+
+def test_recommending_through_the_bridge_equals_learning_directly():
+    customers = Recommender.random(rng=1, N=4, J=2)
+    bridged, direct = (rlsvi(Products(4, 2), rng=2) for _ in range(2))
+    rewards = play(bridged, RecommenderEnv(customers), 50, seed=3)
+    env_rng, _ = gymnasium.utils.seeding.np_random(3)
+    assert np.array_equal(rewards, direct.learn(customers, 50, env_rng).reward)
+
+
+def test_a_product_shown_twice_ends_the_visit():
+    env = RecommenderEnv(Recommender.random(rng=1, N=4, J=3))
+    _, info = env.reset(seed=0)
+    assert info["action_mask"].tolist() == [1, 1, 1, 1]
+    x, _, over, _, info = env.step(2)
+    assert (info["action_mask"].tolist(), over) == ([1, 1, 0, 1], False)
+    same, *rest, _ = env.step(2)
+    assert (same.tolist(), rest) == (x.tolist(), [0.0, True, False])
+
+
+def test_a_game_through_gymnasium_is_the_same_game():
+    env, game, W = TetrisEnv(6, 10), Tetris(6, 10), 6
+    (observed, info), rng = env.reset(seed=4), np.random.default_rng(0)
+    game.start(gymnasium.utils.seeding.np_random(4)[0])
+    over = cleared = 0
+    while not over:
+        squares = [row >> c & 1 for row in game.rows[:10].tolist() for c in range(W)]
+        assert observed.tolist() == [*squares, game.piece]
+        first = game.model.first[game.piece]
+        actions = [(o - first) * W + c for o, c, _ in game.spots.tolist()]
+        assert np.flatnonzero(info["action_mask"]).tolist() == sorted(actions)
+        i = int(rng.integers(game.n))
+        observed, r, over, _, info = env.step(actions[i])
+        assert (r, over) == (game.drop(i), game.over)
+        cleared += r
+    assert cleared == game.score
+
+
+def test_a_placement_that_is_not_possible_ends_the_game():
+    env = TetrisEnv(pieces="O")
+    env.reset(seed=0)
+    board, *rest, _ = env.step(10)  # a square has no second orientation
+    assert (board[:-1].any(), rest) == (False, [0.0, True, False])
+
+
+def test_tetris_is_drawn_as_text_and_as_a_picture():
+    frames = []
+    for mode in ("ansi", "rgb_array", None):
+        env = TetrisEnv(5, 7, pieces="I", render_mode=mode)
+        env.reset(seed=0)
+        env.step(1)  # lying, in the columns 1 to 4
+        frames.append(env.render())
+    text, picture, nothing = frames
+    assert text == "\n".join(["....."] * 6 + [".####"])
+    assert (picture.shape, picture.dtype) == ((56, 40, 3), np.uint8)
+    dark = picture.sum(axis=2) < 400
+    assert (dark[-8:, 8:].all(), dark.sum()) == (True, 4 * 64)
+    assert nothing is None
+    with pytest.raises(ValueError, match=r"render_mode.*'human'"):
+        TetrisEnv(render_mode="human")
+
+
+# --- an MDP from an environment's table -----------------------------------------------------------
+
+
+TABLES = [
+    ("FrozenLake-v1", {}),
+    ("FrozenLake8x8-v1", {}),
+    ("CliffWalking-v1", {}),
+    ("Taxi-v4", {}),
+    ("CliffWalking-v1", {"is_slippery": True}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), TABLES)
+def test_an_environments_table_has_the_values_of_plain_value_iteration(name, options):
+    env = gymnasium.make(name, **options)
+    mdp = FiniteMDP.from_gym(env, H=30)
+    table, start = env.unwrapped.P, env.unwrapped.initial_state_distrib
+    V = dict.fromkeys(table, 0.0)
+    for _ in range(30):
+        V = {
+            s: max(
+                sum(p * (r + V[s_next] * (not over)) for p, s_next, r, over in rows)
+                for rows in table[s].values()
+            )
+            for s in table
+        }
+    assert (mdp.S, mdp.A) == (env.observation_space.n, env.action_space.n)
+    met = np.flatnonzero(mdp.occupancy(np.full((30, mdp.S, mdp.A), 1 / mdp.A))[:-1].sum(axis=0))
+    gone = {s for s in met.tolist() if not mdp.R[0, s].any() and mdp.P[0, s, :, s].all()}
+    assert [mdp.V[0, s] for s in met if s not in gone] == pytest.approx(
+        [V[s] for s in met.tolist() if s not in gone], rel=1e-12, abs=1e-12
+    )
+    assert mdp.value == pytest.approx(sum(p * V[s] for s, p in enumerate(start)), rel=1e-12)
+
+
+class Follows:
+    """Plays a policy that is known."""
+
+    def __init__(self, mdp):
+        self.H, self.S, self.A, self.best, self.starts = mdp.H, mdp.S, mdp.A, mdp.Q.argmax(2), []
+
+    def greedy(self, h, s):
+        if h == 0:
+            self.starts.append(s)
+        return int(self.best[h, s])
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("CliffWalking-v1", {}), ("Taxi-v4", {}), ("FrozenLake-v1", {"is_slippery": False})],
+)
+def test_the_optimal_policy_earns_its_value_where_nothing_is_random(name, options):
+    env = gymnasium.make(name, max_episode_steps=40, **options)
+    mdp = FiniteMDP.from_gym(env)
+    agent = Follows(mdp)
+    rewards = play(agent, env, 50, seed=0, learn=False)
+    assert rewards == pytest.approx(mdp.V[0, agent.starts])
+
+
+def test_the_optimal_policy_crosses_the_slippery_lake_as_often_as_computed():
+    env = gymnasium.make("FrozenLake-v1")
+    mdp = FiniteMDP.from_gym(env)
+    assert mdp.H == 100
+    reached = int(play(Follows(mdp), env, 2000, seed=0, learn=False).sum())
+    assert binomtest(reached, 2000, mdp.value).pvalue > 1e-6  # fails once in 10^6 seeds
+
+
+def test_a_state_that_ends_an_episode_only_sometimes_gets_a_state_after_it():
+    """Stop at once for 1, or go on: 0 now and, with probability ½, 4 in state 1."""
+    table = {
+        0: {
+            0: [(1.0, 0, 1.0, True)],
+            1: [(0.5, 0, 0.0, True), (0.25, 1, 1.0, False), (0.25, 1, 3.0, False)],
+        },
+        1: {0: [(1.0, 1, 4.0, True)], 1: [(1.0, 0, 0.0, False)]},
+    }
+    env = SimpleNamespace(P=table, initial_state_distrib=[1.0, 0.0], spec=None)
+    env.unwrapped = env
+    mdp = FiniteMDP.from_gym(env, H=2)
+    assert (mdp.S, mdp.R[0, 0, 1].tolist()) == (3, [0.0, 2.0, 0.0])
+    assert mdp.Q[0, 0].tolist() == [1.0, 0.5 * (2 + 4)]
+    assert mdp.V[0, 2] == 0
+
+
+def test_an_environment_without_a_table_or_a_time_limit_is_refused():
+    with pytest.raises(ValueError, match=r"no such tables.*envs\.gym\.play"):
+        FiniteMDP.from_gym(gymnasium.make("CartPole-v1"))
+    with pytest.raises(ValueError, match=r"H must be .* it is None. .* no time limit: pass H="):
+        FiniteMDP.from_gym(gymnasium.make("CliffWalking-v1"))
+
+
+# --- the sea and the river ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rng", [None, 3])
+@pytest.mark.parametrize("N", [1, 2, 5, 12])
+def test_the_sea_pays_99_cents_to_those_who_always_go_right(N, rng):
+    mdp = deep_sea(N, rng)
+    assert (mdp.H, mdp.S, mdp.A, mdp.model.successor.shape[3]) == (N, N, 2, 1)
+    assert mdp.value == pytest.approx(0.99, rel=1e-12)
+    uniform = mdp.evaluate(np.full((N, N, 2), 0.5))[0, 0]  # half the moves are right
+    assert uniform == pytest.approx(2.0**-N - 0.005, rel=1e-9)
+    right = mdp.Q.argmax(axis=2)[range(N), range(N)]  # on the diagonal it is optimal
+    assert set(right) == {1} if rng is None else N < 12 or set(right) == {0, 1}
+
+
+def test_the_river_has_its_published_numbers():
+    mdp = river_swim()
+    left, right = mdp.P[0].transpose(1, 0, 2)
+    assert np.array_equal(left, np.eye(6)[[0, 0, 1, 2, 3, 4]])
+    assert right[0].tolist() == [0.4, 0.6, 0, 0, 0, 0]
+    assert right[2].tolist() == [0, 0.05, 0.6, 0.35, 0, 0]
+    assert right[5].tolist() == [0, 0, 0, 0, 0.4, 0.6]
+    assert river_swim(2, 2).value == pytest.approx(0.6 * 1 + 0.4 * 0.005)

@@ -1,0 +1,521 @@
+"""Section 2: backward induction, policy evaluation and simulation of a finite-horizon MDP."""
+
+import itertools
+import math
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest, chisquare
+
+from rlsvi_core import FiniteMDP
+from rlsvi_core.mdp import DiscountedMDP
+
+RATE = 1e-6  # how often a statistical test of right code fails under a new seed
+
+seeds = st.integers(0, 10**9)
+small = st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 3))  # H, S, A
+tiny = st.sampled_from([(1, 1, 3), (1, 3, 2), (2, 2, 2), (3, 2, 2), (2, 1, 4), (2, 2, 3)])
+
+
+def dense_Q(mdp):
+    """The definition of section 2, one sum at a time over the dense P."""
+    V = [list(mdp.terminal)]
+    Q = []
+    for h in reversed(range(mdp.H)):
+        t = h if len(mdp.P) > 1 else 0
+        q = [
+            [
+                sum(mdp.P[t, s, a, n] * (mdp.R[t, s, a, n] + V[0][n]) for n in range(mdp.S))
+                for a in range(mdp.A)
+            ]
+            for s in range(mdp.S)
+        ]
+        Q.insert(0, q)
+        V.insert(0, [max(row) for row in q])
+    return np.array(Q), np.array(V)
+
+
+def value_by_paths(mdp, mu, h0, s0):
+    """V^μ_h0(s0) with no recursion: Σ over whole trajectories of probability × total reward."""
+    steps = list(itertools.product(range(mdp.A), range(mdp.S)))
+    value = 0.0
+    for path in itertools.product(steps, repeat=mdp.H - h0):
+        s, probability, total = s0, 1.0, 0.0
+        for h, (a, n) in enumerate(path, start=h0):
+            probability *= mu[h, s, a] * mdp.P[h, s, a, n]
+            total += mdp.R[h, s, a, n]
+            s = n
+        value += probability * (total + mdp.terminal[s])
+    return value
+
+
+def all_policies(mdp):
+    for actions in itertools.product(range(mdp.A), repeat=mdp.H * mdp.S):
+        yield np.reshape(actions, (mdp.H, mdp.S))
+
+
+def random_policy(seed, mdp):
+    return np.random.default_rng(seed).dirichlet(np.full(mdp.A, 0.7), (mdp.H, mdp.S))
+
+
+def chi_square_ok(counts, probabilities, tests=1):
+    """No category that can't occur did, and the others pass at RATE shared over ``tests``."""
+    counts, probabilities = np.ravel(counts), np.ravel(probabilities)
+    assert counts[probabilities == 0].sum() == 0
+    common = probabilities * counts.sum() > 20
+    rest = (counts[~common].sum(), probabilities[~common].sum() * counts.sum())
+    seen = np.append(counts[common], rest[0])
+    mean = np.append(probabilities[common] * counts.sum(), rest[1])
+    if mean[-1] < 20:  # too rare for the chi-square law; the other categories bear the test
+        seen, mean = seen[:-1], mean[:-1] * (seen[:-1].sum() / mean[:-1].sum())
+    assert len(seen) < 2 or chisquare(seen, mean).pvalue > RATE / tests
+
+
+# --- optimal values -------------------------------------------------------------------------
+
+
+@given(seeds, small)
+def test_optimal_values_equal_the_definition_summed_over_dense_P(make_mdp, seed, size):
+    mdp = make_mdp(seed, *size)
+    Q, V = dense_Q(mdp)
+    np.testing.assert_allclose(mdp.Q, Q, rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(mdp.V, V, rtol=1e-13, atol=1e-13)
+
+
+@given(seeds, tiny)
+def test_V_is_the_best_of_all_deterministic_policies(make_dyadic_mdp, seed, size):
+    mdp = make_dyadic_mdp(seed, *size)
+    best = np.full((mdp.H + 1, mdp.S), -np.inf)
+    for policy in all_policies(mdp):
+        best = np.maximum(best, mdp.evaluate(policy))
+    assert np.array_equal(best, mdp.V)
+
+
+@given(seeds, tiny)
+def test_a_policy_is_optimal_iff_it_stays_in_the_mask(make_dyadic_mdp, seed, size):
+    mdp = make_dyadic_mdp(seed, *size)
+    h, s = np.indices((mdp.H, mdp.S))
+    for policy in all_policies(mdp):
+        optimal = np.array_equal(mdp.evaluate(policy), mdp.V)
+        assert optimal == mdp.optimal_actions[h, s, policy].all()
+
+
+def test_the_mask_marks_every_tied_action():
+    R = np.array([1.0, 0.0, 1.0]).reshape(1, 1, 3, 1)
+    assert FiniteMDP(np.ones((1, 1, 3, 1)), R).optimal_actions.tolist() == [[[True, False, True]]]
+
+
+def test_the_mask_forgives_rounding_but_not_a_real_gap():
+    R = np.array([0.1 + 0.2, 0.3, 0.3 - 1e-9]).reshape(1, 1, 3, 1)
+    assert FiniteMDP(np.ones((1, 1, 3, 1)), R).optimal_actions.tolist() == [[[True, True, False]]]
+
+
+# --- evaluating a policy --------------------------------------------------------------------
+
+
+@given(seeds, st.sampled_from([(1, 3, 2), (2, 2, 2), (3, 2, 2)]))
+def test_evaluate_equals_the_sum_over_all_trajectories(make_mdp, seed, size):
+    mdp = make_mdp(seed, *size)
+    mu = random_policy(seed + 1, mdp)
+    slow = [[value_by_paths(mdp, mu, h, s) for s in range(mdp.S)] for h in range(mdp.H + 1)]
+    np.testing.assert_allclose(mdp.evaluate(mu), slow, rtol=1e-12, atol=1e-12)
+
+
+@given(seeds, small)
+def test_a_deterministic_policy_equals_its_one_hot_probabilities(make_mdp, seed, size):
+    mdp = make_mdp(seed, *size)
+    policy = np.random.default_rng(seed).integers(mdp.A, size=(mdp.H, mdp.S))
+    one_hot = np.zeros((mdp.H, mdp.S, mdp.A))
+    for h, s in np.ndindex(policy.shape):
+        one_hot[h, s, policy[h, s]] = 1
+    assert np.array_equal(mdp.evaluate(policy), mdp.evaluate(one_hot))
+
+
+@given(seeds, small)
+def test_regret_is_never_negative_and_zero_for_any_optimal_policy(make_mdp, seed, size):
+    mdp = make_mdp(seed, *size)
+    mu = random_policy(seed, mdp)
+    assert mdp.regret(mu) >= -1e-13
+    optimal = (mu + 1e-3) * mdp.optimal_actions
+    assert abs(mdp.regret(optimal / optimal.sum(axis=2, keepdims=True))) < 1e-12
+
+
+def test_regret_weighs_the_starting_states():
+    P = np.zeros((1, 2, 2, 2))
+    P[..., 0] = 1
+    R = np.zeros_like(P)
+    R[0, 0, 1], R[0, 1, 1] = 8, 16  # action 1 earns 8 in state 0 and 16 in state 1
+    mdp = FiniteMDP(P, R, initial=[0.75, 0.25])
+    assert mdp.value == 10
+    assert mdp.regret(np.array([[0, 0]])) == 10
+    assert mdp.regret(np.array([[0, 1]])) == 6
+    assert mdp.regret(np.array([[1, 0]])) == 4
+
+
+@pytest.mark.parametrize("j", range(4))
+def test_a_reward_of_period_j_alone_is_worth_one_up_to_j_and_nothing_after(j):
+    H = 3
+    P, R = np.full((H, 2, 2, 2), 0.5), np.zeros((H, 2, 2, 2))
+    if j < H:
+        R[j] = 1
+    mdp = FiniteMDP(P, R, terminal=np.full(2, float(j == H)))
+    worth = (np.arange(H + 1) <= j)[:, None].repeat(2, axis=1)
+    assert np.array_equal(mdp.V, worth)
+    assert np.array_equal(mdp.evaluate(np.ones((H, 2), int)), worth)
+    *_, rewards = mdp.simulate(np.ones((H, 2), int), 5, rng=0)
+    assert np.array_equal(rewards, np.eye(H + 1)[[j] * 5])
+
+
+def test_each_period_uses_its_own_transitions():
+    # Period 0 swaps the states, period 1 keeps them, period 2 moves all to state 1.
+    swap, keep, one = np.eye(2)[::-1], np.eye(2), np.array([[0, 1.0], [0, 1]])
+    P = np.stack([swap, keep, one])[:, :, None]
+    mdp = FiniteMDP(P, np.zeros((3, 2, 1, 2)))
+    states, _, _ = mdp.simulate(np.zeros((3, 2), int), 3, rng=0)
+    assert states.tolist() == [[0, 1, 1, 1]] * 3
+    assert mdp.occupancy(np.zeros((3, 2), int)).argmax(axis=1).tolist() == [0, 1, 1, 1]
+    mdp = FiniteMDP(P[[1, 0, 1]], np.zeros((3, 2, 1, 2)))
+    assert mdp.occupancy(np.zeros((3, 2), int)).argmax(axis=1).tolist() == [0, 0, 1, 1]
+
+
+def test_rewards_of_impossible_transitions_count_for_nothing():
+    P = np.zeros((1, 2, 1, 2))
+    P[..., 1] = 1
+    R = np.zeros_like(P)
+    R[..., 0] = 1e99
+    mdp = FiniteMDP(P, R)
+    assert not mdp.V.any()
+    assert not mdp.simulate(np.zeros((1, 2), int), 50, rng=0)[2].any()
+
+
+@given(seeds, small)
+def test_a_stationary_mdp_is_the_same_period_stacked_H_times(make_mdp, seed, size):
+    H, S, A = size
+    one = make_mdp(seed, 1, S, A, noisy=True)
+    rest = {"terminal": one.terminal, "initial": one.initial, "support": one.support}
+    flat = FiniteMDP.stationary(one.P[0], one.R[0], H, **rest)
+    tall = FiniteMDP(one.P.repeat(H, axis=0), one.R.repeat(H, axis=0), **rest)
+    mu = random_policy(seed, tall)
+    assert flat.H == tall.H == H
+    assert len(flat.P) == 1
+    assert np.array_equal(flat.Q, tall.Q)
+    assert np.array_equal(flat.V, tall.V)
+    assert np.array_equal(flat.evaluate(mu), tall.evaluate(mu))
+    assert np.array_equal(flat.occupancy(mu), tall.occupancy(mu))
+    for x, y in zip(flat.simulate(mu, 20, rng=seed), tall.simulate(mu, 20, rng=seed), strict=True):
+        assert np.array_equal(x, y)
+
+
+def test_sizes_are_read_off_P(make_mdp):
+    mdp = make_mdp(0, 4, 3, 2)
+    assert (mdp.H, mdp.S, mdp.A) == (4, 3, 2)
+    assert mdp.Q.shape == (4, 3, 2)
+    assert mdp.V.shape == (5, 3)
+
+
+def test_defaults_are_state_zero_and_no_terminal_reward():
+    mdp = FiniteMDP(np.full((1, 3, 1, 3), 1 / 3), np.zeros((1, 3, 1, 3)))
+    assert mdp.initial.tolist() == [1, 0, 0]
+    assert mdp.terminal.tolist() == [0, 0, 0]
+
+
+# --- occupancy ------------------------------------------------------------------------------
+
+
+@given(seeds, small)
+def test_occupancy_is_the_product_of_transition_matrices(make_mdp, seed, size):
+    mdp = make_mdp(seed, *size)
+    mu = random_policy(seed, mdp)
+    occupancy, d = mdp.occupancy(mu), mdp.initial
+    for h in range(mdp.H):
+        np.testing.assert_allclose(occupancy[h], d, atol=1e-14)
+        d = d @ np.einsum("sa,san->sn", mu[h], mdp.P[h])
+    np.testing.assert_allclose(occupancy[mdp.H], d, atol=1e-14)
+    np.testing.assert_allclose(occupancy.sum(axis=1), 1, rtol=1e-14)
+
+
+@given(seeds, small)
+def test_occupancy_times_rewards_is_the_value(make_mdp, seed, size):
+    mdp = make_mdp(seed, *size)
+    mu = random_policy(seed, mdp)
+    d = mdp.occupancy(mu)
+    total = np.einsum("hs,hsa,hsan,hsan->", d[:-1], mu, mdp.P, mdp.R) + d[-1] @ mdp.terminal
+    assert math.isclose(total, mdp.initial @ mdp.evaluate(mu)[0], rel_tol=1e-12, abs_tol=1e-12)
+
+
+# --- simulation -----------------------------------------------------------------------------
+
+
+def test_simulated_rewards_are_read_at_the_simulated_transitions(make_mdp):
+    mdp = make_mdp(3, 4, 3, 2)
+    s, a, r = mdp.simulate(random_policy(0, mdp), 300, rng=1)
+    h = np.arange(mdp.H)
+    assert np.array_equal(r[:, :-1], mdp.R[h, s[:, :-1], a, s[:, 1:]])
+    assert np.array_equal(r[:, -1], mdp.terminal[s[:, -1]])
+    assert (mdp.P[h, s[:, :-1], a, s[:, 1:]] > 0).all()
+
+
+def test_simulation_is_a_function_of_the_seed(make_mdp):
+    mdp = make_mdp(4, 5, 3, 2, noisy=True)
+    mu = random_policy(0, mdp)
+    runs = [mdp.simulate(mu, 40, rng=seed) for seed in (7, 7, 8)]
+    assert all(np.array_equal(x, y) for x, y in zip(runs[0], runs[1], strict=True))
+    assert not any(np.array_equal(x, y) for x, y in zip(runs[0], runs[2], strict=True))
+
+
+def test_simulated_states_actions_and_moves_have_the_exact_laws(make_mdp):
+    mdp, L = make_mdp(5, 3, 3, 2), 20_000
+    mu = random_policy(1, mdp)
+    d = mdp.occupancy(mu)
+    s, a, _ = mdp.simulate(mu, L, rng=2)
+    chi_square_ok(np.bincount(s[:, 0], minlength=3), mdp.initial, tests=5)
+    chi_square_ok(np.bincount(s[:, -1], minlength=3), d[-1], tests=5)
+    for h in range(mdp.H):  # rate: 1e-6 for the five tests together
+        counts = np.zeros((3, 2, 3))
+        np.add.at(counts, (s[:, h], a[:, h], s[:, h + 1]), 1)
+        chi_square_ok(counts, d[h][:, None, None] * mu[h][:, :, None] * mdp.P[h], tests=5)
+
+
+def test_simulated_mean_reward_is_the_evaluated_one(make_mdp):
+    mdp, L = make_mdp(6, 3, 3, 2, noisy=True), 50_000
+    mu = random_policy(2, mdp)
+    *_, r = mdp.simulate(mu, L, rng=3)
+    spread = (mdp.H + 1) * 3.5  # an episode's reward spans this much
+    bound = spread * math.sqrt(math.log(2 / RATE) / (2 * L))  # Hoeffding: fails at most at RATE
+    assert abs(r.sum(axis=1).mean() - mdp.initial @ mdp.evaluate(mu)[0]) < bound
+
+
+def test_random_rewards_take_two_values_with_the_stated_mean():
+    means, L = np.array([-1.0, -0.5, 0.25, 2.0]), 20_000
+    P = np.ones((4, 1, 1, 1))
+    mdp = FiniteMDP(P, means.reshape(4, 1, 1, 1), terminal=[1.0], support=(-1, 2))
+    *_, r = mdp.simulate(np.zeros((4, 1), int), L, rng=4)
+    assert set(r.ravel()) == {-1.0, 2.0}
+    assert (r[:, 0] == -1).all()
+    assert (r[:, 3] == 2).all()
+    for h, mean in ((1, -0.5), (2, 0.25), (4, 1.0)):  # exact binomial, RATE for the three
+        high = int((r[:, h] == 2).sum())
+        assert binomtest(high, L, (mean + 1) / 3).pvalue > RATE / 3
+    pairs = np.bincount(2 * (r[:, 1] == 2) + (r[:, 2] == 2), minlength=4)
+    chi_square_ok(pairs, np.outer([5 / 6, 1 / 6], [7 / 12, 5 / 12]))  # and independently
+
+
+def test_random_rewards_leave_all_values_as_they_are(make_mdp):
+    mdp = make_mdp(7, 3, 3, 2)
+    noisy = make_mdp(7, 3, 3, 2, noisy=True)
+    assert np.array_equal(mdp.Q, noisy.Q)
+    assert noisy.support == (-1.5, 2)
+
+
+# --- what is refused ------------------------------------------------------------------------
+
+P0, R0 = np.full((2, 2, 1, 2), 0.5), np.zeros((2, 2, 1, 2))
+
+
+def edited(array, where, value):
+    array = np.array(array, dtype=float)
+    array[where] = value
+    return array
+
+
+def ok():
+    return FiniteMDP(P0, R0)
+
+
+REFUSED = {
+    "P with three axes": (
+        lambda: FiniteMDP(P0[0], R0[0]),
+        "P must have shape (H, S, A, S)",
+        "(2, 1, 2)",
+        "FiniteMDP.stationary(P, R, H=...)",
+    ),
+    "P not square": (
+        lambda: FiniteMDP(P0[..., :1], R0),
+        "P must have shape (H, S, A, S)",
+        "(2, 2, 1, 1)",
+        "FiniteMDP.stationary",
+    ),
+    "P empty": (
+        lambda: FiniteMDP(P0[:0], R0[:0]),
+        "P must have shape (H, S, A, S)",
+        "(0, 2, 1, 2)",
+        "stationary",
+    ),
+    "horizon against P": (
+        lambda: FiniteMDP(P0, R0, H=3),
+        "one period or all 3",
+        "it holds 2",
+        "Leave H out",
+    ),
+    "P NaN": (
+        lambda: FiniteMDP(edited(P0, (1, 0, 0, 1), np.nan), R0),
+        "P must be finite",
+        "P[1, 0, 0, 1] is nan",
+        "Replace NaN",
+    ),
+    "P negative": (
+        lambda: FiniteMDP(edited(P0, (0, 1, 0), [1.5, -0.5]), R0),
+        "P holds probabilities",
+        "P[0, 1, 0, 1] is -0.5",
+        "Check the sign",
+    ),
+    "P row sum": (
+        lambda: FiniteMDP(edited(P0, (1, 1, 0), [0.5, 0.25]), R0),
+        "each row of P must sum to 1",
+        "P[1, 1, 0] sums to 0.75",
+        "Normalise the last axis",
+    ),
+    "R shape": (
+        lambda: FiniteMDP(P0, R0[0]),
+        "R must have shape (2, 2, 1, 2)",
+        "it has shape (2, 1, 2)",
+        "docstring",
+    ),
+    "R infinite": (
+        lambda: FiniteMDP(P0, edited(R0, (0, 1, 0, 0), np.inf)),
+        "R must be finite",
+        "R[0, 1, 0, 0] is inf",
+        "infinite entries",
+    ),
+    "terminal shape": (
+        lambda: FiniteMDP(P0, R0, terminal=[0, 0, 0]),
+        "terminal must have shape (2,)",
+        "(3,)",
+        "docstring",
+    ),
+    "terminal NaN": (
+        lambda: FiniteMDP(P0, R0, terminal=[0, np.nan]),
+        "terminal must be finite",
+        "terminal[1] is nan",
+        "Replace NaN",
+    ),
+    "initial shape": (
+        lambda: FiniteMDP(P0, R0, initial=[1.0]),
+        "initial must have shape (2,)",
+        "(1,)",
+        "docstring",
+    ),
+    "initial negative": (
+        lambda: FiniteMDP(P0, R0, initial=[2, -1]),
+        "initial holds probabilities",
+        "initial[1] is -1",
+        "Check the sign",
+    ),
+    "initial sum": (
+        lambda: FiniteMDP(P0, R0, initial=[0.5, 0.4]),
+        "each row of initial must sum to 1",
+        "initial sums to 0.9",
+        "Normalise",
+    ),
+    "support shape": (
+        lambda: FiniteMDP(P0, R0, support=(0, 1, 2)),
+        "support must be (low, high)",
+        "(0, 1, 2)",
+        "Leave it out",
+    ),
+    "support order": (
+        lambda: FiniteMDP(P0, R0, support=(1, 1)),
+        "low < high",
+        "(1, 1)",
+        "Leave it out",
+    ),
+    "R beyond support": (
+        lambda: FiniteMDP(P0, edited(R0, (1, 0, 0, 0), 3), support=(0, 1)),
+        "lie in the support [0, 1]",
+        "R[1, 0, 0, 0] is 3",
+        "Widen the support",
+    ),
+    "terminal below support": (
+        lambda: FiniteMDP(P0, R0, terminal=[0, -1], support=(0, 1)),
+        "lie in the support [0, 1]",
+        "terminal[1] is -1",
+        "Widen",
+    ),
+    "H of zero": (
+        lambda: FiniteMDP.stationary(P0[0], R0[0], H=0),
+        "H must be a whole number",
+        "it is 0",
+        "counts periods: pass H=10",
+    ),
+    "H fractional": (
+        lambda: FiniteMDP.stationary(P0[0], R0[0], H=2.5),
+        "number of at least 1",
+        "it is 2.5",
+        "H=10",
+    ),
+    "policy of floats": (
+        lambda: ok().evaluate(np.zeros((2, 2))),
+        "integer array of shape (2, 2)",
+        "float64",
+        "docstring",
+    ),
+    "policy shape": (
+        lambda: ok().evaluate(np.zeros((2, 3), int)),
+        "integer array of shape (2, 2)",
+        "(2, 3)",
+        "docstring",
+    ),
+    "policy action": (
+        lambda: ok().evaluate(np.array([[0, 0], [0, 1]])),
+        "actions are 0, …, 0",
+        "policy[1, 1] is 1",
+        "Number actions from zero",
+    ),
+    "policy negative action": (
+        lambda: ok().occupancy(np.array([[0, -1], [0, 0]])),
+        "actions are 0, …, 0",
+        "policy[0, 1] is -1",
+        "from zero",
+    ),
+    "policy probabilities": (
+        lambda: ok().simulate(np.full((2, 2, 1), 0.5), 1),
+        "each row of policy must sum to 1",
+        "policy[0, 0] sums to 0.5",
+        "Normalise",
+    ),
+    "policy axes": (
+        lambda: ok().regret(np.ones((2, 2, 2)) / 2),
+        "policy must have shape (2, 2, 1)",
+        "(2, 2, 2)",
+        "docstring",
+    ),
+    "episodes without number": (
+        lambda: ok().simulate(np.zeros((2, 2), int), 10**9),
+        "an array holds at most",
+        "for episodes it would be",
+        "smaller",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_refusal_names_the_rule_the_value_and_the_mend(case):
+    call, *pieces = REFUSED[case]
+    with pytest.raises(ValueError, match=".*".join(map(re.escape, pieces))):
+        call()
+
+
+def test_an_instance_that_breaks_no_rule_is_accepted():
+    assert ok().value == 0
+
+
+def test_what_is_computed_once_is_not_to_be_written_into():
+    mdp = FiniteMDP(np.full((2, 3, 2, 3), 1 / 3), np.ones((2, 3, 2, 3)))
+    one = DiscountedMDP(np.ones((1, 1, 1)), np.ones((1, 1, 1)), 0.5)
+    before = mdp.value
+    for array in (mdp.Q, mdp.V, mdp.optimal_actions, one.Q, one.V):
+        with pytest.raises(ValueError, match="read-only"):
+            array *= 0
+    assert mdp.value == before == 2
+    assert one.V.item() == pytest.approx(2)
+
+
+def test_a_discount_so_close_to_one_that_values_take_for_ever_is_refused():
+    one = np.ones((1, 1, 1))
+    for gamma in (1 - 2.0**-53, 1 - 1e-12, 1 - 1e-7):
+        with pytest.raises(ValueError, match="gamma must be at most 1 - 1e-6; it is 1 - 1"):
+            DiscountedMDP(one, one, gamma)
+    assert DiscountedMDP(one, one, 1 - 1e-5).V.item() == pytest.approx(1e5, rel=1e-8)

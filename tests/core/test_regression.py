@@ -1,0 +1,325 @@
+"""Section 4: the Gaussian posterior over weights."""
+
+import math
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2
+
+from rlsvi_core import GaussianPosterior, rescale
+from rlsvi_core.regression import add_row, solve, solve_transposed
+
+RATE = 1e-6  # how often a statistical test of right code fails under a new seed
+
+problems = st.tuples(
+    st.integers(0, 10**9),
+    st.integers(1, 6),
+    st.integers(0, 12),
+    st.sampled_from([1e-2, 1.0, 30.0]),
+    st.sampled_from([0.1, 1.0, 4.0]),
+)
+
+
+def drawn(problem):
+    seed, K, n, lam, sigma = problem
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, K)), rng.standard_normal(n), lam, sigma
+
+
+def fitted(A, b, lam=1.0, sigma=1.0):
+    posterior = GaussianPosterior(A.shape[1], lam, sigma)
+    for phi, y in zip(A, b, strict=True):
+        posterior.add_row(phi, y)
+    return posterior
+
+
+def printed(A, b, lam, sigma):
+    """Line 3 of Algorithm 1, inverse and all."""
+    Sigma = np.linalg.inv(A.T @ A / sigma**2 + lam * np.eye(A.shape[1]))
+    return Sigma @ A.T @ b / sigma**2, Sigma
+
+
+def exact_fit(A, b, ridge):
+    """A θ̄ in rational arithmetic, rounded once at the end."""
+    n, K = A.shape
+    F = [[Fraction(x) for x in row] for row in A]
+    M = [
+        [sum(F[i][j] * F[i][k] for i in range(n)) + (j == k) * Fraction(ridge) for k in range(K)]
+        + [sum(F[i][j] * Fraction(b[i]) for i in range(n))]
+        for j in range(K)
+    ]
+    for j in range(K):  # Gauss-Jordan; the matrix is positive definite, so no pivoting
+        M[j] = [x / M[j][j] for x in M[j]]
+        for i in range(K):
+            if i != j:
+                M[i] = [x - M[i][j] * y for x, y in zip(M[i], M[j], strict=True)]
+    return np.array([float(sum(F[i][j] * M[j][K] for j in range(K))) for i in range(n)])
+
+
+# --- identities -----------------------------------------------------------------------------
+
+
+@given(problems)
+def test_mean_covariance_and_precision_are_the_printed_formulas(problem):
+    A, b, lam, sigma = drawn(problem)
+    posterior, (mean, Sigma) = fitted(A, b, lam, sigma), printed(A, b, lam, sigma)
+    scale = np.abs(mean).max() + 1e-30
+    np.testing.assert_allclose(posterior.mean / scale, mean / scale, atol=1e-9)
+    np.testing.assert_allclose(posterior.covariance, Sigma, rtol=1e-8, atol=1e-10 * Sigma.max())
+    precision = A.T @ A / sigma**2 + lam * np.eye(A.shape[1])
+    np.testing.assert_allclose(
+        posterior.precision, precision, rtol=1e-12, atol=1e-13 * precision.max()
+    )
+
+
+@given(problems)
+def test_posterior_is_the_joint_gaussian_conditioned_on_the_targets(problem):
+    A, b, lam, sigma = drawn(problem)
+    posterior, K = fitted(A, b, lam, sigma), A.shape[1]
+    # (θ, y) is Gaussian with these blocks; condition on y = b by the Schur complement.
+    cross, targets = A.T / lam, A @ A.T / lam + sigma**2 * np.eye(len(b))
+    mean = cross @ np.linalg.solve(targets, b)
+    Sigma = np.eye(K) / lam - cross @ np.linalg.solve(targets, cross.T)
+    np.testing.assert_allclose(posterior.mean, mean, atol=1e-8 * (1 + np.abs(mean).max()))
+    np.testing.assert_allclose(posterior.covariance, Sigma, atol=1e-9 / lam)
+
+
+@given(problems)
+def test_mean_is_least_squares_on_the_augmented_system(problem):
+    A, b, lam, sigma = drawn(problem)
+    K = A.shape[1]
+    rows = np.vstack([A / sigma, math.sqrt(lam) * np.eye(K)])
+    theta = np.linalg.lstsq(rows, np.append(b / sigma, np.zeros(K)), rcond=None)[0]
+    np.testing.assert_allclose(
+        fitted(A, b, lam, sigma).mean, theta, atol=1e-10 * (1 + np.abs(theta).max())
+    )
+
+
+@given(problems, st.randoms(use_true_random=False))
+def test_the_order_of_rows_does_not_matter(problem, shuffle):
+    A, b, lam, sigma = drawn(problem)
+    order = list(range(len(b)))
+    shuffle.shuffle(order)
+    one, two = fitted(A, b, lam, sigma), fitted(A[order], b[order], lam, sigma)
+    np.testing.assert_allclose(one.mean, two.mean, atol=1e-10 * (1 + np.abs(one.mean).max()))
+    np.testing.assert_allclose(one.covariance, two.covariance, atol=1e-11 / lam)
+
+
+def test_without_data_the_posterior_is_the_prior():
+    posterior = GaussianPosterior(3, lam=4.0, sigma=0.3)
+    assert not posterior.mean.any()
+    np.testing.assert_allclose(posterior.covariance, np.eye(3) / 4, rtol=1e-14)
+    np.testing.assert_allclose(posterior.precision, np.eye(3) * 4, rtol=1e-14)
+
+
+def test_a_row_of_zeros_teaches_nothing():
+    A, b, lam, sigma = drawn((1, 3, 5, 1.0, 0.1))
+    posterior = fitted(A, b, lam, sigma)
+    mean, covariance = posterior.mean, posterior.covariance
+    posterior.add_row(np.zeros(3), 1e6)
+    assert np.array_equal(posterior.mean, mean)
+    assert np.array_equal(posterior.covariance, covariance)
+
+
+def test_one_feature_by_hand():
+    # Precision 3 + (1 + 4)/4 = 4.25, and Σ φ y / σ² = (1·5 + 2·6)/4 = 4.25.
+    posterior = fitted(np.array([[1.0], [2.0]]), [5, 6], lam=3.0, sigma=2.0)
+    assert math.isclose(posterior.mean[0], 1.0, rel_tol=1e-14)
+    assert math.isclose(posterior.covariance[0, 0], 1 / 4.25, rel_tol=1e-14)
+
+
+def test_reading_changes_nothing_and_rows_are_left_as_they_were():
+    posterior, phi = GaussianPosterior(2), np.array([1.0, 2.0])
+    assert posterior.add_row(phi, 3.0) is posterior
+    assert phi.tolist() == [1, 2]
+    first = posterior.mean, posterior.covariance, posterior.sample(0), posterior.precision
+    second = posterior.mean, posterior.covariance, posterior.sample(0), posterior.precision
+    assert all(np.array_equal(x, y) for x, y in zip(first, second, strict=True))
+
+
+# --- sampling -------------------------------------------------------------------------------
+
+
+@given(problems)
+def test_a_sample_is_the_mean_plus_sigma_U_inverse_z(problem):
+    A, b, lam, sigma = drawn(problem)
+    K = A.shape[1]
+    z = np.random.default_rng(9).standard_normal(K)
+    U = np.linalg.cholesky(A.T @ A + lam * sigma**2 * np.eye(K)).T
+    expected = printed(A, b, lam, sigma)[0] + sigma * np.linalg.solve(U, z)
+    np.testing.assert_allclose(
+        fitted(A, b, lam, sigma).sample(9), expected, atol=1e-8 * (1 + np.abs(expected).max())
+    )
+
+
+def test_samples_have_the_posterior_mean_and_covariance():
+    # Whitened by the printed Σ, draws are standard normal: four exact chi-square laws, each
+    # two-sided at RATE / 4, so right code fails once in 10^6 seeds.
+    A, b, lam, sigma = drawn((2, 4, 7, 1.0, 0.5))
+    posterior, (mean, Sigma) = fitted(A, b, lam, sigma), printed(A, b, lam, sigma)
+    rng, n = np.random.default_rng(3), 5000
+    w = np.array([posterior.sample(rng) for _ in range(n)]) - mean
+    w = np.linalg.solve(np.linalg.cholesky(Sigma), w.T).T
+    for statistic, freedom in (
+        (n * (w.mean(axis=0) ** 2).sum(), 4),
+        ((w**2).sum(), 4 * n),
+        ((w.sum(axis=1) ** 2).sum() / 4, n),
+        (((w[:, 0] - w[:, 3]) ** 2).sum() / 2, n),
+    ):
+        assert RATE / 8 < chi2.cdf(statistic, freedom) < 1 - RATE / 8
+
+
+def test_samples_come_from_the_generator_they_are_given():
+    posterior, rng = fitted(*drawn((4, 3, 5, 1.0, 1.0))[:2]), np.random.default_rng(5)
+    draws = [posterior.sample(rng), posterior.sample(rng), posterior.sample(5)]
+    assert np.array_equal(draws[0], draws[2])
+    assert not np.array_equal(draws[0], draws[1])
+
+
+# --- accuracy -------------------------------------------------------------------------------
+
+
+def hard(kind):
+    rng = np.random.default_rng(6)
+    A, b = rng.standard_normal((12, 5)), rng.standard_normal(12)
+    if kind == "collinear":
+        A[:, 4], A[:, 3] = A[:, 0] + A[:, 1], A[:, 0] * (1 + 1e-9)
+    elif kind == "scaled":
+        A *= 10.0 ** np.array([-6, -3, 0, 3, 6])
+    else:  # badly scaled and, but for a part in 10^7, collinear
+        A[:, 4] = A[:, 0] + 1e-7 * A[:, 4]
+        A *= 10.0 ** np.array([6, -6, 3, -3, 0])
+    return A, b
+
+
+@pytest.mark.parametrize("kind", ["collinear", "scaled", "both"])
+@pytest.mark.parametrize("lam", [1e-12, 1e-6, 1.0])
+def test_fitted_values_are_accurate_in_the_hardest_problems(kind, lam):
+    A, b = hard(kind)
+    exact = exact_fit(A, b, lam)
+    error = np.abs(A @ fitted(A, b, lam).mean - exact).max() / np.abs(exact).max()
+    assert error < 1e-8
+
+
+@pytest.mark.parametrize("kind", ["collinear", "both"])
+def test_there_the_printed_inverse_is_wrong_in_the_fourth_digit_or_worse(kind):
+    A, b = hard(kind)
+    exact = exact_fit(A, b, 1e-12)
+    error = np.abs(A @ printed(A, b, 1e-12, 1.0)[0] - exact).max() / np.abs(exact).max()
+    assert error > 1e-4
+
+
+# --- scaling laws ---------------------------------------------------------------------------
+
+
+@given(problems, st.integers(-8, 8), st.integers(-8, 8))
+def test_powers_of_two_rescale_the_posterior_to_the_last_bit(problem, i, j):
+    A, b, lam, sigma = drawn(problem)
+    c, d = 2.0**i, 2.0**j
+    one = fitted(A, b, lam, sigma)
+    two = fitted(c * A, d * b, *rescale(lam, sigma, features=c, targets=d))
+    assert np.array_equal(two.mean * c, one.mean * d)
+    assert np.array_equal(two.sample(7) * c, one.sample(7) * d)
+
+
+@given(problems, st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
+def test_any_factor_rescales_the_posterior_to_rounding(problem, c, d):
+    A, b, lam, sigma = drawn(problem)
+    one = fitted(A, b, lam, sigma).sample(7)
+    two = fitted(c * A, d * b, *rescale(lam, sigma, features=c, targets=d)).sample(7)
+    np.testing.assert_allclose(two * c / d, one, atol=1e-9 * (1 + np.abs(one).max()))
+
+
+def test_rescale_by_hand():
+    assert rescale(3.0, 0.5, features=4.0) == (48.0, 0.5)
+    assert rescale(3.0, 0.5, targets=2.0) == (0.75, 1.0)
+    assert rescale(3.0, 0.5) == (3.0, 0.5)
+
+
+# --- the compiled pieces --------------------------------------------------------------------
+
+
+@given(st.integers(0, 10**9), st.integers(1, 7))
+def test_triangular_solves_undo_triangular_products(seed, K):
+    rng = np.random.default_rng(seed)
+    U = np.triu(rng.standard_normal((K, K)), 1) + np.diag(rng.uniform(1, 2, K))
+    x = rng.standard_normal(K)
+    below = U + np.tril(np.full((K, K), np.nan), -1)  # what lies below is never read
+    for solver, y in ((solve, U @ x), (solve_transposed, U.T @ x)):
+        solver(below, y)
+        np.testing.assert_allclose(y, x, atol=1e-10)
+
+
+@given(st.integers(0, 10**9), st.integers(1, 7), st.booleans())
+def test_add_row_keeps_a_triangle_with_positive_diagonal_and_adds_the_outer_product(seed, K, y):
+    rng = np.random.default_rng(seed)
+    U = np.triu(rng.standard_normal((K, K + y)), 1)
+    U[np.arange(K), np.arange(K)] = rng.uniform(0.5, 2, K)
+    row = rng.standard_normal(K + y) * (rng.random(K + y) < 0.8)
+    before, square = U.copy(), U[:, :K].T @ U + np.outer(row[:K], row)
+    add_row(U, row.copy())
+    np.testing.assert_allclose(U[:, :K].T @ U, square, atol=1e-12)
+    assert not np.tril(U[:, :K], -1).any()
+    assert (np.diag(U) >= np.diag(before)).all()
+
+
+# --- what is refused ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["lam", "sigma"])
+@pytest.mark.parametrize("value", [0, -1.0, math.nan, math.inf, "1", None])
+def test_lam_and_sigma_must_be_positive_and_finite(name, value):
+    rule = f"{name} must be a finite number above 0; it is {value!r}."
+    with pytest.raises(ValueError, match=re.escape(rule) + f".*small value, such as {name}=1e-6"):
+        GaussianPosterior(2, **{name: value})
+    with pytest.raises(ValueError, match=re.escape(rule)):
+        rescale(**{"lam": 1.0, "sigma": 1.0, name: value})
+
+
+@pytest.mark.parametrize("name", ["features", "targets"])
+def test_rescale_refuses_units_of_zero(name):
+    with pytest.raises(ValueError, match=f"{name} must be a finite number above 0; it is 0"):
+        rescale(1.0, 1.0, **{name: 0})
+
+
+@pytest.mark.parametrize("K", [0, -1, 2.0, "3"])
+def test_K_must_be_a_positive_integer(K):
+    with pytest.raises(ValueError, match=f"K must be .* at least 1; it is {K!r}. K counts"):
+        GaussianPosterior(K)
+
+
+@pytest.mark.parametrize("phi", [[1.0], [1.0, 2.0, 3.0], 1.0])
+def test_a_row_must_have_K_features(phi):
+    with pytest.raises(ValueError, match=r"K=2 features each.*A has shape.*Stack the φ\(s, a\)"):
+        GaussianPosterior(2).add_row(phi, 0.0)
+
+
+@pytest.mark.parametrize(("phi", "y"), [([1.0, math.nan], 0.0), ([1.0, 0.0], math.inf)])
+def test_a_row_must_be_finite_and_a_refused_one_leaves_no_trace(phi, y):
+    posterior = GaussianPosterior(2)
+    with pytest.raises(ValueError, match=r"must be finite; row 0 is .*Drop or correct"):
+        posterior.add_row(phi, y)
+    assert np.array_equal(posterior.covariance, np.eye(2))
+    assert not posterior.mean.any()
+
+
+def test_a_new_posterior_is_of_no_rows_with_unit_prior_and_noise():
+    assert repr(GaussianPosterior(2)) == "GaussianPosterior(K=2, lam=1, sigma=1, n=0)"
+    assert repr(GaussianPosterior(2).add_row([1.0, 0.0], 1.0)).endswith("n=1)")
+
+
+def test_an_unknown_variance_is_drawn_from_its_inverse_gamma():
+    """Of shape 1 + n/2 and scale 1 + half of the least penalised sum of squares."""
+    A, b = np.random.default_rng(1).normal(size=(5, 2)), np.arange(5.0)
+    posterior = GaussianPosterior(2, lam=0.5).add_rows(A[:3], b[:3]).add_rows(A[3:], b[3:])
+    mean = posterior.mean
+    squares = ((b - A @ mean) ** 2).sum() + 0.5 * mean @ mean
+    rng = np.random.default_rng(2)
+    rng.standard_normal(2)  # drawn first, as of a known variance
+    variance = (1 + squares / 2) / rng.standard_gamma(1 + len(b) / 2)
+    known, unknown = (posterior.sample(2, unknown_variance=how) - mean for how in (False, True))
+    assert unknown == pytest.approx(math.sqrt(variance) * known)

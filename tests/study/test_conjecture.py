@@ -1,0 +1,373 @@
+"""Conjecture 1: the worlds, the agent with one feature, the proofs; and falsehoods planted."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.linalg import hadamard
+from scipy.stats import binom, kstest, norm
+
+from rlsvi_core import rlsvi
+from rlsvi_study import catalogue
+from rlsvi_study.conjecture import claims, figures, runs
+from rlsvi_study.experiment import streams
+from rlsvi_study.register import CONSISTENT, FAILS, HOLDS, Evidence
+from rlsvi_study.traps import gamble, long_gamble, needle, toll
+
+matplotlib.use("Agg")
+REGISTER = catalogue.claims()
+RATE = 1e-6  # how often a statistical test of right code fails under a new seed
+
+
+# --- the worlds -----------------------------------------------------------------------------
+
+
+def test_the_gamble_is_worth_a_fifth():
+    mdp, Phi = gamble(p=0.55, sigma=3.0)
+    assert mdp.value == pytest.approx(0.6)
+    assert mdp.regret(np.zeros((1, 3), int)) == pytest.approx(0.6)
+    states, _, rewards = mdp.simulate(np.ones((1, 3), int), 1000, rng=1)
+    assert (rewards[:, 0] == rewards[:, 1]).all()
+    assert set(rewards[:, 0]) == {-3.0, 3.0}
+    assert ((states[:, 1] == 1) == (rewards[:, 0] > 0)).all()
+    np.testing.assert_allclose(Phi[..., 0] * 0.6, mdp.Q)
+
+
+@pytest.mark.parametrize("H", [2, 4, 9])
+def test_the_long_gamble_pays_one_coin_in_every_period(H):
+    mdp, Phi = long_gamble(H, sigma=2.0)
+    assert mdp.value == pytest.approx(0.2 * H)
+    assert (mdp.terminal == 0).all()
+    theta = 2.0 * np.array([0.1 * H, *range(H - 1, 0, -1)])
+    np.testing.assert_allclose(np.einsum("hsak,h->hsa", Phi, theta), mdp.Q, atol=1e-12)
+    _, _, rewards = mdp.simulate(np.ones((H, 4), int), 400, rng=1)
+    assert set(rewards.sum(axis=1)) == {-2.0 * H, 2.0 * H}
+    assert (rewards[:, :H] == rewards[:, :1]).all()
+
+
+@pytest.mark.parametrize("H", [2, 5, 12])
+def test_nobody_should_leap_at_the_toll(H):
+    mdp, Phi = toll(H, L=50)
+    theta = np.eye(H)[0] * -1 / 16
+    np.testing.assert_array_equal(np.einsum("hsak,h->hsa", Phi, theta), mdp.Q)
+    assert mdp.value == pytest.approx(-1 / 16 / 50)
+    assert np.abs(mdp.R).max() == 1
+    assert mdp.initial.tolist() == [0.98, 0.02]
+
+
+@pytest.mark.parametrize("hidden", [1, 17, 31])
+def test_the_needle_is_linear_in_the_hidden_vector(hidden):
+    v = np.vstack([np.eye(16), hadamard(16) / 4])
+    mdp, Phi = needle(v, hidden, H=5)
+    np.testing.assert_allclose(Phi @ v[hidden], mdp.Q, atol=1e-14)
+    assert (mdp.optimal_actions[:, 0].sum(axis=1) == 1).all()
+    assert mdp.optimal_actions[:, 0, hidden].all()
+    assert mdp.P[:-1, :-1, :, :-1].sum(axis=3).max() <= 0.75
+    assert mdp.value == pytest.approx(v[0] @ v[hidden] + 0.5)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: gamble(p=0.4), "it is 0.4"),
+        (lambda: gamble(sigma=0.0), "sigma"),
+        (lambda: long_gamble(1), "H"),
+        (lambda: long_gamble(3, p=0.2), "it is 0.2"),
+        (lambda: long_gamble(3, sigma=-1.0), "sigma"),
+        (lambda: toll(1, 9), "H"),
+        (lambda: toll(3, 9, G=-1.0), "G"),
+        (lambda: toll(3, 0.5), "L"),
+        (lambda: needle(np.eye(3), 0, 2), "hidden"),
+        (lambda: needle(np.eye(3), 3, 2), "hidden"),
+        (lambda: needle(2 * np.eye(3), 1, 2), "within ±1/4"),
+        (lambda: needle([[1.0, 0.0], [0.6, 0.8]], 1, 2), "within ±1/4"),
+    ],
+)
+def test_other_worlds_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_what_the_conjecture_does_not_cover_is_seen():
+    assert claims.is_instance(gamble())
+    assert not claims.is_instance(gamble(sigma=2.0))  # a reward beyond σ
+    assert not claims.is_instance(gamble(), lam=26.0)  # θ² = 0.04 > 1/26
+    assert claims.is_instance(long_gamble(8), lam=3 / 64)
+    assert not claims.is_instance(long_gamble(8))  # Σθ² > H
+    mdp, Phi = toll(3, 20)
+    assert not claims.is_instance((mdp, np.concatenate([Phi, Phi], axis=-1)))  # θ not unique
+    assert not claims.is_instance((mdp, Phi**2))  # Q* not linear
+
+
+# --- the agents -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("world", "lam", "sigma"),
+    [
+        (gamble(), 1.0, 1.0),
+        (gamble(), 1.0, 2.0),
+        (long_gamble(4), 3 / 16, 1.0),
+        (toll(3, 9), 1.0, 1.0),
+        (toll(7, 22), 1.0, 1.0),
+    ],
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_agent_with_one_feature_is_the_librarys(world, lam, sigma, seed):
+    mdp, Phi = world
+    ours, theirs = streams(seed)[1:], streams(seed)[1:]
+    first = runs.openings(mdp, Phi, 3000, *ours, lam=lam, sigma=sigma)
+    agent = rlsvi(Phi, lam, sigma, rng=theirs[1])
+    learned = agent.learn(mdp, 3000, theirs[0])
+    assert (first.action == learned.opening).all()
+    if mdp.S == 2:  # the toll: what an episode is paid says where it began
+        assert ((first.start == 1) == (learned.reward == -1 / 16)).all()
+    for one, other in zip(ours, theirs, strict=True):  # and not a draw more
+        assert one.random() == other.random()
+
+
+def one_start_at_the_side(H, walked):
+    """RLSVI after one episode that began at the side of the toll."""
+    mdp, Phi = toll(H, 20)
+    agent = rlsvi(Phi, 1.0, 1.0, rng=1)
+    for h, action in enumerate([0, *(0 if one else 1 for one in walked)]):
+        agent.observe(h, 1, action, mdp.R[h, 1, action, 1], 1)
+    return agent
+
+
+@pytest.mark.parametrize("walked", [(True, True, True, True), (False, True, True, False)])
+def test_what_is_imagined_is_what_the_agent_samples(walked):
+    agent, X = one_start_at_the_side(5, walked), []
+    for _ in range(4000):
+        agent.plan()
+        X.append(agent.Q[1, 1].max())
+    ours = claims.imagined(5, 4000, rng=2, walked=np.array(walked))
+    assert kstest(X, ours[:, 0]).pvalue > RATE
+
+
+def test_truncated_values_stay_in_range():
+    X = claims.imagined(6, 1000, most=1.0)
+    assert (np.abs(X) <= np.arange(5, 0, -1)).all()
+    regret = {
+        agent: [runs.toll_regret(agent, 11, seed)[0]["regret"] for seed in range(12)]
+        for agent in ("given", "truncated")
+    }
+    assert max(regret["truncated"]) < 60 < max(regret["given"])
+
+
+@pytest.mark.parametrize("agent", ["given", "one-hot"])
+def test_one_episode_in_L_starts_at_the_side(agent):
+    sides = [runs.toll_regret(agent, 9, seed)[0]["sides"] for seed in range(400)]
+    assert abs(np.mean(sides) - 1) < norm.isf(RATE / 2) / 20  # Poisson, nearly
+
+
+def test_lost_plays_silence_the_agent_as_computed():
+    agent = rlsvi(gamble()[1], 1.0, 1.0, rng=1)
+    agent.observe(0, 0, 1, -2.0, 2)
+    plays = 0
+    for _ in range(20_000):
+        agent.plan()
+        plays += agent.Q[0, 0, 1] > 0
+    p = norm.cdf(-2 / math.sqrt(2))
+    assert abs(plays - 20_000 * p) < norm.isf(RATE / 2) * math.sqrt(20_000 * p * (1 - p))
+
+
+# --- falsehoods -----------------------------------------------------------------------------
+
+PLANTED = {
+    "regret/√T that does not grow": ("toll_bound", lambda H: 1.0, "B.conjecture-meant"),
+    "powers below a half": ("power", lambda H, x: 0.4, "B.conjecture-printed"),
+    "a lower bound above what was measured": (
+        "gamble_bound",
+        lambda L, H=1: float(L),
+        "B.gambles-measured",
+    ),
+    "a lower bound above what was measured at the toll": (
+        "toll_bound",
+        lambda H: 1e9,
+        "B.toll-measured",
+    ),
+    "an upper bound below what was measured": (
+        "truncated_bound",
+        lambda H, L: 5.0,
+        "B.truncated-steps",
+    ),
+    "a needle in plain sight": (
+        "needle",
+        lambda v, hidden, H: (needle(v, hidden, H)[0], needle(v, hidden, H)[1] + 1),
+        "B.worlds-are-instances",
+    ),
+    "a bell of half the width": (
+        "half_bell",
+        lambda x, true=claims.half_bell: true(2 * x),
+        "B.silence-steps",
+    ),
+    "a mean without shrinkage": (
+        "law",
+        lambda world, rho, w, m, true=claims.law: (
+            true(world, Fraction(0), w, m)[0],
+            true(world, rho, w, m)[1],
+        ),
+        "B.gamble-law",
+    ),
+    "a threshold that is another": (
+        "threshold_between",
+        lambda low, high, true=claims.threshold_between: true(low, low),
+        "B.enough-noise",
+    ),
+    "a longer wait": ("regret_in_the_end", lambda f, games: 60.0, "B.enough-noise"),
+}
+
+
+@pytest.mark.parametrize("falsehood", PLANTED)
+def test_a_planted_falsehood_is_caught(falsehood, monkeypatch):
+    name, wrong, id = PLANTED[falsehood]
+    monkeypatch.setattr(claims, name, wrong)
+    assert REGISTER[id].judge().verdict != REGISTER[id].verdict
+
+
+@pytest.mark.parametrize(
+    ("id", "step"), [(id, step) for id, steps in claims.STEPS.items() for step in steps]
+)
+def test_if_a_step_falls_the_refutation_does(id, step, monkeypatch):
+    fallen = replace(REGISTER[step], judge=lambda: Evidence(FAILS, "", {}))
+    monkeypatch.setitem(REGISTER, step, fallen)
+    found = REGISTER[id].judge()
+    assert found.verdict == CONSISTENT
+    assert found.numbers["failed"] == [step]
+
+
+def test_worlds_that_tell_the_hidden_action_are_caught(monkeypatch):
+    def telling(v, hidden, H):
+        mdp, Phi = needle(v, hidden, H)
+        R = mdp.R.copy()
+        R[0, 0, 0] = hidden / 100
+        return type(mdp)(mdp.P, R), Phi
+
+    monkeypatch.setattr(claims, "needle", telling)
+    assert REGISTER["B.any-algorithm"].judge().verdict == FAILS != HOLDS
+
+
+def toll_table(**change):
+    """Regret at the toll of 40 runs, over √T as said."""
+    over = {"given": (0.5, 1.0, 5.0), "truncated": (0.3, 0.2, 0.1), "one-hot": (0.3, 0.2, 0.1)}
+    return {
+        "toll": pd.DataFrame(
+            [
+                {
+                    "agent": agent,
+                    "H": H,
+                    "seed": seed,
+                    "sides": 1,
+                    "regret": x * math.sqrt(H * claims.looked_at(H)) * (0.9 + 0.2 * (seed % 2)),
+                }
+                for agent, row in (over | change).items()
+                for H, x in zip((7, 11, 15), row, strict=True)
+                for seed in range(40)
+            ]
+        )
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict"),
+    [
+        ({}, HOLDS),
+        ({"given": (5.0, 5.0, 5.0)}, FAILS),  # level
+        ({"given": (9.0, 8.0, 7.0)}, FAILS),  # falls
+        ({"given": (0.5, 6.0, 5.0)}, FAILS),  # rises and falls
+        ({"one-hot": (0.3, 0.3, 0.3)}, FAILS),
+        ({"truncated": (0.1, 0.2, 0.3)}, FAILS),
+    ],
+)
+def test_the_toll_rises_stays_level_and_falls(change, verdict):
+    assert claims.toll_measured(toll_table(**change)).verdict == verdict
+
+
+def test_the_conjectures_sentence_is_of_all_runs_and_over_root_T():
+    found = claims.conjecture_meant(toll_table())
+    assert found.verdict == FAILS
+    assert {H: round(one.mean, 2) for H, one in found.numbers["over_root_T"].items()} == {
+        "7": 0.5,
+        "11": 1.0,
+        "15": 5.0,
+    }
+
+
+def gamble_tables(powers):
+    """Regret of 40 runs that is a power of the episode, by H; the doubled σ has none."""
+
+    def rows(power, **more):
+        return [
+            {**more, "seed": seed, "episode": L, "regret": (0.9 + 0.2 * (seed % 2)) * L**power}
+            for seed in range(40)
+            for L in (10, 10**2, 10**3, 10**4, 10**5, 10**6)
+        ]
+
+    return {
+        "gamble": pd.DataFrame(rows(powers[0], factor=1.0) + rows(0.0, factor=2.0)),
+        "long-gamble": pd.DataFrame(rows(powers[1], H=4) + rows(powers[2], H=8)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("powers", "verdict"),
+    [((0.65, 0.85, 0.95), HOLDS), ((0.5, 0.85, 0.95), FAILS), ((0.65, 0.95, 0.85), FAILS)],
+)
+def test_the_gambles_outgrow_the_root(powers, verdict):
+    found = claims.gambles_measured(gamble_tables(powers))
+    assert found.verdict == verdict
+    assert [one.mean for one in found.numbers["slopes"].values()] == pytest.approx(powers)
+
+
+@pytest.mark.parametrize(("H", "L"), [(1, 10**4), (4, 10**5), (8, 10**6)])
+def test_the_gambles_bound_is_what_some_histories_give(H, L):
+    x, rho = 0.5, 1.0 if H == 1 else 3 / H**2
+    c = 2 * x**2 if H == 1 else H**2 * x**2 / 2 / (1 + (H - 1) * x**2)
+    m = math.ceil(math.log(L) / c + 2 * H * rho)
+    loss = 0.2 if H == 1 else 0.1 * H
+    least = loss / 2 * (L - m) * binom.cdf(math.floor(m * (1 - x) / 2), m, 0.55)
+    assert least <= claims.gamble_bound(L, H) < loss * L
+
+
+def test_silences_are_bounded_from_where_it_is_said():
+    f = 1.6845
+    assert claims.silence(0.95 * f, 4000) > 2 * claims.silence(0.95 * f, 1000) > 20
+    assert claims.silence(1.05 * f, 4000) < claims.silence(1.05 * f, 1000)
+
+
+def test_the_explicit_terms_are_above_the_exact_ones():
+    for games in (500, 1000, 3000):
+        exact = claims.regret_in_the_end(2.0, 5000) - claims.regret_in_the_end(2.0, games)
+        assert exact < float(claims.later_regret(games))
+
+
+def test_a_silence_by_hand():
+    play = [norm.cdf(z) for z in (-2 / math.sqrt(2), 2 / math.sqrt(2))]
+    assert claims.silence(1.0, 1) == pytest.approx(math.log(0.45 / play[0] + 0.55 / play[1]))
+    assert claims.silence(1.0, 0) == pytest.approx(math.log(2))
+
+
+def test_regret_in_the_end_is_that_of_long_runs():
+    mdp, Phi = gamble()
+    passes = [
+        int(
+            (
+                runs.openings(mdp, Phi, 20_000, *streams(seed)[1:], sigma=2.0).action == runs.PASS
+            ).sum()
+        )
+        for seed in range(200)
+    ]
+    mean, error = 0.2 * np.mean(passes), 0.2 * np.std(passes) / math.sqrt(200)
+    assert abs(mean - claims.regret_in_the_end(2.0, 5000)) < 5 * error
+
+
+def test_the_amplification_is_drawn():
+    (ax,) = figures.amplification(H=5, draws=500).axes
+    printed, mean, truncated, truth = (line.get_ydata() for line in ax.lines)
+    assert printed[0] > truncated[0] > 0 == truth[0]  # in period 1; a truncated value stays small
+    assert mean[0] > 4 > truncated[0]

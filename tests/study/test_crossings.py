@@ -1,0 +1,275 @@
+"""Appendix G: where the normal and the beta law of the lemma cross."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from flint import arb
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+from scipy.special import betainc, betaln, ndtr
+
+from rlsvi_core.optimism.balls import exact
+from rlsvi_study.theory.crossings import (
+    Crossing,
+    Pair,
+    cdf_crossings,
+    count_crossings,
+    pdf_crossings,
+)
+
+DIGITS = mpmath.mpf("1e-12")
+shapes = st.floats(-3, 4).map(lambda e: 10.0**e)
+
+
+def decimal(ball: arb) -> mpmath.mpf:
+    return mpmath.mpf(ball.mid().str(60, radius=False))
+
+
+# --- a second implementation, in mpmath and in floats ------------------------------------------
+
+
+def log_ratio(alpha, beta, y):
+    """log f_N − log f_B at x = 1/(1 + e^{−y}), at mpmath's precision."""
+    a, b = mpmath.mpf(alpha), mpmath.mpf(beta)
+    n, x = a + b, 1 / (1 + mpmath.exp(-y))
+    log_x, log_rest = -mpmath.log1p(mpmath.exp(-y)), -mpmath.log1p(mpmath.exp(y))
+    log_beta = mpmath.loggamma(a) + mpmath.loggamma(b) - mpmath.loggamma(n)
+    return (
+        mpmath.log(n / (2 * mpmath.pi)) / 2
+        - n * (x - a / n) ** 2 / 2
+        - (a - 1) * log_x
+        - (b - 1) * log_rest
+        + log_beta
+    )
+
+
+def difference(alpha, beta, y):
+    """F_N − F_B on the side of ½ where x is small, the beta law by a series of positive terms."""
+    if y > 0:
+        return -difference(beta, alpha, -y)
+    a, b = mpmath.mpf(alpha), mpmath.mpf(beta)
+    n, x = a + b, 1 / (1 + mpmath.exp(-y))
+    front = mpmath.exp(
+        a * mpmath.log(x)
+        - b * mpmath.log1p(mpmath.exp(y))
+        + mpmath.loggamma(n)
+        - mpmath.loggamma(a + 1)
+        - mpmath.loggamma(b)
+    )
+    total, term, k = mpmath.mpf(0), mpmath.mpf(1), 0
+    while term > total * mpmath.mpf(10) ** -mpmath.mp.dps:
+        total, k, term = total + term, k + 1, term * (n + k) / (a + 1 + k) * x
+    return mpmath.erfc((a / n - x) * mpmath.sqrt(n / 2)) / 2 - front * total
+
+
+def changes_sign_at(f, alpha, beta, crossing):
+    """Across logit ± 10⁻¹², hence across x(1 ± 10⁻¹²) and (1 − x)(1 ± 10⁻¹²) alike."""
+    with mpmath.workdps(60):
+        y = decimal(crossing.logit)
+        return f(alpha, beta, y - DIGITS) * f(alpha, beta, y + DIGITS) < 0
+
+
+GRID = np.sinh(np.linspace(-44, 44, 40_001))  # logits up to 6e18, denser towards 0
+
+
+def dense_pdf_crossings(alpha, beta):
+    """Sign changes of log f_N − log f_B on a grid of logits; None if one may hide in between."""
+    n = alpha + beta
+
+    def u(y):
+        x = np.exp(-np.logaddexp(0, -y))
+        return (
+            math.log(n / (2 * math.pi)) / 2
+            - n * (x - alpha / n) ** 2 / 2
+            + betaln(alpha, beta)
+            + (alpha - 1) * np.logaddexp(0, -y)
+            + (beta - 1) * np.logaddexp(0, y)
+        )
+
+    values = u(GRID)
+    if np.abs(values[1:-1][np.diff(np.sign(np.diff(values))) != 0]).min(initial=1) < 1e-5:
+        return None
+    return [
+        brentq(u, GRID[k], GRID[k + 1], xtol=1e-14)
+        for k in np.flatnonzero(np.diff(np.sign(values)))
+    ]
+
+
+def dense_cdf_crossings(alpha, beta):
+    """The same for F_N − F_B, leaving out places where floats can't tell it from zero."""
+    n = alpha + beta
+
+    def D(y):
+        x, rest = np.exp(-np.logaddexp(0, -y)), np.exp(-np.logaddexp(0, y))
+        low = ndtr((x - alpha / n) * math.sqrt(n)), betainc(alpha, beta, x)
+        high = ndtr((rest - beta / n) * math.sqrt(n)), betainc(beta, alpha, rest)
+        return np.where(y < 0, low[0] - low[1], high[1] - high[0]), np.where(
+            y < 0, low[0] + low[1], high[0] + high[1]
+        )
+
+    value, size = D(GRID)
+    y = GRID[(np.abs(value) > 1e-11 * size) & (size > 1e-280)]
+    signs = np.sign(D(y)[0])
+    return [
+        brentq(lambda t: float(D(np.array(t))[0]), y[k], y[k + 1], xtol=1e-14)
+        for k in np.flatnonzero(np.diff(signs))
+    ]
+
+
+# --- counts and places -------------------------------------------------------------------------
+
+
+@settings(max_examples=40)
+@given(shapes, shapes)
+def test_density_crossings_are_those_of_a_dense_search(alpha, beta):
+    dense = dense_pdf_crossings(alpha, beta)
+    assume(dense is not None)
+    found = [float(c.logit) for c in pdf_crossings(alpha, beta)]
+    assert found == pytest.approx(dense, rel=1e-6, abs=1e-6)
+
+
+@settings(max_examples=30)
+@given(shapes, shapes)
+def test_cdf_crossings_are_those_of_a_dense_search(alpha, beta):
+    found = [float(c.logit) for c in cdf_crossings(alpha, beta)]
+    assert found == pytest.approx(dense_cdf_crossings(alpha, beta), rel=1e-6, abs=1e-6)
+    assert count_crossings(alpha, beta) == (len(pdf_crossings(alpha, beta)), len(found))
+
+
+@settings(max_examples=40)
+@given(shapes, shapes)
+def test_density_crossings_have_twelve_digits(alpha, beta):
+    for crossing in pdf_crossings(alpha, beta):
+        assert changes_sign_at(log_ratio, alpha, beta, crossing)
+        assert float(crossing.logit.rad()) < 1e-12
+
+
+@settings(max_examples=30)
+@given(shapes, shapes)
+def test_cdf_crossings_have_twelve_digits(alpha, beta):
+    for crossing in cdf_crossings(alpha, beta):
+        assert changes_sign_at(difference, alpha, beta, crossing)
+
+
+small = st.floats(-3, -0.7).map(lambda e: 10.0**e)
+
+
+@settings(max_examples=25)
+@given(small, st.floats(-0.3, 0.3))
+def test_small_parameters_near_the_diagonal(alpha, tilt):
+    """Where the distribution functions cross three times, or once."""
+    beta = alpha * math.exp(tilt)
+    crossings = cdf_crossings(alpha, beta)
+    assert len(crossings) in (1, 3)
+    assert [float(c.logit) for c in crossings] == pytest.approx(
+        dense_cdf_crossings(alpha, beta), rel=1e-6, abs=1e-6
+    )
+    assert all(changes_sign_at(difference, alpha, beta, c) for c in crossings)
+
+
+@settings(max_examples=40)
+@given(shapes, shapes)
+def test_one_cdf_crossing_whenever_the_sum_is_at_least_one(alpha, beta):
+    assume(alpha + beta >= 1)
+    assert count_crossings(alpha, beta)[1] == 1
+
+
+@settings(max_examples=12)
+@given(shapes, shapes)
+def test_swapping_the_parameters_mirrors_the_crossings(alpha, beta):
+    for find in (pdf_crossings, cdf_crossings):
+        one, other = find(alpha, beta), find(beta, alpha)[::-1]
+        assert len(one) == len(other)
+        for c, d in zip(one, other, strict=True):
+            assert float(abs(c.logit + d.logit)) < 1e-12
+            assert c.x == pytest.approx(Crossing(-d.logit).x, rel=1e-12)
+
+
+# --- known cases -------------------------------------------------------------------------------
+
+
+def test_two_density_crossings_can_make_three_cdf_crossings():
+    assert count_crossings(0.05, 0.05) == (2, 3)
+    left, centre, right = (c.x for c in cdf_crossings(0.05, 0.05))
+    assert left == pytest.approx(0.1017, abs=5e-5)
+    assert centre == pytest.approx(0.5, rel=1e-12)
+    assert left + right == pytest.approx(1, rel=1e-12)
+
+
+def test_three_density_crossings_can_make_one_cdf_crossing():
+    assert count_crossings(1.001, 0.32) == (3, 1)
+    assert count_crossings(0.32, 1.001) == (3, 1)
+
+
+def test_the_uniform_law_has_one_cdf_crossing_and_no_density_crossing():
+    assert count_crossings(1, 1) == (0, 1)  # √(2/2π) < 1
+    [centre] = cdf_crossings(1, 1)
+    assert centre.x == pytest.approx(0.5, rel=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 0.02, 0.3, 1, 1.1, 7.5, 1e3])
+def test_equal_parameters_cross_at_the_centre(alpha):
+    places = [float(c.logit) for c in cdf_crossings(alpha, alpha)]
+    assert places[len(places) // 2] == pytest.approx(0, abs=1e-12)
+    assert places == pytest.approx([-y for y in places[::-1]], abs=1e-12)
+
+
+@pytest.mark.parametrize("other", [1e-3, 0.3, 1.5, 40.0])
+def test_a_parameter_of_exactly_one(other):
+    """The beta density is then finite and positive at one end."""
+    for alpha, beta in ((1, other), (other, 1)):
+        found = [float(c.logit) for c in pdf_crossings(alpha, beta)]
+        assert found == pytest.approx(dense_pdf_crossings(alpha, beta), abs=1e-6)
+        assert len(cdf_crossings(alpha, beta)) == 1
+        for crossing in pdf_crossings(alpha, beta):
+            assert changes_sign_at(log_ratio, alpha, beta, crossing)
+
+
+@pytest.mark.parametrize("nudge", [1e-3, 1e-9, 2.0**-52])
+@pytest.mark.parametrize("beta", [0.3, 0.32, 2.0, 30.0])
+def test_crossings_that_a_float_can_not_tell_from_the_ends(nudge, beta):
+    """Close to α = 1 the log ratio ends at ±∞ but only where x^|α−1| matters: if its value at
+    α = 1 has the other sign, there is a crossing near x = exp(−|u(0)|/|α−1|)."""
+    at_one = float(log_ratio(1, beta, mpmath.mpf(-2000)))
+    for alpha in (1 + nudge, 1 - nudge):
+        crossings = pdf_crossings(alpha, beta)
+        extra = (at_one > 0) != (alpha > 1)
+        assert len(crossings) == len(pdf_crossings(1, beta)) + extra
+        assert all(changes_sign_at(log_ratio, alpha, beta, c) for c in crossings)
+        assert len(cdf_crossings(alpha, beta)) == 1
+        if extra:
+            first = float(crossings[0].logit)
+            assert first == pytest.approx(-abs(at_one) / abs(alpha - 1), rel=0.02, abs=3)
+            assert crossings[0].x == (0 if first < -745 else pytest.approx(math.exp(first)))
+            mirrored = pdf_crossings(beta, alpha)[-1]
+            assert Crossing(-mirrored.logit).x == crossings[0].x
+            assert float(mirrored.logit) == pytest.approx(-first, rel=1e-12)
+
+
+def test_the_turning_points_are_the_roots_of_the_cubic():
+    pair = Pair(exact(1.1), exact(1.0))  # −0.1 + 1.2x − 3.2x² + 2.1x³ = (x − 1)(2.1x² − 1.1x + 0.1)
+    roots = [float(1 / (1 + (-turn()).exp())) for turn in pair.turning_points()]
+    assert roots == pytest.approx([(1.1 - math.sqrt(0.37)) / 4.2, (1.1 + math.sqrt(0.37)) / 4.2])
+
+
+# --- bad input ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("find", [pdf_crossings, cdf_crossings, count_crossings])
+@pytest.mark.parametrize("bad", [0, -1, -0.0, math.nan, -math.inf])
+def test_parameters_must_be_positive(find, bad):
+    with pytest.raises(ValueError, match=f"alpha must be positive and finite; got {bad}"):
+        find(bad, 1)
+    with pytest.raises(ValueError, match=f"beta must be positive and finite; got {bad}"):
+        find(1, bad)
+
+
+@pytest.mark.parametrize("find", [pdf_crossings, cdf_crossings, count_crossings])
+def test_parameters_must_be_finite(find):
+    with pytest.raises(ValueError, match="finite; got inf"):
+        find(math.inf, 1)
+    with pytest.raises(ValueError, match="finite; got inf"):
+        find(1, math.inf)

@@ -1,0 +1,286 @@
+"""Appendix F and section 7: what a row means, computed again by hand; judges that can fail."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from rlsvi_core import VerbatimAgent, chain, features, rlsvi
+from rlsvi_core.agents.continual import FastContinual
+from rlsvi_core.agents.incremental import VerbatimIncremental, incremental
+from rlsvi_core.envs.chains import LEFT, RIGHT
+from rlsvi_study.experiment import streams
+from rlsvi_study.extensions import claims
+from rlsvi_study.extensions.claims import STORED
+from rlsvi_study.extensions.runs import bootstrap_time, incremental_curve, opening_time
+from rlsvi_study.register import FAILS, HOLDS, PARTLY, REGISTER
+
+
+def walk(agent, N, rng):
+    """One episode on the chain, written out: the reward and the furthest state."""
+    rng.random()  # every episode draws its first state, and it is always the same
+    s = furthest = 0
+    for h in range(N - 1):
+        a, slips = agent.act(h, s), rng.random() < 1 / N
+        s_next = max(s - 1, 0) if a == LEFT or slips else min(s + 1, N - 1)
+        r = float(h == N - 2 and s_next == N - 1)
+        agent.observe(h, s, a, r, s_next)
+        s, furthest = s_next, max(furthest, s_next)
+    return r, 1 + furthest
+
+
+@pytest.mark.parametrize(
+    ("agent", "prior", "nu"),
+    [
+        ("batch", "kept", None),
+        ("ν = 0", "kept", 0.0),
+        ("ν = 0.03", "forgotten", 0.03),
+        ("ν = 1/(l+2)", "kept", lambda l: 1 / (l + 2)),
+        ("ν = H/(l+H+1)", "forgotten", lambda l: 4 / (l + 5)),
+    ],
+)
+def test_an_incremental_curve_by_plan_act_and_observe(agent, prior, nu):
+    N, seed, lam, K, sigma = 5, 0, 1.0, 3, 0.1
+    basis_rng, env_rng, agent_rng = streams(seed)
+    Phi = features.coherent(chain(N).Q, K, basis_rng)
+    learner = (
+        rlsvi(Phi, lam, sigma, first_episode="prior", rng=agent_rng, form=VerbatimAgent)
+        if nu is None
+        else incremental(Phi, lam, sigma, nu, prior=prior, rng=agent_rng, form=VerbatimIncremental)
+    )
+    best, regret, rewards, tenth, furthest, expected = (1 - 1 / N) ** (N - 1), 0.0, 0, 0, 0, []
+    for l in range(1, 151):
+        learner.plan()
+        # Only a policy that goes right all along the path earns anything, and then p*.
+        right = all(
+            Phi[h, h, RIGHT] @ learner.theta[h] > Phi[h, h, LEFT] @ learner.theta[h]
+            for h in range(N - 1)
+        )
+        regret += 0.0 if right else best
+        reward, state = walk(learner, N, env_rng)
+        rewards, furthest = rewards + int(reward), max(furthest, state)
+        tenth = tenth or l * (rewards == 10)
+        if l % 10 == 0:
+            expected.append(
+                {
+                    "episode": l,
+                    "regret": pytest.approx(regret, abs=2e-6),
+                    "rewards": rewards,
+                    "tenth_reward": tenth,
+                    "furthest": furthest,
+                }
+            )
+    assert incremental_curve(agent, prior, seed, N, lam, K, sigma, 150, 10) == expected
+    assert 10 < tenth < 150  # rows before and after it were compared
+
+
+@pytest.mark.parametrize(
+    ("agent", "rho", "epsilon"),
+    [
+        ("printed", math.sqrt(1 - 0.9**2), 0.0),
+        ("corrected", 0.9, 0.0),
+        ("fresh", 0.0, 0.0),
+        ("greedy", 1.0, 0.0),
+        ("epsilon-greedy", 1.0, 0.1),
+    ],
+)
+def test_a_lock_opened_by_act_and_observe(agent, rho, epsilon):
+    n, gamma, steps = 3, 0.9, 150
+    *_, rng = streams(4)
+    learner = FastContinual(
+        np.eye(6).reshape(3, 2, 6), gamma, rho, 2.0, 0.3, epsilon=epsilon, rng=rng
+    )
+    V = [gamma ** (n - 1 - s) / (1 - gamma**n) for s in range(n)]
+    s, opened, regret = 0, [], 0.0
+    for t in range(1, steps + 1):
+        a = learner.act(0, s)
+        s_next, r = (0, 0.0) if a == LEFT else ((s + 1) % n, float(s == n - 1))
+        regret += V[s] - gamma * V[0] if a == LEFT else 0.0  # to the right nothing is lost
+        opened += [t] * (r > 0)
+        learner.observe(0, s, a, r, s_next)
+        learner.plan()
+        s = s_next
+    assert opening_time(agent, n, gamma, 4, 2.0, 0.3, steps) == [
+        {
+            "first_reward": opened[0],
+            "lost": False,
+            "rewards": len(opened),
+            "regret": pytest.approx(regret, abs=2e-6),
+        }
+    ]
+    assert opening_time(agent, n, gamma, 4, 2.0, 0.3, opened[0] - 1)[0]["lost"]
+
+
+def test_greedy_play_waits_for_two_moves_in_a_row_as_long_as_for_two_heads():
+    """Weights stay at zero until the first reward. Two heads in a row: mean 6, variance 22."""
+    found = [
+        opening_time("greedy", 2, 0.9, seed, 1.0, 0.1, 200)[0]["first_reward"]
+        for seed in range(400)
+    ]
+    assert abs(np.mean(found) - 6) < 5 * math.sqrt(22 / 400)  # fails by chance once in a million
+
+
+def bootstrap_by_hand(resample, random_prior, seed, lam, sigma, budget):
+    """The chain of two states: one period, and the right action pays every other time."""
+    _, env_rng, rng = streams(seed)
+    ridge, rows, found, largest = lam * sigma**2, [], [], 0.0
+    for l in range(1, budget + 1):
+        theta = np.zeros(4)  # state 0 left, right; state 1 left, right. Zero before any data
+        if rows:
+            zeta = rng.standard_normal((1, 4))[0] / math.sqrt(lam) if random_prior else theta.copy()
+            drawn = (
+                rng.integers([[len(rows)]], size=(1, len(rows)))[0]
+                if resample
+                else range(len(rows))
+            )
+            for k in range(4):
+                y = [rows[i][1] for i in drawn if rows[i][0] == k]
+                theta[k] = (sum(y) + ridge * zeta[k]) / (len(y) + ridge)
+        u = rng.random()
+        a = int(u >= 0.5) if theta[0] == theta[1] else int(theta[1] > theta[0])
+        env_rng.random()
+        rows.append((a, float(env_rng.random() >= 0.5 and a == RIGHT)))
+        largest = max(largest, abs(theta).max()) if not found else largest
+        found += [l] * (rows[-1][1] > 0)
+        if len(found) == 10:
+            break
+    return found, largest, l
+
+
+@pytest.mark.parametrize(
+    ("agent", "resample", "random_prior"),
+    [("bootstrap", True, False), ("bootstrap + prior", True, True), ("prior", False, True)],
+)
+def test_a_bootstrap_on_two_states_by_hand(agent, resample, random_prior):
+    for seed in range(5):
+        found, largest, last = bootstrap_by_hand(resample, random_prior, seed, 2.0, 0.5, 1000)
+        assert bootstrap_time(agent, "tabular", 2, seed, 2.0, 0.5, 0, 1000) == [
+            {
+                "first_reward": found[0],
+                "lost": False,
+                "tenth_reward": found[9],
+                "censored": False,
+                "largest_weight": pytest.approx(largest, rel=1e-9),
+            }
+        ]
+        assert last == found[9]
+        assert (largest == 0) == (not random_prior or found[0] == 1)
+        (cut,) = bootstrap_time(agent, "tabular", 2, seed, 2.0, 0.5, 0, found[9] - 1)
+        assert (cut["tenth_reward"], cut["censored"]) == (found[9] - 1, True)
+
+
+def test_rlsvi_beside_the_bootstrap_by_plan_act_and_observe():
+    N, seed = 4, 2
+    basis_rng, env_rng, agent_rng = streams(seed)
+    learner = rlsvi(
+        features.coherent(chain(N).Q, 3, basis_rng), 1.0, 0.1, rng=agent_rng, form=VerbatimAgent
+    )
+    found, largest, l = [], 0.0, 0
+    while len(found) < 10:
+        l += 1
+        learner.plan()
+        largest = largest if found else max(largest, abs(learner.theta).max())
+        found += [l] * int(walk(learner, N, env_rng)[0])
+    assert bootstrap_time("rlsvi", "coherent", N, seed, 1.0, 0.1, 3, 1000) == [
+        {
+            "first_reward": found[0],
+            "lost": False,
+            "tenth_reward": l,
+            "censored": False,
+            "largest_weight": pytest.approx(largest, rel=1e-6),
+        }
+    ]
+
+
+# --- planted falsehoods ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("id", "name", "spoil"),
+    [
+        ("7.bootstrap", "bootstrap", lambda t: t.assign(largest_weight=1e-9)),
+        (
+            "F.batch-better",
+            "incremental",
+            lambda t: t.assign(regret=t.regret * np.where(t.agent == "batch", 1000, 1)),
+        ),
+        (
+            "F.explores",
+            "continual",
+            lambda t: t.assign(first_reward=t.first_reward * np.where(t.agent == "greedy", 99, 1)),
+        ),
+        (
+            "F.plans",
+            "continual",
+            lambda t: t.assign(
+                agent=t.agent.replace({"printed": "corrected", "corrected": "printed"})
+            ),
+        ),
+    ],
+)
+def test_a_spoilt_table_changes_the_verdict(id, name, spoil):
+    assert REGISTER[id].judge({name: spoil(STORED[name])}).verdict != REGISTER[id].verdict
+
+
+@pytest.mark.parametrize(
+    ("id", "name", "wrong", "verdict"),
+    [
+        (
+            "F.step-size",
+            "incremental",
+            lambda *args, form: incremental(*args, prior="kept", form=form),
+            FAILS,
+        ),
+        ("F.cost", "_stored_numbers", lambda agent: agent.transitions, FAILS),
+        ("F.autocorrelation", "printed", lambda gamma: gamma, HOLDS),
+        (
+            "F.travel",
+            "value_travels",
+            lambda k, nu, l: np.linspace(0, 1, (l + 1) * (k + 1)).reshape(l + 1, k + 1),
+            FAILS,
+        ),
+    ],
+)
+def test_a_planted_falsehood_changes_the_verdict(id, name, wrong, verdict, monkeypatch):
+    monkeypatch.setattr(claims, name, wrong)
+    assert REGISTER[id].judge().verdict == verdict != REGISTER[id].verdict
+
+
+@pytest.mark.parametrize(
+    ("becomes", "verdict"),
+    [
+        ((HOLDS, HOLDS, HOLDS), HOLDS),
+        ((FAILS, FAILS, FAILS), FAILS),
+        ((HOLDS, FAILS, PARTLY), PARTLY),
+        ((FAILS, FAILS, HOLDS), PARTLY),
+    ],
+)
+def test_a_reading_follows_the_verdicts_it_rests_on(becomes, verdict, monkeypatch):
+    for other, now in zip(claims.ENVIRONMENTS.values(), becomes, strict=True):
+        monkeypatch.setitem(REGISTER, other, dataclasses.replace(REGISTER[other], verdict=now))
+    assert REGISTER["7.effective"].judge().verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("law", "verdict"),
+    [
+        (lambda gamma: 0.999, HOLDS),
+        (lambda gamma: 0.0, FAILS),
+        (lambda gamma: 0.14, FAILS),
+        (lambda gamma: 0.5, PARTLY),
+    ],
+)
+def test_a_law_must_correlate_perturbations_and_change_their_size_slowly(law, verdict, monkeypatch):
+    monkeypatch.setattr(claims, "printed", law)
+    assert REGISTER["F.autocorrelation"].judge().verdict == verdict
+
+
+def test_the_mean_is_the_covariance_times_y_and_not_the_precision():
+    rng = np.random.default_rng(0)
+    truth, Phi = rng.standard_normal(3), rng.standard_normal((1, 100, 1, 3))
+    agent = incremental(Phi, 1e-6, 0.1, form=VerbatimIncremental)
+    for s in range(100):
+        agent.observe(0, s, 0, float(Phi[0, s, 0] @ truth), None)
+    assert np.linalg.solve(agent.precision[0], agent.y[0]) == pytest.approx(truth, rel=1e-6)
+    assert np.abs(agent.precision[0] @ agent.y[0] / truth).max() > 1e8

@@ -1,0 +1,272 @@
+"""Section 6.3 and appendix E as a study: runs, summaries, figures, verdicts."""
+
+import math
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from planted import Changed
+
+from rlsvi_core import lsvi, rlsvi
+from rlsvi_core.envs.recommender import Recommender
+from rlsvi_study.experiment import streams
+from rlsvi_study.intervals import Mean, mean_interval
+from rlsvi_study.recommender import claims, figures, runs
+from rlsvi_study.recommender.claims import STORED
+from rlsvi_study.recommender.products import Products
+from rlsvi_study.recommender.runs import ahead_from, curves, evaluated, instance, learner, rates
+from rlsvi_study.register import FAILS, HOLDS, PARTLY, REGISTER
+
+SMALL = {"N": 5, "J": 3, "c": 2.0, "episodes": 60, "every": 20}
+PAPER = {"lam": 0.2, "sigma": 1e-3**0.5}
+FEW = Products(5, 3)
+
+
+def test_a_curve_is_the_mean_over_runs_of_exact_and_realised_regret():
+    rows = pd.DataFrame(runs.learning_curve("rlsvi", 2, 7, **SMALL))
+    env = instance(7, 5, 3)
+    both = [
+        rlsvi(FEW, **PAPER, rng=streams((7, k))[2]).learn(env, 60, streams((7, k))[1], exact=True)
+        for k in range(2)
+    ]
+    best = env.Q[0].argmax()
+    for row in rows.itertuples():
+        n = row.episode
+        assert row.regret == pytest.approx(
+            np.mean([(env.value - run.expected[:n]).sum() for run in both]), abs=1e-3
+        )
+        assert row.realised == pytest.approx(
+            np.mean([(env.value - run.reward[:n]).sum() for run in both]), abs=1e-3
+        )
+        assert row.best_opening == pytest.approx(
+            np.mean([(run.opening[n - 20 : n] == best) for run in both]), abs=1e-3
+        )
+    assert rows.episode.tolist() == [20, 40, 60]
+
+
+@pytest.mark.parametrize("arm", runs.ARMS)
+def test_every_arm_is_an_agent_that_learns(arm):
+    agent = learner(arm, 4, 3, rng=0)
+    assert (agent.N, agent.J) == (4, 3)
+    assert len(agent.learn(instance(0, 4, 3), 12, 0).reward) == 12
+
+
+def test_arms_differ_in_what_their_names_say():
+    for arm, field, value in [
+        ("rlsvi, λ = 2", "lam", 2.0),
+        ("boltzmann 0.3, ridge λσ²", "lam", 2e-4),
+        ("rlsvi, σ² = 0.01", "sigma", 0.1),
+        ("epsilon 0.1, rewards ±1", "dislike", -1.0),
+        ("epsilon 0.03", "epsilon", 0.03),
+        ("boltzmann 0.5", "eta", 0.5),
+        ("rlsvi", "gamma", 1.0),
+        ("linear", "gamma", 0.0),
+        ("linear", "lam", 0.2),
+    ]:
+        agent = learner(arm, 4, 3)
+        assert math.isclose(getattr(agent.choices if field == "gamma" else agent, field), value)
+    assert learner("boltzmann 0.1, shared weights", 4, 3).choices.weights == "shared"
+    assert learner("rlsvi, target over all", 4, 3).features.over == "all"
+
+
+def test_one_customer_in_ten_stands_for_ten_where_the_agent_dithers():
+    which = evaluated(lsvi(FEW, eta=1.0), 60, np.random.default_rng(0))
+    assert which.reshape(6, 10).sum(axis=1).tolist() == [1] * 6
+    assert evaluated(rlsvi(FEW), 60, None).all()
+    env = instance(3, 5, 3)
+    exact, estimate = [], []
+    for k in range(200):
+        which_rng, env_rng, agent_rng = streams((3, k))
+        agent = lsvi(FEW, 0.2, eta=0.3, rng=agent_rng)
+        marked = evaluated(agent, 60, which_rng)
+        expected = agent.learn(env, 60, env_rng, exact=True).expected
+        exact.append(expected.sum())
+        estimate.append(10 * expected[marked].sum())
+    difference = np.subtract(estimate, exact)
+    assert abs(difference.mean()) < 5.5 * difference.std(ddof=1) / math.sqrt(200)
+
+
+def test_policies_that_do_not_learn_have_their_exact_value():
+    env = instance(2, 5, 3)
+    (row,) = runs.learning_curve("myopic, ties best", 1, 2, **SMALL)
+    assert row["regret"] == pytest.approx(
+        60 * (env.value - env.evaluate(env.myopic("best"))[0]), abs=1e-3
+    )
+
+
+def test_the_first_episode_from_which_an_arm_is_ahead():
+    index, ones = pd.Index([10, 20, 30, 40]), np.ones(8)
+    noise = np.linspace(-0.1, 0.1, 8)
+    worse = pd.DataFrame([-ones + noise, ones + noise, noise, ones + noise], index)
+    better = pd.DataFrame(np.zeros((4, 8)), index)
+    assert ahead_from(worse, better) == 40
+    assert ahead_from(worse.iloc[:2], better.iloc[:2]) == 20
+    assert ahead_from(worse.iloc[:3], better.iloc[:3]) is None
+    assert ahead_from(worse.iloc[1:2], better.iloc[1:2]) == 20
+
+
+def test_rates_are_the_steps_of_the_curves():
+    table = pd.DataFrame(
+        [
+            {"arm": "a", "seed": seed, "episode": n, "regret": total}
+            for seed, totals in enumerate(([6, 10], [3, 23]))
+            for n, total in zip((20, 60), totals, strict=True)
+        ]
+    )
+    assert curves(table, "a").to_numpy().tolist() == [[0, 0], [6, 3], [10, 23]]
+    assert rates(table, "a").to_numpy().tolist() == [[0.3, 0.15], [0.1, 0.5]]
+
+
+def test_a_policy_that_does_not_learn_has_a_straight_line_up_to_its_stored_end():
+    table = pd.DataFrame(
+        [{"arm": "a", "seed": 0, "episode": n, "regret": n} for n in (20, 60)]
+        + [{"arm": "random", "seed": 0, "episode": 60, "regret": 120.0}]
+    )
+    assert curves(table, "random")[0].to_dict() == {0: 0, 20: 40, 60: 120}
+    assert rates(table, "random")[0].tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("name", figures.DRAW_FROM)
+def test_figures_8_and_9_have_students_band_around_rlsvi(name):
+    tables, draw = figures.DRAW_FROM[name]
+    figure = draw(*(STORED[table] for table in tables))
+    _, low, high = mean_interval(curves(STORED["recommender"], "rlsvi").iloc[-1])
+    edges = [path.vertices for band in figure.axes[0].collections for path in band.get_paths()]
+    ends = [edge[edge[:, 0] == 1200, 1] for edge in edges]
+    plt.close(figure)
+    assert any(np.allclose((end.min(), end.max()), (low, high)) for end in ends)
+
+
+# --- the claims -----------------------------------------------------------------------------------
+
+
+def swapped(arm):
+    """RLSVI's rows under another arm's name, and the other way round."""
+    return lambda table: table.assign(arm=table.arm.replace({"rlsvi": arm, arm: "rlsvi"}))
+
+
+def changed(arm, factor):
+    """An arm's regret multiplied."""
+    return lambda table: table.assign(regret=table.regret * np.where(table.arm == arm, factor, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("id", "change", "verdict"),
+    [
+        ("6.3.boltzmann", changed("rlsvi", 9), FAILS),
+        ("6.3.exploration", swapped("epsilon 0"), FAILS),
+        ("6.3.dithering", changed("rlsvi", 9), FAILS),
+        ("6.3.bandits", swapped("linear"), FAILS),
+        ("6.3.linear-first", swapped("linear"), FAILS),
+        ("6.3.myopic", changed("rlsvi", 99), FAILS),
+        ("6.3.eventually", changed("rlsvi", 99), FAILS),
+    ],
+)
+def test_a_planted_falsehood_in_a_table_changes_the_verdict(id, change, verdict):
+    tables = Changed(lambda name, table: change(table))
+    assert REGISTER[id].judge(tables).verdict == verdict != REGISTER[id].verdict
+
+
+def small(**rates):
+    """Every table the same and small: eight instances, and so much regret a customer for agents
+    whose name begins so; for the others 1."""
+    arms = {*runs.ARMS, *runs.STANDING}
+    rows = [
+        {
+            "arm": arm,
+            "seed": seed,
+            "episode": n,
+            "regret": n
+            * (0.9 + seed / 40)
+            * next((rate for agent, rate in rates.items() if arm.startswith(agent)), 1.0),
+        }
+        for arm in arms
+        for seed in range(8)
+        for n in (600, 1200)
+    ]
+    return dict.fromkeys(runs.EXPERIMENTS, pd.DataFrame(rows))
+
+
+@pytest.mark.parametrize(
+    ("id", "regret", "verdict"),
+    [
+        ("6.3.boltzmann", {"boltzmann": 3.0}, HOLDS),
+        ("6.3.boltzmann", {"boltzmann": 0.5}, FAILS),
+        ("6.3.boltzmann", {}, FAILS),
+        ("6.3.boltzmann", {"boltzmann": 1.2}, FAILS),
+        ("6.3.myopic", {"myopic": 2.0}, HOLDS),
+        ("6.3.myopic", {"myopic": 0.5}, FAILS),
+        ("6.3.myopic", {}, FAILS),
+        ("6.3.dithering", {"myopic": 2.0, "epsilon": 3.0, "boltzmann": 3.0}, HOLDS),
+        ("6.3.dithering", {"myopic": 2.0, "boltzmann": 3.0}, PARTLY),
+        ("6.3.dithering", {"myopic": 2.0}, FAILS),
+        ("6.3.dithering", {}, FAILS),
+        ("6.3.dithering", {"myopic": 0.5, "epsilon": 3.0, "boltzmann": 3.0}, FAILS),
+    ],
+)
+def test_a_main_claim_holds_only_if_rlsvi_beats_its_rival(id, regret, verdict, monkeypatch):
+    monkeypatch.setattr(claims, "learned_better", lambda arm, of: Mean(-1.0, -2.0, 0.0))
+    assert REGISTER[id].judge(small(**regret)).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("learners", "verdict"),
+    [
+        ((), HOLDS),
+        (("epsilon",), PARTLY),
+        (("boltzmann",), PARTLY),
+        (("epsilon", "boltzmann"), FAILS),
+    ],
+)
+def test_what_dithering_learned_counts_even_if_it_plays_worse(learners, verdict, monkeypatch):
+    monkeypatch.setattr(
+        claims,
+        "learned_better",
+        lambda arm, of: Mean(0.0, 0.1 if arm.startswith(learners) else -0.1, 0.2),
+    )
+    tables = small(myopic=2.0, epsilon=3.0, boltzmann=3.0)
+    assert REGISTER["6.3.dithering"].judge(tables).verdict == verdict
+
+
+def test_exact_regret_agrees_with_the_likes_given():
+    last = STORED["recommender"].query("episode == 1200 and realised.notna()")
+    gap = (last.realised - last.regret).groupby(last.arm)
+    assert len(gap) == 9
+    assert (gap.mean() / gap.sem()).abs().max() < 4.5
+
+
+def test_the_printed_mean_of_the_linear_bandit_makes_no_difference():
+    change = claims.more_regret(STORED["recommender-readings"], "linear, printed mean", "linear")
+    assert change.low < 0 < change.high < 10
+
+
+def of_popularity(seed):
+    return Recommender(np.zeros((10, 10)), 5, beta=np.linspace(-1, 1, 10))
+
+
+@pytest.mark.parametrize(
+    ("id", "name", "wrong", "verdict"),
+    [
+        ("6.3.sizes", "instance", lambda seed: instance(seed, 10, 4), PARTLY),
+        ("6.3.sizes", "Products", lambda N, J: lambda h, x: np.eye(N), PARTLY),
+        ("6.3.bernoulli", "instance", of_popularity, FAILS),
+        ("6.3.dithering", "learned_better", lambda arm, of: Mean(0.0, -1.0, 1.0), HOLDS),
+        ("E.bandit-aims", "instance", lambda seed: Recommender(np.zeros((10, 10)), 5), HOLDS),
+        (
+            "E.bandit-aims",
+            "least_squares",
+            lambda customers, target: np.where(customers.states.x == 0, -target, -np.inf),
+            FAILS,
+        ),
+    ],
+)
+def test_a_planted_falsehood_about_the_problem_changes_the_verdict(
+    id, name, wrong, verdict, monkeypatch
+):
+    monkeypatch.setattr(claims, name, wrong)
+    assert REGISTER[id].judge().verdict == verdict != REGISTER[id].verdict

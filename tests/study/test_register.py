@@ -1,0 +1,267 @@
+"""The register's own rules, on a register of six small claims, and what is stored of them."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from rlsvi_study import StudyError, choices, register, store, verdicts
+from rlsvi_study.choices import Sentence, Threshold, limit
+from rlsvi_study.cli import main
+from rlsvi_study.register import (
+    CONSISTENT,
+    CONTRADICTED,
+    FAILS,
+    HOLDS,
+    OURS,
+    PARTLY,
+    VERDICTS,
+    Evidence,
+    claim,
+    enter,
+    parts,
+    remark,
+    settle,
+    typeset,
+    unless,
+)
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    monkeypatch.setattr(register, "REGISTER", {})
+    monkeypatch.setattr(register, "MAIN", ("3.b", "3.a"))
+
+    @claim("3.", "Section 3", "1 | 2", "exact", HOLDS)
+    def b():
+        """It is
+        so."""
+        return unless(False, "It is -1 or 1e+04.", evidence="By 1e-06.", n=7)
+
+    enter(
+        "3.a",
+        "Section 3",
+        "none",
+        "certified",
+        FAILS,
+        "It is now.",
+        lambda: Evidence(PARTLY, "Now *and* then.", {}),
+    )
+    enter(
+        "3.c",
+        "Section 3",
+        OURS,
+        "exact",
+        HOLDS,
+        "It was.",
+        lambda: unless(True, "No."),
+        part_of="3.a",
+    )
+    enter(
+        "3.d", "Section 3", "x", "exact", FAILS, "Thus.", lambda: unless(True, "No."), part_of="3.a"
+    )
+    remark("G.e", "Appendix G", "y", CONTRADICTED, "A remark.", "Nothing.")
+    remark("6.1.rho", "Section 6.1", "z", FAILS, "Another.", "One.", part_of="G.e")
+
+
+def found():
+    return [verdicts.judged(one) for one in register.REGISTER.values()]
+
+
+def counted(**counts):
+    return {verdict: counts.get(verdict.replace(" ", "_"), 0) for verdict in VERDICTS}
+
+
+@pytest.mark.parametrize(
+    ("named", "verdict"),
+    [([True, True], HOLDS), ([True, False], PARTLY), ([False, True], PARTLY), ([False], FAILS)],
+)
+def test_a_sentence_holds_in_part_if_a_named_part_of_it_does(named, verdict):
+    assert parts(*named) == verdict
+
+
+def test_a_verdict_stands_unless_the_check_came_out_wrong():
+    assert unless(False, "Found.", n=1) == (HOLDS, "Found.", {"n": 1}, "")
+    assert unless(False, "Found.", evidence="So.") == (HOLDS, "Found.", {}, "So.")
+    assert unless(True, "Found.", n=1) == (FAILS, "Found.", {"n": 1}, "")
+
+
+# --- a judge can lose -------------------------------------------------------------------------
+
+
+def judged_by(threshold, verdict_at):
+    """A claim whose verdict is a function of one threshold."""
+    enter(
+        "3.t",
+        "Section 3",
+        "x",
+        "experiment",
+        HOLDS,
+        "It is large.",
+        lambda: Evidence(verdict_at(limit(threshold)), "It is 3.", {}),
+    )
+    return settle(register.REGISTER["3.t"])
+
+
+def below_three(value):
+    return HOLDS if value < 3 else FAILS
+
+
+@pytest.mark.parametrize(
+    ("range", "verdict_at", "verdict", "turned"),
+    [
+        ((1, 2.5), below_three, HOLDS, ()),  # no sensible value changes it
+        ((1, 4), below_three, CONSISTENT, ("large",)),  # the upper end would refute it
+        ((3, 4), lambda value: FAILS, FAILS, ()),  # refuted whatever one takes
+        (
+            (1, 4),
+            lambda value: FAILS if value < 3 else HOLDS,
+            FAILS,
+            ("large",),
+        ),  # nothing is lifted
+        ((1, 4), lambda value: PARTLY if value < 3 else FAILS, PARTLY, ("large",)),
+        ((), below_three, HOLDS, ()),
+    ],
+)  # a convention of statistics is not tried elsewhere
+def test_a_late_threshold_makes_it_consistent_at_most_unless_no_sensible_one_changes_it(
+    range, verdict_at, verdict, turned, monkeypatch
+):
+    monkeypatch.setitem(choices.THRESHOLDS, "large", Threshold(2, "because", range))
+    evidence, names = judged_by("large", verdict_at)
+    assert (evidence.verdict, names) == (verdict, turned)
+    assert limit("large") == 2  # as before
+
+
+def test_thresholds_can_be_tried_inside_one_another(monkeypatch):
+    monkeypatch.setitem(choices.THRESHOLDS, "large", Threshold(2, "because", (1, 4)))
+    with choices.trying("large", 9):
+        with choices.reading_thresholds() as outer, choices.trying("large", 8):
+            assert limit("large") == 8
+        assert (limit("large"), outer) == (9, {"large"})
+    assert limit("large") == 2
+
+
+# --- what is entered --------------------------------------------------------------------------
+
+
+def test_a_claim_has_its_fields_and_its_judge_stays_a_function():
+    @claim("9.x", "Section 9", "none", "exact", HOLDS, part_of="3.a")
+    def judge():
+        """So."""
+        return unless(False, "Yes.")
+
+    one = register.REGISTER["9.x"]
+    assert judge is one.judge
+    assert (one.id, one.place, one.paper, one.kind, one.verdict, one.statement, one.part_of) == (
+        "9.x",
+        "Section 9",
+        "none",
+        "exact",
+        HOLDS,
+        "So.",
+        "3.a",
+    )
+    assert list(register.REGISTER)[:3] == ["3.b", "3.a", "3.c"]
+
+
+def test_a_remark_finds_what_it_says():
+    one = register.REGISTER["G.e"]
+    assert one.judge() == (CONTRADICTED, "Nothing.", {}, "")
+    assert (one.kind, one.part_of, register.REGISTER["6.1.rho"].part_of) == ("reading", "", "G.e")
+
+
+def test_a_line_is_not_counted():
+    assert [one.id for one in found() if one.main] == ["3.b", "3.a"]
+    assert verdicts.tally(found()) == {
+        "the twenty": counted(holds=1, holds_in_part=1),
+        "the others": counted(contradicted_by_later_work=1),
+    }
+    assert verdicts.by_section(found()) == {
+        "Section 3": counted(holds=1, holds_in_part=1),
+        "Appendix G": counted(contradicted_by_later_work=1),
+    }
+
+
+def test_a_claim_has_its_lines(monkeypatch):
+    monkeypatch.setattr(register, "_enter_claims_of", lambda topic: None)
+    assert list(register.lines_of("3.a")) == ["3.c", "3.d"]
+
+
+def test_the_page_is_that_of_the_longest_beginning():
+    assert [one.page for one in register.REGISTER.values()] == 4 * ["03-dithering"] + [
+        "G-gauss-dirichlet",
+        "06b-agnostic",
+    ]
+
+
+def test_the_start_pages_sentences_are_filled_in_from_what_was_found(monkeypatch):
+    one = Sentence({"one": "3.b", "two": "3.a"}, "It is -{0[n]}.")
+    monkeypatch.setattr(verdicts, "FIVE", {"All": one})
+    assert verdicts.five({one.id: one for one in found()}) == {"All": "It is −7."}
+
+
+class Pair(NamedTuple):
+    low: float
+    high: float
+
+
+def test_what_is_stored_is_read_as_it_was_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "results_folder", lambda: tmp_path)
+    numbers = {"pair": Pair(1.0, np.float64(0.1)), 12: np.arange(2), "n": (np.int64(3), None)}
+    enter(
+        "3.n",
+        "Section 3",
+        "x",
+        "exact",
+        HOLDS,
+        "Numbers.",
+        lambda: Evidence(HOLDS, "It is -1.", numbers),
+    )
+    one = verdicts.judged(register.REGISTER["3.n"])
+    assert one.numbers == {"pair": {"low": 1.0, "high": 0.1}, "12": [0, 1], "n": [3, None]}
+    assert (one.found, one.section, one.page) == ("It is −1.", "Section 3", "03-dithering")
+    verdicts.write([one])
+    assert verdicts.stored() == {"3.n": one}
+
+
+def test_nothing_stored_or_something_else_is_said_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "results_folder", lambda: tmp_path)
+    with pytest.raises(StudyError, match=r"verdicts\.json; .* rlsvi check --store"):
+        verdicts.stored()
+    (tmp_path / verdicts.NAME).write_text('[{"id": "3.b"}]')
+    with pytest.raises(StudyError, match="rlsvi check --store"):
+        verdicts.stored()
+
+
+def test_check_stores_what_it_finds_unless_a_verdict_differs(tmp_path, capsys):
+    file, out = tmp_path / verdicts.NAME, ["--store", "--out", str(tmp_path)]
+    file.write_text(verdicts.as_json(found()[4:]))
+    assert main(["check", "3.b", *out]) == 0
+    assert str(file) in capsys.readouterr().err
+    kept = file.read_text("utf8")
+    assert [id for id in ("G.e", "6.1.rho", "3.b") if f'"id": "{id}"' in kept] == [
+        "G.e",
+        "6.1.rho",
+        "3.b",
+    ]
+    assert main(["check", "3.a", *out]) == 1
+    assert file.read_text("utf8") == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("1e+04 and 2.5e-06", "10⁴ and 2.5·10⁻⁶"),
+        ("11e+04, 0.1e-2", "11·10⁴, 0.1·10⁻²"),
+        ("(-3), 2-3, x-3, )-3", "(−3), 2-3, x-3, )-3"),
+        ("10^12", "10¹²"),
+        ("110^12", "110^12"),
+        (
+            "9999, 10000, (1234567), 16384th",
+            "9999, 10\u202f000, (1\u202f234\u202f567), 16\u202f384th",
+        ),
+        ("0.00019, 6.3.45210, 2^12345, w12345", "0.00019, 6.3.45210, 2^12345, w12345"),
+    ],
+)
+def test_numbers_as_print_has_them(text, printed):
+    assert typeset(text) == printed

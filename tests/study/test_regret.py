@@ -1,0 +1,563 @@
+"""Section 5 on finite MDPs: the prior, the tabular agents, the terms of the proof, its edges."""
+
+import math
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from itertools import product
+from types import SimpleNamespace as Fake
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import beta, kstest
+
+from rlsvi_core import VerbatimAgent, features
+from rlsvi_core import rlsvi as general_rlsvi
+from rlsvi_core.agents import LinearAgent, tabular
+from rlsvi_core.envs.dirichlet import DirichletPrior, dirichlet, no_counts
+from rlsvi_study import catalogue, store
+from rlsvi_study.catalogue import EXPERIMENTS
+from rlsvi_study.experiment import Task
+from rlsvi_study.register import FAILS, HOLDS, PARTLY, Evidence
+from rlsvi_study.regret import bias, optimism
+from rlsvi_study.regret import runs as regret
+from rlsvi_study.regret.claims import PROOF, STORED, ratio_of_means, tuned
+from rlsvi_study.regret.optimism import sample_Q
+from rlsvi_study.theory import theorem1
+
+REGISTER = catalogue.claims()
+RATE = 1e-6  # how often a statistical test of right code fails under a new seed
+
+
+@pytest.fixture(scope="module")
+def prior():
+    rng = np.random.default_rng(0)
+    return DirichletPrior(
+        rng.uniform(0.2, 2, (3, 3, 2, 2)),
+        rng.uniform(0.2, 2, (3, 3, 2, 3)),
+        initial=[0.5, 0.25, 0.25],
+    )
+
+
+@pytest.fixture(scope="module")
+def history(prior):
+    mdp = prior.sample(1)
+    return mdp.simulate(np.full((3, 3, 2), 0.5), 40, 2)
+
+
+def counted(prior, states, actions, rewards):
+    """The counts of a history, in the form that ``FiniteMDP.simulate`` gives it."""
+    counts, h, high = no_counts(*prior.shape), np.arange(prior.shape[0]), prior.support[1]
+    s, s_next, r, last = states[:, :-1], states[:, 1:], rewards[:, :-1], rewards[:, -1]
+    np.add.at(counts.R, (h, s, actions, (r == high).astype(int)), 1)
+    np.add.at(counts.P, (h, s, actions, s_next), 1)
+    np.add.at(counts.T, (s_next[:, -1], (last == high).astype(int)), 1)
+    np.add.at(counts.total, (h, s, actions), r)
+    np.add.at(counts.total, (h[-1], s[:, -1], actions[:, -1]), last)
+    return counts
+
+
+# --- the prior ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"alpha_R": -np.ones((1, 1, 1, 2))}, "alpha_R.*is -1. Check the sign"),
+        ({"alpha_R": np.full((1, 1, 1, 2), np.nan)}, r"alpha_R\[0, 0, 0, 0\] is nan"),
+        ({"alpha_R": np.zeros((1, 1, 1, 2))}, r"the sum of alpha_R\[0, 0, 0\] is 0"),
+        ({"alpha_R": np.ones((1, 1, 1, 3))}, r"alpha_R must have shape \(1, 1, 1, 2\)"),
+        ({"alpha_P": np.ones((1, 2, 1, 3))}, r"alpha_P must have shape \(H, S, A, S\)"),
+        ({"alpha_T": [[1.0, -2.0]]}, "alpha_T.*is -2"),
+        ({"initial": [0.5]}, "initial must sum to 1"),
+        ({"support": (0.0, -1.0)}, "support must be"),
+    ],
+)
+def test_bad_input_is_refused_with_the_mend(change, message):
+    good = {"alpha_R": np.ones((1, 1, 1, 2)), "alpha_P": np.ones((1, 1, 1, 1))}
+    with pytest.raises(ValueError, match=message):
+        DirichletPrior(**good | change)
+
+
+def test_symmetric_refuses_sizes_that_are_not_counts():
+    with pytest.raises(ValueError, match="S must be a whole number of at least 1; it is 0"):
+        DirichletPrior.symmetric(2, 0, 2)
+
+
+def test_the_posterior_means_are_the_papers(prior, history):
+    states, actions, rewards = history
+    posterior = prior.posterior(counted(prior, *history))
+    for h, s, a in np.ndindex(3, 3, 2):
+        here = (states[:, h] == s) & (actions[:, h] == a)
+        n = here.sum()
+        R = rewards[here, h].mean() if n else 0.0
+        P = np.bincount(states[here, h + 1], minlength=3) / max(n, 1)
+        alpha_R, alpha_P = prior.alpha_R[h, s, a], prior.alpha_P[h, s, a]
+        assert posterior.mean_R[h, s, a] == pytest.approx(
+            (-alpha_R[0] + n * R) / (alpha_R.sum() + n), abs=1e-14
+        )
+        np.testing.assert_allclose(
+            posterior.mean_P[h, s, a], (alpha_P + n * P) / (alpha_P.sum() + n), atol=1e-14
+        )
+
+
+def test_a_sampled_mdp_has_two_valued_rewards_and_zero_terminal_reward(prior, history):
+    _, _, rewards = history
+    assert set(np.unique(rewards[:, :3])) == {-1.0, 0.0}
+    assert not rewards[:, 3].any()
+    assert prior.sample(3).initial.tolist() == [0.5, 0.25, 0.25]
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (2.0, 0.3), (1e-4, 1e-4)])
+def test_dirichlet_draws_have_the_beta_law(a, b):
+    rng, out = np.random.default_rng(4), np.empty(2)
+    draws = np.empty(4000)
+    for i in range(draws.size):
+        dirichlet(np.array([a, b]), rng, out)
+        draws[i] = out[0]
+    if a < 1e-3:  # all but a corner underflows: half of the draws at each
+        assert abs((draws == 1).mean() - 0.5) < 0.04  # five standard deviations
+        assert np.isin(draws, [0, 1]).mean() > 0.95
+    else:
+        assert kstest(draws, beta(a, b).cdf).pvalue > RATE
+
+
+def test_zero_weights_are_never_drawn():
+    sure = DirichletPrior(np.full((2, 2, 2, 2), (0.0, 1.0)), np.full((2, 2, 2, 2), (0.0, 3.0)))
+    mdp = sure.sample(0)
+    assert not mdp.Q.any()
+    assert (mdp.P[..., 1] == 1).all()
+    assert not sure.sample_Q(3, 0).any()
+
+
+def test_many_values_at_once_have_the_law_of_solved_samples(prior):
+    many = prior.sample_Q(1000, 5)
+    each = np.array([prior.sample(i).Q for i in range(1000)])
+    error = np.sqrt((many.var(axis=0) + each.var(axis=0)) / 1000)
+    z = (many.mean(axis=0) - each.mean(axis=0)) / error
+    assert np.abs(z).max() < 5.5  # 18 comparisons, each beyond 5.5 with probability 4e-8
+    assert np.abs(np.log(many.std(axis=0) / each.std(axis=0))).max() < 0.2
+
+
+def test_a_policys_mean_value_is_its_value_in_the_mean_mdp(prior):
+    policy = np.random.default_rng(6).integers(2, size=(3, 3))
+    values = np.array([prior.sample(i).evaluate(policy)[0] for i in range(500)])
+    z = (values.mean(axis=0) - prior.mean_mdp().evaluate(policy)[0]) / (
+        values.std(axis=0) / math.sqrt(500)
+    )
+    assert np.abs(z).max() < 5.2
+
+
+# --- the agents -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", [None, VerbatimAgent])
+def test_tabular_rlsvi_is_the_general_agent_draw_for_draw(prior, form):
+    mdp, lam, sigma = prior.sample(1), 0.8, 1.3
+    ours = regret.rlsvi(prior, lam, sigma, rng=7)
+    theirs = general_rlsvi(
+        features.tabular(mdp),
+        lam,
+        sigma,
+        first_episode="prior",
+        rng=7,
+        **({} if form is None else {"form": form}),
+    )
+    run, other = ours.learn(mdp, 60, 8, exact=True), theirs.learn(mdp, 60, 8, exact=True)
+    np.testing.assert_allclose(run.expected, other.expected, atol=1e-12)
+    np.testing.assert_allclose(run.claimed, other.claimed, atol=1e-12)
+    np.testing.assert_allclose(ours.Q, theirs.Q, atol=1e-12)
+
+
+def test_many_draws_are_single_draws(prior, history):
+    counts, rng = counted(prior, *history), np.random.default_rng(9)
+    for Q in sample_Q(counts, 2.0, 1.5, 5, 9):
+        assert np.array_equal(Q, sample_Q(counts, 2.0, 1.5, 1, rng)[0])
+
+
+def test_draws_given_dense_counts_are_the_agents_own(prior):
+    agent, mdp = regret.rlsvi(prior, 2.0, 1.5, rng=1), prior.sample(2)
+    agent.learn(mdp, 40, 3)
+    agent.rng = np.random.default_rng(4)
+    agent.plan()
+    assert np.array_equal(agent.Q, sample_Q(agent.counts, 2.0, 1.5, 1, 4)[0])
+
+
+def test_play_in_pieces_is_play_in_one_go(prior):
+    mdp = prior.sample(1)
+    for make in (regret.rlsvi, tabular.psrl, tabular.uniform):
+        whole, parts, env = make(prior, rng=1), make(prior, rng=1), np.random.default_rng(2)
+        pieces = np.concatenate(
+            [parts.learn(mdp, k, env, exact=True).expected for k in (1, 10, 19)]
+        )
+        assert np.array_equal(whole.learn(mdp, 30, 2, exact=True).expected, pieces)
+        assert np.array_equal(whole.seen.n, parts.seen.n)
+        assert np.array_equal(whole.seen.total, parts.seen.total)
+
+
+def test_learning_is_planning_acting_and_observing(prior):
+    mdp = prior.sample(1)
+    for make in (regret.rlsvi, tabular.psrl, tabular.uniform):
+        one, two = make(prior, rng=1), make(prior, rng=1)
+        whole = one.learn(mdp, 30, 2, exact=True)
+        steps = LinearAgent.learn(two, mdp, 30, 2, exact=True)
+        assert np.array_equal(whole.reward, steps.reward)
+        np.testing.assert_allclose(whole.expected, steps.expected, atol=1e-13)
+        np.testing.assert_allclose(whole.claimed, steps.claimed, atol=1e-13)
+        assert np.array_equal(one.seen.n, two.seen.n)
+
+
+def test_regret_and_its_two_parts_are_exact(prior):
+    mdp = prior.sample(1)
+    for make in (regret.rlsvi, tabular.psrl, tabular.uniform):
+        agent, env = make(prior, rng=1), np.random.default_rng(2)
+        for _ in range(15):
+            run = agent.learn(mdp, 1, env, exact=True)
+            best = agent.Q == agent.Q.max(axis=2, keepdims=True)
+            policy = best / best.sum(axis=2, keepdims=True)
+            assert mdp.value - run.expected[0] == pytest.approx(mdp.regret(policy), abs=1e-13)
+            assert run.claimed[0] == pytest.approx(mdp.initial @ agent.Q[0].max(axis=1), abs=1e-13)
+
+
+def test_counts_of_a_run_are_counts_of_its_history(prior, history):
+    counts = counted(prior, *history)
+    states, actions, rewards = history
+    assert counts.n.sum() == actions.size
+    assert counts.R.sum(axis=3).tolist() == counts.n.tolist()
+    np.testing.assert_allclose(-counts.R[..., 0], counts.total)
+    assert counts.total.sum() == rewards.sum()
+    assert counts.T.sum() == len(states)
+
+
+def test_psrl_plans_with_the_posterior(prior):
+    agent, mdp = tabular.psrl(prior, rng=3), prior.sample(1)
+    agent.learn(mdp, 30, 4)
+    counts, agent.rng = agent.counts, np.random.default_rng(5)
+    agent.learn(mdp, 1, 6)
+    assert np.array_equal(agent.Q, prior.posterior(counts).sample_Q(1, 5)[0])
+
+
+def test_psrls_sampled_value_is_unbiased_in_the_mean():
+    # Given the data, sampled and true MDP have one law: E[Δ^opt] = 0 in every episode.
+    prior = DirichletPrior.symmetric(2, 2, 2)
+    optimism = []
+    for seed in range(800):
+        mdp = prior.sample((seed, 0))
+        run = tabular.psrl(prior, rng=(seed, 1)).learn(mdp, 20, (seed, 2), exact=True)
+        optimism.append(mdp.value - run.claimed.mean())
+    optimism = np.array(optimism)
+    assert abs(optimism.mean()) < 5 * optimism.std() / math.sqrt(800)
+
+
+def test_ucbvi_is_optimistic_monotone_and_learns(prior):
+    mdp, env = prior.sample(1), np.random.default_rng(2)
+    agent = tabular.ucbvi(prior, 2000, 0.02, rng=1)
+    before = agent.Q.copy()
+    for _ in range(20):
+        run = agent.learn(mdp, 100, env, exact=True)
+        assert (agent.Q <= before).all()
+        assert (run.claimed >= mdp.value).all()
+        before = agent.Q.copy()
+    assert mdp.value - run.expected.mean() < 0.5 * mdp.regret(np.full((3, 3, 2), 0.5))
+
+
+def test_ucbvis_published_bonus(prior):
+    agent = tabular.ucbvi(prior, 100, delta=0.1)
+    assert agent.rule.spread == pytest.approx(7 * 3 * math.log(5 * 3 * 2 * 300 / 0.1))
+
+
+def test_agents_refuse_what_they_cannot_play(prior):
+    with pytest.raises(ValueError, match=r"a FiniteMDP with \(H, S, A\) = \(3, 3, 2\)"):
+        regret.rlsvi(prior).learn(DirichletPrior.symmetric(1, 1, 2).sample(0), 1)
+    with pytest.raises(ValueError, match=r"counts rewards with support \[-1.0, 0.0\]"):
+        tabular.psrl(prior).learn(
+            DirichletPrior.symmetric(*prior.shape, support=(0, 1)).sample(0), 1
+        )
+    with pytest.raises(ValueError, match="Use support"):
+        tabular.ucbvi(DirichletPrior.symmetric(1, 1, 2, support=(0, 1)), 10)
+    with pytest.raises(ValueError, match="Leave alpha_T out"):
+        tabular.psrl(optimism.random_terminal()[0])
+    with pytest.raises(ValueError, match="sigma must be"):
+        regret.rlsvi(prior, 1.0, 0.0)
+
+
+# --- the terms of the proof -----------------------------------------------------------------
+
+
+def test_the_value_is_its_posterior_form_plus_bias_plus_noise(prior, history):
+    counts, lam, sigma = counted(prior, *history), 2.0, 1.5
+    for Q in sample_Q(counts, lam, sigma, 20, 3):
+        posterior, V = prior.posterior(counts), np.vstack([Q[1:].max(axis=2), np.zeros(3)])
+        through = posterior.mean_R + np.einsum("hsat,ht->hsa", posterior.mean_P, V)
+        np.testing.assert_allclose(
+            through + sum(bias.terms(prior, counts, Q, lam, sigma)), Q, atol=1e-13
+        )
+        left, right = bias.both_sides(prior, counts, Q, lam, sigma)
+        assert left == pytest.approx(right, abs=1e-12)
+
+
+def test_the_largest_biases_are_attained(prior):
+    lam, sigma = tabular.theorem1_parameters(prior)
+    counts = optimism.one_visit(prior, high=False)
+    for array in counts:
+        array *= 7
+    Q = np.full(prior.shape, -3.0)  # Ṽ = −H
+    found = bias.terms(prior, counts, Q, lam, sigma)
+    most = bias.largest(prior, 7, lam, sigma)
+    np.testing.assert_allclose(found.b_R, most.b_R, atol=1e-14)
+    np.testing.assert_allclose(found.b_P[:-1], most.b_P[:-1], atol=1e-13)
+
+
+def test_no_history_exceeds_the_pigeonhole_sum():
+    for L, pairs, c in product((1, 4, 7), (1, 2, 3), (0.5, 1.0, 3.0)):
+        most = max(
+            sum(1 / math.sqrt(history[:i].count(x) + c) for i, x in enumerate(history))
+            for history in product(range(pairs), repeat=L)
+        )
+        worst, bound = bias.pigeonhole(L, 2, 1, pairs, c)
+        assert worst == pytest.approx(2 * most, abs=1e-12)
+        assert c < 1 or worst <= bound
+
+
+# --- the edges of Lemma 2 -------------------------------------------------------------------
+
+
+def test_the_one_period_gap_is_that_of_the_samples():
+    prior = DirichletPrior(np.full((1, 1, 1, 2), (0.7, 1.2)), np.ones((1, 1, 1, 1)))
+    counts = no_counts(1, 1, 1)
+    counts.R[0, 0, 0], counts.P[...], counts.total[...] = (3, 2), 5, -3
+    X, Y = (Q.ravel() for Q in optimism.paired_samples(prior, counts, 2.0, 0.3, 100_000, 1))
+    for z in (-0.9, -0.5, -0.3, -0.1):
+        x, y = np.maximum(X - z, 0), np.maximum(Y - z, 0)
+        error = math.sqrt((x.var() + y.var()) / 100_000)
+        exact = optimism.one_period_gap((0.7, 1.2), 3, 2, 2.0, 0.3, z)
+        assert abs(x.mean() - y.mean() - exact) < 5 * error + 1e-12
+
+
+def test_paired_samples_have_the_closed_form_means():
+    prior, counts = optimism.random_terminal()
+    lam, sigma = tabular.theorem1_parameters(prior)
+    X, Y = optimism.paired_samples(prior, counts, lam, sigma, 50_000, 2)
+    exact_Y = -Fraction(1, 10) / 2 - Fraction(3, 2) / 22
+    exact_X = Fraction(-1, 1 + round(lam * sigma**2))
+    assert exact_X < exact_Y  # the lemma fails already in the mean
+    assert abs(X[:, 0, 0, 0].mean() - exact_X) < 5 * X[:, 0, 0, 0].std() / math.sqrt(50_000)
+    assert abs(Y[:, 0, 0, 0].mean() - exact_Y) < 5 * Y[:, 0, 0, 0].std() / math.sqrt(50_000)
+
+
+def test_a_played_history_is_of_that_many_episodes(prior):
+    assert optimism.played(prior, 12, 3).n.sum() == 12 * 3
+    assert optimism.one_visit(prior, high=True).n.tolist() == np.ones(prior.shape).tolist()
+
+
+# --- the experiments ------------------------------------------------------------------------
+
+
+def test_a_power_law_is_recovered_and_bracketed():
+    rng, rows = np.random.default_rng(0), []
+    for S, seed in product((2, 5, 10, 20), range(32)):
+        rows.append(
+            {
+                "agent": "rlsvi",
+                "H": 5,
+                "S": S,
+                "A": 3,
+                "episodes": regret.COMPARED,
+                "episode": regret.COMPARED,
+                "seed": seed,
+                "regret": 7 * S**0.5 * rng.lognormal(0, 0.1),
+            }
+        )
+    found = regret.power(pd.DataFrame(rows), "rlsvi", "S")
+    assert found.low < 0.5 < found.high
+    assert found.high - found.low < 0.1
+
+
+def test_the_bandits_lower_bound_holds_and_fills_up():
+    # Exact arms: 4/π² is the mean distance of two Beta(½, ½), half of it the uniform policy's cost.
+    prior = regret.make_prior(1, 1, 2)
+    x = np.sort(prior.sample_Q(200_000, 0)[:, 0, 0], axis=1)
+    assert np.diff(x, axis=1).mean() == pytest.approx(4 / math.pi**2, abs=0.004)
+    assert theorem1.wrong_arm_bound(1e12, 2.0, 100) == pytest.approx(100 * 2 / math.pi**2, rel=1e-4)
+    mdps = [prior.sample((seed, 0)) for seed in range(400)]
+    runs = [
+        (
+            mdp.value
+            - regret.rlsvi(prior, 50.0, 2.0, (seed, 1))
+            .learn(mdp, 200, (seed, 2), exact=True)
+            .expected
+        ).sum()
+        for seed, mdp in enumerate(mdps)
+    ]
+    bound = theorem1.wrong_arm_bound(50.0, 2.0, 200)
+    assert bound < np.mean(runs) + 5 * np.std(runs) / 20
+
+
+def test_a_run_does_not_depend_on_what_runs_beside_it():
+    cell = {"agent": "rlsvi", **regret.BASE, "episodes": 64}
+    rows = regret.bayesian_regret(**cell, seed=3)
+    assert [row["episode"] for row in rows] == [1, 4, 16, 64]
+    assert rows == regret.bayesian_regret(**cell, seed=3)
+    assert rows != regret.bayesian_regret(**cell, seed=4)
+
+
+@pytest.mark.parametrize(
+    ("name", "task"),
+    [
+        ("theorem1", Task({"agent": "psrl", **regret.BASE, "episodes": 4**8}, 31)),
+        ("theorem1", Task({"agent": "rlsvi", **regret.BASE, "episodes": 4**7, "S": 10}, 5)),
+        ("theorem1", Task({"agent": "ucbvi-small", **regret.BASE, "episodes": 4**7}, 0)),
+        ("theorem1-scale", Task({"problem": "base", "lam": 1e6, "sigma": 1.0}, 49)),
+        ("theorem1-tuned", Task({"agent": "ucbvi", "factor": 0.003}, 132)),
+    ],
+)
+def test_a_recomputed_run_equals_the_stored_one_to_the_bit(name, task):
+    figure = EXPERIMENTS[name]
+    assert store.differences(store.load(figure), task, figure.rows("paper", task)) == []
+
+
+# --- the claims -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("id", "module", "name", "wrong", "verdict"),
+    [
+        ("5.terminal", optimism, "random_terminal", partial(optimism.random_terminal, 0), HOLDS),
+        ("5.bias-identity", bias, "both_sides", lambda *args: (1.0, 2.0), FAILS),
+        ("5.bias-sign", bias, "terms", lambda *args: bias.Terms(*-np.ones((3, 5, 5, 3))), FAILS),
+        (
+            "5.bias-size",
+            bias,
+            "printed",
+            lambda prior, n: bias.largest(prior, n, *tabular.theorem1_parameters(prior)),
+            HOLDS,
+        ),
+    ],
+)
+def test_a_claim_notices_when_its_check_comes_out_otherwise(
+    id, module, name, wrong, verdict, monkeypatch
+):
+    monkeypatch.setattr(module, name, wrong)
+    assert REGISTER[id].judge().verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("id", "change", "verdict"),
+    [
+        ("5.optimism", lambda t: t.assign(concentration=0.0), FAILS),
+        ("5.concentration", lambda t: t.assign(concentration=t.episode), FAILS),
+        ("5.rate-time", lambda t: t.assign(regret=t.episode), FAILS),
+    ],
+)
+def test_a_verdict_follows_its_table(id, change, verdict):
+    tables = {"theorem1": change(STORED["theorem1"])}
+    assert REGISTER[id].judge(tables).verdict == verdict
+
+
+def ends(**regret):
+    """A table of the last episode of runs on some MDPs, with these mean regrets."""
+    return pd.DataFrame(
+        [
+            {
+                "agent": agent.replace("_", "-"),
+                "seed": seed,
+                "episode": 4**8,
+                "regret": x + seed % 2,
+            }
+            for agent, x in regret.items()
+            for seed in range(8)
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("rlsvi", "small", "verdict"),
+    [(50.0, 80.0, HOLDS), (100.0, 100.0, HOLDS), (5000.0, 120.0, PARTLY), (5000.0, 900.0, FAILS)],
+)
+def test_an_approximation_to_psrl_wins_ties_and_loses(rlsvi, small, verdict):
+    tables = {"theorem1": ends(psrl=100.0, rlsvi=rlsvi, rlsvi_small=small)}
+    assert REGISTER["6.psrl"].judge(tables).verdict == verdict
+
+
+@pytest.mark.parametrize(("ucbvi", "share"), [(2.0, 2.0), (1.0, 1.0), (0.5, 0.5)])
+def test_both_rivals_are_tuned_on_one_half_and_compared_on_the_other(ucbvi, share):
+    """Factor 0.1 is best on the first half; 1 would be on the other."""
+    table = pd.DataFrame(
+        [
+            {
+                "agent": agent,
+                "factor": factor,
+                "seed": seed,
+                "episode": 9,
+                "regret": by * (100 if (factor == 0.1) == (seed < 16) else 300) + by * (seed % 3),
+            }
+            for agent, by in (("rlsvi", 1.0), ("ucbvi", ucbvi))
+            for factor in (0.1, 1.0)
+            for seed in range(32)
+        ]
+    )
+    best, ratio = tuned(table)
+    assert best == {"rlsvi": 0.1, "ucbvi": 0.1}
+    assert ratio == pytest.approx((share, share, share))
+
+
+def test_the_ratio_of_means_covers_the_truth():
+    rng = np.random.default_rng(0)
+    below = pd.DataFrame(rng.gamma(5, 1.0, (400, 40)))
+    found = [ratio_of_means(2 * row + rng.normal(0, 1, 40), row) for _, row in below.iterrows()]
+    assert 0.91 < np.mean([one.low < 2 < one.high for one in found]) < 0.98
+
+
+def test_lemma_2_falls_with_any_step_of_its_proof(monkeypatch):
+    monkeypatch.setattr(
+        optimism,
+        "check_optimism",
+        lambda *given, **rest: {"all": Fake(refuted=False, shortfall=0.0)},
+    )
+    stub_steps(monkeypatch, PROOF)
+    assert REGISTER["5.lemma2"].judge().verdict == HOLDS
+    for id in PROOF:
+        with monkeypatch.context() as patched:
+            stub_steps(patched, [id], FAILS)
+            assert REGISTER["5.lemma2"].judge().verdict == FAILS
+
+
+def stub_steps(monkeypatch, ids, verdict=HOLDS):
+    for id in ids:
+        monkeypatch.setitem(
+            REGISTER, id, replace(REGISTER[id], judge=lambda: Evidence(verdict, "", {}))
+        )
+
+
+def test_the_usual_prior_is_uniform_over_rewards_and_transitions():
+    prior = DirichletPrior.symmetric(2, 3, 4)
+    assert (prior.alpha_R.shape, prior.alpha_P.shape) == ((2, 3, 4, 2), (2, 3, 4, 3))
+    assert (prior.alpha_R == 1).all()
+    assert (prior.alpha_P == 1).all()
+
+
+UNCOMPILED = """
+from rlsvi_core.agents import tabular
+from rlsvi_core.envs import dirichlet
+prior = dirichlet.DirichletPrior.symmetric(3, 5, 2)
+for make in (tabular.psrl, tabular.uniform, lambda prior, rng: tabular.ucbvi(prior, 10, rng=rng)):
+    agent = make(prior, rng=1)
+    print(agent.learn(prior.sample(1), 4, rng=2).reward.tolist(), agent.Q.round(9).tolist())
+"""
+
+
+def test_uncompiled_the_agents_stay_within_their_arrays():
+    """Python checks every index, which compiled code does not."""
+    path = os.pathsep.join(filter(None, sys.path))
+    done = subprocess.run(
+        [sys.executable, "-c", UNCOMPILED],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path},
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 3

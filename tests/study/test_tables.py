@@ -1,0 +1,242 @@
+"""Stored tables are trusted because parts of them are recomputed, parts that nobody picks.
+
+``rlsvi verify --minutes 30`` does the same with more time. The draw follows from the hash of the
+sources, so that every state of the code recomputes other runs.
+"""
+
+import dataclasses
+import json
+import linecache
+
+import numpy as np
+import pytest
+
+from rlsvi_study import StudyError, runner, sources, store
+from rlsvi_study.catalogue import EXPERIMENTS
+from rlsvi_study.experiment import Experiment, Scale, grid
+from rlsvi_study.sources import digest
+
+MINUTE = 60  # CPU seconds for all tables together
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_part_of_the_table_is_recomputed_to_the_bit(name):
+    found = runner.verify(
+        EXPERIMENTS[name], "paper", store.results_folder(), seconds=MINUTE / len(EXPERIMENTS)
+    )
+    assert found.differences == []
+    assert found.share > 0
+
+
+# --- the hash of the sources ----------------------------------------------------------------------
+
+
+def _in_a_notebook(source, cell="<cell>"):
+    linecache.cache[cell] = (len(source), None, source.splitlines(True), cell)
+    space = {"__name__": "__main__"}
+    exec(compile(source, cell, "exec"), space)
+    return space["run"]
+
+
+def test_the_hash_is_of_both_packages_and_of_the_studys_own_file(tmp_path, monkeypatch):
+    for package in sources.PACKAGES:
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "one.py").write_text("x = 1\n")
+    monkeypatch.setattr(sources, "PACKAGES", {name: tmp_path / name for name in sources.PACKAGES})
+    own = tmp_path / "own.py"
+    own.write_text("def run(seed):\n    return []\n")
+    space = {}
+    exec(compile(own.read_text(), str(own), "exec"), space)
+    seen = {sources.source_hash(space["run"])}
+    for file in (own, tmp_path / "rlsvi_core/one.py", tmp_path / "rlsvi_study/one.py"):
+        file.write_text(file.read_text() + "# a comment counts: it is a plain hash\n")
+        seen.add(sources.source_hash(space["run"]))
+    (tmp_path / "rlsvi_core/two.py").write_text("")
+    seen.add(sources.source_hash(space["run"]))
+    assert len(seen) == 5
+    assert sources.source_hash(space["run"]) in seen
+
+
+def test_of_a_function_in_a_notebook_its_text_counts():
+    text = "def run(seed):\n    return [{'x': seed}]"
+    first = sources.source_hash(_in_a_notebook(text))
+    assert sources.source_hash(_in_a_notebook(text)) == first
+    assert sources.source_hash(_in_a_notebook(text.replace("seed}", "-seed}"))) != first
+
+
+def test_a_function_without_a_source_is_refused():
+    space = {"__name__": "__main__"}
+    exec("def run(seed): return []", space)
+    assert sources.study_hash(space["run"]) is None
+    with pytest.raises(StudyError, match="in a file, or in a notebook"):
+        sources.source_hash(space["run"])
+
+
+# --- which runs -----------------------------------------------------------------------------------
+
+
+def _walk(seed, steps, every, drift):
+    """A learning curve of sorts: later rows do not change earlier ones."""
+    path = np.cumsum(np.random.default_rng(seed).standard_normal(steps) + drift)
+    return [{"step": n, "value": path[n - 1]} for n in range(every, steps + 1, every)]
+
+
+WALK = Experiment(
+    "walk",
+    "nowhere",
+    "a walk",
+    _walk,
+    {"paper": Scale({"steps": 100, "every": 10}, grid(drift=(0.0, 1.0)), range(20))},
+    length="steps",
+)
+
+
+def drawn(monkeypatch, code, seconds):
+    """What is recomputed in so many seconds by this code, if a run takes one."""
+    monkeypatch.setattr(runner, "source_hash", lambda run: f"{code:x}")
+    return runner.drawn(WALK, "paper", seconds, 1.0)
+
+
+def test_another_state_of_the_code_draws_other_runs(monkeypatch):
+    one, two = (drawn(monkeypatch, code, 3.0) for code in (1, 2))
+    assert one == drawn(monkeypatch, 1, 3.0)
+    assert one != two
+
+
+@pytest.mark.parametrize(
+    ("seconds", "cost"), [(0.001, 0.1), (0.3, 0.3), (1.0, 1), (3.55, 3), (40, 40), (1000, 40)]
+)
+def test_a_budget_is_kept_on_average_and_there_is_always_a_part(seconds, cost, monkeypatch):
+    """A beginning has whole rows, here tenths: what is less is rounded up."""
+    parts = [drawn(monkeypatch, code, seconds) for code in range(300)]
+    assert all(parts)
+    assert all(len({str(part.label) for part in some}) == len(some) for some in parts)
+    spent = np.array([sum(part.share for part in some) for some in parts])
+    assert abs(spent.mean() - cost) < 0.1
+
+
+@pytest.mark.parametrize(("seconds", "place"), [(0.4, 1.0), (0.4, 0.2), (2.5, 1.0)])
+def test_an_edited_row_is_recomputed_as_often_as_the_budget_says(seconds, place, monkeypatch):
+    """It stands at ``place`` of its run. Fails by chance once in 10 000."""
+    edited, draws = WALK.scales["paper"].tasks[17].label, 2000
+    noticed = sum(
+        any(
+            part.label == edited and part.share >= place - 1e-9
+            for part in drawn(monkeypatch, code, seconds)
+        )
+        for code in range(draws)
+    )
+    runs = {(0.4, 1.0): 0.2, (0.4, 0.2): 1.0, (2.5, 1.0): 2.0}[seconds, place]  # that reach it
+    expected = draws * runs / 40
+    assert abs(noticed - expected) < 4 * np.sqrt(expected)
+
+
+def test_every_run_of_a_cell_that_cannot_be_cut_is_whole(monkeypatch):
+    whole = dataclasses.replace(WALK, length=None)
+    monkeypatch.setattr(runner, "source_hash", lambda run: "1")
+    assert [part.share for part in runner.drawn(whole, "paper", 0.2, 1.0)] == [1.0]
+    assert [part.share for part in runner.drawn(whole, "paper", 2.9, 1.0)] == [1.0, 1.0]
+
+
+# --- what differs ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def walk(tmp_path):
+    runner.sweep(WALK, "paper", tmp_path)
+    return tmp_path
+
+
+ALL = 1e6  # seconds: every run
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_one_number_that_differs_in_the_last_bit_is_found(walk, jobs):
+    def other(seed, drift, **rest):
+        rows = _walk(seed, drift=drift, **rest)
+        return [row | {"value": np.nextafter(row["value"], 9)} if drift else row for row in rows]
+
+    changed = dataclasses.replace(WALK, run=other)
+    found = runner.verify(changed, "paper", walk, seconds=ALL, jobs=jobs).differences
+    assert len(found) == 20
+    assert all("drift=1.0" in one for one in found)
+
+
+def test_verifying_writes_nothing(walk):
+    before = {file.name: file.read_bytes() for file in walk.iterdir()}
+    assert runner.verify(WALK, "paper", walk, seconds=ALL) == runner.Check(
+        [*runner.drawn(WALK, "paper", ALL, 1.0)], 0, [], pytest.approx(0, abs=10), 1.0
+    )
+    assert {file.name: file.read_bytes() for file in walk.iterdir()} == before
+
+
+def test_an_edited_cell_is_found_when_its_run_is_drawn_though_the_hash_was_corrected(walk):
+    file = store.path(WALK, "paper", walk)
+    lines = file.read_text().splitlines()
+    lines[17] = lines[17][:-1] + str((int(lines[17][-1]) + 1) % 10)
+    text = "\n".join(lines) + "\n"
+    file.write_text(text)
+    record = json.loads(file.with_suffix(".json").read_text()) | {"sha256": digest(text.encode())}
+    file.with_suffix(".json").write_text(json.dumps(record))
+    (found,) = runner.verify(WALK, "paper", walk, seconds=ALL).differences
+    assert "drift=0.0, seed=1, line 18, value: stored" in found
+
+
+def test_a_run_that_raises_is_a_difference(walk):
+    def broken(**arguments):
+        raise RuntimeError("out of luck")
+
+    found = runner.verify(dataclasses.replace(WALK, run=broken), "paper", walk, seconds=1e-9)
+    assert found.differences[0].endswith("raised RuntimeError: out of luck")
+
+
+def _earned(seed, drift, shift=0.0):
+    return [{"reward": drift + seed + shift}, {"reward": drift + seed + shift}]
+
+
+EARNED = Experiment(
+    "earned",
+    "nowhere",
+    "a reward",
+    _earned,
+    {"paper": Scale({}, grid(drift=(0.0, 10.0)), range(4))},
+    portable=False,
+)
+
+
+@pytest.mark.parametrize(("shift", "within"), [(0.0, 0), (1e-12, 8), (2.9, 8), (-6.1, 0)])
+def test_bits_that_depend_on_the_machine_are_compared_by_the_range_of_the_seeds(
+    shift, within, tmp_path
+):
+    """Means of 0 to 3 are stored for drift 0, so from -3 to 6 will do."""
+    runner.sweep(EARNED, "paper", tmp_path)
+    shifted = dataclasses.replace(EARNED, run=lambda **task: _earned(**task, shift=shift))
+    found = runner.verify(shifted, "paper", tmp_path, seconds=ALL)
+    assert found.within == within
+    assert len(found.differences) == (8 if shift < -6 else 0)
+    assert all("stored means of reward are from" in one for one in found.differences)
+    strict = dataclasses.replace(shifted, portable=True)
+    assert bool(runner.verify(strict, "paper", tmp_path, seconds=ALL).differences) == bool(shift)
+
+
+def test_a_run_of_another_shape_is_not_within_the_range(tmp_path):
+    runner.sweep(EARNED, "paper", tmp_path)
+    short = dataclasses.replace(EARNED, run=lambda **task: _earned(**task)[:1])
+    assert "2 rows with" in runner.verify(short, "paper", tmp_path, seconds=1e-9).differences[0]
+
+
+def test_a_beginning_with_too_few_rows_is_a_difference(walk):
+    short = dataclasses.replace(WALK, run=lambda **arguments: _walk(**arguments)[:-1])
+    found = runner.verify(short, "paper", walk, seconds=ALL).differences
+    assert "10 rows are stored, 9 were recomputed" in found[0]
+
+
+def test_other_settings_than_the_recorded_ones_are_refused(walk):
+    other = dataclasses.replace(
+        WALK,
+        scales={
+            "paper": dataclasses.replace(WALK.scales["paper"], constants={"steps": 50, "every": 10})
+        },
+    )
+    with pytest.raises(StudyError, match="other settings"):
+        runner.verify(other, "paper", walk, seconds=1.0)

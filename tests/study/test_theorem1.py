@@ -1,0 +1,391 @@
+"""Theorem 1: the models, both sides of every step, the bound; and a falsehood planted in each."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from types import SimpleNamespace as Fake
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
+from sympy import symbols
+
+from rlsvi_core import rlsvi
+from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
+from rlsvi_core.features import OneHot
+from rlsvi_study import catalogue
+from rlsvi_study.register import FAILS, HOLDS, KINDS, OURS, PARTLY, lines_of
+from rlsvi_study.theory import price, runs, theorem1
+from rlsvi_study.theory.evidence import identity
+
+REGISTER = catalogue.claims()
+ZERO = theorem1.fractions([0, 0])
+
+
+def histories(seed=0, **sizes):
+    return theorem1.histories(np.random.default_rng(seed), **sizes)
+
+
+# --- the models -----------------------------------------------------------------------------
+
+
+def test_the_mean_mdp_is_the_posteriors():
+    data = histories(S=3)["random"].floats()
+    prior, counts = DirichletPrior(data.alpha_R, data.alpha_P), no_counts(3, 3, 2)
+    counts.R[:], counts.P[:] = data.seen_R, data.seen_P
+    posterior, given = prior.posterior(counts), theorem1.models(data, 5.0)
+    np.testing.assert_allclose(given.R_bar, posterior.mean_R)
+    np.testing.assert_allclose(given.P_bar, posterior.mean_P)
+    mu = np.random.default_rng(1).integers(0, 2, (3, 3))
+    np.testing.assert_allclose(
+        theorem1.along(given.P_bar, given.R_bar, mu, np.zeros(3)),
+        posterior.mean_mdp().evaluate(mu),
+        atol=1e-12,
+    )
+
+
+def test_the_shrunk_model_with_noise_is_what_the_agent_plans_by():
+    lam, sigma, (H, S, A) = 0.7, 1.3, (3, 2, 2)
+    agent, seen = rlsvi(OneHot(H, S, A), lam, sigma, rng=5), np.random.default_rng(6)
+    seen_R, seen_P = np.zeros((H, S, A, 2)), np.zeros((H, S, A, S))
+    for _ in range(40):
+        h, s, a, low, s_next = (int(seen.integers(n)) for n in (H, S, A, 2, S))
+        agent.observe(h, s, a, -float(1 - low), s_next)
+        seen_R[h, s, a, low] += 1
+        seen_P[h, s, a, s_next] += 1
+    agent.plan()
+    data = theorem1.Data(seen_R + 1, seen_P + 1, seen_R, seen_P, np.array([-1.0, 0.0]))
+    given = theorem1.models(data, lam * sigma**2)
+    z = np.random.default_rng(5).standard_normal((H, S, A))[::-1]  # drawn from the last period on
+    w = sigma * z / np.sqrt(given.n + lam * sigma**2)
+    V, mu = theorem1.best(given.P_sh, given.R_sh + w, np.zeros(S))
+    np.testing.assert_allclose(V[:-1], agent.Q.max(axis=2))
+    assert (mu == agent.Q.argmax(axis=2)).all()
+
+
+@pytest.mark.parametrize("name", histories())
+def test_with_one_action_the_gain_of_optimism_is_the_bias_exactly(name):
+    """E Ṽ − E V* = E_sh Σ b′ ≥ 0 where nothing is selected: steps 1 and 3 at once."""
+    data = histories(3, A=1)[name]
+    given, mu = theorem1.models(data, data.m), np.zeros((3, 2), int)
+    ours = theorem1.along(given.P_sh, given.R_sh, mu, ZERO)[0]
+    truth = theorem1.along(given.P_bar, given.R_bar, mu, ZERO)[0]
+    both = theorem1.telescope(data, data.m, 0 * given.n, ZERO)
+    assert (ours - truth == both.right).all()
+    assert (both.left == both.right).all()
+    assert (both.right >= 0).all()
+
+
+def test_paths_weigh_as_dirichlet_moments():
+    third = Fraction(1, 3)
+    assert theorem1.moment([Fraction(1), Fraction(1)], [1, 1]) == Fraction(1, 6)  # E p(1 − p)
+    assert theorem1.moment([third, third], [2, 0]) == third * (1 + third) / (
+        2 * third * (1 + 2 * third)
+    )
+
+
+# --- the bound ------------------------------------------------------------------------------
+
+
+def test_the_bound_by_hand_and_broadcast():
+    H, S, A, L, lam, sigma = 2, 3, 4, 100, 0.5, 2.0
+    rho, T = 2.0, 200
+    Lambda = 1 / rho + math.log(1 + L / (S * A * rho))
+    first = sigma * math.sqrt(2 * math.log(A) * Lambda * S * A * H * T)
+    second = 0.5 * H * (H + 1) * S * A * (1 + rho * math.log(1 + L / (S * A * rho)))
+    assert float(theorem1.bound(H, S, A, L, lam, sigma, 1)) == pytest.approx(first + second)
+    flat = (
+        sigma
+        * math.sqrt(S * A * H * T)
+        * (2 * math.sqrt(2 + 2 * math.log(S * A)) + 2 / math.sqrt(2 * math.pi))
+    )
+    assert float(theorem1.bound(H, S, A, L, lam, sigma, 1, log_L=False)) == pytest.approx(
+        flat + second
+    )
+    many = theorem1.bound(H, np.array([[1], [3]]), A, np.array([1, 10, 100]), lam, sigma, 1)
+    assert many.shape == (2, 3)
+    assert many[1, 2] == pytest.approx(first + second)
+
+
+@pytest.mark.parametrize(
+    "broken", [{"lam": 0.2}, {"sigma": 0.5, "lam": 8.0}, {"G": 5.0}, {"m": 3.0}]
+)
+def test_no_bound_is_claimed_outside_its_conditions(broken):
+    given = {"H": 2, "S": 3, "A": 4, "L": 100, "lam": 0.5, "sigma": 2.0, "m": 1.0}
+    assert np.isfinite(theorem1.bound(**given))
+    assert theorem1.bound(**given | broken) == np.inf
+
+
+@pytest.mark.parametrize("name", runs.PARAMETERS)
+def test_both_choices_of_parameters_meet_the_conditions(name):
+    for size in (runs.BASE, *runs.OTHERS):
+        assert np.isfinite(
+            theorem1.bound(*size, 10, *runs.PARAMETERS[name](runs.make_prior(*size)), 1.0)
+        )
+
+
+def test_where_the_bound_begins_to_say_something():
+    size, least = runs.BASE, runs.least(runs.make_prior(*runs.BASE))
+    L = theorem1.episodes_until(1.6, *size, *least)
+    assert float(theorem1.bound(*size, L, *least, 1.0)) <= 1.6 * L
+    assert float(theorem1.bound(*size, L - 1, *least, 1.0)) > 1.6 * (L - 1)
+
+
+def test_transitions_that_repeat_by_hand():
+    """Beta(5, 5) and tiny weights: E p + … + E p⁴, and ½ + … + 1/16."""
+    (truth, ours), _ = theorem1.same_in_all_periods(Fraction(1, 10**9)).values()
+    p = [math.prod((5 + j) / (10 + j) for j in range(k)) for k in range(1, 5)]
+    assert truth == pytest.approx(sum(p) - 4, abs=1e-6)
+    assert ours == pytest.approx(15 / 16 - 4, abs=1e-6)
+
+
+def test_the_regret_of_two_episodes_by_hand():
+    """Arm 1 never pays −1, arm 2 always does."""
+    lam, sigma = 2.0, math.sqrt(2)
+    again = norm.cdf(-1 / 5 / (sigma * math.sqrt(1 / 4 + 1 / 5)))  # arm 2, after arm 2
+    found = theorem1.bandit_regret((np.array(0.0), np.array(1.0)), 2, lam, sigma)
+    assert float(found) == pytest.approx(0.5 + 0.5 * 0.5 + 0.5 * again)
+
+
+# --- falsehoods -----------------------------------------------------------------------------
+
+
+def without_log_A(n, rho, sigma, A, eta):
+    return eta * sigma**2 / (2 * (n + rho))
+
+
+def pooled(rows, row, reward, H, true=theorem1.value_by_paths):
+    return true(rows, lambda h, s: (0, s), reward, H)
+
+
+def stale(data, rho, w, end, true=theorem1.telescope):
+    """b′ with the weights of another ρ."""
+    return true(data, rho, w, end)._replace(right=true(data, rho + 1, w, end).right)
+
+
+PLANTED = {
+    "σ too small": ("enough_sigma", lambda H, G=0.0: 0.3, "5.optimism-in-the-mean"),
+    "σ too small with a terminal reward": (
+        "enough_sigma",
+        lambda H, G=0.0: 0.05,
+        "5.known-terminal",
+    ),
+    "σ too small on other supports": ("enough_sigma", lambda H, G=0.0: 0.05, "5.finite-support"),
+    "periods that share their transitions": ("value_by_paths", pooled, "5.mean-mdp"),
+    "another bias": ("telescope", stale, "5.telescope"),
+    "penalty without log A": ("penalty", without_log_A, "5.penalised-recursion"),
+    "penalty without η": (
+        "penalty",
+        lambda n, rho, sigma, A, eta: np.log(A) / eta + 0 * n,
+        "5.penalised-recursion",
+    ),
+    "the price of twice the variance": (
+        "price",
+        lambda log_A, s2, eta: log_A / eta + eta * s2,
+        "5.selection",
+    ),
+    "a price with η²": (
+        "price",
+        lambda log_A, s2, eta: log_A / eta + eta**2 * s2 / 2,
+        "5.selection",
+    ),
+    "a lift without the ridge": (
+        "lift",
+        lambda k, c, n, m, rho: -k / n + (k + c) / (n + m),
+        "5.shrunk-bias",
+    ),
+    "half the count": (
+        "counted",
+        lambda L, D, rho: D * math.log1p(L / (D * rho)) / 2,
+        "5.counting-worst",
+    ),
+    "half the root": (
+        "rooted",
+        lambda L, D: math.sqrt(D * L * (2 + 2 * math.log(D))),
+        "5.counting-worst",
+    ),
+    "a bound without its bias": (
+        "bound",
+        lambda H, S, A, L, *rest: 0.1 * H**2 * np.sqrt(S * A * L),
+        "5.explicit-bound",
+    ),
+}
+
+
+@pytest.mark.parametrize("falsehood", PLANTED)
+def test_a_planted_falsehood_is_caught(falsehood, monkeypatch):
+    name, wrong, id = PLANTED[falsehood]
+    monkeypatch.setattr(theorem1, name, wrong)
+    assert REGISTER[id].judge().verdict == FAILS
+
+
+def test_a_ridge_below_the_prior_weight_is_caught(monkeypatch):
+    half = property(lambda data: data.alpha_P.sum(-1).min() / 2)
+    monkeypatch.setattr(theorem1.Data, "m", half)
+    assert REGISTER["5.telescope"].judge().verdict == FAILS
+
+
+def test_wrong_algebra_is_caught():
+    n, m, e = symbols("n m e", positive=True)
+    most = n * e / ((n + m + e) * (n + m)) + m / (n + m)
+    assert identity((most, m / (n + m + e))).verdict == FAILS
+
+
+@pytest.fixture
+def steps_that_hold(monkeypatch):
+    """Every step holds, at no cost."""
+    monkeypatch.setattr(theorem1, "explicit_bound", lambda tables: Fake(numbers={"share": None}))
+    for id in theorem1.STEPS:
+        monkeypatch.setitem(
+            REGISTER, id, replace(REGISTER[id], judge=lambda: theorem1.Evidence(HOLDS, "", {}))
+        )
+
+
+@pytest.mark.usefixtures("steps_that_hold")
+@pytest.mark.parametrize("id", theorem1.STEPS)
+def test_the_theorem_falls_with_any_of_its_steps(id, monkeypatch):
+    assert REGISTER["5.theorem1"].judge().verdict == PARTLY
+    monkeypatch.setitem(
+        REGISTER, id, replace(REGISTER[id], judge=lambda: theorem1.Evidence(FAILS, "", {}))
+    )
+    found = REGISTER["5.theorem1"].judge()
+    assert found.verdict == FAILS
+    assert found.numbers["failed"] == [id]
+
+
+def test_no_step_of_ours_is_left_out():
+    """What else is ours goes further than the theorem, or tries it."""
+    ours = {id for id, one in lines_of("5.theorem1").items() if one.paper == OURS}
+    assert ours - set(theorem1.STEPS) == {
+        "5.without-log-L",
+        "5.explicit-bound",
+        "5.other-densities",
+        "5.price-of-sigma",
+        "5.second-term",
+        "5.price-measured",
+    }
+
+
+@pytest.mark.usefixtures("steps_that_hold")
+@pytest.mark.parametrize("id", [None, theorem1.STEPS[0], theorem1.STEPS[-1]])
+def test_the_second_lower_bound_falls_with_the_steps_of_the_theorem(id, monkeypatch):
+    if id:
+        monkeypatch.setitem(
+            REGISTER, id, replace(REGISTER[id], judge=lambda: theorem1.Evidence(FAILS, "", {}))
+        )
+    assert price.second_term().verdict == (FAILS if id else HOLDS)
+
+
+@pytest.mark.usefixtures("steps_that_hold")
+@pytest.mark.parametrize(
+    ("name", "wrong", "verdict"),
+    [
+        (
+            "H³ for H²",
+            lambda right: (
+                lambda H, *rest: right(H, *rest)._replace(noise=H * right(H, *rest).noise)
+            ),
+            FAILS,
+        ),
+        (
+            "S for √S",
+            lambda right: (
+                lambda H, S, *rest: right(H, S, *rest)._replace(
+                    noise=np.sqrt(S) * right(H, S, *rest).noise
+                )
+            ),
+            FAILS,
+        ),
+        ("as it is", lambda right: right, PARTLY),
+    ],
+)
+def test_a_bound_of_another_order_is_not_the_theorems(name, wrong, verdict, monkeypatch):
+    monkeypatch.setattr(theorem1, "terms", wrong(theorem1.terms))
+    assert REGISTER["5.theorem1"].judge().verdict == verdict
+
+
+def test_the_theorem_is_checked_no_better_than_its_weakest_step():
+    weakest = max((REGISTER[id].kind for id in theorem1.STEPS), key=KINDS.index)
+    assert REGISTER["5.theorem1"].kind == weakest
+
+
+@pytest.mark.parametrize("sizes", theorem1.DIRICHLET.values())
+def test_the_second_term_leads_until_then(sizes):
+    (H, S, A, m_R, m_P), until = sizes, theorem1.second_leads_until(*sizes)
+    before, then = (
+        theorem1.terms(H, S, A, L, m_R + m_P, math.sqrt(H**2 + 1)) for L in (until - 1, until)
+    )
+    assert before.bias > before.noise
+    assert then.noise >= then.bias
+
+
+def test_up_to_the_root_of_the_ridge_the_worse_arm_is_as_likely_as_said():
+    for lam in (2.0, 200.0, 2e6):
+        L = int(math.sqrt(2 * lam))
+        assert theorem1.wrong_arm_bound(lam, math.sqrt(2), L) >= (
+            4 / math.pi**2 * norm.cdf(-0.5) * L
+        )
+
+
+# --- the price of σ -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("s_1", "s_2"), [(1, 1), (2, 0.5)])
+def test_the_largest_of_two_draws_and_zero_by_its_tail(s_1, s_2):
+    tail, _ = quad(lambda t: 1 - norm.cdf(t / s_1) * norm.cdf(t / s_2), 0, np.inf)
+    assert float(price.largest(s_1, s_2)) == pytest.approx(tail)
+
+
+def test_the_chance_of_the_worse_arm_by_hand():
+    for lam in (1, 2, 10):
+        v = (2 + math.sqrt(2)) / math.sqrt(2 * math.pi * lam)
+        assert float(price.chance(lam)) == pytest.approx(
+            norm.cdf(-math.sqrt(3 * lam) / 4 * max(1, v))
+        )
+
+
+def test_the_fewest_visits_by_hand():
+    """At first w is played with p; if it was, it need not be in the next episode."""
+    p = Fraction(1, 4)
+    assert price.fewest(p, 1) == p
+    assert price.fewest(p, 2) == p + (1 - p) * p
+    assert price.fewest(p, 3) == p * (1 + p) + (1 - p) * (2 * p)
+
+
+@pytest.mark.parametrize("least", [0, 1])
+def test_the_worse_arm_is_played_as_often_as_said(least):
+    """Any data with n_w ≤ n_b and fewer than ρ visits, the rewards as bad for w as can be."""
+    rng, (H, draws), lam = np.random.default_rng(least), (6, 20_000), price.LAM
+    rho, sigma = lam * (H**2 + 1), math.sqrt(H**2 + 1)
+    for _ in range(10):
+        l = int(rng.integers(1, rho))
+        n_w = rng.integers(0, l // 2 + 1, H) * least
+        n = np.stack([n_w, l - n_w], 1)[:, None]
+        w = sigma * rng.standard_normal((draws, H, 1, 2)) / np.sqrt(n + rho)
+        R = -n * [1.0, 0.0] / (n + rho)
+        played = theorem1.best((n / (n + rho))[..., None], R + w, np.zeros(1))[1][:, :, 0]
+        share = (played == 0).mean(0)
+        assert (share >= float(price.chance(lam)) - 4.5 / (2 * math.sqrt(draws))).all()
+
+
+def test_a_simulated_instance_is_above_the_proved_regret():
+    """Regret of 60 runs from the prior; they have some three times what is proved."""
+    first = [runs.price_of_sigma("prior", 4, seed)[0] for seed in range(60)]
+    assert np.mean([row["regret"] for row in first]) > 2 * price.at_least(4, first[0]["episode"])
+
+
+def test_the_later_bound_is_of_the_fourth_power():
+    small, large = price.later(10**4), price.later(10**5)
+    assert large.regret / small.regret == pytest.approx(10**4, rel=1e-3)
+    assert 10**3 < large.L / small.L < 2 * 10**3  # H³ log H
+    H, L = 10**4, small.L
+    noise, bias = theorem1.terms(H, 1, 2, L, price.LAM, math.sqrt(H**2 + 1))
+    assert noise + bias <= price.BETTER * H * L / 8
+    assert L >= 6 * price.LAM * (H**2 + 1) * H
+
+
+def test_the_gap_and_the_better_arm_of_the_prior():
+    r = np.random.default_rng(0).beta(0.5, 0.5, (2, 400_000))
+    assert np.abs(r[0] - r[1]).mean() == pytest.approx(price.GAP, abs=0.002)
+    assert r.min(0).mean() == pytest.approx(price.BETTER, abs=0.002)
