@@ -1,4 +1,4 @@
-"""Prose: where its numbers come from, and its English.
+"""No result is typed by hand.
 
 Numbers in prose come from somewhere: a table or a judge by ``glue``, mathematics, the paper, or
 a setting. What is typed is found here, in chapters, captions, alternative texts and the README.
@@ -6,12 +6,8 @@ a setting. What is typed is found here, in chapters, captions, alternative texts
 A typed number may be the name of something (section 6.1, N = 50), stand in the code of the same
 chapter or in the settings of a table that it uses, be the paper's (``PAPER``), or be ``DECLARED``
 with what recomputes it. Results are glued.
-
-The English is read by people; what a test can hold is a list of words that must not come back, and
-how often two sentences are joined by a colon.
 """
 
-import ast
 import json
 import re
 from functools import cache
@@ -47,11 +43,10 @@ NOT_PROSE = re.compile(
             r"^\s*\d+\.(?=\s)",
             r"\\begin\{.*?\\end\{\w+\*?\}",
             r"^\(?[\w-]+\)=$",
-            r"\*\*Reading time\*\* \d+ min",
         )
     ),
     re.S | re.M,
-)  # test_notebooks measures it
+)
 NAMED = re.compile(  # sections, figures and other things that have a number for a name
     r"(?:\b|(?=§))(?:[Ss]ections?|[Aa]ppendi(?:x|ces)|[Cc]hapters?|[Ff]igures?|[Tt]ables?|"
     r"[Ee]quations?|"
@@ -232,92 +227,3 @@ def test_no_number_in_prose_is_typed_without_a_source(where, text):
 def test_a_declared_number_is_there_and_is_what_its_source_says(file, number):
     assert any(number in typed(text) for where, text in prose() if where.split(",")[0] == file)
     assert plain(number) == pytest.approx(DECLARED[file][number](), rel=ABOUT)
-
-
-# --- English ----------------------------------------------------------------------------------
-
-INSTEAD = {  # of words that sound translated, or that make a person of a thing
-    r"mend(s|ed|ing)?": "correct, fix, repair",
-    "anew": "again, re-",
-    "for ever": "always",
-    "whoever": "anyone who",
-    r"dream\w*": "imagine, expect",
-    "in the median": "median",
-    "does otherwise": "does something else",
-    "to be had": "possible",
-    "so proved": "our",
-    "these very": "these",
-    "tonight": "now",
-    r"vouch\w*": "guarantee",
-    "at hand": "available",
-    "slips? of the pen": "misprint",
-    "survives? contact": "work",
-    r"(un)?luck(y|ily)?": "chance",
-    "anybody|nobody": "no one, or the passive",
-    "lest|whence|thereby|hence": "so, which",
-    "as said": "",
-    "behind that lies": "the cause is",
-    "source that we have": "LaTeX source",
-    "do not simply hold": "fail or need qualification",
-    r"(tables?|code|files?|figures?|pages?) (says?|knows?|tells?|hopes?|lies)": "lists, has",
-    "stor(y|ies)": "sample, draw",
-}
-AVOIDED = re.compile("|".join(rf"\b(?:{word})\b" for word in INSTEAD), re.I)
-SOURCES = [
-    file
-    for folder in ("rlsvi_core", "rlsvi_study", "book/_ext")
-    for file in sorted((ROOT / folder).rglob("*.py"))
-]
-
-
-def docstrings(file):
-    """And the strings that a reader may see."""
-    return "\n".join(
-        node.value
-        for node in ast.walk(ast.parse(file.read_text("utf8")))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value
-    )
-
-
-def english():
-    """(where, text) of every sentence that a reader or a user sees."""
-    for where, text in prose():
-        yield where, NOT_PROSE.sub(" ", text)
-    for file in SOURCES:
-        yield file.relative_to(ROOT).as_posix(), docstrings(file)
-    for file in sorted((ROOT / "book/_static").glob("*.js")):
-        yield (
-            file.name,
-            "\n".join(re.findall(r'"[^"\n]* [^"\n]*"|`[^`\n]* [^`\n]*`', file.read_text("utf8"))),
-        )
-
-
-@pytest.mark.parametrize("word", ["mended", "anew", "Whoever", "lucky", "the table says"])
-def test_words_to_avoid_are_found(word):
-    assert AVOIDED.search(f"It is {word}.")
-
-
-def test_the_words_that_must_not_come_back_are_not_there():
-    found = [
-        (where, text[max(0, one.start() - 30) : one.end() + 30])
-        for where, text in english()
-        for one in AVOIDED.finditer(text)
-    ]
-    assert found == []
-
-
-def joined_by_a_colon(text):
-    """Of the sentences of a text, which have a colon or a semicolon and go on in small letters."""
-    text = re.sub(r"\s+", " ", re.sub(r"^#.*$|^\|.*$|Paper: [^.]*", " ", text, flags=re.M))
-    sentences = [one for one in re.split(r"(?<=[.?!])\s+", text) if len(one.split()) > 3]
-    return [bool(re.search(r"\w[:;] [a-z]", one)) for one in sentences]
-
-
-def test_few_sentences_are_joined_by_a_colon():
-    joined = [
-        one
-        for where, text in prose()
-        if "caption" not in where
-        for one in joined_by_a_colon(NOT_PROSE.sub(" ", text))
-    ]
-    assert np.mean(joined) <= 0.1
