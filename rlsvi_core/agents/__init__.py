@@ -19,7 +19,8 @@ from .. import checks
 from ..compiled import Seed
 from ..features import FeatureMap, OneHot, Table
 from ..regression import suggest_parameters
-from .base import Agent, Choices, LinearAgent, Run
+from .base import Agent, LinearAgent, Run
+from .choices import Choices
 from .discounted import DiscountedAgent
 from .finite import FiniteAgent
 from .stored import StoredAgent

@@ -35,7 +35,7 @@ from .. import checks
 from ..compiled import Floats, Ints, jit
 from ..mdp import DiscountedMDP, Model, first_state, step
 from ..regression import draw, fill_normal, solve_transposed
-from .base import choose, highest, values
+from .acting import choose, highest, values
 from .finite import Statistics, no_data, observe
 
 __all__ = ["FastContinual", "Steps"]

@@ -45,7 +45,9 @@ from .. import checks
 from ..compiled import Array, Floats, Ints, jit
 from ..features import FeatureMap, OneHot
 from ..regression import draw_weight, fill_normal
-from .base import MOST_SWEEPS, SETTLED, Choices, choose
+from .acting import choose
+from .base import MOST_SWEEPS, SETTLED
+from .choices import Choices
 from .finite import Targets
 from .tabular import CountingAgent, History
 

@@ -29,17 +29,10 @@ from ..compiled import Array, Floats, Ints, jit
 from ..features import FeatureMap, Table
 from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
 from ..regression import add_row, draw, fill_normal, solve_transposed
-from .base import (
-    ENDED,
-    Choices,
-    Run,
-    TableAgent,
-    action_probabilities,
-    choose,
-    highest,
-    record_step,
-    values,
-)
+from .acting import action_probabilities, choose, highest, values
+from .base import Run, record_step
+from .choices import Choices
+from .states import ENDED, TableAgent
 
 
 class Targets(NamedTuple):

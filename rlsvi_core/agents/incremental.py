@@ -42,8 +42,10 @@ from .. import checks
 from ..compiled import Floats, jit
 from ..mdp import FiniteMDP, Model, first_state, last_reward, step
 from ..regression import add_row, draw, fill_normal
-from .base import ENDED, Run, TableAgent, choose, highest, record_step, values
+from .acting import choose, highest, values
+from .base import Run, record_step
 from .finite import expected_reward
+from .states import ENDED, TableAgent
 
 __all__ = ["incremental"]
 

@@ -13,7 +13,8 @@ from .. import checks
 from ..compiled import Array, Floats
 from ..features import FeatureMap
 from ..regression import draw_noise
-from .base import LinearAgent, Run, check_fits, choose, positions
+from .acting import choose, positions
+from .base import LinearAgent, Run, check_fits
 
 
 class MappedAgent(LinearAgent):

@@ -43,7 +43,9 @@ from ..compiled import Array, Floats, Ints, jit
 from ..features import FeatureMap
 from ..features.maps import Indicators
 from ..regression import draw_blocks, drawn_sigma
-from .base import Choices, positions, repeated
+from .acting import positions
+from .base import repeated
+from .choices import Choices
 from .finite import Targets
 from .mapped import MappedAgent
 

@@ -39,17 +39,11 @@ from ..envs.dirichlet import Counts, DirichletPrior, no_counts, sample_values
 from ..features import FeatureMap, OneHot
 from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
 from ..regression import draw_weight
-from .base import (
-    ENDED,
-    Choices,
-    FiniteStates,
-    Run,
-    action_probabilities,
-    choose,
-    highest,
-    record_step,
-)
+from .acting import action_probabilities, choose, highest
+from .base import Run, record_step
+from .choices import Choices
 from .finite import Targets
+from .states import ENDED, FiniteStates
 
 __all__ = ["psrl", "theorem1_parameters", "ucbvi", "uniform"]
 

@@ -30,7 +30,8 @@ import numpy as np
 from .. import checks
 from ..compiled import Array, Floats
 from ..regression import GaussianPosterior
-from .base import positions, repeated, values
+from .acting import positions, values
+from .base import repeated
 from .mapped import MappedAgent
 
 

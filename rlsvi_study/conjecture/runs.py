@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rlsvi_core import rlsvi
-from rlsvi_core.agents.base import choose, highest
+from rlsvi_core.agents.acting import choose, highest
 from rlsvi_core.compiled import Floats, Generator, Ints, jit
 from rlsvi_core.features import OneHot
 from rlsvi_core.mdp import FiniteMDP, Model, first_state, last_reward, step

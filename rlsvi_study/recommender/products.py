@@ -31,15 +31,8 @@ import numpy as np
 from numpy.random import Generator
 
 from rlsvi_core import checks
-from rlsvi_core.agents.base import (
-    LinearAgent,
-    Run,
-    action_probabilities,
-    choose,
-    empty_run,
-    highest,
-    record_step,
-)
+from rlsvi_core.agents.acting import action_probabilities, choose, highest
+from rlsvi_core.agents.base import LinearAgent, Run, empty_run, record_step
 from rlsvi_core.compiled import Array, Floats, Ints, jit
 from rlsvi_core.envs.recommender import (
     Recommender,

@@ -67,7 +67,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rlsvi_core.agents.base import action_probabilities, choose, highest
+from rlsvi_core.agents.acting import action_probabilities, choose, highest
 from rlsvi_core.agents.finite import Statistics, no_data, observe
 from rlsvi_core.checks import array, between, fail, generator, inside, instance, positive, whole
 from rlsvi_core.compiled import Floats, Generator, jit

@@ -44,7 +44,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from rlsvi_core import checks
-from rlsvi_core.agents.base import Run, check_fits, highest
+from rlsvi_core.agents.acting import highest
+from rlsvi_core.agents.base import Run, check_fits
 from rlsvi_core.agents.tabular import History, TabularAgent, play
 from rlsvi_core.compiled import Floats, Generator, jit
 from rlsvi_core.features import OneHot

@@ -25,7 +25,9 @@ import numpy as np
 from numpy.random import Generator
 
 from rlsvi_core import checks
-from rlsvi_core.agents.base import Choices, LinearAgent, Run, choose, empty_run, repeated
+from rlsvi_core.agents.acting import choose
+from rlsvi_core.agents.base import LinearAgent, Run, empty_run, repeated
+from rlsvi_core.agents.choices import Choices
 from rlsvi_core.compiled import Array, Floats, Ints, jit
 from rlsvi_core.envs import tetris
 from rlsvi_core.envs.tetris import Tetris, draw_piece, place, placements

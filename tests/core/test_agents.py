@@ -17,7 +17,8 @@ from scipy.stats import binomtest
 
 from rlsvi_core import FiniteMDP, VerbatimAgent, chain, features, lsvi, rlsvi
 from rlsvi_core.agents import DiscountedAgent, FiniteAgent, StoredAgent, tabular
-from rlsvi_core.agents.base import action_probabilities, empty_run, record_step
+from rlsvi_core.agents.acting import action_probabilities
+from rlsvi_core.agents.base import empty_run, record_step
 from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import IncrementalAgent, VerbatimIncremental, incremental
 from rlsvi_core.envs.chains import lock

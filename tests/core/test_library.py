@@ -370,7 +370,7 @@ def test_a_thing_says_in_one_line_what_it_is(thing, words):
 @pytest.mark.parametrize("left", [0, 30])
 def test_machine_code_that_was_cut_short_is_compiled_anew(tmp_path, kind, left):
     code = (
-        "import numpy as np; from rlsvi_core.agents.base import highest; "
+        "import numpy as np; from rlsvi_core.agents.acting import highest; "
         "print(highest(np.arange(3.0)), dict(highest.stats.cache_hits))"
     )
     first, second = (run(code, XDG_CACHE_HOME=str(tmp_path)) for _ in range(2))

@@ -1,0 +1,193 @@
+"""Agents of numbered states: H periods, S states and A actions, counted from zero."""
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.random import Generator
+
+from .. import checks
+from ..compiled import Array, Floats, jit
+from ..features import FeatureMap, Table
+from ..mdp import FiniteMDP
+from .acting import choose, positions, values
+from .base import LinearAgent, Run, check_fits, empty_run
+
+ENDED = -1  # in place of a next state: the episode is over and nothing follows
+
+
+@jit
+def _act(
+    Phi: Floats,
+    theta: Floats,
+    closed: Array | None,
+    h: int,
+    s: int,
+    epsilon: float,
+    eta: float,
+    q: Floats,
+    p: Floats,
+    u: float,
+) -> int:
+    values(Phi[h, s], theta[h], q)
+    if closed is not None:
+        for a in range(q.shape[0]):
+            if closed[h, s, a]:
+                q[a] = -np.inf
+    return choose(q, epsilon, eta, p, u)
+
+
+class FiniteStates(LinearAgent):
+    """What agents for S states and A actions share, in H periods or, if they are timeless, in one
+    for all time; all of these are numbers.
+
+    Masks are kept in a table: what is allowed in a state may depend on the period, and must be the
+    same at every visit.
+    """
+
+    timeless = False
+
+    def __init__(self, features: Any, lam: float, sigma: float, **options: Any) -> None:
+        phi = FeatureMap.of(features)
+        if phi.S is None or phi.A is None or (phi.H is None and not self.timeless):
+            checks.fail(
+                f"{type(self).__name__} needs numbers of periods, states and actions",
+                f"(H, S, A) is {(phi.H, phi.S, phi.A)}",
+                "Pass H, or an (H, S, A, K) array; or leave form out.",
+            )
+        super().__init__(phi, lam, sigma, **options)
+        self.S, self.A = phi.S, phi.A
+        self._q, self._p = np.empty((2, self.A))
+        self._closed: Array | None = None  # (H, S, A), what masks forbid, once there are masks
+        self._told = np.zeros((0, 0), bool)  # (H, S), where one has come
+
+    def _period(self, h: int) -> int:
+        """Whose table a step uses."""
+        if self.H is None:
+            checks.whole("h", h, hint="It counts the steps of an episode, from zero.")
+            return 0
+        return checks.index("h", h, self.H)
+
+    def _close(self, h: int, s: int, legal: Any) -> None:
+        """Keep what is allowed at s in period h; None: everything."""
+        if legal is None and self._closed is None:
+            return
+        if not self.takes_masks:
+            self._refuse_mask(legal)
+        if (
+            self._closed is not None
+            and self._told[h, s]
+            and isinstance(legal, np.ndarray)
+            and legal.dtype == np.int64
+            and legal.tobytes() == np.flatnonzero(~self._closed[h, s]).tobytes()
+        ):
+            return  # as at every visit: the usual case, and what follows is slow
+        closed = np.zeros(self.A, bool)
+        if legal is not None:
+            closed[:] = True
+            closed[positions(np.arange(self.A), legal)] = False
+        if self._closed is None:
+            self._closed = np.zeros((self.H or 1, self.S, self.A), bool)
+            self._told = np.zeros((self.H or 1, self.S), bool)
+        if self._told[h, s] and (closed != self._closed[h, s]).any():
+            checks.fail(
+                "in a table of states a mask is the same at every visit in a period",
+                f"state {s} in period {h} allowed "
+                f"{np.flatnonzero(~self._closed[h, s]).tolist()}, and now "
+                f"{np.flatnonzero(~closed).tolist()}",
+                "Pass legal wherever some action "
+                "is forbidden; if it changes, make what decides it a part of the state.",
+            )
+        self._told[h, s], self._closed[h, s] = True, closed
+
+    def _twin(self) -> Self:
+        twin = super()._twin()
+        if self._closed is not None:
+            twin._closed, twin._told = self._closed.copy(), self._told.copy()
+        return twin
+
+    def _checked_reward(self, given: Any) -> float:
+        return checks.finite("r", given)
+
+    @abstractmethod
+    def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
+        """Take in one transition; s_next is ENDED if nothing follows."""
+
+    def observe(
+        self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
+    ) -> None:
+        index = checks.index
+        period, s, a = self._period(h), index("s", s, self.S), index("a", a, self.A)
+        s_next = ENDED if s_next is None else index("s_next", s_next, self.S)
+        r, after = self._checked_reward(r), 0 if self.H is None else period + 1
+        if (
+            (legal_next is not None or self._closed is not None)
+            and s_next != ENDED
+            and after < (self.H or 1)
+        ):
+            self._close(after, s_next, legal_next)
+        self._remember(period, s, a, r, s_next)
+        self._count_step(s, s_next)
+        self.transitions += 1
+        self._add_reward(h, r, s_next == ENDED or h + 1 == self.H)  # it may warn
+
+    def _prepare(
+        self, mdp: FiniteMDP, episodes: int, rng: Any, exact: bool
+    ) -> tuple[Generator, Run, bool]:
+        """What ``learn`` checks and prepares before it calls compiled code."""
+        check_fits((self.H, self.S, self.A), mdp)
+        if self._closed is not None and self._closed.any():
+            checks.fail(
+                "in a table of states a mask is the same at every visit in a period",
+                "some actions were forbidden, and in a FiniteMDP none is",
+                "Go on as it began, by plan, act and observe with masks.",
+            )
+        return checks.generator(rng), empty_run(episodes), checks.flag("exact", exact)
+
+    def _learned(self, run: Run) -> Run:
+        """What ``learn`` records after compiled code has run."""
+        self.transitions += int(run.length.sum())
+        self._compare_with(run.reward)
+        return run
+
+
+class TableAgent(FiniteStates):
+    """An agent with weights θ_h and Q_h = Φ_h θ_h, Φ being an (H, S, A, K) table of features."""
+
+    H: int
+
+    def __init__(self, Phi: Any, lam: float, sigma: float, **options: Any) -> None:
+        table = Phi if isinstance(Phi, Table) else Table(Phi)
+        super().__init__(table, lam, sigma, **options)
+        self.Phi, self.K = table.Phi, table.K
+        self.theta = np.zeros((self.H, self.K))
+
+    def _twin(self) -> Self:
+        twin = super()._twin()
+        twin.theta = np.zeros_like(self.theta)
+        return twin
+
+    def act(self, h: int, s: int, legal: Any = None) -> int:
+        h, s = checks.index("h", h, self.H), checks.index("s", s, self.S)
+        self._close(h, s, legal)
+        return _act(
+            self.Phi,
+            self.theta,
+            self._closed,
+            h,
+            s,
+            self.epsilon,
+            self.eta,
+            self._q,
+            self._p,
+            self.rng.random(),
+        )
+
+    @property
+    def Q(self) -> Floats:
+        Q = np.empty((self.H, self.S, self.A))
+        for h, s in np.ndindex(self.H, self.S):
+            values(self.Phi[h, s], self.theta[h], Q[h, s])
+        if self._closed is not None:
+            Q[self._closed] = -np.inf
+        return Q
