@@ -136,7 +136,7 @@ def study(file: Path) -> Study:
     from dataclasses import replace
     from traceback import format_exception_only
 
-    from .experiment import Experiment
+    from .engine import Experiment
 
     sys.path.append(str(file.resolve().parent))  # for what lies beside it; tqdm.py hides no tqdm
     try:
@@ -153,7 +153,7 @@ def study(file: Path) -> Study:
     if not (isinstance(experiments, dict) and experiments):
         raise StudyError(
             f"{file} must define EXPERIMENTS, a dict of experiments by name; it is "
-            f"{experiments!r}. See the beginning of rlsvi_study/experiment.py."
+            f"{experiments!r}. See the beginning of rlsvi_study/engine/experiment.py."
         )
     for name, one in experiments.items():
         if not isinstance(one, Experiment) or one.name != name or name in TOPIC:

@@ -1,6 +1,6 @@
 """The command line: ``rlsvi list | run | plot | check | verify``.
 
-All but ``check`` also take the file of a user's own study (see ``experiment.py``).
+All but ``check`` also take the file of a user's own study (see ``engine/experiment.py``).
 
 Exit status: 0 success, 1 a check failed, runs were not finished or a file could not be used, 2 bad
 usage, 130 stopped.
@@ -70,11 +70,11 @@ def _experiments(args: Words) -> list[tuple[Any, str]]:
 
 
 def _list(args: Words) -> int:
-    from . import store, verdicts
+    from . import engine, verdicts
 
     here, damaged = True, 0
     try:
-        store.results_folder()
+        engine.results_folder()
     except StudyError as error:
         here = False
         print(f"Nothing is stored here: {error}\n")
@@ -102,15 +102,15 @@ def _list(args: Words) -> int:
 
 
 def _state(experiment: Any, scale: str) -> str:
-    from . import store
+    from . import engine
 
     try:
-        done = store.finished(experiment, scale)
+        done = engine.finished(experiment, scale)
         runs = f"{done} of {len(experiment.scales[scale].tasks)} runs are done" * (done > 0)
-        if not store.path(experiment, scale).with_suffix(".json").exists():
+        if not engine.path(experiment, scale).with_suffix(".json").exists():
             return runs or "not stored"
-        record, _ = store.stored(experiment, scale)
-        edited = ", before its file was edited" * store.stale(experiment, scale)
+        record, _ = engine.stored(experiment, scale)
+        edited = ", before its file was edited" * engine.stale(experiment, scale)
     except StudyError as error:
         return f"DAMAGED: {error}"
     return f"stored, {record['computed']['cpu_seconds']:.0f} CPU-s{edited}" + f"; {runs} again" * (
@@ -120,49 +120,49 @@ def _state(experiment: Any, scale: str) -> str:
 
 def _run(args: Words) -> int:
     experiments, failed = _experiments(args), 0
-    from . import runner, store
+    from . import engine
 
     # What the tables' provenance says: to be copied on another machine, so without names of this.
     where = "--dask ADDRESS" if args.dask else f"--jobs {args.jobs}"
-    folder = store.results_folder()
+    folder = engine.results_folder()
     for one, scale in experiments:
-        if not args.again and store.current(one, scale, folder):
+        if not args.again and engine.current(one, scale, folder):
             print(
-                f"{one.name}: already stored, by this code, in {store.path(one, scale, folder)}; "
+                f"{one.name}: already stored, by this code, in {engine.path(one, scale, folder)}; "
                 f"--again recomputes it"
             )
             continue
-        if not args.again and (other := store.other_file(one, scale, folder)):
+        if not args.again and (other := engine.other_file(one, scale, folder)):
             failed = 1
             _say(
-                f"{store.path(one, scale, folder)} was computed by {other} and would be lost. "
+                f"{engine.path(one, scale, folder)} was computed by {other} and would be lost. "
                 f"Give the experiment another name, name another folder with --out, or overwrite "
                 f"it with --again."
             )
             continue
         try:
-            target = runner.sweep(
+            target = engine.sweep(
                 one,
                 scale,
                 folder,
                 jobs=args.jobs,
                 dask=args.dask,
-                command=f"{store.command(one, scale)} {where}",
+                command=f"{engine.command(one, scale)} {where}",
             )
             print(f"{one.name}: wrote {target}")
-        except runner.RunError as error:
+        except engine.RunError as error:
             failed = 1
             _say(error)
     return failed
 
 
 def _say_if_stale(args: Words, one: Any, scale: str) -> None:
-    from . import store
+    from . import engine
 
-    if store.stale(one, scale):
+    if engine.stale(one, scale):
         _say(
-            f"{store.path(one, scale).name} was computed before {args.file} was edited. "
-            f"Recompute it with: {store.command(one, scale)}"
+            f"{engine.path(one, scale).name} was computed before {args.file} was edited. "
+            f"Recompute it with: {engine.command(one, scale)}"
         )
 
 
@@ -178,14 +178,16 @@ def _plot(args: Words) -> int:
     from matplotlib import pyplot as plt
     from matplotlib.figure import Figure
 
-    from . import store
+    from . import engine
 
     pictures = {name: drawing for asked in names for name, drawing in where.drawings(asked).items()}
     for name, (sources, draw) in pictures.items():
         tables = [_asked(args, where.experiments[source]) for source in sources]
-        file = store.path(*tables[0]).name.replace(sources[0], name, 1) if tables else f"{name}.csv"
-        target = (store.results_folder() / file).with_suffix(".png")
-        stored, picture = [store.load(*table) for table in tables], io.BytesIO()
+        file = (
+            engine.path(*tables[0]).name.replace(sources[0], name, 1) if tables else f"{name}.csv"
+        )
+        target = (engine.results_folder() / file).with_suffix(".png")
+        stored, picture = [engine.load(*table) for table in tables], io.BytesIO()
         for table in tables:
             _say_if_stale(args, *table)
         try:
@@ -197,7 +199,7 @@ def _plot(args: Words) -> int:
         except BaseException as error:
             raise StudyError(
                 f"{name}: what draws its table raised {error!r}. Fix it, or the "
-                f"table; in Python, store.load gives it to you."
+                f"table; in Python, engine.load gives it to you."
             ) from error
         if not isinstance(figure, Figure):
             raise StudyError(
@@ -205,7 +207,7 @@ def _plot(args: Words) -> int:
                 f"{name} does not. Let it end in 'return'."
             )
         plt.close(figure)
-        store.write({target: picture.getvalue()})
+        engine.write({target: picture.getvalue()})
         print(f"{name}: wrote {target}")
     return 0
 
@@ -252,12 +254,12 @@ def _check(args: Words) -> int:
 
 def _verify(args: Words) -> int:
     experiments, failed = _experiments(args), 0
-    from . import runner, store
+    from . import engine
 
-    folder, parts, spent = store.results_folder(), 0, 0.0
+    folder, parts, spent = engine.results_folder(), 0, 0.0
     for one, scale in experiments:
         try:
-            found = runner.verify(
+            found = engine.verify(
                 one, scale, folder, jobs=args.jobs, seconds=60 * args.minutes / len(experiments)
             )
         except StudyError as error:  # of one table; the others have a right to their turn
@@ -429,7 +431,7 @@ def main(argv: list[str] | None = None) -> int:
             signal.signal(end, signal.default_int_handler)  # as Ctrl-C: take the workers along
     try:
         if args.out or args.file:
-            from .store import chosen
+            from .engine import chosen
 
             context.run(chosen.set, (args.out or args.file.parent / "results").absolute())
         status: int = context.run(args.function, args)

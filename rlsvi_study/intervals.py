@@ -83,7 +83,7 @@ def bootstrap(of: Callable[..., Any], *samples: Any, repeats: int = 10_000) -> M
 
 def _columns(table: Any, by: Any) -> Any:
     """The name of a column, or the names of some."""
-    instance("table", table, pd.DataFrame, hint="store.load reads one.")
+    instance("table", table, pd.DataFrame, hint="engine.load reads one.")
     names = [by] if isinstance(by, str) else by
     if not (
         isinstance(names, (list, tuple))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import StudyError, store
+from . import StudyError, engine
 from .choices import FIVE
 from .register import VERDICTS, Claim, Evidence, settle, typeset
 
@@ -94,14 +94,14 @@ def as_json(findings: Iterable[Finding]) -> str:
 
 
 def write(findings: Iterable[Finding]) -> Path:
-    file = store.results_folder() / NAME
-    store.write({file: as_json(findings).encode() + b"\n"})
+    file = engine.results_folder() / NAME
+    engine.write({file: as_json(findings).encode() + b"\n"})
     return file
 
 
 def stored() -> dict[str, Finding]:
     """By claim, in the register's order."""
-    file = store.results_folder() / NAME
+    file = engine.results_folder() / NAME
     try:
         return {one["id"]: Finding(**one) for one in json.loads(file.read_bytes())}
     except (OSError, ValueError, TypeError) as error:

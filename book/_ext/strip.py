@@ -95,7 +95,7 @@ class Strip(pages.Stored):
     """``{strip}``: all of it."""
 
     def run(self):
-        self.env.note_dependency(str(pages.store.results_folder() / pages.verdicts.NAME))
+        self.env.note_dependency(str(pages.engine.results_folder() / pages.verdicts.NAME))
         whole = nodes.container(classes=["strip"])
         for page, label, together in rows():
             self.env.note_dependency(str(BOOK / f"{page}.ipynb"))

@@ -17,7 +17,7 @@ from docutils.statemachine import StringList
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from rlsvi_study import store, verdicts
+from rlsvi_study import engine, verdicts
 from rlsvi_study.catalogue import EXPERIMENTS, TOPICS
 from rlsvi_study.choices import FIVE, MISPRINTS, NOT_JUDGED, THRESHOLDS
 from rlsvi_study.register import MISPRINT, OURS, PAGES, SECTIONS, VERDICTS, typeset
@@ -30,7 +30,7 @@ found = cache(verdicts.stored)
 @cache
 def records():
     """The provenance of each table."""
-    return {name: store.provenance(one) for name, one in EXPERIMENTS.items()}
+    return {name: engine.provenance(one) for name, one in EXPERIMENTS.items()}
 
 
 def table(*rows):
@@ -319,7 +319,7 @@ class Stored(SphinxDirective):
     has_content = True
 
     def run(self):
-        self.env.note_dependency(str(store.results_folder() / verdicts.NAME))
+        self.env.note_dependency(str(engine.results_folder() / verdicts.NAME))
         whole = nodes.container(classes=["stored"])
         lines = StringList(self.made().splitlines(), source=self.get_source_info()[0])
         self.state.nested_parse(lines, self.content_offset, whole)

@@ -17,6 +17,7 @@ from rlsvi_core.regression import GaussianPosterior
 
 from .. import register
 from ..choices import limit
+from ..engine import Tables
 from ..intervals import Median, for_all, mean_interval, median_interval
 from ..register import (
     CONSISTENT,
@@ -30,7 +31,6 @@ from ..register import (
     remark,
     unless,
 )
-from ..store import Tables
 from . import scaling
 from .runs import EXPERIMENTS, learning_time, learning_times, medians, prior_spread
 

@@ -23,7 +23,7 @@ from rlsvi_core.agents import Agent, lsvi, rlsvi
 from rlsvi_core.envs.chains import LEFT, RIGHT, chain
 from rlsvi_core.mdp import FiniteMDP, first_state, last_reward, step
 
-from ..experiment import Experiment, Rows, Scale, grid, streams
+from ..engine import Experiment, Rows, Scale, grid, streams
 from ..intervals import Median, median_interval, median_times
 
 REWARDS_TO_LEARN = 10  # section 6.1: "episodes until 10 rewards" is the proxy for learning time

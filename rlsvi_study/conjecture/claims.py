@@ -146,6 +146,7 @@ from rlsvi_core.optimism.balls import exact
 
 from ..algebra import identity, same
 from ..choices import limit
+from ..engine import Tables
 from ..intervals import Mean, bootstrap, mean_interval
 from ..register import (
     CONSISTENT,
@@ -157,7 +158,6 @@ from ..register import (
     fallen,
     unless,
 )
-from ..store import Tables
 from ..traps import gamble, long_gamble, needle, toll
 from .runs import EXPERIMENTS, TOLL_G, looked_at
 

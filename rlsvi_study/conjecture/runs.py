@@ -27,7 +27,7 @@ from rlsvi_core.features import OneHot
 from rlsvi_core.mdp import FiniteMDP, Model, first_state, last_reward, step
 from rlsvi_core.regression import draw_weight
 
-from ..experiment import Experiment, Rows, Scale, grid, streams
+from ..engine import Experiment, Rows, Scale, grid, streams
 from ..traps import gamble, long_gamble, toll
 
 PASS, PLAY = QUIT, LEAP = 0, 1

@@ -13,6 +13,7 @@ from rlsvi_core.agents.incremental import VerbatimIncremental, incremental
 from rlsvi_core.envs.chains import arrival_probability, chain, lock
 
 from ..choices import limit
+from ..engine import Tables
 from ..intervals import by_cell, for_all, median_interval
 from ..register import (
     FAILS,
@@ -25,7 +26,6 @@ from ..register import (
     parts,
     unless,
 )
-from ..store import Tables
 from .runs import EXPERIMENTS, printed, value_travels, waits
 
 STORED = Tables(EXPERIMENTS)

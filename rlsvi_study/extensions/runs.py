@@ -27,7 +27,7 @@ from rlsvi_core.agents.incremental import incremental
 from rlsvi_core.envs.chains import chain, lock
 from rlsvi_core.features import coherent, tabular
 
-from ..experiment import Experiment, Rows, Scale, grid, streams
+from ..engine import Experiment, Rows, Scale, grid, streams
 from ..intervals import median_times
 from .bootstrap import BootstrapAgent
 

@@ -10,10 +10,9 @@ from rlsvi_core import VerbatimAgent, rlsvi
 from rlsvi_core.envs.recommender import Recommender, number_of_states
 
 from ..choices import limit
-from ..experiment import streams
+from ..engine import Tables, streams
 from ..intervals import Mean, for_all, mean_interval
 from ..register import FAILS, HOLDS, PARTLY, Evidence, claim, parts, unless
-from ..store import Tables
 from . import runs
 from .bandit import BernoulliBandit
 from .products import Products, expected_likes

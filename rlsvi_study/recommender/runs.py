@@ -20,7 +20,7 @@ import pandas as pd
 from rlsvi_core import lsvi, rlsvi
 from rlsvi_core.envs.recommender import Recommender
 
-from ..experiment import Experiment, Rows, Scale, grid, streams
+from ..engine import Experiment, Rows, Scale, grid, streams
 from ..intervals import mean_interval
 from .bandit import BernoulliBandit
 from .products import Products

@@ -14,6 +14,7 @@ from rlsvi_core.agents import tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 
 from ..choices import limit
+from ..engine import Tables
 from ..intervals import mean_interval
 from ..register import (
     FAILS,
@@ -26,7 +27,6 @@ from ..register import (
     parts,
     unless,
 )
-from ..store import Tables
 from . import bias, optimism
 from . import runs as regret
 

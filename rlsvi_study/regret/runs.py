@@ -19,7 +19,7 @@ from rlsvi_core.agents import Run, tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.features import OneHot
 
-from ..experiment import Experiment, Rows, Scale, streams
+from ..engine import Experiment, Rows, Scale, streams
 
 BOUND = {"episode": 0.5, "S": 0.5, "A": 0.5, "H": 2.0}  # powers in H²√(SAL)
 BASE = {"H": 5, "S": 5, "A": 3}

@@ -29,7 +29,7 @@ import pandas as pd
 from rlsvi_core import FiniteMDP, chain, features, rlsvi
 from rlsvi_core.compiled import Floats
 
-from ..experiment import Experiment, Rows, Scale, grid, streams
+from ..engine import Experiment, Rows, Scale, grid, streams
 from ..traps import gamble, long_gamble, toll
 from .linear import VARIANTS, learn
 from .worlds import low_rank

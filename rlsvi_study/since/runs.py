@@ -31,7 +31,7 @@ from rlsvi_core.envs.chains import chain, deep_sea, river_swim
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.features import OneHot
 
-from ..experiment import Experiment, Rows, Scale, grid, streams
+from ..engine import Experiment, Rows, Scale, grid, streams
 from . import linear_runs
 from .tabular import VARIANTS, PerturbedAgent
 

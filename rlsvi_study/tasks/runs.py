@@ -43,7 +43,7 @@ from rlsvi_core import FiniteMDP, features, lsvi, rlsvi, suggest_parameters
 from rlsvi_core.envs.chains import deep_sea
 from rlsvi_core.features import FeatureMap, OneHot
 
-from ..experiment import Experiment, Rows, Scale, grid, streams
+from ..engine import Experiment, Rows, Scale, grid, streams
 from ..intervals import mean_interval
 from .ensemble import Ensemble
 from .redraw import Vote

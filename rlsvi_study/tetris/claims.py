@@ -16,9 +16,9 @@ from scipy.stats import binomtest
 from rlsvi_core.envs.tetris import Tetris
 
 from ..choices import limit
+from ..engine import Tables
 from ..intervals import bootstrap, by_cell, for_all, mean_interval, median_interval
 from ..register import CONSISTENT, FAILS, HOLDS, PARTLY, Evidence, claim, parts, unless
-from ..store import Tables
 from . import runs
 from .runs import EXPERIMENTS, LSPI, apart, finals, lead, learned_at, level, levels
 

@@ -23,7 +23,7 @@ from rlsvi_core.agents import Choices
 from rlsvi_core.compiled import Floats, jit
 from rlsvi_core.envs.tetris import Tetris
 
-from ..experiment import Experiment, Rows, Scale, streams
+from ..engine import Experiment, Rows, Scale, streams
 from .ring import PRINTED, Placements, Ring, RingAgent, column_values
 
 STARTS = {"nothing": (0.0, 0.0), "scoring": (-1.0, -10.0)}  # of the largest height, of the holes

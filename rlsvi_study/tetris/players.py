@@ -25,7 +25,7 @@ import numpy as np
 from rlsvi_core.compiled import jit
 from rlsvi_core.envs.tetris import Tetris, draw_piece, measure, place, placements
 
-from ..experiment import Experiment, Rows, Scale, streams
+from ..engine import Experiment, Rows, Scale, streams
 
 PLAYERS = {
     "DT-10": (-2.18, 2.42, -2.17, -3.31, 0.95, -2.22, -0.81, -9.65, 1.27),

@@ -30,7 +30,7 @@ from rlsvi_core import Run, checks, lsvi, rlsvi
 from rlsvi_core.envs.tetris import Tetris
 
 from ..choices import THRESHOLDS
-from ..experiment import Experiment, Rows, Scale, grid, streams
+from ..engine import Experiment, Rows, Scale, grid, streams
 from ..intervals import by_cell, for_all, mean_interval
 from .lspi import ITERATION
 from .players import KNOWN

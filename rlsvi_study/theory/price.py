@@ -87,9 +87,9 @@ from sympy import diff, erfc, exp, integrate, oo, pi, sin, sqrt, symbols
 from rlsvi_core.optimism.balls import sign
 
 from ..algebra import Sides, identity
+from ..engine import Tables
 from ..intervals import Mean, for_all, mean_interval
 from ..register import HOLDS, OURS, Evidence, claim, fallen, unless
-from ..store import Tables
 from . import runs, theorem1
 
 STORED = Tables(runs.EXPERIMENTS)

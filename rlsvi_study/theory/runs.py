@@ -21,7 +21,7 @@ from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.features import OneHot
 from rlsvi_core.mdp import FiniteMDP
 
-from ..experiment import Experiment, Rows, Scale, streams
+from ..engine import Experiment, Rows, Scale, streams
 
 
 def make_prior(H: int, S: int, A: int) -> DirichletPrior:

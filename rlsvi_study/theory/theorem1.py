@@ -85,6 +85,7 @@ from sympy import diff, exp, log, oo, sqrt, symbols
 from sympy import limit as tends_to
 
 from ..choices import limit
+from ..engine import Tables
 from ..intervals import for_all, mean_interval
 from ..register import (
     FAILS,
@@ -98,7 +99,6 @@ from ..register import (
     parts,
     unless,
 )
-from ..store import Tables
 from . import runs
 from .evidence import identity, shown
 from .repaired import STEPS_LEMMA_1

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from rlsvi_core.envs.tetris import Tetris
-from rlsvi_study import catalogue, store, verdicts
+from rlsvi_study import catalogue, engine, verdicts
 from rlsvi_study.chain.claims import success_rates
 from rlsvi_study.conjecture.claims import WIN
 from rlsvi_study.recommender.claims import instance
@@ -111,13 +111,13 @@ def found(id, *path):
 
 
 def seeds(name):
-    first, end = store.provenance(catalogue.EXPERIMENTS[name])["seeds"]
+    first, end = engine.provenance(catalogue.EXPERIMENTS[name])["seeds"]
     return end - first
 
 
 def runs_per_point():
     """Of the shares of runs that learn: a moving window over the runs, sorted by ρ."""
-    return 1001 - len(success_rates(store.load(catalogue.EXPERIMENTS["fig6"]))) + 1
+    return 1001 - len(success_rates(engine.load(catalogue.EXPERIMENTS["fig6"]))) + 1
 
 
 DECLARED = {  # every other typed number, and what recomputes it
@@ -158,7 +158,7 @@ def settings(*names):
     of an axis with more than twelve values only its ends."""
     found = set()
     for name in names:
-        record = store.provenance(catalogue.EXPERIMENTS[name])
+        record = engine.provenance(catalogue.EXPERIMENTS[name])
         seeds = record["seeds"][1] - record["seeds"][0]
         found |= numbers(record["constants"]) | {seeds, seeds * len(record["grid"])}
         for axis in {axis for cell in record["grid"] for axis in cell}:

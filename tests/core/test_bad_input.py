@@ -34,7 +34,7 @@ from rlsvi_core.agents import VerbatimAgent, continual, incremental, tabular
 from rlsvi_core.envs import chains, dirichlet, gym, recommender, tetris
 from rlsvi_core.mdp import DiscountedMDP
 from rlsvi_core.optimism import balls, order
-from rlsvi_study import experiment, intervals
+from rlsvi_study import engine, intervals
 
 MODULES = [
     importlib.import_module(found.name)
@@ -59,7 +59,7 @@ PRIOR = dirichlet.DirichletPrior.symmetric(2, 3, 2)
 CUSTOMERS = recommender.Recommender.random(rng=1, N=3, J=2)
 RNG = np.random.default_rng(1)
 BOX = ([0.0, -1.0], [1.0, 1.0])
-SCALE = experiment.Scale({"lam": 1.0, "episodes": 2}, ({"N": 2}, {"N": 3}), range(2))
+SCALE = engine.Scale({"lam": 1.0, "episodes": 2}, ({"N": 2}, {"N": 3}), range(2))
 
 
 def rows(s):
@@ -352,11 +352,11 @@ good(
     time="t",
     censored="censored",
 )
-good("Scale", experiment.Scale, constants={"lam": 1.0}, grid=({"N": 2}, {"N": 3}), seeds=range(2))
+good("Scale", engine.Scale, constants={"lam": 1.0}, grid=({"N": 2}, {"N": 3}), seeds=range(2))
 good("Scale.having", SCALE.having, seeds=3, lam=2, N=4)
 good(
     "Experiment",
-    experiment.Experiment,
+    engine.Experiment,
     name="own",
     place="here",
     title="Own",
@@ -364,8 +364,8 @@ good(
     scales={"quick": SCALE},
     length="episodes",
 )
-good("streams", experiment.streams, seed=1)
-good("grid", experiment.grid, N=[1, 2], lam=(1.0, 2.0))
+good("streams", engine.streams, seed=1)
+good("grid", engine.grid, N=[1, 2], lam=(1.0, 2.0))
 
 # ------------------------------------------------------------------ bad arguments
 

@@ -21,7 +21,7 @@ from rlsvi_core import VerbatimAgent, chain, features
 from rlsvi_core.agents import Choices
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.envs.tetris import RULES, Tetris, place, placements
-from rlsvi_study import store, verdicts
+from rlsvi_study import engine, verdicts
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.conjecture.runs import looked_at
 from rlsvi_study.regret.optimism import one_period_gap
@@ -231,7 +231,7 @@ def played(rule, weights, pieces):
 
 
 def policies():
-    page = figures.player(store.load(EXPERIMENTS["fig7"]))
+    page = figures.player(engine.load(EXPERIMENTS["fig7"]))
     return json.loads(html.unescape(re.search('data-policies="([^"]*)"', page)[1]))
 
 

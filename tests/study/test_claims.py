@@ -307,7 +307,7 @@ def test_a_claim_that_no_falsehood_can_change_says_so_by_its_kind():
 def test_a_judge_is_given_the_tables_it_reads():
     assert FROM_TABLES < READ_TABLES
     folder = Path(claims.__file__).parent
-    assert not [file for file in folder.glob("*/*.py") if "store.load" in file.read_text("utf8")]
+    assert not [file for file in folder.glob("*/*.py") if "engine.load" in file.read_text("utf8")]
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

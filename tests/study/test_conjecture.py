@@ -14,7 +14,7 @@ from scipy.stats import binom, kstest, norm
 from rlsvi_core import rlsvi
 from rlsvi_study import catalogue
 from rlsvi_study.conjecture import claims, figures, runs
-from rlsvi_study.experiment import streams
+from rlsvi_study.engine import streams
 from rlsvi_study.register import CONSISTENT, FAILS, HOLDS, Evidence
 from rlsvi_study.traps import gamble, long_gamble, needle, toll
 

@@ -9,7 +9,7 @@ import pytest
 from planted import Changed
 
 from rlsvi_core import FiniteMDP, chain, features, rlsvi
-from rlsvi_study import catalogue, store
+from rlsvi_study import catalogue, engine
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.chain import claims
 from rlsvi_study.chain.runs import (
@@ -21,7 +21,7 @@ from rlsvi_study.chain.runs import (
     prior_spread,
     time_to_learn,
 )
-from rlsvi_study.experiment import streams
+from rlsvi_study.engine import streams
 from rlsvi_study.intervals import median_interval
 from rlsvi_study.register import FAILS, HOLDS, PARTLY
 
@@ -177,7 +177,7 @@ def test_median_interval_refuses_nan():
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_stored_tables_are_complete_and_untouched(name):
     figure = EXPERIMENTS[name]
-    table = store.load(figure)
+    table = engine.load(figure)
     labels = {tuple(task.label.values()) for task in figure.scales["paper"].tasks}
     columns = list(figure.scales["paper"].tasks[0].label)
     assert set(table[columns].itertuples(index=False, name=None)) == labels
@@ -185,7 +185,7 @@ def test_stored_tables_are_complete_and_untouched(name):
 
 def test_dithering_schemes_wait_for_the_same_episode():
     """Until the first reward both act uniformly, so with the same draws they are one agent."""
-    table = store.load(EXPERIMENTS["example1"]).pivot(
+    table = engine.load(EXPERIMENTS["example1"]).pivot(
         index=["N", "seed"], columns="agent", values="unrewarded"
     )
     assert (table["epsilon-greedy"] == table["boltzmann"]).all()

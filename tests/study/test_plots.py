@@ -17,7 +17,7 @@ from scipy import stats
 
 from rlsvi_core import chain
 from rlsvi_core.features import coherent
-from rlsvi_study import catalogue, store
+from rlsvi_study import catalogue, engine
 from rlsvi_study.catalogue import DRAW, EXPERIMENTS
 from rlsvi_study.chain import figures as chain_figures
 from rlsvi_study.chain.runs import medians
@@ -34,7 +34,7 @@ from rlsvi_study.theory import price
 
 
 def load(name):
-    return store.load(EXPERIMENTS[name])
+    return engine.load(EXPERIMENTS[name])
 
 
 @pytest.fixture
@@ -777,7 +777,9 @@ def seen(file, size=8):
 
 
 @pytest.mark.parametrize("change", ["none", "band", "data"])
-@pytest.mark.parametrize("file", sorted(store.results_folder().glob("*.png")), ids=lambda f: f.stem)
+@pytest.mark.parametrize(
+    "file", sorted(engine.results_folder().glob("*.png")), ids=lambda f: f.stem
+)
 def test_a_stored_picture_is_todays_drawing(file, change, draw, tmp_path, monkeypatch):
     """Fonts differ a little between machines; a wrong band or curve is seen."""
     table = load(file.stem)

@@ -14,7 +14,7 @@ from planted import Changed
 
 from rlsvi_core import lsvi, rlsvi
 from rlsvi_core.envs.recommender import Recommender
-from rlsvi_study.experiment import streams
+from rlsvi_study.engine import streams
 from rlsvi_study.intervals import Mean, mean_interval
 from rlsvi_study.recommender import claims, figures, runs
 from rlsvi_study.recommender.claims import STORED

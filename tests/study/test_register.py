@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from rlsvi_study import StudyError, choices, register, store, verdicts
+from rlsvi_study import StudyError, choices, engine, register, verdicts
 from rlsvi_study.choices import Sentence, Threshold, limit
 from rlsvi_study.cli import main
 from rlsvi_study.register import (
@@ -206,7 +206,7 @@ class Pair(NamedTuple):
 
 
 def test_what_is_stored_is_read_as_it_was_found(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "results_folder", lambda: tmp_path)
+    monkeypatch.setattr(engine, "results_folder", lambda: tmp_path)
     numbers = {"pair": Pair(1.0, np.float64(0.1)), 12: np.arange(2), "n": (np.int64(3), None)}
     enter(
         "3.n",
@@ -225,7 +225,7 @@ def test_what_is_stored_is_read_as_it_was_found(tmp_path, monkeypatch):
 
 
 def test_nothing_stored_or_something_else_is_said_in_one_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "results_folder", lambda: tmp_path)
+    monkeypatch.setattr(engine, "results_folder", lambda: tmp_path)
     with pytest.raises(StudyError, match=r"verdicts\.json; .* rlsvi check --store"):
         verdicts.stored()
     (tmp_path / verdicts.NAME).write_text('[{"id": "3.b"}]')

@@ -19,9 +19,9 @@ from rlsvi_core import VerbatimAgent, features
 from rlsvi_core import rlsvi as general_rlsvi
 from rlsvi_core.agents import LinearAgent, tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior, dirichlet, no_counts
-from rlsvi_study import catalogue, store
+from rlsvi_study import catalogue, engine
 from rlsvi_study.catalogue import EXPERIMENTS
-from rlsvi_study.experiment import Task
+from rlsvi_study.engine import Task
 from rlsvi_study.register import FAILS, HOLDS, PARTLY, Evidence
 from rlsvi_study.regret import bias, optimism
 from rlsvi_study.regret import runs as regret
@@ -417,7 +417,7 @@ def test_a_run_does_not_depend_on_what_runs_beside_it():
 )
 def test_a_recomputed_run_equals_the_stored_one_to_the_bit(name, task):
     figure = EXPERIMENTS[name]
-    assert store.differences(store.load(figure), task, figure.rows("paper", task)) == []
+    assert engine.differences(engine.load(figure), task, figure.rows("paper", task)) == []
 
 
 # --- the claims -----------------------------------------------------------------------------

@@ -12,8 +12,8 @@ from rlsvi_core.agents.tabular import Rule, TabularAgent
 from rlsvi_core.envs.chains import deep_sea
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.features import OneHot
-from rlsvi_study import store
-from rlsvi_study.experiment import streams
+from rlsvi_study import engine
+from rlsvi_study.engine import streams
 from rlsvi_study.since import runs
 from rlsvi_study.since.tabular import VARIANTS, PerturbedAgent, Variant
 
@@ -370,7 +370,7 @@ def test_the_best_factor_has_the_least_geometric_mean_and_explores_most_among_eq
 
 
 def test_the_tuned_factors_follow_from_the_stored_table_by_the_rule():
-    assert runs.best_factors(store.load(runs.EXPERIMENTS["since-tuning"])) == runs.TUNED
+    assert runs.best_factors(engine.load(runs.EXPERIMENTS["since-tuning"])) == runs.TUNED
 
 
 def test_a_ratio_is_the_geometric_mean_over_the_problems_that_both_met():
@@ -431,7 +431,7 @@ def test_a_comparison_keeps_to_its_problems_and_takes_the_end_of_each_run():
 
 @pytest.mark.parametrize("advice", runs.ADVICE)
 def test_advice_survives_another_set_of_seeds(advice):
-    table = store.load(runs.EXPERIMENTS[runs.ADVICE[advice].table])
+    table = engine.load(runs.EXPERIMENTS[runs.ADVICE[advice].table])
     first = table.seed.isin(runs.FIRST)
     assert set(table.seed[~first]) == set(range(30, 60))
     for seeds in (first, ~first):

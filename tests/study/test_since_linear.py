@@ -10,7 +10,7 @@ from scipy.linalg import sqrtm
 
 from rlsvi_core import chain, features, lsvi, rlsvi
 from rlsvi_core.features import OneHot
-from rlsvi_study import store
+from rlsvi_study import engine
 from rlsvi_study.since import linear, linear_runs
 from rlsvi_study.since.linear import VARIANTS, Variant, learn
 from rlsvi_study.since.worlds import low_rank
@@ -330,7 +330,7 @@ def test_tuning_has_seeds_of_its_own():
 
 
 def test_tuned_factors_are_those_of_the_table():
-    table = store.load(STUDIES["since-linear-tuning"])
+    table = engine.load(STUDIES["since-linear-tuning"])
     assert linear_runs.best_factors(table) == linear_runs.TUNED
 
 

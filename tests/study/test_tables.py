@@ -11,18 +11,18 @@ import linecache
 import numpy as np
 import pytest
 
-from rlsvi_study import StudyError, runner, sources, store
+from rlsvi_study import StudyError, engine
 from rlsvi_study.catalogue import EXPERIMENTS
-from rlsvi_study.experiment import Experiment, Scale, grid
-from rlsvi_study.sources import digest
+from rlsvi_study.engine import Experiment, Scale, grid, runner, sources
+from rlsvi_study.engine.sources import digest
 
 MINUTE = 60  # CPU seconds for all tables together
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_part_of_the_table_is_recomputed_to_the_bit(name):
-    found = runner.verify(
-        EXPERIMENTS[name], "paper", store.results_folder(), seconds=MINUTE / len(EXPERIMENTS)
+    found = engine.verify(
+        EXPERIMENTS[name], "paper", engine.results_folder(), seconds=MINUTE / len(EXPERIMENTS)
     )
     assert found.differences == []
     assert found.share > 0
@@ -143,7 +143,7 @@ def test_every_run_of_a_cell_that_cannot_be_cut_is_whole(monkeypatch):
 
 @pytest.fixture
 def walk(tmp_path):
-    runner.sweep(WALK, "paper", tmp_path)
+    engine.sweep(WALK, "paper", tmp_path)
     return tmp_path
 
 
@@ -157,28 +157,28 @@ def test_one_number_that_differs_in_the_last_bit_is_found(walk, jobs):
         return [row | {"value": np.nextafter(row["value"], 9)} if drift else row for row in rows]
 
     changed = dataclasses.replace(WALK, run=other)
-    found = runner.verify(changed, "paper", walk, seconds=ALL, jobs=jobs).differences
+    found = engine.verify(changed, "paper", walk, seconds=ALL, jobs=jobs).differences
     assert len(found) == 20
     assert all("drift=1.0" in one for one in found)
 
 
 def test_verifying_writes_nothing(walk):
     before = {file.name: file.read_bytes() for file in walk.iterdir()}
-    assert runner.verify(WALK, "paper", walk, seconds=ALL) == runner.Check(
+    assert engine.verify(WALK, "paper", walk, seconds=ALL) == runner.Check(
         [*runner.drawn(WALK, "paper", ALL, 1.0)], 0, [], pytest.approx(0, abs=10), 1.0
     )
     assert {file.name: file.read_bytes() for file in walk.iterdir()} == before
 
 
 def test_an_edited_cell_is_found_when_its_run_is_drawn_though_the_hash_was_corrected(walk):
-    file = store.path(WALK, "paper", walk)
+    file = engine.path(WALK, "paper", walk)
     lines = file.read_text().splitlines()
     lines[17] = lines[17][:-1] + str((int(lines[17][-1]) + 1) % 10)
     text = "\n".join(lines) + "\n"
     file.write_text(text)
     record = json.loads(file.with_suffix(".json").read_text()) | {"sha256": digest(text.encode())}
     file.with_suffix(".json").write_text(json.dumps(record))
-    (found,) = runner.verify(WALK, "paper", walk, seconds=ALL).differences
+    (found,) = engine.verify(WALK, "paper", walk, seconds=ALL).differences
     assert "drift=0.0, seed=1, line 18, value: stored" in found
 
 
@@ -186,7 +186,7 @@ def test_a_run_that_raises_is_a_difference(walk):
     def broken(**arguments):
         raise RuntimeError("out of luck")
 
-    found = runner.verify(dataclasses.replace(WALK, run=broken), "paper", walk, seconds=1e-9)
+    found = engine.verify(dataclasses.replace(WALK, run=broken), "paper", walk, seconds=1e-9)
     assert found.differences[0].endswith("raised RuntimeError: out of luck")
 
 
@@ -209,25 +209,25 @@ def test_bits_that_depend_on_the_machine_are_compared_by_the_range_of_the_seeds(
     shift, within, tmp_path
 ):
     """Means of 0 to 3 are stored for drift 0, so from -3 to 6 will do."""
-    runner.sweep(EARNED, "paper", tmp_path)
+    engine.sweep(EARNED, "paper", tmp_path)
     shifted = dataclasses.replace(EARNED, run=lambda **task: _earned(**task, shift=shift))
-    found = runner.verify(shifted, "paper", tmp_path, seconds=ALL)
+    found = engine.verify(shifted, "paper", tmp_path, seconds=ALL)
     assert found.within == within
     assert len(found.differences) == (8 if shift < -6 else 0)
     assert all("stored means of reward are from" in one for one in found.differences)
     strict = dataclasses.replace(shifted, portable=True)
-    assert bool(runner.verify(strict, "paper", tmp_path, seconds=ALL).differences) == bool(shift)
+    assert bool(engine.verify(strict, "paper", tmp_path, seconds=ALL).differences) == bool(shift)
 
 
 def test_a_run_of_another_shape_is_not_within_the_range(tmp_path):
-    runner.sweep(EARNED, "paper", tmp_path)
+    engine.sweep(EARNED, "paper", tmp_path)
     short = dataclasses.replace(EARNED, run=lambda **task: _earned(**task)[:1])
-    assert "2 rows with" in runner.verify(short, "paper", tmp_path, seconds=1e-9).differences[0]
+    assert "2 rows with" in engine.verify(short, "paper", tmp_path, seconds=1e-9).differences[0]
 
 
 def test_a_beginning_with_too_few_rows_is_a_difference(walk):
     short = dataclasses.replace(WALK, run=lambda **arguments: _walk(**arguments)[:-1])
-    found = runner.verify(short, "paper", walk, seconds=ALL).differences
+    found = engine.verify(short, "paper", walk, seconds=ALL).differences
     assert "10 rows are stored, 9 were recomputed" in found[0]
 
 
@@ -239,4 +239,4 @@ def test_other_settings_than_the_recorded_ones_are_refused(walk):
         },
     )
     with pytest.raises(StudyError, match="other settings"):
-        runner.verify(other, "paper", walk, seconds=1.0)
+        engine.verify(other, "paper", walk, seconds=1.0)

@@ -10,7 +10,7 @@ import pytest
 from rlsvi_core import rlsvi, suggest_parameters
 from rlsvi_core.envs.chains import deep_sea
 from rlsvi_core.features import OneHot
-from rlsvi_study import store
+from rlsvi_study import engine
 from rlsvi_study.intervals import student
 from rlsvi_study.tasks import figures, runs
 from rlsvi_study.tasks.ensemble import Ensemble
@@ -241,7 +241,7 @@ def test_comparison_and_tuning_share_no_seed_and_every_task_has_a_schedule():
 
 def test_each_schedule_is_the_best_of_the_tuning_table():
     """Where reward is sparse, the larger was taken."""
-    table = store.load(EXPERIMENTS["tasks-tuning"])
+    table = engine.load(EXPERIMENTS["tasks-tuning"])
     late = table[table.episode > 80].groupby(["task", "agent", "start"]).reward.mean()
     for (task, agent), start in SCHEDULES.items():
         scores = late[task, agent] if task in late else pd.Series({s: 0.0 for s in STARTS[agent]})
@@ -269,7 +269,7 @@ def test_without_gymnasium_the_studies_are_listed_and_a_run_says_what_to_install
 def test_the_stored_sparse_tasks_are_solved_by_rlsvi_and_never_reached_by_dithering():
     sparse = [task for task in CONTROL if CONTROL[task].value_range == (0, 1)]
     found = {
-        name: solved(store.load(EXPERIMENTS[name]), ["task"]).loc[sparse]
+        name: solved(engine.load(EXPERIMENTS[name]), ["task"]).loc[sparse]
         for name in ("tasks-control", "tasks-epsilon", "tasks-boltzmann")
     }
     assert (found["tasks-control"].solved >= 18).all()
@@ -280,7 +280,7 @@ def test_the_stored_sparse_tasks_are_solved_by_rlsvi_and_never_reached_by_dither
 
 def test_what_the_stored_table_says_of_drawing_again():
     """The default is what helps: at a repeat, for tables. No vote beats the posterior mean."""
-    table = store.load(EXPERIMENTS["tasks-redraw"])
+    table = engine.load(EXPERIMENTS["tasks-redraw"])
     assert (table.groupby(["task", "again"]).size() == 20).all()
     by = gains(table).swaplevel()
     assert (by.loc["at a repeat"].low > 0).all()

@@ -18,8 +18,8 @@ from test_tetris import random_rows, squares
 
 from rlsvi_core import lsvi
 from rlsvi_core.envs.tetris import RULES, Tetris
-from rlsvi_study import store
-from rlsvi_study.experiment import Task, streams
+from rlsvi_study import engine
+from rlsvi_study.engine import Task, streams
 from rlsvi_study.register import FAILS, HOLDS, PARTLY, REGISTER
 from rlsvi_study.tetris import claims, figures, players
 from rlsvi_study.tetris import runs as tetris
@@ -48,7 +48,7 @@ def test_a_curve_records_what_the_agent_did():
 
 
 def test_the_schedules_of_mini_tetris_are_the_ones_that_tuning_prefers():
-    for (rule, reading), cell in store.load(EXPERIMENTS["fig14-tuning"]).groupby(
+    for (rule, reading), cell in engine.load(EXPERIMENTS["fig14-tuning"]).groupby(
         ["rule", "reading"]
     ):
         assert tetris.second_half(cell).idxmax() == tetris.MINI_TUNED[rule][reading]
@@ -284,7 +284,7 @@ def test_the_best_schedule_is_that_of_the_second_half():
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_quick_runs_are_the_beginning_of_the_stored_ones_to_the_bit(name):
     figure = EXPERIMENTS[name]
-    stored = store.load(figure)
+    stored = engine.load(figure)
     for task in figure.scales["quick"].tasks:
         rows = figure.rows("quick", task)
         same = (stored[list(task.label)] == pd.Series(task.label)).all(axis=1)
@@ -323,7 +323,7 @@ def test_the_quick_runs_are_the_beginning_of_the_stored_ones_to_the_bit(name):
 )
 def test_a_recomputed_run_equals_the_stored_one_to_the_bit(name, task):
     figure = EXPERIMENTS[name]
-    assert store.differences(store.load(figure), task, figure.rows("paper", task)) == []
+    assert engine.differences(engine.load(figure), task, figure.rows("paper", task)) == []
 
 
 def plain_published_features(board, width, height):
@@ -394,7 +394,7 @@ def test_published_features_on_a_board_counted_by_hand():
 )
 def test_a_learning_curve_is_the_mean_of_the_seeds_on_either_scale(name, by):
     """Seaborn averages logarithms where it finds a logarithmic axis."""
-    table = store.load(EXPERIMENTS[name])
+    table = engine.load(EXPERIMENTS[name])
     figure = figures.DRAW[name](table)
     means = [runs.groupby("game").score.mean().tolist() for _, runs in table.groupby(by)]
     drawn = [list(line.get_ydata()) for ax in figure.axes for line in ax.lines]

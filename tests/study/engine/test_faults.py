@@ -23,10 +23,10 @@ from unittest import mock
 import psutil
 import pytest
 
-from rlsvi_study import runner, store
 from rlsvi_study.catalogue import study
 from rlsvi_study.cli import main
-from rlsvi_study.sources import digest, source_hash
+from rlsvi_study.engine import runner, store
+from rlsvi_study.engine.sources import digest, source_hash
 
 PAGE = Path(__file__).with_name("faults.md")
 PAGESIZE = os.sysconf("SC_PAGE_SIZE")
@@ -38,7 +38,7 @@ HEAD = "| what | answer, and exit status | what was kept |\n| --- | --- | --- |\
 STUDY = """
 import json, os, signal, time
 from pathlib import Path
-from rlsvi_study.experiment import Experiment, Scale, grid
+from rlsvi_study.engine import Experiment, Scale, grid
 
 def run(seed, factor, size, sign):
     sign = Path(sign)

@@ -9,14 +9,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from rlsvi_study import StudyError, runner, sources, store
+from rlsvi_study import StudyError
 from rlsvi_study.catalogue import EXPERIMENTS, study
 from rlsvi_study.cli import main
-from rlsvi_study.experiment import Experiment, Scale, grid
+from rlsvi_study.engine import Experiment, Scale, grid, runner, sources, store
 
 EXAMPLE = Path(__file__).parents[3] / "examples/own_study.py"
 SMALL = """
-from rlsvi_study.experiment import Experiment, Scale, grid
+from rlsvi_study.engine import Experiment, Scale, grid
 from helper import OFFSET
 FACTOR = 3
 def times(x):
@@ -184,8 +184,8 @@ def test_an_edited_file_has_another_hash(small):
 
 
 NOTEBOOK = """
-from rlsvi_study import runner, store
-from rlsvi_study.experiment import Experiment, Scale, grid
+from rlsvi_study.engine import runner, store
+from rlsvi_study.engine import Experiment, Scale, grid
 class Scaled:
     def __init__(self, by):
         self.by = by
@@ -373,7 +373,7 @@ def test_a_drawing_of_a_table_from_before_an_edit_says_so(small, capsys):
 ODD = """
 import threading
 from matplotlib.figure import Figure
-from rlsvi_study.experiment import Experiment, Scale
+from rlsvi_study.engine import Experiment, Scale
 LOCK = threading.Lock()
 class Stop(BaseException):
     pass

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from rlsvi_study import StudyError, runner, store
+from rlsvi_study import StudyError
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.cli import main
-from rlsvi_study.experiment import Scale
+from rlsvi_study.engine import Scale, runner, store
 
 NAMES = (
     "example1",

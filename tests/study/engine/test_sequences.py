@@ -16,17 +16,18 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from rlsvi_study import StudyError, runner, store
+from rlsvi_study import StudyError
 from rlsvi_study.catalogue import study
 from rlsvi_study.cli import main
-from rlsvi_study.sources import digest
+from rlsvi_study.engine import runner, store
+from rlsvi_study.engine.sources import digest
 
 RUNS = 4
 STUDY = """
 import json
 from pathlib import Path
 from matplotlib.figure import Figure
-from rlsvi_study.experiment import Experiment, Scale
+from rlsvi_study.engine import Experiment, Scale
 CODE = 0
 def run(seed):
     file = Path(__file__).with_name("orders.json")

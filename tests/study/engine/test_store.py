@@ -17,10 +17,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rlsvi_study import StudyError, runner, store
+from rlsvi_study import StudyError
 from rlsvi_study.catalogue import EXPERIMENTS
-from rlsvi_study.experiment import Experiment, Scale, Task, grid
-from rlsvi_study.sources import digest, source_hash
+from rlsvi_study.engine import Experiment, Scale, Task, grid, runner, store
+from rlsvi_study.engine.sources import digest, source_hash
 
 ODD = [0.1 + 0.2, 1e-300, 2.0**-1074, -1 / 3]  # floats that careless printing would change
 

@@ -38,7 +38,7 @@ import numpy as np
 import pandas as pd
 from filelock import FileLock, Timeout
 
-from . import StudyError
+from .. import StudyError
 from .experiment import Experiment, Task, as_json
 from .sources import PACKAGES, digest, source_hash, study_hash
 

@@ -28,7 +28,8 @@ from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import BrokenProcessPool
 from tqdm import tqdm
 
-from . import StudyError, store
+from .. import StudyError
+from . import store
 from .experiment import Experiment, Rows, Task
 from .sources import packages_hash, source_hash, study_hash
 
@@ -159,7 +160,7 @@ def sweep(
     *,
     jobs: int = 1,
     dask: str | None = None,
-    command: str = "rlsvi_study.runner.sweep",
+    command: str = "rlsvi_study.engine.sweep",
     say: Callable[[str], None] = print,
 ) -> Path:
     """Compute an experiment's table; returns its path. Finished tasks survive Ctrl-C and kill -9.

@@ -9,14 +9,14 @@ draw them, ``DRAW``, a dict of functions from an experiment's table to a figure;
 ``examples/own_study.py``. ``rlsvi run my_study.py --jobs 2`` computes it, ``list``, ``plot`` and
 ``verify`` take the file too, and results go to a folder ``results`` beside it. With ``--set lam=2``
 a constant gets another value, an axis only this one, and ``--set seeds=20`` sets the number of
-seeds; such a table has a name of its own. In a notebook, pass the experiment to ``runner.sweep``
+seeds; such a table has a name of its own. In a notebook, pass the experiment to ``engine.sweep``
 and use ``having(lam=2)`` in place of ``--set``.
 
 ``length`` names the constant that says how long a run is, where later rows do not change earlier
 ones (learning curves, games). There ``rlsvi verify`` can recompute the beginning of a run.
 
 ``portable=False`` means that the bits of a run depend on BLAS, the mathematical library or another
-package's arithmetic; :func:`rlsvi_study.store.outside` has the rule by which it is compared
+package's arithmetic; :func:`rlsvi_study.engine.store.outside` has the rule by which it is compared
 instead.
 """
 
@@ -38,7 +38,7 @@ import numpy as np
 
 from rlsvi_core.checks import fail, is_number, shown
 
-from . import StudyError, value_of
+from .. import StudyError, value_of
 
 MOST_SEEDS = 10**6
 Rows = list[dict[str, Any]]

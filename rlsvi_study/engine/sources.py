@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from . import StudyError
+from .. import StudyError
 
 PACKAGES = {name: Path(find_spec(name).origin).parent for name in ("rlsvi_core", "rlsvi_study")}
 
