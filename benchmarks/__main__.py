@@ -15,17 +15,14 @@ Further tables: the recommendation engine (``benchmarks.recommender``) in the sa
 Tetris (``benchmarks.tetris``), the compiled game against plain Python and stationary RLSVI's pass
 over its buffer; and the tabular agents beside another library's (``benchmarks.others``). What a
 step costs in an environment of Gymnasium's, ``python -m benchmarks.tasks`` says; and what a page of
-the book costs its reader, ``python -m benchmarks.site``.
+the book costs its reader, ``python -m benchmarks.site``. ``--size 0.01`` plays a hundredth of the
+episodes, to see that everything runs.
 """
-
-import os
-
-for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"  # CPU time of several threads would count against numpy
 
 import argparse
 import copy
 import time
+from functools import cache
 
 import numpy as np
 import psutil
@@ -35,7 +32,7 @@ from rlsvi_core import VerbatimAgent, chain, features, rlsvi
 from rlsvi_core.compiled import jit
 from rlsvi_core.mdp import first_state, last_reward, step
 
-from . import others, recommender, tetris
+from . import add_size, cpu_seconds, others, recommender, scaled, tetris
 
 
 class NumpyStatistics:
@@ -73,6 +70,7 @@ def _plain_loop(x, y, a, repeats):
             y[i] += a * x[i]
 
 
+@cache
 def flop_rate(K: int) -> float:
     """Floating-point operations a second of y += a x on vectors of length K."""
     x, y, repeats = np.ones(K), np.zeros(K), 10_000_000 // K
@@ -80,25 +78,26 @@ def flop_rate(K: int) -> float:
     return 2 * K * repeats / cpu_seconds(lambda: _plain_loop(x, y, 1e-9, repeats), 5)
 
 
-def flops(agent) -> int:
+class Followers:
+    """Counts the pairs of a period and a state that has followed it. The last period looks nothing
+    up, so nothing follows it."""
+
+    def __init__(self, H: int):
+        self.H, self.pairs = H, set()
+
+    def observe(self, h, s, a, r, s_next):
+        if h < self.H - 1:
+            self.pairs.add((h, s_next))
+
+
+def flops(agent, followers: Followers) -> int:
     """Additions, multiplications, divisions and roots of one episode of the fast form."""
     H, A, K = agent.H, agent.A, agent.K
-    followed = int(agent._data.number[:-1].sum())  # the last period looks nothing up
-    look_ups = followed * (2 * A * K + 2 * K)  # values, and their share of A'b
+    look_ups = len(followers.pairs) * (2 * A * K + 2 * K)  # values, and their share of A'b
     solves = H * 2 * K * K
     rotations = H * (3 * K * (K - 1) + 6 * K)
     rest = H * (2 * K + 3 * K + 2 * A * K)  # noise, sums, the values acted on
     return look_ups + solves + rotations + rest
-
-
-def cpu_seconds(work, repeats: int) -> float:
-    """Median CPU time of one call."""
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return float(np.median(times))
 
 
 def play(mdp, agents, episodes, env_rng) -> None:
@@ -128,11 +127,11 @@ def table(N: int, sizes, history) -> None:
         fast = rlsvi(Phi, 1.0, 0.1, rng=2)
         smart = NumpyStatistics(Phi, 1.0, 0.1, np.random.default_rng(2))
         verbatim = rlsvi(Phi, 1.0, 0.1, rng=2, form=VerbatimAgent)
-        done = 0
+        followers, done = Followers(mdp.H), 0
         for l in history:
-            play(mdp, (fast, smart, verbatim), l - done, env_rng)
+            play(mdp, (fast, smart, verbatim, followers), l - done, env_rng)
             done = l
-            bare = flops(fast) / rate
+            bare = flops(fast, followers) / rate
             slow = cpu_seconds(verbatim.plan, 3)
             numpy = cpu_seconds(smart.plan, 9)
             batch = max(5, 1000 // K)
@@ -160,9 +159,11 @@ def by_size(lengths, sizes, episodes: int = 300) -> None:
         cells, mdp = [], chain(N)
         for K in sizes:
             agent = rlsvi(features.coherent(mdp.Q, K, 1), 1.0, 0.1, rng=2)
-            agent.learn(mdp, episodes, 3)
+            followers = Followers(mdp.H)
+            play(mdp, (agent, followers), episodes, np.random.default_rng(3))
             spent = _episodes_of_a_copy(agent, mdp, max(2, 20_000 // (N * K)))
-            cells.append(f"{1e6 * spent:8.0f} ({spent / (flops(agent) / flop_rate(K)):3.1f})")
+            bare = flops(agent, followers) / flop_rate(K)
+            cells.append(f"{1e6 * spent:8.0f} ({spent / bare:3.1f})")
         print(f"{N:4}" + "".join(f"{cell:>16}" for cell in cells), flush=True)
 
 
@@ -188,24 +189,30 @@ def long_run(N: int, K: int, episodes: int) -> None:
         )
 
 
-if __name__ == "__main__":
-    options = argparse.ArgumentParser(
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    options.add_argument(
+    parser.add_argument(
         "--long",
         type=int,
         metavar="EPISODES",
         default=100_000,
         help="length of the long run (default 100000; 0 leaves it out)",
     )
-    long = options.parse_args().long
-    table(50, (10, 100), (100, 1000))
-    by_size((20, 50, 100, 200), (2, 10, 20, 50, 100))
-    recommender.table(cpu_seconds)
-    tetris.table(cpu_seconds)
-    others.table(cpu_seconds)
-    if long:
-        long_run(50, 10, long)
+    add_size(parser)
+    options = parser.parse_args(arguments)
+    size = options.size
+    table(50, (10, 100), [scaled(l, size) for l in (100, 1000)])
+    by_size((20, 50, 100, 200), (2, 10, 20, 50, 100), scaled(300, size))
+    recommender.table([scaled(l, size) for l in (100, 400, 1200)])
+    tetris.table(scaled(20_000, size), scaled(100_000, size), scaled(100, size))
+    others.table(episodes=scaled(100, size))
+    if options.long:
+        long_run(50, 10, scaled(options.long, size))
+
+
+if __name__ == "__main__":
+    main()

@@ -7,14 +7,18 @@ gamma variable for each of HSAS transitions, which is nearly all the work. The r
 arrival, for ours less 1 in every period, so that it lies in [−1, 0] as section 5 has it.
 
 The last release of rlberry with all three is 0.6.0. It needs a gymnasium older than 1, hence an
-environment of its own; where it is not installed the table says so.
+environment of its own; where it is not installed the table has ours alone.
 """
+
+from functools import partial
 
 import numpy as np
 
 from rlsvi_core import FiniteMDP, chain, features, rlsvi
 from rlsvi_core.agents.tabular import psrl, ucbvi
 from rlsvi_core.envs.dirichlet import DirichletPrior
+
+from . import cpu_seconds
 
 try:
     import rlberry
@@ -23,47 +27,47 @@ try:
     from rlberry.agents.ucbvi import UCBVIAgent
     from rlberry.envs.finite import FiniteMDP as TheirMDP
 except (ImportError, AttributeError) as error:  # the latter with a gymnasium from 1 on
-    MISSING = (
-        f"not installed ({error}): in an environment of its own, "
-        "pip install 'rlberry==0.6.0' 'gymnasium<1' numba psutil"
-    )
+    rlberry, missing = None, error
 else:
-    MISSING = ""
+    THEIRS = {"RLSVI": RLSVIAgent, "PSRL": PSRLAgent, "UCBVI": UCBVIAgent}
 
 
-def pairs(N: int, episodes: int):
-    """(name, ours, theirs): each plays so many episodes of the N-chain and keeps what it learns."""
+def tasks(N: int, episodes: int):
+    """(name, ours, theirs): each plays so many episodes of the N-chain and keeps what it learns;
+    theirs is None without rlberry."""
     mdp = chain(N)
     P, H, S, A = mdp.P[0], mdp.H, mdp.S, mdp.A
     paid = np.broadcast_to(mdp.terminal, P.shape)
     env = FiniteMDP.stationary(P, paid - 1.0, H, support=(-1, 0))
-    their_env = TheirMDP((P * paid).sum(axis=2), P)
     prior = DirichletPrior.symmetric(H, S, A, alpha_R=1.0, alpha_P=1 / S)  # as theirs by default
-    for ours, their_class in (
-        (rlsvi(features.OneHot(H, S, A), rng=1), RLSVIAgent),
-        (psrl(prior, rng=1), PSRLAgent),
-        (ucbvi(prior, 1000, rng=1), UCBVIAgent),
+    for name, agent in (
+        ("RLSVI", rlsvi(features.OneHot(H, S, A), rng=1)),
+        ("PSRL", psrl(prior, rng=1)),
+        ("UCBVI", ucbvi(prior, 1000, rng=1)),
     ):
-        theirs = their_class(their_env, horizon=H, stage_dependent=True)
-        rng = np.random.default_rng(2)
-        yield (
-            their_class.name,
-            lambda ours=ours, rng=rng: ours.learn(env, episodes, rng),
-            lambda theirs=theirs: theirs.fit(budget=episodes),
-        )
+        rng, theirs = np.random.default_rng(2), None
+        if rlberry:
+            model = TheirMDP((P * paid).sum(axis=2), P)
+            their_agent = THEIRS[name](model, horizon=H, stage_dependent=True)
+            theirs = partial(their_agent.fit, budget=episodes)
+        yield name, partial(agent.learn, env, episodes, rng), theirs
 
 
-def table(cpu_seconds, lengths=(10, 20, 40), episodes: int = 100) -> None:
+def table(lengths=(10, 20, 40), episodes: int = 100) -> None:
     print("\nTabular agents on the N-chain: CPU time of a step of an episode in microseconds\n")
-    if MISSING:
-        print(f"rlberry is {MISSING}")
-        return
-    rlberry.logger.setLevel("ERROR")  # else it reports its progress every few seconds
+    if rlberry:
+        rlberry.logger.setLevel("ERROR")  # else it reports its progress every few seconds
+    else:
+        print(
+            f"rlberry is not installed ({missing}): in an environment of its own, "
+            "pip install 'rlberry==0.6.0' 'gymnasium<1' numba psutil"
+        )
     print(f"{'N':>4} {'agent':>7} {'ours':>8} {'rlberry':>9} {'rlberry/ours':>13}")
     for N in lengths:
-        for name, ours, theirs in pairs(N, episodes):
-            ours(), theirs()  # compiled, and with some history
-            fast, slow = (
-                1e6 * cpu_seconds(work, 5) / (episodes * (N - 1)) for work in (ours, theirs)
-            )
-            print(f"{N:4} {name:>7} {fast:8.2f} {slow:9.1f} {slow / fast:13.2g}", flush=True)
+        for name, *works in tasks(N, episodes):
+            spent = []
+            for work in filter(None, works):
+                work()  # compiled, and with some history
+                spent.append(1e6 * cpu_seconds(work, 5) / (episodes * (N - 1)))
+            theirs = f"{spent[1]:9.1f} {spent[1] / spent[0]:13.2g}" if rlberry else f"{'–':>9}"
+            print(f"{N:4} {name:>7} {spent[0]:8.2f} {theirs}", flush=True)

@@ -15,6 +15,8 @@ from rlsvi_core import VerbatimAgent, rlsvi
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_study.recommender.products import Products
 
+from . import cpu_seconds
+
 
 class NumpyBlocks:
     """The sums that ``ProductAgent`` keeps, in plain numpy: batched N × (N + 1)-dim regressions."""
@@ -79,7 +81,7 @@ def three_forms(N, J, lam=0.2, sigma=1e-3**0.5, rng=2):
     )
 
 
-def table(cpu_seconds, history=(100, 400, 1200)) -> None:
+def table(history) -> None:
     customers, rng = Recommender.random(2.0, 0), np.random.default_rng(3)
     fast, smart, dense = three_forms(10, 5)
     print("\nRecommendations, N = 10, J = 5, K = 110: CPU time of an episode in microseconds\n")

@@ -118,11 +118,11 @@ def worse(costs: list[Cost]) -> Cost:
     return heavy._replace(math=math, shift=shifty.shift, shifts=shifty.shifts)
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--pages", nargs="+", default=[""], metavar="WORD")
     parser.add_argument("--why", action="store_true", help="what weighs and what moves on each")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     names = sorted(path.relative_to(SITE).as_posix() for path in SITE.glob("book/**/*.html"))
     chosen = [name for name in names if any(word in name for word in options.pages)]
     if not chosen:

@@ -10,11 +10,7 @@ Then Taxi with one-hot features and a discount: the form that counts, and the on
 with the size of the agent when it has learned.
 """
 
-import os
-
-for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"  # CPU time of one thread, for all of them
-
+import argparse
 import pickle
 import time
 from itertools import islice
@@ -25,6 +21,8 @@ import numpy as np
 from rlsvi_core import StoredAgent, features, rlsvi
 from rlsvi_core.agents import DiscountedAgent
 from rlsvi_core.envs.gym import each_episode, play
+
+from . import add_size, scaled
 
 try:
     from stable_baselines3 import DQN
@@ -73,7 +71,7 @@ def ask_again(env, asked) -> None:
             env.step(action)
 
 
-def cpu_seconds(work) -> tuple[float, object]:
+def timed(work) -> tuple[float, object]:
     start = time.process_time()
     found = work()
     return time.process_time() - start, found
@@ -82,18 +80,18 @@ def cpu_seconds(work) -> tuple[float, object]:
 def time_plans(agent) -> list[float]:
     """Seconds of each plan that the agent will make."""
     plan, spent = agent.plan, []
-    agent.plan = lambda: spent.append(cpu_seconds(plan)[0])
+    agent.plan = lambda: spent.append(timed(plan)[0])
     return spent
 
 
-def table(tasks=TASKS, repeats: int = 3) -> None:
+def table(size: float) -> None:
     print("CPU microseconds per step\n")
     print(
         f"{'':30} {'episodes':>8} {'steps':>6} {'alone':>7} {'play':>7} {'plan':>7} "
         f"{'play/alone':>10} {'DQN':>7}  last 20"
     )
-    for name, (which, value_range, make, episodes) in tasks.items():
-        env = gymnasium.make(which)
+    for name, (which, value_range, make, episodes) in TASKS.items():
+        env, episodes = gymnasium.make(which), scaled(episodes, size)
         phi = make(env.observation_space, int(env.action_space.n))
         recorded, times = Recorded(env), []
 
@@ -103,9 +101,9 @@ def table(tasks=TASKS, repeats: int = 3) -> None:
             return list(islice(each_episode(agent, world, 1), episodes)), sum(plans)
 
         played, _ = learn(recorded)  # and compiled
-        for _ in range(repeats):
-            took, (_, plans) = cpu_seconds(lambda learn=learn, env=env: learn(env))
-            bare, _ = cpu_seconds(lambda env=env, asked=recorded.asked: ask_again(env, asked))
+        for _ in range(3):
+            took, (_, plans) = timed(lambda learn=learn, env=env: learn(env))
+            bare, _ = timed(lambda env=env, asked=recorded.asked: ask_again(env, asked))
             times.append((bare, took, plans))
         steps = sum(episode.length for episode in played)
         bare, took, plans = 1e6 * np.min(times, axis=0) / steps
@@ -113,7 +111,7 @@ def table(tasks=TASKS, repeats: int = 3) -> None:
         theirs = "–"
         if DQN is not None:
             model = DQN("MlpPolicy", gymnasium.make(which), device="cpu", seed=1)
-            spent, _ = cpu_seconds(lambda model=model, steps=steps: model.learn(steps))
+            spent, _ = timed(lambda model=model, steps=steps: model.learn(steps))
             theirs = f"{1e6 * spent / steps:.0f}"
             late = [episode["r"] for episode in model.ep_info_buffer][-20:]
             returns += f", DQN {np.mean(late):.1f}"
@@ -126,11 +124,12 @@ def table(tasks=TASKS, repeats: int = 3) -> None:
         print("\nstable-baselines3 is not installed: pip install stable-baselines3")
 
 
-def discounted(episodes=((DiscountedAgent, 1000), (StoredAgent, 20)), steps: int = 40) -> None:
+def discounted(size: float) -> None:
     """Taxi in episodes of 40 steps, without a horizon; greedy is in whole ones."""
     print(f"\n{'Taxi, discounted':16} {'episodes':>8} {'CPU s':>7} {'MB':>7} {'greedy':>7}")
-    short, whole = gymnasium.make("Taxi-v4", max_episode_steps=steps), gymnasium.make("Taxi-v4")
-    for form, number in episodes:
+    short, whole = gymnasium.make("Taxi-v4", max_episode_steps=40), gymnasium.make("Taxi-v4")
+    for form, episodes in ((DiscountedAgent, 1000), (StoredAgent, 20)):
+        number = scaled(episodes, size)
         agent = rlsvi(
             features.one_hot(None, 500, 6),
             value_range=(-100, 20),
@@ -139,12 +138,23 @@ def discounted(episodes=((DiscountedAgent, 1000), (StoredAgent, 20)), steps: int
             rng=1,
             form=form,
         )
-        took, _ = cpu_seconds(lambda agent=agent, number=number: play(agent, short, number, seed=0))
+        took, _ = timed(lambda agent=agent, number=number: play(agent, short, number, seed=0))
         size = len(pickle.dumps(agent)) / 1e6
-        late = play(agent, whole, 100, seed=1000, learn=False).mean()
+        late = play(agent, whole, scaled(100, size), seed=1000, learn=False).mean()
         print(f"{form.__name__:16} {number:8} {took:7.1f} {size:7.1f} {late:7.2f}", flush=True)
 
 
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.tasks",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_size(parser)
+    size = parser.parse_args(arguments).size
+    table(size)
+    discounted(size)
+
+
 if __name__ == "__main__":
-    table()
-    discounted()
+    main()

@@ -1,5 +1,5 @@
-"""Tetris: placements evaluated a second, the regression's pass over a full buffer, and the share
-of a run that the fits take: are they negligible beside the simulator, as the paper says of its own?
+"""Tetris: placements evaluated a second, a fit from a full buffer, and the share of a run that the
+fits take: are they negligible beside the simulator, as the paper says of its own?
 """
 
 import time
@@ -9,8 +9,9 @@ import numpy as np
 from rlsvi_core import lsvi, rlsvi
 from rlsvi_core.compiled import jit
 from rlsvi_core.envs.tetris import Tetris, placements
-from rlsvi_study.tetris.ring import PRINTED, Placements, _targets
+from rlsvi_study.tetris.ring import PRINTED, Placements
 
+from . import cpu_seconds
 from . import plain_tetris as plain
 
 
@@ -43,7 +44,7 @@ def plain_evaluate(game: Tetris, states) -> int:
     return total
 
 
-def filled(game: Tetris, N: int = 100_000):
+def filled(game: Tetris, N: int):
     """An agent whose buffer is full."""
     agent = lsvi(Placements(game), rng=1, **PRINTED | {"window": N})
     rng = np.random.default_rng(2)
@@ -73,9 +74,11 @@ def fits_and_play(game: Tetris, blocks: list[int]) -> list[tuple[int, float, flo
     return found
 
 
-def table(cpu_seconds) -> None:
+def table(evaluated: int, window: int, games: int) -> None:
+    """So many boards to evaluate, a buffer of that size, and games in the first of three blocks."""
     game = Tetris()
-    states, few = boards(game, 20_000), boards(game, 30)
+    states = boards(game, evaluated)
+    few = states[:30]
     buffers = game.buffers()
     evaluate(game.model, states[:1], *buffers)
     fast = evaluate(game.model, states, *buffers) / cpu_seconds(
@@ -85,11 +88,9 @@ def table(cpu_seconds) -> None:
     print("\nTetris, 20 × 10: placements evaluated a second, features and all")
     print(f"  compiled {fast:.3g}, plain Python {slow:.3g}: {fast / slow:.0f} times")
 
-    agent = filled(game)
-    ring, theta = agent.ring, agent.mean
-    x = np.empty(game.K)
-    passes = cpu_seconds(lambda: _targets(ring, theta, game.K, 0.99, x), 5)
-    weights = theta.astype(np.float32)
+    agent = filled(game, window)
+    ring, fit = agent.ring, cpu_seconds(agent.plan, 5)
+    weights = agent.mean.astype(np.float32)
 
     def matmul():
         for i in range(0, len(ring.n), 2000):  # bytes become numbers first, which needs room
@@ -97,9 +98,9 @@ def table(cpu_seconds) -> None:
 
     numpy = cpu_seconds(matmul, 3)
     print(
-        f"The pass over {len(ring.n)} stored transitions for A'b: {1e3 * passes:.0f} ms; the "
-        f"values alone with numpy over the same bytes {1e3 * numpy:.0f} ms: "
-        f"{numpy / passes:.1f} times"
+        f"A fit from {len(ring.n)} stored transitions, nearly all of it the pass for A'b: "
+        f"{1e3 * fit:.0f} ms; the values alone with numpy over the same bytes {1e3 * numpy:.0f} ms: "
+        f"{numpy / fit:.1f} times"
     )
     boards_only = len(ring.n) * (game.width * game.height // 8 + 1)
     print(
@@ -108,9 +109,12 @@ def table(cpu_seconds) -> None:
     )
 
     print("RLSVI's fits against its play, one run, a fit a game:")
-    for (placed, fits, play), games in zip(
-        fits_and_play(Tetris(rule="clears"), [100, 200, 200]),
-        ("2–101", "102–301", "302–501"),
-        strict=True,
+    blocks, first = [games, 2 * games, 2 * games], 2
+    for number, (placed, fits, play) in zip(
+        blocks, fits_and_play(Tetris(rule="clears"), blocks), strict=True
     ):
-        print(f"  games {games}: {placed} placements; fits took {fits / play:.1f} times as long")
+        last = first + number - 1
+        print(
+            f"  games {first}–{last}: {placed} placements; fits took {fits / play:.1f} times as long"
+        )
+        first = last + 1

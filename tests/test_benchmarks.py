@@ -1,13 +1,26 @@
-"""The benchmark compares like with like."""
+"""The benchmarks run, and compare like with like."""
 
 import numpy as np
 import pytest
 
 from benchmarks import recommender, tetris
-from benchmarks.__main__ import NumpyStatistics, flops, play
+from benchmarks.__main__ import Followers, NumpyStatistics, flops, main, play
 from rlsvi_core import VerbatimAgent, chain, features, rlsvi
 from rlsvi_core.envs import Tetris
 from rlsvi_core.envs.recommender import Recommender
+
+
+def test_every_table_is_printed_to_its_end(capsys):
+    main(["--size", "0.001"])
+    assert capsys.readouterr().out.split()[-4] == "100"  # the long run's last row
+
+
+def test_the_book_is_measured_once_it_is_made():
+    pytest.importorskip("playwright")
+    from benchmarks import site
+
+    with pytest.raises(SystemExit, match="make book"):
+        site.main(["--pages", "no page has this name"])
 
 
 def test_the_three_forms_plan_the_same_values_from_the_same_draws():
@@ -30,10 +43,12 @@ def test_the_three_forms_plan_the_same_values_from_the_same_draws():
 
 
 def test_the_flop_count_matches_a_hand_count():
-    agent = rlsvi(np.ones((2, 1, 2, 3)))
-    agent.observe(0, 0, 0, 0.0, 0)  # one state has followed period 0
+    followers = Followers(2)
+    for h, s_next in ((0, 4), (1, 3), (0, 4)):  # one state has followed period 0
+        followers.observe(h, 0, 0, 0.0, s_next)
     look_ups, solves, rotations, rest = 12 + 6, 2 * 18, 2 * (18 + 18), 2 * (6 + 9 + 12)
-    assert flops(agent) == look_ups + solves + rotations + rest
+    counted = flops(rlsvi(np.ones((2, 5, 2, 3))), followers)
+    assert counted == look_ups + solves + rotations + rest
 
 
 def test_three_forms_of_the_recommendation_engine_plan_the_same_weights():
@@ -60,13 +75,16 @@ def test_a_step_is_timed_on_the_steps_that_were_played(capsys):
     pytest.importorskip("gymnasium")
     from benchmarks import tasks
 
-    (name, (*task, _)), *_ = tasks.TASKS.items()
-    tasks.table({name: (*task, 3)}, repeats=1)
-    line = capsys.readouterr().out.splitlines()[3].removeprefix(name).split()
+    tasks.main(["--size", "0.006"])
+    lines = capsys.readouterr().out.splitlines()
+    line = lines[3].removeprefix(next(iter(tasks.TASKS))).split()
     episodes, steps, alone, play, plan = map(float, line[:5])
     assert episodes == 3 <= steps <= 300
     assert 0 < plan < play
     assert alone > 0
+    counts, rows = (line.split() for line in lines[-2:])
+    assert [counts[0], rows[0]] == ["DiscountedAgent", "StoredAgent"]
+    assert float(counts[3]) < 1 < 10 < float(rows[3])  # megabytes
 
 
 def test_the_environment_alone_is_asked_for_the_same_steps():
@@ -81,13 +99,3 @@ def test_the_environment_alone_is_asked_for_the_same_steps():
     again = tasks.Recorded(world.env)
     tasks.ask_again(again, asked)
     assert again.asked == asked
-
-
-def test_a_discounted_table_is_smaller_than_its_rows(capsys):
-    pytest.importorskip("gymnasium")
-    from benchmarks import tasks
-
-    tasks.discounted([(form, 1) for form in (tasks.DiscountedAgent, tasks.StoredAgent)], steps=5)
-    counts, rows = (line.split() for line in capsys.readouterr().out.splitlines()[2:])
-    assert [counts[0], rows[0]] == ["DiscountedAgent", "StoredAgent"]
-    assert float(counts[3]) < 1 < 10 < float(rows[3])
