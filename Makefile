@@ -7,7 +7,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book pdf test kept verify browser lowest dist execute lab bench clean
+.PHONY: help book pdf test lint reuse coverage verify browser lowest dist execute lab bench clean
 
 NOTEBOOKS := $(sort $(wildcard book/*.ipynb))
 # Everything a page can show. A change to any of it makes the built book stale.
@@ -53,9 +53,7 @@ pdf: book  ## the whole book as one PDF, printed by the browser that tests it
 # what nbval has just executed and compared.
 test: .venv/.done  ## lint, tests, every chapter against its stored output, the site in a browser
 	@echo "== 1/4 lint"
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check --quiet .
-	$(BIN)/mypy
+	@$(MAKE) --no-print-directory lint
 	@echo "== 2/4 tests"
 	$(BIN)/pytest -n $(JOBS) --dist worksteal
 	@echo "== 3/4 chapters: run again and compared with their stored output"
@@ -63,13 +61,24 @@ test: .venv/.done  ## lint, tests, every chapter against its stored output, the 
 	$(BIN)/pytest --nbval --nbval-current-env --nbval-cell-timeout=600 -n $(JOBS) --dist loadscope \
 		--no-loadscope-reorder $(NOTEBOOKS)
 	@echo "== 4/4 the rendered book, in a browser"
-	@$(MAKE) -q _build/.done || $(MAKE) --no-print-directory kept
+	@$(MAKE) -q _build/.done || $(MAKE) --no-print-directory reuse
 	@$(MAKE) --no-print-directory _build/.done
 	@if [ "$$CI" = true ]; then $(MAKE) --no-print-directory browser; fi
 	$(BIN)/pytest tests/site -rs -n $(JOBS)
 	@echo "== make test: passed (anything skipped is named above)"
 
-kept: .venv/.done
+lint: .venv/.done  ## style, layout and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/mypy
+
+# Compiled lines are not traced, so nothing is compiled here, and the slowest tests are left out.
+coverage: .venv/.done  ## lines of the library that its quicker tests reach, with numba off
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run --source rlsvi_core -m pytest -q $(COVERED)
+	$(BIN)/coverage report --show-missing --skip-covered
+
+# The pages of what nbval has just executed.
+reuse: .venv/.done
 	@rm -rf _build
 	$(BIN)/python -m book._ext.execute --kept
 	@touch _build/.executed

@@ -139,9 +139,9 @@ def discounted(size: float) -> None:
             form=form,
         )
         took, _ = timed(lambda agent=agent, number=number: play(agent, short, number, seed=0))
-        size = len(pickle.dumps(agent)) / 1e6
+        megabytes = len(pickle.dumps(agent)) / 1e6
         late = play(agent, whole, scaled(100, size), seed=1000, learn=False).mean()
-        print(f"{form.__name__:16} {number:8} {took:7.1f} {size:7.1f} {late:7.2f}", flush=True)
+        print(f"{form.__name__:16} {number:8} {took:7.1f} {megabytes:7.1f} {late:7.2f}", flush=True)
 
 
 def main(arguments: list[str] | None = None) -> None:
