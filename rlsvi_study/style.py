@@ -20,6 +20,7 @@ import seaborn as sns
 from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 
 from .register import typeset
 
@@ -61,7 +62,8 @@ THINGS: dict[str, tuple[str, tuple]] = {  # colour and dashes of what is no agen
     "normal": ("#332288", ()),
 }
 COLOUR, DASHES = ({name: look[i] for name, look in (AGENTS | THINGS).items()} for i in range(2))
-MARK, NAME = ({agent: look[i] for agent, look in AGENTS.items()} for i in (2, 3))
+MARK = {agent: mark for agent, (_, _, mark, _) in AGENTS.items()}
+NAME = {agent: name for agent, (_, _, _, name) in AGENTS.items()}
 LINE: dict[str, Any] = {agent: (0, dash) if dash else "-" for agent, dash in DASHES.items()}
 BY_AGENT: dict[str, Any] = {"hue": "agent", "style": "agent", "palette": COLOUR, "dashes": DASHES}
 BAND: dict[str, Any] = {
@@ -122,11 +124,11 @@ large = plt.rc_context(
 
 def canvas(
     columns: int = 1, rows: int = 1, *, width: float = WIDTH, height: float = 3.2, **axes: Any
-):
+) -> tuple[Figure, Any]:
     return plt.subplots(rows, columns, figsize=(width, height), **axes)
 
 
-def panels(count: int, *, height: float = 2.4, **axes: Any):
+def panels(count: int, *, height: float = 2.4, **axes: Any) -> tuple[Figure, list[Axes]]:
     """A figure and so many axes, two to a row; an odd one leaves the lower right corner free."""
     fig, grid = canvas(2, rows := -(-count // 2), height=rows * height, squeeze=False, **axes)
     for ax in grid.flat[count:]:

@@ -471,7 +471,7 @@ def families(table: pd.DataFrame) -> Figure:
     """
     fig, axes = canvas(1, 2, height=6.4)
     for ax, (family, axis), smoother in zip(
-        axes, ("NK", "KN"), (scaling.local_polynomial, scaling.quadratic), strict=True
+        axes, (("N", "K"), ("K", "N")), (scaling.local_polynomial, scaling.quadratic), strict=True
     ):
         bands = {
             one: scaling.smooth_band(cell, axis, smoother) for one, cell in table.groupby(family)

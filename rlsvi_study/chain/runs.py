@@ -13,13 +13,15 @@ Where the paper prints a setting it is used; its five seeds are seeds 0–4. Whe
 a grid (chain lengths, numbers of features, λ, σ), the grid here is ours.
 """
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from rlsvi_core import features
 from rlsvi_core.agents import Agent, lsvi, rlsvi
+from rlsvi_core.compiled import Generator, Seed
 from rlsvi_core.envs.chains import LEFT, RIGHT, chain
 from rlsvi_core.mdp import FiniteMDP, first_state, last_reward, step
 
@@ -27,10 +29,10 @@ from ..engine import Experiment, Rows, Scale, grid, streams
 from ..intervals import Median, median_interval, median_times
 
 REWARDS_TO_LEARN = 10  # section 6.1: "episodes until 10 rewards" is the proxy for learning time
-DITHER = {"epsilon-greedy": {"epsilon": 0.1}, "boltzmann": {"eta": 0.1}}
+DITHER: dict[str, Any] = {"epsilon-greedy": {"epsilon": 0.1}, "boltzmann": {"eta": 0.1}}
 
 
-def make_agent(agent: str, Phi, lam: float, sigma: float, rng) -> Agent:
+def make_agent(agent: str, Phi: Any, lam: float, sigma: float, rng: Seed) -> Agent:
     return (
         rlsvi(Phi, lam, sigma, rng=rng)
         if agent == "rlsvi"
@@ -95,7 +97,7 @@ def time_to_learn(
     lam: float,
     sigma: float,
     budget: int,
-    reading: str = "stacked",
+    reading: Literal["stacked", "per_period"] = "stacked",
     norm: str = "HSA",
     constant: str = "rescaled",
     opening: str = "uniform",
@@ -131,7 +133,14 @@ def tabular_time_to_learn(seed: int, N: int, lam: float, sigma: float, budget: i
 
 
 def agnostic_time_to_learn(
-    seed: int, noise: str, rho: float, N: int, K: int, lam: float, sigma: float, budget: int
+    seed: int,
+    noise: Literal["variance", "deviation"],
+    rho: float,
+    N: int,
+    K: int,
+    lam: float,
+    sigma: float,
+    budget: int,
 ) -> Rows:
     """The same with noisy copies of Q* as features. Each ρ has draws of its own."""
     mdp = chain(N)
@@ -140,7 +149,7 @@ def agnostic_time_to_learn(
     return _learning_row(mdp, rlsvi(Phi, lam, sigma, rng=agent_rng), env_rng, budget)
 
 
-def _play_once(mdp: FiniteMDP, learner: Agent, action: int, env_rng) -> float:
+def _play_once(mdp: FiniteMDP, learner: Agent, action: int, env_rng: Generator) -> float:
     """One episode of the same action throughout; returns its reward (the chain's is terminal)."""
     s = first_state(mdp.model, env_rng)
     for h in range(mdp.H):
@@ -151,7 +160,9 @@ def _play_once(mdp: FiniteMDP, learner: Agent, action: int, env_rng) -> float:
     return r
 
 
-def _learning_row(mdp: FiniteMDP, learner: Agent, env_rng, budget: int, played=()) -> Rows:
+def _learning_row(
+    mdp: FiniteMDP, learner: Agent, env_rng: Generator, budget: int, played: Sequence[float] = ()
+) -> Rows:
     waits = _rewarded_episodes(mdp, learner, env_rng, budget, REWARDS_TO_LEARN, played)
     return [
         {
@@ -162,7 +173,14 @@ def _learning_row(mdp: FiniteMDP, learner: Agent, env_rng, budget: int, played=(
     ]
 
 
-def _rewarded_episodes(mdp, learner, env_rng, budget: int, count: int, played=()) -> list[int]:
+def _rewarded_episodes(
+    mdp: FiniteMDP,
+    learner: Agent,
+    env_rng: Generator,
+    budget: int,
+    count: int,
+    played: Sequence[float] = (),
+) -> list[int]:
     """The first ``count`` episodes with a reward, from 1; budget + 1 for those that never came.
 
     ``played`` are the rewards of episodes already over.
@@ -208,15 +226,15 @@ def _study(
     name: str,
     place: str,
     title: str,
-    run,
+    run: Callable[..., Rows],
     constants: dict[str, Any],
-    quick: tuple,
-    paper: tuple,
-    **fields: str,
+    quick: tuple[Any, ...],
+    paper: tuple[Any, ...],
+    **fields: Any,
 ) -> Experiment:
     """An experiment whose scales are (cells, seeds), with constants that the quick one changes."""
 
-    def scale(cells, seeds, changes=None):
+    def scale(cells: Any, seeds: int, changes: dict[str, Any] | None = None) -> Scale:
         return Scale(constants | (changes or {}), cells, range(seeds))
 
     return Experiment(

@@ -34,7 +34,7 @@ def smooth_band(table: pd.DataFrame, by: str, smoother: Callable) -> pd.DataFram
     cells = {x: cell.tenth_reward.to_numpy() for x, cell in table.groupby(by)}
     x, rng = np.array(list(cells), dtype=float), np.random.default_rng(0)
 
-    def curve(resample):
+    def curve(resample: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         return smoother(x, np.array([np.median(resample(times)) for times in cells.values()]))
 
     draws = [curve(lambda times: rng.choice(times, times.size)) for _ in range(200)]
@@ -79,7 +79,7 @@ def compare_laws(table: pd.DataFrame, by: str) -> pd.Series:
     x, y = table[by].to_numpy(float) / table[by].max(), np.log(table.tenth_reward.to_numpy(float))
     scale, scores = np.exp(np.median(y)), {}
 
-    def loss(parameters, law):
+    def loss(parameters: np.ndarray, law: Callable[..., np.ndarray]) -> float:
         return np.abs(y - np.log(scale * np.maximum(law(x, *parameters), 1e-12))).mean()
 
     for name, (law, start) in LAWS.items():

@@ -33,6 +33,11 @@ from .bootstrap import BootstrapAgent
 
 StepSize = float | Callable[[int], float]
 
+
+def _constant(nu: float) -> Callable[[int], StepSize]:
+    return lambda H: nu
+
+
 REWARDS_TO_LEARN = 10  # as in section 6.1
 
 # ν_l for a horizon H. With 1/(l+2) row i counts in proportion to i + 2; H/(l+H+1) is the schedule
@@ -41,7 +46,7 @@ STEP_SIZES: dict[str, Callable[[int], StepSize]] = {
     "ν = 0": lambda H: 0.0,
     "ν = 1/(l+2)": lambda H: lambda l: 1 / (l + 2),
     "ν = H/(l+H+1)": lambda H: lambda l: H / (l + H + 1),
-    **{f"ν = {nu}": lambda H, nu=nu: nu for nu in (0.001, 0.01, 0.03, 0.1)},
+    **{f"ν = {nu}": _constant(nu) for nu in (0.001, 0.01, 0.03, 0.1)},
 }
 
 
@@ -145,7 +150,7 @@ def bootstrap_time(
         if agent == "rlsvi"
         else BootstrapAgent(Phi, lam, sigma, rng=agent_rng, **BOOTSTRAPS[agent])
     )
-    found, largest, l = [], 0.0, 0
+    found, largest, l = list[int](), 0.0, 0
     while l < budget and len(found) < REWARDS_TO_LEARN:
         l += 1
         run = learner.learn(mdp, 1, env_rng)

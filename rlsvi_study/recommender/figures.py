@@ -1,6 +1,6 @@
 """The figures of the recommendation engine: chapters 6d and E."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial
 
 import numpy as np
@@ -66,6 +66,7 @@ ASKED = (
         for change in ("", ", rewards ±1", ", ridge λσ²")
     ),
 )
+Curve = Callable[[pd.DataFrame, str], pd.DataFrame]
 STANDING = {"uniform": ("random", "0.1"), "best": ("best", "0.35")}  # first product; a grey
 
 
@@ -85,7 +86,7 @@ def _bands(ax: Axes, label: str, curve: dict[str, pd.DataFrame]) -> None:
     ax.set(xlabel="customer", ylabel=label)
 
 
-def _with_myopic(ax: Axes, label: str, table: pd.DataFrame, curve, *arms: str) -> None:
+def _with_myopic(ax: Axes, label: str, table: pd.DataFrame, curve: Curve, *arms: str) -> None:
     """The same, from 0 on and with the policies that do not learn."""
     _bands(ax, label, {arm: curve(table, arm) for arm in arms})
     for ties, (_, grey) in STANDING.items():
@@ -93,7 +94,7 @@ def _with_myopic(ax: Axes, label: str, table: pd.DataFrame, curve, *arms: str) -
     ax.set_ylim(0)
 
 
-def _ends(table: pd.DataFrame, curve, *arms: str) -> dict[str, tuple[float, str]]:
+def _ends(table: pd.DataFrame, curve: Curve, *arms: str) -> dict[str, tuple[float, str]]:
     """Where the lines end: learners and, in greys, those who know the model but do not plan."""
     looks = {arm: (CALLED[arm], SHADES[arm]) for arm in arms} | {
         MYOPIC[ties]: (f"myopic, {opens}\nfirst product", grey)

@@ -64,7 +64,9 @@ _changed("boltzmann 0.3", "ridge λσ²")
 _changed("epsilon 0.1", "ridge λσ²")
 _changed("rlsvi", *(change for change in _CHANGES if " = " in change))
 
-MYOPIC = {ties: f"myopic, ties {ties}" for ties in ("uniform", "lowest", "best", "worst")}
+MYOPIC: dict[Any, str] = {
+    ties: f"myopic, ties {ties}" for ties in ("uniform", "lowest", "best", "worst")
+}
 STANDING: dict[str, Callable[[Recommender], np.ndarray]] = {  # policies that do not learn
     "random": Recommender.uniform,
     **{arm: partial(Recommender.myopic, ties=ties) for ties, arm in MYOPIC.items()},

@@ -9,13 +9,14 @@ With :math:`T = LH` the theorem's :math:`\sqrt{H^3 S A T}` is :math:`H^2 \sqrt{S
 episodes, powers ½ of L, S and A, and 2 of H.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from rlsvi_core.agents import Run, tabular
+from rlsvi_core.compiled import Floats
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.features import OneHot
 
@@ -144,15 +145,15 @@ def power(
     runs = sizes(table, agent, variable).pivot(index="seed", columns=variable, values="regret")
     x, values = np.log(runs.columns.to_numpy(float)), runs.to_numpy()
     x = x - x.mean()
-    rng = np.random.default_rng(rng)
+    generator = np.random.default_rng(rng)
 
-    def slope(y):
+    def slope(y: Floats) -> float:
         return float((x * np.log(y.mean(axis=0))).sum() / (x * x).sum())
 
-    def again():
+    def again() -> Floats:
         if variable == "episode":  # a curve: its points belong to one MDP
-            return values[rng.integers(len(values), size=len(values))]
-        return np.column_stack([rng.choice(column, column.size) for column in values.T])
+            return values[generator.integers(len(values), size=len(values))]
+        return np.column_stack([generator.choice(column, column.size) for column in values.T])
 
     draws = [slope(again()) for _ in range(repeats)]
     return Power(slope(values), *np.quantile(draws, [0.025, 0.975]).tolist())
@@ -161,7 +162,9 @@ def power(
 # --------------------------------------------------------------------------- the figures
 
 
-def _grid(agents, episodes, **sizes):
+def _grid(
+    agents: Iterable[str], episodes: int, **sizes: Iterable[int]
+) -> tuple[dict[str, Any], ...]:
     return tuple(
         {"agent": agent, **BASE, "episodes": episodes, name: value}
         for agent in agents

@@ -19,7 +19,7 @@ Regret is the exact expected shortfall of all episodes so far.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -140,7 +140,7 @@ def variant(name: str) -> Callable[..., TabularAgent]:
 
 
 class Contender(NamedTuple):
-    make: Callable[[DirichletPrior, int, float, np.random.Generator], TabularAgent]
+    make: Callable[..., TabularAgent]  # of a prior, episodes, a factor and rng
     low: float  # a period pays from low to low + 1
     tossed: bool = False
 
@@ -221,20 +221,20 @@ def ratio(table: pd.DataFrame, one: Arm, other: Arm, *, repeats: int = 1000, rng
     )
     common = ours.columns.intersection(theirs.columns)
     ours, theirs = ours[common].to_numpy(), theirs[common].to_numpy()
-    rng = np.random.default_rng(rng)
+    generator = np.random.default_rng(rng)
 
-    def geometric(seeds):
+    def geometric(seeds: np.ndarray) -> float:
         return float(np.exp(np.log(ours[seeds].mean(axis=0) / theirs[seeds].mean(axis=0)).mean()))
 
     n = len(ours)
-    draws = [geometric(rng.integers(n, size=n)) for _ in range(repeats)]
+    draws = [geometric(generator.integers(n, size=n)) for _ in range(repeats)]
     return Ratio(geometric(np.arange(n)), *np.quantile(draws, [0.025, 0.975]).tolist())
 
 
 # --------------------------------------------------------------------------- the experiments
 
 
-def _cells(problems: dict[str, tuple[int, ...]], *arms: dict[str, Any]) -> tuple[dict, ...]:
+def _cells(problems: Mapping[str, tuple[int, ...]], *arms: dict[str, Any]) -> tuple[dict, ...]:
     return tuple(
         {"environment": environment, "size": size, **arm}
         for environment, sizes in problems.items()

@@ -14,6 +14,8 @@ give that. It is enough that φ(s, a) lies in the simplex, that each of the d ro
 kinds of outcome, and P has rank at most d.
 """
 
+from typing import Any
+
 import numpy as np
 
 from rlsvi_core.checks import generator, room, whole
@@ -59,6 +61,6 @@ def low_rank(H: int, S: int, A: int, d: int, rng: Seed = None) -> tuple[FiniteMD
         return weights / weights.sum(axis=-1, keepdims=True)
 
     phi, mu, theta = mixtures(S, A, d), mixtures(H, d, S), rng.random((H, d))
-    P = sum(phi[None, :, :, k, None] * mu[:, None, None, k] for k in range(d))  # without BLAS
-    r = sum(phi[None, :, :, k] * theta[:, None, None, k] for k in range(d))
+    P: Any = sum(phi[None, :, :, k, None] * mu[:, None, None, k] for k in range(d))  # without BLAS
+    r: Any = sum(phi[None, :, :, k] * theta[:, None, None, k] for k in range(d))
     return FiniteMDP(P, np.repeat(r[..., None], S, axis=-1)), np.tile(phi, (H, 1, 1, 1))

@@ -88,7 +88,7 @@ def random_waves(d: int, length_scale: float) -> Basis:
     return lambda box, A, rng: features.random_fourier(box, A, d, length_scale, rng)
 
 
-def cells(S: int, A: int, rng: Any) -> OneHot:
+def cells(S: int, A: int, rng: Any) -> features.FeatureMap:
     return features.one_hot(None, S, A)
 
 
@@ -276,7 +276,7 @@ def circling(task: str, again: str, seed: int, share: float) -> Rows:
     (name, settings, box, basis, gamma, (low, high), _, _, sweeps), episodes, c = CIRCLES[task]
     env = make(name, **settings)
     basis_rng, env_rng, agent_rng = streams(seed)
-    redraw = {
+    redraw: Any = {
         "never": "never",
         "after 1/(1−γ) steps": round(1 / (1 - gamma)),
         "at a repeat": "at repeats",

@@ -33,7 +33,6 @@ from ..style import (
 )
 from . import runs
 
-Table = pd.DataFrame
 CURVE: dict[str, Any] = {"x": "game", "y": "score", **BAND, "estimator": "mean"}
 ROWS = "rows per game"
 SAYS = {  # ending rules and readings of Φ in a few words
@@ -45,7 +44,7 @@ SAYS = {  # ending rules and readings of Φ in a few words
 }
 
 
-def _by_rule(table: Table) -> dict[str, Table]:
+def _by_rule(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The parts of a table by ending rule, with the titles of their panels."""
     return (
         {f"“{rule}”, {SAYS[rule]}": part for rule, part in table.groupby("rule", sort=False)}
@@ -55,7 +54,7 @@ def _by_rule(table: Table) -> dict[str, Table]:
 
 
 @large
-def fig7(table: Table) -> Figure:
+def fig7(table: pd.DataFrame) -> Figure:
     """The paper's Figure 7: learning curves on the full board, a panel for each ending rule."""
     parts, levels = _by_rule(table), (*runs.PAPER_LEVELS, runs.LSPI)
     fig, axes = canvas(len(parts), height=3.4, sharey=True, squeeze=False)
@@ -77,7 +76,7 @@ def fig7(table: Table) -> Figure:
 
 
 @large
-def mini(table: Table) -> Figure:
+def mini(table: pd.DataFrame) -> Figure:
     """The paper's Figure 14: learning curves, a panel for each ending rule and reading of Φ."""
     groups = list(table.groupby(["rule", "reading"]))
     fig, axes = panels(len(groups), height=2.1, sharex=True, sharey="row")
@@ -88,7 +87,7 @@ def mini(table: Table) -> Figure:
     return fig
 
 
-def _dots(ax: Axes, table: Table, order: Sequence[str], **columns: str) -> None:
+def _dots(ax: Axes, table: pd.DataFrame, order: Sequence[str], **columns: str) -> None:
     """A dot for every seed in the colour of its agent, and a bar for the mean of each line."""
     sns.stripplot(
         table,
@@ -118,7 +117,7 @@ def _dots(ax: Axes, table: Table, order: Sequence[str], **columns: str) -> None:
 
 
 @large
-def schedules(table: Table, games: int | None = None) -> Figure:
+def schedules(table: pd.DataFrame, games: int | None = None) -> Figure:
     """LSVI's schedules, and RLSVI if it is there, best first, a panel for each ending rule: each
     seed's mean score over the last games, or over the second half of them."""
     table, small = table.assign(agent=table.get("agent", "lsvi")), "reading" in table
@@ -185,7 +184,7 @@ def _how_many(ax: Axes, y: float, when: pd.Series, agent: str) -> None:
 
 
 @large
-def readings(table: Table, games: int = 100) -> Figure:
+def readings(table: pd.DataFrame, games: int = 100) -> Figure:
     """Every variant of Algorithm 7, agent by agent and the best first: how well it plays at the
     end, and how many of its seeds learn."""
     named = table.assign(
@@ -210,7 +209,7 @@ def readings(table: Table, games: int = 100) -> Figure:
 
 
 @large
-def rules(table: Table) -> Figure:
+def rules(table: pd.DataFrame) -> Figure:
     """Under each ending rule, when each seed learns, and how many do."""
     when = runs.learned_at(table, ["rule", "agent"])
     order = [
@@ -244,7 +243,7 @@ def rules(table: Table) -> Figure:
 
 def _settings(
     axes: Sequence[Axes],
-    table: Table,
+    table: pd.DataFrame,
     column: str,
     words: Callable[[Any], str],
     scale: str,
@@ -272,7 +271,7 @@ def _settings(
 
 @large
 def variants(
-    table: Table,
+    table: pd.DataFrame,
     column: str,
     words: Callable[[Any], str],
     agent: str,
@@ -300,7 +299,7 @@ buffer = partial(
 
 
 @large
-def discount(table: Table) -> Figure:
+def discount(table: pd.DataFrame) -> Figure:
     """Learning curves of both agents with several discounts."""
     fig, axes = canvas(2, height=2.9, sharey=True)
     _settings(axes, table, "gamma", "γ = {:g}".format, "log")
@@ -316,7 +315,7 @@ def way(row: Any) -> str:
 
 
 @styled
-def iteration(table: Table) -> Figure:
+def iteration(table: pd.DataFrame) -> Figure:
     """Policy iteration, seed by seed: the best policy and the last four."""
     named = table.assign(way=[way(row) for row in table.itertuples()])
     cells = ["rule", "way", "seed"]
@@ -362,7 +361,7 @@ def iteration(table: Table) -> Figure:
 
 
 @styled
-def widths(table: Table) -> Figure:
+def widths(table: pd.DataFrame) -> Figure:
     """Mini-Tetris: RLSVI minus the best LSVI, with its interval, against the width of the board."""
     by = ["reading", "rule", "width"]
     leads = pd.concat(
@@ -389,7 +388,7 @@ def widths(table: Table) -> Figure:
 
 
 @large
-def value_scale(table: Table) -> Figure:
+def value_scale(table: pd.DataFrame) -> Figure:
     """The value of the empty board in each agent's mean weights, game by game."""
     fig, ax = canvas(height=2.9)
     sns.lineplot(
@@ -423,7 +422,7 @@ def value_scale(table: Table) -> Figure:
 
 
 @styled
-def known(table: Table) -> Figure:
+def known(table: pd.DataFrame) -> Figure:
     """Published players: their mean scores here, and the law of their scores."""
     fig, (means, law) = canvas(2, height=2.9)
     sns.pointplot(
@@ -539,7 +538,7 @@ def endings() -> Figure:
     return fig
 
 
-def player(table: Table) -> str:
+def player(table: pd.DataFrame) -> str:
     """Two policies of figure 7's first seed as HTML, for ``player.js`` to play: its mean weights,
     in ten-thousandths as they are stored, after the first block of games and after the last."""
     curve = table[(table.agent == "rlsvi") & (table.seed == 0)]

@@ -22,8 +22,8 @@ and Scherrer (2009), called DU, and the two of Gabillon, Ghavamzadeh and Scherre
 
 import numpy as np
 
-from rlsvi_core.compiled import jit
-from rlsvi_core.envs.tetris import Tetris, draw_piece, measure, place, placements
+from rlsvi_core.compiled import Array, Floats, Generator, Ints, jit
+from rlsvi_core.envs.tetris import Model, Tetris, draw_piece, measure, place, placements
 
 from ..engine import Experiment, Rows, Scale, streams
 
@@ -35,7 +35,7 @@ PLAYERS = {
 
 
 @jit
-def _count(bits):
+def _count(bits: int) -> int:
     """How many bits are set."""
     total = 0
     while bits:
@@ -45,7 +45,7 @@ def _count(bits):
 
 
 @jit
-def features(W, H, rows, heights, f):
+def features(W: int, H: int, rows: Ints, heights: Ints, f: Floats) -> None:
     """Fill in features 3 to 9 of a board; the first two belong to the placement."""
     full, walls = (1 << W) - 1, 1 | 1 << (W + 1)
     f[4] = measure(W, rows, heights)
@@ -78,7 +78,9 @@ def features(W, H, rows, heights, f):
 
 
 @jit
-def _score(model, weights, X, over, where, rng):
+def _score(
+    model: Model, weights: Floats, X: Array, over: Array, where: Array, rng: Generator
+) -> int:
     """The rows a player clears in one game."""
     W, H = model.width, model.height
     rows, heights, f = np.zeros(H + 4, np.int64), np.zeros(W, np.int64), np.zeros(9)

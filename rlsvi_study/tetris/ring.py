@@ -43,7 +43,7 @@ READINGS: dict[str, tuple[float, ...]] = {"board": (0.0,), "value": (1.0,), "rew
 
 
 @jit
-def column_values(X: Array, n: int, theta: Array, q: Array) -> None:
+def column_values(X: Array, n: int | np.int64, theta: Array, q: Array) -> None:
     """Fill q with the values of the n placements in the columns of X, in the precision of theta."""
     for a in range(n):
         q[a] = 0
@@ -172,6 +172,7 @@ class RingAgent(LinearAgent):
     and rows cleared for each legal placement. The ring has a size, so there must be a ``window``.
     """
 
+    features: "Placements"
     OFFERS = frozenset({"gamma", "window", "sweeps", "draws", "targets", "variance", "half_life"})
 
     @classmethod

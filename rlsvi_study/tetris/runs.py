@@ -259,9 +259,10 @@ def _curves(
     )
 
 
-_LONG, _SHORT = {"games": 1000, "every": 50}, {"games": 400, "every": 25}
-_TUNING = {"agent": "lsvi", **_LONG}  # as long as the comparison
-_MINI = {"height": 4, "pieces": "SZ", **_LONG}
+_LONG: dict[str, Any] = {"games": 1000, "every": 50}
+_SHORT: dict[str, Any] = {"games": 400, "every": 25}
+_TUNING: dict[str, Any] = {"agent": "lsvi", **_LONG}  # as long as the comparison
+_MINI: dict[str, Any] = {"height": 4, "pieces": "SZ", **_LONG}
 _AGENTS = ("rlsvi", "lsvi")
 MINI_RULES, MINI_READINGS = ("top row", "clears", "overflow top"), ("value", "reward")
 

@@ -89,7 +89,10 @@ class Pair(NamedTuple):
                 (x.log() - (1 - x).log() for x in real if 0 < x < 1), key=lambda y: float(y.mid())
             )
 
-        return [lambda k=k: roots()[k] for k in range(len(roots()))]
+        def numbered(k: int) -> Callable[[], arb]:
+            return lambda: roots()[k]
+
+        return [numbered(k) for k in range(len(roots()))]
 
     def difference(self, y: arb) -> arb:
         """D = F_N − F_B, computed on the side where both are small."""
@@ -159,9 +162,13 @@ def pdf_crossings(alpha: Number, beta: Number) -> list[Crossing]:
     """Every x in (0, 1) where the two densities cross, in order; for α, β from 1e-6 to 1e6."""
     pair = _pair(alpha, beta)
     turns = pair.turning_points()
+
+    def ratio_at(turn: Callable[[], arb]) -> Callable[[], arb]:
+        return lambda: pair.log_ratio(turn())
+
     signs = [
         pair.sign_at_zero(),
-        *(sign(lambda turn=turn: pair.log_ratio(turn())) for turn in turns),
+        *(sign(ratio_at(turn)) for turn in turns),
         pair.mirrored().sign_at_zero(),
     ]
     with ctx.workprec(128):

@@ -1,11 +1,13 @@
 """The figures of appendix G, two densities, their gap, their crossings and the urn; and those of
 Theorem 1, what a draw is worth, the shrunk model, the cost of a long horizon and the bound."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 from scipy import stats
@@ -91,7 +93,7 @@ def gap_curves(cases: Sequence[tuple[float, float]]) -> Figure:
     return fig
 
 
-def _map(ax, x, y, count):
+def _map(ax: Axes, x: np.ndarray, y: np.ndarray, count: Callable[[float, float], int]) -> None:
     ax.pcolormesh(
         x,
         y,
@@ -138,8 +140,8 @@ def urn_paths(
 ) -> Figure:
     """Urns drawn along (left), and their limits against the normal of variance π/(8n)."""
     fig, axes = canvas(2, height=3.4, sharey=True, width_ratios=(2, 1))
-    rng = np.random.default_rng(rng)
-    few, many = (repaired.urn(alpha, V, draws, paths, rng) for paths in (12, 4000))
+    generator = np.random.default_rng(rng)
+    few, many = (repaired.urn(alpha, V, draws, paths, generator) for paths in (12, 4000))
     axes[0].plot(np.arange(1, draws + 2), few.T, c=COLOUR["posterior"], lw=0.9, alpha=0.7)
     sns.histplot(
         y=many[:, -1],
@@ -166,11 +168,11 @@ def urn_paths(
     return fig
 
 
-def _posterior(low: int, high: int):
+def _posterior(low: int, high: int) -> Any:
     return stats.beta(0.5 + high, 0.5 + low, loc=-1)
 
 
-def _drawn(low: int, high: int, sigma2: float = np.pi / 8, rho: float = 1.0):
+def _drawn(low: int, high: int, sigma2: float = np.pi / 8, rho: float = 1.0) -> Any:
     n = low + high + rho
     return stats.norm(-low / n, np.sqrt(sigma2 / n))
 

@@ -176,7 +176,7 @@ def fewest(p: Fraction, L: int) -> Fraction:
 
 
 @claim("5.", PLACE, OURS, "certified", HOLDS, part_of="5.theorem1")
-def price_of_sigma(at_two="0.27", constant="0.071") -> Evidence:
+def price_of_sigma(at_two: str = "0.27", constant: str = "0.071") -> Evidence:
     """In the first λσ² episodes, with one state and two actions, RLSVI's expected regret is at
     least a share c(λ) > 0 of what the worse arms would cost. At λ = 2 and σ² = H² + 1, with the
     prior Dirichlet(½, ½), it is at least 0.071 √(H³AT) after λσ² episodes."""
@@ -306,7 +306,7 @@ def over_rate(table: Any) -> Any:
 
 
 @claim("5.", PLACE, OURS, "experiment", HOLDS, part_of="5.theorem1")
-def price_measured(tables=STORED) -> Evidence:
+def price_measured(tables: Tables = STORED) -> Evidence:
     """With one state, two actions and the smallest λ and σ printed, mean regret after λσ² episodes
     is above what is proved, and after Hλσ² episodes regret over √(H³AT) grows with H."""
     table = over_rate(tables["price"])

@@ -119,11 +119,11 @@ def gamma_shares() -> Evidence:
     """Independent gamma variables of one scale share their sum in proportion to their shapes."""
     k1, k2, s = symbols("k1 k2 s", positive=True)
 
-    def moment(shift):
+    def moment(shift: int) -> Expr:
         """∫ γ₁^shift f(γ₁) f(s − γ₁) dγ₁ up to factors without shift, by the beta integral."""
         return s ** (k1 + k2 - 1 + shift) * sp.gamma(k1 + shift) / sp.gamma(k1 + k2 + shift)
 
-    def integrated(shift, k1, k2):
+    def integrated(shift: int, k1: int, k2: int) -> Expr:
         return integrate(sp.expand(x ** (k1 - 1 + shift) * (s - x) ** (k2 - 1)), (x, 0, s))
 
     share = sp.gammasimp(moment(1) / moment(0))
@@ -265,33 +265,33 @@ def single_crossing_implies_optimism() -> Evidence:
 # --------------------------------------------------------------------- what balls enclose below
 
 
-def _minus_line_4(a, c):
+def _minus_line_4(a: arb, c: arb) -> arb:
     """Minus line 4 of G.3.1, as K − K² and what is always negative."""
     k = (a / c).sqrt()
     return -(k - k * k - a * k * k - a * k - a - c * k**3 - c * k * k - c * k)
 
 
-def _line_5_less_line_4(a, b):
+def _line_5_less_line_4(a: arb, b: arb) -> arb:
     """Of ∂f₁/∂B: ≥ 0 if the step from line 4 is right."""
     m, root_a = (a + b + 2).sqrt(), a.sqrt()
     return ((b / (b + 2)).sqrt() - b.sqrt() / (m - root_a)) / 3
 
 
-def _minus_slope_1(a, b):
+def _minus_slope_1(a: arb, b: arb) -> arb:
     """−∂f₁/∂B, with 1/(√n − √A) = (√n + √A)/(B+2)."""
     m = a + b + 2
     bracket = b * root(a) * (m.sqrt() + root(a)) / (b + 2) - a - 1
     return -bracket / (2 * m) - (1 - root(a / m)).log()
 
 
-def _minus_slope_1_far(s, c):
+def _minus_slope_1_far(s: arb, c: arb) -> arb:
     """A lower bound for it at A = 1/s, B = c s/9, by log(1 − y) ≤ −y: finite down to s = 0."""
     b = c * s / 9
     e = 1 + (b + 2) * s  # n = A e
     return ((1 + s) - b * (e.sqrt() + 1) / (b + 2)) / (2 * e) + 1 / e.sqrt()
 
 
-def _f_on_diagonal(a):
+def _f_on_diagonal(a: arb) -> arb:
     """f₁ = f₂ at B = A."""
     m = 2 * a + 2
     return (
@@ -302,13 +302,13 @@ def _f_on_diagonal(a):
     )
 
 
-def _spare_of_line_2(t):
+def _spare_of_line_2(t: arb) -> arb:
     """t {√A + log(1 − √(A/(A+2)))} at A = 1/t²: finite down to t = 0."""
     r = (1 + 2 * t * t).sqrt()
     return 1 + 2 * x_log_x(t) + t * (2 / (r * (r + 1))).log()
 
 
-def _minus_A2_second(t, root=root):
+def _minus_A2_second(t: arb, root: Callable[[arb], arb] = root) -> arb:
     """−A² g̃₁″ at A = 1/t: finite down to t = 0."""
     return 1 / (1 + t) / (1 + t) + 1 / (1 + 3 * t) / (1 + 3 * t) + root(t) / 12 - 3 / (2 + 6 * t)
 

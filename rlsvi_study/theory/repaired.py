@@ -39,7 +39,8 @@ H − h − 1. So Q̃ is optimistic if λσ² ≥ max(m_R, m_P) and σ² ≥ (π
 theorem's λ and σ satisfy; a terminal reward must be zero.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ from sympy import (
 )
 from sympy import limit as tends_to
 
-from rlsvi_core.compiled import jit
+from rlsvi_core.compiled import Floats, Generator, jit
 from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import decide, sharpen, x_log_x
 from rlsvi_core.optimism.order import check_values
@@ -96,7 +97,7 @@ def urn(
 
 
 @jit
-def _urn(alpha, V, draws, paths, rng):
+def _urn(alpha: Floats, V: Floats, draws: int, paths: int, rng: Generator) -> Floats:
     n, N = alpha.sum(), alpha.size
     mean = np.empty((paths, draws + 1))
     for path in range(paths):
@@ -306,7 +307,7 @@ def gauss_dirichlet() -> Evidence:
     for _ in range(40):
         alpha = rng.integers(1, 4, rng.integers(2, 5))
         V = [0, *(rng.integers(0, 9, alpha.size - 2) / 8), 1]
-        law, n = order.DirichletMean.of(alpha, V), int(alpha.sum())
+        law, n = order.DirichletMean.of(alpha.tolist(), V), int(alpha.sum())
         for scale in (1.0, 0.3927):  # 0.3927 > π/8
             normal = order.Normal.of(law.mean, order.exact(scale) / n)
             smallest = min(smallest, order.gap(normal, law, np.linspace(0.02, 0.98, 25)).min())
@@ -523,11 +524,11 @@ def marginals_control_the_maximum() -> Evidence:
     """Optimism of each Q̃(s, a) for Q*(s, a) makes their maximum over actions optimistic."""
     same, independent = [(0, 0), (1, 1)], [(0, 0), (0, 1), (1, 0), (1, 1)]  # equally likely
 
-    def law(of, joint):
+    def law(of: Callable[[tuple[int, int]], int], joint: list[tuple[int, int]]) -> order.Finite:
         return order.Finite.of([of(pair) for pair in joint], [1] * len(joint))
 
     marginals = all(
-        forms.by_tails(*(law(lambda pair, i=i: pair[i], joint) for joint in (same, independent)))
+        forms.by_tails(*(law(itemgetter(i), joint) for joint in (same, independent)))
         for i in (0, 1)
     )
     X, Y = law(max, same), law(max, independent)

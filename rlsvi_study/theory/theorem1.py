@@ -74,6 +74,7 @@ becomes H − h + g in step 3. If transitions are the same in all periods, step 
 Bayesian, an expectation over the prior: nothing is said about the worst MDP.
 """
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise, product
@@ -159,7 +160,7 @@ def _ahead(P: Array, x: Array, V: Array, h: int) -> Array:
 
 def best(P: Array, x: Array, end: Array) -> tuple[Array, Array]:
     """Collecting x along P as well as can be: values (…, H + 1, S) and the policy (…, H, S)."""
-    V, mu = [np.broadcast_to(end, (*x.shape[:-3], len(end)))], []
+    V, mu = [np.broadcast_to(end, (*x.shape[:-3], len(end)))], list[Array]()
     for h in reversed(range(x.shape[-3])):
         q = _ahead(P, x, V[0], h)
         mu.insert(0, q.argmax(-1))
@@ -310,7 +311,7 @@ def histories(
                 seen[...] = rng.multinomial(n, np.full(seen.shape[-1], 1 / seen.shape[-1]))
             else:
                 seen[..., always] = n
-        return Data(*alpha, *map(fractions, sure), fractions(worth))
+        return Data(alpha[0], alpha[1], fractions(sure[0]), fractions(sure[1]), fractions(worth))
 
     lopsided = np.zeros(shape, int)
     lopsided[:, 0, 0] = 10**6
@@ -365,7 +366,7 @@ def value_by_paths(rows: dict[Any, list[Fraction]], row: Any, reward: Any, H: in
         used = {key: [0] * S for key in rows}
         for h, (s, s_next) in enumerate(zip(states, path, strict=False)):
             used[row(h, s)][s_next] += 1
-        chance = np.prod([moment(rows[key], powers) for key, powers in used.items()])
+        chance = math.prod(moment(rows[key], powers) for key, powers in used.items())
         value += chance * sum(reward(h, s) for h, s in enumerate(states))
     return value
 
@@ -377,7 +378,7 @@ def value_by_paths(rows: dict[Any, list[Fraction]], row: Any, reward: Any, H: in
 def optimism_in_the_mean() -> Evidence:
     """Step 1: given any data the mean of Ṽ_0 is at least that of V*_0, with the smallest ρ and σ
     that the proof allows."""
-    rng, worst = np.random.default_rng(1), {}
+    rng, worst = np.random.default_rng(1), dict[str, Any]()
     for H, A in ((1, 2), (3, 2), (4, 3)):
         for name, data in histories(rng, H=H, A=A).items():
             data = data.floats()
@@ -431,8 +432,8 @@ def _telescopes(worth: tuple = (-1, 0), end: tuple = (0, 0)) -> tuple[int, int, 
     """How many cases there were, how many broke the identity, how many a bound, and the largest
     share of its bound that b′ took."""
     rng, cases, unequal, outside, share = np.random.default_rng(3), 0, 0, 0, 0.0
-    for _, data in product(range(5), range(6)):
-        data = list(histories(rng, worth=worth).values())[data]
+    for _, which in product(range(5), range(6)):
+        data = list(histories(rng, worth=worth).values())[which]
         w = fractions(rng.integers(-40, 40, data.seen_P.shape[:3]), 16)
         for rho in (data.m, 3 * data.m):
             left, right, bias, most = telescope(data, rho, w, fractions(end))
@@ -520,7 +521,7 @@ def selection() -> Evidence:
 def penalised_recursion() -> Evidence:
     """Step 4: given any data, E exp(η U_0) ≤ 1, and the noise along the policy that maximises Ṽ is
     on average at most the penalties along it."""
-    rng, moments, sums = np.random.default_rng(4), [], []
+    rng, moments, sums = np.random.default_rng(4), list[float](), list[float]()
     for H, A in ((1, 4), (3, 2), (3, 4)):
         for data in histories(rng, H=H, A=A).values():
             data = data.floats()
@@ -579,7 +580,7 @@ def visits(L: int, pairs: int) -> Array:
 def counting_worst() -> Evidence:
     """Steps 5 and the variant without log L, on the histories that cost most and on random ones:
     Σ 1/(n + ρ) ≤ SAΛ and Σ t/√(n + ρ) ≤ 2√(SAL(2 + 2 log SA)) in a period."""
-    rng, shares = np.random.default_rng(5), {"sum": 0.0, "root": 0.0}
+    rng, shares = np.random.default_rng(5), dict[str, Any](sum=0.0, root=0.0)
     for L, pairs, rho in product((1, 10, 1000, 100_000), (1, 4, 15, 400), (1.0, 10.0, 1000.0)):
         uneven = np.sort(rng.choice(pairs, L, p=rng.dirichlet(np.ones(pairs))))
         random = np.arange(L) - np.searchsorted(uneven, uneven)  # a pair after the other
@@ -712,7 +713,7 @@ def other_densities() -> Evidence:
     C, other = density.max(), (density * regret).mean()
     shares = [((regret > mean / delta).mean(), delta) for delta in (0.5, 0.25, 0.1)]
     return unless(
-        (regret < -1e-12).any()
+        bool((regret < -1e-12).any())
         or mean > B
         or other > C * mean
         or any(share > delta for share, delta in shares),
@@ -726,7 +727,7 @@ def other_densities() -> Evidence:
     )
 
 
-def same_in_all_periods(tiny: Fraction) -> dict[str, tuple[float, float]]:
+def same_in_all_periods(tiny: Fraction) -> dict[str, Any]:
     """E V*_0 and E Ṽ_0 where transitions do not depend on the period, at the printed λ and σ.
 
     H = 5, one action. State 0 pays 0 and keeps the agent with probability p; state 1 always pays
@@ -766,7 +767,7 @@ def same_transitions() -> Evidence:
 
 
 @claim("5.", "Section 5, Lemma 2", OURS, "exact", FAILS, part_of="5.lemma2")
-def other_priors(mean=Fraction(-1, 2)) -> Evidence:
+def other_priors(mean: Fraction = Fraction(-1, 2)) -> Evidence:
     """Lemma 2 also holds given the data if the prior is not Dirichlet, for some λ and σ."""
     counts = {}
     for rho in (Fraction(1), Fraction(52), Fraction(10**6)):
@@ -801,7 +802,7 @@ def with_bound(table: Any) -> Any:
 
 
 @claim("5.", "Section 5, Theorem 1", OURS, "experiment", HOLDS, part_of="5.theorem1")
-def explicit_bound(tables=STORED) -> Evidence:
+def explicit_bound(tables: Tables = STORED) -> Evidence:
     """The measured Bayesian regret is below the explicit bound in every setting."""
     table, (H, S, A) = tables["theorem1-bound"], runs.BASE
     cells = with_bound(table)
@@ -907,7 +908,7 @@ def outgrown_constants() -> list[float]:
     "Monte Carlo",
     PARTLY,
 )  # the weakest of the steps
-def theorem1(tables=STORED) -> Evidence:
+def theorem1(tables: Tables = STORED) -> Evidence:
     """For all λ and σ from the stated values on, RLSVI's expected regret over the prior is
     Õ(√(H³SAT))."""
     failed = fallen(STEPS)
