@@ -112,7 +112,7 @@ def play(
     some: Iterable[Episode] = islice(each_episode(agent, env, seed, learn=learn), episodes)
     if progress:
         try:
-            from tqdm.auto import tqdm  # type: ignore[import-untyped]
+            from tqdm.auto import tqdm
         except ModuleNotFoundError as error:
             raise missing("play(progress=True)", "tqdm", extra="gym") from error
         some = tqdm(some, total=episodes, unit="episode")

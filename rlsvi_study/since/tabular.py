@@ -142,7 +142,7 @@ class PerturbedAgent(TabularAgent):
     np.True_
     """
 
-    takes_masks = False  # type: ignore[assignment]
+    takes_masks = False
 
     def __init__(self, features: OneHot, variant: Variant, rng: Any = None) -> None:
         checks.instance("variant", variant, Variant, hint="VARIANTS has those that are published.")

@@ -65,7 +65,7 @@ from sympy import limit as tends_to
 
 from rlsvi_core.compiled import Floats, Generator, jit
 from rlsvi_core.optimism import order
-from rlsvi_core.optimism.balls import decide, sharpen, x_log_x
+from rlsvi_core.optimism.balls import decide, exact, sharpen, x_log_x
 from rlsvi_core.optimism.order import check_values
 
 from ..choices import limit
@@ -309,7 +309,7 @@ def gauss_dirichlet() -> Evidence:
         V = [0, *(rng.integers(0, 9, alpha.size - 2) / 8), 1]
         law, n = order.DirichletMean.of(alpha.tolist(), V), int(alpha.sum())
         for scale in (1.0, 0.3927):  # 0.3927 > π/8
-            normal = order.Normal.of(law.mean, order.exact(scale) / n)
+            normal = order.Normal.of(law.mean, exact(scale) / n)
             smallest = min(smallest, order.gap(normal, law, np.linspace(0.02, 0.98, 25)).min())
             cases += 1
     gaps, lines = fallen(STEPS_LEMMA_1), printed_lines(LEMMA_5, LEMMA_6)
