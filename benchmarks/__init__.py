@@ -29,10 +29,10 @@ def add_size(parser: argparse.ArgumentParser) -> None:
         type=float,
         metavar="PART",
         default=1.0,
-        help="the part of all episodes, games and boards that is played (default 1)",
+        help="the part of all episodes, games, boards and lengths that is taken (default 1)",
     )
 
 
 def scaled(number: int, size: float) -> int:
-    """That part of a number of episodes, games or boards; at least one."""
+    """That part of a number of things; at least one."""
     return max(1, round(size * number))

@@ -206,7 +206,8 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     size = options.size
     table(50, (10, 100), [scaled(l, size) for l in (100, 1000)])
-    by_size((20, 50, 100, 200), (2, 10, 20, 50, 100), scaled(300, size))
+    lengths = (20, 50, 100, 200)[: scaled(4, size)]
+    by_size(lengths, (2, 10, 20, 50, 100), scaled(300, size))
     recommender.table([scaled(l, size) for l in (100, 400, 1200)])
     tetris.table(scaled(20_000, size), scaled(100_000, size), scaled(100, size))
     others.table(episodes=scaled(100, size))
