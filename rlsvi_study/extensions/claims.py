@@ -86,7 +86,7 @@ def bootstrap(tables=STORED):
     )
 
 
-def _stored_numbers(agent) -> int:
+def stored_numbers(agent) -> int:
     """How many numbers an agent keeps to plan from."""
     if isinstance(agent, VerbatimAgent):
         return sum(np.size(part) for period in agent.data for row in period for part in row)
@@ -105,7 +105,7 @@ def batch_keeps_all_data():
     for l, more in ((50, 50), (150, 100)):
         for agent in (printed_, sums):
             agent.learn(mdp, more, 2)
-            sizes[f"{type(agent).__name__} {l}"] = _stored_numbers(agent)
+            sizes[f"{type(agent).__name__} {l}"] = stored_numbers(agent)
     early, fixed, late, same = sizes.values()
     gap = float(np.abs(sums.theta - printed_.theta).max())
     return Evidence(
@@ -147,7 +147,7 @@ def constant_cost():
     )
     for episodes in (1, 99, 100):
         agent.learn(mdp, episodes, 2)
-        sizes.append(_stored_numbers(agent))
+        sizes.append(stored_numbers(agent))
     return unless(
         set(sizes) != {mdp.H * K * (K + 1)},
         "It keeps HK(K + 1) numbers, however "

@@ -132,7 +132,7 @@ def empirical_mean_is_larger(seen=(1, 0)) -> Evidence:
 )
 def last_display() -> Evidence:
     """In the last period the normal with RLSVI's mean and the variance of Lemma 1 is optimistic."""
-    least = _worst_gap(1.0, 1.0)[0]  # λσ² = 1ᵀα^R, the least allowed, and σ = 1: this very variance
+    least = worst_gap(1.0, 1.0)[0]  # λσ² = 1ᵀα^R, the least allowed, and σ = 1: this very variance
     return unless(
         least < -1e-9,
         "The gap (normal against Beta, in closed form) is nowhere "
@@ -142,7 +142,7 @@ def last_display() -> Evidence:
     )
 
 
-def _worst_gap(ridge: float, sigma2: float) -> tuple[float, tuple]:
+def worst_gap(ridge: float, sigma2: float) -> tuple[float, tuple]:
     """The least G(z), in standard deviations, over priors, histories and z, and the prior and
     history that have it; one period, with ``ridge`` λσ² in units of 1ᵀα^R."""
     weights, visits, z = (1e-3, 0.1, 1.0, 10.0), (0, 1, 3, 30, 1000), np.linspace(-6, 6, 121)
@@ -171,7 +171,7 @@ def _worst_gap(ridge: float, sigma2: float) -> tuple[float, tuple]:
 def last_period() -> Evidence:
     """With λ > max 1ᵀα^R and σ > 1 the lemma must hold for all s, a in the last period."""
     parameters = {"printed": (1.0, 1.0), "theorem": (2.0 * 2, 2.0), "huge": (2e6, 2.0)}
-    least = {name: _worst_gap(ridge, sigma2)[0] for name, (ridge, sigma2) in parameters.items()}
+    least = {name: worst_gap(ridge, sigma2)[0] for name, (ridge, sigma2) in parameters.items()}
     lam, sigma2 = 2, 5**2 + 1
     smaller = [n for n in range(200) if sigma2 * (n + 1) < n + lam * sigma2]
     return unless(
@@ -223,10 +223,10 @@ def noise_domination() -> Evidence:
 )
 def required_sigma() -> Evidence:
     """The conclusion requires σ² ≥ H² + 1."""
-    low, where = _worst_gap(1.0, 0.24)
-    enough, _ = _worst_gap(1.0, pi / 8)
-    quarter, _ = _worst_gap(1.0, 0.25)
-    ridge, _ = _worst_gap(0.9, 2.0)
+    low, where = worst_gap(1.0, 0.24)
+    enough, _ = worst_gap(1.0, pi / 8)
+    quarter, _ = worst_gap(1.0, 0.25)
+    ridge, _ = worst_gap(0.9, 2.0)
     X, Y = optimism.paired_samples(*optimism.settled_future(), 1e-3, sqrt(0.4), 40_000, 2)
     x, y = (np.maximum(Q[:, 0, 0, 0] - Y[:, 0, 0, 0].mean(), 0) for Q in (X, Y))
     z = (x.mean() - y.mean()) / sqrt((x.var() + y.var()) / x.size)

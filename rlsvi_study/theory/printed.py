@@ -143,7 +143,7 @@ def gamma_shares() -> Evidence:
 v1, vd, y = symbols("v_1 v_d y", real=True)
 
 
-def _conditional_mean(swapped: bool) -> Expr:
+def mean_given_y(swapped: bool) -> Expr:
     """E[ỹ | y] after step (a): v₁ weighs one part of the shares, v_d the other."""
     upper, lower = (y - v1) / (vd - v1), (vd - y) / (vd - v1)  # Σγᵢαᵢ⁰/αᵢγ̄ and Σγᵢαᵢ¹/αᵢγ̄
     return v1 * upper + vd * lower if swapped else v1 * lower + vd * upper
@@ -151,7 +151,7 @@ def _conditional_mean(swapped: bool) -> Expr:
 
 _a, _v = symbols("a v", positive=True)  # one term of each sum over i is enough
 _tilde_alpha, _tilde_beta = _a * (_v - v1) / (vd - v1), _a * (vd - _v) / (vd - v1)
-_alpha_0, _alpha_1 = _a * (_v - v1) / (vd - v1), _a * (vd - _v) / (vd - v1)
+alpha_0, alpha_1 = _a * (_v - v1) / (vd - v1), _a * (vd - _v) / (vd - v1)
 
 
 @claim("G.", "Appendix G, Lemma 5", "E[ỹ | y] = E[y]", "symbolic", PARTLY)
@@ -177,10 +177,10 @@ step(
     "Lemma 5",
     "E[ỹ | y] = E[y]",
     "As stated, the matched beta variable has conditional mean E[y].",
-    lambda: [(diff(_conditional_mean(swapped=False), y), 0)],
+    lambda: [(diff(mean_given_y(swapped=False), y), 0)],
     "It is y itself, whose derivative in y is 1; E[y] is a constant.",
     MISPRINT,
-    meant=lambda: [(_conditional_mean(swapped=False), y)],
+    meant=lambda: [(mean_given_y(swapped=False), y)],
     part_of=LEMMA_5,
 )
 remark(
@@ -197,10 +197,10 @@ step(
     "Lemma 5, proof",
     "β̃ = Σα⁰, α̃ = Σα¹",
     "The sums of α⁰ and α¹ are β̃ and α̃ in this order.",
-    lambda: [(_alpha_0, _tilde_beta), (_alpha_1, _tilde_alpha)],
+    lambda: [(alpha_0, _tilde_beta), (alpha_1, _tilde_alpha)],
     "By their definitions it is the other way round: Σα⁰ = α̃ and Σα¹ = β̃.",
     MISPRINT,
-    meant=lambda: [(_alpha_0, _tilde_alpha), (_alpha_1, _tilde_beta)],
+    meant=lambda: [(alpha_0, _tilde_alpha), (alpha_1, _tilde_beta)],
     part_of=LEMMA_5,
 )
 step(
@@ -208,7 +208,7 @@ step(
     "Lemma 5, proof",
     "α = α⁰ + α¹",
     "The two parts of each α add up to it.",
-    lambda: [(_alpha_0 + _alpha_1, _a)],
+    lambda: [(alpha_0 + alpha_1, _a)],
     "α⁰ + α¹ = α for every v.",
     part_of=LEMMA_5,
 )
@@ -217,11 +217,11 @@ step(
     "Lemma 5, proof, last display",
     "= y",
     "With the labels as printed, the chain of equalities ends at y.",
-    lambda: [(_conditional_mean(swapped=True), y)],
+    lambda: [(mean_given_y(swapped=True), y)],
     "It ends at v₁ + v_d − y, the mirror image of y: the labels are exchanged. With α⁰ and α¹ in "
     "each other's place it is y.",
     MISPRINT,
-    meant=lambda: zip(map(_conditional_mean, (True, False)), (v1 + vd - y, y), strict=True),
+    meant=lambda: zip(map(mean_given_y, (True, False)), (v1 + vd - y, y), strict=True),
     part_of=LEMMA_5,
 )
 step(
@@ -230,7 +230,7 @@ step(
     OURS,
     "With α⁰ and α¹ exchanged, the "
     "matched beta variable has conditional mean y, so it is optimistic for the Dirichlet mean.",
-    lambda: [(_conditional_mean(swapped=False), y)],
+    lambda: [(mean_given_y(swapped=False), y)],
     "v₁(v_d − y) + v_d(y − v₁) = y(v_d − v₁).",
     part_of=LEMMA_5,
 )
@@ -277,21 +277,21 @@ def _line_5_less_line_4(a: arb, b: arb) -> arb:
     return ((b / (b + 2)).sqrt() - b.sqrt() / (m - root_a)) / 3
 
 
-def _minus_slope_1(a: arb, b: arb) -> arb:
+def minus_slope_1(a: arb, b: arb) -> arb:
     """−∂f₁/∂B, with 1/(√n − √A) = (√n + √A)/(B+2)."""
     m = a + b + 2
     bracket = b * root(a) * (m.sqrt() + root(a)) / (b + 2) - a - 1
     return -bracket / (2 * m) - (1 - root(a / m)).log()
 
 
-def _minus_slope_1_far(s: arb, c: arb) -> arb:
+def minus_slope_1_far(s: arb, c: arb) -> arb:
     """A lower bound for it at A = 1/s, B = c s/9, by log(1 − y) ≤ −y: finite down to s = 0."""
     b = c * s / 9
     e = 1 + (b + 2) * s  # n = A e
     return ((1 + s) - b * (e.sqrt() + 1) / (b + 2)) / (2 * e) + 1 / e.sqrt()
 
 
-def _f_on_diagonal(a: arb) -> arb:
+def f_on_diagonal(a: arb) -> arb:
     """f₁ = f₂ at B = A."""
     m = 2 * a + 2
     return (
@@ -302,7 +302,7 @@ def _f_on_diagonal(a: arb) -> arb:
     )
 
 
-def _spare_of_line_2(t: arb) -> arb:
+def spare_of_line_2(t: arb) -> arb:
     """t {√A + log(1 − √(A/(A+2)))} at A = 1/t²: finite down to t = 0."""
     r = (1 + 2 * t * t).sqrt()
     return 1 + 2 * x_log_x(t) + t * (2 / (r * (r + 1))).log()
@@ -512,9 +512,9 @@ enter(
 )
 
 _x_K = sqrt(A / C) / (1 + sqrt(A / C))
-_g_at_K = g.subs(x, K / (1 + K))
-_cubic = -A * K**2 - A * K - A + B * K**3 + B * K**2 + B * K - K**2 + K
-_line_4 = (
+g_at_K = g.subs(x, K / (1 + K))
+cubic = -A * K**2 - A * K - A + B * K**3 + B * K**2 + B * K - K**2 + K
+line_4 = (
     -A * (A / C)
     - A * sqrt(A / C)
     - A
@@ -551,41 +551,41 @@ step(
     "G.3.1, g(x_K), line 1",
     "substitute x_K",
     "The value of g at K/(1+K).",
-    lambda: [(_g_at_K, (A + 1) - n * K / (1 + K) + B * (1 + K) - A * (1 + K) / K)],
+    lambda: [(g_at_K, (A + 1) - n * K / (1 + K) + B * (1 + K) - A * (1 + K) / K)],
 )
 step(
     "special-line-2",
     "G.3.1, g(x_K), line 2",
     "= a cubic in K",
     "That value equals a cubic in K.",
-    lambda: [(_g_at_K, _cubic)],
+    lambda: [(g_at_K, cubic)],
     "The cubic is K(1+K) times the value; the sign is not affected.",
     MISPRINT,
-    meant=lambda: [(_g_at_K * K * (1 + K), _cubic)],
+    meant=lambda: [(g_at_K * K * (1 + K), cubic)],
 )
 step(
     "special-line-3",
     "G.3.1, g(x_K), line 3",
     "B = −C",
     "The cubic with C = −B.",
-    lambda: [(_cubic.subs(B, -C), -A * K**2 - A * K - A - C * K**3 - C * K**2 - C * K - K**2 + K)],
+    lambda: [(cubic.subs(B, -C), -A * K**2 - A * K - A - C * K**3 - C * K**2 - C * K - K**2 + K)],
 )
 step(
     "special-line-4",
     "G.3.1, g(x_K), line 4",
     "K = (A/C)^½",
     "The cubic with K = √(A/C).",
-    lambda: [(_cubic.subs(B, -C).subs(K, sqrt(A / C)), _line_4)],
+    lambda: [(cubic.subs(B, -C).subs(K, sqrt(A / C)), line_4)],
 )
 step(
     "special-line-5",
     "G.3.1, g(x_K), line 5",
     "collect powers",
     "The powers of A and C collected; the last term is A^½ C^½.",
-    lambda: [(_line_4, _line_5)],
+    lambda: [(line_4, _line_5)],
     "The last term should be A^½ C^(−½), which does not cancel the one before.",
     FAILS,
-    true=lambda: [(_line_4 - _line_5, sqrt(A / C) - sqrt(A * C))],
+    true=lambda: [(line_4 - _line_5, sqrt(A / C) - sqrt(A * C))],
 )
 enter(
     "G.special-line-6",
@@ -624,7 +624,7 @@ def special_no_root() -> Evidence:
 
 
 _general = alpha - (alpha + beta) * x + (beta - 1) / (1 - x) - (alpha - 1) / x
-_at_one = _general.subs(beta, 1)  # the worst β, as g grows with it
+at_one = _general.subs(beta, 1)  # the worst β, as g grows with it
 _peak = sqrt((alpha - 1) / (alpha + 1))
 step(
     "special-repaired",
@@ -633,10 +633,10 @@ step(
     "g has no sign change for any β ≤ 1 exactly if α ≥ 2/√3 ≈ 1.155.",
     lambda: [
         (diff(_general, beta), (1 - x + x**2) / (1 - x)),
-        (_at_one, alpha - (alpha + 1) * x - (alpha - 1) / x),
-        (diff(_at_one, x).subs(x, _peak), 0),
-        (diff(_at_one, x, 2), -2 * (alpha - 1) / x**3),
-        (_at_one.subs(x, _peak), alpha - 2 * sqrt(alpha**2 - 1)),
+        (at_one, alpha - (alpha + 1) * x - (alpha - 1) / x),
+        (diff(at_one, x).subs(x, _peak), 0),
+        (diff(at_one, x, 2), -2 * (alpha - 1) / x**3),
+        (at_one.subs(x, _peak), alpha - 2 * sqrt(alpha**2 - 1)),
         (alpha**2 - 4 * (alpha**2 - 1), 4 - 3 * alpha**2),
     ],
     "g grows with β, and at β = 1 its largest value is α − 2√(α² − 1), ≤ 0 iff 3α² ≥ 4.",
@@ -739,7 +739,7 @@ step(
     lambda: [(integrate(x ** (alpha - 1), (x, 0, 1)), 1 / alpha)],
     "(1 − x)^{β−1} ≤ 1, and ∫x^{α−1} = 1/α.",
 )
-_mean = alpha / (alpha + beta)
+mean = alpha / (alpha + beta)
 enter(
     "G.final-gap",
     "Appendix G, G.3.3, equation (5)",
@@ -750,17 +750,17 @@ enter(
     "value is at an end; the largest log normal density is ½ log(n/2π).",
     lambda: shown(
         positive_inside(-diff(A * log(x) + B * log(1 - x), x, 2), x, A, B)
-        and same(diff(log_N, x).subs(x, _mean), 0)
-        and same(log_N.subs(x, _mean), 0),  # log_N leaves out ½ log(n/2π)
+        and same(diff(log_N, x).subs(x, mean), 0)
+        and same(log_N.subs(x, mean), 0),  # log_N leaves out ½ log(n/2π)
         "The second derivative is −A/x² − B/(1−x)² < 0; l_N is largest at its mean.",
     ),
     part_of=LEMMA_6,
 )
 
-_x1, _x2 = sqrt(A / n), 1 - sqrt(B / n)
+x1, x2 = sqrt(A / n), 1 - sqrt(B / n)
 _h1, _h2 = A / x**2 - n, B / (1 - x) ** 2 - n
 a, b, m = symbols("a b m", positive=True)  # A = a² or B = b², and n = m²
-_r2 = 1 - _x2
+_r2 = 1 - x2
 _slope_2 = (1 - A * sqrt(n / B)) / (2 * n) + log(B / n) / 2
 _front = log(1 + A) + log(2 * pi) / 2 - log(n) / 2
 f1 = _front + A * log(sqrt(A / n)) + B * log(1 - sqrt(A / n))
@@ -774,8 +774,8 @@ step(
     lambda: [
         (h - _h1, B / (1 - x) ** 2),
         (h - _h2, A / x**2),
-        (_h1.subs(x, _x1), 0),
-        (_h2.subs(x, _x2), 0),
+        (_h1.subs(x, x1), 0),
+        (_h2.subs(x, x2), 0),
     ],
     "h − h₁ = B/(1−x)² > 0 and h − h₂ = A/x² > 0.",
 )
@@ -801,7 +801,7 @@ step(
     "G.3.3",
     "f₁, f₂",
     "f₁ and f₂ are the bound l̃_B − max l_N at x₁ and x₂.",
-    lambda: [(_front + A * log(at) + B * log(1 - at), f) for at, f in ((_x1, f1), (_x2, f2))],
+    lambda: [(_front + A * log(at) + B * log(1 - at), f) for at, f in ((x1, f1), (x2, f2))],
 )
 step(
     "final-slope-1-equalities",
@@ -813,11 +813,11 @@ step(
         for line in (
             diff(f1, B),
             -A / (2 * n)
-            + log(1 - _x1)
-            + B * sqrt(A) / (2 * n ** Rational(3, 2) * (1 - _x1))
+            + log(1 - x1)
+            + B * sqrt(A) / (2 * n ** Rational(3, 2) * (1 - x1))
             - 1 / (2 * n),
-            (B * sqrt(A) / (sqrt(n) * (1 - _x1)) - A - 1) / (2 * n) + log(1 - _x1),
-            (B * sqrt(A) / (sqrt(n) - sqrt(A)) - A - 1) / (2 * n) + log(1 - _x1),
+            (B * sqrt(A) / (sqrt(n) * (1 - x1)) - A - 1) / (2 * n) + log(1 - x1),
+            (B * sqrt(A) / (sqrt(n) - sqrt(A)) - A - 1) / (2 * n) + log(1 - x1),
         )
     ),
 )
@@ -859,8 +859,8 @@ enter(
     HOLDS,
     "f₁ falls in B on the whole region all the same.",
     lambda: region(
-        decide(_minus_slope_1, [(0.0, 1.0), (0.0, 0.34)], where=IN_REGION),
-        decide(_minus_slope_1_far, [(0.0, 1.0), (0.0, 1.0)]),
+        decide(minus_slope_1, [(0.0, 1.0), (0.0, 0.34)], where=IN_REGION),
+        decide(minus_slope_1_far, [(0.0, 1.0), (0.0, 1.0)]),
     ),
     part_of=LEMMA_6,
 )
@@ -925,11 +925,11 @@ def final_largest_B() -> Evidence:
 
 _s, _r = A + 1 / (9 * A) + 2, sqrt(1 + 2 * x**2)
 _square = 9 * A**2 + 18 * A + 1  # = 9A·s
-_g1, _g2 = (f.subs(B, 1 / (9 * A)) for f in (f1, f2))
-_g1_tilde = (
+g1, g2 = (f.subs(B, 1 / (9 * A)) for f in (f1, f2))
+g1_tilde = (
     log(1 + A) + A / 2 * log(A) - (1 + A) / 2 * log(A + 3) - 1 / (9 * sqrt(A)) + log(2 * pi) / 2
 )
-_g2_tilde = (
+g2_tilde = (
     log(1 + A)
     - Rational(1, 3)
     - exp(-1) / 2
@@ -944,7 +944,7 @@ enter(
     "certified",
     HOLDS,
     "Not treated in the paper: f₁ and f₂ are positive at B = A for A ≤ 1/3.",
-    lambda: _rewritten([(f1.subs(B, A), f2.subs(B, A))], decide(_f_on_diagonal, [(0.0, 0.34)])),
+    lambda: _rewritten([(f1.subs(B, A), f2.subs(B, A))], decide(f_on_diagonal, [(0.0, 0.34)])),
     part_of=LEMMA_6,
 )
 step(
@@ -954,7 +954,7 @@ step(
     "g₁ is f₁ on the boundary, and its rewriting.",
     lambda: [
         (
-            _g1.subs(_s, m**2),
+            g1.subs(_s, m**2),
             (
                 log(1 + A)
                 + A / 2 * log(A)
@@ -992,7 +992,7 @@ enter(
     "The second bound for g₁.",
     lambda: _rewritten(
         [((1 - sqrt(A / (A + 2))).subs(A, 1 / x**2), 2 * x**2 / (_r * (_r + 1)))],
-        decide(_spare_of_line_2, [(0.0, 1.75)]),
+        decide(spare_of_line_2, [(0.0, 1.75)]),
     ),
     part_of=LEMMA_6,
 )
@@ -1003,7 +1003,7 @@ step(
     "The derivative of g̃₁.",
     lambda: [
         (
-            diff(_g1_tilde, A),
+            diff(g1_tilde, A),
             1 / (A + 1) + 1 / (A + 3) + log(A) / 2 + A ** Rational(-3, 2) / 18 - log(A + 3) / 2,
         )
     ],
@@ -1019,8 +1019,8 @@ enter(
     "The derivative of g̃₁ decreases to a limit that is not negative, so g̃₁ increases.",
     lambda: _rewritten(
         [
-            (limit(diff(_g1_tilde, A), A, oo), 0),
-            ((-(A**2) * diff(_g1_tilde, A, 2)).subs(A, 1 / x), _minus_A2_second(x, root=sqrt)),
+            (limit(diff(g1_tilde, A), A, oo), 0),
+            ((-(A**2) * diff(g1_tilde, A, 2)).subs(A, 1 / x), _minus_A2_second(x, root=sqrt)),
         ],
         decide(_minus_A2_second, [(0.0, 3.0)]),
         " The limit is 0.",
@@ -1054,7 +1054,7 @@ step(
     lambda: [
         (9 * A * _s, _square),
         (
-            _g2.subs(_s, m**2 / (9 * A)),
+            g2.subs(_s, m**2 / (9 * A)),
             (
                 log(1 + A)
                 + A * log(1 - sqrt(1 / _square))
@@ -1092,7 +1092,7 @@ step(
     "G.3.3, g̃₂′",
     "= (A+5)/((A+1)(3A+7)) ≥ 0",
     "The derivative of g̃₂ is positive.",
-    lambda: [(diff(_g2_tilde, A), (A + 5) / ((A + 1) * (3 * A + 7)))],
+    lambda: [(diff(g2_tilde, A), (A + 5) / ((A + 1) * (3 * A + 7)))],
 )
 enter(
     "G.final-g2-value",

@@ -71,24 +71,24 @@ def test_the_needle_is_linear_in_the_hidden_vector(hidden):
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("make", "keyword"),
     [
-        (lambda: gamble(p=0.4), "it is 0.4"),
+        (lambda: gamble(p=0.4), r"\bp\b"),
         (lambda: gamble(sigma=0.0), "sigma"),
         (lambda: long_gamble(1), "H"),
-        (lambda: long_gamble(3, p=0.2), "it is 0.2"),
+        (lambda: long_gamble(3, p=0.2), r"\bp\b"),
         (lambda: long_gamble(3, sigma=-1.0), "sigma"),
         (lambda: toll(1, 9), "H"),
         (lambda: toll(3, 9, G=-1.0), "G"),
         (lambda: toll(3, 0.5), "L"),
         (lambda: needle(np.eye(3), 0, 2), "hidden"),
         (lambda: needle(np.eye(3), 3, 2), "hidden"),
-        (lambda: needle(2 * np.eye(3), 1, 2), "within ±1/4"),
-        (lambda: needle([[1.0, 0.0], [0.6, 0.8]], 1, 2), "within ±1/4"),
+        (lambda: needle(2 * np.eye(3), 1, 2), "vectors"),
+        (lambda: needle([[1.0, 0.0], [0.6, 0.8]], 1, 2), "vectors"),
     ],
 )
-def test_other_worlds_are_refused(make, message):
-    with pytest.raises(ValueError, match=message):
+def test_other_worlds_are_refused(make, keyword):
+    with pytest.raises(ValueError, match=keyword):
         make()
 
 

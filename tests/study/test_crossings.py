@@ -259,17 +259,9 @@ def test_the_turning_points_are_the_roots_of_the_cubic():
 
 
 @pytest.mark.parametrize("find", [pdf_crossings, cdf_crossings, count_crossings])
-@pytest.mark.parametrize("bad", [0, -1, -0.0, math.nan, -math.inf])
-def test_parameters_must_be_positive(find, bad):
-    with pytest.raises(ValueError, match=f"alpha must be positive and finite; got {bad}"):
+@pytest.mark.parametrize("bad", [0, -1, -0.0, math.nan, -math.inf, math.inf])
+def test_parameters_must_be_positive_and_finite(find, bad):
+    with pytest.raises(ValueError, match="alpha"):
         find(bad, 1)
-    with pytest.raises(ValueError, match=f"beta must be positive and finite; got {bad}"):
+    with pytest.raises(ValueError, match="beta"):
         find(1, bad)
-
-
-@pytest.mark.parametrize("find", [pdf_crossings, cdf_crossings, count_crossings])
-def test_parameters_must_be_finite(find):
-    with pytest.raises(ValueError, match="finite; got inf"):
-        find(math.inf, 1)
-    with pytest.raises(ValueError, match="finite; got inf"):
-        find(1, math.inf)

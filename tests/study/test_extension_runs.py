@@ -224,30 +224,6 @@ def test_a_spoilt_table_changes_the_verdict(id, name, spoil):
 
 
 @pytest.mark.parametrize(
-    ("id", "name", "wrong", "verdict"),
-    [
-        (
-            "F.step-size",
-            "incremental",
-            lambda *args, form: incremental(*args, prior="kept", form=form),
-            FAILS,
-        ),
-        ("F.cost", "_stored_numbers", lambda agent: agent.transitions, FAILS),
-        ("F.autocorrelation", "printed", lambda gamma: gamma, HOLDS),
-        (
-            "F.travel",
-            "value_travels",
-            lambda k, nu, l: np.linspace(0, 1, (l + 1) * (k + 1)).reshape(l + 1, k + 1),
-            FAILS,
-        ),
-    ],
-)
-def test_a_planted_falsehood_changes_the_verdict(id, name, wrong, verdict, monkeypatch):
-    monkeypatch.setattr(claims, name, wrong)
-    assert REGISTER[id].judge().verdict == verdict != REGISTER[id].verdict
-
-
-@pytest.mark.parametrize(
     ("becomes", "verdict"),
     [
         ((HOLDS, HOLDS, HOLDS), HOLDS),

@@ -59,7 +59,7 @@ def test_the_order_of_the_values_does_not_matter_and_infinity_is_a_value():
 
 @pytest.mark.parametrize("values", [[], [math.nan], [1.0, math.nan]])
 def test_a_median_needs_values(values):
-    with pytest.raises(ValueError, match="at least one value and no NaN"):
+    with pytest.raises(ValueError, match="NaN"):
         median_interval(values)
 
 
@@ -98,24 +98,24 @@ def test_runs_that_never_got_there_take_infinitely_long_and_are_counted():
 @pytest.mark.parametrize("by", ["speed", ["agent", "speed"], [], 3])
 def test_columns_that_are_not_there_are_named(by):
     table = pd.DataFrame({"agent": ["a", "b"], "time": [1.0, 2.0]})
-    with pytest.raises(ValueError, match=r"columns are some of agent, time; got .*Check the names"):
+    with pytest.raises(ValueError, match="columns"):
         by_cell(table, by, lambda cell: {"mean": cell.time.mean()})
 
 
 def test_a_column_of_times_that_is_not_there_is_named():
     table = pd.DataFrame({"agent": ["a", "b"], "time": [1.0, 2.0]})
-    with pytest.raises(ValueError, match="columns are some of agent, time"):
+    with pytest.raises(ValueError, match="columns"):
         median_times(table, "agent", "time", "censored")
 
 
 @pytest.mark.parametrize("level", [-0.5, 0, 1])
 def test_a_level_lies_between_0_and_1(level):
-    with pytest.raises(ValueError, match="level must lie strictly between 0 and 1"):
+    with pytest.raises(ValueError, match="level"):
         mean_interval([1.0, 2.0], level)
 
 
 def test_there_is_at_least_one_comparison():
-    with pytest.raises(ValueError, match="comparisons must be a whole number of at least 1"):
+    with pytest.raises(ValueError, match="comparisons"):
         for_all(0)
 
 

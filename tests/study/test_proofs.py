@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import re
 
 import mpmath
 import numpy as np
@@ -22,7 +23,6 @@ from rlsvi_study.register import (
     OURS,
     PARTLY,
     REGISTER,
-    claims_of,
     lines_of,
     unless,
 )
@@ -48,46 +48,13 @@ def findings():
     return {name: stored[step.id] for name, step in STEPS.items()}
 
 
-# --- what a step says --------------------------------------------------------------------------
-
-
-def test_every_step_is_a_claim_in_its_place():
-    assert len(STEPS) > 70
-    for step in STEPS.values():
-        assert "\n" not in step.statement
-        assert step.place.startswith({"5": "Section 5, ", "G": "Appendix G, "}[step.id[0]])
-
-
-def test_what_is_ours_is_said_by_data():
-    ours = {name for name, step in STEPS.items() if step.paper == OURS}
-    assert {
-        "special_repaired",
-        "missing_region",
-        "final_diagonal",
-        "urn_limit",
-        "conditional_mean_repaired",
-    } < ours
-    assert "gauss_dirichlet" not in ours
-    assert all(STEPS[name].verdict == HOLDS for name in ours)
-
-
 # --- lemmas and their lines ---------------------------------------------------------------------
 
 LEMMAS = evidence.LEMMA_1, evidence.LEMMA_5, evidence.LEMMA_6
 
 
-def test_appendix_g_has_six_claims_and_each_line_is_part_of_one():
-    claims = [id for id, one in claims_of("G").items() if not one.part_of]
-    assert claims == [
-        "G.equivalent-forms",
-        "G.gamma-shares",
-        "G.conditional-mean",
-        "G.single-crossing-implies-optimism",
-        "G.single-crossing",
-        "G.gauss-dirichlet",
-    ]
-    lines = {id for lemma in LEMMAS for id in lines_of(lemma)}
-    assert lines == claims_of("G").keys() - set(claims)
+def test_what_we_add_to_the_proofs_holds():
+    assert all(step.verdict == HOLDS for step in STEPS.values() if step.paper == OURS)
 
 
 def test_printed_lines_are_counted_by_their_verdicts():
@@ -101,21 +68,9 @@ def test_printed_lines_are_counted_by_their_verdicts():
     )
 
 
-@pytest.mark.parametrize(
-    ("counts", "words"),
-    [
-        ((2, 0, 0, 0), "2 of 2 printed lines hold."),
-        ((1, 1, 0, 1), "1 of 3 printed lines holds, 1 holds in part, 1 does not hold."),
-        (
-            (0, 2, 3, 4),
-            "0 of 9 printed lines hold, 2 hold in part, 3 are misprints, 4 do not hold.",
-        ),
-    ],
-)
-def test_the_count_is_told_in_words(counts, words):
-    assert (
-        evidence.in_words(dict(zip((HOLDS, PARTLY, MISPRINT, FAILS), counts, strict=True))) == words
-    )
+def test_the_sentence_has_the_counts_and_their_sum():
+    counts = {HOLDS: 5, PARTLY: 2, MISPRINT: 0, FAILS: 4}
+    assert re.findall(r"\d+", evidence.in_words(counts)) == ["5", "11", "2", "4"]
 
 
 @pytest.fixture
@@ -141,7 +96,6 @@ def test_lemma_1_falls_with_any_of_its_steps(step, quick):
     found = repaired.gauss_dirichlet()
     assert found.verdict == (FAILS if step else HOLDS)
     assert found.numbers["failed"] == [step] * bool(step)
-    assert (f"not proved ({step})" in found.found) == bool(step)
 
 
 @pytest.mark.parametrize("step", [None, *printed.STEPS_LEMMA_6])
@@ -149,8 +103,7 @@ def test_the_repaired_lemma_6_falls_with_any_of_its_steps(step, quick):
     quick(printed.STEPS_LEMMA_6, step)
     found = printed.single_crossing()
     assert found.verdict == FAILS  # as printed, it does anyway
-    assert (f"not proved ({step})" in found.found) == bool(step)
-    assert ("it is true" in found.found) != bool(step)
+    assert found.numbers["failed"] == [step] * bool(step)
 
 
 def test_every_step_of_a_lemma_is_a_line_of_it_and_no_step_of_lemma_1_is_left_out():
@@ -264,7 +217,7 @@ def F(a, b):
 
 def minus_second(A):
     """−A² g̃₁″(A), from the printed g̃₁."""
-    second = sp.diff(printed._g1_tilde, printed.A, 2)
+    second = sp.diff(printed.g1_tilde, printed.A, 2)
     return -(A**2) * sp.lambdify(printed.A, second)(A)
 
 
@@ -342,14 +295,11 @@ def test_the_normal_functions(v):
 
 
 def test_an_identity_with_one_wrong_coefficient_fails():
-    right = identity(((A + B) ** 2, A**2 + 2 * A * B + B**2), found="As printed.")
-    wrong = identity(
-        (A, A), ((A + B) ** 2, A**2 + sp.Rational(2001, 1000) * A * B + B**2), found="As printed."
-    )
-    assert right == (HOLDS, "As printed.", {"identities": 1}, "")
+    right = identity(((A + B) ** 2, A**2 + 2 * A * B + B**2))
+    wrong = identity((A, A), ((A + B) ** 2, A**2 + sp.Rational(2001, 1000) * A * B + B**2))
+    assert (right.verdict, right.numbers) == (HOLDS, {"identities": 1})
     assert wrong.verdict == FAILS
     assert wrong.numbers["difference"] == pytest.approx(0.001 * 2 / 7 * 3 / 7)
-    assert wrong.found.endswith("at A = 2/7, B = 3/7.")
 
 
 def test_no_step_s_identity_survives_a_small_change(monkeypatch):
@@ -370,7 +320,7 @@ def test_no_step_s_identity_survives_a_small_change(monkeypatch):
     for step in STEPS.values():
         if (step.kind, step.verdict) == ("symbolic", HOLDS):
             step.judge()
-    assert compared > 35
+    assert compared
     assert not survivors
 
 
@@ -384,15 +334,15 @@ def test_no_step_s_identity_survives_a_small_change(monkeypatch):
         ),
         ("h", x / 1000, ["h_and_derivatives", "special_derivatives"]),
         ("g", x / 1000, ["special_derivatives"]),
-        ("_g_at_K", K / 1000, ["special_line_1"]),
-        ("_cubic", K / 1000, ["special_line_3", "special_line_4"]),
-        ("_x1", sp.Rational(1, 1000), ["final_points", "final_f"]),
+        ("g_at_K", K / 1000, ["special_line_1"]),
+        ("cubic", K / 1000, ["special_line_3", "special_line_4"]),
+        ("x1", sp.Rational(1, 1000), ["final_points", "final_f"]),
         ("f1", A * B / 100, ["final_f", "final_slope_1_equalities"]),
         ("f2", B / 100, ["final_f", "final_slope_2_equalities", "final_diagonal"]),
-        ("_g1", A / 100, ["final_g1"]),
-        ("_g1_tilde", A / 100, ["final_g1_slope", "final_g1_slope_decreases"]),
-        ("_g2", A / 100, ["final_g2"]),
-        ("_g2_tilde", A / 100, ["final_g2_slope"]),
+        ("g1", A / 100, ["final_g1"]),
+        ("g1_tilde", A / 100, ["final_g1_slope", "final_g1_slope_decreases"]),
+        ("g2", A / 100, ["final_g2"]),
+        ("g2_tilde", A / 100, ["final_g2_slope"]),
     ],
 )
 def test_a_wrong_formula_fails_the_steps_that_rest_on_it(name, change, fails, monkeypatch):
@@ -410,29 +360,24 @@ def test_what_is_printed_what_is_meant_and_neither():
     ):
         truth = [(square, printed_as + 2 * A * B)]
         assert instead([(square, printed_as)], truth, [], "2AB is lost.").verdict == verdict
-    assert instead([(square, A**2 + B**2)], [], [(square, square)], "2AB is lost.") == (
-        FAILS,
-        "2AB is lost.",
-        {},
-        "",
-    )
+    assert instead([(square, A**2 + B**2)], [], [(square, square)], "2AB is lost.").verdict == FAILS
 
 
 @pytest.mark.parametrize(
     ("name", "wrong", "verdicts"),
     [
-        ("_cubic", printed._g_at_K, {"special_line_2": HOLDS}),
-        ("_cubic", printed._cubic + K, {"special_line_2": FAILS}),
-        ("_line_4", printed._line_4 + A, {"special_line_5": FAILS}),
+        ("cubic", printed.g_at_K, {"special_line_2": HOLDS}),
+        ("cubic", printed.cubic + K, {"special_line_2": FAILS}),
+        ("line_4", printed.line_4 + A, {"special_line_5": FAILS}),
         ("g", printed.g + printed.n * x, {"special_stationary_point": HOLDS}),
-        ("_alpha_0", printed._alpha_1, {"label_sums": FAILS}),
+        ("alpha_0", printed.alpha_1, {"label_sums": FAILS}),
         (
-            "_conditional_mean",
+            "mean_given_y",
             lambda swapped: printed.y if swapped else printed.v1,
             {"conditional_mean_display": HOLDS, "conditional_mean_statement": HOLDS},
         ),
         (
-            "_conditional_mean",
+            "mean_given_y",
             lambda swapped: 2 * printed.y,
             {"conditional_mean_display": FAILS, "conditional_mean_statement": FAILS},
         ),
@@ -489,7 +434,7 @@ def test_a_mills_ratio_that_is_asked_too_much_is_refuted():
     [
         (repaired, "F", 0.05, "crossing_final_region"),
         (repaired, "F_far", 0.3, "crossing_final_region"),
-        (printed, "_f_on_diagonal", 0.3, "final_diagonal"),
+        (printed, "f_on_diagonal", 0.3, "final_diagonal"),
     ],
 )
 def test_a_function_with_less_to_spare_than_claimed_fails_its_step(
@@ -499,7 +444,6 @@ def test_a_function_with_less_to_spare_than_claimed_fails_its_step(
     monkeypatch.setattr(module, name, lambda *at: true(*at) - less)
     finding = STEPS[step].judge()
     assert finding.verdict == FAILS
-    assert finding.found.startswith("Fails at (")
     assert finding.numbers["value"] < 0
 
 
@@ -550,7 +494,7 @@ def test_a_form_that_says_yes_to_everything_is_found_out(form, monkeypatch):
     monkeypatch.setattr(forms, form, lambda *_: True)
     finding = printed.equivalent_forms()
     assert finding.verdict == FAILS
-    assert finding.numbers["exceptions"] > 50
+    assert finding.numbers["exceptions"] > 0
 
 
 def test_a_criterion_that_refuses_is_found_out(monkeypatch):
@@ -592,9 +536,7 @@ def test_a_law_with_more_spread_fails_the_sampled_lemma(monkeypatch):
     monkeypatch.setattr(
         order, "dirichlet_samples", lambda alpha, V, n, rng: true(np.asarray(alpha) / 50, V, n, rng)
     )
-    finding = repaired.gauss_dirichlet_sampled()
-    assert finding.verdict == FAILS
-    assert "0 refuted" not in finding.found
+    assert repaired.gauss_dirichlet_sampled().verdict == FAILS
 
 
 def another_urn(reinforced, draws=300):
@@ -656,20 +598,20 @@ def test_a_colour_drawn_is_likelier_to_be_drawn_again():
 
 
 @pytest.mark.parametrize(
-    ("alpha", "V", "rule"),
+    ("alpha", "V", "named"),
     [
-        ([1, 1], [0, 1.5], r"V must lie in \[0, 1\]; V\[1\] is 1\.5"),
-        ([1, 1], [-0.25, 1], r"V must lie in \[0, 1\]; V\[0\] is -0\.25"),
-        ([1, -2], [0, 1], r"α must be ≥ 0 with a positive sum; got \[1\.0, -2\.0\]"),
-        ([0, 0], [0, 1], "α must be ≥ 0 with a positive sum"),
-        ([1, 1, 1], [0, 1], r"V must have shape \(3,\); it has shape \(2,\)"),
-        ([[1, 1]], [[0, 1]], r"α must have shape \(n,\); it has shape \(1, 2\)"),
-        ([1, math.nan], [0, 1], r"α must be finite; α\[1\] is nan"),
-        ([1, 1], [0, math.inf], r"V must be finite; V\[1\] is inf"),
+        ([1, 1], [0, 1.5], "V"),
+        ([1, 1], [-0.25, 1], "V"),
+        ([1, -2], [0, 1], "α"),
+        ([0, 0], [0, 1], "α"),
+        ([1, 1, 1], [0, 1], "V"),
+        ([[1, 1]], [[0, 1]], "α"),
+        ([1, math.nan], [0, 1], "α"),
+        ([1, 1], [0, math.inf], "V"),
     ],
 )
-def test_bad_urns_are_refused(alpha, V, rule):
-    with pytest.raises(ValueError, match=rule):
+def test_bad_urns_are_refused(alpha, V, named):
+    with pytest.raises(ValueError, match=named):
         repaired.urn(alpha, V, 3, 5, np.random.default_rng(0))
 
 
@@ -678,16 +620,16 @@ def test_far_out_the_slope_loses_only_what_the_logarithm_does(s, c):
     """−log(1 − y) − y ≥ 0, with y = √(A/n); all else is the same in other variables."""
     A, B = 1 / s, c * s / 9
     y = math.sqrt(A / (A + B + 2))
-    near, far = printed._minus_slope_1(arb(A), arb(B)), printed._minus_slope_1_far(arb(s), arb(c))
+    near, far = printed.minus_slope_1(arb(A), arb(B)), printed.minus_slope_1_far(arb(s), arb(c))
     assert float(near - far) == pytest.approx(-math.log(1 - y) - y, rel=1e-12)
 
 
 @pytest.mark.parametrize(
     ("balls", "formula", "symbols"),
     [
-        ("_minus_slope_1", -sp.diff(printed.f1, B), (A, B)),
-        ("_f_on_diagonal", printed.f1.subs(B, A), (A,)),
-        ("_spare_of_line_2", x * (1 / x + sp.log(1 - 1 / sp.sqrt(1 + 2 * x**2))), (x,)),
+        ("minus_slope_1", -sp.diff(printed.f1, B), (A, B)),
+        ("f_on_diagonal", printed.f1.subs(B, A), (A,)),
+        ("spare_of_line_2", x * (1 / x + sp.log(1 - 1 / sp.sqrt(1 + 2 * x**2))), (x,)),
     ],
 )
 def test_what_balls_enclose_is_the_formula(balls, formula, symbols):

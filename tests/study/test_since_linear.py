@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from scipy.linalg import sqrtm
 
-from rlsvi_core import chain, features, lsvi, rlsvi
-from rlsvi_core.features import OneHot
+from rlsvi_core import lsvi, rlsvi
 from rlsvi_study import engine
 from rlsvi_study.since import linear, linear_runs
 from rlsvi_study.since.linear import VARIANTS, Variant, learn
@@ -123,16 +122,6 @@ def test_no_bonus_is_lsvi():
     np.testing.assert_allclose(found.w[:, 0], agent.theta, rtol=1e-9)
 
 
-def test_one_feature_per_pair_is_the_tabular_form():
-    mdp = chain(5)
-    ours, theirs = generators(4), generators(4)
-    found = learn(mdp, features.tabular(mdp), Variant(0.02, 0.1), 200, *ours)
-    agent = rlsvi(OneHot(mdp.H, mdp.S, mdp.A), 2.0, 0.1, rng=theirs[1])
-    run = agent.learn(mdp, 200, theirs[0], exact=True)
-    np.testing.assert_allclose(found.expected, run.expected, rtol=1e-12)
-    np.testing.assert_allclose(found.Q, agent.Q, rtol=1e-9)
-
-
 def test_a_tabular_bonus_falls_with_the_root_of_visits():
     """One period, one state: Q = Σr/(n + 1) + β/√(n + 1)."""
     mdp, beta = low_rank(1, 1, 3, 3, rng=0)[0], 0.5
@@ -143,14 +132,6 @@ def test_a_tabular_bonus_falls_with_the_root_of_visits():
         best = np.flatnonzero(q == q.max())
         n[best[int(own.random() * len(best))]] += 1
     np.testing.assert_allclose(found.Q[0, 0], q, rtol=1e-12)
-
-
-def test_perturbed_rewards_have_the_law_that_is_drawn_from():
-    """The fit to r + ξ and a perturbed prior is linear in the noise; its covariance is σ²Λ⁻¹."""
-    rows, K = np.random.default_rng(1).standard_normal((7, 3)), 3
-    Lam = rows.T @ rows + np.eye(K)
-    of_noise = np.linalg.inv(Lam) @ np.hstack([rows.T, np.eye(K)])
-    np.testing.assert_allclose(of_noise @ of_noise.T, np.linalg.inv(Lam), atol=1e-12)
 
 
 # --- Langevin -------------------------------------------------------------------------------
@@ -340,34 +321,28 @@ WORLD = low_rank(2, 3, 2, 2, rng=1)
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("make", "keyword"),
     [
-        (
-            lambda: learn(*WORLD, Variant(0.0), 5),
-            "ridge must be a finite number above 0; it is 0.0",
-        ),
-        (lambda: learn(*WORLD, Variant(1.0, sigma=-1.0), 5), "sigma.*it is -1.0"),
-        (lambda: learn(*WORLD, Variant(1.0, beta=math.nan), 5), "beta.*it is nan"),
-        (lambda: learn(*WORLD, Variant(1.0, draws=0), 5), "draws.*it is 0"),
-        (lambda: learn(*WORLD, Variant(1.0, steps=0.0), 5), "steps.*it is 0.0"),
-        (lambda: learn(*WORLD, Variant(1.0, draws=2, steps=3.0), 5), "there are 2 draws"),
-        (lambda: learn(*WORLD, "ucb", 5), "variant must be a Variant; it is 'ucb'"),
-        (lambda: learn(WORLD[1], WORLD[1], Variant(1.0), 5), "mdp must be a FiniteMDP"),
-        (lambda: learn(WORLD[0], WORLD[1][:1], Variant(1.0), 5), "Phi must have shape"),
-        (lambda: learn(*WORLD, Variant(1.0), 0), "episodes.*it is 0"),
-        (
-            lambda: learn(*WORLD, Variant(1.0), 5, value_range=[[0, 1]]),
-            "value_range must have shape",
-        ),
-        (lambda: learn(*WORLD, Variant(1.0), 5, value_range=[[1, 0]] * 2), "with low < high"),
-        *((lambda make=make: make(0, 5, 1.0, 10), "d.*it is 0") for make in VARIANTS.values()),
-        *((lambda make=make: make(2, 5, 0.0, 10), "width.*it is 0") for make in VARIANTS.values()),
+        (lambda: learn(*WORLD, Variant(0.0), 5), "ridge"),
+        (lambda: learn(*WORLD, Variant(1.0, sigma=-1.0), 5), "sigma"),
+        (lambda: learn(*WORLD, Variant(1.0, beta=math.nan), 5), "beta"),
+        (lambda: learn(*WORLD, Variant(1.0, draws=0), 5), "draws"),
+        (lambda: learn(*WORLD, Variant(1.0, steps=0.0), 5), "steps"),
+        (lambda: learn(*WORLD, Variant(1.0, draws=2, steps=3.0), 5), "draws"),
+        (lambda: learn(*WORLD, "ucb", 5), "Variant"),
+        (lambda: learn(WORLD[1], WORLD[1], Variant(1.0), 5), "FiniteMDP"),
+        (lambda: learn(WORLD[0], WORLD[1][:1], Variant(1.0), 5), "Phi"),
+        (lambda: learn(*WORLD, Variant(1.0), 0), "episodes"),
+        (lambda: learn(*WORLD, Variant(1.0), 5, value_range=[[0, 1]]), "value_range"),
+        (lambda: learn(*WORLD, Variant(1.0), 5, value_range=[[1, 0]] * 2), "value_range"),
+        *((lambda make=make: make(0, 5, 1.0, 10), r"\bd\b") for make in VARIANTS.values()),
+        *((lambda make=make: make(2, 5, 0.0, 10), "width") for make in VARIANTS.values()),
         *((lambda make=make: make(2, 5, 1.0, 10, -1.0), "factor") for make in VARIANTS.values()),
-        *((lambda make=make: make(2, 5, 1.0, 10, p=1.0), "p must") for make in VARIANTS.values()),
-        (lambda: low_rank(2, 3, 0, 2), "A must be a whole number of at least 1; it is 0"),
-        (lambda: low_rank(2, 10**6, 10, 2), "at most"),
+        *((lambda make=make: make(2, 5, 1.0, 10, p=1.0), r"\bp\b") for make in VARIANTS.values()),
+        (lambda: low_rank(2, 3, 0, 2), "A"),
+        (lambda: low_rank(2, 10**6, 10, 2), "numbers"),
     ],
 )
-def test_bad_parameters_are_refused(make, message):
-    with pytest.raises(ValueError, match=message):
+def test_bad_parameters_are_refused(make, keyword):
+    with pytest.raises(ValueError, match=keyword):
         make()

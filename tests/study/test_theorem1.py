@@ -185,11 +185,6 @@ PLANTED = {
         lambda log_A, s2, eta: log_A / eta + eta * s2,
         "5.selection",
     ),
-    "a price with η²": (
-        "price",
-        lambda log_A, s2, eta: log_A / eta + eta**2 * s2 / 2,
-        "5.selection",
-    ),
     "a lift without the ridge": (
         "lift",
         lambda k, c, n, m, rho: -k / n + (k + c) / (n + m),
