@@ -130,6 +130,21 @@ def test_the_agent_with_one_feature_is_the_librarys(world, lam, sigma, seed):
         assert one.random() == other.random()
 
 
+def test_every_pass_costs_the_value_of_the_gamble():
+    mdp, Phi = gamble()
+    _, env, own = streams(5)
+    passed = rlsvi(Phi, 1.0, 2.0, rng=own).learn(mdp, 200, env).opening == runs.PASS
+    assert runs.gamble_regret(2.0, 5, 200) == [
+        {"episode": L, "regret": pytest.approx(0.2 * passed[:L].sum())} for L in (10, 100)
+    ]
+    mdp, Phi = long_gamble(3)
+    _, env, own = streams((5, 3))
+    passed = rlsvi(Phi, 1 / 3, 1.0, rng=own).learn(mdp, 100, env).opening == runs.PASS
+    assert runs.long_gamble_regret(3, 5, 100) == [
+        {"episode": L, "regret": pytest.approx(0.3 * passed[:L].sum())} for L in (10, 100)
+    ]
+
+
 def one_start_at_the_side(H, walked):
     """RLSVI after one episode that began at the side of the toll."""
     mdp, Phi = toll(H, 20)

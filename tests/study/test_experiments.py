@@ -13,12 +13,14 @@ from rlsvi_study import catalogue, engine
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.chain import claims
 from rlsvi_study.chain.runs import (
+    agnostic_time_to_learn,
     first_arrival,
     learning_curve,
     learning_times,
     make_agent,
     medians,
     prior_spread,
+    tabular_time_to_learn,
     time_to_learn,
 )
 from rlsvi_study.engine import streams
@@ -26,14 +28,14 @@ from rlsvi_study.register import FAILS, HOLDS, PARTLY
 
 REGISTER = catalogue.claims()
 
-SMALL = {"N": 8, "K": 4, "lam": 1.0, "sigma": 0.1, "episodes": 200, "every": 10}
+SMALL = {"N": 8, "K": 4, "lam": 2.0, "sigma": 0.15, "episodes": 200, "every": 10}
 
 
 def test_a_curve_records_what_the_agent_did():
     rows = pd.DataFrame(learning_curve("rlsvi", 3, **SMALL))
     mdp = chain(8)
     basis_rng, env_rng, agent_rng = streams(3)
-    agent = rlsvi(features.coherent(mdp.Q, 4, basis_rng), 1.0, 0.1, rng=agent_rng)
+    agent = rlsvi(features.coherent(mdp.Q, 4, basis_rng), 2.0, 0.15, rng=agent_rng)
     run = agent.learn(mdp, 200, env_rng, exact=True)
     for row in rows.itertuples():
         n = row.episode
@@ -72,14 +74,28 @@ def test_first_arrival_is_the_first_rewarded_episode():
 def test_the_tenth_reward_is_counted_in_episodes():
     mdp = chain(8)
     basis_rng, env_rng, agent_rng = streams(2)
-    agent = rlsvi(features.coherent(mdp.Q, 4, basis_rng), 1.0, 0.1, rng=agent_rng)
+    agent = rlsvi(features.coherent(mdp.Q, 4, basis_rng), 2.0, 0.15, rng=agent_rng)
     rewarded = np.flatnonzero(agent.learn(mdp, 1000, env_rng).reward)
-    assert time_to_learn(2, 8, 4, 1.0, 0.1, 1000) == [
+    assert time_to_learn(2, 8, 4, 2.0, 0.15, 1000) == [
         {"first_reward": rewarded[0] + 1, "tenth_reward": rewarded[9] + 1, "censored": False}
     ]
-    assert time_to_learn(2, 8, 4, 1.0, 0.1, int(rewarded[9])) == [
+    assert time_to_learn(2, 8, 4, 2.0, 0.15, int(rewarded[9])) == [
         {"first_reward": rewarded[0] + 1, "tenth_reward": rewarded[9], "censored": True}
     ]
+
+
+def test_without_generalization_and_with_a_wrong_basis_the_tenth_reward_is_counted_alike():
+    mdp = chain(5)
+    _, env_rng, agent_rng = streams(2)
+    table = rlsvi(features.OneHot(mdp.H, mdp.S, mdp.A), 2.0, 0.15, rng=agent_rng)
+    rewarded = np.flatnonzero(table.learn(mdp, 1000, env_rng).reward)
+    (row,) = tabular_time_to_learn(2, 5, 2.0, 0.15, 1000)
+    assert (row["first_reward"], row["tenth_reward"]) == (rewarded[0] + 1, rewarded[9] + 1)
+    basis_rng, env_rng, agent_rng = streams((2, 30))  # each ρ has draws of its own
+    Phi = features.agnostic(mdp.Q, 3, 0.03, basis_rng, noise="variance")
+    rewarded = np.flatnonzero(rlsvi(Phi, 2.0, 0.15, rng=agent_rng).learn(mdp, 1000, env_rng).reward)
+    (row,) = agnostic_time_to_learn(2, "variance", 0.03, 5, 3, 2.0, 0.15, 1000)
+    assert (row["first_reward"], row["tenth_reward"]) == (rewarded[0] + 1, rewarded[9] + 1)
 
 
 READING = {
@@ -117,14 +133,14 @@ def test_ties_to_the_right_give_the_reward_away():
 def test_medians_count_censored_runs_as_infinite():
     table = pd.DataFrame(
         {
-            "N": [5] * 3,
-            "seed": [0, 1, 9],
-            "tenth_reward": [10, 30, 30],
-            "censored": [False, True, True],
+            "N": [5] * 4,
+            "seed": [0, 4, 5, 9],
+            "tenth_reward": [10, 30, 70, 70],
+            "censored": [False, True, False, True],
         }
     )
     row = medians(table, "N").loc[5]
-    assert (row["median"], row.mean5, row.runs, row.censored) == (math.inf, 20, 3, 2)
+    assert (row["median"], row.mean5, row.runs, row.censored) == (math.inf, 20, 4, 2)
 
 
 def test_a_run_without_reward_is_marked_as_censored():

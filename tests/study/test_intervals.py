@@ -119,9 +119,12 @@ def test_there_is_at_least_one_comparison():
         for_all(0)
 
 
-def test_a_bootstrap_draws_seeds_and_is_the_same_each_time():
-    x, y = np.arange(1.0, 31), np.full(4, 5.0)
-    found = bootstrap(lambda a, b: a.mean(-1) / b.mean(-1), x, y)
-    assert found == bootstrap(lambda a, b: a.mean(-1) / b.mean(-1), x, y)
-    half = 1.96 * x.std() / 30**0.5 / 5  # y never varies
-    assert found == pytest.approx((3.1, 3.1 - half, 3.1 + half), rel=0.02)
+def test_a_bootstrap_draws_from_each_sample_and_is_the_same_each_time():
+    def apart(a, b):
+        return a.mean(-1) - b.mean(-1)
+
+    x, y = np.arange(1.0, 31), 2 * np.arange(20.0)
+    found = bootstrap(apart, x, y)
+    assert found == bootstrap(apart, x, y)
+    half = 1.96 * (x.var() / 30 + y.var() / 20) ** 0.5
+    assert found == pytest.approx((-3.5, -3.5 - half, -3.5 + half), abs=0.03 * half)

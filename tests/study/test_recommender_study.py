@@ -21,14 +21,14 @@ from rlsvi_study.recommender.products import Products
 from rlsvi_study.recommender.runs import ahead_from, curves, evaluated, instance, learner, rates
 from rlsvi_study.register import FAILS, HOLDS, PARTLY, REGISTER
 
-SMALL = {"N": 5, "J": 3, "c": 2.0, "episodes": 60, "every": 20}
+SMALL = {"N": 5, "J": 3, "c": 1.5, "episodes": 60, "every": 20}
 PAPER = {"lam": 0.2, "sigma": 1e-3**0.5}
 FEW = Products(5, 3)
 
 
 def test_a_curve_is_the_mean_over_runs_of_exact_and_realised_regret():
     rows = pd.DataFrame(runs.learning_curve("rlsvi", 2, 7, **SMALL))
-    env = instance(7, 5, 3)
+    env = instance(7, 5, 3, 1.5)
     both = [
         rlsvi(FEW, **PAPER, rng=streams((7, k))[2]).learn(env, 60, streams((7, k))[1], exact=True)
         for k in range(2)
@@ -91,7 +91,7 @@ def test_one_customer_in_ten_stands_for_ten_where_the_agent_dithers():
 
 
 def test_policies_that_do_not_learn_have_their_exact_value():
-    env = instance(2, 5, 3)
+    env = instance(2, 5, 3, 1.5)
     (row,) = runs.learning_curve("myopic, ties best", 1, 2, **SMALL)
     assert row["regret"] == pytest.approx(
         60 * (env.value - env.evaluate(env.myopic("best"))[0]), abs=1e-3

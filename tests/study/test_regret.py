@@ -20,6 +20,7 @@ from rlsvi_core import rlsvi as general_rlsvi
 from rlsvi_core.agents import LinearAgent, tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior, dirichlet, no_counts
 from rlsvi_study import catalogue
+from rlsvi_study.experiment import streams
 from rlsvi_study.register import FAILS, HOLDS, PARTLY, Evidence
 from rlsvi_study.regret import bias, optimism
 from rlsvi_study.regret import runs as regret
@@ -376,12 +377,40 @@ def test_the_bandits_lower_bound_holds_and_fills_up():
     assert bound < np.mean(runs) + 5 * np.std(runs) / 20
 
 
-def test_a_run_does_not_depend_on_what_runs_beside_it():
-    cell = {"agent": "rlsvi", **regret.BASE, "episodes": 64}
-    rows = regret.bayesian_regret(**cell, seed=3)
-    assert [row["episode"] for row in rows] == [1, 4, 16, 64]
-    assert rows == regret.bayesian_regret(**cell, seed=3)
-    assert rows != regret.bayesian_regret(**cell, seed=4)
+def row(mdp, run, L):
+    """What is recorded after L episodes, to the nearest millionth."""
+    return {
+        "episode": L,
+        "regret": pytest.approx((mdp.value - run.expected[:L]).sum(), abs=1e-6),
+        "concentration": pytest.approx((run.claimed[:L] - run.expected[:L]).sum(), abs=1e-6),
+    }
+
+
+def test_a_row_has_regret_and_concentration_so_far():
+    prior = regret.make_prior(2, 3, 4)
+    mdp_rng, env_rng, agent_rng = streams((3, 2, 3, 4))
+    mdp = prior.sample(mdp_rng)
+    run = regret.rlsvi(prior, 1.0, 0.5, rng=agent_rng).learn(mdp, 20, env_rng, exact=True)
+    found = regret.bayesian_regret("rlsvi-small", 2, 3, 4, seed=3, episodes=20)
+    assert found == [row(mdp, run, L) for L in (1, 4, 16)]
+
+
+@pytest.mark.parametrize(("problem", "shape"), [("bandit", (1, 1, 2)), ("base", (5, 5, 3))])
+def test_lambda_and_sigma_are_multiples_of_theorem_1s(problem, shape):
+    prior = regret.make_prior(*shape)
+    mdp_rng, env_rng, agent_rng = streams(7)
+    mdp, (lam, sigma) = prior.sample(mdp_rng), tabular.theorem1_parameters(prior)
+    run = regret.rlsvi(prior, 3 * lam, 0.2 * sigma, agent_rng).learn(mdp, 32, env_rng, exact=True)
+    uniform = mdp.regret(np.full(shape, 1 / shape[2]))
+    assert regret.scale_of_parameters(problem, 3.0, 0.2, seed=7, episodes=32) == [
+        row(mdp, run, L) | {"uniform": pytest.approx(L * uniform, abs=1e-5)} for L in (2, 32)
+    ]
+    tuned = regret.tuned_regret("rlsvi", 0.2, seed=7, episodes=32)
+    assert [one["episode"] for one in tuned] == [1, 4, 16]
+    if problem == "base":  # where the table of rivals is played
+        env_rng, agent_rng = streams(7)[1:]
+        run = regret.rlsvi(prior, lam, 0.2 * sigma, agent_rng).learn(mdp, 32, env_rng, exact=True)
+        assert tuned == [row(mdp, run, L) for L in (1, 4, 16)]
 
 
 # --- the claims -----------------------------------------------------------------------------

@@ -207,6 +207,14 @@ def test_a_gap_is_paired_by_seed_against_the_schedule_with_the_best_mean():
         assert (found.low, found.high) == pytest.approx((6 - 4.9683, 6 + 4.9683), abs=1e-4)
 
 
+def test_of_several_intervals_each_is_wider():
+    # Two that hold together with 95%: each has the level √0.95.
+    found = tetris.level(pd.Series([6, 4, 8]), comparisons=2)
+    assert found.high - found.mean == pytest.approx(
+        stats.t.ppf((1 + 0.95**0.5) / 2, 2) * 2 / 3**0.5
+    )
+
+
 def test_each_cell_has_its_own_best_schedule():
     other = {"rlsvi": {"": (1, 2, 3)}, "lsvi": {"a": (0, 0, 0), "b": (1, 1, 1)}}
     table = pd.concat([table_of(SUMMARY, rule="x"), table_of(other, rule="y")])

@@ -15,6 +15,7 @@ from rlsvi_core import rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 from rlsvi_core.features import OneHot
 from rlsvi_study import catalogue
+from rlsvi_study.experiment import streams
 from rlsvi_study.register import FAILS, HOLDS, KINDS, OURS, PARTLY, lines_of
 from rlsvi_study.theory import price, runs, theorem1
 from rlsvi_study.theory.evidence import identity
@@ -368,6 +369,31 @@ def test_a_simulated_instance_is_above_the_proved_regret():
     """Regret of 60 runs from the prior; they have some three times what is proved."""
     first = [runs.price_of_sigma("prior", 4, seed)[0] for seed in range(60)]
     assert np.mean([row["regret"] for row in first]) > 2 * price.at_least(4, first[0]["episode"])
+
+
+def test_rows_of_the_bound_and_of_the_price_are_the_agents_regret():
+    prior = runs.make_prior(2, 3, 4)
+    mdp_rng, env_rng, agent_rng = streams((3, 2, 3, 4))
+    mdp, (lam, sigma) = prior.sample(mdp_rng), runs.least(prior)
+    agent = rlsvi(OneHot(2, 3, 4), lam, sigma, first_episode="prior", rng=agent_rng)
+    regret = (mdp.value - agent.learn(mdp, 20, env_rng, exact=True).expected).cumsum()
+    uniform = mdp.regret(np.full((2, 3, 4), 1 / 4))
+    assert runs.regret_beside_uniform("repaired", 2, 3, 4, seed=3, episodes=20) == [
+        {
+            "episode": L,
+            "regret": pytest.approx(regret[L - 1], abs=1e-6),
+            "uniform": pytest.approx(L * uniform, abs=1e-6),
+        }
+        for L in (1, 4, 16)
+    ]
+    _, env_rng, agent_rng = streams((3, 3))
+    agent = rlsvi(OneHot(3, 1, 2), 2.0, math.sqrt(10), first_episode="prior", rng=agent_rng)
+    run = agent.learn(runs.sure(3), 60, env_rng, exact=True)
+    regret = (-1.5 - run.expected).cumsum()
+    assert runs.price_of_sigma("sure", 3, seed=3) == [
+        {"episode": L, "times": L // 20, "regret": pytest.approx(regret[L - 1], abs=1e-6)}
+        for L in (20, 40)
+    ]
 
 
 def test_the_later_bound_is_of_the_fourth_power():
