@@ -116,7 +116,7 @@ def test_what_the_conjecture_does_not_cover_is_seen():
         (toll(7, 22), 1.0, 1.0),
     ],
 )
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_agent_with_one_feature_is_the_librarys(world, lam, sigma, seed):
     mdp, Phi = world
     ours, theirs = streams(seed)[1:], streams(seed)[1:]
@@ -128,6 +128,34 @@ def test_the_agent_with_one_feature_is_the_librarys(world, lam, sigma, seed):
         assert ((first.start == 1) == (learned.reward == -1 / 16)).all()
     for one, other in zip(ours, theirs, strict=True):  # and not a draw more
         assert one.random() == other.random()
+
+
+def test_values_are_cut_to_what_each_period_allows():
+    """Algorithms 1 and 2 in plain Python, with the next value cut in every target."""
+    (mdp, Phi), lam, sigma, most, cuts = toll(4, 3), 2.0, 0.7, 0.3, 0
+    ours, (env, own) = streams(1)[1:], streams(1)[1:]
+    found = runs.openings(mdp, Phi, 100, *ours, lam=lam, sigma=sigma, most=most)
+    theta, data = np.zeros(4), [[] for _ in range(4)]
+    for episode in range(100):
+        for h in reversed(range(4) if episode else ()):
+            M, total = lam * sigma**2, 0.0
+            for x, r, s_next in data[h]:
+                bound = most * (3 - h)
+                value = max(Phi[h + 1, s_next, :, 0] * theta[h + 1]) if h < 3 else 0.0
+                cuts += abs(value) > bound
+                M, total = M + x**2, total + x * (r + min(max(value, -bound), bound))
+            theta[h] = total / M + sigma * own.standard_normal() / math.sqrt(M)
+        s = mdp.start(env)
+        assert s == found.start[episode]
+        for h in range(4):
+            q, u = Phi[h, s, :, 0] * theta[h], own.random()
+            best = np.flatnonzero(q == q.max())
+            a = best[int(u * len(best))]
+            assert h > 0 or a == found.action[episode]
+            r, s_next, _ = mdp.step(h, s, a, env)
+            data[h].append((Phi[h, s, a, 0], r, s_next))
+            s = s_next
+    assert cuts > 100
 
 
 def test_every_pass_costs_the_value_of_the_gamble():

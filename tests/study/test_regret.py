@@ -357,6 +357,26 @@ def test_a_power_law_is_recovered_and_bracketed():
     assert found.high - found.low < 0.1
 
 
+def test_the_power_of_time_is_that_of_the_last_factor_of_16():
+    table = pd.DataFrame(
+        [
+            {
+                "agent": "rlsvi",
+                **regret.BASE,
+                "episodes": episodes,
+                "episode": L,
+                "seed": seed,
+                "regret": (2 + seed) * (L**0.3 if 16 * L >= episodes else 1e3),
+            }
+            for episodes in (regret.COMPARED, 4 * regret.COMPARED)
+            for L in (4**k for k in range(9))
+            for seed in range(4)
+            if L <= episodes
+        ]
+    )
+    assert regret.power(table, "rlsvi", "episode") == pytest.approx((0.3, 0.3, 0.3))
+
+
 def test_the_bandits_lower_bound_holds_and_fills_up():
     # Exact arms: 4/π² is the mean distance of two Beta(½, ½), half of it the uniform policy's cost.
     prior = regret.make_prior(1, 1, 2)
