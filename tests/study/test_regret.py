@@ -20,7 +20,7 @@ from rlsvi_core import rlsvi as general_rlsvi
 from rlsvi_core.agents import LinearAgent, tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior, dirichlet, no_counts
 from rlsvi_study import catalogue
-from rlsvi_study.experiment import streams
+from rlsvi_study.engine import streams
 from rlsvi_study.register import FAILS, HOLDS, PARTLY, Evidence
 from rlsvi_study.regret import bias, optimism
 from rlsvi_study.regret import runs as regret

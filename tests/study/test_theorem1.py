@@ -15,7 +15,7 @@ from rlsvi_core import rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 from rlsvi_core.features import OneHot
 from rlsvi_study import catalogue
-from rlsvi_study.experiment import streams
+from rlsvi_study.engine import streams
 from rlsvi_study.register import FAILS, HOLDS, KINDS, OURS, PARTLY, lines_of
 from rlsvi_study.theory import price, runs, theorem1
 from rlsvi_study.theory.evidence import identity
