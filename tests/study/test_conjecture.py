@@ -204,8 +204,8 @@ def test_truncated_values_stay_in_range():
 
 @pytest.mark.parametrize("agent", ["given", "one-hot"])
 def test_one_episode_in_L_starts_at_the_side(agent):
-    sides = [runs.toll_regret(agent, 9, seed)[0]["sides"] for seed in range(400)]
-    assert abs(np.mean(sides) - 1) < norm.isf(RATE / 2) / 20  # Poisson, nearly
+    sides = [runs.toll_regret(agent, 9, seed)[0]["sides"] for seed in range(100)]
+    assert abs(np.mean(sides) - 1) < norm.isf(RATE / 2) / 10  # Poisson, nearly
 
 
 def test_lost_plays_silence_the_agent_as_computed():
@@ -277,8 +277,9 @@ def test_a_planted_falsehood_is_caught(falsehood, monkeypatch):
     ("id", "step"), [(id, step) for id, steps in claims.STEPS.items() for step in steps]
 )
 def test_if_a_step_falls_the_refutation_does(id, step, monkeypatch):
-    fallen = replace(REGISTER[step], judge=lambda: Evidence(FAILS, "", {}))
-    monkeypatch.setitem(REGISTER, step, fallen)
+    for one in claims.STEPS[id]:
+        found = Evidence(FAILS if one == step else HOLDS, "", {})
+        monkeypatch.setitem(REGISTER, one, replace(REGISTER[one], judge=lambda found=found: found))
     found = REGISTER[id].judge()
     assert found.verdict == CONSISTENT
     assert found.numbers["failed"] == [step]
@@ -384,9 +385,9 @@ def test_silences_are_bounded_from_where_it_is_said():
 
 
 def test_the_explicit_terms_are_above_the_exact_ones():
-    for games in (500, 1000, 3000):
-        exact = claims.regret_in_the_end(2.0, 5000) - claims.regret_in_the_end(2.0, games)
-        assert exact < float(claims.later_regret(games))
+    end = claims.regret_in_the_end(2.0, 5000)
+    for games in (500, 1000):
+        assert end - claims.regret_in_the_end(2.0, games) < float(claims.later_regret(games))
 
 
 def test_a_silence_by_hand():
@@ -403,9 +404,9 @@ def test_regret_in_the_end_is_that_of_long_runs():
                 runs.openings(mdp, Phi, 20_000, *streams(seed)[1:], sigma=2.0).action == runs.PASS
             ).sum()
         )
-        for seed in range(200)
+        for seed in range(100)
     ]
-    mean, error = 0.2 * np.mean(passes), 0.2 * np.std(passes) / math.sqrt(200)
+    mean, error = 0.2 * np.mean(passes), 0.2 * np.std(passes) / 10
     assert abs(mean - claims.regret_in_the_end(2.0, 5000)) < 5 * error
 
 

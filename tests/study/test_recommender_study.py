@@ -146,12 +146,9 @@ def changed(arm, factor):
 @pytest.mark.parametrize(
     ("id", "change", "verdict"),
     [
-        ("6.3.boltzmann", changed("rlsvi", 9), FAILS),
         ("6.3.exploration", swapped("epsilon 0"), FAILS),
-        ("6.3.dithering", changed("rlsvi", 9), FAILS),
         ("6.3.bandits", swapped("linear"), FAILS),
         ("6.3.linear-first", swapped("linear"), FAILS),
-        ("6.3.myopic", changed("rlsvi", 99), FAILS),
         ("6.3.eventually", changed("rlsvi", 99), FAILS),
     ],
 )
@@ -233,16 +230,11 @@ def test_the_printed_mean_of_the_linear_bandit_makes_no_difference():
     assert change.low < 0 < change.high < 10
 
 
-def of_popularity(seed):
-    return Recommender(np.zeros((10, 10)), 5, beta=np.linspace(-1, 1, 10))
-
-
 @pytest.mark.parametrize(
     ("id", "name", "wrong", "verdict"),
     [
         ("6.3.sizes", "instance", lambda seed: instance(seed, 10, 4), PARTLY),
         ("6.3.sizes", "Products", lambda N, J: lambda h, x: np.eye(N), PARTLY),
-        ("6.3.bernoulli", "instance", of_popularity, FAILS),
         ("6.3.dithering", "learned_better", lambda arm, of: Mean(0.0, -1.0, 1.0), HOLDS),
         ("E.bandit-aims", "instance", lambda seed: Recommender(np.zeros((10, 10)), 5), HOLDS),
         (

@@ -134,19 +134,19 @@ def test_zero_weights_are_never_drawn():
 
 
 def test_many_values_at_once_have_the_law_of_solved_samples(prior):
-    many = prior.sample_Q(1000, 5)
-    each = np.array([prior.sample(i).Q for i in range(1000)])
-    error = np.sqrt((many.var(axis=0) + each.var(axis=0)) / 1000)
+    many = prior.sample_Q(400, 5)
+    each = np.array([prior.sample(i).Q for i in range(400)])
+    error = np.sqrt((many.var(axis=0) + each.var(axis=0)) / 400)
     z = (many.mean(axis=0) - each.mean(axis=0)) / error
     assert np.abs(z).max() < 5.5  # 18 comparisons, each beyond 5.5 with probability 4e-8
-    assert np.abs(np.log(many.std(axis=0) / each.std(axis=0))).max() < 0.2
+    assert np.abs(np.log(many.std(axis=0) / each.std(axis=0))).max() < 0.32
 
 
 def test_a_policys_mean_value_is_its_value_in_the_mean_mdp(prior):
     policy = np.random.default_rng(6).integers(2, size=(3, 3))
-    values = np.array([prior.sample(i).evaluate(policy)[0] for i in range(500)])
+    values = np.array([prior.sample(i).evaluate(policy)[0] for i in range(200)])
     z = (values.mean(axis=0) - prior.mean_mdp().evaluate(policy)[0]) / (
-        values.std(axis=0) / math.sqrt(500)
+        values.std(axis=0) / math.sqrt(200)
     )
     assert np.abs(z).max() < 5.2
 
@@ -225,12 +225,12 @@ def test_psrls_sampled_value_is_unbiased_in_the_mean():
     # Given the data, sampled and true MDP have one law: E[Δ^opt] = 0 in every episode.
     prior = DirichletPrior.symmetric(2, 2, 2)
     optimism = []
-    for seed in range(800):
+    for seed in range(400):
         mdp = prior.sample((seed, 0))
         run = tabular.psrl(prior, rng=(seed, 1)).learn(mdp, 20, (seed, 2), exact=True)
         optimism.append(mdp.value - run.claimed.mean())
     optimism = np.array(optimism)
-    assert abs(optimism.mean()) < 5 * optimism.std() / math.sqrt(800)
+    assert abs(optimism.mean()) < 5 * optimism.std() / math.sqrt(400)
 
 
 def test_ucbvi_is_optimistic_monotone_and_learns(prior):
@@ -310,10 +310,10 @@ def test_the_one_period_gap_is_that_of_the_samples():
     prior = DirichletPrior(np.full((1, 1, 1, 2), (0.7, 1.2)), np.ones((1, 1, 1, 1)))
     counts = no_counts(1, 1, 1)
     counts.R[0, 0, 0], counts.P[...], counts.total[...] = (3, 2), 5, -3
-    X, Y = (Q.ravel() for Q in optimism.paired_samples(prior, counts, 2.0, 0.3, 100_000, 1))
+    X, Y = (Q.ravel() for Q in optimism.paired_samples(prior, counts, 2.0, 0.3, 40_000, 1))
     for z in (-0.9, -0.5, -0.3, -0.1):
         x, y = np.maximum(X - z, 0), np.maximum(Y - z, 0)
-        error = math.sqrt((x.var() + y.var()) / 100_000)
+        error = math.sqrt((x.var() + y.var()) / 40_000)
         exact = optimism.one_period_gap((0.7, 1.2), 3, 2, 2.0, 0.3, z)
         assert abs(x.mean() - y.mean() - exact) < 5 * error + 1e-12
 
@@ -380,10 +380,10 @@ def test_the_power_of_time_is_that_of_the_last_factor_of_16():
 def test_the_bandits_lower_bound_holds_and_fills_up():
     # Exact arms: 4/π² is the mean distance of two Beta(½, ½), half of it the uniform policy's cost.
     prior = regret.make_prior(1, 1, 2)
-    x = np.sort(prior.sample_Q(200_000, 0)[:, 0, 0], axis=1)
-    assert np.diff(x, axis=1).mean() == pytest.approx(4 / math.pi**2, abs=0.004)
+    x = np.sort(prior.sample_Q(50_000, 0)[:, 0, 0], axis=1)
+    assert np.diff(x, axis=1).mean() == pytest.approx(4 / math.pi**2, abs=0.008)
     assert theorem1.wrong_arm_bound(1e12, 2.0, 100) == pytest.approx(100 * 2 / math.pi**2, rel=1e-4)
-    mdps = [prior.sample((seed, 0)) for seed in range(400)]
+    mdps = [prior.sample((seed, 0)) for seed in range(100)]
     runs = [
         (
             mdp.value
@@ -394,7 +394,7 @@ def test_the_bandits_lower_bound_holds_and_fills_up():
         for seed, mdp in enumerate(mdps)
     ]
     bound = theorem1.wrong_arm_bound(50.0, 2.0, 200)
-    assert bound < np.mean(runs) + 5 * np.std(runs) / 20
+    assert bound < np.mean(runs) + 5 * np.std(runs) / 10
 
 
 def row(mdp, run, L):

@@ -241,7 +241,6 @@ def steps_that_hold(monkeypatch):
 @pytest.mark.usefixtures("steps_that_hold")
 @pytest.mark.parametrize("id", theorem1.STEPS)
 def test_the_theorem_falls_with_any_of_its_steps(id, monkeypatch):
-    assert REGISTER["5.theorem1"].judge().verdict == PARTLY
     monkeypatch.setitem(
         REGISTER, id, replace(REGISTER[id], judge=lambda: theorem1.Evidence(FAILS, "", {}))
     )
