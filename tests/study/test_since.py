@@ -70,7 +70,7 @@ def textbook(variant, k, data, rng):
     return Q
 
 
-@pytest.mark.parametrize("factor", [1.0, 0.1, 0.01])
+@pytest.mark.parametrize("factor", [1.0, 0.03])
 @pytest.mark.parametrize(
     "variant",
     [

@@ -14,7 +14,7 @@ from rlsvi_study.since import linear, linear_runs
 from rlsvi_study.since.linear import VARIANTS, Variant, learn
 from rlsvi_study.since.worlds import low_rank
 
-H, S, A, d, L = 3, 6, 3, 4, 40
+H, S, A, d, L = 3, 6, 3, 4, 24
 LIMITS = np.array([[0.0, H - h] for h in range(H)])
 
 
@@ -74,7 +74,7 @@ def slow(name, mdp, Phi, constants, env, own):
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-@pytest.mark.parametrize("factor", [1.0, 0.1, 0.01])
+@pytest.mark.parametrize("factor", [1.0, 0.03])
 def test_a_variant_is_its_slow_form(name, factor):
     mdp, Phi = low_rank(H, S, A, d, rng=5)
     constants = VARIANTS[name](d, H, float(H), L, factor)

@@ -95,7 +95,7 @@ WALK = Experiment(
 def drawn(monkeypatch, code, seconds):
     """What is recomputed in so many seconds by this code, if a run takes one."""
     monkeypatch.setattr(runner, "source_hash", lambda run: f"{code:x}")
-    return engine.drawn(WALK, "paper", seconds, 1.0)
+    return runner.drawn(WALK, "paper", seconds, 1.0)
 
 
 def test_another_state_of_the_code_draws_other_runs(monkeypatch):
@@ -135,8 +135,8 @@ def test_an_edited_row_is_recomputed_as_often_as_the_budget_says(seconds, place,
 def test_every_run_of_a_cell_that_cannot_be_cut_is_whole(monkeypatch):
     whole = dataclasses.replace(WALK, length=None)
     monkeypatch.setattr(runner, "source_hash", lambda run: "1")
-    assert [part.share for part in engine.drawn(whole, "paper", 0.2, 1.0)] == [1.0]
-    assert [part.share for part in engine.drawn(whole, "paper", 2.9, 1.0)] == [1.0, 1.0]
+    assert [part.share for part in runner.drawn(whole, "paper", 0.2, 1.0)] == [1.0]
+    assert [part.share for part in runner.drawn(whole, "paper", 2.9, 1.0)] == [1.0, 1.0]
 
 
 # --- what differs ---------------------------------------------------------------------------------
@@ -165,8 +165,8 @@ def test_one_number_that_differs_in_the_last_bit_is_found(walk, jobs):
 
 def test_verifying_writes_nothing(walk):
     before = {file.name: file.read_bytes() for file in walk.iterdir()}
-    assert engine.verify(WALK, "paper", walk, seconds=ALL) == engine.Check(
-        [*engine.drawn(WALK, "paper", ALL, 1.0)], 0, [], pytest.approx(0, abs=10), 1.0
+    assert engine.verify(WALK, "paper", walk, seconds=ALL) == runner.Check(
+        [*runner.drawn(WALK, "paper", ALL, 1.0)], 0, [], pytest.approx(0, abs=10), 1.0
     )
     assert {file.name: file.read_bytes() for file in walk.iterdir()} == before
 
