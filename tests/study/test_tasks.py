@@ -205,7 +205,7 @@ def test_a_walk_in_a_circle_ends_where_a_sample_is_drawn_again():
     """Taxi with a small σ: nothing happens by chance, and the same sample leads nowhere."""
     pytest.importorskip("gymnasium")
     (fixed,), (again,) = (
-        circling("Taxi, σ = V/1000", when, 1000, 0.1) for when in ("never", "at a repeat")
+        circling("Taxi, σ = V/1000", when, 1000, 0.2) for when in ("never", "at a repeat")
     )
     assert fixed["first_goal"] is None
     assert fixed["reward"] == fixed["last"] == -200
