@@ -74,7 +74,7 @@ lint: .venv/.done  ## style, layout and types
 
 # Compiled lines are not traced, so nothing is compiled here, and the slowest tests are left out.
 coverage: .venv/.done  ## lines of the library that its quicker tests reach, with numba off
-	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run --source rlsvi_core -m pytest -q $(COVERED)
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run --source rlsvi_core -m pytest -q $(QUICK)
 	$(BIN)/coverage report --show-missing --skip-covered
 
 # The pages of what nbval has just executed.

@@ -31,6 +31,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from .. import envs
 from ..checks import (
     able,
     as_given,
@@ -46,7 +47,6 @@ from ..checks import (
 )
 from ..compiled import Array, Floats
 from ..mdp import FiniteMDP
-from . import chains
 from .recommender import Recommender
 from .tetris import SIDE, Tetris
 
@@ -441,7 +441,7 @@ class MDPEnv(_Ours):
 
     Examples
     --------
-    >>> env = MDPEnv(chains.chain(3), render_mode="ansi")
+    >>> env = MDPEnv(envs.chain(3), render_mode="ansi")
     >>> env.reset(seed=1), env.step(0), env.render()
     ((0, {}), (0, 0.0, False, False, {}), '#..')
     """
@@ -540,7 +540,7 @@ class TetrisEnv(_Ours):
 
 
 def _finite(kind: str, clock: bool = False, render_mode: str | None = None, **sizes: Any) -> MDPEnv:
-    return MDPEnv(getattr(chains, kind)(**sizes), clock, render_mode)
+    return MDPEnv(getattr(envs, kind)(**sizes), clock, render_mode)
 
 
 _finite.metadata = _Ours.metadata  # type: ignore[attr-defined]
