@@ -14,15 +14,17 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Collection, Iterable
-from contextvars import copy_context
+from argparse import Namespace
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import StudyError, value_of
 from .catalogue import FIGURES, THE_PAPERS, Study, claims, study
 
-Words = argparse.Namespace
+if TYPE_CHECKING:
+    from .engine import Experiment
 
 
 def _say(message: object) -> None:
@@ -45,34 +47,35 @@ def _known(kind: str, names: Iterable[str], valid: Collection[str]) -> list[str]
     return list(names) or list(valid)
 
 
-def _study(args: Words) -> Study:
+def _study(args: Namespace) -> Study:
     if args.file and not args.file.is_file():
         raise _usage(f"a study is a file; there is none at {args.file}. Check name and folder.")
     return study(args.file) if args.file else THE_PAPERS
 
 
-def _asked(args: Words, one: Any) -> tuple[Any, str]:
-    """The experiment as it is to be, with what is set, and the scale."""
-    scale = args.scale or (args.usual if args.usual in one.scales else next(iter(one.scales)))
-    _known(f"scale of {one.name}", [scale], one.scales)
-    _known(f"setting of {one.name}", values := dict(args.set), one.settable)
-    return one.having(**values), scale
+def _as_set(args: Namespace, experiment: "Experiment") -> "tuple[Experiment, str]":
+    """The experiment with what is set, and the scale."""
+    usual = args.usual if args.usual in experiment.scales else next(iter(experiment.scales))
+    scale = args.scale or usual
+    _known(f"scale of {experiment.name}", [scale], experiment.scales)
+    _known(f"setting of {experiment.name}", values := dict(args.set), experiment.settable)
+    return experiment.having(**values), scale
 
 
-def _experiments(args: Words) -> list[tuple[Any, str]]:
+def _experiments(args: Namespace) -> "list[tuple[Experiment, str]]":
     """The experiments behind the names, each once, and their scale."""
     where = _study(args)
-    known = _known("experiment", args.names, (*where.experiments, *where.figures))
-    tables = dict.fromkeys(table for name in known for table in where.figures.get(name, (name,)))
+    names = _known("experiment", args.names, (*where.experiments, *where.figures))
+    tables = dict.fromkeys(table for name in names for table in where.figures.get(name, (name,)))
     if not tables:
         raise _usage("fig1 is a drawing without a table. See it with: rlsvi plot fig1")
-    return [_asked(args, where.experiments[table]) for table in tables]
+    return [_as_set(args, where.experiments[table]) for table in tables]
 
 
-def _list(args: Words) -> int:
+def _list(args: Namespace) -> int:
     from . import engine, verdicts
 
-    here, damaged = True, 0
+    here, damaged = True, False
     try:
         engine.results_folder()
     except StudyError as error:
@@ -80,10 +83,11 @@ def _list(args: Words) -> int:
         print(f"Nothing is stored here: {error}\n")
     print("Experiments")
     experiments = _study(args).experiments
-    for one in map(experiments.get, _known("experiment", args.names, experiments)):
-        print(f"  {one.name:21} {one.title} ({one.place})")
+    for name in _known("experiment", args.names, experiments):
+        one = experiments[name]
+        print(f"  {name:21} {one.title} ({one.place})")
         for scale, setting in one.scales.items():
-            state = f"; {_state(one, scale)}" * here
+            state = f"; {_state(one, scale)}" if here else ""
             damaged |= "DAMAGED" in state
             print(f"  {'':21}   {scale}: {len(setting.tasks)} runs{state}")
     if args.names or args.file:
@@ -101,72 +105,59 @@ def _list(args: Words) -> int:
     return int(damaged)
 
 
-def _state(experiment: Any, scale: str) -> str:
+def _state(experiment: "Experiment", scale: str) -> str:
+    """Whether a table is stored, and how far a sweep is that has not written it."""
     from . import engine
 
     try:
-        done = engine.finished(experiment, scale)
-        runs = f"{done} of {len(experiment.scales[scale].tasks)} runs are done" * (done > 0)
+        finished = engine.finished(experiment, scale)
+        runs = f"{finished} of {len(experiment.scales[scale].tasks)} runs are done"
         if not engine.path(experiment, scale).with_suffix(".json").exists():
-            return runs or "not stored"
+            return runs if finished else "not stored"
         record, _ = engine.stored(experiment, scale)
-        edited = ", before its file was edited" * engine.stale(experiment, scale)
+        state = f"stored, {record['computed']['cpu_seconds']:.0f} CPU-s"
+        if engine.is_stale(experiment, scale):
+            state += ", before its file was edited"
     except StudyError as error:
         return f"DAMAGED: {error}"
-    return f"stored, {record['computed']['cpu_seconds']:.0f} CPU-s{edited}" + f"; {runs} again" * (
-        done > 0
-    )
+    return f"{state}; {runs} again" if finished else state
 
 
-def _run(args: Words) -> int:
-    experiments, failed = _experiments(args), 0
+def _run(args: Namespace) -> int:
+    experiments, status = _experiments(args), 0
     from . import engine
 
     # What the tables' provenance says: to be copied on another machine, so without names of this.
-    where = "--dask ADDRESS" if args.dask else f"--jobs {args.jobs}"
+    workers = "--dask ADDRESS" if args.dask else f"--jobs {args.jobs}"
     folder = engine.results_folder()
-    for one, scale in experiments:
-        if not args.again and engine.current(one, scale, folder):
-            print(
-                f"{one.name}: already stored, by this code, in {engine.path(one, scale, folder)}; "
-                f"--again recomputes it"
-            )
-            continue
-        if not args.again and (other := engine.other_file(one, scale, folder)):
-            failed = 1
-            _say(
-                f"{engine.path(one, scale, folder)} was computed by {other} and would be lost. "
-                f"Give the experiment another name, name another folder with --out, or overwrite "
-                f"it with --again."
-            )
-            continue
+    for experiment, scale in experiments:
         try:
-            target = engine.sweep(
-                one,
+            engine.sweep(
+                experiment,
                 scale,
                 folder,
                 jobs=args.jobs,
                 dask=args.dask,
-                command=f"{engine.command(one, scale)} {where}",
+                again=args.again,
+                command=f"{experiment.command(scale)} {workers}",
             )
-            print(f"{one.name}: wrote {target}")
         except engine.RunError as error:
-            failed = 1
+            status = 1
             _say(error)
-    return failed
+    return status
 
 
-def _say_if_stale(args: Words, one: Any, scale: str) -> None:
+def _say_if_stale(args: Namespace, experiment: "Experiment", scale: str) -> None:
     from . import engine
 
-    if engine.stale(one, scale):
+    if engine.is_stale(experiment, scale):
         _say(
-            f"{engine.path(one, scale).name} was computed before {args.file} was edited. "
-            f"Recompute it with: {engine.command(one, scale)}"
+            f"{engine.path(experiment, scale).name} was computed before {args.file} was edited. "
+            f"Recompute it with: {experiment.command(scale)}"
         )
 
 
-def _plot(args: Words) -> int:
+def _plot(args: Namespace) -> int:
     os.environ["MPLBACKEND"] = "agg"  # pictures go to files, wherever windows would open
     where = _study(args)
     if not where.drawn:
@@ -182,7 +173,7 @@ def _plot(args: Words) -> int:
 
     pictures = {name: drawing for asked in names for name, drawing in where.drawings(asked).items()}
     for name, (sources, draw) in pictures.items():
-        tables = [_asked(args, where.experiments[source]) for source in sources]
+        tables = [_as_set(args, where.experiments[source]) for source in sources]
         file = (
             engine.path(*tables[0]).name.replace(sources[0], name, 1) if tables else f"{name}.csv"
         )
@@ -212,7 +203,7 @@ def _plot(args: Words) -> int:
     return 0
 
 
-def _check(args: Words) -> int:
+def _check(args: Namespace) -> int:
     import textwrap
 
     from . import verdicts
@@ -246,42 +237,44 @@ def _check(args: Words) -> int:
     if failed:
         return 1
     if args.store:
-        kept = verdicts.stored() if args.names else {}
-        target = verdicts.write((kept | {one.id: one for one in found}).values())
+        others = verdicts.stored() if args.names else {}
+        target = verdicts.write((others | {one.id: one for one in found}).values())
         _say(f"wrote {target}")
     return 0
 
 
-def _verify(args: Words) -> int:
-    experiments, failed = _experiments(args), 0
+def _verify(args: Namespace) -> int:
+    experiments, status = _experiments(args), 0
     from . import engine
 
     folder, parts, spent = engine.results_folder(), 0, 0.0
-    for one, scale in experiments:
+    for experiment, scale in experiments:
         try:
-            found = engine.verify(
-                one, scale, folder, jobs=args.jobs, seconds=60 * args.minutes / len(experiments)
+            check = engine.verify(
+                experiment,
+                scale,
+                folder,
+                jobs=args.jobs,
+                seconds=60 * args.minutes / len(experiments),
             )
         except StudyError as error:  # of one table; the others have a right to their turn
-            failed = 1
+            status = 1
             _say(error)
             continue
-        parts, spent = parts + len(found.parts), spent + found.cpu_seconds
-        _say_if_stale(args, one, scale)
+        parts, spent = parts + len(check.parts), spent + check.cpu_seconds
+        _say_if_stale(args, experiment, scale)
         runs = (
-            f"{len(found.parts)} of {len(one.scales[scale].tasks)} runs recomputed, "
-            f"{found.share:.2g} of the rows"
+            f"{experiment.name}: {len(check.parts)} of {len(experiment.scales[scale].tasks)} runs "
+            f"recomputed, {check.share:.2g} of the rows"
         )
-        near = f", {found.within} within the range of the seeds" * (found.within > 0)
-        print(
-            f"{one.name}: " + "\n  ".join([f"{runs}, MISMATCH", *found.differences])
-            if found.differences
-            else f"{one.name}: {runs}, equal{near}",
-            flush=True,
-        )
-        failed |= bool(found.differences)
+        if check.differences:
+            status = 1
+            print("\n  ".join([f"{runs}, MISMATCH", *check.differences]), flush=True)
+        else:
+            near = f", {check.within} within the range of the seeds" if check.within else ""
+            print(f"{runs}, equal{near}", flush=True)
     print(f"{len(experiments)} tables, {parts} runs or beginnings of runs, {spent:.0f} CPU-s")
-    return int(failed)
+    return status
 
 
 class _Version(argparse.Action):
@@ -328,7 +321,13 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
     sub = top.add_subparsers(dest="verb", required=True)
 
-    def verb(function, help, noun, names, scale=None):
+    def verb(
+        function: Callable[[Namespace], int],
+        help: str,
+        noun: str,
+        names: str,
+        scale: str | None = None,
+    ) -> argparse.ArgumentParser:
         p = sub.add_parser(function.__name__[1:], help=help, description=help)
         p.add_argument("names", nargs="*", metavar=noun, help=f"{names} (default: all)")
         if scale:
@@ -405,40 +404,44 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _unread() -> None:
-    """Discard what is still to be printed; Python would otherwise try once more at its end."""
+def _discard_output() -> None:
+    """What is still to be printed; Python would otherwise try once more at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _open_what_was_closed() -> None:
-    """Standard output or errors, closed before we began (``rlsvi … >&-``); workers inherit them."""
-    for number, name in ((1, "stdout"), (2, "stderr")):
-        if getattr(sys, name) is None:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), number)
-            os.set_inheritable(number, True)
-            setattr(sys, name, os.fdopen(number, "w"))
+@contextmanager
+def _stopped_as_by_ctrl_c() -> Iterator[None]:
+    """A polite kill and a closed terminal stop a command as Ctrl-C does: its workers end too."""
+    ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    ends = [end for end in ends if signal.getsignal(end) is signal.SIG_DFL]  # nohup ignores one
+    for end in ends:
+        signal.signal(end, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for end in ends:
+            signal.signal(end, signal.SIG_DFL)
 
 
 def main(argv: list[str] | None = None) -> int:
-    _open_what_was_closed()
     if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal without ≤ and σ shows their numbers
         sys.stdout.reconfigure(errors="backslashreplace")
-    args, context = parser().parse_args(argv), copy_context()
+    args = parser().parse_args(argv)
     own = args.verb != "check" and args.names[:1] and args.names[0].endswith(".py")
     args.file = Path(args.names.pop(0)) if own else None
-    for end in {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}:
-        if signal.getsignal(end) is signal.SIG_DFL:  # nohup, say, has it ignored
-            signal.signal(end, signal.default_int_handler)  # as Ctrl-C: take the workers along
     try:
-        if args.out or args.file:
-            from .engine import chosen
+        with ExitStack() as surroundings:
+            surroundings.enter_context(_stopped_as_by_ctrl_c())
+            if args.out or args.file:
+                from .engine import results_in
 
-            context.run(chosen.set, (args.out or args.file.parent / "results").absolute())
-        status: int = context.run(args.function, args)
+                folder = args.out or args.file.parent / "results"
+                surroundings.enter_context(results_in(folder))
+            status: int = args.function(args)
         sys.stdout.flush()
         return status
     except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
-        _unread()
+        _discard_output()
         return 0
     except KeyboardInterrupt:
         print(
@@ -449,12 +452,9 @@ def main(argv: list[str] | None = None) -> int:
     except ImportError as error:
         if error.name is None or error.name.startswith("rlsvi"):
             raise
-        missing = isinstance(error, ModuleNotFoundError)
         _say(
-            f"the studies need {error.name}; it is not installed. Try: pip install "
+            f"the studies need {error.name}, which cannot be imported ({error}). Try: pip install "
             f"'rlsvi-core[study]'."
-            if missing
-            else f"the studies need {error.name}; {error.path} is another. Rename that file."
         )
         return 1
     except StudyError as error:
@@ -468,5 +468,5 @@ def main(argv: list[str] | None = None) -> int:
         try:
             sys.stdout.flush()
         except OSError:  # it was the printing that failed
-            _unread()
+            _discard_output()
         return 1

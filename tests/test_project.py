@@ -116,9 +116,10 @@ FLOORS = {
         {""},
     ],
     "rlsvi_study": [
-        {"", "choices", "sources"},
+        {"", "choices", "provenance"},
         {"experiment", "intervals", "register", "style"},
-        {"algebra", "store", "traps"},
+        {"algebra", "compare", "files", "traps"},
+        {"journal", "tables"},
         {"runner"},
         {"engine"},
         {"verdicts"},

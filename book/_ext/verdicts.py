@@ -30,7 +30,7 @@ found = cache(verdicts.stored)
 @cache
 def records():
     """The provenance of each table."""
-    return {name: engine.provenance(one) for name, one in EXPERIMENTS.items()}
+    return {name: engine.record(one) for name, one in EXPERIMENTS.items()}
 
 
 def table(*rows):

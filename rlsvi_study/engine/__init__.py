@@ -1,26 +1,14 @@
-"""The engine of the studies: what an experiment is, how it is run, and how its table is kept.
+"""The engine of the studies: what an experiment is, how it is run, and how its table is stored.
 
 Studies, notebooks and the command line import from here; what is not listed is the engine's own.
 """
 
+from .compare import differences
 from .experiment import Experiment, Rows, Scale, Task, grid, streams
+from .files import path, results_folder, results_in, write
+from .journal import finished
 from .runner import Check, RunError, sweep, verify
-from .store import (
-    Tables,
-    chosen,
-    command,
-    current,
-    differences,
-    finished,
-    load,
-    other_file,
-    path,
-    provenance,
-    results_folder,
-    stale,
-    stored,
-    write,
-)
+from .tables import Tables, is_stale, load, record, stored
 
 __all__ = [
     "Check",
@@ -30,18 +18,15 @@ __all__ = [
     "Scale",
     "Tables",
     "Task",
-    "chosen",
-    "command",
-    "current",
     "differences",
     "finished",
     "grid",
+    "is_stale",
     "load",
-    "other_file",
     "path",
-    "provenance",
+    "record",
     "results_folder",
-    "stale",
+    "results_in",
     "stored",
     "streams",
     "sweep",

@@ -16,8 +16,7 @@ and use ``having(lam=2)`` in place of ``--set``.
 ones (learning curves, games). There ``rlsvi verify`` can recompute the beginning of a run.
 
 ``portable=False`` means that the bits of a run depend on BLAS, the mathematical library or another
-package's arithmetic; :func:`rlsvi_study.engine.store.outside` has the rule by which it is compared
-instead.
+package's arithmetic; ``compare.out_of_range`` has the rule by which it is compared instead.
 """
 
 import json
@@ -31,7 +30,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import numpy as np
@@ -42,6 +41,7 @@ from .. import StudyError, value_of
 
 MOST_SEEDS = 10**6
 Rows = list[dict[str, Any]]
+Value = TypeVar("Value")
 _fail = partial(fail, error=StudyError)
 
 
@@ -55,22 +55,18 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and not any("\ud800" <= sign <= "\udfff" for sign in value)
 
 
-def _plain(value: Any) -> bool:
-    """Whether a setting can be written down, and compared when it is read again."""
+def _is_scalar(value: Any) -> bool:
+    """Whether it can be written down, and compared when it is read again."""
     return (
-        value is None
-        or isinstance(value, (bool, np.bool_))
-        or _is_text(value)
-        or is_number(value)
-        or (isinstance(value, (list, tuple)) and all(map(_plain, value)))
+        value is None or isinstance(value, (bool, np.bool_)) or _is_text(value) or is_number(value)
     )
 
 
-def _hashable(value: Any) -> Any:
-    return tuple(map(_hashable, value)) if isinstance(value, (list, tuple)) else value
+def _is_setting(value: Any) -> bool:
+    return _is_scalar(value) or (isinstance(value, (list, tuple)) and all(map(_is_setting, value)))
 
 
-def _check_settings(what: str, values: Any) -> None:
+def _check_settings(what: str, values: Any, allowed: Callable[[Any], bool], kind: str) -> None:
     _must(
         isinstance(values, dict) and all(isinstance(name, str) for name in values),
         f"{what} must be a dict of values by name",
@@ -84,12 +80,18 @@ def _check_settings(what: str, values: Any) -> None:
             name,
             "Give seeds to the Scale: range(20), say.",
         )
-        if not _plain(value):
-            _fail(
-                "settings are finite numbers, strings, truth values and None, or lists of them",
-                f"{name} is {shown(value)}",
-                "Name what you mean, and make it in the run.",
-            )
+        if not allowed(value):
+            _fail(kind, f"{name} is {shown(value)}", "Name what you mean, and make it in the run.")
+
+
+def _check_constants(values: Any) -> None:
+    rule = "constants are finite numbers, strings, truth values and None, or lists of them"
+    _check_settings("constants", values, _is_setting, rule)
+
+
+def _check_cell(values: Any) -> None:
+    rule = "axes have finite numbers, strings, truth values and None, one to a column"
+    _check_settings("a cell", values, _is_scalar, rule)
 
 
 def as_json(value: Any, **layout: Any) -> str:
@@ -105,6 +107,11 @@ def as_json(value: Any, **layout: Any) -> str:
         return number.item()
 
     return json.dumps(value, default=plain, **layout)
+
+
+def _read_again(value: Value) -> Value:
+    again: Value = json.loads(as_json(value))
+    return again
 
 
 def _typed(value: Any) -> str:
@@ -129,7 +136,7 @@ class Task(NamedTuple):
     @property
     def label(self) -> dict[str, Any]:
         """As it is read again, in a journal and in a table."""
-        return json.loads(as_json({**self.cell, "seed": self.seed}))
+        return _read_again({**self.cell, "seed": self.seed})
 
     def labelled(self, rows: Rows) -> Rows:
         """A run's rows, each with its cell and seed, as they are when they are read again: what is
@@ -150,19 +157,19 @@ class Task(NamedTuple):
             _fail(
                 "a run's rows get its cell and seed as columns",
                 f"they have {', '.join(sorted(twice))} already",
-                "Leave that to the runner.",
+                "Leave that to the engine.",
             )
         for name, value in ((name, row[name]) for row in rows for name in row):
             if not (_is_text(name) and name.isprintable() and name.strip()):
                 _fail("columns have names to be read", f"one is {name!r}", "Use words.")
-            if not (_plain(value) or isinstance(value, (float, np.floating))):
+            if not (_is_scalar(value) or isinstance(value, (float, np.floating))):
                 _fail(
-                    "rows hold numbers, texts, truth values and None, or lists of finite ones",
+                    "rows hold numbers, texts, truth values and None",
                     f"{name} is {shown(value)}",
                     "Take it apart, one value to a column.",
                 )
         label = self.label
-        return [label | row for row in json.loads(as_json(rows))]
+        return [label | row for row in _read_again(rows)]
 
     def __str__(self) -> str:
         first = f", first {self.share:.1%}" if self.share < 1 else ""
@@ -191,13 +198,10 @@ class Scale:
             self.grid,
             "Use grid(), and ({},) where nothing varies.",
         )
-        _check_settings("constants", self.constants)
+        _check_constants(self.constants)
         for cell in self.grid:
-            _check_settings("a cell", cell)
-        cells = Counter(
-            frozenset((name, _hashable(value)) for name, value in cell.items())
-            for cell in self.grid
-        )
+            _check_cell(cell)
+        cells = Counter(frozenset(cell.items()) for cell in self.grid)
         most = max(cells.values(), default=0)
         if most != 1:
             _fail(
@@ -212,15 +216,13 @@ class Scale:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """As a table's provenance has them when it is read again."""
-        return json.loads(
-            as_json(
-                {
-                    "constants": self.constants,
-                    "grid": self.grid,
-                    "seeds": [self.seeds.start, self.seeds.stop],
-                }
-            )
+        """As a table's record has them when it is read again."""
+        return _read_again(
+            {
+                "constants": self.constants,
+                "grid": self.grid,
+                "seeds": [self.seeds.start, self.seeds.stop],
+            }
         )
 
     def having(self, **values: Any) -> "Scale":
@@ -305,6 +307,10 @@ class Experiment:
                         "Change its arguments, the constants or the grid.",
                     )
 
+    def command(self, scale: str) -> str:
+        """What one types to compute its table."""
+        return f"rlsvi run {self.words or self.name} --scale {scale}"
+
     @property
     def settable(self) -> list[str]:
         """The names of constants and axes, and ``seeds``: what ``having`` can change."""
@@ -365,8 +371,9 @@ class Experiment:
         """What ``run`` is called with."""
         constants = self._constants(scale, task)
         found = {"seed": task.seed, **constants, **task.cell}
-        cut = {} if task.share == 1 else {self.length: round(task.share * found[self.length])}
-        return deepcopy(found | cut)  # what a run does to its lists, it does to no other's
+        if self.length is not None and task.share < 1:
+            found[self.length] = round(task.share * found[self.length])
+        return deepcopy(found)  # what a run does to its lists, it does to no other's
 
     def rows(self, scale: str, task: Task) -> Rows:
         """One run's rows, each labelled with its cell and seed."""
@@ -400,5 +407,5 @@ def grid(**axes: Iterable[Any]) -> tuple[dict[str, Any], ...]:
             _fail("an axis lists its values", f"{name} is {values!r}", "Put it into a list.")
     cells = tuple(dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
     for cell in cells:
-        _check_settings("a cell", cell)
+        _check_cell(cell)
     return cells

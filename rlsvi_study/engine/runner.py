@@ -4,7 +4,7 @@ A task's rows depend on its setting and seed alone, so they are the same bits fo
 workers, in any order. What is run is what is given: the function travels to the workers, by
 reference where they can import it, and a worker on a cluster first compares its own code with ours.
 A task that raises is named, and the others go on; so is one whose workers on a cluster die again
-and again. Local workers end with this process, however it ends. Only this process writes.
+and again. Only this process writes.
 
 ``sweep`` computes a table; it can be stopped and resumed at any time. ``verify`` recomputes runs of
 a stored table, or beginnings of runs, as many as a budget of CPU time has room for, and compares
@@ -12,10 +12,6 @@ them bitwise. The hash of the current sources seeds the choice, so no one picks 
 sources draw others.
 """
 
-import ctypes
-import os
-import signal
-import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -29,38 +25,28 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 from tqdm import tqdm
 
 from .. import StudyError
-from . import store
+from . import compare, tables
 from .experiment import Experiment, Rows, Task
-from .sources import packages_hash, source_hash, study_hash
+from .files import path
+from .journal import Journal
+from .provenance import packages_hash, source_hash, study_hash
 
 PATIENCE = 10  # seconds to wait for a Dask scheduler, for a worker, and for news of a sweep
 Outcome = tuple[Task, tuple[Rows, float, str]]  # rows, CPU seconds, traceback if the run raised
+Call = tuple[Task, Callable[..., Rows], dict[str, Any]]
 
 
 class RunError(StudyError):
-    """Some runs were not finished."""
-
-
-def _follow(parent: int) -> None:
-    """Let a worker end with the process that asks: killed by the kernel where that is Linux, even
-    in the middle of a run; elsewhere before its next one."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    if os.getppid() != parent:  # too late for the kernel
-        os._exit(1)
+    """A table was not computed."""
 
 
 def _outcome(
     task: Task,
-    run: Callable,
+    run: Callable[..., Rows],
     arguments: dict[str, Any],
-    code: tuple[str, str] | None = None,
-    parent: int | None = None,
+    code: tuple[str, str | None] | None = None,
 ) -> Outcome:
-    """A call on a worker, a child of ``parent`` if that is given; refused if the code there is not
-    the code that asks."""
-    if parent not in (None, os.getpid()):
-        _follow(parent)
+    """A call on a worker; refused if the code there is not the ``code`` that asks."""
     if code is not None:
         packages, study = code
         if packages_hash() != packages:
@@ -76,9 +62,7 @@ def _outcome(
         return task, ([], time.process_time() - start, traceback.format_exc())
 
 
-def _on_cluster(
-    calls: list[tuple], code: tuple[str, str | None], address: str
-) -> Iterator[Outcome]:
+def _on_cluster(calls: list[Call], code: tuple[str, str | None], address: str) -> Iterator[Outcome]:
     try:
         from distributed import Client, KilledWorker
     except ImportError as error:
@@ -138,7 +122,7 @@ def outcomes(
             yield from _on_cluster(calls, code, dask)
         else:
             yield from Parallel(jobs, return_as="generator_unordered")(
-                delayed(_outcome)(*call, parent=os.getpid()) for call in calls
+                delayed(_outcome)(*call) for call in calls
             )
     except PicklingError as error:
         *_, last = (line for line in str(error.__cause__ or error).splitlines() if line.strip(' "'))
@@ -160,48 +144,62 @@ def sweep(
     *,
     jobs: int = 1,
     dask: str | None = None,
+    again: bool = True,
     command: str = "rlsvi_study.engine.sweep",
     say: Callable[[str], None] = print,
 ) -> Path:
-    """Compute an experiment's table; returns its path. Finished tasks survive Ctrl-C and kill -9.
+    """Compute an experiment's table; returns its path. Finished runs survive Ctrl-C and kill -9.
 
-    Tasks that raise are named as they do and at the end, by a RunError; their tracebacks are in a
-    log beside the journal, and they are due again in the next sweep.
+    Runs that raise are named as they do and at the end, by a RunError; their tracebacks are in a
+    log beside the journal, and they are due again in the next sweep. Without ``again`` a table that
+    this code has stored stays as it is, and one that another study's file wrote is not replaced.
     """
-    start, failed, folder = time.monotonic(), 0, Path(folder).absolute()  # a run may go elsewhere
-    journal = store.Journal(experiment, scale, folder, say)
-    tasks = experiment.scales[scale].tasks
-    todo = [task for task in tasks if not journal.has(task)]
-    if done := len(tasks) - len(todo):
-        say(f"{experiment.name}: resuming, {done} of {len(tasks)} runs are done")
-    try:
-        with tqdm(
-            total=len(tasks), initial=done, desc=experiment.name, unit="run", disable=None
-        ) as bar:
-            for task, (rows, seconds, error) in outcomes(experiment, scale, todo, jobs, dask):
+    start, folder = time.monotonic(), Path(folder).absolute()  # a run may go elsewhere
+    name, target, tasks = (
+        experiment.name,
+        path(experiment, scale, folder),
+        experiment.scales[scale].tasks,
+    )
+    if not again:
+        if tables.is_current(experiment, scale, folder):
+            say(f"{name}: already stored, by this code, in {target}; --again recomputes it")
+            return target
+        if other := tables.other_file(experiment, scale, folder):
+            raise RunError(
+                f"{target} was computed by {other} and would be lost. Give the experiment another "
+                f"name, name another folder with --out, or overwrite it with --again."
+            )
+    tables.as_csv([task.label for task in tasks])  # what cannot be stored need not be computed
+    with Journal(experiment, scale, folder, say) as journal:
+        due = [task for task in tasks if task not in journal]
+        done = len(tasks) - len(due)
+        if done:
+            say(f"{name}: resuming, {done} of {len(tasks)} runs are done")
+        with tqdm(total=len(tasks), initial=done, desc=name, unit="run", disable=None) as bar:
+            for task, (rows, seconds, error) in outcomes(experiment, scale, due, jobs, dask):
                 if error:
-                    failed += 1
-                    journal.failed(task, error)
+                    journal.add_failure(task, error)
                     with bar.external_write_mode():
-                        say(f"{experiment.name}: {task} raised {error.splitlines()[-1]}")
+                        say(f"{name}: {task} raised {error.splitlines()[-1]}")
                 else:
                     journal.add(task, rows, seconds)
                 bar.update()
-        if failed:
+        if failed := sum(task not in journal for task in tasks):
             raise RunError(
-                f"{experiment.name}: {failed} of {len(tasks)} runs raised an error, see "
-                f"{journal.log}. The others are kept; run the same command to resume."
+                f"{name}: {failed} of {len(tasks)} runs raised an error, see {journal.log}. The "
+                f"others are kept; run the same command to resume."
             )
-        return store.save(
+        tables.save(
             experiment,
             scale,
             folder,
-            journal,
+            [journal[task] for task in tasks],
             command=command,
             wall_seconds=time.monotonic() - start,
         )
-    finally:
-        journal.close()
+        journal.remove()
+    say(f"{name}: wrote {target}")
+    return target
 
 
 # --------------------------------------------------------------------------- a part, once more
@@ -211,7 +209,7 @@ class Check(NamedTuple):
     """What recomputing a part of a table came to."""
 
     parts: list[Task]  # the runs, or beginnings of runs, that were recomputed
-    within: int  # of those, not equal, but within the range of the seeds (``store.outside``)
+    within: int  # of those, not equal, but within the range of the seeds (``compare.out_of_range``)
     differences: list[str]
     cpu_seconds: float
     share: float  # of the table's rows
@@ -243,20 +241,20 @@ def verify(
     experiment: Experiment, scale: str, folder: Path | str, *, seconds: float, jobs: int = 1
 ) -> Check:
     """Recompute a part of a stored table within a budget of CPU time, and compare to the bit."""
-    stored = store.load(experiment, scale, folder)
-    computed = store.provenance(experiment, scale, folder)["computed"]
+    stored = tables.load(experiment, scale, folder)
+    computed = tables.record(experiment, scale, folder)["computed"]
     tasks = experiment.scales[scale].tasks
     parts = drawn(experiment, scale, seconds, max(computed["cpu_seconds"] / len(tasks), 1e-3))
-    differences, within, spent, rows = [], 0, 0.0, 0
-    for part, (found, cpu, error) in outcomes(experiment, scale, parts, jobs):
-        spent, rows = spent + cpu, rows + len(found)
-        wrong = (
-            [f"{part} raised {error.splitlines()[-1]}"]
-            if error
-            else (store.differences(stored, part, found))
-        )
-        if wrong and not (error or experiment.portable):
-            wrong = store.outside(stored, part, found)
-            within += not wrong
-        differences += wrong
-    return Check(parts, within, differences, spent, rows / len(stored))
+    differences: list[str] = []
+    within, spent, recomputed = 0, 0.0, 0
+    for part, (rows, cpu, error) in outcomes(experiment, scale, parts, jobs):
+        spent, recomputed = spent + cpu, recomputed + len(rows)
+        if error:
+            differences.append(f"{part} raised {error.splitlines()[-1]}")
+            continue
+        found = compare.differences(stored, part, rows)
+        if found and not experiment.portable:
+            found = compare.out_of_range(stored, part, rows)
+            within += not found
+        differences += found
+    return Check(parts, within, differences, spent, recomputed / len(stored))

@@ -111,7 +111,7 @@ def found(id, *path):
 
 
 def seeds(name):
-    first, end = engine.provenance(catalogue.EXPERIMENTS[name])["seeds"]
+    first, end = engine.record(catalogue.EXPERIMENTS[name])["seeds"]
     return end - first
 
 
@@ -158,7 +158,7 @@ def settings(*names):
     of an axis with more than twelve values only its ends."""
     found = set()
     for name in names:
-        record = engine.provenance(catalogue.EXPERIMENTS[name])
+        record = engine.record(catalogue.EXPERIMENTS[name])
         seeds = record["seeds"][1] - record["seeds"][0]
         found |= numbers(record["constants"]) | {seeds, seeds * len(record["grid"])}
         for axis in {axis for cell in record["grid"] for axis in cell}:

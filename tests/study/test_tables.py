@@ -14,8 +14,8 @@ import pytest
 
 from rlsvi_study import StudyError, engine
 from rlsvi_study.catalogue import EXPERIMENTS
-from rlsvi_study.engine import Experiment, Scale, grid, runner, sources
-from rlsvi_study.engine.sources import digest
+from rlsvi_study.engine import Experiment, Scale, grid, provenance, runner
+from rlsvi_study.engine.provenance import digest
 
 BUDGET = 30  # CPU seconds for all tables together
 
@@ -40,37 +40,39 @@ def _in_a_notebook(source, cell="<cell>"):
 
 
 def test_the_hash_is_of_both_packages_and_of_the_studys_own_file(tmp_path, monkeypatch):
-    for package in sources.PACKAGES:
+    for package in provenance.PACKAGES:
         (tmp_path / package).mkdir()
         (tmp_path / package / "one.py").write_text("x = 1\n")
-    monkeypatch.setattr(sources, "PACKAGES", {name: tmp_path / name for name in sources.PACKAGES})
+    monkeypatch.setattr(
+        provenance, "PACKAGES", {name: tmp_path / name for name in provenance.PACKAGES}
+    )
     own = tmp_path / "own.py"
     own.write_text("def run(seed):\n    return []\n")
     space = {}
     exec(compile(own.read_text(), str(own), "exec"), space)
-    seen = {sources.source_hash(space["run"])}
+    seen = {provenance.source_hash(space["run"])}
     for file in (own, tmp_path / "rlsvi_core/one.py", tmp_path / "rlsvi_study/one.py"):
         file.write_text(file.read_text() + "# a comment counts: it is a plain hash\n")
-        seen.add(sources.source_hash(space["run"]))
+        seen.add(provenance.source_hash(space["run"]))
     (tmp_path / "rlsvi_core/two.py").write_text("")
-    seen.add(sources.source_hash(space["run"]))
+    seen.add(provenance.source_hash(space["run"]))
     assert len(seen) == 5
-    assert sources.source_hash(space["run"]) in seen
+    assert provenance.source_hash(space["run"]) in seen
 
 
 def test_of_a_function_in_a_notebook_its_text_counts():
     text = "def run(seed):\n    return [{'x': seed}]"
-    first = sources.source_hash(_in_a_notebook(text))
-    assert sources.source_hash(_in_a_notebook(text)) == first
-    assert sources.source_hash(_in_a_notebook(text.replace("seed}", "-seed}"))) != first
+    first = provenance.source_hash(_in_a_notebook(text))
+    assert provenance.source_hash(_in_a_notebook(text)) == first
+    assert provenance.source_hash(_in_a_notebook(text.replace("seed}", "-seed}"))) != first
 
 
 def test_a_function_without_a_source_is_refused():
     space = {"__name__": "__main__"}
     exec("def run(seed): return []", space)
-    assert sources.study_hash(space["run"]) is None
+    assert provenance.study_hash(space["run"]) is None
     with pytest.raises(StudyError, match="file"):
-        sources.source_hash(space["run"])
+        provenance.source_hash(space["run"])
 
 
 # --- which runs -----------------------------------------------------------------------------------

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from rlsvi_study import catalogue
+from rlsvi_study import catalogue, engine
 from rlsvi_study.catalogue import EXPERIMENTS, FIGURES, TOPICS
 from rlsvi_study.cli import main
-from rlsvi_study.engine import store
-from rlsvi_study.engine.sources import digest
 
 
 def python(*words):
@@ -47,33 +45,23 @@ def test_names_use_one_separator():
     assert not [name for name in EXPERIMENTS if "_" in name or " " in name]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["--help"],
-        ["--version"],
-        ["run", "--help"],
-        [],
-        ["run", "fig77"],
-        ["verify", "fig77"],
-        ["plot", "fig77"],
-        ["run", "fig2a", "--jobs", "none"],
-    ],
-)
-def test_help_and_usage_errors_import_nothing_slow(words):
+def test_help_and_usage_errors_import_nothing_slow():
     done = python(
         "-c",
-        f"""
+        """
 import sys
 from rlsvi_study.cli import main
-try:
-    main({words!r})
-finally:
-    print(*{{"numpy", "numba", "pandas", "scipy", "joblib", "matplotlib"}} & set(sys.modules))
+for words in ("--help", "--version", "run --help", "", "run fig77", "verify fig77", "plot fig77",
+              "run fig2a --jobs none"):
+    try:
+        main(words.split())
+    except SystemExit as stop:
+        assert (stop.code or 0) == (0 if "-h" in words or "-v" in words else 2), words
+    slow = {"numpy", "numba", "pandas", "scipy", "joblib", "matplotlib"} & set(sys.modules)
+    assert not slow, (words, slow)
 """,
     )
-    assert done.returncode == (0 if {"--help", "--version"} & set(words) else 2), done.stderr
-    assert done.stdout.splitlines()[-1] == ""
+    assert done.returncode == 0, done.stderr
 
 
 def test_an_experiment_imports_its_own_topic_only():
@@ -101,41 +89,24 @@ def test_the_version_is_the_distributions(capsys):
 def test_list_shows_experiments_figures_and_claims(capsys):
     assert main(["list"]) == 0
     out = capsys.readouterr().out
-    assert "fig2a" in out
-    assert "paper: 100 runs; stored" in out
-    assert "fig5                  fig3, fig4" in out
-    assert "3.value" in out
+    assert {"fig2a", "fig5", "3.value"} <= set(out.split())
 
 
-def test_outside_a_checkout_it_says_what_is_missing_and_how_to_get_it(
-    tmp_path, monkeypatch, capsys
-):
+def test_outside_a_checkout_nothing_is_stored(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert main(["list"]) == 0
-    out = capsys.readouterr().out
-    assert out.startswith("Nothing is stored here: no folder named 'results'")
-    assert "clone" in out
-    assert "--out" in out
-    assert "not stored" not in out
+    assert main(["list", "fig2a"]) == 0
+    assert "--out" in capsys.readouterr().out
     for words in (["run", "fig2a"], ["plot", "fig2a"], ["verify", "fig2a"]):
         assert main(words) == 1
         assert "--out" in capsys.readouterr().err
-    assert main(["list", "--out", str(tmp_path)]) == 0
-    assert "100 runs; not stored" in capsys.readouterr().out
+    assert main(["list", "fig2a", "--out", str(tmp_path)]) == 0
+    assert "not stored" in capsys.readouterr().out
 
 
-def test_check_judges_the_tables_of_another_folder(tmp_path):
-    """In processes of their own: within one, the register may keep the tables it has read."""
-    judge = ("-m", "rlsvi_study", "check", "3.value", "6.1.learns", "--json", "--out")
-    here, there = (
-        json.loads(python(*judge, str(folder)).stdout)
-        for folder in (store.results_folder(), tmp_path)
-    )
-    assert [one["verdict"] for one in here] == ["holds", "holds in part"]
-    assert [one["verdict"] for one in there] == ["holds", "not judged"]
-    assert f"is not in {tmp_path}" in there[1]["found"]
-    assert "rlsvi run" in there[1]["found"]
-    assert python(*judge, str(tmp_path)).returncode == 1
+def test_check_judges_the_tables_of_the_folder(tmp_path, capsys):
+    assert main(["check", "3.value", "6.1.learns", "--json", "--out", str(tmp_path)]) == 1
+    exact, stored = json.loads(capsys.readouterr().out)
+    assert (exact["verdict"], stored["verdict"]) == ("holds", "not judged")
 
 
 @pytest.mark.parametrize(
@@ -161,6 +132,7 @@ def test_unknown_names_get_the_nearest_valid_ones(words, hint, capsys):
         ["runn"],
         ["run", "--jobs", "0"],
         ["run", "--jobs", "2", "--dask", "x"],
+        ["run", "--dask", ""],
         ["run", "--scale", "huge"],
         ["run", "fig1"],
         ["run", "fig1", "fig1"],
@@ -179,27 +151,19 @@ def test_bad_usage_exits_2(words):
 
 def test_run_then_plot_then_verify(tmp_path, capsys):
     out = ["--out", str(tmp_path), "--scale", "quick"]
-    assert main(["run", "example1", *out]) == 0
+    assert main(["run", "example1", "fig3", *out]) == 0
     assert main(["plot", "example1", *out]) == 0
-    assert main(["verify", "example1", *out]) == 0
     assert (tmp_path / "example1.quick.png").read_bytes().startswith(b"\x89PNG")
     record = json.loads((tmp_path / "example1.quick.json").read_text())
     assert record["command"] == "rlsvi run example1 --scale quick --jobs 1"  # no folder of ours
-    assert "of the rows, equal\n" in capsys.readouterr().out
-
-
-def test_verify_exits_1_and_names_the_row(tmp_path, capsys):
-    out = ["--out", str(tmp_path), "--scale", "quick"]
-    main(["run", "example1", *out])
-    file = tmp_path / "example1.quick.csv"
-    text = file.read_text().replace("rlsvi,2,3,", "rlsvi,2,3,7", 1)
-    file.write_text(text)
-    assert main(["verify", "example1", *out]) == 1  # the hash gives it away
-    assert "edited" in capsys.readouterr().err
-    record = json.loads(file.with_suffix(".json").read_text()) | {"sha256": digest(text.encode())}
-    file.with_suffix(".json").write_text(json.dumps(record))
-    assert main(["verify", "example1", "--minutes", "10", *out]) == 1  # and so does the code
-    assert "agent=rlsvi, N=2, seed=3" in capsys.readouterr().out
+    capsys.readouterr()
+    assert main(["verify", "example1", "fig3", "--minutes", "9", *out]) == 0
+    runs = [len(EXPERIMENTS[name].scales["quick"].tasks) for name in ("example1", "fig3")]
+    printed = capsys.readouterr().out
+    assert all(f"{n} of {n} " in printed for n in runs)
+    assert f"2 tables, {sum(runs)} " in printed
+    assert main(["verify", "example1", "fig3", "--minutes", ".00001", *out]) == 0
+    assert all(f": 1 of {n} " in capsys.readouterr().out for n in runs[1:])
 
 
 def test_check_prints_json_for_programs(capsys):
@@ -210,49 +174,33 @@ def test_check_prints_json_for_programs(capsys):
 
 
 @pytest.mark.parametrize("number", range(1, 15))
-def test_every_figure_of_the_paper_is_drawn_by_its_number(number, tmp_path, capsys):
+def test_every_figure_of_the_paper_is_drawn_by_its_number(number, tmp_path):
     """From the stored tables, in a folder of their own."""
-    for file in store.results_folder().glob("*.[cj]s*"):
+    for file in engine.results_folder().glob("*.[cj]s*"):
         (tmp_path / file.name).symlink_to(file)
     assert main(["plot", f"fig{number}", "--out", str(tmp_path)]) == 0
-    out = capsys.readouterr().out
     for name in FIGURES["fig2"] if number == 2 else (f"fig{number}",):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-        assert f"{name}: wrote" in out
 
 
-def test_verify_says_how_much_it_recomputed(tmp_path, capsys):
-    out = ["--out", str(tmp_path), "--scale", "quick"]
-    main(["run", "fig2a", "fig3", *out])
-    capsys.readouterr()
-    assert main(["verify", "fig2a", "fig3", "--minutes", "9", *out]) == 0
-    one, two, last = capsys.readouterr().out.splitlines()
-    assert one == "fig2a: 6 of 6 runs recomputed, 1 of the rows, equal"
-    assert two == "fig3: 12 of 12 runs recomputed, 1 of the rows, equal"
-    assert last.startswith("2 tables, 18 runs or beginnings of runs, ")
-    assert main(["verify", "fig2a", "fig3", "--minutes", ".00001", *out]) == 0
-    assert "fig3: 1 of 12 runs" in capsys.readouterr().out
-
-
-def test_a_failed_run_leaves_status_1_and_the_next_experiment_is_run(tmp_path, monkeypatch, capsys):
-
+def test_a_failed_run_leaves_status_1_and_the_next_experiment_is_run(tmp_path, monkeypatch):
     def unlucky(**arguments):
-        raise ValueError("no luck")
+        raise ValueError
 
     one = dataclasses.replace(EXPERIMENTS["fig2a"], run=unlucky)
     monkeypatch.setitem(catalogue._module("chain.runs").EXPERIMENTS, "fig2a", one)
     assert main(["run", "fig2a", "example1", "--out", str(tmp_path)]) == 1
-    out, err = capsys.readouterr()
-    assert "fig2a: agent=rlsvi, seed=0 raised ValueError: no luck" in out
-    assert "6 of 6 runs raised" in err
+    assert not (tmp_path / "fig2a.quick.csv").exists()
     assert (tmp_path / "example1.quick.csv").exists()
 
 
 def test_the_module_is_the_command():
-    done = subprocess.run(
-        [sys.executable, "-m", "rlsvi_study", "check", "1.lower-bound"],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0
-    assert "contradicted by later work" in done.stdout
+    done = python("-m", "rlsvi_study", "--version")
+    assert (done.returncode, done.stdout.split()[0]) == (0, "rlsvi")
+
+
+def test_without_docstrings_there_are_no_claims():
+    """Their statements are docstrings."""
+    done = python("-OO", "-m", "rlsvi_study", "check", "3.value")
+    assert done.returncode == 1
+    assert "-OO" in done.stderr

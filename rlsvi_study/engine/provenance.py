@@ -1,22 +1,32 @@
-"""Which sources compute a run: a plain hash of our two packages and of the study's own file.
+"""Who computes a run: which sources, with which packages, on which machine.
 
-It is coarse on purpose: any edit gives another hash. A table's provenance names it; a journal is
-resumed, and a cluster's worker accepted, if theirs is the same; and it seeds the draws of ``rlsvi
-verify``. It does not show that a table is right; recomputing its runs does.
+The sources are named by a plain hash of our two packages and of the study's own file. It is coarse
+on purpose: any edit gives another hash. A table's record holds it; a journal is resumed, and a
+cluster's worker accepted, if theirs is the same; and it seeds the draws of ``rlsvi verify``. It
+does not show that a table is right; recomputing its runs does.
 """
 
 import hashlib
 import inspect
+import os
+import platform
+import subprocess
+import time
 from collections.abc import Callable
 from functools import partial
-from importlib.util import find_spec
+from importlib.metadata import version
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+import rlsvi_core
+
 from .. import StudyError
 
-PACKAGES = {name: Path(find_spec(name).origin).parent for name in ("rlsvi_core", "rlsvi_study")}
+PACKAGES = {
+    "rlsvi_core": Path(rlsvi_core.__file__).parent,
+    "rlsvi_study": Path(__file__).parents[1],
+}
 
 
 def digest(data: bytes) -> str:
@@ -67,3 +77,41 @@ def source_hash(run: Callable[..., Any]) -> str:
             f"file, or in a notebook as a 'def'."
         )
     return digest((packages_hash() + study).encode())[:16] if study else packages_hash()
+
+
+def now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def _revision() -> str:
+    def git(*words: str) -> str:
+        return subprocess.run(
+            ["git", "-C", str(PACKAGES["rlsvi_study"]), *words],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.strip()
+
+    try:
+        git("ls-files", "--error-unmatch", "__init__.py")  # or the tree around it is another's
+        dirty = git("status", "--porcelain", "--", *map(str, PACKAGES.values()))
+        return git("rev-parse", "HEAD") + ("+changes" if dirty else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def computed_by(run: Callable[..., Any]) -> dict[str, Any]:
+    """Which code, with which packages, on which machine."""
+    packages = ("rlsvi-core", "numpy", "scipy", "numba", "pandas")
+    return {
+        "sources": source_hash(run),
+        "study": study_hash(run),
+        "revision": _revision(),
+        "python": platform.python_version(),
+        "packages": {name: version(name) for name in packages},
+        "machine": {
+            "system": platform.system(),
+            "architecture": platform.machine(),
+            "cores": os.cpu_count(),
+        },
+    }

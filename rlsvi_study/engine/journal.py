@@ -1,0 +1,189 @@
+"""A sweep under way: what is finished survives whatever happens to the process.
+
+Finished runs go to a journal beside the table, one line each, flushed to disk at once; a process
+killed in mid-line loses that line and no more. Each line has a seal, a hash of it and of the code
+and settings it was computed with: what was edited or belongs elsewhere is recomputed. Only one
+process may write.
+"""
+
+import json
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from .. import StudyError
+from .experiment import Experiment, Rows, Task, as_json
+from .files import file_errors, path, write
+from .provenance import digest, now, source_hash
+
+
+def _lines(journal: Path) -> list[Any]:
+    """The content of each line; None if it cannot be read, because a kill cut it short or worse."""
+
+    def content(line: bytes) -> Any:
+        try:
+            return json.loads(line)
+        except (ValueError, RecursionError):
+            return None
+
+    with file_errors(journal):
+        return list(map(content, journal.read_bytes().splitlines())) if journal.exists() else []
+
+
+def _setting(experiment: Experiment, scale: str) -> dict[str, Any]:
+    """What a journal must agree with to be resumed."""
+    return {"sources": source_hash(experiment.run), **experiment.scales[scale].settings}
+
+
+def _sealed(entry: dict[str, Any], setting: dict[str, Any]) -> dict[str, Any]:
+    """With a hash of it and of the code and settings it was computed with."""
+    return {**entry, "seal": digest((as_json(setting) + as_json(entry)).encode())[:16]}
+
+
+def _finished(journal: Path, setting: dict[str, Any]) -> tuple[dict[str, Any], int] | None:
+    """The finished runs by their labels, and how many lines are none: cut short or edited. None if
+    the journal is of other code or settings."""
+    header, *entries = _lines(journal) or [setting]
+    if not (isinstance(header, dict) and setting.items() <= header.items()):
+        return None
+
+    def intact(entry: Any) -> bool:
+        if not isinstance(entry, dict):
+            return False
+        content = {name: value for name, value in entry.items() if name != "seal"}
+        return entry == _sealed(content, setting)
+
+    found = [entry for entry in entries if intact(entry)]
+    return {as_json(entry["task"]): entry for entry in found}, len(entries) - len(found)
+
+
+def finished(experiment: Experiment, scale: str, folder: Path | str | None = None) -> int:
+    """How many runs of a sweep are done that has not written its table, or not yet."""
+    journal = path(experiment, scale, folder).with_suffix(".journal")
+    if not journal.exists():
+        return 0
+    runs, _ = _finished(journal, _setting(experiment, scale)) or ({}, 0)
+    return len(runs)
+
+
+@contextmanager
+def _locked(target: Path) -> Iterator[None]:
+    """No other process writes the table meanwhile; who does is named by the journal's first line."""
+    lock = FileLock(target.with_suffix(".lock"))
+    with file_errors(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:  # an OSError too
+            header = next(iter(_lines(target.with_suffix(".journal"))), None)
+            holder = header.get("holder") if isinstance(header, dict) else None
+            raise StudyError(
+                f"{target} is being written by {holder or 'another process'}. Wait for it, or use "
+                f"another --out."
+            ) from None
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # not everywhere may a file in use be removed
+            Path(lock.lock_file).unlink()
+        lock.release()
+
+
+class Journal:
+    """The finished runs of a sweep under way. Resumes if code and settings are the same.
+
+    A journal of other code or settings, or none of ours, is set aside under another name. A run
+    that raised leaves its traceback in the log beside the journal and is due again next time.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        scale: str,
+        folder: Path | str,
+        say: Callable[[str], None] = print,
+    ) -> None:
+        target = path(experiment, scale, folder)
+        self.file, self.log = target.with_suffix(".journal"), target.with_suffix(".errors.log")
+        self._setting = _setting(experiment, scale)
+        with ExitStack() as opened:
+            opened.enter_context(_locked(target))
+            self._runs = self._resumed(lambda text: say(f"{experiment.name}: {text}"))
+            holder = f"process {os.getpid()} on {socket.gethostname()}, since {now()}"
+            lines = [{"holder": holder, **self._setting}, *self._runs.values()]
+            write({self.file: "".join(as_json(line) + "\n" for line in lines).encode()})
+            with file_errors(self.file):
+                self.log.unlink(missing_ok=True)
+                self._stream = opened.enter_context(self.file.open("ab"))
+            self._opened = opened.pop_all()
+        self._columns = {frozenset(run["rows"][0]) for run in self._runs.values()}
+
+    def _resumed(self, say: Callable[[str], None]) -> dict[str, Any]:
+        """The runs that an earlier process finished; another sweep's are set aside."""
+        if found := _finished(self.file, self._setting):
+            runs, lost = found
+            if lost:
+                say(
+                    f"{lost} of the lines in {self.file.name} were cut short or edited; those runs "
+                    f"are recomputed"
+                )
+            return runs
+        names = (self.file.with_suffix(f".{n}.journal") for n in count(1))
+        aside = next(name for name in names if not name.exists())
+        with file_errors(self.file):
+            self.file.rename(aside)
+        say(
+            f"the runs kept in {self.file.name} are of other code or settings; they are now in "
+            f"{aside.name}"
+        )
+        return {}
+
+    def __enter__(self) -> "Journal":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):  # what the disk refused was reported when it did
+            self._opened.close()
+
+    def __contains__(self, task: Task) -> bool:
+        return as_json(task.label) in self._runs
+
+    def __getitem__(self, task: Task) -> dict[str, Any]:
+        """The rows of a finished run, and its CPU seconds."""
+        run: dict[str, Any] = self._runs[as_json(task.label)]
+        return run
+
+    def add(self, task: Task, rows: Rows, seconds: float) -> None:
+        self._columns |= {frozenset(row) for row in rows}
+        if len(self._columns) > 1:
+            some = frozenset.union(*self._columns) - frozenset.intersection(*self._columns)
+            raise StudyError(
+                f"all rows of a table must have the same columns; at {task} some have and some "
+                f"have not {', '.join(sorted(some))}. Give every row every column, None where "
+                f"there is nothing."
+            )
+        entry = {"task": task.label, "rows": rows, "seconds": round(seconds, 3)}
+        run = _sealed(entry, self._setting)
+        with file_errors(self.file):
+            self._stream.write((as_json(run) + "\n").encode())
+            self._stream.flush()
+            os.fsync(self._stream.fileno())
+        self._runs[as_json(task.label)] = run
+
+    def add_failure(self, task: Task, traceback: str) -> None:
+        with (
+            file_errors(self.log),
+            self.log.open("a", encoding="utf-8", errors="backslashreplace") as log,
+        ):
+            log.write(f"{task}\n{traceback}\n")
+
+    def remove(self) -> None:
+        """Its table is written."""
+        with file_errors(self.file):
+            self.file.unlink()

@@ -1,0 +1,223 @@
+"""Stored tables: a tidy CSV and, beside it, a JSON that records its provenance.
+
+A row is the same thing in memory, in the journal and in the table. A column that a CSV would not
+give back as it was ('1' or 'NA' among texts, words among numbers) is refused.
+
+The record is written once, with the table, and stays as it is however the code moves. It describes
+the table (``name``, ``place``, ``scale``, ``command``, ``constants``, ``grid``, ``seeds``,
+``rows``, ``sha256``) and says what ``computed`` it: a hash of the sources (None if they had changes
+that no revision has), of a file of one's own alone, the revision, Python, packages, machine, CPU
+and wall-clock seconds, when. A table is trusted because ``rlsvi verify`` recomputes parts of it.
+"""
+
+import io
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import StudyError
+from .compare import differs
+from .experiment import Experiment, Rows, as_json
+from .files import file_errors, path, write
+from .provenance import computed_by, digest, now, source_hash, study_hash
+
+
+def _read(data: bytes) -> pd.DataFrame:
+    """Exact to the last bit since pandas 3.1."""
+    return pd.read_csv(io.BytesIO(data), low_memory=False)
+
+
+def as_csv(rows: Rows) -> bytes:
+    """The rows as a CSV, refused if it would not give them back."""
+    table = pd.DataFrame(rows)
+    data: bytes = table.to_csv(index=False, lineterminator="\n").encode()
+    back = pd.DataFrame()
+    with suppress(ValueError):
+        back = _read(data)
+    for name in table:
+        values = np.array([row.get(name) for row in rows], dtype=object)
+        if (
+            len(back) != len(rows)
+            or name not in back
+            or differs(back[name].to_numpy(dtype=object), values).any()
+        ):
+            raise StudyError(
+                f"a table is a CSV; its column {name} would not come back as it was. Let it hold "
+                f"numbers alone, or texts that read as no number and no missing value (not '1', "
+                f"'NA', '')."
+            )
+    return data
+
+
+def save(
+    experiment: Experiment,
+    scale: str,
+    folder: Path | str,
+    runs: list[dict[str, Any]],
+    *,
+    command: str,
+    wall_seconds: float,
+) -> Path:
+    """Write the table of all its runs, and its provenance."""
+    rows = [row for run in runs for row in run["rows"]]
+    data, target = as_csv(rows), path(experiment, scale, folder)
+    record = {
+        "name": experiment.name,
+        "place": experiment.place,
+        "scale": scale,
+        "command": command,
+        **experiment.scales[scale].settings,
+        "rows": len(rows),
+        "sha256": digest(data),
+        "computed": {
+            **computed_by(experiment.run),
+            "cpu_seconds": round(sum(run["seconds"] for run in runs), 1),
+            "wall_seconds": round(wall_seconds, 1),
+            "finished": now(),
+        },
+    }
+    write({target: data, target.with_suffix(".json"): f"{as_json(record, indent=1)}\n".encode()})
+    return target
+
+
+RECORD = {
+    "command": str,
+    "constants": dict,
+    "grid": list,
+    "seeds": list,
+    "rows": int,
+    "sha256": str,
+    "computed": dict,
+}
+
+
+def _damage(record: Any) -> str | None:
+    """What keeps it from being a table's provenance."""
+    if not isinstance(record, dict):
+        return f"it holds a {type(record).__name__}"
+    for name, kind in RECORD.items():
+        if not isinstance(record.get(name), kind):
+            return f"{name} is not as it was written"
+    if not isinstance(record["computed"].get("cpu_seconds"), int | float):
+        return "computed is not as it was written"
+    return None
+
+
+def _restore(experiment: Experiment, scale: str) -> str:
+    return f"Restore the files, or recompute with: {experiment.command(scale)}"
+
+
+def record(
+    experiment: Experiment, scale: str = "paper", folder: Path | str | None = None
+) -> dict[str, Any]:
+    """The provenance of a stored table."""
+    file = path(experiment, scale, folder).with_suffix(".json")
+    if not file.exists():
+        raise StudyError(
+            f"{experiment.name} has no stored {scale} results: {file.name} is not in "
+            f"{file.parent}. Compute them with: {experiment.command(scale)}"
+        )
+    found: dict[str, Any] = {}
+    try:
+        with file_errors(file):
+            found = json.loads(file.read_bytes())
+        damage = _damage(found)
+    except (ValueError, RecursionError):
+        damage = "it is no JSON"
+    if damage:
+        raise StudyError(
+            f"{file.name} says where a table came from; it is damaged: {damage}. "
+            f"{_restore(experiment, scale)}"
+        )
+    return found
+
+
+def stored(
+    experiment: Experiment, scale: str = "paper", folder: Path | str | None = None
+) -> tuple[dict[str, Any], bytes]:
+    """Provenance and bytes of a table, refused if they are not as they were written."""
+    found, file = record(experiment, scale, folder), path(experiment, scale, folder)
+    with file_errors(file):
+        data = file.read_bytes() if file.exists() else b""
+    if digest(data) != found["sha256"]:
+        damage = "edited or cut short" if data else "removed"
+        raise StudyError(
+            f"{file.name} was {damage}: its SHA-256 is another. {_restore(experiment, scale)}"
+        )
+    return found, data
+
+
+def load(
+    experiment: Experiment, scale: str = "paper", folder: Path | str | None = None
+) -> pd.DataFrame:
+    """A stored table, refused if it is not the one its provenance and the experiment describe."""
+    found, data = stored(experiment, scale, folder)
+    file, setting = path(experiment, scale, folder), experiment.scales[scale]
+    if {name: found[name] for name in setting.settings} != setting.settings:
+        raise StudyError(
+            f"{file.name} was computed with other settings than the experiment has now. "
+            f"{_restore(experiment, scale)}"
+        )
+    label = {name for task in setting.tasks for name in task.label}
+    table = None
+    with suppress(ValueError, KeyError, TypeError):
+        table = _read(data)
+    if table is None or len(table) != found["rows"] or not label <= set(table):
+        raise StudyError(
+            f"{file.name} was edited, though its SHA-256 is right: written were {found['rows']} "
+            f"rows with {', '.join(sorted(label))}. {_restore(experiment, scale)}"
+        )
+    return table
+
+
+def is_current(experiment: Experiment, scale: str, folder: Path | str | None = None) -> bool:
+    """Whether the table is stored as today's sources and settings would compute it."""
+    try:
+        load(experiment, scale, folder)
+        computed = record(experiment, scale, folder)["computed"]
+    except StudyError:
+        return False
+    return bool(computed.get("sources") == source_hash(experiment.run))
+
+
+def is_stale(experiment: Experiment, scale: str, folder: Path | str | None = None) -> bool:
+    """Whether the user's file was edited since it computed the table. Our packages change too often
+    for that to be informative; ``rlsvi verify`` is."""
+    then = record(experiment, scale, folder)["computed"].get("study")
+    return then not in (None, study_hash(experiment.run))
+
+
+def other_file(experiment: Experiment, scale: str, folder: Path | str | None = None) -> str | None:
+    """The user's file that wrote this table, if it is not the present one."""
+
+    def file(command: str) -> str | None:
+        _, _, *words = [*shlex.split(command), "", ""]
+        return Path(words[0]).name if words[0].endswith(".py") else None
+
+    try:
+        writer = file(record(experiment, scale, folder)["command"])
+    except StudyError:
+        return None
+    return None if writer == file(experiment.command(scale)) else writer
+
+
+class Tables(Mapping[str, pd.DataFrame]):
+    """Stored tables by their experiments' names, each read when it is asked for."""
+
+    def __init__(self, experiments: Mapping[str, Experiment]) -> None:
+        self._experiments = experiments
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        return load(self._experiments[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._experiments)
+
+    def __len__(self) -> int:
+        return len(self._experiments)

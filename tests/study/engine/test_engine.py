@@ -1,0 +1,307 @@
+"""What is stored comes back as it was; what would not is refused; what differs is found."""
+
+import dataclasses
+import math
+import os
+import subprocess
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rlsvi_study import StudyError, engine
+from rlsvi_study.engine import Experiment, Scale, Task, compare, grid, provenance, runner, tables
+from rlsvi_study.engine.journal import Journal
+
+
+def _multiply(seed, factor):
+    return [{"step": step, "value": factor * seed + 0.1 * step} for step in range(4)]
+
+
+@pytest.fixture
+def tiny():
+    return Experiment(
+        "tiny",
+        "nowhere",
+        "a test",
+        _multiply,
+        {"paper": Scale({}, grid(factor=(1.5, -2.0)), range(3))},
+    )
+
+
+def silent(text):
+    pass
+
+
+# --- rows -----------------------------------------------------------------------------------------
+
+
+def _any_doubles(seed):
+    """All bit patterns that are numbers are equally likely, then those that one meets."""
+    rng = np.random.default_rng(seed)
+    bits = rng.integers(0, 2**64, 5000, dtype=np.uint64).view(float)
+    return [
+        {"value": x}
+        for x in (
+            *bits[np.isfinite(bits)],
+            *rng.random(5000),
+            *(1e-310 * rng.standard_normal(1000)),
+        )
+    ]
+
+
+def test_any_double_survives_writing_and_reading(tmp_path):
+    """pandas before 3.1 changed a third of them in the last bit."""
+    one = Experiment("doubles", "", "", _any_doubles, {"paper": Scale({}, ({},), range(1))})
+    engine.sweep(one, "paper", tmp_path)
+    stored = engine.load(one, "paper", tmp_path).value.to_numpy()
+    np.testing.assert_array_equal(
+        stored.view(np.uint64), np.array([row["value"] for row in _any_doubles(0)]).view(np.uint64)
+    )
+
+
+ODD = ["1", "1.0", "NA", "", "True", "nan", "inf", " 1", "a\rb", "a\nb", '"', "0x1", "x,y"]
+FINITE = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(10**19), 10**19),
+    st.floats(-1e100, 1e100),
+    st.text(max_size=4),
+    st.sampled_from([*ODD, np.float32(0.1), np.int8(3), np.bool_(True)]),
+)
+NUMBERS = st.one_of(st.integers(-9, 9), st.floats(), st.none())
+TEXTS = st.text(st.sampled_from('aß,"\n'), min_size=1, max_size=3)
+
+
+def columns(values):
+    return st.lists(st.lists(values, min_size=1, max_size=3), min_size=2, max_size=3)
+
+
+@settings(max_examples=20)
+@given(
+    columns=columns(NUMBERS)
+    | columns(TEXTS)
+    | columns(FINITE | st.sampled_from([math.nan, 1e308])),
+    axis=st.lists(FINITE, min_size=1, max_size=2) | st.just(["a", 'b,"\n']),
+)
+def test_rows_come_back_as_they_were_or_are_refused(columns, axis):
+    """Straight or resumed, the same bytes; and verify, to the bit, finds nothing."""
+
+    def run(seed, axis):
+        return [{"value": value} for value in columns[seed]]
+
+    with TemporaryDirectory() as straight, TemporaryDirectory() as resumed:
+        try:
+            one = Experiment(
+                "odd", "", "", run, {"paper": Scale({}, grid(axis=axis), range(len(columns)))}
+            )  # refused if 1 and True, one cell, are both there
+            file = engine.sweep(one, "paper", straight, say=silent)
+        except StudyError:
+            return
+        with Journal(one, "paper", resumed) as journal:
+            for task in one.scales["paper"].tasks[1::2]:
+                journal.add(task, one.rows("paper", task), 0.0)
+        again = engine.sweep(one, "paper", resumed, say=silent)
+        assert file.read_bytes() == again.read_bytes()
+        assert engine.verify(one, "paper", straight, seconds=1000).differences == []
+        stored = engine.load(one, "paper", straight)
+        rows = [row for task in one.scales["paper"].tasks for row in one.rows("paper", task)]
+        for row, back in zip(rows, stored.to_dict("records"), strict=True):
+            for name, value in row.items():
+                nothing = value is None or value != value
+                assert pd.isna(back[name]) if nothing else back[name] == value, name
+                assert isinstance(back[name], str) == isinstance(value, str) or nothing
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[1, "a"], ["1", "2"], ["NA", "b"], ["", "b"], ["a\rb"], [True, 1]],
+    ids=repr,
+)
+def test_a_column_that_a_csv_would_not_give_back_is_refused(values):
+    with pytest.raises(StudyError, match="CSV"):
+        tables.as_csv([{"value": value} for value in values])
+
+
+def test_such_an_axis_is_refused_before_a_run(tmp_path):
+    def run(seed, axis):
+        raise AssertionError
+
+    one = Experiment("odd", "", "", run, {"paper": Scale({}, grid(axis=(1, "one")), range(2))})
+    with pytest.raises(StudyError, match="axis"):
+        engine.sweep(one, "paper", tmp_path)
+
+
+def test_texts_and_numbers_that_a_csv_gives_back_are_written_plainly():
+    rows = [{"size": 1, "text": "1", "gap": 2.5}, {"size": 2, "text": "√2", "gap": None}]
+    assert tables.as_csv(rows).decode() == "size,text,gap\n1,1,2.5\n2,√2,\n"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{1}, {"a": 1}, [1], np.longdouble(1), 1j, b"x", "\ud800", 10**5000, np.ones(2), print],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_has_no_stored_form_is_refused(value):
+    with pytest.raises(StudyError, match="column"):
+        Task({}, 0).labelled([{"value": value}])
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\rb", "\ufeffa", "\udc80"])
+def test_a_column_has_a_name_to_be_read(name):
+    with pytest.raises(StudyError, match="name"):
+        Task({}, 0).labelled([{name: 1}])
+
+
+@pytest.mark.parametrize("rows", [[], {"value": 1}, [1], [{1: 2}], None], ids=repr)
+def test_a_run_returns_rows(rows):
+    with pytest.raises(StudyError, match="list of dicts"):
+        Task({}, 0).labelled(rows)
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def test_nothing_is_replaced_if_not_all_can_be(tiny, tmp_path):
+    before = engine.sweep(tiny, "paper", tmp_path).read_bytes()
+    (tmp_path / "tiny.json").unlink()
+    (tmp_path / "tiny.json").mkdir()
+    other = dataclasses.replace(tiny, scales={"paper": Scale({}, ({"factor": 2.5},), range(2))})
+    for folder, left in ((tmp_path, before), (tmp_path / "new", None)):
+        (folder / "tiny.json").mkdir(parents=True, exist_ok=True)
+        with pytest.raises(StudyError, match=r"tiny\.json"):
+            engine.sweep(other, "paper", folder)
+        file = folder / "tiny.csv"
+        assert (file.read_bytes() if file.exists() else None) == left
+        assert not list(folder.glob("*.part"))
+        assert engine.finished(other, "paper", folder) == 2
+        (folder / "tiny.json").rmdir()
+        engine.sweep(other, "paper", folder)
+
+
+def test_no_two_tables_share_a_file(tiny):
+    values = [1, 1.0, "1", "1.0", True, "True", None, "None", "", "a", "'a'", "1.quick", "x.quick"]
+    changed = dataclasses.replace(
+        tiny, scales={"paper": tiny.scales["paper"], "quick": tiny.scales["paper"]}
+    )
+    files = [
+        engine.path(changed.having(factor=value), scale, "x")
+        for value in [*values, "a+b=1", "../x y"]
+        for scale in changed.scales
+    ]
+    assert len(set(files)) == len(files)
+    assert {file.parent.name for file in files} == {"x"}
+    for name, scale in (("a.quick", "paper"), ("a", "5"), ("a", "b.c")):
+        with pytest.raises(StudyError, match="name"):
+            Experiment(name, "", "", _multiply, {scale: tiny.scales["paper"]})
+
+
+def test_a_run_that_goes_elsewhere_does_not_take_the_table_along(tmp_path, monkeypatch):
+    def leave(seed):
+        os.chdir("/")
+        return [{"value": seed}]
+
+    monkeypatch.chdir(tmp_path)
+    one = Experiment("gone", "", "", leave, {"paper": Scale({}, ({},), range(2))})
+    assert engine.sweep(one, "paper", "here") == tmp_path / "here/gone.csv"
+    assert (tmp_path / "here/gone.csv").exists()
+
+
+def test_what_a_run_does_to_its_settings_stays_in_it(tmp_path):
+    def grow(seed, some):
+        some.append(seed)
+        return [{"value": len(some)}]
+
+    one = Experiment("grow", "", "", grow, {"paper": Scale({"some": [7]}, ({},), range(3))})
+    engine.sweep(one, "paper", tmp_path)
+    assert engine.load(one, "paper", tmp_path).value.tolist() == [2, 2, 2]
+    assert engine.record(one, "paper", tmp_path)["constants"] == {"some": [7]}
+
+
+def test_the_folder_of_results_is_the_nearest_or_the_one_that_is_named(tmp_path, monkeypatch):
+    (tmp_path / "results").mkdir()
+    (tmp_path / "a/b").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "a/b")
+    assert engine.results_folder() == tmp_path / "results"
+    with engine.results_in(tmp_path / "other"):
+        assert engine.results_folder() == tmp_path / "other"
+    assert engine.results_folder() == tmp_path / "results"
+
+
+# --- provenance -----------------------------------------------------------------------------------
+
+
+def test_a_record_says_where_a_table_came_from(tiny, tmp_path):
+    engine.sweep(tiny, "paper", tmp_path, command="rlsvi run tiny")
+    record = engine.record(tiny, "paper", tmp_path)
+    assert (record["name"], record["scale"], record["rows"]) == ("tiny", "paper", 24)
+    assert record["command"] == "rlsvi run tiny"
+    assert (record["seeds"], record["grid"]) == ([0, 3], [{"factor": 1.5}, {"factor": -2.0}])
+    assert record["computed"]["sources"] == provenance.source_hash(tiny.run)
+    assert {"revision", "packages", "machine", "cpu_seconds"} <= set(record["computed"])
+
+
+def test_installed_in_somebody_elses_tree_it_has_no_revision(tmp_path, monkeypatch):
+    (tmp_path / "__init__.py").touch()
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "theirs"]):
+        subprocess.run([*git, *words], check=True)
+    monkeypatch.setattr(provenance, "PACKAGES", {"rlsvi_study": tmp_path})
+    assert provenance._revision() == "unknown"
+    subprocess.run([*git, "add", "."], check=True)
+    assert provenance._revision().endswith("+changes")
+
+
+def test_the_hash_of_the_packages_is_of_names_and_contents(tmp_path, monkeypatch):
+    monkeypatch.setattr(provenance, "PACKAGES", {"one": tmp_path})
+    (tmp_path / "first.py").write_text("x = 1\n")
+    (tmp_path / "second.py").write_text("x = 2\n")
+    hashes = {provenance.packages_hash()}
+    (tmp_path / "second.py").rename(tmp_path / "third.py")
+    hashes.add(provenance.packages_hash())
+    (tmp_path / "third.py").write_text("x = 3\n")
+    hashes.add(provenance.packages_hash())
+    assert len(hashes) == 3
+
+
+# --- comparison -----------------------------------------------------------------------------------
+
+
+def test_other_columns_and_another_length_are_differences(tiny):
+    task = Task({"factor": 1.5}, 1)
+    rows = tiny.rows("paper", task)
+    stored = pd.DataFrame(rows)
+    assert compare.differences(stored, task, rows) == []
+    assert compare.differences(stored, task, [row | {"new": 0} for row in rows])
+    assert compare.differences(stored, task, rows[:-1])
+    assert compare.differences(stored, task, [])
+
+
+def _grows(seed, shift=0.0):
+    """Later rows are larger by far."""
+    return [{"seed": seed, "reward": seed + shift}, {"seed": seed, "reward": 100.0 + shift}]
+
+
+def test_the_beginning_of_a_run_is_compared_with_beginnings():
+    stored = pd.DataFrame([row for seed in range(4) for row in _grows(seed)])
+    part = Task({}, 2, 0.5)
+    for compared in (compare.differences, compare.out_of_range):
+        assert compared(stored, part, _grows(2)[:1]) == []
+        assert compared(stored, part, _grows(2)[1:])
+        assert compared(stored, part, _grows(2))
+    assert compare.out_of_range(stored, part, _grows(2, shift=3.9)[:1]) == []
+    assert compare.out_of_range(stored, part, _grows(2, shift=4.1)[:1])  # 0 to 3, so -3 to 6
+
+
+# --- workers --------------------------------------------------------------------------------------
+
+
+def test_there_are_no_more_workers_than_asked_for_or_needed(tiny, monkeypatch):
+    asked, tasks = [], tiny.scales["paper"].tasks
+    monkeypatch.setattr(runner, "Parallel", lambda jobs, **how: asked.append(jobs) or list)
+    for jobs, some in ((1, tasks), (2, tasks), (99, tasks), (2, [])):
+        list(runner.outcomes(tiny, "paper", some, jobs))
+    assert asked == [1, 2, len(tasks), 1]
