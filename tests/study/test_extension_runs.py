@@ -6,12 +6,13 @@ import math
 import numpy as np
 import pytest
 
-from rlsvi_core import VerbatimAgent, chain, features, rlsvi
+from rlsvi_core import VerbatimAgent, chain, features, lsvi, rlsvi
 from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import VerbatimIncremental, incremental
 from rlsvi_core.envs.chains import LEFT, RIGHT
 from rlsvi_study.engine import streams
 from rlsvi_study.extensions import claims
+from rlsvi_study.extensions.bootstrap import BootstrapAgent
 from rlsvi_study.extensions.claims import STORED
 from rlsvi_study.extensions.runs import bootstrap_time, incremental_curve, opening_time
 from rlsvi_study.register import FAILS, HOLDS, PARTLY, REGISTER
@@ -168,6 +169,19 @@ def test_a_bootstrap_on_two_states_by_hand(agent, resample, random_prior):
         assert (largest == 0) == (not random_prior or found[0] == 1)
         (cut,) = bootstrap_time(agent, "tabular", 2, seed, 2.0, 0.5, 0, found[9] - 1)
         assert (cut["tenth_reward"], cut["censored"]) == (found[9] - 1, True)
+
+
+def test_with_neither_resampling_nor_a_prior_it_is_lsvi_however_much_it_has_seen():
+    Phi, rng = features.coherent(chain(4).Q, 3, 1), np.random.default_rng(2)
+    agent = BootstrapAgent(Phi, 2.0, 0.5, resample=False, random_prior=False)
+    plain = lsvi(Phi, 2.0 * 0.5**2)
+    for _ in range(400):  # more than any room that was made at first
+        h, s, a, s_next = (int(rng.integers(n)) for n in (3, 4, 2, 4))
+        for one in (agent, plain):
+            one.observe(h, s, a, float(h + s * a), s_next)
+    agent.plan()
+    plain.plan()
+    np.testing.assert_allclose(agent.theta, plain.theta, rtol=1e-9)
 
 
 def test_rlsvi_beside_the_bootstrap_by_plan_act_and_observe():
