@@ -13,7 +13,7 @@ import platform
 import subprocess
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from types import FunctionType
@@ -43,8 +43,10 @@ def _function(run: Callable[..., Any]) -> FunctionType:
     return run
 
 
+@cache
 def packages_hash() -> str:
-    """Of the names and the bytes of every module of both packages."""
+    """Of the names and the bytes of every module of both packages, as they were when this process
+    first asked: what is edited later, it does not run."""
     found = hashlib.sha256()
     for package, folder in PACKAGES.items():
         for file in sorted(folder.rglob("*.py")):

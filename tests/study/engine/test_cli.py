@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -156,14 +157,12 @@ def test_run_then_plot_then_verify(tmp_path, capsys):
     assert (tmp_path / "example1.quick.png").read_bytes().startswith(b"\x89PNG")
     record = json.loads((tmp_path / "example1.quick.json").read_text())
     assert record["command"] == "rlsvi run example1 --scale quick --jobs 1"  # no folder of ours
-    capsys.readouterr()
-    assert main(["verify", "example1", "fig3", "--minutes", "9", *out]) == 0
-    runs = [len(EXPERIMENTS[name].scales["quick"].tasks) for name in ("example1", "fig3")]
-    printed = capsys.readouterr().out
-    assert all(f"{n} of {n} " in printed for n in runs)
-    assert f"2 tables, {sum(runs)} " in printed
-    assert main(["verify", "example1", "fig3", "--minutes", ".00001", *out]) == 0
-    assert all(f": 1 of {n} " in capsys.readouterr().out for n in runs[1:])
+    runs = sum(len(EXPERIMENTS[name].scales["quick"].tasks) for name in ("example1", "fig3"))
+    for minutes, parts in (("9", runs), (".00001", 2)):
+        capsys.readouterr()
+        assert main(["verify", "example1", "fig3", "--minutes", minutes, *out]) == 0
+        *_, last = capsys.readouterr().out.splitlines()
+        assert str(parts) in re.findall(r"\d+", last)
 
 
 def test_check_prints_json_for_programs(capsys):
