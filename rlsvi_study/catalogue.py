@@ -1,120 +1,78 @@
 """Everything that can be run, judged and drawn, from all topics or from a user's own file.
 
-Names are listed here, so that they are available before any topic is imported: a topic takes
-seconds to import, and is imported when it is first used. A test holds the names to what
-the topics define.
+Each topic says in its ``__init__`` what it has. The modules behind that take seconds to import, and
+are imported when they are first used. Only ``claims`` imports the judges of all topics, since some
+rest on the verdicts of another topic.
 """
 
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import StudyError
+from . import (
+    StudyError,
+    chain,
+    conjecture,
+    extensions,
+    recommender,
+    regret,
+    since,
+    tasks,
+    tetris,
+    theory,
+)
+from .register import REGISTER, Claim
 
 TOPICS = {
-    "chain": (
-        "example1",
-        "fig2a",
-        "fig2b",
-        "fig3",
-        "fig3-tabular",
-        "fig4",
-        "fig6",
-        "fig10",
-        "fig11",
-        "fig13",
-        "readings",
-    ),
-    "recommender": (
-        "recommender",
-        "recommender-later",
-        "recommender-readings",
-        "recommender-rivals",
-    ),
-    "regret": ("theorem1", "theorem1-scale", "theorem1-tuned"),
-    "tetris": (
-        "fig7",
-        "fig7-tuning",
-        "fig14",
-        "fig14-tuning",
-        "tetris-top-row",
-        "tetris-top-row-tuning",
-        "tetris-rules",
-        "tetris-readings",
-        "tetris-variance",
-        "tetris-widths",
-        "tetris-schedules",
-        "tetris-top-row-schedules",
-        "tetris-discount",
-        "tetris-optimism",
-        "tetris-buffer",
-        "tetris-lspi",
-        "tetris-known",
-    ),
-    "extensions": ("incremental", "continual", "bootstrap"),
-    "theory": ("theorem1-bound", "price"),
-    "conjecture": ("gamble", "long-gamble", "toll"),
-    "tasks": (
-        "tasks-control",
-        "tasks-epsilon",
-        "tasks-boltzmann",
-        "tasks-tuning",
-        "tasks-rule",
-        "tasks-options",
-        "tasks-tabular",
-        "tasks-tabular-large",
-        "tasks-redraw",
-        "tasks-deep-sea",
-    ),
-    "since": ("since-tuning", "since-tabular", "since-linear-tuning", "since-linear"),
+    topic.__name__.rpartition(".")[2]: topic.TOPIC
+    for topic in (
+        chain,
+        recommender,
+        regret,
+        tetris,
+        extensions,
+        theory,
+        conjecture,
+        tasks,
+        since,
+    )
 }
-TOPIC = {name: topic for topic, names in TOPICS.items() for name in names}
-
-# The figures that are not one table each, and the tables they are drawn from.
-FIGURES: dict[str, tuple[str, ...]] = {
-    "fig1": (),
-    "fig2": ("fig2a", "fig2b"),
-    "fig5": ("fig3", "fig4"),
-    "fig8": ("recommender",),
-    "fig9": ("recommender",),
-    "fig12": ("fig13",),
-    "tasks-curves": ("tasks-control", "tasks-epsilon", "tasks-boltzmann"),
-    "tasks-tables": ("tasks-tabular", "tasks-tabular-large"),
-}
+TABLES = {name: topic for topic, has in TOPICS.items() for name in has.tables}
+FIGURES = {name: tables for has in TOPICS.values() for name, tables in has.figures.items()}
+TOPIC = TABLES | {name: topic for topic, has in TOPICS.items() for name in has.figures}
 
 
 def _module(name: str) -> Any:
     return import_module(f".{name}", __package__)
 
 
-class _ByTopic(Mapping[str, Any]):
-    """What the topics define under each experiment's name."""
-
-    def __init__(self, module: str, table: str):
-        self._module, self._table = module, table
+class _Experiments(Mapping[str, Any]):
+    """The experiments of all topics, by name."""
 
     def __getitem__(self, name: str) -> Any:
-        return getattr(_module(f"{TOPIC[name]}.{self._module}"), self._table)[name]
+        return _module(f"{TABLES[name]}.runs").EXPERIMENTS[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(TOPIC)
+        return iter(TABLES)
 
     def __len__(self) -> int:
-        return len(TOPIC)
+        return len(TABLES)
 
 
-EXPERIMENTS = _ByTopic("runs", "EXPERIMENTS")
-DRAW = _ByTopic("figures", "DRAW")
+EXPERIMENTS = _Experiments()
 
 
 def drawings(name: str) -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
-    """The pictures behind a name: from which tables each is drawn, and how."""
-    if name in TOPIC or name == "fig2":
-        return {table: ((table,), DRAW[table]) for table in FIGURES.get(name, (name,))}
-    topic = TOPIC[FIGURES[name][0]] if FIGURES[name] else "chain"
-    return {name: _module(f"{topic}.figures").DRAW_FROM[name]}
+    """The pictures behind a name: from which tables each is drawn, and how. A name without a
+    drawing of its own stands for those of its tables."""
+    tables, draw = FIGURES.get(name, (name,)), _module(f"{TOPIC[name]}.figures").DRAW
+    if name in draw:
+        return {name: (tables, draw[name])}
+    return {table: ((table,), draw[table]) for table in tables}
 
 
 class Study(NamedTuple):
@@ -124,7 +82,7 @@ class Study(NamedTuple):
     drawings: Callable[[str], dict[str, tuple[tuple[str, ...], Callable[..., Any]]]]
 
 
-THE_PAPERS = Study(EXPERIMENTS, FIGURES, (*TOPIC, *FIGURES), drawings)
+THE_PAPERS = Study(EXPERIMENTS, FIGURES, tuple(TOPIC), drawings)
 
 
 def study(file: Path) -> Study:
@@ -156,7 +114,7 @@ def study(file: Path) -> Study:
             f"{experiments!r}. See the beginning of rlsvi_study/engine/experiment.py."
         )
     for name, one in experiments.items():
-        if not isinstance(one, Experiment) or one.name != name or name in TOPIC:
+        if not isinstance(one, Experiment) or one.name != name or name in TABLES:
             raise StudyError(
                 f"{file}: EXPERIMENTS must hold each Experiment under its own name, "
                 f"which is none of the paper's; {name!r} is {one!s:.60}. Rename it."
@@ -179,10 +137,12 @@ def study(file: Path) -> Study:
     )
 
 
-def claims() -> dict[str, Any]:
-    """The register, filled by all topics, in the paper's order."""
-    register = _module("register")
-    everything = register.claims_of(*register.TOPICS)
-    for id in sorted(everything, key=lambda id: (id[0].isalpha(), id.rsplit(".", 1)[0])):
-        register.REGISTER[id] = register.REGISTER.pop(id)  # within a section, as written
-    return register.REGISTER
+@cache
+def claims() -> dict[str, Claim]:
+    """The register, filled by all topics, in the paper's order; within a section, as written."""
+    for topic in TOPICS:
+        if find_spec(f".{topic}.claims", __package__):
+            _module(f"{topic}.claims")
+    for id in sorted(REGISTER, key=lambda id: (id[0].isalpha(), REGISTER[id].section)):
+        REGISTER[id] = REGISTER.pop(id)
+    return REGISTER

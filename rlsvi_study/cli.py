@@ -207,15 +207,9 @@ def _check(args: Namespace) -> int:
     import textwrap
 
     from . import verdicts
-    from .register import REGISTER
 
-    for name in args.names:
-        try:
-            REGISTER[name]
-        except KeyError:
-            _known("claim", [name], claims())
     found, failed = [], 0
-    for claim in [REGISTER[name] for name in args.names] or claims().values():
+    for claim in map(claims().get, _known("claim", args.names, claims())):
         try:
             one = verdicts.judged(claim)
         except StudyError as error:
@@ -237,8 +231,9 @@ def _check(args: Namespace) -> int:
     if failed:
         return 1
     if args.store:
-        others = verdicts.stored() if args.names else {}
-        target = verdicts.write((others | {one.id: one for one in found}).values())
+        known = verdicts.stored() if args.names else {}
+        known |= {one.id: one for one in found}
+        target = verdicts.write(known[id] for id in claims() if id in known)
         _say(f"wrote {target}")
     return 0
 

@@ -14,12 +14,13 @@ The rules
   part does not: it is not a middle between wins and losses. A claim that something exists holds if
   one exists.
 - **A judge can lose.** A threshold that was chosen after seeing data has a range of sensible values
-  (``choices.THRESHOLDS``), and the claim is judged at both ends of it too. If an end disagrees with
+  (``thresholds.py``), and the claim is judged at both ends of it too. If an end disagrees with
   "holds", the verdict is "consistent with"; no end lifts another verdict. Rivals get the same
   freedom, and a baseline that never learned is none.
 - **Uncertainty on every measured number** of a main claim's sentence: an interval over all runs, or
   how many of how many.
-- **The abstract first**: near-optimal regret and dramatic gains lead the list (``choices.MAIN``).
+- **Twenty matter most** (``main=True``), the abstract's among them: near-optimal regret and
+  dramatic gains.
 
 Kinds of check: ``exact`` (a proof in closed form, dynamic programming or complete enumeration, to
 rounding), ``symbolic`` (computer algebra), ``certified`` (ball arithmetic: a proof), ``instances``
@@ -30,18 +31,19 @@ A judge computes its verdict, so that a planted falsehood changes it; what no co
 a ``remark``. A claim's proof has lines, the paper's and ours: each is judged like a claim, is
 ``part_of`` one and shown in a table inside it. A line can be a misprint, too.
 
-A topic enters its claims when it is imported, which takes seconds; it is imported when one of its
-claims is first asked for. What the judges found is stored (``verdicts.py``): pages read it there.
+The register is empty until topics enter their claims, as each does when its ``claims`` module is
+imported; ``catalogue.claims()`` has them all. What the judges found is stored (``verdicts.py``):
+pages read it there.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
+from inspect import signature
 from typing import Any, NamedTuple
 
 from . import StudyError
-from .choices import MAIN, THRESHOLDS, reading_thresholds, trying
+from .thresholds import CHOSEN, THRESHOLDS, Limits
 
 VERDICTS = HOLDS, CONSISTENT, PARTLY, FAILS, CONTRADICTED = (
     "holds",
@@ -54,65 +56,31 @@ MISPRINT = "misprint"  # of a line
 KINDS = ("exact", "symbolic", "certified", "instances", "Monte Carlo", "experiment", "reading")
 OURS = "ours"  # in place of what a line has in the paper
 RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
-TOPICS = {  # that have the judges of a section's claims
-    "1": ("chain",),
-    "2": ("chain",),
-    "3": ("chain",),
-    "4": ("chain",),
-    "5": ("regret", "theory"),
-    "6": ("regret",),
-    "6.1": ("chain",),
-    "6.2": ("tetris",),
-    "6.3": ("recommender",),
-    "7": ("extensions",),
-    "A": ("chain",),
-    "B": ("chain", "conjecture"),
-    "C": ("chain",),
-    "D": ("tetris",),
-    "E": ("recommender",),
-    "F": ("extensions",),
-    "G": ("theory",),
-}
-SECTIONS = {  # as the paper calls them
-    "1": "Introduction",
-    "2": "Episodic reinforcement learning",
-    "3": "The problem with dithering for exploration",
-    "4": "Randomized value functions",
-    "5": "Provably efficient tabular learning",
-    "6": "Experiments",
-    "6.1": "Testing for efficient exploration",
-    "6.2": "Tetris",
-    "6.3": "A recommendation engine",
-    "7": "Closing remarks",
-    "A": "LSVI with Boltzmann or ε-greedy exploration",
-    "B": "Efficient exploration with generalization",
-    "C": "Chain experiments",
-    "D": "Tetris experiments",
-    "E": "Recommendation system experiments",
-    "F": "Extensions",
-    "G": "Gaussian vs Dirichlet optimism",
-}
-PAGES = {  # the chapter that shows a claim's evidence, by the beginning of its id: the longest wins
-    "1": "01-introduction",
-    "2": "02-episodic-rl",
-    "3": "03-dithering",
-    "4": "04-randomized-value-functions",
-    "5": "05-tabular",
-    "6": "06-experiments",
-    "6.psrl": "05-tabular",
-    "6.1": "06a-coherent",
-    "6.1.rho": "06b-agnostic",
-    "6.1.binary": "06b-agnostic",
-    "6.2": "06c-tetris",
-    "6.3": "06d-recommender",
-    "7": "07-closing",
-    "A": "A-lsvi",
-    "B": "B-conjecture",
-    "C": "C-chain",
-    "D": "D-tetris",
-    "E": "E-recommender",
-    "F": "F-extensions",
-    "G": "G-gauss-dirichlet",
+
+
+class Section(NamedTuple):
+    title: str  # in the paper
+    page: str  # the chapter that shows the evidence for its claims
+
+
+SECTIONS = {
+    "1": Section("Introduction", "01-introduction"),
+    "2": Section("Episodic reinforcement learning", "02-episodic-rl"),
+    "3": Section("The problem with dithering for exploration", "03-dithering"),
+    "4": Section("Randomized value functions", "04-randomized-value-functions"),
+    "5": Section("Provably efficient tabular learning", "05-tabular"),
+    "6": Section("Experiments", "06-experiments"),
+    "6.1": Section("Testing for efficient exploration", "06a-coherent"),
+    "6.2": Section("Tetris", "06c-tetris"),
+    "6.3": Section("A recommendation engine", "06d-recommender"),
+    "7": Section("Closing remarks", "07-closing"),
+    "A": Section("LSVI with Boltzmann or ε-greedy exploration", "A-lsvi"),
+    "B": Section("Efficient exploration with generalization", "B-conjecture"),
+    "C": Section("Chain experiments", "C-chain"),
+    "D": Section("Tetris experiments", "D-tetris"),
+    "E": Section("Recommendation system experiments", "E-recommender"),
+    "F": Section("Extensions", "F-extensions"),
+    "G": Section("Gaussian vs Dirichlet optimism", "G-gauss-dirichlet"),
 }
 
 
@@ -124,6 +92,7 @@ class Evidence(NamedTuple):
 
 
 Judge = Callable[..., Evidence]  # callable without arguments
+Frames = Mapping[str, Any]  # the stored tables that it reads, by name
 
 
 @dataclass(frozen=True)
@@ -136,52 +105,25 @@ class Claim:
     statement: str
     judge: Judge
     part_of: str = ""  # the claim that it is a line of
-
-    @property
-    def main(self) -> bool:
-        return self.id in MAIN
+    main: bool = False  # one of those that matter most
+    shown_in: str = ""  # the chapter, if it is not its section's
 
     @property
     def section(self) -> str:
-        return f"{'Appendix' if self.id[0].isalpha() else 'Section'} {_section(self.id)}"
+        """Its key in SECTIONS."""
+        return self.id.rpartition(".")[0]
 
     @property
     def page(self) -> str:
-        return PAGES[max((start for start in PAGES if self.id.startswith(start)), key=len)]
+        return self.shown_in or SECTIONS[self.section].page
 
 
-def _section(id: str) -> str:
-    return id.rpartition(".")[0]
-
-
-def _enter_claims_of(topic: str) -> None:
-    import_module(f".{topic}.claims", __package__)
-
-
-class _Register(dict[str, Claim]):
-    """Every claim by its id."""
-
-    def __missing__(self, id: str) -> Claim:
-        for topic in TOPICS.get(_section(id), ()):
-            _enter_claims_of(topic)
-            if id in self:
-                return self[id]
-        raise KeyError(id)
-
-
-REGISTER = _Register()
-
-
-def claims_of(*sections: str) -> dict[str, Claim]:
-    """The claims of some sections, in the order in which their topics have them."""
-    for topic in dict.fromkeys(topic for section in sections for topic in TOPICS[section]):
-        _enter_claims_of(topic)
-    return {id: one for id, one in REGISTER.items() if _section(id) in sections}
+REGISTER: dict[str, Claim] = {}  # every claim by its id
 
 
 def lines_of(id: str) -> dict[str, Claim]:
     """The lines of a claim's proof, the paper's and ours."""
-    return {line: one for line, one in claims_of(_section(id)).items() if one.part_of == id}
+    return {line: one for line, one in REGISTER.items() if one.part_of == id}
 
 
 def fallen(steps: Iterable[str]) -> list[str]:
@@ -189,17 +131,25 @@ def fallen(steps: Iterable[str]) -> list[str]:
     return [id for id in steps if REGISTER[id].judge().verdict != HOLDS]
 
 
-def enter(id: str, *fields: Any, part_of: str = "") -> None:
-    """Register a check, given the fields of its claim in order."""
-    REGISTER[id] = Claim(id, *fields, part_of=part_of)
+def enter(id: str, *fields: Any, **further: Any) -> None:
+    """Register a check, given the fields of its claim."""
+    REGISTER[id] = Claim(id, *fields, **further)
 
 
 def claim(
-    id: str, place: str, paper: str, kind: str, verdict: str, part_of: str = ""
+    id: str,
+    place: str,
+    paper: str,
+    kind: str,
+    verdict: str,
+    *,
+    part_of: str = "",
+    main: bool = False,
+    shown_in: str = "",
 ) -> Callable[[Judge], Judge]:
     """Register a check. Its docstring is the statement; an id that ends in a dot is completed by
-    its name. If it reads stored tables, it takes them by name: ``tables=STORED``, so that a test
-    can hand it others."""
+    its name. A judge that reads stored tables takes them by name, ``tables=STORED``, and one that
+    has thresholds takes them as ``limits=CHOSEN``, so that it can be handed others."""
 
     def register(judge: Judge) -> Judge:
         if judge.__doc__ is None:
@@ -208,16 +158,8 @@ def claim(
                 "Run it without -OO."
             )
         name = id + judge.__name__.replace("_", "-") if id.endswith(".") else id
-        enter(
-            name,
-            place,
-            paper,
-            kind,
-            verdict,
-            " ".join(judge.__doc__.split()),
-            judge,
-            part_of=part_of,
-        )
+        statement = " ".join(judge.__doc__.split())
+        enter(name, place, paper, kind, verdict, statement, judge, part_of, main, shown_in)
         return judge
 
     return register
@@ -231,19 +173,16 @@ def remark(
     statement: str,
     found: str,
     evidence: str = "",
+    *,
     part_of: str = "",
+    main: bool = False,
 ) -> None:
     """Register what no computation decides: a reading of the text."""
-    enter(
-        id,
-        place,
-        paper,
-        "reading",
-        verdict,
-        statement,
-        lambda: Evidence(verdict, found, {}, evidence),
-        part_of=part_of,
-    )
+
+    def judge() -> Evidence:
+        return Evidence(verdict, found, {}, evidence)
+
+    enter(id, place, paper, "reading", verdict, statement, judge, part_of, main)
 
 
 class Settled(NamedTuple):
@@ -251,19 +190,31 @@ class Settled(NamedTuple):
     turned: tuple[str, ...]  # the thresholds that do
 
 
+class _Noted(dict[str, float]):
+    """Limits that note which of them are read."""
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__(limits)
+        self.read: set[str] = set()
+
+    def __getitem__(self, name: str) -> float:
+        self.read.add(name)
+        return super().__getitem__(name)
+
+
 def settle(claim: Claim) -> Settled:
     """What the judge finds, at the thresholds chosen and at both ends of each late one's range."""
-    with reading_thresholds() as read:
-        evidence = claim.judge()
-
-    def verdict_at(name: str, value: float) -> str:
-        with trying(name, value):
-            return claim.judge().verdict
-
+    if "limits" not in signature(claim.judge).parameters:
+        return Settled(claim.judge(), ())
+    chosen = _Noted(CHOSEN)
+    evidence = claim.judge(limits=chosen)
     turned = tuple(
         name
-        for name in sorted(read)
-        if any(verdict_at(name, value) != evidence.verdict for value in THRESHOLDS[name].range)
+        for name in sorted(chosen.read)
+        if any(
+            claim.judge(limits={**CHOSEN, name: end}).verdict != evidence.verdict
+            for end in THRESHOLDS[name].range
+        )
     )
     if turned and evidence.verdict == HOLDS:
         evidence = evidence._replace(verdict=CONSISTENT)
@@ -281,7 +232,7 @@ def slip(printed: bool, meant: bool) -> str:
     return HOLDS if printed else MISPRINT if meant else FAILS
 
 
-def unless(wrong: bool, found: str, /, evidence: str = "", **numbers: Any) -> Evidence:
+def unless(wrong: bool, found: str, evidence: str = "", /, **numbers: Any) -> Evidence:
     """It holds unless the check came out wrong."""
     return Evidence(FAILS if wrong else HOLDS, found, numbers, evidence)
 

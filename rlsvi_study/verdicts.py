@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from . import StudyError, engine
-from .choices import FIVE
 from .register import VERDICTS, Claim, Evidence, settle, typeset
 
 NAME = "verdicts.json"
@@ -55,7 +54,7 @@ def _finding(claim: Claim, evidence: Evidence, turned: tuple[str, ...] = ()) -> 
     return Finding(
         claim.id,
         claim.place,
-        claim.section,
+        f"{'Appendix' if claim.section.isalpha() else 'Section'} {claim.section}",
         claim.page,
         claim.statement,
         claim.paper,
@@ -77,14 +76,6 @@ def judged(claim: Claim) -> Finding:
 
 def not_judged(claim: Claim, reason: str) -> Finding:
     return _finding(claim, Evidence("not judged", reason, {}))
-
-
-def five(found: dict[str, Finding]) -> dict[str, str]:
-    """The start page's sentences, by subject."""
-    return {
-        subject: typeset(words.format(*(found[id].numbers for id in claims.values())))
-        for subject, (claims, words) in FIVE.items()
-    }
 
 
 def as_json(findings: Iterable[Finding]) -> str:

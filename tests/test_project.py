@@ -116,7 +116,7 @@ FLOORS = {
         {""},
     ],
     "rlsvi_study": [
-        {"", "choices", "provenance"},
+        {"", "provenance", "thresholds"},
         {"experiment", "intervals", "register", "style"},
         {"algebra", "compare", "files", "traps"},
         {"journal", "tables"},

@@ -17,10 +17,8 @@ from docutils import nodes
 from matplotlib.font_manager import findfont
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
-from rlsvi_study import verdicts
-
 from .mathematics import cut, write_style_sheet
-from .verdicts import found
+from .verdicts import five
 
 PREVIEW, PREVIEWED = "_static/preview.png", "book/06a-coherent"
 ALIKE = {"exercise-content", "solution-content", "proof-content", "proof"}
@@ -69,7 +67,7 @@ def tell(app, pagename, templatename, context, doctree):
     if pagename == app.config.root_doc:
         words = " ".join(
             f"{subject}: {re.split(r'(?<=[.?!]) ', sentence)[0]}"
-            for subject, sentence in verdicts.five(found()).items()
+            for subject, sentence in five().items()
         )
     else:
         words = opening(doctree) or f"{title}. {app.config.html_title}"

@@ -13,31 +13,14 @@ from PIL import Image
 from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from rlsvi_study.choices import MAIN
 from rlsvi_study.register import CONSISTENT, CONTRADICTED, FAILS, PARTLY, typeset
 
 from . import verdicts as pages
+from .verdicts import FIGURES
 
 BOOK = Path(__file__).parents[1]
 FOLDER = ".thumbnails"  # among the doctrees
 WIDTH = 480  # pixels: sharp at half of that
-FIGURES = {  # of the paper, and the claim that each is there for
-    "1": "3.regret",
-    "2(a)": "6.1.learns",
-    "2(b)": "6.1.dithering",
-    "3": "6.1.generalization",
-    "4": "6.1.features",
-    "5": "6.1.polynomial",
-    "6": "6.1.rho",
-    "7": "6.2.better",
-    "8": "6.3.boltzmann",
-    "9": "6.3.myopic",
-    "10": "6.1.robust",
-    "11": "C.large-sigma",
-    "12": "C.plateau",
-    "13": "C.quadratic",
-    "14": "D.mini",
-}
 CAPTION = re.compile(r"\*\*Paper, Figures? ((?:[\d()ab]+(?: and |, )?)+)")
 
 
@@ -81,7 +64,7 @@ def words(label, number):
 
 def qualified():
     """Those of the twenty that fail or need qualification, the gravest first, in a line each."""
-    main = [pages.found()[id] for id in MAIN]
+    main = [one for one in pages.found().values() if one.main]
     return "\n".join(
         f'- <a href="verdicts.html#{one.id}">{pages.badge(one.verdict)}</a> '
         f"[{one.place}]({one.page}.ipynb). {pages.cell(typeset(one.statement))}"

@@ -1,6 +1,7 @@
 """What the judges found and how the tables were computed, put into the pages when the book is
 built: directives, each of which takes the place of the link that it contains. JupyterLab shows the
-link. A page needs no kernel for them, and a finding's sentence changes in one place."""
+link. A page needs no kernel for them, and a finding's sentence changes in one place. What is only
+text (``_data/*.yml``) is read here and nowhere else."""
 
 import json
 import re
@@ -19,11 +20,15 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from rlsvi_study import engine, verdicts
 from rlsvi_study.catalogue import EXPERIMENTS, TOPICS
-from rlsvi_study.choices import FIVE, MISPRINTS, NOT_JUDGED, THRESHOLDS
-from rlsvi_study.register import MISPRINT, OURS, PAGES, SECTIONS, VERDICTS, typeset
+from rlsvi_study.register import MISPRINT, OURS, SECTIONS, VERDICTS, typeset
+from rlsvi_study.thresholds import THRESHOLDS
 
 from .browser import ROOT
 
+FIVE, FIGURES, MISPRINTS, NOT_JUDGED = (
+    yaml.safe_load((ROOT / f"book/_data/{name}.yml").read_text("utf8"))
+    for name in ("five", "figures", "misprints", "not_judged")
+)
 found = cache(verdicts.stored)
 
 
@@ -131,18 +136,28 @@ def lines(id):
     )
 
 
+def five():
+    """The start page's sentences, by subject, with the numbers that were found."""
+    return {
+        subject: typeset(
+            one["words"].format(*(found()[id].numbers for id in one["claims"].values()))
+        )
+        for subject, one in FIVE.items()
+    }
+
+
 def in_a_minute():
     """Five sentences, each a link to its chapter, and the verdicts that each stands on."""
 
     def line(subject, words):
-        claims = {label: found()[id] for label, id in FIVE[subject].claims.items()}
+        claims = {label: found()[id] for label, id in FIVE[subject]["claims"].items()}
         page = next(iter(claims.values())).page
         return f"[**{subject}.** {cell(words)}]({page}.ipynb) " + " ".join(
             f'<a href="verdicts.html#{one.id}">{label} {badge(one.verdict)}</a>'
             for label, one in claims.items()
         )
 
-    return "\n\n".join(line(*one) for one in verdicts.five(found()).items())
+    return "\n\n".join(line(*one) for one in five().items())
 
 
 def how_to_cite():
@@ -191,7 +206,10 @@ def tally():
         ("Section", *VERDICTS),
         *whole,
         *(
-            (f"[{name}]({PAGES[name.split()[1]]}.ipynb)", *(str(n or "–") for n in counts.values()))
+            (
+                f"[{name}]({SECTIONS[name.split()[1]].page}.ipynb)",
+                *(str(n or "–") for n in counts.values()),
+            )
             for name, counts in verdicts.by_section(found().values()).items()
         ),
     )
@@ -221,7 +239,7 @@ def explorer():
         )
         rows.append(
             f'<tr id="{one.id}" data-verdict="{escape(one.verdict)}" data-section="'
-            f'{one.section}" data-name="{one.section}: {SECTIONS[one.section.split()[1]]}" '
+            f'{one.section}" data-name="{one.section}: {SECTIONS[one.section.split()[1]].title}" '
             f'data-chapter="{title(one.page)}" data-evidence="{one.kind}">'
             f"<td>{badge(one.verdict)}</td>"
             + "".join(f"<td>{text}</td>" for text in said)
@@ -260,13 +278,18 @@ def misprints():
     ]
     return table(
         ("Place", "Printed", "Meant"),
-        *(tuple(map(cell, map(typeset, row))) for row in (*MISPRINTS, *slips)),
+        *(
+            tuple(map(cell, map(typeset, row)))
+            for row in (*(one.values() for one in MISPRINTS), *slips)
+        ),
     )
 
 
 def not_judged():
     """The checkable sentences without an entry, and why."""
-    return table(("Place", "The paper", "Not judged, because"), *NOT_JUDGED)
+    return table(
+        ("Place", "The paper", "Not judged, because"), *(one.values() for one in NOT_JUDGED)
+    )
 
 
 def runs():
@@ -286,8 +309,8 @@ def runs():
 
     head = ("Table", "What", "Settings × seeds", "CPU min", "Computed")
     return "\n\n".join(
-        f"**{topic.capitalize()}**\n\n{table(head, *map(row, names))}"
-        for topic, names in TOPICS.items()
+        f"**{name.capitalize()}**\n\n{table(head, *map(row, topic.tables))}"
+        for name, topic in TOPICS.items()
     )
 
 

@@ -1,1 +1,25 @@
 """The chain: sections 1 to 4 and 6.1, appendices A to C."""
+
+from .. import Topic
+
+TOPIC = Topic(
+    tables=(
+        "example1",
+        "fig2a",
+        "fig2b",
+        "fig3",
+        "fig3-tabular",
+        "fig4",
+        "fig6",
+        "fig10",
+        "fig11",
+        "fig13",
+        "readings",
+    ),
+    figures={
+        "fig1": (),
+        "fig2": ("fig2a", "fig2b"),
+        "fig5": ("fig3", "fig4"),
+        "fig12": ("fig13",),
+    },
+)

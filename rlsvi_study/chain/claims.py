@@ -1,22 +1,24 @@
 """Claims of sections 1 to 4 and 6.1, appendices B and C: the problem, the algorithms, the chain."""
 
 import itertools
+from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import isotonic_regression
-from scipy.stats import beta, norm
+from scipy.special import ndtr
+from scipy.stats import beta
 
 from rlsvi_core import features
 from rlsvi_core.agents import lsvi, rlsvi
-from rlsvi_core.compiled import jit
+from rlsvi_core.compiled import Generator, jit
 from rlsvi_core.envs.chains import RIGHT, arrival_probability, chain
 from rlsvi_core.mdp import FiniteMDP
 from rlsvi_core.regression import GaussianPosterior
 
 from .. import register
-from ..choices import limit
 from ..engine import Tables
 from ..intervals import Median, for_all, mean_interval, median_interval
 from ..register import (
@@ -26,11 +28,13 @@ from ..register import (
     HOLDS,
     PARTLY,
     Evidence,
+    Frames,
     claim,
     parts,
     remark,
     unless,
 )
+from ..thresholds import CHOSEN, Limits
 from . import scaling
 from .runs import EXPERIMENTS, learning_time, learning_times, medians, prior_spread
 
@@ -43,7 +47,7 @@ def at_the_end(table: pd.DataFrame) -> pd.DataFrame:
     return table.query("episode == episode.max()")
 
 
-def _policies(mdp: FiniteMDP):
+def _policies(mdp: FiniteMDP) -> Iterator[np.ndarray]:
     """Every deterministic policy, as (H, S) arrays."""
     return (
         np.array(actions).reshape(mdp.H, mdp.S)
@@ -66,13 +70,13 @@ def _since(good: pd.Series) -> int | None:
 
 
 @claim("1.exponential", "Section 1", "exponential in the worst case", "exact", HOLDS)
-def exponential_worst_case():
+def exponential_worst_case(limits: Limits = CHOSEN) -> Evidence:
     """Earlier algorithms with linear value functions need, in the worst case, learning times
     exponential in the number of parameters or in the horizon."""
     growth = (arrival_probability(10) / arrival_probability(50)) ** (1 / 40)
     every = register.REGISTER["B.any-algorithm"].verdict == HOLDS
     return Evidence(
-        parts(growth > limit("multiplies"), every),
+        parts(growth > limits["multiplies"], every),
         "LSVI with dithering does, on the chain: its "
         f"wait for the first reward grows {growth:.3g}-fold with each further period.",
         {"growth": growth, "every": every},
@@ -92,11 +96,11 @@ PRINTED = {"chain": (1.0, 0.1), "Tetris": (1.0, 1.0), "engine": (0.2, 1e-3**0.5)
     "exact",
     PARTLY,
 )
-def only_exploration_differs():
+def only_exploration_differs(limits: Limits = CHOSEN) -> Evidence:
     """In the case studies RLSVI and LSVI use identical linear value functions and are distinguished
     by how they explore."""
     ridge = {name: lam / (lam * sigma**2) for name, (lam, sigma) in PRINTED.items()}
-    alike = all(ratio < limit("slightly") for ratio in ridge.values())
+    alike = all(ratio < limits["slightly"] for ratio in ridge.values())
     return Evidence(
         parts(True, alike),
         "The features are identical; but LSVI also shrinks its weights harder "
@@ -108,13 +112,20 @@ def only_exploration_differs():
     )
 
 
-@claim("1.gains", "Abstract and section 1", "dramatic efficiency gains", "experiment", PARTLY)
-def dramatic_gains(tables=STORED):
+@claim(
+    "1.gains",
+    "Abstract and section 1",
+    "dramatic efficiency gains",
+    "experiment",
+    PARTLY,
+    main=True,
+)
+def dramatic_gains(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """In the case studies RLSVI is dramatically more efficient than LSVI with dithering."""
     runs = tables["fig2a"]
     seeds, time = runs.seed.nunique(), learning_time(runs, "rlsvi")
     learned = np.isfinite(learning_times(runs)).groupby("agent").sum().to_dict()
-    on_chain = learned["rlsvi"] >= limit("learns") * seeds and learned["epsilon-greedy"] == 0
+    on_chain = learned["rlsvi"] >= limits["learns"] * seeds and learned["epsilon-greedy"] == 0
     others = {id: register.REGISTER[id].verdict for id in ("6.2.better", "6.3.boltzmann")}
     return Evidence(
         parts(True, *(verdict == HOLDS for verdict in others.values()))
@@ -146,19 +157,20 @@ remark(
     "factor √H below (Jin et al. 2018).",
     "√(HSAT) is reached where they do not change (Azar, Osband and Munos 2017). And Theorem 1 "
     "bounds an average over MDPs, not the worst case.",
+    main=True,
 )
 
 
 @claim("2.coherent", "Sections 2 and 6.1", "Q* in the span of Φ", "instances", HOLDS)
-def coherent_bases():
+def coherent_bases(limits: Limits = CHOSEN) -> Evidence:
     """The random basis of the experiments is coherent; the noisy one is for ρ = 0 and typically is
     not for ρ > 0."""
     Q = chain(20).Q
 
-    def residual(Phi) -> float:
+    def residual(Phi: np.ndarray) -> float:
         """The worst period's distance from Q* to the span, relative to Q*."""
         return max(
-            np.linalg.norm(X @ np.linalg.lstsq(X, q)[0] - q) / np.linalg.norm(q)
+            float(np.linalg.norm(X @ np.linalg.lstsq(X, q)[0] - q) / np.linalg.norm(q))
             for X, q in zip(Phi.reshape(19, -1, 10), Q.reshape(19, -1), strict=True)
         )
 
@@ -171,7 +183,7 @@ def coherent_bases():
     )
     outside = residual(features.agnostic(Q, 10, 0.1, 0))
     return unless(
-        inside > 1e-9 or outside < limit("outside"),
+        inside > 1e-9 or outside < limits["outside"],
         "Q* lies in the span of the random "
         "basis and of the noisy one at ρ = 0; at ρ = 0.1 the span misses "
         f"{outside:.0%} of it.",
@@ -182,7 +194,7 @@ def coherent_bases():
 
 
 @claim("3.value", "Section 3", "p* = (1 − 1/N)^{N−1}", "exact", HOLDS)
-def value_of_going_right():
+def value_of_going_right() -> Evidence:
     """On the chain it is optimal to go right at every step, which earns p* per episode."""
     error = max(abs(chain(N).value / (1 - 1 / N) ** (N - 1) - 1) for N in range(2, 101))
     right = all(chain(N).optimal_actions.diagonal()[RIGHT].all() for N in range(2, 30))
@@ -196,7 +208,7 @@ def value_of_going_right():
 
 
 @claim("3.others", "Section 3", "all other policies give no reward", "exact", FAILS)
-def other_policies_earn_nothing():
+def other_policies_earn_nothing() -> Evidence:
     """All other policies give no reward."""
     mdp = chain(4)
     policies = list(_policies(mdp))
@@ -223,7 +235,7 @@ def other_policies_earn_nothing():
     HOLDS,
     part_of="3.regret",
 )
-def zero_weights():
+def zero_weights() -> Evidence:
     """Before the first reward, LSVI's weights are zero and dithering agents act uniformly."""
     mdp, episodes, wrong = chain(8), 0, False
     for Phi, dither in itertools.product(_bases(mdp), ({"epsilon": 0.1}, {"eta": 0.1}, {})):
@@ -231,7 +243,7 @@ def zero_weights():
         while not rewarded:
             agent.plan()
             wrong |= bool(np.any(agent.theta) or np.any(agent.policy() != 0.5))
-            rewarded = agent.learn(mdp, 1, env).reward.any()
+            rewarded = bool(agent.learn(mdp, 1, env).reward.any())
             episodes += not rewarded
     return unless(
         wrong,
@@ -244,7 +256,7 @@ def zero_weights():
 
 
 @claim("3.probability", "Section 3, Example 1", "p* 2^{−(S−1)}", "exact", HOLDS, part_of="3.regret")
-def arrival_by_chance():
+def arrival_by_chance() -> Evidence:
     """A uniformly random episode reaches the last state with probability p* 2^{−H}."""
     error = max(abs(arrival_probability(N) / (0.5 - 0.5 / N) ** (N - 1) - 1) for N in range(2, 61))
     return unless(
@@ -258,7 +270,7 @@ def arrival_by_chance():
 @claim(
     "3.wait", "Section 3, Example 1", "E[l*] ≥ 2^{S−1} − 1", "experiment", HOLDS, part_of="3.regret"
 )
-def wait_for_first_reward(tables=STORED):
+def wait_for_first_reward(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """The expected number of episodes before the first reward is at least 2^{S−1} − 1."""
     runs, exact = tables["example1"], 1 / arrival_probability(14) - 1
     waits = runs[runs.agent == "epsilon-greedy"].groupby("N").unrewarded
@@ -266,7 +278,7 @@ def wait_for_first_reward(tables=STORED):
     z = (waits.mean() - (1 / q - 1)) / (np.sqrt(1 - q) / q / np.sqrt(waits.size()))
     worst = float(abs(z).max())
     return unless(
-        worst > limit("standard errors") or exact < 2**13 - 1 or runs.censored.any(),
+        worst > limits["standard errors"] or exact < 2**13 - 1 or runs.censored.any(),
         f"It is 2^(S−1)/p* − 1: for S = 14 that is {exact:.3g}, and the bound is "
         f"{2**13 - 1}. All {len(z)} simulated means lie within {worst:.2g} standard "
         "errors of it.",
@@ -276,8 +288,10 @@ def wait_for_first_reward(tables=STORED):
     )
 
 
-@claim("3.regret", "Section 3, Example 1", "lim inf Regret ≥ 2^{S−1} − 1", "exact", HOLDS)
-def regret_of_dithering():
+@claim(
+    "3.regret", "Section 3, Example 1", "lim inf Regret ≥ 2^{S−1} − 1", "exact", HOLDS, main=True
+)
+def regret_of_dithering() -> Evidence:
     """The regret of LSVI with ε-greedy or Boltzmann exploration is in the long run at least
     2^{S−1} − 1."""
     # Uniform play costs p* − q per episode and lasts 1/q episodes on average.
@@ -303,7 +317,7 @@ def regret_of_dithering():
     "instances",
     HOLDS,
 )
-def any_basis():
+def any_basis() -> Evidence:
     """For any basis and any ε or η, LSVI's regret grows exponentially in S; which is chosen makes
     no difference."""
     mdp = chain(8)
@@ -327,7 +341,9 @@ def any_basis():
 
 
 @jit
-def reinforce(N, step_size, rewards, budget, rng):
+def reinforce(
+    N: int, step_size: float, rewards: int, budget: int, rng: Generator
+) -> tuple[int, int, float]:
     """Episodes until so many rewards of REINFORCE on the chain, from a uniform softmax policy; and
     how far its preferences had moved from zero before the first (the paper's l*)."""
     preference, path = np.zeros((N - 1, N)), np.zeros((N - 1, 2), np.int64)  # for right over left
@@ -353,7 +369,7 @@ def reinforce(N, step_size, rewards, budget, rng):
 
 
 @claim("3.policy-gradient", "Section 3", "a similar result holds", "Monte Carlo", HOLDS)
-def policy_gradient():
+def policy_gradient(limits: Limits = CHOSEN) -> Evidence:
     """A similar result holds for policy gradient algorithms."""
     lengths, seeds, rng = range(4, 15, 2), 30, np.random.default_rng(12)
     found = {
@@ -364,7 +380,7 @@ def policy_gradient():
     moved, worst = max(runs[:, 2].max() for runs in found.values()), float(np.abs(z).max())
     first, tenth = map(mean_interval, found[14][:, :2].T)
     return unless(
-        moved > 0 or worst > limit("standard errors") or 1 / q[14] < 2**13,
+        moved > 0 or worst > limits["standard errors"] or 1 / q[14] < 2**13,
         "REINFORCE stays uniform until its first reward, which takes "
         f"{SAID.format(*first)} episodes at N = 14, {1 / q[14]:.0f} in expectation.",
         "While returns are zero so is its gradient, and the wait is 2^(N−1)/p*. Uniform "
@@ -390,7 +406,7 @@ def two_periods(n: int, lam: float, sigma: float) -> np.ndarray:
 
 
 @claim("4.approximate-posterior", "Section 4", "approximates a posterior", "instances", HOLDS)
-def approximate_posterior():
+def approximate_posterior(limits: Limits = CHOSEN) -> Evidence:
     """RLSVI's distribution can be thought of as an approximation to a posterior over value
     functions."""
     rng, n, lam, sigma = np.random.default_rng(6), 30, 2.0, 0.5
@@ -407,7 +423,7 @@ def approximate_posterior():
     lam, sigma = 2.0, np.sqrt(2.0)  # Theorem 1's smallest, for this prior and H = 1
     coin = float(sigma / np.sqrt(100 + lam * sigma**2) / beta.std(*seen))
     return unless(
-        error > 1e-10 or wider > limit("slightly"),
+        error > 1e-10 or wider > limits["slightly"],
         "For one period and Gaussian rewards "
         "it is the posterior; for two periods it is nearly so, with a spread at most "
         f"{wider - 1:.1%} larger.",
@@ -420,15 +436,17 @@ def approximate_posterior():
     )
 
 
-@claim("6.1.learns", "Section 6.1, figure 2", "roughly 500 episodes", "experiment", PARTLY)
-def learns(tables=STORED):
+@claim(
+    "6.1.learns", "Section 6.1, figure 2", "roughly 500 episodes", "experiment", PARTLY, main=True
+)
+def learns(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """RLSVI consistently learns the optimal policy of the 50-chain in roughly 500 episodes."""
     runs = tables["fig2a"].query("agent == 'rlsvi'")
     times, tenth = learning_times(runs), learning_time(runs, "rlsvi")
     last = runs.groupby("seed").last_suboptimal.max()
-    settled, seeds, factor = median_interval(last), len(last), limit("roughly")
+    settled, seeds, factor = median_interval(last), len(last), limits["roughly"]
     learned, by = int(np.isfinite(times).sum()), {n: int((last <= n).sum()) for n in (500, 1000)}
-    enough = limit("consistently") * seeds
+    enough = limits["consistently"] * seeds
     count = runs.pivot(index="episode", columns="seed", values="suboptimal")
     optimal = median_interval(1 - (count.loc[1000] - count.loc[500]) / 500)
     return Evidence(
@@ -453,7 +471,7 @@ def learns(tables=STORED):
 
 
 @claim("6.1.dithering", "Section 6.1", "at least 10^15 episodes", "exact", HOLDS)
-def dithering_wait():
+def dithering_wait() -> Evidence:
     """Any dithering strategy would take at least 10^15 episodes to learn the 50-chain."""
     q = arrival_probability(50)  # of a uniformly random episode
     mean, median = 1 / q, np.log(2) / q
@@ -474,7 +492,7 @@ def dithering_wait():
     "experiment",
     HOLDS,
 )
-def prior_structure(tables=STORED):
+def prior_structure(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """RLSVI exploits the generalization and the prior structure of the basis functions to learn
     much faster."""
     ten, all_of_them = (medians(tables["fig4"], "K").loc[K] for K in (10, 100))
@@ -485,7 +503,7 @@ def prior_structure(tables=STORED):
     }
     said = (SAID.format(*cell[["median", "low", "high"]]) for cell in (ten, one_hot, all_of_them))
     return Evidence(
-        parts(*(ratio >= limit("much faster") for ratio in slower.values())),
+        parts(*(ratio >= limits["much faster"] for ratio in slower.values())),
         f"It takes {min(slower.values()):.2g} times as long or longer without generalization "
         "(one-hot features), and so without structure (K = SA features, whose span has "
         "everything).",
@@ -496,15 +514,15 @@ def prior_structure(tables=STORED):
 
 
 @claim("6.1.keeps", "Section 6.1", "maintains the optimal policy", "experiment", CONSISTENT)
-def keeps_optimal_policy(tables=STORED):
+def keeps_optimal_policy(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """RLSVI essentially maintains the optimal policy once it discovers the rewarding state."""
     long, short = (tables[name].query("agent == 'rlsvi'") for name in ("fig2b", "fig2a"))
     found = short[short.rewards > 0].groupby("seed").episode.min()  # or just before
     end, at_last = at_the_end(short).set_index("seed"), at_the_end(long)
     lapses = median_interval((end.lapses / (end.episode - found))[found.index])
-    settled = (at_last.last_suboptimal < limit("settled") * at_last.episode).all()
+    settled = (at_last.last_suboptimal < limits["settled"] * at_last.episode).all()
     return unless(
-        not (settled and lapses.median <= limit("essentially")),
+        not (settled and lapses.median <= limits["essentially"]),
         f"After the first reward {lapses.median:.0%} ({lapses.low:.0%}–{lapses.high:.0%}) of the "
         "policies in 2000 episodes are suboptimal in a median run.",
         f"In a million episodes {at_last.lapses.min()} to {at_last.lapses.max()} are, none after "
@@ -523,7 +541,7 @@ def keeps_optimal_policy(tables=STORED):
     HOLDS,
     part_of="6.1.beats-bounds",
 )
-def sizes_of_bounds(dithering_at_100=10**28):
+def sizes_of_bounds(dithering_at_100: int = 10**28) -> Evidence:
     """The dithering and tabular bounds at N = 100 and N = 50 have the magnitudes stated."""
     size = {N: (2 ** (N - 1), (N - 1) ** 2 * N * 2) for N in (50, 100)}
     exceeded = np.greater((size[100], size[50]), ((dithering_at_100, 10**6), (10**14, 10**5)))
@@ -542,7 +560,7 @@ def _tabular_line(lengths: pd.Index) -> pd.Series:
 @claim(
     "6.1.beats-bounds", "Section 6.1, figures 3 and 4", "< 2^{N−1}, H²SA/10", "experiment", HOLDS
 )
-def beats_bounds(tables=STORED):
+def beats_bounds(tables: Frames = STORED) -> Evidence:
     """RLSVI outperforms the dithering bound 2^{N−1} and the tabular H²SA/10, and by far even for
     large K."""
     by_N, many = medians(tables["fig3"], "N"), medians(tables["fig4"], "K").query("K >= 100")
@@ -565,8 +583,9 @@ def beats_bounds(tables=STORED):
     "generalization and exploration to outperform these bounds",
     "experiment",
     PARTLY,
+    main=True,
 )
-def generalization(tables=STORED):
+def generalization(tables: Frames = STORED) -> Evidence:
     """RLSVI demonstrates scalable generalization and exploration to outperform the dithering and
     the tabular bound."""
     with_ten, tabular = (medians(tables[name], "N") for name in ("fig3", "fig3-tabular"))
@@ -593,7 +612,7 @@ def generalization(tables=STORED):
 
 
 @claim("6.1.features", "Section 6.1, figure 4", "graceful, flattening", "experiment", HOLDS)
-def more_features(tables=STORED):
+def more_features(tables: Frames = STORED) -> Evidence:
     """Learning time scales gracefully with K, and the marginal effect of K decreases as K
     approaches 100."""
     cells = medians(tables["fig4"], "K")
@@ -631,14 +650,15 @@ OFFSET = "exponential with offset"
     "consistent with polynomial learning",
     "experiment",
     HOLDS,
+    main=True,
 )
-def polynomial_learning(tables=STORED):
+def polynomial_learning(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """The data of these experiments are consistent with polynomial learning, in N and in K."""
     numbers, powers, fits = {}, [], True
     for name, axis, middle in (("fig3", "N", 50), ("fig4", "K", 20)):
         table = tables[name]
         laws = scaling.compare_laws(table, axis)
-        fits &= bool(laws[POLYNOMIAL].min() < limit("AIC"))
+        fits &= bool(laws[POLYNOMIAL].min() < limits["AIC"])
         halves = [
             scaling.exponent(half, axis)
             for half in (table[table[axis] <= middle], table[table[axis] >= middle])
@@ -649,7 +669,9 @@ def polynomial_learning(tables=STORED):
             "aic": laws.to_dict(),
             "ahead": float(laws[OFFSET] - laws[POLYNOMIAL].min()),
         }
-    said = " and ".join(f"{_excluded(axis['ahead'])} in {name}" for name, axis in numbers.items())
+    said = " and ".join(
+        f"{_excluded(axis['ahead'], limits['AIC'])} in {name}" for name, axis in numbers.items()
+    )
     behind = " and ".join(f"{axis['ahead']:.0f}" for axis in numbers.values())
     without = " and ".join(f"{axis['aic']['exponential']:.0f}" for axis in numbers.values())
     return unless(
@@ -662,8 +684,8 @@ def polynomial_learning(tables=STORED):
     )
 
 
-def _excluded(aic: float) -> str:
-    return "excluded" if aic > limit("AIC") else "not excluded"
+def _excluded(aic: float, above: float) -> str:
+    return "excluded" if aic > above else "not excluded"
 
 
 def _power(law: scaling.PowerLaw) -> str:
@@ -687,7 +709,7 @@ def falls_below(fig6: pd.DataFrame, level: float, repeats: int = 300) -> dict[st
     rng = np.random.default_rng(0)
 
     def fit(learned: np.ndarray) -> np.ndarray:
-        return isotonic_regression(learned.astype(float), increasing=False).x
+        return np.asarray(isotonic_regression(learned.astype(float), increasing=False).x)
 
     def passage(curve: np.ndarray, rho: np.ndarray) -> float:
         return float(rho[below[0]]) if (below := np.flatnonzero(curve < level)).size else 1.0
@@ -713,11 +735,19 @@ def stable_region(fig6: pd.DataFrame, times: float, least: float) -> pd.DataFram
     return region
 
 
-@claim("6.1.rho", "Section 6.1, figure 6", "stable for 0 < ρ < ρ*", "experiment", HOLDS)
-def slightly_wrong_basis(tables=STORED):
+@claim(
+    "6.1.rho",
+    "Section 6.1, figure 6",
+    "stable for 0 < ρ < ρ*",
+    "experiment",
+    HOLDS,
+    main=True,
+    shown_in="06b-agnostic",
+)
+def slightly_wrong_basis(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """There is some region 0 < ρ < ρ* where learning remains remarkably stable."""
-    fig6, times = tables["fig6"], limit("same regret")
-    region = stable_region(fig6, times, limit("some region"))
+    fig6, times = tables["fig6"], limits["same regret"]
+    region = stable_region(fig6, times, limits["some region"])
     edge = float(region.rho.max()) if len(region) else 0.0
     most, half = falls_below(fig6, 0.95), falls_below(fig6, 0.5)
     return unless(
@@ -736,13 +766,20 @@ def slightly_wrong_basis(tables=STORED):
     )
 
 
-@claim("6.1.rho-large", "Section 6.1, figure 6", "not effective for large ρ", "experiment", HOLDS)
-def very_wrong_basis(tables=STORED):
+@claim(
+    "6.1.rho-large",
+    "Section 6.1, figure 6",
+    "not effective for large ρ",
+    "experiment",
+    HOLDS,
+    shown_in="06b-agnostic",
+)
+def very_wrong_basis(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """For large ρ, and an extremely misspecified basis, RLSVI is not effective."""
     runs = tables["fig6"].query("rho >= 0.96").groupby("noise").censored
     learned, of = (runs.size() - runs.sum()).to_dict(), int(runs.size().max())
     return unless(
-        max(learned.values()) > limit("not effective") * of,
+        max(learned.values()) > limits["not effective"] * of,
         f"For ρ from 0.96 to 1, {learned['deviation']} of {of} runs learn if ρ is a "
         f"deviation, and {learned['variance']} of {of} if it is a variance.",
         runs=of,
@@ -750,10 +787,12 @@ def very_wrong_basis(tables=STORED):
     )
 
 
-@claim("6.1.binary", "Section 6.1, footnote 5", "Q* ∈ {0, 1}", "exact", FAILS)
-def binary_values():
+@claim(
+    "6.1.binary", "Section 6.1, footnote 5", "Q* ∈ {0, 1}", "exact", FAILS, shown_in="06b-agnostic"
+)
+def binary_values(limits: Limits = CHOSEN) -> Evidence:
     """On the chain Q* takes only the values 0 and 1."""
-    Q, least = chain(20).Q, limit("neither")
+    Q, least = chain(20).Q, limits["neither"]
     between = float(((Q > least) & (Q < 1 - least)).mean())
     return Evidence(
         FAILS if between > 0 else HOLDS,
@@ -764,13 +803,13 @@ def binary_values():
 
 
 @claim("B.consistent", "Appendices B and C", "consistent with this conjecture", "experiment", HOLDS)
-def consistent_with_conjecture(tables=STORED):
+def consistent_with_conjecture(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """The chain experiments are consistent with Conjecture 1."""
     mdp, K, (lam, sigma) = chain(50), 10, PRINTED["chain"]
     Phi, bound = features.coherent(mdp.Q, K, 0), K * mdp.H / lam
     fits = [np.linalg.lstsq(Phi[h].reshape(-1, K), mdp.Q[h].ravel()) for h in range(mdp.H)]
     total, rank = float(sum(fit[0] @ fit[0] for fit in fits)), int(min(fit[2] for fit in fits))
-    growth = polynomial_learning(tables).verdict
+    growth = polynomial_learning(tables, limits).verdict
     return Evidence(
         growth,
         "Learning times are consistent with a polynomial (6.1.polynomial); but "
@@ -783,7 +822,7 @@ def consistent_with_conjecture(tables=STORED):
 
 
 @claim("C.rescaling", "Appendix C", "exactly replicated", "instances", HOLDS)
-def rescaling():
+def rescaling(limits: Limits = CHOSEN) -> Evidence:
     """Any rescaling of Φ can be exactly replicated by rescaling λ and σ."""
     mdp = chain(30)
     Phi = features.coherent(mdp.Q, 8, 0)
@@ -792,7 +831,7 @@ def rescaling():
     )
     same = all(np.array_equal(plain, other) for other in scaled)
     return unless(
-        not same or plain.sum() < limit("rewards"),
+        not same or plain.sum() < limits["rewards"],
         "Features times c need λ times c², "
         f"and σ as it is: the same {plain.sum():.0f} rewards come in the same 500 "
         "episodes.",
@@ -802,14 +841,14 @@ def rescaling():
 
 
 @claim("C.similar-scale", "Appendix C", "on a similar scale to Q*", "exact", FAILS)
-def similar_scale(tables=STORED):
+def similar_scale(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """Rescaled to norm HSA, the random basis functions are on a similar scale to Q*."""
     Q = chain(50).Q
     ratio = float(np.sqrt((features.coherent(Q, 10, 0) ** 2).mean()) / np.sqrt((Q**2).mean()))
     root = tables["readings"].query("reading == 'stacked' and norm == '√HSA'")
     learned = (~root.censored).groupby(root.lam).sum()
     return unless(
-        ratio >= limit("similar scale"),
+        ratio >= limits["similar scale"],
         f"For N = 50 their root mean square is {ratio:.0f} times that of Q*.",
         "With the norm √(HSA), which is on that scale, "
         f"{learned[1.0]} of {root.seed.nunique()} runs learn within 5000 episodes at λ = "
@@ -827,25 +866,25 @@ class Sweep(NamedTuple):
     ratio: dict[float, Median]  # of regret, seed by seed: 95% for all values together
     runs: int
 
-    def stable(self, reference: float) -> list[float]:
+    def stable(self, reference: float, limits: Limits) -> list[float]:
         """The unbroken range around the reference where nearly all runs learn and regret is, with
         confidence, at most so many times as large."""
         alike = pd.Series(
-            {value: one.high <= limit("same regret") for value, one in self.ratio.items()}
+            {value: one.high <= limits["same regret"] for value, one in self.ratio.items()}
         )
-        good = alike & (self.learned >= limit("learns") * self.runs)
+        good = alike & (self.learned >= limits["learns"] * self.runs)
         stretch = (~good).cumsum()  # counts the breaks so far: the same along an unbroken range
-        return self.learned.index[good & (stretch == stretch[reference]) & good[reference]].tolist()
+        return [*self.learned.index[good & (stretch == stretch[reference]) & good[reference]]]
 
 
-def _sweep(table: pd.DataFrame, parameter: str, reference: float) -> Sweep:
+def _sweep(table: pd.DataFrame, parameter: str, reference: float, rewards: float) -> Sweep:
     last = at_the_end(table)
     by_seed = last.pivot(index="seed", columns=parameter, values="regret")
     level = for_all(by_seed.shape[1] - 1)
     ratio = {
         value: median_interval(by_seed[value] / by_seed[reference], level) for value in by_seed
     }
-    learned = (last.rewards >= limit("rewards")).groupby(last[parameter]).sum()
+    learned = (last.rewards >= rewards).groupby(last[parameter]).sum()
     return Sweep(by_seed.median(), learned, ratio, len(by_seed))
 
 
@@ -859,12 +898,14 @@ def _orders(values: list[float]) -> float:
     "robust over several orders of magnitude in both σ and λ; for most combinations",
     "experiment",
     HOLDS,
+    main=True,
 )
-def robust(tables=STORED):
+def robust(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """These results are robust over several orders of magnitude in both σ and λ, and for most
     combinations of them."""
-    by_lam, by_sigma = _sweep(tables["fig10"], "lam", 1.0), _sweep(tables["fig11"], "sigma", 0.1)
-    lam, sigma = by_lam.stable(1.0), by_sigma.stable(0.1)
+    by_lam = _sweep(tables["fig10"], "lam", 1.0, limits["rewards"])
+    by_sigma = _sweep(tables["fig11"], "sigma", 0.1, limits["rewards"])
+    lam, sigma = by_lam.stable(1.0, limits), by_sigma.stable(0.1, limits)
     tried = {(one, 0.1) for one in by_lam.ratio} | {(100.0, one) for one in by_sigma.ratio}
     stable = {(one, 0.1) for one in lam} | {(100.0, one) for one in sigma}
     narrow = [one for one in by_lam.ratio if one > max(lam, default=0.0)]
@@ -872,9 +913,9 @@ def robust(tables=STORED):
     lost = ", ".join(f"{by_lam.learned[one]} at {prior_spread(one):.2g}" for one in narrow)
     return Evidence(
         parts(
-            _orders(lam) >= limit("several orders"),
-            _orders(sigma) >= limit("several orders"),
-            len(stable) > limit("mostly") * len(tried),
+            _orders(lam) >= limits["several orders"],
+            _orders(sigma) >= limits["several orders"],
+            len(stable) > limits["mostly"] * len(tried),
         ),
         f"Learning is stable in {len(stable)} of {len(tried)} combinations; a σ above "
         f"{max(sigma, default=0.0):g} or a prior that is not far wider than Q* breaks it.",
@@ -895,9 +936,9 @@ def robust(tables=STORED):
 
 
 @claim("C.large-sigma", "Appendix C", "slower learning", "experiment", HOLDS)
-def large_sigma(tables=STORED):
+def large_sigma(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """Large values of σ lead to slower learning."""
-    found = _sweep(tables["fig11"], "sigma", 0.1)
+    found = _sweep(tables["fig11"], "sigma", 0.1, limits["rewards"])
     at_one, at_ten = (found.ratio[sigma] for sigma in (1.0, 10.0))
     return unless(
         not (at_one.low > 1 and at_ten.low > 1),
@@ -909,37 +950,39 @@ def large_sigma(tables=STORED):
     )
 
 
+@cache
 def bandit_regret(
     sigma: float, episodes: int = 400, lam: float = 1.0, p: float = 0.75
 ) -> np.ndarray:
     """Expected regret per episode of RLSVI with two arms, exactly: one pays ½ for sure, the other 1
     with probability p. What was seen is (pulls, wins) of the other; all chances are summed."""
-    pulls, wins = np.ogrid[: episodes + 1, : episodes + 1]
-    at = np.zeros((episodes + 1, episodes + 1))
+    at, pulled = np.zeros((2, episodes + 1, episodes + 1))
     at[0, 0], cost = 1.0, np.empty(episodes)
     for l in range(episodes):
-        seen, other = np.minimum(pulls, l) + lam * sigma**2, np.maximum(l - pulls, 0)
+        pulls, wins = np.tril_indices(l + 1)  # all that can have been seen
+        seen, other = pulls + lam * sigma**2, l - pulls
         known = other + lam * sigma**2
         gap = wins / seen - 0.5 * other / known  # of the posterior means
         spread = sigma * np.sqrt(1 / seen + 1 / known)
-        pulled = at * (norm.cdf(gap / spread) if l else 0.5)  # the first episode is a tie
+        chance = ndtr(gap / spread) if l else 0.5  # the first episode is a tie
+        pulled[pulls, wins] = at[pulls, wins] * chance
         cost[l] = (p - 0.5) * (1 - pulled.sum())
-        at = at - pulled
+        at -= pulled
         at[1:] += (1 - p) * pulled[:-1]
         at[1:, 1:] += p * pulled[:-1, :-1]
     return cost
 
 
 @claim("C.small-sigma", "Appendix C", "too small a σ may explore too little", "exact", HOLDS)
-def small_sigma(tables=STORED):
+def small_sigma(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """In stochastic domains too small a σ might concentrate the posterior too quickly, and so fail
     to explore sufficiently."""
     cost = {sigma: bandit_regret(sigma) for sigma in (0.5, 0.01)}
     total = {sigma: float(np.sum(each)) for sigma, each in cost.items()}
     late = {sigma: float(each[-1] / 0.25) for sigma, each in cost.items()}
-    regret = _sweep(tables["fig11"], "sigma", 0.1).regret
+    regret = _sweep(tables["fig11"], "sigma", 0.1, limits["rewards"]).regret
     return unless(
-        not total[0.01] > limit("same regret") * total[0.5],
+        not total[0.01] > limits["same regret"] * total[0.5],
         "It does in a bandit with "
         f"one noisy arm: expected regret is {total[0.01]:.0f} at σ = 0.01 and "
         f"{total[0.5]:.1f} at σ = ½.",
@@ -953,7 +996,7 @@ def small_sigma(tables=STORED):
 
 
 @claim("C.plateau", "Appendix C, figure 12", "linear in K, flat once K ≥ SA", "experiment", HOLDS)
-def plateau(tables=STORED):
+def plateau(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """Roughly, learning time rises linearly with K for low K and almost plateaus once K ≥ SA."""
     other_lengths = [runs for _, runs in tables["fig13"].groupby("N")]
     bent = max(
@@ -962,14 +1005,14 @@ def plateau(tables=STORED):
     )
     cells = medians(tables["fig4"], "K")
     level = float(cells["median"][100])
-    from_K = _since(abs(cells["median"] / level - 1) < limit("level"))
+    from_K = _since(abs(cells["median"] / level - 1) < limits["level"])
     rising = cells["low"][20] > cells["high"][2]
     few, many = (SAID.format(*cells.loc[K, ["median", "low", "high"]]) for K in (2, 100))
     return unless(
-        from_K is None or from_K > 100 or not rising or bent > limit("AIC"),
+        from_K is None or from_K > 100 or not rising or bent > limits["AIC"],
         f"At N = 50 the median rises from {few} episodes at K = 2 to {many} at K = 100, "
         "and is level long before.",
-        f"From K = {from_K} to 150 medians are within {limit('level'):.0%} of it. Up to "
+        f"From K = {from_K} to 150 medians are within {limits['level']:.0%} of it. Up to "
         f"K = 20 a line is worse than the best law by {bent:.2g} in AIC at most, at any "
         f"of {1 + len(other_lengths)} lengths.",
         flat_from=from_K,
@@ -979,7 +1022,7 @@ def plateau(tables=STORED):
 
 
 @claim("C.quadratic", "Appendix C, figure 13", "fits the data pretty well", "experiment", HOLDS)
-def quadratic_in_N(tables=STORED):
+def quadratic_in_N(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """For each K a quadratic in N seems to fit the learning times pretty well."""
     misses, ahead, curved = [], [], []
     for K, runs in tables["fig13"].groupby("K"):
@@ -987,11 +1030,11 @@ def quadratic_in_N(tables=STORED):
         fit = scaling.quadratic(cells.index.to_numpy(float), cells.to_numpy())
         misses.append(float(np.median(abs(fit / cells - 1))))
         ahead.append(float(laws[OFFSET] - laws["quadratic"]))
-        if laws["linear"] - laws["quadratic"] > limit("AIC"):
+        if laws["linear"] - laws["quadratic"] > limits["AIC"]:
             curved.append(int(K))
-    as_well = sum(one <= limit("AIC") for one in ahead)
+    as_well = sum(one <= limits["AIC"] for one in ahead)
     return unless(
-        max(misses) > limit("pretty well"),
+        max(misses) > limits["pretty well"],
         "It typically misses the medians by "
         f"{max(misses):.0%} or less; an exponential with an offset fits as well for "
         f"{as_well} of {len(ahead)} values of K.",

@@ -634,22 +634,19 @@ def frontier(runs: dict[str, np.ndarray], N: int) -> Figure:
 
 
 # How ``rlsvi plot`` draws each stored table …
-DRAW: dict[str, Callable[[pd.DataFrame], Figure]] = {
+DRAW: dict[str, Callable[..., Figure]] = {
+    "fig1": chain_diagram,
     "example1": example1,
     "fig2a": fig2a,
     "fig2b": fig2b,
     "fig3": fig3,
     "fig3-tabular": fig3,
     "fig4": fig4,
+    "fig5": fig5,
     "fig6": fig6,
     "fig10": lambda table: sweep(table, "lam"),
     "fig11": lambda table: sweep(table, "sigma"),
+    "fig12": families,
     "fig13": families,
     "readings": readings,
-}
-# … and the figures of the paper without a table of their own: whose they need, and the drawing.
-DRAW_FROM: dict[str, tuple[tuple[str, ...], Callable[..., Figure]]] = {
-    "fig1": ((), chain_diagram),
-    "fig5": (("fig3", "fig4"), fig5),
-    "fig12": (("fig13",), families),
 }

@@ -10,6 +10,7 @@ chain imports this module.
 
 from collections import namedtuple
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -17,24 +18,26 @@ from scipy.optimize import minimize
 
 from .runs import medians
 
+Array = np.ndarray
 
-def local_polynomial(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+
+def local_polynomial(x: Array, y: Array) -> Array:
     """Local linear regression (LOWESS) over the nearest two thirds of the points."""
     from statsmodels.nonparametric.smoothers_lowess import lowess
 
-    return lowess(y, x, frac=2 / 3, it=0, return_sorted=False)
+    return np.asarray(lowess(y, x, frac=2 / 3, it=0, return_sorted=False))
 
 
-def quadratic(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def quadratic(x: Array, y: Array) -> Array:
     return np.polyval(np.polyfit(x, y, min(2, len(x) - 1)), x)
 
 
-def smooth_band(table: pd.DataFrame, by: str, smoother: Callable) -> pd.DataFrame:
+def smooth_band(table: pd.DataFrame, by: str, smoother: Callable[..., Array]) -> pd.DataFrame:
     """A smoother through the medians of the cells, with a 95% bootstrap band over seeds."""
     cells = {x: cell.tenth_reward.to_numpy() for x, cell in table.groupby(by)}
     x, rng = np.array(list(cells), dtype=float), np.random.default_rng(0)
 
-    def curve(resample: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    def curve(resample: Callable[[Array], Array]) -> Array:
         return smoother(x, np.array([np.median(resample(times)) for times in cells.values()]))
 
     draws = [curve(lambda times: rng.choice(times, times.size)) for _ in range(200)]
@@ -56,13 +59,13 @@ def exponent(table: pd.DataFrame, by: str) -> PowerLaw:
     return PowerLaw(*map(float, (fit.params[1], *fit.conf_int()[1], np.exp(fit.params[0]))))
 
 
-def _with_offset(x: np.ndarray, a: float, b: float, rate: float) -> np.ndarray:
+def _with_offset(x: Array, a: float, b: float, rate: float) -> Array:
     """A constant and an exponential that grows; a line in the limit of rate 0."""
     rate = max(abs(rate), 1e-6)
     return a + b * np.expm1(rate * x) / rate
 
 
-LAWS: dict[str, tuple[Callable, tuple[float, ...]]] = {
+LAWS: dict[str, tuple[Callable[..., Array], tuple[float, ...]]] = {
     "linear": (lambda x, a, b: a + b * x, (0.1, 1.0)),
     "quadratic": (lambda x, a, b, c: a + b * x + c * x**2, (0.1, 0.5, 0.5)),
     "power": (lambda x, a, b: a * x**b, (1.0, 1.0)),
@@ -77,24 +80,31 @@ def compare_laws(table: pd.DataFrame, by: str) -> pd.Series:
     Each law is fitted to log time by least absolute deviations, the likelihood of Laplace errors.
     """
     x, y = table[by].to_numpy(float) / table[by].max(), np.log(table.tenth_reward.to_numpy(float))
-    scale, scores = np.exp(np.median(y)), {}
-
-    def loss(parameters: np.ndarray, law: Callable[..., np.ndarray]) -> float:
-        return np.abs(y - np.log(scale * np.maximum(law(x, *parameters), 1e-12))).mean()
-
-    for name, (law, start) in LAWS.items():
-        best = min(
-            minimize(
-                loss,
-                np.array(start) * s,
-                (law,),
-                "Nelder-Mead",
-                options={"maxiter": 4000, "xatol": 1e-6, "fatol": 1e-9},
-            ).fun
-            for s in (0.1, 0.3, 1.0, 3.0)
-        )
-        scores[name] = 2 * len(start) + 2 * len(y) * np.log(2 * best) + 2 * len(y)
+    scores = {name: _aic(name, x.tobytes(), y.tobytes()) for name in LAWS}
     return pd.Series(scores) - min(scores.values())
+
+
+@cache
+def _aic(name: str, x: bytes, y: bytes) -> float:
+    """Of one law. Bytes, because the same runs are fitted for several claims, at each threshold."""
+    (law, start), times = LAWS[name], np.frombuffer(y)
+    cells, cell = np.unique(np.frombuffer(x), return_inverse=True)  # runs of a cell share x
+    scale = np.exp(np.median(times))
+
+    def loss(parameters: Array) -> float:
+        curve = np.log(scale * np.maximum(law(cells, *parameters), 1e-12))
+        return float(np.abs(times - curve[cell]).mean())
+
+    best = min(
+        minimize(
+            loss,
+            np.array(start) * s,
+            method="Nelder-Mead",
+            options={"maxiter": 4000, "xatol": 1e-6, "fatol": 1e-9},
+        ).fun
+        for s in (0.1, 0.3, 1.0, 3.0)
+    )
+    return float(2 * len(start) + 2 * len(times) * np.log(2 * best) + 2 * len(times))
 
 
 def reading_medians(table: pd.DataFrame) -> pd.DataFrame:

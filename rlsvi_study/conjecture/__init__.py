@@ -1,1 +1,5 @@
 """Appendix B: Conjecture 1, and the small worlds that refute it."""
+
+from .. import Topic
+
+TOPIC = Topic(tables=("gamble", "long-gamble", "toll"))

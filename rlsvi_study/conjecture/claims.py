@@ -145,7 +145,6 @@ from rlsvi_core.mdp import FiniteMDP
 from rlsvi_core.optimism.balls import exact
 
 from ..algebra import identity, same
-from ..choices import limit
 from ..engine import Tables
 from ..intervals import Mean, bootstrap, mean_interval
 from ..register import (
@@ -154,10 +153,12 @@ from ..register import (
     HOLDS,
     OURS,
     Evidence,
+    Frames,
     claim,
     fallen,
     unless,
 )
+from ..thresholds import CHOSEN, Limits
 from ..traps import gamble, long_gamble, needle, toll
 from .runs import EXPERIMENTS, TOLL_G, looked_at
 
@@ -390,7 +391,7 @@ def gamble_tables(tables: Mapping[str, pd.DataFrame]) -> dict[int, pd.DataFrame]
 
 
 @claim("B.", PLACE, OURS, "experiment", HOLDS, part_of="B.conjecture-printed")
-def gambles_measured(tables=STORED) -> Evidence:
+def gambles_measured(tables: Frames = STORED) -> Evidence:
     """On the gambles RLSVI's mean regret outgrows √T up to 10⁶ episodes, the longer the more, and
     is nowhere below the proved bound."""
     found = {H: slopes(own) for H, own in gamble_tables(tables).items()}
@@ -422,7 +423,7 @@ def rounded_down(power: float) -> str:
 
 
 @claim("B.", PLACE, "for each M there is poly: Regret ≤ √T · poly", "certified", FAILS)
-def conjecture_printed(tables=STORED) -> Evidence:
+def conjecture_printed(tables: Frames = STORED) -> Evidence:
     """For each MDP that meets the hypotheses there is a polynomial with Regret ≤ √T · poly(K, H,
     max ‖Φ‖, σ, 1/λ)."""
     failed, measured = fallen(STEPS["B.conjecture-printed"]), gambles_measured(tables).numbers
@@ -540,7 +541,8 @@ def imagined(
 ) -> np.ndarray:
     """X_1, …, X_{H−1} as the columns of a (draws, H − 1) array; X_h is cut to ±most (H − h).
     Each of these periods walked, or those that are said."""
-    generator, X, columns = np.random.default_rng(rng), np.zeros(draws), []
+    generator, X = np.random.default_rng(rng), np.zeros(draws)
+    columns: list[np.ndarray] = []
     walked = np.ones(H - 1, bool) if walked is None else walked
     for h in range(H - 1, 0, -1):
         phi = 1.0 if walked[h - 1] else TOLL_G
@@ -614,7 +616,7 @@ def toll_law() -> Evidence:
 
 
 @claim("B.", PLACE, OURS, "Monte Carlo", HOLDS, part_of="B.conjecture-meant")
-def amplification() -> Evidence:
+def amplification(limits: Limits = CHOSEN) -> Evidence:
     """What one walk taught is handed back and multiplied, by eight where the agent walked: E X_h
     and P(X_1 ≥ (15/4√π)Π) are at least what is proved."""
     H, draws, wrong = 9, 100_000, []
@@ -627,7 +629,7 @@ def amplification() -> Evidence:
                 least, squares = least * arb(a), a**2 * squares + d
             mean, square = X[:, h - 1].mean(), (X[:, h - 1] ** 2).mean()
             error, error2 = (
-                limit("standard errors") * x.std() / math.sqrt(draws)
+                limits["standard errors"] * x.std() / math.sqrt(draws)
                 for x in (X[:, h - 1], X[:, h - 1] ** 2)
             )
             if mean + error < float(least) or square - error2 > float(arb(squares)):
@@ -662,8 +664,8 @@ def over_root_T(table: pd.DataFrame, agent: str = "given") -> dict[int, Mean]:
     }
 
 
-@claim("B.", PLACE, "there is poly: for all M Regret ≤ √T · poly", "certified", FAILS)
-def conjecture_meant(tables=STORED) -> Evidence:
+@claim("B.", PLACE, "there is poly: for all M Regret ≤ √T · poly", "certified", FAILS, main=True)
+def conjecture_meant(tables: Frames = STORED) -> Evidence:
     """Read with one polynomial for all MDPs that meet the hypotheses: Regret ≤ √T · poly(K, H,
     max ‖Φ‖, σ, 1/λ)."""
     failed = fallen(STEPS["B.conjecture-meant"])
@@ -700,7 +702,7 @@ def conjecture_meant(tables=STORED) -> Evidence:
 
 
 @claim("B.", PLACE, OURS, "experiment", HOLDS, part_of="B.conjecture-meant")
-def toll_measured(tables=STORED) -> Evidence:
+def toll_measured(tables: Frames = STORED) -> Evidence:
     """At the toll, mean regret over √T grows with every H measured, nowhere below what is proved;
     with truncated values, and with one-hot features, it is smaller at H = 15 than at H = 7."""
     table = tables["toll"]
@@ -735,7 +737,7 @@ def truncated_bound(H: int, L: int) -> float:
 
 
 @claim("B.", PLACE, OURS, "symbolic", HOLDS, part_of="B.conjecture-meant")
-def truncated_steps(tables=STORED) -> Evidence:
+def truncated_steps(tables: Frames = STORED) -> Evidence:
     """At the toll with truncated values an episode leaps with probability at most ½e^{−0.121n}
     after n ≥ max(1, sH/8) leaps and s starts at the side; regret is at most H/8 + log(L)/0.121 +
     2.5."""

@@ -1,1 +1,5 @@
 """Appendix F and section 7: what the paper proposes and does not try."""
+
+from .. import Topic
+
+TOPIC = Topic(tables=("incremental", "continual", "bootstrap"))

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,6 @@ from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import VerbatimIncremental, incremental
 from rlsvi_core.envs.chains import arrival_probability, chain, lock
 
-from ..choices import limit
 from ..engine import Tables
 from ..intervals import by_cell, for_all, median_interval
 from ..register import (
@@ -22,10 +22,12 @@ from ..register import (
     PARTLY,
     REGISTER,
     Evidence,
+    Frames,
     claim,
     parts,
     unless,
 )
+from ..thresholds import CHOSEN, Limits
 from .runs import EXPERIMENTS, printed, value_travels, waits
 
 STORED = Tables(EXPERIMENTS)
@@ -46,7 +48,7 @@ ENVIRONMENTS = {
     "reading",
     PARTLY,
 )
-def effective_where_others_are_not():
+def effective_where_others_are_not() -> Evidence:
     """RLSVI explores efficiently in several environments where state of the art approaches are
     ineffective."""
     verdicts = {name: REGISTER[id].verdict for name, id in ENVIRONMENTS.items()}
@@ -63,7 +65,7 @@ def effective_where_others_are_not():
 
 
 @claim("7.bootstrap", "Section 7", "via a nonparametric bootstrap", "experiment", PARTLY)
-def bootstrap(tables=STORED):
+def bootstrap(tables: Frames = STORED) -> Evidence:
     """RLSVI might be adapted to take its approximate posterior samples via a nonparametric
     bootstrap."""
     table = tables["bootstrap"]
@@ -86,17 +88,17 @@ def bootstrap(tables=STORED):
     )
 
 
-def stored_numbers(agent) -> int:
+def stored_numbers(agent: Any) -> int:
     """How many numbers an agent keeps to plan from."""
     if isinstance(agent, VerbatimAgent):
         return sum(np.size(part) for period in agent.data for row in period for part in row)
     if isinstance(agent, FiniteAgent):
         return sum(part.size for part in agent._data)
-    return agent.precision.size + agent.y.size
+    return int(agent.precision.size + agent.y.size)
 
 
 @claim("F.batch", "Appendix F.1", "needs all past observations", "instances", PARTLY)
-def batch_keeps_all_data():
+def batch_keeps_all_data() -> Evidence:
     """Batch RLSVI needs all past observations to compute its means, so its time per episode
     grows."""
     mdp, sizes = chain(10), {}
@@ -120,9 +122,11 @@ def batch_keeps_all_data():
 
 
 @claim("F.step-size", "Appendix F.1", "ν_l controls the influence", "exact", HOLDS)
-def step_size():
+def step_size() -> Evidence:
     """The step size controls the influence of past observations on the covariance and the mean."""
-    agent = incremental(np.eye(2).reshape(1, 1, 2, 2), 1.0, 0.1, 0.01, form=VerbatimIncremental)
+    agent: Any = incremental(
+        np.eye(2).reshape(1, 1, 2, 2), 1.0, 0.1, 0.01, form=VerbatimIncremental
+    )
     for _ in range(1000):
         agent.observe(0, 0, 0, 0.0, None)
     tried, untried = 1 / np.diag(agent.precision[0])
@@ -139,7 +143,7 @@ def step_size():
 
 
 @claim("F.cost", "Appendix F.1", "episode-independent", "instances", HOLDS)
-def constant_cost():
+def constant_cost() -> Evidence:
     """The compute time per episode of incremental RLSVI does not depend on the episode."""
     mdp, K, sizes = chain(10), 5, []
     agent = incremental(
@@ -171,7 +175,7 @@ def ratios(
 
 
 @claim("F.batch-better", "Appendix F.1", "expected: batch incurs lower regret", "experiment", HOLDS)
-def batch_better(tables=STORED):
+def batch_better(tables: Frames = STORED) -> Evidence:
     """The batch version of RLSVI is expected to be more data efficient and thus incur lower
     regret."""
     table = tables["incremental"]
@@ -209,7 +213,7 @@ def episodes_to_travel(k: int) -> float:
 
 
 @claim("F.travel", "Appendix F.1", OURS, "exact", HOLDS, part_of="F.batch-better")
-def reward_travels_back():
+def reward_travels_back(limits: Limits = CHOSEN) -> Evidence:
     """With ν = 0, frozen targets carry a reward back k periods in a time exponential in k."""
     v, far = value_travels(8, 0.0, 10_000), chain(50).H - 1
     half = {k: int(np.argmax(v[:, k] >= 0.5)) for k in (2, 4, 6, 8)}
@@ -217,7 +221,7 @@ def reward_travels_back():
     constant = int(np.argmax(value_travels(far, 0.03, 5000)[:, far] >= 0.5))
     bounded = all(l > episodes_to_travel(k) for k, l in half.items())
     return unless(
-        not bounded or growth < limit("multiplies"),
+        not bounded or growth < limits["multiplies"],
         "Half of a reward is known 8 "
         f"periods earlier after {half[8]} episodes (one path, no noise), and "
         f"{growth:.2g} times as many are needed for each further period. The {far} "
@@ -259,13 +263,14 @@ FIRST_TRIAL = [1.0] * 500 + [1.0 + 1 / 0.1**2]  # λ = 1, σ = 0.1: a direction 
     "N(√(1−γ²) w_t, γ²Σ_{t+1}), to ensure autocorrelation",
     "exact",
     FAILS,
+    main=True,
 )
-def autocorrelation():
+def autocorrelation(limits: Limits = CHOSEN) -> Evidence:
     """The law of the perturbations ensures autocorrelation, and that marginal covariances of
     consecutive ones differ only slightly."""
     rho, fall = printed(GAMMA), _fall(marginal_variances(FIRST_TRIAL))
     return Evidence(  # Cov(w_t, w_{t+1}) = ρ Var(w_t)
-        parts(rho > limit("uncorrelated"), fall["printed"] < limit("slightly")),
+        parts(rho > limits["uncorrelated"], fall["printed"] < limits["slightly"]),
         f"The two coefficients are exchanged: at γ = {GAMMA} consecutive perturbations have the "
         f"correlation {rho:.2f}; exchanged back, the law does what it is for.",
         {"printed": rho, "corrected": GAMMA, "fall": fall},
@@ -276,7 +281,7 @@ def autocorrelation():
 
 
 @claim("F.fixed", "Appendix F.2", OURS, "exact", HOLDS, part_of="F.autocorrelation")
-def fixed_covariance():
+def fixed_covariance() -> Evidence:
     """While Σ does not change, the variance of the perturbation tends to it under both laws."""
     ends = {name: V[-1] for name, V in marginal_variances([1.0] * 5000).items()}
     return unless(
@@ -294,11 +299,11 @@ def fixed_covariance():
     FAILS,
     part_of="F.autocorrelation",
 )
-def marginal_covariance():
+def marginal_covariance(limits: Limits = CHOSEN) -> Evidence:
     """The marginal covariance of the perturbation changes only slightly from step to step."""
     fall = _fall(marginal_variances(FIRST_TRIAL))
     return unless(
-        fall["printed"] >= limit("slightly"),
+        fall["printed"] >= limits["slightly"],
         "When an action is first tried (λ = 1, "
         f"σ = 0.1, γ = {GAMMA}) its variance falls {fall['printed']:.0f}-fold in one "
         f"step as printed, {fall['corrected']:.3g}-fold if corrected.",
@@ -306,22 +311,22 @@ def marginal_covariance():
     )
 
 
-def longer(table: pd.DataFrame, agent: str, than: str) -> pd.Series:
+def longer(table: pd.DataFrame, least: float, agent: str, than: str) -> pd.Series:
     """How much longer one agent waits than another until a long lock opens, as a logarithm."""
-    long = table[table.n >= limit("long plan")]
+    long = table[table.n >= least]
     wait = np.log(long.pivot(index=["gamma", "n", "seed"], columns="agent", values="first_reward"))
     return wait[agent] - wait[than]
 
 
 @claim("F.explores", "Appendix F.2", "to incentivize exploration", "experiment", FAILS)
-def explores(tables=STORED):
+def explores(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """Continual RLSVI perturbs value estimates in directions of significant uncertainty, which
     incentivizes exploration."""
     table = tables["continual"]
     times = {
         agent: {
             str(gamma): median_interval(np.exp(one.groupby("seed").mean()), for_all(6))
-            for gamma, one in longer(table, agent, "greedy").groupby("gamma")
+            for gamma, one in longer(table, limits["long plan"], agent, "greedy").groupby("gamma")
         }
         for agent in ("printed", "corrected")
     }
@@ -341,21 +346,23 @@ def explores(tables=STORED):
 
 
 @claim("F.plans", "Appendix F.2", "avoiding abrupt changes is important", "experiment", HOLDS)
-def longer_plans(tables=STORED):
+def longer_plans(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """Avoiding frequent abrupt changes of the perturbation is important, as it allows the agent to
     execute multi-period plans."""
     table = tables["continual"].query("agent in ('corrected', 'printed')")
     each = ratios(table, ["gamma", "n"], "printed", "first_reward", [])
-    long = each.index.get_level_values("n") >= limit("long plan")
+    long = each.index.get_level_values("n") >= limits["long plan"]
     sooner, later = each.high < 1, each.low > 1
-    whole = median_interval(np.exp(longer(table, "corrected", "printed").groupby("seed").mean()))
+    whole = median_interval(
+        np.exp(longer(table, limits["long plan"], "corrected", "printed").groupby("seed").mean())
+    )
     wins, losses, settings = int(sooner[long].sum()), int(later[long].sum()), int(long.sum())
     return unless(
         whole.high >= 1 or losses > 0,
         "A lasting perturbation opens long locks in "
         f"{whole.median:.2f} ({whole.low:.2f}–{whole.high:.2f}) times the steps that the printed "
         "law takes.",
-        f"Locks of {limit('long plan')} moves or more, correlation γ: geometric mean of {settings} "
+        f"Locks of {limits['long plan']} moves or more, correlation γ: geometric mean of {settings} "
         f"settings, median of 20 seeds. It opens {wins} of them sooner, {losses} later, and of "
         f"{(~long).sum()} shorter ones {sooner[~long].sum()} and {later[~long].sum()} (95% for "
         "all together).",
@@ -367,7 +374,7 @@ def longer_plans(tables=STORED):
 
 
 @claim("F.start", "Appendix F.2", OURS, "exact", HOLDS, part_of="F.autocorrelation")
-def start_from_zero():
+def start_from_zero(limits: Limits = CHOSEN) -> Evidence:
     """From θ̃_0 = w_0 = 0 the first action is a tie; the perturbation then has nearly its full size
     at once as printed, and grows slowly if corrected."""
     agent = FastContinual(np.eye(4).reshape(2, 2, 4), GAMMA, GAMMA, rng=0)
@@ -377,7 +384,7 @@ def start_from_zero():
     first = {name: V[1] for name, V in grown.items()}
     half = int(np.argmax(np.array(grown["corrected"]) >= 0.5))
     return unless(
-        not tied or not agent.w.any() or first["printed"] < limit("nearly"),
+        not tied or not agent.w.any() or first["printed"] < limits["nearly"],
         f"The variance of w_1 is {first['printed']:.2f} of its full size as printed, "
         f"{first['corrected']:.2f} if corrected, and then half of it after {half} steps "
         f"(γ = {GAMMA}). A draw w_0 ~ N(0, I/λ) would correct that too.",

@@ -9,10 +9,10 @@ import pandas as pd
 from rlsvi_core import VerbatimAgent, rlsvi
 from rlsvi_core.envs.recommender import Recommender, number_of_states
 
-from ..choices import limit
 from ..engine import Tables, streams
 from ..intervals import Mean, for_all, mean_interval
-from ..register import FAILS, HOLDS, PARTLY, Evidence, claim, parts, unless
+from ..register import FAILS, HOLDS, PARTLY, Evidence, Frames, claim, parts, unless
+from ..thresholds import CHOSEN, Limits
 from . import runs
 from .bandit import BernoulliBandit
 from .products import Products, expected_likes
@@ -81,7 +81,7 @@ def least_squares(customers: Recommender, target: np.ndarray) -> np.ndarray:
 
 
 @claim("6.3.sizes", "Section 6.3", "4521 states, K = N² + N", "exact", HOLDS)
-def sizes():
+def sizes() -> Evidence:
     """There are 4521 states, so each instance can be solved exactly; the N² + N basis functions
     are exponentially fewer."""
     x, phi = instance(0).states.x, Products(N, J)
@@ -101,7 +101,7 @@ def sizes():
 
 
 @claim("6.3.agnostic", "Section 6.3", "agnostic, barring a freak event", "instances", HOLDS)
-def agnostic_basis():
+def agnostic_basis() -> Evidence:
     """Barring a freak event, this basis makes the learning problem agnostic."""
     misfit, worth = [], []
     for customers in map(instance, range(10)):
@@ -130,12 +130,12 @@ DITHERING = {
 }  # the strongest among the readings
 
 
-@claim("6.3.boltzmann", FIG8, "much more efficiently", "experiment", HOLDS)
-def better_than_boltzmann(tables=STORED):
+@claim("6.3.boltzmann", FIG8, "much more efficiently", "experiment", HOLDS, main=True)
+def better_than_boltzmann(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """RLSVI explores much more efficiently than Boltzmann exploration over a wide range of
     temperatures."""
     study, readings, rivals = tables[STUDY], tables[READINGS], tables[RIVALS]
-    level, much = for_all(len(PAPER_ETAS)), limit("much more")
+    level, much = for_all(len(PAPER_ETAS)), limits["much more"]
     regret, own = final_regret(study, "rlsvi"), curves(study, "rlsvi")
     grid = {
         f"{eta:g}": more_regret(study, BOLTZMANN[eta], of=len(PAPER_ETAS)) for eta in PAPER_ETAS
@@ -150,7 +150,8 @@ def better_than_boltzmann(tables=STORED):
     more = {
         eta: more_regret(readings, BOLTZMANN[eta], of=len(BOLTZMANN)) for eta in sorted(BOLTZMANN)
     }
-    best, mean, nearest = min(more, key=more.get), float(regret.mean()), min(grid, key=grid.get)
+    best, nearest = min(more, key=more.__getitem__), min(grid, key=grid.__getitem__)
+    mean = float(regret.mean())
     coded = more_regret(rivals, DITHERING["boltzmann"])
     return unless(
         not beaten,
@@ -178,13 +179,13 @@ def better_than_boltzmann(tables=STORED):
     "experiment",
     HOLDS,
 )
-def exploration_is_crucial(tables=STORED):
+def exploration_is_crucial(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """In some settings efficient exploration can be crucial."""
     readings = tables[READINGS]
     own = float(final_regret(readings, "rlsvi").mean())
     greedy = more_regret(readings, EPSILON[0.0])
     return unless(
-        greedy.low <= limit("needed") * own,
+        greedy.low <= limits["needed"] * own,
         "This is one: without exploration LSVI has "
         f"{written(greedy)} likes more regret than RLSVI.",
         f"RLSVI has {own:.0f} after 1200 customers (20 instances). How one explores "
@@ -217,8 +218,9 @@ def learned_better(arm: str, of: int) -> Mean:
     "learns this optimal strategy when dithering does not",
     "experiment",
     PARTLY,
+    main=True,
 )
-def better_than_dithering(tables=STORED):
+def better_than_dithering(tables: Frames = STORED) -> Evidence:
     """RLSVI learns this optimal strategy, which improves even on the optimal myopic one, when
     dithering strategies do not."""
     rivals, all_of = tables[RIVALS], len(DITHERING)
@@ -256,7 +258,7 @@ def better_than_dithering(tables=STORED):
 
 
 @claim("6.3.bandits", FIG9, "outperforms benchmark bandit algorithms", "experiment", HOLDS)
-def better_than_bandits(tables=STORED):
+def better_than_bandits(tables: Frames = STORED) -> Evidence:
     """RLSVI outperforms the benchmark bandit algorithms."""
     study = tables[STUDY]
     more = {arm: more_regret(study, arm, of=2) for arm in ("linear", "bernoulli")}
@@ -277,7 +279,7 @@ def better_than_bandits(tables=STORED):
 
 
 @claim("6.3.linear-first", FIG9, "the linear bandit is better at first", "experiment", HOLDS)
-def linear_first(tables=STORED):
+def linear_first(tables: Frames = STORED) -> Evidence:
     """The linear contextual bandit outperforms RLSVI at first."""
     study = tables[STUDY]
     each = rates(study, "rlsvi") - rates(study, "linear")
@@ -296,10 +298,10 @@ def linear_first(tables=STORED):
 
 
 @claim("6.3.bernoulli", FIG9, "does not learn much even after 1200 episodes", "exact", HOLDS)
-def bernoulli_hardly_learns():
+def bernoulli_hardly_learns() -> Evidence:
     """Bernoulli Thompson sampling does not learn much even after 1200 episodes."""
 
-    def expected(customers, seed):
+    def expected(customers: Recommender, seed: int) -> np.ndarray:
         bandit = BernoulliBandit(Products(N, J), rng=seed)
         return bandit.learn(customers, 1200, seed, exact=True).expected
 
@@ -320,8 +322,10 @@ def bernoulli_hardly_learns():
 NO_PLAN = ("uniform", "lowest")  # ties of the first product broken without a look ahead
 
 
-@claim("6.3.myopic", FIG9, "outperforms even the optimal myopic policy", "experiment", HOLDS)
-def better_than_myopic(tables=STORED):
+@claim(
+    "6.3.myopic", FIG9, "outperforms even the optimal myopic policy", "experiment", HOLDS, main=True
+)
+def better_than_myopic(tables: Frames = STORED) -> Evidence:
     """The policy learned is able to outperform even the optimal myopic policy, which knows the
     model but does not plan."""
     study, longer = tables[STUDY], tables[LATER]
@@ -348,7 +352,7 @@ def better_than_myopic(tables=STORED):
 
 
 @claim("6.3.eventually", "Section 6.3", "eventually learns a richer policy", "experiment", HOLDS)
-def eventually_beats_myopic(tables=STORED):
+def eventually_beats_myopic(tables: Frames = STORED) -> Evidence:
     """As more data is gathered, RLSVI eventually learns a richer policy, which outperforms the
     myopic one."""
     later = tables[LATER]
@@ -382,12 +386,12 @@ def _linear_target() -> tuple[float, float]:
 
 
 @claim("E.bandit-aims", "Appendix E", "both aim to learn the myopic policy", "instances", PARTLY)
-def bandit_aims():
+def bandit_aims(limits: Limits = CHOSEN) -> Evidence:
     """The Bernoulli bandit and the linear contextual bandit both aim to learn the myopic policy."""
     earned = mean_interval([one.evaluate(one.myopic())[0] for one in map(instance, range(20))])
     agrees, earns = _linear_target()
     return Evidence(
-        parts(earned.low <= J / 2, earns > limit("aims at")),
+        parts(earned.low <= J / 2, earns > limits["aims at"]),
         "The linear bandit does; the Bernoulli bandit aims at an order fixed in advance, worth "
         f"{J / 2} likes where the myopic policy earns {written(earned)}.",
         {"myopic": earned.mean, "same": agrees, "worth": earns},
@@ -397,7 +401,7 @@ def bandit_aims():
 
 
 @claim("E.incremental", "Appendix E", "can be implemented incrementally", "instances", HOLDS)
-def incremental_bandit():
+def incremental_bandit() -> Evidence:
     """The linear bandit can be implemented incrementally, and so efficiently."""
     customers, worst = instance(0, N=5, J=3), 0.0
     fast, dense = (

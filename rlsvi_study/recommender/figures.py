@@ -212,9 +212,10 @@ def openings(shares: np.ndarray, every: int, worth: np.ndarray) -> Figure:
 
 
 DRAW = {
+    "fig8": fig8,
+    "fig9": fig9,
     "recommender": fig9,
     "recommender-later": later,
     "recommender-readings": readings,
     "recommender-rivals": partial(fig8, arms=RIVALS),
 }
-DRAW_FROM = {"fig8": (("recommender",), fig8), "fig9": (("recommender",), fig9)}

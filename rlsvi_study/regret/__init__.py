@@ -1,1 +1,5 @@
 """Regret over the prior: section 5."""
+
+from .. import Topic
+
+TOPIC = Topic(tables=("theorem1", "theorem1-scale", "theorem1-tuned"))

@@ -13,7 +13,6 @@ from rlsvi_core.agents import rlsvi as general_rlsvi
 from rlsvi_core.agents import tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 
-from ..choices import limit
 from ..engine import Tables
 from ..intervals import mean_interval
 from ..register import (
@@ -23,10 +22,12 @@ from ..register import (
     PARTLY,
     REGISTER,
     Evidence,
+    Frames,
     claim,
     parts,
     unless,
 )
+from ..thresholds import CHOSEN, Limits
 from . import bias, optimism
 from . import runs as regret
 
@@ -35,7 +36,8 @@ BASE = regret.make_prior(**regret.BASE)
 
 
 def _random_prior(rng: np.random.Generator, H: int = 3, S: int = 3, A: int = 2) -> DirichletPrior:
-    return DirichletPrior(*(rng.uniform(0.1, 2, (H, S, A, size)) for size in (2, S)))
+    alpha_R, alpha_P = (rng.uniform(0.1, 2, (H, S, A, size)) for size in (2, S))
+    return DirichletPrior(alpha_R, alpha_P)
 
 
 # --------------------------------------------------------------------------- Lemma 2
@@ -99,14 +101,14 @@ def posterior_means() -> Evidence:
 @claim(
     "5.empirical-mean", "Section 5, proof of Lemma 2", "R̂ ≥ R̄", "exact", FAILS, part_of="5.lemma2"
 )
-def empirical_mean_is_larger(seen=(1, 0)) -> Evidence:
+def empirical_mean_is_larger(seen: tuple[int, int] = (1, 0)) -> Evidence:
     """The empirical mean reward is at least the posterior mean."""
     weights, tried = (Fraction(1, 2), Fraction(1), Fraction(3)), {}
     for a, b, low, high in product(weights, weights, range(6), range(6)):
         if n := low + high:  # R̂, R̄, and R̂ shrunk by λσ² = 1ᵀα, the least allowed
             m = n + a + b
             tried[a, b, low, high] = Fraction(-low, n), (-low - a) / m, -low / m
-    R_hat, R_bar, _ = tried[1, 1, *seen]
+    R_hat, R_bar, _ = tried[Fraction(1), Fraction(1), *seen]
     wrong = sum(hat < bar for hat, bar, _ in tried.values())
     needed = sum(shrunk >= bar for _, bar, shrunk in tried.values())
     return unless(
@@ -142,12 +144,13 @@ def last_display() -> Evidence:
     )
 
 
-def worst_gap(ridge: float, sigma2: float) -> tuple[float, tuple]:
+def worst_gap(ridge: float, sigma2: float) -> tuple[float, tuple[float, ...]]:
     """The least G(z), in standard deviations, over priors, histories and z, and the prior and
     history that have it; one period, with ``ridge`` λσ² in units of 1ᵀα^R."""
     weights, visits, z = (1e-3, 0.1, 1.0, 10.0), (0, 1, 3, 30, 1000), np.linspace(-6, 6, 121)
     found = []
-    for *alpha, low, high in product(weights, weights, visits, visits):
+    for *weight, low, high in product(weights, weights, visits, visits):
+        alpha = weight[0], weight[1]
         a, b = alpha[0] + low, alpha[1] + high
         mean, scale = -a / (a + b), sqrt(a * b / (a + b + 1)) / (a + b)
         gap = (
@@ -284,11 +287,13 @@ PROOF = (
 )  # of Lemma 2, as chapter 5 has it
 
 
-@claim("5.lemma2", "Section 5, Lemma 2", "Q̃ ≽so Q* for all s, a, h", "Monte Carlo", HOLDS)
-def lemma2() -> Evidence:
+@claim(
+    "5.lemma2", "Section 5, Lemma 2", "Q̃ ≽so Q* for all s, a, h", "Monte Carlo", HOLDS, main=True
+)
+def lemma2(limits: Limits = CHOSEN) -> Evidence:
     """Given any data, RLSVI's Q-values are stochastically optimistic for the true ones, for all
     s, a, h."""
-    prior, error = DirichletPrior.symmetric(3, 2, 2, 0.5, 0.5), limit("error rate, Lemma 2")
+    prior, error = DirichletPrior.symmetric(3, 2, 2, 0.5, 0.5), limits["error rate, Lemma 2"]
     histories = [
         no_counts(3, 2, 2),
         optimism.one_visit(prior, high=True),
@@ -420,7 +425,7 @@ def bias_sign() -> Evidence:
     PARTLY,
     part_of="5.theorem1",
 )
-def bias_size() -> Evidence:
+def bias_size(limits: Limits = CHOSEN) -> Evidence:
     """Up to logarithms the biases and the noise have these sizes."""
     ratios = {}
     for H in (5, 10, 20, 40):
@@ -432,7 +437,7 @@ def bias_size() -> Evidence:
         ]
     growth = [float(np.log(ratios[40][i] / ratios[10][i]) / np.log(4)) for i in range(3)]
     return Evidence(
-        parts(*(abs(power) < limit("same power") for power in growth)),
+        parts(*(abs(power) < limits["same power"] for power in growth)),
         "The size of "
         "the noise is right. The biases are larger by a factor that grows like H² "
         f"(powers {growth[0]:.2f} and {growth[1]:.2f}): {ratios[10][0]:.0f} and "
@@ -505,7 +510,7 @@ def _means(theorem1: pd.DataFrame) -> pd.DataFrame:
 
 
 @claim("5.optimism", "Section 5", "E Δ^opt ≤ 0", "experiment", HOLDS, part_of="5.theorem1")
-def optimism_on_average(tables=STORED) -> Evidence:
+def optimism_on_average(tables: Frames = STORED) -> Evidence:
     """Given any history, RLSVI's sampled value is on average at least the optimal one."""
     mean = _means(tables["theorem1"]).eval("(regret - concentration) / episode")
     base = mean.loc[tuple(regret.BASE.values())]
@@ -527,14 +532,14 @@ def optimism_on_average(tables=STORED) -> Evidence:
     HOLDS,
     part_of="5.theorem1",
 )
-def concentration_vanishes(tables=STORED) -> Evidence:
+def concentration_vanishes(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """The concentration error vanishes as data accumulate."""
     total = _means(tables["theorem1"]).concentration.loc[tuple(regret.BASE.values())]
     each = total.diff().iloc[1:] / np.diff(total.index)
     return unless(
         not (
             each.iloc[1:].is_monotonic_decreasing
-            and each.iloc[-1] < limit("vanishes") * total.iloc[0]
+            and each.iloc[-1] < limits["vanishes"] * total.iloc[0]
         ),
         f"Δ^conc is {total.iloc[0]:.3g} on average in the first episode and "
         f"{each.iloc[-1]:.2g} per episode from the {total.index[-2]}th on (H = S = 5, A "
@@ -546,7 +551,7 @@ def concentration_vanishes(tables=STORED) -> Evidence:
 
 
 @claim("5.rate-time", "Section 5, Theorem 1", "√T", "experiment", HOLDS, part_of="5.theorem1")
-def rate_time(tables=STORED) -> Evidence:
+def rate_time(tables: Frames = STORED) -> Evidence:
     """In time, RLSVI's expected regret grows no faster than √T."""
     table = tables["theorem1"]
     power = regret.power(table, "rlsvi", "episode", repeats=200)
@@ -595,7 +600,7 @@ RIVAL_S = 1.0  # the power of S in √(H³S²AT)
 
 
 @claim("5.optimistic-algorithms", "Section 5", "these scalings better √(H³S²AT)", "exact", HOLDS)
-def optimistic_algorithms(tables=STORED) -> Evidence:
+def optimistic_algorithms(tables: Frames = STORED) -> Evidence:
     """These scalings are better than those of state-of-the-art optimistic algorithms designed for
     analysis, which would have Õ(√(H³S²AT))."""
     best, ratio = tuned(tables["theorem1-tuned"])
@@ -615,13 +620,21 @@ def optimistic_algorithms(tables=STORED) -> Evidence:
     )
 
 
-@claim("6.psrl", "Section 6", "an effective Gaussian approximation to PSRL", "experiment", PARTLY)
-def approximates_psrl(tables=STORED) -> Evidence:
+@claim(
+    "6.psrl",
+    "Section 6",
+    "an effective Gaussian approximation to PSRL",
+    "experiment",
+    PARTLY,
+    main=True,
+    shown_in="05-tabular",
+)
+def approximates_psrl(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """The analysis of section 5 shows that tabular RLSVI acts as an effective Gaussian
     approximation to PSRL."""
     ends = _at_the_end(tables["theorem1"])
     analysed, small = (ratio_of_means(ends[agent], ends.psrl) for agent in ("rlsvi", "rlsvi-small"))
-    most = limit("effective")
+    most = limits["effective"]
     return Evidence(
         # "the analysis shows": at its λ and σ; "acts as": at some λ and σ
         parts(analysed.ratio < most, min(analysed.ratio, small.ratio) < most),

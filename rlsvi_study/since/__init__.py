@@ -1,1 +1,5 @@
 """Since 2016: what later work made of randomized value functions."""
+
+from .. import Topic
+
+TOPIC = Topic(tables=("since-tuning", "since-tabular", "since-linear-tuning", "since-linear"))

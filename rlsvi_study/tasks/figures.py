@@ -172,9 +172,6 @@ DRAW = {
     "tasks-tabular-large": tables,
     "tasks-redraw": redrawn,
     "tasks-deep-sea": deep_sea,
-}
-_AGENTS = ("tasks-control", "tasks-epsilon", "tasks-boltzmann")
-DRAW_FROM = {
-    "tasks-curves": (_AGENTS, curves),
-    "tasks-tables": (("tasks-tabular", "tasks-tabular-large"), tables),
+    "tasks-curves": curves,
+    "tasks-tables": tables,
 }

@@ -1,1 +1,25 @@
 """Tetris: section 6.2 and appendix D."""
+
+from .. import Topic
+
+TOPIC = Topic(
+    tables=(
+        "fig7",
+        "fig7-tuning",
+        "fig14",
+        "fig14-tuning",
+        "tetris-top-row",
+        "tetris-top-row-tuning",
+        "tetris-rules",
+        "tetris-readings",
+        "tetris-variance",
+        "tetris-widths",
+        "tetris-schedules",
+        "tetris-top-row-schedules",
+        "tetris-discount",
+        "tetris-optimism",
+        "tetris-buffer",
+        "tetris-lspi",
+        "tetris-known",
+    ),
+)

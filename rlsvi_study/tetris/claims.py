@@ -6,8 +6,10 @@ it turns the verdict. LSVI has the schedule that tuning on other seeds prefers. 
 games of its newest policy and starts from one that scores, as in the paper.
 """
 
+from collections.abc import Iterable
+from functools import cache
 from math import comb, inf, log2
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,10 +17,10 @@ from scipy.stats import binomtest
 
 from rlsvi_core.envs.tetris import Tetris
 
-from ..choices import limit
 from ..engine import Tables
-from ..intervals import bootstrap, by_cell, for_all, mean_interval, median_interval
-from ..register import CONSISTENT, FAILS, HOLDS, PARTLY, Evidence, claim, parts, unless
+from ..intervals import Mean, bootstrap, by_cell, for_all, mean_interval, median_interval
+from ..register import CONSISTENT, FAILS, HOLDS, PARTLY, Evidence, Frames, claim, parts, unless
+from ..thresholds import CHOSEN, Limits
 from . import runs
 from .runs import EXPERIMENTS, LSPI, apart, finals, lead, learned_at, level, levels
 
@@ -42,7 +44,7 @@ PRINTED, OTHER = RULES  # the rule that decides, and the one under which pieces 
 STICK_OUT = "where pieces may stick out"
 
 
-def _text(one, form: str = ".0f") -> str:
+def _text(one: Iterable[float], form: str = ".0f") -> str:
     """A number and its interval."""
     mean, low, high = (f"{number:{form}}".replace("inf", "∞") for number in [*one][:3])
     return f"{mean} ({low}{' to ' if low[0] in '+-' else '–'}{high})"
@@ -51,7 +53,7 @@ def _text(one, form: str = ".0f") -> str:
 # --------------------------------------------------------------------------- who is compared
 
 
-def every_schedule(rule: str, tables=STORED) -> pd.DataFrame:
+def every_schedule(rule: str, tables: Frames = STORED) -> pd.DataFrame:
     """Figure 7 under a rule and, on its seeds, LSVI with other schedules than it has there."""
     name, others, _ = RULES[rule]
     return pd.concat(
@@ -62,19 +64,19 @@ def every_schedule(rule: str, tables=STORED) -> pd.DataFrame:
     )
 
 
-def schedules(rule: str, tables=STORED) -> pd.DataFrame:
+def schedules(rule: str, tables: Frames = STORED) -> pd.DataFrame:
     """LSVI with every schedule that was run on the seeds of figure 7."""
     return every_schedule(rule, tables).query("agent == 'lsvi'")
 
 
-def tuned(rule: str, tables=STORED) -> str:
+def tuned(rule: str, tables: Frames = STORED) -> str:
     """The schedule that does best over the second half of the games on the tuning's own seeds, of
     those that were run on the seeds of figure 7."""
     half = runs.second_half(tables[RULES[rule].tuning])
-    return half[half.index.isin(schedules(rule, tables).schedule)].idxmax()
+    return str(half[half.index.isin(schedules(rule, tables).schedule)].idxmax())
 
 
-def compared(rule: str, tables=STORED) -> pd.DataFrame:
+def compared(rule: str, tables: Frames = STORED) -> pd.DataFrame:
     """RLSVI and, on the same seeds, LSVI with the tuned schedule."""
     table = every_schedule(rule, tables)
     return table[(table.agent == "rlsvi") | (table.schedule == tuned(rule, tables))]
@@ -114,9 +116,9 @@ class Count(NamedTuple):
         return f"{self.learned} of {self.seeds}"
 
 
-def how_many_learn(table: pd.DataFrame) -> Count:
+def how_many_learn(table: pd.DataFrame, above: float) -> Count:
     """How many seeds ever come above the level of a player."""
-    games = learned_at(table, above=limit("LEARNED"))
+    games = learned_at(table, above=above)
     return Count(int((games < inf).sum()), len(games))
 
 
@@ -128,14 +130,14 @@ def by_agent(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 @claim("6.2.states", "Section 6.2", "more than 2^200 states", "exact", FAILS)
-def number_of_states():
+def number_of_states() -> Evidence:
     """Tetris on 20 × 10 squares has more than 2^200 states."""
     game = Tetris()
 
     # No row is full, and the number of full squares is even: pieces add 4, rows take away 10.
     def boards(rows: int) -> int:
         even_less_odd = sum(comb(game.width, k) * (-1) ** k for k in range(game.width)) ** rows
-        return ((2**game.width - 1) ** rows + even_less_odd) // 2
+        return int((2**game.width - 1) ** rows + even_less_odd) // 2
 
     # By the printed rule the top row is empty as long as a game goes on; once it has ended, up to
     # four neighbours there are full, those of the last piece.
@@ -149,14 +151,14 @@ def number_of_states():
         ratio[PRINTED] <= 1,
         f"By the printed rule the top row stays empty, which leaves at most "
         f"{ratio[PRINTED]:.2f} · 2^200 states; {STICK_OUT}, up to {ratio[OTHER]:.2f} · 2^200.",
-        evidence="Counted: boards without a full row and with an even number of full squares, times"
+        "Counted: boards without a full row and with an even number of full squares, times"
         " seven pieces, and the boards on which a game has ended.",
         **ratio,
     )
 
 
-@claim("6.2.lspi", "Section 6.2", "≃ 3500 and 4500, above 3183", "experiment", PARTLY)
-def above_lspi(tables=STORED):
+@claim("6.2.lspi", "Section 6.2", "≃ 3500 and 4500, above 3183", "experiment", PARTLY, main=True)
+def above_lspi(tables: Frames = STORED) -> Evidence:
     """Both RLSVI and LSVI improve significantly on LSPI with the same features: they end above its
     best level, 3183 rows per game."""
     ends, best, last, kept = {}, {}, {}, {}
@@ -195,7 +197,7 @@ def above_lspi(tables=STORED):
 
 
 @claim("6.2.fewer-games", "Section 6.2", "after many fewer games", "experiment", FAILS)
-def fewer_games(tables=STORED):
+def fewer_games(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """Both reach this performance, above LSPI's best level, after many fewer games than LSPI."""
     games = {}
     for rule in RULES:
@@ -208,7 +210,7 @@ def fewer_games(tables=STORED):
     return Evidence(
         parts(
             *(
-                limit("many fewer") * ours[agent].median < ours["lspi"].median
+                limits["many fewer"] * ours[agent].median < ours["lspi"].median
                 for agent in ("rlsvi", "lsvi")
             )
         ),
@@ -224,43 +226,40 @@ def fewer_games(tables=STORED):
     )
 
 
-def once_learned(table: pd.DataFrame, time: str, least: float) -> list[np.ndarray]:
+def once_learned(table: pd.DataFrame, time: str, above: float, least: float) -> list[np.ndarray]:
     """The curves from their first block above the level of a player on, if so many are left."""
     curves = table.pivot(index="seed", columns=time, values="score").to_numpy()
-    found = [
-        curve[np.argmax(curve > limit("LEARNED")) :]
-        for curve in curves
-        if curve.max() > limit("LEARNED")
-    ]
+    found = [curve[np.argmax(curve > above) :] for curve in curves if curve.max() > above]
     return [curve for curve in found if len(curve) >= least]
 
 
 def of_the_peak(curves: list[np.ndarray]) -> np.ndarray:
     """The last four blocks, of 50 games each, as a share of the best one, curve by curve."""
-    return np.array([blocks[-4:].mean() / blocks.max() for blocks in curves])
+    return np.array([blocks[..., -4:].mean(-1) / blocks.max(-1) for blocks in curves])
 
 
-def without_a_decline(lengths: list[int], repeats: int = 2000) -> float:
+@cache
+def without_a_decline(lengths: tuple[int, ...], repeats: int = 2000) -> float:
     """That share in the mean, for level curves of so many blocks: a game's score is exponential, as
     nearly all are here, so a block of 50 has the law Gamma(50)/50."""
-    rng = np.random.default_rng(0)
-    return float(
-        np.mean([of_the_peak([rng.gamma(50, 1 / 50, n) for n in lengths]) for _ in range(repeats)])
-    )
+    blocks = np.random.default_rng(0).gamma(50, 1 / 50, (repeats, sum(lengths)))
+    curves = np.split(blocks, np.cumsum(lengths)[:-1], axis=1)
+    return float(np.mean(of_the_peak(curves).T))
 
 
 @claim("6.2.collapse", "Section 6.2", "unlike LSPI, do not collapse", "experiment", CONSISTENT)
-def no_collapse(tables=STORED):
+def no_collapse(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """Unlike LSPI, RLSVI and LSVI do not collapse after finding their peak performance."""
     share, flat = {}, {}
     for rule in RULES:
         lspi = lspi_runs(tables["tetris-lspi"], rule)
         for agent, table in (by_agent(compared(rule, tables)) | {"lspi": lspi}).items():
-            curves = once_learned(table, "policy" if agent == "lspi" else "game", limit("blocks"))
+            time = "policy" if agent == "lspi" else "game"
+            curves = once_learned(table, time, limits["LEARNED"], limits["blocks"])
             if len(curves) > 1:
                 share[rule, agent] = mean_interval(of_the_peak(curves))
-                flat[rule, agent] = without_a_decline([*map(len, curves)])
-    collapsed = {key: one.mean < limit("collapse") * flat[key] for key, one in share.items()}
+                flat[rule, agent] = without_a_decline(tuple(map(len, curves)))
+    collapsed = {key: one.mean < limits["collapse"] * flat[key] for key, one in share.items()}
     said = {key: _text(one, ".2f") for key, one in share.items()}
     return Evidence(
         parts(
@@ -281,10 +280,10 @@ def no_collapse(tables=STORED):
 
 
 @claim("6.2.replay", "Section 6.2", "mostly due to the replay buffer", "experiment", FAILS)
-def gain_from_replay(tables=STORED):
+def gain_from_replay(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """These improvements over LSPI are mostly due to the buffer of past transitions."""
 
-    def share(own, kept, ours):
+    def share(own: np.ndarray, kept: np.ndarray, ours: np.ndarray) -> Any:
         return (kept.mean(-1) - own.mean(-1)) / (ours.mean(-1) - own.mean(-1))
 
     found = {}
@@ -298,9 +297,9 @@ def gain_from_replay(tables=STORED):
     small = {N: level(finals(table)) for N, table in tables["tetris-buffer"].groupby("N")}
     return Evidence(
         HOLDS
-        if ours.low > limit("mostly")
+        if ours.low > limits["mostly"]
         else CONSISTENT
-        if ours.mean > limit("mostly")
+        if ours.mean > limits["mostly"]
         else FAILS,
         f"The buffer gives LSPI {_text(ours, '.0%')} of RLSVI's gain in final rows; {STICK_OUT}, "
         f"{_text(found[OTHER], '.0%')}.",
@@ -318,7 +317,7 @@ def gain_from_replay(tables=STORED):
     "experiment",
     PARTLY,
 )
-def learns_from_scratch(tables=STORED):
+def learns_from_scratch(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """Both RLSVI and LSVI learn from scratch, where LSPI required an initial policy that scores."""
     counts = {}
     for rule in RULES:
@@ -328,12 +327,12 @@ def learns_from_scratch(tables=STORED):
         }
         greedy = schedules(rule, tables).query("schedule == 'greedy'")
         counts[rule] = {
-            who: how_many_learn(table)
+            who: how_many_learn(table, limits["LEARNED"])
             for who, table in (by_agent(compared(rule, tables)) | ways | {"greedy": greedy}).items()
         }
     ours, other = counts[PRINTED], counts[OTHER]
     fresh, scoring = ours["nothing"], ours["scoring"]
-    least = limit("learns")
+    least = limits["learns"]
     each = (
         f"{ours['rlsvi']} seeds each"
         if ours["rlsvi"] == ours["lsvi"]
@@ -349,12 +348,12 @@ def learns_from_scratch(tables=STORED):
         f"LSPI with a scoring policy {scoring}; greedy LSVI {ours['greedy']}. Pieces "
         f"sticking out: RLSVI {other['rlsvi']}, tuned LSVI {other['lsvi']}, LSPI "
         f"{other['nothing']} without and {other['scoring']} with. Learned: above "
-        f"{limit('LEARNED'):.0f} rows.",
+        f"{limits['LEARNED']:.0f} rows.",
     )
 
 
 @claim("6.2.tuned-better", "Section 6.2", "a tuned ε schedule is much better", "experiment", HOLDS)
-def tuned_schedule_is_better(tables=STORED):
+def tuned_schedule_is_better(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """LSVI with a tuned ε schedule is much better than LSPI, which struggles to learn without an
     initial policy."""
     found, ratio = {}, {}
@@ -372,10 +371,10 @@ def tuned_schedule_is_better(tables=STORED):
     ours, other = found[PRINTED], found[OTHER]
     as_good = tuned(PRINTED, tables) != "greedy" and ours["greedy"].high > ours["tuned"].mean
     return unless(
-        not (ours["gap"].low > 0 and ratio[PRINTED] > limit("much better")),
+        not (ours["gap"].low > 0 and ratio[PRINTED] > limits["much better"]),
         f"From scratch tuned LSVI ends at {_text(ours['tuned'])} rows, LSPI at "
         f"{_text(ours['lspi'])}" + ("; but greedy LSVI does as well as tuned." if as_good else "."),
-        evidence=f"Greedy LSVI {_text(ours['greedy'])}; LSPI's best policies "
+        f"Greedy LSVI {_text(ours['greedy'])}; LSPI's best policies "
         f"{_text(ours['lspi best'])}. Pieces sticking out: tuned LSVI {_text(other['tuned'])}, "
         f"LSPI {_text(other['lspi'])}, greedy LSVI {_text(other['greedy'])}.",
         **found,
@@ -388,8 +387,9 @@ def tuned_schedule_is_better(tables=STORED):
     "RLSVI significantly better than tuned ε",
     "experiment",
     FAILS,
+    main=True,
 )
-def better_than_tuned_epsilon(tables=STORED):
+def better_than_tuned_epsilon(tables: Frames = STORED) -> Evidence:
     """RLSVI improves significantly even on LSVI with a tuned ε schedule."""
     chosen = {rule: tuned(rule, tables) for rule in RULES}
     means = {
@@ -402,7 +402,7 @@ def better_than_tuned_epsilon(tables=STORED):
         gap[PRINTED].low <= 0,
         f"RLSVI minus tuned LSVI is {_text(gap[PRINTED], '+.0f')} rows per "
         f"game by the printed rule; {STICK_OUT}, {_text(gap[OTHER], '+.0f')}.",
-        evidence=f"Tuned: “{chosen[PRINTED]}” and “{chosen[OTHER]}”. Against the best in hindsight,"
+        f"Tuned: “{chosen[PRINTED]}” and “{chosen[OTHER]}”. Against the best in hindsight,"
         f" with intervals for all schedules together: {_text(best[PRINTED], '+.0f')} and "
         f"{_text(best[OTHER], '+.0f')}. Last 200 games.",
         **best,
@@ -419,7 +419,7 @@ def better_than_tuned_epsilon(tables=STORED):
     "experiment",
     FAILS,
 )
-def fixed_epsilon(tables=STORED):
+def fixed_epsilon(tables: Frames = STORED) -> Evidence:
     """LSVI does not achieve good performance with any fixed ε."""
     best, found = {}, {}
     for rule in RULES:
@@ -434,18 +434,18 @@ def fixed_epsilon(tables=STORED):
         f"By the printed rule LSVI with {best[PRINTED]} throughout ends "
         f"at {_text(ours['best'])} rows; {STICK_OUT}, the best fixed ε has "
         f"{_text(other['best'])}.",
-        evidence=f"Good: above {LSPI}, the level that the paper names. ε = 0: "
+        f"Good: above {LSPI}, the level that the paper names. ε = 0: "
         f"{_text(ours['greedy'])} and {_text(other['greedy'])}. Tried: 0.001, 0.01, 0.1.",
         **found,
     )
 
 
 @claim("6.2.sooner", "Section 6", "faster learning", "experiment", FAILS)
-def learns_sooner(tables=STORED):
+def learns_sooner(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """In Tetris RLSVI leads to faster learning."""
     wins, losses, seeds = {}, {}, {}
     for rule in RULES:
-        games = learned_at(compared(rule, tables), ["agent"], limit("LEARNED")).unstack("agent")
+        games = learned_at(compared(rule, tables), ["agent"], limits["LEARNED"]).unstack("agent")
         wins[rule], losses[rule] = (
             int((games[one] < games[two]).sum())
             for one, two in (("rlsvi", "lsvi"), ("lsvi", "rlsvi"))
@@ -458,26 +458,26 @@ def learns_sooner(tables=STORED):
         "By the printed rule RLSVI learns sooner than tuned LSVI in "
         f"{wins[PRINTED]} of {seeds[PRINTED]} seeds; {STICK_OUT}, in {wins[OTHER]} of "
         f"{seeds[OTHER]}.",
-        evidence=f"Later in {losses[PRINTED]} and {losses[OTHER]}. Learned: a block of 50 games "
-        f"above {limit('LEARNED'):.0f} rows per game. One-sided sign test at 5%.",
+        f"Later in {losses[PRINTED]} and {losses[OTHER]}. Learned: a block of 50 games "
+        f"above {limits['LEARNED']:.0f} rows per game. One-sided sign test at 5%.",
         **{RULES[rule].name: [wins[rule], losses[rule]] for rule in RULES},
     )
 
 
-def fluctuation(table: pd.DataFrame) -> np.ndarray:
+def fluctuation(table: pd.DataFrame, above: float) -> np.ndarray:
     """The relative variance of a run's blocks after the one in which it has learned, run by run."""
     return np.array(
-        [runs.relative_spread(curve[1:]) ** 2 for curve in once_learned(table, "game", 5)]
+        [runs.relative_spread(curve[1:]) ** 2 for curve in once_learned(table, "game", above, 5)]
     )
 
 
-def spread_ratio(scores: pd.Series, others: pd.Series):
+def spread_ratio(scores: pd.Series, others: pd.Series) -> Mean:
     """The relative spread over seeds, as a multiple of the others'."""
     return bootstrap(lambda x, y: runs.relative_spread(x) / runs.relative_spread(y), scores, others)
 
 
 @claim("6.2.stability", "Section 6", "improved stability", "experiment", FAILS)
-def more_stable(tables=STORED):
+def more_stable(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """In Tetris RLSVI leads to improved stability (read as: runs end more alike, and each
     fluctuates less once it has learned)."""
     spread = {}
@@ -486,14 +486,17 @@ def more_stable(tables=STORED):
         spread[rule] = spread_ratio(*map(finals, agents.values()))
     within = bootstrap(
         lambda x, y: np.sqrt(x.mean(-1) / y.mean(-1)),
-        *map(fluctuation, by_agent(compared(PRINTED, tables)).values()),
+        *(
+            fluctuation(table, limits["LEARNED"])
+            for table in by_agent(compared(PRINTED, tables)).values()
+        ),
     )
     return unless(
         not (spread[PRINTED].high < 1 and within.high < 1),
         "By the printed rule RLSVI's runs "
         f"spread {_text(spread[PRINTED], '.2f')} times as much as tuned LSVI's; {STICK_OUT}, "
         f"{_text(spread[OTHER], '.2f')} times.",
-        evidence="Spread: standard deviation over seeds of the last 200 games, relative to their "
+        "Spread: standard deviation over seeds of the last 200 games, relative to their "
         f"mean. Within a run blocks fluctuate {_text(within, '.2f')} times as much. Bootstrap over "
         "seeds.",
         **spread,
@@ -505,7 +508,7 @@ def more_stable(tables=STORED):
 
 
 @claim("D.memory", "Appendix D.1", "0 to 20, holes 0 to 199; less than 10 MB", "exact", PARTLY)
-def memory_of_features():
+def memory_of_features() -> Evidence:
     """Features and rewards are whole numbers from 0 to 20, holes to 199; 10^5 transitions, for
     every possible action, take less than 10 MB."""
     game = Tetris()
@@ -525,7 +528,7 @@ def memory_of_features():
     )
 
 
-def every_discount(tables=STORED) -> pd.DataFrame:
+def every_discount(tables: Frames = STORED) -> pd.DataFrame:
     """The runs with other discounts and, as long and on the same seeds, those of figure 7."""
     table, usual = tables["tetris-discount"], tables["fig7"].assign(gamma=0.99)
     alike = usual.seed.isin(table.seed) & (usual.game <= table.game.max())
@@ -533,14 +536,16 @@ def every_discount(tables=STORED) -> pd.DataFrame:
 
 
 @claim("D.discount", "Appendix D", "γ = 0.99 helpful for stability in both", "experiment", FAILS)
-def discount_helps(tables=STORED):
+def discount_helps(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """A discount of 0.99 is helpful for the stability of both RLSVI and LSVI (read as: runs end
     more alike than without one)."""
     ratio, learn = {}, {}
     for agent, table in by_agent(every_discount(tables)).items():
         last = finals(table, ["gamma"])
         ratio[agent] = {gamma: spread_ratio(last[0.99], last[gamma]) for gamma in (1.0, 0.9)}
-        learn[agent] = {gamma: how_many_learn(part) for gamma, part in table.groupby("gamma")}
+        learn[agent] = {
+            gamma: how_many_learn(part, limits["LEARNED"]) for gamma, part in table.groupby("gamma")
+        }
     ours, greedy = (ratio[agent][1.0] for agent in ("rlsvi", "lsvi"))
     counts = learn["lsvi"]
     return Evidence(
@@ -562,13 +567,13 @@ def discount_helps(tables=STORED):
     "experiment",
     CONSISTENT,
 )
-def unknown_variance(tables=STORED):
+def unknown_variance(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """RLSVI performs slightly better with an inverse gamma prior over an unknown variance."""
     unknown = tables["tetris-variance"]
     known = tables["fig7"].query("agent == 'rlsvi' and seed in @unknown.seed")
     gap = level(finals(unknown) - finals(known))
     games = [
-        median_interval(learned_at(table, above=limit("LEARNED"))) for table in (unknown, known)
+        median_interval(learned_at(table, above=limits["LEARNED"])) for table in (unknown, known)
     ]
     return Evidence(
         HOLDS if gap.low > 0 else FAILS if gap.high < 0 else CONSISTENT,
@@ -599,7 +604,7 @@ def _ahead(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 
 
 @claim("D.mini-faster", "Appendix D.3, figure 14", "RLSVI learns faster", "experiment", FAILS)
-def mini_tetris_faster(tables=STORED):
+def mini_tetris_faster(tables: Frames = STORED) -> Evidence:
     """On four rows with S and Z, RLSVI learns faster than LSVI with a tuned ε schedule."""
     found, others = _ahead(tables["fig14"].query("game <= 200"))
     return unless(
@@ -607,8 +612,7 @@ def mini_tetris_faster(tables=STORED):
         "At first RLSVI minus tuned LSVI is "
         f"{_text(found.loc['value'], '+.2f')} rows per game if Φ knows the reward, "
         f"{_text(found.loc['reward'], '+.2f')} if not.",
-        evidence=f"The first 200 games. {others} (95% for all together). The width, not printed, "
-        "is ten.",
+        f"The first 200 games. {others} (95% for all together). The width, not printed, is ten.",
         **found.to_dict("index"),
     )
 
@@ -616,20 +620,20 @@ def mini_tetris_faster(tables=STORED):
 @claim(
     "D.mini", "Appendix D.3, figure 14", "RLSVI greatly outperforms tuned LSVI", "experiment", FAILS
 )
-def mini_tetris_better(tables=STORED):
+def mini_tetris_better(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """On four rows with S and Z, RLSVI greatly outperforms LSVI even with a tuned ε schedule."""
     table = tables["fig14"]
     found, others = _ahead(table)
     scores = levels(table, ["rule", "reading", "agent"])["mean"].unstack("agent")
     ratio = scores.rlsvi / scores.lsvi.clip(lower=0.01)
     every = together(table, ["rule", "reading"])
-    great = (every.low > 0) & (ratio > limit("much better"))
+    great = (every.low > 0) & (ratio > limits["much better"])
     narrow = together(tables["tetris-widths"], ["width", "rule", "reading"])
     return unless(
-        not ((found.low > 0) & (ratio[PRINTED] > limit("much better"))).all(),
+        not ((found.low > 0) & (ratio[PRINTED] > limits["much better"])).all(),
         f"RLSVI minus tuned LSVI is {_text(found.loc['value'], '+.2f')} rows per game if Φ knows "
         f"the reward, {_text(found.loc['reward'], '+.2f')} if not.",
-        evidence=f"{others}; greatly ahead in {int(great.sum())} of all six. On 5 to 8 columns "
+        f"{others}; greatly ahead in {int(great.sum())} of all six. On 5 to 8 columns "
         f"ahead in {int((narrow.low > 0).sum())} of {len(narrow)}, behind in "
         f"{int((narrow.high < 0).sum())} (95% for all together).",
         **{
@@ -641,7 +645,7 @@ def mini_tetris_better(tables=STORED):
 
 
 @claim("D.mini-extreme", "Appendix D.3", "much more extreme", "experiment", FAILS)
-def mini_tetris_more_extreme(tables=STORED):
+def mini_tetris_more_extreme(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """RLSVI's lead over LSVI is much more extreme on four rows with S and Z than in figure 7."""
     mini, ratio = tables["fig14"].query("reading == 'value'"), {}
     for rule in RULES:
@@ -651,11 +655,11 @@ def mini_tetris_more_extreme(tables=STORED):
         ]
     small, full = ratio[PRINTED]
     return unless(
-        small.mean <= limit("much better") * full.mean,
+        small.mean <= limits["much better"] * full.mean,
         "RLSVI's score is "
         f"{_text(small, '.2f')} times tuned LSVI's on the small board and {_text(full, '.2f')} "
         "times on the full one.",
-        evidence=f"Pieces sticking out: {_text(ratio[OTHER][0], '.2f')} and "
+        f"Pieces sticking out: {_text(ratio[OTHER][0], '.2f')} and "
         f"{_text(ratio[OTHER][1], '.2f')}. Last 200 of 1000 games; Φ knows the reward; bootstrap "
         "over seeds.",
         **ratio,

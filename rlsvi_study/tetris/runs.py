@@ -29,16 +29,16 @@ from scipy.stats import ttest_ind
 from rlsvi_core import Run, checks, lsvi, rlsvi
 from rlsvi_core.envs.tetris import Tetris
 
-from ..choices import THRESHOLDS
 from ..engine import Experiment, Rows, Scale, grid, streams
 from ..intervals import by_cell, for_all, mean_interval
+from ..thresholds import CHOSEN
 from .lspi import ITERATION
 from .players import KNOWN
 from .ring import PRINTED, Placements, RingAgent
 
 LSPI = 3183  # the best level of Bertsekas and Ioffe (1996), as the paper quotes it
 PAPER_LEVELS = (3500, 4500)  # of two agents
-LEARNED = int(THRESHOLDS["LEARNED"].value)  # a block of games above it: the agent can play
+LEARNED = int(CHOSEN["LEARNED"])  # a block of games above it: the agent can play
 GROUPS = {
     "heights": slice(0, 10),
     "differences": slice(10, 19),

@@ -89,7 +89,7 @@ from rlsvi_core.optimism.balls import sign
 from ..algebra import Sides, identity
 from ..engine import Tables
 from ..intervals import Mean, for_all, mean_interval
-from ..register import HOLDS, OURS, Evidence, claim, fallen, unless
+from ..register import HOLDS, OURS, Evidence, Frames, claim, fallen, unless
 from . import runs, theorem1
 
 STORED = Tables(runs.EXPERIMENTS)
@@ -306,7 +306,7 @@ def over_rate(table: Any) -> Any:
 
 
 @claim("5.", PLACE, OURS, "experiment", HOLDS, part_of="5.theorem1")
-def price_measured(tables: Tables = STORED) -> Evidence:
+def price_measured(tables: Frames = STORED) -> Evidence:
     """With one state, two actions and the smallest λ and σ printed, mean regret after λσ² episodes
     is above what is proved, and after Hλσ² episodes regret over √(H³AT) grows with H."""
     table = over_rate(tables["price"])

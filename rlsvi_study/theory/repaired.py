@@ -68,8 +68,8 @@ from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import decide, exact, sharpen, x_log_x
 from rlsvi_core.optimism.order import check_values
 
-from ..choices import limit
-from ..register import FAILS, HOLDS, OURS, Evidence, claim, enter, fallen, unless
+from ..register import FAILS, HOLDS, OURS, Evidence, claim, fallen, unless
+from ..thresholds import CHOSEN, Limits
 from . import forms
 from .crossings import count_crossings
 from .evidence import (
@@ -248,10 +248,10 @@ def _sum(X: order.Finite, W: order.Finite) -> order.Finite:
 
 
 @claim("G.", "Appendix G, Lemma 1, repaired", OURS, "Monte Carlo", HOLDS, part_of=LEMMA_1)
-def urn_limit() -> Evidence:
+def urn_limit(limits: Limits = CHOSEN) -> Evidence:
     """The urn's mean worth tends to P'V with P ~ Dirichlet(α), here for fractional weights."""
     alpha, V, paths, rng = [0.5, 1.0, 0.3], [0.0, 0.4, 1.0], 5000, np.random.default_rng(0)
-    drawn, error = urn(alpha, V, 1000, paths, rng)[:, -1], limit("error rate")
+    drawn, error = urn(alpha, V, 1000, paths, rng)[:, -1], limits["error rate"]
     distance = ks_2samp(drawn, order.dirichlet_samples(alpha, V, paths, rng)).statistic
     allowed = np.sqrt(np.log(2 / error) / paths)  # Smirnov's bound
     return unless(
@@ -266,10 +266,10 @@ def urn_limit() -> Evidence:
 
 
 @claim("G.", "Appendix G, Lemma 1", OURS, "Monte Carlo", HOLDS, part_of=LEMMA_1)
-def gauss_dirichlet_sampled() -> Evidence:
+def gauss_dirichlet_sampled(limits: Limits = CHOSEN) -> Evidence:
     """The normal is optimistic for P'V for fractional weights too, some far below 1; by samples."""
     rng, shortfall, refuted = np.random.default_rng(2), 0.0, 0
-    cases, error = ([0.1, 0.2, 0.3], [0.7, 0.05, 1.6], [2.5, 0.4, 0.01, 1.2]), limit("error rate")
+    cases, error = ([0.1, 0.2, 0.3], [0.7, 0.05, 1.6], [2.5, 0.4, 0.01, 1.2]), limits["error rate"]
     for alpha in cases:
         V = np.linspace(0, 1, len(alpha))
         n = sum(alpha)
@@ -299,7 +299,7 @@ STEPS_LEMMA_1 = (
 )
 
 
-@claim("G.", "Appendix G, Lemma 1", "X ≽so P'V", "certified", HOLDS)
+@claim("G.", "Appendix G, Lemma 1", "X ≽so P'V", "certified", HOLDS, main=True)
 def gauss_dirichlet() -> Evidence:
     """For V ∈ [0, 1]^N and α'1 ≥ 2, N(α'V/α'1, 1/α'1) is stochastically optimistic for P'V with
     P ~ Dirichlet(α)."""
@@ -469,23 +469,25 @@ def crossing_sampled() -> Evidence:
 
 rho = (n + m) / (n + m + e)  # λσ² = m + e
 
-enter(
-    "5.shrunk-noise",
+
+@claim(
+    "5.",
     "Section 5, Lemma 2, repaired",
     OURS,
     "symbolic",
     HOLDS,
-    "Shrinking by κ = (n+m)/(n+λσ²) ≤ 1 keeps the variance below that of RLSVI's noise if "
-    "σ² ≥ (π/8)(1 + (H−1)²), and keeps the mean below RLSVI's.",
-    lambda: identity(
+    part_of="5.lemma2",
+)
+def shrunk_noise() -> Evidence:
+    """Shrinking by κ = (n+m)/(n+λσ²) ≤ 1 keeps the variance below that of RLSVI's noise if
+    σ² ≥ (π/8)(1 + (H−1)²), and keeps the mean below RLSVI's."""
+    return identity(
         (1 / (n + m + e) - rho**2 / (n + m), e / (n + m + e) ** 2),
         # prior mass at most m on −1
         (-n * c / (n + m + e) - rho * (-n * c - m) / (n + m), m / (n + m + e)),
         found="1/(n+λσ²) − κ²/(n+m) = (λσ² − m)/(n+λσ²)² ≥ 0, and the means differ "
         "by at most m/(n+λσ²) ≥ 0 in RLSVI's favour.",
-    ),
-    part_of="5.lemma2",
-)
+    )
 
 
 @claim(

@@ -14,8 +14,8 @@ from PIL import Image
 
 from book._ext import reading, strip
 from book._ext import verdicts as pages
-from rlsvi_study.choices import FIVE, NOT_JUDGED, THRESHOLDS, Sentence, Threshold
 from rlsvi_study.register import FAILS, HOLDS, MISPRINT, OURS, PARTLY, VERDICTS
+from rlsvi_study.thresholds import THRESHOLDS, Threshold
 from rlsvi_study.verdicts import Finding
 
 
@@ -49,6 +49,7 @@ def small(monkeypatch):
             main=True,
             evidence="By 7.",
             turned=["one"],
+            numbers={"n": 7},
         ),
         finding("3.a", PARTLY, kind="certified", main=True, found="Now *and* then."),
         finding("3.d", FAILS, statement="Thus.", part_of="3.a"),
@@ -66,10 +67,8 @@ def small(monkeypatch):
         ),
     ]
     monkeypatch.setattr(pages, "found", lambda: {one.id: one for one in found})
-    monkeypatch.setattr(strip, "MAIN", ("3.b", "3.a"))
-    five = {"Both": Sentence({"one": "3.b", "two": "3.a"}, "Yes*.")}
+    five = {"Both": {"claims": {"one": "3.b", "two": "3.a"}, "words": "Yes* -{0[n]}."}}
     monkeypatch.setattr(pages, "FIVE", five)
-    monkeypatch.setattr(pages.verdicts, "FIVE", five)
     return found
 
 
@@ -105,7 +104,7 @@ def test_the_tally(small):
 
 def test_in_a_minute_a_subject_has_its_sentence_and_the_verdicts_it_stands_on(small):
     line = pages.in_a_minute()
-    assert line.startswith("[**Both.** Yes\\*.](03-dithering.ipynb)")
+    assert line.startswith("[**Both.** Yes\\* −7.](03-dithering.ipynb)")
     assert linked(line) == ["3.b", "3.a"]
     assert verdicts_in(line) == [HOLDS, PARTLY]
 
@@ -145,7 +144,9 @@ def test_the_lines_of_a_proof_are_a_table(small):
 
 
 def test_misprints_are_one_list(small, monkeypatch):
-    monkeypatch.setattr(pages, "MISPRINTS", (("Section 4", "i < L", "i < l."),))
+    monkeypatch.setattr(
+        pages, "MISPRINTS", [{"place": "Section 4", "printed": "i < L", "meant": "i < l."}]
+    )
     assert rows(pages.misprints()) == [["Section 4", "i < L", "i < l."], ["Section 3", "y", "No."]]
 
 
@@ -218,13 +219,13 @@ def test_every_row_has_every_column(made, columns):
 
 def test_every_choice_has_its_row():
     assert len(pages.thresholds().splitlines()) == 2 + len(THRESHOLDS)
-    assert len(pages.not_judged().splitlines()) == 2 + len(NOT_JUDGED)
+    assert len(pages.not_judged().splitlines()) == 2 + len(pages.NOT_JUDGED)
     assert pages.runs().count(".csv.xz") == len(pages.EXPERIMENTS)
 
 
 def test_the_start_page_has_five_sentences_that_are_filled_in():
     subjects = pages.in_a_minute().split("\n\n")
-    assert len(subjects) == len(FIVE)
+    assert len(subjects) == len(pages.FIVE)
     assert not any(re.search(r"[{}]", one) for one in subjects)
 
 
@@ -331,8 +332,9 @@ def test_a_thumbnail_is_small_and_keeps_its_shape(tmp_path):
 
 
 def test_what_needs_qualification_is_a_line_each_the_gravest_first(small, monkeypatch):
-    monkeypatch.setattr(strip, "MAIN", ("3.b", "3.a", "G.e"))
+    small.append(finding("5.x", FAILS, main=True))
+    monkeypatch.setattr(pages, "found", lambda: {one.id: one for one in small})
     lines = strip.qualified().splitlines()
-    assert [linked(line) for line in lines] == [["G.e"], ["3.a"]]
+    assert [linked(line) for line in lines] == [["5.x"], ["3.a"]]
     assert [verdicts_in(line) for line in lines] == [[FAILS], [PARTLY]]
     assert "(03-dithering.ipynb)" in lines[1]

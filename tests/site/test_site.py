@@ -27,7 +27,7 @@ from book._ext import site
 from book._ext.browser import FLAGS, ROOT, SITE, UNFOLD, chromium, served
 from book._ext.mathematics import fault, mathjax
 from book._ext.pdf import bind, chapters, printed
-from rlsvi_study import verdicts
+from book._ext.verdicts import five
 
 PAGES = sorted(
     p.relative_to(SITE).as_posix()
@@ -406,7 +406,7 @@ def test_a_link_to_a_page_tells_what_it_is_about():
                 assert picture.size == (1200, 630)
             assert tags["og:image"].startswith("https://")
     assert len(set(told.values())) == len(told)
-    for subject, sentence in verdicts.five(verdicts.stored()).items():
+    for subject, sentence in five().items():
         start = f"{subject}: {sentence[:5]}"
         assert start in told["book/index"]
 

@@ -10,12 +10,15 @@ from rlsvi_core import VerbatimAgent, chain, features, lsvi, rlsvi
 from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import VerbatimIncremental, incremental
 from rlsvi_core.envs.chains import LEFT, RIGHT
+from rlsvi_study import catalogue
 from rlsvi_study.engine import streams
 from rlsvi_study.extensions import claims
 from rlsvi_study.extensions.bootstrap import BootstrapAgent
 from rlsvi_study.extensions.claims import STORED
 from rlsvi_study.extensions.runs import bootstrap_time, incremental_curve, opening_time
-from rlsvi_study.register import FAILS, HOLDS, PARTLY, REGISTER
+from rlsvi_study.register import FAILS, HOLDS, PARTLY
+
+REGISTER = catalogue.claims()
 
 
 def walk(agent, N, rng):

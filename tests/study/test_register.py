@@ -1,13 +1,13 @@
 """The register's own rules, on a register of six small claims, and what is stored of them."""
 
+import subprocess
+import sys
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from rlsvi_study import StudyError, choices, engine, register, verdicts
-from rlsvi_study.choices import Sentence, Threshold, limit
-from rlsvi_study.cli import main
+from rlsvi_study import StudyError, catalogue, engine, register, verdicts
 from rlsvi_study.register import (
     CONSISTENT,
     CONTRADICTED,
@@ -25,18 +25,18 @@ from rlsvi_study.register import (
     typeset,
     unless,
 )
+from rlsvi_study.thresholds import Threshold
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     monkeypatch.setattr(register, "REGISTER", {})
-    monkeypatch.setattr(register, "MAIN", ("3.b", "3.a"))
 
-    @claim("3.", "Section 3", "1 | 2", "exact", HOLDS)
+    @claim("3.", "Section 3", "1 | 2", "exact", HOLDS, main=True)
     def b():
         """It is
         so."""
-        return unless(False, "It is -1 or 1e+04.", evidence="By 1e-06.", n=7)
+        return unless(False, "It is -1 or 1e+04.", "By 1e-06.", n=7)
 
     enter(
         "3.a",
@@ -46,6 +46,7 @@ def small(monkeypatch):
         FAILS,
         "It is now.",
         lambda: Evidence(PARTLY, "Now *and* then.", {}),
+        main=True,
     )
     enter(
         "3.c",
@@ -61,7 +62,7 @@ def small(monkeypatch):
         "3.d", "Section 3", "x", "exact", FAILS, "Thus.", lambda: unless(True, "No."), part_of="3.a"
     )
     remark("G.e", "Appendix G", "y", CONTRADICTED, "A remark.", "Nothing.")
-    remark("6.1.rho", "Section 6.1", "z", FAILS, "Another.", "One.", part_of="G.e")
+    remark("6.1.f", "Section 6.1", "z", FAILS, "Another.", "One.", part_of="G.e")
 
 
 def found():
@@ -82,25 +83,11 @@ def test_a_sentence_holds_in_part_if_a_named_part_of_it_does(named, verdict):
 
 def test_a_verdict_stands_unless_the_check_came_out_wrong():
     assert unless(False, "Found.", n=1) == (HOLDS, "Found.", {"n": 1}, "")
-    assert unless(False, "Found.", evidence="So.") == (HOLDS, "Found.", {}, "So.")
+    assert unless(False, "Found.", "So.") == (HOLDS, "Found.", {}, "So.")
     assert unless(True, "Found.", n=1) == (FAILS, "Found.", {"n": 1}, "")
 
 
 # --- a judge can lose -------------------------------------------------------------------------
-
-
-def judged_by(threshold, verdict_at):
-    """A claim whose verdict is a function of one threshold."""
-    enter(
-        "3.t",
-        "Section 3",
-        "x",
-        "experiment",
-        HOLDS,
-        "It is large.",
-        lambda: Evidence(verdict_at(limit(threshold)), "It is 3.", {}),
-    )
-    return settle(register.REGISTER["3.t"])
 
 
 def below_three(value):
@@ -126,22 +113,51 @@ def below_three(value):
 def test_a_late_threshold_makes_it_consistent_at_most_unless_no_sensible_one_changes_it(
     range, verdict_at, verdict, turned, monkeypatch
 ):
-    monkeypatch.setitem(choices.THRESHOLDS, "large", Threshold(2, "because", range))
-    evidence, names = judged_by("large", verdict_at)
+    chosen, unread = Threshold(2, "because", range), Threshold(7, "so", (6, 8))
+    monkeypatch.setattr(register, "THRESHOLDS", {"large": chosen, "unread": unread})
+    monkeypatch.setattr(register, "CHOSEN", {"large": 2, "unread": 7})
+
+    @claim("3.t", "Section 3", "x", "experiment", HOLDS)
+    def judge(limits):
+        """It is large."""
+        return Evidence(verdict_at(limits["large"]), "It is 3.", {})
+
+    evidence, names = settle(register.REGISTER["3.t"])
     assert (evidence.verdict, names) == (verdict, turned)
-    assert limit("large") == 2  # as before
 
 
-def test_thresholds_can_be_tried_inside_one_another(monkeypatch):
-    monkeypatch.setitem(choices.THRESHOLDS, "large", Threshold(2, "because", (1, 4)))
-    with choices.trying("large", 9):
-        with choices.reading_thresholds() as outer, choices.trying("large", 8):
-            assert limit("large") == 8
-        assert (limit("large"), outer) == (9, {"large"})
-    assert limit("large") == 2
+def test_each_threshold_is_tried_alone_and_the_others_stay_as_chosen(monkeypatch):
+    ends = {"low": (1, 3), "high": (8, 12)}
+    monkeypatch.setattr(
+        register, "THRESHOLDS", {name: Threshold(0, "", range) for name, range in ends.items()}
+    )
+    monkeypatch.setattr(register, "CHOSEN", {"low": 2, "high": 9})
+    tried = []
+
+    @claim("3.t", "Section 3", "x", "experiment", HOLDS)
+    def judge(limits):
+        """It is between."""
+        tried.append((limits["low"], limits["high"]))
+        return Evidence(HOLDS if limits["low"] * limits["high"] < 25 else FAILS, "It is.", {})
+
+    assert settle(register.REGISTER["3.t"]).turned == ("low",)
+    assert set(tried) == {(2, 9), (1, 9), (3, 9), (2, 8), (2, 12)}
 
 
 # --- what is entered --------------------------------------------------------------------------
+
+
+def test_neither_the_register_nor_what_was_found_imports_a_topic():
+    code = """
+import sys
+from rlsvi_study import verdicts
+verdicts.stored()
+print(*(name.split(".")[1] for name in sys.modules if name.startswith("rlsvi_study.")))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "register" in loaded
+    assert not loaded & set(catalogue.TOPICS)
 
 
 def test_a_claim_has_its_fields_and_its_judge_stays_a_function():
@@ -167,7 +183,7 @@ def test_a_claim_has_its_fields_and_its_judge_stays_a_function():
 def test_a_remark_finds_what_it_says():
     one = register.REGISTER["G.e"]
     assert one.judge() == (CONTRADICTED, "Nothing.", {}, "")
-    assert (one.kind, one.part_of, register.REGISTER["6.1.rho"].part_of) == ("reading", "", "G.e")
+    assert (one.kind, one.part_of, register.REGISTER["6.1.f"].part_of) == ("reading", "", "G.e")
 
 
 def test_a_line_is_not_counted():
@@ -182,22 +198,19 @@ def test_a_line_is_not_counted():
     }
 
 
-def test_a_claim_has_its_lines(monkeypatch):
-    monkeypatch.setattr(register, "_enter_claims_of", lambda topic: None)
+def test_a_claim_has_its_lines():
     assert list(register.lines_of("3.a")) == ["3.c", "3.d"]
 
 
-def test_the_page_is_that_of_the_longest_beginning():
-    assert [one.page for one in register.REGISTER.values()] == 4 * ["03-dithering"] + [
-        "G-gauss-dirichlet",
-        "06b-agnostic",
-    ]
+def test_the_page_is_its_sections_unless_the_claim_has_another():
+    @claim("6.1.", "Section 6.1", "x", "exact", HOLDS, shown_in="06b-agnostic")
+    def two_words():
+        """So."""
 
-
-def test_the_start_pages_sentences_are_filled_in_from_what_was_found(monkeypatch):
-    one = Sentence({"one": "3.b", "two": "3.a"}, "It is -{0[n]}.")
-    monkeypatch.setattr(verdicts, "FIVE", {"All": one})
-    assert verdicts.five({one.id: one for one in found()}) == {"All": "It is −7."}
+    one = register.REGISTER["6.1.two-words"]  # an id that ends in a dot is completed by the name
+    assert (one.section, one.page) == ("6.1", "06b-agnostic")
+    assert register.REGISTER["6.1.f"].page == register.SECTIONS["6.1"].page
+    assert register.REGISTER["G.e"].page == register.SECTIONS["G"].page
 
 
 class Pair(NamedTuple):
@@ -226,26 +239,11 @@ def test_what_is_stored_is_read_as_it_was_found(tmp_path, monkeypatch):
 
 def test_nothing_stored_or_something_else_is_said_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(engine, "results_folder", lambda: tmp_path)
-    with pytest.raises(StudyError, match=r"verdicts\.json; .* rlsvi check --store"):
+    with pytest.raises(StudyError, match="--store"):
         verdicts.stored()
     (tmp_path / verdicts.NAME).write_text('[{"id": "3.b"}]')
-    with pytest.raises(StudyError, match="rlsvi check --store"):
+    with pytest.raises(StudyError, match="--store"):
         verdicts.stored()
-
-
-def test_check_stores_what_it_finds_unless_a_verdict_differs(tmp_path, capsys):
-    file, out = tmp_path / verdicts.NAME, ["--store", "--out", str(tmp_path)]
-    file.write_text(verdicts.as_json(found()[4:]))
-    assert main(["check", "3.b", *out]) == 0
-    assert str(file) in capsys.readouterr().err
-    kept = file.read_text("utf8")
-    assert [id for id in ("G.e", "6.1.rho", "3.b") if f'"id": "{id}"' in kept] == [
-        "G.e",
-        "6.1.rho",
-        "3.b",
-    ]
-    assert main(["check", "3.a", *out]) == 1
-    assert file.read_text("utf8") == kept
 
 
 @pytest.mark.parametrize(

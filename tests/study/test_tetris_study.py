@@ -16,13 +16,15 @@ from scipy import stats
 
 from rlsvi_core import lsvi
 from rlsvi_core.envs.tetris import RULES, Tetris
-from rlsvi_study import engine
+from rlsvi_study import catalogue, engine
 from rlsvi_study.engine import streams
-from rlsvi_study.register import FAILS, HOLDS, PARTLY, REGISTER
+from rlsvi_study.register import FAILS, HOLDS, PARTLY
 from rlsvi_study.tetris import claims, figures, players
 from rlsvi_study.tetris import runs as tetris
 from rlsvi_study.tetris.ring import PRINTED, Placements
 from rlsvi_study.tetris.runs import EXPERIMENTS
+
+REGISTER = catalogue.claims()
 
 
 def test_a_curve_records_what_the_agent_did():

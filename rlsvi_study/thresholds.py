@@ -1,0 +1,136 @@
+"""The thresholds that turn a number into a verdict.
+
+One that is not a convention of statistics was chosen after seeing the data. It has a range of
+sensible values, and the verdict must be the same at both ends (``register.settle``). A judge takes
+its thresholds as an argument, ``limits=CHOSEN``, so that it can be asked at other values.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+Limits = Mapping[str, float]  # thresholds by name
+
+
+class Threshold(NamedTuple):
+    value: float
+    reason: str
+    range: tuple[float, ...] = ()  # of sensible values, if it was chosen after seeing the data
+
+
+THRESHOLDS = {
+    "standard errors": Threshold(
+        4.5, "a simulated mean against an exact one: wrong by chance 7 times in a million"
+    ),
+    "error rate": Threshold(
+        0.0001,
+        "how often chance may refute what is true, in all comparisons of one claim by samples",
+    ),
+    "error rate, Lemma 2": Threshold(0.001, "the same for Lemma 2, whose 72 comparisons share it"),
+    "AIC": Threshold(10, "the usual mark for strong evidence against a law"),
+    "rewards": Threshold(
+        10, "a run on the chain has learned with its tenth reward, as the paper has it"
+    ),
+    "learns": Threshold(
+        0.9, "the share of runs that must learn for “it learns”; 45 of 50", (0.8, 0.95)
+    ),
+    "consistently": Threshold(0.95, "the share of runs for “consistently”", (0.9, 0.98)),
+    "roughly": Threshold(2, "within a factor of two of a number that the paper rounds", (1.5, 3)),
+    "essentially": Threshold(
+        0.1,
+        "the share of suboptimal episodes after the first reward that "
+        "“essentially maintains” may leave",
+        (0.05, 0.2),
+    ),
+    "not effective": Threshold(
+        0.25, "the share of runs that may still learn at ρ near 1", (0.15, 0.4)
+    ),
+    "same regret": Threshold(
+        2,
+        "“remarkably stable”: at most so many times the regret, or the "
+        "learning time, at the reference value",
+        (1.5, 3),
+    ),
+    "much faster": Threshold(2, "“much faster”: half as many episodes or fewer", (1.5, 3)),
+    "several orders": Threshold(
+        2, "the least range, in powers of ten, for “several orders of magnitude”", (2, 3)
+    ),
+    "level": Threshold(
+        0.25,
+        "medians of 50 runs this near one another, relatively, are level: "
+        "some two half-widths of their intervals",
+        (0.15, 0.35),
+    ),
+    "pretty well": Threshold(
+        0.25, "the typical relative miss that “fits pretty well” allows", (0.15, 0.35)
+    ),
+    "similar scale": Threshold(10, "one order of magnitude", (3, 30)),
+    "settled": Threshold(
+        0.1,
+        "a run is settled if the last suboptimal policy comes within this share of it",
+        (0.05, 0.2),
+    ),
+    "some region": Threshold(0.02, "the least ρ* that makes a region", (0.01, 0.04)),
+    "neither": Threshold(0.01, "a value this far from 0 and from 1 is neither", (0.001, 0.05)),
+    "outside": Threshold(
+        0.001, "Q* is outside a span if its distance is at least this share of it", (0.0001, 0.01)
+    ),
+    "multiplies": Threshold(
+        1.8,
+        "“exponential”: at least so many times as much with each further state or period",
+        (1.5, 1.95),
+    ),
+    "vanishes": Threshold(
+        0.2,
+        "at the end at most this share of what it was at first, and falling all along",
+        (0.1, 0.3),
+    ),
+    "same power": Threshold(0.1, "a measured power this near to the one named", (0.05, 0.2)),
+    "uncorrelated": Threshold(
+        0.2, "a correlation up to this is not what “ensures” one", (0.15, 0.5)
+    ),
+    "nearly": Threshold(0.9, "“nearly its full size at once”", (0.8, 0.95)),
+    "LEARNED": Threshold(
+        1000,
+        "rows per game of a block: between the tens of a beginner and the "
+        "thousands of a player there is nothing",
+        (500, 2000),
+    ),
+    "blocks": Threshold(
+        8,
+        "so many blocks after the first good one, at least, for a curve to be "
+        "asked whether it declines: the last four are compared with the best",
+        (6, 12),
+    ),
+    "collapse": Threshold(
+        0.5,
+        "the last 200 games score less than this share of what they would without a decline",
+        (0.33, 0.67),
+    ),
+    "mostly": Threshold(0.5, "more than half"),
+    "many fewer": Threshold(2, "“many fewer games”: half as many or less", (1.5, 3)),
+    "much better": Threshold(
+        1.5, "“greatly outperforms”, “much better”: at least so many times the score", (1.25, 2)
+    ),
+    "needed": Threshold(
+        0.5,
+        "exploration is “crucial” if without it regret exceeds RLSVI's by this share or more",
+        (0.25, 1),
+    ),
+    "much more": Threshold(
+        1.5, "“much more efficiently”: the other has at least so many times the regret", (1.25, 2)
+    ),
+    "aims at": Threshold(
+        0.99, "the share of the myopic reward that the bandit's target must earn", (0.95, 0.995)
+    ),
+    "effective": Threshold(
+        2, "“effective approximation to PSRL”: at most so many times its regret", (1.5, 3)
+    ),
+    "long plan": Threshold(
+        12,
+        "a lock of so many moves or more takes a long plan: the longest "
+        "that opens without perturbations",
+        (8, 16),
+    ),
+    "slightly": Threshold(1.1, "“differs only slightly”: by at most a tenth", (1.05, 1.25)),
+}
+CHOSEN: Limits = {name: one.value for name, one in THRESHOLDS.items()}
