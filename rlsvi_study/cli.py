@@ -15,7 +15,7 @@ import os
 import signal
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,6 +96,7 @@ def _list(args: Namespace) -> int:
     for name, sources in FIGURES.items():
         print(f"  {name:21} {', '.join(sources) or 'needs no table'}")
     print("\nClaims")
+    known: Mapping[str, Any]
     try:
         known = verdicts.stored()
     except StudyError:  # nothing is stored here: their topics have them too
@@ -208,12 +209,12 @@ def _check(args: Namespace) -> int:
 
     from . import verdicts
 
-    found, failed = [], 0
-    for claim in map(claims().get, _known("claim", args.names, claims())):
+    found, failed, register = [], 0, claims()
+    for id in _known("claim", args.names, register):
         try:
-            one = verdicts.judged(claim)
+            one = verdicts.judged(register[id])
         except StudyError as error:
-            one = verdicts.not_judged(claim, str(error))
+            one = verdicts.not_judged(register[id], str(error))
         found.append(one)
         failed += (other := one.verdict != one.registered)
         if not args.json:
@@ -233,7 +234,7 @@ def _check(args: Namespace) -> int:
     if args.store:
         known = verdicts.stored() if args.names else {}
         known |= {one.id: one for one in found}
-        target = verdicts.write(known[id] for id in claims() if id in known)
+        target = verdicts.write(known[id] for id in register if id in known)
         _say(f"wrote {target}")
     return 0
 
