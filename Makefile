@@ -55,7 +55,7 @@ test: .venv/.done  ## lint, tests, every chapter against its stored output, the 
 	@echo "== 1/4 lint"
 	@$(MAKE) --no-print-directory lint
 	@echo "== 2/4 tests"
-	$(BIN)/pytest -n $(JOBS) --dist worksteal
+	$(BIN)/pytest rlsvi_core tests -n $(JOBS) --dist worksteal
 	@echo "== 3/4 chapters: run again and compared with their stored output"
 	@rm -rf .cache/executed
 	$(BIN)/pytest --nbval --nbval-current-env --nbval-cell-timeout=600 -n $(JOBS) --dist loadscope \
@@ -95,7 +95,7 @@ lowest:  ## run the tests with the lowest versions that pyproject.toml allows
 	$(PYTHON) -m venv --clear .venv/lowest
 	.venv/lowest/bin/python -m pip install --disable-pip-version-check uv
 	.venv/lowest/bin/uv pip install --python .venv/lowest --resolution lowest-direct -e ".[study,gym,dask,test]"
-	.venv/lowest/bin/pytest -n $(JOBS)
+	.venv/lowest/bin/pytest rlsvi_core tests -n $(JOBS)
 
 # The wheel is made of the sdist, and tried where nothing else is: bare, then with the studies.
 TRIED := .venv/dist
@@ -110,6 +110,8 @@ dist:  ## build wheel and sdist in dist/, and try them in an environment of thei
 	$(TRIED)/bin/python -m pip install --disable-pip-version-check dist/*.whl
 	cd dist && ../$(TRIED)/bin/python -c "import rlsvi_core, importlib.resources as r; rlsvi_core.rlsvi; \
 		assert r.files('rlsvi_core').joinpath('py.typed').is_file()"
+	@# The first example of the README needs nothing but the library.
+	sed -n '/^```python/,/^```/{/^```python/d;/^```/q;p}' README.md | (cd dist && ../$(TRIED)/bin/python -)
 	$(TRIED)/bin/python -m pip install --disable-pip-version-check "$$(ls dist/*.whl)[study]"
 	cd dist && ../$(TRIED)/bin/rlsvi list > /dev/null
 

@@ -2,9 +2,8 @@
 
 ``GOOD`` has calls that work. One or two arguments of a call are replaced by something else: another
 type, NaN, a number out of range, an array of another shape. Then the call either returns, with no
-NaN or infinity that the good call does not return too, or ``rlsvi_core.checks.fail`` refuses it in
-the one form *rule; value. Hint.* Everything else is a bug: a foreign error, a crash, or machine
-code compiled anew because arguments reached it unchecked. A public name without an entry is not
+NaN or infinity that the good call does not return too, or ``rlsvi_core.checks.fail`` refuses it.
+Everything else is a bug: a foreign error, a crash, or machine code compiled anew because arguments reached it unchecked. A public name without an entry is not
 tried: add one where an argument can be wrong.
 
 ``pytest --hypothesis-profile=long tests/core/test_bad_input.py`` tries many more, other ones every time.
@@ -15,7 +14,6 @@ that compiled code reads no array beyond its end.
 import importlib
 import math
 import pkgutil
-import re
 import traceback
 from fractions import Fraction
 from functools import cache, cached_property
@@ -459,8 +457,6 @@ def bad(value):
 
 # ------------------------------------------------------------------ the answer
 
-FORM = re.compile(r"(?s)[^;]{4,}; .+[.…] .{4,}")  # rule; value. Hint.
-
 
 def not_finite(thing, at="", depth=0):
     """Where a result has numbers that are not finite, in records and our own objects too."""
@@ -491,13 +487,10 @@ def not_finite(thing, at="", depth=0):
 
 
 def is_ours(error):
-    """Whether ``checks.fail`` raised an error, in its form; a ball may ask for more bits."""
+    """Whether ``checks.fail`` raised an error; a ball may ask for more bits."""
     last = traceback.extract_tb(error.__traceback__)[-1]
-    return isinstance(error, balls.Undecided) or (
-        last.name == "fail"
-        and last.filename == checks.__file__
-        and FORM.fullmatch(str(error)) is not None
-    )
+    raised = (last.filename, last.name) == (checks.__file__, "fail")
+    return isinstance(error, balls.Undecided) or raised
 
 
 @cache
@@ -546,14 +539,8 @@ def test_nothing_compiled_is_public():
 def test_a_missing_check_is_noticed(monkeypatch):
     answer("rlsvi, one-hot.act", s="abc")
     monkeypatch.setattr(checks, "index", lambda name, value, size: value)
-    with pytest.raises(IndexError, match="only integers"):
+    with pytest.raises(IndexError, match="integers"):
         answer("rlsvi, one-hot.act", s="abc")
-
-
-@pytest.mark.parametrize("message", ["must be positive", "lam must be positive; it is 0"])
-def test_the_form_is_rule_value_and_hint(message):
-    assert not FORM.fullmatch(message)
-    assert FORM.fullmatch("lam must be above 0; it is 0. Use a small value.")
 
 
 @pytest.mark.parametrize(
@@ -572,22 +559,22 @@ def test_the_form_is_rule_value_and_hint(message):
 )
 def test_a_number_is_finite_as_a_float(value):
     assert not checks.is_number(value)
-    with pytest.raises(ValueError, match=r"r must be a finite number; it is .*\. Clip"):
-        checks.finite("r", value)
+    with pytest.raises(ValueError, match="reward"):
+        checks.finite("reward", value)
 
 
 def test_numbers_of_other_precision_are_compared_as_floats():
     for zero in (np.float32(0), np.float16(0), np.longdouble(0)):
-        with pytest.raises(ValueError, match="lam must be a finite number above 0"):
+        with pytest.raises(ValueError, match="lam"):
             checks.positive(lam=zero)
     assert checks.inside("rate", np.longdouble("0.5"), 0, 1, hint="") == 0.5
-    with pytest.raises(ValueError, match="low < high"):
+    with pytest.raises(ValueError, match="value_range"):
         checks.pair("value_range", (np.float16(1), np.float64(1)), hint="")
 
 
 def test_a_masked_array_is_refused_if_something_is_masked():
     hidden = np.ma.array([1.0, 2.0], mask=[False, True])
-    with pytest.raises(ValueError, match="x must have all its entries; some are masked"):
+    with pytest.raises(ValueError, match="masked"):
         checks.array("x", hidden, (2,))
     assert checks.array("x", np.ma.array([1.0, 2.0]), (2,)).tolist() == [1, 2]
     assert checks.as_given(hidden).dtype.kind == "U"
@@ -607,14 +594,15 @@ def test_a_masked_array_is_refused_if_something_is_masked():
         lambda huge: rlsvi(rows, H=3).observe(0, 0.5, huge, 0.0, None),
     ],
 )
-def test_a_number_too_long_to_be_written_is_refused_in_the_same_form(call):
-    with pytest.raises((ValueError, IndexError), match="cannot be written"):
+def test_a_number_too_long_to_be_written_is_refused_by_us(call):
+    with pytest.raises((ValueError, IndexError)) as caught:
         call(10**5000)
+    assert is_ours(caught.value)
 
 
 @pytest.mark.filterwarnings("error")
 def test_numbers_that_are_infinite_as_floats_are_refused_without_another_word():
     large = np.full((2, 3, 2, 2), np.longdouble("1e400"))
-    with pytest.raises(ValueError, match=r"Phi must be finite; Phi\[0, 0, 0, 0\] is inf"):
+    with pytest.raises(ValueError, match="Phi"):
         rlsvi(large)
     assert rlsvi(np.ones((2, 3, 2, 2), np.longdouble)).Phi.dtype == float

@@ -1,7 +1,6 @@
 """Section 4: the Gaussian posterior over weights."""
 
 import math
-import re
 from fractions import Fraction
 
 import numpy as np
@@ -273,43 +272,44 @@ def test_add_row_keeps_a_triangle_with_positive_diagonal_and_adds_the_outer_prod
 @pytest.mark.parametrize("name", ["lam", "sigma"])
 @pytest.mark.parametrize("value", [0, -1.0, math.nan, math.inf, "1", None])
 def test_lam_and_sigma_must_be_positive_and_finite(name, value):
-    rule = f"{name} must be a finite number above 0; it is {value!r}."
-    with pytest.raises(ValueError, match=re.escape(rule) + f".*small value, such as {name}=1e-6"):
+    with pytest.raises(ValueError, match=name):
         GaussianPosterior(2, **{name: value})
-    with pytest.raises(ValueError, match=re.escape(rule)):
+    with pytest.raises(ValueError, match=name):
         rescale(**{"lam": 1.0, "sigma": 1.0, name: value})
 
 
 @pytest.mark.parametrize("name", ["features", "targets"])
 def test_rescale_refuses_units_of_zero(name):
-    with pytest.raises(ValueError, match=f"{name} must be a finite number above 0; it is 0"):
+    with pytest.raises(ValueError, match=name):
         rescale(1.0, 1.0, **{name: 0})
 
 
 @pytest.mark.parametrize("K", [0, -1, 2.0, "3"])
 def test_K_must_be_a_positive_integer(K):
-    with pytest.raises(ValueError, match=f"K must be .* at least 1; it is {K!r}. K counts"):
+    with pytest.raises(ValueError, match="K"):
         GaussianPosterior(K)
 
 
 @pytest.mark.parametrize("phi", [[1.0], [1.0, 2.0, 3.0], 1.0])
 def test_a_row_must_have_K_features(phi):
-    with pytest.raises(ValueError, match=r"K=2 features each.*A has shape.*Stack the φ\(s, a\)"):
+    with pytest.raises(ValueError, match="features"):
         GaussianPosterior(2).add_row(phi, 0.0)
 
 
 @pytest.mark.parametrize(("phi", "y"), [([1.0, math.nan], 0.0), ([1.0, 0.0], math.inf)])
 def test_a_row_must_be_finite_and_a_refused_one_leaves_no_trace(phi, y):
     posterior = GaussianPosterior(2)
-    with pytest.raises(ValueError, match=r"must be finite; row 0 is .*Drop or correct"):
+    with pytest.raises(ValueError, match="finite"):
         posterior.add_row(phi, y)
     assert np.array_equal(posterior.covariance, np.eye(2))
     assert not posterior.mean.any()
 
 
 def test_a_new_posterior_is_of_no_rows_with_unit_prior_and_noise():
-    assert repr(GaussianPosterior(2)) == "GaussianPosterior(K=2, lam=1, sigma=1, n=0)"
-    assert repr(GaussianPosterior(2).add_row([1.0, 0.0], 1.0)).endswith("n=1)")
+    posterior = GaussianPosterior(2)
+    assert (posterior.lam, posterior.sigma, posterior.n) == (1, 1, 0)
+    assert posterior.add_row([1.0, 0.0], 1.0).n == 1
+    assert "GaussianPosterior" in repr(posterior)
 
 
 def test_an_unknown_variance_is_drawn_from_its_inverse_gamma():

@@ -2,47 +2,17 @@
 
 import copy
 import math
-import pickle
 
 import numpy as np
 import pytest
 
-from rlsvi_core import (
-    FiniteMDP,
-    StoredAgent,
-    VerbatimAgent,
-    chain,
-    features,
-    lsvi,
-    rlsvi,
-    suggest_parameters,
-)
+from rlsvi_core import StoredAgent, VerbatimAgent, chain, features, lsvi, rlsvi, suggest_parameters
 from rlsvi_core.agents import FiniteAgent, TabularAgent
 
 pytestmark = pytest.mark.filterwarnings("ignore:value_range")  # narrow ones, so that they cut
 BOX = ([-1.0, -1.0], [1.0, 1.0])
 A, D = 3, 6
 CROSSED = features.random_fourier(BOX, A, d=D, length_scale=0.4, rng=5)
-
-
-class Crossed(features.FeatureMap):
-    """The same rows as CROSSED, of which nothing is known but that they are rows."""
-
-    K, A = A * D, A
-
-    def __call__(self, h, s):
-        return CROSSED(h, s)
-
-
-def by_period(h, s):
-    return CROSSED(h, s) * (1 + h)
-
-
-class ByPeriod(features.FeatureMap):
-    K, A = A * D, A
-
-    def __call__(self, h, s):
-        return by_period(h, s)
 
 
 class Walk:
@@ -75,51 +45,6 @@ class Walk:
                 if over:
                     break
         return actions
-
-
-CHOICES = {
-    "stationary": {"gamma": 0.9},
-    "window": {"gamma": 0.9, "sweeps": 2, "window": 30},
-    "clip": {"gamma": 0.9, "sweeps": 3, "value_range": (-0.5, 0.4)},
-    "per period": {"H": 12},
-    "per period with a window": {"H": 12, "window": 7},
-    "shared": {"H": 12, "weights": "shared", "gamma": 0.95, "window": 40},
-}
-every_choice = pytest.mark.parametrize("choices", CHOICES.values(), ids=CHOICES)
-
-
-def assert_same(one, other, masks=False):
-    for _ in range(6):
-        assert Walk(1, masks=masks).play(one, 3) == Walk(1, masks=masks).play(other, 3)
-        np.testing.assert_allclose(one.theta, other.theta, rtol=1e-8, atol=1e-8)
-        np.testing.assert_allclose(one.mean, other.mean, rtol=1e-8, atol=1e-8)
-
-
-@pytest.mark.parametrize("masks", [False, True], ids=["all legal", "masks"])
-@every_choice
-def test_rows_in_arrays_give_the_verbatim_weights(choices, masks):
-    reference = rlsvi(Crossed(), 0.5, 0.3, rng=3, form=VerbatimAgent, **choices)
-    for phi in (CROSSED, Crossed(), lambda s: CROSSED(0, s)):
-        agent = rlsvi(phi, 0.5, 0.3, rng=3, **choices)
-        assert type(agent) is StoredAgent
-        assert_same(agent, copy.deepcopy(reference), masks)
-
-
-@every_choice
-def test_lsvi_too(choices):
-    agents = [
-        lsvi(CROSSED, 0.1, epsilon=0.2, half_life=4, rng=3, form=form, **choices)
-        for form in (None, VerbatimAgent)
-    ]
-    assert_same(*agents)
-
-
-def test_a_function_of_period_and_observation_is_called_with_both():
-    agents = [
-        rlsvi(phi, 0.5, 0.3, H=12, rng=3, form=form)
-        for phi, form in ((by_period, None), (ByPeriod(), VerbatimAgent))
-    ]
-    assert_same(*agents)
 
 
 def test_the_square_of_a_window_is_that_of_its_rows():
@@ -175,41 +100,23 @@ def test_a_table_without_a_horizon_is_discounted():
 
 
 @pytest.mark.parametrize("form", [FiniteAgent, VerbatimAgent, StoredAgent, TabularAgent])
-def test_greedy_is_lsvi_with_the_same_ridge_and_disturbs_nothing(form):
-    mdp = chain(6)
-    agent = rlsvi(features.one_hot(mdp.H, mdp.S, mdp.A), 0.5, 0.2, rng=1, form=form)
-    agent.learn(mdp, 60, rng=2)
-    untouched = copy.deepcopy(agent)
-    rewards = agent.evaluate(mdp, 5, rng=3)
-    assert agent.rng.bit_generator.state == untouched.rng.bit_generator.state
-    np.testing.assert_array_equal(agent.Q, untouched.Q)
-    mean = agent._twin()
+def test_greedy_is_lsvi_with_the_ridge_lam_sigma_squared(form, make_mdp):
+    """Whatever the episode's sample is; the ridge is large, so that it matters."""
+    mdp, rng = make_mdp(1, 3, 4, 2), np.random.default_rng(2)
+    phi = features.one_hot(3, 4, 2)
+    agent, mean = rlsvi(phi, 0.5, 3.0, rng=1, form=form), lsvi(phi, 4.5, form=VerbatimAgent)
+    for h, s, a in [*np.ndindex(3, 4, 2)] * 2 + [(0, 0, 0), (1, 2, 1)]:
+        transition = h, s, a, rng.standard_normal(), int(rng.integers(4))
+        agent.observe(*transition)
+        mean.observe(*transition)
+    agent.plan()
     mean.plan()
-    shadow = lsvi(features.tabular(mdp), 0.5 * 0.2**2, form=VerbatimAgent)
-    twin = rlsvi(features.tabular(mdp), 0.5, 0.2, rng=1, form=VerbatimAgent)
-    twin.learn(mdp, 60, rng=2)
-    shadow.data, shadow.transitions = twin.data, twin.transitions
-    shadow.plan()
-    np.testing.assert_allclose(mean.Q, shadow.Q, atol=1e-9)
-    assert rewards.shape == (5,)
-    value = mdp.initial @ mdp.evaluate(mean.policy())[0]
-    assert agent.evaluate(mdp, 400, rng=4).mean() == pytest.approx(value, abs=0.2)  # 8 deviations
-    for one in (agent, untouched):
-        one.learn(mdp, 5, rng=5)
-    np.testing.assert_array_equal(agent.Q, untouched.Q)
-
-
-def test_evaluation_in_mid_run_changes_no_later_bit():
-    def run(evaluate):
-        agent = rlsvi(CROSSED, 0.5, 0.3, gamma=0.9, window=30, rng=1)
-        walk = Walk(3)
-        for _ in range(4):
-            walk.play(agent, 2)
-            if evaluate:
-                [agent.greedy(h, np.array([0.1, 0.2])) for h in range(5)]
-        return agent.theta
-
-    np.testing.assert_array_equal(run(True), run(False))
+    best = mean.Q.argmax(axis=2)
+    assert not np.array_equal(agent.Q.argmax(axis=2), best)
+    assert [agent.greedy(h, s) for h, s in np.ndindex(3, 4)] == best.ravel().tolist()
+    value = mdp.initial @ mdp.evaluate(best)[0]
+    # Returns lie in [-4, 4]: by Hoeffding a mean of 2000 is 0.48 off once in 10^6 seeds.
+    assert agent.evaluate(mdp, 2000, rng=4).mean() == pytest.approx(value, abs=0.48)
 
 
 def test_greedy_before_any_data_is_uniform():
@@ -250,20 +157,6 @@ def test_rewards_in_other_units_change_no_action():
     assert played[0] == played[1]
 
 
-# --- saved and read again -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("choices", [{"gamma": 0.9, "window": 20}, {"H": 12}])
-def test_an_agent_pickled_in_mid_run_continues_to_the_bit(choices):
-    agent, walk = rlsvi(CROSSED, 0.5, 0.3, rng=1, **choices), Walk(2)
-    walk.play(agent, 7)
-    other, other_walk = pickle.loads(pickle.dumps((agent, walk)))
-    assert walk.play(agent, 7) == other_walk.play(other, 7)
-    np.testing.assert_array_equal(agent.theta, other.theta)
-    seen = agent.transitions
-    assert repr(other) == f"StoredAgent(RLSVI, lam=0.5, sigma=0.3; {seen} transitions seen)"
-
-
 # --- bad input ------------------------------------------------------------------------------------
 
 
@@ -272,82 +165,53 @@ def changing(s):
 
 
 @pytest.mark.parametrize(
-    ("make", "s", "message"),
+    ("make", "s", "keyword"),
     [
-        (lambda: rlsvi(lambda s: [1.0, s]), 0.5, r"shape \(actions, K\) .* they have \(2,\)"),
-        (
-            lambda: rlsvi(changing),
-            2.0,
-            r"shape \(2, 3\) .* for 2.0 they have \(2, 4\). Return a row",
-        ),
-        (
-            lambda: rlsvi(features.PerAction(lambda s: [1.0] * int(s + 1), 2)),
-            2.0,
-            r"\(1, 1\).*\(1, 3",
-        ),
-        (lambda: rlsvi(changing), math.nan, r"shape"),
-        (
-            lambda: rlsvi(lambda s: np.full((2, 3), s)),
-            math.nan,
-            r"must be finite; for nan entry \[\[0",
-        ),
+        (lambda: rlsvi(changing), 2.0, "shape"),
+        (lambda: rlsvi(features.PerAction(lambda s: [1.0] * int(s + 1), 2)), 2.0, "shape"),
+        (lambda: rlsvi(changing), math.nan, "shape"),
+        (lambda: rlsvi(lambda s: np.full((2, 3), s)), math.nan, "finite"),
     ],
 )
-def test_features_that_go_wrong_in_mid_run_are_refused_and_leave_no_trace(make, s, message):
+def test_features_that_go_wrong_in_mid_run_are_refused_and_leave_no_trace(make, s, keyword):
     agent = make()
     agent.plan()
-    if "actions" not in message:
-        agent.act(0, 0.0)
-        with pytest.raises(ValueError, match=message):
-            agent.observe(0, 0.0, 0, 1.0, s)
-    with pytest.raises(ValueError, match=message):
+    agent.act(0, 0.0)
+    with pytest.raises(ValueError, match=keyword):
+        agent.observe(0, 0.0, 0, 1.0, s)
+    with pytest.raises(ValueError, match=keyword):
         agent.act(0, s)
     assert agent.transitions == 0
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("call", "error", "keyword"),
     [
-        (lambda: rlsvi(CROSSED, window=-1), ValueError, "window must be.* at least 1; it is -1"),
-        (lambda: rlsvi(CROSSED, H=0), ValueError, "H must be.* at least 1; it is 0"),
-        (lambda: rlsvi(CROSSED, H=3).act(3, np.zeros(2)), IndexError, "0, …, 2; it is 3. An epis"),
-        (lambda: rlsvi(CROSSED, H=3).observe(3, np.zeros(2), 0, 0.0, None), IndexError, "longer H"),
-        (lambda: rlsvi(features.one_hot(3, 4, 2), H=4), ValueError, "own, 3; H=4 was given"),
-        (lambda: rlsvi(CROSSED, value_range=(1, 1)), ValueError, r"low < high; it is \(1, 1\)"),
-        (
-            lambda: rlsvi(CROSSED, draws="once"),
-            ValueError,
-            "'per sweep', 'per episode'; it is 'once'",
-        ),
-        (
-            lambda: rlsvi(CROSSED).act(0, np.zeros(2), legal=[]),
-            ValueError,
-            "some action must be legal",
-        ),
-        (lambda: rlsvi(CROSSED).act(0, np.zeros(2), legal=[3]), IndexError, r"; it is \[3\]"),
-        (lambda: rlsvi(CROSSED).act(0, np.zeros(2), legal=[True] * 3), IndexError, "flatnonzero"),
-        (
-            lambda: rlsvi(CROSSED).observe(0, np.zeros(2), 3, 0.0, None),
-            IndexError,
-            "legal.*it is 3",
-        ),
-        (
-            lambda: rlsvi(CROSSED).observe(0, np.zeros(2), 0, math.inf, None),
-            ValueError,
-            "r must be",
-        ),
-        (lambda: rlsvi(lambda s: s, form=VerbatimAgent), ValueError, "must know the number"),
+        (lambda: rlsvi(lambda s: [1.0, s]).act(0, 0.5), ValueError, "shape"),
+        (lambda: rlsvi(CROSSED, window=-1), ValueError, "window"),
+        (lambda: rlsvi(CROSSED, H=0), ValueError, "H"),
+        (lambda: rlsvi(CROSSED, H=3).act(3, np.zeros(2)), IndexError, "H"),
+        (lambda: rlsvi(CROSSED, H=3).observe(3, np.zeros(2), 0, 0.0, None), IndexError, "H"),
+        (lambda: rlsvi(features.one_hot(3, 4, 2), H=4), ValueError, "H=4"),
+        (lambda: rlsvi(CROSSED, value_range=(1, 1)), ValueError, "value_range"),
+        (lambda: rlsvi(CROSSED, draws="once"), ValueError, "draws"),
+        (lambda: rlsvi(CROSSED).act(0, np.zeros(2), legal=[]), ValueError, "legal"),
+        (lambda: rlsvi(CROSSED).act(0, np.zeros(2), legal=[3]), IndexError, "legal"),
+        (lambda: rlsvi(CROSSED).act(0, np.zeros(2), legal=[True] * 3), IndexError, "legal"),
+        (lambda: rlsvi(CROSSED).observe(0, np.zeros(2), 3, 0.0, None), IndexError, "legal"),
+        (lambda: rlsvi(CROSSED).observe(0, np.zeros(2), 0, math.inf, None), ValueError, "finite"),
+        (lambda: rlsvi(lambda s: s, form=VerbatimAgent), ValueError, "number"),
     ],
 )
-def test_a_refusal_names_the_rule_and_the_value(call, error, message):
-    with pytest.raises(error, match=message):
+def test_what_cannot_be_is_refused(call, error, keyword):
+    with pytest.raises(error, match=keyword):
         call()
 
 
 def test_a_ridge_that_is_lost_beside_the_squares_is_refused():
     agent = rlsvi(lambda s: np.full((1, 2), 1e8), 1e-9, 1e-9)
     agent.observe(0, 0, 0, 0.0, None)
-    with pytest.raises(ValueError, match=r"lost beside the squares.*Raise lam or sigma"):
+    with pytest.raises(ValueError, match="lam"):
         agent.plan()
 
 
@@ -369,47 +233,6 @@ def test_the_learner_explores_a_corridor_with_features():
     assert lsvi(phi, value_range=(0, 1), epsilon=0.1, rng=2).learn(Corridor(), 60).reward.sum() < 5
 
 
-def test_early_ends_of_a_finite_mdp_are_learned_alike():
-    mdp = FiniteMDP(*(lambda m: (m.P, m.R))(chain(4)))
-    agents = [
-        rlsvi(features.tabular(mdp), rng=1, form=form) for form in (StoredAgent, VerbatimAgent)
-    ]
-    for agent in agents:
-        agent.learn(mdp, 30, rng=2)
-    np.testing.assert_allclose(agents[0].Q, agents[1].Q, atol=1e-9)
-
-
-@pytest.mark.parametrize("masks", [False, True], ids=["all legal", "masks"])
-@every_choice
-def test_tiles_by_their_numbers_give_the_verbatim_weights(choices, masks):
-    phi = features.tiles(BOX, A, tilings=4, bins=2)
-    agents = [rlsvi(phi, 0.5, 0.3, rng=3, form=form, **choices) for form in (None, VerbatimAgent)]
-    assert type(agents[0]) is StoredAgent
-    assert_same(*agents, masks)
-    assert agents[0].data[0].columns[0].shape[1] == 4  # numbers, not rows
-
-
-def test_tiles_with_an_unknown_variance_and_unseen_tiles_have_the_verbatim_weights():
-    phi = features.tiles(BOX, A, tilings=4, bins=5)
-    agents = [
-        rlsvi(phi, 0.5, 0.3, rng=3, form=form, gamma=0.9, variance="unknown", first_episode="prior")
-        for form in (None, VerbatimAgent)
-    ]
-    assert_same(*agents)
-    assert (agents[0].data[0].gram.diagonal(axis1=1, axis2=2) == 0).any()
-
-
-def test_the_values_of_components_are_kept_by_their_numbers():
-    phi = features.one_hot(None, (2, 3), 2)
-    agents = [rlsvi(phi, 0.5, 0.3, gamma=0.9, rng=3, form=form) for form in (None, VerbatimAgent)]
-    for agent in agents:
-        for i in range(20):
-            agent.observe(0, (i % 2, i % 3), i % 2, i / 10, (1, 2))
-        agent.plan()
-    np.testing.assert_allclose(agents[0].theta, agents[1].theta, rtol=1e-9)
-    assert agents[0].data[0].columns[0].shape == (20, 2)
-
-
 WAITING = {
     "one-hot with a horizon": (lambda: features.one_hot(3, 4, 2), 1, {}),
     "one-hot with a discount": (lambda: features.one_hot(None, 4, 2), 1, {"gamma": 0.9}),
@@ -419,24 +242,44 @@ WAITING = {
 
 
 @pytest.mark.parametrize("name", WAITING)
-def test_a_transition_that_waits_is_known_to_all_and_taken_in_once(name):
+def test_a_transition_that_waits_is_taken_in_once(name):
     phi, s, choices = WAITING[name]
-    plain, looked_at = (rlsvi(phi(), 0.5, 0.3, rng=1, **choices) for _ in range(2))
+    plain, looked_at, printed = (
+        rlsvi(phi(), 0.5, 0.3, rng=1, form=form, **choices) for form in (None, None, VerbatimAgent)
+    )
     for i in range(1200):  # more than may wait
-        for agent in (plain, looked_at):
+        for agent in (plain, looked_at, printed):
             agent.observe(0, s, i % 2, float(i % 3 - i % 2), s)
         if i % 100 == 7:
-            mean = rlsvi(phi(), 0.5, 0.3, rng=2, **choices)
-            for j in range(i + 1):
-                mean.observe(0, s, j % 2, float(j % 3 - j % 2), s)
-            assert looked_at.greedy(0, s) == mean.greedy(0, s)
-            looked_at = pickle.loads(pickle.dumps(looked_at))
-    for agent in (plain, looked_at):
+            looked_at.greedy(0, s)
+    for agent in (plain, looked_at, printed):
         agent.plan()
-    if hasattr(plain, "seen"):
-        assert looked_at.seen.n.sum() == 1200
-    else:
-        assert looked_at.data[0].count == 1200
-        assert np.array_equal(looked_at.data[0].gram, plain.data[0].gram)
     table = "theta" if hasattr(plain, "theta") else "Q"
-    assert np.array_equal(getattr(looked_at, table), getattr(plain, table))
+    weights = getattr(plain, table)
+    assert np.array_equal(weights, getattr(looked_at, table))
+    np.testing.assert_allclose(weights.ravel(), printed.theta.ravel(), rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("phi", "s", "numbers"),
+    [(features.tiles(BOX, A, 4, 2), [0.1, 0.2], 4), (features.one_hot(None, (2, 3), 2), (1, 2), 2)],
+)
+def test_of_indicators_their_numbers_are_kept(phi, s, numbers):
+    agent = rlsvi(phi, gamma=0.9, rng=1)
+    agent.observe(0, s, 1, 1.0, s)
+    agent.plan()
+    assert agent.data[0].columns[0].shape == (1, numbers)
+
+
+def test_an_observation_that_is_written_into_between_episodes_is_looked_at_again():
+    """The episode ends after one step, so that the next one begins in the period of the last."""
+    reused, fresh = (rlsvi(CROSSED, 0.5, 0.3, rng=1) for _ in range(2))
+    s = np.zeros(2)
+    for place in ([0.1, -0.7], [0.9, 0.4], [-0.5, 0.2]):
+        s[:] = place
+        for agent, seen in ((reused, s), (fresh, s.copy())):
+            agent.plan()
+            agent.observe(0, seen, agent.act(0, seen), place[0], None)
+    for agent in (reused, fresh):
+        agent.plan()
+    assert np.array_equal(reused.theta, fresh.theta)

@@ -31,11 +31,13 @@ REGISTER = catalogue.claims()
 SMALL = {"N": 8, "K": 4, "lam": 2.0, "sigma": 0.15, "episodes": 200, "every": 10}
 
 
-def test_a_curve_records_what_the_agent_did():
-    rows = pd.DataFrame(learning_curve("rlsvi", 3, **SMALL))
-    mdp = chain(8)
+@pytest.mark.parametrize(("name", "N"), [("rlsvi", 8), ("epsilon-greedy", 5)])
+def test_a_curve_records_what_the_agent_did(name, N):
+    """Dithering meets its first reward in an episode that is itself suboptimal."""
+    rows = pd.DataFrame(learning_curve(name, 3, **SMALL | {"N": N}))
+    mdp = chain(N)
     basis_rng, env_rng, agent_rng = streams(3)
-    agent = rlsvi(features.coherent(mdp.Q, 4, basis_rng), 2.0, 0.15, rng=agent_rng)
+    agent = make_agent(name, features.coherent(mdp.Q, 4, basis_rng), 2.0, 0.15, agent_rng)
     run = agent.learn(mdp, 200, env_rng, exact=True)
     for row in rows.itertuples():
         n = row.episode

@@ -373,6 +373,29 @@ def test_a_ratio_is_the_geometric_mean_over_the_problems_that_both_met():
     assert (low, middle, high) == pytest.approx((9 / 5, 3.0, 9.0))
 
 
+def test_the_interval_of_a_ratio_has_95_percent():
+    """Of three seeds one is larger. All three draws take it with probability 1/27, about 3.7%: more
+    than the tail of a 95% interval and less than that of a 90% one."""
+    table = pd.DataFrame(
+        [
+            {
+                "agent": agent,
+                "constants": "tuned",
+                "environment": "chain",
+                "size": 10,
+                "seed": seed,
+                "episode": 32,
+                "regret": regret,
+            }
+            for agent, regrets in (("one", (1.0, 1.0, 4.0)), ("other", (1.0, 1.0, 1.0)))
+            for seed, regret in enumerate(regrets)
+        ]
+    )
+    one, other = ("one", "tuned"), ("other", "tuned")
+    assert runs.ratio(table, one, other, repeats=4000) == pytest.approx((2, 1, 4))
+    assert runs.ratio(table, other, one, repeats=4000) == pytest.approx((1 / 2, 1 / 4, 1))
+
+
 def test_a_comparison_keeps_to_its_problems_and_takes_the_end_of_each_run():
     arms = {("one", "tuned"): 6.0, ("other", "tuned"): 2.0}
     table = pd.DataFrame(

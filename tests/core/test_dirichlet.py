@@ -1,0 +1,43 @@
+"""Laws over MDPs: what data add to them, and the parameters that Theorem 1 takes from them."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rlsvi_core.agents.tabular import theorem1_parameters
+from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
+
+
+def prior(**more):
+    """Weights that differ from place to place."""
+    alpha_R = 1 + np.arange(24.0).reshape(2, 3, 2, 2) / 8
+    alpha_P = 4 - np.arange(36.0).reshape(2, 3, 2, 3) / 12
+    return DirichletPrior(alpha_R, alpha_P, **more)
+
+
+def test_the_prior_of_theorem_1_is_as_strong_as_its_strongest_place():
+    """Rewards weigh most in the last place and transitions in the first."""
+    law = prior()
+    assert law.m_R.argmax() != law.m_P.argmax()
+    lam, sigma = theorem1_parameters(law)
+    places = [law.m_R[at] + law.m_P[at] for at in np.ndindex(law.shape)]
+    assert lam == pytest.approx(max(places)) < law.m_R.max() + law.m_P.max()
+    assert sigma == math.sqrt(2**2 + 1)
+
+
+def test_counts_are_added_to_the_weights_place_by_place():
+    law, seen = prior(alpha_T=[[1, 2], [3, 1], [0, 5]]), no_counts(2, 3, 2)
+    seen.R[0, 2, 1, 0], seen.P[1, 0, 1, 2], seen.T[1, 0] = 5, 3, 4
+    after = law.posterior(seen)
+    assert np.array_equal(after.alpha_R - law.alpha_R, seen.R)
+    assert np.array_equal(after.alpha_P - law.alpha_P, seen.P)
+    assert np.array_equal(after.alpha_T - law.alpha_T, seen.T)
+
+
+def test_terminal_rewards_that_are_known_to_be_zero_stay_so_whatever_was_counted():
+    seen = no_counts(2, 3, 2)
+    seen.T[1, 0] = 4
+    after = prior().posterior(seen)
+    assert not after.mean_mdp().terminal.any()
+    assert not after.sample(1).terminal.any()
