@@ -219,7 +219,7 @@ def test_too_many_states_are_refused_and_sampling_still_works():
         (lambda: rlsvi(3, 2, sigma=0.0), "sigma"),
         (lambda: lsvi(3, 2, epsilon=0.1, eta=0.1), "eta"),
         (lambda: rlsvi(3, 2, over="some"), "over"),
-        (lambda: rlsvi(3, 2).learn(customers(), 1), "features"),
+        (lambda: rlsvi(3, 2).learn(customers(), 1), "customers"),
         (lambda: rlsvi(4, 3).observe(1, [1, 0, 0, 0], 0, 1, None), "once"),
         (lambda: rlsvi(4, 3).observe(0, [1, 0, 0, 0], 1, 1, None), "period"),
         (lambda: rlsvi(4, 3).observe(0, [0, 0, 0, 0], 1, 0.5, None), "r"),
