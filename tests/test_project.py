@@ -229,6 +229,18 @@ def test_nothing_above_is_loaded(name):
         assert other != package or floor(one) <= floor(name)
 
 
+def test_topics_are_found_by_the_catalogue_alone():
+    """An import by name runs up unseen by the tests above."""
+    by_name = {"import_module", "__import__", "run_path"}
+    assert {
+        name
+        for name in MODULES
+        for node in ast.walk(tree(name))
+        if isinstance(node, ast.Name | ast.Attribute)
+        and (node.id if isinstance(node, ast.Name) else node.attr) in by_name
+    } == {"rlsvi_study.catalogue"}
+
+
 def test_every_module_of_the_library_has_a_page():
     inner = {"rlsvi_core", "rlsvi_core.checks", "rlsvi_core.compiled"}
     pages = {
