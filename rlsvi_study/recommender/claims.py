@@ -13,7 +13,7 @@ from ..engine import Tables, streams
 from ..intervals import Mean, for_all, mean_interval
 from ..register import FAILS, HOLDS, PARTLY, Evidence, Frames, claim, parts, unless
 from ..thresholds import CHOSEN, Limits
-from . import runs
+from . import TOPIC, runs
 from .bandit import BernoulliBandit
 from .products import Products, expected_likes
 from .runs import (
@@ -30,7 +30,7 @@ from .runs import (
 
 STORED = Tables(EXPERIMENTS)
 N, J = 10, 5
-STUDY, LATER, READINGS, RIVALS = runs.EXPERIMENTS  # the names of the tables
+STUDY, LATER, READINGS, RIVALS = TOPIC.tables
 FIG8, FIG9 = "Section 6.3, figure 8", "Section 6.3, figure 9"
 
 

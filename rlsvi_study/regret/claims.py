@@ -24,6 +24,7 @@ from ..register import (
     Evidence,
     Frames,
     claim,
+    fallen,
     parts,
     unless,
 )
@@ -309,7 +310,7 @@ def lemma2(limits: Limits = CHOSEN) -> Evidence:
         ).values()
     ]
     refuted, shortfall = sum(t.refuted for t in tests), max(t.shortfall for t in tests)
-    failed = [id for id in PROOF if REGISTER[id].judge().verdict != HOLDS]
+    failed = fallen(PROOF)
     return unless(
         refuted > 0 or bool(failed),
         f"These steps of our proof fail: {', '.join(failed)}."
