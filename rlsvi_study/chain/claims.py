@@ -956,8 +956,9 @@ def bandit_regret(
 ) -> np.ndarray:
     """Expected regret per episode of RLSVI with two arms, exactly: one pays ½ for sure, the other 1
     with probability p. What was seen is (pulls, wins) of the other; all chances are summed."""
-    at, pulled = np.zeros((2, episodes + 1, episodes + 1))
-    at[0, 0], cost = 1.0, np.empty(episodes)
+    at = np.zeros((episodes + 1, episodes + 1))
+    at[0, 0] = 1.0
+    pulled, cost = np.zeros_like(at), np.empty(episodes)
     for l in range(episodes):
         pulls, wins = np.tril_indices(l + 1)  # all that can have been seen
         seen, other = pulls + lam * sigma**2, l - pulls
