@@ -182,8 +182,8 @@ def known(where):
         )
         tables = [
             name
-            for topic, names in catalogue.TOPICS.items()
-            for name in names
+            for topic, has in catalogue.TOPICS.items()
+            for name in has.tables
             if re.search(rf"rlsvi_study(?:\.| import .*){topic}\b", code)
         ]
     literals = {
