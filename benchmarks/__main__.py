@@ -30,7 +30,7 @@ from scipy.linalg.blas import dtrsv
 
 from rlsvi_core import VerbatimAgent, chain, features, rlsvi
 from rlsvi_core.compiled import jit
-from rlsvi_core.mdp import first_state, last_reward, step
+from rlsvi_core.kernels import first_state, last_reward, step
 
 from . import add_size, cpu_seconds, others, recommender, scaled, tetris
 

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 
 from rlsvi_core import FiniteMDP, chain, features, rlsvi
-from rlsvi_core.agents.tabular import psrl, ucbvi
+from rlsvi_core.agents.rivals import psrl, ucbvi
 from rlsvi_core.envs.dirichlet import DirichletPrior
 
 from . import cpu_seconds

@@ -6,9 +6,10 @@ import time
 
 import numpy as np
 
-from rlsvi_core import lsvi, rlsvi
+from rlsvi_core import Reading, lsvi, rlsvi
 from rlsvi_core.compiled import jit
-from rlsvi_core.envs.tetris import Tetris, placements
+from rlsvi_core.envs.tetris import Tetris
+from rlsvi_core.kernels import placements
 from rlsvi_study.tetris.ring import PRINTED, Placements
 
 from . import cpu_seconds
@@ -55,7 +56,9 @@ def filled(game: Tetris, N: int):
 
 def fits_and_play(game: Tetris, blocks: list[int]) -> list[tuple[int, float, float]]:
     """RLSVI plays so many games after one another: placements, seconds in fits and in play."""
-    agent = rlsvi(Placements(game), 1.0, 1.0, first_episode="prior", rng=1, **PRINTED)
+    agent = rlsvi(
+        Placements(game), 1.0, 1.0, reading=Reading(first_episode="prior"), rng=1, **PRINTED
+    )
     rng, found = np.random.default_rng(2), []
     agent.learn(game, 1, rng)  # compile
     plan, fits = agent.plan, 0.0

@@ -13,7 +13,7 @@ np.float64(608.0)
 from importlib.metadata import PackageNotFoundError, version
 
 from . import features
-from .agents import Agent, Run, StoredAgent, VerbatimAgent, lsvi, rlsvi
+from .agents import Agent, Reading, Run, StoredAgent, VerbatimAgent, lsvi, rlsvi
 from .envs import chain
 from .mdp import FiniteMDP
 from .regression import GaussianPosterior, rescale, suggest_parameters
@@ -27,6 +27,7 @@ __all__ = [
     "Agent",
     "FiniteMDP",
     "GaussianPosterior",
+    "Reading",
     "Run",
     "StoredAgent",
     "VerbatimAgent",

@@ -14,6 +14,7 @@ import math
 import sys
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
@@ -43,7 +44,14 @@ def warn(rule: str, found: str, hint: str) -> None:
 
 def options(function: Callable[Given, Result]) -> Callable[Given, Result]:
     """Let a function refuse, in the same form, options that it does not have."""
-    known = [name for name in inspect.signature(function).parameters if name != "self"]
+    parameters = inspect.signature(function).parameters
+    known = [name for name in parameters if name != "self"]
+    inner = {  # options in a group of their own, such as Reading
+        field.name: f"Pass {group}={type(parameter.default).__name__}({field.name}=…)."
+        for group, parameter in parameters.items()
+        if is_dataclass(parameter.default)
+        for field in fields(parameter.default)
+    }
     door = function.__qualname__.removesuffix(".__init__")
 
     @functools.wraps(function)
@@ -51,10 +59,11 @@ def options(function: Callable[Given, Result]) -> Callable[Given, Result]:
         for name, value in kwargs.items():
             if name not in known:
                 near = difflib.get_close_matches(name, known, 1, 0.7)
+                hint = f"Did you mean {near[0]}?" if near else f"It has {', '.join(known)}."
                 fail(
                     f"{door} has no option {name}",
                     f"it was given {name}={shown(value)}",
-                    f"Did you mean {near[0]}?" if near else f"It has {', '.join(known)}.",
+                    inner.get(name, hint),
                     TypeError,
                 )
         return function(*args, **kwargs)
@@ -101,8 +110,8 @@ def whole(name: str, value: Any, least: int = 0, most: int | None = None, *, hin
     return int(value)
 
 
-def room(name: str, *sizes: int) -> None:
-    """Refuse an array of more numbers than a machine has room for."""
+def array_size(name: str, *sizes: int) -> None:
+    """Refuse an array of more numbers than fit into memory."""
     if (total := math.prod(sizes)) > MOST:
         fail(
             f"an array holds at most {MOST} numbers",
@@ -182,7 +191,7 @@ def instance(name: str, value: Any, kind: type, *, hint: str) -> None:
         fail(f"{name} must be a {kind.__name__}", f"it is {shown(value)}", hint)
 
 
-def able(name: str, value: Any, *methods: str, hint: str) -> None:
+def has_methods(name: str, value: Any, *methods: str, hint: str) -> None:
     """Refuse a thing that lacks one of these methods."""
     for method in methods:
         if isinstance(value, type) or not callable(getattr(value, method, None)):
@@ -292,8 +301,9 @@ def array(
         for n, want in zip(out.shape, shape, strict=True)
     ):
         axes = ", ".join("any" if axis is None else str(axis) for axis in shape)
+        axes += "," if len(shape) == 1 else ""
         fail(
-            f"{name} must have shape ({axes}{',' * (len(shape) == 1)})",
+            f"{name} must have shape ({axes})",
             f"it has shape {out.shape}",
             hint,
         )
@@ -351,6 +361,12 @@ def as_probabilities(policy: Any, shape: tuple[int, ...]) -> Floats:
     mu = array("policy", given, shape)
     distribution("policy", mu)
     return mu
+
+
+def set_fields(record: Any, **values: Any) -> None:
+    """Set fields of a frozen dataclass to what its ``__post_init__`` has checked or computed."""
+    for name, value in values.items():
+        object.__setattr__(record, name, value)
 
 
 def missing(user: str, package: str, extra: str) -> ModuleNotFoundError:

@@ -36,6 +36,7 @@ from numpy.typing import ArrayLike
 
 from .checks import (
     array,
+    array_size,
     as_probabilities,
     distribution,
     drawn_from,
@@ -45,7 +46,7 @@ from .checks import (
     inside,
     none_of,
     pair,
-    room,
+    set_fields,
     whole,
 )
 from .compiled import Array, Floats, Generator, Ints, Seed, jit
@@ -140,12 +141,17 @@ class FiniteMDP:
 
     Parameters
     ----------
-    P, R : (H, S, A, S) arrays, probabilities and mean rewards of transitions ``[h, s, a, s']``.
-    terminal : (S,) array, mean terminal rewards; zero by default.
-    initial : (S,) array, the distribution π of s_0; state 0 by default.
-    support : (low, high): every reward is one of these two values, with the mean given by ``R`` or
+    P, R : (H, S, A, S) array_like
+        Probabilities and mean rewards of transitions ``[h, s, a, s']``.
+    terminal : (S,) array_like, optional
+        Mean terminal rewards; zero by default.
+    initial : (S,) array_like, optional
+        The distribution π of s_0; state 0 by default.
+    support : tuple of float, optional
+        (low, high): every reward is one of these two values, with the mean given by ``R`` or
         ``terminal``. By default a reward equals its mean.
-    H : for :meth:`stationary`, which stores a single period of a time-homogeneous MDP.
+    H : int, optional
+        For :meth:`stationary`, which stores a single period of a time-homogeneous MDP.
 
     Methods take a policy as an (H, S) integer array of actions or as an (H, S, A) array of their
     probabilities.
@@ -203,9 +209,7 @@ class FiniteMDP:
                     "Widen the support.",
                 )
         model = Model(*_by_successor(P, R), terminal, initial, support)
-        self.__dict__.update(
-            P=P, R=R, terminal=terminal, initial=initial, H=H, S=S, A=A, model=model
-        )
+        set_fields(self, P=P, R=R, terminal=terminal, initial=initial, H=H, S=S, A=A, model=model)
 
     def __repr__(self) -> str:
         return f"FiniteMDP(H={self.H}, S={self.S}, A={self.A})"
@@ -288,7 +292,7 @@ class FiniteMDP:
         """Play a policy: states (L, H+1), actions (L, H) and rewards (L, H+1)."""
         mu = as_probabilities(policy, (self.H, self.S, self.A))
         episodes = whole("episodes", episodes, hint="Pass episodes=100, say.")
-        room("episodes", episodes, self.H + 1)
+        array_size("episodes", episodes, self.H + 1)
         return _simulate(self.model, mu, episodes, generator(rng))
 
     def start(self, rng: np.random.Generator) -> int:
@@ -332,7 +336,8 @@ class FiniteMDP:
                 elif p > 0 and s_next not in met:
                     todo.append(int(s_next))
         apart = not ends.isdisjoint(met)
-        P, R = np.zeros((2, S + apart, A, S + apart))
+        P = np.zeros((S + apart, A, S + apart))
+        R = np.zeros_like(P)
         for s, a in np.ndindex(S, A):
             for p, s_next, r, over in raw.P[s][a]:
                 s_next = S if over and apart else s_next
@@ -392,9 +397,12 @@ class DiscountedMDP:
 
     Parameters
     ----------
-    P, R : (S, A, S) arrays, transition probabilities and mean rewards.
-    gamma : the discount factor, above 0 and at most 1 − 1e-6.
-    initial, support : as in :class:`FiniteMDP`.
+    P, R : (S, A, S) array_like
+        Transition probabilities and mean rewards.
+    gamma : float
+        The discount factor, above 0 and at most 1 − 1e-6.
+    initial, support
+        As in :class:`FiniteMDP`.
 
     Examples
     --------
@@ -420,7 +428,8 @@ class DiscountedMDP:
                 "Its values take some 37/(1 - gamma) sweeps; a FiniteMDP needs no discount.",
             )
         one = FiniteMDP.stationary(self.P, self.R, H=1, initial=self.initial, support=self.support)
-        self.__dict__.update(
+        set_fields(
+            self,
             P=one.P[0],
             R=one.R[0],
             gamma=gamma,

@@ -162,8 +162,10 @@ def rescale(
 
     Parameters
     ----------
-    lam, sigma : the parameters in the old units.
-    features, targets : the factors by which features and targets (rewards) were multiplied.
+    lam, sigma : float
+        The parameters in the old units.
+    features, targets : float
+        The factors by which features and targets (rewards) were multiplied.
 
     Returns
     -------
@@ -198,8 +200,10 @@ def suggest_parameters(
 
     Parameters
     ----------
-    value_range : the least and the largest value (discounted sum of rewards) that there can be.
-    feature_norm : the 2-norm of a row of features, where it is not 1.
+    value_range : tuple of float
+        The least and the largest value (discounted sum of rewards) that there can be.
+    feature_norm : float
+        The 2-norm of a row of features, where it is not 1.
 
     Returns
     -------
@@ -224,9 +228,12 @@ class GaussianPosterior:
 
     Parameters
     ----------
-    K : number of features.
-    lam : prior precision λ of each weight.
-    sigma : standard deviation σ of the noise in a target.
+    K : int
+        Number of features.
+    lam : float
+        Prior precision λ of each weight.
+    sigma : float
+        Standard deviation σ of the noise in a target.
 
     Examples
     --------
@@ -238,7 +245,7 @@ class GaussianPosterior:
     def __init__(self, K: int, lam: float = 1.0, sigma: float = 1.0) -> None:
         checks.positive(lam=lam, sigma=sigma)
         self.K = checks.whole("K", K, 1, hint="K counts features.")
-        checks.room("the factor", self.K, self.K)
+        checks.array_size("the factor", self.K, self.K)
         self.lam, self.sigma = float(lam), float(sigma)
         self.n, self.residual = 0, 0.0  # rows so far; b'b − w'w
         self._U = np.zeros((self.K, self.K + 1))

@@ -20,7 +20,7 @@ from ..compiled import Seed
 from ..features import FeatureMap, OneHot, Table
 from ..regression import suggest_parameters
 from .base import Agent, LinearAgent, Run
-from .choices import Choices
+from .choices import UNBOUNDED, Choices, Reading, Redraw, Weights
 from .discounted import DiscountedAgent
 from .finite import FiniteAgent
 from .stored import StoredAgent
@@ -33,6 +33,7 @@ __all__ = [
     "DiscountedAgent",
     "FiniteAgent",
     "LinearAgent",
+    "Reading",
     "Run",
     "StoredAgent",
     "TabularAgent",
@@ -60,15 +61,11 @@ def rlsvi(
     clip: bool = True,
     H: int | None = None,
     gamma: float | None = None,
-    weights: str = "per period",
+    weights: Weights = "per period",
     window: int | None = None,
     sweeps: float | None = None,
-    draws: str = "per episode",
-    targets: str = "sample",
-    variance: str = "known",
-    lam_of_mean: float | None = None,
-    first_episode: str = "zero",
-    redraw: str | int | None = None,
+    redraw: Redraw | None = None,
+    reading: Reading = Reading(),  # noqa: B008, a constant
     form: type[LinearAgent] | None = None,
     rng: Seed = None,
 ) -> LinearAgent:
@@ -79,44 +76,52 @@ def rlsvi(
 
     Parameters
     ----------
-    features : what to generalise by: an (H, S, A, K) or (S, A, K) table, a function of the
+    features : FeatureMap, array_like or callable
+        What to generalise by: an (H, S, A, K) or (S, A, K) table, a function of the
         observation, or of period and observation, that returns (A, K) rows, or any
         :class:`rlsvi_core.features.maps.FeatureMap`, such as ``features.one_hot(H, S, A)`` or
         ``features.tiles(box, A)``. An agent can be pickled if they can: a function of a module
         can, a lambda cannot.
-    lam : prior precision λ of a weight; 1, or what ``value_range`` suggests.
-    sigma : standard deviation σ of the noise in a target; 0.1, or what ``value_range`` suggests.
-    value_range : the least and the largest value (discounted sum of rewards) there can be. Sets
-        λ and σ by :func:`rlsvi_core.regression.suggest_parameters`, and clips. The agent warns once
-        if a return leaves the range by more than a hundredth of it.
-    clip : clip the next value in every target to ``value_range``, where that is given.
-    H : number of periods, where features have none of their own.
-    gamma : the discount γ in the targets: 1 with a horizon, 0.99 without; 0 is the bandit.
-    weights : with a horizon, ``"per period"``, or ``"shared"``: H fits to the transitions of all
+    lam : float, optional
+        Prior precision λ of a weight; 1, or what ``value_range`` suggests.
+    sigma : float, optional
+        Standard deviation σ of the noise in a target; 0.1, or what ``value_range`` suggests.
+    value_range : tuple of float, optional
+        The least and the largest value (discounted sum of rewards) there can be. Sets λ and σ by
+        :func:`rlsvi_core.regression.suggest_parameters`, and clips. The agent warns once if a
+        return leaves the range by more than a hundredth of it.
+    clip : bool
+        Clip the next value in every target to ``value_range``, where that is given.
+    H : int, optional
+        Number of periods, where features have none of their own.
+    gamma : float, optional
+        The discount γ in the targets: 1 with a horizon, 0.99 without; 0 is the bandit.
+    weights : {"per period", "shared"}
+        With a horizon, ``"per period"``, or ``"shared"``: H fits to the transitions of all
         periods, of which the last one's weights act throughout.
-    window : transitions kept in each regression; None: all.
-    sweeps : without a horizon, fits per episode, each with the weights of the one before in its
+    window : int, optional
+        Transitions kept in each regression; None: all.
+    sweeps : float, optional
+        Without a horizon, fits per episode, each with the weights of the one before in its
         targets; 10 by default, 1 is as printed. ``math.inf``: until nothing changes, at most
         10 000, so that an episode acts on one value function; for one-hot features this is cheap.
-    draws : with ``"per episode"`` all fits of one weight vector in an episode use the same normal
-        draws, so that they converge to one value function; with ``"per sweep"``, as printed, each
-        fit has its own.
-    targets : put the ``"sample"`` (as printed) or the posterior ``"mean"`` into the targets.
-    variance : ``"known"``, or ``"unknown"`` (appendix D.2; then σ is not used).
-    lam_of_mean : another λ for the mean alone, as Algorithm 11 prints it; None: the same.
-    first_episode : ``"zero"`` is the footnote's rule: weights 0 before any data, so a uniformly
-        random first episode. ``"prior"`` is Algorithm 1 alone, a draw from the prior.
-    redraw : without a horizon, when to draw again in mid-episode: after a number of steps, or,
+    redraw : {"never", "at repeats"} or int, optional
+        Without a horizon, when to draw again in mid-episode: after a number of steps, or,
         where states are numbers, ``"at repeats"``: when a state recurs that was visited since the
         last draw. This is the default for one-hot features; for all others it is ``"never"``, as
         printed.
-    form : which implementation; by default the fastest that features and choices allow.
-    rng : the agent's own generator or its seed.
+    reading : Reading
+        How the paper is read where its text and its listings differ.
+    form : type, optional
+        Which implementation; by default the fastest that features and choices allow.
+    rng : Generator, SeedSequence or int, optional
+        The agent's own generator or its seed.
 
     Returns
     -------
     LinearAgent
-        with ``plan``, ``act``, ``observe``, ``learn``, ``greedy`` and ``evaluate``.
+        With ``plan``, ``act``, ``observe``, ``learn``, ``greedy``, ``evaluate``, ``values`` and
+        ``mean_values``.
 
     Examples
     --------
@@ -127,28 +132,24 @@ def rlsvi(
     np.True_
     """
     phi = FeatureMap.of(features, H)
-    suggested = (1.0, 0.1) if value_range is None else suggest_parameters(value_range)
+    lam_0, sigma_0 = (1.0, 0.1) if value_range is None else suggest_parameters(value_range)
     choices = Choices(
-        clip=_range(value_range, clip),
+        clip=_clipped(value_range, clip),
         weights=weights,
         window=window,
-        draws=draws,
-        targets=targets,
-        variance=variance,
-        lam_of_mean=lam_of_mean,
+        redraw=_redraw(phi, redraw),
+        reading=reading,
+        **_time(phi, gamma, sweeps),
     )
-    choices = _with_time(phi, choices, gamma, sweeps)._replace(redraw=_redraw(phi, redraw))
-    agent = _form(form, phi, choices)(
+    return _form(form, phi, choices)(
         phi,
-        suggested[0] if lam is None else lam,
-        suggested[1] if sigma is None else sigma,
+        lam_0 if lam is None else lam,
+        sigma_0 if sigma is None else sigma,
         sample=True,
         choices=choices,
-        first_episode=first_episode,
+        value_range=value_range,
         rng=rng,
     )
-    agent.value_range = _range(value_range, True)
-    return agent
 
 
 @checks.options
@@ -163,7 +164,7 @@ def lsvi(
     clip: bool = True,
     H: int | None = None,
     gamma: float | None = None,
-    weights: str = "per period",
+    weights: Weights = "per period",
     window: int | None = None,
     sweeps: float | None = None,
     form: type[LinearAgent] | None = None,
@@ -173,17 +174,22 @@ def lsvi(
 
     Parameters
     ----------
-    features, value_range, clip, H, gamma, weights, window, sweeps, form, rng : as for
-        :func:`rlsvi`.
-    lam : the ridge; 1, or the λσ² that ``value_range`` suggests to RLSVI.
-    epsilon : the probability of a uniformly random action (Algorithm 5).
-    half_life : ε is halved every so many episodes.
-    eta : the temperature of a ∝ exp(Q/η) (Algorithm 4); 0 is the greedy limit.
+    features, value_range, clip, H, gamma, weights, window, sweeps, form, rng
+        As for :func:`rlsvi`.
+    lam : float, optional
+        The ridge; 1, or the λσ² that ``value_range`` suggests to RLSVI.
+    epsilon : float
+        The probability of a uniformly random action (Algorithm 5).
+    half_life : float
+        ε is halved every so many episodes.
+    eta : float
+        The temperature of a ∝ exp(Q/η) (Algorithm 4); 0 is the greedy limit.
 
     Returns
     -------
     LinearAgent
-        with ``plan``, ``act``, ``observe``, ``learn``, ``greedy`` and ``evaluate``.
+        With ``plan``, ``act``, ``observe``, ``learn``, ``greedy``, ``evaluate``, ``values`` and
+        ``mean_values``.
 
     Examples
     --------
@@ -192,67 +198,59 @@ def lsvi(
     FiniteAgent(LSVI, lam=1, epsilon=0.1; 0 transitions seen)
     """
     phi = FeatureMap.of(features, H)
-    if lam is None:
-        suggested = (1.0, 1.0) if value_range is None else suggest_parameters(value_range)
-        lam = suggested[0] * suggested[1] ** 2
+    lam_0, sigma_0 = (1.0, 1.0) if value_range is None else suggest_parameters(value_range)
     choices = Choices(
-        clip=_range(value_range, clip), weights=weights, window=window, half_life=half_life
+        clip=_clipped(value_range, clip),
+        weights=weights,
+        window=window,
+        half_life=half_life,
+        **_time(phi, gamma, sweeps),
     )
-    choices = _with_time(phi, choices, gamma, sweeps)
-    agent = _form(form, phi, choices)(
-        phi, lam, 1.0, sample=False, choices=choices, epsilon=epsilon, eta=eta, rng=rng
+    return _form(form, phi, choices)(
+        phi,
+        lam_0 * sigma_0**2 if lam is None else lam,
+        1.0,
+        sample=False,
+        choices=choices,
+        value_range=value_range,
+        epsilon=epsilon,
+        eta=eta,
+        rng=rng,
     )
-    agent.value_range = _range(value_range, True)
-    return agent
 
 
-def _range(value_range: Any, clip: bool) -> tuple[float, float]:
+def _clipped(value_range: tuple[float, float] | None, clip: bool) -> tuple[float, float]:
     """The bounds to which next values are clipped."""
     if not checks.flag("clip", clip) or value_range is None:
-        return -math.inf, math.inf
-    return checks.pair(
-        "value_range",
-        value_range,
-        hint="Pass the least and the largest sum of rewards that an episode can bring.",
-    )
+        return UNBOUNDED
+    low, high = value_range
+    return float(low), float(high)
 
 
-def _with_time(
-    phi: FeatureMap, choices: Choices, gamma: float | None, sweeps: float | None
-) -> Choices:
-    """The choices with those that depend on whether there is a horizon, checked."""
-    choices = choices.checked()
-    if phi.H is None:
-        if isinstance(phi, Table) and gamma is None:
+def _time(phi: FeatureMap, gamma: float | None, sweeps: float | None) -> dict[str, Any]:
+    """The discount and the fits per episode, whose defaults depend on whether there is a horizon."""
+    if phi.H is not None:
+        if sweeps is not None:
             checks.fail(
-                "a table for all periods needs a horizon or a discount",
-                f"it has shape {phi.Phi.shape[1:]}",
-                "Pass H=20, say, or gamma=0.99; or an "
-                "(H, S, A, K) array, as rlsvi_core.features makes them.",
+                "with a horizon there are as many fits as periods",
+                f"sweeps is {sweeps!r} and H is {phi.H}",
+                "Leave sweeps out, or leave H out and discount.",
             )
-        if choices.weights != "per period":
-            checks.fail(
-                "weights can be shared by periods where there is a horizon",
-                f"weights is {choices.weights!r} and H is None",
-                "Pass H; without it there is one weight vector for all time.",
-            )
-        choices = choices._replace(gamma=0.99, sweeps=10)
-    elif sweeps is not None:
+        return {"gamma": 1.0 if gamma is None else gamma}
+    if isinstance(phi, Table) and gamma is None:
         checks.fail(
-            "with a horizon there are as many fits as periods",
-            f"sweeps is {sweeps!r} and H is {phi.H}",
-            "Leave sweeps out, or leave H out and discount.",
+            "a table for all periods needs a horizon or a discount",
+            f"it has shape {phi.Phi.shape[1:]}",
+            "Pass H=20, say, or gamma=0.99; or an (H, S, A, K) array, as rlsvi_core.features "
+            "makes them.",
         )
-    elif choices.weights == "per period":
-        choices = choices._replace(draws="per episode")  # one fit of each: nothing to repeat
-    choices = choices._replace(
-        gamma=choices.gamma if gamma is None else gamma,
-        sweeps=choices.sweeps if sweeps is None else sweeps,
-    )
-    return choices.checked()
+    return {
+        "gamma": 0.99 if gamma is None else gamma,
+        "sweeps": 10 if sweeps is None else sweeps,
+    }
 
 
-def _redraw(phi: FeatureMap, redraw: Any) -> str | int:
+def _redraw(phi: FeatureMap, redraw: Any) -> Redraw:
     """When to draw again in mid-episode."""
     if redraw is None:
         return "at repeats" if isinstance(phi, OneHot) and phi.H is None else "never"

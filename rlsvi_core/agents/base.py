@@ -13,12 +13,14 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 
 from .. import checks
-from ..compiled import Floats, Ints, jit
+from ..compiled import Floats, Ints, Seed, jit
 from ..features import FeatureMap
 from ..mdp import FiniteMDP
-from .acting import action_probabilities
-from .choices import Choices
+from .acting import action_probabilities, positions
+from .choices import Choices, Reading
+from .monitor import RangeMonitor
 
+RANGE = "Pass the least and the largest sum of rewards that an episode can bring."
 LONGEST = 1_000_000  # steps of an episode, after which it is taken to be without end
 
 
@@ -36,9 +38,14 @@ class Run(NamedTuple):
 def empty_run(episodes: int) -> Run:
     """The record of so many episodes, checked, before they are played."""
     episodes = checks.whole("episodes", episodes, hint="Pass episodes=1000, say.")
-    expected, claimed = np.full((2, episodes), np.nan)
-    opening, length, furthest = np.zeros((3, episodes), np.int64)
-    return Run(np.zeros(episodes), expected, claimed, opening, length, furthest)
+    return Run(
+        reward=np.zeros(episodes),
+        expected=np.full(episodes, np.nan),
+        claimed=np.full(episodes, np.nan),
+        opening=np.zeros(episodes, np.int64),
+        length=np.zeros(episodes, np.int64),
+        furthest=np.zeros(episodes, np.int64),
+    )
 
 
 @jit
@@ -51,12 +58,12 @@ def record_step(run: Run, i: int, h: int, a: int, r: float, s_next: int) -> None
 
 
 class Agent(Protocol):
-    """What every learning agent offers.
+    """What an environment needs to drive an agent, as :func:`rlsvi_core.envs.gym.play` does.
 
     ``plan()`` before each episode, ``act(h, s)`` for an action, ``observe(h, s, a, r, s_next)``
-    after each step: any environment can drive it this way. h counts the steps of an episode from
-    zero. ``s_next=None`` says that the episode is over and nothing of value follows; in the last
-    period of a finite horizon r includes the terminal reward. ``learn`` does all of this.
+    after each step. h counts the steps of an episode from zero. ``s_next=None`` says that the
+    episode is over and nothing of value follows; in the last period of a finite horizon r includes
+    the terminal reward. To play without learning, it needs ``greedy(h, s)`` alone.
     """
 
     def plan(self) -> None: ...
@@ -64,8 +71,6 @@ class Agent(Protocol):
     def act(self, h: int, s: Any) -> int: ...
 
     def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None: ...
-
-    def learn(self, env: Any, episodes: int, rng: Any = None, *, exact: bool = False) -> Run: ...
 
 
 MOST_SWEEPS = 10_000  # after so many, sweeps until nothing changes stop all the same
@@ -88,23 +93,31 @@ def repeated(sweeps: float, weights: Floats) -> Iterator[int]:
 class LinearAgent(ABC):
     """The loop, for agents whose values are linear in some weights.
 
+    Every form of it is looked into by :meth:`values` and :meth:`mean_values`. Arrays such as
+    ``theta``, ``mean`` or ``Q`` have the shape that suits a form, where it has them at all.
+
     Parameters
     ----------
-    features : what to generalise by, a feature map or a table.
-    lam, sigma : λ and σ of the posterior.
-    sample : act on a draw from the posterior (RLSVI) or on its mean (LSVI).
-    choices : how weights are fitted.
-    epsilon, eta : dithering.
-    first_episode : ``"zero"`` is the footnote's rule (weights 0 before any data, so the first
-        episode is uniformly random); ``"prior"`` is Algorithm 1 alone, a draw from the prior.
-    rng : the agent's own generator or its seed.
+    features : FeatureMap or array_like
+        What to generalise by, a feature map or a table.
+    lam, sigma : float
+        λ and σ of the posterior.
+    sample : bool
+        Act on a draw from the posterior (RLSVI) or on its mean (LSVI).
+    choices : Choices
+        How weights are fitted, and how the paper is read.
+    value_range : tuple of float, optional
+        The least and the largest value there can be; the agent warns of a return outside.
+    epsilon, eta : float
+        Dithering.
+    rng : Generator, SeedSequence or int, optional
+        The agent's own generator or its seed.
     """
 
-    OFFERS: frozenset[str] = frozenset()  # the choices that this form offers
+    OFFERS: frozenset[str] = frozenset({"first_episode"})  # the choices that this form offers
     takes_masks = False  # whether act and observe honour lists of legal actions
     H: int | None = None  # periods, if their number is fixed
-    value_range = (-math.inf, math.inf)  # what the user has said of it
-    theta: Floats  # the weights of this episode
+    theta: Floats  # the weights of this episode, in the forms that keep them
 
     @checks.options
     def __init__(
@@ -115,29 +128,29 @@ class LinearAgent(ABC):
         *,
         sample: bool,
         choices: Choices = Choices(),  # noqa: B008, a constant
+        value_range: tuple[float, float] | None = None,
         epsilon: float = 0.0,
         eta: float = 0.0,
-        first_episode: str = "zero",
-        rng: Any = None,
+        rng: Seed = None,
     ) -> None:
         checks.positive(lam=lam, sigma=sigma)
-        checks.one_of(
-            "first_episode",
-            first_episode,
-            ("zero", "prior"),
-            hint="'zero' is the footnote's rule, 'prior' Algorithm 1 as printed.",
-        )
         checks.instance("choices", choices, Choices, hint="Choices(gamma=0.9), say.")
         self.features = FeatureMap.of(features)
         self.H = self.features.H
         self.lam, self.sigma = float(lam), float(sigma)
         self.sample = checks.flag("sample", sample)
-        self.choices = choices.checked()
-        for name in self.choices.beyond(self.OFFERS):
+        self.choices = choices
+        for name, chosen in choices.unsupported(self.OFFERS).items():
             checks.fail(
                 f"{type(self).__name__} does not offer {name}",
-                f"{name} is {getattr(choices, name)!r}",
+                f"{name} is {chosen!r}",
                 "Leave form out for one that does.",
+            )
+        if self.H is None and choices.weights != "per period":
+            checks.fail(
+                "weights can be shared by periods where there is a horizon",
+                f"weights is {choices.weights!r} and H is None",
+                "Pass H; without it there is one weight vector for all time.",
             )
         self.epsilon = checks.between(
             "epsilon", epsilon, 0, 1, hint="It is a probability: 0 is greedy, 1 uniformly random."
@@ -149,32 +162,38 @@ class LinearAgent(ABC):
                 f"epsilon is {epsilon:g} (Algorithm 5) and eta {eta:g} (Algorithm 4)",
                 "Choose one and leave the other 0.",
             )
-        self.first_episode = first_episode
+        if value_range is not None:
+            value_range = checks.pair("value_range", value_range, hint=RANGE)
+        self._returns = RangeMonitor(value_range, choices.gamma)
         self.rng = checks.generator(rng)
         self.transitions = 0  # how many have been observed
         self.episode = -1  # this one's number, counted by ``plan``
         self._at_mean: tuple[int, Any] = (-1, None)  # for ``greedy``: how many it knew, the twin
         self._begin_sample()
-        self._so_far = 0, 1.0, 0.0  # of this episode: steps, the next one's discount, the return
 
     @classmethod
     def suits(cls, features: FeatureMap, choices: Choices) -> bool:
         """Whether this form can run with such features and offers what was chosen."""
-        return not choices.beyond(cls.OFFERS)
+        return not choices.unsupported(cls.OFFERS)
+
+    @property
+    def reading(self) -> Reading:
+        """How the paper is read."""
+        return self.choices.reading
 
     @property
     def has_no_data(self) -> bool:
         """Whether the weights stay 0 because nothing has been seen."""
-        return self.transitions == 0 and not (self.sample and self.first_episode == "prior")
+        from_prior = self.sample and self.reading.first_episode == "prior"
+        return self.transitions == 0 and not from_prior
 
     def __repr__(self) -> str:
-        how = (
-            f"RLSVI, lam={self.lam:g}, sigma={self.sigma:g}"
-            if self.sample
-            else f"LSVI, lam={self.lam:g}"
-            + f", epsilon={self.epsilon:g}" * (self.epsilon > 0)
-            + f", eta={self.eta:g}" * (self.eta > 0)
-        )
+        if self.sample:
+            how = f"RLSVI, lam={self.lam:g}, sigma={self.sigma:g}"
+        else:
+            how = f"LSVI, lam={self.lam:g}"
+            how += f", epsilon={self.epsilon:g}" if self.epsilon > 0 else ""
+            how += f", eta={self.eta:g}" if self.eta > 0 else ""
         return f"{type(self).__name__}({how}; {self.transitions} transitions seen)"
 
     @abstractmethod
@@ -239,43 +258,6 @@ class LinearAgent(ABC):
         if self._is_due:
             self._draw()
 
-    def _add_reward(self, h: int, r: float, ended: bool) -> None:
-        """Sum the rewards of an episode observed in order, for :meth:`_compare`."""
-        if self.value_range == LinearAgent.value_range:
-            return
-        if h == 0:
-            total, (low, high) = self._so_far[2], self.value_range
-            if not min(low, 0) <= total <= max(high, 0):  # of an episode that was cut
-                self._compare(total)
-            self._so_far = 0, 1.0, 0.0
-        steps, discount, total = self._so_far
-        if steps == h:
-            total += discount * r
-            self._so_far = h + 1, discount * self.choices.gamma, total
-            if ended:
-                self._compare(total)
-
-    def _compare(self, total: float) -> None:
-        """Warn, once, of a return outside the range of values that the user has said, by more than
-        a hundredth of it: it sets scales. (So much was allowed when it had been seen that the deep
-        sea, with a treasure of 1, costs 0.009 on the way.)"""
-        low, high = self.value_range
-        margin = 0.01 * (high - low)
-        if not low - margin <= total <= high + margin:
-            self.value_range = LinearAgent.value_range
-            checks.warn(
-                "value_range has the least and the largest discounted sum of rewards",
-                f"it is ({low:g}, {high:g}), and an episode brought {total:g}",
-                "Widen it, not beyond what can happen: lambda, sigma and clipping depend on it.",
-            )
-
-    def _compare_with(self, sums: Floats) -> None:
-        """The same for the rewards of whole episodes, which are returns if nothing is
-        discounted."""
-        if self.choices.gamma == 1 and sums.size:
-            self._compare(sums.min())
-            self._compare(sums.max())
-
     def _twin(self) -> Self:
         """Another agent with the same data, still to be fitted, that takes the posterior mean and
         does not dither; it shares nothing that fitting or acting changes."""
@@ -293,6 +275,48 @@ class LinearAgent(ABC):
         mean: Self = self._at_mean[1]
         return mean
 
+    @abstractmethod
+    def _values(self, h: int, s: Any) -> Floats:
+        """The value of each action at s by this agent's weights, a new array; −∞ where the features
+        do not allow it."""
+
+    def _masked(self, q: Floats, h: int, s: Any, legal: Any) -> Floats:
+        """The values q with −∞ where the list ``legal`` forbids an action."""
+        if legal is None:
+            return q
+        if not self.takes_masks:
+            self._refuse_mask(legal)
+        numbers = np.flatnonzero(q > -np.inf)
+        allowed = numbers[positions(numbers, legal)]
+        out = np.full(q.size, -np.inf)
+        out[allowed] = q[allowed]
+        return out
+
+    def values(self, h: int, s: Any, legal: Any = None) -> Floats:
+        """The values that the agent acts on in this episode.
+
+        Parameters
+        ----------
+        h : int
+            The step of the episode.
+        s : object
+            The state, as for :meth:`act`.
+        legal : array_like of int, optional
+            The numbers of the actions allowed; None: all, or in a table of states those that were
+            allowed there before.
+
+        Returns
+        -------
+        ndarray
+            One value per action, by its number; −∞ where the action is not allowed. Neither the
+            agent nor its generator is disturbed.
+        """
+        return self._masked(self._values(h, s), h, s, legal)
+
+    def mean_values(self, h: int, s: Any, legal: Any = None) -> Floats:
+        """The same by the posterior mean of all that was observed; :meth:`greedy` acts on these."""
+        return self._masked(self._mean_agent()._values(h, s), h, s, legal)
+
     def greedy(self, h: int, s: Any, legal: Any = None) -> int:
         """The action of the posterior mean of all that was observed, ties at random.
 
@@ -306,11 +330,13 @@ class LinearAgent(ABC):
 
         Parameters
         ----------
-        env, episodes, rng : as for :meth:`learn`.
+        env, episodes, rng
+            As for :meth:`learn`.
 
         Returns
         -------
-        (episodes,) array, the reward of each.
+        (episodes,) ndarray
+            The reward of each.
         """
         episodes = checks.whole("episodes", episodes, hint="Pass episodes=100, say.")
         check_plays(env)
@@ -329,7 +355,7 @@ class LinearAgent(ABC):
         checks.fail(
             "values are tabulated where states are numbers",
             f"{type(self).__name__} has no table of states",
-            "Ask for an action by act or greedy.",
+            "Ask for the values at one of them: values(h, s) or mean_values(h, s).",
             NotImplementedError,
         )
 
@@ -345,11 +371,15 @@ class LinearAgent(ABC):
 
         Parameters
         ----------
-        env : with ``start(rng)``, which returns the first state, and ``step(h, s, a, rng)``, which
+        env : object
+            With ``start(rng)``, which returns the first state, and ``step(h, s, a, rng)``, which
             returns the reward, the next state and whether the episode is over.
-        episodes : how many. Call it again to go on; pass the same environment generator.
-        rng : the environment's generator or its seed.
-        exact : also evaluate each episode's policy by dynamic programming (finite MDPs).
+        episodes : int
+            How many. Call it again to go on; pass the same environment generator.
+        rng : Generator, SeedSequence or int, optional
+            The environment's generator or its seed.
+        exact : bool
+            Also evaluate each episode's policy by dynamic programming (finite MDPs).
 
         Returns
         -------
@@ -384,7 +414,7 @@ class LinearAgent(ABC):
 
 
 def check_plays(env: Any) -> None:
-    checks.able(
+    checks.has_methods(
         "env",
         env,
         "start",

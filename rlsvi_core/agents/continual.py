@@ -36,7 +36,7 @@ from ..compiled import Floats, Ints, jit
 from ..mdp import DiscountedMDP, Model, first_state, step
 from ..regression import draw, fill_normal, solve_transposed
 from .acting import choose, highest, values
-from .finite import Statistics, no_data, observe
+from .finite import Statistics, add_transition, no_data
 
 __all__ = ["FastContinual", "Steps"]
 
@@ -101,7 +101,7 @@ def _live(
         values(Phi[0, s], theta, q)
         a = choose(q, epsilon, 0.0, p, agent_rng.random())
         r, s_next = step(model, 0, s, a, rng)
-        observe(Phi, data, 0, s, a, r, s_next, row)
+        add_transition(Phi, data, 0, s, a, r, s_next, row)
         _estimate(Phi, data, gamma, rho, sigma, agent_rng, theta, w)
         done.action[t], done.reward[t], done.state[t + 1] = a, r, s_next
 
@@ -111,12 +111,18 @@ class FastContinual:
 
     Parameters
     ----------
-    Phi : (S, A, K) table of features.
-    gamma : the discount factor.
-    rho : the correlation of consecutive perturbations; see above.
-    lam, sigma : as for RLSVI.
-    epsilon : the probability of a uniformly random action.
-    rng : the agent's own generator or its seed.
+    Phi : (S, A, K) array_like
+        A table of features.
+    gamma : float
+        The discount factor.
+    rho : float
+        The correlation of consecutive perturbations; see above.
+    lam, sigma : float
+        As for RLSVI.
+    epsilon : float
+        The probability of a uniformly random action.
+    rng : Generator, SeedSequence or int, optional
+        The agent's own generator or its seed.
 
     Examples
     --------
@@ -165,17 +171,27 @@ class FastContinual:
 
     def act(self, h: int, s: int) -> int:
         """A greedy action, ties at random (with probability ε any action)."""
-        s = checks.index("s", s, self.S)
-        q, p = np.empty((2, self.A))
-        values(self.Phi[s], self.theta, q)
-        return choose(q, self.epsilon, 0.0, p, self.rng.random())
+        return choose(self.values(h, s), self.epsilon, 0.0, np.empty(self.A), self.rng.random())
+
+    def values(self, h: int, s: int) -> Floats:
+        """The values that the agent acts on until the next plan, one per action."""
+        return self._at(s, self.theta)
+
+    def mean_values(self, h: int, s: int) -> Floats:
+        """The same by the posterior mean that the last plan found."""
+        return self._at(s, self.theta - self.w)
+
+    def _at(self, s: int, theta: Floats) -> Floats:
+        q = np.empty(self.A)
+        values(self.Phi[checks.index("s", s, self.S)], theta, q)
+        return q
 
     def observe(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
         """Take in one transition; h counts steps and is not used."""
         s, a = checks.index("s", s, self.S), checks.index("a", a, self.A)
         s_next = checks.index("s_next", s_next, self.S)
         checks.finite("r", r)
-        observe(self.Phi[None], self._data, 0, s, a, float(r), s_next, np.empty(self.K))
+        add_transition(self.Phi[None], self._data, 0, s, a, float(r), s_next, np.empty(self.K))
 
     def plan(self) -> None:
         """Algorithm 13, after the newest transition."""

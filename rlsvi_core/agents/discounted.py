@@ -10,7 +10,7 @@ With one feature for each pair :math:`(s, a)`, and no horizon, the regression is
     \qquad \tilde V(s) = \max_a \tilde\theta(s, a),
 
 the maximum over what is allowed in s, cut to the range of values. A pair without visits has its
-prior draw :math:`z / \sqrt\lambda`, for LSVI 0. What was seen is kept as ``tabular`` keeps it.
+prior draw :math:`z / \sqrt\lambda`, for LSVI 0. What was seen is kept by ``history``.
 
 **Sweeps.** A number of sweeps is so many fits, each with all values of the one before, as the
 verbatim form makes them. With the same normal draws each of them is a step of value iteration in
@@ -46,22 +46,12 @@ from ..compiled import Array, Floats, Ints, jit
 from ..features import FeatureMap, OneHot
 from ..regression import draw_weight, fill_normal
 from .acting import choose
-from .base import MOST_SWEEPS, SETTLED
+from .base import MOST_SWEEPS, SETTLED, LinearAgent
 from .choices import Choices
 from .finite import Targets
-from .tabular import CountingAgent, History
+from .history import CountingAgent, History, target_sum
 
 __all__ = ["DiscountedAgent"]
-
-
-@jit
-def _values(weights: Floats, closed: Array | None, s: int, q: Floats) -> None:
-    """Fill q with the values at s; −∞ where a mask forbids the action."""
-    for a in range(q.shape[0]):
-        q[a] = weights[a, s]
-        if closed is not None:  # noqa: SIM102, None is compiled without what follows
-            if closed[0, s, a]:
-                q[a] = -np.inf
 
 
 @jit
@@ -90,11 +80,7 @@ def _fit(
     """Algorithm 7 for the pairs with s that were visited; V holds γṼ."""
     for a in range(theta.shape[0]):
         if seen.n[0, s, a] > 0.0:
-            total, node = seen.total[0, s, a], seen.first[0, s, a]
-            while node >= 0:
-                total += seen.number[node] * V[seen.state[node]]  # line 1: A'b
-                node = seen.link[node]
-            M = seen.n[0, s, a] + ridge
+            total, M = target_sum(seen, 0, s, a, V), seen.n[0, s, a] + ridge  # line 1: A'b
             mean[a, s] = total / M  # line 2
             theta[a, s] = draw_weight(M, total, spread, z[a, s])  # line 3
 
@@ -177,20 +163,26 @@ def _act(
     p: Floats,
     u: float,
 ) -> int:
-    _values(weights, closed, s, q)
+    for a in range(q.shape[0]):
+        q[a] = weights[a, s]
+        if closed is not None:  # noqa: SIM102, None is compiled without what follows
+            if closed[0, s, a]:
+                q[a] = -np.inf
     return choose(q, epsilon, eta, p, u)
 
 
 class DiscountedAgent(CountingAgent):
     """Keeps counts of pairs and successors; the same interface and weights as ``VerbatimAgent``.
 
-    ``theta`` holds the weights of this episode, action by action, ``mean`` the posterior mean they
-    were drawn around.
+    ``theta`` is the (1, K) array of the weights of this episode, action by action, ``mean`` that of
+    the posterior mean they were drawn around.
 
     Parameters
     ----------
-    features : one-hot features without a horizon.
-    lam, sigma, options : as for :class:`rlsvi_core.agents.base.LinearAgent`.
+    features : OneHot
+        One-hot features without a horizon.
+    lam, sigma, options
+        As for :class:`rlsvi_core.agents.base.LinearAgent`.
 
     Examples
     --------
@@ -202,7 +194,15 @@ class DiscountedAgent(CountingAgent):
     DiscountedAgent(RLSVI, lam=1, sigma=0.02; 1 transitions seen)
     """
 
-    OFFERS = frozenset({"gamma", "clip", "sweeps", "draws", "targets", "half_life", "redraw"})
+    OFFERS = LinearAgent.OFFERS | {
+        "gamma",
+        "clip",
+        "sweeps",
+        "draws",
+        "targets",
+        "half_life",
+        "redraw",
+    }
     takes_masks = True
     timeless = True
 
@@ -223,13 +223,17 @@ class DiscountedAgent(CountingAgent):
                 f"H is {features.H}",
                 "Pass features.one_hot(None, S, A), or leave form out.",
             )
-        checks.room("the weights", features.S, features.A)
+        checks.array_size("the weights", features.S, features.A)
         super().__init__(features, lam, sigma, **options)
         self.theta, self.mean = np.zeros((1, features.K)), np.zeros((1, features.K))
 
     def _table(self, weights: Floats) -> Floats:
         """Weights as an (A, S) array, their order in the features."""
         return weights.reshape(self.A, self.S)
+
+    def _values(self, h: int, s: int) -> Floats:
+        self._period(h)  # checks h
+        return self._table(self.theta)[:, checks.index("s", s, self.S)].copy()
 
     @property
     def Q(self) -> Floats:
@@ -255,11 +259,11 @@ class DiscountedAgent(CountingAgent):
             self.sigma if self.sample else 0.0,
             Targets(choices.gamma, *choices.clip),
         )
-        after = theta if choices.targets == "sample" else mean
+        after = theta if choices.reading.targets == "sample" else mean
         V, z = _estimate(
             *problem,
             1 if settle else int(choices.sweeps),
-            choices.draws == "per sweep",
+            choices.reading.draws == "per sweep",
             self.rng,
             after,
             mean,

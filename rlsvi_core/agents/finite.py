@@ -30,7 +30,7 @@ from ..features import FeatureMap, Table
 from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
 from ..regression import add_row, draw, fill_normal, solve_transposed
 from .acting import action_probabilities, choose, highest, values
-from .base import Run, record_step
+from .base import LinearAgent, Run, record_step
 from .choices import Choices
 from .states import ENDED, TableAgent
 
@@ -127,7 +127,7 @@ def _estimate(
 
 
 @jit
-def observe(
+def add_transition(
     Phi: Floats, data: Statistics, h: int, s: int, a: int, r: float, s_next: int, row: Floats
 ) -> None:
     """Add one transition to the sums; ``row`` is scratch space of length K."""
@@ -207,7 +207,7 @@ def _learn(
             r, s_next = step(model, h, s, a, rng)
             if h == H - 1:
                 r += last_reward(model, s_next, rng)
-            observe(Phi, data, h, s, a, r, s_next, row)
+            add_transition(Phi, data, h, s, a, r, s_next, row)
             record_step(run, i, h, a, r, s_next)
             s = s_next
 
@@ -215,7 +215,8 @@ def _learn(
 class FiniteAgent(TableAgent):
     """Keeps sums, not data; the same interface and the same weights as ``VerbatimAgent``."""
 
-    OFFERS = frozenset({"gamma", "clip"})
+    # A weight has one fit an episode, so that both readings of draws are the same.
+    OFFERS = LinearAgent.OFFERS | {"gamma", "clip", "draws"}
     takes_masks = True
 
     @classmethod
@@ -237,7 +238,7 @@ class FiniteAgent(TableAgent):
         return self.sigma if self.sample else 0.0
 
     def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
-        observe(self.Phi, self._data, h, s, a, r, s_next, self._row)
+        add_transition(self.Phi, self._data, h, s, a, r, s_next, self._row)
 
     def _estimate(self) -> None:
         _estimate(

@@ -32,22 +32,25 @@ fast one keeps the factor :math:`U` of :math:`M = \sigma^2\Sigma^{-1}` with
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.random import Generator
 from scipy.linalg import cho_solve, solve_triangular
 
 from .. import checks
-from ..compiled import Floats, jit
+from ..compiled import Floats, Seed, jit
 from ..mdp import FiniteMDP, Model, first_state, last_reward, step
 from ..regression import add_row, draw, fill_normal
 from .acting import choose, highest, values
 from .base import Run, record_step
+from .choices import Choices, FirstEpisode, Reading
 from .finite import expected_reward
 from .states import ENDED, TableAgent
 
 __all__ = ["incremental"]
+
+Prior = Literal["forgotten", "kept"]
 
 
 @jit
@@ -128,12 +131,13 @@ class IncrementalAgent(TableAgent):
         sigma: float,
         nu: float | Callable[[int], float],
         *,
-        prior: str = "forgotten",
-        first_episode: str = "prior",
-        rng: Any = None,
+        prior: Prior = "forgotten",
+        first_episode: FirstEpisode = "prior",
+        rng: Seed = None,
     ) -> None:
-        super().__init__(Phi, lam, sigma, sample=True, first_episode=first_episode, rng=rng)
-        checks.one_of("prior", prior, ("forgotten", "kept"), hint="'forgotten' is as printed.")
+        choices = Choices(reading=Reading(first_episode=first_episode))
+        super().__init__(Phi, lam, sigma, sample=True, choices=choices, rng=rng)
+        checks.one_of("prior", prior, get_args(Prior), hint="'forgotten' is as printed.")
         self.nu, self.prior = nu, prior
         self._seen = np.zeros(self.H, np.int64)  # episodes that reached period h
         self._step_size(0)
@@ -238,24 +242,30 @@ def incremental(
     sigma: float = 0.1,
     nu: float | Callable[[int], float] = 0.0,
     *,
-    prior: str = "forgotten",
-    first_episode: str = "prior",
+    prior: Prior = "forgotten",
+    first_episode: FirstEpisode = "prior",
     form: type[IncrementalAgent] = IncrementalAgent,
-    rng: Any = None,
+    rng: Seed = None,
 ) -> IncrementalAgent:
     """Incremental RLSVI with greedy actions (Algorithm 2).
 
     Parameters
     ----------
-    Phi, lam, sigma : as for RLSVI with an (H, S, A, K) table of features.
-    nu : the step size, a number or a function of the episode l = 0, 1, …
-    prior : ``"forgotten"`` with the data, as printed, or ``"kept"``.
-    first_episode, rng : as for RLSVI, with a draw from the prior by default.
-    form : which of the two forms.
+    Phi, lam, sigma
+        As for RLSVI with an (H, S, A, K) table of features.
+    nu : float or callable
+        The step size, a number or a function of the episode l = 0, 1, …
+    prior : {"forgotten", "kept"}
+        ``"forgotten"`` with the data, as printed, or ``"kept"``.
+    first_episode, rng
+        As for RLSVI and its :class:`~rlsvi_core.agents.choices.Reading`, with a draw from the prior
+        by default.
+    form : type
+        Which of the two forms.
 
     Returns
     -------
-    Agent
+    IncrementalAgent
 
     Examples
     --------

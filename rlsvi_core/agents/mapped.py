@@ -54,14 +54,20 @@ class MappedAgent(LinearAgent):
         """The numbers of the actions, in the order of the rows."""
 
     @abstractmethod
-    def values(self, h: int, s: Any) -> Floats:
-        """Q̃(s, ·), one value per legal action."""
+    def _row_values(self, h: int, s: Any) -> Floats:
+        """Q̃(s, ·), one value per row of features, in their order."""
+
+    def _values(self, h: int, s: Any) -> Floats:
+        rows, numbers = self._row_values(h, s), self._actions(h, s)
+        q = np.full(self.A or numbers.max() + 1, -np.inf)
+        q[numbers] = rows
+        return q
 
     def _noise(self, rows: int) -> tuple[Floats, float]:
         """What the draw of a fit to so many rows needs; for the mean, nothing."""
         if not self.sample:
             return np.zeros(self.free), math.nan
-        unknown = self.choices.variance == "unknown"
+        unknown = self.reading.variance == "unknown"
         return draw_noise(self.rng, self.free, rows if unknown else None)
 
     def _twin(self) -> Self:
@@ -99,7 +105,7 @@ class MappedAgent(LinearAgent):
 
     def act(self, h: int, s: Any, legal: Any = None) -> int:
         self._redraw_if_due()
-        q, numbers = self.values(h, s), self._actions(h, s)
+        q, numbers = self._row_values(h, s), self._actions(h, s)
         if legal is not None:
             at = positions(numbers, legal)
             q, numbers = q[at], numbers[at]
@@ -123,7 +129,7 @@ class MappedAgent(LinearAgent):
         self._keep(h, s, legal.index(a), r, None if last else s_next, legal_next)
         self._count_step(s, s_next)
         self.transitions += 1
-        self._add_reward(h, r, last)
+        self._returns.add_reward(h, r, last)
 
     def learn(self, env: Any, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
         if self.H is not None and self.S is not None and self.A is not None:

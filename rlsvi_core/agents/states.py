@@ -57,9 +57,9 @@ class FiniteStates(LinearAgent):
             )
         super().__init__(phi, lam, sigma, **options)
         self.S, self.A = phi.S, phi.A
-        self._q, self._p = np.empty((2, self.A))
+        self._q, self._p = np.empty(self.A), np.empty(self.A)
         self._closed: Array | None = None  # (H, S, A), what masks forbid, once there are masks
-        self._told = np.zeros((0, 0), bool)  # (H, S), where one has come
+        self._mask_known = np.zeros((0, 0), bool)  # (H, S), where one has been given
 
     def _period(self, h: int) -> int:
         """Whose table a step uses."""
@@ -76,7 +76,7 @@ class FiniteStates(LinearAgent):
             self._refuse_mask(legal)
         if (
             self._closed is not None
-            and self._told[h, s]
+            and self._mask_known[h, s]
             and isinstance(legal, np.ndarray)
             and legal.dtype == np.int64
             and legal.tobytes() == np.flatnonzero(~self._closed[h, s]).tobytes()
@@ -88,8 +88,8 @@ class FiniteStates(LinearAgent):
             closed[positions(np.arange(self.A), legal)] = False
         if self._closed is None:
             self._closed = np.zeros((self.H or 1, self.S, self.A), bool)
-            self._told = np.zeros((self.H or 1, self.S), bool)
-        if self._told[h, s] and (closed != self._closed[h, s]).any():
+            self._mask_known = np.zeros((self.H or 1, self.S), bool)
+        if self._mask_known[h, s] and (closed != self._closed[h, s]).any():
             checks.fail(
                 "in a table of states a mask is the same at every visit in a period",
                 f"state {s} in period {h} allowed "
@@ -98,13 +98,18 @@ class FiniteStates(LinearAgent):
                 "Pass legal wherever some action "
                 "is forbidden; if it changes, make what decides it a part of the state.",
             )
-        self._told[h, s], self._closed[h, s] = True, closed
+        self._mask_known[h, s], self._closed[h, s] = True, closed
 
     def _twin(self) -> Self:
         twin = super()._twin()
         if self._closed is not None:
-            twin._closed, twin._told = self._closed.copy(), self._told.copy()
+            twin._closed, twin._mask_known = self._closed.copy(), self._mask_known.copy()
         return twin
+
+    def _masked(self, q: Floats, h: int, s: int, legal: Any) -> Floats:
+        if legal is None and self._closed is not None:
+            q[self._closed[self._period(h), s]] = -np.inf
+        return super()._masked(q, h, s, legal)
 
     def _checked_reward(self, given: Any) -> float:
         return checks.finite("r", given)
@@ -129,7 +134,7 @@ class FiniteStates(LinearAgent):
         self._remember(period, s, a, r, s_next)
         self._count_step(s, s_next)
         self.transitions += 1
-        self._add_reward(h, r, s_next == ENDED or h + 1 == self.H)  # it may warn
+        self._returns.add_reward(h, r, s_next == ENDED or h + 1 == self.H)  # it may warn
 
     def _prepare(
         self, mdp: FiniteMDP, episodes: int, rng: Any, exact: bool
@@ -147,12 +152,15 @@ class FiniteStates(LinearAgent):
     def _learned(self, run: Run) -> Run:
         """What ``learn`` records after compiled code has run."""
         self.transitions += int(run.length.sum())
-        self._compare_with(run.reward)
+        self._returns.add_episodes(run.reward)
         return run
 
 
 class TableAgent(FiniteStates):
-    """An agent with weights θ_h and Q_h = Φ_h θ_h, Φ being an (H, S, A, K) table of features."""
+    """An agent with weights θ_h and Q_h = Φ_h θ_h, Φ being an (H, S, A, K) table of features.
+
+    ``theta`` is the (H, K) array of the weights of this episode.
+    """
 
     H: int
 
@@ -182,6 +190,11 @@ class TableAgent(FiniteStates):
             self._p,
             self.rng.random(),
         )
+
+    def _values(self, h: int, s: int) -> Floats:
+        h, s, q = checks.index("h", h, self.H), checks.index("s", s, self.S), np.empty(self.A)
+        values(self.Phi[h, s], self.theta[h], q)
+        return q
 
     @property
     def Q(self) -> Floats:

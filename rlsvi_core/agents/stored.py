@@ -44,7 +44,7 @@ from ..features import FeatureMap
 from ..features.maps import Indicators
 from ..regression import draw_blocks, drawn_sigma
 from .acting import positions
-from .base import repeated
+from .base import LinearAgent, repeated
 from .choices import Choices
 from .finite import Targets
 from .mapped import MappedAgent
@@ -116,9 +116,9 @@ class Rows:
         if i < self.count:
             self._square(X[i], block[i], -1.0)
         elif i == len(block):
-            room = min(2 * i + 64, self.window or 2 * i + 64)
+            capacity = min(2 * i + 64, self.window or 2 * i + 64)
             self._columns = [
-                np.concatenate([c, np.zeros((room - i, *c.shape[1:]), c.dtype)])
+                np.concatenate([c, np.zeros((capacity - i, *c.shape[1:]), c.dtype)])
                 for c in self._columns
             ]
         for column, value in zip(self._columns, transition, strict=True):
@@ -235,7 +235,8 @@ class StoredAgent(MappedAgent):
 
     Parameters
     ----------
-    features, lam, sigma, options : as for :class:`rlsvi_core.agents.base.LinearAgent`.
+    features, lam, sigma, options
+        As for :class:`rlsvi_core.agents.base.LinearAgent`.
 
     Examples
     --------
@@ -249,20 +250,18 @@ class StoredAgent(MappedAgent):
     StoredAgent(RLSVI, lam=1, sigma=0.02; 1 transitions seen)
     """
 
-    OFFERS = frozenset(
-        {
-            "gamma",
-            "clip",
-            "weights",
-            "window",
-            "sweeps",
-            "draws",
-            "targets",
-            "variance",
-            "half_life",
-            "redraw",
-        }
-    )
+    OFFERS = LinearAgent.OFFERS | {
+        "gamma",
+        "clip",
+        "weights",
+        "window",
+        "sweeps",
+        "draws",
+        "targets",
+        "variance",
+        "half_life",
+        "redraw",
+    }
 
     @classmethod
     def suits(cls, features: FeatureMap, choices: Choices) -> bool:
@@ -338,8 +337,7 @@ class StoredAgent(MappedAgent):
         self._recalled(h, s)
         return self._numbers
 
-    def values(self, h: int, s: Any) -> Floats:
-        """Q̃(s, ·), one value per action."""
+    def _row_values(self, h: int, s: Any) -> Floats:
         period, X = self._period(h), self._recalled(h, s)
         if isinstance(self.features, Indicators):
             theta = self.theta[period].reshape(self.features.blocks, -1)
@@ -366,7 +364,7 @@ class StoredAgent(MappedAgent):
             return
         for data in self.data:
             data.take_in()
-        in_targets = self.theta if self.choices.targets == "sample" else self.mean
+        in_targets = self.theta if self.reading.targets == "sample" else self.mean
         after = in_targets[0] if self.H is None else np.zeros_like(in_targets[0])
         if self.apart:
             for h in reversed(range(len(self.data))):
@@ -376,7 +374,7 @@ class StoredAgent(MappedAgent):
         (data,) = self.data
         noise = self._noise(data.count)
         for sweep in repeated(self.H or self.choices.sweeps, in_targets[0]):
-            if sweep > 0 and self.choices.draws == "per sweep":
+            if sweep > 0 and self.reading.draws == "per sweep":
                 noise = self._noise(data.count)
             self._fit(0, data, after, noise)
             after = in_targets[0]
@@ -394,7 +392,7 @@ class StoredAgent(MappedAgent):
             Targets(self.choices.gamma, *self.choices.clip),
         )
         z, g = noise[0].reshape(B, d), noise[1]
-        sigma = 1.0 if self.choices.variance == "unknown" else self.sigma
+        sigma = 1.0 if self.reading.variance == "unknown" else self.sigma
         ridge = self.lam * sigma**2
         U, w = data.factor(ridge), data.sums(b)
         for i, (used, one) in enumerate(U):

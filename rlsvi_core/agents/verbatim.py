@@ -31,7 +31,7 @@ from .. import checks
 from ..compiled import Array, Floats
 from ..regression import GaussianPosterior
 from .acting import positions, values
-from .base import repeated
+from .base import LinearAgent, repeated
 from .mapped import MappedAgent
 
 
@@ -45,21 +45,19 @@ class VerbatimAgent(MappedAgent):
     """Keeps its transitions in a list and solves the printed problem before each episode. Supports
     every option of :func:`rlsvi_core.agents.rlsvi`."""
 
-    OFFERS = frozenset(
-        {
-            "gamma",
-            "clip",
-            "weights",
-            "window",
-            "sweeps",
-            "draws",
-            "targets",
-            "variance",
-            "lam_of_mean",
-            "half_life",
-            "redraw",
-        }
-    )
+    OFFERS = LinearAgent.OFFERS | {
+        "gamma",
+        "clip",
+        "weights",
+        "window",
+        "sweeps",
+        "draws",
+        "targets",
+        "variance",
+        "lam_of_mean",
+        "half_life",
+        "redraw",
+    }
 
     def regression_problem(self, data: deque[Transition], after: Floats) -> tuple[Floats, Floats]:
         """The rows A and the targets b, what is known of Q moved over."""
@@ -77,26 +75,26 @@ class VerbatimAgent(MappedAgent):
 
     def fit(self, A: Floats, b: Floats, z: Floats, g: float) -> tuple[Floats, Floats]:
         """The posterior mean, and the weights to act on, drawn by the noise z (and g, for σ)."""
-        sigma = 1.0 if self.choices.variance == "unknown" else self.sigma
+        sigma = 1.0 if self.reading.variance == "unknown" else self.sigma
         posterior = GaussianPosterior(self.free, self.lam, sigma).add_rows(A, b)
         mean = posterior.mean  # Algorithm 1, line 3; Algorithms 3 and 11, line 4; 7, line 2
         theta = posterior.draw(z, g) if self.sample else mean  # Algorithm 1, line 4; 7, 3; 11, 5
-        if self.choices.lam_of_mean is not None:
-            other = GaussianPosterior(self.free, self.choices.lam_of_mean, sigma)
+        if self.reading.lam_of_mean is not None:
+            other = GaussianPosterior(self.free, self.reading.lam_of_mean, sigma)
             other.add_rows(A, b)
             return other.mean, other.mean + (theta - mean)
         return mean, theta
 
     def _estimate(self) -> None:
         """Algorithms 1, 3, 7 and 11."""
-        in_targets = self.theta if self.choices.targets == "sample" else self.mean
+        in_targets = self.theta if self.reading.targets == "sample" else self.mean
         stationary, noise = self.H is None, None
         after = in_targets[0] if stationary else np.zeros_like(in_targets[0])  # 3 and 11, line 1
         fits = reversed(range(self.H or 0))  # Algorithm 1, line 1; Algorithms 3 and 11, line 2
         for fit in repeated(self.choices.sweeps, after) if stationary else fits:
             h = 0 if stationary else fit
             data = self.data[h if self.apart else 0]
-            if noise is None or self.apart or self.choices.draws == "per sweep":
+            if noise is None or self.apart or self.reading.draws == "per sweep":
                 noise = self._noise(len(data))
             A, b = self.regression_problem(data, after)
             self.mean[h, : self.free], self.theta[h, : self.free] = self.fit(A, b, *noise)
@@ -131,7 +129,7 @@ class VerbatimAgent(MappedAgent):
                 )
         return checks.array("after", after, (width,), hint="Pass agent.theta[h].")
 
-    def values(self, h: int, s: Any) -> Floats:
+    def _row_values(self, h: int, s: Any) -> Floats:
         theta, rows = self.theta[self._period(h)], self._rows(self.features(h, s))
         q = np.empty(len(rows))
         values(rows, theta, q)

@@ -31,7 +31,7 @@ probability 0.6, and at the other end pays 1 and holds with probability 0.6.
 
 import numpy as np
 
-from ..checks import generator, room, whole
+from ..checks import array_size, generator, whole
 from ..compiled import Seed
 from ..mdp import DiscountedMDP, FiniteMDP
 
@@ -45,11 +45,13 @@ def chain(N: int) -> FiniteMDP:
 
     Parameters
     ----------
-    N : number of states, at least 2.
+    N : int
+        Number of states, at least 2.
 
     Returns
     -------
-    FiniteMDP with H = N − 1.
+    FiniteMDP
+        With H = N − 1.
 
     Examples
     --------
@@ -57,7 +59,7 @@ def chain(N: int) -> FiniteMDP:
     (FiniteMDP(H=49, S=50, A=2), 0.371602)
     """
     N = whole("N", N, 2, hint="N counts a chain's states: pass N=50, say.")
-    room("N", N, 2, N)
+    array_size("N", N, 2, N)
     P = np.zeros((N, 2, N))
     for s in range(N):
         left, right = max(s - 1, 0), min(s + 1, N - 1)
@@ -79,11 +81,14 @@ def lock(n: int, gamma: float = 0.99) -> DiscountedMDP:
 
     Parameters
     ----------
-    n, gamma : number of states, and the discount factor.
+    n : int
+        Number of states.
+    gamma : float
+        The discount factor.
 
     Returns
     -------
-    DiscountedMDP.
+    DiscountedMDP
 
     Examples
     --------
@@ -91,7 +96,7 @@ def lock(n: int, gamma: float = 0.99) -> DiscountedMDP:
     (DiscountedMDP(S=2, A=2, gamma=0.5), array([0.66666667, 1.33333333]))
     """
     n = whole("n", n, 1, hint="n counts the moves that open a lock: pass n=10, say.")
-    room("n", n, 2, n)
+    array_size("n", n, 2, n)
     P, R = np.zeros((n, 2, n)), np.zeros((n, 2, n))
     for s in range(n):
         P[s, LEFT, 0] = P[s, RIGHT, (s + 1) % n] = 1.0
@@ -104,12 +109,15 @@ def deep_sea(N: int, rng: Seed = None) -> FiniteMDP:
 
     Parameters
     ----------
-    N : number of rows, and of columns.
-    rng : draws which action is right, a fair coin for each cell; by default it is ``RIGHT`` in all.
+    N : int
+        Number of rows, and of columns.
+    rng : Generator, SeedSequence or int, optional
+        Draws which action is right, a fair coin for each cell; by default it is ``RIGHT`` in all.
 
     Returns
     -------
-    FiniteMDP with H = S = N.
+    FiniteMDP
+        With H = S = N.
 
     Examples
     --------
@@ -117,7 +125,7 @@ def deep_sea(N: int, rng: Seed = None) -> FiniteMDP:
     (FiniteMDP(H=10, S=10, A=2), 0.99)
     """
     N = whole("N", N, 1, hint="N counts rows and columns: pass N=10, say.")
-    room("N", N, N, 2, N)
+    array_size("N", N, N, 2, N)
     swapped = np.zeros((N, N), np.int64) if rng is None else generator(rng).integers(2, size=(N, N))
     P, R = np.zeros((N, N, 2, N)), np.zeros((N, N, 2, N))
     for h, s in np.ndindex(N, N):
@@ -133,11 +141,14 @@ def river_swim(N: int = 6, H: int = 20) -> FiniteMDP:
 
     Parameters
     ----------
-    N, H : number of states, at least 2, and of periods.
+    N : int
+        Number of states, at least 2.
+    H : int
+        Number of periods.
 
     Returns
     -------
-    FiniteMDP.
+    FiniteMDP
 
     Examples
     --------
@@ -145,7 +156,7 @@ def river_swim(N: int = 6, H: int = 20) -> FiniteMDP:
     (FiniteMDP(H=20, S=6, A=2), 3.397)
     """
     N = whole("N", N, 2, hint="N counts a river's states: pass N=6, say.")
-    room("N", N, 2, N)
+    array_size("N", N, 2, N)
     P, R = np.zeros((N, 2, N)), np.zeros((N, 2, N))
     for s in range(N):
         P[s, LEFT, max(s - 1, 0)] = 1.0

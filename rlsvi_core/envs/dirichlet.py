@@ -20,7 +20,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import array, generator, instance, none_of, pair, positive, room, whole
+from ..checks import (
+    array,
+    array_size,
+    generator,
+    instance,
+    none_of,
+    pair,
+    positive,
+    set_fields,
+    whole,
+)
 from ..compiled import Floats, Generator, Seed, jit
 from ..mdp import FiniteMDP, draw
 
@@ -107,11 +117,16 @@ class DirichletPrior:
 
     Parameters
     ----------
-    alpha_R, alpha_P : (H, S, A, 2) and (H, S, A, S) arrays, weights of the low and high reward and
-        of the next states.
-    initial : (S,) array, the known distribution π of s_0; state 0 by default.
-    support : (low, high), the two rewards; (−1, 0) in the paper.
-    alpha_T : (S, 2) array, weights of the terminal reward; none by default.
+    alpha_R : (H, S, A, 2) array_like
+        Weights of the low and the high reward.
+    alpha_P : (H, S, A, S) array_like
+        Weights of the next states.
+    initial : (S,) array_like, optional
+        The known distribution π of s_0; state 0 by default.
+    support : tuple of float
+        (low, high), the two rewards; (−1, 0) in the paper.
+    alpha_T : (S, 2) array_like, optional
+        Weights of the terminal reward; none by default.
 
     Examples
     --------
@@ -150,7 +165,8 @@ class DirichletPrior:
                 "Give at least one outcome a weight above 0.",
             )
         low, high = pair("support", self.support, hint="The paper has (-1, 0).")
-        self.__dict__.update(
+        set_fields(
+            self,
             alpha_R=alpha_R,
             alpha_P=alpha_P,
             alpha_T=alpha_T,
@@ -174,7 +190,7 @@ class DirichletPrior:
         """The same weight for every outcome of every (s, a, h)."""
         for name, value in (("H", H), ("S", S), ("A", A)):
             whole(name, value, 1, hint="Pass H=5, S=5, A=3, say.")
-        room("the weights", H, S, A, max(S, 2))
+        array_size("the weights", H, S, A, max(S, 2))
         positive(alpha_R=alpha_R, alpha_P=alpha_P)
         return cls(np.full((H, S, A, 2), alpha_R), np.full((H, S, A, S), alpha_P), **rest)
 
@@ -231,7 +247,7 @@ class DirichletPrior:
     def sample_Q(self, n: int, rng: Seed = None) -> Floats:
         """Q* of n MDPs from this law, an (n, H, S, A) array."""
         n, rng = whole("n", n, hint="It counts draws: pass n=100, say."), generator(rng)
-        room("Q", n, *self.shape)
+        array_size("Q", n, *self.shape)
         Q = np.empty((n, *self.shape))
         for q in Q:
             sample_values(self.alpha_R, self.alpha_P, self.alpha_T, *self.support, rng, q)

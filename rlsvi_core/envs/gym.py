@@ -33,10 +33,10 @@ import numpy as np
 
 from .. import envs
 from ..checks import (
-    able,
     as_given,
     fail,
     flag,
+    has_methods,
     instance,
     is_number,
     missing,
@@ -88,16 +88,23 @@ def play(
 
     Parameters
     ----------
-    agent : RLSVI, LSVI or another with ``plan``, ``act`` and ``observe``.
-    env : a Gymnasium environment with discrete actions.
-    episodes : how many. Call it again to go on.
-    seed : for the first reset; the environment goes on from there.
-    learn : if False, the agent acts on the mean of its posterior (``greedy``) and learns nothing.
-    progress : show a bar.
+    agent : Agent
+        RLSVI, LSVI or another with ``plan``, ``act`` and ``observe``.
+    env : gymnasium.Env
+        An environment with discrete actions.
+    episodes : int
+        How many. Call it again to go on.
+    seed : int, optional
+        For the first reset; the environment goes on from there.
+    learn : bool
+        If False, the agent acts on the mean of its posterior (``greedy``) and learns nothing.
+    progress : bool
+        Show a bar.
 
     Returns
     -------
-    (episodes,) array, the reward of each.
+    (episodes,) ndarray
+        The reward of each.
 
     Examples
     --------
@@ -129,11 +136,12 @@ def each_episode(
 
     Parameters
     ----------
-    agent, env, seed, learn : as for :func:`play`.
+    agent, env, seed, learn
+        As for :func:`play`.
 
     Returns
     -------
-    iterator of Episode.
+    Iterator of Episode
 
     Examples
     --------
@@ -144,9 +152,9 @@ def each_episode(
     Episode(reward=0.99, length=5, terminated=True)
     """
     if flag("learn", learn):
-        able("agent", agent, "plan", "act", "observe", hint="Make one by rlsvi or lsvi.")
+        has_methods("agent", agent, "plan", "act", "observe", hint="Make one by rlsvi or lsvi.")
     else:
-        able("agent", agent, "greedy", hint="Make one by rlsvi or lsvi.")
+        has_methods("agent", agent, "greedy", hint="Make one by rlsvi or lsvi.")
     if seed is not None:
         seed = whole(
             "seed", seed, 0, SEEDS, hint="It starts the environment's generator: pass seed=1, say."
@@ -215,10 +223,10 @@ def _reader(agent: Any, space: Any) -> Callable[[Any], Any]:
         else (space.nvec.ravel().tolist() if isinstance(space, MultiDiscrete) else [])
     )
     if S is not None and (not sizes or math.prod(sizes) != S):
+        states = f", which is {math.prod(sizes)} states" if len(sizes) > 1 else ""
         fail(
             f"the agent's table is for {S} states",
-            f"the environment has {space}"
-            + f", which is {math.prod(sizes)} states" * (len(sizes) > 1),
+            f"the environment has {space}{states}",
             "Make features for this "
             "number of states, or use a function of the observation as features.",
         )
@@ -298,7 +306,7 @@ def _episodes(
     space: Any = env.action_space
     A, first, choose = int(space.n), int(space.start), agent.act if learn else agent.greedy
     masks = getattr(agent, "takes_masks", "legal" in inspect.signature(choose).parameters)
-    checked, told = False, _time_limit(env) is not None
+    checked, warned = False, _time_limit(env) is not None
     while True:
         begun = env.reset(seed=seed)
         if not (isinstance(begun, tuple) and len(begun) == 2 and isinstance(begun[1], dict)):
@@ -353,8 +361,8 @@ def _episodes(
             elif learn:
                 agent.observe(h, s, a, r, None if terminated else s_next)
             s, h, total = s_next, h + 1, total + r
-        if not (terminated or truncated or told):
-            told = True
+        if not (terminated or truncated or warned):
+            warned = True
             warn(
                 "an episode is cut at the agent's horizon",
                 f"H is {h}, and {env} has no time limit",
@@ -418,7 +426,7 @@ class _Ours(gymnasium.Env[Any, int]):
         if self._over or isinstance(action, bool) or not self.action_space.contains(action):
             fail(
                 f"step needs an action from {self.action_space} in an episode under way",
-                f"got {action!r}{' after the end' * self._over}",
+                f"got {action!r} after the end" if self._over else f"got {action!r}",
                 "Call reset() to start one.",
             )
         possible, r, self._over = self._possible(), 0.0, True
@@ -434,10 +442,13 @@ class MDPEnv(_Ours):
 
     Parameters
     ----------
-    mdp : the FiniteMDP to play.
-    clock : whether the observation is (h, s), for agents that do not count periods, or s alone.
-    render_mode : ``"ansi"`` for text, ``"rgb_array"`` for a picture, None for neither: a square for
-        each state, the one that was reached full; with a clock, a row of them for each period.
+    mdp : FiniteMDP
+        The MDP to play.
+    clock : bool
+        Whether the observation is (h, s), for agents that do not count periods, or s alone.
+    render_mode : {"ansi", "rgb_array"}, optional
+        ``"ansi"`` for text, ``"rgb_array"`` for a picture, None for neither: a square for each state,
+        the one that was reached full; with a clock, a row of them for each period.
 
     Examples
     --------
@@ -467,9 +478,11 @@ class RecommenderEnv(_Ours):
 
     Parameters
     ----------
-    customers : a :class:`rlsvi_core.envs.recommender.Recommender`.
-    render_mode : ``"ansi"`` for text, ``"rgb_array"`` for a picture, None for neither: above, the
-        products she liked; below, those she did not.
+    customers : Recommender
+        A :class:`rlsvi_core.envs.recommender.Recommender`.
+    render_mode : {"ansi", "rgb_array"}, optional
+        ``"ansi"`` for text, ``"rgb_array"`` for a picture, None for neither: above, the products she
+        liked; below, those she did not.
 
     Examples
     --------
@@ -503,8 +516,10 @@ class TetrisEnv(_Ours):
 
     Parameters
     ----------
-    width, height, pieces, rule : see :class:`rlsvi_core.envs.tetris.Tetris`.
-    render_mode : ``"ansi"`` for text, ``"rgb_array"`` for a picture, None for neither.
+    width, height, pieces, rule
+        See :class:`rlsvi_core.envs.tetris.Tetris`.
+    render_mode : {"ansi", "rgb_array"}, optional
+        ``"ansi"`` for text, ``"rgb_array"`` for a picture, None for neither.
 
     Examples
     --------

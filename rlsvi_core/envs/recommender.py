@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike
 
 from ..checks import (
     array,
+    array_size,
     as_given,
     as_probabilities,
     between,
@@ -36,7 +37,7 @@ from ..checks import (
     index,
     none_of,
     one_of,
-    room,
+    set_fields,
     whole,
 )
 from ..compiled import Array, Floats, Generator, Ints, Seed, jit
@@ -154,9 +155,12 @@ class Recommender:
 
     Parameters
     ----------
-    gamma : (N, N) array: ``gamma[a, n]``, what the answer on product n says about product a.
-    J : how many products a customer is shown, at most N.
-    beta : (N,) array, how popular each product is on its own; zero by default, as in the paper.
+    gamma : (N, N) array_like
+        ``gamma[a, n]``, what the answer on product n says about product a.
+    J : int
+        How many products a customer is shown, at most N.
+    beta : (N,) array_like, optional
+        How popular each product is on its own; zero by default, as in the paper.
 
     Examples
     --------
@@ -185,7 +189,7 @@ class Recommender:
             (N,),
             hint="Leave it out for products of equal popularity.",
         )
-        self.__dict__.update(gamma=gamma, beta=beta, N=N, J=J)
+        set_fields(self, gamma=gamma, beta=beta, N=N, J=J)
 
     def __repr__(self) -> str:
         return f"Recommender(N={self.N}, J={self.J})"
@@ -195,7 +199,7 @@ class Recommender:
         """The paper's random instance: γ_an ~ N(0, c²) independently, β = 0."""
         c = between("c", c, 0, math.inf, hint="c is a standard deviation; the paper has c=2.")
         N = whole("N", N, 1, hint="It counts products; the paper has N=10.")
-        room("gamma", N, N)
+        array_size("gamma", N, N)
         return cls(c * generator(rng).standard_normal((N, N)), J)
 
     def start(self, rng: Generator) -> Array:

@@ -170,7 +170,7 @@ def _model(width: int, height: int, pieces: str, rule: str) -> Model:
             if not any(np.array_equal(turn, other) for other in grids[first[-1] :]):
                 grids.append(turn)
         first.append(len(grids))
-    row, bottom, top = np.zeros((3, len(grids), SIDE), np.int64)
+    row, bottom, top = (np.zeros((len(grids), SIDE), np.int64) for _ in range(3))
     for o, grid in enumerate(grids):
         h, w = grid.shape
         row[o, :h] = grid @ (1 << np.arange(w))
@@ -200,9 +200,12 @@ class Tetris:
 
     Parameters
     ----------
-    width, height : size of the board.
-    pieces : letters of ``PIECES``; all are drawn equally often.
-    rule : one of ``RULES``, when the game ends.
+    width, height : int
+        Size of the board.
+    pieces : str
+        Letters of ``PIECES``; all are drawn equally often.
+    rule : str
+        One of ``RULES``, when the game ends.
 
     Examples
     --------

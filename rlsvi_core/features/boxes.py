@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import LARGEST, fail, generator, numbers, options, positive, room, whole
+from ..checks import LARGEST, array_size, fail, generator, numbers, options, positive, whole
 from ..compiled import Floats, Ints, Seed, jit
 from .maps import Indicators, PerAction
 
@@ -74,9 +74,12 @@ def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> Indicators:
 
     Parameters
     ----------
-    box : (low, high), two arrays, or a space with ``low`` and ``high``.
-    A : number of actions.
-    tilings, bins : how many grids, and tiles of a grid along a coordinate. There are
+    box : tuple of array_like, or gymnasium.spaces.Box
+        (low, high), two arrays, or a space with ``low`` and ``high``.
+    A : int
+        Number of actions.
+    tilings, bins : int
+        How many grids, and tiles of a grid along a coordinate. There are
         d = tilings · (bins + 1)^m features for m coordinates: for more than three, choose another
         basis.
 
@@ -93,12 +96,12 @@ def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> Indicators:
     low, high = _bounds(box)
     tilings = whole("tilings", tilings, 1, hint="Eight is usual.")
     bins = whole("bins", bins, 1, hint="Eight is usual.")
-    room("a row", tilings, *[bins + 1] * low.size)
+    array_size("a row", tilings, *[bins + 1] * low.size)
     odd = np.arange(1, 2 * low.size, 2)  # the usual displacement: 1, 3, 5, … along the axes
     shift = (np.arange(tilings)[:, None] * odd % tilings) / tilings
     strides = (bins + 1) ** np.arange(low.size)
     d = tilings * (bins + 1) ** low.size
-    room("the squares of the features", d, d)
+    array_size("the squares of the features", d, d)
     return Indicators(partial(_tiles, low, high, bins, shift, strides), A, d, tilings)
 
 
@@ -136,10 +139,14 @@ def random_fourier(
 
     Parameters
     ----------
-    box, A : as for :func:`tiles`.
-    d : number of features, an even one.
-    length_scale : ℓ, how far to generalise, as a part of the box: one number, or one a coordinate.
-    rng : a seed or generator for the frequencies.
+    box, A
+        As for :func:`tiles`.
+    d : int
+        Number of features, an even one.
+    length_scale : float or array_like
+        ℓ, how far to generalise, as a part of the box: one number, or one a coordinate.
+    rng : Generator, SeedSequence or int, optional
+        A seed or generator for the frequencies.
 
     Returns
     -------
@@ -164,13 +171,13 @@ def random_fourier(
         )
     for one in scale.flat:
         positive(length_scale=one)
-    room("the frequencies", d // 2, low.size)
+    array_size("the frequencies", d // 2, low.size)
     W = generator(rng).standard_normal((d // 2, low.size)) / scale
     return PerAction(partial(_waves, low, high, W, math.sqrt(2 / d)), A, d)
 
 
 def _exponents(m: int, most: int) -> Floats:
-    room("the exponents", *[most + 1] * m, m)
+    array_size("the exponents", *[most + 1] * m, m)
     return np.array(list(itertools.product(range(most + 1), repeat=m)), float)
 
 
@@ -180,8 +187,10 @@ def fourier_basis(box: Any, A: int, order: int = 3) -> PerAction:
 
     Parameters
     ----------
-    box, A : as for :func:`tiles`.
-    order : the highest frequency; there are d = (order + 1)^m features.
+    box, A
+        As for :func:`tiles`.
+    order : int
+        The highest frequency; there are d = (order + 1)^m features.
 
     Returns
     -------
@@ -208,8 +217,10 @@ def polynomial(box: Any, A: int, degree: int = 2) -> PerAction:
 
     Parameters
     ----------
-    box, A : as for :func:`tiles`.
-    degree : the highest total degree.
+    box, A
+        As for :func:`tiles`.
+    degree : int
+        The highest total degree.
 
     Returns
     -------

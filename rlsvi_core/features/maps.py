@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import able, array, as_given, fail, index, numbers, options, room, whole
+from ..checks import array, array_size, as_given, fail, has_methods, index, numbers, options, whole
 from ..compiled import Array, Floats, Ints
 
 __all__ = ["FeatureMap", "OneHot", "PerAction", "check", "from_transformer", "one_hot"]
@@ -43,12 +43,18 @@ class FeatureMap:
 
     Attributes
     ----------
-    H : number of periods, each with weights of its own, or None: one weight vector for all time.
-    K : number of features whose weights are learned; 0 if it is known at the first call only.
-    S, A : numbers of states and actions, where these are numbers.
-    known : weights of the rows' further, last columns, if there are such.
-    blocks : the rows are block diagonal, with so many blocks; see :meth:`compact`.
-    fast : a class of agents made for these features, a subclass of
+    H : int or None
+        Number of periods, each with weights of its own, or None: one weight vector for all time.
+    K : int
+        Number of features whose weights are learned; 0 if it is known at the first call only.
+    S, A : int or None
+        Numbers of states and actions, where these are numbers.
+    known : ndarray
+        Weights of the rows' further, last columns, if there are such.
+    blocks : int
+        The rows are block diagonal, with so many blocks; see :meth:`compact`.
+    fast : type or None
+        A class of agents made for these features, a subclass of
         :class:`rlsvi_core.agents.base.LinearAgent`, which is then the default form where it suits.
 
     Examples
@@ -153,7 +159,7 @@ class Computed(FeatureMap):
     """The rows that a function of the observation, or of period and observation, returns."""
 
     def __init__(self, function: Callable[..., Any], H: int | None = None) -> None:
-        able("function", function, "__call__", hint="Pass a function of the observation.")
+        has_methods("function", function, "__call__", hint="Pass a function of the observation.")
         self.function, self.H, self._of_period = function, _horizon(H), _of_period(function)
 
     def __call__(self, h: int, s: Any) -> Floats:
@@ -165,10 +171,14 @@ class PerAction(FeatureMap):
 
     Parameters
     ----------
-    phi : a function of the observation, or of period and observation, that returns d features.
-    A : number of actions.
-    d : number of features; if left out, it is taken from the first call.
-    H : number of periods, or None for one weight vector for all time.
+    phi : callable
+        A function of the observation, or of period and observation, that returns d features.
+    A : int
+        Number of actions.
+    d : int
+        Number of features; if left out, it is taken from the first call.
+    H : int, optional
+        Number of periods, or None for one weight vector for all time.
 
     Examples
     --------
@@ -182,15 +192,16 @@ class PerAction(FeatureMap):
 
     @options
     def __init__(self, phi: Callable[..., Any], A: int, d: int = 0, H: int | None = None) -> None:
-        able("phi", phi, "__call__", hint="Pass a function of the observation.")
+        has_methods("phi", phi, "__call__", hint="Pass a function of the observation.")
         self.phi, self._of_period = phi, _of_period(phi)
         self.A = self.blocks = whole("A", A, 1, hint="A counts actions: env.action_space.n, say.")
         self.H = _horizon(H)
         self.K = self.A * whole("d", d, hint="d counts features; 0: the first call tells.")
-        room("the rows", self.A, max(self.K, 1))
+        array_size("the rows", self.A, max(self.K, 1))
 
     def __repr__(self) -> str:
-        return f"PerAction(A={self.A}" + f", d={self.K // self.blocks}" * (self.K > 0) + ")"
+        d = f", d={self.K // self.blocks}" if self.K > 0 else ""
+        return f"PerAction(A={self.A}{d})"
 
     def compact(self, h: int, s: Any) -> Floats:
         """φ(s) as the one row of a (1, d) array."""
@@ -217,9 +228,12 @@ class Indicators(PerAction):
 
     Parameters
     ----------
-    where : a function of the observation that returns the numbers of the n features that are on.
-    A, d, H : as for :class:`PerAction`.
-    n : how many are on.
+    where : callable
+        A function of the observation that returns the numbers of the n features that are on.
+    A, d, H
+        As for :class:`PerAction`.
+    n : int
+        How many are on.
 
     Examples
     --------
@@ -251,7 +265,8 @@ class OneHot(FeatureMap):
 
     Parameters
     ----------
-    H, S, A : periods, states and actions; ``H=None`` is one weight vector for all time.
+    H, S, A : int
+        Periods, states and actions; ``H=None`` is one weight vector for all time.
 
     Examples
     --------
@@ -280,7 +295,7 @@ class OneHot(FeatureMap):
         return replace(self, H=H)
 
     def __call__(self, h: int, s: int) -> Floats:
-        room("the rows", self.A, self.K)
+        array_size("the rows", self.A, self.K)
         if self.H is None:
             return np.asarray(np.kron(np.eye(self.A), self.compact(h, s)), float)
         index("h", h, self.H)
@@ -291,7 +306,7 @@ class OneHot(FeatureMap):
         return np.eye(1, self.S, index("s", s, self.S)) if self.H is None else self(h, s)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        room("the table", self.H or 1, self.K, self.K)
+        array_size("the table", self.H or 1, self.K, self.K)
         if self.H is None:
             return np.array([self(0, s) for s in range(self.S)], dtype)
         table = np.eye(self.K, dtype=dtype).reshape(1, self.S, self.A, self.K)
@@ -305,11 +320,14 @@ def one_hot(H: int | None, S: int | ArrayLike, A: int) -> FeatureMap:
 
     Parameters
     ----------
-    H : number of periods, or None for one weight vector for all time.
-    S : number of states, or the sizes of the components (``space.nvec`` of a MultiDiscrete).
+    H : int or None
+        Number of periods, or None for one weight vector for all time.
+    S : int or array_like of int
+        Number of states, or the sizes of the components (``space.nvec`` of a MultiDiscrete).
         Components then add up; to tell all their combinations apart, number them by
         ``np.ravel_multi_index`` and pass that many states.
-    A : number of actions.
+    A : int
+        Number of actions.
 
     Returns
     -------
@@ -355,8 +373,10 @@ def from_transformer(transformer: Any, A: int) -> PerAction:
 
     Parameters
     ----------
-    transformer : has ``transform``, which takes an (n, m) array and returns an (n, d) one.
-    A : number of actions.
+    transformer : object
+        Has ``transform``, which takes an (n, m) array and returns an (n, d) one.
+    A : int
+        Number of actions.
 
     Returns
     -------
@@ -370,7 +390,7 @@ def from_transformer(transformer: Any, A: int) -> PerAction:
     >>> from_transformer(Centred(), A=1)(0, [0.5, 1.0])
     array([[0. , 0.5]])
     """
-    able(
+    has_methods(
         "transformer",
         transformer,
         "transform",
@@ -389,10 +409,12 @@ def check(features: Any, observations: Iterable[Any], h: int = 0) -> list[str]:
 
     Parameters
     ----------
-    features : a feature map, a table, or a function of the observation, or of period and
-        observation.
-    observations : some dozens that an agent may meet.
-    h : the period to try.
+    features : FeatureMap, array_like or callable
+        A feature map, a table, or a function of the observation, or of period and observation.
+    observations : iterable
+        Some dozens that an agent may meet.
+    h : int
+        The period to try.
 
     Returns
     -------
@@ -407,7 +429,7 @@ def check(features: Any, observations: Iterable[Any], h: int = 0) -> list[str]:
     ['observation 1 gives NaN or infinite features']
     """
     phi, found = FeatureMap.of(features), list[str]()
-    able("observations", observations, "__iter__", hint="Pass a list of some dozens.")
+    has_methods("observations", observations, "__iter__", hint="Pass a list of some dozens.")
     rows = list[Floats]()
     for i, s in enumerate(observations):
         try:

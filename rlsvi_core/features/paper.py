@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import LARGEST, array, between, generator, inside, instance, one_of, room, whole
+from ..checks import LARGEST, array, array_size, between, generator, inside, instance, one_of, whole
 from ..compiled import Floats, Seed, jit
 from ..mdp import FiniteMDP
 from .maps import OneHot
@@ -77,11 +77,13 @@ def tabular(mdp: FiniteMDP) -> Floats:
 
     Parameters
     ----------
-    mdp : a FiniteMDP.
+    mdp : FiniteMDP
+        For its sizes.
 
     Returns
     -------
-    (H, S, A, SA) array; :class:`OneHot` stands for it without storing it.
+    (H, S, A, SA) ndarray
+        :class:`OneHot` stands for it without storing it.
 
     Examples
     --------
@@ -105,14 +107,21 @@ def coherent(
 
     Parameters
     ----------
-    Q, K, rng : Q* as an (H, S, A) array, the number of columns (at least 2), and a seed.
-    reading : ``"stacked"`` as in appendix C, or ``"per_period"`` as in section 6.1.
-    norm : 2-norm of a column, of the stacked one (length HSA) or of each period's (length SA); by
+    Q : (H, S, A) array_like
+        Q*.
+    K : int
+        The number of columns, at least 2.
+    rng : Generator, SeedSequence or int, optional
+        A generator or its seed.
+    reading : {"stacked", "per_period"}
+        ``"stacked"`` as in appendix C, or ``"per_period"`` as in section 6.1.
+    norm : float, optional
+        2-norm of a column, of the stacked one (length HSA) or of each period's (length SA); by
         default HSA, as Algorithm 6 prints.
 
     Returns
     -------
-    (H, S, A, K) array.
+    (H, S, A, K) ndarray
 
     Examples
     --------
@@ -134,7 +143,7 @@ def coherent(
         Q.size if reading == "stacked" else None,
         hint="More columns than the space has dimensions only repeat each other.",
     )
-    room("Phi", Q.size, K)
+    array_size("Phi", Q.size, K)
     norm = inside(
         "norm",
         Q.size if norm is None else norm,
@@ -167,13 +176,20 @@ def agnostic(
 
     Parameters
     ----------
-    Q, K, rng : Q* as an (H, S, A) array, the number of columns, and a seed.
-    rho : the size of the noise; 0 gives exact copies.
-    noise : what ρ is, a ``"variance"``, as printed, or a standard ``"deviation"``.
+    Q : (H, S, A) array_like
+        Q*.
+    K : int
+        The number of columns.
+    rng : Generator, SeedSequence or int, optional
+        A generator or its seed.
+    rho : float
+        The size of the noise; 0 gives exact copies.
+    noise : {"variance", "deviation"}
+        What ρ is, a ``"variance"``, as printed, or a standard ``"deviation"``.
 
     Returns
     -------
-    (H, S, A, K) array.
+    (H, S, A, K) ndarray
 
     Examples
     --------
@@ -184,6 +200,6 @@ def agnostic(
     rho = between("rho", rho, 0, math.inf, hint="0 gives exact copies of Q*.")
     Q = array("Q", Q, ("H", "S", "A"), hint="Pass mdp.Q.")
     K = whole("K", K, 1, hint="K counts basis functions: pass K=10, say.")
-    room("Phi", Q.size, K)
+    array_size("Phi", Q.size, K)
     scale = math.sqrt(rho) if noise == "variance" else rho
     return Q[..., None] + scale * generator(rng).standard_normal((*Q.shape, K))

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 
 from flint import arb, ctx, fmpq
 
-from ..checks import able, fail, is_number, whole
+from ..checks import fail, has_methods, is_number, whole
 
 __all__ = ["Counterexample", "Proof", "Undecided", "decide"]
 
@@ -92,10 +92,8 @@ class Proof(NamedTuple):
     bits: int
 
     def __str__(self) -> str:
-        return (
-            f"proved on {self.boxes} box{'es' * (self.boxes > 1)} at {self.bits} bits, "
-            f"margin at least {self.margin:.2g}"
-        )
+        boxes = "1 box" if self.boxes == 1 else f"{self.boxes} boxes"
+        return f"proved on {boxes} at {self.bits} bits, margin at least {self.margin:.2g}"
 
 
 class Counterexample(NamedTuple):
@@ -130,25 +128,29 @@ def decide(
 
     Parameters
     ----------
-    f, where : functions that take a ball for each edge of the box and return a ball.
-    box : a (low, high) for each edge, floats taken exactly.
-    bits : the working precision.
-    limit : after so many boxes ``Undecided`` is raised, as it must be when f touches zero inside.
+    f, where : callable
+        Functions that take a ball for each edge of the box and return a ball.
+    box : sequence of tuple
+        A (low, high) for each edge, floats taken exactly.
+    bits : int
+        The working precision.
+    limit : int
+        After so many boxes ``Undecided`` is raised, as it must be when f touches zero inside.
 
     Returns
     -------
-    Proof or Counterexample.
+    Proof or Counterexample
 
     Examples
     --------
     >>> print(decide(lambda x: x * x - x + 1, [(0, 1)]))
     proved on 3 boxes at 64 bits, margin at least 0.12
     """
-    able("f", f, "__call__", hint="It takes a ball for each edge and returns one.")
+    has_methods("f", f, "__call__", hint="It takes a ball for each edge and returns one.")
     if not isinstance(where, (list, tuple)):
         fail("where is a list of functions", f"it is {where!r}", "Leave it out for all of the box.")
     for condition in where:
-        able("a condition", condition, "__call__", hint="It takes a ball for each edge.")
+        has_methods("a condition", condition, "__call__", hint="It takes a ball for each edge.")
     bits = whole("bits", bits, 2, MOST_BITS, hint="64 is usual.")
     limit = whole("limit", limit, 1, hint="It counts boxes; 100 000 is usual.")
     if not (isinstance(box, (list, tuple)) and box):

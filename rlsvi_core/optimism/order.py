@@ -21,7 +21,7 @@ from flint import arb, fmpq
 from numpy.typing import ArrayLike
 from scipy.stats import norm
 
-from ..checks import able, array, fail, inside, none_of, numbers, whole
+from ..checks import array, fail, has_methods, inside, none_of, numbers, whole
 from ..compiled import Floats, Generator
 from .balls import Number, exact, positive, sharpen
 
@@ -221,12 +221,17 @@ def gap(X: Law, Y: Law, z: ArrayLike, digits: int = 15) -> Floats:
 
     Parameters
     ----------
-    X, Y : laws: Normal, Beta, Finite or DirichletMean.
-    z, digits : where, any array of numbers; how many digits.
+    X, Y : Normal, Beta, Finite or DirichletMean
+        Laws.
+    z : array_like
+        Where.
+    digits : int
+        How many digits.
 
     Returns
     -------
-    Array of the shape of z.
+    ndarray
+        Of the shape of z.
 
     Examples
     --------
@@ -234,7 +239,7 @@ def gap(X: Law, Y: Law, z: ArrayLike, digits: int = 15) -> Floats:
     array([0.045, 0.089, 0.02 ])
     """
     for law in (X, Y):
-        able("a law", law, "tail", "excess", hint="Pass Normal.of(0, 1), say.")
+        has_methods("a law", law, "tail", "excess", hint="Pass Normal.of(0, 1), say.")
     digits = whole("digits", digits, 1, 1000, hint="15 is a float's.")
     z = array("z", numbers("z", z), np.shape(z), hint="It says where.")
 
@@ -275,14 +280,17 @@ def compare(x: ArrayLike, y: ArrayLike, *, error: float = 0.01, places: int = 60
 
     Parameters
     ----------
-    x, y : samples, vectors.
-    error : how often a true optimism may be refuted.
-    places : how many z are examined: one below all samples, where the gap is that of the means, and
+    x, y : array_like
+        Samples, vectors.
+    error : float
+        How often a true optimism may be refuted.
+    places : int
+        How many z are examined: one below all samples, where the gap is that of the means, and
         quantiles of the pooled sample, up to the last one with 50 samples above.
 
     Returns
     -------
-    Comparison.
+    Comparison
 
     Examples
     --------
@@ -300,7 +308,7 @@ def compare(x: ArrayLike, y: ArrayLike, *, error: float = 0.01, places: int = 60
     places = whole("places", places, 1, 10_000, hint="60 is usual.")
     pooled = np.sort(np.concatenate([x, y]))
     z = np.unique(np.quantile(pooled, np.linspace(0, 1 - 50 / pooled.size, places), method="lower"))
-    estimate, deviation = np.empty((2, z.size))
+    estimate, deviation = np.empty(z.size), np.empty(z.size)
     for k, s in enumerate(z):
         u, v = np.maximum(x - s, 0), np.maximum(y - s, 0)
         estimate[k] = u.mean() - v.mean()

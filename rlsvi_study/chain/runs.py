@@ -20,10 +20,11 @@ import numpy as np
 import pandas as pd
 
 from rlsvi_core import features
-from rlsvi_core.agents import Agent, lsvi, rlsvi
+from rlsvi_core.agents import LinearAgent, Reading, lsvi, rlsvi
 from rlsvi_core.compiled import Generator, Seed
 from rlsvi_core.envs.chains import LEFT, RIGHT, chain
-from rlsvi_core.mdp import FiniteMDP, first_state, last_reward, step
+from rlsvi_core.kernels import first_state, last_reward, step
+from rlsvi_core.mdp import FiniteMDP
 
 from ..engine import Experiment, Rows, Scale, grid, streams
 from ..intervals import Median, median_interval, median_times
@@ -32,7 +33,7 @@ REWARDS_TO_LEARN = 10  # section 6.1: "episodes until 10 rewards" is the proxy f
 DITHER: dict[str, Any] = {"epsilon-greedy": {"epsilon": 0.1}, "boltzmann": {"eta": 0.1}}
 
 
-def make_agent(agent: str, Phi: Any, lam: float, sigma: float, rng: Seed) -> Agent:
+def make_agent(agent: str, Phi: Any, lam: float, sigma: float, rng: Seed) -> LinearAgent:
     return (
         rlsvi(Phi, lam, sigma, rng=rng)
         if agent == "rlsvi"
@@ -116,7 +117,11 @@ def time_to_learn(
     if constant == "left at 1":
         Phi[..., 0] = 1.0
     learner = rlsvi(
-        Phi, lam, sigma, rng=agent_rng, first_episode="prior" if opening == "prior" else "zero"
+        Phi,
+        lam,
+        sigma,
+        rng=agent_rng,
+        reading=Reading(first_episode="prior" if opening == "prior" else "zero"),
     )
     # All values are equal in the first episode and never again: ties to one side are that episode.
     tie = {"left": LEFT, "right": RIGHT}.get(opening)
@@ -149,7 +154,7 @@ def agnostic_time_to_learn(
     return _learning_row(mdp, rlsvi(Phi, lam, sigma, rng=agent_rng), env_rng, budget)
 
 
-def _play_once(mdp: FiniteMDP, learner: Agent, action: int, env_rng: Generator) -> float:
+def _play_once(mdp: FiniteMDP, learner: LinearAgent, action: int, env_rng: Generator) -> float:
     """One episode of the same action throughout; returns its reward (the chain's is terminal)."""
     s = first_state(mdp.model, env_rng)
     for h in range(mdp.H):
@@ -161,7 +166,11 @@ def _play_once(mdp: FiniteMDP, learner: Agent, action: int, env_rng: Generator) 
 
 
 def _learning_row(
-    mdp: FiniteMDP, learner: Agent, env_rng: Generator, budget: int, played: Sequence[float] = ()
+    mdp: FiniteMDP,
+    learner: LinearAgent,
+    env_rng: Generator,
+    budget: int,
+    played: Sequence[float] = (),
 ) -> Rows:
     waits = _rewarded_episodes(mdp, learner, env_rng, budget, REWARDS_TO_LEARN, played)
     return [
@@ -175,7 +184,7 @@ def _learning_row(
 
 def _rewarded_episodes(
     mdp: FiniteMDP,
-    learner: Agent,
+    learner: LinearAgent,
     env_rng: Generator,
     budget: int,
     count: int,

@@ -21,11 +21,10 @@ from typing import NamedTuple
 import numpy as np
 
 from rlsvi_core import rlsvi
-from rlsvi_core.agents.acting import choose, highest
 from rlsvi_core.compiled import Floats, Generator, Ints, jit
 from rlsvi_core.features import OneHot
-from rlsvi_core.mdp import FiniteMDP, Model, first_state, last_reward, step
-from rlsvi_core.regression import draw_weight
+from rlsvi_core.kernels import Model, choose, draw_weight, first_state, highest, last_reward, step
+from rlsvi_core.mdp import FiniteMDP
 
 from ..engine import Experiment, Rows, Scale, grid, streams
 from ..traps import gamble, long_gamble, toll

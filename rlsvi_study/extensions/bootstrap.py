@@ -17,10 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from rlsvi_core.agents.acting import values
-from rlsvi_core.agents.states import ENDED, TableAgent
+from rlsvi_core.agents.states import TableAgent
 from rlsvi_core.compiled import Array, Floats, Ints, jit
-from rlsvi_core.regression import add_row, solve
+from rlsvi_core.kernels import ENDED, add_row, solve, values
 
 
 @jit

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rlsvi_core.agents import rlsvi
+from rlsvi_core.agents import Reading, rlsvi
 from rlsvi_core.agents.continual import FastContinual
-from rlsvi_core.agents.incremental import incremental
+from rlsvi_core.agents.incremental import Prior, incremental
 from rlsvi_core.envs.chains import chain, lock
 from rlsvi_core.features import coherent, tabular
 
@@ -77,7 +77,7 @@ BOOTSTRAPS = {
 
 def incremental_curve(
     agent: str,
-    prior: str,
+    prior: Prior,
     seed: int,
     N: int,
     lam: float,
@@ -92,7 +92,7 @@ def incremental_curve(
     basis_rng, env_rng, agent_rng = streams(seed)
     Phi = coherent(mdp.Q, K, basis_rng)
     learner = (
-        rlsvi(Phi, lam, sigma, first_episode="prior", rng=agent_rng)
+        rlsvi(Phi, lam, sigma, reading=Reading(first_episode="prior"), rng=agent_rng)
         if agent == "batch"
         else incremental(Phi, lam, sigma, STEP_SIZES[agent](mdp.H), prior=prior, rng=agent_rng)
     )

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from rlsvi_core import Run, checks
-from rlsvi_core.agents.base import empty_run
 from rlsvi_core.compiled import Array, Floats, Generator, jit
-from rlsvi_core.envs.recommender import Recommender, States, answer
+from rlsvi_core.envs.recommender import Recommender
+from rlsvi_core.kernels import States, answer, empty_run
 
 from .products import Products, check_customers, exact_part, expected_likes
 

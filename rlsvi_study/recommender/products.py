@@ -15,7 +15,7 @@ states, not by the number of episodes.
 RLSVI samples the weights, LSVI takes their mean and dithers. The **linear contextual bandit** is
 RLSVI with :math:`\gamma = 0`: its target is the reward alone. As printed its mean has the ridge
 :math:`\lambda\sigma^2` where its covariance has :math:`\lambda`; the posterior of the paper's own
-model has :math:`\lambda` in both. ``lam_of_mean=lam * sigma**2`` is the printed one.
+model has :math:`\lambda` in both. ``Reading(lam_of_mean=lam * sigma**2)`` is the printed one.
 
 Only products the customer has not seen are compared, in acting and in :math:`\tilde V`. Three
 switches undo a choice that the text leaves open: ``over="all"`` of the feature map lets the
@@ -31,19 +31,24 @@ import numpy as np
 from numpy.random import Generator
 
 from rlsvi_core import checks
-from rlsvi_core.agents.acting import action_probabilities, choose, highest
-from rlsvi_core.agents.base import LinearAgent, Run, empty_run, record_step
+from rlsvi_core.agents.base import LinearAgent, Run
 from rlsvi_core.compiled import Array, Floats, Ints, jit
-from rlsvi_core.envs.recommender import (
-    Recommender,
+from rlsvi_core.envs.recommender import Recommender, checked_state, number_of_states
+from rlsvi_core.features import FeatureMap
+from rlsvi_core.kernels import (
     States,
+    action_probabilities,
+    add_row,
     answer,
-    checked_state,
-    number_of_states,
+    choose,
+    draw,
+    empty_run,
+    fill_normal,
+    highest,
+    record_step,
+    solve_transposed,
     states,
 )
-from rlsvi_core.features import FeatureMap
-from rlsvi_core.regression import add_row, draw, fill_normal, solve_transposed
 
 __all__ = ["ProductAgent", "Products"]
 
@@ -298,7 +303,7 @@ class ProductAgent(LinearAgent):
     """Keeps sums, not data; weights θ_h and values Q_h(x, a) = (1, x) · θ_h[:, a]. ``dislike`` is
     the reward that the regression sees for one."""
 
-    OFFERS = frozenset({"gamma", "clip", "weights", "draws", "lam_of_mean"})
+    OFFERS = LinearAgent.OFFERS | {"gamma", "clip", "weights", "draws", "lam_of_mean"}
     dislike = 0.0
 
     def __init__(self, features: "Products", lam: float, sigma: float, **options: Any) -> None:
@@ -306,13 +311,13 @@ class ProductAgent(LinearAgent):
         super().__init__(features, lam, sigma, **options)
         self.N, self.J = features.N, features.J
         self.theta = np.zeros((self.J, self.N + 1, self.N))
-        mean, shared = self.choices.lam_of_mean, self.choices.weights == "shared"
+        mean, shared = self.reading.lam_of_mean, self.choices.weights == "shared"
         self._fit = Fit(
             self.sigma if self.sample else 0.0,
             self.choices.gamma,
             *self.choices.clip,
             features.over == "all",
-            shared and self.choices.draws == "per episode",
+            shared and self.reading.draws == "per episode",
         )
         lams = (lam,) if mean is None else (mean, lam)
         N, J, T = self.N, self.J, 1 if shared else self.J
@@ -352,6 +357,11 @@ class ProductAgent(LinearAgent):
         twin.theta, twin._fit = np.zeros_like(self.theta), self._fit._replace(noise=0.0)
         return twin
 
+    def _values(self, h: int, s: Any) -> Floats:
+        h = checks.index("h", h, self.J)
+        x = checked_state(s, h, self.N)
+        return np.where(x == 0, self.theta[h, 0] + x @ self.theta[h, 1:], -np.inf)
+
     def act(self, h: int, s: Any, legal: Any = None) -> int:
         """Choose a product for a customer in state s = x who has seen h of them."""
         self._refuse_mask(legal)
@@ -386,7 +396,7 @@ class ProductAgent(LinearAgent):
         r = 1.0 if r else self.dislike
         _observe(self._data, x, h, a, r, r == 1.0, np.empty(self.N + 2))
         self.transitions += 1
-        self._add_reward(h, r, h + 1 == self.J)
+        self._returns.add_reward(h, r, h + 1 == self.J)
 
     def learn(self, env: Recommender, episodes: int, rng: Any = None, *, exact: Any = False) -> Run:
         """As for every agent; ``exact`` may be an array that marks the episodes to evaluate."""
@@ -411,7 +421,7 @@ class ProductAgent(LinearAgent):
             run,
         )
         self.transitions += episodes * self.J
-        self._compare_with(run.reward + self.dislike * (self.J - run.reward))
+        self._returns.add_episodes(run.reward + self.dislike * (self.J - run.reward))
         return run
 
 
@@ -436,7 +446,7 @@ class Products(FeatureMap):
         self.J = self.H = checks.whole("J", J, 1, self.N, hint="A customer sees no product twice.")
         checks.one_of("over", over, ("unseen", "all"), hint="The first is the default.")
         self.over, self.K, self.A = over, self.N * (self.N + 1), self.N
-        checks.room("the weights", self.J, self.K)
+        checks.array_size("the weights", self.J, self.K)
 
     def _rows(self, s: Any, actions: Array) -> Floats:
         rows = np.zeros((len(actions), self.N, self.N + 1))

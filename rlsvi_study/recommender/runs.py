@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rlsvi_core import lsvi, rlsvi
+from rlsvi_core import Reading, lsvi, rlsvi
 from rlsvi_core.envs.recommender import Recommender
 
 from ..engine import Experiment, Rows, Scale, grid, streams
@@ -87,7 +87,8 @@ def learner(arm: str, N: int, J: int, rng: Any = None) -> Any:
     dislike = settings.pop("dislike")
     made: Any
     if agent in ("rlsvi", "linear"):  # the bandit is RLSVI without what follows
-        settings = {"sigma": VARIANCE**0.5, "draws": "per sweep", **settings}
+        reading = Reading(draws="per sweep", lam_of_mean=settings.pop("lam_of_mean", None))
+        settings = {"sigma": VARIANCE**0.5, "reading": reading, **settings}
         made = rlsvi(features, rng=rng, gamma=float(agent == "rlsvi"), **settings)
     else:
         made = lsvi(features, rng=rng, **settings)

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from rlsvi_core import features
+from rlsvi_core.agents import Reading, tabular
 from rlsvi_core.agents import rlsvi as general_rlsvi
-from rlsvi_core.agents import tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 
 from ..engine import Tables
@@ -59,7 +59,9 @@ def closed_form() -> Evidence:
         prior = _random_prior(rng)
         mdp, (lam, sigma) = prior.sample(rng), rng.uniform(0.5, 3, 2)
         closed = regret.rlsvi(prior, lam, sigma, seed)
-        general = general_rlsvi(features.tabular(mdp), lam, sigma, first_episode="prior", rng=seed)
+        general = general_rlsvi(
+            features.tabular(mdp), lam, sigma, reading=Reading(first_episode="prior"), rng=seed
+        )
         plays = [agent.learn(mdp, 100, seed, exact=True).expected for agent in (closed, general)]
         error = max(error, np.abs(plays[0] - plays[1]).max(), np.abs(closed.Q - general.Q).max())
     return unless(
@@ -460,7 +462,7 @@ def pigeonhole() -> Evidence:
     lam, sigma = tabular.theorem1_parameters(BASE)
     agent = regret.rlsvi(BASE, rng=1)
     agent.learn(BASE.sample(0), 5000, np.random.default_rng(2))
-    seen = sum((1 / np.sqrt(np.arange(n) + lam * sigma**2)).sum() for n in agent.counts.n.flat)
+    seen = sum((1 / np.sqrt(np.arange(n) + lam * sigma**2)).sum() for n in agent.seen.n.flat)
     worst, bound = bias.pigeonhole(5000, *BASE.shape, lam * sigma**2)
     return unless(
         max(ratios) > 1 or seen > worst * (1 + 1e-12),
@@ -489,7 +491,7 @@ def violations_of_condition() -> Evidence:
     for _ in range(L):
         episodes += bool((agent.seen.n + BASE.m_R < 2).any())
         agent.learn(mdp, 1, env)
-    visits = int(np.minimum(agent.counts.n, np.ceil(2 - BASE.m_R)).max())
+    visits = int(np.minimum(agent.seen.n, np.ceil(2 - BASE.m_R)).max())
     twice = int(np.ceil(2 - DirichletPrior.symmetric(1, 1, 1, 0.1, 0.1).m_R).max())
     return Evidence(
         parts(max(visits, twice) <= 2, episodes <= 2),

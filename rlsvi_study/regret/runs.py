@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rlsvi_core.agents import Run, tabular
+from rlsvi_core.agents import Choices, Reading, Run, rivals, tabular
 from rlsvi_core.compiled import Floats
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.features import OneHot
@@ -42,20 +42,19 @@ def rlsvi(
         least[0] if lam is None else lam,
         least[1] if sigma is None else sigma,
         sample=True,
-        first_episode="prior",
-        support=prior.support,
+        choices=Choices(reading=Reading(first_episode="prior")),
         rng=rng,
     )
 
 
-AGENTS: dict[str, Callable[[DirichletPrior, int, np.random.Generator], tabular.TabularAgent]] = {
+AGENTS: dict[str, Callable[[DirichletPrior, int, np.random.Generator], tabular.QTableAgent]] = {
     "rlsvi": lambda prior, _, rng: rlsvi(prior, rng=rng),  # Theorem 1's λ and σ
     "rlsvi-small": lambda prior, _, rng: rlsvi(prior, 1.0, 0.5, rng=rng),
-    "psrl": lambda prior, _, rng: tabular.psrl(prior, rng=rng),
-    "ucbvi": lambda prior, episodes, rng: tabular.ucbvi(prior, episodes, rng=rng),
+    "psrl": lambda prior, _, rng: rivals.psrl(prior, rng=rng),
+    "ucbvi": lambda prior, episodes, rng: rivals.ucbvi(prior, episodes, rng=rng),
     # a hundredth of the published bonus
-    "ucbvi-small": lambda prior, episodes, rng: tabular.ucbvi(prior, episodes, 0.01, rng=rng),
-    "uniform": lambda prior, _, rng: tabular.uniform(prior, rng=rng),
+    "ucbvi-small": lambda prior, episodes, rng: rivals.ucbvi(prior, episodes, 0.01, rng=rng),
+    "uniform": lambda prior, _, rng: rivals.uniform(prior, rng=rng),
 }
 
 
@@ -88,7 +87,7 @@ def tuned_regret(agent: str, factor: float, seed: int, episodes: int) -> Rows:
     mdp_rng, env_rng, agent_rng = streams(seed)
     least = tabular.theorem1_parameters(prior)
     learner = {
-        "ucbvi": lambda: tabular.ucbvi(prior, episodes, factor, rng=agent_rng),
+        "ucbvi": lambda: rivals.ucbvi(prior, episodes, factor, rng=agent_rng),
         "rlsvi": lambda: rlsvi(prior, least[0], factor * least[1], agent_rng),
     }[agent]()
     mdp = prior.sample(mdp_rng)
@@ -104,7 +103,7 @@ def scale_of_parameters(problem: str, lam: float, sigma: float, seed: int, episo
     learner = rlsvi(prior, lam * least[0], sigma * least[1], agent_rng)
     run = learner.learn(mdp, episodes, env_rng, exact=True)
     worst = (
-        mdp.value - tabular.uniform(prior, agent_rng).learn(mdp, 1, env_rng, exact=True).expected[0]
+        mdp.value - rivals.uniform(prior, agent_rng).learn(mdp, 1, env_rng, exact=True).expected[0]
     )
     return [
         {**row, "uniform": round(row["episode"] * worst, 6)}

@@ -67,12 +67,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rlsvi_core.agents.acting import action_probabilities, choose, highest
-from rlsvi_core.agents.finite import Statistics, no_data, observe
 from rlsvi_core.checks import array, between, fail, generator, inside, instance, positive, whole
 from rlsvi_core.compiled import Floats, Generator, jit
-from rlsvi_core.mdp import FiniteMDP, Model, first_state, last_reward, period, step
-from rlsvi_core.regression import draw, solve_transposed
+from rlsvi_core.kernels import (
+    Model,
+    Statistics,
+    action_probabilities,
+    add_transition,
+    choose,
+    draw,
+    first_state,
+    highest,
+    last_reward,
+    no_data,
+    period,
+    solve_transposed,
+    step,
+)
+from rlsvi_core.mdp import FiniteMDP
 
 __all__ = ["VARIANTS", "Variant", "langevin", "learn", "lsvi_phe", "lsvi_ucb"]
 
@@ -337,7 +349,7 @@ def _learn(
             r, s_next = step(model, h, s, a, env)
             if h == H - 1:
                 r += last_reward(model, s_next, env)
-            observe(Phi, data, h, s, a, r, s_next, row)
+            add_transition(Phi, data, h, s, a, r, s_next, row)
             s = s_next
 
 

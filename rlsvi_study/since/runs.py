@@ -26,7 +26,9 @@ import numpy as np
 import pandas as pd
 
 from rlsvi_core import FiniteMDP
-from rlsvi_core.agents.tabular import TabularAgent, psrl, theorem1_parameters, ucbvi
+from rlsvi_core.agents import Choices, Reading
+from rlsvi_core.agents.rivals import psrl, ucbvi
+from rlsvi_core.agents.tabular import QTableAgent, TabularAgent, theorem1_parameters
 from rlsvi_core.envs.chains import chain, deep_sea, river_swim
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.features import OneHot
@@ -125,7 +127,12 @@ def paying(world: World, low: float, tossed: bool = False) -> FiniteMDP:
 def theorem1(prior: DirichletPrior, factor: float, rng: np.random.Generator) -> TabularAgent:
     lam, sigma = theorem1_parameters(prior)
     return TabularAgent(
-        OneHot(*prior.shape), lam, factor * sigma, sample=True, first_episode="prior", rng=rng
+        OneHot(*prior.shape),
+        lam,
+        factor * sigma,
+        sample=True,
+        choices=Choices(reading=Reading(first_episode="prior")),
+        rng=rng,
     )
 
 
@@ -133,14 +140,14 @@ def experiments(prior: DirichletPrior, *_: float, rng: np.random.Generator) -> T
     return TabularAgent(OneHot(*prior.shape), 1.0, 0.1, sample=True, rng=rng)
 
 
-def variant(name: str) -> Callable[..., TabularAgent]:
+def variant(name: str) -> Callable[..., PerturbedAgent]:
     return lambda prior, _, factor, rng: PerturbedAgent(
         OneHot(*prior.shape), VARIANTS[name]._replace(factor=factor), rng
     )
 
 
 class Contender(NamedTuple):
-    make: Callable[..., TabularAgent]  # of a prior, episodes, a factor and rng
+    make: Callable[..., QTableAgent]  # of a prior, episodes, a factor and rng
     low: float  # a period pays from low to low + 1
     tossed: bool = False
 

@@ -44,13 +44,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from rlsvi_core import checks
-from rlsvi_core.agents.acting import highest
+from rlsvi_core.agents import Choices, Reading
 from rlsvi_core.agents.base import Run, check_fits
-from rlsvi_core.agents.tabular import History, TabularAgent, play
+from rlsvi_core.agents.tabular import QTableAgent
 from rlsvi_core.compiled import Floats, Generator, jit
 from rlsvi_core.features import OneHot
-from rlsvi_core.mdp import FiniteMDP, Model
-from rlsvi_core.regression import draw_weight
+from rlsvi_core.kernels import History, Model, draw_weight, highest, play_episode
+from rlsvi_core.mdp import FiniteMDP
 
 
 class Variant(NamedTuple):
@@ -112,8 +112,6 @@ def _learn(
     variant: Variant,
     k: int,
     seen: History,
-    R: Floats,
-    support: Floats,
     Q: Floats,
     exact: bool,
     rng: Generator,
@@ -123,10 +121,10 @@ def _learn(
     p = np.empty(Q.shape)
     for i in range(run.reward.shape[0]):
         value_iteration(variant, k + i, seen, agent_rng, Q)
-        play(model, seen, R, support, Q, p, 0.0, 0.0, exact, rng, agent_rng, run, i)
+        play_episode(model, seen, Q, p, 0.0, 0.0, exact, rng, agent_rng, run, i)
 
 
-class PerturbedAgent(TabularAgent):
+class PerturbedAgent(QTableAgent):
     """Tabular RLSVI with one thing changed.
 
     Parameters
@@ -163,7 +161,8 @@ class PerturbedAgent(TabularAgent):
                 hint="It multiplies standard deviations; 0 is LSVI.",
             ),
         )
-        super().__init__(features, 1.0, 1.0, sample=True, first_episode="prior", rng=rng)
+        choices = Choices(reading=Reading(first_episode="prior"))
+        super().__init__(features, 1.0, 1.0, sample=True, choices=choices, rng=rng)
 
     def __repr__(self) -> str:
         return f"PerturbedAgent({self.variant}; {self.transitions} transitions seen)"
@@ -212,8 +211,6 @@ class PerturbedAgent(TabularAgent):
             self.variant,
             self.episode + 2,
             self._seen,
-            self._R,
-            self.support,
             self._Q,
             exact,
             rng,

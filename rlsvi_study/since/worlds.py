@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from rlsvi_core.checks import generator, room, whole
+from rlsvi_core.checks import array_size, generator, whole
 from rlsvi_core.compiled import Floats, Seed
 from rlsvi_core.mdp import FiniteMDP
 
@@ -51,7 +51,7 @@ def low_rank(H: int, S: int, A: int, d: int, rng: Seed = None) -> tuple[FiniteMD
         whole(name, size, 1, hint="It is a size: pass H=5, S=20, A=4, d=3, say.")
         for name, size in {"H": H, "S": S, "A": A, "d": d}.items()
     )
-    room("P", H, S, A, max(S, d))
+    array_size("P", H, S, A, max(S, d))
     rng = generator(rng)
 
     def mixtures(*shape: int) -> Floats:

@@ -10,8 +10,9 @@ import math
 from typing import Any
 
 from rlsvi_core.agents.base import LinearAgent
-from rlsvi_core.agents.tabular import TabularAgent, plan
+from rlsvi_core.agents.tabular import TabularAgent
 from rlsvi_core.features import OneHot
+from rlsvi_core.kernels import value_iteration
 
 
 class Ensemble(TabularAgent):
@@ -34,11 +35,11 @@ class Ensemble(TabularAgent):
 
     def _estimate(self) -> None:
         mine = self.noise[self.rng.integers(len(self.noise))]
-        plan(
-            self.rule,
+        value_iteration(
             self.seen._replace(total=self.seen.total + mine),
-            self._R,
-            self.support,
+            self._ridge,
+            self._noise,
+            self._targets,
             self._closed,
             self.rng,
             self._Q,

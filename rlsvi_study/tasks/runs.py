@@ -39,7 +39,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rlsvi_core import FiniteMDP, features, lsvi, rlsvi, suggest_parameters
+from rlsvi_core import FiniteMDP, Reading, features, lsvi, rlsvi, suggest_parameters
 from rlsvi_core.envs.chains import deep_sea
 from rlsvi_core.features import FeatureMap, OneHot
 
@@ -138,7 +138,7 @@ VOTERS = 10
 OPTIONS: dict[str, dict[str, Any]] = {
     "as proposed": {},
     "1 sweep": {"sweeps": 1},
-    "mean in targets": {"targets": "mean"},
+    "mean in targets": {"reading": Reading(targets="mean")},
     "no clip": {"clip": False},
     "window 5000": {"window": 5000},
     "random Fourier": {},

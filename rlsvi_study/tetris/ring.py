@@ -25,14 +25,24 @@ import numpy as np
 from numpy.random import Generator
 
 from rlsvi_core import checks
-from rlsvi_core.agents.acting import choose
-from rlsvi_core.agents.base import LinearAgent, Run, empty_run, repeated
+from rlsvi_core.agents.base import LinearAgent, Run
 from rlsvi_core.agents.choices import Choices
 from rlsvi_core.compiled import Array, Floats, Ints, jit
 from rlsvi_core.envs import tetris
-from rlsvi_core.envs.tetris import Tetris, draw_piece, place, placements
+from rlsvi_core.envs.tetris import Tetris
 from rlsvi_core.features import FeatureMap
-from rlsvi_core.regression import draw, draw_noise, drawn_sigma, solve_transposed
+from rlsvi_core.kernels import (
+    choose,
+    draw,
+    draw_noise,
+    draw_piece,
+    drawn_sigma,
+    empty_run,
+    place,
+    placements,
+    repeated,
+    solve_transposed,
+)
 
 __all__ = ["Placements", "RingAgent"]
 
@@ -173,7 +183,15 @@ class RingAgent(LinearAgent):
     """
 
     features: "Placements"
-    OFFERS = frozenset({"gamma", "window", "sweeps", "draws", "targets", "variance", "half_life"})
+    OFFERS = LinearAgent.OFFERS | {
+        "gamma",
+        "window",
+        "sweeps",
+        "draws",
+        "targets",
+        "variance",
+        "half_life",
+    }
 
     @classmethod
     def suits(cls, features: FeatureMap, choices: Choices) -> bool:
@@ -189,7 +207,7 @@ class RingAgent(LinearAgent):
         self.theta = np.zeros(game.K + 1)
         self.theta[self.free :] = features.known
         self.mean = self.theta.copy()
-        checks.room("the window", N, game.K + 1, game.A)
+        checks.array_size("the window", N, game.K + 1, game.A)
         self.ring = Ring(
             np.zeros((N, game.K + 1, game.A), game.dtype),
             np.zeros(N, np.int16),
@@ -209,7 +227,7 @@ class RingAgent(LinearAgent):
         """Posterior mean and sample of the free weights, given the weights in the targets."""
         x, U = np.empty(self.free), np.zeros((self.free, self.free))
         mean, theta = np.zeros((2, self.free))
-        sigma = 1.0 if self.choices.variance == "unknown" else self.sigma
+        sigma = 1.0 if self.reading.variance == "unknown" else self.sigma
         bb = _targets(self.ring, self._under_way, before, self.free, self.choices.gamma, x)
         _cholesky(self.ring.AA, self.lam * sigma**2, U)
         solve_transposed(U, x)
@@ -222,15 +240,20 @@ class RingAgent(LinearAgent):
     def _noise(self) -> tuple[Floats, float]:
         if not self.sample:
             return np.zeros(self.free), math.nan
-        unknown = self.choices.variance == "unknown"
+        unknown = self.reading.variance == "unknown"
         return draw_noise(self.rng, self.free, int(self.ring.at[1]) if unknown else None)
 
     def _estimate(self) -> None:
-        before = self.theta if self.choices.targets == "sample" else self.mean
+        before = self.theta if self.reading.targets == "sample" else self.mean
         for sweep in repeated(self.choices.sweeps, before):
-            if sweep == 0 or self.choices.draws == "per sweep":
+            if sweep == 0 or self.reading.draws == "per sweep":
                 noise = self._noise()
             self.mean[: self.free], self.theta[: self.free] = self._fit(before.copy(), *noise)
+
+    def _values(self, h: int, s: Any) -> Floats:
+        X, q = self.features.checked(s), np.full(self.features.game.A, -np.inf)
+        column_values(X.T, len(X), self.theta, q)
+        return q
 
     def act(self, h: int, s: Any, legal: Any = None) -> int:
         """Choose one of the placements whose features and rows cleared are the rows of s."""
@@ -266,7 +289,7 @@ class RingAgent(LinearAgent):
         _keep(self.ring, X.T, len(X), a, s_next is None)
         self._under_way = np.ascontiguousarray(there.T)
         self.transitions += 1
-        self._add_reward(h, float(r), s_next is None)
+        self._returns.add_reward(h, float(r), s_next is None)
 
     def learn(self, env: Tetris, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
         """Play so many games; call again, with the same generator, to go on."""
@@ -312,7 +335,7 @@ class RingAgent(LinearAgent):
                     f"may be easy: pass more of them, or fewer rows.",
                     RuntimeError,
                 )
-        self._compare_with(run.reward)
+        self._returns.add_episodes(run.reward)
         return run
 
 

@@ -26,7 +26,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import ttest_ind
 
-from rlsvi_core import Run, checks, lsvi, rlsvi
+from rlsvi_core import Reading, Run, checks, lsvi, rlsvi
+from rlsvi_core.agents.choices import InTargets, Variance
 from rlsvi_core.envs.tetris import Tetris
 
 from ..engine import Experiment, Rows, Scale, grid, streams
@@ -72,8 +73,8 @@ def learner(
     gamma: float = 0.99,
     sweeps: int = PRINTED["sweeps"],
     window: int = PRINTED["window"],
-    targets: str = "sample",
-    variance: str = "known",
+    targets: InTargets = "sample",
+    variance: Variance = "known",
 ) -> RingAgent:
     """RLSVI with these choices; or LSVI with a schedule. LSVI has the mean alone, so what is about
     the sample (targets, variance, sigma) is not passed on to it."""
@@ -91,10 +92,9 @@ def learner(
             gamma=gamma,
             sweeps=sweeps,
             window=window,
-            targets=targets,
-            variance=variance,
-            draws="per sweep",
-            first_episode="prior",
+            reading=Reading(
+                targets=targets, variance=variance, draws="per sweep", first_episode="prior"
+            ),
             rng=rng,
         )
     return cast(RingAgent, made)

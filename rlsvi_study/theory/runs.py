@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from rlsvi_core import rlsvi
+from rlsvi_core import Reading, rlsvi
 from rlsvi_core.agents.tabular import theorem1_parameters
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.features import OneHot
@@ -44,7 +44,9 @@ def regret_beside_uniform(
     prior = make_prior(H, S, A)
     mdp_rng, env_rng, agent_rng = streams((seed, H, S, A))
     mdp, (lam, sigma) = prior.sample(mdp_rng), PARAMETERS[parameters](prior)
-    agent = rlsvi(OneHot(H, S, A), lam, sigma, first_episode="prior", rng=agent_rng)
+    agent = rlsvi(
+        OneHot(H, S, A), lam, sigma, reading=Reading(first_episode="prior"), rng=agent_rng
+    )
     regret = (mdp.value - agent.learn(mdp, episodes, env_rng, exact=True).expected).cumsum()
     uniform = mdp.regret(np.full((H, S, A), 1 / A))
     return [
@@ -91,7 +93,9 @@ def price_of_sigma(rewards: str, H: int, seed: int) -> Rows:
     mdp = prior.sample(mdp_rng) if rewards == "prior" else sure(H)
     lam, sigma = theorem1_parameters(prior)
     rho = round(lam * sigma**2)
-    agent = rlsvi(OneHot(H, 1, 2), lam, sigma, first_episode="prior", rng=agent_rng)
+    agent = rlsvi(
+        OneHot(H, 1, 2), lam, sigma, reading=Reading(first_episode="prior"), rng=agent_rng
+    )
     regret = (mdp.value - agent.learn(mdp, H * rho, env_rng, exact=True).expected).cumsum()
     return [
         {"episode": k * rho, "times": k, "regret": round(float(regret[k * rho - 1]), 6)}

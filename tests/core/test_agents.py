@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from rlsvi_core import FiniteMDP, VerbatimAgent, chain, features, lsvi, rlsvi
-from rlsvi_core.agents import DiscountedAgent, FiniteAgent, StoredAgent, tabular
+from rlsvi_core import FiniteMDP, Reading, VerbatimAgent, chain, features, lsvi, rlsvi
+from rlsvi_core.agents import DiscountedAgent, FiniteAgent, StoredAgent, rivals, tabular
 from rlsvi_core.agents.acting import action_probabilities
 from rlsvi_core.agents.base import empty_run, record_step
 from rlsvi_core.agents.continual import FastContinual
@@ -33,7 +33,9 @@ FORMS = [FiniteAgent, VerbatimAgent]
 INCREMENTAL = {FiniteAgent: IncrementalAgent, VerbatimAgent: VerbatimIncremental}
 AGENTS = {
     "rlsvi": lambda Phi, **kw: rlsvi(Phi, 1.0, 0.1, **kw),
-    "rlsvi, prior first": lambda Phi, **kw: rlsvi(Phi, 0.7, 0.5, first_episode="prior", **kw),
+    "rlsvi, prior first": lambda Phi, **kw: rlsvi(
+        Phi, 0.7, 0.5, reading=Reading(first_episode="prior"), **kw
+    ),
     "lsvi greedy": lambda Phi, **kw: lsvi(Phi, 0.5, **kw),
     "lsvi ε-greedy": lambda Phi, **kw: lsvi(Phi, 0.5, epsilon=0.2, **kw),
     "lsvi Boltzmann": lambda Phi, **kw: lsvi(Phi, 0.5, eta=0.3, **kw),
@@ -435,7 +437,9 @@ def test_dithering_finds_the_reward_with_probability_p_star_over_2_to_the_H():
 
 @every_form
 def test_a_first_episode_from_the_prior_draws_normal_over_root_lam(form):
-    agent = rlsvi(np.ones((2, 3, 2, 4)), lam=4.0, first_episode="prior", rng=8, form=form)
+    agent = rlsvi(
+        np.ones((2, 3, 2, 4)), lam=4.0, reading=Reading(first_episode="prior"), rng=8, form=form
+    )
     agent.plan()
     z = np.random.default_rng(8).standard_normal((2, 4))[::-1]  # the last period is drawn first
     np.testing.assert_allclose(agent.theta, z / 2, rtol=1e-14)
@@ -567,7 +571,7 @@ Phi0 = np.ones((2, 3, 2, 4))
         (lambda: rlsvi(Phi0, lam=0.0), "lam"),
         (lambda: rlsvi(Phi0, sigma=-1.0), "sigma"),
         (lambda: lsvi(Phi0, math.nan), "lam"),
-        (lambda: rlsvi(Phi0, first_episode="one"), "first_episode"),
+        (lambda: rlsvi(Phi0, reading=Reading(first_episode="one")), "first_episode"),
         (lambda: lsvi(Phi0, epsilon=1.5), "epsilon"),
         (lambda: lsvi(Phi0, epsilon=-0.1), "epsilon"),
         (lambda: lsvi(Phi0, eta=-1.0), "eta"),
@@ -828,12 +832,12 @@ def test_an_episode_without_end_is_refused(monkeypatch):
 
 
 def test_psrl_refuses_rewards_outside_its_support_and_ucbvi_positive_ones():
-    agent = tabular.psrl(PRIOR, rng=1)
+    agent = rivals.psrl(PRIOR, rng=1)
     with pytest.raises(ValueError, match="r"):
         agent.observe(0, 0, 1, 0.5, 1)
     agent.observe(0, 0, 1, -1.0, 1)
     assert agent.transitions == agent.counts.total[0, 0, 1] * -1 == 1
-    agent = tabular.ucbvi(PRIOR, 100, rng=1)
+    agent = rivals.ucbvi(PRIOR, 100, rng=1)
     with pytest.raises(ValueError, match="reward"):
         agent.observe(0, 0, 1, 0.5, 1)
     one = FiniteMDP(PRIOR.sample(1).P, np.ones((3, 3, 2, 3)))
@@ -865,7 +869,7 @@ def test_a_prior_forgotten_to_the_last_digit_is_refused(form, nu, episodes):
         (lambda: incremental(features.tabular(chain(3)), gamma=0.9), "sigma"),
         (lambda: FiniteAgent(features.tabular(chain(3)), 1.0, 1.0, smaple=True), "sample"),
         (lambda: FastContinual(np.eye(8).reshape(4, 2, 8), 0.9, 0.9, lamda=1), "lam"),
-        (lambda: tabular.psrl(PRIOR, seed=1), "rng"),
+        (lambda: rivals.psrl(PRIOR, seed=1), "rng"),
         (lambda: features.tiles(([0, 0], [1, 1]), 3, tiling=4), "tilings"),
         (lambda: features.PerAction(len, A=2, K=3), "phi"),
     ],
@@ -927,7 +931,7 @@ def test_learning_where_nothing_is_forbidden_does_not_follow_masks(form):
     agent.learn(chain(6), 1)
 
 
-@pytest.mark.parametrize("agent", [tabular.psrl(PRIOR, rng=1), tabular.ucbvi(PRIOR, 9, rng=1)])
+@pytest.mark.parametrize("agent", [rivals.psrl(PRIOR, rng=1), rivals.ucbvi(PRIOR, 9, rng=1)])
 def test_an_agent_without_a_mean_has_no_greedy_action(agent):
     with pytest.raises(ValueError, match="mean"):
         agent.greedy(0, 0)

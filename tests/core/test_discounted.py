@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rlsvi_core import StoredAgent, VerbatimAgent, features, lsvi, rlsvi
+from rlsvi_core import Reading, StoredAgent, VerbatimAgent, features, lsvi, rlsvi
 from rlsvi_core.agents import DiscountedAgent, TabularAgent
 
 pytestmark = pytest.mark.filterwarnings("ignore:value_range")  # narrow ones, so that they cut
@@ -172,7 +172,7 @@ def test_one_hot_features_without_a_horizon_are_states_crossed_with_actions():
         (lambda: rlsvi(lambda s: np.eye(2), form=DiscountedAgent), "OneHot"),
         (lambda: rlsvi(PHI, form=TabularAgent, sweeps=1), "H"),
         (lambda: rlsvi(PHI, form=DiscountedAgent, window=5), "window"),
-        (lambda: rlsvi(PHI, sweeps=math.inf, draws="per sweep"), "sweeps"),
+        (lambda: rlsvi(PHI, sweeps=math.inf, reading=Reading(draws="per sweep")), "sweeps"),
         (lambda: rlsvi(PHI, redraw="often"), "redraw"),
         (lambda: rlsvi(PHI, redraw=0), "redraw"),
         (lambda: rlsvi(PHI, redraw=np.ones(2)), "redraw"),

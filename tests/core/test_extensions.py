@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rlsvi_core import GaussianPosterior, VerbatimAgent, chain, features, lsvi, rlsvi
+from rlsvi_core import GaussianPosterior, Reading, VerbatimAgent, chain, features, lsvi, rlsvi
 from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import IncrementalAgent, VerbatimIncremental, incremental
 from rlsvi_core.envs.chains import LEFT, RIGHT, lock
@@ -120,7 +120,7 @@ def test_one_feature_one_period_by_hand(form):
 def test_with_one_period_and_nothing_forgotten_it_is_batch_rlsvi(form, make_mdp):
     mdp = make_mdp(5, 1, 4, 3)
     Phi = np.random.default_rng(6).standard_normal((1, 4, 3, 3))
-    one = rlsvi(Phi, first_episode="prior", rng=7)
+    one = rlsvi(Phi, reading=Reading(first_episode="prior"), rng=7)
     two = incremental(Phi, rng=7, form=form)
     runs = [agent.learn(mdp, 200, 8) for agent in (one, two)]
     assert np.array_equal(runs[0].reward, runs[1].reward)

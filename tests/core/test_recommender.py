@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binomtest, norm
 
 import rlsvi_core
-from rlsvi_core import VerbatimAgent
+from rlsvi_core import Reading, VerbatimAgent
 from rlsvi_core.agents.base import LinearAgent
 from rlsvi_core.envs.recommender import MOST_STATES, Recommender, number_of_states, states
 from rlsvi_study.recommender.bandit import BernoulliBandit
@@ -31,7 +31,15 @@ def lsvi(N, J, lam=LAM, *, dislike=0.0, **kw):
 
 
 def linear_bandit(N, J, lam=LAM, sigma=SIGMA, *, printed=False, **kw):
-    return rlsvi(N, J, lam, sigma, gamma=0.0, lam_of_mean=lam * sigma**2 if printed else None, **kw)
+    return rlsvi(
+        N,
+        J,
+        lam,
+        sigma,
+        gamma=0.0,
+        reading=Reading(lam_of_mean=lam * sigma**2 if printed else None),
+        **kw,
+    )
 
 
 def customers(seed=0, N=4, J=3, c=2.0, beta=False):

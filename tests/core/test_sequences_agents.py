@@ -25,10 +25,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from rlsvi_core import FiniteMDP, StoredAgent, VerbatimAgent, features, lsvi, rlsvi
+from rlsvi_core import FiniteMDP, Reading, StoredAgent, VerbatimAgent, features, lsvi, rlsvi
 from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import IncrementalAgent, VerbatimIncremental, incremental
-from rlsvi_core.agents.tabular import psrl, ucbvi
+from rlsvi_core.agents.rivals import psrl, ucbvi
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.envs.tetris import Tetris
@@ -176,11 +176,15 @@ FORMS = {
     "tabular, masks": Form(on(TABULAR, rlsvi, *NOISE, **CUT), table, masks=True),
     "tabular, epsilon": Form(on(TABULAR, lsvi, epsilon=0.5), table, masks=True),
     "finite": Form(on(TABLE, rlsvi, *NOISE, gamma=0.9), theta),
-    "finite, masks": Form(on(TABLE, rlsvi, *NOISE, first_episode="prior"), theta, masks=True),
+    "finite, masks": Form(
+        on(TABLE, rlsvi, *NOISE, reading=Reading(first_episode="prior")), theta, masks=True
+    ),
     "finite, eta": Form(on(TABLE, lsvi, eta=0.5, **CUT), theta),
     "discounted": Form(on(TIMELESS, rlsvi, *NOISE, gamma=0.8), theta),
     "discounted, masks": Form(
-        on(TIMELESS, rlsvi, *NOISE, sweeps=3, draws="per sweep", **CUT), theta, masks=True
+        on(TIMELESS, rlsvi, *NOISE, sweeps=3, reading=Reading(draws="per sweep"), **CUT),
+        theta,
+        masks=True,
     ),
     "discounted, epsilon": Form(on(TIMELESS, lsvi, epsilon=0.5, half_life=3), theta, masks=True),
     "stored": Form(
@@ -191,13 +195,19 @@ FORMS = {
             gamma=0.5,
             rng=1,
             sweeps=2,
-            first_episode="prior",
+            reading=Reading(first_episode="prior"),
         ),
         theta,
     ),
     "stored, masks": Form(
         lambda form: rlsvi(
-            Line() if form else line, *NOISE, form=form, rng=1, window=7, targets="mean", **CUT
+            Line() if form else line,
+            *NOISE,
+            form=form,
+            rng=1,
+            window=7,
+            reading=Reading(targets="mean"),
+            **CUT,
         ),
         theta,
         masks=True,
@@ -215,7 +225,7 @@ FORMS = {
             rng=1,
             H=H,
             weights="shared",
-            variance="unknown",
+            reading=Reading(variance="unknown"),
             **CUT,
         ),
         theta,
@@ -226,7 +236,10 @@ FORMS = {
         theta,
         masks=True,
     ),
-    "verbatim": Form(lambda form: rlsvi(Line(), *NOISE, lam_of_mean=2.0, rng=1, **CUT), masks=True),
+    "verbatim": Form(
+        lambda form: rlsvi(Line(), *NOISE, reading=Reading(lam_of_mean=2.0), rng=1, **CUT),
+        masks=True,
+    ),
     "incremental": Form(
         lambda form: incremental(
             TABLE, *NOISE, nu=0.1, prior="kept", rng=1, form=form or IncrementalAgent
@@ -387,7 +400,7 @@ class Sequence(RuleBasedStateMachine):
         fresh = copy.deepcopy(self.plain)
         fresh.greedy(h, s, legal)
         fresh = fresh._mean_agent()
-        assert differing(taken_in(mean), taken_in(fresh)) <= {"rng", "_closed", "_told", "_Q"}
+        assert differing(taken_in(mean), taken_in(fresh)) <= {"rng", "_closed", "_mask_known", "_Q"}
         if self.verbatim:
             close(mean, copy.deepcopy(self.verbatim)._mean_agent(), self.form.weights)
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rlsvi_core import GaussianPosterior, lsvi, rlsvi
+from rlsvi_core import GaussianPosterior, Reading, lsvi, rlsvi
 from rlsvi_core.agents import VerbatimAgent
 from rlsvi_core.envs.tetris import Tetris
 from rlsvi_study.tetris import ring as rings
@@ -14,10 +14,13 @@ from rlsvi_study.tetris.ring import PRINTED, Placements, RingAgent
 FORMS = (VerbatimAgent, RingAgent)
 
 
-def made(make, game, reading="value", **choices):
+def made(make, game, reading="value", targets="sample", variance="known", **choices):
     printed = {**PRINTED, "window": 2000}
     if make is rlsvi:
-        printed |= {"sigma": 1.0, "draws": "per sweep", "first_episode": "prior"}
+        printed["sigma"] = 1.0
+        printed["reading"] = Reading(
+            draws="per sweep", first_episode="prior", targets=targets, variance=variance
+        )
     return make(Placements(game, reading), **printed | choices)
 
 

@@ -6,7 +6,16 @@ import math
 import numpy as np
 import pytest
 
-from rlsvi_core import StoredAgent, VerbatimAgent, chain, features, lsvi, rlsvi, suggest_parameters
+from rlsvi_core import (
+    Reading,
+    StoredAgent,
+    VerbatimAgent,
+    chain,
+    features,
+    lsvi,
+    rlsvi,
+    suggest_parameters,
+)
 from rlsvi_core.agents import FiniteAgent, TabularAgent
 
 pytestmark = pytest.mark.filterwarnings("ignore:value_range")  # narrow ones, so that they cut
@@ -121,7 +130,7 @@ def test_greedy_is_lsvi_with_the_ridge_lam_sigma_squared(form, make_mdp):
 
 def test_greedy_before_any_data_is_uniform():
     for phi in (CROSSED, lambda s: CROSSED(0, s)):
-        agent = rlsvi(phi, rng=1, first_episode="prior")
+        agent = rlsvi(phi, rng=1, reading=Reading(first_episode="prior"))
         assert {agent.greedy(0, np.zeros(2)) for _ in range(60)} == {0, 1, 2}  # misses one: 1e-10
         assert {agent.greedy(0, np.zeros(2), [0, 2]) for _ in range(60)} == {0, 2}
 
@@ -194,7 +203,7 @@ def test_features_that_go_wrong_in_mid_run_are_refused_and_leave_no_trace(make, 
         (lambda: rlsvi(CROSSED, H=3).observe(3, np.zeros(2), 0, 0.0, None), IndexError, "H"),
         (lambda: rlsvi(features.one_hot(3, 4, 2), H=4), ValueError, "H=4"),
         (lambda: rlsvi(CROSSED, value_range=(1, 1)), ValueError, "value_range"),
-        (lambda: rlsvi(CROSSED, draws="once"), ValueError, "draws"),
+        (lambda: rlsvi(CROSSED, reading=Reading(draws="once")), ValueError, "draws"),
         (lambda: rlsvi(CROSSED).act(0, np.zeros(2), legal=[]), ValueError, "legal"),
         (lambda: rlsvi(CROSSED).act(0, np.zeros(2), legal=[3]), IndexError, "legal"),
         (lambda: rlsvi(CROSSED).act(0, np.zeros(2), legal=[True] * 3), IndexError, "legal"),

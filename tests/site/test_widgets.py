@@ -8,6 +8,7 @@ import html
 import json
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from book._ext.browser import ROOT
 from book._ext.customers import made
 from book._ext.customers import read as written
 from rlsvi_core import VerbatimAgent, chain, features
-from rlsvi_core.agents import Choices
+from rlsvi_core.agents import Choices, Reading
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.envs.tetris import RULES, Tetris, place, placements
 from rlsvi_study import engine, verdicts
@@ -81,7 +82,7 @@ def play(agent, mdp, episodes, uniforms):
 def fitted(options):
     """The same options as VerbatimAgent takes them."""
     own = {name: value for name, value in options.items() if name != "targets"}
-    return own | {"choices": Choices(targets=options.get("targets", "sample"))}
+    return own | {"choices": Choices(reading=Reading(targets=options.get("targets", "sample")))}
 
 
 FEED = """({N, Phi, options, normals, uniforms, env, episodes}) => {
@@ -314,7 +315,7 @@ class AtTheToll:
             return
         for h in reversed(range(self.H)):
             most = self.H - h - 1.0  # of V_{h+1}
-            agent.choices = printed._replace(clip=(-most, most))
+            agent.choices = replace(printed, clip=(-most, most))
             A, b = agent.regression_problem(agent.data[h], after)
             _, after = agent.fit(A, b, agent.rng.standard_normal(1), math.nan)
             agent.theta[h] = after
@@ -639,7 +640,7 @@ def test_a_walk_follows_the_values_of_its_own_period(widget, targets, button):
         0.1,
         sample=True,
         rng=Stream(12),
-        choices=Choices(targets=targets),
+        choices=Choices(reading=Reading(targets=targets)),
     )
     _, rewards, furthest = play(agent, mdp, 10, iter(Stream(11).random, None))
     agent.rng, luck = Stream(14), Stream(15)

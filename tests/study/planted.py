@@ -18,7 +18,7 @@ from flint import arb
 from sympy import Rational, log
 
 from rlsvi_core import features
-from rlsvi_core.agents import rlsvi, tabular
+from rlsvi_core.agents import Reading, rlsvi, tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.mdp import FiniteMDP
@@ -224,7 +224,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         "lsvi",
         lambda _: (
             lambda Phi, lam=1.0, *, rng, form=None, **_: rlsvi(
-                Phi, lam, rng=rng, form=form, first_episode="prior"
+                Phi, lam, rng=rng, form=form, reading=Reading(first_episode="prior")
             )
         ),
         "3.zero-weights 3.any-basis",

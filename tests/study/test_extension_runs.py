@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from rlsvi_core import VerbatimAgent, chain, features, lsvi, rlsvi
+from rlsvi_core import Reading, VerbatimAgent, chain, features, lsvi, rlsvi
 from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import VerbatimIncremental, incremental
 from rlsvi_core.envs.chains import LEFT, RIGHT
@@ -49,7 +49,14 @@ def test_an_incremental_curve_by_plan_act_and_observe(agent, prior, nu):
     basis_rng, env_rng, agent_rng = streams(seed)
     Phi = features.coherent(chain(N).Q, K, basis_rng)
     learner = (
-        rlsvi(Phi, lam, sigma, first_episode="prior", rng=agent_rng, form=VerbatimAgent)
+        rlsvi(
+            Phi,
+            lam,
+            sigma,
+            reading=Reading(first_episode="prior"),
+            rng=agent_rng,
+            form=VerbatimAgent,
+        )
         if nu is None
         else incremental(Phi, lam, sigma, nu, prior=prior, rng=agent_rng, form=VerbatimIncremental)
     )

@@ -17,7 +17,7 @@ from scipy.stats import beta, kstest
 
 from rlsvi_core import features
 from rlsvi_core import rlsvi as general_rlsvi
-from rlsvi_core.agents import LinearAgent, tabular
+from rlsvi_core.agents import LinearAgent, Reading, rivals, tabular
 from rlsvi_core.envs.dirichlet import DirichletPrior, dirichlet, no_counts
 from rlsvi_study import catalogue
 from rlsvi_study.engine import streams
@@ -157,7 +157,9 @@ def test_a_policys_mean_value_is_its_value_in_the_mean_mdp(prior):
 def test_the_studys_agent_is_rlsvi_on_a_table_with_a_prior_draw_first(prior):
     mdp, lam, sigma = prior.sample(1), 0.8, 1.3
     ours = regret.rlsvi(prior, lam, sigma, rng=7)
-    theirs = general_rlsvi(features.tabular(mdp), lam, sigma, first_episode="prior", rng=7)
+    theirs = general_rlsvi(
+        features.tabular(mdp), lam, sigma, reading=Reading(first_episode="prior"), rng=7
+    )
     run, other = ours.learn(mdp, 60, 8, exact=True), theirs.learn(mdp, 60, 8, exact=True)
     np.testing.assert_allclose(run.expected, other.expected, atol=1e-12)
     np.testing.assert_allclose(run.claimed, other.claimed, atol=1e-12)
@@ -175,12 +177,14 @@ def test_draws_given_dense_counts_are_the_agents_own(prior):
     agent.learn(mdp, 40, 3)
     agent.rng = np.random.default_rng(4)
     agent.plan()
-    assert np.array_equal(agent.Q, sample_Q(agent.counts, 2.0, 1.5, 1, 4)[0])
+    assert np.array_equal(
+        agent.Q, sample_Q(rivals.counts_of(agent.seen, prior.support), 2.0, 1.5, 1, 4)[0]
+    )
 
 
 def test_learning_in_pieces_is_planning_acting_and_observing(prior):
     mdp = prior.sample(1)
-    for make in (regret.rlsvi, tabular.psrl, tabular.uniform):
+    for make in (regret.rlsvi, rivals.psrl, rivals.uniform):
         fast, slow, env = make(prior, rng=1), make(prior, rng=1), np.random.default_rng(2)
         pieces = [fast.learn(mdp, k, env, exact=True) for k in (1, 10, 19)]
         steps = LinearAgent.learn(slow, mdp, 30, 2, exact=True)
@@ -193,7 +197,7 @@ def test_learning_in_pieces_is_planning_acting_and_observing(prior):
 
 def test_regret_and_its_two_parts_are_exact(prior):
     mdp = prior.sample(1)
-    for make in (regret.rlsvi, tabular.psrl, tabular.uniform):
+    for make in (regret.rlsvi, rivals.psrl, rivals.uniform):
         agent, env = make(prior, rng=1), np.random.default_rng(2)
         for _ in range(15):
             run = agent.learn(mdp, 1, env, exact=True)
@@ -214,7 +218,7 @@ def test_counts_of_a_run_are_counts_of_its_history(prior, history):
 
 
 def test_psrl_plans_with_the_posterior(prior):
-    agent, mdp = tabular.psrl(prior, rng=3), prior.sample(1)
+    agent, mdp = rivals.psrl(prior, rng=3), prior.sample(1)
     agent.learn(mdp, 30, 4)
     counts, agent.rng = agent.counts, np.random.default_rng(5)
     agent.learn(mdp, 1, 6)
@@ -227,7 +231,7 @@ def test_psrls_sampled_value_is_unbiased_in_the_mean():
     optimism = []
     for seed in range(400):
         mdp = prior.sample((seed, 0))
-        run = tabular.psrl(prior, rng=(seed, 1)).learn(mdp, 20, (seed, 2), exact=True)
+        run = rivals.psrl(prior, rng=(seed, 1)).learn(mdp, 20, (seed, 2), exact=True)
         optimism.append(mdp.value - run.claimed.mean())
     optimism = np.array(optimism)
     assert abs(optimism.mean()) < 5 * optimism.std() / math.sqrt(400)
@@ -235,7 +239,7 @@ def test_psrls_sampled_value_is_unbiased_in_the_mean():
 
 def test_ucbvi_is_optimistic_monotone_and_learns(prior):
     mdp, env = prior.sample(1), np.random.default_rng(2)
-    agent = tabular.ucbvi(prior, 2000, 0.02, rng=1)
+    agent = rivals.ucbvi(prior, 2000, 0.02, rng=1)
     before = agent.Q.copy()
     for _ in range(20):
         run = agent.learn(mdp, 100, env, exact=True)
@@ -246,21 +250,21 @@ def test_ucbvi_is_optimistic_monotone_and_learns(prior):
 
 
 def test_ucbvis_published_bonus(prior):
-    agent = tabular.ucbvi(prior, 100, delta=0.1)
-    assert agent.rule.spread == pytest.approx(7 * 3 * math.log(5 * 3 * 2 * 300 / 0.1))
+    agent = rivals.ucbvi(prior, 100, delta=0.1)
+    assert agent.bonus == pytest.approx(7 * 3 * math.log(5 * 3 * 2 * 300 / 0.1))
 
 
 def test_agents_refuse_what_they_cannot_play(prior):
     with pytest.raises(ValueError, match="FiniteMDP"):
         regret.rlsvi(prior).learn(DirichletPrior.symmetric(1, 1, 2).sample(0), 1)
     with pytest.raises(ValueError, match="support"):
-        tabular.psrl(prior).learn(
+        rivals.psrl(prior).learn(
             DirichletPrior.symmetric(*prior.shape, support=(0, 1)).sample(0), 1
         )
     with pytest.raises(ValueError, match="support"):
-        tabular.ucbvi(DirichletPrior.symmetric(1, 1, 2, support=(0, 1)), 10)
+        rivals.ucbvi(DirichletPrior.symmetric(1, 1, 2, support=(0, 1)), 10)
     with pytest.raises(ValueError, match="alpha_T"):
-        tabular.psrl(optimism.random_terminal()[0])
+        rivals.psrl(optimism.random_terminal()[0])
     with pytest.raises(ValueError, match="sigma"):
         regret.rlsvi(prior, 1.0, 0.0)
 
@@ -554,10 +558,10 @@ def test_the_usual_prior_is_uniform_over_rewards_and_transitions():
 
 
 UNCOMPILED = """
-from rlsvi_core.agents import tabular
+from rlsvi_core.agents import rivals
 from rlsvi_core.envs import dirichlet
 prior = dirichlet.DirichletPrior.symmetric(3, 5, 2)
-for make in (tabular.psrl, tabular.uniform, lambda prior, rng: tabular.ucbvi(prior, 10, rng=rng)):
+for make in (rivals.psrl, rivals.uniform, lambda prior, rng: rivals.ucbvi(prior, 10, rng=rng)):
     agent = make(prior, rng=1)
     print(agent.learn(prior.sample(1), 4, rng=2).reward.tolist(), agent.Q.round(9).tolist())
 """

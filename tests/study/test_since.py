@@ -300,7 +300,7 @@ def test_agents_know_the_range_and_the_factor():
     assert runs.AGENTS["russo"].make(prior, 10, 0.1, rng=rng).variant == Variant(factor=0.1)
     for name, low in (("rlsvi-0.1", 0.0), ("rlsvi-0.1-low", -1.0)):
         agent = runs.AGENTS[name].make(prior, 10, 1.0, rng=rng)
-        assert (agent.lam, agent.sigma, agent.first_episode) == (1.0, 0.1, "zero")
+        assert (agent.lam, agent.sigma, agent.reading.first_episode) == (1.0, 0.1, "zero")
         assert runs.AGENTS[name].low == low
 
 

@@ -133,7 +133,7 @@ def test_the_rule_and_an_option_reach_the_agent(monkeypatch):
     assert (usual.lam, usual.sigma) == (short.lam, short.sigma) == suggest_parameters((-100, 0))
     chosen = usual.choices
     assert (chosen.window, chosen.gamma, chosen.clip) == (None, 0.99, (-100, 0))
-    assert (chosen.sweeps, chosen.draws, short.choices.window) == (20, "per episode", 5000)
+    assert (chosen.sweeps, chosen.reading.draws, short.choices.window) == (20, "per episode", 5000)
     assert (many.lam, many.sigma) == (usual.lam, usual.sigma)
     assert phi.compact(0, np.zeros(6)).shape == (1, 84)  # all monomials of six up to the cubes
     assert other.compact(0, np.zeros(6)).shape == (1, 200)

@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 from sympy import symbols
 
-from rlsvi_core import rlsvi
+from rlsvi_core import Reading, rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 from rlsvi_core.features import OneHot
 from rlsvi_study import catalogue
@@ -374,7 +374,9 @@ def test_rows_of_the_bound_and_of_the_price_are_the_agents_regret():
     prior = runs.make_prior(2, 3, 4)
     mdp_rng, env_rng, agent_rng = streams((3, 2, 3, 4))
     mdp, (lam, sigma) = prior.sample(mdp_rng), runs.least(prior)
-    agent = rlsvi(OneHot(2, 3, 4), lam, sigma, first_episode="prior", rng=agent_rng)
+    agent = rlsvi(
+        OneHot(2, 3, 4), lam, sigma, reading=Reading(first_episode="prior"), rng=agent_rng
+    )
     regret = (mdp.value - agent.learn(mdp, 20, env_rng, exact=True).expected).cumsum()
     uniform = mdp.regret(np.full((2, 3, 4), 1 / 4))
     assert runs.regret_beside_uniform("repaired", 2, 3, 4, seed=3, episodes=20) == [
@@ -386,7 +388,9 @@ def test_rows_of_the_bound_and_of_the_price_are_the_agents_regret():
         for L in (1, 4, 16)
     ]
     _, env_rng, agent_rng = streams((3, 3))
-    agent = rlsvi(OneHot(3, 1, 2), 2.0, math.sqrt(10), first_episode="prior", rng=agent_rng)
+    agent = rlsvi(
+        OneHot(3, 1, 2), 2.0, math.sqrt(10), reading=Reading(first_episode="prior"), rng=agent_rng
+    )
     run = agent.learn(runs.sure(3), 60, env_rng, exact=True)
     regret = (-1.5 - run.expected).cumsum()
     assert runs.price_of_sigma("sure", 3, seed=3) == [
