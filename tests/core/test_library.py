@@ -4,7 +4,6 @@ import importlib
 import inspect
 import os
 import pkgutil
-import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -144,7 +143,7 @@ def test_a_person_at_a_terminal_hears_once_that_the_wait_is_for_the_compiler(tmp
         "from rlsvi_core.agents.acting import highest\n"
         "numba.njit(lambda: 1)()\nx = numpy.ones(1)\nhighest(x), draw(x, 0.5)"
     )
-    ours, theirs = pty.openpty()
+    ours, theirs = pytest.importorskip("pty").openpty()  # there is none on Windows
     environment = os.environ | {"PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path)}
     subprocess.run(
         [sys.executable, "-c", code], stderr=theirs, check=True, timeout=300, env=environment
