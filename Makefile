@@ -72,10 +72,12 @@ lint: .venv/.done  ## style, layout and types
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 
-# Compiled lines are not traced, so nothing is compiled here, and the slowest tests are left out.
-coverage: .venv/.done  ## lines of the library that its quicker tests reach, with numba off
-	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run --source rlsvi_core -m pytest -q $(QUICK)
-	$(BIN)/coverage report --show-missing --skip-covered
+# Compiled lines are not traced, so nothing is compiled here: only the tests that bear it, with few examples.
+TRACED := $(patsubst %,tests/core/test_%.py,chain features mdp regression stored)
+coverage: .venv/.done  ## lines of the library that some of its tests reach, with numba off (minutes)
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run --source rlsvi_core -m pytest -q --hypothesis-profile=few \
+		-k "not for_ever and not corridor" $(TRACED)
+	$(BIN)/coverage report
 
 # The pages of what nbval has just executed.
 reuse: .venv/.done
