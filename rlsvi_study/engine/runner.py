@@ -137,6 +137,36 @@ def outcomes(
         ) from error
 
 
+def _fill(
+    journal: Journal,
+    experiment: Experiment,
+    scale: str,
+    jobs: int,
+    dask: str | None,
+    say: Callable[[str], None],
+) -> None:
+    """Compute the runs that are due; a RunError if some raise."""
+    name, tasks = experiment.name, experiment.scales[scale].tasks
+    due = [task for task in tasks if task not in journal]
+    done = len(tasks) - len(due)
+    if done:
+        say(f"{name}: resuming, {done} of {len(tasks)} runs are done")
+    with tqdm(total=len(tasks), initial=done, desc=name, unit="run", disable=None) as bar:
+        for task, (rows, seconds, error) in outcomes(experiment, scale, due, jobs, dask):
+            if error:
+                journal.add_failure(task, error)
+                with bar.external_write_mode():
+                    say(f"{name}: {task} raised {error.splitlines()[-1]}")
+            else:
+                journal.add(task, rows, seconds)
+            bar.update()
+    if failed := sum(task not in journal for task in tasks):
+        raise RunError(
+            f"{name}: {failed} of {len(tasks)} runs raised an error, see {journal.log}. The others "
+            f"are kept; run the same command to resume."
+        )
+
+
 def sweep(
     experiment: Experiment,
     scale: str,
@@ -155,40 +185,19 @@ def sweep(
     this code has stored stays as it is, and one that another study's file wrote is not replaced.
     """
     start, folder = time.monotonic(), Path(folder).absolute()  # a run may go elsewhere
-    name, target, tasks = (
-        experiment.name,
-        path(experiment, scale, folder),
-        experiment.scales[scale].tasks,
-    )
-    if not again:
-        if tables.is_current(experiment, scale, folder):
-            say(f"{name}: already stored, by this code, in {target}; --again recomputes it")
-            return target
-        if other := tables.other_file(experiment, scale, folder):
-            raise RunError(
-                f"{target} was computed by {other} and would be lost. Give the experiment another "
-                f"name, name another folder with --out, or overwrite it with --again."
-            )
+    name, target = experiment.name, path(experiment, scale, folder)
+    if not again and tables.is_current(experiment, scale, folder):
+        say(f"{name}: already stored, by this code, in {target}; --again recomputes it")
+        return target
+    if not again and (other := tables.other_file(experiment, scale, folder)):
+        raise RunError(
+            f"{target} was computed by {other} and would be lost. Give the experiment another "
+            f"name, name another folder with --out, or overwrite it with --again."
+        )
+    tasks = experiment.scales[scale].tasks
     tables.as_csv([task.label for task in tasks])  # what cannot be stored need not be computed
     with Journal(experiment, scale, folder, say) as journal:
-        due = [task for task in tasks if task not in journal]
-        done = len(tasks) - len(due)
-        if done:
-            say(f"{name}: resuming, {done} of {len(tasks)} runs are done")
-        with tqdm(total=len(tasks), initial=done, desc=name, unit="run", disable=None) as bar:
-            for task, (rows, seconds, error) in outcomes(experiment, scale, due, jobs, dask):
-                if error:
-                    journal.add_failure(task, error)
-                    with bar.external_write_mode():
-                        say(f"{name}: {task} raised {error.splitlines()[-1]}")
-                else:
-                    journal.add(task, rows, seconds)
-                bar.update()
-        if failed := sum(task not in journal for task in tasks):
-            raise RunError(
-                f"{name}: {failed} of {len(tasks)} runs raised an error, see {journal.log}. The "
-                f"others are kept; run the same command to resume."
-            )
+        _fill(journal, experiment, scale, jobs, dask, say)
         tables.save(
             experiment,
             scale,
