@@ -127,12 +127,16 @@ def test_a_column_that_a_csv_would_not_give_back_is_refused(values):
 
 
 def test_such_an_axis_is_refused_before_a_run(tmp_path):
+    calls = []
+
     def run(seed, axis):
-        raise AssertionError
+        calls.append(seed)
+        return [{"value": seed}]
 
     one = Experiment("odd", "", "", run, {"paper": Scale({}, grid(axis=(1, "one")), range(2))})
-    with pytest.raises(StudyError, match="axis"):
+    with pytest.raises(StudyError, match="CSV"):
         engine.sweep(one, "paper", tmp_path)
+    assert calls == []
 
 
 def test_texts_and_numbers_that_a_csv_gives_back_are_written_plainly():
