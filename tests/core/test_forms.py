@@ -142,7 +142,7 @@ BOTH = {
     "as it is": {},
     "discounted": {"gamma": 0.7},
     "bandit": {"gamma": 0.0},
-    "clipped": {"value_range": (-0.3, 0.4)},
+    "clipped": {"value_range": (0.3, 0.9)},
     "value range, not clipped": {"value_range": (-0.3, 0.4), "clip": False},
     "window": {"window": 20},
     "mean in targets": {"targets": "mean"},
