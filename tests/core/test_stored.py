@@ -114,7 +114,8 @@ def test_greedy_is_lsvi_with_the_ridge_lam_sigma_squared(form, make_mdp):
     mdp, rng = make_mdp(1, 3, 4, 2), np.random.default_rng(2)
     phi = features.one_hot(3, 4, 2)
     agent, mean = rlsvi(phi, 0.5, 3.0, rng=1, form=form), lsvi(phi, 4.5, form=VerbatimAgent)
-    for h, s, a in [*np.ndindex(3, 4, 2)] * 2 + [(0, 0, 0), (1, 2, 1)]:
+    visits = [(h, s, a) for h, s, a in np.ndindex(3, 4, 2) for _ in range(1 + (h + s + 2 * a) % 4)]
+    for h, s, a in visits:
         transition = h, s, a, rng.standard_normal(), int(rng.integers(4))
         agent.observe(*transition)
         mean.observe(*transition)
