@@ -847,7 +847,7 @@ def test_psrl_refuses_rewards_outside_its_support_and_ucbvi_positive_ones():
 
 
 @pytest.mark.parametrize("form", [IncrementalAgent, VerbatimIncremental])
-@pytest.mark.parametrize(("nu", "episodes"), [(0.5, 1200), (0.9, 620), (0.9, 650)])
+@pytest.mark.parametrize(("nu", "episodes"), [(0.5, 3000), (0.9, 620), (0.9, 650)])
 def test_a_prior_forgotten_to_the_last_digit_is_refused(form, nu, episodes):
     agent = incremental(features.tabular(chain(3)), nu=nu, rng=1, form=form)
     with pytest.raises(ArithmeticError, match="variance"):
