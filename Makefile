@@ -9,7 +9,8 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 .PHONY: help book pdf test lint reuse coverage verify browser lowest dist execute lab bench clean
 
-NOTEBOOKS := $(sort $(wildcard book/*.ipynb))
+# The largest first: they take longest.
+NOTEBOOKS := $(shell ls -S book/*.ipynb)
 # Everything a page can show. A change to any of it makes the built book stale.
 SOURCES := _config.yml _toc.yml $(shell find book rlsvi_core rlsvi_study results -type f \
 	-not -path '*/.*' -not -path '*/__pycache__/*' 2>/dev/null)
@@ -23,8 +24,9 @@ help:  ## list what can be made
 .venv/.done: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "This needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Try: make PYTHON=python3.12 ..." >&2; exit 1; }
-	@if [ -e $@ ]; then rm $@; else echo "== environment: making .venv (a few minutes, about 1 GB)"; $(PYTHON) -m venv --clear .venv; fi
-	$(BIN)/python -m pip install --no-compile --disable-pip-version-check -c constraints.txt -e ".[study,proofs,gym,dask,book,test]"
+	@if [ -e $@ ]; then echo "== environment: dependencies have changed, updating .venv"; rm $@; \
+	else echo "== environment: making .venv (a few minutes, about 1 GB)"; $(PYTHON) -m venv --clear .venv; fi
+	@$(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check -c constraints.txt -e ".[study,proofs,gym,dask,book,test]"
 	@# Kernels here talk over the loopback only; their warning about it would read like one of ours.
 	@mkdir -p .venv/etc/ipython && echo 'c.IPKernelApp.log_level = 40' > .venv/etc/ipython/ipython_kernel_config.py
 	@touch $@
@@ -37,12 +39,12 @@ book: _build/.done  ## execute every chapter and build the HTML, warnings being 
 # The chapters are executed into a cache, of which the pages are made.
 _build/.executed: .venv/.done $(SOURCES)
 	@rm -rf _build
-	$(BIN)/python -m book._ext.execute --jobs $(JOBS)
+	@$(BIN)/python -m book._ext.execute --jobs $(JOBS)
 	@touch $@
 
 _build/.done: _build/.executed
-	@echo "== book: rendering the pages"
-	$(BIN)/jupyter-book build . --all -W --keep-going -n
+	@echo "== book: rendering the pages (a minute)"
+	@$(BIN)/jupyter-book build . --all -W --keep-going -n -q > /dev/null  # warnings go to stderr
 	@touch $@
 
 pdf: book  ## the whole book as one PDF, printed by the browser that tests it
@@ -82,7 +84,7 @@ coverage: .venv/.done  ## lines of the library that some of its tests reach, wit
 # The pages of what nbval has just executed.
 reuse: .venv/.done
 	@rm -rf _build
-	$(BIN)/python -m book._ext.execute --kept
+	@$(BIN)/python -m book._ext.execute --kept
 	@touch _build/.executed
 
 MINUTES ?= 30

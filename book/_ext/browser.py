@@ -23,6 +23,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 # Hidden solutions and folded code are opened.
 UNFOLD = """() => {
   document.querySelectorAll('details').forEach(e => e.open = true);

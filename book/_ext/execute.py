@@ -1,7 +1,7 @@
 """Execute the chapters side by side, into the cache from which the pages are made.
 
 ``python -m book._ext.execute [--jobs N]`` runs them; with ``--kept`` it takes what nbval ran and
-compared just before. One line says which chapters are under way.
+compared just before. A line tells how many are done.
 """
 
 import argparse
@@ -18,7 +18,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 ROOT = Path(__file__).parents[2]
-CHAPTERS = sorted((ROOT / "book").glob("*.ipynb"))
+CHAPTERS = sorted(  # the largest first: they take longest
+    (ROOT / "book").glob("*.ipynb"), key=lambda chapter: -chapter.stat().st_size
+)
 CACHE = ROOT / "_build/.jupyter_cache"
 KEPT = ROOT / ".cache/executed"
 
@@ -43,7 +45,7 @@ def kept(chapter: Path) -> nbformat.NotebookNode:
 
 
 def all_executed(jobs: int) -> Iterator[tuple[Path, nbformat.NotebookNode]]:
-    """Each chapter as it is done; at a terminal one line moves on, in a log there are some."""
+    """Each chapter as it is done."""
     with ProcessPoolExecutor(jobs) as pool:
         waiting = {pool.submit(executed, chapter): chapter for chapter in CHAPTERS}
         for done, future in enumerate(as_completed(waiting), 1):
@@ -53,12 +55,16 @@ def all_executed(jobs: int) -> Iterator[tuple[Path, nbformat.NotebookNode]]:
             except CellExecutionError as error:
                 pool.shutdown(cancel_futures=True)
                 sys.exit(f"\n{chapter.name}: {error}")
-            line = f"== book: {done} of {len(CHAPTERS)} chapters executed, {chapter.stem}"
-            print(
-                f"\r{line:70}" if sys.stdout.isatty() else line,
-                end="" if sys.stdout.isatty() and done < len(CHAPTERS) else "\n",
-                flush=True,
-            )
+            tell(done)
+
+
+def tell(done: int) -> None:
+    """At a terminal one line moves on; a log gets a line now and then."""
+    line, last = f"== book: {done} of {len(CHAPTERS)} chapters executed", done == len(CHAPTERS)
+    if sys.stdout.isatty():
+        print(f"\r{line}", end="\n" if last else "", flush=True)
+    elif done % 5 == 0 or last:
+        print(line, flush=True)
 
 
 def main() -> None:

@@ -4,13 +4,13 @@ and needs one style sheet and the fonts. Lengths are in em; how large that is, c
 
 import json
 import re
+import shutil
 from functools import cache, partial
 from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
 
 from docutils.nodes import SkipNode
-from fontTools import subset
 from py_mini_racer import MiniRacer
 from sphinx.util.logging import getLogger
 from sphinx.util.math import get_node_equation_number
@@ -87,30 +87,13 @@ def visit_math_block(self, node):
     raise SkipNode
 
 
-def cut(source, target, signs):
-    """A font of these signs alone."""
-    options = subset.Options(flavor="woff")
-    options.drop_tables += ["FFTM"]  # when it was made
-    font = subset.load_font(source, options)
-    cutter = subset.Subsetter(options)
-    cutter.populate(text="".join(signs))
-    cutter.subset(font)
-    subset.save_font(font, target, options)
-
-
 def write_style_sheet(app):
-    """The rules of all formulas that were typeset, and the fonts with their signs."""
+    """The rules of all formulas that were typeset, and the fonts that they name."""
     (target := Path(app.outdir, "_static/mathjax")).mkdir(exist_ok=True)
     css = app.builder.style_sheet()
     (target / "mathjax.css").write_text(css, "utf8")
-    signs = {"\ueffc"}  # the only one of MJXZERO, which has no height
-    for text in re.findall(r'content: "([^"]*)"', css):
-        signs |= {
-            chr(int(code, 16)) if code else sign
-            for code, sign in re.findall(r"\\([0-9A-F]+) ?|(.)", text)
-        }
     for font in re.findall(r'url\("\./([^"]*)"\)', css):
-        cut(MATHJAX / "output/chtml/fonts/woff-v2" / font, target / font, signs)
+        shutil.copy(MATHJAX / "output/chtml/fonts/woff-v2" / font, target)
 
 
 def setup(app):

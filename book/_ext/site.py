@@ -1,11 +1,14 @@
 """What `_config.yml` cannot say: the repository of a published site, what a link to a page shows,
-what a page may load and run, and how our docstrings describe parameters."""
+what a page may load and run, and how our docstrings describe parameters.
 
-import json
+Where the theme has no setting for it, its pages and style sheets are edited after they were written,
+by `substitute`: an edit that finds nothing to change, because the theme has become another, stops
+the build. The book is built whole (`--all`), so every edit has its page.
+"""
+
 import lzma
 import os
 import re
-import shutil
 from base64 import b64encode
 from hashlib import sha256
 from html import escape, unescape
@@ -16,8 +19,9 @@ from textwrap import wrap
 from docutils import nodes
 from matplotlib.font_manager import findfont
 from PIL import Image, ImageDraw, ImageFont, ImageOps
+from sphinx.errors import ExtensionError
 
-from .mathematics import cut, write_style_sheet
+from .mathematics import write_style_sheet
 from .verdicts import five
 
 PREVIEW, PREVIEWED = "_static/preview.png", "book/06a-coherent"
@@ -98,7 +102,7 @@ def draw_preview(app):
     if not app.config.html_baseurl:
         return
     uri = next(app.env.get_doctree(PREVIEWED).findall(nodes.image))["uri"]
-    figure = Path(app.outdir, "_images", app.builder.images[uri]).with_suffix(".webp")
+    figure = Path(app.outdir, "_images", app.builder.images[uri])
     preview(app.config.html_title, figure, Path(app.outdir, PREVIEW))
 
 
@@ -117,7 +121,7 @@ def preview(title, figure, target):
         align="center",
         spacing=10,
     )
-    sheet.quantize(64, dither=0).save(target, optimize=True)
+    sheet.save(target)
 
 
 def policy(page):
@@ -153,183 +157,56 @@ def copy_tables(app):
         Path(target, f"{table.name}.xz").write_bytes(lzma.compress(table.read_bytes(), preset=9))
 
 
-def lighten(app):
-    """What no reader needs: maps for debuggers, the theme's words in other languages, more colours
-    in a figure than an eye tells apart, the output of notebooks that are for running."""
-    static = Path(app.outdir, "_static")
-    for path in {*static.rglob("*.map"), *static.glob("scripts/fontawesome*")}:
-        path.unlink()
-    shutil.rmtree(static / "locales", ignore_errors=True)
-    for path in Path(app.outdir, "_images").glob("*.png"):
-        few = Image.open(path).convert("RGB").quantize(method=Image.Quantize.FASTOCTREE, dither=0)
-        white = few.convert("RGB").point(lambda value: 255 if value > 251 else value)
-        white.save(path.with_suffix(".webp"), lossless=True, quality=100)
-        path.unlink()
-    for path in Path(app.outdir, "_downloads").rglob("*.ipynb"):
-        notebook = json.loads(path.read_text("utf8"))
-        for cell in notebook["cells"]:
-            if cell["cell_type"] == "code":
-                cell |= {"outputs": [], "execution_count": None}
-        path.write_text(json.dumps(notebook, ensure_ascii=False, separators=(",", ":")), "utf8")
+def substitute(what, pattern, new, texts):
+    """The texts, a dictionary, with every match of a pattern replaced. There must be one."""
+    changed, matches = {}, 0
+    for key, text in texts.items():
+        changed[key], n = re.subn(pattern, new, text, flags=re.S)
+        matches += n
+    if not matches:
+        raise ExtensionError(f"{what}: nothing in the built pages matches {pattern}")
+    return changed
 
 
-def pick_icons(app):
-    """Of the theme's two thousand icons, those that a page, a script or a style sheet shows."""
-    styles = Path(app.outdir, "_static/styles/pydata-sphinx-theme.css")
-    css, fonts = styles.read_text("utf8"), Path(app.outdir, "_static/vendor/fontawesome/webfonts")
-    shown = set(
-        re.findall(
-            r"\bfa-[\w-]+",
-            "".join(
-                path.read_text("utf8")
-                for path in (
-                    *Path(app.outdir).rglob("*.html"),
-                    *Path(app.outdir, "_static/scripts").glob("*.js"),
-                )
-            ),
-        )
-    )
-    signs = set(re.findall("[\ue000-\uf8ff]", css))
-
-    def kept(rule):
-        names = re.findall(r"\.(fa-[\w-]+)", rule[0])
-        if not shown.intersection(names):
-            return ""
-        signs.update(chr(int(code, 16)) for code in re.findall(r"\\([0-9a-f]+)", rule[0]))
-        return rule[0]
-
-    css = re.sub(r'(?:\.fa-[\w-]+:+before,?)+\{content:"[^"]*"\}', kept, css)
-    for path in fonts.glob("*.ttf"):
-        cut(path, path.with_suffix(".woff"), signs)
-        path.unlink()
-        path.with_suffix(".woff2").unlink()
-    css = re.sub(
-        r'url\((\S*)\.woff2\) format\("woff2"\),url\(\S*\.ttf\) format\("truetype"\)',
-        r'url(\1.woff) format("woff")',
-        css,
-    )
-    styles.write_text(css, "utf8")
+def rewrite(folder, kind, edit):
+    """All files of a kind, edited."""
+    texts = {path: path.read_text("utf8") for path in Path(folder).rglob(kind)}
+    for path, text in edit(texts).items():
+        path.write_text(text, "utf8")
 
 
-def pick_fonts(app):
-    """Of the fonts for formulas, those that a formula uses: a rule names them after its class."""
-    styles = Path(app.outdir, "_static/mathjax/mathjax.css")
-    css = styles.read_text("utf8")
-    pages = "".join(path.read_text("utf8") for path in Path(app.outdir).rglob("*.html"))
-    shown = set(re.findall(r"[\w-]+", "".join(re.findall(r"<mjx-[^>]*>", pages))))
-    used = set()
-    for kind, names in re.findall(r"([\w-]+) \{\s*font-family: ([^;]*);", css):
-        used |= set(re.findall(r"[\w-]+", names)) if kind in shown else set()
-
-    def kept(face):
-        if re.search(r"font-family: ([\w-]+)", face[0])[1] in used:
-            return face[0]
-        (styles.parent / re.search(r'url\("\./([^"]*)"\)', face[0])[1]).unlink(missing_ok=True)
-        return ""
-
-    styles.write_text(re.sub(r"@font-face[^{]*\{[^}]*\}\s*", kept, css), "utf8")
-
-
-def without_scripts(app):
+def without_scripts(sheets):
     """The theme has a light and a dark palette, and a script that chooses. Until it has, or where
     none may run, a page has ``data-theme="auto"``: as the reader's system prefers."""
-    for path in Path(app.outdir, "_static").rglob("*.css"):
-        css = path.read_text("utf8")
-        auto = "html[data-theme=auto]"
-        dark = [re.sub(DARK, auto, rule) for rule in RULE.findall(css) if re.search(DARK, rule)]
-        css = re.sub(LIGHT, f"html:is([data-theme=light],{auto[4:]})", css)
-        if dark:
-            css += "@media screen and (prefers-color-scheme:dark){" + "".join(dark) + "}\n"
-        path.write_text(css, "utf8")
+    dark = {
+        path: "".join(rule for rule in RULE.findall(css) if re.search(DARK, rule))
+        for path, css in sheets.items()
+    }
+    dark = substitute("dark without scripts", DARK, "html[data-theme=auto]", dark)
+    both = "html:is([data-theme=light],[data-theme=auto])"
+    sheets = substitute("light without scripts", LIGHT, both, sheets)
+    for path, rules in dark.items():
+        if rules:
+            sheets[path] += f"@media screen and (prefers-color-scheme:dark){{{rules}}}\n"
+    return sheets
 
 
-def slim(page, folder):
-    """A page that loads what it uses, shows its text before its scripts, has its colours from the
-    first moment, and keeps the room of a picture that is still to come."""
-    page = page.replace(  # the theme would look later what the reader's system prefers
-        'localStorage.getItem("theme") || "auto"',
-        'localStorage.getItem("theme") || '
-        '(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")',
-    )
-    unused = r"scripts/fontawesome\.js"
-    if "search-results" not in page:  # the page of results; the others only ask
-        unused += r"|searchtools\.js|language_data\.js|searchindex\.js"
-    if not (formulas := 'jax="CHTML"' in page):
-        page = re.sub(r"<link [^>]*mathjax\.css[^>]*>\s*", "", page)
-    if formulas or re.search(r'<table class="[^"]*\btable\b', page):
-        page = page.replace('class="bd-article"', 'class="bd-article fits"', 1)
-    else:
-        unused += r"|formulas\.js"
-    if "<img " not in page:
-        unused += r"|zoom\.js"
-    page = re.sub(r'<link rel="preload" as="script"[^>]*>\s*', "", page)  # the text goes first
-    page = re.sub(rf'<script\b[^>]*\bsrc="[^"]*(?:{unused})[^"]*"[^>]*></script>\s*', "", page)
-    # What stands inline in the head speaks to this one, so it must be there.
-    page = re.sub(
-        r'<script (?=[^>]*src="(?![^"]*documentation_options))(?![^>]*\bdefer\b)',
-        "<script defer ",
-        page,
-    )
+def keep_room(page, folder):
+    """A picture that is still to come has its place, so that the text below it does not move."""
 
-    shell, article, rest = page.partition("<article")
-    page = re.sub(r"\n\s*\n", "\n", shell) + article + rest
-    # Code in the colour of its block needs no mark, nor a formula what is so everywhere.
-    page = re.sub(r'<span class="[npw]">([^<]*)</span>', r"\1", page)
-    page = re.sub(
-        r' (?:xmlns="http://www.w3.org/1998/Math/MathML"|data-mjx-texclass="[^"]*"|'
-        r'unselectable="on" display="inline"|style="position: relative;")(?=[^<]*>)',
-        "",
-        page,
-    )
-
-    def sized(image):
-        tag = re.sub(r'(?<=")([^"]*_images/[^"]*)\.png(?=")', r"\1.webp", image[0])
-        source = folder / unescape(re.search(r'\bsrc="([^"]*)"', tag)[1])
-        if " width=" in tag or source.suffix not in (".webp", ".svg"):
-            return tag
+    def sized(tag):
+        source = folder / unescape(re.search(r'\bsrc="([^"]*)"', tag[0])[1])
+        if " width=" in tag[0]:
+            return tag[0]
         width, height = size(source)
-        return tag.replace("<img ", f'<img loading="lazy" width="{width}" height="{height}" ')
+        return tag[0].replace("<img ", f'<img loading="lazy" width="{width}" height="{height}" ')
 
     return re.sub(r"<img [^>]*>", sized, page)
 
 
-def name_parts(page):
-    """For readers who listen: what opens a part of the contents says which, where the theme
-    only draws an arrow; the sidebar is a landmark; an entry of the references is one of a list."""
-
-    def named(match):
-        title = unescape(re.sub(r"<[^>]*>", "", match["title"]))
-        return f'{match[1]} aria-label="Pages under {escape(title)}">'
-
-    page = page.replace(
-        '<div id="pst-primary-sidebar"',
-        '<div role="complementary" aria-label="Contents" id="pst-primary-sidebar"',
-    )
-    page = page.replace('role="doc-biblioentry"', 'role="listitem"')
-    # A module in the contents by its short name, as there is no room for more.
-    page = re.sub(
-        r'(<li class="toctree-l[^>]*><a [^>]*>)<code[^>]*>'
-        r'<span class="pre">(?:rlsvi_core\.)?([^<]*)</span></code>',
-        r"\1\2",
-        page,
-    )
-    # A proof environment without a number has its name at its title, and again around it.
-    page = re.sub(
-        r'(<div class="proof [^>]* id="([^"]*)">\s*<p class="admonition-title") id="\2"',
-        r"\1",
-        page,
-    )
-    return re.sub(
-        r'(<li class="[^"]*\bhas-children\b[^"]*"><a [^>]*>(?P<title>.*?)</a>'
-        r"<details[^>]*><summary)>",
-        named,
-        page,
-    )
-
-
 def size(picture):
     """Its width and height in pixels."""
-    if picture.suffix == ".webp":
+    if picture.suffix != ".svg":
         with Image.open(picture) as image:
             return image.size
     head = picture.read_text("utf8").partition("<svg")[2].partition(">")[0]
@@ -341,30 +218,59 @@ def size(picture):
     ]
 
 
-def dress(app):
-    """The pages, made light and guarded."""
-    for file in Path(app.outdir).rglob("*.html"):
-        page = file.read_text("utf8")
-        if "Content-Security-Policy" not in page.partition("</head>")[0]:
-            page = name_parts(slim(page, file.parent))
-            meta = f'<meta http-equiv="Content-Security-Policy" content="{policy(page)}" />'
-            charset = '<meta charset="utf-8" />'  # is looked for in the first kilobyte
-            file.write_text(page.replace(charset, f"{charset}\n    {meta}", 1), "utf8")
+def name_part(match):
+    title = unescape(re.sub(r"<[^>]*>", "", match["title"]))
+    return f'{match[1]} aria-label="Pages under {escape(title)}">'
+
+
+EDITS = {  # of the theme's pages: why, what, and by what
+    # The style sheet has all icons. A megabyte of script would draw them once more, and hold up ours.
+    "icons are drawn once": (r"<script [^>]*/fontawesome\.js[^>]*></script>", ""),
+    # For readers who listen: the sidebar is a landmark, what opens a part of the contents says which,
+    # where the theme only draws an arrow, and an entry of the references is one of a list.
+    "the sidebar is a landmark": (
+        r'<div id="pst-primary-sidebar"',
+        '<div role="complementary" aria-label="Contents" id="pst-primary-sidebar"',
+    ),
+    "a part of the contents has a name": (
+        r'(<li class="[^"]*\bhas-children\b[^"]*"><a [^>]*>(?P<title>(?:(?!</a>).)*)</a>'
+        r"<details[^>]*><summary)>",
+        name_part,
+    ),
+    "a reference is one of a list": (r'role="doc-biblioentry"', 'role="listitem"'),
+    # There is no room for more.
+    "a module in the contents has its short name": (
+        r'(<li class="toctree-l[^>]*><a [^>]*>)<code[^>]*>'
+        r'<span class="pre">(?:rlsvi_core\.)?([^<]*)</span></code>',
+        r"\1\2",
+    ),
+    "a proof without a number has its id once": (
+        r'(<div class="proof [^>]* id="([^"]*)">\s*<p class="admonition-title") id="\2"',
+        r"\1",
+    ),
+}
+
+
+def dress(pages):
+    """Pages with their edits, pictures that keep their room, and a policy."""
+    pages = {path: page for path, page in pages.items() if "<head>" in page}  # the root forwards
+    for what, (pattern, new) in EDITS.items():
+        pages = substitute(what, pattern, new, pages)
+    for path in pages:
+        pages[path] = keep_room(pages[path], path.parent)
+        charset = '<meta charset="utf-8" />'  # is looked for in the first kilobyte
+        meta = f'<meta http-equiv="Content-Security-Policy" content="{policy(pages[path])}" />'
+        pages |= substitute("policy", charset, f"{charset}\n    {meta}", {path: pages[path]})
+    return pages
 
 
 def finish(app, exception):
     if exception is None and app.builder.format == "html":
-        for step in (
-            write_style_sheet,
-            copy_tables,
-            lighten,
-            draw_preview,
-            pick_icons,
-            pick_fonts,
-            without_scripts,
-            dress,
-        ):
-            step(app)
+        write_style_sheet(app)
+        copy_tables(app)
+        draw_preview(app)
+        rewrite(Path(app.outdir, "_static"), "*.css", without_scripts)
+        rewrite(app.outdir, "*.html", dress)
 
 
 def name_once(app, doctree, docname):

@@ -3,6 +3,7 @@
 (() => {
   "use strict";
   const article = document.querySelector(".bd-article");
+  if (!article) return; // the page of search results
   const inside = box => {
     const { paddingLeft, paddingRight } = getComputedStyle(box);
     return box.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);

@@ -12,7 +12,7 @@ pytest.importorskip("sphinx", reason="the book's extra is not installed")
 from docutils import nodes
 from PIL import Image
 
-from book._ext import reading, strip
+from book._ext import reading, site, strip
 from book._ext import verdicts as pages
 from rlsvi_study.register import FAILS, HOLDS, MISPRINT, OURS, PARTLY, VERDICTS
 from rlsvi_study.thresholds import THRESHOLDS, Threshold
@@ -338,3 +338,28 @@ def test_what_needs_qualification_is_a_line_each_the_gravest_first(small, monkey
     assert [linked(line) for line in lines] == [["5.x"], ["3.a"]]
     assert [verdicts_in(line) for line in lines] == [[FAILS], [PARTLY]]
     assert "(03-dithering.ipynb)" in lines[1]
+
+
+# --- edits of the theme's pages ---------------------------------------------------------------
+
+
+def test_an_edit_that_finds_nothing_stops_the_build():
+    assert site.substitute("why", "b+", "x", {"one": "abb", "two": "c"}) == {
+        "one": "ax",
+        "two": "c",
+    }
+    with pytest.raises(pages.ExtensionError, match="sidebar"):
+        site.substitute("sidebar", "z", "x", {"one": "abb"})
+    with pytest.raises(pages.ExtensionError, match="icons"):
+        site.dress({Path("page.html"): '<head><meta charset="utf-8" /></head>'})
+    with pytest.raises(pages.ExtensionError, match="dark"):
+        site.without_scripts({Path("theme.css"): "html[data-theme=light] p { color: black; }"})
+
+
+def test_in_the_dark_the_palette_needs_no_script():
+    light, dark = "html[data-theme=light] p{color:#000}", 'html[data-theme="dark"] p{color:#fff}'
+    (css,) = site.without_scripts({Path("theme.css"): light + dark}).values()
+    before, _, auto = css.partition("@media screen and (prefers-color-scheme:dark)")
+    assert before.startswith("html:is([data-theme=light],[data-theme=auto]) p{color:#000}")
+    assert dark in before
+    assert auto.strip() == "{html[data-theme=auto] p{color:#fff}}"
