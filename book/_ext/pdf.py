@@ -55,7 +55,7 @@ GATHER = """([here, pages]) => {
 BIND = """async chapters => {
   document.body.innerHTML = chapters.map(([name, html]) => `
     <main class="bd-main"><div class="bd-content"><div class="bd-article-container">
-    <article class="bd-article" id="${name}">${html}</article></div></div></main>`).join("");
+    <article class="bd-article fitted" id="${name}">${html}</article></div></div></main>`).join("");
   for (const link of document.querySelectorAll("a[href^='#']")) {
     const id = link.getAttribute("href").slice(1);
     if (!document.getElementById(id)) link.setAttribute("href", `#${id.split("--")[0]}`);
