@@ -244,7 +244,7 @@ def without_a_decline(lengths: tuple[int, ...], repeats: int = 2000) -> float:
     nearly all are here, so a block of 50 has the law Gamma(50)/50."""
     blocks = np.random.default_rng(0).gamma(50, 1 / 50, (repeats, sum(lengths)))
     curves = np.split(blocks, np.cumsum(lengths)[:-1], axis=1)
-    return float(np.column_stack(of_the_peak(curves)).mean())
+    return float(np.stack(list(of_the_peak(curves)), axis=1).mean())
 
 
 @claim("6.2.collapse", "Section 6.2", "unlike LSPI, do not collapse", "experiment", CONSISTENT)
