@@ -24,6 +24,7 @@ class History(NamedTuple):
 
 
 def no_history(H: int, S: int, A: int) -> History:
+    """Before any visit."""
     return History(
         np.zeros((H, S, A)),
         np.zeros((H, S, A)),

@@ -216,7 +216,8 @@ def textbook(
     first_episode="zero",
     sample=True,
 ):
-    """The weights of an episode after the steps in the log, by the formulas of the paper."""
+    """The weights of an episode after the steps in the log, by the formulas of the paper. A step is
+    (period, features of what was done, reward, features of what could follow)."""
     H, K = phi.H, theta.shape[1] - len(phi.known)
     gamma = (0.99 if H is None else 1.0) if gamma is None else gamma
     low, high = value_range if value_range and clip else (-math.inf, math.inf)
@@ -228,11 +229,11 @@ def textbook(
     for h in [0] * min(sweeps, 40) if H is None else range(H)[::-1]:
         steps = [step for step in log if step[0] == h or not apart][-(window or 0) :]
         A, b = np.zeros((len(steps), theta.shape[1])), np.zeros(len(steps))
-        for i, (at, s, a, r, s_next) in enumerate(steps):
-            A[i] = phi(at, s)[list(phi.legal(at, s)).index(a)]
+        for i, (_, row, r, following) in enumerate(steps):
+            A[i] = row
             b[i] = r - A[i, K:] @ phi.known
-            if s_next is not None and at + 1 != H:
-                b[i] += gamma * min(max(max(phi.following(at + 1, s_next) @ after), low), high)
+            if following is not None:
+                b[i] += gamma * min(max(max(following @ after), low), high)
         A = A[:, :K]
 
         def precision(lam, A=A):
@@ -275,9 +276,11 @@ def compare(make, world, form, choices, sample):
             if hasattr(agent, "mean"):
                 np.testing.assert_allclose(found[1], mean, rtol=1e-6, atol=1e-7)
             assert agent.rng.bit_generator.state == rng.bit_generator.state
-        for step in episodes.episode(phi):
-            agent.observe(*step)
-            log.append(step)
+        for h, s, a, r, s_next in episodes.episode(phi):
+            agent.observe(h, s, a, r, s_next)
+            over = s_next is None or h + 1 == phi.H
+            row = phi(h, s)[list(phi.legal(h, s)).index(a)]
+            log.append((h, row, r, None if over else phi.following(h + 1, s_next)))
 
 
 READINGS = {field.name for field in fields(Reading)}
