@@ -84,7 +84,7 @@ coverage: .venv/.done  ## lines of the library that some of its tests reach, wit
 # The pages of what nbval has just executed.
 reuse: .venv/.done
 	@rm -rf _build
-	@$(BIN)/python -m book._ext.execute --kept
+	@$(BIN)/python -m book._ext.execute --reuse
 	@touch _build/.executed
 
 MINUTES ?= 30

@@ -1,6 +1,6 @@
 """Execute the chapters side by side, into the cache from which the pages are made.
 
-``python -m book._ext.execute [--jobs N]`` runs them; with ``--kept`` it takes what nbval ran and
+``python -m book._ext.execute [--jobs N]`` runs them; with ``--reuse`` it takes what nbval ran and
 compared just before. A line tells how many are done.
 """
 
@@ -22,7 +22,7 @@ CHAPTERS = sorted(  # the largest first: they take longest
     (ROOT / "book").glob("*.ipynb"), key=lambda chapter: -chapter.stat().st_size
 )
 CACHE = ROOT / "_build/.jupyter_cache"
-KEPT = ROOT / ".cache/executed"
+COMPARED = ROOT / ".cache/executed"
 
 
 def executed(chapter: Path) -> nbformat.NotebookNode:
@@ -36,11 +36,11 @@ def executed(chapter: Path) -> nbformat.NotebookNode:
     return notebook
 
 
-def kept(chapter: Path) -> nbformat.NotebookNode:
+def compared(chapter: Path) -> nbformat.NotebookNode:
     """As nbval ran it; a chapter without code it leaves out."""
     notebook = nbformat.read(chapter, as_version=4)
     if any(cell.cell_type == "code" for cell in notebook.cells):
-        notebook = nbformat.read(KEPT / chapter.name, as_version=4)
+        notebook = nbformat.read(COMPARED / chapter.name, as_version=4)
     return notebook
 
 
@@ -70,12 +70,16 @@ def tell(done: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=2, help="kernels at a time")
-    parser.add_argument("--kept", action="store_true", help="take what nbval has just run")
+    parser.add_argument(
+        "--reuse", action="store_true", help="take what nbval has just run and compared"
+    )
     args = parser.parse_args()
     shutil.rmtree(CACHE, ignore_errors=True)
     cache = get_cache(CACHE)
     chapters = (
-        ((chapter, kept(chapter)) for chapter in CHAPTERS) if args.kept else all_executed(args.jobs)
+        ((chapter, compared(chapter)) for chapter in CHAPTERS)
+        if args.reuse
+        else all_executed(args.jobs)
     )
     for chapter, notebook in chapters:
         cache.cache_notebook_bundle(CacheBundleIn(notebook, str(chapter)), overwrite=True)
