@@ -263,6 +263,12 @@ def test_everything_on_a_page_takes_time_and_what_is_folded_is_counted_apart():
     assert reading.minutes(page) == pytest.approx((1 + 0.5 + 0.25, 1.5 + 0.25))
 
 
+def test_what_is_folded_inside_something_folded_is_counted_once():
+    inner = nodes.container("", words(200), classes=["dropdown"])
+    page = nodes.container("", nodes.container("", words(400), inner, classes=["solution"]))
+    assert reading.minutes(page) == pytest.approx((0, 3))
+
+
 @pytest.mark.parametrize(("proof", "told"), [(0, ["3"]), (500, ["3", "2"])])
 def test_the_card_has_the_minutes(proof, told):
     card = nodes.paragraph("", "", reading.minutes_to_read())

@@ -285,6 +285,13 @@ def test_tiles_share_what_is_near_and_nothing_that_is_far():
     assert len(on) == 16  # every cell of a grid has a tile of its own
 
 
+def test_tilings_are_displaced_by_one_step_and_by_three_along_two_axes():
+    """Four tilings of one tile a side, two with what sticks out: shifts (0, 0), (1, 3), (2, 2) and
+    (3, 1), in quarters."""
+    phi = features.tiles(([0.0, 0.0], [1.0, 1.0]), 1, tilings=4, bins=1)
+    assert phi.active([0.3, 0.3]).tolist() == [0, 4 + 2, 8, 12 + 1]
+
+
 def test_a_map_says_what_it_is_and_takes_functions_only():
     assert "PerAction" in repr(features.polynomial(([0.0], [1.0]), 3, degree=1))
     with pytest.raises(ValueError, match="function"):

@@ -616,6 +616,20 @@ def test_an_environment_without_a_table_or_a_time_limit_is_refused():
         FiniteMDP.from_gym(gymnasium.make("CliffWalking-v1"))
 
 
+# --- the pieces of Tetris -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("turns", "seen"), [*enumerate(["..#/###", "#./#./##", "###/#..", "##/.#/.#"])]
+)
+def test_a_piece_is_turned_clockwise(turns, seen):
+    env = TetrisEnv(4, 5, "L", render_mode="ansi")
+    env.reset(seed=1)
+    env.step(4 * turns)
+    rows = [row.ljust(4, ".") for row in seen.split("/")]
+    assert env.render().splitlines()[-len(rows) :] == rows
+
+
 # --- the sea and the river ------------------------------------------------------------------------
 
 
@@ -629,6 +643,16 @@ def test_the_sea_pays_99_cents_to_those_who_always_go_right(N, rng):
     assert uniform == pytest.approx(2.0**-N - 0.005, rel=1e-9)
     right = mdp.Q.argmax(axis=2)[range(N), range(N)]  # on the diagonal it is optimal
     assert set(right) == {1} if rng is None else N < 12 or set(right) == {0, 1}
+
+
+@pytest.mark.parametrize("rng", [None, 3])
+def test_in_every_cell_of_the_sea_the_move_to_the_right_is_the_one_that_costs(rng):
+    mdp = deep_sea(5, rng)
+    for h, s in np.ndindex(5, 5):
+        left, right = mdp.P[h, s].argmax(axis=1).argsort()
+        assert mdp.P[h, s, right, min(s + 1, 4)] == mdp.P[h, s, left, max(s - 1, 0)] == 1
+        assert mdp.R[h, s, left].tolist() == [0] * 5
+        assert mdp.R[h, s, right] == pytest.approx([(h == s == 4) - 0.002] * 5)
 
 
 def test_the_river_has_its_published_numbers():

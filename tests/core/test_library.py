@@ -74,6 +74,17 @@ def test_an_edit_compiles_again_just_what_it_changes(written):
         assert sum(module.twice.stats.cache_hits.values()) == hits, edit
 
 
+def test_another_constant_array_of_the_same_shape_compiles_anew(written):
+    source = (
+        "import numpy as np\nfrom rlsvi_core.compiled import jit\nX = np.array([{}, 2.0])\n"
+        "@jit\ndef first():\n    return X[0]\n"
+    )
+    for value, hits in ((1.0, 0), (1.0, 1), (3.0, 0)):
+        (module,) = written(own=source.format(value))
+        assert module.first() == value
+        assert sum(module.first.stats.cache_hits.values()) == hits
+
+
 @pytest.mark.parametrize("kind", ["nbi", "nbc"])
 @pytest.mark.parametrize("left", [0, 30])
 def test_machine_code_that_was_cut_short_is_compiled_anew(written, tmp_path, kind, left):

@@ -112,6 +112,12 @@ def test_the_mask_forgives_rounding_but_not_a_real_gap():
     assert FiniteMDP(np.ones((1, 1, 3, 1)), R).optimal_actions.tolist() == [[[True, True, False]]]
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_what_is_tied_does_not_depend_on_the_unit_of_rewards(unit):
+    R = unit * np.array([0.1 + 0.2, 0.3, 0.3 - 1e-9]).reshape(1, 1, 3, 1)
+    assert FiniteMDP(np.ones((1, 1, 3, 1)), R).optimal_actions.tolist() == [[[True, True, False]]]
+
+
 # --- evaluating a policy --------------------------------------------------------------------
 
 

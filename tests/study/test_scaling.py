@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from rlsvi_study.chain import scaling
+from rlsvi_study.chain.claims import success_rates
 
 
 def _runs(law, xs, seeds=40, noise=0.4, rng=0):
@@ -131,3 +132,12 @@ def test_an_exponential_with_an_offset_loses_to_a_true_quadratic(law):
     assert scores.idxmin() == "quadratic"
     assert scores["exponential with offset"] > 10
     assert scores["exponential with offset"] <= scores["linear"] + 2.5
+
+
+def test_the_share_of_runs_that_learn_is_that_of_the_window_around_each_rho():
+    """Runs learn up to ρ = 0.5; a window of 41 around it has 21 of those."""
+    rho = np.arange(101) / 100
+    lost = [{"rho": x, "noise": noise, "censored": x > 0.5} for noise in "ab" for x in rho]
+    rates = success_rates(pd.DataFrame(lost))
+    assert rates.index.to_numpy() == pytest.approx(rho[20:81])
+    assert rates["a"].to_numpy() == pytest.approx(np.clip(71 - np.arange(20, 81), 0, 41) / 41)

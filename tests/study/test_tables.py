@@ -14,7 +14,7 @@ import pytest
 
 from rlsvi_study import StudyError, engine
 from rlsvi_study.catalogue import EXPERIMENTS
-from rlsvi_study.engine import Experiment, Scale, grid, provenance, runner
+from rlsvi_study.engine import Experiment, Scale, compare, grid, provenance, runner
 from rlsvi_study.engine.provenance import digest
 
 BUDGET = 30  # CPU seconds for all tables together
@@ -221,6 +221,22 @@ def test_bits_that_depend_on_the_machine_are_compared_by_the_range_of_the_seeds(
     assert len(found.differences) == (8 if shift < -6 else 0)
     strict = dataclasses.replace(shifted, portable=True)
     assert bool(engine.verify(strict, "paper", tmp_path, seconds=ALL).differences) == bool(shift)
+
+
+def _rising(seed, steps, shift=0.0):
+    return [{"reward": 100.0 * n + seed + shift} for n in range(steps)]
+
+
+@pytest.mark.parametrize(("shift", "within"), [(2.9, 1), (6.1, 0)])
+def test_a_beginning_is_compared_with_the_beginnings_of_the_stored_runs(shift, within, tmp_path):
+    """Of which the means are from 0 to 3, those of whole runs from 450 to 453."""
+    scale = Scale({"steps": 10}, ({},), range(4))
+    rising = Experiment("rising", "nowhere", "rewards", _rising, {"paper": scale}, "steps", False)
+    engine.sweep(rising, "paper", tmp_path)
+    rows = _rising(0, 1, shift)
+    task = rising.cut("paper", scale.tasks[0], 0.1)
+    found = compare.out_of_range(engine.load(rising, "paper", tmp_path), task, task.labelled(rows))
+    assert len(found) == 1 - within
 
 
 def test_a_run_of_another_shape_is_not_within_the_range(tmp_path):

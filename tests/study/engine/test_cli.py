@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from rlsvi_study import catalogue
+from rlsvi_study import catalogue, engine, verdicts
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.cli import main
 
@@ -119,6 +119,13 @@ def test_a_failed_run_leaves_status_1_and_the_next_experiment_is_run(tmp_path, m
     assert main(["run", "fig2a", "example1", "--out", str(tmp_path)]) == 1
     assert not (tmp_path / "fig2a.quick.csv").exists()
     assert (tmp_path / "example1.quick.csv").exists()
+
+
+def test_a_claim_that_is_judged_again_leaves_what_was_found_of_the_others(tmp_path):
+    before = (engine.results_folder() / verdicts.NAME).read_bytes()
+    (tmp_path / verdicts.NAME).write_bytes(before)
+    assert main(["check", "1.lower-bound", "--store", "--out", str(tmp_path)]) == 0
+    assert (tmp_path / verdicts.NAME).read_bytes() == before
 
 
 def test_the_module_is_the_command():
