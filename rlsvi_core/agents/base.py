@@ -224,9 +224,10 @@ class LinearAgent(ABC):
     @property
     def dither(self) -> float:
         """The probability of a uniformly random action: ε, halved every ``half_life`` episodes."""
-        if self.epsilon == 0:
-            return 0.0
-        return float(self.epsilon * 2.0 ** (-max(self.episode, 0) / self.choices.half_life))
+        return self._dither_in(max(self.episode, 0))
+
+    def _dither_in(self, episode: int) -> float:
+        return float(self.epsilon * 2.0 ** (-episode / self.choices.half_life))
 
     def plan(self) -> None:
         """Fix the weights for the coming episode."""

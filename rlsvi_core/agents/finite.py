@@ -184,7 +184,7 @@ def _learn(
     theta: Floats,
     noise: float,
     targets: Targets,
-    epsilon: float,
+    epsilon: Floats,  # of each episode
     eta: float,
     has_no_data: bool,
     exact: bool | None,
@@ -198,12 +198,12 @@ def _learn(
         if i > 0 or not has_no_data:
             _estimate(Phi, None, data, noise, targets, agent_rng, theta)
         if exact is not None:  # None is compiled without what follows
-            run.expected[i], run.claimed[i] = expected_reward(model, Phi, theta, epsilon, eta)
+            run.expected[i], run.claimed[i] = expected_reward(model, Phi, theta, epsilon[i], eta)
         s = first_state(model, rng)
         run.furthest[i], run.length[i] = s, H
         for h in range(H):
             values(Phi[h, s], theta[h], q)
-            a = choose(q, epsilon, eta, p, agent_rng.random())
+            a = choose(q, epsilon[i], eta, p, agent_rng.random())
             r, s_next = step(model, h, s, a, rng)
             if h == H - 1:
                 r += last_reward(model, s_next, rng)
@@ -216,7 +216,7 @@ class FiniteAgent(TableAgent):
     """Keeps sums, not data; the same interface and the same weights as ``VerbatimAgent``."""
 
     # A weight has one fit an episode, so that both readings of draws are the same.
-    OFFERS = LinearAgent.OFFERS | {"gamma", "clip", "draws"}
+    OFFERS = LinearAgent.OFFERS | {"gamma", "clip", "draws", "half_life"}
     takes_masks = True
 
     @classmethod
@@ -254,7 +254,7 @@ class FiniteAgent(TableAgent):
             self.theta,
             self._noise,
             self._targets,
-            self.epsilon,
+            self._coming_dithers(len(run.reward)),
             self.eta,
             self.has_no_data,
             exact or None,

@@ -149,8 +149,13 @@ class FiniteStates(LinearAgent):
             )
         return checks.generator(rng), empty_run(episodes), checks.flag("exact", exact)
 
+    def _coming_dithers(self, episodes: int) -> Floats:
+        """The probability of a uniformly random action in each of the next episodes."""
+        return np.array([self._dither_in(self.episode + 1 + i) for i in range(episodes)])
+
     def _learned(self, run: Run) -> Run:
         """What ``learn`` records after compiled code has run."""
+        self.episode += len(run.reward)
         self.transitions += int(run.length.sum())
         self._returns.add_episodes(run.reward)
         return run
@@ -184,7 +189,7 @@ class TableAgent(FiniteStates):
             self._closed,
             h,
             s,
-            self.epsilon,
+            self.dither,
             self.eta,
             self._q,
             self._p,

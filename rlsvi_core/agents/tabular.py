@@ -135,7 +135,7 @@ def _learn(
     targets: Targets,
     seen: History,
     Q: Floats,
-    epsilon: float,
+    epsilon: Floats,  # of each episode
     eta: float,
     has_no_data: bool,
     exact: bool,
@@ -147,7 +147,7 @@ def _learn(
     for i in range(run.reward.shape[0]):
         if i > 0 or not has_no_data:
             value_iteration(seen, ridge, noise, targets, None, agent_rng, Q)
-        play_episode(model, seen, Q, p, epsilon, eta, exact, rng, agent_rng, run, i)
+        play_episode(model, seen, Q, p, epsilon[i], eta, exact, rng, agent_rng, run, i)
 
 
 class QTableAgent(CountingAgent):
@@ -183,7 +183,7 @@ class QTableAgent(CountingAgent):
         h, s = checks.index("h", h, self.H), checks.index("s", s, self.S)
         if legal is not None or self._closed is not None:
             self._close(h, s, legal)
-        return choose(self._Q[h, s], self.epsilon, self.eta, self._p, self.rng.random())
+        return choose(self._Q[h, s], self.dither, self.eta, self._p, self.rng.random())
 
     def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
         rng, run, exact = self._prepare(env, episodes, rng, exact)
@@ -203,7 +203,7 @@ class TabularAgent(QTableAgent):
     """RLSVI and LSVI in closed form; the same interface and values as ``VerbatimAgent``."""
 
     # A weight has one fit an episode, so that both readings of draws are the same.
-    OFFERS = LinearAgent.OFFERS | {"gamma", "clip", "draws"}
+    OFFERS = LinearAgent.OFFERS | {"gamma", "clip", "draws", "half_life"}
 
     @classmethod
     def suits(cls, features: FeatureMap, choices: Choices) -> bool:
@@ -238,7 +238,7 @@ class TabularAgent(QTableAgent):
             self._targets,
             self._seen,
             self._Q,
-            self.epsilon,
+            self._coming_dithers(len(run.reward)),
             self.eta,
             self.has_no_data,
             exact,

@@ -764,6 +764,8 @@ def test_learning_mentions_it_too(name):
 @pytest.mark.parametrize(
     ("form", "phi"),
     [
+        (tabular.TabularAgent, features.OneHot(2, 3, 2)),
+        (FiniteAgent, features.OneHot(2, 3, 2)),
         (StoredAgent, features.OneHot(2, 3, 2)),
         (VerbatimAgent, features.OneHot(2, 3, 2)),
         (DiscountedAgent, features.OneHot(None, 3, 2)),

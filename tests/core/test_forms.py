@@ -372,7 +372,7 @@ PHI = RANDOM[:2, :3]
         (lambda: rlsvi(PHI, weights="each"), ValueError, "weights"),
         (lambda: rlsvi(PHI, clip=1), ValueError, "clip"),
         (lambda: rlsvi(PHI, form="verbatim"), ValueError, "form"),
-        (lambda: lsvi(PHI, epsilon=0.1, half_life=5, form=FiniteAgent), ValueError, "half_life"),
+        (lambda: rlsvi(PHI, window=5, form=FiniteAgent), ValueError, "window"),
         (lambda: rlsvi(PHI, form=TabularAgent), ValueError, "OneHot"),
         (lambda: rlsvi(Products(3, 2), form=StoredAgent), ValueError, "actions"),
         (lambda: rlsvi(Placements(GAME), form=RingAgent), ValueError, "window"),
@@ -424,7 +424,7 @@ def empirical_values(steps):
     "make",
     [
         lambda **form: rlsvi(MASKED, LAM, SIGMA, rng=1, **form),
-        lambda **form: lsvi(MASKED, LAM, epsilon=0.5, rng=1, **form),
+        lambda **form: lsvi(MASKED, LAM, epsilon=0.5, half_life=10, rng=1, **form),
         lambda **form: lsvi(MASKED, LAM, eta=0.5, rng=1, **form),
     ],
     ids=["rlsvi", "epsilon", "eta"],

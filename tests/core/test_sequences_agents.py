@@ -174,11 +174,12 @@ CUT = {"value_range": (-1.5, 1.2)}
 FORMS = {
     "tabular": Form(on(TABULAR, rlsvi, *NOISE), table),
     "tabular, masks": Form(on(TABULAR, rlsvi, *NOISE, **CUT), table, masks=True),
-    "tabular, epsilon": Form(on(TABULAR, lsvi, epsilon=0.5), table, masks=True),
+    "tabular, epsilon": Form(on(TABULAR, lsvi, epsilon=0.5, half_life=3), table),
     "finite": Form(on(TABLE, rlsvi, *NOISE, gamma=0.9), theta),
     "finite, masks": Form(
         on(TABLE, rlsvi, *NOISE, reading=Reading(first_episode="prior")), theta, masks=True
     ),
+    "finite, epsilon": Form(on(TABLE, lsvi, epsilon=0.5, half_life=3), theta),
     "finite, eta": Form(on(TABLE, lsvi, eta=0.5, **CUT), theta),
     "discounted": Form(on(TIMELESS, rlsvi, *NOISE, gamma=0.8), theta),
     "discounted, masks": Form(
