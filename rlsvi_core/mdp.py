@@ -20,11 +20,15 @@ is run until a sweep changes nothing beyond rounding: a contraction by γ a swee
 :math:`37/(1-\gamma)` sweeps do, and γ may be at most :math:`1 - 10^{-6}`. What an agent loses by
 an action is its gap :math:`\Delta(s, a) = V^*(s) - Q^*(s, a) \ge 0`. Its regret is the sum of gaps
 along its path; discounted from a start s, the expected sum is exactly
-:math:`V^*(s) - V^{agent}(s)`.
+:math:`V^*(s) - V^{agent}(s)`. With the policy's own actions in place of the maximum the same
+sweeps give :math:`V^\mu`.
 
 Probabilities and mean rewards are stored by successor, not by state: ``successor[h, s, a]`` lists
 the states that can follow, so a chain with two successors costs two additions a step however long
-it is. A time-homogeneous MDP stores one period.
+it is. A time-homogeneous MDP stores one period. Where an (S, A, S) array would not fit into
+memory, P is a ``scipy.sparse`` matrix with S·A rows, which is never made dense: row
+:math:`sA + a` has the probabilities of what follows :math:`(s, a)`, as ``reshape(S * A, S)`` would
+put them.
 """
 
 from dataclasses import dataclass, field
@@ -33,10 +37,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array, issparse
 
 from .checks import (
+    LARGEST,
     array,
     array_size,
+    as_given,
     as_probabilities,
     distribution,
     drawn_from,
@@ -47,6 +54,7 @@ from .checks import (
     none_of,
     pair,
     set_fields,
+    shown,
     whole,
 )
 from .compiled import Array, Floats, Generator, Ints, Seed, jit
@@ -117,16 +125,109 @@ def last_reward(model: Model, s: int, rng: Generator) -> float:
     return _realise(model.terminal[s], model.support, rng)
 
 
-def _by_successor(P: Floats, R: Floats) -> tuple[Ints, Floats, Floats, Floats]:
-    """Pack the nonzero entries of P[..., s'] to the left; zeros pad the rest."""
+Lists = tuple[Ints, Floats, Floats]  # (T, S, A, B): successors, probabilities, mean rewards
+
+
+def _by_successor(P: Any, R: Any) -> tuple[Floats, Floats, Lists]:
+    """P and R as arrays, and the nonzero entries of P[..., s'] packed to the left; zeros pad."""
+    P = array(
+        "P",
+        P,
+        ("H", "S", "A", "S"),
+        hint="For a time-homogeneous MDP call FiniteMDP.stationary(P, R, H=...).",
+    )
+    distribution("P", P)
+    R = _rewards(R, P.shape)
     width = int((P > 0).sum(axis=-1).max())
     order = np.argsort(P <= 0, axis=-1, kind="stable")[..., :width]
     probability = np.take_along_axis(P, order, axis=-1)
+    reward = np.where(probability > 0, np.take_along_axis(R, order, axis=-1), 0.0)
+    return P, R, (order.astype(np.int64), probability, reward)
+
+
+def _cumulative(probability: Floats) -> Floats:
+    """Running sums; the last successor takes what rounding left over."""
     cumulative = np.cumsum(probability, axis=-1)
     remaining = (probability > 0)[..., ::-1].cumsum(axis=-1)[..., ::-1]
-    cumulative[remaining <= 1] = 1.0  # the last successor takes what rounding left over
-    reward = np.where(probability > 0, np.take_along_axis(R, order, axis=-1), 0.0)
-    return order.astype(np.int64), probability, cumulative, reward
+    cumulative[remaining <= 1] = 1.0
+    return cumulative
+
+
+def _rewards(R: Any, shape: tuple[int, ...]) -> Floats:
+    """Mean rewards of this shape; without its last axis, they do not depend on s'."""
+    if as_given(R).ndim == len(shape) - 1:
+        return np.broadcast_to(array("R", R, shape[:-1])[..., None], shape)
+    return array("R", R, shape, hint="Its last axis is s'; leave it out if rewards do not depend.")
+
+
+def _is_sparse(P: Any) -> bool:
+    """Whether P is a scipy.sparse matrix, or has one for each period."""
+    return any(map(issparse, P)) if isinstance(P, (list, tuple)) else issparse(P)
+
+
+def _matrix(name: str, given: Any, least: float, shape: tuple[int, int] | None = None) -> csr_array:
+    """Our own copy of a sparse matrix, row by row, with each entry once."""
+    rows, S = given.shape if issparse(given) and given.ndim == 2 else (1, 0)
+    if not (S and rows) or rows % S or shape not in (None, given.shape):
+        fail(
+            f"a sparse {name} has shape {shape or '(S·A, S)'}",
+            f"it is {shown(given)}",
+            "Row s·A + a has what follows (s, a): reshape(S * A, S).",
+        )
+    if given.dtype.kind not in "biuf":
+        fail(f"{name} must be real", f"it is of type {given.dtype}", "Pass astype(float).")
+    matrix = csr_array(given, dtype=float, copy=True)
+    try:
+        matrix.check_format()
+    except ValueError as error:
+        fail(f"{name} must be a valid matrix", str(error), "Make it anew, from scipy.sparse.coo.")
+    matrix.sum_duplicates()
+    for k in np.flatnonzero(~((matrix.data >= least) & (matrix.data <= LARGEST))):
+        row = int(np.searchsorted(matrix.indptr, k, "right")) - 1
+        fail(
+            f"{name} must be finite" + (" and not negative" if least == 0 else ""),
+            f"{name}[{row}, {matrix.indices[k]}] is {matrix.data[k]:g}",
+            "Replace such entries.",
+        )
+    return matrix
+
+
+def _by_row(P: Any, R: Any) -> tuple[tuple[csr_array, ...], tuple[csr_array, ...], Lists]:
+    """P and R of each period as matrices with the same entries, and these by successor."""
+    if not isinstance(P, (list, tuple)):
+        fail(
+            "a sparse P is one matrix for each period",
+            f"it is {shown(P)}",
+            "For a time-homogeneous MDP call FiniteMDP.stationary(P, R, H=...).",
+        )
+    first = _matrix("P", P[0], 0.0)
+    matrices = (first, *(_matrix("P", one, 0.0, first.shape) for one in P[1:]))
+    for one in matrices:
+        one.eliminate_zeros()
+    T, (rows, S) = len(P), first.shape
+    shape = T, S, rows // S, max(int(np.diff(one.indptr).max()) for one in matrices)
+    array_size("the successors", *shape)
+    if not _is_sparse(R):
+        R = array("R", R, shape[:3], hint="With a sparse P it is sparse too, or has no axis s'.")
+    elif not isinstance(R, (list, tuple)) or len(R) != T:
+        fail("R has the periods of P", f"it is {shown(R)}", f"Pass a list of {T}.")
+    successor, probability, reward = (
+        np.zeros((T, rows, shape[3]), kind) for kind in (np.int64, float, float)
+    )
+    rewards = list[csr_array]()
+    for t, p in enumerate(matrices):
+        row = np.repeat(np.arange(rows), np.diff(p.indptr))
+        r = (
+            R[t].ravel()[row]
+            if isinstance(R, np.ndarray)
+            else _matrix("R", R[t], -LARGEST, p.shape)[row, p.indices]
+        )
+        rewards.append(csr_array((r, p.indices, p.indptr), p.shape))
+        at = t, row, np.arange(p.nnz) - p.indptr[row]
+        successor[at], probability[at], reward[at] = p.indices, p.data, r
+    lists = successor.reshape(shape), probability.reshape(shape), reward.reshape(shape)
+    distribution("P", lists[1])
+    return matrices, tuple(rewards), lists
 
 
 def _kept(computed: Array) -> Array:
@@ -141,8 +242,11 @@ class FiniteMDP:
 
     Parameters
     ----------
-    P, R : (H, S, A, S) array_like
-        Probabilities and mean rewards of transitions ``[h, s, a, s']``.
+    P, R : (H, S, A, S) array_like, or a list of sparse matrices
+        Probabilities and mean rewards of transitions ``[h, s, a, s']``. R may leave out the last
+        axis: (H, S, A). If P is sparse, it is a list of H matrices of shape (S·A, S), with the rows
+        of each in the order of (s, a), and so is R, unless it leaves out the last axis. Then
+        ``mdp.P`` and ``mdp.R`` are tuples of ``csr_array``.
     terminal : (S,) array_like, optional
         Mean terminal rewards; zero by default.
     initial : (S,) array_like, optional
@@ -164,8 +268,8 @@ class FiniteMDP:
     (FiniteMDP(H=2, S=3, A=2), 1.0)
     """
 
-    P: Floats
-    R: Floats
+    P: Any
+    R: Any
     terminal: Any = None
     initial: Any = None
     support: tuple[float, float] | None = None
@@ -175,13 +279,9 @@ class FiniteMDP:
     model: Model = field(init=False)
 
     def __post_init__(self) -> None:
-        P = array(
-            "P",
-            self.P,
-            ("H", "S", "A", "S"),
-            hint="For a time-homogeneous MDP call FiniteMDP.stationary(P, R, H=...).",
-        )
-        T, S, A, _ = P.shape
+        read = _by_row if _is_sparse(self.P) else _by_successor
+        P, R, (successor, probability, reward) = read(self.P, self.R)
+        T, S, A, _ = successor.shape
         H = T if self.H is None else whole("H", self.H, 1, hint="It counts periods: pass H=10.")
         if T not in (1, H):
             fail(
@@ -189,10 +289,10 @@ class FiniteMDP:
                 f"it holds {T}",
                 "Leave H out: it is the length of P.",
             )
-        distribution("P", P)
-        R = array("R", self.R, P.shape)
         terminal = array("terminal", np.zeros(S) if self.terminal is None else self.terminal, (S,))
-        initial = array("initial", np.eye(S)[0] if self.initial is None else self.initial, (S,))
+        initial = array(
+            "initial", np.arange(S) == 0 if self.initial is None else self.initial, (S,)
+        )
         distribution("initial", initial)
         support = np.zeros(0)
         if self.support is not None:
@@ -200,15 +300,26 @@ class FiniteMDP:
                 "support", self.support, hint="Leave it out for rewards without noise."
             )
             support = np.array([low, high])
-            for name, mean in (("R", R), ("terminal", terminal)):
+            for name, mean, possible in (
+                ("reward", reward, probability > 0),
+                ("terminal", terminal, True),
+            ):
                 none_of(
-                    (mean < low) | (mean > high),
+                    possible & ((mean < low) | (mean > high)),
                     f"mean rewards must lie in the support [{low:g}, {high:g}]",
                     name,
                     mean,
                     "Widen the support.",
                 )
-        model = Model(*_by_successor(P, R), terminal, initial, support)
+        model = Model(
+            successor,
+            probability,
+            _cumulative(probability),
+            reward,
+            terminal,
+            initial,
+            support,
+        )
         set_fields(self, P=P, R=R, terminal=terminal, initial=initial, H=H, S=S, A=A, model=model)
 
     def __repr__(self) -> str:
@@ -216,14 +327,17 @@ class FiniteMDP:
 
     @classmethod
     def stationary(cls, P: ArrayLike, R: ArrayLike, H: int, **rest: Any) -> "FiniteMDP":
-        """The MDP whose P (S, A, S) and R (S, A, S) are the same in all H periods."""
+        """The MDP whose P (S, A, S) and R (S, A, S) are the same in all H periods. R may leave out
+        the last axis, and P be a sparse matrix of shape (S·A, S)."""
+        if _is_sparse(P):
+            return cls([P], [R], H=H, **rest)
         P = array(
             "P",
             P,
             ("S", "A", "S"),
             hint="For a P that changes with the period call FiniteMDP(P, R).",
         )
-        return cls(P[None], array("R", R, P.shape)[None], H=H, **rest)
+        return cls(P[None], _rewards(R, P.shape)[None], H=H, **rest)
 
     def _lookahead(self, h: int, V: Floats) -> Floats:
         """E[r_h + V(s_{h+1}) | s, a] for every (s, a)."""
@@ -259,7 +373,7 @@ class FiniteMDP:
     @cached_property
     def optimal_actions(self) -> Array:
         """(H, S, A) mask: a policy is optimal iff it picks a marked action in every (h, s)."""
-        scale = max(np.abs(self.R).max(), np.abs(self.terminal).max())
+        scale = max(np.abs(self.model.reward).max(), np.abs(self.terminal).max())
         rounding = 1e-13 * self.H * scale  # actions that differ by it are tied
         return _kept(np.asarray(self.Q >= self.V[:-1, :, None] - rounding))
 
@@ -371,24 +485,54 @@ def _simulate(model: Model, mu: Floats, episodes: int, rng: Generator) -> tuple[
 
 
 @jit
+def _ahead(model: Model, gamma: float, V: Floats, s: int, a: int) -> float:
+    """E[r + γV(s') | s, a]."""
+    total = 0.0
+    for b in range(model.successor.shape[3]):
+        total += model.probability[0, s, a, b] * (
+            model.reward[0, s, a, b] + gamma * V[model.successor[0, s, a, b]]
+        )
+    return total
+
+
+@jit
+def _rounding(model: Model, gamma: float) -> float:
+    """That of the largest value there can be."""
+    return float(1e-15 * np.abs(model.reward).max() / (1.0 - gamma))
+
+
+@jit
 def _value_iteration(model: Model, gamma: float) -> Floats:
-    successor, probability, _, reward, _, _, _ = model
-    _, S, A, B = successor.shape
-    rounding = 1e-15 * np.abs(reward).max() / (1.0 - gamma)  # of the largest value there can be
+    """Q*."""
+    _, S, A, _ = model.successor.shape
     Q, V, changed = np.empty((S, A)), np.zeros(S), True
+    rounding = _rounding(model, gamma)
     while changed:
         changed = False
         for s in range(S):
             for a in range(A):
-                Q[s, a] = 0.0
-                for b in range(B):
-                    Q[s, a] += probability[0, s, a, b] * (
-                        reward[0, s, a, b] + gamma * V[successor[0, s, a, b]]
-                    )
+                Q[s, a] = _ahead(model, gamma, V, s, a)
             value = Q[s].max()
             changed |= abs(value - V[s]) > rounding
             V[s] = value
     return Q
+
+
+@jit
+def _evaluation(model: Model, gamma: float, mu: Floats) -> Floats:
+    """V^μ."""
+    S, A = mu.shape
+    V, changed, rounding = np.zeros(S), True, _rounding(model, gamma)
+    while changed:
+        changed = False
+        for s in range(S):
+            value = 0.0
+            for a in range(A):
+                if mu[s, a] > 0.0:
+                    value += mu[s, a] * _ahead(model, gamma, V, s, a)
+            changed |= abs(value - V[s]) > rounding
+            V[s] = value
+    return V
 
 
 @dataclass(frozen=True, eq=False)
@@ -397,8 +541,9 @@ class DiscountedMDP:
 
     Parameters
     ----------
-    P, R : (S, A, S) array_like
-        Transition probabilities and mean rewards.
+    P, R : (S, A, S) array_like, or sparse matrices
+        Transition probabilities and mean rewards. As for :class:`FiniteMDP`, R may leave out the
+        last axis, and P may be sparse, of shape (S·A, S).
     gamma : float
         The discount factor, above 0 and at most 1 − 1e-6.
     initial, support
@@ -410,8 +555,8 @@ class DiscountedMDP:
     array([2.])
     """
 
-    P: Floats
-    R: Floats
+    P: Any
+    R: Any
     gamma: float
     initial: Any = None
     support: tuple[float, float] | None = None
@@ -451,6 +596,11 @@ class DiscountedMDP:
     def V(self) -> Floats:
         """V* as an (S,) array."""
         return _kept(np.asarray(self.Q.max(axis=1)))
+
+    def evaluate(self, policy: ArrayLike) -> Floats:
+        """V^μ as an (S,) array, for a policy of (S,) actions or (S, A) probabilities of them."""
+        mu = as_probabilities(policy, (self.S, self.A))
+        return _evaluation(self.model, self.gamma, mu)
 
     @property
     def gaps(self) -> Floats:

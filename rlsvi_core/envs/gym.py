@@ -429,9 +429,9 @@ class _Ours(gymnasium.Env[Any, int]):
                 f"got {action!r} after the end" if self._over else f"got {action!r}",
                 "Call reset() to start one.",
             )
-        possible, r, self._over = self._possible(), 0.0, True
-        if possible is None or action in possible:
-            a = int(action) if possible is None else possible[int(action)]
+        a, possible, r, self._over = int(action), self._possible(), 0.0, True
+        if possible is None or a in possible:
+            a = a if possible is None else possible[a]
             r, self._s, self._over = self.inner.step(self._h, self._s, a, self.np_random)
         self._h += 1
         return self._observed(), float(r), self._over, False, self._info()

@@ -25,6 +25,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from numba.core.registry import CPUDispatcher
+from scipy import sparse
 
 import rlsvi_core
 from rlsvi_core import FiniteMDP, GaussianPosterior, checks, features, lsvi, regression, rlsvi
@@ -48,6 +49,7 @@ COMPILED = {
 # ------------------------------------------------------------------ good calls
 
 P = np.full((2, 3, 2, 3), 1 / 3)
+SPARSE = sparse.eye_array(3, format="csr")
 START, ONES, EYE = np.eye(3)[0], np.ones(3), np.eye(3)
 MDP = chains.chain(3)  # H = 2, S = 3, A = 2
 LOCK = chains.lock(3, 0.5)
@@ -121,6 +123,9 @@ def good_env(name, make, **arguments):
 good("FiniteMDP", FiniteMDP, P=P, R=P, terminal=ONES, initial=START, support=(0, 1), H=2)
 good("stationary", FiniteMDP.stationary, P=P[0], R=P[0], H=2, terminal=ONES, initial=START)
 good("DiscountedMDP", DiscountedMDP, P=P[0], R=P[0], gamma=0.5, initial=START, support=(0, 1))
+good("evaluate, discounted", LOCK.evaluate, policy=np.zeros(3, int))
+good("sparse", FiniteMDP.stationary, P=SPARSE, R=np.ones((3, 1)), H=2, initial=START)
+good("sparse, discounted", DiscountedMDP, P=SPARSE, R=SPARSE, gamma=0.5, support=(0, 1))
 good("from_gym", FiniteMDP.from_gym, env=gymnasium.make("FrozenLake-v1"), H=3)
 for name in ("evaluate", "regret", "occupancy"):
     good(name, getattr(MDP, name), policy=np.zeros((2, 3), int))
@@ -412,6 +417,9 @@ ARRAYS = [
     np.zeros((1, 1, 1, 1, 1)),
     np.ones((1, 1, 1, 1)),
     np.zeros(2, [("a", int)]),
+    SPARSE,
+    sparse.eye(2, dtype=complex),
+    [SPARSE, None],
 ]
 WORDS = [None, "", "abc", "é", b"1", {}, {"a": 1}, {1}]
 CALLABLES = [
