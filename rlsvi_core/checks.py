@@ -363,10 +363,25 @@ def as_probabilities(policy: Any, shape: tuple[int, ...]) -> Floats:
     return mu
 
 
+def read_only(values: Array) -> Array:
+    """The same array, not to be written into, because what was computed from it would not follow."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
 def set_fields(record: Any, **values: Any) -> None:
     """Set fields of a frozen dataclass to what its ``__post_init__`` has checked or computed."""
     for name, value in values.items():
+        value = read_only(value) if isinstance(value, np.ndarray) else value
         object.__setattr__(record, name, value)
+
+
+class Frozen:
+    """A frozen dataclass whose arrays are read-only in copies too, which numpy makes writable."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        set_fields(self, **state)
 
 
 def missing(user: str, package: str, extra: str) -> ModuleNotFoundError:

@@ -41,6 +41,7 @@ from scipy.sparse import csr_array, issparse
 
 from .checks import (
     LARGEST,
+    Frozen,
     array,
     array_size,
     as_given,
@@ -53,6 +54,7 @@ from .checks import (
     inside,
     none_of,
     pair,
+    read_only,
     set_fields,
     shown,
     whole,
@@ -227,17 +229,13 @@ def _by_row(P: Any, R: Any) -> tuple[tuple[csr_array, ...], tuple[csr_array, ...
         successor[at], probability[at], reward[at] = p.indices, p.data, r
     lists = successor.reshape(shape), probability.reshape(shape), reward.reshape(shape)
     distribution("P", lists[1])
+    for one in (*matrices, *rewards):
+        one.data, one.indices, one.indptr = map(read_only, (one.data, one.indices, one.indptr))
     return matrices, tuple(rewards), lists
 
 
-def _kept(computed: Array) -> Array:
-    """The array made read-only, because it is computed once and returned many times."""
-    computed.flags.writeable = False
-    return computed
-
-
 @dataclass(frozen=True, eq=False)
-class FiniteMDP:
+class FiniteMDP(Frozen):
     """A finite-horizon MDP with everything known exactly.
 
     Parameters
@@ -358,12 +356,12 @@ class FiniteMDP:
         for h in reversed(range(self.H)):
             Q[h] = self._lookahead(h, V)
             V = Q[h].max(axis=1)
-        return _kept(Q)
+        return read_only(Q)
 
     @cached_property
     def V(self) -> Floats:
         """V* as an (H + 1, S) array; the last row is the terminal reward."""
-        return _kept(np.vstack([self.Q.max(axis=2), self.terminal]))
+        return read_only(np.vstack([self.Q.max(axis=2), self.terminal]))
 
     @property
     def value(self) -> float:
@@ -375,7 +373,7 @@ class FiniteMDP:
         """(H, S, A) mask: a policy is optimal iff it picks a marked action in every (h, s)."""
         scale = max(np.abs(self.model.reward).max(), np.abs(self.terminal).max())
         rounding = 1e-13 * self.H * scale  # actions that differ by it are tied
-        return _kept(np.asarray(self.Q >= self.V[:-1, :, None] - rounding))
+        return read_only(np.asarray(self.Q >= self.V[:-1, :, None] - rounding))
 
     def evaluate(self, policy: ArrayLike) -> Floats:
         """V^μ as an (H + 1, S) array, exactly."""
@@ -536,7 +534,7 @@ def _evaluation(model: Model, gamma: float, mu: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class DiscountedMDP:
+class DiscountedMDP(Frozen):
     """A discounted MDP with everything known.
 
     Parameters
@@ -590,12 +588,12 @@ class DiscountedMDP:
     @cached_property
     def Q(self) -> Floats:
         """Q* as an (S, A) array."""
-        return _kept(_value_iteration(self.model, self.gamma))
+        return read_only(_value_iteration(self.model, self.gamma))
 
     @cached_property
     def V(self) -> Floats:
         """V* as an (S,) array."""
-        return _kept(np.asarray(self.Q.max(axis=1)))
+        return read_only(np.asarray(self.Q.max(axis=1)))
 
     def evaluate(self, policy: ArrayLike) -> Floats:
         """V^μ as an (S,) array, for a policy of (S,) actions or (S, A) probabilities of them."""

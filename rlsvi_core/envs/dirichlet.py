@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..checks import (
+    Frozen,
     array,
     array_size,
     generator,
@@ -112,7 +113,7 @@ def _weights(name: str, values: Any, shape: tuple[int | str, ...]) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class DirichletPrior:
+class DirichletPrior(Frozen):
     """A law over MDPs: the prior of section 5, or the posterior after some data.
 
     Parameters
@@ -171,7 +172,9 @@ class DirichletPrior:
             alpha_P=alpha_P,
             alpha_T=alpha_T,
             support=(low, high),
-            initial=np.eye(S)[0] if self.initial is None else array("initial", self.initial, (S,)),
+            initial=array(
+                "initial", np.arange(S) == 0 if self.initial is None else self.initial, (S,)
+            ),
             shape=(H, S, A),
             m_R=m_R,
             m_P=m_P,

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import (
+    Frozen,
     array,
     array_size,
     as_given,
@@ -37,6 +38,7 @@ from ..checks import (
     index,
     none_of,
     one_of,
+    read_only,
     set_fields,
     whole,
 )
@@ -123,7 +125,8 @@ def states(N: int, J: int) -> States:
                     .transpose(1, 0, 2)
                     .reshape(-1, N)
                 )
-    return States(x, np.argsort(x == 0, axis=1, kind="stable"), start, following)
+    products = np.argsort(x == 0, axis=1, kind="stable")
+    return States(read_only(x), read_only(products), read_only(start), read_only(following))
 
 
 def _mean(mu: Floats, q: Floats) -> Floats:
@@ -150,7 +153,7 @@ def checked_state(x: Any, h: int, N: int) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Recommender:
+class Recommender(Frozen):
     """Customers who answer by the logistic model, with everything known exactly.
 
     Parameters
@@ -230,7 +233,7 @@ class Recommender:
     @cached_property
     def P(self) -> Floats:
         """P(a | x) as an (S, N) array; 0 for products already shown."""
-        return _all_likes(self.beta, self.gamma, self.states.x)
+        return read_only(_all_likes(self.beta, self.gamma, self.states.x))
 
     def _backwards(self, choose: Callable[[slice, Floats], Floats]) -> tuple[Floats, Floats]:
         """Backward induction over the states s of one period after another, with V[s] =
@@ -249,12 +252,12 @@ class Recommender:
     @cached_property
     def Q(self) -> Floats:
         """Q* as an (S, N) array; −∞ for products already shown."""
-        return self._backwards(lambda s, q: np.asarray(q.max(axis=1)))[0]
+        return read_only(self._backwards(lambda s, q: np.asarray(q.max(axis=1)))[0])
 
     @cached_property
     def V(self) -> Floats:
         """V* as an (S,) array."""
-        return np.asarray(self.Q.max(axis=1))
+        return read_only(np.asarray(self.Q.max(axis=1)))
 
     @property
     def value(self) -> float:

@@ -217,4 +217,3 @@ class PerturbedAgent(QTableAgent):
             self.rng,
             run,
         )
-        self.episode += len(run.reward)

@@ -1,5 +1,6 @@
 """Section 2: backward induction, policy evaluation and simulation of a finite-horizon MDP."""
 
+import copy
 import itertools
 import math
 import tracemalloc
@@ -12,6 +13,8 @@ from scipy import sparse
 from scipy.stats import binomtest, chisquare
 
 from rlsvi_core import FiniteMDP, features, rlsvi
+from rlsvi_core.envs.dirichlet import DirichletPrior
+from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.mdp import DiscountedMDP
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
@@ -514,15 +517,32 @@ def test_an_instance_that_breaks_no_rule_is_accepted():
     assert ok().value == 0
 
 
-def test_what_is_computed_once_is_not_to_be_written_into():
-    mdp = FiniteMDP(np.full((2, 3, 2, 3), 1 / 3), np.ones((2, 3, 2, 3)))
-    one = DiscountedMDP(np.ones((1, 1, 1)), np.ones((1, 1, 1)), 0.5)
-    before = mdp.value
-    for array in (mdp.Q, mdp.V, mdp.optimal_actions, one.Q, one.V):
+def test_a_record_is_not_to_be_written_into():
+    """Neither what it was given nor what it computed, in a copy as little as in the original."""
+    records = (
+        FiniteMDP(np.full((2, 3, 2, 3), 1 / 3), np.ones((2, 3, 2, 3))),
+        FiniteMDP(P0, R0[..., 0]),
+        DiscountedMDP(np.ones((1, 1, 1)), np.ones((1, 1, 1)), 0.5),
+        DirichletPrior.symmetric(2, 3, 2),
+        Recommender.random(rng=1, N=3, J=2),
+    )
+    names = "P R terminal initial Q V optimal_actions alpha_R alpha_P alpha_T mean_R gamma beta"
+    for record in (*records, *map(copy.deepcopy, records)):
+        arrays = [getattr(record, name) for name in names.split() if hasattr(record, name)]
+        arrays = [array for array in arrays if isinstance(array, np.ndarray)]
+        assert len(arrays) > 4
+        for array in arrays:
+            before = array.copy()
+            with pytest.raises(ValueError, match="read-only"):
+                array *= 0
+            assert np.array_equal(array, before)
+    for array in Recommender.random(rng=1, N=3, J=2).states:  # of all customers
         with pytest.raises(ValueError, match="read-only"):
             array *= 0
-    assert mdp.value == before == 2
-    assert one.V.item() == pytest.approx(2)
+    mdp = FiniteMDP([M0], [M0])
+    for matrix in (*mdp.P, *mdp.R):
+        with pytest.raises(ValueError, match="read-only"):
+            matrix.data *= 0
 
 
 def test_a_discount_so_close_to_one_that_values_take_for_ever_is_refused():
