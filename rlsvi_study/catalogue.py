@@ -91,14 +91,17 @@ def study(file: Path) -> Study:
     Its module is not kept under a name, so its functions travel to workers with all they use.
     """
     import runpy
+    import shlex
     from dataclasses import replace
     from traceback import format_exception_only
 
     from .engine import Experiment
+    from .engine.sources import about_to_load, sources_of
 
-    sys.path.append(str(file.resolve().parent))  # for what lies beside it; tqdm.py hides no tqdm
+    path = file.resolve()
+    before, loaded = about_to_load(path), set(sys.modules)
     try:
-        found = runpy.run_path(str(file.resolve()), run_name=file.stem)
+        found = runpy.run_path(str(path), run_name=file.stem)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
@@ -129,8 +132,21 @@ def study(file: Path) -> Study:
             f"{file}: DRAW must have names of EXPERIMENTS, {', '.join(experiments)}; "
             f"it has {wrong[0]!r}. Rename it."
         )
+    experiments = {
+        name: replace(
+            one, words=shlex.join([file.name, name]), loaded=sources_of(one.run, one.data, path)
+        )
+        for name, one in experiments.items()
+    }
+    for one in experiments.values():
+        one.sources.refuse_unseen(loaded)
+    if edited := before.touched():
+        raise StudyError(
+            f"{file} must stay as it is while it is loaded; {', '.join(edited)} was edited. Run the "
+            f"same command again."
+        )
     return Study(
-        {name: replace(one, words=f"{file.name} {name}") for name, one in experiments.items()},
+        experiments,
         {},
         tuple(draw),
         lambda name: {name: ((name,), draw[name])},

@@ -117,8 +117,8 @@ FLOORS = {
         {"", "kernels"},
     ],
     "rlsvi_study": [
-        {"", "provenance", "thresholds"},
-        {"experiment", "intervals", "register", "style"},
+        {"", "sources", "thresholds"},
+        {"experiment", "intervals", "provenance", "register", "style"},
         {"algebra", "compare", "files", "traps"},
         {"journal", "tables"},
         {"runner"},

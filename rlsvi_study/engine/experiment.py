@@ -25,8 +25,9 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import signature
 from itertools import product
@@ -38,6 +39,7 @@ import numpy as np
 from rlsvi_core.checks import fail, is_number, shown
 
 from .. import StudyError, value_of
+from .sources import Sources, sources_of
 
 MOST_SEEDS = 10**6
 Rows = list[dict[str, Any]]
@@ -249,6 +251,8 @@ class Experiment:
     length: str | None = None
     portable: bool = True
     words: str = ""  # to be typed after "rlsvi run", if not the name
+    data: tuple[str, ...] = ()  # files that the runs read, in the study's folder or below
+    loaded: Sources | None = field(default=None, repr=False)  # the engine's: see sources
 
     def __post_init__(self) -> None:
         scales = self.scales if isinstance(self.scales, dict) else {}
@@ -262,11 +266,11 @@ class Experiment:
                 name,
                 "Keep other words for the title.",
             )
-        for field in ("place", "title", "words"):
+        for label in ("place", "title", "words"):
             _must(
-                isinstance(getattr(self, field), str),
-                f"{self.name}: {field} must be a text",
-                getattr(self, field),
+                isinstance(getattr(self, label), str),
+                f"{self.name}: {label} must be a text",
+                getattr(self, label),
                 "Write '' where there is nothing to say.",
             )
         _must(
@@ -274,6 +278,12 @@ class Experiment:
             f"{self.name}: portable must be True or False",
             self.portable,
             "Say which.",
+        )
+        _must(
+            isinstance(self.data, (tuple, list)) and all(map(_is_text, self.data)),
+            f"{self.name}: data must be a list of names of files",
+            self.data,
+            "Write data=['prices.csv'], say.",
         )
         _must(
             scales and all(isinstance(one, Scale) for one in scales.values()),
@@ -306,6 +316,14 @@ class Experiment:
                         str(error),
                         "Change its arguments, the constants or the grid.",
                     )
+
+        with suppress(StudyError):  # which a sweep reports
+            self.sources  # noqa: B018  as its files are now, when they have just been loaded
+
+    @property
+    def sources(self) -> Sources:
+        """The code and data that its runs rest on, as they were when they were loaded."""
+        return self.loaded or sources_of(self.run, self.data)
 
     def command(self, scale: str) -> str:
         """What one types to compute its table."""

@@ -20,7 +20,8 @@ from filelock import FileLock, Timeout
 from .. import StudyError
 from .experiment import Experiment, Rows, Task, as_json
 from .files import file_errors, path, write
-from .provenance import digest, now, source_hash
+from .provenance import now
+from .sources import digest, source_hash
 
 
 def _lines(journal: Path) -> list[Any]:
@@ -38,7 +39,7 @@ def _lines(journal: Path) -> list[Any]:
 
 def _setting(experiment: Experiment, scale: str) -> dict[str, Any]:
     """What a journal must agree with to be resumed."""
-    return {"sources": source_hash(experiment.run), **experiment.scales[scale].settings}
+    return {"sources": source_hash(experiment.sources), **experiment.scales[scale].settings}
 
 
 def _sealed(entry: dict[str, Any], setting: dict[str, Any]) -> dict[str, Any]:

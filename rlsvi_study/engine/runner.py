@@ -2,7 +2,9 @@
 
 A task's rows depend on its setting and seed alone, so they are the same bits for any number of
 workers, in any order. What is run is what is given: the function travels to the workers, by
-reference where they can import it, and a worker on a cluster first compares its own code with ours.
+reference where they can import it. Before and after each run a worker compares its code with that
+which the sweep began with; if a file was edited meanwhile, the run does not count and the sweep
+stops.
 A task that raises is named, and the others go on; so is one whose workers on a cluster die again
 and again. Only this process writes.
 
@@ -12,9 +14,11 @@ them bitwise. The hash of the current sources seeds the choice, so no one picks 
 sources draw others.
 """
 
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from pickle import PicklingError
 from typing import Any, NamedTuple
@@ -29,7 +33,7 @@ from . import compare, tables
 from .experiment import Experiment, Rows, Task
 from .files import path
 from .journal import Journal
-from .provenance import packages_hash, source_hash, study_hash
+from .sources import Sources, packages_hash, source_hash
 
 PATIENCE = 10  # seconds to wait for a Dask scheduler, for a worker, and for news of a sweep
 Outcome = tuple[Task, tuple[Rows, float, str]]  # rows, CPU seconds, traceback if the run raised
@@ -40,29 +44,52 @@ class RunError(StudyError):
     """A table was not computed."""
 
 
+class Code(NamedTuple):
+    """What a worker must have: our packages and the study."""
+
+    packages: str
+    sources: Sources
+    elsewhere: bool = False  # on machines whose files were written at other times
+
+
+def _compare(code: Code) -> None:
+    if packages_hash() != code.packages:
+        raise RunError("rlsvi_core or rlsvi_study is another version on a worker. Run it again.")
+    sources = code.sources
+    if other := sources.others_here() if code.elsewhere else sources.touched():
+        where = "are another version" if code.elsewhere else "were written since they were loaded"
+        raise RunError(
+            f"all rows of a table must be of one code; of the files {', '.join(sources.files)} "
+            f"these {where}: {', '.join(other)}. No table is written. Finished runs are kept: put "
+            f"the files back as they were and run it again to resume, or run it anew with what "
+            f"they are now."
+        )
+
+
 def _outcome(
-    task: Task,
-    run: Callable[..., Rows],
-    arguments: dict[str, Any],
-    code: tuple[str, str | None] | None = None,
+    task: Task, run: Callable[..., Rows], arguments: dict[str, Any], code: Code
 ) -> Outcome:
-    """A call on a worker; refused if the code there is not the ``code`` that asks."""
-    if code is not None:
-        packages, study = code
-        if packages_hash() != packages:
-            raise StudyError("its rlsvi_core or rlsvi_study is another version")
-        if study_hash(run) not in (study, None):  # None: the function has brought its own code
-            raise StudyError("its copy of the study's file is another version")
-    start = time.process_time()
+    """A call on a worker; refused if the code there is not the one that asks."""
+    _compare(code)
+    before, start, rows, error = set(sys.modules), time.process_time(), [], ""
     try:
-        return task, (task.labelled(run(**arguments)), time.process_time() - start, "")
+        rows = task.labelled(run(**arguments))
     except KeyboardInterrupt:
         raise
     except BaseException:
-        return task, ([], time.process_time() - start, traceback.format_exc())
+        error = traceback.format_exc()
+    seconds = time.process_time() - start
+    _compare(code)
+    code.sources.refuse_unseen(before)
+    return task, (rows, seconds, error)
 
 
-def _on_cluster(calls: list[Call], code: tuple[str, str | None], address: str) -> Iterator[Outcome]:
+def _begin(files: dict[str, Any]) -> None:
+    """A worker is for one state of these files, since what it has imported it keeps."""
+    packages_hash()
+
+
+def _on_cluster(calls: list[Call], code: Code, address: str) -> Iterator[Outcome]:
     try:
         from distributed import Client, KilledWorker
     except ImportError as error:
@@ -115,15 +142,17 @@ def outcomes(
 ) -> Iterator[Outcome]:
     """What the tasks give, as they finish."""
     calls = [(task, experiment.run, experiment.arguments(scale, task)) for task in tasks]
-    jobs = max(1, min(jobs, len(calls)))
+    jobs, code = max(1, min(jobs, len(calls))), Code(packages_hash(), experiment.sources)
     try:
         if dask:
-            code = packages_hash(), study_hash(experiment.run)
-            yield from _on_cluster(calls, code, dask)
+            yield from _on_cluster(calls, code._replace(elsewhere=True), dask)
         else:
-            yield from Parallel(jobs, return_as="generator_unordered")(
-                delayed(_outcome)(*call) for call in calls
-            )
+            yield from Parallel(
+                jobs,
+                return_as="generator_unordered",
+                initializer=_begin,
+                initargs=(code.sources.files,),
+            )(delayed(_outcome)(*call, code) for call in calls)
     except PicklingError as error:
         *_, last = (line for line in str(error.__cause__ or error).splitlines() if line.strip(' "'))
         raise StudyError(
@@ -185,6 +214,7 @@ def sweep(
     this code has stored stays as it is, and one that another study's file wrote is not replaced.
     """
     start, folder = time.monotonic(), Path(folder).absolute()  # a run may go elsewhere
+    experiment = replace(experiment, loaded=experiment.sources)
     name, target = experiment.name, path(experiment, scale, folder)
     if not again and tables.is_current(experiment, scale, folder):
         say(f"{name}: already stored, by this code, in {target}; --again recomputes it")
@@ -232,7 +262,9 @@ def drawn(experiment: Experiment, scale: str, seconds: float, per_run: float) ->
     is always one part, so that every table is looked at; a run that cannot be cut is whole.
     """
     tasks = experiment.scales[scale].tasks
-    rng = np.random.default_rng([int(source_hash(experiment.run), 16), *experiment.name.encode()])
+    rng = np.random.default_rng(
+        [int(source_hash(experiment.sources), 16), *experiment.name.encode()]
+    )
     order, left = rng.permutation(len(tasks)), seconds / per_run  # in runs
     if left < 1:
         left = 1 if rng.random() < left / 2 else left / 2

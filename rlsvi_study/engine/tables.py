@@ -25,7 +25,8 @@ from .. import StudyError
 from .compare import differs
 from .experiment import Experiment, Rows, as_json
 from .files import file_errors, path, write
-from .provenance import computed_by, digest, now, source_hash, study_hash
+from .provenance import computed_by, now
+from .sources import digest, source_hash
 
 
 def _read(data: bytes) -> pd.DataFrame:
@@ -76,7 +77,7 @@ def save(
         "rows": len(rows),
         "sha256": digest(data),
         "computed": {
-            **computed_by(experiment.run),
+            **computed_by(experiment.sources),
             "cpu_seconds": round(sum(run["seconds"] for run in runs), 1),
             "wall_seconds": round(wall_seconds, 1),
             "finished": now(),
@@ -183,14 +184,14 @@ def is_current(experiment: Experiment, scale: str, folder: Path | str | None = N
         computed = record(experiment, scale, folder)["computed"]
     except StudyError:
         return False
-    return bool(computed.get("sources") == source_hash(experiment.run))
+    return bool(computed.get("sources") == source_hash(experiment.sources))
 
 
 def is_stale(experiment: Experiment, scale: str, folder: Path | str | None = None) -> bool:
     """Whether the user's file was edited since it computed the table. Our packages change too often
     for that to be informative; ``rlsvi verify`` is."""
     then = record(experiment, scale, folder)["computed"].get("study")
-    return then not in (None, study_hash(experiment.run))
+    return then not in (None, experiment.sources.hash)
 
 
 def other_file(experiment: Experiment, scale: str, folder: Path | str | None = None) -> str | None:

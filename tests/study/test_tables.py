@@ -5,17 +5,19 @@ sources, so that every state of the code recomputes other runs.
 """
 
 import dataclasses
+import importlib
 import json
 import linecache
 import re
+import sys
 
 import numpy as np
 import pytest
 
 from rlsvi_study import StudyError, engine
 from rlsvi_study.catalogue import EXPERIMENTS
-from rlsvi_study.engine import Experiment, Scale, compare, grid, provenance, runner
-from rlsvi_study.engine.provenance import digest
+from rlsvi_study.engine import Experiment, Scale, compare, grid, runner, sources
+from rlsvi_study.engine.sources import digest
 
 BUDGET = 30  # CPU seconds for all tables together
 
@@ -34,47 +36,86 @@ def test_a_part_of_the_table_is_recomputed_to_the_bit(name):
 
 def _in_a_notebook(source, cell="<cell>"):
     linecache.cache[cell] = (len(source), None, source.splitlines(True), cell)
-    space = {"__name__": "__main__"}
+    space = {"__name__": "__main__", "np": np, "dataclass": dataclasses.dataclass}
     exec(compile(source, cell, "exec"), space)
     return space["run"]
 
 
 def test_the_hash_is_of_both_packages_and_of_the_studys_own_file(tmp_path, monkeypatch):
-    for package in provenance.PACKAGES:
+    for package in sources.PACKAGES:
         (tmp_path / package).mkdir()
         (tmp_path / package / "one.py").write_text("x = 1\n")
-    monkeypatch.setattr(
-        provenance, "PACKAGES", {name: tmp_path / name for name in provenance.PACKAGES}
-    )
-    read = provenance.packages_hash.__wrapped__  # not only once
-    monkeypatch.setattr(provenance, "packages_hash", read)
+    monkeypatch.setattr(sources, "PACKAGES", {name: tmp_path / name for name in sources.PACKAGES})
+    read = sources.packages_hash.__wrapped__  # not only once
+    monkeypatch.setattr(sources, "packages_hash", read)
     own = tmp_path / "own.py"
     own.write_text("def run(seed):\n    return []\n")
-    space = {}
-    exec(compile(own.read_text(), str(own), "exec"), space)
-    seen = {provenance.source_hash(space["run"])}
+
+    def now():
+        space = {}
+        exec(compile(own.read_text(), str(own), "exec"), space)
+        return sources.source_hash(sources.sources_of(space["run"]))
+
+    seen = {now()}
     for file in (own, tmp_path / "rlsvi_core/one.py", tmp_path / "rlsvi_study/one.py"):
         file.write_text(file.read_text() + "# a comment counts: it is a plain hash\n")
-        seen.add(provenance.source_hash(space["run"]))
+        seen.add(now())
     (tmp_path / "rlsvi_core/two.py").write_text("")
-    seen.add(provenance.source_hash(space["run"]))
+    seen.add(now())
     assert len(seen) == 5
-    assert provenance.source_hash(space["run"]) in seen
+    assert now() in seen
 
 
-def test_of_a_function_in_a_notebook_its_text_counts():
-    text = "def run(seed):\n    return [{'x': seed}]"
-    first = provenance.source_hash(_in_a_notebook(text))
-    assert provenance.source_hash(_in_a_notebook(text)) == first
-    assert provenance.source_hash(_in_a_notebook(text.replace("seed}", "-seed}"))) != first
+NOTEBOOK = """
+import beside
+SHIFT, SCALES = 0.5, np.arange(3.0)
+@dataclass
+class Scaled:
+    by: float
+    def of(self, x):
+        return self.by * x + beside.OFFSET
+def times(x):
+    return Scaled(SCALES[2]).of(x + SHIFT)
+def run(seed):
+    return [{'x': (lambda: times(seed))()}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("times(seed)", "times(-seed)"),
+        ("+ SHIFT)", "+ 1)"),
+        ("0.5", "0.6"),
+        ("3.0", "4.0"),
+        ("self.by *", "by *"),
+    ],
+)
+def test_of_a_function_in_a_notebook_all_that_it_uses_counts(old, new, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "beside", None)
+    del sys.modules["beside"]
+    (tmp_path / "beside.py").write_text("OFFSET = 1\n")
+
+    def now(text):
+        return sources.sources_of(_in_a_notebook(text))
+
+    first = now(NOTEBOOK)
+    assert now(NOTEBOOK + "\nunused = 1") == first
+    assert now(NOTEBOOK.replace(old, new)).hash != first.hash
+    (tmp_path / "beside.py").write_text("OFFSET = 22\n")
+    assert now(NOTEBOOK).touched() == ["beside.py"]  # the old one is still in memory
+    importlib.reload(sys.modules["beside"])
+    assert now(NOTEBOOK).hash != first.hash
+    assert now(NOTEBOOK).touched() == []
 
 
 def test_a_function_without_a_source_is_refused():
     space = {"__name__": "__main__"}
     exec("def run(seed): return []", space)
-    assert provenance.study_hash(space["run"]) is None
     with pytest.raises(StudyError, match="file"):
-        provenance.source_hash(space["run"])
+        sources.sources_of(space["run"])
 
 
 # --- which runs -----------------------------------------------------------------------------------

@@ -13,7 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlsvi_study import StudyError, engine
-from rlsvi_study.engine import Experiment, Scale, Task, compare, grid, provenance, runner, tables
+from rlsvi_study.engine import (
+    Experiment,
+    Scale,
+    Task,
+    compare,
+    grid,
+    provenance,
+    runner,
+    sources,
+    tables,
+)
 from rlsvi_study.engine.journal import Journal
 
 
@@ -244,7 +254,7 @@ def test_a_record_says_where_a_table_came_from(tiny, tmp_path):
     assert (record["name"], record["scale"], record["rows"]) == ("tiny", "paper", 24)
     assert record["command"] == "rlsvi run tiny"
     assert (record["seeds"], record["grid"]) == ([0, 3], [{"factor": 1.5}, {"factor": -2.0}])
-    assert record["computed"]["sources"] == provenance.source_hash(tiny.run)
+    assert record["computed"]["sources"] == sources.source_hash(tiny.sources)
     assert {"revision", "packages", "machine", "cpu_seconds"} <= set(record["computed"])
 
 
@@ -260,8 +270,8 @@ def test_installed_in_somebody_elses_tree_it_has_no_revision(tmp_path, monkeypat
 
 
 def test_the_hash_of_the_packages_is_of_names_and_contents(tmp_path, monkeypatch):
-    monkeypatch.setattr(provenance, "PACKAGES", {"one": tmp_path})
-    read = provenance.packages_hash.__wrapped__  # not only once
+    monkeypatch.setattr(sources, "PACKAGES", {"one": tmp_path})
+    read = sources.packages_hash.__wrapped__  # not only once
     (tmp_path / "first.py").write_text("x = 1\n")
     (tmp_path / "second.py").write_text("x = 2\n")
     hashes = {read()}

@@ -22,7 +22,7 @@ from rlsvi_study import engine
 from rlsvi_study.catalogue import study
 from rlsvi_study.cli import main
 from rlsvi_study.engine.journal import Journal
-from rlsvi_study.engine.provenance import digest
+from rlsvi_study.engine.sources import digest
 
 PAGESIZE = os.sysconf("SC_PAGE_SIZE")
 

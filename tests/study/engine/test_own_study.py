@@ -13,7 +13,6 @@ from rlsvi_study.catalogue import study
 from rlsvi_study.cli import main
 from rlsvi_study.engine import Experiment, Scale, grid
 from rlsvi_study.engine.journal import Journal
-from rlsvi_study.engine.provenance import source_hash
 
 EXAMPLE = Path(__file__).parents[3] / "examples/own_study.py"
 SMALL = """
@@ -150,7 +149,7 @@ def test_processes_get_the_file_and_what_lies_beside_it(small):
 
 def test_an_edited_file_has_another_hash(small):
     def now():
-        return source_hash(study(small).experiments["own"].run)
+        return study(small).experiments["own"].sources.hash
 
     before = now()
     assert now() == before

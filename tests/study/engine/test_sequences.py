@@ -20,7 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from rlsvi_study import StudyError, engine
 from rlsvi_study.catalogue import study
 from rlsvi_study.cli import main
-from rlsvi_study.engine.provenance import digest
+from rlsvi_study.engine.sources import digest
 from rlsvi_study.engine.tables import is_current
 
 RUNS = 4
