@@ -1,17 +1,20 @@
 """Sequences of calls and commands around one table, compared with a model of a few lines.
 
-A study of ``RUNS`` runs is swept, stopped, resumed; its code, journal and table are edited; and in
-between the engine, or the command line, is asked how things stand. What a kill, a damaged file or
+A study of ``RUNS`` runs is swept, stopped, resumed; its code, journal and table are edited, the
+code in the middle of a run too; and in between the engine, or the command line, is asked how things
+stand. A table's rows are of one code, whose hashes are in its record. What a kill, a damaged file or
 an edit of the code must leave behind is held here; ``faults.md`` has what needs a real fault.
 """
 
 import io
 import json
+import os
 import shutil
 import tempfile
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -25,24 +28,40 @@ from rlsvi_study.engine.tables import is_current
 
 RUNS = 4
 STUDY = """
-import json
+import json, os
 from pathlib import Path
 from matplotlib.figure import Figure
 from rlsvi_study.engine import Experiment, Scale
+from helper import HELPER
 CODE = 0
 def run(seed):
-    file = Path(__file__).with_name("orders.json")
-    left, unlucky, calls = json.loads(file.read_text())
+    folder = Path(__file__).parent
+    left, unlucky, edits, calls = json.loads((folder / "orders.json").read_text())
     if left == 0:
         raise KeyboardInterrupt
-    file.write_text(json.dumps([left - 1, unlucky, [*calls, seed]]))
+    (folder / "orders.json").write_text(json.dumps([left - 1, unlucky, edits, [*calls, seed]]))
+    for name, text, time in edits if len(calls) == 1 else []:  # in the second run
+        (folder / name).write_text(text)
+        os.utime(folder / name, (time, time))
+    from later import LATER
     if seed == unlucky:
         raise RuntimeError("out of luck")
-    return [{"value": CODE + seed}]
+    return [{"value": 100 * CODE + 10 * HELPER + LATER + seed}]
 EXPERIMENTS = {"own": Experiment("own", "here", "A sum", run, {
     "quick": Scale({}, ({},), range(RUNS))})}
 DRAW = {"own": lambda table: Figure((1, 1))}
 """.replace("RUNS", str(RUNS))
+FILES = {"own.py": STUDY, "helper.py": "HELPER = 0\n", "later.py": "LATER = 0\n"}
+CODES = st.tuples(*[st.integers(0, 2)] * len(FILES))  # the number in each of them
+
+
+def texts(code):
+    return {
+        name: text.replace(" = 0\n", f" = {number}\n", 1)
+        for (name, text), number in zip(FILES.items(), code, strict=True)
+    }
+
+
 SEEDS = st.integers(0, RUNS - 1)
 LEFT = st.sampled_from([0, 1, 2, RUNS, RUNS, RUNS])  # runs until a sweep is stopped
 MISTYPED = [
@@ -53,13 +72,14 @@ MISTYPED = [
     ("run", "--set", "valu=1"),
 ]
 UNLUCKY = st.sampled_from([None, None, None, 0, RUNS - 1])  # a seed that raises
+EDITS = st.lists(CODES, max_size=2) | st.just([])  # of the code, in a run
 
 
 class Model:
     """Which runs are done, and what the table must be."""
 
     def __init__(self):
-        self.code, self.journal, self.done = 0, None, []  # journal: of which code
+        self.code, self.journal, self.done = (0, 0, 0), None, []  # journal: of which code
         self.table, self.damage = None, None  # the table: of which code
         self.raised = None  # a seed of the last sweep
 
@@ -79,50 +99,80 @@ class Model:
     def right(self):
         return self.current and self.damage is None
 
-    def sweep(self, left, unlucky):
+    def sweep(self, left, unlucky, edits):
+        """The seeds that are computed, and how that ends."""
         self.done, self.journal = list(self.resumable), self.code
-        self.raised = None
+        self.raised, calls = None, []
         for seed in [seed for seed in range(RUNS) if seed not in self.done]:
-            if left == 0:
-                return "stopped"
-            left -= 1
+            if len(calls) == left:
+                return calls, "stopped"
+            calls.append(seed)
+            if len(calls) == 2 and edits:
+                self.code = edits[-1]
+                return calls, "edited"
             if seed == unlucky:
                 self.raised = seed
             else:
                 self.done.append(seed)
         if len(self.done) < RUNS:
-            return "raised"
+            return calls, "raised"
         self.table, self.damage, self.journal, self.done = self.code, None, None, []
-        return "wrote"
+        return calls, "wrote"
 
     def values(self):
-        changed = {None: 0, "the hash was mended": 90}[self.damage]
-        return [self.table + seed for seed in range(RUNS - 1)] + [changed + self.table + RUNS - 1]
+        code, helper, later = self.table
+        values = [100 * code + 10 * helper + later + seed for seed in range(RUNS)]
+        if self.damage == "the hash was mended":
+            values[-1] = int(f"9{values[-1]}")
+        return values
 
 
 class Edits(RuleBasedStateMachine):
     """What happens to the files meanwhile."""
 
-    @initialize(left=LEFT, unlucky=UNLUCKY)
-    def begin(self, left, unlucky):
+    @initialize(left=LEFT, unlucky=UNLUCKY, edits=EDITS)
+    def begin(self, left, unlucky, edits):
         self.model, self.folder = Model(), Path(tempfile.mkdtemp())
         self.file, self.out = self.folder / "own.py", self.folder / "results"
         self.csv, self.json, self.journal, self.log = (
             self.out / f"own.quick.{end}" for end in ("csv", "json", "journal", "errors.log")
         )
-        self.file.write_text(STUDY)
-        self.sweep(left, unlucky)
+        self.time = 0
+        for edit in self.edits((0, 0, 0)):
+            self.edit(*edit)
+        self.sweep(left, unlucky, edits)
 
     def teardown(self):
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def order(self, left=10**6, unlucky=None):
-        (self.folder / "orders.json").write_text(json.dumps([left, unlucky, []]))
+    def order(self, left=10**6, unlucky=None, edits=()):
+        edits = [edit for code in edits for edit in self.edits(code)]
+        (self.folder / "orders.json").write_text(json.dumps([left, unlucky, edits, []]))
 
-    @rule(by=st.integers(1, 2))
-    def edit_the_code(self, by):
-        self.model.code = (self.model.code + by) % 3
-        self.file.write_text(STUDY.replace("CODE = 0", f"CODE = {self.model.code}"))
+    def edits(self, code):
+        """What has to be written for it, and when that happens: a second is Python's least."""
+        self.time += 1
+        return [(name, text, self.time) for name, text in texts(code).items()]
+
+    def edit(self, name, text, time):
+        (self.folder / name).write_text(text)
+        os.utime(self.folder / name, (time, time))
+
+    @rule(code=CODES)
+    def edit_the_code(self, code):
+        for name, text, time in self.edits(code):
+            if (self.folder / name).read_text() != text:
+                self.edit(name, text, time)
+        self.model.code = code
+
+    @invariant()
+    def the_table_is_of_one_code(self):
+        if self.model.legible:
+            found = json.loads(self.json.read_text())["computed"]["files"]
+            assert found == {
+                name: digest(text.encode())[:16] for name, text in texts(self.model.table).items()
+            }
+            assert pd.read_csv(self.csv).value.tolist() == self.model.values()
 
     @precondition(lambda self: self.model.done)
     @rule(which=SEEDS, cut=st.booleans())
@@ -162,17 +212,15 @@ class Edits(RuleBasedStateMachine):
             self.json.write_text(json.dumps(record))
         self.model.damage = how
 
-    def computed(self, left, unlucky):
+    def computed(self, left, unlucky, edits):
         """The seeds that a sweep must compute, and how it must end."""
-        due = [seed for seed in range(RUNS) if seed not in self.model.resumable][:left]
         aside = list(self.out.glob("own.quick.*.journal"))
         other = self.model.journal not in (None, self.model.code)
-        end = self.model.sweep(left, unlucky)
-        return due, end, len(aside) + other
+        return *self.model.sweep(left, unlucky, edits), len(aside) + other
 
     def calls(self):
         """The seeds that were computed."""
-        return json.loads((self.folder / "orders.json").read_text())[2]
+        return json.loads((self.folder / "orders.json").read_text())[-1]
 
     def leaves(self, end, aside):
         """A table and nothing else, or a journal; one of other code is set aside."""
@@ -183,17 +231,18 @@ class Edits(RuleBasedStateMachine):
 
 
 class Engine(Edits):
-    @rule(left=LEFT, unlucky=UNLUCKY)
-    def sweep(self, left, unlucky):
-        self.order(left, unlucky)
-        due, end, aside = self.computed(left, unlucky)
+    @rule(left=LEFT, unlucky=UNLUCKY, edits=EDITS)
+    def sweep(self, left, unlucky, edits):
+        own = self.own
+        self.order(left, unlucky, edits)
+        due, end, aside = self.computed(left, unlucky, edits)
         try:
-            engine.sweep(self.own, "quick", self.out, say=lambda text: None)
+            engine.sweep(own, "quick", self.out, say=lambda text: None)
             found = "wrote"
         except KeyboardInterrupt:
             found = "stopped"
-        except engine.RunError:
-            found = "raised"
+        except engine.RunError as error:
+            found = "edited" if "one code" in str(error) else "raised"
         assert (self.calls(), found) == (due, end)
         self.leaves(end, aside)
 
@@ -234,19 +283,20 @@ class Commands(Edits):
                 status = stop.code
         return status, out.getvalue(), list(filter(None, err.getvalue().splitlines()))
 
-    @rule(left=LEFT, unlucky=UNLUCKY, again=st.booleans())
-    def sweep(self, left, unlucky, again=False):
-        self.order(left, unlucky)
+    @rule(left=LEFT, unlucky=UNLUCKY, edits=EDITS, again=st.booleans())
+    def sweep(self, left, unlucky, edits, again=False):
+        self.order(left, unlucky, edits)
         if self.model.current and not again:
             assert self.rlsvi("run")[0] == 0
             assert self.calls() == []
             return
-        due, end, aside = self.computed(left, unlucky)
+        due, end, aside = self.computed(left, unlucky, edits)
         status, _, errors = self.rlsvi("run", *(["--again"] if again else []))
         assert self.calls() == due
-        assert (status, len(errors)) == {"wrote": (0, 0), "raised": (1, 1), "stopped": (130, 1)}[
-            end
-        ]
+        assert (status, bool(errors)) == (
+            {"wrote": 0, "raised": 1, "edited": 1, "stopped": 130}[end],
+            end != "wrote",
+        )
         self.leaves(end, aside)
 
     @invariant()
