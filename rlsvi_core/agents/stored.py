@@ -227,11 +227,26 @@ class Ones(Rows):
         return factors
 
 
+def _value(s: Any) -> Any:
+    """An observation by its value, since an environment may write the next one into the same array;
+    of what may change without a trace, something unlike any other."""
+    if type(s) is np.ndarray and s.dtype.kind != "O":
+        return s.dtype, s.shape, s.tobytes()
+    if isinstance(s, (int, float, str, np.generic)):
+        return type(s), s
+    if isinstance(s, (tuple, list)):
+        return type(s), *map(_value, s)
+    if isinstance(s, dict):
+        return dict, *map(_value, s.items())
+    return object()
+
+
 class StoredAgent(MappedAgent):
     """Keeps its transitions in arrays; the same interface and weights as ``VerbatimAgent``.
 
     Between ``observe(h, s, a, r, s_next)`` and the following ``act(h + 1, s_next)`` an observation
-    is recognised as the same object, and its features are computed once: do not change it in place.
+    is recognised by its value, and its features are computed once, if it is an array, a number or a
+    string, or made of these by tuples, lists and dicts.
 
     Parameters
     ----------
@@ -270,7 +285,7 @@ class StoredAgent(MappedAgent):
 
     def __init__(self, features: Any, lam: float, sigma: float, **options: Any) -> None:
         self._shape: tuple[int, ...] = (0, 0)
-        self._last: tuple[Any, Any, Array] = (None, None, np.zeros(0))
+        self._last: tuple[Any, Any, Array] = (None, None, np.zeros(0))  # h, what it was, its rows
         super().__init__(features, lam, sigma, **options)
         if has_varied_actions(self.features):
             checks.fail(
@@ -324,17 +339,13 @@ class StoredAgent(MappedAgent):
 
     def _recalled(self, h: int, s: Any) -> Array:
         """The same, without a second call for the observation that was the last one."""
-        if self._last[0] != h or self._last[1] is not s:
-            self._last = (h, s, self._rows(h, s))
+        if self._last[:2] != (h, value := _value(s)):
+            self._last = (h, value, self._rows(h, s))
         return self._last[2]
 
-    def plan(self) -> None:
-        """Fix the weights for the coming episode."""
-        self._last = (None, None, np.zeros(0))  # reset may have changed it in place
-        super().plan()
-
     def _actions(self, h: int, s: Any) -> Array:
-        self._recalled(h, s)
+        if not self.data:  # nothing is known yet
+            self._recalled(h, s)
         return self._numbers
 
     def _row_values(self, h: int, s: Any) -> Floats:
@@ -354,7 +365,7 @@ class StoredAgent(MappedAgent):
             if legal_next is not None:
                 legal = np.zeros(self._numbers.size, bool)
                 legal[positions(self._numbers, legal_next)] = True
-            self._last = (h + 1, s_next, there)
+            self._last = (h + 1, _value(s_next), there)
         self.data[h if self.apart else 0].append(
             here[at // B], at % B, r, there, legal, s_next is None
         )

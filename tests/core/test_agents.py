@@ -818,6 +818,41 @@ def test_an_environment_and_features_may_use_their_arrays_again(form):
     assert np.array_equal(*weights)
 
 
+class Held:
+    """A state of somebody's own, whose change leaves no trace."""
+
+    def __setitem__(self, i, x):
+        self.x = x
+
+    def __getitem__(self, i):
+        return self.x
+
+
+@pytest.mark.parametrize(
+    "buffer",
+    [np.zeros(1), np.zeros(1, object), [0.0], {0: 0.0}, ([0.0],), Held()],
+    ids=["array", "objects", "list", "dict", "nested", "own"],
+)
+def test_an_observation_that_is_changed_in_place_is_another_one(buffer):
+    calls = []
+
+    def phi(s):
+        calls.append(s)
+        return np.kron(np.eye(2), [1.0, (s[0] if type(s) is tuple else s)[0]])
+
+    agent = rlsvi(phi, reading=Reading(first_episode="prior"), rng=1)
+    agent.plan()
+    for x in (0.2, 0.7):
+        (buffer[0] if type(buffer) is tuple else buffer)[0] = x
+        agent.act(0, buffer)
+        rows = np.kron(np.eye(2), [1.0, x])
+        np.testing.assert_allclose(agent.values(0, buffer), rows @ agent.theta[0])
+        agent.observe(0, buffer, 0, x, None)
+        assert agent.data[0].columns[0][-1].tolist() == [1.0, x, 0.0, 0.0]
+    plain = type(buffer) is not Held and getattr(buffer, "dtype", None) != object
+    assert len(calls) == (2 if plain else 6)  # the same is computed once, where it is known
+
+
 def test_an_episode_without_end_is_refused(monkeypatch):
     class Endless:
         def start(self, rng):
