@@ -128,7 +128,7 @@ def positive(**parameters: Any) -> None:
                 f"{name} must be a finite number above 0",
                 f"it is {shown(value)}",
                 "For a nearly "
-                f"flat prior or nearly noiseless data use a small value, such as {name}=1e-6.",
+                f"flat prior or nearly noiseless data use a small value, such as {name}=0.001.",
             )
 
 

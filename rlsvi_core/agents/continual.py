@@ -36,7 +36,7 @@ from ..compiled import Floats, Ints, jit
 from ..mdp import DiscountedMDP, Model, first_state, step
 from ..regression import draw, fill_normal, solve_transposed
 from .acting import choose, highest, values
-from .finite import Statistics, add_transition, no_data
+from .finite import Statistics, add_transition, check_ridge, no_data
 
 __all__ = ["FastContinual", "Steps"]
 
@@ -157,6 +157,7 @@ class FastContinual:
             checks.between(name, value, 0, 1, hint=hint)
             for name, value in (("gamma", gamma), ("rho", rho), ("epsilon", epsilon))
         )
+        check_ridge(self.Phi, lam, sigma)
         self.lam, self.sigma = float(lam), float(sigma)
         self.S, self.A, self.K = self.Phi.shape
         self.rng = checks.generator(rng)

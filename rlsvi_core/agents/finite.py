@@ -15,8 +15,9 @@ An episode costs :math:`O(H (K^2 + S A K))` however many came before, and nothin
 episode.
 
 Accuracy: :math:`A^\top b` is a sum, so its rounding is amplified by up to
-:math:`1/(\lambda\sigma^2)` in directions without data. Where :math:`\lambda\sigma^2` is below some
-:math:`10^{-9}` of the squared features, the first K or so episodes' values lose digits.
+:math:`1/(\lambda\sigma^2)` in directions without data. With :math:`\lambda\sigma^2` at
+:math:`10^{-9}` of the squared features, values of the first K or so episodes keep four digits; a
+smaller one is refused. The verbatim form, which never forms this sum, keeps its digits.
 """
 
 import math
@@ -25,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from .. import checks
 from ..compiled import Array, Floats, Ints, jit
 from ..features import FeatureMap, Table
 from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
@@ -41,6 +43,20 @@ class Targets(NamedTuple):
     gamma: float
     low: float
     high: float
+
+
+LEAST_RIDGE = 1e-9  # λσ² beside a row of features, squared
+
+
+def check_ridge(Phi: Floats, lam: float, sigma: float) -> None:
+    """Refuse a λσ² with which sums lose the digits of the values."""
+    ridge, square = lam * sigma**2, float(np.einsum("...k,...k", Phi, Phi).max())
+    if ridge < LEAST_RIDGE * square:
+        checks.fail(
+            f"lam * sigma^2 must be at least {LEAST_RIDGE:g} of the largest row of features, squared",
+            f"it is {ridge:g}, and the square {square:g}",
+            "Raise lam or sigma; rlsvi_core.suggest_parameters says how far.",
+        )
 
 
 class Statistics(NamedTuple):
@@ -229,6 +245,7 @@ class FiniteAgent(TableAgent):
 
     def __init__(self, Phi: Any, lam: float, sigma: float, **options: Any) -> None:
         super().__init__(Phi, lam, sigma, **options)
+        check_ridge(self.Phi, self.lam, self.sigma)
         self._data = no_data(self.H, self.S, self.K, math.sqrt(self.lam) * self.sigma)
         self._targets = Targets(self.choices.gamma, *self.choices.clip)
         self._row: Array = np.empty(self.K)

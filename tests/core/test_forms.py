@@ -12,6 +12,7 @@ import pytest
 from rlsvi_core import Reading, StoredAgent, VerbatimAgent, chain, features, lsvi, rlsvi
 from rlsvi_core.agents import Choices, DiscountedAgent, FiniteAgent, TabularAgent
 from rlsvi_core.agents.choices import UNBOUNDED
+from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import incremental
 from rlsvi_core.agents.rivals import psrl
 from rlsvi_core.envs.dirichlet import DirichletPrior
@@ -373,6 +374,8 @@ PHI = RANDOM[:2, :3]
         (lambda: rlsvi(PHI, clip=1), ValueError, "clip"),
         (lambda: rlsvi(PHI, form="verbatim"), ValueError, "form"),
         (lambda: rlsvi(PHI, window=5, form=FiniteAgent), ValueError, "window"),
+        (lambda: rlsvi(PHI, 1.0, 1e-6), ValueError, "sigma"),  # its values would lose all digits
+        (lambda: FastContinual(PHI[0], 0.9, 0.9, 1e-12), ValueError, "sigma"),
         (lambda: rlsvi(PHI, form=TabularAgent), ValueError, "OneHot"),
         (lambda: rlsvi(Products(3, 2), form=StoredAgent), ValueError, "actions"),
         (lambda: rlsvi(Placements(GAME), form=RingAgent), ValueError, "window"),
@@ -446,7 +449,7 @@ def test_a_mask_means_the_same_in_every_form(make):
 
 @pytest.mark.parametrize("form", [TabularAgent, FiniteAgent, StoredAgent, VerbatimAgent])
 def test_masked_values_are_the_exact_empirical_ones(form):
-    agent = lsvi(MASKED, 1e-10, epsilon=1.0, rng=1, form=form)
+    agent = lsvi(MASKED, 1e-8, epsilon=1.0, rng=1, form=form)
     exact = empirical_values(masked_steps(agent, 200, 2))
     agent.plan()
     assert np.allclose(agent.Q[ALLOWED], exact[ALLOWED], atol=1e-6)
