@@ -13,7 +13,7 @@ np.float64(608.0)
 from importlib.metadata import PackageNotFoundError, version
 
 from . import features
-from .agents import Agent, Reading, Run, StoredAgent, VerbatimAgent, lsvi, rlsvi
+from .agents import Agent, Reading, Run, StoredAgent, VerbatimAgent, bootstrap, lsvi, rlsvi
 from .envs import chain
 from .mdp import FiniteMDP
 from .regression import GaussianPosterior, rescale, suggest_parameters
@@ -32,6 +32,7 @@ __all__ = [
     "StoredAgent",
     "VerbatimAgent",
     "__version__",
+    "bootstrap",
     "chain",
     "features",
     "lsvi",

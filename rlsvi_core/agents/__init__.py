@@ -19,16 +19,19 @@ from .. import checks
 from ..compiled import Seed
 from ..features import FeatureMap, OneHot, Table
 from ..regression import suggest_parameters
-from .base import Agent, LinearAgent, Run
+from .base import RANGE, Agent, LinearAgent, Run
+from .bootstrap import Bootstrap, StoredBootstrap, VerbatimBootstrap
 from .choices import UNBOUNDED, Choices, Reading, Redraw, Weights
 from .discounted import DiscountedAgent
 from .finite import FiniteAgent
+from .outcomes import TableBootstrap
 from .stored import StoredAgent
 from .tabular import TabularAgent
 from .verbatim import VerbatimAgent
 
 __all__ = [
     "Agent",
+    "Bootstrap",
     "Choices",
     "DiscountedAgent",
     "FiniteAgent",
@@ -36,8 +39,12 @@ __all__ = [
     "Reading",
     "Run",
     "StoredAgent",
+    "StoredBootstrap",
+    "TableBootstrap",
     "TabularAgent",
     "VerbatimAgent",
+    "VerbatimBootstrap",
+    "bootstrap",
     "lsvi",
     "rlsvi",
 ]
@@ -49,6 +56,7 @@ FORMS: tuple[type[LinearAgent], ...] = (
     StoredAgent,
     VerbatimAgent,
 )
+BOOTSTRAPS: tuple[type[Bootstrap], ...] = (TableBootstrap, StoredBootstrap, VerbatimBootstrap)
 
 
 @checks.options
@@ -141,7 +149,7 @@ def rlsvi(
         reading=reading,
         **_time(phi, gamma, sweeps),
     )
-    return _form(form, phi, choices)(
+    agent: LinearAgent = _form((phi.fast, *FORMS), form, phi, choices)(
         phi,
         lam_0 if lam is None else lam,
         sigma_0 if sigma is None else sigma,
@@ -150,6 +158,7 @@ def rlsvi(
         value_range=value_range,
         rng=rng,
     )
+    return agent
 
 
 @checks.options
@@ -206,7 +215,7 @@ def lsvi(
         half_life=half_life,
         **_time(phi, gamma, sweeps),
     )
-    return _form(form, phi, choices)(
+    agent: LinearAgent = _form((phi.fast, *FORMS), form, phi, choices)(
         phi,
         lam_0 * sigma_0**2 if lam is None else lam,
         1.0,
@@ -217,6 +226,66 @@ def lsvi(
         eta=eta,
         rng=rng,
     )
+    return agent
+
+
+@checks.options
+def bootstrap(
+    features: Any,
+    value_range: tuple[float, float],
+    kappa: float = 0.01,
+    *,
+    H: int | None = None,
+    gamma: float | None = None,
+    weights: Weights = "per period",
+    window: int | None = None,
+    sweeps: float | None = None,
+    redraw: Redraw | None = None,
+    form: type[Bootstrap] | None = None,
+    rng: Seed = None,
+) -> Bootstrap:
+    """Value iteration on a Bayesian bootstrap of the data, greedy actions: no λ, no σ.
+
+    Instead of noise, transitions have random weights, and κ visits are imagined for each end of the
+    range of values; :mod:`rlsvi_core.agents.bootstrap` explains the algorithm.
+
+    Parameters
+    ----------
+    features, H, gamma, weights, window, sweeps, redraw, form, rng
+        As for :func:`rlsvi`. It does not matter in which units features are.
+    value_range : tuple of float
+        The least and the largest value (discounted sum of rewards) there can be, to which next
+        values are cut. The closer, the better.
+    kappa : float
+        κ, how many visits are imagined at each of the two ends: 1 explores long, 0.01 believes
+        nearly all that it saw.
+
+    Returns
+    -------
+    Bootstrap
+        With ``plan``, ``act``, ``observe``, ``learn``, ``greedy``, ``evaluate``, ``values`` and
+        ``mean_values``.
+
+    Examples
+    --------
+    >>> from rlsvi_core import chain, features
+    >>> mdp = chain(10)
+    >>> agent = bootstrap(features.coherent(mdp.Q, K=5, rng=1), (0, 1), rng=2)
+    >>> agent.learn(mdp, episodes=500, rng=3).reward[-100:].mean() > 0.3
+    np.True_
+    """
+    phi = FeatureMap.of(features, H)
+    choices = Choices(
+        clip=_clipped(checks.pair("value_range", value_range, hint=RANGE), True),
+        weights=weights,
+        window=window,
+        redraw=_redraw(phi, redraw),
+        **_time(phi, gamma, sweeps),
+    )
+    agent: Bootstrap = _form(BOOTSTRAPS, form, phi, choices)(
+        phi, value_range, kappa, choices=choices, rng=rng
+    )
+    return agent
 
 
 def _clipped(value_range: tuple[float, float] | None, clip: bool) -> tuple[float, float]:
@@ -269,13 +338,15 @@ def _redraw(phi: FeatureMap, redraw: Any) -> Redraw:
     return redraw  # type: ignore[no-any-return]
 
 
-def _form(form: type[LinearAgent] | None, phi: FeatureMap, choices: Choices) -> type[LinearAgent]:
-    """The form that was asked for, or the fastest that suits."""
+def _form(forms: tuple[Any, ...], form: Any, phi: FeatureMap, choices: Choices) -> Any:
+    """The form that was asked for, or the first that suits."""
     if form is None:
-        forms = FORMS if phi.fast is None else (phi.fast, *FORMS)
-        return next(one for one in forms if one.suits(phi, choices))
-    if not (isinstance(form, type) and issubclass(form, LinearAgent)):
-        names = [one.__name__ for one in FORMS]
+        return next(one for one in forms if one is not None and one.suits(phi, choices))
+    kind = Bootstrap if forms is BOOTSTRAPS else LinearAgent
+    if not (isinstance(form, type) and issubclass(form, kind)) or issubclass(
+        form, Bootstrap
+    ) != issubclass(kind, Bootstrap):
+        names = [one.__name__ for one in forms if one is not None]
         near = difflib.get_close_matches(str(form).title(), names, 1, 0.0)[0]
         checks.fail(
             f"form must be a class of agents, such as {', '.join(names)}",

@@ -53,7 +53,7 @@ __all__ = ["StoredAgent"]
 
 
 @jit
-def _targets(q: Floats, legal: Array, ended: Array, r: Floats, targets: Targets) -> Floats:
+def targets_of(q: Floats, legal: Array, ended: Array, r: Floats, targets: Targets) -> Floats:
     """r + γṼ of each transition; q holds, block by block, the values of what follows."""
     b, B, rows = r.copy(), q.shape[0], q.shape[1] // max(r.size, 1)
     for i in range(r.size):
@@ -395,7 +395,7 @@ class StoredAgent(MappedAgent):
         """Set the weights of period h, given those in the targets."""
         _, _, r, _, legal, ended = data.columns
         B, d = data.gram.shape[:2]
-        b = _targets(
+        b = targets_of(
             data.values(after.reshape(B, d)),
             legal,
             ended,

@@ -25,7 +25,17 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from rlsvi_core import FiniteMDP, Reading, StoredAgent, VerbatimAgent, features, lsvi, rlsvi
+from rlsvi_core import (
+    FiniteMDP,
+    Reading,
+    StoredAgent,
+    VerbatimAgent,
+    bootstrap,
+    features,
+    lsvi,
+    rlsvi,
+)
+from rlsvi_core.agents import VerbatimBootstrap
 from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import IncrementalAgent, VerbatimIncremental, incremental
 from rlsvi_core.agents.rivals import psrl, ucbvi
@@ -237,6 +247,19 @@ FORMS = {
         theta,
         masks=True,
     ),
+    "bootstrap": Form(lambda form: bootstrap(TABLE, (-1.5, 1.2), 0.3, gamma=0.9, rng=1)),
+    "bootstrap, one-hot": Form(lambda form: bootstrap(TABULAR, (-1.5, 1.2), rng=1), masks=True),
+    "bootstrap, no H": Form(
+        lambda form: bootstrap(TIMELESS, (-1.5, 1.2), gamma=0.8, rng=1), masks=True
+    ),
+    "bootstrap, stored": Form(
+        lambda form: bootstrap(
+            Line() if form else line, (-1.5, 1.2), 0.3, form=form, gamma=0.5, window=7, rng=1
+        ),
+        theta,
+        VerbatimBootstrap,
+        masks=True,
+    ),
     "verbatim": Form(
         lambda form: rlsvi(Line(), *NOISE, reading=Reading(lam_of_mean=2.0), rng=1, **CUT),
         masks=True,
@@ -322,7 +345,11 @@ def taken_in(agent):
     if hasattr(agent, "seen"):
         used = agent.seen.used[0]
         agent._seen = agent.seen._replace(
-            **{name: getattr(agent.seen, name)[:used] for name in ("link", "state", "number")}
+            **{
+                name: getattr(agent.seen, name)[:used]
+                for name in ("link", "state", "number", "reward")
+                if name in agent.seen._fields
+            }
         )
     for kept in getattr(agent, "data", []):
         getattr(kept, "take_in", lambda: None)()
