@@ -110,7 +110,8 @@ class _Files(CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
-    """A cache that recompiles when a file is truncated, for example by a full disk."""
+    """A cache that recompiles when a file is truncated, for example by a full disk, or names a
+    record that has moved to another module."""
 
     _impl_class = _Files
 
@@ -120,7 +121,7 @@ class _Cache(FunctionCache):  # type: ignore[misc]
     def load_overload(self, *wanted: Any) -> Any:
         try:
             return super().load_overload(*wanted)
-        except (EOFError, pickle.UnpicklingError):
+        except (EOFError, pickle.UnpicklingError, ImportError, AttributeError):
             self.flush()
             return None
 

@@ -114,7 +114,7 @@ FLOORS = {
         {"agents.finite", "agents.history"},
         {"agents.tabular"},
         {"agents.stored", "agents.verbatim"},
-        {"agents.bootstrap"},
+        {"agents.weighted"},
         {"agents"},
         {"", "kernels"},
     ],

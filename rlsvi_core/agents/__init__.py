@@ -20,7 +20,6 @@ from ..compiled import Seed
 from ..features import FeatureMap, OneHot, Table
 from ..regression import suggest_parameters
 from .base import RANGE, Agent, LinearAgent, Run
-from .bootstrap import Bootstrap, StoredBootstrap, VerbatimBootstrap
 from .choices import UNBOUNDED, Choices, Reading, Redraw, Weights
 from .discounted import DiscountedAgent
 from .finite import FiniteAgent
@@ -28,6 +27,7 @@ from .outcomes import TableBootstrap
 from .stored import StoredAgent
 from .tabular import TabularAgent
 from .verbatim import VerbatimAgent
+from .weighted import Bootstrap, StoredBootstrap, VerbatimBootstrap
 
 __all__ = [
     "Agent",
@@ -247,7 +247,7 @@ def bootstrap(
     """Value iteration on a Bayesian bootstrap of the data, greedy actions: no λ, no σ.
 
     Instead of noise, transitions have random weights, and κ visits are imagined for each end of the
-    range of values; :mod:`rlsvi_core.agents.bootstrap` explains the algorithm.
+    range of values; :mod:`rlsvi_core.agents.weighted` explains the algorithm.
 
     Parameters
     ----------

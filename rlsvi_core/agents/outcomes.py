@@ -14,7 +14,7 @@ with k the pair itself, a Dirichlet draw over its outcomes and the imagined ones
 .. math:: v_h = \Bigl(\sum_{s,a} W c^\top c + \text{diag}(G)\Bigr)^{-1}
     \Bigl(\sum_{s,a} Y c^\top + (G_k t_k)_k\Bigr), \qquad \tilde Q_h = C_h v_h .
 
-The law is that of ``bootstrap``, and so are the values, given the weights of the outcomes. Without a
+The law is that of ``weighted``, and so are the values, given the weights of the outcomes. Without a
 horizon there are sweeps with the same weights.
 """
 
@@ -30,12 +30,12 @@ from ..mdp import Model, first_state, last_reward, step
 from ..regression import solve, solve_transposed
 from .acting import action_probabilities, choose, highest
 from .base import MOST_SWEEPS, SETTLED, Run, record_step
-from .bootstrap import Bootstrap, Draw, draw_visits
 from .choices import Choices
 from .finite import Targets
 from .spanning import spanners
 from .states import ENDED, FiniteStates
 from .tabular import value_of_policy
+from .weighted import Bootstrap, Draw, draw_visits
 
 __all__ = ["TableBootstrap"]
 

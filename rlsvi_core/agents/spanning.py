@@ -58,6 +58,7 @@ class Spanner:
     --------
     >>> spanner = Spanner(2)
     >>> spanner.add([[3.0, 0.0], [1.0, 1.0], [4.0, 1.0]])
+    True
     >>> np.array([[3.0, 0.0], [1.0, 1.0], [4.0, 1.0]]) @ spanner.inverse
     array([[1., 0.],
            [0., 1.],

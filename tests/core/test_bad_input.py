@@ -28,7 +28,16 @@ from numba.core.registry import CPUDispatcher
 from scipy import sparse
 
 import rlsvi_core
-from rlsvi_core import FiniteMDP, GaussianPosterior, checks, features, lsvi, regression, rlsvi
+from rlsvi_core import (
+    FiniteMDP,
+    GaussianPosterior,
+    bootstrap,
+    checks,
+    features,
+    lsvi,
+    regression,
+    rlsvi,
+)
 from rlsvi_core.agents import Reading, VerbatimAgent, continual, incremental, rivals, tabular
 from rlsvi_core.envs import chains, dirichlet, gym, recommender, tetris
 from rlsvi_core.mdp import DiscountedMDP
@@ -288,6 +297,14 @@ good_agent(
     rng=1,
     form=VerbatimAgent,
 )
+for name, phi, more in (
+    ("bootstrap", PHI, {"H": 2}),
+    ("bootstrap, one-hot", HOT, {}),
+    ("bootstrap, computed", rows, {"gamma": 0.9, "sweeps": 2, "window": 50}),
+):
+    good_agent(
+        name, bootstrap, MDP, 1, 2, features=phi, value_range=(0.0, 2.0), kappa=0.5, rng=1, **more
+    )
 good_agent("lsvi", lsvi, MDP, 1, 2, features=PHI, lam=1.0, epsilon=0.0, eta=0.0, H=2, rng=1)
 good_agent(
     "incremental",

@@ -9,9 +9,9 @@ from scipy import stats
 
 from rlsvi_core import bootstrap, chain, features, rlsvi
 from rlsvi_core.agents import StoredBootstrap, TableBootstrap, VerbatimAgent, VerbatimBootstrap
-from rlsvi_core.agents.bootstrap import Draw
 from rlsvi_core.agents.spanning import Spanner
 from rlsvi_core.agents.states import ENDED
+from rlsvi_core.agents.weighted import Draw
 from rlsvi_study.traps import gamble, long_gamble, toll
 
 pytestmark = pytest.mark.filterwarnings("ignore:value_range")  # narrow ones, so that they cut

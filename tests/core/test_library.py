@@ -85,6 +85,19 @@ def test_another_constant_array_of_the_same_shape_compiles_anew(written):
         assert sum(module.first.stats.cache_hits.values()) == hits
 
 
+def test_a_record_that_moves_to_another_module_compiles_anew(written, tmp_path):
+    record = "from typing import NamedTuple\nclass Pair(NamedTuple):\n    left: float\n"
+    high = (
+        "from rlsvi_core.compiled import jit\nfrom {} import Pair\n"
+        "@jit\ndef twice(pair):\n    return 2 * pair.left\n"
+    )
+    for place in ("here", "there"):
+        *_, module = written(**{place: record, "high": high.format(place)})
+        assert module.twice(module.Pair(100.0)) == 200
+        (tmp_path / f"{place}.py").unlink()
+        del sys.modules[place]
+
+
 @pytest.mark.parametrize("kind", ["nbi", "nbc"])
 @pytest.mark.parametrize("left", [0, 30])
 def test_machine_code_that_was_cut_short_is_compiled_anew(written, tmp_path, kind, left):
