@@ -103,7 +103,7 @@ from ..register import (
 from ..thresholds import CHOSEN, Limits
 from . import runs
 from .evidence import identity, shown
-from .repaired import STEPS_LEMMA_1
+from .sharp import STEPS_INTERPOLATION
 
 STORED = Tables(runs.EXPERIMENTS)
 Array = np.ndarray  # of floats, or of fractions: the models below take both
@@ -847,7 +847,7 @@ STEPS = (  # all that the proof above stands on
     "5.counting-worst",
     "5.shrunk-noise",
     "5.theorem-conditions",
-    *STEPS_LEMMA_1,
+    *STEPS_INTERPOLATION,
 )
 DIRICHLET = {
     "m_P = 1": (5, 5, 3, 1, 1),

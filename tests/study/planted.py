@@ -34,7 +34,7 @@ from rlsvi_study.register import FAILS, REGISTER
 from rlsvi_study.regret import bias, optimism
 from rlsvi_study.regret import claims as regret
 from rlsvi_study.tetris import claims as tetris
-from rlsvi_study.theory import crossings, evidence, forms, price, printed, repaired, theorem1
+from rlsvi_study.theory import crossings, evidence, forms, price, printed, repaired, sharp, theorem1
 
 # --------------------------------------------------------------------- tables
 
@@ -174,7 +174,7 @@ ALGEBRA = {  # what is told instead of evidence.py's and balls.py's answers
 
 
 def plant_algebra(lies, monkeypatch):
-    for module in (algebra, evidence, printed, repaired):
+    for module in (algebra, evidence, printed, sharp, repaired):
         for name in lies.keys() & vars(module).keys():
             monkeypatch.setattr(module, name, lies[name](getattr(module, name)))
 
@@ -292,6 +292,31 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         "enough_sigma",
         lambda _: _nothing,
         "5.optimism-in-the-mean 5.finite-support 5.known-terminal 5.bounded",
+    ),
+    (sharp, "shape", _another, "G.stein-gamma"),
+    (
+        sharp,
+        "moment",
+        lambda right: lambda powers, weights: right(powers, weights) / (1 + sum(powers)),
+        "G.stein-dirichlet G.interpolation",
+    ),
+    (sharp, "spread", _another, "G.stein-variance"),
+    (sharp, "U", _another, "G.heat"),
+    (sharp, "root_8c", _another, "G.sharp-necessary"),
+    (sharp, "turn", lambda right: lambda b: right(2 * b), "G.sharp-between"),
+    (
+        sharp,
+        "at_least_c",
+        lambda right: lambda n: right(n + 0.1),
+        "G.sharp-at-half G.sharp-at-every-mean",
+    ),
+    (sharp, "log_J", _another, "G.touching"),
+    (sharp, "divergence_spare", lambda right: lambda q: right(2 * q), "G.pinsker"),
+    (
+        sharp,
+        "excess_of_divergence",
+        lambda right: lambda t, delta: right(t, delta) / 2,
+        "G.every-mean G.away-from-half",
     ),
     (repaired, "rho", _another, "5.shrunk-noise"),
     (repaired, "psi_x", _another, "G.coin-worst-bias G.urn-variance"),

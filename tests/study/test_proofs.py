@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 import sympy as sp
-from flint import arb
+from flint import arb, ctx
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -26,7 +26,7 @@ from rlsvi_study.register import (
     lines_of,
     unless,
 )
-from rlsvi_study.theory import evidence, forms, printed, repaired
+from rlsvi_study.theory import evidence, forms, printed, repaired, sharp
 from rlsvi_study.theory.crossings import Pair, pdf_crossings
 from rlsvi_study.theory.evidence import identity, instead, region
 
@@ -90,9 +90,9 @@ def quick(monkeypatch):
     return judging
 
 
-@pytest.mark.parametrize("step", [None, *repaired.STEPS_LEMMA_1])
+@pytest.mark.parametrize("step", [None, *sharp.STEPS_INTERPOLATION])
 def test_lemma_1_falls_with_any_of_its_steps(step, quick, monkeypatch):
-    quick(repaired.STEPS_LEMMA_1, step)
+    quick(sharp.STEPS_INTERPOLATION, step)
     monkeypatch.setattr(order, "gap", lambda normal, law, z: np.ones(len(z)))
     found = repaired.gauss_dirichlet()
     assert found.verdict == (FAILS if step else HOLDS)
@@ -109,9 +109,11 @@ def test_the_repaired_lemma_6_falls_with_any_of_its_steps(step, quick):
 
 def test_every_step_of_a_lemma_is_a_line_of_it_and_no_step_of_lemma_1_is_left_out():
     assert set(printed.STEPS_LEMMA_6) <= lines_of(evidence.LEMMA_6).keys()
-    assert lines_of(evidence.LEMMA_1).keys() - set(repaired.STEPS_LEMMA_1) == {
-        "G.gauss-dirichlet-sampled"
-    }  # which only tries it
+    proofs = {*sharp.STEPS_INTERPOLATION, *sharp.STEPS_SHARP, *repaired.STEPS_URN}
+    assert lines_of(evidence.LEMMA_1).keys() - proofs == {
+        "G.gauss-dirichlet-sampled",
+        "G.sharp-at-every-mean",
+    }  # which are only tried
     crossing = {id for id in lines_of(evidence.LEMMA_6) if id.startswith("G.crossing-")}
     assert crossing - set(printed.STEPS_LEMMA_6) == {"G.crossing-sampled"}
 
@@ -316,7 +318,7 @@ def test_no_step_s_identity_survives_a_small_change(monkeypatch):
             survivors.append((left, right))
         return evidence.Evidence(HOLDS, found, {})
 
-    for module in (evidence, printed, repaired):
+    for module in (evidence, printed, sharp, repaired):
         monkeypatch.setattr(module, "identity", perturbed)
     for step in STEPS.values():
         if (step.kind, step.verdict) == ("symbolic", HOLDS):
@@ -518,7 +520,7 @@ def test_a_normal_of_too_small_a_variance_fails_the_lemma(monkeypatch):
 
 @pytest.mark.parametrize(("gap", "verdict"), [(1e-9, HOLDS), (0.0, HOLDS), (-1e-9, FAILS)])
 def test_optimism_asks_for_a_gap_that_is_not_negative(gap, verdict, quick, monkeypatch):
-    quick(repaired.STEPS_LEMMA_1, None)
+    quick(sharp.STEPS_INTERPOLATION, None)
     monkeypatch.setattr(order, "gap", lambda normal, law, z: np.full(len(z), gap))
     assert repaired.gauss_dirichlet().verdict == verdict
 
@@ -653,3 +655,28 @@ def test_what_balls_enclose_is_the_formula(balls, formula, symbols):
 )
 def test_positive_inside_means_for_all_x_between_0_and_1(expression, positive):
     assert evidence.positive_inside(expression, x, A) == positive
+
+
+# --- the least variance ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [0.5, 1, 2, 7, 300])
+def test_the_least_variance_has_the_mean_deviation_of_the_beta_law_of_mean_one_half(n):
+    """By quadrature; the rational number that stands for it is above, if not by much."""
+    deviation = 2 * stats.beta(n / 2, n / 2).expect(lambda y: y - 0.5, lb=0.5, ub=1)
+    assert float(sharp.c(arb(n))) == pytest.approx(math.pi / 2 * deviation**2, rel=1e-6)
+    with ctx.workprec(128):
+        assert 0 < arb(sharp.at_least_c(n)) / sharp.c(arb(n)) - 1 < 1e-12
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 0.3), (4, 0.45), (9, 0.1)])
+def test_where_tails_meet_the_gap_is_bounded_as_the_proof_has_it(n, m):
+    """log(√v φ/J) against its lower bound, at v = 1/(4(n + η)) and many levels."""
+    z = np.linspace(0.01, 0.99, 99)
+    t, theta = z - m, float(1 / (4 * sharp.c(arb(n)))) - n
+    log_J = stats.beta.logpdf(z, n * m, n * (1 - m)) + np.log(z * (1 - z) / n)
+    for eta in (0, 1 / 3, theta):
+        v = 1 / (4 * (n + eta))
+        spare = stats.norm.logpdf(t, 0, math.sqrt(v)) + math.log(v) - log_J
+        bound = sharp.touching_gap(t * math.sqrt(n), (0.5 - m) * math.sqrt(n), eta)
+        assert (n * spare >= n / 2 * math.log((n + theta) / (n + eta)) + bound - 1e-12).all()
