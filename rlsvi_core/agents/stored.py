@@ -302,6 +302,9 @@ class StoredAgent(MappedAgent):
             self.mean = self.theta.copy()
             return
         self._shape, self.A, self._numbers = (A // B, K // B), A, np.arange(A)
+        if not isinstance(self.features, Indicators):  # which are few at a time
+            periods = self.H or 1 if self.apart else 1
+            checks.array_size("the regressions", periods + 3, B, K // B, K // B)  # 3 in a plan
         super()._allocate(K)
 
     def _no_data(self) -> Rows:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import LARGEST, array_size, fail, generator, numbers, options, positive, whole
+from ..checks import LARGEST, fail, generator, numbers, options, positive, shown, whole
 from ..compiled import Floats, Ints, Seed, jit
 from .maps import Indicators, PerAction
 
@@ -96,12 +96,16 @@ def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> Indicators:
     low, high = _bounds(box)
     tilings = whole("tilings", tilings, 1, hint="Eight is usual.")
     bins = whole("bins", bins, 1, hint="Eight is usual.")
-    array_size("a row", tilings, *[bins + 1] * low.size)
+    d = tilings * (bins + 1) ** low.size
+    PerAction.check_size(
+        A,
+        d,
+        f"{low.size} coordinates, with bins={bins} and tilings={tilings}, have {shown(d)}",
+        "Choose fewer bins, or random_fourier(box, A, d=200).",
+    )
     odd = np.arange(1, 2 * low.size, 2)  # the usual displacement: 1, 3, 5, … along the axes
     shift = (np.arange(tilings)[:, None] * odd % tilings) / tilings
     strides = (bins + 1) ** np.arange(low.size)
-    d = tilings * (bins + 1) ** low.size
-    array_size("the squares of the features", d, d)
     return Indicators(partial(_tiles, low, high, bins, shift, strides), A, d, tilings)
 
 
@@ -171,14 +175,9 @@ def random_fourier(
         )
     for one in scale.flat:
         positive(length_scale=one)
-    array_size("the frequencies", d // 2, low.size)
+    PerAction.check_size(A, d, f"d is {d}", "Pass d=200, say.")
     W = generator(rng).standard_normal((d // 2, low.size)) / scale
     return PerAction(partial(_waves, low, high, W, math.sqrt(2 / d)), A, d)
-
-
-def _exponents(m: int, most: int) -> Floats:
-    array_size("the exponents", *[most + 1] * m, m)
-    return np.array(list(itertools.product(range(most + 1), repeat=m)), float)
 
 
 @options
@@ -203,7 +202,14 @@ def fourier_basis(box: Any, A: int, order: int = 3) -> PerAction:
     array([[ 0.5,  0. , -0.5, -0. ]])
     """
     low, high = _bounds(box)
-    C = _exponents(low.size, whole("order", order, 1, hint="Three is usual."))
+    order, m = whole("order", order, 1, hint="Three is usual."), low.size
+    PerAction.check_size(
+        A,
+        (order + 1) ** m,
+        f"{m} coordinates with order={order} have {shown((order + 1) ** m)}",
+        "Choose a lower order, or random_fourier(box, A, d=200).",
+    )
+    C = np.array(list(itertools.product(range(order + 1), repeat=m)), float)
     return PerAction(partial(_cosines, low, high, math.pi * C), A, len(C))
 
 
@@ -233,9 +239,19 @@ def polynomial(box: Any, A: int, degree: int = 2) -> PerAction:
     array([[0.58, 0.  , 0.58]])
     """
     low, high = _bounds(box)
-    C = _exponents(low.size, whole("degree", degree, 1, hint="Two is usual."))
-    C = C[C.sum(axis=1) <= degree].astype(np.int64)
-    return PerAction(partial(_monomials, low, high, np.arange(C.max() + 1.0), C), A, len(C))
+    degree, m = whole("degree", degree, 1, hint="Two is usual."), low.size
+    d = math.comb(m + degree, degree)
+    PerAction.check_size(
+        A,
+        d,
+        f"{m} coordinates with degree={degree} have {shown(d)}",
+        "Choose a lower degree, or random_fourier(box, A, d=200).",
+    )
+    # A monomial of lower degree has the factor 1, number m, for what it lacks.
+    factors = itertools.combinations_with_replacement(range(m + 1), degree)
+    C = np.array([np.bincount(some, minlength=m + 1)[:m] for some in factors])[::-1]
+    C = np.ascontiguousarray(C, np.int64)
+    return PerAction(partial(_monomials, low, high, np.arange(degree + 1.0), C), A, d)
 
 
 @jit

@@ -17,7 +17,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import array, array_size, as_given, fail, has_methods, index, numbers, options, whole
+from ..checks import (
+    MOST,
+    array,
+    array_size,
+    as_given,
+    fail,
+    has_methods,
+    index,
+    numbers,
+    options,
+    shown,
+    whole,
+)
 from ..compiled import Array, Floats, Ints
 
 __all__ = ["FeatureMap", "OneHot", "PerAction", "check", "from_transformer", "one_hot"]
@@ -132,6 +144,7 @@ class Table(FeatureMap):
             fail(f"Phi has its own H={len(Phi)} periods", f"H={H} was given", "Leave it out.")
         else:
             self.H = len(Phi)
+        array_size("the regressions", len(Phi), Phi.shape[-1], Phi.shape[-1])
         self.Phi: Floats = Phi
         self.S, self.A, self.K = Phi.shape[1:]
 
@@ -143,16 +156,26 @@ class Table(FeatureMap):
 def _of_period(function: Callable[..., Any]) -> bool:
     """Whether a feature function is one of period and observation, not of the latter alone."""
     try:
-        parameters = inspect.signature(function).parameters.values()
-    except ValueError:  # something built in
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # something built in
         return False
-    return (
-        sum(
-            p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-            for p in parameters
+    takes = {n for n in range(3) if _can_bind(signature, n)}
+    if takes.isdisjoint({1, 2}):
+        fail(
+            "features are a function of the observation, or of period and observation",
+            f"it takes {signature}",
+            "Pass lambda s: …, or lambda h, s: …; give other arguments a default.",
         )
-        == 2
-    )
+    return 1 not in takes
+
+
+def _can_bind(signature: inspect.Signature, n: int) -> bool:
+    """Whether a function can be called with n arguments."""
+    try:
+        signature.bind(*range(n))
+    except TypeError:
+        return False
+    return True
 
 
 class Computed(FeatureMap):
@@ -194,10 +217,18 @@ class PerAction(FeatureMap):
     def __init__(self, phi: Callable[..., Any], A: int, d: int = 0, H: int | None = None) -> None:
         has_methods("phi", phi, "__call__", hint="Pass a function of the observation.")
         self.phi, self._of_period = phi, _of_period(phi)
-        self.A = self.blocks = whole("A", A, 1, hint="A counts actions: env.action_space.n, say.")
-        self.H = _horizon(H)
-        self.K = self.A * whole("d", d, hint="d counts features; 0: the first call tells.")
-        array_size("the rows", self.A, max(self.K, 1))
+        d = whole("d", d, hint="d counts features; 0: the first call tells.")
+        self.A = self.blocks = self.check_size(A, d, f"d is {d}", "Choose fewer.")
+        self.H, self.K = _horizon(H), self.A * d
+
+    @staticmethod
+    def check_size(A: Any, d: int, found: str, hint: str) -> int:
+        """Refuse more features than a regression has memory for, a d × d matrix for each action,
+        before anything is made; returns the number of actions, checked."""
+        n = whole("A", A, 1, hint="A counts actions: env.action_space.n, say.")
+        if d > (most := math.isqrt(MOST // n)):
+            fail(f"for {n} actions there is memory for {most} features", found, hint)
+        return n
 
     def __repr__(self) -> str:
         d = f", d={self.K // self.blocks}" if self.K > 0 else ""
@@ -206,6 +237,8 @@ class PerAction(FeatureMap):
     def compact(self, h: int, s: Any) -> Floats:
         """φ(s) as the one row of a (1, d) array."""
         phi = _called(self.phi, self._of_period, h, s)
+        if not self.K:
+            self.check_size(self.blocks, phi.size, f"phi returned {phi.size}", "Choose fewer.")
         if phi.ndim != 1 or (self.K and phi.size * self.blocks != self.K):
             d = self.K // self.blocks
             fail(
@@ -245,8 +278,27 @@ class Indicators(PerAction):
     def __init__(
         self, where: Callable[[Any], Ints], A: int, d: int, n: int, H: int | None = None
     ) -> None:
-        super().__init__(where, A, d, H)
-        self.active, self.n, self.on = where, n, 1 / math.sqrt(n)
+        super().__init__(where, A, whole("d", d, 1, hint="d counts features."), H)
+        self.n = whole("n", n, 1, d, hint="It counts the features that are on.")
+        self.on = 1 / math.sqrt(self.n)
+
+    def active(self, s: Any) -> Ints:
+        """The numbers of the features that are on."""
+        d, given = self.K // self.blocks, self.phi(s)
+        on = given if type(given) is np.ndarray else as_given(given)
+        if (
+            on.shape != (self.n,)
+            or on.dtype.kind not in "iu"
+            or min(numbers := on.tolist()) < 0
+            or max(numbers) >= d
+        ):
+            fail(
+                f"where returns the numbers of {self.n} features, each one of 0, …, {d - 1}",
+                f"it returned {shown(given)}",
+                "Count them from zero, and see that d and n are right.",
+                IndexError,
+            )
+        return on.astype(np.int64, copy=False)
 
     def compact(self, h: int, s: Any) -> Floats:
         """φ(s) as the one row of a (1, d) array."""
@@ -288,6 +340,7 @@ class OneHot(FeatureMap):
                 object.__setattr__(
                     self, name, whole(name, value, 1, hint="Pass H=5, S=3, A=2, say.")
                 )
+        array_size("a table of values", 5, self.H or 1, self.S, self.A)  # and of what was seen
         object.__setattr__(self, "K", self.S * self.A)
         object.__setattr__(self, "blocks", self.A if self.H is None else 1)
 

@@ -849,7 +849,7 @@ def test_an_observation_that_is_changed_in_place_is_another_one(buffer):
         np.testing.assert_allclose(agent.values(0, buffer), rows @ agent.theta[0])
         agent.observe(0, buffer, 0, x, None)
         assert agent.data[0].columns[0][-1].tolist() == [1.0, x, 0.0, 0.0]
-    plain = type(buffer) is not Held and getattr(buffer, "dtype", None) != object
+    plain = type(buffer) is not Held and getattr(buffer, "dtype", None) != np.dtype(object)
     assert len(calls) == (2 if plain else 6)  # the same is computed once, where it is known
 
 

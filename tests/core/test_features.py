@@ -3,6 +3,7 @@
 import itertools
 import math
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from rlsvi_core import chain, features, rlsvi
+from rlsvi_core.features.maps import Indicators
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
@@ -308,6 +310,24 @@ def test_the_fourier_basis_and_polynomials_are_their_formulas():
     np.testing.assert_allclose(power * math.sqrt(6), [1, 0.8, 0.64, 0.3, 0.24, 0.09])
 
 
+@pytest.mark.parametrize(("m", "degree"), [(1, 5), (2, 3), (3, 2), (4, 3)])
+def test_monomials_are_in_the_order_of_their_exponents(m, degree):
+    x, some = np.linspace(0.2, 0.9, m), itertools.product(range(degree + 1), repeat=m)
+    exponents = np.array([one for one in some if sum(one) <= degree])
+    phi = features.polynomial((-np.ones(m), np.ones(m)), 1, degree).compact(0, x)[0]
+    expected = (x**exponents).prod(axis=1) / math.sqrt(len(exponents))
+    np.testing.assert_allclose(phi, expected, rtol=1e-14)
+
+
+def test_polynomials_of_many_coordinates_make_only_the_monomials_they_keep():
+    tracemalloc.start()
+    for m, degree, d in ((14, 2, 120), (128, 1, 129), (40, 3, 12341)):
+        assert features.polynomial((np.zeros(m), np.ones(m)), 1, degree).K == d
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 50e6
+
+
 def test_a_space_with_ends_serves_as_a_box():
     class Box:
         low, high = BOX
@@ -393,11 +413,62 @@ def test_a_component_out_of_range_is_refused():
         BASES["one-hot"]()(0, [4, 0])
 
 
-def test_tiles_in_many_dimensions_are_refused_when_they_are_built():
-    box = np.zeros(6), np.ones(6)
-    with pytest.raises(ValueError, match="squares"):
-        features.tiles(box, 3)
+CUBE = np.zeros(8), np.ones(8)
+TOO_LARGE = {
+    "tiles": lambda: features.tiles(CUBE, 3),
+    "Fourier basis": lambda: features.fourier_basis(CUBE, 4),
+    "of a picture": lambda: features.fourier_basis((np.zeros(10**5), np.ones(10**5)), 1),
+    "polynomial": lambda: features.polynomial(CUBE, 4, degree=12),
+    "random Fourier": lambda: features.random_fourier(CUBE, 2, d=10**6),
+    "given": lambda: features.PerAction(lambda s: [s], 2, d=10**6),
+    "returned": lambda: features.PerAction(lambda s: np.zeros(10**5), 2)(0, 0.5),
+    "components": lambda: features.one_hot(None, [10**5, 10**5], 2),
+    "one-hot": lambda: features.one_hot(1000, 10**6, 10),
+    "one-hot for all time": lambda: features.one_hot(None, 10**8, 10),
+    "table": lambda: features.Table(np.zeros((2, 1, 1, 40_000))),
+    "for each period": lambda: rlsvi(features.random_fourier(CUBE, 4, d=2000), H=100),
+    "computed": lambda: rlsvi(lambda s: np.zeros((2, 10**5)), H=3).act(0, 0.5),
+}
+
+
+@pytest.mark.parametrize("name", TOO_LARGE)
+def test_features_that_memory_has_no_room_for_are_refused_before_they_are_made(name):
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=r"memory|numbers"):
+        TOO_LARGE[name]()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 10e6
+
+
+def test_features_of_a_box_that_fit_are_made():
     assert features.tiles(([0, 0], [1, 1]), 3).K == 3 * 648
+    assert features.fourier_basis(CUBE, 4, order=1).K == 4 * 256
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda: 1, lambda h, s, a: 1, lambda *, s: 1],
+    ids=["none", "three", "by keyword"],
+)
+@pytest.mark.parametrize("make", [features.Computed, lambda phi: features.PerAction(phi, 2)])
+def test_features_are_a_function_of_one_or_two_arguments(function, make):
+    with pytest.raises(ValueError, match="function"):
+        make(function)
+
+
+@pytest.mark.parametrize("on", [[10**6], [-1], [0, 1], [0.0], [True], "a", None])
+def test_indicators_that_are_no_features_are_refused_before_compiled_code_reads_them(on):
+    agent = rlsvi(Indicators(lambda s: np.asarray(on), A=2, d=3, n=1), gamma=0.9, rng=1)
+    for call in (lambda: agent.act(0, 0.5), lambda: agent.observe(0, 0.5, 0, 1.0, 0.5)):
+        with pytest.raises(IndexError, match="features"):
+            call()
+
+
+def test_how_many_indicators_are_on_is_checked():
+    for n in (0, 4, 1.5):
+        with pytest.raises(ValueError, match="n must"):
+            Indicators(lambda s: np.array([0]), A=2, d=3, n=n)
 
 
 @pytest.mark.parametrize(
