@@ -1,9 +1,8 @@
 """The paper's studies: what is computed, judged and drawn, one folder per topic."""
 
-import ast
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
 class StudyError(Exception):
@@ -16,11 +15,3 @@ class Topic(NamedTuple):
 
     tables: tuple[str, ...]
     figures: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # others: from which tables
-
-
-def value_of(text: str) -> Any:
-    """The value typed after ``--set NAME=``: a Python literal, or else a string."""
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return text

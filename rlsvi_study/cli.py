@@ -20,7 +20,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import StudyError, value_of
+from . import StudyError
 from .catalogue import FIGURES, THE_PAPERS, Study, claims, study
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def _as_set(args: Namespace, experiment: "Experiment") -> "tuple[Experiment, str
     usual = args.usual if args.usual in experiment.scales else next(iter(experiment.scales))
     scale = args.scale or usual
     _known(f"scale of {experiment.name}", [scale], experiment.scales)
-    _known(f"setting of {experiment.name}", values := dict(args.set), experiment.settable)
-    return experiment.having(**values), scale
+    _known(f"setting of {experiment.name}", texts := dict(args.set), experiment.settable)
+    return experiment.having(**{name: experiment.read(name, texts[name]) for name in texts}), scale
 
 
 def _experiments(args: Namespace) -> "list[tuple[Experiment, str]]":
@@ -299,11 +299,17 @@ def _minutes(text: str) -> float:
     return minutes
 
 
-def _setting(text: str) -> tuple[str, Any]:
+def _setting(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not (name and equals):
         raise argparse.ArgumentTypeError(f"NAME=VALUE, such as lam=2, not {text!r}")
-    return name, value_of(value)
+    return name, value
+
+
+def _folder(text: str) -> Path:
+    if not text.strip():
+        raise argparse.ArgumentTypeError(f"a folder, not {text!r}; is a variable empty?")
+    return Path(text)
 
 
 def _address(text: str) -> str:
@@ -339,7 +345,7 @@ def parser() -> argparse.ArgumentParser:
             )
         p.add_argument(
             "--out",
-            type=Path,
+            type=_folder,
             help="folder of results (default: the nearest 'results', or the one beside your file)",
         )
         p.set_defaults(function=function, usual=scale)

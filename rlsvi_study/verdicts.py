@@ -95,7 +95,7 @@ def stored() -> dict[str, Finding]:
     file = engine.results_folder() / NAME
     try:
         return {one["id"]: Finding(**one) for one in json.loads(file.read_bytes())}
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, KeyError) as error:
         raise StudyError(
             f"what the judges found is read from {file}; that raised {error!r}. "
             f"Write it again with: rlsvi check --store"

@@ -58,6 +58,8 @@ def out_of_range(stored: pd.DataFrame, task: Task, rows: Rows) -> list[str]:
             f"{task}: {n} rows with {', '.join(stored)} are stored, {len(now)} with "
             f"{', '.join(now)} were recomputed"
         ]
+    if "reward" not in now:
+        return [f"{task}: not equal, and there is no column reward by which its range is judged"]
     means = others.groupby("seed").head(n).groupby("seed").reward.mean()
     low, high, mean = means.min(), means.max(), now.reward.mean()
     if not 2 * low - high <= mean <= 2 * high - low:

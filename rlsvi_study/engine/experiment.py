@@ -19,6 +19,7 @@ ones (learning curves, games). There ``rlsvi verify`` can recompute the beginnin
 package's arithmetic; ``compare.out_of_range`` has the rule by which it is compared instead.
 """
 
+import ast
 import json
 import math
 import re
@@ -38,7 +39,7 @@ import numpy as np
 
 from rlsvi_core.checks import fail, is_number, shown
 
-from .. import StudyError, value_of
+from .. import StudyError
 from .sources import Sources, sources_of
 
 MOST_SEEDS = 10**6
@@ -116,10 +117,36 @@ def _read_again(value: Value) -> Value:
     return again
 
 
+def _literal(text: str) -> Any:
+    """The value of a Python literal; of what is none, the text itself."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return text
+
+
+def _like(old: Any, new: Any) -> Any:
+    """The new value in the type of the old one; a TypeError if it has none. None has no type."""
+    if isinstance(old, (list, tuple)) and isinstance(new, (list, tuple)):
+        return type(old)(_like(old[0] if old else None, one) for one in new)
+    if isinstance(old, (float, np.floating)) and type(new) in (int, float):
+        return float(new)
+    old = old.item() if isinstance(old, np.generic) else old
+    if not (old is None or type(old) is type(new)):
+        raise TypeError
+    return new
+
+
+def _read(text: str, old: Any) -> Any:
+    """What is typed after ``--set NAME=``, in the type of the value that it replaces."""
+    value = _literal(text.title() if isinstance(old, (bool, np.bool_)) else text)
+    return text if isinstance(old, str) and not isinstance(value, str) else _like(old, value)
+
+
 def _typed(value: Any) -> str:
     """As one types it after ``--set``: a text without quotes, unless it reads as something else."""
     value = value.item() if isinstance(value, np.generic) else value
-    return value if isinstance(value, str) and value_of(value) == value else repr(value)
+    return value if isinstance(value, str) and _literal(value) == value else repr(value)
 
 
 def _quoted(value: Any) -> str:
@@ -266,6 +293,13 @@ class Experiment:
                 name,
                 "Keep other words for the title.",
             )
+        _must(
+            self.name != "verdicts" and ("+" not in self.name or "--set" in self.words),
+            "an experiment's name is none that has a meaning: 'verdicts' is the judges' file, and "
+            "'+' begins what is set",
+            self.name,
+            "Choose another.",
+        )
         for label in ("place", "title", "words"):
             _must(
                 isinstance(getattr(self, label), str),
@@ -344,6 +378,23 @@ class Experiment:
                     ),
                 ]
             )
+        )
+
+    def read(self, name: str, text: str) -> Any:
+        """A value of a setting, typed as a text: in the type that the setting has."""
+        old = [
+            values[name]
+            for scale in self.scales.values()
+            for values in (scale.constants, *scale.grid)
+            if name in values
+        ]
+        for one in old or [1]:  # seeds are a number
+            with suppress(TypeError):
+                return _read(text, one)
+        _fail(
+            f"a setting keeps its type; {name} of {self.name} is {shown(old[0] if old else 1)}",
+            f"it was set to {shown(text)}",
+            "Type it like that: 0.5, true, '(1, 2)', or a word where it is one.",
         )
 
     def having(self, **values: Any) -> "Experiment":

@@ -39,7 +39,29 @@ def _lines(journal: Path) -> list[Any]:
 
 def _setting(experiment: Experiment, scale: str) -> dict[str, Any]:
     """What a journal must agree with to be resumed."""
-    return {"sources": source_hash(experiment.sources), **experiment.scales[scale].settings}
+    sources = experiment.sources
+    return {
+        "sources": source_hash(sources),
+        "files": sources.hashes,
+        **experiment.scales[scale].settings,
+    }
+
+
+def _other(header: Any, setting: dict[str, Any]) -> str:
+    """In what a journal's first line and the present setting differ."""
+    if not (
+        isinstance(header, dict)
+        and header.keys() >= setting.keys()
+        and isinstance(header["files"], dict)
+    ):
+        return "are not of this sweep"
+    if other := [name for name in ("constants", "grid", "seeds") if header[name] != setting[name]]:
+        return f"are of other settings ({', '.join(other)})"
+    then, present = header["files"], setting["files"]
+    other = sorted(
+        name for name in then.keys() | present.keys() if then.get(name) != present.get(name)
+    )
+    return f"are of other code ({', '.join(other) or 'rlsvi_core or rlsvi_study'})"
 
 
 def _sealed(entry: dict[str, Any], setting: dict[str, Any]) -> dict[str, Any]:
@@ -135,12 +157,13 @@ class Journal:
                     f"are recomputed"
                 )
             return runs
+        header, *_ = _lines(self.file)
         names = (self.file.with_suffix(f".{n}.journal") for n in count(1))
         aside = next(name for name in names if not name.exists())
         with file_errors(self.file):
             self.file.rename(aside)
         say(
-            f"the runs kept in {self.file.name} are of other code or settings; they are now in "
+            f"the runs kept in {self.file.name} {_other(header, self._setting)}; they are now in "
             f"{aside.name}"
         )
         return {}

@@ -187,6 +187,8 @@ def _fill(
                 with bar.external_write_mode():
                     say(f"{name}: {task} raised {error.splitlines()[-1]}")
             else:
+                own = [{k: row[k] for k in row.keys() - task.label.keys()} for row in rows]
+                tables.as_csv(own)  # refused now, not when all are done
                 journal.add(task, rows, seconds)
             bar.update()
     if failed := sum(task not in journal for task in tasks):

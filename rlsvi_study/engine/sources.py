@@ -136,14 +136,15 @@ def about_to_load(file: Path) -> Sources:
     """What a study's file is going to be loaded from, when it can import what lies beside it. The
     modules of the last study are forgotten: this one may have others of the same names, and their
     files may have been edited since."""
+    files = list(modules_of(file, file.parent).values())
     sys.path[:] = [place for place in sys.path if place not in {str(one.parent) for one in _last}]
     sys.path.append(str(file.parent))  # at the end, so that a tqdm.py there hides no tqdm
     for name, module in list(sys.modules.items()):
         if name != "__main__" and Path(getattr(module, "__file__", None) or "") in _last:
             del sys.modules[name]
     invalidate_caches()
-    _last[:] = modules_of(file, file.parent).values()
-    return Sources(file.parent, {_relative(one, file.parent): _stamp(one) for one in _last})
+    _last[:] = files
+    return Sources(file.parent, {_relative(one, file.parent): _stamp(one) for one in files})
 
 
 def source_hash(sources: Sources) -> str:

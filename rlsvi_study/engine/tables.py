@@ -12,6 +12,7 @@ and wall-clock seconds, when. A table is trusted because ``rlsvi verify`` recomp
 
 import io
 import json
+import os
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -56,6 +57,13 @@ def as_csv(rows: Rows) -> bytes:
     return data
 
 
+def _place(experiment: Experiment, scale: str, folder: Path | str | None) -> str:
+    """A hash of where the study lies, seen from the table: two files of one name are told apart, and
+    no folder of a machine is named."""
+    where = os.path.relpath(experiment.sources.folder, path(experiment, scale, folder).parent)
+    return digest(Path(where).as_posix().encode())[:16]
+
+
 def save(
     experiment: Experiment,
     scale: str,
@@ -78,6 +86,7 @@ def save(
         "sha256": digest(data),
         "computed": {
             **computed_by(experiment.sources),
+            "place": _place(experiment, scale, folder),
             "cpu_seconds": round(sum(run["seconds"] for run in runs), 1),
             "wall_seconds": round(wall_seconds, 1),
             "finished": now(),
@@ -174,6 +183,17 @@ def load(
             f"{file.name} was edited, though its SHA-256 is right: written were {found['rows']} "
             f"rows with {', '.join(sorted(label))}. {_restore(experiment, scale)}"
         )
+    return _with_none(table, [task.label for task in setting.tasks])
+
+
+def _with_none(table: pd.DataFrame, labels: Rows) -> pd.DataFrame:
+    """None comes back as None in an axis, and among texts and truth values; a column of measured
+    numbers has NaN for it, as pandas does."""
+    for name in table:
+        axis = any(name in label and label[name] is None for label in labels)
+        if table[name].isna().any() and (axis or table[name].dtype.kind not in "if"):
+            column = table[name].astype(object)
+            table[name] = column.where(column.notna(), None)
     return table
 
 
@@ -198,14 +218,21 @@ def other_file(experiment: Experiment, scale: str, folder: Path | str | None = N
     """The user's file that wrote this table, if it is not the present one."""
 
     def file(command: str) -> str | None:
-        _, _, *words = [*shlex.split(command), "", ""]
-        return Path(words[0]).name if words[0].endswith(".py") else None
+        try:
+            words = shlex.split(command)
+        except ValueError:  # from before names were quoted
+            words = command.split()
+        return next((Path(word).name for word in words[2:3] if word.endswith(".py")), None)
 
     try:
-        writer = file(record(experiment, scale, folder)["command"])
+        found = record(experiment, scale, folder)
     except StudyError:
         return None
-    return None if writer == file(experiment.command(scale)) else writer
+    writer, here = file(found["command"]), _place(experiment, scale, folder)
+    if writer != file(experiment.command(scale)):
+        return writer
+    elsewhere = found["computed"].get("place", here) != here
+    return f"another {writer}" if writer and elsewhere else None
 
 
 class Tables(Mapping[str, pd.DataFrame]):

@@ -2,9 +2,11 @@
 
 import json
 import linecache
+import shlex
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -74,16 +76,60 @@ def test_what_is_set_is_run_and_recorded_under_a_name_of_its_own(small, capsys):
     assert main(["run", *words]) == 0
     assert main(["verify", *words]) == 0
     (file,) = (small.parent / "results").glob("*.json")
-    assert file.name == "own+lam=5+name=c+seeds=2.quick.json"
+    assert file.name == "own+lam=5.0+name=c+seeds=2.quick.json"
     record = json.loads(file.read_text())
     assert record["constants"] == {"sigma": 2.0, "name": "c"}
-    assert (record["grid"], record["seeds"]) == ([{"lam": 5}], [0, 2])
+    assert (record["grid"], record["seeds"]) == ([{"lam": 5.0}], [0, 2])
     assert record["command"] == (
-        "rlsvi run small.py own --set lam=5 --set name=c --set seeds=2 --scale quick --jobs 1"
+        "rlsvi run small.py own --set lam=5.0 --set name=c --set seeds=2 --scale quick --jobs 1"
     )
-    assert table(small, "own+lam=5+name=c+seeds=2").value.tolist() == [0, 15]
+    assert table(small, "own+lam=5.0+name=c+seeds=2").value.tolist() == [0, 15]
     assert main(["verify", str(small)]) == 1  # the plain table is not there
     assert "rlsvi run small.py own --scale quick" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("old", "text", "new"),
+    [
+        (True, "false", False),
+        (False, "True", True),
+        (True, "0", TypeError),
+        (True, "no", TypeError),
+        (1.0, "0.5", 0.5),
+        (1.0, "2", 2.0),
+        (np.float64(1), "2", 2.0),
+        (1.0, "0,5", TypeError),
+        (1.0, "", TypeError),
+        (1.0, "half", TypeError),
+        (1.0, "true", TypeError),
+        (1.0, "None", TypeError),
+        (3, "4", 4),
+        (np.int64(3), "4", 4),
+        (3, "4.5", TypeError),
+        (3, "True", TypeError),
+        ("a", "1", "1"),
+        ("a", "'1'", "1"),
+        ("a", "", ""),
+        ("a", "None", "None"),
+        ((1, 2), "(3,)", (3,)),
+        ([1.0], "[3, 4]", [3.0, 4.0]),
+        ((1, 2), "3", TypeError),
+        ((1, 2), "('a',)", TypeError),
+        (None, "7", 7),
+        (None, "None", None),
+        (None, "word", "word"),
+    ],
+)
+def test_what_is_set_has_the_type_of_what_it_replaces(old, text, new):
+    one = Experiment("a", "", "", lambda seed, x: [], {"quick": Scale({"x": old}, ({},), range(1))})
+    if new is TypeError:
+        with pytest.raises(StudyError, match="type"):
+            one.read("x", text)
+    else:
+        found = one.read("x", text)
+        assert (found, type(found)) == (new, type(new))
+        *_, words = shlex.split(one.having(x=found).words)  # as its record has it
+        assert one.read("x", words.removeprefix("x=")) == new
 
 
 def test_the_papers_experiments_are_set_too_and_their_tables_left_alone(tmp_path):
@@ -100,6 +146,9 @@ def test_the_papers_experiments_are_set_too_and_their_tables_left_alone(tmp_path
         (["--set", "lm=3"], 2, "lam"),
         (["--set", "lam"], 2, "NAME=VALUE"),
         (["--set", "seeds=0"], 1, "seeds"),
+        (["--set", "seeds=x"], 1, "type"),
+        (["--set", "lam=0,5"], 1, "type"),
+        (["--out", ""], 2, "folder"),
         (["--scale", "paper"], 2, "quick"),
         (["on"], 2, "own"),
     ],
@@ -157,6 +206,69 @@ def test_an_edited_file_has_another_hash(small):
     assert now() != before
 
 
+EDITED = """
+import os
+from pathlib import Path
+def edit(name):
+    folder = Path(__file__).parent
+    if (folder / "go").exists():
+        (folder / name).write_text((folder / name).read_text() + "# edited")
+        (folder / "go").unlink()
+"""
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("name", ["small.py", "helper.py", "lazy.py", "pack/inner.py", "data.csv"])
+def test_a_file_that_is_edited_in_a_run_ends_in_no_table(name, jobs, small, capsys):
+    """It is said which; with the file put back, the sweep resumes."""
+    (small.parent / "edits.py").write_text(EDITED)
+    (small.parent / "pack").mkdir()
+    for other in ("lazy.py", "pack/__init__.py", "pack/inner.py", "data.csv", "go"):
+        (small.parent / other).touch()
+    text = SMALL.replace("range(3))})}", 'range(3))}, data=["data.csv"])}').replace(
+        "    return [",
+        f"    import lazy, edits\n    from pack import inner\n"
+        f"    if (lam, seed) == (2.0, 2): edits.edit({name!r})\n    return [",
+    )
+    small.write_text(text)
+    before = (small.parent / name).read_bytes()
+    assert main(["run", str(small), "--jobs", jobs]) == 1
+    assert name in capsys.readouterr().err
+    assert not (small.parent / "results/own.quick.csv").exists()
+    assert main(["list", str(small)]) == 0
+    assert "not stored" in capsys.readouterr().out
+    (small.parent / name).write_bytes(before)
+    if jobs == "1":
+        assert "5 of 6" in (main(["list", str(small)]), capsys.readouterr().out)[1]
+    assert main(["run", str(small), "--jobs", jobs]) == 0
+    assert len(table(small)) == 6
+    files = json.loads((small.parent / "results/own.quick.json").read_text())["computed"]["files"]
+    assert set(files) > {"small.py", "helper.py", "lazy.py", "pack/inner.py", "data.csv"}
+
+
+def test_processes_of_an_earlier_sweep_have_not_kept_an_edited_module(small):
+    for number in (0, 11):
+        (small.parent / "helper.py").write_text(f"OFFSET = {number}\n")
+        assert main(["run", str(small), "--jobs", "2"]) == 0
+        assert table(small).value[0] == number
+
+
+def test_what_is_not_imported_may_be_edited(small):
+    """Another study in the folder, say."""
+    (small.parent / "other.py").touch()
+    assert main(["run", str(small)]) == 0
+    before = (small.parent / "results/own.quick.json").read_bytes()
+    (small.parent / "other.py").write_text("edited = True\n")
+    assert main(["run", str(small)]) == 0
+    assert (small.parent / "results/own.quick.json").read_bytes() == before
+
+
+def test_data_that_is_not_there_is_refused(small, capsys):
+    small.write_text(SMALL.replace("range(3))})}", 'range(3))}, data=["data.csv"])}'))
+    assert main(["run", str(small)]) == 1
+    assert "data.csv" in capsys.readouterr().err
+
+
 NOTEBOOK = """
 from rlsvi_study import engine
 from rlsvi_study.engine import Experiment, Scale, grid
@@ -201,6 +313,9 @@ def test_a_study_typed_into_a_notebook_runs_in_processes(tmp_path, monkeypatch):
         ('{"own":', '{"other":', "name"),
         ('"own"', '"fig2a"', "paper"),
         ('("own"', '("my own"', "name"),
+        ('"own"', '"own+lam=5.0"', "name"),
+        ('"own"', '"verdicts"', "name"),
+        ("FACTOR = 3", "__import__('by_name')", "by_name.py"),
         ("lam, sigma=1.0", "sigma=1.0", "lam"),
         ("seed, lam", "seed, lam, K", "K"),
         ("(1.0, 2.0)", "(1.0, 1.0)", "cell"),
@@ -210,6 +325,7 @@ def test_a_study_typed_into_a_notebook_runs_in_processes(tmp_path, monkeypatch):
     ],
 )
 def test_a_file_that_is_no_study_is_refused(old, new, hint, small, capsys):
+    (small.parent / "by_name.py").touch()
     small.write_text(SMALL.replace(old, new))
     assert main(["run", str(small)]) == 1
     assert hint in capsys.readouterr().err
@@ -245,6 +361,7 @@ def test_a_drawing_returns_a_figure_or_what_has_one(draw, status, hint, small, c
         ("[{'value': 1, 'lam': 2}]", "lam"),
         ("{'value': 1}", "list"),
         ("[{'value': 'one' if seed else 1}]", "CSV"),
+        ("[{'value': '1' if lam == 1 and not seed else 1 / 0}]", "CSV"),
     ],
 )
 def test_rows_that_make_no_table_are_refused(rows, hint, small, capsys):
@@ -306,3 +423,45 @@ def test_two_files_do_not_write_one_table(small):
     assert table.read_bytes() == before
     assert main(["run", str(copied), "--again"]) == 0
     assert table.read_bytes() != before
+
+
+def test_two_files_of_one_name_do_not_write_one_table(small, capsys):
+    other, out = small.parent / "other/small.py", ["--out", str(small.parent / "out")]
+    other.parent.mkdir()
+    shutil.copy(small.parent / "helper.py", other.parent)
+    other.write_text(SMALL.replace("FACTOR = 3", "FACTOR = 4"))
+    assert main(["run", str(small), *out]) == 0
+    before = (small.parent / "out/own.quick.csv").read_bytes()
+    assert main(["run", str(other), *out]) == 1
+    assert "small.py" in capsys.readouterr().err
+    assert (small.parent / "out/own.quick.csv").read_bytes() == before
+    small.write_text(SMALL + "# edited")
+    assert main(["run", str(small), *out]) == 0  # its own table it may replace
+
+
+@pytest.mark.parametrize("name", ["it's.py", "two words.py"])
+def test_a_files_name_may_be_odd_and_so_may_its_encoding(name, small):
+    file = small.with_name(name)
+    file.write_bytes(b"# coding: latin-1\n# \xe9\n" + SMALL.encode())
+    assert main(["run", str(file)]) == 0
+    assert main(["run", str(file), "--again"]) == 0
+    file.write_bytes(file.read_bytes() + b"# edited")
+    assert main(["run", str(file)]) == 0
+
+
+def test_none_comes_back_as_none(tmp_path):
+    """But not among measured numbers, where pandas has NaN for it."""
+
+    def run(seed, axis):
+        return [
+            {"number": seed or None, "word": "a" if seed else None, "truth": True if seed else None}
+        ]
+
+    one = Experiment("none", "", "", run, {"quick": Scale({}, grid(axis=(None, 2)), range(2))})
+    engine.sweep(one, "quick", tmp_path)
+    found = engine.load(one, "quick", tmp_path)
+    assert found.axis.tolist() == [None, None, 2, 2]
+    assert found.word.tolist() == [None, "a"] * 2
+    assert found.truth.tolist() == [None, True] * 2
+    assert found.number.dtype == float
+    assert engine.verify(one, "quick", tmp_path, seconds=60).differences == []
