@@ -2,8 +2,10 @@
 
 import json
 import linecache
+import re
 import shlex
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +68,21 @@ def test_the_example_runs_resumes_and_is_drawn_and_verified(tmp_path, capsys):
     assert (tmp_path / "results/river.quick.png").read_bytes().startswith(b"\x89PNG")
     last = table(file, "river").query("episode == 500").groupby("lam").regret.mean()
     assert last[0.1] < last[1.0]  # the flatter prior explores
+
+
+def test_the_page_on_studies_works_as_it_is_printed(tmp_path, monkeypatch, capsys):
+    page = (EXAMPLE.parents[1] / "book/own-study.md").read_text("utf8")
+    file, in_python = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "river.py").write_text(file)
+    monkeypatch.chdir(tmp_path)
+    for command in re.findall(r"^rlsvi ([^#\n]*)", page, re.MULTILINE):
+        assert main(command.split()) == 0
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "river", None)
+    del sys.modules["river"]
+    capsys.readouterr()
+    exec(in_python, {})
+    assert "already stored" in capsys.readouterr().out  # by the same code, imported or run
 
 
 # --- what is set ----------------------------------------------------------------------------------
