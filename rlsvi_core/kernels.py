@@ -11,7 +11,7 @@ from .agents.base import empty_run, record_step, repeated
 from .agents.finite import Statistics, Targets, add_transition, no_data
 from .agents.history import History, no_history, remember, target_sum, with_capacity
 from .agents.states import ENDED
-from .agents.tabular import play_episode, value_iteration
+from .agents.tabular import play_episode, value_iteration, value_of_policy
 from .envs.recommender import States, answer, states
 from .envs.tetris import draw_piece, measure, place, placements
 from .mdp import Model, first_state, last_reward, period, step
@@ -64,6 +64,7 @@ __all__ = [
     "step",
     "target_sum",
     "value_iteration",
+    "value_of_policy",
     "values",
     "with_capacity",
 ]

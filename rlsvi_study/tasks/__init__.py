@@ -14,6 +14,7 @@ TOPIC = Topic(
         "tasks-tabular-large",
         "tasks-redraw",
         "tasks-deep-sea",
+        "tasks-sigma",
     ),
     figures={
         "tasks-curves": ("tasks-control", "tasks-epsilon", "tasks-boltzmann"),

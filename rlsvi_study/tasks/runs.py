@@ -25,6 +25,7 @@ all tasks here, and LSVI has the same ridge :math:`\lambda\sigma^2 = c^2`, featu
   end, exact for tables. Tables have one-hot features, γ = 0.99 and a hundred sweeps. Numbers of
   episodes, sweeps and Taxi's second σ were chosen on seed 1000.
 - ``tasks-deep-sea``: episodes until the first and the tenth goal.
+- ``tasks-sigma``: σ = V/f with other f, on problems of all kinds (:mod:`.sigma`).
 
 Tables and the deep sea are compiled plain loops. The rest goes through BLAS, ``cos`` and
 Gymnasium's own arithmetic: elsewhere a run is another one of its kind (``portable=False``).
@@ -47,6 +48,7 @@ from ..engine import Experiment, Rows, Scale, grid, streams
 from ..intervals import mean_interval
 from .ensemble import Ensemble
 from .redraw import Vote
+from .sigma import SIGMA
 
 C = suggest_parameters((0, 1))[1]  # σ = CV
 ROWS = 20  # of a learning curve with tables
@@ -527,5 +529,6 @@ EXPERIMENTS = {
             quick=Scale({"episodes": 500}, _SEAS[::5], range(2)),
             paper=Scale({"episodes": 4000}, _SEAS, range(20)),
         ),
+        SIGMA,
     )
 }

@@ -1,0 +1,254 @@
+r"""How large σ should be, on five ordinary problems: ``tasks-sigma``.
+
+RLSVI has one-hot features, the range of values and λ = 1/V², V being the width of that range, and
+:math:`\sigma = V/f` with f = 1000, 200, 50 (:func:`rlsvi_core.suggest_parameters`), 10 and 2. With a
+horizon every period has a table of its own: the deep sea, the grid with a key, the river and the
+inventory. Discounted, there is one table for all time, which learns from fewer episodes: the grid,
+the inventory and FrozenLake (with a table for each of its 100 periods no agent learns FrozenLake in
+2000 episodes; ``tasks-tabular`` has 40 000). The deep sea and the grid are deterministic, the others
+are not; the inventory's rewards are random too.
+
+The range is that of *optimal values*, :math:`\min V^*` and :math:`\max V^*`, rounded. In the river
+and the inventory RLSVI is also told a range of *returns*: H, or 1/(1 − γ), times the least and the
+largest reward, which is what one knows without a solution.
+
+Beside it, with the same range: LSVI, ε-greedy, and Q-learning (:mod:`.q_learning`), which starts
+from the largest value or from 0. ε is halved every eighth of a run.
+
+``regret`` is the sum, over the episodes so far, of the optimal value minus what was earned: exactly
+expected with a horizon, realised with a discount, where RLSVI draws again in mid-episode. Values in
+both are those of the finite horizon, undiscounted.
+
+**What counts** was fixed before the stored seeds were run, after a pilot on seeds 5000 to 5005. On a
+problem, with all differences taken seed by seed and Student's 95% intervals at the end of the run:
+
+- a σ is *good* if its regret is less than 3/2 of the least mean among the five σ, the interval of
+  the difference being below 0, *bad* if it is above 0, and *open* otherwise (:func:`judged`);
+- RLSVI by the rule is *better* than LSVI, or than Q-learning, if the interval of the difference to
+  the arm with the least mean is below 0, *worse* if it is above (:func:`compared`). That arm is
+  chosen in hindsight, which favours the rival;
+- a range of values is *better* than one of returns if, at σ = V/50 of each, the same holds.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rlsvi_core import FiniteMDP, lsvi, rlsvi
+from rlsvi_core.compiled import Array
+from rlsvi_core.envs.chains import deep_sea, river_swim
+from rlsvi_core.envs.ordinary import inventory, key_and_door
+from rlsvi_core.features import OneHot
+
+from ..engine import Experiment, Rows, Scale, grid, streams
+from ..intervals import mean_interval
+from . import q_learning
+
+FRACTIONS = (1000, 200, 50, 10, 2)  # f in σ = V/f
+RULE = 50
+TOLERATED = 1.5  # times the regret of the best σ
+ROWS = 4  # of a run, two pieces each, from one of which to the next ε is halved
+Range = tuple[float, float]
+
+
+class Problem(NamedTuple):
+    make: Callable[[np.random.Generator], FiniteMDP]
+    episodes: int
+    values: Range  # the least and the largest optimal value
+    returns: Range | None = None  # by the least and the largest reward
+    gamma: float | None = None  # or else a horizon
+
+
+def _lake(rng: np.random.Generator) -> FiniteMDP:
+    from .environments import make
+
+    return FiniteMDP.from_gym(make("FrozenLake-v1"))
+
+
+PROBLEMS = {
+    "deep sea": Problem(lambda rng: deep_sea(20, rng), 2000, (0, 1)),
+    "key and door": Problem(lambda rng: key_and_door(), 2000, (0, 1)),
+    "river swim": Problem(lambda rng: river_swim(), 2000, (0, 9.5), (0, 20)),
+    "inventory": Problem(lambda rng: inventory(), 2000, (0, 217), (-680, 1400)),
+    "key and door, discounted": Problem(lambda rng: key_and_door(), 200, (0, 1), gamma=0.99),
+    "inventory, discounted": Problem(
+        lambda rng: inventory(), 200, (0, 217), (-680, 1400), gamma=0.95
+    ),
+    "FrozenLake, discounted": Problem(_lake, 320, (0, 1), gamma=0.99),
+}
+
+
+# --------------------------------------------------------------------------- a run
+
+
+def absorbing(mdp: FiniteMDP) -> Array:
+    """The states that are never left and pay nothing: an episode is over there."""
+    m = mdp.model
+    stays = (m.successor == np.arange(mdp.S)[:, None, None]) & (m.reward == 0)
+    return np.asarray((stays | (m.probability == 0)).all(axis=(0, 2, 3)))
+
+
+def play_on(agent: Any, mdp: FiniteMDP, ends: Array, rng: np.random.Generator) -> float:
+    """The reward of an episode whose horizon is a clock to the agent: it truncates."""
+    agent.plan()
+    s, total = mdp.start(rng), 0.0
+    for h in range(mdp.H):
+        a = agent.act(h, s)
+        r, s_next, _ = mdp.step(h, s, a, rng)
+        agent.observe(h, s, a, r, None if ends[s_next] else s_next)
+        s, total = s_next, total + r
+        if ends[s]:
+            break
+    return total
+
+
+def learning(
+    problem: str,
+    agent: str,
+    seed: int,
+    rows: int,
+    fraction: float = RULE,
+    told: str = "values",
+    epsilon: float = 0.0,
+    alpha: float = 1.0,
+    start: str = "0",
+) -> Rows:
+    """The regret of RLSVI with σ = V/fraction, of LSVI, or of Q-learning with the step size α."""
+    make, episodes, values, returns, gamma = PROBLEMS[problem]
+    basis_rng, env_rng, agent_rng = streams(seed)
+    mdp = make(basis_rng)
+    low, high = values if told == "values" or returns is None else returns
+    H, ends, piece = None if gamma else mdp.H, absorbing(mdp), episodes // (2 * ROWS)
+    table = OneHot(H, mdp.S, mdp.A)
+    options: Any = {"value_range": (low, high), "gamma": gamma, "rng": agent_rng}
+    learner: Any = None
+    if agent == "rlsvi":
+        learner = rlsvi(table, sigma=(high - low) / fraction, **options)
+    elif agent == "epsilon-greedy":
+        learner = lsvi(table, **options)
+    Q = np.full((H or 1, mdp.S, mdp.A), high if start == "high" else 0.0)
+
+    def earned(level: float) -> Array:
+        """What the episodes of a piece bring, with this ε."""
+        if learner is None:
+            given = mdp.model, mdp.H, ends, Q, alpha, gamma or 1.0, level
+            q_learning.learn(*given, env_rng, agent_rng, reward := np.empty(piece))
+            return reward
+        learner.epsilon = level
+        if gamma is None:
+            return np.asarray(learner.learn(mdp, piece, env_rng, exact=True).expected)
+        return np.array([play_on(learner, mdp, ends, env_rng) for _ in range(piece)])
+
+    lost, found = 0.0, []
+    for i in range(2 * rows):
+        lost += float((mdp.value - earned(epsilon * 2.0**-i)).sum())
+        if i % 2:
+            found.append({"episode": (i + 1) * piece, "regret": round(lost, 4)})
+    return found
+
+
+# --------------------------------------------------------------------------- summaries
+
+ARM = ["agent", "fraction", "told", "epsilon", "alpha", "start"]
+NONE = {"fraction": 0.0, "told": "", "epsilon": 0.0, "alpha": 0.0, "start": ""}  # not of this arm
+
+
+def regrets(table: pd.DataFrame) -> pd.DataFrame:
+    """Regret at the end: a row per seed, a column per problem and arm."""
+    end = table[table.episode == table.groupby("problem").episode.transform("max")]
+    return end.fillna(NONE).pivot(index="seed", columns=["problem", *ARM], values="regret")
+
+
+def _arms(runs: pd.DataFrame, problem: str, **of: Any) -> pd.DataFrame:
+    """The columns of a problem whose arm is as said."""
+    keep = (runs.columns.get_level_values("problem") == problem) & np.all(
+        [runs.columns.get_level_values(name) == value for name, value in of.items()], axis=0
+    )
+    return runs.loc[:, keep]
+
+
+def _word(difference: Any, below: str, above: str) -> str:
+    _, low, high = mean_interval(difference)
+    return below if high < 0 else above if low > 0 else "open"
+
+
+def judged(table: pd.DataFrame) -> pd.DataFrame:
+    """Whether each σ is good on each problem: its mean regret with Student's interval, how many
+    times the least it is, and the word."""
+    runs, found = regrets(table), []
+    for problem in table.problem.unique():
+        ours = _arms(runs, problem, agent="rlsvi", told="values").droplevel(
+            ["problem", *(name for name in ARM if name != "fraction")], axis=1
+        )
+        best = ours[ours.mean().idxmin()]
+        for fraction in FRACTIONS:
+            mine = ours[fraction]
+            found.append(
+                {"problem": problem, "fraction": fraction}
+                | mean_interval(mine)._asdict()
+                | {
+                    "ratio": mine.mean() / best.mean(),
+                    "word": _word(mine - TOLERATED * best, "good", "bad"),
+                }
+            )
+    return pd.DataFrame(found).set_index(["problem", "fraction"])
+
+
+def compared(table: pd.DataFrame) -> pd.DataFrame:
+    """RLSVI by the rule against the best arm of each rival, and against the rule with a range of
+    returns, on each problem."""
+    runs, found = regrets(table), []
+    for problem in table.problem.unique():
+        rule: dict[str, Any] = {"agent": "rlsvi", "fraction": RULE}
+        mine = _arms(runs, problem, **rule, told="values").iloc[:, 0]
+        rivals: dict[str, dict[str, Any]] = {
+            "epsilon-greedy": {"agent": "epsilon-greedy"},
+            "q-learning": {"agent": "q-learning"},
+            "returns": {**rule, "told": "returns"},
+        }
+        for rival, of in rivals.items():
+            theirs = _arms(runs, problem, **of)
+            if theirs.empty:
+                continue
+            best = theirs[theirs.mean().idxmin()]
+            found.append(
+                {"problem": problem, "rival": rival}
+                | mean_interval(best)._asdict()
+                | {
+                    "ratio": best.mean() / mine.mean(),
+                    "word": _word(mine - best, "better", "worse"),
+                }
+            )
+    return pd.DataFrame(found).set_index(["problem", "rival"])
+
+
+# --------------------------------------------------------------------------- the experiment
+
+
+def _cells(problem: str) -> tuple[dict[str, Any], ...]:
+    """All arms on a problem."""
+    told = ("values",) if PROBLEMS[problem].returns is None else ("values", "returns")
+    q: Any = {"problem": (problem,), "agent": ("q-learning",), "alpha": (0.1, 0.3, 1.0)}
+    return (
+        *grid(problem=(problem,), agent=("rlsvi",), fraction=FRACTIONS, told=told),
+        *grid(problem=(problem,), agent=("epsilon-greedy",), epsilon=(0.03, 0.1, 0.3, 1.0)),
+        *grid(**q, epsilon=(0.0, 0.1), start=("high",)),
+        *grid(**q, epsilon=(0.1, 1.0), start=("0",)),
+    )
+
+
+SIGMA = Experiment(
+    "tasks-sigma",
+    "ours",
+    "How large σ should be, beside ε-greedy LSVI and Q-learning",
+    learning,
+    {
+        "quick": Scale({"rows": 1}, _cells("river swim"), range(2)),
+        "paper": Scale(
+            {"rows": ROWS}, tuple(cell for name in PROBLEMS for cell in _cells(name)), range(30)
+        ),
+    },
+    length="rows",
+)
