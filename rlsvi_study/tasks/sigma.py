@@ -50,6 +50,7 @@ FRACTIONS = (1000, 200, 50, 10, 2)  # f in σ = V/f
 RULE = 50
 TOLERATED = 1.5  # times the regret of the best σ
 ROWS = 4  # of a run, two pieces each, from one of which to the next ε is halved
+OFF = {"fraction": 0, "told": "values", "epsilon": 0.0, "alpha": 0.0, "start": "zero"}
 Range = tuple[float, float]
 
 
@@ -109,11 +110,11 @@ def learning(
     agent: str,
     seed: int,
     rows: int,
-    fraction: float = RULE,
-    told: str = "values",
-    epsilon: float = 0.0,
-    alpha: float = 1.0,
-    start: str = "0",
+    fraction: int,
+    told: str,
+    epsilon: float,
+    alpha: float,
+    start: str,
 ) -> Rows:
     """The regret of RLSVI with σ = V/fraction, of LSVI, or of Q-learning with the step size α."""
     make, episodes, values, returns, gamma = PROBLEMS[problem]
@@ -151,14 +152,13 @@ def learning(
 
 # --------------------------------------------------------------------------- summaries
 
-ARM = ["agent", "fraction", "told", "epsilon", "alpha", "start"]
-NONE = {"fraction": 0.0, "told": "", "epsilon": 0.0, "alpha": 0.0, "start": ""}  # not of this arm
+ARM = ["agent", *OFF]
 
 
 def regrets(table: pd.DataFrame) -> pd.DataFrame:
     """Regret at the end: a row per seed, a column per problem and arm."""
     end = table[table.episode == table.groupby("problem").episode.transform("max")]
-    return end.fillna(NONE).pivot(index="seed", columns=["problem", *ARM], values="regret")
+    return end.pivot(index="seed", columns=["problem", *ARM], values="regret")
 
 
 def _arms(runs: pd.DataFrame, problem: str, **of: Any) -> pd.DataFrame:
@@ -228,15 +228,16 @@ def compared(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _cells(problem: str) -> tuple[dict[str, Any], ...]:
-    """All arms on a problem."""
+    """All arms on a problem; ``OFF`` is what an arm does not have."""
     told = ("values",) if PROBLEMS[problem].returns is None else ("values", "returns")
-    q: Any = {"problem": (problem,), "agent": ("q-learning",), "alpha": (0.1, 0.3, 1.0)}
-    return (
-        *grid(problem=(problem,), agent=("rlsvi",), fraction=FRACTIONS, told=told),
-        *grid(problem=(problem,), agent=("epsilon-greedy",), epsilon=(0.03, 0.1, 0.3, 1.0)),
-        *grid(**q, epsilon=(0.0, 0.1), start=("high",)),
-        *grid(**q, epsilon=(0.1, 1.0), start=("0",)),
+    alphas = 0.1, 0.3, 1.0
+    arms = (
+        *grid(agent=("rlsvi",), fraction=FRACTIONS, told=told),
+        *grid(agent=("epsilon-greedy",), epsilon=(0.03, 0.1, 0.3, 1.0)),
+        *grid(agent=("q-learning",), alpha=alphas, epsilon=(0.0, 0.1), start=("high",)),
+        *grid(agent=("q-learning",), alpha=alphas, epsilon=(0.1, 1.0), start=("zero",)),
     )
+    return tuple({"problem": problem} | OFF | arm for arm in arms)
 
 
 SIGMA = Experiment(
