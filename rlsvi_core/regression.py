@@ -195,13 +195,14 @@ def suggest_parameters(
     fiftieth of that. It is :func:`rescale` applied to λ = 1 and σ = 1/50 on a
     problem whose values and features have size 1, so rewards in other units change nothing.
 
-    σ is the noise in a target. Deterministic transitions need less of it. Random ones, such as
-    FrozenLake's ice, need more: with too little noise the agent trusts a single outcome.
+    σ is the noise in a target. The guide's table of choices says where another one is better, and
+    on which problems that was measured.
 
     Parameters
     ----------
     value_range : tuple of float
-        The least and the largest value (discounted sum of rewards) that there can be.
+        The least and the largest optimal value: the (discounted) sum of rewards that the best
+        policy earns on average from the worst state and from the best.
     feature_norm : float
         The 2-norm of a row of features, where it is not 1.
 
@@ -218,7 +219,7 @@ def suggest_parameters(
     low, high = checks.pair(
         "value_range",
         value_range,
-        hint="Pass the least and the largest sum of rewards that an episode can bring.",
+        hint="Pass what the best policy earns from the worst state and from the best.",
     )
     return rescale(1.0, NOISE, features=feature_norm, targets=float(high - low))
 

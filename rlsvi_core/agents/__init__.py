@@ -7,8 +7,8 @@ verbatim one. The form never changes the algorithm. All forms have the same inte
 (:class:`Agent`) and compute the same weights from the same draws. A form refuses an option that it
 does not support.
 
-**Which λ and σ?** Pass the range of values, ``value_range=(low, high)``, and scale features to
-norm 1. :func:`rlsvi_core.regression.suggest_parameters` explains the rule.
+**Which λ and σ?** Pass the range of optimal values, ``value_range=(low, high)``, and scale features
+to norm 1. The guide has what was measured, in one table of choices.
 """
 
 import difflib
@@ -95,9 +95,10 @@ def rlsvi(
     sigma : float, optional
         Standard deviation σ of the noise in a target; 0.1, or what ``value_range`` suggests.
     value_range : tuple of float, optional
-        The least and the largest value (discounted sum of rewards) there can be. Sets λ and σ by
-        :func:`rlsvi_core.regression.suggest_parameters`, and clips. The agent warns once if a
-        return leaves the range by more than a hundredth of it.
+        The least and the largest optimal value: the (discounted) sum of rewards that the best
+        policy earns on average from the worst state and from the best. Sets λ and σ by
+        :func:`rlsvi_core.regression.suggest_parameters`, and clips. The agent warns once if
+        returns contradict it (:mod:`rlsvi_core.agents.monitor`).
     clip : bool
         Clip the next value in every target to ``value_range``, where that is given.
     H : int, optional

@@ -20,7 +20,7 @@ from .acting import action_probabilities, positions
 from .choices import Choices, Reading
 from .monitor import RangeMonitor
 
-RANGE = "Pass the least and the largest sum of rewards that an episode can bring."
+RANGE = "Pass what the best policy earns from the worst state and from the best."
 LONGEST = 1_000_000  # steps of an episode, after which it is taken to be without end
 
 
@@ -107,7 +107,7 @@ class LinearAgent(ABC):
     choices : Choices
         How weights are fitted, and how the paper is read.
     value_range : tuple of float, optional
-        The least and the largest value there can be; the agent warns of a return outside.
+        The least and the largest optimal value; the agent warns of returns that contradict them.
     epsilon, eta : float
         Dithering.
     rng : Generator, SeedSequence or int, optional

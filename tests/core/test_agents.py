@@ -665,7 +665,7 @@ FORMS_OF_A_RANGE = {
 
 @pytest.mark.parametrize("name", FORMS_OF_A_RANGE)
 @pytest.mark.parametrize("clip", [True, False])
-def test_an_episode_beyond_the_range_of_values_is_mentioned_once(name, clip):
+def test_an_episode_far_beyond_the_range_of_values_is_mentioned_once(name, clip):
     agent = FORMS_OF_A_RANGE[name](value_range=(0, 1), clip=clip, rng=1)
     agent.observe(0, 0, 1, 2.0, 1)
     with pytest.warns(UserWarning, match="value_range"):
@@ -676,50 +676,73 @@ def test_an_episode_beyond_the_range_of_values_is_mentioned_once(name, clip):
 
 
 @pytest.mark.parametrize("name", FORMS_OF_A_RANGE)
+def test_luck_and_bad_actions_are_not_mentioned(name):
+    """A range is one of optimal values: a return may be outside, the mean not above for long, nor
+    the best for long below."""
+    agent = FORMS_OF_A_RANGE[name](value_range=(0, 1), rng=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for r in (1.4, -50.0, 1.9, -0.5, *[-3.0] * 20, 0.5, *[1.3] * 10):
+            agent.observe(0, 0, 1, r, None)
+
+
+@pytest.mark.parametrize("name", FORMS_OF_A_RANGE)
+@pytest.mark.parametrize(("r", "when"), [(1.6, 3), (1.1, 101), (-0.2, 26), (-3.0, 10)])
+def test_returns_that_stay_outside_are_mentioned(name, r, when):
+    """The mean of n may be 1/√n above; of ten or more, the best as much below."""
+    agent = FORMS_OF_A_RANGE[name](value_range=(0, 1), rng=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(when - 1):
+            agent.observe(0, 0, 1, r, None)
+    with pytest.warns(UserWarning, match="value_range"):
+        agent.observe(0, 0, 1, r, None)
+
+
+@pytest.mark.parametrize("name", FORMS_OF_A_RANGE)
 def test_an_episode_within_the_range_is_not_mentioned(name):
     agent = FORMS_OF_A_RANGE[name](value_range=(0.1, 1), rng=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for _ in range(3):
+        for _ in range(20):
             agent.observe(0, 0, 1, -2.0, 1)  # a part may be outside
             agent.observe(1, 1, 1, 2.7, None)
-            agent.observe(0, 0, 1, 0.05, 1)  # cut: more might follow
+            agent.observe(0, 0, 1, -0.5, 1)  # cut: more might follow
         agent.observe(3, 1, 1, 9.0, None)  # without its beginning
 
 
 @pytest.mark.parametrize("name", FORMS_OF_A_RANGE)
-def test_an_episode_that_was_cut_beyond_the_range_is_mentioned(name):
+@pytest.mark.parametrize("reward", [2.5, -9.0])
+def test_an_episode_that_was_cut_counts_with_any_value_to_come(name, reward):
     agent = FORMS_OF_A_RANGE[name](value_range=(0, 1), rng=1)
-    agent.observe(0, 0, 1, 2.0, 1)
-    with pytest.warns(UserWarning, match="value_range"):
-        agent.observe(0, 0, 1, 0.0, 1)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(11):
+            agent.observe(0, 0, 1, reward, 1)
+    assert ["value_range" in str(one.message) for one in caught] == [True]
 
 
 @pytest.mark.parametrize("name", FORMS_OF_A_RANGE)
 def test_a_range_without_a_horizon_is_one_of_whole_episodes(name):
     agent = FORMS_OF_A_RANGE[name](value_range=(0, 1), gamma=1.0, rng=1)
     for h in range(3):
-        agent.observe(h, h, 1, 0.4, h + 1)
+        agent.observe(h, h, 1, 0.6, h + 1)
     with pytest.warns(UserWarning, match="value_range") as caught:
-        agent.observe(3, 3, 1, 0.4, None)
+        agent.observe(3, 3, 1, 0.6, None)
     assert caught[0].filename == __file__  # the user's line
 
 
 @pytest.mark.parametrize("name", FORMS_OF_A_RANGE)
 def test_a_return_is_discounted_step_by_step(name):
-    """Two steps later 4 is worth 1, which the range allows; 7 is not."""
-    agent = FORMS_OF_A_RANGE[name](value_range=(0, 1.5), gamma=0.5, rng=1)
-
-    def observed(last):
+    """Two steps later 11 is worth 2.75, which may be luck; 13 is worth more than twice the range."""
+    for last, expected in ((11.0, 0), (13.0, 1)):
+        agent = FORMS_OF_A_RANGE[name](value_range=(0, 1.5), gamma=0.5, rng=1)
         agent.observe(0, 0, 1, 0.0, 1)
         agent.observe(1, 1, 1, 0.0, 2)
-        agent.observe(2, 2, 1, last, None)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        observed(4.0)
-    with pytest.warns(UserWarning, match="value_range"):
-        observed(7.0)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            agent.observe(2, 2, 1, last, None)
+        assert len(caught) == expected
 
 
 def test_the_forms_of_the_studies_mention_it_too():
@@ -731,7 +754,7 @@ def test_the_forms_of_the_studies_mention_it_too():
     agent.observe(1, [1, 0, 0, 0], 1, 1, None)
     with pytest.warns(UserWarning, match="value_range"):
         agent.observe(2, [1, 1, 0, 0], 2, 1, None)
-    ring = rlsvi(Placements(GAME), value_range=(0, 0.5), clip=False, gamma=1.0, window=50, rng=1)
+    ring = rlsvi(Placements(GAME), value_range=(0, 0.4), clip=False, gamma=1.0, window=50, rng=1)
     assert type(ring) is RingAgent
     with pytest.warns(UserWarning, match="value_range"):
         copy.deepcopy(ring).learn(Tetris(6, 7), 30, rng=1)
@@ -746,8 +769,8 @@ def test_a_transition_is_kept_once_where_warnings_are_errors(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(UserWarning, match="value_range"):
-            agent.observe(0, 0, 1, 2.0, None)
-        agent.observe(0, 0, 1, 2.0, None)
+            agent.observe(0, 0, 1, 3.0, None)
+        agent.observe(0, 0, 1, 3.0, None)
     assert agent.transitions == 2
 
 
