@@ -19,6 +19,7 @@ from ..style import (
     styled,
     values,
 )
+from . import sigma
 from .runs import CONTROL, LAST, outcomes
 
 EARNED = {
@@ -161,6 +162,50 @@ def redrawn(table: pd.DataFrame) -> Figure:
     return fig
 
 
+@styled
+def noise(table: pd.DataFrame) -> Figure:
+    """Regret in units of the best σ's on each problem, by σ and beside the rivals' best; means and
+    Student's intervals. Problems with a horizon left, discounted ones right."""
+    runs = sigma.regrets(table).drop(columns="returns", level="arm")
+    times = (runs / sigma.judged(table)["mean"].groupby("problem").min()).melt(value_name="times")
+    order = [*sigma.SIGMAS, *sigma.RIVALS.values()]
+    fig, axes = canvas(2, height=3.8, sharey=True)
+    for ax, title, discounted in zip(axes, ("with a horizon", "discounted"), (0, 1), strict=True):
+        problems = [
+            name for name, of in sigma.PROBLEMS.items() if (of.gamma is not None) == discounted
+        ]
+        for arms, line in ((list(sigma.SIGMAS), "-"), (list(sigma.RIVALS.values()), "none")):
+            sns.pointplot(
+                times[times.problem.isin(problems) & times.arm.isin(arms)],
+                x="arm",
+                y="times",
+                hue="problem",
+                order=order,
+                hue_order=problems,
+                errorbar=student,
+                palette=values(len(problems)),
+                markers=["o", "s", "D", "^"][: len(problems)],
+                markersize=4,
+                err_kws={"lw": 1.5},
+                lw=1.5,
+                linestyles=line,
+                legend=line == "-",
+                ax=ax,
+            )
+        ax.set(
+            title=title,
+            xlabel="σ, or a rival’s best setting",
+            ylabel="regret / regret of the best σ",
+        )
+        ax.tick_params(axis="x", rotation=60)
+        ax.axhline(sigma.TOLERATED, color="0.5", lw=0.8, ls=":")
+        legend(ax, loc="upper left")
+    axes[0].set(yscale="log")  # of both, after both are drawn
+    axes[0].set_yticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
+    axes[0].minorticks_off()
+    return fig
+
+
 DRAW = {
     "tasks-control": curves,
     "tasks-epsilon": curves,
@@ -172,6 +217,7 @@ DRAW = {
     "tasks-tabular-large": tables,
     "tasks-redraw": redrawn,
     "tasks-deep-sea": deep_sea,
+    "tasks-sigma": noise,
     "tasks-curves": curves,
     "tasks-tables": tables,
 }

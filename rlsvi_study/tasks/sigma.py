@@ -152,21 +152,25 @@ def learning(
 
 # --------------------------------------------------------------------------- summaries
 
-ARM = ["agent", *OFF]
+SIGMAS = {f"V/{fraction}": fraction for fraction in FRACTIONS}
+RIVALS = {"epsilon-greedy": "LSVI, ε-greedy", "q-learning": "Q-learning"}
 
 
 def regrets(table: pd.DataFrame) -> pd.DataFrame:
-    """Regret at the end: a row per seed, a column per problem and arm."""
-    end = table[table.episode == table.groupby("problem").episode.transform("max")]
-    return end.pivot(index="seed", columns=["problem", *ARM], values="regret")
-
-
-def _arms(runs: pd.DataFrame, problem: str, **of: Any) -> pd.DataFrame:
-    """The columns of a problem whose arm is as said."""
-    keep = (runs.columns.get_level_values("problem") == problem) & np.all(
-        [runs.columns.get_level_values(name) == value for name, value in of.items()], axis=0
-    )
-    return runs.loc[:, keep]
+    """Regret at the end: a row per seed, a column per problem and arm. The arms are the five σ, the
+    rule with a range of returns, and of each rival the setting with the least mean."""
+    ends = table[table.episode == table.groupby("problem").episode.transform("max")]
+    found = {}
+    for problem, runs in ends.groupby("problem", sort=False):
+        settings = runs.pivot(index="seed", columns=["agent", *OFF], values="regret")
+        ours = settings["rlsvi"].droplevel(["epsilon", "alpha", "start"], axis=1)
+        for name, fraction in SIGMAS.items():
+            found[problem, name] = ours[fraction, "values"]
+        if PROBLEMS[str(problem)].returns is not None:
+            found[problem, "returns"] = ours[RULE, "returns"]
+        for agent, name in RIVALS.items():
+            found[problem, name] = settings[agent][settings[agent].mean().idxmin()]
+    return pd.concat(found, axis=1, names=["problem", "arm"])
 
 
 def _word(difference: Any, below: str, above: str) -> str:
@@ -175,53 +179,35 @@ def _word(difference: Any, below: str, above: str) -> str:
 
 
 def judged(table: pd.DataFrame) -> pd.DataFrame:
-    """Whether each σ is good on each problem: its mean regret with Student's interval, how many
-    times the least it is, and the word."""
-    runs, found = regrets(table), []
+    """Each σ on each problem: mean regret with Student's interval, how many times the least of the
+    five that is, and whether the σ is good."""
+    runs, found = regrets(table), {}
     for problem in table.problem.unique():
-        ours = _arms(runs, problem, agent="rlsvi", told="values").droplevel(
-            ["problem", *(name for name in ARM if name != "fraction")], axis=1
-        )
+        ours = runs[problem][list(SIGMAS)]
         best = ours[ours.mean().idxmin()]
-        for fraction in FRACTIONS:
-            mine = ours[fraction]
-            found.append(
-                {"problem": problem, "fraction": fraction}
-                | mean_interval(mine)._asdict()
-                | {
-                    "ratio": mine.mean() / best.mean(),
-                    "word": _word(mine - TOLERATED * best, "good", "bad"),
-                }
-            )
-    return pd.DataFrame(found).set_index(["problem", "fraction"])
+        for name in SIGMAS:
+            found[problem, name] = {
+                **mean_interval(ours[name])._asdict(),
+                "times": ours[name].mean() / best.mean(),
+                "word": _word(ours[name] - TOLERATED * best, "good", "bad"),
+            }
+    return pd.DataFrame.from_dict(found, orient="index").rename_axis(["problem", "arm"])
 
 
 def compared(table: pd.DataFrame) -> pd.DataFrame:
-    """RLSVI by the rule against the best arm of each rival, and against the rule with a range of
-    returns, on each problem."""
-    runs, found = regrets(table), []
-    for problem in table.problem.unique():
-        rule: dict[str, Any] = {"agent": "rlsvi", "fraction": RULE}
-        mine = _arms(runs, problem, **rule, told="values").iloc[:, 0]
-        rivals: dict[str, dict[str, Any]] = {
-            "epsilon-greedy": {"agent": "epsilon-greedy"},
-            "q-learning": {"agent": "q-learning"},
-            "returns": {**rule, "told": "returns"},
+    """What RLSVI by the rule is compared with on each problem, the same; ``times`` is how many times
+    the rule's regret the other has, ``word`` whether the rule is better."""
+    runs, found = regrets(table), {}
+    for problem, arm in runs:
+        if arm in SIGMAS:
+            continue
+        rule, other = runs[problem][f"V/{RULE}"], runs[problem][arm]
+        found[problem, arm] = {
+            **mean_interval(other)._asdict(),
+            "times": other.mean() / rule.mean(),
+            "word": _word(rule - other, "better", "worse"),
         }
-        for rival, of in rivals.items():
-            theirs = _arms(runs, problem, **of)
-            if theirs.empty:
-                continue
-            best = theirs[theirs.mean().idxmin()]
-            found.append(
-                {"problem": problem, "rival": rival}
-                | mean_interval(best)._asdict()
-                | {
-                    "ratio": best.mean() / mine.mean(),
-                    "word": _word(mine - best, "better", "worse"),
-                }
-            )
-    return pd.DataFrame(found).set_index(["problem", "rival"])
+    return pd.DataFrame.from_dict(found, orient="index").rename_axis(["problem", "arm"])
 
 
 # --------------------------------------------------------------------------- the experiment

@@ -264,6 +264,14 @@ def _times(table):
     return ends.join(best.rename("best"), on=problem).eval("times = regret / best")
 
 
+def _sigmas(table):
+    """RLSVI's regret at the end in units of the least mean of a σ on each problem."""
+    ours = table[(table.agent == "rlsvi") & (table.told == "values")]
+    ends = ours[ours.episode == ours.groupby("problem").episode.transform("max")]
+    best = ends.groupby(["problem", "fraction"]).regret.mean().groupby("problem").min()
+    return ends.join(best.rename("best"), on="problem").eval("times = regret / best")
+
+
 def _from_zero(*arms):
     """Regret from customer 0 on."""
     return lambda table: pd.concat(
@@ -589,6 +597,7 @@ SHOWS = {
         ]
         for name in ("since-tabular", "since-linear")
     },
+    "tasks-sigma": [Shown("fraction", "times", ["problem"], MEAN, _sigmas, curves=False)],
     "tasks-deep-sea": [Shown("N", "tenth_goal", ["agent"], RANGE, lambda table: table.dropna())],
 }
 

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from rlsvi_core import rlsvi, suggest_parameters
-from rlsvi_core.envs.chains import deep_sea
+from rlsvi_core.envs import deep_sea, inventory, key_and_door, river_swim
 from rlsvi_core.features import OneHot
 from rlsvi_study import engine
 from rlsvi_study.intervals import student
-from rlsvi_study.tasks import figures, runs
+from rlsvi_study.tasks import figures, q_learning, runs, sigma
 from rlsvi_study.tasks.ensemble import Ensemble
 from rlsvi_study.tasks.redraw import Vote
 from rlsvi_study.tasks.runs import (
@@ -281,3 +281,157 @@ def test_what_the_stored_table_says_of_drawing_again():
     assert (by.loc["after 1/(1−γ) steps"].high >= 0).all()
     for _, cell in table.groupby(["task", "again"]):
         assert student(cell.vote - cell["mean"])[0] <= 0
+
+
+# --- how large σ should be ------------------------------------------------------------------------
+
+
+def q_learning_by_the_book(mdp, T, ends, Q, alpha, gamma, epsilon, episodes, env_rng, agent_rng):
+    """In plain Python, with the same draws; returns what was earned."""
+    earned = np.zeros(episodes)
+    for i in range(episodes):
+        s, over, h = mdp.start(env_rng), False, 0
+        while not over:
+            t = h if T == mdp.H else 0
+            p = epsilon / mdp.A + (1 - epsilon) * (Q[t, s] == Q[t, s].max()) / np.sum(
+                Q[t, s] == Q[t, s].max()
+            )
+            a = int(np.searchsorted(p.cumsum(), agent_rng.random(), side="right"))
+            r, s_next, over = mdp.step(h, s, a, env_rng)
+            follows = not over if T == mdp.H else not ends[s_next]
+            after = Q[h + 1 if T == mdp.H else 0, s_next].max() if follows else 0.0
+            Q[t, s, a] += alpha * (r + gamma * after - Q[t, s, a])
+            earned[i] += r
+            over = over or (T == 1 and bool(ends[s_next]))
+            s, h = s_next, h + 1
+    return earned
+
+
+@pytest.mark.parametrize("mdp", [river_swim(3, 5), key_and_door(2), inventory(3, 4)], ids=str)
+@pytest.mark.parametrize(("periods", "gamma"), [(True, 1.0), (False, 0.9)])
+def test_q_learning_is_the_textbooks(mdp, periods, gamma):
+    T, ends = mdp.H if periods else 1, sigma.absorbing(mdp)
+    ours, book = np.ones((2, T, mdp.S, mdp.A))
+    rngs = [[np.random.default_rng(i) for i in (1, 2)] for _ in range(2)]
+    reward = np.empty(50)
+    policy = np.empty((mdp.H, mdp.S, mdp.A))
+    q_learning.learn(mdp.model, mdp.H, ends, ours, 0.3, gamma, 0.2, *rngs[0], reward)
+    earned = q_learning_by_the_book(mdp, T, ends, book, 0.3, gamma, 0.2, 49, *rngs[1])
+    top = book == book.max(axis=2, keepdims=True)
+    policy[:] = 0.2 / mdp.A + 0.8 * top / top.sum(axis=2, keepdims=True)
+    if periods:  # the last policy's value, exactly
+        assert reward[-1] == pytest.approx(mdp.value - mdp.regret(policy))
+    else:
+        assert reward[:-1] == pytest.approx(earned)
+    q_learning_by_the_book(mdp, T, ends, book, 0.3, gamma, 0.2, 1, *rngs[1])
+    assert ours == pytest.approx(book)
+
+
+def test_an_episode_is_over_where_nothing_more_can_happen():
+    assert np.flatnonzero(sigma.absorbing(key_and_door(3))).tolist() == [18]
+    assert not sigma.absorbing(inventory(3)).any()  # an empty shop may order
+    pytest.importorskip("gymnasium")
+    lake = sigma.PROBLEMS["FrozenLake, discounted"].make(np.random.default_rng(0))
+    assert np.flatnonzero(sigma.absorbing(lake)).tolist() == [5, 7, 11, 12, 15]
+
+
+def test_the_clock_truncates_and_the_door_ends_an_episode():
+    grid, seen = key_and_door(2, H=3), []
+
+    class Scripted:
+        actions = 1, 0, 3  # down to the key, up, right to the door
+
+        def plan(self):
+            seen.clear()
+
+        def act(self, h, s):
+            return self.actions[h]
+
+        def observe(self, h, s, a, r, s_next):
+            seen.append((h, r, s_next))
+
+    agent, ends = Scripted(), sigma.absorbing(grid)
+    assert sigma.play_on(agent, grid, ends, np.random.default_rng(0)) == 1
+    assert [s_next for _, _, s_next in seen] == [6, 4, None]
+    agent.actions = 1, 0, 0
+    assert sigma.play_on(agent, grid, ends, np.random.default_rng(0)) == 0
+    assert seen[-1] == (2, 0, 4)
+
+
+@pytest.mark.parametrize("problem", ["river swim", "inventory, discounted"])
+def test_the_ranges_of_a_problem_are_what_they_are_called(problem):
+    of = sigma.PROBLEMS[problem]
+    mdp = of.make(np.random.default_rng(0))
+    if of.gamma is None:
+        assert of.values == pytest.approx((mdp.V.min(), mdp.V.max()), abs=0.5)
+    length = mdp.H if of.gamma is None else 1 / (1 - of.gamma)
+    possible = mdp.R[mdp.P > 0]
+    assert of.returns == pytest.approx((length * possible.min(), length * possible.max()))
+
+
+@pytest.mark.parametrize("agent", ["rlsvi", "epsilon-greedy", "q-learning"])
+@pytest.mark.parametrize("problem", ["river swim", "key and door, discounted"])
+def test_a_run_of_sigma_repeats_itself_and_its_beginning(problem, agent):
+    arm = sigma.OFF | {"fraction": 200, "epsilon": 0.3 * (agent != "rlsvi"), "alpha": 0.3}
+    whole, part, again = (sigma.learning(problem, agent, 5000, rows, **arm) for rows in (2, 1, 2))
+    assert whole == again
+    assert part == whole[:1]
+    assert 0 < part[0]["regret"] <= whole[1]["regret"]
+
+
+def _planted(noise):
+    """Regret 10 at the best σ, V/200; ``noise`` is added for every second seed."""
+    level = {1000: 14.0, 200: 10.0, 50: 15.0, 10: 16.0, 2: 40.0}
+    arms = [
+        *({"agent": "rlsvi", "fraction": f, "regret": level[f]} for f in level),
+        {"agent": "rlsvi", "fraction": 50, "told": "returns", "regret": 30.0},
+        *({"agent": "epsilon-greedy", "epsilon": e, "regret": 14 + e} for e in (0.1, 1.0)),
+        {"agent": "q-learning", "alpha": 0.3, "regret": 15.0},
+    ]
+    return pd.DataFrame(
+        [
+            {"problem": "river swim", "seed": seed, "episode": n, **sigma.OFF, **arm}
+            | {"regret": n / 2000 * (arm["regret"] + noise * (seed % 2 - 0.5) * (i % 2))}
+            for i, arm in enumerate(arms)
+            for seed in range(10)
+            for n in (1000, 2000)
+        ]
+    )
+
+
+def test_a_sigma_is_good_below_three_halves_of_the_best():
+    words = sigma.judged(_planted(0.0)).loc["river swim"]
+    assert words.word.tolist() == ["good", "good", "open", "bad", "bad"]
+    assert words.times.tolist() == [1.4, 1, 1.5, 1.6, 4]
+    assert sigma.judged(_planted(20.0)).word.tolist() == ["open", "good", "open", "open", "bad"]
+
+
+def test_the_rule_is_compared_with_the_best_of_each_rival():
+    words = sigma.compared(_planted(0.0)).loc["river swim"]
+    assert words.word.to_dict() == {
+        "returns": "better",
+        "LSVI, ε-greedy": "worse",
+        "Q-learning": "open",
+    }
+    assert words["mean"].tolist() == [30, 14.1, 15]
+
+
+def test_what_the_stored_table_says_of_sigma():
+    """The guide's advice: V/50, but a discount without chance wants less; a range of values."""
+    table = engine.load(EXPERIMENTS["tasks-sigma"])
+    assert (table.groupby(["problem", *sigma.OFF, "agent"]).seed.nunique() == 30).all()
+    words = sigma.judged(table).word.unstack("arm")
+    circling = "key and door, discounted"
+    assert (words["V/50"].drop(circling) == "good").all()
+    assert words.loc[circling].to_dict() == dict.fromkeys(("V/50", "V/10", "V/2"), "bad") | {
+        "V/1000": "good",
+        "V/200": "good",
+    }
+    assert words.loc["river swim", "V/10"] == "bad"
+    assert (words["V/2"] == "bad").all()
+    by = sigma.compared(table).word.unstack("arm")
+    assert (by.returns.dropna() == "better").all()
+    assert (by["Q-learning"] == "better").all()
+    assert (by["LSVI, ε-greedy"] == "open").to_dict() == {
+        problem: problem.startswith("inventory") for problem in by.index
+    }
