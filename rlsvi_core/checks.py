@@ -206,7 +206,7 @@ def index(name: str, value: Any, size: int) -> int:
     """One of 0, …, size − 1. Agents call it in every step."""
     if type(value) is int and 0 <= value < size:
         return value
-    if not (isinstance(value, np.integer) and 0 <= value < size):
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value < size:
         fail(
             f"{name} must be one of 0, …, {size - 1}",
             f"it is {shown(value)}",

@@ -49,6 +49,7 @@ from .checks import (
     distribution,
     drawn_from,
     fail,
+    finite,
     generator,
     index,
     inside,
@@ -437,21 +438,25 @@ class FiniteMDP(Frozen):
                 f"{env} has no such tables",
                 "Let an agent learn in it by rlsvi_core.envs.gym.play.",
             )
-        H = env.spec.max_episode_steps if H is None and env.spec is not None else H
-        S, A, initial = len(raw.P), len(raw.P[0]), np.asarray(raw.initial_state_distrib, float)
+        if H is None and getattr(env, "spec", None) is not None:
+            H = env.spec.max_episode_steps
+        outcomes = _outcomes(raw.P)
+        S, A = len(raw.P), len(raw.P[0])
+        initial = array("initial_state_distrib", raw.initial_state_distrib, (S,))
+        array_size("P", S + 1, A, S + 1)
         met, ends, todo = set(), set(), [int(s) for s in np.flatnonzero(initial)]
         while todo:
             met.add(s := todo.pop())
-            for p, s_next, _, over in (row for rows in raw.P[s].values() for row in rows):
+            for p, s_next, _, over in (row for a in range(A) for row in outcomes[s, a]):
                 if p > 0 and over:
-                    ends.add(int(s_next))
+                    ends.add(s_next)
                 elif p > 0 and s_next not in met:
-                    todo.append(int(s_next))
+                    todo.append(s_next)
         apart = not ends.isdisjoint(met)
         P = np.zeros((S + apart, A, S + apart))
         R = np.zeros_like(P)
         for s, a in np.ndindex(S, A):
-            for p, s_next, r, over in raw.P[s][a]:
+            for p, s_next, r, over in outcomes[s, a]:
                 s_next = S if over and apart else s_next
                 P[s, a, s_next] += p
                 R[s, a, s_next] += p * r
@@ -464,6 +469,33 @@ class FiniteMDP(Frozen):
             whole("H", H, 1, hint="The environment has no time limit: pass H=100, say."),
             initial=np.append(initial, [0.0] * apart),
         )
+
+
+def _outcomes(table: Any) -> dict[tuple[int, int], list[tuple[float, int, float, bool]]]:
+    """What can follow each (s, a), from a table of Gymnasium's kind."""
+    try:
+        S, A = len(table), len(table[0])
+        pairs = [(s, a) for s in range(S) for a in range(A)]
+        out = {(s, a): [(p, t, r, over) for p, t, r, over in table[s][a]] for s, a in pairs}
+        uneven = [s for s in range(S) if len(table[s]) != A]
+        found = (
+            f"P[{uneven[0]}] has {len(table[uneven[0]])} actions, and P[0] {A}" if uneven else ""
+        )
+    except (TypeError, ValueError, LookupError) as error:
+        found = f"{type(error).__name__}: {error}"
+    if found:
+        fail(
+            "P[s][a] lists (probability, s', reward, terminated), for the same actions everywhere",
+            found,
+            "Number states and actions from zero, as FrozenLake does.",
+        )
+    return {
+        (s, a): [
+            (finite("p", p), index("s'", t, S), finite("a reward", r), bool(over))
+            for p, t, r, over in rows
+        ]
+        for (s, a), rows in out.items()
+    }
 
 
 @jit

@@ -178,7 +178,15 @@ def rescale(
     (0.0001, 10.0)
     """
     checks.positive(lam=lam, sigma=sigma, features=features, targets=targets)
-    return lam * (features / targets) ** 2, sigma * targets
+    ratio = float(features) / float(targets)
+    new = lam * ratio * ratio, sigma * targets
+    if not all(1 / checks.LARGEST <= x <= checks.LARGEST for x in new):
+        checks.fail(
+            f"lam and sigma must be from {1 / checks.LARGEST:g} to {checks.LARGEST:g}",
+            "in the new units they are {:g} and {:g}".format(*new),
+            "Choose units in which features and targets are of a size near 1.",
+        )
+    return new
 
 
 def suggest_parameters(
@@ -293,13 +301,11 @@ class GaussianPosterior:
     def draw(self, z: Floats, g: float = math.nan) -> Floats:
         """The draw that noise of one's own gives: z of K standard normals, and for an unknown
         variance a Gamma(1 + n/2) variate."""
-        if np.shape(z) != (self.K,):
-            checks.fail(
-                f"z holds K={self.K} normal draws",
-                f"it has shape {np.shape(z)}",
-                "Pass rng.standard_normal(K).",
-            )
-        return self._drawn(self.sigma if math.isnan(g) else drawn_sigma(self.residual, g), z)
+        z = checks.array("z", z, (self.K,), hint="Pass rng.standard_normal(K).")
+        if isinstance(g, float) and math.isnan(g):
+            return self._drawn(self.sigma, z)
+        checks.inside("g", g, 0, checks.LARGEST, hint="Pass rng.standard_gamma(1 + n / 2).")
+        return self._drawn(drawn_sigma(self.residual, g), z)
 
     @property
     def precision(self) -> Floats:

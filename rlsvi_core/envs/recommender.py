@@ -103,6 +103,12 @@ def states(N: int, J: int) -> States:
             f"N={N}, J={J} has {S}",
             "Choose smaller N or J, or leave out what is exact: agents learn without it.",
         )
+    if N > 63 and J > 1:
+        fail(
+            "exact solution numbers sets of at most 63 products",
+            f"N is {N}",
+            "Choose a smaller N, or leave out what is exact: agents learn without it.",
+        )
     start = np.array([number_of_states(N, h) for h in range(J + 1)])
     sets = [
         np.sort([sum(1 << n for n in some) for some in combinations(range(N), h)]) for h in range(J)

@@ -487,8 +487,8 @@ def check(features: Any, observations: Iterable[Any], h: int = 0) -> list[str]:
     for i, s in enumerate(observations):
         try:
             x = np.asarray(phi(h, s), float)
-        except (TypeError, ValueError) as error:
-            return [f"observation {i} gives no array of numbers: {error}"]
+        except Exception as error:  # whatever the function does
+            return [f"observation {i} gives no array of numbers: {type(error).__name__}: {error}"]
         if x.ndim != 2 or x.size == 0:
             return [f"observation {i} gives shape {x.shape}; it must be (actions, K)"]
         if rows and x.shape != rows[0].shape:

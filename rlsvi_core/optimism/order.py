@@ -21,8 +21,18 @@ from flint import arb, fmpq
 from numpy.typing import ArrayLike
 from scipy.stats import norm
 
-from ..checks import array, fail, has_methods, inside, none_of, numbers, whole
-from ..compiled import Floats, Generator
+from ..checks import (
+    array,
+    array_size,
+    fail,
+    generator,
+    has_methods,
+    inside,
+    none_of,
+    numbers,
+    whole,
+)
+from ..compiled import Floats, Seed
 from .balls import Number, exact, positive, sharpen
 
 __all__ = ["Beta", "DirichletMean", "Finite", "Normal", "compare", "gap"]
@@ -206,11 +216,12 @@ def check_values(alpha: Any, V: Any) -> tuple[Floats, Floats]:
     return alpha, V
 
 
-def dirichlet_samples(alpha: ArrayLike, V: ArrayLike, n: int, rng: Generator) -> Floats:
+def dirichlet_samples(alpha: ArrayLike, V: ArrayLike, n: int, rng: Seed = None) -> Floats:
     """n draws of P'V for P ~ Dirichlet(α), any α."""
     alpha, V = check_values(alpha, V)
-    there = alpha > 0
-    return np.asarray(rng.dirichlet(alpha[there], n) @ V[there])
+    there, n = alpha > 0, whole("n", n, hint="It counts draws: pass n=1000, say.")
+    array_size("the draws", n, alpha.size)
+    return np.asarray(generator(rng).dirichlet(alpha[there], n) @ V[there])
 
 
 Law = Normal | Beta | Finite | DirichletMean  # or what else has a tail and an excess

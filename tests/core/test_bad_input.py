@@ -11,6 +11,7 @@ With ``NUMBA_BOUNDSCHECK=1``, and with ``XDG_CACHE_HOME`` set to a folder of its
 that compiled code reads no array beyond its end.
 """
 
+import enum
 import importlib
 import math
 import pkgutil
@@ -146,6 +147,7 @@ good("suggest_parameters", regression.suggest_parameters, value_range=(0.0, 1.0)
 good("GaussianPosterior", GaussianPosterior, K=3, lam=1.0, sigma=1.0)
 good("add_rows", lambda **given: GaussianPosterior(3).add_rows(**given), A=EYE, b=ONES)
 good("add_row", lambda **given: GaussianPosterior(3).add_row(**given), phi=ONES, y=1.0)
+good("draw", GaussianPosterior(3).draw, z=ONES, g=1.0)
 good("sample", GaussianPosterior(3).sample, rng=1, unknown_variance=True)
 # environments
 good("chain", chains.chain, N=4)
@@ -351,6 +353,7 @@ good("Normal.of", lambda **given: order.Normal.of(**given).excess(0), mean=0.5, 
 good("Normal.matching", order.Normal.matching, alpha=0.5, beta=1)
 good("Finite.of", lambda **given: order.Finite.of(**given).tail(0.5), values=[0, 1], weights=[1, 2])
 good("DirichletMean.of", order.DirichletMean.of, alpha=[1, 2], V=[0, 0.5])
+good("dirichlet_samples", order.dirichlet_samples, alpha=[1, 2], V=[0, 0.5], n=3, rng=1)
 good("Normal.tail", order.Normal.of(0, 1).tail, z=0.5)
 # what all studies use; intervals may be infinite, so of those only the errors are looked at
 good(
@@ -626,6 +629,52 @@ def test_a_number_too_long_to_be_written_is_refused_by_us(call):
     with pytest.raises((ValueError, IndexError)) as caught:
         call(10**5000)
     assert is_ours(caught.value)
+
+
+State = enum.IntEnum("State", ["HERE", "THERE"], start=0)
+POSTERIOR = GaussianPosterior(3)
+
+
+@pytest.mark.parametrize(
+    ("call", "keyword"),
+    [
+        (lambda: POSTERIOR.draw(pd.Series(["a", "b", "c"])), "z"),
+        (lambda: POSTERIOR.draw("abc"), "z"),
+        (lambda: POSTERIOR.draw([1.0, math.nan, 0.0]), "z"),
+        (lambda: POSTERIOR.draw(ONES, 0.0), "g"),
+        (lambda: POSTERIOR.draw(ONES, -1.0), "g"),
+        (lambda: POSTERIOR.draw(ONES, "1"), "g"),
+        (lambda: recommender.Recommender.random(N=64, J=2, rng=1).value, "63"),
+        (lambda: order.dirichlet_samples([1, 2], [0, 1], 10, rng="a"), "rng"),
+        (lambda: regression.rescale(1.0, 1.0, features=1e100, targets=1e-100), "lam"),
+        (lambda: regression.rescale(1.0, 1.0, features=1e-100, targets=1e100), "lam"),
+        (lambda: regression.suggest_parameters((0.0, 1e99)), "lam"),
+        (lambda: MDP.step(0, True, 0, RNG), "s must"),
+    ],
+)
+def test_what_was_answered_by_a_foreign_error_is_refused_by_us(call, keyword):
+    with pytest.raises((ValueError, TypeError, IndexError), match=keyword) as caught:
+        call()
+    assert is_ours(caught.value)
+
+
+def test_what_is_as_good_as_what_was_meant_is_taken():
+    z = [0.5, 1.0, -1.0]
+    assert np.array_equal(POSTERIOR.draw(pd.Series(z)), POSTERIOR.draw(np.array(z)))
+    assert np.array_equal(POSTERIOR.draw(z, 2), POSTERIOR.draw(z, np.float32(2)))
+    assert order.dirichlet_samples([1, 2], [0, 1], 10, rng=1).shape == (10,)
+    assert MDP.step(0, State.THERE, State.HERE, np.random.default_rng(1))[1] == State.HERE
+    assert rlsvi(HOT, rng=1).act(0, State.THERE) in (0, 1)
+    assert recommender.Recommender.random(N=64, J=1, rng=1).value == 0.5
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), RuntimeError("no"), ZeroDivisionError()])
+def test_check_reports_whatever_features_raise(error):
+    def raises(s):
+        raise error
+
+    (said,) = features.check(raises, [1.0])
+    assert type(error).__name__ in said
 
 
 @pytest.mark.filterwarnings("error")

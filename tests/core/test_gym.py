@@ -592,6 +592,12 @@ def test_the_optimal_policy_crosses_the_slippery_lake_as_often_as_computed():
     assert binomtest(reached, 500, mdp.value).pvalue > 1e-6  # fails once in 10^6 seeds
 
 
+def with_table(P, **rest):
+    env = SimpleNamespace(**{"P": P, "initial_state_distrib": [1.0, 0.0], "spec": None} | rest)
+    env.unwrapped = env
+    return env
+
+
 def test_a_state_that_ends_an_episode_only_sometimes_gets_a_state_after_it():
     """Stop at once for 1, or go on: 0 now and, with probability ½, 4 in state 1."""
     table = {
@@ -601,12 +607,37 @@ def test_a_state_that_ends_an_episode_only_sometimes_gets_a_state_after_it():
         },
         1: {0: [(1.0, 1, 4.0, True)], 1: [(1.0, 0, 0.0, False)]},
     }
-    env = SimpleNamespace(P=table, initial_state_distrib=[1.0, 0.0], spec=None)
-    env.unwrapped = env
-    mdp = FiniteMDP.from_gym(env, H=2)
+    mdp = FiniteMDP.from_gym(with_table(table), H=2)
+    lists = [[*actions.values()] for actions in table.values()]
+    assert np.array_equal(FiniteMDP.from_gym(with_table(lists), H=2).Q, mdp.Q)
     assert (mdp.S, mdp.R[0, 0, 1].tolist()) == (3, [0.0, 2.0, 0.0])
     assert mdp.Q[0, 0].tolist() == [1.0, 0.5 * (2 + 4)]
     assert mdp.V[0, 2] == 0
+
+
+STAY = [(1.0, 0, 0.0, False)]
+
+
+@pytest.mark.parametrize(
+    ("P", "rest", "keyword"),
+    [
+        ([], {}, "states"),
+        (3, {}, "states"),
+        ({1: {0: STAY}, 2: {0: STAY}}, {}, "states"),
+        ([[STAY], [STAY, STAY]], {}, "actions"),
+        ([[STAY], []], {}, "actions"),
+        ([[STAY], [[(1.0, 0, 0.0)]]], {}, "probability"),
+        ([[STAY], [[(None, 0, 0.0, False)]]], {}, "p must"),
+        ([[STAY], [[(0.5, 0, 0.0, False)]]], {}, "sum"),
+        ([[STAY], [[(1.0, 2, 0.0, False)]]], {}, "s'"),
+        ([[STAY], [[(1.0, 0, np.nan, False)]]], {}, "reward"),
+        ([[STAY], [STAY]], {"initial_state_distrib": [1.0]}, "initial"),
+        ([[STAY], [STAY]], {"initial_state_distrib": "ab"}, "initial"),
+    ],
+)
+def test_a_table_that_is_not_as_gymnasium_has_it_is_refused(P, rest, keyword):
+    with pytest.raises((ValueError, IndexError), match=keyword):
+        FiniteMDP.from_gym(with_table(P, **rest), H=2)
 
 
 def test_an_environment_without_a_table_or_a_time_limit_is_refused():
