@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.linalg import hadamard
-from scipy.stats import binom, kstest, norm
+from scipy.special import betaln
+from scipy.stats import beta, binom, binomtest, kstest, norm, ttest_1samp
 
-from rlsvi_core import rlsvi
+from rlsvi_core import bootstrap, rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_study import catalogue
-from rlsvi_study.conjecture import claims, figures, runs
+from rlsvi_study.conjecture import claims, figures, runs, weights
 from rlsvi_study.engine import streams
 from rlsvi_study.register import CONSISTENT, FAILS, HOLDS, Evidence
 from rlsvi_study.traps import gamble, long_gamble, needle, toll
@@ -415,3 +416,91 @@ def test_the_amplification_is_drawn():
     printed, mean, truncated, truth = (line.get_ydata() for line in ax.lines)
     assert printed[0] > truncated[0] > 0 == truth[0]  # in period 1; a truncated value stays small
     assert mean[0] > 4 > truncated[0]
+
+
+# --- weights in place of noise --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kappa", "p"), [(1.0, 0.8), (0.3, 0.95)])
+def test_passes_are_as_many_as_computed(kappa, p):
+    passes = []
+    mdp, Phi = gamble(p)
+    for seed in range(300):
+        run = bootstrap(Phi, (-2, 2), kappa, rng=seed).learn(mdp, 400, seed + 1000)
+        passes.append((run.opening == runs.PASS).sum())
+    expected = weights.expected_passes(p, kappa, plays=200)
+    assert ttest_1samp(passes, expected).pvalue > RATE
+    assert ttest_1samp(passes, 0.5 * expected).pvalue < 1e-3  # and they are told apart
+
+
+@pytest.mark.parametrize("kappa", [2.0, 1.0, 0.3, 0.01])
+def test_the_steps_of_the_gambles_proof(kappa):
+    p = 0.6
+    q, t = 1 - p, 0.5 * (2 * p - 1)
+    for m in (0, 1, 5, 40):
+        k = np.arange(m + 1)
+        a, b = k + kappa, m - k + kappa
+        play = beta.sf(0.5, a, b)
+        few = -(a + b) * math.log(2) - np.log(b) - betaln(a, b)
+        assert (np.log(play) >= few - 1e-12).all()
+        chernoff = (1 - t**2) ** -kappa * ((1 - t * (p - q)) / (1 - t**2)) ** m
+        assert binom.pmf(k, m, p) @ (1 - play) <= chernoff
+        assert (play[2 * k >= m] >= 0.5 - 1e-12).all()
+
+
+def test_the_gambles_explicit_bound_is_above():
+    for p in (0.55, 0.7, 0.95):
+        assert weights.most_passes(p) > weights.expected_passes(p, 1.0, 300)
+    by_coins = sum(
+        binom.pmf(k, m, 0.7) * (1 / binom.cdf(k, m + 1, 0.5) - 1)
+        for m in range(20)
+        for k in range(m + 1)
+    )
+    assert weights.expected_passes(0.7, 1.0, 20) == pytest.approx(by_coins)
+
+
+@pytest.mark.parametrize("m", [1, 3])
+def test_multiples_of_one_variate_would_have_a_threshold(m):
+    rng, kappa, n = np.random.default_rng(m), 0.5, 200_000
+    up, lost = kappa * rng.exponential(size=(2, n)), rng.standard_gamma(m, n)
+    count = int((up[0] > up[1] + lost).sum())
+    assert binomtest(count, n, 0.5 * (kappa / (1 + kappa)) ** m).pvalue > RATE
+
+
+@pytest.mark.parametrize(("won", "lost"), [(0, 3), (2, 4), (5, 2)])
+def test_the_long_gamble_is_played_as_often_as_proved(won, lost):
+    H, kappa, draws = 3, 1.0, 3000
+    _, Phi = long_gamble(H)
+    agent = bootstrap(Phi, (-H, H), kappa, rng=won)
+    for sign, s, times in ((1.0, 1, won), (-1.0, 2, lost)):
+        for _ in range(times):
+            for h in range(H):
+                agent.observe(h, s if h else 0, 1, sign, s)
+    count = 0
+    for _ in range(draws):
+        agent.plan()
+        count += agent.values(0, 0)[runs.PLAY] > 0
+    c = (beta.cdf((1 + 1 / H) / 2, kappa, kappa) - 0.5) ** (H - 1)
+    least = c * weights.play_probability(won, lost, kappa) / 2
+    assert binomtest(count, draws, least, alternative="less").pvalue > RATE
+
+
+@pytest.mark.parametrize("leaps", [2, 10])
+@pytest.mark.parametrize("sides", [0, 6])
+def test_chernoffs_bound_on_a_leap_is_above(leaps, sides):
+    H, G, kappa = 5, 4.0, 0.3
+    rng = np.random.default_rng(1)
+    few, side, own = (rng.standard_gamma(n, 10**5) for n in (leaps, sides, kappa))
+    count = int((H / G * side + H * own > few).sum())
+    bound = weights.leap_probability(leaps, sides, H, G, kappa)
+    assert binomtest(count, 10**5, bound, alternative="greater").pvalue > RATE
+
+
+@pytest.mark.parametrize("kappa", [1.0, 0.01])
+def test_leaps_are_fewer_than_proved(kappa):
+    H, G, episodes = 6, 16.0, 400
+    mdp, Phi = toll(H, L=40, G=G)
+    for seed in range(5):
+        run = bootstrap(Phi, (-H, H), kappa, rng=seed).learn(mdp, episodes, seed + 100)
+        leaps, sides = (run.reward == -1).sum(), (run.reward == -1 / G).sum()
+        assert leaps < 1.5 * weights.most_leaps(episodes, int(sides), H, G, kappa)
