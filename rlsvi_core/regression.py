@@ -41,7 +41,7 @@ import numpy as np
 from scipy.linalg.blas import dtrsv
 
 from . import checks
-from .compiled import Array, Floats, Generator, jit
+from .compiled import Array, Floats, Generator, Ints, jit
 
 __all__ = ["GaussianPosterior", "rescale", "suggest_parameters"]
 
@@ -131,6 +131,28 @@ def fill_normal(rng: Generator, z: Floats) -> None:
     flat = z.reshape(z.size)
     for k in range(z.size):
         flat[k] = rng.standard_normal()
+
+
+@jit
+def _mixed(x: Array) -> Array:
+    """SplitMix64's function of 64 bits (Steele, Lea and Flood 2014), as uniforms in [0, 1)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(((x ^ (x >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53)
+
+
+@jit
+def normals_of(key: int, k: Ints) -> Floats:
+    """Standard normal numbers k = 0, 1, … of those that a key stands for (Box and Muller's, of
+    SplitMix64's uniforms 2k and 2k + 1): each is the same, whichever others are asked for."""
+    golden = np.uint64(0x9E3779B97F4A7C15)
+    x = np.uint64(key) + (2 * k + 1).astype(np.uint64) * golden
+    return np.sqrt(-2.0 * np.log1p(-_mixed(x))) * np.cos(2.0 * np.pi * _mixed(x + golden))
+
+
+def draw_key(rng: Generator) -> int:
+    """A key for :func:`normals_of`."""
+    return int(rng.integers(2**63))
 
 
 def draw_noise(rng: Generator, K: int, rows: int | None = None) -> tuple[Floats, float]:

@@ -93,8 +93,8 @@ def repeated(sweeps: float, weights: Floats) -> Iterator[int]:
 class LinearAgent(ABC):
     """The loop, for agents whose values are linear in some weights.
 
-    Every form of it is looked into by :meth:`values` and :meth:`mean_values`. Arrays such as
-    ``theta``, ``mean`` or ``Q`` have the shape that suits a form, where it has them at all.
+    Every form of it is looked into by :meth:`values` and :meth:`mean_values`. Those with weights have
+    ``theta``, in the order of the features; those for numbered states have :attr:`Q`.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class LinearAgent(ABC):
     OFFERS: frozenset[str] = frozenset({"first_episode"})  # the choices that this form offers
     takes_masks = False  # whether act and observe honour lists of legal actions
     H: int | None = None  # periods, if their number is fixed
-    theta: Floats  # the weights of this episode, in the forms that keep them
+    theta: Floats  # the weights of this episode, a row for each period, or one for all time
 
     @checks.options
     def __init__(

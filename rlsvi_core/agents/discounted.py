@@ -31,25 +31,28 @@ there it is not the default. A vote of ten samples is nowhere better than the po
 worse where a table was learned. With deterministic transitions σ can be smaller than suggested:
 with :math:`(1 - \gamma)V/10` the deviation of a circle's value is at most a tenth of V.
 
-**Cost.** A draw takes :math:`SA` normal numbers. A sweep then costs A steps for each state
-visited, and one for each successor seen. Memory holds six numbers per pair and three per successor.
+**Cost.** A draw takes one number of the agent's stream, a key, and the normal number of a weight is
+a function of key and weight (``regression.normals_of``). So a draw costs what was seen, not
+:math:`SA`: weights of other states are computed when they are looked at. A sweep then costs A steps
+for each state seen, and one for each successor. Memory holds six numbers per pair and three per
+successor.
 """
 
 import math
 from typing import Any, Self
 
 import numpy as np
-from numpy.random import Generator
 
 from .. import checks
 from ..compiled import Array, Floats, Ints, jit
 from ..features import FeatureMap, OneHot
-from ..regression import draw_weight, fill_normal
+from ..regression import draw_key, draw_weight, normals_of
 from .acting import choose
 from .base import MOST_SWEEPS, SETTLED, LinearAgent
 from .choices import Choices
 from .finite import Targets
 from .history import CountingAgent, History, target_sum
+from .states import ENDED
 
 __all__ = ["DiscountedAgent"]
 
@@ -77,50 +80,47 @@ def _fit(
     mean: Floats,
     theta: Floats,
 ) -> None:
-    """Algorithm 7 for the pairs with s that were visited; V holds γṼ."""
+    """Algorithm 7 for the pairs with s that were visited; V holds γṼ, and z a normal number for
+    each action."""
     for a in range(theta.shape[0]):
         if seen.n[0, s, a] > 0.0:
             total, M = target_sum(seen, 0, s, a, V), seen.n[0, s, a] + ridge  # line 1: A'b
             mean[a, s] = total / M  # line 2
-            theta[a, s] = draw_weight(M, total, spread, z[a, s])  # line 3
+            theta[a, s] = draw_weight(M, total, spread, z[a])  # line 3
 
 
 @jit
 def _estimate(
     seen: History,
     closed: Array | None,
-    visited: Ints,
+    states: Ints,
     ridge: float,
     spread: float,
     targets: Targets,
+    keys: Ints,
     sweeps: int,
-    draw_again: bool,
-    rng: Generator,
     after: Floats,
     mean: Floats,
     theta: Floats,
 ) -> tuple[Floats, Floats]:
-    """So many fits; ``after`` is θ or the mean, whichever stands in targets. Returns γṼ and z."""
+    """So many fits of the states that were seen, with a new draw for each of the first ones that
+    has a key; ``after`` is θ or the mean, whichever stands in targets. Returns γṼ and z."""
     A, S = theta.shape
-    V, z = np.empty(S), np.zeros((A, S))
-    for s in range(S):
+    n, V = states.shape[0], np.empty(S)
+    z = np.zeros((n, A))
+    for s in states:
         V[s] = _look_ahead(after, closed, targets, s)
     for sweep in range(sweeps):
-        new = sweep == 0 or draw_again
-        if new:
-            if spread > 0.0:
-                fill_normal(rng, z)
+        if sweep < keys.shape[0]:
             for a in range(A):
-                for s in range(S):
-                    theta[a, s] = draw_weight(ridge, 0.0, spread, z[a, s])  # if it has no visits
-        for s in visited:
-            _fit(seen, s, V, ridge, spread, z, mean, theta)
-        if new:
-            for s in range(S):
-                V[s] = _look_ahead(after, closed, targets, s)
-        else:  # nothing else has changed
-            for s in visited:
-                V[s] = _look_ahead(after, closed, targets, s)
+                if spread > 0.0:
+                    z[:, a] = normals_of(keys[sweep], a * S + states)
+                for i in range(n):
+                    theta[a, states[i]] = draw_weight(ridge, 0.0, spread, z[i, a])  # if not visited
+        for i in range(n):
+            _fit(seen, states[i], V, ridge, spread, z[i], mean, theta)
+        for s in states:
+            V[s] = _look_ahead(after, closed, targets, s)
     return V, z
 
 
@@ -128,7 +128,7 @@ def _estimate(
 def _settle(
     seen: History,
     closed: Array | None,
-    visited: Ints,
+    states: Ints,
     ridge: float,
     spread: float,
     targets: Targets,
@@ -139,12 +139,13 @@ def _settle(
     z: Floats,
 ) -> None:
     """Gauss–Seidel: state by state, forwards and backwards, until no value changes."""
-    n = visited.shape[0]
+    n = states.shape[0]
     for sweep in range(MOST_SWEEPS):
         change, largest = 0.0, 1.0
-        for i in range(n):
-            s = visited[i if sweep % 2 == 1 else n - 1 - i]
-            _fit(seen, s, V, ridge, spread, z, mean, theta)
+        for j in range(n):
+            i = j if sweep % 2 == 1 else n - 1 - j
+            s = states[i]
+            _fit(seen, s, V, ridge, spread, z[i], mean, theta)
             value = _look_ahead(after, closed, targets, s)
             change, largest = max(change, abs(value - V[s])), max(largest, abs(value))
             V[s] = value
@@ -152,30 +153,11 @@ def _settle(
             break
 
 
-@jit
-def _act(
-    weights: Floats,
-    closed: Array | None,
-    s: int,
-    epsilon: float,
-    eta: float,
-    q: Floats,
-    p: Floats,
-    u: float,
-) -> int:
-    for a in range(q.shape[0]):
-        q[a] = weights[a, s]
-        if closed is not None:  # noqa: SIM102, None is compiled without what follows
-            if closed[0, s, a]:
-                q[a] = -np.inf
-    return choose(q, epsilon, eta, p, u)
-
-
 class DiscountedAgent(CountingAgent):
     """Keeps counts of pairs and successors; the same interface and weights as ``VerbatimAgent``.
 
-    ``theta`` is the (1, K) array of the weights of this episode, action by action, ``mean`` that of
-    the posterior mean they were drawn around.
+    ``theta`` is a copy of the weights of this episode, a (1, K) array, action by action, ``mean`` one
+    of the posterior mean they were drawn around.
 
     Parameters
     ----------
@@ -225,66 +207,83 @@ class DiscountedAgent(CountingAgent):
             )
         checks.array_size("the weights", features.S, features.A)
         super().__init__(features, lam, sigma, **options)
-        self.theta, self.mean = np.zeros((1, features.K)), np.zeros((1, features.K))
+        self._theta, self._mean = np.zeros((self.A, self.S)), np.zeros((self.A, self.S))
+        self._key: int | None = None  # of the draw; without one, weights are 0 before any data
+        self._states: dict[int, None] = {}  # seen, in their order: what ``_theta`` is right for
 
-    def _table(self, weights: Floats) -> Floats:
-        """Weights as an (A, S) array, their order in the features."""
-        return weights.reshape(self.A, self.S)
+    def _unseen(self, states: Ints) -> Floats:
+        """The (A, ·) weights of some states without data: the prior's draw."""
+        if self._key is None:
+            return np.zeros((self.A, states.size))
+        k = self.S * np.arange(self.A)[:, None] + states
+        z = normals_of(self._key, k.ravel()).reshape(k.shape)
+        return z / math.sqrt(self.lam)
+
+    @property
+    def theta(self) -> Floats:  # type: ignore[override]
+        theta = self._theta.copy()
+        unseen = np.setdiff1d(np.arange(self.S), list(self._states))
+        theta[:, unseen] = self._unseen(unseen)
+        return theta.reshape(1, -1)
+
+    @property
+    def mean(self) -> Floats:
+        return self._mean.reshape(1, -1).copy()
 
     def _values(self, h: int, s: int) -> Floats:
         self._period(h)  # checks h
-        return self._table(self.theta)[:, checks.index("s", s, self.S)].copy()
+        s = checks.index("s", s, self.S)
+        if s in self._states:
+            return self._theta[:, s].copy()
+        return self._unseen(np.array([s]))[:, 0]
+
+    def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
+        for new in {s, s_next} - {ENDED} - self._states.keys():
+            self._theta[:, new] = self._values(0, new)
+            self._states[new] = None
+        super()._remember(h, s, a, r, s_next)
 
     @property
     def Q(self) -> Floats:
         """The action values of this episode, a (1, S, A) array; −∞ where a mask forbids."""
-        Q = self._table(self.theta).T[None].copy()
+        Q = self.theta.reshape(self.A, self.S).T[None].copy()
         if self._closed is not None:
             Q[self._closed] = -np.inf
         return Q
 
     def _twin(self) -> Self:
         twin = super()._twin()
-        twin.theta, twin.mean = self.mean.copy(), self.mean.copy()
+        twin._theta, twin._mean = self._mean.copy(), self._mean.copy()
+        twin._key, twin._states = None, dict(self._states)
         return twin
 
     def _estimate(self) -> None:
-        choices, mean, theta = self.choices, self._table(self.mean), self._table(self.theta)
+        choices, mean, theta = self.choices, self._mean, self._theta
         settle = choices.sweeps == math.inf
+        sweeps = 1 if settle else int(choices.sweeps)
+        draws = sweeps if choices.reading.draws == "per sweep" else 1
+        keys = [draw_key(self.rng) if self.sample else 0 for _ in range(draws)]
         problem = (
             self.seen,
             self._closed,
-            np.flatnonzero(self.seen.n[0].any(axis=1)),
+            np.fromiter(self._states, np.int64, len(self._states)),
             self.lam * self.sigma**2,
             self.sigma if self.sample else 0.0,
             Targets(choices.gamma, *choices.clip),
         )
         after = theta if choices.reading.targets == "sample" else mean
-        V, z = _estimate(
-            *problem,
-            1 if settle else int(choices.sweeps),
-            choices.reading.draws == "per sweep",
-            self.rng,
-            after,
-            mean,
-            theta,
-        )
+        V, z = _estimate(*problem, np.array(keys), sweeps, after, mean, theta)
         if settle:
             _settle(*problem, after, mean, theta, V, z)
+        self._key = keys[-1] if self.sample else None
 
     def act(self, h: int, s: int, legal: Any = None) -> int:
         """Choose an action for state s; ``legal`` lists those allowed, None: all."""
-        h, s = self._period(h), checks.index("s", s, self.S)
+        period, s = self._period(h), checks.index("s", s, self.S)
         if legal is not None or self._closed is not None:
-            self._close(h, s, legal)
+            self._close(period, s, legal)
         self._redraw_if_due()
-        return _act(
-            self._table(self.theta),
-            self._closed,
-            s,
-            self.dither,
-            self.eta,
-            self._q,
-            self._p,
-            self.rng.random(),
-        )
+        q = self._values(h, s)
+        if self._closed is not None:
+            q[self._closed[period, s]] = -np.inf
+        return choose(q, self.dither, self.eta, self._p, self.rng.random())

@@ -11,8 +11,8 @@ import numpy as np
 
 from .. import checks
 from ..compiled import Array, Floats
-from ..features import FeatureMap
-from ..regression import draw_noise
+from ..features import FeatureMap, OneHot
+from ..regression import draw_key, draw_noise, normals_of
 from .acting import choose, positions
 from .base import LinearAgent, Run, check_fits
 
@@ -67,8 +67,11 @@ class MappedAgent(LinearAgent):
         """What the draw of a fit to so many rows needs; for the mean, nothing."""
         if not self.sample:
             return np.zeros(self.free), math.nan
-        unknown = self.reading.variance == "unknown"
-        return draw_noise(self.rng, self.free, rows if unknown else None)
+        unknown = rows if self.reading.variance == "unknown" else None
+        if isinstance(self.features, OneHot) and self.H is None:  # so that few need be computed
+            z = normals_of(draw_key(self.rng), np.arange(self.free))
+            return z, draw_noise(self.rng, 0, unknown)[1]
+        return draw_noise(self.rng, self.free, unknown)
 
     def _twin(self) -> Self:
         twin = super()._twin()

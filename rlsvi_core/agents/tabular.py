@@ -214,6 +214,11 @@ class TabularAgent(QTableAgent):
         )
 
     @property
+    def theta(self) -> Floats:  # type: ignore[override]
+        """The weights of this episode, an (H, K) array: the values of all pairs (s, a)."""
+        return self._Q.reshape(self.H, -1).copy()
+
+    @property
     def _ridge(self) -> float:
         return self.lam * self.sigma * self.sigma
 

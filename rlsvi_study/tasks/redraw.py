@@ -18,16 +18,16 @@ class Vote:
     """Acts as most of some samples do, ties at random; the agent is left as it was."""
 
     def __init__(self, agent: Any, draws: int, rng: np.random.Generator) -> None:
-        self.agent, self.rng = copy.deepcopy(agent), rng
-        self.agent.rng, self.samples = rng, []
+        agent, self.rng, self.samples = copy.deepcopy(agent), rng, list[Any]()
         self.S, self.A, self.H = agent.S, agent.A, agent.H
         for _ in range(draws):
-            self.agent.plan()
-            self.samples.append(self.agent.theta.copy())
+            agent.rng = rng
+            agent.plan()
+            self.samples.append(agent)
+            agent = copy.deepcopy(agent)
 
     def greedy(self, h: int, s: Any, legal: Any = None) -> int:
         votes = np.zeros(self.A, int)
-        for theta in self.samples:
-            self.agent.theta = theta
-            votes[self.agent.act(h, s, legal)] += 1
+        for agent in self.samples:
+            votes[agent.act(h, s, legal)] += 1
         return int(self.rng.choice(np.flatnonzero(votes == votes.max())))

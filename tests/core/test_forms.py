@@ -18,6 +18,7 @@ from rlsvi_core.agents.rivals import psrl
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.envs.tetris import Tetris
+from rlsvi_core.regression import normals_of
 from rlsvi_study.recommender.products import ProductAgent, Products
 from rlsvi_study.tetris.ring import Placements, RingAgent
 
@@ -189,7 +190,7 @@ def flat(form, weights):
 
 
 def state_of(agent):
-    weights = agent.Q if isinstance(agent, TabularAgent) else agent.theta
+    weights = agent.theta
     return flat(type(agent), weights).copy(), flat(
         type(agent), getattr(agent, "mean", weights)
     ).copy()
@@ -245,8 +246,11 @@ def textbook(
         theta[h, :K] = mean[h, :K]
         if sample:
             if drawn is None or apart or draws == "per sweep":
+                by_key = isinstance(phi, features.OneHot) and H is None
                 drawn = (
-                    rng.standard_normal(K),
+                    normals_of(int(rng.integers(2**63)), np.arange(K))
+                    if by_key
+                    else rng.standard_normal(K),
                     (rng.standard_gamma(1 + len(b) / 2) if variance == "unknown" else math.nan),
                 )
             z, g = drawn

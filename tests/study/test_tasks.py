@@ -197,7 +197,8 @@ def test_a_vote_is_won_by_most_samples_and_leaves_the_agent_alone():
     assert Vote(agent, 9, np.random.default_rng(1)).greedy(0, 0) == 0
     assert agent.plans == 0
     tied = Vote(agent, 3, np.random.default_rng(1))
-    tied.samples = [np.zeros(1), np.ones(1)]
+    tied.samples = [Script(), Script()]
+    tied.samples[1].theta = np.ones(1)
     assert {tied.greedy(0, 0) for _ in range(20)} == {0, 1}
 
 
