@@ -273,11 +273,12 @@ def test_the_stored_sparse_tasks_are_solved_by_rlsvi_and_never_reached_by_dither
 
 
 def test_what_the_stored_table_says_of_drawing_again():
-    """The default is what helps: at a repeat, for tables. No vote beats the posterior mean."""
+    """The default is what helps on Taxi and harms nowhere. No vote beats the posterior mean."""
     table = engine.load(EXPERIMENTS["tasks-redraw"])
     assert (table.groupby(["task", "again"]).size() == 20).all()
     by = gains(table).swaplevel()
-    assert (by.loc["at a repeat"].low > 0).all()
+    assert (by.loc["at a repeat"].loc[["Taxi", "Taxi, σ = V/1000"]].low > 0).all()
+    assert (by.loc["at a repeat"].high >= 0).all()
     assert (by.loc["after 1/(1−γ) steps"].loc[["MountainCar", "Acrobot"]].low > 0).all()
     assert (by.loc["after 1/(1−γ) steps"].high >= 0).all()
     for _, cell in table.groupby(["task", "again"]):
