@@ -2,11 +2,11 @@
 
 ``play`` lets an agent learn in any Gymnasium environment, and ``each_episode`` does so one episode
 at a time. An agent over S numbered states sees the number of a Discrete observation, counted from
-zero, or the row-major index of a MultiDiscrete one. An agent with features of its own, S = None,
-sees the observation as it is, from any space. Actions are numbered from zero. Where ``info`` has an
-``action_mask``, the actions it allows go to ``act`` as ``legal`` and to ``observe`` as
-``legal_next``. An agent that does not take them may play if its own actions are always allowed; an
-action that the mask forbids raises an error.
+zero, or the row-major index of a MultiDiscrete or MultiBinary one. An agent with features of its
+own, S = None, sees the observation as it is, from any space. Actions are numbered from zero. Where
+``info`` has an ``action_mask``, the actions it allows go to ``act`` as ``legal`` and to ``observe``
+as ``legal_next``. An agent that does not take them may play if its own actions are always allowed;
+an action that the mask forbids raises an error.
 
 *Terminated* means that nothing of value follows: ``s_next`` is None. *Truncated* does not: the
 clock ran out, but the state that was reached keeps its value. An episode lasts at most the
@@ -55,7 +55,7 @@ try:
 except ModuleNotFoundError as error:
     raise missing("rlsvi_core.envs.gym", "gymnasium", extra="gym") from error
 
-from gymnasium.spaces import Box, Discrete, MultiDiscrete
+from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 
 __all__ = ["Episode", "MDPEnv", "RecommenderEnv", "TetrisEnv", "each_episode", "play"]
 
@@ -217,13 +217,15 @@ def _longest(agent: Any, env: Env) -> int:
 def _reader(agent: Any, space: Any) -> Callable[[Any], Any]:
     """What turns an observation, checked, into what the agent sees."""
     S, first = getattr(agent, "S", None), getattr(space, "start", 0)
-    sizes = (
-        [int(space.n)]
-        if isinstance(space, Discrete)
-        else (space.nvec.ravel().tolist() if isinstance(space, MultiDiscrete) else [])
-    )
+    sizes = list[int]()
+    if isinstance(space, Discrete):
+        sizes = [int(space.n)]
+    elif isinstance(space, MultiDiscrete):
+        sizes = space.nvec.ravel().tolist()
+    elif isinstance(space, MultiBinary):
+        sizes = [2] * math.prod(space.shape)
     if S is not None and (not sizes or math.prod(sizes) != S):
-        states = f", which is {math.prod(sizes)} states" if len(sizes) > 1 else ""
+        states = f", which is {shown(math.prod(sizes))} states" if len(sizes) > 1 else ""
         fail(
             f"the agent's table is for {S} states",
             f"the environment has {space}{states}",

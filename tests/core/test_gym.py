@@ -14,7 +14,8 @@ from scipy.stats import binomtest
 
 gymnasium = pytest.importorskip("gymnasium")
 
-from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete, Tuple  # noqa: E402
+from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Tuple  # noqa: E402
+from gymnasium.spaces.utils import flatdim, flatten  # noqa: E402
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 from gymnasium.wrappers import TimeLimit  # noqa: E402
 
@@ -149,6 +150,11 @@ def test_several_numbers_are_one_number_to_a_table_and_themselves_to_features():
     play(raw, env, 1)
     assert [s for _, s, _ in numbered.saw] == [4, 0]  # 3 · 1 + 1, 3 · 0 + 0
     assert [s.tolist() for _, s, _ in raw.saw] == [[6, 1], [5, 0]]
+    bits = [np.array(one, np.int8) for one in ([1, 0, 1], [0, 1, 1])]
+    env = Script([(bits[1], 0.0, True, False, {})], (bits[0], {}), MultiBinary(3))
+    numbered = Witness(S=8)
+    play(numbered, env, 2)
+    assert [s for _, s, _ in numbered.saw] == [5, 5]
 
 
 def test_an_environment_that_writes_into_its_old_observation_does_no_harm():
@@ -326,6 +332,8 @@ ONE = np.zeros(1, np.float32)
         (Script(actions=Discrete(3)), 2, "action"),
         (Script(space=Discrete(7)), 2, "states"),
         (Script(space=MultiDiscrete([2, 2])), 2, "states"),
+        (Script(space=MultiBinary(3)), 2, "states"),
+        (Script(space=MultiBinary(20_000)), 2, "states"),
         (Script(space=Box(0, 1, (2,))), 2, "states"),
         (Script(space=Dict(x=Discrete(2))), 2, "states"),
         (Script(space=Tuple([Discrete(2)])), 2, "states"),
@@ -590,6 +598,26 @@ def test_the_optimal_policy_crosses_the_slippery_lake_as_often_as_computed():
     assert mdp.H == 100
     reached = int(play(Follows(mdp), env, 500, seed=0, learn=False).sum())
     assert binomtest(reached, 500, mdp.value).pvalue > 1e-6  # fails once in 10^6 seeds
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        Dict({"where": Box(0.0, 1.0, (2,)), "key": Discrete(2)}),
+        Tuple([Discrete(3, start=1), MultiBinary(2)]),
+        MultiBinary(4),
+    ],
+    ids=["Dict", "Tuple", "MultiBinary"],
+)
+def test_gymnasium_makes_one_vector_of_an_observation_with_parts(space):
+    """The recipe of the tutorial."""
+    space.seed(1)
+    phi = features.PerAction(lambda s: flatten(space, s), 2, d=flatdim(space))
+    steps = [(space.sample(), 1.0, False, False, {}), (space.sample(), 1.0, True, False, {})]
+    env = gymnasium.wrappers.TimeLimit(Script(steps, (space.sample(), {}), space), 5)
+    agent = rlsvi(phi, value_range=(0, 2), gamma=0.9, rng=1)
+    assert play(agent, env, 3).tolist() == [2.0] * 3
+    assert agent.transitions == 6
 
 
 def with_table(P, **rest):
