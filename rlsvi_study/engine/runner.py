@@ -89,8 +89,29 @@ def _begin(files: dict[str, Any]) -> None:
     packages_hash()
 
 
+_serves: set[str] = set()  # on a cluster's worker: the study whose modules it has imported
+
+
+def _on_worker(task: Task, packed: bytes, arguments: dict[str, Any], code: Code) -> Outcome:
+    """A call on a cluster's worker, which has served other studies and may not find what this one
+    imports."""
+    from cloudpickle import loads
+
+    if code.sources.hash not in _serves:
+        code.sources.import_anew()
+    _serves.clear()
+    try:
+        run = loads(packed)
+    except ImportError as error:
+        raise StudyError(f"it does not find {error.name}, which the study imports") from error
+    found = _outcome(task, run, arguments, code)
+    _serves.add(code.sources.hash)
+    return found
+
+
 def _on_cluster(calls: list[Call], code: Code, address: str) -> Iterator[Outcome]:
     try:
+        from cloudpickle import dumps
         from distributed import Client, KilledWorker
     except ImportError as error:
         raise StudyError(
@@ -106,7 +127,10 @@ def _on_cluster(calls: list[Call], code: Code, address: str) -> Iterator[Outcome
     with client:
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
-            tasks = {client.submit(_outcome, *call, code, pure=False): call[0] for call in calls}
+            tasks = {
+                client.submit(_on_worker, task, dumps(run), arguments, code, pure=False): task
+                for task, run, arguments in calls
+            }
             news = time.monotonic()
             while tasks:
                 for future in [one for one in tasks if one.done()]:

@@ -106,14 +106,22 @@ class Sources:
         study may have travelled with its function."""
 
         def here(name: str) -> Path:
-            module = name.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-            return Path(getattr(sys.modules.get(module), "__file__", None) or self.folder / name)
+            module = sys.modules.get(_module(name))
+            return Path(getattr(module, "__file__", None) or self.folder / name)
 
         return [
             name
             for name, stamp in self.files.items()
             if stamp.written and here(name).is_file() and _stamp(here(name)).hash != stamp.hash
         ]
+
+    def import_anew(self) -> None:
+        """Let a worker of a cluster import what lies beside the study, if it is there, and not keep
+        what another version of it has imported."""
+        _import_from(self.folder)
+        for name in self.files:
+            sys.modules.pop(_module(name), None)
+        invalidate_caches()
 
     def refuse_unseen(self, before: Collection[str]) -> None:
         """Of the modules imported since, all below the folder must count. One whose name is computed
@@ -129,7 +137,16 @@ class Sources:
             )
 
 
+_beside: list[str] = []  # the folder of the last study
 _last: list[Path] = []  # the files of the study that was loaded last
+
+
+def _import_from(folder: Path) -> None:
+    """Let modules be imported that lie in a study's folder, and no longer those of the last study;
+    from the end of the path, so that a tqdm.py there hides no tqdm."""
+    sys.path[:] = [place for place in sys.path if place not in _beside]
+    _beside[:] = [] if str(folder) in sys.path else [str(folder)]
+    sys.path += _beside
 
 
 def about_to_load(file: Path) -> Sources:
@@ -137,8 +154,7 @@ def about_to_load(file: Path) -> Sources:
     modules of the last study are forgotten: this one may have others of the same names, and their
     files may have been edited since."""
     files = list(modules_of(file, file.parent).values())
-    sys.path[:] = [place for place in sys.path if place not in {str(one.parent) for one in _last}]
-    sys.path.append(str(file.parent))  # at the end, so that a tqdm.py there hides no tqdm
+    _import_from(file.parent)
     for name, module in list(sys.modules.items()):
         if name != "__main__" and Path(getattr(module, "__file__", None) or "") in _last:
             del sys.modules[name]
@@ -159,6 +175,11 @@ def source_hash(sources: Sources) -> str:
 
 def _relative(file: Path, folder: Path) -> str:
     return Path(os.path.relpath(file, folder)).as_posix()
+
+
+def _module(name: str) -> str:
+    """The module that a file is imported as."""
+    return name.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
 
 
 def _is_ours(file: Path) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rlsvi_study import StudyError, engine
-from rlsvi_study.catalogue import EXPERIMENTS
+from rlsvi_study.catalogue import EXPERIMENTS, study
 from rlsvi_study.cli import main
 from rlsvi_study.engine import Experiment, Scale, grid, runner
 
@@ -76,6 +76,40 @@ def test_a_file_of_ones_own_runs_on_a_cluster(tmp_path, cluster):
     assert main([*run, "--out", str(tmp_path / "serial")]) == 0
     (one,), (two,) = ((tmp_path / folder).glob("*.csv") for folder in ("results", "serial"))
     assert one.read_bytes() == two.read_bytes()
+
+
+BESIDE = """
+from beside import OFFSET
+from rlsvi_study.engine import Experiment, Scale
+def run(seed):
+    import lazily
+    return [{"value": OFFSET + lazily.OFFSET}]
+EXPERIMENTS = {"own": Experiment("own", "", "", run, {"quick": Scale({}, ({},), range(2))})}
+"""
+
+
+def test_what_lies_beside_a_file_is_imported_on_a_cluster_as_it_is_now(tmp_path, cluster):
+    file, run = tmp_path / "own.py", ["run", str(tmp_path / "own.py"), "--dask", cluster]
+    file.write_text(BESIDE)
+    for number in (1, 22):
+        for name in ("beside.py", "lazily.py"):
+            (tmp_path / name).write_text(f"OFFSET = {number}\n")
+        assert main(run) == 0
+        found = engine.load(study(file).experiments["own"], "quick", tmp_path / "results")
+        assert found.value.tolist() == [2 * number] * 2
+
+
+def test_a_worker_that_does_not_find_an_import_says_so(tmp_path, cluster, monkeypatch, capsys):
+    """Here because it lies in a folder that only this process imports from."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/only_here.py").write_text("OFFSET = 1\n")
+    monkeypatch.syspath_prepend(tmp_path / "elsewhere")
+    text = BESIDE.replace("from beside import OFFSET", "import only_here")
+    (tmp_path / "own.py").write_text(
+        text.replace("import lazily", "pass").replace("OFFSET + lazily", "only_here")
+    )
+    assert main(["run", str(tmp_path / "own.py"), "--dask", cluster]) == 1
+    assert "only_here" in capsys.readouterr().err
 
 
 def test_a_sweep_runs_what_it_is_given(tmp_path, cluster):
