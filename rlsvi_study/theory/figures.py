@@ -1,16 +1,15 @@
-"""The figures of appendix G, two densities, their gap, their crossings and the urn; and those of
-Theorem 1, what a draw is worth, the shrunk model, the cost of a long horizon and the bound."""
+"""The figures of appendix G, the least variance and two densities; and those of Theorem 1, what a
+draw is worth, the shrunk model, the cost of a long horizon and the bound."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from matplotlib.axes import Axes
-from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 from scipy import stats
+from scipy.special import gammaln
 
 from rlsvi_core.optimism import order
 
@@ -24,14 +23,12 @@ from ..style import (
     panels,
     shades,
     styled,
-    values,
 )
-from . import price, repaired, runs, theorem1
-from .crossings import cdf_crossings, count_crossings, pdf_crossings
+from . import price, runs, theorem1
+from .crossings import cdf_crossings, pdf_crossings
 
 SMALLEST = {"printed": "the paper's λ, σ", "repaired": "the smallest λ, σ"}
 REWARDS = {"prior": "prior rewards", "sure": "sure rewards"}
-COUNTS = ["#FFFFFF", "#CFE3F2", "#6BAED6", COLOUR["fails"]]  # none, one, two, three crossings
 
 
 @styled
@@ -70,101 +67,31 @@ def density_grid(cases: Sequence[tuple[float, float]]) -> Figure:
 
 
 @styled
-def gap_curves(cases: Sequence[tuple[float, float]]) -> Figure:
-    """G(z) of the normal over the beta law, on a logarithmic scale: positive into both tails."""
-    fig, ax = canvas(height=3.2)
-    z = np.linspace(-1, 2, 241)
-    gaps = {
-        f"α = {alpha:g}, β = {beta:g}": order.gap(
-            order.Normal.matching(alpha, beta), order.Beta.of(alpha, beta), z, digits=6
-        )
-        for alpha, beta in cases
-    }
-    sns.lineplot(pd.DataFrame(gaps, index=z), palette=values(len(gaps)), legend=False, ax=ax)
-    ax.axvspan(0, 1, color="0.93", zorder=0)
-    ax.set(yscale="log", ylim=(None, 10), xlabel="z", ylabel="G(z)")
-    label_ends(
-        ax,
-        {
-            name: (gap[-1], line.get_color())
-            for (name, gap), line in zip(gaps.items(), ax.lines, strict=True)
-        },
-    )
-    return fig
-
-
-def _map(ax: Axes, x: np.ndarray, y: np.ndarray, count: Callable[[float, float], int]) -> None:
-    ax.pcolormesh(
-        x,
-        y,
-        [[count(float(u), float(v)) for u in x] for v in y],
-        cmap=ListedColormap(COUNTS),
-        norm=BoundaryNorm(np.arange(-0.5, 4), 4),
-        shading="nearest",
-        rasterized=True,
-    )
-    ax.grid(visible=False)
-
-
-@styled
-def crossings_map() -> Figure:
-    """Where the paper's two counts are exceeded: the distribution functions cross three times near
-    α = β (left), the densities in a sliver with α + β ≥ 1 (right)."""
-    fig, axes = canvas(2, height=2.9)
-    _map(
-        axes[0],
-        np.geomspace(1e-2, 1, 33),
-        np.linspace(0.485, 0.515, 25),
-        lambda n, share: count_crossings(n * share, n * (1 - share))[1],
-    )
-    axes[0].set(xscale="log", xlabel="α + β", ylabel="α/(α + β)", title="distribution functions")
-    _map(
-        axes[1],
-        np.linspace(1.0002, 1.008, 24),
-        np.linspace(0.306, 0.332, 24),
-        lambda a, b: count_crossings(a, b)[0],
-    )
-    axes[1].set(xlabel="α", ylabel="β", title="densities, α just above 1")
-    for ax, three, one in (
-        (axes[0], (0.045, 0.5), (0.4, 0.509)),
-        (axes[1], (1.0026, 0.3193), (1.006, 0.311)),
+def least_variance() -> Figure:
+    """4n times the variance of the normal, against n: what was used, what is proved at every mean,
+    and the least; shaded, what is open."""
+    fig, ax = canvas(height=3.6)
+    n = np.geomspace(0.1, 50, 400)
+    least = np.exp(2 * (gammaln((n + 1) / 2) - gammaln(n / 2 + 1))) / 8
+    proved = np.where(n < 0.5, 1 / (4 * n), 1 / (4 * n + 4 / 3))
+    for name, v, look, line, at in (
+        ("the paper: 1/n", 1 / n, "paper", LINE["paper"], (0.11, 4.2)),
+        ("by the urn: π/(8n)", np.pi / (8 * n), "normal", ":", (0.11, 1.65)),
+        ("by interpolation: 1/(4n)", 1 / (4 * n), "normal", "-", (0.11, 1.05)),
+        ("proved for n ≥ ½: 1/(4n + 4/3)", 1 / (4 * n + 4 / 3), "normal", "--", (5, 0.71)),
+        ("least at mean ½: c(n)", least, "theory", "-", (5, 0.57)),
+        ("variance of Y at mean ½", 1 / (4 * n + 4), "posterior", LINE["posterior"], (5, 0.46)),
+        ("open", np.full_like(n, np.nan), "theory", "-", (0.16, 0.6)),
     ):
-        for at, text, colour in ((three, "three", "white"), (one, "one crossing", "black")):
-            ax.text(*at, text, color=colour, ha="center", va="center", fontsize=9)
-    return fig
-
-
-@styled
-def urn_paths(
-    alpha: Sequence[float], V: Sequence[float], *, draws: int = 400, rng: int = 0
-) -> Figure:
-    """Urns drawn along (left), and their limits against the normal of variance π/(8n)."""
-    fig, axes = canvas(2, height=3.4, sharey=True, width_ratios=(2, 1))
-    generator = np.random.default_rng(rng)
-    few, many = (repaired.urn(alpha, V, draws, paths, generator) for paths in (12, 4000))
-    axes[0].plot(np.arange(1, draws + 2), few.T, c=COLOUR["posterior"], lw=0.9, alpha=0.7)
-    sns.histplot(
-        y=many[:, -1],
-        bins=40,
-        stat="density",
-        element="step",
-        color=COLOUR["posterior"],
-        label="limits of the urns",
-        ax=axes[1],
-    )
-    n, y = float(np.sum(alpha)), np.linspace(-0.25, 1.25, 300)
-    normal = stats.norm(np.dot(alpha, V) / n, np.sqrt(np.pi / (8 * n)))
-    sns.lineplot(
-        x=normal.pdf(y),
-        y=y,
-        orient="y",
-        color=COLOUR["normal"],
-        label="normal, variance π/(8n)",
-        ax=axes[1],
-    )
-    axes[0].set(xscale="log", xlabel="draws + 1", ylabel="mean worth of the urn")
-    axes[1].set(xlabel="density")
-    axes[1].legend(loc="lower center", bbox_to_anchor=(0.5, 1))
+        there = n >= 0.5 if line == "--" else n > 0
+        ax.plot(n[there], (4 * n * v)[there], color=COLOUR[look], ls=line, lw=1.6)
+        ax.text(*at, name, fontsize=9, color=COLOUR[look])
+    ax.fill_between(n, 4 * n * least, 4 * n * proved, color=COLOUR["theory"], alpha=0.2, lw=0)
+    ticks = {"xticks": [0.1, 1, 10], "yticks": [0.1, 0.3, 1, 4]}
+    ax.set(xscale="log", yscale="log", xlabel="n", ylabel="4n · variance", **ticks)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter("{x:g}")
+    ax.minorticks_off()
     return fig
 
 
