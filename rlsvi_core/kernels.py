@@ -7,13 +7,14 @@ version.
 """
 
 from .agents.acting import action_probabilities, choose, highest, values
-from .agents.base import empty_run, record_step, repeated
+from .agents.base import repeated
 from .agents.finite import Statistics, Targets, add_transition, no_data
 from .agents.history import History, no_history, remember, target_sum, with_capacity
 from .agents.states import ENDED
 from .agents.tabular import play_episode, value_iteration, value_of_policy
 from .envs.recommender import States, answer, states
 from .envs.tetris import draw_piece, measure, place, placements
+from .episodes import empty_run, record_step
 from .mdp import Model, first_state, last_reward, period, step
 from .regression import (
     add_row,

@@ -105,6 +105,7 @@ FLOORS = {
     "rlsvi_core": [
         {"compiled"},
         {"checks"},
+        {"episodes", "waiting"},
         {"mdp", "regression", "optimism.balls"},
         {"features", "optimism"},
         {"envs"},

@@ -17,9 +17,10 @@ from typing import Any
 
 from .. import checks
 from ..compiled import Seed
+from ..episodes import Outcome, Run
 from ..features import FeatureMap, OneHot, Table
 from ..regression import suggest_parameters
-from .base import RANGE, Agent, LinearAgent, Run
+from .base import RANGE, Agent, LinearAgent
 from .choices import UNBOUNDED, Choices, Reading, Redraw, Weights
 from .discounted import DiscountedAgent
 from .finite import FiniteAgent
@@ -36,6 +37,7 @@ __all__ = [
     "DiscountedAgent",
     "FiniteAgent",
     "LinearAgent",
+    "Outcome",
     "Reading",
     "Run",
     "StoredAgent",

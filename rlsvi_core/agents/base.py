@@ -8,53 +8,22 @@ import copy
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from .. import checks
-from ..compiled import Floats, Ints, Seed, jit
+from ..compiled import Floats, Generator, Seed
+from ..episodes import After, Outcome, Run, check_after, empty_run, part, played
 from ..features import FeatureMap
 from ..mdp import FiniteMDP
+from ..waiting import HELD, bar, chunks
 from .acting import action_probabilities, positions
 from .choices import Choices, Reading
 from .monitor import RangeMonitor
 
 RANGE = "Pass what the best policy earns from the worst state and from the best."
 LONGEST = 1_000_000  # steps of an episode, after which it is taken to be without end
-
-
-class Run(NamedTuple):
-    """The record of a learning run, one entry per episode."""
-
-    reward: Floats  # realised Σ_h r_h
-    expected: Floats  # exact expected reward of the policy that was played; NaN if not asked for
-    claimed: Floats  # what the agent's own values promised for it, likewise
-    opening: Ints  # the first action
-    length: Ints  # steps
-    furthest: Ints  # largest state index visited; −1 where states are not numbers
-
-
-def empty_run(episodes: int) -> Run:
-    """The record of so many episodes, checked, before they are played."""
-    episodes = checks.whole("episodes", episodes, hint="Pass episodes=1000, say.")
-    return Run(
-        reward=np.zeros(episodes),
-        expected=np.full(episodes, np.nan),
-        claimed=np.full(episodes, np.nan),
-        opening=np.zeros(episodes, np.int64),
-        length=np.zeros(episodes, np.int64),
-        furthest=np.zeros(episodes, np.int64),
-    )
-
-
-@jit
-def record_step(run: Run, i: int, h: int, a: int, r: float, s_next: int) -> None:
-    """What step h of episode i adds to the record."""
-    run.reward[i] += r
-    run.furthest[i] = max(run.furthest[i], s_next)
-    if h == 0:
-        run.opening[i] = a
 
 
 class Agent(Protocol):
@@ -168,7 +137,9 @@ class LinearAgent(ABC):
         self.rng = checks.generator(rng)
         self.transitions = 0  # how many have been observed
         self.episode = -1  # this one's number, counted by ``plan``
+        self.run = empty_run(0)  # the record of the last ``learn``, of what was played of it
         self._at_mean: tuple[int, Any] = (-1, None)  # for ``greedy``: how many it knew, the twin
+        self.redraws = 0  # in this episode
         self._begin_sample()
 
     @classmethod
@@ -186,6 +157,10 @@ class LinearAgent(ABC):
         """Whether the weights stay 0 because nothing has been seen."""
         from_prior = self.sample and self.reading.first_episode == "prior"
         return self.transitions == 0 and not from_prior
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy or a pickle has: all but the record, which may be longer than the rest."""
+        return {**vars(self), "run": empty_run(0)}
 
     def __repr__(self) -> str:
         if self.sample:
@@ -231,14 +206,21 @@ class LinearAgent(ABC):
 
     def plan(self) -> None:
         """Fix the weights for the coming episode."""
-        self.episode += 1
-        self._draw()
+        with HELD:
+            self.episode += 1
+            try:
+                self._draw()
+            except BaseException:
+                self.episode -= 1
+                raise
+            self.redraws = 0
 
     def _draw(self) -> None:
-        self._begin_sample()
-        self._at_mean = -1, None  # without a horizon its fit starts from these weights
+        """Set the weights, or leave everything as it was and raise."""
         if not self.has_no_data:
             self._estimate()
+        self._at_mean = -1, None  # without a horizon its fit starts from these weights
+        self._begin_sample()
 
     def _begin_sample(self) -> None:
         self._steps, self._met = 0, set[Any]()  # since the weights were drawn
@@ -257,7 +239,9 @@ class LinearAgent(ABC):
     def _redraw_if_due(self) -> None:
         """Draw again in mid-episode."""
         if self._is_due:
-            self._draw()
+            with HELD:
+                self._draw()
+                self.redraws += 1
 
     def _twin(self) -> Self:
         """Another agent with the same data, still to be fitted, that takes the posterior mean and
@@ -367,8 +351,22 @@ class LinearAgent(ABC):
             action_probabilities(Q[h, s], self.dither, self.eta, p[h, s])
         return p
 
-    def learn(self, env: Any, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
+    def learn(
+        self,
+        env: Any,
+        episodes: int,
+        rng: Any = None,
+        *,
+        exact: bool = False,
+        progress: bool = False,
+        after: After | None = None,
+    ) -> Run:
         """Algorithm 2: plan, play an episode, remember it, repeat.
+
+        Ctrl-C waits for the end of an episode, but not longer than a second or a second Ctrl-C.
+        What was observed until then is learned. The record of the episodes that came to their end is
+        in ``run``, also if the environment or ``after`` has raised an error. To go on, call
+        ``learn`` again with the same generator.
 
         Parameters
         ----------
@@ -381,29 +379,91 @@ class LinearAgent(ABC):
             The environment's generator or its seed.
         exact : bool
             Also evaluate each episode's policy by dynamic programming (finite MDPs).
+        progress : bool
+            Show a bar.
+        after : callable, optional
+            Called after each episode with its :class:`~rlsvi_core.episodes.Outcome`: length, reward,
+            the value claimed at its start, which ``run.claimed`` then has too, and redraws. Steps
+            are then taken one by one in Python.
 
         Returns
         -------
         Run
             One entry per episode.
         """
-        rng, run = checks.generator(rng), empty_run(episodes)
+        rng, run, exact = self._prepare(env, episodes, rng, exact)
+        check_after(after)
+        total = len(run.reward)
+        alone = ((i, i + 1) for i in range(total))
+        some = chunks(total, self._first_chunk) if after is None else alone
+        self.run = part(run, 0, 0)
+        with bar("learn", total, progress) as shown:
+            for start, stop in some:
+                with HELD:
+                    now = part(run, start, stop)
+                    try:
+                        if after is None:
+                            self._play(env, exact, rng, now, start)
+                        else:
+                            self._play_by_steps(env, exact, rng, now, claim=True)
+                    finally:
+                        self.run = part(run, 0, start + played(now))
+                if after is not None:
+                    after(
+                        Outcome(
+                            int(run.length[start]),
+                            float(run.reward[start]),
+                            float(run.claimed[start]),
+                            self.redraws,
+                        )
+                    )
+                if shown is not None:
+                    shown.update(stop - start)
+        return self.run
+
+    def _prepare(self, env: Any, episodes: int, rng: Any, exact: Any) -> tuple[Generator, Run, Any]:
+        """What ``learn`` checks and prepares."""
         check_plays(env)
         if checks.flag("exact", exact):
             checks.instance(
                 "env", env, FiniteMDP, hint="Leave exact out: only a FiniteMDP is known exactly."
             )
+        return checks.generator(rng), empty_run(episodes), exact
+
+    @property
+    def _first_chunk(self) -> int:
+        """Episodes that surely take no longer than a second."""
+        return 1
+
+    def _play(self, env: Any, exact: Any, rng: Generator, run: Run, start: int) -> None:
+        """Learn from as many episodes as the record has place for; it begins with this one's
+        number. In the fast forms compiled code does it."""
+        self._play_by_steps(env, exact, rng, run)
+
+    def _play_by_steps(
+        self, env: Any, exact: bool, rng: Generator, run: Run, claim: bool = False
+    ) -> None:
+        """The same as printed; a second Ctrl-C cuts the environment's own code."""
         for i in range(len(run.reward)):  # Algorithms 2, 4, 5 and 12, line 1; Algorithm 8, line 2
             self.plan()  # line 2; Algorithm 8, line 3
+            HELD.outside = True
+            s, h, ended = copy.deepcopy(env.start(rng)), 0, False  # line 3; Algorithm 8, line 4
+            HELD.outside = False
             if exact:
                 run.expected[i] = env.initial @ env.evaluate(self.policy())[0]
                 run.claimed[i] = env.initial @ self.Q[0].max(axis=1)
-            s, h, ended = copy.deepcopy(env.start(rng)), 0, False  # line 3; Algorithm 8, line 4
+            elif claim:
+                run.claimed[i] = self.values(0, s).max()
             number = isinstance(s, (int, np.integer))
             run.furthest[i] = s if number else -1
             while not ended:  # line 4; Algorithm 8, line 5
+                if HELD.since is not None:
+                    HELD.raise_late()
                 a = self.act(h, s)  # line 5; Algorithm 8, line 7
-                r, s_next, ended = checked_step(env.step(h, s, a, rng), h)  # line 6; 8, line 8
+                HELD.outside = True
+                stepped = env.step(h, s, a, rng)
+                HELD.outside = False
+                r, s_next, ended = checked_step(stepped, h)  # line 6; Algorithm 8, line 8
                 early = ended and h + 1 != self.H  # the last period's next state may be counted
                 self.observe(h, s, a, r, None if early else s_next)  # Algorithm 8, lines 9 to 11
                 run.reward[i] += r
@@ -411,7 +471,6 @@ class LinearAgent(ABC):
                 s, h = s_next, h + 1
                 run.furthest[i] = max(run.furthest[i], s) if number else -1
             run.length[i] = h
-        return run
 
 
 def check_plays(env: Any) -> None:

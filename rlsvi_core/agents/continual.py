@@ -35,8 +35,10 @@ from .. import checks
 from ..compiled import Floats, Ints, jit
 from ..mdp import DiscountedMDP, Model, first_state, step
 from ..regression import draw, fill_normal, solve_transposed
+from ..waiting import HELD, chunks
 from .acting import choose, highest, values
 from .finite import Statistics, add_transition, check_ridge, no_data
+from .states import FIRST_CHUNK
 
 __all__ = ["FastContinual", "Steps"]
 
@@ -47,6 +49,16 @@ class Steps(NamedTuple):
     state: Ints  # and, last, the state it led to
     action: Ints
     reward: Floats
+
+
+def no_steps(steps: int) -> Steps:
+    """The record of so many steps, before they are done."""
+    return Steps(np.zeros(steps + 1, np.int64), np.zeros(steps, np.int64), np.zeros(steps))
+
+
+def part(done: Steps, start: int, stop: int) -> Steps:
+    """The record of some of the steps, in the same arrays."""
+    return Steps(done.state[start : stop + 1], done.action[start:stop], done.reward[start:stop])
 
 
 @jit
@@ -163,6 +175,7 @@ class FastContinual:
         self.rng = checks.generator(rng)
         self.theta, self.w = np.zeros(self.K), np.zeros(self.K)
         self._data = no_data(1, self.S, self.K, math.sqrt(self.lam) * self.sigma)
+        self.run = no_steps(0)  # the record of the last ``learn``, of what was done of it
 
     def __repr__(self) -> str:
         return (
@@ -211,7 +224,8 @@ class FastContinual:
         self, mdp: DiscountedMDP, steps: int, rng: Any = None, start: int | None = None
     ) -> Steps:
         """Run for so many steps, from the state ``start`` or one drawn from the MDP's law of s_0;
-        ``rng`` is the environment's. To go on, call again with the generator and the last state."""
+        ``rng`` is the environment's. To go on, call again with the generator and the last state;
+        after Ctrl-C, too, ``run`` has what was done."""
         if not isinstance(mdp, DiscountedMDP) or (mdp.S, mdp.A) != (self.S, self.A):
             checks.fail(
                 f"the features are for a DiscountedMDP with (S, A) = {(self.S, self.A)}",
@@ -221,20 +235,25 @@ class FastContinual:
         steps = checks.whole("steps", steps, hint="Pass steps=1000, say.")
         start = None if start is None else checks.index("start", start, self.S)
         rng = checks.generator(rng)
-        done = Steps(np.zeros(steps + 1, np.int64), np.zeros(steps, np.int64), np.zeros(steps))
-        done.state[0] = first_state(mdp.model, rng) if start is None else start
-        _live(
-            mdp.model,
-            self.Phi[None],
-            self._data,
-            self.gamma,
-            self.rho,
-            self.sigma,
-            self.epsilon,
-            rng,
-            self.rng,
-            self.theta,
-            self.w,
-            done,
-        )
-        return done
+        done = no_steps(steps)
+        with HELD:
+            done.state[0] = first_state(mdp.model, rng) if start is None else start
+            self.run = part(done, 0, 0)
+        for i, j in chunks(steps, FIRST_CHUNK // self.Phi.size):
+            with HELD:
+                _live(
+                    mdp.model,
+                    self.Phi[None],
+                    self._data,
+                    self.gamma,
+                    self.rho,
+                    self.sigma,
+                    self.epsilon,
+                    rng,
+                    self.rng,
+                    self.theta,
+                    self.w,
+                    part(done, i, j),
+                )
+                self.run = part(done, 0, j)
+        return self.run

@@ -28,13 +28,14 @@ from numpy.random import Generator
 
 from .. import checks
 from ..compiled import Array, Floats, Ints, jit
+from ..episodes import Run, record_step
 from ..features import FeatureMap, Table
-from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
+from ..mdp import Model, first_state, last_reward, period, step
 from ..regression import add_row, draw, fill_normal, solve_transposed
 from .acting import action_probabilities, choose, highest, values
-from .base import LinearAgent, Run, record_step
+from .base import LinearAgent
 from .choices import Choices
-from .states import ENDED, TableAgent
+from .states import ENDED, CompiledLoop, TableAgent
 
 
 class Targets(NamedTuple):
@@ -228,7 +229,7 @@ def _learn(
             s = s_next
 
 
-class FiniteAgent(TableAgent):
+class FiniteAgent(CompiledLoop, TableAgent):
     """Keeps sums, not data; the same interface and the same weights as ``VerbatimAgent``."""
 
     # A weight has one fit an episode, so that both readings of draws are the same.
@@ -262,10 +263,13 @@ class FiniteAgent(TableAgent):
             self.Phi, self._closed, self._data, self._noise, self._targets, self.rng, self.theta
         )
 
-    def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
-        rng, run, exact = self._prepare(env, episodes, rng, exact)
+    @property
+    def _first_chunk(self) -> int:
+        return super()._first_chunk // self.K
+
+    def _learn(self, model: Model, exact: bool, rng: Generator, run: Run) -> None:
         _learn(
-            env.model,
+            model,
             self.Phi,
             self._data,
             self.theta,
@@ -279,4 +283,3 @@ class FiniteAgent(TableAgent):
             self.rng,
             run,
         )
-        return self._learned(run)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ..compiled import Floats, Ints, jit
+from ..waiting import HELD
 from .states import ENDED, FiniteStates
 
 
@@ -104,10 +105,11 @@ class CountingAgent(FiniteStates):
     def seen(self) -> History:
         """The history, with queued transitions processed."""
         if self._waiting:
-            steps = np.array(self._waiting, float)
-            self._seen = with_capacity(self._seen, int(self._seen.used[0]) + len(steps))
-            _remember_all(self._seen, steps)
-            self._waiting = []
+            with HELD:
+                steps = np.array(self._waiting, float)
+                self._seen = with_capacity(self._seen, int(self._seen.used[0]) + len(steps))
+                _remember_all(self._seen, steps)
+                self._waiting = []
         return self._seen
 
     def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:

@@ -40,13 +40,13 @@ from scipy.linalg import cho_solve, solve_triangular
 
 from .. import checks
 from ..compiled import Floats, Seed, jit
-from ..mdp import FiniteMDP, Model, first_state, last_reward, step
+from ..episodes import Run, record_step
+from ..mdp import Model, first_state, last_reward, step
 from ..regression import add_row, draw, fill_normal
 from .acting import choose, highest, values
-from .base import Run, record_step
 from .choices import Choices, FirstEpisode, Reading
 from .finite import expected_reward
-from .states import ENDED, TableAgent
+from .states import ENDED, CompiledLoop, TableAgent
 
 __all__ = ["incremental"]
 
@@ -120,7 +120,7 @@ def _learn(
             s = s_next
 
 
-class IncrementalAgent(TableAgent):
+class IncrementalAgent(CompiledLoop, TableAgent):
     """``nu`` is the step size: a number, or a function of the episode l = 0, 1, …"""
 
     @checks.options
@@ -183,8 +183,11 @@ class IncrementalAgent(TableAgent):
             ArithmeticError,
         )
 
-    def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
-        rng, run, exact = self._prepare(env, episodes, rng, exact)
+    @property
+    def _first_chunk(self) -> int:
+        return super()._first_chunk // self.K
+
+    def _learn(self, model: Model, exact: bool, rng: Generator, run: Run) -> None:
         first = int(self._seen.min())  # periods that fewer episodes reached are behind
         sizes = np.array(
             [self._step_size(l) for l in range(first, int(self._seen.max()) + len(run.reward))]
@@ -192,7 +195,7 @@ class IncrementalAgent(TableAgent):
         nu = sizes[self._seen - first + np.arange(len(run.reward))[:, None]]
         with self._refusing_the_forgotten():
             _learn(
-                env.model,
+                model,
                 self.Phi,
                 self._U,
                 self.theta,
@@ -205,14 +208,16 @@ class IncrementalAgent(TableAgent):
                 self.rng,
                 run,
             )
+
+    def _count(self, run: Run) -> None:
         self._seen += len(run.reward)
-        return self._learned(run)
+        super()._count(run)
 
 
 class VerbatimIncremental(IncrementalAgent):
     """Keeps Σ⁻¹ and y, and solves again before each episode."""
 
-    learn = TableAgent.learn
+    _play = TableAgent._play
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -10,11 +10,13 @@ from typing import Any, Self
 import numpy as np
 
 from .. import checks
-from ..compiled import Array, Floats
+from ..compiled import Array, Floats, Generator
+from ..episodes import Run
 from ..features import FeatureMap, OneHot
 from ..regression import draw_key, draw_noise, normals_of
+from ..waiting import HELD
 from .acting import choose, positions
-from .base import LinearAgent, Run, check_fits
+from .base import LinearAgent, check_fits
 
 
 class MappedAgent(LinearAgent):
@@ -78,6 +80,14 @@ class MappedAgent(LinearAgent):
         twin.theta, twin.mean = self.mean.copy(), self.mean.copy()
         return twin
 
+    def _draw(self) -> None:
+        before = self.theta.copy(), self.mean.copy(), self.rng.bit_generator.state
+        try:
+            super()._draw()
+        except BaseException:  # a fit was refused, or Ctrl-C did not wait for the others
+            self.theta[:], self.mean[:], self.rng.bit_generator.state = before
+            raise
+
     def _period(self, h: int) -> int:
         """Whose weights a step uses."""
         if self.H is None:
@@ -129,15 +139,16 @@ class MappedAgent(LinearAgent):
                 IndexError,
             )
         last = s_next is None or (self.H is not None and h == self.H - 1)
-        self._keep(h, s, legal.index(a), r, None if last else s_next, legal_next)
-        self._count_step(s, s_next)
-        self.transitions += 1
-        self._returns.add_reward(h, r, last)
+        with HELD:
+            self._keep(h, s, legal.index(a), r, None if last else s_next, legal_next)
+            self._count_step(s, s_next)
+            self.transitions += 1
+            self._returns.add_reward(h, r, last)
 
-    def learn(self, env: Any, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
+    def _prepare(self, env: Any, episodes: int, rng: Any, exact: Any) -> tuple[Generator, Run, Any]:
         if self.H is not None and self.S is not None and self.A is not None:
             check_fits((self.H, self.S, self.A), env)
-        return super().learn(env, episodes, rng, exact=exact)
+        return super()._prepare(env, episodes, rng, exact)
 
     @property
     def Q(self) -> Floats:

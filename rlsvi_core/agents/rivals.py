@@ -22,10 +22,11 @@ from numpy.random import Generator
 from .. import checks
 from ..compiled import Array, Floats, Seed, jit
 from ..envs.dirichlet import Counts, DirichletPrior, no_counts, sample_values
+from ..episodes import Run
 from ..features import OneHot
-from ..mdp import FiniteMDP, Model
+from ..mdp import Model
 from .acting import highest
-from .base import Run, check_fits
+from .base import check_fits
 from .history import History, target_sum
 from .tabular import QTableAgent, check_prior, play_episode
 
@@ -146,7 +147,7 @@ class PSRL(Rival):
             )
         return r
 
-    def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
+    def _prepare(self, env: Any, episodes: int, rng: Any, exact: Any) -> tuple[Generator, Run, Any]:
         check_fits((self.H, self.S, self.A), env)
         if env.support is None or tuple(env.support) != self.prior.support or env.terminal.any():
             checks.fail(
@@ -154,7 +155,11 @@ class PSRL(Rival):
                 f"the MDP has support {env.support} and terminal rewards {env.terminal}",
                 "Draw it with prior.sample().",
             )
-        return super().learn(env, episodes, rng, exact=exact)
+        return super()._prepare(env, episodes, rng, exact)
+
+    @property
+    def _first_chunk(self) -> int:
+        return super()._first_chunk // self.S  # draws of each row
 
     def _learn(self, model: Model, exact: bool, rng: Generator, run: Run) -> None:
         prior = self.prior
@@ -232,10 +237,10 @@ class UCBVI(Rival):
         self._refuse_positive(r)
         return r
 
-    def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
+    def _prepare(self, env: Any, episodes: int, rng: Any, exact: Any) -> tuple[Generator, Run, Any]:
         check_fits((self.H, self.S, self.A), env)
         self._refuse_positive(max(env.model.reward.max(), env.terminal.max()))
-        return super().learn(env, episodes, rng, exact=exact)
+        return super()._prepare(env, episodes, rng, exact)
 
     def _learn(self, model: Model, exact: bool, rng: Generator, run: Run) -> None:
         _learn_ucbvi(model, self.bonus, self._seen, self._Q, exact, rng, self.rng, run)

@@ -8,11 +8,14 @@ from numpy.random import Generator
 
 from .. import checks
 from ..compiled import Array, Floats, jit
+from ..episodes import Run, part, played
 from ..features import FeatureMap, Table
-from ..mdp import FiniteMDP
+from ..mdp import Model
+from ..waiting import HELD
 from .acting import choose, positions, values
-from .base import LinearAgent, Run, check_fits, empty_run
+from .base import LinearAgent, check_fits
 
+FIRST_CHUNK = 1_000_000  # values, which take some hundredths of a second
 ENDED = -1  # in place of a next state: the episode is over and nothing follows
 
 
@@ -125,40 +128,55 @@ class FiniteStates(LinearAgent):
         period, s, a = self._period(h), index("s", s, self.S), index("a", a, self.A)
         s_next = ENDED if s_next is None else index("s_next", s_next, self.S)
         r, after = self._checked_reward(r), 0 if self.H is None else period + 1
-        if (
-            (legal_next is not None or self._closed is not None)
-            and s_next != ENDED
-            and after < (self.H or 1)
-        ):
-            self._close(after, s_next, legal_next)
-        self._remember(period, s, a, r, s_next)
-        self._count_step(s, s_next)
-        self.transitions += 1
-        self._returns.add_reward(h, r, s_next == ENDED or h + 1 == self.H)  # it may warn
+        with HELD:
+            if (
+                (legal_next is not None or self._closed is not None)
+                and s_next != ENDED
+                and after < (self.H or 1)
+            ):
+                self._close(after, s_next, legal_next)
+            self._remember(period, s, a, r, s_next)
+            self._count_step(s, s_next)
+            self.transitions += 1
+            self._returns.add_reward(h, r, s_next == ENDED or h + 1 == self.H)  # it may warn
 
-    def _prepare(
-        self, mdp: FiniteMDP, episodes: int, rng: Any, exact: bool
-    ) -> tuple[Generator, Run, bool]:
-        """What ``learn`` checks and prepares before it calls compiled code."""
-        check_fits((self.H, self.S, self.A), mdp)
+
+class CompiledLoop(FiniteStates):
+    """What agents share that learn from a FiniteMDP in compiled code."""
+
+    @abstractmethod
+    def _learn(self, model: Model, exact: bool, rng: Generator, run: Run) -> None:
+        """Play as many episodes as the record has place for, in compiled code."""
+
+    def _prepare(self, env: Any, episodes: int, rng: Any, exact: Any) -> tuple[Generator, Run, Any]:
+        check_fits((self.H, self.S, self.A), env)
         if self._closed is not None and self._closed.any():
             checks.fail(
                 "in a table of states a mask is the same at every visit in a period",
                 "some actions were forbidden, and in a FiniteMDP none is",
                 "Go on as it began, by plan, act and observe with masks.",
             )
-        return checks.generator(rng), empty_run(episodes), checks.flag("exact", exact)
+        return super()._prepare(env, episodes, rng, exact)
 
     def _coming_dithers(self, episodes: int) -> Floats:
         """The probability of a uniformly random action in each of the next episodes."""
         return np.array([self._dither_in(self.episode + 1 + i) for i in range(episodes)])
 
-    def _learned(self, run: Run) -> Run:
-        """What ``learn`` records after compiled code has run."""
+    @property
+    def _first_chunk(self) -> int:
+        return FIRST_CHUNK // ((self.H or 1) * self.S * self.A)
+
+    def _play(self, env: Any, exact: Any, rng: Generator, run: Run, start: int) -> None:
+        try:
+            self._learn(env.model, exact, rng, run)
+        finally:
+            self._count(part(run, 0, played(run)))
+
+    def _count(self, run: Run) -> None:
+        """What is recorded after compiled code has run."""
         self.episode += len(run.reward)
         self.transitions += int(run.length.sum())
         self._returns.add_episodes(run.reward)
-        return run
 
 
 class TableAgent(FiniteStates):

@@ -43,6 +43,7 @@ from ..compiled import Array, Floats, Ints, jit
 from ..features import FeatureMap
 from ..features.maps import Indicators
 from ..regression import draw_blocks, drawn_sigma
+from ..waiting import HELD
 from .acting import positions
 from .base import LinearAgent, repeated
 from .choices import Choices
@@ -106,8 +107,9 @@ class Rows:
 
     def take_in(self) -> None:
         """Process the queue."""
-        while self._waiting:
-            self._take_in(*self._waiting.popleft())
+        with HELD:
+            while self._waiting:
+                self._take_in(*self._waiting.popleft())
 
     def _take_in(self, *transition: Any) -> None:
         """Take in one transition; in a full window, in place of the oldest."""
@@ -334,10 +336,11 @@ class StoredAgent(MappedAgent):
                 "rlsvi_core.features.check says where; scale or correct the observation.",
             )
         if first:
-            self._shape = X.shape
-            self._allocate(X.shape[1] * self.features.blocks)
-            if not self.has_no_data:
-                self._estimate()
+            with HELD:
+                self._shape = X.shape
+                self._allocate(X.shape[1] * self.features.blocks)
+                if not self.has_no_data:
+                    self._estimate()
         return X
 
     def _recalled(self, h: int, s: Any) -> Array:
@@ -382,12 +385,14 @@ class StoredAgent(MappedAgent):
         after = in_targets[0] if self.H is None else np.zeros_like(in_targets[0])
         if self.apart:
             for h in reversed(range(len(self.data))):
+                HELD.raise_late()
                 self._fit(h, self.data[h], after, self._noise(self.data[h].count))
                 after = in_targets[h]
             return
         (data,) = self.data
         noise = self._noise(data.count)
         for sweep in repeated(self.H or self.choices.sweeps, in_targets[0]):
+            HELD.raise_late()
             if sweep > 0 and self.reading.draws == "per sweep":
                 noise = self._noise(data.count)
             self._fit(0, data, after, noise)

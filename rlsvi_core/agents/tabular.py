@@ -14,7 +14,6 @@ before any data this is the prior :math:`N(0, 1/\lambda)`. **LSVI** is its mean 
 """
 
 import math
-from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -23,14 +22,16 @@ from numpy.random import Generator
 from .. import checks
 from ..compiled import Array, Floats, jit
 from ..envs.dirichlet import DirichletPrior
+from ..episodes import Run, record_step
 from ..features import FeatureMap, OneHot
-from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
+from ..mdp import Model, first_state, last_reward, period, step
 from ..regression import draw_weight
 from .acting import action_probabilities, choose, highest
-from .base import LinearAgent, Run, record_step
+from .base import LinearAgent
 from .choices import Choices
 from .finite import Targets
 from .history import CountingAgent, History, remember, target_sum, with_capacity
+from .states import CompiledLoop
 
 __all__ = ["theorem1_parameters"]
 
@@ -150,7 +151,7 @@ def _learn(
         play_episode(model, seen, Q, p, epsilon[i], eta, exact, rng, agent_rng, run, i)
 
 
-class QTableAgent(CountingAgent):
+class QTableAgent(CompiledLoop, CountingAgent):
     """Plays by a table Q̃ of values, which it fixes before each episode."""
 
     H: int
@@ -185,18 +186,13 @@ class QTableAgent(CountingAgent):
             self._close(h, s, legal)
         return choose(self._Q[h, s], self.dither, self.eta, self._p, self.rng.random())
 
-    def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
-        rng, run, exact = self._prepare(env, episodes, rng, exact)
+    def _prepare(self, env: Any, episodes: int, rng: Any, exact: Any) -> tuple[Generator, Run, Any]:
+        rng, run, exact = super()._prepare(env, episodes, rng, exact)
         steps, seen = len(run.reward) * self.H, self.seen
         self._seen = with_capacity(
             seen, int(seen.used[0]) + min(steps, seen.n.size * env.model.successor.shape[3])
         )  # nodes there can be of this MDP
-        self._learn(env.model, exact, rng, run)
-        return self._learned(run)
-
-    @abstractmethod
-    def _learn(self, model: Model, exact: bool, rng: Generator, run: Run) -> None:
-        """Fill the run's record, in compiled code."""
+        return rng, run, exact
 
 
 class TabularAgent(QTableAgent):

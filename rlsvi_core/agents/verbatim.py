@@ -30,6 +30,7 @@ import numpy as np
 from .. import checks
 from ..compiled import Array, Floats
 from ..regression import GaussianPosterior
+from ..waiting import HELD
 from .acting import positions, values
 from .base import LinearAgent, repeated
 from .mapped import MappedAgent
@@ -92,6 +93,7 @@ class VerbatimAgent(MappedAgent):
         after = in_targets[0] if stationary else np.zeros_like(in_targets[0])  # 3 and 11, line 1
         fits = reversed(range(self.H or 0))  # Algorithm 1, line 1; Algorithms 3 and 11, line 2
         for fit in repeated(self.choices.sweeps, after) if stationary else fits:
+            HELD.raise_late()
             h = 0 if stationary else fit
             data = self.data[h if self.apart else 0]
             if noise is None or self.apart or self.reading.draws == "per sweep":

@@ -24,9 +24,9 @@ Discrete(50)
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
-from itertools import islice
+from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -46,7 +46,9 @@ from ..checks import (
     whole,
 )
 from ..compiled import Array, Floats
+from ..episodes import After, Outcome, Run, check_after, empty_run, part
 from ..mdp import FiniteMDP
+from ..waiting import HELD, bar
 from .recommender import Recommender
 from .tetris import SIDE, Tetris
 
@@ -80,8 +82,13 @@ def play(
     *,
     learn: bool = True,
     progress: bool = False,
+    after: After | None = None,
 ) -> Floats:
     """Let an agent learn in an environment.
+
+    Ctrl-C waits for the end of an episode, but not longer than a second or a second Ctrl-C. What was
+    observed until then is learned, and an agent by rlsvi or lsvi has the record of the episodes that
+    came to their end in ``run``. Call ``play`` again to go on.
 
     ``python -m benchmarks.tasks`` measures the cost of a step beside the environment's own. For
     computed features the plan before each episode grows with the transitions kept (``window``).
@@ -100,6 +107,9 @@ def play(
         If False, the agent acts on the mean of its posterior (``greedy``) and learns nothing.
     progress : bool
         Show a bar.
+    after : callable, optional
+        Called after each episode with its :class:`~rlsvi_core.episodes.Outcome`: length, reward, the
+        value claimed at its start, and redraws.
 
     Returns
     -------
@@ -114,16 +124,27 @@ def play(
     >>> play(agent, lake, episodes=600, seed=2)[-100:].mean() > 0.9
     np.True_
     """
-    episodes = whole("episodes", episodes, hint="Pass episodes=1000, say.")
-    flag("progress", progress)
-    some: Iterable[Episode] = islice(each_episode(agent, env, seed, learn=learn), episodes)
-    if progress:
-        try:
-            from tqdm.auto import tqdm
-        except ModuleNotFoundError as error:
-            raise missing("play(progress=True)", "tqdm", extra="gym") from error
-        some = tqdm(some, total=episodes, unit="episode")
-    return np.array([episode.reward for episode in some], dtype=float)
+    run = empty_run(episodes)
+    check_after(after)
+    total, claim = len(run.reward), after is not None and hasattr(agent, "values")
+    all_episodes = _checked(agent, env, seed, learn)(claim)
+    run.furthest[:] = -1
+    keeps = learn and isinstance(getattr(agent, "run", None), Run)
+    if keeps:
+        agent.run = part(run, 0, 0)
+    with bar("play", total, progress) as shown:
+        for i in range(total):
+            with HELD:
+                episode, run.opening[i], run.claimed[i] = next(all_episodes)
+                run.reward[i], run.length[i], _ = episode
+                if keeps:
+                    agent.run = part(run, 0, i + 1)
+            if after is not None:
+                redraws = getattr(agent, "redraws", 0)
+                after(Outcome(episode.length, episode.reward, float(run.claimed[i]), redraws))
+            if shown is not None:
+                shown.update()
+    return run.reward
 
 
 def each_episode(
@@ -151,6 +172,13 @@ def each_episode(
     >>> next(episode for episode in each_episode(agent, env, seed=2) if episode.reward > 0)
     Episode(reward=0.99, length=5, terminated=True)
     """
+    return (episode for episode, *_ in _checked(agent, env, seed, learn)(False))
+
+
+def _checked(
+    agent: Any, env: Env, seed: int | None, learn: bool
+) -> Callable[[bool], Iterator[tuple[Episode, int, float]]]:
+    """What plays them, with or without the value claimed, or an error."""
     if flag("learn", learn):
         has_methods("agent", agent, "plan", "act", "observe", hint="Make one by rlsvi or lsvi.")
     else:
@@ -180,9 +208,8 @@ def each_episode(
             "Make features for this number of actions; for continuous ones choose a "
             "few and wrap it in gymnasium.wrappers.TransformAction.",
         )
-    return _episodes(
-        agent, env, seed, learn, _reader(agent, env.observation_space), _longest(agent, env)
-    )
+    read, longest = _reader(agent, env.observation_space), _longest(agent, env)
+    return partial(_episodes, agent, env, seed, learn, read, longest)
 
 
 def _time_limit(env: Env) -> int | None:
@@ -303,74 +330,93 @@ def _refuse_step(found: str) -> NoReturn:
 
 
 def _episodes(
-    agent: Any, env: Env, seed: int | None, learn: bool, read: Callable[[Any], Any], longest: int
-) -> Iterator[Episode]:
+    agent: Any,
+    env: Env,
+    seed: int | None,
+    learn: bool,
+    read: Callable[[Any], Any],
+    longest: int,
+    claim: bool,
+) -> Iterator[tuple[Episode, int, float]]:
+    """Each episode, its first action and, if that is asked for, the value claimed at its start."""
     space: Any = env.action_space
     A, first, choose = int(space.n), int(space.start), agent.act if learn else agent.greedy
     masks = getattr(agent, "takes_masks", "legal" in inspect.signature(choose).parameters)
     checked, warned = False, _time_limit(env) is not None
     while True:
-        begun = env.reset(seed=seed)
-        if not (isinstance(begun, tuple) and len(begun) == 2 and isinstance(begun[1], dict)):
-            fail(
-                "reset returns (observation, info)",
-                f"it returned {begun!r}",
-                "Bring the environment to Gymnasium's interface.",
-            )
-        seed, s, legal = None, read(begun[0]), _legal(begun[1], A)
-        if not checked and hasattr(agent, "check_actions"):
-            agent.check_actions(A, s)
-        checked, total, h, terminated, truncated = True, 0.0, 0, False, False
-        if learn:
-            agent.plan()
-        while not (terminated or truncated or h == longest):
-            a = choose(h, s) if legal is None or not masks else choose(h, s, legal)
-            if not (masks or legal is None or a in legal):
+        with HELD:
+            HELD.outside = True
+            begun = env.reset(seed=seed)
+            HELD.outside = False
+            if not (isinstance(begun, tuple) and len(begun) == 2 and isinstance(begun[1], dict)):
                 fail(
-                    f"the environment forbids action {a} here",
-                    f"{agent!r} takes no masks and chose it; allowed are {legal.tolist()}",
-                    "Use an agent by rlsvi or lsvi, or give its act the argument legal.",
+                    "reset returns (observation, info)",
+                    f"it returned {begun!r}",
+                    "Bring the environment to Gymnasium's interface.",
                 )
-            try:
-                stepped = env.step(first + a)
-            except ValueError as error:  # a wrapper has unpacked what is not five values
-                if "to unpack (expected 5" not in str(error):
-                    raise
-                _refuse_step(str(error))
-            if not isinstance(stepped, tuple) or len(stepped) != 5:
-                _refuse_step(
-                    f"it returned {len(stepped)} values"
-                    if isinstance(stepped, tuple)
-                    else f"it returned {shown(stepped)}"
+            seed, s, legal = None, read(begun[0]), _legal(begun[1], A)
+            if not checked and hasattr(agent, "check_actions"):
+                agent.check_actions(A, s)
+            checked, total, h, terminated, truncated = True, 0.0, 0, False, False
+            if learn:
+                agent.plan()
+            opening, claimed = 0, float(agent.values(0, s, legal).max()) if claim else math.nan
+            while not (terminated or truncated or h == longest):
+                if HELD.since is not None:
+                    HELD.raise_late()
+                a = choose(h, s) if legal is None or not masks else choose(h, s, legal)
+                if not (masks or legal is None or a in legal):
+                    fail(
+                        f"the environment forbids action {a} here",
+                        f"{agent!r} takes no masks and chose it; allowed are {legal.tolist()}",
+                        "Use an agent by rlsvi or lsvi, or give its act the argument legal.",
+                    )
+                HELD.outside = True
+                try:
+                    stepped = env.step(first + a)
+                except ValueError as error:  # a wrapper has unpacked what is not five values
+                    if "to unpack (expected 5" not in str(error):
+                        raise
+                    _refuse_step(str(error))
+                HELD.outside = False
+                if not isinstance(stepped, tuple) or len(stepped) != 5:
+                    _refuse_step(
+                        f"it returned {len(stepped)} values"
+                        if isinstance(stepped, tuple)
+                        else f"it returned {shown(stepped)}"
+                    )
+                observed, reward, terminated, truncated, info = stepped
+                if type(terminated) is not bool or type(truncated) is not bool:
+                    terminated, truncated = (
+                        flag("terminated", terminated),
+                        flag("truncated", truncated),
+                    )
+                if type(info) is not dict:
+                    instance(
+                        "info", info, dict, hint="Let step return {} where there is nothing to say."
+                    )
+                if not is_number(reward):
+                    fail(
+                        "a reward is a finite number",
+                        f"step {h} of the episode gave {shown(reward)}",
+                        "Let step return a float; the agent has not seen it.",
+                    )
+                r, s_next = float(reward), read(observed)
+                legal = None if terminated or not info else _legal(info, A)
+                if learn and legal is not None and masks:
+                    agent.observe(h, s, a, r, s_next, legal)
+                elif learn:
+                    agent.observe(h, s, a, r, None if terminated else s_next)
+                opening = a if h == 0 else opening
+                s, h, total = s_next, h + 1, total + r
+            if not (terminated or truncated or warned):
+                warned = True
+                warn(
+                    "an episode is cut at the agent's horizon",
+                    f"H is {h}, and {env} has no time limit",
+                    f"If that is meant, say so: gymnasium.wrappers.TimeLimit(env, {h}).",
                 )
-            observed, reward, terminated, truncated, info = stepped
-            if type(terminated) is not bool or type(truncated) is not bool:
-                terminated, truncated = flag("terminated", terminated), flag("truncated", truncated)
-            if type(info) is not dict:
-                instance(
-                    "info", info, dict, hint="Let step return {} where there is nothing to say."
-                )
-            if not is_number(reward):
-                fail(
-                    "a reward is a finite number",
-                    f"step {h} of the episode gave {shown(reward)}",
-                    "Let step return a float; the agent has not seen it.",
-                )
-            r, s_next = float(reward), read(observed)
-            legal = None if terminated or not info else _legal(info, A)
-            if learn and legal is not None and masks:
-                agent.observe(h, s, a, r, s_next, legal)
-            elif learn:
-                agent.observe(h, s, a, r, None if terminated else s_next)
-            s, h, total = s_next, h + 1, total + r
-        if not (terminated or truncated or warned):
-            warned = True
-            warn(
-                "an episode is cut at the agent's horizon",
-                f"H is {h}, and {env} has no time limit",
-                f"If that is meant, say so: gymnasium.wrappers.TimeLimit(env, {h}).",
-            )
-        yield Episode(total, h, bool(terminated))
+        yield Episode(total, h, bool(terminated)), opening, claimed
 
 
 class _Ours(gymnasium.Env[Any, int]):

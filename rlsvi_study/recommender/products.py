@@ -31,9 +31,10 @@ import numpy as np
 from numpy.random import Generator
 
 from rlsvi_core import checks
-from rlsvi_core.agents.base import LinearAgent, Run
+from rlsvi_core.agents.base import LinearAgent
 from rlsvi_core.compiled import Array, Floats, Ints, jit
 from rlsvi_core.envs.recommender import Recommender, checked_state, number_of_states
+from rlsvi_core.episodes import Run
 from rlsvi_core.features import FeatureMap
 from rlsvi_core.kernels import (
     States,
@@ -49,6 +50,7 @@ from rlsvi_core.kernels import (
     solve_transposed,
     states,
 )
+from rlsvi_core.waiting import HELD
 
 __all__ = ["ProductAgent", "Products"]
 
@@ -394,21 +396,26 @@ class ProductAgent(LinearAgent):
             )
         self._reserve(1)
         r = 1.0 if r else self.dislike
-        _observe(self._data, x, h, a, r, r == 1.0, np.empty(self.N + 2))
-        self.transitions += 1
-        self._returns.add_reward(h, r, h + 1 == self.J)
+        with HELD:
+            _observe(self._data, x, h, a, r, r == 1.0, np.empty(self.N + 2))
+            self.transitions += 1
+            self._returns.add_reward(h, r, h + 1 == self.J)
 
-    def learn(self, env: Recommender, episodes: int, rng: Any = None, *, exact: Any = False) -> Run:
-        """As for every agent; ``exact`` may be an array that marks the episodes to evaluate."""
+    def _prepare(self, env: Any, episodes: int, rng: Any, exact: Any) -> tuple[Generator, Run, Any]:
+        """``exact`` may be an array that marks the episodes to evaluate."""
         check_customers(env, self.N, self.J)
-        run, rng = empty_run(episodes), checks.generator(rng)
+        run = empty_run(episodes)
+        wanted = exact_part(env, len(run.reward), exact)[2]
+        self._reserve(len(run.reward))
+        return checks.generator(rng), run, wanted if wanted.any() else False
+
+    def _play(self, env: Recommender, exact: Any, rng: Generator, run: Run, start: int) -> None:
         episodes = len(run.reward)
-        part = exact_part(env, episodes, exact)
-        self._reserve(episodes)
+        wanted = exact if exact is False else exact[start : start + episodes]
         _learn(
             env.beta,
             env.gamma,
-            *part,
+            *exact_part(env, episodes, wanted),
             self._data,
             self.theta,
             self._fit,
@@ -422,7 +429,6 @@ class ProductAgent(LinearAgent):
         )
         self.transitions += episodes * self.J
         self._returns.add_episodes(run.reward + self.dislike * (self.J - run.reward))
-        return run
 
 
 class Products(FeatureMap):

@@ -45,12 +45,12 @@ import numpy as np
 
 from rlsvi_core import checks
 from rlsvi_core.agents import Choices, Reading
-from rlsvi_core.agents.base import Run, check_fits
+from rlsvi_core.agents.base import check_fits
 from rlsvi_core.agents.tabular import QTableAgent
 from rlsvi_core.compiled import Floats, Generator, jit
+from rlsvi_core.episodes import Run
 from rlsvi_core.features import OneHot
 from rlsvi_core.kernels import History, Model, draw_weight, highest, play_episode
-from rlsvi_core.mdp import FiniteMDP
 
 
 class Variant(NamedTuple):
@@ -188,7 +188,7 @@ class PerturbedAgent(QTableAgent):
             self._refuse(r)
         return r
 
-    def learn(self, env: FiniteMDP, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
+    def _prepare(self, env: Any, episodes: int, rng: Any, exact: Any) -> tuple[Generator, Run, Any]:
         check_fits((self.H, self.S, self.A), env)
         last = self.H - 1  # one stored period may stand for all
         paid = np.concatenate(
@@ -203,7 +203,7 @@ class PerturbedAgent(QTableAgent):
         )
         if paid.min() < 0 or paid.max() > 1:
             self._refuse(paid.min() if paid.min() < 0 else paid.max())
-        return super().learn(env, episodes, rng, exact=exact)
+        return super()._prepare(env, episodes, rng, exact)
 
     def _learn(self, model: Model, exact: bool, rng: Generator, run: Run) -> None:
         _learn(

@@ -23,7 +23,7 @@ class Ensemble(TabularAgent):
     np.True_
     """
 
-    learn = LinearAgent.learn  # not the compiled one, which knows no members
+    _play = LinearAgent._play  # not the compiled one, which knows no members
 
     def __init__(
         self, features: OneHot, lam: float, sigma: float, *, M: int, rng: Any = None

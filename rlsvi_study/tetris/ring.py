@@ -25,11 +25,12 @@ import numpy as np
 from numpy.random import Generator
 
 from rlsvi_core import checks
-from rlsvi_core.agents.base import LinearAgent, Run
+from rlsvi_core.agents.base import LinearAgent
 from rlsvi_core.agents.choices import Choices
 from rlsvi_core.compiled import Array, Floats, Ints, jit
 from rlsvi_core.envs import tetris
 from rlsvi_core.envs.tetris import Tetris
+from rlsvi_core.episodes import Run
 from rlsvi_core.features import FeatureMap
 from rlsvi_core.kernels import (
     choose,
@@ -37,12 +38,12 @@ from rlsvi_core.kernels import (
     draw_noise,
     draw_piece,
     drawn_sigma,
-    empty_run,
     place,
     placements,
     repeated,
     solve_transposed,
 )
+from rlsvi_core.waiting import HELD
 
 __all__ = ["Placements", "RingAgent"]
 
@@ -286,14 +287,13 @@ class RingAgent(LinearAgent):
                 "Observe a game in its order, to its end (s_next=None).",
             )
         there = X[:0] if s_next is None else self.features.checked(s_next)
-        _keep(self.ring, X.T, len(X), a, s_next is None)
-        self._under_way = np.ascontiguousarray(there.T)
-        self.transitions += 1
-        self._returns.add_reward(h, float(r), s_next is None)
+        with HELD:
+            _keep(self.ring, X.T, len(X), a, s_next is None)
+            self._under_way = np.ascontiguousarray(there.T)
+            self.transitions += 1
+            self._returns.add_reward(h, float(r), s_next is None)
 
-    def learn(self, env: Tetris, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
-        """Play so many games; call again, with the same generator, to go on."""
-        run, rng = empty_run(episodes), checks.generator(rng)
+    def _prepare(self, env: Any, episodes: int, rng: Any, exact: Any) -> tuple[Generator, Run, Any]:
         game = self.features.game
         if not isinstance(env, Tetris) or (env.K, env.A, env.dtype) != (game.K, game.A, game.dtype):
             checks.fail(
@@ -311,6 +311,9 @@ class RingAgent(LinearAgent):
             checks.fail(
                 "only what is known exactly is evaluated so", "Tetris is not", "Leave exact out."
             )
+        return super()._prepare(env, episodes, rng, exact)
+
+    def _play(self, env: Tetris, exact: Any, rng: Generator, run: Run, start: int) -> None:
         run.furthest[:] = -1
         for i in range(len(run.reward)):
             self.plan()
@@ -325,18 +328,17 @@ class RingAgent(LinearAgent):
                 self.rng,
                 LONGEST,
             )
-            self.transitions += run.length[i]
+            self.transitions += int(run.length[i])
+            self._returns.add_episodes(run.reward[i : i + 1])
             if run.length[i] == LONGEST:
                 checks.fail(
                     "a game must end",
-                    f"game {i + 1} has lasted {LONGEST} placements: the "
+                    f"game {start + i + 1} has lasted {LONGEST} placements: the "
                     f"policy plays on without end",
                     f"With the pieces {env.pieces!r} that "
                     f"may be easy: pass more of them, or fewer rows.",
                     RuntimeError,
                 )
-        self._returns.add_episodes(run.reward)
-        return run
 
 
 class Placements(FeatureMap):

@@ -18,12 +18,12 @@ from scipy.stats import binomtest
 from rlsvi_core import FiniteMDP, Reading, VerbatimAgent, chain, features, lsvi, rlsvi
 from rlsvi_core.agents import DiscountedAgent, FiniteAgent, StoredAgent, rivals, tabular
 from rlsvi_core.agents.acting import action_probabilities
-from rlsvi_core.agents.base import empty_run, record_step
 from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import IncrementalAgent, VerbatimIncremental, incremental
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.envs.tetris import Tetris
+from rlsvi_core.episodes import empty_run, record_step
 from rlsvi_study.recommender.products import Products
 from rlsvi_study.tetris.ring import Placements, RingAgent
 
@@ -546,9 +546,9 @@ def test_the_fast_form_keeps_nothing_per_episode():
     def growth(form, episodes):
         agent = rlsvi(Phi, rng=1, form=form)
         agent.learn(mdp, 1, 2)
-        before = len(pickle.dumps(agent.__dict__))
+        before = len(pickle.dumps(agent))
         agent.learn(mdp, episodes, 3)
-        return len(pickle.dumps(agent.__dict__)) - before
+        return len(pickle.dumps(agent)) - before
 
     assert abs(growth(FiniteAgent, 2000)) < 64  # a counter or two may need a longer integer
     assert growth(VerbatimAgent, 100) > 64

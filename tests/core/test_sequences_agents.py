@@ -2,7 +2,7 @@
 printed one.
 
 A state machine of hypothesis plans, acts, observes, learns, evaluates, pickles and copies an agent,
-and makes calls that are refused. Two others are the model. ``plain`` is the same agent with the
+presses Ctrl-C in mid-learn, and makes calls that are refused. Two others are the model. ``plain`` is the same agent with the
 first four kinds of calls alone: after each call, both are in the same state to the bit, and so are
 their posterior means. ``verbatim`` is the printed form with the same calls and the same draws: it
 has the same weights, up to rounding.
@@ -10,7 +10,10 @@ has the same weights, up to rounding.
 
 import copy
 import pickle
+import signal
+import sys
 from collections import deque
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,7 +61,8 @@ SCRATCH = {
     "_factor",
     "_q",
     "_p",
-    "_row",  # of no consequence later
+    "_row",
+    "run",  # of no consequence later
     "features",
 }  # the same for ever
 
@@ -365,6 +369,27 @@ def differing(one, two):
     }
 
 
+@contextmanager
+def ctrl_c(at):
+    """Press Ctrl-C before the so many-th line of the library that is run."""
+    lines, before = 0, sys.gettrace()
+
+    def trace(frame, event, arg):
+        nonlocal lines
+        if not frame.f_globals.get("__name__", "").startswith("rlsvi_"):
+            return None
+        lines += event == "line"
+        if event == "line" and lines == at:
+            signal.raise_signal(signal.SIGINT)
+        return trace
+
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
 def close(agent, verbatim, weights):
     one, two = weights(agent), weights(verbatim)
     there = np.isfinite(one)
@@ -414,6 +439,30 @@ class Sequence(RuleBasedStateMachine):
             one.learn(self.form.env(), 2, rng=self.learned) for one in (self.agent, *others)
         )
         assert all(same(run, other) for other in runs)
+        self.seen += int(getattr(run, "length", np.zeros(1)).sum())
+
+    @precondition(lambda self: self.world.between_games and not self.form.masks)
+    @rule(line=st.integers(1, 400))
+    def learn_interrupted(self, line):
+        """Ctrl-C at some line of it, and on."""
+        self.learned += 1
+        others = [self.plain, *([self.verbatim] if self.verbatim else [])]
+        run, *_ = [one.learn(self.form.env(), 3, rng=self.learned) for one in others]
+        agent, env, rng = self.agent, self.form.env(), np.random.default_rng(self.learned)
+        continual = isinstance(agent, FastContinual)
+        agent.run = type(run)._make(column[:0] for column in run)
+        first = {}
+        with suppress(KeyboardInterrupt), ctrl_c(line):
+            agent.learn(env, 3, rng)
+        before = agent.run
+        if continual and before.state.size:
+            first = {"start": int(before.state[-1])}
+        after = agent.learn(env, 3 - len(before.reward), rng, **first)
+        whole = [
+            np.concatenate([one[: len(before.reward)], two])
+            for one, two in zip(before, after, strict=True)
+        ]
+        assert same(list(run), whole)
         self.seen += int(getattr(run, "length", np.zeros(1)).sum())
 
     @precondition(lambda self: self.form.mean)

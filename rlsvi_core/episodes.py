@@ -1,0 +1,73 @@
+"""The record of episodes."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import checks
+from .compiled import Floats, Ints, jit
+
+
+class Run(NamedTuple):
+    """The record of a learning run, one entry per episode."""
+
+    reward: Floats  # realised Σ_h r_h
+    expected: Floats  # exact expected reward of the policy that was played; NaN if not asked for
+    claimed: Floats  # what the agent's own values promised for it, likewise
+    opening: Ints  # the first action
+    length: Ints  # steps
+    furthest: Ints  # largest state index visited; −1 where states are not numbers
+
+
+def empty_run(episodes: int) -> Run:
+    """The record of so many episodes, checked, before they are played."""
+    episodes = checks.whole("episodes", episodes, hint="Pass episodes=1000, say.")
+    return Run(
+        reward=np.zeros(episodes),
+        expected=np.full(episodes, np.nan),
+        claimed=np.full(episodes, np.nan),
+        opening=np.zeros(episodes, np.int64),
+        length=np.zeros(episodes, np.int64),
+        furthest=np.zeros(episodes, np.int64),
+    )
+
+
+@jit
+def record_step(run: Run, i: int, h: int, a: int, r: float, s_next: int) -> None:
+    """What step h of episode i adds to the record."""
+    run.reward[i] += r
+    run.furthest[i] = max(run.furthest[i], s_next)
+    if h == 0:
+        run.opening[i] = a
+
+
+def part(run: Run, start: int, stop: int) -> Run:
+    """The record of some of the episodes, in the same arrays."""
+    return Run._make(column[start:stop] for column in run)
+
+
+def played(run: Run) -> int:
+    """How many episodes have come to their end: the length is recorded last."""
+    return int(np.count_nonzero(run.length))
+
+
+class Outcome(NamedTuple):
+    """What a callback is told of an episode."""
+
+    length: int  # steps
+    reward: float  # the sum of its rewards
+    claimed: float  # what the agent's values promised at its start; NaN if it has none
+    redraws: int  # how often the agent drew again on the way
+
+
+After = Callable[[Outcome], object]  # the callback
+
+
+def check_after(after: Any) -> None:
+    if after is not None and not callable(after):
+        checks.fail(
+            "after is called with the outcome of each episode",
+            f"it is {checks.shown(after)}",
+            "Pass after=print, say.",
+        )
