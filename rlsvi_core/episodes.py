@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import checks
-from .compiled import Floats, Ints, jit
+from .compiled import Floats, Generator, Ints, jit
 
 
 class Run(NamedTuple):
@@ -70,4 +70,15 @@ def check_after(after: Any) -> None:
             "after is called with the outcome of each episode",
             f"it is {checks.shown(after)}",
             "Pass after=print, say.",
+        )
+
+
+def warn_if_coupled(own: Generator, environment: Generator) -> None:
+    """Mention generators that will draw the same numbers."""
+    same = repr(own.bit_generator.state) == repr(environment.bit_generator.state)
+    if same and own is not environment:
+        checks.warn(
+            "agent and environment draw from streams of their own",
+            "both were given the same seed, so that actions and outcomes depend on each other",
+            "Give one of them another.",
         )

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import checks
 from ..compiled import Floats, Generator, Seed
-from ..episodes import After, Outcome, Run, check_after, empty_run, part, played
+from ..episodes import After, Outcome, Run, check_after, empty_run, part, played, warn_if_coupled
 from ..features import FeatureMap
 from ..mdp import FiniteMDP
 from ..waiting import HELD, bar, chunks
@@ -87,6 +87,7 @@ class LinearAgent(ABC):
     takes_masks = False  # whether act and observe honour lists of legal actions
     H: int | None = None  # periods, if their number is fixed
     theta: Floats  # the weights of this episode, a row for each period, or one for all time
+    run: Run = empty_run(0)  # the record of the last ``learn``, of what was played of it
 
     @checks.options
     def __init__(
@@ -137,9 +138,9 @@ class LinearAgent(ABC):
         self.rng = checks.generator(rng)
         self.transitions = 0  # how many have been observed
         self.episode = -1  # this one's number, counted by ``plan``
-        self.run = empty_run(0)  # the record of the last ``learn``, of what was played of it
         self._at_mean: tuple[int, Any] = (-1, None)  # for ``greedy``: how many it knew, the twin
         self.redraws = 0  # in this episode
+        self._is_warned = False  # that it acts without a plan
         self._begin_sample()
 
     @classmethod
@@ -160,7 +161,7 @@ class LinearAgent(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy or a pickle has: all but the record, which may be longer than the rest."""
-        return {**vars(self), "run": empty_run(0)}
+        return {name: value for name, value in vars(self).items() if name != "run"}
 
     def __repr__(self) -> str:
         if self.sample:
@@ -186,6 +187,16 @@ class LinearAgent(ABC):
     ) -> None:
         """Take in one transition; ``s_next=None`` if nothing of value follows it. ``legal_next``
         lists the actions allowed in s_next, None: all."""
+
+    def _warn_unplanned(self) -> None:
+        """For an action before the first plan: the values are all 0."""
+        if not self._is_warned:
+            self._is_warned = True
+            checks.warn(
+                "plan() comes before each episode",
+                "act was called before the first one, and chooses at random",
+                "Call agent.plan(), or let learn or rlsvi_core.envs.gym.play do it all.",
+            )
 
     def _refuse_mask(self, legal: Any) -> None:
         """For a form in which every action is always allowed, or the features say which are."""
@@ -372,7 +383,8 @@ class LinearAgent(ABC):
         ----------
         env : object
             With ``start(rng)``, which returns the first state, and ``step(h, s, a, rng)``, which
-            returns the reward, the next state and whether the episode is over.
+            returns the reward, the next state and whether the episode is over. Tables of features
+            learn from a :class:`~rlsvi_core.mdp.FiniteMDP` in compiled code.
         episodes : int
             How many. Call it again to go on; pass the same environment generator.
         rng : Generator, SeedSequence or int, optional
@@ -393,9 +405,12 @@ class LinearAgent(ABC):
         """
         rng, run, exact = self._prepare(env, episodes, rng, exact)
         check_after(after)
+        if self.transitions == 0:
+            warn_if_coupled(self.rng, rng)
         total = len(run.reward)
         alone = ((i, i + 1) for i in range(total))
-        some = chunks(total, self._first_chunk) if after is None else alone
+        first = self._first_chunk if isinstance(env, FiniteMDP) else 1
+        some = chunks(total, first) if after is None else alone
         self.run = part(run, 0, 0)
         with bar("learn", total, progress) as shown:
             for start, stop in some:
@@ -513,5 +528,5 @@ def check_fits(shape: tuple[int | None, ...], mdp: Any) -> None:
         checks.fail(
             f"the features are for a FiniteMDP with (H, S, A) = {shape}",
             f"the environment is {mdp!r}",
-            "Make the features from this MDP's Q, or drive the agent by plan, act and observe.",
+            "Make the features for this MDP.",
         )

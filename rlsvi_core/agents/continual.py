@@ -33,6 +33,7 @@ from numpy.random import Generator
 
 from .. import checks
 from ..compiled import Floats, Ints, jit
+from ..episodes import warn_if_coupled
 from ..mdp import DiscountedMDP, Model, first_state, step
 from ..regression import draw, fill_normal, solve_transposed
 from ..waiting import HELD, chunks
@@ -235,6 +236,8 @@ class FastContinual:
         steps = checks.whole("steps", steps, hint="Pass steps=1000, say.")
         start = None if start is None else checks.index("start", start, self.S)
         rng = checks.generator(rng)
+        if not self._data.seen.any():
+            warn_if_coupled(self.rng, rng)
         done = no_steps(steps)
         with HELD:
             done.state[0] = first_state(mdp.model, rng) if start is None else start

@@ -280,6 +280,8 @@ class DiscountedAgent(CountingAgent):
     def act(self, h: int, s: int, legal: Any = None) -> int:
         """Choose an action for state s; ``legal`` lists those allowed, None: all."""
         period, s = self._period(h), checks.index("s", s, self.S)
+        if self.episode < 0:
+            self._warn_unplanned()
         if legal is not None or self._closed is not None:
             self._close(period, s, legal)
         self._redraw_if_due()

@@ -13,6 +13,7 @@ from .. import checks
 from ..compiled import Array, Floats, Generator
 from ..episodes import Run
 from ..features import FeatureMap, OneHot
+from ..mdp import FiniteMDP
 from ..regression import draw_key, draw_noise, normals_of
 from ..waiting import HELD
 from .acting import choose, positions
@@ -117,6 +118,8 @@ class MappedAgent(LinearAgent):
             )
 
     def act(self, h: int, s: Any, legal: Any = None) -> int:
+        if self.episode < 0:
+            self._warn_unplanned()
         self._redraw_if_due()
         q, numbers = self._row_values(h, s), self._actions(h, s)
         if legal is not None:
@@ -146,7 +149,7 @@ class MappedAgent(LinearAgent):
             self._returns.add_reward(h, r, last)
 
     def _prepare(self, env: Any, episodes: int, rng: Any, exact: Any) -> tuple[Generator, Run, Any]:
-        if self.H is not None and self.S is not None and self.A is not None:
+        if isinstance(env, FiniteMDP) and None not in (self.H, self.S, self.A):
             check_fits((self.H, self.S, self.A), env)
         return super()._prepare(env, episodes, rng, exact)
 

@@ -10,7 +10,7 @@ from .. import checks
 from ..compiled import Array, Floats, jit
 from ..episodes import Run, part, played
 from ..features import FeatureMap, Table
-from ..mdp import Model
+from ..mdp import FiniteMDP, Model
 from ..waiting import HELD
 from .acting import choose, positions, values
 from .base import LinearAgent, check_fits
@@ -142,18 +142,19 @@ class FiniteStates(LinearAgent):
 
 
 class CompiledLoop(FiniteStates):
-    """What agents share that learn from a FiniteMDP in compiled code."""
+    """What agents share that learn from a FiniteMDP in compiled code, and from others by steps."""
 
     @abstractmethod
     def _learn(self, model: Model, exact: bool, rng: Generator, run: Run) -> None:
         """Play as many episodes as the record has place for, in compiled code."""
 
     def _prepare(self, env: Any, episodes: int, rng: Any, exact: Any) -> tuple[Generator, Run, Any]:
-        check_fits((self.H, self.S, self.A), env)
+        if isinstance(env, FiniteMDP):
+            check_fits((self.H, self.S, self.A), env)
         if self._closed is not None and self._closed.any():
             checks.fail(
                 "in a table of states a mask is the same at every visit in a period",
-                "some actions were forbidden, and in a FiniteMDP none is",
+                "some actions were forbidden, and learn forbids none",
                 "Go on as it began, by plan, act and observe with masks.",
             )
         return super()._prepare(env, episodes, rng, exact)
@@ -167,6 +168,9 @@ class CompiledLoop(FiniteStates):
         return FIRST_CHUNK // ((self.H or 1) * self.S * self.A)
 
     def _play(self, env: Any, exact: Any, rng: Generator, run: Run, start: int) -> None:
+        if not isinstance(env, FiniteMDP):
+            self._play_by_steps(env, exact, rng, run)
+            return
         try:
             self._learn(env.model, exact, rng, run)
         finally:
@@ -200,6 +204,8 @@ class TableAgent(FiniteStates):
 
     def act(self, h: int, s: int, legal: Any = None) -> int:
         h, s = checks.index("h", h, self.H), checks.index("s", s, self.S)
+        if self.episode < 0:
+            self._warn_unplanned()
         self._close(h, s, legal)
         return _act(
             self.Phi,

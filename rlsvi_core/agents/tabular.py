@@ -24,7 +24,7 @@ from ..compiled import Array, Floats, jit
 from ..envs.dirichlet import DirichletPrior
 from ..episodes import Run, record_step
 from ..features import FeatureMap, OneHot
-from ..mdp import Model, first_state, last_reward, period, step
+from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
 from ..regression import draw_weight
 from .acting import action_probabilities, choose, highest
 from .base import LinearAgent
@@ -182,12 +182,16 @@ class QTableAgent(CompiledLoop, CountingAgent):
 
     def act(self, h: int, s: int, legal: Any = None) -> int:
         h, s = checks.index("h", h, self.H), checks.index("s", s, self.S)
+        if self.episode < 0:
+            self._warn_unplanned()
         if legal is not None or self._closed is not None:
             self._close(h, s, legal)
         return choose(self._Q[h, s], self.dither, self.eta, self._p, self.rng.random())
 
     def _prepare(self, env: Any, episodes: int, rng: Any, exact: Any) -> tuple[Generator, Run, Any]:
         rng, run, exact = super()._prepare(env, episodes, rng, exact)
+        if not isinstance(env, FiniteMDP):
+            return rng, run, exact
         steps, seen = len(run.reward) * self.H, self.seen
         self._seen = with_capacity(
             seen, int(seen.used[0]) + min(steps, seen.n.size * env.model.successor.shape[3])

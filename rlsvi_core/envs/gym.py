@@ -10,8 +10,9 @@ an action that the mask forbids raises an error.
 
 *Terminated* means that nothing of value follows: ``s_next`` is None. *Truncated* does not: the
 clock ran out, but the state that was reached keeps its value. An episode lasts at most the
-environment's time limit, or else the agent's horizon H; one of them must be there. A time limit
-beyond H is refused: the agent has no period for what would follow.
+environment's time limit, or else the agent's horizon H; one of them must be there. If both are,
+they must be equal. The agent has no period for what follows H, and would learn no values for
+periods that are never reached, although they stand in the targets of a truncated episode.
 
 For other agents our environments are registered: ``rlsvi_core/Chain-v0``, ``DeepSea-v0``,
 ``RiverSwim-v0``, ``Recommender-v0`` and ``Tetris-v0``. Gymnasium from 1.0 on loads no plugins by
@@ -46,7 +47,7 @@ from ..checks import (
     whole,
 )
 from ..compiled import Array, Floats
-from ..episodes import After, Outcome, Run, check_after, empty_run, part
+from ..episodes import After, Outcome, Run, check_after, empty_run, part, warn_if_coupled
 from ..mdp import FiniteMDP
 from ..waiting import HELD, bar
 from .recommender import Recommender
@@ -63,6 +64,7 @@ __all__ = ["Episode", "MDPEnv", "RecommenderEnv", "TetrisEnv", "each_episode", "
 
 Env = gymnasium.Env[Any, Any]
 Info = dict[str, Any]
+MANY = 20  # episodes without a goal that are worth a word
 SEEDS = 2**64 - 1  # the largest: whatever a generator draws may be one
 
 
@@ -130,13 +132,15 @@ def play(
     all_episodes = _checked(agent, env, seed, learn)(claim)
     run.furthest[:] = -1
     keeps = learn and isinstance(getattr(agent, "run", None), Run)
+    lost = learn and _is_new(agent) and getattr(agent, "H", None) is None
     if keeps:
         agent.run = part(run, 0, 0)
     with bar("play", total, progress) as shown:
         for i in range(total):
             with HELD:
                 episode, run.opening[i], run.claimed[i] = next(all_episodes)
-                run.reward[i], run.length[i], _ = episode
+                run.reward[i], run.length[i], terminated = episode
+                lost = lost and not terminated and episode.reward <= 0
                 if keeps:
                     agent.run = part(run, 0, i + 1)
             if after is not None:
@@ -144,6 +148,14 @@ def play(
                 after(Outcome(episode.length, episode.reward, float(run.claimed[i]), redraws))
             if shown is not None:
                 shown.update()
+    if lost and total >= MANY:
+        warn(
+            "an agent learns from reaching a goal",
+            f"all {total} episodes were cut by the clock, the last after {run.length[-1]} steps, and "
+            "none brought a reward above 0",
+            "If the task has a goal, raise the time limit, or shorten the way: see whether redraw, "
+            "sigma and the features suit it.",
+        )
     return run.reward
 
 
@@ -209,7 +221,15 @@ def _checked(
             "few and wrap it in gymnasium.wrappers.TransformAction.",
         )
     read, longest = _reader(agent, env.observation_space), _longest(agent, env)
+    own = getattr(agent, "rng", None)
+    if learn and seed is not None and isinstance(own, np.random.Generator) and _is_new(agent):
+        warn_if_coupled(own, np.random.default_rng(seed))  # as Gymnasium makes it
     return partial(_episodes, agent, env, seed, learn, read, longest)
+
+
+def _is_new(agent: Any) -> bool:
+    """Whether it is one of ours and has seen nothing yet."""
+    return getattr(agent, "transitions", None) == 0
 
 
 def _time_limit(env: Env) -> int | None:
@@ -225,9 +245,10 @@ def _longest(agent: Any, env: Env) -> int:
     """How many steps an episode may have."""
     H: int | None = getattr(agent, "H", None)
     limit = _time_limit(env)
-    if H is not None and limit is not None and limit > H:
+    ends = getattr(env.unwrapped, "_max_episode_steps", None) == limit  # as ours do, terminated
+    if H is not None and limit is not None and (limit > H or (limit < H and not ends)):
         fail(
-            "the agent's horizon covers an episode",
+            "the agent's horizon is the length of an episode",
             f"H is {H}, and {env} may last {limit} steps",
             f"Make features with H={limit}, or the environment by gymnasium.make(…, "
             f"max_episode_steps={H}).",
@@ -342,7 +363,7 @@ def _episodes(
     space: Any = env.action_space
     A, first, choose = int(space.n), int(space.start), agent.act if learn else agent.greedy
     masks = getattr(agent, "takes_masks", "legal" in inspect.signature(choose).parameters)
-    checked, warned = False, _time_limit(env) is not None
+    checked, warned, told = False, _time_limit(env) is not None, False
     while True:
         with HELD:
             HELD.outside = True
@@ -409,6 +430,13 @@ def _episodes(
                     agent.observe(h, s, a, r, None if terminated else s_next)
                 opening = a if h == 0 else opening
                 s, h, total = s_next, h + 1, total + r
+            if truncated and not terminated and h < (getattr(agent, "H", None) or 0) and not told:
+                told = True
+                warn(
+                    "the agent's horizon is the length of an episode",
+                    f"H is {getattr(agent, 'H', None)}, and {env} cut one after {h} steps",
+                    f"Make features with H={h} if that is its time limit.",
+                )
             if not (terminated or truncated or warned):
                 warned = True
                 warn(

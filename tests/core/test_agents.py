@@ -24,6 +24,7 @@ from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.envs.tetris import Tetris
 from rlsvi_core.episodes import empty_run, record_step
+from rlsvi_core.mdp import DiscountedMDP
 from rlsvi_study.recommender.products import Products
 from rlsvi_study.tetris.ring import Placements, RingAgent
 
@@ -552,6 +553,65 @@ def test_the_fast_form_keeps_nothing_per_episode():
 
     assert abs(growth(FiniteAgent, 2000)) < 64  # a counter or two may need a longer integer
     assert growth(VerbatimAgent, 100) > 64
+
+
+@pytest.mark.parametrize("form", [None, StoredAgent, VerbatimAgent])
+@pytest.mark.parametrize("phi", [features.tabular(chain(5)), features.OneHot(4, 5, 2)])
+def test_a_table_learns_from_any_environment(phi, form):
+    """By steps what compiled code does otherwise."""
+
+    class Own:
+        start, step = chain(5).start, chain(5).step
+
+    one, two = (rlsvi(phi, rng=1, form=form).learn(env, 40, 2) for env in (chain(5), Own()))
+    assert one.reward.sum() > 0
+    for name in ("reward", "opening", "length", "furthest"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+# --- what is mentioned ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: rlsvi(features.tabular(chain(3)), rng=1),
+        lambda: rlsvi(features.OneHot(2, 3, 2), rng=1),
+        lambda: rlsvi(features.OneHot(None, 3, 2), gamma=0.9, rng=1),
+        lambda: rlsvi(lambda s: np.eye(2) + s, rng=1),
+    ],
+)
+def test_a_forgotten_plan_is_mentioned(make):
+    agent = make()
+    with pytest.warns(UserWarning, match="plan") as all:
+        assert {agent.act(0, 1) for _ in range(20)} == {0, 1}
+    assert len(all) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agent = make()
+        agent.observe(0, 1, 1, 1.0, 2)  # data may come before
+        agent.greedy(0, 1)
+        agent.plan()
+        agent.act(0, 1)
+
+
+@pytest.mark.parametrize("form", [None, VerbatimAgent])
+def test_the_same_seed_for_agent_and_environment_is_mentioned(form):
+    mdp = chain(3)
+    Phi = features.tabular(mdp)
+    with pytest.warns(UserWarning, match="seed"):
+        rlsvi(Phi, rng=1, form=form).learn(mdp, 1, rng=1)
+    with pytest.warns(UserWarning, match="seed"):
+        FastContinual(np.eye(4).reshape(2, 2, 4), 0.9, 0.9, rng=1).learn(ENDLESS, 1, rng=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rlsvi(Phi, rng=1, form=form).learn(mdp, 1, rng=2)
+        rlsvi(Phi, form=form).learn(mdp, 1)
+        one = np.random.default_rng(1)  # whose draws are all different
+        rlsvi(Phi, rng=one, form=form).learn(mdp, 1, rng=one)
+
+
+ENDLESS = DiscountedMDP(np.full((2, 2, 2), 0.5), np.zeros((2, 2, 2)), 0.9)
 
 
 # --- what is refused ------------------------------------------------------------------------

@@ -314,6 +314,58 @@ def test_an_episode_without_a_time_limit_that_is_cut_at_the_horizon_is_mentioned
         play(Witness(), Script(), 4)
 
 
+def test_a_horizon_longer_than_an_episode_is_refused():
+    """The state at which the clock stops would keep a value that nobody learns."""
+    lake = gymnasium.make("FrozenLake-v1", max_episode_steps=5)
+    with pytest.raises(ValueError, match="H=5"):
+        play(rlsvi(features.OneHot(10, 16, 4)), lake, 1)
+    with pytest.raises(ValueError, match="H=2"):
+        play(Witness(S=5), TimeLimit(MDPEnv(chain(5)), 2), 1)
+    assert play(Witness(H=7, S=5), MDPEnv(chain(5)), 1) >= 0  # it ends by itself after four
+
+
+def test_an_environment_that_stops_its_own_clock_before_the_horizon_is_mentioned():
+    env = Script([(1, 0.5, False, False, {}), (1, 0.5, False, True, {})])
+    with pytest.warns(UserWarning, match="H=2") as all:
+        play(Witness(), env, 3)
+    assert len(all) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        play(Witness(H=2), env, 3)
+        play(Witness(), Script([(1, 0.5, True, True, {})]), 3)
+
+
+def test_a_goal_that_is_never_reached_is_mentioned():
+    def endless(r):
+        return TimeLimit(Script([(1, r, False, False, {})]), 3)
+
+    def new():
+        return rlsvi(features.one_hot(None, 2, 2), gamma=0.9, rng=1)
+
+    with pytest.warns(UserWarning, match="goal"):
+        play(agent := new(), endless(-1.0), 30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        play(agent, endless(-1.0), 30)  # once
+        play(new(), endless(-1.0), 5)  # too soon to tell
+        play(new(), endless(1.0), 30)
+        play(new(), TimeLimit(Script([(1, -1.0, True, False, {})]), 3), 30)
+
+
+def test_the_same_seed_for_agent_and_environment_is_mentioned():
+    agent, lake = (
+        rlsvi(features.OneHot(5, 16, 4), rng=3),
+        gymnasium.make("FrozenLake-v1", max_episode_steps=5),
+    )
+    with pytest.warns(UserWarning, match="seed"):
+        play(agent, lake, 1, seed=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        play(agent, lake, 1, seed=3)  # by now the agent has drawn
+        play(rlsvi(features.OneHot(5, 16, 4), rng=3), lake, 1, seed=4)
+        play(rlsvi(features.OneHot(5, 16, 4), rng=3), lake, 1)
+
+
 # --- bad input ------------------------------------------------------------------------------------
 
 
