@@ -87,7 +87,7 @@ class LinearAgent(ABC):
     takes_masks = False  # whether act and observe honour lists of legal actions
     H: int | None = None  # periods, if their number is fixed
     theta: Floats  # the weights of this episode, a row for each period, or one for all time
-    run: Run = empty_run(0)  # the record of the last ``learn``, of what was played of it
+    _run: Run = empty_run(0)  # the record of the last ``learn``, with place for what was to come
 
     @checks.options
     def __init__(
@@ -149,6 +149,15 @@ class LinearAgent(ABC):
         return not choices.unsupported(cls.OFFERS)
 
     @property
+    def run(self) -> Run:
+        """The record of the last ``learn`` or ``play``: its episodes that came to their end."""
+        return part(self._run, 0, played(self._run))
+
+    @run.setter
+    def run(self, run: Run) -> None:
+        self._run = run
+
+    @property
     def reading(self) -> Reading:
         """How the paper is read."""
         return self.choices.reading
@@ -161,7 +170,7 @@ class LinearAgent(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy or a pickle has: all but the record, which may be longer than the rest."""
-        return {name: value for name, value in vars(self).items() if name != "run"}
+        return {name: value for name, value in vars(self).items() if name != "_run"}
 
     def __repr__(self) -> str:
         if self.sample:
@@ -210,7 +219,7 @@ class LinearAgent(ABC):
     @property
     def dither(self) -> float:
         """The probability of a uniformly random action: ε, halved every ``half_life`` episodes."""
-        return self._dither_in(max(self.episode, 0))
+        return self._dither_in(max(self.episode, 0)) if self.epsilon > 0 else 0.0
 
     def _dither_in(self, episode: int) -> float:
         return float(self.epsilon * 2.0 ** (-episode / self.choices.half_life))
@@ -234,11 +243,13 @@ class LinearAgent(ABC):
         self._begin_sample()
 
     def _begin_sample(self) -> None:
-        self._steps, self._met = 0, set[Any]()  # since the weights were drawn
+        self._steps = 0  # since the weights were drawn
+        self._met: set[Any] = set()
         self._is_due = False  # whether the next action is on another draw
 
-    def _count_step(self, s: Any, s_next: Any) -> None:
-        """Record whether ``redraw`` asks for another draw after a step."""
+    def _count_step(self, h: int, s: Any, r: float, s_next: Any, ended: bool) -> None:
+        """Count a step that was kept, and record whether ``redraw`` asks for another draw."""
+        self.transitions += 1
         redraw = self.choices.redraw
         if redraw == "at repeats":
             self._met.add(s)
@@ -246,6 +257,8 @@ class LinearAgent(ABC):
         elif not isinstance(redraw, str):
             self._steps += 1
             self._is_due = self._steps >= redraw
+        if self._returns.value_range is not None:
+            self._returns.add_reward(h, r, ended)  # it may warn
 
     def _redraw_if_due(self) -> None:
         """Draw again in mid-episode."""
@@ -411,18 +424,15 @@ class LinearAgent(ABC):
         alone = ((i, i + 1) for i in range(total))
         first = self._first_chunk if isinstance(env, FiniteMDP) else 1
         some = chunks(total, first) if after is None else alone
-        self.run = part(run, 0, 0)
+        self.run = run
         with bar("learn", total, progress) as shown:
             for start, stop in some:
+                now = part(run, start, stop)
                 with HELD:
-                    now = part(run, start, stop)
-                    try:
-                        if after is None:
-                            self._play(env, exact, rng, now, start)
-                        else:
-                            self._play_by_steps(env, exact, rng, now, claim=True)
-                    finally:
-                        self.run = part(run, 0, start + played(now))
+                    if after is None:
+                        self._play(env, exact, rng, now, start)
+                    else:
+                        self._play_by_steps(env, exact, rng, now, claim=True)
                 if after is not None:
                     after(
                         Outcome(
@@ -434,7 +444,7 @@ class LinearAgent(ABC):
                     )
                 if shown is not None:
                     shown.update(stop - start)
-        return self.run
+        return run
 
     def _prepare(self, env: Any, episodes: int, rng: Any, exact: Any) -> tuple[Generator, Run, Any]:
         """What ``learn`` checks and prepares."""

@@ -209,9 +209,9 @@ class IncrementalAgent(CompiledLoop, TableAgent):
                 run,
             )
 
-    def _count(self, run: Run) -> None:
+    def _count_all(self, run: Run) -> None:
         self._seen += len(run.reward)
-        super()._count(run)
+        super()._count_all(run)
 
 
 class VerbatimIncremental(IncrementalAgent):

@@ -144,9 +144,7 @@ class MappedAgent(LinearAgent):
         last = s_next is None or (self.H is not None and h == self.H - 1)
         with HELD:
             self._keep(h, s, legal.index(a), r, None if last else s_next, legal_next)
-            self._count_step(s, s_next)
-            self.transitions += 1
-            self._returns.add_reward(h, r, last)
+            self._count_step(h, s, r, s_next, last)
 
     def _prepare(self, env: Any, episodes: int, rng: Any, exact: Any) -> tuple[Generator, Run, Any]:
         if isinstance(env, FiniteMDP) and None not in (self.H, self.S, self.A):

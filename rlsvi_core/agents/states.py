@@ -1,5 +1,6 @@
 """Agents of numbered states: H periods, S states and A actions, counted from zero."""
 
+import math
 from abc import abstractmethod
 from typing import Any, Self
 
@@ -128,17 +129,24 @@ class FiniteStates(LinearAgent):
         period, s, a = self._period(h), index("s", s, self.S), index("a", a, self.A)
         s_next = ENDED if s_next is None else index("s_next", s_next, self.S)
         r, after = self._checked_reward(r), 0 if self.H is None else period + 1
-        with HELD:
-            if (
-                (legal_next is not None or self._closed is not None)
-                and s_next != ENDED
-                and after < (self.H or 1)
-            ):
-                self._close(after, s_next, legal_next)
-            self._remember(period, s, a, r, s_next)
-            self._count_step(s, s_next)
-            self.transitions += 1
-            self._returns.add_reward(h, r, s_next == ENDED or h + 1 == self.H)  # it may warn
+        if HELD.depth:  # in learn or play
+            self._take_in(h, period, s, a, r, s_next, after, legal_next)
+        else:
+            with HELD:
+                self._take_in(h, period, s, a, r, s_next, after, legal_next)
+
+    def _take_in(
+        self, h: int, period: int, s: int, a: int, r: float, s_next: int, after: int, legal: Any
+    ) -> None:
+        """Keep and count a transition; ``legal`` is what is allowed in s_next, in period after."""
+        if (
+            (legal is not None or self._closed is not None)
+            and s_next != ENDED
+            and after < (self.H or 1)
+        ):
+            self._close(after, s_next, legal)
+        self._remember(period, s, a, r, s_next)
+        self._count_step(h, s, r, s_next, s_next == ENDED or h + 1 == self.H)
 
 
 class CompiledLoop(FiniteStates):
@@ -161,6 +169,8 @@ class CompiledLoop(FiniteStates):
 
     def _coming_dithers(self, episodes: int) -> Floats:
         """The probability of a uniformly random action in each of the next episodes."""
+        if self.choices.half_life == math.inf:
+            return np.full(episodes, self.epsilon)
         return np.array([self._dither_in(self.episode + 1 + i) for i in range(episodes)])
 
     @property
@@ -174,9 +184,9 @@ class CompiledLoop(FiniteStates):
         try:
             self._learn(env.model, exact, rng, run)
         finally:
-            self._count(part(run, 0, played(run)))
+            self._count_all(part(run, 0, played(run)))
 
-    def _count(self, run: Run) -> None:
+    def _count_all(self, run: Run) -> None:
         """What is recorded after compiled code has run."""
         self.episode += len(run.reward)
         self.transitions += int(run.length.sum())

@@ -107,9 +107,10 @@ class Rows:
 
     def take_in(self) -> None:
         """Process the queue."""
-        with HELD:
-            while self._waiting:
-                self._take_in(*self._waiting.popleft())
+        if self._waiting:
+            with HELD:
+                while self._waiting:
+                    self._take_in(*self._waiting.popleft())
 
     def _take_in(self, *transition: Any) -> None:
         """Take in one transition; in a full window, in place of the oldest."""

@@ -28,6 +28,7 @@ import math
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import partial
+from itertools import count, islice
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -47,7 +48,7 @@ from ..checks import (
     whole,
 )
 from ..compiled import Array, Floats
-from ..episodes import After, Outcome, Run, check_after, empty_run, part, warn_if_coupled
+from ..episodes import After, Outcome, Run, check_after, empty_run, warn_if_coupled
 from ..mdp import FiniteMDP
 from ..waiting import HELD, bar
 from .recommender import Recommender
@@ -129,20 +130,14 @@ def play(
     run = empty_run(episodes)
     check_after(after)
     total, claim = len(run.reward), after is not None and hasattr(agent, "values")
-    all_episodes = _checked(agent, env, seed, learn)(claim)
+    some = islice(_checked(agent, env, seed, learn)(run, claim), total)
     run.furthest[:] = -1
-    keeps = learn and isinstance(getattr(agent, "run", None), Run)
     lost = learn and _is_new(agent) and getattr(agent, "H", None) is None
-    if keeps:
-        agent.run = part(run, 0, 0)
+    if learn and isinstance(getattr(agent, "run", None), Run):
+        agent.run = run
     with bar("play", total, progress) as shown:
-        for i in range(total):
-            with HELD:
-                episode, run.opening[i], run.claimed[i] = next(all_episodes)
-                run.reward[i], run.length[i], terminated = episode
-                lost = lost and not terminated and episode.reward <= 0
-                if keeps:
-                    agent.run = part(run, 0, i + 1)
+        for i, episode in enumerate(some):
+            lost = lost and not episode.terminated and episode.reward <= 0
             if after is not None:
                 redraws = getattr(agent, "redraws", 0)
                 after(Outcome(episode.length, episode.reward, float(run.claimed[i]), redraws))
@@ -184,13 +179,13 @@ def each_episode(
     >>> next(episode for episode in each_episode(agent, env, seed=2) if episode.reward > 0)
     Episode(reward=0.99, length=5, terminated=True)
     """
-    return (episode for episode, *_ in _checked(agent, env, seed, learn)(False))
+    return _checked(agent, env, seed, learn)(None, False)
 
 
 def _checked(
     agent: Any, env: Env, seed: int | None, learn: bool
-) -> Callable[[bool], Iterator[tuple[Episode, int, float]]]:
-    """What plays them, with or without the value claimed, or an error."""
+) -> Callable[[Run | None, bool], Iterator[Episode]]:
+    """What plays episodes, or an error."""
     if flag("learn", learn):
         has_methods("agent", agent, "plan", "act", "observe", hint="Make one by rlsvi or lsvi.")
     else:
@@ -357,14 +352,16 @@ def _episodes(
     learn: bool,
     read: Callable[[Any], Any],
     longest: int,
+    run: Run | None,
     claim: bool,
-) -> Iterator[tuple[Episode, int, float]]:
-    """Each episode, its first action and, if that is asked for, the value claimed at its start."""
+) -> Iterator[Episode]:
+    """One after the other, on record as long as there is a record with place for them, and if that
+    is asked for with the value claimed at the start."""
     space: Any = env.action_space
     A, first, choose = int(space.n), int(space.start), agent.act if learn else agent.greedy
     masks = getattr(agent, "takes_masks", "legal" in inspect.signature(choose).parameters)
     checked, warned, told = False, _time_limit(env) is not None, False
-    while True:
+    for i in count():
         with HELD:
             HELD.outside = True
             begun = env.reset(seed=seed)
@@ -430,6 +427,10 @@ def _episodes(
                     agent.observe(h, s, a, r, None if terminated else s_next)
                 opening = a if h == 0 else opening
                 s, h, total = s_next, h + 1, total + r
+            if run is not None:
+                run.reward[i], run.opening[i] = total, opening
+                run.claimed[i] = claimed
+                run.length[i] = h  # last: now it counts
             if truncated and not terminated and h < (getattr(agent, "H", None) or 0) and not told:
                 told = True
                 warn(
@@ -444,7 +445,7 @@ def _episodes(
                     f"H is {h}, and {env} has no time limit",
                     f"If that is meant, say so: gymnasium.wrappers.TimeLimit(env, {h}).",
                 )
-        yield Episode(total, h, bool(terminated)), opening, claimed
+        yield Episode(total, h, bool(terminated))
 
 
 class _Ours(gymnasium.Env[Any, int]):
