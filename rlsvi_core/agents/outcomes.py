@@ -25,15 +25,16 @@ import numpy as np
 
 from .. import checks
 from ..compiled import Array, Floats, Generator, Ints, jit
+from ..episodes import Run, record_step
 from ..features import FeatureMap, OneHot, Table
-from ..mdp import Model, first_state, last_reward, step
+from ..mdp import FiniteMDP, Model, first_state, last_reward, step
 from ..regression import solve, solve_transposed
 from .acting import action_probabilities, choose, highest
-from .base import MOST_SWEEPS, SETTLED, Run, record_step
+from .base import MOST_SWEEPS, SETTLED
 from .choices import Choices
 from .finite import Targets
 from .spanning import spanners
-from .states import ENDED, FiniteStates
+from .states import ENDED, CompiledLoop
 from .tabular import value_of_policy
 from .weighted import Bootstrap, Draw, draw_visits
 
@@ -264,7 +265,7 @@ def _learn(
             s = s_next
 
 
-class TableBootstrap(Bootstrap, FiniteStates):
+class TableBootstrap(Bootstrap, CompiledLoop):
     """Keeps outcomes and how often they were seen; the same interface and law as
     ``VerbatimBootstrap``, and the same values from the same weights.
 
@@ -356,20 +357,24 @@ class TableBootstrap(Bootstrap, FiniteStates):
 
     def act(self, h: int, s: int, legal: Any = None) -> int:
         h, s = self._period(h), checks.index("s", s, self.S)
+        if self.episode < 0:
+            self._warn_unplanned()
         if legal is not None or self._closed is not None:
             self._close(h, s, legal)
         self._redraw_if_due()
         return choose(self._Q[h, s], 0.0, 0.0, self._p, self.rng.random())
 
-    def learn(self, env: Any, episodes: int, rng: Any = None, *, exact: bool = False) -> Run:
-        if self.H is None:
-            return super().learn(env, episodes, rng, exact=exact)
-        rng, run, exact = self._prepare(env, episodes, rng, exact)
-        most = 4 * self._seen.first.size * env.model.successor.shape[3]  # two coins, of rewards
-        self._seen = with_capacity(self._seen, min(len(run.reward) * self.H, most))
-        self._make_room()
+    def _prepare(self, env: Any, episodes: int, rng: Any, exact: Any) -> tuple[Generator, Run, Any]:
+        rng, run, exact = super()._prepare(env, episodes, rng, exact)
+        if self.H is not None and isinstance(env, FiniteMDP):
+            most = 4 * self._seen.first.size * env.model.successor.shape[3]  # two coins, of rewards
+            self._seen = with_capacity(self._seen, min(len(run.reward) * self.H, most))
+            self._make_room()
+        return rng, run, exact
+
+    def _learn(self, model: Model, exact: bool, rng: Generator, run: Run) -> None:
         _learn(
-            env.model,
+            model,
             self._seen,
             self.draw,
             self.kappa,
@@ -381,4 +386,3 @@ class TableBootstrap(Bootstrap, FiniteStates):
             self.rng,
             run,
         )
-        return self._learned(run)

@@ -157,7 +157,7 @@ class CompiledLoop(FiniteStates):
         """Play as many episodes as the record has place for, in compiled code."""
 
     def _prepare(self, env: Any, episodes: int, rng: Any, exact: Any) -> tuple[Generator, Run, Any]:
-        if isinstance(env, FiniteMDP):
+        if isinstance(env, FiniteMDP) and self.H is not None:
             check_fits((self.H, self.S, self.A), env)
         if self._closed is not None and self._closed.any():
             checks.fail(
@@ -175,10 +175,10 @@ class CompiledLoop(FiniteStates):
 
     @property
     def _first_chunk(self) -> int:
-        return FIRST_CHUNK // ((self.H or 1) * self.S * self.A)
+        return 1 if self.H is None else FIRST_CHUNK // (self.H * self.S * self.A)
 
     def _play(self, env: Any, exact: Any, rng: Generator, run: Run, start: int) -> None:
-        if not isinstance(env, FiniteMDP):
+        if self.H is None or not isinstance(env, FiniteMDP):
             self._play_by_steps(env, exact, rng, run)
             return
         try:
