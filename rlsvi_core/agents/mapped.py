@@ -82,11 +82,14 @@ class MappedAgent(LinearAgent):
         return twin
 
     def _draw(self) -> None:
-        before = self.theta.copy(), self.mean.copy(), self.rng.bit_generator.state
+        weights = [vars(self)[name] for name in ("theta", "mean") if name in vars(self)]
+        before, drawn = [one.copy() for one in weights], self.rng.bit_generator.state
         try:
             super()._draw()
         except BaseException:  # a fit was refused, or Ctrl-C did not wait for the others
-            self.theta[:], self.mean[:], self.rng.bit_generator.state = before
+            for one, old in zip(weights, before, strict=True):
+                one[:] = old
+            self.rng.bit_generator.state = drawn
             raise
 
     def _period(self, h: int) -> int:
