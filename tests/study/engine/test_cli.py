@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from rlsvi_study import catalogue, engine, verdicts
+from rlsvi_study import StudyError, catalogue, engine, verdicts
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.cli import main
 
@@ -126,6 +126,13 @@ def test_a_claim_that_is_judged_again_leaves_what_was_found_of_the_others(tmp_pa
     (tmp_path / verdicts.NAME).write_bytes(before)
     assert main(["check", "1.lower-bound", "--store", "--out", str(tmp_path)]) == 0
     assert (tmp_path / verdicts.NAME).read_bytes() == before
+
+
+@pytest.mark.parametrize("content", ["[{}]", "[1]", "{", "7"])
+def test_damaged_verdicts_are_named(content, tmp_path):
+    (tmp_path / verdicts.NAME).write_text(content)
+    with engine.results_in(tmp_path), pytest.raises(StudyError, match=verdicts.NAME):
+        verdicts.stored()
 
 
 def test_the_module_is_the_command():

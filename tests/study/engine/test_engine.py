@@ -258,6 +258,16 @@ def test_a_record_says_where_a_table_came_from(tiny, tmp_path):
     assert {"revision", "packages", "machine", "cpu_seconds"} <= set(record["computed"])
 
 
+@pytest.mark.parametrize("command", ["", "rlsvi run it's.py tiny", "rlsvi_study.engine.sweep"])
+def test_a_record_may_have_any_command(command, tiny, tmp_path):
+    engine.sweep(tiny, "paper", tmp_path, command=command)
+    other = dataclasses.replace(
+        tiny, words="it\\'s.py tiny", scales={"paper": Scale({}, ({"factor": 3.0},), range(1))}
+    )
+    engine.sweep(other, "paper", tmp_path, again=False)
+    assert len(engine.load(other, "paper", tmp_path)) == 4
+
+
 def test_installed_in_somebody_elses_tree_it_has_no_revision(tmp_path, monkeypatch):
     (tmp_path / "__init__.py").touch()
     git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b"]
@@ -309,6 +319,12 @@ def test_the_beginning_of_a_run_is_compared_with_beginnings():
         assert compared(stored, part, _grows(2))
     assert compare.out_of_range(stored, part, _grows(2, shift=3.9)[:1]) == []
     assert compare.out_of_range(stored, part, _grows(2, shift=4.1)[:1])  # 0 to 3, so -3 to 6
+
+
+def test_without_a_reward_what_is_not_equal_differs():
+    stored = pd.DataFrame([{"seed": seed, "value": seed} for seed in range(2)])
+    (found,) = compare.out_of_range(stored, Task({}, 1), [{"seed": 1, "value": 7}])
+    assert "reward" in found
 
 
 # --- workers --------------------------------------------------------------------------------------
