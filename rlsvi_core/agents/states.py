@@ -125,9 +125,13 @@ class FiniteStates(LinearAgent):
     def observe(
         self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
     ) -> None:
-        index = checks.index
-        period, s, a = self._period(h), index("s", s, self.S), index("a", a, self.A)
-        s_next = ENDED if s_next is None else index("s_next", s_next, self.S)
+        index, S = checks.index, self.S
+        period = h if type(h) is int and 0 <= h < (self.H or 0) else self._period(h)
+        s, a = s if type(s) is int and 0 <= s < S else index("s", s, S), index("a", a, self.A)
+        if s_next is None:
+            s_next = ENDED
+        elif type(s_next) is not int or not 0 <= s_next < S:  # here, since it is done in every step
+            s_next = index("s_next", s_next, S)
         r, after = self._checked_reward(r), 0 if self.H is None else period + 1
         if HELD.depth:  # in learn or play
             self._take_in(h, period, s, a, r, s_next, after, legal_next)

@@ -181,7 +181,8 @@ class QTableAgent(CompiledLoop, CountingAgent):
         return twin
 
     def act(self, h: int, s: int, legal: Any = None) -> int:
-        h, s = checks.index("h", h, self.H), checks.index("s", s, self.S)
+        if type(h) is not int or type(s) is not int or not (0 <= h < self.H and 0 <= s < self.S):
+            h, s = checks.index("h", h, self.H), checks.index("s", s, self.S)
         if self.episode < 0:
             self._warn_unplanned()
         if legal is not None or self._closed is not None:
