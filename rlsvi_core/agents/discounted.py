@@ -221,6 +221,7 @@ class DiscountedAgent(CountingAgent):
 
     @property
     def theta(self) -> Floats:  # type: ignore[override]
+        """The weights of this episode, a copy."""
         theta = self._theta.copy()
         unseen = np.setdiff1d(np.arange(self.S), list(self._states))
         theta[:, unseen] = self._unseen(unseen)
@@ -228,6 +229,7 @@ class DiscountedAgent(CountingAgent):
 
     @property
     def mean(self) -> Floats:
+        """The posterior mean that they were drawn around, a copy."""
         return self._mean.reshape(1, -1).copy()
 
     def _values(self, h: int, s: int) -> Floats:
