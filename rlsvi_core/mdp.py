@@ -160,7 +160,9 @@ def _rewards(R: Any, shape: tuple[int, ...]) -> Floats:
     """Mean rewards of this shape; without its last axis, they do not depend on s'."""
     if as_given(R).ndim == len(shape) - 1:
         return np.broadcast_to(array("R", R, shape[:-1])[..., None], shape)
-    return array("R", R, shape, hint="Its last axis is s'; leave it out if rewards do not depend.")
+    return array(
+        "R", R, shape, hint="Its last axis is s'; leave it out if rewards do not depend on it."
+    )
 
 
 def _is_sparse(P: Any) -> bool:
@@ -328,8 +330,9 @@ class FiniteMDP(Frozen):
     def stationary(cls, P: ArrayLike, R: ArrayLike, H: int, **rest: Any) -> "FiniteMDP":
         """The MDP whose P (S, A, S) and R (S, A, S) are the same in all H periods. R may leave out
         the last axis, and P be a sparse matrix of shape (S·A, S)."""
+        H = whole("H", H, 1, hint="It counts periods: pass H=10.")
         if _is_sparse(P):
-            return cls([P], [R], H=H, **rest)
+            return cls([_matrix("P", P, 0.0)], [R], H=H, **rest)
         P = array(
             "P",
             P,
@@ -353,6 +356,7 @@ class FiniteMDP(Frozen):
     @cached_property
     def Q(self) -> Floats:
         """Q* as an (H, S, A) array, by backward induction over all states, reachable or not."""
+        array_size("Q", self.H, self.S, self.A)
         Q, V = np.empty((self.H, self.S, self.A)), self.model.terminal
         for h in reversed(range(self.H)):
             Q[h] = self._lookahead(h, V)

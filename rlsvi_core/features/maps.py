@@ -239,13 +239,13 @@ class PerAction(FeatureMap):
         phi = _called(self.phi, self._of_period, h, s)
         if not self.K:
             self.check_size(self.blocks, phi.size, f"phi returned {phi.size}", "Choose fewer.")
-        if phi.ndim != 1 or (self.K and phi.size * self.blocks != self.K):
+        if phi.ndim != 1 or not phi.size or (self.K and phi.size * self.blocks != self.K):
             d = self.K // self.blocks
             fail(
                 f"phi returns a vector of {d or 'd'} features",
                 f"it returned shape {phi.shape}",
                 f"Pass d={phi.size}, or leave d out."
-                if phi.ndim == 1
+                if phi.ndim == 1 and phi.size
                 else "Return the state's "
                 "features alone, as a list; PerAction crosses them with the actions.",
             )
@@ -279,6 +279,12 @@ class Indicators(PerAction):
         self, where: Callable[[Any], Ints], A: int, d: int, n: int, H: int | None = None
     ) -> None:
         super().__init__(where, A, whole("d", d, 1, hint="d counts features."), H)
+        if self._of_period:
+            fail(
+                "where is a function of the observation",
+                f"it takes {inspect.signature(where)}",
+                "Make the period a part of the observation, or use PerAction.",
+            )
         self.n = whole("n", n, 1, d, hint="It counts the features that are on.")
         self.on = 1 / math.sqrt(self.n)
 
@@ -291,9 +297,10 @@ class Indicators(PerAction):
             or on.dtype.kind not in "iu"
             or min(numbers := on.tolist()) < 0
             or max(numbers) >= d
+            or len(set(numbers)) < self.n
         ):
             fail(
-                f"where returns the numbers of {self.n} features, each one of 0, …, {d - 1}",
+                f"where returns the numbers of {self.n} features, each once, from 0, …, {d - 1}",
                 f"it returned {shown(given)}",
                 "Count them from zero, and see that d and n are right.",
                 IndexError,
@@ -453,8 +460,15 @@ def from_transformer(transformer: Any, A: int) -> PerAction:
 
 
 def _transformed(transformer: Any, s: Any) -> Floats:
-    rows = transformer.transform(np.reshape(s, (1, -1)))
-    return np.ravel(np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, float))
+    rows = transformer.transform(numbers("an observation", s).reshape(1, -1))
+    X = numbers("what transform returns", rows.toarray() if hasattr(rows, "toarray") else rows)
+    if X.ndim != 2 or len(X) != 1:
+        fail(
+            "transform returns a row for a row",
+            f"for one observation it has shape {X.shape}",
+            "It takes an (n, m) array and returns an (n, d) one.",
+        )
+    return np.asarray(X[0])
 
 
 def check(features: Any, observations: Iterable[Any], h: int = 0) -> list[str]:
@@ -486,7 +500,7 @@ def check(features: Any, observations: Iterable[Any], h: int = 0) -> list[str]:
     rows = list[Floats]()
     for i, s in enumerate(observations):
         try:
-            x = np.asarray(phi(h, s), float)
+            x = np.array(phi(h, s), float)  # a copy: a function may use its array again
         except Exception as error:  # whatever the function does
             return [f"observation {i} gives no array of numbers: {type(error).__name__}: {error}"]
         if x.ndim != 2 or x.size == 0:

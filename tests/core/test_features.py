@@ -388,6 +388,14 @@ def test_check_says_what_is_wrong(function, found):
     assert found in said
 
 
+class Returns:
+    def __init__(self, rows):
+        self.rows = rows
+
+    def transform(self, X):
+        return self.rows
+
+
 @pytest.mark.parametrize(
     ("call", "keyword"),
     [
@@ -401,6 +409,11 @@ def test_check_says_what_is_wrong(function, found):
         (lambda: features.tiles(BOX, 2)(0, [np.nan, 0.0]), "finite"),
         (lambda: features.from_transformer(3, 2), "transform"),
         (lambda: features.check(lambda s: [[s]], []), "observations"),
+        (lambda: features.PerAction(lambda s: [], 2)(0, 1), "features"),
+        (lambda: Indicators(lambda h, s: np.array([0]), A=2, d=3, n=1), "observation"),
+        (lambda: features.from_transformer(Returns([["a"]]), 2)(0, [1.0]), "transform"),
+        (lambda: features.from_transformer(Returns(np.ones((2, 3))), 2)(0, [1.0]), "transform"),
+        (lambda: features.from_transformer(Returns([[1.0]]), 2)(0, "ab"), "observation"),
     ],
 )
 def test_what_no_basis_can_have_is_refused(call, keyword):
@@ -411,6 +424,16 @@ def test_what_no_basis_can_have_is_refused(call, keyword):
 def test_a_component_out_of_range_is_refused():
     with pytest.raises(IndexError, match="component"):
         BASES["one-hot"]()(0, [4, 0])
+
+
+def test_check_is_not_misled_by_an_array_that_is_used_again():
+    buffer = np.zeros((2, 2))
+
+    def reuses(s):
+        buffer[:] = [[1.0, s], [s, 1.0]]
+        return buffer
+
+    assert features.check(reuses, [0.1, 0.5]) == []
 
 
 CUBE = np.zeros(8), np.ones(8)
@@ -457,9 +480,9 @@ def test_features_are_a_function_of_one_or_two_arguments(function, make):
         make(function)
 
 
-@pytest.mark.parametrize("on", [[10**6], [-1], [0, 1], [0.0], [True], "a", None])
+@pytest.mark.parametrize("on", [[10**6, 0], [-1, 0], [0], [0, 0], [0.0, 1.0], [True, False], "a"])
 def test_indicators_that_are_no_features_are_refused_before_compiled_code_reads_them(on):
-    agent = rlsvi(Indicators(lambda s: np.asarray(on), A=2, d=3, n=1), gamma=0.9, rng=1)
+    agent = rlsvi(Indicators(lambda s: np.asarray(on), A=2, d=3, n=2), gamma=0.9, rng=1)
     for call in (lambda: agent.act(0, 0.5), lambda: agent.observe(0, 0.5, 0, 1.0, 0.5)):
         with pytest.raises(IndexError, match="features"):
             call()

@@ -475,6 +475,12 @@ REFUSED = {
         "support",
     ),
     "H of zero": (lambda: FiniteMDP.stationary(P0[0], R0[0], H=0), "H"),
+    "H left out": (lambda: FiniteMDP.stationary(P0[0], R0[0], H=None), "H"),
+    "values of too many periods": (
+        lambda: FiniteMDP.stationary(np.eye(99)[:, None], np.ones((99, 1)), 10**9).Q,
+        "Q",
+    ),
+    "sparse, one for each action": (lambda: stationary([M0, M0]), "shape"),
     "H fractional": (lambda: FiniteMDP.stationary(P0[0], R0[0], H=2.5), "H"),
     "policy of floats": (lambda: ok().evaluate(np.zeros((2, 2))), "policy"),
     "policy shape": (lambda: ok().evaluate(np.zeros((2, 3), int)), "policy"),
