@@ -51,13 +51,7 @@ __all__ = [
     "rlsvi",
 ]
 
-FORMS: tuple[type[LinearAgent], ...] = (
-    TabularAgent,
-    DiscountedAgent,
-    FiniteAgent,
-    StoredAgent,
-    VerbatimAgent,
-)
+FORMS: tuple[type[LinearAgent], ...] = (*VerbatimAgent.FASTER, VerbatimAgent)
 BOOTSTRAPS: tuple[type[Bootstrap], ...] = (TableBootstrap, StoredBootstrap, VerbatimBootstrap)
 
 
@@ -116,11 +110,12 @@ def rlsvi(
         Without a horizon, fits per episode, each with the weights of the one before in its
         targets; 10 by default, 1 is as printed. ``math.inf``: until nothing changes, at most
         10 000, so that an episode acts on one value function; for one-hot features this is cheap.
-    redraw : {"never", "at repeats"} or int, optional
+    redraw : {"never", "at repeats"}, int or callable, optional
         Without a horizon, when to draw again in mid-episode: after a number of steps, or,
         where states are numbers, ``"at repeats"``: when a state recurs that was visited since the
         last draw. This is the default for one-hot features; for all others it is ``"never"``, as
-        printed.
+        printed. With a function of the observation, such as ``lambda s: tuple(np.round(s, 1))``,
+        the agent draws again when one of its values recurs.
     reading : Reading
         How the paper is read where its text and its listings differ.
     form : type, optional
@@ -207,7 +202,7 @@ def lsvi(
     --------
     >>> from rlsvi_core import chain, features
     >>> lsvi(features.tabular(chain(5)), epsilon=0.1)
-    FiniteAgent(LSVI, lam=1, epsilon=0.1; 0 transitions seen)
+    FiniteAgent(LSVI, H=4, lam=1, epsilon=0.1; table of features, horizon; 0 transitions seen)
     """
     phi = FeatureMap.of(features, H)
     lam_0, sigma_0 = (1.0, 1.0) if value_range is None else suggest_parameters(value_range)
@@ -336,7 +331,8 @@ def _redraw(phi: FeatureMap, redraw: Any) -> Redraw:
         checks.fail(
             "a state comes again where states are numbers",
             "redraw is 'at repeats', and the features do not say how many states there are",
-            "Pass a number of steps, 1/(1 − gamma), say.",
+            "Pass a function whose values recur, redraw=lambda s: tuple(np.round(s, 1)), say, or "
+            "a number of steps, 1/(1 − gamma), say.",
         )
     return redraw  # type: ignore[no-any-return]
 

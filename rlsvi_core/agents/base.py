@@ -84,6 +84,8 @@ class LinearAgent(ABC):
     """
 
     OFFERS: frozenset[str] = frozenset({"first_episode"})  # the choices that this form offers
+    MADE_FOR = ""  # the features, in words
+    FASTER: "tuple[type[LinearAgent], ...]" = ()  # the forms to prefer where they suit
     takes_masks = False  # whether act and observe honour lists of legal actions
     H: int | None = None  # periods, if their number is fixed
     theta: Floats  # the weights of this episode, a row for each period, or one for all time
@@ -107,9 +109,8 @@ class LinearAgent(ABC):
         checks.instance("choices", choices, Choices, hint="Choices(gamma=0.9), say.")
         self.features = FeatureMap.of(features)
         self.H = self.features.H
-        self.lam, self.sigma = float(lam), float(sigma)
-        self.sample = checks.flag("sample", sample)
-        self.choices = choices
+        self._lam, self._sigma = float(lam), float(sigma)
+        self._sample, self._choices = checks.flag("sample", sample), choices
         for name, chosen in choices.unsupported(self.OFFERS).items():
             checks.fail(
                 f"{type(self).__name__} does not offer {name}",
@@ -122,16 +123,7 @@ class LinearAgent(ABC):
                 f"weights is {choices.weights!r} and H is None",
                 "Pass H; without it there is one weight vector for all time.",
             )
-        self.epsilon = checks.between(
-            "epsilon", epsilon, 0, 1, hint="It is a probability: 0 is greedy, 1 uniformly random."
-        )
-        self.eta = checks.between("eta", eta, 0, math.inf, hint="It is a temperature; 0 is greedy.")
-        if epsilon > 0 and eta > 0:
-            checks.fail(
-                "an agent dithers in one way",
-                f"epsilon is {epsilon:g} (Algorithm 5) and eta {eta:g} (Algorithm 4)",
-                "Choose one and leave the other 0.",
-            )
+        self._set_dithering(epsilon, eta)
         if value_range is not None:
             value_range = checks.pair("value_range", value_range, hint=RANGE)
         self._returns = RangeMonitor(value_range, choices.gamma)
@@ -158,6 +150,57 @@ class LinearAgent(ABC):
         self._run = run
 
     @property
+    def lam(self) -> float:
+        """λ; like σ it is in what was kept of the data, and does not change."""
+        return self._lam
+
+    @property
+    def sigma(self) -> float:
+        """σ."""
+        return self._sigma
+
+    @property
+    def sample(self) -> bool:
+        """Whether the agent acts on a draw from the posterior."""
+        return self._sample
+
+    @property
+    def choices(self) -> Choices:
+        """How weights are fitted."""
+        return self._choices
+
+    @property
+    def epsilon(self) -> float:
+        """The probability of a uniformly random action; it may be set between episodes."""
+        return self._epsilon
+
+    @epsilon.setter
+    def epsilon(self, epsilon: float) -> None:
+        self._set_dithering(epsilon, self.eta)
+
+    @property
+    def eta(self) -> float:
+        """The temperature; it may be set between episodes."""
+        return self._eta
+
+    @eta.setter
+    def eta(self, eta: float) -> None:
+        self._set_dithering(self.epsilon, eta)
+
+    def _set_dithering(self, epsilon: float, eta: float) -> None:
+        epsilon = checks.between(
+            "epsilon", epsilon, 0, 1, hint="It is a probability: 0 is greedy, 1 uniformly random."
+        )
+        eta = checks.between("eta", eta, 0, math.inf, hint="It is a temperature; 0 is greedy.")
+        if epsilon > 0 and eta > 0:
+            checks.fail(
+                "an agent dithers in one way",
+                f"epsilon is {epsilon:g} (Algorithm 5) and eta {eta:g} (Algorithm 4)",
+                "Choose one and leave the other 0.",
+            )
+        self._epsilon, self._eta = epsilon, eta
+
+    @property
     def reading(self) -> Reading:
         """How the paper is read."""
         return self.choices.reading
@@ -173,13 +216,23 @@ class LinearAgent(ABC):
         return {name: value for name, value in vars(self).items() if name != "_run"}
 
     def __repr__(self) -> str:
-        if self.sample:
-            how = f"RLSVI, lam={self.lam:g}, sigma={self.sigma:g}"
-        else:
-            how = f"LSVI, lam={self.lam:g}"
-            how += f", epsilon={self.epsilon:g}" if self.epsilon > 0 else ""
-            how += f", eta={self.eta:g}" if self.eta > 0 else ""
-        return f"{type(self).__name__}({how}; {self.transitions} transitions seen)"
+        said: dict[str, object] = {"H": self.H, "lam": self.lam}
+        if self.sample and self.reading.variance == "known":
+            said["sigma"] = self.sigma
+        said |= {"epsilon": self.epsilon or None, "eta": self.eta or None}
+        said |= self.choices.unsupported(frozenset())  # all that is not by default
+        how = [f"{name}={_shown(value)}" for name, value in said.items() if value is not None]
+        why = f"{self._why()}; " if self.MADE_FOR else ""
+        what = ", ".join(["RLSVI" if self.sample else "LSVI", *how])
+        return f"{type(self).__name__}({what}; {why}{self.transitions} transitions seen)"
+
+    def _why(self) -> str:
+        """What this form is made for, or what kept a faster one away."""
+        for form in self.FASTER:
+            if form.suits(self.features, Choices()):
+                names = ", ".join(self.choices.unsupported(form.OFFERS))
+                return f"{form.__name__} is faster" + (f", without {names}" if names else "")
+        return self.MADE_FOR
 
     @abstractmethod
     def _estimate(self) -> None:
@@ -247,16 +300,33 @@ class LinearAgent(ABC):
         self._met: set[Any] = set()
         self._is_due = False  # whether the next action is on another draw
 
-    def _count_step(self, h: int, s: Any, r: float, s_next: Any, ended: bool) -> None:
+    def _keys(self, s: Any, s_next: Any | None) -> tuple[Any, Any]:
+        """By what ``redraw`` recognises the two observations of a step: themselves, or the values
+        of its function."""
+        redraw = self.choices.redraw
+        if not callable(redraw):
+            return s, s_next
+        keys = redraw(s), None if s_next is None else redraw(s_next)
+        try:
+            hash(keys)
+        except TypeError:
+            checks.fail(
+                "redraw returns what can be hashed, a number or a tuple of them, say",
+                f"it returned {checks.shown(keys[0])}",
+                "Pass redraw=lambda s: tuple(np.round(s, 1)), say.",
+            )
+        return keys
+
+    def _count_step(self, h: int, key: Any, next_key: Any, r: float, ended: bool) -> None:
         """Count a step that was kept, and record whether ``redraw`` asks for another draw."""
         self.transitions += 1
         redraw = self.choices.redraw
-        if redraw == "at repeats":
-            self._met.add(s)
-            self._is_due = s_next in self._met
-        elif not isinstance(redraw, str):
+        if isinstance(redraw, int):
             self._steps += 1
             self._is_due = self._steps >= redraw
+        elif redraw != "never":
+            self._met.add(key)
+            self._is_due = next_key is not None and next_key in self._met
         if self._returns.value_range is not None:
             self._returns.add_reward(h, r, ended)  # it may warn
 
@@ -271,7 +341,8 @@ class LinearAgent(ABC):
         """Another agent with the same data, still to be fitted, that takes the posterior mean and
         does not dither; it shares nothing that fitting or acting changes."""
         twin = copy.copy(self)
-        twin.sample, twin.epsilon, twin.eta, twin.rng = False, 0.0, 0.0, np.random.default_rng(0)
+        twin._sample, twin._epsilon, twin._eta = False, 0.0, 0.0
+        twin.rng = np.random.default_rng(0)
         twin._begin_sample()
         return twin
 
@@ -494,8 +565,16 @@ class LinearAgent(ABC):
                 run.reward[i] += r
                 run.opening[i] = a if h == 0 else run.opening[i]
                 s, h = s_next, h + 1
+                number = number and isinstance(s, (int, np.integer))
                 run.furthest[i] = max(run.furthest[i], s) if number else -1
             run.length[i] = h
+
+
+def _shown(value: Any) -> str:
+    """A value as an agent is written with it."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_shown, value))})"
+    return f"{value:g}" if isinstance(value, float) else getattr(value, "__name__", repr(value))
 
 
 def check_plays(env: Any) -> None:

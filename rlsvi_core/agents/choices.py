@@ -2,13 +2,14 @@
 when they are made."""
 
 import math
+from collections.abc import Callable, Hashable
 from dataclasses import asdict, dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from .. import checks
 
 Weights = Literal["per period", "shared"]
-Redraw = Literal["never", "at repeats"] | int
+Redraw = Literal["never", "at repeats"] | int | Callable[[Any], Hashable]
 Draws = Literal["per episode", "per sweep"]
 InTargets = Literal["sample", "mean"]
 Variance = Literal["known", "unknown"]
@@ -87,7 +88,7 @@ class Choices:
         Fits per episode without a horizon; a whole number or ``math.inf``.
     half_life : float
         ε is halved every so many episodes.
-    redraw : {"never", "at repeats"} or int
+    redraw : {"never", "at repeats"}, int or callable
         When to draw again in mid-episode.
     reading : Reading
         How the paper is read.
@@ -132,8 +133,8 @@ class Choices:
         if isinstance(self.redraw, str):
             words = get_args(get_args(Redraw)[0])
             checks.one_of("redraw", self.redraw, words, hint="Or pass a number of steps.")
-        else:
-            hint = "It counts steps; or pass 'never' or 'at repeats'."
+        elif not callable(self.redraw):
+            hint = "It counts steps; or pass 'never', 'at repeats' or a function."
             checks.set_fields(self, redraw=checks.whole("redraw", self.redraw, 1, hint=hint))
 
     def _check_half_life(self) -> None:

@@ -173,9 +173,10 @@ class DiscountedAgent(CountingAgent):
     >>> agent.observe(0, 49_999, 3, r=1.0, s_next=0)
     >>> agent.plan()
     >>> agent
-    DiscountedAgent(RLSVI, lam=1, sigma=0.02; 1 transitions seen)
+    DiscountedAgent(RLSVI, lam=1, sigma=0.02, gamma=0.9, clip=(0, 1), sweeps=10, redraw='at repeats'; one-hot features, discount; 1 transitions seen)
     """
 
+    MADE_FOR = "one-hot features, discount"
     OFFERS = LinearAgent.OFFERS | {
         "gamma",
         "clip",

@@ -232,6 +232,7 @@ def _learn(
 class FiniteAgent(CompiledLoop, TableAgent):
     """Keeps sums, not data; the same interface and the same weights as ``VerbatimAgent``."""
 
+    MADE_FOR = "table of features, horizon"
     # A weight has one fit an episode, so that both readings of draws are the same.
     OFFERS = LinearAgent.OFFERS | {"gamma", "clip", "draws", "half_life"}
     takes_masks = True

@@ -145,9 +145,10 @@ class MappedAgent(LinearAgent):
                 IndexError,
             )
         last = s_next is None or (self.H is not None and h == self.H - 1)
+        keys = self._keys(s, s_next)
         with HELD:
             self._keep(h, s, legal.index(a), r, None if last else s_next, legal_next)
-            self._count_step(h, s, r, s_next, last)
+            self._count_step(h, *keys, r, last)
 
     def _prepare(self, env: Any, episodes: int, rng: Any, exact: Any) -> tuple[Generator, Run, Any]:
         if isinstance(env, FiniteMDP) and None not in (self.H, self.S, self.A):

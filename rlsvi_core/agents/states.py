@@ -143,6 +143,7 @@ class FiniteStates(LinearAgent):
         self, h: int, period: int, s: int, a: int, r: float, s_next: int, after: int, legal: Any
     ) -> None:
         """Keep and count a transition; ``legal`` is what is allowed in s_next, in period after."""
+        keys = self._keys(s, None if s_next == ENDED else s_next)
         if (
             (legal is not None or self._closed is not None)
             and s_next != ENDED
@@ -150,7 +151,7 @@ class FiniteStates(LinearAgent):
         ):
             self._close(after, s_next, legal)
         self._remember(period, s, a, r, s_next)
-        self._count_step(h, s, r, s_next, s_next == ENDED or h + 1 == self.H)
+        self._count_step(h, *keys, r, s_next == ENDED or h + 1 == self.H)
 
 
 class CompiledLoop(FiniteStates):

@@ -47,8 +47,10 @@ from ..waiting import HELD
 from .acting import positions
 from .base import LinearAgent, repeated
 from .choices import Choices
-from .finite import Targets
+from .discounted import DiscountedAgent
+from .finite import FiniteAgent, Targets
 from .mapped import MappedAgent
+from .tabular import TabularAgent
 
 __all__ = ["StoredAgent"]
 
@@ -265,9 +267,11 @@ class StoredAgent(MappedAgent):
     >>> a = agent.act(0, 0.5)
     >>> agent.observe(0, 0.5, a, r=1.0, s_next=None)
     >>> agent
-    StoredAgent(RLSVI, lam=1, sigma=0.02; 1 transitions seen)
+    StoredAgent(RLSVI, lam=1, sigma=0.02, gamma=0.99, clip=(0, 1), sweeps=10; rows of features; 1 transitions seen)
     """
 
+    MADE_FOR = "rows of features"
+    FASTER = (TabularAgent, DiscountedAgent, FiniteAgent)
     OFFERS = LinearAgent.OFFERS | {
         "gamma",
         "clip",

@@ -203,6 +203,7 @@ class QTableAgent(CompiledLoop, CountingAgent):
 class TabularAgent(QTableAgent):
     """RLSVI and LSVI in closed form; the same interface and values as ``VerbatimAgent``."""
 
+    MADE_FOR = "one-hot features, horizon"
     # A weight has one fit an episode, so that both readings of draws are the same.
     OFFERS = LinearAgent.OFFERS | {"gamma", "clip", "draws", "half_life"}
 

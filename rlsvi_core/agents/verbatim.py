@@ -34,6 +34,7 @@ from ..waiting import HELD
 from .acting import positions, values
 from .base import LinearAgent, repeated
 from .mapped import MappedAgent
+from .stored import StoredAgent
 
 
 class Transition(NamedTuple):
@@ -46,6 +47,8 @@ class VerbatimAgent(MappedAgent):
     """Keeps its transitions in a list and solves the printed problem before each episode. Supports
     every option of :func:`rlsvi_core.agents.rlsvi`."""
 
+    MADE_FOR = "as printed"
+    FASTER = (*StoredAgent.FASTER, StoredAgent)
     OFFERS = LinearAgent.OFFERS | {
         "gamma",
         "clip",

@@ -139,7 +139,7 @@ class Bootstrap(LinearAgent):
         super().__init__(
             phi, 1.0, 1.0, sample=True, choices=choices, value_range=value_range, rng=rng
         )
-        self.lam = self.sigma = math.nan  # they have no meaning here
+        self._lam = self._sigma = math.nan  # they have no meaning here
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(kappa={self.kappa:g}; {self.transitions} transitions seen)"

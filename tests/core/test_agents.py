@@ -1,6 +1,7 @@
 """RLSVI and LSVI: the fast and the verbatim form, against each other and against the paper."""
 
 import copy
+import enum
 import itertools
 import math
 import pickle
@@ -1057,3 +1058,83 @@ def test_an_agent_without_a_mean_has_no_greedy_action(agent):
         agent.greedy(0, 0)
     with pytest.raises(ValueError, match="mean"):
         agent.evaluate(PRIOR.sample(1), 1)
+
+
+# --- options after construction -------------------------------------------------------------------
+
+MADE = {
+    "tabular": lambda make, **options: make(features.OneHot(4, 5, 2), **options),
+    "table": lambda make, **options: make(features.tabular(chain(5)), **options),
+    "discounted": lambda make, **options: make(features.OneHot(None, 5, 2), **options),
+    "stored": lambda make, **options: make(lambda s: np.eye(2), **options),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_what_would_be_ignored_cannot_be_set_and_what_can_be_set_is_checked(name):
+    agent = MADE[name](rlsvi, rng=1)
+    for option, value in (("lam", 2.0), ("sigma", 50.0), ("sample", False), ("choices", None)):
+        with pytest.raises(AttributeError):
+            setattr(agent, option, value)
+    agent = MADE[name](lsvi, rng=1)
+    for option, value in (("epsilon", 5), ("eta", -1.0)):
+        with pytest.raises(ValueError, match=option):
+            setattr(agent, option, value)
+    agent.epsilon = 0.5
+    with pytest.raises(ValueError, match="dithers"):
+        agent.eta = 0.5
+    assert (agent.dither, agent.eta) == (0.5, 0.0)
+
+
+@pytest.mark.parametrize("form", [None, FiniteAgent, VerbatimAgent])
+def test_an_epsilon_that_is_set_later_is_played(form):
+    """With ε = 1 the chain's first action is the wrong one in half of the episodes."""
+    mdp = chain(5)
+    agent = lsvi(features.OneHot(4, 5, 2), form=form, rng=1)
+    for h in range(4):
+        agent.observe(h, h, 1, 1.0, h + 1)
+    assert agent.learn(mdp, 5, rng=2).opening.tolist() == [1] * 5
+    agent.epsilon = 1
+    assert 5 < agent.learn(mdp, 40, rng=3).opening.sum() < 35  # P < 1e-6
+
+
+def test_an_agent_is_written_with_its_form_and_what_kept_a_faster_one_away():
+    table = features.tabular(chain(5))
+    assert "FiniteAgent" in repr(rlsvi(table))
+    assert "H=4" in repr(rlsvi(table))
+    kept = repr(rlsvi(table, window=7))
+    assert kept.startswith("StoredAgent")
+    assert "FiniteAgent" in kept
+    assert "window=7" in kept
+    assert "FiniteAgent" in repr(rlsvi(table, form=VerbatimAgent))
+    unknown = rlsvi(lambda s: np.eye(2), sigma=7.0, reading=Reading(variance="unknown"))
+    assert "sigma" not in repr(unknown)  # it is not used
+    assert "sigma=7" in repr(rlsvi(lambda s: np.eye(2), sigma=7.0))
+    assert "gamma=0.5" in repr(lsvi(features.OneHot(None, 5, 2), gamma=0.5))
+
+
+class Place(enum.IntEnum):
+    HOME, AWAY = 0, 1
+
+
+def test_a_named_number_is_a_number():
+    for phi in (features.OneHot(2, 2, 2), features.OneHot(None, 2, 2), np.ones((2, 2, 2, 1))):
+        agent, plain = rlsvi(phi, rng=1), rlsvi(phi, rng=1)
+        for one, (s, s_next) in ((agent, (Place.HOME, Place.AWAY)), (plain, (0, 1))):
+            one.plan()
+            one.observe(0, s, one.act(0, s), 1.0, s_next)
+            one.plan()
+        assert np.array_equal(agent.Q, plain.Q)
+
+
+def test_states_may_change_their_type():
+    class World:
+        def start(self, rng):
+            return 3
+
+        def step(self, h, s, a, rng):
+            return 1.0, [4, np.zeros(2), "end"][h], h == 2
+
+    run = rlsvi(lambda s: np.eye(2), rng=1).learn(World(), 2, rng=2)
+    assert run.furthest.tolist() == [-1, -1]
+    assert run.length.tolist() == [3, 3]

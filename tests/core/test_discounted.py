@@ -58,7 +58,7 @@ def test_gauss_seidel_ends_at_the_value_function_of_very_many_sweeps(make):
 
 
 @pytest.mark.parametrize("form", [DiscountedAgent, StoredAgent, VerbatimAgent])
-@pytest.mark.parametrize("when", ["at repeats", 2])
+@pytest.mark.parametrize("when", ["at repeats", 2, lambda s: (s, "as a key")])
 def test_a_sample_is_drawn_again_as_by_somebody_who_counts_and_calls_plan(form, when):
     told, own = (
         rlsvi(PHI, 0.5, 0.3, redraw=redraw, rng=1, form=form) for redraw in ("never", when)
@@ -69,7 +69,7 @@ def test_a_sample_is_drawn_again_as_by_somebody_who_counts_and_calls_plan(form, 
         own.plan()
         met = []
         for h, (s, s_next) in enumerate(pairwise(walk)):
-            if s in met if when == "at repeats" else len(met) == 2:
+            if len(met) == 2 if when == 2 else s in met:
                 told.plan()
                 met, again = [], again + 1
             before = own.theta.copy()
@@ -80,7 +80,25 @@ def test_a_sample_is_drawn_again_as_by_somebody_who_counts_and_calls_plan(form, 
             met.append(s)
             for agent in (told, own):
                 agent.observe(h, s, 0, 1.0, s_next)
-    assert again == {"at repeats": 4, 2: 4}[when]
+    assert again == 4
+
+
+def test_computed_features_recognise_what_a_function_says_recurs():
+    agent = rlsvi(
+        lambda s: np.kron(np.eye(2), s), rng=1, redraw=lambda s: None if s[0] > 9 else round(s[0])
+    )
+    agent.plan()
+    seen = []
+    for s, s_next in pairwise([[0.1], [1.2], [2.2], [0.9], [3.0], [9.5]]):
+        agent.act(0, s)
+        agent.observe(0, s, 0, 1.0, s_next)
+        seen.append(agent._is_due)
+    assert seen == [False, False, True, False, False]
+    agent = rlsvi(lambda s: np.kron(np.eye(2), s), rng=1, redraw=lambda s: s)
+    agent.plan()
+    with pytest.raises(ValueError, match="redraw"):
+        agent.observe(0, [0.1], 0, 1.0, [0.2])
+    assert agent.transitions == 0
 
 
 def test_a_sample_does_not_walk_in_a_circle():
