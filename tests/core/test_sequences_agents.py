@@ -57,6 +57,7 @@ PRIOR = DirichletPrior.symmetric(H, S, A)
 TABLE = RANDOM.normal(size=(H, S, A, 5)) / 2
 SCRATCH = {
     "_at_mean",
+    "_is_warned",
     "_last",
     "_factor",
     "_q",
