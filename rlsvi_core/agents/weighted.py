@@ -181,20 +181,19 @@ class MappedBootstrap(Bootstrap, MappedAgent):
         draw_visits(self.kappa, self.rng, visits, share)
         return Draw(self.rng.standard_exponential(rows), visits, share)
 
-    def _offer(self, h: int, s: Any) -> None:
-        """Let the spanning pairs be chosen among the actions at s, too."""
-        if not isinstance(self.features, (OneHot, Table)):  # whose rows are all known
-            self.spanners[h if self.apart else 0].add(self._spanned(h, s))
-
     def _spanned(self, h: int, s: Any) -> Floats:
         """The rows at s."""
         raise NotImplementedError
 
     def _keep(self, h: int, s: Any, at: int, r: float, s_next: Any | None, legal_next: Any) -> None:
-        self._offer(h, s)
+        all_known = isinstance(self.features, (OneHot, Table))  # rows, which span by now
+        rows = np.zeros(0) if all_known else np.array(self._spanned(h, s))
         super()._keep(h, s, at, r, s_next, legal_next)  # type: ignore[safe-super]
+        if all_known:
+            return
+        self.spanners[h if self.apart else 0].add(rows)
         if s_next is not None:
-            self._offer(h + 1, s_next)
+            self.spanners[h + 1 if self.apart else 0].add(self._spanned(h + 1, s_next))
 
 
 class VerbatimBootstrap(MappedBootstrap, VerbatimAgent):
