@@ -4,8 +4,6 @@ JOBS   ?= 2
 BIN    := .venv/bin
 # Where bytecode may not be kept, every process would compile every module it imports.
 unexport PYTHONDONTWRITEBYTECODE
-# Ten cells of the book give agent and environment the same seed, and one shows an agent that never reaches its goal.
-export PYTHONWARNINGS := ignore:agent and environment draw,ignore:an agent learns from
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
