@@ -11,7 +11,7 @@ The last two leave out the Python loop that plays the episode, so the ratios fla
 is the floating-point work of the fast form, counted, at the rate a plain compiled loop over
 vectors of length K reaches in this run. CPU time of one thread; medians of repeats.
 
-Further tables: the recommendation engine (``benchmarks.recommender``) in the same three forms, and
+Further tables: random weights on the data beside noise; the recommendation engine (``benchmarks.recommender``) in the same three forms, and
 Tetris (``benchmarks.tetris``), the compiled game against plain Python and stationary RLSVI's pass
 over its buffer; and the tabular agents beside another library's (``benchmarks.others``). What a
 step costs in an environment of Gymnasium's, ``python -m benchmarks.tasks`` says; and what a page of
@@ -28,7 +28,7 @@ import numpy as np
 import psutil
 from scipy.linalg.blas import dtrsv
 
-from rlsvi_core import VerbatimAgent, chain, features, rlsvi
+from rlsvi_core import VerbatimAgent, bootstrap, chain, features, rlsvi
 from rlsvi_core.compiled import jit
 from rlsvi_core.kernels import first_state, last_reward, step
 
@@ -167,6 +167,28 @@ def by_size(lengths, sizes, episodes: int = 300) -> None:
         print(f"{N:4}" + "".join(f"{cell:>16}" for cell in cells), flush=True)
 
 
+def by_noise(lengths, K: int, episodes: int = 300) -> None:
+    """Weights on the data beside noise: CPU time of an episode, in tables and with features."""
+    print(f"\nAfter {episodes} episodes: microseconds an episode (times RLSVI's)\n")
+    print(f"{'N':>4} {'features':>10} {'RLSVI':>8} {'bootstrap':>16}")
+    for N in lengths:
+        mdp = chain(N)
+        for name, Phi in (
+            ("one-hot", features.OneHot(mdp.H, mdp.S, mdp.A)),
+            (f"K={K}", features.coherent(mdp.Q, K, 1)),
+        ):
+            spent = []
+            for agent in (rlsvi(Phi, value_range=(0, 1), rng=2), bootstrap(Phi, (0, 1), rng=2)):
+                agent.learn(mdp, episodes, np.random.default_rng(3))
+                spent.append(_episodes_of_a_copy(agent, mdp, max(2, 2000 // N)))
+            noise, weights = spent
+            print(
+                f"{N:4} {name:>10} {1e6 * noise:8.0f} {1e6 * weights:8.0f} "
+                f"({weights / noise:5.1f})",
+                flush=True,
+            )
+
+
 def long_run(N: int, K: int, episodes: int) -> None:
     """The fast form's cost and memory along one long run."""
     mdp, env_rng, process = chain(N), np.random.default_rng(3), psutil.Process()
@@ -208,6 +230,7 @@ def main(arguments: list[str] | None = None) -> None:
     table(50, (10, 100), [scaled(l, size) for l in (100, 1000)])
     lengths = (20, 50, 100, 200)[: scaled(4, size)]
     by_size(lengths, (2, 10, 20, 50, 100), scaled(300, size))
+    by_noise(lengths[:3], 10, scaled(300, size))
     recommender.table([scaled(l, size) for l in (100, 400, 1200)])
     tetris.table(scaled(20_000, size), scaled(100_000, size), scaled(100, size))
     others.table(episodes=scaled(100, size))
