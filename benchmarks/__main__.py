@@ -11,9 +11,9 @@ The last two leave out the Python loop that plays the episode, so the ratios fla
 is the floating-point work of the fast form, counted, at the rate a plain compiled loop over
 vectors of length K reaches in this run. CPU time of one thread; medians of repeats.
 
-Further tables: random weights on the data beside noise; the recommendation engine (``benchmarks.recommender``) in the same three forms, and
-Tetris (``benchmarks.tetris``), the compiled game against plain Python and stationary RLSVI's pass
-over its buffer; and the tabular agents beside another library's (``benchmarks.others``). What a
+Further tables: random weights on the data beside noise; the recommendation engine
+(``benchmarks.recommender``) in the same three forms, and Tetris (``benchmarks.tetris``), the
+compiled game against plain Python and stationary RLSVI's pass over its buffer; and the tabular agents beside another library's (``benchmarks.others``). What a
 step costs in an environment of Gymnasium's, ``python -m benchmarks.tasks`` says; and what a page of
 the book costs its reader, ``python -m benchmarks.site``. ``--size 0.01`` plays a hundredth of the
 episodes, to see that everything runs.
