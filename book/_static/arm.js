@@ -41,12 +41,12 @@ UI.mount("arm", "One arm: is the draw optimistic?", root => {
     if (least < 0) below.text(Math.max(place, ends[0]) + 0.12, least, "below zero");
     gap.replaceChildren(below.node);
 
-    const promised = rho >= 1 && sigma.value ** 2 >= Math.PI / 8;
+    const promised = rho >= 1 && sigma.value ** 2 >= 1 / 4;
     const [word, colour] = least < 0 ? ["Not optimistic", "does not hold"] : ["Optimistic", "holds"];
     told.replaceChildren(el("span", { class: "verdict", "data-verdict": colour }, word), " The smallest G(z) for z up to 0 is ",
       el("b", { "data-reading": "gap 0" }, number(least)), place < -1 ? ", far to the left, where it is the difference of the means. "
         : `, at z = ${number(place)}. `, `λσ² = ${number(rho)} and σ² = ${number(sigma.value ** 2)}; Lemma 2 asks for 1 and `
-      + "π/8 = 0.393, so " + (promised ? "it promises optimism." : "here it promises nothing."));
+      + "¼, so " + (promised ? "it promises optimism." : "here it promises nothing."));
   }
   return draw;
 });

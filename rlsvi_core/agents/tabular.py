@@ -33,7 +33,7 @@ from .finite import Targets
 from .history import CountingAgent, History, remember, target_sum, with_capacity
 from .states import CompiledLoop
 
-__all__ = ["theorem1_parameters"]
+__all__ = ["least_parameters", "theorem1_parameters"]
 
 
 @jit
@@ -262,7 +262,7 @@ def check_prior(prior: Any) -> None:
 
 
 def theorem1_parameters(prior: DirichletPrior) -> tuple[float, float]:
-    """The smallest (λ, σ) that Theorem 1 allows.
+    """The smallest (λ, σ) that Theorem 1 prints.
 
     Parameters
     ----------
@@ -280,3 +280,26 @@ def theorem1_parameters(prior: DirichletPrior) -> tuple[float, float]:
     """
     check_prior(prior)
     return float((prior.m_R + prior.m_P).max()), math.sqrt(prior.shape[0] ** 2 + 1)
+
+
+def least_parameters(prior: DirichletPrior) -> tuple[float, float]:
+    """The smallest (λ, σ) with which Theorem 1 is proved: λσ² = max(m_R, m_P) and
+    σ² = ¼(1 + (H−1)²).
+
+    Parameters
+    ----------
+    prior : DirichletPrior
+        The law of the MDP.
+
+    Returns
+    -------
+    tuple of float
+
+    Examples
+    --------
+    >>> least_parameters(DirichletPrior.symmetric(2, 3, 2, alpha_R=0.5, alpha_P=1 / 4))
+    (2.0, 0.7071067811865476)
+    """
+    check_prior(prior)
+    sigma2 = (1 + (prior.shape[0] - 1) ** 2) / 4
+    return float(max(prior.m_R.max(), prior.m_P.max())) / sigma2, math.sqrt(sigma2)

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from itertools import product
-from math import pi, sqrt
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -213,8 +213,8 @@ def noise_domination() -> Evidence:
         least < -1e-9,
         "Given weights a and b of the low and the high value, the normal "
         "with the posterior's mean and 1/(a + b) times that variance is optimistic: no "
-        "gap is negative for 169 pairs and 99 levels. By Lemma 1 for all; π/8 and "
-        "(π/8)(H − 1)² would do.",
+        "gap is negative for 169 pairs and 99 levels. By Lemma 1 for all; ¼ and "
+        "¼(H − 1)² would do.",
         least=least,
     )
 
@@ -230,8 +230,7 @@ def noise_domination() -> Evidence:
 def required_sigma() -> Evidence:
     """The conclusion requires σ² ≥ H² + 1."""
     low, where = worst_gap(1.0, 0.24)
-    enough, _ = worst_gap(1.0, pi / 8)
-    quarter, _ = worst_gap(1.0, 0.25)
+    enough, _ = worst_gap(1.0, 0.25)
     ridge, _ = worst_gap(0.9, 2.0)
     X, Y = optimism.paired_samples(*optimism.settled_future(), 1e-3, sqrt(0.4), 40_000, 2)
     x, y = (np.maximum(Q[:, 0, 0, 0] - Y[:, 0, 0, 0].mean(), 0) for Q in (X, Y))
@@ -239,12 +238,11 @@ def required_sigma() -> Evidence:
     return unless(
         enough >= -1e-9,
         "Less is enough: if λσ² ≥ max(1ᵀα^R, 1ᵀα^P), then σ² ≥ "
-        f"(π/8)(1 + (H − 1)²), {26 / optimism.enough_sigma(5) ** 2:.2g} times less for "
+        f"¼(1 + (H − 1)²), {26 / optimism.enough_sigma(5) ** 2:.2g} times less for "
         f"H = 5. Too little is σ² = 0.24 for H = 1 (after {where[2]} rewards −1 "
-        f"and {where[3]} rewards 0; with 0.25 no such history was found), 0.4 for H = 2 "
+        f"and {where[3]} rewards 0), 0.4 for H = 2 "
         f"(by {-z:.0f} standard errors), and any σ if λσ² is only 0.9 times 1ᵀα^R.",
         enough=enough,
-        quarter=quarter,
         z_two_periods=z,
         **{"at_0.24": low, "ridge_0.9": ridge},
     )

@@ -163,4 +163,4 @@ def one_period_gap(
 
 def enough_sigma(H: int) -> float:
     """The σ that the proof above needs; Theorem 1 asks for √(H² + 1)."""
-    return math.sqrt(math.pi / 8 * (1 + (H - 1) ** 2))
+    return math.sqrt((1 + (H - 1) ** 2) / 4)

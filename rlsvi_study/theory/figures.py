@@ -99,7 +99,7 @@ def _posterior(low: int, high: int) -> Any:
     return stats.beta(0.5 + high, 0.5 + low, loc=-1)
 
 
-def _drawn(low: int, high: int, sigma2: float = np.pi / 8, rho: float = 1.0) -> Any:
+def _drawn(low: int, high: int, sigma2: float = 0.25, rho: float = 1.0) -> Any:
     n = low + high + rho
     return stats.norm(-low / n, np.sqrt(sigma2 / n))
 

@@ -262,7 +262,7 @@ def with_least_ridge() -> float:
     """With ρ = m = 1 and the least σ, the largest that the smaller of HL and Theorem 1's bound is
     over √(H³SAT), times 1 + √(log A Λ): bounded, as σ ≤ H and (1 + log(1 + x))/√x is for x ≥ 1."""
     H, S, A, L = np.meshgrid(*[[1, 2, 5, 100, 10**4]] * 3, 10.0 ** np.arange(0, 40, 0.5))
-    A, sigma = A + 1, np.sqrt(np.pi / 8 * (1 + (H - 1.0) ** 2))
+    A, sigma = A + 1, theorem1.enough_sigma(H)
     most = np.minimum(H * L, sum(theorem1.terms(H, S, A, L, 1 / sigma**2, sigma)))
     logs = 1 + np.sqrt(np.log(A) * (1 + np.log1p(L / (S * A))))
     return float((most / (H**2 * np.sqrt(S * A * L) * logs)).max())

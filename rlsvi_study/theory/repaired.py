@@ -34,8 +34,8 @@ min(A, 1/(9A)) is enough.
 **Lemma 2 for vectors.** Marginal optimism does not control a maximum, so the induction runs on the
 increasing convex order of the whole vector Q_h. Rewards and values are ≤ 0, so shrinking them is
 optimistic: with ρ = (n+m)/(n+λσ²) ≤ 1, R ≤ ρR, and ρR lies below its mean plus a normal of
-variance (π/8)(n+m)/(n+λσ²)² ≤ (π/8)/(n+λσ²). The same holds for P'V*, whose range is at most
-H − h − 1. So Q̃ is optimistic if λσ² ≥ max(m_R, m_P) and σ² ≥ (π/8)(1 + (H−1)²), which the
+variance ¼(n+m)/(n+λσ²)² ≤ ¼/(n+λσ²). The same holds for P'V*, whose range is at most
+H − h − 1. So Q̃ is optimistic if λσ² ≥ max(m_R, m_P) and σ² ≥ ¼(1 + (H−1)²), which the
 theorem's λ and σ satisfy; a terminal reward must be zero.
 """
 
@@ -478,7 +478,7 @@ rho = (n + m) / (n + m + e)  # λσ² = m + e
 )
 def shrunk_noise() -> Evidence:
     """Shrinking by κ = (n+m)/(n+λσ²) ≤ 1 keeps the variance below that of RLSVI's noise if
-    σ² ≥ (π/8)(1 + (H−1)²), and keeps the mean below RLSVI's."""
+    σ² ≥ ¼(1 + (H−1)²), and keeps the mean below RLSVI's."""
     return identity(
         (1 / (n + m + e) - rho**2 / (n + m), e / (n + m + e) ** 2),
         # prior mass at most m on −1
@@ -501,14 +501,13 @@ def theorem_conditions() -> Evidence:
     H, H1, m_R, m_P = symbols("H H1 m_R m_P", positive=True)  # H = H1 + 1
     sigma2 = (H1 + 1) ** 2 + 1
     spares = [
-        10 * sigma2 - 4 * (1 + H1**2),  # π/8 < 4/10
+        4 * sigma2 - (1 + H1**2),
         *((m_R + m_P) * sigma2 - m for m in (m_R, m_P)),
     ]
     by = str(expand(spares[0].subs(H1, H - 1))).replace("**2", "²").replace("*", "")
     return shown(
         all(positive_coefficients(spare, H1, m_R, m_P) for spare in spares),
-        f"H² + 1 > (π/8)(1 + (H−1)²), by ({by})/10 or more, and (m_R + m_P)(H² + 1) > "
-        "max(m_R, m_P).",
+        f"H² + 1 > ¼(1 + (H−1)²), by ({by})/4, and (m_R + m_P)(H² + 1) > max(m_R, m_P).",
     )
 
 

@@ -5,18 +5,16 @@ Theorem 1 costs with one state and two actions (``theory.price``).
 \mathbf 1^\top\alpha^P = 1`, the MDPs those of the table ``theorem1``; regret and the regret of
 uniform play are exact given the MDP and the policies played. λ and σ are the smallest that
 Theorem 1 prints, or the smallest that its repaired proof needs: :math:`\lambda\sigma^2 = 1` and
-:math:`\sigma^2 = \tfrac\pi8 (1 + (H-1)^2)`.
+:math:`\sigma^2 = \tfrac14 (1 + (H-1)^2)`.
 
 **price.** S = 1, A = 2, λ = 2, :math:`\sigma^2 = H^2 + 1`, ρ = λσ², regret after ρ, 2ρ, 4ρ, …, Hρ
 episodes. Rewards are from the same prior, or sure: −½ and −1, which is one MDP.
 """
 
-import math
-
 import numpy as np
 
 from rlsvi_core import Reading, rlsvi
-from rlsvi_core.agents.tabular import theorem1_parameters
+from rlsvi_core.agents.tabular import least_parameters, theorem1_parameters
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.features import OneHot
 from rlsvi_core.mdp import FiniteMDP
@@ -28,13 +26,7 @@ def make_prior(H: int, S: int, A: int) -> DirichletPrior:
     return DirichletPrior.symmetric(H, S, A, alpha_R=1 / 2, alpha_P=1 / S)
 
 
-def least(prior: DirichletPrior) -> tuple[float, float]:
-    """The smallest (λ, σ) of the repaired proof."""
-    sigma2 = math.pi / 8 * (1 + (prior.shape[0] - 1) ** 2)
-    return float(max(prior.m_R.max(), prior.m_P.max())) / sigma2, math.sqrt(sigma2)
-
-
-PARAMETERS = {"printed": theorem1_parameters, "repaired": least}
+PARAMETERS = {"printed": theorem1_parameters, "repaired": least_parameters}
 
 
 def regret_beside_uniform(

@@ -3,7 +3,7 @@ r"""Theorem 1, proved with its constants: the 2016 argument repaired, every ineq
 **Setting.** Rewards in [−1, 0] and transitions have independent Dirichlet priors for every
 (s, a, h), of total weights :math:`m_R` and :math:`m_P`; rewards do not depend on the next state;
 nothing is paid at the end. :math:`\rho = \lambda\sigma^2 \ge \max(m_R, m_P)` and
-:math:`\sigma^2 \ge \tfrac\pi8(1 + (H-1)^2)`; the printed λ and σ are larger. Fix what l episodes
+:math:`\sigma^2 \ge \tfrac14(1 + (H-1)^2)`; the printed λ and σ are larger. Fix what l episodes
 have shown: n visits to (s, a, h), :math:`\hat R, \hat P` seen there, :math:`\bar R, \bar P` the
 posterior means, :math:`R^{sh} = n\hat R/(n+\rho)`, :math:`P^{sh} = n\hat P/(n+\rho)` the *shrunk
 model* and :math:`w = \sigma z/\sqrt{n+\rho}` RLSVI's noise: :math:`\tilde Q_h = R^{sh} + P^{sh}
@@ -207,9 +207,9 @@ def penalty(n: Array, rho: float, sigma: float, A: int, eta: float) -> Array:
     return price(np.log(A), sigma**2 / (n + rho), eta)
 
 
-def enough_sigma(H: int, G: float = 0.0) -> float:
+def enough_sigma(H: Any, G: Any = 0.0) -> Any:
     """The σ that step 1 needs."""
-    return float(np.sqrt(np.pi / 8 * (1 + (H - 1 + G) ** 2)))
+    return np.sqrt((1 + (np.asarray(H) - 1 + G) ** 2) / 4)
 
 
 # --------------------------------------------------------------------- the bound
@@ -257,7 +257,7 @@ def bound(
     met = (
         (rho >= m * (1 - 1e-12))
         & (log_L | (rho >= 1 - 1e-12))
-        & (sigma >= np.sqrt(np.pi / 8 * (1 + (np.asarray(H) - 1 + G) ** 2)) * (1 - 1e-12))
+        & (sigma >= enough_sigma(H, G) * (1 - 1e-12))
     )
     return np.where(met, sum(terms(H, S, A, L, lam, sigma, G, log_L=log_L)), np.inf)
 
@@ -664,7 +664,7 @@ def finite_support(limits: Limits = CHOSEN) -> Evidence:
 
 @claim("5.", PLACE, OURS, "Monte Carlo", HOLDS, part_of="5.lemma2")
 def known_terminal(limits: Limits = CHOSEN) -> Evidence:
-    """A known terminal reward in [−g, 0] obeys the same steps with σ² ≥ (π/8)(1 + (H−1+g)²) and H −
+    """A known terminal reward in [−g, 0] obeys the same steps with σ² ≥ ¼(1 + (H−1+g)²) and H −
     h + g for H − h."""
     return _extended((-1, 0), (Fraction(-3, 2), 0), limits)
 

@@ -334,6 +334,7 @@ good(
     rng=1,
 )
 good("theorem1_parameters", tabular.theorem1_parameters, prior=PRIOR)
+good("least_parameters", tabular.least_parameters, prior=PRIOR)
 good(
     "FastContinual",
     lambda **given: continual.FastContinual(**given).learn(LOCK, 2, rng=1),

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rlsvi_core.agents.tabular import theorem1_parameters
+from rlsvi_core.agents.tabular import least_parameters, theorem1_parameters
 from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 
 
@@ -25,6 +25,9 @@ def test_the_prior_of_theorem_1_is_as_strong_as_its_strongest_place():
     assert lam == pytest.approx(max(places))
     assert lam < law.m_R.max() + law.m_P.max()
     assert sigma == math.sqrt(2**2 + 1)
+    lam, sigma = least_parameters(law)
+    assert lam * sigma**2 == pytest.approx(max(law.m_R.max(), law.m_P.max()))
+    assert sigma == math.sqrt(1 / 2)
 
 
 def test_counts_are_added_to_the_weights_place_by_place():

@@ -690,7 +690,7 @@ def test_the_gap_of_an_arm_is_pythons(widget):
         assert word.get_attribute("data-verdict") == ("does not hold" if least < 0 else "holds")
         assert word.evaluate(GROUND) == ("rgb(163, 36, 36)" if least < 0 else "rgb(11, 110, 79)")
         assert told.evaluate(GROUND) == "rgba(0, 0, 0, 0)"  # the sentence is none of the badge
-        promised = rho >= 1 and sigma**2 >= math.pi / 8
+        promised = rho >= 1 and sigma**2 >= 1 / 4
         assert ("nothing" in told.inner_text()) != promised
         seen.add((promised, least < 0))
     assert seen == {(True, False), (False, True)}

@@ -730,7 +730,7 @@ def test_a_censored_median_is_drawn_at_the_budget():
 
 
 def test_the_drawn_chance_is_worth_less_only_without_enough_noise():
-    axes = theory_figures.chances(30, 30, {"enough": np.pi / 8, "too little": 0.05}).axes
+    axes = theory_figures.chances(30, 30, {"enough": 0.25, "too little": 0.05}).axes
     for ax, holds in zip(axes, (True, False), strict=True):
         (truth,), (ours,) = lines(ax, COLOUR["posterior"]), lines(ax, COLOUR["rlsvi"])
         assert bool((ours >= truth).all()) is holds

@@ -127,7 +127,7 @@ def test_both_choices_of_parameters_meet_the_conditions(name):
 
 
 def test_where_the_bound_begins_to_say_something():
-    size, least = runs.BASE, runs.least(runs.make_prior(*runs.BASE))
+    size, least = runs.BASE, runs.least_parameters(runs.make_prior(*runs.BASE))
     L = theorem1.episodes_until(1.6, *size, *least)
     assert float(theorem1.bound(*size, L, *least, 1.0)) <= 1.6 * L
     assert float(theorem1.bound(*size, L - 1, *least, 1.0)) > 1.6 * (L - 1)
@@ -373,7 +373,7 @@ def test_a_simulated_instance_is_above_the_proved_regret():
 def test_rows_of_the_bound_and_of_the_price_are_the_agents_regret():
     prior = runs.make_prior(2, 3, 4)
     mdp_rng, env_rng, agent_rng = streams((3, 2, 3, 4))
-    mdp, (lam, sigma) = prior.sample(mdp_rng), runs.least(prior)
+    mdp, (lam, sigma) = prior.sample(mdp_rng), runs.least_parameters(prior)
     agent = rlsvi(
         OneHot(2, 3, 4), lam, sigma, reading=Reading(first_episode="prior"), rng=agent_rng
     )
