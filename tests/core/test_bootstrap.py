@@ -160,6 +160,7 @@ def handed(table, verbatim):
         state, node = ENDED if last else s_next, seen.first[h if table.H else 0, s, a]
         while (seen.state[node], seen.reward[node]) != (state, r):
             node = seen.link[node]
+            assert node >= 0, "an outcome that was not kept"
         return draw.data[node] / seen.number[node]
 
     order = iter(reversed(range(table.H)) if table.H else [0])
