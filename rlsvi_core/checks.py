@@ -37,7 +37,7 @@ def fail(rule: str, found: str, hint: str, error: type[Exception] = ValueError) 
 def warn(rule: str, found: str, hint: str) -> None:
     """Warn, in the same form and at the user's line, of something that is probably wrong."""
     frame, level = sys._getframe(), 1
-    while frame.f_back and frame.f_globals["__name__"].startswith("rlsvi_"):  # our packages
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("rlsvi_"):  # ours
         frame, level = frame.f_back, level + 1
     warnings.warn(f"{rule}; {found}. {hint}", stacklevel=level)
 
@@ -155,7 +155,9 @@ def finite(name: str, value: Any) -> float:
         fail(
             f"{name} must be a finite number",
             f"it is {shown(value)}",
-            "Clip or drop it before the agent sees it.",
+            "Clip or drop it before the agent sees it."
+            if isinstance(value, (int, float, np.number))
+            else "Pass a plain number; float() makes one of an array with one entry.",
         )
     return float(value)
 
@@ -210,7 +212,9 @@ def index(name: str, value: Any, size: int) -> int:
         fail(
             f"{name} must be one of 0, …, {size - 1}",
             f"it is {shown(value)}",
-            "Count from zero, and see that agent and environment have the same size.",
+            "Count from zero, and see that agent and environment have the same size."
+            if isinstance(value, (int, np.integer))
+            else "Pass a whole number; int() makes one of an array with one entry.",
             IndexError,
         )
     return int(value)

@@ -50,6 +50,7 @@ from .checks import (
     drawn_from,
     fail,
     finite,
+    flag,
     generator,
     index,
     inside,
@@ -495,7 +496,7 @@ def _outcomes(table: Any) -> dict[tuple[int, int], list[tuple[float, int, float,
         )
     return {
         (s, a): [
-            (finite("p", p), index("s'", t, S), finite("a reward", r), bool(over))
+            (finite("p", p), index("s'", t, S), finite("a reward", r), flag("terminated", over))
             for p, t, r, over in rows
         ]
         for (s, a), rows in out.items()

@@ -251,6 +251,7 @@ def suggest_parameters(
         value_range,
         hint="Pass what the best policy earns from the worst state and from the best.",
     )
+    checks.positive(feature_norm=feature_norm)
     return rescale(1.0, NOISE, features=feature_norm, targets=float(high - low))
 
 

@@ -19,7 +19,7 @@ from ..features import FeatureMap
 from ..mdp import FiniteMDP
 from ..waiting import HELD, bar, chunks
 from .acting import action_probabilities, positions
-from .choices import Choices, Reading
+from .choices import MOST_SWEEPS, Choices, Reading
 from .monitor import RangeMonitor
 
 RANGE = "Pass what the best policy earns from the worst state and from the best."
@@ -42,7 +42,6 @@ class Agent(Protocol):
     def observe(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None: ...
 
 
-MOST_SWEEPS = 10_000  # after so many, sweeps until nothing changes stop all the same
 SETTLED = 1e-12  # the change, beside the largest value, that counts as none
 
 

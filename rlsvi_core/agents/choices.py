@@ -16,6 +16,7 @@ Variance = Literal["known", "unknown"]
 FirstEpisode = Literal["zero", "prior"]
 
 UNBOUNDED = (-math.inf, math.inf)
+MOST_SWEEPS = 10_000  # after so many, sweeps until nothing changes stop all the same
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +128,8 @@ class Choices:
                 )
             return
         hint = "The paper fits once per episode; math.inf is as many as change something."
-        checks.set_fields(self, sweeps=checks.whole("sweeps", self.sweeps, 1, hint=hint))
+        sweeps = checks.whole("sweeps", self.sweeps, 1, MOST_SWEEPS, hint=hint)
+        checks.set_fields(self, sweeps=sweeps)
 
     def _check_redraw(self) -> None:
         if isinstance(self.redraw, str):

@@ -48,8 +48,8 @@ from ..compiled import Array, Floats, Ints, jit
 from ..features import FeatureMap, OneHot
 from ..regression import draw_key, draw_weight, normals_of
 from .acting import choose
-from .base import MOST_SWEEPS, SETTLED, LinearAgent
-from .choices import Choices
+from .base import SETTLED, LinearAgent
+from .choices import MOST_SWEEPS, Choices
 from .finite import Targets
 from .history import CountingAgent, History, target_sum
 from .states import ENDED

@@ -86,6 +86,13 @@ class MappedAgent(LinearAgent):
         before, drawn = [one.copy() for one in weights], self.rng.bit_generator.state
         try:
             super()._draw()
+            if not np.isfinite(self.theta).all():
+                checks.fail(
+                    "values must stay finite",
+                    "fit upon fit, the weights have grown beyond all numbers",
+                    "Pass value_range, to which targets are clipped, or discount more.",
+                    FloatingPointError,
+                )
         except BaseException:  # a fit was refused, or Ctrl-C did not wait for the others
             for one, old in zip(weights, before, strict=True):
                 one[:] = old

@@ -30,8 +30,8 @@ from ..features import FeatureMap, OneHot, Table
 from ..mdp import FiniteMDP, Model, first_state, last_reward, step
 from ..regression import solve, solve_transposed
 from .acting import action_probabilities, choose, highest
-from .base import MOST_SWEEPS, SETTLED
-from .choices import Choices
+from .base import SETTLED
+from .choices import MOST_SWEEPS, Choices
 from .finite import Targets
 from .spanning import spanners
 from .states import ENDED, CompiledLoop

@@ -126,8 +126,10 @@ class Bootstrap(LinearAgent):
         choices: Choices = Choices(),  # noqa: B008, a constant
         rng: Seed = None,
     ) -> None:
-        checks.positive(kappa=kappa)
-        self.kappa = float(kappa)
+        hint = (
+            "It counts imagined visits; 1 is bold, 0.01 cautious, and less than a millionth none."
+        )
+        self.kappa = checks.between("kappa", kappa, LEAST, 1e6, hint=hint)
         self.low, self.high = checks.pair("value_range", value_range, hint=RANGE)
         phi = FeatureMap.of(features)
         if phi.known.size:

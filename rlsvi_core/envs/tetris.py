@@ -282,7 +282,8 @@ class Tetris:
         self.over = self.n == 0
 
     def step(self, h: int, s: Array, a: int, rng: Generator) -> tuple[int, Array, bool]:
-        """Play placement a: the rows cleared, the next state's table, and whether it is over."""
+        """Play placement a in the game under way, which alone counts, not s: the rows cleared, the
+        next state's table, and whether it is over."""
         return self.drop(a), self.table, self.over
 
     def drop(self, a: int) -> int:

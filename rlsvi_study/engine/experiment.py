@@ -31,18 +31,19 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import signature
-from itertools import product
+from itertools import islice, product
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import numpy as np
 
-from rlsvi_core.checks import fail, is_number, shown
+from rlsvi_core.checks import fail, is_number, set_fields, shown
 
 from .. import StudyError
 from .sources import Sources, sources_of
 
 MOST_SEEDS = 10**6
+MOST_CELLS = 10**5
 Rows = list[dict[str, Any]]
 Value = TypeVar("Value")
 _fail = partial(fail, error=StudyError)
@@ -230,6 +231,11 @@ class Scale:
         _check_constants(self.constants)
         for cell in self.grid:
             _check_cell(cell)
+        set_fields(  # what the caller does with his own later is of no consequence
+            self,
+            constants=dict(self.constants),
+            grid=tuple(dict(cell) for cell in self.grid),
+        )
         cells = Counter(frozenset(cell.items()) for cell in self.grid)
         most = max(cells.values(), default=0)
         if most != 1:
@@ -474,7 +480,14 @@ def grid(**axes: Iterable[Any]) -> tuple[dict[str, Any], ...]:
             or getattr(values, "ndim", 1) == 0
         ):
             _fail("an axis lists its values", f"{name} is {values!r}", "Put it into a list.")
-    cells = tuple(dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
+    listed = {name: list(islice(values, MOST_CELLS + 1)) for name, values in axes.items()}
+    if (size := math.prod(len(values) for values in listed.values())) > MOST_CELLS:
+        _fail(
+            f"a grid has at most {MOST_CELLS} cells",
+            f"this one has {size} or more",
+            "Leave some values out.",
+        )
+    cells = tuple(dict(zip(axes, values, strict=True)) for values in product(*listed.values()))
     for cell in cells:
         _check_cell(cell)
     return cells

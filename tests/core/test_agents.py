@@ -596,6 +596,27 @@ def test_a_forgotten_plan_is_mentioned(make):
         agent.act(0, 1)
 
 
+def test_values_that_grow_beyond_all_numbers_are_refused():
+    agent = rlsvi(lambda s: np.array([[s]]), lam=1e-6, gamma=0.99, sweeps=math.inf, rng=1)
+    for _ in range(50):
+        agent.observe(0, 1.0, 0, 0.0, 2.0)
+    before = copy.deepcopy(agent)
+    with pytest.raises(FloatingPointError, match="finite"), np.errstate(all="ignore"):
+        agent.plan()
+    assert np.array_equal(agent.theta, before.theta)
+    assert agent.rng.random() == before.rng.random()
+
+
+def test_a_class_is_not_features():
+    with pytest.raises(TypeError, match="class"):
+        rlsvi(features.OneHot, H=2)
+
+
+def test_a_warning_reaches_code_without_a_module():
+    with pytest.warns(UserWarning, match="plan"):
+        exec("agent.act(0, 1)", {"agent": rlsvi(features.one_hot(2, 3, 2), rng=1)})
+
+
 @pytest.mark.parametrize("form", [None, VerbatimAgent])
 def test_the_same_seed_for_agent_and_environment_is_mentioned(form):
     mdp = chain(3)

@@ -397,3 +397,9 @@ class Known(features.FeatureMap):
 def test_what_has_no_meaning_is_refused(make, error, word):
     with pytest.raises(error, match=word):
         make()
+
+
+@pytest.mark.parametrize("kappa", [1e-10, 1e9, "1"])
+def test_a_count_of_visits_that_cannot_be_drawn_is_refused(kappa):
+    with pytest.raises(ValueError, match="kappa"):
+        bootstrap(features.one_hot(2, 3, 2), (0, 1), kappa)

@@ -711,6 +711,7 @@ STAY = [(1.0, 0, 0.0, False)]
         ([[STAY], [[(0.5, 0, 0.0, False)]]], {}, "sum"),
         ([[STAY], [[(1.0, 2, 0.0, False)]]], {}, "s'"),
         ([[STAY], [[(1.0, 0, np.nan, False)]]], {}, "reward"),
+        ([[STAY], [[(1.0, 0, 0.0, "no")]]], {}, "terminated"),
         ([[STAY], [STAY]], {"initial_state_distrib": [1.0]}, "initial"),
         ([[STAY], [STAY]], {"initial_state_distrib": "ab"}, "initial"),
     ],

@@ -1,6 +1,7 @@
 """What is stored comes back as it was; what would not is refused; what differs is found."""
 
 import dataclasses
+import itertools
 import math
 import os
 import subprocess
@@ -134,6 +135,21 @@ def test_rows_come_back_as_they_were_or_are_refused(columns, axis):
 def test_a_column_that_a_csv_would_not_give_back_is_refused(values):
     with pytest.raises(StudyError, match="CSV"):
         tables.as_csv([{"value": value} for value in values])
+
+
+def test_a_grid_without_end_is_refused():
+    with pytest.raises(StudyError, match="cells"):
+        grid(a=itertools.count())
+    with pytest.raises(StudyError, match="cells"):
+        grid(a=range(10**3), b=range(10**3))
+
+
+def test_a_scale_keeps_copies():
+    cell, constants = {"a": 1}, {"b": 2}
+    scale = Scale(constants, (cell,), range(1))
+    cell["a"], constants["b"] = [1, 2], [3]
+    assert scale.grid == ({"a": 1},)
+    assert scale.constants == {"b": 2}
 
 
 def test_such_an_axis_is_refused_before_a_run(tmp_path):
