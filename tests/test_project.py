@@ -113,7 +113,7 @@ FLOORS = {
         {"agents.base"},
         {"agents.mapped", "agents.states"},
         {"agents.finite", "agents.history"},
-        {"agents.tabular"},
+        {"agents.discounted", "agents.tabular"},
         {"agents.stored", "agents.verbatim"},
         {"agents.weighted"},
         {"agents"},
