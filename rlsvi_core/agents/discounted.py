@@ -28,8 +28,9 @@ earns more on Taxi while learning; without it Taxi delivers no passenger in as m
 Drawing again after :math:`1/(1 - \gamma)` steps does nothing for tables in so few episodes. With
 features of a box it earns more on Acrobot, whose first goals come sooner, and ends no better, so
 there it is not the default. A vote of ten samples is nowhere better than the posterior mean, and
-worse where a table was learned. With deterministic transitions choose :math:`\sigma = (1 - \gamma)V/10`, less
-than suggested: then the deviation of a circle's value is at most a tenth of V.
+worse where a table was learned. With deterministic transitions choose
+:math:`\sigma = (1 - \gamma)V/10`, less than suggested: then the deviation of a circle's value is at
+most a tenth of V.
 
 **Cost.** A draw takes one number of the agent's stream, a key, and the normal number of a weight is
 a function of key and weight (``regression.normals_of``). So a draw costs what was seen, not
