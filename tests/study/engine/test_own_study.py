@@ -264,6 +264,11 @@ def test_a_file_that_is_edited_in_a_run_ends_in_no_table(name, jobs, small, caps
 
 
 def test_processes_of_an_earlier_sweep_have_not_kept_an_edited_module(small):
+    small.write_text(
+        SMALL.replace("from helper import OFFSET", "import helper").replace(
+            "+ OFFSET", "+ helper.OFFSET"
+        )
+    )
     for number in (0, 11):
         (small.parent / "helper.py").write_text(f"OFFSET = {number}\n")
         assert main(["run", str(small), "--jobs", "2"]) == 0
