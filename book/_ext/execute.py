@@ -25,8 +25,9 @@ CHAPTERS = sorted(  # the largest first: they take longest
 CACHE = ROOT / "_build/.jupyter_cache"
 COMPARED = ROOT / ".cache/executed"
 # Ten cells give agent and environment the same seed, and one shows an agent that never reaches its
-# goal. Their kernels, here and under nbval, do not warn of it, so that outputs hold results alone.
-os.environ["PYTHONWARNINGS"] = "ignore:agent and environment draw,ignore:an agent learns from"
+# goal. The chapters' kernels do not warn of it, so that outputs hold results alone.
+QUIET = "ignore:agent and environment draw,ignore:an agent learns from"
+os.environ["PYTHONWARNINGS"] = QUIET  # here and under nbval
 
 
 def executed(chapter: Path) -> nbformat.NotebookNode:

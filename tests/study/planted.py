@@ -240,7 +240,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
     (
         chain,
         "rlsvi",
-        lambda right: lambda Phi, lam, *given, **rng: right(Phi, 1.0, *given, **rng),
+        lambda right: lambda Phi, lam, *given, **rng: right(Phi, max(lam, 1.0), *given, **rng),
         "C.rescaling",
     ),
     (chain, "bandit_regret", lambda _: lambda sigma: np.full(400, 0.01), "C.small-sigma"),
