@@ -10,14 +10,30 @@ from .compiled import Floats, Generator, Ints, jit
 
 
 class Run(NamedTuple):
-    """The record of a learning run, one entry per episode."""
+    """The record of a learning run, one entry per episode.
 
-    reward: Floats  # realised Σ_h r_h
-    expected: Floats  # exact expected reward of the policy that was played; NaN if not asked for
-    claimed: Floats  # what the agent's own values promised for it, likewise
-    opening: Ints  # the first action
-    length: Ints  # steps
-    furthest: Ints  # largest state index visited; −1 where states are not numbers
+    Attributes
+    ----------
+    reward
+        The sum of its rewards.
+    expected
+        The exact expected reward of the policy that was played; NaN without ``exact=True``.
+    claimed
+        What the agent's own values promised for it; NaN likewise.
+    opening
+        The first action.
+    length
+        The number of steps.
+    furthest
+        The largest state visited; −1 where states are not numbers.
+    """
+
+    reward: Floats
+    expected: Floats
+    claimed: Floats
+    opening: Ints
+    length: Ints
+    furthest: Ints
 
 
 def empty_run(episodes: int) -> Run:
@@ -53,12 +69,24 @@ def played(run: Run) -> int:
 
 
 class Outcome(NamedTuple):
-    """What a callback is told of an episode."""
+    """What a callback is told of an episode.
 
-    length: int  # steps
-    reward: float  # the sum of its rewards
-    claimed: float  # what the agent's values promised at its start; NaN if it has none
-    redraws: int  # how often the agent drew again on the way
+    Attributes
+    ----------
+    length
+        The number of steps.
+    reward
+        The sum of its rewards.
+    claimed
+        What the agent's values promised at its start; NaN if it has none.
+    redraws
+        How often the agent drew again on the way.
+    """
+
+    length: int
+    reward: float
+    claimed: float
+    redraws: int
 
 
 After = Callable[[Outcome], object]  # the callback

@@ -117,8 +117,8 @@ def _state(experiment: "Experiment", scale: str) -> str:
             return runs if finished else "not stored"
         record, _ = engine.stored(experiment, scale)
         state = f"stored, {record['computed']['cpu_seconds']:.0f} CPU-s"
-        if engine.is_stale(experiment, scale):
-            state += ", before its file was edited"
+        if edited := engine.edited_since(experiment, scale):
+            state += f", before {', '.join(edited)} was edited"
     except StudyError as error:
         return f"DAMAGED: {error}"
     return f"{state}; {runs} again" if finished else state
@@ -151,10 +151,10 @@ def _run(args: Namespace) -> int:
 def _say_if_stale(args: Namespace, experiment: "Experiment", scale: str) -> None:
     from . import engine
 
-    if engine.is_stale(experiment, scale):
+    if edited := engine.edited_since(experiment, scale):
         _say(
-            f"{engine.path(experiment, scale).name} was computed before {args.file} was edited. "
-            f"Recompute it with: {experiment.command(scale)}"
+            f"{engine.path(experiment, scale).name} was computed before {', '.join(edited)} was "
+            f"edited. Recompute it with: {experiment.command(scale)}"
         )
 
 

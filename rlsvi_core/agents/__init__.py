@@ -213,6 +213,12 @@ def lsvi(
         half_life=half_life,
         **_time(phi, gamma, sweeps),
     )
+    if choices.half_life < math.inf and checks.is_number(epsilon) and epsilon == 0:
+        checks.fail(
+            "half_life is that of epsilon",
+            f"half_life is {half_life!r} and epsilon 0",
+            "Pass epsilon=1, say, or leave half_life out.",
+        )
     agent: LinearAgent = _form((phi.fast, *FORMS), form, phi, choices)(
         phi,
         lam_0 * sigma_0**2 if lam is None else lam,

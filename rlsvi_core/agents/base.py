@@ -141,7 +141,8 @@ class LinearAgent(ABC):
 
     @property
     def run(self) -> Run:
-        """The record of the last ``learn`` or ``play``: its episodes that came to their end."""
+        """The record of the last ``learn`` or ``play``: its episodes that came to their end. A copy
+        by pickle begins without one."""
         return part(self._run, 0, played(self._run))
 
     @run.setter
@@ -523,6 +524,12 @@ class LinearAgent(ABC):
             checks.instance(
                 "env", env, FiniteMDP, hint="Leave exact out: only a FiniteMDP is known exactly."
             )
+            if self.H is None:
+                checks.fail(
+                    "exact values are of policies with a horizon",
+                    f"{type(self).__name__} has none",
+                    "Leave exact out, or make features with the MDP's H.",
+                )
         return checks.generator(rng), empty_run(episodes), exact
 
     @property

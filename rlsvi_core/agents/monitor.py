@@ -18,7 +18,7 @@ import math
 from .. import checks
 from ..compiled import Floats
 
-MANY = 10  # episodes, of which one should have been as good as the least value
+MANY = 100  # episodes, of which one should have been as good as the least value
 
 
 class RangeMonitor:

@@ -8,7 +8,7 @@ from .experiment import Experiment, Rows, Scale, Task, grid, streams
 from .files import path, results_folder, results_in, write
 from .journal import finished
 from .runner import Check, RunError, sweep, verify
-from .tables import Tables, is_stale, load, record, stored
+from .tables import Tables, edited_since, load, record, stored
 
 __all__ = [
     "Check",
@@ -19,9 +19,9 @@ __all__ = [
     "Tables",
     "Task",
     "differences",
+    "edited_since",
     "finished",
     "grid",
-    "is_stale",
     "load",
     "path",
     "record",

@@ -138,7 +138,7 @@ class Sources:
 
 
 _beside: list[str] = []  # the folder of the last study
-_last: list[Path] = []  # the files of the study that was loaded last
+_loaded: set[Path] = set()  # the files of all studies that were loaded
 
 
 def _import_from(folder: Path) -> None:
@@ -151,15 +151,15 @@ def _import_from(folder: Path) -> None:
 
 def about_to_load(file: Path) -> Sources:
     """What a study's file is going to be loaded from, when it can import what lies beside it. The
-    modules of the last study are forgotten: this one may have others of the same names, and their
+    modules of other studies are forgotten: this one may have others of the same names, and their
     files may have been edited since."""
     files = list(modules_of(file, file.parent).values())
     _import_from(file.parent)
     for name, module in list(sys.modules.items()):
-        if name != "__main__" and Path(getattr(module, "__file__", None) or "") in _last:
+        if name != "__main__" and Path(getattr(module, "__file__", None) or "") in _loaded:
             del sys.modules[name]
     invalidate_caches()
-    _last[:] = files
+    _loaded.update(files)
     return Sources(file.parent, {_relative(one, file.parent): _stamp(one) for one in files})
 
 

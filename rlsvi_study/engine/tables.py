@@ -207,11 +207,14 @@ def is_current(experiment: Experiment, scale: str, folder: Path | str | None = N
     return bool(computed.get("sources") == source_hash(experiment.sources))
 
 
-def is_stale(experiment: Experiment, scale: str, folder: Path | str | None = None) -> bool:
-    """Whether the user's file was edited since it computed the table. Our packages change too often
+def edited_since(experiment: Experiment, scale: str, folder: Path | str | None = None) -> list[str]:
+    """The user's files that were edited since they computed the table. Our packages change too often
     for that to be informative; ``rlsvi verify`` is."""
-    then = record(experiment, scale, folder)["computed"].get("study")
-    return then not in (None, experiment.sources.hash)
+    then = record(experiment, scale, folder)["computed"]
+    if then.get("study") in (None, experiment.sources.hash):
+        return []
+    before, now = then.get("files", {}), experiment.sources.hashes
+    return sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
 
 
 def other_file(experiment: Experiment, scale: str, folder: Path | str | None = None) -> str | None:

@@ -257,7 +257,7 @@ class Engine(Edits):
         assert is_current(own, "quick", self.out) == model.current
         if model.legible:
             assert engine.load(own, "quick", self.out).value.tolist() == model.values()
-            assert engine.is_stale(own, "quick", self.out) == (model.table != model.code)
+            assert bool(engine.edited_since(own, "quick", self.out)) == (model.table != model.code)
         else:
             with pytest.raises(StudyError, match="rlsvi run"):
                 engine.load(own, "quick", self.out)
