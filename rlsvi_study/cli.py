@@ -58,7 +58,13 @@ def _as_set(args: Namespace, experiment: "Experiment") -> "tuple[Experiment, str
     usual = args.usual if args.usual in experiment.scales else next(iter(experiment.scales))
     scale = args.scale or usual
     _known(f"scale of {experiment.name}", [scale], experiment.scales)
-    _known(f"setting of {experiment.name}", texts := dict(args.set), experiment.settable)
+    texts = dict(args.set)
+    if len(texts) < len(args.set):
+        raise _usage(
+            f"--set gives a name one value; {', '.join(name for name, _ in args.set)} were given. "
+            f"Leave one out, or run it twice."
+        )
+    _known(f"setting of {experiment.name}", texts, experiment.settable)
     return experiment.having(**{name: experiment.read(name, texts[name]) for name in texts}), scale
 
 

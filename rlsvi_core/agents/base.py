@@ -216,15 +216,23 @@ class LinearAgent(ABC):
         return {name: value for name, value in vars(self).items() if name != "_run"}
 
     def __repr__(self) -> str:
-        said: dict[str, object] = {"H": self.H, "lam": self.lam}
-        if self.sample and self.reading.variance == "known":
-            said["sigma"] = self.sigma
-        said |= {"epsilon": self.epsilon or None, "eta": self.eta or None}
+        said = self._parameters()
         said |= self.choices.unsupported(frozenset())  # all that is not by default
         how = [f"{name}={_shown(value)}" for name, value in said.items() if value is not None]
         why = f"{self._why()}; " if self.MADE_FOR else ""
-        what = ", ".join(["RLSVI" if self.sample else "LSVI", *how])
+        what = ", ".join([self._algorithm, *how])
         return f"{type(self).__name__}({what}; {why}{self.transitions} transitions seen)"
+
+    @property
+    def _algorithm(self) -> str:
+        return "RLSVI" if self.sample else "LSVI"
+
+    def _parameters(self) -> dict[str, object]:
+        """What it is written with, besides the choices; None: nothing."""
+        said: dict[str, object] = {"H": self.H, "lam": self.lam}
+        if self.sample and self.reading.variance == "known":
+            said["sigma"] = self.sigma
+        return said | {"epsilon": self.epsilon or None, "eta": self.eta or None}
 
     def _why(self) -> str:
         """What this form is made for, or what kept a faster one away."""

@@ -271,7 +271,7 @@ class StoredAgent(MappedAgent):
     """
 
     MADE_FOR = "rows of features"
-    FASTER = (TabularAgent, DiscountedAgent, FiniteAgent)
+    FASTER: tuple[type[LinearAgent], ...] = (TabularAgent, DiscountedAgent, FiniteAgent)
     OFFERS = LinearAgent.OFFERS | {
         "gamma",
         "clip",

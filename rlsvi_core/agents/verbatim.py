@@ -48,7 +48,7 @@ class VerbatimAgent(MappedAgent):
     every option of :func:`rlsvi_core.agents.rlsvi`."""
 
     MADE_FOR = "as printed"
-    FASTER = (*StoredAgent.FASTER, StoredAgent)
+    FASTER: tuple[type[LinearAgent], ...] = (*StoredAgent.FASTER, StoredAgent)
     OFFERS = LinearAgent.OFFERS | {
         "gamma",
         "clip",

@@ -143,8 +143,11 @@ class Bootstrap(LinearAgent):
         )
         self._lam = self._sigma = math.nan  # they have no meaning here
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(kappa={self.kappa:g}; {self.transitions} transitions seen)"
+    _algorithm = "bootstrap"
+    FASTER: tuple[type[LinearAgent], ...] = ()
+
+    def _parameters(self) -> dict[str, object]:
+        return {"H": self.H, "kappa": self.kappa}
 
     @property
     def has_no_data(self) -> bool:

@@ -118,6 +118,7 @@ class FeatureMap:
             )
         if not isinstance(features, FeatureMap):
             return Computed(features, H) if callable(features) else Table(features, H)
+        _horizon(features.H)
         if H in (None, features.H):
             return features
         if features.H is not None:

@@ -403,3 +403,9 @@ def test_what_has_no_meaning_is_refused(make, error, word):
 def test_a_count_of_visits_that_cannot_be_drawn_is_refused(kappa):
     with pytest.raises(ValueError, match="kappa"):
         bootstrap(features.one_hot(2, 3, 2), (0, 1), kappa)
+
+
+def test_it_is_written_with_what_it_was_given():
+    agent = bootstrap(features.one_hot(None, 3, 2), (0, 1), 0.1, gamma=0.9)
+    assert "kappa=0.1, gamma=0.9, clip=(0, 1)" in repr(agent)
+    assert "sigma" not in repr(agent)

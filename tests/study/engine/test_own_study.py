@@ -162,6 +162,7 @@ def test_the_papers_experiments_are_set_too_and_their_tables_left_alone(tmp_path
     [
         (["--set", "lm=3"], 2, "lam"),
         (["--set", "lam"], 2, "NAME=VALUE"),
+        (["--set", "lam=1", "--set", "lam=2"], 2, "one"),
         (["--set", "seeds=0"], 1, "seeds"),
         (["--set", "seeds=x"], 1, "type"),
         (["--set", "lam=0,5"], 1, "type"),
