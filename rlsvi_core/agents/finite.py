@@ -16,8 +16,10 @@ episode.
 
 Accuracy: :math:`A^\top b` is a sum, so its rounding is amplified by up to
 :math:`1/(\lambda\sigma^2)` in directions without data. With :math:`\lambda\sigma^2` at
-:math:`10^{-9}` of the squared features, values of the first K or so episodes keep four digits; a
-smaller one is refused. The verbatim form, which never forms this sum, keeps its digits.
+:math:`10^{-9}` of the squared features, values of the first K or so episodes keep four digits. With
+less they are rough, which is mentioned; the paper's Figure 11 goes down to :math:`4\cdot10^{-14}`.
+Below :math:`10^{-14}` nothing is left, and it is refused. The verbatim form, which never forms this
+sum, keeps its digits.
 """
 
 import math
@@ -46,17 +48,24 @@ class Targets(NamedTuple):
     high: float
 
 
-LEAST_RIDGE = 1e-9  # λσ² beside a row of features, squared
+# λσ² beside a row of features, squared: less is refused, and less than the second is mentioned
+LEAST_RIDGE, SAFE_RIDGE = 1e-14, 1e-9
 
 
 def check_ridge(Phi: Floats, lam: float, sigma: float) -> None:
-    """Refuse a λσ² with which sums lose the digits of the values."""
+    """Refuse a λσ² with which sums lose the digits of the values, or say how many they lose."""
     ridge, square = lam * sigma**2, float(np.einsum("...k,...k", Phi, Phi).max())
+    rule = "lam * sigma^2 must be at least {:g} of the largest row of features, squared"
+    found = f"it is {ridge:g}, and the square {square:g}"
     if ridge < LEAST_RIDGE * square:
-        checks.fail(
-            f"lam * sigma^2 must be at least {LEAST_RIDGE:g} of the largest row of features, squared",
-            f"it is {ridge:g}, and the square {square:g}",
-            "Raise lam or sigma; rlsvi_core.suggest_parameters says how far.",
+        hint = "Raise lam or sigma; rlsvi_core.suggest_parameters says how far."
+        checks.fail(rule.format(LEAST_RIDGE), found, hint)
+    if ridge < SAFE_RIDGE * square:
+        checks.warn(
+            f"for values to keep four digits {rule.format(SAFE_RIDGE)}",
+            found,
+            "Raise lam or sigma, or pass form=VerbatimAgent: here the values of the first episodes, "
+            "as many as there are features, are rough.",
         )
 
 

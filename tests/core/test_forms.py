@@ -378,7 +378,7 @@ PHI = RANDOM[:2, :3]
         (lambda: rlsvi(PHI, clip=1), ValueError, "clip"),
         (lambda: rlsvi(PHI, form="verbatim"), ValueError, "form"),
         (lambda: rlsvi(PHI, window=5, form=FiniteAgent), ValueError, "window"),
-        (lambda: rlsvi(PHI, 1.0, 1e-6), ValueError, "sigma"),  # its values would lose all digits
+        (lambda: rlsvi(PHI, 1.0, 1e-9), ValueError, "sigma"),  # its values would lose all digits
         (lambda: FastContinual(PHI[0], 0.9, 0.9, 1e-12), ValueError, "sigma"),
         (lambda: rlsvi(PHI, form=TabularAgent), ValueError, "OneHot"),
         (lambda: rlsvi(Products(3, 2), form=StoredAgent), ValueError, "actions"),
@@ -391,6 +391,11 @@ PHI = RANDOM[:2, :3]
 def test_what_a_door_or_a_form_does_not_offer_is_refused(call, error, keyword):
     with pytest.raises(error, match=keyword):
         call()
+
+
+def test_values_that_lose_digits_are_mentioned():
+    with pytest.warns(UserWarning, match="digits"):
+        rlsvi(PHI, 1.0, 1e-6)
 
 
 # --------------------------------------------------------------------- masks
