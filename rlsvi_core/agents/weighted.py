@@ -75,7 +75,7 @@ from .spanning import spanners
 from .stored import Ones, Rows, StoredAgent, targets_of
 from .verbatim import VerbatimAgent
 
-__all__ = ["Draw", "StoredBootstrap", "VerbatimBootstrap"]
+__all__ = ["Bootstrap", "Draw", "MappedBootstrap", "StoredBootstrap", "VerbatimBootstrap"]
 
 LEAST = 1e-6  # weight of imagined visits: less is the same, and would cost digits
 
