@@ -314,11 +314,11 @@ class AtTheToll:
             return
         for h in reversed(range(self.H)):
             most = self.H - h - 1.0  # of V_{h+1}
-            agent.choices = replace(printed, clip=(-most, most))
+            agent._choices = replace(printed, clip=(-most, most))
             A, b = agent.regression_problem(agent.data[h], after)
             _, after = agent.fit(A, b, agent.rng.standard_normal(1), math.nan)
             agent.theta[h] = after
-        agent.choices = printed
+        agent._choices = printed
 
     def episode(self):
         s = SIDE if next(self.uniforms) < 1 / looked_at(self.H) else GATE
