@@ -258,8 +258,8 @@ def bootstrap(
     features, H, gamma, weights, window, sweeps, redraw, form, rng
         As for :func:`rlsvi`. It does not matter in which units features are.
     value_range : tuple of float
-        The least and the largest value (discounted sum of rewards) there can be, to which next
-        values are cut. The closer, the better.
+        As for :func:`rlsvi`, the least and the largest optimal value; next values are cut to it.
+        The closer, the better.
     kappa : float
         κ, how many visits are imagined at each of the two ends: 1 explores long, 0.01 believes
         nearly all that it saw.
@@ -347,10 +347,11 @@ def _form(forms: tuple[Any, ...], form: Any, phi: FeatureMap, choices: Choices) 
     """The form that was asked for, or the first that suits."""
     if form is None:
         return next(one for one in forms if one is not None and one.suits(phi, choices))
-    kind = Bootstrap if forms is BOOTSTRAPS else LinearAgent
-    if not (isinstance(form, type) and issubclass(form, kind)) or issubclass(
-        form, Bootstrap
-    ) != issubclass(kind, Bootstrap):
+    if not (
+        isinstance(form, type)
+        and issubclass(form, LinearAgent)
+        and issubclass(form, Bootstrap) == (forms is BOOTSTRAPS)
+    ):
         names = [one.__name__ for one in forms if one is not None]
         near = difflib.get_close_matches(str(form).title(), names, 1, 0.0)[0]
         checks.fail(

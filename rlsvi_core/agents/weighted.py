@@ -109,7 +109,7 @@ class Bootstrap(LinearAgent):
     features, choices, rng
         As for :class:`~rlsvi_core.agents.base.LinearAgent`.
     value_range : tuple of float
-        The least and the largest value there can be.
+        The least and the largest optimal value.
     kappa : float
         κ, imagined visits per pair and end of the range.
     """
