@@ -29,13 +29,13 @@ from ..episodes import Run, record_step
 from ..features import FeatureMap, OneHot, Table
 from ..mdp import FiniteMDP, Model, first_state, last_reward, step
 from ..regression import solve, solve_transposed
-from .acting import action_probabilities, choose, highest
+from .acting import choose, highest
 from .base import SETTLED
 from .choices import MOST_SWEEPS, Choices
 from .finite import Targets
 from .spanning import spanners
 from .states import ENDED, CompiledLoop
-from .tabular import value_of_policy
+from .tabular import exact_values
 from .weighted import Bootstrap, Draw, draw_visits
 
 __all__ = ["TableBootstrap"]
@@ -241,18 +241,12 @@ def _learn(
     agent_rng: Generator,
     run: Run,
 ) -> None:
-    H, S, _ = Q.shape
-    p = np.empty(Q.shape)
+    H, p = Q.shape[0], np.empty(Q.shape)
     for i in range(run.reward.shape[0]):
         draw_weights(seen, kappa, agent_rng, draw)
         backwards(seen, draw, C, targets, None, Q)
         if exact:
-            claimed = 0.0
-            for s in range(S):
-                claimed += model.initial[s] * highest(Q[0, s])
-                for h in range(H):
-                    action_probabilities(Q[h, s], 0.0, 0.0, p[h, s])
-            run.claimed[i], run.expected[i] = claimed, value_of_policy(model, p)
+            run.claimed[i], run.expected[i] = exact_values(model, Q, 0.0, 0.0, p)
         s = first_state(model, rng)
         run.furthest[i], run.length[i] = s, H
         for h in range(H):

@@ -94,6 +94,20 @@ def value_of_policy(model: Model, p: Floats) -> float:
 
 
 @jit
+def exact_values(
+    model: Model, Q: Floats, epsilon: float, eta: float, p: Floats
+) -> tuple[float, float]:
+    """What Q̃ promises for an episode, and what the policy is worth that acts by it, which fills p."""
+    H, S, _ = Q.shape
+    claimed = 0.0
+    for s in range(S):
+        claimed += model.initial[s] * highest(Q[0, s])
+        for h in range(H):
+            action_probabilities(Q[h, s], epsilon, eta, p[h, s])
+    return claimed, value_of_policy(model, p)
+
+
+@jit
 def play_episode(
     model: Model,
     seen: History,
@@ -108,14 +122,9 @@ def play_episode(
     i: int,
 ) -> None:
     """Episode i of a run, by Q̃; ``p`` is scratch space."""
-    H, S, _ = Q.shape
+    H = Q.shape[0]
     if exact:
-        claimed = 0.0
-        for s in range(S):
-            claimed += model.initial[s] * highest(Q[0, s])
-            for h in range(H):
-                action_probabilities(Q[h, s], epsilon, eta, p[h, s])
-        run.claimed[i], run.expected[i] = claimed, value_of_policy(model, p)
+        run.claimed[i], run.expected[i] = exact_values(model, Q, epsilon, eta, p)
     s = first_state(model, rng)
     run.furthest[i], run.length[i] = s, H
     for h in range(H):
