@@ -122,7 +122,7 @@ FLOORS = {
     "rlsvi_study": [
         {"", "sources", "thresholds"},
         {"experiment", "intervals", "provenance", "register", "style"},
-        {"algebra", "compare", "files", "traps"},
+        {"algebra", "compare", "environments", "files", "traps", "worlds"},
         {"journal", "tables"},
         {"runner"},
         {"engine"},

@@ -31,8 +31,8 @@ from rlsvi_core.compiled import Floats
 
 from ..engine import Experiment, Rows, Scale, grid, streams
 from ..traps import gamble, long_gamble, toll
+from ..worlds import low_rank
 from .linear import VARIANTS, learn
-from .worlds import low_rank
 
 SHORT, LONG = 4**5, 4**7  # episodes
 FACTORS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)

@@ -25,7 +25,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rlsvi_core import FiniteMDP
 from rlsvi_core.agents import Choices, Reading
 from rlsvi_core.agents.rivals import psrl, ucbvi
 from rlsvi_core.agents.tabular import QTableAgent, TabularAgent, theorem1_parameters
@@ -34,6 +33,7 @@ from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.features import OneHot
 
 from ..engine import Experiment, Rows, Scale, grid, streams
+from ..worlds import World, paying
 from . import linear_runs
 from .tabular import VARIANTS, PerturbedAgent
 
@@ -95,30 +95,12 @@ def make_prior(H: int, S: int, A: int) -> DirichletPrior:
     return DirichletPrior.symmetric(H, S, A, alpha_R=1 / 2, alpha_P=1 / S)
 
 
-class World(NamedTuple):
-    mdp: FiniteMDP
-    low: float  # least and largest reward of a period
-    high: float
-
-
 WORLDS: dict[str, Callable[[int, np.random.Generator], World]] = {
     "chain": lambda N, _: World(chain(N), 0.0, 1.0),
     "river swim": lambda N, _: World(river_swim(N), 0.0, 1.0),
     "deep sea": lambda N, rng: World(deep_sea(N, rng), -0.01 / N, 1.0),
     "random": lambda S, rng: World(make_prior(S, S, 3).sample(rng), -1.0, 0.0),
 }
-
-
-def paying(world: World, low: float, tossed: bool = False) -> FiniteMDP:
-    """The world with rewards from ``low`` to low + 1; ``tossed`` ones are one of these two, with
-    the same mean."""
-    mdp = world.mdp
-    P, R = (np.broadcast_to(x, (mdp.H, *x.shape[1:])) for x in (mdp.P, mdp.R))
-    R = np.concatenate([R[:-1], R[-1:] + mdp.terminal])
-    R = low + np.clip((R - world.low) / (world.high - world.low), 0, 1)
-    return FiniteMDP(
-        P, R, initial=mdp.initial, support=(low, low + 1) if tossed or mdp.support else None
-    )
 
 
 # --------------------------------------------------------------------------- agents

@@ -152,7 +152,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 def tabular(task: str, agent: str, episodes: int, seed: int, rows: int) -> Rows:
     """A learning curve with weights for each state, action and period, or its first rows."""
-    from .environments import make
+    from ..environments import make
 
     name, settings, H, value_range = TABULAR[task]
     mdp = FiniteMDP.from_gym(make(name, **settings), H)
@@ -196,7 +196,7 @@ def control(
     run has, ten more are played on the posterior mean."""
     from rlsvi_core.envs.gym import each_episode, play
 
-    from .environments import make
+    from ..environments import make
 
     name, settings, box, basis, gamma, (low, high), _, ends, sweeps = CONTROL[task]
     if option == "random Fourier":
@@ -273,7 +273,7 @@ def circling(task: str, again: str, seed: int, share: float) -> Rows:
     episodes; and what its posterior mean and a vote of samples earn at the end."""
     from rlsvi_core.envs.gym import each_episode
 
-    from .environments import make
+    from ..environments import make
 
     (name, settings, box, basis, gamma, (low, high), _, _, sweeps), episodes, c = CIRCLES[task]
     env = make(name, **settings)

@@ -63,7 +63,7 @@ class Problem(NamedTuple):
 
 
 def _lake(rng: np.random.Generator) -> FiniteMDP:
-    from .environments import make
+    from ..environments import make
 
     return FiniteMDP.from_gym(make("FrozenLake-v1"))
 

@@ -12,7 +12,7 @@ from rlsvi_core import lsvi, rlsvi
 from rlsvi_study import engine
 from rlsvi_study.since import linear, linear_runs
 from rlsvi_study.since.linear import VARIANTS, Variant, learn
-from rlsvi_study.since.worlds import low_rank
+from rlsvi_study.worlds import low_rank
 
 H, S, A, d, L = 3, 6, 3, 4, 24
 LIMITS = np.array([[0.0, H - h] for h in range(H)])

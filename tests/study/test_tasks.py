@@ -99,7 +99,7 @@ def test_the_goal_of_a_corridor_is_counted_when_it_is_reached():
     gymnasium = pytest.importorskip("gymnasium")
     from gymnasium.utils.env_checker import check_env
 
-    from rlsvi_study.tasks.environments import Corridor, make
+    from rlsvi_study.environments import Corridor, make
 
     check_env(Corridor(5))
     env = make("corridor", N=4)
@@ -255,7 +255,7 @@ def test_the_share_of_the_optimum():
 
 def test_without_gymnasium_a_run_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "gymnasium", None)
-    monkeypatch.delitem(sys.modules, "rlsvi_study.tasks.environments", raising=False)
+    monkeypatch.delitem(sys.modules, "rlsvi_study.environments", raising=False)
     with pytest.raises(ModuleNotFoundError, match="gym"):
         tabular("CliffWalking", "rlsvi", 20, 0, rows=1)
 

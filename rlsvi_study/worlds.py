@@ -1,5 +1,6 @@
-r"""A family in which polynomial regret is proved: linear MDPs of low rank.
+r"""Worlds of several topics: linear MDPs of low rank, and any MDP with its rewards shifted and scaled.
 
+MDPs of low rank are a family in which polynomial regret is proved.
 Jin, Yang, Wang and Jordan (COLT 2020) call an MDP linear if, for known features φ and unknown
 measures :math:`\mu_h` and vectors :math:`\theta_h`,
 
@@ -14,7 +15,7 @@ give that. It is enough that φ(s, a) lies in the simplex, that each of the d ro
 kinds of outcome, and P has rank at most d.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from rlsvi_core.checks import array_size, generator, whole
 from rlsvi_core.compiled import Floats, Seed
 from rlsvi_core.mdp import FiniteMDP
 
-__all__ = ["low_rank"]
+__all__ = ["World", "low_rank", "paying"]
 
 
 def low_rank(H: int, S: int, A: int, d: int, rng: Seed = None) -> tuple[FiniteMDP, Floats]:
@@ -64,3 +65,21 @@ def low_rank(H: int, S: int, A: int, d: int, rng: Seed = None) -> tuple[FiniteMD
     P: Any = sum(phi[None, :, :, k, None] * mu[:, None, None, k] for k in range(d))  # without BLAS
     r: Any = sum(phi[None, :, :, k] * theta[:, None, None, k] for k in range(d))
     return FiniteMDP(P, np.repeat(r[..., None], S, axis=-1)), np.tile(phi, (H, 1, 1, 1))
+
+
+class World(NamedTuple):
+    mdp: FiniteMDP
+    low: float  # least and largest reward of a period
+    high: float
+
+
+def paying(world: World, low: float, tossed: bool = False) -> FiniteMDP:
+    """The world with rewards from ``low`` to low + 1; ``tossed`` ones are one of these two, with
+    the same mean."""
+    mdp = world.mdp
+    P, R = (np.broadcast_to(x, (mdp.H, *x.shape[1:])) for x in (mdp.P, mdp.R))
+    R = np.concatenate([R[:-1], R[-1:] + mdp.terminal])
+    R = low + np.clip((R - world.low) / (world.high - world.low), 0, 1)
+    return FiniteMDP(
+        P, R, initial=mdp.initial, support=(low, low + 1) if tossed or mdp.support else None
+    )

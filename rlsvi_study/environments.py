@@ -15,7 +15,7 @@ from rlsvi_core.checks import missing
 try:
     import gymnasium
 except ModuleNotFoundError as error:
-    raise missing("rlsvi_study.tasks", "gymnasium", extra="gym") from error
+    raise missing("rlsvi_study.environments", "gymnasium", extra="gym") from error
 
 from gymnasium.spaces import Box, Discrete
 
