@@ -65,6 +65,8 @@ def outcomes(board, piece, width, height, rule):
             match rule:
                 case "top row":
                     legal, ends = not sticks_out, fills_top_row
+                case "touches":
+                    legal, ends = not sticks_out, any(y >= height - 1 for _, y in squares)
                 case "fits":
                     legal, ends = not sticks_out, False
                 case "clears":

@@ -7,9 +7,9 @@ globalThis.Tetris = (() => {
   const PIECES = { I: ["####"], J: ["#..", "###"], L: ["..#", "###"], O: ["##", "##"],
                    S: [".##", "##."], T: [".#.", "###"], Z: ["##.", ".##"] };
   // A placement is legal if the piece's top and then, full rows gone, the stack are at most so far
-  // above the board, and ends the game if the stack is at least so far.
-  const RULES = { "top row": [0, ANY, 0], fits: [0, ANY, ANY], clears: [ANY, 0, ANY],
-                  overflow: [ANY, ANY, 1], "overflow top": [ANY, ANY, 0] };
+  // above the board, and ends the game if the one or the other is at least so far.
+  const RULES = { "top row": [0, ANY, ANY, 0], touches: [0, ANY, 0, ANY], fits: [0, ANY, ANY, ANY],
+                  clears: [ANY, 0, ANY, ANY], overflow: [ANY, ANY, ANY, 1], "overflow top": [ANY, ANY, ANY, 0] };
 
   // The different quarter turns of a piece, lowest row first; numpy's rot90, so that they come in its order.
   function orientations(drawn) {
@@ -48,7 +48,7 @@ globalThis.Tetris = (() => {
 
   class Game {
     constructor(rule, width = 10, height = 20) {
-      [this.before, this.after, this.ends] = RULES[rule].map(limit => height + limit);
+      [this.before, this.after, this.touch, this.ends] = RULES[rule].map(limit => height + limit);
       Object.assign(this, { width, height, rows: Array(height + SIDE).fill(0), score: 0, placed: 0, over: false });
     }
 
@@ -60,7 +60,7 @@ globalThis.Tetris = (() => {
       const { after, gone } = place(this.width, this.rows, turn, c, y);
       const highest = Math.max(...heightsOf(this.width, after));
       if (highest > this.after) return null;
-      return { o, c, y, after, gone, over: highest >= this.ends };
+      return { o, c, y, after, gone, over: y + turn.height >= this.touch || highest >= this.ends };
     }
 
     // Every legal placement of a piece, in Python's order.

@@ -10,13 +10,14 @@ above in their column) and a constant: K = 2W + 2, which is 22 for W = 10.
 
 When does a game end? The paper says: when a square in the top row becomes full, and leaves open
 whether a piece may stick out and whether rows clear first. With H rows, ``before`` the height of
-the piece's top as it lands and ``after`` the height of the stack once full rows are gone, five
+the piece's top as it lands and ``after`` the height of the stack once full rows are gone, six
 rules are offered. With each of them, a state without a legal placement is terminal.
 
 ==================  ====================  ====================================================
 rule                a placement is legal  and ends the game
 ==================  ====================  ====================================================
 ``"top row"``       before ≤ H            if after ≥ H, a full square in the top row (default)
+``"touches"``       before ≤ H            if before ≥ H, whether or not rows clear
 ``"fits"``          before ≤ H            never
 ``"clears"``        after ≤ H             never
 ``"overflow"``      always                if after > H
@@ -46,11 +47,12 @@ PIECES = {
 SIDE = 4  # no piece is longer
 _ANY = 1 << 20
 RULES = {
-    "top row": (0, _ANY, 0),
-    "fits": (0, _ANY, _ANY),
-    "clears": (_ANY, 0, _ANY),
-    "overflow": (_ANY, _ANY, 1),
-    "overflow top": (_ANY, _ANY, 0),
+    "top row": (0, _ANY, _ANY, 0),
+    "touches": (0, _ANY, 0, _ANY),
+    "fits": (0, _ANY, _ANY, _ANY),
+    "clears": (_ANY, 0, _ANY, _ANY),
+    "overflow": (_ANY, _ANY, _ANY, 1),
+    "overflow top": (_ANY, _ANY, _ANY, 0),
 }  # see Model, less H
 
 
@@ -61,7 +63,8 @@ class Model(NamedTuple):
     height: int
     before: int  # a placement is legal if its piece's top is at most this
     after: int  # and the stack, full rows gone, at most this
-    ends: int  # it ends the game if the stack, full rows gone, is at least this
+    touch: int  # it ends the game if its piece's top is at least this
+    ends: int  # or if the stack, full rows gone, is at least this
     first: Ints  # (P + 1,) the orientations of piece p are first[p], …, first[p + 1] − 1
     size: Ints  # (O, 2) an orientation's width and height
     row: Ints  # (O, 4) its rows as bits, lowest first
@@ -150,7 +153,8 @@ def placements(model: Model, rows: Ints, piece: int, X: Array, over: Array, wher
                 X[j, n] = new[j]
             X[2 * W - 1, n], X[2 * W, n], X[2 * W + 1, n] = highest, new_holes, 1
             X[2 * W + 2, n] = cleared
-            over[n], where[n] = highest >= model.ends, (o, c, y)
+            over[n] = y + h >= model.touch or highest >= model.ends
+            where[n] = (o, c, y)
             n += 1
     return n
 
@@ -176,12 +180,13 @@ def _model(width: int, height: int, pieces: str, rule: str) -> Model:
         row[o, :h] = grid @ (1 << np.arange(w))
         bottom[o, :w] = grid.argmax(axis=0)
         top[o, :w] = h - grid[::-1].argmax(axis=0)
-    before, after, ends = (height + limit for limit in RULES[rule])
+    before, after, touch, ends = (height + limit for limit in RULES[rule])
     return Model(
         width,
         height,
         before,
         after,
+        touch,
         ends,
         np.array(first),
         np.array([grid.shape[::-1] for grid in grids]),

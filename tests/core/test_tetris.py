@@ -43,7 +43,7 @@ def compiled_outcomes(game, rows, piece):
 def random_rows(rng, game):
     """Boards of every kind: dense ones that clear several rows, ragged ones, nearly full ones."""
     rows = np.zeros(game.height + 4, np.int64)
-    limit = game.height - (game.rule in ("top row", "overflow top"))
+    limit = game.height - (game.rule in ("top row", "touches", "overflow top"))
     density = rng.choice([0.3, 0.7, 0.95])
     for y in range(rng.integers(0, limit + 1)):
         filled = rng.random(game.width) < density
@@ -138,7 +138,7 @@ def test_clearing_four_rows_at_once():
 def test_the_rules_part_where_the_stack_reaches_the_top():
     """An upright I on a flat stack of three rows, board of seven and of six."""
     for height, legal, ends in (
-        (7, dict.fromkeys(RULES, True), {"top row", "overflow top"}),
+        (7, dict.fromkeys(RULES, True), {"top row", "touches", "overflow top"}),
         (6, {"overflow": True, "overflow top": True}, {"overflow", "overflow top"}),
     ):
         for rule in RULES:
@@ -163,6 +163,17 @@ def test_a_piece_may_stick_out_under_the_rule_that_clears_first():
         assert placements(game.model, rows, 0, X, over, where) == count
         if count:
             assert (where[0, 1], where[0, 2], X[-1, 0], X[2 * 5 - 1, 0]) == (4, 2, 2, 4)
+
+
+def test_a_piece_that_touches_the_top_row_may_clear_its_way_out_of_it():
+    """An upright I that reaches the top row, the fourth, and completes the lower two."""
+    for rule, ends in (("top row", False), ("touches", True)):
+        game = Tetris(5, 4, "I", rule)
+        X, over, where = game.buffers()
+        rows = np.array([0b01111, 0b01111, 0, 0, 0, 0, 0, 0])
+        n = placements(game.model, rows, 0, X, over, where)
+        (a,) = (a for a in range(n) if where[a, 1] == 4)
+        assert (X[-1, a], X[2 * 5 - 1, a], bool(over[a])) == (2, 2, ends)
 
 
 def test_the_same_seed_deals_the_same_game():
