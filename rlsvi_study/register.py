@@ -9,10 +9,20 @@ The rules
 - **Literal.** The statement is the paper's, no stronger and no weaker, with its quantifiers. A
   reading is called a reading. What we prove or measure beyond it stands in the finding. A statement
   is judged, not the reason given for it; a reason that fails is named in the finding.
-- **The paper's comparator, statistic and setting decide**; others go into the finding.
+- **Doubt counts for the authors.** Where the text admits several readings and the verdict depends
+  on which, it is *left open by the text* (``agreed``), and the finding has each reading's result.
+- **A misprint is one misprint.** What fails only because of one that is listed is judged as meant,
+  and links to it.
+- **One sentence, one entry.** Where the paper says a thing twice, the entry names both places.
+- **The paper's comparator, statistic and setting decide**; others go into the finding. What the
+  paper says of a work that it cites is judged by that work's printed numbers.
 - **Failure is failure.** "Holds in part" means that a named part of the sentence holds and a named
   part does not: it is not a middle between wins and losses. A claim that something exists holds if
   one exists.
+- **An interval refutes only what it excludes** (``measured``): one that contains "no difference"
+  refutes no difference of some size, and one that contains the claimed size is consistent with it.
+- **A reading of the cause** ("due to", "we believe") is called one. It holds if what it rests on is
+  shown, and fails if that is excluded.
 - **A judge can lose.** A threshold that was chosen after seeing data has a range of sensible values
   (``thresholds.py``), and the claim is judged at both ends of it too. If an end disagrees with
   "holds", the verdict is "consistent with"; no end lifts another verdict. Rivals get the same
@@ -45,9 +55,10 @@ from typing import Any, NamedTuple
 from . import StudyError
 from .thresholds import CHOSEN, THRESHOLDS, Limits
 
-VERDICTS = HOLDS, CONSISTENT, PARTLY, FAILS, CONTRADICTED = (
+VERDICTS = HOLDS, CONSISTENT, OPEN, PARTLY, FAILS, CONTRADICTED = (
     "holds",
     "consistent with",
+    "left open by the text",
     "holds in part",
     "does not hold",
     "contradicted by later work",
@@ -225,6 +236,27 @@ def parts(*named: bool) -> str:
     """The verdict on a sentence with these named parts: in part if some hold and some do not. It
     is not for many trials of one sentence."""
     return HOLDS if all(named) else PARTLY if any(named) else FAILS
+
+
+def agreed(readings: Mapping[str, str]) -> str:
+    """The verdict on a sentence of which the text admits these readings, with a verdict each:
+    theirs if they agree, the weaker of holding and being consistent, and else it is left open.
+
+    >>> agreed({"before": HOLDS, "after": CONSISTENT}), agreed({"before": HOLDS, "after": FAILS})
+    ('consistent with', 'left open by the text')
+    """
+    found = set(readings.values())
+    return found.pop() if len(found) == 1 else CONSISTENT if found == {HOLDS, CONSISTENT} else OPEN
+
+
+def measured(low: float, high: float, claimed: float = 0.0) -> str:
+    """The verdict of an interval on a sentence that claims more than this: it fails only if that is
+    excluded.
+
+    >>> [measured(*interval) for interval in ((1, 3), (-1, 3), (-3, -1))]
+    ['holds', 'consistent with', 'does not hold']
+    """
+    return HOLDS if low > claimed else FAILS if high < claimed else CONSISTENT
 
 
 def slip(printed: bool, meant: bool) -> str:

@@ -211,7 +211,7 @@ def test_a_sentence_has_its_totals(small):
 
 @pytest.mark.parametrize(
     ("made", "columns"),
-    [(pages.thresholds, 5), (pages.not_judged, 3), (pages.tally, 6), (pages.misprints, 3)],
+    [(pages.thresholds, 5), (pages.not_judged, 3), (pages.tally, 7), (pages.misprints, 3)],
 )
 def test_every_row_has_every_column(made, columns):
     assert {row.count("|") for row in made().splitlines()} == {columns + 1}

@@ -13,12 +13,15 @@ from rlsvi_study.register import (
     CONTRADICTED,
     FAILS,
     HOLDS,
+    OPEN,
     OURS,
     PARTLY,
     VERDICTS,
     Evidence,
+    agreed,
     claim,
     enter,
+    measured,
     parts,
     remark,
     settle,
@@ -79,6 +82,34 @@ def counted(**counts):
 )
 def test_a_sentence_holds_in_part_if_a_named_part_of_it_does(named, verdict):
     assert parts(*named) == verdict
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict"),
+    [
+        ([HOLDS, HOLDS], HOLDS),
+        ([FAILS, FAILS], FAILS),
+        ([HOLDS, CONSISTENT], CONSISTENT),
+        ([HOLDS, FAILS], OPEN),
+        ([CONSISTENT, FAILS], OPEN),
+        ([PARTLY, HOLDS], OPEN),
+    ],
+)
+def test_readings_that_disagree_leave_a_sentence_open(found, verdict):
+    assert agreed(dict(enumerate(found))) == agreed(dict(enumerate(reversed(found)))) == verdict
+
+
+@pytest.mark.parametrize(
+    ("interval", "claimed", "verdict"),
+    [
+        ((0.1, 2), 0, HOLDS),
+        ((-1, 2), 0, CONSISTENT),
+        ((-2, -0.1), 0, FAILS),
+        ((-1, 2), 3, FAILS),  # "no difference" is possible, the size that was claimed is not
+    ],
+)
+def test_an_interval_refutes_only_what_it_excludes(interval, claimed, verdict):
+    assert measured(*interval, claimed) == verdict
 
 
 def test_a_verdict_stands_unless_the_check_came_out_wrong():
