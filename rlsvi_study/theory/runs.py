@@ -179,7 +179,7 @@ RATE = Experiment(
                     *((8, 1, A) for A in (4, 8)),
                 )
             ),
-            range(100),
+            range(40),
         ),
     },
 )
