@@ -22,7 +22,7 @@ from PIL import Image, ImageDraw, ImageFont, ImageOps
 from sphinx.errors import ExtensionError
 
 from .mathematics import write_style_sheet
-from .verdicts import five
+from .verdicts import FIVE
 
 PREVIEW, PREVIEWED = "_static/preview.png", "book/06a-coherent"
 ALIKE = {"exercise-content", "solution-content", "proof-content", "proof"}
@@ -69,10 +69,7 @@ def tell(app, pagename, templatename, context, doctree):
         return
     title = unescape(re.sub(r"<[^>]*>", "", context["title"]))
     if pagename == app.config.root_doc:
-        words = " ".join(
-            f"{subject}: {re.split(r'(?<=[.?!]) ', sentence)[0]}"
-            for subject, sentence in five().items()
-        )
+        words = " ".join(one["finding"] for one in FIVE.values())
     else:
         words = opening(doctree) or f"{title}. {app.config.html_title}"
     tags = {

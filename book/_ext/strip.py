@@ -1,6 +1,6 @@
-"""The paper's figures in a strip: a small picture of ours, linked to its place in a chapter, what
-the paper states with it, and what we found. The picture is the chapter's own, as this build shows
-it, and is found by its caption, ``**Paper, Figure 8.** …``; the sentences are the verdicts'."""
+"""Chapters' figures on another page, as this build shows them, each linked to its place. The paper's
+stand in a strip, with what the paper states and what we found: they are found by their captions,
+``**Paper, Figure 8.** …``, and the sentences are the verdicts'."""
 
 import json
 import re
@@ -13,14 +13,14 @@ from PIL import Image
 from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from rlsvi_study.register import CONSISTENT, CONTRADICTED, FAILS, PARTLY, typeset
+from rlsvi_study.register import typeset
 
 from . import verdicts as pages
 from .verdicts import FIGURES
 
 BOOK = Path(__file__).parents[1]
 FOLDER = ".thumbnails"  # among the doctrees
-WIDTH = 480  # pixels: sharp at half of that
+WIDTH = 960  # pixels: sharp at half of that
 CAPTION = re.compile(r"\*\*Paper, Figures? ((?:[\d()ab]+(?: and |, )?)+)")
 
 
@@ -57,20 +57,8 @@ def words(label, number):
     one = pages.found()[FIGURES[number]]
     return (
         f"{{ref}}`Figure {number} <{label}>` {pages.cell(typeset(one.statement))}\n\n"
-        f'<a href="verdicts.html#{one.id}">{pages.badge(one.verdict)}</a> '
+        f'<a href="verdicts.html#{one.id}">{pages.badge(one.verdict, one.main)}</a> '
         f"{pages.cell(one.found)}"
-    )
-
-
-def qualified():
-    """Those of the twenty that fail or need qualification, the gravest first, in a line each."""
-    main = [one for one in pages.found().values() if one.main]
-    return "\n".join(
-        f'- <a href="verdicts.html#{one.id}">{pages.badge(one.verdict)}</a> '
-        f"[{one.place}]({one.page}.ipynb). {pages.cell(typeset(one.statement))}"
-        for verdict in (FAILS, CONTRADICTED, PARTLY, CONSISTENT)
-        for one in main
-        if one.verdict == verdict
     )
 
 
@@ -89,6 +77,21 @@ class Strip(pages.Stored):
             lines = StringList(text.splitlines(), source=self.get_source_info()[0])
             self.state.nested_parse(lines, self.content_offset, beside)
             whole += row
+        return [whole]
+
+
+class Picture(pages.Stored):
+    """``{picture} B-conjecture fig-toll``: a chapter's figure, and as its caption what the directive
+    contains."""
+
+    required_arguments = 2
+
+    def run(self):
+        page, label = self.arguments
+        self.env.note_dependency(str(BOOK / f"{page}.ipynb"))
+        whole = nodes.container(classes=["picture"])
+        whole += thumbnail(page=page, label=label)
+        self.state.nested_parse(self.content, self.content_offset, whole)
         return [whole]
 
 
@@ -127,8 +130,6 @@ def shrink(picture, small):
 def setup(app):
     app.add_node(thumbnail)
     app.add_directive("strip", Strip)
-    app.add_directive(
-        "qualified", type("Qualified", (pages.Stored,), {"made": staticmethod(qualified)})
-    )
+    app.add_directive("picture", Picture)
     app.add_post_transform(Thumbnails)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

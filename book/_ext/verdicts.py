@@ -20,7 +20,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from rlsvi_study import engine, verdicts
 from rlsvi_study.catalogue import EXPERIMENTS, TOPICS
-from rlsvi_study.register import MISPRINT, OURS, SECTIONS, VERDICTS, typeset
+from rlsvi_study.register import FAILS, MISPRINT, OURS, SECTIONS, VERDICTS, typeset
 from rlsvi_study.thresholds import THRESHOLDS
 
 from .browser import ROOT
@@ -29,6 +29,14 @@ FIVE, FIGURES, MISPRINTS, NOT_JUDGED = (
     yaml.safe_load((ROOT / f"book/_data/{name}.yml").read_text("utf8"))
     for name in ("five", "figures", "misprints", "not_judged")
 )
+SAID = {  # of one claim, and of several
+    "holds": ("holds", "hold"),
+    "consistent with": ("is consistent with our data", "are consistent with our data"),
+    "holds in part": ("holds in part", "hold in part"),
+    "does not hold": ("does not hold", "do not hold"),
+    "contradicted by later work": ("contradicted by later work",) * 2,
+    "left open by the text": ("left open by the text",) * 2,
+}
 found = cache(verdicts.stored)
 
 
@@ -52,23 +60,32 @@ def cell(text):
     return superscripts(text.replace("*", "\\*").replace("|", "&#124;"))
 
 
-def badge(verdict):
-    """A verdict as a page shows it, in its own colour."""
-    return f'<span class="verdict" data-verdict="{escape(verdict)}">{escape(verdict)}</span>'
+def badge(verdict, main=True, words=None):
+    """A verdict as a page shows it, in its own colour; filled for a main claim."""
+    kind = "verdict" if main else "verdict lesser"
+    return (
+        f'<span class="{kind}" data-verdict="{escape(verdict)}">{escape(words or verdict)}</span>'
+    )
 
 
 def chosen(names, only=None, but=None):
-    """The claims that are named, by a beginning that ends in a dot, or by what they are."""
+    """The claims that are named, by a beginning that ends in a dot, or by what they are: in the
+    order of the names, and the main ones first of those that one name means."""
     for name in names:
         if not any(is_meant(one, name) for one in found().values()):
             raise ExtensionError(f"no claim is meant by {name!r}")
-    return [
-        one
-        for one in found().values()
-        if any(is_meant(one, name) for name in names)
-        and only in (None, one.verdict)
-        and but != one.verdict
-    ]
+    by_weight = sorted(found().values(), key=lambda one: not one.main)
+    named = {one.id: one for name in names for one in by_weight if is_meant(one, name)}
+    return [one for one in named.values() if only in (None, one.verdict) and but != one.verdict]
+
+
+def briefly(claims):
+    """A line for each: its verdict, the statement and what was found."""
+    return "\n".join(
+        f'- <a href="verdicts.html#{one.id}">{badge(one.verdict, one.main)}</a> '
+        f"[{one.place}]({one.page}.ipynb): *{cell(typeset(one.statement))}* {cell(one.found)}"
+        for one in claims
+    )
 
 
 def is_meant(one, name):
@@ -87,7 +104,7 @@ def scoreboard(claims):
         ("Verdict", "The paper", "Here"),
         *(
             (
-                badge(one.verdict),
+                badge(one.verdict, one.main),
                 f'{cell(typeset(one.statement))} <a href="verdicts.html#{one.id}">{one.id}</a>',
                 what_was_found(one),
             )
@@ -97,20 +114,18 @@ def scoreboard(claims):
 
 
 def three_lines(claims):
-    """The claims that matter most, the worst verdict first among equals, and a link to all of
-    their section."""
-    by_weight = sorted(claims, key=lambda one: (not one.main, -VERDICTS.index(one.verdict)))
+    """The first three claims, and a link to all of their section."""
     section = claims[0].section
     count = sum(not one.part_of and one.section == section for one in found().values())
+    which = f"all {count} verdicts, with their evidence" if count > 1 else "this verdict's evidence"
     return "\n".join(
         (
             *(
-                f"- {badge(one.verdict)} *{cell(typeset(one.statement))}* {cell(one.found)} "
-                f'<a href="verdicts.html#{one.id}">{one.id}</a>'
-                for one in by_weight[:3]
+                f"- {badge(one.verdict, one.main)} *{cell(typeset(one.statement))}* "
+                f'{cell(one.found)} <a href="verdicts.html#{one.id}">{one.id}</a>'
+                for one in claims[:3]
             ),
-            f'\n<a href="verdicts.html?section={quote_plus(section)}">'
-            f"{section}: all {count} verdicts, with their evidence</a>",
+            f'\n<a href="verdicts.html?section={quote_plus(section)}">{section}: {which}</a>',
         )
     )
 
@@ -128,7 +143,7 @@ def lines(id):
                 cell(typeset(one.statement))
                 if one.paper == OURS
                 else f"{cell(typeset(one.statement))} · {cell(typeset(one.paper))}",
-                badge(one.verdict),
+                badge(one.verdict, one.main),
                 cell(one.found),
             )
             for one in of_claim
@@ -136,28 +151,62 @@ def lines(id):
     )
 
 
-def five():
-    """The start page's sentences, by subject, with the numbers that were found."""
-    return {
-        subject: typeset(
-            one["words"].format(*(found()[id].numbers for id in one["claims"].values()))
-        )
-        for subject, one in FIVE.items()
-    }
+def numbers(id):
+    """What a judge measured, with whole numbers as keys where JSON has strings."""
+    return json.loads(
+        json.dumps(found()[id].numbers),
+        object_hook=lambda one: {int(key) if key.isdigit() else key: n for key, n in one.items()},
+    )
+
+
+def filled(id, words):
+    """Words with what a judge measured in them, as print has it."""
+    return typeset(words.format(**numbers(id)))
 
 
 def in_a_minute():
-    """Five sentences, each a link to its chapter, and the verdicts that each stands on."""
+    """Five findings, each a link to its chapter, what was proved and what was measured, and in a
+    row of their own the verdicts that it stands on."""
 
-    def line(subject, words):
-        claims = {label: found()[id] for label, id in FIVE[subject]["claims"].items()}
+    def entry(subject, one):
+        claims = {label: found()[id] for label, id in one["claims"].items()}
         page = next(iter(claims.values())).page
-        return f"[**{subject}.** {cell(words)}]({page}.ipynb) " + " ".join(
-            f'<a href="verdicts.html#{one.id}">{label} {badge(one.verdict)}</a>'
-            for label, one in claims.items()
+        evidence = [
+            f"*{how}:* " + " ".join(cell(filled(*words)) for words in one[how.lower()].items())
+            for how in ("Proved", "Measured")
+            if how.lower() in one
+        ]
+        badges = (
+            f'<a href="verdicts.html#{claim.id}">{label} {badge(claim.verdict, claim.main)}</a>'
+            for label, claim in claims.items()
+        )
+        return (
+            f"[**{subject}.** {cell(one['finding'])}]({page}.ipynb) {' '.join(evidence)}\n\n"
+            f'<p class="badges">{" ".join(badges)}</p>'
         )
 
-    return "\n\n".join(line(*one) for one in five().items())
+    return "\n\n".join(entry(*one) for one in FIVE.items())
+
+
+def weighed():
+    """How many claims have which verdict: the main ones first, then the others in a line, with how
+    many failures turn on a choice of ours."""
+
+    def counted(counts):
+        return {verdict: f"{n} {SAID[verdict][n > 1]}" for verdict, n in counts.items() if n}
+
+    main, others = verdicts.tally(found().values()).values()
+    failures, ours = main[FAILS] + others[FAILS], verdicts.chosen_failures(found().values())
+    badges = " ".join(
+        f'<a href="verdicts.html?verdict={quote_plus(verdict)}">{badge(verdict, words=words)}</a>'
+        for verdict, words in counted(main).items()
+    )
+    return (
+        f'<p class="weighed"><strong>The {sum(main.values())} main claims:</strong> {badges}</p>\n\n'
+        f"Of {sum(others.values())} lesser claims {', '.join(counted(others).values())}. "
+        f"Of all {failures} failures {len(ours) or 'none'} "
+        f"turn{'s' * (len(ours) == 1)} on a choice of ours."
+    )
 
 
 def how_to_cite():
@@ -241,7 +290,7 @@ def explorer():
             f'<tr id="{one.id}" data-verdict="{escape(one.verdict)}" data-section="'
             f'{one.section}" data-name="{one.section}: {SECTIONS[one.section.split()[1]].title}" '
             f'data-chapter="{title(one.page)}" data-evidence="{one.kind}">'
-            f"<td>{badge(one.verdict)}</td>"
+            f"<td>{badge(one.verdict, one.main)}</td>"
             + "".join(f"<td>{text}</td>" for text in said)
             + "</tr>"
         )
@@ -336,6 +385,13 @@ class Total(SphinxRole):
         return [nodes.Text(str(totals()[self.text]))], []
 
 
+class Found(SphinxRole):
+    """``{found}`6.1.learns {median:.0f}```: words with what a judge measured, in a sentence."""
+
+    def run(self):
+        return [nodes.Text(filled(*self.text.split(maxsplit=1)))], []
+
+
 class Stored(SphinxDirective):
     """Markdown that is made from what is stored; what the directive contains is left out."""
 
@@ -350,17 +406,24 @@ class Stored(SphinxDirective):
 
 
 class Verdicts(Stored):
-    """``{verdicts} 3. 6.psrl``: of the claims of section 3, and one more, the three that matter
-    most; with ``:all:`` a table of all."""
+    """``{verdicts} 3.regret 3.``: the first three, that one and then the main ones of section 3;
+    with ``:all:`` a table of all, with ``:brief:`` a list."""
 
     required_arguments = 1
     final_argument_whitespace = True
-    option_spec: ClassVar = {"only": str, "except": str, "all": directives.flag}
+    option_spec: ClassVar = {
+        "only": str,
+        "except": str,
+        "all": directives.flag,
+        "brief": directives.flag,
+    }
 
     def made(self):
         claims = chosen(
             self.arguments[0].split(), self.options.get("only"), self.options.get("except")
         )
+        if "brief" in self.options:
+            return briefly(claims)
         return (scoreboard if "all" in self.options else three_lines)(claims)
 
 
@@ -375,6 +438,7 @@ class Lines(Stored):
 
 DIRECTIVES = {
     "in-a-minute": in_a_minute,
+    "weighed": weighed,
     "how-to-cite": how_to_cite,
     "tally": tally,
     "all-verdicts": explorer,
@@ -391,4 +455,5 @@ def setup(app):
     for name, made in DIRECTIVES.items():
         app.add_directive(name, type(name, (Stored,), {"made": staticmethod(made)}))
     app.add_role("total", Total())
+    app.add_role("found", Found())
     return {"parallel_read_safe": True, "parallel_write_safe": True}

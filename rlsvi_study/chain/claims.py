@@ -470,7 +470,7 @@ def learns(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     )
 
 
-@claim("6.1.dithering", "Section 6.1", "at least 10^15 episodes", "exact", HOLDS)
+@claim("6.1.dithering", "Section 6.1", "at least 10^15 episodes", "exact", HOLDS, main=True)
 def dithering_wait() -> Evidence:
     """Any dithering strategy would take at least 10^15 episodes to learn the 50-chain."""
     q = arrival_probability(50)  # of a uniformly random episode
@@ -611,7 +611,9 @@ def generalization(tables: Frames = STORED) -> Evidence:
     )
 
 
-@claim("6.1.features", "Section 6.1, figure 4", "graceful, flattening", "experiment", HOLDS)
+@claim(
+    "6.1.features", "Section 6.1, figure 4", "graceful, flattening", "experiment", HOLDS, main=True
+)
 def more_features(tables: Frames = STORED) -> Evidence:
     """Learning time scales gracefully with K, and the marginal effect of K decreases as K
     approaches 100."""

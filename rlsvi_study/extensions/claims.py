@@ -263,7 +263,6 @@ FIRST_TRIAL = [1.0] * 500 + [1.0 + 1 / 0.1**2]  # λ = 1, σ = 0.1: a direction 
     "N(√(1−γ²) w_t, γ²Σ_{t+1}), to ensure autocorrelation",
     "exact",
     FAILS,
-    main=True,
 )
 def autocorrelation(limits: Limits = CHOSEN) -> Evidence:
     """The law of the perturbations ensures autocorrelation, and that marginal covariances of
@@ -318,7 +317,14 @@ def longer(table: pd.DataFrame, least: float, agent: str, than: str) -> pd.Serie
     return wait[agent] - wait[than]
 
 
-@claim("F.explores", "Appendix F.2", "to incentivize exploration", "experiment", FAILS)
+@claim(
+    "F.explores",
+    "Appendix F.2",
+    "to incentivize exploration",
+    "experiment",
+    FAILS,
+    choice="γ = 0.99",
+)
 def explores(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """Continual RLSVI perturbs value estimates in directions of significant uncertainty, which
     incentivizes exploration."""

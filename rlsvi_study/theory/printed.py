@@ -352,7 +352,7 @@ STEPS_LEMMA_6 = (  # all that the repaired proof uses, for α + β ≥ 1; repair
 )
 
 
-@claim("G.", "Appendix G, Lemma 6", "for any α > 0, β > 0", "certified", FAILS, main=True)
+@claim("G.", "Appendix G, Lemma 6", "for any α > 0, β > 0", "certified", FAILS)
 def single_crossing() -> Evidence:
     """For any α, β > 0 the normal of mean α/n and variance 1/n, n = α + β, single-crossing
     dominates Beta(α, β)."""

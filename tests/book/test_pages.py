@@ -34,6 +34,7 @@ def finding(id, verdict, **fields):
         "turned": [],
         "part_of": "",
         "main": False,
+        "choice": "",
     }
     return Finding(**usual | {"id": id, "verdict": verdict} | fields)
 
@@ -49,7 +50,7 @@ def small(monkeypatch):
             main=True,
             evidence="By 7.",
             turned=["one"],
-            numbers={"n": 7},
+            numbers={"n": 7, "at": {"8": 0.51}},
         ),
         finding("3.a", PARTLY, kind="certified", main=True, found="Now *and* then."),
         finding("3.d", FAILS, statement="Thus.", part_of="3.a"),
@@ -67,7 +68,13 @@ def small(monkeypatch):
         ),
     ]
     monkeypatch.setattr(pages, "found", lambda: {one.id: one for one in found})
-    five = {"Both": {"claims": {"one": "3.b", "two": "3.a"}, "words": "Yes* -{0[n]}."}}
+    five = {
+        "Both": {
+            "claims": {"one": "3.b", "two": "3.a", "three": "G.e"},
+            "finding": "Yes*.",
+            "measured": {"3.b": "-{n} at {at[8]:.1f};", "3.a": "no more."},
+        }
+    }
     monkeypatch.setattr(pages, "FIVE", five)
     return found
 
@@ -102,11 +109,27 @@ def test_the_tally(small):
     assert "(G-gauss-dirichlet.ipynb)" in last
 
 
-def test_in_a_minute_a_subject_has_its_sentence_and_the_verdicts_it_stands_on(small):
-    line = pages.in_a_minute()
-    assert line.startswith("[**Both.** Yes\\* −7.](03-dithering.ipynb)")
-    assert linked(line) == ["3.b", "3.a"]
-    assert verdicts_in(line) == [HOLDS, PARTLY]
+def test_in_a_minute_a_subject_has_its_finding_and_in_a_row_the_verdicts_it_stands_on(small):
+    line, _, row = pages.in_a_minute().partition("\n\n")
+    assert line == "[**Both.** Yes\\*.](03-dithering.ipynb) *Measured:* −7 at 0.5; no more."
+    assert linked(row) == ["3.b", "3.a", "G.e"]
+    assert verdicts_in(row) == [HOLDS, PARTLY, FAILS]
+    assert row.count("lesser") == 1  # G.e is not among the main claims
+
+
+def test_the_main_claims_are_counted_first_and_failures_by_choice_of_ours_beside(
+    small, monkeypatch
+):
+    def said():
+        first, _, rest = pages.weighed().partition("\n\n")
+        return verdicts_in(first), re.findall(r"\d+|none", re.sub("<[^>]*>", "", first) + rest)
+
+    assert said() == ([HOLDS, PARTLY], ["2", "1", "1", "1", "1", "1", "none"])
+    small[-1] = finding("G.e", FAILS, choice="a rule")
+    small.append(finding("G.f", FAILS, turned=["one"]))
+    small.append(finding("G.g", HOLDS, turned=["one"]))
+    monkeypatch.setattr(pages, "found", lambda: {one.id: one for one in small})
+    assert said()[1] == ["2", "1", "1", "3", "1", "2", "2", "2"]
 
 
 def test_the_scoreboard(small):
@@ -124,11 +147,24 @@ def test_a_chapter_has_three_lines_of_verdicts_and_a_link(small, monkeypatch):
     small += [finding("3.x", HOLDS), finding("3.y", FAILS, statement="It *is*.")]
     monkeypatch.setattr(pages, "found", lambda: {one.id: one for one in small})
     *lines, _, all_of_them = pages.three_lines(pages.chosen(["3."])).splitlines()
-    assert [linked(line) for line in lines] == [["3.a"], ["3.b"], ["3.y"]]  # main, then what fails
-    assert verdicts_in(lines[2]) == [FAILS]
-    assert "*It \\*is\\*.* No." in lines[2]
+    assert [linked(line) for line in lines] == [["3.b"], ["3.a"], ["3.x"]]  # the main ones first
+    assert [line.count("lesser") for line in lines] == [0, 0, 1]
+    (line, *_) = pages.three_lines(pages.chosen(["3.y", "3."])).splitlines()  # as the author has it
+    assert (linked(line), verdicts_in(line)) == (["3.y"], [FAILS])
+    assert "*It \\*is\\*.* No." in line
     assert 'href="verdicts.html?section=Section+3"' in all_of_them
     assert " 4 " in all_of_them
+
+
+def test_a_list_has_a_line_for_each_claim_with_what_was_found(small):
+    first, last = pages.briefly(pages.chosen(["3.b", "G."])).splitlines()
+    assert (linked(first), linked(last)) == (["3.b"], ["G.e"])
+    assert (verdicts_in(first), verdicts_in(last)) == ([HOLDS], [FAILS])
+    assert "(G-gauss-dirichlet.ipynb): *A remark.* Nothing." in last
+
+
+def test_every_verdict_has_its_words():
+    assert set(VERDICTS) <= set(pages.SAID)
 
 
 def test_a_power_is_raised():
@@ -154,7 +190,8 @@ def test_misprints_are_one_list(small, monkeypatch):
     ("words", "ids"),
     [
         ((["3."],), ["3.b", "3.a"]),
-        ((["G.e", "3.b"],), ["3.b", "G.e"]),
+        ((["G.e", "3.b"],), ["G.e", "3.b"]),
+        ((["3.a", "3."],), ["3.a", "3.b"]),
         ((["3."], PARTLY), ["3.a"]),
         ((["3."], None, HOLDS), ["3.a"]),
         ((["main"], None, HOLDS), ["3.a"]),
@@ -211,7 +248,12 @@ def test_a_sentence_has_its_totals(small):
 
 @pytest.mark.parametrize(
     ("made", "columns"),
-    [(pages.thresholds, 5), (pages.not_judged, 3), (pages.tally, 7), (pages.misprints, 3)],
+    [
+        (pages.thresholds, 5),
+        (pages.not_judged, 3),
+        (pages.tally, 1 + len(VERDICTS)),
+        (pages.misprints, 3),
+    ],
 )
 def test_every_row_has_every_column(made, columns):
     assert {row.count("|") for row in made().splitlines()} == {columns + 1}
@@ -223,10 +265,12 @@ def test_every_choice_has_its_row():
     assert pages.runs().count(".csv.xz") == len(pages.EXPERIMENTS)
 
 
-def test_the_start_page_has_five_sentences_that_are_filled_in():
-    subjects = pages.in_a_minute().split("\n\n")
-    assert len(subjects) == len(pages.FIVE)
-    assert not any(re.search(r"[{}]", one) for one in subjects)
+def test_what_start_page_and_report_say_is_filled_in():
+    assert not re.search(r"[{}]", pages.in_a_minute())
+    words = re.findall(r"{found}`([^`]+)`", (BOOK / "report.md").read_text("utf8"))
+    assert words
+    for one in words:
+        assert re.search(r"\d", pages.filled(*one.split(maxsplit=1)))
 
 
 BOOK = Path(pages.__file__).parents[1]
@@ -335,15 +379,6 @@ def test_a_thumbnail_is_small_and_keeps_its_shape(tmp_path):
     strip.shrink(tmp_path / "large.png", tmp_path / "small.png")
     with Image.open(tmp_path / "small.png") as image:
         assert image.size == (strip.WIDTH, strip.WIDTH * 800 // 1920)
-
-
-def test_what_needs_qualification_is_a_line_each_the_gravest_first(small, monkeypatch):
-    small.append(finding("5.x", FAILS, main=True))
-    monkeypatch.setattr(pages, "found", lambda: {one.id: one for one in small})
-    lines = strip.qualified().splitlines()
-    assert [linked(line) for line in lines] == [["5.x"], ["3.a"]]
-    assert [verdicts_in(line) for line in lines] == [[FAILS], [PARTLY]]
-    assert "(03-dithering.ipynb)" in lines[1]
 
 
 # --- edits of the theme's pages ---------------------------------------------------------------

@@ -26,7 +26,7 @@ from book._ext import site
 from book._ext.browser import DESK, PHONE, ROOT, SITE, UNFOLD
 from book._ext.mathematics import fault, mathjax
 from book._ext.pdf import bind, chapters, printed
-from book._ext.verdicts import five
+from book._ext.verdicts import FIVE
 
 PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.glob("book/**/*.html"))
 PAGES += ["search.html"] if PAGES else []
@@ -342,8 +342,8 @@ def test_a_link_to_a_page_tells_what_it_is_about():
                 assert picture.size == (1200, 630)
             assert tags["og:image"].startswith("https://")
     assert len(set(told.values())) == len(told)
-    for subject in five():
-        assert subject in told["book/index"]
+    for one in FIVE.values():
+        assert one["finding"] in told["book/index"]
 
 
 def test_the_preview_has_the_size_that_is_asked_for(tmp_path):
