@@ -58,6 +58,7 @@ a fast one for numbered states, where outcomes repeat.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -240,17 +241,19 @@ def _squares_of_ones(where: Ints, block: Ints, w: Floats, squares: Floats) -> No
                 squares[block[i], j, k] += w[i]
 
 
-def weighted_squares(data: Rows, w: Floats) -> Floats:
-    """Σ w x'x of each block."""
+def weighted(data: Rows, w: Floats, inverse: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
+    """Σ w c'c of each block, and a function from targets b to Σ w b c."""
     X, block, *_ = data.columns
     squares = np.zeros_like(data.gram)
     if isinstance(data, Ones):
         _squares_of_ones(X, block, w * data.on**2, squares)
-        return squares
-    for b in range(len(squares)):
-        mine = block == b
-        squares[b] = (X[mine] * w[mine, None]).T @ X[mine]
-    return squares
+        return inverse.T @ squares @ inverse, lambda b: data.sums(w * b) @ inverse
+    C = X @ inverse  # before squares are taken: those of X lose digits if rows are nearly collinear
+    apart = np.zeros((len(squares), w.size))
+    apart[block, np.arange(w.size)] = w
+    for b, own in enumerate(apart):
+        squares[b] = (C * own[:, None]).T @ C
+    return squares, lambda b: np.asarray((apart * b) @ C)
 
 
 class StoredBootstrap(MappedBootstrap, StoredAgent):
@@ -288,14 +291,12 @@ class StoredBootstrap(MappedBootstrap, StoredAgent):
         w = np.roll(draw.data, data.newest + 1)  # the oldest is not the first in a full window
         visits = draw.visits.reshape(blocks, d)
         imagined = visits * draw.targets(self.low, self.high).reshape(blocks, d)
-        factors = [
-            cho_factor(inverse.T @ squares @ inverse + np.diag(g))
-            for squares, g in zip(weighted_squares(data, w), visits, strict=True)
-        ]
+        squares, sums = weighted(data, w, inverse)
+        factors = [cho_factor(one + np.diag(g)) for one, g in zip(squares, visits, strict=True)]
 
         def fit(after: Floats) -> Floats:
             b = targets_of(data.values(after.reshape(blocks, d)), legal, ended, r, self._targets)
-            x = data.sums(w * b) @ inverse + imagined
+            x = sums(b) + imagined
             v = np.array([cho_solve(U, one) for U, one in zip(factors, x, strict=True)])
             return np.asarray((v @ inverse.T).ravel())
 

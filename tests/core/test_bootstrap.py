@@ -248,6 +248,25 @@ def test_arrays_are_the_verbatim_form(phi, options, window):
                 np.testing.assert_allclose(stored, verbatim, rtol=1e-7, atol=1e-9)
 
 
+def test_nearly_collinear_rows_lose_no_digits():
+    """Cubics of observations that all lie close together: the squares of the rows have a condition
+    number beyond 1e20, those of their combinations do not."""
+    rng = np.random.default_rng(1)
+    phi = features.polynomial(([-1.0] * 4, [1.0] * 4), A, 3)
+    agents = [
+        bootstrap(phi, RANGE, 0.01, gamma=0.9, rng=2, form=form)
+        for form in (StoredBootstrap, VerbatimBootstrap)
+    ]
+    for at in 0.3 + 0.01 * rng.normal(size=(200, 4)):
+        a, r, after = int(rng.integers(A)), float(rng.random()), at + 0.001
+        for agent in agents:
+            agent.observe(0, at, a, r, after)
+    for agent in agents:
+        agent.plan()
+    stored, verbatim = (agent.values(0, after) for agent in agents)
+    np.testing.assert_allclose(stored, verbatim, rtol=1e-4)
+
+
 def test_learning_in_one_call_or_step_by_step_is_the_same():
     mdp = chain(6)
     for phi in (features.coherent(mdp.Q, 4, 1), features.OneHot(mdp.H, mdp.S, mdp.A)):
