@@ -7,7 +7,8 @@ globalThis.RLSVI = (() => {
   const range = n => Array.from({ length: n }, (_, i) => i);
   const dot = (x, y) => { let sum = 0; for (let i = 0; i < x.length; i++) sum += x[i] * y[i]; return sum; };
 
-  // A seeded stream of uniforms (mulberry32) and of normals (Box and Muller).
+  // A seeded stream of uniforms (mulberry32), normals (Box and Muller), gamma variates (Marsaglia and Tsang) and beta
+  // variates. Gammas of a small shape are often too small for a number, but not their logarithms.
   function generator(seed) {
     let state = seed >>> 0;
     const uniform = () => {
@@ -17,7 +18,15 @@ globalThis.RLSVI = (() => {
       return ((t ^ t >>> 14) >>> 0) / 2 ** 32;
     };
     const normal = () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
-    return { uniform, normal };
+    const logGamma = shape => {
+      if (shape < 1) return shape === 0 ? -Infinity : logGamma(shape + 1) + Math.log(1 - uniform()) / shape;
+      for (const d = shape - 1 / 3;;) {
+        const x = normal(), v = (1 + x / Math.sqrt(9 * d)) ** 3;
+        if (v > 0 && Math.log(1 - uniform()) < x * x / 2 + d * (1 - v + Math.log(v))) return Math.log(d * v);
+      }
+    };
+    const gamma = shape => Math.exp(logGamma(shape)), beta = (a, b) => 1 / (1 + Math.exp(logGamma(b) - logGamma(a)));
+    return { uniform, normal, gamma, beta };
   }
 
   // Figure 1: N states, H = N − 1 periods, the start at the left end and the only reward at the right.

@@ -1,70 +1,81 @@
-// The toll of appendix B, and RLSVI at it with the world's one feature (K = 1, λ = σ = 1). An episode starts
-// at the side with probability 1/L, else at the gate, where it is best to quit and each leap costs 1:
+// The toll of appendix B, and three agents at it with the world's one feature. An episode starts at the side with
+// probability 1/L, else at the gate, where it is best to quit and each leap costs 1:
 //   period 0, gate   quit: φ = 0, r = 0, dead     leap: φ = G, r = −1, dead
 //   period 0, side   any action: φ = 1, r = −1/G, alive
 //   h ≥ 1, alive     walk: φ = 1, r = 0, alive    leap: φ = G, r = 0, alive
 // The dead have φ = 0 and r = 0. So θ_0 = −1/G and θ_h = 0 for h ≥ 1.
 globalThis.Toll = (() => {
   "use strict";
-  const G = 16;
+  const G = 16, KAPPA = 0.01, LEAST = 1e-6; // as in rlsvi_core: κ by default, and the least weight of imagined visits
 
   // L: how many episodes the proof looks at.
   const lookedAt = H => Math.floor((G * G / (1 + G * G)) ** H * 8 ** (H / 2 - 2));
 
-  // Algorithms 1 and 2. `theta` and `V` are the plan for the coming episode: V[h] is the value of being alive,
-  // cut to ±(H − h) if `truncate`. Only those who go on alive hand back a value: M = 1 + Σφ², paid = Σφr,
-  // alive = Σφ of them.
+  // How far values are cut, by agent: RLSVI with λ = σ = 1 as printed and with truncated values, and the bootstrap.
+  const MOST = { printed: () => Infinity, truncated: (H, h) => H - h, weights: H => H };
+
+  // Algorithm 2. `theta` and `V` are the plan for the coming episode: V[h] is the value of being alive. In period h a
+  // feature of size G was seen large[h] times, one of size 1 small[h] times; nothing else was learned from.
   class Run {
     constructor(H, random) {
       const zeros = () => new Float64Array(H);
-      Object.assign(this, { H, random, truncate: false, L: lookedAt(H), M: zeros().fill(1), paid: zeros(), alive: zeros(),
-                            z: zeros(), theta: zeros(), V: zeros(), episodes: 0, leaps: 0, sides: 0 });
+      Object.assign(this, { H, random, agent: "printed", L: lookedAt(H), large: zeros(), small: zeros(), z: zeros(), weights: [],
+                            theta: zeros(), V: zeros(), factor: zeros(), episodes: 0, leaps: 0, sides: 0 });
       this.draw();
     }
 
+    // Noise for RLSVI. For the bootstrap weights: of the large, of the small, and of imagined visits, and the share of
+    // these that brought the largest value.
     draw() {
-      for (let h = this.H - 1; h >= 0; h--) this.z[h] = this.random.normal();
+      const { H, random } = this;
+      for (let h = H - 1; h >= 0; h--)
+        if (this.agent !== "weights") this.z[h] = random.normal();
+        else this.weights[h] = [random.gamma(this.large[h]), random.gamma(this.small[h]),
+                                Math.max(LEAST, random.gamma(2 * KAPPA)), random.beta(KAPPA, KAPPA)];
       this.plan();
     }
 
-    // Algorithm 1, with the noise given: another choice of `truncate` can be tried on the same draw.
+    // Another agent goes on with the same data, and on the same draw if it needs the same.
+    become(agent) {
+      const before = this.agent;
+      this.agent = agent;
+      if ((before === "weights") === (agent === "weights")) this.plan();
+      else this.draw();
+    }
+
+    // Algorithm 1 with the noise given, or weighted least squares with the weights given. A positive V[h + 1] becomes
+    // factor[h] times as much in V[h], until it is cut.
     plan() {
-      const { H, M, z, theta, V } = this;
+      const { H, z, theta, V, factor } = this, most = MOST[this.agent];
       for (let h = H - 1; h >= 0; h--) {
-        theta[h] = (this.paid[h] + this.alive[h] * (V[h + 1] ?? 0)) / M[h] + z[h] / Math.sqrt(M[h]);
-        V[h] = Math.max(theta[h], G * theta[h]);
-        if (this.truncate) V[h] = Math.max(h - H, Math.min(H - h, V[h]));
+        const [large, small, visits, share] = this.agent === "weights" ? this.weights[h] : [this.large[h], this.small[h]];
+        const squares = G * G * large + small; // Σφ²
+        const paid = h === 0 ? -G * large - small / G : 0; // Σφr
+        const alive = h === 0 ? small : G * large + small; // Σφ of those who go on alive and hand back a value
+        const sum = paid + alive * (V[h + 1] ?? 0);
+        const [M, x] = this.agent === "weights" ? [squares + G * G * visits, sum + G * visits * H * (2 * share - 1)]
+          : [squares + 1, sum + z[h] * Math.sqrt(squares + 1)];
+        theta[h] = x / M;
+        factor[h] = G * alive / M;
+        V[h] = Math.max(-most(H, h), Math.min(most(H, h), Math.max(theta[h], G * theta[h])));
       }
     }
 
     get leap() { return G * this.theta[0]; } // the sampled value of a leap at the gate
+    get growth() { return this.factor.slice(1, -1).reduce((product, one) => product * one, 1); }
 
-    // A positive V[h + 1] becomes so many times as much in V[h].
-    factor(h) { return G * this.alive[h] / this.M[h]; }
-    get growth() {
-      let product = 1;
-      for (let h = 1; h < this.H - 1; h++) product *= this.factor(h);
-      return product;
-    }
-
-    // Algorithm 2: one episode on the plan, and the plan for the next.
+    // One episode on the plan, and the plan for the next.
     episode() {
       if (this.random.uniform() < 1 / this.L) {
         this.sides++;
-        this.observe(0, 1, -1 / G, 1);
-        for (let h = 1; h < this.H; h++) this.observe(h, this.theta[h] > 0 ? G : 1, 0, 1);
+        this.small[0]++;
+        for (let h = 1; h < this.H; h++) (this.theta[h] > 0 ? this.large : this.small)[h]++;
       } else if (this.leap > 0) {
         this.leaps++;
-        this.observe(0, G, -1, 0);
+        this.large[0]++;
       }
       this.episodes++;
       this.draw();
-    }
-
-    observe(h, phi, r, alive) {
-      this.M[h] += phi * phi;
-      this.paid[h] += phi * r;
-      this.alive[h] += phi * alive;
     }
 
     get overRoot() { return this.leaps / Math.sqrt(Math.max(1, this.episodes) * this.H); } // regret/√T
@@ -72,31 +83,33 @@ globalThis.Toll = (() => {
   return { lookedAt, Run };
 })();
 
-// The sampled values by period, and regret/√T. Curves of several runs can be compared, as episodes are counted
-// in units of L. data-seed: the first run's.
+// The sampled values by period, and regret/√T. A run is shown from its first start at the side on: nothing happens
+// before. Curves of several runs can be compared, as episodes are counted in units of L. data-seed: the first run's.
 UI.mount("toll", "The toll: sampled values grow backwards", root => {
   "use strict";
   const { el, svg, number } = UI, END = 4, SECONDS = 3; // the clock stops after every 4L episodes; L take 3 s
-  const MODES = [["printed", "as printed", "rlsvi"], ["truncated", "truncated", "theory"]];
+  const AGENTS = [["printed", "as printed", "rlsvi"], ["truncated", "truncated values", "theory"],
+                  ["weights", "weights on the data", "weights"]];
   let seed = Number(root.dataset.seed ?? 1), run, curve, past = [], owed, seen, timer;
 
   function restart() {
     clock.stop();
-    if (run?.episodes) past = [...past, curve].slice(-6);
+    if (run?.episodes > curve?.shown) past = [...past, curve].slice(-6);
     run = new Toll.Run(H.value, RLSVI.generator(seed));
     curve = { H: run.H, parts: [] };
     owed = 0;
     begin();
+    while (run.sides === 0) episode();
+    curve.shown = run.episodes; // from there on
+    reveal();
   }
 
-  // A part of the curve for each stretch with or without truncation. The draw is the same before and after.
+  // A part of the curve for each stretch with the same agent.
   function begin() {
     curve.parts.at(-1)?.points.push(now());
-    run.truncate = truncate.checked;
-    run.plan();
-    const [mode, , colour] = MODES[+run.truncate];
-    curve.parts.push({ mode, colour, episodes: 0, leaps: 0, points: [now()] });
-    reveal();
+    const [agent, , colour] = AGENTS.find((_, i) => switches[i].checked);
+    run.become(agent);
+    curve.parts.push({ agent, colour, episodes: 0, leaps: 0, points: [now()] });
   }
 
   const now = () => [run.episodes / run.L, run.overRoot];
@@ -130,17 +143,20 @@ UI.mount("toll", "The toll: sampled values grow backwards", root => {
   }
 
   const clock = UI.clock(tick), H = UI.slider("H, periods", UI.steps(7, 15, 2), 11, () => restart());
-  const truncate = el("input", { type: "checkbox", change: () => begin() });
+  const switches = AGENTS.map(([agent]) => el("input", { type: "radio", name: "agent", checked: agent === "printed",
+    change: () => { begin(); reveal(); } }));
   const bars = el("div"), chart = el("div"), told = el("p", { class: "told", role: "status" });
-  const table = UI.readings(["", "episodes", "leaps"], MODES);
+  const table = UI.readings(["", "episodes", "leaps"], AGENTS);
   clock.node.addEventListener("click", () => draw());
-  root.append(bars, el("p", { class: "key" }, "Bars: sampled value of being alive in period h, and in period 0 of a leap "
-    + "at the gate, red if RLSVI will leap. Dashed: true values. Below the bars: the factor by which each period "
-    + "multiplies the value of the next."),
+  root.append(
     el("div", { class: "bar" }, clock.node,
       UI.button("One episode", () => { clock.stop(); episode(); reveal(); }),
-      UI.button("New run", () => { seed++; restart(); }), el("label", {}, truncate, " truncate")),
-    el("div", { class: "sliders" }, H.node), told, table.node, chart);
+      UI.button("New run", () => { seed++; restart(); }),
+      el("div", { class: "switches", role: "radiogroup", "aria-label": "Agent" },
+        ...AGENTS.map(([, name], i) => el("label", {}, switches[i], ` ${name}`)))),
+    bars, el("p", { class: "key" }, "Bars: the sampled value of being alive in period h; leftmost, of a leap at the gate, red if the "
+      + "agent will leap. Dashed: true values. Below the bars: by how much a period multiplies the value of the next."),
+    table.node, told, chart, el("div", { class: "sliders" }, H.node));
 
   const scale = v => Math.sign(v) * Math.log10(1 + Math.abs(v)); // both signs, and powers of ten
   function sampled(width) {
@@ -157,7 +173,7 @@ UI.mount("toll", "The toll: sampled values grow backwards", root => {
     axes.node.setAttribute("viewBox", `0 0 ${width} 228`);
     const note = (x, text, anchor) => axes.add(svg("text", { x, y: 224, "text-anchor": anchor, class: "factor" }, text));
     note(49, "times", "end");
-    for (let h = 1; h < H - 1; h++) note(axes.X(h), Math.round(run.factor(h)), "middle");
+    for (let h = 1; h < H - 1; h++) note(axes.X(h), Math.round(run.factor[h]), "middle");
     return axes.node;
   }
 
@@ -178,14 +194,15 @@ UI.mount("toll", "The toll: sampled values grow backwards", root => {
 
   // Screen readers announce this text, so what changes with every episode is added only while the clock stands.
   function tell() {
-    const { H, sides, leap, truncate, episodes } = run;
-    const cause = sides === 0 ? "No episode has started at the side yet, so no value is passed back."
-      : `${sides === 1 ? "One start" : `${sides} starts`} at the side. On the way back to period 1 a positive `
-        + `value is multiplied by ${number(run.growth, 2)}; the true value is 0. `
-        + (truncate ? `Truncated to ${H - 1} at most, it is soon outweighed by a few leaps.`
-          : "RLSVI leaps until the observed costs outweigh the sampled value.");
+    const { H, sides, leap, agent, episodes } = run, then = {
+      printed: "RLSVI leaps until the observed costs outweigh it.",
+      truncated: "Truncated to the range of returns, it is soon outweighed by a few leaps.",
+      weights: `Cut to ±${H}, and without noise where all outcomes are the same, it is soon outweighed by a few leaps.`,
+    };
+    const cause = `${sides === 1 ? "One start" : `${sides} starts`} at the side. On the way back to period 1 a positive `
+      + `value is multiplied by ${number(run.growth, 2)}; the true value is 0. ${then[agent]}`;
     const text = clock.on ? cause : `${cause} Episode ${episodes + 1}: the sampled value of a leap is ${number(leap)}, `
-      + `so at the gate RLSVI will ${leap > 0 ? "leap and pay 1" : "quit"}.`;
+      + `so at the gate the agent will ${leap > 0 ? "leap and pay 1" : "quit"}.`;
     if (told.textContent !== text) told.textContent = text;
   }
 
@@ -193,8 +210,8 @@ UI.mount("toll", "The toll: sampled values grow backwards", root => {
     const width = UI.room(root);
     bars.replaceChildren(sampled(width));
     chart.replaceChildren(regret(width));
-    for (const [key] of MODES) {
-      const parts = curve.parts.filter(({ mode }) => mode === key);
+    for (const [key] of AGENTS) {
+      const parts = curve.parts.filter(({ agent }) => agent === key);
       table.set(key, ...["episodes", "leaps"].map(what => parts.reduce((sum, part) => sum + part[what], 0)));
     }
     tell();

@@ -93,25 +93,32 @@ globalThis.UI = (() => {
   }
 
   // A button that plays and pauses: `tick` is told the seconds to make up for and those that have passed since
-  // the last frame, which are more on a slow machine, and may stop it.
+  // the last frame, which are more on a slow machine, and may stop it. Out of sight it waits.
   function clock(tick) {
-    let last = null, due;
-    const node = button("Play", () => last === null ? start() : stop());
+    let on = false, inView = true, last, due;
+    const node = button("Play", () => on ? stop() : start());
     node.classList.add("play");
-    function stop() { last = null; node.textContent = "Play"; cancelAnimationFrame(due); }
-    function start() {
-      if (last !== null) return;
+    const sight = new IntersectionObserver(([seen]) => { inView = seen.isIntersecting; go(); });
+    function go() {
+      cancelAnimationFrame(due);
       last = performance.now();
+      if (on && inView) due = requestAnimationFrame(frame);
+    }
+    function stop() { on = false; node.textContent = "Play"; sight.disconnect(); go(); }
+    function start() {
+      if (on) return;
+      on = inView = true;
       node.textContent = "Pause";
-      due = requestAnimationFrame(frame);
+      sight.observe(node.closest("[data-widget]"));
+      go();
     }
     function frame(now) {
       const passed = Math.max(0, now - last) / 1000;
       last = now;
       tick(Math.min(0.1, passed), passed);
-      if (last !== null) due = requestAnimationFrame(frame);
+      if (on) due = requestAnimationFrame(frame);
     }
-    return { node, start, stop, get on() { return last !== null; } };
+    return { node, start, stop, get on() { return on; } };
   }
 
   // Give every element with data-widget="name" to `build`, which returns how to draw it anew.
