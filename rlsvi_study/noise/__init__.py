@@ -3,4 +3,7 @@
 from .. import Topic
 
 FINAL = "noise-tables", "noise-dear", "noise-linear", "noise-tasks"
-TOPIC = Topic(tables=("noise-tuning", "noise-tuning-dear", *FINAL), figures={"noise": FINAL})
+TOPIC = Topic(
+    tables=("noise-tuning", "noise-tuning-dear", "noise-tuning-tasks", *FINAL),
+    figures={"noise": FINAL},
+)

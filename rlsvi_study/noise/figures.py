@@ -75,6 +75,7 @@ def settings(table: pd.DataFrame) -> Figure:
 DRAW = {
     "noise-tuning": settings,
     "noise-tuning-dear": settings,
+    "noise-tuning-tasks": settings,
     "noise-tables": ratios,
     "noise-dear": ratios,
     "noise-linear": ratios,
