@@ -1,0 +1,5 @@
+"""What makes RLSVI explore: section 4."""
+
+from .. import Topic
+
+TOPIC = Topic(tables=("explore",))
