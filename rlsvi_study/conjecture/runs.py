@@ -10,94 +10,22 @@ generalize:
   rewards within ±σ allow.
 - ``one-hot``: RLSVI without generalization.
 
-With one feature the regression is a division, and ``one_feature`` is Algorithms 1 and 2 written out
-for it: the library's agent draw for draw, but several times as fast, and with the cut. The first
-episode has zero weights, as the footnote says; nothing here depends on that.
+``one_feature`` has the first two agents.
 """
 
 import math
-from typing import NamedTuple
-
-import numpy as np
 
 from rlsvi_core import rlsvi
-from rlsvi_core.compiled import Floats, Generator, Ints, jit
+from rlsvi_core.compiled import Ints
 from rlsvi_core.features import OneHot
-from rlsvi_core.kernels import Model, choose, draw_weight, first_state, highest, last_reward, step
-from rlsvi_core.mdp import FiniteMDP
 
 from ..engine import Experiment, Rows, Scale, grid, streams
 from ..traps import gamble, long_gamble, toll
+from .one_feature import openings
+from .prior import GATE
 
 PASS, PLAY = QUIT, LEAP = 0, 1
-GATE = 0
 TOLL_G = 16.0
-
-
-@jit
-def one_feature(
-    model: Model,
-    phi: Floats,
-    lam: float,
-    sigma: float,
-    limit: Floats,
-    env: Generator,
-    own: Generator,
-    start: Ints,
-    opening: Ints,
-) -> None:
-    """RLSVI with one feature and V_h cut to ±limit[h]; fill in each episode's first state and
-    action."""
-    H, S, A = phi.shape
-    M, c, g = np.full(H, lam * sigma * sigma), np.zeros(H), np.zeros((H, S))  # + Σφ², Σφr, Σφ by s'
-    theta, q, p = np.zeros(H), np.empty(A), np.empty(A)
-    for i in range(opening.shape[0]):
-        for h in range(H - 1 if i > 0 else -1, -1, -1):  # weights stay 0 before any data
-            total = c[h]
-            for s in range(S):
-                if h < H - 1:
-                    for a in range(A):
-                        q[a] = phi[h + 1, s, a] * theta[h + 1]
-                    total += g[h, s] * min(max(highest(q), -limit[h + 1]), limit[h + 1])
-            theta[h] = draw_weight(M[h], total, sigma, own.standard_normal())
-        s = start[i] = first_state(model, env)
-        for h in range(H):
-            for a in range(A):
-                q[a] = phi[h, s, a] * theta[h]
-            a = choose(q, 0.0, 0.0, p, own.random())
-            r, s_next = step(model, h, s, a, env)
-            if h == H - 1:
-                r += last_reward(model, s_next, env)
-            x = phi[h, s, a]
-            M[h] += x * x
-            c[h] += x * r
-            g[h, s_next] += x
-            opening[i] = a if h == 0 else opening[i]
-            s = s_next
-
-
-class Openings(NamedTuple):
-    """How each episode began."""
-
-    start: Ints
-    action: Ints
-
-
-def openings(
-    mdp: FiniteMDP,
-    Phi: Floats,
-    episodes: int,
-    env: Generator,
-    own: Generator,
-    *,
-    lam: float = 1.0,
-    sigma: float = 1.0,
-    most: float = math.inf,
-) -> Openings:
-    """How the episodes of RLSVI with one feature begin; V_h is cut to ±most (H − h)."""
-    found, limit = Openings(*np.zeros((2, episodes), np.int64)), most * np.arange(mdp.H, 0.0, -1.0)
-    one_feature(mdp.model, Phi[..., 0], lam, sigma, limit, env, own, *found)
-    return found
 
 
 def _by_decade(passes: Ints, loss: float) -> Rows:
