@@ -375,7 +375,15 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         lambda _: lambda kappa_w, kappa_b, V: kappa_w + kappa_b * V / 2,
         "5.price-of-sigma",
     ),
-    (price, "later", lambda right: lambda H: right(H)._replace(regret=H**3.0), "5.second-term"),
+    (price, "lost", lambda right: lambda h, H: right(h, H) + H // 2, "5.later-values"),
+    (price, "part_a", lambda right: lambda: right() / 2, "5.first-term"),
+    (price, "fewest", lambda right: lambda *given: right(*given) / 2, "5.first-term"),
+    (
+        price,
+        "second_from",
+        lambda right: lambda H, *rest: right(H, *rest)._replace(regret=H**3.0),
+        "5.second-term",
+    ),
     (
         forms,
         "by_tails",
