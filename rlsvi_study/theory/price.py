@@ -453,24 +453,25 @@ def second_term() -> Evidence:
     failed = [] if wrong else fallen(STEPS)
     least = at_printed(LEAST_H)
     most = theorem1.terms(LEAST_H, 1, 2, least.L, LAM, np.sqrt(LEAST_H**2 + 1.0)).bias
-    exceeds = 2 * theorem1.first(
-        lambda half: bool(
-            at_printed(2 * half).regret > (2 * half) ** 2 * np.sqrt(2.0 * at_printed(2 * half).L)
-        )
-    )
+    above = [
+        H
+        for H, power in zip(horizons, over, strict=True)
+        if power > 1.5 * np.log10(H) + 0.5 * np.log10(2)
+    ]
     return unless(
         wrong or bool(failed),
         f"From H = {LEAST_H} on the proved regret over √T "
         f"grows like the power {min(powers):.2f} of H or more; √(H³SAT) would allow 3/2.",
         f"At H = {LEAST_H}, S = 1, A = 2 it is proved from {least.L:.2g} episodes on and "
-        f"1/{most / least.regret:.0f} of the bound's second term. With λσ² = max(m_R, "
+        f"1/{most / least.regret:.0f} of the bound's second term; at H = "
+        f"{min(above, default=math.inf):.1g} it is above √(H³SAT) itself. With λσ² = max(m_R, "
         "m_P) = 1, as the repaired proof allows, √(H³SAT) and logarithms do for all T.",
         failed=failed,
         powers=powers.tolist(),
         horizon=LEAST_H,
         episodes=least.L,
         part=float(most / least.regret),
-        exceeds=exceeds,
+        above_the_rate=above[:1],
     )
 
 
