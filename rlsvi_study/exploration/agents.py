@@ -53,7 +53,7 @@ from rlsvi_core.kernels import (
 )
 from rlsvi_core.mdp import FiniteMDP
 
-PAIRS = 16  # m: the expected sample is a mean over so many pairs ±W
+PAIRS = 8  # m: the expected sample is a mean over so many pairs ±W
 
 
 @jit

@@ -214,7 +214,7 @@ def _estimate(data: Statistics, how: Fit, rng: Generator, theta: Floats) -> None
     apart, shared = U.shape[0] > 1, U.shape[1] < H  # two factors for two λ; one for all periods
     b, q, z = np.empty((N, d)), np.empty(N), np.zeros((1 if how.repeated else H, N, d))
     extra, nothing = np.empty(d), np.zeros(d)
-    if how.noise > 0.0:
+    if how.noise != 0.0:
         fill_normal(rng, z)
     for h in range(H - 1, -1, -1):
         b[:] = 0.0
