@@ -21,6 +21,7 @@ from .verdicts import FIGURES
 BOOK = Path(__file__).parents[1]
 FOLDER = ".thumbnails"  # among the doctrees
 WIDTH = 960  # pixels: sharp at half of that
+PICTURED = 9  # the figures of the main text; those of the appendices have words alone
 CAPTION = re.compile(r"\*\*Paper, Figures? ((?:[\d()ab]+(?: and |, )?)+)")
 
 
@@ -72,7 +73,8 @@ class Strip(pages.Stored):
             self.env.note_dependency(str(BOOK / f"{page}.ipynb"))
             text = "\n\n".join(words(label, number) for number in together)
             row = nodes.container(classes=["strip-row"])
-            row += thumbnail(page=page, label=label)
+            if int(re.match(r"\d+", together[0])[0]) <= PICTURED:
+                row += thumbnail(page=page, label=label)
             row += (beside := nodes.container())
             lines = StringList(text.splitlines(), source=self.get_source_info()[0])
             self.state.nested_parse(lines, self.content_offset, beside)

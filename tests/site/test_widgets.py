@@ -490,10 +490,10 @@ class Stream(np.random.Generator):
 
 @pytest.fixture
 def widget(at):
-    """widget(chapter): what stands on its page to be played with, on a phone, and its page."""
+    """widget(chapter): what stands first on its page to be played with, on a phone, and its page."""
 
     def ready(chapter, what="[data-widget][data-ready]", **settings):
-        one = at(f"book/{chapter}", **{"viewport": PHONE} | settings).locator(what)
+        one = at(f"book/{chapter}", **{"viewport": PHONE} | settings).locator(what).first
         one.wait_for()
         return one
 
