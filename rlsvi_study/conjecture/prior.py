@@ -38,7 +38,7 @@ have to be repeated.
 - ``closed``: S = 20, A = 4, K = 4, rewards in [0, 1], λ = σ = 1, and values cut to [0, H];
   2000 episodes, exact regret. θ is not the prior's.
 
-H is 8, 16, 32 and 64, with 100 seeds each. The number looked at is mean regret over √T, T = LH, with
+H is 8, 16, 32 and 64, with 30 seeds each. The number looked at is mean regret over √T, T = LH, with
 Student's 95% interval; for closed features it is divided by H² too, as in the bound
 :math:`\tilde O(d^2H^2\sqrt T)` of Zanette et al. (2020). A family *rises* if its interval at the
 largest H lies above those at all other H, *does not rise* if its mean at the largest H is at most
