@@ -44,14 +44,11 @@ AGENTS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and n
     "coherent": ("#56B4E9", (6, 2, 6, 2), "D", "RLSVI, coherent features"),
     "ensemble": ("#CC79A7", (5, 1, 1, 1), "P", "ensemble"),
     "incremental": ("#44AA99", (6, 2, 6, 2), "v", "RLSVI, incremental"),
-    "rlsvi-0.1": ("#77AADD", (6, 2, 6, 2), "D", "RLSVI, λ = 1, σ = 0.1"),
-    "rlsvi-0.1-low": ("#114477", (1, 1), "P", "RLSVI, the same, rewards in [−1, 0]"),
     "russo": ("#999933", (5, 2), "s", "Russo 2019"),
     "clipped": ("#AA4499", (5, 1, 1, 1), "^", "clipped, 2021"),
     "single-seed": ("#225555", (1, 1.5), "v", "single seed, 2022"),
     "lsvi-ucb": ("#EE6677", (5, 2), "s", "LSVI-UCB, 2020"),
-    "lsvi-phe": ("#228833", (5, 1, 1, 1), "^", "LSVI-PHE, 2021"),
-    "langevin": ("#AA3377", (1, 1.5), "v", "Langevin, 2024"),
+    "weights": ("#228833", (5, 1, 1, 1), "^", "weights on the data"),
 }
 THINGS: dict[str, tuple[str, tuple]] = {  # colour and dashes of what is no agent
     "truth": ("#000000", ()),

@@ -2,4 +2,4 @@
 
 from .. import Topic
 
-TOPIC = Topic(tables=("since-tuning", "since-tabular", "since-linear-tuning", "since-linear"))
+TOPIC = Topic(tables=("since-tabular", "since-linear"))

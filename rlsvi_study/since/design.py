@@ -165,7 +165,7 @@ ADVICE = {
     "large noise": _two(
         "since-linear",
         _LINEAR | {"ridge": 0.01},
-        **{"σ = V/100": {"factor": 0.01}, "σ = V": {"factor": 1.0}},
+        **{"V/100": {"factor": 0.01}, "V": {"factor": 1.0}},
     ),
     "weights on the data": Advice(
         "since-linear", {"noise": _LINEAR, "weights": {"agent": "bootstrap", "factor": 0.1}}
@@ -216,3 +216,17 @@ def compare(table: pd.DataFrame, advice: Advice, *, repeats: int = 2000) -> pd.D
         ratio=rows["with"] / rows.without,
         word=[word(*ends) for ends in zip(low, high, strict=True)],
     )
+
+
+def summary(found: pd.DataFrame) -> str:
+    """The words of a comparison with the problems they hold for, and the ratios of the decided."""
+    parts = []
+    for said in ("better", "worse", "equal", "open"):
+        named = [
+            f"{environment} {size}"
+            + (f" (×{float(f'{row.ratio:.2g}'):g})" if said in ("better", "worse") else "")
+            for (environment, size), row in found[found.word == said].iterrows()
+        ]
+        if named:
+            parts.append(f"{said} on {', '.join(named)}")
+    return "; ".join(parts)

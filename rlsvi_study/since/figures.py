@@ -1,39 +1,48 @@
-"""Since 2016: which work answers which question, regret at the end of all runs, and tuning."""
+"""Since 2016: which work answers which question, a slope for each piece of advice, and regret over
+episodes."""
 
+from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..intervals import student
-from ..style import BY_AGENT, COLOUR, MARK, NAME, canvas, legend, panels, styled
-from .runs import final
+from ..style import COLOUR, canvas, panels, styled
+from .design import ADVICE, PROBLEM, Arm, at_best, compare, final
 
-BARS = {"errorbar": student, "err_style": "bars", "err_kws": {"capsize": 2}}
 WORKS = {  # questions of the paper, and who answered them when
     "Is Theorem 1 right,\nand is it best?": (
         (2016, "this paper:\nTheorem 1"),
         (2018, "Jin et al.: lower\nbound for all"),
         (2019, "Osband et al.:\njournal version"),
+        (2024, "Zhang et al.: best rate\nfrom the first episode"),
     ),
     "What holds in\nthe worst case?": (
         (2019, "Russo:\nmore noise"),
         (2021, "Agrawal et al.:\nclip values"),
-        (2022, "Xiong et al.:\na single seed"),
+        (2022, "Xiong et al.: a single seed;\nTiapkin et al.: weights"),
     ),
     "And with linear\nfeatures?": (
         (2020, "Zanette et al.; Jin et al.:\nLSVI-UCB"),
-        (2021, "Ishfaq et al.:\nLSVI-PHE"),
+        (2023, "He et al., Agarwal et al.:\nbest rate, by a bonus"),
     ),
-    "Can a draw\nbe cheaper?": (
-        (2018, "Osband et al.:\nrandom priors"),
-        (2024, "Ishfaq et al.:\nLangevin, others"),
+    "Does it work in\ndeep networks?": (
+        (2016, "bootstrapped\nDQN"),
+        (2018, "random\npriors"),
+        (2020, "bsuite"),
+        (2023, "epinets"),
+        (2024, "Langevin,\nHyperAgent"),
     ),
     "Is a linear $Q^*$\nenough?": (
         (2016, "this paper:\nConjecture 1"),
         (2020, "Du et al.:\nnot if nearly"),
         (2021, "Weisz et al., Wang et al.:\nno"),
+        (2024, "Wu et al., Golowich and Moitra:\nif closed under Bellman"),
     ),
 }
 
@@ -58,7 +67,7 @@ def timeline() -> Figure:
         yticks=range(len(WORKS)),
         yticklabels=WORKS,
         xticks=range(2016, 2025, 2),
-        xlim=(2015.2, 2024.9),
+        xlim=(2014.9, 2025.7),
         ylim=(len(WORKS) - 0.4, -0.6),
         xlabel="year of publication",
     )
@@ -66,85 +75,144 @@ def timeline() -> Figure:
     return fig
 
 
+# --------------------------------------------------------------------------- slopes
+
+WORDS = {
+    "better": COLOUR["theory"],
+    "worse": COLOUR["fails"],
+    "equal": "#777777",
+    "open": "#777777",
+}
+DRAWN = {  # pieces of advice of each table, in the order of the chapter
+    "since-tabular": (
+        "small constants",
+        "rewards at most 0",
+        "one seed",
+        "one seed, rewards at most 0",
+        "a small ridge",
+        "noise, not a bonus",
+    ),
+    "since-linear": (
+        "a small ridge, linear",
+        "cut values",
+        "noise, not a bonus, linear",
+        "large noise",
+    ),
+}
+
+BETWEEN = {"large noise": ("weights", {"agent": "bootstrap", "factor": 0.1})}  # a third arm
+
+
+def apart(heights: np.ndarray, gap: float, top: float) -> np.ndarray:
+    """Heights of labels, moved up where they are closer than the gap, and down from the top."""
+    moved, order = heights.copy(), heights.argsort()
+    for below, above in pairwise(order):
+        moved[above] = max(moved[above], moved[below] + gap)
+    moved[order[-1]] = min(moved[order[-1]], top)
+    for above, below in pairwise(order[::-1]):
+        moved[below] = min(moved[below], moved[above] - gap)
+    return moved
+
+
+def slope(ax: Axes, table: pd.DataFrame, piece: str) -> None:
+    """Mean regret at the end without and with a piece of advice, a line for each problem."""
+    advice = ADVICE[piece]
+    found, ticks = compare(table, advice), list(advice.arms)
+    heights = [found["without"], found["with"]]
+    if piece in BETWEEN:
+        middle, arm = BETWEEN[piece]
+        means = final(at_best(table, arm)).groupby(PROBLEM).regret.mean()
+        heights.insert(1, means.reindex(found.index))
+        ticks.insert(1, middle)
+    for problem, word in found.word.items():
+        ax.plot(
+            np.linspace(0, 1, len(ticks)),
+            [height[problem] for height in heights],
+            marker="o",
+            color=WORDS[word],
+            linestyle=":" if word == "open" else "-",
+        )
+    ax.set(yscale="log", xlim=(-0.15, 1.85), ylabel="mean regret", title=piece)
+    ax.set_xlabel("without the advice, and with it")
+    low, high = ax.get_ylim()
+    labels = apart(np.log(found["with"].to_numpy()), 0.09 * np.log(high / low), np.log(high))
+    for (environment, size), word, height in zip(found.index, found.word, labels, strict=True):
+        doubt = f", {word}" if word in ("equal", "open") else ""
+        ax.text(
+            1.06, np.exp(height), f"{environment} {size}{doubt}", color=WORDS[word], va="center"
+        )
+    ax.set_xticks(np.linspace(0, 1, len(ticks)), ticks)
+    ax.grid(visible=False, axis="x")
+
+
 @styled
-def tuning(table: pd.DataFrame) -> Figure:
-    """Mean regret at the end along the factor, a panel for each problem."""
-    problems = final(table).groupby(["environment", "size"], sort=False)
-    agents = list(table.agent.unique())
-    fig, axes = panels(len(problems), height=2.8, sharex=True)
-    for ax, ((environment, size), own) in zip(axes, problems, strict=True):
-        sns.lineplot(
-            own,
-            x="factor",
-            y="regret",
-            **BY_AGENT,
-            **BARS,
-            markers=MARK,
-            hue_order=agents,
-            style_order=agents,
-            ax=ax,
-        )
-        ax.set(
-            xscale="log",
-            yscale="log",
-            xlabel="factor",
-            ylabel="mean regret",
-            title=f"{environment} {size}",
-        )
-        ax.get_legend().remove()
-    legend(ax, fig, loc="outside lower center", ncols=3)
+def slopes(table: pd.DataFrame, name: str) -> Figure:
+    """A panel for each piece of advice that a table can judge."""
+    fig, axes = panels(len(DRAWN[name]), height=2.7)
+    for ax, piece in zip(axes, DRAWN[name], strict=True):
+        slope(ax, table, piece)
     return fig
 
 
-def relative(table: pd.DataFrame) -> pd.DataFrame:
-    """Regret at the end of each run, in units of the least mean on the problem."""
-    last = final(table)
-    last = last.assign(problem=last.environment + " " + last["size"].astype(str))
-    means = last.groupby(["problem", "agent", "constants"]).regret.mean()
-    return last.assign(times=last.regret / last.problem.map(means.groupby("problem").min()))
+# --------------------------------------------------------------------------- curves
+
+CURVES: dict[str, dict[str, tuple[Arm, str]]] = {  # arms and their colours
+    "since-tabular": {
+        "RLSVI, tuned": ({"agent": "rlsvi", "low": -1.0, "noise": "own"}, "rlsvi"),
+        "UCBVI, tuned": ({"agent": "ucbvi"}, "ucbvi"),
+        "Russo 2019, published": ({"agent": "russo"}, "russo"),
+    },
+    "since-linear": {
+        "RLSVI with a cut, tuned": ({"agent": "rlsvi", "low": 0.0, "cut": True}, "rlsvi"),
+        "LSVI-UCB, tuned": ({"agent": "lsvi-ucb"}, "lsvi-ucb"),
+        "LSVI-UCB, published": (
+            {"agent": "lsvi-ucb", "factor": 1.0, "ridge": 1.0},
+            "lsvi-ucb",
+        ),
+        "weights on the data, κ = 0.1": ({"agent": "bootstrap", "factor": 0.1}, "weights"),
+    },
+}
+SHOWN = {
+    "since-tabular": (("chain", 20), ("river swim", 6), ("deep sea", 30)),
+    "since-linear": (("low-rank", 4), ("long gamble", 8), ("toll", 13)),
+}
 
 
 @styled
-def regret(*tables: pd.DataFrame) -> Figure:
-    """Mean regret at the end in units of the problem's best, a panel for each table; with tuned
-    constants filled, with published ones hollow."""
-    fig, axes = canvas(len(tables), height=8.0, squeeze=False)
+def curves(tables: Mapping[str, pd.DataFrame]) -> Figure:
+    """Mean regret over episodes, a row for each table and a panel for each problem."""
+    fig, grid = canvas(3, len(tables), height=5.8, squeeze=False)
+    for row, (name, table) in zip(grid, tables.items(), strict=True):
+        for label, (arm, colour) in CURVES[name].items():
+            runs = at_best(table, arm)
+            for ax, (environment, size) in zip(row, SHOWN[name], strict=True):
+                own = runs[(runs.environment == environment) & (runs["size"] == size)]
+                sns.lineplot(
+                    own,
+                    x="episode",
+                    y="regret",
+                    color=COLOUR[colour],
+                    linestyle=":" if "published" in label else "-",
+                    marker="o",
+                    errorbar=student,
+                    err_kws={"alpha": 0.15, "lw": 0},
+                    label=label,
+                    legend=False,
+                    ax=ax,
+                )
+        for ax, (environment, size) in zip(row, SHOWN[name], strict=True):
+            ax.set(xscale="log", yscale="log", title=f"{environment} {size}", xlabel="", ylabel="")
+        row[0].set_ylabel("mean regret")
+        row[1].set_xlabel("episode")
     handles: dict[str, Any] = {}
-    for ax, table in zip(axes[0], tables, strict=True):
-        runs = relative(table)
-        agents = list(runs.agent.unique())
-        for constants, look in (("published", {"markerfacecolor": "white"}), ("tuned", {})):
-            sns.pointplot(
-                runs[runs.constants == constants],
-                x="times",
-                y="problem",
-                hue="agent",
-                order=runs.problem.unique(),
-                hue_order=agents,
-                palette=COLOUR,
-                markers=[MARK[agent] for agent in agents],
-                linestyle="none",
-                dodge=0.7,
-                errorbar=student,
-                err_kws={"linewidth": 1},
-                markersize=5,
-                markeredgewidth=1.2,
-                ax=ax,
-                **look,
-            )
-            handles |= {
-                NAME[agent]: handle
-                for handle, agent in zip(*ax.get_legend_handles_labels(), strict=True)
-            }
-            ax.get_legend().remove()
-        ax.set(xscale="log", xlabel="mean regret / least mean regret", ylabel="")
-    fig.legend(handles.values(), handles, loc="outside lower center", ncols=3)
+    for row in grid:
+        lines, labels = row[0].get_legend_handles_labels()
+        handles |= dict(zip(labels, lines, strict=True))
+    fig.legend(handles.values(), handles, loc="outside lower center", ncols=2)
     return fig
 
 
 DRAW = {
-    "since-tuning": tuning,
-    "since-linear-tuning": tuning,
-    "since-tabular": regret,
-    "since-linear": regret,
+    "since-tabular": lambda table: slopes(table, "since-tabular"),
+    "since-linear": lambda table: slopes(table, "since-linear"),
 }

@@ -1,41 +1,45 @@
 r"""Tabular RLSVI as later work has changed it, in one value iteration.
 
 Write :math:`n` for the visits to :math:`(s, a, h)` before episode :math:`k`, :math:`\hat R` and
-:math:`\hat P` for sums of what was seen there over :math:`n + 1`, :math:`\ell = \log(2HSAk)`.
-Every variant acts greedily, ties at random, on
+:math:`\hat P` for sums of what was seen there over :math:`n + \text{ridge}`, and
+:math:`\ell = \log(2HSAk)`. Every variant acts greedily, ties at random, on
 
 .. math::
-    \tilde Q_h(s, a) = \hat R + \hat P^\top \tilde V_{h+1} + \frac{\nu}{\sqrt{n+1}}\, z, \qquad
-    \tilde V_h = \max_a \tilde Q_h, \qquad z \sim N(0, 1).
+    \tilde Q_h(s, a) = \hat R + \hat P^\top \tilde V_{h+1} + \frac{\nu}{\sqrt{n + \text{ridge}}}\, z,
+    \qquad \tilde V_h = \max_a \tilde Q_h, \qquad z \sim N(0, 1).
 
-This is RLSVI with :math:`\lambda\sigma^2 = 1` and :math:`\sigma = \nu`. The variants change one
-thing each:
+With a constant :math:`\nu = \sigma` this is RLSVI, and ridge = :math:`\lambda\sigma^2`. Before any
+visit a value has the standard deviation :math:`\nu/\sqrt{\text{ridge}}`. The published variants have
+ridge 1, and rewards from 0 to 1:
 
 - **Russo (2019)**, the size of the noise: :math:`\nu^2 = \beta_k = \frac12 S H^3 \ell`.
 - **Clipped**, Agrawal, Chen and Jiang (2021): the noise is Russo's, and
-  :math:`\tilde Q_h = H - h`, the largest value there is, while :math:`n < \alpha_k`. Here
+  :math:`\tilde Q_h` is the largest value there is while :math:`n < \alpha_k`. Here
   :math:`\alpha_k = \beta_k`: the noise takes over when its deviation is that of one reward.
 - **Single seed**, Xiong, Shen, Cui, Fazel and Du (2022): one :math:`z` per episode, for all
   :math:`(s, a, h)`; Bernstein's size, with the variance of :math:`\tilde V_{h+1}` under
   :math:`\hat P`,
 
   .. math::
-      \nu = \sqrt{\ell\,\mathrm{Var}_{\hat P} \tilde V_{h+1}} + \sqrt\ell + H\ell / \sqrt{n+1};
+      \nu = \sqrt{\ell\,\mathrm{Var}_{\hat P} \tilde V_{h+1}} + \sqrt\ell + H\ell / \sqrt{n + \text{ridge}};
 
   and :math:`\tilde Q_h` is cut to :math:`\pm 2(H - h)`.
 
 A common ``factor`` multiplies every standard deviation, :math:`\nu`, and so :math:`\beta_k` and
-:math:`\alpha_k` by its square. With factor 0 all of them are value iteration on the shrunk model.
+:math:`\alpha_k` by its square; for RLSVI it is σ. With factor 0 all of them are value iteration on
+the shrunk model.
 
 What was checked and what was not: we could read abstracts and summaries of the three papers, not
 their listings. A summary gives Russo's :math:`\beta_k`; the shrinkage by :math:`n + 1` is as we
 remember it. The abstracts say that the second clips, and that the third has a single seed, noise
 of Bernstein's type and a clip. That the second clips by visits, its :math:`\alpha_k`, the terms of
 the third's :math:`\nu` and its cut at twice the range are from memory or ours, with constants 1
-where a bound has some. For these two "published constants" are of a published order, no more.
+where a bound has some. Another memory of the second has
+:math:`\alpha_k = 4H^3S\log(2HSAk)\log(40SAT/\delta)`, some 150 times ours; neither is reached by any
+pair in the runs of this study, so both readings act uniformly there.
 
-All of this assumes that a period pays between 0 and 1, the last one with its terminal reward, so
-that :math:`0 \le Q^*_h \le H - h`. Other rewards are refused; shift and scale them before.
+A period pays between ``low`` and low + 1, the last one with its terminal reward, so that the
+largest value is :math:`(H - h)(\text{low} + 1)`. Other rewards are refused; shift and scale them.
 """
 
 import math
@@ -52,21 +56,26 @@ from rlsvi_core.episodes import Run
 from rlsvi_core.features import OneHot
 from rlsvi_core.kernels import History, Model, draw_weight, highest, play_episode
 
+CONSTANT, HOEFFDING, BERNSTEIN = range(3)  # sizes of the noise
+
 
 class Variant(NamedTuple):
-    """What is changed in RLSVI. The defaults are Russo's."""
+    """What is changed in RLSVI. The defaults are RLSVI with λ = 1 and σ = 1."""
 
-    bernstein: bool = False  # the size ν is Bernstein's, else √β_k
-    shared: bool = False  # one z serves all (s, a, h) of an episode
-    threshold: float = 0.0  # α_k/β_k: with fewer than α_k visits Q̃ is H − h
-    clip: float = math.inf  # Q̃ is cut to ± this many times H − h
     factor: float = 1.0  # on every standard deviation
+    ridge: float = 1.0
+    shared: bool = False  # one z serves all (s, a, h) of an episode
+    low: float = 0.0  # a period pays from low to low + 1
+    size: int = CONSTANT  # ν is 1, √β_k, or Bernstein's
+    threshold: float = 0.0  # α_k/β_k: with fewer than α_k visits Q̃ is the largest value
+    clip: float = math.inf  # Q̃ is cut to ± this many times H − h
 
 
 VARIANTS = {
-    "russo": Variant(),
-    "clipped": Variant(threshold=1.0),
-    "single-seed": Variant(bernstein=True, shared=True, clip=2.0),
+    "rlsvi": Variant(),
+    "russo": Variant(size=HOEFFDING),
+    "clipped": Variant(size=HOEFFDING, threshold=1.0),
+    "single-seed": Variant(size=BERNSTEIN, shared=True, clip=2.0),
 }
 
 
@@ -76,12 +85,13 @@ def value_iteration(variant: Variant, k: int, seen: History, rng: Generator, Q: 
     H, S, A = Q.shape
     V, z = np.zeros(S), 0.0
     ell = math.log(2.0 * H * S * A * k)
-    nu = variant.factor * math.sqrt(0.5 * S * H**3 * ell)  # √β_k
-    alpha = variant.threshold * nu * nu
+    root_beta = variant.factor * math.sqrt(0.5 * S * H**3 * ell)
+    alpha = variant.threshold * root_beta * root_beta
+    nu = root_beta if variant.size == HOEFFDING else variant.factor
     if variant.shared:
         z = rng.standard_normal()
     for h in range(H - 1, -1, -1):
-        bound = variant.clip * (H - h)
+        top, bound = (variant.low + 1.0) * (H - h), variant.clip * (H - h)
         for s in range(S):
             for a in range(A):
                 n, total, first, second = seen.n[h, s, a], seen.total[h, s, a], 0.0, 0.0
@@ -92,15 +102,15 @@ def value_iteration(variant: Variant, k: int, seen: History, rng: Generator, Q: 
                     first += following
                     second += following * V[seen.state[node]]
                     node = seen.link[node]
-                M = n + 1.0
-                if variant.bernstein:
+                M = n + variant.ridge
+                if variant.size == BERNSTEIN:
                     variance = max(second / M - (first / M) ** 2, 0.0)
                     nu = variant.factor * (
                         math.sqrt(ell * variance) + math.sqrt(ell) + H * ell / math.sqrt(M)
                     )
                 if not variant.shared:
                     z = rng.standard_normal()
-                value = H - h if n < alpha else draw_weight(M, total, nu, z)
+                value = top if n < alpha else draw_weight(M, total, nu, z)
                 Q[h, s, a] = min(max(value, -bound), bound)
         for s in range(S):
             V[s] = highest(Q[h, s])
@@ -134,7 +144,7 @@ class PerturbedAgent(QTableAgent):
     rng : the agent's generator or seed.
 
     >>> from rlsvi_core import chain
-    >>> tuned = VARIANTS["russo"]._replace(factor=0.001)
+    >>> tuned = Variant(factor=0.1, ridge=0.01)
     >>> agent = PerturbedAgent(OneHot(3, 4, 2), tuned, rng=0)
     >>> agent.learn(chain(4), 200, rng=1).reward.sum() > 50
     np.True_
@@ -144,11 +154,15 @@ class PerturbedAgent(QTableAgent):
 
     def __init__(self, features: OneHot, variant: Variant, rng: Any = None) -> None:
         checks.instance("variant", variant, Variant, hint="VARIANTS has those that are published.")
-        for name in ("bernstein", "shared"):
-            checks.flag(name, getattr(variant, name))
+        checks.flag("shared", variant.shared)
+        checks.positive(ridge=variant.ridge)
+        sizes = (CONSTANT, HOEFFDING, BERNSTEIN)
+        checks.one_of("size", variant.size, sizes, hint="They are CONSTANT, HOEFFDING, BERNSTEIN.")
         if variant.clip != math.inf:
             checks.positive(clip=variant.clip)
         self.variant = variant._replace(
+            ridge=float(variant.ridge),
+            low=checks.finite("low", variant.low),
             clip=float(variant.clip),
             threshold=checks.between(
                 "threshold", variant.threshold, 0, math.inf, hint="It is α_k/β_k; 0 clips nothing."
@@ -177,14 +191,15 @@ class PerturbedAgent(QTableAgent):
 
     def _refuse(self, r: float) -> None:
         checks.fail(
-            "a period pays between 0 and 1, the last one with its terminal reward",
+            f"a period pays between {self.variant.low:g} and {self.variant.low + 1:g}, the last one "
+            "with its terminal reward",
             f"a reward is {r:g}",
-            "Shift and scale rewards; the bounds H − h depend on it.",
+            "Shift and scale rewards; the largest values depend on it.",
         )
 
     def _checked_reward(self, given: Any) -> float:
         r = super()._checked_reward(given)
-        if not 0 <= r <= 1:
+        if not 0 <= r - self.variant.low <= 1:
             self._refuse(r)
         return r
 
@@ -201,8 +216,9 @@ class PerturbedAgent(QTableAgent):
                 )
             ]
         )
-        if paid.min() < 0 or paid.max() > 1:
-            self._refuse(paid.min() if paid.min() < 0 else paid.max())
+        for r in (paid.min(), paid.max()):
+            if not 0 <= r - self.variant.low <= 1:
+                self._refuse(r)
         return super()._prepare(env, episodes, rng, exact)
 
     def _learn(self, model: Model, exact: bool, rng: Generator, run: Run) -> None:

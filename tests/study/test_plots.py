@@ -25,6 +25,7 @@ from rlsvi_study.chain.runs import medians
 from rlsvi_study.extensions import figures as extension_figures
 from rlsvi_study.recommender import figures as recommender_figures
 from rlsvi_study.recommender.figures import ETAS
+from rlsvi_study.since import design
 from rlsvi_study.since import figures as since_figures
 from rlsvi_study.style import AGENTS, COLOUR, THINGS, digits, ink, scientific, three
 from rlsvi_study.tetris import figures as tetris_figures
@@ -255,12 +256,20 @@ def _last(table):
     return table[table.episode == table.episode.max()]
 
 
-def _times(table):
-    """Regret at the end in units of the least mean on each problem."""
-    problem = ["environment", "size"]
-    ends = table[table.episode == table.groupby(problem).episode.transform("max")]
-    best = ends.groupby([*problem, "agent", "constants"]).regret.mean().groupby(problem).min()
-    return ends.join(best.rename("best"), on=problem).eval("times = regret / best")
+def _judged(name):
+    """Regret at the end of the judged runs, with and without each piece of advice that is drawn."""
+
+    def rows(table):
+        pieces = {piece: design.ADVICE[piece] for piece in since_figures.DRAWN[name]}
+        return pd.concat(
+            [
+                design.final(design.at_best(table, arm)).assign(piece=piece, arm=words)
+                for piece, advice in pieces.items()
+                for words, arm in advice.arms.items()
+            ]
+        )
+
+    return rows
 
 
 def _sigmas(table):
@@ -585,13 +594,14 @@ SHOWS = {
         Shown("again", y, ["task"], MEAN, curves=False) for y in ("reward", "mean", "vote")
     ],
     **{
-        name: [Shown("factor", "regret", ["environment", "agent"], MEAN, _last)]
-        for name in ("since-tuning", "since-linear-tuning")
-    },
-    **{
         name: [
             Shown(
-                "size", "times", ["environment", "agent", "constants"], MEAN, _times, curves=False
+                "size",
+                "regret",
+                ["piece", "arm", "environment"],
+                MEANS,
+                _judged(name),
+                curves=False,
             )
         ]
         for name in ("since-tabular", "since-linear")

@@ -99,3 +99,12 @@ def test_advice_is_about_arms_of_the_grid(name):
     arms = design.TABULAR if ADVICE[name].table == "since-tabular" else design.LINEAR
     for arm in ADVICE[name].arms.values():
         assert any(arm.items() <= one.items() for one in (*arms, *design.SHIFTED))
+
+
+def test_a_summary_names_every_problem_under_its_word():
+    table = runs(
+        lambda agent, factor, environment, seed: (
+            1.0 if agent == "a" else 0.5 if environment == "one" else (0.5, 2.0)[seed % 2]
+        )
+    )
+    assert design.summary(compare(table, OTHER)) == "better on one 1 (×0.5); open on other 1"
