@@ -111,4 +111,62 @@ def amplification(H: int = 10, draws: int = 20_000) -> Figure:
     return fig
 
 
+Place = tuple[float, float]
+
+
+def _diagram(
+    height: float, nodes: dict[str, Place], arrows: list[tuple[str, str, float, str, Place, object]]
+) -> Figure:
+    """States and what leads from one to another: (from, to, bend, words, where they stand, colour).
+    A phone shows half the size, so letters are large."""
+    fig, ax = canvas(height=height)
+    for start, end, bend, words, (x, y), colour in arrows:
+        style = {"arrowstyle": "-|>", "lw": 2, "color": colour, "shrinkA": 26, "shrinkB": 36}
+        style |= {"connectionstyle": f"arc3,rad={bend}", "mutation_scale": 22}
+        ax.annotate("", nodes[end], nodes[start], arrowprops=style)
+        ax.text(x, y, words, size=17, ha="center", va="center", color=colour)
+    for name, (x, y) in nodes.items():
+        box = {"boxstyle": "round,pad=0.4", "fc": "white", "ec": COLOUR["truth"], "lw": 1.5}
+        ax.text(x, y, name, size=17, ha="center", va="center", bbox=box)
+    ax.set(xlim=(0, 10), ylim=(0, height * 10 / 7))
+    ax.axis("off")
+    return fig
+
+
+@styled
+def toll_drawing() -> Figure:
+    """The toll: a gate at which a leap loses, and a road that is rarely seen."""
+    nodes = {"gate": (1.0, 4.4), "dead": (8.8, 4.4), "side": (1.0, 1.2), "alive": (4.9, 1.2)}
+    nodes["end"] = (8.8, 1.2)
+    return _diagram(
+        4.0,
+        nodes,
+        [
+            ("gate", "dead", -0.2, "quit: φ = 0, pays 0", (4.9, 5.5), COLOUR["truth"]),
+            ("gate", "dead", 0.2, "leap: φ = 16, costs 1", (4.9, 3.35), COLOUR["fails"]),
+            ("side", "alive", 0.0, "φ = 1", (2.9, 1.6), COLOUR["truth"]),
+            ("alive", "end", -0.25, "walk: φ = 1", (6.9, 2.2), COLOUR["truth"]),
+            ("alive", "end", 0.25, "leap: φ = 16", (6.9, 0.25), OWN),
+        ],
+    )
+
+
+@styled
+def gamble_drawing() -> Figure:
+    """The long gamble: one coin decides all rewards."""
+    nodes = {"start": (1.0, 2.8), "won": (5.3, 4.6), "lost": (5.3, 1.0), "out": (1.0, 0.5)}
+    nodes[" end "], nodes["end"] = (9.0, 4.6), (9.0, 1.0)
+    return _diagram(
+        3.8,
+        nodes,
+        [
+            ("start", "won", 0.0, "play, 55%", (2.6, 4.4), COLOUR["truth"]),
+            ("start", "lost", 0.0, "play, 45%", (4.0, 2.7), COLOUR["truth"]),
+            ("start", "out", 0.0, "pass", (0.45, 1.7), COLOUR["truth"]),
+            ("won", " end ", 0.0, "+σ, H times", (7.1, 5.1), COLOUR["theory"]),
+            ("lost", "end", 0.0, "−σ, H times", (7.1, 1.5), COLOUR["fails"]),
+        ],
+    )
+
+
 DRAW = {"gamble": gambles, "long-gamble": gambles, "toll": toll}

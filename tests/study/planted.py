@@ -435,9 +435,18 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
     (
         conjecture,
         "factors",
-        lambda right: lambda walked: right(not walked),
+        lambda right: lambda walked, *rho: right(not walked, *rho),
         "B.toll-law B.toll-steps",
     ),
+    (conjecture, "leap", lambda right: lambda rho: right(rho) / 2, "B.toll-steps B.toll-law"),
+    (conjecture, "pooled", lambda right: lambda *at: right(*at) * 2, "B.long-noise"),
+    (
+        conjecture,
+        "rotated_toll",
+        lambda right: lambda theta, world: right(1.1 * theta, world),
+        "B.any-weights",
+    ),
+    (conjecture, "handed_on", lambda right: lambda *at: 2 * right(*at), "B.small-features"),
     (conjecture, "RATE", lambda _: Fraction(1, 8), "B.truncated-steps"),
     (
         conjecture,

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 from scipy.linalg import hadamard
 from scipy.special import betaln
-from scipy.stats import beta, binom, binomtest, kstest, norm, ttest_1samp
+from scipy.stats import beta, binom, binomtest, kstest, norm, ttest_1samp, ttest_ind
 
 from rlsvi_core import bootstrap, rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_study import catalogue
-from rlsvi_study.conjecture import claims, figures, runs, weights
+from rlsvi_study.conjecture import claims, figures, prior, runs, weights
 from rlsvi_study.engine import streams
 from rlsvi_study.register import CONSISTENT, FAILS, HOLDS, Evidence
 from rlsvi_study.traps import gamble, long_gamble, needle, toll
@@ -260,8 +260,21 @@ PLANTED = {
     ),
     "a threshold that is another": (
         "threshold_between",
-        lambda low, high, true=claims.threshold_between: true(low, low),
+        lambda H, low, high, true=claims.threshold_between: true(H, low, low),
         "B.enough-noise",
+    ),
+    "a threshold that is another on the long gamble": (
+        "threshold_between",
+        lambda H, low, high, true=claims.threshold_between: true(H, high, 2 * high),
+        "B.long-noise",
+    ),
+    "features that are not the toll's": (
+        "rotated_toll",
+        lambda theta, world, true=claims.rotated_toll: (
+            true(theta, world)[0],
+            true(theta, world)[1] * 2,
+        ),
+        "B.any-weights",
     ),
     "a longer wait": ("regret_in_the_end", lambda f, games: 60.0, "B.enough-noise"),
 }
@@ -409,6 +422,87 @@ def test_regret_in_the_end_is_that_of_long_runs():
     ]
     mean, error = 0.2 * np.mean(passes), 0.2 * np.std(passes) / 10
     assert abs(mean - claims.regret_in_the_end(2.0, 5000)) < 5 * error
+
+
+def limit_by_another_route(f, H, games):
+    """Expected passes on the long gamble before so many games, if each is waited for: the posterior
+    of each period in turn, as a plain recursion on means and variances."""
+    rho, total = 3 / H**2, 0.0
+    for m in range(games):
+        w = np.arange(m + 1)
+        x, shrink, unit = 1 - 2 * w / max(m, 1), m / (m + f * f * rho), f * f / (m + f * f * rho)
+        mean, variance = np.zeros(m + 1), np.zeros(m + 1)
+        for _ in range(H - 1):
+            mean, variance = shrink * (1 + mean), shrink**2 * variance + unit
+        mean, variance = -shrink * x * (1 + mean), (shrink * x) ** 2 * variance + unit
+        play = norm.cdf(mean / np.sqrt(variance))
+        total += float(binom.pmf(w, m, 0.55) @ (1 / play - 1))
+    return total
+
+
+def test_the_long_gamble_is_bounded_from_where_it_is_said():
+    """f* = 2.65 for H = 4: above it passes converge, and long runs have that many; below not."""
+    H, f = 4, 4.0
+    first, second, third = (limit_by_another_route(f, H, m) for m in (400, 800, 1200))
+    assert third - second < 0.5 * (second - first)
+    assert limit_by_another_route(2.0, H, 400) > 100 * limit_by_another_route(2.0, H, 200)
+    mdp, Phi = long_gamble(H)
+    passes = [
+        (
+            runs.openings(mdp, Phi, 20_000, *streams((seed, 7))[1:], lam=3 / H**2, sigma=f).action
+            == runs.PASS
+        ).sum()
+        for seed in range(200)
+    ]
+    few = limit_by_another_route(f, H, 2000)
+    assert abs(np.mean(passes) - few) < 5 * np.std(passes) / math.sqrt(200)
+
+
+# --- where the prior is true ----------------------------------------------------------------
+
+
+def test_the_prior_determines_the_rewards():
+    for mdp, Phi in (
+        prior.prior_toll(6, 5000, np.random.default_rng(1)),
+        prior.random_basis(6, np.random.default_rng(2)),
+    ):
+        assert claims.is_instance((mdp, Phi), lam=1e-3)
+        assert np.abs(mdp.R).max() <= 1
+
+
+def test_regret_at_the_gate_is_that_of_a_second_program(monkeypatch):
+    """RLSVI with one feature in plain Python, its own draws; the means of both agree."""
+    monkeypatch.setitem(prior.EPISODES, "toll", 300)
+    monkeypatch.setattr(prior, "SIDES", 60)
+    H, w, lam, theirs = 5, prior.WALK, prior.LAM, []
+    for seed in range(150):
+        rng = np.random.default_rng((seed, 99))
+        while True:
+            theta = rng.normal(0, lam**-0.5, H)
+            V = np.append(np.maximum(w * theta, theta), 0.0)
+            road = np.concatenate([w * theta - V[1:], (theta - V[1:])[1:], theta[:1]])
+            if np.abs(road).max() <= 1:
+                break
+        data, regret, sampled = [[] for _ in range(H)], 0.0, np.zeros(H)
+        for episode in range(300):
+            for h in reversed(range(H) if episode else ()):
+                later = max(w * sampled[h + 1], sampled[h + 1]) if h < H - 1 else 0.0
+                M = lam + sum(x * x for x, _, _ in data[h])
+                total = sum(x * (r + alive * later) for x, r, alive in data[h])
+                sampled[h] = total / M + rng.normal() / math.sqrt(M)
+            if rng.random() < 0.2:
+                for h in range(H):
+                    x = w if h == 0 or sampled[h] < 0 else 1.0
+                    data[h].append((x, x * theta[h] - V[h + 1], 1))
+            else:
+                leaps = rng.random() < 0.5 if sampled[0] == 0 else sampled[0] > 0
+                regret += abs(theta[0]) * (leaps != (theta[0] > 0))
+                if leaps:
+                    data[0].append((1.0, theta[0], 0))
+        theirs.append(regret)
+    ours = [prior.prior_regret("toll", H, seed)[0]["regret"] for seed in range(150)]
+    assert ttest_ind(ours, theirs, equal_var=False).pvalue > RATE
+    assert np.mean(ours) > 1
 
 
 def test_the_amplification_is_drawn():
