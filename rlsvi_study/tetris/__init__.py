@@ -10,6 +10,7 @@ TOPIC = Topic(
         "fig14-tuning",
         "tetris-top-row",
         "tetris-top-row-tuning",
+        "tetris-touches",
         "tetris-rules",
         "tetris-readings",
         "tetris-variance",

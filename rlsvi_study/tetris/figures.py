@@ -498,12 +498,13 @@ def fates(rule: str) -> dict[str, tuple[str, list[tuple[int, int]]]]:
 
 @large
 def endings() -> Figure:
-    """One stack and three placements, and what becomes of them under the five ending rules."""
+    """One stack and three placements, and what becomes of them under five ending rules; "touches"
+    treats these as "top row" does."""
     boards = {
         "three placements": {
             name: ("", squares) for name, (_, squares) in fates("overflow").items()
         },
-        **{f"“{rule}”": fates(rule) for rule in RULES},
+        **{f"“{rule}”": fates(rule) for rule in RULES if rule != "touches"},
     }
     fig, axes = panels(len(boards), height=1.75, sharey=True)
     stack = [(x, y) for y, row in enumerate(STACK) for x in range(10) if row >> x & 1]
@@ -580,6 +581,7 @@ DRAW = {  # how ``rlsvi plot`` draws each stored table
             "tetris-top-row-tuning",
             "tetris-schedules",
             "tetris-top-row-schedules",
+            "tetris-touches",
         ),
         schedules,
     ),

@@ -567,6 +567,7 @@ SHOWS = {
             "tetris-top-row-tuning",
             "tetris-schedules",
             "tetris-top-row-schedules",
+            "tetris-touches",
         )
     },
     **dict.fromkeys(("tasks-control", "tasks-epsilon", "tasks-boltzmann", "tasks-curves"), RETURNS),
