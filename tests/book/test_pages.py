@@ -253,10 +253,19 @@ def test_a_sentence_has_its_totals(small):
         (pages.not_judged, 3),
         (pages.tally, 1 + len(VERDICTS)),
         (pages.misprints, 3),
+        (pages.discrepancies, 3),
+        (pages.moved, 4),
     ],
 )
 def test_every_row_has_every_column(made, columns):
     assert {row.count("|") for row in made().splitlines()} == {columns + 1}
+
+
+def test_a_verdict_that_moved_is_not_what_it_was():
+    for one in pages.MOVED:
+        now = pages.found().get(one["claim"])
+        assert one["before"] in VERDICTS
+        assert now is None or now.verdict != one["before"], one["claim"]
 
 
 def test_every_choice_has_its_row():

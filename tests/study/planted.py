@@ -205,7 +205,12 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         "1.exponential 3.probability 3.wait 3.regret 6.1.dithering",
     ),
     (chain, "RIGHT", lambda _: 0, "3.value"),
-    (chain, "PRINTED", lambda right: {name: (1.0, 1.0) for name in right}, "1.only-exploration"),
+    (
+        chain,
+        "lsvi",
+        lambda _: lambda Phi, rng, **_: rlsvi(Phi, rng=rng),
+        "1.only-exploration 6.agnostic",
+    ),
     (regret, "worst_gap", lambda _: lambda *at: (-0.1, ()), "5.last-display"),
     (FiniteMDP, "regret", lambda _: lambda mdp, policy: mdp.value, "3.others"),
     (
@@ -236,7 +241,6 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         lambda right: lambda K, lam, *sigma: right(K, 2 * lam, *sigma),
         "4.approximate-posterior",
     ),
-    (chain, "chain", lambda right: lambda N: Fake(Q=right(N).Q.round()), "6.1.binary"),
     (
         chain,
         "rlsvi",
@@ -502,9 +506,10 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         lambda right: lambda k, nu, episodes: right(k, 0.5, episodes),
         "F.travel",
     ),
-    (extensions, "printed", lambda _: lambda gamma: gamma, "F.autocorrelation F.marginal F.start"),
+    (extensions, "printed", lambda _: lambda gamma: gamma, "F.marginal F.start"),
+    (extensions, "GAMMA", lambda _: 0.1, "F.autocorrelation"),
     (extensions, "printed", lambda _: lambda gamma: 1.0, "F.fixed"),
-    (extensions, "ENVIRONMENTS", lambda names: dict.fromkeys(names, "6.3.bandits"), "7.effective"),
+    (extensions, "ENVIRONMENTS", lambda names: dict.fromkeys(names, "6.2.sooner"), "7.effective"),
     (REGISTER, "5.theorem1", lambda one: replace(one, verdict=FAILS), "5.optimistic-algorithms"),
 ]
 

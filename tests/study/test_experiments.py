@@ -192,8 +192,14 @@ def scaled(column, factor):
     ("id", "name", "spoil", "verdict"),
     [
         ("3.wait", "example1", scaled("unrewarded", 1.5), FAILS),
-        ("6.1.beats-bounds", "fig3", scaled("tenth_reward", lambda t: t.N**2), PARTLY),
-        ("6.1.beats-bounds", "fig4", scaled("tenth_reward", 100), PARTLY),
+        ("6.1.learns", "fig2a", lambda t: t.assign(regret=t.episode), FAILS),
+        ("6.1.learns", "fig2a", lambda t: t.assign(tenth_reward=0), FAILS),
+        ("6.1.beats-bounds", "fig4", scaled("tenth_reward", 100), FAILS),
+        ("6.1.generalization", "fig3", scaled("tenth_reward", lambda t: t.N**2), FAILS),
+        ("6.1.generalization", "fig3-tabular", scaled("tenth_reward", 0.1), PARTLY),
+        ("6.1.rho", "fig6", scaled("tenth_reward", lambda t: 1 + 1000 * t.rho), FAILS),
+        ("6.agnostic", "fig6", lambda t: t.assign(censored=True), FAILS),
+        ("B.consistent", "fig3", lambda t: t.assign(tenth_reward=10 + 1.5**t.N), FAILS),
         ("6.1.prior-structure", "fig3-tabular", scaled("tenth_reward", 0.3), PARTLY),
         (
             "6.1.prior-structure",

@@ -130,7 +130,8 @@ def some_tables(rlsvi, lsvi, lspi, tuning=None):
                 strict=True,
             )
         )
-    return tables
+    both = rows(rlsvi, agent="rlsvi", schedule="greedy") + rows(lsvi, agent="lsvi", schedule="one")
+    return tables | {"tetris-touches": pd.DataFrame(both)}
 
 
 def test_the_tuned_schedule_is_the_best_on_seeds_of_its_own_that_was_run_on_the_figures_too():
@@ -165,14 +166,12 @@ def test_rlsvi_is_better_if_and_only_if_it_beats_the_tuned_schedule(rlsvi, lsvi,
     ("rlsvi", "lsvi", "lspi", "verdict"),
     [
         (5000, 5000, 4000, HOLDS),
-        (5000, 5000, 5000, PARTLY),
-        (5000, 5000, 9000, PARTLY),
-        (5000, 3000, 9000, FAILS),
-        (3000, 3000, 2000, PARTLY),
-        (2000, 2000, 2000, FAILS),
+        (5000, 5000, 9000, HOLDS),
+        (5000, 3000, 2000, PARTLY),
+        (3000, 3000, 2000, FAILS),
     ],
 )
-def test_both_have_to_beat_lspi_as_printed_and_as_run_here(rlsvi, lsvi, lspi, verdict):
+def test_both_have_to_beat_the_level_of_lspi_that_is_printed(rlsvi, lsvi, lspi, verdict):
     assert claims.above_lspi(some_tables(rlsvi, lsvi, lspi)).verdict == verdict
 
 
@@ -383,6 +382,7 @@ def swapped(_, table):
 
 
 FIGURE_7 = ("tetris-top-row", "fig7")
+SCHEDULES = ("tetris-top-row-schedules", "tetris-schedules")
 CONSTANT = [name for name, schedule in tetris.SCHEDULES.items() if "half_life" not in schedule]
 
 
@@ -396,29 +396,42 @@ def steady(*agents):
     return change
 
 
+def wild(name, table):
+    """RLSVI's runs in the figures differ a thousandfold, and so do the blocks of each."""
+    if name not in FIGURE_7:
+        return table
+    odd = np.where(table.seed % 4, 1, 1000) * np.where(table.game // 50 % 2, 1000, 1)
+    return table.assign(score=table.score * np.where(table.agent == "rlsvi", odd, 1))
+
+
 @pytest.mark.parametrize(
     ("id", "change", "verdict"),
     [
         ("6.2.lspi", times(0.1), FAILS),
-        ("6.2.lspi", times(0.001, "tetris-lspi"), HOLDS),
-        ("6.2.scratch", times(0.001, "tetris-lspi", start="nothing"), HOLDS),
-        ("6.2.scratch", times(0.01, *FIGURE_7, "tetris-top-row-schedules"), FAILS),
+        ("6.2.lspi", times(9, *FIGURE_7, *SCHEDULES), HOLDS),
+        ("6.2.scratch", times(100, *SCHEDULES), HOLDS),
+        ("6.2.scratch", times(0.01, *FIGURE_7, *SCHEDULES), FAILS),
         ("6.2.collapse", times(100, "tetris-lspi", policy=[17, 18, 19, 20]), PARTLY),
         ("6.2.collapse", times(0.01, game=[850, 900, 950, 1000]), PARTLY),
         ("6.2.better", times(9, agent="rlsvi"), HOLDS),
+        ("6.2.better", times(0.1, agent="rlsvi"), FAILS),
         ("6.2.fixed-epsilon", times(0.0, schedule=CONSTANT), HOLDS),
+        ("6.2.fixed-epsilon", times(100, *SCHEDULES), FAILS),
         ("6.2.tuned-better", times(100, "tetris-lspi"), FAILS),
         ("6.2.sooner", times(0.01, agent="lsvi"), HOLDS),
+        ("6.2.sooner", times(0.01, agent="rlsvi"), FAILS),
         ("6.2.stability", steady("rlsvi"), HOLDS),
-        ("D.discount", steady("rlsvi"), PARTLY),
-        ("D.discount", steady("rlsvi", "lsvi"), HOLDS),
-        ("D.mini-faster", times(9, agent="rlsvi"), HOLDS),
-        ("6.2.fewer-games", times(0.001, "tetris-lspi"), HOLDS),
+        ("D.discount", steady("rlsvi"), HOLDS),
+        ("D.discount", wild, FAILS),
+        ("D.mini-faster", times(99, agent="rlsvi"), HOLDS),
         ("6.2.replay", times(9, "tetris-lspi", replay=True), HOLDS),
+        ("6.2.replay", times(0.01, "tetris-lspi", replay=True), FAILS),
         ("D.mini-extreme", times(9, "fig14", agent="rlsvi"), HOLDS),
+        ("D.mini-extreme", times(0.1, "fig14", agent="rlsvi"), FAILS),
         ("D.variance", times(2, "tetris-variance"), HOLDS),
         ("D.variance", times(0.5, "tetris-variance"), FAILS),
         ("D.mini", times(9, agent="rlsvi"), HOLDS),
+        ("D.mini", times(0.1, agent="rlsvi"), FAILS),
     ],
 )
 def test_a_planted_falsehood_in_a_table_changes_the_verdict(id, change, verdict):
@@ -430,8 +443,9 @@ def test_a_planted_falsehood_in_a_table_changes_the_verdict(id, change, verdict)
     [
         ("6.2.states", {"height": 22}, HOLDS),
         ("D.memory", {"width": 4}, HOLDS),
-        ("D.memory", {"height": 30}, FAILS),
-        ("D.memory", {"width": 12}, FAILS),
+        ("6.2.states", {"width": 8}, FAILS),
+        ("D.memory", {"height": 30}, PARTLY),
+        ("D.memory", {"width": 12}, PARTLY),
     ],
 )
 def test_a_planted_falsehood_about_the_board_changes_the_verdict(id, board, verdict, monkeypatch):
@@ -439,9 +453,10 @@ def test_a_planted_falsehood_about_the_board_changes_the_verdict(id, board, verd
     assert REGISTER[id].judge().verdict == verdict != REGISTER[id].verdict
 
 
-def test_no_two_ending_rules_treat_three_placements_alike():
+def test_the_rules_in_the_picture_treat_three_placements_differently():
     found = {rule: tuple(fate for fate, _ in figures.fates(rule).values()) for rule in RULES}
-    assert len(set(found.values())) == len(RULES)
+    assert len(set(found.values())) == len(RULES) - 1
+    assert found["touches"] == found["top row"]  # of those three none fits and clears rows
     goes_on, refused, again = found["clears"]
     assert goes_on == again != refused
     assert found["top row"][1:] == (refused, refused)
