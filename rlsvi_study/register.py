@@ -32,8 +32,6 @@ The rules
 - **Twenty matter most** (``main=True``): what the abstract and the introduction claim for RLSVI,
   Theorem 1, its two lemmas and Conjecture 1, the sentence that leads from them to the experiments
   (PSRL), and the one or two that each of Figures 2 to 9 is there for. The tally counts them first.
-- **A choice of ours** on which a failure turns is named with the claim (``choice``), and such
-  failures are counted beside the tally.
 
 Kinds of check: ``exact`` (a proof in closed form, dynamic programming or complete enumeration, to
 rounding), ``symbolic`` (computer algebra), ``certified`` (ball arithmetic: a proof), ``instances``
@@ -121,7 +119,6 @@ class Claim:
     part_of: str = ""  # the claim that it is a line of
     main: bool = False  # one of those that matter most
     shown_in: str = ""  # the chapter, if it is not its section's
-    choice: str = ""  # of ours, on which a failure turns
 
     @property
     def section(self) -> str:
@@ -161,7 +158,6 @@ def claim(
     part_of: str = "",
     main: bool = False,
     shown_in: str = "",
-    choice: str = "",
 ) -> Callable[[Judge], Judge]:
     """Register a check. Its docstring is the statement; an id that ends in a dot is completed by
     its name. A judge that reads stored tables takes them by name, ``tables=STORED``, and one that
@@ -175,7 +171,7 @@ def claim(
             )
         name = id + judge.__name__.replace("_", "-") if id.endswith(".") else id
         statement = " ".join(judge.__doc__.split())
-        enter(name, place, paper, kind, verdict, statement, judge, part_of, main, shown_in, choice)
+        enter(name, place, paper, kind, verdict, statement, judge, part_of, main, shown_in)
         return judge
 
     return register

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import StudyError, engine
-from .register import FAILS, VERDICTS, Claim, Evidence, settle, typeset
+from .register import VERDICTS, Claim, Evidence, settle, typeset
 
 NAME = "verdicts.json"
 
@@ -38,7 +38,6 @@ class Finding:
     turned: list[str]  # the thresholds whose sensible values disagree
     part_of: str  # the claim that it is a line of
     main: bool
-    choice: str  # of ours, on which a failure turns
 
 
 def _plain(value: Any) -> Any:
@@ -68,7 +67,6 @@ def _finding(claim: Claim, evidence: Evidence, turned: tuple[str, ...] = ()) -> 
         list(turned),
         claim.part_of,
         claim.main,
-        claim.choice,
     )
 
 
@@ -125,12 +123,3 @@ def tally(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
         "the twenty": _count(one for one in claims if one.main),
         "the others": _count(one for one in claims if not one.main),
     }
-
-
-def chosen_failures(findings: Iterable[Finding]) -> list[Finding]:
-    """The claims that fail, but turn on a choice of ours: one that is named, or a threshold."""
-    return [
-        one
-        for one in findings
-        if one.verdict == FAILS and not one.part_of and (one.choice or one.turned)
-    ]

@@ -34,8 +34,11 @@ SAID = {  # of one claim, and of several
     "consistent with": ("is consistent with our data", "are consistent with our data"),
     "holds in part": ("holds in part", "hold in part"),
     "does not hold": ("does not hold", "do not hold"),
-    "contradicted by later work": ("contradicted by later work",) * 2,
-    "left open by the text": ("left open by the text",) * 2,
+    "contradicted by later work": (
+        "is contradicted by later work",
+        "are contradicted by later work",
+    ),
+    "left open by the text": ("is left open by the text", "are left open by the text"),
 }
 found = cache(verdicts.stored)
 
@@ -190,13 +193,14 @@ def in_a_minute():
 
 def weighed():
     """How many claims have which verdict: the main ones first, then the others in a line, with how
-    many failures turn on a choice of ours."""
+    many failures turn on a threshold. Where they turn on a reading, the verdict is left open."""
 
     def counted(counts):
         return {verdict: f"{n} {SAID[verdict][n > 1]}" for verdict, n in counts.items() if n}
 
     main, others = verdicts.tally(found().values()).values()
-    failures, ours = main[FAILS] + others[FAILS], verdicts.chosen_failures(found().values())
+    failures = [one for one in found().values() if one.verdict == FAILS and not one.part_of]
+    ours = sum(bool(one.turned) for one in failures)
     badges = " ".join(
         f'<a href="verdicts.html?verdict={quote_plus(verdict)}">{badge(verdict, words=words)}</a>'
         for verdict, words in counted(main).items()
@@ -204,8 +208,8 @@ def weighed():
     return (
         f'<p class="weighed"><strong>The {sum(main.values())} main claims:</strong> {badges}</p>\n\n'
         f"Of {sum(others.values())} lesser claims {', '.join(counted(others).values())}. "
-        f"Of all {failures} failures {len(ours) or 'none'} "
-        f"turn{'s' * (len(ours) == 1)} on a choice of ours."
+        f"Of all {len(failures)} failures {ours or 'none'} turn{'s' * (ours < 2)} on a choice of ours; where the "
+        "text allows readings that disagree, the verdict is left open."
     )
 
 
