@@ -20,6 +20,7 @@ from ..style import (
     canvas,
     digits,
     label_ends,
+    legend,
     panels,
     shades,
     styled,
@@ -28,6 +29,7 @@ from . import price, runs, theorem1
 from .crossings import cdf_crossings, pdf_crossings
 
 SMALLEST = {"printed": "the paper's λ, σ", "repaired": "the smallest λ, σ"}
+WORLDS = {"prior": "over the prior", "tight": "one good action by a hair"}
 REWARDS = {"prior": "prior rewards", "sure": "sure rewards"}
 
 
@@ -261,4 +263,40 @@ def long_horizon(table: pd.DataFrame) -> Figure:
     return fig
 
 
-DRAW = {"theorem1-bound": theorem1_bound, "price": long_horizon}
+@styled
+def collapsed(table: pd.DataFrame) -> Figure:
+    """Measured regret over the bound's first term without logarithms against L/(SAH²), for one state
+    and two actions, by H: one curve for each kind of MDP if √(H³SAT) is the rate."""
+    fig, axes = panels(2, height=2.8, sharey=True)
+    rows = price.over_first(table)
+    rows = rows[(rows.S == 1) & (rows.A == 2) & rows.times.isin(runs.TIMES)]
+    for ax, (world, title) in zip(axes, WORLDS.items(), strict=True):
+        sns.lineplot(
+            rows[rows.world == world],
+            x="times",
+            y="ratio",
+            hue="H",
+            style="H",
+            errorbar=student,
+            err_style="bars",
+            markers=True,
+            dashes=False,
+            palette=shades("rlsvi", rows.H.nunique()),
+            legend=ax is axes[0],
+            ax=ax,
+        )
+        ax.set(
+            title=title,
+            xscale="log",
+            xticks=runs.TIMES,
+            xticklabels=runs.TIMES,
+            xlabel=r"episodes over $SAH^2$",
+            ylabel=r"regret / $\sigma\sqrt{SAHT}$",
+            ylim=(0, None),
+        )
+        ax.minorticks_off()
+    legend(axes[0], title="H")
+    return fig
+
+
+DRAW = {"theorem1-bound": theorem1_bound, "price": long_horizon, "rate": collapsed}

@@ -183,4 +183,4 @@ RATE = Experiment(
         ),
     },
 )
-EXPERIMENTS = {one.name: one for one in (BOUND, PRICE)}
+EXPERIMENTS = {one.name: one for one in (BOUND, PRICE, RATE)}

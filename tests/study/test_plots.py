@@ -526,6 +526,17 @@ SHOWS = {
             ].assign(late=lambda of: of.times > 1),
         )
     ],
+    "rate": [
+        Shown(
+            "times",
+            "ratio",
+            ["world", "H"],
+            MEAN,
+            lambda table: price.over_first(table)[
+                lambda of: (of.S == 1) & (of.A == 2) & of.times.isin((1, 4, 16, 64))
+            ],
+        )
+    ],
     "fig14-tuning": [
         Shown("seed", "score", ["rule", "reading", "schedule"], RUNS, _relative, curves=False)
     ],

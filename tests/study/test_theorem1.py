@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
+from scipy.stats import t as student
 from sympy import symbols
 
 from rlsvi_core import Reading, rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 from rlsvi_core.features import OneHot
 from rlsvi_study import catalogue
-from rlsvi_study.engine import streams
+from rlsvi_study.engine import load, streams
 from rlsvi_study.register import FAILS, HOLDS, KINDS, OURS, PARTLY, lines_of
 from rlsvi_study.theory import price, runs, theorem1
 from rlsvi_study.theory.evidence import identity
@@ -261,6 +262,7 @@ def test_no_step_of_ours_is_left_out():
         "5.first-term",
         "5.second-term",
         "5.price-measured",
+        "5.rate-measured",
     }
 
 
@@ -417,18 +419,19 @@ def test_with_three_arms_the_fewest_visits_by_hand():
 # --- both terms are real --------------------------------------------------------------------
 
 
-def bandits(H, A, R, lam, sigma, L, runs, seed):
-    """RLSVI in ``runs`` copies of an MDP with one state and sure rewards R, from the definitions:
-    shrunk means of what was seen, normal noise, backwards from the last period. Returns visits and
-    the sampled values of all periods, as (runs, L, H)."""
-    rng, one = np.random.default_rng(seed), np.arange(runs)
-    n, sampled, rho = np.zeros((H, runs, A)), np.empty((runs, L, H)), lam * sigma**2
+def bandits(mean, lam, sigma, L, seed, pay=lambda mean, rng: mean):
+    """RLSVI in MDPs with one state and these mean rewards, (H, runs, A), from the definitions: shrunk
+    means of what was seen, normal noise, backwards from the last period. Returns the visits, and
+    the sampled values as (runs, L, H)."""
+    (H, runs, _), rng = mean.shape, np.random.default_rng(seed)
+    n, paid, sampled = np.zeros_like(mean), np.zeros_like(mean), np.empty((runs, L, H))
+    one, rho = np.arange(runs), lam * sigma**2
     for l in range(L):
-        V = np.zeros(runs)
-        z = rng.standard_normal(n.shape)
+        V, z = np.zeros(runs), rng.standard_normal(mean.shape)
         for h in reversed(range(H)):
-            Q = n[h] * (R[h] + V[:, None]) / (n[h] + rho) + sigma * z[h] / np.sqrt(n[h] + rho)
+            Q = (paid[h] + n[h] * V[:, None]) / (n[h] + rho) + sigma * z[h] / np.sqrt(n[h] + rho)
             a, V = Q.argmax(1), Q.max(1)
+            paid[h, one, a] += pay(mean[h, one, a], rng)
             n[h, one, a] += 1
             sampled[:, l, h] = V
     return n, sampled
@@ -455,7 +458,8 @@ def test_the_tight_mdp_is_the_one_of_the_proposition():
 def test_later_values_are_as_low_as_proved(lam, sigma):
     """Values above −H/4 in some episodes of 20 runs, far fewer than the lemma allows."""
     H, A, L = 4, 3, 6000
-    _, sampled = bandits(H, A, rewards(H, A, 1.0), lam, sigma, L, 20, seed=0)
+    mean = np.repeat(rewards(H, A, 1.0)[:, None], 20, axis=1)
+    _, sampled = bandits(mean, lam, sigma, L, seed=0)
     most = price.low_but_for(H, 1, A, L, lam * sigma**2, sigma)
     assert most < L
     for k in range(H // 2 + 1):
@@ -497,3 +501,52 @@ def test_the_second_bound_is_of_the_fourth_power_and_linear_in_states_and_action
     H, L, rho = 10**4, small.L, 2 * (10**8 + 1)
     assert L == pytest.approx(80 * 2 * rho * H * (1 / rho + math.log1p(L / (2 * rho))), rel=1e-6)
     assert small.regret == pytest.approx(3 / 512 * rho * H**2)
+
+
+@pytest.mark.parametrize(("world", "L"), [("prior", 8 * 2 * 65), ("tight", 16 * 2 * 8**2)])
+def test_another_program_measures_the_same_rate(world, L):
+    """Means of 200 runs at H = 8, S = 1, A = 2; they differ by chance 7 times in a million."""
+    H, A, sigma, rng = 8, 2, math.sqrt(50 / 4), np.random.default_rng(1)
+    if world == "prior":
+        mean = -rng.beta(0.5, 0.5, (H, 200, A))
+        n, _ = bandits(
+            mean, 1 / sigma**2, sigma, L, 2, lambda r, rng: -1.0 * (rng.random(r.size) < -r)
+        )
+    else:
+        gap = sigma * math.sqrt(2 / (64 * 2 * H**2))
+        mean = np.repeat(rewards(H, A, gap)[:, None], 200, axis=1)
+        n, _ = bandits(mean, 1 / sigma**2, sigma, L, 2)
+    ours = (n * (mean.max(2, keepdims=True) - mean)).sum((0, 2))
+    table = load(runs.RATE)
+    stored = table[
+        (table.world == world)
+        & (table.H == H)
+        & (table.S == 1)
+        & (table.A == A)
+        & (table.episode == L)
+    ].regret
+    error = math.sqrt(ours.var(ddof=1) / ours.size + stored.var(ddof=1) / stored.size)
+    assert abs(ours.mean() - stored.mean()) < 4.5 * error
+    assert error < 0.05 * ours.mean()
+
+
+def test_the_power_left_by_hand():
+    """Exact powers are found; with noise the interval has the known half-width."""
+    sure = {x: np.array([3.0, 3.0]) * x**0.5 for x in (2, 4, 8)}
+    assert price.power(sure, 0.95) == pytest.approx((0.5, 0.5, 0.5))
+    noisy = {1: np.array([0.9, 1.1]), 2: np.array([2.0, 2.0])}
+    half = 0.1 / math.log(2) * student.ppf(0.975, 1)
+    assert price.power(noisy, 0.95) == pytest.approx((1.0, 1 - half, 1 + half))
+
+
+@pytest.mark.parametrize(
+    ("left", "rate"),
+    [
+        ((0.0, -0.1, 0.1), "√(H³SAT)"),
+        ((-0.5, -0.6, -0.4), "√(H²SAT)"),
+        ((-0.2, -0.6, 0.1), "open"),
+        ((-0.2, -0.3, -0.1), "open"),
+    ],
+)
+def test_the_rule_of_the_rate(left, rate):
+    assert price.which(price.Mean(*left)) == rate
