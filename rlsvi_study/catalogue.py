@@ -18,6 +18,7 @@ from . import (
     chain,
     conjecture,
     extensions,
+    noise,
     recommender,
     regret,
     since,
@@ -38,6 +39,7 @@ TOPICS = {
         theory,
         conjecture,
         tasks,
+        noise,
         since,
     )
 }
