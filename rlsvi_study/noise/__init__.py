@@ -2,8 +2,6 @@
 
 from .. import Topic
 
-FINAL = "noise-tables", "noise-dear", "noise-linear", "noise-tasks"
-TOPIC = Topic(
-    tables=("noise-tuning", "noise-tuning-dear", "noise-tuning-tasks", *FINAL),
-    figures={"noise": FINAL},
-)
+TUNING = "noise-tuning", "noise-tuning-dear", "noise-tuning-tasks", "noise-tuning-control"
+FINAL = "noise-tables", "noise-dear", "noise-linear", "noise-tasks", "noise-control"
+TOPIC = Topic(tables=(*TUNING, *FINAL), figures={"noise": FINAL})

@@ -5,6 +5,7 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from ..style import COLOUR, MARK, RANGE, canvas, legend, styled, three, values
+from . import FINAL, TUNING
 from .runs import GRID, KAPPAS, UNTUNED, final, regrets, times
 
 LOOKS = {  # colour and mark of each arm
@@ -72,13 +73,4 @@ def settings(table: pd.DataFrame) -> Figure:
     return fig
 
 
-DRAW = {
-    "noise-tuning": settings,
-    "noise-tuning-dear": settings,
-    "noise-tuning-tasks": settings,
-    "noise-tables": ratios,
-    "noise-dear": ratios,
-    "noise-linear": ratios,
-    "noise-tasks": ratios,
-    "noise": ratios,
-}
+DRAW = dict.fromkeys(TUNING, settings) | dict.fromkeys((*FINAL, "noise"), ratios)

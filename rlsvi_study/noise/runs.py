@@ -208,6 +208,10 @@ PROBLEMS = {
 NAMES = list(PROBLEMS)
 DEAR = ["chain 50", "deep sea 50", "key and door", "inventory", "inventory, loose"]
 MANY = [*DEAR, "chain 20", "deep sea 20"]  # states or actions: PSRL's samples cost more
+LIGHT, CONTROL = (
+    ["CliffWalking", "FrozenLake", "recommendations"],
+    ["Taxi", "sparse MountainCar", "Acrobot"],
+)
 TASKS = [name for name in NAMES if PROBLEMS[name].group == "tasks"]
 LINEAR = NAMES[NAMES.index("coherent chain 20") : NAMES.index(TASKS[0])]
 TABLES = [name for name in NAMES if name not in DEAR + LINEAR + TASKS]
@@ -434,11 +438,20 @@ EXPERIMENTS = {
             _TUNING[:2],
         ),
         _study(
-            "noise-tuning-tasks", "settings of rivals, tasks", tuning, _settings, TASKS, _TUNING[:2]
+            "noise-tuning-tasks", "settings of rivals, tasks", tuning, _settings, LIGHT, _TUNING[:2]
+        ),
+        _study(
+            "noise-tuning-control",
+            "settings of rivals, longer tasks",
+            tuning,
+            _settings,
+            CONTROL,
+            _TUNING[:2],
         ),
         _study("noise-tables", "small tables", curve, _arms, TABLES, _FINAL),
         _study("noise-dear", "large tables", curve, _arms, DEAR, _FINAL[:12]),
         _study("noise-linear", "linear features", curve, _arms, LINEAR, _FINAL),
-        _study("noise-tasks", "tasks", curve, _arms, TASKS, _FINAL[:8]),
+        _study("noise-tasks", "tasks", curve, _arms, LIGHT, _FINAL[:8]),
+        _study("noise-control", "longer tasks", curve, _arms, CONTROL, _FINAL[:8]),
     )
 }
