@@ -2,6 +2,6 @@
 
 from .. import Topic
 
-TUNING = "noise-tuning", "noise-tuning-dear", "noise-tuning-tasks", "noise-tuning-control"
+TUNING = "noise-tuning", "noise-tuning-dear", "noise-tuning-tasks"
 FINAL = "noise-tables", "noise-dear", "noise-linear", "noise-tasks", "noise-control"
 TOPIC = Topic(tables=(*TUNING, *FINAL), figures={"noise": FINAL})
