@@ -225,8 +225,9 @@ def suggest_parameters(
     fiftieth of that. It is :func:`rescale` applied to λ = 1 and σ = 1/50 on a
     problem whose values and features have size 1, so rewards in other units change nothing.
 
-    σ is the noise in a target. The guide's table of choices says where another one is better, and
-    on which problems that was measured.
+    σ is the noise in a target. The guide's table of choices says where
+    :func:`rlsvi_core.agents.bootstrap`, which has none, is better, and on which problems that was
+    measured.
 
     Parameters
     ----------

@@ -262,7 +262,7 @@ def bootstrap(
         The closer, the better.
     kappa : float
         κ, how many visits are imagined at each of the two ends: 1 explores long, 0.01 believes
-        nearly all that it saw.
+        nearly all that it saw. The guide has what was measured, and where RLSVI does better.
 
     Returns
     -------

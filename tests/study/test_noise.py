@@ -6,7 +6,8 @@ import pytest
 
 from rlsvi_core import chain
 from rlsvi_core.envs.ordinary import inventory
-from rlsvi_study.noise import runs
+from rlsvi_study import engine
+from rlsvi_study.noise import FINAL, TUNING, runs
 from rlsvi_study.traps import gamble
 
 
@@ -122,3 +123,16 @@ def test_a_run_is_the_beginning_of_a_longer_one(problem, monkeypatch):
         assert whole[:1] == runs.curve(problem, arm, 7, 1)
         assert [row["episode"] for row in whole] == [10, 20, 30, 40]
         assert 0 <= whole[0]["regret"] <= whole[-1]["regret"]
+
+
+def test_the_tuned_settings_are_what_the_rule_finds():
+    found = [runs.best(engine.load(runs.EXPERIMENTS[name])) for name in TUNING]
+    assert {problem: best for one in found for problem, best in one.items()} == runs.TUNED
+
+
+def test_what_the_stored_tables_say():
+    """One option among two: no κ is the thing to try first."""
+    words = pd.concat([runs.compared(engine.load(runs.EXPERIMENTS[name])) for name in FINAL])
+    assert runs.first_choices(words) == []
+    counts = runs.by_group(words).loc["κ = 0.01"]
+    assert (counts.better > counts.worse)[["linear", "traps"]].all()
