@@ -28,8 +28,8 @@ than 1 if :math:`nw(1 - w) > \rho`.
 
 **The features are closed** under Bellman's operator (``rlsvi_study.worlds.low_rank``).
 
-The rule, fixed before the runs. σ = 1 and λ = 16 in the first two families, so that few draws of θ
-have to be repeated.
+The rule, fixed before the runs, which are not complete yet. σ = 1 and λ = 16 in the first two
+families, so that few draws of θ have to be repeated.
 
 - ``toll``: the toll's transitions; on the road w = 0.4 and a leap has 1; 200 000 episodes, of which
   1000 start at the side on average. Regret at the gate is counted, a part of the whole.

@@ -458,6 +458,26 @@ def test_the_long_gamble_is_bounded_from_where_it_is_said():
     assert abs(np.mean(passes) - few) < 5 * np.std(passes) / math.sqrt(200)
 
 
+@pytest.mark.parametrize(
+    ("sigma", "G", "enough"), [(1.0, 16, True), (3.0, 80, True), (3.0, 16, False)]
+)
+def test_values_of_the_toll_are_as_often_large_as_proved(sigma, G, enough):
+    """The lemma's chance for λ = 1, by the library's agent after one start with walks alone; with a
+    leap that is too small for σ nothing is amplified."""
+    H = 8
+    mdp, Phi = toll(H, 20, G)
+    agent = rlsvi(Phi, 1.0, sigma, rng=1)
+    for h in range(H):
+        agent.observe(h, 1, 0, mdp.R[h, 1, 0, 1], 1)
+    rho, high = claims.exact(sigma**2), 0
+    level = sigma * float(claims.moments(rho)[0]) * 8 ** (H - 2) / 2
+    for _ in range(3000):
+        agent.plan()
+        high += agent.Q[1, 1].max() >= level
+    least = float(claims.chance(H, rho))
+    assert (binomtest(high, 3000, least, alternative="less").pvalue > RATE) == enough
+
+
 # --- where the prior is true ----------------------------------------------------------------
 
 
