@@ -18,6 +18,7 @@ from pypdf import PdfWriter
 from pypdf.generic import NameObject, TextStringObject
 
 from .browser import FLAGS, ROOT, SITE, UNFOLD, chromium, served
+from .stills import play
 
 SCALE = 0.72
 MARGIN = {"top": "14mm", "bottom": "14mm", "left": "16mm", "right": "16mm"}
@@ -26,13 +27,6 @@ FOOT = (
     '<div style="width: 100%; text-align: center; font: 8px sans-serif">'
     '<span class="pageNumber"></span></div>'
 )
-# What cannot be pressed on paper is not shown.
-STILL = """
-  .widget { min-height: 0 !important; border: 0 !important; }
-  .widget :is(button:not(.product), select, input, label, .sliders, .bar) {
-    display: none !important;
-  }
-"""
 # A chapter as part of one document: what it names begins with its own name, and so do the links.
 GATHER = """([here, pages]) => {
   const article = document.querySelector("article");
@@ -81,7 +75,6 @@ SHEET = """
   .bd-article :is(p, ul, ol, dl, .cell, .admonition, .highlight) { margin-block: 0 0.5rem; }
   .bd-article > section:last-child, .bd-article > section > :last-child { margin-bottom: 0; }
   .bd-article .cell { display: block !important; }
-  .bd-article summary :is(svg, .sd-summary-state-marker) { display: none; }
   .bd-article figure { margin-block: 0.3rem 0.6rem; }
   .bd-article figure img { max-height: 80mm; width: auto !important; }
   .bd-article .still { display: block; max-width: 100%; max-height: 95mm; margin: 0.5rem auto; }
@@ -135,16 +128,11 @@ def still(widget) -> None:
 
 def read(page, address: str, name: str, pages: list[str]) -> str:
     """A chapter's text and pictures as HTML."""
+    page.emulate_media(media="null")
     page.goto(f"{address}/{name}.html", wait_until="networkidle")
-    page.evaluate("document.documentElement.dataset.theme = 'light'")
     page.evaluate(UNFOLD)
-    if widgets := page.locator("article .widget").all():
-        for play in page.locator("article .widget").get_by_role("button", name="Play").all():
-            play.click()
-        page.wait_for_timeout(2500)
-        page.add_style_tag(content=STILL)
-        for widget in reversed(widgets):  # each leaves the list
-            still(widget)
+    for widget in reversed(play(page)):  # each leaves the list
+        still(widget)
     page.wait_for_timeout(200)  # formulas fit their places
     return page.evaluate(GATHER, [name, pages])
 

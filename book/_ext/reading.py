@@ -23,7 +23,7 @@ class ReadingTime(SphinxRole):
 
 def is_folded(node):
     return isinstance(node, nodes.Element) and bool(
-        {"dropdown", "sd-dropdown", "solution"} & set(node.get("classes", []))
+        {"dropdown", "solution"} & set(node.get("classes", []))
     )
 
 

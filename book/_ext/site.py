@@ -24,7 +24,7 @@ from sphinx.errors import ExtensionError
 from .mathematics import write_style_sheet
 from .verdicts import FIVE
 
-PREVIEW, PREVIEWED = "_static/preview.png", "book/06a-coherent"
+PREVIEWS, PREVIEWED = "_static/preview", "book/06a-coherent"
 ALIKE = {"exercise-content", "solution-content", "proof-content", "proof"}
 LIGHT, DARK = (rf'html\[data-theme="?{name}"?\]' for name in ("light", "dark"))
 RULE = re.compile(r"[^{}/;]+\{[^{}]*\}")
@@ -44,21 +44,47 @@ def configure(app, config):
         }
 
 
-def opening(doctree, most=200):
-    """The first sentences of a page in plain words."""
-    text = " ".join(
-        node.astext()
+SIGNS = {
+    "sqrt": "√",
+    "lambda": "λ",
+    "sigma": "σ",
+    "gamma": "γ",
+    "rho": "ρ",
+    "epsilon": "ε",
+    "kappa": "κ",
+    "le": "≤",
+    "ge": "≥",
+    "times": "×",
+    "pm": "±",
+    "log": "log",
+}
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def plain(node):
+    """Its text; simple formulas in plain characters."""
+    if not isinstance(node, nodes.math):
+        return "".join(map(plain, node.children)) if node.children else node.astext()
+    text = node.astext().replace("-", "−").replace("^*", "*").replace(r"\tilde O", "Õ")
+    text = re.sub(r"\^(\d|\{\d+\})", lambda power: power[1].strip("{}").translate(RAISED), text)
+    text = re.sub(r"\\([a-z]+) ?", lambda sign: SIGNS.get(sign[1], sign[0]), text)
+    return re.sub(r"√\{([^{}]*)\}", r"√(\1)", text)
+
+
+def opening(doctree, most=300):
+    """The first sentences of a page in plain words: those of its question, and of its answer as
+    many as fit. None is left out in between, so they are one thought."""
+    told = (
+        " ".join(plain(node).split())
         for node in doctree.findall(nodes.paragraph)
         if isinstance(node.parent, nodes.section)
     )
-    text = re.sub(r"\b(?:Question|Answer)\. ", "", " ".join(text.split()))
+    text = " ".join(re.sub(r"^(?:Question|Answer|In short)\. ", "", one) for one in told)
     chosen = ""
     for sentence in re.split(r"(?<=[.?!]) ", text):
-        formula = re.search(r"[\\^_{]", sentence)
-        if len(chosen) > 25 and (formula or len(chosen) + len(sentence) > most):
+        if re.search(r"[\\^_{]", sentence) or (chosen and len(chosen) + len(sentence) > most):
             break
-        if not formula:
-            chosen = f"{chosen} {sentence}".strip()
+        chosen = f"{chosen} {sentence}".strip()
     return chosen
 
 
@@ -81,10 +107,11 @@ def tell(app, pagename, templatename, context, doctree):
         "twitter:card": "summary",
     }
     if base := app.config.html_baseurl:
+        page, image = pictured(app, pagename)
         tags |= {
             "og:url": context["pageurl"],
-            "og:image": f"{base.rstrip('/')}/{PREVIEW}",
-            "og:image:alt": "A figure of the book",
+            "og:image": f"{base.rstrip('/')}/{PREVIEWS}/{Path(page).name}.png",
+            "og:image:alt": image["alt"],
             "twitter:card": "summary_large_image",
         }
     context["metatags"] = context.get("metatags", "") + "".join(
@@ -94,13 +121,22 @@ def tell(app, pagename, templatename, context, doctree):
     )
 
 
-def draw_preview(app):
-    """The picture of a link to this site: the title, and the first figure of a chapter."""
+def pictured(app, page):
+    """The page of which a link to this one has a picture, and its first figure: its own, if it has
+    one."""
+    for one in (page, PREVIEWED):
+        for figure in app.env.get_doctree(one).findall(nodes.figure):
+            return one, next(figure.findall(nodes.image))
+
+
+def draw_previews(app):
+    """The pictures of links to this site: a title, and the first figure of its page."""
     if not app.config.html_baseurl:
         return
-    uri = next(app.env.get_doctree(PREVIEWED).findall(nodes.image))["uri"]
-    figure = Path(app.outdir, "_images", app.builder.images[uri])
-    preview(app.config.html_title, figure, Path(app.outdir, PREVIEW))
+    (target := Path(app.outdir, PREVIEWS)).mkdir(exist_ok=True)
+    for page, image in dict(pictured(app, page) for page in app.env.found_docs).items():
+        figure = Path(app.outdir, "_images", app.builder.images[image["uri"]])
+        preview(app.env.titles[page].astext(), figure, target / f"{Path(page).name}.png")
 
 
 def preview(title, figure, target):
@@ -241,6 +277,15 @@ EDITS = {  # of the theme's pages: why, what, and by what
         r'<span class="pre">(?:rlsvi_core\.)?([^<]*)</span></code>',
         r"\1\2",
     ),
+    # A click on its title opens a solution; the exercise stands above it.
+    "a solution's title is no link": (
+        r'(<p class="admonition-title">Solution to)<a [^>]*>([^<]*)</a>',
+        r"\1\2",
+    ),
+    "a widget is a picture where no script runs": (
+        r'(data-widget="(\w+)"[^>]*>(?:(?!</div>).)*<noscript>)',
+        r'\1<img src="../_static/still/\2.png" alt="A picture of what moves with JavaScript" /> ',
+    ),
     "a proof without a number has its id once": (
         r'(<div class="proof [^>]* id="([^"]*)">\s*<p class="admonition-title") id="\2"',
         r"\1",
@@ -261,13 +306,25 @@ def dress(pages):
     return pages
 
 
+def forward(app):
+    """The root of the site is a page, too."""
+    Path(app.outdir, "index.html").write_text(
+        f'<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n'
+        f"<title>{escape(app.config.html_title)}</title>\n"
+        f'<meta http-equiv="refresh" content="0; url={app.config.root_doc}.html">\n'
+        f'<p><a href="{app.config.root_doc}.html">The book</a></p>\n</html>\n',
+        "utf8",
+    )
+
+
 def finish(app, exception):
     if exception is None and app.builder.format == "html":
         write_style_sheet(app)
         copy_tables(app)
-        draw_preview(app)
+        draw_previews(app)
         rewrite(Path(app.outdir, "_static"), "*.css", without_scripts)
         rewrite(app.outdir, "*.html", dress)
+        forward(app)
 
 
 def name_once(app, doctree, docname):

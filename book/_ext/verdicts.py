@@ -285,7 +285,7 @@ def explorer():
             continue
         source = f'<a href="{one.page}.html">{escape(one.place)}</a>'
         said = (
-            f"{superscripts(escape(typeset(one.statement)))} {source} "
+            f"{superscripts(escape(typeset(one.statement)))} {source} · "
             f'<a href="#{one.id}">{one.id}</a>',
             f"<strong>{superscripts(escape(one.found))}</strong> "
             f"{superscripts(escape(one.evidence))}",

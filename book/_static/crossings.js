@@ -15,7 +15,8 @@ UI.mount("crossings", "How often do they cross?", root => {
     el("div", { class: "bar" }, "α, β = ", ...PLACES.map(([a, b]) =>
       UI.button(`${a}, ${b}`, () => go(a, b)))), table.node, plots, maps);
   const half = () => root.clientWidth > 560 ? UI.room(root) / 2 - 6 : UI.room(root);
-  const place = x => x < 0.001 ? number(x, 2) : x > 0.999 ? `1 − ${number(1 - x, 2)}` : number(x);
+  const logistic = y => 1 / (1 + Math.exp(-y)), place = y => logistic(y) < 0.001 ? number(logistic(y), 2)
+    : logistic(y) > 0.999 ? `1 − ${number(logistic(-y), 2)}` : number(logistic(y)); // near 1, too, to the last digit
 
   // A map: its cells coloured by count, neighbours of one colour drawn as one. `to` and `from` go between the
   // axes and (α, β). Cells are counted once.
@@ -63,13 +64,13 @@ UI.mount("crossings", "How often do they cross?", root => {
   }
 
   function show() {
-    const a = alpha.value, b = beta.value, n = a + b, found = Laws.crossings(a, b), logistic = y => 1 / (1 + Math.exp(-y));
+    const a = alpha.value, b = beta.value, n = a + b, found = Laws.crossings(a, b);
     const normal = Laws.normal(a / n, 1 / n), law = Laws.beta(a, b);
-    const [densities, functions] = [found.densities, found.functions].map(list => list.map(logistic));
+    const { densities, functions } = found;
     table.set("densities", densities.length, densities.map(place).join(", ") || "nowhere");
     table.set("functions", functions.length, functions.map(place).join(", "));
-    plots.replaceChildren(plot("density", [0, 2.6 * normal.pdf(normal.mean)], densities, [normal.pdf, law.pdf]),
-      plot("distribution function", n < 1 ? [-0.4, 1.4].map(normal.cdf) : [0, 1], functions, [normal.cdf, law.cdf]));
+    plots.replaceChildren(plot("density", [0, 2.6 * normal.pdf(normal.mean)], densities.map(logistic), [normal.pdf, law.pdf]),
+      plot("distribution function", n < 1 ? [-0.4, 1.4].map(normal.cdf) : [0, 1], functions.map(logistic), [normal.cdf, law.cdf]));
     maps.replaceChildren(...drawn.map(map => map()), el("p", { class: "key" }, ...[0, 1, 2, 3].flatMap(k =>
       [el("i", { class: `swatch square count-${k}` }), `${k} `]), "crossings. Click a map to go there. Solid: normal; dashed: beta."));
   }

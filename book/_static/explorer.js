@@ -51,4 +51,15 @@
   form.append(status);
   table.closest(".stored").before(form);
   filter();
+
+  // Who is sent to a claim sees it, whatever is chosen.
+  function show() {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target?.hidden) return;
+    for (const control of [...selects, word]) control.value = "";
+    filter();
+    target.scrollIntoView();
+  }
+  show();
+  addEventListener("hashchange", show);
 })();

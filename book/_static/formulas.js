@@ -1,5 +1,6 @@
-// A formula or table wider than its place is set smaller, and where that is not enough it scrolls and
-// says so; on a phone the rows of such a table become cards, with the heads of their columns.
+// A formula, table or code wider than its place is set smaller. Where that is not enough, the number of an equation
+// goes above it, and what is still too wide scrolls and says so; on a phone the rows of such a table become cards,
+// with the heads of their columns.
 (() => {
   "use strict";
   const article = document.querySelector(".bd-article");
@@ -9,10 +10,12 @@
     return box.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
   };
   const formulas = [...article.querySelectorAll(".math")].filter(one => !one.closest("td")).map(node => {
-    const math = node.querySelector("mjx-math"), place = node.closest("p, li, dd, div");
-    return { node, over: () => math && math.getBoundingClientRect().width > inside(place) + 1 };
+    const math = node.querySelector("mjx-math"), place = node.closest("p, li, dd, div"), number = node.querySelector(".eqno");
+    const width = box => box?.getBoundingClientRect().width ?? 0;
+    const beside = () => number && !node.matches(".above") ? width(number) + parseFloat(getComputedStyle(node).columnGap) : 0;
+    return { node, over: () => width(math) + beside() > inside(place) + 1 };
   });
-  const tables = [...article.querySelectorAll("table")].map(node =>
+  const others = [...article.querySelectorAll("table, pre")].map(node =>
     ({ node, over: () => node.scrollWidth > node.clientWidth + 1 }));
   const phone = matchMedia("(max-width: 600px)");
   const deal = table => {
@@ -26,20 +29,18 @@
     return over;
   };
   function fit() {
-    const boxes = [...formulas, ...tables];
+    const boxes = [...formulas, ...others];
     for (const { node } of boxes) {
-      node.classList.remove("wide", "scrolls", "cards");
+      node.classList.remove("wide", "above", "scrolls", "cards");
       node.removeAttribute("tabindex");
     }
     const over = mark(boxes, "wide");
     if (phone.matches) over.forEach(({ node }) => node.matches("table.table") && deal(node));
-    mark(over, "scrolls").forEach(({ node }) => { node.tabIndex = 0; });
+    mark(mark(over, "above"), "scrolls").forEach(({ node }) => { node.tabIndex = 0; });
   }
   fit();
   article.classList.add("fitted"); // now it may be seen
   let due;
   const soon = () => { cancelAnimationFrame(due); due = requestAnimationFrame(fit); }; // once for many that open
-  addEventListener("resize", soon);
-  article.addEventListener("toggle", soon, true); // folded code,
-  article.addEventListener("click", event => event.target.closest(".toggle") && soon()); // or a solution
+  new ResizeObserver(soon).observe(article); // another window, a sidebar that goes, something folded that opens
 })();

@@ -105,12 +105,13 @@ UI.mount("race", "A race: RLSVI against ε-greedy", root => {
     return `${n < 1e5 ? number(n) : whole(n)} ${unit}`;
   }
 
-  // The average wait less what is done is a count, not a forecast: coins do not remember.
-  function countdown(episodes) {
-    const first = runs[1].first, left = chain.wait - episodes;
-    return `Episode ${episodes}. ε-greedy flips coins until its first reward: ${whole(chain.wait)} episodes on average, `
-      + (first ? `${first} this time.` : left <= 0 ? "and more this time."
-        : `${whole(left)} to go. That is ${duration(left / pace.real)} at ${number(pace.real, 2)} episodes a second.`);
+  // Coins do not remember: however long it has waited, as much is still to come on average.
+  function forecast(episodes) {
+    const { first } = runs[1];
+    return `Episode ${episodes}. ε-greedy flips coins until its first reward: `
+      + (first ? `${whole(chain.wait)} episodes on average, ${first} this time.`
+        : `another ${whole(chain.wait)} episodes on average, however long it has tried. That is `
+          + `${duration(chain.wait / pace.real)} at ${number(pace.real, 2)} episodes a second.`);
   }
 
   function draw() {
@@ -120,7 +121,7 @@ UI.mount("race", "A race: RLSVI against ε-greedy", root => {
         `${AGENTS[i][1]} has been to state ${run.furthest + 1}`).join(", ") },
       ...runs.flatMap((run, i) => lane(run, AGENTS[i][1], 18 + 48 * i, width))));
     root.dataset.episodes = episodes;
-    if (brief) { wait.textContent = countdown(episodes); return; }
+    if (brief) { wait.textContent = forecast(episodes); return; }
     for (const run of runs) table.set(run.key, run.furthest + 1, run.rewards, run.first ?? "none yet");
     wait.textContent = `Episode ${episodes}. Until its first reward ε-greedy flips coins, on average for `
       + `2ᴺ⁻¹/p* = ${number(chain.wait)} episodes: ${duration(chain.wait / pace.real)} at `

@@ -54,10 +54,10 @@ UI.mount("story", "Sample a value function and follow it", root => {
   const chart = el("div"), told = el("p", { class: "told" });
   const table = UI.readings(["in the targets", "rewards", "furthest state", "in this walk"], SIDES);
   root.append(el("div", { class: "bar", role: "group", "aria-label": "In the targets" }, "In the targets:", ...buttons),
-    el("div", { class: "sliders" }, episodes.node, period.node),
+    table.node, el("div", { class: "sliders" }, episodes.node, period.node),
     el("div", { class: "bar" }, UI.button("Draw again", play)), told, chart,
     el("p", { class: "key" }, "▸ the sampled value of Right, ◂ of Left, in the current period, for each state that can be "
-      + `reached by then. Bars: the middle 80% of ${DRAWS} samples. Dotted: the true value of Right.`), table.node);
+      + `reached by then. Bars: the middle 80% of ${DRAWS} samples. Dotted: the true value of Right.`));
 
   // The values of the walker's period, one pair for each state, and where the walk has been.
   function draw() {

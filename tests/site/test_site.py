@@ -57,6 +57,7 @@ ANYWHERE = """() => {
 ON_A_PHONE = """async () => {
   for (let frames = 3; frames > 0; frames--) await new Promise(requestAnimationFrame); // it is laid out
   const all = what => [...document.querySelectorAll(what)], right = e => e.getBoundingClientRect().right;
+  const left = e => e.getBoundingClientRect().left;
   const { clientWidth: width, scrollWidth: scroll } = document.documentElement;
   const boxed = e => e && e.tagName !== "BODY" &&
     (getComputedStyle(e).overflowX !== "visible" || boxed(e.parentElement));
@@ -65,6 +66,10 @@ ON_A_PHONE = """async () => {
   return {
     "too wide": [...(scroll > width ? [`page is ${scroll} wide`] : []),
                  ...out.map(e => `<${e.tagName.toLowerCase()} class="${e.className}">`)],
+    "hidden on the left": all("article div.math").filter(e => left(e.querySelector("mjx-math")) < left(e) - 1)
+      .map(e => e.textContent.slice(0, 60)),
+    "upon its number": all("article div.math:not(.above) .eqno").filter(e =>
+      right(e.parentElement.querySelector("mjx-math")) > left(e) + 1).map(e => e.textContent),
     "cut": all("article .math").filter(e => !e.closest(".scrolls")
       && right(e.querySelector("mjx-math")) > right(e) + 1).map(e => e.textContent.slice(0, 60)),
     "scrolls": all("table.table.scrolls").map(e => e.textContent.trim().slice(0, 60)),
@@ -228,16 +233,71 @@ SHOWN = """() => ["body", ...["p", "a", ".highlight", ".widget"].map(what => `.b
   .map(style => [style.color, style.backgroundColor])"""
 
 
-def test_without_scripts_a_page_has_its_colours_and_no_empty_boxes(at):
+def test_without_scripts_a_page_has_its_colours(at):
     seen = {}
     for scripts in (True, False):
         for scheme in ("light", "dark"):
             page = at("book/03-dithering", color_scheme=scheme, java_script_enabled=scripts)
             seen[scripts, scheme] = page.evaluate(SHOWN)
-            assert scripts or page.locator(".widget").first.bounding_box()["height"] < 250
     assert seen[True, "light"] == seen[False, "light"]
     assert seen[True, "dark"] == seen[False, "dark"]
     assert seen[True, "light"] != seen[True, "dark"]
+
+
+def test_without_scripts_a_widget_is_a_picture(at):
+    seen = set()
+    for path in sorted(SITE.glob("book/*.html")):
+        if 'data-widget="' not in path.read_text("utf8"):
+            continue
+        page = at(f"book/{path.stem}", java_script_enabled=False)
+        for one in page.locator(".widget").all():
+            picture = one.locator("img")
+            picture.scroll_into_view_if_needed()
+            assert picture.evaluate("async e => { await e.decode(); return e.naturalWidth; }") > 300
+            seen.add(one.get_attribute("data-widget"))
+    assert len(seen) >= 7
+
+
+def test_on_paper_folds_are_open_and_nothing_can_be_pressed(at):
+    page = at("book/B-conjecture")
+    folds = page.locator("article .dropdown > :nth-child(2)")
+    assert folds.count() > 5
+    assert not folds.first.is_visible()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert all(fold.is_visible() for fold in folds.all())
+    assert not any(one.is_visible() for one in page.locator(".widget :is(button, input), .toggle-button").all())
+    assert page.locator(".widget svg").first.is_visible()
+
+
+def test_a_narrower_column_fits_its_formulas_again(at):
+    page = at("book/02-episodic-rl")
+    page.evaluate("() => { document.querySelector('.bd-article').style.width = '330px'; }")
+    assert not listed(page.evaluate(ON_A_PHONE))
+
+
+@pytest.mark.parametrize("word", ["tetris", "recommender", "chain", "bootstrap"])
+def test_a_search_finds_chapters_before_the_reference(tab, server, word):
+    page = tab()
+    page.goto(f"{server}/search.html?q={word}")
+    page.wait_for_selector("#search-results .search-summary")
+    page.wait_for_function("document.querySelectorAll('#search-results li > a').length > 3")
+    page.wait_for_timeout(500)
+    found = page.eval_on_selector_all(
+        "#search-results li > a", "all => all.map(e => e.href.includes('/api/'))"
+    )
+    assert found == sorted(found)
+    assert set(found) == {False, True}
+
+
+def test_a_solution_opens_by_its_title(at):
+    page = at("book/03-dithering")
+    solution = page.locator(".solution.dropdown").first
+    title, text = solution.locator(".admonition-title"), solution.locator("section").first
+    assert not text.is_visible()
+    title.click()
+    assert text.is_visible()
+    assert "#" not in page.url
 
 
 def test_pictures_keep_their_room_while_they_load():
@@ -246,6 +306,13 @@ def test_pictures_keep_their_room_while_they_load():
         for tag in re.findall(r"<img [^>]*>", article[0] if article else ""):
             assert re.search(r' width="\d+', tag), f"{name}: no room is kept for {tag}"
             assert re.search(r' height="\d+', tag), f"{name}: no room is kept for {tag}"
+
+
+def test_in_the_dark_a_colour_means_the_same_number(at):
+    """What is white stays white: a colour map is not turned round."""
+    page = at("book/04-randomized-value-functions", color_scheme="dark")
+    figure = page.locator("article img.colour-map")
+    assert figure.evaluate("e => getComputedStyle(e).filter") == "none"
 
 
 def test_in_the_dark_a_figure_has_the_pages_ground_and_its_own_hues(at):
@@ -338,9 +405,10 @@ def test_a_link_to_a_page_tells_what_it_is_about():
         assert tags["og:title"]
         assert ("og:image" in tags) == ('rel="canonical"' in head) == ("og:url" in tags)
         if "og:image" in tags:  # the address is known where the site is published
-            with Image.open(SITE / "_static/preview.png") as picture:
-                assert picture.size == (1200, 630)
             assert tags["og:image"].startswith("https://")
+            _, _, name = tags["og:image"].rpartition("/")
+            with Image.open(SITE / "_static/preview" / name) as picture:
+                assert picture.size == (1200, 630)
     assert len(set(told.values())) == len(told)
     for one in FIVE.values():
         assert one["finding"] in told["book/index"]
