@@ -1,7 +1,8 @@
-// How much a search result counts, in Sphinx's own terms (html_search_scorer): what explains a word comes before what is
-// named by it, so a chapter before its module in the API reference, and the word in a heading before the word in a text.
+// How much a search result counts, in Sphinx's own terms (html_search_scorer): a section that is named as asked comes
+// before other pages, and a chapter, which explains, before the API reference.
 var Scorer = {
-  score: ([docname, , , , score]) => score - (docname.startsWith("book/api/") ? 100 : 0),
+  score: ([docname, , anchor, description, score]) => score + (anchor && description === null ? 10 : 0)
+    - (docname.startsWith("book/api/") ? 100 : 0),
   objNameMatch: 11,
   objPartialMatch: 6,
   objPrio: { 0: 15, 1: 5, 2: -5 },

@@ -656,12 +656,18 @@ def test_the_race_starts_by_itself_on_a_phone_held_sideways(widget):
 
 # A browser in which time passes when a test says so: so many frames, of so many milliseconds.
 FRAMES = """() => {
-  let now = 0, frames = [];
+  let now = 0, count = 0;
+  const frames = new Map();
   performance.now = () => now;
-  window.requestAnimationFrame = frame => frames.push(frame);
-  window.cancelAnimationFrame = () => { frames = []; };
+  window.requestAnimationFrame = frame => { frames.set(++count, frame); return count; };
+  window.cancelAnimationFrame = one => frames.delete(one);
   window.pass = (n, milliseconds) => {
-    for (; n > 0; n--) { now += milliseconds; frames.splice(0).forEach(frame => frame(now)); }
+    for (; n > 0; n--) {
+      const due = [...frames.values()];
+      frames.clear();
+      now += milliseconds;
+      due.forEach(frame => frame(now));
+    }
   };
 }"""
 
