@@ -309,7 +309,7 @@ def test_everything_on_a_page_takes_time_and_what_is_folded_is_counted_apart():
         nodes.figure("", nodes.caption("", "word " * 100)),
         classes=["cell", "tag_hide-input"],
     )
-    proof = nodes.container("", words(300), nodes.math_block("", "x"), classes=["sd-dropdown"])
+    proof = nodes.container("", words(300), nodes.math_block("", "x"), classes=["dropdown"])
     page = nodes.container("", words(200), cell, proof, nodes.raw("", "a b", format="html"))
     assert reading.minutes(page) == pytest.approx((1 + 0.5 + 0.25, 1.5 + 0.25))
 
