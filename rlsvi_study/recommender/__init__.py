@@ -8,6 +8,7 @@ TOPIC = Topic(
         "recommender-later",
         "recommender-readings",
         "recommender-rivals",
+        "recommender-explore",
     ),
     figures={"fig8": ("recommender",), "fig9": ("recommender",)},
 )

@@ -30,7 +30,7 @@ from .runs import (
 
 STORED = Tables(EXPERIMENTS)
 N, J = 10, 5
-STUDY, LATER, READINGS, RIVALS = TOPIC.tables
+STUDY, LATER, READINGS, RIVALS, _ = TOPIC.tables
 FIG8, FIG9 = "Section 6.3, figure 8", "Section 6.3, figure 9"
 
 

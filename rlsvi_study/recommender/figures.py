@@ -211,6 +211,15 @@ def openings(shares: np.ndarray, every: int, worth: np.ndarray) -> Figure:
     return fig
 
 
+@large
+def parts(table: pd.DataFrame) -> Figure:
+    """Likes over those of uniform play, for RLSVI and parts of it."""
+    fig, ax = canvas()
+    sns.pointplot(table, x="gain", y="agent", errorbar=student, linestyle="none", ax=ax)
+    ax.set(xlabel="likes over uniform play", ylabel="")
+    return fig
+
+
 DRAW = {
     "fig8": fig8,
     "fig9": fig9,
@@ -218,4 +227,5 @@ DRAW = {
     "recommender-later": later,
     "recommender-readings": readings,
     "recommender-rivals": partial(fig8, arms=RIVALS),
+    "recommender-explore": parts,
 }
