@@ -1,5 +1,5 @@
-"""The figures of appendix G, the least variance and two densities; and those of Theorem 1, what a
-draw is worth, the shrunk model, the cost of a long horizon and the bound."""
+"""The figures of appendix G, the gap, the least variance and two densities; and those of Theorem 1,
+what a draw is worth, the shrunk model, the cost of a long horizon and the bound."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -65,6 +65,28 @@ def density_grid(cases: Sequence[tuple[float, float]]) -> Figure:
             title=f"α = {alpha:g}, β = {beta:g}",
             ylabel="density" if ax in axes[::2] else "",
         )
+    return fig
+
+
+@styled
+def shaded_gap(alpha: float, beta: float) -> Figure:
+    """Lemma 1 for one beta law: its density and the normal's of variance 1/(4n), and the gap between
+    them, shaded; also the gap of a normal of the same variance as the beta law."""
+    fig, (left, right) = panels(2, height=2.5)
+    law, n, x = stats.beta(alpha, beta), alpha + beta, np.linspace(-0.6, 1.3, 381)
+    normal = stats.norm(law.mean(), (4 * n) ** -0.5)
+    for name, of, look in (("normal", normal, "normal"), ("beta", law, "posterior")):
+        left.plot(x, of.pdf(x), color=COLOUR[look], ls=LINE[look], label=name)
+    left.set(xlabel="x", ylabel="density")
+    left.legend()
+    for variance, line in ((1 / (4 * n), "-"), (law.var(), "--")):
+        G = order.gap(order.Normal.of(alpha / n, variance), order.Beta.of(alpha, beta), x, digits=6)
+        right.plot(x, G, color=COLOUR["theory"], ls=line, label=f"variance {variance:.2g}")
+        for look, where in (("theory", G >= 0), ("fails", G < 0)):
+            right.fill_between(x, 0, G, where=where, color=COLOUR[look], alpha=0.3, lw=0)
+    right.axhline(0, color="0.6", lw=0.8)
+    right.set(xlabel="z", ylabel="gap G(z)")
+    right.legend()
     return fig
 
 
