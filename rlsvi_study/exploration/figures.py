@@ -31,10 +31,14 @@ def parts(gains: pd.DataFrame) -> Figure:
             ax.plot([one.low, one.high], [at[agent]] * 2, color=LOOK[one.explores], lw=1.4)
             ax.plot(one.share, at[agent], "o", color=LOOK[one.explores], ms=5)
         ax.axvline(1, color="black", lw=0.7)
-        ax.set(title=problem.replace(", ", "\n"), xlim=(-0.15, 1.85), xticks=(0, 1))
+        ax.set(
+            title=problem.replace(", ", "\n"),
+            xlim=(-0.15, 1.85),
+            xticks=(0, 1),
+            xlabel="share of\nRLSVI's gain",
+        )
         ax.title.set_fontsize(9)
     axes[0, 0].set_yticks([*at.values()], [*WORDS.values()])
-    fig.supxlabel("gain over uniform play, as a share of RLSVI's", fontsize=9)
     return fig
 
 
