@@ -18,7 +18,7 @@ from rlsvi_core import lsvi
 from rlsvi_core.envs.tetris import RULES, Tetris
 from rlsvi_study import catalogue, engine
 from rlsvi_study.engine import streams
-from rlsvi_study.register import FAILS, HOLDS, PARTLY
+from rlsvi_study.register import CONSISTENT, FAILS, HOLDS, PARTLY
 from rlsvi_study.tetris import claims, figures, players
 from rlsvi_study.tetris import runs as tetris
 from rlsvi_study.tetris.ring import PRINTED, Placements
@@ -418,6 +418,8 @@ def wild(name, table):
         ("6.2.fixed-epsilon", times(0.0, schedule=CONSTANT), HOLDS),
         ("6.2.fixed-epsilon", times(100, *SCHEDULES), FAILS),
         ("6.2.tuned-better", times(100, "tetris-lspi"), FAILS),
+        ("6.2.exploration", times(0, *SCHEDULES, schedule="greedy"), CONSISTENT),
+        ("6.2.exploration", times(100, "fig7", agent="lsvi"), FAILS),
         ("6.2.sooner", times(0.01, agent="lsvi"), HOLDS),
         ("6.2.sooner", times(0.01, agent="rlsvi"), FAILS),
         ("6.2.stability", steady("rlsvi"), HOLDS),
