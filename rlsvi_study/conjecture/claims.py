@@ -168,11 +168,12 @@ from ..register import (
     Frames,
     claim,
     fallen,
+    parts,
     unless,
 )
 from ..thresholds import CHOSEN, Limits
 from ..traps import gamble, long_gamble, needle, toll
-from .prior import rotated_toll
+from .prior import EPISODES, rotated_toll
 from .runs import EXPERIMENTS, TOLL_G, looked_at
 
 STORED = Tables(EXPERIMENTS)
@@ -888,6 +889,48 @@ def small_features() -> Evidence:
     return unless(
         not step or not narrow < arb(fmpq(1, 2)) or not most < arb(fmpq(3, 4)),
         f"P(|z| ≤ 0.674) = {float(narrow):.4f} < ½; φ'φ/(φ² + ρ) ≤ φ'/(2√ρ) < {float(most):.3f}.",
+    )
+
+
+def over_by_family(table: pd.DataFrame) -> dict[str, dict[int, Mean]]:
+    """Mean regret over √T by family and H; for closed features also over H²."""
+    found: dict[str, dict[int, Mean]] = {}
+    for (family, H), cell in table.groupby(["family", "H"]):
+        scale = math.sqrt(EPISODES[family] * H) * (H**2 if family == "closed" else 1)
+        found.setdefault(str(family), {})[int(H)] = mean_interval(cell.regret / scale)
+    return found
+
+
+def trend(by_H: Mapping[int, Mean]) -> str:
+    """By the rule that was fixed before the runs."""
+    first, *_, last = (by_H[H] for H in sorted(by_H))
+    if all(last.low > one.high for one in by_H.values() if one is not last):
+        return "rises"
+    return "does not rise" if last.mean <= first.mean else "is undecided"
+
+
+@claim("B.", PLACE, OURS, "experiment", FAILS, part_of="B.conjecture-meant")
+def prior_measured(tables: Frames = STORED) -> Evidence:
+    """With θ drawn from the prior for a fixed basis, mean regret over √T rises with H at the toll and
+    does not with a random basis."""
+    found = over_by_family(tables["prior"])
+    trends = {family: trend(by_H) for family, by_H in found.items()}
+    listed = {
+        family: ", ".join(said(one) for one in by_H.values()) for family, by_H in found.items()
+    }
+    return Evidence(
+        parts(trends["toll"] == "rises", trends["random"] == "does not rise"),
+        f"At the toll it {trends['toll']}, with a random basis it {trends['random']}; over H²√T with "
+        f"closed features and values cut it {trends['closed']}.",
+        {
+            "over": {
+                family: {str(H): one for H, one in by_H.items()} for family, by_H in found.items()
+            },
+            "trends": trends,
+        },
+        f"For H = {', '.join(map(str, found['toll']))}: toll {listed['toll']}; random basis "
+        f"{listed['random']}; closed features {listed['closed']} "
+        f"({tables['prior'].seed.nunique()} seeds each).",
     )
 
 

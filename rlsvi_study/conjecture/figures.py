@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from ..intervals import student
 from ..style import COLOUR, LINE, canvas, digits, label_ends, shades, styled
 from .claims import gamble_bound, imagined, looked_at, slopes, toll_bound
+from .prior import EPISODES
 
 BARS = {"errorbar": student, "err_style": "bars", "err_kws": {"capsize": 2}}
 PALE, OWN, DARK = shades("rlsvi", 3)
@@ -111,6 +112,30 @@ def amplification(H: int = 10, draws: int = 20_000) -> Figure:
     return fig
 
 
+@styled
+def prior(table: pd.DataFrame) -> Figure:
+    """Mean regret over √T by H: at the toll and with a random basis where θ is drawn from the prior,
+    and where features are closed."""
+    fig, ax = canvas(height=3.6)
+    names = {
+        "toll": ("toll, θ drawn", OWN),
+        "random": ("random basis,\nθ drawn", PALE),
+        "closed": ("closed\nfeatures", DARK),
+    }
+    ends = {}
+    for family, (name, colour) in names.items():
+        own = table[table.family == family]
+        own = own.assign(over=own.regret / np.sqrt(own.H * EPISODES[family]))
+        sns.lineplot(own, x="H", y="over", **BARS, color=colour, marker="o", ax=ax)
+        ends[name] = own[own.H == own.H.max()].over.mean(), colour
+    H = sorted(table.H.unique())
+    ax.set(xscale="log", yscale="log", xlabel="horizon H", ylabel=OVER)
+    ax.set_xticks(H, [str(h) for h in H])
+    ax.minorticks_off()
+    label_ends(ax, ends)
+    return fig
+
+
 Place = tuple[float, float]
 
 
@@ -169,4 +194,4 @@ def gamble_drawing() -> Figure:
     )
 
 
-DRAW = {"gamble": gambles, "long-gamble": gambles, "toll": toll}
+DRAW = {"gamble": gambles, "long-gamble": gambles, "toll": toll, "prior": prior}

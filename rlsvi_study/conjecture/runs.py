@@ -10,7 +10,7 @@ generalize:
   rewards within ±σ allow.
 - ``one-hot``: RLSVI without generalization.
 
-``one_feature`` has the first two agents.
+``one_feature`` has the first two agents, and ``prior`` the table ``prior``.
 """
 
 import math
@@ -22,7 +22,7 @@ from rlsvi_core.features import OneHot
 from ..engine import Experiment, Rows, Scale, grid, streams
 from ..traps import gamble, long_gamble, toll
 from .one_feature import openings
-from .prior import GATE
+from .prior import GATE, prior_regret
 
 PASS, PLAY = QUIT, LEAP = 0, 1
 TOLL_G = 16.0
@@ -105,4 +105,14 @@ TOLL = Experiment(
         ),
     },
 )
-EXPERIMENTS = {e.name: e for e in (GAMBLE, LONG_GAMBLE, TOLL)}
+PRIOR = Experiment(
+    "prior",
+    PLACE,
+    "Regret where θ is drawn from the prior or features are closed, by H",
+    prior_regret,
+    {
+        "quick": Scale({}, grid(family=("random", "closed"), H=(8, 16)), range(4)),
+        "paper": Scale({}, grid(family=("toll", "random", "closed"), H=(8, 16, 32, 64)), range(30)),
+    },
+)
+EXPERIMENTS = {e.name: e for e in (GAMBLE, LONG_GAMBLE, TOLL, PRIOR)}

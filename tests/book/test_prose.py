@@ -20,6 +20,7 @@ from rlsvi_core.envs.tetris import Tetris
 from rlsvi_study import catalogue, engine, verdicts
 from rlsvi_study.chain.claims import success_rates
 from rlsvi_study.conjecture.claims import WIN
+from rlsvi_study.conjecture.prior import EPISODES
 from rlsvi_study.recommender.claims import instance
 
 ROOT = Path(__file__).parents[2]
@@ -133,6 +134,7 @@ DECLARED = {  # every other typed number, and what recomputes it
     "B-conjecture.ipynb": {
         "0.55": lambda: int(WIN.p) / int(WIN.q),
         "8.84": lambda: (17 + 2 * 65**0.5 + 5**0.5) / 4,
+        "200 000": lambda: EPISODES["toll"],
     },
     "E-recommender.ipynb": {"4521": lambda: len(instance(0).states[0])},
     "F-extensions.ipynb": {"3000": lambda: found("F.travel", "half", "8"), "65 000": lambda: 2**16},

@@ -17,7 +17,7 @@ from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_study import catalogue
 from rlsvi_study.conjecture import claims, figures, prior, runs, weights
 from rlsvi_study.engine import streams
-from rlsvi_study.register import CONSISTENT, FAILS, HOLDS, Evidence
+from rlsvi_study.register import CONSISTENT, FAILS, HOLDS, PARTLY, Evidence
 from rlsvi_study.traps import gamble, long_gamble, needle, toll
 
 matplotlib.use("Agg")
@@ -523,6 +523,49 @@ def test_regret_at_the_gate_is_that_of_a_second_program(monkeypatch):
     ours = [prior.prior_regret("toll", H, seed)[0]["regret"] for seed in range(150)]
     assert ttest_ind(ours, theirs, equal_var=False).pvalue > RATE
     assert np.mean(ours) > 1
+
+
+def prior_table(**change):
+    """Regret of 30 seeds whose means over √T, for closed features over H²√T, are as said."""
+    over = {"toll": (0.1, 0.1, 0.2, 0.5), "random": (2, 2, 1, 1), "closed": (2, 1, 1, 1)}
+    return {
+        "prior": pd.DataFrame(
+            [
+                {
+                    "family": family,
+                    "H": H,
+                    "seed": seed,
+                    "regret": x
+                    * math.sqrt(H * prior.EPISODES[family])
+                    * (H**2 if family == "closed" else 1)
+                    * (0.9 + 0.2 * (seed % 2)),
+                }
+                for family, row in (over | change).items()
+                for H, x in zip((8, 16, 32, 64), row, strict=True)
+                for seed in range(30)
+            ]
+        )
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict"),
+    [
+        ({}, HOLDS),
+        ({"toll": (0.5, 0.5, 0.5, 0.5)}, PARTLY),
+        ({"toll": (0.1, 0.1, 0.49, 0.5)}, PARTLY),  # not above all others
+        ({"random": (1, 1, 1, 2)}, PARTLY),
+        ({"toll": (2, 1, 1, 1), "random": (1, 1, 1, 2)}, FAILS),
+    ],
+)
+def test_the_rule_of_the_prior_is_applied(change, verdict):
+    assert claims.prior_measured(prior_table(**change)).verdict == verdict
+
+
+def test_closed_features_are_judged_over_the_square_of_the_horizon():
+    for row, trend in (((2, 1, 1, 1), "does not rise"), ((1, 1, 1, 1.2), "rises")):
+        found = claims.prior_measured(prior_table(closed=row)).numbers["trends"]
+        assert found["closed"] == trend
 
 
 def test_the_amplification_is_drawn():
