@@ -861,11 +861,11 @@ def consistent_with_conjecture(tables: Frames = STORED, limits: Limits = CHOSEN)
     total, rank = float(sum(fit[0] @ fit[0] for fit in fits)), int(min(fit[2] for fit in fits))
     growth = polynomial_learning(tables, limits).verdict
     an_instance = mdp.terminal.max() <= sigma and total <= bound and rank == K
-    fits = "" if growth == HOLDS else "not "
+    agree = "" if growth == HOLDS else "not "
     tested = "and test" if an_instance else "but do not test"
     return Evidence(
         growth,
-        f"Learning times are {fits}consistent with a polynomial (6.1.polynomial), {tested} the "
+        f"Learning times are {agree}consistent with a polynomial (6.1.polynomial), {tested} the "
         f"conjecture: the reward is {mdp.terminal.max():g} and σ = {sigma:g}.",
         {"squared_norm": total, "bound": bound, "rank": rank},
         f"The other hypotheses are met: the weights are unique (rank {rank}) and small "
