@@ -3,5 +3,5 @@
 from .. import Topic
 
 TUNING = "noise-tuning", "noise-tuning-dear", "noise-tuning-tasks"
-FINAL = ("noise-linear",)
-TOPIC = Topic(tables=(*TUNING, *FINAL))
+FINAL = "noise-tables", "noise-dear", "noise-linear", "noise-tasks", "noise-control"
+TOPIC = Topic(tables=(*TUNING, *FINAL), figures={"noise": FINAL})

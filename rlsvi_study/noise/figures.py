@@ -73,4 +73,4 @@ def settings(table: pd.DataFrame) -> Figure:
     return fig
 
 
-DRAW = dict.fromkeys(TUNING, settings) | dict.fromkeys(FINAL, ratios)
+DRAW = dict.fromkeys(TUNING, settings) | dict.fromkeys((*FINAL, "noise"), ratios)

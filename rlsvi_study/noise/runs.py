@@ -44,10 +44,6 @@ had been seen on four seeds, by which ρ was chosen (with 0.1 no agent learns), 
 one, which was timed. Final seeds are 40 000 on, those for tuning 20 000 on; no other run has them.
 There are 20 final seeds and 4 for tuning, 12 and 2 where a run is dear (``DEAR``), 8 and 2 for tasks.
 
-**Stored** are the settings of all rivals and the final runs with linear features, ``noise-linear``.
-They settle the first question, since each κ is worse than RLSVI on one of their problems. One-hot
-features and tasks await their final runs; what they will say about groups is open.
-
 **Ranges.** *Loose* ones are of returns, by the least and the largest reward of a period: what one
 knows without a solution. Traps have no other, because with a close one most would be none: rewards
 lie within ±1. Tetris is left out: only the verbatim form takes placements that vary in number, and
@@ -212,6 +208,8 @@ PROBLEMS = {
 NAMES = list(PROBLEMS)
 DEAR = ["chain 50", "deep sea 50", "key and door", "inventory", "inventory, loose"]
 MANY = [*DEAR, "chain 20", "deep sea 20"]  # states or actions: PSRL's samples cost more
+LIGHT = ["CliffWalking", "FrozenLake", "recommendations"]
+CONTROL = ["Taxi", "sparse MountainCar", "Acrobot"]
 TASKS = [name for name in NAMES if PROBLEMS[name].group == "tasks"]
 LINEAR = NAMES[NAMES.index("coherent chain 20") : NAMES.index(TASKS[0])]
 TABLES = [name for name in NAMES if name not in DEAR + LINEAR + TASKS]
@@ -475,6 +473,10 @@ EXPERIMENTS = {
         _study(
             "noise-tuning-tasks", "settings of rivals, tasks", tuning, _settings, TASKS, _TUNING[:2]
         ),
+        _study("noise-tables", "small tables", curve, _arms, TABLES, _FINAL),
+        _study("noise-dear", "large tables", curve, _arms, DEAR, _FINAL[:12]),
         _study("noise-linear", "linear features", curve, _arms, LINEAR, _FINAL),
+        _study("noise-tasks", "tasks", curve, _arms, LIGHT, _FINAL[:8]),
+        _study("noise-control", "longer tasks", curve, _arms, CONTROL, _FINAL[:8]),
     )
 }
