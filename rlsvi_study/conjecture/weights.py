@@ -41,9 +41,11 @@ if :math:`X D + g_0 > 0`, where :math:`X = (\sigma + \theta_1)/(H\sigma)` is ind
 all later periods lie in [0, σ]; then :math:`0 < X \le 1`, and it plays if either
 :math:`D < 0 < D + g_0` or :math:`D, g_0 \ge 0`, which is at least half of π(k, m). So
 :math:`\pi_{long} \ge c\,\pi/2`, which settles :math:`k \le m/2`. Where :math:`k > m/2`,
-:math:`X \ge ½` but for a probability that falls geometrically in m, and then Chernoff's bound holds
-with :math:`2\Gamma(\kappa)` in place of :math:`\Gamma(\kappa)`. *So here, too, regret is bounded,
-for every H, p > ½ and κ > 0.* The constant c is crude; we measure no such growth with H.
+the probability P to play is at least c/4, so that :math:`1/P - 1 \le (4/c)(1 - P)`; :math:`X \ge ½`
+but for a probability that falls geometrically in m, and then Chernoff's bound holds with
+:math:`2\Gamma(\kappa)` in place of :math:`\Gamma(\kappa)`. *So here, too, regret is bounded, for every
+H, p > ½ and κ > 0.* The constant 1/c is crude and grows faster than exponentially in H, like
+:math:`H^{H-1}` times an exponential; we measure no such growth.
 
 **Toll.** Let the range be ±H, and n be the leaps and s the side starts so far. A leap is the pair
 that spans period 0 (the side road is 1/G of it), and what follows the side road is cut to at

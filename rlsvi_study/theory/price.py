@@ -56,7 +56,7 @@ is at most AHΛ times the bracket, whatever is played, so it exceeds H/8 in at m
 :math:`4A\Lambda(\rho H + 16\sigma^2\log A)` of them. In the others :math:`D_k \le \frac14H`.
 :math:`\square`
 
-**Proposition 2 (both terms are real).** Let H be even, A ≥ 2, ρ ≥ 1; S states are never left and
+**Proposition 2 (both terms are real, up to logarithms).** Let H be even, A ≥ 2, ρ ≥ 1; S states are never left and
 each is as likely at the start; from period H/2 on every arm pays −1; before that one arm pays 0 and
 the others −Δ (``runs.tight``). Now :math:`\Lambda = \frac1\rho + \log(1 + \frac L{SA\rho})`.
 
@@ -97,7 +97,7 @@ most :math:`\frac54\delta/\lambda`, so it is negative with probability at most
 
 Only the arms' gaps enter (b): with any rewards in [−1, 0] before H/2 it is
 :math:`\frac3{256}\rho H\sum\Delta`. All is sure but the start, so the prior may be concentrated on
-this MDP: Dirichlet weights on one outcome each, with rewards on three values in (a). Theorem 1's
+this MDP, the limit of small weights elsewhere, with rewards on three values in (a). Theorem 1's
 bound holds there, too.
 
 (a) The first term of the bound has the right order in H, S, A and T, up to
@@ -432,9 +432,9 @@ def at_printed(H: int, S: int = 1, A: int = 2) -> Proved:
 @claim("5.", PLACE, OURS, "Monte Carlo", HOLDS, part_of="5.theorem1")  # as step 4
 def second_term() -> Evidence:
     """The second term of the bound is real: at the smallest λ and σ printed there are MDPs,
-    deterministic but for their start, with H ≥ 64, S and A arbitrary, in which expected regret is at
-    least (3/256)H⁴S(A−1) from some T of order H⁴SA log H on. So no bound C Hᵃ√(SAT) for all H and T
-    has a < 2."""
+    deterministic but for their start, with H ≥ 64, any S and A ≤ exp(λH/16), in which expected regret
+    is at least (3/256)H⁴S(A−1) from some T of order H⁴SA log H on. So no bound C Hᵃ√(SAT) for all H
+    and T has a < 2."""
     algebra = identity(*in_part_b())
     unlikely = arb(1) / 5 + arb(1) / 160 + arb(2) ** -LEAST_H + (-arb(LEAST_H)).exp()
     horizons = [LEAST_H * 10**k for k in range(10)]

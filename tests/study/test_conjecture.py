@@ -61,6 +61,29 @@ def test_nobody_should_leap_at_the_toll(H):
     assert mdp.initial.tolist() == [0.98, 0.02]
 
 
+def leaves_the_features(world, theta):
+    """Whether the Bellman update of Φθ in some period is no multiple of the one feature before it."""
+    mdp, Phi = world
+    for h in range(mdp.H - 1):
+        update = (mdp.P[h] * (mdp.R[h] + (Phi[h + 1, ..., 0] * theta).max(axis=1))).sum(axis=2)
+        phi = Phi[h, ..., 0]
+        if not np.allclose(phi * (phi * update).sum() / (phi**2).sum(), update, atol=1e-12):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("theta", [-3.0, -0.5, 0.25, 2.0])
+def test_the_long_gambles_features_are_closed_and_the_tolls_are_not(theta):
+    for H in (2, 4, 9):
+        assert not leaves_the_features(long_gamble(H, sigma=2.0), theta)
+        assert leaves_the_features(toll(H, L=50), theta)
+    mdp, Phi = long_gamble(4, sigma=2.0)
+    after = mdp.R + (Phi[..., 0] * theta).max(axis=2)[-1]  # every later period has these features
+    update = (mdp.P * after).sum(axis=3)
+    times = (2.0 + theta) * np.array([0.1, 1, 1, 1])
+    np.testing.assert_allclose(update, Phi[..., 0] * times[:, None, None], atol=1e-12)
+
+
 @pytest.mark.parametrize("hidden", [1, 17, 31])
 def test_the_needle_is_linear_in_the_hidden_vector(hidden):
     v = np.vstack([np.eye(16), hadamard(16) / 4])
