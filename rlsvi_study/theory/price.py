@@ -56,9 +56,9 @@ is at most AHΛ times the bracket, whatever is played, so it exceeds H/8 in at m
 :math:`4A\Lambda(\rho H + 16\sigma^2\log A)` of them. In the others :math:`D_k \le \frac14H`.
 :math:`\square`
 
-**Proposition 2 (both terms are real, up to logarithms).** Let H be even, A ≥ 2, ρ ≥ 1; S states are never left and
-each is as likely at the start; from period H/2 on every arm pays −1; before that one arm pays 0 and
-the others −Δ (``runs.tight``). Now :math:`\Lambda = \frac1\rho + \log(1 + \frac L{SA\rho})`.
+**Proposition 2 (both terms are real, up to logarithms).** Let H be even, A ≥ 2, ρ ≥ 1; S states are
+never left and each is as likely at the start; from period H/2 on every arm pays −1; before that one
+arm pays 0 and the others −Δ (``runs.tight``). Now :math:`\Lambda = \frac1\rho + \log(1 + \frac L{SA\rho})`.
 
 (a) If H ≥ 8, :math:`L \ge 32SA\Lambda(\rho H + 16\sigma^2\log A)` and :math:`\Delta =
 \sigma\sqrt{2SA/L}`, then :math:`\mathbb E\,\mathrm{Regret} \ge 0.03\,\sigma\sqrt{SAHT}`.
