@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .. import style
-from ..register import CONSISTENT, CONTRADICTED, FAILS, HOLDS, PARTLY
+from ..register import CONSISTENT, CONTRADICTED, FAILS, HOLDS, OPEN, PARTLY
 from ..style import BAND, BY_AGENT, COLOUR, LINE, MARK, NAME, RANGE, canvas, ink, large, three
 from . import runs
 
@@ -34,6 +34,7 @@ GAMMA = 0.95  # of the lock that is drawn
 VERDICTS = {
     HOLDS: ("#0B6E4F", ""),
     CONSISTENT: ("#A9C6E8", ".."),
+    OPEN: ("#B8BFCB", "--"),
     PARTLY: ("#DDBA8B", "//"),
     FAILS: ("#A32424", "\\\\"),  # colour and hatch: as on a page
     CONTRADICTED: ("#DE9B9B", "xx"),
