@@ -959,7 +959,7 @@ def test_tetris_stands_side_by_side_and_plays_under_one_button(widget):
     boards = one.locator(".player").evaluate_all(
         "all => all.map(one => one.getBoundingClientRect().toJSON())"
     )
-    assert boards[0]["top"] == boards[1]["top"]
+    assert boards[0]["bottom"] == boards[1]["bottom"]
     assert boards[0]["right"] <= boards[1]["left"]
     play, wide = one.get_by_role("button", name="Play"), "e => e.getBoundingClientRect().width"
     before = play.evaluate(wide)
