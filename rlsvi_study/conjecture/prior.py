@@ -2,7 +2,7 @@ r"""Appendix B: Conjecture 1 where the paper's prior is true, and where features
 
 RLSVI's model is :math:`\theta_h \sim N(0, I/\lambda)`. Three things can then be meant.
 
-**The basis may be chosen after θ.** Then a prior protects from nothing. Algorithm 1 does not change
+**The basis may be chosen after θ.** Then a prior protects little. Algorithm 1 does not change
 if a basis is rotated, :math:`\Phi_h \to \Phi_h U_h`, so only the lengths of the weights matter, and a
 second feature makes them as long as one likes: ``rotated_toll`` has the toll's regret for every
 :math:`\theta_0, \dots, \theta_{H-1} \in \mathbb R^2` with :math:`\|\theta_0\| \ge c/G`. A third
