@@ -4,9 +4,10 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
+from ..intervals import ratio
 from ..style import COLOUR, MARK, RANGE, canvas, legend, styled, three, values
 from . import FINAL, TUNING
-from .runs import GRID, KAPPAS, UNTUNED, final, regrets, times
+from .runs import GRID, KAPPAS, UNTUNED, final, regrets
 
 LOOKS = {  # colour and mark of each arm
     **{kappa: (colour, "o") for kappa, colour in zip(KAPPAS, values(len(KAPPAS)), strict=True)},
@@ -18,7 +19,7 @@ LOOKS = {  # colour and mark of each arm
 def ratios(*tables: pd.DataFrame) -> Figure:
     """How many times the regret of RLSVI by ``value_range`` each agent has, problem by problem."""
     found = {
-        (problem, arm): times(regret[arm], regret[UNTUNED])._asdict()
+        (problem, arm): ratio(regret[arm], regret[UNTUNED])._asdict()
         for table in tables
         for problem, regret in regrets(table).items()
         for arm in regret

@@ -80,7 +80,6 @@ GRID: dict[str, tuple[tuple[float, ...], ...]] = {
     "ucbvi": tuple((10.0 ** (-5 + i / 2),) for i in range(9)),
 }
 UNTUNED = "by value_range"  # RLSVI
-BETTER, WORSE = 0.8, 1.25
 
 
 class Made(NamedTuple):
@@ -324,15 +323,6 @@ def best(table: pd.DataFrame) -> dict[str, list[int]]:
     }
 
 
-def word(low: float, high: float) -> str:
-    """What a ratio of regrets with this interval is called."""
-    if high < BETTER:
-        return "better"
-    if low > WORSE:
-        return "worse"
-    return "equal" if low >= BETTER and high <= WORSE else "open"
-
-
 def regrets(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Of each problem the regret at the end, a row for each seed, a column for each arm."""
     return {
@@ -341,26 +331,18 @@ def regrets(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
-def times(ours: pd.Series, theirs: pd.Series) -> intervals.Mean:
-    """The ratio of mean regrets, and its interval when seeds are resampled, in pairs."""
-    one, other = ours.to_numpy(), theirs.to_numpy()
-    return intervals.bootstrap(
-        lambda seeds: one[seeds].mean(axis=-1) / other[seeds].mean(axis=-1), np.arange(len(one))
-    )
-
-
 def compared(table: pd.DataFrame) -> pd.DataFrame:
     """The ratio of regrets, the bootstrap's over a rival's, its interval, and what that is called,
     for each problem, κ and rival."""
     found = {}
     for problem, regret in regrets(table).items():
         for kappa, rival in product(KAPPAS, [arm for arm in regret if arm not in KAPPAS]):
-            ratio, low, high = times(regret[kappa], regret[rival])
+            ratio, low, high = intervals.ratio(regret[kappa], regret[rival])
             found[problem, kappa, rival] = {
                 "ratio": ratio,
                 "low": low,
                 "high": high,
-                "word": word(low, high),
+                "word": intervals.word(low, high),
             }
     return pd.DataFrame.from_dict(found, orient="index").rename_axis(["problem", "kappa", "rival"])
 

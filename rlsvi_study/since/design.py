@@ -32,9 +32,9 @@ import numpy as np
 import pandas as pd
 
 from ..engine import grid
+from ..intervals import ratio, word
 
 CHOOSING, JUDGING = range(2000, 2006), range(2006, 2020)  # seeds
-BETTER, WORSE = 0.8, 1.25
 PROBLEM = ["environment", "size"]
 RESULT = ["seed", "episode", "regret"]
 
@@ -190,32 +190,25 @@ def final(table: pd.DataFrame) -> pd.DataFrame:
     return table[table.episode == table.groupby(PROBLEM).episode.transform("max")]
 
 
-def word(low: float, high: float) -> str:
-    """The verdict on an interval for the ratio."""
-    if high < BETTER:
-        return "better"
-    if low > WORSE:
-        return "worse"
-    return "equal" if low > BETTER and high < WORSE else "open"
-
-
-def compare(table: pd.DataFrame, advice: Advice, *, repeats: int = 2000) -> pd.DataFrame:
+def compare(table: pd.DataFrame, advice: Advice) -> pd.DataFrame:
     """Mean regrets at the end without and with the advice, their ratio, its interval and the word,
     a row for each problem that both arms met."""
     without, with_it = (
         final(at_best(table, arm)).pivot(index="seed", columns=PROBLEM, values="regret")
         for arm in advice.arms.values()
     )
-    common = [problem for problem in without.columns if problem in with_it.columns]
-    x, y = without[common].to_numpy(), with_it[common].to_numpy()
-    drawn = np.random.default_rng(0).integers(len(x), size=(repeats, len(x)))
-    low, high = np.quantile(y[drawn].mean(axis=1) / x[drawn].mean(axis=1), [0.025, 0.975], axis=0)
-    found = {"without": x.mean(axis=0), "with": y.mean(axis=0), "low": low, "high": high}
-    rows = pd.DataFrame(found, index=pd.MultiIndex.from_tuples(common, names=PROBLEM))
-    return rows.assign(
-        ratio=rows["with"] / rows.without,
-        word=[word(*ends) for ends in zip(low, high, strict=True)],
-    )
+    rows = {}
+    for problem in without.columns.intersection(with_it.columns, sort=False):
+        times, low, high = ratio(with_it[problem], without[problem])
+        rows[problem] = {
+            "without": without[problem].mean(),
+            "with": with_it[problem].mean(),
+            "ratio": times,
+            "low": low,
+            "high": high,
+            "word": word(low, high),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(PROBLEM)
 
 
 def summary(found: pd.DataFrame) -> str:
