@@ -18,6 +18,8 @@ TOPIC = Topic(
         "tetris-schedules",
         "tetris-top-row-schedules",
         "tetris-discount",
+        "tetris-top-row-discount",
+        "tetris-top-row-variance",
         "tetris-optimism",
         "tetris-buffer",
         "tetris-lspi",

@@ -564,7 +564,10 @@ SHOWS = {
             curves=False,
         )
     ],
-    "tetris-variance": [Shown("game", "score", ["variance"], MEAN80)],
+    **{
+        name: [Shown("game", "score", ["variance"], MEAN80)]
+        for name in ("tetris-variance", "tetris-top-row-variance")
+    },
     "tetris-buffer": [Shown("game", "score", ["N"], MEAN80)],
     "tetris-optimism": [Shown("game", "score", ["start"], MEANS)],
     "tetris-known": [Shown("player", "score", ["rule"], MEAN, curves=False)],
@@ -591,7 +594,10 @@ SHOWS = {
             ("tasks-options", "option"),
         )
     },
-    "tetris-discount": [Shown("game", "score", ["agent", "gamma"], MEAN80)],
+    **{
+        name: [Shown("game", "score", ["agent", "gamma"], MEAN80)]
+        for name in ("tetris-discount", "tetris-top-row-discount")
+    },
     "tetris-lspi": [
         Shown(
             "seed",
