@@ -18,8 +18,6 @@ TOPIC = Topic(
         "tetris-schedules",
         "tetris-top-row-schedules",
         "tetris-discount",
-        "tetris-top-row-discount",
-        "tetris-top-row-variance",
         "tetris-optimism",
         "tetris-buffer",
         "tetris-lspi",

@@ -564,10 +564,7 @@ SHOWS = {
             curves=False,
         )
     ],
-    **{
-        name: [Shown("game", "score", ["variance"], MEAN80)]
-        for name in ("tetris-variance", "tetris-top-row-variance")
-    },
+    "tetris-variance": [Shown("game", "score", ["variance"], MEAN80)],
     "tetris-buffer": [Shown("game", "score", ["N"], MEAN80)],
     "tetris-optimism": [Shown("game", "score", ["start"], MEANS)],
     "tetris-known": [Shown("player", "score", ["rule"], MEAN, curves=False)],
@@ -594,10 +591,7 @@ SHOWS = {
             ("tasks-options", "option"),
         )
     },
-    **{
-        name: [Shown("game", "score", ["agent", "gamma"], MEAN80)]
-        for name in ("tetris-discount", "tetris-top-row-discount")
-    },
+    "tetris-discount": [Shown("game", "score", ["agent", "gamma"], MEAN80)],
     "tetris-lspi": [
         Shown(
             "seed",
