@@ -68,8 +68,8 @@ def example1(table: pd.DataFrame) -> Figure:
     fig, ax = canvas(height=3.6)
     N = np.arange(table.N.min(), table.N.max() + 1)
     exact = 2.0 ** (N - 1) / (1 - 1 / N) ** (N - 1)
-    ax.plot(N, exact, color=COLOUR["theory"], ls=LINE["theory"], label="exact: $2^{N-1}/p^*$")
-    ax.plot(N, 2.0 ** (N - 1), color="0.5", ls=":", label="the paper's bound: $2^{N-1}$")
+    ax.plot(N, exact, color=COLOUR["theory"], ls=LINE["theory"], label="exact, 1/q")
+    ax.plot(N, 2.0 ** (N - 1), color="0.5", ls=":", label="the paper's bound")
     beside = table.agent.map({"epsilon-greedy": -0.12, "boltzmann": 0.12, "rlsvi": 0.0})
     sns.lineplot(
         table.assign(N=table.N + beside, wait=1 + table.unrewarded),
@@ -82,6 +82,7 @@ def example1(table: pd.DataFrame) -> Figure:
         errorbar=student,
     )
     ax.set(yscale="log", xlabel=AXIS["N"], ylabel="episodes to the first reward")
+    ax.yaxis.set_major_formatter(style.digits)
     legend(ax)
     return fig
 
@@ -212,7 +213,7 @@ def value_samples(samples: dict[int, np.ndarray], truth: np.ndarray) -> Figure:
             label="RLSVI, 80% of samples",
         )
         ax.plot(states, values[0], color=COLOUR["rlsvi"], lw=2.2, label="RLSVI, one sample")
-        ax.plot(states, truth, color=COLOUR["truth"], lw=1.6, ls="--", label="truth, $Q^*$")
+        ax.plot(states, truth, color=COLOUR["truth"], lw=1.6, ls="--", label="truth, Q*")
         ax.set(title=f"after {episodes} episode{'s' * (episodes != 1)}")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes[1, 0].legend(loc="lower right")
@@ -230,6 +231,7 @@ def running_regret(realised: np.ndarray, exact: float) -> Figure:
     lines[0].set_label("realised, averaged")
     ax.axhline(exact, color=COLOUR["truth"], lw=2, label="exact")
     ax.set(xscale="log", xlabel="episodes averaged", ylabel="regret per episode")
+    ax.xaxis.set_major_formatter(style.digits)
     ax.legend()
     return fig
 
@@ -241,7 +243,7 @@ def basis_fits(truth: np.ndarray, fits: dict[str, np.ndarray]) -> Figure:
     states = np.arange(1, truth.size + 1)
     for ax, (name, fit) in zip(axes, fits.items(), strict=True):
         sns.lineplot(
-            pd.DataFrame({"$Q^*$": truth, "best fit": fit}, states),
+            pd.DataFrame({"Q*": truth, "best fit": fit}, states),
             ax=ax,
             palette=[COLOUR["truth"], COLOUR["theory"]],
             dashes=[(), (3, 1)],
@@ -253,14 +255,16 @@ def basis_fits(truth: np.ndarray, fits: dict[str, np.ndarray]) -> Figure:
     return fig
 
 
-@styled
+@large
 def action_law(laws: dict[str, pd.DataFrame]) -> Figure:
     """The probability of each action against the parameter of a dithering scheme."""
     fig, axes = canvas(len(laws), sharey=True)
     for ax, (name, law) in zip(axes, laws.items(), strict=True):
-        sns.lineplot(law, palette=style.values(law.shape[1]), ax=ax, legend=ax is axes[0])
+        sns.lineplot(law, palette=style.values(law.shape[1]), ax=ax, legend=ax is axes[-1])
         ax.set(title=name, xlabel=law.index.name, ylabel="probability")
     axes[-1].set_xscale("log")
+    axes[-1].xaxis.set_major_formatter("{x:g}")
+    axes[-1].legend(loc="upper right")
     return fig
 
 
