@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..intervals import student
-from ..style import COLOUR, LINE, canvas, digits, label_ends, shades, styled
+from ..style import COLOUR, LINE, canvas, digits, label_ends, large, shades, styled
 from .claims import gamble_bound, imagined, looked_at, slopes, toll_bound
 from .prior import EPISODES
 
@@ -38,7 +38,7 @@ def _proved(ax: Axes, H: int, most: int, colour: object) -> float:
     return bound[-1]
 
 
-@styled
+@large
 def gambles(*tables: pd.DataFrame) -> Figure:
     """Mean regret on the gambles over √T along the run, by the number of periods, with the proved
     lower bounds; for the gamble also with the agent's σ doubled."""
@@ -59,7 +59,7 @@ def gambles(*tables: pd.DataFrame) -> Figure:
     return fig
 
 
-@styled
+@large
 def toll(table: pd.DataFrame) -> Figure:
     """Mean regret of all runs at the toll over √T, against H, after as many episodes as the proof
     looks at: as printed, with truncated values, with one-hot features; and the proved bound."""
@@ -84,7 +84,7 @@ def toll(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@styled
+@large
 def amplification(H: int = 10, draws: int = 20_000) -> Figure:
     """The sampled value of being alive, X_h, after one start at the side where every other period
     walked: median, mean and the middle 90% of the draws, as printed and truncated."""
@@ -112,7 +112,7 @@ def amplification(H: int = 10, draws: int = 20_000) -> Figure:
     return fig
 
 
-@styled
+@large
 def prior(table: pd.DataFrame) -> Figure:
     """Mean regret over √T by H: at the toll and with a random basis where θ is drawn from the prior,
     and where features are closed."""
@@ -190,6 +190,25 @@ def gamble_drawing() -> Figure:
             ("start", "out", 0.0, "pass", (0.45, 1.7), COLOUR["truth"]),
             ("won", " end ", 0.0, "+σ, H times", (7.1, 5.1), COLOUR["theory"]),
             ("lost", "end", 0.0, "−σ, H times", (7.1, 1.5), COLOUR["fails"]),
+        ],
+    )
+
+
+@styled
+def needle_drawing() -> Figure:
+    """The needle: one of exponentially many actions pays, and the others reveal nothing about it."""
+    nodes = {"start": (1.0, 3.3), "next": (5.0, 3.3), "last": (9.0, 3.3)}
+    nodes["paid"], nodes["dead"] = (5.0, 5.9), (5.0, 0.6)
+    return _diagram(
+        4.5,
+        nodes,
+        [
+            ("start", "paid", 0.0, "hidden: pays", (1.8, 5.1), COLOUR["theory"]),
+            ("start", "next", 0.0, "others cost", (3.2, 2.85), COLOUR["truth"]),
+            ("start", "dead", 0.0, "¼ or more", (1.6, 1.3), COLOUR["fails"]),
+            ("next", "paid", 0.0, "hidden: pays", (6.8, 4.75), COLOUR["theory"]),
+            ("next", "last", 0.0, "… others …", (7.1, 3.75), COLOUR["truth"]),
+            ("next", "dead", 0.0, "¼ or more", (6.5, 1.8), COLOUR["fails"]),
         ],
     )
 
