@@ -277,10 +277,11 @@ def autocorrelation(limits: Limits = CHOSEN) -> Evidence:
         parts(
             correlation["meant"] > limits["uncorrelated"], fall["corrected"] < limits["slightly"]
         ),
-        f"As meant, consecutive perturbations have the correlation γ; as printed it is √(1−γ²), "
-        f"{correlation[f'printed {GAMMA:g}']:.2f} at γ = {GAMMA}.",
+        f"As meant, consecutive perturbations have the correlation γ; as printed, with the "
+        f"coefficients exchanged, it is √(1−γ²), {correlation[f'printed {GAMMA:g}']:.2f} at γ = {GAMMA}.",
         {"printed": printed(GAMMA), "correlation": correlation, "fall": fall},
-        f"And {correlation['printed 0.95']:.2f} at 0.95, {correlation['printed 0.9']:.2f} at 0.9: "
+        "The exchange is listed as a misprint, and so fails nothing here. As printed the correlation "
+        f"is {correlation['printed 0.95']:.2f} at 0.95, {correlation['printed 0.9']:.2f} at 0.9: "
         f"the paper names no γ. When an action is first tried, its variance falls "
         f"{fall['corrected']:.3g}-fold in one step with N(γw_t, (1−γ²)Σ_{{t+1}}), "
         f"{fall['printed']:.0f}-fold as printed.",

@@ -15,7 +15,6 @@ from ..register import (
     FAILS,
     HOLDS,
     OPEN,
-    PARTLY,
     REGISTER,
     Evidence,
     Frames,
@@ -225,6 +224,12 @@ def learned_better(arm: str, of: int) -> Mean:
     return mean_interval(better, for_all(of))
 
 
+def over_myopic(table: pd.DataFrame) -> dict[str, Mean]:
+    """By how many likes per customer RLSVI is ahead of myopic play at the end, for each way to
+    break its ties; the intervals hold together."""
+    return {ties: ahead_at_the_end(table, arm, of=len(MYOPIC)) for ties, arm in MYOPIC.items()}
+
+
 @claim(
     "6.3.dithering",
     "Section 6",
@@ -240,13 +245,14 @@ def better_than_dithering(tables: Frames = STORED) -> Evidence:
     own = float(final_regret(rivals, "rlsvi").mean())
     more = {name: more_regret(rivals, arm, of=all_of) for name, arm in DITHERING.items()}
     coded = more_regret(rivals, "rlsvi, rewards ±1")
-    myopic = a_customer(tables[STUDY], MYOPIC["uniform"])
+    study = tables[STUDY]
+    myopic = a_customer(study, MYOPIC["uniform"])
     behind = {
         name: mean_interval(a_customer(rivals, arm) - myopic, for_all(all_of))
         for name, arm in DITHERING.items()
     }
     short = mean_interval(a_customer(rivals, "rlsvi"))
-    ahead = mean_interval(myopic - a_customer(rivals, "rlsvi"), for_all(all_of))
+    ahead = over_myopic(study)["uniform"]
     learned = {name: learned_better(arm, all_of) for name, arm in DITHERING.items()}
     plays = {name: behind[name].high < 0 for name in DITHERING}
     knows = {name: plays[name] or learned[name].low > 0 for name in DITHERING}
@@ -346,52 +352,39 @@ NO_PLAN = ("uniform", "lowest")  # ties of the first product broken without a lo
 
 
 @claim(
-    "6.3.myopic", FIG9, "outperforms even the optimal myopic policy", "experiment", HOLDS, main=True
+    "6.3.myopic",
+    FIG9,
+    "eventually outperforms even the optimal myopic policy",
+    "experiment",
+    HOLDS,
+    main=True,
 )
 def better_than_myopic(tables: Frames = STORED) -> Evidence:
     """The policy learned is able to outperform even the optimal myopic policy, which knows the
-    model but does not plan."""
+    model but does not plan: as more data is gathered, RLSVI eventually learns a richer one."""
     study, longer = tables[STUDY], tables[LATER]
-    more = {ties: ahead_at_the_end(study, arm, of=len(MYOPIC)) for ties, arm in MYOPIC.items()}
+    more, eventually = over_myopic(study), over_myopic(longer)
     total = {ties: more_regret(study, MYOPIC[ties], of=2) for ties in NO_PLAN}
     own = curves(longer, "rlsvi")
     later = {ties: ahead_from(curves(longer, MYOPIC[ties]), own) for ties in NO_PLAN}
     sign = "behind" if total["uniform"].mean < 0 else "ahead"
     size = opposite(total["uniform"]) if sign == "behind" else total["uniform"]
     return unless(
-        min(more[ties].low for ties in NO_PLAN) <= 0,
+        min(one[ties].low for one in (more, eventually) for ties in NO_PLAN) <= 0,
         f"In the end RLSVI earns {written(more['uniform'])} likes per customer more than the "
         f"optimal myopic policy; over all customers together it is {written(size)} likes {sign}.",
-        f"The last 120 of 1200; in total RLSVI leads from customer {later['uniform']} on. All "
-        f"products tie for the myopic opening, drawn at random here: with the one that planning "
-        f"finds, RLSVI is {written(opposite(more['best']))} behind (100 instances).",
+        f"The last 120 of 1200 (100 instances); of the last 600 of 6000 it earns "
+        f"{written(eventually['uniform'])} more (40), and in total it leads from customer "
+        f"{later['uniform']} on. All products tie for the myopic opening, drawn at random here: with "
+        f"the one that planning finds, RLSVI is {written(opposite(more['best']))} behind, later "
+        f"{written(opposite(eventually['best']))}.",
         more=more,
+        eventually=eventually,
         total=total,
         behind=opposite(total["uniform"]),
         later=later,
         won=[ties for ties, one in more.items() if one.low > 0],
         lost=[ties for ties, one in more.items() if one.high < 0],
-    )
-
-
-@claim("6.3.eventually", "Section 6.3", "eventually learns a richer policy", "experiment", HOLDS)
-def eventually_beats_myopic(tables: Frames = STORED) -> Evidence:
-    """As more data is gathered, RLSVI eventually learns a richer policy, which outperforms the
-    myopic one."""
-    later = tables[LATER]
-    more = {ties: ahead_at_the_end(later, MYOPIC[ties], of=4) for ties in (*NO_PLAN, "best")}
-    bandit = ahead_at_the_end(later, "linear", of=4)
-    gap = mean_interval(a_customer(later, "rlsvi"))
-    return unless(
-        min(more[ties].low for ties in NO_PLAN) <= 0,
-        f"With the last 600 of 6000 customers RLSVI earns {written(more['uniform'])} likes per "
-        "customer more.",
-        f"It earns {written(bandit)} more than the linear bandit and {written(gap)} fewer than the "
-        "optimum. A myopic policy that opens with the product found by planning is ahead of it by "
-        f"{written(opposite(more['best']))} (40 instances).",
-        more=more,
-        bandit=bandit,
-        gap=gap.mean,
     )
 
 
@@ -408,18 +401,31 @@ def _linear_target() -> tuple[float, float]:
     return float(np.mean(same)), float(np.mean(worth))
 
 
-@claim("E.bandit-aims", "Appendix E", "both aim to learn the myopic policy", "instances", PARTLY)
-def bandit_aims(limits: Limits = CHOSEN) -> Evidence:
-    """The Bernoulli bandit and the linear contextual bandit both aim to learn the myopic policy."""
+@claim("E.bernoulli-aims", "Appendix E", "aims to learn the myopic policy", "instances", FAILS)
+def bernoulli_aims() -> Evidence:
+    """The Bernoulli bandit aims to learn the myopic policy."""
     earned = mean_interval([one.evaluate(one.myopic())[0] for one in map(instance, range(20))])
+    return unless(
+        earned.low > J / 2,
+        f"It aims at an order fixed in advance, worth {J / 2} likes where the myopic policy, whose "
+        f"choice depends on what was liked before, earns {written(earned)}.",
+        "Appendix E defines the myopic policy by chances given the customer's history; section 6.3 "
+        "has that this bandit ignores it. Exact values, 20 instances.",
+        myopic=earned.mean,
+    )
+
+
+@claim("E.linear-aims", "Appendix E", "aims to learn the myopic policy", "instances", HOLDS)
+def linear_aims(limits: Limits = CHOSEN) -> Evidence:
+    """The linear contextual bandit aims to learn the myopic policy."""
     agrees, earns = _linear_target()
-    return Evidence(
-        parts(earned.low <= J / 2, earns > limits["aims at"]),
-        "The linear bandit does; the Bernoulli bandit aims at an order fixed in advance, worth "
-        f"{J / 2} likes where the myopic policy earns {written(earned)}.",
-        {"myopic": earned.mean, "same": agrees, "worth": earns},
-        "As near as a linear fit can come: fitted to all states alike, the linear bandit makes the "
-        f"myopic choice in {100 * agrees:.0f}% of them and earns {100 * earns:.1f}% as much.",
+    return unless(
+        earns <= limits["aims at"],
+        "As near as a linear fit can come: fitted to all states alike, it makes the myopic choice "
+        f"in {100 * agrees:.0f}% of them and earns {100 * earns:.1f}% as much.",
+        "Exact values, 10 instances.",
+        same=agrees,
+        worth=earns,
     )
 
 

@@ -578,9 +578,10 @@ remark(
     OPEN,
     "In the remaining experiments RLSVI achieves state of the art results in more practical problems "
     "with agnostic features.",
-    "No state of the art is named: RLSVI is above LSPI with the same features, but section 6.2 says "
-    "that far better features are well known and disclaims a high score.",
-    "LSPI with these features: 6.2.lspi. On the recommendation engine it is compared with bandits "
+    "No state of the art is named for either problem, and for Tetris section 6.2 says that far better "
+    "features are well known, and disclaims a high score.",
+    "With the same features RLSVI ends above LSPI's printed level under both ending rules (6.2.lspi); "
+    "whether it beats tuned LSVI is open (6.2.better). On the recommendation engine it is compared with bandits "
     "and dithering (6.3.bandits, 6.3.boltzmann).",
 )
 

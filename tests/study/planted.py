@@ -482,7 +482,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         "6.3.bernoulli",
     ),
     (recommender, "least_squares", lambda _: lambda customers, target: target, "6.3.agnostic"),
-    (Recommender, "myopic", lambda _: _any_order, "E.bandit-aims"),
+    (Recommender, "myopic", lambda _: _any_order, "E.bernoulli-aims"),
     (
         recommender,
         "rlsvi",
