@@ -4,7 +4,7 @@ UI.mount("tetris", "Tetris: an early policy, a late one, and you", root => {
   "use strict";
   const { el, svg, button, slider } = UI, { Game, NAMES, RULES, TURNS } = Tetris;
   const WIDTH = 10, HEIGHT = 20, ROOM = 24, AHEAD = 12; // rows drawn; pieces placed to begin with
-  const MEANS = { "top row": "a full top square ends it", clears: "pieces may stick out" }; // the rules of chapter 6c
+  const MEANS = { "top row": "a full top square ends it", clears: "only no placement left does" }; // the rules of chapter 6c
   const agents = JSON.parse(root.dataset.policies).map(([name, weights], i) => board(`agent${i}`, name, weights));
   const you = board("you", "You", null), boards = [...agents, you];
   let seed = 1, pieces, chance, hand, owed = 0;

@@ -18,6 +18,7 @@ TOPIC = Topic(
         "tetris-schedules",
         "tetris-top-row-schedules",
         "tetris-discount",
+        "tetris-top-row-discount",
         "tetris-optimism",
         "tetris-buffer",
         "tetris-lspi",

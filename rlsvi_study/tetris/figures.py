@@ -37,8 +37,8 @@ from . import runs
 CURVE: dict[str, Any] = {"x": "game", "y": "score", **BAND, "estimator": "mean"}
 ROWS = "rows per game"
 SAYS = {  # ending rules and readings of Φ in a few words
-    "top row": "as printed",
-    "clears": "pieces may stick out",
+    "top row": "a full square there ends it",
+    "clears": "no placement left ends it",
     "value": "reward known",
     "reward": "reward a feature",
     "board": "reward left out",
@@ -48,7 +48,7 @@ SAYS = {  # ending rules and readings of Φ in a few words
 def _by_rule(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The parts of a table by ending rule, with the titles of their panels."""
     return (
-        {f"“{rule}”, {SAYS[rule]}": part for rule, part in table.groupby("rule", sort=False)}
+        {f"“{rule}”\n{SAYS[rule]}": part for rule, part in table.groupby("rule", sort=False)}
         if "rule" in table
         else {"": table}
     )
@@ -591,6 +591,6 @@ DRAW = {  # how ``rlsvi plot`` draws each stored table
     "tetris-known": known,
     "tetris-optimism": optimism,
     "tetris-buffer": buffer,
-    "tetris-discount": discount,
+    **dict.fromkeys(("tetris-discount", "tetris-top-row-discount"), discount),
     "tetris-lspi": iteration,
 }

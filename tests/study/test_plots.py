@@ -591,7 +591,10 @@ SHOWS = {
             ("tasks-options", "option"),
         )
     },
-    "tetris-discount": [Shown("game", "score", ["agent", "gamma"], MEAN80)],
+    **{
+        name: [Shown("game", "score", ["agent", "gamma"], MEAN80)]
+        for name in ("tetris-discount", "tetris-top-row-discount")
+    },
     "tetris-lspi": [
         Shown(
             "seed",
