@@ -24,7 +24,6 @@ from ..style import (
     canvas,
     large,
     legend,
-    styled,
     three,
 )
 from . import runs, scaling
@@ -268,16 +267,34 @@ def action_law(laws: dict[str, pd.DataFrame]) -> Figure:
     return fig
 
 
-@styled
-def fig2b(table: pd.DataFrame) -> Figure:
-    """Figure 2(b): expected regret over a million episodes, each run a line."""
-    fig, ax = canvas(height=2.8)
-    sns.lineplot(table, x="episode", y="expected_regret", **EACH, lw=1, legend=False, ax=ax)
-    ax.set(ylabel="cumulative regret (expected)", xscale="log", yscale="log", ylim=(50, 1e6))
-    last = table[table.episode == table.episode.max()].groupby("agent").expected_regret.median()
-    style.label_ends(
-        ax, {NAME[agent].replace(" ", "\n"): (y, COLOUR[agent]) for agent, y in last.items()}
-    )
+@large
+def fig2b(table: pd.DataFrame, start: pd.DataFrame | None = None) -> Figure:
+    """Figure 2(b): the suboptimal policies so far over a million episodes, each run a line, and a
+    dot at its last lapse. On the chain a suboptimal policy earns nothing, so regret, the axis at
+    the right, is V* times their number. The table of Figure 2(a), if given, has the first episodes
+    of these runs and of more (thin)."""
+    fig, ax = canvas(height=4.4)
+    look = {"x": "episode", "y": "suboptimal", "ax": ax, "legend": False}
+    long = table.seed.unique()
+    if start is not None:
+        more = start[(start.agent == "rlsvi") & ~start.seed.isin(long)]
+        sns.lineplot(more, **look, **EACH, lw=0.6, alpha=0.4)
+        table = pd.concat([start, table])
+    ours = table[table.agent == "rlsvi"].sort_values("episode").groupby("seed").tail(1)
+    sns.lineplot(table[table.seed.isin(long)], **look, **EACH)
+    dots = ours[ours.seed.isin(long)]
+    ax.plot(dots.last_suboptimal, dots.suboptimal, MARK["rlsvi"], color=COLOUR["rlsvi"], ms=7)
+
+    settled = ours.last_suboptimal.median()
+    ax.axvline(settled, color="0.4", ls=":", lw=1.2)
+    said = f"last lapse of the median\nof {len(ours)} runs: episode {settled:.0f}"
+    ax.text(1.2 * settled, 90, said, va="center")
+    for agent, x, y in (("epsilon-greedy", 1400, 900), ("rlsvi", 20_000, 590)):
+        ax.text(x, y, NAME[agent], color=style.ink(COLOUR[agent]), va="center")
+    ax.set(xscale="log", ylim=(0, 1000), ylabel="suboptimal policies so far")
+    V = (table.expected_regret / table.suboptimal).iloc[-1]
+    right = ax.secondary_yaxis("right", functions=(lambda n: V * n, lambda regret: regret / V))
+    right.set_ylabel("cumulative regret (expected)")
     return fig
 
 
@@ -325,7 +342,7 @@ def _smooth_times(ax: Axes, table: pd.DataFrame, axis: str) -> pd.DataFrame:
     return cells
 
 
-@styled
+@large
 def fig3(table: pd.DataFrame, alone: pd.DataFrame | None = None) -> Figure:
     """Figure 3: learning time against N, with the bounds it is held against; beside it, if given,
     that of an agent without generalization."""
@@ -368,19 +385,19 @@ def fig3(table: pd.DataFrame, alone: pd.DataFrame | None = None) -> Figure:
     return fig
 
 
-@styled
+@large
 def fig4(table: pd.DataFrame, dimension: int = 100) -> Figure:
     """Figure 4: learning time against K, with a local polynomial through the medians."""
-    fig, ax = canvas()
+    fig, ax = canvas(height=3.8)
     _smooth_times(ax, table, "K")
     ax.axvline(dimension, color="0.4", ls=":", lw=1)
-    ax.text(dimension, 0, " SA", va="bottom", fontsize=9)
+    ax.text(dimension, 0.9, " SA", transform=ax.get_xaxis_transform())
     ax.set_ylim(0, None)
     ax.legend()
     return fig
 
 
-@styled
+@large
 def fig5(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
     """Figure 5: the same on logarithmic axes, where a power law is a line."""
     fig, axes = canvas(2, sharey=True)
@@ -390,9 +407,8 @@ def fig5(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
         ax.text(
             0.97,
             0.08,
-            f"median regression:\nslope {law.power:.2f}",
+            f"slope {law.power:.2f}",
             ha="right",
-            fontsize=9,
             color=style.ink(COLOUR["theory"]),
             transform=ax.transAxes,
         )
@@ -401,10 +417,10 @@ def fig5(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
     return fig
 
 
-@styled
+@large
 def fig6(table: pd.DataFrame) -> Figure:
     """Figure 6: learning time against ρ in both readings, censored runs at the top."""
-    fig, axes = canvas(2, sharey=True)
+    fig, axes = canvas(2, height=3.8, sharey=True)
     never = f"not within {style.digits(table.tenth_reward.max())}"
     table = table.assign(
         run=np.where(table.censored, never, learned := "RLSVI learned"),
@@ -425,24 +441,25 @@ def fig6(table: pd.DataFrame) -> Figure:
             palette=[COLOUR["rlsvi"], COLOUR["fails"]],
         )
         ax.set(title=f"ρ as {noise}", xlabel="ρ", ylabel=TIME, yscale="log")
-        ax.legend(loc="lower right")
+        ax.get_legend().remove()
+    legend(axes[0], on=fig, loc="outside lower center", ncols=2, markerscale=2)
     return fig
 
 
-@styled
+@large
 def success_rates(rates: pd.DataFrame) -> Figure:
     """The share of runs that learn, in a sliding window over ρ."""
-    fig, ax = canvas(height=2.8)
+    fig, ax = canvas(height=3.2)
     sns.lineplot(rates.rename(columns="ρ as {}".format), palette=style.shades("rlsvi", 2), ax=ax)
     ax.axhline(0.5, color="0.5", lw=0.8, ls=":")
     ax.set(xlabel="ρ", ylabel="share of runs that learn", ylim=(-0.02, 1.02))
     return fig
 
 
-@styled
+@large
 def sweep(table: pd.DataFrame, parameter: str) -> Figure:
     """Figures 10 and 11: median regret curves for each value; those that end low share a name."""
-    fig, ax = canvas(height=3.4)
+    fig, ax = canvas(height=3.8)
     shades, name = style.values(table[parameter].nunique()), AXIS[parameter]
     sns.lineplot(
         table,
@@ -467,13 +484,13 @@ def sweep(table: pd.DataFrame, parameter: str) -> Figure:
     return fig
 
 
-@styled
+@large
 def families(table: pd.DataFrame) -> Figure:
     """Learning time against one of N and K, a smooth curve for each value of the other.
 
     Figure 12: local polynomials in K for each N. Figure 13: quadratics in N for each K.
     """
-    fig, axes = canvas(1, 2, height=6.4)
+    fig, axes = canvas(1, 2, height=7.2)
     for ax, (family, axis), smoother in zip(
         axes, (("N", "K"), ("K", "N")), (scaling.local_polynomial, scaling.quadratic), strict=True
     ):
@@ -505,25 +522,23 @@ def families(table: pd.DataFrame) -> Figure:
         last = table[axis].max()
         for name, (x, y) in ends.items():
             if x < last:
-                ax.annotate(
-                    name, (x, y), (6, 0), textcoords="offset points", va="center", fontsize=9
-                )
+                ax.annotate(name, (x, y), (6, 0), textcoords="offset points", va="center")
         style.label_ends(ax, {name: (y, "black") for name, (x, y) in ends.items() if x == last})
     return fig
 
 
-@styled
+@large
 def readings(table: pd.DataFrame) -> Figure:
     """Median learning time under each reading, for both λ, and how many runs learned."""
     cells, budget = scaling.reading_medians(table), table.tenth_reward.max()
     order = list(cells.index.unique("label"))
-    fig, ax = canvas(height=0.34 * len(order) + 1)
+    fig, ax = canvas(height=0.4 * len(order) + 1)
     shades = style.shades("rlsvi", 3)[::2]
     for lam, shade, mark, beside, count in zip(
-        (1.0, 100.0), shades, "so", (-0.15, 0.15), (1.3, 3), strict=True
+        (1.0, 100.0), shades, "so", (-0.15, 0.15), (1.4, 6), strict=True
     ):
         ax.plot(budget * count, -0.8, mark, ms=6, color=shade)
-        ax.text(budget * count * 1.1, -0.8, f"λ = {lam:g}", va="center", fontsize=9)
+        ax.text(budget * count * 1.2, -0.8, f"λ = {lam:g}", va="center")
         for cell in cells.xs(lam, level="lam").itertuples():
             row, lost = order.index(cell.Index), np.isinf(cell.median)
             ax.plot([cell.low, min(cell.high, budget)], [row + beside] * 2, color="0.6", lw=2)
@@ -539,16 +554,15 @@ def readings(table: pd.DataFrame) -> Figure:
                 row,
                 f"{cell.runs - cell.censored}/{cell.runs}",
                 va="center",
-                fontsize=9,
             )
     ax.set(
         xscale="log",
         xlabel=TIME,
-        xlim=(200, budget * 5),
+        xlim=(200, budget * 22),
         ylim=(len(order) - 0.4, -1.2),
         yticks=range(len(order)),
         yticklabels=order,
-        xticks=(200, 500, 1000, 2000, 5000),
+        xticks=(200, 1000, 5000),
     )
     ax.xaxis.set_major_formatter(style.digits)
     ax.xaxis.minorticks_off()
@@ -574,7 +588,7 @@ def spreads_of_readings(readings: pd.DataFrame, by_lambda: pd.DataFrame) -> pd.D
     return pd.concat([late, plain.assign(spread=feature * np.sqrt(10 / plain.lam))])
 
 
-@styled
+@large
 def prior_spread(readings: pd.DataFrame, by_lambda: pd.DataFrame) -> Figure:
     """Learning time against the spread of a value before any data, for every norm and λ."""
     table, budget = spreads_of_readings(readings, by_lambda), readings.tenth_reward.max()
@@ -622,18 +636,17 @@ def prior_spread(readings: pd.DataFrame, by_lambda: pd.DataFrame) -> Figure:
     return fig
 
 
-@styled
+@large
 def frontier(runs: dict[str, np.ndarray], N: int) -> Figure:
     """The furthest state of every episode, and the furthest so far."""
-    fig, axes = canvas(len(runs), sharey=True)
+    fig, axes = canvas(len(runs), height=3.4, sharex=True, sharey=True)
     for ax, (agent, furthest) in zip(axes, runs.items(), strict=True):
         reached = pd.Series(furthest + 1, np.arange(1, furthest.size + 1))
-        ax.plot(reached, ".", ms=2, color=COLOUR[agent], alpha=0.5)
-        ax.plot(reached.cummax(), color="black", lw=1.2, label="furthest so far")
+        ax.plot(reached, ".", ms=3, color=COLOUR.get(agent, COLOUR["truth"]), alpha=0.5)
+        ax.plot(reached.cummax(), color="black", lw=1.2)
         ax.axhline(N, color="0.5", lw=0.8, ls=":")
-        ax.set(title=NAME[agent], xlabel="episode")
+        ax.set(title=NAME.get(agent, agent), xlabel="episode")
     axes[0].set_ylabel("furthest state")
-    axes[0].legend()
     return fig
 
 

@@ -105,6 +105,7 @@ WITHOUT_TABLE = [
     lambda: chain_figures.value_samples(dict.fromkeys(range(4), np.ones((5, 3))), np.ones(3)),
     lambda: chain_figures.prior_spread(load("readings"), load("fig10")),
     lambda: chain_figures.fig3(load("fig3"), load("fig3-tabular")),
+    lambda: chain_figures.frontier(dict.fromkeys(("rlsvi", "optimal"), np.arange(4)), 4),
     lambda: chain_figures.basis_fits(np.arange(4.0), {"some": np.ones(4), "other": np.zeros(4)}),
 ]
 
@@ -151,6 +152,22 @@ def test_figure_2a_shows_a_few_single_runs_of_each_agent():
     for agent in ("rlsvi", "epsilon-greedy"):
         _, *singles = lines(ax, COLOUR[agent])
         assert len(singles) == chain_figures.FEW
+
+
+def test_figure_2b_joins_two_tables_of_the_same_runs_and_has_regret_at_the_right():
+    start, long = load("fig2a"), load("fig2b")
+    figure = chain_figures.fig2b(long, start)
+    legible(figure)
+    (ax,) = figure.axes
+    *curves, dots = lines(ax, COLOUR["rlsvi"])
+    both = pd.concat([start, long]).query("agent == 'rlsvi'").set_index("episode")
+    for seed, runs in both.groupby("seed"):
+        assert any(runs.suboptimal.astype(float).equals(curve) for curve in curves), seed
+    ends = long.query("agent == 'rlsvi' and episode == episode.max()")
+    assert set(dots.items()) == set(zip(ends.last_suboptimal, ends.suboptimal, strict=True))
+    (right,) = ax.child_axes
+    figure.draw_without_rendering()
+    same(np.divide(right.get_ylim(), ax.get_ylim()[1]), [0, chain(50).value])
 
 
 def test_figure_3_shows_the_papers_means():
@@ -384,7 +401,7 @@ SHOWS = {
         Shown("N", "wait", ["agent"], MEAN, lambda table: table.assign(wait=1 + table.unrewarded))
     ],
     "fig2a": [Shown("episode", "regret", ["agent"], MEDIAN80)],
-    "fig2b": [Shown("episode", "expected_regret", ["agent", "seed"], RUNS)],
+    "fig2b": [Shown("episode", "suboptimal", ["agent", "seed"], RUNS)],
     **{
         name: [Shown("N", "time", [], MEDIAN95, TIMES, 20_000)] for name in ("fig3", "fig3-tabular")
     },
