@@ -485,6 +485,12 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
     (Recommender, "myopic", lambda _: _any_order, "E.bernoulli-aims"),
     (
         recommender,
+        "least_squares",
+        lambda _: lambda customers, target: np.where(customers.states.x == 0, -target, -np.inf),
+        "E.linear-aims",
+    ),
+    (
+        recommender,
         "rlsvi",
         lambda right: (
             lambda phi, lam, *given, form, **rest: right(
