@@ -67,7 +67,7 @@ SHEET = """
     padding: 0 !important;
   }
   .bd-main + .bd-main { break-before: page; }
-  .bd-article { line-height: 1.4; }
+  .bd-article { line-height: 1.4; zoom: 1 !important; }
   .bd-article h1 { display: block !important; font-size: 1.7rem; margin: 0 0 0.6rem; }
   .bd-article h2 { font-size: 1.4rem; margin: 1.2rem 0 0.5rem; }
   .bd-article h3 { font-size: 1.15rem; margin: 1rem 0 0.4rem; }

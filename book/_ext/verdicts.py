@@ -54,13 +54,22 @@ def table(*rows):
     return "\n".join([head, "| --- " * (head.count("|") - 1) + "|", *body])
 
 
-def superscripts(text):
-    """2^{S−1} as HTML has it."""
-    return re.sub(r"\^\{(.*?)\}", r"<sup>\1</sup>", text)
+# 2^{S−1}, 2^(S−1), α^R or x_a: what is raised or lowered stands in braces or brackets, or is one word.
+RAISED = re.compile(r"([_^])(?:\{([^}]*)\}|\(([^)]*)\)|([^\W_²]+[\u0300-\u036f]?))")
+
+
+def raised(text):
+    """Exponents and indices as HTML has them."""
+
+    def one(found):
+        tag = "sup" if found[1] == "^" else "sub"
+        return f"<{tag}>{found[2] or found[3] or found[4]}</{tag}>"
+
+    return RAISED.sub(one, text)
 
 
 def cell(text):
-    return superscripts(text.replace("*", "\\*").replace("|", "&#124;"))
+    return raised(text.replace("*", "\\*").replace("|", "&#124;"))
 
 
 def badge(verdict, main=True, words=None):
@@ -108,7 +117,7 @@ def scoreboard(claims):
         *(
             (
                 badge(one.verdict, one.main),
-                f'{cell(typeset(one.statement))} <a href="verdicts.html#{one.id}">{one.id}</a>',
+                f'{cell(typeset(one.statement))}<p class="id"><a href="verdicts.html#{one.id}">{one.id}</a></p>',
                 what_was_found(one),
             )
             for one in claims
@@ -202,14 +211,16 @@ def weighed():
     failures = [one for one in found().values() if one.verdict == FAILS and not one.part_of]
     ours = sum(bool(one.turned) for one in failures)
     badges = " ".join(
-        f'<a href="verdicts.html?verdict={quote_plus(verdict)}">{badge(verdict, words=words)}</a>'
+        f'<a href="verdicts.html?weight=main&verdict={quote_plus(verdict)}">'
+        f"{badge(verdict, words=words)}</a>"
         for verdict, words in counted(main).items()
     )
     return (
         f'<p class="weighed"><strong>The {sum(main.values())} main claims:</strong> {badges}</p>\n\n'
         f"Of {sum(others.values())} lesser claims {', '.join(counted(others).values())}. "
         f"Of all {len(failures)} failures {ours or 'none'} turn{'s' * (ours < 2)} on a choice of ours; where the "
-        "text allows readings that disagree, the verdict is left open."
+        "text allows readings that disagree, the verdict is left open. Which claims are main was "
+        "decided when their verdicts were known ({ref}`how <threats>`)."
     )
 
 
@@ -279,29 +290,37 @@ def explorer():
     """All claims as one table in HTML: a row has its id as anchor and what it can be filtered by as
     data, among it the names of its section and its chapter. The page's script puts the controls
     above it; without it the table stays."""
-    rows = []
-    for one in found().values():
-        if one.part_of:
-            continue
-        source = f'<a href="{one.page}.html">{escape(one.place)}</a>'
-        said = (
-            f"{superscripts(escape(typeset(one.statement)))} {source} · "
-            f'<a href="#{one.id}">{one.id}</a>',
-            f"<strong>{superscripts(escape(one.found))}</strong> "
-            f"{superscripts(escape(one.evidence))}",
+    rows = {one.id: one for one in found().values() if not one.part_of}
+    ids = re.compile("|".join(sorted(map(re.escape, rows), key=len, reverse=True)))
+
+    def text(plain):
+        return ids.sub(r'<a href="#\g<0>">\g<0></a>', raised(escape(plain)))
+
+    def row(one):
+        where = f'<a href="{one.page}.html">{escape(one.place)}</a>'
+        data = {
+            "verdict": one.verdict,
+            "weight": "main" if one.main else "lesser",
+            "section": one.section,
+            "name": f"{one.section}: {SECTIONS[one.section.split()[1]].title}",
+            "chapter": title(one.page),
+            "evidence": one.kind,
+        }
+        cells = (
+            badge(one.verdict, one.main),
+            f'{text(typeset(one.statement))}<p class="id">{where} · <a href="#{one.id}">{one.id}</a></p>',
+            f"<strong>{text(one.found)}</strong> {text(one.evidence)}",
         )
-        rows.append(
-            f'<tr id="{one.id}" data-verdict="{escape(one.verdict)}" data-section="'
-            f'{one.section}" data-name="{one.section}: {SECTIONS[one.section.split()[1]].title}" '
-            f'data-chapter="{title(one.page)}" data-evidence="{one.kind}">'
-            f"<td>{badge(one.verdict, one.main)}</td>"
-            + "".join(f"<td>{text}</td>" for text in said)
-            + "</tr>"
+        return (
+            f'<tr id="{one.id}"'
+            + "".join(f' data-{name}="{escape(value)}"' for name, value in data.items())
+            + f">{''.join(f'<td>{one}</td>' for one in cells)}</tr>"
         )
+
     head = "".join(f'<th scope="col">{name}</th>' for name in ("Verdict", "The paper", "Here"))
     return (
         f'<table class="table" id="claims"><thead><tr>{head}</tr></thead><tbody>'
-        + "\n".join(rows)
+        + "\n".join(map(row, rows.values()))
         + "</tbody></table>\n"
         '<script src="../_static/explorer.js" defer></script>'
     )

@@ -1,4 +1,4 @@
-// Controls above the table of all claims: by verdict, by section, by kind of evidence, by word. A
+// Controls above the table of all claims: by verdict, by weight, by section, by kind of evidence, by word. A
 // word of the name of its section or chapter finds a claim, too. The table itself is in the page; without
 // this script it is simply all there. The choice is kept in the address, so it can be sent to someone.
 (() => {
@@ -18,7 +18,7 @@
     form.append(label);
     return control;
   };
-  const selects = Object.entries({ verdict: "Verdict", section: "Section", evidence: "Evidence" })
+  const selects = Object.entries({ verdict: "Verdict", weight: "Weight", section: "Section", evidence: "Evidence" })
     .map(([key, text]) => {
       const select = labelled(text, document.createElement("select"));
       select.name = key;

@@ -192,8 +192,8 @@ def coherent_bases(limits: Limits = CHOSEN) -> Evidence:
         inside > 1e-9 or outside < limits["outside"],
         "Q* lies in the span of the random "
         "basis and of the noisy one at ρ = 0; at ρ = 0.1 the span misses "
-        f"{outside:.0%} of it.",
-        "Both readings of the basis; N = 20, K = 10, the worst period.",
+        f"{outside:.0%} of it in the worst period.",
+        "Both readings of the basis; N = 20, K = 10.",
         coherent=inside,
         agnostic=outside,
     )

@@ -130,6 +130,12 @@ def test_the_main_claims_are_counted_first_and_failures_by_choice_of_ours_beside
     assert said()[1] == ["2", "1", "1", "3", "1", "2", "2", "1"]
 
 
+def test_exponents_and_indices_are_typeset():
+    assert pages.raised("2^(S−1), α^R, Σ_{t+1}, E X_1²") == (
+        "2<sup>S−1</sup>, α<sup>R</sup>, Σ<sub>t+1</sub>, E X<sub>1</sub>²"
+    )
+
+
 def test_the_scoreboard(small):
     first, last = rows(pages.scoreboard(pages.chosen(["3.b", "G."])))
     for (verdict, statement, finding), id in ((first, "3.b"), (last, "G.e")):

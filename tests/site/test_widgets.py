@@ -881,6 +881,24 @@ def test_a_word_of_a_sections_name_finds_its_claims(widget):
     assert {row.get_attribute("id").rpartition(".")[0] for row in rows["shown"].all()} == {"6.2"}
 
 
+def test_claims_are_filtered_by_weight_too_and_the_address_keeps_the_choice(widget):
+    page = widget("verdicts", "#claims").page
+    rows = page.locator("#claims tbody tr:visible")
+    wanted = {
+        id
+        for id, one in verdicts.stored().items()
+        if one.main and one.verdict == "holds" and not one.part_of
+    }
+    page.get_by_role("combobox", name="Verdict").select_option("holds")
+    assert rows.count() > len(wanted)
+    page.get_by_role("combobox", name="Weight").focus()
+    page.keyboard.press("m")  # as one types
+    assert {row.get_attribute("id") for row in rows.all()} == wanted
+    page.reload()
+    page.wait_for_selector(".bd-article.fitted")
+    assert {row.get_attribute("id") for row in rows.all()} == wanted
+
+
 def test_who_is_sent_to_a_claim_sees_it(at):
     page = at("book/verdicts")
     some = page.locator("#claims tbody tr").first
@@ -889,6 +907,11 @@ def test_who_is_sent_to_a_claim_sees_it(at):
     assert not some.is_visible()
     page.evaluate("id => { location.hash = id; }", some.get_attribute("id"))
     some.wait_for()
+    page.goto(re.split("[?#]", page.url)[0] + "?weight=main&verdict=holds#6.2.lspi")
+    page.wait_for_selector(".bd-article.fitted")
+    sent = page.locator('[id="6.2.lspi"]')
+    assert sent.is_visible()
+    assert 0 <= sent.bounding_box()["y"] < page.viewport_size["height"]
 
 
 def dealt(seed, n):
