@@ -10,6 +10,7 @@ import lzma
 import os
 import re
 from base64 import b64encode
+from functools import partial
 from hashlib import sha256
 from html import escape, unescape
 from inspect import cleandoc
@@ -224,6 +225,30 @@ def without_scripts(sheets):
     return sheets
 
 
+def worn(folder):
+    """The classes that a page of the site has, or a script of a page may give it."""
+    pages = [path.read_text("utf8") for path in Path(folder).rglob("*.html")]
+    names = {name for page in pages for name in re.findall(r'class="([^"]*)"', page)}
+    loaded = {name for page in pages for name in re.findall(r"<script [^>]*/([\w.-]+\.js)", page)}
+    scripts = [path for path in Path(folder, "_static").rglob("*.js") if path.name in loaded]
+    words = [re.findall(r"[\w-]+", path.read_text("utf8")) for path in scripts]
+    return {word for words in [*map(str.split, names), *words] for word in words}
+
+
+def without_idle(sheets, worn):
+    """The theme has rules for everything that its libraries can draw, and a page is not shown before
+    it has them all. Those of which every selector names a class that nobody wears are left out."""
+
+    def idle(selector):
+        positive = re.sub(r":not\([^()]*\)", "", selector)
+        return set(re.findall(r"\.(-?[A-Za-z_][\w-]*)", positive)) - worn
+
+    def kept(rule):
+        return "" if all(map(idle, rule[0].partition("{")[0].split(","))) else rule[0]
+
+    return {path: RULE.sub(kept, css) for path, css in sheets.items()}
+
+
 def keep_room(page, folder):
     """A picture that is still to come has its place, so that the text below it does not move."""
 
@@ -259,6 +284,16 @@ def name_part(match):
 EDITS = {  # of the theme's pages: why, what, and by what
     # The style sheet has all icons. A megabyte of script would draw them once more, and hold up ours.
     "icons are drawn once": (r"<script [^>]*/fontawesome\.js[^>]*></script>", ""),
+    # A page is shown before its scripts have come, but for one that a script in the page needs. The
+    # index of the search is for the page of results, the only one in the root.
+    "only the page of results searches": (
+        r'<script src="(?:\.\./)+(?:_static/(?:searchtools|language_data)|searchindex)\.js"></script>',
+        "",
+    ),
+    "scripts wait for the page": (
+        r"<script (?=[^>]*\bsrc=)(?![^>]*(?:\bdefer\b|/documentation_options\.js))",
+        "<script defer ",
+    ),
     # For readers who listen: the sidebar is a landmark, what opens a part of the contents says which,
     # where the theme only draws an arrow, and an entry of the references is one of a list.
     "the sidebar is a landmark": (
@@ -324,6 +359,9 @@ def finish(app, exception):
         draw_previews(app)
         rewrite(Path(app.outdir, "_static"), "*.css", without_scripts)
         rewrite(app.outdir, "*.html", dress)
+        theirs = partial(without_idle, worn=worn(app.outdir))
+        for kind in ("styles/*.css", "*.min.css", "mystnb*.css"):
+            rewrite(Path(app.outdir, "_static"), kind, theirs)
         forward(app)
 
 
