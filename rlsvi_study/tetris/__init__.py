@@ -19,6 +19,7 @@ TOPIC = Topic(
         "tetris-top-row-schedules",
         "tetris-discount",
         "tetris-top-row-discount",
+        "tetris-top-row-variance",
         "tetris-optimism",
         "tetris-buffer",
         "tetris-lspi",

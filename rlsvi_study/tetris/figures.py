@@ -585,7 +585,7 @@ DRAW = {  # how ``rlsvi plot`` draws each stored table
         ),
         schedules,
     ),
-    "tetris-variance": variance,
+    **dict.fromkeys(("tetris-variance", "tetris-top-row-variance"), variance),
     "tetris-widths": widths,
     "tetris-readings": readings,
     "tetris-known": known,

@@ -581,7 +581,10 @@ SHOWS = {
             curves=False,
         )
     ],
-    "tetris-variance": [Shown("game", "score", ["variance"], MEAN80)],
+    **{
+        name: [Shown("game", "score", ["variance"], MEAN80)]
+        for name in ("tetris-variance", "tetris-top-row-variance")
+    },
     "tetris-buffer": [Shown("game", "score", ["N"], MEAN80)],
     "tetris-optimism": [Shown("game", "score", ["start"], MEANS)],
     "tetris-known": [Shown("player", "score", ["rule"], MEAN, curves=False)],

@@ -383,6 +383,7 @@ def swapped(_, table):
 
 FIGURE_7 = ("tetris-top-row", "fig7")
 SCHEDULES = ("tetris-top-row-schedules", "tetris-schedules")
+VARIANCE = ("tetris-top-row-variance", "tetris-variance")
 DISCOUNT = ("tetris-top-row-discount", "tetris-discount")
 CONSTANT = [name for name, schedule in tetris.SCHEDULES.items() if "half_life" not in schedule]
 
@@ -423,8 +424,8 @@ def steady(*agents, tables=FIGURE_7):
         ("6.2.replay", times(0.01, "tetris-lspi", replay=True), FAILS),
         ("D.mini-extreme", times(9, "fig14", agent="rlsvi"), HOLDS),
         ("D.mini-extreme", times(0.1, "fig14", agent="rlsvi"), FAILS),
-        ("D.variance", times(2, "tetris-variance"), HOLDS),
-        ("D.variance", times(0.5, "tetris-variance"), FAILS),
+        ("D.variance", times(2, *VARIANCE), HOLDS),
+        ("D.variance", times(0.5, *VARIANCE), FAILS),
         ("D.mini", times(9, agent="rlsvi"), HOLDS),
         ("D.mini", times(0.1, agent="rlsvi"), FAILS),
     ],
