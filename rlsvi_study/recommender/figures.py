@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection
 from functools import partial
 
-import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
 
 from ..intervals import student
 from ..style import COLOUR, NAME, canvas, ink, label_ends, large, shades
@@ -32,7 +32,7 @@ CALLED = {
     **NAME,
     "linear": "linear bandit",
     "bernoulli": "Bernoulli bandit",
-    **{arm: f"η = {eta:g}" for eta, arm in BOLTZMANN.items()},
+    **{arm: f"η = {eta:g}" if eta > 0.01 else "η ≤ 0.01" for eta, arm in BOLTZMANN.items()},
     **{arm: name for arm, (name, _) in RIVALS.items()},
 }
 SHADES |= {arm: colour for arm, (_, colour) in RIVALS.items()}
@@ -117,6 +117,46 @@ def fig8(table: pd.DataFrame, arms: Collection[str] = ("rlsvi", *ETAS)) -> Figur
 
 
 @large
+def temperatures(table: pd.DataFrame, readings: pd.DataFrame) -> Figure:
+    """Regret at the end against the temperature of Boltzmann exploration, and RLSVI's: filled, the
+    paper's temperatures; open, ours, on fewer instances."""
+    fig, ax = canvas(height=3.4)
+    for runs, etas, face, whose in (
+        (table, PAPER_ETAS, COLOUR["boltzmann"], "Boltzmann, the paper's η"),
+        (
+            readings,
+            [eta for eta in BOLTZMANN if eta not in PAPER_ETAS],
+            "white",
+            "Boltzmann, four more",
+        ),
+    ):
+        ends = pd.concat({eta: curves(runs, BOLTZMANN[eta]).iloc[-1] for eta in etas}, names=["η"])
+        sns.lineplot(
+            ends.reset_index(name="regret"),
+            x="η",
+            y="regret",
+            errorbar=student,
+            err_style="bars",
+            linestyle="none",
+            marker="o",
+            ms=8,
+            mfc=face,
+            mec=COLOUR["boltzmann"],
+            color=COLOUR["boltzmann"],
+            label=whose,
+            ax=ax,
+        )
+    own = curves(table, "rlsvi").iloc[-1].mean()
+    ax.axhline(own, color=COLOUR["rlsvi"])
+    ax.set(xlabel="temperature η", ylabel="total regret (likes)", xscale="log", ylim=(0, None))
+    ax.set_xticks(PAPER_ETAS, [f"{eta:g}" for eta in PAPER_ETAS])
+    ax.minorticks_off()
+    ax.legend(loc="center left", bbox_to_anchor=(0, 0.42))
+    label_ends(ax, {"RLSVI": (own, COLOUR["rlsvi"])})
+    return fig
+
+
+@large
 def fig9(table: pd.DataFrame) -> Figure:
     """The paper's Figure 9: RLSVI, the bandits, and policies that know the model but do not plan.
     Above, cumulative regret; below, regret per customer."""
@@ -190,24 +230,21 @@ def readings(table: pd.DataFrame) -> Figure:
 
 
 @large
-def openings(shares: np.ndarray, every: int, worth: np.ndarray) -> Figure:
-    """Which product RLSVI opens with, window by window; the best openings are on top."""
-    fig, ax = canvas(height=4.2)
-    best = np.argsort(worth)[::-1]
-    drawn = pd.DataFrame(
-        shares.T[best], [f"{a}: {worth[a]:.2f}" for a in best], every * np.arange(len(shares))
-    )
-    sns.heatmap(
-        drawn,
-        cmap="Blues",
-        vmin=0,
-        vmax=1,
-        xticklabels=len(shares) // 6,
-        ax=ax,
-        cbar_kws={"label": "share of the window"},
-    )
-    ax.set(xlabel="customer", ylabel="first product: expected likes")
-    ax.tick_params(rotation=0)
+def openings(table: pd.DataFrame) -> Figure:
+    """How often each agent opens with the best of the ten products."""
+    fig, ax = canvas(height=3.2)
+    arms = "rlsvi", "linear"
+    shares = {
+        arm: table[table.arm == arm].pivot(index="episode", columns="seed", values="best_opening")
+        for arm in arms
+    }
+    _bands(ax, "best product first", shares)
+    chance = table[table.arm == MYOPIC["uniform"]].best_opening.mean()
+    ax.axhline(chance, color=STANDING["uniform"][1], ls="--", lw=1.3)
+    ax.set_ylim(0, 1)
+    ax.yaxis.set_major_formatter(PercentFormatter(1))
+    ends = {CALLED[arm]: (shares[arm].iloc[-1].mean(), SHADES[arm]) for arm in arms}
+    label_ends(ax, ends | {"at random": (chance, STANDING["uniform"][1])})
     return fig
 
 

@@ -63,15 +63,10 @@ def fig7(table: pd.DataFrame) -> Figure:
         sns.lineplot(part, **CURVE, **BY_AGENT, ax=ax)
         for rows, look in zip(levels, ("-", "-", ":"), strict=True):
             ax.axhline(rows, color=COLOUR["paper"], lw=0.8, ls=look)
-        ax.set(title=title, xlabel="game", ylabel=f"{ROWS}, mean of 50")
+        ax.set(title=title, xlabel="game", ylabel=ROWS)
         ax.get_legend().remove()
-    label_ends(
-        axes.flat[-1],
-        {
-            f"{who}, {rows}": (rows, COLOUR["paper"])
-            for who, rows in zip(("paper", "paper", "LSPI"), levels, strict=True)
-        },
-    )
+    axes.flat[0].lines[-2].set_label("paper, {} and {}".format(*runs.PAPER_LEVELS))
+    axes.flat[0].lines[-1].set_label(f"LSPI, {runs.LSPI}")
     style.legend(axes.flat[0], fig, loc="outside upper center", ncols=2)
     return fig
 
@@ -178,7 +173,6 @@ def _how_many(ax: Axes, y: float, when: pd.Series, agent: str) -> None:
         y,
         f"{np.isfinite(when).sum()} of {len(when)}",
         va="center",
-        fontsize=11,
         color=style.ink(COLOUR[agent]),
         transform=ax.get_yaxis_transform(),
     )
@@ -204,8 +198,9 @@ def readings(table: pd.DataFrame, games: int = 100) -> Figure:
             label.set(weight="bold", color=COLOUR[agent])
         else:
             _how_many(ax, y, when[agent, line], agent)
-    ax.text(1.02, 0, "learn", va="center", fontsize=11, transform=ax.get_yaxis_transform())
+    ax.text(1.02, 0, "learn", va="center", transform=ax.get_yaxis_transform())
     ax.set(xlabel=f"{ROWS}, last {games} games", xscale="log")
+    ax.xaxis.set_major_formatter(style.digits)
     return fig
 
 
@@ -265,6 +260,7 @@ def _settings(
     plt.setp(axes, yscale=scale, ylim=(1 if scale == "log" else 0, None))  # last: seaborn averages
     for ax, (agent, part) in zip(axes, parts.items(), strict=True):  # on the axis's scale
         last = part[part.game == part.game.max()].groupby(column).score.mean()
+        ax.yaxis.set_major_formatter(style.digits)
         label_ends(
             ax, {words(value): (last[value], colour) for value, colour in palettes[agent].items()}
         )
@@ -289,7 +285,7 @@ variance = partial(variants, column="variance", words="σ {}".format, agent="rls
 optimism = partial(
     variants,
     column="start",
-    words="all boards\nworth {:.0f}".format,
+    words="worth {:.0f}".format,
     agent="lsvi",
     scale="log",
     errorbar=None,
@@ -391,7 +387,7 @@ def widths(table: pd.DataFrame) -> Figure:
 @large
 def value_scale(table: pd.DataFrame) -> Figure:
     """The value of the empty board in each agent's mean weights, game by game."""
-    fig, ax = canvas(height=2.9)
+    fig, ax = canvas(height=3.2)
     sns.lineplot(
         table,
         x="game",
@@ -415,9 +411,9 @@ def value_scale(table: pd.DataFrame) -> Figure:
         "0.4 rows per placement, discounted ",
         ha="right",
         va="bottom",
-        fontsize=11,
     )
     ax.set(xlabel="game", ylabel="value of the empty board", yscale="log")
+    ax.yaxis.set_major_formatter(style.digits)
     style.legend(ax)
     return fig
 

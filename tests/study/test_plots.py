@@ -219,6 +219,24 @@ def test_figure_7_and_the_schedules_have_a_panel_for_each_ending_rule():
         same(np.sort(drawn), np.sort(half))
 
 
+def test_the_temperatures_and_the_openings_show_the_means_of_their_tables():
+    table, few = load("recommender"), load("recommender-readings")
+    figure = recommender_figures.temperatures(table, few)
+    legible(figure)
+    drawn = pd.concat(lines(figure.axes[0], COLOUR["boltzmann"]))
+    drawn = drawn[~drawn.index.duplicated()]  # the points, without the places of their bars
+    for eta in drawn.index:
+        own = few if f"boltzmann {eta:g}" not in ETAS else table
+        last = own[(own.arm == f"boltzmann {eta:g}") & (own.episode == 1200)]
+        same(drawn[eta], last.regret.mean())
+    assert len(drawn) == 10
+    figure = recommender_figures.openings(table)
+    legible(figure)
+    for arm in ("rlsvi", "linear"):
+        shares = table[table.arm == arm].groupby("episode").best_opening.mean()
+        same(lines(figure.axes[0], recommender_figures.SHADES[arm])[0], shares)
+
+
 # --- every figure: what is drawn against the table, by pandas and scipy alone ---------------
 
 
