@@ -58,7 +58,9 @@ def _by_rule(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def fig7(table: pd.DataFrame) -> Figure:
     """The paper's Figure 7: learning curves on the full board, a panel for each ending rule."""
     parts, levels = _by_rule(table), (*runs.PAPER_LEVELS, runs.LSPI)
-    fig, axes = canvas(len(parts), height=3.4, sharey=True, squeeze=False)
+    fig, axes = canvas(
+        rows=len(parts), height=0.6 + 2.3 * len(parts), sharex=True, sharey=True, squeeze=False
+    )
     for ax, (title, part) in zip(axes.flat, parts.items(), strict=True):
         sns.lineplot(part, **CURVE, **BY_AGENT, ax=ax)
         for rows, look in zip(levels, ("-", "-", ":"), strict=True):
