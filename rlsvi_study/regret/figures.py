@@ -6,18 +6,21 @@ from matplotlib.figure import Figure
 
 from .. import style
 from ..intervals import student
-from ..style import BY_AGENT, COLOUR, MARK, NAME, canvas, label_ends, styled
+from ..style import BY_AGENT, COLOUR, MARK, NAME, canvas, label_ends, large, styled
 from . import runs as regret
 
-NAMES = NAME | {"rlsvi": "RLSVI, Theorem 1's λ, σ"}
+NAMES = NAME | {
+    "rlsvi": "RLSVI,\nTheorem 1's λ, σ",
+    "rlsvi-small": "RLSVI,\nλ = 1, σ = ½",
+}
 BARS = {"errorbar": student, "err_style": "bars", "err_kws": {"capsize": 2}}
 AGENTS = BY_AGENT | {"markers": MARK}
 
 
-@styled
+@large
 def theorem1(table: pd.DataFrame) -> Figure:
     """Mean regret of every agent along L, and the slope of Theorem 1."""
-    fig, ax = canvas(height=3.8)
+    fig, ax = canvas(height=4.2)
     runs = table[table.episodes > regret.COMPARED]
     sns.lineplot(
         runs,

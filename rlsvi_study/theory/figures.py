@@ -20,24 +20,24 @@ from ..style import (
     canvas,
     digits,
     label_ends,
+    large,
     legend,
     panels,
     shades,
-    styled,
 )
 from . import price, runs, theorem1
 from .crossings import cdf_crossings, pdf_crossings
 
-SMALLEST = {"printed": "the paper's λ, σ", "repaired": "the smallest λ, σ"}
+SMALLEST = {"printed": "paper's λ, σ", "repaired": "smallest λ, σ"}
 WORLDS = {"prior": "over the prior", "tight": "one good action by a hair"}
 REWARDS = {"prior": "prior rewards", "sure": "sure rewards"}
 
 
-@styled
+@large
 def density_grid(cases: Sequence[tuple[float, float]]) -> Figure:
     """Small multiples: both densities, their crossings (dots), and where the distribution
     functions cross (dotted lines)."""
-    fig, axes = panels(len(cases), height=2.5, sharex=True)
+    fig, axes = panels(len(cases), height=2.8, sharex=True)
     inside = np.linspace(1e-4, 1 - 1e-4, 700)
     for ax, (alpha, beta) in zip(axes, cases, strict=True):
         normal = stats.norm(alpha / (alpha + beta), (alpha + beta) ** -0.5)
@@ -68,33 +68,34 @@ def density_grid(cases: Sequence[tuple[float, float]]) -> Figure:
     return fig
 
 
-@styled
+@large
 def shaded_gap(alpha: float, beta: float) -> Figure:
     """Lemma 1 for one beta law: its density and the normal's of variance 1/(4n), and the gap between
     them, shaded; also the gap of a normal of the same variance as the beta law."""
-    fig, (left, right) = panels(2, height=2.5)
+    fig, (left, right) = panels(2, height=2.8)
     law, n, x = stats.beta(alpha, beta), alpha + beta, np.linspace(-0.6, 1.3, 381)
     normal = stats.norm(law.mean(), (4 * n) ** -0.5)
     for name, of, look in (("normal", normal, "normal"), ("beta", law, "posterior")):
         left.plot(x, of.pdf(x), color=COLOUR[look], ls=LINE[look], label=name)
-    left.set(xlabel="x", ylabel="density")
-    left.legend()
+    room = 1.6  # above the curves, for names
+    left.set(xlabel="x", ylabel="density", ylim=(0, room * law.pdf(x).max()))
+    left.legend(loc="upper right")
     for variance, line in ((1 / (4 * n), "-"), (law.var(), "--")):
         G = order.gap(order.Normal.of(alpha / n, variance), order.Beta.of(alpha, beta), x, digits=6)
         right.plot(x, G, color=COLOUR["theory"], ls=line, label=f"variance {variance:.2g}")
         for look, where in (("theory", G >= 0), ("fails", G < 0)):
             right.fill_between(x, 0, G, where=where, color=COLOUR[look], alpha=0.3, lw=0)
     right.axhline(0, color="0.6", lw=0.8)
-    right.set(xlabel="z", ylabel="gap G(z)")
-    right.legend()
+    right.set(xlabel="z", ylabel="gap G(z)", ylim=(None, room * right.get_ylim()[1]))
+    right.legend(loc="upper right")
     return fig
 
 
-@styled
+@large
 def least_variance() -> Figure:
     """4n times the variance of the normal, against n: what was used, what is proved at every mean,
     and the least; shaded, what is open."""
-    fig, ax = canvas(height=3.6)
+    fig, ax = canvas(height=4.0)
     n = np.geomspace(0.1, 50, 400)
     least = np.exp(2 * (gammaln((n + 1) / 2) - gammaln(n / 2 + 1))) / 8
     proved = np.where(n < 0.5, 1 / (4 * n), 1 / (4 * n + 4 / 3))
@@ -102,14 +103,14 @@ def least_variance() -> Figure:
         ("the paper: 1/n", 1 / n, "paper", LINE["paper"], (0.11, 4.2)),
         ("by the urn: π/(8n)", np.pi / (8 * n), "normal", ":", (0.11, 1.65)),
         ("by interpolation: 1/(4n)", 1 / (4 * n), "normal", "-", (0.11, 1.05)),
-        ("proved for n ≥ ½: 1/(4n + 4/3)", 1 / (4 * n + 4 / 3), "normal", "--", (5, 0.71)),
-        ("least at mean ½: c(n)", least, "theory", "-", (5, 0.57)),
-        ("variance of Y at mean ½", 1 / (4 * n + 4), "posterior", LINE["posterior"], (5, 0.46)),
-        ("open", np.full_like(n, np.nan), "theory", "-", (0.16, 0.6)),
+        ("proved for n ≥ ½: 1/(4n + 4/3)", 1 / (4 * n + 4 / 3), "normal", "--", (1.2, 0.4)),
+        ("least at mean ½: c(n)", least, "theory", "-", (1.2, 0.3)),
+        ("variance of Y at mean ½", 1 / (4 * n + 4), "posterior", LINE["posterior"], (1.2, 0.225)),
+        ("open", np.full_like(n, np.nan), "theory", "-", (0.13, 0.6)),
     ):
         there = n >= 0.5 if line == "--" else n > 0
         ax.plot(n[there], (4 * n * v)[there], color=COLOUR[look], ls=line, lw=1.6)
-        ax.text(*at, name, fontsize=9, color=COLOUR[look])
+        ax.text(*at, name, color=COLOUR[look])
     ax.fill_between(n, 4 * n * least, 4 * n * proved, color=COLOUR["theory"], alpha=0.2, lw=0)
     ticks = {"xticks": [0.1, 1, 10], "yticks": [0.1, 0.3, 1, 4]}
     ax.set(xscale="log", yscale="log", xlabel="n", ylabel="4n · variance", **ticks)
@@ -128,7 +129,7 @@ def _drawn(low: int, high: int, sigma2: float = 0.25, rho: float = 1.0) -> Any:
     return stats.norm(-low / n, np.sqrt(sigma2 / n))
 
 
-@styled
+@large
 def chances(low: int, high: int, noises: dict[str, float]) -> Figure:
     """What the better of a sure z and a draw is worth beyond z, for the posterior and for RLSVI's
     normal law with each σ²: stochastic optimism is one curve nowhere below the other."""
@@ -163,31 +164,36 @@ def chances(low: int, high: int, noises: dict[str, float]) -> Figure:
     return fig
 
 
-@styled
+@large
 def leak() -> Figure:
-    """A row of transitions in the mean MDP and in the shrunk model, which gives every state less
-    and lets the rest go astray."""
-    fig, ax = canvas(height=2.6)
+    """Where a visit of a pair goes in the shrunk model: to every state less often than in the mean
+    MDP; the rest leaks to a state worth 0. An arrow is as wide as its probability."""
+    fig, ax = canvas(height=3.4)
     seen, prior, rho = np.array([5, 3, 1, 0]), np.full(4, 0.25), 4.0
     mean, shrunk = (seen + prior) / (seen.sum() + 1), seen / (seen.sum() + rho)
     rows = [
-        (state, model, p)
-        for model, row in (("mean MDP", mean), ("shrunk model", shrunk))
-        for state, p in zip(("1", "2", "3", "4", "astray"), (*row, 1 - row.sum()), strict=True)
+        (f"state {i + 1}", *row, "truth") for i, row in enumerate(zip(mean, shrunk, strict=True))
     ]
-    sns.barplot(
-        pd.DataFrame(rows, columns=["next state", "model", "probability"]),
-        x="next state",
-        y="probability",
-        hue="model",
-        palette={"mean MDP": COLOUR["posterior"], "shrunk model": "0.6"},
-        ax=ax,
-    )
-    ax.legend(title="", loc="upper center")
+    rows.append(("worth 0", 0.0, 1 - shrunk.sum(), "fails"))
+    node = {"ha": "center", "va": "center"}
+    box = {"boxstyle": "round,pad=0.4", "fc": "white", "lw": 1.5}
+    for y, (name, theirs, ours, look) in zip((5.2, 4.2, 3.2, 2.2, 0.7), rows, strict=True):
+        ink = COLOUR[look]
+        if ours > 0:
+            wide = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 18}
+            ax.annotate("", (3.9, y), (1.7, 3.0), arrowprops=wide | {"lw": 14 * ours, "color": ink})
+        ax.text(4.8, y, name, color=ink, bbox=box | {"ec": ink}, **node)
+        ax.text(6.8, y, f"{ours:.3f}", color=ink, **node)
+        ax.text(8.8, y, f"{theirs:.3f}", color=COLOUR["posterior"], **node)
+    ax.text(1.0, 3.0, "a pair,\n9 visits", bbox=box | {"ec": "black"}, **node)
+    ax.text(6.8, 6.1, "shrunk", **node)
+    ax.text(8.8, 6.1, "mean MDP", color=COLOUR["posterior"], **node)
+    ax.set(xlim=(0, 10), ylim=(0, 6.4))
+    ax.axis("off")
     return fig
 
 
-@styled
+@large
 def theorem1_bound(table: pd.DataFrame) -> Figure:
     """Measured regret, the explicit bound, the paper's rate and uniform play along L, for the
     printed λ and σ and for the smallest that the proof allows."""
@@ -204,7 +210,7 @@ def theorem1_bound(table: pd.DataFrame) -> Figure:
         (H**2 * np.sqrt(S * A * L), "truth", ":"),
     ):
         ax.plot(L, y, color=COLOUR[look], ls=line, lw=1.4)
-    looks = zip((LINE["theory"], "-"), "os", shades("rlsvi", 2)[::-1], (9, -14), strict=True)
+    looks = zip((LINE["theory"], "-"), "os", shades("rlsvi", 2)[::-1], (-4, -26), strict=True)
     for (name, of), (dash, mark, shade, below) in zip(runs.PARAMETERS.items(), looks, strict=True):
         lam, sigma = of(runs.make_prior(H, S, A))
         own = base[base.parameters == name]
@@ -220,30 +226,29 @@ def theorem1_bound(table: pd.DataFrame) -> Figure:
         )
         last = own[own.episode == own.episode.max()]
         ax.annotate(
-            f"RLSVI, {SMALLEST[name]}",
+            f"RLSVI,\n{SMALLEST[name]}",
             (last.episode.iloc[0], last.regret.mean()),
-            (8, below),
+            (22, below),
             textcoords="offset points",
-            fontsize=9,
             color=shade,
         )
         bound = theorem1.bound(H, S, A, L, lam, sigma, 1.0)
         ax.plot(L, bound, color=COLOUR["theory"], ls=dash, lw=1.4)
-        ends[f"bound, {SMALLEST[name]}"] = bound[-1], COLOUR["theory"]
+        ends[f"bound,\n{SMALLEST[name]}"] = bound[-1], COLOUR["theory"]
         begins = theorem1.episodes_until(uniform, H, S, A, lam, sigma)
         ax.axvline(begins, color="0.6", lw=0.8)
-        ax.annotate(digits(begins), (begins, 2), ha="right", fontsize=9, rotation=90, color="0.4")
+        ax.annotate(digits(begins), (begins, 2), ha="right", rotation=90, color="0.4")
     ax.set(xlabel="episodes L", ylabel="expected regret")
     ax.set(xscale="log", yscale="log")  # last: seaborn averages on the axis's scale
     label_ends(ax, ends)
     return fig
 
 
-@styled
+@large
 def long_horizon(table: pd.DataFrame) -> Figure:
     """Measured regret over the paper's rate against H, for one state and two actions at the
     smallest λ and σ printed, early and late; dashed, what is proved from below for the early."""
-    fig, ax = canvas(height=3.2)
+    fig, ax = canvas(height=3.8)
     rows = price.over_rate(table)
     rows = rows[(rows.times == 1) | (rows.times == rows.H)].assign(
         after=lambda of: np.where(of.times == 1, "λσ²", "Hλσ²")
@@ -277,19 +282,19 @@ def long_horizon(table: pd.DataFrame) -> Figure:
     label_ends(
         ax,
         {
-            f"{REWARDS[rewards]}, after {after}": (ratio, colours[rewards])
+            f"{REWARDS[rewards]},\nafter {after}": (ratio, colours[rewards])
             for (rewards, after), ratio in last.items()
         }
-        | {"proved, after λσ²": (proved, COLOUR["fails"])},
+        | {"proved,\nafter λσ²": (proved, COLOUR["fails"])},
     )
     return fig
 
 
-@styled
+@large
 def collapsed(table: pd.DataFrame) -> Figure:
     """Measured regret over the bound's first term without logarithms against L/(SAH²), for one state
     and two actions, by H: one curve for each kind of MDP if √(H³SAT) is the rate."""
-    fig, axes = panels(2, height=2.8, sharey=True)
+    fig, axes = panels(2, height=3.0, sharey=True)
     rows = price.over_first(table)
     rows = rows[(rows.S == 1) & (rows.A == 2) & rows.times.isin(runs.TIMES)]
     for ax, (world, title) in zip(axes, WORLDS.items(), strict=True):
