@@ -210,7 +210,7 @@ def theorem1_bound(table: pd.DataFrame) -> Figure:
         (H**2 * np.sqrt(S * A * L), "truth", ":"),
     ):
         ax.plot(L, y, color=COLOUR[look], ls=line, lw=1.4)
-    looks = zip((LINE["theory"], "-"), "os", shades("rlsvi", 2)[::-1], (-4, -26), strict=True)
+    looks = zip((LINE["theory"], "-"), "os", shades("rlsvi", 2)[::-1], (-16, -40), strict=True)
     for (name, of), (dash, mark, shade, below) in zip(runs.PARAMETERS.items(), looks, strict=True):
         lam, sigma = of(runs.make_prior(H, S, A))
         own = base[base.parameters == name]
