@@ -1,51 +1,51 @@
-"""How much noise: regret of the bootstrap and of tuned rivals beside that of RLSVI by ``value_range``."""
+"""How much noise: regret of the bootstrap beside that of RLSVI by ``value_range``, and of tuned rivals."""
 
 import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from ..intervals import ratio
-from ..style import COLOUR, MARK, RANGE, canvas, legend, styled, three, values
+from ..intervals import ratio, word
+from ..style import COLOUR, RANGE, canvas, large, legend, styled, three
 from . import FINAL, TUNING
-from .runs import GRID, KAPPAS, UNTUNED, final, regrets
+from .runs import UNTUNED, final, regrets
 
-LOOKS = {  # colour and mark of each arm
-    **{kappa: (colour, "o") for kappa, colour in zip(KAPPAS, values(len(KAPPAS)), strict=True)},
-    **{agent: (COLOUR[agent], MARK[agent]) for agent in GRID},
+DEFAULT = "κ = 0.01"
+
+WORDS = {
+    "better": COLOUR["theory"],
+    "equal": "#777777",
+    "open": "#AAAAAA",
+    "worse": COLOUR["fails"],
 }
 
 
-@styled
+@large
 def ratios(*tables: pd.DataFrame) -> Figure:
-    """How many times the regret of RLSVI by ``value_range`` each agent has, problem by problem."""
-    found = {
-        (problem, arm): ratio(regret[arm], regret[UNTUNED])._asdict()
-        for table in tables
-        for problem, regret in regrets(table).items()
-        for arm in regret
-        if arm != UNTUNED
-    }
-    cells = pd.DataFrame.from_dict(found, orient="index").rename_axis(["problem", "arm"])
-    shown = three(cells, "mean")
-    arms = [arm for arm in LOOKS if arm in set(shown.arm)]
-    fig, ax = canvas(height=1.2 + 0.3 * shown.problem.nunique())
+    """How many times the regret of RLSVI by ``value_range`` the bootstrap has with its default κ, from
+    the problem on which it helps most to the one on which it costs most."""
+    found = {}
+    for table in tables:
+        for problem, regret in regrets(table).items():
+            times = ratio(regret[DEFAULT], regret[UNTUNED])
+            found[problem, word(times.low, times.high)] = times._asdict()
+    cells = pd.DataFrame.from_dict(found, orient="index").rename_axis(["problem", "word"])
+    fig, ax = canvas(height=1.6 + 0.27 * len(cells))
     sns.pointplot(
-        shown,
+        three(cells.sort_values("mean"), "mean"),
         x="time",
         y="problem",
-        hue="arm",
-        hue_order=arms,
-        palette=[LOOKS[arm][0] for arm in arms],
-        markers=[LOOKS[arm][1] for arm in arms],
+        hue="word",
+        palette=WORDS,
+        hue_order=[said for said in WORDS if said in cells.index.unique("word")],
         linestyle="none",
-        markersize=4,
-        dodge=0.6,
-        err_kws={"lw": 1.2},
+        markersize=5,
+        dodge=False,
+        err_kws={"lw": 1.5},
         ax=ax,
         **RANGE,
     )
     ax.axvline(1, color="0.4", lw=0.9, ls=":")
-    ax.set(xscale="log", xlabel="regret / regret of RLSVI by value_range", ylabel="")
+    ax.set(xscale="log", xlabel="regret of the bootstrap / regret of RLSVI", ylabel="")
     ax.get_legend().remove()
     legend(ax, fig, loc="outside upper center", ncols=4)
     return fig

@@ -14,6 +14,7 @@ from ..style import (
     NAME,
     canvas,
     digits,
+    large,
     legend,
     panels,
     styled,
@@ -46,12 +47,12 @@ def share(table: pd.DataFrame) -> pd.Series:
     return (1 - (table.best - table.greedy) / table.best.abs()).clip(lower=0)
 
 
-@styled
+@large
 def tables(*several: pd.DataFrame) -> Figure:
     """Share of the optimal return against episodes, a panel a task; medians and ranges of seeds."""
     table = pd.concat(several).assign(share=lambda all: share(all))
     tasks = list(table.task.unique())
-    fig, axes = panels(len(tasks), height=2.6, sharey=True)
+    fig, axes = panels(len(tasks), height=3.2, sharey=True)
     for ax, task in zip(axes, tasks, strict=True):
         sns.lineplot(
             table[table.task == task],
@@ -64,29 +65,30 @@ def tables(*several: pd.DataFrame) -> Figure:
         ax.axhline(0.95, color="0.5", lw=0.8, ls=":")
         ax.set(xlabel="episode", ylabel="share of the optimum")
         ax.xaxis.set_major_formatter(digits)
+        ax.locator_params(axis="x", nbins=4)
     _named(table, axes, tasks)
     return fig
 
 
-@styled
+@large
 def curves(*several: pd.DataFrame) -> Figure:
     """Returns against episodes, a panel a task: medians over seeds and 10% to 90%; dotted, what
     counts as a solution."""
     table = pd.concat(several)
     tasks = [task for task in CONTROL if task in set(table.task)]
-    fig, axes = panels(len(tasks), sharex=True)
+    fig, axes = panels(len(tasks), height=2.9, sharex=True)
     for ax, task in zip(axes, tasks, strict=True):
         sns.lineplot(table[table.task == task], x="episode", y="reward", ax=ax, **BY_AGENT, **BAND)
         ax.axhline(CONTROL[task].solved, color="0.4", lw=0.9, ls=":")
-        ax.set(xlabel="episode", ylabel=f"mean return of {table.episode.min()} episodes")
+        ax.set(xlabel="episode", ylabel="mean return")
     _named(table, axes, tasks)
     return fig
 
 
-@styled
+@large
 def deep_sea(table: pd.DataFrame) -> Figure:
     """Episodes until the tenth goal against the depth; runs without one are left out."""
-    fig, ax = canvas(height=3.6)
+    fig, ax = canvas(height=4.2)
     sns.lineplot(
         table.dropna(),
         x="N",
@@ -134,13 +136,13 @@ def dots(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@styled
+@large
 def redrawn(table: pd.DataFrame) -> Figure:
     """Mean returns with Student's intervals, by when the sample is drawn again: of all episodes,
     and of two policies at the end. A panel a task."""
     tasks = list(table.task.unique())
     returns = table.melt(["task", "again", "seed"], list(EARNED), "of", "earned")
-    fig, axes = panels(len(tasks), height=2.0)
+    fig, axes = panels(len(tasks), height=3.4, sharey=True)
     for ax, task in zip(axes, tasks, strict=True):
         sns.pointplot(
             returns[returns.task == task].replace({"of": EARNED}),
@@ -157,19 +159,19 @@ def redrawn(table: pd.DataFrame) -> Figure:
             ax=ax,
         )
         ax.set(xlabel="mean return", ylabel="")
-    legend(axes[0], fig, loc="outside upper center", ncols=3)
+    legend(axes[0], fig, loc="outside upper center")
     _named(table.assign(agent="rlsvi"), axes, tasks)
     return fig
 
 
-@styled
+@large
 def noise(table: pd.DataFrame) -> Figure:
     """Regret in units of the best σ's on each problem, by σ and beside the rivals' best; means and
     Student's intervals. Problems with a horizon left, discounted ones right."""
     runs = sigma.regrets(table).drop(columns="returns", level="arm")
     times = (runs / sigma.judged(table)["mean"].groupby("problem").min()).melt(value_name="times")
     order = [*sigma.SIGMAS, *sigma.RIVALS.values()]
-    fig, axes = canvas(2, height=3.8, sharey=True)
+    fig, axes = canvas(2, height=5.4, sharey=True)
     for ax, title, discounted in zip(axes, ("with a horizon", "discounted"), (0, 1), strict=True):
         problems = [
             name for name, of in sigma.PROBLEMS.items() if (of.gamma is not None) == discounted
