@@ -2,8 +2,8 @@
 
 The browser that also tests the site reads every chapter, in the order of the table of contents, and
 prints them as one document. Folded proofs and solutions are open, folded code is left out, and a
-thing to play with is a picture of itself. The page of all verdicts and the API reference, which are
-for searching, stay on the site, and a link to them is plain text.
+thing to play with is a picture of itself. What is for searching or for a computer stays on the site:
+all verdicts, the runs, the projects and the API reference. A link to them is plain text.
 """
 
 import io
@@ -20,7 +20,7 @@ from pypdf.generic import NameObject, TextStringObject
 from .browser import FLAGS, ROOT, SITE, UNFOLD, chromium, served
 from .stills import play
 
-SCALE = 0.72
+SCALE = 0.66
 MARGIN = {"top": "14mm", "bottom": "14mm", "left": "16mm", "right": "16mm"}
 WIDTH = round((210 - 2 * 16) / 25.4 * 96 / SCALE)  # of the text on A4, in the page's own pixels
 FOOT = (
@@ -67,7 +67,7 @@ SHEET = """
     padding: 0 !important;
   }
   .bd-main + .bd-main { break-before: page; }
-  .bd-article { line-height: 1.4; zoom: 1 !important; }
+  .bd-article { line-height: 1.33; zoom: 1 !important; }
   .bd-article h1 { display: block !important; font-size: 1.7rem; margin: 0 0 0.6rem; }
   .bd-article h2 { font-size: 1.4rem; margin: 1.2rem 0 0.5rem; }
   .bd-article h3 { font-size: 1.15rem; margin: 1rem 0 0.4rem; }
@@ -76,7 +76,7 @@ SHEET = """
   .bd-article > section:last-child, .bd-article > section > :last-child { margin-bottom: 0; }
   .bd-article .cell { display: block !important; }
   .bd-article figure { margin-block: 0.3rem 0.6rem; }
-  .bd-article figure img { max-height: 80mm; width: auto !important; }
+  .bd-article figure img { max-height: 64mm; width: auto !important; }
   .bd-article .still { display: block; max-width: 100%; max-height: 95mm; margin: 0.5rem auto; }
   .bd-article :is(td, th) { padding-block: 0.15rem !important; }
   .bd-article .stored table, .bd-article figcaption { font-size: 0.88em; }
@@ -105,11 +105,8 @@ def chapters() -> list[tuple[str, int]]:
 
 
 def printed() -> list[str]:
-    return [
-        name
-        for name, _ in chapters()
-        if not name.startswith("book/api/") and name != "book/verdicts"
-    ]
+    left = ("book/api/", "book/project-", "book/runs", "book/verdicts")
+    return [name for name, _ in chapters() if not name.startswith(left)]
 
 
 def still(widget) -> None:
@@ -129,7 +126,7 @@ def still(widget) -> None:
 def read(page, address: str, name: str, pages: list[str]) -> str:
     """A chapter's text and pictures as HTML."""
     page.emulate_media(media="null")
-    page.goto(f"{address}/{name}.html", wait_until="networkidle")
+    page.goto(f"{address}/{name}.html", wait_until="load")
     page.evaluate(UNFOLD)
     for widget in reversed(play(page)):  # each leaves the list
         still(widget)

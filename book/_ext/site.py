@@ -53,6 +53,8 @@ SIGNS = {
     "rho": "ρ",
     "epsilon": "ε",
     "kappa": "κ",
+    "theta": "θ",
+    "sim": "~",
     "le": "≤",
     "ge": "≥",
     "times": "×",
@@ -72,18 +74,18 @@ def plain(node):
     return re.sub(r"√\{([^{}]*)\}", r"√(\1)", text)
 
 
-def opening(doctree, most=300):
+def opening(doctree, most=350):
     """The first sentences of a page in plain words: those of its question, and of its answer as
     many as fit. None is left out in between, so they are one thought."""
     told = (
         " ".join(plain(node).split())
         for node in doctree.findall(nodes.paragraph)
-        if isinstance(node.parent, nodes.section)
+        if node.parent.parent is doctree  # below the title, before the first section
     )
     text = " ".join(re.sub(r"^(?:Question|Answer|In short)\. ", "", one) for one in told)
     chosen = ""
     for sentence in re.split(r"(?<=[.?!]) ", text):
-        if re.search(r"[\\^_{]", sentence) or (chosen and len(chosen) + len(sentence) > most):
+        if re.search(r"[\\^_{]|:$", sentence) or (chosen and len(chosen) + len(sentence) > most):
             break
         chosen = f"{chosen} {sentence}".strip()
     return chosen
@@ -108,10 +110,10 @@ def tell(app, pagename, templatename, context, doctree):
         "twitter:card": "summary",
     }
     if base := app.config.html_baseurl:
-        page, image = pictured(app, pagename)
+        name, _, image = pictured(app, pagename)
         tags |= {
             "og:url": context["pageurl"],
-            "og:image": f"{base.rstrip('/')}/{PREVIEWS}/{Path(page).name}.png",
+            "og:image": f"{base.rstrip('/')}/{PREVIEWS}/{name}.png",
             "og:image:alt": image["alt"],
             "twitter:card": "summary_large_image",
         }
@@ -123,21 +125,23 @@ def tell(app, pagename, templatename, context, doctree):
 
 
 def pictured(app, page):
-    """The page of which a link to this one has a picture, and its first figure: its own, if it has
-    one."""
-    for one in (page, PREVIEWED):
+    """The picture of a link to this page: its name, its title, and the page's first figure. Pages
+    without one share a picture with the title of the book."""
+    for one, title in ((page, app.env.titles[page].astext()), (PREVIEWED, app.config.html_title)):
         for figure in app.env.get_doctree(one).findall(nodes.figure):
-            return one, next(figure.findall(nodes.image))
+            name = Path(page).name if one == page else "book"
+            return name, title, next(figure.findall(nodes.image))
 
 
 def draw_previews(app):
-    """The pictures of links to this site: a title, and the first figure of its page."""
+    """The pictures of links to this site: a title, and below it a figure."""
     if not app.config.html_baseurl:
         return
     (target := Path(app.outdir, PREVIEWS)).mkdir(exist_ok=True)
-    for page, image in dict(pictured(app, page) for page in app.env.found_docs).items():
+    pictures = {name: rest for name, *rest in (pictured(app, page) for page in app.env.found_docs)}
+    for name, (title, image) in pictures.items():
         figure = Path(app.outdir, "_images", app.builder.images[image["uri"]])
-        preview(app.env.titles[page].astext(), figure, target / f"{Path(page).name}.png")
+        preview(title, figure, target / f"{name}.png")
 
 
 def preview(title, figure, target):

@@ -26,10 +26,10 @@ def play(page) -> list:
 
 def take(page, address: str, path: Path) -> None:
     page.emulate_media(media="null")
-    page.goto(f"{address}/{path.relative_to(SITE).as_posix()}", wait_until="networkidle")
+    page.goto(f"{address}/{path.relative_to(SITE).as_posix()}", wait_until="load")
     for widget in play(page):
         with Image.open(io.BytesIO(widget.screenshot())) as picture:
-            small = picture.convert("P", palette=Image.Palette.ADAPTIVE, colors=32)
+            small = picture.convert("RGB").quantize(128, Image.Quantize.MAXCOVERAGE)
             small.save(FOLDER / f"{widget.get_attribute('data-widget')}.png", optimize=True)
 
 
