@@ -24,7 +24,6 @@ from ..style import (
     legend,
     panels,
     shades,
-    styled,
 )
 from . import price, runs, theorem1
 from .crossings import cdf_crossings, pdf_crossings
@@ -34,11 +33,11 @@ WORLDS = {"prior": "over the prior", "tight": "one good action by a hair"}
 REWARDS = {"prior": "prior rewards", "sure": "sure rewards"}
 
 
-@styled
+@large
 def density_grid(cases: Sequence[tuple[float, float]]) -> Figure:
     """Small multiples: both densities, their crossings (dots), and where the distribution
     functions cross (dotted lines)."""
-    fig, axes = panels(len(cases), height=2.5, sharex=True)
+    fig, axes = panels(len(cases), height=2.8, sharex=True)
     inside = np.linspace(1e-4, 1 - 1e-4, 700)
     for ax, (alpha, beta) in zip(axes, cases, strict=True):
         normal = stats.norm(alpha / (alpha + beta), (alpha + beta) ** -0.5)
@@ -69,33 +68,34 @@ def density_grid(cases: Sequence[tuple[float, float]]) -> Figure:
     return fig
 
 
-@styled
+@large
 def shaded_gap(alpha: float, beta: float) -> Figure:
     """Lemma 1 for one beta law: its density and the normal's of variance 1/(4n), and the gap between
     them, shaded; also the gap of a normal of the same variance as the beta law."""
-    fig, (left, right) = panels(2, height=2.5)
+    fig, (left, right) = panels(2, height=2.8)
     law, n, x = stats.beta(alpha, beta), alpha + beta, np.linspace(-0.6, 1.3, 381)
     normal = stats.norm(law.mean(), (4 * n) ** -0.5)
     for name, of, look in (("normal", normal, "normal"), ("beta", law, "posterior")):
         left.plot(x, of.pdf(x), color=COLOUR[look], ls=LINE[look], label=name)
-    left.set(xlabel="x", ylabel="density")
-    left.legend()
+    room = 1.6  # above the curves, for names
+    left.set(xlabel="x", ylabel="density", ylim=(0, room * law.pdf(x).max()))
+    left.legend(loc="upper right")
     for variance, line in ((1 / (4 * n), "-"), (law.var(), "--")):
         G = order.gap(order.Normal.of(alpha / n, variance), order.Beta.of(alpha, beta), x, digits=6)
         right.plot(x, G, color=COLOUR["theory"], ls=line, label=f"variance {variance:.2g}")
         for look, where in (("theory", G >= 0), ("fails", G < 0)):
             right.fill_between(x, 0, G, where=where, color=COLOUR[look], alpha=0.3, lw=0)
     right.axhline(0, color="0.6", lw=0.8)
-    right.set(xlabel="z", ylabel="gap G(z)")
-    right.legend()
+    right.set(xlabel="z", ylabel="gap G(z)", ylim=(None, room * right.get_ylim()[1]))
+    right.legend(loc="upper right")
     return fig
 
 
-@styled
+@large
 def least_variance() -> Figure:
     """4n times the variance of the normal, against n: what was used, what is proved at every mean,
     and the least; shaded, what is open."""
-    fig, ax = canvas(height=3.6)
+    fig, ax = canvas(height=4.0)
     n = np.geomspace(0.1, 50, 400)
     least = np.exp(2 * (gammaln((n + 1) / 2) - gammaln(n / 2 + 1))) / 8
     proved = np.where(n < 0.5, 1 / (4 * n), 1 / (4 * n + 4 / 3))
@@ -103,14 +103,14 @@ def least_variance() -> Figure:
         ("the paper: 1/n", 1 / n, "paper", LINE["paper"], (0.11, 4.2)),
         ("by the urn: π/(8n)", np.pi / (8 * n), "normal", ":", (0.11, 1.65)),
         ("by interpolation: 1/(4n)", 1 / (4 * n), "normal", "-", (0.11, 1.05)),
-        ("proved for n ≥ ½: 1/(4n + 4/3)", 1 / (4 * n + 4 / 3), "normal", "--", (5, 0.71)),
-        ("least at mean ½: c(n)", least, "theory", "-", (5, 0.57)),
-        ("variance of Y at mean ½", 1 / (4 * n + 4), "posterior", LINE["posterior"], (5, 0.46)),
-        ("open", np.full_like(n, np.nan), "theory", "-", (0.16, 0.6)),
+        ("proved for n ≥ ½: 1/(4n + 4/3)", 1 / (4 * n + 4 / 3), "normal", "--", (1.2, 0.4)),
+        ("least at mean ½: c(n)", least, "theory", "-", (1.2, 0.3)),
+        ("variance of Y at mean ½", 1 / (4 * n + 4), "posterior", LINE["posterior"], (1.2, 0.225)),
+        ("open", np.full_like(n, np.nan), "theory", "-", (0.13, 0.6)),
     ):
         there = n >= 0.5 if line == "--" else n > 0
         ax.plot(n[there], (4 * n * v)[there], color=COLOUR[look], ls=line, lw=1.6)
-        ax.text(*at, name, fontsize=9, color=COLOUR[look])
+        ax.text(*at, name, color=COLOUR[look])
     ax.fill_between(n, 4 * n * least, 4 * n * proved, color=COLOUR["theory"], alpha=0.2, lw=0)
     ticks = {"xticks": [0.1, 1, 10], "yticks": [0.1, 0.3, 1, 4]}
     ax.set(xscale="log", yscale="log", xlabel="n", ylabel="4n · variance", **ticks)
