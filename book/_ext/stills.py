@@ -29,7 +29,7 @@ def take(page, address: str, path: Path) -> None:
     page.goto(f"{address}/{path.relative_to(SITE).as_posix()}", wait_until="load")
     for widget in play(page):
         with Image.open(io.BytesIO(widget.screenshot())) as picture:
-            small = picture.convert("RGB").quantize(128, Image.Quantize.MAXCOVERAGE)
+            small = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE)
             small.save(FOLDER / f"{widget.get_attribute('data-widget')}.png", optimize=True)
 
 
