@@ -12,66 +12,65 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..intervals import student
-from ..style import COLOUR, canvas, panels, styled
+from ..style import COLOUR, canvas, large, panels
 from .design import ADVICE, PROBLEM, Arm, at_best, compare, final
 
 WORKS = {  # questions of the paper, and who answered them when
-    "Is Theorem 1 right,\nand is it best?": (
+    "Is Theorem 1 right, and is it best?": (
         (2016, "this paper:\nTheorem 1"),
         (2018, "Jin et al.: lower\nbound for all"),
         (2019, "Osband et al.:\njournal version"),
-        (2024, "Zhang et al.: best rate\nfrom the first episode"),
+        (2024, "Zhang et al.: best\nrate at once"),
     ),
-    "What holds in\nthe worst case?": (
+    "What holds in the worst case?": (
         (2019, "Russo:\nmore noise"),
         (2021, "Agrawal et al.:\nclip values"),
-        (2022, "Xiong et al.: a single seed;\nTiapkin et al.: weights"),
+        (2022, "Xiong et al.: one seed;\nTiapkin et al.: weights"),
     ),
-    "And with linear\nfeatures?": (
-        (2020, "Zanette et al.; Jin et al.:\nLSVI-UCB"),
+    "And with linear features?": (
+        (2020, "Zanette et al.;\nJin et al.: LSVI-UCB"),
         (2023, "He et al., Agarwal et al.:\nbest rate, by a bonus"),
     ),
-    "Does it work in\ndeep networks?": (
+    "Does it work in deep networks?": (
         (2016, "bootstrapped\nDQN"),
         (2018, "random\npriors"),
         (2020, "bsuite"),
         (2023, "epinets"),
         (2024, "Langevin,\nHyperAgent"),
     ),
-    "Is a linear $Q^*$\nenough?": (
+    "Is a linear Q* enough?": (
         (2016, "this paper:\nConjecture 1"),
         (2020, "Du et al.:\nnot if nearly"),
-        (2021, "Weisz et al., Wang et al.:\nno"),
-        (2024, "Wu et al., Golowich and Moitra:\nif closed under Bellman"),
+        (2021, "Weisz et al.,\nWang et al.: no"),
+        (2024, "Wu et al., Golowich\nand Moitra: if closed"),
     ),
 }
 
 
-@styled
+@large
 def timeline() -> Figure:
     """Each work at its year, in the row of the question that it answers."""
-    fig, ax = canvas(height=5.2)
-    for row, works in enumerate(WORKS.values()):
+    fig, ax = canvas(height=8.2)
+    for row, (question, works) in enumerate(WORKS.items()):
+        ax.text(2014.8, row - 0.52, question, weight="bold", va="center")
         ax.plot([year for year, _ in works], [row] * len(works), "-o", color=COLOUR["theory"])
         for i, (year, words) in enumerate(works):
             ax.annotate(
                 words,
                 (year, row),
-                (0, 7 if i % 2 else -7),
+                (0, 6 if i % 2 else -6),
                 textcoords="offset points",
                 ha="center",
                 va="bottom" if i % 2 else "top",
-                fontsize=9,
             )
     ax.set(
-        yticks=range(len(WORKS)),
-        yticklabels=WORKS,
+        yticks=[],
         xticks=range(2016, 2025, 2),
-        xlim=(2014.9, 2025.7),
-        ylim=(len(WORKS) - 0.4, -0.6),
+        xlim=(2014.8, 2025.6),
+        ylim=(len(WORKS) - 0.45, -0.65),
         xlabel="year of publication",
     )
-    ax.grid(visible=False, axis="y")
+    ax.spines["left"].set_visible(False)
     return fig
 
 
@@ -100,7 +99,7 @@ DRAWN = {  # pieces of advice of each table, in the order of the chapter
     ),
 }
 
-BETWEEN = {"large noise": ("weights", {"agent": "bootstrap", "factor": 0.1})}  # a third arm
+BETWEEN = {"large noise": ("\nweights", {"agent": "bootstrap", "factor": 0.1})}  # a third arm
 
 
 def apart(heights: np.ndarray, gap: float, top: float) -> np.ndarray:
@@ -132,25 +131,24 @@ def slope(ax: Axes, table: pd.DataFrame, piece: str) -> None:
             color=WORDS[word],
             linestyle=":" if word == "open" else "-",
         )
-    ax.set(yscale="log", xlim=(-0.15, 1.85), ylabel="mean regret", title=piece)
-    ax.set_xlabel("without the advice, and with it")
+    ax.set(yscale="log", xlim=(-0.2, 2.1), title=piece, xlabel="without, and with it")
+    ax.yaxis.set_minor_formatter("")
     low, high = ax.get_ylim()
-    labels = apart(np.log(found["with"].to_numpy()), 0.09 * np.log(high / low), np.log(high))
+    room = np.log(high / low)
+    labels = apart(np.log(found["with"].to_numpy()), 0.085 * room, np.log(high) - 0.03 * room)
     for (environment, size), word, height in zip(found.index, found.word, labels, strict=True):
-        doubt = f", {word}" if word in ("equal", "open") else ""
-        ax.text(
-            1.06, np.exp(height), f"{environment} {size}{doubt}", color=WORDS[word], va="center"
-        )
-    ax.set_xticks(np.linspace(0, 1, len(ticks)), ticks)
+        ax.text(1.08, np.exp(height), f"{environment} {size}", color=WORDS[word], va="center")
+    ax.set_xticks(np.linspace(0, 1, len(ticks)), [tick.replace(" ", "\n", 1) for tick in ticks])
     ax.grid(visible=False, axis="x")
 
 
-@styled
+@large
 def slopes(table: pd.DataFrame, name: str) -> Figure:
     """A panel for each piece of advice that a table can judge."""
-    fig, axes = panels(len(DRAWN[name]), height=2.7)
+    fig, axes = panels(len(DRAWN[name]), height=3.4)
     for ax, piece in zip(axes, DRAWN[name], strict=True):
         slope(ax, table, piece)
+    fig.supylabel("mean regret", size="medium")
     return fig
 
 
@@ -178,10 +176,10 @@ SHOWN = {
 }
 
 
-@styled
+@large
 def curves(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """Mean regret over episodes, a row for each table and a panel for each problem."""
-    fig, grid = canvas(3, len(tables), height=5.8, squeeze=False)
+    fig, grid = canvas(3, len(tables), height=6.8, squeeze=False)
     for row, (name, table) in zip(grid, tables.items(), strict=True):
         for label, (arm, colour) in CURVES[name].items():
             runs = at_best(table, arm)
