@@ -218,7 +218,7 @@ def weighed():
     return (
         f'<p class="weighed"><strong>The {sum(main.values())} main claims:</strong> {badges}</p>\n\n'
         f"Of {sum(others.values())} lesser claims {', '.join(counted(others).values())}. "
-        f"Of all {len(failures)} failures {ours or 'none'} turn{'s' * (ours < 2)} on a choice of ours; where the "
+        f"Of the {len(failures)} that do not hold, main or lesser, {ours or 'none'} turn{'s' * (ours < 2)} on a choice of ours; where the "
         "text allows readings that disagree, the verdict is left open. Which claims are main was "
         "decided when their verdicts were known ({ref}`how <threats>`)."
     )

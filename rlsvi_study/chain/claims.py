@@ -981,7 +981,8 @@ def robust(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
             _orders(sigma) >= limits["several orders"],
             len(stable) > limits["mostly"] * len(tried),
         ),
-        f"Learning is stable in {len(stable)} of the {len(tried)} combinations tried here; a σ above "
+        f"Learning is stable over {_orders(lam):.0f} orders of λ and {_orders(sigma):.0f} of σ, in "
+        f"{len(stable)} of the {len(tried)} combinations tried here; a σ above "
         f"{max(sigma, default=0.0):g} or a prior that is not far wider than Q* breaks it.",
         {
             "lam": lam,
