@@ -216,14 +216,16 @@ def suggest_parameters(
 ) -> tuple[float, float]:
     r"""(λ, σ) from the range of values alone.
 
-    With :math:`V = V_{max} - V_{min}`, the scale of the values, and features of norm
-    :math:`\|\phi\|`,
+    With :math:`V = \max(V_{max}, 0) - \min(V_{min}, 0)`, the width of the range together with 0,
+    and features of norm :math:`\|\phi\|`,
 
     .. math:: \lambda = \|\phi\|^2 / V^2, \qquad \sigma = V / 50.
 
     So before any data the standard deviation of a value is V, and one observation reduces it to a
-    fiftieth of that. It is :func:`rescale` applied to λ = 1 and σ = 1/50 on a
-    problem whose values and features have size 1, so rewards in other units change nothing.
+    fiftieth of that. The prior's mean is 0: were V only the width of a range far above 0, no value
+    drawn for an untried action could compete with that of a tried one. It is :func:`rescale`
+    applied to λ = 1 and σ = 1/50 on a problem whose values and features have size 1, so rewards in
+    other units change nothing.
 
     σ is the noise in a target. The guide's table of choices says where
     :func:`rlsvi_core.agents.bootstrap`, which has none, is better, and on which problems that was
@@ -246,6 +248,8 @@ def suggest_parameters(
     --------
     >>> suggest_parameters((-100, 0))
     (0.0001, 2.0)
+    >>> suggest_parameters((90, 100))
+    (0.0001, 2.0)
     """
     low, high = checks.pair(
         "value_range",
@@ -253,7 +257,7 @@ def suggest_parameters(
         hint="Pass what the best policy earns from the worst state and from the best.",
     )
     checks.positive(feature_norm=feature_norm)
-    return rescale(1.0, NOISE, features=feature_norm, targets=float(high - low))
+    return rescale(1.0, NOISE, features=feature_norm, targets=float(max(high, 0) - min(low, 0)))
 
 
 class GaussianPosterior:

@@ -72,7 +72,8 @@ class RangeMonitor:
         n, mean = self._episodes, self._sum / self._episodes
         slack = (high - low) / math.sqrt(n)
         if mean > high + slack:
-            found = f"{n} episode{'s' * (n > 1)} brought {mean:g} on average"
+            those = f"{n} episodes on average" if n > 1 else "the first episode"
+            found = f"{those} brought {mean:g}"
         elif n >= MANY and self._best < low - slack:
             found = f"the best of {n} episodes brought {self._best:g}"
         else:

@@ -147,6 +147,9 @@ def test_the_proposal_knows_no_units():
         assert (agent.lam, agent.sigma, agent.choices.clip) == (lam, sigma, (shift, shift + scale))
         ridge = lsvi(CROSSED, value_range=(shift, shift + scale))
         assert ridge.lam == pytest.approx(lam * sigma**2)
+    # Untried values are drawn around 0, so their scale is that of the values seen from there.
+    assert suggest_parameters((90, 100)) == suggest_parameters((0, 100))
+    assert suggest_parameters((-100, -90)) == suggest_parameters((-100, 0))
     assert rlsvi(CROSSED, value_range=(0, 1), sigma=2.0).sigma == 2.0
     assert rlsvi(features.one_hot(3, 4, 2), value_range=(0, 10)).lam == pytest.approx(0.01)
     assert suggest_parameters((0, 1), feature_norm=10)[0] == pytest.approx(100)
