@@ -3,7 +3,8 @@
 Colours come from sets that colour-blind readers can tell apart; line styles repeat the distinction.
 An agent has the same ones in the whole book, and nothing else has its colour. Backgrounds are
 opaque white, legible on a dark page. A figure is as wide as the page's column, 7 inches of 96
-pixels, and has two pixels for each of them: 9 points are 9 points on the page.
+pixels, and has two pixels for each of them. A phone shows it at half its size, so letters have 13
+points, which are 9 pixels there.
 Figures are drawn by seaborn from tidy tables: ``BY_AGENT`` gives agents their look, ``BAND`` is a
 median with its spread, ``three`` draws given intervals. Seaborn estimates on the scale of the axis
 it finds: draw first, make an axis logarithmic after.
@@ -74,14 +75,19 @@ STYLE = (
     sns.axes_style("ticks")
     | sns.plotting_context(
         "notebook",
-        rc={
-            "font.size": 10,
-            "axes.labelsize": 10,
-            "axes.titlesize": 10.5,
-            "xtick.labelsize": 9,
-            "ytick.labelsize": 9,
-            "legend.fontsize": 9,
-            "legend.title_fontsize": 9,
+        rc=dict.fromkeys(
+            (
+                "font.size",
+                "axes.labelsize",
+                "axes.titlesize",
+                "xtick.labelsize",
+                "ytick.labelsize",
+                "legend.fontsize",
+                "legend.title_fontsize",
+            ),
+            13,
+        )
+        | {
             "lines.linewidth": 1.8,
             "lines.markersize": 5,
         },
@@ -102,21 +108,6 @@ STYLE = (
 )
 values = partial(sns.color_palette, "viridis")  # so many, for settings and cases, in their order
 styled = plt.rc_context(STYLE)  # a decorator: the reader's own settings are left alone
-large = plt.rc_context(
-    STYLE
-    | dict.fromkeys(
-        (  # larger letters: on a phone, which shows a figure at half its size, still 9 pixels
-            "font.size",
-            "axes.labelsize",
-            "axes.titlesize",
-            "xtick.labelsize",
-            "ytick.labelsize",
-            "legend.fontsize",
-            "legend.title_fontsize",
-        ),
-        13,
-    )
-)
 
 
 def canvas(

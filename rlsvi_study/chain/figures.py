@@ -22,8 +22,8 @@ from ..style import (
     NAME,
     RANGE,
     canvas,
-    large,
     legend,
+    styled,
     three,
 )
 from . import runs, scaling
@@ -36,7 +36,7 @@ EACH = BY_AGENT | {"units": "seed", "estimator": None}  # every run as a line
 POINTS = {"linestyle": "", "err_style": "bars", "err_kws": {"capsize": 2}}
 
 
-@large
+@styled
 def chain_diagram(N: int = 50) -> Figure:
     """Figure 1: the chain. Solid arrows go left for sure, dashed ones right with a slip."""
     fig, ax = canvas(height=2.0)
@@ -61,7 +61,7 @@ def chain_diagram(N: int = 50) -> Figure:
     return fig
 
 
-@large
+@styled
 def example1(table: pd.DataFrame) -> Figure:
     """Example 1: the first rewarded episode against the length of the chain."""
     fig, ax = canvas(height=3.6)
@@ -86,7 +86,7 @@ def example1(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def fig2a(table: pd.DataFrame) -> Figure:
     """Figure 2(a): realised regret over the first 2000 episodes."""
     fig, ax = canvas(height=3.6)
@@ -98,7 +98,7 @@ def fig2a(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def fan(x: np.ndarray, y: np.ndarray, mean: np.ndarray, draws: np.ndarray) -> Figure:
     """A line through some data: its posterior mean and samples, each an (intercept, slope)."""
     fig, ax = canvas(height=3.2)
@@ -120,7 +120,7 @@ def fan(x: np.ndarray, y: np.ndarray, mean: np.ndarray, draws: np.ndarray) -> Fi
     return fig
 
 
-@large
+@styled
 def two_periods(pairs: dict[tuple[int, int, int], str]) -> Figure:
     """States from left to right, periods from top to bottom; each arrow, from state s of period h
     to a state of the next, has its label."""
@@ -160,7 +160,7 @@ def two_periods(pairs: dict[tuple[int, int, int], str]) -> Figure:
     return fig
 
 
-@large
+@styled
 def spreads(spread: dict[str, np.ndarray], tried: np.ndarray) -> Figure:
     """The standard deviation of a value over samples, by state and period, for each kind of target;
     a dot where data are. States that no episode can reach by a period are left out."""
@@ -196,7 +196,7 @@ def spreads(spread: dict[str, np.ndarray], tried: np.ndarray) -> Figure:
     return fig
 
 
-@large
+@styled
 def value_samples(samples: dict[int, np.ndarray], truth: np.ndarray) -> Figure:
     """Sampled values along the path 1, 2, …, N after some numbers of episodes, and the truth: one
     sample as a line, and a band with the middle 80% of all."""
@@ -221,7 +221,7 @@ def value_samples(samples: dict[int, np.ndarray], truth: np.ndarray) -> Figure:
     return fig
 
 
-@large
+@styled
 def running_regret(realised: np.ndarray, exact: float) -> Figure:
     """The average realised regret of a policy, episode by episode, and its exact value."""
     fig, ax = canvas()
@@ -235,7 +235,7 @@ def running_regret(realised: np.ndarray, exact: float) -> Figure:
     return fig
 
 
-@large
+@styled
 def basis_fits(truth: np.ndarray, fits: dict[str, np.ndarray]) -> Figure:
     """A slice of Q* along the states, and the best that a basis can do."""
     fig, axes = canvas(len(fits), sharey=True)
@@ -254,7 +254,7 @@ def basis_fits(truth: np.ndarray, fits: dict[str, np.ndarray]) -> Figure:
     return fig
 
 
-@large
+@styled
 def action_law(laws: dict[str, pd.DataFrame]) -> Figure:
     """The probability of each action against the parameter of a dithering scheme."""
     fig, axes = canvas(len(laws), sharey=True)
@@ -267,7 +267,7 @@ def action_law(laws: dict[str, pd.DataFrame]) -> Figure:
     return fig
 
 
-@large
+@styled
 def fig2b(table: pd.DataFrame, start: pd.DataFrame | None = None) -> Figure:
     """Figure 2(b): the suboptimal policies so far over a million episodes, each run a line, and a
     dot at its last lapse. On the chain a suboptimal policy earns nothing, so regret, the axis at
@@ -342,7 +342,7 @@ def _smooth_times(ax: Axes, table: pd.DataFrame, axis: str) -> pd.DataFrame:
     return cells
 
 
-@large
+@styled
 def fig3(table: pd.DataFrame, alone: pd.DataFrame | None = None) -> Figure:
     """Figure 3: learning time against N, with the bounds it is held against; beside it, if given,
     that of an agent without generalization."""
@@ -385,7 +385,7 @@ def fig3(table: pd.DataFrame, alone: pd.DataFrame | None = None) -> Figure:
     return fig
 
 
-@large
+@styled
 def fig4(table: pd.DataFrame, dimension: int = 100) -> Figure:
     """Figure 4: learning time against K, with a local polynomial through the medians."""
     fig, ax = canvas(height=3.8)
@@ -397,7 +397,7 @@ def fig4(table: pd.DataFrame, dimension: int = 100) -> Figure:
     return fig
 
 
-@large
+@styled
 def fig5(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
     """Figure 5: the same on logarithmic axes, where a power law is a line."""
     fig, axes = canvas(2, sharey=True)
@@ -417,7 +417,7 @@ def fig5(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def fig6(table: pd.DataFrame) -> Figure:
     """Figure 6: learning time against ρ in both readings, censored runs at the top."""
     fig, axes = canvas(2, height=3.8, sharey=True)
@@ -446,7 +446,7 @@ def fig6(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def success_rates(rates: pd.DataFrame) -> Figure:
     """The share of runs that learn, in a sliding window over ρ."""
     fig, ax = canvas(height=3.2)
@@ -456,7 +456,7 @@ def success_rates(rates: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def sweep(table: pd.DataFrame, parameter: str) -> Figure:
     """Figures 10 and 11: median regret curves for each value; those that end low share a name."""
     fig, ax = canvas(height=3.8)
@@ -484,7 +484,7 @@ def sweep(table: pd.DataFrame, parameter: str) -> Figure:
     return fig
 
 
-@large
+@styled
 def families(table: pd.DataFrame) -> Figure:
     """Learning time against one of N and K, a smooth curve for each value of the other.
 
@@ -527,7 +527,7 @@ def families(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def readings(table: pd.DataFrame) -> Figure:
     """Median learning time under each reading, for both λ, and how many runs learned."""
     cells, budget = scaling.reading_medians(table), table.tenth_reward.max()
@@ -588,7 +588,7 @@ def spreads_of_readings(readings: pd.DataFrame, by_lambda: pd.DataFrame) -> pd.D
     return pd.concat([late, plain.assign(spread=feature * np.sqrt(10 / plain.lam))])
 
 
-@large
+@styled
 def prior_spread(readings: pd.DataFrame, by_lambda: pd.DataFrame) -> Figure:
     """Learning time against the spread of a value before any data, for every norm and λ."""
     table, budget = spreads_of_readings(readings, by_lambda), readings.tenth_reward.max()
@@ -636,7 +636,7 @@ def prior_spread(readings: pd.DataFrame, by_lambda: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def frontier(runs: dict[str, np.ndarray], N: int) -> Figure:
     """The furthest state of every episode, and the furthest so far."""
     fig, axes = canvas(len(runs), height=3.4, sharex=True, sharey=True)

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..intervals import student
-from ..style import COLOUR, LINE, canvas, digits, label_ends, large, shades, styled
+from ..style import COLOUR, LINE, canvas, digits, label_ends, shades, styled
 from .claims import gamble_bound, imagined, looked_at, slopes, toll_bound
 from .prior import EPISODES
 
@@ -38,7 +38,7 @@ def _proved(ax: Axes, H: int, most: int, colour: object) -> float:
     return bound[-1]
 
 
-@large
+@styled
 def gambles(*tables: pd.DataFrame) -> Figure:
     """Mean regret on the gambles over √T along the run, by the number of periods, with the proved
     lower bounds; for the gamble also with the agent's σ doubled."""
@@ -59,7 +59,7 @@ def gambles(*tables: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def toll(table: pd.DataFrame) -> Figure:
     """Mean regret of all runs at the toll over √T, against H, after as many episodes as the proof
     looks at: as printed, with truncated values, with one-hot features; and the proved bound."""
@@ -84,7 +84,7 @@ def toll(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def amplification(H: int = 10, draws: int = 20_000) -> Figure:
     """The sampled value of being alive, X_h, after one start at the side where every other period
     walked: median, mean and the middle 90% of the draws, as printed and truncated."""
@@ -112,7 +112,7 @@ def amplification(H: int = 10, draws: int = 20_000) -> Figure:
     return fig
 
 
-@large
+@styled
 def prior(table: pd.DataFrame) -> Figure:
     """Mean regret over √T by H: at the toll and with a random basis where θ is drawn from the prior,
     and where features are closed."""

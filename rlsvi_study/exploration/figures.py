@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from ..style import COLOUR, large, panels
+from ..style import COLOUR, panels, styled
 from .runs import judged
 
 WORDS = {
@@ -19,7 +19,7 @@ WORDS = {
 LOOK = {"yes": COLOUR["theory"], "open": "#888888", "no": COLOUR["fails"]}
 
 
-@large
+@styled
 def parts(gains: pd.DataFrame) -> Figure:
     """Shares of RLSVI's gain with Student's intervals, a panel for each problem; the colour says
     whether an agent explores by the rule."""

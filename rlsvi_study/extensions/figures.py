@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from .. import style
 from ..register import CONSISTENT, CONTRADICTED, FAILS, HOLDS, OPEN, PARTLY
-from ..style import BAND, BY_AGENT, COLOUR, LINE, MARK, NAME, RANGE, canvas, ink, large, three
+from ..style import BAND, BY_AGENT, COLOUR, LINE, MARK, NAME, RANGE, canvas, ink, styled, three
 from . import runs
 
 # The curves worth drawing: batch RLSVI in its colour, the incremental ones in shades of theirs.
@@ -41,7 +41,7 @@ VERDICTS = {
 }
 
 
-@large
+@styled
 def incremental(table: pd.DataFrame) -> Figure:
     """Regret at the end against the length of the chain, as a share of learning nothing."""
     fig, ax = canvas(height=5.2)
@@ -73,7 +73,7 @@ def incremental(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def travel(halves: Mapping[str, pd.Series]) -> Figure:
     """Episodes until half of a reward is known k periods before it; batch RLSVI needs one."""
     fig, ax = canvas(height=4.4)
@@ -101,7 +101,7 @@ def travel(halves: Mapping[str, pd.Series]) -> Figure:
     return fig
 
 
-@large
+@styled
 def paths(perturbations: Mapping[str, np.ndarray]) -> Figure:
     """One coordinate of the perturbation along a run, for several laws."""
     fig, ax = canvas(height=3.6)
@@ -142,7 +142,7 @@ def _waits(table: pd.DataFrame, x: str, uniform: Callable, label: str, **labels:
     return fig
 
 
-@large
+@styled
 def continual(table: pd.DataFrame) -> Figure:
     """Steps to the first reward against the length of the lock."""
     shown = table.agent.isin(["corrected", "printed", "greedy"]) & (table.gamma == GAMMA)
@@ -156,7 +156,7 @@ def continual(table: pd.DataFrame) -> Figure:
     )
 
 
-@large
+@styled
 def bootstrap(table: pd.DataFrame) -> Figure:
     """Episodes to the first reward against the length of the chain, with tabular features."""
     return _waits(
@@ -169,7 +169,7 @@ def bootstrap(table: pd.DataFrame) -> Figure:
     )
 
 
-@large
+@styled
 def verdicts(counts: dict[str, dict[str, int]]) -> Figure:
     """How many claims came out how, a bar for each section and appendix."""
     fig, ax = canvas(height=6)

@@ -5,7 +5,7 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from ..intervals import ratio, word
-from ..style import COLOUR, RANGE, canvas, large, legend, styled, three
+from ..style import COLOUR, RANGE, canvas, legend, styled, three
 from . import FINAL, TUNING
 from .runs import UNTUNED, final, regrets
 
@@ -19,7 +19,7 @@ WORDS = {
 }
 
 
-@large
+@styled
 def ratios(*tables: pd.DataFrame) -> Figure:
     """How many times the regret of RLSVI by ``value_range`` the bootstrap has with its default κ, from
     the problem on which it helps most to the one on which it costs most."""

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from ..intervals import student
-from ..style import COLOUR, NAME, canvas, ink, label_ends, large, shades
+from ..style import COLOUR, NAME, canvas, ink, label_ends, shades, styled
 from .runs import ARMS, BOLTZMANN, MYOPIC, PAPER_ETAS, curves, rates
 
 TOTAL, RATE = "cumulative regret (likes)", "regret per customer (likes)"
@@ -105,7 +105,7 @@ def _ends(table: pd.DataFrame, curve: Curve, *arms: str) -> dict[str, tuple[floa
     }
 
 
-@large
+@styled
 def fig8(table: pd.DataFrame, arms: Collection[str] = ("rlsvi", *ETAS)) -> Figure:
     """The paper's Figure 8: cumulative regret of RLSVI and of agents that dither."""
     fig, ax = canvas(height=4.4)
@@ -116,7 +116,7 @@ def fig8(table: pd.DataFrame, arms: Collection[str] = ("rlsvi", *ETAS)) -> Figur
     return fig
 
 
-@large
+@styled
 def temperatures(table: pd.DataFrame, readings: pd.DataFrame) -> Figure:
     """Regret at the end against the temperature of Boltzmann exploration, and RLSVI's: filled, the
     paper's temperatures; open, ours, on fewer instances."""
@@ -156,7 +156,7 @@ def temperatures(table: pd.DataFrame, readings: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def fig9(table: pd.DataFrame) -> Figure:
     """The paper's Figure 9: RLSVI, the bandits, and policies that know the model but do not plan.
     Above, cumulative regret; below, regret per customer."""
@@ -172,7 +172,7 @@ def fig9(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def later(table: pd.DataFrame) -> Figure:
     """The lower panel of the paper's Figure 9 continued."""
     fig, ax = canvas(height=4)
@@ -196,7 +196,7 @@ def _setting(arm: str) -> str:
     return "as in the paper" if arm in ("rlsvi", "linear") else arm
 
 
-@large
+@styled
 def readings(table: pd.DataFrame) -> Figure:
     """Total regret of the arms that answer a question, with 95% intervals over instances; by agent,
     the least first."""
@@ -229,7 +229,7 @@ def readings(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def openings(table: pd.DataFrame) -> Figure:
     """How often each agent opens with the best of the ten products."""
     fig, ax = canvas(height=3.2)
@@ -248,7 +248,7 @@ def openings(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def parts(table: pd.DataFrame) -> Figure:
     """Likes over those of uniform play, for RLSVI and parts of it."""
     fig, ax = canvas()

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from .. import style
 from ..intervals import student
-from ..style import BY_AGENT, COLOUR, MARK, NAME, canvas, label_ends, large, styled
+from ..style import BY_AGENT, COLOUR, MARK, NAME, canvas, label_ends, styled
 from . import runs as regret
 
 NAMES = NAME | {
@@ -17,7 +17,7 @@ BARS = {"errorbar": student, "err_style": "bars", "err_kws": {"capsize": 2}}
 AGENTS = BY_AGENT | {"markers": MARK}
 
 
-@large
+@styled
 def theorem1(table: pd.DataFrame) -> Figure:
     """Mean regret of every agent along L, and the slope of Theorem 1."""
     fig, ax = canvas(height=4.2)

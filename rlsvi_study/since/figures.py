@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..intervals import student
-from ..style import COLOUR, canvas, large, panels
+from ..style import COLOUR, canvas, panels, styled
 from .design import ADVICE, PROBLEM, Arm, at_best, compare, final
 
 WORKS = {  # questions of the paper, and who answered them when
@@ -47,7 +47,7 @@ WORKS = {  # questions of the paper, and who answered them when
 }
 
 
-@large
+@styled
 def timeline() -> Figure:
     """Each work at its year, in the row of the question that it answers."""
     fig, ax = canvas(height=8.2)
@@ -142,7 +142,7 @@ def slope(ax: Axes, table: pd.DataFrame, piece: str) -> None:
     ax.grid(visible=False, axis="x")
 
 
-@large
+@styled
 def slopes(table: pd.DataFrame, name: str) -> Figure:
     """A panel for each piece of advice that a table can judge."""
     fig, axes = panels(len(DRAWN[name]), height=3.4)
@@ -176,7 +176,7 @@ SHOWN = {
 }
 
 
-@large
+@styled
 def curves(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """Mean regret over episodes, a row for each table and a panel for each problem."""
     fig, grid = canvas(3, len(tables), height=6.8, squeeze=False)

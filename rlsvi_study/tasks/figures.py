@@ -14,7 +14,6 @@ from ..style import (
     NAME,
     canvas,
     digits,
-    large,
     legend,
     panels,
     styled,
@@ -47,7 +46,7 @@ def share(table: pd.DataFrame) -> pd.Series:
     return (1 - (table.best - table.greedy) / table.best.abs()).clip(lower=0)
 
 
-@large
+@styled
 def tables(*several: pd.DataFrame) -> Figure:
     """Share of the optimal return against episodes, a panel a task; medians and ranges of seeds."""
     table = pd.concat(several).assign(share=lambda all: share(all))
@@ -70,7 +69,7 @@ def tables(*several: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def curves(*several: pd.DataFrame) -> Figure:
     """Returns against episodes, a panel a task: medians over seeds and 10% to 90%; dotted, what
     counts as a solution."""
@@ -85,7 +84,7 @@ def curves(*several: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def deep_sea(table: pd.DataFrame) -> Figure:
     """Episodes until the tenth goal against the depth; runs without one are left out."""
     fig, ax = canvas(height=4.2)
@@ -136,7 +135,7 @@ def dots(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def redrawn(table: pd.DataFrame) -> Figure:
     """Mean returns with Student's intervals, by when the sample is drawn again: of all episodes,
     and of two policies at the end. A panel a task."""
@@ -164,7 +163,7 @@ def redrawn(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def noise(table: pd.DataFrame) -> Figure:
     """Regret in units of the best σ's on each problem, by σ and beside the rivals' best; means and
     Student's intervals. Problems with a horizon left, discounted ones right."""

@@ -27,7 +27,6 @@ from ..style import (
     NAME,
     canvas,
     label_ends,
-    large,
     panels,
     shades,
     styled,
@@ -54,7 +53,7 @@ def _by_rule(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     )
 
 
-@large
+@styled
 def fig7(table: pd.DataFrame) -> Figure:
     """The paper's Figure 7: learning curves on the full board, a panel for each ending rule."""
     parts, levels = _by_rule(table), (*runs.PAPER_LEVELS, runs.LSPI)
@@ -73,7 +72,7 @@ def fig7(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def mini(table: pd.DataFrame) -> Figure:
     """The paper's Figure 14: learning curves, a panel for each ending rule and reading of Φ."""
     groups = list(table.groupby(["rule", "reading"]))
@@ -114,7 +113,7 @@ def _dots(ax: Axes, table: pd.DataFrame, order: Sequence[str], **columns: str) -
     ax.set_ylabel("")
 
 
-@large
+@styled
 def schedules(table: pd.DataFrame, games: int | None = None) -> Figure:
     """LSVI's schedules, and RLSVI if it is there, best first, a panel for each ending rule: each
     seed's mean score over the last games, or over the second half of them."""
@@ -180,7 +179,7 @@ def _how_many(ax: Axes, y: float, when: pd.Series, agent: str) -> None:
     )
 
 
-@large
+@styled
 def readings(table: pd.DataFrame, games: int = 100) -> Figure:
     """Every variant of Algorithm 7, agent by agent and the best first: how well it plays at the
     end, and how many of its seeds learn."""
@@ -206,7 +205,7 @@ def readings(table: pd.DataFrame, games: int = 100) -> Figure:
     return fig
 
 
-@large
+@styled
 def rules(table: pd.DataFrame) -> Figure:
     """Under each ending rule, when each seed learns, and how many do."""
     when = runs.learned_at(table, ["rule", "agent"])
@@ -268,7 +267,7 @@ def _settings(
         )
 
 
-@large
+@styled
 def variants(
     table: pd.DataFrame,
     column: str,
@@ -297,7 +296,7 @@ buffer = partial(
 )
 
 
-@large
+@styled
 def discount(table: pd.DataFrame) -> Figure:
     """Learning curves of both agents with several discounts."""
     fig, axes = canvas(2, height=2.9, sharey=True)
@@ -331,7 +330,7 @@ def iteration(table: pd.DataFrame) -> Figure:
         .add(1)
         .reset_index()
     )
-    fig, axes = canvas(2, sharey=True)
+    fig, axes = canvas(rows=2, height=5.0, sharex=True)
     for ax, (title, part) in zip(axes, _by_rule(ends).items(), strict=True):
         sns.stripplot(
             part,
@@ -386,7 +385,7 @@ def widths(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def value_scale(table: pd.DataFrame) -> Figure:
     """The value of the empty board in each agent's mean weights, game by game."""
     fig, ax = canvas(height=3.2)
@@ -494,7 +493,7 @@ def fates(rule: str) -> dict[str, tuple[str, list[tuple[int, int]]]]:
     return found
 
 
-@large
+@styled
 def endings() -> Figure:
     """One stack and three placements, and what becomes of them under five ending rules; "touches"
     treats these as "top row" does."""

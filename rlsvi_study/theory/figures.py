@@ -20,10 +20,10 @@ from ..style import (
     canvas,
     digits,
     label_ends,
-    large,
     legend,
     panels,
     shades,
+    styled,
 )
 from . import price, runs, theorem1
 from .crossings import cdf_crossings, pdf_crossings
@@ -33,7 +33,7 @@ WORLDS = {"prior": "over the prior", "tight": "one good action by a hair"}
 REWARDS = {"prior": "prior rewards", "sure": "sure rewards"}
 
 
-@large
+@styled
 def density_grid(cases: Sequence[tuple[float, float]]) -> Figure:
     """Small multiples: both densities, their crossings (dots), and where the distribution
     functions cross (dotted lines)."""
@@ -68,7 +68,7 @@ def density_grid(cases: Sequence[tuple[float, float]]) -> Figure:
     return fig
 
 
-@large
+@styled
 def shaded_gap(alpha: float, beta: float) -> Figure:
     """Lemma 1 for one beta law: its density and the normal's of variance 1/(4n), and the gap between
     them, shaded; also the gap of a normal of the same variance as the beta law."""
@@ -91,7 +91,7 @@ def shaded_gap(alpha: float, beta: float) -> Figure:
     return fig
 
 
-@large
+@styled
 def least_variance() -> Figure:
     """4n times the variance of the normal, against n: what was used, what is proved at every mean,
     and the least; shaded, what is open."""
@@ -129,7 +129,7 @@ def _drawn(low: int, high: int, sigma2: float = 0.25, rho: float = 1.0) -> Any:
     return stats.norm(-low / n, np.sqrt(sigma2 / n))
 
 
-@large
+@styled
 def chances(low: int, high: int, noises: dict[str, float]) -> Figure:
     """What the better of a sure z and a draw is worth beyond z, for the posterior and for RLSVI's
     normal law with each σ²: stochastic optimism is one curve nowhere below the other."""
@@ -164,7 +164,7 @@ def chances(low: int, high: int, noises: dict[str, float]) -> Figure:
     return fig
 
 
-@large
+@styled
 def leak() -> Figure:
     """Where a visit of a pair goes in the shrunk model: to every state less often than in the mean
     MDP; the rest leaks to a state worth 0. An arrow is as wide as its probability."""
@@ -193,7 +193,7 @@ def leak() -> Figure:
     return fig
 
 
-@large
+@styled
 def theorem1_bound(table: pd.DataFrame) -> Figure:
     """Measured regret, the explicit bound, the paper's rate and uniform play along L, for the
     printed λ and σ and for the smallest that the proof allows."""
@@ -244,7 +244,7 @@ def theorem1_bound(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def long_horizon(table: pd.DataFrame) -> Figure:
     """Measured regret over the paper's rate against H, for one state and two actions at the
     smallest λ and σ printed, early and late; dashed, what is proved from below for the early."""
@@ -290,7 +290,7 @@ def long_horizon(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@large
+@styled
 def collapsed(table: pd.DataFrame) -> Figure:
     """Measured regret over the bound's first term without logarithms against L/(SAH²), for one state
     and two actions, by H: one curve for each kind of MDP if √(H³SAT) is the rate."""
