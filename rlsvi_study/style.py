@@ -60,6 +60,12 @@ THINGS: dict[str, tuple[str, tuple]] = {  # colour and dashes of what is no agen
     "normal": ("#332288", ()),
 }
 COLOUR, DASHES = ({name: look[i] for name, look in (AGENTS | THINGS).items()} for i in range(2))
+WORD_COLOUR = {  # what a ratio of regrets is called
+    "better": COLOUR["theory"],
+    "equal": "#555555",
+    "open": "#888888",
+    "worse": COLOUR["fails"],
+}
 MARK = {agent: mark for agent, (_, _, mark, _) in AGENTS.items()}
 NAME = {agent: name for agent, (_, _, _, name) in AGENTS.items()}
 LINE: dict[str, Any] = {agent: (0, dash) if dash else "-" for agent, dash in DASHES.items()}

@@ -5,18 +5,11 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from ..intervals import ratio, word
-from ..style import COLOUR, RANGE, canvas, legend, styled, three
+from ..style import COLOUR, RANGE, WORD_COLOUR, canvas, legend, styled, three
 from . import FINAL, TUNING
 from .runs import UNTUNED, final, regrets
 
 DEFAULT = "κ = 0.01"
-
-WORDS = {
-    "better": COLOUR["theory"],
-    "equal": "#777777",
-    "open": "#AAAAAA",
-    "worse": COLOUR["fails"],
-}
 
 
 @styled
@@ -35,8 +28,8 @@ def ratios(*tables: pd.DataFrame) -> Figure:
         x="time",
         y="problem",
         hue="word",
-        palette=WORDS,
-        hue_order=[said for said in WORDS if said in cells.index.unique("word")],
+        palette=WORD_COLOUR,
+        hue_order=[said for said in WORD_COLOUR if said in cells.index.unique("word")],
         linestyle="none",
         markersize=5,
         dodge=False,

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..intervals import student
-from ..style import COLOUR, canvas, panels, styled
+from ..style import COLOUR, WORD_COLOUR, canvas, panels, styled
 from .design import ADVICE, PROBLEM, Arm, at_best, compare, final
 
 WORKS = {  # questions of the paper, and who answered them when
@@ -76,12 +76,6 @@ def timeline() -> Figure:
 
 # --------------------------------------------------------------------------- slopes
 
-WORDS = {
-    "better": COLOUR["theory"],
-    "worse": COLOUR["fails"],
-    "equal": "#777777",
-    "open": "#777777",
-}
 DRAWN = {  # pieces of advice of each table, in the order of the chapter
     "since-tabular": (
         "small constants",
@@ -128,7 +122,7 @@ def slope(ax: Axes, table: pd.DataFrame, piece: str) -> None:
             np.linspace(0, 1, len(ticks)),
             [height[problem] for height in heights],
             marker="o",
-            color=WORDS[word],
+            color=WORD_COLOUR[word],
             linestyle=":" if word == "open" else "-",
         )
     ax.set(yscale="log", xlim=(-0.2, 2.1), title=piece, xlabel="without, and with it")
@@ -137,7 +131,7 @@ def slope(ax: Axes, table: pd.DataFrame, piece: str) -> None:
     room = np.log(high / low)
     labels = apart(np.log(found["with"].to_numpy()), 0.085 * room, np.log(high) - 0.03 * room)
     for (environment, size), word, height in zip(found.index, found.word, labels, strict=True):
-        ax.text(1.08, np.exp(height), f"{environment} {size}", color=WORDS[word], va="center")
+        ax.text(1.08, np.exp(height), f"{environment} {size}", color=WORD_COLOUR[word], va="center")
     ax.set_xticks(np.linspace(0, 1, len(ticks)), [tick.replace(" ", "\n", 1) for tick in ticks])
     ax.grid(visible=False, axis="x")
 
