@@ -63,7 +63,7 @@ COLOUR, DASHES = ({name: look[i] for name, look in (AGENTS | THINGS).items()} fo
 WORD_COLOUR = {  # what a ratio of regrets is called
     "better": COLOUR["theory"],
     "equal": "#555555",
-    "open": "#888888",
+    "open": "#8A8A8A",
     "worse": COLOUR["fails"],
 }
 MARK = {agent: mark for agent, (_, _, mark, _) in AGENTS.items()}
