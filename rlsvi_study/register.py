@@ -11,6 +11,7 @@ The rules
   is judged, not the reason given for it; a reason that fails is named in the finding.
 - **Doubt counts for the authors.** Where the text admits several readings and the verdict depends
   on which, it is *left open by the text* (``agreed``), and the finding has each reading's result.
+  A reading that the letter excludes may spare the authors but never condemns them.
 - **A misprint is one misprint.** What fails only because of one that is listed is judged as meant,
   and links to it.
 - **One sentence, one entry.** Where the paper says a thing twice, the entry names both places.
@@ -48,7 +49,7 @@ pages read it there.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any, NamedTuple
@@ -239,15 +240,33 @@ def parts(*named: bool) -> str:
     return HOLDS if all(named) else PARTLY if any(named) else FAILS
 
 
-def agreed(readings: Mapping[str, str]) -> str:
+def jointly(named: Mapping[str, str]) -> str:
+    """The verdict on a sentence with these named parts, with a verdict each: in part if one fails
+    and not all do, and else what they agree on.
+
+    >>> jointly({"one": HOLDS, "other": FAILS}), jointly({"one": HOLDS, "other": OPEN})
+    ('holds in part', 'left open by the text')
+    """
+    found = set(named.values())
+    return agreed(named) if not found & {PARTLY, FAILS} else FAILS if found == {FAILS} else PARTLY
+
+
+def agreed(readings: Mapping[str, str], excluded: Container[str] = ()) -> str:
     """The verdict on a sentence of which the text admits these readings, with a verdict each:
     theirs if they agree, the weaker of holding and being consistent, and else it is left open.
+    Those that the letter excludes do not condemn what the others support.
 
     >>> agreed({"before": HOLDS, "after": CONSISTENT}), agreed({"before": HOLDS, "after": FAILS})
     ('consistent with', 'left open by the text')
+    >>> agreed({"before": HOLDS, "after": FAILS}, excluded=["after"])
+    'holds'
     """
+    supported = {HOLDS, CONSISTENT}
     found = set(readings.values())
-    return found.pop() if len(found) == 1 else CONSISTENT if found == {HOLDS, CONSISTENT} else OPEN
+    kept = {one for name, one in readings.items() if name not in excluded or one in supported}
+    if kept <= supported:
+        found = kept
+    return found.pop() if len(found) == 1 else CONSISTENT if found == supported else OPEN
 
 
 def measured(low: float, high: float, claimed: float = 0.0) -> str:

@@ -297,7 +297,7 @@ STEPS_URN = (
 )
 
 
-@claim("G.", "Appendix G, Lemma 1", "X ≽so P'V", "certified", HOLDS, main=True)
+@claim("G.", "Section 5 and appendix G, Lemma 1", "X ≽so P'V", "certified", HOLDS, main=True)
 def gauss_dirichlet() -> Evidence:
     """For V ∈ [0, 1]^N and α'1 ≥ 2, N(α'V/α'1, 1/α'1) is stochastically optimistic for P'V with
     P ~ Dirichlet(α)."""

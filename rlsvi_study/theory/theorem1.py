@@ -894,7 +894,7 @@ def outgrown_constants() -> list[float]:
 
 @claim(
     "5.",
-    "Section 5, Theorem 1",
+    "Abstract; sections 1, 5 (Theorem 1) and 7",
     "E Regret ≤ Õ(√(H³SAT)) for λ ≥ …, σ ≥ √(H² + 1)",
     "Monte Carlo",  # the weakest of the steps
     PARTLY,
