@@ -88,22 +88,24 @@ def toll(table: pd.DataFrame) -> Figure:
 def amplification(H: int = 10, draws: int = 20_000) -> Figure:
     """The sampled value of being alive, X_h, after one start at the side where every other period
     walked: median, mean and the middle 90% of the draws, as printed and truncated."""
-    fig, ax = canvas(height=3.8)
+    fig, ax = canvas(width=5.8, height=4.0)  # narrow, so that letters are large on a phone
     walked, h, ends = np.arange(1, H) % 2 == (H - 1) % 2, np.arange(1, H), {}
     for most, title, colour in ((np.inf, "as printed", OWN), (1.0, "truncated", DARK)):
         X = imagined(H, draws, most=most, walked=walked)
         low, middle, high = np.quantile(X, [0.05, 0.5, 0.95], axis=0)
         ax.fill_between(h, low, high, color=colour, alpha=0.2, lw=0)
         ax.plot(h, middle, color=colour, marker="o")
-        ends[f"{title}:\nmedian"] = middle[0], colour
+        ends[f"{title},\nmedian"] = middle[0], colour
         if most == np.inf:
             ax.plot(h, X.mean(axis=0), color=colour, lw=1.1, ls="--")
-            ends["mean"] = X[:, 0].mean(), colour
+            ends[f"{title},\nmean"] = X[:, 0].mean(), colour
     ax.axhline(0, color=COLOUR["truth"], lw=1.1)
     ends["truth"] = 0.0, COLOUR["truth"]
     ax.set(
         yscale="symlog",
-        xlabel="period h",
+        xlabel="period h (w: the agent had walked, else leapt)",
+        xticks=h,
+        xticklabels=[f"{one}\nw" if own else one for one, own in zip(h, walked, strict=True)],
         ylim=(-3, 1.5e5),
         ylabel="sampled value of being alive, $X_h$",
     )
@@ -161,19 +163,21 @@ def _diagram(
 @styled
 def toll_drawing() -> Figure:
     """The toll: a gate at which a leap loses, and a road that is rarely seen."""
-    nodes = {"gate": (1.0, 4.4), "dead": (8.8, 4.4), "side": (1.0, 1.2), "alive": (4.9, 1.2)}
+    nodes = {"gate": (1.0, 4.4), "dead": (8.8, 4.4), "side": (1.0, 1.2), "alive": (4.6, 1.2)}
     nodes["end"] = (8.8, 1.2)
-    return _diagram(
+    fig = _diagram(
         4.0,
         nodes,
         [
             ("gate", "dead", -0.2, "quit: φ = 0, pays 0", (4.9, 5.5), COLOUR["truth"]),
             ("gate", "dead", 0.2, "leap: φ = 16, costs 1", (4.9, 3.35), COLOUR["fails"]),
-            ("side", "alive", 0.0, "φ = 1", (2.9, 1.6), COLOUR["truth"]),
+            ("side", "alive", 0.0, "φ = 1", (2.75, 1.6), COLOUR["truth"]),
             ("alive", "end", -0.25, "walk: φ = 1", (6.9, 2.2), COLOUR["truth"]),
             ("alive", "end", 0.25, "leap: φ = 16", (6.9, 0.25), OWN),
         ],
     )
+    fig.axes[0].text(6.65, 1.2, "H − 1 times", size=17, ha="center", va="center")
+    return fig
 
 
 @styled
