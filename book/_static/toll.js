@@ -155,7 +155,8 @@ UI.mount("toll", "The toll: sampled values grow backwards", root => {
       el("div", { class: "switches", role: "radiogroup", "aria-label": "Agent" },
         ...AGENTS.map(([, name], i) => el("label", {}, switches[i], ` ${name}`)))),
     bars, el("p", { class: "key" }, "Bars: the sampled value of being alive in period h; leftmost, of a leap at the gate, red if the "
-      + "agent will leap. Dashed: true values. Below the bars: by how much a period multiplies the value of the next."),
+      + "agent will leap. Dashed: true values. Below the bars: by how much a period multiplies the value of the next, before any "
+      + "truncation."),
     table.node, told, chart, el("div", { class: "sliders" }, H.node));
 
   const scale = v => Math.sign(v) * Math.log10(1 + Math.abs(v)); // both signs, and powers of ten
@@ -200,7 +201,8 @@ UI.mount("toll", "The toll: sampled values grow backwards", root => {
       weights: `Cut to ±${H}, and without noise where all outcomes are the same, it is soon outweighed by a few leaps.`,
     };
     const cause = `${sides === 1 ? "One start" : `${sides} starts`} at the side. On the way back to period 1 a positive `
-      + `value is multiplied by ${number(run.growth, 2)}; the true value is 0. ${then[agent]}`;
+      + `value ${agent === "printed" ? "is" : "would, without truncation, be"} multiplied by ${number(run.growth, 2)}; `
+      + `the true value is 0. ${then[agent]}`;
     const text = clock.on ? cause : `${cause} Episode ${episodes + 1}: the sampled value of a leap is ${number(leap)}, `
       + `so at the gate the agent will ${leap > 0 ? "leap and pay 1" : "quit"}.`;
     if (told.textContent !== text) told.textContent = text;
