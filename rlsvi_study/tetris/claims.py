@@ -209,7 +209,7 @@ def above_lspi(tables: Frames = STORED) -> Evidence:
     return Evidence(
         agreed(by, EXCLUDED),
         f"{AS_TOP}, RLSVI ends at {_text(ours['rlsvi'])} rows and tuned LSVI at "
-        f"{_text(ours['lsvi'])}; tested before full rows go, on five seeds, at "
+        f"{_text(ours['lsvi'])}; tested before full rows go, on {early['rlsvi'].seeds} seeds, at "
         f"{_text(early['rlsvi'])} and {_text(early['lsvi'])}.",
         found,
         f"There LSVI has the better of two schedules. If only the lack of a placement ends a game, which the letter excludes, RLSVI ends at "
