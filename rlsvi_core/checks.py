@@ -328,6 +328,17 @@ def none_of(bad: Array, rule: str, name: str, values: Array, hint: str) -> None:
         fail(rule, f"{name}{list(where)} is {values[where]:g}", hint)
 
 
+def mention_norm(rows: Array) -> None:
+    """Warn of features whose norm is far from 1, on which a λ of the range of values rests."""
+    norm = float(np.sqrt((np.asarray(rows) ** 2).sum(axis=-1).max()))
+    if not 0.1 <= norm <= 10:
+        warn(
+            "lam is suggested for features of norm 1",
+            f"the largest row here has norm {norm:.3g}",
+            "Scale the features, or pass lam=suggest_parameters(value_range, norm)[0].",
+        )
+
+
 def distribution(name: str, p: Array) -> None:
     """Rows of probabilities, along the last axis."""
     none_of(

@@ -61,9 +61,12 @@ from .checks import (
     shown,
     whole,
 )
-from .compiled import Array, Floats, Generator, Ints, Seed, jit
+from .compiled import Array, Floats, Generator, Ints, Seed, inlined, jit
 
 __all__ = ["DiscountedMDP", "FiniteMDP"]
+
+
+CUT = "cut"  # what a step says of an episode that only the clock has ended
 
 
 class Model(NamedTuple):
@@ -78,13 +81,13 @@ class Model(NamedTuple):
     support: Floats  # (2,) the two values a random reward takes, or empty: r is its mean
 
 
-@jit
+@inlined
 def period(successor: Ints, h: int) -> int:
     """Where period h is stored."""
     return h if successor.shape[0] > 1 else 0
 
 
-@jit
+@inlined
 def draw(weights: Floats, u: float) -> int:
     """The index that a uniform u picks from probabilities that sum to one."""
     last, total = 0, 0.0
@@ -97,7 +100,7 @@ def draw(weights: Floats, u: float) -> int:
     return last  # the probabilities sum to a hair less than u
 
 
-@jit
+@inlined
 def _realise(mean: float, support: Floats, rng: Generator) -> float:
     """A reward with this mean."""
     if support.shape[0] == 0:
@@ -107,13 +110,13 @@ def _realise(mean: float, support: Floats, rng: Generator) -> float:
     return drawn
 
 
-@jit
+@inlined
 def first_state(model: Model, rng: Generator) -> int:
     """Draw s_0."""
     return draw(model.initial, rng.random())
 
 
-@jit
+@inlined
 def step(model: Model, h: int, s: int, a: int, rng: Generator) -> tuple[float, int]:
     """Draw (r_h, s_{h+1}). One uniform is used for the state whatever (h, s, a) is."""
     successor, _, cumulative, reward, _, _, support = model
@@ -123,7 +126,7 @@ def step(model: Model, h: int, s: int, a: int, rng: Generator) -> tuple[float, i
     return _realise(reward[t, s, a, b], support, rng), successor[t, s, a, b]
 
 
-@jit
+@inlined
 def last_reward(model: Model, s: int, rng: Generator) -> float:
     """Draw r_H."""
     return _realise(model.terminal[s], model.support, rng)
@@ -418,14 +421,17 @@ class FiniteMDP(Frozen):
         drawn_from(rng)
         return int(first_state(self.model, rng))
 
-    def step(self, h: int, s: int, a: int, rng: np.random.Generator) -> tuple[float, int, bool]:
-        """The reward of period h, the next state, and whether the episode is over. The last
-        period's reward includes the terminal one."""
+    def step(
+        self, h: int, s: int, a: int, rng: np.random.Generator
+    ) -> tuple[float, int, bool | str]:
+        """The reward of period h, the next state, and whether the episode is over: ``"cut"``, since
+        it is the clock that ends it. The last period's reward includes the terminal one."""
         h, s, a = index("h", h, self.H), index("s", s, self.S), index("a", a, self.A)
         drawn_from(rng)
         r, s_next = step(self.model, h, s, a, rng)
-        over = h == self.H - 1
-        return (r + last_reward(self.model, s_next, rng) if over else r), int(s_next), over
+        if h < self.H - 1:
+            return r, int(s_next), False
+        return r + last_reward(self.model, s_next, rng), int(s_next), CUT
 
     @classmethod
     def from_gym(cls, env: Any, H: int | None = None) -> "FiniteMDP":

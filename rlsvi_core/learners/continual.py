@@ -22,7 +22,7 @@ and ρ is the correlation of consecutive perturbations. That is the one choice t
 
 Kept are the factor of :math:`M = A^\top A + \lambda\sigma^2 I`, :math:`c = \sum \phi r` and one
 K-vector :math:`g(s') = \sum_{\tau: s_{\tau+1} = s'} \phi_\tau` per state, whatever t is: the sums
-of ``finite``, for one period that follows itself.
+of ``sums``, for one period that follows itself.
 """
 
 import math
@@ -32,16 +32,13 @@ import numpy as np
 from numpy.random import Generator
 
 from .. import checks
+from ..agent import choose, chunks, highest, patience, row_values
 from ..compiled import Floats, Ints, jit
-from ..episodes import warn_if_coupled
 from ..mdp import DiscountedMDP, Model, first_state, step
-from ..regression import draw, fill_normal, solve_transposed
-from ..waiting import HELD, chunks
-from .acting import choose, highest, values
-from .finite import Statistics, add_transition, check_ridge, no_data
-from .states import FIRST_CHUNK
+from ..regression import draw, fill_noise, solve_transposed
+from .sums import Statistics, add_transition, check_ridge, no_data
 
-__all__ = ["FastContinual", "Steps"]
+__all__ = ["Continual", "Steps"]
 
 
 class Steps(NamedTuple):
@@ -79,12 +76,12 @@ def _estimate(
     mean, noise, z = np.zeros(K), np.zeros(K), np.empty(K)
     for s in range(S):  # line 1: A'b, as sums over the states that followed
         if data.seen[0, s]:
-            values(Phi[0, s], theta, q)
+            row_values(Phi[0, s], theta, q)
             V = highest(q)
             for k in range(K):
                 x[k] += gamma * V * data.g[0, s, k]
     solve_transposed(U, x)
-    fill_normal(rng, z)
+    fill_noise(rng, z)
     draw(U, x, 0.0, z, mean)  # line 2
     draw(U, noise, sigma, z, noise)  # about 0, which noise holds so far
     for k in range(K):
@@ -106,20 +103,22 @@ def _live(
     theta: Floats,
     w: Floats,
     done: Steps,
+    number: Ints,  # of steps done so far
 ) -> None:
     """Act, observe, plan, repeat; fills in ``done``."""
     q, p, row = np.empty(Phi.shape[2]), np.empty(Phi.shape[2]), np.empty(Phi.shape[3])
     for t in range(done.reward.shape[0]):
         s = done.state[t]
-        values(Phi[0, s], theta, q)
+        row_values(Phi[0, s], theta, q)
         a = choose(q, epsilon, 0.0, p, agent_rng.random())
         r, s_next = step(model, 0, s, a, rng)
         add_transition(Phi, data, 0, s, a, r, s_next, row)
         _estimate(Phi, data, gamma, rho, sigma, agent_rng, theta, w)
         done.action[t], done.reward[t], done.state[t + 1] = a, r, s_next
+        number[0] += 1
 
 
-class FastContinual:
+class Continual:
     """Continual RLSVI: ``act``, ``observe`` and ``plan`` after every step, or ``learn``.
 
     Parameters
@@ -140,12 +139,11 @@ class FastContinual:
     Examples
     --------
     >>> from rlsvi_core.envs import lock
-    >>> agent = FastContinual(np.eye(8).reshape(4, 2, 8), gamma=0.9, rho=0.9, rng=1)
+    >>> agent = Continual(np.eye(8).reshape(4, 2, 8), gamma=0.9, rho=0.9, rng=1)
     >>> agent.learn(lock(4, 0.9), 500, rng=2).reward.sum() > 10
     np.True_
     """
 
-    @checks.options
     def __init__(
         self,
         Phi: Any,
@@ -170,19 +168,24 @@ class FastContinual:
             checks.between(name, value, 0, 1, hint=hint)
             for name, value in (("gamma", gamma), ("rho", rho), ("epsilon", epsilon))
         )
-        check_ridge(self.Phi, lam, sigma)
+        check_ridge(self.Phi, lam * sigma**2)
         self.lam, self.sigma = float(lam), float(sigma)
         self.S, self.A, self.K = self.Phi.shape
         self.rng = checks.generator(rng)
         self.theta, self.w = np.zeros(self.K), np.zeros(self.K)
         self._data = no_data(1, self.S, self.K, math.sqrt(self.lam) * self.sigma)
-        self.run = no_steps(0)  # the record of the last ``learn``, of what was done of it
+        self._run, self._done = no_steps(0), np.zeros(1, np.int64)
 
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(gamma={self.gamma:g}, rho={self.rho:g}, lam={self.lam:g}, "
             f"sigma={self.sigma:g}, epsilon={self.epsilon:g})"
         )
+
+    @property
+    def run(self) -> Steps:
+        """The record of the last ``learn``: what was done of it."""
+        return part(self._run, 0, int(self._done[0]))
 
     def act(self, h: int, s: int) -> int:
         """A greedy action, ties at random (with probability ε any action)."""
@@ -198,7 +201,7 @@ class FastContinual:
 
     def _at(self, s: int, theta: Floats) -> Floats:
         q = np.empty(self.A)
-        values(self.Phi[checks.index("s", s, self.S)], theta, q)
+        row_values(self.Phi[checks.index("s", s, self.S)], theta, q)
         return q
 
     def observe(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
@@ -236,14 +239,11 @@ class FastContinual:
         steps = checks.whole("steps", steps, hint="Pass steps=1000, say.")
         start = None if start is None else checks.index("start", start, self.S)
         rng = checks.generator(rng)
-        if not self._data.seen.any():
-            warn_if_coupled(self.rng, rng)
         done = no_steps(steps)
-        with HELD:
-            done.state[0] = first_state(mdp.model, rng) if start is None else start
-            self.run = part(done, 0, 0)
-        for i, j in chunks(steps, FIRST_CHUNK // self.Phi.size):
-            with HELD:
+        done.state[0] = first_state(mdp.model, rng) if start is None else start
+        self._run, self._done = done, np.zeros(1, np.int64)
+        with patience() as ask:
+            for i, j in chunks(steps):
                 _live(
                     mdp.model,
                     self.Phi[None],
@@ -257,6 +257,7 @@ class FastContinual:
                     self.theta,
                     self.w,
                     part(done, i, j),
+                    self._done,
                 )
-                self.run = part(done, 0, j)
+                ask(True)
         return self.run
