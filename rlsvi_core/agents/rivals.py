@@ -28,9 +28,15 @@ from ..mdp import Model
 from .acting import highest
 from .base import check_fits
 from .history import History, target_sum
-from .tabular import QTableAgent, check_prior, play_episode
+from .tabular import QTableAgent, play_episode
 
 __all__ = ["psrl", "ucbvi", "uniform"]
+
+
+def check_prior(prior: Any) -> None:
+    checks.instance(
+        "prior", prior, DirichletPrior, hint="DirichletPrior.symmetric(H, S, A) makes a plain one."
+    )
 
 
 class Rival(QTableAgent):

@@ -13,7 +13,6 @@ before any data this is the prior :math:`N(0, 1/\lambda)`. **LSVI** is its mean 
 :math:`\sigma = 1`. A plan costs :math:`O(HSA)` and one step per successor seen.
 """
 
-import math
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +20,6 @@ from numpy.random import Generator
 
 from .. import checks
 from ..compiled import Array, Floats, jit
-from ..envs.dirichlet import DirichletPrior
 from ..episodes import Run, record_step
 from ..features import FeatureMap, OneHot
 from ..mdp import FiniteMDP, Model, first_state, last_reward, period, step
@@ -32,8 +30,6 @@ from .choices import Choices
 from .finite import Targets
 from .history import CountingAgent, History, remember, target_sum, with_capacity
 from .states import CompiledLoop
-
-__all__ = ["least_parameters", "theorem1_parameters"]
 
 
 @jit
@@ -262,53 +258,3 @@ class TabularAgent(QTableAgent):
             self.rng,
             run,
         )
-
-
-def check_prior(prior: Any) -> None:
-    checks.instance(
-        "prior", prior, DirichletPrior, hint="DirichletPrior.symmetric(H, S, A) makes a plain one."
-    )
-
-
-def theorem1_parameters(prior: DirichletPrior) -> tuple[float, float]:
-    """The smallest (λ, σ) that Theorem 1 prints.
-
-    Parameters
-    ----------
-    prior : DirichletPrior
-        The law of the MDP.
-
-    Returns
-    -------
-    tuple of float
-
-    Examples
-    --------
-    >>> theorem1_parameters(DirichletPrior.symmetric(2, 3, 2, alpha_R=0.5, alpha_P=1 / 3))
-    (2.0, 2.23606797749979)
-    """
-    check_prior(prior)
-    return float((prior.m_R + prior.m_P).max()), math.sqrt(prior.shape[0] ** 2 + 1)
-
-
-def least_parameters(prior: DirichletPrior) -> tuple[float, float]:
-    """The smallest (λ, σ) with which Theorem 1 is proved: λσ² = max(m_R, m_P) and
-    σ² = ¼(1 + (H−1)²).
-
-    Parameters
-    ----------
-    prior : DirichletPrior
-        The law of the MDP.
-
-    Returns
-    -------
-    tuple of float
-
-    Examples
-    --------
-    >>> least_parameters(DirichletPrior.symmetric(2, 3, 2, alpha_R=0.5, alpha_P=1 / 4))
-    (2.0, 0.7071067811865476)
-    """
-    check_prior(prior)
-    sigma2 = (1 + (prior.shape[0] - 1) ** 2) / 4
-    return float(max(prior.m_R.max(), prior.m_P.max())) / sigma2, math.sqrt(sigma2)

@@ -39,7 +39,7 @@ from rlsvi_core import (
     regression,
     rlsvi,
 )
-from rlsvi_core.agents import Reading, VerbatimAgent, continual, incremental, rivals, tabular
+from rlsvi_core.agents import Reading, VerbatimAgent, continual, incremental, rivals
 from rlsvi_core.envs import chains, dirichlet, gym, ordinary, recommender, tetris
 from rlsvi_core.mdp import DiscountedMDP
 from rlsvi_core.optimism import balls, order
@@ -333,8 +333,6 @@ good(
     delta=0.05,
     rng=1,
 )
-good("theorem1_parameters", tabular.theorem1_parameters, prior=PRIOR)
-good("least_parameters", tabular.least_parameters, prior=PRIOR)
 good(
     "FastContinual",
     lambda **given: continual.FastContinual(**given).learn(LOCK, 2, rng=1),
