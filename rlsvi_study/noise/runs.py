@@ -62,14 +62,13 @@ from rlsvi_core import FiniteMDP, bootstrap, features, lsvi, rlsvi
 from rlsvi_core.agents.rivals import psrl, ucbvi
 from rlsvi_core.envs.chains import chain, deep_sea, river_swim
 from rlsvi_core.envs.dirichlet import DirichletPrior
-from rlsvi_core.envs.ordinary import inventory, key_and_door
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.features import OneHot
 
 from .. import intervals
 from ..engine import Experiment, Rows, Scale, streams
 from ..traps import gamble, long_gamble, toll
-from ..worlds import World, low_rank, paying
+from ..worlds import World, inventory, key_and_door, low_rank, paying
 
 QUARTERS = 4  # of a run, with a row each
 KAPPAS = {"κ = 1": 1.0, "κ = 0.1": 0.1, "κ = 0.01": 0.01}

@@ -39,11 +39,11 @@ import pandas as pd
 from rlsvi_core import FiniteMDP, lsvi, rlsvi
 from rlsvi_core.compiled import Array
 from rlsvi_core.envs.chains import deep_sea, river_swim
-from rlsvi_core.envs.ordinary import inventory, key_and_door
 from rlsvi_core.features import OneHot
 
 from ..engine import Experiment, Rows, Scale, grid, streams
 from ..intervals import mean_interval
+from ..worlds import inventory, key_and_door
 from . import q_learning
 
 FRACTIONS = (1000, 200, 50, 10, 2)  # f in σ = V/f

@@ -40,7 +40,7 @@ from rlsvi_core import (
     rlsvi,
 )
 from rlsvi_core.agents import Reading, VerbatimAgent, continual, incremental, rivals
-from rlsvi_core.envs import chains, dirichlet, gym, ordinary, recommender, tetris
+from rlsvi_core.envs import chains, dirichlet, gym, recommender, tetris
 from rlsvi_core.mdp import DiscountedMDP
 from rlsvi_core.optimism import balls, order
 from rlsvi_study import engine, intervals
@@ -154,8 +154,6 @@ good("chain", chains.chain, N=4)
 good("lock", chains.lock, n=3, gamma=0.9)
 good("deep_sea", chains.deep_sea, N=3, rng=1)
 good("river_swim", chains.river_swim, N=3, H=4)
-good("inventory", ordinary.inventory, M=3, H=4)
-good("key_and_door", ordinary.key_and_door, N=3, H=4)
 good(
     "DirichletPrior",
     lambda **given: dirichlet.DirichletPrior(**given).sample_Q(2, 1),
