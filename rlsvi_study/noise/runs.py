@@ -60,6 +60,8 @@ import pandas as pd
 
 from rlsvi_core import FiniteMDP, bootstrap, features, lsvi, rlsvi
 from rlsvi_core.agents.rivals import psrl, ucbvi
+from rlsvi_core.beyond import boxes
+from rlsvi_core.beyond.known import finite_mdp
 from rlsvi_core.envs.chains import chain, deep_sea, river_swim
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
@@ -132,13 +134,13 @@ def grid_task(name: str, **settings: Any) -> Made:
 def optimum(name: str, **settings: Any) -> float:
     from ..environments import make
 
-    return FiniteMDP.from_gym(make(name, **settings)).value
+    return finite_mdp(make(name, **settings)).value
 
 
 def control(name: str, box: Any, degree: int, best: float, **settings: Any) -> Made:
     from ..environments import make
 
-    return Made(make(name, **settings), features.polynomial(box, 3, degree), best)
+    return Made(make(name, **settings), boxes.polynomial(box, 3, degree), best)
 
 
 def customers(rng: np.random.Generator) -> Made:
@@ -147,7 +149,7 @@ def customers(rng: np.random.Generator) -> Made:
 
     engine = Recommender.random(rng=rng)
     box = [-1.0] * engine.N, [1.0] * engine.N
-    return Made(RecommenderEnv(engine), features.polynomial(box, engine.N, 1), engine.value)
+    return Made(RecommenderEnv(engine), boxes.polynomial(box, engine.N, 1), engine.value)
 
 
 CAR = ([-1.2, -0.07], [0.6, 0.07])
