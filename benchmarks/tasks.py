@@ -20,6 +20,7 @@ import numpy as np
 
 from rlsvi_core import StoredAgent, features, rlsvi
 from rlsvi_core.agents import DiscountedAgent
+from rlsvi_core.beyond import boxes
 from rlsvi_core.envs.gym import each_episode, play
 
 from . import add_size, scaled
@@ -38,9 +39,9 @@ TASKS = {  # environment, range of values, features of (space, number of actions
         lambda space, A: features.one_hot(100, int(space.n), A),
         500,
     ),
-    "MountainCar, polynomials (45)": (*CAR, lambda box, A: features.polynomial(box, A, 8), 50),
-    "MountainCar, Fourier (200)": (*CAR, lambda box, A: features.random_fourier(box, A, rng=1), 30),
-    "MountainCar, tiles (648)": (*CAR, features.tiles, 30),
+    "MountainCar, polynomials (45)": (*CAR, lambda box, A: boxes.polynomial(box, A, 8), 50),
+    "MountainCar, Fourier (200)": (*CAR, lambda box, A: boxes.random_fourier(box, A, rng=1), 30),
+    "MountainCar, tiles (648)": (*CAR, boxes.tiles, 30),
 }
 
 

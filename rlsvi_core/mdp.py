@@ -49,8 +49,6 @@ from .checks import (
     distribution,
     drawn_from,
     fail,
-    finite,
-    flag,
     generator,
     index,
     inside,
@@ -432,81 +430,6 @@ class FiniteMDP(Frozen):
         if h < self.H - 1:
             return r, int(s_next), False
         return r + last_reward(self.model, s_next, rng), int(s_next), CUT
-
-    @classmethod
-    def from_gym(cls, env: Any, H: int | None = None) -> "FiniteMDP":
-        """The MDP of a Gymnasium environment that has a table ``P[s][a]`` of
-        (probability, s', reward, terminated), as FrozenLake, CliffWalking and Taxi do.
-
-        H is its time limit by default. From the end of an episode on nothing is earned: a state
-        that ends it is never left. If a state does so only sometimes, one state more, the last,
-        stands for the end. Values are exact in the states that an episode can meet.
-        """
-        raw: Any = getattr(env, "unwrapped", None)
-        if not hasattr(raw, "P") or not hasattr(raw, "initial_state_distrib"):
-            fail(
-                "an MDP is made of an environment's P and initial_state_distrib",
-                f"{env} has no such tables",
-                "Let an agent learn in it by rlsvi_core.envs.gym.play.",
-            )
-        if H is None and getattr(env, "spec", None) is not None:
-            H = env.spec.max_episode_steps
-        outcomes = _outcomes(raw.P)
-        S, A = len(raw.P), len(raw.P[0])
-        initial = array("initial_state_distrib", raw.initial_state_distrib, (S,))
-        array_size("P", S + 1, A, S + 1)
-        met, ends, todo = set(), set(), [int(s) for s in np.flatnonzero(initial)]
-        while todo:
-            met.add(s := todo.pop())
-            for p, s_next, _, over in (row for a in range(A) for row in outcomes[s, a]):
-                if p > 0 and over:
-                    ends.add(s_next)
-                elif p > 0 and s_next not in met:
-                    todo.append(s_next)
-        apart = not ends.isdisjoint(met)
-        P = np.zeros((S + apart, A, S + apart))
-        R = np.zeros_like(P)
-        for s, a in np.ndindex(S, A):
-            for p, s_next, r, over in outcomes[s, a]:
-                s_next = S if over and apart else s_next
-                P[s, a, s_next] += p
-                R[s, a, s_next] += p * r
-        R /= np.where(P > 0, P, 1)  # the mean reward, given s'
-        for s in {S} if apart else ends:
-            P[s], R[s] = np.eye(S + apart)[s], 0.0
-        return cls.stationary(
-            P,
-            R,
-            whole("H", H, 1, hint="The environment has no time limit: pass H=100, say."),
-            initial=np.append(initial, [0.0] * apart),
-        )
-
-
-def _outcomes(table: Any) -> dict[tuple[int, int], list[tuple[float, int, float, bool]]]:
-    """What can follow each (s, a), from a table of Gymnasium's kind."""
-    try:
-        S, A = len(table), len(table[0])
-        pairs = [(s, a) for s in range(S) for a in range(A)]
-        out = {(s, a): [(p, t, r, over) for p, t, r, over in table[s][a]] for s, a in pairs}
-        uneven = [s for s in range(S) if len(table[s]) != A]
-        found = (
-            f"P[{uneven[0]}] has {len(table[uneven[0]])} actions, and P[0] {A}" if uneven else ""
-        )
-    except (TypeError, ValueError, LookupError) as error:
-        found = f"{type(error).__name__}: {error}"
-    if found:
-        fail(
-            "P[s][a] lists (probability, s', reward, terminated), for the same actions everywhere",
-            found,
-            "Number states and actions from zero, as FrozenLake does.",
-        )
-    return {
-        (s, a): [
-            (finite("p", p), index("s'", t, S), finite("a reward", r), flag("terminated", over))
-            for p, t, r, over in rows
-        ]
-        for (s, a), rows in out.items()
-    }
 
 
 @jit

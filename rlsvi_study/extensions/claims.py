@@ -11,7 +11,7 @@ from rlsvi_core import features
 from rlsvi_core.agents import FiniteAgent, VerbatimAgent, rlsvi
 from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import VerbatimIncremental, incremental
-from rlsvi_core.envs.chains import arrival_probability, chain, lock
+from rlsvi_core.envs.chains import chain, lock
 
 from ..engine import Tables
 from ..intervals import by_cell, for_all, median_interval
@@ -31,6 +31,7 @@ from ..register import (
     unless,
 )
 from ..thresholds import CHOSEN, Limits
+from ..worlds import arrival_probability
 from .runs import EXPERIMENTS, printed, value_travels, waits
 
 STORED = Tables(EXPERIMENTS)

@@ -60,16 +60,17 @@ import pandas as pd
 
 from rlsvi_core import FiniteMDP, bootstrap, features, lsvi, rlsvi
 from rlsvi_core.agents.rivals import psrl, ucbvi
+from rlsvi_core.beyond import boxes
+from rlsvi_core.beyond.known import finite_mdp
 from rlsvi_core.envs.chains import chain, deep_sea, river_swim
 from rlsvi_core.envs.dirichlet import DirichletPrior
-from rlsvi_core.envs.ordinary import inventory, key_and_door
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.features import OneHot
 
 from .. import intervals
 from ..engine import Experiment, Rows, Scale, streams
 from ..traps import gamble, long_gamble, toll
-from ..worlds import World, low_rank, paying
+from ..worlds import World, inventory, key_and_door, low_rank, paying
 
 QUARTERS = 4  # of a run, with a row each
 KAPPAS = {"κ = 1": 1.0, "κ = 0.1": 0.1, "κ = 0.01": 0.01}
@@ -133,13 +134,13 @@ def grid_task(name: str, **settings: Any) -> Made:
 def optimum(name: str, **settings: Any) -> float:
     from ..environments import make
 
-    return FiniteMDP.from_gym(make(name, **settings)).value
+    return finite_mdp(make(name, **settings)).value
 
 
 def control(name: str, box: Any, degree: int, best: float, **settings: Any) -> Made:
     from ..environments import make
 
-    return Made(make(name, **settings), features.polynomial(box, 3, degree), best)
+    return Made(make(name, **settings), boxes.polynomial(box, 3, degree), best)
 
 
 def customers(rng: np.random.Generator) -> Made:
@@ -148,7 +149,7 @@ def customers(rng: np.random.Generator) -> Made:
 
     engine = Recommender.random(rng=rng)
     box = [-1.0] * engine.N, [1.0] * engine.N
-    return Made(RecommenderEnv(engine), features.polynomial(box, engine.N, 1), engine.value)
+    return Made(RecommenderEnv(engine), boxes.polynomial(box, engine.N, 1), engine.value)
 
 
 CAR = ([-1.2, -0.07], [0.6, 0.07])

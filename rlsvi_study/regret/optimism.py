@@ -22,12 +22,12 @@ from scipy.stats import norm
 
 from rlsvi_core import checks
 from rlsvi_core.agents.rivals import counts_of
-from rlsvi_core.agents.tabular import theorem1_parameters
 from rlsvi_core.compiled import Floats, Generator, jit
 from rlsvi_core.envs.dirichlet import Counts, DirichletPrior, no_counts
 from rlsvi_core.kernels import History, Targets, no_history, value_iteration, with_capacity
 from rlsvi_core.optimism.order import Comparison, compare
 
+from ..parameters import theorem1_parameters
 from .runs import rlsvi
 
 Seed = np.random.Generator | int | None

@@ -20,6 +20,7 @@ from rlsvi_core.compiled import Floats
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.features import OneHot
 
+from .. import parameters
 from ..engine import Experiment, Rows, Scale, streams
 
 BOUND = {"episode": 0.5, "S": 0.5, "A": 0.5, "H": 2.0}  # powers in H²√(SAL)
@@ -36,7 +37,7 @@ def rlsvi(
 ) -> tabular.TabularAgent:
     """RLSVI with one-hot features and a first episode from the prior; Theorem 1's λ and σ unless
     given."""
-    least = tabular.theorem1_parameters(prior)
+    least = parameters.theorem1_parameters(prior)
     return tabular.TabularAgent(
         OneHot(*prior.shape),
         least[0] if lam is None else lam,
@@ -85,7 +86,7 @@ def tuned_regret(agent: str, factor: float, seed: int, episodes: int) -> Rows:
     """Regret with a multiple of what the analyses take: of UCBVI's bonus, or of RLSVI's σ."""
     prior = make_prior(**BASE)
     mdp_rng, env_rng, agent_rng = streams(seed)
-    least = tabular.theorem1_parameters(prior)
+    least = parameters.theorem1_parameters(prior)
     learner = {
         "ucbvi": lambda: rivals.ucbvi(prior, episodes, factor, rng=agent_rng),
         "rlsvi": lambda: rlsvi(prior, least[0], factor * least[1], agent_rng),
@@ -99,7 +100,7 @@ def scale_of_parameters(problem: str, lam: float, sigma: float, seed: int, episo
     """RLSVI's regret, and the uniform policy's, with λ and σ as many times Theorem 1's."""
     prior = make_prior(**{"bandit": {"H": 1, "S": 1, "A": 2}, "base": BASE}[problem])
     mdp_rng, env_rng, agent_rng = streams(seed)
-    mdp, least = prior.sample(mdp_rng), tabular.theorem1_parameters(prior)
+    mdp, least = prior.sample(mdp_rng), parameters.theorem1_parameters(prior)
     learner = rlsvi(prior, lam * least[0], sigma * least[1], agent_rng)
     run = learner.learn(mdp, episodes, env_rng, exact=True)
     worst = (

@@ -40,7 +40,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rlsvi_core import FiniteMDP, Reading, features, lsvi, rlsvi, suggest_parameters
+from rlsvi_core import Reading, features, lsvi, rlsvi, suggest_parameters
+from rlsvi_core.beyond import boxes
+from rlsvi_core.beyond.known import finite_mdp
 from rlsvi_core.envs.chains import deep_sea
 from rlsvi_core.features import FeatureMap, OneHot
 
@@ -79,15 +81,15 @@ class Control(NamedTuple):
 
 
 def powers(degree: int) -> Basis:
-    return lambda box, A, rng: features.polynomial(box, A, degree)
+    return lambda box, A, rng: boxes.polynomial(box, A, degree)
 
 
 def waves(order: int) -> Basis:
-    return lambda box, A, rng: features.fourier_basis(box, A, order)
+    return lambda box, A, rng: boxes.fourier_basis(box, A, order)
 
 
 def random_waves(d: int, length_scale: float) -> Basis:
-    return lambda box, A, rng: features.random_fourier(box, A, d, length_scale, rng)
+    return lambda box, A, rng: boxes.random_fourier(box, A, d, length_scale, rng)
 
 
 def cells(S: int, A: int, rng: Any) -> features.FeatureMap:
@@ -155,7 +157,7 @@ def tabular(task: str, agent: str, episodes: int, seed: int, rows: int) -> Rows:
     from ..environments import make
 
     name, settings, H, value_range = TABULAR[task]
-    mdp = FiniteMDP.from_gym(make(name, **settings), H)
+    mdp = finite_mdp(make(name, **settings), H)
     _, env_rng, agent_rng = streams(seed)
     table, (lam, sigma) = OneHot(mdp.H, mdp.S, mdp.A), suggest_parameters(value_range)
     learner = (
@@ -318,7 +320,7 @@ def _earned(agent: Any, env: Any) -> float:
     raw = env.unwrapped
     if not hasattr(raw, "P"):
         return round(float(play(agent, env, 10, learn=False).mean()), 6)
-    mdp = FiniteMDP.from_gym(env)
+    mdp = finite_mdp(env)
     legal = [
         np.flatnonzero(raw.action_mask(s)) if hasattr(raw, "action_mask") else None
         for s in range(agent.S)

@@ -37,13 +37,14 @@ import numpy as np
 import pandas as pd
 
 from rlsvi_core import FiniteMDP, lsvi, rlsvi
+from rlsvi_core.beyond.known import finite_mdp
 from rlsvi_core.compiled import Array
 from rlsvi_core.envs.chains import deep_sea, river_swim
-from rlsvi_core.envs.ordinary import inventory, key_and_door
 from rlsvi_core.features import OneHot
 
 from ..engine import Experiment, Rows, Scale, grid, streams
 from ..intervals import mean_interval
+from ..worlds import inventory, key_and_door
 from . import q_learning
 
 FRACTIONS = (1000, 200, 50, 10, 2)  # f in σ = V/f
@@ -65,7 +66,7 @@ class Problem(NamedTuple):
 def _lake(rng: np.random.Generator) -> FiniteMDP:
     from ..environments import make
 
-    return FiniteMDP.from_gym(make("FrozenLake-v1"))
+    return finite_mdp(make("FrozenLake-v1"))
 
 
 PROBLEMS = {

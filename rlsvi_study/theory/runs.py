@@ -24,12 +24,12 @@ other way round; with both or neither it is open.
 import numpy as np
 
 from rlsvi_core import Reading, rlsvi
-from rlsvi_core.agents.tabular import least_parameters, theorem1_parameters
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.features import OneHot
 from rlsvi_core.mdp import FiniteMDP
 
 from ..engine import Experiment, Rows, Scale, streams
+from ..parameters import least_parameters, theorem1_parameters
 
 
 def make_prior(H: int, S: int, A: int) -> DirichletPrior:

@@ -21,6 +21,7 @@ from rlsvi_core.agents import DiscountedAgent, FiniteAgent, StoredAgent, rivals,
 from rlsvi_core.agents.acting import action_probabilities
 from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import IncrementalAgent, VerbatimIncremental, incremental
+from rlsvi_core.beyond import boxes
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.envs.tetris import Tetris
@@ -1022,7 +1023,7 @@ def test_a_prior_forgotten_to_the_last_digit_is_refused(form, nu, episodes):
         (lambda: FiniteAgent(features.tabular(chain(3)), 1.0, 1.0, smaple=True), "sample"),
         (lambda: FastContinual(np.eye(8).reshape(4, 2, 8), 0.9, 0.9, lamda=1), "lam"),
         (lambda: rivals.psrl(PRIOR, seed=1), "rng"),
-        (lambda: features.tiles(([0, 0], [1, 1]), 3, tiling=4), "tilings"),
+        (lambda: boxes.tiles(([0, 0], [1, 1]), 3, tiling=4), "tilings"),
         (lambda: features.PerAction(len, A=2, K=3), "phi"),
     ],
 )

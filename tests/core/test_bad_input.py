@@ -39,8 +39,10 @@ from rlsvi_core import (
     regression,
     rlsvi,
 )
-from rlsvi_core.agents import Reading, VerbatimAgent, continual, incremental, rivals, tabular
-from rlsvi_core.envs import chains, dirichlet, gym, ordinary, recommender, tetris
+from rlsvi_core.agents import Reading, VerbatimAgent, continual, incremental, rivals
+from rlsvi_core.beyond import boxes
+from rlsvi_core.beyond.known import finite_mdp
+from rlsvi_core.envs import chains, dirichlet, gym, recommender, tetris
 from rlsvi_core.mdp import DiscountedMDP
 from rlsvi_core.optimism import balls, order
 from rlsvi_study import engine, intervals
@@ -136,7 +138,7 @@ good("DiscountedMDP", DiscountedMDP, P=P[0], R=P[0], gamma=0.5, initial=START, s
 good("evaluate, discounted", LOCK.evaluate, policy=np.zeros(3, int))
 good("sparse", FiniteMDP.stationary, P=SPARSE, R=np.ones((3, 1)), H=2, initial=START)
 good("sparse, discounted", DiscountedMDP, P=SPARSE, R=SPARSE, gamma=0.5, support=(0, 1))
-good("from_gym", FiniteMDP.from_gym, env=gymnasium.make("FrozenLake-v1"), H=3)
+good("from_gym", finite_mdp, env=gymnasium.make("FrozenLake-v1"), H=3)
 for name in ("evaluate", "regret", "occupancy"):
     good(name, getattr(MDP, name), policy=np.zeros((2, 3), int))
 good("simulate", MDP.simulate, policy=np.zeros((2, 3), int), episodes=2, rng=1)
@@ -154,8 +156,6 @@ good("chain", chains.chain, N=4)
 good("lock", chains.lock, n=3, gamma=0.9)
 good("deep_sea", chains.deep_sea, N=3, rng=1)
 good("river_swim", chains.river_swim, N=3, H=4)
-good("inventory", ordinary.inventory, M=3, H=4)
-good("key_and_door", ordinary.key_and_door, N=3, H=4)
 good(
     "DirichletPrior",
     lambda **given: dirichlet.DirichletPrior(**given).sample_Q(2, 1),
@@ -212,10 +212,10 @@ good(
     progress=False,
 )
 # features
-good_map("tiles", features.tiles, [0.5, 0.5], box=BOX, A=2, tilings=2, bins=2)
+good_map("tiles", boxes.tiles, [0.5, 0.5], box=BOX, A=2, tilings=2, bins=2)
 good_map(
     "random_fourier",
-    features.random_fourier,
+    boxes.random_fourier,
     [0.5, 0.5],
     box=BOX,
     A=2,
@@ -223,8 +223,8 @@ good_map(
     length_scale=0.5,
     rng=1,
 )
-good_map("fourier_basis", features.fourier_basis, [0.5, 0.5], box=BOX, A=2, order=2)
-good_map("polynomial", features.polynomial, [0.5, 0.5], box=BOX, A=2, degree=2)
+good_map("fourier_basis", boxes.fourier_basis, [0.5, 0.5], box=BOX, A=2, order=2)
+good_map("polynomial", boxes.polynomial, [0.5, 0.5], box=BOX, A=2, degree=2)
 good_map("OneHot", features.OneHot, 1, H=2, S=3, A=2)
 good_map("Table", features.Table, 1, Phi=PHI, H=2)
 good("FeatureMap.of", features.FeatureMap.of, features=PHI, H=2)
@@ -333,8 +333,6 @@ good(
     delta=0.05,
     rng=1,
 )
-good("theorem1_parameters", tabular.theorem1_parameters, prior=PRIOR)
-good("least_parameters", tabular.least_parameters, prior=PRIOR)
 good(
     "FastContinual",
     lambda **given: continual.FastContinual(**given).learn(LOCK, 2, rng=1),

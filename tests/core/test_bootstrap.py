@@ -12,6 +12,7 @@ from rlsvi_core.agents import StoredBootstrap, TableBootstrap, VerbatimAgent, Ve
 from rlsvi_core.agents.spanning import Spanner
 from rlsvi_core.agents.states import ENDED
 from rlsvi_core.agents.weighted import Draw
+from rlsvi_core.beyond import boxes
 from rlsvi_study.traps import gamble, long_gamble, toll
 
 pytestmark = pytest.mark.filterwarnings("ignore:value_range")  # narrow ones, so that they cut
@@ -252,7 +253,7 @@ def test_nearly_collinear_rows_lose_no_digits():
     """Cubics of observations that all lie close together: the squares of the rows have a condition
     number beyond 1e20, those of their combinations do not."""
     rng = np.random.default_rng(1)
-    phi = features.polynomial(([-1.0] * 4, [1.0] * 4), A, 3)
+    phi = boxes.polynomial(([-1.0] * 4, [1.0] * 4), A, 3)
     agents = [
         bootstrap(phi, RANGE, 0.01, gamma=0.9, rng=2, form=form)
         for form in (StoredBootstrap, VerbatimBootstrap)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from rlsvi_core import chain, features, rlsvi
+from rlsvi_core.beyond import boxes
 from rlsvi_core.features.maps import Indicators
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
@@ -231,10 +232,10 @@ def test_what_cannot_be_is_refused(call, keyword):
 
 BOX = (np.array([-1.2, -0.07]), np.array([0.6, 0.07]))
 BASES = {
-    "tiles": lambda: features.tiles(BOX, 3),
-    "random Fourier": lambda: features.random_fourier(BOX, 3, d=100, rng=1),
-    "Fourier basis": lambda: features.fourier_basis(BOX, 3, order=4),
-    "polynomial": lambda: features.polynomial(BOX, 3, degree=3),
+    "tiles": lambda: boxes.tiles(BOX, 3),
+    "random Fourier": lambda: boxes.random_fourier(BOX, 3, d=100, rng=1),
+    "Fourier basis": lambda: boxes.fourier_basis(BOX, 3, order=4),
+    "polynomial": lambda: boxes.polynomial(BOX, 3, degree=3),
     "one-hot": lambda: features.one_hot(None, [4, 5], 3),
 }
 
@@ -269,19 +270,19 @@ def test_what_lies_outside_a_box_is_clipped_to_it():
 
 
 def test_random_fourier_features_approximate_their_kernel():
-    phi = features.random_fourier(([0.0], [2.0]), 1, d=20_000, length_scale=0.3, rng=1)
+    phi = boxes.random_fourier(([0.0], [2.0]), 1, d=20_000, length_scale=0.3, rng=1)
     for x in (0.0, 0.2, 0.7):
         inner = phi.compact(0, [0.5])[0] @ phi.compact(0, [0.5 + x])[0]
         assert inner == pytest.approx(math.exp(-((x / 2 / 0.3) ** 2) / 2), abs=0.05)  # 7 deviations
 
 
 def test_tiles_share_what_is_near_and_nothing_that_is_far():
-    phi = features.tiles(([0.0, 0.0], [1.0, 1.0]), 1, tilings=8, bins=4)
+    phi = boxes.tiles(([0.0, 0.0], [1.0, 1.0]), 1, tilings=8, bins=4)
     at = [phi.compact(0, s)[0] for s in ([0.5, 0.5], [0.51, 0.5], [0.9, 0.5], [1, 1], [0, 0])]
     assert np.count_nonzero(at[0]) == 8
     assert 0.7 < at[0] @ at[1] <= 1
     assert at[0] @ at[2] == at[3] @ at[4] == 0
-    alone = features.tiles(([0.0, 0.0], [1.0, 1.0]), 1, tilings=1, bins=4)
+    alone = boxes.tiles(([0.0, 0.0], [1.0, 1.0]), 1, tilings=1, bins=4)
     middles = itertools.product((0.125, 0.375, 0.625, 0.875), repeat=2)
     on = {int(alone.compact(0, middle).argmax()) for middle in middles}
     assert len(on) == 16  # every cell of a grid has a tile of its own
@@ -290,23 +291,23 @@ def test_tiles_share_what_is_near_and_nothing_that_is_far():
 def test_tilings_are_displaced_by_one_step_and_by_three_along_two_axes():
     """Four tilings of one tile a side, two with what sticks out: shifts (0, 0), (1, 3), (2, 2) and
     (3, 1), in quarters."""
-    phi = features.tiles(([0.0, 0.0], [1.0, 1.0]), 1, tilings=4, bins=1)
+    phi = boxes.tiles(([0.0, 0.0], [1.0, 1.0]), 1, tilings=4, bins=1)
     assert phi.active([0.3, 0.3]).tolist() == [0, 4 + 2, 8, 12 + 1]
 
 
 def test_a_map_says_what_it_is_and_takes_functions_only():
-    assert "PerAction" in repr(features.polynomial(([0.0], [1.0]), 3, degree=1))
+    assert "PerAction" in repr(boxes.polynomial(([0.0], [1.0]), 3, degree=1))
     with pytest.raises(ValueError, match="function"):
         features.maps.Computed(3)
 
 
 def test_the_fourier_basis_and_polynomials_are_their_formulas():
     x = np.array([0.3, 0.8])
-    wave = features.fourier_basis(([0.0, 0.0], [1.0, 1.0]), 1, order=1).compact(0, x)[0] * 2
+    wave = boxes.fourier_basis(([0.0, 0.0], [1.0, 1.0]), 1, order=1).compact(0, x)[0] * 2
     np.testing.assert_allclose(
         wave, [1, math.cos(0.8 * math.pi), math.cos(0.3 * math.pi), math.cos(1.1 * math.pi)]
     )
-    power = features.polynomial(([-1.0, -1.0], [1.0, 1.0]), 1, degree=2).compact(0, x)[0]
+    power = boxes.polynomial(([-1.0, -1.0], [1.0, 1.0]), 1, degree=2).compact(0, x)[0]
     np.testing.assert_allclose(power * math.sqrt(6), [1, 0.8, 0.64, 0.3, 0.24, 0.09])
 
 
@@ -314,7 +315,7 @@ def test_the_fourier_basis_and_polynomials_are_their_formulas():
 def test_monomials_are_in_the_order_of_their_exponents(m, degree):
     x, some = np.linspace(0.2, 0.9, m), itertools.product(range(degree + 1), repeat=m)
     exponents = np.array([one for one in some if sum(one) <= degree])
-    phi = features.polynomial((-np.ones(m), np.ones(m)), 1, degree).compact(0, x)[0]
+    phi = boxes.polynomial((-np.ones(m), np.ones(m)), 1, degree).compact(0, x)[0]
     expected = (x**exponents).prod(axis=1) / math.sqrt(len(exponents))
     np.testing.assert_allclose(phi, expected, rtol=1e-14)
 
@@ -322,7 +323,7 @@ def test_monomials_are_in_the_order_of_their_exponents(m, degree):
 def test_polynomials_of_many_coordinates_make_only_the_monomials_they_keep():
     tracemalloc.start()
     for m, degree, d in ((14, 2, 120), (128, 1, 129), (40, 3, 12341)):
-        assert features.polynomial((np.zeros(m), np.ones(m)), 1, degree).K == d
+        assert boxes.polynomial((np.zeros(m), np.ones(m)), 1, degree).K == d
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 50e6
@@ -333,7 +334,7 @@ def test_a_space_with_ends_serves_as_a_box():
         low, high = BOX
 
     np.testing.assert_array_equal(
-        features.tiles(Box(), 3)(0, [0.0, 0.0]), features.tiles(BOX, 3)(0, [0.0, 0.0])
+        boxes.tiles(Box(), 3)(0, [0.0, 0.0]), boxes.tiles(BOX, 3)(0, [0.0, 0.0])
     )
 
 
@@ -399,14 +400,14 @@ class Returns:
 @pytest.mark.parametrize(
     ("call", "keyword"),
     [
-        (lambda: features.tiles(([0.0], [np.inf]), 2), "box"),
-        (lambda: features.tiles(([0.0], [3.4e38]), 2), "box"),
-        (lambda: features.polynomial(([1.0], [0.0]), 2), "box"),
-        (lambda: features.random_fourier(BOX, 2, d=7), "d"),
-        (lambda: features.random_fourier(BOX, 2, length_scale=-1), "length_scale"),
-        (lambda: features.tiles(BOX, 0), "A"),
-        (lambda: features.tiles(BOX, 2)(0, [1.0]), "coordinates"),
-        (lambda: features.tiles(BOX, 2)(0, [np.nan, 0.0]), "finite"),
+        (lambda: boxes.tiles(([0.0], [np.inf]), 2), "box"),
+        (lambda: boxes.tiles(([0.0], [3.4e38]), 2), "box"),
+        (lambda: boxes.polynomial(([1.0], [0.0]), 2), "box"),
+        (lambda: boxes.random_fourier(BOX, 2, d=7), "d"),
+        (lambda: boxes.random_fourier(BOX, 2, length_scale=-1), "length_scale"),
+        (lambda: boxes.tiles(BOX, 0), "A"),
+        (lambda: boxes.tiles(BOX, 2)(0, [1.0]), "coordinates"),
+        (lambda: boxes.tiles(BOX, 2)(0, [np.nan, 0.0]), "finite"),
         (lambda: features.from_transformer(3, 2), "transform"),
         (lambda: features.check(lambda s: [[s]], []), "observations"),
         (lambda: features.PerAction(lambda s: [], 2)(0, 1), "features"),
@@ -438,18 +439,18 @@ def test_check_is_not_misled_by_an_array_that_is_used_again():
 
 CUBE = np.zeros(8), np.ones(8)
 TOO_LARGE = {
-    "tiles": lambda: features.tiles(CUBE, 3),
-    "Fourier basis": lambda: features.fourier_basis(CUBE, 4),
-    "of a picture": lambda: features.fourier_basis((np.zeros(10**5), np.ones(10**5)), 1),
-    "polynomial": lambda: features.polynomial(CUBE, 4, degree=12),
-    "random Fourier": lambda: features.random_fourier(CUBE, 2, d=10**6),
+    "tiles": lambda: boxes.tiles(CUBE, 3),
+    "Fourier basis": lambda: boxes.fourier_basis(CUBE, 4),
+    "of a picture": lambda: boxes.fourier_basis((np.zeros(10**5), np.ones(10**5)), 1),
+    "polynomial": lambda: boxes.polynomial(CUBE, 4, degree=12),
+    "random Fourier": lambda: boxes.random_fourier(CUBE, 2, d=10**6),
     "given": lambda: features.PerAction(lambda s: [s], 2, d=10**6),
     "returned": lambda: features.PerAction(lambda s: np.zeros(10**5), 2)(0, 0.5),
     "components": lambda: features.one_hot(None, [10**5, 10**5], 2),
     "one-hot": lambda: features.one_hot(1000, 10**6, 10),
     "one-hot for all time": lambda: features.one_hot(None, 10**8, 10),
     "table": lambda: features.Table(np.zeros((2, 1, 1, 40_000))),
-    "for each period": lambda: rlsvi(features.random_fourier(CUBE, 4, d=2000), H=100),
+    "for each period": lambda: rlsvi(boxes.random_fourier(CUBE, 4, d=2000), H=100),
     "computed": lambda: rlsvi(lambda s: np.zeros((2, 10**5)), H=3).act(0, 0.5),
 }
 
@@ -465,8 +466,8 @@ def test_features_that_memory_has_no_room_for_are_refused_before_they_are_made(n
 
 
 def test_features_of_a_box_that_fit_are_made():
-    assert features.tiles(([0, 0], [1, 1]), 3).K == 3 * 648
-    assert features.fourier_basis(CUBE, 4, order=1).K == 4 * 256
+    assert boxes.tiles(([0, 0], [1, 1]), 3).K == 3 * 648
+    assert boxes.fourier_basis(CUBE, 4, order=1).K == 4 * 256
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from rlsvi_core.agents.choices import UNBOUNDED
 from rlsvi_core.agents.continual import FastContinual
 from rlsvi_core.agents.incremental import incremental
 from rlsvi_core.agents.rivals import psrl
+from rlsvi_core.beyond import boxes
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.envs.tetris import Tetris
@@ -77,8 +78,8 @@ class Played:
 
 
 RANDOM = np.random.default_rng(0).standard_normal((3, 5, 2, 4))
-BOX = features.random_fourier(([-1.0, -1.0], [1.0, 1.0]), A=2, d=4, length_scale=0.5, rng=5)
-TILES = features.tiles(([-1.0, -1.0], [1.0, 1.0]), A=2, tilings=3, bins=2)
+BOX = boxes.random_fourier(([-1.0, -1.0], [1.0, 1.0]), A=2, d=4, length_scale=0.5, rng=5)
+TILES = boxes.tiles(([-1.0, -1.0], [1.0, 1.0]), A=2, tilings=3, bins=2)
 GAME = Tetris(4, 6, "OS")
 WORLDS = {  # the feature map, its horizon if it has none, what happens, and the forms it allows
     "table": (

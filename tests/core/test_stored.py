@@ -17,11 +17,12 @@ from rlsvi_core import (
     suggest_parameters,
 )
 from rlsvi_core.agents import FiniteAgent, TabularAgent
+from rlsvi_core.beyond import boxes
 
 pytestmark = pytest.mark.filterwarnings("ignore:value_range")  # narrow ones, so that they cut
 BOX = ([-1.0, -1.0], [1.0, 1.0])
 A, D = 3, 6
-CROSSED = features.random_fourier(BOX, A, d=D, length_scale=0.4, rng=5)
+CROSSED = boxes.random_fourier(BOX, A, d=D, length_scale=0.4, rng=5)
 
 
 class Walk:
@@ -239,7 +240,7 @@ def test_the_learner_explores_a_corridor_with_features():
             s = min(max(s + (0.05 if a else -0.05), 0.0), 1.0)
             return float(s > 0.99), s, s > 0.99 or h == 39
 
-    phi = features.random_fourier(([0.0], [1.0]), A=2, d=40, length_scale=0.1, rng=1)
+    phi = boxes.random_fourier(([0.0], [1.0]), A=2, d=40, length_scale=0.1, rng=1)
     agent = rlsvi(phi, value_range=(0, 1), rng=2)
     assert agent.learn(Corridor(), 60, rng=3).reward[-20:].mean() == 1
     assert agent.evaluate(Corridor(), 3).mean() == 1
@@ -249,8 +250,8 @@ def test_the_learner_explores_a_corridor_with_features():
 WAITING = {
     "one-hot with a horizon": (lambda: features.one_hot(3, 4, 2), 1, {}),
     "one-hot with a discount": (lambda: features.one_hot(None, 4, 2), 1, {"gamma": 0.9}),
-    "rows": (lambda: features.polynomial(([0.0], [3.0]), 2), [1.0], {"gamma": 0.9}),
-    "tiles": (lambda: features.tiles(([0.0], [3.0]), 2, 2, 2), [1.0], {"gamma": 0.9}),
+    "rows": (lambda: boxes.polynomial(([0.0], [3.0]), 2), [1.0], {"gamma": 0.9}),
+    "tiles": (lambda: boxes.tiles(([0.0], [3.0]), 2, 2, 2), [1.0], {"gamma": 0.9}),
 }
 
 
@@ -275,7 +276,7 @@ def test_a_transition_that_waits_is_taken_in_once(name):
 
 @pytest.mark.parametrize(
     ("phi", "s", "numbers"),
-    [(features.tiles(BOX, A, 4, 2), [0.1, 0.2], 4), (features.one_hot(None, (2, 3), 2), (1, 2), 2)],
+    [(boxes.tiles(BOX, A, 4, 2), [0.1, 0.2], 4), (features.one_hot(None, (2, 3), 2), (1, 2), 2)],
 )
 def test_of_indicators_their_numbers_are_kept(phi, s, numbers):
     agent = rlsvi(phi, gamma=0.9, rng=1)

@@ -18,12 +18,12 @@ from flint import arb
 from sympy import Rational, log
 
 from rlsvi_core import features
-from rlsvi_core.agents import Reading, rlsvi, tabular
+from rlsvi_core.agents import Reading, rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.mdp import FiniteMDP
 from rlsvi_core.optimism import order
-from rlsvi_study import algebra
+from rlsvi_study import algebra, parameters
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.chain import claims as chain
 from rlsvi_study.conjecture import claims as conjecture
@@ -256,7 +256,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
     ),
     (DirichletPrior, "posterior", lambda right: lambda prior, counts: prior, "5.posterior-means"),
     (
-        tabular,
+        parameters,
         "theorem1_parameters",
         lambda _: lambda prior: (1e-9, 1.0),
         "5.inductive-step 5.bias-sign",
@@ -267,7 +267,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         lambda _: lambda *given, **how: {"Q": Fake(refuted=True, shortfall=1.0)},
         "5.lemma2",
     ),
-    (tabular, "theorem1_parameters", lambda _: lambda prior: (1e6, 1.0), "5.terminal"),
+    (parameters, "theorem1_parameters", lambda _: lambda prior: (1e6, 1.0), "5.terminal"),
     (bias, "largest", lambda right: lambda prior, n, *given: bias.printed(prior, n), "5.bias-size"),
     (
         bias,

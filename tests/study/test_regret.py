@@ -17,9 +17,9 @@ from scipy.stats import beta, kstest
 
 from rlsvi_core import features
 from rlsvi_core import rlsvi as general_rlsvi
-from rlsvi_core.agents import LinearAgent, Reading, rivals, tabular
+from rlsvi_core.agents import LinearAgent, Reading, rivals
 from rlsvi_core.envs.dirichlet import DirichletPrior, dirichlet, no_counts
-from rlsvi_study import catalogue
+from rlsvi_study import catalogue, parameters
 from rlsvi_study.engine import streams
 from rlsvi_study.register import FAILS, HOLDS, OPEN, Evidence
 from rlsvi_study.regret import bias, optimism
@@ -40,6 +40,21 @@ def prior():
         rng.uniform(0.2, 2, (3, 3, 2, 3)),
         initial=[0.5, 0.25, 0.25],
     )
+
+
+def test_theorem_1_takes_its_parameters_from_the_strongest_place():
+    """Rewards weigh most in the last place and transitions in the first."""
+    alpha_R = 1 + np.arange(24.0).reshape(2, 3, 2, 2) / 8
+    law = DirichletPrior(alpha_R, 4 - np.arange(36.0).reshape(2, 3, 2, 3) / 12)
+    assert law.m_R.argmax() != law.m_P.argmax()
+    lam, sigma = parameters.theorem1_parameters(law)
+    places = [law.m_R[at] + law.m_P[at] for at in np.ndindex(law.shape)]
+    assert lam == pytest.approx(max(places))
+    assert lam < law.m_R.max() + law.m_P.max()
+    assert sigma == math.sqrt(2**2 + 1)
+    lam, sigma = parameters.least_parameters(law)
+    assert lam * sigma**2 == pytest.approx(max(law.m_R.max(), law.m_P.max()))
+    assert sigma == math.sqrt(1 / 2)
 
 
 @pytest.fixture(scope="module")
@@ -285,7 +300,7 @@ def test_the_value_is_its_posterior_form_plus_bias_plus_noise(prior, history):
 
 
 def test_the_largest_biases_are_attained(prior):
-    lam, sigma = tabular.theorem1_parameters(prior)
+    lam, sigma = parameters.theorem1_parameters(prior)
     counts = optimism.one_visit(prior, high=False)
     for array in counts:
         array *= 7
@@ -324,7 +339,7 @@ def test_the_one_period_gap_is_that_of_the_samples():
 
 def test_paired_samples_have_the_closed_form_means():
     prior, counts = optimism.random_terminal()
-    lam, sigma = tabular.theorem1_parameters(prior)
+    lam, sigma = parameters.theorem1_parameters(prior)
     X, Y = optimism.paired_samples(prior, counts, lam, sigma, 50_000, 2)
     exact_Y = -Fraction(1, 10) / 2 - Fraction(3, 2) / 22
     exact_X = Fraction(-1, 1 + round(lam * sigma**2))
@@ -423,7 +438,7 @@ def test_a_row_has_regret_and_concentration_so_far():
 def test_lambda_and_sigma_are_multiples_of_theorem_1s(problem, shape):
     prior = regret.make_prior(*shape)
     mdp_rng, env_rng, agent_rng = streams(7)
-    mdp, (lam, sigma) = prior.sample(mdp_rng), tabular.theorem1_parameters(prior)
+    mdp, (lam, sigma) = prior.sample(mdp_rng), parameters.theorem1_parameters(prior)
     run = regret.rlsvi(prior, 3 * lam, 0.2 * sigma, agent_rng).learn(mdp, 32, env_rng, exact=True)
     uniform = mdp.regret(np.full(shape, 1 / shape[2]))
     assert regret.scale_of_parameters(problem, 3.0, 0.2, seed=7, episodes=32) == [
@@ -450,7 +465,7 @@ def test_lambda_and_sigma_are_multiples_of_theorem_1s(problem, shape):
             "5.bias-size",
             bias,
             "printed",
-            lambda prior, n: bias.largest(prior, n, *tabular.theorem1_parameters(prior)),
+            lambda prior, n: bias.largest(prior, n, *parameters.theorem1_parameters(prior)),
             HOLDS,
         ),
     ],

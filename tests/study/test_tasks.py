@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from rlsvi_core import rlsvi, suggest_parameters
-from rlsvi_core.envs import deep_sea, inventory, key_and_door, river_swim
+from rlsvi_core.envs import deep_sea, river_swim
 from rlsvi_core.features import OneHot
 from rlsvi_study import engine
 from rlsvi_study.intervals import student
@@ -27,6 +27,7 @@ from rlsvi_study.tasks.runs import (
     solved,
     tabular,
 )
+from rlsvi_study.worlds import inventory, key_and_door
 
 SMALL = {"episodes": 4, "every": 2}
 

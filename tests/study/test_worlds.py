@@ -1,11 +1,18 @@
 """An inventory and a grid with a key, against the words that define them."""
 
+import doctest
 from collections import deque
 
 import numpy as np
 import pytest
 
-from rlsvi_core.envs import inventory, key_and_door
+from rlsvi_study import parameters, worlds
+from rlsvi_study.worlds import inventory, key_and_door
+
+
+@pytest.mark.parametrize("module", [worlds, parameters])
+def test_examples_are_true(module):
+    assert doctest.testmod(module).failed == 0
 
 
 @pytest.mark.parametrize("M", [1, 4, 10])

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..checks import LARGEST, fail, generator, numbers, options, positive, shown, whole
 from ..compiled import Floats, Ints, Seed, jit
-from .maps import Indicators, PerAction
+from ..features.maps import Indicators, PerAction
 
 __all__ = ["fourier_basis", "polynomial", "random_fourier", "tiles"]
 
