@@ -96,7 +96,7 @@ def check_after(after: Any) -> None:
     if after is not None and not callable(after):
         checks.fail(
             "after is called with the outcome of each episode",
-            f"it is {checks.shown(after)}",
+            f"it is {after!r}",
             "Pass after=print, say.",
         )
 

@@ -323,7 +323,7 @@ class GaussianPosterior:
 
     def sample(self, rng: Any = None, *, unknown_variance: bool = False) -> Floats:
         """One draw θ̃ = θ̄ + σ U⁻¹ z; with an unknown variance σ is drawn as well, after z."""
-        unknown = checks.flag("unknown_variance", unknown_variance)
+        unknown = unknown_variance
         return self.draw(*draw_noise(checks.generator(rng), self.K, self.n if unknown else None))
 
     def draw(self, z: Floats, g: float = math.nan) -> Floats:

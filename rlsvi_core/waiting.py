@@ -101,7 +101,7 @@ def chunks(total: int, first: int) -> Iterator[tuple[int, int]]:
 
 def bar(user: str, total: int, show: bool) -> Any:
     """A bar that counts so many episodes; if it is not asked for, None as a context."""
-    if not checks.flag("progress", show):
+    if not show:
         return nullcontext()
     try:
         from tqdm.auto import tqdm

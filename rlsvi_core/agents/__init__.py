@@ -55,7 +55,6 @@ FORMS: tuple[type[LinearAgent], ...] = (*VerbatimAgent.FASTER, VerbatimAgent)
 BOOTSTRAPS: tuple[type[Bootstrap], ...] = (TableBootstrap, StoredBootstrap, VerbatimBootstrap)
 
 
-@checks.options
 def rlsvi(
     features: Any,
     lam: float | None = None,
@@ -159,7 +158,6 @@ def rlsvi(
     return agent
 
 
-@checks.options
 def lsvi(
     features: Any,
     lam: float | None = None,
@@ -233,7 +231,6 @@ def lsvi(
     return agent
 
 
-@checks.options
 def bootstrap(
     features: Any,
     value_range: tuple[float, float],
@@ -294,7 +291,7 @@ def bootstrap(
 
 def _clipped(value_range: tuple[float, float] | None, clip: bool) -> tuple[float, float]:
     """The bounds to which next values are clipped."""
-    if not checks.flag("clip", clip) or value_range is None:
+    if not clip or value_range is None:
         return UNBOUNDED
     low, high = value_range
     return float(low), float(high)

@@ -67,7 +67,7 @@ def values(rows: Floats, theta: Floats, q: Floats) -> None:
 
 def positions(numbers: Array, legal: Any) -> Array:
     """Where some of the actions are among all that have a row."""
-    given, legal = legal, checks.as_given(legal)
+    given, legal = legal, np.asarray(legal)
     if legal.size == 0:
         checks.fail("some action must be legal", "none is", "End the episode in such a state.")
     if (
@@ -79,7 +79,7 @@ def positions(numbers: Array, legal: Any) -> Array:
     ):  # a mask, not its places
         checks.fail(
             f"legal lists the numbers of actions, some of {numbers.tolist()}, in their order",
-            f"it is {checks.shown(given)}",
+            f"it is {given!r}",
             f"Pass np.flatnonzero(mask), where mask has {numbers.size} entries.",
             IndexError,
         )

@@ -90,7 +90,6 @@ class LinearAgent(ABC):
     theta: Floats  # the weights of this episode, a row for each period, or one for all time
     _run: Run = empty_run(0)  # the record of the last ``learn``, with place for what was to come
 
-    @checks.options
     def __init__(
         self,
         features: Any,
@@ -109,7 +108,7 @@ class LinearAgent(ABC):
         self.features = FeatureMap.of(features)
         self.H = self.features.H
         self._lam, self._sigma = float(lam), float(sigma)
-        self._sample, self._choices = checks.flag("sample", sample), choices
+        self._sample, self._choices = sample, choices
         for name, chosen in choices.unsupported(self.OFFERS).items():
             checks.fail(
                 f"{type(self).__name__} does not offer {name}",
@@ -273,7 +272,7 @@ class LinearAgent(ABC):
         if legal is not None:
             checks.fail(
                 f"{type(self).__name__} does not take masks",
-                f"legal is {checks.shown(legal)}",
+                f"legal is {legal!r}",
                 "Leave it out: every action is allowed here, or the features say which are.",
             )
 
@@ -320,7 +319,7 @@ class LinearAgent(ABC):
         except TypeError:
             checks.fail(
                 "redraw returns what can be hashed, a number or a tuple of them, say",
-                f"it returned {checks.shown(keys[0])}",
+                f"it returned {keys[0]!r}",
                 "Pass redraw=lambda s: tuple(np.round(s, 1)), say.",
             )
         return keys
@@ -528,7 +527,7 @@ class LinearAgent(ABC):
     def _prepare(self, env: Any, episodes: int, rng: Any, exact: Any) -> tuple[Generator, Run, Any]:
         """What ``learn`` checks and prepares."""
         check_plays(env)
-        if checks.flag("exact", exact):
+        if exact:
             checks.instance(
                 "env", env, FiniteMDP, hint="Leave exact out: only a FiniteMDP is known exactly."
             )
@@ -592,14 +591,13 @@ def _shown(value: Any) -> str:
 
 
 def check_plays(env: Any) -> None:
-    checks.has_methods(
-        "env",
-        env,
-        "start",
-        "step",
-        hint="rlsvi_core.chain(10) has them; for a Gymnasium "
-        "environment use rlsvi_core.envs.gym.play.",
-    )
+    if isinstance(env, type) or not (hasattr(env, "start") and hasattr(env, "step")):
+        checks.fail(
+            "env must have the methods start, step",
+            f"{env!r} lacks one",
+            "rlsvi_core.chain(10) has them; for a Gymnasium "
+            "environment use rlsvi_core.envs.gym.play.",
+        )
 
 
 def checked_step(stepped: Any, h: int) -> tuple[float, Any, bool]:
@@ -612,7 +610,7 @@ def checked_step(stepped: Any, h: int) -> tuple[float, Any, bool]:
     ):
         checks.fail(
             "step returns (reward, next state, whether the episode is over)",
-            f"it returned {checks.shown(stepped)}",
+            f"it returned {stepped!r}",
             "Let it return these three.",
         )
     checks.finite("reward", stepped[0])

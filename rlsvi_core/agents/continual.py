@@ -145,7 +145,6 @@ class FastContinual:
     np.True_
     """
 
-    @checks.options
     def __init__(
         self,
         Phi: Any,

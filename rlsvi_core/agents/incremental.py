@@ -123,7 +123,6 @@ def _learn(
 class IncrementalAgent(CompiledLoop, TableAgent):
     """``nu`` is the step size: a number, or a function of the episode l = 0, 1, …"""
 
-    @checks.options
     def __init__(
         self,
         Phi: Any,
@@ -240,7 +239,6 @@ class VerbatimIncremental(IncrementalAgent):
                 )
 
 
-@checks.options
 def incremental(
     Phi: Any,
     lam: float = 1.0,

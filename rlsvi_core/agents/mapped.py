@@ -108,7 +108,7 @@ class MappedAgent(LinearAgent):
         if not (isinstance(h, (int, np.integer)) and 0 <= h < self.H):
             checks.fail(
                 f"h must be one of 0, …, {self.H - 1}",
-                f"it is {checks.shown(h)}",
+                f"it is {h!r}",
                 "An episode may not outlast the agent's horizon: pass a longer H, end the "
                 "episode, or leave H out and discount by gamma.",
                 IndexError,
@@ -147,7 +147,7 @@ class MappedAgent(LinearAgent):
         if not isinstance(a, (int, np.integer)) or legal.count(a) != 1:
             checks.fail(
                 f"a must be a legal action, one of {legal}",
-                f"it is {checks.shown(a)}",
+                f"it is {a!r}",
                 "Pass the action that act returned.",
                 IndexError,
             )

@@ -277,7 +277,6 @@ class Uniform(Rival):
         _learn_uniform(model, self._seen, self._Q, exact, rng, self.rng, run)
 
 
-@checks.options
 def psrl(prior: DirichletPrior, rng: Seed = None) -> PSRL:
     """Posterior sampling: greedy in an MDP drawn from the exact posterior.
 
@@ -315,7 +314,6 @@ def psrl(prior: DirichletPrior, rng: Seed = None) -> PSRL:
     return PSRL(prior, rng)
 
 
-@checks.options
 def ucbvi(
     prior: DirichletPrior, episodes: int, scale: float = 1.0, delta: float = 0.05, rng: Seed = None
 ) -> UCBVI:
@@ -361,7 +359,6 @@ def ucbvi(
     return UCBVI(prior.shape, scale * 7 * H * math.log(5 * S * A * episodes * H / delta), rng)
 
 
-@checks.options
 def uniform(prior: DirichletPrior, rng: Seed = None) -> Uniform:
     """Uniformly random actions.
 

@@ -19,11 +19,6 @@ window length G is summed again, so that rounding errors do not accumulate.
 targets); memory for :math:`N (1 + A/B) d` numbers. An observation's features are computed once per
 step. ``python -m benchmarks.tasks`` measures a step beside the environment alone.
 
-**Tiles.** Where n features are on, each with the same value, and all others 0, their numbers take
-the place of rows: a transition costs :math:`n^2`, a sweep :math:`N (A + 1) n`, and memory holds 2n
-numbers per transition. Weights of tiles that were never on keep their prior, so that only the
-others are factorised.
-
 **What works.** Without a horizon, one fit per episode moves the values by one step of value
 iteration, which is too little. So the default is ten sweeps, each starting from the weights of the
 last, all with the same normal draws, so that they converge to the values of *one* random model.
@@ -39,9 +34,8 @@ import numpy as np
 from scipy.linalg.blas import dsyr, dtrsv
 
 from .. import checks
-from ..compiled import Array, Floats, Ints, jit
+from ..compiled import Array, Floats, jit
 from ..features import FeatureMap
-from ..features.maps import Indicators
 from ..regression import draw_blocks, drawn_sigma
 from ..waiting import HELD
 from .acting import positions
@@ -173,65 +167,6 @@ class Rows:
         return self._factor[1]
 
 
-@jit
-def _values_of_ones(theta: Floats, where: Ints, on: float) -> Floats:
-    q = np.zeros((theta.shape[0], where.shape[0]))
-    for b in range(q.shape[0]):
-        for i in range(q.shape[1]):
-            for j in range(where.shape[1]):
-                q[b, i] += theta[b, where[i, j]]
-            q[b, i] *= on
-    return q
-
-
-@jit
-def _sums_of_ones(where: Ints, block: Ints, b: Floats, on: float, sums: Floats) -> None:
-    for i in range(b.size):
-        for j in range(where.shape[1]):
-            sums[block[i], where[i, j]] += on * b[i]
-
-
-@jit
-def _square_of_ones(where: Ints, sign: float, counts: Floats) -> None:
-    for i in where:
-        for j in where:
-            counts[i, j] += sign
-
-
-class Ones(Rows):
-    """The same for features that are on or off: which are on takes the place of a row, and
-    ``gram`` counts pairs, without rounding."""
-
-    def __init__(self, window: int | None, shape: tuple[int, ...], features: Indicators) -> None:
-        super().__init__(window, shape, features.blocks)
-        self.on = features.on
-        self._columns[0] = np.zeros((0, features.n), np.int64)
-        self._columns[3] = np.zeros((0, features.n), np.int64)
-
-    def _square(self, x: Array, block: int, sign: float) -> None:
-        _square_of_ones(x, sign, self.gram[block])
-
-    def _square_again(self) -> None:
-        pass  # counts are exact
-
-    def values(self, theta: Floats) -> Floats:
-        return _values_of_ones(theta, self.columns[3], self.on)
-
-    def sums(self, b: Floats) -> Floats:
-        where, block, *_ = self.columns
-        sums = np.zeros(self.gram.shape[:2])
-        _sums_of_ones(where, block, b, self.on, sums)
-        return sums
-
-    def _factors(self, ridge: float) -> Factors:
-        factors: Factors = []
-        for counts in self.gram:
-            used = np.flatnonzero(counts.diagonal())
-            square = self.on**2 * counts[np.ix_(used, used)] + ridge * np.eye(used.size)
-            factors.append((used, np.linalg.cholesky(square).T))
-        return factors
-
-
 def _value(s: Any) -> Any:
     """An observation by its value, since an environment may write the next one into the same array;
     of what may change without a trace, something unlike any other."""
@@ -309,27 +244,22 @@ class StoredAgent(MappedAgent):
             self.mean = self.theta.copy()
             return
         self._shape, self.A, self._numbers = (A // B, K // B), A, np.arange(A)
-        if not isinstance(self.features, Indicators):  # which are few at a time
-            periods = self.H or 1 if self.apart else 1
-            checks.array_size("the regressions", periods + 3, B, K // B, K // B)  # 3 in a plan
+        periods = self.H or 1 if self.apart else 1
+        checks.array_size("the regressions", periods + 3, B, K // B, K // B)  # 3 in a plan
         super()._allocate(K)
 
     def _no_data(self) -> Rows:
-        if isinstance(self.features, Indicators):
-            return Ones(self.choices.window, self._shape, self.features)
         return Rows(self.choices.window, self._shape, self.features.blocks)
 
     def _rows(self, h: int, s: Any) -> Array:
-        """The compact rows of an observation, checked; of indicators, which are on."""
-        if isinstance(self.features, Indicators):
-            return self.features.active(s)[None]
+        """The compact rows of an observation, checked."""
         X = checks.numbers("features", self.features.compact(h, s))  # a map may use it again
         first = self._shape == (0, 0) and X.ndim == 2 and X.size > 0
         if X.shape != self._shape and not first:
             rows = self._shape[0] or "actions"
             checks.fail(
                 f"features must have shape ({rows}, {self._shape[1] or 'K'}) for every observation",
-                f"for {checks.shown(s)} they have {X.shape}",
+                f"for {s!r} they have {X.shape}",
                 "Return a "
                 "row for each action, the same number of them always; legal= says which "
                 "are allowed.",
@@ -337,7 +267,7 @@ class StoredAgent(MappedAgent):
         if not math.isfinite(np.vdot(X, X)):
             checks.fail(
                 "features must be finite",
-                f"for {checks.shown(s)} entry {np.argwhere(~np.isfinite(X))[:1].tolist()} is not",
+                f"for {s!r} entry {np.argwhere(~np.isfinite(X))[:1].tolist()} is not",
                 "rlsvi_core.features.check says where; scale or correct the observation.",
             )
         if first:
@@ -361,9 +291,6 @@ class StoredAgent(MappedAgent):
 
     def _row_values(self, h: int, s: Any) -> Floats:
         period, X = self._period(h), self._recalled(h, s)
-        if isinstance(self.features, Indicators):
-            theta = self.theta[period].reshape(self.features.blocks, -1)
-            return _values_of_ones(theta, X, self.features.on).ravel()
         q: Floats = X @ self.theta[period].reshape(-1, X.shape[1]).T
         return q.ravel()
 

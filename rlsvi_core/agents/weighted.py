@@ -65,15 +65,14 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from .. import checks
-from ..compiled import Floats, Generator, Ints, Seed, jit
+from ..compiled import Floats, Generator, Seed, jit
 from ..features import FeatureMap, OneHot, Table
-from ..features.maps import Indicators
 from .base import RANGE, LinearAgent, repeated
 from .choices import Choices
 from .finite import Targets
 from .mapped import MappedAgent
 from .spanning import spanners
-from .stored import Ones, Rows, StoredAgent, targets_of
+from .stored import Rows, StoredAgent, targets_of
 from .verbatim import VerbatimAgent
 
 __all__ = ["Bootstrap", "Draw", "MappedBootstrap", "StoredBootstrap", "VerbatimBootstrap"]
@@ -117,7 +116,6 @@ class Bootstrap(LinearAgent):
 
     OFFERS = frozenset({"gamma", "clip", "weights", "window", "sweeps", "redraw"})
 
-    @checks.options
     def __init__(
         self,
         features: Any,
@@ -233,21 +231,10 @@ class VerbatimBootstrap(MappedBootstrap, VerbatimAgent):
         return self.features(h, s)
 
 
-@jit
-def _squares_of_ones(where: Ints, block: Ints, w: Floats, squares: Floats) -> None:
-    for i in range(w.size):
-        for j in where[i]:
-            for k in where[i]:
-                squares[block[i], j, k] += w[i]
-
-
 def weighted(data: Rows, w: Floats, inverse: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
     """Σ w c'c of each block, and a function from targets b to Σ w b c."""
     X, block, *_ = data.columns
     squares = np.zeros_like(data.gram)
-    if isinstance(data, Ones):
-        _squares_of_ones(X, block, w * data.on**2, squares)
-        return inverse.T @ squares @ inverse, lambda b: data.sums(w * b) @ inverse
     C = X @ inverse  # before squares are taken: those of X lose digits if rows are nearly collinear
     apart = np.zeros((len(squares), w.size))
     apart[block, np.arange(w.size)] = w
@@ -263,8 +250,7 @@ class StoredBootstrap(MappedBootstrap, StoredAgent):
         return self._shape[1]
 
     def _spanned(self, h: int, s: Any) -> Floats:
-        rows = self._recalled(h, s)
-        return self.features.compact(h, s) if isinstance(self.features, Indicators) else rows
+        return self._recalled(h, s)
 
     def _estimate(self) -> None:
         if not self.data:  # nothing is known yet, not even K

@@ -35,15 +35,11 @@ import numpy as np
 
 from .. import envs
 from ..checks import (
-    as_given,
     fail,
-    flag,
-    has_methods,
     instance,
     is_number,
     missing,
     one_of,
-    shown,
     warn,
     whole,
 )
@@ -186,10 +182,14 @@ def _checked(
     agent: Any, env: Env, seed: int | None, learn: bool
 ) -> Callable[[Run | None, bool], Iterator[Episode]]:
     """What plays episodes, or an error."""
-    if flag("learn", learn):
-        has_methods("agent", agent, "plan", "act", "observe", hint="Make one by rlsvi or lsvi.")
-    else:
-        has_methods("agent", agent, "greedy", hint="Make one by rlsvi or lsvi.")
+    needed = ("plan", "act", "observe") if learn else ("greedy",)
+    for name in needed:
+        if isinstance(agent, type) or not hasattr(agent, name):
+            fail(
+                f"agent must have the methods {', '.join(needed)}",
+                f"{agent!r} has no {name}",
+                "Make one by rlsvi or lsvi.",
+            )
     if seed is not None:
         seed = whole(
             "seed", seed, 0, SEEDS, hint="It starts the environment's generator: pass seed=1, say."
@@ -268,7 +268,7 @@ def _reader(agent: Any, space: Any) -> Callable[[Any], Any]:
     elif isinstance(space, MultiBinary):
         sizes = [2] * math.prod(space.shape)
     if S is not None and (not sizes or math.prod(sizes) != S):
-        states = f", which is {shown(math.prod(sizes))} states" if len(sizes) > 1 else ""
+        states = f", which is {math.prod(sizes)!r} states" if len(sizes) > 1 else ""
         fail(
             f"the agent's table is for {S} states",
             f"the environment has {space}{states}",
@@ -286,7 +286,7 @@ def _reader(agent: Any, space: Any) -> Callable[[Any], Any]:
 
     def read_box(observed: Any) -> Array:
         """What lies in a Box, as its type has it; its own check is slow."""
-        given = observed if type(observed) is np.ndarray else as_given(observed)
+        given = observed if type(observed) is np.ndarray else np.asarray(observed)
         if given.shape != shape or given.dtype.kind not in "biuf":
             refuse(observed)
         x = np.array(given, dtype)  # a copy: some environments write into the old one
@@ -320,17 +320,17 @@ def _legal(info: Info, A: int) -> Array | None:
     given = info.get("action_mask")
     if given is None:
         return None
-    mask = as_given(given)
+    mask = np.asarray(given)
     if mask.shape != (A,) or mask.dtype.kind not in "biuf" or not ((mask == 0) | (mask == 1)).all():
         fail(
             f"an action_mask has {A} entries, each 0 or 1",
-            f"it is {shown(given)}",
+            f"it is {given!r}",
             "Give it one for each action of the action space, numbered from its start.",
         )
     if not mask.any():
         fail(
             "an action_mask allows some action",
-            f"it is {shown(given)}",
+            f"it is {given!r}",
             "End the episode (terminated) where nothing can be done.",
         )
     return np.flatnonzero(mask)
@@ -401,13 +401,13 @@ def _episodes(
                     _refuse_step(
                         f"it returned {len(stepped)} values"
                         if isinstance(stepped, tuple)
-                        else f"it returned {shown(stepped)}"
+                        else f"it returned {stepped!r}"
                     )
                 observed, reward, terminated, truncated, info = stepped
                 if type(terminated) is not bool or type(truncated) is not bool:
                     terminated, truncated = (
-                        flag("terminated", terminated),
-                        flag("truncated", truncated),
+                        terminated,
+                        truncated,
                     )
                 if type(info) is not dict:
                     instance(
@@ -416,7 +416,7 @@ def _episodes(
                 if not is_number(reward):
                     fail(
                         "a reward is a finite number",
-                        f"step {h} of the episode gave {shown(reward)}",
+                        f"step {h} of the episode gave {reward!r}",
                         "Let step return a float; the agent has not seen it.",
                     )
                 r, s_next = float(reward), read(observed)
@@ -536,7 +536,7 @@ class MDPEnv(_Ours):
 
     def __init__(self, mdp: FiniteMDP, clock: bool = False, render_mode: str | None = None) -> None:
         instance("mdp", mdp, FiniteMDP, hint="rlsvi_core.chain(10) is one.")
-        space = MultiDiscrete([mdp.H + 1, mdp.S]) if flag("clock", clock) else Discrete(mdp.S)
+        space = MultiDiscrete([mdp.H + 1, mdp.S]) if clock else Discrete(mdp.S)
         super().__init__(mdp, space, mdp.A, mdp.H, render_mode)
         self.clock = clock
 
