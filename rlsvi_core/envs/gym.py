@@ -268,7 +268,8 @@ def _reader(agent: Any, space: Any) -> Callable[[Any], Any]:
     elif isinstance(space, MultiBinary):
         sizes = [2] * math.prod(space.shape)
     if S is not None and (not sizes or math.prod(sizes) != S):
-        states = f", which is {math.prod(sizes)!r} states" if len(sizes) > 1 else ""
+        few = 1 < len(sizes) < 100  # else their product is too long to be written
+        states = f", which is {math.prod(sizes)} states" if few else ""
         fail(
             f"the agent's table is for {S} states",
             f"the environment has {space}{states}",

@@ -299,6 +299,13 @@ class OneHot(FeatureMap):
         """Without a horizon the indicator of s, as the one row of a (1, S) array."""
         return np.eye(1, self.S, index("s", s, self.S)) if self.H is None else self(h, s)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        array_size("the table", self.H or 1, self.K, self.K)
+        if self.H is None:
+            return np.array([self(0, s) for s in range(self.S)], dtype)
+        table = np.eye(self.K, dtype=dtype).reshape(1, self.S, self.A, self.K)
+        return np.tile(table, (self.H, 1, 1, 1))
+
 
 def one_hot(H: int | None, S: int | ArrayLike, A: int) -> FeatureMap:
     """One feature for each state-action pair; for several discrete components, one for each value

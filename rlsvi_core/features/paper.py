@@ -36,6 +36,7 @@ from ..checks import (
 )
 from ..compiled import Floats, Seed, jit
 from ..mdp import FiniteMDP
+from .maps import OneHot
 
 __all__ = ["agnostic", "coherent", "tabular"]
 
@@ -111,7 +112,7 @@ def tabular(mdp: FiniteMDP) -> Floats:
             f"this one would have {size}",
             f"Use features.one_hot({H}, {S}, {A}), which stands for it without storing it.",
         )
-    return np.tile(np.eye(S * A).reshape(1, S, A, S * A), (H, 1, 1, 1))
+    return np.asarray(OneHot(H, S, A))
 
 
 def coherent(
