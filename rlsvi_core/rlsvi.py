@@ -67,9 +67,10 @@ class Printed(Learner):
         """Algorithms 1, 3, 7 and 11."""
         problem, periods = self.problem, self.H or 1
         theta, mean = np.zeros((2, periods, self.K))
-        if not any(self.data) and (rng is None or problem.options.first == "uniform"):
+        uniform = rng is None or problem.options.first == "uniform" or not self.K
+        if not any(self.data) and uniform:
             return Weights(theta, mean)  # section 4's footnote
-        if self.H is None and before is not None:
+        if self.H is None and before is not None and before.theta.size:  # else K was not known
             theta[:], mean[:] = before.mean if rng is None else before.theta, before.mean
         after = self.in_targets(theta, mean)[0] if self.H is None else np.zeros(self.K)
         fits = reversed(range(periods)) if problem.apart else sweeping(problem.sweeps, after)
