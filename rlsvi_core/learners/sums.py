@@ -270,8 +270,8 @@ class Sums(Learner):
     ) -> None:
         h, (_, S, A, _) = self._period(h), self.Phi.shape
         s, a = checks.index("s", s, S), checks.index("a", a, A)
-        s_next = ENDED if s_next is None else checks.index("s_next", s_next, S)
-        after = 0 if self.H is None else h + 1
-        if legal_next is not None and s_next != ENDED and after < len(self.Phi):
-            self.masks.close(after, s_next, legal_next)
+        ended = s_next is None or h + 1 == self.H
+        s_next = ENDED if ended else checks.index("s_next", s_next, S)
+        if legal_next is not None and not ended:
+            self.masks.close(0 if self.H is None else h + 1, s_next, legal_next)
         _add(self.data(Weights(self._row[None]), False), h, s, a, r, s_next)
