@@ -80,7 +80,7 @@ class Kept(NamedTuple):
     """The data of one regression. What was added last waits in a list until a fit needs it, and is
     then taken in at once, so that an interrupt finds all of it or none."""
 
-    room: Columns  # of which the first ``count`` are in use
+    room: Columns  # of which the first ``count`` are in use; none, where sums replace the rows
     count: int
     gram: Floats  # (B, d, d)
     c: Floats  # (B, d) Σ x r
@@ -116,7 +116,7 @@ def taken_in(kept: Kept, window: int | None, one_step: bool) -> Kept:
     gram = kept.gram + _squares(new, len(kept.gram))
     c = kept.c + new.apart(new.r, len(kept.gram)) @ new.x
     if one_step:
-        return Kept(kept.room, 0, gram, c, [])
+        return Kept(kept.room, kept.count + len(new.r), gram, c, [])
     room, count = kept.room, kept.count + len(new.r)
     if count > len(room.r):
         room = Columns(
@@ -247,8 +247,7 @@ class Rows(Keeping):
         data = [self.data_of(h) for h in range(len(self.kept))]
         B, d = data[0].c.shape
         theta, mean = np.zeros((2, len(data), B * d))
-        seen = any(kept.gram.any() for kept in data)
-        if not seen and (rng is None or problem.options.first == "uniform"):
+        if not any(kept.count for kept in data) and (rng is None or problem.options.first == "uniform"):
             return Weights(theta, mean)
         if self.H is not None:
             after = np.zeros(B * d)
