@@ -32,7 +32,7 @@ from scipy.linalg.blas import dtrsv
 
 from .. import checks
 from ..compiled import Array, Floats, Generator, Ints, jit
-from ..learner import Learner, Problem, Targets, Weights, positions, sweeping
+from ..learner import Learner, Problem, Targets, Weights, check_growth, positions, sweeping
 from ..regression import draw_blocks, fill_noise
 
 
@@ -260,13 +260,7 @@ class Rows(Keeping):
         U, z, after = self._factor(data[0]), self._z(rng), self.in_targets(theta, mean)[0]
         for _ in sweeping(problem.sweeps, after):
             mean[0], theta[0] = self._solve(data[0], U, after, z)
-        if not np.isfinite(theta).all():
-            checks.fail(
-                "values must stay finite",
-                "fit upon fit, the weights have grown beyond all numbers",
-                "Pass value_range, to which targets are truncated, or discount more.",
-                FloatingPointError,
-            )
+        check_growth(theta)
         return Weights(theta, mean)
 
     def in_targets(self, theta: Floats, mean: Floats) -> Floats:

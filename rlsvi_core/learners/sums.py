@@ -32,7 +32,17 @@ from .. import checks
 from ..agent import compiled_loop, row_values
 from ..compiled import Array, Floats, Generator, Ints, inlined, jit
 from ..features import Table
-from ..learner import ENDED, MOST_SWEEPS, SETTLED, Learner, Masks, Problem, Targets, Weights
+from ..learner import (
+    ENDED,
+    MOST_SWEEPS,
+    SETTLED,
+    Learner,
+    Masks,
+    Problem,
+    Targets,
+    Weights,
+    check_growth,
+)
 from ..regression import add_row, draw, fill_noise, solve_transposed
 
 # λσ² beside a row of features, squared: less is refused, and less than the second is mentioned
@@ -254,6 +264,7 @@ class Sums(Learner):
             settle = self.problem.sweeps == math.inf
             sweeps = MOST_SWEEPS if settle else int(self.problem.sweeps)
             _sweep(self.data(Weights(theta), sample), sweeps, settle, rng, mean)
+            check_growth(theta)
         return Weights(theta, mean)
 
     def values(self, fitted: Weights, h: int, s: int) -> Floats:
