@@ -332,6 +332,7 @@ def lsvi(
         sample=False,
         epsilon=epsilon,
         eta=eta,
+        redraw=problem.options.redraw,
         value_range=value_range,
         gamma=problem.gamma,
         rng=rng,

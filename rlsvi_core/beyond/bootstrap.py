@@ -83,6 +83,7 @@ from ..learner import (
     MOST_SWEEPS,
     SETTLED,
     Learner,
+    Options,
     Problem,
     Targets,
     Weights,
@@ -118,12 +119,14 @@ def learner(problem: Problem, value_range: tuple[float, float], kappa: float) ->
     """The fastest for these features."""
     hint = "It counts imagined visits; 1 is bold, 0.01 cautious, and less than a millionth none."
     kappa, phi = checks.between("kappa", kappa, LEAST, 1e6, hint=hint), problem.features
-    if problem.options.shared:
-        checks.fail(
-            "the bootstrap has weights of their own for each period",
-            "shared is True",
-            "Leave it out, or leave H out and discount.",
-        )
+    for name in ("shared", "truncate", "first"):
+        if getattr(problem.options, name) != getattr(Options, name):
+            checks.fail(
+                "the bootstrap has weights of their own for each period, truncates next values and "
+                "begins with a draw",
+                f"{name} is {getattr(problem.options, name)!r}",
+                f"Leave {name} out.",
+            )
     if isinstance(phi, (OneHot, Table)) and problem.options.window is None:
         return Outcomes(problem, value_range, kappa)
     return Weighted(problem, value_range, kappa)
