@@ -695,7 +695,7 @@ class Agent:
                 a = self.act(h, s, legal)  # line 5; Algorithm 8, line 7
                 r, s_next, over = _stepped(env, h, s, a, rng, limit)  # line 6; Algorithm 8, line 8
                 ended = over is True
-                legal = None if ended else _legal(env, h + 1, s_next)
+                legal = None if ended or h + 1 == self.H else _legal(env, h + 1, s_next)
                 self.observe(h, s, a, r, None if ended else s_next, legal)  # Algorithm 8, 9 to 11
                 run.reward[i] += r
                 earned, discount = earned + discount * r, discount * self._gamma
