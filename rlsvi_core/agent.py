@@ -648,7 +648,8 @@ class Agent:
     def _pieces(self, world: Any, total: int) -> Iterator[tuple[int, int]]:
         if self._is_compiled(world):
             self.learner.reserve(world, total)
-            self.fitted = self.learner.fit(None, self.fitted)  # arrays of its own, written in place
+            if self.fitted is None:
+                self.fitted = self.learner.fit(None, None)  # arrays that the loop writes into
             return chunks(total)
         return ((i, i + 1) for i in range(total))
 
