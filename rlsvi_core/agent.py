@@ -328,7 +328,8 @@ class Agent:
         self.eta, self.epsilon = eta, epsilon
         self.fitted: Any = None
         self.count = np.zeros(2, np.int64)  # episodes planned, transitions observed
-        self._run, self._at_mean = empty_run(0), None
+        self._run = empty_run(0)
+        self._at_mean: tuple[Any, Generator] | None = None
         self._stale = False  # whether data came since the last plan
         self._met: Any = set()  # since the last draw: what redraw recognises
         self._due = False
@@ -436,10 +437,9 @@ class Agent:
 
     def _mean(self) -> tuple[Any, Generator]:
         """The fit by the mean, and what breaks its ties; made again once something is observed."""
-        if self._at_mean is None or self._at_mean[0] != self.transitions:
-            mean = self.learner.fit(None, self.fitted)
-            self._at_mean = self.transitions, (mean, np.random.default_rng(0))
-        return self._at_mean[1]
+        if self._at_mean is None:
+            self._at_mean = self.learner.fit(None, self.fitted), np.random.default_rng(0)
+        return self._at_mean
 
     @property
     def Q(self) -> Floats:
@@ -500,9 +500,10 @@ class Agent:
         of a finite horizon r includes the terminal reward. ``legal_next`` lists the actions allowed
         in s_next, None: all."""
         r, mask = checks.finite("r", r), () if legal_next is None else (legal_next,)
-        self._stale = True
-        self.count[1] += 1  # first: what was computed before is not up to date
+        self._at_mean = None  # first: it will not be up to date
         self.learner.add(h, s, a, r, s_next, *mask)
+        self.count[1] += 1
+        self._stale = True
         if callable(self._redraw):
             self._met.add(self._redraw(s))
             self._due = s_next is not None and self._redraw(s_next) in self._met
