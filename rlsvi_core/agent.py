@@ -22,9 +22,10 @@ have ``H``, the number of steps after which the clock runs out, and ``legal(h, s
 the actions allowed, None for all. A :class:`~rlsvi_core.mdp.FiniteMDP` and a
 :class:`~rlsvi_core.mdp.DiscountedMDP` are environments, and a Gymnasium environment is taken as one.
 
-**Ctrl-C** waits for the end of an episode, but not longer than a second or a second Ctrl-C. A
-compiled call is a critical section, a learner adds a transition at once or not at all, and ``plan``
-assigns once, so wherever it strikes nothing is lost or counted twice.
+**Ctrl-C** waits for the end of an episode, or of a step if that takes longer than a second; a second
+Ctrl-C waits for the end of a step, a third for nothing. A compiled call is a critical section, a
+learner adds a transition at once or not at all, and ``plan`` assigns once, so wherever it strikes no
+transition is lost or taken in twice.
 """
 
 import copy
@@ -231,18 +232,18 @@ def chunks(total: int) -> Iterator[tuple[int, int]]:
 
 @contextmanager
 def patience() -> Iterator[Callable[[bool], None]]:
-    """Inside, Ctrl-C waits until it is asked for: at the end of an episode, or in its midst once it
-    has waited long. The second one does not wait. Elsewhere than in the main thread, and where
-    somebody has a handler of their own, nothing is changed."""
+    """Inside, Ctrl-C waits until it is asked for: at the end of an episode, or of a step once it has
+    waited long or there was another. The third one does not wait. Elsewhere than in the main thread,
+    and where somebody has a handler of their own, nothing is changed."""
     since: list[float] = []
 
     def wait(*_: object) -> None:
-        if since:
-            raise KeyboardInterrupt
         since.append(time.monotonic())
+        if len(since) > 2:
+            raise KeyboardInterrupt
 
     def ask(at_end: bool) -> None:
-        if since and (at_end or time.monotonic() - since[0] > PATIENCE):
+        if since and (at_end or len(since) > 1 or time.monotonic() - since[0] > PATIENCE):
             since.clear()
             raise KeyboardInterrupt
 
