@@ -47,6 +47,7 @@ from .mdp import CUT, DiscountedMDP, FiniteMDP, Model, draw, first_state, last_r
 LONGEST = 10_000  # steps, after which an episode that nobody limits is taken to be without end
 PATIENCE = 1.0  # seconds that Ctrl-C waits for the end of an episode
 CHUNK = 0.1  # seconds of compiled work between two looks at it
+FIRST = 100_000  # values, which take less
 
 Epsilon = float | Callable[[int], float]
 
@@ -218,10 +219,10 @@ def compiled_loop(fit: Any, values: Any, add: Any) -> Any:
     return loop
 
 
-def chunks(total: int) -> Iterator[tuple[int, int]]:
+def chunks(total: int, first: int) -> Iterator[tuple[int, int]]:
     """Cut 0, …, total − 1 into pieces (start, stop) that take about ``CHUNK`` seconds each, by what
-    the last one took."""
-    start, size = 0, 1
+    the last one took; the first has so many."""
+    start, size = 0, max(first, 1)
     while start < total:
         stop, began = min(start + size, total), time.perf_counter()
         yield start, stop
@@ -368,7 +369,9 @@ class Agent:
 
     @eta.setter
     def eta(self, eta: float) -> None:
-        self._eta = checks.between("eta", eta, 0, math.inf, hint="It is a temperature; 0 is greedy.")
+        self._eta = checks.between(
+            "eta", eta, 0, math.inf, hint="It is a temperature; 0 is greedy."
+        )
         self._dithers_once()
 
     def _dithers_once(self) -> None:
@@ -592,7 +595,8 @@ class Agent:
         world, rng = self._entered(env, rng)
         limit, run = self._limit(world, limit), empty_run(episodes)
         for i in range(len(run.reward)):
-            s, h, over = copy.deepcopy(world.start(rng)), 0, False
+            s, h = copy.deepcopy(world.start(rng)), 0
+            over: bool | str = False
             while not over:
                 legal = _legal(world, h, s)
                 r, s, over = _stepped(world, h, s, self.greedy(h, s, legal), rng, limit)
@@ -628,7 +632,9 @@ class Agent:
         """After how many steps the clock cuts an episode; None: nobody says."""
         given = {"the agent's horizon H": self.H, "the environment's H": getattr(world, "H", None)}
         if limit is not None:
-            given["limit"] = checks.whole("limit", limit, 1, hint="It counts steps: pass 1000, say.")
+            given["limit"] = checks.whole(
+                "limit", limit, 1, hint="It counts steps: pass 1000, say."
+            )
         known = {name: steps for name, steps in given.items() if steps is not None}
         if len(set(known.values())) > 1:
             checks.fail(
@@ -652,7 +658,7 @@ class Agent:
             self.learner.reserve(world, total)
             if self.fitted is None:
                 self.fitted = self.learner.fit(None, None)  # arrays that the loop writes into
-            return chunks(total)
+            return chunks(total, FIRST // (self.H or 1) // (self.learner.S or FIRST))
         return ((i, i + 1) for i in range(total))
 
     def _play(self, world: Any, exact: Any, rng: Generator, run: Run, start: int) -> None:
@@ -686,7 +692,8 @@ class Agent:
         """Algorithms 2, 4, 5, 8 and 12, from line 2 on, for each entry of the record."""
         for i in range(len(run.reward)):
             self.plan()  # line 2; Algorithm 8, line 3
-            s, h, over = copy.deepcopy(env.start(rng)), 0, False  # line 3; Algorithm 8, line 4
+            s, h = copy.deepcopy(env.start(rng)), 0  # line 3; Algorithm 8, line 4
+            over: bool | str = False
             if exact:
                 run.expected[i] = env.initial @ env.evaluate(self.policy())[0]
             legal, number = _legal(env, h, s), isinstance(s, (int, np.integer))

@@ -147,7 +147,7 @@ class Problem:
     gamma: float = 1.0
     low: float = -math.inf
     high: float = math.inf
-    options: Options = Options()  # noqa: RUF009, a constant
+    options: Options = Options()
     unit: bool = False  # whether λ rests on features of norm 1
 
     @property

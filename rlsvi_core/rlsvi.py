@@ -61,14 +61,14 @@ class Printed(Learner):
         self.problem, phi = problem, problem.features
         self.H, self.S, self.A, self.K = phi.H, phi.S, phi.A, phi.K
         window, fits = problem.options.window, self.H or 1 if problem.apart else 1
-        self.data: list[deque[Transition]] = [deque(maxlen=window) for _ in range(fits)]
+        self.kept: list[deque[Transition]] = [deque(maxlen=window) for _ in range(fits)]
 
     def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
         """Algorithms 1, 3, 7 and 11."""
         problem, periods = self.problem, self.H or 1
         theta, mean = np.zeros((2, periods, self.K))
         uniform = rng is None or problem.options.first == "uniform" or not self.K
-        if not any(self.data) and uniform:
+        if not any(self.kept) and uniform:
             return Weights(theta, mean)  # section 4's footnote
         if self.H is None and before is not None and before.theta.size:  # else K was not known
             theta[:], mean[:] = before.mean if rng is None else before.theta, before.mean
@@ -77,7 +77,7 @@ class Printed(Learner):
         z = None
         for fit in fits:  # Algorithm 1, line 1; Algorithms 3 and 11, line 2
             h = fit if problem.apart else 0
-            data = self.data[h]
+            data = self.kept[h]
             if z is None or problem.apart or not self.same_draws:
                 z = self.noise(rng, len(data))
             A, b = self.regression_problem(data, after)
@@ -134,7 +134,7 @@ class Printed(Learner):
             if legal_next is not None:
                 following = following[positions(len(following), legal_next)]
         phi = rows[checks.index("a", a, len(rows))]
-        self.data[h if self.problem.apart else 0].append(Transition(phi, r, following))
+        self.kept[h if self.problem.apart else 0].append(Transition(phi, r, following))
 
     def _rows(self, h: int, s: Any) -> Floats:
         rows = self.problem.features(h, s)
@@ -277,7 +277,9 @@ def rlsvi(
     np.True_
     """
     lam_0, sigma_0 = (1.0, 0.1) if value_range is None else suggest_parameters(value_range)
-    problem = _problem(features, lam, lam_0, sigma_0 if sigma is None else sigma, value_range, H, gamma, options)
+    problem = _problem(
+        features, lam, lam_0, sigma_0 if sigma is None else sigma, value_range, H, gamma, options
+    )
     return Agent(
         _learner(problem, printed),
         redraw=_redraw(problem),

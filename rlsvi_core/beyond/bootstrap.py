@@ -354,11 +354,13 @@ class Weighted(Keeping):
         the targets (step 3)."""
         data = self.data_of(h)
         columns, (blocks, d), inverse = data.columns, data.c.shape, self.spanners[h].inverse
-        draw = self.draw_weights(rng, data.count, blocks * d)
+        draw = self.draw_weights(rng, data.used, blocks * d)
         low, high = self.ends
         visits = draw.visits.reshape(blocks, d)
         imagined = visits * (low + (high - low) * draw.share).reshape(blocks, d)
-        C = columns.x @ inverse  # before squares are taken: those of x lose digits if rows are nearly
+        C = (
+            columns.x @ inverse
+        )  # before squares are taken: those of x lose digits if rows are nearly
         apart = columns.apart(draw.data, blocks)  # collinear
         factors = [
             cho_factor((C * own[:, None]).T @ C + np.diag(g))

@@ -62,9 +62,7 @@ def with_room(seen: History, more: int) -> History:
 
 
 @inlined
-def _take_in(
-    seen: History, h: int, s: int, a: int, r: float, s_next: int, apart: bool
-) -> None:
+def _take_in(seen: History, h: int, s: int, a: int, r: float, s_next: int, apart: bool) -> None:
     """Take in one transition, into the list if something follows or outcomes are told apart."""
     seen.n[h, s, a] += 1.0
     seen.total[h, s, a] += r
@@ -159,9 +157,7 @@ class Data(NamedTuple):
 @jit
 def _fit(data: Data, rng: Generator) -> None:
     if data.any[0]:
-        value_iteration(
-            data.seen, data.ridge, data.sigma, data.targets, data.closed, rng, data.Q
-        )
+        value_iteration(data.seen, data.ridge, data.sigma, data.targets, data.closed, rng, data.Q)
 
 
 @inlined

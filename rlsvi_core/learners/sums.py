@@ -125,7 +125,7 @@ def add_next_values(
     period, and θ its weights. Two states at a time, whose sums do not wait for each other."""
     _, _, g, followed, number, _ = data
     gamma, low, high = targets
-    last = number[h] - 1
+    last, masked = number[h] - 1, closed.size > 0
     for i in range(0, last + 1, 2):
         s, t = followed[h, i], followed[h, min(i + 1, last)]
         V, W = -np.inf, -np.inf
@@ -134,7 +134,7 @@ def add_next_values(
             for k in range(x.shape[0]):
                 q_s += Phi[n, s, a, k] * theta[k]
                 q_t += Phi[n, t, a, k] * theta[k]
-            if closed.size > 0:
+            if masked:
                 q_s = -np.inf if closed[n, s, a] else q_s
                 q_t = -np.inf if closed[n, t, a] else q_t
             V, W = max(V, q_s), max(W, q_t)
