@@ -22,9 +22,10 @@ have ``H``, the number of steps after which the clock runs out, and ``legal(h, s
 the actions allowed, None for all. A :class:`~rlsvi_core.mdp.FiniteMDP` and a
 :class:`~rlsvi_core.mdp.DiscountedMDP` are environments, and a Gymnasium environment is taken as one.
 
-**Ctrl-C** waits for the end of an episode, but not longer than a second or a second Ctrl-C. A
-compiled call is a critical section, a learner adds a transition at once or not at all, and ``plan``
-assigns once, so wherever it strikes nothing is lost or counted twice.
+**Ctrl-C** waits for the end of an episode, or of a step if that takes longer than a second; a second
+Ctrl-C waits for the end of a step, a third for nothing. A compiled call is a critical section, a
+learner adds a transition at once or not at all, and ``plan`` assigns once, so wherever it strikes no
+transition is lost or taken in twice.
 """
 
 import copy
@@ -232,18 +233,18 @@ def chunks(total: int, first: int) -> Iterator[tuple[int, int]]:
 
 @contextmanager
 def patience() -> Iterator[Callable[[bool], None]]:
-    """Inside, Ctrl-C waits until it is asked for: at the end of an episode, or in its midst once it
-    has waited long. The second one does not wait. Elsewhere than in the main thread, and where
-    somebody has a handler of their own, nothing is changed."""
+    """Inside, Ctrl-C waits until it is asked for: at the end of an episode, or of a step once it has
+    waited long or there was another. The third one does not wait. Elsewhere than in the main thread,
+    and where somebody has a handler of their own, nothing is changed."""
     since: list[float] = []
 
     def wait(*_: object) -> None:
-        if since:
-            raise KeyboardInterrupt
         since.append(time.monotonic())
+        if len(since) > 2:
+            raise KeyboardInterrupt
 
     def ask(at_end: bool) -> None:
-        if since and (at_end or time.monotonic() - since[0] > PATIENCE):
+        if since and (at_end or len(since) > 1 or time.monotonic() - since[0] > PATIENCE):
             since.clear()
             raise KeyboardInterrupt
 
@@ -331,7 +332,7 @@ class Agent:
         self.fitted: Any = None
         self.count = np.zeros(2, np.int64)  # episodes planned, transitions observed
         self._run = empty_run(0)
-        self._at_mean: Any = None  # transitions seen, the fit by the mean and what breaks its ties
+        self._at_mean: tuple[Any, Generator] | None = None
         self._stale = False  # whether data came since the last plan
         self._since, self._met = 0, set[Hashable]()  # since the last draw: steps, what was met
         self._due = False  # whether to draw again before the next action
@@ -441,10 +442,9 @@ class Agent:
 
     def _mean(self) -> tuple[Any, Generator]:
         """The fit by the mean, and what breaks its ties; made again once something is observed."""
-        if self._at_mean is None or self._at_mean[0] != self.transitions:
-            mean = self.learner.fit(None, self.fitted)
-            self._at_mean = self.transitions, mean, np.random.default_rng(0)
-        return self._at_mean[1], self._at_mean[2]
+        if self._at_mean is None:
+            self._at_mean = self.learner.fit(None, self.fitted), np.random.default_rng(0)
+        return self._at_mean
 
     @property
     def Q(self) -> Floats:
@@ -506,9 +506,10 @@ class Agent:
         of a finite horizon r includes the terminal reward. ``legal_next`` lists the actions allowed
         in s_next, None: all."""
         r, mask = checks.finite("r", r), () if legal_next is None else (legal_next,)
-        self._stale = True
-        self.count[1] += 1  # first: what was computed before is not up to date
+        self._at_mean = None  # first: it will not be up to date
         self.learner.add(h, s, a, r, s_next, *mask)
+        self.count[1] += 1
+        self._stale = True
         if callable(self._redraw):
             self._met.add(self._redraw(s))
             self._due = s_next is not None and self._redraw(s_next) in self._met
@@ -657,7 +658,8 @@ class Agent:
     def _pieces(self, world: Any, total: int) -> Iterator[tuple[int, int]]:
         if self._is_compiled(world):
             self.learner.reserve(world, total)
-            self.fitted = self.learner.fit(None, self.fitted)  # arrays of its own, written in place
+            if self.fitted is None:
+                self.fitted = self.learner.fit(None, None)  # arrays that the loop writes into
             return chunks(total, FIRST // (self.H or 1) // (self.learner.S or FIRST))
         return ((i, i + 1) for i in range(total))
 
@@ -705,7 +707,7 @@ class Agent:
                 a = self.act(h, s, legal)  # line 5; Algorithm 8, line 7
                 r, s_next, over = _stepped(env, h, s, a, rng, limit)  # line 6; Algorithm 8, line 8
                 ended = over is True
-                legal = None if ended else _legal(env, h + 1, s_next)
+                legal = None if ended or h + 1 == self.H else _legal(env, h + 1, s_next)
                 self.observe(h, s, a, r, None if ended else s_next, legal)  # Algorithm 8, 9 to 11
                 run.reward[i] += r
                 earned, discount = earned + discount * r, discount * self._gamma

@@ -198,6 +198,17 @@ def sweeping(sweeps: float, weights: Floats) -> Iterator[int]:
             return
 
 
+def check_growth(theta: Floats) -> None:
+    """Refuse weights without bound: where features extrapolate, a sweep may be no contraction."""
+    if not np.isfinite(theta).all():
+        checks.fail(
+            "values must stay finite",
+            "fit upon fit, the weights have grown beyond all numbers",
+            "Pass value_range, to which targets are truncated, or discount more.",
+            FloatingPointError,
+        )
+
+
 def positions(A: int, legal: Any) -> Array:
     """The numbers of the actions allowed, in their order, of A."""
     at = np.asarray(legal)

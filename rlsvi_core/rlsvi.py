@@ -67,9 +67,10 @@ class Printed(Learner):
         """Algorithms 1, 3, 7 and 11."""
         problem, periods = self.problem, self.H or 1
         theta, mean = np.zeros((2, periods, self.K))
-        if not any(self.kept) and (rng is None or problem.options.first == "uniform"):
+        uniform = rng is None or problem.options.first == "uniform" or not self.K
+        if not any(self.kept) and uniform:
             return Weights(theta, mean)  # section 4's footnote
-        if self.H is None and before is not None:
+        if self.H is None and before is not None and before.theta.size:  # else K was not known
             theta[:], mean[:] = before.mean if rng is None else before.theta, before.mean
         after = self.in_targets(theta, mean)[0] if self.H is None else np.zeros(self.K)
         fits = reversed(range(periods)) if problem.apart else sweeping(problem.sweeps, after)
@@ -334,7 +335,7 @@ def lsvi(
     >>> lsvi(features.tabular(chain(5)), epsilon=0.1)
     Agent(Sums(H=4, S=5, A=2), by the mean; 0 transitions seen)
     """
-    _refuse("lsvi", options, "first", "redraw")
+    _refuse("lsvi", options, "first")
     lam_0, sigma_0 = (1.0, 1.0) if value_range is None else suggest_parameters(value_range)
     problem = _problem(features, lam, lam_0 * sigma_0**2, 1.0, value_range, H, gamma, options)
     return Agent(
@@ -342,6 +343,7 @@ def lsvi(
         sample=False,
         epsilon=epsilon,
         eta=eta,
+        redraw=problem.options.redraw,
         value_range=value_range,
         gamma=problem.gamma,
         rng=rng,

@@ -32,7 +32,7 @@ from scipy.linalg.blas import dtrsv
 
 from .. import checks
 from ..compiled import Array, Floats, Generator, Ints, jit
-from ..learner import Learner, Problem, Targets, Weights, positions, sweeping
+from ..learner import Learner, Problem, Targets, Weights, check_growth, positions, sweeping
 from ..regression import draw_blocks, fill_noise
 
 
@@ -80,7 +80,7 @@ class Kept(NamedTuple):
     """The data of one regression. What was added last waits in a list until a fit needs it, and is
     then taken in at once, so that an interrupt finds all of it or none."""
 
-    room: Columns  # of which the first ones are in use
+    room: Columns  # of which the first ones are in use; none, where sums replace the rows
     used: int
     gram: Floats  # (B, d, d)
     c: Floats  # (B, d) Σ x r
@@ -116,7 +116,7 @@ def taken_in(kept: Kept, window: int | None, one_step: bool) -> Kept:
     gram = kept.gram + _squares(new, len(kept.gram))
     c = kept.c + new.apart(new.r, len(kept.gram)) @ new.x
     if one_step:
-        return Kept(kept.room, 0, gram, c, [])
+        return Kept(kept.room, kept.used + len(new.r), gram, c, [])
     room, count = kept.room, kept.used + len(new.r)
     if count > len(room.r):
         room = Columns(
@@ -252,8 +252,9 @@ class Rows(Keeping):
         data = [self.data_of(h) for h in range(len(self.kept))]
         B, d = data[0].c.shape
         theta, mean = np.zeros((2, len(data), B * d))
-        seen = any(kept.gram.any() for kept in data)
-        if not seen and (rng is None or problem.options.first == "uniform"):
+        if not any(kept.used for kept in data) and (
+            rng is None or problem.options.first == "uniform"
+        ):
             return Weights(theta, mean)
         if self.H is not None:
             after = np.zeros(B * d)
@@ -266,13 +267,7 @@ class Rows(Keeping):
         U, z, after = self._factor(data[0]), self._z(rng), self.in_targets(theta, mean)[0]
         for _ in sweeping(problem.sweeps, after):
             mean[0], theta[0] = self._solve(data[0], U, after, z)
-        if not np.isfinite(theta).all():
-            checks.fail(
-                "values must stay finite",
-                "fit upon fit, the weights have grown beyond all numbers",
-                "Pass value_range, to which targets are truncated, or discount more.",
-                FloatingPointError,
-            )
+        check_growth(theta)
         return Weights(theta, mean)
 
     def in_targets(self, theta: Floats, mean: Floats) -> Floats:
