@@ -89,7 +89,7 @@ from ..learner import (
     sweeping,
 )
 from ..learners import counts
-from ..learners.counts import History, remember_outcome, table_values
+from ..learners.counts import History, forbid, remember_outcome, table_values
 from ..learners.rows import Keeping, targets_of
 from ..regression import factorise, solve, solve_transposed
 from .spanning import spanners
@@ -209,8 +209,7 @@ def _solve(data: Data, h: int, V: Floats) -> None:
 def _look_ahead(data: Data, h: int, V: Floats) -> None:
     """Step 4: γṼ_h, truncated; what a mask has closed has the value −∞."""
     Q, targets = data.Q, data.targets
-    if data.closed.size > 0:
-        Q[h] = np.where(data.closed[h], -np.inf, Q[h])
+    forbid(data.closed, h, Q)
     for s in range(V.shape[0]):
         V[s] = targets.gamma * min(max(highest(Q[h, s]), targets.low), targets.high)
 
