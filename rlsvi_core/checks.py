@@ -33,8 +33,9 @@ def warn(rule: str, found: str, hint: str) -> None:
 
 def is_number(value: Any) -> bool:
     """Whether it is a finite one, as a float: in its own precision 1e100 may be infinite."""
-    kinds = (int, float, np.integer, np.floating)
-    return isinstance(value, kinds) and abs(float(value)) <= LARGEST
+    if isinstance(value, (np.integer, np.floating)):
+        value = float(value)
+    return isinstance(value, (int, float)) and -LARGEST <= value <= LARGEST
 
 
 def whole(name: str, value: Any, least: int = 0, most: int | None = None, *, hint: str) -> int:
