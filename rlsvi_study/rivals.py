@@ -11,7 +11,7 @@ All act greedily by a table :math:`\tilde Q`, ties uniformly. Write :math:`n` fo
   with :math:`\ell = \log(5 S A T / \delta)`; 0 is the largest value there is. Published:
   :math:`c = 1`. Here, unlike there, rewards are unknown and transitions change with the period;
   the same bonus serves.
-- **uniform**: LSVI that always dithers.
+- **uniform**: UCBVI with an infinite bonus, so :math:`\tilde Q` stays 0 and every action is a tie.
 """
 
 import math
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rlsvi_core import Agent, checks, features, lsvi
+from rlsvi_core import Agent, checks
 from rlsvi_core.agent import compiled_loop, highest
 from rlsvi_core.compiled import Floats, Generator, Seed, inlined, jit
 from rlsvi_core.envs.dirichlet import Counts, DirichletPrior, no_counts, sample_values
@@ -239,4 +239,4 @@ def ucbvi(
 
 def uniform(prior: DirichletPrior, rng: Seed = None) -> Agent:
     """Uniformly random actions, for the sizes of a prior."""
-    return lsvi(features.one_hot(*prior.shape), epsilon=1.0, rng=rng)
+    return Agent(UCBVI(*prior.shape, math.inf), sample=False, rng=rng)
