@@ -182,7 +182,7 @@ def learn(
             Q = VALUES[agent](parts)
         best = Q == Q.max(axis=2, keepdims=True)
         policy = best / best.sum(axis=2, keepdims=True)
-        expected[l] = mdp.value - mdp.regret(policy)
+        expected[l] = mdp.initial @ mdp.evaluate(policy)[0]
         (s,), (a,), (r,) = mdp.simulate(policy, 1, env_rng)
         r[-2] += r[-1] - (top if agent == "optimistic" else 0.0)
         for h in range(mdp.H):

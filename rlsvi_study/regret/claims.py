@@ -60,9 +60,7 @@ def closed_form() -> Evidence:
         prior = _random_prior(rng)
         mdp, (lam, sigma) = prior.sample(rng), rng.uniform(0.5, 3, 2)
         closed = regret.rlsvi(prior, lam, sigma, seed)
-        general = rlsvi(
-            features.tabular(mdp), lam, sigma, options=Options(first="prior"), rng=seed
-        )
+        general = rlsvi(features.tabular(mdp), lam, sigma, options=Options(first="prior"), rng=seed)
         plays = [agent.learn(mdp, 100, seed, exact=True).expected for agent in (closed, general)]
         error = max(error, np.abs(plays[0] - plays[1]).max(), np.abs(closed.Q - general.Q).max())
     return unless(
@@ -460,7 +458,9 @@ def pigeonhole() -> Evidence:
     lam, sigma = parameters.theorem1_parameters(BASE)
     agent = regret.rlsvi(BASE, rng=1)
     agent.learn(BASE.sample(0), 5000, np.random.default_rng(2))
-    seen = sum((1 / np.sqrt(np.arange(n) + lam * sigma**2)).sum() for n in agent.learner.seen.n.flat)
+    seen = sum(
+        (1 / np.sqrt(np.arange(n) + lam * sigma**2)).sum() for n in agent.learner.seen.n.flat
+    )
     worst, bound = bias.pigeonhole(5000, *BASE.shape, lam * sigma**2)
     return unless(
         max(ratios) > 1 or seen > worst * (1 + 1e-12),

@@ -25,7 +25,6 @@ import numpy as np
 
 from rlsvi_core import Options, features, rlsvi
 from rlsvi_core.compiled import Floats, Generator
-from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.mdp import FiniteMDP
 
 from ..engine import Experiment, Rows, Scale, streams

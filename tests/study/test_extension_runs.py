@@ -92,9 +92,7 @@ def test_an_incremental_curve_by_plan_act_and_observe(agent, prior, nu):
 def test_a_lock_opened_by_act_and_observe(agent, rho, epsilon):
     n, gamma, steps = 3, 0.9, 150
     *_, rng = streams(4)
-    learner = Continual(
-        np.eye(6).reshape(3, 2, 6), gamma, rho, 2.0, 0.3, epsilon=epsilon, rng=rng
-    )
+    learner = Continual(np.eye(6).reshape(3, 2, 6), gamma, rho, 2.0, 0.3, epsilon=epsilon, rng=rng)
     V = [gamma ** (n - 1 - s) / (1 - gamma**n) for s in range(n)]
     s, opened, regret = 0, [], 0.0
     for t in range(1, steps + 1):

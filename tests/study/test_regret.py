@@ -171,9 +171,7 @@ def test_a_policys_mean_value_is_its_value_in_the_mean_mdp(prior):
 def test_the_studys_agent_is_rlsvi_on_a_table_with_a_prior_draw_first(prior):
     mdp, lam, sigma = prior.sample(1), 0.8, 1.3
     ours = regret.rlsvi(prior, lam, sigma, rng=7)
-    theirs = general_rlsvi(
-        features.tabular(mdp), lam, sigma, options=Options(first="prior"), rng=7
-    )
+    theirs = general_rlsvi(features.tabular(mdp), lam, sigma, options=Options(first="prior"), rng=7)
     run, other = ours.learn(mdp, 60, 8, exact=True), theirs.learn(mdp, 60, 8, exact=True)
     np.testing.assert_allclose(run.expected, other.expected, atol=1e-12)
     np.testing.assert_allclose(run.claimed, other.claimed, atol=1e-12)

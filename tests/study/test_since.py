@@ -164,8 +164,7 @@ def test_without_noise_it_is_lsvi(name):
 def test_a_seed_is_shared_by_nobody_where_there_is_one_pair(size):
     bandit = DirichletPrior.symmetric(1, 1, 1, support=(0, 1)).sample(4)
     shared, own = (
-        perturbed(Variant(size=size, shared=shared), 5, (1, 1, 1))
-        for shared in (True, False)
+        perturbed(Variant(size=size, shared=shared), 5, (1, 1, 1)) for shared in (True, False)
     )
     for _ in range(10):
         for agent in (shared, own):
