@@ -259,6 +259,7 @@ def test_expected_weights_are_lsvis_in_the_last_period_and_add_up():
 
 def test_an_optimistic_recommender_expects_everything_to_be_liked():
     parts = ProductParts("optimistic", 4, 3, 0.5, 0.3, 7)
+    parts.any[0] = True  # without data, all weights are 0
     theta = WEIGHTS["optimistic"](parts, np.random.default_rng(1))
     np.testing.assert_allclose(theta[:, 0], np.tile([[3.0], [2.0], [1.0]], 4), rtol=1e-12)
     assert (theta[:, 1:] == 0).all()
