@@ -436,7 +436,11 @@ def linear_aims(limits: Limits = CHOSEN) -> Evidence:
 @claim("E.incremental", "Appendix E", "can be implemented incrementally", "instances", HOLDS)
 def incremental_bandit() -> Evidence:
     """The linear bandit can be implemented incrementally, and so efficiently."""
-    customers, worst, setting = instance(0, N=5, J=3), 0.0, {"lam": 0.2, "sigma": 1e-3**0.5, "gamma": 0.0}
+    customers, worst, setting = (
+        instance(0, N=5, J=3),
+        0.0,
+        {"lam": 0.2, "sigma": 1e-3**0.5, "gamma": 0.0},
+    )
     fast = Agent(ProductLearner(5, 3, **setting), rng=1)
     dense = rlsvi(Products(5, 3), **setting, rng=1, printed=True)
     for l in range(80):

@@ -44,7 +44,7 @@ class Parts(ProductLearner):
 
     def _fitted(self, noise: float, rng: Generator) -> Floats:
         fitted = self.no_weights()
-        _fit(self.data(fitted, True)._replace(noise=noise), rng)
+        _fit(self.data(fitted, True)._replace(noise=noise, any=np.ones(1, bool)), rng)
         return fitted.theta
 
     def lsvi(self, rng: Generator) -> Floats:

@@ -388,6 +388,10 @@ class ProductLearner(Serving):
         self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
     ) -> None:
         """r is 1 for a like, 0 for a dislike."""
-        h, a, x = checks.index("h", h, self.J), checks.index("a", a, self.N), checked_state(s, h, self.N)
+        h, a, x = (
+            checks.index("h", h, self.J),
+            checks.index("a", a, self.N),
+            checked_state(s, h, self.N),
+        )
         self.reserve(None, 1)
         _add(self.data(self.no_weights(), False), h, x, a, bool(r))
