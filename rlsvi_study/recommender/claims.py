@@ -328,7 +328,7 @@ def bernoulli_hardly_learns() -> Evidence:
 
     def expected(customers: Recommender, seed: int) -> np.ndarray:
         bandit = Agent(BernoulliBandit(N, J), rng=seed)
-        return bandit.learn(customers, 1200, seed, exact=True).expected
+        return bandit.learn(customers, 1200, 100 + seed, exact=True).expected
 
     gain = max(float(np.abs(expected(instance(seed), seed) - J / 2).max()) for seed in range(5))
     popular = expected(Recommender(instance(4).gamma, J, beta=np.linspace(-2, 2, N)), 0)
