@@ -492,11 +492,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
     (
         recommender,
         "rlsvi",
-        lambda right: (
-            lambda phi, lam, *given, form, **rest: right(
-                phi, lam * (2 if form else 1), *given, form=form, **rest
-            )
-        ),
+        lambda right: lambda phi, lam, **rest: right(phi, 2 * lam, **rest),
         "E.incremental",
     ),
     (extensions, "stored_numbers", lambda _: lambda agent: 7, "F.batch F.cost"),
