@@ -648,7 +648,9 @@ class Agent:
     def _pieces(self, world: Any, total: int) -> Iterator[tuple[int, int]]:
         if self._is_compiled(world):
             self.learner.reserve(world, total)
-            self.fitted = self.learner.fit(None, self.fitted)  # arrays of its own, written in place
+            # arrays of its own, written in place; the next fit may begin from what they hold
+            fitted = self.learner.fit(None, None) if self.fitted is None else self.fitted
+            self.fitted = copy.deepcopy(fitted)
             return chunks(total)
         return ((i, i + 1) for i in range(total))
 
