@@ -134,7 +134,11 @@ def learning_curve(
             **row,
             "length": float(block.length.mean()),
             "best": int(block.reward.max()),
-            **{f"w{k}": round(float(w), 4) for k, w in enumerate(player.fitted.mean[0], 1) if weights},
+            **{
+                f"w{k}": round(float(w), 4)
+                for k, w in enumerate(player.fitted.mean[0], 1)
+                if weights
+            },
         }
         for row, block in blocks(player, game, env_rng, games, every)
     ]
