@@ -303,6 +303,7 @@ class Agent:
         "_redraw",
         "_returns",
         "_run",
+        "_since",
         "_stale",
         "_value_range",
         "count",
@@ -333,8 +334,8 @@ class Agent:
         self._run = empty_run(0)
         self._at_mean: tuple[Any, Generator] | None = None
         self._stale = False  # whether data came since the last plan
-        self._met: Any = set()  # since the last draw: what redraw recognises
-        self._due = False
+        self._since, self._met = 0, set[Hashable]()  # since the last draw: steps, what was met
+        self._due = False  # whether to draw again before the next action
         self._returns = (0, 0.0)  # how many episodes, and what they brought
 
     def __getstate__(self) -> dict[str, Any]:
@@ -474,7 +475,8 @@ class Agent:
 
     def _draw(self) -> None:
         self.fitted = self.learner.fit(self.rng if self.sample else None, self.fitted)
-        self._stale, self._due, self._met, self._at_mean = False, False, set(), None
+        self._stale, self._due, self._at_mean = False, False, None
+        self._since, self._met = 0, set()
 
     def act(self, h: int, s: Any, legal: Any = None) -> int:
         """Choose an action for state s in step h of the current episode; ``legal`` lists the numbers
@@ -512,8 +514,8 @@ class Agent:
             self._met.add(self._redraw(s))
             self._due = s_next is not None and self._redraw(s_next) in self._met
         elif self._redraw is not None:
-            self._met.add(len(self._met))  # counts steps
-            self._due = len(self._met) >= self._redraw
+            self._since += 1
+            self._due = self._since >= self._redraw
 
     def greedy(self, h: int, s: Any, legal: Any = None) -> int:
         """The action of the mean of all that was observed, ties at random.

@@ -208,14 +208,22 @@ def _problem(
 
 
 def _redraw(problem: Problem) -> Any:
-    """When to draw again in mid-episode."""
-    if problem.options.redraw is None and problem.features.H is None:
-        return _itself if isinstance(problem.features, OneHot) else None
-    return problem.options.redraw
+    """When to draw again in mid-episode; None: never."""
+    redraw = problem.options.redraw
+    if redraw is None and problem.features.H is None and isinstance(problem.features, OneHot):
+        return _itself
+    return None if redraw == math.inf else redraw
 
 
 def _itself(s: Any) -> Any:
     return s
+
+
+def _refuse(door: str, options: Options, *names: str) -> None:
+    """For options that would be ignored."""
+    for name in names:
+        if (given := getattr(options, name)) != getattr(Options(), name):
+            checks.fail(f"{door} has no use for {name}", f"it is {given!r}", "Leave it out.")
 
 
 def rlsvi(
@@ -327,6 +335,7 @@ def lsvi(
     >>> lsvi(features.tabular(chain(5)), epsilon=0.1)
     Agent(Sums(H=4, S=5, A=2), by the mean; 0 transitions seen)
     """
+    _refuse("lsvi", options, "first")
     lam_0, sigma_0 = (1.0, 1.0) if value_range is None else suggest_parameters(value_range)
     problem = _problem(features, lam, lam_0 * sigma_0**2, 1.0, value_range, H, gamma, options)
     return Agent(
@@ -382,6 +391,7 @@ def bootstrap(
     """
     from .beyond.bootstrap import learner
 
+    _refuse("bootstrap", options, "truncate", "first", "shared")
     value_range = checks.pair("value_range", value_range, hint=RANGE)
     problem = _problem(features, 1.0, 1.0, 1.0, value_range, H, gamma, options)
     return Agent(

@@ -83,14 +83,13 @@ from ..learner import (
     MOST_SWEEPS,
     SETTLED,
     Learner,
-    Options,
     Problem,
     Targets,
     Weights,
     sweeping,
 )
 from ..learners import counts
-from ..learners.counts import History, remember_outcome, table_values
+from ..learners.counts import History, forbid, remember_outcome, table_values
 from ..learners.rows import Keeping, targets_of
 from ..regression import factorise, solve, solve_transposed
 from .spanning import spanners
@@ -119,14 +118,6 @@ def learner(problem: Problem, value_range: tuple[float, float], kappa: float) ->
     """The fastest for these features."""
     hint = "It counts imagined visits; 1 is bold, 0.01 cautious, and less than a millionth none."
     kappa, phi = checks.between("kappa", kappa, LEAST, 1e6, hint=hint), problem.features
-    for name in ("shared", "truncate", "first"):
-        if getattr(problem.options, name) != getattr(Options, name):
-            checks.fail(
-                "the bootstrap has weights of their own for each period, truncates next values and "
-                "begins with a draw",
-                f"{name} is {getattr(problem.options, name)!r}",
-                f"Leave {name} out.",
-            )
     if isinstance(phi, (OneHot, Table)) and problem.options.window is None:
         return Outcomes(problem, value_range, kappa)
     return Weighted(problem, value_range, kappa)
@@ -218,8 +209,7 @@ def _solve(data: Data, h: int, V: Floats) -> None:
 def _look_ahead(data: Data, h: int, V: Floats) -> None:
     """Step 4: γṼ_h, truncated; what a mask has closed has the value −∞."""
     Q, targets = data.Q, data.targets
-    if data.closed.size > 0:
-        Q[h] = np.where(data.closed[h], -np.inf, Q[h])
+    forbid(data.closed, h, Q)
     for s in range(V.shape[0]):
         V[s] = targets.gamma * min(max(highest(Q[h, s]), targets.low), targets.high)
 

@@ -252,7 +252,9 @@ class Rows(Keeping):
         data = [self.data_of(h) for h in range(len(self.kept))]
         B, d = data[0].c.shape
         theta, mean = np.zeros((2, len(data), B * d))
-        if not any(kept.used for kept in data) and (rng is None or problem.options.first == "uniform"):
+        if not any(kept.used for kept in data) and (
+            rng is None or problem.options.first == "uniform"
+        ):
             return Weights(theta, mean)
         if self.H is not None:
             after = np.zeros(B * d)
