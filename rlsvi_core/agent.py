@@ -22,9 +22,10 @@ have ``H``, the number of steps after which the clock runs out, and ``legal(h, s
 the actions allowed, None for all. A :class:`~rlsvi_core.mdp.FiniteMDP` and a
 :class:`~rlsvi_core.mdp.DiscountedMDP` are environments, and a Gymnasium environment is taken as one.
 
-**Ctrl-C** waits for the end of an episode, but not longer than a second or a second Ctrl-C. A
-compiled call is a critical section, a learner adds a transition at once or not at all, and ``plan``
-assigns once, so wherever it strikes nothing is lost or counted twice.
+**Ctrl-C** waits for the end of an episode, or of a step if that takes longer than a second; a second
+Ctrl-C waits for the end of a step, a third for nothing. A compiled call is a critical section, a
+learner adds a transition at once or not at all, and ``plan`` assigns once, so wherever it strikes no
+transition is lost or taken in twice.
 """
 
 import copy
@@ -46,6 +47,7 @@ from .mdp import CUT, DiscountedMDP, FiniteMDP, Model, draw, first_state, last_r
 LONGEST = 10_000  # steps, after which an episode that nobody limits is taken to be without end
 PATIENCE = 1.0  # seconds that Ctrl-C waits for the end of an episode
 CHUNK = 0.1  # seconds of compiled work between two looks at it
+FIRST = 100_000  # values, which take less
 
 Epsilon = float | Callable[[int], float]
 
@@ -217,10 +219,10 @@ def compiled_loop(fit: Any, values: Any, add: Any) -> Any:
     return loop
 
 
-def chunks(total: int) -> Iterator[tuple[int, int]]:
+def chunks(total: int, first: int) -> Iterator[tuple[int, int]]:
     """Cut 0, …, total − 1 into pieces (start, stop) that take about ``CHUNK`` seconds each, by what
-    the last one took."""
-    start, size = 0, 1
+    the last one took; the first has so many."""
+    start, size = 0, max(first, 1)
     while start < total:
         stop, began = min(start + size, total), time.perf_counter()
         yield start, stop
@@ -231,18 +233,18 @@ def chunks(total: int) -> Iterator[tuple[int, int]]:
 
 @contextmanager
 def patience() -> Iterator[Callable[[bool], None]]:
-    """Inside, Ctrl-C waits until it is asked for: at the end of an episode, or in its midst once it
-    has waited long. The second one does not wait. Elsewhere than in the main thread, and where
-    somebody has a handler of their own, nothing is changed."""
+    """Inside, Ctrl-C waits until it is asked for: at the end of an episode, or of a step once it has
+    waited long or there was another. The third one does not wait. Elsewhere than in the main thread,
+    and where somebody has a handler of their own, nothing is changed."""
     since: list[float] = []
 
     def wait(*_: object) -> None:
-        if since:
-            raise KeyboardInterrupt
         since.append(time.monotonic())
+        if len(since) > 2:
+            raise KeyboardInterrupt
 
     def ask(at_end: bool) -> None:
-        if since and (at_end or time.monotonic() - since[0] > PATIENCE):
+        if since and (at_end or len(since) > 1 or time.monotonic() - since[0] > PATIENCE):
             since.clear()
             raise KeyboardInterrupt
 
@@ -301,6 +303,7 @@ class Agent:
         "_redraw",
         "_returns",
         "_run",
+        "_since",
         "_stale",
         "_value_range",
         "count",
@@ -328,10 +331,11 @@ class Agent:
         self.eta, self.epsilon = eta, epsilon
         self.fitted: Any = None
         self.count = np.zeros(2, np.int64)  # episodes planned, transitions observed
-        self._run, self._at_mean = empty_run(0), None
+        self._run = empty_run(0)
+        self._at_mean: tuple[Any, Generator] | None = None
         self._stale = False  # whether data came since the last plan
-        self._met: Any = set()  # since the last draw: what redraw recognises
-        self._due = False
+        self._since, self._met = 0, set[Hashable]()  # since the last draw: steps, what was met
+        self._due = False  # whether to draw again before the next action
         self._returns = (0, 0.0)  # how many episodes, and what they brought
 
     def __getstate__(self) -> dict[str, Any]:
@@ -366,7 +370,9 @@ class Agent:
 
     @eta.setter
     def eta(self, eta: float) -> None:
-        self._eta = checks.between("eta", eta, 0, math.inf, hint="It is a temperature; 0 is greedy.")
+        self._eta = checks.between(
+            "eta", eta, 0, math.inf, hint="It is a temperature; 0 is greedy."
+        )
         self._dithers_once()
 
     def _dithers_once(self) -> None:
@@ -436,10 +442,9 @@ class Agent:
 
     def _mean(self) -> tuple[Any, Generator]:
         """The fit by the mean, and what breaks its ties; made again once something is observed."""
-        if self._at_mean is None or self._at_mean[0] != self.transitions:
-            mean = self.learner.fit(None, self.fitted)
-            self._at_mean = self.transitions, (mean, np.random.default_rng(0))
-        return self._at_mean[1]
+        if self._at_mean is None:
+            self._at_mean = self.learner.fit(None, self.fitted), np.random.default_rng(0)
+        return self._at_mean
 
     @property
     def Q(self) -> Floats:
@@ -470,7 +475,8 @@ class Agent:
 
     def _draw(self) -> None:
         self.fitted = self.learner.fit(self.rng if self.sample else None, self.fitted)
-        self._stale, self._due, self._met, self._at_mean = False, False, set(), None
+        self._stale, self._due, self._at_mean = False, False, None
+        self._since, self._met = 0, set()
 
     def act(self, h: int, s: Any, legal: Any = None) -> int:
         """Choose an action for state s in step h of the current episode; ``legal`` lists the numbers
@@ -500,15 +506,16 @@ class Agent:
         of a finite horizon r includes the terminal reward. ``legal_next`` lists the actions allowed
         in s_next, None: all."""
         r, mask = checks.finite("r", r), () if legal_next is None else (legal_next,)
-        self._stale = True
-        self.count[1] += 1  # first: what was computed before is not up to date
+        self._at_mean = None  # first: it will not be up to date
         self.learner.add(h, s, a, r, s_next, *mask)
+        self.count[1] += 1
+        self._stale = True
         if callable(self._redraw):
             self._met.add(self._redraw(s))
             self._due = s_next is not None and self._redraw(s_next) in self._met
         elif self._redraw is not None:
-            self._met.add(len(self._met))  # counts steps
-            self._due = len(self._met) >= self._redraw
+            self._since += 1
+            self._due = self._since >= self._redraw
 
     def greedy(self, h: int, s: Any, legal: Any = None) -> int:
         """The action of the mean of all that was observed, ties at random.
@@ -590,7 +597,8 @@ class Agent:
         world, rng = self._entered(env, rng)
         limit, run = self._limit(world, limit), empty_run(episodes)
         for i in range(len(run.reward)):
-            s, h, over = copy.deepcopy(world.start(rng)), 0, False
+            s, h = copy.deepcopy(world.start(rng)), 0
+            over: bool | str = False
             while not over:
                 legal = _legal(world, h, s)
                 r, s, over = _stepped(world, h, s, self.greedy(h, s, legal), rng, limit)
@@ -626,7 +634,9 @@ class Agent:
         """After how many steps the clock cuts an episode; None: nobody says."""
         given = {"the agent's horizon H": self.H, "the environment's H": getattr(world, "H", None)}
         if limit is not None:
-            given["limit"] = checks.whole("limit", limit, 1, hint="It counts steps: pass 1000, say.")
+            given["limit"] = checks.whole(
+                "limit", limit, 1, hint="It counts steps: pass 1000, say."
+            )
         known = {name: steps for name, steps in given.items() if steps is not None}
         if len(set(known.values())) > 1:
             checks.fail(
@@ -648,8 +658,9 @@ class Agent:
     def _pieces(self, world: Any, total: int) -> Iterator[tuple[int, int]]:
         if self._is_compiled(world):
             self.learner.reserve(world, total)
-            self.fitted = self.learner.fit(None, self.fitted)  # arrays of its own, written in place
-            return chunks(total)
+            if self.fitted is None:
+                self.fitted = self.learner.fit(None, None)  # arrays that the loop writes into
+            return chunks(total, FIRST // (self.H or 1) // (self.learner.S or FIRST))
         return ((i, i + 1) for i in range(total))
 
     def _play(self, world: Any, exact: Any, rng: Generator, run: Run, start: int) -> None:
@@ -683,7 +694,8 @@ class Agent:
         """Algorithms 2, 4, 5, 8 and 12, from line 2 on, for each entry of the record."""
         for i in range(len(run.reward)):
             self.plan()  # line 2; Algorithm 8, line 3
-            s, h, over = copy.deepcopy(env.start(rng)), 0, False  # line 3; Algorithm 8, line 4
+            s, h = copy.deepcopy(env.start(rng)), 0  # line 3; Algorithm 8, line 4
+            over: bool | str = False
             if exact:
                 run.expected[i] = env.initial @ env.evaluate(self.policy())[0]
             legal, number = _legal(env, h, s), isinstance(s, (int, np.integer))
@@ -695,7 +707,7 @@ class Agent:
                 a = self.act(h, s, legal)  # line 5; Algorithm 8, line 7
                 r, s_next, over = _stepped(env, h, s, a, rng, limit)  # line 6; Algorithm 8, line 8
                 ended = over is True
-                legal = None if ended else _legal(env, h + 1, s_next)
+                legal = None if ended or h + 1 == self.H else _legal(env, h + 1, s_next)
                 self.observe(h, s, a, r, None if ended else s_next, legal)  # Algorithm 8, 9 to 11
                 run.reward[i] += r
                 earned, discount = earned + discount * r, discount * self._gamma

@@ -147,7 +147,7 @@ class Problem:
     gamma: float = 1.0
     low: float = -math.inf
     high: float = math.inf
-    options: Options = Options()  # noqa: RUF009, a constant
+    options: Options = Options()
     unit: bool = False  # whether λ rests on features of norm 1
 
     @property
@@ -196,6 +196,17 @@ def sweeping(sweeps: float, weights: Floats) -> Iterator[int]:
         yield sweep
         if np.abs(weights - before).max() <= SETTLED * max(1.0, np.abs(weights).max()):
             return
+
+
+def check_growth(theta: Floats) -> None:
+    """Refuse weights without bound: where features extrapolate, a sweep may be no contraction."""
+    if not np.isfinite(theta).all():
+        checks.fail(
+            "values must stay finite",
+            "fit upon fit, the weights have grown beyond all numbers",
+            "Pass value_range, to which targets are truncated, or discount more.",
+            FloatingPointError,
+        )
 
 
 def positions(A: int, legal: Any) -> Array:

@@ -61,22 +61,23 @@ class Printed(Learner):
         self.problem, phi = problem, problem.features
         self.H, self.S, self.A, self.K = phi.H, phi.S, phi.A, phi.K
         window, fits = problem.options.window, self.H or 1 if problem.apart else 1
-        self.data: list[deque[Transition]] = [deque(maxlen=window) for _ in range(fits)]
+        self.kept: list[deque[Transition]] = [deque(maxlen=window) for _ in range(fits)]
 
     def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
         """Algorithms 1, 3, 7 and 11."""
         problem, periods = self.problem, self.H or 1
         theta, mean = np.zeros((2, periods, self.K))
-        if not any(self.data) and (rng is None or problem.options.first == "uniform"):
+        uniform = rng is None or problem.options.first == "uniform" or not self.K
+        if not any(self.kept) and uniform:
             return Weights(theta, mean)  # section 4's footnote
-        if self.H is None and before is not None:
+        if self.H is None and before is not None and before.theta.size:  # else K was not known
             theta[:], mean[:] = before.mean if rng is None else before.theta, before.mean
         after = self.in_targets(theta, mean)[0] if self.H is None else np.zeros(self.K)
         fits = reversed(range(periods)) if problem.apart else sweeping(problem.sweeps, after)
         z = None
         for fit in fits:  # Algorithm 1, line 1; Algorithms 3 and 11, line 2
             h = fit if problem.apart else 0
-            data = self.data[h]
+            data = self.kept[h]
             if z is None or problem.apart or not self.same_draws:
                 z = self.noise(rng, len(data))
             A, b = self.regression_problem(data, after)
@@ -133,7 +134,7 @@ class Printed(Learner):
             if legal_next is not None:
                 following = following[positions(len(following), legal_next)]
         phi = rows[checks.index("a", a, len(rows))]
-        self.data[h if self.problem.apart else 0].append(Transition(phi, r, following))
+        self.kept[h if self.problem.apart else 0].append(Transition(phi, r, following))
 
     def _rows(self, h: int, s: Any) -> Floats:
         rows = self.problem.features(h, s)
@@ -207,14 +208,22 @@ def _problem(
 
 
 def _redraw(problem: Problem) -> Any:
-    """When to draw again in mid-episode."""
-    if problem.options.redraw is None and problem.features.H is None:
-        return _itself if isinstance(problem.features, OneHot) else None
-    return problem.options.redraw
+    """When to draw again in mid-episode; None: never."""
+    redraw = problem.options.redraw
+    if redraw is None and problem.features.H is None and isinstance(problem.features, OneHot):
+        return _itself
+    return None if redraw == math.inf else redraw
 
 
 def _itself(s: Any) -> Any:
     return s
+
+
+def _refuse(door: str, options: Options, *names: str) -> None:
+    """For options that would be ignored."""
+    for name in names:
+        if (given := getattr(options, name)) != getattr(Options(), name):
+            checks.fail(f"{door} has no use for {name}", f"it is {given!r}", "Leave it out.")
 
 
 def rlsvi(
@@ -276,7 +285,9 @@ def rlsvi(
     np.True_
     """
     lam_0, sigma_0 = (1.0, 0.1) if value_range is None else suggest_parameters(value_range)
-    problem = _problem(features, lam, lam_0, sigma_0 if sigma is None else sigma, value_range, H, gamma, options)
+    problem = _problem(
+        features, lam, lam_0, sigma_0 if sigma is None else sigma, value_range, H, gamma, options
+    )
     return Agent(
         _learner(problem, printed),
         redraw=_redraw(problem),
@@ -324,6 +335,7 @@ def lsvi(
     >>> lsvi(features.tabular(chain(5)), epsilon=0.1)
     Agent(Sums(H=4, S=5, A=2), by the mean; 0 transitions seen)
     """
+    _refuse("lsvi", options, "first")
     lam_0, sigma_0 = (1.0, 1.0) if value_range is None else suggest_parameters(value_range)
     problem = _problem(features, lam, lam_0 * sigma_0**2, 1.0, value_range, H, gamma, options)
     return Agent(
@@ -331,6 +343,7 @@ def lsvi(
         sample=False,
         epsilon=epsilon,
         eta=eta,
+        redraw=problem.options.redraw,
         value_range=value_range,
         gamma=problem.gamma,
         rng=rng,
@@ -378,6 +391,7 @@ def bootstrap(
     """
     from .beyond.bootstrap import learner
 
+    _refuse("bootstrap", options, "truncate", "first", "shared")
     value_range = checks.pair("value_range", value_range, hint=RANGE)
     problem = _problem(features, 1.0, 1.0, 1.0, value_range, H, gamma, options)
     return Agent(

@@ -89,7 +89,7 @@ from ..learner import (
     sweeping,
 )
 from ..learners import counts
-from ..learners.counts import History, remember_outcome, table_values
+from ..learners.counts import History, forbid, remember_outcome, table_values
 from ..learners.rows import Keeping, targets_of
 from ..regression import factorise, solve, solve_transposed
 from .spanning import spanners
@@ -118,12 +118,6 @@ def learner(problem: Problem, value_range: tuple[float, float], kappa: float) ->
     """The fastest for these features."""
     hint = "It counts imagined visits; 1 is bold, 0.01 cautious, and less than a millionth none."
     kappa, phi = checks.between("kappa", kappa, LEAST, 1e6, hint=hint), problem.features
-    if problem.options.shared:
-        checks.fail(
-            "the bootstrap has weights of their own for each period",
-            "shared is True",
-            "Leave it out, or leave H out and discount.",
-        )
     if isinstance(phi, (OneHot, Table)) and problem.options.window is None:
         return Outcomes(problem, value_range, kappa)
     return Weighted(problem, value_range, kappa)
@@ -215,8 +209,7 @@ def _solve(data: Data, h: int, V: Floats) -> None:
 def _look_ahead(data: Data, h: int, V: Floats) -> None:
     """Step 4: γṼ_h, truncated; what a mask has closed has the value −∞."""
     Q, targets = data.Q, data.targets
-    if data.closed.size > 0:
-        Q[h] = np.where(data.closed[h], -np.inf, Q[h])
+    forbid(data.closed, h, Q)
     for s in range(V.shape[0]):
         V[s] = targets.gamma * min(max(highest(Q[h, s]), targets.low), targets.high)
 
@@ -351,11 +344,13 @@ class Weighted(Keeping):
         the targets (step 3)."""
         data = self.data_of(h)
         columns, (blocks, d), inverse = data.columns, data.c.shape, self.spanners[h].inverse
-        draw = self.draw_weights(rng, data.count, blocks * d)
+        draw = self.draw_weights(rng, data.used, blocks * d)
         low, high = self.ends
         visits = draw.visits.reshape(blocks, d)
         imagined = visits * (low + (high - low) * draw.share).reshape(blocks, d)
-        C = columns.x @ inverse  # before squares are taken: those of x lose digits if rows are nearly
+        C = (
+            columns.x @ inverse
+        )  # before squares are taken: those of x lose digits if rows are nearly
         apart = columns.apart(draw.data, blocks)  # collinear
         factors = [
             cho_factor((C * own[:, None]).T @ C + np.diag(g))

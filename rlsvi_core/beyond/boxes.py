@@ -13,25 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import LARGEST, fail, generator, numbers, options, positive, shown, whole
+from ..checks import LARGEST, fail, generator, numbers, positive, whole
 from ..compiled import Floats, Ints, Seed, jit
-from ..features.maps import Indicators, PerAction
+from ..features import PerAction
 
 __all__ = ["fourier_basis", "polynomial", "random_fourier", "tiles"]
 
 
 def _bounds(box: Any) -> tuple[Floats, Floats]:
     """The ends of a box, from a pair of arrays or a space that has them."""
-    ends = (box.low, box.high) if hasattr(box, "low") else box
-    if not (isinstance(ends, (tuple, list)) or (isinstance(ends, np.ndarray) and ends.ndim)) or (
-        len(ends) != 2
-    ):
-        fail(
-            "a box is a pair (low, high)",
-            f"it is {box!r}",
-            "Pass two arrays, the ends of the range that matters.",
-        )
-    low, high = (np.ravel(numbers("an end of the box", end)) for end in ends)
+    low, high = (box.low, box.high) if hasattr(box, "low") else box
+    low, high = np.ravel(numbers("low", low)), np.ravel(numbers("high", high))
     if (
         low.shape != high.shape
         or not low.size
@@ -68,8 +60,7 @@ def _unit(low: Floats, high: Floats, s: Any, left: float = 0.0) -> Floats:
     return x
 
 
-@options
-def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> Indicators:
+def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> PerAction:
     """Tile coding: several grids over a box, shifted against each other; in each, one tile is on.
 
     Parameters
@@ -85,7 +76,7 @@ def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> Indicators:
 
     Returns
     -------
-    Indicators
+    PerAction
         ‖φ‖ = 1.
 
     Examples
@@ -100,13 +91,13 @@ def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> Indicators:
     PerAction.check_size(
         A,
         d,
-        f"{low.size} coordinates, with bins={bins} and tilings={tilings}, have {shown(d)}",
+        f"{low.size} coordinates have {tilings} · {bins + 1}^{low.size}",
         "Choose fewer bins, or random_fourier(box, A, d=200).",
     )
     odd = np.arange(1, 2 * low.size, 2)  # the usual displacement: 1, 3, 5, … along the axes
     shift = (np.arange(tilings)[:, None] * odd % tilings) / tilings
     strides = (bins + 1) ** np.arange(low.size)
-    return Indicators(partial(_tiles, low, high, bins, shift, strides), A, d, tilings)
+    return PerAction(partial(_tiles, low, high, bins, shift, strides), A, d)
 
 
 @jit
@@ -120,8 +111,11 @@ def _cells(x: Floats, bins: int, shift: Floats, strides: Ints) -> Ints:
     return on
 
 
-def _tiles(low: Floats, high: Floats, bins: int, shift: Floats, strides: Ints, s: Any) -> Ints:
-    return _cells(_unit(low, high, s), bins, shift, strides)
+def _tiles(low: Floats, high: Floats, bins: int, shift: Floats, strides: Ints, s: Any) -> Floats:
+    on = _cells(_unit(low, high, s), bins, shift, strides)
+    phi = np.zeros(on.size * (bins + 1) ** low.size)
+    phi[on] = 1 / math.sqrt(on.size)
+    return phi
 
 
 def _waves(low: Floats, high: Floats, W: Floats, scale: float, s: Any) -> Floats:
@@ -134,7 +128,6 @@ def _waves(low: Floats, high: Floats, W: Floats, scale: float, s: Any) -> Floats
     return phi
 
 
-@options
 def random_fourier(
     box: Any, A: int, d: int = 200, length_scale: float = 0.25, rng: Seed = None
 ) -> PerAction:
@@ -180,7 +173,6 @@ def random_fourier(
     return PerAction(partial(_waves, low, high, W, math.sqrt(2 / d)), A, d)
 
 
-@options
 def fourier_basis(box: Any, A: int, order: int = 3) -> PerAction:
     """The Fourier basis (Konidaris et al. 2011): cos(π c·x), c ∈ {0, …, order}^m, x in [0, 1]^m.
 
@@ -206,7 +198,7 @@ def fourier_basis(box: Any, A: int, order: int = 3) -> PerAction:
     PerAction.check_size(
         A,
         (order + 1) ** m,
-        f"{m} coordinates with order={order} have {shown((order + 1) ** m)}",
+        f"{m} coordinates with order={order} have {order + 1}^{m}",
         "Choose a lower order, or random_fourier(box, A, d=200).",
     )
     C = np.array(list(itertools.product(range(order + 1), repeat=m)), float)
@@ -217,7 +209,6 @@ def _cosines(low: Floats, high: Floats, W: Floats, s: Any) -> Floats:
     return np.asarray(np.cos(W @ _unit(low, high, s)) / math.sqrt(len(W)))
 
 
-@options
 def polynomial(box: Any, A: int, degree: int = 2) -> PerAction:
     """All monomials up to a total degree, of the observation scaled to [−1, 1]^m.
 
@@ -244,7 +235,7 @@ def polynomial(box: Any, A: int, degree: int = 2) -> PerAction:
     PerAction.check_size(
         A,
         d,
-        f"{m} coordinates with degree={degree} have {shown(d)}",
+        f"{m} coordinates with degree={degree} have {d}",
         "Choose a lower degree, or random_fourier(box, A, d=200).",
     )
     # A monomial of lower degree has the factor 1, number m, for what it lacks.

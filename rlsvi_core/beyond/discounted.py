@@ -167,8 +167,8 @@ class Discounted(Counting):
     >>> agent = rlsvi(features.one_hot(None, 50_000, 4), value_range=(0, 1), gamma=0.9, rng=1)
     >>> agent.observe(0, 49_999, 3, r=1.0, s_next=0)
     >>> agent.plan()
-    >>> agent.mean_values(0, 49_999).round(3)
-    array([0.   , 0.   , 0.   , 0.999])
+    >>> agent.mean_values(0, 49_999).round(4)
+    array([0.    , 0.    , 0.    , 0.9996])
     """
 
     def __init__(self, problem: Problem) -> None:

@@ -110,7 +110,9 @@ class Played:
         if self._sizes is None:
             return x
         x = x - getattr(space, "start", 0)
-        return int(x if len(self._sizes) == 1 else np.ravel_multi_index(tuple(x.ravel()), self._sizes))
+        return int(
+            x if len(self._sizes) == 1 else np.ravel_multi_index(tuple(x.ravel()), self._sizes)
+        )
 
     def start(self, rng: Any) -> Any:
         """Reset; only the first time with the seed."""

@@ -26,10 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import (
-    Frozen,
     array,
     array_size,
-    as_given,
     as_probabilities,
     between,
     drawn_from,
@@ -142,13 +140,8 @@ def _mean(mu: Floats, q: Floats) -> Floats:
 
 def checked_state(x: Any, h: int, N: int) -> Array:
     """A state before a product is shown, as compiled code wants it and our own."""
-    out = as_given(x)
-    if (
-        out.shape != (N,)
-        or out.dtype.kind not in "iuf"
-        or not np.isin(out, (-1, 0, 1)).all()
-        or np.count_nonzero(out) != h
-    ):
+    out = np.asarray(x)
+    if out.shape != (N,) or not np.isin(out, (-1, 0, 1)).all() or np.count_nonzero(out) != h:
         fail(
             f"a state has an answer −1, 0 or 1 for each of {N} products, and {h} of them not 0 in "
             f"period {h}",
@@ -159,7 +152,7 @@ def checked_state(x: Any, h: int, N: int) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Recommender(Frozen):
+class Recommender:
     """Customers who answer by the logistic model, with everything known exactly.
 
     Parameters

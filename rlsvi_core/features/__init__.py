@@ -7,7 +7,6 @@ from .maps import (
     PerAction,
     Table,
     check,
-    from_transformer,
     one_hot,
 )
 from .paper import agnostic, coherent, tabular
@@ -21,7 +20,6 @@ __all__ = [
     "agnostic",
     "check",
     "coherent",
-    "from_transformer",
     "one_hot",
     "tabular",
 ]

@@ -32,7 +32,7 @@ import numpy as np
 from numpy.random import Generator
 
 from .. import checks
-from ..agent import choose, chunks, highest, patience, row_values
+from ..agent import FIRST, choose, chunks, highest, patience, row_values
 from ..compiled import Floats, Ints, jit
 from ..mdp import DiscountedMDP, Model, first_state, step
 from ..regression import draw, fill_noise, solve_transposed
@@ -243,7 +243,7 @@ class Continual:
         done.state[0] = first_state(mdp.model, rng) if start is None else start
         self._run, self._done = done, np.zeros(1, np.int64)
         with patience() as ask:
-            for i, j in chunks(steps):
+            for i, j in chunks(steps, FIRST // self.Phi.size):
                 _live(
                     mdp.model,
                     self.Phi[None],

@@ -62,9 +62,7 @@ def with_room(seen: History, more: int) -> History:
 
 
 @inlined
-def _take_in(
-    seen: History, h: int, s: int, a: int, r: float, s_next: int, apart: bool
-) -> None:
+def _take_in(seen: History, h: int, s: int, a: int, r: float, s_next: int, apart: bool) -> None:
     """Take in one transition, into the list if something follows or outcomes are told apart."""
     seen.n[h, s, a] += 1.0
     seen.total[h, s, a] += r
@@ -113,6 +111,15 @@ def target_sum(seen: History, h: int, s: int, a: int, V: Floats) -> float:
 
 
 @jit
+def forbid(closed: Array, h: int, Q: Floats) -> None:
+    """Give what masks have ``closed``, a (T, S, A) array or an empty one, the value −∞."""
+    for s in range(closed.shape[1] if closed.size > 0 else 0):
+        for a in range(closed.shape[2]):
+            if closed[h, s, a]:
+                Q[h, s, a] = -np.inf
+
+
+@jit
 def value_iteration(
     seen: History,
     ridge: float,
@@ -123,8 +130,7 @@ def value_iteration(
     Q: Floats,
 ) -> None:
     """Q̃ = (Σ r + Σ n(s') γṼ)/M + σz/√M with M = n + λσ², backwards in time; σ = 0 for the mean.
-    Noise is drawn in the order of the printed form. What masks have ``closed``, an (H, S, A) array or
-    an empty one, has the value −∞."""
+    Noise is drawn in the order of the printed form."""
     H, S, A = Q.shape
     V, z = np.zeros(S), 0.0
     prior = draw_weight(ridge, 0.0, sigma, 1.0)  # of most pairs, often
@@ -138,8 +144,7 @@ def value_iteration(
                     z = noise(rng)
                 nothing = n == 0.0 and total == 0.0
                 Q[h, s, a] = prior * z if nothing else draw_weight(n + ridge, total, sigma, z)
-        if closed.size > 0:
-            Q[h] = np.where(closed[h], -np.inf, Q[h])
+        forbid(closed, h, Q)
         for s in range(S):
             V[s] = targets.gamma * min(max(highest(Q[h, s]), targets.low), targets.high)
 
@@ -159,9 +164,7 @@ class Data(NamedTuple):
 @jit
 def _fit(data: Data, rng: Generator) -> None:
     if data.any[0]:
-        value_iteration(
-            data.seen, data.ridge, data.sigma, data.targets, data.closed, rng, data.Q
-        )
+        value_iteration(data.seen, data.ridge, data.sigma, data.targets, data.closed, rng, data.Q)
 
 
 @inlined

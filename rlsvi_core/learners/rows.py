@@ -32,7 +32,7 @@ from scipy.linalg.blas import dtrsv
 
 from .. import checks
 from ..compiled import Array, Floats, Generator, Ints, jit
-from ..learner import Learner, Problem, Targets, Weights, positions, sweeping
+from ..learner import Learner, Problem, Targets, Weights, check_growth, positions, sweeping
 from ..regression import draw_blocks, fill_noise
 
 
@@ -67,7 +67,7 @@ class Columns(NamedTuple):
 
     def head(self, n: int) -> "Columns":
         """The first n."""
-        return Columns(*(column[:n] for column in self))
+        return Columns._make(column[:n] for column in self)
 
     def apart(self, b: Floats, blocks: int) -> Floats:
         """b as a matrix with a row for each block."""
@@ -80,15 +80,15 @@ class Kept(NamedTuple):
     """The data of one regression. What was added last waits in a list until a fit needs it, and is
     then taken in at once, so that an interrupt finds all of it or none."""
 
-    room: Columns  # of which the first ``count`` are in use
-    count: int
+    room: Columns  # of which the first ones are in use; none, where sums replace the rows
+    used: int
     gram: Floats  # (B, d, d)
     c: Floats  # (B, d) Σ x r
     waiting: list[tuple[Any, ...]]
 
     @property
     def columns(self) -> Columns:
-        return self.room.head(self.count)
+        return self.room.head(self.used)
 
 
 def nothing_kept(n: int, d: int, blocks: int) -> Kept:
@@ -108,7 +108,7 @@ def taken_in(kept: Kept, window: int | None, one_step: bool) -> Kept:
     """The same with what has waited; with a window, the last ones of all."""
     if not kept.waiting:
         return kept
-    new = Columns(*map(np.array, zip(*kept.waiting, strict=True)))
+    new = Columns._make(map(np.array, zip(*kept.waiting, strict=True)))
     if window is not None:
         both = zip(kept.columns, new, strict=True)
         room = Columns(*(np.concatenate(pair)[-window:] for pair in both))
@@ -116,14 +116,17 @@ def taken_in(kept: Kept, window: int | None, one_step: bool) -> Kept:
     gram = kept.gram + _squares(new, len(kept.gram))
     c = kept.c + new.apart(new.r, len(kept.gram)) @ new.x
     if one_step:
-        return Kept(kept.room, 0, gram, c, [])
-    room, count = kept.room, kept.count + len(new.r)
+        return Kept(kept.room, kept.used + len(new.r), gram, c, [])
+    room, count = kept.room, kept.used + len(new.r)
     if count > len(room.r):
         room = Columns(
-            *(np.concatenate([c, np.zeros((2 * count - len(c), *c.shape[1:]), c.dtype)]) for c in room)
+            *(
+                np.concatenate([c, np.zeros((2 * count - len(c), *c.shape[1:]), c.dtype)])
+                for c in room
+            )
         )
     for column, values in zip(room, new, strict=True):
-        column[kept.count : count] = values
+        column[kept.used : count] = values
     return Kept(room, count, gram, c, [])
 
 
@@ -165,7 +168,9 @@ class Keeping(Learner):
         return self._last[2]
 
     def _rows(self, h: int, s: Any) -> Array:
-        X = checks.numbers("features", self.problem.features.compact(h, s))  # a map may use it again
+        X = checks.numbers(
+            "features", self.problem.features.compact(h, s)
+        )  # a map may use it again
         if not self.kept and X.ndim == 2 and X.size:
             if self.problem.unit:
                 checks.mention_norm(X)
@@ -247,8 +252,9 @@ class Rows(Keeping):
         data = [self.data_of(h) for h in range(len(self.kept))]
         B, d = data[0].c.shape
         theta, mean = np.zeros((2, len(data), B * d))
-        seen = any(kept.gram.any() for kept in data)
-        if not seen and (rng is None or problem.options.first == "uniform"):
+        if not any(kept.used for kept in data) and (
+            rng is None or problem.options.first == "uniform"
+        ):
             return Weights(theta, mean)
         if self.H is not None:
             after = np.zeros(B * d)
@@ -261,13 +267,7 @@ class Rows(Keeping):
         U, z, after = self._factor(data[0]), self._z(rng), self.in_targets(theta, mean)[0]
         for _ in sweeping(problem.sweeps, after):
             mean[0], theta[0] = self._solve(data[0], U, after, z)
-        if not np.isfinite(theta).all():
-            checks.fail(
-                "values must stay finite",
-                "fit upon fit, the weights have grown beyond all numbers",
-                "Pass value_range, to which targets are truncated, or discount more.",
-                FloatingPointError,
-            )
+        check_growth(theta)
         return Weights(theta, mean)
 
     def in_targets(self, theta: Floats, mean: Floats) -> Floats:
@@ -291,7 +291,7 @@ class Rows(Keeping):
                 f"it is {ridge:g}, and they add up to {data.gram.max():g}",
                 "Raise lam or sigma; rlsvi_core.suggest_parameters says how far.",
             )
-        return L.transpose(0, 2, 1)
+        return np.asarray(L.transpose(0, 2, 1))
 
     def _solve(self, data: Kept, U: Floats, after: Floats, z: Floats) -> tuple[Floats, Floats]:
         """The posterior mean and the draw, given the weights in the targets."""
@@ -302,6 +302,6 @@ class Rows(Keeping):
             q = after.reshape(B, d) @ columns.there.reshape(-1, d).T
             b = targets_of(q, columns.legal, columns.ended, columns.r, self.targets)
             w = columns.apart(b, B) @ columns.x
-        for b, one in enumerate(U):
-            w[b] = dtrsv(one, w[b], trans=1)  # U^{-T} A'b
+        for own, one in zip(w, U, strict=True):
+            own[:] = dtrsv(one, own, trans=1)  # U^{-T} A'b
         return draw_blocks(U, w, 0.0, z), draw_blocks(U, w, self.problem.sigma, z)

@@ -32,7 +32,17 @@ from .. import checks
 from ..agent import compiled_loop, row_values
 from ..compiled import Array, Floats, Generator, Ints, inlined, jit
 from ..features import Table
-from ..learner import ENDED, MOST_SWEEPS, SETTLED, Learner, Masks, Problem, Targets, Weights
+from ..learner import (
+    ENDED,
+    MOST_SWEEPS,
+    SETTLED,
+    Learner,
+    Masks,
+    Problem,
+    Targets,
+    Weights,
+    check_growth,
+)
 from ..regression import add_row, draw, fill_noise, solve_transposed
 
 # λσ² beside a row of features, squared: less is refused, and less than the second is mentioned
@@ -115,7 +125,7 @@ def add_next_values(
     period, and θ its weights. Two states at a time, whose sums do not wait for each other."""
     _, _, g, followed, number, _ = data
     gamma, low, high = targets
-    last = number[h] - 1
+    last, masked = number[h] - 1, closed.size > 0
     for i in range(0, last + 1, 2):
         s, t = followed[h, i], followed[h, min(i + 1, last)]
         V, W = -np.inf, -np.inf
@@ -124,7 +134,7 @@ def add_next_values(
             for k in range(x.shape[0]):
                 q_s += Phi[n, s, a, k] * theta[k]
                 q_t += Phi[n, t, a, k] * theta[k]
-            if closed.size > 0:
+            if masked:
                 q_s = -np.inf if closed[n, s, a] else q_s
                 q_t = -np.inf if closed[n, t, a] else q_t
             V, W = max(V, q_s), max(W, q_t)
@@ -254,6 +264,7 @@ class Sums(Learner):
             settle = self.problem.sweeps == math.inf
             sweeps = MOST_SWEEPS if settle else int(self.problem.sweeps)
             _sweep(self.data(Weights(theta), sample), sweeps, settle, rng, mean)
+            check_growth(theta)
         return Weights(theta, mean)
 
     def values(self, fitted: Weights, h: int, s: int) -> Floats:
@@ -270,8 +281,8 @@ class Sums(Learner):
     ) -> None:
         h, (_, S, A, _) = self._period(h), self.Phi.shape
         s, a = checks.index("s", s, S), checks.index("a", a, A)
-        s_next = ENDED if s_next is None else checks.index("s_next", s_next, S)
-        after = 0 if self.H is None else h + 1
-        if legal_next is not None and s_next != ENDED and after < len(self.Phi):
-            self.masks.close(after, s_next, legal_next)
+        ended = s_next is None or h + 1 == self.H
+        s_next = ENDED if ended else checks.index("s_next", s_next, S)
+        if legal_next is not None and not ended:
+            self.masks.close(0 if self.H is None else h + 1, s_next, legal_next)
         _add(self.data(Weights(self._row[None]), False), h, s, a, r, s_next)

@@ -37,7 +37,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from rlsvi_core.checks import fail, is_number, set_fields, shown
+from rlsvi_core.checks import fail, is_number, set_fields
 
 from .. import StudyError
 from .sources import Sources, sources_of
@@ -51,7 +51,7 @@ _fail = partial(fail, error=StudyError)
 
 def _must(good: Any, rule: str, value: Any, hint: str) -> None:
     if not good:
-        _fail(rule, f"it is {shown(value)}", hint)
+        _fail(rule, f"it is {value!r}", hint)
 
 
 def _is_text(value: Any) -> bool:
@@ -85,7 +85,7 @@ def _check_settings(what: str, values: Any, allowed: Callable[[Any], bool], kind
             "Give seeds to the Scale: range(20), say.",
         )
         if not allowed(value):
-            _fail(kind, f"{name} is {shown(value)}", "Name what you mean, and make it in the run.")
+            _fail(kind, f"{name} is {value!r}", "Name what you mean, and make it in the run.")
 
 
 def _check_constants(values: Any) -> None:
@@ -195,7 +195,7 @@ class Task(NamedTuple):
             if not (_is_scalar(value) or isinstance(value, (float, np.floating))):
                 _fail(
                     "rows hold numbers, texts, truth values and None",
-                    f"{name} is {shown(value)}",
+                    f"{name} is {value!r}",
                     "Take it apart, one value to a column.",
                 )
         label = self.label
@@ -398,8 +398,8 @@ class Experiment:
             with suppress(TypeError):
                 return _read(text, one)
         _fail(
-            f"a setting keeps its type; {name} of {self.name} is {shown(old[0] if old else 1)}",
-            f"it was set to {shown(text)}",
+            f"a setting keeps its type; {name} of {self.name} is {old[0] if old else 1!r}",
+            f"it was set to {text!r}",
             "Type it like that: 0.5, true, '(1, 2)', or a word where it is one.",
         )
 

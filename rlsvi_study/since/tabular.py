@@ -154,7 +154,6 @@ class PerturbedAgent(QTableAgent):
 
     def __init__(self, features: OneHot, variant: Variant, rng: Any = None) -> None:
         checks.instance("variant", variant, Variant, hint="VARIANTS has those that are published.")
-        checks.flag("shared", variant.shared)
         checks.positive(ridge=variant.ridge)
         sizes = (CONSTANT, HOEFFDING, BERNSTEIN)
         checks.one_of("size", variant.size, sizes, hint="They are CONSTANT, HOEFFDING, BERNSTEIN.")

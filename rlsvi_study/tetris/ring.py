@@ -307,7 +307,7 @@ class RingAgent(LinearAgent):
                 "one is under way",
                 "Observe its end first (s_next=None).",
             )
-        if checks.flag("exact", exact):
+        if exact:
             checks.fail(
                 "only what is known exactly is evaluated so", "Tetris is not", "Leave exact out."
             )

@@ -1,10 +1,11 @@
-"""Arguments that nobody should pass are answered by a result or by an error of ours.
+"""Arguments that nobody should pass are answered by a result or by a plain error.
 
 ``GOOD`` has calls that work. One or two arguments of a call are replaced by something else: another
 type, NaN, a number out of range, an array of another shape. Then the call either returns, with no
-NaN or infinity that the good call does not return too, or ``rlsvi_core.checks.fail`` refuses it.
-Everything else is a bug: a foreign error, a crash, or machine code compiled anew because arguments reached it unchecked. A public name without an entry is not
-tried: add one where an argument can be wrong.
+NaN or infinity that the good call does not return too, or it is refused, by us or by Python.
+Everything else is a bug: a crash, an error of the compiler's, or machine code compiled anew because
+arguments reached it unchecked. A public name without an entry is not tried: add one where an
+argument can reach compiled code.
 
 ``pytest --hypothesis-profile=long tests/core/test_bad_input.py`` tries many more, other ones every time.
 With ``NUMBA_BOUNDSCHECK=1``, and with ``XDG_CACHE_HOME`` set to a folder of its own, it also shows
@@ -19,14 +20,12 @@ import traceback
 from fractions import Fraction
 from functools import cache, cached_property
 
-import gymnasium
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from numba.core.registry import CPUDispatcher
-from scipy import sparse
 
 import rlsvi_core
 from rlsvi_core import (
@@ -36,16 +35,16 @@ from rlsvi_core import (
     checks,
     features,
     lsvi,
+    mdp,
     regression,
     rlsvi,
 )
 from rlsvi_core.agents import Reading, VerbatimAgent, continual, incremental, rivals
 from rlsvi_core.beyond import boxes
-from rlsvi_core.beyond.known import finite_mdp
 from rlsvi_core.envs import chains, dirichlet, gym, recommender, tetris
 from rlsvi_core.mdp import DiscountedMDP
-from rlsvi_core.optimism import balls, order
-from rlsvi_study import engine, intervals
+from rlsvi_core.optimism import order
+from rlsvi_study import StudyError, engine, intervals
 
 MODULES = [
     importlib.import_module(found.name)
@@ -61,7 +60,6 @@ COMPILED = {
 # ------------------------------------------------------------------ good calls
 
 P = np.full((2, 3, 2, 3), 1 / 3)
-SPARSE = sparse.eye_array(3, format="csr")
 START, ONES, EYE = np.eye(3)[0], np.ones(3), np.eye(3)
 MDP = chains.chain(3)  # H = 2, S = 3, A = 2
 LOCK = chains.lock(3, 0.5)
@@ -136,14 +134,12 @@ good("FiniteMDP", FiniteMDP, P=P, R=P, terminal=ONES, initial=START, support=(0,
 good("stationary", FiniteMDP.stationary, P=P[0], R=P[0], H=2, terminal=ONES, initial=START)
 good("DiscountedMDP", DiscountedMDP, P=P[0], R=P[0], gamma=0.5, initial=START, support=(0, 1))
 good("evaluate, discounted", LOCK.evaluate, policy=np.zeros(3, int))
-good("sparse", FiniteMDP.stationary, P=SPARSE, R=np.ones((3, 1)), H=2, initial=START)
-good("sparse, discounted", DiscountedMDP, P=SPARSE, R=SPARSE, gamma=0.5, support=(0, 1))
-good("from_gym", finite_mdp, env=gymnasium.make("FrozenLake-v1"), H=3)
 for name in ("evaluate", "regret", "occupancy"):
     good(name, getattr(MDP, name), policy=np.zeros((2, 3), int))
 good("simulate", MDP.simulate, policy=np.zeros((2, 3), int), episodes=2, rng=1)
 good("start", MDP.start, rng=RNG)
 good("step", MDP.step, h=0, s=1, a=1, rng=RNG)
+good("step, discounted", LOCK.step, h=0, s=1, a=1, rng=RNG)
 good("rescale", regression.rescale, lam=1.0, sigma=1.0, features=2.0, targets=2.0)
 good("suggest_parameters", regression.suggest_parameters, value_range=(0.0, 1.0), feature_norm=1.0)
 good("GaussianPosterior", GaussianPosterior, K=3, lam=1.0, sigma=1.0)
@@ -344,16 +340,6 @@ good(
     epsilon=0.1,
     rng=1,
 )
-# optimism
-good("decide", balls.decide, f=lambda x: x * x - x + 1, box=[(0, 1)], where=(), bits=64, limit=50)
-good("compare", order.compare, x=np.arange(100.0), y=np.arange(120.0), error=0.1, places=5)
-good("gap", order.gap, X=order.Normal.of(0, 1), Y=order.Beta.of(1, 2), z=[0.1, 0.5], digits=10)
-good("Normal.of", lambda **given: order.Normal.of(**given).excess(0), mean=0.5, variance=1)
-good("Normal.matching", order.Normal.matching, alpha=0.5, beta=1)
-good("Finite.of", lambda **given: order.Finite.of(**given).tail(0.5), values=[0, 1], weights=[1, 2])
-good("DirichletMean.of", order.DirichletMean.of, alpha=[1, 2], V=[0, 0.5])
-good("dirichlet_samples", order.dirichlet_samples, alpha=[1, 2], V=[0, 0.5], n=3, rng=1)
-good("Normal.tail", order.Normal.of(0, 1).tail, z=0.5)
 # what all studies use; intervals may be infinite, so of those only the errors are looked at
 good(
     "mean_interval",
@@ -438,9 +424,6 @@ ARRAYS = [
     np.zeros((1, 1, 1, 1, 1)),
     np.ones((1, 1, 1, 1)),
     np.zeros(2, [("a", int)]),
-    SPARSE,
-    sparse.eye(2, dtype=complex),
-    [SPARSE, None],
 ]
 WORDS = [None, "", "abc", "é", b"1", {}, {"a": 1}, {1}]
 CALLABLES = [
@@ -467,7 +450,6 @@ SPOILED = [  # of an array that was good
     np.asfortranarray,
     lambda x: np.repeat(x, 2, axis=-1)[..., ::2],
     lambda x: np.broadcast_to(x[:1], x.shape),
-    lambda x: np.ma.masked_array(x, mask=np.ones(x.shape, bool)),
     *(lambda x, kind=kind: x.astype(kind) for kind in (object, str, bool, np.float32, np.int8)),
     *(
         lambda x, last=last: np.append(x.ravel()[:-1].astype(float), last).reshape(x.shape)
@@ -515,11 +497,13 @@ def not_finite(thing, at="", depth=0):
     return {at} if numbers.dtype.kind == "f" and not np.isfinite(numbers).all() else set()
 
 
+PLAIN = StudyError, TypeError, ValueError, AttributeError, LookupError, OverflowError
+
+
 def is_ours(error):
-    """Whether ``checks.fail`` raised an error; a ball may ask for more bits."""
+    """Whether ``checks.fail`` raised an error."""
     last = traceback.extract_tb(error.__traceback__)[-1]
-    raised = (last.filename, last.name) == (checks.__file__, "fail")
-    return isinstance(error, balls.Undecided) or raised
+    return (last.filename, last.name) == (checks.__file__, "fail")
 
 
 @cache
@@ -529,16 +513,15 @@ def infinite_when_good(name):
 
 
 def answer(name, /, **changed):
-    """Make a call with other arguments; a foreign error is raised, and so is every other bug."""
+    """Make a call with other arguments; an error that is not plain is raised, and so is a bug."""
     call, arguments = GOOD[name]
     usual = infinite_when_good(name)
     before = {name: len(thing.overloads) for name, thing in COMPILED.items()}
     try:
         wrong = not_finite(call(**arguments | changed)) - usual
         assert not wrong, f"NaN or infinite: {wrong}"
-    except Exception as error:
-        if not is_ours(error):
-            raise
+    except PLAIN:
+        pass
     anew = [name for name, thing in COMPILED.items() if 0 < before[name] < len(thing.overloads)]
     assert not anew, f"compiled anew, for arguments that were not checked: {anew}"
 
@@ -549,7 +532,7 @@ def answer(name, /, **changed):
     max_examples=settings().max_examples // 5, phases=[Phase.generate], report_multiple_bugs=False
 )  # of a list there is nothing to shrink
 @given(st.data())
-def test_bad_arguments_are_answered_by_a_result_or_an_error_of_ours(name, data):
+def test_bad_arguments_are_answered_by_a_result_or_a_plain_error(name, data):
     arguments = GOOD[name][1]
     chosen = data.draw(st.sets(st.sampled_from(sorted(arguments)), min_size=1, max_size=2))
     with np.errstate(all="ignore"):
@@ -567,10 +550,10 @@ def test_nothing_compiled_is_public_but_the_kernels():
 
 
 def test_a_missing_check_is_noticed(monkeypatch):
-    answer("rlsvi, one-hot.act", s="abc")
-    monkeypatch.setattr(checks, "index", lambda name, value, size: value)
-    with pytest.raises(IndexError, match="integers"):
-        answer("rlsvi, one-hot.act", s="abc")
+    answer("step", s=np.int32(1))
+    monkeypatch.setattr(mdp, "index", lambda name, value, size: value)
+    with pytest.raises(AssertionError, match="compiled anew"):
+        answer("step", s=np.int32(1))
 
 
 @pytest.mark.parametrize(
@@ -580,8 +563,6 @@ def test_a_missing_check_is_noticed(monkeypatch):
         np.float16("-inf"),
         np.float16("nan"),
         np.longdouble("1e400"),
-        10**5000,
-        -(10**5000),
         "1",
         None,
     ],
@@ -602,34 +583,6 @@ def test_numbers_of_other_precision_are_compared_as_floats():
         checks.pair("value_range", (np.float16(1), np.float64(1)), hint="")
 
 
-def test_a_masked_array_is_refused_if_something_is_masked():
-    hidden = np.ma.array([1.0, 2.0], mask=[False, True])
-    with pytest.raises(ValueError, match="masked"):
-        checks.array("x", hidden, (2,))
-    assert checks.array("x", np.ma.array([1.0, 2.0]), (2,)).tolist() == [1, 2]
-    assert checks.as_given(hidden).dtype.kind == "U"
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda huge: chains.chain(huge),
-        lambda huge: MDP.step(0, huge, 0, RNG),
-        lambda huge: rlsvi(HOT, lam=huge),
-        lambda huge: rlsvi(HOT, value_range=(0, huge)),
-        lambda huge: FiniteMDP(P, P, terminal=[huge, 0, 0]),
-        lambda huge: rlsvi(HOT, weights=huge),
-        lambda huge: rlsvi(rows, H=3).act(huge, 0.5),
-        lambda huge: rlsvi(HOT).act(0, 1, huge),
-        lambda huge: rlsvi(rows, H=3).observe(0, 0.5, huge, 0.0, None),
-    ],
-)
-def test_a_number_too_long_to_be_written_is_refused_by_us(call):
-    with pytest.raises((ValueError, IndexError)) as caught:
-        call(10**5000)
-    assert is_ours(caught.value)
-
-
 State = enum.IntEnum("State", ["HERE", "THERE"], start=0)
 POSTERIOR = GaussianPosterior(3)
 
@@ -648,7 +601,6 @@ POSTERIOR = GaussianPosterior(3)
         (lambda: regression.rescale(1.0, 1.0, features=1e100, targets=1e-100), "lam"),
         (lambda: regression.rescale(1.0, 1.0, features=1e-100, targets=1e100), "lam"),
         (lambda: regression.suggest_parameters((0.0, 1e99)), "lam"),
-        (lambda: MDP.step(0, True, 0, RNG), "s must"),
     ],
 )
 def test_what_was_answered_by_a_foreign_error_is_refused_by_us(call, keyword):
@@ -674,11 +626,3 @@ def test_check_reports_whatever_features_raise(error):
 
     (said,) = features.check(raises, [1.0])
     assert type(error).__name__ in said
-
-
-@pytest.mark.filterwarnings("error")
-def test_numbers_that_are_infinite_as_floats_are_refused_without_another_word():
-    large = np.full((2, 3, 2, 2), np.longdouble("1e400"))
-    with pytest.raises(ValueError, match="Phi"):
-        rlsvi(large)
-    assert rlsvi(np.ones((2, 3, 2, 2), np.longdouble)).Phi.dtype == float

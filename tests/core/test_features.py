@@ -13,7 +13,7 @@ from scipy.stats import chi2
 
 from rlsvi_core import chain, features, rlsvi
 from rlsvi_core.beyond import boxes
-from rlsvi_core.features.maps import Indicators
+from rlsvi_core.envs import river_swim
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
@@ -65,14 +65,17 @@ def test_one_hot_stands_for_the_table_without_storing_it(make_mdp):
     mdp = make_mdp(0, 3, 4, 2)
     Phi, table = features.OneHot(3, 4, 2), features.tabular(mdp)
     assert (Phi.H, Phi.S, Phi.A, Phi.K) == table.shape
-    assert np.array_equal(np.asarray(Phi), table)
-    assert np.asarray(Phi, dtype=np.int8).dtype == np.int8
     for h, s in np.ndindex(3, 4):
         assert np.array_equal(Phi(h, s), table[h, s])
     assert features.OneHot(3, 4, 2) == Phi != features.OneHot(3, 2, 4)
     assert features.OneHot(200, 500, 6)(199, 499)[5, 2999] == 1  # 14 GB as a table
     with pytest.raises(IndexError, match=r"\bs\b"):
         Phi(0, 4)
+
+
+def test_a_large_table_is_refused_in_favour_of_one_hot_features():
+    with pytest.raises(ValueError, match=r"one_hot\(10, 2000, 2\)"):
+        features.tabular(river_swim(2000, 10))
 
 
 # --- coherent -------------------------------------------------------------------------------
@@ -292,13 +295,7 @@ def test_tilings_are_displaced_by_one_step_and_by_three_along_two_axes():
     """Four tilings of one tile a side, two with what sticks out: shifts (0, 0), (1, 3), (2, 2) and
     (3, 1), in quarters."""
     phi = boxes.tiles(([0.0, 0.0], [1.0, 1.0]), 1, tilings=4, bins=1)
-    assert phi.active([0.3, 0.3]).tolist() == [0, 4 + 2, 8, 12 + 1]
-
-
-def test_a_map_says_what_it_is_and_takes_functions_only():
-    assert "PerAction" in repr(boxes.polynomial(([0.0], [1.0]), 3, degree=1))
-    with pytest.raises(ValueError, match="function"):
-        features.maps.Computed(3)
+    assert np.flatnonzero(phi.compact(0, [0.3, 0.3])).tolist() == [0, 4 + 2, 8, 12 + 1]
 
 
 def test_the_fourier_basis_and_polynomials_are_their_formulas():
@@ -338,28 +335,6 @@ def test_a_space_with_ends_serves_as_a_box():
     )
 
 
-def test_a_transformer_plugs_in():
-    class Sparse:
-        def __init__(self, x):
-            self.x = x
-
-        def toarray(self):
-            return self.x
-
-    class Doubled:
-        def transform(self, X):
-            return Sparse(2 * X)
-
-    phi = features.from_transformer(Doubled(), 2)
-    np.testing.assert_array_equal(phi(0, [1.0, 2.0]), [[2, 4, 0, 0], [0, 0, 2, 4]])
-
-
-def test_a_scikit_learn_pipeline_plugs_in():
-    sampler = pytest.importorskip("sklearn.kernel_approximation").RBFSampler(n_components=20)
-    phi = features.from_transformer(sampler.fit(np.zeros((1, 2))), 3)
-    assert phi(0, [0.1, 0.2]).shape == (3, 60)
-
-
 def test_a_function_is_called_with_the_period_if_it_takes_two_arguments():
     of = features.FeatureMap.of
     assert of(lambda s: [[s]])(4, 2.0) == 2
@@ -379,6 +354,8 @@ def test_a_function_is_called_with_the_period_if_it_takes_two_arguments():
         (lambda s: [[1.0, 0.0], [0.0, 1.0]], "observations"),
         (lambda s: [[1.0, s], [1000.0, s]], "norms"),
         (lambda s: [[np.cos(s), np.sin(s)], [0.0, 100.5]], "norms"),
+        (lambda s: 0.01 * np.array([[np.cos(s), np.sin(s)], [0.0, 1.0]]), "norm 1"),
+        (lambda s: 100 * np.array([[np.cos(s), np.sin(s)], [0.0, 1.0]]), "norm 1"),
         (lambda s: [["a"]], "array"),
         (lambda s: [[{}]], "array"),
         (lambda s: [[1.0], [1.0, 2.0]], "array"),
@@ -387,14 +364,6 @@ def test_a_function_is_called_with_the_period_if_it_takes_two_arguments():
 def test_check_says_what_is_wrong(function, found):
     (said, *_) = features.check(function, [0.0, 0.25, 0.5, 0.75])
     assert found in said
-
-
-class Returns:
-    def __init__(self, rows):
-        self.rows = rows
-
-    def transform(self, X):
-        return self.rows
 
 
 @pytest.mark.parametrize(
@@ -408,13 +377,8 @@ class Returns:
         (lambda: boxes.tiles(BOX, 0), "A"),
         (lambda: boxes.tiles(BOX, 2)(0, [1.0]), "coordinates"),
         (lambda: boxes.tiles(BOX, 2)(0, [np.nan, 0.0]), "finite"),
-        (lambda: features.from_transformer(3, 2), "transform"),
         (lambda: features.check(lambda s: [[s]], []), "observations"),
         (lambda: features.PerAction(lambda s: [], 2)(0, 1), "features"),
-        (lambda: Indicators(lambda h, s: np.array([0]), A=2, d=3, n=1), "observation"),
-        (lambda: features.from_transformer(Returns([["a"]]), 2)(0, [1.0]), "transform"),
-        (lambda: features.from_transformer(Returns(np.ones((2, 3))), 2)(0, [1.0]), "transform"),
-        (lambda: features.from_transformer(Returns([[1.0]]), 2)(0, "ab"), "observation"),
     ],
 )
 def test_what_no_basis_can_have_is_refused(call, keyword):
@@ -479,20 +443,6 @@ def test_features_of_a_box_that_fit_are_made():
 def test_features_are_a_function_of_one_or_two_arguments(function, make):
     with pytest.raises(ValueError, match="function"):
         make(function)
-
-
-@pytest.mark.parametrize("on", [[10**6, 0], [-1, 0], [0], [0, 0], [0.0, 1.0], [True, False], "a"])
-def test_indicators_that_are_no_features_are_refused_before_compiled_code_reads_them(on):
-    agent = rlsvi(Indicators(lambda s: np.asarray(on), A=2, d=3, n=2), gamma=0.9, rng=1)
-    for call in (lambda: agent.act(0, 0.5), lambda: agent.observe(0, 0.5, 0, 1.0, 0.5)):
-        with pytest.raises(IndexError, match="features"):
-            call()
-
-
-def test_how_many_indicators_are_on_is_checked():
-    for n in (0, 4, 1.5):
-        with pytest.raises(ValueError, match="n must"):
-            Indicators(lambda s: np.array([0]), A=2, d=3, n=n)
 
 
 @pytest.mark.parametrize(

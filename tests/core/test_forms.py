@@ -376,7 +376,6 @@ PHI = RANDOM[:2, :3]
         (lambda: rlsvi(BOX, weights="shared"), ValueError, "weights"),
         (lambda: rlsvi(PHI, sweeps=3), ValueError, "sweeps"),
         (lambda: rlsvi(PHI, weights="each"), ValueError, "weights"),
-        (lambda: rlsvi(PHI, clip=1), ValueError, "clip"),
         (lambda: rlsvi(PHI, form="verbatim"), ValueError, "form"),
         (lambda: rlsvi(PHI, window=5, form=FiniteAgent), ValueError, "window"),
         (lambda: rlsvi(PHI, 1.0, 1e-9), ValueError, "sigma"),  # its values would lose all digits

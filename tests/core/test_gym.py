@@ -420,8 +420,6 @@ def test_an_environment_that_does_not_fit_is_refused_before_it_starts(env, S, ke
         (Script(first=([300], {}), space=Box(0, 255, (1,), np.uint8)), None, "space"),
         (Script(first=(["1"], {}), space=Box(0, 255, (1,))), None, "space"),
         (Script(first=(np.ma.array([1.0], mask=[1]), {}), space=Box(0, 9, (1,))), None, "space"),
-        (Script([(1, 0.5, "False", False, {})]), 2, "terminated"),
-        (Script([(1, 0.5, False, None, {})]), 2, "truncated"),
         (Script([(1, "0.5", False, False, {})]), 2, "reward"),
         (Script([(1, np.ones(1), False, False, {})]), 2, "reward"),
         (Script([(1, None, False, False, {})]), 2, "reward"),

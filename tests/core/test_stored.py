@@ -274,17 +274,6 @@ def test_a_transition_that_waits_is_taken_in_once(name):
     np.testing.assert_allclose(weights.ravel(), printed.theta.ravel(), rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.parametrize(
-    ("phi", "s", "numbers"),
-    [(boxes.tiles(BOX, A, 4, 2), [0.1, 0.2], 4), (features.one_hot(None, (2, 3), 2), (1, 2), 2)],
-)
-def test_of_indicators_their_numbers_are_kept(phi, s, numbers):
-    agent = rlsvi(phi, gamma=0.9, rng=1)
-    agent.observe(0, s, 1, 1.0, s)
-    agent.plan()
-    assert agent.data[0].columns[0].shape == (1, numbers)
-
-
 def test_an_observation_that_is_written_into_between_episodes_is_looked_at_again():
     """The episode ends after one step, so that the next one begins in the period of the last."""
     reused, fresh = (rlsvi(CROSSED, 0.5, 0.3, rng=1) for _ in range(2))

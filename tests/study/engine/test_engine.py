@@ -172,7 +172,7 @@ def test_texts_and_numbers_that_a_csv_gives_back_are_written_plainly():
 
 @pytest.mark.parametrize(
     "value",
-    [{1}, {"a": 1}, [1], np.longdouble(1), 1j, b"x", "\ud800", 10**5000, np.ones(2), print],
+    [{1}, {"a": 1}, [1], np.longdouble(1), 1j, b"x", "\ud800", 10**200, np.ones(2), print],
     ids=lambda value: type(value).__name__,
 )
 def test_what_has_no_stored_form_is_refused(value):
