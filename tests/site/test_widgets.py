@@ -242,7 +242,7 @@ def policies():
 def test_tetris_is_played_as_python_plays_it(scripts, rule, policy):
     weights = policies()[policy][1]
     ended = 0
-    for seed in range(4):
+    for seed in range(2):
         pieces = np.random.default_rng(seed).integers(7, size=400).tolist()
         there = scripts.evaluate(
             """([rule, weights, pieces]) => {
@@ -258,7 +258,7 @@ def test_tetris_is_played_as_python_plays_it(scripts, rule, policy):
         moves, over = played(rule, weights, pieces)
         assert there == [moves, over]
         ended += over
-    assert ended == (0 if policy else 4)  # the early policy's end, so endings are compared too
+    assert ended == (0 if policy else 2)  # the early policy's end, so endings are compared too
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -267,7 +267,7 @@ def test_every_placement_and_feature_is_pythons(scripts, rule):
     game, rng = Tetris(rule=rule), np.random.default_rng(1)
     X, over, where = game.buffers()
     boards, wanted = [], []
-    for _ in range(6):
+    for _ in range(3):
         rows = np.zeros_like(game.rows)
         while n := placements(game.model, rows, piece := int(rng.integers(7)), X, over, where):
             boards.append([piece, rows.tolist()])
@@ -415,7 +415,7 @@ def test_gamma_and_beta_variates_are_as_numpys(scripts):
             assert stats.ks_2samp(np.round(ours, 9), np.round(numpys, 9)).pvalue > 1e-3, shape
 
 
-@pytest.mark.parametrize("H", [7, 9, 11, 13, 15])
+@pytest.mark.parametrize("H", [7, 9, 11, 13])
 def test_at_the_toll_a_longer_road_is_paid_for_longer_unless_cut(scripts, H):
     """The run that the chapter shows first, and how it goes on with another agent."""
     L, printed, fixed, switched = scripts.evaluate(
@@ -588,18 +588,32 @@ def test_the_race_of_the_start_page_says_how_long_coins_take(widget):
     assert first <= done
 
 
-def test_a_race_out_of_sight_waits(widget):
+# Whether a race has stood still for a third of a second, when asked at every frame.
+STILL = """e => {
+  e.still = e.dataset.episodes === e.before ? e.still + 1 : 0;
+  e.before = e.dataset.episodes;
+  return e.still >= 20;
+}"""
+RUNS = "e => e.dataset.episodes > 5"
+
+
+def until(one, condition):
+    one.page.wait_for_function(condition, arg=one.element_handle())
+
+
+def test_the_race_starts_by_itself_where_motion_is_welcome_and_waits_out_of_sight(widget):
     one = widget("index", RACE)
-    episodes = "e => Number(e.dataset.episodes)"
     one.scroll_into_view_if_needed()
-    one.page.wait_for_function("e => e.dataset.episodes > 5", arg=one.element_handle())
+    until(one, RUNS)
     one.page.evaluate("scrollTo({ top: 1e6, behavior: 'instant' })")
-    one.page.wait_for_timeout(300)
-    there = one.evaluate(episodes)
-    one.page.wait_for_timeout(500)
-    assert one.evaluate(episodes) == there
+    until(one, STILL)
+    there = int(one.get_attribute("data-episodes"))
     one.page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
-    one.page.wait_for_function(f"e => ({episodes})(e) > {there} + 5", arg=one.element_handle())
+    until(one, f"e => e.dataset.episodes > {there} + 5")
+    calm = widget("index", RACE, reduced_motion="reduce")
+    calm.scroll_into_view_if_needed()
+    until(calm, STILL)
+    assert calm.get_attribute("data-episodes") == "0"
 
 
 # The bottom edges of the title, of the race and of the verdicts; how many lines the title has.
@@ -629,29 +643,19 @@ def test_the_race_plays_and_pauses(widget):
     before = play.evaluate(wide)
     play.focus()
     one.page.keyboard.press("Enter")
-    one.page.wait_for_function("e => e.dataset.episodes > 20", arg=one.element_handle())
+    until(one, "e => e.dataset.episodes > 20")
     pause = one.get_by_role("button", name="Pause")
     assert pause.evaluate(wide) == before
     pause.click()
     held = one.get_attribute("data-episodes")
-    one.page.wait_for_timeout(200)
+    until(one, STILL)
     assert one.get_attribute("data-episodes") == held
-
-
-def test_the_race_starts_by_itself_only_where_motion_is_welcome(widget):
-    one = widget("index", RACE)
-    one.scroll_into_view_if_needed()
-    one.page.wait_for_function("e => e.dataset.episodes > 5", arg=one.element_handle())
-    still = widget("index", RACE, reduced_motion="reduce")
-    still.scroll_into_view_if_needed()
-    still.page.wait_for_timeout(300)
-    assert still.get_attribute("data-episodes") == "0"
 
 
 def test_the_race_starts_by_itself_on_a_phone_held_sideways(widget):
     one = widget("index", RACE, viewport={"width": PHONE["height"], "height": PHONE["width"]})
     one.evaluate("e => e.scrollIntoView()")
-    one.page.wait_for_function("e => e.dataset.episodes > 5", arg=one.element_handle())
+    until(one, RUNS)
 
 
 # A browser in which time passes when a test says so: so many frames, of so many milliseconds.
@@ -987,9 +991,7 @@ def test_tetris_stands_side_by_side_and_plays_under_one_button(widget):
     play, wide = one.get_by_role("button", name="Play"), "e => e.getBoundingClientRect().width"
     before = play.evaluate(wide)
     play.click()
-    one.page.wait_for_function(
-        "e => e.dataset.placed.split(',').every(n => n > 14)", arg=one.element_handle()
-    )
+    until(one, "e => e.dataset.placed.split(',').every(n => n > 14)")
     pause = one.get_by_role("button", name="Pause")
     assert pause.evaluate(wide) == before
     pause.click()
@@ -1029,9 +1031,13 @@ class AtTheTollByThePage(AtTheToll):
         self.draw()
 
 
+BARS = "e => e.querySelectorAll('.solid').length"
+
+
 def test_the_toll_is_paid_as_python_would(widget):
     """From the first start at the side on, and with another agent on the same data."""
     one = widget("B-conjecture", reduced_motion="reduce")
+    assert one.evaluate(BARS) == 11  # at once
     assert move(one, "H, periods", {"Home": 1}) == "7"
     here = AtTheTollByThePage(7, int(one.get_attribute("data-seed")))
     names = ["printed", "truncated", "weights"]
@@ -1086,13 +1092,11 @@ def test_the_toll_plays_by_touch_and_a_cut_ends_it(widget):
     slider.fill("1")  # as a finger does
     assert slider.get_attribute("aria-valuetext") == "9"
     one.get_by_role("button", name="Play").tap()
-    one.page.wait_for_function("e => e.dataset.leaps > 50", arg=one.element_handle())
+    until(one, "e => e.dataset.leaps > 50")
     assert one.evaluate(READ_OUT) <= 3  # not what changes with every episode
     one.get_by_role("radio", name="truncated").tap()
     episodes, leaps = (int(one.get_attribute(f"data-{what}")) for what in ("episodes", "leaps"))
-    one.page.wait_for_function(
-        "([e, past]) => e.dataset.episodes > past", arg=[one.element_handle(), episodes + 100]
-    )
+    until(one, f"e => e.dataset.episodes > {episodes + 100}")
     one.get_by_role("button", name="Pause").tap()
     assert one.locator(".solid.fails").count() == 0  # nor will it leap
     assert int(one.get_attribute("data-leaps")) < leaps + 10
@@ -1104,15 +1108,12 @@ def test_the_toll_plays_by_touch_and_a_cut_ends_it(widget):
 
 def test_at_the_toll_a_plan_grows_backwards(widget):
     one = widget("B-conjecture")
-    bars = "e => e.querySelectorAll('.solid').length"
-    one.page.wait_for_function(f"e => ({bars})(e) === 11", arg=one.element_handle())
+    until(one, f"e => ({BARS})(e) === 11")
     seen = one.evaluate(f"""async e => {{
       const seen = new Set();
       [...e.querySelectorAll("button")].find(b => b.textContent === "One episode").click();
-      for (let n; (n = ({bars})(e)) < 11; await new Promise(requestAnimationFrame)) seen.add(n);
+      for (let n; (n = ({BARS})(e)) < 11; await new Promise(requestAnimationFrame)) seen.add(n);
       return [...seen];
     }}""")
     assert seen[0] == 0
     assert seen == sorted(seen)
-    calm = widget("B-conjecture", reduced_motion="reduce")
-    assert calm.evaluate(bars) == 11
