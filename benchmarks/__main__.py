@@ -26,11 +26,11 @@ from functools import cache
 
 import numpy as np
 import psutil
+from rlsvi_core.kernels import first_state, last_reward, step
 from scipy.linalg.blas import dtrsv
 
 from rlsvi_core import VerbatimAgent, bootstrap, chain, features, rlsvi
 from rlsvi_core.compiled import jit
-from rlsvi_core.kernels import first_state, last_reward, step
 
 from . import add_size, cpu_seconds, others, recommender, scaled, tetris
 

@@ -17,11 +17,11 @@ from itertools import islice
 
 import gymnasium
 import numpy as np
+from rlsvi_core.agents import DiscountedAgent
+from rlsvi_core.envs.gym import each_episode, play
 
 from rlsvi_core import StoredAgent, features, rlsvi
-from rlsvi_core.agents import DiscountedAgent
 from rlsvi_core.beyond import boxes
-from rlsvi_core.envs.gym import each_episode, play
 
 from . import add_size, scaled
 

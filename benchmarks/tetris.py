@@ -5,11 +5,11 @@ fits take: are they negligible beside the simulator, as the paper says of its ow
 import time
 
 import numpy as np
+from rlsvi_core.kernels import placements
 
 from rlsvi_core import Reading, lsvi, rlsvi
 from rlsvi_core.compiled import jit
 from rlsvi_core.envs.tetris import Tetris
-from rlsvi_core.kernels import placements
 from rlsvi_study.tetris.ring import PRINTED, Placements
 
 from . import cpu_seconds

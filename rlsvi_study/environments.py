@@ -57,7 +57,7 @@ def corridor(N: int) -> Any:
     return gymnasium.wrappers.TimeLimit(Corridor(N), N)
 
 
-def make(name: str, *, sparse: bool = False, **settings: Any) -> Task:
+def make(name: str, *, sparse: bool = False, **settings: Any) -> Any:
     """An environment of Gymnasium's, or a corridor."""
     env = corridor(**settings) if name == "corridor" else gymnasium.make(name, **settings)
     return Task(env, sparse)

@@ -99,7 +99,8 @@ class Resampling(Learner):
         if self.resample and rng is not None:  # a period without data has nothing to draw
             drawn = rng.integers(np.maximum(self._count, 1)[:, None], size=drawn.shape)
         root = math.sqrt(self.lam) * self.sigma
-        _fit(self.Phi, *self._room, drawn, self._count, zeta, root, theta)
+        s, a, r, s_next = self._room
+        _fit(self.Phi, s, a, r, s_next, drawn, self._count, zeta, root, theta)
         return Weights(theta)
 
     def values(self, fitted: Weights, h: int, s: int) -> Floats:

@@ -100,7 +100,7 @@ def batch_keeps_all_data() -> Evidence:
     for l, more in ((50, 50), (150, 100)):
         for agent in (batch, sums):
             agent.learn(mdp, more, 2)
-        rows = (row for period in batch.learner.data for row in period)
+        rows = (row for period in batch.learner.kept for row in period)
         sizes[f"rows {l}"] = sum(np.size(part) for row in rows for part in row)
         sizes[f"sums {l}"] = sum(part.size for part in sums.learner.sums)
     early, fixed, late, same = sizes.values()

@@ -126,7 +126,8 @@ def grid_task(name: str, **settings: Any) -> Made:
     from ..environments import make
 
     env = make(name, **settings)
-    S, A = env.observation_space.n, env.action_space.n
+    spaces: Any = env.observation_space, env.action_space
+    S, A = (int(space.n) for space in spaces)
     return Made(env, features.one_hot(None, S, A), optimum(name, **settings))
 
 

@@ -3,6 +3,7 @@ and the spread of its samples. ``exploration.agents`` explains the parts and has
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ def _add_noise(data: Statistics, sigma: float, z: Floats, theta: Floats) -> None
 class Parts(ProductLearner):
     """Fits some parts of RLSVI's weights; ``fixed`` seeds the draws of the expected sample."""
 
-    loop = None
+    loop: Any = None  # by steps
 
     def __init__(self, part: str, N: int, J: int, lam: float, sigma: float, fixed: int) -> None:
         super().__init__(N, J, lam, sigma)

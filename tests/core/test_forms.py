@@ -133,7 +133,12 @@ def test_what_masks_have_closed_is_minus_infinity_in_tables():
 def test_gauss_seidel_ends_where_very_many_sweeps_do():
     agents = [
         rlsvi(
-            features.OneHot(None, S, A), LAM, SIGMA, gamma=0.8, rng=2, options=Options(sweeps=sweeps)
+            features.OneHot(None, S, A),
+            LAM,
+            SIGMA,
+            gamma=0.8,
+            rng=2,
+            options=Options(sweeps=sweeps),
         )
         for sweeps in (math.inf, 400)
     ]

@@ -23,7 +23,7 @@ from hypothesis.stateful import (
 )
 from worlds import Keyed, copied, same
 
-from rlsvi_core import Agent, DiscountedMDP, FiniteMDP, Options, bootstrap, features, lsvi, rlsvi
+from rlsvi_core import DiscountedMDP, FiniteMDP, Options, bootstrap, features, lsvi, rlsvi
 from rlsvi_core.beyond.discounted import Discounted
 from rlsvi_core.learners.continual import Continual
 from rlsvi_core.learners.incremental import incremental
@@ -82,12 +82,8 @@ KINDS = {
         partial(bootstrap, line, gamma=0.5, options=Options(window=7), **CUT), True, False
     ),
     "printed": Kind(partial(rlsvi, line, printed=True, sigma=0.5, **CUT), True, False),
-    "incremental": Kind(
-        partial(incremental, TABLE, nu=0.1, prior="kept", **NOISE), printed=False
-    ),
-    "continual": Kind(
-        partial(Continual, TABLE[0], 0.9, 0.9, rng=1), printed=False
-    ),
+    "incremental": Kind(partial(incremental, TABLE, nu=0.1, prior="kept", **NOISE), printed=False),
+    "continual": Kind(partial(Continual, TABLE[0], 0.9, 0.9, rng=1), printed=False),
 }
 SPOILED = {
     "h": [-1, "x", None],
