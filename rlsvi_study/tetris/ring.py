@@ -128,7 +128,7 @@ class AsPrinted(Printed):
 
     def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
         before = self.reading.start(self.K) if before is None else before
-        return before if rng is None and not self.data[0] else super().fit(rng, before)
+        return before if rng is None and not self.kept[0] else super().fit(rng, before)
 
     def regression_problem(self, data: deque[Transition], after: Floats) -> tuple[Floats, Floats]:
         A, b = super().regression_problem(data, after)
