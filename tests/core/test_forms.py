@@ -17,6 +17,7 @@ from worlds import (
     Keyed,
     Plain,
     S,
+    agents_of,
     cases,
     episode,
     given,
@@ -70,10 +71,7 @@ def test_the_learner_that_is_taken(world, choice, learner):
 )
 def test_every_learner_gives_the_values_of_the_printed_form(world, choice, masks):
     phi, arguments = given(world, choice)
-    for agent in (
-        rlsvi(phi, LAM, SIGMA, rng=3, **arguments),
-        lsvi(phi, LAM, epsilon=0.3, rng=3, **arguments),
-    ):
+    for agent in agents_of(phi, **arguments):
         form = Keyed if isinstance(agent.learner, Discounted) else Printed
         printed = Agent(
             form(agent.learner.problem), sample=agent.sample, epsilon=agent.epsilon, rng=3

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given as for_all
 from hypothesis import strategies as st
 from scipy.stats import binomtest
-from worlds import LAM, SIGMA, WORLDS, A, S, cases, episode, given, legal, same
+from worlds import LAM, WORLDS, A, S, agents_of, cases, episode, given, legal, same
 
 from rlsvi_core import (
     Agent,
@@ -69,10 +69,7 @@ def textbook(log, H, theta, mean, rng, sigma, *, gamma, value_range=None, option
 )
 def test_the_printed_form_is_the_textbook(world, choice, masks):
     (phi, arguments), states = given(world, choice), WORLDS[world][2]
-    for agent in (
-        rlsvi(phi, LAM, SIGMA, rng=3, printed=True, **arguments),
-        lsvi(phi, LAM, rng=3, printed=True, **arguments),
-    ):
+    for agent in agents_of(phi, printed=True, **arguments):
         rows, problem, log = agent.learner.problem.features, agent.learner.problem, []
         chosen = {"value_range": arguments.get("value_range"), "options": problem.options}
         theta = mean = np.zeros((agent.H or 1, rows(0, states[0]).shape[1]))

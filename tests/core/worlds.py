@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 
-from rlsvi_core import Options, features, rlsvi
+from rlsvi_core import Options, features, lsvi, rlsvi
 from rlsvi_core.beyond import boxes
 from rlsvi_core.beyond.discounted import draw_key, normals_of
 from rlsvi_core.rlsvi import Printed
@@ -88,6 +88,13 @@ def cases(keep=lambda agent: True):
             phi, arguments = given(world, choice)
             if keep(rlsvi(phi, **arguments).learner):
                 yield world, choice
+
+
+def agents_of(phi, **arguments):
+    """RLSVI, and LSVI if it has these options."""
+    yield rlsvi(phi, LAM, SIGMA, rng=3, **arguments)
+    if arguments.get("options", Options()).first == "uniform":
+        yield lsvi(phi, LAM, epsilon=0.3, rng=3, **arguments)
 
 
 def legal(s, masks):
