@@ -27,7 +27,6 @@ from functools import cache
 
 import numpy as np
 import psutil
-from rlsvi_core.kernels import first_state, last_reward, step
 from scipy.linalg.blas import dtrsv
 
 from rlsvi_core import Options, bootstrap, chain, features, rlsvi
