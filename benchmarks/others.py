@@ -13,7 +13,6 @@ environment of its own; where it is not installed the table has ours alone.
 from functools import partial
 
 import numpy as np
-from rlsvi_core.agents.rivals import psrl, ucbvi
 
 from rlsvi_core import FiniteMDP, chain, features, rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior
