@@ -43,7 +43,7 @@ from rlsvi_core.agents import Reading, VerbatimAgent, continual, incremental, ri
 from rlsvi_core.envs import chains, dirichlet, gym, ordinary, recommender, tetris
 from rlsvi_core.mdp import DiscountedMDP
 from rlsvi_core.optimism import balls, order
-from rlsvi_study import engine, intervals
+from rlsvi_study import intervals
 
 MODULES = [
     importlib.import_module(found.name)
@@ -69,7 +69,6 @@ PRIOR = dirichlet.DirichletPrior.symmetric(2, 3, 2)
 CUSTOMERS = recommender.Recommender.random(rng=1, N=3, J=2)
 RNG = np.random.default_rng(1)
 BOX = ([0.0, -1.0], [1.0, 1.0])
-SCALE = engine.Scale({"lam": 1.0, "episodes": 2}, ({"N": 2}, {"N": 3}), range(2))
 
 
 def rows(s):
@@ -378,20 +377,6 @@ good(
     time="t",
     censored="censored",
 )
-good("Scale", engine.Scale, constants={"lam": 1.0}, grid=({"N": 2}, {"N": 3}), seeds=range(2))
-good("Scale.having", SCALE.having, seeds=3, lam=2, N=4)
-good(
-    "Experiment",
-    engine.Experiment,
-    name="own",
-    place="here",
-    title="Own",
-    run=lambda seed, lam, N, episodes: [],
-    scales={"quick": SCALE},
-    length="episodes",
-)
-good("streams", engine.streams, seed=1)
-good("grid", engine.grid, N=[1, 2], lam=(1.0, 2.0))
 
 # ------------------------------------------------------------------ bad arguments
 
