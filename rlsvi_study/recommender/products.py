@@ -62,8 +62,8 @@ class Products(PerAction):
 
     Examples
     --------
-    >>> Products(2, 1)(0, [0, -1]).tolist()
-    [[1.0, 0.0, -1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, 0.0, -1.0]]
+    >>> Products(2, 2)(1, [0, 1]).tolist()
+    [[1.0, 0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, 0.0, 1.0]]
     """
 
     def __init__(self, N: int, J: int) -> None:
@@ -244,7 +244,7 @@ def _serve(
     gamma: Floats,
     states: States,
     P: Floats,
-    exact: Array,
+    exact: Array,  # of each customer, or of all
     data: Data,
     epsilon: Floats,
     eta: float,
@@ -318,11 +318,12 @@ class ProductLearner(Serving):
     >>> from rlsvi_core import Agent
     >>> customers = Recommender.random(rng=1, N=4, J=2)
     >>> agent = Agent(ProductLearner(4, 2, lam=0.2, sigma=0.03), rng=2)
-    >>> agent.learn(customers, 200, rng=3, exact=True).expected[-1] / customers.value > 0.9
-    np.True_
+    >>> run = agent.learn(customers, 200, rng=3)
+    >>> agent
+    Agent(ProductLearner(H=2, A=4), by draws; 400 transitions seen)
     """
 
-    loop = staticmethod(_serve)
+    loop: Any = staticmethod(_serve)
 
     def __init__(
         self,
@@ -388,10 +389,7 @@ class ProductLearner(Serving):
         self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
     ) -> None:
         """r is 1 for a like, 0 for a dislike."""
-        h, a, x = (
-            checks.index("h", h, self.J),
-            checks.index("a", a, self.N),
-            checked_state(s, h, self.N),
-        )
+        h, a = checks.index("h", h, self.J), checks.index("a", a, self.N)
+        x = checked_state(s, h, self.N)
         self.reserve(None, 1)
         _add(self.data(self.no_weights(), False), h, x, a, bool(r))

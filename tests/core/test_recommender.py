@@ -244,7 +244,7 @@ def test_too_many_states_are_refused_and_sampling_still_works():
     with pytest.raises(ValueError, match="states"):
         _ = env.value
     with pytest.raises(ValueError, match="states"):
-        rlsvi(40, 20, rng=0).learn(env, 1, 0, exact=True)
+        rlsvi(40, 20, rng=0).learn(env, 1, 1, exact=True)
     for agent in (
         rlsvi(40, 20, rng=0),
         linear_bandit(40, 20, rng=0),

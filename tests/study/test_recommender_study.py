@@ -57,7 +57,7 @@ def test_a_curve_is_the_mean_over_runs_of_exact_and_realised_regret():
 def test_every_arm_is_an_agent_that_learns(arm):
     agent = agent_of(arm, 4, 3, rng=0)
     assert (agent.learner.N, agent.learner.J) == (4, 3)
-    assert len(agent.learn(instance(0, 4, 3), 12, 0).reward) == 12
+    assert len(agent.learn(instance(0, 4, 3), 12, 1).reward) == 12
 
 
 def test_arms_differ_in_what_their_names_say():
