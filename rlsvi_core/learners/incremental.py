@@ -30,7 +30,7 @@ Kept are the factor :math:`U` of :math:`M = \sigma^2\Sigma^{-1}` and, as one mor
 
 import math
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, NoReturn, get_args
 
 import numpy as np
 
@@ -103,11 +103,29 @@ def _add(data: Data, h: int, s: int, a: int, r: float, s_next: int) -> None:
     data.any[0] = True
 
 
+_loop = compiled_loop(_fit, _values, _add)
+
+
+def _forgotten() -> NoReturn:
+    checks.fail(
+        "what is forgotten must leave a finite variance",
+        "where no data come the prior is forgotten to the last digit",
+        "Pass prior='kept', or a step size that falls.",
+        ArithmeticError,
+    )
+
+
 class Incremental(Learner):
     """Keeps a factor and a vector for each period; :func:`incremental` makes an agent of it."""
 
-    loop = staticmethod(compiled_loop(_fit, _values, _add))
     H: int
+
+    @staticmethod
+    def loop(*given: Any) -> None:
+        try:
+            _loop(*given)
+        except ZeroDivisionError:
+            _forgotten()
 
     def __init__(
         self,
@@ -170,12 +188,7 @@ class Incremental(Learner):
         except ZeroDivisionError:
             theta[:] = np.nan
         if not np.isfinite(theta).all():
-            checks.fail(
-                "what is forgotten must leave a finite variance",
-                "where no data come the prior is forgotten to the last digit",
-                "Pass prior='kept', or a step size that falls.",
-                ArithmeticError,
-            )
+            _forgotten()
         if rng is not None:
             self._theta = theta
         return Weights(theta)
