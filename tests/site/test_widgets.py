@@ -17,11 +17,12 @@ from scipy import special, stats
 from book._ext.browser import PHONE, ROOT
 from book._ext.customers import made
 from book._ext.customers import read as written
-from rlsvi_core import VerbatimAgent, bootstrap, chain, features
-from rlsvi_core.agents import Choices, Reading
-from rlsvi_core.agents.weighted import Draw, VerbatimBootstrap
+from rlsvi_core import Agent, Options, chain, features
+from rlsvi_core.beyond.bootstrap import Draw, Weighted
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.envs.tetris import RULES, Tetris, place, placements
+from rlsvi_core.learner import Problem, Weights
+from rlsvi_core.rlsvi import Printed
 from rlsvi_study import engine, verdicts
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.conjecture.runs import looked_at
@@ -80,10 +81,24 @@ def play(agent, mdp, episodes, uniforms):
     return actions, rewards, furthest
 
 
-def fitted(options):
-    """The same options as VerbatimAgent takes them."""
-    own = {name: value for name, value in options.items() if name != "targets"}
-    return own | {"choices": Choices(reading=Reading(targets=options.get("targets", "sample")))}
+class AsPrinted(Printed):
+    """The printed form, with normals by Python, which knows given ones; and if so asked, with the
+    mean in its targets."""
+
+    targets = "sample"
+
+    def noise(self, rng, rows):
+        return np.zeros(self.K) if rng is None else rng.standard_normal(self.K)
+
+    def in_targets(self, theta, mean):
+        return mean if self.targets == "mean" else theta
+
+
+def printed(Phi, lam, sigma, rng, sample=True, epsilon=0.0, targets="sample", options=None):
+    problem = Problem(features.FeatureMap.of(Phi), lam, sigma, options=options or Options())
+    learner = AsPrinted(problem)
+    learner.targets = targets
+    return Agent(learner, sample=sample, epsilon=epsilon, rng=rng)
 
 
 FEED = """({N, Phi, options, normals, uniforms, env, episodes}) => {
@@ -116,7 +131,7 @@ def test_the_same_draws_give_the_same_weights_and_actions(scripts, N, K, options
     Phi = features.coherent(mdp.Q, K, rng=1) if K else features.tabular(mdp)
     normals = rng.standard_normal(episodes * mdp.H * Phi.shape[-1])
     uniforms, env = rng.random((2, episodes * mdp.H))
-    agent = VerbatimAgent(Phi, rng=Fed(normals, uniforms), **fitted(options))
+    agent = printed(Phi, rng=Fed(normals, uniforms), **options)
     actions, rewards, _ = play(agent, mdp, episodes, iter(env))
     agent.plan()
     there = scripts.evaluate(
@@ -299,16 +314,16 @@ GATE, SIDE, LEAP = 0, 1, 1  # the dead are where the gate was, the living at the
 
 
 class AtTheToll:
-    """The library's verbatim agents at the toll, all with the same data: RLSVI, whose first episode
+    """The library's printed form at the toll, all with the same data: RLSVI, whose first episode
     is drawn from the prior, and whose V_h can be cut to ±(H − h); and the bootstrap. A draw is a
     normal for each period, or the weights of large and small features, of imagined visits, and the
     share of these that brought the largest value."""
 
     def __init__(self, H, uniforms):
         self.mdp, Phi = toll(H, looked_at(H))
-        printed = Choices(reading=Reading(first_episode="prior"))
-        self.rlsvi = VerbatimAgent(Phi, 1.0, 1.0, sample=True, choices=printed, rng=0)
-        self.bootstrap = bootstrap(Phi, (-H, H), form=VerbatimBootstrap, rng=0)
+        self.rlsvi = printed(Phi, 1.0, 1.0, rng=0, options=Options(first="prior"))
+        problem = self.rlsvi.learner.problem
+        self.bootstrap = Agent(Weighted(problem, (-H, H), kappa=0.01), rng=0)
         self.H, self.uniforms, self.leaps, self.name = H, uniforms, 0, "printed"
 
     @property
@@ -318,26 +333,25 @@ class AtTheToll:
     @property
     def phi(self):
         """Features seen, by period."""
-        return [np.array([t.phi[0] for t in data]) for data in self.rlsvi.data]
+        return [np.array([t.phi[0] for t in data]) for data in self.rlsvi.learner.kept]
 
     def plan(self, draw):
         if self.name == "weights":
             draws = zip(self.phi[::-1], draw[::-1], strict=True)
-            self.bootstrap._draw_weights = lambda rows: weights_of_data(*next(draws))
+            self.bootstrap.learner.draw_weights = lambda rng, rows, K: weights_of_data(*next(draws))
             self.bootstrap.plan()
             return
-        agent, after = self.rlsvi, np.zeros(1)
-        agent.rng, printed = Fed(draw[::-1], ()), agent.choices
+        agent, learner, theta = self.rlsvi, self.rlsvi.learner, np.zeros((self.H + 1, 1))
+        agent.rng, whole = Fed(draw[::-1], ()), learner.problem
+        agent.plan()
         if self.name == "printed":
-            agent.plan()
             return
         for h in reversed(range(self.H)):
             most = self.H - h - 1.0  # of V_{h+1}
-            agent._choices = replace(printed, clip=(-most, most))
-            A, b = agent.regression_problem(agent.data[h], after)
-            _, after = agent.fit(A, b, agent.rng.standard_normal(1), math.nan)
-            agent.theta[h] = after
-        agent._choices = printed
+            learner.problem = replace(whole, low=-most, high=most)
+            A, b = learner.regression_problem(learner.kept[h], theta[h + 1])
+            _, theta[h] = learner.solve(A, b, np.array(draw[h : h + 1]))
+        learner.problem, agent.fitted = whole, Weights(theta[:-1])
 
     def episode(self):
         s = SIDE if next(self.uniforms) < 1 / looked_at(self.H) else GATE
@@ -561,7 +575,7 @@ def test_the_race_runs_as_python_does(widget):
     ):
         luck = Stream(11)
         _, rewards, furthest = play(
-            VerbatimAgent(Phi, rng=Stream(seed), **options), mdp, episodes, iter(luck.random, None)
+            printed(Phi, rng=Stream(seed), **options), mdp, episodes, iter(luck.random, None)
         )
         assert int(reading(one, key)) == 1 + max(furthest)
         assert int(reading(one, key, 1)) == sum(rewards)
@@ -721,14 +735,7 @@ def test_a_walk_follows_the_values_of_its_own_period(widget):
     mdp = chain(10)
     agents = {}
     for targets in ("sample", "mean"):
-        agent = VerbatimAgent(
-            features.tabular(mdp),
-            1.0,
-            0.1,
-            sample=True,
-            rng=Stream(12),
-            choices=Choices(reading=Reading(targets=targets)),
-        )
+        agent = printed(features.tabular(mdp), 1.0, 0.1, rng=Stream(12), targets=targets)
         _, rewards, furthest = play(agent, mdp, 10, iter(Stream(11).random, None))
         agent.rng = Stream(14)
         agents[targets] = agent, Stream(15), [sum(rewards), max(furthest) + 1]
