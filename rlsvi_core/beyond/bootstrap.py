@@ -310,8 +310,8 @@ class Weighted(Keeping):
         self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
     ) -> None:
         rows = self.rows(h, s)
-        self.spanners[0 if self.H is None else h].add(rows)
         super().add(h, s, a, r, s_next, legal_next)
+        self.spanners[0 if self.H is None else h].add(rows)
         if s_next is not None and h + 1 != self.H:
             self.spanners[0 if self.H is None else h + 1].add(self.rows(h + 1, s_next))
 

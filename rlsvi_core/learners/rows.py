@@ -82,7 +82,7 @@ class Kept(NamedTuple):
 
     room: Columns  # of which the first ones are in use; none, where sums replace the rows
     used: int
-    gram: Floats  # (B, d, d)
+    gram: Floats  # (B, d, d), of which the lower half is used
     c: Floats  # (B, d) Σ x r
     waiting: list[tuple[Any, ...]]
 
@@ -113,8 +113,8 @@ def taken_in(kept: Kept, window: int | None, one_step: bool) -> Kept:
         both = zip(kept.columns, new, strict=True)
         room = Columns(*(np.concatenate(pair)[-window:] for pair in both))
         return Kept(room, len(room.r), _squares(room, len(kept.gram)), kept.c, [])
-    gram = kept.gram + _squares(new, len(kept.gram))
-    c = kept.c + new.apart(new.r, len(kept.gram)) @ new.x
+    gram, c = kept.gram.copy(), kept.c.copy()
+    _add_rows(new.x, new.block, new.r, gram, c)
     if one_step:
         return Kept(kept.room, kept.used + len(new.r), gram, c, [])
     room, count = kept.room, kept.used + len(new.r)
@@ -128,6 +128,19 @@ def taken_in(kept: Kept, window: int | None, one_step: bool) -> Kept:
     for column, values in zip(room, new, strict=True):
         column[kept.used : count] = values
     return Kept(room, count, gram, c, [])
+
+
+@jit
+def _add_rows(x: Floats, block: Ints, r: Floats, gram: Floats, c: Floats) -> None:
+    """Add Σ x'x, its lower half, and Σ x r of each block: row by row, so that it does not matter to
+    the bit how many are taken in at a time, and so not when somebody looks."""
+    for i in range(x.shape[0]):
+        b = block[i]
+        for j in range(x.shape[1]):
+            if x[i, j] != 0.0:  # as most are, in tiles
+                c[b, j] += x[i, j] * r[i]
+                for k in range(j + 1):
+                    gram[b, j, k] += x[i, j] * x[i, k]
 
 
 def _squares(columns: Columns, blocks: int) -> Floats:

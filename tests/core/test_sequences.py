@@ -1,0 +1,246 @@
+"""Calls of an agent in any order: what must not matter does not.
+
+A state machine of hypothesis plans, acts, observes, learns, looks, pickles and copies an agent, and
+makes calls that are refused. Two others are the model. ``plain`` is the same agent with the first
+four kinds of calls alone: after each call both are in the same state, to the bit. ``printed`` is the
+printed form with the same calls and the same draws: it has the same values, up to rounding.
+"""
+
+import copy
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from worlds import Keyed, copied, same
+
+from rlsvi_core import DiscountedMDP, FiniteMDP, Options, bootstrap, features, lsvi, rlsvi
+from rlsvi_core.beyond.discounted import Discounted
+from rlsvi_core.learners.continual import Continual
+from rlsvi_core.learners.incremental import incremental
+from rlsvi_core.rlsvi import Printed
+
+H, S, A = 3, 4, 3
+RANDOM = np.random.default_rng(1)
+P, R = RANDOM.dirichlet(np.ones(S), (H, S, A)), RANDOM.normal(size=(H, S, A, S))
+MDP, ENDLESS = FiniteMDP(P, R), DiscountedMDP(P[0], R[0], 0.9)
+TABLE = RANDOM.normal(size=(H, S, A, 5)) / 2
+ONE_HOT, TIMELESS = features.OneHot(H, S, A), features.OneHot(None, S, A)
+CUT = {"value_range": (-1.5, 1.2), "rng": 1}
+
+
+def line(s):
+    """State features crossed with the actions."""
+    return np.where(np.eye(A)[:, :, None] == 1, [1.0, s / 3], 0.0).reshape(A, -1)
+
+
+def halved(episode):
+    return 0.5 * 2.0 ** (-episode / 3)
+
+
+class Kind(NamedTuple):
+    make: Any
+    masks: bool = False
+    printed: bool = True  # whether there is another form
+    rewards: tuple = (-1.0, 0.0, 0.3, 1.0)
+
+
+NOISE = {"lam": 1.0, "sigma": 0.5, "rng": 1}
+KINDS = {
+    "counts": Kind(partial(rlsvi, ONE_HOT, **NOISE)),
+    "counts, masks": Kind(partial(rlsvi, ONE_HOT, sigma=0.5, **CUT), True),
+    "counts, epsilon": Kind(partial(lsvi, ONE_HOT, epsilon=halved, rng=1)),
+    "sums": Kind(partial(rlsvi, TABLE, gamma=0.9, **NOISE)),
+    "sums, masks": Kind(partial(rlsvi, TABLE, options=Options(first="prior"), **NOISE), True),
+    "sums, eta": Kind(partial(lsvi, TABLE, eta=0.5, **CUT)),
+    "sums, shared": Kind(partial(rlsvi, TABLE, options=Options(shared=True), **NOISE), True),
+    "sums, no H": Kind(partial(rlsvi, TABLE[0], gamma=0.5, **NOISE), True),
+    "discounted": Kind(partial(rlsvi, TIMELESS, gamma=0.8, **NOISE)),
+    "discounted, masks": Kind(
+        partial(rlsvi, TIMELESS, sigma=0.5, options=Options(sweeps=3), **CUT), True
+    ),
+    "discounted, epsilon": Kind(partial(lsvi, TIMELESS, epsilon=halved, rng=1), True),
+    "rows": Kind(partial(rlsvi, line, gamma=0.5, options=Options(sweeps=2), **NOISE)),
+    "rows, window": Kind(
+        partial(rlsvi, line, sigma=0.5, options=Options(window=7, redraw=2), **CUT), True
+    ),
+    "rows, H": Kind(partial(rlsvi, line, H=H, **NOISE), True),
+    "rows, bandit": Kind(partial(rlsvi, line, gamma=0.0, **NOISE)),
+    "outcomes": Kind(partial(bootstrap, TABLE, kappa=0.3, gamma=0.9, **CUT), printed=False),
+    "outcomes, one-hot": Kind(partial(bootstrap, ONE_HOT, **CUT), True, False),
+    "outcomes, no H": Kind(partial(bootstrap, TIMELESS, gamma=0.8, **CUT), True, False),
+    "weighted": Kind(
+        partial(bootstrap, line, gamma=0.5, options=Options(window=7), **CUT), True, False
+    ),
+    "printed": Kind(partial(rlsvi, line, printed=True, sigma=0.5, **CUT), True, False),
+    "incremental": Kind(partial(incremental, TABLE, nu=0.1, prior="kept", **NOISE), printed=False),
+    "continual": Kind(partial(Continual, TABLE[0], 0.9, 0.9, rng=1), printed=False),
+}
+SPOILED = {
+    "h": [-1, "x", None],
+    "s": [np.nan, None, 99],
+    "a": [99, -1, None, 0.5],
+    "r": [np.nan, None, "x", np.float32("inf")],
+    "s_next": [np.nan, 99],
+    "legal": [[], [99], [True, False, True], "x", np.array([0.0])],
+}
+SPOILED["legal_next"] = SPOILED["legal"]
+SCRATCH = {"_at_mean", "_stale", "_last", "_row"}  # of no consequence
+
+
+def essence(agent):
+    """Its state, without what is of no consequence: what waits to be taken in, and the room for it."""
+    agent = copy.deepcopy(agent)
+    learner = getattr(agent, "learner", agent)
+    if hasattr(learner, "_queue"):
+        used = learner.seen.used[0]
+        nodes = ("state", "reward", "number", "link")
+        learner._seen = learner.seen._replace(**{n: getattr(learner.seen, n)[:used] for n in nodes})
+    if hasattr(learner, "data_of"):
+        taken = [learner.data_of(h) for h in range(len(learner.kept))]
+        learner.kept = [(kept.columns, kept.gram, kept.c) for kept in taken]
+    state = agent.__getstate__() | vars(learner)
+    return {
+        name: value
+        for name, value in state.items()
+        if name not in SCRATCH | {"learner", "problem", "_run", "_done"}
+    }
+
+
+class Sequence(RuleBasedStateMachine):
+    def __init__(self, kind):
+        super().__init__()
+        self.kind, self.learned, self.seen = kind, 0, 0
+        self.agent, self.plain, self.printed = kind.make(), kind.make(), None
+        self.continual = isinstance(self.agent, Continual)
+        if kind.printed:
+            form = Keyed if isinstance(self.agent.learner, Discounted) else Printed
+            self.printed = copy.deepcopy(self.agent)
+            self.printed.learner = form(self.agent.learner.problem)
+        if not self.continual:
+            self.each("plan")
+            self.each("act", 0, S - 1)  # which tells how many features there are
+
+    def each(self, method, *args, **kwargs):
+        """Make a call of all three, each with arguments of its own; returns the agent's answer."""
+        answer, plain, printed = (
+            one and getattr(one, method)(*copy.deepcopy(args), **copy.deepcopy(kwargs))
+            for one in (self.agent, self.plain, self.printed)
+        )
+        assert same(answer, plain)
+        if self.printed and method == "learn":
+            np.testing.assert_allclose(answer.claimed, printed.claimed, rtol=1e-6, atol=1e-8)
+            printed = printed._replace(claimed=answer.claimed)
+        assert not self.printed or same(answer, printed)
+        return answer
+
+    def legal(self, s):
+        """With masks, an action of the state's own number is forbidden."""
+        return np.array([a for a in range(A) if a != s]) if self.kind.masks else None
+
+    def state(self, draw):
+        h, s = draw(st.integers(0, H - 1)), draw(st.integers(0, S - 1))
+        return {"h": h, "s": s} | ({"legal": self.legal(s)} if self.kind.masks else {})
+
+    def transition(self, draw):
+        h, s, legal = draw(st.integers(0, H - 1)), draw(st.integers(0, S - 1)), range(A)
+        legal = list(legal if not self.kind.masks else self.legal(s))
+        s_next = draw(st.integers(0, S - 1) | (st.nothing() if self.continual else st.none()))
+        follows = None if s_next is None else self.legal(s_next)
+        return {
+            "h": h,
+            "s": s,
+            "a": int(draw(st.sampled_from(legal))),
+            "r": draw(st.sampled_from(self.kind.rewards)),
+            "s_next": s_next,
+        } | ({"legal_next": follows} if self.kind.masks else {})
+
+    @rule()
+    def plan(self):
+        if not self.continual or self.seen:
+            self.each("plan")
+
+    @rule(data=st.data())
+    def act(self, data):
+        at = self.state(data.draw)
+        assert self.each("act", **at) in (range(A) if at.get("legal") is None else at["legal"])
+
+    @rule(data=st.data())
+    def observe(self, data):
+        self.each("observe", **self.transition(data.draw))
+        self.seen += 1
+
+    @precondition(lambda self: not self.kind.masks)
+    @rule(episodes=st.integers(0, 3))
+    def learn(self, episodes):
+        self.learned += 1
+        env = ENDLESS if self.continual else MDP
+        run = self.each("learn", env, episodes, rng=self.learned)
+        self.seen += len(run.reward) if self.continual else int(run.length.sum())
+
+    @rule(data=st.data())
+    def look(self, data):
+        at = self.state(data.draw)
+        if not self.continual:
+            assert self.agent.greedy(**at) in (range(A) if at.get("legal") is None else at["legal"])
+            if not self.kind.masks:  # and after it, for ties may be broken otherwise
+                self.agent.evaluate(MDP, 1, rng=1)
+        for look in ("values", "mean_values"):
+            found = getattr(self.agent, look)(**at)
+            np.testing.assert_array_equal(found, getattr(copy.deepcopy(self.plain), look)(**at))
+            if self.printed:
+                printed = getattr(copy.deepcopy(self.printed), look)(**at)
+                np.testing.assert_allclose(found, printed, rtol=1e-6, atol=1e-8)
+
+    @rule()
+    def copy(self):
+        self.agent = copied(self.agent)
+
+    @rule(data=st.data())
+    def refused(self, data):
+        """A good call with one argument spoiled."""
+        method = data.draw(st.sampled_from(["act", "observe"]))
+        good = (self.state if method == "act" else self.transition)(data.draw)
+        silent = {"h"} if self.continual or self.agent.H is None else set()
+        if good.get("s_next", 0) is None or good["h"] == H - 1:
+            silent |= {"s_next", "legal_next"}  # nothing follows
+        name = data.draw(st.sampled_from(sorted(set(good) - silent)))
+        good[name] = data.draw(st.sampled_from(SPOILED[name]))
+        computed = getattr(self.agent, "learner", None) and self.agent.learner.S is None
+        if computed and good[name] in (99, None):
+            return  # of any number there are features, and of None an error of their own
+        with pytest.raises((ValueError, IndexError, TypeError)) as caught:
+            getattr(self.agent, method)(**good)
+        assert caught.traceback[-1].name == "fail", caught.value
+
+    @invariant()
+    def nothing_else_matters(self):
+        one, two = essence(self.agent), essence(self.plain)
+        assert not [name for name in one | two if not same(one.get(name), two.get(name))]
+        assert self.printed is None or same(self.agent.rng, self.printed.rng)
+
+    @invariant()
+    def every_transition_is_counted(self):
+        assert getattr(self.agent, "transitions", self.seen) == self.seen
+
+
+@pytest.mark.filterwarnings("ignore:value_range", "ignore:plan", "ignore:agent and environment")
+@pytest.mark.parametrize("name", KINDS)
+def test_calls_in_any_order(name):
+    run_state_machine_as_test(
+        lambda: Sequence(KINDS[name]),
+        settings=settings(
+            max_examples=max(settings().max_examples // 4, 1),
+            stateful_step_count=25,
+            phases=[Phase.generate],
+        ),
+    )
