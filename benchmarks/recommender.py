@@ -69,7 +69,7 @@ def serve(customers, agents, episodes, rng) -> None:
         for h in range(customers.J):
             a, before = agents[0].act(h, x), x
             liked, x, _ = customers.step(h, x, a, rng)
-            legal = customers.legal(h + 1, x) if h + 1 < customers.J else None
+            legal = customers.legal(h + 1, x)
             for agent in agents:
                 agent.observe(h, before, a, liked, x, legal)
 

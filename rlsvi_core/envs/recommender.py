@@ -87,7 +87,6 @@ class States(NamedTuple):
     """
 
     x: Array  # (S, N) what the customer answered so far
-    products: Ints  # (S, N) first the h products shown, then the unseen ones; both ascending
     start: Ints  # (J + 1,) period h has the states start[h], …, start[h + 1] − 1
     next: Array  # (S, N, 2) the state after a dislike and after a like
 
@@ -129,8 +128,7 @@ def states(N: int, J: int) -> States:
                     .transpose(1, 0, 2)
                     .reshape(-1, N)
                 )
-    products = np.argsort(x == 0, axis=1, kind="stable")
-    return States(read_only(x), read_only(products), read_only(start), read_only(following))
+    return States(read_only(x), read_only(start), read_only(following))
 
 
 def _mean(mu: Floats, q: Floats) -> Floats:
@@ -246,7 +244,7 @@ class Recommender:
     def _backwards(self, choose: Callable[[slice, Floats], Floats]) -> tuple[Floats, Floats]:
         """Backward induction over the states s of one period after another, with V[s] =
         choose(s, Q[s]): Q as (S, N), −∞ for products shown, and V as (S + 1,)."""
-        x, _, start, following = self.states
+        x, start, following = self.states
         Q, V = np.empty((start[-1], self.N)), np.zeros(start[-1] + 1)
         for first, end in reversed([*pairwise(start)]):
             s = slice(first, end)

@@ -81,7 +81,7 @@ def ahead_at_the_end(table: pd.DataFrame, arm: str, of: int = 1) -> Mean:
 
 def least_squares(customers: Recommender, target: np.ndarray) -> np.ndarray:
     """The best fit of the basis to an (S, N) array, period by period, all states alike."""
-    x, _, start, _ = customers.states
+    x, start, _ = customers.states
     fit = np.full(x.shape, -np.inf)
     for h in range(J):
         for a in range(N):
@@ -116,7 +116,7 @@ def agnostic_basis() -> Evidence:
     """Barring a freak event, this basis makes the learning problem agnostic."""
     misfit, worth = [], []
     for customers in map(instance, range(10)):
-        x, _, start, _ = customers.states
+        x, start, _ = customers.states
         fit = least_squares(customers, customers.Q)
         for s in map(slice, start[1:-1], start[2:]):
             Q, found = (values[s][x[s] == 0] for values in (customers.Q, fit))
@@ -436,11 +436,8 @@ def linear_aims(limits: Limits = CHOSEN) -> Evidence:
 @claim("E.incremental", "Appendix E", "can be implemented incrementally", "instances", HOLDS)
 def incremental_bandit() -> Evidence:
     """The linear bandit can be implemented incrementally, and so efficiently."""
-    customers, worst, setting = (
-        instance(0, N=5, J=3),
-        0.0,
-        {"lam": 0.2, "sigma": 1e-3**0.5, "gamma": 0.0},
-    )
+    customers, worst = instance(0, N=5, J=3), 0.0
+    setting = {"lam": 0.2, "sigma": 1e-3**0.5, "gamma": 0.0}
     fast = Agent(ProductLearner(5, 3, **setting), rng=1)
     dense = rlsvi(Products(5, 3), **setting, rng=1, printed=True)
     for l in range(80):

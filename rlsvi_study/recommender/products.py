@@ -97,7 +97,7 @@ def _values(theta: Floats, x: Array, q: Floats) -> None:
 @jit
 def expected_likes(states: States, P: Floats, theta: Floats, epsilon: float, eta: float) -> float:
     """Expected likes of the policy of θ, pushing probability forward through all states."""
-    x, _, start, following = states
+    x, start, following = states
     H, _, N = theta.shape
     q, p, mass, likes = np.empty(N), np.empty(N), np.zeros(x.shape[0] + 1), 0.0
     mass[0] = 1.0

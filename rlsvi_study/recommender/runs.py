@@ -45,8 +45,7 @@ _RLSVI: dict[str, Any] = {"agent": "rlsvi", "lam": LAM, "sigma": VARIANCE**0.5}
 _LSVI: dict[str, Any] = {"lam": LAM, "sample": False}
 ARMS: dict[str, dict[str, Any]] = {  # an arm as the tables call it: whose it is, and its settings
     "rlsvi": _RLSVI,
-    "linear": _RLSVI
-    | {"agent": "linear", "gamma": 0.0},  # the bandit is RLSVI without what follows
+    "linear": _RLSVI | {"agent": "linear", "gamma": 0.0},  # RLSVI without what follows
     "bernoulli": {"agent": "bernoulli"},
     **{arm: _LSVI | {"agent": "boltzmann", "eta": eta} for eta, arm in BOLTZMANN.items()},
     **{arm: _LSVI | {"agent": "epsilon-greedy", "epsilon": e} for e, arm in EPSILON.items()},

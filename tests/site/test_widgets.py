@@ -828,7 +828,7 @@ def test_the_customers_are_the_studys():
 def test_a_customer_is_served_as_python_would(widget):
     data = written()
     customers, theta = Recommender(np.array(data["gamma"]), data["J"]), np.array(data["theta"])
-    x, _, _, following = customers.states
+    x, _, following = customers.states
     rows = np.column_stack([np.ones(len(x)), x])
     q = np.einsum("si,sia->sa", rows, theta[np.abs(x).sum(axis=1)])
     learned = np.where(x == 0, q, -np.inf).argmax(axis=1)
