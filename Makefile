@@ -120,8 +120,7 @@ dist:  ## build wheel and sdist in dist/, and try them in an environment of thei
 	cd dist && ../$(TRIED)/bin/rlsvi list > /dev/null
 
 execute: .venv/.done  ## run every chapter and store its output (same code, same bytes)
-	PYTHONWARNINGS="$$($(BIN)/python -c 'from book._ext.execute import QUIET; print(QUIET)')" \
-		$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
+	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
 		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=600 $(NOTEBOOKS)
 	@# How output was cut into pieces depends on timing; joined, it does not.
 	$(BIN)/jupyter nbconvert --to notebook --inplace --coalesce-streams $(NOTEBOOKS)

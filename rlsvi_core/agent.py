@@ -325,7 +325,8 @@ class Agent:
         gamma: float = 1.0,
         rng: Seed = None,
     ) -> None:
-        self.learner, self.sample, self._redraw = learner, sample, redraw
+        self.learner: Any = learner
+        self.sample, self._redraw = sample, redraw
         self._value_range, self._gamma, self.rng = value_range, gamma, checks.generator(rng)
         self._epsilon: Epsilon = 0.0
         self.eta, self.epsilon = eta, epsilon
@@ -392,7 +393,8 @@ class Agent:
     @property
     def H(self) -> int | None:
         """The learner's horizon."""
-        return self.learner.H
+        H: int | None = self.learner.H
+        return H
 
     @property
     def episode(self) -> int:

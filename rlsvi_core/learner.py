@@ -174,7 +174,7 @@ class Weights(NamedTuple):
     """The weights of an episode, a row for each period, or one for all time."""
 
     theta: Floats
-    mean: Floats | None = None  # what they were drawn around, where the mean's sweeps begin
+    mean: Any = None  # what they were drawn around, where the mean's sweeps begin
 
 
 class Targets(NamedTuple):

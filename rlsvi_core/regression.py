@@ -162,7 +162,7 @@ def suggest_parameters(
     or features the posterior of the values is the same.
 
     σ is the noise in a target. The guide's table of choices says where
-    :func:`rlsvi_core.agents.bootstrap`, which has none, is better, and on which problems that was
+    :func:`rlsvi_core.rlsvi.bootstrap`, which has none, is better, and on which problems that was
     measured.
 
     Parameters

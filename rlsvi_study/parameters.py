@@ -1,8 +1,14 @@
-"""The λ and σ of Theorem 1: those it prints, and the least with which it is proved."""
+"""The prior of the tables of section 5, and the λ and σ of Theorem 1: those it prints, and the least
+with which it is proved."""
 
 import math
 
 from rlsvi_core.envs.dirichlet import DirichletPrior
+
+
+def make_prior(H: int, S: int, A: int) -> DirichletPrior:
+    """The symmetric prior with 1'α^R = 1'α^P = 1."""
+    return DirichletPrior.symmetric(H, S, A, alpha_R=1 / 2, alpha_P=1 / S)
 
 
 def theorem1_parameters(prior: DirichletPrior) -> tuple[float, float]:

@@ -21,7 +21,7 @@ def finite_mdp(env: Any, H: int | None = None) -> FiniteMDP:
         fail(
             "an MDP is made of an environment's P and initial_state_distrib",
             f"{env} has no such tables",
-            "Let an agent learn in it by rlsvi_core.envs.gym.play.",
+            "Let an agent learn in it: agent.learn(env, episodes).",
         )
     if H is None and getattr(env, "spec", None) is not None:
         H = env.spec.max_episode_steps

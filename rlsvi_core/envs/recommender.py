@@ -204,6 +204,11 @@ class Recommender:
         array_size("gamma", N, N)
         return cls(c * generator(rng).standard_normal((N, N)), J)
 
+    @property
+    def H(self) -> int:
+        """The steps of an episode."""
+        return self.J
+
     def start(self, rng: Generator) -> Array:
         """A new customer, who has seen nothing."""
         drawn_from(rng)
@@ -223,6 +228,10 @@ class Recommender:
             )
         liked = answer(self.beta, self.gamma, x, a, rng)
         return float(liked), x, h == self.J - 1
+
+    def legal(self, h: int, s: Array) -> Ints:
+        """The products that a customer in state s has not seen."""
+        return np.flatnonzero(checked_state(s, h, self.N) == 0)
 
     @cached_property
     def states(self) -> States:

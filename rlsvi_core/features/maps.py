@@ -38,7 +38,7 @@ def _called(function: Callable[..., Any], of_period: bool, h: int, s: Any) -> Fl
 
 
 class FeatureMap:
-    """(period, state) → one row of features for each legal action: what an agent generalises by.
+    """(period, state) → one row of features for each action: what an agent generalises by.
     Subclass it and define ``__call__``.
 
     Attributes
@@ -49,13 +49,8 @@ class FeatureMap:
         Number of features whose weights are learned; 0 if it is known at the first call only.
     S, A : int or None
         Numbers of states and actions, where these are numbers.
-    known : ndarray
-        Weights of the rows' further, last columns, if there are such.
     blocks : int
         The rows are block diagonal, with so many blocks; see :meth:`compact`.
-    fast : type or None
-        A class of agents made for these features, a subclass of
-        :class:`rlsvi_core.agents.base.LinearAgent`, which is then the default form where it suits.
 
     Examples
     --------
@@ -72,21 +67,11 @@ class FeatureMap:
     K: int = 0
     S: int | None = None
     A: int | None = None
-    known: Floats = np.zeros(0)
     blocks: int = 1
-    fast: Any = None
 
     def __call__(self, h: int, s: Any) -> Floats:
-        """The (n, K) rows Φ(s, ·), one for each of the n legal actions."""
+        """The (n, K) rows Φ(s, ·), one for each of n actions."""
         raise NotImplementedError
-
-    def legal(self, h: int, s: Any) -> Array:
-        """The numbers of the legal actions, in the order of the rows; 0, …, n − 1 by default."""
-        return np.arange(len(self(h, s)))
-
-    def following(self, h: int, s: Any) -> Floats:
-        """The rows over which a target's maximum is taken; those of the legal actions."""
-        return self(h, s)
 
     def compact(self, h: int, s: Any) -> Floats:
         """The rows without the zeros of a block-diagonal structure: an (n, d) array X with d =

@@ -11,8 +11,7 @@ from scipy.optimize import isotonic_regression
 from scipy.special import ndtr
 from scipy.stats import beta
 
-from rlsvi_core import features
-from rlsvi_core.agents import lsvi, rlsvi
+from rlsvi_core import features, lsvi, rlsvi
 from rlsvi_core.compiled import Generator, jit
 from rlsvi_core.envs.chains import RIGHT, chain
 from rlsvi_core.mdp import FiniteMDP

@@ -8,9 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from rlsvi_core import features
-from rlsvi_core.agents import Reading
-from rlsvi_core.agents import rlsvi as general_rlsvi
+from rlsvi_core import Options, features, rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 
 from .. import parameters
@@ -62,9 +60,7 @@ def closed_form() -> Evidence:
         prior = _random_prior(rng)
         mdp, (lam, sigma) = prior.sample(rng), rng.uniform(0.5, 3, 2)
         closed = regret.rlsvi(prior, lam, sigma, seed)
-        general = general_rlsvi(
-            features.tabular(mdp), lam, sigma, reading=Reading(first_episode="prior"), rng=seed
-        )
+        general = rlsvi(features.tabular(mdp), lam, sigma, options=Options(first="prior"), rng=seed)
         plays = [agent.learn(mdp, 100, seed, exact=True).expected for agent in (closed, general)]
         error = max(error, np.abs(plays[0] - plays[1]).max(), np.abs(closed.Q - general.Q).max())
     return unless(
@@ -462,7 +458,9 @@ def pigeonhole() -> Evidence:
     lam, sigma = parameters.theorem1_parameters(BASE)
     agent = regret.rlsvi(BASE, rng=1)
     agent.learn(BASE.sample(0), 5000, np.random.default_rng(2))
-    seen = sum((1 / np.sqrt(np.arange(n) + lam * sigma**2)).sum() for n in agent.seen.n.flat)
+    seen = sum(
+        (1 / np.sqrt(np.arange(n) + lam * sigma**2)).sum() for n in agent.learner.seen.n.flat
+    )
     worst, bound = bias.pigeonhole(5000, *BASE.shape, lam * sigma**2)
     return unless(
         max(ratios) > 1 or seen > worst * (1 + 1e-12),
@@ -489,9 +487,9 @@ def violations_of_condition() -> Evidence:
     mdp, agent, env = BASE.sample(0), regret.rlsvi(BASE, rng=1), np.random.default_rng(2)
     episodes, L = 0, 2000
     for _ in range(L):
-        episodes += bool((agent.seen.n + BASE.m_R < 2).any())
+        episodes += bool((agent.learner.seen.n + BASE.m_R < 2).any())
         agent.learn(mdp, 1, env)
-    visits = int(np.minimum(agent.seen.n, np.ceil(2 - BASE.m_R)).max())
+    visits = int(np.minimum(agent.learner.seen.n, np.ceil(2 - BASE.m_R)).max())
     twice = int(np.ceil(2 - DirichletPrior.symmetric(1, 1, 1, 0.1, 0.1).m_R).max())
     return Evidence(
         parts(max(visits, twice) <= 2, episodes <= 2),

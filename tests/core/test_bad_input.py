@@ -26,6 +26,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from numba.core.registry import CPUDispatcher
+from rlsvi_core.agents import Reading, VerbatimAgent, continual, incremental, rivals
 
 import rlsvi_core
 from rlsvi_core import (
@@ -39,7 +40,6 @@ from rlsvi_core import (
     regression,
     rlsvi,
 )
-from rlsvi_core.agents import Reading, VerbatimAgent, continual, incremental, rivals
 from rlsvi_core.beyond import boxes
 from rlsvi_core.envs import chains, dirichlet, gym, recommender, tetris
 from rlsvi_core.mdp import DiscountedMDP

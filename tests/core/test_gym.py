@@ -16,9 +16,6 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Tu
 from gymnasium.spaces.utils import flatdim, flatten  # noqa: E402
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 from gymnasium.wrappers import TimeLimit  # noqa: E402
-
-from rlsvi_core import chain, features, rlsvi  # noqa: E402
-from rlsvi_core.envs import deep_sea, river_swim  # noqa: E402
 from rlsvi_core.envs.gym import (  # noqa: E402
     Episode,
     MDPEnv,
@@ -27,6 +24,9 @@ from rlsvi_core.envs.gym import (  # noqa: E402
     each_episode,
     play,
 )
+
+from rlsvi_core import chain, features, rlsvi  # noqa: E402
+from rlsvi_core.envs import deep_sea, river_swim  # noqa: E402
 from rlsvi_core.envs.recommender import Recommender  # noqa: E402
 from rlsvi_core.envs.tetris import Tetris  # noqa: E402
 from rlsvi_study.recommender.products import Products  # noqa: E402

@@ -8,8 +8,9 @@ from scipy.stats import binomtest
 
 gymnasium = pytest.importorskip("gymnasium")
 
-from rlsvi_core.beyond.known import finite_mdp  # noqa: E402
 from rlsvi_core.envs.gym import play  # noqa: E402
+
+from rlsvi_core.beyond.known import finite_mdp  # noqa: E402
 
 TABLES = [
     ("FrozenLake-v1", {}),

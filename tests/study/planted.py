@@ -17,8 +17,7 @@ import numpy as np
 from flint import arb
 from sympy import Rational, log
 
-from rlsvi_core import features
-from rlsvi_core.agents import Reading, rlsvi
+from rlsvi_core import Options, features, rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.mdp import FiniteMDP
@@ -228,8 +227,8 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         chain,
         "lsvi",
         lambda _: (
-            lambda Phi, lam=1.0, *, rng, form=None, **_: rlsvi(
-                Phi, lam, rng=rng, form=form, reading=Reading(first_episode="prior")
+            lambda Phi, lam=1.0, *, rng, printed=False, **_: rlsvi(
+                Phi, lam, rng=rng, printed=printed, options=Options(first="prior")
             )
         ),
         "3.zero-weights 3.any-basis",
@@ -492,11 +491,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
     (
         recommender,
         "rlsvi",
-        lambda right: (
-            lambda phi, lam, *given, form, **rest: right(
-                phi, lam * (2 if form else 1), *given, form=form, **rest
-            )
-        ),
+        lambda right: lambda phi, lam, **rest: right(phi, 2 * lam, **rest),
         "E.incremental",
     ),
     (extensions, "stored_numbers", lambda _: lambda agent: 7, "F.batch F.cost"),

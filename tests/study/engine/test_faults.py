@@ -148,6 +148,14 @@ class Bench:
             (self.sign / "wait").unlink()
 
 
+def ended(workers, seconds=20):
+    """Whether they end by themselves: the runs of seed 1 would wait for ever."""
+    _, alive = psutil.wait_procs(workers, timeout=seconds)
+    for worker in alive:
+        worker.kill()
+    return not alive
+
+
 @contextmanager
 def disk(bench, pages=16):
     """A small one under the folder of results."""
@@ -316,8 +324,7 @@ def _(bench):
     with bench.started() as (process, workers):
         process.kill()
         status = process.wait()
-        for worker in workers:  # they would end with their run
-            worker.kill()
+        assert ended(workers)
     assert 0 < bench.finished < 6
     assert bench.resumes() == 0
     return status
@@ -325,14 +332,10 @@ def _(bench):
 
 @fault("the command is stopped (Ctrl-C, SIGTERM, a closed terminal)")
 def _(bench):
-    """Left alone, the workers would wait for ever."""
     with bench.started() as (process, workers):
         process.send_signal(signal.SIGHUP)
         status = process.wait()
-        _, alive = psutil.wait_procs(workers, timeout=60)
-        for worker in alive:
-            worker.kill()
-        assert not alive
+        assert ended(workers)
     assert 0 < bench.finished < 6
     assert bench.resumes() == 0
     return status

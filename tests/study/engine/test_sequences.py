@@ -241,7 +241,7 @@ class Engine(Edits):
             found = "wrote"
         except KeyboardInterrupt:
             found = "stopped"
-        except engine.RunError as error:
+        except StudyError as error:
             found = "edited" if "one code" in str(error) else "raised"
         assert (self.calls(), found) == (due, end)
         self.leaves(end, aside)
