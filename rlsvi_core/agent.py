@@ -413,7 +413,7 @@ class Agent:
 
     @property
     def theta(self) -> Floats:
-        """The weights of this episode, of a learner that has weights: a row for each period."""
+        """The weights of this episode, a row for each period, of a learner that has weights."""
         return np.array(self.fitted.theta)
 
     def values(self, h: int, s: Any, legal: Any = None) -> Floats:

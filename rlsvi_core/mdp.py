@@ -291,7 +291,7 @@ class FiniteMDP:
 
     @cached_property
     def optimal_actions(self) -> Array:
-        """(H, S, A) mask: a policy is optimal iff it picks a marked action in every (h, s)."""
+        """A mask, (H, S, A). A policy is optimal iff it picks a marked action in every (h, s)."""
         scale = max(np.abs(self.model.reward).max(), np.abs(self.terminal).max())
         rounding = 1e-13 * self.H * scale  # actions that differ by it are tied
         return read_only(np.asarray(self.Q >= self.V[:-1, :, None] - rounding))
