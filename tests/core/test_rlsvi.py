@@ -36,7 +36,10 @@ RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 # ------------------------------------------------------------------ the textbook
 
 
-def textbook(log, H, theta, mean, rng, sigma, *, gamma, value_range=None, options=Options()):
+OPTIONS = Options()
+
+
+def textbook(log, H, theta, mean, rng, sigma, *, gamma, value_range=None, options=OPTIONS):
     """Algorithms 1, 3 and 7 after the steps in the log, each (period, Φ(s, a), r, rows of what may
     follow); the mean if ``rng`` is None. From the weights of the episode before, without H."""
     low, high = value_range if value_range and options.truncate else (-math.inf, math.inf)
