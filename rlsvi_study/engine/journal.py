@@ -1,9 +1,8 @@
 """A sweep under way: what is finished survives whatever happens to the process.
 
 Finished runs go to a journal beside the table, one line each, flushed to disk at once; a process
-killed in mid-line loses that line and no more. Each line has a seal, a hash of it and of the code
-and settings it was computed with: what was edited or belongs elsewhere is recomputed. Only one
-process may write.
+killed in mid-line loses that line and no more. The first line says with which code and settings
+they were computed; with others they are computed again. Only one process may write.
 """
 
 import json
@@ -21,7 +20,6 @@ from .. import StudyError
 from .experiment import Experiment, Rows, Task, as_json
 from .files import path, write
 from .provenance import now
-from .sources import digest
 
 
 def _lines(journal: Path) -> list[dict[str, Any]]:
@@ -42,38 +40,18 @@ def _setting(experiment: Experiment, scale: str) -> dict[str, Any]:
     sources = experiment.sources
     return {
         "sources": sources.hash,
-        "files": sources.hashes,
+        "files": sources.files,
         **experiment.scales[scale].settings,
     }
 
 
-def _other(header: dict[str, Any], setting: dict[str, Any]) -> str:
-    """In what a journal's first line and the present setting differ."""
-    if not header.keys() >= setting.keys():
-        return "are not of this sweep"
-    if other := [name for name in ("constants", "grid", "seeds") if header[name] != setting[name]]:
-        return f"are of other settings ({', '.join(other)})"
-    then, present = header["files"], setting["files"]
-    other = sorted(name for name in {*then, *present} if then.get(name) != present.get(name))
-    return f"are of other code ({', '.join(other) or 'rlsvi_core or rlsvi_study'})"
-
-
-def _sealed(entry: dict[str, Any], setting: dict[str, Any]) -> dict[str, Any]:
-    """With a hash of it and of the code and settings it was computed with."""
-    return {**entry, "seal": digest((as_json(setting) + as_json(entry)).encode())[:16]}
-
-
 def _finished(journal: Path, setting: dict[str, Any]) -> tuple[dict[str, Any], int] | None:
-    """The finished runs by their labels, and how many lines are none: cut short or edited. None if
-    the journal is of other code or settings."""
+    """The finished runs by their labels, and how many lines are none: cut short. None if the
+    journal is of other code or settings."""
     header, *entries = _lines(journal) or [setting]
     if not setting.items() <= header.items():
         return None
-    found = {}
-    for entry in entries:
-        content = {name: value for name, value in entry.items() if name != "seal"}
-        if entry == _sealed(content, setting):
-            found[as_json(entry["task"])] = entry
+    found = {as_json(entry["task"]): entry for entry in entries if entry}
     return found, len(entries) - len(found)
 
 
@@ -138,18 +116,16 @@ class Journal:
         if found := _finished(self.file, self._setting):
             runs, lost = found
             if lost:
-                say(
-                    f"{lost} of the lines in {self.file.name} were cut short or edited; those runs "
-                    f"are recomputed"
-                )
+                say(f"{lost} lines in {self.file.name} were cut short; those runs are recomputed")
             return runs
         header, *_ = _lines(self.file)
+        other = [name for name, value in self._setting.items() if header.get(name) != value]
         names = (self.file.with_suffix(f".{n}.journal") for n in count(1))
         aside = next(name for name in names if not name.exists())
         self.file.rename(aside)
         say(
-            f"the runs kept in {self.file.name} {_other(header, self._setting)}; they are now in "
-            f"{aside.name}"
+            f"the runs kept in {self.file.name} are of other code or settings "
+            f"({', '.join(other)}); they are now in {aside.name}"
         )
         return {}
 
@@ -177,8 +153,7 @@ class Journal:
                 f"have not {', '.join(sorted(some))}. Give every row every column, None where "
                 f"there is nothing."
             )
-        entry = {"task": task.label, "rows": rows, "seconds": round(seconds, 3)}
-        run = _sealed(entry, self._setting)
+        run = {"task": task.label, "rows": rows, "seconds": round(seconds, 3)}
         self._stream.write((as_json(run) + "\n").encode())
         self._stream.flush()
         os.fsync(self._stream.fileno())

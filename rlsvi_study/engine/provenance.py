@@ -41,7 +41,7 @@ def computed_by(sources: Sources) -> dict[str, Any]:
     packages = ("rlsvi-core", "numpy", "scipy", "numba", "pandas")
     return {
         "sources": sources.hash,
-        "files": sources.hashes,
+        "files": sources.files,
         "file": sources.study,
         "revision": _revision(),
         "python": platform.python_version(),

@@ -38,22 +38,14 @@ from .sources import Sources, import_from, packages_hash
 PATIENCE = 10  # seconds to wait for a Dask scheduler, for a worker, and for news of a sweep
 NEWS = 30  # seconds between lines of progress in a log
 Outcome = tuple[Task, tuple[Rows, float, str]]  # rows, CPU seconds, traceback if the run raised
-Call = tuple[Task, Callable[..., Rows], dict[str, Any]]
-
-
-class Code(NamedTuple):
-    """What a worker must have: our packages and the study."""
-
-    packages: str
-    sources: Sources
-    elsewhere: bool = False  # on machines whose files were written at other times
+Call = tuple[Task, Callable[..., Rows], dict[str, Any], str, Sources]
 
 
 def _outcome(
-    task: Task, run: Callable[..., Rows], arguments: dict[str, Any], code: Code
+    task: Task, run: Callable[..., Rows], arguments: dict[str, Any], packages: str, sources: Sources
 ) -> Outcome:
     """A call on a worker; refused if the code there is not the one that asks."""
-    if packages_hash() != code.packages:
+    if packages_hash() != packages:
         raise StudyError("rlsvi_core or rlsvi_study is another version on a worker. Run it again.")
     start, rows, error = time.process_time(), [], ""
     try:
@@ -62,13 +54,13 @@ def _outcome(
         raise
     except BaseException:
         error = traceback.format_exc()
-    seconds, sources = time.process_time() - start, code.sources
-    if other := sources.others_here() if code.elsewhere else sources.touched():
-        where = "are another version" if code.elsewhere else "were written since they were loaded"
+    seconds = time.process_time() - start
+    if edited := sources.edited():
         raise StudyError(
-            f"all rows of a table must be of one code; of the study's files these {where}: "
-            f"{', '.join(other)}. No table is written. Finished runs are kept: put the files back "
-            f"as they were and run it again to resume, or run it anew with what they are now."
+            f"all rows of a table must be of one code; of the study's files these were edited, or "
+            f"are another version on a worker: {', '.join(edited)}. No table is written. Finished "
+            f"runs are kept: put the files back as they were and run it again to resume, or run it "
+            f"anew with what they are now."
         )
     return task, (rows, seconds, error)
 
@@ -90,23 +82,25 @@ def _begin(parent: int, files: dict[str, str]) -> None:
 _served = ""  # on a cluster's worker: the study whose modules it has imported
 
 
-def _on_worker(task: Task, packed: bytes, arguments: dict[str, Any], code: Code) -> Outcome:
+def _on_worker(
+    task: Task, packed: bytes, arguments: dict[str, Any], packages: str, sources: Sources
+) -> Outcome:
     """A call on a cluster's worker, which has served other studies and may not find what this one
     imports."""
     global _served
     from cloudpickle import loads
 
-    if code.sources.hash != _served:
-        import_from(code.sources.folder)
-    _served = code.sources.hash
+    if sources.hash != _served:
+        import_from(sources.folder)
+    _served = sources.hash
     try:
         run = loads(packed)
     except ImportError as error:
         raise StudyError(f"it does not find {error.name}, which the study imports") from error
-    return _outcome(task, run, arguments, code)
+    return _outcome(task, run, arguments, packages, sources)
 
 
-def _on_cluster(calls: list[Call], code: Code, address: str) -> Iterator[Outcome]:
+def _on_cluster(calls: list[Call], address: str) -> Iterator[Outcome]:
     try:
         from cloudpickle import dumps
         from distributed import Client, KilledWorker
@@ -125,8 +119,8 @@ def _on_cluster(calls: list[Call], code: Code, address: str) -> Iterator[Outcome
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
             tasks = {
-                client.submit(_on_worker, task, dumps(run), arguments, code, pure=False): task
-                for task, run, arguments in calls
+                client.submit(_on_worker, task, dumps(run), *rest, pure=False): task
+                for task, run, *rest in calls
             }
             news = time.monotonic()
             while tasks:
@@ -161,18 +155,21 @@ def outcomes(
     experiment: Experiment, scale: str, tasks: list[Task], jobs: int = 1, dask: str | None = None
 ) -> Iterator[Outcome]:
     """What the tasks give, as they finish."""
-    calls = [(task, experiment.run, experiment.arguments(scale, task)) for task in tasks]
-    jobs, code = max(1, min(jobs, len(calls))), Code(packages_hash(), experiment.sources)
+    sources, packages = experiment.sources, packages_hash()
+    calls = [
+        (task, experiment.run, experiment.arguments(scale, task), packages, sources)
+        for task in tasks
+    ]
     try:
         if dask:
-            yield from _on_cluster(calls, code._replace(elsewhere=True), dask)
+            yield from _on_cluster(calls, dask)
         else:
             yield from Parallel(
-                jobs,
+                max(1, min(jobs, len(calls))),
                 return_as="generator_unordered",
                 initializer=_begin,
-                initargs=(os.getpid(), code.sources.hashes),
-            )(delayed(_outcome)(*call, code) for call in calls)
+                initargs=(os.getpid(), sources.files),
+            )(delayed(_outcome)(*call) for call in calls)
     except PicklingError as error:
         *_, last = (line for line in str(error.__cause__ or error).splitlines() if line.strip(' "'))
         raise StudyError(

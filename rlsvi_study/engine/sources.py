@@ -22,7 +22,7 @@ from functools import cache, partial
 from importlib import invalidate_caches
 from pathlib import Path
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 import joblib
 
@@ -54,76 +54,53 @@ def packages_hash() -> str:
     return found.hexdigest()[:16]
 
 
-def _written(file: Path) -> tuple[int, int] | None:
-    """When, and how much; None if it is gone."""
-    try:
-        status = file.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size
-
-
-class Stamp(NamedTuple):
-    """What a file holds, and when that was written: an edit is noticed even if it is undone."""
-
-    hash: str
-    written: tuple[int, int] | None  # None for a text that is in no file
-
-
 @cache
-def _content(file: Path, written: tuple[int, int] | None) -> Stamp:
-    return Stamp(digest(file.read_bytes())[:16], written)
+def _content(file: Path, written: tuple[int, int]) -> str:
+    return digest(file.read_bytes())[:16]
 
 
-def _stamp(file: Path) -> Stamp:
-    return _content(file, _written(file))
+def _hash(file: Path) -> str:
+    """Of what a file holds; it is read again only if it was written again."""
+    status = file.stat()
+    return _content(file, (status.st_mtime_ns, status.st_size))
+
+
+def _specs() -> dict[str, Any]:
+    """What is imported here, by its file."""
+    specs = [getattr(module, "__spec__", None) for module in list(sys.modules.values())]
+    return {getattr(spec, "origin", None) or "": spec for spec in specs}
 
 
 @dataclass(frozen=True)
 class Sources:
-    """The files of a study that count, by their names relative to its folder. None: it is ours."""
+    """Hashes of the files of a study, by their names relative to its folder. None: it is ours."""
 
     folder: Path
-    files: dict[str, Stamp]
-    study: str = ""  # the one that defines it, unless that is a notebook
-
-    @property
-    def hashes(self) -> dict[str, str]:
-        return {name: stamp.hash for name, stamp in self.files.items()}
+    files: dict[str, str]
+    study: str = ""  # the file that defines it, unless that is a notebook
 
     @property
     def hash(self) -> str:
         """Of our packages, and of the study where it is none of ours."""
-        own = json.dumps(self.hashes, sort_keys=True) if self.files else None
+        own = json.dumps(self.files, sort_keys=True) if self.files else None
         return digest((packages_hash() + own).encode())[:16] if own else packages_hash()
 
     def having(self, data: Iterable[str]) -> "Sources":
         """With these files too, which the runs read."""
-        more = {name: _stamp(self.folder / name) for name in data}
-        return replace(self, files=self.files | more)
+        return replace(self, files=self.files | {name: _hash(self.folder / name) for name in data})
 
-    def touched(self) -> list[str]:
-        """The files that were written since they were loaded; of modules, those in use here."""
-        return [
+    def edited(self) -> list[str]:
+        """The files that are in use in this process and hold something else by now, or here. Not
+        all need be here: the code of a study may have travelled with its function."""
+        other = [
             name
-            for name, stamp in self.files.items()
-            if stamp.written
-            and _written(self.folder / name) != stamp.written
-            and (name == self.study or name[-3:] != ".py" or str(self.folder / name) in _specs())
+            for name, hash in self.files.items()
+            if (self.folder / name).is_file() and _hash(self.folder / name) != hash
         ]
-
-    def others_here(self) -> list[str]:
-        """The files that hold something else on this machine, if they are on it: the code of a
-        study may have travelled with its function."""
-
-        def here(name: str) -> Path:
-            module = name.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-            return Path(getattr(sys.modules.get(module), "__file__", None) or self.folder / name)
-
         return [
             name
-            for name, stamp in self.files.items()
-            if stamp.written and here(name).is_file() and _stamp(here(name)).hash != stamp.hash
+            for name in other
+            if name == self.study or name[-3:] != ".py" or str(self.folder / name) in _specs()
         ]
 
 
@@ -140,13 +117,7 @@ def _python_files(folder: Path) -> Iterator[Path]:
         yield from (place / name for name in sorted(names) if name.endswith(".py"))
 
 
-def _specs() -> dict[str, Any]:
-    """What is imported here, by its file."""
-    specs = [getattr(module, "__spec__", None) for module in list(sys.modules.values())]
-    return {getattr(spec, "origin", None) or "": spec for spec in specs}
-
-
-_seen: dict[Path, tuple[Any, Stamp]] = {}  # of modules, with their specs, which a reload makes anew
+_seen: dict[Path, tuple[Any, str]] = {}  # of modules, with their specs, which a reload makes anew
 
 
 def sources_in(folder: Path, study: str = "") -> Sources:
@@ -155,8 +126,8 @@ def sources_in(folder: Path, study: str = "") -> Sources:
     for file in _python_files(folder):
         spec = specs.get(str(file))
         if spec and _seen.get(file, (None,))[0] is not spec:
-            _seen[file] = spec, _stamp(file)
-        files[file.relative_to(folder).as_posix()] = _seen[file][1] if spec else _stamp(file)
+            _seen[file] = spec, _hash(file)
+        files[file.relative_to(folder).as_posix()] = _seen[file][1] if spec else _hash(file)
         if len(files) > MOST_FILES:
             fail(
                 "a study has a folder of its own, since every Python file in it and below counts",
@@ -180,7 +151,7 @@ def sources_of(run: Callable[..., Any], data: Iterable[str] = ()) -> Sources:
     if own.is_file():
         return sources_in(own.parent, own.name).having(data)
     found = sources_in(Path.cwd()).having(data)
-    return replace(found, files={"a notebook": Stamp(_typed(run), None), **found.files})
+    return replace(found, files={"a notebook": _typed(run), **found.files})
 
 
 _beside: list[str] = []  # the folder of the last study

@@ -183,7 +183,7 @@ def edited_since(experiment: Experiment, scale: str, folder: Path | str | None =
     """The user's files that were edited since they computed the table. Our packages change too often
     for that to be informative; ``rlsvi verify`` is."""
     then = record(experiment, scale, folder)["computed"].get("files", {})
-    now = experiment.sources.hashes
+    now = experiment.sources.files
     return sorted(name for name in {*then, *now} if then and then.get(name) != now.get(name))
 
 

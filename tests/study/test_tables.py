@@ -107,10 +107,10 @@ def test_of_a_function_in_a_notebook_all_that_it_uses_counts(old, new, tmp_path,
     assert now(NOTEBOOK + "\nunused = 1") == first
     assert now(NOTEBOOK.replace(old, new)).hash != first.hash
     (tmp_path / "beside.py").write_text("OFFSET = 22\n")
-    assert now(NOTEBOOK).touched() == ["beside.py"]  # the old one is still in memory
+    assert now(NOTEBOOK).edited() == ["beside.py"]  # the old one is still in memory
     importlib.reload(sys.modules["beside"])
     assert now(NOTEBOOK).hash != first.hash
-    assert now(NOTEBOOK).touched() == []
+    assert now(NOTEBOOK).edited() == []
 
 
 def test_a_function_without_a_source_is_refused():

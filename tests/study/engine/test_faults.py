@@ -295,15 +295,6 @@ def _(bench):
     return 0
 
 
-@fault("the journal's first line was edited to fit other settings")
-def _(bench):
-    bench.unfinished()
-    bench.edit("tiny.journal", lambda data: data.replace(b'"size": 1', b'"size": 2'))
-    bench.set(constants={"size": 2, "sign": str(bench.sign)})
-    assert bench.finished == 0
-    return bench.resumes()
-
-
 # --- processes ------------------------------------------------------------------------------------
 
 
