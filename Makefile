@@ -57,7 +57,7 @@ test: .venv/.done  ## lint, tests, every chapter against its stored output, the 
 	@echo "== 1/4 lint"
 	@$(MAKE) --no-print-directory lint
 	@echo "== 2/4 tests"
-	$(BIN)/pytest rlsvi_core tests -n $(JOBS) --dist worksteal
+	$(BIN)/pytest rlsvi_core tests -m "" -n $(JOBS) --dist worksteal
 	@echo "== 3/4 chapters: run again and compared with their stored output"
 	@rm -rf .cache/executed
 	$(BIN)/pytest --nbval --nbval-current-env --nbval-cell-timeout=600 -n $(JOBS) --dist loadscope \
@@ -99,7 +99,7 @@ lowest:  ## run the tests with the lowest versions that pyproject.toml allows
 	$(PYTHON) -m venv --clear .venv/lowest
 	.venv/lowest/bin/python -m pip install --disable-pip-version-check uv
 	.venv/lowest/bin/uv pip install --python .venv/lowest --resolution lowest-direct -e ".[study,gym,dask,test]"
-	.venv/lowest/bin/pytest rlsvi_core tests -n $(JOBS)
+	.venv/lowest/bin/pytest rlsvi_core tests -m "" -n $(JOBS)
 
 # The wheel is made of the sdist, and tried where nothing else is: bare, then with the studies.
 TRIED := .venv/dist
