@@ -198,8 +198,9 @@ def _add_next_values(data: Data, h: int, theta: Floats, q: Floats, b: Floats) ->
                 share = times[node, a] * V
                 b[a, 0] += share
                 for n in range(N):
-                    if n != a:
-                        b[a, 1 + n] += share * x[n]
+                    b[a, 1 + n] += share * x[n]
+    for a in range(N):
+        b[a, 1 + a] = 0.0  # before product a was shown, x_a was 0
 
 
 @jit
