@@ -95,9 +95,9 @@ def test_a_game_step_by_step_is_the_compiled_one(agent):
 
 
 def test_a_fit_in_mid_game_looks_at_the_state_that_was_reached():
-    printed, fast = (made("lsvi", Tetris(6, 7), 3, form=form, window=5) for form in FORMS)
+    printed, fast = (made("lsvi", Tetris(6, 14), 3, form=form, window=5) for form in FORMS)
     for agent in (printed, fast):
-        game = Tetris(6, 7)
+        game = Tetris(6, 14)
         s = game.start(1)
         for h in range(8):
             a = int(s[:, -3].argmin())  # fewest holes
@@ -108,7 +108,7 @@ def test_a_fit_in_mid_game_looks_at_the_state_that_was_reached():
             s = s_next
     np.testing.assert_allclose(fast.theta, printed.theta, rtol=1e-6, atol=1e-8)
     with pytest.raises(ValueError, match="order"):
-        fast.learn(Tetris(6, 7), 1, 1)  # a new game while this one is under way
+        fast.learn(Tetris(6, 14), 1, 1)  # a new game while this one is under way
 
 
 def test_a_schedule_halves_epsilon():
