@@ -118,7 +118,9 @@ class _Cache(FunctionCache):  # type: ignore[misc]
     _impl_class = _Files
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
-        return *super()._index_key(signature, codegen), tuple(_record_fields(signature))
+        """Without numba's own hash of what a function encloses, which differs between processes if
+        that is compiled; the fingerprint covers it."""
+        return signature, codegen.magic_tuple(), tuple(_record_fields(signature))
 
     def load_overload(self, *wanted: Any) -> Any:
         try:

@@ -75,6 +75,18 @@ def test_an_edit_compiles_again_just_what_it_changes(written):
         assert sum(module.twice.stats.cache_hits.values()) == hits, edit
 
 
+def test_a_loop_made_of_compiled_parts_is_kept_until_a_part_changes(written):
+    source = (
+        "from rlsvi_core.compiled import jit\n@jit\ndef part():\n    return {}\n"
+        "def made(part):\n    @jit\n    def loop():\n        return 2 * part()\n    return loop\n"
+        "loop = made(part)\n"
+    )
+    for value, hits in ((1, 0), (1, 1), (3, 0), (1, 1)):
+        (module,) = written(own=source.format(value))
+        assert module.loop() == 2 * value
+        assert sum(module.loop.stats.cache_hits.values()) == hits
+
+
 def test_a_record_that_moves_to_another_module_compiles_anew(written, tmp_path):
     record = "from typing import NamedTuple\nclass Pair(NamedTuple):\n    left: float\n"
     high = (
