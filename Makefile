@@ -75,10 +75,10 @@ lint: .venv/.done  ## style, layout and types
 	$(BIN)/mypy
 
 # Compiled lines are not traced, so nothing is compiled here: only the tests that bear it, with few examples.
-TRACED := $(patsubst %,tests/core/test_%.py,chain features mdp regression stored)
+TRACED := $(patsubst %,tests/core/test_%.py,chain features mdp regression rlsvi)
 coverage: .venv/.done  ## lines of the library that some of its tests reach, with numba off (minutes)
 	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run --source rlsvi_core -m pytest -q --hypothesis-profile=few \
-		-k "not for_ever and not corridor" $(TRACED)
+		-k "not for_ever" $(TRACED)
 	$(BIN)/coverage report
 
 # The pages of what nbval has just executed.
