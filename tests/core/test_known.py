@@ -8,8 +8,8 @@ from scipy.stats import binomtest
 
 gymnasium = pytest.importorskip("gymnasium")
 
-from rlsvi_core.envs.gym import play  # noqa: E402
 
+from rlsvi_core import Agent, Learner  # noqa: E402
 from rlsvi_core.beyond.known import finite_mdp  # noqa: E402
 
 TABLES = [
@@ -44,16 +44,19 @@ def test_an_environments_table_has_the_values_of_plain_value_iteration(name, opt
     assert mdp.value == pytest.approx(sum(p * V[s] for s, p in enumerate(start)), rel=1e-12)
 
 
-class Follows:
-    """Plays a policy that is known."""
+class Follows(Learner):
+    """Acts by the optimal values, and remembers where episodes began."""
 
     def __init__(self, mdp):
-        self.H, self.S, self.A, self.best, self.starts = mdp.H, mdp.S, mdp.A, mdp.Q.argmax(2), []
+        self.H, self.S, self.A, self.Q, self.starts = mdp.H, mdp.S, mdp.A, mdp.Q, []
 
-    def greedy(self, h, s):
+    def fit(self, rng, before):
+        return self.Q
+
+    def values(self, fitted, h, s):
         if h == 0:
             self.starts.append(s)
-        return int(self.best[h, s])
+        return np.eye(self.A)[fitted[h, s].argmax()]
 
 
 @pytest.mark.parametrize(
@@ -63,16 +66,16 @@ class Follows:
 def test_the_optimal_policy_earns_its_value_where_nothing_is_random(name, options):
     env = gymnasium.make(name, max_episode_steps=40, **options)
     mdp = finite_mdp(env)
-    agent = Follows(mdp)
-    rewards = play(agent, env, 50, seed=0, learn=False)
-    assert rewards == pytest.approx(mdp.V[0, agent.starts])
+    learner = Follows(mdp)
+    rewards = Agent(learner).evaluate(env, 50, rng=0)
+    assert rewards == pytest.approx(mdp.V[0, learner.starts])
 
 
 def test_the_optimal_policy_crosses_the_slippery_lake_as_often_as_computed():
     env = gymnasium.make("FrozenLake-v1")
     mdp = finite_mdp(env)
     assert mdp.H == 100
-    reached = int(play(Follows(mdp), env, 500, seed=0, learn=False).sum())
+    reached = int(Agent(Follows(mdp)).evaluate(env, 500, rng=0).sum())
     assert binomtest(reached, 500, mdp.value).pvalue > 1e-6  # fails once in 10^6 seeds
 
 

@@ -430,7 +430,7 @@ def test_the_bandit_regresses_on_rewards_alone():
     agent.learn(env, 50, 1)
     agent.rng = np.random.default_rng(3)
     agent.plan()
-    A, r = (np.array(column) for column in list(zip(*agent.learner.data[0], strict=True))[:2])
+    A, r = (np.array(column) for column in list(zip(*agent.learner.kept[0], strict=True))[:2])
     precision = A.T @ A / sigma**2 + lam * np.eye(20)
     mean = np.linalg.solve(precision, A.T @ r) / sigma**2
     rng = np.random.default_rng(3)
@@ -445,7 +445,7 @@ def test_the_printed_mean_has_the_ridge_lambda_sigma_squared_and_the_covariance_
     dense = printed(agent, rng=0, lam_of_mean=lam * sigma**2)
     for one in (agent, dense):
         one.learn(env, 40, 1)
-    A, r = (np.array(column) for column in list(zip(*dense.learner.data[1], strict=True))[:2])
+    A, r = (np.array(column) for column in list(zip(*dense.learner.kept[1], strict=True))[:2])
     mean = np.linalg.solve(A.T @ A / sigma**2 + lam * sigma**2 * np.eye(12), A.T @ r) / sigma**2
     cov = np.linalg.inv(A.T @ A / sigma**2 + lam * np.eye(12))
     draws = []

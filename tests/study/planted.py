@@ -249,7 +249,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
     (chain, "bandit_regret", lambda _: lambda sigma: np.full(400, 0.01), "C.small-sigma"),
     (
         regret,
-        "general_rlsvi",
+        "rlsvi",
         lambda right: lambda Phi, lam, sigma, **rest: right(Phi, lam, 2 * sigma, **rest),
         "5.closed-form",
     ),
@@ -494,11 +494,26 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         lambda right: lambda phi, lam, **rest: right(phi, 2 * lam, **rest),
         "E.incremental",
     ),
-    (extensions, "stored_numbers", lambda _: lambda agent: 7, "F.batch F.cost"),
     (
         extensions,
-        "incremental",
-        lambda right: lambda Phi, lam, *given, **form: right(Phi, 1e9 * lam, *given, **form),
+        "rlsvi",
+        lambda right: (
+            lambda Phi, *, printed, rng: right(
+                Phi, printed=printed, options=Options(window=40 if printed else None), rng=rng
+            )
+        ),
+        "F.batch",
+    ),
+    (
+        extensions,
+        "PrintedIncremental",
+        lambda right: lambda Phi, nu: right(np.concatenate([Phi, Phi], axis=-1), nu=nu),
+        "F.cost",
+    ),
+    (
+        extensions,
+        "PrintedIncremental",
+        lambda right: lambda Phi, nu: right(Phi, 1e9, nu=nu),
         "F.step-size",
     ),
     (

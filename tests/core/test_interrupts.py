@@ -1,6 +1,6 @@
 """Ctrl-C by real signals, and errors in mid-learn: nothing is lost and nothing counted twice.
 
-``SIGNALS=200 pytest tests/core/test_faults.py`` sends more of them than the 20 of every day.
+``SIGNALS=200 pytest tests/core/test_interrupts.py`` sends more of them than the 20 of every day.
 """
 
 import os
