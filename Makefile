@@ -57,7 +57,7 @@ test: .venv/.done  ## lint, tests, every chapter against its stored output, the 
 	@echo "== 1/4 lint"
 	@$(MAKE) --no-print-directory lint
 	@echo "== 2/4 tests"
-	$(BIN)/pytest rlsvi_core tests -n $(JOBS) --dist worksteal
+	$(BIN)/pytest rlsvi_core tests -m "" -n $(JOBS) --dist worksteal
 	@echo "== 3/4 chapters: run again and compared with their stored output"
 	@rm -rf .cache/executed
 	$(BIN)/pytest --nbval --nbval-current-env --nbval-cell-timeout=600 -n $(JOBS) --dist loadscope \
@@ -75,10 +75,10 @@ lint: .venv/.done  ## style, layout and types
 	$(BIN)/mypy
 
 # Compiled lines are not traced, so nothing is compiled here: only the tests that bear it, with few examples.
-TRACED := $(patsubst %,tests/core/test_%.py,chain features mdp regression stored)
+TRACED := $(patsubst %,tests/core/test_%.py,chain features mdp regression rlsvi)
 coverage: .venv/.done  ## lines of the library that some of its tests reach, with numba off (minutes)
 	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run --source rlsvi_core -m pytest -q --hypothesis-profile=few \
-		-k "not for_ever and not corridor" $(TRACED)
+		-k "not for_ever" $(TRACED)
 	$(BIN)/coverage report
 
 # The pages of what nbval has just executed.
@@ -99,7 +99,7 @@ lowest:  ## run the tests with the lowest versions that pyproject.toml allows
 	$(PYTHON) -m venv --clear .venv/lowest
 	.venv/lowest/bin/python -m pip install --disable-pip-version-check uv
 	.venv/lowest/bin/uv pip install --python .venv/lowest --resolution lowest-direct -e ".[study,gym,dask,test]"
-	.venv/lowest/bin/pytest rlsvi_core tests -n $(JOBS)
+	.venv/lowest/bin/pytest rlsvi_core tests -m "" -n $(JOBS)
 
 # The wheel is made of the sdist, and tried where nothing else is: bare, then with the studies.
 TRIED := .venv/dist
@@ -120,8 +120,7 @@ dist:  ## build wheel and sdist in dist/, and try them in an environment of thei
 	cd dist && ../$(TRIED)/bin/rlsvi list > /dev/null
 
 execute: .venv/.done  ## run every chapter and store its output (same code, same bytes)
-	PYTHONWARNINGS="$$($(BIN)/python -c 'from book._ext.execute import QUIET; print(QUIET)')" \
-		$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
+	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
 		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=600 $(NOTEBOOKS)
 	@# How output was cut into pieces depends on timing; joined, it does not.
 	$(BIN)/jupyter nbconvert --to notebook --inplace --coalesce-streams $(NOTEBOOKS)

@@ -2,21 +2,22 @@
 
 Three ways to do the same work on the 50-chain of figure 2, after 100 and 1000 episodes:
 
-- *fast*: a whole episode of ``FiniteAgent`` (plan, act, observe, simulate);
+- *fast*: a whole episode of ``Sums`` (plan, act, observe, simulate);
 - *numpy*: the plan of one episode from the same sufficient statistics, in numpy done well: one
   batched Cholesky factorisation for all periods, and two triangular solves for each;
-- *verbatim*: the plan of one episode as Algorithm 1 prints it, from all transitions.
+- *printed*: the plan of one episode as Algorithm 1 prints it, from all transitions.
 
 The last two leave out the Python loop that plays the episode, so the ratios flatter them. *bare*
 is the floating-point work of the fast form, counted, at the rate a plain compiled loop over
 vectors of length K reaches in this run. CPU time of one thread; medians of repeats.
 
-Further tables: random weights on the data beside noise; the recommendation engine
-(``benchmarks.recommender``) in the same three forms, and Tetris (``benchmarks.tetris``), the
-compiled game against plain Python and stationary RLSVI's pass over its buffer; and the tabular agents beside another library's (``benchmarks.others``). What a
-step costs in an environment of Gymnasium's, ``python -m benchmarks.tasks`` says; and what a page of
-the book costs its reader, ``python -m benchmarks.site``. ``--size 0.01`` plays a hundredth of the
-episodes, to see that everything runs.
+Further tables: what an episode costs after more and more of them; random weights on the data beside
+noise; the recommendation engine (``benchmarks.recommender``) in the same three forms, and Tetris
+(``benchmarks.tetris``), the compiled game against plain Python and stationary RLSVI's pass over its
+buffer; and the tabular agents beside another library's (``benchmarks.others``). What a step costs in
+an environment of Gymnasium's, ``python -m benchmarks.tasks`` says; and what a page of the book costs
+its reader, ``python -m benchmarks.site``. ``--size 0.01`` plays a hundredth of the episodes, to see
+that everything runs.
 """
 
 import argparse
@@ -28,15 +29,14 @@ import numpy as np
 import psutil
 from scipy.linalg.blas import dtrsv
 
-from rlsvi_core import VerbatimAgent, bootstrap, chain, features, rlsvi
+from rlsvi_core import Options, bootstrap, chain, features, rlsvi
 from rlsvi_core.compiled import jit
-from rlsvi_core.kernels import first_state, last_reward, step
 
 from . import add_size, cpu_seconds, others, recommender, scaled, tetris
 
 
 class NumpyStatistics:
-    """The sums that ``FiniteAgent`` keeps, with a factorisation and matrix products an episode."""
+    """The sums that ``Sums`` keeps, with a factorisation and matrix products an episode."""
 
     def __init__(self, Phi, lam, sigma, rng):
         self.Phi, self.ridge, self.sigma, self.rng = Phi, lam * sigma**2, sigma, rng
@@ -92,7 +92,7 @@ class Followers:
 
 def flops(agent, followers: Followers) -> int:
     """Additions, multiplications, divisions and roots of one episode of the fast form."""
-    H, A, K = agent.H, agent.A, agent.K
+    H, _, A, K = agent.learner.Phi.shape
     look_ups = len(followers.pairs) * (2 * A * K + 2 * K)  # values, and their share of A'b
     solves = H * 2 * K * K
     rotations = H * (3 * K * (K - 1) + 6 * K)
@@ -104,12 +104,10 @@ def play(mdp, agents, episodes, env_rng) -> None:
     """Let the first agent play; all of them remember."""
     for _ in range(episodes):
         agents[0].plan()
-        s = first_state(mdp.model, env_rng)
+        s = mdp.start(env_rng)
         for h in range(mdp.H):
             a = agents[0].act(h, s)
-            r, s_next = step(mdp.model, h, s, a, env_rng)
-            if h == mdp.H - 1:
-                r += last_reward(mdp.model, s_next, env_rng)
+            r, s_next, _ = mdp.step(h, s, a, env_rng)
             for agent in agents:
                 agent.observe(h, s, a, r, s_next)
             s = s_next
@@ -119,20 +117,20 @@ def table(N: int, sizes, history) -> None:
     mdp = chain(N)
     print(f"{N}-chain, CPU time of an episode in microseconds\n")
     print(
-        f"{'K':>4} {'episodes':>9} {'bare':>7} {'fast':>8} {'numpy':>9} {'verbatim':>10}"
-        f" {'fast/bare':>10} {'numpy/fast':>11} {'verbatim/fast':>14}"
+        f"{'K':>4} {'episodes':>9} {'bare':>7} {'fast':>8} {'numpy':>9} {'printed':>10}"
+        f" {'fast/bare':>10} {'numpy/fast':>11} {'printed/fast':>14}"
     )
     for K in sizes:
         Phi, rate, env_rng = features.coherent(mdp.Q, K, 1), flop_rate(K), np.random.default_rng(3)
         fast = rlsvi(Phi, 1.0, 0.1, rng=2)
         smart = NumpyStatistics(Phi, 1.0, 0.1, np.random.default_rng(2))
-        verbatim = rlsvi(Phi, 1.0, 0.1, rng=2, form=VerbatimAgent)
+        printed = rlsvi(Phi, 1.0, 0.1, rng=2, printed=True)
         followers, done = Followers(mdp.H), 0
         for l in history:
-            play(mdp, (fast, smart, verbatim, followers), l - done, env_rng)
+            play(mdp, (fast, smart, printed, followers), l - done, env_rng)
             done = l
             bare = flops(fast, followers) / rate
-            slow = cpu_seconds(verbatim.plan, 3)
+            slow = cpu_seconds(printed.plan, 3)
             numpy = cpu_seconds(smart.plan, 9)
             batch = max(5, 1000 // K)
             quick = _episodes_of_a_copy(fast, mdp, batch)
@@ -165,6 +163,25 @@ def by_size(lengths, sizes, episodes: int = 300) -> None:
             bare = flops(agent, followers) / flop_rate(K)
             cells.append(f"{1e6 * spent:8.0f} ({spent / bare:3.1f})")
         print(f"{N:4}" + "".join(f"{cell:>16}" for cell in cells), flush=True)
+
+
+def by_history(N: int, K: int, history) -> None:
+    """Where time has no index of its own, or ends at once: an episode after more and more of them."""
+    mdp = chain(N)
+    Phi = features.coherent(mdp.Q, K, 1)
+    print(f"\n{N}-chain, K={K}: microseconds an episode after so many\n")
+    print(f"{'':>16}" + "".join(f"{l:>9}" for l in history))
+    for name, agent in (
+        ("discount", rlsvi(Phi[0], gamma=0.99, rng=2)),
+        ("shared weights", rlsvi(Phi, options=Options(shared=True), rng=2)),
+        ("bandit", rlsvi(lambda s: Phi[0, s], gamma=0.0, rng=2)),
+    ):
+        cells, done, env_rng = [], 0, np.random.default_rng(3)
+        for l in history:
+            agent.learn(mdp, l - done, env_rng)
+            done = l
+            cells.append(_episodes_of_a_copy(agent, mdp, 3))
+        print(f"{name:>16}" + "".join(f"{1e6 * spent:9.0f}" for spent in cells), flush=True)
 
 
 def by_noise(lengths, K: int, episodes: int = 300) -> None:
@@ -230,6 +247,7 @@ def main(arguments: list[str] | None = None) -> None:
     table(50, (10, 100), [scaled(l, size) for l in (100, 1000)])
     lengths = (20, 50, 100, 200)[: scaled(4, size)]
     by_size(lengths, (2, 10, 20, 50, 100), scaled(300, size))
+    by_history(20, 10, [scaled(l, size) for l in (100, 1000)])
     by_noise(lengths[:3], 10, scaled(300, size))
     recommender.table([scaled(l, size) for l in (100, 400, 1200)])
     tetris.table(scaled(20_000, size), scaled(100_000, size), scaled(100, size))

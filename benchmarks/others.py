@@ -15,8 +15,8 @@ from functools import partial
 import numpy as np
 
 from rlsvi_core import FiniteMDP, chain, features, rlsvi
-from rlsvi_core.agents.rivals import psrl, ucbvi
 from rlsvi_core.envs.dirichlet import DirichletPrior
+from rlsvi_study.rivals import psrl, ucbvi
 
 from . import cpu_seconds
 

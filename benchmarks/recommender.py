@@ -1,6 +1,6 @@
 """The recommendation engine: RLSVI's episode three ways, N = 10, J = 5, K = 110.
 
-- *fast*: a whole episode of ``ProductAgent`` (plan, act, observe, simulate);
+- *fast*: a whole episode of ``ProductLearner`` (plan, act, observe, simulate);
 - *numpy*: the plan of one episode block by block, from counts of distinct transitions;
 - *dense*: the plan of one episode as Algorithm 1 prints it, K columns, all data.
 
@@ -11,15 +11,15 @@ import copy
 
 import numpy as np
 
-from rlsvi_core import VerbatimAgent, rlsvi
+from rlsvi_core import Agent, rlsvi
 from rlsvi_core.envs.recommender import Recommender
-from rlsvi_study.recommender.products import Products
+from rlsvi_study.recommender.products import ProductLearner, Products
 
 from . import cpu_seconds
 
 
 class NumpyBlocks:
-    """The sums that ``ProductAgent`` keeps, in plain numpy: batched N × (N + 1)-dim regressions."""
+    """The sums that ``ProductLearner`` keeps, in plain numpy: batched N × (N + 1)-dim regressions."""
 
     def __init__(self, N, J, lam, sigma, rng):
         self.N, self.J, self.sigma, self.rng = N, J, sigma, rng
@@ -32,7 +32,7 @@ class NumpyBlocks:
         )
         self.theta = np.zeros((J, N + 1, N))
 
-    def observe(self, h, x, a, liked, after):
+    def observe(self, h, x, a, liked, after, legal):
         row, after = np.append(1.0, x), np.array(x, float)
         after[a] = 1 if liked else -1
         self.M[h, a] += np.outer(row, row)
@@ -69,15 +69,16 @@ def serve(customers, agents, episodes, rng) -> None:
         for h in range(customers.J):
             a, before = agents[0].act(h, x), x
             liked, x, _ = customers.step(h, x, a, rng)
+            legal = customers.legal(h + 1, x)
             for agent in agents:
-                agent.observe(h, before, a, liked, x)
+                agent.observe(h, before, a, liked, x, legal)
 
 
 def three_forms(N, J, lam=0.2, sigma=1e-3**0.5, rng=2):
     return (
-        rlsvi(Products(N, J), lam, sigma, rng=rng),
+        Agent(ProductLearner(N, J, lam, sigma), rng=rng),
         NumpyBlocks(N, J, lam, sigma, np.random.default_rng(rng)),
-        rlsvi(Products(N, J), lam, sigma, rng=rng, form=VerbatimAgent),
+        rlsvi(Products(N, J), lam, sigma, rng=rng, printed=True),
     )
 
 

@@ -11,16 +11,17 @@ with the size of the agent when it has learned.
 """
 
 import argparse
+import math
 import pickle
 import time
-from itertools import islice
 
 import gymnasium
 import numpy as np
 
-from rlsvi_core import StoredAgent, features, rlsvi
-from rlsvi_core.agents import DiscountedAgent
-from rlsvi_core.envs.gym import each_episode, play
+from rlsvi_core import Options, features, rlsvi
+from rlsvi_core.beyond import boxes
+from rlsvi_core.beyond.discounted import Discounted
+from rlsvi_core.learners.rows import Rows
 
 from . import add_size, scaled
 
@@ -38,9 +39,9 @@ TASKS = {  # environment, range of values, features of (space, number of actions
         lambda space, A: features.one_hot(100, int(space.n), A),
         500,
     ),
-    "MountainCar, polynomials (45)": (*CAR, lambda box, A: features.polynomial(box, A, 8), 50),
-    "MountainCar, Fourier (200)": (*CAR, lambda box, A: features.random_fourier(box, A, rng=1), 30),
-    "MountainCar, tiles (648)": (*CAR, features.tiles, 30),
+    "MountainCar, polynomials (45)": (*CAR, lambda box, A: boxes.polynomial(box, A, 8), 50),
+    "MountainCar, Fourier (200)": (*CAR, lambda box, A: boxes.random_fourier(box, A, rng=1), 30),
+    "MountainCar, tiles (648)": (*CAR, boxes.tiles, 30),
 }
 
 
@@ -77,10 +78,16 @@ def timed(work) -> tuple[float, object]:
     return time.process_time() - start, found
 
 
-def time_plans(agent) -> list[float]:
-    """Seconds of each plan that the agent will make."""
-    plan, spent = agent.plan, []
-    agent.plan = lambda: spent.append(timed(plan)[0])
+def time_fits(learner) -> list[float]:
+    """Seconds of each fit that the learner will make."""
+    fit, spent = learner.fit, []
+
+    def noted(*given):
+        took, fitted = timed(lambda: fit(*given))
+        spent.append(took)
+        return fitted
+
+    learner.fit = noted
     return spent
 
 
@@ -97,17 +104,17 @@ def table(size: float) -> None:
 
         def learn(world, phi=phi, value_range=value_range, episodes=episodes):
             agent = rlsvi(phi, value_range=value_range, rng=2)
-            plans = time_plans(agent)
-            return list(islice(each_episode(agent, world, 1), episodes)), sum(plans)
+            plans = time_fits(agent.learner)
+            return agent.learn(world, episodes, 1), sum(plans)
 
         played, _ = learn(recorded)  # and compiled
         for _ in range(3):
             took, (_, plans) = timed(lambda learn=learn, env=env: learn(env))
             bare, _ = timed(lambda env=env, asked=recorded.asked: ask_again(env, asked))
             times.append((bare, took, plans))
-        steps = sum(episode.length for episode in played)
+        steps = int(played.length.sum())
         bare, took, plans = 1e6 * np.min(times, axis=0) / steps
-        returns = f"RLSVI {np.mean([episode.reward for episode in played[-20:]]):.1f}"
+        returns = f"RLSVI {played.reward[-20:].mean():.1f}"
         theirs = "–"
         if DQN is not None:
             model = DQN("MlpPolicy", gymnasium.make(which), device="cpu", seed=1)
@@ -128,19 +135,19 @@ def discounted(size: float) -> None:
     """Taxi in episodes of 40 steps, without a horizon; greedy is in whole ones."""
     print(f"\n{'Taxi, discounted':16} {'episodes':>8} {'CPU s':>7} {'MB':>7} {'greedy':>7}")
     short, whole = gymnasium.make("Taxi-v4", max_episode_steps=40), gymnasium.make("Taxi-v4")
-    for form, episodes in ((DiscountedAgent, 1000), (StoredAgent, 20)):
+    for form, episodes in ((Discounted, 1000), (Rows, 20)):
         number = scaled(episodes, size)
         agent = rlsvi(
             features.one_hot(None, 500, 6),
             value_range=(-100, 20),
             sigma=0.1,
-            redraw="never",
+            options=Options(redraw=math.inf),
             rng=1,
-            form=form,
         )
-        took, _ = timed(lambda agent=agent, number=number: play(agent, short, number, seed=0))
+        agent.learner = form(agent.learner.problem)
+        took, _ = timed(lambda agent=agent, number=number: agent.learn(short, number, 0))
         megabytes = len(pickle.dumps(agent)) / 1e6
-        late = play(agent, whole, scaled(100, size), seed=1000, learn=False).mean()
+        late = agent.evaluate(whole, scaled(100, size), 1000).mean()
         print(f"{form.__name__:16} {number:8} {took:7.1f} {megabytes:7.1f} {late:7.2f}", flush=True)
 
 

@@ -6,11 +6,9 @@ import time
 
 import numpy as np
 
-from rlsvi_core import Reading, lsvi, rlsvi
 from rlsvi_core.compiled import jit
-from rlsvi_core.envs.tetris import Tetris
-from rlsvi_core.kernels import placements
-from rlsvi_study.tetris.ring import PRINTED, Placements
+from rlsvi_core.envs.tetris import Tetris, placements
+from rlsvi_study.tetris.runs import learner
 
 from . import cpu_seconds
 from . import plain_tetris as plain
@@ -47,29 +45,26 @@ def plain_evaluate(game: Tetris, states) -> int:
 
 def filled(game: Tetris, N: int):
     """An agent whose buffer is full."""
-    agent = lsvi(Placements(game), rng=1, **PRINTED | {"window": N})
-    rng = np.random.default_rng(2)
-    while agent.ring.at[1] < N:
+    agent, rng = learner("lsvi", game, 1, window=N), np.random.default_rng(2)
+    while agent.learner.buffer.at[1] < N:
         agent.learn(game, 1, rng)
     return agent
 
 
 def fits_and_play(game: Tetris, blocks: list[int]) -> list[tuple[int, float, float]]:
     """RLSVI plays so many games after one another: placements, seconds in fits and in play."""
-    agent = rlsvi(
-        Placements(game), 1.0, 1.0, reading=Reading(first_episode="prior"), rng=1, **PRINTED
-    )
-    rng, found = np.random.default_rng(2), []
+    agent, rng, found = learner("rlsvi", game, 1), np.random.default_rng(2), []
     agent.learn(game, 1, rng)  # compile
-    plan, fits = agent.plan, 0.0
+    fit, fits = agent.learner.fit, 0.0
 
-    def timed():
+    def timed(*given):
         nonlocal fits
         start = time.process_time()
-        plan()
+        fitted = fit(*given)
         fits += time.process_time() - start
+        return fitted
 
-    agent.plan = timed
+    agent.learner.fit = timed
     for games in blocks:
         fits, start = 0.0, time.process_time()
         placed = int(agent.learn(game, games, rng).length.sum())
@@ -92,22 +87,22 @@ def table(evaluated: int, window: int, games: int) -> None:
     print(f"  compiled {fast:.3g}, plain Python {slow:.3g}: {fast / slow:.0f} times")
 
     agent = filled(game, window)
-    ring, fit = agent.ring, cpu_seconds(agent.plan, 5)
-    weights = agent.mean.astype(np.float32)
+    X, fit = agent.learner.buffer.X[:-1], cpu_seconds(agent.plan, 5)
+    weights = agent.theta[0].astype(np.float32)
 
     def matmul():
-        for i in range(0, len(ring.n), 2000):  # bytes become numbers first, which needs room
-            (weights @ ring.X[i : i + 2000].astype(np.float32)).max(axis=1)
+        for i in range(0, len(X), 2000):  # bytes become numbers first, which needs room
+            (weights @ X[i : i + 2000].astype(np.float32)).max(axis=1)
 
     numpy = cpu_seconds(matmul, 3)
     print(
-        f"A fit from {len(ring.n)} stored transitions, nearly all of it the pass for A'b: "
+        f"A fit from {len(X)} stored transitions, nearly all of it the pass for A'b: "
         f"{1e3 * fit:.0f} ms; the values alone with numpy over the same bytes {1e3 * numpy:.0f} ms: "
         f"{numpy / fit:.1f} times"
     )
-    boards_only = len(ring.n) * (game.width * game.height // 8 + 1)
+    boards_only = len(X) * (game.width * game.height // 8 + 1)
     print(
-        f"The buffer: {ring.X.nbytes / 1e6:.0f} MB of features of every placement; the boards "
+        f"The buffer: {X.nbytes / 1e6:.0f} MB of features of every placement; the boards "
         f"and pieces behind them would take {boards_only / 1e6:.1f} MB"
     )
 

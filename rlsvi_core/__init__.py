@@ -1,6 +1,6 @@
 """A companion to Osband, Van Roy and Wen (2016), *Generalization and Exploration via Randomized
 Value Functions*: its algorithms, environments and the numerics of its proofs, as code that reads
-like the paper.
+like the paper. ``rlsvi_core/rlsvi.py`` is the file to read first.
 
 >>> from rlsvi_core import chain, features, rlsvi
 >>> mdp = chain(50)
@@ -13,10 +13,12 @@ np.float64(608.0)
 from importlib.metadata import PackageNotFoundError, version
 
 from . import features
-from .agents import Agent, Reading, Run, StoredAgent, VerbatimAgent, bootstrap, lsvi, rlsvi
+from .agent import Agent, Run
 from .envs import chain
-from .mdp import FiniteMDP
-from .regression import GaussianPosterior, rescale, suggest_parameters
+from .learner import Learner, Options
+from .mdp import DiscountedMDP, FiniteMDP
+from .regression import suggest_parameters
+from .rlsvi import bootstrap, lsvi, rlsvi
 
 try:
     __version__ = version("rlsvi-core")
@@ -25,18 +27,16 @@ except PackageNotFoundError:  # a source tree on the path, not installed
 
 __all__ = [
     "Agent",
+    "DiscountedMDP",
     "FiniteMDP",
-    "GaussianPosterior",
-    "Reading",
+    "Learner",
+    "Options",
     "Run",
-    "StoredAgent",
-    "VerbatimAgent",
     "__version__",
     "bootstrap",
     "chain",
     "features",
     "lsvi",
-    "rescale",
     "rlsvi",
     "suggest_parameters",
 ]

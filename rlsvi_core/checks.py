@@ -1,5 +1,5 @@
-"""Errors for bad input have one form, *the rule; the offending value. The hint.*, and are raised
-before any work is done and before compiled code is called.
+"""Errors for bad input have one form, *the rule; the offending value. The hint.*, and are raised at
+the doors, before any work is done.
 
 A check returns what it was given in the one type that compiled code was made for: an ``int``, a
 ``float``, our own array of floats, a ``Generator``. So what compiled code is handed has been
@@ -7,15 +7,10 @@ checked, and nothing is recompiled for an ``int32`` or a list. Numbers beyond ±
 beyond a billion are refused as infinities are: their squares and sums are.
 """
 
-import difflib
-import functools
-import inspect
 import math
-import sys
 import warnings
-from collections.abc import Callable, Iterable
-from dataclasses import fields, is_dataclass
-from typing import Any, NoReturn, ParamSpec, TypeVar
+from collections.abc import Iterable
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -25,9 +20,6 @@ LARGEST = 1e100  # of numbers; what is above 0 is at least one over it
 MOST = 10**9  # of things counted, and of numbers in an array
 SHOWN = 160  # characters of an offending value
 
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
-
 
 def fail(rule: str, found: str, hint: str, error: type[Exception] = ValueError) -> NoReturn:
     found = " ".join(found.split())
@@ -35,78 +27,25 @@ def fail(rule: str, found: str, hint: str, error: type[Exception] = ValueError) 
 
 
 def warn(rule: str, found: str, hint: str) -> None:
-    """Warn, in the same form and at the user's line, of something that is probably wrong."""
-    frame, level = sys._getframe(), 1
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith("rlsvi_"):  # ours
-        frame, level = frame.f_back, level + 1
-    warnings.warn(f"{rule}; {found}. {hint}", stacklevel=level)
-
-
-def options(function: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Let a function refuse, in the same form, options that it does not have."""
-    parameters = inspect.signature(function).parameters
-    known = [name for name in parameters if name != "self"]
-    inner = {  # options in a group of their own, such as Reading
-        field.name: f"Pass {group}={type(parameter.default).__name__}({field.name}=…)."
-        for group, parameter in parameters.items()
-        if is_dataclass(parameter.default)
-        for field in fields(parameter.default)
-    }
-    door = function.__qualname__.removesuffix(".__init__")
-
-    @functools.wraps(function)
-    def checked(*args: Given.args, **kwargs: Given.kwargs) -> Result:
-        for name, value in kwargs.items():
-            if name not in known:
-                near = difflib.get_close_matches(name, known, 1, 0.7)
-                hint = f"Did you mean {near[0]}?" if near else f"It has {', '.join(known)}."
-                fail(
-                    f"{door} has no option {name}",
-                    f"it was given {name}={shown(value)}",
-                    inner.get(name, hint),
-                    TypeError,
-                )
-        return function(*args, **kwargs)
-
-    return checked
-
-
-def shown(value: Any) -> str:
-    """A value in an error, if it can be written at all: a whole number of 5000 digits cannot."""
-    try:
-        return repr(value)
-    except Exception:  # whatever its class does
-        return f"of type {type(value).__name__} and cannot be written"
+    """Warn, in the same form, of something that is probably wrong."""
+    warnings.warn(f"{rule}; {found}. {hint}", stacklevel=3)
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a finite one, as a float: in its own precision 1e100 may be infinite. It is
-    asked in every step, mostly about a float."""
-    if type(value) is float:
-        return -LARGEST <= value <= LARGEST
-    try:
-        return (
-            isinstance(value, (int, float, np.integer, np.floating))
-            and abs(float(value)) <= LARGEST
-        )
-    except OverflowError:
-        return False
+    """Whether it is a finite one, as a float: in its own precision 1e100 may be infinite."""
+    if isinstance(value, (np.integer, np.floating)):
+        value = float(value)
+    return isinstance(value, (int, float)) and -LARGEST <= value <= LARGEST
 
 
 def whole(name: str, value: Any, least: int = 0, most: int | None = None, *, hint: str) -> int:
     """A whole number within its range."""
     if not (
-        isinstance(value, (int, np.integer))
-        and not isinstance(value, bool)
-        and least <= value <= (MOST if most is None else most)
+        isinstance(value, (int, np.integer)) and least <= value <= (MOST if most is None else most)
     ):
         bounded = most is not None or (isinstance(value, (int, np.integer)) and value > MOST)
         upper = f" and at most {MOST if most is None else most}" if bounded else ""
-        fail(
-            f"{name} must be a whole number of at least {least}{upper}",
-            f"it is {shown(value)}",
-            hint,
-        )
+        fail(f"{name} must be a whole number of at least {least}{upper}", f"it is {value!r}", hint)
     return int(value)
 
 
@@ -126,7 +65,7 @@ def positive(**parameters: Any) -> None:
         if not (is_number(value) and float(value) >= 1 / LARGEST):
             fail(
                 f"{name} must be a finite number above 0",
-                f"it is {shown(value)}",
+                f"it is {value!r}",
                 "For a nearly "
                 f"flat prior or nearly noiseless data use a small value, such as {name}=0.001.",
             )
@@ -135,9 +74,7 @@ def positive(**parameters: Any) -> None:
 def inside(name: str, value: Any, low: float, high: float, *, hint: str) -> float:
     """A number with low < value < high, such as a rate."""
     if not (is_number(value) and low < float(value) < high):
-        fail(
-            f"{name} must lie strictly between {low:g} and {high:g}", f"it is {shown(value)}", hint
-        )
+        fail(f"{name} must lie strictly between {low:g} and {high:g}", f"it is {value!r}", hint)
     return float(value)
 
 
@@ -145,7 +82,7 @@ def between(name: str, value: Any, low: float, high: float, *, hint: str) -> flo
     """A number with low ≤ value ≤ high; an infinite bound is not reached."""
     if not (is_number(value) and low <= float(value) <= high):
         upper = f"from {low:g} to {high:g}" if math.isfinite(high) else f"of at least {low:g}"
-        fail(f"{name} must be a finite number {upper}", f"it is {shown(value)}", hint)
+        fail(f"{name} must be a finite number {upper}", f"it is {value!r}", hint)
     return float(value)
 
 
@@ -154,7 +91,7 @@ def finite(name: str, value: Any) -> float:
     if not is_number(value):
         fail(
             f"{name} must be a finite number",
-            f"it is {shown(value)}",
+            f"it is {value!r}",
             "Clip or drop it before the agent sees it."
             if isinstance(value, (int, float, np.number))
             else "Pass a plain number; float() makes one of an array with one entry.",
@@ -164,54 +101,32 @@ def finite(name: str, value: Any) -> float:
 
 def pair(name: str, value: Any, *, hint: str) -> tuple[float, float]:
     """Two numbers (low, high) with low < high."""
-    if not (
-        isinstance(value, (tuple, list, np.ndarray))
-        and getattr(value, "ndim", 1) == 1
-        and len(value) == 2
-        and all(map(is_number, value))
-        and float(value[0]) < float(value[1])
-    ):
-        fail(f"{name} must be (low, high) with low < high", f"it is {shown(value)}", hint)
-    return float(value[0]), float(value[1])
-
-
-def flag(name: str, value: Any) -> bool:
-    """Require a bool."""
-    if not isinstance(value, (bool, np.bool_)):
-        fail(f"{name} must be True or False", f"it is {shown(value)}", "Say which.")
-    return bool(value)
+    try:
+        low, high = map(float, value)
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not -LARGEST <= low < high <= LARGEST:
+        fail(f"{name} must be (low, high) with low < high", f"it is {value!r}", hint)
+    return low, high
 
 
 def one_of(name: str, value: Any, valid: Iterable[Any], *, hint: str) -> None:
     valid = list(valid)
-    if isinstance(value, np.ndarray) or value not in valid:
-        fail(f"{name} must be one of {', '.join(map(repr, valid))}", f"it is {shown(value)}", hint)
+    if value not in valid:
+        fail(f"{name} must be one of {', '.join(map(repr, valid))}", f"it is {value!r}", hint)
 
 
 def instance(name: str, value: Any, kind: type, *, hint: str) -> None:
     if not isinstance(value, kind):
-        fail(f"{name} must be a {kind.__name__}", f"it is {shown(value)}", hint)
-
-
-def has_methods(name: str, value: Any, *methods: str, hint: str) -> None:
-    """Refuse a thing that lacks one of these methods."""
-    for method in methods:
-        if isinstance(value, type) or not callable(getattr(value, method, None)):
-            fail(
-                f"{name} must have the methods {', '.join(methods)}",
-                f"{shown(value)} has no {method}",
-                hint,
-            )
+        fail(f"{name} must be a {kind.__name__}", f"it is {value!r}", hint)
 
 
 def index(name: str, value: Any, size: int) -> int:
     """One of 0, …, size − 1. Agents call it in every step."""
-    if type(value) is int and 0 <= value < size:
-        return value
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value < size:
+    if not isinstance(value, (int, np.integer)) or not 0 <= value < size:
         fail(
             f"{name} must be one of 0, …, {size - 1}",
-            f"it is {shown(value)}",
+            f"it is {value!r}",
             "Count from zero, and see that agent and environment have the same size."
             if isinstance(value, (int, np.integer))
             else "Pass a whole number; int() makes one of an array with one entry.",
@@ -227,7 +142,7 @@ def generator(rng: Any) -> Generator:
     except (TypeError, ValueError):
         fail(
             "rng must be a numpy Generator or a seed, a whole number of at least 0",
-            f"it is {shown(rng)}",
+            f"it is {rng!r}",
             "Pass rng=1, say, or numpy.random.default_rng(1).",
             TypeError,
         )
@@ -235,56 +150,23 @@ def generator(rng: Any) -> Generator:
 
 def drawn_from(rng: Any) -> None:
     """A step of an environment needs the generator itself: a seed would restart it each time."""
-    if not isinstance(rng, np.random.Generator):
-        fail(
-            "rng must be a numpy Generator",
-            f"it is {shown(rng)}",
-            "Make one for all steps: numpy.random.default_rng(1).",
-            TypeError,
-        )
-
-
-def as_given(values: Any) -> Array:
-    """Convert to an array. Rows of unequal length and masked arrays become a string, which every
-    later check refuses."""
-    try:
-        if np.ma.is_masked(values):
-            return np.array("")
-        return np.asarray(values)
-    except ValueError:
-        return np.array("")
+    hint = "Make one for all steps: numpy.random.default_rng(1)."
+    instance("rng", rng, np.random.Generator, hint=hint)
 
 
 def numbers(name: str, values: Any) -> Floats:
     """Our own array of floats, of any shape."""
-    if type(values) is np.ndarray and values.dtype.kind in "fiub" and values.dtype.itemsize <= 8:
-        return np.array(values, float, order="C")
-    if np.ma.is_masked(values):
-        fail(
-            f"{name} must have all its entries",
-            "some are masked",
-            "Fill them in, or leave them out, before.",
-        )
     try:
         given = np.asarray(values)
-        if given.dtype.kind == "c":
-            fail(f"{name} must be real", "it is complex", "Pass its real part, if that is meant.")
-        nothing = given.dtype.kind == "O" and any(x is None for x in given.flat)
-        with np.errstate(over="ignore"):  # of other precision, it may be infinite as a float
-            out = (
-                None
-                if nothing or given.dtype.kind not in "biufO"
-                else np.array(given, float, order="C")
-            )
-    except (TypeError, ValueError, OverflowError):
-        out = None
-    if out is None:
-        fail(
-            f"{name} must be an array of numbers",
-            f"it is {shown(values)}",
-            "Pass a list or an array of them, with rows of equal length.",
-        )
-    return out
+        if given.dtype.kind in "biufO":  # neither words nor complex numbers
+            return np.array(given, float, order="C")
+    except (TypeError, ValueError):
+        pass
+    fail(
+        f"{name} must be an array of numbers",
+        f"it is {values!r}",
+        "Pass a list or an array of them, with rows of equal length.",
+    )
 
 
 def array(
@@ -306,11 +188,7 @@ def array(
     ):
         axes = ", ".join("any" if axis is None else str(axis) for axis in shape)
         axes += "," if len(shape) == 1 else ""
-        fail(
-            f"{name} must have shape ({axes})",
-            f"it has shape {out.shape}",
-            hint,
-        )
+        fail(f"{name} must have shape ({axes})", f"it has shape {out.shape}", hint)
     none_of(
         ~(np.abs(out) <= LARGEST),
         f"{name} must be finite",
@@ -328,32 +206,39 @@ def none_of(bad: Array, rule: str, name: str, values: Array, hint: str) -> None:
         fail(rule, f"{name}{list(where)} is {values[where]:g}", hint)
 
 
-def distribution(name: str, p: Array) -> None:
-    """Rows of probabilities, along the last axis."""
+def mention_norm(rows: Array) -> None:
+    """Warn of features whose norm is far from 1, on which a λ of the range of values rests."""
+    norm = float(np.sqrt((np.asarray(rows) ** 2).sum(axis=-1).max()))
+    if not 0.1 <= norm <= 10:
+        warn(
+            "lam is suggested for features of norm 1",
+            f"the largest row here has norm {norm:.3g}",
+            "Scale the features, or pass lam=suggest_parameters(value_range, norm)[0].",
+        )
+
+
+def distribution(name: str, p: Floats) -> Floats:
+    """Rows of probabilities, along the last axis. Rows that sum to 1 in single precision only are
+    normalised."""
     none_of(
         p < 0, f"{name} holds probabilities, which are not negative", name, p, "Check the sign."
     )
-    total = np.atleast_1d(p.sum(axis=-1))
-    if (bad := np.argwhere(np.abs(total - 1) > 1e-9)).size:
-        row = bad[0].tolist() if p.ndim > 1 else ""
+    total = p.sum(axis=-1, keepdims=True)
+    off = np.abs(total - 1)
+    if (bad := np.argwhere(off > 1e-6)).size:
+        row = bad[0, :-1].tolist() or ""
         fail(
             f"each row of {name} must sum to 1",
             f"{name}{row} sums to {total[tuple(bad[0])]:.12g}",
             "Normalise the last axis.",
         )
+    return np.where(off > 1e-9, p / total, p) if off.max() > 1e-9 else p
 
 
 def as_probabilities(policy: Any, shape: tuple[int, ...]) -> Floats:
     """A policy, given as probabilities of this shape or as actions without its last axis."""
-    given, A = numbers("policy", policy), shape[-1]
-    if given.ndim == len(shape) - 1:
-        mu = np.asarray(policy)
-        if mu.shape != shape[:-1] or not np.issubdtype(mu.dtype, np.integer):
-            fail(
-                f"a deterministic policy is an integer array of shape {shape[:-1]}",
-                f"got {mu.dtype} of shape {mu.shape}",
-                "See the docstring for the axes.",
-            )
+    mu, A = np.asarray(policy), shape[-1]
+    if mu.dtype.kind in "iu" and mu.shape == shape[:-1]:
         none_of(
             (mu < 0) | (mu >= A),
             f"actions are 0, …, {A - 1}",
@@ -361,10 +246,9 @@ def as_probabilities(policy: Any, shape: tuple[int, ...]) -> Floats:
             mu,
             "Number actions from zero.",
         )
-        given = np.eye(A)[mu]
-    mu = array("policy", given, shape)
-    distribution("policy", mu)
-    return mu
+        return np.asarray(np.eye(A)[mu])
+    hint = f"Or pass actions, a whole number for each entry of an array of shape {shape[:-1]}."
+    return distribution("policy", array("policy", mu, shape, hint=hint))
 
 
 def read_only(values: Array) -> Array:
@@ -379,13 +263,6 @@ def set_fields(record: Any, **values: Any) -> None:
     for name, value in values.items():
         value = read_only(value) if isinstance(value, np.ndarray) else value
         object.__setattr__(record, name, value)
-
-
-class Frozen:
-    """A frozen dataclass whose arrays are read-only in copies too, which numpy makes writable."""
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        set_fields(self, **state)
 
 
 def missing(user: str, package: str, extra: str) -> ModuleNotFoundError:

@@ -53,8 +53,10 @@ def cache_folder() -> Path | None:
 
 @cache
 def fingerprint(function: Callable[..., Any]) -> str:
-    """A hash of a function's code and of the globals it uses, which must be defined above it."""
-    found: list[Any] = []
+    """A hash of a function's code, of what it encloses and of the globals it uses, which must be
+    defined above it."""
+    found: list[Any] = [_meaning(cell.cell_contents) for cell in function.__closure__ or ()]
+    found.append(hasattr(function, "inlined"))
     codes = [function.__code__]
     for code in codes:
         inner = [one for one in code.co_consts if isinstance(one, CodeType)]
@@ -116,7 +118,9 @@ class _Cache(FunctionCache):  # type: ignore[misc]
     _impl_class = _Files
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
-        return *super()._index_key(signature, codegen), tuple(_record_fields(signature))
+        """Without numba's own hash of what a function encloses, which differs between processes if
+        that is compiled; the fingerprint covers it."""
+        return signature, codegen.magic_tuple(), tuple(_record_fields(signature))
 
     def load_overload(self, *wanted: Any) -> Any:
         try:
@@ -128,10 +132,17 @@ class _Cache(FunctionCache):  # type: ignore[misc]
 
 def jit(function: Function) -> Function:
     """Compile a function at its first call, and keep the machine code for the next process."""
-    compiled: Any = numba.njit(function)
+    compiled: Any = numba.njit(function, forceinline=hasattr(function, "inlined"))
     if hasattr(compiled, "_cache") and cache_folder():  # none if NUMBA_DISABLE_JIT is set
         compiled._cache = _Cache(function)
     return compiled  # type: ignore[no-any-return]
+
+
+def inlined(function: Function) -> Function:
+    """The same for what every step calls: as a part of its callers, so that arrays in records are
+    not counted at each call, which would take a quarter of the time."""
+    function.inlined = True  # type: ignore[attr-defined]
+    return jit(function)
 
 
 class _Notice(event.Listener):  # type: ignore[misc]

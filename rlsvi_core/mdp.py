@@ -25,10 +25,7 @@ sweeps give :math:`V^\mu`.
 
 Probabilities and mean rewards are stored by successor, not by state: ``successor[h, s, a]`` lists
 the states that can follow, so a chain with two successors costs two additions a step however long
-it is. A time-homogeneous MDP stores one period. Where an (S, A, S) array would not fit into
-memory, P is a ``scipy.sparse`` matrix with S·A rows, which is never made dense: row
-:math:`sA + a` has the probabilities of what follows :math:`(s, a)`, as ``reshape(S * A, S)`` would
-put them.
+it is. A time-homogeneous MDP stores one period.
 """
 
 from dataclasses import dataclass, field
@@ -37,33 +34,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array, issparse
 
 from .checks import (
-    LARGEST,
-    Frozen,
     array,
     array_size,
-    as_given,
     as_probabilities,
     distribution,
     drawn_from,
     fail,
-    finite,
-    flag,
     generator,
     index,
     inside,
     none_of,
+    numbers,
     pair,
     read_only,
     set_fields,
-    shown,
     whole,
 )
-from .compiled import Array, Floats, Generator, Ints, Seed, jit
+from .compiled import Array, Floats, Generator, Ints, Seed, inlined, jit
 
 __all__ = ["DiscountedMDP", "FiniteMDP"]
+
+
+CUT = "cut"  # what a step says of an episode that only the clock has ended
 
 
 class Model(NamedTuple):
@@ -78,13 +72,13 @@ class Model(NamedTuple):
     support: Floats  # (2,) the two values a random reward takes, or empty: r is its mean
 
 
-@jit
+@inlined
 def period(successor: Ints, h: int) -> int:
     """Where period h is stored."""
     return h if successor.shape[0] > 1 else 0
 
 
-@jit
+@inlined
 def draw(weights: Floats, u: float) -> int:
     """The index that a uniform u picks from probabilities that sum to one."""
     last, total = 0, 0.0
@@ -97,7 +91,7 @@ def draw(weights: Floats, u: float) -> int:
     return last  # the probabilities sum to a hair less than u
 
 
-@jit
+@inlined
 def _realise(mean: float, support: Floats, rng: Generator) -> float:
     """A reward with this mean."""
     if support.shape[0] == 0:
@@ -107,13 +101,13 @@ def _realise(mean: float, support: Floats, rng: Generator) -> float:
     return drawn
 
 
-@jit
+@inlined
 def first_state(model: Model, rng: Generator) -> int:
     """Draw s_0."""
     return draw(model.initial, rng.random())
 
 
-@jit
+@inlined
 def step(model: Model, h: int, s: int, a: int, rng: Generator) -> tuple[float, int]:
     """Draw (r_h, s_{h+1}). One uniform is used for the state whatever (h, s, a) is."""
     successor, _, cumulative, reward, _, _, support = model
@@ -123,30 +117,20 @@ def step(model: Model, h: int, s: int, a: int, rng: Generator) -> tuple[float, i
     return _realise(reward[t, s, a, b], support, rng), successor[t, s, a, b]
 
 
-@jit
+@inlined
 def last_reward(model: Model, s: int, rng: Generator) -> float:
     """Draw r_H."""
     return _realise(model.terminal[s], model.support, rng)
 
 
-Lists = tuple[Ints, Floats, Floats]  # (T, S, A, B): successors, probabilities, mean rewards
-
-
-def _by_successor(P: Any, R: Any) -> tuple[Floats, Floats, Lists]:
-    """P and R as arrays, and the nonzero entries of P[..., s'] packed to the left; zeros pad."""
-    P = array(
-        "P",
-        P,
-        ("H", "S", "A", "S"),
-        hint="For a time-homogeneous MDP call FiniteMDP.stationary(P, R, H=...).",
-    )
-    distribution("P", P)
-    R = _rewards(R, P.shape)
+def _by_successor(P: Floats, R: Floats) -> tuple[Ints, Floats, Floats]:
+    """Successors, their probabilities and mean rewards: the nonzero entries of P[..., s'] packed
+    to the left; zeros pad."""
     width = int((P > 0).sum(axis=-1).max())
     order = np.argsort(P <= 0, axis=-1, kind="stable")[..., :width]
     probability = np.take_along_axis(P, order, axis=-1)
     reward = np.where(probability > 0, np.take_along_axis(R, order, axis=-1), 0.0)
-    return P, R, (order.astype(np.int64), probability, reward)
+    return order.astype(np.int64), probability, reward
 
 
 def _cumulative(probability: Floats) -> Floats:
@@ -159,96 +143,23 @@ def _cumulative(probability: Floats) -> Floats:
 
 def _rewards(R: Any, shape: tuple[int, ...]) -> Floats:
     """Mean rewards of this shape; without its last axis, they do not depend on s'."""
-    if as_given(R).ndim == len(shape) - 1:
+    R = numbers("R", R)
+    if R.ndim == len(shape) - 1:
         return np.broadcast_to(array("R", R, shape[:-1])[..., None], shape)
     return array(
         "R", R, shape, hint="Its last axis is s'; leave it out if rewards do not depend on it."
     )
 
 
-def _is_sparse(P: Any) -> bool:
-    """Whether P is a scipy.sparse matrix, or has one for each period."""
-    return any(map(issparse, P)) if isinstance(P, (list, tuple)) else issparse(P)
-
-
-def _matrix(name: str, given: Any, least: float, shape: tuple[int, int] | None = None) -> csr_array:
-    """Our own copy of a sparse matrix, row by row, with each entry once."""
-    rows, S = given.shape if issparse(given) and given.ndim == 2 else (1, 0)
-    if not (S and rows) or rows % S or shape not in (None, given.shape):
-        fail(
-            f"a sparse {name} has shape {shape or '(S·A, S)'}",
-            f"it is {shown(given)}",
-            "Row s·A + a has what follows (s, a): reshape(S * A, S).",
-        )
-    if given.dtype.kind not in "biuf":
-        fail(f"{name} must be real", f"it is of type {given.dtype}", "Pass astype(float).")
-    matrix = csr_array(given, dtype=float, copy=True)
-    try:
-        matrix.check_format()
-    except ValueError as error:
-        fail(f"{name} must be a valid matrix", str(error), "Make it anew, from scipy.sparse.coo.")
-    matrix.sum_duplicates()
-    for k in np.flatnonzero(~((matrix.data >= least) & (matrix.data <= LARGEST))):
-        row = int(np.searchsorted(matrix.indptr, k, "right")) - 1
-        fail(
-            f"{name} must be finite" + (" and not negative" if least == 0 else ""),
-            f"{name}[{row}, {matrix.indices[k]}] is {matrix.data[k]:g}",
-            "Replace such entries.",
-        )
-    return matrix
-
-
-def _by_row(P: Any, R: Any) -> tuple[tuple[csr_array, ...], tuple[csr_array, ...], Lists]:
-    """P and R of each period as matrices with the same entries, and these by successor."""
-    if not isinstance(P, (list, tuple)):
-        fail(
-            "a sparse P is one matrix for each period",
-            f"it is {shown(P)}",
-            "For a time-homogeneous MDP call FiniteMDP.stationary(P, R, H=...).",
-        )
-    first = _matrix("P", P[0], 0.0)
-    matrices = (first, *(_matrix("P", one, 0.0, first.shape) for one in P[1:]))
-    for one in matrices:
-        one.eliminate_zeros()
-    T, (rows, S) = len(P), first.shape
-    shape = T, S, rows // S, max(int(np.diff(one.indptr).max()) for one in matrices)
-    array_size("the successors", *shape)
-    if not _is_sparse(R):
-        R = array("R", R, shape[:3], hint="With a sparse P it is sparse too, or has no axis s'.")
-    elif not isinstance(R, (list, tuple)) or len(R) != T:
-        fail("R has the periods of P", f"it is {shown(R)}", f"Pass a list of {T}.")
-    successor, probability, reward = (
-        np.zeros((T, rows, shape[3]), kind) for kind in (np.int64, float, float)
-    )
-    rewards = list[csr_array]()
-    for t, p in enumerate(matrices):
-        row = np.repeat(np.arange(rows), np.diff(p.indptr))
-        r = (
-            R[t].ravel()[row]
-            if isinstance(R, np.ndarray)
-            else _matrix("R", R[t], -LARGEST, p.shape)[row, p.indices]
-        )
-        rewards.append(csr_array((r, p.indices, p.indptr), p.shape))
-        at = t, row, np.arange(p.nnz) - p.indptr[row]
-        successor[at], probability[at], reward[at] = p.indices, p.data, r
-    lists = successor.reshape(shape), probability.reshape(shape), reward.reshape(shape)
-    distribution("P", lists[1])
-    for one in (*matrices, *rewards):
-        one.data, one.indices, one.indptr = map(read_only, (one.data, one.indices, one.indptr))
-    return matrices, tuple(rewards), lists
-
-
 @dataclass(frozen=True, eq=False)
-class FiniteMDP(Frozen):
+class FiniteMDP:
     """A finite-horizon MDP with everything known exactly.
 
     Parameters
     ----------
-    P, R : (H, S, A, S) array_like, or a list of sparse matrices
+    P, R : (H, S, A, S) array_like
         Probabilities and mean rewards of transitions ``[h, s, a, s']``. R may leave out the last
-        axis: (H, S, A). If P is sparse, it is a list of H matrices of shape (S·A, S), with the rows
-        of each in the order of (s, a), and so is R, unless it leaves out the last axis. Then
-        ``mdp.P`` and ``mdp.R`` are tuples of ``csr_array``.
+        axis: (H, S, A).
     terminal : (S,) array_like, optional
         Mean terminal rewards; zero by default.
     initial : (S,) array_like, optional
@@ -281,9 +192,15 @@ class FiniteMDP(Frozen):
     model: Model = field(init=False)
 
     def __post_init__(self) -> None:
-        read = _by_row if _is_sparse(self.P) else _by_successor
-        P, R, (successor, probability, reward) = read(self.P, self.R)
-        T, S, A, _ = successor.shape
+        P = array(
+            "P",
+            self.P,
+            ("H", "S", "A", "S"),
+            hint="For a time-homogeneous MDP call FiniteMDP.stationary(P, R, H=...).",
+        )
+        P, R = distribution("P", P), _rewards(self.R, P.shape)
+        successor, probability, reward = _by_successor(P, R)
+        T, S, A, _ = P.shape
         H = T if self.H is None else whole("H", self.H, 1, hint="It counts periods: pass H=10.")
         if T not in (1, H):
             fail(
@@ -295,7 +212,7 @@ class FiniteMDP(Frozen):
         initial = array(
             "initial", np.arange(S) == 0 if self.initial is None else self.initial, (S,)
         )
-        distribution("initial", initial)
+        initial = distribution("initial", initial)
         support = np.zeros(0)
         if self.support is not None:
             low, high = pair(
@@ -330,10 +247,8 @@ class FiniteMDP(Frozen):
     @classmethod
     def stationary(cls, P: ArrayLike, R: ArrayLike, H: int, **rest: Any) -> "FiniteMDP":
         """The MDP whose P (S, A, S) and R (S, A, S) are the same in all H periods. R may leave out
-        the last axis, and P be a sparse matrix of shape (S·A, S)."""
+        the last axis."""
         H = whole("H", H, 1, hint="It counts periods: pass H=10.")
-        if _is_sparse(P):
-            return cls([_matrix("P", P, 0.0)], [R], H=H, **rest)
         P = array(
             "P",
             P,
@@ -376,7 +291,7 @@ class FiniteMDP(Frozen):
 
     @cached_property
     def optimal_actions(self) -> Array:
-        """(H, S, A) mask: a policy is optimal iff it picks a marked action in every (h, s)."""
+        """A mask, (H, S, A). A policy is optimal iff it picks a marked action in every (h, s)."""
         scale = max(np.abs(self.model.reward).max(), np.abs(self.terminal).max())
         rounding = 1e-13 * self.H * scale  # actions that differ by it are tied
         return read_only(np.asarray(self.Q >= self.V[:-1, :, None] - rounding))
@@ -418,89 +333,17 @@ class FiniteMDP(Frozen):
         drawn_from(rng)
         return int(first_state(self.model, rng))
 
-    def step(self, h: int, s: int, a: int, rng: np.random.Generator) -> tuple[float, int, bool]:
-        """The reward of period h, the next state, and whether the episode is over. The last
-        period's reward includes the terminal one."""
+    def step(
+        self, h: int, s: int, a: int, rng: np.random.Generator
+    ) -> tuple[float, int, bool | str]:
+        """The reward of period h, the next state, and whether the episode is over: ``"cut"``, since
+        it is the clock that ends it. The last period's reward includes the terminal one."""
         h, s, a = index("h", h, self.H), index("s", s, self.S), index("a", a, self.A)
         drawn_from(rng)
         r, s_next = step(self.model, h, s, a, rng)
-        over = h == self.H - 1
-        return (r + last_reward(self.model, s_next, rng) if over else r), int(s_next), over
-
-    @classmethod
-    def from_gym(cls, env: Any, H: int | None = None) -> "FiniteMDP":
-        """The MDP of a Gymnasium environment that has a table ``P[s][a]`` of
-        (probability, s', reward, terminated), as FrozenLake, CliffWalking and Taxi do.
-
-        H is its time limit by default. From the end of an episode on nothing is earned: a state
-        that ends it is never left. If a state does so only sometimes, one state more, the last,
-        stands for the end. Values are exact in the states that an episode can meet.
-        """
-        raw: Any = getattr(env, "unwrapped", None)
-        if not hasattr(raw, "P") or not hasattr(raw, "initial_state_distrib"):
-            fail(
-                "an MDP is made of an environment's P and initial_state_distrib",
-                f"{env} has no such tables",
-                "Let an agent learn in it by rlsvi_core.envs.gym.play.",
-            )
-        if H is None and getattr(env, "spec", None) is not None:
-            H = env.spec.max_episode_steps
-        outcomes = _outcomes(raw.P)
-        S, A = len(raw.P), len(raw.P[0])
-        initial = array("initial_state_distrib", raw.initial_state_distrib, (S,))
-        array_size("P", S + 1, A, S + 1)
-        met, ends, todo = set(), set(), [int(s) for s in np.flatnonzero(initial)]
-        while todo:
-            met.add(s := todo.pop())
-            for p, s_next, _, over in (row for a in range(A) for row in outcomes[s, a]):
-                if p > 0 and over:
-                    ends.add(s_next)
-                elif p > 0 and s_next not in met:
-                    todo.append(s_next)
-        apart = not ends.isdisjoint(met)
-        P = np.zeros((S + apart, A, S + apart))
-        R = np.zeros_like(P)
-        for s, a in np.ndindex(S, A):
-            for p, s_next, r, over in outcomes[s, a]:
-                s_next = S if over and apart else s_next
-                P[s, a, s_next] += p
-                R[s, a, s_next] += p * r
-        R /= np.where(P > 0, P, 1)  # the mean reward, given s'
-        for s in {S} if apart else ends:
-            P[s], R[s] = np.eye(S + apart)[s], 0.0
-        return cls.stationary(
-            P,
-            R,
-            whole("H", H, 1, hint="The environment has no time limit: pass H=100, say."),
-            initial=np.append(initial, [0.0] * apart),
-        )
-
-
-def _outcomes(table: Any) -> dict[tuple[int, int], list[tuple[float, int, float, bool]]]:
-    """What can follow each (s, a), from a table of Gymnasium's kind."""
-    try:
-        S, A = len(table), len(table[0])
-        pairs = [(s, a) for s in range(S) for a in range(A)]
-        out = {(s, a): [(p, t, r, over) for p, t, r, over in table[s][a]] for s, a in pairs}
-        uneven = [s for s in range(S) if len(table[s]) != A]
-        found = (
-            f"P[{uneven[0]}] has {len(table[uneven[0]])} actions, and P[0] {A}" if uneven else ""
-        )
-    except (TypeError, ValueError, LookupError) as error:
-        found = f"{type(error).__name__}: {error}"
-    if found:
-        fail(
-            "P[s][a] lists (probability, s', reward, terminated), for the same actions everywhere",
-            found,
-            "Number states and actions from zero, as FrozenLake does.",
-        )
-    return {
-        (s, a): [
-            (finite("p", p), index("s'", t, S), finite("a reward", r), flag("terminated", over))
-            for p, t, r, over in rows
-        ]
-        for (s, a), rows in out.items()
-    }
+        if h < self.H - 1:
+            return r, int(s_next), False
+        return r + last_reward(self.model, s_next, rng), int(s_next), CUT
 
 
 @jit
@@ -571,14 +414,13 @@ def _evaluation(model: Model, gamma: float, mu: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class DiscountedMDP(Frozen):
+class DiscountedMDP:
     """A discounted MDP with everything known.
 
     Parameters
     ----------
-    P, R : (S, A, S) array_like, or sparse matrices
-        Transition probabilities and mean rewards. As for :class:`FiniteMDP`, R may leave out the
-        last axis, and P may be sparse, of shape (S·A, S).
+    P, R : (S, A, S) array_like
+        Transition probabilities and mean rewards. R may leave out the last axis.
     gamma : float
         The discount factor, above 0 and at most 1 − 1e-6.
     initial, support
@@ -636,6 +478,18 @@ class DiscountedMDP(Frozen):
         """V^μ as an (S,) array, for a policy of (S,) actions or (S, A) probabilities of them."""
         mu = as_probabilities(policy, (self.S, self.A))
         return _evaluation(self.model, self.gamma, mu)
+
+    def start(self, rng: np.random.Generator) -> int:
+        """Begin: s_0 ~ π."""
+        drawn_from(rng)
+        return int(first_state(self.model, rng))
+
+    def step(self, h: int, s: int, a: int, rng: np.random.Generator) -> tuple[float, int, bool]:
+        """A reward, the next state, and False: it never ends by itself. All periods h are alike."""
+        s, a = index("s", s, self.S), index("a", a, self.A)
+        drawn_from(rng)
+        r, s_next = step(self.model, 0, s, a, rng)
+        return r, int(s_next), False
 
     @property
     def gaps(self) -> Floats:

@@ -23,15 +23,6 @@ residual :math:`b^\top b - w^\top w`.
 
 Least-squares value iteration is the same object with :math:`\sigma = 1` and no noise: its ridge
 is :math:`\lambda`, where RLSVI's is :math:`\lambda\sigma^2`.
-
-If :math:`\sigma` **is unknown** (appendix D.2), :math:`\sigma^2` has an inverse-gamma prior with
-shape 1 and scale 1 and :math:`\theta \mid \sigma^2 \sim N(0, \sigma^2 I/\lambda)`. After n rows
-:math:`\sigma^2 \sim \mathrm{IG}(1 + n/2,\ 1 + (b^\top b - w^\top w)/2)`, with the factor that
-:math:`\sigma = 1` gives, and then :math:`\theta` as above.
-
-Scaling laws. Features times :math:`c` and targets times :math:`d` give the same posterior for
-:math:`\phi\theta` (times :math:`d`) if :math:`\lambda` becomes :math:`\lambda c^2/d^2` and
-:math:`\sigma` becomes :math:`d\sigma`; see :func:`rescale`.
 """
 
 import math
@@ -41,11 +32,11 @@ import numpy as np
 from scipy.linalg.blas import dtrsv
 
 from . import checks
-from .compiled import Array, Floats, Generator, Ints, jit
+from .compiled import Array, Floats, Generator, inlined, jit
 
-__all__ = ["GaussianPosterior", "rescale", "suggest_parameters"]
+__all__ = ["GaussianPosterior", "suggest_parameters"]
 
-NOISE = 0.02  # the σ that :func:`suggest_parameters` has for values in a range of 1
+SHARE = 0.02  # the σ that :func:`suggest_parameters` has for values in a range of 1
 
 # The loops below count from zero, or run down a column: that is what the compiler vectorises.
 
@@ -71,6 +62,20 @@ def add_row(U: Floats, row: Floats) -> None:
             u, v = U[k, j], row[j]
             U[k, j] = c * u + s * v
             row[j] = c * v - s * u
+
+
+@jit
+def factorise(M: Floats) -> None:
+    """Overwrite the upper half of M by U with U'U = M."""
+    K = M.shape[0]
+    for k in range(K):
+        for i in range(k):
+            u = M[i, k]
+            for j in range(k, K):
+                M[k, j] -= u * M[i, j]
+        root = math.sqrt(M[k, k])
+        for j in range(k, K):
+            M[k, j] /= root
 
 
 @jit
@@ -105,66 +110,30 @@ def draw(U: Floats, w: Floats, sigma: float, z: Floats, theta: Floats) -> None:
     solve(U, theta)
 
 
-@jit
+@inlined
 def draw_weight(M: float, Ab: float, sigma: float, z: float) -> float:
     """The same for one weight: A'A + λσ² is the number M, and A'b another."""
     return Ab / M + sigma / math.sqrt(M) * z
 
 
-def draw_blocks(
-    factors: list[tuple[Any, Array]], ridge: float, w: Floats, sigma: float, z: Floats
-) -> Floats:
-    """The same for blocks of many weights, by BLAS: (B, d) arrays w and z give B·d weights. Each
-    block has the places of those weights that have data, and their factor in Fortran's order; to
-    the others only the prior's part of M, the ridge, applies."""
-    x = w + sigma * z
-    theta = x / math.sqrt(ridge)
-    for b, (seen, U) in enumerate(factors):
-        if len(U):
-            theta[b, seen] = dtrsv(U, x[b, seen])
-    return np.asarray(theta.ravel())
+def draw_blocks(U: Array, w: Floats, sigma: float, z: Floats) -> Floats:
+    """The same for blocks of many weights, by BLAS: (B, d) arrays w and z give B·d weights; U has a
+    factor for each block, in Fortran's order."""
+    return np.concatenate([dtrsv(one, x) for one, x in zip(U, w + sigma * z, strict=True)])
+
+
+@inlined
+def noise(rng: Generator) -> float:
+    """One number of z: the law of the noise, for every algorithm."""
+    return rng.standard_normal()
 
 
 @jit
-def fill_normal(rng: Generator, z: Floats) -> None:
-    """Fill z, of any shape, with standard normal draws."""
+def fill_noise(rng: Generator, z: Floats) -> None:
+    """Fill z, of any shape, with noise."""
     flat = z.reshape(z.size)
     for k in range(z.size):
-        flat[k] = rng.standard_normal()
-
-
-@jit
-def _mixed(x: Array) -> Array:
-    """SplitMix64's function of 64 bits (Steele, Lea and Flood 2014), as uniforms in [0, 1)."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(((x ^ (x >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53)
-
-
-@jit
-def normals_of(key: int, k: Ints) -> Floats:
-    """Standard normal numbers k = 0, 1, … of those that a key stands for (Box and Muller's, of
-    SplitMix64's uniforms 2k and 2k + 1): each is the same, whichever others are asked for."""
-    golden = np.uint64(0x9E3779B97F4A7C15)
-    x = np.uint64(key) + (2 * k + 1).astype(np.uint64) * golden
-    return np.sqrt(-2.0 * np.log1p(-_mixed(x))) * np.cos(2.0 * np.pi * _mixed(x + golden))
-
-
-def draw_key(rng: Generator) -> int:
-    """A key for :func:`normals_of`."""
-    return int(rng.integers(2**63))
-
-
-def draw_noise(rng: Generator, K: int, rows: int | None = None) -> tuple[Floats, float]:
-    """What a draw of K weights needs: z ~ N(0, I) and, if the variance is unknown after so many
-    rows, g ~ Gamma(1 + rows/2); see :func:`drawn_sigma`."""
-    z = rng.standard_normal(K)
-    return z, math.nan if rows is None else float(rng.standard_gamma(1 + rows / 2))
-
-
-def drawn_sigma(residual: float, g: float) -> float:
-    """The draw of an unknown σ: the residual is b'b − w'w, and g a gamma variate."""
-    return math.sqrt((1 + max(residual, 0.0) / 2) / g)
+        flat[k] = noise(rng)
 
 
 @jit
@@ -175,40 +144,6 @@ def _add_rows(U: Floats, rows: Floats) -> float:
         add_row(U, rows[i])
         residual += rows[i, U.shape[0]] ** 2
     return residual
-
-
-def rescale(
-    lam: float, sigma: float, *, features: float = 1.0, targets: float = 1.0
-) -> tuple[float, float]:
-    """The (λ, σ) that undo a change of units.
-
-    Parameters
-    ----------
-    lam, sigma : float
-        The parameters in the old units.
-    features, targets : float
-        The factors by which features and targets (rewards) were multiplied.
-
-    Returns
-    -------
-    tuple of float
-        λ and σ that give the same posterior for φθ, in the new units.
-
-    Examples
-    --------
-    >>> rescale(1.0, 0.1, targets=100.0)  # rewards in cents instead of euros
-    (0.0001, 10.0)
-    """
-    checks.positive(lam=lam, sigma=sigma, features=features, targets=targets)
-    ratio = float(features) / float(targets)
-    new = lam * ratio * ratio, sigma * targets
-    if not all(1 / checks.LARGEST <= x <= checks.LARGEST for x in new):
-        checks.fail(
-            f"lam and sigma must be from {1 / checks.LARGEST:g} to {checks.LARGEST:g}",
-            "in the new units they are {:g} and {:g}".format(*new),
-            "Choose units in which features and targets are of a size near 1.",
-        )
-    return new
 
 
 def suggest_parameters(
@@ -223,12 +158,11 @@ def suggest_parameters(
 
     So before any data the standard deviation of a value is V, and one observation reduces it to a
     fiftieth of that. The prior's mean is 0: were V only the width of a range far above 0, no value
-    drawn for an untried action could compete with that of a tried one. It is :func:`rescale`
-    applied to λ = 1 and σ = 1/50 on a problem whose values and features have size 1, so rewards in
-    other units change nothing.
+    drawn for an untried action could compete with that of a tried one. In other units of rewards
+    or features the posterior of the values is the same.
 
     σ is the noise in a target. The guide's table of choices says where
-    :func:`rlsvi_core.agents.bootstrap`, which has none, is better, and on which problems that was
+    :func:`rlsvi_core.rlsvi.bootstrap`, which has none, is better, and on which problems that was
     measured.
 
     Parameters
@@ -257,7 +191,8 @@ def suggest_parameters(
         hint="Pass what the best policy earns from the worst state and from the best.",
     )
     checks.positive(feature_norm=feature_norm)
-    return rescale(1.0, NOISE, features=feature_norm, targets=float(max(high, 0) - min(low, 0)))
+    V = max(high, 0.0) - min(low, 0.0)
+    return (feature_norm / V) * (feature_norm / V), SHARE * V
 
 
 class GaussianPosterior:
@@ -321,19 +256,16 @@ class GaussianPosterior:
         """θ̄."""
         return self._drawn(0.0, np.zeros(self.K))
 
-    def sample(self, rng: Any = None, *, unknown_variance: bool = False) -> Floats:
-        """One draw θ̃ = θ̄ + σ U⁻¹ z; with an unknown variance σ is drawn as well, after z."""
-        unknown = checks.flag("unknown_variance", unknown_variance)
-        return self.draw(*draw_noise(checks.generator(rng), self.K, self.n if unknown else None))
+    def sample(self, rng: Any = None) -> Floats:
+        """One draw θ̃ = θ̄ + σ U⁻¹ z."""
+        z = np.empty(self.K)
+        fill_noise(checks.generator(rng), z)
+        return self.draw(z)
 
-    def draw(self, z: Floats, g: float = math.nan) -> Floats:
-        """The draw that noise of one's own gives: z of K standard normals, and for an unknown
-        variance a Gamma(1 + n/2) variate."""
+    def draw(self, z: Floats, sigma: float | None = None) -> Floats:
+        """The draw that noise z of one's own gives, by this σ or another."""
         z = checks.array("z", z, (self.K,), hint="Pass rng.standard_normal(K).")
-        if isinstance(g, float) and math.isnan(g):
-            return self._drawn(self.sigma, z)
-        checks.inside("g", g, 0, checks.LARGEST, hint="Pass rng.standard_gamma(1 + n / 2).")
-        return self._drawn(drawn_sigma(self.residual, g), z)
+        return self._drawn(self.sigma if sigma is None else sigma, z)
 
     @property
     def precision(self) -> Floats:

@@ -5,7 +5,6 @@ are imported when they are first used. Only ``claims`` imports the judges of all
 rest on the verdicts of another topic.
 """
 
-import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from importlib import import_module
@@ -100,10 +99,11 @@ def study(file: Path) -> Study:
     from traceback import format_exception_only
 
     from .engine import Experiment
-    from .engine.sources import about_to_load, sources_of
+    from .engine.sources import import_from, sources_in
 
     path = file.resolve()
-    before, loaded = about_to_load(path), set(sys.modules)
+    import_from(path.parent)
+    sources = sources_in(path.parent, path.name)  # before: what is edited meanwhile is noticed
     try:
         found = runpy.run_path(str(path), run_name=file.stem)
     except KeyboardInterrupt:
@@ -137,18 +137,9 @@ def study(file: Path) -> Study:
             f"it has {wrong[0]!r}. Rename it."
         )
     experiments = {
-        name: replace(
-            one, words=shlex.join([file.name, name]), loaded=sources_of(one.run, one.data, path)
-        )
+        name: replace(one, words=shlex.join([file.name, name]), loaded=sources.having(one.data))
         for name, one in experiments.items()
     }
-    for one in experiments.values():
-        one.sources.refuse_unseen(loaded)
-    if edited := before.touched():
-        raise StudyError(
-            f"{file} must stay as it is while it is loaded; {', '.join(edited)} was edited. Run the "
-            f"same command again."
-        )
     return Study(
         experiments,
         {},

@@ -65,7 +65,11 @@ def _as_set(args: Namespace, experiment: "Experiment") -> "tuple[Experiment, str
             f"Leave one out, or run it twice."
         )
     _known(f"setting of {experiment.name}", texts, experiment.settable)
-    return experiment.having(**{name: experiment.read(name, texts[name]) for name in texts}), scale
+    try:
+        values = {name: experiment.read(name, texts[name]) for name in texts}
+        return experiment.having(**values), scale
+    except ValueError as error:
+        raise _usage(str(error)) from error
 
 
 def _experiments(args: Namespace) -> "list[tuple[Experiment, str]]":
@@ -148,7 +152,7 @@ def _run(args: Namespace) -> int:
                 again=args.again,
                 command=f"{experiment.command(scale)} {workers}",
             )
-        except engine.RunError as error:
+        except StudyError as error:  # of one table; the others have a right to their turn
             status = 1
             _say(error)
     return status

@@ -1,9 +1,9 @@
 """The environments behind the tasks (needs the ``gym`` extra).
 
-``Sparse`` pays 1 at the end that an episode is about and nothing before. A ``Corridor`` of N cells
-is walked from the left end; only the right one pays, and ends it. Its time limit is N steps, one
-more than it takes: against the left wall one wrong step is forgiven, elsewhere none. The
-observation is the position in [0, 1].
+A ``Task`` notes whether its last step was the end of an episode, or not; a sparse one pays 1 for that
+end and nothing before. A ``Corridor`` of N cells is walked from the left end; only the right one
+pays, and ends it. Its time limit is N steps, one more than it takes: against the left wall one wrong
+step is forgiven, elsewhere none. The observation is the position in [0, 1].
 """
 
 from typing import Any
@@ -20,12 +20,16 @@ except ModuleNotFoundError as error:
 from gymnasium.spaces import Box, Discrete
 
 
-class Sparse(gymnasium.Wrapper):
-    """The same task, with a reward of 1 for its end alone."""
+class Task(gymnasium.Wrapper):
+    """The same environment, with ``terminated`` of the last step; if sparse, with that as reward."""
+
+    def __init__(self, env: Any, sparse: bool) -> None:
+        super().__init__(env)
+        self.sparse, self.terminated = sparse, False
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        s, _, terminated, truncated, info = self.env.step(action)
-        return s, float(terminated), terminated, truncated, info
+        s, r, self.terminated, truncated, info = self.env.step(action)
+        return s, float(self.terminated if self.sparse else r), self.terminated, truncated, info
 
 
 class Corridor(gymnasium.Env):
@@ -56,4 +60,4 @@ def corridor(N: int) -> Any:
 def make(name: str, *, sparse: bool = False, **settings: Any) -> Any:
     """An environment of Gymnasium's, or a corridor."""
     env = corridor(**settings) if name == "corridor" else gymnasium.make(name, **settings)
-    return Sparse(env) if sparse else env
+    return Task(env, sparse)

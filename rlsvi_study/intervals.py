@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rlsvi_core.checks import fail, has_methods, inside, instance, numbers, whole
+from rlsvi_core.checks import fail, inside, instance, numbers, whole
 
 Mean = namedtuple("Mean", "mean low high")
 Median = namedtuple("Median", "median low high")
@@ -124,7 +124,6 @@ def by_cell(
 ) -> pd.DataFrame:
     """One row of summaries for each cell of the table."""
     by = _columns(table, by)
-    has_methods("summary", summary, "__call__", hint="It takes a cell's rows and returns a dict.")
     rows = {key: summary(cell) for key, cell in table.groupby(by)}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(by)
 

@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks import recommender, tetris
 from benchmarks.__main__ import Followers, NumpyStatistics, flops, main, play
-from rlsvi_core import VerbatimAgent, chain, features, rlsvi
+from rlsvi_core import chain, features, rlsvi
 from rlsvi_core.envs import Tetris
 from rlsvi_core.envs.recommender import Recommender
 
@@ -29,7 +29,7 @@ def test_the_three_forms_plan_the_same_values_from_the_same_draws():
     forms = (
         rlsvi(Phi, rng=2),
         NumpyStatistics(Phi, 1.0, 0.1, np.random.default_rng(2)),
-        rlsvi(Phi, rng=2, form=VerbatimAgent),
+        rlsvi(Phi, rng=2, printed=True),
     )
     play(mdp, forms, 60, np.random.default_rng(3))
     values = []
@@ -83,7 +83,7 @@ def test_a_step_is_timed_on_the_steps_that_were_played(capsys):
     assert 0 < plan < play
     assert alone > 0
     counts, rows = (line.split() for line in lines[-2:])
-    assert [counts[0], rows[0]] == ["DiscountedAgent", "StoredAgent"]
+    assert [counts[0], rows[0]] == ["Discounted", "Rows"]
     assert float(counts[3]) < 1 < 10 < float(rows[3])  # megabytes
 
 
@@ -92,10 +92,9 @@ def test_the_environment_alone_is_asked_for_the_same_steps():
     from benchmarks import tasks
 
     world = tasks.Recorded(gymnasium.make("FrozenLake-v1"))
-    agent = rlsvi(features.one_hot(100, 16, 4), rng=1)
-    lengths = [e.length for e in tasks.islice(tasks.each_episode(agent, world, 1), 4)]
-    asked = world.asked
-    assert [len(asked), asked.count(None)] == [sum(lengths) + 4, 4]
+    agent = rlsvi(features.one_hot(100, 16, 4), rng=2)
+    steps, asked = agent.learn(world, 4, 1).length.sum(), world.asked
+    assert [len(asked), asked.count(None)] == [steps + 4, 4]
     again = tasks.Recorded(world.env)
     tasks.ask_again(again, asked)
     assert again.asked == asked

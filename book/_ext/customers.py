@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rlsvi_core import rlsvi
-from rlsvi_study.recommender.products import Products
+from rlsvi_core import Agent
+from rlsvi_study.recommender.products import ProductLearner
 from rlsvi_study.recommender.runs import LAM, VARIANCE, instance
 
 FILE = Path(__file__).parents[1] / "_static/customers.js"
@@ -19,7 +19,7 @@ FILE = Path(__file__).parents[1] / "_static/customers.js"
 
 def made():
     customers = instance(0)
-    agent = rlsvi(Products(customers.N, customers.J), lam=LAM, sigma=VARIANCE**0.5, rng=1)
+    agent = Agent(ProductLearner(customers.N, customers.J, LAM, VARIANCE**0.5), rng=1)
     agent.learn(customers, 1200, rng=2)
     return {
         "J": customers.J,

@@ -5,7 +5,6 @@ compared just before. A line tells how many are done.
 """
 
 import argparse
-import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -24,10 +23,6 @@ CHAPTERS = sorted(  # the largest first: they take longest
 )
 CACHE = ROOT / "_build/.jupyter_cache"
 COMPARED = ROOT / ".cache/executed"
-# Ten cells give agent and environment the same seed, and one shows an agent that never reaches its
-# goal. The chapters' kernels do not warn of it, so that outputs hold results alone.
-QUIET = "ignore:agent and environment draw,ignore:an agent learns from"
-os.environ["PYTHONWARNINGS"] = QUIET  # here and under nbval
 
 
 def executed(chapter: Path) -> nbformat.NotebookNode:

@@ -69,13 +69,6 @@ def chain(N: int) -> FiniteMDP:
     return FiniteMDP.stationary(P, np.zeros_like(P), H=N - 1, terminal=np.eye(N)[N - 1])
 
 
-def arrival_probability(N: int) -> float:
-    """The chance that one uniformly random episode on the N-chain ends in state N."""
-    mdp = chain(N)
-    uniform = np.full((mdp.H, mdp.S, mdp.A), 1 / mdp.A)
-    return float(mdp.occupancy(uniform)[-1, N - 1])
-
-
 def lock(n: int, gamma: float = 0.99) -> DiscountedMDP:
     """The lock that opens after n moves to the right.
 

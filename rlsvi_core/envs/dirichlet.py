@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..checks import (
-    Frozen,
     array,
     array_size,
     generator,
@@ -113,7 +112,7 @@ def _weights(name: str, values: Any, shape: tuple[int | str, ...]) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class DirichletPrior(Frozen):
+class DirichletPrior:
     """A law over MDPs: the prior of section 5, or the posterior after some data.
 
     Parameters

@@ -26,10 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import (
-    Frozen,
     array,
     array_size,
-    as_given,
     as_probabilities,
     between,
     drawn_from,
@@ -89,7 +87,6 @@ class States(NamedTuple):
     """
 
     x: Array  # (S, N) what the customer answered so far
-    products: Ints  # (S, N) first the h products shown, then the unseen ones; both ascending
     start: Ints  # (J + 1,) period h has the states start[h], …, start[h + 1] − 1
     next: Array  # (S, N, 2) the state after a dislike and after a like
 
@@ -131,8 +128,7 @@ def states(N: int, J: int) -> States:
                     .transpose(1, 0, 2)
                     .reshape(-1, N)
                 )
-    products = np.argsort(x == 0, axis=1, kind="stable")
-    return States(read_only(x), read_only(products), read_only(start), read_only(following))
+    return States(read_only(x), read_only(start), read_only(following))
 
 
 def _mean(mu: Floats, q: Floats) -> Floats:
@@ -142,13 +138,8 @@ def _mean(mu: Floats, q: Floats) -> Floats:
 
 def checked_state(x: Any, h: int, N: int) -> Array:
     """A state before a product is shown, as compiled code wants it and our own."""
-    out = as_given(x)
-    if (
-        out.shape != (N,)
-        or out.dtype.kind not in "iuf"
-        or not np.isin(out, (-1, 0, 1)).all()
-        or np.count_nonzero(out) != h
-    ):
+    out = np.asarray(x)
+    if out.shape != (N,) or not np.isin(out, (-1, 0, 1)).all() or np.count_nonzero(out) != h:
         fail(
             f"a state has an answer −1, 0 or 1 for each of {N} products, and {h} of them not 0 in "
             f"period {h}",
@@ -159,7 +150,7 @@ def checked_state(x: Any, h: int, N: int) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Recommender(Frozen):
+class Recommender:
     """Customers who answer by the logistic model, with everything known exactly.
 
     Parameters
@@ -211,6 +202,11 @@ class Recommender(Frozen):
         array_size("gamma", N, N)
         return cls(c * generator(rng).standard_normal((N, N)), J)
 
+    @property
+    def H(self) -> int:
+        """The steps of an episode."""
+        return self.J
+
     def start(self, rng: Generator) -> Array:
         """A new customer, who has seen nothing."""
         drawn_from(rng)
@@ -231,6 +227,10 @@ class Recommender(Frozen):
         liked = answer(self.beta, self.gamma, x, a, rng)
         return float(liked), x, h == self.J - 1
 
+    def legal(self, h: int, s: Array) -> Ints:
+        """The products that a customer in state s has not seen."""
+        return np.flatnonzero(checked_state(s, h, self.N) == 0)
+
     @cached_property
     def states(self) -> States:
         """All states in which a product is chosen."""
@@ -244,7 +244,7 @@ class Recommender(Frozen):
     def _backwards(self, choose: Callable[[slice, Floats], Floats]) -> tuple[Floats, Floats]:
         """Backward induction over the states s of one period after another, with V[s] =
         choose(s, Q[s]): Q as (S, N), −∞ for products shown, and V as (S + 1,)."""
-        x, _, start, following = self.states
+        x, start, following = self.states
         Q, V = np.empty((start[-1], self.N)), np.zeros(start[-1] + 1)
         for first, end in reversed([*pairwise(start)]):
             s = slice(first, end)

@@ -1,6 +1,5 @@
-"""What to generalise by: tables, functions, the paper's bases, and bases for boxes."""
+"""What to generalise by: tables, functions and the paper's bases."""
 
-from .boxes import fourier_basis, polynomial, random_fourier, tiles
 from .maps import (
     Computed,
     FeatureMap,
@@ -8,7 +7,6 @@ from .maps import (
     PerAction,
     Table,
     check,
-    from_transformer,
     one_hot,
 )
 from .paper import agnostic, coherent, tabular
@@ -22,11 +20,6 @@ __all__ = [
     "agnostic",
     "check",
     "coherent",
-    "fourier_basis",
-    "from_transformer",
     "one_hot",
-    "polynomial",
-    "random_fourier",
     "tabular",
-    "tiles",
 ]

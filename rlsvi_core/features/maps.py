@@ -17,22 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import (
-    MOST,
-    array,
-    array_size,
-    as_given,
-    fail,
-    has_methods,
-    index,
-    numbers,
-    options,
-    shown,
-    whole,
-)
+from ..checks import MOST, array, array_size, fail, index, numbers, whole
 from ..compiled import Array, Floats, Ints
 
-__all__ = ["FeatureMap", "OneHot", "PerAction", "check", "from_transformer", "one_hot"]
+__all__ = ["FeatureMap", "OneHot", "PerAction", "check", "one_hot"]
 
 
 def _horizon(H: Any) -> int | None:
@@ -50,7 +38,7 @@ def _called(function: Callable[..., Any], of_period: bool, h: int, s: Any) -> Fl
 
 
 class FeatureMap:
-    """(period, state) → one row of features for each legal action: what an agent generalises by.
+    """(period, state) → one row of features for each action: what an agent generalises by.
     Subclass it and define ``__call__``.
 
     Attributes
@@ -61,13 +49,8 @@ class FeatureMap:
         Number of features whose weights are learned; 0 if it is known at the first call only.
     S, A : int or None
         Numbers of states and actions, where these are numbers.
-    known : ndarray
-        Weights of the rows' further, last columns, if there are such.
     blocks : int
         The rows are block diagonal, with so many blocks; see :meth:`compact`.
-    fast : type or None
-        A class of agents made for these features, a subclass of
-        :class:`rlsvi_core.agents.base.LinearAgent`, which is then the default form where it suits.
 
     Examples
     --------
@@ -84,21 +67,11 @@ class FeatureMap:
     K: int = 0
     S: int | None = None
     A: int | None = None
-    known: Floats = np.zeros(0)
     blocks: int = 1
-    fast: Any = None
 
     def __call__(self, h: int, s: Any) -> Floats:
-        """The (n, K) rows Φ(s, ·), one for each of the n legal actions."""
+        """The (n, K) rows Φ(s, ·), one for each of n actions."""
         raise NotImplementedError
-
-    def legal(self, h: int, s: Any) -> Array:
-        """The numbers of the legal actions, in the order of the rows; 0, …, n − 1 by default."""
-        return np.arange(len(self(h, s)))
-
-    def following(self, h: int, s: Any) -> Floats:
-        """The rows over which a target's maximum is taken; those of the legal actions."""
-        return self(h, s)
 
     def compact(self, h: int, s: Any) -> Floats:
         """The rows without the zeros of a block-diagonal structure: an (n, d) array X with d =
@@ -190,7 +163,6 @@ class Computed(FeatureMap):
     """The rows that a function of the observation, or of period and observation, returns."""
 
     def __init__(self, function: Callable[..., Any], H: int | None = None) -> None:
-        has_methods("function", function, "__call__", hint="Pass a function of the observation.")
         self.function, self.H, self._of_period = function, _horizon(H), _of_period(function)
 
     def __call__(self, h: int, s: Any) -> Floats:
@@ -221,9 +193,7 @@ class PerAction(FeatureMap):
     array([[1. , 0.5]])
     """
 
-    @options
     def __init__(self, phi: Callable[..., Any], A: int, d: int = 0, H: int | None = None) -> None:
-        has_methods("phi", phi, "__call__", hint="Pass a function of the observation.")
         self.phi, self._of_period = phi, _of_period(phi)
         d = whole("d", d, hint="d counts features; 0: the first call tells.")
         self.A = self.blocks = self.check_size(A, d, f"d is {d}", "Choose fewer.")
@@ -261,65 +231,6 @@ class PerAction(FeatureMap):
 
     def __call__(self, h: int, s: Any) -> Floats:
         return np.asarray(np.kron(np.eye(self.blocks), self.compact(h, s)), float)
-
-
-class Indicators(PerAction):
-    """State features of which a fixed number are on, the others being 0, crossed with the actions:
-    tiles, for example. What is on is :math:`1/\\sqrt{n}` if there are n, so that ‖φ‖ = 1.
-
-    Parameters
-    ----------
-    where : callable
-        A function of the observation that returns the numbers of the n features that are on.
-    A, d, H
-        As for :class:`PerAction`.
-    n : int
-        How many are on.
-
-    Examples
-    --------
-    >>> parity = Indicators(lambda s: np.array([s % 2]), A=1, d=2, n=1)
-    >>> parity.active(3), parity(0, 3)
-    (array([1]), array([[0., 1.]]))
-    """
-
-    def __init__(
-        self, where: Callable[[Any], Ints], A: int, d: int, n: int, H: int | None = None
-    ) -> None:
-        super().__init__(where, A, whole("d", d, 1, hint="d counts features."), H)
-        if self._of_period:
-            fail(
-                "where is a function of the observation",
-                f"it takes {inspect.signature(where)}",
-                "Make the period a part of the observation, or use PerAction.",
-            )
-        self.n = whole("n", n, 1, d, hint="It counts the features that are on.")
-        self.on = 1 / math.sqrt(self.n)
-
-    def active(self, s: Any) -> Ints:
-        """The numbers of the features that are on."""
-        d, given = self.K // self.blocks, self.phi(s)
-        on = given if type(given) is np.ndarray else as_given(given)
-        if (
-            on.shape != (self.n,)
-            or on.dtype.kind not in "iu"
-            or min(numbers := on.tolist()) < 0
-            or max(numbers) >= d
-            or len(set(numbers)) < self.n
-        ):
-            fail(
-                f"where returns the numbers of {self.n} features, each once, from 0, …, {d - 1}",
-                f"it returned {shown(given)}",
-                "Count them from zero, and see that d and n are right.",
-                IndexError,
-            )
-        return on.astype(np.int64, copy=False)
-
-    def compact(self, h: int, s: Any) -> Floats:
-        """φ(s) as the one row of a (1, d) array."""
-        phi = np.zeros((1, self.K // self.blocks))
-        phi[0, self.active(s)] = self.on
-        return phi
 
 
 @dataclass(frozen=True)
@@ -381,7 +292,6 @@ class OneHot(FeatureMap):
         return np.tile(table, (self.H, 1, 1, 1))
 
 
-@options
 def one_hot(H: int | None, S: int | ArrayLike, A: int) -> FeatureMap:
     """One feature for each state-action pair; for several discrete components, one for each value
     of each component, and action.
@@ -412,71 +322,23 @@ def one_hot(H: int | None, S: int | ArrayLike, A: int) -> FeatureMap:
     if not isinstance(S, (list, tuple, np.ndarray)):
         n = whole("S", S, 1, hint="It counts states, or the values of each component.")
         return OneHot(H, n, A)
-    sizes = np.array(
-        [
-            whole("S", n, 1, hint="It counts the values of each component.")
-            for n in np.ravel(np.asarray(S, object)).tolist()
-        ],
-        np.int64,
-    )
-    if not sizes.size:
-        fail("a state has some component", f"S is {S!r}", "Pass a number of states.")
-    return Indicators(partial(_values_of, sizes), A, int(sizes.sum()), sizes.size, H)
+    sizes = [whole("S", n, 1, hint="It counts the values of each component.") for n in S]
+    return PerAction(partial(_indicators, np.array(sizes, np.int64)), A, sum(sizes), H)
 
 
-def _values_of(sizes: Ints, s: Any) -> Ints:
-    given, s = s, np.atleast_1d(as_given(s))
+def _indicators(sizes: Ints, s: Any) -> Floats:
+    """One feature on for each component, such that ‖φ‖ = 1."""
+    s = np.atleast_1d(s)
     if s.shape != sizes.shape or s.dtype.kind not in "iu" or (s < 0).any() or (s >= sizes).any():
         fail(
             f"a state has components from 0 to below {sizes.tolist()}",
-            f"it is {given!r}",
+            f"it is {s.tolist()}",
             "Pass the sizes of the observation space.",
             IndexError,
         )
-    return np.asarray(np.cumsum(sizes) - sizes + s, np.int64)
-
-
-def from_transformer(transformer: Any, A: int) -> PerAction:
-    """Any fitted scikit-learn transformer as features: a scaler, an ``RBFSampler``, a pipeline.
-
-    Parameters
-    ----------
-    transformer : object
-        Has ``transform``, which takes an (n, m) array and returns an (n, d) one.
-    A : int
-        Number of actions.
-
-    Returns
-    -------
-    PerAction
-
-    Examples
-    --------
-    >>> class Centred:
-    ...     def transform(self, X):
-    ...         return np.asarray(X) - 0.5
-    >>> from_transformer(Centred(), A=1)(0, [0.5, 1.0])
-    array([[0. , 0.5]])
-    """
-    has_methods(
-        "transformer",
-        transformer,
-        "transform",
-        hint="Pass a fitted scikit-learn transformer; a plain function goes to PerAction.",
-    )
-    return PerAction(partial(_transformed, transformer), A)
-
-
-def _transformed(transformer: Any, s: Any) -> Floats:
-    rows = transformer.transform(numbers("an observation", s).reshape(1, -1))
-    X = numbers("what transform returns", rows.toarray() if hasattr(rows, "toarray") else rows)
-    if X.ndim != 2 or len(X) != 1:
-        fail(
-            "transform returns a row for a row",
-            f"for one observation it has shape {X.shape}",
-            "It takes an (n, m) array and returns an (n, d) one.",
-        )
-    return np.asarray(X[0])
+    phi = np.zeros(sizes.sum())
+    phi[np.cumsum(sizes) - sizes + s] = 1 / math.sqrt(sizes.size)
+    return phi
 
 
 def check(features: Any, observations: Iterable[Any], h: int = 0) -> list[str]:
@@ -504,7 +366,6 @@ def check(features: Any, observations: Iterable[Any], h: int = 0) -> list[str]:
     ['observation 1 gives NaN or infinite features']
     """
     phi, found = FeatureMap.of(features), list[str]()
-    has_methods("observations", observations, "__iter__", hint="Pass a list of some dozens.")
     rows = list[Floats]()
     for i, s in enumerate(observations):
         try:
@@ -533,5 +394,10 @@ def check(features: Any, observations: Iterable[Any], h: int = 0) -> list[str]:
         found.append(
             f"the norms of rows range from {small:.3g} to {large:.3g}: one lambda cannot "
             f"suit all; scale them to 1"
+        )
+    elif small < 0.1 or large > 10:
+        found.append(
+            f"the norms of rows range from {small:.3g} to {large:.3g}: lambda and sigma from "
+            f"value_range are for rows of norm 1; scale them to it"
         )
     return found

@@ -22,12 +22,25 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import LARGEST, array, array_size, between, generator, inside, instance, one_of, whole
+from ..checks import (
+    LARGEST,
+    array,
+    array_size,
+    between,
+    fail,
+    generator,
+    inside,
+    instance,
+    one_of,
+    whole,
+)
 from ..compiled import Floats, Seed, jit
 from ..mdp import FiniteMDP
 from .maps import OneHot
 
 __all__ = ["agnostic", "coherent", "tabular"]
+
+LARGEST_TABLE = 50_000_000  # numbers, 400 MB
 
 
 @jit
@@ -83,7 +96,7 @@ def tabular(mdp: FiniteMDP) -> Floats:
     Returns
     -------
     (H, S, A, SA) ndarray
-        :class:`OneHot` stands for it without storing it.
+        ``features.one_hot(H, S, A)`` stands for it without storing it.
 
     Examples
     --------
@@ -92,7 +105,14 @@ def tabular(mdp: FiniteMDP) -> Floats:
     (2, 3, 2, 6)
     """
     instance("mdp", mdp, FiniteMDP, hint="rlsvi_core.chain(10) is one.")
-    return np.asarray(OneHot(mdp.H, mdp.S, mdp.A))
+    H, S, A = mdp.H, mdp.S, mdp.A
+    if (size := H * (S * A) ** 2) > LARGEST_TABLE:
+        fail(
+            f"a table of features has at most {LARGEST_TABLE} numbers",
+            f"this one would have {size}",
+            f"Use features.one_hot({H}, {S}, {A}), which stands for it without storing it.",
+        )
+    return np.asarray(OneHot(H, S, A))
 
 
 def coherent(

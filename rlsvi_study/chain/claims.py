@@ -11,10 +11,9 @@ from scipy.optimize import isotonic_regression
 from scipy.special import ndtr
 from scipy.stats import beta
 
-from rlsvi_core import features
-from rlsvi_core.agents import lsvi, rlsvi
+from rlsvi_core import features, lsvi, rlsvi
 from rlsvi_core.compiled import Generator, jit
-from rlsvi_core.envs.chains import RIGHT, arrival_probability, chain
+from rlsvi_core.envs.chains import RIGHT, chain
 from rlsvi_core.mdp import FiniteMDP
 from rlsvi_core.regression import GaussianPosterior
 
@@ -37,6 +36,7 @@ from ..register import (
     unless,
 )
 from ..thresholds import CHOSEN, Limits
+from ..worlds import arrival_probability
 from . import scaling
 from .runs import EXPERIMENTS, learning_time, learning_times, medians, prior_spread
 

@@ -20,11 +20,9 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from rlsvi_core import features
-from rlsvi_core.agents import LinearAgent, Reading, lsvi, rlsvi
+from rlsvi_core import Agent, Options, features, lsvi, rlsvi
 from rlsvi_core.compiled import Generator, Seed
 from rlsvi_core.envs.chains import LEFT, RIGHT, chain
-from rlsvi_core.kernels import first_state, last_reward, step
 from rlsvi_core.mdp import FiniteMDP
 
 from ..engine import Experiment, Rows, Scale, grid, streams
@@ -34,7 +32,7 @@ REWARDS_TO_LEARN = 10  # section 6.1: "episodes until 10 rewards" is the proxy f
 DITHER: dict[str, Any] = {"epsilon-greedy": {"epsilon": 0.1}, "boltzmann": {"eta": 0.1}}
 
 
-def make_agent(agent: str, Phi: Any, lam: float, sigma: float, rng: Seed) -> LinearAgent:
+def make_agent(agent: str, Phi: Any, lam: float, sigma: float, rng: Seed) -> Agent:
     if agent != "rlsvi":
         return lsvi(Phi, lam, **DITHER[agent], rng=rng)
     with warnings.catch_warnings():  # Figure 11's smallest σ cost digits, as its caption says
@@ -117,13 +115,8 @@ def time_to_learn(
     Phi = features.coherent(mdp.Q, K, basis_rng, reading=reading, norm=size)
     if constant == "left at 1":
         Phi[..., 0] = 1.0
-    learner = rlsvi(
-        Phi,
-        lam,
-        sigma,
-        rng=agent_rng,
-        reading=Reading(first_episode="prior" if opening == "prior" else "zero"),
-    )
+    options = Options(first="prior" if opening == "prior" else "uniform")
+    learner = rlsvi(Phi, lam, sigma, options=options, rng=agent_rng)
     # All values are equal in the first episode and never again: ties to one side are that episode.
     tie = {"left": LEFT, "right": RIGHT}.get(opening)
     played = [] if tie is None else [_play_once(mdp, learner, tie, env_rng)]
@@ -134,7 +127,7 @@ def tabular_time_to_learn(seed: int, N: int, lam: float, sigma: float, budget: i
     """The same without generalization: a feature of its own for each state, action and period."""
     mdp = chain(N)
     _, env_rng, agent_rng = streams(seed)
-    one_hot = features.OneHot(mdp.H, mdp.S, mdp.A)
+    one_hot = features.one_hot(mdp.H, mdp.S, mdp.A)
     return _learning_row(mdp, rlsvi(one_hot, lam, sigma, rng=agent_rng), env_rng, budget)
 
 
@@ -155,12 +148,11 @@ def agnostic_time_to_learn(
     return _learning_row(mdp, rlsvi(Phi, lam, sigma, rng=agent_rng), env_rng, budget)
 
 
-def _play_once(mdp: FiniteMDP, learner: LinearAgent, action: int, env_rng: Generator) -> float:
+def _play_once(mdp: FiniteMDP, learner: Agent, action: int, env_rng: Generator) -> float:
     """One episode of the same action throughout; returns its reward (the chain's is terminal)."""
-    s = first_state(mdp.model, env_rng)
+    s = mdp.start(env_rng)
     for h in range(mdp.H):
-        r, s_next = step(mdp.model, h, s, action, env_rng)
-        r += last_reward(mdp.model, s_next, env_rng) if h == mdp.H - 1 else 0.0
+        r, s_next, _ = mdp.step(h, s, action, env_rng)
         learner.observe(h, s, action, r, s_next)
         s = s_next
     return r
@@ -168,7 +160,7 @@ def _play_once(mdp: FiniteMDP, learner: LinearAgent, action: int, env_rng: Gener
 
 def _learning_row(
     mdp: FiniteMDP,
-    learner: LinearAgent,
+    learner: Agent,
     env_rng: Generator,
     budget: int,
     played: Sequence[float] = (),
@@ -185,7 +177,7 @@ def _learning_row(
 
 def _rewarded_episodes(
     mdp: FiniteMDP,
-    learner: LinearAgent,
+    learner: Agent,
     env_rng: Generator,
     budget: int,
     count: int,

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rlsvi_core.agent import choose, highest
 from rlsvi_core.compiled import Floats, Generator, Ints, jit
-from rlsvi_core.kernels import Model, choose, draw_weight, first_state, highest, last_reward, step
-from rlsvi_core.mdp import FiniteMDP
+from rlsvi_core.mdp import FiniteMDP, Model, first_state, last_reward, step
+from rlsvi_core.regression import draw_weight, noise
 
 __all__ = ["openings"]
 
@@ -42,7 +43,7 @@ def one_feature(
                     for a in range(A):
                         q[a] = phi[h + 1, s, a] * theta[h + 1]
                     total += g[h, s] * min(max(highest(q), -limit[h + 1]), limit[h + 1])
-            theta[h] = draw_weight(M[h], total, sigma, own.standard_normal())
+            theta[h] = draw_weight(M[h], total, sigma, noise(own))
         s = start[i] = first_state(model, env)
         for h in range(H):
             for a in range(A):

@@ -15,9 +15,8 @@ generalize:
 
 import math
 
-from rlsvi_core import rlsvi
+from rlsvi_core import features, rlsvi
 from rlsvi_core.compiled import Ints
-from rlsvi_core.features import OneHot
 
 from ..engine import Experiment, Rows, Scale, grid, streams
 from ..traps import gamble, long_gamble, toll
@@ -64,7 +63,7 @@ def toll_regret(agent: str, H: int, seed: int) -> Rows:
     mdp, Phi = toll(H, L := looked_at(H), TOLL_G)
     _, env, own = streams((seed, H))
     if agent == "one-hot":
-        learner = rlsvi(OneHot(mdp.H, mdp.S, mdp.A), 1.0, 1.0, rng=own)
+        learner = rlsvi(features.one_hot(mdp.H, mdp.S, mdp.A), 1.0, 1.0, rng=own)
         paid = learner.learn(mdp, L, env).reward
         return [{"sides": int((paid == -1 / TOLL_G).sum()), "regret": int((paid == -1).sum())}]
     first = openings(mdp, Phi, L, env, own, most=1.0 if agent == "truncated" else math.inf)

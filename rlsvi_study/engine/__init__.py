@@ -7,14 +7,13 @@ from .compare import differences
 from .experiment import Experiment, Rows, Scale, Task, grid, streams
 from .files import path, results_folder, results_in, write
 from .journal import finished
-from .runner import Check, RunError, sweep, verify
+from .runner import Check, sweep, verify
 from .tables import Tables, edited_since, load, record, stored
 
 __all__ = [
     "Check",
     "Experiment",
     "Rows",
-    "RunError",
     "Scale",
     "Tables",
     "Task",

@@ -1,9 +1,8 @@
 """A sweep under way: what is finished survives whatever happens to the process.
 
 Finished runs go to a journal beside the table, one line each, flushed to disk at once; a process
-killed in mid-line loses that line and no more. Each line has a seal, a hash of it and of the code
-and settings it was computed with: what was edited or belongs elsewhere is recomputed. Only one
-process may write.
+killed in mid-line loses that line and no more. The first line says with which code and settings
+they were computed; with others they are computed again. Only one process may write.
 """
 
 import json
@@ -19,78 +18,46 @@ from filelock import FileLock, Timeout
 
 from .. import StudyError
 from .experiment import Experiment, Rows, Task, as_json
-from .files import file_errors, path, write
+from .files import path, write
 from .provenance import now
-from .sources import digest, source_hash
 
 
-def _lines(journal: Path) -> list[Any]:
-    """The content of each line; None if it cannot be read, because a kill cut it short or worse."""
+def _lines(journal: Path) -> list[dict[str, Any]]:
+    """What each line holds; nothing if it cannot be read, because a kill cut it short or worse."""
 
-    def content(line: bytes) -> Any:
+    def content(line: bytes) -> dict[str, Any]:
         try:
-            return json.loads(line)
-        except (ValueError, RecursionError):
-            return None
+            found = json.loads(line)
+        except ValueError:
+            return {}
+        return found if isinstance(found, dict) else {}
 
-    with file_errors(journal):
-        return list(map(content, journal.read_bytes().splitlines())) if journal.exists() else []
+    return list(map(content, journal.read_bytes().splitlines())) if journal.exists() else []
 
 
 def _setting(experiment: Experiment, scale: str) -> dict[str, Any]:
     """What a journal must agree with to be resumed."""
     sources = experiment.sources
     return {
-        "sources": source_hash(sources),
-        "files": sources.hashes,
+        "sources": sources.hash,
+        "files": sources.files,
         **experiment.scales[scale].settings,
     }
 
 
-def _other(header: Any, setting: dict[str, Any]) -> str:
-    """In what a journal's first line and the present setting differ."""
-    if not (
-        isinstance(header, dict)
-        and header.keys() >= setting.keys()
-        and isinstance(header["files"], dict)
-    ):
-        return "are not of this sweep"
-    if other := [name for name in ("constants", "grid", "seeds") if header[name] != setting[name]]:
-        return f"are of other settings ({', '.join(other)})"
-    then, present = header["files"], setting["files"]
-    other = sorted(
-        name for name in then.keys() | present.keys() if then.get(name) != present.get(name)
-    )
-    return f"are of other code ({', '.join(other) or 'rlsvi_core or rlsvi_study'})"
-
-
-def _sealed(entry: dict[str, Any], setting: dict[str, Any]) -> dict[str, Any]:
-    """With a hash of it and of the code and settings it was computed with."""
-    return {**entry, "seal": digest((as_json(setting) + as_json(entry)).encode())[:16]}
-
-
 def _finished(journal: Path, setting: dict[str, Any]) -> tuple[dict[str, Any], int] | None:
-    """The finished runs by their labels, and how many lines are none: cut short or edited. None if
-    the journal is of other code or settings."""
+    """The finished runs by their labels, and how many lines are none: cut short. None if the
+    journal is of other code or settings."""
     header, *entries = _lines(journal) or [setting]
-    if not (isinstance(header, dict) and setting.items() <= header.items()):
+    if not setting.items() <= header.items():
         return None
-
-    def intact(entry: Any) -> bool:
-        if not isinstance(entry, dict):
-            return False
-        content = {name: value for name, value in entry.items() if name != "seal"}
-        return entry == _sealed(content, setting)
-
-    found = [entry for entry in entries if intact(entry)]
-    return {as_json(entry["task"]): entry for entry in found}, len(entries) - len(found)
+    found = {as_json(entry["task"]): entry for entry in entries if entry}
+    return found, len(entries) - len(found)
 
 
 def finished(experiment: Experiment, scale: str, folder: Path | str | None = None) -> int:
     """How many runs of a sweep are done that has not written its table, or not yet."""
     journal = path(experiment, scale, folder).with_suffix(".journal")
-    if not journal.exists():
-        return 0
     runs, _ = _finished(journal, _setting(experiment, scale)) or ({}, 0)
     return len(runs)
 
@@ -99,17 +66,15 @@ def finished(experiment: Experiment, scale: str, folder: Path | str | None = Non
 def _locked(target: Path) -> Iterator[None]:
     """No other process writes the table meanwhile; who does is named by the journal's first line."""
     lock = FileLock(target.with_suffix(".lock"))
-    with file_errors(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:  # an OSError too
-            header = next(iter(_lines(target.with_suffix(".journal"))), None)
-            holder = header.get("holder") if isinstance(header, dict) else None
-            raise StudyError(
-                f"{target} is being written by {holder or 'another process'}. Wait for it, or use "
-                f"another --out."
-            ) from None
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        header = next(iter(_lines(target.with_suffix(".journal"))), {})
+        raise StudyError(
+            f"{target} is being written by {header.get('holder', 'another process')}. Wait for it, "
+            f"or use another --out."
+        ) from None
     try:
         yield
     finally:
@@ -141,9 +106,8 @@ class Journal:
             holder = f"process {os.getpid()} on {socket.gethostname()}, since {now()}"
             lines = [{"holder": holder, **self._setting}, *self._runs.values()]
             write({self.file: "".join(as_json(line) + "\n" for line in lines).encode()})
-            with file_errors(self.file):
-                self.log.unlink(missing_ok=True)
-                self._stream = opened.enter_context(self.file.open("ab"))
+            self.log.unlink(missing_ok=True)
+            self._stream = opened.enter_context(self.file.open("ab"))
             self._opened = opened.pop_all()
         self._columns = {frozenset(run["rows"][0]) for run in self._runs.values()}
 
@@ -152,19 +116,16 @@ class Journal:
         if found := _finished(self.file, self._setting):
             runs, lost = found
             if lost:
-                say(
-                    f"{lost} of the lines in {self.file.name} were cut short or edited; those runs "
-                    f"are recomputed"
-                )
+                say(f"{lost} lines in {self.file.name} were cut short; those runs are recomputed")
             return runs
         header, *_ = _lines(self.file)
+        other = [name for name, value in self._setting.items() if header.get(name) != value]
         names = (self.file.with_suffix(f".{n}.journal") for n in count(1))
         aside = next(name for name in names if not name.exists())
-        with file_errors(self.file):
-            self.file.rename(aside)
+        self.file.rename(aside)
         say(
-            f"the runs kept in {self.file.name} {_other(header, self._setting)}; they are now in "
-            f"{aside.name}"
+            f"the runs kept in {self.file.name} are of other code or settings "
+            f"({', '.join(other)}); they are now in {aside.name}"
         )
         return {}
 
@@ -192,22 +153,16 @@ class Journal:
                 f"have not {', '.join(sorted(some))}. Give every row every column, None where "
                 f"there is nothing."
             )
-        entry = {"task": task.label, "rows": rows, "seconds": round(seconds, 3)}
-        run = _sealed(entry, self._setting)
-        with file_errors(self.file):
-            self._stream.write((as_json(run) + "\n").encode())
-            self._stream.flush()
-            os.fsync(self._stream.fileno())
+        run = {"task": task.label, "rows": rows, "seconds": round(seconds, 3)}
+        self._stream.write((as_json(run) + "\n").encode())
+        self._stream.flush()
+        os.fsync(self._stream.fileno())
         self._runs[as_json(task.label)] = run
 
     def add_failure(self, task: Task, traceback: str) -> None:
-        with (
-            file_errors(self.log),
-            self.log.open("a", encoding="utf-8", errors="backslashreplace") as log,
-        ):
+        with self.log.open("a", encoding="utf-8", errors="backslashreplace") as log:
             log.write(f"{task}\n{traceback}\n")
 
     def remove(self) -> None:
         """Its table is written."""
-        with file_errors(self.file):
-            self.file.unlink()
+        self.file.unlink()

@@ -12,7 +12,7 @@ import time
 from importlib.metadata import version
 from typing import Any
 
-from .sources import PACKAGES, Sources, source_hash
+from .sources import PACKAGES, Sources
 
 
 def now() -> str:
@@ -40,9 +40,9 @@ def computed_by(sources: Sources) -> dict[str, Any]:
     """Which code, with which packages, on which machine."""
     packages = ("rlsvi-core", "numpy", "scipy", "numba", "pandas")
     return {
-        "sources": source_hash(sources),
-        "study": sources.hash,
-        "files": sources.hashes,
+        "sources": sources.hash,
+        "files": sources.files,
+        "file": sources.study,
         "revision": _revision(),
         "python": platform.python_version(),
         "packages": {name: version(name) for name in packages},

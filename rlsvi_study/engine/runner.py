@@ -2,11 +2,9 @@
 
 A task's rows depend on its setting and seed alone, so they are the same bits for any number of
 workers, in any order. What is run is what is given: the function travels to the workers, by
-reference where they can import it. Before and after each run a worker compares its code with that
-which the sweep began with; if a file was edited meanwhile, the run does not count and the sweep
-stops.
-A task that raises is named, and the others go on; so is one whose workers on a cluster die again
-and again. Only this process writes.
+reference where they can import it. A worker compares its code with that of the process that asks;
+if a file that a run uses was written meanwhile, the run does not count and the sweep stops. A task that raises is named, and the others go on; so is one whose workers on a cluster die again
+and again. Only this process writes, and local workers do not outlive it.
 
 ``sweep`` computes a table; it can be stopped and resumed at any time. ``verify`` recomputes runs of
 a stored table, or beginnings of runs, as many as a budget of CPU time has room for, and compares
@@ -14,6 +12,8 @@ them bitwise. The hash of the current sources seeds the choice, so no one picks 
 sources draw others.
 """
 
+import os
+import subprocess
 import sys
 import time
 import traceback
@@ -33,45 +33,21 @@ from . import compare, tables
 from .experiment import Experiment, Rows, Task
 from .files import path
 from .journal import Journal
-from .sources import Sources, packages_hash, source_hash
+from .sources import Sources, import_from, packages_hash
 
 PATIENCE = 10  # seconds to wait for a Dask scheduler, for a worker, and for news of a sweep
+NEWS = 30  # seconds between lines of progress in a log
 Outcome = tuple[Task, tuple[Rows, float, str]]  # rows, CPU seconds, traceback if the run raised
-Call = tuple[Task, Callable[..., Rows], dict[str, Any]]
-
-
-class RunError(StudyError):
-    """A table was not computed."""
-
-
-class Code(NamedTuple):
-    """What a worker must have: our packages and the study."""
-
-    packages: str
-    sources: Sources
-    elsewhere: bool = False  # on machines whose files were written at other times
-
-
-def _compare(code: Code) -> None:
-    if packages_hash() != code.packages:
-        raise RunError("rlsvi_core or rlsvi_study is another version on a worker. Run it again.")
-    sources = code.sources
-    if other := sources.others_here() if code.elsewhere else sources.touched():
-        where = "are another version" if code.elsewhere else "were written since they were loaded"
-        raise RunError(
-            f"all rows of a table must be of one code; of the files {', '.join(sources.files)} "
-            f"these {where}: {', '.join(other)}. No table is written. Finished runs are kept: put "
-            f"the files back as they were and run it again to resume, or run it anew with what "
-            f"they are now."
-        )
+Call = tuple[Task, Callable[..., Rows], dict[str, Any], str, Sources]
 
 
 def _outcome(
-    task: Task, run: Callable[..., Rows], arguments: dict[str, Any], code: Code
+    task: Task, run: Callable[..., Rows], arguments: dict[str, Any], packages: str, sources: Sources
 ) -> Outcome:
     """A call on a worker; refused if the code there is not the one that asks."""
-    _compare(code)
-    before, start, rows, error = set(sys.modules), time.process_time(), [], ""
+    if packages_hash() != packages:
+        raise StudyError("rlsvi_core or rlsvi_study is another version on a worker. Run it again.")
+    start, rows, error = time.process_time(), [], ""
     try:
         rows = task.labelled(run(**arguments))
     except KeyboardInterrupt:
@@ -79,37 +55,52 @@ def _outcome(
     except BaseException:
         error = traceback.format_exc()
     seconds = time.process_time() - start
-    _compare(code)
-    code.sources.refuse_unseen(before)
+    if edited := sources.edited():
+        raise StudyError(
+            f"all rows of a table must be of one code; of the study's files these were edited, or "
+            f"are another version on a worker: {', '.join(edited)}. No table is written. Finished "
+            f"runs are kept: put the files back as they were and run it again to resume, or run it "
+            f"anew with what they are now."
+        )
     return task, (rows, seconds, error)
 
 
-def _begin(files: dict[str, Any]) -> None:
-    """A worker is for one state of these files, since what it has imported it keeps."""
+def _begin(parent: int, files: dict[str, str]) -> None:
+    """A worker is for one state of these files, since what it has imported it keeps; and it ends
+    soon after the process that it works for, which may be killed. Compiled code lets no other
+    thread run, so another process has to look."""
     packages_hash()
+    both_run = f"kill -0 {parent} && kill -0 {os.getpid()}"
+    subprocess.Popen(
+        ["sh", "-c", f"while {both_run}; do sleep 1; done; kill -9 {os.getpid()}"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
 
 
-_serves: set[str] = set()  # on a cluster's worker: the study whose modules it has imported
+_served = ""  # on a cluster's worker: the study whose modules it has imported
 
 
-def _on_worker(task: Task, packed: bytes, arguments: dict[str, Any], code: Code) -> Outcome:
+def _on_worker(
+    task: Task, packed: bytes, arguments: dict[str, Any], packages: str, sources: Sources
+) -> Outcome:
     """A call on a cluster's worker, which has served other studies and may not find what this one
     imports."""
+    global _served
     from cloudpickle import loads
 
-    if code.sources.hash not in _serves:
-        code.sources.import_anew()
-    _serves.clear()
+    if sources.hash != _served:
+        import_from(sources.folder)
+    _served = sources.hash
     try:
         run = loads(packed)
     except ImportError as error:
         raise StudyError(f"it does not find {error.name}, which the study imports") from error
-    found = _outcome(task, run, arguments, code)
-    _serves.add(code.sources.hash)
-    return found
+    return _outcome(task, run, arguments, packages, sources)
 
 
-def _on_cluster(calls: list[Call], code: Code, address: str) -> Iterator[Outcome]:
+def _on_cluster(calls: list[Call], address: str) -> Iterator[Outcome]:
     try:
         from cloudpickle import dumps
         from distributed import Client, KilledWorker
@@ -120,16 +111,16 @@ def _on_cluster(calls: list[Call], code: Code, address: str) -> Iterator[Outcome
     try:
         client = Client(address, timeout=PATIENCE)
     except Exception as error:  # of an odd address, almost any
-        raise StudyError(
-            f"no Dask scheduler answers at {address} ({error!s:.200}). Start one with "
-            f"'dask scheduler', or use --jobs."
+        raise ConnectionError(
+            f"no Dask scheduler answers at {address} ({error!s:.200}); start one with "
+            f"'dask scheduler', or use --jobs"
         ) from error
     with client:
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
             tasks = {
-                client.submit(_on_worker, task, dumps(run), arguments, code, pure=False): task
-                for task, run, arguments in calls
+                client.submit(_on_worker, task, dumps(run), *rest, pure=False): task
+                for task, run, *rest in calls
             }
             news = time.monotonic()
             while tasks:
@@ -149,10 +140,9 @@ def _on_cluster(calls: list[Call], code: Code, address: str) -> Iterator[Outcome
                     news = time.monotonic()
                 time.sleep(0.02)
         except TimeoutError as error:
-            raise StudyError(
-                f"the Dask scheduler at {address} has no workers. Finished runs are "
-                f"kept; start some with 'dask worker {address}' and run the same "
-                f"command, or use --jobs."
+            raise ConnectionError(
+                f"the Dask scheduler at {address} has no workers; start some with "
+                f"'dask worker {address}', or use --jobs"
             ) from error
         except Exception as error:
             raise StudyError(
@@ -165,18 +155,21 @@ def outcomes(
     experiment: Experiment, scale: str, tasks: list[Task], jobs: int = 1, dask: str | None = None
 ) -> Iterator[Outcome]:
     """What the tasks give, as they finish."""
-    calls = [(task, experiment.run, experiment.arguments(scale, task)) for task in tasks]
-    jobs, code = max(1, min(jobs, len(calls))), Code(packages_hash(), experiment.sources)
+    sources, packages = experiment.sources, packages_hash()
+    calls = [
+        (task, experiment.run, experiment.arguments(scale, task), packages, sources)
+        for task in tasks
+    ]
     try:
         if dask:
-            yield from _on_cluster(calls, code._replace(elsewhere=True), dask)
+            yield from _on_cluster(calls, dask)
         else:
             yield from Parallel(
-                jobs,
+                max(1, min(jobs, len(calls))),
                 return_as="generator_unordered",
                 initializer=_begin,
-                initargs=(code.sources.files,),
-            )(delayed(_outcome)(*call, code) for call in calls)
+                initargs=(os.getpid(), sources.files),
+            )(delayed(_outcome)(*call) for call in calls)
     except PicklingError as error:
         *_, last = (line for line in str(error.__cause__ or error).splitlines() if line.strip(' "'))
         raise StudyError(
@@ -184,10 +177,27 @@ def outcomes(
             f"{last:.200}. Make it inside the run, or use --jobs 1."
         ) from error
     except BrokenProcessPool as error:
-        raise RunError(
+        raise StudyError(
             "a worker process died, perhaps for want of memory. Finished runs are "
             "kept; run the same command to resume, or with fewer --jobs."
         ) from error
+
+
+def _with_progress(
+    name: str, done: int, total: int, found: Iterator[Outcome]
+) -> Iterator[tuple[tqdm, Outcome]]:
+    """With a bar in a terminal, and a line now and then in a log."""
+    start = said = time.monotonic()
+    with tqdm(total=total, initial=done, desc=name, unit="run", disable=None) as bar:
+        for n, outcome in enumerate(found, start=done + 1):
+            yield bar, outcome
+            bar.update()
+            if bar.disable and time.monotonic() >= said + NEWS:
+                said = time.monotonic()
+                line = tqdm.format_meter(
+                    n, total, said - start, ncols=0, prefix=name, unit="run", initial=done
+                )
+                print(line, file=sys.stderr, flush=True)
 
 
 def _fill(
@@ -198,25 +208,24 @@ def _fill(
     dask: str | None,
     say: Callable[[str], None],
 ) -> None:
-    """Compute the runs that are due; a RunError if some raise."""
+    """Compute the runs that are due; a StudyError if some raise."""
     name, tasks = experiment.name, experiment.scales[scale].tasks
     due = [task for task in tasks if task not in journal]
     done = len(tasks) - len(due)
     if done:
         say(f"{name}: resuming, {done} of {len(tasks)} runs are done")
-    with tqdm(total=len(tasks), initial=done, desc=name, unit="run", disable=None) as bar:
-        for task, (rows, seconds, error) in outcomes(experiment, scale, due, jobs, dask):
-            if error:
-                journal.add_failure(task, error)
-                with bar.external_write_mode():
-                    say(f"{name}: {task} raised {error.splitlines()[-1]}")
-            else:
-                own = [{k: row[k] for k in row.keys() - task.label.keys()} for row in rows]
-                tables.as_csv(own)  # refused now, not when all are done
-                journal.add(task, rows, seconds)
-            bar.update()
+    found = outcomes(experiment, scale, due, jobs, dask)
+    for bar, (task, (rows, seconds, error)) in _with_progress(name, done, len(tasks), found):
+        if error:
+            journal.add_failure(task, error)
+            with bar.external_write_mode():
+                say(f"{name}: {task} raised {error.splitlines()[-1]}")
+        else:
+            own = [{k: row[k] for k in row.keys() - task.label.keys()} for row in rows]
+            tables.as_csv(own)  # refused now, not when all are done
+            journal.add(task, rows, seconds)
     if failed := sum(task not in journal for task in tasks):
-        raise RunError(
+        raise StudyError(
             f"{name}: {failed} of {len(tasks)} runs raised an error, see {journal.log}. The others "
             f"are kept; run the same command to resume."
         )
@@ -235,7 +244,7 @@ def sweep(
 ) -> Path:
     """Compute an experiment's table; returns its path. Finished runs survive Ctrl-C and kill -9.
 
-    Runs that raise are named as they do and at the end, by a RunError; their tracebacks are in a
+    Runs that raise are named as they do and at the end, by a StudyError; their tracebacks are in a
     log beside the journal, and they are due again in the next sweep. Without ``again`` a table that
     this code has stored stays as it is, and one that another study's file wrote is not replaced.
     """
@@ -245,10 +254,11 @@ def sweep(
     if not again and tables.is_current(experiment, scale, folder):
         say(f"{name}: already stored, by this code, in {target}; --again recomputes it")
         return target
-    if not again and (other := tables.other_file(experiment, scale, folder)):
-        raise RunError(
-            f"{target} was computed by {other} and would be lost. Give the experiment another "
-            f"name, name another folder with --out, or overwrite it with --again."
+    if not again and (other := tables.other_study(experiment, scale, folder)):
+        raise StudyError(
+            f"{target} was computed by another file, {other}, and would be lost. Give the "
+            f"experiment another name, name another folder with --out, or overwrite it with "
+            f"--again."
         )
     tasks = experiment.scales[scale].tasks
     tables.as_csv([task.label for task in tasks])  # what cannot be stored need not be computed
@@ -288,9 +298,7 @@ def drawn(experiment: Experiment, scale: str, seconds: float, per_run: float) ->
     is always one part, so that every table is looked at; a run that cannot be cut is whole.
     """
     tasks = experiment.scales[scale].tasks
-    rng = np.random.default_rng(
-        [int(source_hash(experiment.sources), 16), *experiment.name.encode()]
-    )
+    rng = np.random.default_rng([int(experiment.sources.hash, 16), *experiment.name.encode()])
     order, left = rng.permutation(len(tasks)), seconds / per_run  # in runs
     if left < 1:
         left = 1 if rng.random() < left / 2 else left / 2

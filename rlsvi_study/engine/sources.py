@@ -1,39 +1,41 @@
 """Which sources compute a run, as they were when they were loaded.
 
-Of our two packages every module counts. Of a user's study these files count: its own, every module
-below its folder that it imports (by way of others and inside functions too), and the data that the
-experiment names. What nobody imports does not, so several studies can share a folder; nor does what
-is installed elsewhere. Of a function typed into a notebook count its text and what it uses of the
-notebook, functions and values, and the modules among that below the working directory.
+Of our two packages every module counts. Of a user's study these files count: every ``*.py`` in its
+folder and below, and the data that the experiment names. What is installed elsewhere does not, nor
+a hidden folder or an environment below. So a study has a folder of its own. In a notebook that is
+the working directory, and the text of the function counts with all that it names there.
 
 The hash is plain and coarse on purpose: any edit, of a comment too, gives another. It is taken when
-the study is loaded, and the files must not be touched before a run has ended, wherever it runs. So
-the rows of a table are of one code, the one whose hash is in its record.
+the study is loaded, and what a run uses must not be written before it has ended. So the rows of a
+table are of one code, the one whose hash is in its record.
 """
 
 import hashlib
 import inspect
 import json
 import os
+import re
 import sys
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import invalidate_caches
-from modulefinder import ModuleFinder
 from pathlib import Path
-from types import CellType, CodeType, FunctionType, ModuleType
-from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from types import FunctionType
+from typing import Any
+
+import joblib
 
 import rlsvi_core
+from rlsvi_core.checks import fail
 
 from .. import StudyError
 
 PACKAGES = {
-    "rlsvi_core": Path(rlsvi_core.__file__).parent,
-    "rlsvi_study": Path(__file__).parents[1],
+    "rlsvi_core": Path(rlsvi_core.__file__).resolve().parent,
+    "rlsvi_study": Path(__file__).resolve().parents[1],
 }
+MOST_FILES = 1000
 
 
 def digest(data: bytes) -> str:
@@ -52,298 +54,158 @@ def packages_hash() -> str:
     return found.hexdigest()[:16]
 
 
-class Stamp(NamedTuple):
-    """What a file holds, and when that was written: an edit is noticed even if it is undone."""
-
-    hash: str
-    written: tuple[int, int] | None  # None for a text that is in no file
+@cache
+def _content(file: Path, written: tuple[int, int]) -> str:
+    return digest(file.read_bytes())[:16]
 
 
-def _written(file: Path) -> tuple[int, int] | None:
-    try:
-        status = file.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size
+def _hash(file: Path) -> str:
+    """Of what a file holds; it is read again only if it was written again."""
+    status = file.stat()
+    return _content(file, (status.st_mtime_ns, status.st_size))
 
 
-def _stamp(file: Path) -> Stamp:
-    written = _written(file)  # before it is read: an edit in between is noticed later
-    try:
-        return Stamp(digest(file.read_bytes())[:16], written)
-    except OSError as error:
-        raise StudyError(
-            f"a study's files must be readable; {file} is not: {error.strerror}. Correct its name "
-            f"in the experiment's data, or put it there."
-        ) from error
+def _specs() -> dict[str, Any]:
+    """What is imported here, by its file."""
+    specs = [getattr(module, "__spec__", None) for module in list(sys.modules.values())]
+    return {getattr(spec, "origin", None) or "": spec for spec in specs}
 
 
 @dataclass(frozen=True)
 class Sources:
-    """The files of a study that count, by their names relative to its folder. None: it is ours."""
+    """Hashes of the files of a study, by their names relative to its folder. None: it is ours."""
 
     folder: Path
-    files: dict[str, Stamp]
-
-    @property
-    def hashes(self) -> dict[str, str]:
-        return {name: stamp.hash for name, stamp in self.files.items()}
+    files: dict[str, str]
+    study: str = ""  # the file that defines it, unless that is a notebook
 
     @property
     def hash(self) -> str:
-        return digest(json.dumps(self.hashes, sort_keys=True).encode())[:16] if self.files else ""
+        """Of our packages, and of the study where it is none of ours."""
+        own = json.dumps(self.files, sort_keys=True) if self.files else None
+        return digest((packages_hash() + own).encode())[:16] if own else packages_hash()
 
-    def touched(self) -> list[str]:
-        """The files that were written since they were loaded."""
+    def having(self, data: Iterable[str]) -> "Sources":
+        """With these files too, which the runs read."""
+        return replace(self, files=self.files | {name: _hash(self.folder / name) for name in data})
+
+    def edited(self) -> list[str]:
+        """The files that are in use in this process and hold something else by now, or here. Not
+        all need be here: the code of a study may have travelled with its function."""
+        other = [
+            name
+            for name, hash in self.files.items()
+            if (self.folder / name).is_file() and _hash(self.folder / name) != hash
+        ]
         return [
             name
-            for name, stamp in self.files.items()
-            if stamp.written and _written(self.folder / name) != stamp.written
+            for name in other
+            if name == self.study or name[-3:] != ".py" or str(self.folder / name) in _specs()
         ]
 
-    def others_here(self) -> list[str]:
-        """The files that hold something else on this machine, if they are on it: the code of a
-        study may have travelled with its function."""
 
-        def here(name: str) -> Path:
-            module = sys.modules.get(_module(name))
-            return Path(getattr(module, "__file__", None) or self.folder / name)
-
-        return [
+def _python_files(folder: Path) -> Iterator[Path]:
+    for here, below, names in os.walk(folder):
+        place = Path(here)
+        below[:] = sorted(
             name
-            for name, stamp in self.files.items()
-            if stamp.written and here(name).is_file() and _stamp(here(name)).hash != stamp.hash
-        ]
+            for name in below
+            if not name.startswith(".")
+            and place / name not in PACKAGES.values()
+            and not any((place / name / mark).exists() for mark in ("pyvenv.cfg", "conda-meta"))
+        )
+        yield from (place / name for name in sorted(names) if name.endswith(".py"))
 
-    def import_anew(self) -> None:
-        """Let a worker of a cluster import what lies beside the study, if it is there, and not keep
-        what another version of it has imported."""
-        _import_from(self.folder)
-        for name in self.files:
-            sys.modules.pop(_module(name), None)
-        invalidate_caches()
 
-    def refuse_unseen(self, before: Collection[str]) -> None:
-        """Of the modules imported since, all below the folder must count. One whose name is computed
-        by what imports it does not."""
-        new = (getattr(sys.modules[name], "__file__", None) for name in sys.modules.keys() - before)
-        below = [Path(file) for file in new if file and _is_studys(Path(file), self.folder)]
-        unseen = {_relative(file, self.folder) for file in below} - self.files.keys()
-        if self.files and unseen:
-            raise StudyError(
-                f"what a study imports must be named where it is imported, so that edits are "
-                f"noticed; that does not hold of {', '.join(sorted(unseen))}. Write 'import', or "
-                f"name it in the experiment's data."
+_seen: dict[Path, tuple[Any, str]] = {}  # of modules, with their specs, which a reload makes anew
+
+
+def sources_in(folder: Path, study: str = "") -> Sources:
+    """A study's modules. One in memory counts as its file was when we first saw it there."""
+    specs, files = _specs(), {}
+    for file in _python_files(folder):
+        spec = specs.get(str(file))
+        if spec and _seen.get(file, (None,))[0] is not spec:
+            _seen[file] = spec, _hash(file)
+        files[file.relative_to(folder).as_posix()] = _seen[file][1] if spec else _hash(file)
+        if len(files) > MOST_FILES:
+            fail(
+                "a study has a folder of its own, since every Python file in it and below counts",
+                f"{folder} has more than {MOST_FILES} of them",
+                "Move the study, and what it imports.",
+                StudyError,
             )
+    return Sources(folder, files, study)
 
 
-_beside: list[str] = []  # the folder of the last study
-_loaded: set[Path] = set()  # the files of all studies that were loaded
-
-
-def _import_from(folder: Path) -> None:
-    """Let modules be imported that lie in a study's folder, and no longer those of the last study;
-    from the end of the path, so that a tqdm.py there hides no tqdm."""
-    sys.path[:] = [place for place in sys.path if place not in _beside]
-    _beside[:] = [] if str(folder) in sys.path else [str(folder)]
-    sys.path += _beside
-
-
-def about_to_load(file: Path) -> Sources:
-    """What a study's file is going to be loaded from, when it can import what lies beside it. The
-    modules of other studies are forgotten: this one may have others of the same names, and their
-    files may have been edited since."""
-    files = list(modules_of(file, file.parent).values())
-    _import_from(file.parent)
-    for name, module in list(sys.modules.items()):
-        if name != "__main__" and Path(getattr(module, "__file__", None) or "") in _loaded:
-            del sys.modules[name]
-    invalidate_caches()
-    _loaded.update(files)
-    return Sources(file.parent, {_relative(one, file.parent): _stamp(one) for one in files})
-
-
-def source_hash(sources: Sources) -> str:
-    """Of our packages, and of the study where it is none of ours."""
-    return (
-        digest((packages_hash() + sources.hash).encode())[:16] if sources.files else packages_hash()
-    )
-
-
-# --------------------------------------------------------------------------- which files count
-
-
-def _relative(file: Path, folder: Path) -> str:
-    return Path(os.path.relpath(file, folder)).as_posix()
-
-
-def _module(name: str) -> str:
-    """The module that a file is imported as."""
-    return name.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-
-
-def _is_ours(file: Path) -> bool:
-    return any(file.is_relative_to(folder) for folder in PACKAGES.values())
-
-
-def _is_studys(place: Path, folder: Path) -> bool:
-    """Whether it lies below the study's folder and is not an environment there, such as .venv."""
-    installed = [
-        prefix
-        for prefix in map(Path, (sys.prefix, sys.base_prefix))
-        if not folder.is_relative_to(prefix)
-    ]
-    return (
-        place.is_relative_to(folder)
-        and not any(place.is_relative_to(prefix) for prefix in installed)
-        and not _is_ours(place)
-    )
-
-
-def modules_of(file: Path, folder: Path, name: str = "__main__") -> dict[str, Path]:
-    """The file, and the modules below the folder that it imports, by their names."""
-    places = [folder, *(Path(place) for place in sys.path if _is_studys(Path(place), folder))]
-    finder = ModuleFinder(list(map(str, places)), excludes=list(PACKAGES))
-    try:
-        finder.run_script(str(file))
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise StudyError(
-            f"{file} and what it imports must be readable as Python; it raised "
-            f"{type(error).__name__}: {error}. Fix that; 'python {file}' shows where it is."
-        ) from error
-    del finder.modules["__main__"]
-    found = {other: getattr(one, "__file__", None) for other, one in finder.modules.items()}
-    return {name: file} | {other: Path(path) for other, path in found.items() if path}
-
-
-_modules: dict[Path, tuple[Any, Stamp]] = {}  # with their specs, which a reload makes anew
-_functions: WeakKeyDictionary[FunctionType, dict[Path, Stamp]] = WeakKeyDictionary()
-
-
-def _as_loaded(name: str, file: Path) -> Stamp:
-    """What a module in memory was made of when we first saw it; of one that is not there, what its
-    file holds now."""
-    spec = getattr(sys.modules.get(name), "__spec__", None)
-    if spec is None or not spec.origin or Path(spec.origin).resolve() != file.resolve():
-        return _stamp(file)
-    if file not in _modules or _modules[file][0] is not spec:
-        _modules[file] = spec, _stamp(file)
-    return _modules[file][1]
-
-
-def _stamps(file: Path, folder: Path, name: str = "__main__") -> dict[Path, Stamp]:
-    return {one: _as_loaded(name, one) for name, one in modules_of(file, folder, name).items()}
-
-
-def _function(run: Callable[..., Any]) -> FunctionType:
-    """The function itself, without arguments given beforehand and without decorators."""
+def sources_of(run: Callable[..., Any], data: Iterable[str] = ()) -> Sources:
+    """The sources of a function that was imported, or typed into a notebook."""
     while isinstance(run, partial):
         run = run.func
     run = inspect.unwrap(run)
     if not isinstance(run, FunctionType):
-        raise StudyError(f"an experiment's run must be a function; it is {run!r}.")
-    return run
+        fail("an experiment's run must be a function", f"it is {run!r}", "Write one with 'def'.")
+    own = Path(run.__code__.co_filename).resolve()
+    if any(own.is_relative_to(package) for package in PACKAGES.values()):
+        return Sources(own.parent, {})
+    if own.is_file():
+        return sources_in(own.parent, own.name).having(data)
+    found = sources_in(Path.cwd()).having(data)
+    return replace(found, files={"a notebook": _typed(run), **found.files})
 
 
-def sources_of(
-    run: Callable[..., Any], data: Collection[str] = (), file: Path | None = None
-) -> Sources:
-    """The sources of a function, and of the study's file that runs it, if there is one."""
-    function = _function(run)
-    own = Path(function.__code__.co_filename).resolve()
-    folder = file.parent if file else own.parent if own.is_file() else Path.cwd()
-    stamps = _stamps(file, folder) if file else {}
-    texts = {}
-    if not own.is_file():
-        text, roots = _typed(function, folder)
-        texts["a notebook"] = Stamp(digest(text.encode())[:16], None)
-        for name, root in roots.items():
-            stamps |= _stamps(root, folder, name)
-    elif own not in stamps and not _is_ours(own):
-        if function not in _functions:
-            _functions[function] = _stamps(own, own.parent, function.__module__)
-        stamps |= _functions[function]
-    stamps |= {folder / name: _stamp(folder / name) for name in data}
-    return Sources(folder, texts | {_relative(one, folder): stamps[one] for one in sorted(stamps)})
+_beside: list[str] = []  # the folder of the last study
+_known: set[str] = set()  # the modules of all studies until now
+
+
+def import_from(folder: Path) -> None:
+    """Let modules be imported that lie in a study's folder, as they are now, and no longer those of
+    the last study; from the end of the path, so that a tqdm.py there hides no tqdm."""
+    _known.update(map(str, _python_files(folder)))
+    for name, module in list(sys.modules.items()):
+        if name != "__main__" and getattr(module, "__file__", None) in _known:
+            del sys.modules[name]
+    sys.path[:] = [place for place in sys.path if place not in _beside]
+    _beside[:] = [] if str(folder) in sys.path else [str(folder)]
+    sys.path += _beside
+    invalidate_caches()
 
 
 # --------------------------------------------------------------------------- in a notebook
 
 
-def _names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield from _names(inner)
-
-
-def _content(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # it is empty
-        return None
-
-
-def _used(function: FunctionType) -> dict[str, Any]:
-    """What a function uses of its notebook, by name; by way of other functions and classes too."""
-    found: dict[str, Any] = {}
-    due = [function]
-    while due:
-        one = due.pop()
-        near = zip(one.__code__.co_freevars, map(_content, one.__closure__ or ()), strict=True)
-        space = one.__globals__ | dict(near)
-        names = {*_names(one.__code__), *one.__code__.co_freevars}
-        for name in (names & space.keys()) - found.keys():
-            value = found[name] = inspect.unwrap(space[name])
-            parts = vars(value).values() if isinstance(value, type) else [value]
-            due += [
-                part
-                for part in parts
-                if isinstance(part, FunctionType) and part.__globals__ is function.__globals__
-            ]
-    return found
-
-
-def _text(value: Any, space: dict[str, Any]) -> str:
-    """What a value of a notebook is, in words: a function by its text, numbers by themselves."""
+def _text(value: Any, notebook: str) -> str:
+    """What a value is: a function of the notebook by its text, all else by its content."""
     value = inspect.unwrap(value)
-    if isinstance(value, FunctionType) and value.__globals__ is space:
-        try:
+    try:
+        if isinstance(value, FunctionType) and value.__module__ == notebook:
             return inspect.getsource(value)
-        except (OSError, TypeError):  # a decorator of a class made it
-            return value.__code__.co_code.hex()
-    if isinstance(value, type) and value.__module__ == space["__name__"]:
-        return "\n".join(
-            f"{name} {_text(part, space)}"
-            for name, part in vars(value).items()
-            if isinstance(inspect.unwrap(part), FunctionType) or not name.startswith("__")
+        if isinstance(value, type) and value.__module__ == notebook:
+            return "\n".join(
+                f"{name} {_text(part, notebook)}"
+                for name, part in vars(value).items()
+                if isinstance(part, FunctionType) or not name.startswith("__")
+            )
+        return str(joblib.hash(value))
+    except Exception:  # it cannot be pickled, or a decorator of a class made it
+        return type(value).__qualname__
+
+
+def _typed(function: FunctionType) -> str:
+    """A hash of the function's text and of what it names in its notebook, by way of others too."""
+    try:
+        inspect.getsource(function)
+    except OSError:
+        fail(
+            "a run has a source, so that edits are noticed",
+            f"that of {function.__name__} cannot be found",
+            "Write it in a file, or in a notebook as a 'def'.",
         )
-
-    def other(part: Any) -> Any:
-        return digest(part.tobytes()) if hasattr(part, "tobytes") else type(part).__qualname__
-
-    try:
-        return json.dumps(value, default=other, skipkeys=True)
-    except (ValueError, RecursionError):  # it contains itself
-        return other(value)
-
-
-def _typed(function: FunctionType, folder: Path) -> tuple[str, dict[str, Path]]:
-    """The text of a function and of what it uses of its notebook, and the modules among that."""
-    used = _used(function)
-    try:
-        texts = [inspect.getsource(function)]
-    except (OSError, TypeError) as error:
-        raise StudyError(
-            f"the source of {function.__name__} cannot be found. Write it in a file, or in a "
-            f"notebook as a 'def'."
-        ) from error
-    texts += [f"{name} {_text(used[name], function.__globals__)}" for name in sorted(used)]
-    modules = {
-        value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", None))
-        for value in used.values()
-    }
-    files = {name: getattr(sys.modules.get(name), "__file__", None) for name in sorted(modules)}
-    return "\n".join(texts), {
-        name: Path(file) for name, file in files.items() if file and _is_studys(Path(file), folder)
-    }
+    space = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+    texts, due = {}, {"": function}
+    while due:
+        name, value = due.popitem()
+        texts[name] = _text(value, function.__module__)
+        words = {*re.findall(r"\w+", texts[name])} & space.keys() - texts.keys()
+        due |= {word: space[word] for word in words}
+    return digest(json.dumps(texts, sort_keys=True).encode())[:16]

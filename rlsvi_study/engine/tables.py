@@ -5,15 +5,14 @@ give back as it was ('1' or 'NA' among texts, words among numbers) is refused.
 
 The record is written once, with the table, and stays as it is however the code moves. It describes
 the table (``name``, ``place``, ``scale``, ``command``, ``constants``, ``grid``, ``seeds``,
-``rows``, ``sha256``) and says what ``computed`` it: a hash of the sources (None if they had changes
-that no revision has), of a file of one's own alone, the revision, Python, packages, machine, CPU
-and wall-clock seconds, when. A table is trusted because ``rlsvi verify`` recomputes parts of it.
+``rows``, ``sha256``) and says what ``computed`` it: a hash of the sources, the files of a study of
+one's own, the revision, Python, packages, machine, CPU and wall-clock seconds, when. A table is
+trusted because ``rlsvi verify`` recomputes parts of it.
 """
 
 import io
 import json
 import os
-import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -25,9 +24,11 @@ import pandas as pd
 from .. import StudyError
 from .compare import differs
 from .experiment import Experiment, Rows, as_json
-from .files import file_errors, path, write
+from .files import path, write
 from .provenance import computed_by, now
-from .sources import digest, source_hash
+from .sources import digest
+
+FIELDS = {"command", "constants", "grid", "seeds", "rows", "sha256", "computed"}
 
 
 def _read(data: bytes) -> pd.DataFrame:
@@ -37,10 +38,9 @@ def _read(data: bytes) -> pd.DataFrame:
 
 def as_csv(rows: Rows) -> bytes:
     """The rows as a CSV, refused if it would not give them back."""
-    table = pd.DataFrame(rows)
-    data: bytes = table.to_csv(index=False, lineterminator="\n").encode()
-    back = pd.DataFrame()
+    table, data, back = pd.DataFrame(rows), b"", pd.DataFrame()
     with suppress(ValueError):
+        data = table.to_csv(index=False, lineterminator="\n").encode()
         back = _read(data)
     for name in table:
         values = np.array([row.get(name) for row in rows], dtype=object)
@@ -50,7 +50,7 @@ def as_csv(rows: Rows) -> bytes:
             or differs(back[name].to_numpy(dtype=object), values).any()
         ):
             raise StudyError(
-                f"a table is a CSV; its column {name} would not come back as it was. Let it hold "
+                f"a table is a CSV; its column {name!r} would not come back as it was. Let it hold "
                 f"numbers alone, or texts that read as no number and no missing value (not '1', "
                 f"'NA', '')."
             )
@@ -58,9 +58,10 @@ def as_csv(rows: Rows) -> bytes:
 
 
 def _place(experiment: Experiment, scale: str, folder: Path | str | None) -> str:
-    """A hash of where the study lies, seen from the table: two files of one name are told apart, and
-    no folder of a machine is named."""
-    where = os.path.relpath(experiment.sources.folder, path(experiment, scale, folder).parent)
+    """A hash of where the study's file lies, seen from the table: so no folder of a machine is
+    named."""
+    sources, target = experiment.sources, path(experiment, scale, folder)
+    where = os.path.relpath(sources.folder / sources.study, target.parent)
     return digest(Path(where).as_posix().encode())[:16]
 
 
@@ -96,29 +97,6 @@ def save(
     return target
 
 
-RECORD = {
-    "command": str,
-    "constants": dict,
-    "grid": list,
-    "seeds": list,
-    "rows": int,
-    "sha256": str,
-    "computed": dict,
-}
-
-
-def _damage(record: Any) -> str | None:
-    """What keeps it from being a table's provenance."""
-    if not isinstance(record, dict):
-        return f"it holds a {type(record).__name__}"
-    for name, kind in RECORD.items():
-        if not isinstance(record.get(name), kind):
-            return f"{name} is not as it was written"
-    if not isinstance(record["computed"].get("cpu_seconds"), int | float):
-        return "computed is not as it was written"
-    return None
-
-
 def _restore(experiment: Experiment, scale: str) -> str:
     return f"Restore the files, or recompute with: {experiment.command(scale)}"
 
@@ -133,16 +111,14 @@ def record(
             f"{experiment.name} has no stored {scale} results: {file.name} is not in "
             f"{file.parent}. Compute them with: {experiment.command(scale)}"
         )
-    found: dict[str, Any] = {}
     try:
-        with file_errors(file):
-            found = json.loads(file.read_bytes())
-        damage = _damage(found)
-    except (ValueError, RecursionError):
-        damage = "it is no JSON"
-    if damage:
+        found: dict[str, Any] = json.loads(file.read_bytes())
+        whole = found.keys() >= FIELDS and "cpu_seconds" in found["computed"]
+    except (ValueError, AttributeError):  # no JSON, or no dict
+        whole = False
+    if not whole:
         raise StudyError(
-            f"{file.name} says where a table came from; it is damaged: {damage}. "
+            f"{file.name} says where a table came from; it is damaged. "
             f"{_restore(experiment, scale)}"
         )
     return found
@@ -153,8 +129,7 @@ def stored(
 ) -> tuple[dict[str, Any], bytes]:
     """Provenance and bytes of a table, refused if they are not as they were written."""
     found, file = record(experiment, scale, folder), path(experiment, scale, folder)
-    with file_errors(file):
-        data = file.read_bytes() if file.exists() else b""
+    data = file.read_bytes() if file.exists() else b""
     if digest(data) != found["sha256"]:
         damage = "edited or cut short" if data else "removed"
         raise StudyError(
@@ -174,11 +149,8 @@ def load(
             f"{file.name} was computed with other settings than the experiment has now. "
             f"{_restore(experiment, scale)}"
         )
-    label = {name for task in setting.tasks for name in task.label}
-    table = None
-    with suppress(ValueError, KeyError, TypeError):
-        table = _read(data)
-    if table is None or len(table) != found["rows"] or not label <= set(table):
+    table, label = _read(data), {name for task in setting.tasks for name in task.label}
+    if len(table) != found["rows"] or not label <= set(table):
         raise StudyError(
             f"{file.name} was edited, though its SHA-256 is right: written were {found['rows']} "
             f"rows with {', '.join(sorted(label))}. {_restore(experiment, scale)}"
@@ -201,41 +173,28 @@ def is_current(experiment: Experiment, scale: str, folder: Path | str | None = N
     """Whether the table is stored as today's sources and settings would compute it."""
     try:
         load(experiment, scale, folder)
-        computed = record(experiment, scale, folder)["computed"]
     except StudyError:
         return False
-    return bool(computed.get("sources") == source_hash(experiment.sources))
+    computed = record(experiment, scale, folder)["computed"]
+    return bool(computed.get("sources") == experiment.sources.hash)
 
 
 def edited_since(experiment: Experiment, scale: str, folder: Path | str | None = None) -> list[str]:
     """The user's files that were edited since they computed the table. Our packages change too often
     for that to be informative; ``rlsvi verify`` is."""
-    then = record(experiment, scale, folder)["computed"]
-    if then.get("study") in (None, experiment.sources.hash):
-        return []
-    before, now = then.get("files", {}), experiment.sources.hashes
-    return sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
+    then = record(experiment, scale, folder)["computed"].get("files", {})
+    now = experiment.sources.files
+    return sorted(name for name in {*then, *now} if then and then.get(name) != now.get(name))
 
 
-def other_file(experiment: Experiment, scale: str, folder: Path | str | None = None) -> str | None:
+def other_study(experiment: Experiment, scale: str, folder: Path | str | None = None) -> str | None:
     """The user's file that wrote this table, if it is not the present one."""
-
-    def file(command: str) -> str | None:
-        try:
-            words = shlex.split(command)
-        except ValueError:  # from before names were quoted
-            words = command.split()
-        return next((Path(word).name for word in words[2:3] if word.endswith(".py")), None)
-
     try:
-        found = record(experiment, scale, folder)
+        then = record(experiment, scale, folder)["computed"]
     except StudyError:
         return None
-    writer, here = file(found["command"]), _place(experiment, scale, folder)
-    if writer != file(experiment.command(scale)):
-        return writer
-    elsewhere = found["computed"].get("place", here) != here
-    return f"another {writer}" if writer and elsewhere else None
+    here = then.get("place") == _place(experiment, scale, folder)
+    return None if here else then.get("file")
 
 
 class Tables(Mapping[str, pd.DataFrame]):

@@ -42,16 +42,9 @@ from collections.abc import Callable
 import numpy as np
 
 from rlsvi_core.compiled import Floats, Generator, jit
-from rlsvi_core.kernels import (
-    Statistics,
-    add_transition,
-    draw,
-    no_data,
-    solve,
-    solve_transposed,
-    value_of_policy,
-)
+from rlsvi_core.learners.sums import Statistics, add_transition, no_data
 from rlsvi_core.mdp import FiniteMDP
+from rlsvi_core.regression import draw, solve, solve_transposed
 
 PAIRS = 8  # m: the expected sample is a mean over so many pairs ±W
 
@@ -189,7 +182,7 @@ def learn(
             Q = VALUES[agent](parts)
         best = Q == Q.max(axis=2, keepdims=True)
         policy = best / best.sum(axis=2, keepdims=True)
-        expected[l] = value_of_policy(mdp.model, policy)
+        expected[l] = mdp.initial @ mdp.evaluate(policy)[0]
         (s,), (a,), (r,) = mdp.simulate(policy, 1, env_rng)
         r[-2] += r[-1] - (top if agent == "optimistic" else 0.0)
         for h in range(mdp.H):

@@ -13,13 +13,14 @@ redrawn for each episode, leaves the fit random where data are missing.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
-from rlsvi_core.agents.states import TableAgent
-from rlsvi_core.compiled import Array, Floats, Ints, jit
-from rlsvi_core.kernels import ENDED, add_row, solve, values
+from rlsvi_core import Learner
+from rlsvi_core.agent import row_values
+from rlsvi_core.compiled import Array, Floats, Generator, Ints, jit
+from rlsvi_core.learner import ENDED, Weights
+from rlsvi_core.regression import add_row, solve
 
 
 @jit
@@ -43,65 +44,66 @@ def _fit(
         for i in drawn[h, : count[h]]:
             row[:K], row[K] = Phi[h, s[h, i], a[h, i]], r[h, i]
             if h < H - 1 and s_next[h, i] != ENDED:
-                values(Phi[h + 1, s_next[h, i]], theta[h + 1], q)
+                row_values(Phi[h + 1, s_next[h, i]], theta[h + 1], q)
                 row[K] += q.max()
             add_row(U, row)
         theta[h] = U[:, K]
         solve(U, theta[h])
 
 
-class BootstrapAgent(TableAgent):
-    """Keeps every transition; greedy actions, ties at random. Of λ and σ, as for RLSVI, only λσ²
-    and, for the random prior, λ matter. ``resample`` draws the rows with replacement and
-    ``random_prior`` draws ζ: one without the other shows what each of the two is good for.
+class Resampling(Learner):
+    """Keeps every transition. Of λ and σ, as for RLSVI, only λσ² and, for the random prior, λ matter.
+    ``resample`` draws the rows with replacement and ``random_prior`` draws ζ: one without the other
+    shows what each of the two is good for. The mean has neither.
 
-    >>> from rlsvi_core import chain, features
-    >>> agent = BootstrapAgent(features.tabular(chain(4)), resample=True, random_prior=True, rng=0)
-    >>> agent.learn(chain(4), 100, rng=1).reward.sum() > 10
+    >>> from rlsvi_core import Agent, chain, features
+    >>> learner = Resampling(features.tabular(chain(4)), resample=True, random_prior=True)
+    >>> Agent(learner, rng=0).learn(chain(4), 100, rng=1).reward.sum() > 10
     np.True_
     """
 
+    H: int
+
     def __init__(
         self,
-        Phi: Any,
+        Phi: Floats,
         lam: float = 1.0,
         sigma: float = 0.1,
         *,
         resample: bool,
         random_prior: bool,
-        rng: Any = None,
     ) -> None:
-        super().__init__(Phi, lam, sigma, sample=True, rng=rng)
+        self.Phi, self.lam, self.sigma = Phi, lam, sigma
         self.resample, self.random_prior = resample, random_prior
+        self.H, self.S, self.A, self.K = Phi.shape
         self._count = np.zeros(self.H, np.int64)
         self._room: list[Array] = [np.zeros((self.H, 64), kind) for kind in (int, int, float, int)]
 
-    def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
+    def add(self, h: int, s: int, a: int, r: float, s_next: int | None) -> None:
         i = self._count[h]
         if i == self._room[0].shape[1]:
             self._room = [np.hstack([column, np.zeros_like(column)]) for column in self._room]
-        for column, value in zip(self._room, (s, a, r, s_next), strict=True):
+        row = s, a, r, ENDED if s_next is None else s_next
+        for column, value in zip(self._room, row, strict=True):
             column[h, i] = value
         self._count[h] += 1
 
-    def _estimate(self) -> None:
-        zeta = np.zeros((self.H, self.K))
-        if self.random_prior:
-            zeta = self.rng.standard_normal(zeta.shape) / math.sqrt(self.lam)
+    def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
+        theta, zeta = np.zeros((2, self.H, self.K))
         n = self._count.max()
+        if not n:
+            return Weights(theta)  # section 4's footnote
+        if self.random_prior and rng is not None:
+            zeta = rng.standard_normal(zeta.shape) / math.sqrt(self.lam)
         drawn = np.tile(np.arange(n), (self.H, 1))
-        if self.resample:  # a period without data has nothing to draw
-            drawn = self.rng.integers(np.maximum(self._count, 1)[:, None], size=drawn.shape)
+        if self.resample and rng is not None:  # a period without data has nothing to draw
+            drawn = rng.integers(np.maximum(self._count, 1)[:, None], size=drawn.shape)
+        root = math.sqrt(self.lam) * self.sigma
         s, a, r, s_next = self._room
-        _fit(
-            self.Phi,
-            s,
-            a,
-            r,
-            s_next,
-            drawn,
-            self._count,
-            zeta,
-            math.sqrt(self.lam) * self.sigma,
-            self.theta,
-        )
+        _fit(self.Phi, s, a, r, s_next, drawn, self._count, zeta, root, theta)
+        return Weights(theta)
+
+    def values(self, fitted: Weights, h: int, s: int) -> Floats:
+        q = np.empty(self.Phi.shape[2])
+        row_values(self.Phi[h, s], fitted.theta[h], q)
+        return q

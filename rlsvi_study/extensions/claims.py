@@ -2,16 +2,13 @@
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from rlsvi_core import features
-from rlsvi_core.agents import FiniteAgent, VerbatimAgent, rlsvi
-from rlsvi_core.agents.continual import FastContinual
-from rlsvi_core.agents.incremental import VerbatimIncremental, incremental
-from rlsvi_core.envs.chains import arrival_probability, chain, lock
+from rlsvi_core import Agent, features, rlsvi
+from rlsvi_core.envs.chains import chain, lock
+from rlsvi_core.learners.continual import Continual
 
 from ..engine import Tables
 from ..intervals import by_cell, for_all, median_interval
@@ -31,6 +28,8 @@ from ..register import (
     unless,
 )
 from ..thresholds import CHOSEN, Limits
+from ..worlds import arrival_probability
+from .incremental import PrintedIncremental
 from .runs import EXPERIMENTS, printed, value_travels, waits
 
 STORED = Tables(EXPERIMENTS)
@@ -91,28 +90,21 @@ def bootstrap(tables: Frames = STORED) -> Evidence:
     )
 
 
-def stored_numbers(agent: Any) -> int:
-    """How many numbers an agent keeps to plan from."""
-    if isinstance(agent, VerbatimAgent):
-        return sum(np.size(part) for period in agent.data for row in period for part in row)
-    if isinstance(agent, FiniteAgent):
-        return sum(part.size for part in agent._data)
-    return int(agent.precision.size + agent.y.size)
-
-
 @claim("F.batch", "Appendix F.1", "needs all past observations", "instances", HOLDS)
 def batch_keeps_all_data() -> Evidence:
     """Algorithm 1 is a batch algorithm, in the sense that it needs all past observations to compute
     its means, so its time per episode grows."""
     mdp, sizes = chain(10), {}
     Phi = features.coherent(mdp.Q, 5, 0)
-    printed_, sums = (rlsvi(Phi, rng=1, form=form) for form in (VerbatimAgent, FiniteAgent))
+    batch, sums = (rlsvi(Phi, printed=printed, rng=1) for printed in (True, False))
     for l, more in ((50, 50), (150, 100)):
-        for agent in (printed_, sums):
+        for agent in (batch, sums):
             agent.learn(mdp, more, 2)
-            sizes[f"{type(agent).__name__} {l}"] = stored_numbers(agent)
+        rows = (row for period in batch.learner.kept for row in period)
+        sizes[f"rows {l}"] = sum(np.size(part) for row in rows for part in row)
+        sizes[f"sums {l}"] = sum(part.size for part in sums.learner.sums)
     early, fixed, late, same = sizes.values()
-    gap = float(np.abs(sums.theta - printed_.theta).max())
+    gap = float(np.abs(sums.theta - batch.theta).max())
     instead = "do not give" if same > fixed or gap > 1e-6 else "give"
     return unless(
         late != 3 * early,
@@ -127,12 +119,10 @@ def batch_keeps_all_data() -> Evidence:
 @claim("F.step-size", "Appendix F.1", "ν_l controls the influence", "exact", HOLDS)
 def step_size() -> Evidence:
     """The step size controls the influence of past observations on the covariance and the mean."""
-    agent: Any = incremental(
-        np.eye(2).reshape(1, 1, 2, 2), 1.0, 0.1, 0.01, form=VerbatimIncremental
-    )
+    learner = PrintedIncremental(np.eye(2).reshape(1, 1, 2, 2), nu=0.01)
     for _ in range(1000):
-        agent.observe(0, 0, 0, 0.0, None)
-    tried, untried = 1 / np.diag(agent.precision[0])
+        learner.add(0, 0, 0, 0.0, None)
+    tried, untried = 1 / np.diag(learner.precision[0])
     expected = sum(0.99**i for i in range(1000)) / 0.01 + 0.99**1000, 0.99**1000
     return unless(
         not np.allclose([1 / tried, 1 / untried], expected, rtol=1e-9, atol=0),
@@ -149,12 +139,10 @@ def step_size() -> Evidence:
 def constant_cost() -> Evidence:
     """The compute time per episode of incremental RLSVI does not depend on the episode."""
     mdp, K, sizes = chain(10), 5, []
-    agent = incremental(
-        features.coherent(mdp.Q, K, 0), 1.0, 0.1, 0.01, rng=1, form=VerbatimIncremental
-    )
+    learner = PrintedIncremental(features.coherent(mdp.Q, K, 0), nu=0.01)
     for episodes in (1, 99, 100):
-        agent.learn(mdp, episodes, 2)
-        sizes.append(stored_numbers(agent))
+        Agent(learner, rng=1).learn(mdp, episodes, 2)
+        sizes.append(learner.precision.size + learner.y.size)
     return unless(
         set(sizes) != {mdp.H * K * (K + 1)},
         "It keeps HK(K + 1) numbers, however "
@@ -384,7 +372,7 @@ def longer_plans(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
 def start_from_zero(limits: Limits = CHOSEN) -> Evidence:
     """From θ̃_0 = w_0 = 0 the first action is a tie; the perturbation then has nearly its full size
     at once as printed, and grows slowly if corrected."""
-    agent = FastContinual(np.eye(4).reshape(2, 2, 4), GAMMA, GAMMA, rng=0)
+    agent = Continual(np.eye(4).reshape(2, 2, 4), GAMMA, GAMMA, rng=0)
     tied = not (agent.Phi @ agent.theta).any()
     agent.learn(lock(2), 1, 0)
     grown = marginal_variances([1.0] * 100)

@@ -21,15 +21,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rlsvi_core.agents import Reading, rlsvi
-from rlsvi_core.agents.continual import FastContinual
-from rlsvi_core.agents.incremental import Prior, incremental
+from rlsvi_core import Agent, Options, rlsvi
 from rlsvi_core.envs.chains import chain, lock
 from rlsvi_core.features import coherent, tabular
+from rlsvi_core.learners.continual import Continual
+from rlsvi_core.learners.incremental import Prior, incremental
 
 from ..engine import Experiment, Rows, Scale, grid, streams
 from ..intervals import median_times
-from .bootstrap import BootstrapAgent
+from .bootstrap import Resampling
 
 StepSize = float | Callable[[int], float]
 
@@ -92,7 +92,7 @@ def incremental_curve(
     basis_rng, env_rng, agent_rng = streams(seed)
     Phi = coherent(mdp.Q, K, basis_rng)
     learner = (
-        rlsvi(Phi, lam, sigma, reading=Reading(first_episode="prior"), rng=agent_rng)
+        rlsvi(Phi, lam, sigma, options=Options(first="prior"), rng=agent_rng)
         if agent == "batch"
         else incremental(Phi, lam, sigma, STEP_SIZES[agent](mdp.H), prior=prior, rng=agent_rng)
     )
@@ -117,7 +117,7 @@ def opening_time(
     """Steps to the first reward of a tabular agent on the lock, and its regret after all steps."""
     mdp = lock(n, gamma)
     _, env_rng, agent_rng = streams(seed)
-    learner = FastContinual(
+    learner = Continual(
         np.eye(2 * n).reshape(n, 2, 2 * n),
         gamma,
         PERTURBATIONS[agent](gamma),
@@ -148,7 +148,7 @@ def bootstrap_time(
     learner = (
         rlsvi(Phi, lam, sigma, rng=agent_rng)
         if agent == "rlsvi"
-        else BootstrapAgent(Phi, lam, sigma, rng=agent_rng, **BOOTSTRAPS[agent])
+        else Agent(Resampling(Phi, lam, sigma, **BOOTSTRAPS[agent]), rng=agent_rng)
     )
     found, largest, l = list[int](), 0.0, 0
     while l < budget and len(found) < REWARDS_TO_LEARN:

@@ -46,30 +46,31 @@ There are 20 final seeds and 4 for tuning, 12 and 2 where a run is dear (``DEAR`
 
 **Ranges.** *Loose* ones are of returns, by the least and the largest reward of a period: what one
 knows without a solution. Traps have no other, because with a close one most would be none: rewards
-lie within ±1. Tetris is left out: only the verbatim form takes placements that vary in number, and
+lie within ±1. Tetris is left out: only the printed form takes placements that vary in number, and
 its games are too long for that.
 """
 
 from collections.abc import Callable
-from functools import cache
-from itertools import islice, product
+from functools import cache, partial
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from rlsvi_core import FiniteMDP, bootstrap, features, lsvi, rlsvi
-from rlsvi_core.agents.rivals import psrl, ucbvi
+from rlsvi_core.beyond import boxes
+from rlsvi_core.beyond.known import finite_mdp
 from rlsvi_core.envs.chains import chain, deep_sea, river_swim
 from rlsvi_core.envs.dirichlet import DirichletPrior
-from rlsvi_core.envs.ordinary import inventory, key_and_door
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.features import OneHot
 
 from .. import intervals
 from ..engine import Experiment, Rows, Scale, streams
+from ..rivals import psrl, ucbvi
 from ..traps import gamble, long_gamble, toll
-from ..worlds import World, low_rank, paying
+from ..worlds import World, inventory, key_and_door, low_rank, paying
 
 QUARTERS = 4  # of a run, with a row each
 KAPPAS = {"κ = 1": 1.0, "κ = 0.1": 0.1, "κ = 0.01": 0.01}
@@ -125,7 +126,8 @@ def grid_task(name: str, **settings: Any) -> Made:
     from ..environments import make
 
     env = make(name, **settings)
-    S, A = env.observation_space.n, env.action_space.n
+    spaces: Any = env.observation_space, env.action_space
+    S, A = (int(space.n) for space in spaces)
     return Made(env, features.one_hot(None, S, A), optimum(name, **settings))
 
 
@@ -133,22 +135,20 @@ def grid_task(name: str, **settings: Any) -> Made:
 def optimum(name: str, **settings: Any) -> float:
     from ..environments import make
 
-    return FiniteMDP.from_gym(make(name, **settings)).value
+    return finite_mdp(make(name, **settings)).value
 
 
 def control(name: str, box: Any, degree: int, best: float, **settings: Any) -> Made:
     from ..environments import make
 
-    return Made(make(name, **settings), features.polynomial(box, 3, degree), best)
+    return Made(make(name, **settings), boxes.polynomial(box, 3, degree), best)
 
 
 def customers(rng: np.random.Generator) -> Made:
     """The recommendation engine, with the paper's features: for each product 1 and the answers."""
-    from rlsvi_core.envs.gym import RecommenderEnv
-
     engine = Recommender.random(rng=rng)
     box = [-1.0] * engine.N, [1.0] * engine.N
-    return Made(RecommenderEnv(engine), features.polynomial(box, engine.N, 1), engine.value)
+    return Made(engine, boxes.polynomial(box, engine.N, 1), engine.value)
 
 
 CAR = ([-1.2, -0.07], [0.6, 0.07])
@@ -235,6 +235,11 @@ def shifted(mdp: FiniteMDP, tossed: bool) -> tuple[FiniteMDP, float]:
     return paying(World(mdp, low, high), -1.0, tossed), high - low
 
 
+def halved(epsilon: float, every: float, episode: int) -> float:
+    """ε, halved every so many episodes."""
+    return epsilon * 2.0 ** (-episode / every)
+
+
 def tuned(
     agent: str, setting: int, made: Made, problem: Problem, rng: np.random.Generator
 ) -> tuple[Any, Any, float]:
@@ -247,8 +252,8 @@ def tuned(
     if agent == "rlsvi":
         return rlsvi(phi, other[0] / V**2, V / one, **options), env, 1.0
     if agent == "epsilon-greedy":
-        half_life = problem.episodes / 8
-        return lsvi(phi, other[0], epsilon=one, half_life=half_life, **options), env, 1.0
+        epsilon = partial(halved, one, problem.episodes / 8)
+        return lsvi(phi, other[0], epsilon=epsilon, **options), env, 1.0
     env, unit = shifted(env, tossed=agent == "psrl")
     shape = env.H, env.S, env.A
     if agent == "psrl":
@@ -291,19 +296,14 @@ def _regret(
     rng: np.random.Generator,
     quarters: int,
 ) -> Rows:
-    piece, lost, found = what.episodes // QUARTERS, 0.0, []
-    if not isinstance(env, FiniteMDP):
-        from rlsvi_core.envs.gym import each_episode
-
-        played = each_episode(learner, env, int(rng.integers(2**31)))
-    for quarter in range(1, quarters + 1):
-        if isinstance(env, FiniteMDP):
-            expected = learner.learn(env, piece, rng, exact=True).expected
-            lost += unit * float((env.value - expected).sum())
-        else:
-            lost += sum(best - episode.reward for episode in islice(played, piece))
-        found.append({"episode": quarter * piece, "regret": round(lost, 4)})
-    return found
+    finite, piece = isinstance(env, FiniteMDP), what.episodes // QUARTERS
+    seed = rng if finite else int(rng.integers(2**31))
+    run = learner.learn(env, quarters * piece, seed, exact=finite)
+    lost = np.cumsum(unit * (env.value - run.expected) if finite else best - run.reward)
+    return [
+        {"episode": n, "regret": round(float(lost[n - 1]), 4)}
+        for n in range(piece, quarters * piece + 1, piece)
+    ]
 
 
 # --------------------------------------------------------------------------- the rule

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from rlsvi_core import Run, checks
-from rlsvi_core.compiled import Array, Floats, Generator, jit
-from rlsvi_core.envs.recommender import Recommender
-from rlsvi_core.kernels import States, answer, empty_run
+from rlsvi_core import Run
+from rlsvi_core.compiled import Array, Floats, Generator, Ints, jit
+from rlsvi_core.envs.recommender import States, answer
+from rlsvi_core.learner import Weights
 
-from .products import Products, check_customers, exact_part, expected_likes
+from .products import Serving, expected_likes
 
 __all__ = ["BernoulliBandit"]
 
@@ -23,27 +23,29 @@ __all__ = ["BernoulliBandit"]
 def _serve(
     beta: Floats,
     gamma: Floats,
-    J: int,
     states: States,
     P: Floats,
     exact: Array,
-    liked: Floats,
-    disliked: Floats,
+    data: tuple[Floats, Floats, Floats],
+    epsilon: Floats,
+    eta: float,
     rng: Generator,
-    agent_rng: Generator,
+    own: Generator,
+    count: Ints,
     run: Run,
 ) -> None:
     """Sample, sort, serve a customer, count her answers, repeat."""
-    N = liked.shape[0]
-    p, x, theta = np.empty(N), np.zeros(N, np.int8), np.zeros((J, N + 1, N))
+    liked, disliked, theta = data
+    N, J = liked.shape[0], theta.shape[0]
+    p, x = np.empty(N), np.zeros(N, np.int8)
     for i in range(run.reward.shape[0]):  # Algorithm 10, line 2
         for n in range(N):
-            p[n] = agent_rng.beta(liked[n], disliked[n])  # line 3
+            p[n] = own.beta(liked[n], disliked[n])  # line 3
+        theta[:, 0] = p
+        count[0] += 1
         order = np.argsort(-p)  # line 4
-        run.opening[i], run.length[i], run.furthest[i] = order[0], J, -1
-        if exact[i]:
-            for n in range(N):
-                theta[:, 0, order[n]] = -n  # values that give this order, whatever the answers
+        run.opening[i], run.claimed[i] = order[0], p[order[0]]
+        if exact[min(i, exact.size - 1)]:
             run.expected[i] = expected_likes(states, P, theta, 0.0, 0.0)
         x[:] = 0
         for h in range(J):  # lines 5 and 6
@@ -53,40 +55,44 @@ def _serve(
                 run.reward[i] += 1.0
             else:
                 disliked[a] += 1.0  # line 10
+            count[1] += 1
+        run.length[i] = J
 
 
-class BernoulliBandit:
+class BernoulliBandit(Serving):
     """Thompson sampling with a uniform prior on how popular each product is.
 
     Parameters
     ----------
-    features : a :class:`Products` map, of which only N and J are used.
-    rng : the agent's own generator or its seed.
+    N, J : products, and how many of them a customer is shown.
 
     Examples
     --------
+    >>> from rlsvi_core import Agent
+    >>> from rlsvi_core.envs.recommender import Recommender
     >>> customers = Recommender.random(2.0, rng=0, N=4, J=2)
-    >>> BernoulliBandit(Products(4, 2), rng=1).learn(customers, 3, rng=2, exact=True).expected
+    >>> Agent(BernoulliBandit(4, 2), rng=1).learn(customers, 3, rng=2, exact=True).expected
     array([1., 1., 1.])
     """
 
-    def __init__(self, features: Products, *, rng: Any = None) -> None:
-        self.N, self.J, self.rng = features.N, features.J, np.random.default_rng(rng)
-        self.liked, self.disliked = np.ones(self.N), np.ones(self.N)  # Algorithm 10, line 1
+    loop = staticmethod(_serve)
 
-    def learn(self, env: Recommender, episodes: int, rng: Any = None, *, exact: Any = False) -> Run:
-        """As for every agent; ``exact`` may be an array that marks the episodes to evaluate."""
-        check_customers(env, self.N, self.J)
-        run = empty_run(checks.whole("episodes", episodes, hint="Pass episodes=1000, say."))
-        _serve(
-            env.beta,
-            env.gamma,
-            self.J,
-            *exact_part(env, episodes, exact),
-            self.liked,
-            self.disliked,
-            np.random.default_rng(rng),
-            self.rng,
-            run,
-        )
-        return run
+    def __init__(self, N: int, J: int) -> None:
+        super().__init__(N, J)
+        self.liked, self.disliked = np.ones((2, N))  # Algorithm 10, line 1
+
+    def data(self, fitted: Weights, sample: bool) -> tuple[Floats, Floats, Floats]:
+        return self.liked, self.disliked, fitted.theta
+
+    def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
+        fitted = self.no_weights()
+        if rng is None:
+            fitted.theta[:, 0] = self.liked / (self.liked + self.disliked)
+        else:
+            fitted.theta[:, 0] = rng.beta(self.liked, self.disliked)
+        return fitted
+
+    def add(
+        self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
+    ) -> None:
+        (self.liked if r else self.disliked)[a] += 1.0

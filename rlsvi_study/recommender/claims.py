@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from rlsvi_core import VerbatimAgent, rlsvi
+from rlsvi_core import Agent, rlsvi
 from rlsvi_core.envs.recommender import Recommender, number_of_states
 
 from ..engine import Tables, streams
@@ -26,7 +26,7 @@ from ..register import (
 from ..thresholds import CHOSEN, Limits
 from . import TOPIC, runs
 from .bandit import BernoulliBandit
-from .products import Products, expected_likes
+from .products import ProductLearner, Products, expected_likes
 from .runs import (
     BOLTZMANN,
     EPSILON,
@@ -81,7 +81,7 @@ def ahead_at_the_end(table: pd.DataFrame, arm: str, of: int = 1) -> Mean:
 
 def least_squares(customers: Recommender, target: np.ndarray) -> np.ndarray:
     """The best fit of the basis to an (S, N) array, period by period, all states alike."""
-    x, _, start, _ = customers.states
+    x, start, _ = customers.states
     fit = np.full(x.shape, -np.inf)
     for h in range(J):
         for a in range(N):
@@ -96,7 +96,7 @@ def sizes() -> Evidence:
     """There are 4521 states, so each instance can be solved exactly; the N² + N basis functions
     are exponentially fewer."""
     x, phi = instance(0).states.x, Products(N, J)
-    rows = np.concatenate([phi(0, state) for state in x])
+    rows = np.concatenate([phi(0, state)[state == 0] for state in x])
     states, K = len(x), rows.shape[1]
     rank = int(np.linalg.matrix_rank(rows.T @ rows))
     ended = number_of_states(N, J + 1) - states
@@ -116,7 +116,7 @@ def agnostic_basis() -> Evidence:
     """Barring a freak event, this basis makes the learning problem agnostic."""
     misfit, worth = [], []
     for customers in map(instance, range(10)):
-        x, _, start, _ = customers.states
+        x, start, _ = customers.states
         fit = least_squares(customers, customers.Q)
         for s in map(slice, start[1:-1], start[2:]):
             Q, found = (values[s][x[s] == 0] for values in (customers.Q, fit))
@@ -214,7 +214,7 @@ def learned_better(arm: str, of: int) -> Mean:
     better = []
     for seed, customers in enumerate(map(instance, range(20))):
         _, env_rng, agent_rng = streams((seed, 0))
-        agent = runs.learner(arm, N, J, agent_rng)
+        agent = runs.agent_of(arm, N, J, agent_rng)
         agent.learn(customers, 1200, env_rng)
         agent.plan()
         better.append(
@@ -327,8 +327,8 @@ def bernoulli_hardly_learns() -> Evidence:
     """Bernoulli Thompson sampling does not learn much even after 1200 episodes."""
 
     def expected(customers: Recommender, seed: int) -> np.ndarray:
-        bandit = BernoulliBandit(Products(N, J), rng=seed)
-        return bandit.learn(customers, 1200, seed, exact=True).expected
+        bandit = Agent(BernoulliBandit(N, J), rng=seed)
+        return bandit.learn(customers, 1200, 100 + seed, exact=True).expected
 
     gain = max(float(np.abs(expected(instance(seed), seed) - J / 2).max()) for seed in range(5))
     popular = expected(Recommender(instance(4).gamma, J, beta=np.linspace(-2, 2, N)), 0)
@@ -437,10 +437,9 @@ def linear_aims(limits: Limits = CHOSEN) -> Evidence:
 def incremental_bandit() -> Evidence:
     """The linear bandit can be implemented incrementally, and so efficiently."""
     customers, worst = instance(0, N=5, J=3), 0.0
-    fast, dense = (
-        rlsvi(Products(5, 3), 0.2, 1e-3**0.5, gamma=0.0, rng=1, form=form)
-        for form in (None, VerbatimAgent)
-    )
+    setting = {"lam": 0.2, "sigma": 1e-3**0.5, "gamma": 0.0}
+    fast = Agent(ProductLearner(5, 3, **setting), rng=1)
+    dense = rlsvi(Products(5, 3), **setting, rng=1, printed=True)
     for l in range(80):
         for agent in (fast, dense):
             agent.learn(customers, 1, l)

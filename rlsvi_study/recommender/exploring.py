@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator
 
-from rlsvi_core.compiled import Floats, jit
+from rlsvi_core import Agent
+from rlsvi_core.compiled import Floats, Generator, jit
 from rlsvi_core.envs.recommender import Recommender
-from rlsvi_core.kernels import draw
+from rlsvi_core.learner import Weights
+from rlsvi_core.regression import draw
 
-from .products import ProductAgent, Products, Statistics, _estimate, expected_likes
+from .products import ProductLearner, Statistics, _fit, expected_likes
 
 PAIRS = 8  # the expected sample is a mean over so many pairs of draws, z and −z
 
@@ -30,49 +31,53 @@ def _add_noise(data: Statistics, sigma: float, z: Floats, theta: Floats) -> None
                 theta[h, k, a] += w[k]
 
 
-class Parts(ProductAgent):
-    """Acts on some parts of RLSVI's weights."""
+class Parts(ProductLearner):
+    """Fits some parts of RLSVI's weights; ``fixed`` seeds the draws of the expected sample."""
 
-    def __init__(self, agent: str, N: int, J: int, lam: float, sigma: float, rng: Any) -> None:
-        super().__init__(Products(N, J), lam, sigma, sample=True, rng=rng)
-        self.agent, self._fixed = agent, int(self.rng.integers(2**63))
-        if agent == "optimistic":  # the ridge's imagined targets: all that are still to come, liked
+    loop: Any = None  # by steps
+
+    def __init__(self, part: str, N: int, J: int, lam: float, sigma: float, fixed: int) -> None:
+        super().__init__(N, J, lam, sigma)
+        self.part, self.fixed = part, fixed
+        if part == "optimistic":  # the ridge's imagined targets: all that are still to come, liked
             top = J - np.arange(J)
-            self._data.U[0, :, :, 0, -1] = math.sqrt(lam) * sigma * top[:, None]
+            self.sums.U[0, :, :, 0, -1] = math.sqrt(lam) * sigma * top[:, None]
 
     def _fitted(self, noise: float, rng: Generator) -> Floats:
-        theta = np.zeros_like(self.theta)
-        _estimate(self._data, self._fit._replace(noise=noise), rng, theta)
+        fitted = self.no_weights()
+        _fit(self.data(fitted, True)._replace(noise=noise, any=np.ones(1, bool)), rng)
+        return fitted.theta
+
+    def lsvi(self, rng: Generator) -> Floats:
+        return self._fitted(0.0, rng)
+
+    def sampled(self, rng: Generator) -> Floats:
+        return self._fitted(self.sigma, rng)
+
+    def noisy(self, rng: Generator) -> Floats:
+        theta = self.lsvi(rng)
+        z = rng.standard_normal((self.J, self.N, self.N + 1))[::-1]  # the last period's first
+        _add_noise(self.sums, self.sigma, z, theta)
         return theta
 
-    def lsvi(self) -> Floats:
-        return self._fitted(0.0, self.rng)
-
-    def sampled(self) -> Floats:
-        return self._fitted(self.sigma, self.rng)
-
-    def noisy(self) -> Floats:
-        theta, (H, d, N) = self.lsvi(), self.theta.shape
-        z = self.rng.standard_normal((H, N, d))[::-1]  # as elsewhere, the last period's first
-        _add_noise(self._data, self.sigma, z, theta)
-        return theta
-
-    def expected(self) -> Floats:
+    def expected(self, rng: Generator) -> Floats:
         drawn = [
-            self._fitted(noise, np.random.default_rng((self._fixed, i)))
+            self._fitted(noise, np.random.default_rng((self.fixed, i)))
             for i in range(PAIRS)
             for noise in (self.sigma, -self.sigma)
         ]
         return np.asarray(np.mean(drawn, axis=0))
 
-    def spread(self) -> Floats:
-        return self.sampled() - self.expected() + self.lsvi()
+    def spread(self, rng: Generator) -> Floats:
+        return self.sampled(rng) - self.expected(rng) + self.lsvi(rng)
 
-    def _estimate(self) -> None:
-        self.theta[:] = WEIGHTS[self.agent](self)
+    def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
+        if rng is None or not self.any[0]:
+            return super().fit(None, before)
+        return Weights(WEIGHTS[self.part](self, rng))
 
 
-WEIGHTS: dict[str, Callable[[Parts], Floats]] = {
+WEIGHTS: dict[str, Callable[[Parts, Generator], Floats]] = {
     "sample": Parts.sampled,
     "mean": Parts.noisy,
     "optimism": Parts.expected,
@@ -82,16 +87,10 @@ WEIGHTS: dict[str, Callable[[Parts], Floats]] = {
 }
 
 
-def learn(agent: Parts, customers: Recommender, episodes: int, rng: Generator) -> Floats:
+def learn(agent: Agent, customers: Recommender, episodes: int, rng: Generator) -> Floats:
     """The likes that each customer's policy earns, exactly."""
     expected = np.empty(episodes)
     for l in range(episodes):
-        agent.plan()
+        agent.learn(customers, 1, rng)
         expected[l] = expected_likes(customers.states, customers.P, agent.theta, 0.0, 0.0)
-        x = customers.start(rng)
-        for h in range(agent.J):
-            a = agent.act(h, x)
-            r, x_next, _ = customers.step(h, x, a, rng)
-            agent.observe(h, x, a, r, x_next)
-            x = x_next
     return expected

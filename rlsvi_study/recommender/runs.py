@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rlsvi_core import Reading, lsvi, rlsvi
+from rlsvi_core import Agent
 from rlsvi_core.envs.recommender import Recommender
 
 from ..engine import Experiment, Rows, Scale, grid, streams
 from ..intervals import mean_interval
 from .bandit import BernoulliBandit
 from .exploring import WEIGHTS, Parts, learn
-from .products import Products
+from .products import ProductLearner
 
 PAPER_ETAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 LAM, VARIANCE = 0.2, 1e-3  # the paper's λ and σ²
@@ -33,18 +33,22 @@ TENTH = 10  # one in so many customers is evaluated where the agent dithers
 BOLTZMANN = {eta: f"boltzmann {eta:g}" for eta in (*PAPER_ETAS, 0.03, 0.2, 0.3, 0.5)}
 EPSILON = {epsilon: f"epsilon {epsilon:g}" for epsilon in (0.0, 0.01, 0.03, 0.1, 0.2, 0.3)}
 _CHANGES: dict[str, dict[str, Any]] = {  # what the text leaves open, or states differently
-    "shared weights": {"weights": "shared"},
-    "target over all": {"over": "all"},
+    "shared weights": {"shared": True},
+    "target over all": {"over_all": True},
     "rewards ±1": {"dislike": -1.0},
     "printed mean": {"lam_of_mean": LAM * VARIANCE},
     "ridge λσ²": {"lam": LAM * VARIANCE},
     **{f"σ² = {value:g}": {"sigma": value**0.5} for value in (1e-5, 1e-4, 1e-2, 1e-1, 1.0)},
     **{f"λ = {value:g}": {"lam": value} for value in (2e-4, 2e-3, 2e-2, 2.0, 20.0, 200.0)},
 }
+_RLSVI: dict[str, Any] = {"agent": "rlsvi", "lam": LAM, "sigma": VARIANCE**0.5}
+_LSVI: dict[str, Any] = {"lam": LAM, "sample": False}
 ARMS: dict[str, dict[str, Any]] = {  # an arm as the tables call it: whose it is, and its settings
-    **{agent: {"agent": agent} for agent in ("rlsvi", "linear", "bernoulli")},
-    **{arm: {"agent": "boltzmann", "eta": eta} for eta, arm in BOLTZMANN.items()},
-    **{arm: {"agent": "epsilon-greedy", "epsilon": epsilon} for epsilon, arm in EPSILON.items()},
+    "rlsvi": _RLSVI,
+    "linear": _RLSVI | {"agent": "linear", "gamma": 0.0},  # RLSVI without what follows
+    "bernoulli": {"agent": "bernoulli"},
+    **{arm: _LSVI | {"agent": "boltzmann", "eta": eta} for eta, arm in BOLTZMANN.items()},
+    **{arm: _LSVI | {"agent": "epsilon-greedy", "epsilon": e} for e, arm in EPSILON.items()},
 }
 
 
@@ -79,27 +83,18 @@ def instance(seed: int, N: int = 10, J: int = 5, c: float = 2.0) -> Recommender:
     return Recommender.random(c, streams(seed)[0], N=N, J=J)
 
 
-def learner(arm: str, N: int, J: int, rng: Any = None) -> Any:
+def agent_of(arm: str, N: int, J: int, rng: Any = None) -> Agent:
     """The agent that an arm names."""
-    settings: dict[str, Any] = {"lam": LAM, "over": "unseen", "dislike": 0.0, **ARMS[arm]}
-    agent, features = settings.pop("agent"), Products(N, J, settings.pop("over"))
-    if agent == "bernoulli":
-        return BernoulliBandit(features, rng=rng)
-    dislike = settings.pop("dislike")
-    made: Any
-    if agent in ("rlsvi", "linear"):  # the bandit is RLSVI without what follows
-        reading = Reading(draws="per sweep", lam_of_mean=settings.pop("lam_of_mean", None))
-        settings = {"sigma": VARIANCE**0.5, "reading": reading, **settings}
-        made = rlsvi(features, rng=rng, gamma=float(agent == "rlsvi"), **settings)
-    else:
-        made = lsvi(features, rng=rng, **settings)
-    made.dislike = dislike
-    return made
+    settings = ARMS[arm].copy()
+    if settings.pop("agent") == "bernoulli":
+        return Agent(BernoulliBandit(N, J), rng=rng)
+    acting = {one: settings.pop(one) for one in ("sample", "epsilon", "eta") if one in settings}
+    return Agent(ProductLearner(N, J, **settings), **acting, rng=rng)
 
 
-def evaluated(agent: Any, episodes: int, rng: Any) -> np.ndarray:
+def evaluated(agent: Agent, episodes: int, rng: Any) -> np.ndarray:
     """Which customers' policies to evaluate: all, or one in ten for an agent that dithers."""
-    if not (getattr(agent, "epsilon", 0.0) or getattr(agent, "eta", 0.0)):
+    if not (agent.epsilon or agent.eta):
         return np.ones(episodes, bool)
     return (
         np.arange(episodes) % TENTH
@@ -128,7 +123,7 @@ def learning_curve(
     regret, realised, opening = np.zeros((3, episodes))  # line 10: averages
     for k in range(runs):  # lines 3 to 8
         which_rng, env_rng, agent_rng = streams((seed, k))
-        agent = learner(arm, N, J, agent_rng)
+        agent = agent_of(arm, N, J, agent_rng)
         exact = evaluated(agent, episodes, which_rng)
         run = agent.learn(customers, episodes, env_rng, exact=exact)
         expected = run.expected[exact]
@@ -152,8 +147,9 @@ def gain(agent: str, seed: int, episodes: int) -> Rows:
     ``exploration.runs`` has the rule of the comparison."""
     customers = instance(seed)
     _, env_rng, agent_rng = streams((seed, 0))
-    parts = Parts(agent, customers.N, customers.J, LAM, VARIANCE**0.5, agent_rng)
-    earned = learn(parts, customers, episodes, env_rng)
+    fixed = int(agent_rng.integers(2**63))
+    parts = Parts(agent, customers.N, customers.J, LAM, VARIANCE**0.5, fixed)
+    earned = learn(Agent(parts, rng=agent_rng), customers, episodes, env_rng)
     uniform = customers.evaluate(customers.uniform())[0]
     return [
         {

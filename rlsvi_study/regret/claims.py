@@ -8,11 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from rlsvi_core import features
-from rlsvi_core.agents import Reading, tabular
-from rlsvi_core.agents import rlsvi as general_rlsvi
+from rlsvi_core import Options, features, rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 
+from .. import parameters
 from ..engine import Tables
 from ..intervals import mean_interval
 from ..register import (
@@ -61,9 +60,7 @@ def closed_form() -> Evidence:
         prior = _random_prior(rng)
         mdp, (lam, sigma) = prior.sample(rng), rng.uniform(0.5, 3, 2)
         closed = regret.rlsvi(prior, lam, sigma, seed)
-        general = general_rlsvi(
-            features.tabular(mdp), lam, sigma, reading=Reading(first_episode="prior"), rng=seed
-        )
+        general = rlsvi(features.tabular(mdp), lam, sigma, options=Options(first="prior"), rng=seed)
         plays = [agent.learn(mdp, 100, seed, exact=True).expected for agent in (closed, general)]
         error = max(error, np.abs(plays[0] - plays[1]).max(), np.abs(closed.Q - general.Q).max())
     return unless(
@@ -264,7 +261,7 @@ def inductive_step() -> Evidence:
     for _ in range(100):
         prior = _random_prior(rng, 2, 3, 2)
         counts = optimism.played(prior, int(rng.integers(0, 20)), rng)
-        posterior, (lam, sigma) = prior.posterior(counts), tabular.theorem1_parameters(prior)
+        posterior, (lam, sigma) = prior.posterior(counts), parameters.theorem1_parameters(prior)
         V, cases = -rng.random(3), cases + counts.n.size
         for sign in (1, -1):
             ours = (counts.total + counts.P @ (sign * V)) / (counts.n + lam * sigma**2)
@@ -303,7 +300,7 @@ def lemma2(limits: Limits = CHOSEN) -> Evidence:
         optimism.one_visit(prior, high=False),
         optimism.played(prior, 30, 1),
     ]
-    lam, sigma = tabular.theorem1_parameters(prior)
+    lam, sigma = parameters.theorem1_parameters(prior)
     tests = [
         test
         for counts in histories
@@ -335,7 +332,7 @@ def lemma2(limits: Limits = CHOSEN) -> Evidence:
 def bounded_rewards() -> Evidence:
     """Techniques exist that extend similar results to general bounded reward distributions."""
     prior = DirichletPrior.symmetric(1, 1, 2, support=(0.0, 1.0))
-    lam, sigma = tabular.theorem1_parameters(prior)
+    lam, sigma = parameters.theorem1_parameters(prior)
     seen, truth = optimism.one_visit(prior, high=True), float(prior.mean_R[0, 0, 0])
     after = float(seen.total[0, 0, 0] / (1 + lam * sigma**2))
     then = float(prior.posterior(seen).mean_R[0, 0, 0])
@@ -355,7 +352,7 @@ def bounded_rewards() -> Evidence:
 def random_terminal_reward() -> Evidence:
     """Lemma 2 also covers the random terminal reward that Algorithm 1 allows."""
     prior, counts = optimism.random_terminal()
-    lam, sigma = tabular.theorem1_parameters(prior)
+    lam, sigma = parameters.theorem1_parameters(prior)
     ours = float(counts.total[0, 0, 0] / (1 + lam * sigma**2))
     truth = float(prior.posterior(counts).mean_mdp().Q[0, 0, 0])
     return unless(
@@ -385,8 +382,8 @@ def bias_identity() -> Evidence:
     for _ in range(30):
         prior = _random_prior(rng)
         counts = optimism.played(prior, int(rng.integers(0, 60)), rng)
-        Q = optimism.sample_Q(counts, *tabular.theorem1_parameters(prior), 1, rng)[0]
-        left, right = bias.both_sides(prior, counts, Q, *tabular.theorem1_parameters(prior))
+        Q = optimism.sample_Q(counts, *parameters.theorem1_parameters(prior), 1, rng)[0]
+        left, right = bias.both_sides(prior, counts, Q, *parameters.theorem1_parameters(prior))
         error = max(error, abs(left - right))
     return unless(
         error > 1e-10,
@@ -401,12 +398,11 @@ def bias_identity() -> Evidence:
 )
 def bias_sign() -> Evidence:
     """The bias terms b^R and b^P are never negative."""
-    parameters, share, least = tabular.theorem1_parameters(BASE), {}, 0.0
+    given, share, least = parameters.theorem1_parameters(BASE), {}, 0.0
     for episodes in (0, 100, 2000):
         counts = optimism.played(BASE, episodes, 5)
         draws = [
-            bias.terms(BASE, counts, Q, *parameters)
-            for Q in optimism.sample_Q(counts, *parameters, 200, 6)
+            bias.terms(BASE, counts, Q, *given) for Q in optimism.sample_Q(counts, *given, 200, 6)
         ]
         least = min(least, min(float(t.b_R.min()) for t in draws))
         share[episodes] = float(np.mean([t.b_P[:-1] < -1e-12 for t in draws]))
@@ -433,7 +429,7 @@ def bias_size(limits: Limits = CHOSEN) -> Evidence:
     ratios = {}
     for H in (5, 10, 20, 40):
         prior, n = DirichletPrior.symmetric(H, 1, 1, 0.5, 1.0), 1e9
-        largest = bias.largest(prior, n, *tabular.theorem1_parameters(prior))
+        largest = bias.largest(prior, n, *parameters.theorem1_parameters(prior))
         ratios[H] = [
             float((most / printed).max())
             for most, printed in zip(largest, bias.printed(prior, n), strict=True)
@@ -459,10 +455,12 @@ def pigeonhole() -> Evidence:
             (10, 1000, 100_000), (1, 5, 20), (1, 5, 20), (2, 10), (1.0, 10.0)
         )
     ]
-    lam, sigma = tabular.theorem1_parameters(BASE)
+    lam, sigma = parameters.theorem1_parameters(BASE)
     agent = regret.rlsvi(BASE, rng=1)
     agent.learn(BASE.sample(0), 5000, np.random.default_rng(2))
-    seen = sum((1 / np.sqrt(np.arange(n) + lam * sigma**2)).sum() for n in agent.seen.n.flat)
+    seen = sum(
+        (1 / np.sqrt(np.arange(n) + lam * sigma**2)).sum() for n in agent.learner.seen.n.flat
+    )
     worst, bound = bias.pigeonhole(5000, *BASE.shape, lam * sigma**2)
     return unless(
         max(ratios) > 1 or seen > worst * (1 + 1e-12),
@@ -489,9 +487,9 @@ def violations_of_condition() -> Evidence:
     mdp, agent, env = BASE.sample(0), regret.rlsvi(BASE, rng=1), np.random.default_rng(2)
     episodes, L = 0, 2000
     for _ in range(L):
-        episodes += bool((agent.seen.n + BASE.m_R < 2).any())
+        episodes += bool((agent.learner.seen.n + BASE.m_R < 2).any())
         agent.learn(mdp, 1, env)
-    visits = int(np.minimum(agent.seen.n, np.ceil(2 - BASE.m_R)).max())
+    visits = int(np.minimum(agent.learner.seen.n, np.ceil(2 - BASE.m_R)).max())
     twice = int(np.ceil(2 - DirichletPrior.symmetric(1, 1, 1, 0.1, 0.1).m_R).max())
     return Evidence(
         parts(max(visits, twice) <= 2, episodes <= 2),

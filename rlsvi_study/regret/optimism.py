@@ -21,13 +21,14 @@ from scipy.special import betainc
 from scipy.stats import norm
 
 from rlsvi_core import checks
-from rlsvi_core.agents.rivals import counts_of
-from rlsvi_core.agents.tabular import theorem1_parameters
 from rlsvi_core.compiled import Floats, Generator, jit
 from rlsvi_core.envs.dirichlet import Counts, DirichletPrior, no_counts
-from rlsvi_core.kernels import History, Targets, no_history, value_iteration, with_capacity
+from rlsvi_core.learner import Targets
+from rlsvi_core.learners.counts import History, no_history, value_iteration, with_room
 from rlsvi_core.optimism.order import Comparison, compare
 
+from ..parameters import theorem1_parameters
+from ..rivals import counts_of
 from .runs import rlsvi
 
 Seed = np.random.Generator | int | None
@@ -36,7 +37,7 @@ AS_IT_IS = Targets(1.0, -math.inf, math.inf)  # neither discounted nor clipped
 
 def _history(counts: Counts) -> History:
     """Dense counts as the tabular agents keep them."""
-    seen = with_capacity(no_history(*counts.total.shape), int(np.count_nonzero(counts.P)))
+    seen = with_room(no_history(*counts.total.shape), int(np.count_nonzero(counts.P)))
     for new, (h, s, a, s_next) in enumerate(np.argwhere(counts.P)[::-1].tolist()):
         seen.state[new], seen.number[new] = s_next, counts.P[h, s, a, s_next]
         seen.link[new], seen.first[h, s, a] = seen.first[h, s, a], new
@@ -46,8 +47,9 @@ def _history(counts: Counts) -> History:
 
 @jit
 def _sample_many(seen: History, ridge: float, sigma: float, rng: Generator, Q: Floats) -> None:
+    nothing = np.zeros((0, *Q.shape[2:]), np.bool_)  # is forbidden
     for i in range(Q.shape[0]):
-        value_iteration(seen, ridge, sigma, AS_IT_IS, None, rng, Q[i])
+        value_iteration(seen, ridge, sigma, AS_IT_IS, nothing, rng, Q[i])
 
 
 def sample_Q(counts: Counts, lam: float, sigma: float, n: int, rng: Seed = None) -> np.ndarray:
@@ -99,7 +101,7 @@ def played(prior: DirichletPrior, episodes: int, rng: Seed = None) -> Counts:
     rng = np.random.default_rng(rng)
     agent = rlsvi(prior, rng=rng)
     agent.learn(prior.sample(rng), episodes, rng)
-    return counts_of(agent.seen, prior.support)
+    return counts_of(agent.learner.seen, prior.support)
 
 
 def random_terminal(visits: int = 20) -> tuple[DirichletPrior, Counts]:

@@ -15,39 +15,36 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rlsvi_core.agents import Choices, Reading, Run, rivals, tabular
-from rlsvi_core.compiled import Floats
+import rlsvi_core
+from rlsvi_core import Agent, Options, Run, features
+from rlsvi_core.compiled import Floats, Generator, Seed
 from rlsvi_core.envs.dirichlet import DirichletPrior
-from rlsvi_core.features import OneHot
 
+from .. import rivals
 from ..engine import Experiment, Rows, Scale, streams
+from ..parameters import make_prior, theorem1_parameters
 
 BOUND = {"episode": 0.5, "S": 0.5, "A": 0.5, "H": 2.0}  # powers in H²√(SAL)
 BASE = {"H": 5, "S": 5, "A": 3}
 COMPARED = 4**7  # episodes after which problems of different sizes are compared
 
 
-def make_prior(H: int, S: int, A: int) -> DirichletPrior:
-    return DirichletPrior.symmetric(H, S, A, alpha_R=1 / 2, alpha_P=1 / S)
-
-
 def rlsvi(
-    prior: DirichletPrior, lam: float | None = None, sigma: float | None = None, rng: Any = None
-) -> tabular.TabularAgent:
+    prior: DirichletPrior, lam: float | None = None, sigma: float | None = None, rng: Seed = None
+) -> Agent:
     """RLSVI with one-hot features and a first episode from the prior; Theorem 1's λ and σ unless
     given."""
-    least = tabular.theorem1_parameters(prior)
-    return tabular.TabularAgent(
-        OneHot(*prior.shape),
+    least = theorem1_parameters(prior)
+    return rlsvi_core.rlsvi(
+        features.one_hot(*prior.shape),
         least[0] if lam is None else lam,
         least[1] if sigma is None else sigma,
-        sample=True,
-        choices=Choices(reading=Reading(first_episode="prior")),
+        options=Options(first="prior"),
         rng=rng,
     )
 
 
-AGENTS: dict[str, Callable[[DirichletPrior, int, np.random.Generator], tabular.QTableAgent]] = {
+AGENTS: dict[str, Callable[[DirichletPrior, int, Generator], Agent]] = {
     "rlsvi": lambda prior, _, rng: rlsvi(prior, rng=rng),  # Theorem 1's λ and σ
     "rlsvi-small": lambda prior, _, rng: rlsvi(prior, 1.0, 0.5, rng=rng),
     "psrl": lambda prior, _, rng: rivals.psrl(prior, rng=rng),
@@ -85,7 +82,7 @@ def tuned_regret(agent: str, factor: float, seed: int, episodes: int) -> Rows:
     """Regret with a multiple of what the analyses take: of UCBVI's bonus, or of RLSVI's σ."""
     prior = make_prior(**BASE)
     mdp_rng, env_rng, agent_rng = streams(seed)
-    least = tabular.theorem1_parameters(prior)
+    least = theorem1_parameters(prior)
     learner = {
         "ucbvi": lambda: rivals.ucbvi(prior, episodes, factor, rng=agent_rng),
         "rlsvi": lambda: rlsvi(prior, least[0], factor * least[1], agent_rng),
@@ -99,12 +96,10 @@ def scale_of_parameters(problem: str, lam: float, sigma: float, seed: int, episo
     """RLSVI's regret, and the uniform policy's, with λ and σ as many times Theorem 1's."""
     prior = make_prior(**{"bandit": {"H": 1, "S": 1, "A": 2}, "base": BASE}[problem])
     mdp_rng, env_rng, agent_rng = streams(seed)
-    mdp, least = prior.sample(mdp_rng), tabular.theorem1_parameters(prior)
+    mdp, least = prior.sample(mdp_rng), theorem1_parameters(prior)
     learner = rlsvi(prior, lam * least[0], sigma * least[1], agent_rng)
     run = learner.learn(mdp, episodes, env_rng, exact=True)
-    worst = (
-        mdp.value - rivals.uniform(prior, agent_rng).learn(mdp, 1, env_rng, exact=True).expected[0]
-    )
+    worst = mdp.regret(np.full(prior.shape, 1 / prior.shape[2]))
     return [
         {**row, "uniform": round(row["episode"] * worst, 6)}
         for row in _rows(mdp.value, run, [episodes // 16, episodes])

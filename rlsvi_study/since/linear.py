@@ -47,26 +47,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rlsvi_core.checks import array, between, fail, generator, inside, instance, positive, whole
-from rlsvi_core.compiled import Floats, Generator, jit
-from rlsvi_core.kernels import (
-    Model,
-    Statistics,
-    action_probabilities,
-    add_transition,
-    choose,
-    draw,
-    first_state,
-    highest,
-    last_reward,
-    no_data,
-    period,
-    solve_transposed,
-    step,
-)
-from rlsvi_core.mdp import FiniteMDP
-
-__all__ = ["Variant", "learn", "lsvi_ucb"]
+from rlsvi_core import Agent
+from rlsvi_core.agent import compiled_loop, highest
+from rlsvi_core.compiled import Array, Floats, Generator, Seed, inlined, jit
+from rlsvi_core.learner import ENDED, Learner
+from rlsvi_core.learners.counts import table_values
+from rlsvi_core.learners.sums import Statistics, add_transition, no_data
+from rlsvi_core.regression import draw, fill_noise, solve_transposed
 
 
 class Variant(NamedTuple):
@@ -76,26 +63,15 @@ class Variant(NamedTuple):
     sigma: float = 0.0  # σ; 0 takes the mean
     beta: float = 0.0  # β
 
-    def checked(self) -> "Variant":
-        positive(ridge=self.ridge)
-        hint = "It multiplies something that is not negative."
-        for name in ("sigma", "beta"):
-            between(name, getattr(self, name), 0, math.inf, hint=hint)
-        return Variant(float(self.ridge), float(self.sigma), float(self.beta))
-
 
 def lsvi_ucb(
     d: int, H: int, width: float, episodes: int, factor: float = 1.0, p: float = 0.05
 ) -> Variant:
     """LSVI-UCB for d features of norm at most 1 and values in a range of this width; its bonus is
     ``factor`` times the published one."""
-    positive(width=width, factor=factor)
-    inside("p", p, 0, 1, hint="It is the probability that the bound fails.")
-    d, H, L = (
-        whole(name, size, 1, hint="It is a size: pass 10, say.")
-        for name, size in {"d": d, "H": H, "episodes": episodes}.items()
+    return Variant(
+        ridge=1.0, beta=factor * d * width * math.sqrt(math.log(2 * d * episodes * H / p))
     )
-    return Variant(ridge=1.0, beta=factor * d * width * math.sqrt(math.log(2 * d * L * H / p)))
 
 
 def after_steps(l: float, eta: float, J: int) -> tuple[float, float]:
@@ -108,32 +84,44 @@ def after_steps(l: float, eta: float, J: int) -> tuple[float, float]:
 # --------------------------------------------------------------------------- the learner
 
 
+class Fitted(NamedTuple):
+    theta: Floats  # (H, K) the weights
+    Q: Floats  # (H, S, A) the values
+
+
+class Data(NamedTuple):
+    """What compiled code works on."""
+
+    Phi: Floats  # (H, S, A, K)
+    sums: Statistics
+    any: Array  # (1,) whether there are data
+    variant: Variant
+    limits: Floats  # (H, 2)
+    row: Floats  # scratch space
+    theta: Floats
+    Q: Floats
+
+
 @jit
-def _plan(
-    Phi: Floats,
-    data: Statistics,
-    variant: Variant,
-    limits: Floats,
-    rng: Generator,
-    w: Floats,
-    Q: Floats,
-) -> None:
-    """Fit all periods, from the last one backwards, and fill in the weights w and Q̃."""
+def _fit(data: Data, rng: Generator) -> None:
+    """Fit all periods, from the last one backwards, and fill in the weights and Q̃."""
+    if not data.any[0]:
+        return
+    Phi, variant, w, Q, row = data.Phi, data.variant, data.theta, data.Q, data.row
     H, S, A, K = Phi.shape
-    x, z, row = np.empty(K), np.zeros(K), np.empty(K)
+    x, z = np.empty(K), np.zeros(K)
     for h in range(H - 1, -1, -1):
-        U = data.U[h]
+        U = data.sums.U[h]
         for k in range(K):
-            x[k] = data.c[h, k]
+            x[k] = data.sums.c[h, k]
         if h < H - 1:
             for s in range(S):
                 V = highest(Q[h + 1, s])
                 for k in range(K):
-                    x[k] += V * data.g[h, s, k]  # A'b
+                    x[k] += V * data.sums.g[h, s, k]  # A'b
         solve_transposed(U, x)
         if variant.sigma > 0.0:
-            for k in range(K):
-                z[k] = rng.standard_normal()
+            fill_noise(rng, z)
         w[h] = 0.0
         draw(U, x, variant.sigma, z, w[h])  # Algorithm 1, lines 3 and 4
         for s in range(S):
@@ -149,116 +137,63 @@ def _plan(
                     for k in range(K):
                         norm += row[k] * row[k]
                     q += variant.beta * math.sqrt(norm)
-                Q[h, s, a] = min(max(q, limits[h, 0]), limits[h, 1])
+                Q[h, s, a] = min(max(q, data.limits[h, 0]), data.limits[h, 1])
 
 
-@jit
-def _expected_reward(model: Model, Q: Floats) -> float:
-    """The exact expected reward of acting greedily on Q, ties at random."""
-    H, S, A = Q.shape
-    here, there, p, total = model.initial.copy(), np.zeros(S), np.empty(A), 0.0
-    for h in range(H):
-        t = period(model.successor, h)
-        for s in range(S):
-            there[s] = 0.0
-        for s in range(S):
-            if here[s] == 0.0:
-                continue
-            action_probabilities(Q[h, s], 0.0, 0.0, p)
-            for a in range(A):
-                for b in range(model.successor.shape[3]):
-                    mass = here[s] * p[a] * model.probability[t, s, a, b]
-                    there[model.successor[t, s, a, b]] += mass
-                    total += mass * model.reward[t, s, a, b]
-        here, there = there, here
-    for s in range(S):
-        total += here[s] * model.terminal[s]
-    return total
+@inlined
+def _add(data: Data, h: int, s: int, a: int, r: float, s_next: int) -> None:
+    add_transition(data.Phi, data.sums, h, s, a, r, s_next, data.row)
+    data.any[0] = True
 
 
-@jit
-def _learn(
-    model: Model,
-    Phi: Floats,
-    data: Statistics,
-    variant: Variant,
-    limits: Floats,
-    env: Generator,
-    own: Generator,
-    w: Floats,
-    Q: Floats,
-    expected: Floats,
-) -> None:
-    H, _, A, K = Phi.shape
-    p, row = np.empty(A), np.empty(K)
-    for i in range(expected.shape[0]):
-        if i > 0:  # before any data all values are 0
-            _plan(Phi, data, variant, limits, own, w, Q)
-        expected[i] = _expected_reward(model, Q)
-        s = first_state(model, env)
-        for h in range(H):
-            a = choose(Q[h, s], 0.0, 0.0, p, own.random())
-            r, s_next = step(model, h, s, a, env)
-            if h == H - 1:
-                r += last_reward(model, s_next, env)
-            add_transition(Phi, data, h, s, a, r, s_next, row)
-            s = s_next
+class Linear(Learner):
+    """RLSVI with linear features, with one thing changed; :func:`changed` makes an agent of it."""
+
+    loop = staticmethod(compiled_loop(_fit, table_values, _add))
+
+    def __init__(self, Phi: Floats, variant: Variant, limits: Floats) -> None:
+        self.Phi, self.variant, self.limits = Phi, variant, limits
+        self.H, self.S, self.A, K = Phi.shape
+        self.sums = no_data(self.H, self.S, K, math.sqrt(variant.ridge))
+        self.any, self._row = np.zeros(1, bool), np.empty(K)
+
+    def data(self, fitted: Fitted, sample: bool) -> Data:
+        variant = self.variant if sample else self.variant._replace(sigma=0.0)
+        return Data(self.Phi, self.sums, self.any, variant, self.limits, self._row, *fitted)
+
+    def fit(self, rng: Generator | None, before: Fitted | None) -> Fitted:
+        H, S, A, K = self.Phi.shape
+        fitted, sample = Fitted(np.zeros((H, K)), np.zeros((H, S, A))), rng is not None
+        _fit(self.data(fitted, sample), np.random.default_rng(0) if rng is None else rng)
+        return fitted
+
+    def values(self, fitted: Fitted, h: int, s: int) -> Floats:
+        return np.array(fitted.Q[h, s])
+
+    def add(self, h: int, s: int, a: int, r: float, s_next: int | None) -> None:
+        s_next = ENDED if s_next is None else s_next
+        add_transition(self.Phi, self.sums, h, s, a, r, s_next, self._row)
+        self.any[0] = True
 
 
-class Learned(NamedTuple):
-    expected: Floats  # (L,) the exact expected reward of each episode's policy
-    w: Floats  # (H, K) the weights of the last episode
-    Q: Floats  # (H, S, A) its values
-
-
-def learn(
-    mdp: FiniteMDP,
-    Phi: Any,
-    variant: Variant,
-    episodes: int,
-    env: Any = None,
-    own: Any = None,
-    value_range: Any = None,
-) -> Learned:
-    """Let a variant learn for so many episodes.
+def changed(Phi: Floats, variant: Variant, value_range: Any = None, rng: Seed = None) -> Agent:
+    """RLSVI with linear features, with one thing changed.
 
     Parameters
     ----------
-    mdp, Phi : the world, and an (H, S, A, K) array of features.
+    Phi : an (H, S, A, K) array of features.
     variant : what is changed: ``lsvi_ucb(…)``, or a Variant.
-    episodes : how many.
-    env, own : generators, or seeds, for the world and for the agent.
     value_range : (H, 2) array, the least and the largest value in each period; no cut by default.
-
-    Returns
-    -------
-    Learned
+    rng : the agent's own generator or its seed.
 
     Examples
     --------
     >>> from rlsvi_core import chain, features
     >>> mdp = chain(4)
-    >>> agent = lsvi_ucb(d=8, H=3, width=1.0, episodes=200, factor=0.02)
-    >>> found = learn(mdp, features.tabular(mdp), agent, 200, 1, 2, [[0, 1]] * 3)
-    >>> float(round(mdp.value - found.expected[-1], 9))
+    >>> variant = lsvi_ucb(d=8, H=3, width=1.0, episodes=200, factor=0.02)
+    >>> agent = changed(features.tabular(mdp), variant, [[0, 1]] * 3, rng=2)
+    >>> float(round(mdp.value - agent.learn(mdp, 200, 1, exact=True).expected[-1], 9))
     0.0
     """
-    instance("mdp", mdp, FiniteMDP, hint="rlsvi_core.chain(10) is one.")
-    instance("variant", variant, Variant, hint="Pass lsvi_ucb(…), say.")
-    variant = variant.checked()
-    Phi = array("Phi", Phi, (mdp.H, mdp.S, mdp.A, None), hint="Pass features for this MDP.")
-    limits = np.tile([-np.inf, np.inf], (mdp.H, 1))
-    if value_range is not None:
-        limits = array("value_range", value_range, (mdp.H, 2), hint="A pair for each period.")
-        if not (limits[:, 0] < limits[:, 1]).all():
-            fail(
-                "value_range holds pairs (low, high) with low < high",
-                f"it is {limits.tolist()}",
-                "Pass [[0, H - h] for h in range(H)] for rewards in [0, 1].",
-            )
-    expected = np.zeros(whole("episodes", episodes, 1, hint="Pass episodes=1000, say."))
-    K = Phi.shape[3]
-    data = no_data(mdp.H, mdp.S, K, math.sqrt(variant.ridge))
-    w, Q = np.zeros((mdp.H, K)), np.zeros((mdp.H, mdp.S, mdp.A))
-    _learn(mdp.model, Phi, data, variant, limits, generator(env), generator(own), w, Q, expected)
-    return Learned(expected, w, Q)
+    limits = np.tile([-np.inf, np.inf], (len(Phi), 1)) if value_range is None else value_range
+    return Agent(Linear(Phi, variant, np.asarray(limits, float)), rng=rng)

@@ -26,13 +26,13 @@ from typing import NamedTuple
 import numpy as np
 
 from rlsvi_core import FiniteMDP, bootstrap, chain, features
-from rlsvi_core.compiled import Floats
+from rlsvi_core.compiled import Floats, Generator
 
 from ..engine import Experiment, Rows, Scale, streams
 from ..traps import gamble, long_gamble, toll
 from ..worlds import low_rank
 from .design import CHOOSING, JUDGING, LINEAR, SHIFTED
-from .linear import Variant, learn, lsvi_ucb
+from .linear import Variant, changed, lsvi_ucb
 
 SHORT, LONG = 4**5, 4**6  # episodes
 
@@ -48,17 +48,17 @@ def to_come(H: int, low: float, high: float) -> Floats:
     return np.outer(np.arange(H, 0, -1), [low, high])
 
 
-def linear_mdp(d: int, low: float, rng: np.random.Generator) -> World:
+def linear_mdp(d: int, low: float, rng: Generator) -> World:
     mdp, Phi = low_rank(5, 20, 4, d, rng)
     return World(FiniteMDP(mdp.P, mdp.R + low), Phi, to_come(5, low, low + 1.0))
 
 
-def coherent_chain(N: int, rng: np.random.Generator) -> World:
+def coherent_chain(N: int, rng: Generator) -> World:
     mdp = chain(N)
     return World(mdp, features.coherent(mdp.Q, 10, rng), np.tile([0.0, 1.0], (mdp.H, 1)))
 
 
-WORLDS: dict[str, Callable[[int, float, np.random.Generator], World]] = {
+WORLDS: dict[str, Callable[[int, float, Generator], World]] = {
     "low-rank": linear_mdp,
     "chain": lambda N, _, rng: coherent_chain(N, rng),
     "gamble": lambda H, *_: World(*gamble(), to_come(H + 1, -1.0, 1.0)[:H]),  # two rewards
@@ -91,15 +91,13 @@ def curve(
     if agent == "bootstrap":
         ends = float(value_range.min()), float(value_range.max())
         learner = bootstrap(Phi, ends, factor, rng=own)
-        expected = learner.learn(mdp, episodes, env, exact=True).expected
     else:
         if agent == "rlsvi":
             variant = Variant(ridge, sigma=factor * width)
         else:
             variant = lsvi_ucb(Phi.shape[3], mdp.H, width, episodes, factor)._replace(ridge=ridge)
-        limits = value_range if cut else None
-        expected = learn(mdp, Phi, variant, episodes, env, own, limits).expected
-    regret = (mdp.value - expected).cumsum()
+        learner = changed(Phi, variant, value_range if cut else None, own)
+    regret = (mdp.value - learner.learn(mdp, episodes, env, exact=True).expected).cumsum()
     return [
         {"episode": 4**k, "regret": round(regret[4**k - 1], 3)}
         for k in range(2, 12)

@@ -15,32 +15,24 @@ or the largest. Regret is the exact expected shortfall of all episodes so far.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
-from rlsvi_core import FiniteMDP
-from rlsvi_core.agents.rivals import ucbvi
-from rlsvi_core.agents.tabular import QTableAgent
+from rlsvi_core import Agent, FiniteMDP
+from rlsvi_core.compiled import Generator
 from rlsvi_core.envs.chains import chain, deep_sea, river_swim
-from rlsvi_core.envs.dirichlet import DirichletPrior
-from rlsvi_core.features import OneHot
 
 from ..engine import Experiment, Rows, Scale, streams
+from ..parameters import make_prior
+from ..rivals import ucbvi
 from ..worlds import World, paying
 from . import linear_runs
 from .design import CHOOSING, JUDGING, TABULAR
-from .tabular import VARIANTS, PerturbedAgent
+from .tabular import VARIANTS, Perturbed
 
 EPISODES = 4**5
 
 # --------------------------------------------------------------------------- worlds
 
 
-def make_prior(H: int, S: int, A: int) -> DirichletPrior:
-    """As in the study of Theorem 1: total weights are 1."""
-    return DirichletPrior.symmetric(H, S, A, alpha_R=1 / 2, alpha_P=1 / S)
-
-
-WORLDS: dict[str, Callable[[int, np.random.Generator], World]] = {
+WORLDS: dict[str, Callable[[int, Generator], World]] = {
     "chain": lambda N, _: World(chain(N), 0.0, 1.0),
     "river swim": lambda N, _: World(river_swim(N), 0.0, 1.0),
     "deep sea": lambda N, rng: World(deep_sea(N, rng), -0.01 / N, 1.0),
@@ -59,12 +51,12 @@ def make_agent(
     ridge: float,
     factor: float,
     episodes: int,
-    rng: np.random.Generator,
-) -> QTableAgent:
+    rng: Generator,
+) -> Agent:
     if agent == "ucbvi":
         return ucbvi(make_prior(mdp.H, mdp.S, mdp.A), episodes, factor, rng=rng)
     variant = VARIANTS[agent]._replace(factor=factor, ridge=ridge, shared=noise == "one", low=low)
-    return PerturbedAgent(OneHot(mdp.H, mdp.S, mdp.A), variant, rng)
+    return Agent(Perturbed(mdp.H, mdp.S, mdp.A, variant), rng=rng)
 
 
 def curve(

@@ -43,18 +43,17 @@ largest value is :math:`(H - h)(\text{low} + 1)`. Other rewards are refused; shi
 """
 
 import math
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rlsvi_core import checks
-from rlsvi_core.agents import Choices, Reading
-from rlsvi_core.agents.base import check_fits
-from rlsvi_core.agents.tabular import QTableAgent
+from rlsvi_core.agent import compiled_loop, highest
 from rlsvi_core.compiled import Floats, Generator, jit
-from rlsvi_core.episodes import Run
-from rlsvi_core.features import OneHot
-from rlsvi_core.kernels import History, Model, draw_weight, highest, play_episode
+from rlsvi_core.learners.counts import History, Table, table_values
+from rlsvi_core.regression import draw_weight, noise
+
+from ..rivals import add
 
 CONSTANT, HOEFFDING, BERNSTEIN = range(3)  # sizes of the noise
 
@@ -79,17 +78,27 @@ VARIANTS = {
 }
 
 
+class Data(NamedTuple):
+    """What compiled code works on."""
+
+    variant: Variant
+    seen: History
+    Q: Floats
+
+
 @jit
-def value_iteration(variant: Variant, k: int, seen: History, rng: Generator, Q: Floats) -> None:
-    """Fix Q̃ for episode k = 1, 2, …, backwards in time."""
+def _fit(data: Data, rng: Generator) -> None:
+    """Fix Q̃ for the coming episode, backwards in time."""
+    variant, seen, Q = data
     H, S, A = Q.shape
     V, z = np.zeros(S), 0.0
+    k = 1.0 + seen.n[0].sum()  # every episode has visited one pair of period 0
     ell = math.log(2.0 * H * S * A * k)
     root_beta = variant.factor * math.sqrt(0.5 * S * H**3 * ell)
     alpha = variant.threshold * root_beta * root_beta
     nu = root_beta if variant.size == HOEFFDING else variant.factor
     if variant.shared:
-        z = rng.standard_normal()
+        z = noise(rng)
     for h in range(H - 1, -1, -1):
         top, bound = (variant.low + 1.0) * (H - h), variant.clip * (H - h)
         for s in range(S):
@@ -109,127 +118,54 @@ def value_iteration(variant: Variant, k: int, seen: History, rng: Generator, Q: 
                         math.sqrt(ell * variance) + math.sqrt(ell) + H * ell / math.sqrt(M)
                     )
                 if not variant.shared:
-                    z = rng.standard_normal()
+                    z = noise(rng)
                 value = top if n < alpha else draw_weight(M, total, nu, z)
                 Q[h, s, a] = min(max(value, -bound), bound)
         for s in range(S):
             V[s] = highest(Q[h, s])
 
 
-@jit
-def _learn(
-    model: Model,
-    variant: Variant,
-    k: int,
-    seen: History,
-    Q: Floats,
-    exact: bool,
-    rng: Generator,
-    agent_rng: Generator,
-    run: Run,
-) -> None:
-    p = np.empty(Q.shape)
-    for i in range(run.reward.shape[0]):
-        value_iteration(variant, k + i, seen, agent_rng, Q)
-        play_episode(model, seen, Q, p, 0.0, 0.0, exact, rng, agent_rng, run, i)
+class Perturbed(Table):
+    """Tabular RLSVI with one thing changed; every action is allowed.
 
-
-class PerturbedAgent(QTableAgent):
-    """Tabular RLSVI with one thing changed.
-
-    Parameters
-    ----------
-    features : one-hot, for H, S and A.
-    variant : what is changed.
-    rng : the agent's generator or seed.
-
-    >>> from rlsvi_core import chain
-    >>> tuned = Variant(factor=0.1, ridge=0.01)
-    >>> agent = PerturbedAgent(OneHot(3, 4, 2), tuned, rng=0)
+    >>> from rlsvi_core import Agent, chain
+    >>> agent = Agent(Perturbed(3, 4, 2, Variant(factor=0.1, ridge=0.01)), rng=0)
     >>> agent.learn(chain(4), 200, rng=1).reward.sum() > 50
     np.True_
     """
 
-    takes_masks = False
+    update = staticmethod(_fit)
+    loop = staticmethod(compiled_loop(_fit, table_values, add))
 
-    def __init__(self, features: OneHot, variant: Variant, rng: Any = None) -> None:
-        checks.instance("variant", variant, Variant, hint="VARIANTS has those that are published.")
-        checks.flag("shared", variant.shared)
-        checks.positive(ridge=variant.ridge)
-        sizes = (CONSTANT, HOEFFDING, BERNSTEIN)
-        checks.one_of("size", variant.size, sizes, hint="They are CONSTANT, HOEFFDING, BERNSTEIN.")
-        if variant.clip != math.inf:
-            checks.positive(clip=variant.clip)
-        self.variant = variant._replace(
-            ridge=float(variant.ridge),
-            low=checks.finite("low", variant.low),
-            clip=float(variant.clip),
-            threshold=checks.between(
-                "threshold", variant.threshold, 0, math.inf, hint="It is α_k/β_k; 0 clips nothing."
-            ),
-            factor=checks.between(
-                "factor",
-                variant.factor,
-                0,
-                math.inf,
-                hint="It multiplies standard deviations; 0 is LSVI.",
-            ),
-        )
-        choices = Choices(reading=Reading(first_episode="prior"))
-        super().__init__(features, 1.0, 1.0, sample=True, choices=choices, rng=rng)
+    def __init__(self, H: int, S: int, A: int, variant: Variant) -> None:
+        super().__init__(H, S, A)
+        self.variant = variant
 
-    def __repr__(self) -> str:
-        return f"PerturbedAgent({self.variant}; {self.transitions} transitions seen)"
+    def data(self, fitted: Floats, sample: bool) -> Data:
+        variant = self.variant if sample else self.variant._replace(factor=0.0)
+        return Data(variant, self.seen, fitted)
 
-    def _estimate(self) -> None:
-        value_iteration(self.variant, self.episode + 1, self.seen, self.rng, self._Q)
+    def _pays(self, r: Any) -> bool:
+        return bool(np.all((0 <= r - self.variant.low) & (r - self.variant.low <= 1)))
 
-    def _twin(self) -> Self:
-        twin = super()._twin()
-        twin.variant = self.variant._replace(factor=0.0)
-        return twin
-
-    def _refuse(self, r: float) -> None:
-        checks.fail(
-            f"a period pays between {self.variant.low:g} and {self.variant.low + 1:g}, the last one "
-            "with its terminal reward",
-            f"a reward is {r:g}",
-            "Shift and scale rewards; the largest values depend on it.",
+    def plays(self, env: Any) -> bool:
+        if not super().plays(env):
+            return False
+        model, before = env.model, env.H - 1  # one stored period may stand for all
+        last = model.reward[-1] + model.terminal[model.successor[-1]]
+        return self._pays(last[model.probability[-1] > 0]) and self._pays(
+            model.reward[:before][model.probability[:before] > 0]
         )
 
-    def _checked_reward(self, given: Any) -> float:
-        r = super()._checked_reward(given)
-        if not 0 <= r - self.variant.low <= 1:
-            self._refuse(r)
-        return r
-
-    def _prepare(self, env: Any, episodes: int, rng: Any, exact: Any) -> tuple[Generator, Run, Any]:
-        check_fits((self.H, self.S, self.A), env)
-        last = self.H - 1  # one stored period may stand for all
-        paid = np.concatenate(
-            [
-                R[P > 0]
-                for P, R in zip(
-                    [*env.P[:last], env.P[-1]],
-                    [*env.R[:last], env.R[-1] + env.terminal],
-                    strict=True,
-                )
-            ]
-        )
-        for r in (paid.min(), paid.max()):
-            if not 0 <= r - self.variant.low <= 1:
-                self._refuse(r)
-        return super()._prepare(env, episodes, rng, exact)
-
-    def _learn(self, model: Model, exact: bool, rng: Generator, run: Run) -> None:
-        _learn(
-            model,
-            self.variant,
-            self.episode + 2,
-            self._seen,
-            self._Q,
-            exact,
-            rng,
-            self.rng,
-            run,
-        )
+    def add(  # type: ignore[override]  # without masks
+        self, h: int, s: int, a: int, r: float, s_next: int | None
+    ) -> None:
+        if not self._pays(r):
+            low = self.variant.low
+            checks.fail(
+                f"a period pays between {low:g} and {low + 1:g}, the last one with its terminal "
+                "reward",
+                f"a reward is {r:g}",
+                "Shift and scale rewards; the largest values depend on it.",
+            )
+        super().add(h, s, a, r, s_next)

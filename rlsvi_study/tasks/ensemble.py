@@ -9,42 +9,43 @@ up to date, not redrawn; every episode is played by one of them.
 import math
 from typing import Any
 
-from rlsvi_core.agents.base import LinearAgent
-from rlsvi_core.agents.tabular import TabularAgent
+import numpy as np
+
+from rlsvi_core.compiled import Floats, Generator
 from rlsvi_core.features import OneHot
-from rlsvi_core.kernels import value_iteration
+from rlsvi_core.learner import Targets
+from rlsvi_core.learners.counts import Table, value_iteration
+
+UNCUT = Targets(1.0, -math.inf, math.inf)
 
 
-class Ensemble(TabularAgent):
-    """Tabular; greedy actions of the member whose turn it is.
+class Ensemble(Table):
+    """Tabular. A draw is the member whose turn it is; ``rng`` is for the members' noise.
 
-    >>> from rlsvi_core import chain
-    >>> Ensemble(OneHot(3, 4, 2), 1.0, 0.1, M=5, rng=0).learn(chain(4), 100, rng=1).reward.sum() > 9
+    >>> from rlsvi_core import Agent, chain
+    >>> agent = Agent(Ensemble(OneHot(3, 4, 2), 1.0, 0.1, M=5, rng=np.random.default_rng(0)), rng=2)
+    >>> agent.learn(chain(4), 100, rng=1).reward.sum() > 9
     np.True_
     """
 
-    _play = LinearAgent._play  # not the compiled one, which knows no members
-
     def __init__(
-        self, features: OneHot, lam: float, sigma: float, *, M: int, rng: Any = None
+        self, features: OneHot, lam: float, sigma: float, *, M: int, rng: Generator
     ) -> None:
-        super().__init__(features, lam * sigma**2, 1.0, sample=False, rng=rng)
-        self.spread = sigma
-        zeta = self.rng.standard_normal((M, *self.Q.shape)) / math.sqrt(lam)
-        self.noise = lam * sigma**2 * zeta  # what a member's sums of targets have more
+        super().__init__(features.H, features.S, features.A)
+        self.ridge, self.sigma, self.rng = lam * sigma**2, sigma, rng
+        zeta = rng.standard_normal((M, *self.seen.n.shape)) / math.sqrt(lam)
+        self.noise = self.ridge * zeta  # what a member's sums of targets have more
 
-    def _estimate(self) -> None:
-        mine = self.noise[self.rng.integers(len(self.noise))]
-        value_iteration(
-            self.seen._replace(total=self.seen.total + mine),
-            self._ridge,
-            self._noise,
-            self._targets,
-            self._closed,
-            self.rng,
-            self._Q,
-        )
+    def fit(self, rng: Generator | None, before: Floats | None) -> Floats:
+        seen, Q = self.seen, np.zeros(self.seen.n.shape)
+        if seen.n.any():
+            more = 0.0 if rng is None else self.noise[rng.integers(len(self.noise))]
+            seen = seen._replace(total=seen.total + more)
+            value_iteration(seen, self.ridge, 0.0, UNCUT, self.masks.closed, self.rng, Q)
+        return Q
 
-    def _remember(self, h: int, s: int, a: int, r: float, s_next: int) -> None:
-        super()._remember(h, s, a, r, s_next)
-        self.noise[:, h, s, a] += self.spread * self.rng.standard_normal(len(self.noise))
+    def add(
+        self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
+    ) -> None:
+        super().add(h, s, a, r, s_next, legal_next)
+        self.noise[:, h, s, a] += self.sigma * self.rng.standard_normal(len(self.noise))

@@ -7,60 +7,56 @@ Without one there is a single table, and nothing follows a state that ends an ep
 by ε-greedy actions, by a start of Q above all values, or by both.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from rlsvi_core.compiled import Array, Floats, Generator, jit
-from rlsvi_core.kernels import (
-    Model,
-    action_probabilities,
-    choose,
-    first_state,
-    highest,
-    last_reward,
-    step,
-    value_of_policy,
-)
+from rlsvi_core import Learner
+from rlsvi_core.agent import compiled_loop, highest
+from rlsvi_core.compiled import Floats, Generator, inlined, jit
+from rlsvi_core.learner import ENDED
+from rlsvi_core.learners.counts import table_values
+
+
+class Data(NamedTuple):
+    alpha: float
+    gamma: float
+    further: int  # by how many tables the next step's is further: 1 with a horizon, 0 without
+    Q: Floats  # (H, S, A) or (1, S, A)
 
 
 @jit
-def learn(
-    model: Model,
-    H: int,
-    ends: Array,
-    Q: Floats,
-    alpha: float,
-    gamma: float,
-    epsilon: float,
-    rng: Generator,
-    agent_rng: Generator,
-    reward: Floats,
-) -> None:
-    """Play an episode for each entry of ``reward``, and fill it: with the exact value of the policy
-    if Q has a table (H, S, A) for each period, with what was earned if it has one (1, S, A)."""
-    T, S, A = Q.shape
-    p, scratch = np.empty((H, S, A)), np.empty(A)
-    for i in range(reward.shape[0]):
-        reward[i] = 0.0
-        if T == H:
-            for h in range(H):
-                for s in range(S):
-                    action_probabilities(Q[h, s], epsilon, 0.0, p[h, s])
-            reward[i] = value_of_policy(model, p)
-        s = first_state(model, rng)
-        for h in range(H):
-            t = h if T == H else 0
-            a = choose(Q[t, s], epsilon, 0.0, scratch, agent_rng.random())
-            r, s_next = step(model, h, s, a, rng)
-            if h == H - 1:
-                r += last_reward(model, s_next, rng)
-            target = r
-            if T < H and not ends[s_next]:
-                target += gamma * highest(Q[0, s_next])
-            elif T == H and h < H - 1:
-                target += gamma * highest(Q[h + 1, s_next])
-            Q[t, s, a] += alpha * (target - Q[t, s, a])
-            if T < H:
-                reward[i] += r
-                if ends[s_next]:
-                    break
-            s = s_next
+def _fit(data: Data, rng: Generator) -> None:
+    """Nothing: the values change with every step."""
+
+
+@inlined
+def _add(data: Data, h: int, s: int, a: int, r: float, s_next: int) -> None:
+    Q, target, after = data.Q, r, h + data.further
+    if s_next != ENDED and after < Q.shape[0]:
+        target += data.gamma * highest(Q[after, s_next])
+    Q[h, s, a] += data.alpha * (target - Q[h, s, a])
+
+
+class QLearning(Learner):
+    """Q-learning with the step size α, from a table that is ``start`` everywhere."""
+
+    loop = staticmethod(compiled_loop(_fit, table_values, _add))
+
+    def __init__(
+        self, H: int | None, S: int, A: int, alpha: float, gamma: float, start: float
+    ) -> None:
+        self.H, self.S, self.A = H, S, A
+        self._data = Data(alpha, gamma, 0 if H is None else 1, np.full((H or 1, S, A), start))
+
+    def data(self, fitted: Any, sample: bool) -> Data:
+        return self._data
+
+    def fit(self, rng: Generator | None, before: Any) -> None:
+        """Nothing is fitted at once."""
+
+    def values(self, fitted: Any, h: int, s: int) -> Floats:
+        return np.array(self._data.Q[h if self.H else 0, s])
+
+    def add(self, h: int, s: int, a: int, r: float, s_next: int | None) -> None:
+        _add(self._data, h if self.H else 0, s, a, r, ENDED if s_next is None else s_next)

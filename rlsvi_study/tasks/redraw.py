@@ -1,6 +1,6 @@
 r"""Drawing again in mid-episode, and a vote of samples.
 
-:mod:`rlsvi_core.agents.discounted` explains why one sample for a whole episode may lead in a
+:mod:`rlsvi_core.beyond.discounted` explains why one sample for a whole episode may lead in a
 circle. A sample can be redrawn after :math:`1/(1 - \gamma)` steps, or when a state recurs that was
 visited since the last draw; observations in a box never recur. That *helps* if, with the same
 seeds, the mean reward of all episodes is higher in at least one task and lower in none, by
@@ -13,13 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from rlsvi_core import Agent
 
-class Vote:
+
+class Vote(Agent):
     """Acts as most of some samples do, ties at random; the agent is left as it was."""
 
-    def __init__(self, agent: Any, draws: int, rng: np.random.Generator) -> None:
-        agent, self.rng, self.samples = copy.deepcopy(agent), rng, list[Any]()
-        self.S, self.A, self.H = agent.S, agent.A, agent.H
+    def __init__(self, agent: Agent, draws: int, rng: np.random.Generator) -> None:
+        super().__init__(agent.learner, rng=rng)
+        agent, self.samples = copy.deepcopy(agent), list[Agent]()
         for _ in range(draws):
             agent.rng = rng
             agent.plan()
@@ -27,7 +29,5 @@ class Vote:
             agent = copy.deepcopy(agent)
 
     def greedy(self, h: int, s: Any, legal: Any = None) -> int:
-        votes = np.zeros(self.A, int)
-        for agent in self.samples:
-            votes[agent.act(h, s, legal)] += 1
+        votes = np.bincount([agent.act(h, s, legal) for agent in self.samples])
         return int(self.rng.choice(np.flatnonzero(votes == votes.max())))

@@ -34,15 +34,18 @@ Gymnasium's own arithmetic: elsewhere a run is another one of its kind (``portab
 import math
 from collections.abc import Callable
 from functools import partial
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from rlsvi_core import FiniteMDP, Reading, features, lsvi, rlsvi, suggest_parameters
+from rlsvi_core import Agent, Options, features, lsvi, rlsvi, suggest_parameters
+from rlsvi_core.beyond import boxes
+from rlsvi_core.beyond.known import finite_mdp
+from rlsvi_core.compiled import Floats
 from rlsvi_core.envs.chains import deep_sea
 from rlsvi_core.features import FeatureMap, OneHot
+from rlsvi_core.learners.rows import Rows as RowsLearner
 
 from ..engine import Experiment, Rows, Scale, grid, streams
 from ..intervals import mean_interval
@@ -79,15 +82,15 @@ class Control(NamedTuple):
 
 
 def powers(degree: int) -> Basis:
-    return lambda box, A, rng: features.polynomial(box, A, degree)
+    return lambda box, A, rng: boxes.polynomial(box, A, degree)
 
 
 def waves(order: int) -> Basis:
-    return lambda box, A, rng: features.fourier_basis(box, A, order)
+    return lambda box, A, rng: boxes.fourier_basis(box, A, order)
 
 
 def random_waves(d: int, length_scale: float) -> Basis:
-    return lambda box, A, rng: features.random_fourier(box, A, d, length_scale, rng)
+    return lambda box, A, rng: boxes.random_fourier(box, A, d, length_scale, rng)
 
 
 def cells(S: int, A: int, rng: Any) -> features.FeatureMap:
@@ -140,11 +143,18 @@ VOTERS = 10
 OPTIONS: dict[str, dict[str, Any]] = {
     "as proposed": {},
     "1 sweep": {"sweeps": 1},
-    "mean in targets": {"reading": Reading(targets="mean")},
-    "no clip": {"clip": False},
+    "mean in targets": {},
+    "no clip": {"truncate": False},
     "window 5000": {"window": 5000},
     "random Fourier": {},
 }
+
+
+class OnTheMean(RowsLearner):
+    """RLSVI with the posterior mean in the targets."""
+
+    def in_targets(self, theta: Floats, mean: Floats) -> Floats:
+        return mean
 
 
 # --------------------------------------------------------------------------- the kinds of run
@@ -155,10 +165,10 @@ def tabular(task: str, agent: str, episodes: int, seed: int, rows: int) -> Rows:
     from ..environments import make
 
     name, settings, H, value_range = TABULAR[task]
-    mdp = FiniteMDP.from_gym(make(name, **settings), H)
+    mdp = finite_mdp(make(name, **settings), H)
     _, env_rng, agent_rng = streams(seed)
     table, (lam, sigma) = OneHot(mdp.H, mdp.S, mdp.A), suggest_parameters(value_range)
-    learner = (
+    player = (
         rlsvi(table, lam, sigma, rng=agent_rng)
         if agent == "rlsvi"
         else lsvi(table, lam * sigma**2, rng=agent_rng)
@@ -166,9 +176,9 @@ def tabular(task: str, agent: str, episodes: int, seed: int, rows: int) -> Rows:
     every, found = episodes // ROWS, []
     for n in range(every, rows * every + 1, every):
         if agent != "rlsvi":
-            learner.epsilon = 2.0 ** (-8 * (n - every) / episodes)
-        reward = learner.learn(mdp, every, env_rng).reward.mean()
-        policy = [[learner.greedy(h, s) for s in range(mdp.S)] for h in range(mdp.H)]
+            player.epsilon = 2.0 ** (-8 * (n - every) / episodes)
+        reward = player.learn(mdp, every, env_rng).reward.mean()
+        policy = [[player.greedy(h, s) for s in range(mdp.S)] for h in range(mdp.H)]
         found.append(
             {
                 "episode": n,
@@ -194,8 +204,6 @@ def control(
 ) -> Rows:
     """A learning curve on a task with observations in a box. After as many episodes as a ``whole``
     run has, ten more are played on the posterior mean."""
-    from rlsvi_core.envs.gym import each_episode, play
-
     from ..environments import make
 
     name, settings, box, basis, gamma, (low, high), _, ends, sweeps = CONTROL[task]
@@ -204,25 +212,25 @@ def control(
     env, V = make(name, **settings), high - low
     basis_rng, env_rng, agent_rng = streams(seed)
     phi = basis(box, int(env.action_space.n), basis_rng)
-    options = {
+    options: dict[str, Any] = {
         "value_range": (low, high),
         "gamma": gamma,
-        "sweeps": sweeps,
+        "options": Options(**{"sweeps": sweeps} | OPTIONS[option]),
         "rng": agent_rng,
-        **OPTIONS[option],
     }
-    learner = rlsvi(phi, sigma=c * V, **options) if agent == "rlsvi" else lsvi(phi, **options)
+    player = rlsvi(phi, sigma=c * V, **options) if agent == "rlsvi" else lsvi(phi, **options)
+    if option == "mean in targets":
+        player.learner = OnTheMean(player.learner.problem)
     rewards, first, rows = list[float](), None, list[dict[str, Any]]()
-    one = each_episode(learner, env, int(env_rng.integers(2**31)))
+    env_seed = int(env_rng.integers(2**31))  # for the first reset; then it goes on by itself
     for n in range(1, episodes + 1):
         level = start * 2.0 ** (-(n - 1) / half_life)
         if agent == "epsilon-greedy":
-            learner.epsilon = level
+            player.epsilon = level
         elif agent == "boltzmann":
-            learner.eta = level * V
-        episode = next(one)
-        rewards.append(episode.reward)
-        if first is None and episode.terminated == ends:
+            player.eta = level * V
+        rewards.append(player.learn(env, 1, env_seed if n == 1 else None).reward[0])
+        if first is None and env.terminated == ends:
             first = n
         if n % every == 0:
             rows.append(
@@ -234,7 +242,7 @@ def control(
                 }
             )
     if episodes == whole:
-        rows[-1]["greedy"] = round(float(play(learner, env, 10, learn=False).mean()), 6)
+        rows[-1]["greedy"] = round(float(player.evaluate(env, 10).mean()), 6)
     return rows
 
 
@@ -243,21 +251,19 @@ def diving(agent: str, N: int, seed: int, episodes: int) -> Rows:
     basis_rng, env_rng, agent_rng = streams(seed)
     mdp = deep_sea(N, basis_rng)
     table = OneHot(mdp.H, mdp.S, mdp.A)
-    learner: Any
+    options: Any = {"value_range": (0, 1), "options": Options(truncate=False), "rng": agent_rng}
     if agent == "ensemble":
-        learner = Ensemble(table, 1.0, C, M=MEMBERS, rng=agent_rng)
+        player = Agent(Ensemble(table, 1.0, C, M=MEMBERS, rng=agent_rng), rng=agent_rng)
     elif agent == "epsilon-greedy":
-        learner = lsvi(table, value_range=(0, 1), clip=False, epsilon=0.1, rng=agent_rng)
+        player = lsvi(table, epsilon=0.1, **options)
+    elif agent == "rlsvi":
+        player = rlsvi(table, **options)
     else:  # rows of features have norm 1 on average
-        Phi = (
-            table
-            if agent == "rlsvi"
-            else features.coherent(mdp.Q, K, basis_rng, norm=math.sqrt(mdp.Q.size / K))
-        )
-        learner = rlsvi(Phi, value_range=(0, 1), clip=False, rng=agent_rng)
+        norm = math.sqrt(mdp.Q.size / K)
+        player = rlsvi(features.coherent(mdp.Q, K, basis_rng, norm=norm), **options)
     goals, n = list[int](), 0
     while len(goals) < 10 and n < episodes:
-        reward = learner.learn(mdp, 50, env_rng).reward
+        reward = player.learn(mdp, 50, env_rng).reward
         goals += (n + 1 + np.flatnonzero(reward > 0)).tolist()
         n += 50
     return [
@@ -271,60 +277,49 @@ def diving(agent: str, N: int, seed: int, episodes: int) -> Rows:
 def circling(task: str, again: str, seed: int, share: float) -> Rows:
     """Learning by RLSVI that draws ``again`` in mid-episode, for a ``share`` of the task's
     episodes; and what its posterior mean and a vote of samples earn at the end."""
-    from rlsvi_core.envs.gym import each_episode
-
     from ..environments import make
 
     (name, settings, box, basis, gamma, (low, high), _, _, sweeps), episodes, c = CIRCLES[task]
     env = make(name, **settings)
     basis_rng, env_rng, agent_rng = streams(seed)
-    redraw: Any = {
-        "never": "never",
-        "after 1/(1−γ) steps": round(1 / (1 - gamma)),
-        "at a repeat": "at repeats",
-    }[again]
-    learner = rlsvi(
+    redraw = {"never": math.inf, "after 1/(1−γ) steps": round(1 / (1 - gamma)), "at a repeat": None}
+    player = rlsvi(
         basis(box, int(env.action_space.n), basis_rng),
         value_range=(low, high),
         sigma=c * (high - low),
         gamma=gamma,
-        sweeps=sweeps,
-        redraw=redraw,
+        options=Options(sweeps=sweeps, redraw=redraw[again]),
         rng=agent_rng,
     )
-    played = list(
-        islice(each_episode(learner, env, int(env_rng.integers(2**31))), round(share * episodes))
-    )
-    rewards = [one.reward for one in played]
-    goals = [
-        n for n, one in enumerate(played, 1) if (one.reward > 0 if low == 0 else one.terminated)
-    ]
+    rewards, goals, env_seed = list[float](), list[int](), int(env_rng.integers(2**31))
+    for n in range(1, round(share * episodes) + 1):
+        rewards.append(player.learn(env, 1, env_seed if n == 1 else None).reward[0])
+        if rewards[-1] > 0 if low == 0 else env.terminated:
+            goals.append(n)
     return [
         {
             "reward": round(float(np.mean(rewards)), 6),
             "last": round(float(np.mean(rewards[-(len(rewards) // 5) :])), 6),
             "first_goal": goals[0] if goals else None,
-            "mean": _earned(learner, env),
-            "vote": _earned(Vote(learner, VOTERS, agent_rng), env),
+            "mean": _earned(player, env),
+            "vote": _earned(Vote(player, VOTERS, agent_rng), env),
         }
     ]
 
 
-def _earned(agent: Any, env: Any) -> float:
+def _earned(agent: Agent, env: Any) -> float:
     """The expected return of a policy, exact where the environment has a table, or else the mean of
     ten episodes."""
-    from rlsvi_core.envs.gym import play
-
-    raw = env.unwrapped
-    if not hasattr(raw, "P"):
-        return round(float(play(agent, env, 10, learn=False).mean()), 6)
-    mdp = FiniteMDP.from_gym(env)
+    raw, S = env.unwrapped, agent.learner.S
+    if S is None:
+        return round(float(agent.evaluate(env, 10).mean()), 6)
+    mdp = finite_mdp(env)
     legal = [
         np.flatnonzero(raw.action_mask(s)) if hasattr(raw, "action_mask") else None
-        for s in range(agent.S)
+        for s in range(S)
     ]
-    policy = [agent.greedy(0, s, legal[s]) for s in range(agent.S)]
-    policy += [0] * (mdp.S - agent.S)  # after the end
+    policy = [agent.greedy(0, s, legal[s]) for s in range(S)]
+    policy += [0] * (mdp.S - S)  # after the end
     return round(mdp.value - mdp.regret([policy] * mdp.H), 6)
 
 

@@ -36,15 +36,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rlsvi_core import FiniteMDP, lsvi, rlsvi
-from rlsvi_core.compiled import Array
+from rlsvi_core import Agent, FiniteMDP, lsvi, rlsvi
+from rlsvi_core.beyond.known import finite_mdp
+from rlsvi_core.compiled import Array, Generator
 from rlsvi_core.envs.chains import deep_sea, river_swim
-from rlsvi_core.envs.ordinary import inventory, key_and_door
 from rlsvi_core.features import OneHot
 
 from ..engine import Experiment, Rows, Scale, grid, streams
 from ..intervals import mean_interval
-from . import q_learning
+from ..worlds import inventory, key_and_door
+from .q_learning import QLearning
 
 FRACTIONS = (1000, 200, 50, 10, 2)  # f in σ = V/f
 RULE = 50
@@ -65,7 +66,7 @@ class Problem(NamedTuple):
 def _lake(rng: np.random.Generator) -> FiniteMDP:
     from ..environments import make
 
-    return FiniteMDP.from_gym(make("FrozenLake-v1"))
+    return finite_mdp(make("FrozenLake-v1"))
 
 
 PROBLEMS = {
@@ -91,18 +92,15 @@ def absorbing(mdp: FiniteMDP) -> Array:
     return np.asarray((stays | (m.probability == 0)).all(axis=(0, 2, 3)))
 
 
-def play_on(agent: Any, mdp: FiniteMDP, ends: Array, rng: np.random.Generator) -> float:
-    """The reward of an episode whose horizon is a clock to the agent: it truncates."""
-    agent.plan()
-    s, total = mdp.start(rng), 0.0
-    for h in range(mdp.H):
-        a = agent.act(h, s)
-        r, s_next, _ = mdp.step(h, s, a, rng)
-        agent.observe(h, s, a, r, None if ends[s_next] else s_next)
-        s, total = s_next, total + r
-        if ends[s]:
-            break
-    return total
+class Clocked:
+    """An MDP whose horizon is a clock: it cuts episodes, and states that are never left end them."""
+
+    def __init__(self, mdp: FiniteMDP) -> None:
+        self.H, self.start, self._step, self._ends = mdp.H, mdp.start, mdp.step, absorbing(mdp)
+
+    def step(self, h: int, s: int, a: int, rng: Generator) -> tuple[float, int, bool | str]:
+        r, s_next, over = self._step(h, s, a, rng)
+        return r, s_next, bool(self._ends[s_next]) or over
 
 
 def learning(
@@ -121,26 +119,23 @@ def learning(
     basis_rng, env_rng, agent_rng = streams(seed)
     mdp = make(basis_rng)
     low, high = values if told == "values" or returns is None else returns
-    H, ends, piece = None if gamma else mdp.H, absorbing(mdp), episodes // (2 * ROWS)
+    H, piece = None if gamma else mdp.H, episodes // (2 * ROWS)
     table = OneHot(H, mdp.S, mdp.A)
     options: Any = {"value_range": (low, high), "gamma": gamma, "rng": agent_rng}
-    learner: Any = None
     if agent == "rlsvi":
-        learner = rlsvi(table, sigma=(high - low) / fraction, **options)
+        player = rlsvi(table, sigma=(high - low) / fraction, **options)
     elif agent == "epsilon-greedy":
-        learner = lsvi(table, **options)
-    Q = np.full((H or 1, mdp.S, mdp.A), high if start == "high" else 0.0)
+        player = lsvi(table, **options)
+    else:
+        first = high if start == "high" else 0.0
+        player = Agent(QLearning(H, mdp.S, mdp.A, alpha, gamma or 1.0, first), rng=agent_rng)
+    world = Clocked(mdp) if gamma else mdp
 
     def earned(level: float) -> Array:
         """What the episodes of a piece bring, with this ε."""
-        if learner is None:
-            given = mdp.model, mdp.H, ends, Q, alpha, gamma or 1.0, level
-            q_learning.learn(*given, env_rng, agent_rng, reward := np.empty(piece))
-            return reward
-        learner.epsilon = level
-        if gamma is None:
-            return np.asarray(learner.learn(mdp, piece, env_rng, exact=True).expected)
-        return np.array([play_on(learner, mdp, ends, env_rng) for _ in range(piece)])
+        player.epsilon = level
+        run = player.learn(world, piece, env_rng, exact=not gamma)
+        return run.reward if gamma else run.expected
 
     lost, found = 0.0, []
     for i in range(2 * rows):

@@ -506,7 +506,11 @@ def fixed_epsilon(tables: Frames = STORED) -> Evidence:
     best, found = {}, {}
     for rule in RULES:
         ends = levels(schedules(rule, tables), "schedule")
-        fixed = [name for name in ends.index if set(runs.SCHEDULES[name]) == {"epsilon"}]
+        fixed = [
+            name
+            for name in ends.index
+            if "epsilon" in (how := runs.SCHEDULES[name]) and not callable(how["epsilon"])
+        ]
         best[rule] = ends.loc[fixed, "mean"].idxmax()
         found[rule] = {name: runs.Level(*ends.loc[name]) for name in (*fixed, "greedy")}
         found[rule]["best"] = found[rule][best[rule]]

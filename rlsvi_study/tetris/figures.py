@@ -14,8 +14,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from rlsvi_core.envs.tetris import RULES, Tetris
-from rlsvi_core.kernels import placements
+from rlsvi_core.envs.tetris import RULES, Tetris, placements
 
 from .. import style
 from ..intervals import student

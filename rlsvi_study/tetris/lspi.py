@@ -15,35 +15,34 @@ policy's own alone, at most N: then this is LSTD(0), and the loop the policy ite
 and Ioffe (1996) for their λ = 0. It begins with all weights zero, or with a policy that scores.
 """
 
-from typing import Any
-
 import numpy as np
 
-from rlsvi_core.agents import Choices
-from rlsvi_core.compiled import Floats, jit
+from rlsvi_core import Agent, Options
+from rlsvi_core.compiled import Floats, Generator, jit
 from rlsvi_core.envs.tetris import Tetris
+from rlsvi_core.learner import Problem, Weights
 
 from ..engine import Experiment, Rows, Scale, streams
-from .ring import PRINTED, Placements, Ring, RingAgent, column_values
+from .ring import WINDOW, Buffer, Placements, Reading, Ring, column_values
 
 STARTS = {"nothing": (0.0, 0.0), "scoring": (-1.0, -10.0)}  # of the largest height, of the holes
 
 
 @jit
-def lstd(ring: Ring, policy: Floats, gamma: float, A: Floats, b: Floats) -> None:
+def lstd(buffer: Buffer, policy: Floats, gamma: float, A: Floats, b: Floats) -> None:
     """Fill in Σ φ(φ − γφ')' and γ Σ φ r' with one pass over the ring."""
-    N, K, q = ring.n.shape[0], b.shape[0], np.empty(ring.X.shape[2])
+    N, K, q = buffer.a.shape[0], b.shape[0], np.empty(buffer.X.shape[2])
     x, ahead = np.empty(K), np.empty(K)
     A[:], b[:] = 0.0, 0.0
-    for i in range(ring.at[1]):
-        x[:], ahead[:], r = ring.X[i, :K, ring.a[i]], 0.0, 0.0
-        if not ring.ended[i]:
+    for i in range(buffer.at[1]):
+        x[:], ahead[:], r = buffer.X[i, :K, buffer.a[i]], 0.0, 0.0
+        if not buffer.ended[i]:
             j = (i + 1) % N
-            column_values(ring.X[j], ring.n[j], policy, q)
-            best = ring.a[j]  # of equals, the one that was played
-            for a in range(ring.n[j]):
+            column_values(buffer.X[j], buffer.n[j], policy, q)
+            best = buffer.a[j]  # of equals, the one that was played
+            for a in range(buffer.n[j]):
                 best = a if q[a] > q[best] else best
-            ahead[:], r = ring.X[j, :K, best], float(ring.X[j, K, best])
+            ahead[:], r = buffer.X[j, :K, best], float(buffer.X[j, K, best])
         for k in range(K):
             b[k] += gamma * r * x[k]
             for m in range(K):
@@ -73,38 +72,39 @@ def eliminate(A: Floats, b: Floats) -> None:
         b[k] /= A[k, k]
 
 
-class PolicyIteration(RingAgent):
-    """Plays greedily, with the same weights for so many games each time."""
+class PolicyIteration(Ring):
+    """Plays by one policy until it is improved."""
 
-    def __init__(
-        self, features: Placements, start: str, replay: bool, each: int, rng: Any = None
-    ) -> None:
-        super().__init__(
-            features, 1.0, 1.0, sample=False, rng=rng, choices=Choices(gamma=0.99, **PRINTED)
-        )
-        self.replay, self.each = replay, each
-        self.theta[19:21] = STARTS[start]
+    def __init__(self, game: Tetris, start: str) -> None:
+        problem = Problem(Placements(game), 1.0, 1.0, 0.99, options=Options(window=WINDOW))
+        super().__init__(problem, Reading())
+        self.policy = self.reading.start(self.K).theta[0]
+        self.policy[19:21] = STARTS[start]
 
-    def _estimate(self) -> None:
-        if self.episode % self.each:
-            return
+    def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
+        theta, mean = np.tile(self.policy, (2, 1, 1))
+        return Weights(theta, mean)
+
+    def improve(self, replay: bool) -> None:
+        """Take the greedy policy for the values of this one; without replay, forget its games."""
         A, b = np.empty((self.free, self.free)), np.empty(self.free)
-        lstd(self.ring, self.theta, self.choices.gamma, A, b)
-        eliminate(A + self.lam * np.eye(self.free), b)
-        self.theta[: self.free] = self.mean[: self.free] = b
-        if not self.replay:
-            self.ring.at[:] = 0
+        lstd(self.buffer, self.policy, self.problem.gamma, A, b)
+        eliminate(A + self.problem.lam * np.eye(self.free), b)
+        self.policy[: self.free] = b
+        if not replay:
+            self.buffer.at[:] = 0
 
 
 def policies(seed: int, rule: str, start: str, replay: bool, each: int, count: int) -> Rows:
     """The mean score of every policy's games."""
     _, env_rng, agent_rng = streams(seed)
     game = Tetris(rule=rule)
-    player = PolicyIteration(Placements(game), start, replay, each, rng=agent_rng)
-    return [
-        {"policy": n, "score": float(player.learn(game, each, env_rng).reward.mean())}
-        for n in range(1, count + 1)
-    ]
+    learner, found = PolicyIteration(game, start), []
+    player = Agent(learner, rng=agent_rng)
+    for n in range(1, count + 1):
+        found.append({"policy": n, "score": float(player.learn(game, each, env_rng).reward.mean())})
+        learner.improve(replay)
+    return found
 
 
 _WAYS = (

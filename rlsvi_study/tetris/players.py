@@ -23,8 +23,7 @@ and Scherrer (2009), called DU, and the two of Gabillon, Ghavamzadeh and Scherre
 import numpy as np
 
 from rlsvi_core.compiled import Array, Floats, Generator, Ints, jit
-from rlsvi_core.envs.tetris import Model, Tetris
-from rlsvi_core.kernels import draw_piece, measure, place, placements
+from rlsvi_core.envs.tetris import Model, Tetris, draw_piece, measure, place, placements
 
 from ..engine import Experiment, Rows, Scale, streams
 

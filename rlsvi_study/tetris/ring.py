@@ -1,56 +1,150 @@
 r"""Appendix D: stationary RLSVI (Algorithms 7 and 8) and LSVI, for games of unknown length.
 
 One value function for all time, :math:`Q(s, a) = \Phi(s, a)\theta`, fitted before every game to the
-last N transitions with the previous weights in the targets; ``rlsvi_core.agents.verbatim`` does it
-for any feature map. Here is the form for Tetris, whose feature map is :class:`Placements`.
+last N transitions with the previous weights in the targets. :class:`AsPrinted` keeps lists and
+:class:`Ring` is fast; both have the same :class:`Reading` of what the paper leaves open, and every
+fit has noise of its own.
 
 **What is** :math:`\Phi(s, a)` **?** The features are those of the board after the placement, and
-the rows it clears are known. ``reading`` is what they weigh: ``"board"`` nothing (the features
-alone, as the text has it), ``"value"`` one (:math:`Q = r + \phi\theta`, the usual form: reward plus
-discounted value of the board after it), ``"reward"`` a weight that is learned (the reward as one
-feature more). All three are one regression with the last weight fixed or free.
+the rows it clears are known. A reading's ``rows`` is what they weigh: ``"board"`` nothing (the
+features alone, as the text has it), ``"value"`` one (:math:`Q = r + \phi\theta`, the usual form:
+reward plus discounted value of the board after it), ``"reward"`` a weight that is learned (the
+reward as one feature more). All three are one regression with the last weight fixed or free.
 
-``RingAgent`` keeps a ring of one-byte features of all placements of the last N states; the next
-state of a transition is the next place in the ring, or the state that a game under way has
-reached. Features are whole numbers, so :math:`A^\top A` is an integer matrix that takes in a new
-row and lets go of an old one without rounding; what remains is one pass over the ring for the
-targets. There the best placement is found in single precision, twice as fast, and its value
-computed in double.
+``Ring`` keeps the one-byte features of all placements of the last N states; the next state of a
+transition is the next place in the ring, or the state that a game under way has reached. Features
+are whole numbers, so :math:`A^\top A` is an integer matrix that takes in a new row and lets go of an
+old one without rounding; what remains is one pass over the ring for the targets. There the best
+placement is found in single precision, twice as fast, and its value computed in double.
 """
 
 import math
-from typing import Any, NamedTuple, Self
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.random import Generator
 
-from rlsvi_core import checks
-from rlsvi_core.agents.base import LinearAgent
-from rlsvi_core.agents.choices import Choices
-from rlsvi_core.compiled import Array, Floats, Ints, jit
-from rlsvi_core.envs import tetris
-from rlsvi_core.envs.tetris import Tetris
-from rlsvi_core.episodes import Run
+from rlsvi_core import Learner, Run, checks
+from rlsvi_core.agent import choose, highest
+from rlsvi_core.compiled import Array, Floats, Generator, Ints, inlined, jit
+from rlsvi_core.envs.tetris import Model, Tetris, draw_piece, place, placements
 from rlsvi_core.features import FeatureMap
-from rlsvi_core.kernels import (
-    choose,
-    draw,
-    draw_noise,
-    draw_piece,
-    drawn_sigma,
-    place,
-    placements,
-    repeated,
-    solve_transposed,
-)
-from rlsvi_core.waiting import HELD
+from rlsvi_core.learner import Problem, Weights, sweeping
+from rlsvi_core.regression import GaussianPosterior, draw, fill_noise, solve_transposed
+from rlsvi_core.rlsvi import Printed, Transition
 
-__all__ = ["Placements", "RingAgent"]
-
-PRINTED: dict[str, Any] = {"window": 100_000, "sweeps": 1}  # the paper's choices
-
+WINDOW = 100_000  # N, as the paper has it
 LONGEST = 10_000_000  # placements in a game, after which a policy is taken to play without end
-READINGS: dict[str, tuple[float, ...]] = {"board": (0.0,), "value": (1.0,), "reward": ()}
+KNOWN: dict[str, tuple[float, ...]] = {"board": (0.0,), "value": (1.0,), "reward": ()}
+
+
+class Noise(NamedTuple):
+    z: Floats  # of the weights; for the mean, zeros
+    g: float  # of an unknown variance, Gamma(1 + n/2) after n rows, or else NaN
+
+
+@dataclass(frozen=True)
+class Reading:
+    r"""How the paper is read.
+
+    Parameters
+    ----------
+    rows : {"board", "value", "reward"}
+        What the rows cleared weigh; see above.
+    targets : {"sample", "mean"}
+        Whose values stand in the targets.
+    variance : {"known", "unknown"}
+        Whether σ is given, or drawn from appendix D.2's posterior: :math:`\sigma^2 = (1 + \rho/2)/g`
+        with the residual :math:`\rho = b^\top b - w^\top w`. The problem's σ is 1 then.
+    """
+
+    rows: str = "value"
+    targets: str = "sample"
+    variance: str = "known"
+
+    def __post_init__(self) -> None:
+        for name, offered in (
+            ("rows", KNOWN),
+            ("targets", ("sample", "mean")),
+            ("variance", ("known", "unknown")),
+        ):
+            hint = "The docstring of rlsvi_study.tetris.ring says what they mean."
+            checks.one_of(name, getattr(self, name), offered, hint=hint)
+
+    @property
+    def known(self) -> Floats:
+        """The last weights, those that are not learned."""
+        return np.array(KNOWN[self.rows])
+
+    def start(self, K: int) -> Weights:
+        """K weights before any data."""
+        theta, mean = np.zeros((2, 1, K))
+        theta[:, K - self.known.size :] = mean[:, K - self.known.size :] = self.known
+        return Weights(theta, mean)
+
+    def in_targets(self, theta: Floats, mean: Floats) -> Floats:
+        return mean if self.targets == "mean" else theta
+
+    def noise(self, rng: Generator | None, K: int, rows: int) -> Noise:
+        """What a draw of K weights after so many rows needs."""
+        z, g = np.zeros(K), math.nan
+        if rng is not None:
+            fill_noise(rng, z)
+            if self.variance == "unknown":
+                g = float(rng.standard_gamma(1 + rows / 2))
+        return Noise(z, g)
+
+
+def drawn_sigma(sigma: float, residual: float, g: float) -> float:
+    """σ, or its draw if it is unknown."""
+    return sigma if math.isnan(g) else math.sqrt((1 + max(residual, 0.0) / 2) / g)
+
+
+class Placements(FeatureMap):
+    """The benchmark features of the boards after each legal placement and, last, the rows it clears;
+    a state is the table of these.
+
+    >>> game = Tetris(10, 20)
+    >>> Placements(game)(0, game.start(1)).shape
+    (34, 23)
+    """
+
+    def __init__(self, game: Tetris) -> None:
+        self.game, self.K = game, game.K + 1
+
+    def __call__(self, h: int, s: Any) -> Floats:
+        return np.array(s, float)
+
+
+class AsPrinted(Printed):
+    """The printed form, in this reading."""
+
+    same_draws = False
+
+    def __init__(self, problem: Problem, reading: Reading) -> None:
+        super().__init__(problem)
+        self.reading, self.free = reading, self.K - reading.known.size
+
+    def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
+        before = self.reading.start(self.K) if before is None else before
+        return before if rng is None and not self.kept[0] else super().fit(rng, before)
+
+    def regression_problem(self, data: deque[Transition], after: Floats) -> tuple[Floats, Floats]:
+        A, b = super().regression_problem(data, after)
+        return A[:, : self.free], b - A[:, self.free :] @ self.reading.known  # moved over
+
+    def noise(self, rng: Generator | None, rows: int) -> Noise:
+        return self.reading.noise(rng, self.free, rows)
+
+    def solve(self, A: Floats, b: Floats, z: Noise) -> tuple[Floats, Floats]:
+        lam, sigma, known = self.problem.lam, self.problem.sigma, self.reading.known
+        posterior = GaussianPosterior(self.free, lam, sigma).add_rows(A, b)
+        theta = posterior.draw(z.z, drawn_sigma(sigma, posterior.residual, z.g))
+        return np.append(posterior.mean, known), np.append(theta, known)
+
+    def in_targets(self, theta: Floats, mean: Floats) -> Floats:
+        return self.reading.in_targets(theta, mean)
 
 
 @jit
@@ -64,15 +158,28 @@ def column_values(X: Array, n: int | np.int64, theta: Array, q: Array) -> None:
             q[a] += weight * theta.dtype.type(X[k, a])
 
 
-class Ring(NamedTuple):
-    """The last N states with all their placements, and what they sum to."""
+class Buffer(NamedTuple):
+    """The last N states with all their placements, and what they sum to; one place more is for the
+    state that a game under way has reached."""
 
-    X: Array  # (N, K + 1, A) bytes: features and rows cleared, one column per placement
-    n: Array  # (N,) how many placements there were
+    X: Array  # (N + 1, K + 1, A) bytes: features and rows cleared, one column per placement
+    n: Array  # (N + 1,) how many placements there are
     a: Array  # (N,) which was played
     ended: Array  # (N,) whether the next state was terminal
     AA: Array  # (K + 1, K + 1) Σ x x' over the placements played, exact; its lower half
     at: Array  # (2,) where the next transition goes; how many there are
+
+
+def empty_buffer(game: Tetris, N: int) -> Buffer:
+    checks.array_size("the window", N + 1, game.K + 1, game.A)
+    return Buffer(
+        np.zeros((N + 1, game.K + 1, game.A), game.dtype),
+        np.zeros(N + 1, np.int16),
+        np.zeros(N, np.int16),
+        np.zeros(N, np.bool_),
+        np.zeros((game.K + 1, game.K + 1), np.int64),
+        np.zeros(2, np.int64),
+    )
 
 
 @jit
@@ -85,37 +192,48 @@ def _add_square(AA: Ints, X: Array, a: int, sign: int) -> None:
 
 
 @jit
-def _keep(ring: Ring, X: Array, n: int, a: int, ended: bool) -> None:
-    """Write a transition over the oldest one."""
-    i, count = ring.at
-    if count == ring.n.shape[0]:
-        _add_square(ring.AA, ring.X[i], ring.a[i], -1)
+def _write(buffer: Buffer, i: int, X: Array, n: int) -> None:
     for k in range(X.shape[0]):
         for j in range(n):
-            ring.X[i, k, j] = X[k, j]
-    ring.n[i], ring.a[i], ring.ended[i] = n, a, ended
-    _add_square(ring.AA, X, a, 1)
-    ring.at[0] = (i + 1) % ring.n.shape[0]
-    ring.at[1] = min(count + 1, ring.n.shape[0])
+            buffer.X[i, k, j] = X[k, j]
+    buffer.n[i] = n
 
 
 @jit
-def _targets(
-    ring: Ring, under_way: Array, before: Floats, free: int, gamma: float, Ab: Floats
-) -> float:
+def _keep(buffer: Buffer, X: Array, n: int, a: int, there: Array, n_there: int) -> None:
+    """Write a transition over the oldest one; if nothing is there, the game has ended."""
+    i, count = buffer.at
+    N = buffer.a.shape[0]
+    if count == N:
+        _add_square(buffer.AA, buffer.X[i], buffer.a[i], -1)
+    _write(buffer, i, X, n)
+    _write(buffer, N, there, n_there)
+    buffer.a[i], buffer.ended[i] = a, n_there == 0
+    _add_square(buffer.AA, X, a, 1)
+    buffer.at[0] = (i + 1) % N
+    buffer.at[1] = min(count + 1, N)
+
+
+@inlined
+def next_place(buffer: Buffer, i: int) -> int:
+    """Where the state after place i is."""
+    N, j = buffer.a.shape[0], (i + 1) % buffer.a.shape[0]
+    return N if j == buffer.at[0] else j
+
+
+@jit
+def _targets(buffer: Buffer, before: Floats, free: int, gamma: float, Ab: Floats) -> float:
     """Fill in A'b with one pass over the ring; returns b'b."""
-    N, K = ring.n.shape[0], before.shape[0] - 1
-    newest = (ring.at[0] - 1) % N
-    rough, q = before.astype(np.float32), np.empty(ring.X.shape[2], np.float32)
+    K = before.shape[0] - 1
+    rough, q = before.astype(np.float32), np.empty(buffer.X.shape[2], np.float32)
     Ab[:] = 0.0
     bb = 0.0
-    for i in range(ring.at[1]):
-        a, r = ring.a[i], float(ring.X[i, K, ring.a[i]])
+    for i in range(buffer.at[1]):
+        a, r = buffer.a[i], float(buffer.X[i, K, buffer.a[i]])
         b = r if free > K else r - before[K] * r
-        if not ring.ended[i]:
-            there, n = ring.X[(i + 1) % N], np.int64(ring.n[(i + 1) % N])
-            if i == newest:
-                there, n = under_way, under_way.shape[1]
+        if not buffer.ended[i]:
+            j = next_place(buffer, i)
+            there, n = buffer.X[j], np.int64(buffer.n[j])
             column_values(there, n, rough, q)
             best = 0
             for k in range(1, n):
@@ -123,7 +241,7 @@ def _targets(
             for k in range(K + 1):
                 b += gamma * before[k] * there[k, best]
         for k in range(free):
-            Ab[k] += ring.X[i, k, a] * b
+            Ab[k] += buffer.X[i, k, a] * b
         bb += b * b
     return float(bb)
 
@@ -142,256 +260,157 @@ def _cholesky(AA: Ints, ridge: float, U: Floats) -> None:
 
 @jit
 def _play(
-    model: tetris.Model,
-    ring: Ring,
-    theta: Floats,
-    epsilon: float,
-    eta: float,
+    model: Model,
     X: Array,
     over: Array,
     where: Ints,
+    buffer: Buffer,
+    theta: Floats,
+    epsilon: float,
+    eta: float,
     rng: Generator,
-    agent_rng: Generator,
+    own: Generator,
     longest: int,
-) -> tuple[int, int, int]:
-    """One game; returns its score, its length and the first placement."""
+    count: Ints,
+    run: Run,
+    i: int,
+) -> None:
+    """One game, entry i of the record."""
     rows, q, p = np.zeros(model.height + 4, np.int64), np.empty(X.shape[1]), np.empty(X.shape[1])
-    score, length, ended, opening = 0, 0, False, 0
+    length, ended = 0, False
     n = placements(model, rows, draw_piece(model, rng), X, over, where)
     spare, spare_over, spare_where = np.empty_like(X), np.empty_like(over), np.empty_like(where)
     while not ended and length < longest:
         column_values(X, n, theta, q)
-        a = choose(q[:n], epsilon, eta, p[:n], agent_rng.random())
-        opening = a if length == 0 else opening
-        score += place(model, rows, where[a, 0], where[a, 1], where[a, 2])
+        a = choose(q[:n], epsilon, eta, p[:n], own.random())
+        if length == 0:
+            run.opening[i], run.claimed[i] = a, highest(q[:n])
+        run.reward[i] += place(model, rows, where[a, 0], where[a, 1], where[a, 2])
         length += 1
-        ended, n_next = over[a], 0
-        if not ended:
+        n_next = 0
+        if not over[a]:
             n_next = placements(model, rows, draw_piece(model, rng), spare, spare_over, spare_where)
-            ended = n_next == 0
-        _keep(ring, X, n, a, ended)
+        ended = n_next == 0
+        _keep(buffer, X, n, a, spare, n_next)
         X, spare, over, spare_over = spare, X, spare_over, over
         where, spare_where, n = spare_where, where, n_next
-    return score, length, opening
+    count[1] += length
+    run.length[i] = length
 
 
-class RingAgent(LinearAgent):
-    """Keeps bytes and sums; the same interface and the same weights as ``VerbatimAgent``.
+class Ring(Learner):
+    """Keeps bytes and sums; the same weights as ``AsPrinted``. The reward of a placement is the last
+    column of its state. There must be a ``window``."""
 
-    ``theta`` holds K + 1 weights, the last one that of the rows a placement clears; ``mean`` the
-    posterior mean they were drawn around. A state is the table ``game.table``: a row of features
-    and rows cleared for each legal placement. The ring has a size, so there must be a ``window``.
-    """
+    def __init__(self, problem: Problem, reading: Reading) -> None:
+        phi, window = problem.features, problem.options.window
+        assert isinstance(phi, Placements)
+        assert window is not None
+        self.problem, self.reading, self.game = problem, reading, phi.game
+        self.K, self.free = phi.K, phi.K - reading.known.size
+        self.buffer = empty_buffer(phi.game, window)
 
-    features: "Placements"
-    OFFERS = LinearAgent.OFFERS | {
-        "gamma",
-        "window",
-        "sweeps",
-        "draws",
-        "targets",
-        "variance",
-        "half_life",
-    }
+    def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
+        problem, reading, rows = self.problem, self.reading, int(self.buffer.at[1])
+        theta, mean = reading.start(self.K)
+        if before is not None:
+            theta[:], mean[:] = before.mean if rng is None else before.theta, before.mean
+        if rng is None and not rows:
+            return Weights(theta, mean)
+        after, free = reading.in_targets(theta, mean)[0], self.free
+        for _ in sweeping(problem.sweeps, after):
+            noise = reading.noise(rng, free, rows)
+            mean[0, :free], theta[0, :free] = self._solve(after, noise)
+        return Weights(theta, mean)
 
-    @classmethod
-    def suits(cls, features: FeatureMap, choices: Choices) -> bool:
-        return choices.window is not None and super().suits(features, choices)
-
-    def __init__(self, features: "Placements", lam: float, sigma: float, **options: Any) -> None:
-        checks.instance("features", features, Placements, hint="Placements(Tetris()) makes them.")
-        super().__init__(features, lam, sigma, **options)
-        game, N = features.game, self.choices.window
-        if N is None:
-            checks.fail("a ring has a size", "window is None", "Pass window=100_000, the paper's.")
-        self.free = features.K
-        self.theta = np.zeros(game.K + 1)
-        self.theta[self.free :] = features.known
-        self.mean = self.theta.copy()
-        checks.array_size("the window", N, game.K + 1, game.A)
-        self.ring = Ring(
-            np.zeros((N, game.K + 1, game.A), game.dtype),
-            np.zeros(N, np.int16),
-            np.zeros(N, np.int16),
-            np.zeros(N, np.bool_),
-            np.zeros((game.K + 1, game.K + 1), np.int64),
-            np.zeros(2, np.int64),
-        )
-        self._under_way = np.zeros((game.K + 1, 0), game.dtype)  # the state a game has reached
-
-    def _twin(self) -> Self:
-        twin = super()._twin()
-        twin.theta, twin.mean = self.mean.copy(), self.mean.copy()
-        return twin
-
-    def _fit(self, before: Floats, z: Floats, g: float) -> tuple[Floats, Floats]:
+    def _solve(self, after: Floats, noise: Noise) -> tuple[Floats, Floats]:
         """Posterior mean and sample of the free weights, given the weights in the targets."""
-        x, U = np.empty(self.free), np.zeros((self.free, self.free))
+        problem, x, U = self.problem, np.empty(self.free), np.zeros((self.free, self.free))
         mean, theta = np.zeros((2, self.free))
-        sigma = 1.0 if self.reading.variance == "unknown" else self.sigma
-        bb = _targets(self.ring, self._under_way, before, self.free, self.choices.gamma, x)
-        _cholesky(self.ring.AA, self.lam * sigma**2, U)
+        bb = _targets(self.buffer, after, self.free, problem.gamma, x)
+        _cholesky(self.buffer.AA, problem.ridge, U)
         solve_transposed(U, x)
-        if not math.isnan(g):
-            sigma = drawn_sigma(bb - (x * x).sum(), g)
-        draw(U, x, 0.0, z, mean)
-        draw(U, x, sigma, z, theta)
+        draw(U, x, 0.0, noise.z, mean)
+        draw(U, x, drawn_sigma(problem.sigma, bb - (x * x).sum(), noise.g), noise.z, theta)
         return mean, theta
 
-    def _noise(self) -> tuple[Floats, float]:
-        if not self.sample:
-            return np.zeros(self.free), math.nan
-        unknown = self.reading.variance == "unknown"
-        return draw_noise(self.rng, self.free, int(self.ring.at[1]) if unknown else None)
-
-    def _estimate(self) -> None:
-        before = self.theta if self.reading.targets == "sample" else self.mean
-        for sweep in repeated(self.choices.sweeps, before):
-            if sweep == 0 or self.reading.draws == "per sweep":
-                noise = self._noise()
-            self.mean[: self.free], self.theta[: self.free] = self._fit(before.copy(), *noise)
-
-    def _values(self, h: int, s: Any) -> Floats:
-        X, q = self.features.checked(s), np.full(self.features.game.A, -np.inf)
-        column_values(X.T, len(X), self.theta, q)
+    def values(self, fitted: Weights, h: int, s: Any) -> Floats:
+        X, q = self._table(s), np.empty(len(s))
+        column_values(X.T, len(X), fitted.theta[0], q)
         return q
 
-    def act(self, h: int, s: Any, legal: Any = None) -> int:
-        """Choose one of the placements whose features and rows cleared are the rows of s."""
-        self._refuse_mask(legal)
-        checks.whole("h", h, hint="It counts the placements of a game, from zero.")
-        X = self.features.checked(s)
-        q, p = np.empty((2, len(X)))
-        column_values(X.T, len(X), self.theta, q)
-        return choose(q, self.dither, self.eta, p, self.rng.random())
-
-    def observe(
-        self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
-    ) -> None:
-        """Take in that placement a of s was played; ``s_next=None`` at the end of the game."""
-        self._refuse_mask(legal_next)
-        checks.whole("h", h, hint="It counts the placements of a game, from zero.")
-        X = self.features.checked(s)
-        a = checks.index("a", a, len(X))
-        checks.finite("r", r)
-        if r != X[a, -1]:
-            checks.fail(
-                "the reward is the number of rows cleared, the last column of the state",
-                f"r is {r} and the column says {X[a, -1]}",
-                "Pass what step returned.",
-            )
-        if self._under_way.size and not np.array_equal(X.T, self._under_way):
+    def add(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
+        X, there = self._table(s), self._table(s if s_next is None else s_next)
+        reached = self.buffer.X[-1, :, : self.buffer.n[-1]]
+        if reached.size and not np.array_equal(X.T, reached):
             checks.fail(
                 "a placement is one of the state that the last one led to",
                 f"a state with {len(X)} placements is not that",
                 "Observe a game in its order, to its end (s_next=None).",
             )
-        there = X[:0] if s_next is None else self.features.checked(s_next)
-        with HELD:
-            _keep(self.ring, X.T, len(X), a, s_next is None)
-            self._under_way = np.ascontiguousarray(there.T)
-            self.transitions += 1
-            self._returns.add_reward(h, float(r), s_next is None)
+        a = checks.index("a", a, len(X))
+        _keep(self.buffer, X.T, len(X), a, there.T, 0 if s_next is None else len(there))
 
-    def _prepare(self, env: Any, episodes: int, rng: Any, exact: Any) -> tuple[Generator, Run, Any]:
-        game = self.features.game
-        if not isinstance(env, Tetris) or (env.K, env.A, env.dtype) != (game.K, game.A, game.dtype):
+    def _table(self, s: Any) -> Array:
+        """A state, of the type the ring keeps."""
+        X, game = np.asarray(s), self.game
+        fits = X.ndim == 2 and X.shape[1] == self.K and 1 <= len(X) <= game.A
+        if not fits or X.dtype != game.dtype:
             checks.fail(
-                f"the features are for {game!r}",
-                f"the environment is {env!r}",
-                "Make the features from this game.",
+                f"a state has a row for each legal placement, from 1 to {game.A} of them, and "
+                f"{self.K} columns, features and rows cleared, of type {np.dtype(game.dtype)}",
+                f"it has shape {X.shape} and type {X.dtype}",
+                f"Pass the table of a game like {game!r}.",
             )
-        if self._under_way.size:
-            checks.fail(
-                "learn begins with a new game",
-                "one is under way",
-                "Observe its end first (s_next=None).",
-            )
-        if checks.flag("exact", exact):
-            checks.fail(
-                "only what is known exactly is evaluated so", "Tetris is not", "Leave exact out."
-            )
-        return super()._prepare(env, episodes, rng, exact)
+        return X
 
-    def _play(self, env: Tetris, exact: Any, rng: Generator, run: Run, start: int) -> None:
-        run.furthest[:] = -1
+    def plays(self, env: Any) -> bool:
+        sizes = self.game.K, self.game.A, self.game.dtype
+        under_way = self.buffer.n[-1] > 0
+        return isinstance(env, Tetris) and (env.K, env.A, env.dtype) == sizes and not under_way
+
+    def world(self, env: Any, exact: Any) -> tuple[Any, ...]:
+        return (env,)
+
+    def data(self, fitted: Weights, sample: bool) -> tuple[Weights, bool]:
+        return fitted, sample
+
+    def loop(
+        self,
+        game: Tetris,
+        data: tuple[Weights, bool],
+        epsilon: Floats,
+        eta: float,
+        rng: Generator,
+        own: Generator,
+        count: Ints,
+        run: Run,
+    ) -> None:
+        """Algorithm 8, a compiled call for each game."""
+        fitted, sample = data
         for i in range(len(run.reward)):
-            self.plan()
-            run.reward[i], run.length[i], run.opening[i] = _play(
-                env.model,
-                self.ring,
-                self.theta,
-                self.dither,
-                self.eta,
-                *env.buffers(),
+            drawn = self.fit(own if sample else None, fitted)
+            fitted.theta[:], fitted.mean[:] = drawn
+            count[0] += 1
+            _play(
+                game.model,
+                *game.buffers(),
+                self.buffer,
+                fitted.theta[0],
+                epsilon[i],
+                eta,
                 rng,
-                self.rng,
+                own,
                 LONGEST,
+                count,
+                run,
+                i,
             )
-            self.transitions += int(run.length[i])
-            self._returns.add_episodes(run.reward[i : i + 1])
             if run.length[i] == LONGEST:
                 checks.fail(
                     "a game must end",
-                    f"game {start + i + 1} has lasted {LONGEST} placements: the "
-                    f"policy plays on without end",
-                    f"With the pieces {env.pieces!r} that "
-                    f"may be easy: pass more of them, or fewer rows.",
+                    f"one has lasted {LONGEST} placements: the policy plays on without end",
+                    f"With the pieces {game.pieces!r} that may be easy: pass more of them, or fewer "
+                    f"rows.",
                     RuntimeError,
                 )
-
-
-class Placements(FeatureMap):
-    """The benchmark features of the boards after each legal placement; states are tables.
-
-    Parameters
-    ----------
-    game : a :class:`rlsvi_core.envs.tetris.Tetris`, for its sizes.
-    reading : what the rows cleared weigh, ``"board"``, ``"value"`` or ``"reward"``; see above.
-
-    Examples
-    --------
-    >>> game = Tetris(10, 20)
-    >>> Placements(game).K, Placements(game, reading="reward").K
-    (22, 23)
-    """
-
-    fast = RingAgent
-
-    def __init__(self, game: Tetris, reading: str = "value") -> None:
-        checks.instance("game", game, Tetris, hint="Tetris(10, 20) is the usual one.")
-        checks.one_of(
-            "reading",
-            reading,
-            READINGS,
-            hint="The docstring of rlsvi_study.tetris.ring says what they mean.",
-        )
-        self.game, self.reading = game, reading
-        self.known = np.array(READINGS[reading])
-        self.K, self.A = game.K + 1 - len(self.known), game.A
-
-    def checked(self, s: Any) -> Array:
-        """The table of a state, of the type the ring keeps."""
-        X = s if type(s) is np.ndarray and s.dtype == self.game.dtype else checks.numbers("s", s)
-        kind = np.iinfo(self.game.dtype)
-        if X.ndim != 2 or X.shape[1] != self.game.K + 1 or not 1 <= len(X) <= self.game.A:
-            checks.fail(
-                f"a state has a row for each legal placement, from 1 to {self.game.A} of "
-                f"them, and K + 1 = {self.game.K + 1} columns, the features and the rows "
-                f"cleared",
-                f"it has shape {X.shape}",
-                "Pass game.table.",
-            )
-        if (
-            X.dtype != self.game.dtype
-            and not ((X == np.floor(X)) & (X >= 0) & (X <= kind.max)).all()
-        ):
-            checks.fail(
-                f"features are whole numbers from 0 to {kind.max}",
-                f"they range from {X.min()} to {X.max()}",
-                "For other features use VerbatimAgent.",
-            )
-        return X.astype(self.game.dtype, order="C")
-
-    def __call__(self, h: int, s: Any) -> Floats:
-        return checks.array("s", s, (None, self.game.K + 1), hint="Pass game.table.")

@@ -28,22 +28,22 @@ piece sticks out, LSVI's schedule, the number of games or the width of mini-Tetr
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.stats import ttest_ind
 
-from rlsvi_core import Reading, Run, checks, lsvi, rlsvi
-from rlsvi_core.agents.choices import InTargets, Variance
+from rlsvi_core import Agent, Options, Run, checks
 from rlsvi_core.envs.tetris import Tetris
+from rlsvi_core.learner import Problem
 
 from ..engine import Experiment, Rows, Scale, grid, streams
 from ..intervals import by_cell, for_all, mean_interval
 from ..thresholds import CHOSEN
 from .lspi import ITERATION
 from .players import KNOWN
-from .ring import PRINTED, Placements, RingAgent
+from .ring import WINDOW, AsPrinted, Placements, Reading, Ring
 
 LSPI = 3183  # the best level of Bertsekas and Ioffe (1996), as the paper quotes it
 PAPER_LEVELS = (3500, 4500)  # of two agents
@@ -56,11 +56,18 @@ GROUPS = {
     "constant": slice(21, 22),
 }  # of the benchmark's 22 features
 decaying = "ε = {:g}, halved every {:g} games".format
+
+
+def halved(epsilon: float, games: float, game: int) -> float:
+    """ε, halved every so many games."""
+    return epsilon * 2.0 ** (-game / games)
+
+
 SCHEDULES: dict[str, dict[str, Any]] = {  # of LSVI: how it dithers
     "greedy": {},
     **{f"ε = {epsilon:g}": {"epsilon": epsilon} for epsilon in (0.001, 0.01, 0.1)},
     **{
-        decaying(epsilon, games): {"epsilon": epsilon, "half_life": games}
+        decaying(epsilon, games): {"epsilon": partial(halved, epsilon, games)}
         for epsilon, games in product((0.1, 1.0), (10.0, 50.0))
     },
     **{f"Boltzmann, η = {eta:g}": {"eta": eta} for eta in (0.1, 1.0)},
@@ -73,43 +80,32 @@ SCHEDULES: dict[str, dict[str, Any]] = {  # of LSVI: how it dithers
 def learner(
     agent: str,
     game: Tetris,
-    rng: np.random.Generator,
+    rng: Any,
     schedule: str = "greedy",
-    reading: str = "value",
     lam: float = 1.0,
     sigma: float = 1.0,
     gamma: float = 0.99,
-    sweeps: int = PRINTED["sweeps"],
-    window: int = PRINTED["window"],
-    targets: InTargets = "sample",
-    variance: Variance = "known",
-) -> RingAgent:
-    """RLSVI with these choices; or LSVI with a schedule. LSVI has the mean alone, so what is about
-    the sample (targets, variance, sigma) is not passed on to it."""
+    sweeps: float = 1,
+    window: int = WINDOW,
+    reading: str = "value",
+    targets: str = "sample",
+    variance: str = "known",
+    form: type[Ring] | type[AsPrinted] = Ring,
+) -> Agent:
+    """RLSVI with these choices; or LSVI with a schedule, and with the ridge λ."""
     checks.one_of("agent", agent, ("rlsvi", "lsvi"), hint="The paper compares these two.")
-    features = Placements(game, reading)
-    if agent == "lsvi":
-        made = lsvi(
-            features, lam, gamma=gamma, sweeps=sweeps, window=window, rng=rng, **SCHEDULES[schedule]
-        )
-    else:
-        made = rlsvi(
-            features,
-            lam,
-            sigma,
-            gamma=gamma,
-            sweeps=sweeps,
-            window=window,
-            reading=Reading(
-                targets=targets, variance=variance, draws="per sweep", first_episode="prior"
-            ),
-            rng=rng,
-        )
-    return cast(RingAgent, made)
+    sample, options = agent == "rlsvi", Options(first="prior", sweeps=sweeps, window=window)
+    problem = Problem(Placements(game), lam, sigma if sample else 1.0, gamma, options=options)
+    return Agent(
+        form(problem, Reading(reading, targets, variance)),
+        sample=sample,
+        rng=rng,
+        **{} if sample else SCHEDULES[schedule],
+    )
 
 
 def blocks(
-    player: RingAgent, game: Tetris, rng: np.random.Generator, games: int, every: int
+    player: Agent, game: Tetris, rng: np.random.Generator, games: int, every: int
 ) -> Iterator[tuple[dict[str, Any], Run]]:
     """A row with the mean score of every block of games, and the block, as soon as it is played."""
     for n in range(every, games + 1, every):
@@ -138,7 +134,11 @@ def learning_curve(
             **row,
             "length": float(block.length.mean()),
             "best": int(block.reward.max()),
-            **{f"w{k}": round(float(w), 4) for k, w in enumerate(player.mean, 1) if weights},
+            **{
+                f"w{k}": round(float(w), 4)
+                for k, w in enumerate(player.fitted.mean[0], 1)
+                if weights
+            },
         }
         for row, block in blocks(player, game, env_rng, games, every)
     ]
@@ -162,9 +162,10 @@ def optimistic(seed: int, start: float, games: int, every: int) -> Rows:
     game = Tetris(rule="clears")
     player, constant = learner("lsvi", game, agent_rng), game.K - 1
     player.learn(game, 1, env_rng)
-    player.mean[constant] = player.theta[constant] = start
+    for weights in player.fitted:
+        weights[0, constant] = start
     return [
-        row | {"value": round(float(player.mean[constant]), 3)}
+        row | {"value": round(float(player.fitted.mean[0, constant]), 3)}
         for row, _ in blocks(player, game, env_rng, games, every)
     ]
 
@@ -232,7 +233,7 @@ def relative_spread(scores: Any) -> Any:
     return scores.std(axis=-1, ddof=1) / scores.mean(axis=-1)
 
 
-def states_per_placement(table: pd.DataFrame, N: int = PRINTED["window"]) -> dict[str, float]:
+def states_per_placement(table: pd.DataFrame, N: int = WINDOW) -> dict[str, float]:
     """How many stored states the fits evaluate for every placement played, for each agent; at
     least, as a buffer that grows within a block of 50 games is counted as it was before it."""
     ratio = {}

@@ -23,17 +23,26 @@ other way round; with both or neither it is open.
 
 import numpy as np
 
-from rlsvi_core import Reading, rlsvi
-from rlsvi_core.agents.tabular import least_parameters, theorem1_parameters
-from rlsvi_core.envs.dirichlet import DirichletPrior
-from rlsvi_core.features import OneHot
+from rlsvi_core import Options, features, rlsvi
+from rlsvi_core.compiled import Floats, Generator
 from rlsvi_core.mdp import FiniteMDP
 
 from ..engine import Experiment, Rows, Scale, streams
+from ..parameters import least_parameters, make_prior, theorem1_parameters
 
 
-def make_prior(H: int, S: int, A: int) -> DirichletPrior:
-    return DirichletPrior.symmetric(H, S, A, alpha_R=1 / 2, alpha_P=1 / S)
+def regret_of(
+    mdp: FiniteMDP,
+    lam: float,
+    sigma: float,
+    episodes: int,
+    env_rng: Generator,
+    agent_rng: Generator,
+) -> Floats:
+    """The cumulative regret of RLSVI without generalization, which first draws from its prior."""
+    one_hot = features.one_hot(mdp.H, mdp.S, mdp.A)
+    agent = rlsvi(one_hot, lam, sigma, options=Options(first="prior"), rng=agent_rng)
+    return (mdp.value - agent.learn(mdp, episodes, env_rng, exact=True).expected).cumsum()
 
 
 PARAMETERS = {"printed": theorem1_parameters, "repaired": least_parameters}
@@ -46,10 +55,7 @@ def regret_beside_uniform(
     prior = make_prior(H, S, A)
     mdp_rng, env_rng, agent_rng = streams((seed, H, S, A))
     mdp, (lam, sigma) = prior.sample(mdp_rng), PARAMETERS[parameters](prior)
-    agent = rlsvi(
-        OneHot(H, S, A), lam, sigma, reading=Reading(first_episode="prior"), rng=agent_rng
-    )
-    regret = (mdp.value - agent.learn(mdp, episodes, env_rng, exact=True).expected).cumsum()
+    regret = regret_of(mdp, lam, sigma, episodes, env_rng, agent_rng)
     uniform = mdp.regret(np.full((H, S, A), 1 / A))
     return [
         {"episode": L, "regret": round(float(regret[L - 1]), 6), "uniform": round(L * uniform, 6)}
@@ -95,10 +101,7 @@ def price_of_sigma(rewards: str, H: int, seed: int) -> Rows:
     mdp = prior.sample(mdp_rng) if rewards == "prior" else sure(H)
     lam, sigma = theorem1_parameters(prior)
     rho = round(lam * sigma**2)
-    agent = rlsvi(
-        OneHot(H, 1, 2), lam, sigma, reading=Reading(first_episode="prior"), rng=agent_rng
-    )
-    regret = (mdp.value - agent.learn(mdp, H * rho, env_rng, exact=True).expected).cumsum()
+    regret = regret_of(mdp, lam, sigma, H * rho, env_rng, agent_rng)
     return [
         {"episode": k * rho, "times": k, "regret": round(float(regret[k * rho - 1]), 6)}
         for k in (2**i for i in range(H.bit_length()))
@@ -148,10 +151,7 @@ def regret_at_least_ridge(world: str, H: int, S: int, A: int, seed: int) -> Rows
         if world == "prior"
         else tight(H, S, A, sigma * np.sqrt(S * A / lengths[-1]))
     )
-    agent = rlsvi(
-        OneHot(H, S, A), lam, sigma, reading=Reading(first_episode="prior"), rng=agent_rng
-    )
-    regret = (mdp.value - agent.learn(mdp, lengths[-1], env_rng, exact=True).expected).cumsum()
+    regret = regret_of(mdp, lam, sigma, lengths[-1], env_rng, agent_rng)
     return [{"episode": L, "regret": round(float(regret[L - 1]), 6)} for L in lengths]
 
 

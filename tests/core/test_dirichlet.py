@@ -1,11 +1,7 @@
-"""Laws over MDPs: what data add to them, and the parameters that Theorem 1 takes from them."""
-
-import math
+"""Laws over MDPs: what data add to them."""
 
 import numpy as np
-import pytest
 
-from rlsvi_core.agents.tabular import least_parameters, theorem1_parameters
 from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 
 
@@ -14,20 +10,6 @@ def prior(**more):
     alpha_R = 1 + np.arange(24.0).reshape(2, 3, 2, 2) / 8
     alpha_P = 4 - np.arange(36.0).reshape(2, 3, 2, 3) / 12
     return DirichletPrior(alpha_R, alpha_P, **more)
-
-
-def test_the_prior_of_theorem_1_is_as_strong_as_its_strongest_place():
-    """Rewards weigh most in the last place and transitions in the first."""
-    law = prior()
-    assert law.m_R.argmax() != law.m_P.argmax()
-    lam, sigma = theorem1_parameters(law)
-    places = [law.m_R[at] + law.m_P[at] for at in np.ndindex(law.shape)]
-    assert lam == pytest.approx(max(places))
-    assert lam < law.m_R.max() + law.m_P.max()
-    assert sigma == math.sqrt(2**2 + 1)
-    lam, sigma = least_parameters(law)
-    assert lam * sigma**2 == pytest.approx(max(law.m_R.max(), law.m_P.max()))
-    assert sigma == math.sqrt(1 / 2)
 
 
 def test_counts_are_added_to_the_weights_place_by_place():

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from rlsvi_core import chain, features, rlsvi
-from rlsvi_core.features.maps import Indicators
+from rlsvi_core.beyond import boxes
+from rlsvi_core.envs import river_swim
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
@@ -64,14 +65,17 @@ def test_one_hot_stands_for_the_table_without_storing_it(make_mdp):
     mdp = make_mdp(0, 3, 4, 2)
     Phi, table = features.OneHot(3, 4, 2), features.tabular(mdp)
     assert (Phi.H, Phi.S, Phi.A, Phi.K) == table.shape
-    assert np.array_equal(np.asarray(Phi), table)
-    assert np.asarray(Phi, dtype=np.int8).dtype == np.int8
     for h, s in np.ndindex(3, 4):
         assert np.array_equal(Phi(h, s), table[h, s])
     assert features.OneHot(3, 4, 2) == Phi != features.OneHot(3, 2, 4)
     assert features.OneHot(200, 500, 6)(199, 499)[5, 2999] == 1  # 14 GB as a table
     with pytest.raises(IndexError, match=r"\bs\b"):
         Phi(0, 4)
+
+
+def test_a_large_table_is_refused_in_favour_of_one_hot_features():
+    with pytest.raises(ValueError, match=r"one_hot\(10, 2000, 2\)"):
+        features.tabular(river_swim(2000, 10))
 
 
 # --- coherent -------------------------------------------------------------------------------
@@ -231,10 +235,10 @@ def test_what_cannot_be_is_refused(call, keyword):
 
 BOX = (np.array([-1.2, -0.07]), np.array([0.6, 0.07]))
 BASES = {
-    "tiles": lambda: features.tiles(BOX, 3),
-    "random Fourier": lambda: features.random_fourier(BOX, 3, d=100, rng=1),
-    "Fourier basis": lambda: features.fourier_basis(BOX, 3, order=4),
-    "polynomial": lambda: features.polynomial(BOX, 3, degree=3),
+    "tiles": lambda: boxes.tiles(BOX, 3),
+    "random Fourier": lambda: boxes.random_fourier(BOX, 3, d=100, rng=1),
+    "Fourier basis": lambda: boxes.fourier_basis(BOX, 3, order=4),
+    "polynomial": lambda: boxes.polynomial(BOX, 3, degree=3),
     "one-hot": lambda: features.one_hot(None, [4, 5], 3),
 }
 
@@ -269,19 +273,19 @@ def test_what_lies_outside_a_box_is_clipped_to_it():
 
 
 def test_random_fourier_features_approximate_their_kernel():
-    phi = features.random_fourier(([0.0], [2.0]), 1, d=20_000, length_scale=0.3, rng=1)
+    phi = boxes.random_fourier(([0.0], [2.0]), 1, d=20_000, length_scale=0.3, rng=1)
     for x in (0.0, 0.2, 0.7):
         inner = phi.compact(0, [0.5])[0] @ phi.compact(0, [0.5 + x])[0]
         assert inner == pytest.approx(math.exp(-((x / 2 / 0.3) ** 2) / 2), abs=0.05)  # 7 deviations
 
 
 def test_tiles_share_what_is_near_and_nothing_that_is_far():
-    phi = features.tiles(([0.0, 0.0], [1.0, 1.0]), 1, tilings=8, bins=4)
+    phi = boxes.tiles(([0.0, 0.0], [1.0, 1.0]), 1, tilings=8, bins=4)
     at = [phi.compact(0, s)[0] for s in ([0.5, 0.5], [0.51, 0.5], [0.9, 0.5], [1, 1], [0, 0])]
     assert np.count_nonzero(at[0]) == 8
     assert 0.7 < at[0] @ at[1] <= 1
     assert at[0] @ at[2] == at[3] @ at[4] == 0
-    alone = features.tiles(([0.0, 0.0], [1.0, 1.0]), 1, tilings=1, bins=4)
+    alone = boxes.tiles(([0.0, 0.0], [1.0, 1.0]), 1, tilings=1, bins=4)
     middles = itertools.product((0.125, 0.375, 0.625, 0.875), repeat=2)
     on = {int(alone.compact(0, middle).argmax()) for middle in middles}
     assert len(on) == 16  # every cell of a grid has a tile of its own
@@ -290,23 +294,17 @@ def test_tiles_share_what_is_near_and_nothing_that_is_far():
 def test_tilings_are_displaced_by_one_step_and_by_three_along_two_axes():
     """Four tilings of one tile a side, two with what sticks out: shifts (0, 0), (1, 3), (2, 2) and
     (3, 1), in quarters."""
-    phi = features.tiles(([0.0, 0.0], [1.0, 1.0]), 1, tilings=4, bins=1)
-    assert phi.active([0.3, 0.3]).tolist() == [0, 4 + 2, 8, 12 + 1]
-
-
-def test_a_map_says_what_it_is_and_takes_functions_only():
-    assert "PerAction" in repr(features.polynomial(([0.0], [1.0]), 3, degree=1))
-    with pytest.raises(ValueError, match="function"):
-        features.maps.Computed(3)
+    phi = boxes.tiles(([0.0, 0.0], [1.0, 1.0]), 1, tilings=4, bins=1)
+    assert np.flatnonzero(phi.compact(0, [0.3, 0.3])).tolist() == [0, 4 + 2, 8, 12 + 1]
 
 
 def test_the_fourier_basis_and_polynomials_are_their_formulas():
     x = np.array([0.3, 0.8])
-    wave = features.fourier_basis(([0.0, 0.0], [1.0, 1.0]), 1, order=1).compact(0, x)[0] * 2
+    wave = boxes.fourier_basis(([0.0, 0.0], [1.0, 1.0]), 1, order=1).compact(0, x)[0] * 2
     np.testing.assert_allclose(
         wave, [1, math.cos(0.8 * math.pi), math.cos(0.3 * math.pi), math.cos(1.1 * math.pi)]
     )
-    power = features.polynomial(([-1.0, -1.0], [1.0, 1.0]), 1, degree=2).compact(0, x)[0]
+    power = boxes.polynomial(([-1.0, -1.0], [1.0, 1.0]), 1, degree=2).compact(0, x)[0]
     np.testing.assert_allclose(power * math.sqrt(6), [1, 0.8, 0.64, 0.3, 0.24, 0.09])
 
 
@@ -314,7 +312,7 @@ def test_the_fourier_basis_and_polynomials_are_their_formulas():
 def test_monomials_are_in_the_order_of_their_exponents(m, degree):
     x, some = np.linspace(0.2, 0.9, m), itertools.product(range(degree + 1), repeat=m)
     exponents = np.array([one for one in some if sum(one) <= degree])
-    phi = features.polynomial((-np.ones(m), np.ones(m)), 1, degree).compact(0, x)[0]
+    phi = boxes.polynomial((-np.ones(m), np.ones(m)), 1, degree).compact(0, x)[0]
     expected = (x**exponents).prod(axis=1) / math.sqrt(len(exponents))
     np.testing.assert_allclose(phi, expected, rtol=1e-14)
 
@@ -322,7 +320,7 @@ def test_monomials_are_in_the_order_of_their_exponents(m, degree):
 def test_polynomials_of_many_coordinates_make_only_the_monomials_they_keep():
     tracemalloc.start()
     for m, degree, d in ((14, 2, 120), (128, 1, 129), (40, 3, 12341)):
-        assert features.polynomial((np.zeros(m), np.ones(m)), 1, degree).K == d
+        assert boxes.polynomial((np.zeros(m), np.ones(m)), 1, degree).K == d
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 50e6
@@ -333,30 +331,8 @@ def test_a_space_with_ends_serves_as_a_box():
         low, high = BOX
 
     np.testing.assert_array_equal(
-        features.tiles(Box(), 3)(0, [0.0, 0.0]), features.tiles(BOX, 3)(0, [0.0, 0.0])
+        boxes.tiles(Box(), 3)(0, [0.0, 0.0]), boxes.tiles(BOX, 3)(0, [0.0, 0.0])
     )
-
-
-def test_a_transformer_plugs_in():
-    class Sparse:
-        def __init__(self, x):
-            self.x = x
-
-        def toarray(self):
-            return self.x
-
-    class Doubled:
-        def transform(self, X):
-            return Sparse(2 * X)
-
-    phi = features.from_transformer(Doubled(), 2)
-    np.testing.assert_array_equal(phi(0, [1.0, 2.0]), [[2, 4, 0, 0], [0, 0, 2, 4]])
-
-
-def test_a_scikit_learn_pipeline_plugs_in():
-    sampler = pytest.importorskip("sklearn.kernel_approximation").RBFSampler(n_components=20)
-    phi = features.from_transformer(sampler.fit(np.zeros((1, 2))), 3)
-    assert phi(0, [0.1, 0.2]).shape == (3, 60)
 
 
 def test_a_function_is_called_with_the_period_if_it_takes_two_arguments():
@@ -378,6 +354,8 @@ def test_a_function_is_called_with_the_period_if_it_takes_two_arguments():
         (lambda s: [[1.0, 0.0], [0.0, 1.0]], "observations"),
         (lambda s: [[1.0, s], [1000.0, s]], "norms"),
         (lambda s: [[np.cos(s), np.sin(s)], [0.0, 100.5]], "norms"),
+        (lambda s: 0.01 * np.array([[np.cos(s), np.sin(s)], [0.0, 1.0]]), "norm 1"),
+        (lambda s: 100 * np.array([[np.cos(s), np.sin(s)], [0.0, 1.0]]), "norm 1"),
         (lambda s: [["a"]], "array"),
         (lambda s: [[{}]], "array"),
         (lambda s: [[1.0], [1.0, 2.0]], "array"),
@@ -388,32 +366,19 @@ def test_check_says_what_is_wrong(function, found):
     assert found in said
 
 
-class Returns:
-    def __init__(self, rows):
-        self.rows = rows
-
-    def transform(self, X):
-        return self.rows
-
-
 @pytest.mark.parametrize(
     ("call", "keyword"),
     [
-        (lambda: features.tiles(([0.0], [np.inf]), 2), "box"),
-        (lambda: features.tiles(([0.0], [3.4e38]), 2), "box"),
-        (lambda: features.polynomial(([1.0], [0.0]), 2), "box"),
-        (lambda: features.random_fourier(BOX, 2, d=7), "d"),
-        (lambda: features.random_fourier(BOX, 2, length_scale=-1), "length_scale"),
-        (lambda: features.tiles(BOX, 0), "A"),
-        (lambda: features.tiles(BOX, 2)(0, [1.0]), "coordinates"),
-        (lambda: features.tiles(BOX, 2)(0, [np.nan, 0.0]), "finite"),
-        (lambda: features.from_transformer(3, 2), "transform"),
+        (lambda: boxes.tiles(([0.0], [np.inf]), 2), "box"),
+        (lambda: boxes.tiles(([0.0], [3.4e38]), 2), "box"),
+        (lambda: boxes.polynomial(([1.0], [0.0]), 2), "box"),
+        (lambda: boxes.random_fourier(BOX, 2, d=7), "d"),
+        (lambda: boxes.random_fourier(BOX, 2, length_scale=-1), "length_scale"),
+        (lambda: boxes.tiles(BOX, 0), "A"),
+        (lambda: boxes.tiles(BOX, 2)(0, [1.0]), "coordinates"),
+        (lambda: boxes.tiles(BOX, 2)(0, [np.nan, 0.0]), "finite"),
         (lambda: features.check(lambda s: [[s]], []), "observations"),
         (lambda: features.PerAction(lambda s: [], 2)(0, 1), "features"),
-        (lambda: Indicators(lambda h, s: np.array([0]), A=2, d=3, n=1), "observation"),
-        (lambda: features.from_transformer(Returns([["a"]]), 2)(0, [1.0]), "transform"),
-        (lambda: features.from_transformer(Returns(np.ones((2, 3))), 2)(0, [1.0]), "transform"),
-        (lambda: features.from_transformer(Returns([[1.0]]), 2)(0, "ab"), "observation"),
     ],
 )
 def test_what_no_basis_can_have_is_refused(call, keyword):
@@ -438,18 +403,18 @@ def test_check_is_not_misled_by_an_array_that_is_used_again():
 
 CUBE = np.zeros(8), np.ones(8)
 TOO_LARGE = {
-    "tiles": lambda: features.tiles(CUBE, 3),
-    "Fourier basis": lambda: features.fourier_basis(CUBE, 4),
-    "of a picture": lambda: features.fourier_basis((np.zeros(10**5), np.ones(10**5)), 1),
-    "polynomial": lambda: features.polynomial(CUBE, 4, degree=12),
-    "random Fourier": lambda: features.random_fourier(CUBE, 2, d=10**6),
+    "tiles": lambda: boxes.tiles(CUBE, 3),
+    "Fourier basis": lambda: boxes.fourier_basis(CUBE, 4),
+    "of a picture": lambda: boxes.fourier_basis((np.zeros(10**5), np.ones(10**5)), 1),
+    "polynomial": lambda: boxes.polynomial(CUBE, 4, degree=12),
+    "random Fourier": lambda: boxes.random_fourier(CUBE, 2, d=10**6),
     "given": lambda: features.PerAction(lambda s: [s], 2, d=10**6),
     "returned": lambda: features.PerAction(lambda s: np.zeros(10**5), 2)(0, 0.5),
     "components": lambda: features.one_hot(None, [10**5, 10**5], 2),
     "one-hot": lambda: features.one_hot(1000, 10**6, 10),
     "one-hot for all time": lambda: features.one_hot(None, 10**8, 10),
     "table": lambda: features.Table(np.zeros((2, 1, 1, 40_000))),
-    "for each period": lambda: rlsvi(features.random_fourier(CUBE, 4, d=2000), H=100),
+    "for each period": lambda: rlsvi(boxes.random_fourier(CUBE, 4, d=2000), H=100),
     "computed": lambda: rlsvi(lambda s: np.zeros((2, 10**5)), H=3).act(0, 0.5),
 }
 
@@ -465,8 +430,8 @@ def test_features_that_memory_has_no_room_for_are_refused_before_they_are_made(n
 
 
 def test_features_of_a_box_that_fit_are_made():
-    assert features.tiles(([0, 0], [1, 1]), 3).K == 3 * 648
-    assert features.fourier_basis(CUBE, 4, order=1).K == 4 * 256
+    assert boxes.tiles(([0, 0], [1, 1]), 3).K == 3 * 648
+    assert boxes.fourier_basis(CUBE, 4, order=1).K == 4 * 256
 
 
 @pytest.mark.parametrize(
@@ -478,20 +443,6 @@ def test_features_of_a_box_that_fit_are_made():
 def test_features_are_a_function_of_one_or_two_arguments(function, make):
     with pytest.raises(ValueError, match="function"):
         make(function)
-
-
-@pytest.mark.parametrize("on", [[10**6, 0], [-1, 0], [0], [0, 0], [0.0, 1.0], [True, False], "a"])
-def test_indicators_that_are_no_features_are_refused_before_compiled_code_reads_them(on):
-    agent = rlsvi(Indicators(lambda s: np.asarray(on), A=2, d=3, n=2), gamma=0.9, rng=1)
-    for call in (lambda: agent.act(0, 0.5), lambda: agent.observe(0, 0.5, 0, 1.0, 0.5)):
-        with pytest.raises(IndexError, match="features"):
-            call()
-
-
-def test_how_many_indicators_are_on_is_checked():
-    for n in (0, 4, 1.5):
-        with pytest.raises(ValueError, match="n must"):
-            Indicators(lambda s: np.array([0]), A=2, d=3, n=n)
 
 
 @pytest.mark.parametrize(

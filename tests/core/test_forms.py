@@ -1,473 +1,500 @@
-"""One algorithm, whatever the form: every choice, in every form that offers it, gives the weights
-of a textbook written with explicit inverses; a form that does not offer it says so."""
+"""One algorithm, whatever the learner: each gives the values of the printed form from the same
+draws, and the compiled loop the record of the loop by steps."""
 
 import copy
-import inspect
 import math
-from dataclasses import fields
 
 import numpy as np
 import pytest
-
-from rlsvi_core import Reading, StoredAgent, VerbatimAgent, chain, features, lsvi, rlsvi
-from rlsvi_core.agents import Choices, DiscountedAgent, FiniteAgent, TabularAgent
-from rlsvi_core.agents.choices import UNBOUNDED
-from rlsvi_core.agents.continual import FastContinual
-from rlsvi_core.agents.incremental import incremental
-from rlsvi_core.agents.rivals import psrl
-from rlsvi_core.envs.dirichlet import DirichletPrior
-from rlsvi_core.envs.recommender import Recommender
-from rlsvi_core.envs.tetris import Tetris
-from rlsvi_core.regression import normals_of
-from rlsvi_study.recommender.products import ProductAgent, Products
-from rlsvi_study.tetris.ring import Placements, RingAgent
-
-pytestmark = pytest.mark.filterwarnings("ignore:value_range")  # narrow ones, so that they cut
-LAM, SIGMA = 0.5, 0.3
-
-
-class Finite:
-    """Random transitions between five states, three periods of them, of which some end early."""
-
-    def __init__(self, seed):
-        self.rng = np.random.default_rng(seed)
-
-    def episode(self, phi):
-        s = int(self.rng.integers(5))
-        for h in range(3):
-            a, s_next = int(self.rng.integers(2)), int(self.rng.integers(5))
-            over = self.rng.random() < 0.2
-            yield h, s, a, float(self.rng.standard_normal()), None if over else s_next
-            if over:
-                return
-            s = s_next
-
-
-class Boxed(Finite):
-    """The same with observations in a square."""
-
-    def episode(self, phi):
-        place = self.rng.uniform(-1, 1, (5, 2))
-        for h, s, a, r, s_next in super().episode(phi):
-            yield h, place[s], a, r, None if s_next is None else place[s_next]
-
-
-class Paired(Finite):
-    """The same with states of two components, which take two and three values."""
-
-    def episode(self, phi):
-        for h, s, a, r, s_next in super().episode(phi):
-            yield h, (s % 2, s % 3), a, r, None if s_next is None else (s_next % 2, s_next % 3)
-
-
-class Played:
-    """Random actions among the legal ones, in an environment of ours."""
-
-    def __init__(self, env, seed):
-        self.env, self.rng = env, np.random.default_rng(seed)
-
-    def episode(self, phi):
-        s, h, over = np.array(self.env.start(self.rng)), 0, False
-        while not over:
-            a = int(self.rng.choice(phi.legal(h, s)))
-            r, s_next, over = self.env.step(h, s, a, self.rng)
-            s_next = np.array(s_next)
-            yield h, s, a, float(r), None if over else s_next
-            s, h = s_next, h + 1
-
-
-RANDOM = np.random.default_rng(0).standard_normal((3, 5, 2, 4))
-BOX = features.random_fourier(([-1.0, -1.0], [1.0, 1.0]), A=2, d=4, length_scale=0.5, rng=5)
-TILES = features.tiles(([-1.0, -1.0], [1.0, 1.0]), A=2, tilings=3, bins=2)
-GAME = Tetris(4, 6, "OS")
-WORLDS = {  # the feature map, its horizon if it has none, what happens, and the forms it allows
-    "table": (
-        lambda: features.Table(RANDOM),
-        None,
-        Finite,
-        (FiniteAgent, StoredAgent, VerbatimAgent),
-    ),
-    "one-hot": (
-        lambda: features.OneHot(3, 5, 2),
-        None,
-        Finite,
-        (TabularAgent, FiniteAgent, StoredAgent, VerbatimAgent),
-    ),
-    "one-hot, no H": (
-        lambda: features.OneHot(None, 5, 2),
-        None,
-        Finite,
-        (DiscountedAgent, StoredAgent, VerbatimAgent),
-    ),
-    "one-hot, later H": (
-        lambda: features.OneHot(None, 5, 2),
-        3,
-        Finite,
-        (TabularAgent, VerbatimAgent),
-    ),
-    "one table": (lambda: features.Table(RANDOM[0]), None, Finite, (StoredAgent, VerbatimAgent)),
-    "crossed": (lambda: BOX, None, Boxed, (StoredAgent, VerbatimAgent)),
-    "crossed, H": (lambda: BOX, 3, Boxed, (StoredAgent, VerbatimAgent)),
-    "tiles": (lambda: TILES, None, Boxed, (StoredAgent, VerbatimAgent)),
-    "components": (
-        lambda: features.one_hot(None, (2, 3), 2),
-        None,
-        Paired,
-        (StoredAgent, VerbatimAgent),
-    ),
-    "products": (
-        lambda: Products(3, 3),
-        None,
-        lambda seed: Played(Recommender.random(2.0, 1, N=3, J=3), seed),
-        (ProductAgent, VerbatimAgent),
-    ),
-    "products, all": (
-        lambda: Products(3, 3, "all"),
-        None,
-        lambda seed: Played(Recommender.random(2.0, 1, N=3, J=3), seed),
-        (ProductAgent, VerbatimAgent),
-    ),
-    "tetris": (
-        lambda: Placements(GAME),
-        None,
-        lambda seed: Played(GAME, seed),
-        (RingAgent, VerbatimAgent),
-    ),
-    "tetris, reward": (
-        lambda: Placements(GAME, "reward"),
-        None,
-        lambda seed: Played(GAME, seed),
-        (RingAgent, VerbatimAgent),
-    ),
-}
-BOTH = {
-    "as it is": {},
-    "discounted": {"gamma": 0.7},
-    "bandit": {"gamma": 0.0},
-    "clipped": {"value_range": (0.3, 0.9)},
-    "value range, not clipped": {"value_range": (-0.3, 0.4), "clip": False},
-    "window": {"window": 20},
-    "mean in targets": {"targets": "mean"},
-    "variance unknown": {"variance": "unknown"},
-    "another λ": {"lam_of_mean": 2.0},
-    "prior first": {"first_episode": "prior"},
-}
-HORIZON = {
-    **BOTH,
-    "shared": {"weights": "shared"},
-    "shared, new draws": {"weights": "shared", "draws": "per sweep"},
-    "shared, unknown": {"weights": "shared", "variance": "unknown", "window": 30},
-    "draws": {"draws": "per sweep"},
-}
-STATIONARY = {
-    **BOTH,
-    "sweeps": {"sweeps": 3},
-    "settled": {"sweeps": math.inf, "gamma": 0.2},
-    "settled, cut": {
-        "sweeps": math.inf,
-        "gamma": 0.2,
-        "value_range": (-0.3, 0.4),
-        "targets": "mean",
-    },
-    "new draws": {"sweeps": 3, "draws": "per sweep"},
-    "as printed": {"sweeps": 1, "first_episode": "prior", "window": 50},
-    "unknown, new draws": {"variance": "unknown", "draws": "per sweep", "window": 30},
-}
-LSVI = ("gamma", "value_range", "clip", "window", "weights", "sweeps")
-CASES = [
-    (world, form, choice)
-    for world, (phi, H, _, forms) in WORLDS.items()
-    for form in forms
-    for choice in (STATIONARY if H is None and phi().H is None else HORIZON)
-]
-
-
-def flat(form, weights):
-    """The weights of any form as a row per period."""
-    if form is ProductAgent:
-        return weights.transpose(0, 2, 1).reshape(len(weights), -1)
-    return weights.reshape(len(weights), -1) if weights.ndim > 1 else weights[None]
-
-
-def state_of(agent):
-    weights = agent.theta
-    return flat(type(agent), weights).copy(), flat(
-        type(agent), getattr(agent, "mean", weights)
-    ).copy()
-
-
-def textbook(
-    phi,
-    log,
-    rng,
-    theta,
-    mean,
-    *,
-    lam=LAM,
-    sigma=SIGMA,
-    gamma=None,
-    weights="per period",
-    window=None,
-    sweeps=10,
-    targets="sample",
-    draws="per episode",
-    value_range=None,
-    clip=True,
-    variance="known",
-    lam_of_mean=None,
-    first_episode="zero",
-    sample=True,
-):
-    """The weights of an episode after the steps in the log, by the formulas of the paper. A step is
-    (period, features of what was done, reward, features of what could follow)."""
-    H, K = phi.H, theta.shape[1] - len(phi.known)
-    gamma = (0.99 if H is None else 1.0) if gamma is None else gamma
-    low, high = value_range if value_range and clip else (-math.inf, math.inf)
-    scale = 1.0 if variance == "unknown" or not sample else sigma
-    apart, drawn = H is not None and weights == "per period", None
-    after = theta[0] if H is None else np.zeros(theta.shape[1])
-    if H is None and targets == "mean":
-        after = mean[0]
-    for h in [0] * min(sweeps, 40) if H is None else range(H)[::-1]:
-        steps = [step for step in log if step[0] == h or not apart][-(window or 0) :]
-        A, b = np.zeros((len(steps), theta.shape[1])), np.zeros(len(steps))
-        for i, (_, row, r, following) in enumerate(steps):
-            A[i] = row
-            b[i] = r - A[i, K:] @ phi.known
-            if following is not None:
-                b[i] += gamma * min(max(max(following @ after), low), high)
-        A = A[:, :K]
-
-        def precision(lam, A=A):
-            return A.T @ A / scale**2 + lam * np.eye(K)
-
-        center = lam if lam_of_mean is None else lam_of_mean
-        mean[h, :K] = np.linalg.inv(precision(center)) @ A.T @ b / scale**2
-        theta[h, :K] = mean[h, :K]
-        if sample:
-            if drawn is None or apart or draws == "per sweep":
-                by_key = isinstance(phi, features.OneHot) and H is None
-                drawn = (
-                    normals_of(int(rng.integers(2**63)), np.arange(K))
-                    if by_key
-                    else rng.standard_normal(K),
-                    (rng.standard_gamma(1 + len(b) / 2) if variance == "unknown" else math.nan),
-                )
-            z, g = drawn
-            deviation = np.linalg.solve(np.linalg.cholesky(precision(lam)).T, z)
-            if variance == "unknown":
-                deviation *= math.sqrt((1 + (b @ b - b @ A @ mean[h, :K]) / 2) / g)
-            theta[h, :K] += deviation
-        after = (theta if targets == "sample" or not sample else mean)[h].copy()
-    if not apart:
-        theta[:], mean[:] = theta[0], mean[0]
-    return theta, mean
-
-
-def compare(make, world, form, choices, sample):
-    phi_of, H, world_of, _ = WORLDS[world]
-    phi, episodes, log = features.FeatureMap.of(phi_of(), H), world_of(1), []
-    choices = {"gamma": 0.9} | choices if world == "one table" else choices
-    choices = {"window": 40} | choices if form is RingAgent else choices
-    agent = make(phi, lam=LAM, rng=3, form=form, **as_options(choices))
-    assert type(agent) is form
-    for l in range(12):
-        (theta, mean), rng = state_of(agent), copy.deepcopy(agent.rng)
-        agent.plan()
-        if l > 0 or choices.get("first_episode") == "prior":
-            theta, mean = textbook(phi, log, rng, theta, mean, sample=sample, **choices)
-            found = state_of(agent)
-            np.testing.assert_allclose(found[0], theta, rtol=1e-6, atol=1e-7)
-            if hasattr(agent, "mean"):
-                np.testing.assert_allclose(found[1], mean, rtol=1e-6, atol=1e-7)
-            assert agent.rng.bit_generator.state == rng.bit_generator.state
-        for h, s, a, r, s_next in episodes.episode(phi):
-            agent.observe(h, s, a, r, s_next)
-            over = s_next is None or h + 1 == phi.H
-            row = phi(h, s)[list(phi.legal(h, s)).index(a)]
-            log.append((h, row, r, None if over else phi.following(h + 1, s_next)))
-
-
-READINGS = {field.name for field in fields(Reading)}
-
-
-def as_options(choices):
-    """Choices as the doors take them: the paper's readings in one argument."""
-    reading = {name: value for name, value in choices.items() if name in READINGS}
-    others = {name: value for name, value in choices.items() if name not in READINGS}
-    return others | ({"reading": Reading(**reading)} if reading else {})
-
-
-def refused(form, choices):
-    """The first name that a form does not offer, or None."""
-    given = as_options(choices)
-    clip = given.pop("value_range", UNBOUNDED)
-    clip = clip if given.pop("clip", True) else UNBOUNDED
-    return next(iter(Choices(clip=clip, **given).unsupported(form.OFFERS)), None)
-
-
-@pytest.mark.parametrize(
-    ("world", "form", "choice"), CASES, ids=lambda x: getattr(x, "__name__", x)
+from scipy import stats
+from worlds import (
+    LAM,
+    RANDOM,
+    SIGMA,
+    WORLDS,
+    A,
+    H,
+    Keyed,
+    Plain,
+    S,
+    agents_of,
+    cases,
+    episode,
+    given,
+    legal,
+    same,
 )
-def test_every_choice_in_every_form_gives_the_weights_of_the_textbook(world, form, choice):
-    choices = (HORIZON | STATIONARY)[choice]
-    name = refused(form, choices)
-    if name is None:
-        compare(lambda phi, **kw: rlsvi(phi, sigma=SIGMA, **kw), world, form, choices, True)
-        if set(choices) <= set(LSVI):
-            compare(lsvi, world, form, choices, False)
-    else:
-        phi_of, H, *_ = WORLDS[world]
-        gamma = {"gamma": 0.9} if world == "one table" else {}
-        with pytest.raises(ValueError, match=name):
-            rlsvi(phi_of(), LAM, SIGMA, H=H, form=form, **gamma, **as_options(choices))
-        offers = rlsvi(phi_of(), LAM, SIGMA, H=H, **gamma, **as_options(choices))
-        assert type(offers) is not form  # the default is a form that does
+
+from rlsvi_core import Agent, Options, bootstrap, features, lsvi, rlsvi
+from rlsvi_core.beyond import boxes
+from rlsvi_core.beyond.bootstrap import Draw, Outcomes, Weighted, _draw_weights
+from rlsvi_core.beyond.discounted import Discounted
+from rlsvi_core.beyond.spanning import Spanner
+from rlsvi_core.envs import lock
+from rlsvi_core.learner import ENDED
+from rlsvi_core.learners.continual import Continual
+from rlsvi_core.learners.counts import Counts
+from rlsvi_core.learners.incremental import incremental
+from rlsvi_core.learners.rows import Rows
+from rlsvi_core.learners.sums import Sums
+from rlsvi_core.mdp import DiscountedMDP, first_state, step
+from rlsvi_core.rlsvi import Printed
+
+pytestmark = pytest.mark.filterwarnings("ignore:value_range", "ignore:lam is suggested")
+RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
 
-def test_each_choice_is_tried():
-    doors = {*inspect.signature(rlsvi).parameters, *inspect.signature(lsvi).parameters}
-    tried = {name for choices in (HORIZON | STATIONARY).values() for name in choices}
-    elsewhere = {
-        "features",
-        "lam",
-        "sigma",
-        "H",
-        "rng",
-        "form",
-        "epsilon",
-        "eta",
-        "half_life",
-        "redraw",
-    }
-    assert doors - {"reading"} | READINGS == tried | elsewhere
-
-
-def test_a_value_range_clips_in_every_form():
-    """Without a cut, features that extrapolate would promise more than there can be."""
-    mdp = chain(5)
-    rewards = {
-        rlsvi(features.tabular(mdp), value_range=(0, 1), rng=2, form=form)
-        .learn(mdp, 30, rng=3)
-        .reward.sum()
-        for form in (None, FiniteAgent, StoredAgent, VerbatimAgent)
-    }
-    assert len(rewards) == 1
-
-
-@pytest.mark.parametrize("make", [rlsvi, lsvi])
-def test_defaults_follow_from_the_horizon_not_from_the_form(make):
-    for form in (None, StoredAgent, VerbatimAgent):
-        with_horizon, without = (make(BOX, H=H, form=form).choices for H in (3, None))
-        assert (with_horizon.gamma, with_horizon.sweeps) == (1.0, 1)
-        assert (without.gamma, without.sweeps, without.reading) == (0.99, 10, Reading())
-
-
-PHI = RANDOM[:2, :3]
+# ------------------------------------------------------------------ every learner is Printed
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "keyword"),
+    ("world", "choice", "learner"),
     [
-        (lambda: rlsvi(PHI, sample=False), TypeError, "sample"),
-        (lambda: rlsvi(PHI, epsilon=0.1), TypeError, "epsilon"),
-        (lambda: lsvi(PHI, variance="unknown"), TypeError, "variance"),
-        (lambda: rlsvi(BOX, weights="shared"), ValueError, "weights"),
-        (lambda: rlsvi(PHI, sweeps=3), ValueError, "sweeps"),
-        (lambda: rlsvi(PHI, weights="each"), ValueError, "weights"),
-        (lambda: rlsvi(PHI, clip=1), ValueError, "clip"),
-        (lambda: rlsvi(PHI, form="verbatim"), ValueError, "form"),
-        (lambda: rlsvi(PHI, window=5, form=FiniteAgent), ValueError, "window"),
-        (lambda: rlsvi(PHI, 1.0, 1e-9), ValueError, "sigma"),  # its values would lose all digits
-        (lambda: FastContinual(PHI[0], 0.9, 0.9, 1e-12), ValueError, "sigma"),
-        (lambda: rlsvi(PHI, form=TabularAgent), ValueError, "OneHot"),
-        (lambda: rlsvi(Products(3, 2), form=StoredAgent), ValueError, "actions"),
-        (lambda: rlsvi(Placements(GAME), form=RingAgent), ValueError, "window"),
-        (lambda: psrl(DirichletPrior.symmetric(2, 3, 2)).act(0, 0, [0]), ValueError, "mask"),
-        (lambda: incremental(PHI).act(0, 0, [0]), ValueError, "mask"),
-        (lambda: rlsvi(Products(3, 2)).act(0, np.zeros(3), [0]), ValueError, "mask"),
+        *[("table", "as it is", Sums), ("table", "shared", Sums), ("table", "window", Rows)],
+        *[("one table", "as it is", Sums), ("one table, H", "as it is", Sums)],
+        *[("one-hot", "as it is", Counts), ("one-hot, later H", "cut", Counts)],
+        *[("one-hot, no H", "as it is", Discounted), ("one-hot, no H", "window", Rows)],
+        *[("crossed", "as it is", Rows), ("function, H", "as it is", Rows)],
+        *[("crossed, H", "shared", Printed), ("one-hot", "shared", Printed)],
     ],
 )
-def test_what_a_door_or_a_form_does_not_offer_is_refused(call, error, keyword):
-    with pytest.raises(error, match=keyword):
-        call()
+def test_the_learner_that_is_taken(world, choice, learner):
+    for door in (rlsvi, lsvi):
+        phi, arguments = given(world, choice)
+        assert type(door(phi, **arguments).learner) is learner
+        assert type(door(phi, **arguments, printed=True).learner) is Printed
 
 
-def test_values_that_lose_digits_are_mentioned():
-    with pytest.warns(UserWarning, match="digits"):
-        rlsvi(PHI, 1.0, 1e-6)
+@pytest.mark.parametrize("masks", [False, True], ids=["", "masks"])
+@pytest.mark.parametrize(
+    ("world", "choice"), list(cases(lambda learner: not isinstance(learner, Printed)))
+)
+def test_every_learner_gives_the_values_of_the_printed_form(world, choice, masks):
+    phi, arguments = given(world, choice)
+    for agent in agents_of(phi, **arguments):
+        form = Keyed if isinstance(agent.learner, Discounted) else Printed
+        printed = Agent(
+            form(agent.learner.problem), sample=agent.sample, epsilon=agent.epsilon, rng=3
+        )
+        follow(agent, printed, WORLDS[world][2], masks)
 
 
-# --------------------------------------------------------------------- masks
-
-MASKED = features.OneHot(H=3, S=4, A=3)
-ALLOWED = np.random.default_rng(5).random((3, 4, 3)) < 0.6
-ALLOWED[..., 0] |= ~ALLOWED.any(axis=-1)  # some action always is
-
-
-def masked_steps(agent, episodes, rng):
-    """Play a random world in which masks depend on state and period; the steps that were taken."""
-    rng, steps = np.random.default_rng(rng), []
-    for _ in range(episodes):
+def follow(agent, printed, states, masks):
+    """Observe the same random episodes; before each one, look at everything and act."""
+    rng = np.random.default_rng(1)
+    for _ in range(10):
         agent.plan()
-        s = int(rng.integers(4))
-        for h in range(3):
-            a = agent.act(h, s, np.flatnonzero(ALLOWED[h, s]))
-            r, s_next = float(rng.normal()), int(rng.integers(4))
-            legal = np.flatnonzero(ALLOWED[h + 1, s_next]) if h < 2 else None
-            agent.observe(h, s, a, r, s_next, legal)
-            steps.append((h, s, a, r, s_next))
-            s = s_next
-    return steps
+        printed.plan()
+        for h in range(agent.H or 1):
+            for s, seen in enumerate(states):
+                at = h, seen, legal(s, masks)
+                for look in ("values", "mean_values"):
+                    one, two = getattr(agent, look)(*at), getattr(printed, look)(*at)
+                    np.testing.assert_allclose(one, two, rtol=1e-6, atol=1e-7)
+                assert agent.act(*at) == printed.act(*at)
+                assert agent.greedy(*at) == printed.greedy(*at)
+        if isinstance(agent.learner, (Sums, Rows)):
+            np.testing.assert_allclose(agent.theta, printed.theta, rtol=1e-6, atol=1e-7)
+        for h, s, a, r, s_next in episode(rng, masks):
+            for one in (agent, printed):
+                follows = None if s_next is None else states[s_next]
+                one.observe(h, states[s], a, r, follows, legal(s_next, masks))
+    assert same(agent.rng, printed.rng)
 
 
-def empirical_values(steps):
-    """Q̂ of the world as it was seen: means of rewards and next values, over allowed actions."""
-    Q = np.where(ALLOWED, 0.0, -np.inf)
-    for h in reversed(range(3)):
-        for s, a in np.ndindex(4, 3):
-            seen = [(r, s_next) for at, t, b, r, s_next in steps if (at, t, b) == (h, s, a)]
-            if seen:
-                Q[h, s, a] = np.mean([r + (Q[h + 1, t].max() if h < 2 else 0) for r, t in seen])
+def test_rows_that_are_zero_are_data():
+    """Of an action that does nothing, say: after it the first episode is over, too."""
+    agents = [
+        rlsvi(lambda s: np.array([[0.0, 0.0], [1.0, s]]), H=1, printed=printed, rng=1)
+        for printed in (False, True)
+    ]
+    for agent in agents:
+        agent.observe(0, 0.5, 0, 1.0, None)
+        agent.plan()
+    assert agents[0].theta.any()
+    np.testing.assert_allclose(agents[0].theta, agents[1].theta)
+
+
+def test_what_masks_have_closed_is_minus_infinity_in_tables():
+    for phi in (features.OneHot(H, S, A), RANDOM, features.OneHot(None, S, A)):
+        agent = rlsvi(phi, rng=1)
+        agent.observe(0, 0, 1, 1.0, 2, [1])
+        agent.plan()
+        assert np.isinf(agent.values(1, 2)).tolist() == [True, False]
+        assert agent.greedy(1, 2) == 1
+        h = 1 if agent.H else 0
+        assert agent.policy()[h, 2].tolist() == [0, 1]
+        with pytest.raises(ValueError, match="mask"):
+            agent.observe(0, 0, 1, 1.0, 2, [0, 1])
+
+
+def test_gauss_seidel_ends_where_very_many_sweeps_do():
+    agents = [
+        rlsvi(
+            features.OneHot(None, S, A),
+            LAM,
+            SIGMA,
+            gamma=0.8,
+            rng=2,
+            options=Options(sweeps=sweeps),
+        )
+        for sweeps in (math.inf, 400)
+    ]
+    rng = np.random.default_rng(3)
+    for _ in range(8):
+        for h, s, a, r, s_next in episode(rng):
+            for agent in agents:
+                agent.observe(h, s, a, r, s_next)
+    for agent in agents:
+        agent.plan()
+    for s in range(S):
+        for look in ("values", "mean_values"):
+            one, two = (getattr(agent, look)(0, s) for agent in agents)
+            np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-10)
+
+
+def test_a_draw_of_a_large_table_costs_what_was_seen():
+    """A million states: weights of the others are a function of the draw's key."""
+    agent = rlsvi(features.OneHot(None, 10**6, 2), 4.0, 0.1, rng=1)
+    agent.observe(0, 10, 1, 1.0, 11)
+    agent.plan()
+    far = [agent.values(0, s) for s in (999_999, 12)]
+    assert np.array_equal(far, [agent.values(0, s) for s in (999_999, 12)])
+    agent.observe(0, 999_999, 0, 1.0, 12)  # what it was before it was seen stays its value
+    assert np.array_equal(far, [agent.values(0, s) for s in (999_999, 12)])
+    values = np.array([agent.values(0, s) for s in range(1000, 2000)])
+    assert stats.kstest(2 * values.ravel(), "norm").pvalue > RATE  # N(0, 1/λ)
+
+
+# ------------------------------------------------------------------ the loop, twice
+
+
+def halved(episode):
+    return 0.5 * 2.0 ** (-episode / 10)
+
+
+COMPILED = {
+    "sums": lambda: rlsvi(RANDOM, LAM, SIGMA, rng=7),
+    "sums, prior": lambda: rlsvi(
+        RANDOM, value_range=(-1, 1), gamma=0.9, rng=7, options=Options(first="prior")
+    ),
+    "sums, epsilon": lambda: lsvi(RANDOM, LAM, epsilon=halved, rng=7),
+    "sums, eta": lambda: lsvi(RANDOM, LAM, eta=0.5, rng=7),
+    "counts": lambda: rlsvi(features.OneHot(H, S, A), LAM, SIGMA, rng=7),
+    "counts, cut": lambda: rlsvi(features.OneHot(H, S, A), value_range=(-1, 1), gamma=0.9, rng=7),
+    "counts, epsilon": lambda: lsvi(features.OneHot(H, S, A), LAM, epsilon=halved, rng=7),
+    "outcomes": lambda: bootstrap(RANDOM, (-1, 1), 0.3, gamma=0.9, rng=7),
+    "outcomes, one-hot": lambda: bootstrap(features.OneHot(H, S, A), (-1, 1), rng=7),
+    "incremental": lambda: incremental(RANDOM, LAM, SIGMA, 0.1, rng=7),
+    "incremental, kept": lambda: incremental(
+        RANDOM, LAM, SIGMA, lambda l: 1 / (l + 2), prior="kept", first="uniform", rng=7
+    ),
+}
+
+
+@pytest.mark.parametrize("noisy", [False, True])
+@pytest.mark.parametrize("name", COMPILED)
+def test_the_compiled_loop_gives_the_record_of_the_loop_by_steps(name, noisy, make_mdp):
+    """To the bit; so it does in two parts, and in each the expected reward is that of ``policy``."""
+    mdp = make_mdp(2, H, S, A, noisy=noisy)
+    agents, runs = [COMPILED[name]() for _ in range(2)], []
+    for agent, env in zip(agents, (mdp, Plain(mdp)), strict=True):
+        rng = np.random.default_rng(8)
+        runs.append([agent.learn(env, n, rng, exact=True) for n in (25, 15)])
+        assert agent.transitions == 40 * H
+    for one, two in zip(*runs, strict=True):
+        np.testing.assert_allclose(one.expected, two.expected, rtol=1e-10, atol=1e-12)
+        for field in one._fields:
+            assert field == "expected" or same(getattr(one, field), getattr(two, field)), field
+    assert same(agents[0].Q, agents[1].Q)
+    for agent in agents:
+        agent.plan()
+    assert same(agents[0].Q, agents[1].Q)
+    assert same(agents[0].rng, agents[1].rng)
+
+
+def test_learning_nothing_changes_nothing(make_mdp):
+    mdp = make_mdp(2, H, S, A)
+    for make in COMPILED.values():
+        agent = make()
+        agent.learn(mdp, 5, 1)
+        Q = agent.Q
+        agent.learn(mdp, 0, 1)
+        assert same(agent.Q, Q)
+
+
+@pytest.mark.parametrize("name", ["sums", "sums, epsilon", "sums, eta", "counts, epsilon"])
+def test_policy_is_the_law_that_act_draws_from(name, make_mdp):
+    agent = COMPILED[name]()
+    agent.learn(make_mdp(7, H, S, A), 5, 10)
+    agent.plan()
+    policy, shadow = agent.policy(), copy.deepcopy(agent.rng)
+    assert (policy > 0).sum(axis=2).max() == (1 if agent.epsilon == agent.eta == 0 else A)
+    for h, s in [*np.ndindex(H, S)] * 10:
+        edges = np.cumsum(policy[h, s])
+        assert agent.act(h, s) == np.searchsorted(edges, shadow.random(), side="right")
+
+
+# ------------------------------------------------------------------ the bootstrap
+
+ENDS = (-0.2, 0.4)  # narrow, so that it cuts
+PHI = np.random.default_rng(1).standard_normal((H, S, 3, 4)) * np.arange(1, 4)[:, None]
+SEEN = [
+    *[(0, 0, 1, 0.3, 2), (1, 2, 0, -0.6, 3), (2, 3, 2, 1.1, 1)],
+    *[(0, 3, 2, -0.2, 0), (1, 0, 1, 0.8, None)],
+    *[(0, 0, 1, 0.3, 2), (1, 2, 0, -0.6, 3), (2, 3, 2, 1.1, 2)],
+    *[(0, 0, 1, -0.7, 2), (1, 2, 2, 0.1, 2), (2, 2, 1, 0.6, 0)],
+    *[(0, 0, 1, 0.3, 1), (1, 1, 0, 0.4, None)],
+]
+LEGAL = {(1, 2): [0, 2], (1, 0): [0, 1], (2, 3): [0, 2], (2, 2): [1]}  # elsewhere everything
+
+
+def informed(agent, masks=False):
+    for h, s, a, r, s_next in SEEN:
+        agent.observe(h, s, a, r, s_next, LEGAL.get((h + 1, s_next)) if masks else None)
+    return agent
+
+
+def weighted_least_squares(inverse, draws, gamma, masks):
+    """Steps 1 to 4 of the bootstrap: Q̃, given the weights."""
+    (low, high), Q, V = ENDS, np.zeros(PHI.shape[:3]), np.zeros(S)
+    for h in reversed(range(H)):
+        C, draw = PHI[h] @ inverse[h], draws[h]
+        rows, b = list(np.eye(4)), list(low + (high - low) * draw.share)
+        for _, s, a, r, s_next in (one for one in SEEN if one[0] == h):
+            rows.append(C[s, a])
+            b.append(r if s_next is None or h == H - 1 else r + gamma * V[s_next])
+        root = np.sqrt(np.concatenate([draw.visits, draw.data]))
+        Q[h] = C @ np.linalg.lstsq(root[:, None] * rows, root * b, rcond=None)[0]
+        for s in range(S):
+            V[s] = np.clip(Q[h, s, LEGAL.get((h, s), slice(None)) if masks else ...].max(), *ENDS)
     return Q
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda **form: rlsvi(MASKED, LAM, SIGMA, rng=1, **form),
-        lambda **form: lsvi(MASKED, LAM, epsilon=0.5, half_life=10, rng=1, **form),
-        lambda **form: lsvi(MASKED, LAM, eta=0.5, rng=1, **form),
-    ],
-    ids=["rlsvi", "epsilon", "eta"],
-)
-def test_a_mask_means_the_same_in_every_form(make):
-    agents = [make(form=form) for form in (TabularAgent, FiniteAgent, StoredAgent, VerbatimAgent)]
-    played = [masked_steps(agent, 40, 2) for agent in agents]
-    assert all(steps == played[0] for steps in played)
-    assert all(ALLOWED[h, s, a] for h, s, a, *_ in played[0])
-    greedy = [
-        [agent.greedy(h, s, np.flatnonzero(ALLOWED[h, s])) for h, s in np.ndindex(3, 4)]
-        for agent in agents
-    ]
-    assert all(actions == greedy[0] for actions in greedy)
-    tabular, finite, *_ = agents
-    assert np.array_equal(np.isinf(tabular.Q), np.isinf(finite.Q))
-    assert tabular.policy()[np.isinf(tabular.Q)].max() == 0
-
-
-@pytest.mark.parametrize("form", [TabularAgent, FiniteAgent, StoredAgent, VerbatimAgent])
-def test_masked_values_are_the_exact_empirical_ones(form):
-    agent = lsvi(MASKED, 1e-8, epsilon=1.0, rng=1, form=form)
-    exact = empirical_values(masked_steps(agent, 200, 2))
+@pytest.mark.parametrize("masks", [False, True], ids=["", "masks"])
+def test_the_bootstrap_is_weighted_least_squares(masks):
+    agent = informed(
+        bootstrap(PHI, ENDS, 0.3, gamma=0.9, rng=2, options=Options(window=100)), masks
+    )
+    learner, draws = agent.learner, []
+    assert type(learner) is Weighted
+    drawn = learner.draw_weights
+    learner.draw_weights = lambda *sizes: draws.append(drawn(*sizes)) or draws[-1]
     agent.plan()
-    assert np.allclose(agent.Q[ALLOWED], exact[ALLOWED], atol=1e-6)
+    inverse = [spanner.inverse for spanner in learner.spanners]
+    for look in ("values", "mean_values"):
+        draws.clear()
+        if look == "values":
+            agent.plan()
+        found = [[getattr(agent, look)(h, s) for s in range(S)] for h in range(H)]
+        exact = weighted_least_squares(inverse, draws[::-1], 0.9, masks)
+        np.testing.assert_allclose(found, exact, rtol=1e-8, atol=1e-10)
 
 
-def test_a_mask_that_differs_from_visit_to_visit_is_refused_by_a_table():
-    for form in (TabularAgent, FiniteAgent):
-        agent = rlsvi(MASKED, form=form, rng=1)
-        agent.act(0, 1, [0, 2])
-        for legal in ([0], None):
-            with pytest.raises(ValueError, match="mask"):
-                agent.act(0, 1, legal)
+@pytest.mark.parametrize("masks", [False, True], ids=["", "masks"])
+@pytest.mark.parametrize(
+    ("phi", "arguments"),
+    [
+        (PHI, {"gamma": 0.9}),
+        (PHI[0], {"H": H}),
+        (features.OneHot(H, S, 3), {}),
+        (PHI[0], {"gamma": 0.8, "options": Options(sweeps=3)}),
+        (features.OneHot(None, S, 3), {"gamma": 0.8, "options": Options(sweeps=math.inf)}),
+    ],
+    ids=["table", "one table", "one-hot", "table, no H", "one-hot, no H"],
+)
+def test_outcomes_that_repeat_are_transitions_with_weights(phi, arguments, masks):
+    """Both learners of the bootstrap have the same values from the same weights."""
+    agent = bootstrap(phi, ENDS, 0.3, rng=2, **arguments)
+    learner, problem = agent.learner, agent.learner.problem
+    assert type(learner) is Outcomes
+    masks = masks and agent.H is not None  # here they depend on the period
+    weighted = Agent(Weighted(problem, ENDS, 0.3), rng=1)
+    informed(agent, masks)
+    informed(weighted, masks)
+    data = learner.data(np.zeros((agent.H or 1, S, 3)), True)
+    _draw_weights(data, copy.deepcopy(agent.rng))
+    agent.plan()
+    order = iter(reversed(range(agent.H)) if agent.H else [0])
+
+    def handed(rng, rows, K):
+        h = next(order)
+        own = [weight(data, agent.H, *one) for one in SEEN if agent.H is None or one[0] == h]
+        visits, share = data.draw.visits[h], data.draw.share[h]
+        if isinstance(phi, features.OneHot) and agent.H is None:  # states of an action side by side
+            visits, share = (one.reshape(S, 3).T.ravel() for one in (visits, share))
+        return Draw(np.array(own), visits, share)
+
+    weighted.learner.draw_weights = handed
+    weighted.plan()
+    del weighted.learner.draw_weights
+    for h, s in np.ndindex(agent.H or 1, S):
+        at = h, s, LEGAL.get((h, s)) if masks else None
+        for look, digits in (("values", 1e-7), ("mean_values", 1e-5)):
+            one, two = getattr(agent, look)(*at), getattr(weighted, look)(*at)
+            np.testing.assert_allclose(one, two, rtol=digits, atol=digits)
+
+
+def weight(data, horizon, h, s, a, r, s_next):
+    """What a transition has of the weight of its outcome."""
+    last = s_next is None or h + 1 == horizon
+    node = data.seen.first[h if horizon else 0, s, a]
+    while (data.seen.state[node], data.seen.reward[node]) != (ENDED if last else s_next, r):
+        node = data.seen.link[node]
+        assert node >= 0, "an outcome that was not kept"
+    return data.draw.data[node] / data.seen.number[node]
+
+
+def test_the_bootstraps_weights_have_their_laws():
+    """Each of four tests fails once in 1000 seeds."""
+    learner = bootstrap(PHI, ENDS, 0.3, options=Options(window=9)).learner
+    rng = np.random.default_rng(3)
+    draws = [learner.draw_weights(rng, 4, 5) for _ in range(500)]
+    data, visits, share = (np.concatenate(column) for column in zip(*draws, strict=True))
+    assert stats.kstest(data, stats.expon.cdf).pvalue > 0.001
+    assert stats.kstest(visits, stats.gamma(0.6).cdf).pvalue > 0.001
+    assert stats.kstest(share, stats.beta(0.3, 0.3).cdf).pvalue > 0.001
+    assert stats.pearsonr(visits, share).pvalue > 0.001
+
+
+def test_a_table_draws_from_a_dirichlet_posterior():
+    """Mean and variance of a value whose outcomes are known; each fails once in 1000 seeds."""
+    agent = bootstrap(features.OneHot(H, S, A), ENDS, 0.4, rng=4)
+    for r, n in ((0.3, 3), (-0.5, 2), (1.0, 1)):
+        for _ in range(n):
+            agent.observe(2, 0, 1, r, None)
+    outcomes, alpha = np.array([*ENDS, 0.3, -0.5, 1.0]), np.array([0.4, 0.4, 3, 2, 1])
+    mean = alpha @ outcomes / alpha.sum()
+    variance = (alpha @ outcomes**2 / alpha.sum() - mean**2) / (alpha.sum() + 1)
+    found = np.empty(4000)
+    for i in range(len(found)):
+        agent.plan()
+        found[i] = agent.values(2, 0)[1]
+    assert stats.ttest_1samp(found, mean).pvalue > 0.001
+    assert stats.ttest_1samp((found - mean) ** 2, variance).pvalue > 0.001
+    assert agent.mean_values(2, 0)[1] == pytest.approx(mean)
+
+
+@pytest.mark.parametrize(("won", "lost", "kappa"), [(0, 1, 1.0), (2, 3, 1.0), (1, 4, 0.1)])
+def test_the_bootstrap_of_a_coin_is_thompson_sampling(won, lost, kappa):
+    """With the prior Beta(κ, κ); an exact binomial test that fails once in 10 000 seeds."""
+    agent = bootstrap(features.OneHot(1, 1, 1), (-2, 2), kappa, rng=won + 10 * lost)
+    for r in [2.0] * won + [-2.0] * lost:
+        agent.observe(0, 0, 0, r, None)
+    count = 0
+    for _ in range(4000):
+        agent.plan()
+        count += agent.values(0, 0)[0] > 0
+    p = stats.beta(won + kappa, lost + kappa).sf(0.5)
+    assert stats.binomtest(int(count), 4000, p).pvalue > 1e-4
+
+
+def test_units_of_features_do_not_matter_to_the_bootstrap():
+    mixed = PHI @ (np.random.default_rng(5).standard_normal((4, 4)) * [1e-3, 1.0, 1.0, 1e3])
+    for options in (Options(), Options(window=100)):
+        agents = [informed(bootstrap(Phi, ENDS, options=options)) for Phi in (PHI, mixed)]
+        one, two = ([a.mean_values(h, s) for h, s in np.ndindex(H, S)] for a in agents)
+        np.testing.assert_allclose(one, two, rtol=1e-6, atol=1e-8)
+
+
+def test_spanning_pairs_leave_no_large_coefficient():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        rows = rng.standard_normal((30, 6)) * 10.0 ** rng.integers(-3, 4, 6)
+        c = rows @ Spanner.of(rows).inverse
+        assert np.abs(c).max() <= 2 * (1 + 1e-9)
+        assert (np.abs(c - 1) < 1e-9).any(axis=0).all()  # a pair is one of the rows
+    rows = rng.standard_normal((9, 2)) @ [[1.0, 0, 2, 0], [0, 0, 1, 3]]
+    assert (Spanner.of(rows).inverse != 0).any(axis=0).sum() == 2  # of four directions
+
+
+def test_nearly_collinear_rows_lose_no_digits():
+    """Cubics of observations close together: their squares have a condition number of 1e20."""
+    rng = np.random.default_rng(1)
+    agent = bootstrap(boxes.polynomial(([-1.0] * 4, [1.0] * 4), A, 3), ENDS, 0.01, gamma=0.0)
+    at = 0.3 + 0.01 * rng.normal(size=(200, 4))
+    a, r = rng.integers(A, size=200), rng.random(200)
+    for i in range(200):
+        agent.observe(0, at[i], int(a[i]), r[i], None)
+    inverse = agent.learner.spanners[0].inverse
+    for one in range(A):
+        C = [agent.learner.rows(0, x)[0] @ inverse for x in at[a == one]]
+        rows = np.vstack([C, math.sqrt(0.02) * np.eye(len(inverse))])
+        b = np.append(r[a == one], np.full(len(inverse), math.sqrt(0.02) * 0.1))
+        value = C[0] @ np.linalg.lstsq(rows, b, rcond=None)[0]
+        assert agent.mean_values(0, at[a == one][0])[one] == pytest.approx(value, rel=1e-6)
+
+
+# ------------------------------------------------------------------ appendix F
+
+
+@pytest.mark.parametrize("prior", ["forgotten", "kept"])
+@pytest.mark.parametrize("nu", [0.0, 0.05, lambda l: 1 / (l + 2)], ids=["0", "0.05", "1/(l+2)"])
+def test_incremental_rlsvi_is_the_printed_recursion(nu, prior):
+    """Σ⁻¹ and y with the sample of the episode in the targets; period h has its own count l."""
+    agent, rng = incremental(RANDOM, LAM, SIGMA, nu, prior=prior, rng=3), np.random.default_rng(4)
+    precision, y, l = np.tile(LAM * np.eye(4), (H, 1, 1)), np.zeros((H, 4)), np.zeros(H, int)
+    for _ in range(15):
+        z = copy.deepcopy(agent.rng).standard_normal((H, 4))[::-1]  # the last period comes first
+        agent.plan()
+        theta, mean = agent.theta, np.zeros((H, 4))
+        for h in range(H):
+            mean[h] = np.linalg.inv(precision[h]) @ y[h]
+            root = np.linalg.inv(np.linalg.cholesky(precision[h])).T
+            np.testing.assert_allclose(theta[h], mean[h] + root @ z[h], rtol=1e-8, atol=1e-9)
+            np.testing.assert_allclose(agent.mean_values(h, 0), RANDOM[h, 0] @ mean[h], atol=1e-8)
+        for h, s, a, r, s_next in episode(rng):
+            agent.observe(h, s, a, r, s_next)
+            last, phi = h == H - 1 or s_next is None, RANDOM[h, s, a]
+            target = r if last else r + (RANDOM[h + 1, s_next] @ theta[h + 1]).max()
+            size = nu(l[h]) if callable(nu) else nu
+            precision[h] = (1 - size) * precision[h] + np.outer(phi, phi) / SIGMA**2
+            precision[h] += size * LAM * np.eye(4) if prior == "kept" else 0.0
+            y[h] = (1 - size) * y[h] + phi * target / SIGMA**2
+            l[h] += 1
+
+
+RHO = {"fresh": 0.0, "as printed": math.sqrt(1 - 0.9**2), "corrected": 0.9, "none": 1.0}
+
+
+@pytest.mark.parametrize("rho", RHO.values(), ids=RHO)
+def test_continual_rlsvi_is_algorithm_13(rho):
+    rng = np.random.default_rng(2)
+    P, R = rng.dirichlet(np.ones(4), (4, 3)), rng.uniform(-1, 1, (4, 3, 4))
+    for mdp, Phi in (
+        (lock(4, 0.9), np.eye(8).reshape(4, 2, 8)),
+        (DiscountedMDP(P, R, 0.9), rng.standard_normal((4, 3, 5))),
+    ):
+        agent = Continual(Phi, 0.9, rho, LAM, SIGMA, epsilon=0.2, rng=3)
+        world, own = np.random.default_rng(4), np.random.default_rng(3)
+        K, theta, w, data = Phi.shape[2], np.zeros(Phi.shape[2]), np.zeros(Phi.shape[2]), []
+        run = agent.learn(mdp, 100, 4)
+        s = first_state(mdp.model, world)
+        for t in range(100):
+            q = Phi[s] @ theta
+            best = np.isclose(q, q.max(), rtol=1e-9)
+            p = 0.2 / q.size + 0.8 * best / best.sum()
+            a = int(np.searchsorted(np.cumsum(p), own.random(), side="right"))
+            r, s_next = step(mdp.model, 0, s, a, world)
+            assert (run.state[t], run.action[t], run.reward[t]) == (s, a, r)
+            data.append((Phi[s, a], r, s_next))
+            X = np.array([row for row, _, _ in data])
+            b = [r + 0.9 * (Phi[after] @ theta).max() for _, r, after in data]
+            precision = X.T @ X / SIGMA**2 + LAM * np.eye(K)
+            noise = np.linalg.inv(np.linalg.cholesky(precision)).T @ own.standard_normal(K)
+            w = rho * w + math.sqrt(1 - rho**2) * noise
+            mean = np.linalg.inv(precision) @ X.T @ b / SIGMA**2
+            theta, s = mean + w, s_next
+        np.testing.assert_allclose(agent.theta, theta, rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(agent.values(0, 1), Phi[1] @ theta, rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(agent.mean_values(0, 1), Phi[1] @ mean, rtol=1e-6, atol=1e-8)
+
+
+def test_continual_rlsvi_goes_on_where_it_stopped():
+    mdp, Phi = lock(4), np.eye(8).reshape(4, 2, 8)
+    whole = Continual(Phi, 0.99, 0.99, rng=1).learn(mdp, 300, 2)
+    agent, rng = Continual(Phi, 0.99, 0.99, rng=1), np.random.default_rng(2)
+    first = agent.learn(mdp, 100, rng)
+    rest = agent.learn(mdp, 200, rng, start=first.state[-1])
+    assert np.array_equal(whole.action, np.concatenate([first.action, rest.action]))
+    assert np.array_equal(whole.state, np.concatenate([first.state[:-1], rest.state]))

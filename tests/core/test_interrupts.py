@@ -1,332 +1,311 @@
-"""Ctrl-C at any line loses nothing, and what was learned until then is consistent.
+"""Ctrl-C by real signals, and errors in mid-learn: nothing is lost and nothing counted twice.
 
-The state machine of ``test_sequences_agents`` has the main case: an interrupted ``learn`` that is
-called again equals one that was not interrupted, in every form. Here are single calls, a signal
-that does not wait for the end of an episode, Gymnasium, and a real signal from outside.
+``SIGNALS=200 pytest tests/core/test_interrupts.py`` sends more of them than the 20 of every day.
 """
 
-import copy
-import math
+import os
 import signal
-import subprocess
-import sys
 import threading
-import time
 
-import gymnasium
 import numpy as np
 import pytest
-from test_sequences_agents import FORMS, MDP, NOISE, TABLE, Numbers, ctrl_c, differing, taken_in
+from worlds import Plain, same
 
-from rlsvi_core import StoredAgent, VerbatimAgent, chain, features, lsvi, rlsvi, waiting
-from rlsvi_core.agents.incremental import incremental
-from rlsvi_core.envs.gym import play
+from rlsvi_core import FiniteMDP, Options, agent, bootstrap, chain, features, lsvi, rlsvi
+from rlsvi_core.envs import lock
+from rlsvi_core.learners import continual
+from rlsvi_core.learners.continual import Continual
+from rlsvi_core.learners.incremental import incremental
 
-
-def interrupted(at, call, *args, **kwargs):
-    """Whether Ctrl-C at that line came before the call had ended."""
-    try:
-        with ctrl_c(at):
-            call(*args, **kwargs)
-    except KeyboardInterrupt:
-        return True
-    return False
-
-
-def at_every_line(call):
-    """Interrupt a call at its first line, its second, …; beyond the hundredth at fewer and fewer."""
-    at = 1
-    while interrupted(at, call):
-        at += max(1, at // 20 - 4)
-    assert at > 3
+SIGNALS = int(os.environ.get("SIGNALS", "20"))
+RNG = np.random.default_rng(1)
+MDP = FiniteMDP(RNG.dirichlet(np.ones(4), (5, 4, 3)), RNG.normal(size=(5, 4, 3, 4)))
+TABLE = RNG.normal(size=(5, 4, 3, 6))
+PER_STATE = TABLE[0]
+ONE_HOT, TIMELESS = features.OneHot(5, 4, 3), features.OneHot(None, 4, 3)
 
 
-LEARNED = {name: form for name, form in FORMS.items() if form.world is Numbers}
+def rows(s):
+    return PER_STATE[s]
 
 
-def same_state(one, two):
-    return not differing(taken_in(one), taken_in(two))
+def halved(episode):
+    return 0.5**episode
 
 
-@pytest.mark.parametrize("patience", [1.0, 0.0])
-@pytest.mark.parametrize("name", LEARNED)
-def test_a_call_is_made_wholly_or_not_at_all(name, patience, monkeypatch):
-    """At whatever line of observe or plan the signal comes, and whether or not it may wait."""
-    monkeypatch.setattr(waiting, "PATIENCE", patience)
-    form = LEARNED[name]
-    agent = form.make(None)
-    agent.plan()
-    agent.act(0, 1)
-    transition = {"h": 1, "s": 2, "a": 0, "r": form.rewards[0], "s_next": 1}
-    masks = {"legal_next": np.array([0, 2])} if form.masks else {}
-    for _ in range(3):
-        agent.observe(**transition, **masks)
-    agent = check_call(agent, lambda one: one.observe(**transition, **masks))
-    check_call(agent, lambda one: one.plan())
+KINDS = {
+    "sums": lambda: rlsvi(TABLE, rng=1),
+    "sums, shared": lambda: rlsvi(TABLE, rng=1, options=Options(shared=True)),
+    "sums, no H": lambda: rlsvi(PER_STATE, gamma=0.5, rng=1),
+    "counts": lambda: rlsvi(ONE_HOT, rng=1),
+    "counts, epsilon": lambda: lsvi(ONE_HOT, epsilon=halved, rng=1),
+    "discounted": lambda: rlsvi(TIMELESS, gamma=0.5, rng=1),
+    "rows": lambda: rlsvi(rows, H=5, rng=1),
+    "rows, window": lambda: rlsvi(rows, gamma=0.5, options=Options(window=30), rng=1),
+    "rows, bandit": lambda: rlsvi(rows, gamma=0.0, rng=1),
+    "outcomes": lambda: bootstrap(TABLE, (-5, 5), rng=1),
+    "outcomes, one-hot": lambda: bootstrap(ONE_HOT, (-5, 5), rng=1),
+    "weighted": lambda: bootstrap(rows, (-5, 5), H=5, options=Options(window=30), rng=1),
+    "incremental": lambda: incremental(TABLE, nu=0.01, rng=1),
+    "printed": lambda: rlsvi(TABLE, printed=True, options=Options(window=30), rng=1),
+}
+COMPILED = ("sums", "counts", "counts, epsilon", "outcomes", "outcomes, one-hot", "incremental")
+every_kind = pytest.mark.parametrize("name", KINDS)
 
 
-def check_call(agent, call):
-    """The agent after the call, to which the interrupted ones are compared."""
-    after = copy.deepcopy(agent)
-    call(after)
-
-    def attempt():
-        one = copy.deepcopy(agent)
-        try:
-            call(one)
-        except KeyboardInterrupt:
-            assert same_state(one, agent) or same_state(one, after)
-            raise
-        assert same_state(one, after)
-
-    at_every_line(attempt)
-    return after
+@pytest.fixture(autouse=True)
+def ctrl_c_is_heard():
+    """Also where the tests were started in the background, with SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    signal.signal(signal.SIGINT, before)
 
 
-def test_the_first_observation_of_a_stored_agent_may_be_interrupted():
-    """It tells how many features there are."""
-
-    def agent():
-        return rlsvi(lambda s: np.kron(np.eye(2), [1.0, s]), rng=1)
-
-    def go_on(one):
-        one.plan()
-        one.act(0, 0.5)
-        one.observe(0, 0.5, 1, 1.0, None)
-        one.plan()
-        return one.values(0, 0.3)
-
-    good = go_on(agent())
-
-    def attempt():
-        one = agent()
-        state = one.rng.bit_generator.state
-        try:
-            one.act(0, 0.5)
-        except KeyboardInterrupt:
-            one.rng.bit_generator.state = state
-            np.testing.assert_array_equal(go_on(one), good)
-            raise
-
-    at_every_line(attempt)
+def press():
+    os.kill(os.getpid(), signal.SIGINT)
 
 
-class Watched:
-    """An environment that writes down its steps, and may do something in one of them."""
+def interrupted(times, learn, *given):
+    """Let an agent learn and press Ctrl-C so often, after a random time of its own work."""
+
+    def alarm(*_):
+        for _ in range(times):
+            press()
+
+    signal.signal(signal.SIGVTALRM, alarm)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0.005 + RNG.exponential(0.01))
+    with pytest.raises(KeyboardInterrupt):
+        learn(*given)
+
+
+class Watched(Plain):
+    """The MDP by its steps, which are written down; something may happen in one of them."""
 
     def __init__(self, then=lambda step: None):
-        self.steps, self.then = [], then
+        super().__init__(MDP)
+        self.steps, self.take, self.then = [], self.step, then
+        self.step = self.watched
 
-    def start(self, rng):
-        return MDP.start(rng)
-
-    def step(self, h, s, a, rng):
+    def watched(self, h, s, a, rng):
         self.then(len(self.steps))
-        r, s_next, ended = MDP.step(h, s, a, rng)
-        self.steps.append((h, s, a, r, None if ended else s_next))
-        return r, s_next, ended
+        r, s_next, over = self.take(h, s, a, rng)
+        self.steps.append((h, s, a, r, s_next))
+        return r, s_next, over
 
 
-ONE_HOT = features.one_hot(None, 4, 3)
-SETTLED = {"gamma": 0.5, "sweeps": math.inf}  # so that values do not depend on earlier ones
-BY_STEPS = {
-    "stored": lambda: rlsvi(lambda s: TABLE[0, s], *NOISE, H=MDP.H, rng=1),
-    "stored, window": lambda: rlsvi(lambda s: TABLE[0, s], *NOISE, window=5, rng=1, **SETTLED),
-    "verbatim": lambda: rlsvi(ONE_HOT, form=VerbatimAgent, rng=1, **SETTLED),
-    "discounted": lambda: rlsvi(ONE_HOT, rng=1, **SETTLED),
-    "epsilon": lambda: lsvi(lambda s: TABLE[0, s], epsilon=0.5, half_life=3, rng=1, **SETTLED),
-}
+def data_of(learner):
+    """What it has kept."""
+    if hasattr(learner, "data_of"):
+        return [learner.data_of(h).columns for h in range(len(learner.kept))], [
+            kept.gram for kept in learner.kept
+        ]
+    if hasattr(learner, "seen"):
+        used = learner.seen.used[0]
+        return [part[:used] if part.ndim == 1 else part for part in learner.seen]
+    for name in ("sums", "U", "kept"):
+        if hasattr(learner, name):
+            return getattr(learner, name)
+    raise AssertionError(learner)
 
 
 def check_consistent(agent, env, make):
-    """It has seen the steps that there were, and the record those of whole episodes."""
-    assert agent.transitions == len(env.steps)
-    assert agent.run.length.sum() == agent.transitions // MDP.H * MDP.H
-    rewards = np.array([step[3] for step in env.steps])[: agent.run.length.sum()]
-    np.testing.assert_allclose(agent.run.reward, rewards.reshape(-1, MDP.H).sum(axis=1))
+    """It has seen the steps that there were, and the record those of whole episodes. The last step
+    may have been done and not seen."""
+    steps = env.steps[: agent.transitions]
+    assert len(env.steps) - len(steps) in (0, 1)
+    whole = len(steps) // MDP.H * MDP.H
+    assert agent.run.length.sum() == whole
+    rewards = np.array([r for _, _, _, r, _ in steps[:whole]]).reshape(-1, MDP.H).sum(axis=1)
+    np.testing.assert_allclose(agent.run.reward, rewards, atol=1e-12)
+    if agent.learner.loop is not None and "U" in vars(agent.learner):
+        return  # what it keeps depends on the samples, too
     told = make()
-    for step in env.steps:
+    if not steps:
+        return
+    for step in steps:
         told.observe(*step)
-    np.testing.assert_allclose(agent.mean_values(0, 1), told.mean_values(0, 1), atol=1e-9)
+    assert same(data_of(agent.learner), data_of(told.learner))
 
 
-@pytest.mark.parametrize("name", BY_STEPS)
-def test_between_two_steps_the_agent_is_consistent(name, monkeypatch):
-    """Where the signal may not wait for the end of the episode."""
-    monkeypatch.setattr(waiting, "PATIENCE", 0.0)
-    make, cut = BY_STEPS[name], 0
-    for at in range(1, 2000, 23):
-        agent, env = make(), Watched()
-        if interrupted(at, agent.learn, env, 4, rng=2):
-            check_consistent(agent, env, make)
-            cut += agent.transitions % MDP.H > 0
+def joined(before, after):
+    return [np.concatenate(columns) for columns in zip(before, after, strict=True)]
+
+
+# ------------------------------------------------------------------ signals
+
+
+def goes_on(make, world):
+    """Ctrl-C in very many episodes: the record has those that were played, and going on is the same,
+    to the bit, as never having stopped."""
+    make().learn(world(), 2, 3)  # compiled
+    played = []
+    for times in range(SIGNALS):
+        one, env, rng = make(), world(), np.random.default_rng(2)
+        interrupted(1 + times % 2 if env is MDP else 1, one.learn, env, 10**5, rng)
+        before = one.run
+        played.append(len(before.reward))
+        assert one.transitions == before.length.sum() == MDP.H * played[-1]
+        assert one.episode == played[-1] - 1
+        if env is not MDP:
+            check_consistent(one, env, make)
+        after = one.learn(env, 3, rng)
+        whole = make().learn(world(), played[-1] + 3, 2)
+        assert all(map(same, joined(before, after), whole))
+    assert 0 < max(played) < 10**5
+
+
+@every_kind
+def test_ctrl_c_by_steps_waits_for_the_end_of_the_episode(name):
+    goes_on(KINDS[name], Watched)
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_ctrl_c_in_compiled_code_waits_for_the_end_of_an_episode(name, monkeypatch):
+    monkeypatch.setattr(agent, "CHUNK", 0.003)
+    monkeypatch.setattr(agent, "FIRST", 0)
+    goes_on(KINDS[name], lambda: MDP)
+
+
+@every_kind
+def test_ctrl_c_twice_waits_for_the_end_of_the_step(name):
+    cut = 0
+    for _ in range(SIGNALS):
+        one, env = KINDS[name](), Watched()
+        interrupted(2, one.learn, env, 10**5, 2)
+        assert len(env.steps) == one.transitions
+        check_consistent(one, env, KINDS[name])
+        cut += one.transitions % MDP.H > 0
+        assert len(one.learn(env, 2, 3).reward) == 2
     assert cut
 
 
-@pytest.mark.parametrize("name", BY_STEPS)
-def test_an_environment_that_fails_in_mid_learn_loses_nothing(name):
-    def fail(step):
-        if step == 7:
-            raise ZeroDivisionError
+def test_ctrl_c_in_continual_rlsvi(monkeypatch):
+    monkeypatch.setattr(continual, "FIRST", 0)
+    mdp, Phi = lock(4), np.eye(8).reshape(4, 2, 8)
 
-    agent, env = BY_STEPS[name](), Watched(fail)
-    with pytest.raises(ZeroDivisionError):
-        agent.learn(env, 5, rng=2)
-    check_consistent(agent, env, BY_STEPS[name])
-    assert len(agent.learn(MDP, 2, rng=3).reward) == len(agent.run.reward) == 2
+    def make():
+        return Continual(Phi, 0.99, 0.99, rng=1)
+
+    make().learn(mdp, 2, 3)
+    for _ in range(SIGNALS):
+        one, rng = make(), np.random.default_rng(2)
+        interrupted(1, one.learn, mdp, 10**6, rng)
+        before = one.run
+        start = int(before.state[-1]) if before.state.size else None
+        after = one.learn(mdp, 5, rng, start=start)
+        whole = make().learn(mdp, len(before.reward) + 5, 2)
+        assert same(whole.action, np.concatenate([before.action, after.action]))
+        assert same(whole.state, np.concatenate([before.state[:-1], after.state]))
 
 
-def test_a_second_signal_cuts_an_environment_that_does_not_return():
+def test_a_long_episode_is_cut_when_patience_ends(monkeypatch):
+    """An episode of a million steps; counted in steps, not in seconds."""
+    monkeypatch.setattr(agent, "PATIENCE", 0.0)
+
+    class Endless(Watched):
+        def __init__(self):
+            super().__init__(lambda step: step == 7 and press())
+            del self.H
+
+        def watched(self, h, s, a, rng):
+            r, s_next, _ = super().watched(h % MDP.H, s, a, rng)
+            return r, s_next, False
+
+    one, env = KINDS["discounted"](), Endless()
+    with pytest.raises(KeyboardInterrupt):
+        one.learn(env, 3, 2, limit=10**6)
+    assert len(env.steps) == one.transitions == 8
+    assert len(one.run.reward) == 0
+
+
+def test_a_third_ctrl_c_cuts_an_environment_that_does_not_return():
     def hang(step):
-        if step == 4:
-            signal.raise_signal(signal.SIGINT)  # waits
-            signal.raise_signal(signal.SIGINT)
+        if step == 7:
+            for _ in range(3):
+                press()
             returned.append(step)
 
-    agent, env, returned = BY_STEPS["stored"](), Watched(hang), []
+    one, env, returned = KINDS["rows"](), Watched(hang), []
     with pytest.raises(KeyboardInterrupt):
-        agent.learn(env, 5, rng=2)
+        one.learn(env, 5, 2)
     assert not returned
-    check_consistent(agent, env, BY_STEPS["stored"])
+    check_consistent(one, env, KINDS["rows"])
 
 
-def test_what_the_library_refuses_in_mid_learn_is_counted_to_there():
-    agent = incremental(features.tabular(MDP), nu=0.5, rng=1)
-    with pytest.raises(ArithmeticError, match="prior"):
-        agent.learn(MDP, 5000, rng=2)
-    assert 0 < len(agent.run.reward) < 5000
-    assert agent.transitions == agent.run.length.sum()
-
-
-def test_a_callback_may_stop_and_a_bar_changes_nothing(capsys):
-    """With a callback steps are taken one by one; the draws are the same."""
-    told = []
-    agents = [rlsvi(features.tabular(chain(5)), rng=1) for _ in range(3)]
-    runs = [
-        agents[0].learn(chain(5), 30, rng=2),
-        agents[1].learn(chain(5), 30, rng=2, after=told.append),
-        agents[2].learn(chain(5), 30, rng=2, progress=True),
-    ]
-    assert "30/30" in capsys.readouterr().err
-    assert all(np.array_equal(run.reward, runs[0].reward) for run in runs)
-    assert [one.reward for one in told] == runs[0].reward.tolist()
-    assert [one.claimed for one in told] == runs[1].claimed.tolist()
-    assert told[0][:1] == (4,)
-    assert told[0].claimed == 0 != told[1].claimed  # before any data values are 0
-    with pytest.raises(ZeroDivisionError):
-        agents[0].learn(chain(5), 30, rng=2, after=lambda one: 1 / one.redraws)
-    assert len(agents[0].run.reward) == 1
-    with pytest.raises(ValueError, match="after"):
-        agents[0].learn(chain(5), 30, rng=2, after=3)
-
-
-def test_redraws_are_told():
-    """In a state of which nothing leads away every step is a repeat."""
-    told = []
-    agent = rlsvi(features.one_hot(None, 5, 2), gamma=0.9, rng=1)
-    agent.learn(chain(5), 20, rng=2, after=told.append)
-    assert sum(one.redraws for one in told) > 0
-    assert all(0 <= one.redraws < 4 for one in told)
-
-
-# --- Gymnasium ------------------------------------------------------------------------------------
-
-
-def lake():
-    return gymnasium.make("FrozenLake-v1", max_episode_steps=6)
-
-
-PLAYED = {
-    "table": lambda: rlsvi(features.OneHot(6, 16, 4), rng=1),
-    "discounted": lambda: rlsvi(features.one_hot(None, 16, 4), gamma=0.9, rng=1),
-    "stored": lambda: rlsvi(features.OneHot(6, 16, 4), form=StoredAgent, rng=1),
-}
-
-
-@pytest.mark.parametrize("name", PLAYED)
-def test_play_goes_on_after_ctrl_c(name):
-    whole, cut = play(PLAYED[name](), lake(), 6, seed=2), 0
-    for at in range(1, 5000, 97):
-        agent, env = PLAYED[name](), lake()
-        if interrupted(at, play, agent, env, 6, seed=2):
-            before = agent.run.reward
-            cut += before.size > 0
-            seed = None if before.size else 2
-            rest = play(agent, env, 6 - before.size, seed)
-            np.testing.assert_array_equal(np.concatenate([before, rest]), whole)
-    assert cut
-
-
-def test_play_tells_a_callback():
-    told = []
-    agent = PLAYED["discounted"]()
-    rewards = play(agent, lake(), 30, seed=2, after=told.append)
-    assert [one.reward for one in told] == rewards.tolist()
-    assert sum(one.length for one in told) == agent.transitions == agent.run.length.sum()
-    assert sum(one.redraws for one in told) > 0
-    assert np.isfinite([one.claimed for one in told]).all()
-    np.testing.assert_array_equal(rewards, play(PLAYED["discounted"](), lake(), 30, seed=2))
-
-
-# --- signals --------------------------------------------------------------------------------------
-
-
-def test_the_handler_is_restored_and_asked():
-    """Whatever it does; one that raises nothing stops nothing."""
+def test_the_handler_is_restored_and_that_of_others_is_asked():
+    """One that raises nothing stops nothing."""
+    one, env = KINDS["counts"](), Watched(lambda step: step == 7 and press())
+    with pytest.raises(KeyboardInterrupt):
+        one.learn(env, 5, 2)
+    assert len(env.steps) == 10
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     asked = []
-    before = signal.signal(signal.SIGINT, lambda *_: asked.append(1))
-    try:
-        with ctrl_c(50):
-            run = rlsvi(features.tabular(chain(5)), rng=1).learn(chain(5), 30, rng=2)
-        assert asked == [1]
-        assert len(run.reward) == 30
-        assert signal.getsignal(signal.SIGINT) is not before
-    finally:
-        signal.signal(signal.SIGINT, before)
-    agent = rlsvi(features.tabular(chain(5)), rng=1)
-    assert interrupted(80, agent.learn, chain(5), 30, rng=2)
-    assert signal.getsignal(signal.SIGINT) is before
+    signal.signal(signal.SIGINT, lambda *_: asked.append(1))
+    one.learn(Watched(lambda step: step == 7 and press()), 5, 2)
+    assert asked == [1]
 
 
 def test_other_threads_learn_too():
-    agent = rlsvi(features.tabular(chain(5)), rng=1)
-    thread = threading.Thread(target=agent.learn, args=(chain(5), 30, 2))
+    one = KINDS["sums"]()
+    thread = threading.Thread(target=one.learn, args=(MDP, 30, 2))
     thread.start()
     thread.join()
-    assert len(agent.run.reward) == 30
+    assert len(one.run.reward) == 30
 
 
-LONG = """
-import signal
-import sys
-
-from rlsvi_core import chain, features, rlsvi
-
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background ignores it
-mdp = chain(20)
-agent = rlsvi(features.{features}, rng=1)
-agent.learn(mdp, 3, rng=2)
-print("ready", flush=True)
-try:
-    agent.learn(mdp, 10**7, rng=2)
-except KeyboardInterrupt:
-    assert agent.transitions == 3 * mdp.H + agent.run.length.sum()
-    assert agent.evaluate(mdp, 1, rng=3).size == 1
-    sys.exit(7)
-"""
+# ------------------------------------------------------------------ errors
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="sends a signal as POSIX has it")
-@pytest.mark.parametrize("kind", ["tabular(mdp)", "OneHot(mdp.H, mdp.S, mdp.A)"])
-def test_a_long_compiled_run_answers_a_real_signal(kind):
-    """Ten million episodes would take many minutes."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", LONG.format(features=kind)], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(0.5)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 7
-    finally:
-        process.kill()
+@every_kind
+@pytest.mark.parametrize("at", [0, 7, 10])
+def test_an_environment_that_fails_in_mid_learn_loses_nothing(name, at):
+    def fail(step):
+        if step == at:
+            raise ZeroDivisionError
+
+    one, env = KINDS[name](), Watched(fail)
+    with pytest.raises(ZeroDivisionError):
+        one.learn(env, 5, 2)
+    assert one.transitions == len(env.steps) == at
+    check_consistent(one, env, KINDS[name])
+    assert len(one.learn(MDP, 2, 3).reward) == len(one.run.reward) == 2
+
+
+@pytest.mark.parametrize("wrong", [np.full((3, 6), np.nan), np.zeros((2, 6)), "x", None])
+@pytest.mark.parametrize("door", [rlsvi, bootstrap])
+def test_features_that_fail_in_mid_learn_lose_nothing(door, wrong):
+    calls = []
+
+    def failing(s):
+        calls.append(s)
+        return wrong if len(calls) == 12 else PER_STATE[s]
+
+    def make(phi=rows):
+        return door(phi, value_range=(-5, 5), H=5, rng=1)
+
+    one, env = make(failing), Watched()
+    with pytest.raises(ValueError, match="features"):
+        one.learn(env, 5, 2)
+    assert len(calls) == 12
+    check_consistent(one, env, make)
+    assert len(one.learn(env, 2, 3).reward) == 2
+
+
+def test_what_the_library_refuses_in_mid_learn_is_counted_to_there():
+    """A prior that is forgotten to the last digit: in period 0 all begin in one state."""
+    for env in (MDP, Watched()):
+        one = incremental(features.tabular(MDP), nu=0.9, rng=1)
+        with pytest.raises(ArithmeticError, match="prior"):
+            one.learn(env, 5000, 2)
+        assert 0 < len(one.run.reward) < 5000
+        assert one.transitions == one.run.length.sum()
+
+
+def test_a_bar_changes_nothing(capsys):
+    runs = [
+        rlsvi(features.tabular(chain(5)), rng=1).learn(chain(5), 30, rng=2, progress=progress)
+        for progress in (False, True)
+    ]
+    assert "30/30" in capsys.readouterr().err
+    assert same(runs[0], runs[1])

@@ -3,43 +3,78 @@
 import copy
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest, norm
 
-import rlsvi_core
-from rlsvi_core import Reading, VerbatimAgent
-from rlsvi_core.agents.base import LinearAgent
+from rlsvi_core import Agent, Options
 from rlsvi_core.envs.recommender import MOST_STATES, Recommender, number_of_states, states
+from rlsvi_core.learner import Problem
+from rlsvi_core.regression import GaussianPosterior
+from rlsvi_core.rlsvi import Printed
 from rlsvi_study.recommender.bandit import BernoulliBandit
-from rlsvi_study.recommender.products import Products, expected_likes
+from rlsvi_study.recommender.products import ProductLearner, Products, expected_likes
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
 LAM, SIGMA = 0.2, 1e-3**0.5  # the paper's
 
 
-def rlsvi(N, J, lam=LAM, sigma=SIGMA, *, over="unseen", **kw):
-    return rlsvi_core.rlsvi(Products(N, J, over), lam, sigma, **kw)
+def rlsvi(N, J, lam=LAM, sigma=SIGMA, *, rng=None, **reading):
+    return Agent(ProductLearner(N, J, lam, sigma, **reading), rng=rng)
 
 
-def lsvi(N, J, lam=LAM, *, dislike=0.0, **kw):
-    agent = rlsvi_core.lsvi(Products(N, J), lam, **kw)
-    agent.dislike = dislike
-    return agent
+def lsvi(N, J, lam=LAM, *, epsilon=0.0, eta=0.0, rng=None, **reading):
+    learner = ProductLearner(N, J, lam, **reading)
+    return Agent(learner, sample=False, epsilon=epsilon, eta=eta, rng=rng)
 
 
-def linear_bandit(N, J, lam=LAM, sigma=SIGMA, *, printed=False, **kw):
-    return rlsvi(
-        N,
-        J,
-        lam,
-        sigma,
-        gamma=0.0,
-        reading=Reading(lam_of_mean=lam * sigma**2 if printed else None),
-        **kw,
+def linear_bandit(N, J, lam=LAM, sigma=SIGMA, *, rng=None, **reading):
+    return rlsvi(N, J, lam, sigma, gamma=0.0, rng=rng, **reading)
+
+
+def bernoulli(N, J, rng=None):
+    return Agent(BernoulliBandit(N, J), rng=rng)
+
+
+class AsRead(Printed):
+    """The printed form, by the reading of a learner."""
+
+    same_draws = False
+
+    def __init__(self, one, lam_of_mean=None):
+        options = Options(shared=one.shared)
+        super().__init__(
+            Problem(Products(one.N, one.J), one.lam, one.sigma, one.gamma, options=options)
+        )
+        self.one, self.lam_of_mean = one, lam_of_mean or one.lam
+
+    def add(self, h, s, a, r, s_next, legal_next=None):
+        mask = None if self.one.over_all else legal_next
+        super().add(h, s, a, r or self.one.dislike, s_next, mask)
+
+    def solve(self, A, b, z):
+        posterior = GaussianPosterior(self.K, self.lam_of_mean, self.problem.sigma)
+        mean, (zero, noise) = posterior.add_rows(A, b).mean, super().solve(A, 0 * b, z)
+        return mean, mean + noise - zero
+
+
+def printed(agent, rng=None, **reading):
+    """An agent that does the same as another, as printed."""
+    return Agent(
+        AsRead(agent.learner, **reading),
+        sample=agent.sample,
+        epsilon=agent.epsilon,
+        eta=agent.eta,
+        rng=rng,
     )
+
+
+def by_product(theta, N):
+    """Weights of the printed form, sorted as those of the learner."""
+    return theta.reshape(len(theta), N, N + 1).transpose(0, 2, 1)
 
 
 def customers(seed=0, N=4, J=3, c=2.0, beta=False):
@@ -84,15 +119,13 @@ def in_order(env, *order):
 
 
 def test_the_papers_problem_has_4521_states():
-    x, products, start, following = states(10, 5)
+    x, start, following = states(10, 5)
     assert len(x) == number_of_states(10, 5) == 4521
     assert np.diff(start).tolist() == [1, 20, 180, 960, 3360]
     assert len({row.tobytes() for row in x}) == 4521
     assert (np.count_nonzero(x, axis=1) == np.repeat(range(5), np.diff(start))).all()
     for s in (0, 7, 300, 1160):
         shown = set(np.flatnonzero(x[s]))
-        h = len(shown)
-        assert set(products[s, :h]) == shown
         for a in range(10):
             for liked, sign in enumerate((-1, 1)):
                 after = x[s].copy()
@@ -141,9 +174,10 @@ def test_without_popularity_a_fixed_order_earns_exactly_half(seed):
 
 def test_the_bernoulli_bandits_fixed_order_is_evaluated_as_such():
     env = customers(1, N=4, J=3, beta=True)
-    agent = BernoulliBandit(Products(4, 3), rng=2)
+    agent = bernoulli(4, 3, rng=2)
     for _ in range(5):
-        order = np.argsort(-copy.deepcopy(agent.rng).beta(agent.liked, agent.disliked))
+        counts = agent.learner.liked, agent.learner.disliked
+        order = np.argsort(-copy.deepcopy(agent.rng).beta(*counts))
         run = agent.learn(env, 1, 3, exact=True)
         assert math.isclose(
             run.expected[0], env.evaluate(in_order(env, *order[:3]))[0], rel_tol=1e-13
@@ -194,6 +228,13 @@ def test_answers_have_the_models_probability():
     assert binomtest(liked, 4000, probability(env, ((0, 1), (2, -1)), 3)).pvalue > RATE
 
 
+def test_the_products_that_are_not_seen_are_legal():
+    env = customers(0, N=5, J=4)
+    assert env.legal(2, [1, 0, -1, 0, 0]).tolist() == [1, 3, 4]
+    values = rlsvi(5, 4).values(2, [1, 0, -1, 0, 0])
+    assert np.flatnonzero(values > -np.inf).tolist() == [1, 3, 4]
+
+
 def test_too_many_states_are_refused_and_sampling_still_works():
     env = Recommender.random(1.0, 0, N=40, J=20)
     count = number_of_states(40, 20)
@@ -201,11 +242,11 @@ def test_too_many_states_are_refused_and_sampling_still_works():
     with pytest.raises(ValueError, match="states"):
         _ = env.value
     with pytest.raises(ValueError, match="states"):
-        rlsvi(40, 20, rng=0).learn(env, 1, 0, exact=True)
+        rlsvi(40, 20, rng=0).learn(env, 1, 1, exact=True)
     for agent in (
         rlsvi(40, 20, rng=0),
         linear_bandit(40, 20, rng=0),
-        BernoulliBandit(Products(40, 20), rng=0),
+        bernoulli(40, 20, rng=0),
     ):
         run = agent.learn(env, 30, 1)
         assert ((0 <= run.reward) & (run.reward <= 20)).all()
@@ -225,13 +266,10 @@ def test_too_many_states_are_refused_and_sampling_still_works():
         (lambda: customers().evaluate(np.zeros(33, int)), "once"),
         (lambda: rlsvi(3, 4), "J"),
         (lambda: rlsvi(3, 2, sigma=0.0), "sigma"),
-        (lambda: lsvi(3, 2, epsilon=0.1, eta=0.1), "eta"),
-        (lambda: rlsvi(3, 2, over="some"), "over"),
-        (lambda: rlsvi(3, 2).learn(customers(), 1), "customers"),
-        (lambda: rlsvi(4, 3).observe(1, [1, 0, 0, 0], 0, 1, None), "once"),
+        (lambda: rlsvi(3, 2).learn(customers(), 1), "length"),
+        (lambda: rlsvi(3, 3).learn(customers(), 1), "products"),
         (lambda: rlsvi(4, 3).observe(0, [1, 0, 0, 0], 1, 1, None), "period"),
-        (lambda: rlsvi(4, 3).observe(0, [0, 0, 0, 0], 1, 0.5, None), "r"),
-        (lambda: rlsvi(4, 3).act(0, [0, 0, 0]), "products"),
+        (lambda: rlsvi(4, 3).values(0, [0, 0, 0]), "products"),
     ],
 )
 def test_bad_input_is_refused_with_the_reason(wrong, keyword):
@@ -244,48 +282,57 @@ def test_bad_input_is_refused_with_the_reason(wrong, keyword):
 
 AGENTS = {
     "rlsvi": rlsvi,
-    "rlsvi, other λ and σ": lambda N, J, **kw: rlsvi(N, J, 1.3, 0.4, **kw),
-    "boltzmann": lambda N, J, **kw: lsvi(N, J, eta=0.2, **kw),
-    "epsilon": lambda N, J, **kw: lsvi(N, J, epsilon=0.3, **kw),
+    "rlsvi, other λ and σ": partial(rlsvi, lam=1.3, sigma=0.4),
+    "boltzmann": partial(lsvi, eta=0.2),
+    "epsilon": partial(lsvi, epsilon=0.3),
     "greedy": lsvi,
     "bandit": linear_bandit,
-    "bandit, printed mean": lambda N, J, **kw: linear_bandit(N, J, 0.7, 0.5, printed=True, **kw),
-    "all products": lambda N, J, **kw: rlsvi(N, J, 0.2, 0.3, over="all", **kw),
-    "shared": lambda N, J, **kw: rlsvi(N, J, 0.2, 0.3, weights="shared", **kw),
-    "minus one": lambda N, J, form=None, **kw: lsvi(  # the verbatim form is told −1 itself
-        N, J, eta=0.2, form=form, **{} if form else {"dislike": -1.0}, **kw
-    ),
+    "bandit, printed mean": partial(linear_bandit, lam=0.7, sigma=0.5, lam_of_mean=0.175),
+    "discounted": partial(rlsvi, sigma=0.3, gamma=0.7),
+    "all products": partial(rlsvi, sigma=0.3, over_all=True),
+    "shared": partial(rlsvi, sigma=0.3, shared=True),
+    "minus one": partial(lsvi, eta=0.2, dislike=-1.0),
 }
 every_agent = pytest.mark.parametrize("agent_of", AGENTS.values(), ids=AGENTS)
 
 
-def test_many_customers_reach_many_states_and_there_is_room_for_all():
-    env = customers(1, N=5, J=4)
-    block, printed = (rlsvi(5, 4, 1.3, 0.4, rng=5, form=form) for form in (None, VerbatimAgent))
-    for episodes in (1, 2, 15, 60):
-        runs = [agent.learn(env, episodes, 6) for agent in (block, printed)]
-        assert np.array_equal(runs[0].reward, runs[1].reward)
-    theta = printed.theta.reshape(4, 5, 6).transpose(0, 2, 1)
-    np.testing.assert_allclose(block.theta, theta, rtol=1e-6, atol=1e-7)
-
-
-def test_a_dislike_of_minus_one_is_a_reward_of_minus_one():
-    """The printed form, which has no such option, is given the rewards themselves."""
+@every_agent
+def test_the_weights_are_those_of_the_printed_form(agent_of):
+    """Both see what the first one does; they draw the same noise."""
     env, rng = customers(1, N=4, J=3), np.random.default_rng(6)
-    block = lsvi(4, 3, eta=0.2, rng=5, dislike=-1.0)
-    printed = lsvi(4, 3, eta=0.2, rng=5, form=VerbatimAgent)
-    for _ in range(20):
-        block.plan(), printed.plan()
-        theta = printed.theta.reshape(3, 4, 5).transpose(0, 2, 1)
+    block = agent_of(4, 3)
+    reading = {"lam_of_mean": 0.175} if len(block.learner.sums.U) > 1 else {}
+    dense = printed(block, **reading)
+    for l in range(20):
+        for one in (block, dense):
+            one.rng = np.random.default_rng(l)
+            one.plan()
+        theta = by_product(dense.theta, 4)
         np.testing.assert_allclose(block.theta, theta, rtol=1e-8, atol=1e-8)
         x = env.start(rng)
         for h in range(3):
             a = block.act(h, x)
-            assert a == printed.act(h, x)
             liked, after, over = env.step(h, x, a, rng)
-            block.observe(h, x, a, liked, None if over else after)
-            printed.observe(h, x, a, liked or -1.0, None if over else after)
+            for one in (block, dense):
+                one.observe(
+                    h,
+                    x,
+                    a,
+                    liked,
+                    None if over else after,
+                    None if over else env.legal(h + 1, after),
+                )
             x = after
+
+
+def test_many_customers_reach_many_states_and_there_is_room_for_all():
+    env = customers(1, N=5, J=4)
+    block = rlsvi(5, 4, 1.3, 0.4, rng=5)
+    dense = printed(block, rng=5)
+    for episodes in (1, 2, 15, 60):
+        runs = [agent.learn(env, episodes, 6) for agent in (block, dense)]
+        assert np.array_equal(runs[0].reward, runs[1].reward)
+    np.testing.assert_allclose(block.theta, by_product(dense.theta, 5), rtol=1e-6, atol=1e-7)
 
 
 @every_agent
@@ -295,8 +342,9 @@ def test_learning_in_one_go_is_learning_step_by_step(agent_of):
     rngs = [np.random.default_rng(4) for _ in range(3)]
     a = whole.learn(env, 40, rngs[0], exact=True)
     b = [parts.learn(env, n, rngs[1], exact=True) for n in (1, 14, 25)]
-    c = LinearAgent.learn(steps, env, 40, rngs[2])
-    for name in ("reward", "expected", "opening", "length"):
+    steps.learner.loop = None
+    c = steps.learn(env, 40, rngs[2])
+    for name in ("reward", "expected", "claimed", "opening", "length"):
         assert (getattr(a, name) == np.concatenate([getattr(run, name) for run in b])).all()
         assert name == "expected" or (getattr(a, name) == getattr(c, name)).all()
     assert (whole.theta == parts.theta).all()
@@ -304,19 +352,15 @@ def test_learning_in_one_go_is_learning_step_by_step(agent_of):
 
 
 def test_the_features_are_those_of_the_paper_sorted_by_product():
-    X, a, N = np.array([[1, 0, -1], [0, 0, 1]]), np.array([1, 0]), 3
-    rows = np.array(
-        [
-            Products(N, 3).following(0, x)[Products(N, 3).legal(0, x) == product][0]
-            for x, product in zip(X, a, strict=True)
-        ]
-    )
-    assert rows.shape == (2, N**2 + N)
-    for x, product, row in zip(X, a, rows, strict=True):
-        block = row.reshape(N, N + 1)
-        for m in range(N):
-            assert block[m, 0] == (product == m)
-            assert block[m, 1:].tolist() == [x[n] * (product == m) for n in range(N)]
+    N = 3
+    for x in ([1, 0, -1], [0, 0, 1]):
+        rows = Products(N, 3)(0, x)
+        assert rows.shape == (N, N**2 + N)
+        for product, row in enumerate(rows):
+            block = row.reshape(N, N + 1)
+            for m in range(N):
+                assert block[m, 0] == (product == m)
+                assert block[m, 1:].tolist() == [x[n] * (product == m) for n in range(N)]
 
 
 @every_agent
@@ -360,7 +404,7 @@ def test_realised_likes_agree_with_the_exact_expectation(name):
 
 def test_coding_a_dislike_as_minus_one_shifts_the_targets_only():
     """With r' = 2r − 1 every target with k periods to go becomes 2 · target − k."""
-    zero, minus = (lsvi(3, 2, 1e-10, rng=0, dislike=dislike) for dislike in (0.0, -1.0))
+    zero, minus = (lsvi(3, 2, 1e-10, dislike=dislike) for dislike in (0.0, -1.0))
     answers = [
         ([0, 0, 0], 0, True),
         ([1, 0, 0], 1, False),
@@ -382,11 +426,11 @@ def test_coding_a_dislike_as_minus_one_shifts_the_targets_only():
 
 def test_the_bandit_regresses_on_rewards_alone():
     env, sigma, lam = customers(2, N=4, J=3), 0.3, 0.5
-    agent = linear_bandit(4, 3, lam, sigma, form=VerbatimAgent, rng=0)
+    agent = printed(linear_bandit(4, 3, lam, sigma), rng=0)
     agent.learn(env, 50, 1)
     agent.rng = np.random.default_rng(3)
     agent.plan()
-    A, r = (np.array(column) for column in list(zip(*agent.data[0], strict=True))[:2])
+    A, r = (np.array(column) for column in list(zip(*agent.learner.kept[0], strict=True))[:2])
     precision = A.T @ A / sigma**2 + lam * np.eye(20)
     mean = np.linalg.solve(precision, A.T @ r) / sigma**2
     rng = np.random.default_rng(3)
@@ -397,11 +441,11 @@ def test_the_bandit_regresses_on_rewards_alone():
 
 def test_the_printed_mean_has_the_ridge_lambda_sigma_squared_and_the_covariance_lambda():
     env, lam, sigma = customers(2, N=3, J=2), 0.5, 0.6
-    agent = linear_bandit(3, 2, lam, sigma, printed=True, rng=0)
-    verbatim = linear_bandit(3, 2, lam, sigma, printed=True, rng=0, form=VerbatimAgent)
-    for one in (agent, verbatim):
+    agent = linear_bandit(3, 2, lam, sigma, lam_of_mean=lam * sigma**2, rng=0)
+    dense = printed(agent, rng=0, lam_of_mean=lam * sigma**2)
+    for one in (agent, dense):
         one.learn(env, 40, 1)
-    A, r = (np.array(column) for column in list(zip(*verbatim.data[1], strict=True))[:2])
+    A, r = (np.array(column) for column in list(zip(*dense.learner.kept[1], strict=True))[:2])
     mean = np.linalg.solve(A.T @ A / sigma**2 + lam * sigma**2 * np.eye(12), A.T @ r) / sigma**2
     cov = np.linalg.inv(A.T @ A / sigma**2 + lam * np.eye(12))
     draws = []
@@ -414,16 +458,17 @@ def test_the_printed_mean_has_the_ridge_lambda_sigma_squared_and_the_covariance_
 
 
 def test_the_bernoulli_bandit_counts_answers_and_cannot_learn():
-    env, agent = customers(3, N=6, J=4), BernoulliBandit(Products(6, 4), rng=0)
+    env, agent = customers(3, N=6, J=4), bernoulli(6, 4, rng=0)
     run = agent.learn(env, 500, 1, exact=True)
-    assert agent.liked.sum() - 6 == run.reward.sum()
-    assert (agent.liked + agent.disliked - 2).sum() == 500 * 4
+    liked, disliked = agent.learner.liked, agent.learner.disliked
+    assert liked.sum() - 6 == run.reward.sum()
+    assert (liked + disliked - 2).sum() == agent.transitions == 500 * 4
     assert np.allclose(run.expected, 2.0, rtol=1e-13)
 
 
 def test_the_bernoulli_bandit_learns_popularity_where_there_is_some():
     env = Recommender(np.zeros((6, 6)), 2, beta=[3.0, -1, -1, -1, -1, 2.0])
-    run = BernoulliBandit(Products(6, 2), rng=0).learn(env, 600, 1, exact=True)
+    run = bernoulli(6, 2, rng=0).learn(env, 600, 1, exact=True)
     assert run.expected[-100:].mean() > 0.97 * env.value
     assert run.expected[:5].mean() < 0.8 * env.value
 

@@ -1,5 +1,5 @@
-"""One server and one browser for all tests of a worker. Tabs with the same settings share a cache, so
-a page comes with most of its files already there."""
+"""One server and one browser for all tests of a worker, and one tab for all pages that are read with the
+same settings: it has most of a page's files already, and has parsed its scripts."""
 
 import os
 
@@ -32,38 +32,39 @@ def browser():
         browser.close()
 
 
-@pytest.fixture(scope="session")
-def contexts(browser):
-    return {}
-
-
 @pytest.fixture
-def tab(browser, contexts):
-    """tab(**settings): an empty tab, at a desk if nothing else is said."""
-    opened = []
+def tab(browser):
+    """A tab of its own."""
+    page = browser.new_page(viewport=DESK)
+    yield page
+    page.close()
 
-    def empty(**settings):
+
+@pytest.fixture(scope="session")
+def shared(browser):
+    """shared(**settings): the tab with these settings, at a desk if nothing else is said."""
+    tabs = {}
+
+    def the_tab(**settings):
         settings = {"viewport": DESK} | settings
         key = repr(sorted(settings.items()))
-        if key not in contexts:
-            contexts[key] = browser.new_context(**settings)
-        opened.append(contexts[key].new_page())
-        return opened[-1]
+        if key not in tabs:
+            tabs[key] = browser.new_page(**settings)
+        return tabs[key]
 
-    yield empty
-    for page in opened:
-        page.close()
+    return the_tab
 
 
 @pytest.fixture
-def at(tab, server):
+def at(shared, server):
     """at("book/03-dithering", **settings): a page of the book, when its text is shown."""
 
     def shown(name, **settings):
         if not (SITE / f"{name}.html").exists():
             pytest.skip(f"{name} is not built")
-        page = tab(**settings)
-        page.goto(f"{server}/{name}.html")
+        page = shared(**settings)
+        page.emulate_media(media="screen")  # whatever a test before has left
+        page.goto(f"{server}/{name}.html", wait_until="domcontentloaded")
         if settings.get("java_script_enabled", True):
             page.wait_for_selector(".bd-article.fitted")
         return page

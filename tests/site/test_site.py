@@ -89,35 +89,65 @@ DIM = """() => {
     .filter(e => Math.min(...background(e).slice(0, 3)) < 230).map(e => e.getAttribute("src"));
 }"""
 
-# axe-core's time goes with the number of elements, and most of them are the drawings of formulas,
-# which it leaves to the MathML beside them, and the tokens of code. So the drawings go, and code of
-# which every kind of token stands above in a place of the same kind. Colours do not fade over.
+# axe-core's time goes with the number of elements, and most of them are those of formulas, typeset and
+# as MathML, for which it has no rule. Colours do not fade over.
 LEAN = """() => {
-  document.querySelectorAll("mjx-math").forEach(e => e.remove());
-  const seen = new Set();
-  for (const code of document.querySelectorAll(".highlight")) {
-    const kinds = ["", ...[...code.querySelectorAll("[class]")].map(e => e.className)]
-      .map(kind => `${code.closest("[class*=cell], .admonition")?.className}: ${kind}`)
-      .filter(kind => !seen.has(kind));
-    kinds.forEach(kind => seen.add(kind));
-    if (!kinds.length) code.remove();
-  }
+  document.querySelectorAll("mjx-container").forEach(e => { e.textContent = "formula"; });
   document.head.append(Object.assign(document.createElement("style"),
     { textContent: "* { transition: none !important; }" }));
 }"""
 
+# A moment after the last change the theme looks which boxes scroll, so that a keyboard can reach them.
+# By less than 13 pixels is no scrolling, to axe-core either.
+REACHED = """() => [...document.querySelectorAll("pre, .cell_output > .output, .pst-scrollable-table-container")]
+  .every(e => e.tabIndex === 0 || Math.max(e.scrollWidth - e.clientWidth, e.scrollHeight - e.clientHeight) < 13)"""
+
+# Nearly all that axe-core does is to look at colours. Texts of the same colour, size and weight on the
+# same ground are as easy to read as any one of them.
+OF_EACH_LOOK = """() => {
+  const looks = new Map(), grounds = new Map([[null, ""]]);
+  const ground = e => {
+    if (!grounds.has(e)) {
+      const { opacity, backgroundColor, backgroundImage } = getComputedStyle(e);
+      const own = [opacity, backgroundColor, backgroundImage].join();
+      grounds.set(e, (own === "1,rgba(0, 0, 0, 0),none" ? "" : own) + ground(e.parentElement));
+    }
+    return grounds.get(e);
+  };
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const e = texts.currentNode.parentElement;
+    if (!texts.currentNode.data.trim() || !e.checkVisibility()) continue;
+    const { color, fontSize, fontWeight } = getComputedStyle(e);
+    looks.set([color, fontSize, fontWeight, ground(e)].join(), e);
+  }
+  return [...looks.values()];
+}"""
+
 ONLY_THIS_PAGE = {"resultTypes": ["violations"], "preload": False}  # no style sheets asked for anew
-COLOURS = ONLY_THIS_PAGE | {"runOnly": ["color-contrast"]}  # all that another theme can change
+COLOURS = ONLY_THIS_PAGE | {"runOnly": ["color-contrast"]}
+ALL_ELSE = ONLY_THIS_PAGE | {"rules": {"color-contrast": {"enabled": False}}}
 
 
-def barriers(page, options=ONLY_THIS_PAGE):
-    """What axe-core finds in the way of some reader: contrast, alternative texts, names, order."""
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(Axe().axe_script)
-    for rule in page.evaluate("options => axe.run(options)", options)["violations"]:
+def found(page, options, where="document"):
+    """What axe-core finds in the way of some reader."""
+    run = f"async options => (await axe.run({where}, options)).violations"
+    for rule in page.evaluate(run, options):
         for node in rule["nodes"]:
             reasons = node["any"] + node["all"] + node["none"]
             yield f"{rule['id']}: {node['html'][:80]}: {reasons[0]['message']}"
+
+
+def barriers(page):
+    """Contrast and images in both themes; alternative texts, names and order in one."""
+    page.evaluate(Axe().axe_script)
+    for theme in ("dark", "light"):
+        page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
+        colours = found(page, COLOURS, f"{{include: ({OF_EACH_LOOK})()}}")
+        yield from (f"{theme}: {what}" for what in colours)
+        yield from (f"{theme}: image on a dark ground: {src}" for src in page.evaluate(DIM))
+    page.wait_for_function(REACHED)
+    yield from found(page, ALL_ELSE)
 
 
 @cache
@@ -142,10 +172,10 @@ def listed(problems, where=""):
     return [f"{where}{problem}: {what}" for problem in problems for what in problems[problem]]
 
 
-@pytest.mark.parametrize("name", PAGES or ["book/index.html"])
-def test_page(name, tab, server):
-    """All that is asked of a page, in one visit."""
-    page, problems = tab(), []
+@pytest.fixture(scope="session")
+def watched(browser, server):
+    """A tab, and what goes wrong in it."""
+    page, problems = browser.new_page(viewport=DESK), []
     page.on(
         "request",
         lambda r: (
@@ -162,7 +192,14 @@ def test_page(name, tab, server):
         lambda m: m.type in ("error", "warning") and problems.append(f"console {m.type}: {m.text}"),
     )
     page.on("pageerror", lambda e: problems.append(f"script error: {e}"))
+    return page, problems
 
+
+@pytest.mark.parametrize("name", PAGES or ["book/index.html"])
+def test_page(name, watched, server):
+    """All that is asked of a page, in one visit."""
+    page, problems = watched
+    problems.clear()
     page.goto(f"{server}/{name}")
     if page.locator(".bd-article").count():
         page.wait_for_selector(".bd-article.fitted")
@@ -173,29 +210,28 @@ def test_page(name, tab, server):
     for phone in (PHONE, SMALL):
         page.set_viewport_size(phone)
         problems += listed(page.evaluate(ON_A_PHONE), f"on a phone of {phone['width']}: ")
-
     page.set_viewport_size(DESK)
     page.evaluate(LEAN)
-    page.wait_for_timeout(500)  # the theme waits for the last change before it looks what scrolls
-    for theme, options in (("light", ONLY_THIS_PAGE), ("dark", COLOURS)):
-        page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
-        problems += [f"{theme}: {what}" for what in barriers(page, options)]
-        problems += [f"{theme}: image on a dark ground: {src}" for src in page.evaluate(DIM)]
+    problems += barriers(page)
     if problems:
         pytest.fail(f"{name}\n  " + "\n  ".join(problems), pytrace=False)
 
 
 def test_the_root_forwards_to_the_start_page(tab, server):
-    page = tab()
-    page.goto(server)
-    page.wait_for_url("**/book/index.html")
+    tab.goto(server)
+    tab.wait_for_url("**/book/index.html")
 
 
 def test_barriers_are_noticed(tab):
-    page = tab()
-    page.set_content("""<html lang="en"><title>t</title><main><h1>Planted</h1>
-        <p style="color: #aaa; background: #fff">too pale</p><img src="data:,"></main></html>""")
-    assert {what.split(":")[0] for what in barriers(page)} == {"color-contrast", "image-alt"}
+    """Among many texts that are none."""
+    tab.set_content("""<html lang="en"><title>t</title>
+        <style>[data-theme=dark] .box { background: #333 } div { color: #444; background: #fff }</style>
+        <main><h1>Planted</h1><div>well</div><div class="box">not in the dark</div><div>well</div>
+        <p style="color: #aaa">too pale</p><p>well</p><img src="data:,"></main></html>""")
+    pale, dark = "color-contrast: <p style", 'color-contrast: <div class="box"'
+    wanted = [f"light: {pale}", f"dark: {dark}", f"dark: {pale}", "image-alt: <img"]
+    for what, start in zip(sorted(barriers(tab)), sorted(wanted), strict=True):
+        assert what.startswith(start)
 
 
 def test_only_the_themes_own_inline_scripts_run(tab, server):
@@ -205,27 +241,26 @@ def test_only_the_themes_own_inline_scripts_run(tab, server):
         assert "Content-Security-Policy" in head, name
         assert "unsafe-eval" not in head
         assert not re.search(r"script-src[^;]*'unsafe-inline'", head)
-    page = tab()
-    page.add_init_script("""window.refused = [];
+    tab.add_init_script("""window.refused = [];
         addEventListener("securitypolicyviolation", event => refused.push(event.effectiveDirective));""")
     injected = """<p id=own>text<script>document.title = "hijacked"</script>
                   <img src="data:," onerror="document.title = 'hijacked'"></article>"""
-    page.route(
+    tab.route(
         "**/*.html",
         lambda route: route.fulfill(
             content_type="text/html",
             body=(SITE / PAGES[0]).read_text("utf8").replace("</article>", injected),
         ),
     )
-    page.goto(f"{server}/{PAGES[0]}")
-    assert page.locator("#own").count() == 1
-    page.evaluate("""() => {
+    tab.goto(f"{server}/{PAGES[0]}")
+    assert tab.locator("#own").count() == 1
+    tab.evaluate("""() => {
         const script = document.createElement("script");
         script.textContent = "document.title = 'hijacked'";
         document.body.append(script);
     }""")
-    page.wait_for_function("refused.length >= 3")
-    assert page.title() != "hijacked"
+    tab.wait_for_function("refused.length >= 3")
+    assert tab.title() != "hijacked"
 
 
 SHOWN = """() => ["body", ...["p", "a", ".highlight", ".widget"].map(what => `.bd-article ${what}`)]
@@ -233,7 +268,7 @@ SHOWN = """() => ["body", ...["p", "a", ".highlight", ".widget"].map(what => `.b
   .map(style => [style.color, style.backgroundColor])"""
 
 
-def test_without_scripts_a_page_has_its_colours(at):
+def test_without_scripts_a_page_has_its_colours_and_a_widget_is_a_picture(at):
     seen = {}
     for scripts in (True, False):
         for scheme in ("light", "dark"):
@@ -242,33 +277,33 @@ def test_without_scripts_a_page_has_its_colours(at):
     assert seen[True, "light"] == seen[False, "light"]
     assert seen[True, "dark"] == seen[False, "dark"]
     assert seen[True, "light"] != seen[True, "dark"]
+    picture = page.locator(".widget img")
+    picture.scroll_into_view_if_needed()
+    assert picture.evaluate("async e => { await e.decode(); return e.naturalWidth; }") > 300
 
 
-def test_without_scripts_a_widget_is_a_picture(at):
+def test_every_widget_has_its_picture():
     seen = set()
-    for path in sorted(SITE.glob("book/*.html")):
-        if 'data-widget="' not in path.read_text("utf8"):
-            continue
-        page = at(f"book/{path.stem}", java_script_enabled=False)
-        for one in page.locator(".widget").all():
-            picture = one.locator("img")
-            picture.scroll_into_view_if_needed()
-            assert picture.evaluate("async e => { await e.decode(); return e.naturalWidth; }") > 300
-            seen.add(one.get_attribute("data-widget"))
+    for path in SITE.glob("book/*.html"):
+        for widget in re.findall(r'<div [^>]*data-widget=".*?</div>', path.read_text("utf8"), re.S):
+            picture = re.search(r'<noscript><img [^>]*src="([^"]*)"', widget)[1]
+            with Image.open(path.parent / picture) as image:
+                assert image.width > 300
+            seen.add(picture)
     assert len(seen) >= 7
 
 
 def test_on_paper_folds_are_open_and_nothing_can_be_pressed(at):
-    page = at("book/B-conjecture")
+    page = at("book/03-dithering")
     folds = page.locator("article .dropdown > :nth-child(2)")
-    assert folds.count() > 5
-    assert not folds.first.is_visible()
+    pressed = page.locator(".widget :is(button, input), .toggle-button")
+    visible = "all => all.map(e => e.checkVisibility({ visibilityProperty: true }))"
+    assert set(folds.evaluate_all(visible)) == {False}
+    assert True in pressed.evaluate_all(visible)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
-    assert all(fold.is_visible() for fold in folds.all())
-    assert not any(
-        one.is_visible() for one in page.locator(".widget :is(button, input), .toggle-button").all()
-    )
+    assert set(folds.evaluate_all(visible)) == {True}
+    assert set(pressed.evaluate_all(visible)) == {False}
     assert page.locator(".widget svg").first.is_visible()
 
 
@@ -278,18 +313,15 @@ def test_a_narrower_column_fits_its_formulas_again(at):
     assert not listed(page.evaluate(ON_A_PHONE))
 
 
-@pytest.mark.parametrize("word", ["tetris", "recommender", "chain", "bootstrap"])
-def test_a_search_finds_chapters_before_the_reference(tab, server, word):
-    page = tab()
-    page.goto(f"{server}/search.html?q={word}")
-    page.wait_for_selector("#search-results .search-summary")
-    page.wait_for_function("document.querySelectorAll('#search-results li > a').length > 3")
-    page.wait_for_timeout(500)
-    found = page.eval_on_selector_all(
-        "#search-results li > a", "all => all.map(e => e.href.includes('/api/'))"
-    )
-    assert found == sorted(found)
-    assert set(found) == {False, True}
+def test_a_search_finds_chapters_before_the_reference(tab, server):
+    for word in ("tetris", "recommender", "chain", "bootstrap"):
+        tab.goto(f"{server}/search.html?q={word}")
+        tab.get_by_text("Search finished").wait_for()
+        found = tab.eval_on_selector_all(
+            "#search-results li > a", "all => all.map(e => e.href.includes('/api/'))"
+        )
+        assert found == sorted(found), word
+        assert set(found) == {False, True}, word
 
 
 def test_a_solution_opens_by_its_title(at):

@@ -17,13 +17,12 @@ import numpy as np
 from flint import arb
 from sympy import Rational, log
 
-from rlsvi_core import features
-from rlsvi_core.agents import Reading, rlsvi, tabular
+from rlsvi_core import Options, features, rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.mdp import FiniteMDP
 from rlsvi_core.optimism import order
-from rlsvi_study import algebra
+from rlsvi_study import algebra, parameters
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.chain import claims as chain
 from rlsvi_study.conjecture import claims as conjecture
@@ -228,8 +227,8 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         chain,
         "lsvi",
         lambda _: (
-            lambda Phi, lam=1.0, *, rng, form=None, **_: rlsvi(
-                Phi, lam, rng=rng, form=form, reading=Reading(first_episode="prior")
+            lambda Phi, lam=1.0, *, rng, printed=False, **_: rlsvi(
+                Phi, lam, rng=rng, printed=printed, options=Options(first="prior")
             )
         ),
         "3.zero-weights 3.any-basis",
@@ -250,13 +249,13 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
     (chain, "bandit_regret", lambda _: lambda sigma: np.full(400, 0.01), "C.small-sigma"),
     (
         regret,
-        "general_rlsvi",
+        "rlsvi",
         lambda right: lambda Phi, lam, sigma, **rest: right(Phi, lam, 2 * sigma, **rest),
         "5.closed-form",
     ),
     (DirichletPrior, "posterior", lambda right: lambda prior, counts: prior, "5.posterior-means"),
     (
-        tabular,
+        parameters,
         "theorem1_parameters",
         lambda _: lambda prior: (1e-9, 1.0),
         "5.inductive-step 5.bias-sign",
@@ -267,7 +266,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         lambda _: lambda *given, **how: {"Q": Fake(refuted=True, shortfall=1.0)},
         "5.lemma2",
     ),
-    (tabular, "theorem1_parameters", lambda _: lambda prior: (1e6, 1.0), "5.terminal"),
+    (parameters, "theorem1_parameters", lambda _: lambda prior: (1e6, 1.0), "5.terminal"),
     (bias, "largest", lambda right: lambda prior, n, *given: bias.printed(prior, n), "5.bias-size"),
     (
         bias,
@@ -492,18 +491,29 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
     (
         recommender,
         "rlsvi",
-        lambda right: (
-            lambda phi, lam, *given, form, **rest: right(
-                phi, lam * (2 if form else 1), *given, form=form, **rest
-            )
-        ),
+        lambda right: lambda phi, lam, **rest: right(phi, 2 * lam, **rest),
         "E.incremental",
     ),
-    (extensions, "stored_numbers", lambda _: lambda agent: 7, "F.batch F.cost"),
     (
         extensions,
-        "incremental",
-        lambda right: lambda Phi, lam, *given, **form: right(Phi, 1e9 * lam, *given, **form),
+        "rlsvi",
+        lambda right: (
+            lambda Phi, *, printed, rng: right(
+                Phi, printed=printed, options=Options(window=40 if printed else None), rng=rng
+            )
+        ),
+        "F.batch",
+    ),
+    (
+        extensions,
+        "PrintedIncremental",
+        lambda right: lambda Phi, nu: right(np.concatenate([Phi, Phi], axis=-1), nu=nu),
+        "F.cost",
+    ),
+    (
+        extensions,
+        "PrintedIncremental",
+        lambda right: lambda Phi, nu: right(Phi, 1e9, nu=nu),
         "F.step-size",
     ),
     (

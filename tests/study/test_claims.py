@@ -3,6 +3,7 @@
 import ast
 import contextlib
 import dataclasses
+import functools
 import inspect
 import json
 import math
@@ -36,10 +37,22 @@ def same(now, then):
     return now == then
 
 
-@pytest.mark.parametrize("claim", REGISTER.values(), ids=REGISTER)
-def test_the_verdict_is_the_registered_one_and_what_is_found_is_stored(claim):
+# A theorem asks the judges of its steps, which are asked for their own sake as well. Those with
+# thresholds are asked at several.
+ONCE = {
+    id: dataclasses.replace(one, judge=functools.cache(one.judge))
+    for id, one in REGISTER.items()
+    if "limits" not in inspect.signature(one.judge).parameters
+}
+
+
+@pytest.mark.parametrize("id", REGISTER)
+def test_the_verdict_is_the_registered_one_and_what_is_found_is_stored(id, monkeypatch):
     """Word for word; the one place where the tests judge as the book has it."""
-    now, then = verdicts.judged(claim), STORED[claim.id]
+    for step, one in ONCE.items():
+        monkeypatch.setitem(REGISTER, step, one)
+    claim, then = REGISTER[id], STORED[id]
+    now = verdicts.judged(claim)
     assert now.verdict == claim.verdict
     assert dataclasses.replace(now, numbers={}) == dataclasses.replace(then, numbers={})
     assert same(now.numbers, then.numbers)

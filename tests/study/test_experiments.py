@@ -89,7 +89,7 @@ def test_the_tenth_reward_is_counted_in_episodes():
 def test_without_generalization_and_with_a_wrong_basis_the_tenth_reward_is_counted_alike():
     mdp = chain(5)
     _, env_rng, agent_rng = streams(2)
-    table = rlsvi(features.OneHot(mdp.H, mdp.S, mdp.A), 2.0, 0.15, rng=agent_rng)
+    table = rlsvi(features.one_hot(mdp.H, mdp.S, mdp.A), 2.0, 0.15, rng=agent_rng)
     rewarded = np.flatnonzero(table.learn(mdp, 1000, env_rng).reward)
     (row,) = tabular_time_to_learn(2, 5, 2.0, 0.15, 1000)
     assert (row["first_reward"], row["tenth_reward"]) == (rewarded[0] + 1, rewarded[9] + 1)

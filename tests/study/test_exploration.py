@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rlsvi_core import Reading, features, lsvi, rlsvi
-from rlsvi_core.agents import VerbatimAgent
+from rlsvi_core import Agent, features, lsvi
 from rlsvi_core.envs.chains import chain, deep_sea
 from rlsvi_core.envs.recommender import Recommender
+from rlsvi_core.learner import Problem
+from rlsvi_core.rlsvi import Printed
 from rlsvi_study.exploration.agents import VALUES, Parts, learn
 from rlsvi_study.exploration.runs import judged
 from rlsvi_study.recommender.exploring import WEIGHTS
@@ -17,6 +18,16 @@ from rlsvi_study.recommender.exploring import Parts as ProductParts
 from rlsvi_study.recommender.products import Products
 
 SIGMA = 0.1
+
+
+class PrintedMean(Printed):
+    """As printed, but with the mean in the targets."""
+
+    def in_targets(self, theta, mean):
+        return mean
+
+
+TARGETS = {"sample": Printed, "mean": PrintedMean}
 
 
 def seen(Phi, mdp, episodes=12, *agents, sigma=SIGMA, shift=0.0):
@@ -60,10 +71,10 @@ def problem(request):
     return mdp, BASES[request.param](mdp)
 
 
-@pytest.mark.parametrize("targets", ["sample", "mean"])
+@pytest.mark.parametrize("targets", TARGETS)
 def test_the_parts_that_the_library_has_are_the_librarys(problem, targets):
     mdp, Phi = problem
-    agent = rlsvi(Phi, 1.0, SIGMA, form=VerbatimAgent, reading=Reading(targets=targets), rng=5)
+    agent = Agent(TARGETS[targets](Problem(features.Table(Phi), 1.0, SIGMA)), rng=5)
     greedy = lsvi(Phi, SIGMA**2)
     parts, _ = seen(Phi, mdp, 12, agent, greedy)
     z = np.random.default_rng(5).standard_normal(parts.fixed.shape[1:])[::-1]  # last period first
@@ -204,56 +215,51 @@ def test_the_rule_tells_better_from_worse_and_from_not_told_apart():
 # --- the recommendation engine ------------------------------------------------------------------
 
 
-def served(agent, episodes=30):
-    """An agent of parts, and the printed forms, that have served the same customers at random."""
-    customers = Recommender.random(2.0, 1, N=4, J=3)
+def served(part, episodes=30):
+    """A learner of parts, and agents as printed, that have served the same customers at random."""
+    customers, basis = Recommender.random(2.0, 1, N=4, J=3), Products(4, 3)
     rng = np.random.default_rng(2)
-    parts = ProductParts(agent, 4, 3, 0.5, 0.3, 7)
-    others = [
-        rlsvi(Products(4, 3), 0.5, 0.3, form=VerbatimAgent, reading=Reading(targets=t), rng=9)
-        for t in ("sample", "mean")
-    ]
-    others.append(lsvi(Products(4, 3), 0.5 * 0.3**2, form=VerbatimAgent))
+    parts = ProductParts(part, 4, 3, 0.5, 0.3, 7)
+    others = {
+        name: Agent(learner(Problem(basis, 0.5, 0.3)), rng=9) for name, learner in TARGETS.items()
+    }
+    others["lsvi"] = lsvi(basis, 0.5 * 0.3**2, printed=True)
     for _ in range(episodes):
         x = customers.start(rng)
         for h in range(3):
             a = int(rng.choice(np.flatnonzero(x == 0)))
-            r, x_next, _ = customers.step(h, x.copy(), a, rng)
-            for one in (parts, *others):
-                one.observe(h, x, a, r, x_next)
+            r, x_next, over = customers.step(h, x.copy(), a, rng)
+            parts.add(h, x, a, r, x_next)
+            legal = None if over else customers.legal(h + 1, x_next)
+            for one in others.values():
+                one.observe(h, x, a, r, x_next, legal)
             x = x_next
-    return parts, *others
-
-
-def flat(parts):
-    """Weights in the order of the printed form: product by product."""
-    return parts.theta.transpose(0, 2, 1).reshape(3, -1)
+    return parts, others
 
 
 def test_the_parts_of_the_recommender_are_the_librarys():
-    parts, sampled, noisy, greedy = served("sample")
-    for agent in ("sample", "mean", "lsvi"):
-        parts.agent, parts.rng = agent, np.random.default_rng(9)
-        other = {"sample": sampled, "mean": noisy, "lsvi": greedy}[agent]
-        parts._estimate()
+    parts, others = served("sample")
+    for name, other in others.items():
+        theta = WEIGHTS[name](parts, np.random.default_rng(9))
         other.plan()
-        np.testing.assert_allclose(flat(parts), other.theta, rtol=1e-6, atol=1e-9)
+        flat = theta.transpose(0, 2, 1).reshape(3, -1)  # as printed: product by product
+        np.testing.assert_allclose(flat, other.theta, rtol=1e-6, atol=1e-9)
 
 
 def test_expected_weights_are_lsvis_in_the_last_period_and_add_up():
-    parts, *_ = served("optimism")
-    mean, expected = parts.lsvi(), parts.expected()
+    parts, _ = served("optimism")
+    rng = np.random.default_rng(4)
+    mean, expected = parts.lsvi(rng), parts.expected(rng)
     np.testing.assert_allclose(expected[-1], mean[-1], rtol=1e-9, atol=1e-12)
     assert not np.allclose(expected[0], mean[0], atol=1e-3)
-    parts.rng = np.random.default_rng(4)
-    spread = parts.spread()
-    parts.rng = np.random.default_rng(4)
-    np.testing.assert_allclose(spread + expected - mean, parts.sampled(), rtol=1e-9, atol=1e-12)
-    np.testing.assert_array_equal(expected, parts.expected())  # no new draws
+    spread, sampled = (of(np.random.default_rng(4)) for of in (parts.spread, parts.sampled))
+    np.testing.assert_allclose(spread + expected - mean, sampled, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(expected, parts.expected(rng))  # no new draws
 
 
 def test_an_optimistic_recommender_expects_everything_to_be_liked():
     parts = ProductParts("optimistic", 4, 3, 0.5, 0.3, 7)
-    theta = WEIGHTS["optimistic"](parts)
+    parts.any[0] = True  # without data, all weights are 0
+    theta = WEIGHTS["optimistic"](parts, np.random.default_rng(1))
     np.testing.assert_allclose(theta[:, 0], np.tile([[3.0], [2.0], [1.0]], 4), rtol=1e-12)
     assert (theta[:, 1:] == 0).all()

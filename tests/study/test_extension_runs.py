@@ -6,15 +6,15 @@ import math
 import numpy as np
 import pytest
 
-from rlsvi_core import Reading, VerbatimAgent, chain, features, lsvi, rlsvi
-from rlsvi_core.agents.continual import FastContinual
-from rlsvi_core.agents.incremental import VerbatimIncremental, incremental
+from rlsvi_core import Agent, Options, chain, features, lsvi, rlsvi
 from rlsvi_core.envs.chains import LEFT, RIGHT
+from rlsvi_core.learners.continual import Continual
 from rlsvi_study import catalogue
 from rlsvi_study.engine import streams
 from rlsvi_study.extensions import claims
-from rlsvi_study.extensions.bootstrap import BootstrapAgent
+from rlsvi_study.extensions.bootstrap import Resampling
 from rlsvi_study.extensions.claims import STORED
+from rlsvi_study.extensions.incremental import PrintedIncremental
 from rlsvi_study.extensions.runs import bootstrap_time, incremental_curve, opening_time
 from rlsvi_study.register import FAILS, HOLDS, OPEN, PARTLY
 
@@ -49,16 +49,9 @@ def test_an_incremental_curve_by_plan_act_and_observe(agent, prior, nu):
     basis_rng, env_rng, agent_rng = streams(seed)
     Phi = features.coherent(chain(N).Q, K, basis_rng)
     learner = (
-        rlsvi(
-            Phi,
-            lam,
-            sigma,
-            reading=Reading(first_episode="prior"),
-            rng=agent_rng,
-            form=VerbatimAgent,
-        )
+        rlsvi(Phi, lam, sigma, options=Options(first="prior"), printed=True, rng=agent_rng)
         if nu is None
-        else incremental(Phi, lam, sigma, nu, prior=prior, rng=agent_rng, form=VerbatimIncremental)
+        else Agent(PrintedIncremental(Phi, lam, sigma, nu, prior), rng=agent_rng)
     )
     best, regret, rewards, tenth, furthest, expected = (1 - 1 / N) ** (N - 1), 0.0, 0, 0, 0, []
     for l in range(1, 151):
@@ -99,9 +92,7 @@ def test_an_incremental_curve_by_plan_act_and_observe(agent, prior, nu):
 def test_a_lock_opened_by_act_and_observe(agent, rho, epsilon):
     n, gamma, steps = 3, 0.9, 150
     *_, rng = streams(4)
-    learner = FastContinual(
-        np.eye(6).reshape(3, 2, 6), gamma, rho, 2.0, 0.3, epsilon=epsilon, rng=rng
-    )
+    learner = Continual(np.eye(6).reshape(3, 2, 6), gamma, rho, 2.0, 0.3, epsilon=epsilon, rng=rng)
     V = [gamma ** (n - 1 - s) / (1 - gamma**n) for s in range(n)]
     s, opened, regret = 0, [], 0.0
     for t in range(1, steps + 1):
@@ -183,7 +174,7 @@ def test_a_bootstrap_on_two_states_by_hand(agent, resample, random_prior):
 
 def test_with_neither_resampling_nor_a_prior_it_is_lsvi_however_much_it_has_seen():
     Phi, rng = features.coherent(chain(4).Q, 3, 1), np.random.default_rng(2)
-    agent = BootstrapAgent(Phi, 2.0, 0.5, resample=False, random_prior=False)
+    agent = Agent(Resampling(Phi, 2.0, 0.5, resample=False, random_prior=False))
     plain = lsvi(Phi, 2.0 * 0.5**2)
     for _ in range(400):  # more than any room that was made at first
         h, s, a, s_next = (int(rng.integers(n)) for n in (3, 4, 2, 4))
@@ -198,7 +189,7 @@ def test_rlsvi_beside_the_bootstrap_by_plan_act_and_observe():
     N, seed = 4, 2
     basis_rng, env_rng, agent_rng = streams(seed)
     learner = rlsvi(
-        features.coherent(chain(N).Q, 3, basis_rng), 1.0, 0.1, rng=agent_rng, form=VerbatimAgent
+        features.coherent(chain(N).Q, 3, basis_rng), 1.0, 0.1, rng=agent_rng, printed=True
     )
     found, largest, l = [], 0.0, 0
     while len(found) < 10:
@@ -285,8 +276,8 @@ def test_a_law_must_correlate_perturbations_and_change_their_size_slowly(
 def test_the_mean_is_the_covariance_times_y_and_not_the_precision():
     rng = np.random.default_rng(0)
     truth, Phi = rng.standard_normal(3), rng.standard_normal((1, 100, 1, 3))
-    agent = incremental(Phi, 1e-6, 0.1, form=VerbatimIncremental)
+    learner = PrintedIncremental(Phi, lam=1e-6)
     for s in range(100):
-        agent.observe(0, s, 0, float(Phi[0, s, 0] @ truth), None)
-    assert np.linalg.solve(agent.precision[0], agent.y[0]) == pytest.approx(truth, rel=1e-6)
-    assert np.abs(agent.precision[0] @ agent.y[0] / truth).max() > 1e8
+        learner.add(0, s, 0, float(Phi[0, s, 0] @ truth), None)
+    assert np.linalg.solve(learner.precision[0], learner.y[0]) == pytest.approx(truth, rel=1e-6)
+    assert np.abs(learner.precision[0] @ learner.y[0] / truth).max() > 1e8

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from rlsvi_core import chain
-from rlsvi_core.envs.ordinary import inventory
 from rlsvi_study import engine
 from rlsvi_study.noise import FINAL, TUNING, runs
 from rlsvi_study.traps import gamble
+from rlsvi_study.worlds import inventory
 
 
 def made_up(ratio, rng, seeds=30, spread=0.1, problems=("chain 20",)):

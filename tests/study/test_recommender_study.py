@@ -11,29 +11,31 @@ import pandas as pd
 import pytest
 from planted import Changed
 
-from rlsvi_core import lsvi, rlsvi
+from rlsvi_core import Agent
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_study import catalogue
 from rlsvi_study.engine import streams
 from rlsvi_study.intervals import Mean
 from rlsvi_study.recommender import claims, runs
 from rlsvi_study.recommender.claims import STORED
-from rlsvi_study.recommender.products import Products
-from rlsvi_study.recommender.runs import ahead_from, curves, evaluated, instance, learner, rates
+from rlsvi_study.recommender.products import ProductLearner
+from rlsvi_study.recommender.runs import agent_of, ahead_from, curves, evaluated, instance, rates
 from rlsvi_study.register import FAILS, HOLDS, OPEN, PARTLY
 
 REGISTER = catalogue.claims()
 
 SMALL = {"N": 5, "J": 3, "c": 1.5, "episodes": 60, "every": 20}
-PAPER = {"lam": 0.2, "sigma": 1e-3**0.5}
-FEW = Products(5, 3)
+
+
+def few(lam=0.2, sigma=1.0, **how):
+    return Agent(ProductLearner(5, 3, lam, sigma), **how)
 
 
 def test_a_curve_is_the_mean_over_runs_of_exact_and_realised_regret():
     rows = pd.DataFrame(runs.learning_curve("rlsvi", 2, 7, **SMALL))
     env = instance(7, 5, 3, 1.5)
     both = [
-        rlsvi(FEW, **PAPER, rng=streams((7, k))[2]).learn(env, 60, streams((7, k))[1], exact=True)
+        few(0.2, 1e-3**0.5, rng=streams((7, k))[2]).learn(env, 60, streams((7, k))[1], exact=True)
         for k in range(2)
     ]
     best = env.Q[0].argmax()
@@ -53,9 +55,9 @@ def test_a_curve_is_the_mean_over_runs_of_exact_and_realised_regret():
 
 @pytest.mark.parametrize("arm", runs.ARMS)
 def test_every_arm_is_an_agent_that_learns(arm):
-    agent = learner(arm, 4, 3, rng=0)
-    assert (agent.N, agent.J) == (4, 3)
-    assert len(agent.learn(instance(0, 4, 3), 12, 0).reward) == 12
+    agent = agent_of(arm, 4, 3, rng=0)
+    assert (agent.learner.N, agent.learner.J) == (4, 3)
+    assert len(agent.learn(instance(0, 4, 3), 12, 1).reward) == 12
 
 
 def test_arms_differ_in_what_their_names_say():
@@ -70,21 +72,24 @@ def test_arms_differ_in_what_their_names_say():
         ("linear", "gamma", 0.0),
         ("linear", "lam", 0.2),
     ]:
-        agent = learner(arm, 4, 3)
-        assert math.isclose(getattr(agent.choices if field == "gamma" else agent, field), value)
-    assert learner("boltzmann 0.1, shared weights", 4, 3).choices.weights == "shared"
-    assert learner("rlsvi, target over all", 4, 3).features.over == "all"
+        agent = agent_of(arm, 4, 3)
+        owner = agent if field in ("epsilon", "eta") else agent.learner
+        assert math.isclose(getattr(owner, field), value)
+    assert agent_of("boltzmann 0.1, shared weights", 4, 3).learner.shared
+    assert agent_of("rlsvi, target over all", 4, 3).learner.over_all
+    for arm, sample in (("rlsvi", True), ("linear", True), ("epsilon 0.1", False)):
+        assert agent_of(arm, 4, 3).sample == sample
 
 
 def test_one_customer_in_ten_stands_for_ten_where_the_agent_dithers():
-    which = evaluated(lsvi(FEW, eta=1.0), 60, np.random.default_rng(0))
+    which = evaluated(few(sample=False, eta=1.0), 60, np.random.default_rng(0))
     assert which.reshape(6, 10).sum(axis=1).tolist() == [1] * 6
-    assert evaluated(rlsvi(FEW), 60, None).all()
+    assert evaluated(few(), 60, None).all()
     env = instance(3, 5, 3)
     exact, estimate = [], []
     for k in range(200):
         which_rng, env_rng, agent_rng = streams((3, k))
-        agent = lsvi(FEW, 0.2, eta=0.3, rng=agent_rng)
+        agent = few(sample=False, eta=0.3, rng=agent_rng)
         marked = evaluated(agent, 60, which_rng)
         expected = agent.learn(env, 60, env_rng, exact=True).expected
         exact.append(expected.sum())

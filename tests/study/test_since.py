@@ -6,18 +6,21 @@ import math
 import numpy as np
 import pytest
 
-from rlsvi_core import FiniteMDP, VerbatimAgent, chain, features, lsvi, rlsvi
+from rlsvi_core import Agent, FiniteMDP, chain, features, lsvi, rlsvi
 from rlsvi_core.envs.chains import deep_sea
 from rlsvi_core.envs.dirichlet import DirichletPrior
-from rlsvi_core.features import OneHot
 from rlsvi_study.engine import streams
 from rlsvi_study.since import runs
-from rlsvi_study.since.tabular import BERNSTEIN, HOEFFDING, VARIANTS, PerturbedAgent, Variant
+from rlsvi_study.since.tabular import BERNSTEIN, HOEFFDING, VARIANTS, Perturbed, Variant
 from rlsvi_study.worlds import World, paying
 
 SHAPE = H, S, A = 3, 4, 2
-TABLE = OneHot(*SHAPE)
+TABLE = features.one_hot(*SHAPE)
 MDP = DirichletPrior.symmetric(*SHAPE, support=(0, 1)).sample(1)
+
+
+def perturbed(variant, rng=None, shape=SHAPE):
+    return Agent(Perturbed(*shape, variant), rng=rng)
 
 
 def play(agent, episodes, rng=2, each=lambda agent, data: None):
@@ -93,7 +96,7 @@ def test_a_variant_is_its_formula(variant, factor):
         before.random(H)  # act's uniforms come before the next plan
 
     before = np.random.default_rng(5)
-    play(PerturbedAgent(TABLE, variant, rng=5), 30, each=compare)
+    play(perturbed(variant, rng=5), 30, each=compare)
     assert compared == 30
 
 
@@ -101,13 +104,13 @@ def test_a_variant_is_its_formula(variant, factor):
 def test_learning_in_pieces_is_learning_step_by_step(name):
     variant = VARIANTS[name]._replace(factor=0.03)
     expected = []
-    slow = PerturbedAgent(TABLE, variant, rng=3)
+    slow = perturbed(variant, rng=3)
     play(
         slow,
         40,
         each=lambda agent, _: expected.append(MDP.initial @ MDP.evaluate(agent.policy())[0]),
     )
-    fast, rng = PerturbedAgent(TABLE, variant, rng=3), np.random.default_rng(2)
+    fast, rng = perturbed(variant, rng=3), np.random.default_rng(2)
     pieces = [fast.learn(MDP, n, rng, exact=True).expected for n in (1, 12, 27)]
     np.testing.assert_allclose(np.concatenate(pieces), expected)
     np.testing.assert_array_equal(fast.Q, slow.Q)
@@ -121,13 +124,13 @@ def beta(k):
 
 
 def test_it_is_algorithm_1_with_sigma_squared_beta_and_lambda_its_inverse():
-    agent = PerturbedAgent(TABLE, VARIANTS["russo"], rng=5)
+    agent = perturbed(VARIANTS["russo"], rng=5)
     data = play(agent, 20)
     printed = rlsvi(
         features.tabular(MDP),
         1 / beta(21),
         math.sqrt(beta(21)),
-        form=VerbatimAgent,
+        printed=True,
         rng=copy.deepcopy(agent.rng),
     )
     for step in data:
@@ -139,7 +142,7 @@ def test_it_is_algorithm_1_with_sigma_squared_beta_and_lambda_its_inverse():
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_without_noise_it_is_lsvi(name):
-    agent = PerturbedAgent(TABLE, VARIANTS[name]._replace(factor=0.0), rng=5)
+    agent = perturbed(VARIANTS[name]._replace(factor=0.0), rng=5)
     data = play(agent, 20)
     plain = lsvi(TABLE, 1.0)
     for step in data:
@@ -147,7 +150,7 @@ def test_without_noise_it_is_lsvi(name):
     agent.plan()
     plain.plan()
     np.testing.assert_array_equal(agent.Q, plain.Q)
-    noisy = PerturbedAgent(TABLE, VARIANTS[name], rng=5)
+    noisy = perturbed(VARIANTS[name], rng=5)
     for step in data:
         noisy.observe(*step)
     assert all(
@@ -161,8 +164,7 @@ def test_without_noise_it_is_lsvi(name):
 def test_a_seed_is_shared_by_nobody_where_there_is_one_pair(size):
     bandit = DirichletPrior.symmetric(1, 1, 1, support=(0, 1)).sample(4)
     shared, own = (
-        PerturbedAgent(OneHot(1, 1, 1), Variant(size=size, shared=shared), rng=5)
-        for shared in (True, False)
+        perturbed(Variant(size=size, shared=shared), 5, (1, 1, 1)) for shared in (True, False)
     )
     for _ in range(10):
         for agent in (shared, own):
@@ -172,14 +174,14 @@ def test_a_seed_is_shared_by_nobody_where_there_is_one_pair(size):
 
 def test_the_largest_value_depends_on_the_range_of_rewards():
     for low, top in ((0.0, H - np.arange(H)), (-1.0, np.zeros(H))):
-        agent = PerturbedAgent(TABLE, VARIANTS["clipped"]._replace(low=low), rng=5)
+        agent = perturbed(VARIANTS["clipped"]._replace(low=low), rng=5)
         agent.plan()
         np.testing.assert_array_equal(agent.Q, np.broadcast_to(top[:, None, None], SHAPE))
 
 
 def test_rlsvi_by_its_ridge_is_rlsvi_by_its_precision():
     sigma, ridge = 0.3, 0.05
-    agent = PerturbedAgent(TABLE, Variant(factor=sigma, ridge=ridge), rng=5)
+    agent = perturbed(Variant(factor=sigma, ridge=ridge), rng=5)
     data = play(agent, 20)
     printed = rlsvi(TABLE, ridge / sigma**2, sigma, rng=copy.deepcopy(agent.rng))
     for step in data:
@@ -190,7 +192,7 @@ def test_rlsvi_by_its_ridge_is_rlsvi_by_its_precision():
 
 
 def test_a_shared_seed_moves_all_values_the_same_way():
-    agent = PerturbedAgent(TABLE, Variant(size=HOEFFDING, shared=True), rng=5)
+    agent = perturbed(Variant(size=HOEFFDING, shared=True), rng=5)
     agent.plan()
     z = agent.Q[-1] / math.sqrt(beta(1))
     np.testing.assert_array_equal(z, z[0, 0])
@@ -199,7 +201,7 @@ def test_a_shared_seed_moves_all_values_the_same_way():
 
 def test_what_was_visited_too_seldom_is_worth_all_there_is():
     variant = Variant(size=HOEFFDING, threshold=1.5, factor=math.sqrt(1 / beta(6)))  # α_6 = 1.5
-    agent = PerturbedAgent(TABLE, variant, rng=5)
+    agent = perturbed(variant, rng=5)
     data = play(agent, 5)
     agent.plan()
     n = np.zeros(SHAPE)
@@ -213,30 +215,6 @@ def test_what_was_visited_too_seldom_is_worth_all_there_is():
 
 
 @pytest.mark.parametrize(
-    ("change", "keyword"),
-    [
-        ({"factor": -1.0}, "factor"),
-        ({"factor": math.nan}, "factor"),
-        ({"threshold": -0.5}, "threshold"),
-        ({"clip": 0.0}, "clip"),
-        ({"clip": "2"}, "clip"),
-        ({"shared": 1}, "shared"),
-        ({"size": None}, "size"),
-        ({"ridge": 0.0}, "ridge"),
-        ({"low": math.inf}, "low"),
-    ],
-)
-def test_other_variants_are_refused(change, keyword):
-    with pytest.raises(ValueError, match=keyword):
-        PerturbedAgent(TABLE, Variant(**change))
-
-
-def test_what_is_no_variant_is_refused():
-    with pytest.raises(ValueError, match="Variant"):
-        PerturbedAgent(TABLE, "russo")
-
-
-@pytest.mark.parametrize(
     "mdp",
     [
         deep_sea(4),
@@ -246,24 +224,15 @@ def test_what_is_no_variant_is_refused():
     ],
 )
 def test_rewards_outside_the_unit_interval_are_refused(mdp):
-    agent = PerturbedAgent(OneHot(mdp.H, mdp.S, mdp.A), Variant())
+    agent = perturbed(Variant(), 1, (mdp.H, mdp.S, mdp.A))
     with pytest.raises(ValueError, match="reward"):
-        agent.learn(mdp, 1)
-    agent.plan()
+        agent.learn(mdp, 200, 2)
     with pytest.raises(ValueError, match="reward"):
         agent.observe(0, 0, 0, 1.25, 0)
 
 
-def test_another_size_and_masks_are_refused():
-    agent = PerturbedAgent(TABLE, Variant())
-    with pytest.raises(ValueError, match="FiniteMDP"):
-        agent.learn(chain(5), 1)
-    with pytest.raises(ValueError, match="masks"):
-        agent.act(0, 0, legal=[0])
-
-
 def test_a_chain_pays_at_its_end():
-    agent = PerturbedAgent(OneHot(3, 4, 2), VARIANTS["single-seed"]._replace(factor=0.01), rng=0)
+    agent = perturbed(VARIANTS["single-seed"]._replace(factor=0.01), rng=0)
     assert agent.learn(chain(4), 300, rng=1).reward[-50:].mean() > 0.3  # p* = 0.42
 
 
@@ -321,9 +290,9 @@ def test_a_row_is_the_regret_so_far(arm):
 def test_an_arm_becomes_its_variant():
     mdp, rng = chain(4), np.random.default_rng(0)
     one = runs.make_agent(mdp, "rlsvi", -1.0, "one", 0.01, 0.3, 10, rng)
-    assert one.variant == Variant(factor=0.3, ridge=0.01, shared=True, low=-1.0)
+    assert one.learner.variant == Variant(factor=0.3, ridge=0.01, shared=True, low=-1.0)
     own = runs.make_agent(mdp, "clipped", 0.0, "own", 1.0, 0.1, 10, rng)
-    assert own.variant == VARIANTS["clipped"]._replace(factor=0.1)
+    assert own.learner.variant == VARIANTS["clipped"]._replace(factor=0.1)
 
 
 def test_no_pair_is_visited_as_often_as_the_published_clip_asks():

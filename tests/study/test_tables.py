@@ -10,6 +10,7 @@ import json
 import linecache
 import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.engine import Experiment, Scale, compare, grid, runner, sources
 from rlsvi_study.engine.sources import digest
 
+OURS = sources.Sources(Path(), {})  # so that tests may be edited while they run
 BUDGET = 30  # CPU seconds for all tables together
 
 
@@ -54,7 +56,7 @@ def test_the_hash_is_of_both_packages_and_of_the_studys_own_file(tmp_path, monke
     def now():
         space = {}
         exec(compile(own.read_text(), str(own), "exec"), space)
-        return sources.source_hash(sources.sources_of(space["run"]))
+        return sources.sources_of(space["run"]).hash
 
     seen = {now()}
     for file in (own, tmp_path / "rlsvi_core/one.py", tmp_path / "rlsvi_study/one.py"):
@@ -105,16 +107,16 @@ def test_of_a_function_in_a_notebook_all_that_it_uses_counts(old, new, tmp_path,
     assert now(NOTEBOOK + "\nunused = 1") == first
     assert now(NOTEBOOK.replace(old, new)).hash != first.hash
     (tmp_path / "beside.py").write_text("OFFSET = 22\n")
-    assert now(NOTEBOOK).touched() == ["beside.py"]  # the old one is still in memory
+    assert now(NOTEBOOK).edited() == ["beside.py"]  # the old one is still in memory
     importlib.reload(sys.modules["beside"])
     assert now(NOTEBOOK).hash != first.hash
-    assert now(NOTEBOOK).touched() == []
+    assert now(NOTEBOOK).edited() == []
 
 
 def test_a_function_without_a_source_is_refused():
     space = {"__name__": "__main__"}
     exec("def run(seed): return []", space)
-    with pytest.raises(StudyError, match="file"):
+    with pytest.raises(ValueError, match="file"):
         sources.sources_of(space["run"])
 
 
@@ -134,12 +136,13 @@ WALK = Experiment(
     _walk,
     {"paper": Scale({"steps": 100, "every": 10}, grid(drift=(0.0, 1.0)), range(20))},
     length="steps",
+    loaded=OURS,
 )
 
 
 def drawn(monkeypatch, code, seconds):
     """What is recomputed in so many seconds by this code, if a run takes one."""
-    monkeypatch.setattr(runner, "source_hash", lambda run: f"{code:x}")
+    monkeypatch.setattr(sources.Sources, "hash", f"{code:x}")
     return runner.drawn(WALK, "paper", seconds, 1.0)
 
 
@@ -179,7 +182,7 @@ def test_an_edited_row_is_recomputed_as_often_as_the_budget_says(seconds, place,
 
 def test_every_run_of_a_cell_that_cannot_be_cut_is_whole(monkeypatch):
     whole = dataclasses.replace(WALK, length=None)
-    monkeypatch.setattr(runner, "source_hash", lambda run: "1")
+    monkeypatch.setattr(sources.Sources, "hash", "1")
     assert [part.share for part in runner.drawn(whole, "paper", 0.2, 1.0)] == [1.0]
     assert [part.share for part in runner.drawn(whole, "paper", 2.9, 1.0)] == [1.0, 1.0]
 
@@ -247,6 +250,7 @@ EARNED = Experiment(
     _earned,
     {"paper": Scale({}, grid(drift=(0.0, 10.0)), range(4))},
     portable=False,
+    loaded=OURS,
 )
 
 
@@ -272,7 +276,9 @@ def _rising(seed, steps, shift=0.0):
 def test_a_beginning_is_compared_with_the_beginnings_of_the_stored_runs(shift, within, tmp_path):
     """Of which the means are from 0 to 3, those of whole runs from 450 to 453."""
     scale = Scale({"steps": 10}, ({},), range(4))
-    rising = Experiment("rising", "nowhere", "rewards", _rising, {"paper": scale}, "steps", False)
+    rising = Experiment(
+        "rising", "nowhere", "rewards", _rising, {"paper": scale}, "steps", False, loaded=OURS
+    )
     engine.sweep(rising, "paper", tmp_path)
     rows = _rising(0, 1, shift)
     task = rising.cut("paper", scale.tasks[0], 0.1)

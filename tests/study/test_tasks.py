@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rlsvi_core import rlsvi, suggest_parameters
-from rlsvi_core.envs import deep_sea, inventory, key_and_door, river_swim
+from rlsvi_core import Agent, Learner, rlsvi, suggest_parameters
+from rlsvi_core.envs import deep_sea, river_swim
 from rlsvi_core.features import OneHot
 from rlsvi_study import engine
 from rlsvi_study.intervals import student
-from rlsvi_study.tasks import figures, q_learning, runs, sigma
+from rlsvi_study.tasks import figures, runs, sigma
 from rlsvi_study.tasks.ensemble import Ensemble
+from rlsvi_study.tasks.q_learning import QLearning
 from rlsvi_study.tasks.redraw import Vote
 from rlsvi_study.tasks.runs import (
     CONTROL,
@@ -27,6 +28,7 @@ from rlsvi_study.tasks.runs import (
     solved,
     tabular,
 )
+from rlsvi_study.worlds import inventory, key_and_door
 
 SMALL = {"episodes": 4, "every": 2}
 
@@ -123,17 +125,17 @@ def test_the_rule_and_an_option_reach_the_agent(monkeypatch):
     made = []
 
     def watched(phi, **options):
-        made.append((phi, rlsvi(phi, **options)))
-        return made[-1][1]
+        agent = rlsvi(phi, **options)
+        made.append((phi, agent.learner.problem))
+        return agent
 
     monkeypatch.setattr(runs, "rlsvi", watched)
     for option in ("as proposed", "window 5000", "random Fourier"):
         control("Acrobot", "rlsvi", 0, episodes=1, every=1, option=option)
     (phi, usual), (_, short), (other, many) = made
     assert (usual.lam, usual.sigma) == (short.lam, short.sigma) == suggest_parameters((-100, 0))
-    chosen = usual.choices
-    assert (chosen.window, chosen.gamma, chosen.clip) == (None, 0.99, (-100, 0))
-    assert (chosen.sweeps, chosen.reading.draws, short.choices.window) == (20, "per episode", 5000)
+    assert (usual.gamma, usual.low, usual.high, usual.sweeps) == (0.99, -100, 0, 20)
+    assert (usual.options.window, short.options.window) == (None, 5000)
     assert (many.lam, many.sigma) == (usual.lam, usual.sigma)
     assert phi.compact(0, np.zeros(6)).shape == (1, 84)  # all monomials of six up to the cubes
     assert other.compact(0, np.zeros(6)).shape == (1, 200)
@@ -142,7 +144,7 @@ def test_the_rule_and_an_option_reach_the_agent(monkeypatch):
     control("CartPole", "rlsvi", 0, episodes=1, every=1)
     waves, pole = made[-1]
     assert (pole.lam, pole.sigma) == suggest_parameters((0, 200))
-    assert pole.choices.gamma == 0.995
+    assert pole.gamma == 0.995
     assert waves.compact(0, np.zeros(4)).shape == (1, 81)
 
 
@@ -165,40 +167,41 @@ def test_deep_exploration_finds_the_bottom_and_dithering_does_not(agent):
 
 def test_a_member_is_a_ridge_regression_on_noisy_targets():
     mdp, lam, sigma = deep_sea(3, rng=1), 4.0, 0.5
-    agent = Ensemble(OneHot(3, 3, 2), lam, sigma, M=1, rng=2)
-    zeta = agent.noise[0] / (lam * sigma**2)
+    rng = np.random.default_rng(2)
+    member = Ensemble(OneHot(3, 3, 2), lam, sigma, M=1, rng=rng)
+    zeta, agent = member.noise[0] / (lam * sigma**2), Agent(member, rng=rng)
     agent.learn(mdp, 30, rng=3)
     agent.plan()
-    n, total = agent.seen.n[2], agent.seen.total[2]
-    noise = agent.noise[0] - lam * sigma**2 * zeta
-    assert ((noise != 0) == (agent.seen.n > 0)).all()
+    visits, n, total = member.seen.n, member.seen.n[2], member.seen.total[2]
+    noise = member.noise[0] - lam * sigma**2 * zeta
+    assert ((noise != 0) == (visits > 0)).all()
     assert agent.Q[2] == pytest.approx(
         (total + noise[2] + lam * sigma**2 * zeta[2]) / (n + lam * sigma**2)
     )
-    assert np.std(noise[agent.seen.n > 0] / np.sqrt(agent.seen.n[agent.seen.n > 0])) < 3 * sigma
+    assert np.std(noise[visits > 0] / np.sqrt(visits[visits > 0])) < 3 * sigma
+    assert agent.mean_values(2, 0) == pytest.approx(total[0] / (n[0] + lam * sigma**2))  # no noise
 
 
-class Script:
-    """An agent that counts its plans; its actions are those of the sample whose turn it is."""
+class Script(Learner):
+    """Every third of its fits prefers action 1, the others action 0."""
 
-    S, A, H, plans = 3, 2, None, 0
-    theta = np.zeros(1)
+    A, fits = 2, 0
 
-    def plan(self):
-        self.plans += 1
-        self.theta = np.array([self.plans % 3 == 0])  # every third sample prefers action 1
+    def fit(self, rng, before):
+        self.fits += 1
+        return np.array([0.5, self.fits % 3 == 0])
 
-    def act(self, h, s, legal=None):
-        return int(self.theta[0])
+    def values(self, fitted, h, s):
+        return fitted
 
 
 def test_a_vote_is_won_by_most_samples_and_leaves_the_agent_alone():
-    agent = Script()
-    assert Vote(agent, 9, np.random.default_rng(1)).greedy(0, 0) == 0
-    assert agent.plans == 0
-    tied = Vote(agent, 3, np.random.default_rng(1))
-    tied.samples = [Script(), Script()]
-    tied.samples[1].theta = np.ones(1)
+    agent, rng = Agent(Script(), rng=0), np.random.default_rng(1)
+    assert Vote(agent, 9, rng).greedy(0, 0) == 0
+    assert agent.learner.fits == agent.count[0] == 0
+    tied = Vote(agent, 3, rng)
+    assert [sample.act(0, 0) for sample in tied.samples] == [0, 0, 1]
+    del tied.samples[0]
     assert {tied.greedy(0, 0) for _ in range(20)} == {0, 1}
 
 
@@ -313,18 +316,18 @@ def q_learning_by_the_book(mdp, T, ends, Q, alpha, gamma, epsilon, episodes, env
 @pytest.mark.parametrize(("periods", "gamma"), [(True, 1.0), (False, 0.9)])
 def test_q_learning_is_the_textbooks(mdp, periods, gamma):
     T, ends = mdp.H if periods else 1, sigma.absorbing(mdp)
-    ours, book = np.ones((2, T, mdp.S, mdp.A))
+    learner = QLearning(mdp.H if periods else None, mdp.S, mdp.A, 0.3, gamma, 1.0)
+    ours, book = learner.data(None, False).Q, np.ones((T, mdp.S, mdp.A))
     rngs = [[np.random.default_rng(i) for i in (1, 2)] for _ in range(2)]
-    reward = np.empty(50)
-    policy = np.empty((mdp.H, mdp.S, mdp.A))
-    q_learning.learn(mdp.model, mdp.H, ends, ours, 0.3, gamma, 0.2, *rngs[0], reward)
+    agent = Agent(learner, epsilon=0.2, rng=rngs[0][1])
+    world = mdp if periods else sigma.Clocked(mdp)
+    run = agent.learn(world, 50, rngs[0][0], exact=periods)
     earned = q_learning_by_the_book(mdp, T, ends, book, 0.3, gamma, 0.2, 49, *rngs[1])
-    top = book == book.max(axis=2, keepdims=True)
-    policy[:] = 0.2 / mdp.A + 0.8 * top / top.sum(axis=2, keepdims=True)
+    assert run.reward[:-1] == pytest.approx(earned)
     if periods:  # the last policy's value, exactly
-        assert reward[-1] == pytest.approx(mdp.value - mdp.regret(policy))
-    else:
-        assert reward[:-1] == pytest.approx(earned)
+        top = book == book.max(axis=2, keepdims=True)
+        policy = 0.2 / mdp.A + 0.8 * top / top.sum(axis=2, keepdims=True)
+        assert run.expected[-1] == pytest.approx(mdp.value - mdp.regret(policy))
     q_learning_by_the_book(mdp, T, ends, book, 0.3, gamma, 0.2, 1, *rngs[1])
     assert ours == pytest.approx(book)
 
@@ -337,27 +340,20 @@ def test_an_episode_is_over_where_nothing_more_can_happen():
     assert np.flatnonzero(sigma.absorbing(lake)).tolist() == [5, 7, 11, 12, 15]
 
 
-def test_the_clock_truncates_and_the_door_ends_an_episode():
-    grid, seen = key_and_door(2, H=3), []
+def test_the_clock_cuts_and_the_door_ends_an_episode():
+    grid, rng = sigma.Clocked(key_and_door(2, H=3)), np.random.default_rng(0)
 
-    class Scripted:
-        actions = 1, 0, 3  # down to the key, up, right to the door
+    def walked(*actions):
+        s, found = grid.start(rng), []
+        for h, a in enumerate(actions):
+            r, s, over = grid.step(h, s, a, rng)
+            found.append((r, s, over))
+        return found
 
-        def plan(self):
-            seen.clear()
-
-        def act(self, h, s):
-            return self.actions[h]
-
-        def observe(self, h, s, a, r, s_next):
-            seen.append((h, r, s_next))
-
-    agent, ends = Scripted(), sigma.absorbing(grid)
-    assert sigma.play_on(agent, grid, ends, np.random.default_rng(0)) == 1
-    assert [s_next for _, _, s_next in seen] == [6, 4, None]
-    agent.actions = 1, 0, 0
-    assert sigma.play_on(agent, grid, ends, np.random.default_rng(0)) == 0
-    assert seen[-1] == (2, 0, 4)
+    through = walked(1, 0, 3)  # down to the key, up, right to the door
+    assert [(r, over) for r, _, over in through] == [(0, False), (0, False), (1, True)]
+    assert [s for _, s, _ in through][:2] == [6, 4]
+    assert walked(1, 0, 0)[-1] == (0, 4, "cut")
 
 
 @pytest.mark.parametrize("problem", ["river swim", "inventory, discounted"])

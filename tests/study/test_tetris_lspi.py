@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from rlsvi_core import Agent
 from rlsvi_core.envs.tetris import Tetris
 from rlsvi_study.tetris.lspi import STARTS, PolicyIteration, eliminate, lstd, policies
-from rlsvi_study.tetris.ring import Placements, Ring
+from rlsvi_study.tetris.ring import Buffer
 
 CYCLE = (0, 0, 1, 1, 2, 2, 0, 2, 1)  # every pair of neighbours, around the corner too, just once
 REWARD = (2, 0, 5)
@@ -16,9 +17,9 @@ def small_process(ended=()):
     leads to u, or wasted, and leads to y again. Each pays for the board it leads to. In this ring
     every piece was used, and after every board each piece came once."""
     n = len(CYCLE)
-    ring = Ring(
-        np.zeros((n, 4, 2), np.uint8),
-        np.full(n, 2),
+    ring = Buffer(
+        np.zeros((n + 1, 4, 2), np.uint8),
+        np.full(n + 1, 2),
         np.zeros(n, int),
         np.isin(range(n), ended),
         np.zeros((4, 4), int),
@@ -79,14 +80,16 @@ def test_elimination_needs_its_pivots():
 def test_a_policy_keeps_its_weights_for_its_games_and_drops_them_without_replay():
     for replay in (True, False):
         game = Tetris(rule="clears")
-        player = PolicyIteration(Placements(game), "scoring", replay, each=3, rng=1)
-        seen, lengths, rng = [], [], np.random.default_rng(2)
-        for _ in range(7):
+        learner, rng = PolicyIteration(game, "scoring"), np.random.default_rng(2)
+        player, seen, lengths = Agent(learner, rng=1), [], []
+        for n in range(7):
+            if n in (3, 6):
+                learner.improve(replay)
             lengths.append(player.learn(game, 1, rng).length[0])
-            seen.append(player.theta.tolist())
+            seen.append(player.theta[0].tolist())
         assert seen[0] == seen[1] == seen[2] != seen[3] == seen[4] == seen[5] != seen[6]
         assert (seen[0][19], seen[0][20], seen[0][22]) == (*STARTS["scoring"], 1.0)
-        assert player.ring.at[1] == sum(lengths if replay else lengths[6:])
+        assert learner.buffer.at[1] == sum(lengths if replay else lengths[6:])
 
 
 def test_the_first_policy_plays_what_it_was_given():

@@ -14,14 +14,12 @@ import pytest
 from planted import Changed
 from scipy import stats
 
-from rlsvi_core import lsvi
 from rlsvi_core.envs.tetris import RULES, Tetris
 from rlsvi_study import catalogue, engine
 from rlsvi_study.engine import streams
 from rlsvi_study.register import CONSISTENT, FAILS, HOLDS, OPEN, PARTLY
 from rlsvi_study.tetris import claims, figures, players
 from rlsvi_study.tetris import runs as tetris
-from rlsvi_study.tetris.ring import PRINTED, Placements
 from rlsvi_study.tetris.runs import EXPERIMENTS
 
 REGISTER = catalogue.claims()
@@ -40,11 +38,11 @@ def test_a_curve_records_what_the_agent_did():
         weights=True,
     )
     game = Tetris(10, 6, rule="clears")
-    agent = lsvi(Placements(game), epsilon=0.1, rng=agent_rng, **PRINTED)
+    agent = tetris.learner("lsvi", game, agent_rng, "ε = 0.1")
     score = agent.learn(game, 40, env_rng).reward
     assert [row["score"] for row in rows] == [score[:20].mean(), score[20:].mean()]
     assert [row["best"] for row in rows] == [score[:20].max(), score[20:].max()]
-    assert [rows[-1][f"w{k + 1}"] for k in range(23)] == np.round(agent.mean, 4).tolist()
+    assert [rows[-1][f"w{k + 1}"] for k in range(23)] == np.round(agent.fitted.mean[0], 4).tolist()
 
 
 def test_the_schedules_of_mini_tetris_are_the_ones_that_tuning_prefers():
@@ -385,7 +383,7 @@ FIGURE_7 = ("tetris-top-row", "fig7")
 SCHEDULES = ("tetris-top-row-schedules", "tetris-schedules")
 VARIANCE = ("tetris-top-row-variance", "tetris-variance")
 DISCOUNT = ("tetris-top-row-discount", "tetris-discount")
-CONSTANT = [name for name, schedule in tetris.SCHEDULES.items() if "half_life" not in schedule]
+CONSTANT = [name for name, how in tetris.SCHEDULES.items() if not callable(how.get("epsilon"))]
 
 
 def steady(*agents, tables=FIGURE_7):

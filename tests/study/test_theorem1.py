@@ -12,9 +12,8 @@ from scipy.stats import norm
 from scipy.stats import t as student
 from sympy import symbols
 
-from rlsvi_core import Reading, rlsvi
+from rlsvi_core import Options, features, rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
-from rlsvi_core.features import OneHot
 from rlsvi_study import catalogue
 from rlsvi_study.engine import load, streams
 from rlsvi_study.register import FAILS, HOLDS, KINDS, OURS, PARTLY, lines_of
@@ -49,7 +48,7 @@ def test_the_mean_mdp_is_the_posteriors():
 
 def test_the_shrunk_model_with_noise_is_what_the_agent_plans_by():
     lam, sigma, (H, S, A) = 0.7, 1.3, (3, 2, 2)
-    agent, seen = rlsvi(OneHot(H, S, A), lam, sigma, rng=5), np.random.default_rng(6)
+    agent, seen = rlsvi(features.one_hot(H, S, A), lam, sigma, rng=5), np.random.default_rng(6)
     seen_R, seen_P = np.zeros((H, S, A, 2)), np.zeros((H, S, A, S))
     for _ in range(40):
         h, s, a, low, s_next = (int(seen.integers(n)) for n in (H, S, A, 2, S))
@@ -380,7 +379,7 @@ def test_rows_of_the_bound_and_of_the_price_are_the_agents_regret():
     mdp_rng, env_rng, agent_rng = streams((3, 2, 3, 4))
     mdp, (lam, sigma) = prior.sample(mdp_rng), runs.least_parameters(prior)
     agent = rlsvi(
-        OneHot(2, 3, 4), lam, sigma, reading=Reading(first_episode="prior"), rng=agent_rng
+        features.one_hot(2, 3, 4), lam, sigma, options=Options(first="prior"), rng=agent_rng
     )
     regret = (mdp.value - agent.learn(mdp, 20, env_rng, exact=True).expected).cumsum()
     uniform = mdp.regret(np.full((2, 3, 4), 1 / 4))
@@ -394,7 +393,7 @@ def test_rows_of_the_bound_and_of_the_price_are_the_agents_regret():
     ]
     _, env_rng, agent_rng = streams((3, 3))
     agent = rlsvi(
-        OneHot(3, 1, 2), 2.0, math.sqrt(10), reading=Reading(first_episode="prior"), rng=agent_rng
+        features.one_hot(3, 1, 2), 2.0, math.sqrt(10), options=Options(first="prior"), rng=agent_rng
     )
     run = agent.learn(runs.sure(3), 60, env_rng, exact=True)
     regret = (-1.5 - run.expected).cumsum()
@@ -487,7 +486,7 @@ def test_the_regret_of_the_first_term_is_above_what_is_proved():
     H, sigma = 8, float(theorem1.enough_sigma(8))
     L, proved = price.first_from(H, 1, 2, 1 / sigma**2, sigma)
     mdp = runs.tight(H, 1, 2, sigma * math.sqrt(2 * 2 / L))
-    agent = rlsvi(OneHot(H, 1, 2), 1 / sigma**2, sigma, rng=0)
+    agent = rlsvi(features.one_hot(H, 1, 2), 1 / sigma**2, sigma, rng=0)
     assert (mdp.value - agent.learn(mdp, L, 1, exact=True).expected).sum() > 2 * proved
 
 

@@ -1,7 +1,6 @@
 """What is stored comes back as it was; what would not is refused; what differs is found."""
 
 import dataclasses
-import itertools
 import math
 import os
 import subprocess
@@ -110,7 +109,7 @@ def test_rows_come_back_as_they_were_or_are_refused(columns, axis):
                 "odd", "", "", run, {"paper": Scale({}, grid(axis=axis), range(len(columns)))}
             )  # refused if 1 and True, one cell, are both there
             file = engine.sweep(one, "paper", straight, say=silent)
-        except StudyError:
+        except (StudyError, ValueError):
             return
         with Journal(one, "paper", resumed) as journal:
             for task in one.scales["paper"].tasks[1::2]:
@@ -129,19 +128,18 @@ def test_rows_come_back_as_they_were_or_are_refused(columns, axis):
 
 @pytest.mark.parametrize(
     "values",
-    [[1, "a"], ["1", "2"], ["NA", "b"], ["", "b"], ["a\rb"], [True, 1]],
-    ids=repr,
+    [[1, "a"], ["1", "2"], ["NA", "b"], ["", "b"], ["a\rb"], [True, 1], ["\ud800"]],
+    ids=lambda values: ascii(values)[:20],
 )
 def test_a_column_that_a_csv_would_not_give_back_is_refused(values):
     with pytest.raises(StudyError, match="CSV"):
         tables.as_csv([{"value": value} for value in values])
 
 
-def test_a_grid_without_end_is_refused():
-    with pytest.raises(StudyError, match="cells"):
-        grid(a=itertools.count())
-    with pytest.raises(StudyError, match="cells"):
-        grid(a=range(10**3), b=range(10**3))
+@pytest.mark.parametrize("name", ["", "a\rb", "\ufeffa", "\udc80"], ids=ascii)
+def test_a_column_has_a_name_to_be_read(name):
+    with pytest.raises(StudyError, match="CSV"):
+        tables.as_csv([{name: 1}])
 
 
 def test_a_scale_keeps_copies():
@@ -172,44 +170,21 @@ def test_texts_and_numbers_that_a_csv_gives_back_are_written_plainly():
 
 @pytest.mark.parametrize(
     "value",
-    [{1}, {"a": 1}, [1], np.longdouble(1), 1j, b"x", "\ud800", 10**5000, np.ones(2), print],
+    [{1}, {"a": 1}, [1], 1j, b"x", np.ones(2), print, 10**5000],
     ids=lambda value: type(value).__name__,
 )
 def test_what_has_no_stored_form_is_refused(value):
-    with pytest.raises(StudyError, match="column"):
+    with pytest.raises(ValueError, match=r"column|digits"):
         Task({}, 0).labelled([{"value": value}])
 
 
-@pytest.mark.parametrize("name", ["", " ", "a\rb", "\ufeffa", "\udc80"])
-def test_a_column_has_a_name_to_be_read(name):
-    with pytest.raises(StudyError, match="name"):
-        Task({}, 0).labelled([{name: 1}])
-
-
-@pytest.mark.parametrize("rows", [[], {"value": 1}, [1], [{1: 2}], None], ids=repr)
+@pytest.mark.parametrize("rows", [[], {"value": 1}, [1], None], ids=repr)
 def test_a_run_returns_rows(rows):
-    with pytest.raises(StudyError, match="list of dicts"):
+    with pytest.raises(ValueError, match="list of dicts"):
         Task({}, 0).labelled(rows)
 
 
 # --- files ----------------------------------------------------------------------------------------
-
-
-def test_nothing_is_replaced_if_not_all_can_be(tiny, tmp_path):
-    before = engine.sweep(tiny, "paper", tmp_path).read_bytes()
-    (tmp_path / "tiny.json").unlink()
-    (tmp_path / "tiny.json").mkdir()
-    other = dataclasses.replace(tiny, scales={"paper": Scale({}, ({"factor": 2.5},), range(2))})
-    for folder, left in ((tmp_path, before), (tmp_path / "new", None)):
-        (folder / "tiny.json").mkdir(parents=True, exist_ok=True)
-        with pytest.raises(StudyError, match=r"tiny\.json"):
-            engine.sweep(other, "paper", folder)
-        file = folder / "tiny.csv"
-        assert (file.read_bytes() if file.exists() else None) == left
-        assert not list(folder.glob("*.part"))
-        assert engine.finished(other, "paper", folder) == 2
-        (folder / "tiny.json").rmdir()
-        engine.sweep(other, "paper", folder)
 
 
 def test_no_two_tables_share_a_file(tiny):
@@ -225,7 +200,7 @@ def test_no_two_tables_share_a_file(tiny):
     assert len(set(files)) == len(files)
     assert {file.parent.name for file in files} == {"x"}
     for name, scale in (("a.quick", "paper"), ("a", "5"), ("a", "b.c")):
-        with pytest.raises(StudyError, match="name"):
+        with pytest.raises(ValueError, match="name"):
             Experiment(name, "", "", _multiply, {scale: tiny.scales["paper"]})
 
 
@@ -270,18 +245,8 @@ def test_a_record_says_where_a_table_came_from(tiny, tmp_path):
     assert (record["name"], record["scale"], record["rows"]) == ("tiny", "paper", 24)
     assert record["command"] == "rlsvi run tiny"
     assert (record["seeds"], record["grid"]) == ([0, 3], [{"factor": 1.5}, {"factor": -2.0}])
-    assert record["computed"]["sources"] == sources.source_hash(tiny.sources)
+    assert record["computed"]["sources"] == tiny.sources.hash
     assert {"revision", "packages", "machine", "cpu_seconds"} <= set(record["computed"])
-
-
-@pytest.mark.parametrize("command", ["", "rlsvi run it's.py tiny", "rlsvi_study.engine.sweep"])
-def test_a_record_may_have_any_command(command, tiny, tmp_path):
-    engine.sweep(tiny, "paper", tmp_path, command=command)
-    other = dataclasses.replace(
-        tiny, words="it\\'s.py tiny", scales={"paper": Scale({}, ({"factor": 3.0},), range(1))}
-    )
-    engine.sweep(other, "paper", tmp_path, again=False)
-    assert len(engine.load(other, "paper", tmp_path)) == 4
 
 
 def test_installed_in_somebody_elses_tree_it_has_no_revision(tmp_path, monkeypatch):

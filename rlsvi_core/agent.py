@@ -1,0 +1,810 @@
+r"""Algorithm 2 and its kin, once: plan, play an episode, remember it.
+
+**How one acts.** The loops of the paper (Algorithms 2, 4, 5, 8 and 12) differ in one line each, the
+action, and one formula covers them:
+
+.. math::
+    \mathbb P(a \mid s) = \frac{\epsilon}{A} + (1 - \epsilon)\,
+    \frac{e^{Q(s,a)/\eta}}{\sum_\alpha e^{Q(s,\alpha)/\eta}},
+
+where :math:`\eta \to 0` puts equal mass on all maximisers. Greedy is :math:`\epsilon = \eta = 0`.
+Ties are broken uniformly: Example 1 depends on it.
+
+**The loop** is written twice: to be read, by steps in Python (:meth:`Agent.learn`), for any
+environment; and compiled, of a learner's parts, for a finite MDP (:func:`compiled_loop`). Every step
+uses one uniform draw of the agent's stream and at least one of the environment's, so one changed
+action does not shift all later draws.
+
+**An environment** has ``start(rng)``, which returns the first state, and ``step(h, s, a, rng)``,
+which returns the reward, the next state and whether the episode is over: False, True if nothing of
+value follows, or ``"cut"`` if only the clock ran out, so that the next state keeps its value. It may
+have ``H``, the number of steps after which the clock runs out, and ``legal(h, s)``, the numbers of
+the actions allowed, None for all. A :class:`~rlsvi_core.mdp.FiniteMDP` and a
+:class:`~rlsvi_core.mdp.DiscountedMDP` are environments, and a Gymnasium environment is taken as one.
+
+**Ctrl-C** waits for the end of an episode, or of a step if that takes longer than a second; a second
+Ctrl-C waits for the end of a step, a third for nothing. A compiled call is a critical section, a
+learner adds a transition at once or not at all, and ``plan`` assigns once, so wherever it strikes no
+transition is lost or taken in twice.
+"""
+
+import copy
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import checks
+from .compiled import Floats, Generator, Ints, Seed, inlined, jit
+from .learner import Learner, positions
+from .mdp import CUT, DiscountedMDP, FiniteMDP, Model, draw, first_state, last_reward, period, step
+
+LONGEST = 10_000  # steps, after which an episode that nobody limits is taken to be without end
+PATIENCE = 1.0  # seconds that Ctrl-C waits for the end of an episode
+CHUNK = 0.1  # seconds of compiled work between two looks at it
+FIRST = 100_000  # values, which take less
+
+Epsilon = float | Callable[[int], float]
+
+
+# ------------------------------------------------------------------------------------ how one acts
+
+
+@inlined
+def highest(q: Floats) -> float:
+    """The largest of some values; q.max() takes the compiler ten times as long."""
+    top = -np.inf
+    for a in range(q.shape[0]):
+        top = max(top, q[a])
+    return top
+
+
+@inlined
+def action_probabilities(q: Floats, epsilon: float, eta: float, out: Floats) -> None:
+    """Fill ``out`` with the law of the action, given the action values q at a state; an action
+    that a mask forbids has the value −∞."""
+    A, top, total, open_ = q.shape[0], highest(q), 0.0, 0
+    for a in range(A):
+        if eta > 0.0:
+            out[a] = math.exp((q[a] - top) / eta)  # Algorithm 4, line 5
+        else:
+            out[a] = 1.0 if q[a] == top else 0.0
+        total += out[a]
+        open_ += q[a] > -np.inf
+    for a in range(A):  # Algorithm 5, lines 5 to 10
+        dithering = epsilon / open_ if q[a] > -np.inf else 0.0
+        out[a] = dithering + (1.0 - epsilon) * out[a] / total
+
+
+@inlined
+def choose(q: Floats, epsilon: float, eta: float, p: Floats, u: float) -> int:
+    """The action that a uniform u picks, given the values; ``p`` is scratch space."""
+    action_probabilities(q, epsilon, eta, p)
+    return draw(p, u)
+
+
+@inlined
+def row_values(rows: Floats, theta: Floats, q: Floats) -> None:
+    """Fill q with rows · θ, one value per action."""
+    for a in range(q.shape[0]):
+        total = 0.0
+        for k in range(theta.shape[0]):
+            total += rows[a, k] * theta[k]
+        q[a] = total
+
+
+# -------------------------------------------------------------------------------------- the record
+
+
+class Run(NamedTuple):
+    """The record of a learning run, one entry per episode.
+
+    Attributes
+    ----------
+    reward
+        The sum of its rewards.
+    expected
+        The exact expected reward of the policy that was played; NaN without ``exact=True``.
+    claimed
+        What the agent's own values promised at its first state.
+    opening
+        The first action.
+    length
+        The number of steps.
+    furthest
+        The largest state visited; −1 where states are not numbers.
+    """
+
+    reward: Floats
+    expected: Floats
+    claimed: Floats
+    opening: Ints
+    length: Ints
+    furthest: Ints
+
+
+def empty_run(episodes: int) -> Run:
+    """The record of so many episodes, before they are played."""
+    episodes = checks.whole("episodes", episodes, hint="Pass episodes=1000, say.")
+    return Run(
+        reward=np.zeros(episodes),
+        expected=np.full(episodes, np.nan),
+        claimed=np.full(episodes, np.nan),
+        opening=np.zeros(episodes, np.int64),
+        length=np.zeros(episodes, np.int64),
+        furthest=np.full(episodes, -1),
+    )
+
+
+def part(run: Run, start: int, stop: int) -> Run:
+    """The record of some of the episodes, in the same arrays."""
+    return Run._make(column[start:stop] for column in run)
+
+
+# ------------------------------------------------------------------------------ the loop, compiled
+
+
+def compiled_loop(fit: Any, values: Any, add: Any) -> Any:
+    """Algorithm 2 on a finite MDP, of a learner's three parts, all compiled by ``jit``:
+    ``fit(data, rng)``, ``values(data, h, s, q)``, which fills q, and ``add(data, h, s, a, r, s_next)``;
+    ``data`` is the learner's record."""
+
+    @jit
+    def expected_reward(
+        model: Model, H: int, data: Any, epsilon: float, eta: float, q: Floats, p: Floats
+    ) -> float:
+        """That of the episode's policy, pushing π forward through it."""
+        S = model.initial.shape[0]
+        here, there, total = model.initial.copy(), np.zeros(S), 0.0
+        for h in range(H):
+            t = period(model.successor, h)
+            for s in range(S):
+                there[s] = 0.0
+            for s in range(S):
+                if here[s] == 0.0:
+                    continue
+                values(data, h, s, q)
+                action_probabilities(q, epsilon, eta, p)
+                for a in range(q.shape[0]):
+                    for b in range(model.successor.shape[3]):
+                        mass = here[s] * p[a] * model.probability[t, s, a, b]
+                        there[model.successor[t, s, a, b]] += mass
+                        total += mass * model.reward[t, s, a, b]
+            here, there = there, here
+        for s in range(S):
+            total += here[s] * model.terminal[s]
+        return total
+
+    @jit
+    def loop(
+        model: Model,
+        H: int,
+        exact: bool,
+        data: Any,
+        epsilon: Floats,  # of each episode
+        eta: float,
+        rng: Generator,
+        own: Generator,
+        count: Ints,
+        run: Run,
+    ) -> None:
+        q, p = np.empty(model.successor.shape[2]), np.empty(model.successor.shape[2])
+        for i in range(run.reward.shape[0]):
+            fit(data, own)
+            count[0] += 1
+            if exact:
+                run.expected[i] = expected_reward(model, H, data, epsilon[i], eta, q, p)
+            s = first_state(model, rng)
+            run.furthest[i] = s
+            for h in range(H):
+                values(data, h, s, q)
+                a = choose(q, epsilon[i], eta, p, own.random())
+                r, s_next = step(model, h, s, a, rng)
+                if h == H - 1:
+                    r += last_reward(model, s_next, rng)
+                add(data, h, s, a, r, s_next)
+                count[1] += 1
+                run.reward[i] += r
+                run.furthest[i] = max(run.furthest[i], s_next)
+                if h == 0:
+                    run.opening[i], run.claimed[i] = a, highest(q)
+                s = s_next
+            run.length[i] = H
+
+    return loop
+
+
+def chunks(total: int, first: int) -> Iterator[tuple[int, int]]:
+    """Cut 0, …, total − 1 into pieces (start, stop) that take about ``CHUNK`` seconds each, by what
+    the last one took; the first has so many."""
+    start, size = 0, max(first, 1)
+    while start < total:
+        stop, began = min(start + size, total), time.perf_counter()
+        yield start, stop
+        took = time.perf_counter() - began
+        size = max(1, math.floor(size * min(CHUNK / max(took, 1e-9), 10)))
+        start = stop
+
+
+@contextmanager
+def patience() -> Iterator[Callable[[bool], None]]:
+    """Inside, Ctrl-C waits until it is asked for: at the end of an episode, or of a step once it has
+    waited long or there was another. The third one does not wait. Elsewhere than in the main thread,
+    and where somebody has a handler of their own, nothing is changed."""
+    since: list[float] = []
+
+    def wait(*_: object) -> None:
+        since.append(time.monotonic())
+        if len(since) > 2:
+            raise KeyboardInterrupt
+
+    def ask(at_end: bool) -> None:
+        if since and (at_end or len(since) > 1 or time.monotonic() - since[0] > PATIENCE):
+            since.clear()
+            raise KeyboardInterrupt
+
+    usual = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+    if usual:
+        signal.signal(signal.SIGINT, wait)
+    try:
+        yield ask
+    finally:
+        if usual:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+    ask(True)  # what came at the last moment
+
+
+# --------------------------------------------------------------------------------------- the agent
+
+
+class Agent:
+    """A learner with a way to act, a generator and a record.
+
+    Parameters
+    ----------
+    learner : Learner
+        What keeps data and fits values to them.
+    sample : bool
+        Act on draws (RLSVI) or on the mean (LSVI).
+    epsilon : float or callable
+        The probability of a uniformly random action (Algorithm 5), or a function of the episode,
+        0, 1, …, that returns it.
+    eta : float
+        The temperature of a ∝ exp(Q/η) (Algorithm 4); 0 is the greedy limit.
+    redraw : int or callable, optional
+        When to draw again in mid-episode: after so many steps, or when a value of a function of the
+        observation recurs since the last draw.
+    value_range, gamma
+        The agent warns if returns, discounted by gamma, contradict the range of optimal values.
+    rng : Generator, SeedSequence or int, optional
+        The agent's own generator or its seed.
+
+    Attributes
+    ----------
+    run : Run
+        The record of the last ``learn``, of the episodes that came to their end.
+    """
+
+    __slots__ = (
+        "_at_mean",
+        "_due",
+        "_epsilon",
+        "_eta",
+        "_gamma",
+        "_met",
+        "_redraw",
+        "_returns",
+        "_run",
+        "_since",
+        "_stale",
+        "_value_range",
+        "count",
+        "fitted",
+        "learner",
+        "rng",
+        "sample",
+    )
+
+    def __init__(
+        self,
+        learner: Learner,
+        *,
+        sample: bool = True,
+        epsilon: Epsilon = 0.0,
+        eta: float = 0.0,
+        redraw: float | Callable[[Any], Hashable] | None = None,
+        value_range: tuple[float, float] | None = None,
+        gamma: float = 1.0,
+        rng: Seed = None,
+    ) -> None:
+        self.learner: Any = learner
+        self.sample, self._redraw = sample, redraw
+        self._value_range, self._gamma, self.rng = value_range, gamma, checks.generator(rng)
+        self._epsilon: Epsilon = 0.0
+        self.eta, self.epsilon = eta, epsilon
+        self.fitted: Any = None
+        self.count = np.zeros(2, np.int64)  # episodes planned, transitions observed
+        self._run = empty_run(0)
+        self._at_mean: tuple[Any, Generator] | None = None
+        self._stale = False  # whether data came since the last plan
+        self._since, self._met = 0, set[Hashable]()  # since the last draw: steps, what was met
+        self._due = False  # whether to draw again before the next action
+        self._returns = (0, 0.0)  # how many episodes, and what they brought
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy or a pickle has: all but the record, which may be longer than the rest."""
+        return {name: getattr(self, name) for name in self.__slots__ if name != "_run"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._run = empty_run(0)
+
+    def __repr__(self) -> str:
+        acts = "draws" if self.sample else "the mean"
+        return f"Agent({self.learner!r}, by {acts}; {self.transitions} transitions seen)"
+
+    # What may be set between episodes.
+
+    @property
+    def epsilon(self) -> Epsilon:
+        """The probability of a uniformly random action, or a function of the episode."""
+        return self._epsilon
+
+    @epsilon.setter
+    def epsilon(self, epsilon: Epsilon) -> None:
+        self._epsilon = epsilon if callable(epsilon) else _probability(epsilon)
+        self._dithers_once()
+
+    @property
+    def eta(self) -> float:
+        """The temperature."""
+        return self._eta
+
+    @eta.setter
+    def eta(self, eta: float) -> None:
+        self._eta = checks.between(
+            "eta", eta, 0, math.inf, hint="It is a temperature; 0 is greedy."
+        )
+        self._dithers_once()
+
+    def _dithers_once(self) -> None:
+        if self._epsilon != 0 and self._eta > 0:
+            checks.fail(
+                "an agent dithers in one way",
+                f"epsilon is {self._epsilon!r} (Algorithm 5) and eta {self._eta:g} (Algorithm 4)",
+                "Choose one and leave the other 0.",
+            )
+
+    def dither(self, episode: int) -> float:
+        """The probability of a uniformly random action in an episode."""
+        return _probability(self._epsilon(episode)) if callable(self._epsilon) else self._epsilon
+
+    # What may be looked at.
+
+    @property
+    def H(self) -> int | None:
+        """The learner's horizon."""
+        H: int | None = self.learner.H
+        return H
+
+    @property
+    def episode(self) -> int:
+        """The number of this episode, from 0; −1 before the first plan."""
+        return int(self.count[0]) - 1
+
+    @property
+    def transitions(self) -> int:
+        """How many have been observed."""
+        return int(self.count[1])
+
+    @property
+    def run(self) -> Run:
+        """The record of the last ``learn``: its episodes that came to their end."""
+        return part(self._run, 0, int(np.count_nonzero(self._run.length)))
+
+    @property
+    def theta(self) -> Floats:
+        """The weights of this episode, a row for each period, of a learner that has weights."""
+        return np.array(self.fitted.theta)
+
+    def values(self, h: int, s: Any, legal: Any = None) -> Floats:
+        """The values that the agent acts on in this episode.
+
+        Parameters
+        ----------
+        h : int
+            The step of the episode.
+        s : object
+            The state, as for :meth:`act`.
+        legal : array_like of int, optional
+            The numbers of the actions allowed; None: all.
+
+        Returns
+        -------
+        ndarray
+            One value per action, by its number; −∞ where it is not allowed. Neither the agent nor
+            its generator is disturbed.
+        """
+        if self.fitted is None:
+            self.fitted = self.learner.fit(None, None)
+        return _masked(self.learner.values(self.fitted, h, s), legal)
+
+    def mean_values(self, h: int, s: Any, legal: Any = None) -> Floats:
+        """The same by the mean of all that was observed; :meth:`greedy` acts on these."""
+        return _masked(self.learner.values(self._mean()[0], h, s), legal)
+
+    def _mean(self) -> tuple[Any, Generator]:
+        """The fit by the mean, and what breaks its ties; made again once something is observed."""
+        if self._at_mean is None:
+            self._at_mean = self.learner.fit(None, self.fitted), np.random.default_rng(0)
+        return self._at_mean
+
+    @property
+    def Q(self) -> Floats:
+        """The action values of this episode, an (H, S, A) array, where states are numbers."""
+        if self.learner.S is None:
+            checks.fail(
+                "values are tabulated where states are numbers",
+                f"{self.learner!r} has no table of states",
+                "Ask for the values at one of them: values(h, s) or mean_values(h, s).",
+                NotImplementedError,
+            )
+        periods, states = range(self.H or 1), range(self.learner.S)
+        return np.array([[self.values(h, s) for s in states] for h in periods])
+
+    def policy(self) -> Floats:
+        """The law of the actions in this episode, an (H, S, A) array."""
+        p, dither = np.empty_like(Q := self.Q), self.dither(max(self.episode, 0))
+        for h, s in np.ndindex(Q.shape[:2]):
+            action_probabilities(Q[h, s], dither, self.eta, p[h, s])
+        return p
+
+    # What Algorithm 2 is made of.
+
+    def plan(self) -> None:
+        """Fix the values of the coming episode."""
+        self._draw()
+        self.count[0] += 1
+
+    def _draw(self) -> None:
+        self.fitted = self.learner.fit(self.rng if self.sample else None, self.fitted)
+        self._stale, self._due, self._at_mean = False, False, None
+        self._since, self._met = 0, set()
+
+    def act(self, h: int, s: Any, legal: Any = None) -> int:
+        """Choose an action for state s in step h of the current episode; ``legal`` lists the numbers
+        of those allowed, None: all."""
+        if self._due:
+            self._draw()
+        elif h == 0 and (self._stale or not self.count[0]):
+            self._mention_plan()
+        q = self.values(h, s, legal)
+        dither = self.dither(max(self.episode, 0))
+        return choose(q, dither, self.eta, np.empty(q.size), self.rng.random())
+
+    def _mention_plan(self) -> None:
+        checks.warn(
+            "plan() comes before each episode",
+            "act was called for a first step, and data have come since the last plan"
+            if self._stale
+            else "act was called before the first one, and chooses at random",
+            "Call agent.plan(), or let learn do it all.",
+        )
+        self._stale = False
+
+    def observe(
+        self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
+    ) -> None:
+        """Take in one transition; ``s_next=None`` if nothing of value follows it. In the last period
+        of a finite horizon r includes the terminal reward. ``legal_next`` lists the actions allowed
+        in s_next, None: all."""
+        r, mask = checks.finite("r", r), () if legal_next is None else (legal_next,)
+        self._at_mean = None  # first: it will not be up to date
+        self.learner.add(h, s, a, r, s_next, *mask)
+        self.count[1] += 1
+        self._stale = True
+        if callable(self._redraw):
+            self._met.add(self._redraw(s))
+            self._due = s_next is not None and self._redraw(s_next) in self._met
+        elif self._redraw is not None:
+            self._since += 1
+            self._due = self._since >= self._redraw
+
+    def greedy(self, h: int, s: Any, legal: Any = None) -> int:
+        """The action of the mean of all that was observed, ties at random.
+
+        This is LSVI with the ridge λσ², not the sample of this episode. Neither the agent nor its
+        generator is disturbed. ``legal`` lists the numbers of the actions allowed, None: all.
+        """
+        q, rng = self.mean_values(h, s, legal), self._mean()[1]
+        return choose(q, 0.0, 0.0, np.empty(q.size), rng.random())
+
+    def learn(
+        self,
+        env: Any,
+        episodes: int,
+        rng: Any = None,
+        *,
+        limit: int | None = None,
+        exact: Any = False,
+        progress: bool = False,
+    ) -> Run:
+        """Algorithm 2: plan, play an episode, remember it, repeat.
+
+        After Ctrl-C, or an error of the environment, ``run`` has the episodes that came to their
+        end. To go on, call it again with the same generator.
+
+        Parameters
+        ----------
+        env : object
+            A FiniteMDP, a DiscountedMDP, an environment of your own with ``start`` and ``step``
+            (:mod:`rlsvi_core.agent` says what they return), or a Gymnasium environment.
+        episodes : int
+            How many.
+        rng : Generator, SeedSequence or int, optional
+            The environment's generator or its seed; for Gymnasium a seed, for the first reset.
+        limit : int, optional
+            Steps after which the clock cuts an episode, where neither the environment nor a
+            horizon says so.
+        exact : bool
+            Also evaluate each episode's policy by dynamic programming (finite MDPs).
+        progress : bool
+            Show a bar.
+
+        Returns
+        -------
+        Run
+            One entry per episode.
+        """
+        world, rng = self._entered(env, rng)
+        limit, run = self._limit(world, limit), empty_run(episodes)
+        if not self.transitions and self.rng is not rng:
+            _mention_coupling(self.rng, rng)
+        self._run = run
+        with patience() as ask, _bar(len(run.reward), progress) as bar:
+            for start, stop in self._pieces(world, len(run.reward)):
+                some = part(run, start, stop)
+                if self._is_compiled(world):
+                    self._play(world, exact, rng, some, start)
+                else:
+                    self._play_by_steps(world, limit, bool(np.any(exact)), rng, some, ask)
+                bar.update(stop - start)
+                ask(True)
+        return run
+
+    def evaluate(
+        self, env: Any, episodes: int, rng: Any = None, *, limit: int | None = None
+    ) -> Floats:
+        """Play on the mean, without learning; see :meth:`greedy`.
+
+        Parameters
+        ----------
+        env, episodes, rng, limit
+            As for :meth:`learn`.
+
+        Returns
+        -------
+        (episodes,) ndarray
+            The reward of each.
+        """
+        world, rng = self._entered(env, rng)
+        limit, run = self._limit(world, limit), empty_run(episodes)
+        for i in range(len(run.reward)):
+            s, h = copy.deepcopy(world.start(rng)), 0
+            over: bool | str = False
+            while not over:
+                legal = _legal(world, h, s)
+                r, s, over = _stepped(world, h, s, self.greedy(h, s, legal), rng, limit)
+                run.reward[i], h = run.reward[i] + r, h + 1
+        return run.reward
+
+    def _entered(self, env: Any, rng: Any) -> tuple[Any, Generator]:
+        """The environment by its start and step, and its generator."""
+        if hasattr(env, "reset") and hasattr(env, "action_space"):
+            from .beyond.gym import Played
+
+            world = Played(env, self.learner, rng)
+            return world, world.rng
+        for method in ("start", "step"):
+            if isinstance(env, type) or not callable(getattr(env, method, None)):
+                checks.fail(
+                    "an environment has the methods start and step, or is Gymnasium's",
+                    f"{env!r} has no {method}",
+                    "rlsvi_core.chain(10) is one; rlsvi_core.agent says what they return.",
+                    TypeError,
+                )
+        if isinstance(env, (FiniteMDP, DiscountedMDP)):
+            mine, sizes = (self.learner.S, self.learner.A), (env.S, env.A)
+            if any(n not in (None, size) for n, size in zip(mine, sizes, strict=True)):
+                checks.fail(
+                    f"the agent is for S, A = {mine}",
+                    f"the environment is {env!r}",
+                    "Make the features for this MDP.",
+                )
+        return env, checks.generator(rng)
+
+    def _limit(self, world: Any, limit: int | None) -> int | None:
+        """After how many steps the clock cuts an episode; None: nobody says."""
+        given = {"the agent's horizon H": self.H, "the environment's H": getattr(world, "H", None)}
+        if limit is not None:
+            given["limit"] = checks.whole(
+                "limit", limit, 1, hint="It counts steps: pass 1000, say."
+            )
+        known = {name: steps for name, steps in given.items() if steps is not None}
+        if len(set(known.values())) > 1:
+            checks.fail(
+                "an episode has one length",
+                " and ".join(f"{name} is {steps}" for name, steps in known.items()),
+                "Make features with the environment's number of steps, or leave H out and discount.",
+            )
+        if not known and isinstance(world, DiscountedMDP):
+            checks.fail(
+                "an episode must end",
+                f"neither the agent, which has no horizon, nor {world!r} says when",
+                "Pass limit=1000, say.",
+            )
+        return next(iter(known.values()), None)
+
+    def _is_compiled(self, world: Any) -> bool:
+        return self.learner.loop is not None and self.learner.plays(world)
+
+    def _pieces(self, world: Any, total: int) -> Iterator[tuple[int, int]]:
+        if self._is_compiled(world):
+            self.learner.reserve(world, total)
+            if self.fitted is None:
+                self.fitted = self.learner.fit(None, None)  # arrays that the loop writes into
+            return chunks(total, FIRST // (self.H or 1) // (self.learner.S or FIRST))
+        return ((i, i + 1) for i in range(total))
+
+    def _play(self, world: Any, exact: Any, rng: Generator, run: Run, start: int) -> None:
+        """Some episodes in compiled code."""
+        coming = range(int(self.count[0]), int(self.count[0]) + len(run.reward))
+        epsilon = np.array([self.dither(episode) for episode in coming])
+        wanted = exact if np.ndim(exact) == 0 else exact[start : start + len(run.reward)]
+        self._at_mean, self._stale = None, True
+        self.learner.loop(
+            *self.learner.world(world, wanted),
+            self.learner.data(self.fitted, self.sample),
+            epsilon,
+            self.eta,
+            rng,
+            self.rng,
+            self.count,
+            run,
+        )
+        if self._gamma == 1:
+            self._compare(run.reward)
+
+    def _play_by_steps(
+        self,
+        env: Any,
+        limit: int | None,
+        exact: bool,
+        rng: Generator,
+        run: Run,
+        ask: Callable[[bool], None],
+    ) -> None:
+        """Algorithms 2, 4, 5, 8 and 12, from line 2 on, for each entry of the record."""
+        for i in range(len(run.reward)):
+            self.plan()  # line 2; Algorithm 8, line 3
+            s, h = copy.deepcopy(env.start(rng)), 0  # line 3; Algorithm 8, line 4
+            over: bool | str = False
+            if exact:
+                run.expected[i] = env.initial @ env.evaluate(self.policy())[0]
+            legal, number = _legal(env, h, s), isinstance(s, (int, np.integer))
+            run.claimed[i] = highest(self.values(0, s, legal))
+            run.furthest[i] = s if number else -1
+            earned, discount = 0.0, 1.0
+            while not over:  # line 4; Algorithm 8, line 5
+                ask(False)
+                a = self.act(h, s, legal)  # line 5; Algorithm 8, line 7
+                r, s_next, over = _stepped(env, h, s, a, rng, limit)  # line 6; Algorithm 8, line 8
+                ended = over is True
+                legal = None if ended or h + 1 == self.H else _legal(env, h + 1, s_next)
+                self.observe(h, s, a, r, None if ended else s_next, legal)  # Algorithm 8, 9 to 11
+                run.reward[i] += r
+                earned, discount = earned + discount * r, discount * self._gamma
+                run.opening[i] = a if h == 0 else run.opening[i]
+                s, h = s_next, h + 1
+                run.furthest[i] = max(run.furthest[i], s) if number else -1
+            run.length[i] = h
+            if over is True or h == self.H:
+                self._compare(np.array([earned]))
+
+    def _compare(self, returns: Floats) -> None:
+        """Mention returns that contradict the range of values: no policy earns more than its upper
+        end on average, and the mean of n returns exceeds it by chance hardly by more than V/√n."""
+        if self._value_range is None:
+            return
+        low, high = self._value_range
+        n, total = self._returns = self._returns[0] + returns.size, self._returns[1] + returns.sum()
+        if total / n > high + (high - low) / math.sqrt(n):
+            self._value_range = None
+            checks.warn(
+                "value_range has the least and the largest optimal value",
+                f"it is ({low:g}, {high:g}), and {n} episodes brought {total / n:g} on average",
+                "Widen it to what the best policy earns from the worst and from the best state, no "
+                "further: lambda, sigma and truncation depend on it.",
+            )
+
+
+def _probability(epsilon: Any) -> float:
+    return checks.between(
+        "epsilon", epsilon, 0, 1, hint="It is a probability: 0 is greedy, 1 uniformly random."
+    )
+
+
+def _masked(q: Floats, legal: Any) -> Floats:
+    """The values with −∞ where a mask forbids an action."""
+    if legal is None:
+        return q
+    out, at = np.full(q.size, -np.inf), positions(q.size, legal)
+    out[at] = q[at]
+    return out
+
+
+def _legal(env: Any, h: int, s: Any) -> Any:
+    """What the environment allows; None: everything."""
+    return env.legal(h, s) if hasattr(env, "legal") else None
+
+
+def _stepped(
+    env: Any, h: int, s: Any, a: int, rng: Generator, limit: int | None
+) -> tuple[float, Any, bool | str]:
+    """What the environment returns for the action of step h. The state is copied, because some
+    environments write into the old one."""
+    stepped = env.step(h, s, a, rng)
+    if not isinstance(stepped, tuple) or len(stepped) != 3:
+        checks.fail(
+            "step returns (reward, next state, whether the episode is over)",
+            f"it returned {stepped!r}",
+            "Let it return these three.",
+        )
+    r, s_next, over = stepped
+    if not over and h + 1 == limit:
+        over = CUT
+    if not over and limit is None and h + 1 == LONGEST:
+        checks.fail(
+            "an episode must end",
+            f"this one has lasted {LONGEST} steps",
+            "Let step say that it is over, or pass limit=1000, say.",
+            RuntimeError,
+        )
+    return checks.finite("reward", r), copy.deepcopy(s_next), CUT if over == CUT else bool(over)
+
+
+def _mention_coupling(own: Generator, environment: Generator) -> None:
+    if repr(own.bit_generator.state) == repr(environment.bit_generator.state):
+        checks.warn(
+            "agent and environment draw from streams of their own",
+            "both were given the same seed, so that actions and outcomes depend on each other",
+            "Give one of them another.",
+        )
+
+
+class _NoBar:
+    def update(self, n: int) -> None:
+        """Nothing is shown."""
+
+
+@contextmanager
+def _bar(total: int, show: bool) -> Iterator[Any]:
+    """A bar that counts episodes, if it is asked for."""
+    if not show:
+        yield _NoBar()
+        return
+    try:
+        from tqdm.auto import tqdm
+    except ModuleNotFoundError as error:
+        raise checks.missing("learn(progress=True)", "tqdm", extra="gym") from error
+    with tqdm(total=total, unit="episode") as bar:
+        yield bar

@@ -1,0 +1,369 @@
+r"""Random weights on the data in place of noise: value iteration on a Bayesian bootstrap.
+
+RLSVI adds Gaussian noise to a fit, whose size σ somebody has to choose. Here the randomness comes
+from the data (Rubin 1981; the paper's section 7 suggests a bootstrap). Before each episode
+
+1. every transition seen has a weight, an independent Exp(1) variate, so that n equal ones together
+   have a Gamma(n) variate;
+2. in each of K pairs that span the features (:mod:`~rlsvi_core.beyond.spanning`) κ visits are
+   imagined that brought the least value there can be, and κ that brought the largest. Like n visits
+   that were made, they have Gamma(κ) variates as weights, :math:`G_k^-` and :math:`G_k^+`;
+3. weights :math:`\theta_h` are fitted by weighted least squares, backwards from the last period;
+4. next values are truncated to the range of values.
+
+With the rows :math:`c_i = \phi_i B^{-1}` of the transitions as combinations of the K pairs, step 3 is
+
+.. math::
+    v_h = \arg\min_v \sum_i w_i \bigl(c_i v - r_i - \gamma\tilde V_{h+1}(s_i')\bigr)^2
+        + \sum_k G_k^- (v_k - \underline V)^2 + G_k^+ (v_k - \overline V)^2,
+    \qquad \theta_h = B^{-1} v_h ,
+
+so :math:`v_{hk}` *is* the value of pair k, and it does not matter in which units features are given.
+The two imagined terms are one: :math:`G_k = G_k^- + G_k^+ \sim \text{Gamma}(2\kappa)` times the
+squared distance to :math:`\underline V + (\overline V - \underline V) T_k`, and
+:math:`T_k = G_k^+ / G_k \sim \text{Beta}(\kappa, \kappa)` is independent of :math:`G_k`. Before a
+pair is visited, its value is this target: uniform in the range for κ = 1, nearly always one of
+the two ends for a small κ. After n visits it has lost most of its weight, as κ is to n.
+
+**What it needs** are features, the range of values and κ; there is no λ and no σ. A reward that
+varies, or a next state, widens the values by itself; outcomes that are always the same do not.
+
+**In a table** (one-hot features) a pair's value is the mean of its outcomes
+:math:`r + \gamma\tilde V(s')` under a Dirichlet draw over those seen, by their counts, and the two
+imagined ones, by κ. That is PSRL without a model: the law of the pair's outcome :math:`(r, s')` is
+drawn from the posterior of a Dirichlet process, whose prior has the mass κ on "the least value, and
+the end" and κ on "the largest value, and the end". There is no list of possible rewards or next
+states. An imagined outcome is a value, in the middle of an episode as at its beginning, so that one
+range serves all periods; and a draw's value may leave the range, by what its reward adds, until it
+is cut. In a bandit with two outcomes, the ends of the range, it is Thompson sampling with
+the prior Beta(κ, κ), for κ = 1 the uniform one.
+
+**With features** that generalise, K pairs are imagined, not all: that a value is 1 there says
+something about every pair. All others follow, with coefficients of at most 2, and the cut
+keeps them from growing as they are passed on.
+
+**The mean.** ``greedy`` and ``mean_values`` give every weight its mean, 1 for a transition, κ for
+each imagined outcome: ridge regression, with a ridge of 2κ towards the middle of the range.
+
+**Which κ?** It has a price and a meaning. In a table κ = 1 explores for as long as it takes to
+outweigh, in every pair, two visits that never were. κ → 0 believes what it saw once. Because
+weights are gamma variates, and not multiples κ·Exp(1) of one, no κ ever stops doubting: after n
+losses a gamble is tried again with probability about κ :math:`2^{-n}/n`, and for every κ > 0 it is tried
+often enough, if it is won more often than not. With κ·Exp(1) it would be
+:math:`(\kappa/(1 + \kappa))^n / 2`, which is too rare as soon as it is lost with a probability of
+:math:`\kappa/(1 + \kappa)` or more.
+
+**Two learners.** :class:`Weighted` keeps rows of features, and a weight for each transition.
+:class:`Outcomes` is for tables, where outcomes :math:`(r, s')` repeat: n equal data with Exp(1)
+weights are one with a Gamma(n) weight, so an episode costs a gamma variate per distinct outcome,
+however often it was seen. With the weights :math:`w_o` of the outcomes of a pair, put
+:math:`W = \sum_o w_o` and :math:`Y = \sum_o w_o (r_o + \gamma\tilde V(s_o'))`. With one-hot features
+
+.. math:: \tilde Q_h(s, a) = \frac{G_k t_k + Y}{G_k + W}, \qquad
+    t_k = \underline V + (\overline V - \underline V) T_k ,
+
+with k the pair itself. With others, and :math:`c(s, a)` the coefficients of its row,
+
+.. math:: v_h = \Bigl(\sum_{s,a} W c^\top c + \text{diag}(G)\Bigr)^{-1}
+    \Bigl(\sum_{s,a} Y c^\top + (G_k t_k)_k\Bigr), \qquad \tilde Q_h = C_h v_h .
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from .. import checks
+from ..agent import compiled_loop, highest
+from ..compiled import Array, Floats, Generator, inlined, jit
+from ..features import OneHot, Table
+from ..learner import (
+    ENDED,
+    MOST_SWEEPS,
+    SETTLED,
+    Learner,
+    Problem,
+    Targets,
+    Weights,
+    sweeping,
+)
+from ..learners import counts
+from ..learners.counts import History, forbid, remember_outcome, table_values
+from ..learners.rows import Keeping, targets_of
+from ..regression import factorise, solve, solve_transposed
+from .spanning import spanners
+
+LEAST = 1e-6  # weight of imagined visits: less is the same, and would cost digits
+
+
+class Draw(NamedTuple):
+    """Weights on data."""
+
+    data: Floats  # of the transitions, or of the outcomes by their place in the lists
+    visits: Floats  # (T, K) of the imagined visits: Gamma(2κ)
+    share: Floats  # (T, K) of it, what brought the largest value: Beta(κ, κ)
+
+
+@jit
+def _imagine(kappa: float, rng: Generator, visits: Floats, share: Floats) -> None:
+    """Step 2: fill in the weights of imagined visits."""
+    visits, share = visits.reshape(visits.size), share.reshape(share.size)
+    for k in range(visits.size):
+        visits[k] = max(rng.standard_gamma(2.0 * kappa), LEAST)
+        share[k] = rng.beta(kappa, kappa)
+
+
+def learner(problem: Problem, value_range: tuple[float, float], kappa: float) -> Learner:
+    """The fastest for these features."""
+    hint = "It counts imagined visits; 1 is bold, 0.01 cautious, and less than a millionth none."
+    kappa, phi = checks.between("kappa", kappa, LEAST, 1e6, hint=hint), problem.features
+    if isinstance(phi, (OneHot, Table)) and problem.options.window is None:
+        return Outcomes(problem, value_range, kappa)
+    return Weighted(problem, value_range, kappa)
+
+
+# ------------------------------------------------------------------------- where outcomes repeat
+
+
+class Data(NamedTuple):
+    """What compiled code works on."""
+
+    seen: History
+    draw: Draw
+    kappa: float
+    sample: bool
+    C: Floats  # (T, S, A, K) rows as combinations of spanning pairs; empty: they are these pairs
+    targets: Targets
+    ends: tuple[float, float]  # of the range of values
+    closed: Array  # (T, S, A) what masks forbid, or empty
+    Q: Floats  # (T, S, A) the values
+
+
+@jit
+def _draw_weights(data: Data, rng: Generator) -> None:
+    """Steps 1 and 2, or the mean of every weight."""
+    seen, draw = data.seen, data.draw
+    for node in range(seen.used[0]):
+        number = seen.number[node]
+        draw.data[node] = rng.standard_gamma(number) if data.sample else number
+    if data.sample:
+        _imagine(data.kappa, rng, draw.visits, draw.share)
+    else:
+        draw.visits[:], draw.share[:] = 2.0 * data.kappa, 0.5
+
+
+@jit
+def _sums(seen: History, w: Floats, h: int, s: int, a: int, V: Floats) -> tuple[float, float]:
+    """W and Y of a pair; V holds γṼ."""
+    W, Y, node = 0.0, 0.0, seen.first[h, s, a]
+    while node >= 0:
+        W += w[node]
+        Y += w[node] * seen.reward[node]
+        if seen.state[node] != ENDED:
+            Y += w[node] * V[seen.state[node]]
+        node = seen.link[node]
+    return W, Y
+
+
+@jit
+def _solve(data: Data, h: int, V: Floats) -> None:
+    """Step 3: set Q̃_h; V holds γṼ of what follows."""
+    seen, draw, C, Q = data.seen, data.draw, data.C, data.Q
+    _, S, A = Q.shape
+    low, width = data.ends[0], data.ends[1] - data.ends[0]
+    if C.size == 0:
+        for s in range(S):
+            for a in range(A):
+                W, Y = _sums(seen, draw.data, h, s, a, V)
+                k = s * A + a
+                G, t = draw.visits[h, k], low + width * draw.share[h, k]
+                Q[h, s, a] = (G * t + Y) / (G + W)
+        return
+    K = C.shape[3]
+    M, x = np.zeros((K, K)), np.empty(K)
+    for k in range(K):
+        M[k, k] = draw.visits[h, k]
+        x[k] = draw.visits[h, k] * (low + width * draw.share[h, k])
+    for s in range(S):
+        for a in range(A):
+            if seen.first[h, s, a] >= 0:
+                W, Y = _sums(seen, draw.data, h, s, a, V)
+                c = C[h, s, a]
+                for k in range(K):
+                    x[k] += Y * c[k]
+                    for j in range(k, K):
+                        M[k, j] += W * c[k] * c[j]
+    factorise(M)
+    solve_transposed(M, x)
+    solve(M, x)
+    for s in range(S):
+        for a in range(A):
+            value = 0.0
+            for k in range(K):
+                value += C[h, s, a, k] * x[k]
+            Q[h, s, a] = value
+
+
+@jit
+def _look_ahead(data: Data, h: int, V: Floats) -> None:
+    """Step 4: γṼ_h, truncated; what a mask has closed has the value −∞."""
+    Q, targets = data.Q, data.targets
+    forbid(data.closed, h, Q)
+    for s in range(V.shape[0]):
+        V[s] = targets.gamma * min(max(highest(Q[h, s]), targets.low), targets.high)
+
+
+@jit
+def _fit(data: Data, rng: Generator) -> None:
+    """Q̃ of all periods, from the last one."""
+    _draw_weights(data, rng)
+    V = np.zeros(data.Q.shape[1])
+    for h in range(data.Q.shape[0] - 1, -1, -1):
+        _solve(data, h, V)
+        _look_ahead(data, h, V)
+
+
+@jit
+def _sweep(data: Data, sweeps: int, settle: bool, rng: Generator) -> None:
+    """So many fits without a horizon, each with the values of the one before."""
+    _draw_weights(data, rng)
+    S = data.Q.shape[1]
+    V, before = np.empty(S), np.empty(S)
+    _look_ahead(data, 0, V)
+    for _ in range(sweeps):
+        before[:] = V
+        _solve(data, 0, V)
+        _look_ahead(data, 0, V)
+        change, largest = 0.0, 1.0
+        for s in range(S):
+            change, largest = max(change, abs(V[s] - before[s])), max(largest, abs(V[s]))
+        if settle and change <= SETTLED * largest:
+            break
+
+
+@inlined
+def _add(data: Data, h: int, s: int, a: int, r: float, s_next: int) -> None:
+    last = h == data.Q.shape[0] - 1
+    remember_outcome(data.seen, h, s, a, r, ENDED if last else s_next)
+
+
+class Outcomes(counts.Table):
+    """Keeps outcomes and how often they were seen."""
+
+    apart = True
+    loop = staticmethod(compiled_loop(_fit, table_values, _add))
+
+    def __init__(self, problem: Problem, value_range: tuple[float, float], kappa: float) -> None:
+        phi: Any = problem.features
+        super().__init__(phi.H, phi.S, phi.A)
+        self.problem, self.ends, self.kappa, self.K = problem, value_range, kappa, phi.K
+        self.C = np.zeros((0, 0, 0, 0))
+        if isinstance(phi, Table):
+            pairs = spanners(phi, phi.K, True)
+            self.C = np.array(
+                [rows @ one.inverse for rows, one in zip(phi.Phi, pairs, strict=True)]
+            )
+
+    def data(self, fitted: Floats, sample: bool) -> Data:
+        seen, problem = self.seen, self.problem
+        visits, share = np.zeros((2, len(fitted), self.K))
+        return Data(
+            seen,
+            Draw(np.zeros(seen.state.size), visits, share),
+            self.kappa,
+            sample,
+            self.C,
+            Targets(problem.gamma, *self.ends),
+            self.ends,
+            self.masks.closed,
+            fitted,
+        )
+
+    def fit(self, rng: Generator | None, before: Floats | None) -> Floats:
+        Q = np.zeros(self._seen.n.shape) if before is None else before.copy()
+        data = self.data(Q, rng is not None)
+        rng = np.random.default_rng(0) if rng is None else rng
+        if self.H is not None:
+            _fit(data, rng)
+        else:
+            settle = self.problem.sweeps == math.inf
+            _sweep(data, MOST_SWEEPS if settle else int(self.problem.sweeps), settle, rng)
+        return Q
+
+
+# ------------------------------------------------------------------------------ rows of features
+
+
+class Weighted(Keeping):
+    """Keeps rows of features, and draws a weight for each transition."""
+
+    def __init__(self, problem: Problem, value_range: tuple[float, float], kappa: float) -> None:
+        self.ends, self.kappa = value_range, kappa
+        super().__init__(problem)
+
+    def _allocate(self, n: int, d: int) -> None:
+        super()._allocate(n, d)
+        self.spanners = spanners(self.problem.features, d, True)
+
+    def add(
+        self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
+    ) -> None:
+        rows = self.rows(h, s)
+        super().add(h, s, a, r, s_next, legal_next)
+        self.spanners[0 if self.H is None else h].add(rows)
+        if s_next is not None and h + 1 != self.H:
+            self.spanners[0 if self.H is None else h + 1].add(self.rows(h + 1, s_next))
+
+    def draw_weights(self, rng: Generator | None, rows: int, K: int) -> Draw:
+        """Steps 1 and 2, for a fit to so many rows."""
+        if rng is None:
+            return Draw(np.ones(rows), np.full(K, 2 * self.kappa), np.full(K, 0.5))
+        visits, share = np.empty((2, K))
+        _imagine(self.kappa, rng, visits, share)
+        return Draw(rng.standard_exponential(rows), visits, share)
+
+    def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
+        if not self.kept:  # nothing is known yet, not even K
+            return Weights(np.zeros((self.H or 1, 0)))
+        theta = np.zeros((len(self.kept), self.kept[0].c.size))
+        if self.H is not None:
+            after = np.zeros(theta.shape[1])
+            for h in reversed(range(self.H)):
+                after = theta[h] = self._regression(h, rng)(after)
+            return Weights(theta)
+        if before is not None and before.theta.size:
+            theta[:] = before.theta
+        solved = self._regression(0, rng)
+        for _ in sweeping(self.problem.sweeps, theta[0]):
+            theta[0] = solved(theta[0])
+        return Weights(theta)
+
+    def _regression(self, h: int, rng: Generator | None) -> Any:
+        """Draw weights for the data of a regression; the function that gives θ for the weights in
+        the targets (step 3)."""
+        data = self.data_of(h)
+        columns, (blocks, d), inverse = data.columns, data.c.shape, self.spanners[h].inverse
+        draw = self.draw_weights(rng, data.used, blocks * d)
+        low, high = self.ends
+        visits = draw.visits.reshape(blocks, d)
+        imagined = visits * (low + (high - low) * draw.share).reshape(blocks, d)
+        C = (
+            columns.x @ inverse
+        )  # before squares are taken: those of x lose digits if rows are nearly
+        apart = columns.apart(draw.data, blocks)  # collinear
+        factors = [
+            cho_factor((C * own[:, None]).T @ C + np.diag(g))
+            for own, g in zip(apart, visits, strict=True)
+        ]
+
+        def solved(after: Floats) -> Floats:
+            q = after.reshape(blocks, d) @ columns.there.reshape(-1, d).T
+            b = targets_of(
+                q, columns.legal, columns.ended, columns.r, Targets(self.problem.gamma, low, high)
+            )
+            x = (apart * b) @ C + imagined
+            v = np.array([cho_solve(U, one) for U, one in zip(factors, x, strict=True)])
+            return np.asarray((v @ inverse.T).ravel())
+
+        return solved

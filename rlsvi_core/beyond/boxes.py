@@ -1,0 +1,261 @@
+r"""Bases for observations in a box, :math:`s \in [low, high] \subset \mathbb R^m`.
+
+Each gives state features :math:`\phi(s) \in \mathbb R^d` with :math:`\|\phi\| \le 1`, and every
+action has weights of its own (:class:`rlsvi_core.features.maps.PerAction`):
+:math:`Q(s, a) = \phi(s) \theta_a`, K = Ad. The box, a (low, high) pair or a Gymnasium ``Box``, says
+which range matters; observations outside are clipped to it.
+"""
+
+import itertools
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..checks import LARGEST, fail, generator, numbers, positive, whole
+from ..compiled import Floats, Ints, Seed, jit
+from ..features import PerAction
+
+__all__ = ["fourier_basis", "polynomial", "random_fourier", "tiles"]
+
+
+def _bounds(box: Any) -> tuple[Floats, Floats]:
+    """The ends of a box, from a pair of arrays or a space that has them."""
+    low, high = (box.low, box.high) if hasattr(box, "low") else box
+    low, high = np.ravel(numbers("low", low)), np.ravel(numbers("high", high))
+    if (
+        low.shape != high.shape
+        or not low.size
+        or not ((low < high) & (high < 1e30) & (low > -1e30)).all()
+    ):
+        fail(
+            "a box has finite ends with low < high in every coordinate",
+            f"low is {low.tolist()} and high {high.tolist()}",
+            "Pass (low, high) with the range that matters; observations are clipped to it.",
+        )
+    return low, high
+
+
+@jit
+def _scale(low: Floats, high: Floats, left: float, x: Floats) -> bool:
+    """Bring x from the box to [left, 1]^m; returns whether it was finite."""
+    for i in range(x.size):
+        if not abs(x[i]) <= LARGEST:
+            return False
+        x[i] = min(max((x[i] - low[i]) / (high[i] - low[i]), 0.0), 1.0)
+        x[i] = (1.0 - left) * x[i] + left
+    return True
+
+
+def _unit(low: Floats, high: Floats, s: Any, left: float = 0.0) -> Floats:
+    """An observation in [left, 1]^m."""
+    x = numbers("an observation", s).ravel()
+    if x.shape != low.shape or not _scale(low, high, left, x):
+        fail(
+            f"an observation has the {low.size} coordinates of the box, all finite",
+            f"it is {s!r}",
+            "Pass the box of this observation space, and replace NaN.",
+        )
+    return x
+
+
+def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> PerAction:
+    """Tile coding: several grids over a box, shifted against each other; in each, one tile is on.
+
+    Parameters
+    ----------
+    box : tuple of array_like, or gymnasium.spaces.Box
+        (low, high), two arrays, or a space with ``low`` and ``high``.
+    A : int
+        Number of actions.
+    tilings, bins : int
+        How many grids, and tiles of a grid along a coordinate. There are
+        d = tilings · (bins + 1)^m features for m coordinates: for more than three, choose another
+        basis.
+
+    Returns
+    -------
+    PerAction
+        ‖φ‖ = 1.
+
+    Examples
+    --------
+    >>> tiles(([0.0], [1.0]), A=1, tilings=2, bins=2)(0, [0.3]).round(2)
+    array([[0.71, 0.  , 0.  , 0.  , 0.71, 0.  ]])
+    """
+    low, high = _bounds(box)
+    tilings = whole("tilings", tilings, 1, hint="Eight is usual.")
+    bins = whole("bins", bins, 1, hint="Eight is usual.")
+    d = tilings * (bins + 1) ** low.size
+    PerAction.check_size(
+        A,
+        d,
+        f"{low.size} coordinates have {tilings} · {bins + 1}^{low.size}",
+        "Choose fewer bins, or random_fourier(box, A, d=200).",
+    )
+    odd = np.arange(1, 2 * low.size, 2)  # the usual displacement: 1, 3, 5, … along the axes
+    shift = (np.arange(tilings)[:, None] * odd % tilings) / tilings
+    strides = (bins + 1) ** np.arange(low.size)
+    return PerAction(partial(_tiles, low, high, bins, shift, strides), A, d)
+
+
+@jit
+def _cells(x: Floats, bins: int, shift: Floats, strides: Ints) -> Ints:
+    """The tile of each tiling that holds x."""
+    on, n = np.empty(shift.shape[0], np.int64), strides[-1] * (bins + 1)
+    for i in range(on.size):
+        on[i] = i * n
+        for j in range(x.size):
+            on[i] += int(x[j] * bins * (1 - 1e-12) + shift[i, j]) * strides[j]
+    return on
+
+
+def _tiles(low: Floats, high: Floats, bins: int, shift: Floats, strides: Ints, s: Any) -> Floats:
+    on = _cells(_unit(low, high, s), bins, shift, strides)
+    phi = np.zeros(on.size * (bins + 1) ** low.size)
+    phi[on] = 1 / math.sqrt(on.size)
+    return phi
+
+
+def _waves(low: Floats, high: Floats, W: Floats, scale: float, s: Any) -> Floats:
+    """cos and sin of some frequencies: ‖φ‖ = 1."""
+    angle = W @ _unit(low, high, s)
+    phi = np.empty(2 * angle.size)
+    np.cos(angle, out=phi[: angle.size])
+    np.sin(angle, out=phi[angle.size :])
+    phi *= scale
+    return phi
+
+
+def random_fourier(
+    box: Any, A: int, d: int = 200, length_scale: float = 0.25, rng: Seed = None
+) -> PerAction:
+    """Random Fourier features (Rahimi and Recht 2007): φ(s)·φ(s') ≈ exp(−‖x − x'‖²/2ℓ²), with the
+    box scaled to [0, 1]^m.
+
+    Parameters
+    ----------
+    box, A
+        As for :func:`tiles`.
+    d : int
+        Number of features, an even one.
+    length_scale : float or array_like
+        ℓ, how far to generalise, as a part of the box: one number, or one a coordinate.
+    rng : Generator, SeedSequence or int, optional
+        A seed or generator for the frequencies.
+
+    Returns
+    -------
+    PerAction
+        ‖φ‖ = 1.
+
+    Examples
+    --------
+    >>> phi = random_fourier(([-1.2, -0.07], [0.6, 0.07]), A=3, d=100, rng=1)
+    >>> phi, np.linalg.norm(phi.compact(0, [0.1, 0.0])).round(9)
+    (PerAction(A=3, d=100), np.float64(1.0))
+    """
+    low, high = _bounds(box)
+    if whole("d", d, 2, hint="Pass d=200, say.") % 2:
+        fail("d is even: a cosine and a sine for each frequency", f"it is {d}", "Pass d=200, say.")
+    scale = numbers("length_scale", length_scale)
+    if scale.shape not in ((), low.shape):
+        fail(
+            f"length_scale is one number, or one for each of {low.size} coordinates",
+            f"it is {length_scale!r}",
+            "Pass length_scale=0.25, say.",
+        )
+    for one in scale.flat:
+        positive(length_scale=one)
+    PerAction.check_size(A, d, f"d is {d}", "Pass d=200, say.")
+    W = generator(rng).standard_normal((d // 2, low.size)) / scale
+    return PerAction(partial(_waves, low, high, W, math.sqrt(2 / d)), A, d)
+
+
+def fourier_basis(box: Any, A: int, order: int = 3) -> PerAction:
+    """The Fourier basis (Konidaris et al. 2011): cos(π c·x), c ∈ {0, …, order}^m, x in [0, 1]^m.
+
+    Parameters
+    ----------
+    box, A
+        As for :func:`tiles`.
+    order : int
+        The highest frequency; there are d = (order + 1)^m features.
+
+    Returns
+    -------
+    PerAction
+        ‖φ‖ ≤ 1.
+
+    Examples
+    --------
+    >>> fourier_basis(([0.0], [2.0]), A=1, order=3)(0, [1.0]).round(2)
+    array([[ 0.5,  0. , -0.5, -0. ]])
+    """
+    low, high = _bounds(box)
+    order, m = whole("order", order, 1, hint="Three is usual."), low.size
+    PerAction.check_size(
+        A,
+        (order + 1) ** m,
+        f"{m} coordinates with order={order} have {order + 1}^{m}",
+        "Choose a lower order, or random_fourier(box, A, d=200).",
+    )
+    C = np.array(list(itertools.product(range(order + 1), repeat=m)), float)
+    return PerAction(partial(_cosines, low, high, math.pi * C), A, len(C))
+
+
+def _cosines(low: Floats, high: Floats, W: Floats, s: Any) -> Floats:
+    return np.asarray(np.cos(W @ _unit(low, high, s)) / math.sqrt(len(W)))
+
+
+def polynomial(box: Any, A: int, degree: int = 2) -> PerAction:
+    """All monomials up to a total degree, of the observation scaled to [−1, 1]^m.
+
+    Parameters
+    ----------
+    box, A
+        As for :func:`tiles`.
+    degree : int
+        The highest total degree.
+
+    Returns
+    -------
+    PerAction
+        ‖φ‖ ≤ 1.
+
+    Examples
+    --------
+    >>> polynomial(([0.0, 0.0], [1.0, 1.0]), A=1, degree=1)(0, [1.0, 0.5]).round(2)
+    array([[0.58, 0.  , 0.58]])
+    """
+    low, high = _bounds(box)
+    degree, m = whole("degree", degree, 1, hint="Two is usual."), low.size
+    d = math.comb(m + degree, degree)
+    PerAction.check_size(
+        A,
+        d,
+        f"{m} coordinates with degree={degree} have {d}",
+        "Choose a lower degree, or random_fourier(box, A, d=200).",
+    )
+    # A monomial of lower degree has the factor 1, number m, for what it lacks.
+    factors = itertools.combinations_with_replacement(range(m + 1), degree)
+    C = np.array([np.bincount(some, minlength=m + 1)[:m] for some in factors])[::-1]
+    C = np.ascontiguousarray(C, np.int64)
+    return PerAction(partial(_monomials, low, high, np.arange(degree + 1.0), C), A, d)
+
+
+@jit
+def _products(powers: Floats, C: Ints) -> Floats:
+    """The monomials, of the powers of each coordinate."""
+    phi, scale = np.empty(C.shape[0]), math.sqrt(C.shape[0])
+    for k in range(C.shape[0]):
+        x = powers[0, C[k, 0]]
+        for i in range(1, C.shape[1]):
+            x *= powers[i, C[k, i]]
+        phi[k] = x / scale
+    return phi
+
+
+def _monomials(low: Floats, high: Floats, exponents: Floats, C: Ints, s: Any) -> Floats:
+    return _products(_unit(low, high, s, -1.0)[:, None] ** exponents, C)

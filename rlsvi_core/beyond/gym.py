@@ -1,0 +1,149 @@
+"""Gymnasium's environments as an agent plays them (needs the ``gym`` extra); ``Agent.learn`` and
+``Agent.evaluate`` take one as it is.
+
+An agent over S numbered states sees the number of a Discrete observation, counted from zero, or the
+row-major index of a MultiDiscrete or MultiBinary one. An agent with features of its own, S = None,
+sees the observation as it is, from any space. Actions are numbered from zero. Where ``info`` has an
+``action_mask``, the actions it allows are the legal ones.
+
+*Terminated* means that nothing of value follows. *Truncated* does not: the clock ran out, but the
+state that was reached keeps its value. An environment with a time limit has that as its H, which must
+be the agent's if that has a horizon: the agent has no period for what follows H, and would learn no
+values for periods that are never reached, although they stand in the targets of a truncated episode.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..checks import fail, finite, generator, missing
+from ..compiled import Array, Generator
+from ..learner import Learner
+from ..mdp import CUT
+
+try:
+    import gymnasium
+except ModuleNotFoundError as error:
+    raise missing("A Gymnasium environment", "gymnasium", extra="gym") from error
+
+from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
+
+
+class Played:
+    """A Gymnasium environment with ``start``, ``step`` and ``legal``, for one learner.
+
+    Parameters
+    ----------
+    env : gymnasium.Env
+        An environment with discrete actions.
+    learner : Learner
+        For its numbers of states and actions.
+    seed : int, Generator or SeedSequence, optional
+        For the first reset; the environment goes on from there.
+    """
+
+    def __init__(self, env: Any, learner: Learner, seed: Any = None) -> None:
+        if not isinstance(env, gymnasium.Env):
+            fail(
+                "an environment is a single gymnasium.Env",
+                f"it is {env!r}",
+                "Make it by gymnasium.make; wrap one of the older gym with the package shimmy.",
+                TypeError,
+            )
+        space, A = env.action_space, learner.A
+        if not isinstance(space, Discrete) or A not in (None, space.n):
+            fail(
+                f"actions are from Discrete({'n' if A is None else A})",
+                f"the environment has {space}",
+                "Make features for this number of actions; for continuous ones choose a "
+                "few and wrap it in gymnasium.wrappers.TransformAction.",
+            )
+        self.env, self._A, self._first = env, int(space.n), int(space.start)
+        self.H: int | None = None
+        if env.has_wrapper_attr("_max_episode_steps"):
+            self.H = env.get_wrapper_attr("_max_episode_steps")
+        self._sizes = self._numbered(env.observation_space, learner.S)
+        self._seed: int | None = None
+        if seed is not None:
+            whole = isinstance(seed, (int, np.integer))
+            self._seed = int(seed if whole else generator(seed).integers(2**31))
+        self.rng: Generator = np.random.default_rng(self._seed)  # as Gymnasium makes it
+        self._info: dict[str, Any] = {}
+
+    @staticmethod
+    def _numbered(space: Any, S: int | None) -> list[int] | None:
+        """The sizes of a numbered observation's components; None: the agent sees it as it is."""
+        if S is None:
+            return None
+        sizes: list[int] = []
+        if isinstance(space, Discrete):
+            sizes = [int(space.n)]
+        elif isinstance(space, MultiDiscrete):
+            sizes = space.nvec.ravel().tolist()
+        elif isinstance(space, MultiBinary):
+            sizes = [2] * math.prod(space.shape)
+        if not sizes or math.prod(sizes) != S:
+            states = f", which is {math.prod(sizes)} states" if len(sizes) > 1 else ""
+            fail(
+                f"the agent's table is for {S} states",
+                f"the environment has {space}{states}",
+                "Make features for this number of states, or use a function of the observation as "
+                "features.",
+            )
+        return sizes
+
+    def _read(self, observed: Any) -> Any:
+        """What the agent sees of an observation, checked."""
+        space = self.env.observation_space
+        if isinstance(space, Box):  # its own check is slow
+            x = np.array(observed, space.dtype)
+            inside = x.shape == space.shape and bool(((space.low <= x) & (x <= space.high)).all())
+        else:
+            x, inside = observed, space.contains(observed)
+        if not inside:
+            fail(
+                f"an observation lies in its space, {space}",
+                f"the environment gave {observed!r}",
+                "Correct one of them; gymnasium.utils.env_checker.check_env finds more.",
+            )
+        if self._sizes is None:
+            return x
+        x = x - getattr(space, "start", 0)
+        return int(
+            x if len(self._sizes) == 1 else np.ravel_multi_index(tuple(x.ravel()), self._sizes)
+        )
+
+    def start(self, rng: Any) -> Any:
+        """Reset; only the first time with the seed."""
+        observed, self._info = self.env.reset(seed=self._seed)
+        self._seed = None
+        return self._read(observed)
+
+    def step(self, h: int, s: Any, a: int, rng: Any) -> tuple[float, Any, bool | str]:
+        """One step; ``h``, ``s`` and ``rng`` are the environment's own affair."""
+        stepped = self.env.step(self._first + a)
+        if len(stepped) != 5:
+            fail(
+                "step returns (observation, reward, terminated, truncated, info)",
+                f"it returned {len(stepped)} values",
+                "The older gym had four: say whether `done` was the end (terminated) or the clock "
+                "(truncated).",
+            )
+        observed, r, terminated, truncated, self._info = stepped
+        over: bool | str = True if terminated else CUT if truncated else False
+        return finite("reward", r), self._read(observed), over
+
+    def legal(self, h: int, s: Any) -> Array | None:
+        """What the last ``action_mask`` allows; None: everything."""
+        given = self._info.get("action_mask")
+        if given is None:
+            return None
+        mask = np.asarray(given)
+        if mask.shape != (self._A,) or not mask.any() or not np.isin(mask, (0, 1)).all():
+            fail(
+                f"an action_mask has {self._A} entries, each 0 or 1, and allows some action",
+                f"it is {given!r}",
+                "End the episode (terminated) where nothing can be done.",
+            )
+        return np.flatnonzero(mask)

@@ -1,0 +1,281 @@
+r"""RLSVI and LSVI without generalization (:math:`\Phi_h = I`), section 5: a table of values.
+
+Write :math:`n` for the visits to :math:`(s, a, h)`, :math:`\hat R, \hat P` for what was seen there,
+:math:`\tilde V_h = \max_a \tilde Q_h`. With one-hot features the regression of Algorithm 1 is
+diagonal and has a closed form,
+
+.. math::
+    \tilde Q_h(s, a) \sim N\Bigl(\frac{n (\hat R + \hat P^\top \tilde V_{h+1})}
+    {n + \lambda\sigma^2},\ \frac{\sigma^2}{n + \lambda\sigma^2}\Bigr);
+
+before any data this is the prior :math:`N(0, 1/\lambda)`. **LSVI** is its mean with
+:math:`\sigma = 1`. A plan costs :math:`O(HSA)` and one step per successor seen.
+
+**What was seen** is a :class:`History`: for each :math:`(s, a, h)` the visits, the sum of rewards
+and, in a list, the states that followed with their counts. Memory grows with the pairs visited. A
+history by outcomes also tells rewards apart: its lists have an entry for each :math:`(r, s')`.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import checks
+from ..agent import compiled_loop, highest
+from ..compiled import Array, Floats, Generator, Ints, inlined, jit
+from ..features import OneHot
+from ..learner import ENDED, Learner, Masks, Problem, Targets
+from ..regression import draw_weight, noise
+
+
+class History(NamedTuple):
+    """Sufficient statistics. What followed (s, a, h) is a list, by state and, if outcomes are told
+    apart, by reward."""
+
+    n: Floats  # (H, S, A) visits
+    total: Floats  # (H, S, A) sum of rewards; in the last period with the terminal ones
+    first: Ints  # (H, S, A) the first node of its list, or −1
+    state: Ints  # (M,) of a node: the state that followed, or ENDED
+    reward: Floats  # (M,) the reward, if outcomes are told apart
+    number: Floats  # (M,) how often
+    link: Ints  # (M,) the next node, or −1
+    used: Ints  # (1,) nodes in use
+
+
+def no_history(H: int, S: int, A: int) -> History:
+    """Before any visit."""
+    visits, total = np.zeros((2, H, S, A))
+    first, none = np.full((H, S, A), -1), np.zeros(0, np.int64)
+    return History(
+        visits, total, first, none, np.zeros(0), np.zeros(0), none, np.zeros(1, np.int64)
+    )
+
+
+def with_room(seen: History, more: int) -> History:
+    """The same history with room for so many nodes more."""
+    have, wanted = len(seen.state), int(seen.used[0]) + more
+    if wanted <= have:
+        return seen
+    extra = max(wanted - have, have)
+    nodes = ("state", "reward", "number", "link")
+    return seen._replace(**{name: np.pad(getattr(seen, name), (0, extra)) for name in nodes})
+
+
+@inlined
+def _take_in(seen: History, h: int, s: int, a: int, r: float, s_next: int, apart: bool) -> None:
+    """Take in one transition, into the list if something follows or outcomes are told apart."""
+    seen.n[h, s, a] += 1.0
+    seen.total[h, s, a] += r
+    if s_next == ENDED and not apart:
+        return
+    key = r if apart else 0.0
+    before, node = -1, seen.first[h, s, a]
+    while node >= 0 and (
+        seen.state[node] < s_next or (seen.state[node] == s_next and seen.reward[node] < key)
+    ):
+        before, node = node, seen.link[node]
+    if node < 0 or seen.state[node] != s_next or seen.reward[node] != key:
+        new = seen.used[0]
+        seen.used[0] += 1
+        seen.state[new], seen.reward[new], seen.number[new] = s_next, key, 0.0
+        seen.link[new] = node
+        if before < 0:
+            seen.first[h, s, a] = new
+        else:
+            seen.link[before] = new
+        node = new
+    seen.number[node] += 1.0
+
+
+@inlined
+def remember(seen: History, h: int, s: int, a: int, r: float, s_next: int) -> None:
+    """Take in one transition, by the state that followed."""
+    _take_in(seen, h, s, a, r, s_next, False)
+
+
+@inlined
+def remember_outcome(seen: History, h: int, s: int, a: int, r: float, s_next: int) -> None:
+    """Take in one transition, by state and reward."""
+    _take_in(seen, h, s, a, r, s_next, True)
+
+
+@inlined
+def target_sum(seen: History, h: int, s: int, a: int, V: Floats) -> float:
+    """Σ r + Σ_{s'} n(s') V(s') over the visits to (s, a, h): A'b of a regression on one-hot
+    features."""
+    total, node = seen.total[h, s, a], seen.first[h, s, a]
+    while node >= 0:
+        total += seen.number[node] * V[seen.state[node]]
+        node = seen.link[node]
+    return float(total)
+
+
+@jit
+def forbid(closed: Array, h: int, Q: Floats) -> None:
+    """Give what masks have ``closed``, a (T, S, A) array or an empty one, the value −∞."""
+    for s in range(closed.shape[1] if closed.size > 0 else 0):
+        for a in range(closed.shape[2]):
+            if closed[h, s, a]:
+                Q[h, s, a] = -np.inf
+
+
+@jit
+def value_iteration(
+    seen: History,
+    ridge: float,
+    sigma: float,
+    targets: Targets,
+    closed: Array,
+    rng: Generator,
+    Q: Floats,
+) -> None:
+    """Q̃ = (Σ r + Σ n(s') γṼ)/M + σz/√M with M = n + λσ², backwards in time; σ = 0 for the mean.
+    Noise is drawn in the order of the printed form."""
+    H, S, A = Q.shape
+    V, z = np.zeros(S), 0.0
+    prior = draw_weight(ridge, 0.0, sigma, 1.0)  # of most pairs, often
+    for h in range(H - 1, -1, -1):
+        for s in range(S):
+            for a in range(A):
+                n, total = seen.n[h, s, a], seen.total[h, s, a]
+                if n > 0.0 and h < H - 1:
+                    total = target_sum(seen, h, s, a, V)
+                if sigma > 0.0:
+                    z = noise(rng)
+                nothing = n == 0.0 and total == 0.0
+                Q[h, s, a] = prior * z if nothing else draw_weight(n + ridge, total, sigma, z)
+        forbid(closed, h, Q)
+        for s in range(S):
+            V[s] = targets.gamma * min(max(highest(Q[h, s]), targets.low), targets.high)
+
+
+class Data(NamedTuple):
+    """What compiled code works on."""
+
+    seen: History
+    any: Array  # (1,) whether there are data, or none are waited for
+    ridge: float
+    sigma: float  # or 0 for the mean
+    targets: Targets
+    closed: Array  # (H, S, A) what masks forbid, or empty
+    Q: Floats  # (H, S, A) the values
+
+
+@jit
+def _fit(data: Data, rng: Generator) -> None:
+    if data.any[0]:
+        value_iteration(data.seen, data.ridge, data.sigma, data.targets, data.closed, rng, data.Q)
+
+
+@inlined
+def table_values(data: Any, h: int, s: int, q: Floats) -> None:
+    """The values in the table Q of a record."""
+    for a in range(q.shape[0]):
+        q[a] = data.Q[h, s, a]
+
+
+@inlined
+def _add(data: Data, h: int, s: int, a: int, r: float, s_next: int) -> None:
+    remember(data.seen, h, s, a, r, s_next)
+    data.any[0] = True
+
+
+@jit
+def _remember_all(seen: History, steps: Floats, done: Ints, apart: bool) -> None:
+    """Take in all steps of a queue that are not done yet."""
+    for i in range(done[0], steps.shape[0]):
+        h, s, a, s_next = int(steps[i, 0]), int(steps[i, 1]), int(steps[i, 2]), int(steps[i, 4])
+        _take_in(seen, h, s, a, steps[i, 3], s_next, apart)
+        done[0] += 1
+
+
+class Counting(Learner):
+    """What learners share that keep counts of numbered states. Transitions are queued until the
+    history is read: compiled code that takes in many per call is ten times as fast."""
+
+    apart = False  # whether outcomes are told apart
+
+    def __init__(self, H: int | None, S: int, A: int) -> None:
+        self.H, self.S, self.A = H, S, A
+        self._seen, self.masks = no_history(H or 1, S, A), Masks(H or 1, S, A)
+        self._queue: tuple[list[Any], Ints] = [], np.zeros(1, np.int64)  # and how many are done
+
+    @property
+    def seen(self) -> History:
+        """The history, with queued transitions taken in."""
+        waiting, done = self._queue
+        if waiting:
+            self._seen = with_room(self._seen, len(waiting))
+            _remember_all(self._seen, np.array(waiting, float), done, self.apart)
+            self._queue = [], np.zeros(1, np.int64)
+        return self._seen
+
+    def reserve(self, env: Any, episodes: int) -> None:
+        nodes = self._seen.n.size * env.model.successor.shape[3]  # there can be of this MDP
+        nodes *= 4 if self.apart else 1  # two coins, of rewards
+        self._seen = with_room(self.seen, min(episodes * (self.H or 1), nodes))
+
+    def period(self, h: int) -> int:
+        """Whose table a step uses."""
+        return 0 if self.H is None else checks.index("h", h, self.H)
+
+    def add(
+        self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
+    ) -> None:
+        h, (periods, S, A) = self.period(h), self._seen.n.shape
+        s, a = checks.index("s", s, S), checks.index("a", a, A)
+        s_next = ENDED if s_next is None else checks.index("s_next", s_next, S)
+        after = 0 if self.H is None else h + 1
+        if legal_next is not None and s_next != ENDED and after < periods:
+            self.masks.close(after, s_next, legal_next)
+        if self.apart and h + 1 == self.H:
+            s_next = ENDED  # nothing of value follows
+        self._queue[0].append((h, s, a, r, s_next))
+
+
+class Table(Counting):
+    """What those share that fit a table Q̃ with a horizon. A subclass has ``data`` and ``loop``, and
+    ``update(data, rng)``, the compiled fit."""
+
+    update: Any
+
+    def fit(self, rng: Generator | None, before: Floats | None) -> Floats:
+        Q = np.zeros(self.seen.n.shape)
+        self.update(self.data(Q, rng is not None), np.random.default_rng(0) if rng is None else rng)
+        return Q
+
+    def values(self, fitted: Floats, h: int, s: int) -> Floats:
+        h, s = self.period(h), checks.index("s", s, fitted.shape[1])
+        return self.masks.masked(h, s, np.array(fitted[h, s]))
+
+
+class Counts(Table):
+    """RLSVI and LSVI in closed form; the same values as ``Printed``."""
+
+    update = staticmethod(_fit)
+    loop = staticmethod(compiled_loop(_fit, table_values, _add))
+
+    def __init__(self, problem: Problem) -> None:
+        phi = problem.features
+        assert isinstance(phi, OneHot)
+        super().__init__(phi.H, phi.S, phi.A)
+        self.problem = problem
+        self.any = np.array([problem.options.first == "prior"])
+
+    def data(self, fitted: Floats, sample: bool) -> Data:
+        problem = self.problem
+        return Data(
+            self.seen,
+            self.any,
+            problem.ridge,
+            problem.sigma if sample else 0.0,
+            Targets(problem.gamma, problem.low, problem.high),
+            self.masks.closed,
+            fitted,
+        )
+
+    def add(
+        self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
+    ) -> None:
+        super().add(h, s, a, r, s_next, legal_next)
+        self.any[0] = True

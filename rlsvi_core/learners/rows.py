@@ -1,0 +1,320 @@
+r"""Algorithms 1, 3 and 7 for features computed on the fly: rows in arrays, fits by matrix products.
+
+The same weights as ``Printed`` from the same draws, for any feature map with a fixed number of
+actions A. A map with ``blocks`` = B has rows that are zero outside one of B blocks of
+:math:`d = K/B` columns. State features crossed with actions have B = A and one :math:`\phi(s)` of
+length d; rows of no special kind have B = 1 and d = K. In both cases the values of all actions at s
+are the A entries of :math:`X \theta^\top` with X of shape (A/B, d) and θ of shape (B, d), and the
+regression falls into B regressions of d weights:
+
+.. math:: G_b = \sum_{i \in b} x_i^\top x_i, \qquad
+    G_b + \lambda\sigma^2 I = U_b^\top U_b, \qquad
+    \tilde\theta_b = U_b^{-1}\bigl(U_b^{-\top} \sum_{i \in b} x_i^\top b_i + \sigma z_b\bigr).
+
+**Cost** for N transitions kept: :math:`d^2` for a transition and :math:`B d^3/3` for a plan, then
+:math:`4 N A d` for each sweep (two products, of all next states with θ and of all rows with the
+targets); memory for :math:`N (1 + A/B) d` numbers. With γ = 0 nothing follows, so that sums replace
+the rows, and neither time nor memory grows. An observation's features are computed once per step.
+``python -m benchmarks.tasks`` measures a step beside the environment alone.
+
+**What works.** Without a horizon, one fit per episode moves the values by one step of value
+iteration, which is too little. So the default is ten sweeps, each starting from the weights of the
+last, all with the same normal draws, so that they converge to the values of *one* random model.
+Truncate the targets to the range of values (``value_range`` of :func:`rlsvi_core.rlsvi.rlsvi` does):
+where features extrapolate, they may otherwise grow without bound.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg.blas import dtrsv
+
+from .. import checks
+from ..compiled import Array, Floats, Generator, Ints, jit
+from ..learner import Learner, Problem, Targets, Weights, check_growth, positions, sweeping
+from ..regression import draw_blocks, fill_noise
+
+
+@jit
+def targets_of(q: Floats, legal: Array, ended: Array, r: Floats, targets: Targets) -> Floats:
+    """r + γṼ of each transition; q holds, block by block, the values of what follows."""
+    b, B, rows = r.copy(), q.shape[0], q.shape[1] // max(r.size, 1)
+    for i in range(r.size):
+        if not ended[i]:
+            V = -np.inf
+            for a in range(legal.shape[1]):
+                value = q[a % B, i * rows + a // B]
+                if legal[i, a] and (value > V or math.isnan(value)):
+                    V = value
+            if V < targets.low:
+                V = targets.low
+            elif V > targets.high:
+                V = targets.high
+            b[i] += targets.gamma * V
+    return b
+
+
+class Columns(NamedTuple):
+    """Transitions, one entry each."""
+
+    x: Floats  # (N, d) the row of the action, in its block
+    block: Ints  # (N,)
+    r: Floats  # (N,)
+    there: Floats  # (N, A/B, d) the compact rows of what follows
+    legal: Array  # (N, A) which actions are allowed there
+    ended: Array  # (N,) whether nothing follows
+
+    def head(self, n: int) -> "Columns":
+        """The first n."""
+        return Columns._make(column[:n] for column in self)
+
+    def apart(self, b: Floats, blocks: int) -> Floats:
+        """b as a matrix with a row for each block."""
+        out = np.zeros((blocks, len(b)))
+        out[self.block, np.arange(len(b))] = b
+        return out
+
+
+class Kept(NamedTuple):
+    """The data of one regression. What was added last waits in a list until a fit needs it, and is
+    then taken in at once, so that an interrupt finds all of it or none."""
+
+    room: Columns  # of which the first ones are in use; none, where sums replace the rows
+    used: int
+    gram: Floats  # (B, d, d), of which the lower half is used
+    c: Floats  # (B, d) Σ x r
+    waiting: list[tuple[Any, ...]]
+
+    @property
+    def columns(self) -> Columns:
+        return self.room.head(self.used)
+
+
+def nothing_kept(n: int, d: int, blocks: int) -> Kept:
+    """Before any data; n rows of d columns say what follows."""
+    room = Columns(
+        np.zeros((0, d)),
+        np.zeros(0, np.int64),
+        np.zeros(0),
+        np.zeros((0, n, d)),
+        np.zeros((0, n * blocks), np.bool_),
+        np.zeros(0, np.bool_),
+    )
+    return Kept(room, 0, np.zeros((blocks, d, d)), np.zeros((blocks, d)), [])
+
+
+def taken_in(kept: Kept, window: int | None, one_step: bool) -> Kept:
+    """The same with what has waited; with a window, the last ones of all."""
+    if not kept.waiting:
+        return kept
+    new = Columns._make(map(np.array, zip(*kept.waiting, strict=True)))
+    if window is not None:
+        both = zip(kept.columns, new, strict=True)
+        room = Columns(*(np.concatenate(pair)[-window:] for pair in both))
+        return Kept(room, len(room.r), _squares(room, len(kept.gram)), kept.c, [])
+    gram, c = kept.gram.copy(), kept.c.copy()
+    _add_rows(new.x, new.block, new.r, gram, c)
+    if one_step:
+        return Kept(kept.room, kept.used + len(new.r), gram, c, [])
+    room, count = kept.room, kept.used + len(new.r)
+    if count > len(room.r):
+        room = Columns(
+            *(
+                np.concatenate([c, np.zeros((2 * count - len(c), *c.shape[1:]), c.dtype)])
+                for c in room
+            )
+        )
+    for column, values in zip(room, new, strict=True):
+        column[kept.used : count] = values
+    return Kept(room, count, gram, c, [])
+
+
+@jit
+def _add_rows(x: Floats, block: Ints, r: Floats, gram: Floats, c: Floats) -> None:
+    """Add Σ x'x, its lower half, and Σ x r of each block: row by row, so that it does not matter to
+    the bit how many are taken in at a time, and so not when somebody looks."""
+    for i in range(x.shape[0]):
+        b = block[i]
+        for j in range(x.shape[1]):
+            if x[i, j] != 0.0:  # as most are, in tiles
+                c[b, j] += x[i, j] * r[i]
+                for k in range(j + 1):
+                    gram[b, j, k] += x[i, j] * x[i, k]
+
+
+def _squares(columns: Columns, blocks: int) -> Floats:
+    """Σ x'x of each block."""
+    return np.array([(X := columns.x[columns.block == b]).T @ X for b in range(blocks)])
+
+
+def _value(s: Any) -> Any:
+    """An observation by its value, since an environment may write the next one into the same array;
+    of what may change without a trace, something unlike any other."""
+    if type(s) is np.ndarray and s.dtype.kind != "O":
+        return s.dtype, s.shape, s.tobytes()
+    return (type(s), s) if isinstance(s, (int, float, str, np.generic)) else object()
+
+
+class Keeping(Learner):
+    """What learners share that keep rows of features. A subclass has ``fit``."""
+
+    one_step = False  # whether sums replace the rows
+
+    def __init__(self, problem: Problem) -> None:
+        phi = problem.features
+        self.problem, self.H, self.S, self.A = problem, phi.H, phi.S, phi.A
+        self.kept: list[Kept] = []  # of each regression, once the sizes are known
+        self._last: tuple[Any, Any, Array] = (None, None, np.zeros(0))  # h, what it was, its rows
+        if phi.K and phi.A:
+            self._allocate(phi.A // phi.blocks, phi.K // phi.blocks)
+
+    def _allocate(self, n: int, d: int) -> None:
+        B, fits = self.problem.features.blocks, self.H or 1
+        checks.array_size("the regressions", fits + 3, B, d, d)  # 3 in a plan
+        self.A, self.kept = n * B, [nothing_kept(n, d, B) for _ in range(fits)]
+
+    def rows(self, h: int, s: Any) -> Array:
+        """The compact rows of an observation, checked; of the last one, without another call."""
+        if self._last[:2] != (h, value := _value(s)):
+            self._last = (h, value, self._rows(h, s))
+        return self._last[2]
+
+    def _rows(self, h: int, s: Any) -> Array:
+        X = checks.numbers(
+            "features", self.problem.features.compact(h, s)
+        )  # a map may use it again
+        if not self.kept and X.ndim == 2 and X.size:
+            if self.problem.unit:
+                checks.mention_norm(X)
+            self._allocate(*X.shape)
+        shape = self.kept[0].room.there.shape[1:] if self.kept else ("actions", "K")
+        if X.shape != shape:
+            checks.fail(
+                f"features must have shape ({shape[0]}, {shape[1]}) for every observation",
+                f"for {s!r} they have {X.shape}",
+                "Return a row for each action, the same number of them always, or pass printed=True; "
+                "the environment's legal says which are allowed.",
+            )
+        if not math.isfinite(np.vdot(X, X)):
+            checks.fail(
+                "features must be finite",
+                f"for {s!r} entry {np.argwhere(~np.isfinite(X))[:1].tolist()} is not",
+                "rlsvi_core.features.check says where; scale or correct the observation.",
+            )
+        return X
+
+    def _period(self, h: int) -> int:
+        return 0 if self.H is None else checks.index("h", h, self.H)
+
+    def values(self, fitted: Weights, h: int, s: Any) -> Floats:
+        period, X = self._period(h), self.rows(h, s)
+        if not fitted.theta.size:  # fitted before the first observation told the sizes
+            return np.zeros(self.A or 0)
+        q: Floats = X @ fitted.theta[period].reshape(-1, X.shape[1]).T
+        return q.ravel()
+
+    def add(
+        self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
+    ) -> None:
+        period, here, B = self._period(h), self.rows(h, s), self.problem.features.blocks
+        a, A = checks.index("a", a, self.A or 0), self.A or 0
+        there, legal = np.zeros_like(here), np.ones(A, bool)
+        ended = s_next is None or h + 1 == self.H
+        if not ended:
+            there = self.rows(h + 1, s_next)
+            if legal_next is not None:
+                legal[:] = False
+                legal[positions(A, legal_next)] = True
+        self.kept[period].waiting.append((here[a // B], a % B, r, there, legal, ended))
+
+    def data_of(self, h: int) -> Kept:
+        """The data of a regression, with all that has waited."""
+        kept = taken_in(self.kept[h], self.problem.options.window, self.one_step)
+        self.kept[h] = kept
+        return kept
+
+    @property
+    def targets(self) -> Targets:
+        return Targets(self.problem.gamma, self.problem.low, self.problem.high)
+
+
+class Rows(Keeping):
+    """Keeps its transitions in arrays; the same weights as ``Printed``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rlsvi_core import rlsvi
+    >>> agent = rlsvi(lambda s: np.kron(np.eye(2), [1.0, s]), value_range=(0, 1), rng=1)
+    >>> agent.plan()
+    >>> a = agent.act(0, 0.5)
+    >>> agent.observe(0, 0.5, a, r=1.0, s_next=None)
+    >>> agent
+    Agent(Rows(A=2), by draws; 1 transitions seen)
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.one_step = problem.gamma == 0 and problem.options.window is None
+
+    def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
+        problem = self.problem
+        if not self.kept:  # nothing is known yet, not even K
+            return Weights(np.zeros((self.H or 1, 0)), np.zeros((self.H or 1, 0)))
+        data = [self.data_of(h) for h in range(len(self.kept))]
+        B, d = data[0].c.shape
+        theta, mean = np.zeros((2, len(data), B * d))
+        if not any(kept.used for kept in data) and (
+            rng is None or problem.options.first == "uniform"
+        ):
+            return Weights(theta, mean)
+        if self.H is not None:
+            after = np.zeros(B * d)
+            for h in reversed(range(self.H)):
+                mean[h], theta[h] = self._solve(data[h], self._factor(data[h]), after, self._z(rng))
+                after = self.in_targets(theta, mean)[h]
+            return Weights(theta, mean)
+        if before is not None and before.theta.size:
+            theta[:], mean[:] = before.mean if rng is None else before.theta, before.mean
+        U, z, after = self._factor(data[0]), self._z(rng), self.in_targets(theta, mean)[0]
+        for _ in sweeping(problem.sweeps, after):
+            mean[0], theta[0] = self._solve(data[0], U, after, z)
+        check_growth(theta)
+        return Weights(theta, mean)
+
+    def in_targets(self, theta: Floats, mean: Floats) -> Floats:
+        """The weights whose values stand in the targets: the sample, as printed."""
+        return theta
+
+    def _z(self, rng: Generator | None) -> Floats:
+        z = np.zeros(self.kept[0].c.shape)
+        if rng is not None:
+            fill_noise(rng, z)
+        return z
+
+    def _factor(self, data: Kept) -> Floats:
+        """U_b of each block, as Fortran has it."""
+        ridge = self.problem.ridge
+        try:
+            L = np.linalg.cholesky(data.gram + ridge * np.eye(data.gram.shape[1]))
+        except np.linalg.LinAlgError:
+            checks.fail(
+                "lam * sigma^2 must not be lost beside the squares of the features",
+                f"it is {ridge:g}, and they add up to {data.gram.max():g}",
+                "Raise lam or sigma; rlsvi_core.suggest_parameters says how far.",
+            )
+        return np.asarray(L.transpose(0, 2, 1))
+
+    def _solve(self, data: Kept, U: Floats, after: Floats, z: Floats) -> tuple[Floats, Floats]:
+        """The posterior mean and the draw, given the weights in the targets."""
+        columns, (B, d) = data.columns, data.c.shape
+        if self.one_step:
+            w = data.c.copy()
+        else:
+            q = after.reshape(B, d) @ columns.there.reshape(-1, d).T
+            b = targets_of(q, columns.legal, columns.ended, columns.r, self.targets)
+            w = columns.apart(b, B) @ columns.x
+        for own, one in zip(w, U, strict=True):
+            own[:] = dtrsv(one, own, trans=1)  # U^{-T} A'b
+        return draw_blocks(U, w, 0.0, z), draw_blocks(U, w, self.problem.sigma, z)

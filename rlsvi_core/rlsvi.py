@@ -1,0 +1,403 @@
+r"""Read this first: the doors to the paper's algorithms, and Algorithms 1, 3, 7 and 11 as printed.
+
+RLSVI draws its weights from a posterior and acts greedily; LSVI takes the posterior mean and
+dithers. Both generalise through a feature map. A transition :math:`(s_i, a_i, r_i, s_i')` is a row
+:math:`\phi_i = \Phi(s_i, a_i)` of A and a target
+
+.. math:: b_i = r_i + \gamma \max_\alpha (\Phi\theta^+)(s_i', \alpha),
+    \qquad b_i = r_i \text{ if nothing follows},
+
+of b. The printed algorithms differ in how time is indexed, that is, in which transitions enter a fit
+and whose weights :math:`\theta^+` stand in its targets:
+
+- **per period** (Algorithms 1 and 3): H fits, from the last period backwards, each to the
+  transitions of its own period with the weights of the next one;
+- **shared**: the same H fits, each to the transitions of all periods; the last one's weights act;
+- **stationary** (Algorithm 7, no horizon): ``sweeps`` fits to the last ``window`` transitions, with
+  the weights of the fit before. (The paper prints the terminal test on :math:`s_i`, from which no
+  action is ever taken; it belongs to :math:`s_i'`.)
+
+RLSVI and LSVI differ in one line, sample or mean, and the linear bandit of appendix E (Algorithm
+11) is RLSVI with :math:`\gamma = 0`.
+
+:class:`Printed` rebuilds A and b from all data: the form to read and to trust, whose cost grows with
+every transition. Where features allow it, the doors take a learner that gives the same weights from
+the same draws at a cost that does not grow (:mod:`rlsvi_core.learners`), or grows slower.
+
+**Which λ and σ?** Pass the range of optimal values, ``value_range=(low, high)``, and scale features
+to norm 1. The guide has what was measured, in one table of choices.
+"""
+
+import math
+from collections import deque
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import checks
+from .agent import Agent, Epsilon, row_values
+from .compiled import Floats, Generator, Seed
+from .features import FeatureMap, OneHot, Table
+from .learner import Learner, Options, Problem, Weights, positions, sweeping
+from .regression import GaussianPosterior, fill_noise, suggest_parameters
+
+__all__ = ["Printed", "bootstrap", "lsvi", "rlsvi"]
+
+RANGE = "Pass what the best policy earns from the worst state and from the best."
+
+
+class Transition(NamedTuple):
+    phi: Floats  # Φ(s, a)
+    r: float
+    following: Floats  # Φ(s', ·), one row per action; no rows if nothing follows
+
+
+class Printed(Learner):
+    """Keeps its transitions in lists and solves the printed problem before each episode."""
+
+    same_draws = True  # whether all fits of one weight vector in an episode have the same noise
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, phi = problem, problem.features
+        self.H, self.S, self.A, self.K = phi.H, phi.S, phi.A, phi.K
+        window, fits = problem.options.window, self.H or 1 if problem.apart else 1
+        self.kept: list[deque[Transition]] = [deque(maxlen=window) for _ in range(fits)]
+
+    def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
+        """Algorithms 1, 3, 7 and 11."""
+        problem, periods = self.problem, self.H or 1
+        theta, mean = np.zeros((2, periods, self.K))
+        uniform = rng is None or problem.options.first == "uniform" or not self.K
+        if not any(self.kept) and uniform:
+            return Weights(theta, mean)  # section 4's footnote
+        if self.H is None and before is not None and before.theta.size:  # else K was not known
+            theta[:], mean[:] = before.mean if rng is None else before.theta, before.mean
+        after = self.in_targets(theta, mean)[0] if self.H is None else np.zeros(self.K)
+        fits = reversed(range(periods)) if problem.apart else sweeping(problem.sweeps, after)
+        z = None
+        for fit in fits:  # Algorithm 1, line 1; Algorithms 3 and 11, line 2
+            h = fit if problem.apart else 0
+            data = self.kept[h]
+            if z is None or problem.apart or not self.same_draws:
+                z = self.noise(rng, len(data))
+            A, b = self.regression_problem(data, after)
+            mean[h], theta[h] = self.solve(A, b, z)
+            after = self.in_targets(theta, mean)[h]
+        if not problem.apart:
+            mean[:], theta[:] = mean[0], theta[0]
+        return Weights(theta, mean)
+
+    def regression_problem(self, data: deque[Transition], after: Floats) -> tuple[Floats, Floats]:
+        """The rows A and the targets b."""
+        gamma, low, high = self.problem.gamma, self.problem.low, self.problem.high
+        A, b = np.zeros((len(data), self.K)), np.zeros(len(data))
+        for i, (phi, r, following) in enumerate(data):
+            q = np.zeros(len(following))
+            row_values(following, after, q)
+            V = min(max(float(q.max()), low), high) if q.size else 0.0  # 0 where nothing follows
+            # Algorithm 1, line 2; Algorithms 3 and 11, line 3; Algorithm 7, line 1
+            A[i], b[i] = phi, r + gamma * V
+        return A, b
+
+    def solve(self, A: Floats, b: Floats, z: Any) -> tuple[Floats, Floats]:
+        """The posterior mean, and the draw that the noise z gives."""
+        posterior = GaussianPosterior(self.K, self.problem.lam, self.problem.sigma).add_rows(A, b)
+        mean = posterior.mean  # Algorithm 1, line 3; Algorithms 3 and 11, line 4; 7, line 2
+        return mean, posterior.draw(z)  # Algorithm 1, line 4; 7, 3; 11, 5
+
+    def noise(self, rng: Generator | None, rows: int) -> Any:
+        """What the draw of a fit to so many rows needs; for the mean, zeros."""
+        z = np.zeros(self.K)
+        if rng is not None:
+            fill_noise(rng, z)
+        return z
+
+    def in_targets(self, theta: Floats, mean: Floats) -> Floats:
+        """The weights whose values stand in the targets: the sample, as printed."""
+        return theta
+
+    def values(self, fitted: Weights, h: int, s: Any) -> Floats:
+        rows = self._rows(h, s)
+        q = np.empty(len(rows))
+        row_values(rows, fitted.theta[0 if self.H is None else checks.index("h", h, self.H)], q)
+        return q
+
+    def add(
+        self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
+    ) -> None:
+        if self.H is not None:
+            checks.index("h", h, self.H)
+        rows = self._rows(h, s)
+        following = rows[:0]
+        if s_next is not None and h + 1 != self.H:
+            following = self._rows(h + 1, s_next)
+            if legal_next is not None:
+                following = following[positions(len(following), legal_next)]
+        phi = rows[checks.index("a", a, len(rows))]
+        self.kept[h if self.problem.apart else 0].append(Transition(phi, r, following))
+
+    def _rows(self, h: int, s: Any) -> Floats:
+        rows = self.problem.features(h, s)
+        if not self.K:  # the first observation tells
+            self.K = rows.shape[1]
+        hint = "A feature map returns a row of K features for each action."
+        return checks.array("features", rows, (None, self.K), hint=hint)
+
+
+def _learner(problem: Problem, printed: bool) -> Learner:
+    """What fits this problem fastest, or as printed."""
+    from .beyond.discounted import Discounted
+    from .learners.counts import Counts
+    from .learners.rows import Rows
+    from .learners.sums import Sums
+
+    phi, options = problem.features, problem.options
+    if printed:
+        return Printed(problem)
+    if options.window is None and not options.shared and isinstance(phi, OneHot):
+        return Discounted(problem) if phi.H is None else Counts(problem)
+    if options.window is None and isinstance(phi, Table):
+        return Sums(problem)
+    return Printed(problem) if options.shared else Rows(problem)
+
+
+def _problem(
+    features: Any,
+    lam: float | None,
+    suggested: float,
+    sigma: float,
+    value_range: tuple[float, float] | None,
+    H: int | None,
+    gamma: float | None,
+    options: Options,
+) -> Problem:
+    """What is fitted, checked; the defaults of time depend on whether there is a horizon."""
+    phi, unit = FeatureMap.of(features, H), lam is None and value_range is not None
+    lam = suggested if lam is None else lam
+    if unit and isinstance(phi, Table):
+        checks.mention_norm(phi.Phi)
+    checks.positive(lam=lam, sigma=sigma)
+    checks.instance("options", options, Options, hint="Pass Options(sweeps=1), say.")
+    if phi.H is not None:
+        for name in ("sweeps", "redraw"):
+            if getattr(options, name) is not None:
+                checks.fail(
+                    "with a horizon there is one draw an episode and one fit a period",
+                    f"{name} is {getattr(options, name)!r} and H is {phi.H}",
+                    f"Leave {name} out, or leave H out and discount.",
+                )
+    elif options.shared:
+        checks.fail(
+            "weights can be shared by periods where there is a horizon",
+            "shared is True and H is None",
+            "Pass H; without it there is one weight vector for all time.",
+        )
+    elif isinstance(phi, Table) and gamma is None:
+        checks.fail(
+            "a table for all periods needs a horizon or a discount",
+            f"it has shape {phi.Phi.shape[1:]}",
+            "Pass H=20, say, or gamma=0.99; or an (H, S, A, K) array.",
+        )
+    usual = 0.99 if phi.H is None else 1.0
+    hint = "It discounts what follows; 0 is a bandit."
+    gamma = checks.between("gamma", usual if gamma is None else gamma, 0, 1, hint=hint)
+    low, high = -math.inf, math.inf
+    if value_range is not None and options.truncate:
+        low, high = checks.pair("value_range", value_range, hint=RANGE)
+    return Problem(phi, float(lam), float(sigma), gamma, low, high, options, unit)
+
+
+def _redraw(problem: Problem) -> Any:
+    """When to draw again in mid-episode; None: never."""
+    redraw = problem.options.redraw
+    if redraw is None and problem.features.H is None and isinstance(problem.features, OneHot):
+        return _itself
+    return None if redraw == math.inf else redraw
+
+
+def _itself(s: Any) -> Any:
+    return s
+
+
+def _refuse(door: str, options: Options, *names: str) -> None:
+    """For options that would be ignored."""
+    for name in names:
+        if (given := getattr(options, name)) != getattr(Options(), name):
+            checks.fail(f"{door} has no use for {name}", f"it is {given!r}", "Leave it out.")
+
+
+def rlsvi(
+    features: Any,
+    lam: float | None = None,
+    sigma: float | None = None,
+    *,
+    value_range: tuple[float, float] | None = None,
+    H: int | None = None,
+    gamma: float | None = None,
+    options: Options = Options(),  # noqa: B008, a constant
+    printed: bool = False,
+    rng: Seed = None,
+) -> Agent:
+    """Randomized least-squares value iteration: a posterior sample of the weights, greedy actions.
+
+    With a horizon this is Algorithms 1 and 2, with weights of its own for each period. Without one
+    it is Algorithms 7 and 8: one weight vector for all time, and a discount.
+
+    Parameters
+    ----------
+    features : FeatureMap, array_like or callable
+        What to generalise by: an (H, S, A, K) or (S, A, K) table, a function of the
+        observation, or of period and observation, that returns (A, K) rows, or any
+        :class:`rlsvi_core.features.maps.FeatureMap`, such as ``features.one_hot(H, S, A)``. An
+        agent can be pickled if they can: a function of a module can, a lambda cannot.
+    lam : float, optional
+        Prior precision λ of a weight; 1, or what ``value_range`` suggests.
+    sigma : float, optional
+        Standard deviation σ of the noise in a target; 0.1, or what ``value_range`` suggests.
+    value_range : tuple of float, optional
+        The least and the largest optimal value: the (discounted) sum of rewards that the best
+        policy earns on average from the worst state and from the best. Sets λ and σ by
+        :func:`rlsvi_core.regression.suggest_parameters`, and next values are truncated to it. The
+        agent warns once if returns contradict it.
+    H : int, optional
+        Number of periods, where features have none of their own.
+    gamma : float, optional
+        The discount γ in the targets: 1 with a horizon, 0.99 without; 0 is the bandit.
+    options : Options
+        What one rarely sets: :class:`rlsvi_core.learner.Options`.
+    printed : bool
+        Fit as printed (:class:`Printed`), not as fast as the features allow.
+    rng : Generator, SeedSequence or int, optional
+        The agent's own generator or its seed.
+
+    Returns
+    -------
+    Agent
+        With ``learn``, ``evaluate``, ``values``, ``mean_values``, ``greedy``, and ``plan``, ``act``
+        and ``observe``.
+
+    Examples
+    --------
+    >>> from rlsvi_core import chain, features
+    >>> mdp = chain(10)
+    >>> agent = rlsvi(features.coherent(mdp.Q, K=5, rng=1), lam=1.0, sigma=0.1, rng=2)
+    >>> agent.learn(mdp, episodes=500, rng=3).reward[-100:].mean() > 0.3
+    np.True_
+    """
+    lam_0, sigma_0 = (1.0, 0.1) if value_range is None else suggest_parameters(value_range)
+    problem = _problem(
+        features, lam, lam_0, sigma_0 if sigma is None else sigma, value_range, H, gamma, options
+    )
+    return Agent(
+        _learner(problem, printed),
+        redraw=_redraw(problem),
+        value_range=value_range,
+        gamma=problem.gamma,
+        rng=rng,
+    )
+
+
+def lsvi(
+    features: Any,
+    lam: float | None = None,
+    *,
+    epsilon: Epsilon = 0.0,
+    eta: float = 0.0,
+    value_range: tuple[float, float] | None = None,
+    H: int | None = None,
+    gamma: float | None = None,
+    options: Options = Options(),  # noqa: B008, a constant
+    printed: bool = False,
+    rng: Seed = None,
+) -> Agent:
+    """Least-squares value iteration (Algorithm 3): the posterior mean, and dithering.
+
+    Parameters
+    ----------
+    features, value_range, H, gamma, options, printed, rng
+        As for :func:`rlsvi`.
+    lam : float, optional
+        The ridge; 1, or the λσ² that ``value_range`` suggests to RLSVI.
+    epsilon : float or callable
+        The probability of a uniformly random action (Algorithm 5), or a function of the episode,
+        0, 1, …, that returns it.
+    eta : float
+        The temperature of a ∝ exp(Q/η) (Algorithm 4); 0 is the greedy limit.
+
+    Returns
+    -------
+    Agent
+        As :func:`rlsvi` returns it.
+
+    Examples
+    --------
+    >>> from rlsvi_core import chain, features
+    >>> lsvi(features.tabular(chain(5)), epsilon=0.1)
+    Agent(Sums(H=4, S=5, A=2), by the mean; 0 transitions seen)
+    """
+    _refuse("lsvi", options, "first")
+    lam_0, sigma_0 = (1.0, 1.0) if value_range is None else suggest_parameters(value_range)
+    problem = _problem(features, lam, lam_0 * sigma_0**2, 1.0, value_range, H, gamma, options)
+    return Agent(
+        _learner(problem, printed),
+        sample=False,
+        epsilon=epsilon,
+        eta=eta,
+        redraw=problem.options.redraw,
+        value_range=value_range,
+        gamma=problem.gamma,
+        rng=rng,
+    )
+
+
+def bootstrap(
+    features: Any,
+    value_range: tuple[float, float],
+    kappa: float = 0.01,
+    *,
+    H: int | None = None,
+    gamma: float | None = None,
+    options: Options = Options(),  # noqa: B008, a constant
+    rng: Seed = None,
+) -> Agent:
+    """Value iteration on a Bayesian bootstrap of the data, greedy actions: no λ, no σ.
+
+    Instead of noise, transitions have random weights, and κ visits are imagined for each end of the
+    range of values; :mod:`rlsvi_core.beyond.bootstrap` explains the algorithm.
+
+    Parameters
+    ----------
+    features, H, gamma, options, rng
+        As for :func:`rlsvi`. It does not matter in which units features are.
+    value_range : tuple of float
+        As for :func:`rlsvi`, the least and the largest optimal value; next values are truncated to
+        it. The closer, the better.
+    kappa : float
+        κ, how many visits are imagined at each of the two ends: 1 explores long, 0.01 believes
+        nearly all that it saw. The guide has what was measured, and where RLSVI does better.
+
+    Returns
+    -------
+    Agent
+        As :func:`rlsvi` returns it.
+
+    Examples
+    --------
+    >>> from rlsvi_core import chain, features
+    >>> mdp = chain(10)
+    >>> agent = bootstrap(features.coherent(mdp.Q, K=5, rng=1), (0, 1), rng=2)
+    >>> agent.learn(mdp, episodes=500, rng=3).reward[-100:].mean() > 0.3
+    np.True_
+    """
+    from .beyond.bootstrap import learner
+
+    _refuse("bootstrap", options, "truncate", "first", "shared")
+    value_range = checks.pair("value_range", value_range, hint=RANGE)
+    problem = _problem(features, 1.0, 1.0, 1.0, value_range, H, gamma, options)
+    return Agent(
+        learner(problem, value_range, kappa),
+        redraw=_redraw(problem),
+        value_range=value_range,
+        gamma=problem.gamma,
+        rng=rng,
+    )

@@ -1,0 +1,242 @@
+r"""What section 5 compares RLSVI with: PSRL, UCBVI and uniformly random actions, in a table.
+
+All act greedily by a table :math:`\tilde Q`, ties uniformly. Write :math:`n` for the visits to
+:math:`(s, a, h)`, :math:`\hat R, \hat P` for what was seen there,
+:math:`\tilde V_h = \max_a \tilde Q_h`.
+
+- **PSRL**: :math:`Q^*` of an MDP drawn from the exact Dirichlet posterior; by the mean, that of the
+  posterior-mean MDP.
+- **UCBVI** (Azar, Osband and Munos 2017, Hoeffding bonus): :math:`\tilde Q_h =
+  \min(\tilde Q_h^{old}, 0, \hat R + \hat P^\top \tilde V_{h+1} + c \cdot 7 H \ell / \sqrt n)`
+  with :math:`\ell = \log(5 S A T / \delta)`; 0 is the largest value there is. Published:
+  :math:`c = 1`. Here, unlike there, rewards are unknown and transitions change with the period;
+  the same bonus serves.
+- **uniform**: UCBVI with an infinite bonus, so :math:`\tilde Q` stays 0 and every action is a tie.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rlsvi_core import Agent, checks
+from rlsvi_core.agent import compiled_loop, highest
+from rlsvi_core.compiled import Floats, Generator, Seed, inlined, jit
+from rlsvi_core.envs.dirichlet import Counts, DirichletPrior, no_counts, sample_values
+from rlsvi_core.learners.counts import History, Table, remember, table_values, target_sum
+
+
+@inlined
+def add(data: Any, h: int, s: int, a: int, r: float, s_next: int) -> None:
+    """Take a transition into the history of a record."""
+    remember(data.seen, h, s, a, r, s_next)
+
+
+@jit
+def _add_counts(seen: History, low: float, high: float, R: Floats, P: Floats) -> None:
+    """Add to R how often each of two rewards was met, which follows from their sum, and to P how
+    often each state followed."""
+    for h, s, a in np.ndindex(seen.n.shape):
+        n = seen.n[h, s, a]
+        times = math.floor((seen.total[h, s, a] - n * low) / (high - low) + 0.5)
+        R[h, s, a, 0] += n - times
+        R[h, s, a, 1] += times
+        node = seen.first[h, s, a]
+        while node >= 0:
+            P[h, s, a, seen.state[node]] += seen.number[node]
+            node = seen.link[node]
+
+
+def counts_of(seen: History, support: tuple[float, float]) -> Counts:
+    """A history as dense counts, if its rewards are the two of the support and none is terminal."""
+    counts = no_counts(*seen.n.shape)
+    _add_counts(seen, *support, counts.R, counts.P)
+    return counts._replace(total=seen.total.copy())
+
+
+class Posterior(NamedTuple):
+    """What PSRL's compiled code works on."""
+
+    seen: History
+    alpha_R: Floats
+    alpha_P: Floats
+    low: float
+    high: float
+    Q: Floats
+
+
+@jit
+def _sample(data: Posterior, rng: Generator) -> None:
+    """Fill Q with Q* of an MDP drawn from the posterior."""
+    R, P, nothing = data.alpha_R.copy(), data.alpha_P.copy(), np.zeros((data.Q.shape[1], 2))
+    _add_counts(data.seen, data.low, data.high, R, P)
+    sample_values(R, P, nothing, data.low, data.high, rng, data.Q)
+
+
+class PSRL(Table):
+    """Posterior sampling; rewards are those of the prior's support, and every action is allowed."""
+
+    update = staticmethod(_sample)
+    loop = staticmethod(compiled_loop(_sample, table_values, add))
+
+    def __init__(self, prior: DirichletPrior) -> None:
+        super().__init__(*prior.shape)
+        self.prior = prior
+
+    @property
+    def counts(self) -> Counts:
+        """The history as the prior's posterior takes it."""
+        return counts_of(self.seen, self.prior.support)
+
+    def data(self, fitted: Floats, sample: bool) -> Posterior:
+        prior = self.prior
+        return Posterior(self.seen, prior.alpha_R, prior.alpha_P, *prior.support, fitted)
+
+    def fit(self, rng: Generator | None, before: Floats | None) -> Floats:
+        if rng is None:
+            return np.array(self.prior.posterior(self.counts).mean_mdp().Q)
+        return super().fit(rng, before)
+
+    def plays(self, env: Any) -> bool:
+        support = self.prior.support
+        return super().plays(env) and env.support == support and not env.terminal.any()
+
+    def add(  # type: ignore[override]  # without masks
+        self, h: int, s: int, a: int, r: float, s_next: int | None
+    ) -> None:
+        if r not in self.prior.support:
+            checks.fail(
+                f"PSRL's rewards are one of {list(self.prior.support)}",
+                f"r is {r:g}",
+                "Make the prior with the support of these rewards, and none that are terminal.",
+            )
+        super().add(h, s, a, r, s_next)
+
+
+class Optimism(NamedTuple):
+    """What UCBVI's compiled code works on."""
+
+    seen: History
+    bonus: float
+    Q: Floats
+
+
+@jit
+def _lower(data: Optimism, rng: Generator) -> None:
+    """Lower Q̃ to (Σ r + Σ n(s') Ṽ)/n + bonus/√n where that is less; what was not visited is left as
+    it is."""
+    seen, bonus, Q = data
+    H, S, A = Q.shape
+    V = np.zeros(S)
+    for h in range(H - 1, -1, -1):
+        for s in range(S):
+            for a in range(A):
+                n = seen.n[h, s, a]
+                if n > 0.0:
+                    total = target_sum(seen, h, s, a, V) if h < H - 1 else seen.total[h, s, a]
+                    Q[h, s, a] = min(Q[h, s, a], total / n + bonus / math.sqrt(n))
+        for s in range(S):
+            V[s] = highest(Q[h, s])
+
+
+class UCBVI(Table):
+    """Optimism by a ``bonus`` over the root of the visits; rewards are at most 0, and every action
+    is allowed."""
+
+    update = staticmethod(_lower)
+    loop = staticmethod(compiled_loop(_lower, table_values, add))
+
+    def __init__(self, H: int, S: int, A: int, bonus: float) -> None:
+        super().__init__(H, S, A)
+        self.bonus = bonus
+
+    def data(self, fitted: Floats, sample: bool) -> Optimism:
+        return Optimism(self.seen, self.bonus, fitted)
+
+    def fit(self, rng: Generator | None, before: Floats | None) -> Floats:
+        Q = np.zeros(self.seen.n.shape) if before is None else before.copy()  # it only falls
+        _lower(self.data(Q, False), np.random.default_rng(0))
+        return Q
+
+    def plays(self, env: Any) -> bool:
+        return super().plays(env) and max(env.model.reward.max(), env.terminal.max()) <= 0
+
+    def add(  # type: ignore[override]  # without masks
+        self, h: int, s: int, a: int, r: float, s_next: int | None
+    ) -> None:
+        if r > 0:
+            checks.fail(
+                "ucbvi takes 0 as the largest value",
+                f"a reward is {r:g}",
+                "Subtract the largest reward from all.",
+            )
+        super().add(h, s, a, r, s_next)
+
+
+def psrl(prior: DirichletPrior, rng: Seed = None) -> Agent:
+    """Posterior sampling: greedy in an MDP drawn from the exact posterior.
+
+    Parameters
+    ----------
+    prior : DirichletPrior
+        The law of the MDP; it has no terminal rewards.
+    rng : Generator, SeedSequence or int, optional
+        The agent's own generator or its seed.
+
+    Returns
+    -------
+    Agent
+
+    Examples
+    --------
+    >>> prior = DirichletPrior.symmetric(2, 3, 2)
+    >>> agent = psrl(prior, rng=1)
+    >>> agent.learn(prior.sample(2), 5, rng=3).reward.sum() <= 0
+    np.True_
+    >>> agent
+    Agent(PSRL(H=2, S=3, A=2), by draws; 10 transitions seen)
+    """
+    if prior.alpha_T.any():
+        checks.fail(
+            "psrl takes terminal rewards to be zero", "this prior has alpha_T", "Leave alpha_T out."
+        )
+    return Agent(PSRL(prior), rng=rng)
+
+
+def ucbvi(
+    prior: DirichletPrior, episodes: int, scale: float = 1.0, delta: float = 0.05, rng: Seed = None
+) -> Agent:
+    """Optimism by a bonus.
+
+    Parameters
+    ----------
+    prior : DirichletPrior
+        For its sizes.
+    episodes : int
+        Sets T in the bonus's logarithm.
+    scale : float
+        Multiplies the published bonus.
+    delta : float
+        The failure rate in the bonus's logarithm.
+    rng : Generator, SeedSequence or int, optional
+        The agent's own generator or its seed.
+
+    Returns
+    -------
+    Agent
+
+    Examples
+    --------
+    >>> prior = DirichletPrior.symmetric(2, 3, 2)
+    >>> agent = ucbvi(prior, 100, rng=1)
+    >>> agent.learn(prior.sample(2), 100, rng=3).reward.shape
+    (100,)
+    """
+    H, S, A = prior.shape
+    bonus = scale * 7 * H * math.log(5 * S * A * episodes * H / delta)
+    return Agent(UCBVI(H, S, A, bonus), sample=False, rng=rng)
+
+
+def uniform(prior: DirichletPrior, rng: Seed = None) -> Agent:
+    """Uniformly random actions, for the sizes of a prior."""
+    return Agent(UCBVI(*prior.shape, math.inf), sample=False, rng=rng)

@@ -1,0 +1,462 @@
+"""The algorithms as printed, against one textbook of explicit inverses and against exact values."""
+
+import copy
+import itertools
+import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given as for_all
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from worlds import LAM, WORLDS, A, S, agents_of, cases, episode, given, legal, same
+
+from rlsvi_core import (
+    Agent,
+    DiscountedMDP,
+    FiniteMDP,
+    Learner,
+    Options,
+    bootstrap,
+    chain,
+    features,
+    lsvi,
+    rlsvi,
+    suggest_parameters,
+)
+from rlsvi_core.agent import action_probabilities
+from rlsvi_core.learners.counts import Counts
+
+pytestmark = pytest.mark.filterwarnings("ignore:value_range", "ignore:lam is suggested")
+RATE = 1e-6  # how often a statistical test of right code fails under a new seed
+
+
+# ------------------------------------------------------------------ the textbook
+
+
+OPTIONS = Options()
+
+
+def textbook(log, H, theta, mean, rng, sigma, *, gamma, value_range=None, options=OPTIONS):
+    """Algorithms 1, 3 and 7 after the steps in the log, each (period, Φ(s, a), r, rows of what may
+    follow); the mean if ``rng`` is None. From the weights of the episode before, without H."""
+    low, high = value_range if value_range and options.truncate else (-math.inf, math.inf)
+    theta, mean, K = theta.copy(), mean.copy(), theta.shape[1]
+    apart, z = H is not None and not options.shared, None
+    after = np.zeros(K) if H is not None else (mean if rng is None else theta)[0]
+    sweeps = 1 if gamma == 0 else min(options.sweeps or 10, 60)
+    for h in [0] * sweeps if H is None else reversed(range(H)):
+        steps = [step for step in log if step[0] == h or not apart][-(options.window or 0) :]
+        X = np.array([row for _, row, _, _ in steps]).reshape(-1, K)
+        b = np.array([r for _, _, r, _ in steps])
+        for i, (_, _, _, following) in enumerate(steps):
+            if following is not None:
+                b[i] += gamma * min(max((following @ after).max(), low), high)
+        precision = X.T @ X / sigma**2 + LAM * np.eye(K)
+        mean[h] = theta[h] = np.linalg.inv(precision) @ X.T @ b / sigma**2
+        if rng is not None:
+            z = rng.standard_normal(K) if z is None or apart else z
+            theta[h] = mean[h] + np.linalg.inv(np.linalg.cholesky(precision)).T @ z
+        after = theta[h]
+    if not apart:
+        theta[:], mean[:] = theta[0], mean[0]
+    return theta, mean
+
+
+@pytest.mark.parametrize("masks", [False, True], ids=["", "masks"])
+@pytest.mark.parametrize(
+    ("world", "choice"),
+    [case for case in cases() if case[0] in ("table", "one table", "crossed", "function, H")],
+)
+def test_the_printed_form_is_the_textbook(world, choice, masks):
+    (phi, arguments), states = given(world, choice), WORLDS[world][2]
+    for agent in agents_of(phi, printed=True, **arguments):
+        rows, problem, log = agent.learner.problem.features, agent.learner.problem, []
+        chosen = {"value_range": arguments.get("value_range"), "options": problem.options}
+        theta = mean = np.zeros((agent.H or 1, rows(0, states[0]).shape[1]))
+        episodes = np.random.default_rng(1)
+        for _ in range(8):
+            rng = copy.deepcopy(agent.rng) if agent.sample else None
+            agent.plan()
+            prior = agent.sample and problem.options.first == "prior" and world != "function, H"
+            if log or prior:
+                theta, mean = textbook(
+                    log, agent.H, theta, mean, rng, problem.sigma, gamma=problem.gamma, **chosen
+                )
+                np.testing.assert_allclose(agent.theta, theta, rtol=1e-7, atol=1e-8)
+                assert rng is None or same(rng, agent.rng)
+            else:
+                assert not agent.theta.any()  # section 4's footnote, or K is not known yet
+            for h, s, a, r, s_next in episode(episodes, masks):
+                at, mask = states[s], legal(s_next, masks)
+                follows = None if s_next is None else states[s_next]
+                agent.observe(h, at, a, r, follows, mask)
+                if follows is not None and h + 1 != agent.H:
+                    follows = rows(h + 1, follows)[slice(None) if mask is None else mask]
+                log.append((h, rows(h, at)[a], r, None if h + 1 == agent.H else follows))
+
+
+# ------------------------------------------------------------------ exact values
+
+LEARNERS = {
+    "sums": lambda door, mdp, *given, **more: door(features.tabular(mdp), *given, **more),
+    "counts": lambda door, mdp, *given, **more: door(
+        features.OneHot(mdp.H, mdp.S, mdp.A), *given, **more
+    ),
+    "rows": lambda door, mdp, *given, **more: door(
+        features.tabular(mdp), *given, options=Options(window=10**4), **more
+    ),
+    "printed": lambda door, mdp, *given, **more: door(
+        features.tabular(mdp), *given, printed=True, **more
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_with_hardly_any_ridge_lsvi_finds_the_optimal_values(name):
+    """Where outcomes are certain and every pair was tried."""
+    rng = np.random.default_rng(1)
+    mdp = FiniteMDP(
+        np.eye(3)[rng.integers(3, size=(3, 3, 2))], rng.normal(size=(3, 3, 2)), initial=[1 / 3] * 3
+    )
+    agent = LEARNERS[name](lsvi, mdp, 1e-9, epsilon=1.0, rng=2)
+    agent.learn(mdp, 300, 3)
+    agent.plan()
+    reached = mdp.occupancy(np.full((3, 3, 2), 0.5))[:3] > 0
+    np.testing.assert_allclose(agent.Q[reached], mdp.Q[reached], atol=1e-6)
+    assert agent.evaluate(mdp, 5, 4).max() <= mdp.V[0].max() + 1e-9
+    run = agent.learn(mdp, 1, 5, exact=True)
+    assert run.expected[0] < mdp.value  # it still dithers
+    agent.epsilon = 0.0
+    assert agent.learn(mdp, 1, 6, exact=True).expected[0] == pytest.approx(mdp.value)
+
+
+@pytest.mark.parametrize("door", [lsvi, bootstrap])
+def test_without_a_horizon_the_optimal_values_are_found_too(door):
+    rng = np.random.default_rng(1)
+    mdp = DiscountedMDP(np.eye(4)[rng.integers(4, size=(4, 2))], rng.random((4, 2)), 0.8)
+    phi, options = features.OneHot(None, 4, 2), Options(sweeps=math.inf)
+    small = {"lam": 1e-9} if door is lsvi else {"value_range": (0, 5), "kappa": 1e-6}
+    agent = door(phi, gamma=0.8, rng=1, options=options, **small)
+    for s, a in [*np.ndindex(4, 2)] * 2:
+        s_next = int(mdp.P[s, a].argmax())
+        agent.observe(0, s, a, mdp.R[s, a, s_next], s_next)
+    found = [agent.mean_values(0, s) for s in range(4)]
+    np.testing.assert_allclose(found, mdp.Q, atol=1e-4)
+
+
+@pytest.mark.parametrize("printed", [False, True])
+def test_two_periods_by_hand(printed):
+    """θ_1 = 3 from data of its own; period 0 then ends early or goes on."""
+    for s_next, expected in ((None, 1.0), (0, 1.0 + 3.0)):
+        agent = lsvi(np.ones((2, 1, 1, 1)), lam=1e-9, printed=printed)
+        agent.observe(1, 0, 0, 3.0, 0)
+        agent.observe(0, 0, 0, 1.0, s_next)
+        agent.plan()
+        np.testing.assert_allclose(agent.theta[:, 0], [expected, 3.0], rtol=1e-8)
+
+
+@for_all(st.integers(0, 10**6), st.floats(0.1, 10), st.floats(0.1, 10))
+def test_a_bandit_has_the_posterior_of_the_linear_gaussian_model(seed, lam, sigma):
+    """Conditioning the joint Gaussian of (θ, y) on y, by the Schur complement."""
+    rng = np.random.default_rng(seed)
+    Phi, s, a = rng.standard_normal((4, 2, 3)), rng.integers(4, size=9), rng.integers(2, size=9)
+    r, X = rng.standard_normal(9), Phi[s, a]
+    gain = np.linalg.solve(X @ X.T / lam + sigma**2 * np.eye(9), X / lam).T
+    mean, covariance = gain @ r, (np.eye(3) - gain @ X) / lam
+    for phi, more in ((Phi[None], {}), (Phi, {"gamma": 0.0}), (lambda s: Phi[s], {"gamma": 0.0})):
+        agent = rlsvi(phi, lam, sigma, rng=seed, **more)
+        for i in range(9):
+            agent.observe(0, int(s[i]), int(a[i]), r[i], int(s[i]))
+        z = copy.deepcopy(agent.rng).standard_normal(3)
+        agent.plan()
+        white = np.linalg.cholesky(np.linalg.inv(covariance)).T @ (agent.theta[0] - mean)
+        np.testing.assert_allclose(white, z, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(agent.mean_values(0, 1), Phi[1] @ mean, rtol=1e-6, atol=1e-8)
+
+
+def exact_Q(Phi, log, lam, sigma, z):
+    """Q̃ of Algorithm 1 in 60 digits, rounded once at the end; z[h] are the normals of period h."""
+    H, S, A, K = Phi.shape
+    phi = {pair: [Decimal(float(x)) for x in Phi[pair]] for pair in np.ndindex(H, S, A)}
+    Q = {}
+    with localcontext(prec=60):
+        for h in reversed(range(H)):
+            steps = [step for step in log if step[0] == h]
+            rows = [phi[h, s, a] for _, s, a, _, _ in steps]
+            b = [
+                Decimal(float(r)) + (max(Q[h + 1, t, x] for x in range(A)) if h < H - 1 else 0)
+                for _, _, _, r, t in steps
+            ]
+            scale = 1 / Decimal(sigma) ** 2
+            L, y = [[Decimal(0)] * K for _ in range(K)], [Decimal(0)] * K
+            for i, j in itertools.product(range(K), repeat=2):
+                if j <= i:  # Cholesky of A'A/σ² + λI, row by row
+                    m = sum(row[i] * row[j] for row in rows) * scale + (i == j) * Decimal(lam)
+                    m -= sum(L[i][k] * L[j][k] for k in range(j))
+                    L[i][j] = m.sqrt() if i == j else m / L[j][j]
+            for i in range(K):
+                right = sum(row[i] * t for row, t in zip(rows, b, strict=True)) * scale
+                y[i] = (right - sum(L[i][k] * y[k] for k in range(i))) / L[i][i]
+            y = [u + Decimal(float(v)) for u, v in zip(y, z[h], strict=True)]
+            for i in reversed(range(K)):
+                y[i] = (y[i] - sum(L[k][i] * y[k] for k in range(i + 1, K))) / L[i][i]
+            for s, a in np.ndindex(S, A):
+                Q[h, s, a] = sum(u * v for u, v in zip(phi[h, s, a], y, strict=True))
+        return np.array([float(Q[pair]) for pair in np.ndindex(H, S, A)]).reshape(H, S, A)
+
+
+@pytest.mark.parametrize("printed", [False, True])
+@pytest.mark.parametrize("episodes", [2, 5, 6, 25])  # the basis has five columns
+@pytest.mark.parametrize(("lam", "sigma"), [(1.0, 0.1), (100.0, 0.01)])
+def test_sixty_digits_at_the_settings_of_the_paper(printed, episodes, lam, sigma):
+    mdp, rng, log = chain(8), np.random.default_rng(2), []
+    Phi = features.coherent(mdp.Q, 5, 1)
+    agent = rlsvi(Phi, lam, sigma, rng=1, printed=printed)
+    for _ in range(episodes):
+        agent.plan()
+        s = mdp.start(rng)
+        for h in range(mdp.H):
+            a = agent.act(h, s)
+            r, s_next, _ = mdp.step(h, s, a, rng)
+            agent.observe(h, s, a, r, s_next)
+            log.append((h, s, a, r, s_next))
+            s = s_next
+    z = copy.deepcopy(agent.rng).standard_normal((mdp.H, 5))[::-1]
+    agent.plan()
+    Q = exact_Q(Phi, log, lam, sigma, z)
+    assert np.abs(agent.Q - Q).max() < 1e-8 * np.abs(Q).max()
+
+
+def test_lsvi_weights_are_exactly_zero_until_the_first_reward():
+    mdp = chain(12)
+    for phi in (features.coherent(mdp.Q, 4, 1), features.OneHot(mdp.H, mdp.S, 2)):
+        agent = lsvi(phi, rng=1)
+        assert not agent.learn(mdp, 20, 2).claimed.any()
+        assert not agent.Q.any()
+
+
+@pytest.mark.parametrize("printed", [False, True])
+@pytest.mark.parametrize("i", [-3, 4])
+def test_scaled_features_with_scaled_lam_play_bit_for_bit_alike(printed, i):
+    mdp, c = chain(6), 2.0**i
+    Phi = features.coherent(mdp.Q, 4, 1)
+    one, two = (rlsvi(f * Phi, f**2, 0.1, rng=1, printed=printed) for f in (1.0, c))
+    runs = [agent.learn(mdp, 60, 2, exact=True) for agent in (one, two)]
+    assert same(runs[0], runs[1])
+    assert same(one.theta, two.theta * c)
+
+
+def test_rewards_in_other_units_change_no_action():
+    """Because λ and σ follow from the range of values; powers of two are exact."""
+    lam, sigma = suggest_parameters((-2, 6))
+    assert (lam, sigma) == (1 / 64, 8 / 50)
+    mdp = chain(6)
+    run = rlsvi(features.tabular(mdp), value_range=(0, 1), rng=1).learn(mdp, 100, 2)
+    scaled = FiniteMDP(mdp.P, 8 * mdp.R, terminal=8 * mdp.terminal, initial=mdp.initial, H=mdp.H)
+    more = rlsvi(features.tabular(mdp), value_range=(0, 8), rng=1).learn(scaled, 100, 2)
+    assert run.reward.sum() > 0
+    assert np.array_equal(8 * run.reward, more.reward)
+
+
+# ------------------------------------------------------------------ how one acts
+
+values = st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=6)
+
+
+def law(q, epsilon=0.0, eta=0.0):
+    out = np.full(len(q), np.nan)
+    action_probabilities(np.array(q, dtype=float), epsilon, eta, out)
+    return out
+
+
+@for_all(values, st.integers(0, 8))
+def test_epsilon_greedy_is_the_law_of_algorithm_5_by_enumeration(q, eighths):
+    epsilon, best = Fraction(eighths, 8), [a for a in range(len(q)) if q[a] == max(q)]
+    p = [epsilon / len(q) + (a in best) * (1 - epsilon) / len(best) for a in range(len(q))]
+    np.testing.assert_allclose(law(q, float(epsilon)), [float(x) for x in p], rtol=1e-15)
+
+
+@for_all(values, st.floats(0.05, 50))
+def test_boltzmann_is_the_law_of_algorithm_4(q, eta):
+    weights = [math.exp(x / eta) for x in q]
+    np.testing.assert_allclose(law(q, eta=eta), np.array(weights) / sum(weights), rtol=1e-12)
+
+
+@pytest.mark.parametrize("q", [[1e17, 0.0, 1e17], [0.0, -1e300, 0.0], [0.0, -math.inf, 0.0]])
+@pytest.mark.parametrize("eta", [0.0, 5e-324, 1e-3])
+def test_huge_values_and_what_masks_forbid(q, eta):
+    assert law(q, eta=eta).tolist() == [0.5, 0.0, 0.5]
+    if q[1] == -math.inf:
+        assert law(q, epsilon=0.5).tolist() == [0.5, 0.0, 0.5]
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_first_episode_is_uniform(name):
+    """Exact binomial on 1400 fair coins: right code fails once in 10^6 choices of seeds."""
+    mdp, right = chain(8), 0
+    for seed in range(200):
+        agent = LEARNERS[name](rlsvi, mdp, rng=1000 + seed)
+        agent.plan()
+        right += sum(agent.act(h, h) for h in range(7))
+    assert binomtest(right, 1400, 0.5).pvalue > RATE
+
+
+def test_every_step_uses_a_fixed_number_of_draws(make_mdp):
+    for noisy in (False, True):
+        mdp, rng = make_mdp(10, 3, 3, 2, noisy=noisy), np.random.default_rng(2)
+        agent = lsvi(features.tabular(mdp), epsilon=0.5, rng=1)
+        agent.learn(mdp, 10, rng)
+        world, mind = np.random.default_rng(2), np.random.default_rng(1)
+        world.random(10 * (1 + 3 + (4 if noisy else 0)))  # a start, moves and, if random, rewards
+        mind.random(10 * 3)
+        assert same(rng, world)
+        assert same(agent.rng, mind)
+
+
+def test_learning_on_the_chain_reaches_the_optimal_policy():
+    mdp = chain(10)
+    run = rlsvi(features.coherent(mdp.Q, 5, 1), rng=2).learn(mdp, 1500, 3, exact=True)
+    assert np.mean(mdp.value - run.expected[-500:] < 1e-12) > 0.95
+    assert np.mean(mdp.value - run.expected[:5] > 1e-12) > 0.5
+    assert np.isnan(rlsvi(features.tabular(mdp), rng=2).learn(mdp, 5, 3).expected).all()
+
+
+# ------------------------------------------------------------------ drawing again in mid-episode
+
+
+@pytest.mark.parametrize(
+    ("redraw", "due"),
+    [
+        (2, lambda path: len(path) > 2),
+        (lambda s: s % 2, lambda path: path[-1] % 2 in {s % 2 for s in path[:-1]}),
+        (None, lambda path: path[-1] in path[:-1]),  # the default for one-hot features
+        (math.inf, lambda path: False),
+    ],
+    ids=["steps", "function", "repeats", "never"],
+)
+@pytest.mark.parametrize("door", [rlsvi, lsvi])
+def test_a_sample_is_drawn_again_as_by_somebody_who_calls_plan(door, redraw, due):
+    phi, rng = features.OneHot(None, S, A), np.random.default_rng(2)
+    if door is lsvi and redraw is None:
+        due = lambda path: False  # noqa: E731
+    agent = door(phi, rng=1, options=Options(redraw=redraw))
+    driven = door(phi, rng=1, options=Options(redraw=math.inf))
+    for _ in range(6):
+        s, path = int(rng.integers(S)), []
+        agent.plan()
+        driven.plan()
+        for h in range(8):
+            path.append(s)
+            if due(path):
+                driven.plan()
+                path = [s]
+            a, r, s_next = agent.act(h, s), float(rng.normal()), int(rng.integers(S))
+            assert a == driven.act(h, s)
+            assert same(agent.values(h, s), driven.values(h, s))
+            agent.observe(h, s, a, r, s_next)
+            driven.observe(h, s, a, r, s_next)
+            s = s_next
+    assert agent.episode == 5
+
+
+# ------------------------------------------------------------------ environments and learners
+
+
+class Corridor:
+    """Positions 0.0, 0.1, …, in an array that is written into; at 0.5 it ends with a reward. Steps
+    to the left are not allowed at 0."""
+
+    def __init__(self):
+        self.at = np.zeros(1)
+
+    def start(self, rng):
+        self.at[0] = 0.0
+        return self.at
+
+    def step(self, h, s, a, rng):
+        self.at[0] += 0.1 if a else -0.1
+        return float(self.at[0] > 0.45), self.at, bool(self.at[0] > 0.45)
+
+    def legal(self, h, s):
+        return [1] if s[0] < 0.05 else None
+
+
+def near(s):
+    """Features that are written into, too."""
+    near.row[:] = np.maximum(0, 1 - 10 * np.abs(s[0] - np.arange(6) / 10))
+    return near.row
+
+
+near.row = np.zeros(6)
+
+
+@pytest.mark.parametrize("printed", [False, True])
+def test_an_environment_and_features_of_ones_own(printed):
+    """That use their arrays again, with masks, and an end that is not the clock's."""
+    agent = rlsvi(
+        features.PerAction(near, 2), value_range=(0, 1), gamma=0.9, rng=1, printed=printed
+    )
+    run = agent.learn(Corridor(), 40, rng=2, limit=50)
+    assert run.length[-10:].tolist() == [5] * 10
+    assert (run.opening == 1).all()
+    assert agent.mean_values(0, [0.4])[1] == pytest.approx(1, abs=0.01)
+    assert agent.mean_values(0, [0.0])[1] == pytest.approx(0.9**4, abs=0.02)
+    assert agent.evaluate(Corridor(), 3, rng=3, limit=50).tolist() == [1, 1, 1]
+
+
+class Means(Learner):
+    """A learner in ten lines: means of rewards, one period."""
+
+    def __init__(self):
+        self.sums = {}
+
+    def fit(self, rng, before):
+        noise = 0.0 if rng is None else rng.normal(size=2)
+        n, total = np.array([self.sums.get(a, (0, 0.0)) for a in range(2)]).T
+        return total / np.maximum(n, 1) + noise / np.sqrt(n + 0.01)
+
+    def values(self, fitted, h, s):
+        return fitted.copy()
+
+    def add(self, h, s, a, r, s_next):
+        n, total = self.sums.get(a, (0, 0.0))
+        self.sums[a] = n + 1, total + r
+
+
+class Arms:
+    def start(self, rng):
+        return "here"
+
+    def step(self, h, s, a, rng):
+        return float(a + rng.normal()), s, True
+
+
+def test_a_learner_of_ones_own_is_as_good_as_ours():
+    agent = Agent(Means(), rng=1)
+    run = agent.learn(Arms(), 500, rng=2)
+    assert run.opening[-100:].mean() > 0.9
+    assert run.furthest.tolist() == [-1] * 500
+    assert agent.greedy(0, "here") == 1
+    assert agent.transitions == 500
+    assert agent.evaluate(Arms(), 100, rng=3).mean() > 0.5
+    with pytest.raises(NotImplementedError, match="table of states"):
+        agent.Q  # noqa: B018
+
+
+def test_a_bandit_of_two_coins_is_thompson_sampling():
+    """With P(value of one above the other) known: an exact binomial test at RATE."""
+    agent = rlsvi(features.OneHot(1, 1, 2), 1.0, 0.5, rng=3)
+    for a, r in ((0, 0.4), (1, 0.1), (1, 0.7)):
+        agent.observe(0, 0, a, r, None)
+    assert isinstance(agent.learner, Counts)
+    mean = np.array([0.4 / 1.25, 0.8 / 2.25])
+    variance = np.array([0.25 / 1.25, 0.25 / 2.25])
+    p = 0.5 * math.erfc(-(mean[1] - mean[0]) / math.sqrt(2 * variance.sum()))
+    count = 0
+    for _ in range(2000):
+        agent.plan()
+        count += agent.act(0, 0)
+    assert binomtest(count, 2000, p).pvalue > RATE
