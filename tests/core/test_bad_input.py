@@ -10,6 +10,7 @@ from rlsvi_core import (
     Agent,
     DiscountedMDP,
     FiniteMDP,
+    Learner,
     Options,
     bootstrap,
     chain,
