@@ -745,6 +745,10 @@ def _probability(epsilon: Any) -> float:
 
 def _masked(q: Floats, legal: Any) -> Floats:
     """The values with −∞ where a mask forbids an action."""
+    if math.isnan(q.sum()):
+        checks.fail(
+            "values are numbers, or −∞", f"they are {q}", "See what the learner's fit returns."
+        )
     if legal is None:
         return q
     out, at = np.full(q.size, -np.inf), positions(q.size, legal)
@@ -770,6 +774,12 @@ def _stepped(
             "Let it return these three.",
         )
     r, s_next, over = stepped
+    if over not in (False, True, CUT):
+        checks.fail(
+            "an episode is over or not: False, True if nothing of value follows, or 'cut'",
+            f"step returned {over!r}",
+            "Return 'cut' if only the clock ran out.",
+        )
     if not over and h + 1 == limit:
         over = CUT
     if not over and limit is None and h + 1 == LONGEST:

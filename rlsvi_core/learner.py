@@ -7,8 +7,9 @@ a learner, and :class:`~rlsvi_core.agent.Agent` does the rest:
 - ``fit(rng, before)`` returns what the next episode is played by: a random draw, or the mean if
   ``rng`` is None. ``before`` is what it returned last, None at first; it is not changed.
 - ``values(fitted, h, s)`` returns a new array, one value for each action.
-- ``add(h, s, a, r, s_next)`` keeps a transition; ``s_next`` is None if nothing of value follows. A
-  learner that can forbid actions takes ``legal_next``, their numbers, as a sixth argument.
+- ``add(h, s, a, r, s_next)`` keeps a transition; ``s_next`` is None if nothing of value follows. At
+  the last step of a horizon it is the state that was reached. Where an environment forbids actions,
+  ``add`` has one argument more, ``legal_next=None``: the numbers of those allowed in ``s_next``.
 
 The learners of the paper fit the same :class:`Problem`: with targets
 
@@ -38,7 +39,8 @@ SETTLED = 1e-12  # the change, beside the largest value, that counts as none
 
 
 class Learner:
-    """Keeps data and fits values to them; see above.
+    """Keeps data and fits values to them by ``fit``, ``values`` and ``add``, as
+    :mod:`rlsvi_core.learner` says.
 
     Attributes
     ----------

@@ -30,7 +30,7 @@ from ..regression import draw_weight, noise
 
 class History(NamedTuple):
     """Sufficient statistics. What followed (s, a, h) is a list, by state and, if outcomes are told
-    apart, by reward."""
+    apart, by reward. Compiled functions take this record, or another with these fields."""
 
     n: Floats  # (H, S, A) visits
     total: Floats  # (H, S, A) sum of rewards; in the last period with the terminal ones
@@ -62,7 +62,7 @@ def with_room(seen: History, more: int) -> History:
 
 
 @inlined
-def _take_in(seen: History, h: int, s: int, a: int, r: float, s_next: int, apart: bool) -> None:
+def _take_in(seen: Any, h: int, s: int, a: int, r: float, s_next: int, apart: bool) -> None:
     """Take in one transition, into the list if something follows or outcomes are told apart."""
     seen.n[h, s, a] += 1.0
     seen.total[h, s, a] += r
@@ -88,19 +88,19 @@ def _take_in(seen: History, h: int, s: int, a: int, r: float, s_next: int, apart
 
 
 @inlined
-def remember(seen: History, h: int, s: int, a: int, r: float, s_next: int) -> None:
+def remember(seen: Any, h: int, s: int, a: int, r: float, s_next: int) -> None:
     """Take in one transition, by the state that followed."""
     _take_in(seen, h, s, a, r, s_next, False)
 
 
 @inlined
-def remember_outcome(seen: History, h: int, s: int, a: int, r: float, s_next: int) -> None:
+def remember_outcome(seen: Any, h: int, s: int, a: int, r: float, s_next: int) -> None:
     """Take in one transition, by state and reward."""
     _take_in(seen, h, s, a, r, s_next, True)
 
 
 @inlined
-def target_sum(seen: History, h: int, s: int, a: int, V: Floats) -> float:
+def target_sum(seen: Any, h: int, s: int, a: int, V: Floats) -> float:
     """Σ r + Σ_{s'} n(s') V(s') over the visits to (s, a, h): A'b of a regression on one-hot
     features."""
     total, node = seen.total[h, s, a], seen.first[h, s, a]
@@ -121,7 +121,7 @@ def forbid(closed: Array, h: int, Q: Floats) -> None:
 
 @jit
 def value_iteration(
-    seen: History,
+    seen: Any,
     ridge: float,
     sigma: float,
     targets: Targets,
@@ -150,9 +150,17 @@ def value_iteration(
 
 
 class Data(NamedTuple):
-    """What compiled code works on."""
+    """What compiled code works on: the history, side by side with the rest, because a record in a
+    record costs time in every step."""
 
-    seen: History
+    n: Floats
+    total: Floats
+    first: Ints
+    state: Ints
+    reward: Floats
+    number: Floats
+    link: Ints
+    used: Ints
     any: Array  # (1,) whether there are data, or none are waited for
     ridge: float
     sigma: float  # or 0 for the mean
@@ -164,7 +172,7 @@ class Data(NamedTuple):
 @jit
 def _fit(data: Data, rng: Generator) -> None:
     if data.any[0]:
-        value_iteration(data.seen, data.ridge, data.sigma, data.targets, data.closed, rng, data.Q)
+        value_iteration(data, data.ridge, data.sigma, data.targets, data.closed, rng, data.Q)
 
 
 @inlined
@@ -176,7 +184,7 @@ def table_values(data: Any, h: int, s: int, q: Floats) -> None:
 
 @inlined
 def _add(data: Data, h: int, s: int, a: int, r: float, s_next: int) -> None:
-    remember(data.seen, h, s, a, r, s_next)
+    remember(data, h, s, a, r, s_next)
     data.any[0] = True
 
 
@@ -265,7 +273,7 @@ class Counts(Table):
     def data(self, fitted: Floats, sample: bool) -> Data:
         problem = self.problem
         return Data(
-            self.seen,
+            *self.seen,
             self.any,
             problem.ridge,
             problem.sigma if sample else 0.0,

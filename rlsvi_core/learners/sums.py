@@ -92,27 +92,27 @@ def no_data(H: int, S: int, K: int, root: float, T: int | None = None) -> Statis
 
 @inlined
 def add_transition(
-    Phi: Floats, data: Statistics, h: int, s: int, a: int, r: float, s_next: int, row: Floats
+    Phi: Floats, data: Any, h: int, s: int, a: int, r: float, s_next: int, row: Floats
 ) -> None:
-    """Add one transition to the sums; ``row`` is scratch space of length K."""
-    U, c, g, followed, number, seen = data
-    t = h if U.shape[0] > 1 else 0
+    """Add one transition to the sums, of a record with these fields; ``row`` is scratch space of length
+    K."""
+    t = h if data.U.shape[0] > 1 else 0
     for k in range(row.shape[0]):
         row[k] = Phi[h, s, a, k]
-        c[t, k] += r * row[k]
+        data.c[t, k] += r * row[k]
     if s_next != ENDED:
-        if not seen[h, s_next]:
-            seen[h, s_next] = True
-            followed[h, number[h]] = s_next
-            number[h] += 1
+        if not data.seen[h, s_next]:
+            data.seen[h, s_next] = True
+            data.followed[h, data.number[h]] = s_next
+            data.number[h] += 1
         for k in range(row.shape[0]):
-            g[h, s_next, k] += row[k]
-    add_row(U[t], row)
+            data.g[h, s_next, k] += row[k]
+    add_row(data.U[t], row)
 
 
 @jit
 def add_next_values(
-    data: Statistics,
+    data: Any,
     h: int,
     Phi: Floats,
     closed: Array,
@@ -123,9 +123,9 @@ def add_next_values(
 ) -> None:
     """Add Σ_{s'} γ V(s') g_h(s') to x, over the states that have followed period h; n is the next
     period, and θ its weights. Two states at a time, whose sums do not wait for each other."""
-    _, _, g, followed, number, _ = data
+    g, followed = data.g, data.followed
     gamma, low, high = targets
-    last, masked = number[h] - 1, closed.size > 0
+    last, masked = data.number[h] - 1, closed.size > 0
     for i in range(0, last + 1, 2):
         s, t = followed[h, i], followed[h, min(i + 1, last)]
         V, W = -np.inf, -np.inf
@@ -146,11 +146,17 @@ def add_next_values(
 
 
 class Data(NamedTuple):
-    """What compiled code works on."""
+    """What compiled code works on: the sums, side by side with the rest, because a record in a record
+    costs time in every step."""
 
+    U: Floats
+    c: Floats
+    g: Floats
+    followed: Ints
+    number: Ints
+    seen: Array
     Phi: Floats  # (H, S, A, K)
     closed: Array  # (H, S, A) what masks forbid, or empty
-    sums: Statistics
     any: Array  # (1,) whether there are data, or none are waited for
     noise: float  # σ, or 0 for the mean
     targets: Targets
@@ -161,7 +167,7 @@ class Data(NamedTuple):
 @jit
 def _fit(data: Data, rng: Generator) -> None:
     """Algorithm 1 (noise = σ) or Algorithm 3 (noise = 0), from the sums."""
-    Phi, closed, sums, theta = data.Phi, data.closed, data.sums, data.theta
+    Phi, closed, theta = data.Phi, data.closed, data.theta
     theta[:] = 0.0
     if not data.any[0]:
         return
@@ -171,32 +177,32 @@ def _fit(data: Data, rng: Generator) -> None:
         fill_noise(rng, z)
     for h in range(H - 1, -1, -1):  # Algorithm 1, line 1
         for k in range(K):
-            x[k] = sums.c[h, k]
+            x[k] = data.c[h, k]
         if h < H - 1:  # line 2: A'b
-            add_next_values(sums, h, Phi, closed, h + 1, theta[h + 1], data.targets, x)
-        solve_transposed(sums.U[h], x)
-        draw(sums.U[h], x, data.noise, z[H - 1 - h], theta[h])  # lines 3 and 4
+            add_next_values(data, h, Phi, closed, h + 1, theta[h + 1], data.targets, x)
+        solve_transposed(data.U[h], x)
+        draw(data.U[h], x, data.noise, z[H - 1 - h], theta[h])  # lines 3 and 4
 
 
 @jit
 def _sweep(data: Data, sweeps: int, settle: bool, rng: Generator, mean: Floats) -> None:
     """Fits of one weight vector, all with the same noise, each with the weights of the one before in
     its targets: Algorithm 7, or weights that periods share. They start from ``data.theta[0]``."""
-    Phi, sums, H, K = data.Phi, data.sums, *data.theta.shape
+    Phi, (H, K) = data.Phi, data.theta.shape
     x, z, theta, nothing = np.empty(K), np.zeros(K), data.theta[0].copy(), np.zeros(K)
     if data.noise > 0.0:
         fill_noise(rng, z)
     for _ in range(sweeps):
         for k in range(K):
-            x[k] = sums.c[0, k]
+            x[k] = data.c[0, k]
         for h in range(max(H - 1, 1)):
             n = min(h + 1, H - 1)
-            add_next_values(sums, h, Phi, data.closed, n, theta, data.targets, x)
-        solve_transposed(sums.U[0], x)
+            add_next_values(data, h, Phi, data.closed, n, theta, data.targets, x)
+        solve_transposed(data.U[0], x)
         change, largest = 0.0, 1.0
         mean[0], nothing[:] = 0.0, 0.0
-        draw(sums.U[0], x, 0.0, z, mean[0])
-        draw(sums.U[0], x, data.noise, z, nothing)
+        draw(data.U[0], x, 0.0, z, mean[0])
+        draw(data.U[0], x, data.noise, z, nothing)
         for k in range(K):
             change, largest = max(change, abs(nothing[k] - theta[k])), max(largest, abs(nothing[k]))
             theta[k] = nothing[k]
@@ -213,7 +219,7 @@ def _values(data: Data, h: int, s: int, q: Floats) -> None:
 
 @inlined
 def _add(data: Data, h: int, s: int, a: int, r: float, s_next: int) -> None:
-    add_transition(data.Phi, data.sums, h, s, a, r, s_next, data.row)
+    add_transition(data.Phi, data, h, s, a, r, s_next, data.row)
     data.any[0] = True
 
 
@@ -240,9 +246,9 @@ class Sums(Learner):
     def data(self, fitted: Weights, sample: bool) -> Data:
         problem = self.problem
         return Data(
+            *self.sums,
             self.Phi,
             self.masks.closed,
-            self.sums,
             self.any,
             problem.sigma if sample else 0.0,
             Targets(problem.gamma, problem.low, problem.high),

@@ -10,6 +10,7 @@ from rlsvi_core import (
     Agent,
     DiscountedMDP,
     FiniteMDP,
+    Learner,
     Options,
     bootstrap,
     chain,
@@ -305,3 +306,17 @@ def test_an_agent_of_any_learner_checks_how_it_acts():
         Agent(learner, epsilon=2.0)
     with pytest.raises(ValueError, match="eta"):
         Agent(learner, eta=-1.0)
+
+
+def test_values_that_are_no_numbers_and_other_words_for_the_end_are_refused():
+    class Lost(Learner):
+        def fit(self, rng, before):
+            return np.full(2, np.nan)
+
+        def values(self, fitted, h, s):
+            return fitted.copy()
+
+    with pytest.raises(ValueError, match="values"):
+        Agent(Lost(), rng=1).learn(Own((0.0, 0, False)), 1, rng=2)
+    with pytest.raises(ValueError, match="cut"):
+        rlsvi(HOT, rng=1).learn(Own((0.0, 0, "truncated"), HOT.H), 1, rng=2)

@@ -1021,7 +1021,7 @@ class AtTheTollByThePage(AtTheToll):
         self.plan(self.drawn)
 
     def weights(self, phi):
-        kappa, gamma = self.bootstrap.kappa, self.luck.standard_gamma
+        kappa, gamma = self.bootstrap.learner.kappa, self.luck.standard_gamma
         data = [gamma(int((phi == size).sum())) for size in (16, 1)]
         return *data, max(1e-6, gamma(2 * kappa)), self.luck.beta(kappa, kappa)
 
