@@ -4,9 +4,8 @@ for what is made of several.
 All are 95% unless stated otherwise, and refer to the runs given: a seed is one draw.
 """
 
-from collections import namedtuple
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,8 +13,35 @@ from scipy import stats
 
 from rlsvi_core.checks import fail, inside, instance, numbers, whole
 
-Mean = namedtuple("Mean", "mean low high")
-Median = namedtuple("Median", "median low high")
+
+def said(interval: tuple[float, ...], form: str) -> str:
+    """A number and its interval as print has them.
+
+    >>> f"{Mean(2.04, 1.5, 2.5):.1f} and {Mean(-1.0, -2.0, float('inf')):+.0f}"
+    '2.0 (1.5–2.5) and -1 (-2 to +∞)'
+    """
+    if not form:
+        return str(interval)
+    number, low, high = (f"{one:{form}}".replace("inf", "∞") for one in interval[:3])
+    return f"{number} ({low}{' to ' if low[0] in '+-' else '–'}{high})"
+
+
+class Mean(NamedTuple):
+    mean: float
+    low: float
+    high: float
+
+    def __format__(self, form: str) -> str:
+        return said(self, form)
+
+
+class Median(NamedTuple):
+    median: float
+    low: float
+    high: float
+
+    def __format__(self, form: str) -> str:
+        return said(self, form)
 
 
 def _sample(values: Any, infinite: bool) -> np.ndarray:

@@ -1,47 +1,34 @@
 """The register: what the paper claims, how each claim is checked, and the verdict.
 
-A claim has a statement, a judge that returns what was found, and the verdict it should reach:
-``rlsvi check`` fails when the two differ. What was found is one plain sentence with at most two
-numbers, then one line of evidence.
+A claim has a statement, a judge and the verdict that it should reach: ``rlsvi check`` fails when
+the judge finds another. There are three words and one rule.
 
-The rules
----------
-- **Literal.** The statement is the paper's, no stronger and no weaker, with its quantifiers. A
-  reading is called a reading. What we prove or measure beyond it stands in the finding. A statement
-  is judged, not the reason given for it; a reason that fails is named in the finding.
-- **Doubt counts for the authors.** Where the text admits several readings and the verdict depends
-  on which, it is *left open by the text* (``agreed``), and the finding has each reading's result.
-  A reading that the letter excludes may spare the authors but never condemns them.
-- **A misprint is one misprint.** What fails only because of one that is listed is judged as meant,
-  and links to it.
-- **One sentence, one entry.** Where the paper says a thing twice, the entry names both places.
-- **The paper's comparator, statistic and setting decide**; others go into the finding. What the
-  paper says of a work that it cites is judged by that work's printed numbers.
-- **Failure is failure.** "Holds in part" means that a named part of the sentence holds and a named
-  part does not: it is not a middle between wins and losses. A claim that something exists holds if
-  one exists.
-- **An interval refutes only what it excludes** (``measured``): one that contains "no difference"
-  refutes no difference of some size, and one that contains the claimed size is consistent with it.
-- **A reading of the cause** ("due to", "we believe") is called one. It holds if what it rests on is
-  shown, and fails if that is excluded.
-- **A judge can lose.** A threshold that was chosen after seeing data has a range of sensible values
-  (``thresholds.py``), and the claim is judged at both ends of it too. If an end disagrees with
-  "holds", the verdict is "consistent with"; no end lifts another verdict. Rivals get the same
-  freedom, and a baseline that never learned is none.
-- **Uncertainty on every measured number** of a main claim's sentence: an interval over all runs, or
-  how many of how many.
-- **Twenty matter most** (``main=True``): what the abstract and the introduction claim for RLSVI,
-  Theorem 1, its two lemmas and Conjecture 1, the sentence that leads from them to the experiments
-  (PSRL), and the one or two that each of Figures 2 to 9 is there for. The tally counts them first.
+- **holds**: the paper's sentence, with its quantifiers, is proved, or measured with an interval,
+  under every reading that its letter admits.
+- **depends**: some admitted reading, threshold or condition makes it true and another false, or our
+  data cannot tell. The finding begins with on what.
+- **fails**: it is false under every reading that the letter admits. Who showed it, and when, is in
+  the finding.
+
+A reading that the letter excludes is reported and decides nothing. A misprint is one misprint: what
+fails only because of one that is listed is judged as meant. A word such as "roughly" has two named
+ends (``thresholds.py``), which are two readings of it. The paper's comparator, statistic and setting
+decide; a sentence that it says twice is one entry, which names both places.
+
+A judge's docstring is data, in up to three paragraphs: the paper's statement; what was found, in
+one plain sentence; one line of evidence. The last two are templates: the judge returns its verdict
+and the numbers, by name, that they are filled with. What no computation decides is a ``remark``.
+A claim's proof has lines, the paper's and ours: each is judged like a claim, is ``part_of`` one and
+shown in a table inside it. A line can be a misprint, too.
 
 Kinds of check: ``exact`` (a proof in closed form, dynamic programming or complete enumeration, to
 rounding), ``symbolic`` (computer algebra), ``certified`` (ball arithmetic: a proof), ``instances``
 (finitely many cases of a statement about all), ``Monte Carlo`` (stated error rate), ``experiment``
 (computed from a stored table), ``reading`` (the text or the literature is at issue).
 
-A judge computes its verdict, so that a planted falsehood changes it; what no computation decides is
-a ``remark``. A claim's proof has lines, the paper's and ours: each is judged like a claim, is
-``part_of`` one and shown in a table inside it. A line can be a misprint, too.
+``main`` marks the twenty claims that matter most, by our choice: what the abstract and the
+introduction claim for RLSVI, Theorem 1, its two lemmas and Conjecture 1, and the one or two
+sentences that each of Figures 2 to 9 is there for.
 
 The register is empty until topics enter their claims, as each does when its ``claims`` module is
 imported; ``catalogue.claims()`` has them all. What the judges found is stored (``verdicts.py``):
@@ -49,22 +36,16 @@ pages read it there.
 """
 
 import re
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from inspect import signature
+from itertools import product
 from typing import Any, NamedTuple
 
 from . import StudyError
 from .thresholds import CHOSEN, THRESHOLDS, Limits
 
-VERDICTS = HOLDS, CONSISTENT, OPEN, PARTLY, FAILS, CONTRADICTED = (
-    "holds",
-    "consistent with",
-    "left open by the text",
-    "holds in part",
-    "does not hold",
-    "contradicted by later work",
-)
+VERDICTS = HOLDS, DEPENDS, FAILS = "holds", "depends", "fails"
 MISPRINT = "misprint"  # of a line
 KINDS = ("exact", "symbolic", "certified", "instances", "Monte Carlo", "experiment", "reading")
 OURS = "ours"  # in place of what a line has in the paper
@@ -97,6 +78,11 @@ SECTIONS = {
 }
 
 
+class Judged(NamedTuple):
+    verdict: str
+    numbers: dict[str, Any]  # what the finding and its evidence are filled with, and more
+
+
 class Evidence(NamedTuple):
     verdict: str
     found: str  # one sentence, at most two numbers
@@ -104,7 +90,7 @@ class Evidence(NamedTuple):
     evidence: str = ""  # one line
 
 
-Judge = Callable[..., Evidence]  # callable without arguments
+Judge = Callable[..., Any]  # callable without arguments; returns what it judged
 Frames = Mapping[str, Any]  # the stored tables that it reads, by name
 
 
@@ -117,6 +103,8 @@ class Claim:
     verdict: str  # as registered
     statement: str
     judge: Judge
+    found: str = ""  # one sentence, a template
+    evidence: str = ""  # one line, a template
     part_of: str = ""  # the claim that it is a line of
     main: bool = False  # one of those that matter most
     shown_in: str = ""  # the chapter, if it is not its section's
@@ -150,19 +138,11 @@ def enter(id: str, *fields: Any, **further: Any) -> None:
 
 
 def claim(
-    id: str,
-    place: str,
-    paper: str,
-    kind: str,
-    verdict: str,
-    *,
-    part_of: str = "",
-    main: bool = False,
-    shown_in: str = "",
+    id: str, place: str, paper: str, kind: str, verdict: str, **further: Any
 ) -> Callable[[Judge], Judge]:
-    """Register a check. Its docstring is the statement; an id that ends in a dot is completed by
-    its name. A judge that reads stored tables takes them by name, ``tables=STORED``, and one that
-    has thresholds takes them as ``limits=CHOSEN``, so that it can be handed others."""
+    """Register a check; an id that ends in a dot is completed by the judge's name. A judge that
+    reads stored tables takes them by name, ``tables=STORED``, and one that has thresholds takes
+    them as ``limits=CHOSEN``, so that it can be handed others."""
 
     def register(judge: Judge) -> Judge:
         if judge.__doc__ is None:
@@ -171,8 +151,8 @@ def claim(
                 "Run it without -OO."
             )
         name = id + judge.__name__.replace("_", "-") if id.endswith(".") else id
-        statement = " ".join(judge.__doc__.split())
-        enter(name, place, paper, kind, verdict, statement, judge, part_of, main, shown_in)
+        statement, *finding = (" ".join(one.split()) for one in judge.__doc__.split("\n\n"))
+        enter(name, place, paper, kind, verdict, statement, judge, *finding, **further)
         return judge
 
     return register
@@ -186,21 +166,14 @@ def remark(
     statement: str,
     found: str,
     evidence: str = "",
-    *,
-    part_of: str = "",
-    main: bool = False,
+    **further: Any,
 ) -> None:
     """Register what no computation decides: a reading of the text."""
 
-    def judge() -> Evidence:
-        return Evidence(verdict, found, {}, evidence)
+    def judge() -> Judged:
+        return Judged(verdict, {})
 
-    enter(id, place, paper, "reading", verdict, statement, judge, part_of, main)
-
-
-class Settled(NamedTuple):
-    evidence: Evidence  # "consistent with" at most, if a threshold decides
-    turned: tuple[str, ...]  # the thresholds that do
+    enter(id, place, paper, "reading", verdict, statement, judge, found, evidence, **further)
 
 
 class _Noted(dict[str, float]):
@@ -215,68 +188,62 @@ class _Noted(dict[str, float]):
         return super().__getitem__(name)
 
 
-def settle(claim: Claim) -> Settled:
-    """What the judge finds, at the thresholds chosen and at both ends of each late one's range."""
-    if "limits" not in signature(claim.judge).parameters:
-        return Settled(claim.judge(), ())
+def settle(claim: Claim) -> Evidence:
+    """What the judge finds, in words. A threshold with two ends is two readings, so a claim is
+    judged at all combinations of the ends that it reads."""
     chosen = _Noted(CHOSEN)
-    evidence = claim.judge(limits=chosen)
-    turned = tuple(
-        name
-        for name in sorted(chosen.read)
-        if any(
-            claim.judge(limits={**CHOSEN, name: end}).verdict != evidence.verdict
-            for end in THRESHOLDS[name].range
+    if "limits" in signature(claim.judge).parameters:
+        judged = claim.judge(limits=chosen)
+        late = [name for name in sorted(chosen.read) if THRESHOLDS[name].ends]
+        verdict = agreed(
+            {
+                ends: claim.judge(limits={**CHOSEN, **dict(zip(late, ends, strict=True))}).verdict
+                for ends in product(*(THRESHOLDS[name].ends for name in late))
+            }
         )
+    else:
+        judged = claim.judge()
+        verdict = judged.verdict
+    if isinstance(judged, Evidence):
+        return judged._replace(verdict=verdict)
+    found, evidence = (
+        words.format(**judged.numbers) if judged.numbers else words
+        for words in (claim.found, claim.evidence)
     )
-    if turned and evidence.verdict == HOLDS:
-        evidence = evidence._replace(verdict=CONSISTENT)
-    return Settled(evidence, turned)
+    return Evidence(verdict, found, judged.numbers, evidence)
 
 
-def parts(*named: bool) -> str:
-    """The verdict on a sentence with these named parts: in part if some hold and some do not. It
-    is not for many trials of one sentence."""
-    return HOLDS if all(named) else PARTLY if any(named) else FAILS
+def decided(*parts: bool) -> str:
+    return HOLDS if all(parts) else FAILS
 
 
-def jointly(named: Mapping[str, str]) -> str:
-    """The verdict on a sentence with these named parts, with a verdict each: in part if one fails
-    and not all do, and else what they agree on.
+def agreed(readings: Mapping[Any, str]) -> str:
+    """The verdict on a sentence of which the text admits these readings, with a verdict each.
 
-    >>> jointly({"one": HOLDS, "other": FAILS}), jointly({"one": HOLDS, "other": OPEN})
-    ('holds in part', 'left open by the text')
+    >>> agreed({"before": HOLDS, "after": HOLDS}), agreed({"before": HOLDS, "after": FAILS})
+    ('holds', 'depends')
     """
-    found = set(named.values())
-    return agreed(named) if not found & {PARTLY, FAILS} else FAILS if found == {FAILS} else PARTLY
-
-
-def agreed(readings: Mapping[str, str], excluded: Container[str] = ()) -> str:
-    """The verdict on a sentence of which the text admits these readings, with a verdict each:
-    theirs if they agree, the weaker of holding and being consistent, and else it is left open.
-    Those that the letter excludes do not condemn what the others support.
-
-    >>> agreed({"before": HOLDS, "after": CONSISTENT}), agreed({"before": HOLDS, "after": FAILS})
-    ('consistent with', 'left open by the text')
-    >>> agreed({"before": HOLDS, "after": FAILS}, excluded=["after"])
-    'holds'
-    """
-    supported = {HOLDS, CONSISTENT}
     found = set(readings.values())
-    kept = {one for name, one in readings.items() if name not in excluded or one in supported}
-    if kept <= supported:
-        found = kept
-    return found.pop() if len(found) == 1 else CONSISTENT if found == supported else OPEN
+    return found.pop() if len(found) == 1 else DEPENDS
+
+
+def jointly(parts: Mapping[Any, str]) -> str:
+    """The verdict on a sentence that says these things, with a verdict each: it holds if all do,
+    and fails if one does.
+
+    >>> jointly({"one": HOLDS, "other": DEPENDS}), jointly({"one": DEPENDS, "other": FAILS})
+    ('depends', 'fails')
+    """
+    return FAILS if FAILS in parts.values() else agreed(parts)
 
 
 def measured(low: float, high: float, claimed: float = 0.0) -> str:
-    """The verdict of an interval on a sentence that claims more than this: it fails only if that is
-    excluded.
+    """The verdict of an interval on a sentence that claims more than this.
 
     >>> [measured(*interval) for interval in ((1, 3), (-1, 3), (-3, -1))]
-    ['holds', 'consistent with', 'does not hold']
+    ['holds', 'depends', 'fails']
     """
-    return HOLDS if low > claimed else FAILS if high < claimed else CONSISTENT
+    return HOLDS if low > claimed else FAILS if high < claimed else DEPENDS
 
 
 def slip(printed: bool, meant: bool) -> str:
@@ -284,9 +251,10 @@ def slip(printed: bool, meant: bool) -> str:
     return HOLDS if printed else MISPRINT if meant else FAILS
 
 
-def unless(wrong: bool, found: str, evidence: str = "", /, **numbers: Any) -> Evidence:
+def unless(wrong: bool, found: str = "", evidence: str = "", /, **numbers: Any) -> Any:
     """It holds unless the check came out wrong."""
-    return Evidence(FAILS if wrong else HOLDS, found, numbers, evidence)
+    verdict = decided(not wrong)
+    return Evidence(verdict, found, numbers, evidence) if found else Judged(verdict, numbers)
 
 
 def typeset(text: str) -> str:

@@ -1,8 +1,10 @@
 """The thresholds that turn a number into a verdict.
 
-One that is not a convention of statistics was chosen after seeing the data. It has a range of
-sensible values, and the verdict must be the same at both ends (``register.settle``). A judge takes
-its thresholds as an argument, ``limits=CHOSEN``, so that it can be asked at other values.
+One that is not a convention of statistics was chosen after seeing the data. Such a word of the
+paper's ("roughly", "much") has two ends, a kind and a strict one, and a claim that uses it is judged
+at both: if they disagree, it depends on how the word is read (``register.settle``). Numbers in a
+finding are computed with the value between them. A judge takes its thresholds as an argument,
+``limits=CHOSEN``, so that it can be asked at other values.
 """
 
 from collections.abc import Mapping
@@ -14,7 +16,7 @@ Limits = Mapping[str, float]  # thresholds by name
 class Threshold(NamedTuple):
     value: float
     reason: str
-    range: tuple[float, ...] = ()  # of sensible values, if it was chosen after seeing the data
+    ends: tuple[float, ...] = ()  # if it was chosen after seeing the data
 
 
 THRESHOLDS = {

@@ -35,7 +35,6 @@ class Finding:
     found: str  # one sentence
     evidence: str  # one line
     numbers: dict[str, Any]
-    turned: list[str]  # the thresholds whose sensible values disagree
     part_of: str  # the claim that it is a line of
     main: bool
 
@@ -50,7 +49,7 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
 
 
-def _finding(claim: Claim, evidence: Evidence, turned: tuple[str, ...] = ()) -> Finding:
+def _finding(claim: Claim, evidence: Evidence) -> Finding:
     return Finding(
         claim.id,
         claim.place,
@@ -64,14 +63,13 @@ def _finding(claim: Claim, evidence: Evidence, turned: tuple[str, ...] = ()) -> 
         typeset(evidence.found),
         typeset(evidence.evidence),
         _plain(evidence.numbers),
-        list(turned),
         claim.part_of,
         claim.main,
     )
 
 
 def judged(claim: Claim) -> Finding:
-    return _finding(claim, *settle(claim))
+    return _finding(claim, settle(claim))
 
 
 def not_judged(claim: Claim, reason: str) -> Finding:

@@ -21,17 +21,15 @@ from .. import register
 from ..engine import Tables
 from ..intervals import Median, for_all, mean_interval, median_interval
 from ..register import (
-    CONSISTENT,
-    CONTRADICTED,
+    DEPENDS,
     FAILS,
     HOLDS,
-    OPEN,
     Evidence,
     Frames,
     agreed,
     claim,
+    decided,
     jointly,
-    parts,
     remark,
     unless,
 )
@@ -78,7 +76,7 @@ def exponential_worst_case(limits: Limits = CHOSEN) -> Evidence:
     growth = (arrival_probability(10) / arrival_probability(50)) ** (1 / 40)
     every = register.REGISTER["B.any-algorithm"].verdict == HOLDS
     return Evidence(
-        parts(growth > limits["multiplies"], every),
+        decided(growth > limits["multiplies"], every),
         "LSVI with dithering does, on the chain: its "
         f"wait for the first reward grows {growth:.3g}-fold with each further period.",
         {"growth": growth, "every": every},
@@ -121,7 +119,7 @@ def only_exploration_differs() -> Evidence:
     "Abstract, section 1 and appendix B",
     "dramatic efficiency gains",
     "experiment",
-    OPEN,
+    DEPENDS,
     main=True,
 )
 def dramatic_gains(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
@@ -155,7 +153,7 @@ remark(
     "1.lower-bound",
     "Abstract and section 1",
     "Õ(√(H³SAT)) is optimal up to logarithms",
-    CONTRADICTED,
+    FAILS,
     "The regret bound of Theorem 1 matches the worst-case lower bound up to logarithms.",
     "With transitions that change with the period, as here, an algorithm attains Õ(√(H²SAT)) in "
     "the worst case for large T, a factor √H below (Xiong et al. 2022).",
@@ -212,7 +210,7 @@ def value_of_going_right() -> Evidence:
     )
 
 
-@claim("3.others", "Section 3", "all other policies give no reward", "exact", OPEN)
+@claim("3.others", "Section 3", "all other policies give no reward", "exact", DEPENDS)
 def other_policies_earn_nothing() -> Evidence:
     """All other policies than to go right at every step give no reward."""
     mdp = chain(4)
@@ -512,7 +510,7 @@ def prior_structure(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidenc
     }
     said = (SAID.format(*cell[["median", "low", "high"]]) for cell in (ten, one_hot, all_of_them))
     return Evidence(
-        parts(*(ratio >= limits["much faster"] for ratio in slower.values())),
+        decided(*(ratio >= limits["much faster"] for ratio in slower.values())),
         f"It takes {min(slower.values()):.2g} times as long or longer without generalization "
         "(one-hot features), and so without structure (K = SA features, whose span has "
         "everything).",
@@ -522,7 +520,7 @@ def prior_structure(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidenc
     )
 
 
-@claim("6.1.keeps", "Section 6.1", "maintains the optimal policy", "experiment", CONSISTENT)
+@claim("6.1.keeps", "Section 6.1", "maintains the optimal policy", "experiment", DEPENDS)
 def keeps_optimal_policy(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """RLSVI essentially maintains the optimal policy once it discovers the rewarding state."""
     long, short = (tables[name].query("agent == 'rlsvi'") for name in ("fig2b", "fig2a"))
@@ -604,7 +602,7 @@ def generalization(tables: Frames = STORED) -> Evidence:
     helps, alone = bool(ten["high"] < one_hot["low"]), tabular["high"] < line
     said = [SAID.format(*cell[["median", "low", "high"]]) for cell in (ten, one_hot)]
     return Evidence(
-        parts(helps, bool(below.all())),
+        decided(helps, bool(below.all())),
         f"It is below both bounds at {below.sum()} of {len(below)} lengths, and generalizes, with "
         f"{said[0]} episodes at N = 50 where tabular RLSVI takes {said[1]}.",
         {
@@ -758,7 +756,7 @@ def stable_region(
     "Section 6.1, figure 6",
     "stable for 0 < ρ < ρ*",
     "experiment",
-    CONSISTENT,
+    DEPENDS,
     main=True,
     shown_in="06b-agnostic",
 )
@@ -973,7 +971,7 @@ def robust(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     spreads = [prior_spread(one) for one in (max(lam, default=1.0), min(lam, default=1.0))]
     lost = ", ".join(f"{by_lam.learned[one]} at {prior_spread(one):.2g}" for one in narrow)
     return Evidence(
-        parts(
+        decided(
             _orders(lam) >= limits["several orders"],
             _orders(sigma) >= limits["several orders"],
             len(stable) > limits["mostly"] * len(tried),

@@ -159,18 +159,7 @@ from rlsvi_core.optimism.balls import exact
 from ..algebra import identity, same
 from ..engine import Tables
 from ..intervals import Mean, bootstrap, mean_interval
-from ..register import (
-    CONSISTENT,
-    FAILS,
-    HOLDS,
-    OURS,
-    Evidence,
-    Frames,
-    claim,
-    fallen,
-    parts,
-    unless,
-)
+from ..register import DEPENDS, FAILS, HOLDS, OURS, Evidence, Frames, claim, decided, fallen, unless
 from ..thresholds import CHOSEN, Limits
 from ..traps import gamble, long_gamble, needle, toll
 from .prior import EPISODES, rotated_toll
@@ -456,7 +445,7 @@ def conjecture_printed(tables: Frames = STORED) -> Evidence:
     powers = {H: float(power(H, x)) for H, x in WORST.items()}
     if failed or min(powers.values()) <= 0.5:
         return Evidence(
-            CONSISTENT,
+            DEPENDS,
             f"Steps of the refutation fail: {', '.join(failed)}.",
             {"failed": failed, "powers": powers},
         )
@@ -759,7 +748,7 @@ def conjecture_meant(tables: Frames = STORED) -> Evidence:
     printed = "fails too" if conjecture_printed(tables).verdict == FAILS else "is not refuted"
     if failed or min(growth) <= 1:
         return Evidence(
-            CONSISTENT,
+            DEPENDS,
             f"Steps of the refutation fail: {', '.join(failed)}.",
             {"failed": failed, "growth": growth},
         )
@@ -927,7 +916,7 @@ def prior_measured(tables: Frames = STORED) -> Evidence:
         family: ", ".join(said(one) for one in by_H.values()) for family, by_H in found.items()
     }
     return Evidence(
-        parts(trends["toll"] == "rises", trends["random"] == "does not rise"),
+        decided(trends["toll"] == "rises", trends["random"] == "does not rise"),
         f"At the toll it {trends['toll']}, with a random basis it {trends['random']}; over H²√T with "
         f"closed features and values cut it {trends['closed']}.",
         {

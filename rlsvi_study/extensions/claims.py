@@ -13,17 +13,16 @@ from rlsvi_core.learners.continual import Continual
 from ..engine import Tables
 from ..intervals import by_cell, for_all, median_interval
 from ..register import (
-    CONSISTENT,
+    DEPENDS,
     FAILS,
     HOLDS,
     MISPRINT,
-    OPEN,
     OURS,
     REGISTER,
     Evidence,
     Frames,
     claim,
-    parts,
+    decided,
     slip,
     unless,
 )
@@ -48,7 +47,7 @@ ENVIRONMENTS = {
     "Section 7",
     "where state of the art approaches are ineffective",
     "reading",
-    OPEN,
+    DEPENDS,
 )
 def effective_where_others_are_not() -> Evidence:
     """RLSVI explores efficiently in several environments where state of the art approaches are
@@ -57,7 +56,7 @@ def effective_where_others_are_not() -> Evidence:
     several = sum(verdict == HOLDS for verdict in verdicts.values()) > 1
     listed = "; ".join(f"{name}, {verdict}" for name, verdict in verdicts.items())
     return Evidence(
-        OPEN if several else FAILS,  # no state of the art is named: it may be dithering, or not
+        DEPENDS if several else FAILS,  # no state of the art is named: it may be dithering, or not
         f"Against LSVI with dithering it does: {listed}; against algorithms that explore, the "
         "paper compares nothing.",
         {"verdicts": verdicts},
@@ -66,7 +65,7 @@ def effective_where_others_are_not() -> Evidence:
     )
 
 
-@claim("7.bootstrap", "Section 7", "via a nonparametric bootstrap", "experiment", CONSISTENT)
+@claim("7.bootstrap", "Section 7", "via a nonparametric bootstrap", "experiment", DEPENDS)
 def bootstrap(tables: Frames = STORED) -> Evidence:
     """RLSVI might be adapted to take approximate posterior samples from a nonlinear value function
     via a nonparametric bootstrap."""
@@ -76,7 +75,7 @@ def bootstrap(tables: Frames = STORED) -> Evidence:
     alone, both, median = far.loc["bootstrap"], far.loc["bootstrap + prior"], far["median"]
     zero = weights == 0
     return Evidence(
-        CONSISTENT if both["high"] < alone["low"] else FAILS,  # linear weights show no more
+        DEPENDS if both["high"] < alone["low"] else FAILS,  # linear weights show no more
         f"With a random prior, as artificial data give it, it explores; without, its weights stay "
         f"0 until the first reward, in {zero.sum()} of {len(weights)} runs on the chain.",
         {
@@ -261,7 +260,7 @@ def autocorrelation(limits: Limits = CHOSEN) -> Evidence:
     fall, correlation = _fall(marginal_variances(FIRST_TRIAL)), {"meant": GAMMA}
     correlation |= {f"printed {gamma:g}": printed(gamma) for gamma in (0.9, 0.95, GAMMA)}
     return Evidence(  # Cov(w_t, w_{t+1}) = ρ Var(w_t)
-        parts(
+        decided(
             correlation["meant"] > limits["uncorrelated"], fall["corrected"] < limits["slightly"]
         ),
         f"As meant, consecutive perturbations have the correlation γ; as printed, with the "
@@ -313,7 +312,7 @@ def longer(table: pd.DataFrame, least: float, agent: str, than: str) -> pd.Serie
     return wait[agent] - wait[than]
 
 
-@claim("F.explores", "Appendix F.2", "to incentivize exploration", "experiment", CONSISTENT)
+@claim("F.explores", "Appendix F.2", "to incentivize exploration", "experiment", DEPENDS)
 def explores(tables: Frames = STORED, limits: Limits = CHOSEN) -> Evidence:
     """Continual RLSVI, with the law that is meant (F.autocorrelation), perturbs value estimates in
     directions of significant uncertainty, which incentivizes exploration."""

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .. import style
-from ..register import CONSISTENT, CONTRADICTED, FAILS, HOLDS, OPEN, PARTLY
+from ..register import DEPENDS, FAILS, HOLDS
 from ..style import BAND, BY_AGENT, COLOUR, LINE, MARK, NAME, RANGE, canvas, ink, styled, three
 from . import runs
 
@@ -33,11 +33,8 @@ CALLED = {
 GAMMA = 0.95  # of the lock that is drawn
 VERDICTS = {
     HOLDS: ("#0B6E4F", ""),
-    CONSISTENT: ("#A9C6E8", ".."),
-    OPEN: ("#B8BFCB", "--"),
-    PARTLY: ("#DDBA8B", "//"),
+    DEPENDS: ("#DDBA8B", "//"),
     FAILS: ("#A32424", "\\\\"),  # colour and hatch: as on a page
-    CONTRADICTED: ("#DE9B9B", "xx"),
 }
 
 

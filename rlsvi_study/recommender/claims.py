@@ -12,15 +12,15 @@ from rlsvi_core.envs.recommender import Recommender, number_of_states
 from ..engine import Tables, streams
 from ..intervals import Mean, for_all, mean_interval
 from ..register import (
+    DEPENDS,
     FAILS,
     HOLDS,
-    OPEN,
     REGISTER,
     Evidence,
     Frames,
     agreed,
     claim,
-    parts,
+    decided,
     unless,
 )
 from ..thresholds import CHOSEN, Limits
@@ -102,7 +102,7 @@ def sizes() -> Evidence:
     ended = number_of_states(N, J + 1) - states
     exponential = all(number_of_states(N, j) >= 2**j - 1 for j in range(1, N + 1))
     return Evidence(
-        parts(states == 4521, K == N**2 + N and exponential),
+        decided(states == 4521, K == N**2 + N and exponential),
         f"In {states} states a product is chosen, and a period has {K} basis functions.",
         {"states": states, "ended": ended, "features": K, "rank": rank},
         f"Another {ended} end an episode. Whatever J is, there are 2^J − 1 states or "
@@ -197,7 +197,7 @@ def exploration_is_crucial(tables: Frames = STORED, limits: Limits = CHOSEN) -> 
     greedy = more_regret(readings, EPSILON[0.0])
     generalizes = REGISTER["6.1.prior-structure"].verdict == HOLDS
     return Evidence(
-        parts(greedy.low > limits["needed"] * own, generalizes),
+        decided(greedy.low > limits["needed"] * own, generalizes),
         "The engine is one for exploration: without it LSVI has "
         f"{written(greedy)} likes more regret than RLSVI; the chain is one for generalization "
         "(6.1.prior-structure).",
@@ -235,7 +235,7 @@ def over_myopic(table: pd.DataFrame) -> dict[str, Mean]:
     "Section 6",
     "learns this optimal strategy when dithering does not",
     "experiment",
-    OPEN,
+    DEPENDS,
     main=True,
 )
 def better_than_dithering(tables: Frames = STORED) -> Evidence:
@@ -399,7 +399,7 @@ def _linear_target() -> tuple[float, float]:
     return float(np.mean(same)), float(np.mean(worth))
 
 
-@claim("E.bernoulli-aims", "Appendix E", "aims to learn the myopic policy", "instances", OPEN)
+@claim("E.bernoulli-aims", "Appendix E", "aims to learn the myopic policy", "instances", DEPENDS)
 def bernoulli_aims() -> Evidence:
     """The Bernoulli bandit aims to learn the myopic policy."""
     earned = mean_interval([one.evaluate(one.myopic())[0] for one in map(instance, range(20))])

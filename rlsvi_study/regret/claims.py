@@ -15,18 +15,17 @@ from .. import parameters
 from ..engine import Tables
 from ..intervals import mean_interval
 from ..register import (
+    DEPENDS,
     FAILS,
     HOLDS,
-    OPEN,
     OURS,
-    PARTLY,
     REGISTER,
     Evidence,
     Frames,
     agreed,
     claim,
+    decided,
     fallen,
-    parts,
     unless,
 )
 from ..thresholds import CHOSEN, Limits
@@ -394,7 +393,12 @@ def bias_identity() -> Evidence:
 
 
 @claim(
-    "5.bias-sign", "Section 5", "optimistic bias terms", "Monte Carlo", PARTLY, part_of="5.theorem1"
+    "5.bias-sign",
+    "Section 5",
+    "optimistic bias terms",
+    "Monte Carlo",
+    DEPENDS,
+    part_of="5.theorem1",
 )
 def bias_sign() -> Evidence:
     """The bias terms b^R and b^P are never negative."""
@@ -407,7 +411,7 @@ def bias_sign() -> Evidence:
         least = min(least, min(float(t.b_R.min()) for t in draws))
         share[episodes] = float(np.mean([t.b_P[:-1] < -1e-12 for t in draws]))
     return Evidence(
-        parts(least >= -1e-12, max(share.values()) == 0),
+        decided(least >= -1e-12, max(share.values()) == 0),
         "b^R never is. b^P is "
         f"negative where the sampled Ṽ is above 0: for {share[0]:.0%} of all (s, a, h) "
         f"before any data, {share[100]:.0%} after 100 episodes, {share[2000]:.0%} "
@@ -421,7 +425,7 @@ def bias_sign() -> Evidence:
     "Section 5",
     "b^R ≃ α₁/(n + 1ᵀα^P), b^P ≃ H 1ᵀα^P/(n + 1ᵀα^P), w ≃ H/√(n + …)",
     "instances",
-    PARTLY,
+    DEPENDS,
     part_of="5.theorem1",
 )
 def bias_size(limits: Limits = CHOSEN) -> Evidence:
@@ -436,7 +440,7 @@ def bias_size(limits: Limits = CHOSEN) -> Evidence:
         ]
     growth = [float(np.log(ratios[40][i] / ratios[10][i]) / np.log(4)) for i in range(3)]
     return Evidence(
-        parts(*(abs(power) < limits["same power"] for power in growth)),
+        decided(*(abs(power) < limits["same power"] for power in growth)),
         "The size of "
         "the noise is right. The biases are larger by a factor that grows like H² "
         f"(powers {growth[0]:.2f} and {growth[1]:.2f}): {ratios[10][0]:.0f} and "
@@ -479,7 +483,7 @@ def pigeonhole() -> Evidence:
     "Section 5",
     "violated at most twice for each (s, a, h); 2SAH",
     "instances",
-    PARTLY,
+    DEPENDS,
     part_of="5.theorem1",
 )
 def violations_of_condition() -> Evidence:
@@ -492,7 +496,7 @@ def violations_of_condition() -> Evidence:
     visits = int(np.minimum(agent.learner.seen.n, np.ceil(2 - BASE.m_R)).max())
     twice = int(np.ceil(2 - DirichletPrior.symmetric(1, 1, 1, 0.1, 0.1).m_R).max())
     return Evidence(
-        parts(max(visits, twice) <= 2, episodes <= 2),
+        decided(max(visits, twice) <= 2, episodes <= 2),
         f"At most twice among the "
         f"visits to a pair ({twice} if 1ᵀα < 1, {visits} if it is 1). But a pair not "
         f"yet visited breaks it in each episode, {episodes} of {L} with H = S = 5, A = "
@@ -630,7 +634,7 @@ def optimistic_algorithms(tables: Frames = STORED) -> Evidence:
     "Section 6",
     "an effective Gaussian approximation to PSRL",
     "experiment",
-    OPEN,
+    DEPENDS,
     main=True,
     shown_in="05-tabular",
 )

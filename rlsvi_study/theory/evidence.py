@@ -14,11 +14,11 @@ from rlsvi_core.optimism.balls import Counterexample, Proof
 
 from ..algebra import Sides, identity, same
 from ..register import (
+    DEPENDS,
     FAILS,
     HOLDS,
     MISPRINT,
     OURS,
-    PARTLY,
     Evidence,
     enter,
     lines_of,
@@ -120,7 +120,7 @@ def each_is(right: int, counts: list[int]) -> Evidence:
 def printed_lines(*claims: str) -> dict[str, int]:
     """How many printed lines of these claims' proofs have each verdict, as registered."""
     found = [one.verdict for id in claims for one in lines_of(id).values() if one.paper != OURS]
-    return {verdict: found.count(verdict) for verdict in (HOLDS, PARTLY, MISPRINT, FAILS)}
+    return {verdict: found.count(verdict) for verdict in (HOLDS, DEPENDS, MISPRINT, FAILS)}
 
 
 def in_words(lines: dict[str, int]) -> str:
@@ -131,7 +131,7 @@ def in_words(lines: dict[str, int]) -> str:
     """
     n = sum(lines.values())
     words = {
-        PARTLY: ("holds in part", "hold in part"),
+        DEPENDS: ("holds in part", "hold in part"),
         FAILS: ("does not hold", "do not hold"),
         MISPRINT: ("is a misprint", "are misprints"),
     }

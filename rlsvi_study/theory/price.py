@@ -129,7 +129,7 @@ from rlsvi_core.optimism.balls import sign
 from ..algebra import Sides, identity
 from ..engine import Tables
 from ..intervals import Mean, for_all, mean_interval
-from ..register import HOLDS, OURS, PARTLY, Evidence, Frames, claim, fallen, parts, unless
+from ..register import DEPENDS, HOLDS, OURS, Evidence, Frames, claim, decided, fallen, unless
 from . import runs, theorem1
 
 Array = np.ndarray
@@ -558,7 +558,7 @@ def which(left: Mean) -> str:
     return "open" if cubic == square else "√(H³SAT)" if cubic else "√(H²SAT)"
 
 
-@claim("5.", PLACE, OURS, "experiment", PARTLY, part_of="5.theorem1")
+@claim("5.", PLACE, OURS, "experiment", DEPENDS, part_of="5.theorem1")
 def rate_measured(tables: Frames = STORED) -> Evidence:
     """At λσ² = max(m_R, m_P) = 1 and σ² = ¼(1 + (H−1)²), after 64SAH² episodes, √(H³SAT) fits the
     growth of mean regret with H and √(H²SAT) does not, over the prior and in the MDPs of
@@ -578,7 +578,7 @@ def rate_measured(tables: Frames = STORED) -> Evidence:
         return f"{one.mean:.2g} ({one.low:.2g} to {one.high:.2g})"
 
     return Evidence(
-        parts(*(fit == "√(H³SAT)" for fit in fits.values())),
+        decided(*(fit == "√(H³SAT)" for fit in fits.values())),
         f"Over √(H³SAT), regret has the power {said('prior', 'H')} of H over the prior and "
         f"{said('tight', 'H')} in those MDPs; √(H²SAT) would have −½.",
         {

@@ -20,17 +20,17 @@ from sympy import Expr, Rational, diff, exp, integrate, limit, log, oo, pi, simp
 from rlsvi_core.optimism.balls import Counterexample, Proof, decide, exact, root, sharpen, x_log_x
 
 from ..register import (
+    DEPENDS,
     FAILS,
     HOLDS,
     MISPRINT,
     OURS,
-    PARTLY,
     REGISTER,
     Evidence,
     claim,
+    decided,
     enter,
     fallen,
-    parts,
     remark,
     unless,
 )
@@ -349,7 +349,7 @@ STEPS_LEMMA_6 = (  # all that the repaired proof uses, for α + β ≥ 1; repair
 )
 
 
-@claim("G.", "Appendix G, Lemma 6", "for any α > 0, β > 0", "certified", PARTLY)
+@claim("G.", "Appendix G, Lemma 6", "for any α > 0, β > 0", "certified", DEPENDS)
 def single_crossing() -> Evidence:
     """For any α, β > 0 the normal of mean α/n and variance 1/n, n = α + β, single-crossing
     dominates Beta(α, β)."""
@@ -358,7 +358,7 @@ def single_crossing() -> Evidence:
     instead = f"it is not proved ({', '.join(gaps)})" if gaps else "it is true, by a proof of ours"
     times = ("never", "once", "twice", "three times")[len(refuted.numbers["cdf"])]
     return refuted._replace(
-        verdict=parts(not gaps, refuted.verdict == HOLDS),  # for α + β ≥ 1, and for all
+        verdict=decided(not gaps, refuted.verdict == HOLDS),  # for α + β ≥ 1, and for all
         found=f"For α = β = {at} the distribution functions cross {times}; with α + β ≥ 1, as in "
         f"the recap, {instead}.",
         evidence=f"Its own proof: {in_words(lines)} {len(STEPS_LEMMA_6)} of the lines, printed and ours, make the "
@@ -910,7 +910,7 @@ step(
 )
 
 
-@claim("G.", "Appendix G, G.3.3", "the largest B is 1/(9A)", "certified", PARTLY, part_of=LEMMA_6)
+@claim("G.", "Appendix G, G.3.3", "the largest B is 1/(9A)", "certified", DEPENDS, part_of=LEMMA_6)
 def final_largest_B() -> Evidence:
     """For any A of the region, the largest B with B < A is 1/(9A)."""
     whole, part = (decide(lambda a: 9 * a * a - 1, [(low, 1.0)]) for low in (2.0**-10, 0.334))
@@ -918,7 +918,7 @@ def final_largest_B() -> Evidence:
         whole, at="A", refuted=" For A < 1/3 it is A; the argument covers only A ≥ 1/3."
     )
     in_part = evidence.verdict == FAILS and isinstance(part, Proof)
-    return evidence._replace(verdict=PARTLY) if in_part else evidence
+    return evidence._replace(verdict=DEPENDS) if in_part else evidence
 
 
 _s, _r = A + 1 / (9 * A) + 2, sqrt(1 + 2 * x**2)

@@ -88,16 +88,16 @@ from sympy import limit as tends_to
 from ..engine import Tables
 from ..intervals import for_all, mean_interval
 from ..register import (
+    DEPENDS,
     FAILS,
     HOLDS,
     OURS,
-    PARTLY,
     Evidence,
     Frames,
     claim,
+    decided,
     enter,
     fallen,
-    parts,
     unless,
 )
 from ..thresholds import CHOSEN, Limits
@@ -897,7 +897,7 @@ def outgrown_constants() -> list[float]:
     "Abstract; sections 1, 5 (Theorem 1) and 7",
     "E Regret ≤ Õ(√(H³SAT)) for λ ≥ …, σ ≥ √(H² + 1)",
     "Monte Carlo",  # the weakest of the steps
-    PARTLY,
+    DEPENDS,
     main=True,
 )
 def theorem1(tables: Frames = STORED) -> Evidence:
@@ -917,7 +917,7 @@ def theorem1(tables: Frames = STORED) -> Evidence:
     until = {name: second_leads_until(*sizes) for name, sizes in DIRICHLET.items()}
     smallest = not failed and has_the_rate()
     return Evidence(
-        parts(smallest, one_constant),
+        decided(smallest, one_constant),
         f"These steps of its proof fail: {', '.join(failed)}."
         if failed
         else "True on average over the prior, as T grows, at the smallest λ and σ that it allows; with "
