@@ -1,16 +1,13 @@
 """Claims of sections 1 to 4 and 6.1, appendices B and C: the problem, the algorithms, the chain."""
 
 import itertools
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy.stats import beta
 
 from rlsvi_core import features, lsvi, rlsvi
 from rlsvi_core.envs.chains import RIGHT, chain
-from rlsvi_core.mdp import FiniteMDP
 from rlsvi_core.regression import GaussianPosterior
 
 from .. import register
@@ -32,25 +29,21 @@ from ..register import (
 from ..thresholds import CHOSEN, THRESHOLDS, Limits
 from ..worlds import arrival_probability
 from . import scaling
-from .models import bandit_regret, reinforce, two_periods
-from .regions import at_the_end, falls_below, orders, stable_region, sweep
+from .models import bandit_regret, bases, policies, reinforce, two_periods
+from .regions import (
+    at_the_end,
+    cell,
+    falls_below,
+    orders,
+    since,
+    stable_region,
+    sweep,
+    tabular_line,
+)
 from .runs import EXPERIMENTS, learning_time, learning_times, medians, prior_spread
 
 STORED = Tables(EXPERIMENTS)
 PRINTED = {"chain": (1.0, 0.1), "Tetris": (1.0, 1.0), "engine": (0.2, 1e-3**0.5)}  # λ and σ
-
-
-def _bases(mdp: FiniteMDP) -> list[np.ndarray]:
-    """A tabular, a coherent and an agnostic basis."""
-    return [
-        features.tabular(mdp),
-        features.coherent(mdp.Q, 4, 0),
-        features.agnostic(mdp.Q, 4, 0.5, 0),
-    ]
-
-
-def _cell(cells: pd.DataFrame, at: int) -> Median:
-    return Median(*map(float, cells.loc[at, ["median", "low", "high"]]))
 
 
 # --------------------------------------------------------------------------- sections 1 to 4
@@ -151,7 +144,7 @@ remark(
 
 
 @claim("2.coherent", "Sections 2 and 6.1", "Q* in the span of Φ", "instances", HOLDS)
-def coherent_bases(limits: Limits = CHOSEN) -> Judged:
+def coherentbases(limits: Limits = CHOSEN) -> Judged:
     """The random basis of the experiments is coherent; the noisy one is for ρ = 0 and typically is
     not for ρ > 0.
 
@@ -191,14 +184,6 @@ def value_of_going_right() -> Judged:
     return unless(error > 1e-12 or not right, largest_relative_error=error)
 
 
-def _policies(mdp: FiniteMDP) -> Iterator[np.ndarray]:
-    """Every deterministic policy, as (H, S) arrays."""
-    return (
-        np.array(actions).reshape(mdp.H, mdp.S)
-        for actions in itertools.product(range(mdp.A), repeat=mdp.H * mdp.S)
-    )
-
-
 @claim("3.others", "Section 3", "all other policies give no reward", "exact", DEPENDS)
 def other_policies_earn_nothing() -> Judged:
     """All other policies than to go right at every step give no reward.
@@ -210,11 +195,11 @@ def other_policies_earn_nothing() -> Judged:
     All policies for N = 4.
     """
     mdp = chain(4)
-    policies = list(_policies(mdp))
-    earned = np.array([mdp.value - mdp.regret(policy) for policy in policies])
-    others = np.array([(policy != RIGHT).any() for policy in policies])
+    every = list(policies(mdp))
+    earned = np.array([mdp.value - mdp.regret(policy) for policy in every])
+    others = np.array([(policy != RIGHT).any() for policy in every])
     earning = others & (earned > 1e-12)
-    left_on_the_way = np.array([(policy.diagonal() != RIGHT).any() for policy in policies])
+    left_on_the_way = np.array([(policy.diagonal() != RIGHT).any() for policy in every])
     return Judged(
         agreed(
             {
@@ -243,7 +228,7 @@ def zero_weights() -> Judged:
     N = 8; three bases; greedy, ε-greedy and Boltzmann.
     """
     mdp, episodes, wrong = chain(8), 0, False
-    for Phi, dither in itertools.product(_bases(mdp), ({"epsilon": 0.1}, {"eta": 0.1}, {})):
+    for Phi, dither in itertools.product(bases(mdp), ({"epsilon": 0.1}, {"eta": 0.1}, {})):
         agent, env, rewarded = lsvi(Phi, rng=1, **dither), np.random.default_rng(2), False
         while not rewarded:
             agent.plan()
@@ -328,11 +313,11 @@ def any_basis() -> Judged:
     Four bases, four ways to dither, the same draws, N = 8.
     """
     mdp = chain(8)
-    bases = [*_bases(mdp), np.zeros((mdp.H, mdp.S, mdp.A, 1))]
+    every = [*bases(mdp), np.zeros((mdp.H, mdp.S, mdp.A, 1))]
     dithers = {"epsilon": 0.05}, {"epsilon": 0.5}, {"eta": 0.01}, {"eta": 10.0}
     rewards = [
         lsvi(Phi, rng=3, **dither).learn(mdp, 5000, 4).reward
-        for Phi, dither in itertools.product(bases, dithers)
+        for Phi, dither in itertools.product(every, dithers)
     ]
     first = [int(reward.argmax()) if reward.any() else None for reward in rewards]
     same = first.count(first[0])
@@ -463,8 +448,8 @@ def prior_structure(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     has everything, {spanning:.0f}. The bound is the paper's number, for a smaller problem.
     """
     by_K = medians(tables["fig4"], "K")
-    ten, spanning = _cell(by_K, 10), _cell(by_K, 100)
-    one_hot = _cell(medians(tables["fig3-tabular"], "N"), 50)
+    ten, spanning = cell(by_K, 10), cell(by_K, 100)
+    one_hot = cell(medians(tables["fig3-tabular"], "N"), 50)
     dithering = np.log(2) / arrival_probability(50)
     slower = [slow / ten.high for slow in (dithering, 1e10, one_hot.low, spanning.low)]
     return Judged(
@@ -524,12 +509,6 @@ def sizes_of_bounds(dithering_at_100: int = 10**28) -> Judged:
     return unless(not exceeded.all(), sizes=size)
 
 
-def _tabular_line(lengths: pd.Index) -> pd.Series:
-    """The paper's H²SA/10."""
-    N = lengths.to_numpy()
-    return pd.Series((N - 1) ** 2 * N * 2 / 10, N)
-
-
 @claim(
     "6.1.tabular-bound",
     "Section 6.1, figures 3 and 4",
@@ -548,14 +527,14 @@ def tabular_bound(tables: Frames = STORED) -> Judged:
     paper's.
     """
     tabular = medians(tables["fig3-tabular"], "N")
-    line = _tabular_line(tabular.index)
+    line = tabular_line(tabular.index)
     below = tabular["high"] < line
     return Judged(
         agreed({"worst MDP": HOLDS, "this chain": decided(not below.any())}),
         {
             "below": int(below.sum()),
             "lengths": len(below),
-            "time": _cell(tabular, 50),
+            "time": cell(tabular, 50),
             "line": float(line[50]),
         },
     )
@@ -598,9 +577,9 @@ def generalization(tables: Frames = STORED) -> Judged:
     To be below them takes no generalization: tabular RLSVI is, too (6.1.tabular-bound).
     """
     with_ten, tabular = (medians(tables[name], "N") for name in ("fig3", "fig3-tabular"))
-    line = _tabular_line(with_ten.index)
+    line = tabular_line(with_ten.index)
     below = with_ten["high"] < np.minimum(line, 2.0 ** (line.index - 1))
-    ten, one_hot = _cell(with_ten, 50), _cell(tabular, 50)
+    ten, one_hot = cell(with_ten, 50), cell(tabular, 50)
     return Judged(
         decided(ten.high < one_hot.low, bool(below.all())),
         {"below": int(below.sum()), "lengths": len(below), "ten": ten, "one_hot": one_hot},
@@ -950,11 +929,6 @@ def small_sigma(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     )
 
 
-def _since(good: pd.Series) -> int | None:
-    """The first place from which on all is good."""
-    return min((int(x) for x in good.index if good[good.index >= x].all()), default=None)
-
-
 @claim("C.plateau", "Appendix C, figure 12", "linear in K, flat once K ≥ SA", "experiment", HOLDS)
 def plateau(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """Roughly, learning time rises linearly with K for low K and almost plateaus once K ≥ SA.
@@ -969,8 +943,8 @@ def plateau(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     lengths = [tables["fig4"], *(runs for _, runs in tables["fig13"].groupby("N"))]
     bent = max(float(scaling.compare_laws(runs[runs.K <= 20], "K")["linear"]) for runs in lengths)
     cells = medians(tables["fig4"], "K")
-    few, top, many = (_cell(cells, K) for K in (2, 20, 100))
-    flat_from = _since(abs(cells["median"] / many.median - 1) < limits["level"])
+    few, top, many = (cell(cells, K) for K in (2, 20, 100))
+    flat_from = since(abs(cells["median"] / many.median - 1) < limits["level"])
     return unless(
         flat_from is None or flat_from > 100 or top.low <= few.high or bent > limits["AIC"],
         few=few,

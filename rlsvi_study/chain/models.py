@@ -1,11 +1,33 @@
-"""Small models that claims are checked on: REINFORCE on the chain, two periods by hand, a bandit."""
+"""What claims are checked on: bases and policies of the chain, REINFORCE, two periods by hand, a
+bandit."""
 
+import itertools
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
 from scipy.special import ndtr
 
+from rlsvi_core import features
 from rlsvi_core.compiled import Generator, jit
+from rlsvi_core.mdp import FiniteMDP
+
+
+def bases(mdp: FiniteMDP) -> list[np.ndarray]:
+    """A tabular, a coherent and an agnostic basis."""
+    return [
+        features.tabular(mdp),
+        features.coherent(mdp.Q, 4, 0),
+        features.agnostic(mdp.Q, 4, 0.5, 0),
+    ]
+
+
+def policies(mdp: FiniteMDP) -> Iterator[np.ndarray]:
+    """Every deterministic policy, as (H, S) arrays."""
+    return (
+        np.array(actions).reshape(mdp.H, mdp.S)
+        for actions in itertools.product(range(mdp.A), repeat=mdp.H * mdp.S)
+    )
 
 
 @jit

@@ -34,11 +34,12 @@ def _settled(found: pd.DataFrame, agents: dict[str, str]) -> str:
 def spread(tables: Frames = STORED) -> Judged:
     """RLSVI explores by the spread of its samples and not by the optimism of their mean.
 
-    Undecided where two draws remove the bias of the maximum, at least {two_draws:.2f} of RLSVI's
-    gain over uniform play; with the spread alone an agent has at least {spread:.2f}, with the
-    optimism alone at most {optimism:.2f}.
+    Undecided for two draws, which remove the bias of the maximum: they have at least
+    {two_draws:.2f} of RLSVI's gain over uniform play, where the spread alone has at least
+    {spread:.2f} and the optimism alone at most {optimism:.2f}.
 
-    Chain with a table and with ten features, deep sea; to explore is to have more than half.
+    Chain with a table and with ten features, deep sea. To explore is to have more than half, by
+    intervals that hold for all comparisons together.
     """
     found = judged(tables["explore"])
     return Judged(
