@@ -114,7 +114,7 @@ def dramatic_gains(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     tetris, engine = (register.REGISTER[id].verdict for id in ("6.2.better", "6.3.boltzmann"))
     each = jointly({"chain": on_chain, "Tetris": tetris, "engine": engine})
     return Judged(
-        agreed({"some study": on_chain, "each study": each}),  # only there it is beyond a factor
+        agreed({"some study": on_chain, "each study": each}),  # on the chain it is no mere factor
         {
             "learned": learned,
             "seeds": seeds,
