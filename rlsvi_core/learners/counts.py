@@ -230,12 +230,11 @@ class Counting(Learner):
     def add(
         self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
     ) -> None:
-        h, (periods, S, A) = self.period(h), self._seen.n.shape
+        h, (_, S, A) = self.period(h), self._seen.n.shape
         s, a = checks.index("s", s, S), checks.index("a", a, A)
         s_next = ENDED if s_next is None else checks.index("s_next", s_next, S)
-        after = 0 if self.H is None else h + 1
-        if legal_next is not None and s_next != ENDED and after < periods:
-            self.masks.close(after, s_next, legal_next)
+        if legal_next is not None and s_next != ENDED and h + 1 != self.H:
+            self.masks.close(0 if self.H is None else h + 1, s_next, legal_next)
         if self.apart and h + 1 == self.H:
             s_next = ENDED  # nothing of value follows
         self._queue[0].append((h, s, a, r, s_next))
@@ -254,7 +253,7 @@ class Table(Counting):
 
     def values(self, fitted: Floats, h: int, s: int) -> Floats:
         h, s = self.period(h), checks.index("s", s, fitted.shape[1])
-        return self.masks.masked(h, s, np.array(fitted[h, s]))
+        return self.masks.masked(h, s, fitted[h, s].copy())
 
 
 class Counts(Table):
@@ -268,22 +267,15 @@ class Counts(Table):
         assert isinstance(phi, OneHot)
         super().__init__(phi.H, phi.S, phi.A)
         self.problem = problem
-        self.any = np.array([problem.options.first == "prior"])
 
     def data(self, fitted: Floats, sample: bool) -> Data:
-        problem = self.problem
+        problem, seen = self.problem, self.seen
         return Data(
-            *self.seen,
-            self.any,
+            *seen,
+            np.array([problem.options.first == "prior" or seen.n.any()]),
             problem.ridge,
             problem.sigma if sample else 0.0,
             Targets(problem.gamma, problem.low, problem.high),
             self.masks.closed,
             fitted,
         )
-
-    def add(
-        self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
-    ) -> None:
-        super().add(h, s, a, r, s_next, legal_next)
-        self.any[0] = True
