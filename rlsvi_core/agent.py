@@ -416,6 +416,13 @@ class Agent:
     @property
     def theta(self) -> Floats:
         """The weights of this episode, a row for each period, of a learner that has weights."""
+        if not hasattr(self.fitted, "theta"):
+            checks.fail(
+                "weights are there after the first plan, of a learner that has some",
+                f"this is {self!r}, " + ("not planned" if self.fitted is None else "without them"),
+                "Call plan() first, or ask for values(h, s).",
+                AttributeError,
+            )
         return np.array(self.fitted.theta)
 
     def values(self, h: int, s: Any, legal: Any = None) -> Floats:
@@ -568,11 +575,18 @@ class Agent:
         """
         world, rng = self._entered(env, rng)
         limit, run = self._limit(world, limit), empty_run(episodes)
+        if np.any(exact) and self.H is None:
+            checks.fail(
+                "a policy is evaluated exactly over a horizon",
+                f"exact is {exact!r}, and {self.learner!r} has none",
+                "Leave exact out, or make features with H.",
+            )
         if not self.transitions and self.rng is not rng:
             _mention_coupling(self.rng, rng)
         self._run = run
         with patience() as ask, _bar(len(run.reward), progress) as bar:
-            if self.learner.loop is not None and self.learner.plays(world):
+            compiled = self.learner.loop is not None and limit == self.H
+            if compiled and self.learner.plays(world):
                 self._play(world, exact, rng, run, ask, bar)
             else:
                 self._play_by_steps(world, limit, bool(np.any(exact)), rng, run, ask, bar)
