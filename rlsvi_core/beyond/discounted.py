@@ -225,6 +225,7 @@ class Discounted(Counting):
 
     def values(self, fitted: Drawn, h: int, s: int) -> Floats:
         s = checks.index("s", s, self._seen.n.shape[1])
-        place, known = self._places.get(s, self._seen.n.shape[1]), fitted.sample
+        known = fitted.sample
+        place = self._places.get(s, len(known))
         q = known[place].copy() if place < len(known) else self.unseen(fitted.key, np.array([s]))[0]
         return self.masks.masked(0, s, q)

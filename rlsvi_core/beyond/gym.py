@@ -126,7 +126,7 @@ class Played:
 
     def step(self, h: int, s: Any, a: int, rng: Any) -> tuple[float, Any, bool | str]:
         """One step; ``h``, ``s`` and ``rng`` are the environment's own affair."""
-        stepped = self.env.step(self._first + a)
+        stepped: Any = self.env.step(self._first + a)
         if len(stepped) != 5:
             fail(
                 "step returns (observation, reward, terminated, truncated, info)",

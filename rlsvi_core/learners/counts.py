@@ -57,7 +57,8 @@ def with_room(seen: History, more: int) -> History:
         return seen
     extra = max(wanted - have, have)
     nodes = ("state", "reward", "number", "link")
-    return seen._replace(**{name: np.pad(getattr(seen, name), (0, extra)) for name in nodes})
+    room: dict[str, Any] = {name: np.pad(getattr(seen, name), (0, extra)) for name in nodes}
+    return seen._replace(**room)
 
 
 @inlined
