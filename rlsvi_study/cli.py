@@ -271,7 +271,7 @@ def _verify(args: Namespace) -> int:
         _say_if_stale(args, experiment, scale)
         runs = (
             f"{experiment.name}: {len(check.parts)} of {len(experiment.scales[scale].tasks)} runs "
-            f"recomputed, {check.share:.2g} of the rows"
+            f"recomputed, {'all' if check.share == 1 else f'{check.share:.2g}'} of the rows"
         )
         if check.differences:
             status = 1

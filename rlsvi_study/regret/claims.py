@@ -60,7 +60,9 @@ def closed_form() -> Evidence:
         mdp, (lam, sigma) = prior.sample(rng), rng.uniform(0.5, 3, 2)
         closed = regret.rlsvi(prior, lam, sigma, seed)
         general = rlsvi(features.tabular(mdp), lam, sigma, options=Options(first="prior"), rng=seed)
-        plays = [agent.learn(mdp, 100, seed, exact=True).expected for agent in (closed, general)]
+        plays = [
+            agent.learn(mdp, 100, 100 + seed, exact=True).expected for agent in (closed, general)
+        ]
         error = max(error, np.abs(plays[0] - plays[1]).max(), np.abs(closed.Q - general.Q).max())
     return unless(
         error > 1e-10,
