@@ -8,13 +8,13 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help book pdf test chapters lint reuse coverage verify browser lowest newest onwards constraints dist \
-	execute lab bench clean
+	execute lab bench clean FORCE
 
 # The largest first: they take longest.
 NOTEBOOKS := $(shell ls -S book/*.ipynb)
-# Everything a page can show. A change to any of it makes the built book stale.
-SOURCES := _config.yml _toc.yml $(shell find book rlsvi_core rlsvi_study results -type f \
-	-not -path '*/.*' -not -path '*/__pycache__/*' 2>/dev/null)
+# Whether anything that a page can show is newer than the built book.
+STALE := $(shell find _config.yml _toc.yml book rlsvi_core rlsvi_study results -type f -newer _build/.executed \
+	-not -path '*/.*' -not -path '*/__pycache__/*' 2>/dev/null | head -n 1)
 
 help:  ## list what can be made
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -38,10 +38,12 @@ book: _build/.done  ## execute every chapter and build the HTML, warnings being 
 
 # From scratch each time: an interrupted or older build leaves nothing behind that could be reused.
 # The chapters are executed into a cache, of which the pages are made.
-_build/.executed: .venv/.done $(SOURCES)
+_build/.executed: .venv/.done $(if $(STALE),FORCE)
 	@rm -rf _build
 	@$(BIN)/python -m book._ext.execute --jobs $(JOBS)
 	@touch $@
+
+FORCE:
 
 _build/.done: _build/.executed
 	@echo "== book: rendering the pages (a minute)"

@@ -248,6 +248,9 @@ def sweep(
     log beside the journal, and they are due again in the next sweep. Without ``again`` a table that
     this code has stored stays as it is, and one that another study's file wrote is not replaced.
     """
+    if scale not in experiment.scales:
+        scales = ", ".join(experiment.scales)
+        raise StudyError(f"the scales of {experiment.name} are {scales}; got {scale!r}.")
     start, folder = time.monotonic(), Path(folder).absolute()  # a run may go elsewhere
     experiment = replace(experiment, loaded=experiment.sources)
     name, target = experiment.name, path(experiment, scale, folder)
