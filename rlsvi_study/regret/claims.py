@@ -1,5 +1,6 @@
 """Claims of section 5 about learning: Theorem 1, Lemma 2 and the steps of their proofs."""
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 from math import sqrt
@@ -20,6 +21,7 @@ from ..register import (
     OURS,
     REGISTER,
     Frames,
+    Judge,
     Judged,
     agreed,
     claim,
@@ -35,7 +37,6 @@ from . import runs as regret
 
 STORED = Tables(regret.EXPERIMENTS)
 BASE = regret.make_prior(**regret.BASE)
-PROOF_OF_2 = "Section 5, proof of Lemma 2"
 
 
 def _random_prior(rng: np.random.Generator, H: int = 3, S: int = 3, A: int = 2) -> DirichletPrior:
@@ -43,17 +44,20 @@ def _random_prior(rng: np.random.Generator, H: int = 3, S: int = 3, A: int = 2) 
     return DirichletPrior(alpha_R, alpha_P)
 
 
+def in_lemma2(id: str, *of: str) -> Callable[[Judge], Judge]:
+    """A line of the printed proof."""
+    return claim(id, "Section 5, proof of Lemma 2", *of, part_of="5.lemma2")
+
+
+def in_theorem1(id: str, *of: str) -> Callable[[Judge], Judge]:
+    """A line of the printed proof."""
+    return claim(id, "Section 5", *of, part_of="5.theorem1")
+
+
 # --------------------------------------------------------------------------- Lemma 2
 
 
-@claim(
-    "5.closed-form",
-    PROOF_OF_2,
-    "θ̄ = n(R̂ + P̂ᵀṼ)/(n + λσ²), Σ = σ²/(n + λσ²)",
-    "instances",
-    HOLDS,
-    part_of="5.lemma2",
-)
+@in_lemma2("5.closed-form", "θ̄ = n(R̂ + P̂ᵀṼ)/(n + λσ²), Σ = σ²/(n + λσ²)", "instances", HOLDS)
 def closed_form() -> Judged:
     """Without generalization the posterior of Algorithm 1 is diagonal, with this closed form.
 
@@ -70,13 +74,11 @@ def closed_form() -> Judged:
     return unless(error > 1e-10, largest_error=error)
 
 
-@claim(
+@in_lemma2(
     "5.posterior-means",
-    PROOF_OF_2,
     "R̄ = (−α₁ + nR̂)/(1ᵀα^R + n), P̄ = (α^P + nP̂)/(1ᵀα^P + n)",
     "instances",
     HOLDS,
-    part_of="5.lemma2",
 )
 def posterior_means() -> Judged:
     """The posterior means are the prior's weights plus the counts, normalised.
@@ -96,7 +98,7 @@ def posterior_means() -> Judged:
     return unless(error > 1e-6, largest_error=error)
 
 
-@claim("5.empirical-mean", PROOF_OF_2, "R̂ ≥ R̄", "exact", FAILS, part_of="5.lemma2")
+@in_lemma2("5.empirical-mean", "R̂ ≥ R̄", "exact", FAILS)
 def empirical_mean_is_larger(seen: tuple[int, int] = (1, 0)) -> Judged:
     """The empirical mean reward is at least the posterior mean.
 
@@ -122,14 +124,7 @@ def empirical_mean_is_larger(seen: tuple[int, int] = (1, 0)) -> Judged:
     )
 
 
-@claim(
-    "5.last-display",
-    PROOF_OF_2,
-    "N(θ̄_{H−1}, 1/(n + 1ᵀα^R)) ≽so R_{H−1}",
-    "instances",
-    HOLDS,
-    part_of="5.lemma2",
-)
+@in_lemma2("5.last-display", "N(θ̄_{H−1}, 1/(n + 1ᵀα^R)) ≽so R_{H−1}", "instances", HOLDS)
 def last_display() -> Judged:
     """In the last period the normal with RLSVI's mean and the variance of Lemma 1 is optimistic.
 
@@ -137,37 +132,11 @@ def last_display() -> Judged:
 
     The gap (normal against Beta, in closed form) is nowhere negative for 16 priors, 25 histories and
     121 levels, with λσ² = 1ᵀα^R; a larger λσ² only raises the mean."""
-    least = worst_gap(1.0, 1.0)[0]  # λσ² = 1ᵀα^R, the least allowed, and σ = 1: this very variance
+    least, _ = optimism.worst_gap(1.0, 1.0)  # λσ² = 1ᵀα^R and σ = 1: this very variance
     return unless(least < -1e-9, least=least)
 
 
-def worst_gap(ridge: float, sigma2: float) -> tuple[float, tuple[float, ...]]:
-    """The least G(z), in standard deviations, over priors, histories and z, and the prior and
-    history that have it; one period, with ``ridge`` λσ² in units of 1ᵀα^R."""
-    weights, visits, z = (1e-3, 0.1, 1.0, 10.0), (0, 1, 3, 30, 1000), np.linspace(-6, 6, 121)
-    found = []
-    for *weight, low, high in product(weights, weights, visits, visits):
-        alpha = weight[0], weight[1]
-        a, b = alpha[0] + low, alpha[1] + high
-        mean, scale = -a / (a + b), sqrt(a * b / (a + b + 1)) / (a + b)
-        gap = (
-            optimism.one_period_gap(
-                alpha, low, high, ridge * sum(alpha) / sigma2, sqrt(sigma2), mean + scale * z
-            )
-            / scale
-        )
-        found.append((float(gap.min()), (*alpha, low, high)))
-    return min(found)
-
-
-@claim(
-    "5.last-period",
-    PROOF_OF_2,
-    "therefore λ > max 1ᵀα^R and σ > 1 suffice",
-    "instances",
-    HOLDS,
-    part_of="5.lemma2",
-)
+@in_lemma2("5.last-period", "therefore λ > max 1ᵀα^R and σ > 1 suffice", "instances", HOLDS)
 def last_period() -> Judged:
     """With λ > max 1ᵀα^R and σ > 1 the lemma must hold for all s, a in the last period.
 
@@ -177,19 +146,19 @@ def last_period() -> Judged:
     The gap (normal against Beta, in closed form) is nowhere negative for 16 priors, 25 histories of
     up to 2000 visits and 121 levels, with λσ² = 1ᵀα^R, 4 and 2·10⁶ times that."""
     parameters = {"printed": (1.0, 1.0), "theorem": (2.0 * 2, 2.0), "huge": (2e6, 2.0)}
-    least = {name: worst_gap(ridge, sigma2)[0] for name, (ridge, sigma2) in parameters.items()}
+    least = {
+        name: optimism.worst_gap(ridge, sigma2)[0] for name, (ridge, sigma2) in parameters.items()
+    }
     lam, sigma2 = 2, 5**2 + 1
     smaller = sum(sigma2 * (n + 1) < n + lam * sigma2 for n in range(200))
     return unless(min(least.values()) < -1e-9, smaller=smaller, **least)
 
 
-@claim(
+@in_lemma2(
     "5.noise-domination",
-    PROOF_OF_2,
     "noise from rewards is dominated by N(0, 1), from transitions by N(0, H²)",
     "instances",
     HOLDS,
-    part_of="5.lemma2",
 )
 def noise_domination() -> Judged:
     """Per unit of weight, the doubt about rewards is dominated by N(0, 1), and that about
@@ -207,7 +176,7 @@ def noise_domination() -> Judged:
     return unless(least < -1e-9, least=least)
 
 
-@claim("5.sigma", PROOF_OF_2, "this requires σ² ≥ H² + 1", "instances", DEPENDS, part_of="5.lemma2")
+@in_lemma2("5.sigma", "this requires σ² ≥ H² + 1", "instances", DEPENDS)
 def required_sigma() -> Judged:
     """This requires σ² ≥ H² + 1.
 
@@ -218,9 +187,9 @@ def required_sigma() -> Judged:
     If λσ² ≥ max(1ᵀα^R, 1ᵀα^P). Too little is σ² = 0.24 for H = 1 (after {where[2]} rewards −1 and
     {where[3]} rewards 0), 0.4 for H = 2 (by {errors:.0f} standard errors), and any σ if λσ² is only
     0.9 times 1ᵀα^R."""
-    too_low, where = worst_gap(1.0, 0.24)
-    enough, _ = worst_gap(1.0, 0.25)
-    ridge, _ = worst_gap(0.9, 2.0)
+    too_low, where = optimism.worst_gap(1.0, 0.24)
+    enough, _ = optimism.worst_gap(1.0, 0.25)
+    ridge, _ = optimism.worst_gap(0.9, 2.0)
     X, Y = optimism.paired_samples(*optimism.settled_future(), 1e-3, sqrt(0.4), 40_000, 2)
     x, y = (np.maximum(Q[:, 0, 0, 0] - Y[:, 0, 0, 0].mean(), 0) for Q in (X, Y))
     z = (x.mean() - y.mean()) / sqrt((x.var() + y.var()) / x.size)
@@ -239,14 +208,7 @@ def required_sigma() -> Judged:
     )
 
 
-@claim(
-    "5.inductive-step",
-    PROOF_OF_2,
-    "R̄ + P̄ᵀV* ≤ n(R̂ + P̂ᵀV*)/(n + λσ²)",
-    "instances",
-    HOLDS,
-    part_of="5.lemma2",
-)
+@in_lemma2("5.inductive-step", "R̄ + P̄ᵀV* ≤ n(R̂ + P̂ᵀV*)/(n + λσ²)", "instances", HOLDS)
 def inductive_step() -> Judged:
     """The posterior mean of Q*, given the next values V*, is at most the shrunk empirical one.
 
@@ -352,14 +314,7 @@ def random_terminal_reward() -> Judged:
 # --------------------------------------------------------------------------- concentration
 
 
-@claim(
-    "5.bias-identity",
-    "Section 5",
-    "E Δ^conc = Σ_h b^R + b^P + w",
-    "instances",
-    HOLDS,
-    part_of="5.theorem1",
-)
+@in_theorem1("5.bias-identity", "E Δ^conc = Σ_h b^R + b^P + w", "instances", HOLDS)
 def bias_identity() -> Judged:
     """Given the data, the concentration error is an episode's expected sum of biases and noise.
 
@@ -375,9 +330,7 @@ def bias_identity() -> Judged:
     return unless(error > 1e-10, largest_error=error)
 
 
-@claim(
-    "5.bias-sign", "Section 5", "optimistic bias terms", "Monte Carlo", FAILS, part_of="5.theorem1"
-)
+@in_theorem1("5.bias-sign", "optimistic bias terms", "Monte Carlo", FAILS)
 def bias_sign() -> Judged:
     """b^R and b^P are optimistic bias terms: they are not negative.
 
@@ -399,13 +352,11 @@ def bias_sign() -> Judged:
     )
 
 
-@claim(
+@in_theorem1(
     "5.bias-size",
-    "Section 5",
     "b^R ≃ α₁/(n + 1ᵀα^P), b^P ≃ H 1ᵀα^P/(n + 1ᵀα^P), w ≃ H/√(n + …)",
     "instances",
     FAILS,
-    part_of="5.theorem1",
 )
 def bias_size(limits: Limits = CHOSEN) -> Judged:
     """Up to logarithms the biases and the noise have these sizes.
@@ -430,7 +381,7 @@ def bias_size(limits: Limits = CHOSEN) -> Judged:
     )
 
 
-@claim("5.pigeonhole", "Section 5", "H √(SAHT log T)", "instances", HOLDS, part_of="5.theorem1")
+@in_theorem1("5.pigeonhole", "H √(SAHT log T)", "instances", HOLDS)
 def pigeonhole() -> Judged:
     """By the pigeonhole principle the noise terms add up to at most the order of H√(SAHT).
 
@@ -456,14 +407,7 @@ def pigeonhole() -> Judged:
     )
 
 
-@claim(
-    "5.violations",
-    "Section 5",
-    "violated at most twice for each (s, a, h)",
-    "instances",
-    DEPENDS,
-    part_of="5.theorem1",
-)
+@in_theorem1("5.violations", "violated at most twice for each (s, a, h)", "instances", DEPENDS)
 def violations_of_condition() -> Judged:
     """The condition αᵀ1 ≥ 2 of Lemma 1 can only be violated twice for each (s, a, h).
 
@@ -495,7 +439,7 @@ def _means(theorem1: pd.DataFrame) -> pd.DataFrame:
     return sizes[["regret", "concentration"]].mean()
 
 
-@claim("5.optimism", "Section 5", "E Δ^opt ≤ 0", "experiment", HOLDS, part_of="5.theorem1")
+@in_theorem1("5.optimism", "E Δ^opt ≤ 0", "experiment", HOLDS)
 def optimism_on_average(tables: Frames = STORED) -> Judged:
     """Given any history, RLSVI's sampled value is on average at least the optimal one.
 
@@ -513,14 +457,7 @@ def optimism_on_average(tables: Frames = STORED) -> Judged:
     )
 
 
-@claim(
-    "5.concentration",
-    "Section 5",
-    "Δ^conc vanishes as estimates concentrate",
-    "experiment",
-    HOLDS,
-    part_of="5.theorem1",
-)
+@in_theorem1("5.concentration", "Δ^conc vanishes as estimates concentrate", "experiment", HOLDS)
 def concentration_vanishes(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """The concentration error vanishes as data accumulate.
 
