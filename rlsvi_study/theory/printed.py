@@ -384,6 +384,7 @@ remark(
     "functions cross at most once on (0, 1).",
     "Both means are α/(α + β). Left of 0 the normal's is above, right of 1 below: at most one "
     "crossing is exactly one, from above.",
+    part_of=LEMMA_6,
 )
 remark(
     "G.rolle",
@@ -394,6 +395,7 @@ remark(
     "at most two.",
     "By Rolle's theorem, twice. The first is a goal that the final region gives "
     "up: h changes sign there.",
+    part_of=LEMMA_6,
 )
 remark(
     "G.outside",
@@ -402,6 +404,7 @@ remark(
     HOLDS,
     "Just outside [0, 1] the normal density is above the beta density.",
     "The beta density is zero there and the normal's is positive.",
+    part_of=LEMMA_6,
 )
 line(
     "two-crossings-suffice",
@@ -1085,7 +1088,14 @@ line(
 )
 
 
-@claim("G.", "Appendix G, G.3.3", "the densities cross twice in this region", "instances", HOLDS)
+@claim(
+    "G.",
+    "Appendix G, G.3.3",
+    "the densities cross twice in this region",
+    "instances",
+    HOLDS,
+    part_of=LEMMA_6,
+)
 def final_two_crossings() -> Judged:
     """In the final region the densities cross exactly twice: once left of x₁, where u is convex and
     falls from +∞ to below zero, and once right of x₂. Counted at a grid of points.
@@ -1106,4 +1116,5 @@ remark(
     MISPRINT,
     "f is the log beta density less the largest log normal density.",
     "Its lower bound l̃_B is meant, as in equation (5) and in f₁ and f₂.",
+    part_of=LEMMA_6,
 )

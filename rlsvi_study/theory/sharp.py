@@ -93,7 +93,7 @@ step(
         (sp.limit(shape, g, oo), 0),
         *((diff(Y / sum(P), p), (v - Y / sum(P)) / sum(P)) for p, v in zip(P, WORTH, strict=True)),
     ],
-    "g^a e^{−g} has the derivative (a − g)g^{a−1}e^{−g} and vanishes at 0 and at ∞: no boundary "
+    "g^a e^(−g) has the derivative (a − g)g^(a−1) e^(−g) and vanishes at 0 and at ∞: no boundary "
     "term, however small a is.",
     part_of=LEMMA_1,
 )

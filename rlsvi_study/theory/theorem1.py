@@ -491,9 +491,9 @@ def theorem1(tables: Frames = STORED) -> Judged:
     H; with one constant for all H and T it is false, though the regret that is proved exceeds √(H³SAT)
     itself only from H = {above:.1e} on.
 
-    A second term leads our bound up to {second_term_until} episodes at H = S = 5, A = 3, where regret is
-    at most {share:.0%} of the bound; its order, H⁴SA, is H² more than printed (5.last-line) and right
-    (5.second-term). A larger σ costs in proportion (5.first-term)."""
+    A second term leads our bound up to {second_term_until} episodes at H = S = 5, A = 3; its order, H⁴SA,
+    is H² more than printed (5.last-line) and right (5.second-term). Measured regret is at most
+    {share:.0%} of the bound. A larger σ costs in proportion (5.first-term)."""
     failed, second = fallen(STEPS), REGISTER["5.second-term"].judge()
     until = {name: second_leads_until(*sizes) for name, sizes in DIRICHLET.items()}
     readings = {
@@ -509,10 +509,7 @@ def theorem1(tables: Frames = STORED) -> Judged:
             "until": until,
             "proven": {  # over 1000 episodes, as a share of random play's regret
                 name: wrong_arm_bound(lam, sigma, 1000) / (1000 * 2 / np.pi**2)
-                for name, lam, sigma in (
-                    ("lam", 2e6, np.sqrt(2)),
-                    ("sigma", 2.0, 1e6 * np.sqrt(2)),
-                )
+                for name, lam, sigma in (("lam", 2e6, np.sqrt(2)), ("sigma", 2.0, 1e6 * np.sqrt(2)))
             },
             "share": explicit_bound(tables).numbers["share"],
         },
