@@ -188,19 +188,24 @@ class _Noted(dict[str, float]):
         return super().__getitem__(name)
 
 
+def _at_the_ends(judge: Judge, read: set[str]) -> dict[Any, str]:
+    """The verdicts at all combinations of the ends of these thresholds, and of those that the judge
+    reads at one of them only."""
+    late, tried, noted = [name for name in sorted(read) if THRESHOLDS[name].ends], {}, set(read)
+    for ends in product(*(THRESHOLDS[name].ends for name in late)):
+        limits = _Noted({**CHOSEN, **dict(zip(late, ends, strict=True))})
+        tried[ends] = judge(limits=limits).verdict
+        noted |= limits.read
+    return tried if noted == read else _at_the_ends(judge, noted)
+
+
 def settle(claim: Claim) -> Evidence:
     """What the judge finds, in words. A threshold with two ends is two readings, so a claim is
     judged at all combinations of the ends that it reads."""
-    chosen = _Noted(CHOSEN)
     if "limits" in signature(claim.judge).parameters:
+        chosen = _Noted(CHOSEN)
         judged = claim.judge(limits=chosen)
-        late = [name for name in sorted(chosen.read) if THRESHOLDS[name].ends]
-        verdict = agreed(
-            {
-                ends: claim.judge(limits={**CHOSEN, **dict(zip(late, ends, strict=True))}).verdict
-                for ends in product(*(THRESHOLDS[name].ends for name in late))
-            }
-        )
+        verdict = agreed(_at_the_ends(claim.judge, chosen.read))
     else:
         judged = claim.judge()
         verdict = judged.verdict
