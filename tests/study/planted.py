@@ -33,7 +33,17 @@ from rlsvi_study.register import FAILS, REGISTER
 from rlsvi_study.regret import bias, optimism
 from rlsvi_study.regret import claims as regret
 from rlsvi_study.tetris import claims as tetris
-from rlsvi_study.theory import crossings, evidence, forms, price, printed, repaired, sharp, theorem1
+from rlsvi_study.theory import (
+    crossings,
+    evidence,
+    forms,
+    price,
+    printed,
+    repaired,
+    sharp,
+    shrunk,
+    theorem1,
+)
 
 # --------------------------------------------------------------------- tables
 
@@ -210,7 +220,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         lambda _: lambda Phi, rng, **_: rlsvi(Phi, rng=rng),
         "1.only-exploration 6.agnostic",
     ),
-    (regret, "worst_gap", lambda _: lambda *at: (-0.1, ()), "5.last-display"),
+    (optimism, "worst_gap", lambda _: lambda *at: (-0.1, ()), "5.last-display"),
     (FiniteMDP, "regret", lambda _: lambda mdp, policy: mdp.value, "3.others"),
     (
         features,
@@ -258,7 +268,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         parameters,
         "theorem1_parameters",
         lambda _: lambda prior: (1e-9, 1.0),
-        "5.inductive-step 5.bias-sign",
+        "5.inductive-step",
     ),
     (
         optimism,
@@ -289,7 +299,8 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         ),
         "5.last-period 5.sigma 5.noise-domination",
     ),
-    (theorem1, "wrong_arm_bound", lambda _: _nothing, "5.theorem1"),
+    (theorem1, "has_the_rate", lambda _: lambda: False, "5.theorem1"),
+    (optimism, "sample_Q", lambda right: lambda *given: -abs(right(*given)), "5.bias-sign"),
     (
         theorem1,
         "enough_sigma",
@@ -357,9 +368,9 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
     (theorem1, "grown", lambda _: lambda x: log(1 + 1 / (2 * x)), "5.counting"),
     (theorem1, "rooted_integral", lambda right: lambda N, B: right(N, B**2), "5.without-log-L"),
     (theorem1, "penalty", lambda _: _nothing, "5.penalised-recursion"),
-    (theorem1, "moment", lambda right: lambda *given: right(*given) / 2, "5.mean-mdp"),
+    (shrunk, "moment", lambda right: lambda *given: right(*given) / 2, "5.mean-mdp"),
     (
-        theorem1,
+        shrunk,
         "best",
         lambda right: lambda *given: (right(*given)[0] + 1, right(*given)[1]),
         "5.telescope",
@@ -385,7 +396,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         price,
         "second_from",
         lambda right: lambda H, *rest: right(H, *rest)._replace(regret=H**3.0),
-        "5.second-term",
+        "5.second-term 5.last-line",
     ),
     (
         forms,
@@ -441,7 +452,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         lambda right: lambda walked, *rho: right(not walked, *rho),
         "B.toll-law B.toll-steps",
     ),
-    (conjecture, "leap", lambda right: lambda rho: right(rho) / 2, "B.toll-steps B.toll-law"),
+    (conjecture, "leap", lambda right: lambda rho: right(rho) / 2, "B.toll-steps"),
     (conjecture, "pooled", lambda right: lambda *at: right(*at) * 2, "B.long-noise"),
     (
         conjecture,
