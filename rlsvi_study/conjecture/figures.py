@@ -9,8 +9,10 @@ from matplotlib.figure import Figure
 
 from ..intervals import student
 from ..style import COLOUR, LINE, canvas, digits, label_ends, shades, styled
-from .claims import gamble_bound, imagined, looked_at, slopes, toll_bound
+from .gambles import gamble_bound, slopes
 from .prior import EPISODES
+from .runs import looked_at
+from .tolls import imagined, toll_bound
 
 BARS = {"errorbar": student, "err_style": "bars", "err_kws": {"capsize": 2}}
 PALE, OWN, DARK = shades("rlsvi", 3)
