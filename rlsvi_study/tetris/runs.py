@@ -34,14 +34,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import ttest_ind
 
 from rlsvi_core import Agent, Options, Run, checks
 from rlsvi_core.envs.tetris import Tetris
 from rlsvi_core.learner import Problem
 
 from ..engine import Experiment, Rows, Scale, grid, streams
-from ..intervals import by_cell, for_all, mean_interval
+from ..intervals import by_cell, for_all, mean_interval, said
 from ..thresholds import CHOSEN
 from .lspi import ITERATION
 from .players import KNOWN
@@ -181,6 +180,9 @@ class Level(NamedTuple):  # a mean over seeds and an interval for it (Student)
     high: float
     seeds: int
 
+    def __format__(self, form: str) -> str:
+        return said(self, form)
+
 
 def level(scores: pd.Series, comparisons: int = 1) -> Level:
     """The interval is one of so many that hold together with 95%."""
@@ -219,15 +221,6 @@ def learned_at(table: pd.DataFrame, by: Sequence[str] = (), above: float = LEARN
 def second_half(table: pd.DataFrame, by: Sequence[str] = ("schedule",)) -> pd.Series:
     """The mean score over the second half of the games; its greatest is the tuned schedule."""
     return table[table.game > table.game.max() / 2].groupby(list(by)).score.mean()
-
-
-def apart(scores: pd.Series, others: pd.Series) -> Level:
-    """By how much the mean of some seeds exceeds that of others, not paired (Welch)."""
-    test = ttest_ind(scores, others, equal_var=False)
-    low, high = test.confidence_interval()
-    return Level(
-        float(scores.mean() - others.mean()), float(low), float(high), len(scores) + len(others)
-    )
 
 
 def relative_spread(scores: Any) -> Any:
@@ -277,8 +270,30 @@ _MINI: dict[str, Any] = {"height": 4, "pieces": "SZ", **_LONG}
 _AGENTS = ("rlsvi", "lsvi")
 MINI_RULES, MINI_READINGS = ("top row", "clears", "overflow top"), ("value", "reward")
 
-# With which schedule LSVI was run in ``fig7`` and in ``tetris-top-row``.
-FIGURE_7_SCHEDULE = {"clears": "greedy", "top row": decaying(0.1, 10)}
+
+class Rule(NamedTuple):
+    """Whether the letter of the paper admits an ending rule, and its tables: figure 7, LSVI with
+    other schedules on the same seeds, and LSVI with all schedules on seeds of their own."""
+
+    admitted: bool
+    figure: str
+    others: str = ""  # none were run
+    tuning: str = ""
+    schedule: str = ""  # of LSVI in ``figure``, if there is one alone
+
+
+RULES = {
+    "top row": Rule(
+        True,
+        "tetris-top-row",
+        "tetris-top-row-schedules",
+        "tetris-top-row-tuning",
+        decaying(0.1, 10),
+    ),
+    "touches": Rule(True, "tetris-touches", "tetris-touches-schedules"),
+    "overflow top": Rule(True, "tetris-overflow-top"),
+    "clears": Rule(False, "fig7", "tetris-schedules", "fig7-tuning", "greedy"),
+}
 # The winner in ``fig14-tuning``; a test checks it.
 MINI_TUNED = {
     "top row": {"value": decaying(1, 10), "reward": decaying(1, 10)},
@@ -338,7 +353,7 @@ EXPERIMENTS = {
             "Learning to play Tetris on 20 × 10 squares",
             range(20),
             grid(agent=_AGENTS),
-            schedule=FIGURE_7_SCHEDULE["clears"],
+            schedule=RULES["clears"].schedule,
             weights=True,
             **_LONG,
         ),
@@ -374,7 +389,7 @@ EXPERIMENTS = {
             range(20),
             grid(agent=_AGENTS),
             rule="top row",
-            schedule=FIGURE_7_SCHEDULE["top row"],
+            schedule=RULES["top row"].schedule,
             **_LONG,
         ),
         _curves(
@@ -436,7 +451,7 @@ EXPERIMENTS = {
             "What each reading of Algorithm 7 does, 400 games",
             range(6),
             _READINGS,
-            schedule=FIGURE_7_SCHEDULE["clears"],
+            schedule=RULES["clears"].schedule,
             **_SHORT,
         ),
         _curves(
@@ -501,7 +516,7 @@ EXPERIMENTS = {
             range(10),
             grid(agent=_AGENTS, gamma=(1.0,)),
             rule="top row",
-            schedule=FIGURE_7_SCHEDULE["top row"],
+            schedule=RULES["top row"].schedule,
             games=600,
             every=50,
         ),
