@@ -63,14 +63,22 @@ def by_the_letter(by: Mapping[str, str], **numbers: Any) -> Judged:
     )
 
 
-def above(
-    found: Mapping[str, Mapping[str, Any]],
-    claimed: float = 0.0,
-    join: Callable[[Mapping[Any, str]], str] = jointly,
-) -> dict[str, str]:
-    """For each rule, whether all intervals lie above what is claimed."""
+Found = Mapping[str, Mapping[str, Any]]  # what was measured, with an interval, by rule
+Join = Callable[[Mapping[Any, str]], str]
+
+
+def above(found: Found, claimed: float = 0.0, join: Join = jointly) -> dict[str, str]:
+    """For each rule, whether the intervals lie above what is claimed."""
     return {
         rule: join({who: measured(one.low, one.high, claimed) for who, one in of.items()})
+        for rule, of in found.items()
+    }
+
+
+def below(found: Found, claimed: float, join: Join = jointly) -> dict[str, str]:
+    """For each rule, whether they lie below it."""
+    return {
+        rule: join({who: measured(-one.high, -one.low, -claimed) for who, one in of.items()})
         for rule, of in found.items()
     }
 
@@ -220,8 +228,8 @@ def growth_is_capped() -> Judged:
     """Keeping only the most recent N transitions caps a linear growth in memory and computational
     requirements.
 
-    A fit has a row for each transition kept: without a cap {rows[free]} after {played[free]}
-    placements, with N = {N} {rows[capped]} after {played[capped]}.
+    A fit has a row for each transition kept: without a cap for {rows[free]} placements of
+    {played[free]}, with N = {N} for the last {rows[capped]} of {played[capped]}.
 
     Algorithm 7 as printed; likewise after fewer. Games become longer while an agent learns, so the
     growth is linear in placements and not in games.
@@ -499,13 +507,8 @@ def fixed_epsilon(tables: Frames = STORED) -> Judged:
             if isinstance(runs.SCHEDULES[name].get("epsilon"), float)
         }
         found[rule] = ends | {"best": max(ends.values())}
-    return by_the_letter(
-        {
-            rule: measured(-ends["best"].high, -ends["best"].low, -LSPI)
-            for rule, ends in found.items()
-        },
-        **found,
-    )
+    best = {rule: {"best": ends["best"]} for rule, ends in found.items()}
+    return by_the_letter(below(best, LSPI), **found)
 
 
 @claim("6.2.sooner", "Section 6", "faster learning", "experiment", DEPENDS)
@@ -568,13 +571,7 @@ def more_stable(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
             "between": spread_ratio(*map(finals, agents.values())),
             "within": bootstrap(lambda x, y: np.sqrt(x.mean(-1) / y.mean(-1)), *within),
         }
-    return by_the_letter(
-        {
-            rule: agreed({sense: measured(-one.high, -one.low, -1) for sense, one in of.items()})
-            for rule, of in found.items()
-        },
-        **found,
-    )
+    return by_the_letter(below(found, 1, agreed), **found)
 
 
 remark(
@@ -642,38 +639,25 @@ def discount_helps(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     more alike than without one).
 
     Undecided with ten seeds: if the top row is tested once full rows are gone, RLSVI's runs spread
-    {top row[ratio][rlsvi][1.0]:.2f} times as much as with γ = 1, and LSVI's
-    {top row[ratio][lsvi][1.0]:.2f} times.
+    {top row[ratio][rlsvi]:.2f} times as much as with γ = 1, and LSVI's {top row[ratio][lsvi]:.2f}
+    times.
 
-    RLSVI learned in {top row[learn][rlsvi][0.99]} seeds, with γ = 1 in {top row[learn][rlsvi][1.0]}.
-    Under “clears”, which the letter excludes, its runs spread {clears[ratio][rlsvi][1.0]:.2f} times
-    as much; the other rules were not run. Spread: as in 6.2.stability; 600 games.
+    RLSVI learned in {top row[learn][0.99]} seeds, with γ = 1 in {top row[learn][1.0]}. Under
+    “clears”, which the letter excludes, its runs spread {clears[ratio][rlsvi]:.2f} times as much; the
+    other rules were not run. Spread: as in 6.2.stability; 600 games.
     """
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    found: dict[str, dict[str, Any]] = {}
     for rule in TUNED:
-        found[rule] = {"ratio": {}, "learn": {}}
-        for agent, table in by_agent(every_discount(tables, rule)).items():
-            last = finals(table, ["gamma"])
-            found[rule]["ratio"][agent] = {
-                str(gamma): spread_ratio(last[0.99], last[gamma])
-                for gamma in sorted({*table.gamma} - {0.99})
-            }
-            found[rule]["learn"][agent] = {
+        agents = by_agent(every_discount(tables, rule))
+        last = {agent: finals(table, ["gamma"]) for agent, table in agents.items()}
+        found[rule] = {
+            "ratio": {agent: spread_ratio(one[0.99], one[1.0]) for agent, one in last.items()},
+            "learn": {
                 str(gamma): how_many_learn(part, limits["LEARNED"])
-                for gamma, part in table.groupby("gamma")
-            }
-    return by_the_letter(
-        {
-            rule: jointly(
-                {
-                    agent: measured(-one["1.0"].high, -one["1.0"].low, -1)
-                    for agent, one in of["ratio"].items()
-                }
-            )
-            for rule, of in found.items()
-        },
-        **found,
-    )
+                for gamma, part in agents["rlsvi"].groupby("gamma")
+            },
+        }
+    return by_the_letter(below({rule: of["ratio"] for rule, of in found.items()}, 1), **found)
 
 
 @claim(
@@ -710,6 +694,9 @@ def together(table: pd.DataFrame, by: str | list[str]) -> pd.DataFrame:
     return by_cell(table, by, lambda cell: mean_interval(lead(cell), one_of)._asdict())
 
 
+CELLS = for_all(len(runs.MINI_RULES) * len(runs.MINI_READINGS))  # the level of each interval
+
+
 def on_four_rows(table: pd.DataFrame, of: Callable[[pd.DataFrame], Any]) -> dict[str, Any]:
     """For each rule, and each reading of Φ, what becomes of the runs."""
     return {
@@ -730,10 +717,8 @@ def mini_tetris_faster(tables: Frames = STORED) -> Judged:
     which the letter excludes, {clears[value]:+.2f} and {clears[reward]:+.2f} (95% for all together).
     The width, not printed, is ten.
     """
-    cells = for_all(len(runs.MINI_RULES) * len(runs.MINI_READINGS))
-    found = on_four_rows(
-        tables["fig14"].query("game <= 200"), lambda cell: mean_interval(lead(cell), cells)
-    )
+    first = tables["fig14"].query("game <= 200")
+    found = on_four_rows(first, lambda cell: mean_interval(lead(cell), CELLS))
     return by_the_letter(above(found, join=agreed), **found)
 
 
@@ -756,19 +741,12 @@ def mini_tetris_better(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judg
     two readings of Φ. On 5 to 8 columns ahead in {narrow[ahead]} of {narrow[cells]}, behind in
     {narrow[behind]} (95% for all together). Last 200 games of 1000.
     """
-    table, narrow = tables["fig14"], together(tables["tetris-widths"], ["width", "rule", "reading"])
+    table, much = tables["fig14"], limits["much better"]
     ratio = on_four_rows(table, lambda cell: times(*map(finals, by_agent(cell).values())))
-    cells = for_all(len(runs.MINI_RULES) * len(runs.MINI_READINGS))
-    leads = on_four_rows(table, lambda cell: mean_interval(lead(cell), cells))
-    great = {
-        rule: {
-            reading: measured(one.low, one.high, limits["much better"])
-            for reading, one in of.items()
-        }
-        for rule, of in ratio.items()
-    }
+    leads = on_four_rows(table, lambda cell: mean_interval(lead(cell), CELLS))
+    narrow = together(tables["tetris-widths"], ["width", "rule", "reading"])
     return by_the_letter(
-        {rule: agreed(of) for rule, of in great.items()},
+        above(ratio, much, agreed),
         ratio=ratio,
         lead=leads,
         narrow={
@@ -777,7 +755,7 @@ def mini_tetris_better(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judg
             "behind": int((narrow.high < 0).sum()),
         },
         **{
-            "far better": sum(one == HOLDS for of in great.values() for one in of.values()),
+            "far better": sum(one.low > much for of in ratio.values() for one in of.values()),
             "better": sum(one.low > 0 for of in leads.values() for one in of.values()),
         },
     )
