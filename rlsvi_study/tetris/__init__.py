@@ -11,6 +11,8 @@ TOPIC = Topic(
         "tetris-top-row",
         "tetris-top-row-tuning",
         "tetris-touches",
+        "tetris-touches-schedules",
+        "tetris-overflow-top",
         "tetris-rules",
         "tetris-readings",
         "tetris-variance",
