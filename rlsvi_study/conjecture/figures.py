@@ -111,7 +111,7 @@ def linear_toll(table: pd.DataFrame) -> Figure:
         at = own.groupby("H").episodes.first()
         proved = [least_regret(L) / np.sqrt(H * L) for H, L in at.items()]
         ax.plot(at.index, proved, color=COLOUR["theory"], ls=LINE["theory"], lw=1.1)
-        ends["proved"] = proved[-1], COLOUR["theory"]
+        ends["proved, not cut"] = proved[-1], COLOUR["theory"]
         ax.set(yscale="log", xlabel="horizon H (in brackets: episodes L)", ylabel=OVER)
         ax.set_xticks(at.index, [f"{H}\n({digits(L)})" for H, L in at.items()])
         label_ends(ax, ends)
