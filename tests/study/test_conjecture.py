@@ -660,9 +660,30 @@ def test_the_long_gamble_is_played_as_often_as_proved(won, lost):
     for _ in range(draws):
         agent.plan()
         count += agent.values(0, 0)[runs.PLAY] > 0
-    c = (beta.cdf((1 + 1 / H) / 2, kappa, kappa) - 0.5) ** (H - 1)
-    least = c * weights.play_probability(won, lost, kappa) / 2
-    assert binomtest(count, draws, least, alternative="less").pvalue > RATE
+    most = weights.play_probability(won, lost, kappa)
+    assert binomtest(count, draws, most / 4, alternative="less").pvalue > RATE
+    if 0 < won < lost:  # and more than is true would be noticed
+        assert binomtest(count, draws, 2 * most, alternative="less").pvalue < RATE
+
+
+@pytest.mark.parametrize("kappa", [1.0, 0.05])
+@pytest.mark.parametrize(("H", "m"), [(2, 1), (4, 3), (9, 40), (9, 4000)])
+def test_of_two_draws_with_flipped_signs_one_is_low_and_one_is_high(H, m, kappa):
+    rng = np.random.default_rng(H)
+    games = rng.standard_gamma(m, (H - 1, 20_000))
+    least, most = rng.standard_gamma(kappa, (2, H - 1, 20_000))
+    theta, flipped = (
+        weights.later_weight(games, least + most, sign * (most - least)) for sign in (1, -1)
+    )
+    assert min(theta.min(), flipped.min()) >= -H  # so that the lower cut never acts
+    assert (theta + flipped).min() >= -1e-9
+    assert np.minimum(theta, flipped).max() <= H - 1 + 1e-9
+    certain = (4 * H * (least + most) <= games).all(axis=0)
+    assert ((1 + theta[certain]) / H >= 0.5).all()
+    rare = (H - 1) * 4**kappa * (1 + 1 / (8 * H)) ** -m  # the proof allows H times
+    assert (~certain).mean() <= rare + 5 / math.sqrt(20_000)
+    if m < 10 and kappa == 1:  # two draws of which none is flipped can both be high
+        assert np.minimum(theta, theta[::-1]).max() > H - 1
 
 
 @pytest.mark.parametrize("leaps", [2, 10])

@@ -541,3 +541,46 @@ def test_the_power_left_by_hand():
 )
 def test_the_rule_of_the_rate(left, rate):
     assert price.which(price.Mean(*left)) == rate
+
+
+@pytest.mark.parametrize("rho", [1e-6, 1e-3, 0.3, 1.0, 50.0])
+@pytest.mark.parametrize(("sigma", "S", "A"), [(0.01, 1, 2), (3.0, 4, 3)])
+def test_the_first_term_needs_no_least_ridge(rho, sigma, S, A):
+    """ρΛ ≥ 1, so every state starts at least 256 episodes but with probability e⁻⁶⁴; and then the
+    constant is still 0.03."""
+    lam, H = rho / sigma**2, 8
+    L = price.first_from(H, S, A, lam, sigma).L
+    assert rho * theorem1.counted(L, S * A, rho) >= S * A
+    assert L / (8 * S) >= 64
+    p = norm.cdf(-1)
+    good = 3 / 4 - 2**-8 - 1 / math.ceil(L / (2 * S)) - math.exp(-64)
+    assert math.sqrt(2) / 4 * price.share(p) * good > 0.03
+    assert math.sqrt(2) / 4 * price.share(p) * (good - 0.1) < 0.03  # and not with much less
+
+
+def lost_twice(H, sigma, sure=30, known=4000):
+    """RLSVI where two tosses were lost and all else is known: the world of Proposition 3."""
+    coin, good, bad, half = range(4)
+    agent = rlsvi(features.one_hot(H, 4, 2), 1 / sigma**2, sigma, rng=1)
+    for h in range(H):
+        for s, r in ((good, 0.0), (bad, -1.0), (half, -float(h > (H - 1) // 2))):
+            for a in (0, 1):
+                for _ in range(known):
+                    agent.observe(h, s, a, r, s)
+    for _ in range(2):
+        agent.observe(0, coin, 0, 0.0, bad)
+    for _ in range(sure):
+        agent.observe(0, coin, 1, 0.0, half)
+    return agent
+
+
+@pytest.mark.parametrize(("share", "avoided"), [(0.02, True), (1.0, False)])
+def test_after_two_lost_tosses_the_coin_is_avoided_if_noise_is_small(share, avoided):
+    """σ² = share · ¼(1 + (H−1)²): with the proof's noise it is tossed again soon."""
+    H, draws = 25, 300
+    agent = lost_twice(H, math.sqrt(share * (1 + (H - 1) ** 2) / 4), known=200)
+    tosses = 0
+    for _ in range(draws):
+        agent.plan()
+        tosses += int(np.argmax(agent.values(0, 0)) == 0)
+    assert (tosses <= 3) == avoided
