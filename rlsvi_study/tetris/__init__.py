@@ -11,7 +11,6 @@ TOPIC = Topic(
         "tetris-top-row",
         "tetris-top-row-tuning",
         "tetris-touches",
-        "tetris-touches-schedules",
         "tetris-overflow-top",
         "tetris-rules",
         "tetris-readings",

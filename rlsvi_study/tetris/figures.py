@@ -578,7 +578,6 @@ DRAW = {  # how ``rlsvi plot`` draws each stored table
             "tetris-schedules",
             "tetris-top-row-schedules",
             "tetris-touches",
-            "tetris-touches-schedules",
             "tetris-overflow-top",
         ),
         schedules,

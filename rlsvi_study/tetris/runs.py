@@ -289,7 +289,7 @@ RULES = {
         "tetris-top-row-tuning",
         decaying(0.1, 10),
     ),
-    "touches": Rule(True, "tetris-touches", "tetris-touches-schedules"),
+    "touches": Rule(True, "tetris-touches"),
     "overflow top": Rule(True, "tetris-overflow-top"),
     "clears": Rule(False, "fig7", "tetris-schedules", "fig7-tuning", "greedy"),
 }
@@ -411,16 +411,6 @@ EXPERIMENTS = {
                 {"agent": "lsvi", "schedule": decaying(1, 50)},
             ),
             rule="touches",
-            **_LONG,
-        ),
-        _curves(
-            "tetris-touches-schedules",
-            "Section 6.2, footnote",
-            "LSVI's other schedules, a piece that touches the top row ends it",
-            range(5),
-            grid(schedule=("greedy", "ε = 0.001")),
-            rule="touches",
-            agent="lsvi",
             **_LONG,
         ),
         _curves(

@@ -386,8 +386,6 @@ def steady(*agents, tables=FIGURE_7):
         ("6.2.collapse", steady("rlsvi", "lsvi"), HOLDS),
         ("6.2.better", times(9, agent="rlsvi"), DEPENDS),
         ("6.2.better", times(0.1, agent="rlsvi"), FAILS),
-        ("6.2.fixed-epsilon", times(0.0, schedule=CONSTANT), HOLDS),
-        ("6.2.exploration", times(0, schedule="greedy"), DEPENDS),
         ("6.2.sooner", times(0.01, agent="lsvi"), HOLDS),
         ("6.2.sooner", times(0.01, agent="rlsvi"), FAILS),
         ("6.2.stability", steady("rlsvi"), HOLDS),
@@ -401,6 +399,8 @@ def test_a_planted_falsehood_in_a_table_changes_the_verdict(id, change, verdict)
     ("id", "change", "verdict"),
     [
         ("6.2.collapse", times(0.01, game=[850, 900, 950, 1000]), FAILS),
+        ("6.2.exploration", times(0, schedule="greedy"), HOLDS),
+        ("6.2.fixed-epsilon", times(0.0, schedule=CONSTANT), HOLDS),
         ("6.2.replay", times(9, "tetris-lspi", replay=True), HOLDS),
         ("6.2.replay", times(0.01, "tetris-lspi", replay=True), FAILS),
         ("6.2.tuned-better", times(100, "tetris-lspi"), FAILS),
@@ -414,7 +414,7 @@ def test_a_planted_falsehood_in_a_table_changes_the_verdict(id, change, verdict)
         ("D.mini-extreme", times(9, "fig14", agent="rlsvi"), HOLDS),
     ],
 )
-def test_a_planted_falsehood_changes_what_is_found_under_the_rule_that_was_run(id, change, verdict):
+def test_a_planted_falsehood_changes_what_is_found_under_a_rule_that_was_run(id, change, verdict):
     assert REGISTER[id].judge(Changed(change)).numbers["by"]["top row"] == verdict
     assert REGISTER[id].judge().numbers["by"]["top row"] != verdict
 
