@@ -83,14 +83,14 @@ class Judged(NamedTuple):
     numbers: dict[str, Any]  # what the finding and its evidence are filled with, and more
 
 
-class Evidence(NamedTuple):
+class Settled(NamedTuple):
     verdict: str
-    found: str  # one sentence, at most two numbers
+    found: str  # one sentence
+    evidence: str  # one line
     numbers: dict[str, Any]
-    evidence: str = ""  # one line
 
 
-Judge = Callable[..., Any]  # callable without arguments; returns what it judged
+Judge = Callable[..., Judged]  # callable without arguments
 Frames = Mapping[str, Any]  # the stored tables that it reads, by name
 
 
@@ -188,29 +188,29 @@ class _Noted(dict[str, float]):
         return super().__getitem__(name)
 
 
-def settle(claim: Claim) -> Evidence:
+def _at_the_ends(judge: Judge, read: set[str]) -> dict[Any, str]:
+    """The verdicts at all combinations of the ends of these thresholds, and of those that the judge
+    reads at one of them only."""
+    late, tried, noted = [name for name in sorted(read) if THRESHOLDS[name].ends], {}, set(read)
+    for ends in product(*(THRESHOLDS[name].ends for name in late)):
+        limits = _Noted({**CHOSEN, **dict(zip(late, ends, strict=True))})
+        tried[ends] = judge(limits=limits).verdict
+        noted |= limits.read
+    return tried if noted == read else _at_the_ends(judge, noted)
+
+
+def settle(claim: Claim) -> Settled:
     """What the judge finds, in words. A threshold with two ends is two readings, so a claim is
     judged at all combinations of the ends that it reads."""
-    chosen = _Noted(CHOSEN)
     if "limits" in signature(claim.judge).parameters:
+        chosen = _Noted(CHOSEN)
         judged = claim.judge(limits=chosen)
-        late = [name for name in sorted(chosen.read) if THRESHOLDS[name].ends]
-        verdict = agreed(
-            {
-                ends: claim.judge(limits={**CHOSEN, **dict(zip(late, ends, strict=True))}).verdict
-                for ends in product(*(THRESHOLDS[name].ends for name in late))
-            }
-        )
+        verdict = agreed(_at_the_ends(claim.judge, chosen.read))
     else:
         judged = claim.judge()
         verdict = judged.verdict
-    if isinstance(judged, Evidence):
-        return judged._replace(verdict=verdict)
-    found, evidence = (
-        words.format(**judged.numbers) if judged.numbers else words
-        for words in (claim.found, claim.evidence)
-    )
-    return Evidence(verdict, found, judged.numbers, evidence)
+    found, evidence = (one.format(**judged.numbers) for one in (claim.found, claim.evidence))
+    return Settled(verdict, found, evidence, judged.numbers)
 
 
 def decided(*parts: bool) -> str:
@@ -251,10 +251,9 @@ def slip(printed: bool, meant: bool) -> str:
     return HOLDS if printed else MISPRINT if meant else FAILS
 
 
-def unless(wrong: bool, found: str = "", evidence: str = "", /, **numbers: Any) -> Any:
+def unless(wrong: bool, /, **numbers: Any) -> Judged:
     """It holds unless the check came out wrong."""
-    verdict = decided(not wrong)
-    return Evidence(verdict, found, numbers, evidence) if found else Judged(verdict, numbers)
+    return Judged(decided(not wrong), numbers)
 
 
 def typeset(text: str) -> str:

@@ -55,7 +55,7 @@ THINGS: dict[str, tuple[str, tuple]] = {  # colour and dashes of what is no agen
     "truth": ("#000000", ()),
     "paper": ("#000000", (1, 1.5)),  # the paper's numbers and what it prints
     "theory": ("#009E73", (6, 2, 1, 2)),  # bounds and exact formulas; what goes well
-    "fails": ("#A32424", (5, 2)),  # what does not; red as the verdict is
+    "fails": ("#A32424", (5, 2)),  # what does not
     "posterior": ("#8C510A", (5, 2)),  # and the beta law, of which one arm's is an example
     "normal": ("#332288", ()),
 }

@@ -20,7 +20,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from rlsvi_study import engine, verdicts
 from rlsvi_study.catalogue import EXPERIMENTS, TOPICS
-from rlsvi_study.register import FAILS, MISPRINT, OURS, SECTIONS, VERDICTS, typeset
+from rlsvi_study.register import DEPENDS, FAILS, MISPRINT, OURS, SECTIONS, VERDICTS, typeset
 from rlsvi_study.thresholds import THRESHOLDS
 
 from .browser import ROOT
@@ -29,17 +29,10 @@ FIVE, FIGURES, MISPRINTS, DISCREPANCIES, MOVED, NOT_JUDGED = (
     yaml.safe_load((ROOT / f"book/_data/{name}.yml").read_text("utf8"))
     for name in ("five", "figures", "misprints", "discrepancies", "moved", "not_judged")
 )
-SAID = {  # of one claim, and of several
-    "holds": ("holds", "hold"),
-    "consistent with": ("is consistent with our data", "are consistent with our data"),
-    "holds in part": ("holds in part", "hold in part"),
-    "does not hold": ("does not hold", "do not hold"),
-    "contradicted by later work": (
-        "is contradicted by later work",
-        "are contradicted by later work",
-    ),
-    "left open by the text": ("is left open by the text", "are left open by the text"),
-}
+SAID = {verdict: (verdict, verdict.removesuffix("s")) for verdict in VERDICTS}  # of one, of several
+THREE = dict.fromkeys(("does not hold", "contradicted by later work"), FAILS) | dict.fromkeys(
+    ("consistent with", "left open by the text", "holds in part", "can't be checked here"), DEPENDS
+)  # what earlier verdicts are called now
 found = cache(verdicts.stored)
 
 
@@ -201,15 +194,12 @@ def in_a_minute():
 
 
 def weighed():
-    """How many claims have which verdict: the main ones first, then the others in a line, with how
-    many failures turn on a threshold. Where they turn on a reading, the verdict is left open."""
+    """How many claims have which verdict: the main ones first, then the others in a line."""
 
     def counted(counts):
         return {verdict: f"{n} {SAID[verdict][n > 1]}" for verdict, n in counts.items() if n}
 
     main, others = verdicts.tally(found().values()).values()
-    failures = [one for one in found().values() if one.verdict == FAILS and not one.part_of]
-    ours = sum(bool(one.turned) for one in failures)
     badges = " ".join(
         f'<a href="verdicts.html?weight=main&verdict={quote_plus(verdict)}">'
         f"{badge(verdict, words=words)}</a>"
@@ -217,10 +207,9 @@ def weighed():
     )
     return (
         f'<p class="weighed"><strong>The {sum(main.values())} main claims:</strong> {badges}</p>\n\n'
-        f"Of {sum(others.values())} lesser claims {', '.join(counted(others).values())}. "
-        f"Of the {len(failures)} that do not hold, main or lesser, {ours or 'none'} turn{'s' * (ours < 2)} on a choice of ours; where the "
-        "text allows readings that disagree, the verdict is left open. Which claims are main was "
-        "decided when their verdicts were known ({ref}`how <threats>`)."
+        f"Of {sum(others.values())} lesser claims {', '.join(counted(others).values())}. A claim "
+        "*depends* if a reading that the text admits, or a threshold, makes it true and another "
+        "false, or if our data cannot tell; its finding begins with on what."
     )
 
 
@@ -327,16 +316,16 @@ def explorer():
 
 
 def thresholds():
-    """Every threshold that a judge uses, why, and whose verdict turns within its range."""
+    """Every threshold that a judge uses: its two ends, the value that findings are computed with,
+    and why."""
     return table(
-        ("Threshold", "Value", "Sensible", "Reason", "Turns"),
+        ("Threshold", "Ends", "In findings", "Reason"),
         *(
             (
                 name,
+                " and ".join(f"{end:g}" for end in one.ends) or "a convention",
                 f"{one.value:g}",
-                " to ".join(f"{end:g}" for end in one.range) or "a convention",
                 one.reason,
-                ", ".join(id for id, claim in found().items() if name in claim.turned) or "–",
             )
             for name, one in THRESHOLDS.items()
         ),
@@ -362,22 +351,50 @@ def discrepancies():
     return table(("Place", "The paper", "Here"), *(one.values() for one in DISCREPANCIES))
 
 
-def moved():
-    """The verdicts that a rule changed after results were known: before, now, and which rule."""
+def revisions():
+    """How many claims had which verdict at each revision of the register, in its own words and in
+    those of today; the last is counted."""
+    main, others = verdicts.tally(found().values()).values()
+    now = {"all": {verdict: main[verdict] + others[verdict] for verdict in VERDICTS}, "main": main}
+
+    def row(name, one):
+        words = {verdict: n for verdict, n in one["all"].items() if n}
+        today = {
+            part: [
+                str(sum(n for word, n in one[part].items() if THREE.get(word, word) == verdict))
+                for verdict in VERDICTS
+            ]
+            for part in ("all", "main")
+        }
+        return (
+            f"{{ref}}`{one['title']} <judged-{name}>`",
+            one["when"],
+            str(sum(words.values())),
+            ", ".join(f"{n} {verdict}" for verdict, n in words.items()),
+            *today["all"],
+            " / ".join(today["main"]),
+        )
+
     return table(
-        ("Claim", "Before", "Now", "Rule"),
-        *(
-            (
-                f'<a href="verdicts.html#{one["claim"]}">{one["claim"]}</a>'
-                if one["claim"] in found()
-                else one["claim"],
-                one["before"],
-                found()[one["claim"]].verdict if one["claim"] in found() else "no entry",
-                one["rule"],
-            )
-            for one in MOVED
-        ),
+        ("Revision", "When", "Entries", "In its own words", *VERDICTS, "The main ones"),
+        *(row(name, one | ({} if "all" in one else now)) for name, one in MOVED.items()),
     )
+
+
+def moved(revision):
+    """The verdicts that a revision moved: before, after and why; and what else was counted then."""
+    one = MOVED[revision]
+    rows = (
+        (
+            f'<a href="verdicts.html#{id}">{id}</a>' if id in found() else id,
+            before,
+            after,
+            cell(why),
+        )
+        for id, before, after, why in one["moved"]
+    )
+    listed = table(("Claim", "Before", "After", "Why"), *rows) if one["moved"] else ""
+    return "\n\n".join(filter(None, (one.get("note"), listed)))
 
 
 def not_judged():
@@ -482,6 +499,15 @@ class Lines(Stored):
         return lines(self.arguments[0])
 
 
+class Moved(Stored):
+    """``{moved} doubt``: the verdicts that this revision moved."""
+
+    required_arguments = 1
+
+    def made(self):
+        return moved(self.arguments[0])
+
+
 DIRECTIVES = {
     "in-a-minute": in_a_minute,
     "weighed": weighed,
@@ -491,7 +517,7 @@ DIRECTIVES = {
     "thresholds": thresholds,
     "misprints": misprints,
     "discrepancies": discrepancies,
-    "moved": moved,
+    "revisions": revisions,
     "not-judged": not_judged,
     "runs": runs,
 }
@@ -500,6 +526,7 @@ DIRECTIVES = {
 def setup(app):
     app.add_directive("verdicts", Verdicts)
     app.add_directive("lines", Lines)
+    app.add_directive("moved", Moved)
     for name, made in DIRECTIVES.items():
         app.add_directive(name, type(name, (Stored,), {"made": staticmethod(made)}))
     app.add_role("total", Total())

@@ -42,7 +42,7 @@ UI.mount("arm", "One arm: is the draw optimistic?", root => {
     gap.replaceChildren(below.node);
 
     const promised = rho >= 1 && sigma.value ** 2 >= 1 / 4;
-    const [word, colour] = least < 0 ? ["Not optimistic", "does not hold"] : ["Optimistic", "holds"];
+    const [word, colour] = least < 0 ? ["Not optimistic", "fails"] : ["Optimistic", "holds"];
     told.replaceChildren(el("span", { class: "verdict", "data-verdict": colour }, word), " The smallest G(z) for z up to 0 is ",
       el("b", { "data-reading": "gap 0" }, number(least)), place < -1 ? ", far to the left, where it is the difference of the means. "
         : `, at z = ${number(place)}. `, `λσ² = ${number(rho)} and σ² = ${number(sigma.value ** 2)}; Lemma 2 asks for 1 and `

@@ -33,8 +33,8 @@ CALLED = {
 GAMMA = 0.95  # of the lock that is drawn
 VERDICTS = {
     HOLDS: ("#0B6E4F", ""),
-    DEPENDS: ("#DDBA8B", "//"),
-    FAILS: ("#A32424", "\\\\"),  # colour and hatch: as on a page
+    DEPENDS: ("#F0C67C", "//"),
+    FAILS: ("#6B0D1A", "\\\\"),  # colours as on a page
 }
 
 
@@ -176,7 +176,7 @@ def verdicts(counts: dict[str, dict[str, int]]) -> Figure:
     )
     for bars, hatch in zip(ax.containers, hatches, strict=True):
         plt.setp(bars, hatch=hatch)
-    ax.legend(loc="lower center", bbox_to_anchor=(0.45, 1), ncols=2)  # again, with the hatches
+    ax.legend(loc="lower center", bbox_to_anchor=(0.45, 1), ncols=3)  # again, with the hatches
     ax.set_axisbelow(True)
     ax.invert_yaxis()
     ax.set(xlabel="claims")

@@ -783,8 +783,8 @@ def test_the_gap_of_an_arm_is_pythons(widget):
         assert math.isclose(plain(reading(one, "gap")), least, rel_tol=0.01, abs_tol=1e-12)
         assert math.isclose(plain(reading(one, "drawn")), -low / (low + high + rho), rel_tol=0.01)
         told, word = one.locator(".told"), one.locator(".verdict")
-        assert word.get_attribute("data-verdict") == ("does not hold" if least < 0 else "holds")
-        assert word.evaluate(GROUND) == ("rgb(163, 36, 36)" if least < 0 else "rgb(11, 110, 79)")
+        assert word.get_attribute("data-verdict") == ("fails" if least < 0 else "holds")
+        assert word.evaluate(GROUND) == ("rgb(107, 13, 26)" if least < 0 else "rgb(11, 110, 79)")
         assert told.evaluate(GROUND) == "rgba(0, 0, 0, 0)"  # the sentence is none of the badge
         promised = rho >= 1 and sigma**2 >= 1 / 4
         assert ("nothing" in told.inner_text()) != promised
@@ -913,7 +913,7 @@ def test_claims_are_filtered_by_weight_too_and_the_address_keeps_the_choice(widg
 def test_who_is_sent_to_a_claim_sees_it(at):
     page = at("book/verdicts")
     some = page.locator("#claims tbody tr").first
-    other = {"holds", "does not hold"} - {some.get_attribute("data-verdict")}
+    other = {"holds", "fails"} - {some.get_attribute("data-verdict")}
     page.get_by_role("combobox", name="Verdict").select_option(other.pop())
     assert not some.is_visible()
     page.evaluate("id => { location.hash = id; }", some.get_attribute("id"))

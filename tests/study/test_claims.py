@@ -18,7 +18,7 @@ import pytest
 from rlsvi_study import catalogue, verdicts
 from rlsvi_study import register as claims
 from rlsvi_study.cli import main
-from rlsvi_study.register import FAILS, HOLDS, KINDS, MISPRINT, OURS, VERDICTS, Evidence
+from rlsvi_study.register import FAILS, HOLDS, KINDS, MISPRINT, OURS, VERDICTS, Judged
 from rlsvi_study.thresholds import THRESHOLDS
 
 REGISTER = catalogue.claims()
@@ -91,12 +91,14 @@ FROM_ALGEBRA = (
 )
 
 
-def changed(id, *tables):
-    """Whether the judge now says something else, whatever a threshold may have made of "holds";
-    that it breaks down is no answer."""
-    said = {STORED[id].verdict, *([HOLDS] if STORED[id].turned else [])}
+def changed(id, *tables, **constants):
+    """Whether the verdict is another now; that the judge breaks down is no answer. The words, which
+    may no longer fit, are left out."""
+    one = REGISTER[id]
+    lied_to = functools.partial(one.judge, *tables, **constants)
     with contextlib.suppress(ArithmeticError, LookupError, ValueError):
-        return REGISTER[id].judge(*tables).verdict not in said
+        now = claims.settle(dataclasses.replace(one, judge=lied_to, found="", evidence=""))
+        return now.verdict != one.verdict
     return False
 
 
@@ -134,8 +136,7 @@ def test_a_function_that_lies_changes_the_verdict(id, owner, name, lie, monkeypa
 
 @pytest.mark.parametrize("id", planted.CONSTANTS)
 def test_another_constant_changes_the_verdict(id):
-    one = REGISTER[id]
-    assert one.judge(**planted.CONSTANTS[id]).verdict != one.verdict
+    assert changed(id, **planted.CONSTANTS[id])
 
 
 @pytest.mark.parametrize(
@@ -147,7 +148,7 @@ def test_a_slip_is_a_misprint_only_if_what_is_meant_holds(printed, meant, verdic
 
 
 def test_check_exits_1_when_a_verdict_differs(monkeypatch, capsys):
-    wrong = dataclasses.replace(REGISTER["3.value"], judge=lambda: Evidence(FAILS, "No.", {}))
+    wrong = dataclasses.replace(REGISTER["3.value"], judge=lambda: Judged(FAILS, {}))
     monkeypatch.setitem(REGISTER, "3.value", wrong)
     assert main(["check", "3.value"]) == 1
     assert "FAIL 3.value" in capsys.readouterr().out
@@ -161,7 +162,7 @@ def test_check_stores_in_the_registers_order_unless_a_verdict_differs(tmp_path, 
     assert main(words) == 0
     written = file.read_bytes()
     assert [one["id"] for one in json.loads(written)] == list(REGISTER)
-    wrong = dataclasses.replace(REGISTER["3.value"], judge=lambda: Evidence(FAILS, "No.", {}))
+    wrong = dataclasses.replace(REGISTER["3.value"], judge=lambda: Judged(FAILS, {}))
     monkeypatch.setitem(REGISTER, "3.value", wrong)
     assert main(words) == 1
     assert file.read_bytes() == written
@@ -189,11 +190,11 @@ def test_every_threshold_is_used_and_every_one_used_is_there():
     assert set(re.findall(r"limits\[['\"]([^'\"]+)['\"]\]", source)) == set(THRESHOLDS)
 
 
-def test_a_late_threshold_lies_within_its_range():
+def test_a_late_threshold_lies_between_its_ends():
     for one in THRESHOLDS.values():
-        low, high = one.range or (one.value, one.value)
+        low, high = one.ends or (one.value, one.value)
         assert low <= one.value <= high
-        assert low < high or not one.range
+        assert low < high or not one.ends
 
 
 # Numbers in comparisons of the judges that are the paper's, a proof's or a unit's, no threshold.

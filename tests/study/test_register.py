@@ -6,23 +6,23 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from rlsvi_study import StudyError, catalogue, engine, register, verdicts
 from rlsvi_study.register import (
-    CONSISTENT,
-    CONTRADICTED,
+    DEPENDS,
     FAILS,
     HOLDS,
-    OPEN,
     OURS,
-    PARTLY,
     VERDICTS,
-    Evidence,
+    Judged,
     agreed,
     claim,
+    decided,
     enter,
+    jointly,
     measured,
-    parts,
     remark,
     settle,
     typeset,
@@ -38,8 +38,16 @@ def small(monkeypatch):
     @claim("3.", "Section 3", "1 | 2", "exact", HOLDS, main=True)
     def b():
         """It is
-        so."""
-        return unless(False, "It is -1 or 1e+04.", "By 1e-06.", n=7)
+        so.
+
+        It is {at:+d} or
+        1e+04.
+
+        By 1e-06, in {{n}} = {n}."""
+        return unless(False, n=7, at=-1)
+
+    def no():
+        return unless(True)
 
     enter(
         "3.a",
@@ -48,23 +56,13 @@ def small(monkeypatch):
         "certified",
         FAILS,
         "It is now.",
-        lambda: Evidence(PARTLY, "Now *and* then.", {}),
+        lambda: Judged(DEPENDS, {}),
+        "On *when*: now.",
         main=True,
     )
-    enter(
-        "3.c",
-        "Section 3",
-        OURS,
-        "exact",
-        HOLDS,
-        "It was.",
-        lambda: unless(True, "No."),
-        part_of="3.a",
-    )
-    enter(
-        "3.d", "Section 3", "x", "exact", FAILS, "Thus.", lambda: unless(True, "No."), part_of="3.a"
-    )
-    remark("G.e", "Appendix G", "y", CONTRADICTED, "A remark.", "Nothing.")
+    enter("3.c", "Section 3", OURS, "exact", HOLDS, "It was.", no, part_of="3.a")
+    enter("3.d", "Section 3", "x", "exact", FAILS, "Thus.", no, part_of="3.a")
+    remark("G.e", "Appendix G", "y", FAILS, "A remark.", "Nothing of {{this}}.")
     remark("6.1.f", "Section 6.1", "z", FAILS, "Another.", "One.", part_of="G.e")
 
 
@@ -73,37 +71,36 @@ def found():
 
 
 def counted(**counts):
-    return {verdict: counts.get(verdict.replace(" ", "_"), 0) for verdict in VERDICTS}
+    return {verdict: counts.get(verdict, 0) for verdict in VERDICTS}
+
+
+# --- three words and one rule -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("named", "verdict"),
-    [([True, True], HOLDS), ([True, False], PARTLY), ([False, True], PARTLY), ([False], FAILS)],
-)
-def test_a_sentence_holds_in_part_if_a_named_part_of_it_does(named, verdict):
-    assert parts(*named) == verdict
-
-
-@pytest.mark.parametrize(
-    ("found", "verdict"),
+    ("found", "as_readings", "as_parts"),
     [
-        ([HOLDS, HOLDS], HOLDS),
-        ([FAILS, FAILS], FAILS),
-        ([HOLDS, CONSISTENT], CONSISTENT),
-        ([HOLDS, FAILS], OPEN),
-        ([CONSISTENT, FAILS], OPEN),
-        ([PARTLY, HOLDS], OPEN),
+        ([HOLDS, HOLDS], HOLDS, HOLDS),
+        ([HOLDS, DEPENDS], DEPENDS, DEPENDS),
+        ([DEPENDS, DEPENDS], DEPENDS, DEPENDS),
+        ([HOLDS, FAILS], DEPENDS, FAILS),
+        ([DEPENDS, FAILS], DEPENDS, FAILS),
+        ([FAILS, FAILS], FAILS, FAILS),
     ],
 )
-def test_readings_that_disagree_leave_a_sentence_open(found, verdict):
-    assert agreed(dict(enumerate(found))) == agreed(dict(enumerate(reversed(found)))) == verdict
+def test_a_sentence_depends_on_readings_that_disagree_and_fails_with_one_of_its_parts(
+    found, as_readings, as_parts
+):
+    for several in (found, found[::-1]):
+        assert agreed(dict(enumerate(several))) == as_readings
+        assert jointly(dict(enumerate(several))) == as_parts
 
 
 @pytest.mark.parametrize(
     ("interval", "claimed", "verdict"),
     [
         ((0.1, 2), 0, HOLDS),
-        ((-1, 2), 0, CONSISTENT),
+        ((-1, 2), 0, DEPENDS),
         ((-2, -0.1), 0, FAILS),
         ((-1, 2), 3, FAILS),  # "no difference" is possible, the size that was claimed is not
     ],
@@ -113,66 +110,131 @@ def test_an_interval_refutes_only_what_it_excludes(interval, claimed, verdict):
 
 
 def test_a_verdict_stands_unless_the_check_came_out_wrong():
-    assert unless(False, "Found.", n=1) == (HOLDS, "Found.", {"n": 1}, "")
-    assert unless(False, "Found.", "So.") == (HOLDS, "Found.", {}, "So.")
-    assert unless(True, "Found.", n=1) == (FAILS, "Found.", {"n": 1}, "")
+    assert unless(False, n=1) == (HOLDS, {"n": 1})
+    assert unless(True, n=1) == (FAILS, {"n": 1})
+    assert (decided(True, True), decided(True, False), decided(False)) == (HOLDS, FAILS, FAILS)
 
 
-# --- a judge can lose -------------------------------------------------------------------------
+# --- a better result never lowers a verdict ---------------------------------------------------
+
+BETTER = {FAILS: 0, DEPENDS: 1, HOLDS: 2}
+# Each is a pair: what was found, and what is found when nothing came out worse and something better.
+CHECKS = st.tuples(st.booleans(), st.booleans()).map(lambda pair: tuple(map(decided, sorted(pair))))
+
+
+@st.composite
+def intervals(draw):
+    claimed, *ends = draw(st.tuples(*[st.integers(-3, 3)] * 5))
+    low, lower, high, higher = sorted(ends[:2]) + sorted(ends[2:])
+    return measured(low, max(low, high), claimed), measured(lower, max(lower, higher), claimed)
+
+
+def several(pairs):
+    def of(words):
+        return lambda found: tuple(words(dict(enumerate(one))) for one in zip(*found, strict=True))
+
+    some = st.lists(pairs, min_size=1, max_size=4)
+    return some.map(of(agreed)) | some.map(of(jointly))
+
+
+@given(st.recursive(CHECKS | intervals(), several, max_leaves=12))
+def test_readings_and_parts_of_better_results_have_no_worse_verdict(verdict):
+    before, after = verdict
+    assert BETTER[before] <= BETTER[after]
+
+
+LATE = {name: Threshold(2, "because", (1, 3)) for name in "abc"}
+SCORES = st.tuples(st.integers(0, 3), st.integers(0, 3)).map(sorted)
+LEAVES = st.tuples(st.sampled_from("abc"), SCORES)
+ASKED = st.recursive(
+    LEAVES,
+    lambda trees: st.tuples(st.sampled_from((all, any)), st.lists(trees, min_size=1, max_size=3)),
+    max_leaves=8,
+)
+
+
+def passes(tree, which, limits):
+    """Whether scores reach their thresholds; it stops, and reads no more, once that is decided."""
+    asked, rest = tree
+    if isinstance(asked, str):
+        return rest[which] >= limits[asked]
+    return asked(passes(one, which, limits) for one in rest)
+
+
+SAME = [2, 2]  # it passes as chosen, and at one end
+LAZY = (any, [(all, [("c", [0, 3]), ("b", SAME), ("c", [0, 0])]), ("a", SAME), ("b", SAME)])
+
+
+@given(ASKED)
+@example(LAZY)  # b is read at an end of a only, until the first c is better
+def test_better_results_have_no_worse_verdict_at_the_ends_of_thresholds(tree):
+    found = []
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(register, "THRESHOLDS", LATE)
+        patched.setattr(register, "CHOSEN", dict.fromkeys(LATE, 2))
+        for which in (0, 1):
+
+            @claim("3.t", "Section 3", "x", "experiment", HOLDS)
+            def judge(limits, which=which):
+                """It is large."""
+                return Judged(decided(passes(tree, which, limits)), {})
+
+            found.append(settle(register.REGISTER["3.t"]).verdict)
+    before, after = found
+    assert BETTER[before] <= BETTER[after]
+
+
+# --- both ends of a threshold -----------------------------------------------------------------
 
 
 def below_three(value):
-    return HOLDS if value < 3 else FAILS
+    return decided(value < 3)
 
 
 @pytest.mark.parametrize(
-    ("range", "verdict_at", "verdict", "turned"),
+    ("ends", "verdict_at", "verdict"),
     [
-        ((1, 2.5), below_three, HOLDS, ()),  # no sensible value changes it
-        ((1, 4), below_three, CONSISTENT, ("large",)),  # the upper end would refute it
-        ((3, 4), lambda value: FAILS, FAILS, ()),  # refuted whatever one takes
-        (
-            (1, 4),
-            lambda value: FAILS if value < 3 else HOLDS,
-            FAILS,
-            ("large",),
-        ),  # nothing is lifted
-        ((1, 4), lambda value: PARTLY if value < 3 else FAILS, PARTLY, ("large",)),
-        ((), below_three, HOLDS, ()),
+        ((1, 2.5), below_three, HOLDS),
+        ((1, 4), below_three, DEPENDS),
+        ((3, 4), below_three, FAILS),  # refuted at both ends, whatever lies between
+        ((1, 4), lambda value: decided(value > 3), DEPENDS),
+        ((1, 4), lambda value: DEPENDS if value < 3 else FAILS, DEPENDS),
+        ((), below_three, HOLDS),  # a convention of statistics is not tried elsewhere
     ],
-)  # a convention of statistics is not tried elsewhere
-def test_a_late_threshold_makes_it_consistent_at_most_unless_no_sensible_one_changes_it(
-    range, verdict_at, verdict, turned, monkeypatch
-):
-    chosen, unread = Threshold(2, "because", range), Threshold(7, "so", (6, 8))
+)
+def test_the_two_ends_of_a_threshold_are_two_readings(ends, verdict_at, verdict, monkeypatch):
+    chosen, unread = Threshold(2, "because", ends), Threshold(7, "so", (6, 8))
     monkeypatch.setattr(register, "THRESHOLDS", {"large": chosen, "unread": unread})
     monkeypatch.setattr(register, "CHOSEN", {"large": 2, "unread": 7})
 
     @claim("3.t", "Section 3", "x", "experiment", HOLDS)
     def judge(limits):
-        """It is large."""
-        return Evidence(verdict_at(limits["large"]), "It is 3.", {})
+        """It is large.
 
-    evidence, names = settle(register.REGISTER["3.t"])
-    assert (evidence.verdict, names) == (verdict, turned)
+        At {large}."""
+        return Judged(verdict_at(limits["large"]), {"large": limits["large"]})
+
+    settled = settle(register.REGISTER["3.t"])
+    assert (settled.verdict, settled.found) == (verdict, "At 2.")
 
 
-def test_each_threshold_is_tried_alone_and_the_others_stay_as_chosen(monkeypatch):
-    ends = {"low": (1, 3), "high": (8, 12)}
+def test_all_combinations_of_ends_are_tried_that_are_read_at_some_end(monkeypatch):
+    ends = {"low": (1, 3), "high": (8, 12), "unread": (0, 1)}
     monkeypatch.setattr(
-        register, "THRESHOLDS", {name: Threshold(0, "", range) for name, range in ends.items()}
+        register, "THRESHOLDS", {name: Threshold(2, "", pair) for name, pair in ends.items()}
     )
-    monkeypatch.setattr(register, "CHOSEN", {"low": 2, "high": 9})
-    tried = []
+    monkeypatch.setattr(register, "CHOSEN", {"low": 2, "high": 9, "unread": 0})
+    tried = set()
 
     @claim("3.t", "Section 3", "x", "experiment", HOLDS)
     def judge(limits):
         """It is between."""
-        tried.append((limits["low"], limits["high"]))
-        return Evidence(HOLDS if limits["low"] * limits["high"] < 25 else FAILS, "It is.", {})
+        low = limits["low"]
+        tried.add((low, limits["high"] if low == 3 else None))
+        return Judged(HOLDS, {})
 
-    assert settle(register.REGISTER["3.t"]).turned == ("low",)
-    assert set(tried) == {(2, 9), (1, 9), (3, 9), (2, 8), (2, 12)}
+    assert settle(register.REGISTER["3.t"]).verdict == HOLDS
+    assert {(3, 8), (3, 12)} < tried
 
 
 # --- what is entered --------------------------------------------------------------------------
@@ -195,7 +257,7 @@ def test_a_claim_has_its_fields_and_its_judge_stays_a_function():
     @claim("9.x", "Section 9", "none", "exact", HOLDS, part_of="3.a")
     def judge():
         """So."""
-        return unless(False, "Yes.")
+        return unless(False)
 
     one = register.REGISTER["9.x"]
     assert judge is one.judge
@@ -211,21 +273,28 @@ def test_a_claim_has_its_fields_and_its_judge_stays_a_function():
     assert list(register.REGISTER)[:3] == ["3.b", "3.a", "3.c"]
 
 
+def test_a_docstring_has_the_statement_and_two_templates():
+    one = register.REGISTER["3.b"]
+    assert one.statement == "It is so."
+    found = settle(one)
+    assert (found.found, found.evidence) == ("It is -1 or 1e+04.", "By 1e-06, in {n} = 7.")
+
+
 def test_a_remark_finds_what_it_says():
     one = register.REGISTER["G.e"]
-    assert one.judge() == (CONTRADICTED, "Nothing.", {}, "")
+    assert settle(one) == (FAILS, "Nothing of {this}.", "", {})
     assert (one.kind, one.part_of, register.REGISTER["6.1.f"].part_of) == ("reading", "", "G.e")
 
 
 def test_a_line_is_not_counted():
     assert [one.id for one in found() if one.main] == ["3.b", "3.a"]
     assert verdicts.tally(found()) == {
-        "the twenty": counted(holds=1, holds_in_part=1),
-        "the others": counted(contradicted_by_later_work=1),
+        "the twenty": counted(holds=1, depends=1),
+        "the others": counted(fails=1),
     }
     assert verdicts.by_section(found()) == {
-        "Section 3": counted(holds=1, holds_in_part=1),
-        "Appendix G": counted(contradicted_by_later_work=1),
+        "Section 3": counted(holds=1, depends=1),
+        "Appendix G": counted(fails=1),
     }
 
 
@@ -251,7 +320,11 @@ class Pair(NamedTuple):
 
 def test_what_is_stored_is_read_as_it_was_found(tmp_path, monkeypatch):
     monkeypatch.setattr(engine, "results_folder", lambda: tmp_path)
-    numbers = {"pair": Pair(1.0, np.float64(0.1)), 12: np.arange(2), "n": (np.int64(3), None)}
+    numbers = {
+        "pair": Pair(1.0, np.float64(0.1)),
+        "12": {12: np.arange(2)},
+        "n": (np.int64(3), None),
+    }
     enter(
         "3.n",
         "Section 3",
@@ -259,10 +332,15 @@ def test_what_is_stored_is_read_as_it_was_found(tmp_path, monkeypatch):
         "exact",
         HOLDS,
         "Numbers.",
-        lambda: Evidence(HOLDS, "It is -1.", numbers),
+        lambda: Judged(HOLDS, numbers),
+        "It is -{pair.low:.0f}.",
     )
     one = verdicts.judged(register.REGISTER["3.n"])
-    assert one.numbers == {"pair": {"low": 1.0, "high": 0.1}, "12": [0, 1], "n": [3, None]}
+    assert one.numbers == {
+        "pair": {"low": 1.0, "high": 0.1},
+        "12": {"12": [0, 1]},
+        "n": [3, None],
+    }
     assert (one.found, one.section, one.page) == ("It is −1.", "Section 3", "03-dithering")
     verdicts.write([one])
     assert verdicts.stored() == {"3.n": one}
