@@ -14,7 +14,6 @@ from ..engine import Tables
 from ..intervals import Median, by_cell, for_all, median_interval
 from ..register import (
     DEPENDS,
-    FAILS,
     HOLDS,
     MISPRINT,
     OURS,
