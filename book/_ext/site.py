@@ -316,10 +316,9 @@ EDITS = {  # of the theme's pages: why, what, and by what
         r'<span class="pre">(?:rlsvi_core\.)?([^<]*)</span></code>',
         r"\1\2",
     ),
-    # A click on its title opens a solution; the exercise stands above it.
-    "a solution's title is no link": (
-        r'(<p class="admonition-title">Solution to)<a [^>]*>([^<]*)</a>',
-        r"\1\2",
+    "a solution's title has its space before the link": (
+        r'(<p class="admonition-title">Solution to)(<a [^>]*>) ',
+        r"\1 \2",
     ),
     "a widget is a picture where no script runs": (
         r'(data-widget="(\w+)"[^>]*>(?:(?!</div>).)*<noscript>)',

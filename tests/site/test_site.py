@@ -324,14 +324,20 @@ def test_a_search_finds_chapters_before_the_reference(tab, server):
         assert set(found) == {False, True}, word
 
 
-def test_a_solution_opens_by_its_title(at):
+def test_an_exercise_leads_to_its_solution_and_back(at):
     page = at("book/03-dithering")
-    solution = page.locator(".solution.dropdown").first
-    title, text = solution.locator(".admonition-title"), solution.locator("section").first
-    assert not text.is_visible()
-    title.click()
-    assert text.is_visible()
-    assert "#" not in page.url
+    exercise = page.locator("#ex-tie-rules")
+    exercise.get_by_role("link", name="Solution").click()
+    assert page.url.endswith("solutions.html#sol-tie-rules")
+    solution = page.locator("#sol-tie-rules")
+    assert solution.locator("p").nth(1).is_visible()
+    solution.locator(".admonition-title a").click()
+    assert page.url.endswith("03-dithering.html#ex-tie-rules")
+
+
+def test_the_sheet_is_one_sheet(at):
+    page = at("book/sheet")
+    assert len(PdfReader(io.BytesIO(page.pdf(format="A4"))).pages) == 1
 
 
 def test_pictures_keep_their_room_while_they_load():
