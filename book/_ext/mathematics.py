@@ -15,9 +15,8 @@ from py_mini_racer import MiniRacer
 from sphinx.util.logging import getLogger
 from sphinx.util.math import get_node_equation_number
 
-(PACKAGE,) = find_spec(
-    "mathjax"
-).submodule_search_locations  # django-static-mathjax: its files alone
+# Of django-static-mathjax only the files are used.
+(PACKAGE,) = find_spec("mathjax").submodule_search_locations
 MATHJAX = Path(PACKAGE, "static/mathjax/es5")
 PARTS = [
     "core",

@@ -83,6 +83,8 @@ SHEET = """
   .bd-article figure { margin-block: 0.3rem 0.6rem; break-inside: avoid; }
   .bd-article figure img { max-height: 225mm; width: auto !important; }
   .bd-article .still { display: block; max-width: 100%; max-height: 150mm; margin: 0.5rem auto; break-inside: avoid; }
+  .bd-article .admonition { break-inside: auto !important; }
+  .bd-article .admonition-title { break-after: avoid; }
   .bd-article :is(.cell, .cell_input, .highlight, .chapter-card, .sd-card, .exercise) { break-inside: avoid !important; }
   .bd-article :is(td, th) { padding-block: 0.15rem !important; }
   .bd-article .stored table, .bd-article figcaption { font-size: 0.88em; }
