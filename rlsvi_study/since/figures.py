@@ -177,11 +177,11 @@ def matrix(parts: Mapping[str, Mapping[str, pd.DataFrame]]) -> Figure:
                 x = problems.index(problem)
                 ax.add_patch(plt.Rectangle((x, y), 1, 1, fc=TINT[row.word], ec="white", lw=2))
                 said = "" if row.word == "open" else times(row.ratio)
-                ax.text(x + 0.5, y + 0.5, said, ha="center", va="center", size="small")
+                ax.text(x + 0.5, y + 0.5, said, ha="center", va="center", size=10)
         names = [f"{name} {size}".replace("-", "-\n").replace(" ", "\n") for name, size in problems]
         ax.set(xlim=(0, len(problems)), ylim=(len(part), 0), title=title)
-        ax.set_xticks(np.arange(len(problems)) + 0.5, names, size="small")
-        ax.set_yticks(np.arange(len(part)) + 0.5, list(part), size="small")
+        ax.set_xticks(np.arange(len(problems)) + 0.5, names, size=10 if len(names) < 8 else 9)
+        ax.set_yticks(np.arange(len(part)) + 0.5, list(part), size=10)
         ax.tick_params(length=0)
         ax.grid(visible=False)
         ax.spines[:].set_visible(False)
@@ -199,13 +199,13 @@ def matrix(parts: Mapping[str, Mapping[str, pd.DataFrame]]) -> Figure:
 CURVES: dict[str, dict[str, tuple[Arm, str]]] = {  # arms and their colours
     "since-tabular": {
         "RLSVI, tuned": ({"agent": "rlsvi", "low": -1.0, "noise": "own"}, "rlsvi"),
-        "bonus, tuned": ({"agent": "ucbvi"}, "ucbvi"),
+        "UCBVI, LSVI-UCB, tuned": ({"agent": "ucbvi"}, "ucbvi"),
         "Russo 2019, published": ({"agent": "russo"}, "russo"),
     },
     "since-linear": {
         "RLSVI, tuned": ({"agent": "rlsvi", "low": 0.0, "cut": True}, "rlsvi"),
-        "bonus, tuned": ({"agent": "lsvi-ucb"}, "ucbvi"),
-        "bonus, published": ({"agent": "lsvi-ucb", "factor": 1.0, "ridge": 1.0}, "ucbvi"),
+        "UCBVI, LSVI-UCB, tuned": ({"agent": "lsvi-ucb"}, "ucbvi"),
+        "UCBVI, LSVI-UCB, published": ({"agent": "lsvi-ucb", "factor": 1.0, "ridge": 1.0}, "ucbvi"),
         "bootstrap, κ = 0.1": ({"agent": "bootstrap", "factor": 0.1}, "weights"),
     },
 }
