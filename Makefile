@@ -7,13 +7,14 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book pdf test lint reuse coverage verify browser lowest dist execute lab bench clean
+.PHONY: help book pdf test chapters lint reuse coverage verify browser lowest newest onwards constraints dist \
+	execute lab bench clean FORCE
 
 # The largest first: they take longest.
 NOTEBOOKS := $(shell ls -S book/*.ipynb)
-# Everything a page can show. A change to any of it makes the built book stale.
-SOURCES := _config.yml _toc.yml $(shell find book rlsvi_core rlsvi_study results -type f \
-	-not -path '*/.*' -not -path '*/__pycache__/*' 2>/dev/null)
+# Whether anything that a page can show is newer than the built book.
+STALE := $(shell find _config.yml _toc.yml book rlsvi_core rlsvi_study results -type f -newer _build/.executed \
+	-not -path '*/.*' -not -path '*/__pycache__/*' 2>/dev/null | head -n 1)
 
 help:  ## list what can be made
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -37,10 +38,12 @@ book: _build/.done  ## execute every chapter and build the HTML, warnings being 
 
 # From scratch each time: an interrupted or older build leaves nothing behind that could be reused.
 # The chapters are executed into a cache, of which the pages are made.
-_build/.executed: .venv/.done $(SOURCES)
+_build/.executed: .venv/.done $(if $(STALE),FORCE)
 	@rm -rf _build
 	@$(BIN)/python -m book._ext.execute --jobs $(JOBS)
 	@touch $@
+
+FORCE:
 
 _build/.done: _build/.executed
 	@echo "== book: rendering the pages (a minute)"
@@ -58,16 +61,19 @@ test: .venv/.done  ## lint, tests, every chapter against its stored output, the 
 	@$(MAKE) --no-print-directory lint
 	@echo "== 2/4 tests"
 	$(BIN)/pytest rlsvi_core tests -m "" -n $(JOBS) --dist worksteal
-	@echo "== 3/4 chapters: run again and compared with their stored output"
-	@rm -rf .cache/executed
-	$(BIN)/pytest --nbval --nbval-current-env --nbval-cell-timeout=600 -n $(JOBS) --dist loadscope \
-		--no-loadscope-reorder $(NOTEBOOKS)
+	@echo "== 3/4 chapters: run again, their text and pictures compared with what is stored"
+	@$(MAKE) --no-print-directory chapters
 	@echo "== 4/4 the rendered book, in a browser"
 	@$(MAKE) -q _build/.done || $(MAKE) --no-print-directory reuse
 	@$(MAKE) --no-print-directory _build/.done
 	@if [ "$$CI" = true ]; then $(MAKE) --no-print-directory browser; fi
 	$(BIN)/pytest tests/site -rs -n $(JOBS)
 	@echo "== make test: passed (anything skipped is named above)"
+
+chapters: .venv/.done  ## run every chapter and compare its text and pictures with what is stored
+	@rm -rf .cache/executed
+	$(BIN)/pytest --nbval --nbval-current-env --nbval-cell-timeout=600 -n $(JOBS) --dist loadscope \
+		--no-loadscope-reorder $(NOTEBOOKS)
 
 lint: .venv/.done  ## style, layout and types
 	$(BIN)/ruff check .
@@ -95,11 +101,32 @@ browser: .venv/.done  ## install a Chromium for the last part of `make test`, if
 	@sh tests/site/get_chromium.sh
 
 # The floors of pyproject.toml are promises; this is how they are kept. uv can resolve downwards.
+UV = .venv/$@/bin/uv pip install --python .venv/$@
 lowest:  ## run the tests with the lowest versions that pyproject.toml allows
-	$(PYTHON) -m venv --clear .venv/lowest
-	.venv/lowest/bin/python -m pip install --disable-pip-version-check uv
-	.venv/lowest/bin/uv pip install --python .venv/lowest --resolution lowest-direct -e ".[study,gym,dask,test]"
-	.venv/lowest/bin/pytest rlsvi_core tests -m "" -n $(JOBS)
+	$(PYTHON) -m venv --clear .venv/$@
+	.venv/$@/bin/python -m pip install --disable-pip-version-check uv
+	$(UV) --resolution lowest-direct -e ".[study,gym,dask,test]"
+	.venv/$@/bin/pytest rlsvi_core tests -m "" -n $(JOBS)
+
+newest:  ## run the tests with the newest versions of everything
+	$(PYTHON) -m venv --clear .venv/$@
+	.venv/$@/bin/python -m pip install --disable-pip-version-check uv
+	$(UV) -e ".[study,proofs,gym,dask,book,test]"
+	.venv/$@/bin/pytest rlsvi_core tests -m "" -n $(JOBS)
+
+# The way out of Jupyter Book 1: the same pages, on a Sphinx that it does not allow.
+onwards:  ## build the book on the newest Sphinx, myst-parser and theme
+	$(PYTHON) -m venv --clear .venv/$@
+	.venv/$@/bin/python -m pip install --disable-pip-version-check uv
+	printf '%s\n' 'sphinx>=9' 'myst-parser>=5' 'myst-nb>=1.3' 'sphinx-book-theme>=1.1.4' 'docutils>=0.22' > .venv/$@/override.txt
+	$(UV) --override .venv/$@/override.txt -e ".[study,proofs,gym,dask,book]"
+	$(MAKE) --no-print-directory BIN=.venv/$@/bin _build/.executed
+	.venv/$@/bin/jupyter-book build . --all --keep-going -n -q --path-output _build/onwards > /dev/null
+
+constraints: .venv/.done  ## renew constraints.txt: the newest versions that pyproject.toml allows
+	$(BIN)/python -m pip install -q --disable-pip-version-check uv
+	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --upgrade \
+		--no-annotate --no-header --no-emit-index-url --no-emit-find-links -o constraints.txt
 
 # The wheel is made of the sdist, and tried where nothing else is: bare, then with the studies.
 TRIED := .venv/dist

@@ -384,9 +384,11 @@ class Agent:
                 "Choose one and leave the other 0.",
             )
 
-    def dither(self, episode: int) -> float:
-        """The probability of a uniformly random action in an episode."""
-        return _probability(self._epsilon(episode)) if callable(self._epsilon) else self._epsilon
+    def dither(self, episode: int | None = None) -> float:
+        """The probability of a uniformly random action in an episode, by default this one."""
+        if not callable(self._epsilon):
+            return self._epsilon
+        return _probability(self._epsilon(max(self.episode, 0) if episode is None else episode))
 
     # What may be looked at.
 
@@ -414,6 +416,13 @@ class Agent:
     @property
     def theta(self) -> Floats:
         """The weights of this episode, a row for each period, of a learner that has weights."""
+        if not hasattr(self.fitted, "theta"):
+            checks.fail(
+                "weights are there after the first plan, of a learner that has some",
+                f"this is {self!r}, " + ("not planned" if self.fitted is None else "without them"),
+                "Call plan() first, or ask for values(h, s).",
+                AttributeError,
+            )
         return np.array(self.fitted.theta)
 
     def values(self, h: int, s: Any, legal: Any = None) -> Floats:
@@ -463,7 +472,7 @@ class Agent:
 
     def policy(self) -> Floats:
         """The law of the actions in this episode, an (H, S, A) array."""
-        p, dither = np.empty_like(Q := self.Q), self.dither(max(self.episode, 0))
+        p, dither = np.empty_like(Q := self.Q), self.dither()
         for h, s in np.ndindex(Q.shape[:2]):
             action_probabilities(Q[h, s], dither, self.eta, p[h, s])
         return p
@@ -488,8 +497,7 @@ class Agent:
         elif h == 0 and (self._stale or not self.count[0]):
             self._mention_plan()
         q = self.values(h, s, legal)
-        dither = self.dither(max(self.episode, 0))
-        return choose(q, dither, self.eta, np.empty(q.size), self.rng.random())
+        return choose(q, self.dither(), self._eta, np.empty(q.size), self.rng.random())
 
     def _mention_plan(self) -> None:
         checks.warn(
@@ -567,18 +575,21 @@ class Agent:
         """
         world, rng = self._entered(env, rng)
         limit, run = self._limit(world, limit), empty_run(episodes)
+        if np.any(exact) and self.H is None:
+            checks.fail(
+                "a policy is evaluated exactly over a horizon",
+                f"exact is {exact!r}, and {self.learner!r} has none",
+                "Leave exact out, or make features with H.",
+            )
         if not self.transitions and self.rng is not rng:
             _mention_coupling(self.rng, rng)
         self._run = run
         with patience() as ask, _bar(len(run.reward), progress) as bar:
-            for start, stop in self._pieces(world, len(run.reward)):
-                some = part(run, start, stop)
-                if self._is_compiled(world):
-                    self._play(world, exact, rng, some, start)
-                else:
-                    self._play_by_steps(world, limit, bool(np.any(exact)), rng, some, ask)
-                bar.update(stop - start)
-                ask(True)
+            compiled = self.learner.loop is not None and limit == self.H
+            if compiled and self.learner.plays(world):
+                self._play(world, exact, rng, run, ask, bar)
+            else:
+                self._play_by_steps(world, limit, bool(np.any(exact)), rng, run, ask, bar)
         return run
 
     def evaluate(
@@ -654,35 +665,40 @@ class Agent:
             )
         return next(iter(known.values()), None)
 
-    def _is_compiled(self, world: Any) -> bool:
-        return self.learner.loop is not None and self.learner.plays(world)
-
-    def _pieces(self, world: Any, total: int) -> Iterator[tuple[int, int]]:
-        if self._is_compiled(world):
-            self.learner.reserve(world, total)
-            if self.fitted is None:
-                self.fitted = self.learner.fit(None, None)  # arrays that the loop writes into
-            return chunks(total, FIRST // (self.H or 1) // (self.learner.S or FIRST))
-        return ((i, i + 1) for i in range(total))
-
-    def _play(self, world: Any, exact: Any, rng: Generator, run: Run, start: int) -> None:
-        """Some episodes in compiled code."""
-        coming = range(int(self.count[0]), int(self.count[0]) + len(run.reward))
-        epsilon = np.array([self.dither(episode) for episode in coming])
-        wanted = exact if np.ndim(exact) == 0 else exact[start : start + len(run.reward)]
-        self._at_mean, self._stale = None, True
-        self.learner.loop(
-            *self.learner.world(world, wanted),
-            self.learner.data(self.fitted, self.sample),
-            epsilon,
-            self.eta,
-            rng,
-            self.rng,
-            self.count,
-            run,
-        )
-        if self._gamma == 1:
-            self._compare(run.reward)
+    def _play(
+        self,
+        world: Any,
+        exact: Any,
+        rng: Generator,
+        run: Run,
+        ask: Callable[[bool], None],
+        bar: Any,
+    ) -> None:
+        """The same in compiled code, some episodes at a time."""
+        total, learner = len(run.reward), self.learner
+        learner.reserve(world, total)
+        if self.fitted is None:
+            self.fitted = learner.fit(None, None)  # arrays that the loop writes into
+        for start, stop in chunks(total, FIRST // (self.H or 1) // (learner.S or FIRST)):
+            coming = range(int(self.count[0]), int(self.count[0]) + stop - start)
+            epsilon = np.array([self.dither(episode) for episode in coming])
+            wanted = exact if np.ndim(exact) == 0 else exact[start:stop]
+            some = part(run, start, stop)
+            self._at_mean, self._stale = None, True
+            learner.loop(
+                *learner.world(world, wanted),
+                learner.data(self.fitted, self.sample),
+                epsilon,
+                self.eta,
+                rng,
+                self.rng,
+                self.count,
+                some,
+            )
+            if self._gamma == 1:
+                self._compare(some.reward)
+            bar.update(stop - start)
+            ask(True)
 
     def _play_by_steps(
         self,
@@ -692,6 +708,7 @@ class Agent:
         rng: Generator,
         run: Run,
         ask: Callable[[bool], None],
+        bar: Any,
     ) -> None:
         """Algorithms 2, 4, 5, 8 and 12, from line 2 on, for each entry of the record."""
         for i in range(len(run.reward)):
@@ -702,8 +719,8 @@ class Agent:
                 run.expected[i] = env.initial @ env.evaluate(self.policy())[0]
             legal, number = _legal(env, h, s), isinstance(s, (int, np.integer))
             run.claimed[i] = highest(self.values(0, s, legal))
-            run.furthest[i] = s if number else -1
-            earned, discount = 0.0, 1.0
+            furthest, opening = s if number else -1, -1
+            total, earned, discount = 0.0, 0.0, 1.0
             while not over:  # line 4; Algorithm 8, line 5
                 ask(False)
                 a = self.act(h, s, legal)  # line 5; Algorithm 8, line 7
@@ -711,14 +728,15 @@ class Agent:
                 ended = over is True
                 legal = None if ended or h + 1 == self.H else _legal(env, h + 1, s_next)
                 self.observe(h, s, a, r, None if ended else s_next, legal)  # Algorithm 8, 9 to 11
-                run.reward[i] += r
-                earned, discount = earned + discount * r, discount * self._gamma
-                run.opening[i] = a if h == 0 else run.opening[i]
-                s, h = s_next, h + 1
-                run.furthest[i] = max(run.furthest[i], s) if number else -1
-            run.length[i] = h
+                total, earned, discount = total + r, earned + discount * r, discount * self._gamma
+                s, h, opening = s_next, h + 1, a if h == 0 else opening
+                furthest = max(furthest, s) if number else -1
+            run.reward[i], run.opening[i], run.furthest[i] = total, opening, furthest
+            run.length[i] = h  # last: now it counts
             if over is True or h == self.H:
                 self._compare(np.array([earned]))
+            bar.update(1)
+            ask(True)
 
     def _compare(self, returns: Floats) -> None:
         """Mention returns that contradict the range of values: no policy earns more than its upper
@@ -745,7 +763,7 @@ def _probability(epsilon: Any) -> float:
 
 def _masked(q: Floats, legal: Any) -> Floats:
     """The values with −∞ where a mask forbids an action."""
-    if math.isnan(q.sum()):
+    if math.isnan(q.dot(q)):
         checks.fail(
             "values are numbers, or −∞", f"they are {q}", "See what the learner's fit returns."
         )
@@ -780,15 +798,15 @@ def _stepped(
             f"step returned {over!r}",
             "Return 'cut' if only the clock ran out.",
         )
-    if not over and h + 1 == limit:
+    if not over and h + 1 == (limit or LONGEST):
+        if limit is None:
+            checks.fail(
+                "an episode must end",
+                f"this one has lasted {LONGEST} steps",
+                "Let step say that it is over, or pass limit=1000, say.",
+                RuntimeError,
+            )
         over = CUT
-    if not over and limit is None and h + 1 == LONGEST:
-        checks.fail(
-            "an episode must end",
-            f"this one has lasted {LONGEST} steps",
-            "Let step say that it is over, or pass limit=1000, say.",
-            RuntimeError,
-        )
     return checks.finite("reward", r), copy.deepcopy(s_next), CUT if over == CUT else bool(over)
 
 

@@ -218,7 +218,8 @@ def positions(A: int, legal: Any) -> Array:
         checks.fail(
             f"legal lists the numbers of the actions allowed, some of 0, …, {A - 1}",
             f"it is {legal!r}",
-            "Pass np.flatnonzero(mask); end the episode where nothing is allowed.",
+            "Pass np.flatnonzero(mask), and see that there is a value for each action; end the "
+            "episode where nothing is allowed.",
             IndexError,
         )
     return at

@@ -2,7 +2,7 @@
 
 import sympy as sp
 
-from .register import FAILS, HOLDS, Evidence
+from .register import FAILS, HOLDS, Judged
 
 Sides = tuple[sp.Expr, sp.Expr | int]
 
@@ -12,15 +12,12 @@ def same(left: sp.Expr, right: sp.Expr | int) -> bool:
     return sp.simplify(sp.expand_log(sp.expand(left - right), force=True)) == 0
 
 
-def identity(*pairs: Sides, found: str = "As printed.") -> Evidence:
-    """Every pair agrees; if one does not, the evidence has the difference at a sample point."""
+def identity(*pairs: Sides) -> Judged:
+    """Every pair agrees; if one does not, the numbers have the difference at a sample point."""
     for left, right in pairs:
         if not same(left, right):
             gap = sp.simplify(left - right)
             at = {s: sp.Rational(k + 2, 7) for k, s in enumerate(sorted(gap.free_symbols, key=str))}
-            where = ", ".join(f"{s} = {v}" for s, v in at.items())
-            value = float(abs(gap.subs(at)))
-            return Evidence(
-                FAILS, f"The two sides differ by {value:.3g} at {where}.", {"difference": value}
-            )
-    return Evidence(HOLDS, found, {"identities": len(pairs)})
+            where = {str(s): float(value) for s, value in at.items()}
+            return Judged(FAILS, {"difference": float(abs(gap.subs(at))), "at": where})
+    return Judged(HOLDS, {"identities": len(pairs)})

@@ -253,7 +253,7 @@ def _verify(args: Namespace) -> int:
     experiments, status = _experiments(args), 0
     from . import engine
 
-    folder, parts, spent = engine.results_folder(), 0, 0.0
+    folder, parts, passed_by, spent = engine.results_folder(), 0, 0, 0.0
     for experiment, scale in experiments:
         try:
             check = engine.verify(
@@ -267,11 +267,15 @@ def _verify(args: Namespace) -> int:
             status = 1
             _say(error)
             continue
+        if check.missing:
+            passed_by += 1
+            print(f"{experiment.name}: not recomputed; {check.missing}", flush=True)
+            continue
         parts, spent = parts + len(check.parts), spent + check.cpu_seconds
         _say_if_stale(args, experiment, scale)
         runs = (
             f"{experiment.name}: {len(check.parts)} of {len(experiment.scales[scale].tasks)} runs "
-            f"recomputed, {check.share:.2g} of the rows"
+            f"recomputed, {'all' if check.share == 1 else f'{check.share:.2g}'} of the rows"
         )
         if check.differences:
             status = 1
@@ -279,7 +283,8 @@ def _verify(args: Namespace) -> int:
         else:
             near = f", {check.within} within the range of the seeds" if check.within else ""
             print(f"{runs}, equal{near}", flush=True)
-    print(f"{len(experiments)} tables, {parts} runs or beginnings of runs, {spent:.0f} CPU-s")
+    tables = f"{len(experiments) - passed_by} of {len(experiments)} tables"
+    print(f"{tables}, {parts} runs or beginnings of runs, {spent:.0f} CPU-s")
     return status
 
 

@@ -83,14 +83,14 @@ class Judged(NamedTuple):
     numbers: dict[str, Any]  # what the finding and its evidence are filled with, and more
 
 
-class Evidence(NamedTuple):
+class Settled(NamedTuple):
     verdict: str
-    found: str  # one sentence, at most two numbers
+    found: str  # one sentence
+    evidence: str  # one line
     numbers: dict[str, Any]
-    evidence: str = ""  # one line
 
 
-Judge = Callable[..., Any]  # callable without arguments; returns what it judged
+Judge = Callable[..., Judged]  # callable without arguments
 Frames = Mapping[str, Any]  # the stored tables that it reads, by name
 
 
@@ -199,7 +199,7 @@ def _at_the_ends(judge: Judge, read: set[str]) -> dict[Any, str]:
     return tried if noted == read else _at_the_ends(judge, noted)
 
 
-def settle(claim: Claim) -> Evidence:
+def settle(claim: Claim) -> Settled:
     """What the judge finds, in words. A threshold with two ends is two readings, so a claim is
     judged at all combinations of the ends that it reads."""
     if "limits" in signature(claim.judge).parameters:
@@ -209,13 +209,8 @@ def settle(claim: Claim) -> Evidence:
     else:
         judged = claim.judge()
         verdict = judged.verdict
-    if isinstance(judged, Evidence):
-        return judged._replace(verdict=verdict)
-    found, evidence = (
-        words.format(**judged.numbers) if judged.numbers else words
-        for words in (claim.found, claim.evidence)
-    )
-    return Evidence(verdict, found, judged.numbers, evidence)
+    found, evidence = (one.format(**judged.numbers) for one in (claim.found, claim.evidence))
+    return Settled(verdict, found, evidence, judged.numbers)
 
 
 def decided(*parts: bool) -> str:
@@ -256,10 +251,9 @@ def slip(printed: bool, meant: bool) -> str:
     return HOLDS if printed else MISPRINT if meant else FAILS
 
 
-def unless(wrong: bool, found: str = "", evidence: str = "", /, **numbers: Any) -> Any:
+def unless(wrong: bool, /, **numbers: Any) -> Judged:
     """It holds unless the check came out wrong."""
-    verdict = decided(not wrong)
-    return Evidence(verdict, found, numbers, evidence) if found else Judged(verdict, numbers)
+    return Judged(decided(not wrong), numbers)
 
 
 def typeset(text: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import StudyError, engine
-from .register import VERDICTS, Claim, Evidence, settle, typeset
+from .register import VERDICTS, Claim, Settled, settle, typeset
 
 NAME = "verdicts.json"
 
@@ -49,7 +49,7 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
 
 
-def _finding(claim: Claim, evidence: Evidence) -> Finding:
+def _finding(claim: Claim, settled: Settled) -> Finding:
     return Finding(
         claim.id,
         claim.place,
@@ -59,10 +59,10 @@ def _finding(claim: Claim, evidence: Evidence) -> Finding:
         claim.paper,
         claim.kind,
         claim.verdict,
-        evidence.verdict,
-        typeset(evidence.found),
-        typeset(evidence.evidence),
-        _plain(evidence.numbers),
+        settled.verdict,
+        typeset(settled.found),
+        typeset(settled.evidence),
+        _plain(settled.numbers),
         claim.part_of,
         claim.main,
     )
@@ -73,7 +73,7 @@ def judged(claim: Claim) -> Finding:
 
 
 def not_judged(claim: Claim, reason: str) -> Finding:
-    return _finding(claim, Evidence("not judged", reason, {}))
+    return _finding(claim, Settled("not judged", reason, "", {}))
 
 
 def as_json(findings: Iterable[Finding]) -> str:

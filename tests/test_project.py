@@ -103,6 +103,7 @@ def test_table_of_contents_is_the_book_folder():
 # that is not named stands where its folder does. "" is the package's own face.
 FLOORS = {
     "rlsvi_core": [
+        {"kept"},
         {"compiled"},
         {"checks"},
         {"mdp", "regression", "optimism.balls"},
@@ -242,7 +243,7 @@ def test_topics_are_found_by_the_catalogue_alone():
 
 
 def test_every_module_of_the_library_has_a_page():
-    inner = {"rlsvi_core", "rlsvi_core.checks", "rlsvi_core.compiled"}
+    inner = {f"rlsvi_core{name}" for name in ("", ".checks", ".compiled", ".kept")}
     pages = {
         name: ROOT / "book/api" / ("/".join(name.split(".")[1:]) + ".md")
         for name in MODULES

@@ -89,7 +89,7 @@ from ..learner import (
     sweeping,
 )
 from ..learners import counts
-from ..learners.counts import History, forbid, remember_outcome, table_values
+from ..learners.counts import History, forbid, remember, table_values
 from ..learners.rows import Keeping, targets_of
 from ..regression import factorise, solve, solve_transposed
 from .spanning import spanners
@@ -245,7 +245,7 @@ def _sweep(data: Data, sweeps: int, settle: bool, rng: Generator) -> None:
 @inlined
 def _add(data: Data, h: int, s: int, a: int, r: float, s_next: int) -> None:
     last = h == data.Q.shape[0] - 1
-    remember_outcome(data.seen, h, s, a, r, ENDED if last else s_next)
+    remember(data.seen, h, s, a, r, ENDED if last else s_next)
 
 
 class Outcomes(counts.Table):

@@ -34,7 +34,8 @@ suggested: then the deviation of a circle's value is at most a tenth of V.
 **Cost.** A draw takes one number of the agent's stream, a key, and the normal number of a weight is
 a function of key and weight. So a draw costs what was seen, not :math:`SA`: weights of other states
 are computed when they are looked at. A sweep then costs A steps for each state seen, and one for
-each successor. Memory holds six numbers per pair and four per successor.
+each successor. Memory holds three numbers per pair, and four per successor; a draw, two for each
+action of a state seen.
 """
 
 import math
@@ -73,12 +74,12 @@ def draw_key(rng: Generator) -> int:
 
 
 @jit
-def _look_ahead(weights: Floats, closed: Array, targets: Targets, s: int) -> float:
+def _look_ahead(q: Floats, closed: Array, targets: Targets, s: int) -> float:
     """γṼ(s), as it stands in a target."""
     top = -np.inf
-    for a in range(weights.shape[0]):
+    for a in range(q.shape[0]):
         if closed.size == 0 or not closed[0, s, a]:
-            top = max(top, weights[a, s])
+            top = max(top, q[a])
     return targets.gamma * min(max(top, targets.low), targets.high)
 
 
@@ -98,8 +99,8 @@ def _fit(
     for a in range(theta.shape[0]):
         if seen.n[0, s, a] > 0.0:
             total, M = target_sum(seen, 0, s, a, V), seen.n[0, s, a] + ridge  # line 1: A'b
-            mean[a, s] = total / M  # line 2
-            theta[a, s] = draw_weight(M, total, spread, z[a])  # line 3
+            mean[a] = total / M  # line 2
+            theta[a] = draw_weight(M, total, spread, z[a])  # line 3
 
 
 @jit
@@ -113,35 +114,33 @@ def _estimate(
     key: int,
     sweeps: int,
     settle: bool,
-    after: Floats,
     mean: Floats,
     theta: Floats,
 ) -> None:
-    """So many fits of the states that were seen, all with the noise of the key; ``after`` is θ or the
-    mean, whichever stands in targets. To settle, Gauss–Seidel follows: state by state, forwards and
-    backwards, until no value changes."""
-    A, S = theta.shape
-    n, V = states.shape[0], np.empty(S)
-    z = np.zeros((n, A))
-    for s in states:
-        V[s] = _look_ahead(after, closed, targets, s)
+    """So many fits of the states that were seen, all with the noise of the key; the targets of the
+    first have the values of θ as it is given. To settle, Gauss–Seidel follows: state by state,
+    forwards and backwards, until no value changes."""
+    (n, A), S = theta.shape, seen.n.shape[1]
+    V, z = np.empty(S), np.zeros((n, A))
+    for i in range(n):
+        V[states[i]] = _look_ahead(theta[i], closed, targets, states[i])
     for a in range(A):
         if spread > 0.0:
             z[:, a] = normals_of(key, a * S + states)
         for i in range(n):
-            theta[a, states[i]] = draw_weight(ridge, 0.0, spread, z[i, a])  # if not visited
+            theta[i, a] = draw_weight(ridge, 0.0, spread, z[i, a])  # if not visited
     for _ in range(sweeps):
         for i in range(n):
-            _fit(seen, states[i], V, ridge, spread, z[i], mean, theta)
-        for s in states:
-            V[s] = _look_ahead(after, closed, targets, s)
+            _fit(seen, states[i], V, ridge, spread, z[i], mean[i], theta[i])
+        for i in range(n):
+            V[states[i]] = _look_ahead(theta[i], closed, targets, states[i])
     for sweep in range(MOST_SWEEPS if settle else 0):
         change, largest = 0.0, 1.0
         for j in range(n):
             i = j if sweep % 2 == 1 else n - 1 - j
             s = states[i]
-            _fit(seen, s, V, ridge, spread, z[i], mean, theta)
-            value = _look_ahead(after, closed, targets, s)
+            _fit(seen, s, V, ridge, spread, z[i], mean[i], theta[i])
+            value = _look_ahead(theta[i], closed, targets, s)
             change, largest = max(change, abs(value - V[s])), max(largest, abs(value))
             V[s] = value
         if change <= SETTLED * largest:
@@ -149,12 +148,12 @@ def _estimate(
 
 
 class Drawn(NamedTuple):
-    """The weights of an episode."""
+    """The values of an episode, at the n states that had been seen, in the order of their first
+    visits."""
 
-    theta: Floats  # (A, S), of the states that were seen
-    mean: Floats  # (A, S), what they were drawn around
-    seen: Array  # (S,) which states these are
-    key: int | None  # of the draw; None: the others have weights of 0
+    sample: Floats  # (n, A)
+    mean: Floats  # (n, A) what they were drawn around
+    key: int | None  # of the draw; None: other states have values of 0
 
 
 class Discounted(Counting):
@@ -177,43 +176,37 @@ class Discounted(Counting):
         checks.array_size("the weights", phi.S, phi.A)
         super().__init__(None, phi.S, phi.A)
         self.problem = problem
-        self._states: dict[int, None] = {}  # seen, in their order
+        self._places: dict[int, int] = {}  # of the states seen, in the order of first visits
 
     def add(
         self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
     ) -> None:
         super().add(h, s, a, r, s_next, legal_next)
-        self._states[int(s)] = None
+        self._places.setdefault(int(s), len(self._places))
         if s_next is not None:
-            self._states[int(s_next)] = None
+            self._places.setdefault(int(s_next), len(self._places))
 
     def unseen(self, key: int | None, states: Ints) -> Floats:
-        """The (A, ·) weights of some states without data: the prior's draw."""
+        """The (·, A) values of some states without data: the prior's draw."""
         _, S, A = self._seen.n.shape
         if key is None:
-            return np.zeros((A, states.size))
-        k = S * np.arange(A)[:, None] + states
+            return np.zeros((states.size, A))
+        k = S * np.arange(A) + states[:, None]
         z: Floats = normals_of(key, k.ravel()).reshape(k.shape)
         return z / math.sqrt(self.problem.lam)
 
-    def in_targets(self, theta: Floats, mean: Floats) -> Floats:
-        """The weights whose values stand in the targets: the sample, as printed."""
-        return theta
-
     def fit(self, rng: Generator | None, before: Drawn | None) -> Drawn:
-        problem, (_, S, A) = self.problem, self._seen.n.shape
-        states = np.fromiter(self._states, np.int64, len(self._states))
-        seen = np.zeros(S, bool)
-        seen[states] = True
-        theta, mean = np.zeros((2, A, S))
+        problem, A = self.problem, self._seen.n.shape[2]
+        states = np.fromiter(self._places, np.int64, len(self._places))
+        theta, mean = np.zeros((2, states.size, A))
         if not states.size and (rng is None or problem.options.first == "uniform"):
-            return Drawn(theta, mean, seen, None)
+            return Drawn(theta, mean, None)
         if before is not None:
-            mean[:] = before.mean
-            theta[:] = before.mean if rng is None else before.theta
-            new = np.flatnonzero(seen & ~before.seen)
-            if rng is not None:
-                theta[:, new] = self.unseen(before.key, new)
+            known = len(before.mean)  # the first ones of all
+            mean[:known] = before.mean
+            theta[:known] = before.mean if rng is None else before.sample
+            if rng is not None and known < states.size:
+                theta[known:] = self.unseen(before.key, states[known:])
         settle, key = problem.sweeps == math.inf, 0 if rng is None else draw_key(rng)
         _estimate(
             self.seen,
@@ -225,13 +218,14 @@ class Discounted(Counting):
             key,
             1 if settle else int(problem.sweeps),
             settle,
-            self.in_targets(theta, mean),
             mean,
             theta,
         )
-        return Drawn(theta, mean, seen, None if rng is None else key)
+        return Drawn(theta, mean, None if rng is None else key)
 
     def values(self, fitted: Drawn, h: int, s: int) -> Floats:
-        s = checks.index("s", s, fitted.seen.size)
-        at = fitted.theta[:, s].copy() if fitted.seen[s] else self.unseen(fitted.key, np.array([s]))
-        return self.masks.masked(0, s, at.ravel())
+        s = checks.index("s", s, self._seen.n.shape[1])
+        known = fitted.sample
+        place = self._places.get(s, len(known))
+        q = known[place].copy() if place < len(known) else self.unseen(fitted.key, np.array([s]))[0]
+        return self.masks.masked(0, s, q)

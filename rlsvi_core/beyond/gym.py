@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import fail, finite, generator, missing
+from ..checks import fail, generator, missing
 from ..compiled import Array, Generator
 from ..learner import Learner
 from ..mdp import CUT
@@ -63,7 +63,11 @@ class Played:
         self.H: int | None = None
         if env.has_wrapper_attr("_max_episode_steps"):
             self.H = env.get_wrapper_attr("_max_episode_steps")
-        self._sizes = self._numbered(env.observation_space, learner.S)
+        self._space = space = env.observation_space  # by way of every wrapper, so once
+        self._sizes, self._start = self._numbered(space, learner.S), getattr(space, "start", 0)
+        self._numbers = range(0)
+        if isinstance(space, Discrete):
+            self._numbers = range(int(space.start), int(space.start + space.n))
         self._seed: int | None = None
         if seed is not None:
             whole = isinstance(seed, (int, np.integer))
@@ -95,12 +99,12 @@ class Played:
 
     def _read(self, observed: Any) -> Any:
         """What the agent sees of an observation, checked."""
-        space = self.env.observation_space
+        space, x = self._space, observed
         if isinstance(space, Box):  # its own check is slow
             x = np.array(observed, space.dtype)
             inside = x.shape == space.shape and bool(((space.low <= x) & (x <= space.high)).all())
         else:
-            x, inside = observed, space.contains(observed)
+            inside = (type(x) is int and x in self._numbers) or space.contains(x)  # the same
         if not inside:
             fail(
                 f"an observation lies in its space, {space}",
@@ -109,7 +113,7 @@ class Played:
             )
         if self._sizes is None:
             return x
-        x = x - getattr(space, "start", 0)
+        x = x - self._start
         return int(
             x if len(self._sizes) == 1 else np.ravel_multi_index(tuple(x.ravel()), self._sizes)
         )
@@ -122,7 +126,7 @@ class Played:
 
     def step(self, h: int, s: Any, a: int, rng: Any) -> tuple[float, Any, bool | str]:
         """One step; ``h``, ``s`` and ``rng`` are the environment's own affair."""
-        stepped = self.env.step(self._first + a)
+        stepped: Any = self.env.step(self._first + a)
         if len(stepped) != 5:
             fail(
                 "step returns (observation, reward, terminated, truncated, info)",
@@ -132,7 +136,7 @@ class Played:
             )
         observed, r, terminated, truncated, self._info = stepped
         over: bool | str = True if terminated else CUT if truncated else False
-        return finite("reward", r), self._read(observed), over
+        return r, self._read(observed), over
 
     def legal(self, h: int, s: Any) -> Array | None:
         """What the last ``action_mask`` allows; None: everything."""

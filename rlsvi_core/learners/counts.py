@@ -39,16 +39,15 @@ class History(NamedTuple):
     reward: Floats  # (M,) the reward, if outcomes are told apart
     number: Floats  # (M,) how often
     link: Ints  # (M,) the next node, or −1
-    used: Ints  # (1,) nodes in use
+    used: Ints  # (2,) nodes in use, and transitions taken in
+    apart: bool  # whether outcomes are told apart
 
 
-def no_history(H: int, S: int, A: int) -> History:
+def no_history(H: int, S: int, A: int, apart: bool = False) -> History:
     """Before any visit."""
     visits, total = np.zeros((2, H, S, A))
-    first, none = np.full((H, S, A), -1), np.zeros(0, np.int64)
-    return History(
-        visits, total, first, none, np.zeros(0), np.zeros(0), none, np.zeros(1, np.int64)
-    )
+    first, none, zeros = np.full((H, S, A), -1), np.zeros(0, np.int64), np.zeros(0)
+    return History(visits, total, first, none, zeros, zeros, none, np.zeros(2, np.int64), apart)
 
 
 def with_room(seen: History, more: int) -> History:
@@ -58,17 +57,21 @@ def with_room(seen: History, more: int) -> History:
         return seen
     extra = max(wanted - have, have)
     nodes = ("state", "reward", "number", "link")
-    return seen._replace(**{name: np.pad(getattr(seen, name), (0, extra)) for name in nodes})
+    room: dict[str, Any] = {name: np.pad(getattr(seen, name), (0, extra)) for name in nodes}
+    return seen._replace(**room)
 
 
 @inlined
-def _take_in(seen: Any, h: int, s: int, a: int, r: float, s_next: int, apart: bool) -> None:
-    """Take in one transition, into the list if something follows or outcomes are told apart."""
+def remember(seen: Any, h: int, s: int, a: int, r: float, s_next: int) -> None:
+    """Take in one transition, into the list if something follows or outcomes are told apart. One
+    function, and not one for each case that calls a third: every level costs a loop a tenth of its
+    time."""
     seen.n[h, s, a] += 1.0
     seen.total[h, s, a] += r
-    if s_next == ENDED and not apart:
+    seen.used[1] += 1
+    if s_next == ENDED and not seen.apart:
         return
-    key = r if apart else 0.0
+    key = r if seen.apart else 0.0
     before, node = -1, seen.first[h, s, a]
     while node >= 0 and (
         seen.state[node] < s_next or (seen.state[node] == s_next and seen.reward[node] < key)
@@ -88,18 +91,6 @@ def _take_in(seen: Any, h: int, s: int, a: int, r: float, s_next: int, apart: bo
 
 
 @inlined
-def remember(seen: Any, h: int, s: int, a: int, r: float, s_next: int) -> None:
-    """Take in one transition, by the state that followed."""
-    _take_in(seen, h, s, a, r, s_next, False)
-
-
-@inlined
-def remember_outcome(seen: Any, h: int, s: int, a: int, r: float, s_next: int) -> None:
-    """Take in one transition, by state and reward."""
-    _take_in(seen, h, s, a, r, s_next, True)
-
-
-@inlined
 def target_sum(seen: Any, h: int, s: int, a: int, V: Floats) -> float:
     """Σ r + Σ_{s'} n(s') V(s') over the visits to (s, a, h): A'b of a regression on one-hot
     features."""
@@ -110,7 +101,7 @@ def target_sum(seen: Any, h: int, s: int, a: int, V: Floats) -> float:
     return float(total)
 
 
-@jit
+@inlined
 def forbid(closed: Array, h: int, Q: Floats) -> None:
     """Give what masks have ``closed``, a (T, S, A) array or an empty one, the value −∞."""
     for s in range(closed.shape[1] if closed.size > 0 else 0):
@@ -161,7 +152,8 @@ class Data(NamedTuple):
     number: Floats
     link: Ints
     used: Ints
-    any: Array  # (1,) whether there are data, or none are waited for
+    apart: bool
+    prior: bool  # whether the first episode is drawn from it
     ridge: float
     sigma: float  # or 0 for the mean
     targets: Targets
@@ -171,7 +163,7 @@ class Data(NamedTuple):
 
 @jit
 def _fit(data: Data, rng: Generator) -> None:
-    if data.any[0]:
+    if data.prior or data.used[1] > 0:
         value_iteration(data, data.ridge, data.sigma, data.targets, data.closed, rng, data.Q)
 
 
@@ -182,18 +174,12 @@ def table_values(data: Any, h: int, s: int, q: Floats) -> None:
         q[a] = data.Q[h, s, a]
 
 
-@inlined
-def _add(data: Data, h: int, s: int, a: int, r: float, s_next: int) -> None:
-    remember(data, h, s, a, r, s_next)
-    data.any[0] = True
-
-
 @jit
-def _remember_all(seen: History, steps: Floats, done: Ints, apart: bool) -> None:
+def _remember_all(seen: History, steps: Floats, done: Ints) -> None:
     """Take in all steps of a queue that are not done yet."""
     for i in range(done[0], steps.shape[0]):
         h, s, a, s_next = int(steps[i, 0]), int(steps[i, 1]), int(steps[i, 2]), int(steps[i, 4])
-        _take_in(seen, h, s, a, steps[i, 3], s_next, apart)
+        remember(seen, h, s, a, steps[i, 3], s_next)
         done[0] += 1
 
 
@@ -205,7 +191,7 @@ class Counting(Learner):
 
     def __init__(self, H: int | None, S: int, A: int) -> None:
         self.H, self.S, self.A = H, S, A
-        self._seen, self.masks = no_history(H or 1, S, A), Masks(H or 1, S, A)
+        self._seen, self.masks = no_history(H or 1, S, A, self.apart), Masks(H or 1, S, A)
         self._queue: tuple[list[Any], Ints] = [], np.zeros(1, np.int64)  # and how many are done
 
     @property
@@ -214,7 +200,7 @@ class Counting(Learner):
         waiting, done = self._queue
         if waiting:
             self._seen = with_room(self._seen, len(waiting))
-            _remember_all(self._seen, np.array(waiting, float), done, self.apart)
+            _remember_all(self._seen, np.array(waiting, float), done)
             self._queue = [], np.zeros(1, np.int64)
         return self._seen
 
@@ -230,12 +216,11 @@ class Counting(Learner):
     def add(
         self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
     ) -> None:
-        h, (periods, S, A) = self.period(h), self._seen.n.shape
+        h, (_, S, A) = self.period(h), self._seen.n.shape
         s, a = checks.index("s", s, S), checks.index("a", a, A)
         s_next = ENDED if s_next is None else checks.index("s_next", s_next, S)
-        after = 0 if self.H is None else h + 1
-        if legal_next is not None and s_next != ENDED and after < periods:
-            self.masks.close(after, s_next, legal_next)
+        if legal_next is not None and s_next != ENDED and h + 1 != self.H:
+            self.masks.close(0 if self.H is None else h + 1, s_next, legal_next)
         if self.apart and h + 1 == self.H:
             s_next = ENDED  # nothing of value follows
         self._queue[0].append((h, s, a, r, s_next))
@@ -254,36 +239,29 @@ class Table(Counting):
 
     def values(self, fitted: Floats, h: int, s: int) -> Floats:
         h, s = self.period(h), checks.index("s", s, fitted.shape[1])
-        return self.masks.masked(h, s, np.array(fitted[h, s]))
+        return self.masks.masked(h, s, fitted[h, s].copy())
 
 
 class Counts(Table):
     """RLSVI and LSVI in closed form; the same values as ``Printed``."""
 
     update = staticmethod(_fit)
-    loop = staticmethod(compiled_loop(_fit, table_values, _add))
+    loop = staticmethod(compiled_loop(_fit, table_values, remember))
 
     def __init__(self, problem: Problem) -> None:
         phi = problem.features
         assert isinstance(phi, OneHot)
         super().__init__(phi.H, phi.S, phi.A)
         self.problem = problem
-        self.any = np.array([problem.options.first == "prior"])
 
     def data(self, fitted: Floats, sample: bool) -> Data:
         problem = self.problem
         return Data(
             *self.seen,
-            self.any,
+            problem.options.first == "prior",
             problem.ridge,
             problem.sigma if sample else 0.0,
             Targets(problem.gamma, problem.low, problem.high),
             self.masks.closed,
             fitted,
         )
-
-    def add(
-        self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
-    ) -> None:
-        super().add(h, s, a, r, s_next, legal_next)
-        self.any[0] = True

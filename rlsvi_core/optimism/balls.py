@@ -41,8 +41,8 @@ def exact(x: Number) -> fmpq:
 
 def positive(name: str, x: Number) -> fmpq:
     """The rational number that x is, if it is above 0."""
-    if not x > 0:
-        fail(f"{name} must be positive", f"got {x!r}", f"Pass {name} > 0.")
+    if not x > 0 or x == math.inf:
+        fail(f"{name} must be positive and finite", f"got {x!r}", f"Pass {name} > 0.")
     return exact(x)
 
 

@@ -9,8 +9,11 @@ from matplotlib.figure import Figure
 
 from ..intervals import student
 from ..style import COLOUR, LINE, canvas, digits, label_ends, shades, styled
-from .claims import gamble_bound, imagined, looked_at, slopes, toll_bound
+from .gambles import gamble_bound, slopes
+from .linear import least_regret
 from .prior import EPISODES
+from .runs import looked_at
+from .tolls import imagined
 
 BARS = {"errorbar": student, "err_style": "bars", "err_kws": {"capsize": 2}}
 PALE, OWN, DARK = shades("rlsvi", 3)
@@ -70,7 +73,7 @@ def toll(table: pd.DataFrame) -> Figure:
         own = over[over.agent == agent]
         sns.lineplot(own, x="H", y="over", **BARS, color=colour, marker="o", ax=ax)
         ends[name] = own[own.H == own.H.max()].over.mean(), colour
-    proved = [toll_bound(int(h)) / np.sqrt(h * looked_at(int(h))) for h in H]
+    proved = [least_regret(looked_at(int(h))) / np.sqrt(h * looked_at(int(h))) for h in H]
     ax.plot(H, proved, color=COLOUR["theory"], ls=LINE["theory"], lw=1.1)
     ends["proved"] = proved[-1], COLOUR["theory"]
     ax.set(
@@ -81,6 +84,62 @@ def toll(table: pd.DataFrame) -> Figure:
         xticklabels=[f"{h}\n({digits(looked_at(int(h)))})" for h in H],
     )
     label_ends(ax, ends)
+    return fig
+
+
+@styled
+def linear_toll(table: pd.DataFrame) -> Figure:
+    """Mean regret at the linear toll over √T, against H, after as many episodes as the theorem looks at:
+    with noise as large as returns, and with the λ and σ that the library suggests."""
+    fig, axes = canvas(1, 2, height=6.6)
+    over = table.assign(over=table.regret / np.sqrt(table.H * table.episodes))
+    sides = (
+        {
+            "printed": (OWN, "as printed"),
+            "truncated": (DARK, "cut to ±H"),
+            "bootstrap": (COLOUR["weights"], "weights on\nthe data"),
+        },
+        {
+            "unclipped": (OWN, "suggested λ, σ,\nnot cut"),
+            "suggested": (DARK, "suggested λ, σ,\nand cut"),
+        },
+    )
+    for ax, agents in zip(axes, sides, strict=True):
+        ends = {}
+        for agent, (colour, name) in agents.items():
+            own = over[over.agent == agent]
+            sns.lineplot(own, x="H", y="over", **BARS, color=colour, marker="o", ax=ax)
+            ends[name] = own[own.H == own.H.max()].over.mean(), colour
+        at = own.groupby("H").episodes.first()
+        proved = [least_regret(L) / np.sqrt(H * L) for H, L in at.items()]
+        ax.plot(at.index, proved, color=COLOUR["theory"], ls=LINE["theory"], lw=1.1)
+        ends["proved, not cut"] = proved[-1], COLOUR["theory"]
+        ax.set(yscale="log", xlabel="horizon H (in brackets: episodes L)", ylabel=OVER)
+        ax.set_xticks(at.index, [f"{H}\n({digits(L)})" for H, L in at.items()])
+        label_ends(ax, ends)
+    return fig
+
+
+@styled
+def many_starts(table: pd.DataFrame) -> Figure:
+    """The 90% quantile of the sampled error in the first period, against the number of periods, by the
+    number n of episodes seen: with weights of the agent's own prior, and in a linear MDP."""
+    fig, axes = canvas(2, height=3.8, sharey=True)
+    names = {"prior": "weights of the prior", "linear": "linear MDP, ‖φ‖ ≤ 1"}
+    for ax, (case, title) in zip(axes, names.items(), strict=True):
+        for colour, (n, own) in zip(
+            shades("rlsvi", 3), table[table.case == case].groupby("n"), strict=True
+        ):
+            sns.lineplot(
+                own, x="H", y="error", estimator="median", errorbar=("pi", 100), err_style="bars",
+                err_kws={"capsize": 2}, color=colour, marker="o", label=f"n = {n}", ax=ax,
+            )  # fmt: skip
+        H = sorted(table[table.case == case].H.unique())
+        ax.set(xscale="log", yscale="log", xlabel="periods H", title=title)
+        ax.set_ylabel("90% quantile of $e_1$")
+        ax.set_xticks(H, [str(h) for h in H])
+        ax.minorticks_off()
+        ax.legend()
     return fig
 
 
@@ -217,4 +276,11 @@ def needle_drawing() -> Figure:
     )
 
 
-DRAW = {"gamble": gambles, "long-gamble": gambles, "toll": toll, "prior": prior}
+DRAW = {
+    "gamble": gambles,
+    "long-gamble": gambles,
+    "toll": toll,
+    "prior": prior,
+    "linear-toll": linear_toll,
+    "amplification": many_starts,
+}

@@ -34,18 +34,13 @@ thirds of a power for κ = 0.1 and p = 0.55.
 
 **Long gamble.** Let the range be ±Hσ. A won and a lost gamble tell the later periods the same, so
 with g and G for the difference and the sum of the two imagined weights of a period, :math:`\theta_h
-= (\Gamma(m)(\sigma + \theta_{h+1}) + H\sigma g_h)/(\Gamma(m) + G_h)` for h ≥ 1, and the agent plays
-if :math:`X D + g_0 > 0`, where :math:`X = (\sigma + \theta_1)/(H\sigma)` is independent of
-:math:`D = \Gamma(k) - \Gamma(m - k)` and of :math:`g_0`. With probability
-:math:`c = \mathbb P(0 \le 2\,\text{Beta}(\kappa, \kappa) - 1 \le 1/H)^{H-1}` the imagined targets of
-all later periods lie in [0, σ]; then :math:`0 < X \le 1`, and it plays if either
-:math:`D < 0 < D + g_0` or :math:`D, g_0 \ge 0`, which is at least half of π(k, m). So
-:math:`\pi_{long} \ge c\,\pi/2`, which settles :math:`k \le m/2`. Where :math:`k > m/2`,
-the probability P to play is at least c/4, so that :math:`1/P - 1 \le (4/c)(1 - P)`; :math:`X \ge ½`
-but for a probability that falls geometrically in m, and then Chernoff's bound holds with
-:math:`2\Gamma(\kappa)` in place of :math:`\Gamma(\kappa)`. *So here, too, regret is bounded, for every
-H, p > ½ and κ > 0.* The constant 1/c is crude and grows faster than exponentially in H, like
-:math:`H^{H-1}` times an exponential; we measure no such growth.
+= (\Gamma(m)(\sigma + \theta_{h+1}) + H\sigma g_h)/(\Gamma(m) + G_h)` for h ≥ 1
+(:func:`later_weight`), and the agent plays if :math:`X D + g_0 > 0`, where
+:math:`X = (\sigma + \theta_1)/(H\sigma)` is independent of :math:`D = \Gamma(k) - \Gamma(m - k)` and
+of :math:`g_0`. To flip the signs of all g after period 0 does not change the law, and of two such draws
+one at least has X ≤ 1, and one at least has X > 0. So the agent plays with a probability of at least
+¼π(k, m), whatever H is, and *regret is bounded, for every H, p > ½ and κ > 0*: by a constant without H and
+O(H log H) more (the proof is in appendix B).
 
 **Toll.** Let the range be ±H, and n be the leaps and s the side starts so far. A leap is the pair
 that spans period 0 (the side road is 1/G of it), and what follows the side road is cut to at
@@ -65,7 +60,16 @@ import math
 import numpy as np
 from scipy import stats
 
-__all__ = ["expected_passes", "leap_probability", "most_leaps", "most_passes", "play_probability"]
+from rlsvi_core.compiled import Floats
+
+__all__ = [
+    "expected_passes",
+    "later_weight",
+    "leap_probability",
+    "most_leaps",
+    "most_passes",
+    "play_probability",
+]
 
 DEEP = 300  # lost gambles beyond half of them, after which what is left is below 1e-12 for p = 0.55
 
@@ -104,6 +108,19 @@ def most_passes(p: float) -> float:
     few = 2 * p / ((p - q) * (1 - 2 * root))
     many = (1 + math.sqrt(p / q)) / (0.5 - root)
     return few + many
+
+
+def later_weight(games: Floats, imagined: Floats, difference: Floats) -> Floats:
+    """θ̃_1/σ on the long gamble, cut to ±H: (H − 1, draws) arrays with Γ(m), G and g of the periods
+    from 1 on.
+
+    >>> later_weight(np.ones((2, 1)), np.zeros((2, 1)), np.zeros((2, 1)))
+    array([2.])
+    """
+    H, theta = len(games) + 1, np.zeros(games.shape[1])
+    for own, G, g in zip(games[::-1], imagined[::-1], difference[::-1], strict=True):
+        theta = ((own * (1 + theta) + H * g) / (own + G)).clip(-H, H)
+    return theta
 
 
 def leap_probability(leaps: int, sides: int, H: int, G: float, kappa: float) -> float:

@@ -18,6 +18,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
 from pickle import PicklingError
@@ -25,7 +26,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
-from joblib.externals.loky.process_executor import BrokenProcessPool
 from tqdm import tqdm
 
 from .. import StudyError
@@ -248,6 +248,9 @@ def sweep(
     log beside the journal, and they are due again in the next sweep. Without ``again`` a table that
     this code has stored stays as it is, and one that another study's file wrote is not replaced.
     """
+    if scale not in experiment.scales:
+        scales = ", ".join(experiment.scales)
+        raise StudyError(f"the scales of {experiment.name} are {scales}; got {scale!r}.")
     start, folder = time.monotonic(), Path(folder).absolute()  # a run may go elsewhere
     experiment = replace(experiment, loaded=experiment.sources)
     name, target = experiment.name, path(experiment, scale, folder)
@@ -288,6 +291,7 @@ class Check(NamedTuple):
     differences: list[str]
     cpu_seconds: float
     share: float  # of the table's rows
+    missing: str = ""  # the package for want of which nothing was recomputed
 
 
 def drawn(experiment: Experiment, scale: str, seconds: float, per_run: float) -> list[Task]:
@@ -325,7 +329,10 @@ def verify(
     for part, (rows, cpu, error) in outcomes(experiment, scale, parts, jobs):
         spent, recomputed = spent + cpu, recomputed + len(rows)
         if error:
-            differences.append(f"{part} raised {error.splitlines()[-1]}")
+            last = error.splitlines()[-1]
+            if last.startswith("ModuleNotFoundError"):
+                return Check([], 0, [], spent, 0.0, last.partition(": ")[2])
+            differences.append(f"{part} raised {last}")
             continue
         found = compare.differences(stored, part, rows)
         if found and not experiment.portable:

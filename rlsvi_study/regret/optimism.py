@@ -15,6 +15,7 @@ happens outside them.
 """
 
 import math
+from itertools import product
 
 import numpy as np
 from scipy.special import betainc
@@ -161,6 +162,25 @@ def one_period_gap(
     a, b, w = alpha[0] + low, alpha[1] + high, np.clip(-np.asarray(z, float), 0, None)
     x = np.minimum(w, 1.0)
     return gauss - (w * betainc(a, b, x) - a / (a + b) * betainc(a + 1, b, x))
+
+
+def worst_gap(ridge: float, sigma2: float) -> tuple[float, tuple[float, ...]]:
+    """The least G(z), in standard deviations, over priors, histories and z, and the prior and
+    history that have it; one period, with ``ridge`` λσ² in units of 1ᵀα^R."""
+    weights, visits, z = (1e-3, 0.1, 1.0, 10.0), (0, 1, 3, 30, 1000), np.linspace(-6, 6, 121)
+    found = []
+    for *weight, low, high in product(weights, weights, visits, visits):
+        alpha = weight[0], weight[1]
+        a, b = alpha[0] + low, alpha[1] + high
+        mean, scale = -a / (a + b), math.sqrt(a * b / (a + b + 1)) / (a + b)
+        gap = (
+            one_period_gap(
+                alpha, low, high, ridge * sum(alpha) / sigma2, math.sqrt(sigma2), mean + scale * z
+            )
+            / scale
+        )
+        found.append((float(gap.min()), (*alpha, low, high)))
+    return min(found)
 
 
 def enough_sigma(H: int) -> float:

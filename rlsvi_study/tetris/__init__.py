@@ -11,6 +11,7 @@ TOPIC = Topic(
         "tetris-top-row",
         "tetris-top-row-tuning",
         "tetris-touches",
+        "tetris-overflow-top",
         "tetris-rules",
         "tetris-readings",
         "tetris-variance",

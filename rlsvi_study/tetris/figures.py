@@ -592,6 +592,7 @@ DRAW = {  # how ``rlsvi plot`` draws each stored table
             "tetris-schedules",
             "tetris-top-row-schedules",
             "tetris-touches",
+            "tetris-overflow-top",
         ),
         schedules,
     ),

@@ -19,7 +19,8 @@ from ..register import (
     HOLDS,
     MISPRINT,
     OURS,
-    Evidence,
+    Judge,
+    Judged,
     enter,
     lines_of,
     slip,
@@ -27,17 +28,36 @@ from ..register import (
 )
 
 LEMMA_1, LEMMA_5, LEMMA_6 = "G.gauss-dirichlet", "G.conditional-mean", "G.single-crossing"
+PROVED = "Proved in balls, by {margin:.2g} at least (boxes: {boxes}, bits: {bits})."
+SEEN = "{value:.3g} (balls, {bits} bits)"  # where there is a counterexample
 
 
 def instead(
-    printed: Iterable[Sides], meant: Iterable[Sides], true: Iterable[Sides], found: str
-) -> Evidence:
+    printed: Iterable[Sides], meant: Iterable[Sides] = (), true: Iterable[Sides] = ()
+) -> Judged:
     """What is printed may hold. If not, it is a misprint if what is meant holds; where nothing else
-    can be meant, what is true instead is part of the finding."""
-    as_printed, meant, true = identity(*printed), list(meant), list(true)
-    if as_printed.verdict == HOLDS or not all(same(*pair) for pair in (*meant, *true)):
+    can be meant, what is true instead is part of the finding, and has to hold as well."""
+    as_printed, meant = identity(*printed), list(meant)
+    others = [*meant, *true]
+    if as_printed.verdict == HOLDS or not others or not all(same(*pair) for pair in others):
         return as_printed
-    return Evidence(slip(False, bool(meant)), found, {})
+    return Judged(slip(False, bool(meant)), {})
+
+
+def line(
+    name: str,
+    place: str,
+    paper: str,
+    kind: str,
+    verdict: str,
+    statement: str,
+    judge: Judge,
+    found: str = "As printed.",
+    part_of: str = LEMMA_6,
+) -> None:
+    """Register a line of appendix G."""
+    place = f"Appendix G, {place}"
+    enter(f"G.{name}", place, paper, kind, verdict, statement, judge, found, part_of=part_of)
 
 
 def step(
@@ -55,41 +75,19 @@ def step(
 ) -> None:
     """Register a line of appendix G that is a matter of equal sides: those that are printed; if
     these are not equal, those that are meant, or else those that are true instead."""
-    enter(
-        f"G.{name}",
-        f"Appendix G, {place}",
-        paper,
-        "symbolic",
-        verdict,
-        statement,
-        lambda: (
-            instead(sides(), meant(), true(), found)
-            if (*meant(), *true())
-            else identity(*sides(), found=found)
-        ),
-        part_of=part_of,
-    )
+
+    def judge() -> Judged:
+        return instead(sides(), meant(), true())
+
+    line(name, place, paper, "symbolic", verdict, statement, judge, found, part_of)
 
 
-def shown(good: bool, found: str) -> Evidence:
-    """What algebra could show, if anything."""
-    return unless(not good, found if good else "It could not be shown.")
-
-
-def region(
-    *outcomes: Proof | Counterexample, proved: str = "", refuted: str = "", at: str = ""
-) -> Evidence:
-    """What was decided about the parts of a region; the first that fails speaks for all, and ``at``
-    names the coordinates of where."""
+def region(*outcomes: Proof | Counterexample) -> Judged:
+    """What was decided about the parts of a region; the first that fails speaks for all."""
     failed = [one for one in outcomes if isinstance(one, Counterexample)]
     boxes, margins, bits = zip(*outcomes, strict=True)
     outcome = failed[0] if failed else Proof(sum(boxes), min(margins), max(bits))
-    text = str(outcome).replace("fails at", f"fails at ({at}) =" if at else "fails at")
-    return unless(
-        bool(failed),
-        f"{text[0].upper()}{text[1:]}.{refuted if failed else proved}",
-        **outcome._asdict(),
-    )
+    return unless(bool(failed), **outcome._asdict())
 
 
 def positive_coefficients(expression: sp.Expr, *variables: sp.Symbol) -> bool:
@@ -106,39 +104,13 @@ def positive_inside(expression: sp.Expr, x: sp.Symbol, *variables: sp.Symbol) ->
     return positive_coefficients(numerator, *variables, t) and positive_coefficients(denominator, t)
 
 
-def each_is(right: int, counts: list[int]) -> Evidence:
+def each_is(right: int, counts: list[int]) -> Judged:
     """So many crossings at every point of a grid, each count certified."""
     exceptions = sum(count != right for count in counts)
-    return unless(
-        exceptions > 0,
-        f"{len(counts)} points, {exceptions} exceptions.",
-        points=len(counts),
-        digits=12,
-    )
+    return unless(exceptions > 0, points=len(counts), exceptions=exceptions)
 
 
 def printed_lines(*claims: str) -> dict[str, int]:
     """How many printed lines of these claims' proofs have each verdict, as registered."""
     found = [one.verdict for id in claims for one in lines_of(id).values() if one.paper != OURS]
     return {verdict: found.count(verdict) for verdict in (HOLDS, DEPENDS, MISPRINT, FAILS)}
-
-
-def in_words(lines: dict[str, int]) -> str:
-    """The same as a sentence.
-
-    >>> in_words({"holds": 3, "holds in part": 0, "misprint": 1, "does not hold": 2})
-    '3 of 6 printed lines hold, 1 is a misprint, 2 do not hold.'
-    """
-    n = sum(lines.values())
-    words = {
-        DEPENDS: ("holds in part", "hold in part"),
-        FAILS: ("does not hold", "do not hold"),
-        MISPRINT: ("is a misprint", "are misprints"),
-    }
-    others = (
-        f"{k} {words[verdict][k > 1]}" for verdict, k in lines.items() if k and verdict != HOLDS
-    )
-    return (
-        ", ".join((f"{lines[HOLDS]} of {n} printed lines hold{'s' * (lines[HOLDS] == 1)}", *others))
-        + "."
-    )

@@ -98,18 +98,17 @@ def least_variance() -> Figure:
     fig, ax = canvas(height=4.0)
     n = np.geomspace(0.1, 50, 400)
     least = np.exp(2 * (gammaln((n + 1) / 2) - gammaln(n / 2 + 1))) / 8
-    proved = np.where(n < 0.5, 1 / (4 * n), 1 / (4 * n + 4 / 3))
+    proved = 1 / (4 * n + 4 / 3)
     for name, v, look, line, at in (
         ("the paper: 1/n", 1 / n, "paper", LINE["paper"], (0.11, 4.2)),
         ("by the urn: π/(8n)", np.pi / (8 * n), "normal", ":", (0.11, 1.65)),
-        ("by interpolation: 1/(4n)", 1 / (4 * n), "normal", "-", (0.11, 1.05)),
-        ("proved for n ≥ ½: 1/(4n + 4/3)", 1 / (4 * n + 4 / 3), "normal", "--", (1.2, 0.4)),
+        ("by profiles: 1/(4n)", 1 / (4 * n), "normal", "-", (0.11, 1.05)),
+        ("proved: 1/(4n + 4/3)", proved, "normal", "--", (1.2, 0.4)),
         ("least at mean ½: c(n)", least, "theory", "-", (1.2, 0.3)),
         ("variance of Y at mean ½", 1 / (4 * n + 4), "posterior", LINE["posterior"], (1.2, 0.225)),
-        ("open", np.full_like(n, np.nan), "theory", "-", (0.13, 0.6)),
+        ("open", np.full_like(n, np.nan), "theory", "-", (0.185, 0.285)),
     ):
-        there = n >= 0.5 if line == "--" else n > 0
-        ax.plot(n[there], (4 * n * v)[there], color=COLOUR[look], ls=line, lw=1.6)
+        ax.plot(n, 4 * n * v, color=COLOUR[look], ls=line, lw=1.6)
         ax.text(*at, name, color=COLOUR[look])
     ax.fill_between(n, 4 * n * least, 4 * n * proved, color=COLOUR["theory"], alpha=0.2, lw=0)
     ticks = {"xticks": [0.1, 1, 10], "yticks": [0.1, 0.3, 1, 4]}

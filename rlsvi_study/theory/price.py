@@ -113,7 +113,7 @@ does. Open: the order over a fixed prior, in which gaps are rarely as small as i
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
@@ -129,8 +129,9 @@ from rlsvi_core.optimism.balls import sign
 from ..algebra import Sides, identity
 from ..engine import Tables
 from ..intervals import Mean, for_all, mean_interval
-from ..register import DEPENDS, HOLDS, OURS, Evidence, Frames, claim, decided, fallen, unless
+from ..register import FAILS, HOLDS, OURS, Frames, Judged, claim, fallen, unless
 from . import runs, theorem1
+from .bounds import first
 
 Array = np.ndarray
 STORED = Tables(runs.EXPERIMENTS)
@@ -223,14 +224,18 @@ def fewest(p: Fraction, L: int, A: int = 2) -> Fraction:
 
 
 @claim("5.", PLACE, OURS, "certified", HOLDS, part_of="5.theorem1")
-def price_of_sigma(at_two: str = "0.27", constant: str = "0.071") -> Evidence:
+def price_of_sigma(at_two: str = "0.27", constant: str = "0.071") -> Judged:
     """In the first λσ² episodes, with one state and two actions, RLSVI's expected regret is at
     least a share c(λ) > 0 of what the worse arms would cost. At λ = 2 and σ² = H² + 1, with the
-    prior Dirichlet(½, ½), it is at least 0.071 √(H³AT) after λσ² episodes."""
+    prior Dirichlet(½, ½), it is at least 0.071 √(H³AT) after λσ² episodes.
+
+    The worse arm is played with probability {p:.3f} or more, whatever H is, unless it is ahead in visits;
+    so no bound C Hᵃ√T for all H and T has a < 3/2.
+
+    Every step is an identity with a rest that is not negative; the counting also by dynamic programming,
+    exactly, up to 40 episodes."""
     p, gap = chance(LAM), 4 / arb.pi() ** 2
-    algebra = identity(
-        *at_first(), found="Every step is an identity with a rest that is not negative."
-    )
+    algebra = identity(*at_first())
     exact = Fraction(at_two)
     too_few = [L for L in range(1, 41) if fewest(exact, L) < share(exact) * L]
     wrong = (
@@ -239,15 +244,7 @@ def price_of_sigma(at_two: str = "0.27", constant: str = "0.071") -> Evidence:
         or sign(lambda: p - arb(at_two)) < 0
         or sign(lambda: gap * share(p) - arb(constant)) < 0
     )
-    return unless(
-        wrong,
-        f"The worse arm is played with probability {float(p):.3f} or more, "
-        "whatever H is, unless it is ahead in visits. So no bound C Hᵃ√T for all H and "
-        "T has a < 3/2.",
-        f"{algebra.found} The counting also by dynamic programming, exactly, up to 40 episodes.",
-        p=float(p),
-        constant=float(gap * share(p)),
-    )
+    return unless(wrong, p=float(p), constant=float(gap * share(p)))
 
 
 # --------------------------------------------------------------------- later
@@ -302,19 +299,18 @@ def in_the_lemma() -> Iterable[Sides]:
 
 
 @claim("5.", PLACE, OURS, "instances", HOLDS, part_of="5.theorem1")
-def later_values() -> Evidence:
+def later_values() -> Judged:
     """If every arm pays −1 in the second half of the periods, the sampled values of earlier ones
     are below −H/4 in all but 4AΛ(λσ²H + 16σ² log A) + L/A^H of L episodes, on average, whatever λ
-    and σ are."""
-    algebra, cases = identity(*in_the_lemma(), found="Its algebra is identities."), 300
+    and σ are.
+
+    As fractions in {cases} cases with any visits, rewards, noise and penalties {wrong} exceed what the proof
+    allows.
+
+    Its algebra is identities. It needs steps 4 and 5 of Theorem 1, but no optimism and no prior."""
+    algebra, cases = identity(*in_the_lemma()), 300
     wrong = behind(cases, np.random.default_rng(8))
-    return unless(
-        algebra.verdict != HOLDS or wrong > 0,
-        f"As fractions in {cases} cases with any visits, rewards, noise and penalties: {wrong} "
-        "exceed what the proof allows.",
-        f"{algebra.found} It needs steps 4 and 5 of Theorem 1, but no optimism and no prior.",
-        wrong=wrong,
-    )
+    return unless(algebra.verdict != HOLDS or wrong > 0, cases=cases, wrong=wrong)
 
 
 class Proved(NamedTuple):
@@ -327,14 +323,14 @@ class Proved(NamedTuple):
 def first_from(H: int, S: int, A: int, lam: float, sigma: float) -> Proved:
     """Part (a)."""
     rho = lam * sigma**2
-    L = theorem1.first(lambda L: 8 * low_but_for(H, S, A, L, rho, sigma) <= L)
+    L = first(lambda L: 8 * low_but_for(H, S, A, L, rho, sigma) <= L)
     return Proved(L, 0.03 * sigma * H * np.sqrt(S * A * L))
 
 
 def second_from(H: int, S: int, A: int, lam: float, sigma: float) -> Proved:
     """Part (b)."""
     rho = lam * sigma**2
-    L = theorem1.first(lambda L: 80 * theorem1.counted(L, S * A, rho) * rho * H <= L)
+    L = first(lambda L: 80 * theorem1.counted(L, S * A, rho) * rho * H <= L)
     return Proved(L, 3 / 512 * rho * H**2 * S * (A - 1))
 
 
@@ -376,10 +372,16 @@ def part_a() -> arb:
 
 
 @claim("5.", PLACE, OURS, "Monte Carlo", HOLDS, part_of="5.theorem1")  # as step 4
-def first_term(constant: str = "0.03") -> Evidence:
+def first_term(constant: str = "0.03") -> Judged:
     """The first term of the bound is real: whatever λ and σ are, with λσ² ≥ 1, for every even H ≥ 8,
     S, A ≥ 2 and T from some number of order H³SA times logarithms on there is an MDP, deterministic
-    but for its start, in which expected regret is at least 0.03 σ√(SAHT)."""
+    but for its start, in which expected regret is at least 0.03 σ√(SAHT).
+
+    So at λσ² = max(m_R, m_P) and σ² = ¼(1 + (H−1)²) no bound C Hᵃ√(SAT) has a < 3/2, however large T
+    is.
+
+    The constant is {constant:.4f} or more. At λσ² = 1, S = 1, A = 2 and H = {H} it applies from {since}
+    episodes on."""
     algebra, p = identity(*in_part_a()), Fraction(4, 25)  # about Φ(−1)
     too_few = [
         (A, L)
@@ -394,12 +396,10 @@ def first_term(constant: str = "0.03") -> Evidence:
     proved = first_from(H, S, A, 1 / sigma**2, sigma)
     return unless(
         wrong or bool(failed),
-        "So at λσ² = max(m_R, m_P) and σ² = ¼(1 + (H−1)²) no bound C Hᵃ√(SAT) has a < 3/2, however "
-        "large T is.",
-        f"The constant is {float(part_a()):.4f} or more. At λσ² = 1, S = 1, A = 2 and H = {H} it "
-        f"applies from {proved.L} episodes on.",
         failed=failed,
         constant=float(part_a()),
+        H=H,
+        since=proved.L,
         times=proved.L / (S * A * H**2),
     )
 
@@ -430,11 +430,18 @@ def at_printed(H: int, S: int = 1, A: int = 2) -> Proved:
 
 
 @claim("5.", PLACE, OURS, "Monte Carlo", HOLDS, part_of="5.theorem1")  # as step 4
-def second_term() -> Evidence:
+def second_term() -> Judged:
     """The second term of the bound is real: at the smallest λ and σ printed there are MDPs,
     deterministic but for their start, with H ≥ 64, any S and A ≤ exp(λH/16), in which expected regret
     is at least (3/256)H⁴S(A−1) from some T of order H⁴SA log H on. So no bound C Hᵃ√(SAT) for all H
-    and T has a < 2."""
+    and T has a < 2.
+
+    From H = {horizon} on the proved regret over √T grows like the power {power:.2f} of H or more, where
+    √(H³SAT) would allow 3/2; above √(H³SAT) itself it is only from H = {above:.1e} on.
+
+    At H = {horizon}, S = 1, A = 2 it is proved from {episodes:.2g} episodes on and 1/{part:.0f} of the
+    bound's second term. With λσ² = max(m_R, m_P) = 1, as the repaired proof allows, √(H³SAT) and
+    logarithms do for all T."""
     algebra = identity(*in_part_b())
     unlikely = arb(1) / 5 + arb(1) / 160 + arb(2) ** -LEAST_H + (-arb(LEAST_H)).exp()
     horizons = [LEAST_H * 10**k for k in range(10)]
@@ -455,25 +462,62 @@ def second_term() -> Evidence:
     failed = [] if wrong else fallen(STEPS)
     least = at_printed(LEAST_H)
     most = theorem1.terms(LEAST_H, 1, 2, least.L, LAM, np.sqrt(LEAST_H**2 + 1.0)).bias
-    above = [
-        H
-        for H, power in zip(horizons, over, strict=True)
-        if power > 1.5 * np.log10(H) + 0.5 * np.log10(2)
-    ]
     return unless(
         wrong or bool(failed),
-        f"From H = {LEAST_H} on the proved regret over √T "
-        f"grows like the power {min(powers):.2f} of H or more; √(H³SAT) would allow 3/2.",
-        f"At H = {LEAST_H}, S = 1, A = 2 it is proved from {least.L:.2g} episodes on and "
-        f"1/{most / least.regret:.0f} of the bound's second term; at H = "
-        f"{min(above, default=math.inf):.1g} it is above √(H³SAT) itself. With λσ² = max(m_R, "
-        "m_P) = 1, as the repaired proof allows, √(H³SAT) and logarithms do for all T.",
         failed=failed,
         powers=powers.tolist(),
+        power=float(min(powers)),
         horizon=LEAST_H,
         episodes=least.L,
         part=float(most / least.regret),
-        above_the_rate=above[:1],
+        above=None if wrong else passes(lambda H, T: np.sqrt(2.0 * H**3 * T)),
+    )
+
+
+def passes(printed: Callable[[int, float], float]) -> int:
+    """The first H from which on part (b) is proved to exceed what is printed for H and T, at S = 1, A = 2
+    and the smallest λ and σ printed; both grow with H."""
+
+    def above(k: int) -> bool:
+        H = LEAST_H + 2 * (k - 1)
+        one = at_printed(H)
+        return bool(one.regret > printed(H, float(H * one.L)))
+
+    return LEAST_H + 2 * (first(above) - 1)
+
+
+def last_display(H: int, T: float) -> float:
+    """2SAH + ΣK log(T + K) + H√(SAHT log T) at S = 1, A = 2, 1ᵀα = 1 each, with the largest K."""
+    K, pairs = 1.0 + H, 2
+    return float(
+        2 * pairs * H + pairs * H * K * np.log(T + K) + H * np.sqrt(pairs * H * T * np.log(T))
+    )
+
+
+@claim(
+    "5.",
+    "Section 5, end of the proof",
+    "E ΣE[Δ^conc | H_l] ≤ 2SAH + ΣK log(T + K) + H√(SAHT log T)",
+    "Monte Carlo",  # as 5.second-term
+    FAILS,
+    part_of="5.theorem1",
+)
+def last_line() -> Judged:
+    """Up to a constant the concentration errors add up to at most 2SAH + ΣK log(T + K) +
+    H√(SAHT log T), K = α₁^R + H 1ᵀα^P.
+
+    False for large H: at a T of order H⁴SA log H these terms are of order H^3.5 SA log H, but regret alone is
+    at least of order H⁴SA (5.second-term), above them with the constant 1 from H = {above:.1e} on and with
+    any other from some H on.
+
+    Ours. Δ^opt is not positive on average, so the errors add up to regret or more; S = 1, A = 2, 1ᵀα = 1,
+    printed λ and σ. The second term is printed as H²SA log T; H⁴SA log T is right."""
+    failed = fallen(("5.second-term", "5.optimism-in-the-mean"))
+    far = [LEAST_H * 10**k for k in range(8, 16)]
+    over = [one.regret / last_display(H, float(H * one.L)) for H in far for one in [at_printed(H)]]
+    refuted = not failed and bool((np.diff(over) > 0).all())
+    return unless(
+        refuted, failed=failed, above=passes(last_display) if refuted else None, over=over
     )
 
 
@@ -486,9 +530,13 @@ def over_rate(table: Any) -> Any:
 
 
 @claim("5.", PLACE, OURS, "experiment", HOLDS, part_of="5.theorem1")
-def price_measured(tables: Frames = STORED) -> Evidence:
+def price_measured(tables: Frames = STORED) -> Judged:
     """With one state, two actions and the smallest λ and σ printed, mean regret after λσ² episodes
-    is above what is proved, and after Hλσ² episodes regret over √(H³AT) grows with H."""
+    is above what is proved, and after Hλσ² episodes regret over √(H³AT) grows with H.
+
+    Regret over the rate rises from {low:.2g} at H = {horizons[0]} to {high:.2g} at H = {horizons[1]}.
+
+    {runs} runs of each H, 95% for all together. With sure rewards from {sure[0]:.2g} to {sure[1]:.2g}."""
     table = over_rate(tables["price"])
     level, few, many = for_all(2 * table.H.nunique()), min(runs.HORIZONS), max(runs.HORIZONS)
     ends: dict[tuple[str, int], Mean] = {}
@@ -501,19 +549,14 @@ def price_measured(tables: Frames = STORED) -> Evidence:
         at_rho[H].low * H**2 * np.sqrt(2 * L) > at_least(H, L)
         for H, L in first[["H", "episode"]].drop_duplicates().itertuples(index=False)
     )
-    low, high = (ends["prior", H] for H in (few, many))
-    said = ", ".join(f"{one.mean:.2g}" for one in at_rho.values())
-    sure = ", ".join(f"{ends['sure', H].mean:.2g}" for H in runs.HORIZONS)
     return unless(
         not (grows and above),
-        f"Regret over the rate rises from {low.mean:.2g} "
-        f"({low.low:.2g}–{low.high:.2g}) at H = {few} to {high.mean:.2g} "
-        f"({high.low:.2g}–{high.high:.2g}) at H = {many}.",
-        f"{table.seed.nunique()} runs of each H, 95% for all together. With sure rewards "
-        f"{sure}; after λσ² episodes, from the prior, {said}.",
-        low=low,
-        high=high,
-        at_rho={str(H): one for H, one in at_rho.items()},
+        low=ends["prior", few],
+        high=ends["prior", many],
+        sure=[ends["sure", H].mean for H in (few, many)],
+        horizons=(few, many),
+        runs=table.seed.nunique(),
+        at_rho=at_rho,
     )
 
 
@@ -558,11 +601,17 @@ def which(left: Mean) -> str:
     return "open" if cubic == square else "√(H³SAT)" if cubic else "√(H²SAT)"
 
 
-@claim("5.", PLACE, OURS, "experiment", DEPENDS, part_of="5.theorem1")
-def rate_measured(tables: Frames = STORED) -> Evidence:
-    """At λσ² = max(m_R, m_P) = 1 and σ² = ¼(1 + (H−1)²), after 64SAH² episodes, √(H³SAT) fits the
-    growth of mean regret with H and √(H²SAT) does not, over the prior and in the MDPs of
-    5.first-term."""
+@claim("5.", PLACE, OURS, "experiment", HOLDS, part_of="5.theorem1")
+def rate_measured(tables: Frames = STORED) -> Judged:
+    """At λσ² = max(m_R, m_P) = 1 and σ² = ¼(1 + (H−1)²), after 64SAH² episodes, √(H²SAT) does not fit the
+    growth of mean regret with H, over the prior and in the MDPs of 5.first-term.
+
+    Over √(H³SAT), regret has the power {prior[H]:.2g} of H over the prior and {tight[H]:.2g} in those MDPs;
+    √(H²SAT) would have −½.
+
+    The rule fixed before the runs asks for just one of 0 and −½ in the interval: {fits[prior]} over the
+    prior, {fits[tight]} there. Powers of S: {prior[S]:.2g} and {tight[S]:.2g}; of A: {prior[A]:.2g} and
+    {tight[A]:.2g}. {runs} runs of each size, 95% for all together."""
     table, last = tables["rate"], runs.TIMES[-1]
     worlds = ("prior", "tight")
     level = for_all(2 * len(worlds) * len(FITTED))
@@ -571,22 +620,11 @@ def rate_measured(tables: Frames = STORED) -> Evidence:
         for world in worlds
         for times in runs.TIMES[-2:]
     }
-    fits = {world: which(left[world, last]["H"]) for world in worlds}
-
-    def said(world: str, name: str) -> str:
-        one = left[world, last][name]
-        return f"{one.mean:.2g} ({one.low:.2g} to {one.high:.2g})"
-
-    return Evidence(
-        decided(*(fit == "√(H³SAT)" for fit in fits.values())),
-        f"Over √(H³SAT), regret has the power {said('prior', 'H')} of H over the prior and "
-        f"{said('tight', 'H')} in those MDPs; √(H²SAT) would have −½.",
-        {
-            "fits": fits,
-            "powers": {f"{world}, {times}": found for (world, times), found in left.items()},
-        },
-        f"So {fits['prior']} over the prior, and {fits['tight']} there, by a rule that asks for just one "
-        f"of 0 and −½ in the interval. Powers of S: "
-        f"{said('prior', 'S')} and {said('tight', 'S')}; of A: {said('prior', 'A')} and "
-        f"{said('tight', 'A')}. {table.seed.nunique()} runs of each size, 95% for all together.",
+    return unless(
+        any(left[world, last]["H"].low <= -0.5 for world in worlds),
+        fits={world: which(left[world, last]["H"]) for world in worlds},
+        prior=left["prior", last],
+        tight=left["tight", last],
+        powers={f"{world}, {times}": found for (world, times), found in left.items()},
+        runs=table.seed.nunique(),
     )

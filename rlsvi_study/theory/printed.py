@@ -2,8 +2,7 @@ r"""Appendix G, lemma by lemma, and the printed lines of their proofs.
 
 The paper proves that Normal(α/n, 1/n) is stochastically optimistic for Beta(α, β), and this for
 Dirichlet means. A ``step`` is a line of a proof: name, place, what is printed, the statement, the
-sides that must be equal, what was found; the lines that need more than algebra are functions. A
-lemma is judged by its statement as printed.
+sides that must be equal, what was found; a ``line`` is one that balls or a function decide.
 
 Notation of the paper: A = α − 1, B = β − 1, n = α + β = A + B + 2, u = l_N − l_B the difference of
 log densities, g = u′, h = u″.
@@ -11,6 +10,7 @@ log densities, g = u′, h = u″.
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -25,11 +25,10 @@ from ..register import (
     HOLDS,
     MISPRINT,
     OURS,
-    REGISTER,
-    Evidence,
+    Judged,
+    agreed,
     claim,
     decided,
-    enter,
     fallen,
     remark,
     unless,
@@ -38,15 +37,16 @@ from . import crossings, forms
 from .evidence import (
     LEMMA_5,
     LEMMA_6,
+    PROVED,
+    SEEN,
     Sides,
     each_is,
     identity,
-    in_words,
+    line,
     positive_inside,
     printed_lines,
     region,
     same,
-    shown,
     step,
 )
 
@@ -55,44 +55,46 @@ alpha, beta = symbols("alpha beta", positive=True)
 n = A + B + 2
 
 
-def _listed(places: list[float]) -> str:
-    return ", ".join(f"{place:.3g}" for place in places)
-
-
-def _crossing(
-    alpha: float, beta: float, wrong: Callable[[int, int], bool], note: str = ""
-) -> Evidence:
-    """Where the normal crosses Beta(α, β): the numbers of crossings say if a statement is wrong."""
+def _crossings(alpha: float, beta: float) -> dict[str, Any]:
+    """Where the normal crosses Beta(α, β): the places, isolated, and how many there are."""
     pdf, cdf = (
         [c.x for c in cross(alpha, beta)]
         for cross in (crossings.pdf_crossings, crossings.cdf_crossings)
     )
-    return unless(
-        wrong(len(pdf), len(cdf)),
-        f"At α = {alpha}, β = {beta} the densities have "
-        f"{len(pdf)} crossings (x = {_listed(pdf)}) and the distribution functions "
-        f"{len(cdf)} ({_listed(cdf)}).{note}",
-        alpha=alpha,
-        beta=beta,
-        pdf=pdf,
-        cdf=cdf,
-        digits=12,
-    )
+    return {
+        "alpha": alpha,
+        "beta": beta,
+        "pdf": pdf,
+        "cdf": cdf,
+        "densities": len(pdf),
+        "functions": len(cdf),
+    }
 
 
-def _rewritten(pairs: list[Sides], outcome: Proof | Counterexample, proved: str = "") -> Evidence:
+CROSSED = (
+    "At α = {alpha:g}, β = {beta:g} the densities cross {densities} times and the distribution "
+    "functions {functions}"
+)
+
+
+def _rewritten(pairs: list[Sides], outcome: Proof | Counterexample) -> Judged:
     """What balls decided about a rewriting, provided that it is one."""
     right = identity(*pairs)
-    return region(outcome, proved=proved) if right.verdict == HOLDS else right
+    return region(outcome) if right.verdict == HOLDS else right
 
 
 # --------------------------------------------------------------------- G: definitions
 
 
 @claim("G.", "Appendix G, Lemma 3", "four equivalent forms", "instances", HOLDS)
-def equivalent_forms() -> Evidence:
+def equivalent_forms() -> Judged:
     """Four forms of optimism are equivalent: maxima with an independent variable, integrated
-    tails, a coupling X = Y + A + W, convex increasing functions."""
+    tails, a coupling X = Y + A + W, convex increasing functions.
+
+    A known theorem (Strassen's); on finite laws the four forms disagree in {exceptions} of {pairs}
+    random pairs.
+
+    Decided exactly or by linear programs; {optimistic} pairs are optimistic."""
     rng, pairs, optimistic, disagree = np.random.default_rng(0), 200, 0, 0
     for _ in range(pairs):
         X, Y = forms.random_law(rng), forms.random_law(rng)
@@ -103,20 +105,16 @@ def equivalent_forms() -> Evidence:
             forms.by_utility(X, Y, rng),
         }
         optimistic, disagree = optimistic + (True in found), disagree + (len(found) > 1)
-    return unless(
-        disagree > 0,
-        f"A known theorem (Strassen's); on finite laws the four forms "
-        f"disagree in {disagree} of {pairs} random pairs.",
-        f"Decided exactly or by linear programs; {optimistic} pairs are optimistic.",
-        pairs=pairs,
-        optimistic=optimistic,
-        exceptions=disagree,
-    )
+    return unless(disagree > 0, pairs=pairs, optimistic=optimistic, exceptions=disagree)
 
 
 @claim("G.", "Appendix G, Lemma 4", "E[γ₁ | γ₁+γ₂] = k₁/(k₁+k₂) (γ₁+γ₂)", "symbolic", HOLDS)
-def gamma_shares() -> Evidence:
-    """Independent gamma variables of one scale share their sum in proportion to their shapes."""
+def gamma_shares() -> Judged:
+    """Independent gamma variables of one scale share their sum in proportion to their shapes.
+
+    True: two beta integrals have this ratio.
+
+    For all shapes by the gamma function, and integrated outright for whole ones."""
     k1, k2, s = symbols("k1 k2 s", positive=True)
 
     def moment(shift: int) -> Expr:
@@ -134,9 +132,6 @@ def gamma_shares() -> Evidence:
             (integrated(1, *k) / integrated(0, *k), share.subs({k1: k[0], k2: k[1]}))
             for k in ((1, 1), (1, 3), (2, 2), (4, 1))
         ),
-        found="True: two beta integrals have this ratio.",
-    )._replace(
-        evidence="For all shapes by the gamma function, and integrated outright for whole ones."
     )
 
 
@@ -155,17 +150,17 @@ alpha_0, alpha_1 = _a * (_v - v1) / (vd - v1), _a * (vd - _v) / (vd - v1)
 
 
 @claim("G.", "Appendix G, Lemma 5", "E[ỹ | y] = E[y]", "symbolic", HOLDS)
-def conditional_mean() -> Evidence:
+def conditional_mean() -> Judged:
     """A matched beta variable ỹ can be coupled with the Dirichlet mean y so that E[ỹ | y] = y
-    (printed is E[y], a misprint)."""
-    coupled = REGISTER[f"{LEMMA_5}-repaired"].judge().verdict == HOLDS
-    lines = printed_lines(LEMMA_5)
+    (printed is E[y], a misprint).
+
+    Such a coupling exists; its conditional mean is y, which the proof ends with and optimism needs, not
+    the constant E[y].
+
+    Of {lines} printed lines of its proof {printed[holds]} holds and {printed[misprint]} are misprints."""
+    printed = printed_lines(LEMMA_5)
     return unless(
-        not coupled,
-        "Such a coupling exists; its conditional mean is y, which the proof ends with and optimism "
-        "needs, not the constant E[y].",
-        in_words(lines),
-        printed=lines,
+        bool(fallen((f"{LEMMA_5}-repaired",))), lines=sum(printed.values()), printed=printed
     )
 
 
@@ -234,9 +229,15 @@ step(
 
 
 @claim("G.", "Appendix G, Definition 2", "single crossing implies optimism", "instances", HOLDS)
-def single_crossing_implies_optimism() -> Evidence:
+def single_crossing_implies_optimism() -> Judged:
     """A variable with at least another's mean, whose distribution function crosses the other's
-    once, from above, is stochastically optimistic for it."""
+    once, from above, is stochastically optimistic for it.
+
+    True: the gap has the slope F_X − F_Y, so it rises from E X − E Y, which is not negative, and then
+    falls to 0.
+
+    Also tried exactly on finite laws: of {pairs} random pairs that cross once, {exceptions} are
+    exceptions."""
     rng, tried, wrong = np.random.default_rng(1), 0, 0
     while tried < 200:
         X, Y = forms.random_law(rng), forms.random_law(rng)
@@ -248,15 +249,7 @@ def single_crossing_implies_optimism() -> Evidence:
         turns = sum(before != after for before, after in pairwise(signs))
         if turns == 1 and signs[0] and X.mean >= Y.mean:
             tried, wrong = tried + 1, wrong + (not forms.by_tails(X, Y))
-    return unless(
-        wrong > 0,
-        "True: the gap has the slope F_X − F_Y, so it rises from E X − E Y, "
-        "which is not negative, and then falls to 0.",
-        f"Also tried exactly on finite laws: of {tried} random pairs that cross once, "
-        f"{wrong} are exceptions.",
-        pairs=tried,
-        exceptions=wrong,
-    )
+    return unless(wrong > 0, pairs=tried, exceptions=wrong)
 
 
 # --------------------------------------------------------------------- what balls enclose below
@@ -310,9 +303,9 @@ def _minus_A2_second(t: arb, root: Callable[[arb], arb] = root) -> arb:
     return 1 / (1 + t) / (1 + t) + 1 / (1 + 3 * t) / (1 + 3 * t) + root(t) / 12 - 3 / (2 + 6 * t)
 
 
-def _above_a_hundredth(name: str, value: Callable[[arb], arb]) -> Evidence:
+def _above_a_hundredth(value: Callable[[arb], arb]) -> Judged:
     third = float(sharpen(lambda: value(arb(1) / 3)))
-    return unless(third <= 0.01, f"{name}(1/3) = {third:.4f}.", value=third, digits=15)
+    return unless(third <= 0.01, value=third, digits=15)
 
 
 def _slope_at(point: Expr) -> Expr:
@@ -349,22 +342,37 @@ STEPS_LEMMA_6 = (  # all that the repaired proof uses, for α + β ≥ 1; repair
 )
 
 
-@claim("G.", "Appendix G, Lemma 6", "for any α > 0, β > 0", "certified", DEPENDS)
-def single_crossing() -> Evidence:
+@claim("G.", "Appendix G, Lemma 6 and recap", "for any α > 0, β > 0", "certified", DEPENDS)
+def single_crossing() -> Judged:
     """For any α, β > 0 the normal of mean α/n and variance 1/n, n = α + β, single-crossing
-    dominates Beta(α, β)."""
-    at, gaps, lines = 0.05, fallen(STEPS_LEMMA_6), printed_lines(LEMMA_6)
-    refuted = _crossing(at, at, lambda pdf, cdf: cdf != 1)
-    instead = f"it is not proved ({', '.join(gaps)})" if gaps else "it is true, by a proof of ours"
-    times = ("never", "once", "twice", "three times")[len(refuted.numbers["cdf"])]
-    return refuted._replace(
-        verdict=decided(not gaps, refuted.verdict == HOLDS),  # for α + β ≥ 1, and for all
-        found=f"For α = β = {at} the distribution functions cross {times}; with α + β ≥ 1, as in "
-        f"the recap, {instead}.",
-        evidence=f"Its own proof: {in_words(lines)} {len(STEPS_LEMMA_6)} of the lines, printed and ours, make the "
-        "repaired proof.",
-        numbers=refuted.numbers | {"printed": lines, "failed": gaps},
+    dominates Beta(α, β).
+
+    On the range: for α = β = {alpha:g} the distribution functions cross {functions} times; with
+    α + β ≥ 1, as the recap has it, the lemma is true, by a proof of ours.
+
+    Of {lines} printed lines of its proof {printed[holds]} hold, {printed[misprint]} are misprints and
+    {printed[fails]} fail. {steps} of the lines, printed and ours, make the repaired proof."""
+    found, gaps, printed = _crossings(0.05, 0.05), fallen(STEPS_LEMMA_6), printed_lines(LEMMA_6)
+    return Judged(
+        agreed({"α, β > 0": decided(found["functions"] == 1), "α + β ≥ 1": decided(not gaps)}),
+        found
+        | {
+            "lines": sum(printed.values()),
+            "printed": printed,
+            "steps": len(STEPS_LEMMA_6),
+            "failed": gaps,
+        },
     )
+
+
+def _two_suffice() -> Judged:
+    found = _crossings(0.05, 0.05)
+    return unless(found["densities"] <= 2 and found["functions"] > 1, **found)
+
+
+def _at_most_two() -> Judged:
+    found = _crossings(1.001, 0.32)
+    return unless(found["densities"] > 2, **found)
 
 
 remark(
@@ -398,36 +406,26 @@ remark(
     "The beta density is zero there and the normal's is positive.",
     part_of=LEMMA_6,
 )
-enter(
-    "G.two-crossings-suffice",
-    "Appendix G, G.3",
+line(
+    "two-crossings-suffice",
+    "G.3",
     "PDFs cross ≤ 2 times ⇒ CDFs cross ≤ once",
     "certified",
     FAILS,
     "If the densities cross at most twice on (0, 1), the distribution "
     "functions cross at most once.",
-    lambda: _crossing(
-        0.05,
-        0.05,
-        lambda pdf, cdf: pdf <= 2 and cdf > 1,
-        " The beta density also jumps past the normal's at 0 and at 1.",
-    ),
-    part_of=LEMMA_6,
+    _two_suffice,
+    CROSSED + ", because the beta density also jumps past the normal's at 0 and at 1.",
 )
-enter(
-    "G.densities-cross-twice",
-    "Appendix G, G.3",
+line(
+    "densities-cross-twice",
+    "G.3",
     "the PDFs cross at most twice",
     "certified",
     FAILS,
     "The densities cross at most twice for all α and β of the lemma (α + β ≥ 1).",
-    lambda: _crossing(
-        1.001,
-        0.32,
-        lambda pdf, cdf: pdf > 2,
-        " It would follow from the false conclusion of G.3.1.",
-    ),
-    part_of=LEMMA_6,
+    _at_most_two,
+    CROSSED + ". It would follow from the false conclusion of G.3.1.",
 )
 
 log_B = (alpha - 1) * log(x) + (beta - 1) * log(1 - x)
@@ -495,18 +493,15 @@ step(
         (diff(g, x, 2), diff(h, x)),
     ],
 )
-enter(
-    "G.special-concave",
-    "Appendix G, G.3.1",
+line(
+    "special-concave",
+    "G.3.1",
     "B ≤ 0 ⇒ g″ ≤ 0",
     "symbolic",
     HOLDS,
     "For α > 1 ≥ β the function g is concave on (0, 1).",
-    lambda: shown(
-        positive_inside(-diff(g, x, 2).subs(B, -C), x, A, C),
-        "With C = −B and x = 1/(1+t), −g″ has positive coefficients only.",
-    ),
-    part_of=LEMMA_6,
+    lambda: unless(not positive_inside(-diff(g, x, 2).subs(B, -C), x, A, C)),
+    "With C = −B and x = 1/(1+t), −g″ has positive coefficients only.",
 )
 
 _x_K = sqrt(A / C) / (1 + sqrt(A / C))
@@ -585,40 +580,32 @@ step(
     FAILS,
     true=lambda: [(line_4 - _line_5, sqrt(A / C) - sqrt(A * C))],
 )
-enter(
-    "G.special-line-6",
-    "Appendix G, G.3.1, g(x_K), line 6",
+line(
+    "special-line-6",
+    "G.3.1, g(x_K), line 6",
     "≤ 0",
     "certified",
     FAILS,
     "The value at x_K is never positive.",
-    lambda: region(
-        decide(_minus_line_4, [(2.0**-10, 1.0), (2.0**-4, 1.0)]),
-        refuted=" Up to line 4 only a factor K(1+K) > 0 is amiss: g(x_K) is positive. It would "
-        "follow from line 5.",
-        at="A, C",
-    ),
-    part_of=LEMMA_6,
+    lambda: region(decide(_minus_line_4, [(2.0**-10, 1.0), (2.0**-4, 1.0)])),
+    "Up to line 4 only a factor K(1+K) > 0 is amiss, and there minus the value is "
+    f"{SEEN} at A = {{point[0]:.4g}}, C = {{point[1]:.4g}}. It would follow from line 5.",
 )
 
 
 @claim(
     "G.", "Appendix G, G.3.1", "g has no root for α > 1 ≥ β", "certified", FAILS, part_of=LEMMA_6
 )
-def special_no_root() -> Evidence:
-    """For α > 1 ≥ β the derivative of the log ratio has no root in (0, 1)."""
+def special_no_root() -> Judged:
+    """For α > 1 ≥ β the derivative of the log ratio has no root in (0, 1).
+
+    At α = {alpha}, β = {beta:g}, whose sum exceeds 2, there are roots at x = {roots[0]:.3g} and
+    {roots[1]:.3g}: the point tried for the maximum is not where it is."""
     roots = [
         float(crossings.logistic(turn()))
         for turn in crossings.Pair(exact(1.1), exact(1.0)).turning_points()
     ]
-    return unless(
-        bool(roots),
-        f"At α = 1.1, β = 1 there are {len(roots)} roots, isolated at x = "
-        f"{_listed(roots)}. The point tried for the maximum is not where it is.",
-        alpha=1.1,
-        beta=1.0,
-        roots=roots,
-    )
+    return unless(bool(roots), alpha=1.1, beta=1.0, roots=roots)
 
 
 _general = alpha - (alpha + beta) * x + (beta - 1) / (1 - x) - (alpha - 1) / x
@@ -645,18 +632,15 @@ step(
 
 
 @claim("G.", "Appendix G, missing in G.3", OURS, "symbolic", HOLDS, part_of=LEMMA_6)
-def missing_region() -> Evidence:
+def missing_region() -> Judged:
     """Not treated in the paper: for α, β ≤ 1 the log ratio is strictly concave, so the densities
-    cross at most twice."""
+    cross at most twice.
+
+    −h = n + (1−α)/x² + (1−β)/(1−x)² > 0; but the count alone does not settle the lemma
+    (G.two-crossings-suffice)."""
     a, b = symbols("a b", positive=True)  # a = 1 − α, b = 1 − β in [0, 1), so n = 2 − a − b > 0
     good = positive_inside(-h.subs({A: -a, B: -b}) - (2 - a - b), x, a, b)
-    return _crossing(
-        0.05,
-        0.05,
-        lambda pdf, cdf: not good,
-        " So the count alone does not settle "
-        "the lemma, although −h = n + (1−α)/x² + (1−β)/(1−x)² > 0.",
-    )
+    return unless(not good)
 
 
 # --------------------------------------------------------------------- G.3.2: the convex case
@@ -664,18 +648,15 @@ def missing_region() -> Evidence:
 _p, _q = symbols("p q", positive=True)  # p³ = A, q³ = B
 _in_roots = {A: _p**3, B: _q**3, K: _p / _q}
 
-enter(
-    "G.convex",
-    "Appendix G, G.3.2",
+line(
+    "convex",
+    "G.3.2",
     "h convex for α, β > 1",
     "symbolic",
     HOLDS,
     "For α, β > 1 the function h is convex on (0, 1).",
-    lambda: shown(
-        positive_inside(diff(h, x, 2), x, A, B),
-        "With x = 1/(1+t), h″ has positive coefficients only.",
-    ),
-    part_of=LEMMA_6,
+    lambda: unless(not positive_inside(diff(h, x, 2), x, A, B)),
+    "With x = 1/(1+t), h″ has positive coefficients only.",
 )
 step(
     "convex-stationary-point",
@@ -712,7 +693,7 @@ step(
             _p * _q * (sqrt(_p) - sqrt(_q)) ** 2,
         )
     ],
-    "The sum is at least 2√(AB) ≥ 2/3, as p²q + pq² − 2(pq)^{3/2} = pq(√p − √q)². Where it is "
+    "The sum is at least 2√(AB) ≥ 2/3, as p²q + pq² − 2(pq)^(3/2) = pq(√p − √q)². Where it is "
     "2/3, at A = B = 1/3, h touches zero in one point, and u′ still increases strictly.",
 )
 
@@ -735,24 +716,23 @@ step(
     "B(α, β) ≤ 1/α",
     "For β ≥ 1 the beta function is at most 1/α.",
     lambda: [(integrate(x ** (alpha - 1), (x, 0, 1)), 1 / alpha)],
-    "(1 − x)^{β−1} ≤ 1, and ∫x^{α−1} = 1/α.",
+    "(1 − x)^(β−1) ≤ 1, and ∫x^(α−1) = 1/α.",
 )
 mean = alpha / (alpha + beta)
-enter(
-    "G.final-gap",
-    "Appendix G, G.3.3, equation (5)",
+line(
+    "final-gap",
+    "G.3.3, equation (5)",
     "gap ≥ l̃_B(x) − max l_N",
     "symbolic",
     HOLDS,
     "On [x₁, x₂] the lower bound for the log beta density is concave, so its smallest "
     "value is at an end; the largest log normal density is ½ log(n/2π).",
-    lambda: shown(
-        positive_inside(-diff(A * log(x) + B * log(1 - x), x, 2), x, A, B)
-        and same(diff(log_N, x).subs(x, mean), 0)
-        and same(log_N.subs(x, mean), 0),  # log_N leaves out ½ log(n/2π)
-        "The second derivative is −A/x² − B/(1−x)² < 0; l_N is largest at its mean.",
+    lambda: unless(
+        not positive_inside(-diff(A * log(x) + B * log(1 - x), x, 2), x, A, B)
+        or not same(diff(log_N, x).subs(x, mean), 0)
+        or not same(log_N.subs(x, mean), 0)  # log_N leaves out ½ log(n/2π)
     ),
-    part_of=LEMMA_6,
+    "The second derivative is −A/x² − B/(1−x)² < 0; l_N is largest at its mean.",
 )
 
 x1, x2 = sqrt(A / n), 1 - sqrt(B / n)
@@ -827,19 +807,16 @@ step(
     lambda: [(B * sqrt(A), sqrt(B) * sqrt(A * B)), (diff(-x - log(1 - x), x), x / (1 - x))],
     "B√A = √B·√(AB) ≤ √B/3, and −y − log(1 − y) rises from 0 with slope y/(1−y).",
 )
-enter(
-    "G.final-slope-1-line-5",
-    "Appendix G, G.3.3, ∂f₁/∂B, line 5",
+line(
+    "final-slope-1-line-5",
+    "G.3.3, ∂f₁/∂B, line 5",
     "√n − √A ≥ √(B+2)",
     "certified",
     FAILS,
     "The second inequality replaces √n − √A by √(B+2) in a denominator.",
-    lambda: region(
-        decide(_line_5_less_line_4, [(2.0**-6, 1.0), (2.0**-6, 1.0)], where=IN_REGION),
-        refuted=" It is reversed: √n − √A = (B+2)/(√n + √A) ≤ √(B+2).",
-        at="A, B",
-    ),
-    part_of=LEMMA_6,
+    lambda: region(decide(_line_5_less_line_4, [(2.0**-6, 1.0), (2.0**-6, 1.0)], where=IN_REGION)),
+    "It is reversed: √n − √A = (B+2)/(√n + √A) ≤ √(B+2); at A = {point[0]:.4g}, B = {point[1]:.4g} "
+    f"line 5 less line 4 is {SEEN}.",
 )
 step(
     "final-slope-1-end",
@@ -849,9 +826,9 @@ step(
     lambda: [(B / (B + 2) / 9 - Rational(1, 9), -2 / (B + 2) / 9)],
     "⅓√(B/(B+2)) < ⅓ < 1, and both remaining terms are negative.",
 )
-enter(
-    "G.final-slope-1-repaired",
-    "Appendix G, G.3.3, ∂f₁/∂B",
+line(
+    "final-slope-1-repaired",
+    "G.3.3, ∂f₁/∂B",
     "∂f₁/∂B ≤ 0",
     "certified",
     HOLDS,
@@ -860,7 +837,7 @@ enter(
         decide(minus_slope_1, [(0.0, 1.0), (0.0, 0.34)], where=IN_REGION),
         decide(minus_slope_1_far, [(0.0, 1.0), (0.0, 1.0)]),
     ),
-    part_of=LEMMA_6,
+    PROVED,
 )
 step(
     "final-slope-2-equalities",
@@ -910,16 +887,17 @@ step(
 )
 
 
-@claim("G.", "Appendix G, G.3.3", "the largest B is 1/(9A)", "certified", DEPENDS, part_of=LEMMA_6)
-def final_largest_B() -> Evidence:
-    """For any A of the region, the largest B with B < A is 1/(9A)."""
-    whole, part = (decide(lambda a: 9 * a * a - 1, [(low, 1.0)]) for low in (2.0**-10, 0.334))
-    evidence = region(
-        whole, at="A", refuted=" For A < 1/3 it is A; the argument covers only A ≥ 1/3."
-    )
-    in_part = evidence.verdict == FAILS and isinstance(part, Proof)
-    return evidence._replace(verdict=DEPENDS) if in_part else evidence
-
+line(
+    "final-largest-B",
+    "G.3.3",
+    "the largest B is 1/(9A)",
+    "certified",
+    FAILS,
+    "For any A of the region, the largest B with B < A is 1/(9A).",
+    lambda: region(decide(lambda a: 9 * a * a - 1, [(2.0**-10, 1.0)])),
+    "For A < 1/3 it is A: at A = {point[0]:.4g} 9A² − 1 is " + SEEN + ". The argument covers only "
+    "A ≥ 1/3.",
+)
 
 _s, _r = A + 1 / (9 * A) + 2, sqrt(1 + 2 * x**2)
 _square = 9 * A**2 + 18 * A + 1  # = 9A·s
@@ -935,15 +913,15 @@ g2_tilde = (
     + log(2 * pi) / 2
 )
 
-enter(
-    "G.final-diagonal",
-    "Appendix G, G.3.3, missing",
+line(
+    "final-diagonal",
+    "G.3.3, missing",
     OURS,
     "certified",
     HOLDS,
     "Not treated in the paper: f₁ and f₂ are positive at B = A for A ≤ 1/3.",
     lambda: _rewritten([(f1.subs(B, A), f2.subs(B, A))], decide(f_on_diagonal, [(0.0, 0.34)])),
-    part_of=LEMMA_6,
+    PROVED,
 )
 step(
     "final-g1",
@@ -981,9 +959,9 @@ step(
 )
 
 
-enter(
-    "G.final-g1-second-bound",
-    "Appendix G, G.3.3, g₁ ≥, line 2",
+line(
+    "final-g1-second-bound",
+    "G.3.3, g₁ ≥, line 2",
     "log(1 − √(A/(A+2))) ≥ −√A",
     "certified",
     HOLDS,
@@ -992,7 +970,7 @@ enter(
         [((1 - sqrt(A / (A + 2))).subs(A, 1 / x**2), 2 * x**2 / (_r * (_r + 1)))],
         decide(spare_of_line_2, [(0.0, 1.75)]),
     ),
-    part_of=LEMMA_6,
+    PROVED,
 )
 step(
     "final-g1-slope",
@@ -1008,9 +986,9 @@ step(
     "As printed; the ≥ that follows is an equality.",
 )
 
-enter(
-    "G.final-g1-slope-decreases",
-    "Appendix G, G.3.3, g̃₁′",
+line(
+    "final-g1-slope-decreases",
+    "G.3.3, g̃₁′",
     "decreasing, with limit ≥ 0",
     "certified",
     HOLDS,
@@ -1021,28 +999,26 @@ enter(
             ((-(A**2) * diff(g1_tilde, A, 2)).subs(A, 1 / x), _minus_A2_second(x, root=sqrt)),
         ],
         decide(_minus_A2_second, [(0.0, 3.0)]),
-        " The limit is 0.",
     ),
-    part_of=LEMMA_6,
+    PROVED + " The limit is 0.",
 )
-enter(
-    "G.final-g1-value",
-    "Appendix G, G.3.3",
+line(
+    "final-g1-value",
+    "G.3.3",
     "g̃₁(1/3) > 0.01",
     "certified",
     HOLDS,
     "The lower bound g̃₁ exceeds 0.01 at 1/3.",
     lambda: _above_a_hundredth(
-        "g̃₁",
         lambda a: (
             (1 + a).log()
             + a * a.log() / 2
             - (1 + a) * (a + 3).log() / 2
             - 1 / (9 * a.sqrt())
             + (2 * arb.pi()).log() / 2
-        ),
+        )
     ),
-    part_of=LEMMA_6,
+    "g̃₁(1/3) = {value:.4f}.",
 )
 step(
     "final-g2",
@@ -1092,24 +1068,23 @@ step(
     "The derivative of g̃₂ is positive.",
     lambda: [(diff(g2_tilde, A), (A + 5) / ((A + 1) * (3 * A + 7)))],
 )
-enter(
-    "G.final-g2-value",
-    "Appendix G, G.3.3",
+line(
+    "final-g2-value",
+    "G.3.3",
     "g̃₂(1/3) > 0.01",
     "certified",
     HOLDS,
     "The lower bound g̃₂ exceeds 0.01 at 1/3.",
     lambda: _above_a_hundredth(
-        "g̃₂",
         lambda a: (
             (1 + a).log()
             - a
             - (-arb(1)).exp() / 2
             - 2 * (a + arb(7) / 3).log() / 3
             + (2 * arb.pi()).log() / 2
-        ),
+        )
     ),
-    part_of=LEMMA_6,
+    "g̃₂(1/3) = {value:.4f}.",
 )
 
 
@@ -1121,9 +1096,11 @@ enter(
     HOLDS,
     part_of=LEMMA_6,
 )
-def final_two_crossings() -> Evidence:
+def final_two_crossings() -> Judged:
     """In the final region the densities cross exactly twice: once left of x₁, where u is convex and
-    falls from +∞ to below zero, and once right of x₂. Counted at a grid of points."""
+    falls from +∞ to below zero, and once right of x₂. Counted at a grid of points.
+
+    {points} points, {exceptions} exceptions."""
     points = [
         (1 + s, 1 + share * min(s, 1 / (9 * s)))
         for s in (0.01, 0.1, 0.3, 0.5, 2.0, 30.0)

@@ -47,7 +47,7 @@ from sympy import Expr, Rational, cancel, diff, exp, log, oo, pi, sqrt, symbols
 from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import decide, exact, sharpen
 
-from ..register import HOLDS, OURS, Evidence, claim, unless
+from ..register import HOLDS, OURS, Judged, claim, unless
 from .evidence import LEMMA_1, identity, region, step
 
 PLACE = "Lemma 1, by interpolation"
@@ -93,7 +93,7 @@ step(
         (sp.limit(shape, g, oo), 0),
         *((diff(Y / sum(P), p), (v - Y / sum(P)) / sum(P)) for p, v in zip(P, WORTH, strict=True)),
     ],
-    "g^a e^{−g} has the derivative (a − g)g^{a−1}e^{−g} and vanishes at 0 and at ∞: no boundary "
+    "g^a e^(−g) has the derivative (a − g)g^(a−1) e^(−g) and vanishes at 0 and at ∞: no boundary "
     "term, however small a is.",
     part_of=LEMMA_1,
 )
@@ -250,9 +250,14 @@ log_ratio = -w / (2 * V) - (n / 2 - 1) * log(Rational(1, 4) - w)  # V the varian
 
 
 @claim("G.", f"Appendix G, {SHARP}", OURS, "certified", HOLDS, part_of=LEMMA_1)
-def sharp_at_half() -> Evidence:
+def sharp_at_half() -> Judged:
     """At mean ½, N(½, c(n)) is optimistic for P'V: right of ½ the densities cross twice at most,
-    and equal masses and means need two crossings."""
+    and equal masses and means need two crossings.
+
+    log f_N − log f_B is convex in (x − ½)² for n ≥ 2 and falls for n ≤ 2, so f_N − f_B has the signs
+    + − + and the gap is convex, concave, convex, from 0 with slope 0 to 0.
+
+    At 7 n and 12 levels it is at least {smallest:.2g}."""
     rises = identity(
         (diff(log_ratio, w), -1 / (2 * V) + (n / 2 - 1) / (Rational(1, 4) - w)),
         (diff(log_ratio, w, 2), (n / 2 - 1) / (Rational(1, 4) - w) ** 2),
@@ -262,13 +267,7 @@ def sharp_at_half() -> Evidence:
         order.gap(order.Normal.of(0.5, at_least_c(n)), order.Beta.of(n / 2, n / 2), levels).min()
         for n in (0.125, 0.5, 1.0, 2.0, 3.0, 8.0, 64.0)
     )
-    return unless(
-        rises.verdict != HOLDS or smallest < 0,
-        "log f_N − log f_B is convex in (x − ½)² for n ≥ 2 and falls for n ≤ 2, so f_N − f_B has "
-        "the signs + − + and the gap is convex, concave, convex, from 0 with slope 0 to 0.",
-        f"At 7 n and 12 levels it is at least {smallest:.2g}.",
-        smallest=float(smallest),
-    )
+    return unless(rises.verdict != HOLDS or smallest < 0, smallest=float(smallest))
 
 
 # --------------------------------------------------------------------- other means
@@ -296,7 +295,7 @@ step(
         (diff(-m * log(z) - (1 - m) * log(1 - z), z), (z - m) / (z * (1 - z))),
     ],
     "nJB falls with the slope n(z − m) times the beta density's numerator; E(Y − z)⁺ = J − tP(Y > "
-    "z), and J changes with z like e^{−n KL(m‖z)}.",
+    "z), and J changes with z like e^(−n KL(m‖z)).",
     part_of=LEMMA_1,
 )
 step(
@@ -339,8 +338,11 @@ def touching_gap(T: Any, Delta: Any, eta: Any) -> Any:
 
 
 @claim("G.", f"Appendix G, {SHARP}", OURS, "certified", HOLDS, part_of=LEMMA_1)
-def every_mean() -> Evidence:
-    """For n ≥ ½ the normal of variance 1/(4n + 4/3) is optimistic for P'V, whatever the mean."""
+def every_mean() -> Judged:
+    """For n ≥ ½ the normal of variance 1/(4n + 4/3) is optimistic for P'V, whatever the mean.
+
+    Where the tails meet, n log(√v φ/J) is more than (n/2) log((n+½)/(n+⅓)) − 1/22, which rises from
+    {value:.2g} at n = ½."""
     half, third = Rational(1, 2), Rational(1, 3)
     nearest = Rational(8, 3) * t**3 / (1 + 4 * t**2)  # the Δ where it is least
     good = identity(
@@ -359,16 +361,16 @@ def every_mean() -> Evidence:
     discriminant = (Rational(4, 22) - Rational(2, 3)) ** 2 - Rational(16, 3) / 22
     margin = sharpen(lambda: (arb(6) / 5).log() / 4 - arb(1) / 22)
     return unless(
-        good.verdict != HOLDS or not discriminant < 0 or not margin > 0,
-        "Where the tails meet, n log(√v φ/J) is more than (n/2) log((n+½)/(n+⅓)) − 1/22, which "
-        f"rises from {float(margin):.2g} at n = ½.",
-        value=float(margin),
+        good.verdict != HOLDS or not discriminant < 0 or not margin > 0, value=float(margin)
     )
 
 
 @claim("G.", f"Appendix G, {SHARP}", OURS, "certified", HOLDS, part_of=LEMMA_1)
-def away_from_half() -> Evidence:
-    """For n ≥ 1 the variance c(n) is enough where √n |m − ½| ≥ ⅝."""
+def away_from_half() -> Judged:
+    """For n ≥ 1 the variance c(n) is enough where √n |m − ½| ≥ ⅝.
+
+    The tails can meet only where √v φ > J: proved in balls, by {margin:.2g} at least (boxes: {boxes},
+    bits: {bits})."""
     # With θ < 3/5: up to |T| = 1.1 the bound rises in Δ from a positive value at ⅝; beyond, its
     # least value over Δ, times (1 + 4y)/y³ with s = 1/y = 1/T² < 1/1.2, is positive.
     edge, most = arb(5) / 8, arb(3) / 5
@@ -376,13 +378,15 @@ def away_from_half() -> Evidence:
         decide(lambda T: touching_gap(T, edge, most), [(-1.1, 1.1)]),
         decide(lambda T: 4 * edge - 32 * T**3 / 3 + 16 * edge * T**2, [(-1.1, 1.1)]),
         decide(lambda s: arb(16) / 9 - (8 * most - 4) * s - 2 * most * s * s, [(0.0, 1 / 1.2)]),
-        proved=" The tails can meet only where √v φ > J.",
     )
 
 
 @claim("G.", f"Appendix G, {SHARP}", OURS, "instances", HOLDS, part_of=LEMMA_1)
-def sharp_at_every_mean() -> Evidence:
-    """A conjecture: the variance c(n) is enough at every mean."""
+def sharp_at_every_mean() -> Judged:
+    """No beta law that was tried needs more than the variance c(n), whatever its mean; that none does
+    is a conjecture.
+
+    {cases} laws, at levels where the gap is least: it is at least {smallest:.2g} √c (m − ½)²."""
     cases, smallest = 0, np.inf
     for n in (0.25, 1.0, 2.0, 5.0, 20.0, 100.0):
         v = at_least_c(n)
@@ -395,13 +399,7 @@ def sharp_at_every_mean() -> Evidence:
             levels = 0.5 - delta + delta * np.linspace(0.9, 2.1, 7)  # there the gap is least
             smallest = min(smallest, (order.gap(*laws, levels) / delta**2).min() / float(v) ** 0.5)
             cases += 1
-    return unless(
-        smallest < 0,
-        f"Not refuted by {cases} beta laws, where the gap is least: it is at least "
-        f"{smallest:.2g} √c (m − ½)².",
-        cases=cases,
-        smallest=float(smallest),
-    )
+    return unless(smallest < 0, cases=cases, smallest=float(smallest))
 
 
 STEPS_SHARP = (

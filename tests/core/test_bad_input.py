@@ -133,6 +133,11 @@ CALLS = {  # what is said about each
         lambda: rlsvi(HOT).learn(Own((math.nan, 0, False)), 1),
         lambda: rlsvi(HOT).learn(Own(("1", 0, False)), 1),
     ],
+    "horizon": [
+        lambda: rlsvi(TIMELESS).learn(
+            DiscountedMDP(MDP.P[0], MDP.R[0], 0.9), 1, limit=3, exact=True
+        )
+    ],
     "three": [lambda: rlsvi(HOT).learn(Own((1.0, 0)), 1), lambda: rlsvi(HOT).learn(Own(None), 1)],
     "s_next": [lambda: rlsvi(HOT).learn(Own((1.0, 7, False)), 1)],
     "legal": [
@@ -320,3 +325,12 @@ def test_values_that_are_no_numbers_and_other_words_for_the_end_are_refused():
         Agent(Lost(), rng=1).learn(Own((0.0, 0, False)), 1, rng=2)
     with pytest.raises(ValueError, match="cut"):
         rlsvi(HOT, rng=1).learn(Own((0.0, 0, "truncated"), HOT.H), 1, rng=2)
+
+
+def test_weights_are_asked_for_after_the_first_plan():
+    for phi, planned in ((PHI, False), (TIMELESS, True)):
+        agent = rlsvi(phi, rng=1)
+        if planned:
+            agent.plan()
+        with pytest.raises(AttributeError, match="plan"):
+            agent.theta  # noqa: B018

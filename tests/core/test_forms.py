@@ -425,6 +425,18 @@ def test_nearly_collinear_rows_lose_no_digits():
         assert agent.mean_values(0, at[a == one][0])[one] == pytest.approx(value, rel=1e-6)
 
 
+def test_when_somebody_looks_does_not_matter_to_the_bit():
+    """Rows are taken in one by one at every look, or all at once in the end."""
+    rng, agents = np.random.default_rng(7), [rlsvi(lambda s: np.outer([1, 2], s)) for _ in "ab"]
+    for _ in range(50):
+        s, s_next = rng.standard_normal((2, 5))
+        for agent in agents:
+            agent.observe(0, s, 1, float(s[0]), s_next)
+        agents[0].mean_values(0, s)
+    one, other = (agent.learner.data_of(0) for agent in agents)
+    assert same([one.gram, one.c], [other.gram, other.c])
+
+
 # ------------------------------------------------------------------ appendix F
 
 

@@ -102,7 +102,7 @@ def data_of(learner):
         ]
     if hasattr(learner, "seen"):
         used = learner.seen.used[0]
-        return [part[:used] if part.ndim == 1 else part for part in learner.seen]
+        return [part[:used] if np.ndim(part) == 1 else part for part in learner.seen]
     for name in ("sums", "U", "kept"):
         if hasattr(learner, name):
             return getattr(learner, name)

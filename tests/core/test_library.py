@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import rlsvi_core
-from rlsvi_core import compiled, rlsvi
+from rlsvi_core import compiled, kept, rlsvi
 from rlsvi_core.envs.chains import chain, lock
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
@@ -36,7 +36,7 @@ def written(tmp_path, monkeypatch):
     is kept in a folder of the test's own."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    monkeypatch.setattr(compiled, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(kept, "cache_folder", lambda: tmp_path)
 
     def write(**sources):
         for name, source in sources.items():
@@ -127,12 +127,12 @@ def test_what_a_compiled_function_uses_is_defined_above_it(package):
     }
     assert len(functions) > 10
     for one in functions:
-        now = compiled.fingerprint.__wrapped__(one.py_func)
-        assert now == compiled.fingerprint(one.py_func), one
+        now = kept.fingerprint.__wrapped__(one.py_func)
+        assert now == kept.fingerprint(one.py_func), one
 
 
 @pytest.mark.parametrize(
-    ("variables", "kept"),
+    ("variables", "is_kept"),
     [
         ({"XDG_CACHE_HOME": "{tmp}"}, True),
         ({"XDG_CACHE_HOME": "", "HOME": "{tmp}"}, True),
@@ -141,18 +141,41 @@ def test_what_a_compiled_function_uses_is_defined_above_it(package):
         ({"XDG_CACHE_HOME": "/proc/nowhere"}, False),
     ],
 )
-def test_machine_code_is_kept_where_a_folder_can_be_written(variables, kept, tmp_path, monkeypatch):
+def test_machine_code_is_kept_where_a_folder_can_be_written(
+    variables, is_kept, tmp_path, monkeypatch
+):
     for name, value in variables.items():
         monkeypatch.setenv(name, value.format(tmp=tmp_path))
-    folder = compiled.cache_folder.__wrapped__()
-    assert (folder is not None and folder.is_relative_to(tmp_path)) == kept
-    monkeypatch.setattr(compiled, "cache_folder", lambda: folder)
+    folder = kept.cache_folder.__wrapped__()
+    assert (folder is not None and folder.is_relative_to(tmp_path)) == is_kept
+    monkeypatch.setattr(kept, "cache_folder", lambda: folder)
 
     @compiled.jit
     def three():
         return 3
 
     assert three() == 3
+
+
+def test_a_full_disk_costs_time_and_nothing_else(written, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(numba.core.caching.IndexDataCacheFile, "save", full)
+    (module,) = written(
+        own="from rlsvi_core.compiled import jit\n@jit\ndef three():\n    return 3\n"
+    )
+    assert module.three() == 3
+
+
+def test_a_numba_whose_private_parts_have_moved_costs_time_and_nothing_else():
+    code = (
+        "from numba.core import caching; del caching._CacheLocator\n"
+        "from rlsvi_core.compiled import jit\n"
+        "assert jit(lambda: 3)() == 3\n"
+        "import rlsvi_core.rlsvi, sys; assert 'rlsvi_core.kept' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_person_at_a_terminal_hears_once_that_the_wait_is_for_the_compiler(tmp_path):

@@ -109,7 +109,7 @@ def test_a_claim_that_no_falsehood_can_change_says_so_by_its_kind():
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("id", sorted(FROM_TABLES))
+@pytest.mark.parametrize("id", sorted(FROM_TABLES - planted.NOT_RUN))
 def test_a_table_that_says_otherwise_changes_the_verdict(id):
     assert any(changed(id, tables) for tables in planted.TABLES.values())
 

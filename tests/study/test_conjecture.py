@@ -15,9 +15,9 @@ from scipy.stats import beta, binom, binomtest, kstest, norm, ttest_1samp, ttest
 from rlsvi_core import bootstrap, rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_study import catalogue
-from rlsvi_study.conjecture import claims, figures, prior, runs, weights
+from rlsvi_study.conjecture import claims, figures, gambles, prior, runs, weights
 from rlsvi_study.engine import streams
-from rlsvi_study.register import CONSISTENT, FAILS, HOLDS, PARTLY, Evidence
+from rlsvi_study.register import DEPENDS, FAILS, HOLDS, Judged
 from rlsvi_study.traps import gamble, long_gamble, needle, toll
 
 matplotlib.use("Agg")
@@ -315,10 +315,10 @@ def test_a_planted_falsehood_is_caught(falsehood, monkeypatch):
 )
 def test_if_a_step_falls_the_refutation_does(id, step, monkeypatch):
     for one in claims.STEPS[id]:
-        found = Evidence(FAILS if one == step else HOLDS, "", {})
+        found = Judged(FAILS if one == step else HOLDS, {})
         monkeypatch.setitem(REGISTER, one, replace(REGISTER[one], judge=lambda found=found: found))
     found = REGISTER[id].judge()
-    assert found.verdict == CONSISTENT
+    assert found.verdict == DEPENDS
     assert found.numbers["failed"] == [step]
 
 
@@ -373,9 +373,9 @@ def test_the_conjectures_sentence_is_of_all_runs_and_over_root_T():
     found = claims.conjecture_meant({**gamble_tables((0.65, 0.85, 0.95)), **toll_table()})
     assert found.verdict == FAILS
     assert {H: round(one.mean, 2) for H, one in found.numbers["over_root_T"].items()} == {
-        "7": 0.5,
-        "11": 1.0,
-        "15": 5.0,
+        7: 0.5,
+        11: 1.0,
+        15: 5.0,
     }
 
 
@@ -417,8 +417,8 @@ def test_the_gambles_bound_is_what_some_histories_give(H, L):
 
 def test_silences_are_bounded_from_where_it_is_said():
     f = 1.6845
-    assert claims.silence(0.95 * f, 4000) > 2 * claims.silence(0.95 * f, 1000) > 20
-    assert claims.silence(1.05 * f, 4000) < claims.silence(1.05 * f, 1000)
+    assert gambles.silence(0.95 * f, 4000) > 2 * gambles.silence(0.95 * f, 1000) > 20
+    assert gambles.silence(1.05 * f, 4000) < gambles.silence(1.05 * f, 1000)
 
 
 def test_the_explicit_terms_are_above_the_exact_ones():
@@ -429,8 +429,8 @@ def test_the_explicit_terms_are_above_the_exact_ones():
 
 def test_a_silence_by_hand():
     play = [norm.cdf(z) for z in (-2 / math.sqrt(2), 2 / math.sqrt(2))]
-    assert claims.silence(1.0, 1) == pytest.approx(math.log(0.45 / play[0] + 0.55 / play[1]))
-    assert claims.silence(1.0, 0) == pytest.approx(math.log(2))
+    assert gambles.silence(1.0, 1) == pytest.approx(math.log(0.45 / play[0] + 0.55 / play[1]))
+    assert gambles.silence(1.0, 0) == pytest.approx(math.log(2))
 
 
 def test_regret_in_the_end_is_that_of_long_runs():
@@ -492,7 +492,7 @@ def test_values_of_the_toll_are_as_often_large_as_proved(sigma, G, enough):
     agent = rlsvi(Phi, 1.0, sigma, rng=1)
     for h in range(H):
         agent.observe(h, 1, 0, mdp.R[h, 1, 0, 1], 1)
-    rho, high = claims.exact(sigma**2), 0
+    rho, high = gambles.exact(sigma**2), 0
     level = sigma * float(claims.moments(rho)[0]) * 8 ** (H - 2) / 2
     for _ in range(3000):
         agent.plan()
@@ -575,9 +575,9 @@ def prior_table(**change):
     ("change", "verdict"),
     [
         ({}, HOLDS),
-        ({"toll": (0.5, 0.5, 0.5, 0.5)}, PARTLY),
-        ({"toll": (0.1, 0.1, 0.49, 0.5)}, PARTLY),  # not above all others
-        ({"random": (1, 1, 1, 2)}, PARTLY),
+        ({"toll": (0.5, 0.5, 0.5, 0.5)}, FAILS),
+        ({"toll": (0.1, 0.1, 0.49, 0.5)}, DEPENDS),  # not above all others
+        ({"random": (1, 1, 1, 2)}, FAILS),
         ({"toll": (2, 1, 1, 1), "random": (1, 1, 1, 2)}, FAILS),
     ],
 )
@@ -660,9 +660,30 @@ def test_the_long_gamble_is_played_as_often_as_proved(won, lost):
     for _ in range(draws):
         agent.plan()
         count += agent.values(0, 0)[runs.PLAY] > 0
-    c = (beta.cdf((1 + 1 / H) / 2, kappa, kappa) - 0.5) ** (H - 1)
-    least = c * weights.play_probability(won, lost, kappa) / 2
-    assert binomtest(count, draws, least, alternative="less").pvalue > RATE
+    most = weights.play_probability(won, lost, kappa)
+    assert binomtest(count, draws, most / 4, alternative="less").pvalue > RATE
+    if 0 < won < lost:  # and more than is true would be noticed
+        assert binomtest(count, draws, 2 * most, alternative="less").pvalue < RATE
+
+
+@pytest.mark.parametrize("kappa", [1.0, 0.05])
+@pytest.mark.parametrize(("H", "m"), [(2, 1), (4, 3), (9, 40), (9, 4000)])
+def test_of_two_draws_with_flipped_signs_one_is_low_and_one_is_high(H, m, kappa):
+    rng = np.random.default_rng(H)
+    games = rng.standard_gamma(m, (H - 1, 20_000))
+    least, most = rng.standard_gamma(kappa, (2, H - 1, 20_000))
+    theta, flipped = (
+        weights.later_weight(games, least + most, sign * (most - least)) for sign in (1, -1)
+    )
+    assert min(theta.min(), flipped.min()) >= -H  # so that the lower cut never acts
+    assert (theta + flipped).min() >= -1e-9
+    assert np.minimum(theta, flipped).max() <= H - 1 + 1e-9
+    certain = (4 * H * (least + most) <= games).all(axis=0)
+    assert ((1 + theta[certain]) / H >= 0.5).all()
+    rare = (H - 1) * 4**kappa * (1 + 1 / (8 * H)) ** -m  # the proof allows H times
+    assert (~certain).mean() <= rare + 5 / math.sqrt(20_000)
+    if m < 10 and kappa == 1:  # two draws of which none is flipped can both be high
+        assert np.minimum(theta, theta[::-1]).max() > H - 1
 
 
 @pytest.mark.parametrize("leaps", [2, 10])

@@ -244,7 +244,7 @@ def test_the_turning_points_are_the_roots_of_the_cubic():
 @pytest.mark.parametrize("find", [pdf_crossings, cdf_crossings, count_crossings])
 @pytest.mark.parametrize("bad", [0, -1, -0.0, math.nan, -math.inf, math.inf])
 def test_parameters_must_be_positive_and_finite(find, bad):
-    with pytest.raises(ValueError, match=r"alpha|finite"):
+    with pytest.raises(ValueError, match="alpha"):
         find(bad, 1)
-    with pytest.raises(ValueError, match=r"beta|finite"):
+    with pytest.raises(ValueError, match="beta"):
         find(1, bad)

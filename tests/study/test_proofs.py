@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import re
 
 import mpmath
 import numpy as np
@@ -17,12 +16,13 @@ from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import Counterexample, Proof, decide, exact
 from rlsvi_study import catalogue, verdicts
 from rlsvi_study.register import (
+    DEPENDS,
     FAILS,
     HOLDS,
     MISPRINT,
     OURS,
-    PARTLY,
     REGISTER,
+    Judged,
     lines_of,
     unless,
 )
@@ -68,11 +68,6 @@ def test_printed_lines_are_counted_by_their_verdicts():
     )
 
 
-def test_the_sentence_has_the_counts_and_their_sum():
-    counts = {HOLDS: 5, PARTLY: 2, MISPRINT: 0, FAILS: 4}
-    assert re.findall(r"\d+", evidence.in_words(counts)) == ["5", "11", "2", "4"]
-
-
 @pytest.fixture
 def quick(monkeypatch):
     """Only one step is judged, the others hold."""
@@ -82,9 +77,7 @@ def quick(monkeypatch):
             monkeypatch.setitem(
                 REGISTER,
                 id,
-                dataclasses.replace(
-                    REGISTER[id], judge=lambda id=id: unless(id == fallen, "As planted.")
-                ),
+                dataclasses.replace(REGISTER[id], judge=lambda id=id: unless(id == fallen)),
             )
 
     return judging
@@ -103,7 +96,7 @@ def test_lemma_1_falls_with_any_of_its_steps(step, quick, monkeypatch):
 def test_the_repaired_lemma_6_falls_with_any_of_its_steps(step, quick):
     quick(printed.STEPS_LEMMA_6, step)
     found = printed.single_crossing()
-    assert found.verdict == (FAILS if step else PARTLY)  # as printed, it is false for small α + β
+    assert found.verdict == (FAILS if step else DEPENDS)  # as printed, it is false for small α + β
     assert found.numbers["failed"] == [step] * bool(step)
 
 
@@ -128,9 +121,7 @@ def test_lemma_5_is_judged_as_meant(statement, repaired, verdict, monkeypatch):
         monkeypatch.setitem(
             REGISTER,
             id,
-            dataclasses.replace(
-                REGISTER[id], judge=lambda said=said: evidence.Evidence(said, "As planted.", {})
-            ),
+            dataclasses.replace(REGISTER[id], judge=lambda said=said: Judged(said, {})),
         )
     assert printed.conditional_mean().verdict == verdict
 
@@ -309,14 +300,14 @@ def test_no_step_s_identity_survives_a_small_change(monkeypatch):
     """The first pair that each true step compares, with its right side off by a thousandth."""
     compared, survivors = 0, []
 
-    def perturbed(*pairs, found="As printed."):
+    def perturbed(*pairs):
         nonlocal compared
         left, right = pairs[0]
         off = right * sp.Rational(1001, 1000) if right != 0 else sp.Rational(1, 1000)
         compared += 1
         if evidence.same(left, off):
             survivors.append((left, right))
-        return evidence.Evidence(HOLDS, found, {})
+        return Judged(HOLDS, {})
 
     for module in (evidence, printed, sharp, repaired):
         monkeypatch.setattr(module, "identity", perturbed)
@@ -362,8 +353,8 @@ def test_what_is_printed_what_is_meant_and_neither():
         (A**2 + 3 * B**2, FAILS),
     ):
         truth = [(square, printed_as + 2 * A * B)]
-        assert instead([(square, printed_as)], truth, [], "2AB is lost.").verdict == verdict
-    assert instead([(square, A**2 + B**2)], [], [(square, square)], "2AB is lost.").verdict == FAILS
+        assert instead([(square, printed_as)], truth).verdict == verdict
+    assert instead([(square, A**2 + B**2)], [], [(square, square)]).verdict == FAILS
 
 
 @pytest.mark.parametrize(
@@ -525,7 +516,7 @@ def test_optimism_asks_for_a_gap_that_is_not_negative(gap, verdict, quick, monke
     assert repaired.gauss_dirichlet().verdict == verdict
 
 
-@pytest.mark.parametrize(("times", "verdict"), [(1, HOLDS), (2, PARTLY), (3, PARTLY)])
+@pytest.mark.parametrize(("times", "verdict"), [(1, HOLDS), (2, DEPENDS), (3, DEPENDS)])
 def test_lemma_6_asks_for_one_crossing(times, verdict, quick, monkeypatch):
     quick(printed.STEPS_LEMMA_6, None)
     monkeypatch.setattr(

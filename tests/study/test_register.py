@@ -62,7 +62,7 @@ def small(monkeypatch):
     )
     enter("3.c", "Section 3", OURS, "exact", HOLDS, "It was.", no, part_of="3.a")
     enter("3.d", "Section 3", "x", "exact", FAILS, "Thus.", no, part_of="3.a")
-    remark("G.e", "Appendix G", "y", FAILS, "A remark.", "Nothing of {this}.")
+    remark("G.e", "Appendix G", "y", FAILS, "A remark.", "Nothing of {{this}}.")
     remark("6.1.f", "Section 6.1", "z", FAILS, "Another.", "One.", part_of="G.e")
 
 
@@ -282,7 +282,7 @@ def test_a_docstring_has_the_statement_and_two_templates():
 
 def test_a_remark_finds_what_it_says():
     one = register.REGISTER["G.e"]
-    assert settle(one) == (FAILS, "Nothing of {this}.", {}, "")  # no template
+    assert settle(one) == (FAILS, "Nothing of {this}.", "", {})
     assert (one.kind, one.part_of, register.REGISTER["6.1.f"].part_of) == ("reading", "", "G.e")
 
 

@@ -111,6 +111,12 @@ def test_a_fit_in_mid_game_looks_at_the_state_that_was_reached():
         fast.learn(Tetris(6, 14), 1, 1)  # a new game while this one is under way
 
 
+def test_a_limit_is_not_ignored():
+    """A ring keeps whole games, so what it cannot do it says."""
+    with pytest.raises(ValueError, match="to its end"):
+        made("lsvi", Tetris(6, 14), 3).learn(Tetris(6, 14), 2, 1, limit=4)
+
+
 def test_a_schedule_halves_epsilon():
     agent = made("lsvi", Tetris(6, 7), schedule="ε = 0.1, halved every 10 games")
     assert [agent.dither(game) for game in (0, 10, 20)] == [0.1, 0.05, 0.025]

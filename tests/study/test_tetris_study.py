@@ -17,7 +17,7 @@ from scipy import stats
 from rlsvi_core.envs.tetris import RULES, Tetris
 from rlsvi_study import catalogue, engine
 from rlsvi_study.engine import streams
-from rlsvi_study.register import CONSISTENT, FAILS, HOLDS, OPEN, PARTLY
+from rlsvi_study.register import DEPENDS, FAILS, HOLDS
 from rlsvi_study.tetris import claims, figures, players
 from rlsvi_study.tetris import runs as tetris
 from rlsvi_study.tetris.runs import EXPERIMENTS
@@ -52,16 +52,16 @@ def test_the_schedules_of_mini_tetris_are_the_ones_that_tuning_prefers():
         assert tetris.second_half(cell).idxmax() == tetris.MINI_TUNED[rule][reading]
 
 
-@pytest.mark.parametrize("rule", claims.RULES)
+@pytest.mark.parametrize("rule", claims.TUNED)
 def test_every_schedule_is_compared_on_the_same_seeds_and_games(rule):
-    table, tuned = claims.every_schedule(rule), tetris.FIGURE_7_SCHEDULE[rule]
+    table, tuned = claims.every_schedule(rule), tetris.RULES[rule].schedule
     cells = {
         key: cell.set_index(["seed", "game"]).index.sort_values()
         for key, cell in table.groupby(["agent", "schedule"])
     }
     assert all(index.equals(cells["rlsvi", tuned]) and index.is_unique for index in cells.values())
     assert sorted(table.seed.unique()) == [
-        *EXPERIMENTS[claims.RULES[rule].name].scales["paper"].seeds
+        *EXPERIMENTS[tetris.RULES[rule].figure].scales["paper"].seeds
     ]
     assert {schedule for agent, schedule in cells if agent == "lsvi"} >= {
         tuned,
@@ -99,7 +99,7 @@ def some_tables(rlsvi, lsvi, lspi, tuning=None):
                     "policy": policy,
                     "score": lspi + seed * 11 - 11,
                 }
-                for rule in claims.RULES
+                for rule in claims.TUNED
                 for start in ("nothing", "scoring")
                 for replay in (True, False)
                 for seed in range(3)
@@ -107,35 +107,26 @@ def some_tables(rlsvi, lsvi, lspi, tuning=None):
             ]
         )
     }
-    for rule, names in claims.RULES.items():
-        own = tetris.FIGURE_7_SCHEDULE[rule]
+    for names in tetris.RULES.values():
+        own = names.schedule or "one"
         other = "ε = 0.1" if own == "greedy" else "greedy"
-        tables |= dict(
-            zip(
-                names,
-                map(
-                    pd.DataFrame,
-                    (
-                        rows(rlsvi, agent="rlsvi") + rows(lsvi, agent="lsvi"),
-                        rows(10, schedule=other),
-                        [
-                            row
-                            for schedule, level in (tuning or {own: 9, other: 8}).items()
-                            for row in rows(level, schedule=schedule)
-                        ],
-                    ),
-                ),
-                strict=True,
-            )
+        both = rows(rlsvi, agent="rlsvi", schedule=own) + rows(lsvi, agent="lsvi", schedule=own)
+        tables[names.figure] = pd.DataFrame(both)
+        tables[names.others] = pd.DataFrame(rows(10, schedule=other))
+        tables[names.tuning] = pd.DataFrame(
+            [
+                row
+                for schedule, level in (tuning or {own: 9, other: 8}).items()
+                for row in rows(level, schedule=schedule)
+            ]
         )
-    both = rows(rlsvi, agent="rlsvi", schedule="greedy") + rows(lsvi, agent="lsvi", schedule="one")
-    return tables | {"tetris-touches": pd.DataFrame(both)}
+    return tables
 
 
 def test_the_tuned_schedule_is_the_best_on_seeds_of_its_own_that_was_run_on_the_figures_too():
     def tuned(**tuning):
         names = {
-            "own": tetris.FIGURE_7_SCHEDULE["top row"],
+            "own": tetris.RULES["top row"].schedule,
             "other": "greedy",
             "warm": "Boltzmann, η = 1",
         }
@@ -143,7 +134,7 @@ def test_the_tuned_schedule_is_the_best_on_seeds_of_its_own_that_was_run_on_the_
             "top row", some_tables(1, 2, 3, {names[name]: level for name, level in tuning.items()})
         )
 
-    assert tuned(own=9, other=8) == tetris.FIGURE_7_SCHEDULE["top row"]
+    assert tuned(own=9, other=8) == tetris.RULES["top row"].schedule
     assert tuned(own=8, other=9) == tuned(own=8, other=9, warm=10) == "greedy"
     tables = some_tables(1, 2, 3, {"greedy": 9})
     assert claims.compared("top row", tables).groupby("agent").score.mean().tolist() == [10, 1]
@@ -154,7 +145,7 @@ def test_the_tuned_schedule_is_the_best_on_seeds_of_its_own_that_was_run_on_the_
 
 
 @pytest.mark.parametrize(
-    ("rlsvi", "lsvi", "verdict"), [(2000, 1000, HOLDS), (1000, 2000, FAILS), (1000, 1000, FAILS)]
+    ("rlsvi", "lsvi", "verdict"), [(2000, 1000, HOLDS), (1000, 2000, FAILS), (1000, 1000, DEPENDS)]
 )
 def test_rlsvi_is_better_if_and_only_if_it_beats_the_tuned_schedule(rlsvi, lsvi, verdict):
     assert claims.better_than_tuned_epsilon(some_tables(rlsvi, lsvi, 0)).verdict == verdict
@@ -165,7 +156,7 @@ def test_rlsvi_is_better_if_and_only_if_it_beats_the_tuned_schedule(rlsvi, lsvi,
     [
         (5000, 5000, 4000, HOLDS),
         (5000, 5000, 9000, HOLDS),
-        (5000, 3000, 2000, PARTLY),
+        (5000, 3000, 2000, FAILS),
         (3000, 3000, 2000, FAILS),
     ],
 )
@@ -242,16 +233,6 @@ def test_summaries_of_a_planted_table():
     assert found.mean == 30.0
     # Two seeds, one degree of freedom: 12.706 standard errors of 10.
     assert (found.low, found.high) == pytest.approx((30 - 127.06, 30 + 127.06), abs=0.01)
-
-
-def test_means_of_different_seeds_are_compared_by_welchs_interval():
-    # Variances 4 and 1 of three and two seeds: 4/3 + 1/2 = 11/6 has 2.90 degrees of freedom.
-    found = tetris.apart(pd.Series([8.0, 10.0, 12.0]), pd.Series([3.0, 3 + 2**0.5]))
-    assert found.mean == pytest.approx(7 - 2**-0.5)
-    assert found.high - found.mean == pytest.approx(
-        stats.t.ppf(0.975, (11 / 6) ** 2 / ((4 / 3) ** 2 / 2 + (1 / 2) ** 2)) * (11 / 6) ** 0.5
-    )
-    assert found.seeds == 5
 
 
 def test_a_spread_is_relative_to_the_mean():
@@ -379,10 +360,8 @@ def swapped(_, table):
     return table.assign(agent=table.agent.map(other)) if "agent" in table else table
 
 
-FIGURE_7 = ("tetris-top-row", "fig7")
-SCHEDULES = ("tetris-top-row-schedules", "tetris-schedules")
-VARIANCE = ("tetris-top-row-variance", "tetris-variance")
-DISCOUNT = ("tetris-top-row-discount", "tetris-discount")
+FIGURE_7 = tuple(one.figure for one in tetris.RULES.values())
+SCHEDULES = tuple(one.others for one in tetris.RULES.values() if one.others)
 CONSTANT = [name for name, how in tetris.SCHEDULES.items() if not callable(how.get("epsilon"))]
 
 
@@ -400,37 +379,50 @@ def steady(*agents, tables=FIGURE_7):
     ("id", "change", "verdict"),
     [
         ("6.2.lspi", times(0.1), FAILS),
-        ("6.2.lspi", times(9, *FIGURE_7, *SCHEDULES, "tetris-touches"), HOLDS),
-        ("6.2.lspi", times(0.1, "tetris-touches"), OPEN),
+        ("6.2.lspi", times(9, *FIGURE_7, *SCHEDULES), DEPENDS),  # five seeds, one of which is slow
+        ("6.2.lspi", steady("rlsvi", "lsvi"), HOLDS),
         ("6.2.scratch", times(0.01), FAILS),
-        ("6.2.scratch", times(0.01, "tetris-touches", agent="lsvi"), OPEN),
-        ("6.2.collapse", times(100, "tetris-lspi", policy=[17, 18, 19, 20]), PARTLY),
-        ("6.2.collapse", times(0.01, game=[850, 900, 950, 1000]), PARTLY),
-        ("6.2.better", times(9, agent="rlsvi"), HOLDS),
+        ("6.2.scratch", times(0.01, "tetris-touches", agent="lsvi"), DEPENDS),
+        ("6.2.collapse", steady("rlsvi", "lsvi"), HOLDS),
+        ("6.2.better", times(9, agent="rlsvi"), DEPENDS),
         ("6.2.better", times(0.1, agent="rlsvi"), FAILS),
-        ("6.2.fixed-epsilon", times(0.0, schedule=CONSTANT), HOLDS),
-        ("6.2.fixed-epsilon", times(100, *SCHEDULES), FAILS),
-        ("6.2.tuned-better", times(100, "tetris-lspi"), FAILS),
-        ("6.2.exploration", times(0, *SCHEDULES, schedule="greedy"), CONSISTENT),
-        ("6.2.exploration", times(100, "fig7", agent="lsvi"), FAILS),
         ("6.2.sooner", times(0.01, agent="lsvi"), HOLDS),
         ("6.2.sooner", times(0.01, agent="rlsvi"), FAILS),
         ("6.2.stability", steady("rlsvi"), HOLDS),
-        ("D.discount", steady("rlsvi", "lsvi"), HOLDS),
-        ("D.discount", steady("rlsvi", "lsvi", tables=DISCOUNT), FAILS),
-        ("D.mini-faster", times(99, agent="rlsvi"), HOLDS),
-        ("6.2.replay", times(9, "tetris-lspi", replay=True), HOLDS),
-        ("6.2.replay", times(0.01, "tetris-lspi", replay=True), FAILS),
-        ("D.mini-extreme", times(9, "fig14", agent="rlsvi"), HOLDS),
-        ("D.mini-extreme", times(0.1, "fig14", agent="rlsvi"), FAILS),
-        ("D.variance", times(2, *VARIANCE), HOLDS),
-        ("D.variance", times(0.5, *VARIANCE), FAILS),
-        ("D.mini", times(9, agent="rlsvi"), HOLDS),
-        ("D.mini", times(0.1, agent="rlsvi"), FAILS),
     ],
 )
 def test_a_planted_falsehood_in_a_table_changes_the_verdict(id, change, verdict):
-    assert REGISTER[id].judge(Changed(change)).verdict == verdict != REGISTER[id].verdict
+    assert REGISTER[id].judge(Changed(change)).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("id", "change", "verdict"),
+    [
+        ("6.2.collapse", times(0.01, game=[850, 900, 950, 1000]), FAILS),
+        ("6.2.exploration", times(0, schedule="greedy"), HOLDS),
+        ("6.2.fixed-epsilon", times(0.0, schedule=CONSTANT), HOLDS),
+        ("6.2.replay", times(9, "tetris-lspi", replay=True), HOLDS),
+        ("6.2.replay", times(0.01, "tetris-lspi", replay=True), FAILS),
+        ("6.2.tuned-better", times(100, "tetris-lspi"), FAILS),
+        ("6.2.tuned-better", times(0.1, schedule="greedy"), HOLDS),
+        ("D.discount", steady("rlsvi", "lsvi"), HOLDS),
+        ("D.discount", steady("rlsvi", "lsvi", tables=claims.DISCOUNTED.values()), FAILS),
+        ("D.variance", times(0.5, *claims.UNKNOWN.values()), FAILS),
+        ("D.mini", times(9, agent="rlsvi"), HOLDS),
+        ("D.mini", times(0.1, agent="lsvi"), HOLDS),
+        ("D.mini-faster", times(99, agent="rlsvi"), HOLDS),
+        ("D.mini-extreme", times(9, "fig14", agent="rlsvi"), HOLDS),
+    ],
+)
+def test_a_planted_falsehood_changes_what_is_found_under_a_rule_that_was_run(id, change, verdict):
+    assert REGISTER[id].judge(Changed(change)).numbers["by"]["top row"] == verdict
+    assert REGISTER[id].judge().numbers["by"]["top row"] != verdict
+
+
+def test_a_rule_that_the_letter_excludes_decides_nothing_and_one_not_run_leaves_it_open():
+    admitted = {rule: HOLDS for rule, one in tetris.RULES.items() if one.admitted}
+    assert claims.by_the_letter(admitted | {"clears": FAILS}).verdict == HOLDS
+    assert claims.by_the_letter({"top row": HOLDS, "clears": HOLDS}).verdict == DEPENDS
 
 
 @pytest.mark.parametrize(
@@ -439,8 +431,8 @@ def test_a_planted_falsehood_in_a_table_changes_the_verdict(id, change, verdict)
         ("6.2.states", {"height": 22}, HOLDS),
         ("D.memory", {"width": 4}, HOLDS),
         ("6.2.states", {"width": 8}, FAILS),
-        ("D.memory", {"height": 30}, PARTLY),
-        ("D.memory", {"width": 12}, PARTLY),
+        ("D.memory", {"height": 30}, FAILS),
+        ("D.memory", {"width": 12}, FAILS),
     ],
 )
 def test_a_planted_falsehood_about_the_board_changes_the_verdict(id, board, verdict, monkeypatch):

@@ -1,0 +1,151 @@
+"""Machine code kept in files for the next process, and never stale.
+
+Numba notices when the file that holds a function changes, but not when a function it calls from
+another file does; and it compiles a whole file again for a comment. Here machine code is kept under
+a fingerprint of the function, which covers its code and every global it uses: constants, the fields
+of records, and the fingerprints of the compiled functions that it calls. So an edit compiles again
+just what it changes. The cache of a user's own functions is not touched.
+
+This rests on private parts of numba, and nothing else does.
+"""
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import event
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+
+
+@cache
+def cache_folder() -> Path | None:
+    """Where machine code is kept; None if no folder can be written."""
+    try:
+        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        folder = root / "rlsvi_core"
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except (OSError, RuntimeError):  # a read-only home, or none at all
+        return None
+    return folder
+
+
+@cache
+def fingerprint(function: Callable[..., Any]) -> str:
+    """A hash of a function's code, of what it encloses and of the globals it uses, which must be
+    defined above it."""
+    found: list[Any] = [_meaning(cell.cell_contents) for cell in function.__closure__ or ()]
+    found.append(hasattr(function, "inlined"))
+    codes = [function.__code__]
+    for code in codes:
+        inner = [one for one in code.co_consts if isinstance(one, CodeType)]
+        constants = [one for one in code.co_consts if one not in (*inner, function.__doc__)]
+        codes += inner
+        found += [code.co_code, code.co_varnames, code.co_names, constants]
+        used = [name for name in code.co_names if name in function.__globals__]
+        found += [(name, _meaning(function.__globals__[name])) for name in used]
+    return hashlib.sha256(repr(found).encode()).hexdigest()
+
+
+def _meaning(value: Any) -> Any:
+    """What compiled code takes from a global."""
+    if hasattr(value, "py_func"):  # compiled too
+        return fingerprint(value.py_func)
+    if hasattr(value, "_fields"):  # a record
+        return value._fields
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if value is None or isinstance(value, (bool, int, float, str, tuple)):
+        return value
+    return getattr(value, "__name__", type(value).__name__)  # a module, or nothing of ours
+
+
+def _record_fields(kinds: Any) -> list[tuple[str, ...]]:
+    """The order of the fields in all records among some types: compiled code has only places."""
+    records = [kind for kind in kinds if isinstance(kind, numba.types.BaseNamedTuple)]
+    return [fields for one in records for fields in (one.fields, *_record_fields(one.types))]
+
+
+class _Locator(_CacheLocator):  # type: ignore[misc]
+    """Names the files of a function by its fingerprint."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._fingerprint = fingerprint(function)
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], file: str) -> "_Locator":
+        return cls(function)
+
+    def get_cache_path(self) -> str:
+        return str(cache_folder())
+
+    def get_source_stamp(self) -> str:
+        return self._fingerprint
+
+    def get_disambiguator(self) -> str:
+        return self._fingerprint[:16]
+
+
+class _Files(CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = [_Locator]  # noqa: RUF012, numba's own
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]
+    """A cache that costs time when it fails, and nothing else: files may be cut short by a full
+    disk, name a record that has moved to another module, or be those of another numba."""
+
+    _impl_class = _Files
+
+    def _index_key(self, signature: Any, codegen: Any) -> Any:
+        """Without numba's own hash of what a function encloses, which differs between processes if
+        that is compiled; the fingerprint covers it."""
+        return signature, codegen.magic_tuple(), tuple(_record_fields(signature))
+
+    def load_overload(self, *wanted: Any) -> Any:
+        try:
+            return super().load_overload(*wanted)
+        except Exception:
+            with suppress(Exception):
+                self.flush()
+            return None
+
+    def save_overload(self, *compiled: Any) -> None:
+        with suppress(Exception):
+            super().save_overload(*compiled)
+
+
+def keep(compiled: Any) -> None:
+    """Keep a compiled function's machine code, if there is a folder for it."""
+    if hasattr(compiled, "_cache") and cache_folder():  # none if NUMBA_DISABLE_JIT is set
+        compiled._cache = _Cache(compiled.py_func)
+
+
+class _Notice(event.Listener):  # type: ignore[misc]
+    """Prints once, at a terminal only, that the wait is for the compiler, so that logs and
+    notebooks do not depend on whether machine code was cached."""
+
+    said = False
+
+    def on_start(self, event: Any) -> None:
+        if not self.said and "rlsvi" in event.data["dispatcher"].__module__:
+            self.said = True
+            kept = (
+                "kept for the next time" if cache_folder() else ("no folder to keep the result in")
+            )
+            print(f"rlsvi_core: compiling, once (some seconds; {kept})", file=sys.stderr)
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+if sys.stderr is not None and sys.stderr.isatty():
+    event.register("numba:compile", _Notice())
