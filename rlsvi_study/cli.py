@@ -112,7 +112,7 @@ def _list(args: Namespace) -> int:
     except StudyError:  # nothing is stored here: their topics have them too
         known = claims()
     for claim in known.values():
-        print(f"  {claim.id:24} {claim.verdict:20} {claim.place}")
+        print(f"  {claim.id:24} {claim.verdict:8} {claim.place}")
     return int(damaged)
 
 

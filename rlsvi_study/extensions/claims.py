@@ -38,7 +38,7 @@ STORED = Tables(EXPERIMENTS)
 GAMMA = 0.99  # the paper names no discount factor
 
 
-ENVIRONMENTS = {"chain": "6.1.learns", "tetris": "6.2.better", "engine": "6.3.boltzmann"}
+ENVIRONMENTS = {"chain": "6.1.generalization", "tetris": "6.2.better", "engine": "6.3.boltzmann"}
 
 
 @claim(
@@ -56,7 +56,7 @@ def effective_where_others_are_not() -> Judged:
     {several} of {environments} environments; against algorithms that explore, the paper compares
     nothing.
 
-    The verdicts on the chain (6.1.learns), Tetris (6.2.better) and the recommendation engine
+    The verdicts on the chain (6.1.generalization), Tetris (6.2.better) and the recommendation engine
     (6.3.boltzmann): {chain}, {tetris} and {engine}.
     """
     verdicts = {name: REGISTER[id].verdict for name, id in ENVIRONMENTS.items()}
