@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from flint import arb, fmpq
 from scipy.linalg import hadamard
+from scipy.special import ndtr
 from sympy import Rational, diff, erfc, exp, log, oo, pi, sqrt, symbols
 from sympy import limit as tends_to
 
@@ -59,22 +60,20 @@ from .gambles import (
     slopes,
     threshold_between,
 )
+from .linear import least_regret
 from .prior import EPISODES, rotated_toll
 from .runs import EXPERIMENTS, looked_at
 from .tolls import (
     KAPPA,
-    ONE,
     RATE,
     RIDGES,
-    chance,
     factors,
     imagined,
     leap,
-    moments,
-    most_episodes,
+    least_spread,
     over_root_T,
-    reach,
-    toll_bound,
+    spread,
+    squared_limit,
     truncated_bound,
 )
 
@@ -345,39 +344,33 @@ def long_noise() -> Judged:
 
 @line("certified")
 def toll_steps() -> Judged:
-    """At the toll, for every ρ and every order of walks and leaps, E X_1 and E X_1² are as the proof
-    says, P(X_1 ≥ ½Π E X_{H−1}) ≥ (8/π)(1 − 1/G)² κ^{2H}/(H + 30.5), and ½Π E X_{H−1} is above what n < L
-    leaps cost.
+    """At the toll X_h ≥ a_h X_{h+1} + N_h with independent normal N_h: after a walk a = 8 and N_h has the
+    variance 64(1 + ρ)σ², after a leap a ≥ κ = 256/257. So if W ≥ (H − 1)/2 of the periods walked, X_1 is
+    at least a normal variable of mean 0 and a standard deviation of s ≥ 8^W κ^(H−1−W) √(1 + ρ) σ, and
+    L ≤ (8κ)^((H−1)/2)σ/(8b√(1 + ρ)) leaps cost at most s. Regret is at least 0.0145 b(L−1)(L−2)/L.
 
-    In exact fractions for all {orders} orders up to H = 9 and ρ = {ridges}, in balls for H = 7 to 33; at
-    H = 15 and ρ = 1 the probability is at least {chance:.3f}."""
+    In exact fractions for all {orders} orders up to H = 9 and ρ = {ridges}; the runs have
+    L = κ^H 8^(H/2−2), which is in range for H = 7 to 33."""
     wrong: list[Any] = []
-    orders = [order for n in range(1, 8) for order in product((True, False), repeat=n)]
+    orders = [order for n in range(1, 9) for order in product((True, False), repeat=n)]
     for rho in RIDGES:
-        G, (first, second) = leap(rho), moments(rho)
-        (a, d), (kappa, e) = factors(True, rho), factors(False, rho)
-        if (a, d) != (8, 64 * (1 + rho)) or not KAPPA <= kappa == e <= 1:
+        (a, d), (kappa, _) = factors(True, rho), factors(False, rho)
+        if (a, d) != (8, 64 * (1 + rho)) or not KAPPA <= kappa <= 1:
             wrong.append(("factors", rho))
-        for order in orders:  # of the periods 1 to H − 2; the last one walked
-            H, a2, square = len(order) + 2, ONE, second
-            for walked in reversed(order):
-                a, d = factors(walked, rho)
-                a2, square = a2 * a**2, a**2 * square + d
-            if not square <= a2 * (second + (H - 2) * (1 + rho) / KAPPA ** (2 * H)):
-                wrong.append((order, rho))
-            if 2 * sum(order) >= len(order) and a2 < reach(H):
-                wrong.append((order, rho))
-        for H in range(7, 34):  # beyond, L has more digits than a float
-            zygmund = first**2 / 4 / arb(second + (H - 2) * (1 + rho) / KAPPA ** (2 * H))
-            level, most = first / 2 * arb(reach(H)).sqrt(), most_episodes(H, rho)
-            if not (zygmund >= chance(H, rho) and level > arb(1 / G) + arb(G) * (most - 1)):
-                wrong.append((H, rho))
-    wrong += [H for H in range(7, 34) if not 3 <= looked_at(H) <= most_episodes(H)]
+        for order in orders:  # of the periods 1 to H − 1
+            H, walks = len(order) + 1, sum(order)
+            if 2 * walks >= H - 1:
+                least, cost = least_spread(H, walks, rho), leap(rho) ** 2 * squared_limit(H, rho)
+                if not spread(order, rho) >= least >= cost:
+                    wrong.append((order, rho))
+    wrong += [H for H in range(7, 34) if not 9 <= looked_at(H) ** 2 <= squared_limit(H)]
+    share = (1 / arb(2).sqrt()).erfc() / (8 * arb(1).exp())  # ½Φ(−1)/2e
+    near = abs(least_regret(10**6) / (float(share) * 999_999 * 999_998 / 10**6) - 1) < 1e-9
     return unless(
-        bool(wrong),
+        bool(wrong) or not share >= arb(fmpq(145, 10**4)) or not near,
         orders=len(orders),
         ridges=", ".join(map(str, RIDGES)),
-        chance=float(chance(15)),
+        share=float(share),
         failed=[str(one) for one in wrong],
     )
 
@@ -405,34 +398,33 @@ def toll_law() -> Judged:
 
 @line("Monte Carlo")
 def amplification(limits: Limits = CHOSEN) -> Judged:
-    """What one walk taught is handed back and multiplied, by eight where the agent walked: E X_h
-    and P(X_1 ≥ ½Π E X_{H−1}) are at least what is proved.
+    """What one walk taught is handed back and multiplied, by eight where the agent walked:
+    E X_h ≥ a_h E X_{h+1}, and P(X_1 ≥ t·8^W κ^(H−1−W) √2) ≥ Φ(−t) if W of the periods walked and
+    λ = σ = 1.
 
     If all periods walked, the mean rises from {means[7]:.3g} in the last period to {means[0]:.3g} in the
-    first; if every other did, P(X_1 ≥ ½Π E X_8) = {chance:.2f}, where {proved:.3f} is proved.
+    first; if every other did, X_1 exceeds the proved standard deviation with probability {chance:.2f},
+    where {proved:.3f} is proved.
 
-    H = {H}, {draws} draws."""
-    H, draws, wrong = 9, 100_000, []
-    means, sure = imagined(H, draws).mean(axis=0), limits["standard errors"] / math.sqrt(draws)
-    for turn, walked in enumerate((np.ones(H - 1, bool), np.arange(H - 1) % 2 == 1)):
-        X, (least, squares) = imagined(H, draws, turn, walked=walked), moments()
-        for h in range(H - 1, 0, -1):
-            if h < H - 1:
-                a, d = factors(bool(walked[h - 1]))
-                least, squares = least * arb(a), a**2 * squares + d
-            x, x2 = X[:, h - 1], X[:, h - 1] ** 2
-            low = x.mean() + sure * x.std() < float(least)
-            if low or x2.mean() - sure * x2.std() > float(arb(squares)):
-                wrong.append((turn, h))
-        level = moments()[0] / 2 * arb(reach(H)).sqrt()
-        share = float((X[:, 0] >= float(level)).mean())
-        if share < float(chance(H)):
-            wrong.append((turn, 0))
+    H = {H}, {draws} draws; t = 0, 1 and 2."""
+    H, draws, wrong, means = 9, 100_000, list[Any](), list[float]()
+    sure = limits["standard errors"] / math.sqrt(draws)
+    for every in (1, 2):
+        walked = np.arange(H - 1) % every == 0
+        X = imagined(H, draws, every, walked=walked)
+        means = means or X.mean(axis=0).tolist()
+        for h in range(1, H - 1):
+            spare = X[:, h - 1] - float(arb(factors(bool(walked[h - 1]))[0])) * X[:, h]
+            if spare.mean() + sure * spare.std() < 0:
+                wrong.append((every, h))
+        s = float(arb(least_spread(H, int(walked.sum()))).sqrt())
+        shares = {t: float((X[:, 0] >= t * s).mean()) for t in (0, 1, 2)}
+        wrong += [(every, f"t = {t}") for t, one in shares.items() if one + sure / 2 < ndtr(-t)]
     return unless(
         bool(wrong),
-        means=means.tolist(),
-        chance=share,
-        proved=float(chance(H)),
+        means=means,
+        chance=shares[1],
+        proved=float(ndtr(-1)),
         H=H,
         draws=draws,
         wrong=wrong,
@@ -452,8 +444,8 @@ def conjecture_meant(tables: Frames = STORED) -> Judged:
     8^(H/2−2) episodes, Student's intervals. The needle defeats every algorithm as K and H grow."""
     failed = fallen(STEPS["B.conjecture-meant"])
     growth = [
-        toll_bound(H + 2)
-        / toll_bound(H)
+        least_regret(looked_at(H + 2))
+        / least_regret(looked_at(H))
         * math.sqrt(H * looked_at(H) / ((H + 2) * looked_at(H + 2)))
         for H in (20, 40, 60)
     ]
@@ -491,7 +483,11 @@ def toll_measured(tables: Frames = STORED) -> Judged:
     table = tables["toll"]
     given = over_root_T(table)
     others = {agent: over_root_T(table, agent) for agent in ("truncated", "one-hot")}
-    low = [H for H, one in given.items() if one.high * math.sqrt(H * looked_at(H)) < toll_bound(H)]
+    low = [
+        H
+        for H, one in given.items()
+        if one.high * math.sqrt(H * looked_at(H)) < least_regret(looked_at(H))
+    ]
     first, last = min(given), max(given)
     return unless(
         any(b.mean <= a.mean for a, b in pairwise(given.values()))

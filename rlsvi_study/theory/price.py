@@ -56,19 +56,19 @@ is at most AHΛ times the bracket, whatever is played, so it exceeds H/8 in at m
 :math:`4A\Lambda(\rho H + 16\sigma^2\log A)` of them. In the others :math:`D_k \le \frac14H`.
 :math:`\square`
 
-**Proposition 2 (both terms are real, up to logarithms).** Let H be even, A ≥ 2, ρ ≥ 1; S states are
+**Proposition 2 (both terms are real, up to logarithms).** Let H be even, A ≥ 2; S states are
 never left and each is as likely at the start; from period H/2 on every arm pays −1; before that one
 arm pays 0 and the others −Δ (``runs.tight``). Now :math:`\Lambda = \frac1\rho + \log(1 + \frac L{SA\rho})`.
 
 (a) If H ≥ 8, :math:`L \ge 32SA\Lambda(\rho H + 16\sigma^2\log A)` and :math:`\Delta =
 \sigma\sqrt{2SA/L}`, then :math:`\mathbb E\,\mathrm{Regret} \ge 0.03\,\sigma\sqrt{SAHT}`.
 
-(b) If H ≥ 64, :math:`\lambda H \ge 16\log A`, :math:`L \ge 80SA\rho H\Lambda` and Δ = 1, then
+(b) If ρ ≥ 1, H ≥ 64, :math:`\lambda H \ge 16\log A`, :math:`L \ge 80SA\rho H\Lambda` and Δ = 1, then
 :math:`\mathbb E\,\mathrm{Regret} \ge \frac3{512}\rho H^2S(A-1)`.
 
 *Proof.* The states do not learn from each other. Each is the start of at least
 :math:`L' = \lceil L/2S\rceil` episodes but with probability :math:`e^{-L/8S} < e^{-64}` (Chernoff), so
-look at L′ episodes of one of them, and at one period h < H/2. Both conditions imply Λ ≥ 1. Let
+look at L′ episodes of one of them, and at one period h < H/2. (As ρΛ ≥ 1 always, L/8S ≥ 64.) Let
 :math:`y = -\tilde V_{h+1}`; the noise of period h is independent of it. An episode is *good* if
 :math:`y \ge \frac14H`; a share ε of the episodes, on average, is not. (One more is not if the first
 is played with z = 0.)
@@ -367,15 +367,15 @@ def in_part_b() -> Iterable[Sides]:
 def part_a() -> arb:
     """The constant of part (a), as a ball."""
     p = (1 / arb(2).sqrt()).erfc() / 2
-    good = arb(3) / 4 - arb(2) ** -8 - arb(2) ** -9  # the last for an episode with z = 0, e^(−64)
-    return arb(2).sqrt() / 4 * share(p) * good
+    once = arb(2) ** -8 + (-arb(64)).exp()  # an episode with z = 0 of L′ ≥ 256, and too few starts
+    return arb(2).sqrt() / 4 * share(p) * (arb(3) / 4 - arb(2) ** -8 - once)
 
 
 @claim("5.", PLACE, OURS, "Monte Carlo", HOLDS, part_of="5.theorem1")  # as step 4
 def first_term(constant: str = "0.03") -> Judged:
-    """The first term of the bound is real: whatever λ and σ are, with λσ² ≥ 1, for every even H ≥ 8,
-    S, A ≥ 2 and T from some number of order H³SA times logarithms on there is an MDP, deterministic
-    but for its start, in which expected regret is at least 0.03 σ√(SAHT).
+    """The first term of the bound is real: whatever λ and σ are, for every even H ≥ 8, S, A ≥ 2 and T
+    from some number on (of order H³SA times logarithms if λσ² = 1 and σ is of order H) there is an MDP,
+    deterministic but for its start, in which expected regret is at least 0.03 σ√(SAHT).
 
     So at λσ² = max(m_R, m_P) and σ² = ¼(1 + (H−1)²) no bound C Hᵃ√(SAT) has a < 3/2, however large T
     is.

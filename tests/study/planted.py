@@ -42,6 +42,7 @@ from rlsvi_study.theory import (
     forms,
     price,
     printed,
+    profile,
     repaired,
     sharp,
     shrunk,
@@ -335,10 +336,30 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         sharp,
         "moment",
         lambda right: lambda powers, weights: right(powers, weights) / (1 + sum(powers)),
-        "G.stein-dirichlet G.interpolation",
+        "G.stein-dirichlet",
     ),
     (sharp, "spread", _another, "G.stein-variance"),
-    (sharp, "U", _another, "G.heat"),
+    (
+        profile,
+        "normal_profile",
+        lambda right: lambda: right(T=2 * profile.v),
+        "G.profile-normal",
+    ),
+    (
+        profile,
+        "beta_profile",
+        lambda right: lambda: right(total=profile.a + profile.b + 1),
+        "G.profile-beta",
+    ),
+    (
+        profile,
+        "least",
+        lambda right: lambda weights, V, beta: (right(weights, V, beta)[0], 1.1),
+        "G.profile-normal G.profile-beta",
+    ),
+    (profile, "height_laws", lambda right: lambda: right(power=1 / profile.n), "G.sharp-at-half"),
+    (profile, "crossing", lambda _: lambda n: (2, 1.0, 1.0), "G.sharp-at-half"),
+    (profile, "small_weights", lambda right: lambda: right(arb(0.01)), "G.every-mean"),
     (sharp, "root_8c", _another, "G.sharp-necessary"),
     (sharp, "turn", lambda right: lambda b: right(2 * b), "G.sharp-between"),
     (
@@ -476,6 +497,13 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         "B.toll-law B.toll-steps",
     ),
     (tolls, "leap", lambda right: lambda rho: right(rho) / 2, "B.toll-steps"),
+    (
+        conjecture,
+        "least_spread",
+        lambda right: lambda *at: 1000 * right(*at),
+        "B.toll-steps B.amplification",
+    ),
+    (conjecture, "least_regret", lambda right: lambda L: 2 * right(L), "B.toll-steps"),
     (conjecture, "pooled", lambda right: lambda *at: right(*at) * 2, "B.long-noise"),
     (
         conjecture,
@@ -488,7 +516,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
     (
         conjecture,
         "imagined",
-        lambda right: lambda *given, **walks: right(*given, **walks) / 2,
+        lambda right: lambda *given, walked: right(*given, walked=~walked),
         "B.amplification",
     ),
     (

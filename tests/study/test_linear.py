@@ -291,33 +291,3 @@ def test_the_second_case_is_a_linear_mdp():
     assert np.linalg.norm(Phi, axis=-1).max() == pytest.approx(1)
     np.testing.assert_allclose(Phi[..., 0] / growth.ALPHA, 1)
     assert np.abs(mdp.R).max() <= 1
-
-
-# --- the toll, by the same argument ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize("every", [1, 2])
-def test_at_the_toll_a_draw_is_at_least_a_normal_variable(every):
-    H, draws, G = 9, 20_000, 16.0
-    walked = np.arange(H - 1) % every == 0
-    rng, X, spread = np.random.default_rng(6), np.zeros(20_000), 1.0
-    for w in walked[::-1]:
-        phi = 1.0 if w else G
-        theta = phi * X / (1 + phi**2) + rng.normal(0, 1 / math.sqrt(1 + phi**2), draws)
-        X = np.maximum(theta, G * theta)
-    kappa, W = 256 / 257, int(walked.sum())
-    spread = 8.0**W * kappa ** (H - 1 - W) * math.sqrt(2)
-    for times in (0.0, 1.0, 2.0):
-        count = int((X >= times * spread).sum())
-        assert binomtest(count, draws, norm.sf(times), alternative="less").pvalue > RATE
-    count = int((X >= 30 * spread).sum())
-    assert binomtest(count, draws, norm.sf(1), alternative="less").pvalue < RATE
-
-
-def test_the_stored_runs_at_the_toll_are_within_the_theorem():
-    from rlsvi_study.conjecture.runs import looked_at
-
-    for H in range(7, 34):
-        most = (8 * 256 / 257) ** ((H - 1) / 2) / (8 * math.sqrt(2))
-        assert 3 <= looked_at(H) <= most
-        assert 10 * looked_at(H) > most  # and not far within
