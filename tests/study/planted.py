@@ -48,6 +48,7 @@ from rlsvi_study.theory import (
     shrunk,
     theorem1,
 )
+from rlsvi_study.traps import toll
 
 # --------------------------------------------------------------------- tables
 
@@ -433,6 +434,12 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         lambda _: lambda kappa_w, kappa_b, V: kappa_w + kappa_b * V / 2,
         "5.price-of-sigma",
     ),
+    (
+        price,
+        "tossed",
+        lambda right: lambda H, sigma, draws: right(H, 9 * sigma, draws),
+        "5.less-noise",
+    ),
     (price, "lost", lambda right: lambda h, H: right(h, H) + H // 2, "5.later-values"),
     (price, "part_a", lambda right: lambda: right() / 2, "5.first-term"),
     (price, "fewest", lambda right: lambda *given: right(*given) / 2, "5.first-term"),
@@ -511,7 +518,45 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         lambda right: lambda theta, world: right(1.1 * theta, world),
         "B.any-weights",
     ),
-    (conjecture, "handed_on", lambda right: lambda *at: 2 * right(*at), "B.small-features"),
+    (
+        conjecture,
+        "handed_on",
+        lambda right: lambda *at: 2 * right(*at),
+        "B.small-features B.one-observation B.units",
+    ),
+    (conjecture, "is_linear", lambda _: lambda *world: False, "B.linear-toll-is-linear"),
+    (
+        conjecture,
+        "linear_toll",
+        lambda right: lambda H, *world: (toll(H, 50)[0], right(H, *world)[1]),
+        "B.linear-toll-is-linear",
+    ),
+    (
+        conjecture,
+        "linear_toll",
+        lambda right: lambda *world: (right(*world)[0], right(*world)[1][:, ::-1]),
+        "B.linear-toll-law",
+    ),
+    (conjecture, "long_leap", lambda right: lambda rho: right(rho) - 1, "B.linear-toll-law"),
+    (
+        conjecture,
+        "passed_on",
+        lambda right: lambda *given: 2 * right(*given),
+        "B.linear-toll-reach B.units",
+    ),
+    (conjecture, "most_episodes", lambda _: lambda *given: 1000, "B.linear-toll"),
+    (
+        conjecture,
+        "GaussianPosterior",
+        lambda right: lambda K, lam, sigma: right(K, lam / 4, sigma),
+        "B.one-observation",
+    ),
+    (
+        conjecture,
+        "most_together",
+        lambda right: lambda ridge: right(0.9 * ridge),
+        "B.units",
+    ),
     (conjecture, "RATE", lambda _: Fraction(1, 8), "B.truncated-steps"),
     (
         conjecture,

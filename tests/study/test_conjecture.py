@@ -259,6 +259,12 @@ PLANTED = {
         lambda L: 1e9,
         "B.toll-measured",
     ),
+    "a lower bound above what was measured at the linear toll": (
+        "least_regret",
+        lambda L: 1e9,
+        "B.linear-toll-measured",
+    ),
+    "another rule at the linear toll": ("outcome", lambda by_H: "fails", "B.linear-toll-measured"),
     "an upper bound below what was measured": (
         "truncated_bound",
         lambda H, L: 5.0,
