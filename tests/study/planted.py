@@ -436,12 +436,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         lambda _: lambda kappa_w, kappa_b, V: kappa_w + kappa_b * V / 2,
         "5.price-of-sigma",
     ),
-    (
-        price,
-        "tossed",
-        lambda right: lambda H, sigma, draws: right(H, 9 * sigma, draws),
-        "5.less-noise",
-    ),
+    (price, "BAD", lambda _: price.GOOD, "5.less-noise"),
     (price, "lost", lambda right: lambda h, H: right(h, H) + H // 2, "5.later-values"),
     (price, "part_a", lambda right: lambda: right() / 2, "5.first-term"),
     (price, "fewest", lambda right: lambda *given: right(*given) / 2, "5.first-term"),
