@@ -7,9 +7,9 @@ from matplotlib.figure import Figure
 from ..intervals import ratio, word
 from ..style import COLOUR, RANGE, WORD_COLOUR, canvas, legend, styled, three
 from . import FINAL, TUNING
-from .runs import UNTUNED, final, regrets
-
-DEFAULT = "κ = 0.01"
+from .conditions import DEVIATION, against
+from .parts import DEFAULT, UNTUNED
+from .runs import final, regrets
 
 
 @styled
@@ -45,6 +45,32 @@ def ratios(*tables: pd.DataFrame) -> Figure:
 
 
 @styled
+def bandits(table: pd.DataFrame) -> Figure:
+    """How many times the regret of RLSVI by ``value_range`` the others have on each bandit."""
+    fig, ax = canvas(height=3.4)
+    cells = against(table).rename(index={DEFAULT: "bootstrap"}, level="arm")
+    sns.pointplot(
+        three(cells, "mean"),
+        x="time",
+        y="problem",
+        hue="arm",
+        palette={DEVIATION: COLOUR["rlsvi"], "bootstrap": COLOUR["weights"]},
+        markers=["o", "^"],
+        linestyle="none",
+        markersize=5,
+        dodge=0.3,
+        err_kws={"lw": 1.5},
+        ax=ax,
+        **RANGE,
+    )
+    ax.axvline(1, color="0.4", lw=0.9, ls=":")
+    ax.set(xscale="log", xlabel="regret / regret with σ = V/50", ylabel="")
+    ax.get_legend().remove()
+    legend(ax, fig, loc="outside upper center", ncols=2)
+    return fig
+
+
+@styled
 def settings(table: pd.DataFrame) -> Figure:
     """Mean regret of a rival's nine settings, in units of the least on the problem."""
     ends = final(table)
@@ -67,4 +93,8 @@ def settings(table: pd.DataFrame) -> Figure:
     return fig
 
 
-DRAW = dict.fromkeys(TUNING, settings) | dict.fromkeys((*FINAL, "noise"), ratios)
+DRAW = {
+    **dict.fromkeys(TUNING, settings),
+    **dict.fromkeys((*FINAL, "noise", "noise-steps"), ratios),
+    "noise-bandits": bandits,
+}
