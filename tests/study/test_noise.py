@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from rlsvi_core import chain
-from rlsvi_study import engine
+from rlsvi_study import engine, intervals
 from rlsvi_study.noise import FINAL, TUNING, conditions, runs
 from rlsvi_study.traps import gamble
 from rlsvi_study.worlds import inventory
@@ -215,6 +215,17 @@ def test_what_the_guide_advises_for_a_group(ratios, take):
         for seed in range(4)
     )
     assert conditions.advice(table) == {("table", "goal"): take}
+
+
+def test_tuned_ucbvi_is_worse_than_tuned_rlsvi_in_no_stored_table():
+    words = [
+        intervals.word(*intervals.ratio(regret["ucbvi"], regret["rlsvi"])[1:])
+        for name in ("noise-tables", "noise-dear")
+        for regret in runs.regrets(engine.load(runs.EXPERIMENTS[name])).values()
+        if "ucbvi" in regret
+    ]
+    assert "better" in words
+    assert "worse" not in words
 
 
 def test_what_the_stored_conditions_say():
