@@ -12,7 +12,8 @@ piece sticks out, LSVI's schedule, the number of games or the width of mini-Tetr
   (``"top row"``), before they go (``"touches"``), or once they are gone while a piece may stick out
   of the grid for a moment (``"overflow top"``). The first has twenty seeds and a tuning of its own;
   the others have the paper's five seeds, with schedules that were tuned under other rules, because
-  the same for them would take hours. Each claim is judged under all three by the same criteria.
+  the same for them would take hours. Each claim is judged by the same criteria under all three,
+  and is undecided under one that was not run for it.
   Under ``"clears"``, which the sentence excludes, a piece may stick out if what remains after
   clearing fits; RLSVI learns first there, and ``fig7`` has it. ``tetris-rules`` has three, shorter;
 - appendix D's discount and prior over the variance are compared under ``"clears"`` and, on ten

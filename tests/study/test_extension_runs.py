@@ -253,7 +253,8 @@ def test_a_spoilt_table_changes_the_verdict(id, name, spoil):
     [
         ((HOLDS, HOLDS, HOLDS), DEPENDS),
         ((HOLDS, FAILS, HOLDS), DEPENDS),
-        ((HOLDS, FAILS, DEPENDS), FAILS),
+        ((HOLDS, FAILS, DEPENDS), DEPENDS),
+        ((HOLDS, FAILS, FAILS), FAILS),
         ((FAILS, FAILS, FAILS), FAILS),
     ],
 )
