@@ -52,7 +52,7 @@ _build/.done: _build/.executed
 
 pdf: book  ## the whole book as one PDF, printed by the browser that tests it
 	$(BIN)/python -m book._ext.pdf
-	@echo "The book: _build/rlsvi-companion.pdf"
+	@echo "The book: _build/html/rlsvi-companion.pdf"
 
 # Cheapest first. The browser looks at the built book; if that is stale, the pages are made anew of
 # what nbval has just executed and compared.

@@ -49,7 +49,7 @@ AGENTS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and n
     "clipped": ("#AA4499", (5, 1, 1, 1), "^", "clipped, 2021"),
     "single-seed": ("#225555", (1, 1.5), "v", "single seed, 2022"),
     "lsvi-ucb": ("#EE6677", (5, 2), "s", "LSVI-UCB, 2020"),
-    "weights": ("#228833", (5, 1, 1, 1), "^", "weights on the data"),
+    "weights": ("#228833", (5, 1, 1, 1), "^", "bootstrap"),
 }
 THINGS: dict[str, tuple[str, tuple]] = {  # colour and dashes of what is no agent
     "truth": ("#000000", ()),

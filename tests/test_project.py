@@ -82,15 +82,11 @@ def test_what_is_packed_is_the_two_packages():
 
 def test_table_of_contents_is_the_book_folder():
     toc = yaml.safe_load(read("_toc.yml"))
-    chapters = [c for part in toc["parts"] for c in part["chapters"]]
-    sections = [s for c in chapters for s in c.get("sections", [])]
-    listed = [toc["root"], *(page["file"] for page in chapters + sections if "file" in page)]
-    listed += [
-        path.relative_to(ROOT).with_suffix("").as_posix()
-        for page in sections
-        if "glob" in page
-        for path in ROOT.glob(page["glob"])
-    ]
+    listed, pages = [toc["root"]], [c for part in toc["parts"] for c in part["chapters"]]
+    for page in pages:  # which grows
+        pages += page.get("sections", [])
+        found = [ROOT / page["file"]] if "file" in page else ROOT.glob(page["glob"])
+        listed += [path.relative_to(ROOT).with_suffix("").as_posix() for path in found]
     present = [
         path.relative_to(ROOT).with_suffix("").as_posix()
         for path in (ROOT / "book").rglob("*")

@@ -10,13 +10,14 @@ from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
 
-from docutils.nodes import SkipNode
+from docutils import nodes
 from py_mini_racer import MiniRacer
 from sphinx.util.logging import getLogger
 from sphinx.util.math import get_node_equation_number
 
-(PACKAGE,) = find_spec("sphinx-mathjax-offline").submodule_search_locations
-MATHJAX = Path(PACKAGE, "static/mathjax")
+# Of django-static-mathjax only the files are used.
+(PACKAGE,) = find_spec("mathjax").submodule_search_locations
+MATHJAX = Path(PACKAGE, "static/mathjax/es5")
 PARTS = [
     "core",
     "adaptors/liteDOM",
@@ -78,7 +79,7 @@ def visit_math(self, node):
         typeset(self, node, node.astext(), False),
         "</span>",
     ]
-    raise SkipNode
+    raise nodes.SkipNode
 
 
 def visit_math_block(self, node):
@@ -91,7 +92,25 @@ def visit_math_block(self, node):
         self.add_permalink_ref(node, "Link to this equation")
         self.body.append("</span>")
     self.body += [typeset(self, node, tex, True), "</div>\n"]
-    raise SkipNode
+    raise nodes.SkipNode
+
+
+def keep_together(app, doctree, page):
+    """A formula stays on one line with the bracket before and the punctuation after it."""
+    for math in list(doctree.findall(nodes.math)):
+        parent, place = math.parent, math.parent.index(math)
+        before, after = (
+            parent[i] if i in range(len(parent)) and isinstance(parent[i], nodes.Text) else ""
+            for i in (place - 1, place + 1)
+        )
+        opened, closed = re.search(r"[(\[“]?$", before)[0], re.match(r"[,.;:?!)\]”’]*", after)[0]
+        if opened:
+            parent[place - 1] = nodes.Text(before[:-1])
+        if closed:
+            parent[place + 1] = nodes.Text(after[len(closed) :])
+        if opened or closed:
+            parent[place] = kept = nodes.inline(classes=["kept"])
+            kept += [nodes.Text(opened), math, nodes.Text(closed)]
 
 
 def write_style_sheet(app):
@@ -106,4 +125,5 @@ def write_style_sheet(app):
 def setup(app):
     app.add_html_math_renderer("typeset", (visit_math, None), (visit_math_block, None))
     app.connect("builder-inited", start)
+    app.connect("doctree-resolved", keep_together)
     return {"parallel_read_safe": True, "parallel_write_safe": False}  # one sheet for all pages

@@ -1,4 +1,6 @@
-"""The whole book as one PDF with an outline: `make pdf`, after `make book`.
+"""Chapters as one PDF with an outline: `make pdf`, after `make book`, prints the book and puts it beside
+the site, whose start page then has a link to it. ``python -m book._ext.pdf --to FILE PAGE…`` prints
+other pages.
 
 The browser that also tests the site reads every chapter, in the order of the table of contents, and
 prints them as one document. Folded proofs and solutions are open, folded code is left out, and a
@@ -6,6 +8,7 @@ thing to play with is a picture of itself. What is for searching or for a comput
 all verdicts, the runs, the projects and the API reference. A link to them is plain text.
 """
 
+import argparse
 import io
 import logging
 import sys
@@ -20,7 +23,9 @@ from pypdf.generic import NameObject, TextStringObject
 from .browser import FLAGS, ROOT, SITE, UNFOLD, chromium, served
 from .stills import play
 
-SCALE = 0.66
+BOOK = SITE / "rlsvi-companion.pdf"
+
+SCALE = 0.84  # text of ten points
 MARGIN = {"top": "14mm", "bottom": "14mm", "left": "16mm", "right": "16mm"}
 WIDTH = round((210 - 2 * 16) / 25.4 * 96 / SCALE)  # of the text on A4, in the page's own pixels
 FOOT = (
@@ -75,33 +80,35 @@ SHEET = """
   .bd-article :is(p, ul, ol, dl, .cell, .admonition, .highlight) { margin-block: 0 0.5rem; }
   .bd-article > section:last-child, .bd-article > section > :last-child { margin-bottom: 0; }
   .bd-article .cell { display: block !important; }
-  .bd-article figure { margin-block: 0.3rem 0.6rem; }
-  .bd-article figure img { max-height: 64mm; width: auto !important; }
-  .bd-article .still { display: block; max-width: 100%; max-height: 95mm; margin: 0.5rem auto; }
+  .bd-article figure { margin-block: 0.3rem 0.6rem; break-inside: avoid; }
+  .bd-article figure img { max-height: 225mm; width: auto !important; }
+  .bd-article .still { display: block; max-width: 100%; max-height: 150mm; margin: 0.5rem auto; break-inside: avoid; }
+  .bd-article .admonition { break-inside: auto !important; }
+  .bd-article .admonition-title { break-after: avoid; }
+  .bd-article :is(.cell, .cell_input, .highlight, .chapter-card, .sd-card, .exercise) { break-inside: avoid !important; }
   .bd-article :is(td, th) { padding-block: 0.15rem !important; }
   .bd-article .stored table, .bd-article figcaption { font-size: 0.88em; }
-  .bd-article div.math mjx-container { margin: 0.5em 0 !important; }
+  .bd-article div.math { margin: 0.5em 0; }
 """
 
 
 def chapters() -> list[tuple[str, int]]:
     """Every page, and how deep it lies in the table of contents."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf8"))
-    found = [(toc["root"], 0)]
-    for part in toc["parts"]:
-        for chapter in part["chapters"]:
-            found.append((chapter["file"], 0))
-            for section in chapter.get("sections", []):
-                files = (
-                    [section["file"]]
-                    if "file" in section
-                    else sorted(
-                        file.relative_to(ROOT).with_suffix("").as_posix()
-                        for file in ROOT.glob(section["glob"])
-                    )
+
+    def below(pages, depth):
+        for page in pages:
+            if "glob" in page:
+                files = sorted(
+                    file.relative_to(ROOT).with_suffix("") for file in ROOT.glob(page["glob"])
                 )
-                found.extend((file, 1) for file in files)
-    return found
+                yield from ((file.as_posix(), depth) for file in files)
+            else:
+                yield page["file"], depth
+                yield from below(page.get("sections", []), depth + 1)
+
+    chapters = [chapter for part in toc["parts"] for chapter in part["chapters"]]
+    return [(toc["root"], 0), *below(chapters, 0)]
 
 
 def printed() -> list[str]:
@@ -174,10 +181,24 @@ def outline(parent):
         item = one.get("/Next")
 
 
+def link() -> None:
+    """From the start page, below its text."""
+    start = SITE / "book/index.html"
+    page, words = start.read_text("utf8"), f'<p><a href="../{BOOK.name}">The book as a PDF</a></p>'
+    if words not in page:
+        start.write_text(page.replace("</article>", f"{words}\n</article>"), "utf8")
+
+
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Print the book, or some pages of it.")
+    parser.add_argument("--to", type=Path, default=BOOK)
+    parser.add_argument("pages", nargs="*", default=printed(), metavar="PAGE")
+    args = parser.parse_args()
     if not (SITE / "book/index.html").exists():
         sys.exit("There is no book in _build/html to print. Make it first: make book")
     with sync_playwright() as playwright:
         chrome = playwright.chromium.launch(executable_path=chromium(playwright), args=FLAGS)
-        bind(chrome, ROOT / "_build/rlsvi-companion.pdf", printed())
+        bind(chrome, args.to, args.pages)
         chrome.close()
+    if args.to == BOOK:
+        link()

@@ -1,5 +1,5 @@
-// How much a search result counts, in Sphinx's own terms (html_search_scorer): a section that is named as asked comes
-// before other pages, and a chapter, which explains, before the API reference.
+// The search in this book, in Sphinx's own terms (html_search_scorer). A section that is named as asked comes before
+// other pages, and a chapter, which explains, before the API reference.
 var Scorer = {
   score: ([docname, , anchor, description, score]) => score + (anchor && description === null ? 10 : 0)
     - (docname.startsWith("book/api/") ? 100 : 0),
@@ -12,3 +12,20 @@ var Scorer = {
   term: 5,
   partialTerm: 2,
 };
+
+// Greek letters are found by their names, as site.py puts them into the index.
+var splitQuery = query => {
+  const names = { α: "alpha", β: "beta", γ: "gamma", ε: "epsilon", θ: "theta", κ: "kappa", λ: "lambda", ρ: "rho", σ: "sigma", φ: "phi" };
+  return query.replace(/[α-ω]/g, sign => ` ${names[sign] ?? sign} `).split(/[^\p{Letter}\p{Number}_]+/u).filter(term => term);
+};
+
+// In an excerpt a power is raised: 10¹⁵, not 1015.
+document.addEventListener("DOMContentLoaded", () => {
+  const text = Search.htmlToText;
+  Search.htmlToText = (html, anchor) => {
+    const page = new DOMParser().parseFromString(html, "text/html");
+    for (const { lastElementChild: power } of page.querySelectorAll("msup"))
+      power.textContent = power.textContent.replace(/\d/g, digit => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).replace("−", "⁻");
+    return text(page.documentElement.outerHTML, anchor);
+  };
+});

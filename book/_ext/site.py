@@ -1,5 +1,5 @@
 """What `_config.yml` cannot say: the repository of a published site, what a link to a page shows,
-what a page may load and run, and how our docstrings describe parameters.
+what of a page's files nobody asks for, and how our docstrings describe parameters.
 
 Where the theme has no setting for it, its pages and style sheets are edited after they were written,
 by `substitute`: an edit that finds nothing to change, because the theme has become another, stops
@@ -9,26 +9,26 @@ the build. The book is built whole (`--all`), so every edit has its page.
 import lzma
 import os
 import re
-from base64 import b64encode
-from functools import partial
-from hashlib import sha256
+import shutil
 from html import escape, unescape
 from inspect import cleandoc
 from pathlib import Path
-from textwrap import wrap
 
 from docutils import nodes
-from matplotlib.font_manager import findfont
-from PIL import Image, ImageDraw, ImageFont, ImageOps
+from PIL import Image
 from sphinx.errors import ExtensionError
+from sphinx.search.en import SearchEnglish
 
 from .mathematics import write_style_sheet
+from .pictures import with_palette, with_palettes
 from .verdicts import FIVE
 
-PREVIEWS, PREVIEWED = "_static/preview", "book/06a-coherent"
+PICTURED = "book/06a-coherent"  # its figure stands for pages without one
 ALIKE = {"exercise-content", "solution-content", "proof-content", "proof"}
 LIGHT, DARK = (rf'html\[data-theme="?{name}"?\]' for name in ("light", "dark"))
 RULE = re.compile(r"[^{}/;]+\{[^{}]*\}")
+# For developers of the theme, for browsers of ten years ago, in other languages, or drawn a second time.
+UNASKED = ["**/*.map", "**/*.ttf", "scripts/fontawesome.js*", "locales"]
 
 
 def configure(app, config):
@@ -42,24 +42,15 @@ def configure(app, config):
             "repository_url": f"{server}/{repository}",
             "repository_branch": "main",
             "use_repository_button": True,
+            "use_edit_page_button": True,
+            "use_issues_button": True,
         }
 
 
-SIGNS = {
-    "sqrt": "√",
-    "lambda": "λ",
-    "sigma": "σ",
-    "gamma": "γ",
-    "rho": "ρ",
-    "epsilon": "ε",
-    "kappa": "κ",
-    "theta": "θ",
-    "sim": "~",
-    "le": "≤",
-    "ge": "≥",
-    "times": "×",
-    "pm": "±",
-    "log": "log",
+NAMES = "alpha beta gamma epsilon theta kappa lambda rho sigma phi"
+GREEK = dict(zip("αβγεθκλρσφ", NAMES.split(), strict=True))
+SIGNS = {"sqrt": "√", "sim": "~", "le": "≤", "ge": "≥", "times": "×", "pm": "±", "log": "log"} | {
+    name: sign for sign, name in GREEK.items()
 }
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -110,10 +101,10 @@ def tell(app, pagename, templatename, context, doctree):
         "twitter:card": "summary",
     }
     if base := app.config.html_baseurl:
-        name, _, image = pictured(app, pagename)
+        image = pictured(app, pagename)
         tags |= {
             "og:url": context["pageurl"],
-            "og:image": f"{base.rstrip('/')}/{PREVIEWS}/{name}.png",
+            "og:image": f"{base.rstrip('/')}/_images/{app.env.images[image['uri']][1]}",
             "og:image:alt": image["alt"],
             "twitter:card": "summary_large_image",
         }
@@ -125,66 +116,12 @@ def tell(app, pagename, templatename, context, doctree):
 
 
 def pictured(app, page):
-    """The picture of a link to this page: its name, its title, and the page's first figure. Pages
-    without one share a picture with the title of the book."""
-    for one, title in ((page, app.env.titles[page].astext()), (PREVIEWED, app.config.html_title)):
-        for figure in app.env.get_doctree(one).findall(nodes.figure):
-            name = Path(page).name if one == page else "book"
-            return name, title, next(figure.findall(nodes.image))
-
-
-def draw_previews(app):
-    """The pictures of links to this site: a title, and below it a figure."""
-    if not app.config.html_baseurl:
-        return
-    (target := Path(app.outdir, PREVIEWS)).mkdir(exist_ok=True)
-    pictures = {name: rest for name, *rest in (pictured(app, page) for page in app.env.found_docs)}
-    for name, (title, image) in pictures.items():
-        figure = Path(app.outdir, "_images", app.builder.images[image["uri"]])
-        preview(title, figure, target / f"{name}.png")
-
-
-def preview(title, figure, target):
-    sheet = Image.new("RGB", (1200, 630), "white")
-    with Image.open(figure) as image:
-        image = ImageOps.contain(image.convert("RGB"), (1120, 450), Image.Resampling.LANCZOS)
-    sheet.paste(image, ((1200 - image.width) // 2, 160 + (450 - image.height) // 2))
-    font = ImageFont.truetype(findfont("DejaVu Sans:bold"), 38)
-    ImageDraw.Draw(sheet).multiline_text(
-        (600, 80),
-        "\n".join(wrap(title, 44)),
-        "#14181e",
-        font,
-        anchor="mm",
-        align="center",
-        spacing=10,
-    )
-    sheet.save(target)
-
-
-def policy(page):
-    """The Content-Security-Policy of a page: files of this site, and what the theme wrote into the
-    page, named by its hash. What stands in a chapter's text or output is not named: a script there
-    does not run. Styles may be inline, because formulas and the theme have them."""
-    theme = re.sub(r"<article\b.*</article>", "", page, flags=re.S)
-    scripts = re.findall(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", theme, flags=re.S)
-    handlers = map(unescape, re.findall(r'<\w[^>]*\son\w+="([^"]*)"', theme))
-    hashes = sorted(
-        {
-            f"'sha256-{b64encode(sha256(code.encode()).digest()).decode()}'"
-            for code in (*scripts, *handlers)
-        }
-    )
-    return "; ".join(
-        [
-            "default-src 'self'",
-            "img-src 'self' data:",
-            "style-src 'self' 'unsafe-inline'",
-            f"script-src 'self' 'unsafe-hashes' {' '.join(hashes)}",
-            "object-src 'none'",
-            "base-uri 'none'",
-            "form-action 'self'",
-        ]
+    """The picture of a link to this page: its first figure."""
+    return next(
+        image
+        for one in (page, PICTURED)
+        for figure in app.env.get_doctree(one).findall(nodes.figure)
+        for image in figure.findall(nodes.image)
     )
 
 
@@ -193,6 +130,20 @@ def copy_tables(app):
     (target := Path(app.outdir, "data")).mkdir(exist_ok=True)
     for table in Path(app.srcdir, "results").glob("*.csv"):
         Path(target, f"{table.name}.xz").write_bytes(lzma.compress(table.read_bytes(), preset=9))
+
+
+def lighten(folder):
+    """Half of the site's weight is not worth its way: pictures have a palette, in the notebooks to
+    download, too, and files that no page asks for go."""
+    for picture in folder.glob("_images/*.png"):
+        picture.write_bytes(with_palette(picture.read_bytes()))
+    for notebook in folder.glob("_downloads/*/*.ipynb"):
+        notebook.write_text(with_palettes(notebook.read_text("utf8")), "utf8")
+    for kind in UNASKED:
+        if not (found := list(folder.glob(f"_static/{kind}"))):
+            raise ExtensionError(f"lighten: there is no _static/{kind}")
+        for path in found:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def substitute(what, pattern, new, texts):
@@ -227,30 +178,6 @@ def without_scripts(sheets):
         if rules:
             sheets[path] += f"@media screen and (prefers-color-scheme:dark){{{rules}}}\n"
     return sheets
-
-
-def worn(folder):
-    """The classes that a page of the site has, or a script of a page may give it."""
-    pages = [path.read_text("utf8") for path in Path(folder).rglob("*.html")]
-    names = {name for page in pages for name in re.findall(r'class="([^"]*)"', page)}
-    loaded = {name for page in pages for name in re.findall(r"<script [^>]*/([\w.-]+\.js)", page)}
-    scripts = [path for path in Path(folder, "_static").rglob("*.js") if path.name in loaded]
-    words = [re.findall(r"[\w-]+", path.read_text("utf8")) for path in scripts]
-    return {word for words in [*map(str.split, names), *words] for word in words}
-
-
-def without_idle(sheets, worn):
-    """The theme has rules for everything that its libraries can draw, and a page is not shown before
-    it has them all. Those of which every selector names a class that nobody wears are left out."""
-
-    def idle(selector):
-        positive = re.sub(r":not\([^()]*\)", "", selector)
-        return set(re.findall(r"\.(-?[A-Za-z_][\w-]*)", positive)) - worn
-
-    def kept(rule):
-        return "" if all(map(idle, rule[0].partition("{")[0].split(","))) else rule[0]
-
-    return {path: RULE.sub(kept, css) for path, css in sheets.items()}
 
 
 def keep_room(page, folder):
@@ -316,10 +243,9 @@ EDITS = {  # of the theme's pages: why, what, and by what
         r'<span class="pre">(?:rlsvi_core\.)?([^<]*)</span></code>',
         r"\1\2",
     ),
-    # A click on its title opens a solution; the exercise stands above it.
-    "a solution's title is no link": (
-        r'(<p class="admonition-title">Solution to)<a [^>]*>([^<]*)</a>',
-        r"\1\2",
+    "a solution's title has its space before the link": (
+        r'(<p class="admonition-title">Solution to)(<a [^>]*>) ',
+        r"\1 \2",
     ),
     "a widget is a picture where no script runs": (
         r'(data-widget="(\w+)"[^>]*>(?:(?!</div>).)*<noscript>)',
@@ -333,15 +259,12 @@ EDITS = {  # of the theme's pages: why, what, and by what
 
 
 def dress(pages):
-    """Pages with their edits, pictures that keep their room, and a policy."""
+    """Pages with their edits, and pictures that keep their room."""
     pages = {path: page for path, page in pages.items() if "<head>" in page}  # the root forwards
     for what, (pattern, new) in EDITS.items():
         pages = substitute(what, pattern, new, pages)
     for path in pages:
         pages[path] = keep_room(pages[path], path.parent)
-        charset = '<meta charset="utf-8" />'  # is looked for in the first kilobyte
-        meta = f'<meta http-equiv="Content-Security-Policy" content="{policy(pages[path])}" />'
-        pages |= substitute("policy", charset, f"{charset}\n    {meta}", {path: pages[path]})
     return pages
 
 
@@ -360,12 +283,9 @@ def finish(app, exception):
     if exception is None and app.builder.format == "html":
         write_style_sheet(app)
         copy_tables(app)
-        draw_previews(app)
+        lighten(Path(app.outdir))
         rewrite(Path(app.outdir, "_static"), "*.css", without_scripts)
         rewrite(app.outdir, "*.html", dress)
-        theirs = partial(without_idle, worn=worn(app.outdir))
-        for kind in ("styles/*.css", "*.min.css", "mystnb*.css"):
-            rewrite(Path(app.outdir, "_static"), kind, theirs)
         forward(app)
 
 
@@ -406,7 +326,15 @@ def inherited(app, env, node, contnode):
         )
 
 
+class Search(SearchEnglish):
+    """Greek letters are found by their names, too; scorer.js has the same for what is asked."""
+
+    def split(self, text):
+        return super().split(re.sub("[α-ω]", lambda one: f" {GREEK.get(one[0], one[0])} ", text))
+
+
 def setup(app):
+    app.add_search_language(Search)
     # Early, so that the theme and the math extension read the values set here.
     app.connect("config-inited", configure, priority=1)
     app.connect("build-finished", finish, priority=1000)  # the theme writes a style sheet there

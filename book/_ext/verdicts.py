@@ -213,6 +213,11 @@ def weighed():
     )
 
 
+def main_claims():
+    """How many of the main claims have which verdict, in one line."""
+    return weighed().partition("\n\n")[0]
+
+
 def how_to_cite():
     """CITATION.cff as BibTeX: this companion, and the paper."""
     ours = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf8"))
@@ -511,6 +516,7 @@ class Moved(Stored):
 DIRECTIVES = {
     "in-a-minute": in_a_minute,
     "weighed": weighed,
+    "main-claims": main_claims,
     "how-to-cite": how_to_cite,
     "tally": tally,
     "all-verdicts": explorer,

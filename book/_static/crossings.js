@@ -3,8 +3,9 @@
 UI.mount("crossings", "How often do they cross?", root => {
   "use strict";
   const { el, svg, slider, number } = UI, draw = () => show();
-  const PLACES = [[2, 3], [0.6, 0.6], [0.05, 0.05], [1.002, 0.32]], four = x => number(x, 4);
-  const stops = [...UI.steps(-2, 2, 0.001).map(x => Number((10 ** x).toPrecision(4))), ...PLACES.flat()].sort((a, b) => a - b);
+  const PRESETS = [["the usual", 2, 3], ["densities never", 0.6, 0.6], ["functions 3 times", 0.05, 0.05],
+                   ["densities 3 times", 1.002, 0.32]], four = x => number(x, 4);
+  const stops = [...UI.steps(-2, 2, 0.001).map(x => Number((10 ** x).toPrecision(4))), ...PRESETS.flatMap(([, ...place]) => place)].sort((a, b) => a - b);
   const between = (low, high, n) => Array.from({ length: n + 1 }, (_, i) => low + (high - low) * i / n);
   const alpha = slider("α", stops, 2, draw, four), beta = slider("β", stops, 3, draw, four);
   const maps = el("div", { class: "panels" }), plots = el("div", { class: "panels" });
@@ -12,8 +13,8 @@ UI.mount("crossings", "How often do they cross?", root => {
     [["densities", "densities"], ["functions", "distribution functions"]]);
   const go = (a, b) => { alpha.value = a; beta.value = b; draw(); };
   root.append(el("div", { class: "sliders" }, alpha.node, beta.node),
-    el("div", { class: "bar" }, "α, β = ", ...PLACES.map(([a, b]) =>
-      UI.button(`${a}, ${b}`, () => go(a, b)))), table.node, plots, maps);
+    el("div", { class: "bar" }, ...PRESETS.map(([name, a, b]) => UI.button(`${name}: ${a}, ${b}`, () => go(a, b)))),
+    table.node, plots, maps);
   const half = () => root.clientWidth > 560 ? UI.room(root) / 2 - 6 : UI.room(root);
   const logistic = y => 1 / (1 + Math.exp(-y)), place = y => logistic(y) < 0.001 ? number(logistic(y), 2)
     : logistic(y) > 0.999 ? `1 − ${number(logistic(-y), 2)}` : number(logistic(y)); // near 1, too, to the last digit
@@ -72,7 +73,9 @@ UI.mount("crossings", "How often do they cross?", root => {
     plots.replaceChildren(plot("density", [0, 2.6 * normal.pdf(normal.mean)], densities.map(logistic), [normal.pdf, law.pdf]),
       plot("distribution function", n < 1 ? [-0.4, 1.4].map(normal.cdf) : [0, 1], functions.map(logistic), [normal.cdf, law.cdf]));
     maps.replaceChildren(...drawn.map(map => map()), el("p", { class: "key" }, ...[0, 1, 2, 3].flatMap(k =>
-      [el("i", { class: `swatch square count-${k}` }), `${k} `]), "crossings. Click a map to go there. Solid: normal; dashed: beta."));
+      [el("i", { class: `swatch square count-${k}` }), `${k} `]), "crossings. The ring is (α, β), if it is on the map; click a map to go there. "
+      + "A cell has the count of its middle, so a region thinner than a cell does not show, such as that of 1.002, 0.32. "
+      + "Solid: normal; dashed: beta."));
   }
   return draw;
 });

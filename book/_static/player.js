@@ -3,7 +3,7 @@
 UI.mount("tetris", "Tetris: an early policy, a late one, and you", root => {
   "use strict";
   const { el, svg, button, slider } = UI, { Game, NAMES, RULES, TURNS } = Tetris;
-  const WIDTH = 10, HEIGHT = 20, ROOM = 24, AHEAD = 12; // rows drawn; pieces placed to begin with
+  const WIDTH = 10, HEIGHT = 20, ROOM = 24; // rows drawn
   const MEANS = { "top row": "a full top square ends it", clears: "only no placement left does" }; // the rules of chapter 6c
   const agents = JSON.parse(root.dataset.policies).map(([name, weights], i) => board(`agent${i}`, name, weights));
   const you = board("you", "You", null), boards = [...agents, you];
@@ -34,7 +34,6 @@ UI.mount("tetris", "Tetris: an early policy, a late one, and you", root => {
     [pieces, chance, owed] = [[], RLSVI.generator(seed), 0];
     for (const one of boards) Object.assign(one, { game: new Game(rule.value), scores: [0],
       colours: Array.from({ length: ROOM }, () => Array(WIDTH).fill("")) });
-    for (let n = 0; n < AHEAD; n++) agents.forEach(step);
     dealt();
     draw();
   }

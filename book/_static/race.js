@@ -6,7 +6,8 @@ UI.mount("race", "A race: RLSVI against ε-greedy", root => {
   const { el, svg, slider, number } = UI, { range } = RLSVI;
   const AGENTS = [["rlsvi", "RLSVI"], ["lsvi", "ε-greedy"]], TABULAR = 99, END = 2000;
   const brief = "brief" in root.dataset;
-  let seed = Number(root.dataset.seed ?? 1), chain, runs, owed, pace;
+  const first = Number(root.dataset.seed ?? 1);
+  let seed = first, chain, runs, owed, pace;
 
   function restart() {
     chain = RLSVI.chain(controls.N.value);
@@ -25,6 +26,14 @@ UI.mount("race", "A race: RLSVI against ε-greedy", root => {
   function again() {
     restart();
     if (!UI.calm()) clock.start();
+  }
+
+  // Everything as the page had it.
+  function reset() {
+    clock.stop();
+    seed = first;
+    Object.values(controls).forEach((control, i) => { control.value = defaults[i]; });
+    restart();
   }
 
   // Another speed: how many episodes a second there really are is still to be seen.
@@ -70,14 +79,15 @@ UI.mount("race", "A race: RLSVI against ε-greedy", root => {
     sigma: slider("σ", UI.powers(-3, 1), 0.1, again),
     speed: slider("episodes per second", [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500], 50, () => hurry()),
   };
+  const defaults = Object.values(controls).map(control => control.value);
   const lanes = el("div"), chart = el("div"), wait = el("p", { class: "wait" });
   const table = UI.readings(["", "furthest state", "rewards", "first reward"],
     AGENTS.map(([key, name]) => [key, name, key]));
   if (brief) root.append(lanes, wait, el("div", { class: "bar" }, clock.node, controls.N.node));
   else root.append(lanes, el("div", { class: "bar" }, clock.node,
     UI.button("One episode", () => { clock.stop(); episode(); draw(); }),
-    UI.button("New race", () => { seed++; again(); })),
-    table.node, wait, chart, el("div", { class: "sliders" }, ...Object.values(controls).map(c => c.node)));
+    UI.button("New race", () => { seed++; again(); }), UI.button("Reset", reset)),
+    el("p", { class: "key" }, "Dark: how far this episode went. Pale: how far the agent ever got."), table.node, wait, chart, el("div", { class: "sliders" }, ...Object.values(controls).map(c => c.node)));
 
   // A row of states for each agent: how far it ever got, and where its present episode takes it.
   function lane(run, name, y, width) {

@@ -48,7 +48,7 @@ UI.mount("story", "Sample a value function and follow it", root => {
     draw();
   }
 
-  const episodes = slider("episodes", [1, 2, 5, 10, 20, 50, 100, 200], 200, learn);
+  const episodes = slider("episodes", [1, 2, 5, 10, 20, 50, 100, 200], 20, learn);
   const period = slider("period h", range(chain.H), 4, () => { clearInterval(timer); draw(); });
   const buttons = SIDES.map(([targets, name]) => UI.button(name, () => { shown = targets; draw(); }));
   const chart = el("div"), told = el("p", { class: "told" });

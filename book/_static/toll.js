@@ -172,17 +172,17 @@ UI.mount("toll", "The toll: sampled values grow backwards", root => {
     axes.line([[-0.6, scale(-1)], [0.5, scale(-1)], [0.5, 0], [H - 0.4, 0]], "truth");
     axes.node.setAttribute("height", 228);
     axes.node.setAttribute("viewBox", `0 0 ${width} 228`);
-    const note = (x, text, anchor) => axes.add(svg("text", { x, y: 224, "text-anchor": anchor, class: "factor" }, text));
-    note(49, "times", "end");
-    for (let h = 1; h < H - 1; h++) note(axes.X(h), Math.round(run.factor[h]), "middle");
+    for (let h = 1; h < H - 1; h++) axes.add(svg("text", { x: axes.X(h), y: 224, "text-anchor": "middle", class: "factor" },
+      `×${Math.round(run.factor[h])}`));
     return axes.node;
   }
 
   function regret(width) {
     const curves = [...past, curve], tops = curves.map(({ parts }) =>
       parts.flatMap(({ points }) => points).reduce((best, point) => point[1] > best[1] ? point : best));
-    const [x, y] = now(), high = 1.15 * Math.max(1, ...tops.map(top => top[1]));
-    const axes = UI.chart({ width, height: 200, x: [0, END * Math.max(1, Math.ceil(x / END))], y: [0, high],
+    const [x, y] = now(), high = 1.15 * Math.max(0.3, ...tops.map(top => top[1]));
+    const far = Math.max(x, ...past.flatMap(({ parts }) => parts.flatMap(({ points }) => points.map(([at]) => at))));
+    const axes = UI.chart({ width, height: 200, x: [0, Math.ceil(far)], y: [0, high],
       xlabel: `episodes/L, L = ${run.L}`, ylabel: "regret/√T",
       label: `Regret over the root of T: ${number(y)} after ${UI.counted(run.episodes, "episode")}` });
     curves.forEach(({ H, parts }, i) => {

@@ -36,11 +36,31 @@ EACH = BY_AGENT | {"units": "seed", "estimator": None}  # every run as a line
 POINTS = {"linestyle": "", "err_style": "bars", "err_kws": {"capsize": 2}}
 
 
+def carried_back(
+    ax: Axes, start: tuple[float, float], end: tuple[float, float], bend: float
+) -> None:
+    """The arrow by which a value is carried back to where it can be acted on, in all drawings."""
+    ax.annotate(
+        "",
+        end,
+        start,
+        arrowprops={
+            "arrowstyle": "-|>,head_width=0.35,head_length=0.6",
+            "connectionstyle": f"arc3,rad={bend}",
+            "color": COLOUR["rlsvi"],
+            "lw": 2.5,
+            "shrinkA": 12,
+            "shrinkB": 12,
+        },
+    )
+
+
 @styled
-def chain_diagram(N: int = 50) -> Figure:
-    """Figure 1: the chain. Solid arrows go left for sure, dashed ones right with a slip."""
-    fig, ax = canvas(height=2.0)
-    ax.set(xlim=(-0.8, 5.8), ylim=(-0.85, 0.95), aspect="equal")
+def chain_diagram(N: int = 50, back: bool = False) -> Figure:
+    """Figure 1: the chain. Solid arrows go left for sure, dashed ones right with a slip; below it,
+    if asked for, the way back of a value."""
+    fig, ax = canvas(height=2.0 + 0.5 * back)
+    ax.set(xlim=(-0.8, 5.8), ylim=(-0.85 - 0.55 * back, 0.95), aspect="equal")
     ax.axis("off")
     for x, text in {0: "1", 1: "2", 2: "3", 4: f"N−1\n= {N - 1}", 5: f"N\n= {N}"}.items():
         ax.add_patch(plt.Circle((x, 0), 0.3, fc="#FBEFA9" if x == 5 else "#EEEEEE", ec="black"))
@@ -55,7 +75,16 @@ def chain_diagram(N: int = 50) -> Figure:
         )
         ax.annotate("", (left, -0.17), (right, -0.17), arrowprops=bent | {"color": "0.5"})
     ax.text(2.5, 0.72, "right: works with probability 1 − 1/N, else moves left", ha="center")
-    ax.text(2.5, -0.78, "left: always works", ha="center", color="0.4")
+    ax.text(2.5, -0.62 if back else -0.78, "left: always works", ha="center", color="0.4")
+    if back:
+        carried_back(ax, (5, -0.2), (0, -0.2), -0.27)
+        ax.text(
+            2.5,
+            -1.3,
+            "a reward's value is carried back, once it has been seen",
+            ha="center",
+            color=style.ink(COLOUR["rlsvi"]),
+        )
     ax.text(0, 0.42, "start", ha="center")
     ax.text(5, 0.42, "reward 1", ha="center")
     return fig
@@ -123,9 +152,9 @@ def fan(x: np.ndarray, y: np.ndarray, mean: np.ndarray, draws: np.ndarray) -> Fi
 @styled
 def two_periods(pairs: dict[tuple[int, int, int], str]) -> Figure:
     """States from left to right, periods from top to bottom; each arrow, from state s of period h
-    to a state of the next, has its label."""
+    to a state of the next, has its label. The last one's value is carried back to the start."""
     fig, ax = canvas(height=3.3)
-    ax.set(xlim=(0, 4.5), ylim=(2.3, -0.3))
+    ax.set(xlim=(0, 5.0), ylim=(2.3, -0.3))
     ax.axis("off")
     for h, s, after in pairs:
         ax.annotate(
@@ -157,6 +186,8 @@ def two_periods(pairs: dict[tuple[int, int, int], str]) -> Figure:
         )
     for h, name in enumerate(("period 0", "period 1", "end")):
         ax.text(0, h, name, va="center", color="0.4")
+    carried_back(ax, (4, 2), (2, 0), 0.62)
+    ax.text(4.0, 0.15, "the fit carries\nvalues back", ha="left", color=style.ink(COLOUR["rlsvi"]))
     return fig
 
 
@@ -185,6 +216,7 @@ def spreads(spread: dict[str, np.ndarray], tried: np.ndarray) -> Figure:
         ax.tick_params(axis="y", rotation=0)
         ax.grid(visible=False)
     axes[-1].set_ylabel("")
+    carried_back(axes[0], (H, H - 2.2), (2.2, 0), 0.0)
     fig.colorbar(
         axes[0].collections[0],
         ax=axes,

@@ -45,15 +45,18 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from rlsvi_core import rlsvi
 from rlsvi_core.compiled import Floats, Generator
 
 from ..engine import Rows, streams
+from ..intervals import mean_interval
 from ..worlds import low_rank
 
-__all__ = ["Road", "sampled_errors"]
+__all__ = ["Road", "outcome", "sampled_errors"]
 
+UNDECIDED = "nothing is said"
 ROADS, WORLDS, ALPHA, DEAR = 500, 20, 0.1, 0.5
 
 
@@ -122,3 +125,22 @@ def growth_rows(case: str, n: int, H: int, seed: int) -> Rows:
         agent.plan()
         errors.append(max(agent.values(0, 0)) - mdp.Q[0, 0].max())
     return [{"growth": None, "error": float(np.quantile(errors, 0.9))}]
+
+
+def outcome(table: pd.DataFrame) -> str:
+    """What the rule says of one case and one n: Λ_n has its sign at every H.
+
+    >>> rows = [(H, 0.1 + s / 1000, H**2.0 + s) for H in (50, 100, 200) for s in range(4)]
+    >>> road = pd.DataFrame(rows, columns=["H", "growth", "error"])
+    >>> outcome(road), outcome(road.assign(growth=-road.growth)), outcome(road.assign(growth=None))
+    ('amplifies', 'nothing is said', 'amplifies')
+    """
+    roads, by_H = table.growth.notna().all(), table.groupby("H")
+    sizes = [mean_interval(np.log10(own.error) if roads else own.error / H) for H, own in by_H]
+    growth = [mean_interval(own.growth) for _, own in by_H] if roads else []
+    first, last = sizes[0], sizes[-1]
+    rises = all(last.low > one.high for one in sizes[:-1])
+    if rises and all(one.low > 0 for one in growth):
+        return "amplifies"
+    falls = last.mean < first.mean + math.log10(2) if roads else last.mean <= first.mean
+    return "does not" if falls and all(one.high < 0 for one in growth) else UNDECIDED

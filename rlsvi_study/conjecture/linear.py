@@ -36,26 +36,39 @@ itself: :math:`X_1` is at least a normal variable of mean 0 whose standard devia
 """
 
 import math
+from collections.abc import Mapping
+from itertools import pairwise
 
 import numpy as np
 
+from rlsvi_core import rlsvi
+from rlsvi_core.agent import Agent
 from rlsvi_core.checks import array_size, between, fail, positive, whole
 from rlsvi_core.compiled import Floats
 from rlsvi_core.mdp import FiniteMDP
 
+from ..intervals import Mean
+
 __all__ = [
+    "is_closed",
+    "is_linear",
     "least_regret",
     "linear_toll",
     "long_leap",
     "most_episodes",
+    "most_together",
+    "one_start",
+    "outcome",
     "passed_on",
     "reach",
     "unit_leap",
 ]
 
 DEAD, ALIVE = 0, 1
-FACTOR = 8.0  # by which a walk multiplies
+FACTOR = 8  # by which a walk multiplies
 KEPT = 480 / 481  # what a leap passes on, at least
+UNDECIDED = "nothing is said"
+RISES, LEVEL = 1.2, 1.5  # from each H to the next, at least; from the first to the last, at most
 
 
 def linear_toll(
@@ -95,6 +108,40 @@ def linear_toll(
     Phi[0, DEAD, 1, 1], Phi[1:, ALIVE, 1, 1] = 1.0, u
     R[0] = -b * Phi[0, :, :, 1:2]
     return FiniteMDP(P, R, initial=[1 - 1 / L, 1 / L]), Phi / (math.hypot(1, u) if unit else 1.0)
+
+
+def _fits(rows: Floats, wanted: Floats) -> bool:
+    return bool(np.allclose(rows @ np.linalg.lstsq(rows, wanted, rcond=None)[0], wanted))
+
+
+def is_linear(mdp: FiniteMDP, Phi: Floats) -> bool:
+    """Whether in every period transitions and mean rewards are linear in the features."""
+    for P, R, phi in zip(mdp.P, mdp.R, Phi, strict=True):
+        rows = phi.reshape(-1, Phi.shape[-1])
+        both = np.column_stack([P.reshape(len(rows), -1), (P * R).sum(axis=2).ravel()])
+        if not _fits(rows, both):
+            return False
+    return True
+
+
+def is_closed(mdp: FiniteMDP, Phi: Floats, rng: np.random.Generator) -> bool:
+    """Whether the Bellman update of Φθ is some Φθ', for a random θ in each period."""
+    for h in range(mdp.H - 1):
+        V = (Phi[h + 1] @ rng.normal(0, 3, Phi.shape[-1])).max(axis=1)
+        update = (mdp.P[h] * (mdp.R[h] + V)).sum(axis=2).ravel()
+        if not _fits(Phi[h].reshape(update.size, -1), update):
+            return False
+    return True
+
+
+def one_start(H: int, walked: np.ndarray, rng: int) -> Agent:
+    """RLSVI as printed with σ = H and λ = 1/H², after one start at the side; u = 23."""
+    mdp, Phi = linear_toll(H, L=50)
+    agent = rlsvi(Phi, 1 / H**2, float(H), rng=rng)
+    for h in range(H):
+        action = 1 if h and not walked[h - 1] else 0
+        agent.observe(h, ALIVE, action, mdp.R[h, ALIVE, action, ALIVE], ALIVE)
+    return agent
 
 
 def long_leap(rho: float) -> float:
@@ -157,3 +204,31 @@ def least_regret(L: int, b: float = 1.0) -> float:
     """
     leaps = 0.5 * 0.5 * math.erfc(1 / math.sqrt(2))
     return b * leaps * (L - 1) * (L - 2) / (2 * math.e * L)
+
+
+def most_together(ridge: float) -> float:
+    """The largest a_w·a_l on a grid of walks (1, w) and leaps (1, u), where a leap has length 1; all of
+    them are below 1/(2√ρ(1 + ρ)), the limit for w = u√ρ and u → ∞.
+
+    >>> most_together(0.17) > 1 > most_together(0.19)
+    True
+    """
+    u, share = np.meshgrid(np.geomspace(1, 1e5, 400), np.geomspace(1e-3, 1, 400))
+    w, s = share * u, 1 / (1 + u * u)
+    return float((s * (1 + w * u) / (s * (1 + w * w) + ridge) / (1 + ridge)).max())
+
+
+def outcome(by_H: Mapping[int, Mean]) -> str:
+    """By the rule that was fixed before the runs (``runs``): what an agent does whose mean regret over
+    √T is this.
+
+    >>> rising = {H: Mean(x, 0.9 * x, 1.1 * x) for H, x in ((5, 1.0), (7, 2.0), (9, 4.0))}
+    >>> outcome(rising), outcome({5: rising[9], 7: rising[5]}), outcome({5: rising[5], 7: rising[7]})
+    ('fails', 'does not', 'fails')
+    """
+    *others, last = (by_H[H] for H in sorted(by_H))
+    means = [one.mean for one in (*others, last)]
+    rises = all(b >= RISES * a for a, b in pairwise(means))
+    if rises and all(last.low > one.high for one in others):
+        return "fails"
+    return "does not" if means[-1] <= LEVEL * means[0] else UNDECIDED

@@ -5,11 +5,12 @@ r"""The toll of Conjecture 1: the recursion of the sampled values, and what it c
 """
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 import pandas as pd
-from flint import arb, fmpq
+from flint import fmpq
 
 from ..intervals import Mean, mean_interval
 from .runs import TOLL_G, looked_at
@@ -25,31 +26,30 @@ def leap(rho: fmpq) -> fmpq:
 
 
 def factors(walked: bool, rho: fmpq = ONE) -> tuple[fmpq, fmpq]:
-    """(a, d/σ²) with E X_h ≥ a E X_{h+1} and E X_h² ≤ a² E X_{h+1}² + d."""
+    """(a, d/σ²) with X_h ≥ a X_{h+1} + N_h, where N_h is normal with mean 0 and variance d."""
     G = leap(rho)
     phi = ONE if walked else G
     return G * phi / (phi**2 + rho), G**2 / (phi**2 + rho)
 
 
-def moments(rho: fmpq = ONE) -> tuple[arb, fmpq]:
-    """E X_{H−1} and E X²_{H−1} after a walk, for σ = 1."""
-    G = leap(rho)
-    return arb(G - 1) / (2 * arb.pi() * arb(1 + rho)).sqrt(), (G**2 + 1) / (2 * (1 + rho))
+def spread(walked: Sequence[bool], rho: fmpq = ONE) -> fmpq:
+    """The variance over σ² of the normal variable that X_1 is at least, if the periods 1 to H − 1
+    walked or leapt like this."""
+    total, product = fmpq(0), ONE
+    for one in walked:
+        a, d = factors(one, rho)
+        total, product = total + product**2 * d, product * a
+    return total
 
 
-def reach(H: int) -> fmpq:
-    """Π², the squared product of the factors if half of the periods walked."""
-    return KAPPA ** (2 * H) * fmpq(8) ** (H - 2)
+def least_spread(H: int, walks: int, rho: fmpq = ONE) -> fmpq:
+    """What the proof has it at least, if so many of these periods walked, and one did."""
+    return fmpq(64) ** walks * KAPPA ** (2 * (H - 1 - walks)) * (1 + rho)
 
 
-def chance(H: int, rho: fmpq = ONE) -> arb:
-    """What P(X_1 ≥ ½Π E X_{H−1}) is at least, given the walks."""
-    return 8 / arb.pi() * arb((1 - 1 / leap(rho)) ** 2 * KAPPA ** (2 * H) / (H + fmpq(61, 2)))
-
-
-def most_episodes(H: int, rho: fmpq = ONE) -> arb:
-    """What L may be at most, if a leap costs σ."""
-    return moments(rho)[0] / 2 * arb(reach(H)).sqrt() / arb(leap(rho))
+def squared_limit(H: int, rho: fmpq = ONE) -> fmpq:
+    """What L² may be at most, if a leap costs σ."""
+    return (8 * KAPPA) ** (H - 1) / (64 * (1 + rho))
 
 
 def imagined(
@@ -66,12 +66,6 @@ def imagined(
         X = np.maximum(theta, TOLL_G * theta).clip(-most * (H - h), most * (H - h))
         columns.insert(0, X)
     return np.column_stack(columns)
-
-
-def toll_bound(H: int) -> float:
-    """What the expected regret of L episodes at the toll is at least."""
-    L = looked_at(H)
-    return (L - 1) * (L - 2) / (2 * math.e * L) / 8 * float(chance(H))
 
 
 def over_root_T(table: pd.DataFrame, agent: str = "given") -> dict[int, Mean]:

@@ -132,7 +132,7 @@ ADVICE = {
         "since-tabular",
         {"plain": {"agent": "rlsvi", "low": 0.0, "noise": "own"}, "clipped": {"agent": "clipped"}},
     ),
-    "Bernstein noise and a cut": Advice(
+    "Bernstein noise, truncated": Advice(
         "since-tabular",
         {
             "plain": {"agent": "rlsvi", "low": 0.0, "noise": "one"},
@@ -154,10 +154,10 @@ ADVICE = {
     "a small ridge, linear": _two(
         "since-linear", _LINEAR, **{NAMES[x]: {"ridge": x} for x in (1.0, 0.01)}
     ),
-    "cut values": _two(
+    "truncated values": _two(
         "since-linear",
         {"agent": "rlsvi", "low": 0.0},
-        **{"no cut": {"cut": False}, "cut": {"cut": True}},
+        **{"not truncated": {"cut": False}, "truncated": {"cut": True}},
     ),
     "noise, not a bonus, linear": Advice(
         "since-linear", {"bonus": {"agent": "lsvi-ucb"}, "noise": _LINEAR}
@@ -165,10 +165,10 @@ ADVICE = {
     "large noise": _two(
         "since-linear",
         _LINEAR | {"ridge": 0.01},
-        **{"V/100": {"factor": 0.01}, "V": {"factor": 1.0}},
+        **{"σ = V/100": {"factor": 0.01}, "σ = V": {"factor": 1.0}},
     ),
-    "weights on the data": Advice(
-        "since-linear", {"noise": _LINEAR, "weights": {"agent": "bootstrap", "factor": 0.1}}
+    "bootstrap": Advice(
+        "since-linear", {"noise": _LINEAR, "bootstrap": {"agent": "bootstrap", "factor": 0.1}}
     ),
 }
 

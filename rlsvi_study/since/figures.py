@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -24,8 +25,8 @@ WORKS = {  # questions of the paper, and who answered them when
     ),
     "What holds in the worst case?": (
         (2019, "Russo:\nmore noise"),
-        (2021, "Agrawal et al.:\nclip values"),
-        (2022, "Xiong et al.: one seed;\nTiapkin et al.: weights"),
+        (2021, "Agrawal et al.:\nclipped values"),
+        (2022, "Xiong et al.: one seed;\nTiapkin et al.: bootstrap"),
     ),
     "And with linear features?": (
         (2020, "Zanette et al.;\nJin et al.: LSVI-UCB"),
@@ -87,13 +88,13 @@ DRAWN = {  # pieces of advice of each table, in the order of the chapter
     ),
     "since-linear": (
         "a small ridge, linear",
-        "cut values",
+        "truncated values",
         "noise, not a bonus, linear",
         "large noise",
     ),
 }
 
-BETWEEN = {"large noise": ("\nweights", {"agent": "bootstrap", "factor": 0.1})}  # a third arm
+BETWEEN = {"large noise": ("\n\nbootstrap", {"agent": "bootstrap", "factor": 0.1})}  # a third arm
 
 
 def apart(heights: np.ndarray, gap: float, top: float) -> np.ndarray:
@@ -125,13 +126,15 @@ def slope(ax: Axes, table: pd.DataFrame, piece: str) -> None:
             color=WORD_COLOUR[word],
             linestyle=":" if word == "open" else "-",
         )
-    ax.set(yscale="log", xlim=(-0.2, 2.1), title=piece, xlabel="without, and with it")
+    ax.set(yscale="log", xlim=(-0.2, 2.3), title=piece)
     ax.yaxis.set_minor_formatter("")
     low, high = ax.get_ylim()
     room = np.log(high / low)
     labels = apart(np.log(found["with"].to_numpy()), 0.085 * room, np.log(high) - 0.03 * room)
-    for (environment, size), word, height in zip(found.index, found.word, labels, strict=True):
-        ax.text(1.08, np.exp(height), f"{environment} {size}", color=WORD_COLOUR[word], va="center")
+    for (problem, row), height in zip(found.iterrows(), np.exp(labels), strict=True):
+        colour = WORD_COLOUR[row.word]
+        ax.plot([1, 1.22], [row["with"], height], color=colour, lw=0.6)  # to its label
+        ax.text(1.26, height, "{} {}".format(*problem), color=colour, va="center")
     ax.set_xticks(np.linspace(0, 1, len(ticks)), [tick.replace(" ", "\n", 1) for tick in ticks])
     ax.grid(visible=False, axis="x")
 
@@ -146,22 +149,64 @@ def slopes(table: pd.DataFrame, name: str) -> Figure:
     return fig
 
 
+# --------------------------------------------------------------------------- all at once
+
+TINT = {"better": "#BFE5D6", "equal": "#DDDDDD", "open": "#F6F6F6", "worse": "#EFC4C4"}
+
+
+def times(ratio: float) -> str:
+    """A ratio in two digits."""
+    return f"{float(f'{ratio:.2g}'):g}" if ratio >= 0.01 else "<.01"
+
+
+@styled
+def matrix(parts: Mapping[str, Mapping[str, pd.DataFrame]]) -> Figure:
+    """What the rule found: for each part a row for each piece of advice and a column for each
+    problem, with the ratio of mean regrets in it where it is decided."""
+    rows = [len(part) for part in parts.values()]
+    fig, axes = canvas(
+        rows=len(parts),
+        height=0.24 * sum(rows) + 1.3 * len(parts),
+        height_ratios=rows,
+        squeeze=False,
+    )
+    for ax, (title, part) in zip(axes.flat, parts.items(), strict=True):
+        problems = list(dict.fromkeys(key for found in part.values() for key in found.index))
+        for y, found in enumerate(part.values()):
+            for problem, row in found.iterrows():
+                x = problems.index(problem)
+                ax.add_patch(plt.Rectangle((x, y), 1, 1, fc=TINT[row.word], ec="white", lw=2))
+                said = "" if row.word == "open" else times(row.ratio)
+                ax.text(x + 0.5, y + 0.5, said, ha="center", va="center", size=10)
+        names = [f"{name} {size}".replace("-", "-\n").replace(" ", "\n") for name, size in problems]
+        ax.set(xlim=(0, len(problems)), ylim=(len(part), 0), title=title)
+        ax.set_xticks(np.arange(len(problems)) + 0.5, names, size=10 if len(names) < 8 else 9)
+        ax.set_yticks(np.arange(len(part)) + 0.5, list(part), size=10)
+        ax.tick_params(length=0)
+        ax.grid(visible=False)
+        ax.spines[:].set_visible(False)
+    fig.legend(
+        [plt.Rectangle((0, 0), 1, 1, fc=colour, ec="0.6", lw=0.5) for colour in TINT.values()],
+        TINT,
+        loc="outside lower center",
+        ncols=len(TINT),
+    )
+    return fig
+
+
 # --------------------------------------------------------------------------- curves
 
 CURVES: dict[str, dict[str, tuple[Arm, str]]] = {  # arms and their colours
     "since-tabular": {
         "RLSVI, tuned": ({"agent": "rlsvi", "low": -1.0, "noise": "own"}, "rlsvi"),
-        "UCBVI, tuned": ({"agent": "ucbvi"}, "ucbvi"),
+        "UCBVI, LSVI-UCB, tuned": ({"agent": "ucbvi"}, "ucbvi"),
         "Russo 2019, published": ({"agent": "russo"}, "russo"),
     },
     "since-linear": {
-        "RLSVI with a cut, tuned": ({"agent": "rlsvi", "low": 0.0, "cut": True}, "rlsvi"),
-        "LSVI-UCB, tuned": ({"agent": "lsvi-ucb"}, "lsvi-ucb"),
-        "LSVI-UCB, published": (
-            {"agent": "lsvi-ucb", "factor": 1.0, "ridge": 1.0},
-            "lsvi-ucb",
-        ),
-        "weights on the data, κ = 0.1": ({"agent": "bootstrap", "factor": 0.1}, "weights"),
+        "RLSVI, tuned": ({"agent": "rlsvi", "low": 0.0, "cut": True}, "rlsvi"),
+        "UCBVI, LSVI-UCB, tuned": ({"agent": "lsvi-ucb"}, "ucbvi"),
+        "UCBVI, LSVI-UCB, published": ({"agent": "lsvi-ucb", "factor": 1.0, "ridge": 1.0}, "ucbvi"),
+        "bootstrap, κ = 0.1": ({"agent": "bootstrap", "factor": 0.1}, "weights"),
     },
 }
 SHOWN = {

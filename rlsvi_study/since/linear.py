@@ -35,8 +35,8 @@ and the variance is
     \frac{2(1 - a^{2J})}{1 + a}.
 
 The constants above have :math:`a^J \le 1/(4HLd)` and :math:`1 \le 2/(1 + a) \le 4/3` for every l. So
-with them Langevin LSVI is RLSVI with a cut, and with a variance that is at most a third too large.
-The study therefore has no runs of it but those of RLSVI with a cut.
+with them Langevin LSVI is RLSVI with truncated values, and with a variance that is at most a third too large.
+The study therefore has no runs of it but those of RLSVI with truncated values.
 
 Accuracy: Λ is held as a triangular factor into which rows are rotated, so nothing is subtracted and
 no inverse is updated.

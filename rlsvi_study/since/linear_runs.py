@@ -12,8 +12,8 @@ Worlds, by size:
 All agents get the same features, scaled so that the longest has norm 1, and are told what the
 rewards to come can add up to: H − h in a linear MDP, 1 on the chain, which pays once, and what
 rewards within ±1 allow in the traps. V is the width of that range. RLSVI has σ = ``factor`` V,
-with and without a cut. LSVI-UCB has so much of its published bonus. Random weights on the data (:func:`rlsvi_core.bootstrap`) have κ = ``factor``, and no ridge. In linear
-MDPs, whose features sum to 1, RLSVI with a cut also runs with rewards from −1 to 0; elsewhere
+with and without truncated values. LSVI-UCB has so much of its published bonus. Random weights on the data (:func:`rlsvi_core.bootstrap`) have κ = ``factor``, and no ridge. In linear
+MDPs, whose features sum to 1, RLSVI with truncated values also runs with rewards from −1 to 0; elsewhere
 :math:`Q^*` would no longer be linear.
 
 Regret is the exact expected shortfall of all episodes so far. :mod:`.design` has the grids

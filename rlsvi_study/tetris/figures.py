@@ -282,17 +282,31 @@ def variants(
 
 
 variance = partial(variants, column="variance", words="σ {}".format, agent="rlsvi")
-optimism = partial(
-    variants,
-    column="start",
-    words="worth {:.0f}".format,
-    agent="lsvi",
-    scale="log",
-    errorbar=None,
-)
 buffer = partial(
     variants, column="N", agent="rlsvi", scale="log", words=lambda n: f"the last\n{style.digits(n)}"
 )
+
+
+@styled
+def optimism(table: pd.DataFrame, rlsvi: pd.DataFrame | None = None) -> Figure:
+    """Learning curves of greedy LSVI begun with several values, and of RLSVI for comparison."""
+    starts = sorted(table.start.unique())
+    names = {start: f"LSVI, {style.digits(start)}" for start in starts}
+    palette = dict(zip(names.values(), shades("lsvi", len(starts)), strict=True))
+    curves = table.assign(line=table.start.map(names))
+    if rlsvi is not None:  # the same games of the same seeds
+        same = rlsvi.seed.isin(table.seed) & (rlsvi.game <= table.game.max())
+        curves = pd.concat([curves, rlsvi[same].assign(line=NAME["rlsvi"])])
+        palette[NAME["rlsvi"]] = COLOUR["rlsvi"]
+    fig, ax = canvas(height=2.9)
+    sns.lineplot(
+        curves, hue="line", palette=palette, legend=False, **CURVE | {"errorbar": None}, ax=ax
+    )
+    ax.set(xlabel="game", ylabel=ROWS, yscale="log", ylim=(1, None))
+    ax.yaxis.set_major_formatter(style.digits)
+    last = curves[curves.game == curves.game.max()].groupby("line").score.mean()
+    label_ends(ax, {name: (last[name], colour) for name, colour in palette.items()})
+    return fig
 
 
 @styled

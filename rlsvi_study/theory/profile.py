@@ -44,12 +44,24 @@ from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import Counterexample, Proof, decide, exact
 
 from ..algebra import Sides
-from .sharp import c
 
-__all__ = ["beta_profile", "crossing", "height_laws", "least", "normal_profile", "small_weights"]
+__all__ = [
+    "beta_profile",
+    "c",
+    "crossing",
+    "height_laws",
+    "least",
+    "normal_profile",
+    "small_weights",
+]
 
 a, b, n, v, y, M, u = sp.symbols("a b n v y M u", positive=True)
 x, z = sp.symbols("x z", real=True)
+
+
+def c(n: arb) -> arb:
+    """c(n), the least variance that is enough at mean ½."""
+    return (((n + 1) / 2).lgamma() - (n / 2 + 1).lgamma()).exp() ** 2 / 8
 
 
 def normal_profile(T: Any = v) -> list[Sides]:

@@ -1,6 +1,6 @@
 r"""More proofs of what the paper's lemmas need, each with the inequality it rests on certified.
 
-**Lemma 1 by an urn**, where ``sharp`` has a shorter proof and a smaller variance. Put weight α on N colours worth V ∈ [0, 1]^N, n = α'1 > 0 in all. Draw a
+**Lemma 1 by an urn**, where ``profile`` has a shorter proof and a smaller variance. Put weight α on N colours worth V ∈ [0, 1]^N, n = α'1 > 0 in all. Draw a
 colour I in proportion to the weights, add one unit of it, repeat. The urn's mean worth
 :math:`M_0 = \alpha'V/n`, :math:`M_{k+1} = M_k + (V_I - M_k)/(n+k+1)` tends to P'V with
 P ~ Dirichlet(α). Given the past, :math:`V_I` lies below a coin with the same mean in convex order
@@ -82,7 +82,7 @@ from .evidence import (
     step,
 )
 from .printed import A, B
-from .sharp import STEPS_INTERPOLATION, Phi_minus, phi, psi_x, x
+from .sharp import STEPS_PROFILE, Phi_minus, phi, psi_x, x
 
 
 def urn(
@@ -295,7 +295,7 @@ def gauss_dirichlet() -> Judged:
     """For V ∈ [0, 1]^N and α'1 ≥ 2, N(α'V/α'1, 1/α'1) is stochastically optimistic for P'V with
     P ~ Dirichlet(α).
 
-    True, and by an interpolation for every α'1 > 0, even with variance 1/(4 α'1); the printed proof uses
+    True, and by profiles for every α'1 > 0, even with variance 1/(4 α'1); the printed proof uses
     Lemma 6 only for α + β ≥ 2, where it is true, but {printed[fails]} of the lines that prove it fail.
 
     {steps} steps of ours. Exact for {cases} normals and whole-number α: the gap is at least
@@ -310,10 +310,10 @@ def gauss_dirichlet() -> Judged:
             normal = order.Normal.of(law.mean, exact(1) / (times * n))
             smallest = min(smallest, order.gap(normal, law, np.linspace(0.02, 0.98, 25)).min())
             cases += 1
-    gaps, printed = fallen(STEPS_INTERPOLATION), printed_lines(LEMMA_5, LEMMA_6)
+    gaps, printed = fallen(STEPS_PROFILE), printed_lines(LEMMA_5, LEMMA_6)
     return unless(
         smallest < 0 or bool(gaps),
-        steps=len(STEPS_INTERPOLATION),
+        steps=len(STEPS_PROFILE),
         cases=cases,
         smallest=float(smallest),
         failed=gaps,
@@ -326,12 +326,12 @@ def gauss_dirichlet() -> Judged:
 def elegant_proof() -> Judged:
     """There is a much more elegant and general proof method available for future work.
 
-    Granted: an interpolation proves Lemma 1 in {steps} steps, for every α'1 > 0 and with a quarter of the
-    variance, without beta laws and crossings.
+    Granted: a comparison of profiles proves Lemma 1 in {steps} steps, for every α'1 > 0 and with a quarter
+    of the variance, without beta laws and crossings.
 
     Ours; chapter G has it, and an urn besides."""
-    failed = fallen(STEPS_INTERPOLATION)
-    return unless(bool(failed), steps=len(STEPS_INTERPOLATION), failed=failed)
+    failed = fallen(STEPS_PROFILE)
+    return unless(bool(failed), steps=len(STEPS_PROFILE), failed=failed)
 
 
 # --------------------------------------------------------------------- single crossing

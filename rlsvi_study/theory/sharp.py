@@ -1,28 +1,21 @@
-r"""Lemma 1 by interpolation, and the least variance that is enough.
+r"""Stein's identity for Dirichlet means, and the least variance that is enough for Lemma 1.
 
-**Lemma 1 with variance 1/(4n).** Let P ~ Dirichlet(α), n = α'1 > 0, V ∈ [0, 1]^N, Y = P'V, μ = E Y.
+``profile`` has the proof of Lemma 1, by one comparison, and what is used here of profiles.
+
+**Stein's identity.** Let P ~ Dirichlet(α), n = α'1 > 0, V ∈ [0, 1]^N, Y = P'V, μ = E Y.
 Write P = G/T with independent gamma variables G_i of shapes α_i and their sum T, which is
 independent of P and has mean n. Integration by parts, :math:`\mathbb E[(G_i - \alpha_i) h] =
 \mathbb E[G_i \partial_i h]`, with h = f(Y) and :math:`\partial Y/\partial G_i = (V_i - Y)/T` gives
-*Stein's identity*
 
 .. math:: n\,\mathbb E[(Y - \mu) f(Y)] = \mathbb E[\mathrm{Var}_P(V) f'(Y)],\quad
    \mathrm{Var}_P(V) = \sum_i P_i V_i^2 - Y^2 \le Y(1 - Y) \le \tfrac14.
-
-For a hinge u(x) = (x − z)⁺, U(τ, x) = E u(x + √τ ξ) obeys the heat equation U_τ = ½U_xx with
-U_xx > 0. Along :math:`\Psi(r) = \mathbb E\,U\big(\tfrac{1-r^2}{4n}, \mu + r(Y - \mu)\big)` therefore
-:math:`\Psi'(r) = \tfrac rn \mathbb E[(\mathrm{Var}_P(V) - \tfrac14) U_{xx}] \le 0`, and
-E u(Y) = Ψ(1) ≤ Ψ(0), which is E u of N(μ, 1/(4n)).
 
 **What is necessary.** A Dirichlet mean lies below the beta law of its mean m (Lemma 5), so let
 Y ~ Beta(nm, n(1−m)). With u(x) = |x − ½| and m = ½, a normal of variance v can only be above if
 v ≥ c(n) = (π/2)(E|Y − ½|)² = ⅛ (Γ((n+1)/2)/Γ(n/2+1))² = 1/(4(n+θ)) with θ > ½, and
 θ < 3/5 for n ≥ 1.
 
-**Where c(n) is enough.** At m = ½: with w = (x − ½)² the slope of log f_N − log f_B in w is
-−1/(2c) + (n/2 − 1)/(¼ − w), negative or rising; so right of ½ the density of N exceeds that of Y,
-falls below and exceeds it again, at most. As both halves have the same mass and mean it does so
-exactly, and the gap G, convex, concave, convex, from G = G′ = 0 to 0, is nowhere negative.
+**Where c(n) is enough.** At m = ½ by profiles.
 
 *Touching.* Where G is least the tails are equal, so G is there √v φ(t/√v) − J with t = z − m and
 :math:`J = \mathbb E[Y - m; Y > z] = z^{nm}(1-z)^{n(1-m)}/(n B(nm, n(1-m)))`, in closed form. The
@@ -33,7 +26,8 @@ KL ≥ 2t² + 16∫₀ᵗ s(s−δ)² ds with δ = ½ − m. With Δ = √n δ a
 .. math:: \tfrac n2 \log\tfrac{n+\theta}{n+\eta} + 2\Delta^2 - 2\eta T^2 + 4T^4
    - \tfrac{32}3 \Delta T^3 + 8\Delta^2T^2 \ge 0 \text{ for all } T.
 
-So v = 1/(4n + 4/3) is enough at every mean for n ≥ ½, and c(n) where √n |m − ½| ≥ ⅝, n ≥ 1. That
+So v = 1/(4n + 4/3) is enough at every mean for n ≥ ½; with the true θ in place of ½ for n ≥ 0.3, and
+below the coin's π/8 is smaller. And c(n) is enough where √n |m − ½| ≥ ⅝, n ≥ 1. That
 c(n) is enough at every mean is a conjecture: ``sharp_at_every_mean`` tries it.
 """
 
@@ -45,14 +39,17 @@ from flint import arb
 from sympy import Expr, Rational, cancel, diff, exp, log, oo, pi, sqrt, symbols
 
 from rlsvi_core.optimism import order
-from rlsvi_core.optimism.balls import decide, exact, sharpen
+from rlsvi_core.optimism.balls import Proof, decide, exact, sharpen
 
 from ..register import HOLDS, OURS, Judged, claim, unless
-from .evidence import LEMMA_1, identity, region, step
+from . import profile
+from .evidence import LEMMA_1, LEMMA_5, identity, region, step
+from .profile import c
 
-PLACE = "Lemma 1, by interpolation"
-n, a, g, r, tau, w, x, y, V = symbols("n a g r tau w x y V", positive=True)
-b, m, s, t, z, point, delta = symbols("b m s t z x_0 delta", real=True)
+PLACE = "Lemma 1, by profiles"
+LAWS = 25
+n, a, g, u, v, x, y, V = symbols("n a g u v x y V", positive=True)
+b, m, s, t, z, delta = symbols("b m s t z delta", real=True)
 
 phi, Phi_minus = exp(-(x**2) / 2) / sqrt(2 * pi), sp.erfc(x / sqrt(2)) / 2  # φ(x) and Φ(−x)
 psi_x = phi - x * Phi_minus  # E(ξ − x)⁺ of a standard normal ξ
@@ -127,62 +124,54 @@ step(
     part_of=LEMMA_1,
 )
 
-# --------------------------------------------------------------------- heat and interpolation
-
-U = sqrt(tau) * psi_x.subs(x, (z - point) / sqrt(tau))  # E(x + √τ ξ − z)⁺
-
-step(
-    "heat",
-    PLACE,
-    OURS,
-    "U(τ, x) = E(x + √τ ξ − z)⁺ obeys U_τ = ½U_xx, is convex in x, and differs from the hinge by "
-    "at most √(τ/2π).",
-    lambda: [
-        (diff(U, tau), diff(U, point, 2) / 2),
-        (diff(U, point, 2), phi.subs(x, (z - point) / sqrt(tau)) / sqrt(tau)),
-        (psi_x.subs(x, -x) - x, psi_x),
-        (diff(psi_x, x), -Phi_minus),
-        (psi_x.subs(x, 0), 1 / sqrt(2 * pi)),
-    ],
-    "U = √τ ψ((z − x)/√τ), U_xx is a normal density; U less the hinge is √τ ψ(|z − x|/√τ), and ψ "
-    "falls from 1/√(2π).",
-    part_of=LEMMA_1,
-)
-
-quartic = point**4 + 6 * tau * point**2 + 3 * tau**2  # E(x + √τ ξ)⁴
+# --------------------------------------------------------------------- profiles
 
 
-def slope() -> list[tuple[Expr, Expr | int]]:
-    """Ψ′ two ways for u(x) = x⁴ and three colours."""
-    weights = Rational(1, 2), Rational(1), Rational(3, 10)
-    total, at = sum(weights), mu.subs(dict(zip(alpha, weights, strict=True)))
-    path = {tau: (1 - r**2) / (4 * total), point: at + r * (Y - at)}
-    along = diff(mean(quartic.subs(path), weights), r)
-    by_formula = r / total * (spread - Rational(1, 4)) * diff(quartic, point, 2).subs(path)
-    return [(sp.expand(along - mean(by_formula, weights)), 0)]
+def tried(beta: bool) -> tuple[float, float]:
+    """The least gap, and the largest share of the density that Stein's identity promises, over some
+    Dirichlet means."""
+    rng, found = np.random.default_rng(5), list[tuple[float, float]]()
+    for _ in range(LAWS):
+        weights = rng.integers(1, 4, rng.integers(3, 6)).tolist()
+        worth = [0.0, *(rng.integers(1, 8, len(weights) - 2) / 8), 1.0]
+        found.append(profile.least(weights, worth, beta))
+    gaps, shares = zip(*found, strict=True)
+    return float(min(gaps)), float(max(shares))
 
 
-step(
-    "interpolation",
-    PLACE,
-    OURS,
-    "Ψ(r) = E U((1 − r²)/(4n), μ + r(Y − μ)) has the slope (r/n) E[(Var_P(V) − ¼) U_xx] ≤ 0.",
-    lambda: [
-        (diff((1 - r**2) / (4 * n), r) / 2, -(r / n) * Rational(1, 4)),
-        (diff(quartic, tau), diff(quartic, point, 2) / 2),
-        *slope(),
-    ],
-    "By the heat equation and Stein's identity with f = U_x; also by moments for u(x) = x⁴ and "
-    "three colours.",
-    part_of=LEMMA_1,
-)
+@claim("G.", f"Appendix G, {PLACE}", OURS, "symbolic", HOLDS, part_of=LEMMA_1)
+def profile_normal() -> Judged:
+    """The profile K of N(μ, v), the mean of Y − μ over the largest share p, has KK″ = −v; that of P'V
+    has JJ″ ≥ −1/(4n), so with v = 1/(4n) it is nowhere larger.
 
-STEPS_INTERPOLATION = (
+    K = √v φ(x) at p = Φ(−x), so K′ = √v x. By Stein's identity the law of P'V has at least the density
+    4nJ: of {laws} laws that were tried J is at most {share:.3f} of what that allows.
+
+    The gap is at least {gap:.2g} for these."""
+    algebra, (gap, share) = identity(*profile.normal_profile()), tried(beta=False)
+    wrong = algebra.verdict != HOLDS or gap < 0 or share > 1
+    return unless(wrong, laws=LAWS, gap=gap, share=share)
+
+
+@claim("G.", f"Appendix G, {PLACE}", OURS, "symbolic", HOLDS, part_of=LEMMA_5)
+def profile_beta() -> Judged:
+    """The profile J of Beta(a, b), n = a + b, has JJ″ = −z(1 − z)/n at z = μ + J′; that of P'V with the
+    same n and mean has at least that, so it is nowhere larger: Lemma 5 without a coupling.
+
+    J = z^a(1 − z)^b/(nB(a, b)). By Stein's identity the law of P'V has at least the density
+    nJ/(z(1 − z)): of {laws} laws that were tried J is at most {share:.3f} of what that allows.
+
+    The gap is at least {gap:.2g} for these."""
+    algebra, (gap, share) = identity(*profile.beta_profile()), tried(beta=True)
+    wrong = algebra.verdict != HOLDS or gap < 0 or share > 1
+    return unless(wrong, laws=LAWS, gap=gap, share=share)
+
+
+STEPS_PROFILE = (  # all that Lemma 1 stands on
     "G.stein-gamma",
     "G.stein-dirichlet",
     "G.stein-variance",
-    "G.heat",
-    "G.interpolation",
+    "G.profile-normal",
 )
 
 # --------------------------------------------------------------------- the least variance
@@ -190,11 +179,6 @@ STEPS_INTERPOLATION = (
 SHARP = "Lemma 1, the least variance"
 root_8c = sp.gamma((n + 1) / 2) / sp.gamma(n / 2 + 1)
 log_J = a * log(z) + (n - a) * log(1 - z)  # of nB(a, n − a)J, for a = nm
-
-
-def c(n: arb) -> arb:
-    """c(n)."""
-    return (((n + 1) / 2).lgamma() - (n / 2 + 1).lgamma()).exp() ** 2 / 8
 
 
 def at_least_c(n: float) -> Any:
@@ -246,28 +230,36 @@ step(
     part_of=LEMMA_1,
 )
 
-log_ratio = -w / (2 * V) - (n / 2 - 1) * log(Rational(1, 4) - w)  # V the variance, w = (x − ½)²
+
+def heights() -> list[tuple[Expr, Expr | int]]:
+    """∫dy/J′ and ∫dy/K′ up to the height M = √(c/2π) are both ½: with (y/M)^{2/n} = q the first is
+    M n B(n/2, ½), with y = Me^{−u} the second M∫e^{−u}/√(2cu) du."""
+    top = root_8c / (4 * sqrt(pi))
+    beta = sp.gamma(n / 2) * sp.gamma(Rational(1, 2)) / sp.gamma((n + 1) / 2)
+    return [
+        (sp.gammasimp(top * n * beta), Rational(1, 2)),
+        (sp.integrate(exp(-u) / sqrt(2 * v * u), (u, 0, oo)) * sqrt(v / (2 * pi)), Rational(1, 2)),
+    ]
 
 
 @claim("G.", f"Appendix G, {SHARP}", OURS, "certified", HOLDS, part_of=LEMMA_1)
 def sharp_at_half() -> Judged:
-    """At mean ½, N(½, c(n)) is optimistic for P'V: right of ½ the densities cross twice at most,
-    and equal masses and means need two crossings.
+    """At mean ½ and for every n > 0, N(½, c(n)) is optimistic for P'V: by height, the slopes of the two
+    profiles cross once, and both reach the same height at p = ½.
 
-    log f_N − log f_B is convex in (x − ½)² for n ≥ 2 and falls for n ≤ 2, so f_N − f_B has the signs
-    + − + and the gap is convex, concave, convex, from 0 with slope 0 to 0.
+    In u = log(M/y), J′² = ¼(1 − e^(−2u/n)) is concave and K′² = 2cu linear, and both integrals of 1/slope
+    are ½; so J reaches every height later than K.
 
-    At 7 n and 12 levels it is at least {smallest:.2g}."""
-    rises = identity(
-        (diff(log_ratio, w), -1 / (2 * V) + (n / 2 - 1) / (Rational(1, 4) - w)),
-        (diff(log_ratio, w, 2), (n / 2 - 1) / (Rational(1, 4) - w) ** 2),
-    )
-    levels = np.linspace(0.52, 1.1, 12)
+    At 7 n the slopes cross once, and the gap at 12 levels is at least {smallest:.2g}."""
+    algebra = identity(*profile.height_laws(), *heights())
+    levels, sizes = np.linspace(0.52, 1.1, 12), (0.125, 0.5, 1.0, 2.0, 3.0, 8.0, 64.0)
     smallest = min(
         order.gap(order.Normal.of(0.5, at_least_c(n)), order.Beta.of(n / 2, n / 2), levels).min()
-        for n in (0.125, 0.5, 1.0, 2.0, 3.0, 8.0, 64.0)
+        for n in sizes
     )
-    return unless(rises.verdict != HOLDS or smallest < 0, smallest=float(smallest))
+    crossings = [profile.crossing(n)[0] for n in sizes]
+    wrong = algebra.verdict != HOLDS or smallest < 0 or set(crossings) != {1}
+    return unless(wrong, smallest=float(smallest), crossings=crossings)
 
 
 # --------------------------------------------------------------------- other means
@@ -339,10 +331,13 @@ def touching_gap(T: Any, Delta: Any, eta: Any) -> Any:
 
 @claim("G.", f"Appendix G, {SHARP}", OURS, "certified", HOLDS, part_of=LEMMA_1)
 def every_mean() -> Judged:
-    """For n ≥ ½ the normal of variance 1/(4n + 4/3) is optimistic for P'V, whatever the mean.
+    """For every n > 0 the normal of variance 1/(4n + 4/3) is optimistic for P'V, whatever the mean.
 
     Where the tails meet, n log(√v φ/J) is more than (n/2) log((n+½)/(n+⅓)) − 1/22, which rises from
-    {value:.2g} at n = ½."""
+    {value:.2g} at n = ½; for n from 0.3 to ½ the same holds with c(n)'s own θ in place of ½, and for
+    n ≤ 0.3 the coin's π/8 (G.coin-below-normal) is smaller.
+
+    In balls, from 0.3 to ½ by {margin:.2g} at least."""
     half, third = Rational(1, 2), Rational(1, 3)
     nearest = Rational(8, 3) * t**3 / (1 + 4 * t**2)  # the Δ where it is least
     good = identity(
@@ -360,8 +355,16 @@ def every_mean() -> Judged:
     # (1 + 4y)/22 − 2y/3 + 4y²/3 has no root
     discriminant = (Rational(4, 22) - Rational(2, 3)) ** 2 - Rational(16, 3) / 22
     margin = sharpen(lambda: (arb(6) / 5).log() / 4 - arb(1) / 22)
+    small = profile.small_weights()
+    coin = sharpen(lambda: 1 / (arb(4) * 3 / 10 + arb(4) / 3) - arb.pi() / 8)  # falls in n
     return unless(
-        good.verdict != HOLDS or not discriminant < 0 or not margin > 0, value=float(margin)
+        good.verdict != HOLDS
+        or not discriminant < 0
+        or not margin > 0
+        or not isinstance(small, Proof)
+        or not coin > 0,
+        value=float(margin),
+        margin=small.margin if isinstance(small, Proof) else None,
     )
 
 

@@ -47,7 +47,7 @@ from .bounds import (
     wrong_arm_bound,
 )
 from .evidence import identity
-from .sharp import STEPS_INTERPOLATION
+from .sharp import STEPS_PROFILE
 from .shrunk import (
     Array,
     along,
@@ -452,7 +452,7 @@ STEPS = (  # all that the proof stands on
     "5.counting-worst",
     "5.shrunk-noise",
     "5.theorem-conditions",
-    *STEPS_INTERPOLATION,
+    *STEPS_PROFILE,
 )
 DIRICHLET = {
     "m_P = 1": (5, 5, 3, 1, 1),

@@ -341,7 +341,7 @@ def test_everything_on_a_page_takes_time_and_what_is_folded_is_counted_apart():
 
 def test_what_is_folded_inside_something_folded_is_counted_once():
     inner = nodes.container("", words(200), classes=["dropdown"])
-    page = nodes.container("", nodes.container("", words(400), inner, classes=["solution"]))
+    page = nodes.container("", nodes.container("", words(400), inner, classes=["dropdown"]))
     assert reading.minutes(page) == pytest.approx((0, 3))
 
 

@@ -49,7 +49,7 @@ NOT_PROSE = re.compile(
     re.S | re.M,
 )
 NAMED = re.compile(  # sections, figures and other things that have a number for a name
-    r"(?:\b|(?=§))(?:[Ss]ections?|[Aa]ppendi(?:x|ces)|[Cc]hapters?|[Ff]igures?|[Tt]ables?|"
+    r"(?:\b|(?=§))(?:[Ss]ections?|[Aa]ppendi(?:x|ces)|[Cc]hapters?|[Ll]ectures?|[Ff]igures?|[Tt]ables?|"
     r"[Ee]quations?|"
     r"[Aa]lgorithms?|[Tt]heorems?|[Ll]emmas?|[Cc]onjectures?|[Ee]xamples?|[Dd]efinitions?|"
     r"[Ff]ootnotes?|[Ll]ines?|[Ss]teps?|[Ee]xercises?|App\.|Python|DT-|FrozenLake|number|§)\s?"
@@ -74,17 +74,29 @@ def joined(value):
     return value if isinstance(value, str) else "".join(value)
 
 
+@cache
+def cells():
+    """(chapter, which, cell) of all notebooks. A solution counts as its chapter's."""
+    found = []
+    for file in sorted((ROOT / "book").glob("*.ipynb")):
+        chapter, place = file.name, "cell"
+        for number, cell in enumerate(json.loads(file.read_text("utf8"))["cells"]):
+            if "chapter" in cell["metadata"]:
+                chapter, place = f"{cell['metadata']['chapter']}.ipynb", f"{file.stem} cell"
+            found.append((chapter, f"{place} {number}", cell))
+    return found
+
+
 def prose():
     """(where, text) of all that is prose."""
     for file in (ROOT / "README.md", *sorted((ROOT / "book").glob("*.md"))):
         yield file.name, file.read_text("utf8")
-    for file in sorted((ROOT / "book").glob("*.ipynb")):
-        for number, cell in enumerate(json.loads(file.read_text("utf8"))["cells"]):
-            if cell["cell_type"] == "markdown":
-                yield f"{file.name}, cell {number}", joined(cell["source"])
-            of = cell["metadata"].get("mystnb", {})
-            yield f"{file.name}, cell {number}, caption", of.get("figure", {}).get("caption", "")
-            yield f"{file.name}, cell {number}, alt", of.get("image", {}).get("alt", "")
+    for chapter, which, cell in cells():
+        if cell["cell_type"] == "markdown":
+            yield f"{chapter}, {which}", joined(cell["source"])
+        of = cell["metadata"].get("mystnb", {})
+        yield f"{chapter}, {which}, caption", of.get("figure", {}).get("caption", "")
+        yield f"{chapter}, {which}, alt", of.get("image", {}).get("alt", "")
 
 
 # --- where a typed number may come from ------------------------------------------------------
@@ -181,8 +193,8 @@ def known(where):
     else:
         code = "\n".join(
             joined(cell["source"])
-            for cell in json.loads(file.read_text("utf8"))["cells"]
-            if cell["cell_type"] == "code"
+            for chapter, _, cell in cells()
+            if chapter == where and cell["cell_type"] == "code"
         )
         tables = [
             name

@@ -15,6 +15,7 @@ from html import unescape
 from importlib import import_module
 from urllib.parse import unquote, urldefrag, urlsplit
 
+import numpy as np
 import pytest
 import yaml
 from axe_playwright_python.sync_playwright import Axe
@@ -22,10 +23,10 @@ from PIL import Image
 from pypdf import PdfReader
 
 import rlsvi_core
-from book._ext import site
 from book._ext.browser import DESK, PHONE, ROOT, SITE, UNFOLD
 from book._ext.mathematics import fault, mathjax
 from book._ext.pdf import bind, chapters, printed
+from book._ext.pictures import difference, with_palette
 from book._ext.verdicts import FIVE
 
 PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.glob("book/**/*.html"))
@@ -234,35 +235,6 @@ def test_barriers_are_noticed(tab):
         assert what.startswith(start)
 
 
-def test_only_the_themes_own_inline_scripts_run(tab, server):
-    """That they do, and nothing is refused, every page's console says."""
-    for name in PAGES:
-        head, _, _ = (SITE / name).read_text("utf8").partition("<script")
-        assert "Content-Security-Policy" in head, name
-        assert "unsafe-eval" not in head
-        assert not re.search(r"script-src[^;]*'unsafe-inline'", head)
-    tab.add_init_script("""window.refused = [];
-        addEventListener("securitypolicyviolation", event => refused.push(event.effectiveDirective));""")
-    injected = """<p id=own>text<script>document.title = "hijacked"</script>
-                  <img src="data:," onerror="document.title = 'hijacked'"></article>"""
-    tab.route(
-        "**/*.html",
-        lambda route: route.fulfill(
-            content_type="text/html",
-            body=(SITE / PAGES[0]).read_text("utf8").replace("</article>", injected),
-        ),
-    )
-    tab.goto(f"{server}/{PAGES[0]}")
-    assert tab.locator("#own").count() == 1
-    tab.evaluate("""() => {
-        const script = document.createElement("script");
-        script.textContent = "document.title = 'hijacked'";
-        document.body.append(script);
-    }""")
-    tab.wait_for_function("refused.length >= 3")
-    assert tab.title() != "hijacked"
-
-
 SHOWN = """() => ["body", ...["p", "a", ".highlight", ".widget"].map(what => `.bd-article ${what}`)]
   .map(what => getComputedStyle(document.querySelector(what)))
   .map(style => [style.color, style.backgroundColor])"""
@@ -324,14 +296,60 @@ def test_a_search_finds_chapters_before_the_reference(tab, server):
         assert set(found) == {False, True}, word
 
 
-def test_a_solution_opens_by_its_title(at):
+def test_a_search_finds_a_greek_letter_by_its_name_and_raises_powers(tab, server):
+    found = []
+    for word in ("set lambda", "set λ"):
+        tab.goto(f"{server}/search.html?q={word}")
+        tab.get_by_text("Search finished").wait_for()
+        found.append(
+            tab.eval_on_selector_all("#search-results li > a", "all => all.map(e => e.href)")
+        )
+    assert "/guide.html" in found[0][0]
+    assert [one.partition("?")[0] for one in found[0]] == [
+        one.partition("?")[0] for one in found[1]
+    ]
+    power = "<div role='main'><math><msup><mn>10</mn><mn>15</mn></msup></math></div>"
+    assert tab.evaluate("power => Search.htmlToText(power)", power) == "10¹⁵"
+
+
+def test_a_fold_is_named_by_what_it_opens(at):
+    page = at("book/G-gauss-dirichlet")
+    assert page.locator(".toggle-button").count() > 0
+    assert page.get_by_text("Show code cell source").count() > 0
+    assert page.locator("[aria-label='Toggle hidden content']").count() == 0
+
+
+def test_a_picture_with_a_palette_looks_the_same():
+    drawn = io.BytesIO()
+    Image.effect_mandelbrot((400, 300), (-2, -1, 1, 1), 50).convert("RGBA").save(drawn, "PNG")
+    small = with_palette(drawn.getvalue())
+    assert len(small) < len(drawn.getvalue())
+    assert not difference(drawn.getvalue(), small)
+    noise = io.BytesIO()  # too many colours: as it was
+    colours = (
+        np.random.default_rng(1)
+        .integers(0, 256, (64, 64, 3), dtype=np.uint8)
+        .repeat(8, 0)
+        .repeat(8, 1)
+    )
+    Image.fromarray(colours).save(noise, "PNG")
+    assert with_palette(noise.getvalue()) == noise.getvalue()
+
+
+def test_an_exercise_leads_to_its_solution_and_back(at):
     page = at("book/03-dithering")
-    solution = page.locator(".solution.dropdown").first
-    title, text = solution.locator(".admonition-title"), solution.locator("section").first
-    assert not text.is_visible()
-    title.click()
-    assert text.is_visible()
-    assert "#" not in page.url
+    exercise = page.locator("#ex-tie-rules")
+    exercise.get_by_role("link", name="Solution").click()
+    assert page.url.endswith("solutions.html#sol-tie-rules")
+    solution = page.locator("#sol-tie-rules")
+    assert solution.locator("p").nth(1).is_visible()
+    solution.locator(".admonition-title a").click()
+    assert page.url.endswith("03-dithering.html#ex-tie-rules")
+
+
+def test_the_sheet_is_one_sheet(at):
+    page = at("book/sheet")
+    assert len(PdfReader(io.BytesIO(page.pdf(format="A4"))).pages) == 1
 
 
 def test_pictures_keep_their_room_while_they_load():
@@ -441,19 +459,10 @@ def test_a_link_to_a_page_tells_what_it_is_about():
         if "og:image" in tags:  # the address is known where the site is published
             assert tags["og:image"].startswith("https://")
             _, _, name = tags["og:image"].rpartition("/")
-            with Image.open(SITE / "_static/preview" / name) as picture:
-                assert picture.size == (1200, 630)
+            assert (SITE / "_images" / name).exists()
     assert len(set(told.values())) == len(told)
     for one in FIVE.values():
         assert one["finding"] in told["book/index"]
-
-
-def test_the_preview_has_the_size_that_is_asked_for(tmp_path):
-    Image.effect_mandelbrot((1366, 636), (-2, -1, 1, 1), 50).save(tmp_path / "figure.png")
-    title = "A long title that needs more than one line to stand on the picture"
-    site.preview(title, tmp_path / "figure.png", tmp_path / "preview.png")
-    with Image.open(tmp_path / "preview.png") as picture:
-        assert picture.size == (1200, 630)
 
 
 def test_chapters_print_as_one_document(browser, tmp_path):

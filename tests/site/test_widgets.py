@@ -580,6 +580,10 @@ def test_the_race_runs_as_python_does(widget):
         assert int(reading(one, key)) == 1 + max(furthest)
         assert int(reading(one, key, 1)) == sum(rewards)
         assert numbers(reading(one, key, 2)) == ([1 + rewards.index(1)] if any(rewards) else [])
+    one.get_by_role("button", name="Reset").click()
+    assert one.get_attribute("data-episodes") == "0"
+    assert move(one, "N, states of the chain", {}) == "20"
+    assert move(one, "K, features", {}) == "10"
 
 
 def test_the_race_of_the_start_page_says_how_long_coins_take(widget):
@@ -932,13 +936,13 @@ def dealt(seed, n):
 
 def test_two_policies_play_as_python_would(widget):
     one = widget("06c-tetris", reduced_motion="reduce")
-    assert one.get_attribute("data-placed") == "12,12"  # to begin with
+    assert one.get_attribute("data-placed") == "0,0"
     ends = set()
     for seed, rule in ((2, "clears"), (3, "overflow top")):
         one.get_by_role("combobox").select_option(rule)
         one.get_by_role("button", name="Other pieces").click()
         one.get_by_role("button", name="One piece").click()
-        press(one, "One piece", 117)
+        press(one, "One piece", 129)
         for i, (name, weights) in enumerate(policies()):
             moves, over = played(rule, weights, dealt(seed, 130))
             assert numbers(reading(one, f"agent{i}")) == [len(moves)]
@@ -998,7 +1002,7 @@ def test_tetris_stands_side_by_side_and_plays_under_one_button(widget):
     play, wide = one.get_by_role("button", name="Play"), "e => e.getBoundingClientRect().width"
     before = play.evaluate(wide)
     play.click()
-    until(one, "e => e.dataset.placed.split(',').every(n => n > 14)")
+    until(one, "e => e.dataset.placed.split(',').every(n => n > 2)")
     pause = one.get_by_role("button", name="Pause")
     assert pause.evaluate(wide) == before
     pause.click()

@@ -42,11 +42,13 @@ from rlsvi_study.theory import (
     forms,
     price,
     printed,
+    profile,
     repaired,
     sharp,
     shrunk,
     theorem1,
 )
+from rlsvi_study.traps import toll
 
 # --------------------------------------------------------------------- tables
 
@@ -337,10 +339,30 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         sharp,
         "moment",
         lambda right: lambda powers, weights: right(powers, weights) / (1 + sum(powers)),
-        "G.stein-dirichlet G.interpolation",
+        "G.stein-dirichlet",
     ),
     (sharp, "spread", _another, "G.stein-variance"),
-    (sharp, "U", _another, "G.heat"),
+    (
+        profile,
+        "normal_profile",
+        lambda right: lambda: right(T=2 * profile.v),
+        "G.profile-normal",
+    ),
+    (
+        profile,
+        "beta_profile",
+        lambda right: lambda: right(total=profile.a + profile.b + 1),
+        "G.profile-beta",
+    ),
+    (
+        profile,
+        "least",
+        lambda right: lambda weights, V, beta: (right(weights, V, beta)[0], 1.1),
+        "G.profile-normal G.profile-beta",
+    ),
+    (profile, "height_laws", lambda right: lambda: right(power=1 / profile.n), "G.sharp-at-half"),
+    (profile, "crossing", lambda _: lambda n: (2, 1.0, 1.0), "G.sharp-at-half"),
+    (profile, "small_weights", lambda right: lambda: right(arb(0.01)), "G.every-mean"),
     (sharp, "root_8c", _another, "G.sharp-necessary"),
     (sharp, "turn", lambda right: lambda b: right(2 * b), "G.sharp-between"),
     (
@@ -414,6 +436,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         lambda _: lambda kappa_w, kappa_b, V: kappa_w + kappa_b * V / 2,
         "5.price-of-sigma",
     ),
+    (price, "BAD", lambda _: price.GOOD, "5.less-noise"),
     (price, "lost", lambda right: lambda h, H: right(h, H) + H // 2, "5.later-values"),
     (price, "part_a", lambda right: lambda: right() / 2, "5.first-term"),
     (price, "fewest", lambda right: lambda *given: right(*given) / 2, "5.first-term"),
@@ -478,6 +501,13 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         "B.toll-law B.toll-steps",
     ),
     (tolls, "leap", lambda right: lambda rho: right(rho) / 2, "B.toll-steps"),
+    (
+        conjecture,
+        "least_spread",
+        lambda right: lambda *at: 1000 * right(*at),
+        "B.toll-steps B.amplification",
+    ),
+    (conjecture, "least_regret", lambda right: lambda L: 2 * right(L), "B.toll-steps"),
     (conjecture, "pooled", lambda right: lambda *at: right(*at) * 2, "B.long-noise"),
     (
         conjecture,
@@ -485,12 +515,50 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         lambda right: lambda theta, world: right(1.1 * theta, world),
         "B.any-weights",
     ),
-    (conjecture, "handed_on", lambda right: lambda *at: 2 * right(*at), "B.small-features"),
+    (
+        conjecture,
+        "handed_on",
+        lambda right: lambda *at: 2 * right(*at),
+        "B.small-features B.one-observation B.units",
+    ),
+    (conjecture, "is_linear", lambda _: lambda *world: False, "B.linear-toll-is-linear"),
+    (
+        conjecture,
+        "linear_toll",
+        lambda right: lambda H, *world: (toll(H, 50)[0], right(H, *world)[1]),
+        "B.linear-toll-is-linear",
+    ),
+    (
+        conjecture,
+        "linear_toll",
+        lambda right: lambda *world: (right(*world)[0], right(*world)[1][:, ::-1]),
+        "B.linear-toll-law",
+    ),
+    (conjecture, "long_leap", lambda right: lambda rho: right(rho) - 1, "B.linear-toll-law"),
+    (
+        conjecture,
+        "passed_on",
+        lambda right: lambda *given: 2 * right(*given),
+        "B.linear-toll-reach B.units",
+    ),
+    (conjecture, "most_episodes", lambda _: lambda *given: 1000, "B.linear-toll"),
+    (
+        conjecture,
+        "GaussianPosterior",
+        lambda right: lambda K, lam, sigma: right(K, lam / 4, sigma),
+        "B.one-observation",
+    ),
+    (
+        conjecture,
+        "most_together",
+        lambda right: lambda ridge: right(0.9 * ridge),
+        "B.units",
+    ),
     (conjecture, "RATE", lambda _: Fraction(1, 8), "B.truncated-steps"),
     (
         conjecture,
         "imagined",
-        lambda right: lambda *given, **walks: right(*given, **walks) / 2,
+        lambda right: lambda *given, walked: right(*given, walked=~walked),
         "B.amplification",
     ),
     (

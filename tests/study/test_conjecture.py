@@ -8,6 +8,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from flint import arb
 from scipy.linalg import hadamard
 from scipy.special import betaln
 from scipy.stats import beta, binom, binomtest, kstest, norm, ttest_1samp, ttest_ind
@@ -246,7 +247,7 @@ def test_lost_plays_silence_the_agent_as_computed():
 # --- falsehoods -----------------------------------------------------------------------------
 
 PLANTED = {
-    "regret/√T that does not grow": ("toll_bound", lambda H: 1.0, "B.conjecture-meant"),
+    "regret/√T that does not grow": ("least_regret", lambda L: 1.0, "B.conjecture-meant"),
     "powers below a half": ("power", lambda H, x: 0.4, "B.conjecture-printed"),
     "a lower bound above what was measured": (
         "gamble_bound",
@@ -254,10 +255,16 @@ PLANTED = {
         "B.gambles-measured",
     ),
     "a lower bound above what was measured at the toll": (
-        "toll_bound",
-        lambda H: 1e9,
+        "least_regret",
+        lambda L: 1e9,
         "B.toll-measured",
     ),
+    "a lower bound above what was measured at the linear toll": (
+        "least_regret",
+        lambda L: 1e9,
+        "B.linear-toll-measured",
+    ),
+    "another rule at the linear toll": ("outcome", lambda by_H: "fails", "B.linear-toll-measured"),
     "an upper bound below what was measured": (
         "truncated_bound",
         lambda H, L: 5.0,
@@ -485,20 +492,19 @@ def test_the_long_gamble_is_bounded_from_where_it_is_said():
     ("sigma", "G", "enough"), [(1.0, 16, True), (3.0, 80, True), (3.0, 16, False)]
 )
 def test_values_of_the_toll_are_as_often_large_as_proved(sigma, G, enough):
-    """The lemma's chance for λ = 1, by the library's agent after one start with walks alone; with a
-    leap that is too small for σ nothing is amplified."""
+    """The proof's normal variable for λ = 1, by the library's agent after one start with walks alone;
+    with a leap that is too small for σ nothing is amplified."""
     H = 8
     mdp, Phi = toll(H, 20, G)
     agent = rlsvi(Phi, 1.0, sigma, rng=1)
     for h in range(H):
         agent.observe(h, 1, 0, mdp.R[h, 1, 0, 1], 1)
-    rho, high = gambles.exact(sigma**2), 0
-    level = sigma * float(claims.moments(rho)[0]) * 8 ** (H - 2) / 2
+    least = claims.least_spread(H, H - 1, gambles.exact(sigma**2))
+    level, high = sigma * float(arb(least).sqrt()), 0
     for _ in range(3000):
         agent.plan()
         high += agent.Q[1, 1].max() >= level
-    least = float(claims.chance(H, rho))
-    assert (binomtest(high, 3000, least, alternative="less").pvalue > RATE) == enough
+    assert (binomtest(high, 3000, norm.sf(1), alternative="less").pvalue > RATE) == enough
 
 
 # --- where the prior is true ----------------------------------------------------------------

@@ -20,32 +20,6 @@ RIDGES = (Fraction(1, 1000), Fraction(1, 4), Fraction(1), Fraction(9), Fraction(
 # --- the world -----------------------------------------------------------------------------------
 
 
-def is_linear(mdp, Phi):
-    """Whether in every period transitions and mean rewards are linear in the features."""
-    K = Phi.shape[-1]
-    for h in range(mdp.H):
-        rows = Phi[h].reshape(-1, K)
-        wanted = np.column_stack(
-            [mdp.P[h].reshape(len(rows), -1), (mdp.P[h] * mdp.R[h]).sum(axis=2).ravel()]
-        )
-        fitted = rows @ np.linalg.lstsq(rows, wanted, rcond=None)[0]
-        if not np.allclose(fitted, wanted, atol=1e-12):
-            return False
-    return True
-
-
-def is_closed(mdp, Phi, rng):
-    """Whether the Bellman update of any Φθ is some Φθ', for a few random θ."""
-    H, K = mdp.H, Phi.shape[-1]
-    for h, theta in zip(range(H - 1), rng.normal(0, 3, (H - 1, K)), strict=True):
-        V = (Phi[h + 1] @ theta).max(axis=1)
-        update = (mdp.P[h] * (mdp.R[h] + V)).sum(axis=2).ravel()
-        rows = Phi[h].reshape(-1, K)
-        if not np.allclose(rows @ np.linalg.lstsq(rows, update, rcond=None)[0], update):
-            return False
-    return True
-
-
 @pytest.mark.parametrize("unit", [False, True])
 @pytest.mark.parametrize("H", [2, 5, 12])
 def test_the_linear_toll_is_what_the_theorem_asks_for(H, unit):
@@ -53,8 +27,8 @@ def test_the_linear_toll_is_what_the_theorem_asks_for(H, unit):
     mdp, Phi = linear.linear_toll(H, L=50, unit=unit)
     lam = 1 / sigma**2 * (1 if not unit else 1 / (1 + 23.0**2))
     assert claims.is_instance((mdp, Phi), lam, sigma)  # Q* linear, θ unique and small, rewards
-    assert is_linear(mdp, Phi)
-    assert is_closed(mdp, Phi, np.random.default_rng(H))
+    assert linear.is_linear(mdp, Phi)
+    assert linear.is_closed(mdp, Phi, np.random.default_rng(H))
     assert mdp.value == pytest.approx(-1 / 50)
     assert set(np.unique(mdp.P)) == {0.0, 1.0}
     longest = np.linalg.norm(Phi, axis=-1).max()
@@ -70,16 +44,16 @@ def test_the_measures_are_the_first_and_the_third_feature():
 
 def test_other_worlds_are_not_linear():
     mdp, Phi = toll(5, L=50)
-    assert not is_linear(mdp, Phi)
-    assert not is_closed(mdp, Phi, np.random.default_rng(1))
+    assert not linear.is_linear(mdp, Phi)
+    assert not linear.is_closed(mdp, Phi, np.random.default_rng(1))
     mdp, Phi = linear.linear_toll(5, L=50)
     R = mdp.R.copy()
     R[2, 1, 1] = -1.0  # a price in the middle of the road that no feature knows
-    assert is_linear(
+    assert linear.is_linear(
         FiniteMDP(mdp.P, R, initial=mdp.initial), Phi
     )  # two features price two actions
     R[2, 1, 0], R[2, 0, 0] = 1.0, -3.0  # and the dead have two actions of one feature
-    assert not is_linear(FiniteMDP(mdp.P, R, initial=mdp.initial), Phi)
+    assert not linear.is_linear(FiniteMDP(mdp.P, R, initial=mdp.initial), Phi)
 
 
 @pytest.mark.parametrize(
@@ -150,23 +124,11 @@ def test_at_the_gate_the_sign_is_that_of_the_proof(rho, leaps, quits):
                 assert mean[1] > 0
 
 
-def one_start(H, walked, seed):
-    """RLSVI as printed after one start at the side."""
-    mdp, Phi = linear.linear_toll(H, L=50)
-    agent = rlsvi(Phi, 1 / H**2, float(H), rng=seed)
-    for h in range(H):
-        action = 1 if h and not walked[h - 1] else 0
-        agent.observe(
-            h, linear.ALIVE, action, mdp.R[h, linear.ALIVE, action, linear.ALIVE], linear.ALIVE
-        )
-    return agent
-
-
 @pytest.mark.parametrize("every", [1, 2])
 def test_sampled_values_grow_as_proved(every):
     H, draws = 8, 4000
     walked = np.arange(H - 1) % every == 0
-    agent, X = one_start(H, walked, 1), np.empty((draws, H - 1))
+    agent, X = linear.one_start(H, walked, 1), np.empty((draws, H - 1))
     for i in range(draws):
         agent.plan()
         X[i] = [agent.values(h, linear.ALIVE).max() for h in range(1, H)]
@@ -202,20 +164,13 @@ def test_up_to_which_ridge_a_walk_multiplies_by_eight():
         assert ((1 + u) / (2 + ridge * (1 + u * u)) >= 8).any() == can
 
 
-def product_of_factors(ridge):
-    """The largest a_w·a_l where the longest feature has length 1: over walks (1, w) and leaps (1, u)."""
-    u, share = np.meshgrid(np.geomspace(1, 1e5, 400), np.geomspace(1e-3, 1, 400))
-    w, s = share * u, 1 / (1 + u * u)
-    return float((s * (1 + w * u) / (s * (1 + w * w) + ridge) / (1 + ridge)).max())
-
-
 def test_where_a_walk_and_a_leap_together_multiply():
     """√ρ(1 + ρ) < ½."""
     root = np.roots([1, 0, 1, -0.5])
     limit = float(root[np.isreal(root)].real[0]) ** 2
     assert limit == pytest.approx(0.1797, abs=1e-3)
-    assert product_of_factors(0.97 * limit) > 1
-    assert product_of_factors(1.03 * limit) < 1
+    assert linear.most_together(0.97 * limit) > 1
+    assert linear.most_together(1.03 * limit) < 1
 
 
 @pytest.mark.parametrize("ridge", [0.25, 1.0, 7.0])
@@ -247,7 +202,7 @@ def test_after_one_observation_in_each_period_values_grow_by_a_sum():
         agent.plan()
         largest.append(max(abs(agent.values(0, s)).max() for s in range(S)))
     assert np.mean(largest) < bound
-    amplified = one_start(H, np.ones(H - 1, bool), 2)
+    amplified = linear.one_start(H, np.ones(H - 1, bool), 2)
     amplified.plan()
     assert np.mean([abs(amplified.values(1, 1)).max()]) > 100 * H * (1 + math.sqrt(3) * H)
 
@@ -287,37 +242,7 @@ def test_errors_followed_backwards_are_those_of_the_agent(case):
 
 def test_the_second_case_is_a_linear_mdp():
     mdp, Phi = road_mdp(growth.CASES["linear"], 6, np.random.default_rng(1))
-    assert is_linear(mdp, Phi)
+    assert linear.is_linear(mdp, Phi)
     assert np.linalg.norm(Phi, axis=-1).max() == pytest.approx(1)
     np.testing.assert_allclose(Phi[..., 0] / growth.ALPHA, 1)
     assert np.abs(mdp.R).max() <= 1
-
-
-# --- the toll, by the same argument ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize("every", [1, 2])
-def test_at_the_toll_a_draw_is_at_least_a_normal_variable(every):
-    H, draws, G = 9, 20_000, 16.0
-    walked = np.arange(H - 1) % every == 0
-    rng, X, spread = np.random.default_rng(6), np.zeros(20_000), 1.0
-    for w in walked[::-1]:
-        phi = 1.0 if w else G
-        theta = phi * X / (1 + phi**2) + rng.normal(0, 1 / math.sqrt(1 + phi**2), draws)
-        X = np.maximum(theta, G * theta)
-    kappa, W = 256 / 257, int(walked.sum())
-    spread = 8.0**W * kappa ** (H - 1 - W) * math.sqrt(2)
-    for times in (0.0, 1.0, 2.0):
-        count = int((X >= times * spread).sum())
-        assert binomtest(count, draws, norm.sf(times), alternative="less").pvalue > RATE
-    count = int((X >= 30 * spread).sum())
-    assert binomtest(count, draws, norm.sf(1), alternative="less").pvalue < RATE
-
-
-def test_the_stored_runs_at_the_toll_are_within_the_theorem():
-    from rlsvi_study.conjecture.runs import looked_at
-
-    for H in range(7, 34):
-        most = (8 * 256 / 257) ** ((H - 1) / 2) / (8 * math.sqrt(2))
-        assert 3 <= looked_at(H) <= most
-        assert 10 * looked_at(H) > most  # and not far within

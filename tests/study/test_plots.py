@@ -91,11 +91,22 @@ def legible(figure):
     assert not list(misnamed(figure))
 
 
+def compared():
+    """What a rule found on two problems."""
+    problems = pd.MultiIndex.from_tuples([("one", 1), ("other", 2)], names=["environment", "size"])
+    return pd.DataFrame({"ratio": [0.5, 1.0], "word": ["better", "open"]}, problems)
+
+
 WITHOUT_TABLE = [
     lambda: theory_figures.density_grid([(2, 3), (0.05, 0.05)]),
     theory_figures.leak,
     theory_figures.least_variance,
     since_figures.timeline,
+    lambda: since_figures.matrix({"some": dict.fromkeys("ab", compared())}),
+    lambda: tetris_figures.optimism(
+        load("tetris-optimism"), load("fig7").query("agent == 'rlsvi'")
+    ),
+    lambda: chain_figures.chain_diagram(back=True),
     tetris_figures.endings,
     lambda: chain_figures.fan(np.ones(2), np.ones(2), np.ones(2), np.ones((3, 2))),
     lambda: chain_figures.two_periods({(0, 2, 3): "some", (1, 3, 4): "none"}),

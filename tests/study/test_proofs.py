@@ -83,9 +83,9 @@ def quick(monkeypatch):
     return judging
 
 
-@pytest.mark.parametrize("step", [None, *sharp.STEPS_INTERPOLATION])
+@pytest.mark.parametrize("step", [None, *sharp.STEPS_PROFILE])
 def test_lemma_1_falls_with_any_of_its_steps(step, quick, monkeypatch):
-    quick(sharp.STEPS_INTERPOLATION, step)
+    quick(sharp.STEPS_PROFILE, step)
     monkeypatch.setattr(order, "gap", lambda normal, law, z: np.ones(len(z)))
     found = repaired.gauss_dirichlet()
     assert found.verdict == (FAILS if step else HOLDS)
@@ -102,7 +102,7 @@ def test_the_repaired_lemma_6_falls_with_any_of_its_steps(step, quick):
 
 def test_every_step_of_a_lemma_is_a_line_of_it_and_no_step_of_lemma_1_is_left_out():
     assert set(printed.STEPS_LEMMA_6) <= lines_of(evidence.LEMMA_6).keys()
-    proofs = {*sharp.STEPS_INTERPOLATION, *sharp.STEPS_SHARP, *repaired.STEPS_URN}
+    proofs = {*sharp.STEPS_PROFILE, *sharp.STEPS_SHARP, *repaired.STEPS_URN}
     assert lines_of(evidence.LEMMA_1).keys() - proofs == {
         "G.gauss-dirichlet-sampled",
         "G.sharp-at-every-mean",
@@ -511,7 +511,7 @@ def test_a_normal_of_too_small_a_variance_fails_the_lemma(monkeypatch):
 
 @pytest.mark.parametrize(("gap", "verdict"), [(1e-9, HOLDS), (0.0, HOLDS), (-1e-9, FAILS)])
 def test_optimism_asks_for_a_gap_that_is_not_negative(gap, verdict, quick, monkeypatch):
-    quick(sharp.STEPS_INTERPOLATION, None)
+    quick(sharp.STEPS_PROFILE, None)
     monkeypatch.setattr(order, "gap", lambda normal, law, z: np.full(len(z), gap))
     assert repaired.gauss_dirichlet().verdict == verdict
 

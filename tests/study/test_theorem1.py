@@ -558,29 +558,9 @@ def test_the_first_term_needs_no_least_ridge(rho, sigma, S, A):
     assert math.sqrt(2) / 4 * price.share(p) * (good - 0.1) < 0.03  # and not with much less
 
 
-def lost_twice(H, sigma, sure=30, known=4000):
-    """RLSVI where two tosses were lost and all else is known: the world of Proposition 3."""
-    coin, good, bad, half = range(4)
-    agent = rlsvi(features.one_hot(H, 4, 2), 1 / sigma**2, sigma, rng=1)
-    for h in range(H):
-        for s, r in ((good, 0.0), (bad, -1.0), (half, -float(h > (H - 1) // 2))):
-            for a in (0, 1):
-                for _ in range(known):
-                    agent.observe(h, s, a, r, s)
-    for _ in range(2):
-        agent.observe(0, coin, 0, 0.0, bad)
-    for _ in range(sure):
-        agent.observe(0, coin, 1, 0.0, half)
-    return agent
-
-
 @pytest.mark.parametrize(("share", "avoided"), [(0.02, True), (1.0, False)])
 def test_after_two_lost_tosses_the_coin_is_avoided_if_noise_is_small(share, avoided):
     """σ² = share · ¼(1 + (H−1)²): with the proof's noise it is tossed again soon."""
-    H, draws = 25, 300
-    agent = lost_twice(H, math.sqrt(share * (1 + (H - 1) ** 2) / 4), known=200)
-    tosses = 0
-    for _ in range(draws):
-        agent.plan()
-        tosses += int(np.argmax(agent.values(0, 0)) == 0)
+    H = 25
+    tosses = price.tossed(H, math.sqrt(share * (1 + (H - 1) ** 2) / 4), 300)
     assert (tosses <= 3) == avoided
