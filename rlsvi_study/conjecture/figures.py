@@ -132,7 +132,7 @@ def many_starts(table: pd.DataFrame) -> Figure:
         ):
             sns.lineplot(
                 own, x="H", y="error", estimator="median", errorbar=("pi", 100), err_style="bars",
-                err_kws={"capsize": 2}, color=colour, marker="o", label=f"n = {n}", ax=ax,
+                err_kws={"capsize": 2}, color=colour, marker="o", label=f"RLSVI, n = {n}", ax=ax,
             )  # fmt: skip
         H = sorted(table[table.case == case].H.unique())
         ax.set(xscale="log", yscale="log", xlabel="periods H", title=title)

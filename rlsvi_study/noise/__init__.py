@@ -4,4 +4,5 @@ from .. import Topic
 
 TUNING = "noise-tuning", "noise-tuning-dear", "noise-tuning-tasks"
 FINAL = "noise-tables", "noise-dear", "noise-linear", "noise-tasks", "noise-control"
-TOPIC = Topic(tables=(*TUNING, *FINAL), figures={"noise": FINAL})
+CONDITIONS = "noise-bandits", "noise-steps"
+TOPIC = Topic(tables=(*TUNING, *FINAL, *CONDITIONS), figures={"noise": FINAL})

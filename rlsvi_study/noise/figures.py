@@ -5,11 +5,11 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from ..intervals import ratio, word
-from ..style import COLOUR, RANGE, WORD_COLOUR, canvas, legend, styled, three
+from ..style import COLOUR, RANGE, WORD_COLOUR, canvas, legend, styled, three, values
 from . import FINAL, TUNING
-from .runs import UNTUNED, final, regrets
-
-DEFAULT = "κ = 0.01"
+from .conditions import DEVIATION, KINDS, STEPS, TOLD, against
+from .parts import DEFAULT, UNTUNED
+from .runs import final, regrets
 
 
 @styled
@@ -45,6 +45,70 @@ def ratios(*tables: pd.DataFrame) -> Figure:
 
 
 @styled
+def bandits(table: pd.DataFrame) -> Figure:
+    """How many times the regret of RLSVI by ``value_range`` the others have on each bandit."""
+    fig, ax = canvas(height=3.4)
+    own = {DEVIATION: COLOUR["rlsvi"], "bootstrap, κ = 0.01": COLOUR["weights"]}
+    cells = against(table).rename(index={DEFAULT: "bootstrap, κ = 0.01"}, level="arm")
+    sns.pointplot(
+        three(cells, "mean"),
+        x="time",
+        y="problem",
+        hue="arm",
+        palette=own,
+        hue_order=list(own),
+        markers=["o", "^"],
+        linestyle="none",
+        markersize=5,
+        dodge=0.3,
+        err_kws={"lw": 1.5},
+        ax=ax,
+        **RANGE,
+    )
+    ax.axvline(1, color="0.4", lw=0.9, ls=":")
+    ax.set(xscale="log", xlabel="regret / regret with σ = V/50", ylabel="")
+    ax.set_xticks([0.1, 0.2, 0.5, 1, 2], ["0.1", "0.2", "0.5", "1", "2"])
+    ax.minorticks_off()
+    ax.get_legend().remove()
+    legend(ax, fig, loc="outside upper center", ncols=2)
+    return fig
+
+
+@styled
+def steps(table: pd.DataFrame) -> Figure:
+    """How many times the regret of RLSVI by ``value_range`` the bootstrap has where nothing is
+    random, by features and by what pays; a panel a world."""
+    cells = against(table).reset_index()
+    cells[["world", "pays", "features"]] = [STEPS[problem] for problem in cells.problem]
+    fig, axes = canvas(2, height=4.2, sharex=True, sharey=True)
+    for ax, (world, own) in zip(axes, cells.groupby("world", sort=False), strict=True):
+        sns.pointplot(
+            three(own.set_index(["features", "pays"]), "mean"),
+            x="time",
+            y="features",
+            hue="pays",
+            order=list(KINDS),
+            hue_order=list(TOLD),
+            palette=values(len(TOLD)),
+            markers=["o", "s", "D"],
+            linestyle="none",
+            markersize=5,
+            dodge=0.5,
+            err_kws={"lw": 1.5},
+            ax=ax,
+            **RANGE,
+        )
+        ax.axvline(1, color="0.4", lw=0.9, ls=":")
+        ax.set(title=world, xlabel="regret / RLSVI’s", ylabel="")
+        ax.get_legend().remove()
+    axes[0].set(xscale="log")  # of both, after both are drawn
+    axes[0].set_xticks([0.2, 0.5, 1, 2, 4], ["0.2", "0.5", "1", "2", "4"])
+    axes[0].minorticks_off()
+    legend(axes[0], fig, loc="outside upper center", ncols=3)
+    return fig
+
+
+@styled
 def settings(table: pd.DataFrame) -> Figure:
     """Mean regret of a rival's nine settings, in units of the least on the problem."""
     ends = final(table)
@@ -67,4 +131,9 @@ def settings(table: pd.DataFrame) -> Figure:
     return fig
 
 
-DRAW = dict.fromkeys(TUNING, settings) | dict.fromkeys((*FINAL, "noise"), ratios)
+DRAW = {
+    **dict.fromkeys(TUNING, settings),
+    **dict.fromkeys((*FINAL, "noise"), ratios),
+    "noise-bandits": bandits,
+    "noise-steps": steps,
+}

@@ -53,59 +53,35 @@ its games are too long for that.
 from collections.abc import Callable
 from functools import cache, partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from rlsvi_core import FiniteMDP, bootstrap, features, lsvi, rlsvi
+from rlsvi_core import FiniteMDP, features, lsvi, rlsvi
 from rlsvi_core.beyond import boxes
 from rlsvi_core.beyond.known import finite_mdp
 from rlsvi_core.envs.chains import chain, deep_sea, river_swim
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
-from rlsvi_core.features import OneHot
 
 from .. import intervals
 from ..engine import Experiment, Rows, Scale, streams
 from ..rivals import psrl, ucbvi
 from ..traps import gamble, long_gamble, toll
 from ..worlds import World, inventory, key_and_door, low_rank, paying
+from .conditions import CONDITIONS
+from .parts import KAPPAS, QUARTERS, UNTUNED, Made, Problem, linear, scored, table, untuned
 
-QUARTERS = 4  # of a run, with a row each
-KAPPAS = {"κ = 1": 1.0, "κ = 0.1": 0.1, "κ = 0.01": 0.01}
 GRID: dict[str, tuple[tuple[float, ...], ...]] = {
     "rlsvi": tuple(product((200, 50, 10), (1e-4, 1e-2, 1.0))),
     "epsilon-greedy": tuple(product((0.1, 0.3, 1.0), (1e-4, 1e-2, 1.0))),
     "psrl": tuple(product((0.1, 1, 0), (0.1, 0.5, 1))),  # 0: S
     "ucbvi": tuple((10.0 ** (-5 + i / 2),) for i in range(9)),
 }
-UNTUNED = "by value_range"  # RLSVI
-
-
-class Made(NamedTuple):
-    env: Any
-    features: Any
-    best: float  # the largest expected reward of an episode
-
-
-class Problem(NamedTuple):
-    group: str
-    make: Callable[[np.random.Generator], Made]
-    episodes: int
-    told: tuple[float, float]  # as the range of values
-    time: dict[str, Any] = {}  # noqa: RUF012, constants: a discount, or a horizon that features lack
 
 
 # --------------------------------------------------------------------------- problems
-
-
-def table(mdp: FiniteMDP) -> Made:
-    return Made(mdp, OneHot(mdp.H, mdp.S, mdp.A), mdp.value)
-
-
-def linear(mdp: FiniteMDP, Phi: np.ndarray) -> Made:
-    return Made(mdp, Phi / np.sqrt((Phi**2).sum(axis=-1).mean()), mdp.value)
 
 
 def coherent(N: int, rng: np.random.Generator) -> Made:
@@ -267,43 +243,14 @@ def tuning(problem: str, agent: str, setting: int, seed: int, quarters: int) -> 
     """Regret of a rival with one of its settings, after each quarter of a run."""
     what, (basis_rng, env_rng, agent_rng) = PROBLEMS[problem], streams(seed)
     made = what.make(basis_rng)
-    return _regret(
-        *tuned(agent, setting, made, what, agent_rng), made.best, what, env_rng, quarters
-    )
+    return scored(*tuned(agent, setting, made, what, agent_rng), made.best, what, env_rng, quarters)
 
 
 def curve(problem: str, arm: str, seed: int, quarters: int) -> Rows:
     """The same for the bootstrap with some κ, for RLSVI by ``value_range``, and for tuned rivals."""
     if arm in GRID:
         return tuning(problem, arm, TUNED[problem][rivals(problem).index(arm)], seed, quarters)
-    what, (basis_rng, env_rng, agent_rng) = PROBLEMS[problem], streams(seed)
-    env, phi, best = what.make(basis_rng)
-    options: Any = {**what.time, "rng": agent_rng}
-    learner = (
-        rlsvi(phi, value_range=what.told, **options)
-        if arm == UNTUNED
-        else bootstrap(phi, what.told, KAPPAS[arm], **options)
-    )
-    return _regret(learner, env, 1.0, best, what, env_rng, quarters)
-
-
-def _regret(
-    learner: Any,
-    env: Any,
-    unit: float,
-    best: float,
-    what: Problem,
-    rng: np.random.Generator,
-    quarters: int,
-) -> Rows:
-    finite, piece = isinstance(env, FiniteMDP), what.episodes // QUARTERS
-    seed = rng if finite else int(rng.integers(2**31))
-    run = learner.learn(env, quarters * piece, seed, exact=finite)
-    lost = np.cumsum(unit * (env.value - run.expected) if finite else best - run.reward)
-    return [
-        {"episode": n, "regret": round(float(lost[n - 1]), 4)}
-        for n in range(piece, quarters * piece + 1, piece)
-    ]
+    return untuned(PROBLEMS[problem], arm, seed, quarters)
 
 
 # --------------------------------------------------------------------------- the rule
@@ -460,5 +407,6 @@ EXPERIMENTS = {
         _study("noise-linear", "linear features", curve, _arms, LINEAR, _FINAL),
         _study("noise-tasks", "tasks", curve, _arms, LIGHT, _FINAL[:8]),
         _study("noise-control", "longer tasks", curve, _arms, CONTROL, _FINAL[:8]),
+        *CONDITIONS,
     )
 }

@@ -126,7 +126,8 @@ def slope(ax: Axes, table: pd.DataFrame, piece: str) -> None:
             color=WORD_COLOUR[word],
             linestyle=":" if word == "open" else "-",
         )
-    ax.set(yscale="log", xlim=(-0.2, 2.3), title=piece)
+    below = "noise, small to large" if piece in BETWEEN else "without, and with it"
+    ax.set(yscale="log", xlim=(-0.2, 2.3), title=piece, xlabel=below)
     ax.yaxis.set_minor_formatter("")
     low, high = ax.get_ylim()
     room = np.log(high / low)

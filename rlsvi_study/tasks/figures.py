@@ -1,4 +1,6 @@
-"""The figures of the guide: RLSVI on tasks that others have made."""
+"""The figures of the guide: RLSVI on tasks that others have made, and what to choose."""
+
+from typing import Any
 
 import pandas as pd
 import seaborn as sns
@@ -169,23 +171,24 @@ def noise(table: pd.DataFrame) -> Figure:
     Student's intervals. Problems with a horizon left, discounted ones right."""
     runs = sigma.regrets(table).drop(columns="returns", level="arm")
     times = (runs / sigma.judged(table)["mean"].groupby("problem").min()).melt(value_name="times")
-    order = [*sigma.SIGMAS, *sigma.RIVALS.values()]
+    times["task"] = times.problem.str.removesuffix(", discounted")
+    order, tasks = [*sigma.SIGMAS, *sigma.RIVALS.values()], list(times.task.unique())
+    look = dict(zip(tasks, zip(values(len(tasks)), "osD^v", strict=True), strict=True))
     fig, axes = canvas(2, height=5.4, sharey=True)
     for ax, title, discounted in zip(axes, ("with a horizon", "discounted"), (0, 1), strict=True):
-        problems = [
-            name for name, of in sigma.PROBLEMS.items() if (of.gamma is not None) == discounted
-        ]
+        own = times[times.problem.str.endswith(", discounted") == bool(discounted)]
+        drawn = [task for task in tasks if task in set(own.task)]
         for arms, line in ((list(sigma.SIGMAS), "-"), (list(sigma.RIVALS.values()), "none")):
             sns.pointplot(
-                times[times.problem.isin(problems) & times.arm.isin(arms)],
+                own[own.arm.isin(arms)],
                 x="arm",
                 y="times",
-                hue="problem",
+                hue="task",
                 order=order,
-                hue_order=problems,
+                hue_order=drawn,
                 errorbar=student,
-                palette=values(len(problems)),
-                markers=["o", "s", "D", "^"][: len(problems)],
+                palette=[look[task][0] for task in drawn],
+                markers=[look[task][1] for task in drawn],
                 markersize=4,
                 err_kws={"lw": 1.5},
                 lw=1.5,
@@ -193,17 +196,56 @@ def noise(table: pd.DataFrame) -> Figure:
                 legend=line == "-",
                 ax=ax,
             )
-        ax.set(
-            title=title,
-            xlabel="σ, or a rival’s best setting",
-            ylabel="regret / regret of the best σ",
-        )
+        ax.set(title=title, xlabel="", ylabel="regret / regret of the best σ")
         ax.tick_params(axis="x", rotation=60)
         ax.axhline(sigma.TOLERATED, color="0.5", lw=0.8, ls=":")
-        legend(ax, loc="upper left")
+        ax.get_legend().remove()
+    named: dict[str, Any] = {}
+    for ax in axes:
+        handles, labels = ax.get_legend_handles_labels()
+        named |= dict(zip(labels, handles, strict=True))
+    fig.legend(named.values(), named, loc="outside upper center", ncols=3)
     axes[0].set(yscale="log")  # of both, after both are drawn
     axes[0].set_yticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
     axes[0].minorticks_off()
+    return fig
+
+
+CHOICES = (  # questions, the answer that decides, and what to take then
+    ("Few actions, and states that you\ncan number or describe?", "no", "a deep method"),
+    ("Is an episode one step?", "yes", "rlsvi, σ = a\nreward’s deviation"),
+    ("Does nearly every step pay or cost?", "yes", "rlsvi, or LSVI\nwith a tuned ε"),
+    ("Does one random outcome\ndecide an episode?", "yes", "bootstrap"),
+    ("Do outcomes vary, or\ndo you not know?", "yes", "rlsvi"),
+    ("Are states numbered, and does\nsomething pay on the way?", "yes", "rlsvi"),
+    ("Are states numbered, or do features\ncontain the optimal values?", "yes", "bootstrap"),
+)
+OTHERWISE = "rlsvi"
+
+
+@styled
+def choices() -> Figure:
+    """The guide's decision tree: from the top, the first question that decides."""
+    fig, ax = canvas(height=1.05 * (len(CHOICES) + 0.6))
+    colour = {"rlsvi": COLOUR["rlsvi"], "boots": COLOUR["weights"]}
+    box = {"boxstyle": "round,pad=0.4", "facecolor": "white", "edgecolor": "0.6"}
+
+    def leaf(x: float, y: float, take: str) -> None:
+        edge = colour.get(take[:5], "0.3")
+        ax.text(x, y, take, ha="center", va="center", bbox=box | {"edgecolor": edge, "lw": 2})
+
+    arrow = {"arrowstyle": "-|>", "color": "0.4", "shrinkA": 0, "shrinkB": 0}
+    for row, (question, decides, take) in enumerate(CHOICES):
+        y = -row
+        ax.annotate("", (0.71, y), (0.57, y), arrowprops=arrow)
+        ax.annotate("", (0.28, y - 0.7), (0.28, y - 0.3), arrowprops=arrow)
+        ax.text(0.635, y + 0.06, decides, ha="center", va="bottom")
+        ax.text(0.3, y - 0.5, "yes" if decides == "no" else "no", va="center")
+        ax.text(0.28, y, question, ha="center", va="center", bbox=box)
+        leaf(0.86, y, take)
+    leaf(0.28, -len(CHOICES) + 0.05, OTHERWISE)
+    ax.set(xlim=(0, 1.02), ylim=(-len(CHOICES) - 0.25, 0.4))
+    ax.axis("off")
     return fig
 
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from rlsvi_core import chain
-from rlsvi_study import engine
-from rlsvi_study.noise import FINAL, TUNING, runs
+from rlsvi_study import engine, intervals
+from rlsvi_study.noise import FINAL, TUNING, conditions, runs
 from rlsvi_study.traps import gamble
 from rlsvi_study.worlds import inventory
 
@@ -136,3 +136,114 @@ def test_what_the_stored_tables_say():
     assert runs.first_choices(words) == []
     counts = runs.by_group(words).loc["κ = 0.01"]
     assert (counts.better > counts.worse)[["linear", "traps"]].all()
+
+
+# --- bandits, and what pays on the way -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", conditions.BANDITS)
+def test_a_bandit_is_linear_and_pays_what_it_is_called(name):
+    of = conditions.BANDITS[name]
+    env, phi, best = conditions.bandit(of, np.random.default_rng(3))
+    mean = (env.P * env.R).sum(axis=-1)[0]
+    assert (mean[0] == mean[1]).all()
+    assert abs(mean - of.middle).max() == pytest.approx(of.spread)
+    assert best == mean.max()
+    assert (phi**2).sum(axis=-1) == pytest.approx(1)
+    weights = np.linalg.lstsq(phi[0, 0], mean[0], rcond=None)[0]
+    assert phi[0, 0] @ weights == pytest.approx(mean[0])
+    variance = (env.P * env.R**2).sum(axis=-1)[0, 0] - mean[0] ** 2
+    middle = abs(mean[0] - of.middle).argmin()
+    assert np.sqrt(variance[middle]) == pytest.approx(of.deviation, rel=0.1)
+
+
+@pytest.mark.parametrize("world", conditions.WORLDS)
+def test_a_shift_changes_the_rewards_and_not_the_problem(world):
+    """What a policy loses is the same, and the range that agents are told is about right."""
+    small, shifted, goal = (
+        conditions.paying(world, pays, np.random.default_rng(4))
+        for pays in ("small", "shifted", "goal")
+    )
+    policy = np.random.default_rng(5).integers(small.A, size=(small.H, small.S))
+    assert shifted.regret(policy) == pytest.approx(small.regret(policy))
+    assert goal.value == 1
+    assert shifted.value == pytest.approx(small.value - small.H * conditions.SMALL)
+    for mdp, pays in ((small, "small"), (shifted, "shifted"), (goal, "goal")):
+        low, high = conditions.TOLD[pays]
+        assert low <= mdp.V.min() < mdp.V.max() <= high + 0.05
+        assert mdp.V.max() >= high - 0.1
+
+
+def test_which_features_contain_the_optimal_values():
+    for kind, what in conditions.KINDS.items():
+        rng = np.random.default_rng(6)
+        mdp, phi, _ = conditions.represented(conditions.paying("corridor", "small", rng), kind, rng)
+        if kind == "table":
+            assert (phi.S, phi.A) == (mdp.S, mdp.A)
+            continue
+        misfit = max(
+            abs(rows @ np.linalg.lstsq(rows, Q, rcond=None)[0] - Q).max()
+            for rows, Q in zip(
+                phi.reshape(mdp.H, -1, phi.shape[-1]), mdp.Q.reshape(mdp.H, -1), strict=True
+            )
+        )
+        assert (misfit < 1e-6) == (what == "contain")
+
+
+@pytest.mark.parametrize("kind", ["table", "degree 3"])
+def test_a_run_on_the_way_is_the_beginning_of_a_longer_one(kind):
+    problem = f"corridor, small, {kind}"
+    for arm in (runs.UNTUNED, conditions.DEFAULT):
+        whole = conditions.walking(problem, arm, 7, 2)
+        assert whole[:1] == conditions.walking(problem, arm, 7, 1)
+    one, other = (
+        conditions.choosing("scores", arm, 7, 1) for arm in (runs.UNTUNED, conditions.DEVIATION)
+    )
+    assert one != other
+
+
+@pytest.mark.parametrize(
+    ("ratios", "take"),
+    [((0.5, 1), "bootstrap"), ((2, 1), "rlsvi"), ((0.5, 2), "either"), ((1, 1), "either")],
+)
+def test_what_the_guide_advises_for_a_group(ratios, take):
+    table = pd.DataFrame(
+        {"problem": f"{world}, goal, table", "arm": arm, "seed": seed, "episode": 9}
+        | {"regret": 10.0 * (ratio if arm == conditions.DEFAULT else 1)}
+        for world, ratio in zip(conditions.WORLDS, ratios, strict=True)
+        for arm in (runs.UNTUNED, conditions.DEFAULT)
+        for seed in range(4)
+    )
+    assert conditions.advice(table) == {("table", "goal"): take}
+
+
+def test_tuned_ucbvi_is_worse_than_tuned_rlsvi_in_no_stored_table():
+    words = [
+        intervals.word(*intervals.ratio(regret["ucbvi"], regret["rlsvi"])[1:])
+        for name in ("noise-tables", "noise-dear")
+        for regret in runs.regrets(engine.load(runs.EXPERIMENTS[name])).values()
+        if "ucbvi" in regret
+    ]
+    assert "better" in words
+    assert "worse" not in words
+
+
+def test_what_the_stored_conditions_say():
+    """The rows of the guide's table, and its decision tree."""
+    bandits = engine.load(runs.EXPERIMENTS["noise-bandits"])
+    ours = conditions.against(bandits).word.xs(conditions.DEVIATION, level="arm")
+    assert (ours == "better").sum() >= 2
+    assert "worse" not in set(ours)
+    other = conditions.against(bandits, conditions.DEVIATION).word.xs(
+        conditions.DEFAULT, level="arm"
+    )
+    assert "worse" in set(other)  # so the guide does not name the bootstrap for one step
+    assert conditions.advice(engine.load(runs.EXPERIMENTS["noise-steps"])) == {
+        ("table", "goal"): "bootstrap",
+        ("table", "small"): "rlsvi",
+        ("table", "shifted"): "either",
+        **dict.fromkeys((("contain", pays) for pays in conditions.TOLD), "bootstrap"),
+        ("do not", "goal"): "either",
+        ("do not", "small"): "rlsvi",
+        ("do not", "shifted"): "rlsvi",
+    }
