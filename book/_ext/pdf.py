@@ -80,6 +80,7 @@ SHEET = """
   .bd-article :is(p, ul, ol, dl, .cell, .admonition, .highlight) { margin-block: 0 0.5rem; }
   .bd-article > section:last-child, .bd-article > section > :last-child { margin-bottom: 0; }
   .bd-article .cell { display: block !important; }
+  .bd-article.bd-article * { box-shadow: none !important; }  /* each would be a picture in the file */
   .bd-article figure { margin-block: 0.3rem 0.6rem; break-inside: avoid; }
   .bd-article figure img { max-height: 240mm; width: auto !important; }  /* its letters, seven points */
   .bd-article .still { display: block; max-width: 100%; max-height: 200mm; margin: 0.5rem auto; break-inside: avoid; }
