@@ -236,8 +236,8 @@ def test_errors_followed_backwards_are_those_of_the_agent(case):
         agent.plan()
         theirs.append(agent.values(0, 0).max() - mdp.Q[0, 0].max())
     assert ks_2samp(ours, theirs).pvalue > RATE
-    other, _ = growth.sampled_errors(road._replace(rho=0.1), H, n, 4000, rng)
-    assert ks_2samp(other, theirs).pvalue < RATE
+    other, _ = growth.sampled_errors(road._replace(rho=0.03), H, n, 4000, rng)
+    assert ks_2samp(other, theirs).pvalue < 1e-3  # another ridge is told apart
 
 
 def test_the_second_case_is_a_linear_mdp():
