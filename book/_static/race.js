@@ -87,7 +87,7 @@ UI.mount("race", "A race: RLSVI against ε-greedy", root => {
   else root.append(lanes, el("div", { class: "bar" }, clock.node,
     UI.button("One episode", () => { clock.stop(); episode(); draw(); }),
     UI.button("New race", () => { seed++; again(); }), UI.button("Reset", reset)),
-    el("p", { class: "key" }, "Dark: how far this episode went. Pale: how far the agent ever got."), table.node, wait, chart, el("div", { class: "sliders" }, ...Object.values(controls).map(c => c.node)));
+    el("p", { class: "key" }, "Full colour: how far this episode went. Faint: how far the agent ever got."), table.node, wait, chart, el("div", { class: "sliders" }, ...Object.values(controls).map(c => c.node)));
 
   // A row of states for each agent: how far it ever got, and where its present episode takes it.
   function lane(run, name, y, width) {

@@ -96,12 +96,12 @@ def linear_toll(table: pd.DataFrame) -> Figure:
     sides = (
         {
             "printed": (OWN, "as printed"),
-            "truncated": (DARK, "cut to ±H"),
-            "bootstrap": (COLOUR["weights"], "weights on\nthe data"),
+            "truncated": (DARK, "truncated\nto ±H"),
+            "bootstrap": (COLOUR["weights"], "bootstrap"),
         },
         {
-            "unclipped": (OWN, "suggested λ, σ,\nnot cut"),
-            "suggested": (DARK, "suggested λ, σ,\nand cut"),
+            "unclipped": (OWN, "suggested λ, σ,\nnot truncated"),
+            "suggested": (DARK, "suggested λ, σ,\ntruncated"),
         },
     )
     for ax, agents in zip(axes, sides, strict=True):
@@ -113,7 +113,7 @@ def linear_toll(table: pd.DataFrame) -> Figure:
         at = own.groupby("H").episodes.first()
         proved = [least_regret(L) / np.sqrt(H * L) for H, L in at.items()]
         ax.plot(at.index, proved, color=COLOUR["theory"], ls=LINE["theory"], lw=1.1)
-        ends["proved, not cut"] = proved[-1], COLOUR["theory"]
+        ends["proved,\nnot truncated"] = proved[-1], COLOUR["theory"]
         ax.set(yscale="log", xlabel="horizon H (in brackets: episodes L)", ylabel=OVER)
         ax.set_xticks(at.index, [f"{H}\n({digits(L)})" for H, L in at.items()])
         label_ends(ax, ends)
@@ -132,7 +132,7 @@ def many_starts(table: pd.DataFrame) -> Figure:
         ):
             sns.lineplot(
                 own, x="H", y="error", estimator="median", errorbar=("pi", 100), err_style="bars",
-                err_kws={"capsize": 2}, color=colour, marker="o", label=f"n = {n}", ax=ax,
+                err_kws={"capsize": 2}, color=colour, marker="o", label=f"RLSVI, n = {n}", ax=ax,
             )  # fmt: skip
         H = sorted(table[table.case == case].H.unique())
         ax.set(xscale="log", yscale="log", xlabel="periods H", title=title)
@@ -221,7 +221,8 @@ def _diagram(
 
 @styled
 def toll_drawing() -> Figure:
-    """The toll: a gate at which a leap loses, and a road that is rarely seen."""
+    """The toll: a gate at which a leap loses, a road that is rarely seen, and the weight that both
+    share."""
     nodes = {"gate": (1.0, 4.4), "dead": (8.8, 4.4), "side": (1.0, 1.2), "alive": (4.6, 1.2)}
     nodes["end"] = (8.8, 1.2)
     fig = _diagram(
@@ -235,7 +236,10 @@ def toll_drawing() -> Figure:
             ("alive", "end", 0.25, "leap: φ = 16", (6.9, 0.25), OWN),
         ],
     )
-    fig.axes[0].text(6.65, 1.2, "H − 1 times", size=17, ha="center", va="center")
+    ax = fig.axes[0]
+    ax.text(6.65, 1.2, "H − 1 times", size=17, ha="center", va="center")
+    ax.plot([1.0, 1.0], [1.8, 2.3], [1.0, 1.0], [3.3, 3.8], color=OWN, lw=2, ls=":")
+    ax.text(1.0, 2.8, "one weight, θ₀", size=17, ha="center", va="center", color=OWN)
     return fig
 
 

@@ -8,7 +8,18 @@ from rlsvi_core.envs.recommender import Recommender, number_of_states
 
 from ..engine import Tables
 from ..intervals import for_all, mean_interval
-from ..register import DEPENDS, HOLDS, REGISTER, Frames, Judged, agreed, claim, decided, unless
+from ..register import (
+    DEPENDS,
+    HOLDS,
+    REGISTER,
+    Frames,
+    Judged,
+    agreed,
+    claim,
+    decided,
+    jointly,
+    unless,
+)
 from ..thresholds import CHOSEN, Limits
 from . import TOPIC
 from .bandit import BernoulliBandit
@@ -42,28 +53,33 @@ STUDY, LATER, READINGS, RIVALS, _ = TOPIC.tables
 FIG8, FIG9 = "Section 6.3, figure 8", "Section 6.3, figure 9"
 
 
-@claim("6.3.sizes", "Section 6.3", "4521 states, K = N² + N", "exact", HOLDS)
+@claim("6.3.sizes", "Section 6.3", "4521 states, K = N² + N", "exact", DEPENDS)
 def sizes() -> Judged:
-    """There are 4521 states, so each instance can be solved exactly; the N² + N basis functions
-    are exponentially fewer.
+    """There are 4521 states, so each instance can be solved exactly; the dimension of the function
+    class, K = N² + N, is exponentially smaller.
 
-    In {states} states a product is chosen, and a period has {features} basis functions.
+    On what is counted: in {states} states a product is chosen, and another {ended} end an episode; a
+    period has {features} basis functions, but as x_a = 0 whenever a can be shown, {rank} are
+    independent.
 
-    Another {ended} end an episode. Whatever J is, there are 2^J − 1 states or more. As x_a = 0
-    whenever a can be shown, the dimension of the basis is N² = {rank}.
+    Whatever J is, there are 2^J − 1 states or more. All of them are few enough to solve exactly.
     """
     x, phi = instance(0).states.x, Products(N, J)
     rows = np.concatenate([phi(0, state)[state == 0] for state in x])
-    states, K = len(x), rows.shape[1]
+    states, K, rank = len(x), rows.shape[1], int(np.linalg.matrix_rank(rows.T @ rows))
+    ended = number_of_states(N, J + 1) - states
     exponential = all(number_of_states(N, j) >= 2**j - 1 for j in range(1, N + 1))
+    counted = {"with a choice": states, "all": states + ended}
+    dimension = {"functions": K, "independent ones": rank}
     return Judged(
-        decided(states == 4521, K == N**2 + N and exponential),
-        {
-            "states": states,
-            "ended": number_of_states(N, J + 1) - states,
-            "features": K,
-            "rank": int(np.linalg.matrix_rank(rows.T @ rows)),
-        },
+        jointly(
+            {
+                "states": agreed({name: decided(n == 4521) for name, n in counted.items()}),
+                "K": agreed({name: decided(n == N**2 + N) for name, n in dimension.items()}),
+                "exponentially smaller": decided(exponential),
+            }
+        ),
+        {"states": states, "ended": ended, "features": K, "rank": rank},
     )
 
 
@@ -333,8 +349,8 @@ def _linear_target() -> tuple[float, float]:
 def bernoulli_aims() -> Judged:
     """The Bernoulli bandit aims to learn the myopic policy.
 
-    On what the myopic policy is: it does aim at the next like, without planning; but the policy
-    that appendix E defines depends on what was liked before and earns {myopic:.2f} likes, where an
+    On what “aims” means: it chooses for the next like, without planning; but it cannot come to the
+    myopic policy, which depends on what was liked before and earns {myopic:.2f} likes, where an
     order fixed in advance, the best it can learn, earns {order}.
 
     Appendix E defines that policy by chances given the customer's history; section 6.3 has that
@@ -345,7 +361,7 @@ def bernoulli_aims() -> Judged:
         agreed(
             {
                 "the next like, without planning": HOLDS,  # by its definition
-                "the policy defined above it": decided(earned.low <= J / 2),
+                "towards the policy defined above it": decided(earned.low <= J / 2),
             }
         ),
         {"myopic": earned, "order": J / 2},
@@ -356,10 +372,10 @@ def bernoulli_aims() -> Judged:
 def linear_aims(limits: Limits = CHOSEN) -> Judged:
     """The linear contextual bandit aims to learn the myopic policy.
 
-    As near as a linear fit can come: fitted to all states alike, it makes the myopic choice in
-    {same:.0%} of them and earns {worth:.1%} as much.
+    It chooses for the next like, and comes as near as a linear fit can: fitted to all states alike,
+    it earns {worth:.1%} as much as the myopic policy.
 
-    Exact values, 10 instances.
+    It makes the myopic choice in {same:.0%} of the states. Exact values, 10 instances.
     """
     same, worth = _linear_target()
     return unless(worth <= limits["aims at"], same=same, worth=worth)

@@ -487,8 +487,8 @@ def theorem1(tables: Frames = STORED) -> Judged:
     """For all λ and σ from the stated values on, RLSVI's expected regret over the prior is
     Õ(√(H³SAT)).
 
-    On T being large: as T grows it is true, by another proof, for every λ allowed and every σ of order
-    H; with one constant for all H and T it is false, though the regret that is proved exceeds √(H³SAT)
+    On T being large, and on σ: as T grows it is true, by another proof, for every λ allowed and every
+    σ of order H; with one constant for all H and T it is false, though the regret that is proved exceeds √(H³SAT)
     itself only from H = {above:.1e} on.
 
     A second term leads our bound up to {second_term_until} episodes at H = S = 5, A = 3; its order, H⁴SA,

@@ -429,18 +429,6 @@ def test_an_edit_that_finds_nothing_stops_the_build():
         site.without_scripts({Path("theme.css"): "html[data-theme=light] p { color: black; }"})
 
 
-def test_a_rule_stays_if_a_page_or_a_script_may_need_it(tmp_path):
-    (tmp_path / "_static").mkdir()
-    for name in ("loaded", "idle"):
-        (tmp_path / f"_static/{name}.js").write_text(f"node.className = '{name}-js'")
-    (tmp_path / "page.html").write_text('<p class="a b"><script src="_static/loaded.js"></script>')
-    worn = site.worn(tmp_path)
-    needed = ["p{}", ".a.b{}", ".no,.a{}", ".a:not(.no){}", ".loaded-js{}", "@media print{.b{}}"]
-    idle = [".no{}", ".a .no,.no{}", ".idle-js{}"]
-    (css,) = site.without_idle({"theme.css": "".join(needed + idle)}, worn).values()
-    assert css == "".join(needed)
-
-
 def test_in_the_dark_the_palette_needs_no_script():
     light, dark = "html[data-theme=light] p{color:#000}", 'html[data-theme="dark"] p{color:#fff}'
     (css,) = site.without_scripts({Path("theme.css"): light + dark}).values()

@@ -143,13 +143,15 @@ DECLARED = {  # every other typed number, and what recomputes it
     },
     "06b-agnostic.ipynb": {"41": runs_per_point, "0.08": lambda: 0.5 / runs_per_point() ** 0.5},
     "06c-tetris.ipynb": {"23": lambda: np.mean([Tetris(pieces=one).A for one in Tetris().pieces])},
-    "B-conjecture.ipynb": {
+    "B-conjecture.ipynb": {"0.55": lambda: int(WIN.p) / int(WIN.q)},
+    "B-proofs.ipynb": {
         "0.55": lambda: int(WIN.p) / int(WIN.q),
+        "0.45": lambda: 1 - int(WIN.p) / int(WIN.q),
         "8.84": lambda: (17 + 2 * 65**0.5 + 5**0.5) / 4,
-        "200 000": lambda: EPISODES["toll"],
     },
     "E-recommender.ipynb": {"4521": lambda: len(instance(0).states[0])},
     "F-extensions.ipynb": {"3000": lambda: found("F.travel", "half", "8"), "65 000": lambda: 2**16},
+    "project-prior.ipynb": {"200 000": lambda: EPISODES["toll"]},
 }
 
 

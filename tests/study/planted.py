@@ -396,6 +396,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
     (printed, "h", _another, "G.special-derivatives G.convex-minimum G.final-points"),
     (printed, "alpha_0", _another, "G.label-sums G.label-split"),
     (printed, "at_one", _another, "G.special-repaired"),
+    (printed, "_crossings", lambda right: lambda *_: right(2.0, 3.0), "G.single-crossing"),
     (printed, "mean", _another, "G.final-gap"),
     (printed, "f1", _another, "G.final-f"),
     (printed, "g1", _another, "G.final-g1"),
@@ -633,7 +634,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         "F.travel",
     ),
     (extensions, "printed", lambda _: lambda gamma: gamma, "F.marginal F.start"),
-    (extensions, "GAMMA", lambda _: 0.1, "F.autocorrelation"),
+    (extensions, "DISCOUNTS", lambda _: (0.1, 0.2, 0.3), "F.autocorrelation"),
     (extensions, "printed", lambda _: lambda gamma: 1.0, "F.fixed"),
     (
         extensions,

@@ -265,13 +265,18 @@ def test_a_reading_follows_the_verdicts_it_rests_on(becomes, verdict, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("gamma", "fall", "verdict"),
-    [(0.99, 1.0, HOLDS), (0.99, 99.0, FAILS), (0.0, 1.0, FAILS)],
+    ("gammas", "fall", "verdict"),
+    [
+        ((0.99, 0.9), 1.0, HOLDS),
+        ((0.99, 0.9), 99.0, FAILS),
+        ((0.0, 0.1), 1.0, FAILS),
+        ((0.0, 0.9), 1.0, DEPENDS),
+    ],
 )
 def test_a_law_must_correlate_perturbations_and_change_their_size_slowly(
-    gamma, fall, verdict, monkeypatch
+    gammas, fall, verdict, monkeypatch
 ):
-    monkeypatch.setattr(claims, "GAMMA", gamma)
+    monkeypatch.setattr(claims, "DISCOUNTS", gammas)
     monkeypatch.setattr(claims, "_fall", lambda _: {"printed": fall, "corrected": fall})
     assert REGISTER["F.autocorrelation"].judge().verdict == verdict
 

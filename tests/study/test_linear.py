@@ -229,7 +229,7 @@ def test_errors_followed_backwards_are_those_of_the_agent(case):
     H, n, road, rng = 7, 5, growth.CASES[case], np.random.default_rng(8)
     ours, _ = growth.sampled_errors(road, H, n, 4000, rng)
     theirs = []
-    for seed in range(500):
+    for seed in range(1500):
         mdp, Phi = road_mdp(road, H, rng)
         agent = rlsvi(Phi, road.rho, 1.0, options=Options(first="prior"), rng=seed)
         agent.learn(mdp, n, rng=seed + 10_000)
