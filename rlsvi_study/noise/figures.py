@@ -48,15 +48,15 @@ def ratios(*tables: pd.DataFrame) -> Figure:
 def bandits(table: pd.DataFrame) -> Figure:
     """How many times the regret of RLSVI by ``value_range`` the others have on each bandit."""
     fig, ax = canvas(height=3.4)
-    own = {DEVIATION: COLOUR["rlsvi"], "bootstrap, κ = 0.01": COLOUR["weights"]}
-    cells = against(table).rename(index={DEFAULT: "bootstrap, κ = 0.01"}, level="arm")
+    arms = [DEVIATION, "bootstrap, κ = 0.01"]
+    cells = against(table).rename(index={DEFAULT: arms[1]}, level="arm")
     sns.pointplot(
         three(cells, "mean"),
         x="time",
         y="problem",
         hue="arm",
-        palette=own,
-        hue_order=list(own),
+        palette=values(2),
+        hue_order=arms,
         markers=["o", "^"],
         linestyle="none",
         markersize=5,

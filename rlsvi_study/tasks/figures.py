@@ -196,7 +196,11 @@ def noise(table: pd.DataFrame) -> Figure:
                 legend=line == "-",
                 ax=ax,
             )
-        ax.set(title=title, xlabel="", ylabel="regret / regret of the best σ")
+        ax.set(
+            title=title,
+            xlabel="σ, or a rival’s best setting",
+            ylabel="regret / regret of the best σ",
+        )
         ax.tick_params(axis="x", rotation=60)
         ax.axhline(sigma.TOLERATED, color="0.5", lw=0.8, ls=":")
         ax.get_legend().remove()
