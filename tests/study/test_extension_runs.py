@@ -239,7 +239,7 @@ def test_rlsvi_beside_the_bootstrap_by_plan_act_and_observe():
             "F.plans",
             "continual",
             lambda t: t.assign(
-                agent=t.agent.replace({"printed": "corrected", "corrected": "printed"})
+                first_reward=t.first_reward * np.where(t.agent == "corrected", 9999, 1)
             ),
         ),
     ],
