@@ -354,9 +354,9 @@ def sweeps(stable):
 @pytest.mark.parametrize(
     ("lam", "sigma", "verdict"),
     [
-        ((1e-3, 1e3), (1e-4, 10), HOLDS),
+        ((1e-3, 1e3), (1e-4, 10), DEPENDS),  # other combinations were not run
         ((1e-3, 1e3), (0.1, 0.1), FAILS),
-        ((1e-3, 10), (1e-4, 0.1), FAILS),  # both wide enough, but not most combinations
+        ((1e-3, 10), (1e-4, 0.1), DEPENDS),  # both wide enough, but not most combinations
         ((1, 1), (0.1, 0.1), FAILS),
         ((1e2, 1e6), (1, 10), FAILS),
     ],

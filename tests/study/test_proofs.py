@@ -16,7 +16,6 @@ from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import Counterexample, Proof, decide, exact
 from rlsvi_study import catalogue, verdicts
 from rlsvi_study.register import (
-    DEPENDS,
     FAILS,
     HOLDS,
     MISPRINT,
@@ -96,7 +95,7 @@ def test_lemma_1_falls_with_any_of_its_steps(step, quick, monkeypatch):
 def test_the_repaired_lemma_6_falls_with_any_of_its_steps(step, quick):
     quick(printed.STEPS_LEMMA_6, step)
     found = printed.single_crossing()
-    assert found.verdict == (FAILS if step else DEPENDS)  # as printed, it is false for small α + β
+    assert found.verdict == FAILS  # as printed, it is false for small α + β
     assert found.numbers["failed"] == [step] * bool(step)
 
 
@@ -516,7 +515,7 @@ def test_optimism_asks_for_a_gap_that_is_not_negative(gap, verdict, quick, monke
     assert repaired.gauss_dirichlet().verdict == verdict
 
 
-@pytest.mark.parametrize(("times", "verdict"), [(1, HOLDS), (2, DEPENDS), (3, DEPENDS)])
+@pytest.mark.parametrize(("times", "verdict"), [(1, HOLDS), (2, FAILS), (3, FAILS)])
 def test_lemma_6_asks_for_one_crossing(times, verdict, quick, monkeypatch):
     quick(printed.STEPS_LEMMA_6, None)
     monkeypatch.setattr(

@@ -251,6 +251,7 @@ def test_no_step_of_ours_is_left_out():
     assert ours - set(theorem1.STEPS) == {
         "5.without-log-L",
         "5.explicit-bound",
+        "5.less-noise",
         "5.other-densities",
         "5.price-of-sigma",
         "5.later-values",
