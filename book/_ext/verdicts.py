@@ -391,7 +391,9 @@ def moved(revision):
     one = MOVED[revision]
     rows = (
         (
-            f'<a href="verdicts.html#{id}">{id}</a>' if id in found() else id,
+            f'<a href="verdicts.html#{id}">{id}</a>'
+            if id in found() and not found()[id].part_of
+            else id,
             before,
             after,
             cell(why),

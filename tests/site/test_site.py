@@ -266,7 +266,7 @@ def test_every_widget_has_its_picture():
 
 
 def test_on_paper_folds_are_open_and_nothing_can_be_pressed(at):
-    page = at("book/03-dithering")
+    page = at("book/G-gauss-dirichlet")
     folds = page.locator("article .dropdown > :nth-child(2)")
     pressed = page.locator(".widget :is(button, input), .toggle-button")
     visible = "all => all.map(e => e.checkVisibility({ visibilityProperty: true }))"
@@ -304,7 +304,7 @@ def test_a_search_finds_a_greek_letter_by_its_name_and_raises_powers(tab, server
         found.append(
             tab.eval_on_selector_all("#search-results li > a", "all => all.map(e => e.href)")
         )
-    assert "/guide.html" in found[0][0]
+    assert any("/guide.html" in one for one in found[0][:5])
     assert [one.partition("?")[0] for one in found[0]] == [
         one.partition("?")[0] for one in found[1]
     ]
@@ -342,7 +342,7 @@ def test_an_exercise_leads_to_its_solution_and_back(at):
     exercise.get_by_role("link", name="Solution").click()
     assert page.url.endswith("solutions.html#sol-tie-rules")
     solution = page.locator("#sol-tie-rules")
-    assert solution.locator("p").nth(1).is_visible()
+    solution.locator("p").nth(1).wait_for()
     solution.locator(".admonition-title a").click()
     assert page.url.endswith("03-dithering.html#ex-tie-rules")
 
