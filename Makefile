@@ -120,13 +120,14 @@ onwards:  ## build the book on the newest Sphinx, myst-parser and theme
 	.venv/$@/bin/python -m pip install --disable-pip-version-check uv
 	printf '%s\n' 'sphinx>=9' 'myst-parser>=5' 'myst-nb>=1.3' 'sphinx-book-theme>=1.1.4' 'docutils>=0.22' > .venv/$@/override.txt
 	$(UV) --override .venv/$@/override.txt -e ".[study,proofs,gym,dask,book]"
-	$(MAKE) --no-print-directory BIN=.venv/$@/bin _build/.executed
-	.venv/$@/bin/jupyter-book build . --all --keep-going -n -q --path-output _build/onwards > /dev/null
+	rm -rf _build
+	.venv/$@/bin/python -m book._ext.execute --jobs $(JOBS)
+	.venv/$@/bin/jupyter-book build . --all --keep-going -n -q > /dev/null
 
 constraints: .venv/.done  ## renew constraints.txt: the newest versions that pyproject.toml allows
 	$(BIN)/python -m pip install -q --disable-pip-version-check uv
 	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --upgrade \
-		--no-annotate --no-header --no-emit-index-url --no-emit-find-links -o constraints.txt
+		--no-annotate --no-header -o constraints.txt
 
 # The wheel is made of the sdist, and tried where nothing else is: bare, then with the studies.
 TRIED := .venv/dist

@@ -678,7 +678,7 @@ def slightly_wrong_basis(tables: Frames = STORED, limits: Limits = CHOSEN) -> Ju
 
     Up to ρ = {edge:.2g} all {runs} of {runs} runs learn, the second half in at most {times:g} times
     as many episodes as the first, if ρ is a deviation; a variance is its square, so if ρ is one
-    there is the same region, up to {squared:.1g}.
+    there is the same region, at least up to {squared:.1g}.
 
     By medians. Beyond, learning slows and then fails: 95% of runs learn up to ρ =
     {most[deviation]:.2f}, half up to {half[deviation]:.2f}; as a variance up to
