@@ -302,6 +302,7 @@ class Agent:
         "_met",
         "_redraw",
         "_returns",
+        "_rng",
         "_run",
         "_since",
         "_stale",
@@ -309,7 +310,6 @@ class Agent:
         "count",
         "fitted",
         "learner",
-        "rng",
         "sample",
     )
 
@@ -327,7 +327,7 @@ class Agent:
     ) -> None:
         self.learner: Any = learner
         self.sample, self._redraw = sample, redraw
-        self._value_range, self._gamma, self.rng = value_range, gamma, checks.generator(rng)
+        self._value_range, self._gamma, self.rng = value_range, gamma, rng
         self._epsilon: Epsilon = 0.0
         self.eta, self.epsilon = eta, epsilon
         self.fitted: Any = None
@@ -337,7 +337,7 @@ class Agent:
         self._stale = False  # whether data came since the last plan
         self._since, self._met = 0, set[Hashable]()  # since the last draw: steps, what was met
         self._due = False  # whether to draw again before the next action
-        self._returns = (0, 0.0)  # how many episodes, and what they brought
+        self._returns = np.zeros(3)  # how many episodes, what they brought, and its squares
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy or a pickle has: all but the record, which may be longer than the rest."""
@@ -375,6 +375,15 @@ class Agent:
             "eta", eta, 0, math.inf, hint="It is a temperature; 0 is greedy."
         )
         self._dithers_once()
+
+    @property
+    def rng(self) -> Generator:
+        """The agent's own generator; it may be set by a seed."""
+        return self._rng
+
+    @rng.setter
+    def rng(self, rng: Seed) -> None:
+        self._rng = checks.generator(rng)
 
     def _dithers_once(self) -> None:
         if self._epsilon != 0 and self._eta > 0:
@@ -497,7 +506,7 @@ class Agent:
         elif h == 0 and (self._stale or not self.count[0]):
             self._mention_plan()
         q = self.values(h, s, legal)
-        return choose(q, self.dither(), self._eta, np.empty(q.size), self.rng.random())
+        return choose(q, self.dither(), self._eta, np.empty(q.size), self._rng.random())
 
     def _mention_plan(self) -> None:
         checks.warn(
@@ -740,16 +749,19 @@ class Agent:
 
     def _compare(self, returns: Floats) -> None:
         """Mention returns that contradict the range of values: no policy earns more than its upper
-        end on average, and the mean of n returns exceeds it by chance hardly by more than V/√n."""
+        end on average, and the mean of n returns exceeds it by chance hardly by V/√n, or by four of
+        its standard errors if they are more; fewer than ten do not tell."""
         if self._value_range is None:
             return
         low, high = self._value_range
-        n, total = self._returns = self._returns[0] + returns.size, self._returns[1] + returns.sum()
-        if total / n > high + (high - low) / math.sqrt(n):
+        self._returns += returns.size, returns.sum(), (returns**2).sum()
+        n, total, squares = self._returns
+        deviation = math.sqrt(max(squares / n - (total / n) ** 2, 0.0)) if n >= 10 else math.inf
+        if total / n > high + max(high - low, 4 * deviation) / math.sqrt(n):
             self._value_range = None
             checks.warn(
                 "value_range has the least and the largest optimal value",
-                f"it is ({low:g}, {high:g}), and {n} episodes brought {total / n:g} on average",
+                f"it is ({low:g}, {high:g}), and {n:g} episodes brought {total / n:g} on average",
                 "Widen it to what the best policy earns from the worst and from the best state, no "
                 "further: lambda, sigma and truncation depend on it.",
             )
@@ -797,6 +809,12 @@ def _stepped(
             "an episode is over or not: False, True if nothing of value follows, or 'cut'",
             f"step returned {over!r}",
             "Return 'cut' if only the clock ran out.",
+        )
+    if s_next is None and (not over or over == CUT):
+        checks.fail(
+            "a state follows every step but the last",
+            f"step returned None for it, and {over!r} for whether the episode is over",
+            "Return the next state, or True if nothing of value follows.",
         )
     if not over and h + 1 == (limit or LONGEST):
         if limit is None:

@@ -292,6 +292,11 @@ def test_returns_beyond_the_range_of_values_are_mentioned_once(name):
         quiet(lambda agent=agent, env=env: agent.learn(env, 50, rng=3))
     lucky = FiniteMDP.stationary(np.ones((1, 2, 1)), [[0.5, 0.4]], H=2, support=(0, 1))
     quiet(lambda: DOORS[name]().learn(lucky, 50, rng=2))
+    seldom = FiniteMDP.stationary(np.ones((1, 2, 1)), [[0.5, 0.5]], H=2, support=(0, 50))
+    for seed in range(
+        20
+    ):  # 1 on average, 50 or 100 at times; four standard errors of it hardly ever
+        quiet(lambda seed=seed: DOORS[name]().learn(seldom, 200, rng=seed + 2))
     poor = FiniteMDP.stationary(np.ones((1, 2, 1)), [[-9.0, -9.0]], H=2)
     quiet(lambda: DOORS[name]().learn(poor, 50, rng=2))
 
@@ -325,6 +330,16 @@ def test_values_that_are_no_numbers_and_other_words_for_the_end_are_refused():
         Agent(Lost(), rng=1).learn(Own((0.0, 0, False)), 1, rng=2)
     with pytest.raises(ValueError, match="cut"):
         rlsvi(HOT, rng=1).learn(Own((0.0, 0, "truncated"), HOT.H), 1, rng=2)
+    with pytest.raises(ValueError, match="a state follows"):
+        rlsvi(HOT, rng=1).learn(Own((0.0, None, False), HOT.H), 1, rng=2)
+
+
+def test_the_generator_may_be_set_by_a_seed():
+    agent, other = rlsvi(HOT, rng=1), rlsvi(HOT, rng=7)
+    agent.rng = 7
+    assert np.array_equal(agent.learn(MDP, 9, rng=2).reward, other.learn(MDP, 9, rng=2).reward)
+    with pytest.raises(TypeError, match="rng"):
+        agent.rng = "seven"
 
 
 def test_weights_are_asked_for_after_the_first_plan():
