@@ -325,9 +325,16 @@ class Agent:
         gamma: float = 1.0,
         rng: Seed = None,
     ) -> None:
+        hint = "Pass rlsvi(...).learner, or one of your own; rlsvi_core.learner says how."
+        checks.instance("learner", learner, Learner, hint=hint)
+        checks.flag(sample=sample)
+        if value_range is not None:
+            hint = "They are the least and the largest optimal value."
+            value_range = checks.pair("value_range", value_range, hint=hint)
         self.learner: Any = learner
-        self.sample, self._redraw = sample, redraw
-        self._value_range, self._gamma, self.rng = value_range, gamma, rng
+        self.sample, self._redraw, self._value_range = sample, redraw, value_range
+        self._gamma = checks.between("gamma", gamma, 0, 1, hint="It discounts what follows.")
+        self.rng = checks.generator(rng)
         self._epsilon: Epsilon = 0.0
         self.eta, self.epsilon = eta, epsilon
         self.fitted: Any = None
@@ -454,11 +461,32 @@ class Agent:
         """
         if self.fitted is None:
             self.fitted = self.learner.fit(None, None)
-        return _masked(self.learner.values(self.fitted, h, s), legal)
+        return self._masked(self.learner.values(self.fitted, h, s), legal)
 
     def mean_values(self, h: int, s: Any, legal: Any = None) -> Floats:
         """The same by the mean of all that was observed; :meth:`greedy` acts on these."""
-        return _masked(self.learner.values(self._mean()[0], h, s), legal)
+        return self._masked(self.learner.values(self._mean()[0], h, s), legal)
+
+    def _masked(self, q: Floats, legal: Any) -> Floats:
+        """The values with −∞ where a mask forbids an action."""
+        A = self.learner.A
+        if not isinstance(q, np.ndarray) or q.ndim != 1 or A not in (None, q.size):
+            checks.fail(
+                f"values are an array, one for each of {A or 'the'} actions",
+                f"they are {q!r}",
+                "See what the learner's values returns.",
+            )
+        if legal is not None:
+            every, at = q, positions(q.size, legal)
+            q = np.full(q.size, -np.inf)
+            q[at] = every[at]
+        if not math.isfinite(np.maximum.reduce(q)):
+            checks.fail(
+                "values are finite numbers, or −∞ for some actions but not for all",
+                f"they are {q}",
+                "See what the learner's fit returns, and what is allowed.",
+            )
+        return q
 
     def _mean(self) -> tuple[Any, Generator]:
         """The fit by the mean, and what breaks its ties; made again once something is observed."""
@@ -584,11 +612,11 @@ class Agent:
         """
         world, rng = self._entered(env, rng)
         limit, run = self._limit(world, limit), empty_run(episodes)
-        if np.any(exact) and self.H is None:
+        if np.any(exact) and (self.H is None or not hasattr(world, "evaluate")):
             checks.fail(
-                "a policy is evaluated exactly over a horizon",
-                f"exact is {exact!r}, and {self.learner!r} has none",
-                "Leave exact out, or make features with H.",
+                "a policy is evaluated exactly over a horizon, where the law is known",
+                f"exact is {exact!r}, for {self.learner!r} on {world!r}",
+                "Leave exact out.",
             )
         if not self.transitions and self.rng is not rng:
             _mention_coupling(self.rng, rng)
@@ -739,7 +767,7 @@ class Agent:
                 self.observe(h, s, a, r, None if ended else s_next, legal)  # Algorithm 8, 9 to 11
                 total, earned, discount = total + r, earned + discount * r, discount * self._gamma
                 s, h, opening = s_next, h + 1, a if h == 0 else opening
-                furthest = max(furthest, s) if number else -1
+                furthest = max(furthest, s) if number and s is not None else furthest
             run.reward[i], run.opening[i], run.furthest[i] = total, opening, furthest
             run.length[i] = h  # last: now it counts
             if over is True or h == self.H:
@@ -771,19 +799,6 @@ def _probability(epsilon: Any) -> float:
     return checks.between(
         "epsilon", epsilon, 0, 1, hint="It is a probability: 0 is greedy, 1 uniformly random."
     )
-
-
-def _masked(q: Floats, legal: Any) -> Floats:
-    """The values with −∞ where a mask forbids an action."""
-    if math.isnan(q.dot(q)):
-        checks.fail(
-            "values are numbers, or −∞", f"they are {q}", "See what the learner's fit returns."
-        )
-    if legal is None:
-        return q
-    out, at = np.full(q.size, -np.inf), positions(q.size, legal)
-    out[at] = q[at]
-    return out
 
 
 def _legal(env: Any, h: int, s: Any) -> Any:

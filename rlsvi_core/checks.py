@@ -64,10 +64,9 @@ def positive(**parameters: Any) -> None:
     for name, value in parameters.items():
         if not (is_number(value) and float(value) >= 1 / LARGEST):
             fail(
-                f"{name} must be a finite number above 0",
+                f"{name} must be a finite number above 0, from {1 / LARGEST:g} to {LARGEST:g}",
                 f"it is {value!r}",
-                "For a nearly "
-                f"flat prior or nearly noiseless data use a small value, such as {name}=0.001.",
+                f"For nearly none use a small value, such as {name}=0.001.",
             )
 
 
@@ -90,7 +89,7 @@ def finite(name: str, value: Any) -> float:
     """A finite number. Agents call it in every step."""
     if not is_number(value):
         fail(
-            f"{name} must be a finite number",
+            f"{name} must be a finite number, at most {LARGEST:g}",
             f"it is {value!r}",
             "Clip or drop it before the agent sees it."
             if isinstance(value, (int, float, np.number))
@@ -102,12 +101,18 @@ def finite(name: str, value: Any) -> float:
 def pair(name: str, value: Any, *, hint: str) -> tuple[float, float]:
     """Two numbers (low, high) with low < high."""
     try:
-        low, high = map(float, value)
+        low, high = numbers(name, value).tolist()
     except (TypeError, ValueError):
         low = high = math.nan
     if not -LARGEST <= low < high <= LARGEST:
         fail(f"{name} must be (low, high) with low < high", f"it is {value!r}", hint)
     return low, high
+
+
+def flag(**parameters: Any) -> None:
+    """True or False, and no word that Python takes for True."""
+    for name, value in parameters.items():
+        one_of(name, value, (True, False), hint="Words and numbers are not read.")
 
 
 def one_of(name: str, value: Any, valid: Iterable[Any], *, hint: str) -> None:
@@ -156,6 +161,12 @@ def drawn_from(rng: Any) -> None:
 
 def numbers(name: str, values: Any) -> Floats:
     """Our own array of floats, of any shape."""
+    if np.ma.is_masked(values):
+        fail(
+            f"{name} must be whole",
+            f"it is {values!r}",
+            "Fill them: a mask is not looked at.",
+        )
     try:
         given = np.asarray(values)
         if given.dtype.kind in "biufO":  # neither words nor complex numbers
@@ -194,7 +205,7 @@ def array(
         f"{name} must be finite",
         name,
         out,
-        "Replace NaN and infinite entries.",
+        f"Replace NaN, infinite entries and those beyond {LARGEST:g}.",
     )
     return out
 

@@ -58,13 +58,17 @@ class Learner:
     loop: Any = None
 
     def fit(self, rng: Generator | None, before: Any) -> Any:
-        raise NotImplementedError
+        raise self._needs("fit(rng, before)")
 
     def values(self, fitted: Any, h: int, s: Any) -> Floats:
-        raise NotImplementedError
+        raise self._needs("values(fitted, h, s)")
 
     def add(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
-        raise NotImplementedError
+        raise self._needs("add(h, s, a, r, s_next)")
+
+    def _needs(self, method: str) -> NotImplementedError:
+        name = type(self).__name__
+        return NotImplementedError(f"{name} needs {method}; rlsvi_core.learner says what it does.")
 
     def plays(self, env: Any) -> bool:
         return isinstance(env, FiniteMDP) and self.H is not None
@@ -125,6 +129,7 @@ class Options:
     redraw: float | Callable[[Any], Hashable] | None = None
 
     def __post_init__(self) -> None:
+        checks.flag(truncate=self.truncate, shared=self.shared)
         checks.one_of(
             "first", self.first, ("uniform", "prior"), hint="'uniform' is the paper's footnote."
         )
@@ -214,12 +219,18 @@ def check_growth(theta: Floats) -> None:
 def positions(A: int, legal: Any) -> Array:
     """The numbers of the actions allowed, in their order, of A."""
     at = np.asarray(legal)
-    if at.ndim != 1 or not at.size or at.dtype.kind not in "iu" or at.min() < 0 or at.max() >= A:
+    if (
+        at.ndim != 1
+        or not at.size
+        or at.dtype.kind not in "iu"
+        or at.min() < 0
+        or at.max() >= A
+        or len(set(at.tolist())) < at.size
+    ):
         checks.fail(
-            f"legal lists the numbers of the actions allowed, some of 0, …, {A - 1}",
+            f"legal lists the numbers of the actions allowed, some of 0, …, {A - 1}, each once",
             f"it is {legal!r}",
-            "Pass np.flatnonzero(mask), and see that there is a value for each action; end the "
-            "episode where nothing is allowed.",
+            "Pass np.flatnonzero(mask), and end the episode where nothing is allowed.",
             IndexError,
         )
     return at

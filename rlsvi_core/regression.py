@@ -192,6 +192,8 @@ def suggest_parameters(
     )
     checks.positive(feature_norm=feature_norm)
     V = max(high, 0.0) - min(low, 0.0)
+    hint = "Choose other units of reward: lam is one over its square."
+    checks.between("the width of value_range and 0", V, 1e-49, 1e49, hint=hint)
     return (feature_norm / V) * (feature_norm / V), SHARE * V
 
 

@@ -152,6 +152,7 @@ def _learner(problem: Problem, printed: bool) -> Learner:
     from .learners.sums import Sums
 
     phi, options = problem.features, problem.options
+    checks.flag(printed=printed)
     if printed:
         return Printed(problem)
     if options.window is None and not options.shared and isinstance(phi, OneHot):

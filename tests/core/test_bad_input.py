@@ -48,6 +48,7 @@ class Own:
 
 CALLS = {  # what is said about each
     "Phi": [lambda: rlsvi(np.ones((2, 3))), lambda: rlsvi(PHI * np.nan), lambda: rlsvi("table")],
+    "masked": [lambda: rlsvi(np.ma.masked_greater(PHI, 1.0))],
     "shape": [lambda: rlsvi(np.zeros((0, 3, 2, 4))), lambda: rlsvi(np.zeros((2, 3, 2, 0)))],
     "instance": [lambda: rlsvi(features.OneHot)],
     "observation": [lambda: rlsvi(lambda: PHI), lambda: rlsvi(lambda a, b, c: PHI)],
@@ -63,11 +64,24 @@ CALLS = {  # what is said about each
         *[lambda gamma=gamma: rlsvi(PHI, gamma=gamma) for gamma in (-0.1, 1.5, math.nan, "1")],
         lambda: rlsvi(PHI[0]),  # a table for all periods: H or a discount
         lambda: Continual(PHI[0], 1.5, 0.9),
+        lambda: Agent(rlsvi(PHI).learner, gamma=2),
     ],
     "value_range": [
         *[lambda v=v: rlsvi(PHI, value_range=v) for v in ((1, 0), (0, math.inf), 3, (1, 2, 3))],
+        *[
+            lambda v=v: rlsvi(PHI, value_range=v)
+            for v in ("01", {0: 5, 1: 7}, (0, 1e-90), (0, 1e90))
+        ],
         lambda: bootstrap(PHI, (1, 0)),
         lambda: bootstrap(PHI),
+        lambda: Agent(rlsvi(PHI).learner, value_range=(1, 0)),
+    ],
+    "learner": [lambda: Agent(None), lambda: Agent(Learner)],
+    "sample": [lambda: Agent(rlsvi(PHI).learner, sample="mean")],
+    "printed": [lambda: rlsvi(PHI, printed="no")],
+    "exact": [
+        lambda: rlsvi(HOT).learn(Own((0.0, 0, False)), 1, exact=True),
+        lambda: rlsvi(TIMELESS).learn(MDP, 1, exact=True),
     ],
     "H": [
         lambda: rlsvi(PHI, H=3),
@@ -100,7 +114,10 @@ CALLS = {  # what is said about each
         lambda: bootstrap(HOT, (0, 1), options=Options(first="prior")),
         lambda: lsvi(HOT, options=Options(first="prior")),
     ],
-    "truncate": [lambda: bootstrap(HOT, (0, 1), options=Options(truncate=False))],
+    "truncate": [
+        lambda: bootstrap(HOT, (0, 1), options=Options(truncate=False)),
+        lambda: Options(truncate="no"),
+    ],
     "shared": [
         lambda: rlsvi(TIMELESS, options=Options(shared=True)),
         lambda: bootstrap(HOT, (0, 1), options=Options(shared=True)),
@@ -141,7 +158,10 @@ CALLS = {  # what is said about each
     "three": [lambda: rlsvi(HOT).learn(Own((1.0, 0)), 1), lambda: rlsvi(HOT).learn(Own(None), 1)],
     "s_next": [lambda: rlsvi(HOT).learn(Own((1.0, 7, False)), 1)],
     "legal": [
-        *[lambda l=l: rlsvi(HOT).act(0, 0, l) for l in ([], [2], [-1], [True, False], [0.0], "x")],
+        *[
+            lambda l=l: rlsvi(HOT).act(0, 0, l)
+            for l in ([], [2], [-1], [1, 1], [True, False], [0.0], "x")
+        ],
         lambda: rlsvi(rows).observe(0, 0.5, 0, 1.0, 0.5, [2]),
         lambda: rlsvi(HOT).greedy(0, 0, [2]),
     ],
@@ -320,18 +340,38 @@ def test_an_agent_of_any_learner_checks_how_it_acts():
 
 def test_values_that_are_no_numbers_and_other_words_for_the_end_are_refused():
     class Lost(Learner):
+        A = 2
+
+        def __init__(self, found):
+            self.found = found
+
         def fit(self, rng, before):
-            return np.full(2, np.nan)
+            return self.found
 
         def values(self, fitted, h, s):
-            return fitted.copy()
+            return fitted
 
-    with pytest.raises(ValueError, match="values"):
-        Agent(Lost(), rng=1).learn(Own((0.0, 0, False)), 1, rng=2)
+    minus = np.full(2, -np.inf)
+    for found in (
+        np.full(2, np.nan),
+        minus,
+        -minus,
+        np.zeros(3),
+        [0.0, 0.0],
+        None,
+        np.zeros((2, 1)),
+    ):
+        with pytest.raises(ValueError, match="values"):
+            Agent(Lost(found), rng=1).learn(Own((0.0, 0, False)), 1, rng=2)
+    with pytest.raises(NotImplementedError, match="add"):
+        Agent(Lost(np.zeros(2)), rng=1).learn(Own((0.0, 0, False)), 1, rng=2)
     with pytest.raises(ValueError, match="cut"):
         rlsvi(HOT, rng=1).learn(Own((0.0, 0, "truncated"), HOT.H), 1, rng=2)
     with pytest.raises(ValueError, match="a state follows"):
         rlsvi(HOT, rng=1).learn(Own((0.0, None, False), HOT.H), 1, rng=2)
+    run = rlsvi(HOT, rng=1).learn(Own((1.0, None, True), HOT.H), 3, rng=2)
+    assert run.reward.tolist() == [1, 1, 1]
+    assert run.furthest.tolist() == [0, 0, 0]
 
 
 def test_the_generator_may_be_set_by_a_seed():
