@@ -530,8 +530,8 @@ COIN, GOOD, BAD, HALF = range(4)
 
 
 def lost_twice(H: int, sigma: float, known: int = 200, sure: int = 30) -> Agent:
-    """RLSVI with λσ² = 1 where two tosses were lost and all else is known: the world of Proposition 3,
-    chapter 5. *Bad* costs 1 in each period, *half* in the later half of them."""
+    """RLSVI with λσ² = 1 where two tosses were lost and all else is known: chapter 5, less noise. *Bad*
+    (there *full*) costs 1 in each period, *half* in the later half of them."""
     agent = rlsvi(features.one_hot(H, 4, 2), 1 / sigma**2, sigma, rng=1)
     for h in range(H):
         for s, r in ((GOOD, 0.0), (BAD, -1.0), (HALF, -float(h > (H - 1) // 2))):
@@ -543,13 +543,32 @@ def lost_twice(H: int, sigma: float, known: int = 200, sure: int = 30) -> Agent:
     return agent
 
 
-def tossed(H: int, sigma: float, draws: int) -> int:
-    """In how many of so many draws the coin is tossed again."""
-    agent, tosses = lost_twice(H, sigma), 0
-    for _ in range(draws):
+def tossed(H: int, sigma: float, draws: int, sure: int = 30) -> float:
+    """The probability that the coin is tossed again: exact given the later values, of which there are
+    so many draws."""
+    agent, behind = lost_twice(H, sigma, sure=sure), np.empty(draws)
+    for i in range(draws):
         agent.plan()
-        tosses += int(np.argmax(agent.values(0, COIN)) == 0)
-    return tosses
+        bad, half = (agent.values(1, s).max() for s in (BAD, HALF))
+        behind[i] = sure / (sure + 1) * half - 2 / 3 * bad
+    return float(stats.norm.sf(behind / (sigma * math.sqrt(1 / 3 + 1 / (sure + 1)))).mean())
+
+
+def third_toss(H: int, L: float, beta: float) -> float:
+    """What the proof adds up for the probability of a third toss in L episodes, σ² = βH."""
+    s2 = beta * H
+    seldom = L * stats.norm.sf((H / 16 - 1) / math.sqrt(4 * s2 / 3))
+    count = 1 + math.log1p(L / 2)
+    high = 4 * (64 * count * (H + 32 * s2 * math.log(2)) + L * 2.0**-H)
+    low = 0.5 / (0.3 * -math.expm1(-1 / (1024 * beta)))  # 0.3 start at half
+    return float(seldom + (high + low) / H**3)
+
+
+def coin_regret(H: int, L: float, beta: float) -> float:
+    """Expected regret of L episodes, at least, as the proof has it; times H²/L."""
+    unlucky = 3 / 8 * stats.beta.sf(3 / 4, 1 / 2, 5 / 2)  # q ≥ ¾, and two tosses are lost
+    silent = 1 - third_toss(H, L, beta) - math.exp(-2)
+    return float(unlucky * silent * (1 / 2 - 2 * H**3 / L) * (H - 1) / 4 / H)
 
 
 @claim("5.", PLACE, OURS, "Monte Carlo", HOLDS, part_of="5.theorem1")
@@ -558,25 +577,37 @@ def less_noise() -> Judged:
     with four states and two actions, H odd and large, expected regret is at least cL/H² for
     16H³ ≤ L ≤ e^(cH), c > 0 depending on β alone.
 
-    After two lost tosses of a coin that may be the best action its value is behind by H/16 − 1 or more,
-    and noise of variance 4σ²/3 at most seldom makes up for it: with σ² = H/8 it is tossed in {few} of
-    {draws} draws, with σ² = ¼(1 + (H−1)²), as our proof has it, in {many}.
+    After two lost tosses of a coin that may be the best action a toss looks worse by H/16 − 1 or more,
+    and noise of variance 4σ²/3 at most seldom makes up for it: with σ² = H/8 the coin is tossed again with
+    probability {few:.1g}, with σ² = ¼(1 + (H−1)²), as our proof has it, with probability {many:.2g}.
 
-    H = {H}; at most a share {most:.3f} is proved there. Chapter 5 has the proof."""
+    H = {H}, {draws} draws of later values; at most {most:.3f} is proved there. With β = 1/8 and H = 10⁴,
+    2·10⁴ and 4·10⁴ (plus 1) all that the proof adds up for a third toss is at most {third:.2g} up to
+    L = e^(H/200), and regret at least L/(3000H²). Chapter 5 has the proof."""
     h, s2 = symbols("H s2", positive=True)
     behind = -(h - 1) / 2 - h / 16 - Rational(2, 3) * (-(h - 1) + h / 16)
-    algebra = identity((behind, h / 16 - 1 + Rational(5, 6)), (s2 / 3 + s2, 4 * s2 / 3))
+    algebra = identity(
+        (behind, h / 16 - 1 + Rational(5, 6)),
+        (s2 / 3 + s2, 4 * s2 / 3),
+        (h / 64 + h / 64 + h / 32, h / 16),  # prices, U and what is left
+    )
     H, draws = 101, 300
     sigma = math.sqrt(H / 8)
     few, many = (tossed(H, one, draws) for one in (sigma, float(theorem1.enough_sigma(H))))
     most = float(stats.norm.sf((H / 16 - 1) / (sigma * math.sqrt(4 / 3))))
+    far = (10_001, 20_001, 40_001)
+    ends = [(one, L) for one in far for L in (16.0 * one**3, math.exp(one / 200))]
+    third = max(third_toss(*end, 1 / 8) for end in ends)
+    least = min(coin_regret(*end, 1 / 8) for end in ends)
     return unless(
-        algebra.verdict != HOLDS or few > most * draws,
+        algebra.verdict != HOLDS or few > most or third > 1 / 2 or least < 1 / 3000,
         few=few,
         many=many,
         most=most,
         H=H,
         draws=draws,
+        third=third,
+        least=least,
     )
 
 
