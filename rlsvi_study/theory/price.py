@@ -1,115 +1,20 @@
 r"""What the σ and λ of Theorem 1 cost: lower bounds for RLSVI.
 
-At first S = 1, A = 2, rewards in [−1, 0], nothing is paid at the end, ρ = λσ². Period h has a worse arm
-w and a better arm b, whose means differ by the gap :math:`\Delta_h`. :math:`n_w, n_b` are their
-visits so far, :math:`\kappa = n/(n+\rho)`, and :math:`\tilde Q_a = \kappa_a(\hat R_a +
-\tilde V_{h+1}) + w_a` with noise :math:`w_a` of variance :math:`\sigma^2/(n_a+\rho)`.
+Statements and proofs are in the book, *5. Proofs*, under *Both terms are real* and *Less noise*; here
+every step of them is checked. :math:`\rho = \lambda\sigma^2`, n are the visits of an arm so far,
+:math:`\kappa = n/(n+\rho)`, and w and b in an index the worse and the better arm (i and j there);
+``pen`` is the price c of a step in the fourth step of the explicit bound.
 
-**Proposition 1 (at first).** In every such MDP, for all λ, σ > 0 and every L ≤ ρ,
-
-.. math:: \mathbb E\,\mathrm{Regret} \ge \frac{p}{1+2p}\, L \sum_h \Delta_h, \qquad
-   p = \Phi\bigl(-\tfrac14\sqrt{3\lambda}\,\max(1, v)\bigr), \quad
-   v = \frac{2+\sqrt2}{\sqrt{2\pi\lambda}} .
-
-*Proof.* Fix h, the data of l < L episodes, and let :math:`n_w \le n_b`. All κ are at most ½.
-
-1. *What follows is not overrated without end.* Rewards are at most 0, so :math:`\tilde V_h^+ \le
-   \frac12\tilde V_{h+1}^+ + \max(w_1, w_2, 0)`. The range of three numbers is half the sum of their
-   distances and the noise is symmetric, so :math:`\mathbb E\max(w_1, w_2, 0) =
-   \frac14\mathbb E(|w_1| + |w_2| + |w_1 - w_2|) = (s_1 + s_2 + \sqrt{s_1^2+s_2^2})/(2\sqrt{2\pi})`
-   for standard deviations :math:`s_i \le 1/\sqrt\lambda`. Backwards from :math:`\tilde V_H = 0`,
-   :math:`\mathbb E\tilde V_{h+1}^+ \le v`.
-2. *The handicap.* Given :math:`\tilde V_{h+1}`, the mean of :math:`\tilde Q_w - \tilde Q_b` is at
-   least :math:`-X`, :math:`X = \kappa_w + (\kappa_b - \kappa_w)\tilde V_{h+1}^+ \ge 0`. As
-   :math:`\kappa_w \le \kappa_b \le \frac12`, :math:`\mathbb E X \le \frac12\max(1, v)`.
-3. *The noise.* :math:`\frac1{n_w+\rho} + \frac1{n_b+\rho} \ge \frac4{l+2\rho} \ge \frac4{3\rho}`:
-   the difference has a variance of at least 4/(3λ).
-4. :math:`x \mapsto \Phi(-x)` is convex for x ≥ 0, so by Jensen w is played with probability at
-   least p. (If the first episode is played with z = 0 and ties uniformly: ½ > p.)
-5. *Counting.* Let x be the expected number of episodes that begin with :math:`n_w > n_b`. The
-   others give :math:`\mathbb E N_w(L) \ge p(L - x)`. At the last of those, l say, w had more than
-   l/2 visits, and there are at most l of them: :math:`\mathbb E N_w(L) \ge x/2`. Together
-   :math:`\mathbb E N_w(L) \ge pL/(1+2p)`. :math:`\square`
-
-So regret is linear in the first ρ episodes. With Theorem 1's smallest :math:`\sigma^2 = H^2+1` and a
-fixed λ that is of order :math:`\sqrt{H^3AT}` at L = ρ: no bound :math:`CH^a\sqrt T` for all H and T
-has :math:`a < \frac32`. It holds in each MDP, so also on average over the theorem's prior.
-
-**Later values stay low.** Let H be even, S = 1, A ≥ 2; from period H/2 on let every arm pay −1,
-and before that anything in [−1, 0]. Let :math:`\Lambda = \frac1\rho + \log(1 + \frac L{A\rho})`. For
-all λ, σ > 0 and k ≤ H/2 the expected number of episodes with :math:`\tilde V_k > -\frac14H` is at
-most :math:`4A\Lambda(\rho H + 16\sigma^2\log A) + A^{-H}L`.
-
-*Proof.* :math:`s_h = \min(\frac12H, H-h)` is what is lost for sure from period h on, and
-:math:`D_h = \tilde V_h + s_h`. At the arm that is played :math:`D_h = \kappa D_{h+1} + b + w` with
-:math:`b = \kappa\hat R + s_h - \kappa s_{h+1} \le (1-\kappa)\frac12H`: from H/2 on because
-:math:`\hat R = -1`, before because :math:`\hat R \le 0`. The :math:`U_h` of Theorem 1's step 4
-(``theory.theorem1``) is at least :math:`\kappa U_{h+1} + w - pen` at that arm. Subtract, backwards from
-:math:`D_H = U_H = 0`:
-
-.. math:: D_k \le U_k + \sum_{h \ge k} \bigl(\tfrac12(1-\kappa)H + pen\bigr) .
-
-Take :math:`\eta = 16\log A`. The parts log A/η of the penalties sum to at most H/16. By step 4
-:math:`U_k` exceeds H/16 with probability at most :math:`e^{-\eta H/16} = A^{-H}`. What is left is
-:math:`(\frac12\rho H + 8\sigma^2\log A)\sum_h \frac1{n+\rho}`; by step 5 its sum over all episodes
-is at most AHΛ times the bracket, whatever is played, so it exceeds H/8 in at most
-:math:`4A\Lambda(\rho H + 16\sigma^2\log A)` of them. In the others :math:`D_k \le \frac14H`.
-:math:`\square`
-
-**Proposition 2 (both terms are real, up to logarithms).** Let H be even, A ≥ 2; S states are
-never left and each is as likely at the start; from period H/2 on every arm pays −1; before that one
-arm pays 0 and the others −Δ (``runs.tight``). Now :math:`\Lambda = \frac1\rho + \log(1 + \frac L{SA\rho})`.
-
-(a) If H ≥ 8, :math:`L \ge 32SA\Lambda(\rho H + 16\sigma^2\log A)` and :math:`\Delta =
-\sigma\sqrt{2SA/L}`, then :math:`\mathbb E\,\mathrm{Regret} \ge 0.03\,\sigma\sqrt{SAHT}`.
-
-(b) If ρ ≥ 1, H ≥ 64, :math:`\lambda H \ge 16\log A`, :math:`L \ge 80SA\rho H\Lambda` and Δ = 1, then
-:math:`\mathbb E\,\mathrm{Regret} \ge \frac3{512}\rho H^2S(A-1)`.
-
-*Proof.* The states do not learn from each other. Each is the start of at least
-:math:`L' = \lceil L/2S\rceil` episodes but with probability :math:`e^{-L/8S} < e^{-64}` (Chernoff), so
-look at L′ episodes of one of them, and at one period h < H/2. (As ρΛ ≥ 1 always, L/8S ≥ 64.) Let
-:math:`y = -\tilde V_{h+1}`; the noise of period h is independent of it. An episode is *good* if
-:math:`y \ge \frac14H`; a share ε of the episodes, on average, is not. (One more is not if the first
-is played with z = 0.)
-
-(a) Here :math:`\varepsilon \le \frac14 + 2^{-8}`. Let b be the better arm, w the least visited of the
-others, and :math:`n_w \le n_b`. Then :math:`n_w < L'/A`, and less than L/(2SA). In a good episode
-the mean of :math:`\tilde Q_w - \tilde Q_b` is :math:`(\kappa_b - \kappa_w)y - \kappa_w\Delta \ge
--\kappa_w\Delta`, and the noise has a standard deviation of at least :math:`\sigma/\sqrt{n_w+\rho}`.
-As :math:`\kappa_w\sqrt{n_w+\rho} \le \sqrt{n_w}`, b is not played with probability at least p =
-Φ(−1). If, on the other hand, b has fewer visits than any other, others have had at least half. The
-count of Proposition 1 gives :math:`\frac p{1+2p}(1-\varepsilon)L'` episodes in which b is not played,
-and each costs Δ, in H/2 periods of S states.
-
-(b) Here :math:`\varepsilon \le \frac15 + A^{-H}`, as :math:`16\sigma^2\log A \le \rho H`. Let a be the
-least visited arm, :math:`n_a + \rho \le \frac1{32}\rho H` and c any with :math:`n_c + \rho \ge
-4(n_a+\rho)`. With :math:`\delta = \rho/(n_a+\rho) \ge 32/H` we have :math:`\kappa_c - \kappa_a =
-\delta - \rho/(n_c+\rho) \ge \frac34\delta`. In a good episode :math:`\tilde Q_a - \tilde Q_c` has a
-mean of at least :math:`\frac34\delta\cdot\frac14H - 1 \ge \frac5{32}\delta H` and a variance of at
-most :math:`\frac54\delta/\lambda`, so it is negative with probability at most
-:math:`\frac12e^{-\frac5{16}\lambda H} \le \frac12A^{-5}`. So an arm with fewer than
-:math:`\rho(\frac18H-1)` visits is played with probability at least ½. That happens at most
-:math:`A(\rho(\frac18H-1)+1) \le \frac18A\rho H` times. So some arm still has at most
-:math:`\rho(\frac1{32}H-1)` visits after L′ episodes with probability at most :math:`\varepsilon +
-\frac14A\rho H/L' \le \frac14`. With probability ¾ every arm has more than
-:math:`\frac1{64}\rho H`, and each visit to the A − 1 worse ones costs 1. :math:`\square`
-
-Only the arms' gaps enter (b): with any rewards in [−1, 0] before H/2 it is
-:math:`\frac3{256}\rho H\sum\Delta`. All is sure but the start, so the prior may be concentrated on
-this MDP, the limit of small weights elsewhere, with rewards on three values in (a). Theorem 1's
-bound holds there, too.
-
-(a) The first term of the bound has the right order in H, S, A and T, up to
-:math:`\sqrt{\log A\,\Lambda}`, from T of order :math:`H^3SA` on, times logarithms. (b) The second is
-right up to Λ at its own T: with the printed λ and σ regret is of order :math:`H^4SA` at
-:math:`T \approx H^4SA\log H`, and no bound :math:`CH^a\sqrt{SAT}` for all H and T, times any power of
-log HT, has a < 2. On the other hand regret is at most HL = T, and the smaller of T and the
-second term is at most the root of their product: :math:`H^2\sqrt{SAT}` times logarithms holds for
-all T. It is λσ², not σ, that costs the last :math:`\sqrt H`. With the smallest ρ of the repaired
-proof, :math:`\rho = \max(m_R, m_P) = m`, the second term is of order :math:`H^2SA\,m\log L`; if m
-is fixed, :math:`\sqrt{H^3SAT}` times logarithms holds for all T, and by (a) no smaller power of H
-does. Open: the order over a fixed prior, in which gaps are rarely as small as in (a).
+- *At first* regret is linear: in the first ρ episodes the worse arm is played with probability p at
+  least unless it is ahead in visits, where :math:`p = \Phi(-\tfrac14\sqrt{3\lambda}\max(1, v))` and
+  :math:`v = (2+\sqrt2)/\sqrt{2\pi\lambda}`.
+- *Later values stay low*: where every arm pays −1 in the second half of the periods,
+  :math:`\tilde V_k > -\tfrac14H` in at most :math:`4A\Lambda(\rho H + 16\sigma^2\log A) + A^{-H}L`
+  of L episodes, k ≤ H/2.
+- *Both terms are real*, parts (a) and (b), in the MDPs of ``runs.tight``: regret is at least
+  :math:`0.03\,\sigma\sqrt{SAHT}`, and at least :math:`\tfrac3{512}\rho H^2S(A-1)`.
+- *Less noise is not enough*: with σ² of order H there are priors under which regret is linear in
+  exponentially many episodes.
 """
 
 import math
@@ -203,7 +108,7 @@ def chance(lam: int) -> arb:
 
 
 def at_least(H: int, L: int) -> float:
-    """What Proposition 1 says of the theorem's prior at λ = 2, for L ≤ ρ."""
+    """What the first proposition says of the theorem's prior at λ = 2, for L ≤ ρ."""
     return GAP * H * L * float(share(chance(LAM)))
 
 
@@ -317,7 +222,7 @@ def later_values() -> Judged:
 
 
 class Proved(NamedTuple):
-    """What Proposition 2 says of ``runs.tight``."""
+    """What the proposition on both terms says of ``runs.tight``."""
 
     L: int  # from so many episodes on
     regret: float  # at least, after so many
