@@ -323,7 +323,7 @@ def with_least_ridge() -> float:
 
 
 LEAST_H = 64  # of part (b)
-STEPS = (  # what Proposition 2 stands on
+STEPS = (  # what both terms stand on
     "5.selection",
     "5.penalised-recursion",
     "5.counting",
