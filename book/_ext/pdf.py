@@ -91,7 +91,7 @@ SHEET = """
   .bd-article.bd-article * { box-shadow: none !important; }  /* each would be a picture in the file */
   .bd-article figure { margin-block: 0.3rem 0.6rem; break-inside: avoid; }
   .bd-article figure img { max-height: 240mm; width: auto !important; }  /* its letters, seven points */
-  .bd-article .still { display: block; max-width: 100%; max-height: 240mm; margin: 0.5rem auto; break-inside: avoid; }
+  .bd-article .still { display: block; max-width: 100%; max-height: 262mm; margin: 0.5rem auto; break-inside: avoid; }
   .bd-article .admonition { break-inside: auto !important; }
   .bd-article .admonition-title { break-after: avoid; }
   .bd-article :is(.cell, .cell_input, .highlight, .chapter-card, .sd-card, .exercise) { break-inside: avoid !important; }
