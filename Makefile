@@ -50,9 +50,9 @@ _build/.done: _build/.executed
 	@$(BIN)/jupyter-book build . --all -W --keep-going -n -q > /dev/null  # warnings go to stderr
 	@touch $@
 
-pdf: book  ## the whole book as one PDF, printed by the browser that tests it
+pdf: book  ## two PDFs, lessons and proofs, printed by the browser that tests the book
 	$(BIN)/python -m book._ext.pdf
-	@echo "The book: _build/html/rlsvi-companion.pdf"
+	@echo "The book: _build/html/rlsvi-lessons.pdf and _build/html/rlsvi-proofs.pdf"
 
 # Cheapest first. The browser looks at the built book; if that is stale, the pages are made anew of
 # what nbval has just executed and compared.

@@ -1,16 +1,18 @@
-"""Chapters as one PDF with an outline: `make pdf`, after `make book`, prints the book and puts it beside
-the site, whose start page then has a link to it. ``python -m book._ext.pdf --to FILE PAGE…`` prints
-other pages.
+"""Chapters as PDFs with an outline: `make pdf`, after `make book`, prints the lessons and, apart from
+them, proofs and evidence, and puts both beside the site, whose start page then has links to them.
+``python -m book._ext.pdf --to FILE PAGE…`` prints other pages.
 
-The browser that also tests the site reads every chapter, in the order of the table of contents, and
-prints them as one document. Folded proofs and solutions are open, folded code is left out, and a
-thing to play with is a picture of itself. What is for searching or for a computer stays on the site:
-all verdicts, the runs, the projects and the API reference. A link to them is plain text.
+The browser that also tests the site reads every chapter, in the order of the table of contents but
+with the solutions last, and prints them as one document. Folded proofs and solutions are open, folded
+code is left out, and a thing to play with is a picture of itself. What is for searching or for a
+computer stays on the site: all verdicts, the runs, the projects and the API reference; so do the
+pages that repeat figures in small. A link to them, or into the other PDF, is plain text.
 """
 
 import argparse
 import io
 import logging
+import re
 import sys
 from base64 import b64encode
 from pathlib import Path
@@ -23,20 +25,26 @@ from pypdf.generic import NameObject, TextStringObject
 from .browser import FLAGS, ROOT, SITE, UNFOLD, chromium, served
 from .stills import play
 
-BOOK = SITE / "rlsvi-companion.pdf"
+LESSONS, PROOFS = SITE / "rlsvi-lessons.pdf", SITE / "rlsvi-proofs.pdf"
+CALLED = {LESSONS: "the lessons", PROOFS: "proofs and evidence"}
+# On no paper: what is for searching or for a computer, and pages of small copies of figures.
+ONLINE = ("book/api/", "book/project-", "book/runs", "book/verdicts", "book/figures", "book/sheet")
+EVIDENCE = re.compile(r"book/(report|judging|errata|.*-(proofs|evidence|ablation))")
+LAST, BOTH = "book/solutions", "book/references"
 
 SCALE = 0.84  # text of ten points
 MARGIN = {"top": "14mm", "bottom": "14mm", "left": "16mm", "right": "16mm"}
 WIDTH = round((210 - 2 * 16) / 25.4 * 96 / SCALE)  # of the text on A4, in the page's own pixels
 FOOT = (
-    '<div style="width: 100%; text-align: center; font: 8px sans-serif">'
+    '<div style="width: 100%; text-align: center; font: 10px sans-serif">'
     '<span class="pageNumber"></span></div>'
 )
+PLACE = re.compile(r'<p class="on-paper">.*?</p>', re.S)
 # A chapter as part of one document: what it names begins with its own name, and so do the links.
 GATHER = """([here, pages]) => {
   const article = document.querySelector("article");
   const dropped = ["script", "link", "style", "noscript", ".headerlink", ".toggle-button",
-                   ".copybtn", ".explorer", ".toctree-wrapper", "details.above-input"];
+                   ".copybtn", ".explorer", ".toctree-wrapper", "details.above-input", ".on-paper"];
   article.querySelectorAll(dropped).forEach(e => e.remove());
   article.querySelectorAll(".zoom").forEach(e => e.replaceWith(...e.childNodes));
   article.querySelectorAll("img").forEach(e => { e.loading = "eager"; e.src = e.src; });
@@ -83,10 +91,13 @@ SHEET = """
   .bd-article.bd-article * { box-shadow: none !important; }  /* each would be a picture in the file */
   .bd-article figure { margin-block: 0.3rem 0.6rem; break-inside: avoid; }
   .bd-article figure img { max-height: 240mm; width: auto !important; }  /* its letters, seven points */
-  .bd-article .still { display: block; max-width: 100%; max-height: 200mm; margin: 0.5rem auto; break-inside: avoid; }
+  .bd-article .still { display: block; max-width: 100%; max-height: 262mm; margin: 0.5rem auto; break-inside: avoid; }
   .bd-article .admonition { break-inside: auto !important; }
   .bd-article .admonition-title { break-after: avoid; }
   .bd-article :is(.cell, .cell_input, .highlight, .chapter-card, .sd-card, .exercise) { break-inside: avoid !important; }
+  .bd-article .admonition :is([class^='highlight'], pre) { display: block; break-inside: auto !important; overflow: visible !important; orphans: 4; widows: 4; }
+  .bd-article .picture { display: block; width: 100%; }
+  .bd-article .picture img { width: 100%; max-height: none; }
   .bd-article :is(td, th) { padding-block: 0.15rem !important; }
   .bd-article .stored table, .bd-article figcaption { font-size: 0.88em; }
   .bd-article div.math { margin: 0.5em 0; }
@@ -112,9 +123,12 @@ def chapters() -> list[tuple[str, int]]:
     return [(toc["root"], 0), *below(chapters, 0)]
 
 
-def printed() -> list[str]:
-    left = ("book/api/", "book/project-", "book/runs", "book/verdicts")
-    return [name for name, _ in chapters() if not name.startswith(left)]
+def printed() -> dict[Path, list[str]]:
+    """The pages of each PDF."""
+    pages = [name for name, _ in chapters() if not name.startswith(ONLINE)]
+    proofs = [name for name in pages if EVIDENCE.fullmatch(name)]
+    lessons = [name for name in pages if name not in (*proofs, LAST)]
+    return {LESSONS: [*lessons, LAST], PROOFS: [*proofs, BOTH]}
 
 
 def still(widget) -> None:
@@ -183,23 +197,28 @@ def outline(parent):
 
 
 def link() -> None:
-    """From the start page, below its text."""
+    """From the start page, at the place that it keeps for that."""
     start = SITE / "book/index.html"
-    page, words = start.read_text("utf8"), f'<p><a href="../{BOOK.name}">The book as a PDF</a></p>'
-    if words not in page:
-        start.write_text(page.replace("</article>", f"{words}\n</article>"), "utf8")
+    links = " and ".join(f'<a href="../{to.name}">{words}</a>' for to, words in CALLED.items())
+    there = f'<p class="on-paper"><strong>On paper.</strong> As PDFs: {links}.</p>'
+    page, places = PLACE.subn(there, start.read_text("utf8"))
+    assert places == 1
+    start.write_text(page, "utf8")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Print the book, or some pages of it.")
-    parser.add_argument("--to", type=Path, default=BOOK)
-    parser.add_argument("pages", nargs="*", default=printed(), metavar="PAGE")
+    parser.add_argument("--to", type=Path, metavar="FILE")
+    parser.add_argument("pages", nargs="*", metavar="PAGE")
     args = parser.parse_args()
+    if bool(args.to) != bool(args.pages):
+        parser.error("--to FILE and its pages belong together")
     if not (SITE / "book/index.html").exists():
         sys.exit("There is no book in _build/html to print. Make it first: make book")
     with sync_playwright() as playwright:
         chrome = playwright.chromium.launch(executable_path=chromium(playwright), args=FLAGS)
-        bind(chrome, args.to, args.pages)
+        for target, names in ({args.to: args.pages} if args.to else printed()).items():
+            bind(chrome, target, names)
         chrome.close()
-    if args.to == BOOK:
+    if not args.to:
         link()

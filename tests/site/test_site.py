@@ -25,7 +25,7 @@ from pypdf import PdfReader
 import rlsvi_core
 from book._ext.browser import DESK, PHONE, ROOT, SITE, UNFOLD
 from book._ext.mathematics import fault, mathjax
-from book._ext.pdf import bind, chapters, printed
+from book._ext.pdf import PLACE, bind, chapters, printed
 from book._ext.pictures import difference, with_palette
 from book._ext.verdicts import FIVE
 
@@ -498,13 +498,24 @@ def test_chapters_print_as_one_document(browser, tmp_path):
     assert sum(len(sheet.images) for sheet in book.pages) >= len(names)  # figures, and the widgets
 
 
-def test_the_print_leaves_out_what_is_for_searching():
-    assert (
-        {"book/index", "book/report", "book/errata"}
-        <= set(printed())
-        <= {name for name, _ in chapters()}
-    )
-    assert not [name for name in printed() if "/api/" in name or name.endswith("verdicts")]
+def test_a_page_is_printed_once_but_for_the_references_or_is_for_searching():
+    lessons, proofs = printed().values()
+    assert {"book/index", "book/05-tabular", "book/guide"} < set(lessons)
+    assert {"book/report", "book/errata", "book/05-proofs", "book/guide-evidence"} < set(proofs)
+    assert lessons[-1] == "book/solutions"
+    assert set(lessons) & set(proofs) == {"book/references"}
+    every = [name for name, _ in chapters()]
+    assert set(lessons + proofs) <= set(every)
+    for name in set(every) - set(lessons + proofs):
+        assert re.match(r"book/(api/|project-|(runs|verdicts|figures|sheet)$)", name), name
+
+
+def test_the_start_page_keeps_a_place_for_links_to_the_prints():
+    """Empty, or after `make pdf` with a link to each, which is there."""
+    (place,) = PLACE.findall((SITE / "book/index.html").read_text("utf8"))
+    links = re.findall(r'href="../([^"]+)"', place)
+    assert links in ([], [path.name for path in printed()])
+    assert all((SITE / name).exists() for name in links)
 
 
 def test_every_public_name_of_the_library_is_described():
