@@ -56,10 +56,10 @@ def exponential_worst_case(limits: Limits = CHOSEN) -> Judged:
     """Earlier algorithms with linear value functions need, in the worst case, learning times
     exponential in the number of parameters or in the horizon.
 
-    In both together every algorithm does, RLSVI included, if no more is known than that Q* is
-    linear (B.any-algorithm); LSVI with dithering does in the horizon alone.
+    Every algorithm needs time exponential in both together, RLSVI included, if no more is known than
+    that Q* is linear (B.any-algorithm); LSVI with dithering needs it in the horizon alone.
 
-    On the chain its wait for the first reward grows {growth:.3g}-fold with each further period.
+    On the chain LSVI's wait for the first reward grows {growth:.3g}-fold with each further period.
     """
     growth = (arrival_probability(10) / arrival_probability(50)) ** (1 / 40)
     every = register.REGISTER["B.any-algorithm"].verdict == HOLDS
@@ -155,8 +155,8 @@ def coherentbases(limits: Limits = CHOSEN) -> Judged:
     """The random basis of the experiments is coherent; the noisy one is for ρ = 0 and typically is
     not for ρ > 0.
 
-    Q* lies in the span of the random basis and of the noisy one at ρ = 0; at ρ = 0.1 the span
-    misses {agnostic:.0%} of it in the worst period.
+    Q* lies in the span of the random basis and of the noisy one at ρ = 0; with 20 features and
+    ρ = 0.1 the span misses {agnostic:.0%} of it in the worst period.
 
     Both readings of the random basis; N = K = 20.
     """
@@ -999,7 +999,7 @@ def plateau(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
 def quadratic_in_N(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """For each K a quadratic in N seems to fit the learning times pretty well.
 
-    It typically misses the medians by {worst:.0%} or less; an exponential with an offset fits as
+    The quadratic typically misses the medians by {worst:.0%} or less; an exponential with an offset fits as
     well for {as_well} of {sizes} values of K.
 
     That exponential is worse by {ahead:.2g} in AIC at most; a line is worse by 10 or more for

@@ -72,7 +72,7 @@ def bootstrap(tables: Frames = STORED) -> Judged:
     """RLSVI might be adapted to take approximate posterior samples from a nonlinear value function
     via a nonparametric bootstrap.
 
-    It was, by Osband and Van Roy (2015), whom the paper cites and who call artificial data critical,
+    RLSVI was so adapted, by Osband and Van Roy (2015), whom the paper cites and who call artificial data critical,
     and with deep networks by Osband et al. (2016); here, with linear values and a random prior, it
     finds the reward of the 14-chain after a median of {both:.0f} episodes.
 

@@ -528,8 +528,8 @@ def learns_sooner(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """In Tetris RLSVI leads to faster learning.
 
     Undecided with five seeds if the top row is tested before full rows go, or if pieces may stick
-    out: RLSVI learns sooner than tuned LSVI in {touches[sooner]} and {overflow top[sooner]} of them;
-    once they are gone, in {top row[sooner]} of {top row[seeds]}.
+    out: RLSVI learns sooner than tuned LSVI in {touches[sooner]} and in {overflow top[sooner]} of
+    the five; if it is tested once full rows are gone, in {top row[sooner]} of {top row[seeds]}.
 
     Later in {touches[later]}, {overflow top[later]} and {top row[later]}. Under “clears”, which the
     letter excludes, sooner in {clears[sooner]} and later in {clears[later]}. Learned: as in
