@@ -317,3 +317,13 @@ def test_what_the_stored_conditions_say():
         ("do not", "small"): "rlsvi",
         ("do not", "shifted"): "rlsvi",
     }
+    assert conditions.rare(engine.load(runs.EXPERIMENTS["noise-rare"])) == {
+        "range": "returns",
+        "range, κ = 1": "either",
+        "κ, rare win": "either",
+        "κ, even coin": "either",
+        "agent": "bootstrap",
+        "discount": conditions.SMALLER,
+        "discount, V/50": "rlsvi",
+        "discount, σ": "either",
+    }
