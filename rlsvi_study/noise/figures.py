@@ -97,8 +97,10 @@ def rare(table: pd.DataFrame) -> Figure:
     )
     ax.axvline(1, color="0.4", lw=0.9, ls=":")
     ax.set(xscale="log", xlabel="regret / regret with κ = 0.01, told returns", ylabel="")
+    ax.set_xticks([0.2, 0.5, 1, 2, 5, 10, 20], ["0.2", "0.5", "1", "2", "5", "10", "20"])
+    ax.minorticks_off()
     ax.get_legend().remove()
-    legend(ax, fig, loc="outside upper center", ncols=3)
+    legend(ax, fig, loc="outside upper center", ncols=2)
     return fig
 
 
