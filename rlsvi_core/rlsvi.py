@@ -372,7 +372,8 @@ def bootstrap(
         As for :func:`rlsvi`. It does not matter in which units features are.
     value_range : tuple of float
         As for :func:`rlsvi`, the least and the largest optimal value; next values are truncated to
-        it. The closer, the better.
+        it. The closer, the better; but where one random outcome decides an episode, the least and the
+        largest return.
     kappa : float
         κ, how many visits are imagined at each of the two ends: 1 explores long, 0.01 believes
         nearly all that it saw. The guide has what was measured, and where RLSVI does better.

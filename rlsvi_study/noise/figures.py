@@ -75,6 +75,36 @@ def bandits(table: pd.DataFrame) -> Figure:
 
 
 @styled
+def rare(table: pd.DataFrame) -> Figure:
+    """How many times the regret of the bootstrap with its default κ and the range of returns the
+    others have on each gamble and in the maze."""
+    fig, ax = canvas(height=5.2)
+    cells = against(table, DEFAULT)
+    arms = cells.index.unique("arm")
+    sns.pointplot(
+        three(cells, "mean"),
+        x="time",
+        y="problem",
+        hue="arm",
+        palette=values(len(arms)),
+        hue_order=arms,
+        linestyle="none",
+        markersize=5,
+        dodge=0.5,
+        err_kws={"lw": 1.5},
+        ax=ax,
+        **RANGE,
+    )
+    ax.axvline(1, color="0.4", lw=0.9, ls=":")
+    ax.set(xscale="log", xlabel="regret / regret with κ = 0.01, told returns", ylabel="")
+    ax.set_xticks([0.2, 0.5, 1, 2, 5, 10, 20], ["0.2", "0.5", "1", "2", "5", "10", "20"])
+    ax.minorticks_off()
+    ax.get_legend().remove()
+    legend(ax, fig, loc="outside upper center", ncols=2)
+    return fig
+
+
+@styled
 def steps(table: pd.DataFrame) -> Figure:
     """How many times the regret of RLSVI by ``value_range`` the bootstrap has where nothing is
     random, by features and by what pays; a panel a world."""
@@ -136,4 +166,5 @@ DRAW = {
     **dict.fromkeys((*FINAL, "noise"), ratios),
     "noise-bandits": bandits,
     "noise-steps": steps,
+    "noise-rare": rare,
 }

@@ -64,8 +64,9 @@ def scored(
 ) -> Rows:
     finite, piece = isinstance(env, FiniteMDP), what.episodes // QUARTERS
     seed = rng if finite else int(rng.integers(2**31))
-    run = learner.learn(env, quarters * piece, seed, exact=finite)
-    lost = np.cumsum(unit * (env.value - run.expected) if finite else best - run.reward)
+    exact = finite and learner.H is not None
+    run = learner.learn(env, quarters * piece, seed, exact=exact)
+    lost = np.cumsum(unit * (env.value - run.expected) if exact else best - run.reward)
     return [
         {"episode": n, "regret": round(float(lost[n - 1]), 4)}
         for n in range(piece, quarters * piece + 1, piece)

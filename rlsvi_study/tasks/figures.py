@@ -218,10 +218,11 @@ def noise(table: pd.DataFrame) -> Figure:
 CHOICES = (  # questions, the answer that decides, and what to take then
     ("Few actions, and states that you\ncan number or describe?", "no", "a deep method"),
     ("Is an episode one step?", "yes", "rlsvi, σ = a\nreward’s deviation"),
+    ("Does one random outcome\ndecide an episode?", "yes", "bootstrap,\nrange of returns"),
     ("Does nearly every step pay or cost?", "yes", "rlsvi, or LSVI\nwith a tuned ε"),
-    ("Does one random outcome\ndecide an episode?", "yes", "bootstrap"),
     ("Do outcomes vary, or\ndo you not know?", "yes", "rlsvi"),
     ("Are states numbered, and does\nsomething pay on the way?", "yes", "rlsvi"),
+    ("Are states numbered, and\ndo you discount?", "yes", "rlsvi,\nσ = (1 − γ)V/10"),
     ("Are states numbered, or do features\ncontain the optimal values?", "yes", "bootstrap"),
 )
 OTHERWISE = "rlsvi"

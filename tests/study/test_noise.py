@@ -217,6 +217,76 @@ def test_what_the_guide_advises_for_a_group(ratios, take):
     assert conditions.advice(table) == {("table", "goal"): take}
 
 
+@pytest.mark.parametrize("problem", conditions.WINS)
+def test_only_the_range_of_returns_contains_the_win(problem):
+    p = conditions.WINS[problem]
+    mdp = conditions.late_gamble(p)
+    paid = mdp.R[-1, 0, 1, [0, 2]]
+    assert (paid[0] < 0, np.ptp(paid)) == (True, pytest.approx(1))
+    assert mdp.value == pytest.approx(0.1 * np.sqrt(p * (1 - p)))
+    assert (mdp.V.min(), mdp.V.max()) == (0, mdp.value)
+    assert mdp.value < paid[1] / 5
+    leave = np.zeros((mdp.H, mdp.S), int)
+    assert mdp.regret(leave) == mdp.value
+
+
+def test_a_run_at_a_gamble_or_in_the_maze_is_the_beginning_of_a_longer_one():
+    """And what an agent is told, or another σ, matters."""
+    for problem, arms in conditions.RARE.items():
+        quarters = 1 if problem == conditions.MAZE else 2
+        found = [conditions.playing(problem, arm, 7, quarters) for arm in arms]
+        assert len({str(rows) for rows in found}) == len(arms)
+        if quarters == 2:
+            assert found[0][:1] == conditions.playing(problem, arms[0], 7, 1)
+
+
+def rare_table(**ratios):
+    """Regrets that are so many times that of the default, on all problems that have the arm."""
+    return pd.DataFrame(
+        {"problem": problem, "arm": arm, "seed": seed, "episode": 9}
+        | {"regret": 10.0 * ratios.get(arm, ratios.get(f"{arm}, {problem}", 1))}
+        for problem, arms in conditions.RARE.items()
+        for arm in arms
+        for seed in range(4)
+    )
+
+
+@pytest.mark.parametrize(
+    ("ratios", "said"),
+    [
+        ({}, {}),
+        ({"κ = 0.01, optimal": 2}, {"range": "returns"}),
+        ({"κ = 0.01, optimal": 0.5}, {"range": "optimal"}),
+        ({"κ = 0.01, optimal, win 2%": 2}, {"range": "returns"}),
+        (
+            {"κ = 0.01, optimal, win 2%": 2, "κ = 0.01, optimal, win 55%": 0.5},
+            {"range": "either"},
+        ),
+        (
+            {"κ = 1, win 10%": 0.5},
+            {"κ, rare win": "κ = 1", "range, κ = 1": "returns"},
+        ),
+        (
+            {"κ = 1, win 55%": 2},
+            {"κ, even coin": "κ = 0.01", "range, κ = 1": "optimal"},
+        ),
+        ({"by value_range, optimal, win 2%": 2}, {"agent": "bootstrap"}),
+        ({"by value_range, win 2%": 0.5}, {"agent": "rlsvi"}),
+        (
+            {conditions.SMALLER: 0.5},
+            {"discount": conditions.SMALLER, "discount, σ": conditions.SMALLER},
+        ),
+        (
+            {f"by value_range, {conditions.MAZE}": 0.5},
+            {"discount, V/50": "rlsvi", "discount, σ": "V/50"},
+        ),
+    ],
+)
+def test_what_the_guide_says_of_rare_wins_and_a_discount(ratios, said):
+    found = conditions.rare(rare_table(**ratios))
+    assert found == dict.fromkeys(found, "either") | said
+
+
 def test_tuned_ucbvi_is_worse_than_tuned_rlsvi_in_no_stored_table():
     words = [
         intervals.word(*intervals.ratio(regret["ucbvi"], regret["rlsvi"])[1:])
@@ -246,4 +316,14 @@ def test_what_the_stored_conditions_say():
         ("do not", "goal"): "either",
         ("do not", "small"): "rlsvi",
         ("do not", "shifted"): "rlsvi",
+    }
+    assert conditions.rare(engine.load(runs.EXPERIMENTS["noise-rare"])) == {
+        "range": "returns",
+        "range, κ = 1": "either",
+        "κ, rare win": "either",
+        "κ, even coin": "either",
+        "agent": "bootstrap",
+        "discount": conditions.SMALLER,
+        "discount, V/50": "rlsvi",
+        "discount, σ": "either",
     }
