@@ -140,9 +140,7 @@ def lighten(folder):
     for notebook in folder.glob("_downloads/*/*.ipynb"):
         notebook.write_text(with_palettes(notebook.read_text("utf8")), "utf8")
     for kind in UNASKED:
-        if not (found := list(folder.glob(f"_static/{kind}"))):
-            raise ExtensionError(f"lighten: there is no _static/{kind}")
-        for path in found:
+        for path in folder.glob(f"_static/{kind}"):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
