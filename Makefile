@@ -115,6 +115,8 @@ newest:  ## run the tests with the newest versions of everything
 	.venv/$@/bin/pytest rlsvi_core tests -m "" -n $(JOBS)
 
 # The way out of Jupyter Book 1: the same pages, on a Sphinx that it does not allow.
+# It stops at its end today: pydata-sphinx-theme 0.20 has no .ttf fonts, and `lighten` in book/_ext/site.py wants
+# some to remove. Until then Sphinx 9 writes every page without a warning.
 onwards:  ## build the book on the newest Sphinx, myst-parser and theme
 	$(PYTHON) -m venv --clear .venv/$@
 	.venv/$@/bin/python -m pip install --disable-pip-version-check uv
