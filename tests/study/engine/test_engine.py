@@ -4,6 +4,7 @@ import dataclasses
 import math
 import os
 import subprocess
+import sys
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -154,6 +155,9 @@ def test_a_column_that_a_csv_would_not_give_back_is_refused(values):
 
 @pytest.mark.parametrize("name", ["", "a\rb", "\ufeffa", "\udc80"], ids=ascii)
 def test_a_column_has_a_name_to_be_read(name):
+    if name == "a\rb" and sys.version_info >= (3, 13):  # there it is quoted, and read
+        assert tables.as_csv([{name: 1}]) == b'"a\rb"\n1\n'
+        return
     with pytest.raises(StudyError, match="CSV"):
         tables.as_csv([{name: 1}])
 
