@@ -480,7 +480,8 @@ class Agent:
             every, at = q, positions(q.size, legal)
             q = np.full(q.size, -np.inf)
             q[at] = every[at]
-        if not math.isfinite(np.maximum.reduce(q)):
+        bounded = math.isfinite(q.dot(q))  # which is quick
+        if not bounded and not math.isfinite(q.max()):
             checks.fail(
                 "values are finite numbers, or −∞ for some actions but not for all",
                 f"they are {q}",
@@ -552,9 +553,11 @@ class Agent:
         """Take in one transition; ``s_next=None`` if nothing of value follows it. In the last period
         of a finite horizon r includes the terminal reward. ``legal_next`` lists the actions allowed
         in s_next, None: all."""
-        r, mask = checks.finite("r", r), () if legal_next is None else (legal_next,)
+        self._take_in(h, s, a, checks.finite("r", r), s_next, legal_next)
+
+    def _take_in(self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal: Any) -> None:
         self._at_mean = None  # first: it will not be up to date
-        self.learner.add(h, s, a, r, s_next, *mask)
+        self.learner.add(h, s, a, r, s_next, *(() if legal is None else (legal,)))
         self.count[1] += 1
         self._stale = True
         if callable(self._redraw):
@@ -764,7 +767,7 @@ class Agent:
                 r, s_next, over = _stepped(env, h, s, a, rng, limit)  # line 6; Algorithm 8, line 8
                 ended = over is True
                 legal = None if ended or h + 1 == self.H else _legal(env, h + 1, s_next)
-                self.observe(h, s, a, r, None if ended else s_next, legal)  # Algorithm 8, 9 to 11
+                self._take_in(h, s, a, r, None if ended else s_next, legal)  # Algorithm 8, 9 to 11
                 total, earned, discount = total + r, earned + discount * r, discount * self._gamma
                 s, h, opening = s_next, h + 1, a if h == 0 else opening
                 furthest = max(furthest, s) if number and s is not None else furthest
