@@ -51,7 +51,7 @@ its games are too long for that.
 """
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -60,7 +60,6 @@ import pandas as pd
 
 from rlsvi_core import FiniteMDP, features, lsvi, rlsvi
 from rlsvi_core.beyond import boxes
-from rlsvi_core.beyond.known import finite_mdp
 from rlsvi_core.envs.chains import chain, deep_sea, river_swim
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
@@ -71,7 +70,19 @@ from ..rivals import psrl, ucbvi
 from ..traps import gamble, long_gamble, toll
 from ..worlds import World, inventory, key_and_door, low_rank, paying
 from .conditions import CONDITIONS
-from .parts import KAPPAS, QUARTERS, UNTUNED, Made, Problem, linear, scored, table, untuned
+from .parts import (
+    FOREVER,
+    KAPPAS,
+    QUARTERS,
+    UNTUNED,
+    Made,
+    Problem,
+    grid_task,
+    linear,
+    scored,
+    table,
+    untuned,
+)
 
 GRID: dict[str, tuple[tuple[float, ...], ...]] = {
     "rlsvi": tuple(product((200, 50, 10), (1e-4, 1e-2, 1.0))),
@@ -97,23 +108,6 @@ def random(S: int, rng: np.random.Generator) -> Made:
     return table(DirichletPrior.symmetric(S, S, 3, alpha_R=1 / 2, alpha_P=1 / S).sample(rng))
 
 
-def grid_task(name: str, **settings: Any) -> Made:
-    """A task of Gymnasium that has a table, with one-hot features for all time."""
-    from ..environments import make
-
-    env = make(name, **settings)
-    spaces: Any = env.observation_space, env.action_space
-    S, A = (int(space.n) for space in spaces)
-    return Made(env, features.one_hot(None, S, A), optimum(name, **settings))
-
-
-@cache
-def optimum(name: str, **settings: Any) -> float:
-    from ..environments import make
-
-    return finite_mdp(make(name, **settings)).value
-
-
 def control(name: str, box: Any, degree: int, best: float, **settings: Any) -> Made:
     from ..environments import make
 
@@ -129,7 +123,6 @@ def customers(rng: np.random.Generator) -> Made:
 
 CAR = ([-1.2, -0.07], [0.6, 0.07])
 ARMS = ([-1.0] * 4 + [-5.0, -9.0], [1.0] * 4 + [5.0, 9.0])  # the speeds that Acrobot usually has
-FOREVER = {"gamma": 0.99}
 PROBLEMS = {
     "chain 20": Problem("tables", lambda rng: table(chain(20)), 1000, (0, 1)),
     "chain 50": Problem("tables", lambda rng: table(chain(50)), 1000, (0, 1)),
