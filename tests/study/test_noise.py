@@ -375,3 +375,5 @@ def test_what_the_stored_conditions_say():
         "discount, V/50": "rlsvi",
         "discount, σ": "either",
     }
+    ranges = engine.load(runs.EXPERIMENTS["noise-ranges"])
+    assert conditions.ranged(ranges) == {"σ": "either", "agent": "rlsvi"}
