@@ -47,7 +47,8 @@ There are 20 final seeds and 4 for tuning, 12 and 2 where a run is dear (``DEAR`
 **Ranges.** *Loose* ones are of returns, by the least and the largest reward of a period: what one
 knows without a solution. Traps have no other, because with a close one most would be none: rewards
 lie within ±1. Tetris is left out: only the printed form takes placements that vary in number, and
-its games are too long for that.
+its games are too long for that. Taxi's and CliffWalking's are loose without being called so;
+:mod:`.conditions` has those of optimal values.
 """
 
 from collections.abc import Callable
