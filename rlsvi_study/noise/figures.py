@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from ..intervals import ratio, word
 from ..style import COLOUR, RANGE, WORD_COLOUR, canvas, legend, styled, three, values
 from . import FINAL, TUNING
-from .conditions import DEVIATION, KINDS, STEPS, TOLD, against
+from .conditions import DEVIATION, KINDS, SMALLER, STEPS, TOLD, against
 from .parts import DEFAULT, UNTUNED
 from .runs import final, regrets
 
@@ -46,9 +46,10 @@ def ratios(*tables: pd.DataFrame) -> Figure:
 
 @styled
 def bandits(table: pd.DataFrame) -> Figure:
-    """How many times the regret of RLSVI by ``value_range`` the others have on each bandit."""
+    """How many times the regret of RLSVI by ``value_range`` the others have on each bandit, or task."""
     fig, ax = canvas(height=3.4)
-    arms = [DEVIATION, "bootstrap, κ = 0.01"]
+    other = DEVIATION if DEVIATION in set(table.arm) else SMALLER
+    arms = [other, "bootstrap, κ = 0.01"]
     cells = against(table).rename(index={DEFAULT: arms[1]}, level="arm")
     sns.pointplot(
         three(cells, "mean"),
@@ -167,4 +168,5 @@ DRAW = {
     "noise-bandits": bandits,
     "noise-steps": steps,
     "noise-rare": rare,
+    "noise-ranges": bandits,
 }

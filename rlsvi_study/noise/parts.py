@@ -2,11 +2,13 @@
 is told a range of values and nothing else."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rlsvi_core import FiniteMDP, bootstrap, rlsvi
+from rlsvi_core import FiniteMDP, bootstrap, features, rlsvi
+from rlsvi_core.beyond.known import finite_mdp
 from rlsvi_core.features import OneHot
 
 from ..engine import Rows, streams
@@ -15,6 +17,7 @@ QUARTERS = 4  # of a run, with a row each
 KAPPAS = {"κ = 1": 1.0, "κ = 0.1": 0.1, "κ = 0.01": 0.01}
 DEFAULT = "κ = 0.01"
 UNTUNED = "by value_range"  # RLSVI
+FOREVER = {"gamma": 0.99}
 
 
 class Made(NamedTuple):
@@ -37,6 +40,23 @@ def table(mdp: FiniteMDP) -> Made:
 
 def linear(mdp: FiniteMDP, Phi: np.ndarray) -> Made:
     return Made(mdp, Phi / np.sqrt((Phi**2).sum(axis=-1).mean()), mdp.value)
+
+
+def grid_task(name: str, **settings: Any) -> Made:
+    """A task of Gymnasium that has a table, with one-hot features for all time."""
+    from ..environments import make
+
+    env = make(name, **settings)
+    spaces: Any = env.observation_space, env.action_space
+    S, A = (int(space.n) for space in spaces)
+    return Made(env, features.one_hot(None, S, A), optimum(name, **settings))
+
+
+@cache
+def optimum(name: str, **settings: Any) -> float:
+    from ..environments import make
+
+    return finite_mdp(make(name, **settings)).value
 
 
 def untuned(what: Problem, arm: str, seed: int, quarters: int, sigma: float | None = None) -> Rows:

@@ -47,11 +47,12 @@ There are 20 final seeds and 4 for tuning, 12 and 2 where a run is dear (``DEAR`
 **Ranges.** *Loose* ones are of returns, by the least and the largest reward of a period: what one
 knows without a solution. Traps have no other, because with a close one most would be none: rewards
 lie within ±1. Tetris is left out: only the printed form takes placements that vary in number, and
-its games are too long for that.
+its games are too long for that. Taxi's and CliffWalking's are loose without being called so;
+:mod:`.conditions` has those of optimal values.
 """
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -60,7 +61,6 @@ import pandas as pd
 
 from rlsvi_core import FiniteMDP, features, lsvi, rlsvi
 from rlsvi_core.beyond import boxes
-from rlsvi_core.beyond.known import finite_mdp
 from rlsvi_core.envs.chains import chain, deep_sea, river_swim
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
@@ -71,7 +71,19 @@ from ..rivals import psrl, ucbvi
 from ..traps import gamble, long_gamble, toll
 from ..worlds import World, inventory, key_and_door, low_rank, paying
 from .conditions import CONDITIONS
-from .parts import KAPPAS, QUARTERS, UNTUNED, Made, Problem, linear, scored, table, untuned
+from .parts import (
+    FOREVER,
+    KAPPAS,
+    QUARTERS,
+    UNTUNED,
+    Made,
+    Problem,
+    grid_task,
+    linear,
+    scored,
+    table,
+    untuned,
+)
 
 GRID: dict[str, tuple[tuple[float, ...], ...]] = {
     "rlsvi": tuple(product((200, 50, 10), (1e-4, 1e-2, 1.0))),
@@ -97,23 +109,6 @@ def random(S: int, rng: np.random.Generator) -> Made:
     return table(DirichletPrior.symmetric(S, S, 3, alpha_R=1 / 2, alpha_P=1 / S).sample(rng))
 
 
-def grid_task(name: str, **settings: Any) -> Made:
-    """A task of Gymnasium that has a table, with one-hot features for all time."""
-    from ..environments import make
-
-    env = make(name, **settings)
-    spaces: Any = env.observation_space, env.action_space
-    S, A = (int(space.n) for space in spaces)
-    return Made(env, features.one_hot(None, S, A), optimum(name, **settings))
-
-
-@cache
-def optimum(name: str, **settings: Any) -> float:
-    from ..environments import make
-
-    return finite_mdp(make(name, **settings)).value
-
-
 def control(name: str, box: Any, degree: int, best: float, **settings: Any) -> Made:
     from ..environments import make
 
@@ -129,7 +124,6 @@ def customers(rng: np.random.Generator) -> Made:
 
 CAR = ([-1.2, -0.07], [0.6, 0.07])
 ARMS = ([-1.0] * 4 + [-5.0, -9.0], [1.0] * 4 + [5.0, 9.0])  # the speeds that Acrobot usually has
-FOREVER = {"gamma": 0.99}
 PROBLEMS = {
     "chain 20": Problem("tables", lambda rng: table(chain(20)), 1000, (0, 1)),
     "chain 50": Problem("tables", lambda rng: table(chain(50)), 1000, (0, 1)),

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rlsvi_core import chain
+from rlsvi_core import DiscountedMDP, chain
+from rlsvi_core.beyond.known import finite_mdp
 from rlsvi_study import engine, intervals
 from rlsvi_study.noise import FINAL, TUNING, conditions, runs
 from rlsvi_study.traps import gamble
@@ -287,6 +288,53 @@ def test_what_the_guide_says_of_rare_wins_and_a_discount(ratios, said):
     assert found == dict.fromkeys(found, "either") | said
 
 
+@pytest.mark.parametrize("problem", conditions.RANGED)
+def test_the_range_told_is_that_of_optimal_values(problem):
+    """The loose ones of the other tables contain it, and are wide."""
+    what, loose = conditions.RANGED[problem], runs.PROBLEMS[problem]
+    low, high = what.told
+    task = finite_mdp(what.make(np.random.default_rng(1)).env)
+    V = DiscountedMDP(task.P[0], task.R[0], what.time["gamma"]).V
+    met = task.initial > 0
+    for _ in V:
+        met = met | (task.P[0][met] > 0).any(axis=(0, 1))
+    V = V[met & (V != 0)]  # 0 is worth only what follows the end
+    assert low <= V.min() < V.max() <= high
+    assert max(abs(V.max()), abs(V.min())) > 0.9 * (high - low)
+    assert loose.told[0] < low
+    assert (loose.episodes, loose.time) == (what.episodes, what.time)
+
+
+def test_a_run_in_a_ranged_task_is_the_beginning_of_a_longer_one():
+    arms = (runs.UNTUNED, conditions.SMALLER, conditions.DEFAULT)
+    found = [conditions.driving("CliffWalking", arm, 7, 2) for arm in arms]
+    assert len({str(rows) for rows in found}) == 3
+    assert found[1][:1] == conditions.driving("CliffWalking", conditions.SMALLER, 7, 1)
+
+
+@pytest.mark.parametrize(
+    ("ratios", "said"),
+    [
+        ({"Taxi": (1, 1), "CliffWalking": (1, 1)}, ("either", "either")),
+        ({"Taxi": (0.5, 1), "CliffWalking": (1, 2)}, (conditions.SMALLER, "rlsvi")),
+        ({"Taxi": (2, 0.5), "CliffWalking": (1, 2)}, ("V/50", "either")),
+        ({"Taxi": (1, 0.5), "CliffWalking": (0.5, 1)}, (conditions.SMALLER, "bootstrap")),
+    ],
+)
+def test_what_the_guide_says_of_ranges(ratios, said):
+    table = pd.DataFrame(
+        {"problem": problem, "arm": arm, "seed": seed, "episode": 9, "regret": 10.0 * times}
+        for problem, (smaller, weights) in ratios.items()
+        for arm, times in (
+            (runs.UNTUNED, 1),
+            (conditions.SMALLER, smaller),
+            (conditions.DEFAULT, weights),
+        )
+        for seed in range(4)
+    )
+    assert conditions.ranged(table) == {"σ": said[0], "agent": said[1]}
+
+
 def test_tuned_ucbvi_is_worse_than_tuned_rlsvi_in_no_stored_table():
     words = [
         intervals.word(*intervals.ratio(regret["ucbvi"], regret["rlsvi"])[1:])
@@ -327,3 +375,5 @@ def test_what_the_stored_conditions_say():
         "discount, V/50": "rlsvi",
         "discount, σ": "either",
     }
+    ranges = engine.load(runs.EXPERIMENTS["noise-ranges"])
+    assert conditions.ranged(ranges) == {"σ": "either", "agent": "rlsvi"}
