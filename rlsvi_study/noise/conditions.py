@@ -101,7 +101,7 @@ words *better* (below 0.8), *worse* (above 1.25), *equal* and *open* (:func:`~..
   Whatever is found, what was said of a task by its loose range is said with that range, and beside it
   what was found here, in the rule's word for the task.
 
-**Seen before.** For the ranges, a practitioner's trial runs with other seeds. With (−14, 0) RLSVI had a
+**Seen before.** For the ranges, trial runs with other seeds. With (−14, 0) RLSVI had a
 regret of 1347 ± 2 on CliffWalking and the bootstrap 1737 ± 40 (8 seeds); with (0, 20) in Taxi it was
 2645 ± 62 and 2221 ± 64 after 40 episodes, 2927 ± 30 and 2782 ± 45 after 160 (5 seeds). The smaller σ
 had not been run. So we expect that the bootstrap does not stand. Final seeds are 90 000 on, 12 of them.

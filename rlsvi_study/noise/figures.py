@@ -1,7 +1,10 @@
 """How much noise: regret of the bootstrap beside that of RLSVI by ``value_range``, and of tuned rivals."""
 
+from typing import Any
+
 import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..intervals import ratio, word
@@ -10,6 +13,29 @@ from . import FINAL, TUNING
 from .conditions import DEVIATION, KINDS, SMALLER, STEPS, TOLD, against
 from .parts import DEFAULT, UNTUNED
 from .runs import final, regrets
+
+
+def _beside_one(
+    cells: pd.DataFrame, ax: Axes, y: str, hue: str, hues: list[str], dodge: float, **more: Any
+) -> None:
+    """Ratios of regrets, a line each of ``y``, beside 1."""
+    sns.pointplot(
+        three(cells, "mean"),
+        x="time",
+        y=y,
+        hue=hue,
+        palette=values(len(hues)),
+        hue_order=hues,
+        linestyle="none",
+        markersize=5,
+        dodge=dodge,
+        err_kws={"lw": 1.5},
+        ax=ax,
+        **RANGE,
+        **more,
+    )
+    ax.axvline(1, color="0.4", lw=0.9, ls=":")
+    ax.get_legend().remove()
 
 
 @styled
@@ -51,26 +77,10 @@ def bandits(table: pd.DataFrame) -> Figure:
     other = DEVIATION if DEVIATION in set(table.arm) else SMALLER
     arms = [other, "bootstrap, κ = 0.01"]
     cells = against(table).rename(index={DEFAULT: arms[1]}, level="arm")
-    sns.pointplot(
-        three(cells, "mean"),
-        x="time",
-        y="problem",
-        hue="arm",
-        palette=values(2),
-        hue_order=arms,
-        markers=["o", "^"],
-        linestyle="none",
-        markersize=5,
-        dodge=0.3,
-        err_kws={"lw": 1.5},
-        ax=ax,
-        **RANGE,
-    )
-    ax.axvline(1, color="0.4", lw=0.9, ls=":")
+    _beside_one(cells, ax, "problem", "arm", arms, 0.3, markers=["o", "^"])
     ax.set(xscale="log", xlabel="regret / regret with σ = V/50", ylabel="")
     ax.set_xticks([0.1, 0.2, 0.5, 1, 2], ["0.1", "0.2", "0.5", "1", "2"])
     ax.minorticks_off()
-    ax.get_legend().remove()
     legend(ax, fig, loc="outside upper center", ncols=2)
     return fig
 
@@ -81,26 +91,10 @@ def rare(table: pd.DataFrame) -> Figure:
     others have on each gamble and in the maze."""
     fig, ax = canvas(height=5.2)
     cells = against(table, DEFAULT)
-    arms = cells.index.unique("arm")
-    sns.pointplot(
-        three(cells, "mean"),
-        x="time",
-        y="problem",
-        hue="arm",
-        palette=values(len(arms)),
-        hue_order=arms,
-        linestyle="none",
-        markersize=5,
-        dodge=0.5,
-        err_kws={"lw": 1.5},
-        ax=ax,
-        **RANGE,
-    )
-    ax.axvline(1, color="0.4", lw=0.9, ls=":")
+    _beside_one(cells, ax, "problem", "arm", list(cells.index.unique("arm")), 0.5)
     ax.set(xscale="log", xlabel="regret / regret with κ = 0.01, told returns", ylabel="")
     ax.set_xticks([0.2, 0.5, 1, 2, 5, 10, 20], ["0.2", "0.5", "1", "2", "5", "10", "20"])
     ax.minorticks_off()
-    ax.get_legend().remove()
     legend(ax, fig, loc="outside upper center", ncols=2)
     return fig
 
@@ -113,25 +107,11 @@ def steps(table: pd.DataFrame) -> Figure:
     cells[["world", "pays", "features"]] = [STEPS[problem] for problem in cells.problem]
     fig, axes = canvas(2, height=4.2, sharex=True, sharey=True)
     for ax, (world, own) in zip(axes, cells.groupby("world", sort=False), strict=True):
-        sns.pointplot(
-            three(own.set_index(["features", "pays"]), "mean"),
-            x="time",
-            y="features",
-            hue="pays",
-            order=list(KINDS),
-            hue_order=list(TOLD),
-            palette=values(len(TOLD)),
-            markers=["o", "s", "D"],
-            linestyle="none",
-            markersize=5,
-            dodge=0.5,
-            err_kws={"lw": 1.5},
-            ax=ax,
-            **RANGE,
+        own = own.set_index(["features", "pays"])
+        _beside_one(
+            own, ax, "features", "pays", list(TOLD), 0.5, order=list(KINDS), markers=["o", "s", "D"]
         )
-        ax.axvline(1, color="0.4", lw=0.9, ls=":")
         ax.set(title=world, xlabel="regret / RLSVI’s", ylabel="")
-        ax.get_legend().remove()
     axes[0].set(xscale="log")  # of both, after both are drawn
     axes[0].set_xticks([0.2, 0.5, 1, 2, 4], ["0.2", "0.5", "1", "2", "4"])
     axes[0].minorticks_off()
