@@ -334,7 +334,7 @@ class Agent:
         self.learner: Any = learner
         self.sample, self._redraw, self._value_range = sample, redraw, value_range
         self._gamma = checks.between("gamma", gamma, 0, 1, hint="It discounts what follows.")
-        self.rng = checks.generator(rng)
+        self.rng = rng
         self._epsilon: Epsilon = 0.0
         self.eta, self.epsilon = eta, epsilon
         self.fitted: Any = None

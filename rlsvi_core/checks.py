@@ -112,7 +112,7 @@ def pair(name: str, value: Any, *, hint: str) -> tuple[float, float]:
 def flag(**parameters: Any) -> None:
     """True or False, and no word that Python takes for True."""
     for name, value in parameters.items():
-        one_of(name, value, (True, False), hint="Words and numbers are not read.")
+        one_of(name, value, (True, False), hint="Words are not read.")
 
 
 def one_of(name: str, value: Any, valid: Iterable[Any], *, hint: str) -> None:
@@ -162,11 +162,7 @@ def drawn_from(rng: Any) -> None:
 def numbers(name: str, values: Any) -> Floats:
     """Our own array of floats, of any shape."""
     if np.ma.is_masked(values):
-        fail(
-            f"{name} must be whole",
-            f"it is {values!r}",
-            "Fill them: a mask is not looked at.",
-        )
+        fail(f"{name} must have no masked entries", f"it is {values!r}", "Fill them.")
     try:
         given = np.asarray(values)
         if given.dtype.kind in "biufO":  # neither words nor complex numbers

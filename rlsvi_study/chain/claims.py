@@ -757,7 +757,8 @@ def agnostic_dithering(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judg
     and 0.5, η = 0.01 and 10, ρ = 0.01 and 0.05). Coherent bases: 6.1.dithering.
     """
     fig6 = tables["fig6"].query("noise == 'deviation' and 0 < rho <= 0.05")
-    episodes, (tried, rewards) = 10_000, _rewards_of_dithering(lsvi, 10_000)
+    episodes = 10_000
+    tried, rewards = _rewards_of_dithering(lsvi, episodes)
     wait = 1 / arrival_probability(20)
     within = -np.expm1(-1e6 / wait)
     growth = 1 / arrival_probability(21) / wait

@@ -16,7 +16,7 @@ from .runs import final, regrets
 
 
 def _beside_one(
-    cells: pd.DataFrame, ax: Axes, y: str, hue: str, hues: list[str], dodge: float, **more: Any
+    cells: pd.DataFrame, ax: Axes, y: str, hue: str, hues: list[str], dodge: Any, **more: Any
 ) -> None:
     """Ratios of regrets, a line each of ``y``, beside 1."""
     sns.pointplot(
@@ -24,7 +24,7 @@ def _beside_one(
         x="time",
         y=y,
         hue=hue,
-        palette=values(len(hues)),
+        palette=WORD_COLOUR if hue == "word" else values(len(hues)),
         hue_order=hues,
         linestyle="none",
         markersize=5,
@@ -49,23 +49,9 @@ def ratios(*tables: pd.DataFrame) -> Figure:
             found[problem, word(times.low, times.high)] = times._asdict()
     cells = pd.DataFrame.from_dict(found, orient="index").rename_axis(["problem", "word"])
     fig, ax = canvas(height=1.6 + 0.27 * len(cells))
-    sns.pointplot(
-        three(cells.sort_values("mean"), "mean"),
-        x="time",
-        y="problem",
-        hue="word",
-        palette=WORD_COLOUR,
-        hue_order=[said for said in WORD_COLOUR if said in cells.index.unique("word")],
-        linestyle="none",
-        markersize=5,
-        dodge=False,
-        err_kws={"lw": 1.5},
-        ax=ax,
-        **RANGE,
-    )
-    ax.axvline(1, color="0.4", lw=0.9, ls=":")
+    words = [said for said in WORD_COLOUR if said in cells.index.unique("word")]
+    _beside_one(cells.sort_values("mean"), ax, "problem", "word", words, False)
     ax.set(xscale="log", xlabel="regret of the bootstrap / regret of RLSVI", ylabel="")
-    ax.get_legend().remove()
     legend(ax, fig, loc="outside upper center", ncols=4)
     return fig
 
