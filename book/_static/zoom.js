@@ -16,7 +16,6 @@
   close.addEventListener("click", () => dialog.close());
   dialog.addEventListener("click", event => event.target === dialog && dialog.close()); // what is beside it
   dialog.addEventListener("keydown", event => event.key === "Escape" && dialog.close()); // the theme would keep it
-  dialog.addEventListener("close", () => sheet.replaceChildren());
 
   function open(image) {
     const large = image.cloneNode();

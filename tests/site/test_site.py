@@ -428,6 +428,17 @@ def test_a_figure_opens_large_and_closes(at, way):
         assert figure.evaluate("e => e === document.activeElement")
 
 
+def test_a_figure_that_opens_again_at_once_is_there(at):
+    """The event of the closing comes after the second opening."""
+    page = at("book/03-dithering")
+    page.locator("article figure .zoom").first.evaluate("""figure => new Promise(done => {
+        const dialog = document.querySelector("dialog.zoomed");
+        dialog.addEventListener("close", done, { once: true });
+        figure.click(); dialog.close(); figure.click();
+    })""")
+    assert page.locator("dialog.zoomed img").is_visible()
+
+
 def test_a_formula_that_mathjax_refuses_is_told():
     """As a warning, which stops the build."""
     options = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))["sphinx"]["config"]
