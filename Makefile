@@ -10,8 +10,8 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help book pdf test chapters lint reuse coverage verify browser lowest newest onwards constraints dist \
 	execute lab bench clean FORCE
 
-# The largest first: they take longest.
-NOTEBOOKS := $(shell ls -S book/*.ipynb)
+# What takes longest comes first: the solutions, then what is large.
+NOTEBOOKS := $(shell ls book/solutions.ipynb; ls -S book/*.ipynb | grep -v solutions)
 # Whether anything that a page can show is newer than the built book.
 STALE := $(shell find _config.yml _toc.yml book rlsvi_core rlsvi_study results -type f -newer _build/.executed \
 	-not -path '*/.*' -not -path '*/__pycache__/*' 2>/dev/null | head -n 1)
@@ -157,7 +157,9 @@ execute: .venv/.done  ## run every chapter and store its output (same code, same
 	@# How output was cut into pieces depends on timing; joined, it does not.
 	$(BIN)/jupyter nbconvert --to notebook --inplace --coalesce-streams $(NOTEBOOKS)
 
-lab: .venv/.done  ## open the chapters in JupyterLab
+# Apart: with what JupyterLab brings, each process that reads a notebook starts two seconds later.
+lab: .venv/.done  ## open the chapters in JupyterLab, which it installs
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt jupyterlab
 	$(BIN)/jupyter lab book
 
 bench: .venv/.done  ## run the benchmarks, one table

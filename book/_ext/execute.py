@@ -18,8 +18,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 ROOT = Path(__file__).parents[2]
-CHAPTERS = sorted(  # the largest first: they take longest
-    (ROOT / "book").glob("*.ipynb"), key=lambda chapter: -chapter.stat().st_size
+CHAPTERS = sorted(  # what takes longest comes first: the solutions, then what is large
+    (ROOT / "book").glob("*.ipynb"),
+    key=lambda chapter: (chapter.stem != "solutions", -chapter.stat().st_size),
 )
 CACHE = ROOT / "_build/.jupyter_cache"
 COMPARED = ROOT / ".cache/executed"

@@ -19,10 +19,7 @@ def squares(png: bytes) -> np.ndarray:
     """The mean colour of every square, on white, between 0 and 1."""
     picture = Image.open(BytesIO(png)).convert("RGBA")
     on_white = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture)
-    colours = np.asarray(on_white.convert("RGB")) / 255
-    rows, columns = (n // SIDE for n in colours.shape[:2])
-    whole = colours[: rows * SIDE, : columns * SIDE]
-    return whole.reshape(rows, SIDE, columns, SIDE, 3).mean(axis=(1, 3))
+    return np.asarray(on_white.convert("RGB").reduce(SIDE)) / 255
 
 
 def difference(one: bytes, other: bytes) -> str:

@@ -10,6 +10,7 @@ import lzma
 import os
 import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from html import escape, unescape
 from inspect import cleandoc
 from pathlib import Path
@@ -125,18 +126,30 @@ def pictured(app, page):
     )
 
 
+def for_each(work, paths):
+    """In threads: compressing does not hold Python's lock."""
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(work, paths))
+
+
 def copy_tables(app):
     """The stored tables, for readers to take: compressed, as pandas reads them."""
     (target := Path(app.outdir, "data")).mkdir(exist_ok=True)
-    for table in Path(app.srcdir, "results").glob("*.csv"):
-        Path(target, f"{table.name}.xz").write_bytes(lzma.compress(table.read_bytes(), preset=9))
+
+    def copy(table):
+        Path(target, f"{table.name}.xz").write_bytes(lzma.compress(table.read_bytes()))
+
+    for_each(copy, Path(app.srcdir, "results").glob("*.csv"))
 
 
 def lighten(folder):
     """Half of the site's weight is not worth its way: pictures have a palette, in the notebooks to
     download, too, and files that no page asks for go."""
-    for picture in folder.glob("_images/*.png"):
+
+    def lighter(picture):
         picture.write_bytes(with_palette(picture.read_bytes()))
+
+    for_each(lighter, folder.glob("_images/*.png"))
     for notebook in folder.glob("_downloads/*/*.ipynb"):
         notebook.write_text(with_palettes(notebook.read_text("utf8")), "utf8")
     for kind in UNASKED:
