@@ -98,7 +98,7 @@ def cells(S: int, A: int, rng: Any) -> features.FeatureMap:
 
 
 TABULAR = {
-    "CliffWalking": Tabular("CliffWalking-v1", {}, 50, (-100, 0)),
+    "CliffWalking": Tabular("CliffWalking-v1", {}, 50, (-14, 0)),
     "FrozenLake 4×4": Tabular("FrozenLake-v1", {"map_name": "4x4"}, 100, (0, 1)),
     "FrozenLake 8×8": Tabular("FrozenLake-v1", {"map_name": "8x8"}, 100, (0, 1)),
     "Taxi": Tabular("Taxi-v4", {}, 20, (0, 20)),
@@ -128,7 +128,7 @@ class Circle(NamedTuple):
     c: float = C
 
 
-_TAXI = Control("Taxi-v4", {}, 500, cells, 0.99, (-100, 20), 7.5, sweeps=100)
+_TAXI = Control("Taxi-v4", {}, 500, cells, 0.99, (0, 20), 7.5, sweeps=100)
 CIRCLES = {
     "MountainCar": Circle(CONTROL["MountainCar"], 40),
     "Acrobot": Circle(CONTROL["Acrobot"], 20),
@@ -294,7 +294,7 @@ def circling(task: str, again: str, seed: int, share: float) -> Rows:
     rewards, goals, env_seed = list[float](), list[int](), int(env_rng.integers(2**31))
     for n in range(1, round(share * episodes) + 1):
         rewards.append(player.learn(env, 1, env_seed if n == 1 else None).reward[0])
-        if rewards[-1] > 0 if low == 0 else env.terminated:
+        if env.terminated and (rewards[-1] > 0 or name != "FrozenLake-v1"):  # a hole is no goal
             goals.append(n)
     return [
         {
