@@ -15,9 +15,9 @@ period     gate, later dead                             side, later alive
 Transitions and rewards are linear in the features, :math:`P(\text{alive} \mid \phi) = \phi_1`,
 :math:`P(\text{dead} \mid \phi) = \phi_3`, :math:`r_0 = -b\phi_2`: a linear MDP (Jin et al. 2020,
 who also bound the lengths of features and weights). So the features are closed under Bellman's
-operator: whatever :math:`\tilde V` the next period has, the update has the weights :math:`(\tilde V(\text{alive}), -b 1(h = 0), \tilde V(\text{dead}))`. If
-gate and dead, side and alive are counted apart, there are four states, and the features are the same
-in all periods.
+operator: whatever :math:`\tilde V` the next period has, the update has the weights
+:math:`(\tilde V(\text{alive}), -b 1(h = 0), \tilde V(\text{dead}))`. If gate and dead, side and
+alive are counted apart, there are four states, and the features are the same in all periods.
 
 **What one observation hands on.** With :math:`\rho = \lambda\sigma^2`, one transition with the
 feature φ and the target y moves the mean value of φ' to :math:`y\,\phi'^\top\phi/(\|\phi\|^2 +
