@@ -2,7 +2,7 @@
 
 A card says ``{reading-time}`min```. When the page is made, everything on it is counted: text,
 tables, captions, verdicts and the code that is shown, at 200 words per minute, and a quarter of a
-minute for each figure and each displayed formula. What is folded (proofs) is counted
+minute for each figure and each displayed formula. What is folded (proofs, code) is counted
 apart. Code below a figure is not counted."""
 
 from docutils import nodes
@@ -22,7 +22,9 @@ class ReadingTime(SphinxRole):
 
 
 def is_folded(node):
-    return isinstance(node, nodes.Element) and "dropdown" in node.get("classes", [])
+    return isinstance(node, nodes.Element) and bool(
+        {"dropdown", "tag_hide-cell"} & set(node.get("classes", []))
+    )
 
 
 def is_plotting(node):

@@ -339,6 +339,11 @@ def test_everything_on_a_page_takes_time_and_what_is_folded_is_counted_apart():
     assert reading.minutes(page) == pytest.approx((1 + 0.5 + 0.25, 1.5 + 0.25))
 
 
+def test_a_cell_that_is_hidden_whole_is_folded():
+    cell = nodes.container("", words(200), classes=["cell", "tag_hide-cell"])
+    assert reading.minutes(nodes.container("", words(400), cell)) == pytest.approx((2, 1))
+
+
 def test_what_is_folded_inside_something_folded_is_counted_once():
     inner = nodes.container("", words(200), classes=["dropdown"])
     page = nodes.container("", nodes.container("", words(400), inner, classes=["dropdown"]))
