@@ -231,9 +231,9 @@ OTHERWISE = "rlsvi"
 @styled
 def choices() -> Figure:
     """The guide's decision tree: from the top, the first question that decides."""
-    fig, ax = canvas(height=1.05 * (len(CHOICES) + 0.6))
+    fig, ax = canvas(height=0.82 * (len(CHOICES) + 0.6))
     colour = {"rlsvi": COLOUR["rlsvi"], "boots": COLOUR["weights"]}
-    box = {"boxstyle": "round,pad=0.4", "facecolor": "white", "edgecolor": "0.6"}
+    box = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": "0.6"}
 
     def leaf(x: float, y: float, take: str) -> None:
         edge = colour.get(take[:5], "0.3")
@@ -243,7 +243,7 @@ def choices() -> Figure:
     for row, (question, decides, take) in enumerate(CHOICES):
         y = -row
         ax.annotate("", (0.71, y), (0.57, y), arrowprops=arrow)
-        ax.annotate("", (0.28, y - 0.7), (0.28, y - 0.3), arrowprops=arrow)
+        ax.annotate("", (0.28, y - 0.66), (0.28, y - 0.34), arrowprops=arrow)
         ax.text(0.635, y + 0.06, decides, ha="center", va="bottom")
         ax.text(0.3, y - 0.5, "yes" if decides == "no" else "no", va="center")
         ax.text(0.28, y, question, ha="center", va="center", bbox=box)
