@@ -42,8 +42,6 @@ from inspect import signature
 from itertools import product
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from . import StudyError
 from .thresholds import CHOSEN, THRESHOLDS, Limits
 
@@ -215,7 +213,7 @@ def settle(claim: Claim) -> Settled:
     return Settled(verdict, found, evidence, judged.numbers)
 
 
-def decided(*parts: bool | np.bool) -> str:
+def decided(*parts: bool) -> str:
     return HOLDS if all(parts) else FAILS
 
 
@@ -253,7 +251,7 @@ def slip(printed: bool, meant: bool) -> str:
     return HOLDS if printed else MISPRINT if meant else FAILS
 
 
-def unless(wrong: bool | np.bool, /, **numbers: Any) -> Judged:
+def unless(wrong: bool, /, **numbers: Any) -> Judged:
     """It holds unless the check came out wrong."""
     return Judged(decided(not wrong), numbers)
 

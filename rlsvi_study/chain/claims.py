@@ -900,7 +900,7 @@ def rescaling(limits: Limits = CHOSEN) -> Judged:
     return Judged(
         agreed(
             {
-                "one factor": decided(same, plain.sum() >= limits["rewards"]),
+                "one factor": decided(same, bool(plain.sum() >= limits["rewards"])),
                 "a factor each": decided(missed < 1e-9),
             }
         ),

@@ -403,7 +403,7 @@ def pigeonhole() -> Judged:
     )
     worst, bound = bias.pigeonhole(5000, *BASE.shape, lam * sigma**2)
     return unless(
-        max(ratios) > 1 or seen > worst * (1 + 1e-12),
+        max(ratios) > 1 or bool(seen > worst * (1 + 1e-12)),
         most=float(max(ratios)),
         share=float(seen / bound),
     )

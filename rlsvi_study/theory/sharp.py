@@ -258,7 +258,7 @@ def sharp_at_half() -> Judged:
         for n in sizes
     )
     crossings = [profile.crossing(n)[0] for n in sizes]
-    wrong = algebra.verdict != HOLDS or smallest < 0 or set(crossings) != {1}
+    wrong = algebra.verdict != HOLDS or bool(smallest < 0) or set(crossings) != {1}
     return unless(wrong, smallest=float(smallest), crossings=crossings)
 
 
