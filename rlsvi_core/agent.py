@@ -336,6 +336,7 @@ class Agent:
         self._gamma = checks.between("gamma", gamma, 0, 1, hint="It discounts what follows.")
         self.rng = rng
         self._epsilon: Epsilon = 0.0
+        self._eta = 0.0
         self.eta, self.epsilon = eta, epsilon
         self.fitted: Any = None
         self.count = np.zeros(2, np.int64)  # episodes planned, transitions observed
@@ -368,8 +369,7 @@ class Agent:
 
     @epsilon.setter
     def epsilon(self, epsilon: Epsilon) -> None:
-        self._epsilon = epsilon if callable(epsilon) else _probability(epsilon)
-        self._dithers_once()
+        self._dither_by(epsilon if callable(epsilon) else _probability(epsilon), self._eta)
 
     @property
     def eta(self) -> float:
@@ -378,10 +378,8 @@ class Agent:
 
     @eta.setter
     def eta(self, eta: float) -> None:
-        self._eta = checks.between(
-            "eta", eta, 0, math.inf, hint="It is a temperature; 0 is greedy."
-        )
-        self._dithers_once()
+        hint = "It is a temperature; 0 is greedy."
+        self._dither_by(self._epsilon, checks.between("eta", eta, 0, math.inf, hint=hint))
 
     @property
     def rng(self) -> Generator:
@@ -392,13 +390,14 @@ class Agent:
     def rng(self, rng: Seed) -> None:
         self._rng = checks.generator(rng)
 
-    def _dithers_once(self) -> None:
-        if self._epsilon != 0 and self._eta > 0:
+    def _dither_by(self, epsilon: Epsilon, eta: float) -> None:
+        if epsilon != 0 and eta > 0:
             checks.fail(
                 "an agent dithers in one way",
-                f"epsilon is {self._epsilon!r} (Algorithm 5) and eta {self._eta:g} (Algorithm 4)",
+                f"epsilon is {epsilon!r} (Algorithm 5) and eta {eta:g} (Algorithm 4)",
                 "Choose one and leave the other 0.",
             )
+        self._epsilon, self._eta = epsilon, eta
 
     def dither(self, episode: int | None = None) -> float:
         """The probability of a uniformly random action in an episode, by default this one."""
@@ -470,7 +469,8 @@ class Agent:
     def _masked(self, q: Floats, legal: Any) -> Floats:
         """The values with −∞ where a mask forbids an action."""
         A = self.learner.A
-        if not isinstance(q, np.ndarray) or q.ndim != 1 or A not in (None, q.size):
+        numbers = isinstance(q, np.ndarray) and q.dtype.kind in "biuf"
+        if not numbers or q.ndim != 1 or not q.size or A not in (None, q.size):
             checks.fail(
                 f"values are an array, one for each of {A or 'the'} actions",
                 f"they are {q!r}",
@@ -685,12 +685,17 @@ class Agent:
 
     def _limit(self, world: Any, limit: int | None) -> int | None:
         """After how many steps the clock cuts an episode; None: nobody says."""
-        given = {"the agent's horizon H": self.H, "the environment's H": getattr(world, "H", None)}
-        if limit is not None:
-            given["limit"] = checks.whole(
-                "limit", limit, 1, hint="It counts steps: pass 1000, say."
-            )
-        known = {name: steps for name, steps in given.items() if steps is not None}
+        given = {
+            "the agent's horizon H": self.H,
+            "the environment's H": getattr(world, "H", None),
+            "limit": limit,
+        }
+        hint = "It counts steps: 1000, say."
+        known = {
+            name: checks.whole(name, steps, 1, hint=hint)
+            for name, steps in given.items()
+            if steps is not None
+        }
         if len(set(known.values())) > 1:
             checks.fail(
                 "an episode has one length",

@@ -167,7 +167,7 @@ def numbers(name: str, values: Any) -> Floats:
         given = np.asarray(values)
         if given.dtype.kind in "biufO":  # neither words nor complex numbers
             return np.array(given, float, order="C")
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     fail(
         f"{name} must be an array of numbers",

@@ -441,6 +441,11 @@ def _stopped_as_by_ctrl_c() -> Iterator[None]:
 
 
 def main(argv: list[str] | None = None) -> int:
+    for fd, name in enumerate(("stdout", "stderr"), start=1):
+        if getattr(sys, name) is None:  # closed, as by >&-, here and for workers
+            os.dup2(os.open(os.devnull, os.O_WRONLY), fd)
+            os.set_inheritable(fd, True)
+            setattr(sys, name, open(fd, "w", encoding="utf8"))  # noqa: SIM115, it stays
     if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal without ≤ and σ shows their numbers
         sys.stdout.reconfigure(errors="backslashreplace")
     args = parser().parse_args(argv)

@@ -22,7 +22,10 @@ __all__ = ["fourier_basis", "polynomial", "random_fourier", "tiles"]
 
 def _bounds(box: Any) -> tuple[Floats, Floats]:
     """The ends of a box, from a pair of arrays or a space that has them."""
-    low, high = (box.low, box.high) if hasattr(box, "low") else box
+    try:
+        low, high = (box.low, box.high) if hasattr(box, "low") else box
+    except (TypeError, ValueError):
+        fail("a box is a pair (low, high), or a space", f"it is {box!r}", "Pass two arrays.")
     low, high = np.ravel(numbers("low", low)), np.ravel(numbers("high", high))
     if (
         low.shape != high.shape

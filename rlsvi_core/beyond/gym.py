@@ -72,7 +72,7 @@ class Played:
         if seed is not None:
             whole = isinstance(seed, (int, np.integer))
             self._seed = int(seed if whole else generator(seed).integers(2**31))
-        self.rng: Generator = np.random.default_rng(self._seed)  # as Gymnasium makes it
+        self.rng: Generator = generator(self._seed)  # as Gymnasium makes it
         self._info: dict[str, Any] = {}
 
     @staticmethod
@@ -120,17 +120,24 @@ class Played:
 
     def start(self, rng: Any) -> Any:
         """Reset; only the first time with the seed."""
-        observed, self._info = self.env.reset(seed=self._seed)
+        begun: Any = self.env.reset(seed=self._seed)
         self._seed = None
+        if not isinstance(begun, tuple) or len(begun) != 2:
+            fail(
+                "reset returns (observation, info)",
+                f"it returned {begun!r}",
+                "The older gym had no info: return {} for it.",
+            )
+        observed, self._info = begun
         return self._read(observed)
 
     def step(self, h: int, s: Any, a: int, rng: Any) -> tuple[float, Any, bool | str]:
         """One step; ``h``, ``s`` and ``rng`` are the environment's own affair."""
         stepped: Any = self.env.step(self._first + a)
-        if len(stepped) != 5:
+        if not isinstance(stepped, tuple) or len(stepped) != 5:
             fail(
                 "step returns (observation, reward, terminated, truncated, info)",
-                f"it returned {len(stepped)} values",
+                f"it returned {stepped!r}",
                 "The older gym had four: say whether `done` was the end (terminated) or the clock "
                 "(truncated).",
             )

@@ -138,8 +138,15 @@ def _of_period(function: Callable[..., Any]) -> bool:
     """Whether a feature function is one of period and observation, not of the latter alone."""
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # something built in
+    except ValueError:  # something built in
         return False
+    except TypeError:
+        fail(
+            "features are a function of the observation, or of period and observation",
+            f"it is {function!r}",
+            "Pass lambda s: table[s], say.",
+            TypeError,
+        )
     takes = {n for n in range(3) if _can_bind(signature, n)}
     if takes.isdisjoint({1, 2}):
         fail(

@@ -138,7 +138,9 @@ class Incremental(Learner):
     ) -> None:
         checks.positive(lam=lam, sigma=sigma)
         checks.one_of("prior", prior, get_args(Prior), hint="'forgotten' is as printed.")
-        self.Phi = Table(Phi).Phi
+        checks.one_of("first", first, ("uniform", "prior"), hint="'prior' is as printed.")
+        hint = "It is an (H, S, A, K) array; features.tabular(mdp) is one."
+        self.Phi = Table(checks.array("Phi", Phi, (None,) * 4, hint=hint)).Phi
         self.H, self.S, self.A, K = self.Phi.shape
         self.sigma, self._nu, self._sizes = float(sigma), nu, np.zeros(0)
         root = math.sqrt(lam) * sigma
@@ -154,7 +156,7 @@ class Incremental(Learner):
         wanted = range(len(self._sizes), int(self.reached.max()) + episodes)
         sizes = [self._nu(l) if callable(self._nu) else self._nu for l in wanted]
         for l, nu in zip(wanted, sizes, strict=True):
-            if not 0 <= nu < 1:
+            if not checks.is_number(nu) or not 0 <= nu < 1:
                 checks.fail(
                     "a step size must lie in [0, 1)",
                     f"nu is {nu!r} in episode {l}",

@@ -163,8 +163,9 @@ class Scale:
             )
         try:
             constants, grid = dict(self.constants), tuple(map(dict, self.grid))
-            as_json([constants, grid], allow_nan=False)
-            cells = {frozenset(cell.items()) for cell in grid}
+            as_json(constants, allow_nan=False)
+            read = _read_again(grid, allow_nan=False)  # a tuple, say, comes back as a list
+            cells = {frozenset(cell.items()) for cell in read}
         except (TypeError, ValueError) as error:
             fail(
                 "settings are finite numbers, texts, truth values and None by name, and constants "

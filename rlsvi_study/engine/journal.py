@@ -51,7 +51,8 @@ def _finished(journal: Path, setting: dict[str, Any]) -> tuple[dict[str, Any], i
     header, *entries = _lines(journal) or [setting]
     if not setting.items() <= header.items():
         return None
-    found = {as_json(entry["task"]): entry for entry in entries if entry}
+    whole = [entry for entry in entries if entry.keys() >= {"task", "rows", "seconds"}]
+    found = {as_json(entry["task"]): entry for entry in whole}
     return found, len(entries) - len(found)
 
 

@@ -19,6 +19,7 @@ from rlsvi_core import (
     rlsvi,
 )
 from rlsvi_core.agent import LONGEST
+from rlsvi_core.beyond.boxes import tiles
 from rlsvi_core.envs import lock
 from rlsvi_core.learners.continual import Continual
 from rlsvi_core.learners.incremental import incremental
@@ -49,9 +50,17 @@ class Own:
 CALLS = {  # what is said about each
     "Phi": [lambda: rlsvi(np.ones((2, 3))), lambda: rlsvi(PHI * np.nan), lambda: rlsvi("table")],
     "masked": [lambda: rlsvi(np.ma.masked_greater(PHI, 1.0))],
-    "shape": [lambda: rlsvi(np.zeros((0, 3, 2, 4))), lambda: rlsvi(np.zeros((2, 3, 2, 0)))],
+    "shape": [
+        *[lambda shape=shape: rlsvi(np.zeros(shape)) for shape in ((0, 3, 2, 4), (2, 3, 2, 0))],
+        lambda: incremental(PHI[0]),  # it would be one of a single period
+    ],
     "instance": [lambda: rlsvi(features.OneHot)],
-    "observation": [lambda: rlsvi(lambda: PHI), lambda: rlsvi(lambda a, b, c: PHI)],
+    "observation": [
+        lambda: rlsvi(lambda: PHI),
+        lambda: rlsvi(lambda a, b, c: PHI),
+        lambda: features.PerAction(PHI, 2),
+    ],
+    "pair": [lambda box=box: tiles(box, 2) for box in (None, [0.0], (0.0, 1.0, 2.0))],
     "lam": [lambda lam=lam: rlsvi(PHI, lam) for lam in (0, -1.0, math.nan, math.inf, "1")],
     "sigma": [
         *[lambda sigma=sigma: rlsvi(PHI, 1.0, sigma) for sigma in (0, -1.0, math.nan, "1")],
@@ -70,7 +79,7 @@ CALLS = {  # what is said about each
         *[lambda v=v: rlsvi(PHI, value_range=v) for v in ((1, 0), (0, math.inf), 3, (1, 2, 3))],
         *[
             lambda v=v: rlsvi(PHI, value_range=v)
-            for v in ("01", {0: 5, 1: 7}, (0, 1e-90), (0, 1e90))
+            for v in ("01", {0: 5, 1: 7}, (0, 1e-90), (0, 1e90), (0, 10**400))
         ],
         lambda: bootstrap(PHI, (1, 0)),
         lambda: bootstrap(PHI),
@@ -113,6 +122,7 @@ CALLS = {  # what is said about each
         lambda: Options(first="zero"),
         lambda: bootstrap(HOT, (0, 1), options=Options(first="prior")),
         lambda: lsvi(HOT, options=Options(first="prior")),
+        lambda: incremental(PHI, first="zero"),
     ],
     "truncate": [
         lambda: bootstrap(HOT, (0, 1), options=Options(truncate=False)),
@@ -122,7 +132,7 @@ CALLS = {  # what is said about each
         lambda: rlsvi(TIMELESS, options=Options(shared=True)),
         lambda: bootstrap(HOT, (0, 1), options=Options(shared=True)),
     ],
-    "nu": [lambda nu=nu: incremental(PHI, nu=nu) for nu in (1.0, -0.1, lambda l: 1 / (l + 1))],
+    "nu": [lambda nu=nu: incremental(PHI, nu=nu) for nu in (1.0, -0.1, "0", lambda l: 1 / (l + 1))],
     "prior": [lambda: incremental(PHI, prior="lost")],
     "rho": [lambda: Continual(PHI[0], 0.9, 1.5)],
     "episodes": [lambda n=n: rlsvi(PHI).learn(MDP, n) for n in (-1, 2.5, None, 10**12)],
@@ -145,6 +155,10 @@ CALLS = {  # what is said about each
         lambda: rlsvi(TIMELESS).learn(MDP, 1, limit=3),
     ],
     "limit": [lambda: rlsvi(TIMELESS).learn(lock(3), 1, limit=0)],
+    "environment's H": [
+        lambda H=H: rlsvi(TIMELESS).learn(Own((0.0, 0, False), H), 1)
+        for H in (0, -1, 2.5, "2", math.inf, math.nan)
+    ],
     "must end": [lambda: rlsvi(TIMELESS).learn(DiscountedMDP(MDP.P[0], MDP.R[0], 0.9), 1)],
     "reward": [
         lambda: rlsvi(HOT).learn(Own((math.nan, 0, False)), 1),
@@ -214,6 +228,9 @@ def test_epsilon_and_eta_may_be_set_between_episodes():
     agent.observe(1, 0, 0, 2.0, None)
     agent.plan()
     assert 0.5 < agent.policy()[1, 0, 0] < 1
+    with pytest.raises(ValueError, match="one way"):
+        agent.epsilon = 0.5
+    assert (agent.epsilon, agent.eta) == (0.0, 2.0)  # what was refused is not set
 
 
 # ------------------------------------------------------------------ what was silently wrong
@@ -340,10 +357,8 @@ def test_an_agent_of_any_learner_checks_how_it_acts():
 
 def test_values_that_are_no_numbers_and_other_words_for_the_end_are_refused():
     class Lost(Learner):
-        A = 2
-
-        def __init__(self, found):
-            self.found = found
+        def __init__(self, found, A=2):
+            self.found, self.A = found, A
 
         def fit(self, rng, before):
             return self.found
@@ -360,9 +375,13 @@ def test_values_that_are_no_numbers_and_other_words_for_the_end_are_refused():
         [0.0, 0.0],
         None,
         np.zeros((2, 1)),
+        np.array(["a", "b"]),
+        np.zeros(2, complex),
     ):
         with pytest.raises(ValueError, match="values"):
             Agent(Lost(found), rng=1).learn(Own((0.0, 0, False)), 1, rng=2)
+    with pytest.raises(ValueError, match="values"):
+        Agent(Lost(np.zeros(0), None), rng=1).learn(Own((0.0, 0, False)), 1, rng=2)
     with pytest.raises(NotImplementedError, match="add"):
         Agent(Lost(np.zeros(2)), rng=1).learn(Own((0.0, 0, False)), 1, rng=2)
     with pytest.raises(ValueError, match="cut"):

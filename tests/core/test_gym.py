@@ -189,6 +189,8 @@ def test_the_same_seed_for_agent_and_environment_is_mentioned():
         warnings.simplefilter("error")
         rlsvi(features.OneHot(5, 16, 4), rng=3).learn(lake(5), 1, rng=4)
         rlsvi(features.OneHot(5, 16, 4), rng=3).learn(lake(5), 1)
+    with pytest.raises(TypeError, match="rng"):
+        rlsvi(features.OneHot(5, 16, 4)).learn(lake(5), 1, rng=-1)
 
 
 ONE = np.zeros(1, np.float32)
@@ -214,6 +216,8 @@ ONE = np.zeros(1, np.float32)
         (Script([(1, np.nan, False, False, {})]), 2, "reward"),
         (Script([(1, "0.5", False, False, {})]), 2, "reward"),
         (Script([(1, 0.5, True, {})]), 2, "terminated"),  # as the older gym had it
+        (Script(first=0), 2, "info"),  # the same
+        (Script([None]), 2, "terminated"),
         (Script(first=(0, {"action_mask": np.zeros(2, np.int8)})), 2, "action_mask"),
         (Script(first=(0, {"action_mask": np.ones(3, np.int8)})), 2, "action_mask"),
         (Script([(1, 0.5, False, False, {"action_mask": np.zeros(2)})]), 2, "action_mask"),

@@ -295,6 +295,14 @@ def _(bench):
     return 0
 
 
+@fault("a line of the journal is not one of ours")
+def _(bench):
+    bench.unfinished()
+    bench.edit("tiny.journal", lambda data: data + data.splitlines(True)[0] + b'{"task": 1}\n')
+    assert bench.finished == 4
+    return bench.resumes()
+
+
 # --- processes ------------------------------------------------------------------------------------
 
 
@@ -365,6 +373,14 @@ def _(bench):
         sys.stdout.flush()
         assert b"\\u03c3" in printed.getvalue()
     assert bench.files() == before
+    return status
+
+
+@fault("standard output and error are closed")
+def _(bench):
+    command = [sys.executable, "-m", "rlsvi_study", *bench.words("run", "--jobs", "2")]
+    status = subprocess.run(["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *command]).returncode
+    assert bench.files().keys() == {"tiny.csv", "tiny.json"}
     return status
 
 

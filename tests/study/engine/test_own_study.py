@@ -407,6 +407,8 @@ def test_a_wrong_experiment_is_refused_where_it_is_made():
         Experiment("a", "", "", lambda seed, lam: [], {"quick": Scale({}, grid(), range(1))})
     with pytest.raises(ValueError, match="constants"):
         Scale({"f": print}, grid(), range(1))
+    with pytest.raises(ValueError, match="list"):
+        Scale({}, grid(sizes=((1, 2), (3, 4))), range(1))  # what no column of a CSV holds
 
 
 # --- odd surroundings -----------------------------------------------------------------------------
