@@ -245,9 +245,12 @@ class Masks:
         self._known: dict[tuple[int, int], bytes] = {}
 
     def close(self, h: int, s: int, legal: Any) -> None:
-        """Keep what is allowed at s in period h."""
+        """Keep what is allowed at s in period h; None: everything, of which the first mask forbids
+        something."""
+        if legal is None and not self.closed.size:
+            return
         closed = np.ones(self._shape[2], bool)
-        closed[positions(closed.size, legal)] = False
+        closed[... if legal is None else positions(closed.size, legal)] = False
         if self._known.setdefault((h, s), closed.tobytes()) != closed.tobytes():
             checks.fail(
                 "in a table of states a mask is the same at every visit in a period",

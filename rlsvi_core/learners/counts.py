@@ -219,7 +219,7 @@ class Counting(Learner):
         h, (_, S, A) = self.period(h), self._seen.n.shape
         s, a = checks.index("s", s, S), checks.index("a", a, A)
         s_next = ENDED if s_next is None else checks.index("s_next", s_next, S)
-        if legal_next is not None and s_next != ENDED and h + 1 != self.H:
+        if s_next != ENDED and h + 1 != self.H:
             self.masks.close(0 if self.H is None else h + 1, s_next, legal_next)
         if self.apart and h + 1 == self.H:
             s_next = ENDED  # nothing of value follows

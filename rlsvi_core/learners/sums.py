@@ -289,6 +289,6 @@ class Sums(Learner):
         s, a = checks.index("s", s, S), checks.index("a", a, A)
         ended = s_next is None or h + 1 == self.H
         s_next = ENDED if ended else checks.index("s_next", s_next, S)
-        if legal_next is not None and not ended:
+        if not ended:
             self.masks.close(0 if self.H is None else h + 1, s_next, legal_next)
         _add(self.data(Weights(self._row[None]), False), h, s, a, r, s_next)

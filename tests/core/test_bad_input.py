@@ -393,6 +393,18 @@ def test_values_that_are_no_numbers_and_other_words_for_the_end_are_refused():
     assert run.furthest.tolist() == [0, 0, 0]
 
 
+@pytest.mark.parametrize("phi", [HOT, TIMELESS, PHI], ids=["counts", "discounted", "sums"])
+@pytest.mark.parametrize("masks", [([0], None), ([0], [1])], ids=["then all", "then others"])
+def test_masks_in_a_table_of_states_do_not_change(phi, masks):
+    agent = rlsvi(phi, rng=1)
+    agent.observe(0, 0, 0, 1.0, 1, masks[0])
+    agent.observe(0, 0, 0, 1.0, 2)  # where everything is allowed, always
+    agent.observe(0, 0, 0, 1.0, 1, masks[0])
+    with pytest.raises(ValueError, match="the same at every visit"):
+        agent.observe(0, 0, 0, 1.0, 1, masks[1])
+    assert agent.transitions == 3
+
+
 def test_the_generator_may_be_set_by_a_seed():
     agent, other = rlsvi(HOT, rng=1), rlsvi(HOT, rng=7)
     agent.rng = 7
