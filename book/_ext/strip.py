@@ -119,7 +119,8 @@ class Thumbnails(SphinxPostTransform):
             self.env.images.add_file(self.env.docname, str(small))
             address = self.app.builder.get_relative_uri(self.env.docname, docname)
             link = nodes.reference(refuri=f"{address}#{node['label']}", internal=True)
-            link += nodes.image(uri=str(small), candidates={"*": str(small)}, alt=image["alt"])
+            kept = {name: image[name] for name in ("alt", "classes")}  # a colour map stays one
+            link += nodes.image(uri=str(small), candidates={"*": str(small)}, **kept)
             node.replace_self(link)
 
 

@@ -353,7 +353,9 @@ def misprints():
 
 def discrepancies():
     """Where two places of the paper disagree, and none is a misprint."""
-    return table(("Place", "The paper", "Here"), *(one.values() for one in DISCREPANCIES))
+    return table(
+        ("Place", "The paper", "Here"), *(map(cell, one.values()) for one in DISCREPANCIES)
+    )
 
 
 def revisions():

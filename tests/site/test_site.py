@@ -361,9 +361,10 @@ def test_pictures_keep_their_room_while_they_load():
             assert re.search(r' height="\d+', tag), f"{name}: no room is kept for {tag}"
 
 
-def test_in_the_dark_a_colour_means_the_same_number(at):
-    """What is white stays white: a colour map is not turned round."""
-    page = at("book/04-randomized-value-functions", color_scheme="dark")
+@pytest.mark.parametrize("name", ["04-randomized-value-functions", "sheet"])
+def test_in_the_dark_a_colour_means_the_same_number(at, name):
+    """What is white stays white: a colour map is not turned round, large or small."""
+    page = at(f"book/{name}", color_scheme="dark")
     figure = page.locator("article img.colour-map")
     assert "invert" not in figure.evaluate("e => getComputedStyle(e).filter")
 
