@@ -98,7 +98,7 @@ THRESHOLDS = {
         0.2, "a correlation up to this is not what “ensures” one", (0.15, 0.5)
     ),
     "nearly": Threshold(0.9, "“nearly its full size at once”", (0.8, 0.95)),
-    "LEARNED": Threshold(
+    "learned": Threshold(
         1000,
         "rows per game of a block: between the tens of a beginner and the "
         "thousands of a player there is nothing",

@@ -42,7 +42,7 @@ def _bounds(box: Any) -> tuple[Floats, Floats]:
 
 @jit
 def _scale(low: Floats, high: Floats, left: float, x: Floats) -> bool:
-    """Bring x from the box to [left, 1]^m; returns whether it was finite."""
+    """Bring x from the box to [left, 1]ᵐ; returns whether it was finite."""
     for i in range(x.size):
         if not abs(x[i]) <= LARGEST:
             return False
@@ -52,7 +52,7 @@ def _scale(low: Floats, high: Floats, left: float, x: Floats) -> bool:
 
 
 def _unit(low: Floats, high: Floats, s: Any, left: float = 0.0) -> Floats:
-    """An observation in [left, 1]^m."""
+    """An observation in [left, 1]ᵐ."""
     x = numbers("an observation", s).ravel()
     if x.shape != low.shape or not _scale(low, high, left, x):
         fail(
@@ -74,7 +74,7 @@ def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> PerAction:
         Number of actions.
     tilings, bins : int
         How many grids, and tiles of a grid along a coordinate. There are
-        d = tilings · (bins + 1)^m features for m coordinates: for more than three, choose another
+        d = tilings · (bins + 1)ᵐ features for m coordinates: for more than three, choose another
         basis.
 
     Returns
@@ -135,7 +135,7 @@ def random_fourier(
     box: Any, A: int, d: int = 200, length_scale: float = 0.25, rng: Seed = None
 ) -> PerAction:
     """Random Fourier features (Rahimi and Recht 2007): φ(s)·φ(s') ≈ exp(−‖x − x'‖²/2ℓ²), with the
-    box scaled to [0, 1]^m.
+    box scaled to [0, 1]ᵐ.
 
     Parameters
     ----------
@@ -177,14 +177,14 @@ def random_fourier(
 
 
 def fourier_basis(box: Any, A: int, order: int = 3) -> PerAction:
-    """The Fourier basis (Konidaris et al. 2011): cos(π c·x), c ∈ {0, …, order}^m, x in [0, 1]^m.
+    """The Fourier basis (Konidaris et al. 2011): cos(π c·x), c ∈ {0, …, order}ᵐ, x in [0, 1]ᵐ.
 
     Parameters
     ----------
     box, A
         As for :func:`tiles`.
     order : int
-        The highest frequency; there are d = (order + 1)^m features.
+        The highest frequency; there are d = (order + 1)ᵐ features.
 
     Returns
     -------
@@ -213,7 +213,7 @@ def _cosines(low: Floats, high: Floats, W: Floats, s: Any) -> Floats:
 
 
 def polynomial(box: Any, A: int, degree: int = 2) -> PerAction:
-    """All monomials up to a total degree, of the observation scaled to [−1, 1]^m.
+    """All monomials up to a total degree, of the observation scaled to [−1, 1]ᵐ.
 
     Parameters
     ----------

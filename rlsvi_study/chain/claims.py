@@ -337,7 +337,7 @@ def policy_gradient(limits: Limits = CHOSEN) -> Judged:
     {expected:.0f} in expectation.
 
     While returns are zero so is its gradient, from any start, and the wait is 2^(N−1)/p*; from a
-    policy that goes right with another probability c < 1 it is c^−(N−1)/p*, exponential as well.
+    policy that goes right with another probability c < 1 it is c^(1−N)/p*, exponential as well.
     Uniform softmax policy at first, step size 1, {seeds} runs for each of N = 4, 6, …, 14.
     """
     lengths, seeds, rng = range(4, 15, 2), 30, np.random.default_rng(12)

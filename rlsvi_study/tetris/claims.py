@@ -310,12 +310,12 @@ def no_collapse(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """
 
     def kept(table: pd.DataFrame, time: str = "game") -> Mean:
-        return kept_up(once_learned(table, time, limits["LEARNED"], limits["blocks"]))
+        return kept_up(once_learned(table, time, limits["learned"], limits["blocks"]))
 
     found = each_agent(kept, tables)
     lspi = kept(lspi_runs(tables["tetris-lspi"], TOP), "policy")
     left = {
-        agent: len(once_learned(table, "game", limits["LEARNED"], max(THRESHOLDS["blocks"].ends)))
+        agent: len(once_learned(table, "game", limits["learned"], max(THRESHOLDS["blocks"].ends)))
         for agent, table in by_agent(compared(OUT, tables)).items()
     }
     return by_the_letter(above(found, limits["collapse"]), **found, lspi=lspi, left=left)
@@ -372,7 +372,7 @@ def learns_from_scratch(tables: Frames = STORED, limits: Limits = CHOSEN) -> Jud
     """
 
     def learn(table: pd.DataFrame) -> Count:
-        return how_many_learn(table, limits["LEARNED"])
+        return how_many_learn(table, limits["learned"])
 
     found = each_agent(learn, tables)
     table = tables["tetris-lspi"].assign(game=lambda t: t.policy * t.each)
@@ -428,7 +428,7 @@ def learns_by_exploring(tables: Frames = STORED, limits: Limits = CHOSEN) -> Jud
     {clears}. Learned: as in 6.2.scratch.
     """
     found = {
-        rule: how_many_learn(greedy(rule, tables), limits["LEARNED"]) for rule in (TOP, OUT, OTHER)
+        rule: how_many_learn(greedy(rule, tables), limits["learned"]) for rule in (TOP, OUT, OTHER)
     }
     return by_the_letter(
         {rule: decided(one.share < limits["learns"]) for rule, one in found.items()},
@@ -537,7 +537,7 @@ def learns_sooner(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """
     found, by = {}, {}
     for rule in RULES:
-        games = learned_at(compared(rule, tables), ["agent"], limits["LEARNED"]).unstack("agent")
+        games = learned_at(compared(rule, tables), ["agent"], limits["learned"]).unstack("agent")
         sooner, later = (
             int((games[one] < games[two]).sum())
             for one, two in (("rlsvi", "lsvi"), ("lsvi", "rlsvi"))
@@ -577,7 +577,7 @@ def more_stable(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     found = {}
     for rule in RULES:
         agents = by_agent(compared(rule, tables))
-        within = (fluctuation(table, limits["LEARNED"]) for table in agents.values())
+        within = (fluctuation(table, limits["learned"]) for table in agents.values())
         found[rule] = {
             "between": spread_ratio(*map(finals, agents.values())),
             "within": bootstrap(lambda x, y: np.sqrt(x.mean(-1) / y.mean(-1)), *within),
@@ -664,7 +664,7 @@ def discount_helps(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
         found[rule] = {
             "ratio": {agent: spread_ratio(one[0.99], one[1.0]) for agent, one in last.items()},
             "learn": {
-                str(gamma): how_many_learn(part, limits["LEARNED"])
+                str(gamma): how_many_learn(part, limits["learned"])
                 for gamma, part in agents["rlsvi"].groupby("gamma")
             },
         }
@@ -691,8 +691,8 @@ def unknown_variance(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged
         known = tables[RULES[rule].figure].query("agent == 'rlsvi' and seed in @unknown.seed")
         found[rule] = {
             "gap": level(finals(unknown) - finals(known)),
-            "unknown": median_interval(learned_at(unknown, above=limits["LEARNED"])),
-            "known": median_interval(learned_at(known, above=limits["LEARNED"])),
+            "unknown": median_interval(learned_at(unknown, above=limits["learned"])),
+            "known": median_interval(learned_at(known, above=limits["learned"])),
         }
     return by_the_letter(
         {rule: measured(of["gap"].low, of["gap"].high) for rule, of in found.items()}, **found

@@ -48,7 +48,7 @@ from .ring import WINDOW, AsPrinted, Placements, Reading, Ring
 
 LSPI = 3183  # the best level of Bertsekas and Ioffe (1996), as the paper quotes it
 PAPER_LEVELS = (3500, 4500)  # of two agents
-LEARNED = int(CHOSEN["LEARNED"])  # a block of games above it: the agent can play
+LEARNED = int(CHOSEN["learned"])  # a block of games above it: the agent can play
 GROUPS = {
     "heights": slice(0, 10),
     "differences": slice(10, 19),
