@@ -23,13 +23,6 @@ for a beta law.
   variance).
 - T(x) = (μ+x)(1−μ−x)/n: the beta law of the same weight and mean is (Lemma 5).
 
-**At mean ½**, all n > 0. Let Y be beta and y = J(p), p ≤ ½. From :math:`d(J'^2)/dy = 2J''`,
-:math:`J'^2 = \frac14(1 - (y/M)^{2/n})`, and :math:`K'^2 = 2c\log(M/y)` for the normal whose variance c
-makes the largest values, M, at p = ½, the same. In u = log(M/y) the first is concave, the second
-linear, and both are 0 at 0. As :math:`\int_0^M dy/J' = \int_0^M dy/K' = \frac12`, they cross once: 1/J' −
-1/K' is positive for small y and then negative, so :math:`\int_0^y (1/J' - 1/K')` is nowhere negative. J
-reaches each height later than K: J ≤ K, and c = c(n) is enough.
-
 **1/(4n + 4/3), all n > 0.** For n ≥ ½ see ``sharp``. For n ≤ 0.3 the coin's π/8 is smaller. Between,
 the same bound holds with the true :math:`\theta_n` in place of ½.
 """
@@ -48,8 +41,6 @@ from ..algebra import Sides
 __all__ = [
     "beta_profile",
     "c",
-    "crossing",
-    "height_laws",
     "least",
     "normal_profile",
     "small_weights",
@@ -79,32 +70,6 @@ def beta_profile(total: Any = a + b) -> list[Sides]:
         (sp.diff(J, z) / f, -(z - a / (a + b))),
         (sp.simplify(J / f), z * (1 - z) / total),
     ]
-
-
-def height_laws(power: Any = 2 / n) -> list[Sides]:
-    """J'² and K'² by height solve d(J'²)/dy = −2(¼ − J'²)/(ny) and d(K'²)/dy = −2v/y."""
-    J2 = sp.Rational(1, 4) * (1 - (y / M) ** power)
-    K2 = 2 * v * sp.log(M / y)
-    in_u = J2.subs(y, M * sp.exp(-u))
-    return [
-        (sp.diff(J2, y), -2 * (sp.Rational(1, 4) - J2) / (n * y)),
-        (sp.diff(K2, y), -2 * v / y),
-        (sp.simplify(sp.diff(in_u, u, 2)), -sp.exp(-2 * u / n) / n**2),
-        (sp.simplify(K2.subs(y, M * sp.exp(-u))), 2 * v * u),
-    ]
-
-
-def crossing(weight: float, variance: float | None = None) -> tuple[int, float, float]:
-    """At mean ½: how often J' and K' cross on a fine grid of heights, and p/½ at the top for J and
-    for K; by the trapezoidal rule in √u, where both slopes start linearly."""
-    v0 = float(c(arb(weight))) if variance is None else variance
-    top = np.sqrt(float(c(arb(weight))) / (2 * np.pi))
-    w = np.linspace(1e-9, 12.0, 400_001)  # u = w²
-    J = np.sqrt(-np.expm1(-2 * w**2 / weight)) / 2
-    K = np.sqrt(2 * v0) * w
-    speed = 2 * w * top * np.exp(-(w**2))  # |dy/dw|
-    reached = [float(np.trapezoid(speed / slope, w)) for slope in (J, K)]
-    return int((np.diff(np.sign(J - K)) != 0).sum()), 2 * reached[0], 2 * reached[1]
 
 
 def small_weights(margin: Any = 0) -> Proof | Counterexample:

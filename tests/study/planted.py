@@ -40,6 +40,8 @@ from rlsvi_study.theory import (
     crossings,
     evidence,
     forms,
+    means,
+    meeting,
     price,
     printed,
     profile,
@@ -210,7 +212,7 @@ ALGEBRA = {  # what is told instead of evidence.py's and balls.py's answers
 
 
 def plant_algebra(lies, monkeypatch):
-    for module in (algebra, evidence, printed, sharp, repaired):
+    for module in (algebra, evidence, printed, sharp, means, repaired):
         for name in lies.keys() & vars(module).keys():
             monkeypatch.setattr(module, name, lies[name](getattr(module, name)))
 
@@ -360,8 +362,6 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         lambda right: lambda weights, V, beta: (right(weights, V, beta)[0], 1.1),
         "G.profile-normal G.profile-beta",
     ),
-    (profile, "height_laws", lambda right: lambda: right(power=1 / profile.n), "G.sharp-at-half"),
-    (profile, "crossing", lambda _: lambda n: (2, 1.0, 1.0), "G.sharp-at-half"),
     (profile, "small_weights", lambda right: lambda: right(arb(0.01)), "G.every-mean"),
     (sharp, "root_8c", _another, "G.sharp-necessary"),
     (sharp, "turn", lambda right: lambda b: right(2 * b), "G.sharp-between"),
@@ -369,9 +369,33 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         sharp,
         "at_least_c",
         lambda right: lambda n: right(n + 0.1),
-        "G.sharp-at-half G.sharp-at-every-mean",
+        "G.sharp-at-half",
     ),
-    (sharp, "log_J", _another, "G.touching"),
+    (sharp, "log_J", _another, "G.touching G.quotient"),
+    (
+        sharp,
+        "quotient_slope",
+        lambda right: lambda t, delta: 2 * right(t, delta),
+        "G.quotient G.sharp-at-half",
+    ),
+    (means, "at_least_c", lambda right: lambda n: right(n + 0.1), "G.sharp-below-one"),
+    (means, "SKEW", lambda right: {one: 2 * value for one, value in right.items()}, "G.skewness"),
+    (means, "binet_spare", lambda right: lambda more: right(0), "G.binet"),
+    (means, "theta_spare", lambda right: lambda c: right(c - 5), "G.theta"),
+    (
+        meeting,
+        "rates",
+        lambda right: lambda ell: (right(ell)[0], right(ell)[1] * 6 / 5),
+        "G.skewed",
+    ),
+    (meeting, "theta_above", lambda right: lambda e: right(e) + arb(1) / 20, "G.far"),
+    (meeting, "theta_below", lambda right: lambda e: right(e) - arb(1) / 3, "G.steep"),
+    (
+        meeting,
+        "height_below",
+        lambda right: lambda e, d2: right(e, d2) - arb(1) / 2,
+        "G.sharp-at-every-mean",
+    ),
     (sharp, "divergence_spare", lambda right: lambda q: right(2 * q), "G.pinsker"),
     (
         sharp,

@@ -7,7 +7,7 @@ from flint import arb
 
 from rlsvi_core.optimism.balls import Counterexample, Proof
 from rlsvi_study.algebra import same
-from rlsvi_study.theory import profile, sharp
+from rlsvi_study.theory import profile
 
 
 @pytest.mark.parametrize(
@@ -15,25 +15,11 @@ from rlsvi_study.theory import profile, sharp
     [
         (profile.normal_profile, {"T": sp.Rational(1001, 1000) * profile.v}),
         (profile.beta_profile, {"total": profile.a + profile.b + 1}),
-        (profile.height_laws, {"power": 1 / profile.n}),
     ],
 )
 def test_profiles_solve_their_equations_and_no_others(sides, wrong):
     assert all(same(*pair) for pair in sides())
     assert not all(same(*pair) for pair in sides(**wrong))
-
-
-@pytest.mark.parametrize("weight", [0.1, 0.5, 1.0, 2.0, 3.0, 10.0, 200.0])
-def test_at_mean_a_half_the_slopes_cross_once_and_both_profiles_take_all_of_p(weight):
-    once, by_J, by_K = profile.crossing(weight)
-    assert once == 1
-    assert by_J == pytest.approx(1, abs=2e-3)
-    assert by_K == pytest.approx(1, abs=2e-3)
-
-
-def test_with_another_variance_the_normal_s_profile_does_not_fit():
-    _, _, by_K = profile.crossing(3.0, variance=0.9 * float(sharp.c(arb(3))))
-    assert abs(by_K - 1) > 0.04
 
 
 def test_small_weights_are_covered_with_the_true_theta():

@@ -25,7 +25,7 @@ from rlsvi_study.register import (
     lines_of,
     unless,
 )
-from rlsvi_study.theory import evidence, forms, printed, repaired, sharp
+from rlsvi_study.theory import evidence, forms, means, printed, repaired, sharp
 from rlsvi_study.theory.crossings import Pair, pdf_crossings
 from rlsvi_study.theory.evidence import identity, instead, region
 
@@ -101,10 +101,11 @@ def test_the_repaired_lemma_6_falls_with_any_of_its_steps(step, quick):
 
 def test_every_step_of_a_lemma_is_a_line_of_it_and_no_step_of_lemma_1_is_left_out():
     assert set(printed.STEPS_LEMMA_6) <= lines_of(evidence.LEMMA_6).keys()
-    proofs = {*sharp.STEPS_PROFILE, *sharp.STEPS_SHARP, *repaired.STEPS_URN}
+    theorem = {*means.STEPS_MEANS, "G.sharp-at-every-mean"}
+    proofs = {*sharp.STEPS_PROFILE, *sharp.STEPS_SHARP, *theorem, *repaired.STEPS_URN}
     assert lines_of(evidence.LEMMA_1).keys() - proofs == {
         "G.gauss-dirichlet-sampled",
-        "G.sharp-at-every-mean",
+        "G.sharp-below-one",
     }  # which are only tried
     crossing = {id for id in lines_of(evidence.LEMMA_6) if id.startswith("G.crossing-")}
     assert crossing - set(printed.STEPS_LEMMA_6) == {"G.crossing-sampled"}
