@@ -26,7 +26,7 @@ from . import (
     tetris,
     theory,
 )
-from .register import REGISTER, Claim
+from .judging.register import REGISTER, Claim
 
 TOPICS = {
     topic.__name__.rpartition(".")[2]: topic.TOPIC

@@ -83,7 +83,8 @@ def _experiments(args: Namespace) -> "list[tuple[Experiment, str]]":
 
 
 def _list(args: Namespace) -> int:
-    from . import engine, verdicts
+    from . import engine
+    from .judging import verdicts
 
     here, damaged = True, False
     try:
@@ -217,7 +218,7 @@ def _plot(args: Namespace) -> int:
 def _check(args: Namespace) -> int:
     import textwrap
 
-    from . import verdicts
+    from .judging import verdicts
 
     found, failed, register = [], 0, claims()
     for id in _known("claim", args.names, register):

@@ -26,7 +26,7 @@ from rlsvi_core.envs.chains import LEFT, RIGHT, chain
 from rlsvi_core.mdp import FiniteMDP
 
 from ..engine import Experiment, Rows, Scale, grid, streams
-from ..intervals import Median, median_interval, median_times
+from ..judging.intervals import Median, median_interval, median_times
 
 REWARDS_TO_LEARN = 10  # section 6.1: "episodes until 10 rewards" is the proxy for learning time
 DITHER: dict[str, Any] = {"epsilon-greedy": {"epsilon": 0.1}, "boltzmann": {"eta": 0.1}}

@@ -128,7 +128,7 @@ import pandas as pd
 from rlsvi_core import FiniteMDP, features
 
 from ..engine import Experiment, Rows, Scale
-from ..intervals import ratio, word
+from ..judging.intervals import ratio, word
 from ..worlds import key_and_door
 from .parts import (
     DEFAULT,

@@ -65,8 +65,8 @@ from rlsvi_core.envs.chains import chain, deep_sea, river_swim
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 
-from .. import intervals
 from ..engine import Experiment, Rows, Scale, streams
+from ..judging import intervals
 from ..rivals import psrl, ucbvi
 from ..traps import gamble, long_gamble, toll
 from ..worlds import World, inventory, key_and_door, low_rank, paying

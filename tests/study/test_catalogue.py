@@ -10,7 +10,7 @@ import pytest
 from rlsvi_study import StudyError, catalogue, engine
 from rlsvi_study.catalogue import EXPERIMENTS, TOPICS
 from rlsvi_study.cli import main
-from rlsvi_study.register import claim
+from rlsvi_study.judging.register import claim
 
 
 def python(*words):
@@ -95,4 +95,4 @@ def test_an_unknown_claim_gets_the_nearest_valid_ones(capsys):
 def test_without_docstrings_there_are_no_claims():
     """A claim's statement is its docstring; Python with -OO drops them."""
     with pytest.raises(StudyError, match="-OO"):
-        claim("1.none", "Section 1", "", "reading", "holds")(lambda: None)
+        claim("1.none", place="Section 1", paper="", kind="reading", verdict="holds")(lambda: None)

@@ -6,7 +6,8 @@ import pytest
 
 from rlsvi_core import DiscountedMDP, chain
 from rlsvi_core.beyond.known import finite_mdp
-from rlsvi_study import engine, intervals
+from rlsvi_study import engine
+from rlsvi_study.judging import intervals
 from rlsvi_study.noise import FINAL, TUNING, conditions, runs
 from rlsvi_study.traps import gamble
 from rlsvi_study.worlds import inventory

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rlsvi_study import StudyError, catalogue, engine, register, verdicts
-from rlsvi_study.register import (
+from rlsvi_study import StudyError, catalogue, engine
+from rlsvi_study.judging import register, verdicts
+from rlsvi_study.judging.register import (
     DEPENDS,
     FAILS,
     HOLDS,
@@ -28,14 +29,21 @@ from rlsvi_study.register import (
     typeset,
     unless,
 )
-from rlsvi_study.thresholds import Threshold
+from rlsvi_study.judging.thresholds import Threshold
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     monkeypatch.setattr(register, "REGISTER", {})
 
-    @claim("3.", "Section 3", "1 | 2", "exact", HOLDS, main=True)
+    @claim(
+        "3.b",
+        place="Section 3",
+        paper="1 | 2",
+        kind="exact",
+        verdict=HOLDS,
+        main=True,
+    )
     def b():
         """It is
         so.
@@ -174,7 +182,13 @@ def test_better_results_have_no_worse_verdict_at_the_ends_of_thresholds(tree):
         patched.setattr(register, "CHOSEN", dict.fromkeys(LATE, 2))
         for which in (0, 1):
 
-            @claim("3.t", "Section 3", "x", "experiment", HOLDS)
+            @claim(
+                "3.t",
+                place="Section 3",
+                paper="x",
+                kind="experiment",
+                verdict=HOLDS,
+            )
             def judge(limits, which=which):
                 """It is large."""
                 return Judged(decided(passes(tree, which, limits)), {})
@@ -207,7 +221,13 @@ def test_the_two_ends_of_a_threshold_are_two_readings(ends, verdict_at, verdict,
     monkeypatch.setattr(register, "THRESHOLDS", {"large": chosen, "unread": unread})
     monkeypatch.setattr(register, "CHOSEN", {"large": 2, "unread": 7})
 
-    @claim("3.t", "Section 3", "x", "experiment", HOLDS)
+    @claim(
+        "3.t",
+        place="Section 3",
+        paper="x",
+        kind="experiment",
+        verdict=HOLDS,
+    )
     def judge(limits):
         """It is large.
 
@@ -226,7 +246,13 @@ def test_all_combinations_of_ends_are_tried_that_are_read_at_some_end(monkeypatc
     monkeypatch.setattr(register, "CHOSEN", {"low": 2, "high": 9, "unread": 0})
     tried = set()
 
-    @claim("3.t", "Section 3", "x", "experiment", HOLDS)
+    @claim(
+        "3.t",
+        place="Section 3",
+        paper="x",
+        kind="experiment",
+        verdict=HOLDS,
+    )
     def judge(limits):
         """It is between."""
         low = limits["low"]
@@ -243,9 +269,9 @@ def test_all_combinations_of_ends_are_tried_that_are_read_at_some_end(monkeypatc
 def test_neither_the_register_nor_what_was_found_imports_a_topic():
     code = """
 import sys
-from rlsvi_study import verdicts
+from rlsvi_study.judging import verdicts
 verdicts.stored()
-print(*(name.split(".")[1] for name in sys.modules if name.startswith("rlsvi_study.")))
+print(*(part for name in sys.modules for part in name.split(".")[1:] if name.startswith("rlsvi_study.")))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
@@ -254,7 +280,14 @@ print(*(name.split(".")[1] for name in sys.modules if name.startswith("rlsvi_stu
 
 
 def test_a_claim_has_its_fields_and_its_judge_stays_a_function():
-    @claim("9.x", "Section 9", "none", "exact", HOLDS, part_of="3.a")
+    @claim(
+        "9.x",
+        place="Section 9",
+        paper="none",
+        kind="exact",
+        verdict=HOLDS,
+        part_of="3.a",
+    )
     def judge():
         """So."""
         return unless(False)
@@ -303,7 +336,14 @@ def test_a_claim_has_its_lines():
 
 
 def test_the_page_is_its_sections_unless_the_claim_has_another():
-    @claim("6.1.", "Section 6.1", "x", "exact", HOLDS, shown_in="06b-agnostic")
+    @claim(
+        "6.1.two-words",
+        place="Section 6.1",
+        paper="x",
+        kind="exact",
+        verdict=HOLDS,
+        shown_in="06b-agnostic",
+    )
     def two_words():
         """So."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import StudyError, engine
+from .. import StudyError, engine
 from .register import VERDICTS, Claim, Settled, settle, typeset
 
 NAME = "verdicts.json"

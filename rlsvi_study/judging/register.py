@@ -42,7 +42,7 @@ from inspect import signature
 from itertools import product
 from typing import Any, NamedTuple
 
-from . import StudyError
+from .. import StudyError
 from .thresholds import CHOSEN, THRESHOLDS, Limits
 
 VERDICTS = HOLDS, DEPENDS, FAILS = "holds", "depends", "fails"
@@ -138,11 +138,18 @@ def enter(id: str, *fields: Any, **further: Any) -> None:
 
 
 def claim(
-    id: str, place: str, paper: str, kind: str, verdict: str, **further: Any
+    id: str,
+    *,
+    place: str,
+    paper: str,
+    kind: str,
+    verdict: str,
+    part_of: str = "",
+    main: bool = False,
+    shown_in: str = "",
 ) -> Callable[[Judge], Judge]:
-    """Register a check; an id that ends in a dot is completed by the judge's name. A judge that
-    reads stored tables takes them by name, ``tables=STORED``, and one that has thresholds takes
-    them as ``limits=CHOSEN``, so that it can be handed others."""
+    """Register a check. A judge that reads stored tables takes them by name, ``tables=STORED``, and
+    one that has thresholds takes them as ``limits=CHOSEN``, so that it can be handed others."""
 
     def register(judge: Judge) -> Judge:
         if judge.__doc__ is None:
@@ -150,9 +157,20 @@ def claim(
                 "the claims' statements are docstrings; this Python has dropped them. "
                 "Run it without -OO."
             )
-        name = id + judge.__name__.replace("_", "-") if id.endswith(".") else id
-        statement, *finding = (" ".join(one.split()) for one in judge.__doc__.split("\n\n"))
-        enter(name, place, paper, kind, verdict, statement, judge, *finding, **further)
+        words = [" ".join(one.split()) for one in judge.__doc__.split("\n\n")]
+        enter(
+            id,
+            place,
+            paper,
+            kind,
+            verdict,
+            words[0],
+            judge,
+            *words[1:],
+            part_of=part_of,
+            main=main,
+            shown_in=shown_in,
+        )
         return judge
 
     return register
