@@ -15,19 +15,8 @@ from rlsvi_core.regression import GaussianPosterior
 from ..engine import Tables
 from ..judging import register
 from ..judging.intervals import Mean, Median, mean_interval, median_interval
-from ..judging.register import (
-    DEPENDS,
-    FAILS,
-    HOLDS,
-    Frames,
-    Judged,
-    agreed,
-    claim,
-    decided,
-    jointly,
-    remark,
-    unless,
-)
+from ..judging.outcomes import DEPENDS, FAILS, HOLDS, Judged, agreed, decided, jointly, unless
+from ..judging.register import Frames, claim, remark
 from ..judging.thresholds import CHOSEN, THRESHOLDS, Limits
 from ..worlds import arrival_probability
 from . import scaling

@@ -28,20 +28,8 @@ from rlsvi_core.regression import GaussianPosterior
 from ..engine import Tables
 from ..judging.algebra import Sides, identity, same
 from ..judging.intervals import Mean, mean_interval
-from ..judging.register import (
-    DEPENDS,
-    FAILS,
-    HOLDS,
-    OURS,
-    Frames,
-    Judged,
-    agreed,
-    claim,
-    decided,
-    fallen,
-    jointly,
-    unless,
-)
+from ..judging.outcomes import DEPENDS, FAILS, HOLDS, Judged, agreed, decided, jointly, unless
+from ..judging.register import OURS, Frames, claim, fallen
 from ..judging.thresholds import CHOSEN, Limits
 from ..traps import gamble, long_gamble, needle, toll
 from .gambles import (

@@ -4,7 +4,8 @@ import pandas as pd
 
 from ..engine import Tables
 from ..judging.intervals import Mean
-from ..judging.register import DEPENDS, FAILS, HOLDS, OURS, Frames, Judged, claim, jointly
+from ..judging.outcomes import DEPENDS, FAILS, HOLDS, Judged, jointly
+from ..judging.register import OURS, Frames, claim
 from .runs import EXPERIMENTS, judged
 
 STORED = Tables(EXPERIMENTS)

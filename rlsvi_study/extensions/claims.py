@@ -12,23 +12,19 @@ from rlsvi_core.learners.continual import Continual
 
 from ..engine import Tables
 from ..judging.intervals import Median, by_cell, for_all, median_interval
-from ..judging.register import (
+from ..judging.outcomes import (
     DEPENDS,
     HOLDS,
     MISPRINT,
-    OURS,
-    REGISTER,
-    Frames,
     Judged,
     agreed,
-    claim,
     decided,
     jointly,
     measured,
-    remark,
     slip,
     unless,
 )
+from ..judging.register import OURS, REGISTER, Frames, claim, remark
 from ..judging.thresholds import CHOSEN, Limits
 from ..worlds import arrival_probability
 from .incremental import PrintedIncremental

@@ -13,19 +13,8 @@ import sympy as sp
 from rlsvi_core.optimism.balls import Counterexample, Proof
 
 from .algebra import Sides, identity, same
-from .register import (
-    DEPENDS,
-    FAILS,
-    HOLDS,
-    MISPRINT,
-    OURS,
-    Judge,
-    Judged,
-    enter,
-    lines_of,
-    slip,
-    unless,
-)
+from .outcomes import DEPENDS, FAILS, HOLDS, MISPRINT, Judged, slip, unless
+from .register import OURS, Judge, enter, lines_of
 
 LEMMA_1, LEMMA_5, LEMMA_6 = "G.gauss-dirichlet", "G.conditional-mean", "G.single-crossing"
 PROVED = "Proved in balls, by {margin:.2g} at least (boxes: {boxes}, bits: {bits})."

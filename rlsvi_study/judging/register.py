@@ -43,10 +43,9 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from .. import StudyError
+from .outcomes import HOLDS, Judged, agreed
 from .thresholds import CHOSEN, THRESHOLDS, Limits
 
-VERDICTS = HOLDS, DEPENDS, FAILS = "holds", "depends", "fails"
-MISPRINT = "misprint"  # of a line
 KINDS = ("exact", "symbolic", "certified", "instances", "Monte Carlo", "experiment", "reading")
 OURS = "ours"  # in place of what a line has in the paper
 RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
@@ -76,11 +75,6 @@ SECTIONS = {
     "F": Section("Extensions", "F-extensions"),
     "G": Section("Gaussian vs Dirichlet optimism", "G-gauss-dirichlet"),
 }
-
-
-class Judged(NamedTuple):
-    verdict: str
-    numbers: dict[str, Any]  # what the finding and its evidence are filled with, and more
 
 
 class Settled(NamedTuple):
@@ -229,49 +223,6 @@ def settle(claim: Claim) -> Settled:
         verdict = judged.verdict
     found, evidence = (one.format(**judged.numbers) for one in (claim.found, claim.evidence))
     return Settled(verdict, found, evidence, judged.numbers)
-
-
-def decided(*parts: bool) -> str:
-    return HOLDS if all(parts) else FAILS
-
-
-def agreed(readings: Mapping[Any, str]) -> str:
-    """The verdict on a sentence of which the text admits these readings, with a verdict each.
-
-    >>> agreed({"before": HOLDS, "after": HOLDS}), agreed({"before": HOLDS, "after": FAILS})
-    ('holds', 'depends')
-    """
-    found = set(readings.values())
-    return found.pop() if len(found) == 1 else DEPENDS
-
-
-def jointly(parts: Mapping[Any, str]) -> str:
-    """The verdict on a sentence that says these things, with a verdict each: it holds if all do,
-    and fails if one does.
-
-    >>> jointly({"one": HOLDS, "other": DEPENDS}), jointly({"one": DEPENDS, "other": FAILS})
-    ('depends', 'fails')
-    """
-    return FAILS if FAILS in parts.values() else agreed(parts)
-
-
-def measured(low: float, high: float, claimed: float = 0.0) -> str:
-    """The verdict of an interval on a sentence that claims more than this.
-
-    >>> [measured(*interval) for interval in ((1, 3), (-1, 3), (-3, -1))]
-    ['holds', 'depends', 'fails']
-    """
-    return HOLDS if low > claimed else FAILS if high < claimed else DEPENDS
-
-
-def slip(printed: bool, meant: bool) -> str:
-    """Holds if what is printed does, a misprint if only what is meant does."""
-    return HOLDS if printed else MISPRINT if meant else FAILS
-
-
-def unless(wrong: bool, /, **numbers: Any) -> Judged:
-    """It holds unless the check came out wrong."""
-    return Judged(decided(not wrong), numbers)
 
 
 def typeset(text: str) -> str:

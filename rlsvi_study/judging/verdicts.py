@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from .. import StudyError, engine
-from .register import VERDICTS, Claim, Settled, settle, typeset
+from .outcomes import VERDICTS
+from .register import Claim, Settled, settle, typeset
 
 NAME = "verdicts.json"
 

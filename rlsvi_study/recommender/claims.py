@@ -8,18 +8,8 @@ from rlsvi_core.envs.recommender import Recommender, number_of_states
 
 from ..engine import Tables
 from ..judging.intervals import for_all, mean_interval
-from ..judging.register import (
-    DEPENDS,
-    HOLDS,
-    REGISTER,
-    Frames,
-    Judged,
-    agreed,
-    claim,
-    decided,
-    jointly,
-    unless,
-)
+from ..judging.outcomes import DEPENDS, HOLDS, Judged, agreed, decided, jointly, unless
+from ..judging.register import REGISTER, Frames, claim
 from ..judging.thresholds import CHOSEN, Limits
 from . import TOPIC
 from .bandit import BernoulliBandit

@@ -13,22 +13,18 @@ from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 from .. import parameters
 from ..engine import Tables
 from ..judging.intervals import Mean, mean_interval
-from ..judging.register import (
+from ..judging.outcomes import (
     DEPENDS,
     FAILS,
     HOLDS,
-    OURS,
-    REGISTER,
-    Frames,
     Judged,
     agreed,
-    claim,
     decided,
-    fallen,
     jointly,
     measured,
     unless,
 )
+from ..judging.register import OURS, REGISTER, Frames, claim, fallen
 from ..judging.thresholds import CHOSEN, Limits
 from . import bias, optimism
 from . import runs as regret

@@ -30,20 +30,8 @@ from rlsvi_core.envs.tetris import Tetris
 
 from ..engine import Tables
 from ..judging.intervals import Mean, bootstrap, by_cell, for_all, mean_interval, median_interval
-from ..judging.register import (
-    DEPENDS,
-    HOLDS,
-    OURS,
-    Frames,
-    Judged,
-    agreed,
-    claim,
-    decided,
-    jointly,
-    measured,
-    remark,
-    unless,
-)
+from ..judging.outcomes import DEPENDS, HOLDS, Judged, agreed, decided, jointly, measured, unless
+from ..judging.register import OURS, Frames, claim, remark
 from ..judging.thresholds import CHOSEN, THRESHOLDS, Limits
 from . import runs
 from .runs import EXPERIMENTS, LSPI, RULES, finals, lead, learned_at, level

@@ -72,7 +72,8 @@ from rlsvi_core.optimism.balls import Proof, decide
 
 from ..engine import Tables
 from ..judging.evidence import LEMMA_1, line, positive_coefficients, region, step
-from ..judging.register import HOLDS, OURS, Frames, Judged, claim, fallen, unless
+from ..judging.outcomes import HOLDS, Judged, unless
+from ..judging.register import OURS, Frames, claim, fallen
 from . import runs
 from .meeting import (
     HALF,

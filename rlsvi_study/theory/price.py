@@ -37,7 +37,8 @@ from rlsvi_core.optimism.balls import sign
 from ..engine import Tables
 from ..judging.algebra import Sides, identity
 from ..judging.intervals import Mean, for_all, mean_interval
-from ..judging.register import FAILS, HOLDS, OURS, Frames, Judged, claim, fallen, unless
+from ..judging.outcomes import FAILS, HOLDS, Judged, unless
+from ..judging.register import OURS, Frames, claim, fallen
 from . import runs, theorem1
 from .bounds import first
 

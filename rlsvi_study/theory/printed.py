@@ -34,18 +34,8 @@ from ..judging.evidence import (
     same,
     step,
 )
-from ..judging.register import (
-    FAILS,
-    HOLDS,
-    MISPRINT,
-    OURS,
-    Judged,
-    claim,
-    decided,
-    fallen,
-    remark,
-    unless,
-)
+from ..judging.outcomes import FAILS, HOLDS, MISPRINT, Judged, decided, unless
+from ..judging.register import OURS, claim, fallen, remark
 from . import crossings, forms
 
 A, B, K, C, x = symbols("A B K C x", positive=True)

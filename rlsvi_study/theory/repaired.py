@@ -77,7 +77,8 @@ from ..judging.evidence import (
     region,
     step,
 )
-from ..judging.register import FAILS, HOLDS, OURS, Judged, claim, fallen, unless
+from ..judging.outcomes import FAILS, HOLDS, Judged, unless
+from ..judging.register import OURS, claim, fallen
 from ..judging.thresholds import CHOSEN, Limits
 from . import forms
 from .crossings import count_crossings

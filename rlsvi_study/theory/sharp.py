@@ -44,7 +44,8 @@ from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import Proof, decide, exact, sharpen
 
 from ..judging.evidence import LEMMA_1, LEMMA_5, identity, region, step
-from ..judging.register import HOLDS, OURS, Judged, claim, unless
+from ..judging.outcomes import HOLDS, Judged, unless
+from ..judging.register import OURS, claim
 from . import profile
 from .profile import c
 

@@ -16,20 +16,8 @@ from sympy import limit as tends_to
 from ..engine import Tables
 from ..judging.evidence import identity
 from ..judging.intervals import for_all, mean_interval
-from ..judging.register import (
-    DEPENDS,
-    FAILS,
-    HOLDS,
-    OURS,
-    REGISTER,
-    Frames,
-    Judged,
-    agreed,
-    claim,
-    decided,
-    fallen,
-    unless,
-)
+from ..judging.outcomes import DEPENDS, FAILS, HOLDS, Judged, agreed, decided, unless
+from ..judging.register import OURS, REGISTER, Frames, claim, fallen
 from ..judging.thresholds import CHOSEN, Limits
 from . import runs
 from .bounds import (

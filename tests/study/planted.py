@@ -32,7 +32,8 @@ from rlsvi_study.conjecture import tolls
 from rlsvi_study.engine import Tables
 from rlsvi_study.extensions import claims as extensions
 from rlsvi_study.judging import algebra, evidence
-from rlsvi_study.judging.register import FAILS, REGISTER
+from rlsvi_study.judging.outcomes import FAILS
+from rlsvi_study.judging.register import REGISTER
 from rlsvi_study.recommender import claims as recommender
 from rlsvi_study.regret import bias, optimism
 from rlsvi_study.regret import claims as regret

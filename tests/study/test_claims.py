@@ -19,7 +19,8 @@ from rlsvi_study import catalogue
 from rlsvi_study.cli import main
 from rlsvi_study.judging import register as claims
 from rlsvi_study.judging import verdicts
-from rlsvi_study.judging.register import FAILS, HOLDS, KINDS, MISPRINT, OURS, VERDICTS, Judged
+from rlsvi_study.judging.outcomes import FAILS, HOLDS, MISPRINT, VERDICTS, Judged
+from rlsvi_study.judging.register import KINDS, OURS
 from rlsvi_study.judging.thresholds import THRESHOLDS
 
 REGISTER = catalogue.claims()

@@ -17,16 +17,8 @@ from rlsvi_core.optimism.balls import Counterexample, Proof, decide, exact
 from rlsvi_study import catalogue
 from rlsvi_study.judging import evidence, verdicts
 from rlsvi_study.judging.evidence import identity, instead, region
-from rlsvi_study.judging.register import (
-    FAILS,
-    HOLDS,
-    MISPRINT,
-    OURS,
-    REGISTER,
-    Judged,
-    lines_of,
-    unless,
-)
+from rlsvi_study.judging.outcomes import FAILS, HOLDS, MISPRINT, Judged, unless
+from rlsvi_study.judging.register import OURS, REGISTER, lines_of
 from rlsvi_study.theory import forms, means, printed, repaired, sharp
 from rlsvi_study.theory.crossings import Pair, pdf_crossings
 

@@ -11,24 +11,19 @@ from hypothesis import strategies as st
 
 from rlsvi_study import StudyError, catalogue, engine
 from rlsvi_study.judging import register, verdicts
-from rlsvi_study.judging.register import (
+from rlsvi_study.judging.outcomes import (
     DEPENDS,
     FAILS,
     HOLDS,
-    OURS,
     VERDICTS,
     Judged,
     agreed,
-    claim,
     decided,
-    enter,
     jointly,
     measured,
-    remark,
-    settle,
-    typeset,
     unless,
 )
+from rlsvi_study.judging.register import OURS, claim, enter, remark, settle, typeset
 from rlsvi_study.judging.thresholds import Threshold
 
 

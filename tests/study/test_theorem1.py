@@ -17,7 +17,8 @@ from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 from rlsvi_study import catalogue
 from rlsvi_study.engine import load, streams
 from rlsvi_study.judging.evidence import identity
-from rlsvi_study.judging.register import DEPENDS, FAILS, HOLDS, KINDS, OURS, Judged, lines_of
+from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS, Judged
+from rlsvi_study.judging.register import KINDS, OURS, lines_of
 from rlsvi_study.theory import bounds, price, runs, shrunk, theorem1
 
 REGISTER = catalogue.claims()
