@@ -10,7 +10,7 @@ rewards −1 and 0) G is closed-form:
     \tfrac{\sigma^2}{n + \lambda\sigma^2}\Bigr), \qquad
     -Q^* \sim \mathrm{Beta}(\alpha_1 + n_-, \alpha_2 + n_0).
 
-The proof for all H, and the conditions it needs, are in ``theory.repaired``; ``edges`` shows what
+The proof for all H, and the conditions it needs, are in ``lemma2``; ``edges`` shows what
 happens outside them.
 """
 

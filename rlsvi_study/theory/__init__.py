@@ -1,5 +1,5 @@
-"""Appendix G: the proof, step by step, and its repair."""
+"""Theorem 1: the proof, step by step, and its repair."""
 
 from .. import Topic
 
-TOPIC = Topic(tables=("theorem1-bound", "price", "rate", "every-mean"))
+TOPIC = Topic(tables=("theorem1-bound", "price", "rate"))

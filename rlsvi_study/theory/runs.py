@@ -19,9 +19,6 @@ least squares over H = 8, 16, 32 (S = 1, A = 2), S = 1, 2, 4, 8 or A = 2, 4, 8 (
 interval by the delta method, 95% for all powers together. Where the interval of H's power after
 64SAH² episodes has 0 in it and not −½, √(H³SAT) fits and √(H²SAT) does not; with −½ and not 0, the
 other way round; with both or neither it is open.
-
-**every-mean.** The part of the proof of ``theory.means`` that takes minutes: is Ψ > 0 wherever the tails can
-meet, for 1/n in a piece of [0, 1]? Nothing is random.
 """
 
 import numpy as np
@@ -30,9 +27,8 @@ from rlsvi_core import Options, features, rlsvi
 from rlsvi_core.compiled import Floats, Generator
 from rlsvi_core.mdp import FiniteMDP
 
-from ..engine import Experiment, Rows, Scale, grid, streams
+from ..engine import Experiment, Rows, Scale, streams
 from ..parameters import least_parameters, make_prior, theorem1_parameters
-from .meeting import SLICES, touching
 
 
 def regret_of(
@@ -189,20 +185,4 @@ RATE = Experiment(
 )
 
 
-def boxes_of(piece: int, seed: int) -> Rows:
-    """How many boxes the proof for this piece of 1/n takes, and what is left in the tightest."""
-    boxes, margin, _ = touching(piece)
-    return [{"boxes": boxes, "margin": margin}]
-
-
-EVERY_MEAN = Experiment(
-    "every-mean",
-    "Appendix G, Lemma 1",
-    "That c(n) is enough at every mean, by ball arithmetic, for pieces of 1/n",
-    boxes_of,
-    {
-        "quick": Scale({}, grid(piece=(24,)), range(1)),
-        "paper": Scale({}, grid(piece=range(SLICES)), range(1)),
-    },
-)
-EXPERIMENTS = {one.name: one for one in (BOUND, PRICE, RATE, EVERY_MEAN)}
+EXPERIMENTS = {one.name: one for one in (BOUND, PRICE, RATE)}

@@ -33,7 +33,6 @@ from .bounds import (
     terms,
     wrong_arm_bound,
 )
-from .sharp import STEPS_PROFILE
 from .shrunk import (
     Array,
     along,
@@ -534,9 +533,7 @@ STEPS = (  # all that the proof stands on
     "5.penalised-recursion",
     "5.counting",
     "5.counting-worst",
-    "5.shrunk-noise",
     "5.theorem-conditions",
-    *STEPS_PROFILE,
 )
 DIRICHLET = {
     "m_P = 1": (5, 5, 3, 1, 1),

@@ -19,6 +19,8 @@ def python(*words):
 
 def test_a_topic_runs_and_draws_what_it_says_and_nothing_else():
     for topic, has in TOPICS.items():
+        if not has.tables:
+            continue
         runs, figures = (catalogue._module(f"{topic}.{part}") for part in ("runs", "figures"))
         assert set(runs.EXPERIMENTS) == set(has.tables)
         assert all(one.name == name for name, one in runs.EXPERIMENTS.items())
@@ -33,7 +35,7 @@ def test_the_register_has_the_claims_of_every_module_that_makes_some():
         for file in package.glob("*/*.py")
         if "\n@claim(" in file.read_text("utf8")
     }
-    assert {"chain.claims", "theory.printed"} <= makers
+    assert {"chain.claims", "lemmas.printed_lines"} <= makers
     catalogue.claims()
     assert {f"rlsvi_study.{name}" for name in makers} <= set(sys.modules)
 

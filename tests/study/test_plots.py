@@ -23,6 +23,7 @@ from rlsvi_study import catalogue, engine
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.chain import figures as chain_figures
 from rlsvi_study.chain.runs import medians
+from rlsvi_study.lemmas import figures as lemmas_figures
 from rlsvi_study.recommender import figures as recommender_figures
 from rlsvi_study.recommender.figures import ETAS
 from rlsvi_study.since import figures as since_figures
@@ -98,9 +99,9 @@ def compared():
 
 
 WITHOUT_TABLE = [
-    lambda: theory_figures.density_grid([(2, 3), (0.05, 0.05)]),
+    lambda: lemmas_figures.density_grid([(2, 3), (0.05, 0.05)]),
     theory_figures.leak,
-    theory_figures.least_variance,
+    lemmas_figures.least_variance,
     since_figures.timeline,
     lambda: since_figures.matrix({"some": dict.fromkeys("ab", compared())}),
     lambda: tetris_figures.optimism(
