@@ -28,7 +28,7 @@ def instead(
     return Judged(slip(False, bool(meant)), {})
 
 
-# A step of a proof says whether it holds, or gives sides that have to be equal; a printed line is judged.
+# A step of a proof: whether it holds, sides that are equal, or the judge of a printed line.
 Step = Callable[[], bool | Judged | Iterable[Sides]]
 
 
