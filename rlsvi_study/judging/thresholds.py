@@ -119,16 +119,8 @@ THRESHOLDS = {
     "much better": Threshold(
         1.5, "“greatly outperforms”, “much better”: at least so many times the score", (1.25, 2)
     ),
-    "needed": Threshold(
-        0.5,
-        "exploration is “crucial” if without it regret exceeds RLSVI's by this share or more",
-        (0.25, 1),
-    ),
     "much more": Threshold(
         1.5, "“much more efficiently”: the other has at least so many times the regret", (1.25, 2)
-    ),
-    "aims at": Threshold(
-        0.99, "the share of the myopic reward that the bandit's target must earn", (0.95, 0.995)
     ),
     "effective": Threshold(
         2, "“effective approximation to PSRL”: at most so many times its regret", (1.5, 3)

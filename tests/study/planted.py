@@ -225,12 +225,6 @@ def _nothing(*_, **__):
     return 0.0
 
 
-def _any_order(customers, *_):
-    """As if all products that can be shown were alike."""
-    free = customers.states.x == 0
-    return free / np.maximum(free.sum(axis=1, keepdims=True), 1)
-
-
 def _another(expression):
     """A wrong step: its first term twice, or the square of what has one term."""
     return expression + expression.args[0] if expression.is_Add else expression**2
@@ -609,26 +603,11 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         lambda right: lambda *who, window, form: right(*who, window=window // 2, form=form),
         "6.2.growth",
     ),
-    (recommender, "number_of_states", lambda _: lambda N, J: 243, "6.3.sizes"),
     (
         recommender,
         "instance",
         lambda right: lambda seed: Recommender(right(seed).gamma, 5, beta=np.linspace(-1, 1, 10)),
         "6.3.bernoulli",
-    ),
-    (recommender, "least_squares", lambda _: lambda customers, target: target, "6.3.agnostic"),
-    (Recommender, "myopic", lambda _: _any_order, "E.bernoulli-aims"),
-    (
-        recommender,
-        "least_squares",
-        lambda _: lambda customers, target: np.where(customers.states.x == 0, -target, -np.inf),
-        "E.linear-aims",
-    ),
-    (
-        recommender,
-        "rlsvi",
-        lambda right: lambda phi, lam, **rest: right(phi, 2 * lam, **rest),
-        "E.incremental",
     ),
     (
         extensions,
