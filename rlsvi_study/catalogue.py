@@ -154,6 +154,7 @@ def claims() -> dict[str, Claim]:
     for topic in TOPICS:
         if find_spec(f".{topic}.claims", __package__):
             _module(f"{topic}.claims")
+    _module("overall")
     for id in sorted(REGISTER, key=lambda id: (id[0].isalpha(), REGISTER[id].section)):
         REGISTER[id] = REGISTER.pop(id)
     return REGISTER

@@ -39,18 +39,10 @@ import numpy as np
 
 from rlsvi_core.checks import array_size, generator, whole
 from rlsvi_core.compiled import Floats, Seed
-from rlsvi_core.envs import chain
 from rlsvi_core.mdp import FiniteMDP
 
 PRICE, ORDER, UNIT, HOLDING = 8.0, 4.0, 2.0, 1.0
 ANOTHER = 0.8  # the chance that one unit more is asked for
-
-
-def arrival_probability(N: int) -> float:
-    """The chance that one uniformly random episode on the N-chain ends in state N."""
-    mdp = chain(N)
-    uniform = np.full((mdp.H, mdp.S, mdp.A), 1 / mdp.A)
-    return float(mdp.occupancy(uniform)[-1, N - 1])
 
 
 def inventory(M: int = 10, H: int = 20) -> FiniteMDP:

@@ -123,6 +123,7 @@ FLOORS = {
         {"style"},
         {"a topic"},  # its runs, and whatever else it has; circles are looked for below
         {"claims", "figures"},
+        {"overall"},
         {"catalogue"},
         {"cli"},
         {"__main__"},

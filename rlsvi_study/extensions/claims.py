@@ -26,7 +26,6 @@ from ..judging.outcomes import (
 )
 from ..judging.register import OURS, REGISTER, Frames, claim, remark
 from ..judging.thresholds import CHOSEN, Limits
-from ..worlds import arrival_probability
 from .incremental import PrintedIncremental
 from .runs import EXPERIMENTS, printed, value_travels, waits
 
@@ -285,7 +284,7 @@ def reward_travels_back(limits: Limits = CHOSEN) -> Judged:
         far=far,
         least=episodes_to_travel(far),
         constant=int(np.argmax(value_travels(far, 0.03, 5000)[:, far] >= 0.5)),
-        dithering=1 / arrival_probability(50),
+        dithering=2.0**49 / chain(50).value,
     )
 
 

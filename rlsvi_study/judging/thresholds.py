@@ -37,38 +37,13 @@ THRESHOLDS = {
     ),
     "consistently": Threshold(0.95, "the share of runs for “consistently”", (0.9, 0.98)),
     "roughly": Threshold(2, "within a factor of two of a number that the paper rounds", (1.5, 3)),
-    "essentially": Threshold(
-        0.1,
-        "the share of suboptimal episodes after the first reward that "
-        "“essentially maintains” may leave",
-        (0.05, 0.2),
-    ),
-    "not effective": Threshold(
-        0.25, "the share of runs that may still learn at ρ near 1", (0.15, 0.4)
-    ),
     "same regret": Threshold(
         2,
         "“remarkably stable”: at most so many times the regret at the reference value",
         (1.5, 3),
     ),
-    "much faster": Threshold(2, "“much faster”: half as many episodes or fewer", (1.5, 3)),
     "several orders": Threshold(
         2, "the least range, in powers of ten, for “several orders of magnitude”", (2, 3)
-    ),
-    "level": Threshold(
-        0.25,
-        "medians of 50 runs this near one another, relatively, are level: "
-        "some two half-widths of their intervals",
-        (0.15, 0.35),
-    ),
-    "pretty well": Threshold(
-        0.25, "the typical relative miss that “fits pretty well” allows", (0.15, 0.35)
-    ),
-    "similar scale": Threshold(10, "one order of magnitude", (3, 30)),
-    "settled": Threshold(
-        0.1,
-        "a run is settled if the last suboptimal policy comes within this share of it",
-        (0.05, 0.2),
     ),
     "stable": Threshold(
         1.5,
@@ -80,9 +55,6 @@ THRESHOLDS = {
         0.9, "a regret curve is flat once this share of all its regret is paid", (0.8, 0.95)
     ),
     "some region": Threshold(0.02, "the least ρ* that makes a region", (0.01, 0.04)),
-    "outside": Threshold(
-        0.001, "Q* is outside a span if its distance is at least this share of it", (0.0001, 0.01)
-    ),
     "multiplies": Threshold(
         1.8,
         "“exponential”: at least so many times as much with each further state or period",

@@ -18,7 +18,7 @@ import pytest
 
 from rlsvi_core.envs.tetris import Tetris
 from rlsvi_study import catalogue, engine
-from rlsvi_study.chain.regions import success_rates
+from rlsvi_study.chain.stability import success_rates
 from rlsvi_study.conjecture.claims import WIN
 from rlsvi_study.conjecture.prior import EPISODES
 from rlsvi_study.judging import verdicts

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from rlsvi_study.chain import scaling
-from rlsvi_study.chain.regions import success_rates
+from rlsvi_study.chain.stability import success_rates
 
 
 def _runs(law, xs, seeds=40, noise=0.4, rng=0):

@@ -1,5 +1,5 @@
-"""What claims read off tables: learning times beside the paper's line, and where learning remains
-stable, up to some error ρ of the basis (Figure 6) and over ranges of λ and σ (Figures 10 and 11)."""
+"""Where learning remains stable: up to some error ρ of the basis (Figure 6), and over ranges of λ
+and σ (Figures 10 and 11)."""
 
 from typing import NamedTuple
 
@@ -8,27 +8,8 @@ import pandas as pd
 from scipy.optimize import isotonic_regression
 
 from ..judging.intervals import Median, for_all, median_interval
+from ..judging.outcomes import last_rows
 from ..judging.thresholds import Limits
-
-
-def at_the_end(table: pd.DataFrame) -> pd.DataFrame:
-    """The last rows of all learning curves."""
-    return table.query("episode == episode.max()")
-
-
-def cell(cells: pd.DataFrame, at: int) -> Median:
-    return Median(*map(float, cells.loc[at, ["median", "low", "high"]]))
-
-
-def since(good: pd.Series) -> int | None:
-    """The first place from which on all is good."""
-    return min((int(x) for x in good.index if good[good.index >= x].all()), default=None)
-
-
-def tabular_line(lengths: pd.Index) -> pd.Series:
-    """The paper's H²SA/10."""
-    N = lengths.to_numpy()
-    return pd.Series((N - 1) ** 2 * N * 2 / 10, N)
 
 
 def success_rates(fig6: pd.DataFrame) -> pd.DataFrame:
@@ -91,7 +72,7 @@ class Sweep(NamedTuple):
 
 
 def sweep(table: pd.DataFrame, parameter: str, reference: float, rewards: float) -> Sweep:
-    last = at_the_end(table)
+    last = last_rows(table)
     by_seed = last.pivot(index="seed", columns=parameter, values="regret")
     level = for_all(by_seed.shape[1] - 1)
     ratio = {
