@@ -30,15 +30,17 @@ LAM, VARIANCE = 0.2, 1e-3  # the paper's λ and σ²
 TENTH = 10  # one in so many customers is evaluated where the agent dithers
 
 BOLTZMANN = {eta: f"boltzmann {eta:g}" for eta in (*PAPER_ETAS, 0.03, 0.2, 0.3, 0.5)}
-EPSILON = {epsilon: f"epsilon {epsilon:g}" for epsilon in (0.0, 0.01, 0.03, 0.1, 0.2, 0.3)}
+_EPSILON = (0.0, 0.01, 0.03, 0.1, 0.2, 0.3)
+_NOISES = {f"σ² = {value:g}": {"sigma": value**0.5} for value in (1e-5, 1e-4, 1e-2, 1e-1, 1.0)}
+_PRIORS = {f"λ = {value:g}": {"lam": value} for value in (2e-4, 2e-3, 2e-2, 2.0, 20.0, 200.0)}
 _CHANGES: dict[str, dict[str, Any]] = {  # what the text leaves open, or states differently
     "shared weights": {"shared": True},
     "target over all": {"over_all": True},
     "rewards ±1": {"dislike": -1.0},
     "printed mean": {"lam_of_mean": LAM * VARIANCE},
     "ridge λσ²": {"lam": LAM * VARIANCE},
-    **{f"σ² = {value:g}": {"sigma": value**0.5} for value in (1e-5, 1e-4, 1e-2, 1e-1, 1.0)},
-    **{f"λ = {value:g}": {"lam": value} for value in (2e-4, 2e-3, 2e-2, 2.0, 20.0, 200.0)},
+    **_NOISES,
+    **_PRIORS,
 }
 _RLSVI: dict[str, Any] = {"agent": "rlsvi", "lam": LAM, "sigma": VARIANCE**0.5}
 _LSVI: dict[str, Any] = {"lam": LAM, "sample": False}
@@ -47,7 +49,7 @@ ARMS: dict[str, dict[str, Any]] = {  # an arm as the tables call it: whose it is
     "linear": _RLSVI | {"agent": "linear", "gamma": 0.0},  # RLSVI without what follows
     "bernoulli": {"agent": "bernoulli"},
     **{arm: _LSVI | {"agent": "boltzmann", "eta": eta} for eta, arm in BOLTZMANN.items()},
-    **{arm: _LSVI | {"agent": "epsilon-greedy", "epsilon": e} for e, arm in EPSILON.items()},
+    **{f"epsilon {e:g}": _LSVI | {"agent": "epsilon-greedy", "epsilon": e} for e in _EPSILON},
 }
 
 
@@ -66,7 +68,7 @@ _changed("epsilon 0.1", "rewards ±1")
 _changed("boltzmann 0.1", "ridge λσ²")
 _changed("boltzmann 0.3", "ridge λσ²")
 _changed("epsilon 0.1", "ridge λσ²")
-_changed("rlsvi", *(change for change in _CHANGES if " = " in change))
+_changed("rlsvi", *_NOISES, *_PRIORS)
 
 MYOPIC: dict[Any, str] = {
     ties: f"myopic, ties {ties}" for ties in ("uniform", "lowest", "best", "worst")
