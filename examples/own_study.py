@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from rlsvi_core import features, rlsvi
 from rlsvi_core.envs import river_swim
 from rlsvi_study.engine import Experiment, Scale, grid, streams
-from rlsvi_study.intervals import student
+from rlsvi_study.judging.intervals import student
 from rlsvi_study.style import canvas, styled
 
 

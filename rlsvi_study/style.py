@@ -23,7 +23,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from .register import typeset
+from .judging.register import typeset
 
 AGENTS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and name of each
     "rlsvi": ("#0072B2", (), "o", "RLSVI"),

@@ -13,7 +13,7 @@ from PIL import Image
 from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from rlsvi_study.register import typeset
+from rlsvi_study.judging.register import typeset
 
 from . import verdicts as pages
 from .verdicts import FIGURES

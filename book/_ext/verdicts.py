@@ -18,10 +18,12 @@ from docutils.statemachine import StringList
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from rlsvi_study import engine, verdicts
+from rlsvi_study import engine
 from rlsvi_study.catalogue import EXPERIMENTS, TOPICS
-from rlsvi_study.register import DEPENDS, FAILS, MISPRINT, OURS, SECTIONS, VERDICTS, typeset
-from rlsvi_study.thresholds import THRESHOLDS
+from rlsvi_study.judging import verdicts
+from rlsvi_study.judging.outcomes import DEPENDS, FAILS, MISPRINT, VERDICTS
+from rlsvi_study.judging.register import OURS, SECTIONS, typeset
+from rlsvi_study.judging.thresholds import THRESHOLDS
 
 from .browser import ROOT
 

@@ -12,23 +12,12 @@ from rlsvi_core import Agent, features, lsvi, rlsvi
 from rlsvi_core.envs.chains import RIGHT, chain
 from rlsvi_core.regression import GaussianPosterior
 
-from .. import register
 from ..engine import Tables
-from ..intervals import Mean, Median, mean_interval, median_interval
-from ..register import (
-    DEPENDS,
-    FAILS,
-    HOLDS,
-    Frames,
-    Judged,
-    agreed,
-    claim,
-    decided,
-    jointly,
-    remark,
-    unless,
-)
-from ..thresholds import CHOSEN, THRESHOLDS, Limits
+from ..judging import register
+from ..judging.intervals import Mean, Median, mean_interval, median_interval
+from ..judging.outcomes import DEPENDS, FAILS, HOLDS, Judged, agreed, decided, jointly, unless
+from ..judging.register import Frames, claim, remark
+from ..judging.thresholds import CHOSEN, THRESHOLDS, Limits
 from ..worlds import arrival_probability
 from . import scaling
 from .models import bandit_regret, bases, policies, reinforce, two_periods
@@ -51,7 +40,13 @@ PRINTED = {"chain": (1.0, 0.1), "Tetris": (1.0, 1.0), "engine": (0.2, 1e-3**0.5)
 # --------------------------------------------------------------------------- sections 1 to 4
 
 
-@claim("1.exponential", "Section 1", "exponential in the worst case", "exact", HOLDS)
+@claim(
+    "1.exponential",
+    place="Section 1",
+    paper="exponential in the worst case",
+    kind="exact",
+    verdict=HOLDS,
+)
 def exponential_worst_case(limits: Limits = CHOSEN) -> Judged:
     """Earlier algorithms with linear value functions need, in the worst case, learning times
     exponential in the number of parameters or in the horizon.
@@ -68,10 +63,10 @@ def exponential_worst_case(limits: Limits = CHOSEN) -> Judged:
 
 @claim(
     "1.only-exploration",
-    "Section 1",
-    "identical value functions, distinguished by how they explore",
-    "exact",
-    DEPENDS,
+    place="Section 1",
+    paper="identical value functions, distinguished by how they explore",
+    kind="exact",
+    verdict=DEPENDS,
 )
 def only_exploration_differs() -> Judged:
     """In the case studies RLSVI and LSVI use identical linear value functions and are distinguished
@@ -98,10 +93,10 @@ def only_exploration_differs() -> Judged:
 
 @claim(
     "1.gains",
-    "Abstract, section 1 and appendix B",
-    "dramatic efficiency gains",
-    "experiment",
-    DEPENDS,
+    place="Abstract, section 1 and appendix B",
+    paper="dramatic efficiency gains",
+    kind="experiment",
+    verdict=DEPENDS,
     main=True,
 )
 def dramatic_gains(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
@@ -150,7 +145,13 @@ remark(
 )
 
 
-@claim("2.coherent", "Sections 2 and 6.1", "Q* in the span of Φ", "instances", HOLDS)
+@claim(
+    "2.coherent",
+    place="Sections 2 and 6.1",
+    paper="Q* in the span of Φ",
+    kind="instances",
+    verdict=HOLDS,
+)
 def coherentbases(limits: Limits = CHOSEN) -> Judged:
     """The random basis of the experiments is coherent; the noisy one is for ρ = 0 and typically is
     not for ρ > 0.
@@ -178,7 +179,13 @@ def coherentbases(limits: Limits = CHOSEN) -> Judged:
     return unless(inside > 1e-9 or outside < limits["outside"], coherent=inside, agnostic=outside)
 
 
-@claim("3.value", "Section 3", "p* = (1 − 1/N)^{N−1}", "exact", HOLDS)
+@claim(
+    "3.value",
+    place="Section 3",
+    paper="p* = (1 − 1/N)^{N−1}",
+    kind="exact",
+    verdict=HOLDS,
+)
 def value_of_going_right() -> Judged:
     """On the chain it is optimal to go right at every step, which earns p* per episode.
 
@@ -191,7 +198,13 @@ def value_of_going_right() -> Judged:
     return unless(error > 1e-12 or not right, largest_relative_error=error)
 
 
-@claim("3.others", "Section 3", "all other policies give no reward", "exact", FAILS)
+@claim(
+    "3.others",
+    place="Section 3",
+    paper="all other policies give no reward",
+    kind="exact",
+    verdict=FAILS,
+)
 def other_policies_earn_nothing() -> Judged:
     """All other policies than to go right at every step give no reward.
 
@@ -216,10 +229,10 @@ def other_policies_earn_nothing() -> Judged:
 
 @claim(
     "3.zero-weights",
-    "Section 3, Example 1",
-    "θ = 0, uniform actions",
-    "exact",
-    HOLDS,
+    place="Section 3, Example 1",
+    paper="θ = 0, uniform actions",
+    kind="exact",
+    verdict=HOLDS,
     part_of="3.regret",
 )
 def zero_weights() -> Judged:
@@ -241,7 +254,14 @@ def zero_weights() -> Judged:
     return unless(wrong, episodes=episodes)
 
 
-@claim("3.probability", "Section 3, Example 1", "p* 2^{−(S−1)}", "exact", HOLDS, part_of="3.regret")
+@claim(
+    "3.probability",
+    place="Section 3, Example 1",
+    paper="p* 2^{−(S−1)}",
+    kind="exact",
+    verdict=HOLDS,
+    part_of="3.regret",
+)
 def arrival_by_chance() -> Judged:
     """A uniformly random episode reaches the last state with probability p* 2^{−H}.
 
@@ -254,7 +274,12 @@ def arrival_by_chance() -> Judged:
 
 
 @claim(
-    "3.wait", "Section 3, Example 1", "E[l*] ≥ 2^{S−1} − 1", "experiment", HOLDS, part_of="3.regret"
+    "3.wait",
+    place="Section 3, Example 1",
+    paper="E[l*] ≥ 2^{S−1} − 1",
+    kind="experiment",
+    verdict=HOLDS,
+    part_of="3.regret",
 )
 def wait_for_first_reward(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """The expected number of episodes before the first reward is at least 2^{S−1} − 1.
@@ -278,7 +303,12 @@ def wait_for_first_reward(tables: Frames = STORED, limits: Limits = CHOSEN) -> J
 
 
 @claim(
-    "3.regret", "Section 3, Example 1", "lim inf Regret ≥ 2^{S−1} − 1", "exact", HOLDS, main=True
+    "3.regret",
+    place="Section 3, Example 1",
+    paper="lim inf Regret ≥ 2^{S−1} − 1",
+    kind="exact",
+    verdict=HOLDS,
+    main=True,
 )
 def regret_of_dithering() -> Judged:
     """The regret of LSVI with ε-greedy or Boltzmann exploration is in the long run at least
@@ -301,10 +331,10 @@ def regret_of_dithering() -> Judged:
 
 @claim(
     "3.any-basis",
-    "Section 3; section 6.1, footnote",
-    "for any choice of basis function; any ε or η is equivalent",
-    "instances",
-    HOLDS,
+    place="Section 3; section 6.1, footnote",
+    paper="for any choice of basis function; any ε or η is equivalent",
+    kind="instances",
+    verdict=HOLDS,
 )
 def any_basis() -> Judged:
     """For any basis and any ε or η, LSVI's regret grows exponentially in S; in the setting of
@@ -329,7 +359,13 @@ def any_basis() -> Judged:
     return unless(same < len(first) or None in first, same=same, pairs=len(first), within=within)
 
 
-@claim("3.policy-gradient", "Section 3", "a similar result holds", "Monte Carlo", HOLDS)
+@claim(
+    "3.policy-gradient",
+    place="Section 3",
+    paper="a similar result holds",
+    kind="Monte Carlo",
+    verdict=HOLDS,
+)
 def policy_gradient(limits: Limits = CHOSEN) -> Judged:
     """A similar result holds for policy gradient algorithms.
 
@@ -356,7 +392,13 @@ def policy_gradient(limits: Limits = CHOSEN) -> Judged:
     )
 
 
-@claim("4.approximate-posterior", "Section 4", "approximates a posterior", "instances", HOLDS)
+@claim(
+    "4.approximate-posterior",
+    place="Section 4",
+    paper="approximates a posterior",
+    kind="instances",
+    verdict=HOLDS,
+)
 def approximate_posterior(limits: Limits = CHOSEN) -> Judged:
     """RLSVI's distribution can be thought of as an approximation to a posterior over value
     functions.
@@ -387,7 +429,12 @@ def approximate_posterior(limits: Limits = CHOSEN) -> Judged:
 
 
 @claim(
-    "6.1.learns", "Section 6.1, figure 2", "roughly 500 episodes", "experiment", DEPENDS, main=True
+    "6.1.learns",
+    place="Section 6.1, figure 2",
+    paper="roughly 500 episodes",
+    kind="experiment",
+    verdict=DEPENDS,
+    main=True,
 )
 def learns(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """RLSVI consistently learns the optimal policy of the 50-chain in roughly 500 episodes.
@@ -421,7 +468,14 @@ def learns(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     )
 
 
-@claim("6.1.dithering", "Section 6.1", "at least 10^15 episodes", "exact", DEPENDS, main=True)
+@claim(
+    "6.1.dithering",
+    place="Section 6.1",
+    paper="at least 10^15 episodes",
+    kind="exact",
+    verdict=DEPENDS,
+    main=True,
+)
 def dithering_wait(limits: Limits = CHOSEN) -> Judged:
     """Any dithering strategy would take at least 10^15 episodes to learn the 50-chain.
 
@@ -442,10 +496,10 @@ def dithering_wait(limits: Limits = CHOSEN) -> Judged:
 
 @claim(
     "6.1.prior-structure",
-    "Section 6.1",
-    "exploit the generalization and prior structure … to learn much faster",
-    "experiment",
-    HOLDS,
+    place="Section 6.1",
+    paper="exploit the generalization and prior structure … to learn much faster",
+    kind="experiment",
+    verdict=HOLDS,
 )
 def prior_structure(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """RLSVI exploits the generalization and the prior structure of the basis functions to learn
@@ -476,7 +530,13 @@ def prior_structure(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     )
 
 
-@claim("6.1.keeps", "Section 6.1", "maintains the optimal policy", "experiment", DEPENDS)
+@claim(
+    "6.1.keeps",
+    place="Section 6.1",
+    paper="maintains the optimal policy",
+    kind="experiment",
+    verdict=DEPENDS,
+)
 def keeps_optimal_policy(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """RLSVI essentially maintains the optimal policy once it discovers the rewarding state.
 
@@ -504,10 +564,10 @@ def keeps_optimal_policy(tables: Frames = STORED, limits: Limits = CHOSEN) -> Ju
 
 @claim(
     "6.1.numbers",
-    "Section 6.1 and footnote 4",
-    "2^99 > 10^28, H²SA > 10^6; 2^49 > 10^14, H²SA > 10^5",
-    "exact",
-    HOLDS,
+    place="Section 6.1 and footnote 4",
+    paper="2^99 > 10^28, H²SA > 10^6; 2^49 > 10^14, H²SA > 10^5",
+    kind="exact",
+    verdict=HOLDS,
     part_of="6.1.generalization",
 )
 def sizes_of_bounds(dithering_at_100: int = 10**28) -> Judged:
@@ -523,10 +583,10 @@ def sizes_of_bounds(dithering_at_100: int = 10**28) -> Judged:
 
 @claim(
     "6.1.tabular-bound",
-    "Section 6.1, figures 3 and 4",
-    "a lower bound scaling H²SA/10 for tabular learning algorithms",
-    "experiment",
-    DEPENDS,
+    place="Section 6.1, figures 3 and 4",
+    paper="a lower bound scaling H²SA/10 for tabular learning algorithms",
+    kind="experiment",
+    verdict=DEPENDS,
 )
 def tabular_bound(tables: Frames = STORED) -> Judged:
     """H²SA/10 has the scaling of a lower bound for tabular learning algorithms.
@@ -554,10 +614,10 @@ def tabular_bound(tables: Frames = STORED) -> Judged:
 
 @claim(
     "6.1.beats-bounds",
-    "Section 6.1, figure 4",
-    "far superior even for large K",
-    "experiment",
-    HOLDS,
+    place="Section 6.1, figure 4",
+    paper="far superior even for large K",
+    kind="experiment",
+    verdict=HOLDS,
 )
 def beats_bounds(tables: Frames = STORED) -> Judged:
     """Even for large K the performance is far superior to the dithering and the tabular bound.
@@ -573,10 +633,10 @@ def beats_bounds(tables: Frames = STORED) -> Judged:
 
 @claim(
     "6.1.generalization",
-    "Section 6.1, figure 3",
-    "generalization and exploration to outperform these bounds",
-    "experiment",
-    HOLDS,
+    place="Section 6.1, figure 3",
+    paper="generalization and exploration to outperform these bounds",
+    kind="experiment",
+    verdict=HOLDS,
     main=True,
 )
 def generalization(tables: Frames = STORED) -> Judged:
@@ -599,7 +659,12 @@ def generalization(tables: Frames = STORED) -> Judged:
 
 
 @claim(
-    "6.1.features", "Section 6.1, figure 4", "graceful, flattening", "experiment", HOLDS, main=True
+    "6.1.features",
+    place="Section 6.1, figure 4",
+    paper="graceful, flattening",
+    kind="experiment",
+    verdict=HOLDS,
+    main=True,
 )
 def more_features(tables: Frames = STORED) -> Judged:
     """Learning time scales gracefully with K, and the marginal effect of K decreases as K
@@ -636,10 +701,10 @@ OFFSET = "exponential with offset"
 
 @claim(
     "6.1.polynomial",
-    "Section 6.1, figure 5; appendix C",
-    "consistent with polynomial learning",
-    "experiment",
-    HOLDS,
+    place="Section 6.1, figure 5; appendix C",
+    paper="consistent with polynomial learning",
+    kind="experiment",
+    verdict=HOLDS,
     main=True,
 )
 def polynomial_learning(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
@@ -668,10 +733,10 @@ def polynomial_learning(tables: Frames = STORED, limits: Limits = CHOSEN) -> Jud
 
 @claim(
     "6.1.rho",
-    "Section 6.1, figure 6",
-    "stable for 0 < ρ < ρ*",
-    "experiment",
-    HOLDS,
+    place="Section 6.1, figure 6",
+    paper="stable for 0 < ρ < ρ*",
+    kind="experiment",
+    verdict=HOLDS,
     main=True,
     shown_in="06b-agnostic",
 )
@@ -702,10 +767,10 @@ def slightly_wrong_basis(tables: Frames = STORED, limits: Limits = CHOSEN) -> Ju
 
 @claim(
     "6.1.rho-large",
-    "Section 6.1, figure 6",
-    "not effective for large ρ",
-    "experiment",
-    HOLDS,
+    place="Section 6.1, figure 6",
+    paper="not effective for large ρ",
+    kind="experiment",
+    verdict=HOLDS,
     shown_in="06b-agnostic",
 )
 def very_wrong_basis(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
@@ -738,10 +803,10 @@ def _rewards_of_dithering(agent: Callable[..., Agent], episodes: int) -> tuple[i
 
 @claim(
     "6.agnostic",
-    "Section 6",
-    "intractable under any dithering scheme",
-    "instances",
-    DEPENDS,
+    place="Section 6",
+    paper="intractable under any dithering scheme",
+    kind="instances",
+    verdict=DEPENDS,
     shown_in="06b-agnostic",
 )
 def agnostic_dithering(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
@@ -783,10 +848,10 @@ def agnostic_dithering(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judg
 
 @claim(
     "6.1.robust",
-    "Section 6.1; appendix C, figures 10 and 11",
-    "robust over several orders of magnitude in both σ and λ; for most combinations",
-    "experiment",
-    DEPENDS,
+    place="Section 6.1; appendix C, figures 10 and 11",
+    paper="robust over several orders of magnitude in both σ and λ; for most combinations",
+    kind="experiment",
+    verdict=DEPENDS,
     main=True,
 )
 def robust(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
@@ -849,7 +914,13 @@ remark(
 )
 
 
-@claim("B.consistent", "Appendices B and C", "consistent with this conjecture", "experiment", HOLDS)
+@claim(
+    "B.consistent",
+    place="Appendices B and C",
+    paper="consistent with this conjecture",
+    kind="experiment",
+    verdict=HOLDS,
+)
 def consistent_with_conjecture(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """The chain experiments are consistent with Conjecture 1.
 
@@ -874,7 +945,13 @@ def consistent_with_conjecture(tables: Frames = STORED, limits: Limits = CHOSEN)
     )
 
 
-@claim("C.rescaling", "Appendix C", "exactly replicated", "instances", DEPENDS)
+@claim(
+    "C.rescaling",
+    place="Appendix C",
+    paper="exactly replicated",
+    kind="instances",
+    verdict=DEPENDS,
+)
 def rescaling(limits: Limits = CHOSEN) -> Judged:
     """Any scaling of Φ can be exactly replicated by similar rescalings of λ and σ.
 
@@ -908,7 +985,13 @@ def rescaling(limits: Limits = CHOSEN) -> Judged:
     )
 
 
-@claim("C.similar-scale", "Appendix C", "on a similar scale to Q*", "exact", FAILS)
+@claim(
+    "C.similar-scale",
+    place="Appendix C",
+    paper="on a similar scale to Q*",
+    kind="exact",
+    verdict=FAILS,
+)
 def similar_scale(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """Rescaled to norm HSA, the random basis functions are on a similar scale to Q*.
 
@@ -928,7 +1011,13 @@ def similar_scale(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     )
 
 
-@claim("C.large-sigma", "Appendix C", "slower learning", "experiment", HOLDS)
+@claim(
+    "C.large-sigma",
+    place="Appendix C",
+    paper="slower learning",
+    kind="experiment",
+    verdict=HOLDS,
+)
 def large_sigma(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """Large values of σ lead to slower learning.
 
@@ -947,7 +1036,13 @@ def large_sigma(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     )
 
 
-@claim("C.small-sigma", "Appendix C", "too small a σ may explore too little", "exact", HOLDS)
+@claim(
+    "C.small-sigma",
+    place="Appendix C",
+    paper="too small a σ may explore too little",
+    kind="exact",
+    verdict=HOLDS,
+)
 def small_sigma(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """In stochastic domains too small a σ might concentrate the posterior too quickly, and so fail
     to explore sufficiently.
@@ -969,7 +1064,13 @@ def small_sigma(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     )
 
 
-@claim("C.plateau", "Appendix C, figure 12", "linear in K, flat once K ≥ SA", "experiment", HOLDS)
+@claim(
+    "C.plateau",
+    place="Appendix C, figure 12",
+    paper="linear in K, flat once K ≥ SA",
+    kind="experiment",
+    verdict=HOLDS,
+)
 def plateau(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """Roughly, learning time rises linearly with K for low K and almost plateaus once K ≥ SA.
 
@@ -996,7 +1097,13 @@ def plateau(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     )
 
 
-@claim("C.quadratic", "Appendix C, figure 13", "fits the data pretty well", "experiment", HOLDS)
+@claim(
+    "C.quadratic",
+    place="Appendix C, figure 13",
+    paper="fits the data pretty well",
+    kind="experiment",
+    verdict=HOLDS,
+)
 def quadratic_in_N(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """For each K a quadratic in N seems to fit the learning times pretty well.
 

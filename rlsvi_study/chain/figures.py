@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from .. import style
-from ..intervals import student
-from ..register import typeset
+from ..judging.intervals import student
+from ..judging.register import typeset
 from ..style import (
     BAND,
     BY_AGENT,

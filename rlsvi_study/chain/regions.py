@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import isotonic_regression
 
-from ..intervals import Median, for_all, median_interval
-from ..thresholds import Limits
+from ..judging.intervals import Median, for_all, median_interval
+from ..judging.thresholds import Limits
 
 
 def at_the_end(table: pd.DataFrame) -> pd.DataFrame:

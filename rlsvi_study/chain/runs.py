@@ -14,7 +14,7 @@ a grid (chain lengths, numbers of features, λ, σ), the grid here is ours.
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -25,8 +25,8 @@ from rlsvi_core.compiled import Generator, Seed
 from rlsvi_core.envs.chains import LEFT, RIGHT, chain
 from rlsvi_core.mdp import FiniteMDP
 
-from ..engine import Experiment, Rows, Scale, grid, streams
-from ..intervals import Median, median_interval, median_times
+from ..engine import Rows, grid, quick, streams, table
+from ..judging.intervals import Median, median_interval, median_times
 
 REWARDS_TO_LEARN = 10  # section 6.1: "episodes until 10 rewards" is the proxy for learning time
 DITHER: dict[str, Any] = {"epsilon-greedy": {"epsilon": 0.1}, "boltzmann": {"eta": 0.1}}
@@ -227,30 +227,13 @@ def prior_spread(lam: float, N: int = 50, K: int = 10) -> float:
 # --------------------------------------------------------------------------- the experiments
 
 
-def _study(
-    name: str,
-    place: str,
-    title: str,
-    run: Callable[..., Rows],
-    constants: dict[str, Any],
-    quick: tuple[Any, ...],
-    paper: tuple[Any, ...],
-    **fields: Any,
-) -> Experiment:
-    """An experiment whose scales are (cells, seeds), with constants that the quick one changes."""
-
-    def scale(cells: Any, seeds: int, changes: dict[str, Any] | None = None) -> Scale:
-        return Scale(constants | (changes or {}), cells, range(seeds))
-
-    return Experiment(
-        name, place, title, run, {"quick": scale(*quick), "paper": scale(*paper)}, **fields
-    )
-
-
-_PAPER, _FIFTY = {"lam": 1.0, "sigma": 0.1}, {"N": 50, "K": 10}
-_TIMES = _PAPER | {"budget": 20_000}
+_PRINTED = {"lam": 1.0, "sigma": 0.1}
+_FIFTY = {"N": 50, "K": 10}
+_CURVE = _PRINTED | _FIFTY
+_TIMES = _PRINTED | {"budget": 20_000}
 _SWEEP = _FIFTY | {"agent": "rlsvi", "episodes": 10_000, "every": 200}
-_AGENTS, _PAIR = ("rlsvi", *DITHER), grid(agent=("rlsvi", "epsilon-greedy"))
+_AGENTS = ("rlsvi", *DITHER)
+_PAIR = grid(agent=("rlsvi", "epsilon-greedy"))
 _NOISE = ("deviation", "variance")  # two readings of ρ
 _BASIS = grid(reading=("stacked",), norm=("HSA", "SA", "√HSA", "1")) + grid(
     reading=("per_period",), norm=("HSA", "SA", "√SA", "1")
@@ -264,115 +247,123 @@ _READINGS = (
     ),
 )
 
-EXPERIMENTS: dict[str, Experiment] = {
-    e.name: e
-    for e in (
-        _study(
+EXPERIMENTS = {
+    one.name: one
+    for one in (
+        table(
             "example1",
-            "Section 3, Example 1",
-            "First rewarded episode against the length of the chain",
-            first_arrival,
-            _PAPER | {"budget": 1_000_000},
-            (grid(agent=_AGENTS, N=(2, 4, 6, 8)), 10),
-            (grid(agent=_AGENTS, N=range(2, 15, 2)), 100),
+            place="Section 3, Example 1",
+            title="First rewarded episode against the length of the chain",
+            run=first_arrival,
+            constants=_PRINTED | {"budget": 1_000_000},
+            cells=grid(agent=_AGENTS, N=range(2, 15, 2)),
+            seeds=range(100),
+            quick=quick(cells=grid(agent=_AGENTS, N=(2, 4, 6, 8)), seeds=range(10)),
         ),
-        _study(
+        table(
             "fig2a",
-            "Section 6.1, figure 2(a)",
-            "Regret on a 50-chain, first 2000 episodes",
-            learning_curve,
-            _PAPER | _FIFTY | {"episodes": 2000, "every": 20},
-            (_PAIR, 3),
-            (_PAIR, 50),
+            place="Section 6.1, figure 2(a)",
+            title="Regret on a 50-chain, first 2000 episodes",
+            run=learning_curve,
+            constants=_CURVE | {"episodes": 2000, "every": 20},
+            cells=_PAIR,
+            seeds=range(50),
+            quick=quick(cells=_PAIR, seeds=range(3)),
             length="episodes",
         ),
-        _study(
+        table(
             "fig2b",
-            "Section 6.1, figure 2(b)",
-            "Regret on a 50-chain, first million episodes",
-            learning_curve,
-            _PAPER | _FIFTY | {"episodes": 1_000_000, "every": 5000},
-            (_PAIR[:1], 2, {"episodes": 20_000}),
-            (_PAIR, 5),
+            place="Section 6.1, figure 2(b)",
+            title="Regret on a 50-chain, first million episodes",
+            run=learning_curve,
+            constants=_CURVE | {"episodes": 1_000_000, "every": 5000},
+            cells=_PAIR,
+            seeds=range(5),
+            quick=quick(cells=_PAIR[:1], seeds=range(2), episodes=20_000),
             length="episodes",
         ),
-        _study(
+        table(
             "fig3",
-            "Section 6.1, figure 3",
-            "Learning time against the length of the chain, K = 10",
-            time_to_learn,
-            _TIMES | {"K": 10},
-            (grid(N=(10, 20, 30)), 4),
-            (grid(N=(*range(10, 101, 10), 125, 150, 175, 200)), 50),
+            place="Section 6.1, figure 3",
+            title="Learning time against the length of the chain, K = 10",
+            run=time_to_learn,
+            constants=_TIMES | {"K": 10},
+            cells=grid(N=(*range(10, 101, 10), 125, 150, 175, 200)),
+            seeds=range(50),
+            quick=quick(cells=grid(N=(10, 20, 30)), seeds=range(4)),
         ),
-        _study(
+        table(
             "fig3-tabular",
-            "Section 6.1, figure 3",
-            "Learning time of tabular RLSVI against the length of the chain",
-            tabular_time_to_learn,
-            _PAPER | {"budget": 50_000},
-            (grid(N=(10, 20)), 4),
-            (grid(N=range(10, 61, 10)), 50),
+            place="Section 6.1, figure 3",
+            title="Learning time of tabular RLSVI against the length of the chain",
+            run=tabular_time_to_learn,
+            constants=_PRINTED | {"budget": 50_000},
+            cells=grid(N=range(10, 61, 10)),
+            seeds=range(50),
+            quick=quick(cells=grid(N=(10, 20)), seeds=range(4)),
         ),
-        _study(
+        table(
             "fig4",
-            "Section 6.1, figure 4",
-            "Learning time against the number of features, N = 50",
-            time_to_learn,
-            _TIMES | {"N": 50},
-            (grid(K=(2, 10, 20)), 4),
-            (grid(K=(2, 4, 6, 8, 10, 15, *range(20, 121, 10), 150)), 50),
+            place="Section 6.1, figure 4",
+            title="Learning time against the number of features, N = 50",
+            run=time_to_learn,
+            constants=_TIMES | {"N": 50},
+            cells=grid(K=(2, 4, 6, 8, 10, 15, *range(20, 121, 10), 150)),
+            seeds=range(50),
+            quick=quick(cells=grid(K=(2, 10, 20)), seeds=range(4)),
         ),
-        _study(
+        table(
             "fig6",
-            "Section 6.1, figure 6",
-            "Learning time against the error of the basis, N = K = 20",
-            agnostic_time_to_learn,
-            _PAPER | {"N": 20, "K": 20, "budget": 10_000},
-            (grid(noise=_NOISE, rho=(0.0, 0.05, 0.1)), 1),
-            (grid(noise=_NOISE, rho=[i / 1000 for i in range(1001)]), 1),
+            place="Section 6.1, figure 6",
+            title="Learning time against the error of the basis, N = K = 20",
+            run=agnostic_time_to_learn,
+            constants=_PRINTED | {"N": 20, "K": 20, "budget": 10_000},
+            cells=grid(noise=_NOISE, rho=[i / 1000 for i in range(1001)]),
+            seeds=range(1),
+            quick=quick(cells=grid(noise=_NOISE, rho=(0.0, 0.05, 0.1)), seeds=range(1)),
         ),
-        _study(
+        table(
             "fig10",
-            "Appendix C, figure 10",
-            "Regret for λ over twelve orders of magnitude, σ = 0.1",
-            learning_curve,
-            _SWEEP | {"sigma": 0.1},
-            (grid(lam=(1.0, 1e6)), 1),
-            (grid(lam=[10.0**k for k in range(-6, 7)]), 20),
+            place="Appendix C, figure 10",
+            title="Regret for λ over twelve orders of magnitude, σ = 0.1",
+            run=learning_curve,
+            constants=_SWEEP | {"sigma": 0.1},
+            cells=grid(lam=[10.0**k for k in range(-6, 7)]),
+            seeds=range(20),
+            quick=quick(cells=grid(lam=(1.0, 1e6)), seeds=range(1)),
             length="episodes",
         ),
-        _study(
+        table(
             "fig11",
-            "Appendix C, figure 11",
-            "Regret for σ over seven orders of magnitude, λ = 100",
-            learning_curve,
-            _SWEEP | {"lam": 100.0},
-            (grid(sigma=(0.1, 10.0)), 1),
-            (grid(sigma=[10.0**k for k in range(-5, 3)]), 20),
+            place="Appendix C, figure 11",
+            title="Regret for σ over seven orders of magnitude, λ = 100",
+            run=learning_curve,
+            constants=_SWEEP | {"lam": 100.0},
+            cells=grid(sigma=[10.0**k for k in range(-5, 3)]),
+            seeds=range(20),
+            quick=quick(cells=grid(sigma=(0.1, 10.0)), seeds=range(1)),
             length="episodes",
         ),
-        _study(
+        table(
             "fig13",
-            "Appendix C, figures 12 and 13",
-            "Learning time against both N and K",
-            time_to_learn,
-            _TIMES,
-            (grid(K=(5, 10), N=(10, 20)), 2),
-            (
-                grid(K=(2, 5, 10, 20, 40), N=(10, 20, 30, 40, 60, 80, 100))
-                + grid(K=(80,), N=(10, 20, 30, 40, 60)),
-                20,
-            ),
+            place="Appendix C, figures 12 and 13",
+            title="Learning time against both N and K",
+            run=time_to_learn,
+            constants=_TIMES,
+            cells=grid(K=(2, 5, 10, 20, 40), N=(10, 20, 30, 40, 60, 80, 100))
+            + grid(K=(80,), N=(10, 20, 30, 40, 60)),
+            seeds=range(20),
+            quick=quick(cells=grid(K=(5, 10), N=(10, 20)), seeds=range(2)),
         ),
-        _study(
+        table(
             "readings",
-            "Section 6.1 and appendix C",
-            "What each reading of the text does to figure 2",
-            time_to_learn,
-            _FIFTY | {"sigma": 0.1, "budget": 5000},
-            (_READINGS[:1], 3),
-            (_READINGS, 50),
+            place="Section 6.1 and appendix C",
+            title="What each reading of the text does to figure 2",
+            run=time_to_learn,
+            constants=_FIFTY | {"sigma": 0.1, "budget": 5000},
+            cells=_READINGS,
+            seeds=range(50),
+            quick=quick(cells=_READINGS[:1], seeds=range(3)),
         ),
     )
 }

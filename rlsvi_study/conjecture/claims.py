@@ -9,7 +9,7 @@ have their functions.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, pairwise, product
 from typing import Any
@@ -25,25 +25,12 @@ from sympy import limit as tends_to
 from rlsvi_core.mdp import FiniteMDP
 from rlsvi_core.regression import GaussianPosterior
 
-from ..algebra import Sides, identity, same
 from ..engine import Tables
-from ..intervals import Mean, mean_interval
-from ..register import (
-    DEPENDS,
-    FAILS,
-    HOLDS,
-    OURS,
-    Frames,
-    Judge,
-    Judged,
-    agreed,
-    claim,
-    decided,
-    fallen,
-    jointly,
-    unless,
-)
-from ..thresholds import CHOSEN, Limits
+from ..judging.algebra import Sides, identity, same
+from ..judging.intervals import Mean, mean_interval
+from ..judging.outcomes import DEPENDS, FAILS, HOLDS, Judged, agreed, decided, jointly, unless
+from ..judging.register import OURS, Frames, claim, fallen
+from ..judging.thresholds import CHOSEN, Limits
 from ..traps import gamble, long_gamble, needle, toll
 from .gambles import (
     LOSE,
@@ -114,11 +101,6 @@ STEPS = {  # all that the refutations stand on
 }
 
 
-def line(kind: str, verdict: str = HOLDS, paper: str = OURS) -> Callable[[Judge], Judge]:
-    """A line of the refutations."""
-    return claim("B.", PLACE, paper, kind, verdict, part_of="B.conjecture-meant")
-
-
 # --------------------------------------------------------------------- what is asked for
 
 
@@ -136,7 +118,14 @@ def is_instance(world: tuple[FiniteMDP, np.ndarray], lam: float = 1.0, sigma: fl
     return bool(max(rewards) <= sigma and total <= K * mdp.H / lam)
 
 
-@line("exact")
+@claim(
+    "B.worlds-are-instances",
+    place=PLACE,
+    paper=OURS,
+    kind="exact",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def worlds_are_instances() -> Judged:
     """The gamble, the toll and the needle meet every hypothesis of Conjecture 1 with λ = σ = 1, the
     long gamble with λ = 3/H²; V* and θ are as the proofs have them.
@@ -177,7 +166,14 @@ def half_bell(x: Any) -> Any:
     return exp(-(x**2) / 2) / 2
 
 
-@line("symbolic")
+@claim(
+    "B.silence-steps",
+    place=PLACE,
+    paper=OURS,
+    kind="symbolic",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def silence_steps() -> Judged:
     """Φ(−y) ≤ ½e^{−y²/2} for y ≥ 0; (1 − u)^n ≥ 1 − nu; and ½e^{−c(m − 2Hρ)} = 1/(2L) at
     m = log(L)/c + 2Hρ.
@@ -199,7 +195,14 @@ def silence_steps() -> Judged:
     )
 
 
-@line("exact")
+@claim(
+    "B.gamble-law",
+    place=PLACE,
+    paper=OURS,
+    kind="exact",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def gamble_law() -> Judged:
     """On the gambles θ̃_0 has the mean −xσΣκ^j and the variance σ²(1 + x²Σκ^{2j})/(m + ρ) that the
     proof says, and at most −mean/deviation ≥ √(2c_x(m − 2Hρ)).
@@ -224,7 +227,14 @@ def gamble_law() -> Judged:
     return unless(bool(wrong), cases=cases, wrong=wrong)
 
 
-@line("certified")
+@claim(
+    "B.bad-histories",
+    place=PLACE,
+    paper=OURS,
+    kind="certified",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def bad_histories() -> Judged:
     """At most qm of m games are won with probability at least (9/11)(q/(2 − q))e^{−mD}/(m + 1), and
     that gives the powers 0.647 on the gamble, 0.857 and 0.955 on the long one with H = 4 and 8.
@@ -254,7 +264,14 @@ def bad_histories() -> Judged:
     )
 
 
-@line("experiment")
+@claim(
+    "B.gambles-measured",
+    place=PLACE,
+    paper=OURS,
+    kind="experiment",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def gambles_measured(tables: Frames = STORED) -> Judged:
     """On the gambles RLSVI's mean regret outgrows √T up to 10⁶ episodes, the longer the more, and
     is nowhere below the proved bound.
@@ -282,7 +299,14 @@ def gambles_measured(tables: Frames = STORED) -> Judged:
     )
 
 
-@line("certified", FAILS, "for each M there is poly: Regret ≤ √T · poly")
+@claim(
+    "B.conjecture-printed",
+    place=PLACE,
+    paper="for each M there is poly: Regret ≤ √T · poly",
+    kind="certified",
+    verdict=FAILS,
+    part_of="B.conjecture-meant",
+)
 def conjecture_printed(tables: Frames = STORED) -> Judged:
     """For each MDP that meets the hypotheses there is a polynomial with Regret ≤ √T · poly(K, H,
     max ‖Φ‖, σ, 1/λ).
@@ -310,7 +334,14 @@ def conjecture_printed(tables: Frames = STORED) -> Judged:
 # --------------------------------------------------------------------- enough noise
 
 
-@line("certified")
+@claim(
+    "B.enough-noise",
+    place=PLACE,
+    paper=OURS,
+    kind="certified",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def enough_noise() -> Judged:
     """On the gamble regret is bounded if the agent's σ is f > f* times that of the rewards, and not
     if f < f*, with 1.684 < f* < 1.685; with f = 2 it ends at 58.6σ.
@@ -333,7 +364,14 @@ def enough_noise() -> Judged:
     )
 
 
-@line("certified")
+@claim(
+    "B.long-noise",
+    place=PLACE,
+    paper=OURS,
+    kind="certified",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def long_noise() -> Judged:
     """On the long gamble, too, regret is bounded if f > f* and not if f < f* (B.enough-noise), with
     2.650 < f* < 2.651 for H = 4 and 4.751 < f* < 4.752 for H = 8; and f* < H for all H.
@@ -366,7 +404,14 @@ def long_noise() -> Judged:
 # --------------------------------------------------------------------- the toll
 
 
-@line("certified")
+@claim(
+    "B.toll-steps",
+    place=PLACE,
+    paper=OURS,
+    kind="certified",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def toll_steps() -> Judged:
     """At the toll X_h ≥ a_h X_{h+1} + N_h with independent normal N_h: after a walk a = 8 and N_h has the
     variance 64(1 + ρ)σ², after a leap a ≥ κ = 256/257. So if W ≥ (H − 1)/2 of the periods walked, X_1 is
@@ -399,7 +444,14 @@ def toll_steps() -> Judged:
     )
 
 
-@line("exact")
+@claim(
+    "B.toll-law",
+    place=PLACE,
+    paper=OURS,
+    kind="exact",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def toll_law() -> Judged:
     """After one start at the side and n leaps θ̃_h and θ̃_0 have the laws that the proof says.
 
@@ -420,7 +472,14 @@ def toll_law() -> Judged:
     return unless(bool(wrong), wrong=wrong)
 
 
-@line("Monte Carlo")
+@claim(
+    "B.amplification",
+    place=PLACE,
+    paper=OURS,
+    kind="Monte Carlo",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def amplification(limits: Limits = CHOSEN) -> Judged:
     """What one walk taught is handed back and multiplied, by eight where the agent walked:
     E X_h ≥ a_h E X_{h+1}, and P(X_1 ≥ t·8^W κ^(H−1−W) √2) ≥ Φ(−t) if W of the periods walked and
@@ -455,7 +514,14 @@ def amplification(limits: Limits = CHOSEN) -> Judged:
     )
 
 
-@claim("B.", PLACE, "Regret ≤ √T · poly(K, H, max ‖Φ‖, σ, 1/λ)", "certified", FAILS, main=True)
+@claim(
+    "B.conjecture-meant",
+    place=PLACE,
+    paper="Regret ≤ √T · poly(K, H, max ‖Φ‖, σ, 1/λ)",
+    kind="certified",
+    verdict=FAILS,
+    main=True,
+)
 def conjecture_meant(tables: Frames = STORED) -> Judged:
     """If Q*_h = Φ_hθ_h for exactly one θ with Σ‖θ‖² ≤ KH/λ and rewards lie in [−σ, σ], then there is a
     polynomial with Regret ≤ √T · poly(K, H, max ‖Φ‖, σ, 1/λ).
@@ -494,7 +560,14 @@ def conjecture_meant(tables: Frames = STORED) -> Judged:
     )
 
 
-@line("experiment")
+@claim(
+    "B.toll-measured",
+    place=PLACE,
+    paper=OURS,
+    kind="experiment",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def toll_measured(tables: Frames = STORED) -> Judged:
     """At the toll, mean regret over √T grows with every H measured, nowhere below what is proved;
     with truncated values, and with one-hot features, it is smaller at H = 15 than at H = 7.
@@ -524,7 +597,14 @@ def toll_measured(tables: Frames = STORED) -> Judged:
     )
 
 
-@line("symbolic")
+@claim(
+    "B.truncated-steps",
+    place=PLACE,
+    paper=OURS,
+    kind="symbolic",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def truncated_steps(tables: Frames = STORED) -> Judged:
     """At the toll with truncated values an episode leaps with probability at most ½e^{−0.121n}
     after n ≥ max(1, sH/8) leaps and s starts at the side; regret is at most H/8 + log(L)/0.121 +
@@ -562,7 +642,14 @@ def handed_on(phi: Any, rho: Any) -> Any:
     return phi / (phi**2 + rho)
 
 
-@line("exact")
+@claim(
+    "B.linear-toll-is-linear",
+    place=PLACE,
+    paper=OURS,
+    kind="exact",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def linear_toll_is_linear() -> Judged:
     """The linear toll is a linear MDP, deterministic but for its start, whose features are closed under
     Bellman's operator; it meets every hypothesis of Conjecture 1 if b ≤ σ and λb² ≤ 3H.
@@ -625,7 +712,14 @@ def on_the_road(u: Any) -> list[Sides]:
     return [*pairs, (longest - 480 * rho, (8 * rho - 15) ** 2 + 1)]
 
 
-@line("symbolic")
+@claim(
+    "B.linear-toll-law",
+    place=PLACE,
+    paper=OURS,
+    kind="symbolic",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def linear_toll_law() -> Judged:
     """At the linear toll with u = 15 + 8ρ one observation hands on 8 times the next value after a walk, at
     least 480/481 of it after a leap, and the noise of a leap's value has a variance of at least
@@ -636,7 +730,14 @@ def linear_toll_law() -> Judged:
     return identity(*on_the_road(long_leap), *at_the_gate())
 
 
-@line("Monte Carlo")
+@claim(
+    "B.linear-toll-reach",
+    place=PLACE,
+    paper=OURS,
+    kind="Monte Carlo",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def linear_toll_reach(limits: Limits = CHOSEN) -> Judged:
     """After one start at the side of the linear toll P(X_1 ≥ tσ√κ a_1⋯a_{H−2}) ≥ Φ(−t), κ = 480/481.
 
@@ -669,7 +770,14 @@ def linear_toll_reach(limits: Limits = CHOSEN) -> Judged:
     )
 
 
-@claim("B.linear-toll", PLACE, OURS, "certified", HOLDS, part_of="B.conjecture-meant")
+@claim(
+    "B.linear-toll",
+    place=PLACE,
+    paper=OURS,
+    kind="certified",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def linear_toll_regret() -> Judged:
     """RLSVI as printed at the linear toll: with Π = κ^(H/2) 8^(H/2−1), κ = 480/481, expected regret is at
     least 0.0145 b(L−1)(L−2)/L for 3 ≤ L ≤ (σ/b)(ρ/(1 + ρ))Π, whatever λ and σ are.
@@ -713,7 +821,14 @@ EXPECTED_AT_LINEAR_TOLL = {  # before the runs
 }
 
 
-@line("experiment")
+@claim(
+    "B.linear-toll-measured",
+    place=PLACE,
+    paper=OURS,
+    kind="experiment",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def linear_toll_measured(tables: Frames = STORED) -> Judged:
     """At the linear toll mean regret over √T grows with H for RLSVI as printed and for the library's λ and
     σ without their cut, nowhere below what is proved; not with truncated values, with weights on the
@@ -745,7 +860,14 @@ def linear_toll_measured(tables: Frames = STORED) -> Judged:
     )
 
 
-@line("symbolic")
+@claim(
+    "B.one-observation",
+    place=PLACE,
+    paper=OURS,
+    kind="symbolic",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def one_observation() -> Judged:
     """If no feature is longer than 1, λσ² ≥ ¼ and each period has at most one observation, RLSVI as printed
     draws values with E max|Ṽ_h| ≤ (H − h)(r + √(K/λ)): one observation hands on at most 1/(2√ρ) of its
@@ -805,7 +927,14 @@ def together(walk: Sequence[Any], leap: Sequence[Any], rho: Any) -> Any:
     return across / (own + rho) * longest / (longest + rho)
 
 
-@line("symbolic")
+@claim(
+    "B.units",
+    place=PLACE,
+    paper=OURS,
+    kind="symbolic",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def units() -> Judged:
     """If no feature is longer than 1, a walk of the linear toll can multiply by 8 if and only if
     λσ² ≤ (√(480² + 1024) − 480)/512, which lies between 1/481 and 1/480; and some walk and leap can
@@ -855,7 +984,14 @@ def grams(Phi: np.ndarray) -> np.ndarray:
     return np.asarray(rows @ rows.transpose(0, 2, 1))
 
 
-@line("instances")
+@claim(
+    "B.any-weights",
+    place=PLACE,
+    paper=OURS,
+    kind="instances",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def any_weights() -> Judged:
     """For all weights of the prior with ‖θ_0‖ ≥ 1/16 there are an MDP and a basis of two features
     that meet the hypotheses, in which RLSVI's values on the toll's states have the toll's law.
@@ -882,7 +1018,14 @@ def any_weights() -> Judged:
     return unless(bool(wrong), draws=draws, wrong=wrong)
 
 
-@line("certified")
+@claim(
+    "B.small-features",
+    place=PLACE,
+    paper=OURS,
+    kind="certified",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def small_features() -> Judged:
     """If a basis is fixed before θ is drawn and each reward lies in [−σ, σ] with probability ½ at
     least, then ‖φ‖ < √ρ/0.674, and one observation hands on less than 0.75 of its target.
@@ -922,7 +1065,14 @@ EXPECTED = {  # before the runs
 }
 
 
-@line("experiment", FAILS)
+@claim(
+    "B.prior-measured",
+    place=PLACE,
+    paper=OURS,
+    kind="experiment",
+    verdict=FAILS,
+    part_of="B.conjecture-meant",
+)
 def prior_measured(tables: Frames = STORED) -> Judged:
     """With θ drawn from the prior for a fixed basis, mean regret over √T rises with H at the toll and
     does not with a random basis.
@@ -949,7 +1099,14 @@ GROWS = {  # by case and number of episodes
 }
 
 
-@line("experiment")
+@claim(
+    "B.many-starts",
+    place=PLACE,
+    paper=OURS,
+    kind="experiment",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def many_starts(tables: Frames = STORED) -> Judged:
     """On roads that n episodes of RLSVI as printed have gone along, sampled errors grow exponentially in H
     for n = 10 and 30 and not for n = 6, with weights of the agent's own prior and in a linear MDP with
@@ -987,7 +1144,14 @@ def many_starts(tables: Frames = STORED) -> Judged:
 # --------------------------------------------------------------------- the needle
 
 
-@line("exact")
+@claim(
+    "B.any-algorithm",
+    place=PLACE,
+    paper=OURS,
+    kind="exact",
+    verdict=HOLDS,
+    part_of="B.conjecture-meant",
+)
 def any_algorithm() -> Judged:
     """No algorithm has regret √T poly(K, H) under the conjecture's hypotheses: with K = H and
     ½e^{K/64} near-orthogonal actions, regret stays L/8 while L is exponential in K.

@@ -7,7 +7,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..intervals import student
+from ..judging.intervals import student
 from ..style import COLOUR, LINE, canvas, digits, label_ends, shades, styled
 from .gambles import gamble_bound, slopes
 from .linear import least_regret

@@ -20,7 +20,7 @@ from scipy.stats import binom
 from rlsvi_core.mdp import FiniteMDP
 from rlsvi_core.optimism.balls import exact
 
-from ..intervals import Mean, bootstrap
+from ..judging.intervals import Mean, bootstrap
 
 WIN, LOSE = fmpq(11, 20), fmpq(9, 20)
 WORST = {1: fmpq(73, 100), 4: fmpq(63, 200), 8: fmpq(24, 100)}  # x, by H; 1 is the gamble

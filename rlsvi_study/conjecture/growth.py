@@ -51,7 +51,7 @@ from rlsvi_core import rlsvi
 from rlsvi_core.compiled import Floats, Generator
 
 from ..engine import Rows, streams
-from ..intervals import mean_interval
+from ..judging.intervals import mean_interval
 from ..worlds import low_rank
 
 __all__ = ["Road", "outcome", "sampled_errors"]

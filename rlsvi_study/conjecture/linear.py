@@ -47,7 +47,7 @@ from rlsvi_core.checks import array_size, between, fail, positive, whole
 from rlsvi_core.compiled import Floats
 from rlsvi_core.mdp import FiniteMDP
 
-from ..intervals import Mean
+from ..judging.intervals import Mean
 
 __all__ = [
     "is_closed",

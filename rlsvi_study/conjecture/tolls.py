@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from flint import fmpq
 
-from ..intervals import Mean, mean_interval
+from ..judging.intervals import Mean, mean_interval
 from .runs import TOLL_G, looked_at
 
 KAPPA, ONE = fmpq(256, 257), fmpq(1)

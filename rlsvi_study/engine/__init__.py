@@ -4,7 +4,7 @@ Studies, notebooks and the command line import from here; what is not listed is 
 """
 
 from .compare import differences
-from .experiment import Experiment, Rows, Scale, Task, grid, streams
+from .experiment import Experiment, Rows, Scale, Task, grid, quick, streams, table
 from .files import path, results_folder, results_in, write
 from .journal import finished
 from .runner import Check, sweep, verify
@@ -23,12 +23,14 @@ __all__ = [
     "grid",
     "load",
     "path",
+    "quick",
     "record",
     "results_folder",
     "results_in",
     "stored",
     "streams",
     "sweep",
+    "table",
     "verify",
     "write",
 ]

@@ -24,7 +24,7 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from inspect import signature
@@ -339,3 +339,52 @@ def grid(**axes: Iterable[Any]) -> tuple[dict[str, Any], ...]:
         if isinstance(values, str):  # which would be one cell a letter
             fail("an axis lists its values", f"{name} is {values!r}", "Put it into a list.")
     return tuple(dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
+
+
+# --------------------------------------------------------------------------- how it is declared
+
+Cells = tuple[dict[str, Any], ...]
+
+
+def quick(cells: Cells, seeds: range, **constants: Any) -> Scale:
+    """The quick scale of ``table``: what it runs, and the constants that it changes."""
+    return Scale(constants, cells, seeds)
+
+
+def table(
+    name: str,
+    *,
+    place: str,
+    title: str,
+    run: Callable[..., Rows],
+    cells: Cells = ({},),
+    seeds: range,
+    constants: Mapping[str, Any] | None = None,
+    quick: Scale | None = None,
+    length: str | None = None,
+    portable: bool = True,
+    data: tuple[str, ...] = (),
+) -> Experiment:
+    """A table, declared by one call: the experiment that computes it.
+
+    ::
+
+        table(
+            "strength",
+            place="RiverSwim",
+            title="Regret for two strengths of prior",
+            run=learning_curve,
+            constants={"sigma": 0.5, "episodes": 500},
+            cells=grid(lam=(0.1, 1.0)),
+            seeds=range(20),
+            quick=quick(cells=grid(lam=(0.1,)), seeds=range(2), episodes=50),
+        )
+
+    The quick scale has the same constants, but for those that it changes. Without ``quick`` there
+    is the paper's scale alone.
+    """
+    common = dict(constants or {})
+    scales = {"paper": Scale(common, cells, seeds)}
+    if quick:
+        scales = {"quick": replace(quick, constants=common | quick.constants), **scales}
+    return Experiment(name, place, title, run, scales, length=length, portable=portable, data=data)

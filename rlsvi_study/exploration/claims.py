@@ -3,8 +3,9 @@
 import pandas as pd
 
 from ..engine import Tables
-from ..intervals import Mean
-from ..register import DEPENDS, FAILS, HOLDS, OURS, Frames, Judged, claim, jointly
+from ..judging.intervals import Mean
+from ..judging.outcomes import DEPENDS, FAILS, HOLDS, Judged, jointly
+from ..judging.register import OURS, Frames, claim
 from .runs import EXPERIMENTS, judged
 
 STORED = Tables(EXPERIMENTS)
@@ -30,7 +31,14 @@ def _settled(found: pd.DataFrame, agents: dict[str, str]) -> str:
     )
 
 
-@claim("4.spread", "Section 4", OURS, "experiment", DEPENDS, part_of=WHOLE)
+@claim(
+    "4.spread",
+    place="Section 4",
+    paper=OURS,
+    kind="experiment",
+    verdict=DEPENDS,
+    part_of=WHOLE,
+)
 def spread(tables: Frames = STORED) -> Judged:
     """RLSVI explores by the spread of its samples and not by the optimism of their mean.
 
@@ -52,7 +60,14 @@ def spread(tables: Frames = STORED) -> Judged:
     )
 
 
-@claim("4.in-targets", "Section 4", OURS, "experiment", DEPENDS, part_of=WHOLE)
+@claim(
+    "4.in-targets",
+    place="Section 4",
+    paper=OURS,
+    kind="experiment",
+    verdict=DEPENDS,
+    part_of=WHOLE,
+)
 def in_targets(tables: Frames = STORED) -> Judged:
     """RLSVI does not explore with the mean in its targets.
 
@@ -65,7 +80,14 @@ def in_targets(tables: Frames = STORED) -> Judged:
     return Judged(_settled(found, {"mean": "no"}), {"mean": _share(found, "mean", False)})
 
 
-@claim("4.optimistic", "Section 4", OURS, "experiment", DEPENDS, part_of=WHOLE)
+@claim(
+    "4.optimistic",
+    place="Section 4",
+    paper=OURS,
+    kind="experiment",
+    verdict=DEPENDS,
+    part_of=WHOLE,
+)
 def optimistic(tables: Frames = STORED) -> Judged:
     """LSVI that imagines the largest value for every pair explores, too, without sampling.
 

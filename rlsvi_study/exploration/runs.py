@@ -34,7 +34,7 @@ from rlsvi_core.envs.chains import chain, deep_sea
 from rlsvi_core.mdp import FiniteMDP
 
 from ..engine import Experiment, Rows, Scale, grid, streams
-from ..intervals import for_all, mean_interval
+from ..judging.intervals import for_all, mean_interval
 from .agents import VALUES, learn
 
 LAM, SIGMA, TOP = 1.0, 0.1, 1.0

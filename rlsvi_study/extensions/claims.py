@@ -11,25 +11,21 @@ from rlsvi_core.envs.chains import chain, lock
 from rlsvi_core.learners.continual import Continual
 
 from ..engine import Tables
-from ..intervals import Median, by_cell, for_all, median_interval
-from ..register import (
+from ..judging.intervals import Median, by_cell, for_all, median_interval
+from ..judging.outcomes import (
     DEPENDS,
     HOLDS,
     MISPRINT,
-    OURS,
-    REGISTER,
-    Frames,
     Judged,
     agreed,
-    claim,
     decided,
     jointly,
     measured,
-    remark,
     slip,
     unless,
 )
-from ..thresholds import CHOSEN, Limits
+from ..judging.register import OURS, REGISTER, Frames, claim, remark
+from ..judging.thresholds import CHOSEN, Limits
 from ..worlds import arrival_probability
 from .incremental import PrintedIncremental
 from .runs import EXPERIMENTS, printed, value_travels, waits
@@ -44,10 +40,10 @@ ENVIRONMENTS = {"chain": "6.1.generalization", "tetris": "6.2.better", "engine":
 
 @claim(
     "7.effective",
-    "Section 7",
-    "where state of the art approaches are ineffective",
-    "reading",
-    DEPENDS,
+    place="Section 7",
+    paper="where state of the art approaches are ineffective",
+    kind="reading",
+    verdict=DEPENDS,
 )
 def effective_where_others_are_not() -> Judged:
     """RLSVI explores efficiently in several environments where state of the art approaches are
@@ -67,7 +63,13 @@ def effective_where_others_are_not() -> Judged:
     return Judged(jointly({"dithering": dithering, "others": DEPENDS}), verdicts)
 
 
-@claim("7.bootstrap", "Section 7", "via a nonparametric bootstrap", "experiment", HOLDS)
+@claim(
+    "7.bootstrap",
+    place="Section 7",
+    paper="via a nonparametric bootstrap",
+    kind="experiment",
+    verdict=HOLDS,
+)
 def bootstrap(tables: Frames = STORED) -> Judged:
     """RLSVI might be adapted to take approximate posterior samples from a nonlinear value function
     via a nonparametric bootstrap.
@@ -94,7 +96,13 @@ def bootstrap(tables: Frames = STORED) -> Judged:
     )
 
 
-@claim("F.batch", "Appendix F.1", "needs all past observations", "instances", DEPENDS)
+@claim(
+    "F.batch",
+    place="Appendix F.1",
+    paper="needs all past observations",
+    kind="instances",
+    verdict=DEPENDS,
+)
 def batch_keeps_all_data() -> Judged:
     """Algorithm 1 is a batch algorithm, in the sense that it needs all past observations to compute
     its means, so its time per episode grows.
@@ -121,7 +129,13 @@ def batch_keeps_all_data() -> Judged:
     return Judged(agreed(readings), {"gap": gap, "sizes": sizes})
 
 
-@claim("F.step-size", "Appendix F.1", "ν_l controls the influence", "exact", HOLDS)
+@claim(
+    "F.step-size",
+    place="Appendix F.1",
+    paper="ν_l controls the influence",
+    kind="exact",
+    verdict=HOLDS,
+)
 def step_size() -> Judged:
     """The step size controls the influence of past observations on the covariance and the mean.
 
@@ -142,7 +156,13 @@ def step_size() -> Judged:
     )
 
 
-@claim("F.cost", "Appendix F.1", "episode-independent", "instances", HOLDS)
+@claim(
+    "F.cost",
+    place="Appendix F.1",
+    paper="episode-independent",
+    kind="instances",
+    verdict=HOLDS,
+)
 def constant_cost() -> Judged:
     """The compute time per episode of incremental RLSVI with summary statistics does not depend on
     the episode.
@@ -186,7 +206,11 @@ def ratios(
 
 
 @claim(
-    "F.batch-better", "Appendix F.1", "expected: batch incurs lower regret", "experiment", DEPENDS
+    "F.batch-better",
+    place="Appendix F.1",
+    paper="expected: batch incurs lower regret",
+    kind="experiment",
+    verdict=DEPENDS,
 )
 def batch_better(tables: Frames = STORED) -> Judged:
     """The batch version of RLSVI is expected to be more data efficient than these incremental
@@ -233,7 +257,14 @@ def episodes_to_travel(k: int) -> float:
     return math.exp(k - 1)
 
 
-@claim("F.travel", "Appendix F.1", OURS, "exact", HOLDS, part_of="F.batch-better")
+@claim(
+    "F.travel",
+    place="Appendix F.1",
+    paper=OURS,
+    kind="exact",
+    verdict=HOLDS,
+    part_of="F.batch-better",
+)
 def reward_travels_back(limits: Limits = CHOSEN) -> Judged:
     """With ν = 0, frozen targets carry a reward back k periods in a time exponential in k.
 
@@ -284,10 +315,10 @@ FIRST_TRIAL = [1.0] * 500 + [1.0 + 1 / 0.1**2]  # λ = 1, σ = 0.1: a direction 
 
 @claim(
     "F.autocorrelation",
-    "Appendix F.2, Algorithm 13",
-    "N(√(1−γ²) w_t, γ²Σ_{t+1}), to ensure autocorrelation",
-    "exact",
-    DEPENDS,
+    place="Appendix F.2, Algorithm 13",
+    paper="N(√(1−γ²) w_t, γ²Σ_{t+1}), to ensure autocorrelation",
+    kind="exact",
+    verdict=DEPENDS,
 )
 def autocorrelation(limits: Limits = CHOSEN) -> Judged:
     """The law of the perturbations, its two coefficients exchanged back (a misprint), ensures
@@ -318,7 +349,14 @@ def autocorrelation(limits: Limits = CHOSEN) -> Judged:
     )
 
 
-@claim("F.fixed", "Appendix F.2", OURS, "exact", HOLDS, part_of="F.autocorrelation")
+@claim(
+    "F.fixed",
+    place="Appendix F.2",
+    paper=OURS,
+    kind="exact",
+    verdict=HOLDS,
+    part_of="F.autocorrelation",
+)
 def fixed_covariance() -> Judged:
     """While Σ does not change, the variance of the perturbation tends to it under both laws.
 
@@ -330,10 +368,10 @@ def fixed_covariance() -> Judged:
 
 @claim(
     "F.marginal",
-    "Appendix F.2",
-    "w_{t+1} ~ N(√(1−γ²) w_t, γ²Σ_{t+1})",
-    "exact",
-    MISPRINT,
+    place="Appendix F.2",
+    paper="w_{t+1} ~ N(√(1−γ²) w_t, γ²Σ_{t+1})",
+    kind="exact",
+    verdict=MISPRINT,
     part_of="F.autocorrelation",
 )
 def marginal_covariance(limits: Limits = CHOSEN) -> Judged:
@@ -354,7 +392,13 @@ def longer(table: pd.DataFrame, agent: str, than: str) -> pd.Series:
     return wait[agent] - wait[than]
 
 
-@claim("F.explores", "Appendix F.2", "to incentivize exploration", "experiment", DEPENDS)
+@claim(
+    "F.explores",
+    place="Appendix F.2",
+    paper="to incentivize exploration",
+    kind="experiment",
+    verdict=DEPENDS,
+)
 def explores(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """Continual RLSVI, with the law that is meant (F.autocorrelation), perturbs value estimates in
     directions of significant uncertainty, which incentivizes exploration.
@@ -382,7 +426,13 @@ def explores(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     return Judged(jointly(sooner), {"times": times, "short": short})
 
 
-@claim("F.plans", "Appendix F.2", "avoiding abrupt changes is important", "experiment", DEPENDS)
+@claim(
+    "F.plans",
+    place="Appendix F.2",
+    paper="avoiding abrupt changes is important",
+    kind="experiment",
+    verdict=DEPENDS,
+)
 def longer_plans(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """Avoiding frequent abrupt changes of the perturbation is important, as it allows the agent to
     execute multi-period plans.
@@ -420,7 +470,14 @@ def longer_plans(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     )
 
 
-@claim("F.start", "Appendix F.2", OURS, "exact", HOLDS, part_of="F.autocorrelation")
+@claim(
+    "F.start",
+    place="Appendix F.2",
+    paper=OURS,
+    kind="exact",
+    verdict=HOLDS,
+    part_of="F.autocorrelation",
+)
 def start_from_zero(limits: Limits = CHOSEN) -> Judged:
     """From θ̃_0 = w_0 = 0 the first action is a tie; the perturbation then has nearly its full size
     at once as printed, and grows slowly if corrected.

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .. import style
-from ..register import DEPENDS, FAILS, HOLDS
+from ..judging.outcomes import DEPENDS, FAILS, HOLDS
 from ..style import BAND, BY_AGENT, COLOUR, LINE, MARK, NAME, RANGE, canvas, ink, styled, three
 from . import runs
 

@@ -28,7 +28,7 @@ from rlsvi_core.learners.continual import Continual
 from rlsvi_core.learners.incremental import Prior, incremental
 
 from ..engine import Experiment, Rows, Scale, grid, streams
-from ..intervals import median_times
+from ..judging.intervals import median_times
 from .bootstrap import Resampling
 
 StepSize = float | Callable[[int], float]

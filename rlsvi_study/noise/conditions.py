@@ -51,8 +51,8 @@ so by the guide's rule one tells (0, 20) and (−14, 0). With these the same thr
 episodes as there, 40 and 100. Nothing but Taxi's start is random, and every step on the way costs.
 
 **What counts** was fixed before the stored seeds were run. Of each pair of agents take the ratio of
-mean regrets at the end with its 95% interval over paired seeds (:func:`~..intervals.ratio`), and the
-words *better* (below 0.8), *worse* (above 1.25), *equal* and *open* (:func:`~..intervals.word`).
+mean regrets at the end with its 95% interval over paired seeds (:func:`~..outcomes.ratio`), and the
+words *better* (below 0.8), *worse* (above 1.25), *equal* and *open* (:func:`~..outcomes.word`).
 
 - For one step the guide advises σ = the deviation of a reward if this is better than V/50 on at
   least two of the four bandits and worse on none. It names the bootstrap as another way if that is
@@ -128,7 +128,7 @@ import pandas as pd
 from rlsvi_core import FiniteMDP, features
 
 from ..engine import Experiment, Rows, Scale
-from ..intervals import ratio, word
+from ..judging.outcomes import ratio, word
 from ..worlds import key_and_door
 from .parts import (
     DEFAULT,

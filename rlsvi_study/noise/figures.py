@@ -7,7 +7,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..intervals import ratio, word
+from ..judging.outcomes import ratio, word
 from ..style import COLOUR, RANGE, WORD_COLOUR, canvas, legend, styled, three, values
 from . import FINAL, TUNING
 from .conditions import DEVIATION, KINDS, SMALLER, STEPS, TOLD, against

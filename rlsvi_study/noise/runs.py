@@ -65,8 +65,8 @@ from rlsvi_core.envs.chains import chain, deep_sea, river_swim
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 
-from .. import intervals
 from ..engine import Experiment, Rows, Scale, streams
+from ..judging import outcomes
 from ..rivals import psrl, ucbvi
 from ..traps import gamble, long_gamble, toll
 from ..worlds import World, inventory, key_and_door, low_rank, paying
@@ -278,12 +278,12 @@ def compared(table: pd.DataFrame) -> pd.DataFrame:
     found = {}
     for problem, regret in regrets(table).items():
         for kappa, rival in product(KAPPAS, [arm for arm in regret if arm not in KAPPAS]):
-            ratio, low, high = intervals.ratio(regret[kappa], regret[rival])
+            ratio, low, high = outcomes.ratio(regret[kappa], regret[rival])
             found[problem, kappa, rival] = {
                 "ratio": ratio,
                 "low": low,
                 "high": high,
-                "word": intervals.word(low, high),
+                "word": outcomes.word(low, high),
             }
     return pd.DataFrame.from_dict(found, orient="index").rename_axis(["problem", "kappa", "rival"])
 

@@ -11,4 +11,5 @@ TOPIC = Topic(
         "recommender-explore",
     ),
     figures={"fig8": ("recommender",), "fig9": ("recommender",)},
+    claims=("6.3", "E"),
 )

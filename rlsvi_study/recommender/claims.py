@@ -7,20 +7,10 @@ from rlsvi_core import Agent, rlsvi
 from rlsvi_core.envs.recommender import Recommender, number_of_states
 
 from ..engine import Tables
-from ..intervals import for_all, mean_interval
-from ..register import (
-    DEPENDS,
-    HOLDS,
-    REGISTER,
-    Frames,
-    Judged,
-    agreed,
-    claim,
-    decided,
-    jointly,
-    unless,
-)
-from ..thresholds import CHOSEN, Limits
+from ..judging.intervals import for_all, mean_interval
+from ..judging.outcomes import DEPENDS, HOLDS, Judged, agreed, decided, jointly, unless
+from ..judging.register import REGISTER, Frames, claim
+from ..judging.thresholds import CHOSEN, Limits
 from . import TOPIC
 from .bandit import BernoulliBandit
 from .compared import (
@@ -53,7 +43,13 @@ STUDY, LATER, READINGS, RIVALS, _ = TOPIC.tables
 FIG8, FIG9 = "Section 6.3, figure 8", "Section 6.3, figure 9"
 
 
-@claim("6.3.sizes", "Section 6.3", "4521 states, K = N² + N", "exact", DEPENDS)
+@claim(
+    "6.3.sizes",
+    place="Section 6.3",
+    paper="4521 states, K = N² + N",
+    kind="exact",
+    verdict=DEPENDS,
+)
 def sizes() -> Judged:
     """There are 4521 states, so each instance can be solved exactly; the dimension of the function
     class, K = N² + N, is exponentially smaller.
@@ -83,7 +79,13 @@ def sizes() -> Judged:
     )
 
 
-@claim("6.3.agnostic", "Section 6.3", "agnostic, barring a freak event", "instances", HOLDS)
+@claim(
+    "6.3.agnostic",
+    place="Section 6.3",
+    paper="agnostic, barring a freak event",
+    kind="instances",
+    verdict=HOLDS,
+)
 def agnostic_basis() -> Judged:
     """Barring a freak event, this basis makes the learning problem agnostic.
 
@@ -117,7 +119,14 @@ DITHERING = {
 }  # the strongest among the readings
 
 
-@claim("6.3.boltzmann", FIG8, "much more efficiently", "experiment", HOLDS, main=True)
+@claim(
+    "6.3.boltzmann",
+    place=FIG8,
+    paper="much more efficiently",
+    kind="experiment",
+    verdict=HOLDS,
+    main=True,
+)
 def better_than_boltzmann(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """RLSVI explores much more efficiently than Boltzmann exploration over a wide range of
     temperatures.
@@ -161,10 +170,10 @@ def better_than_boltzmann(tables: Frames = STORED, limits: Limits = CHOSEN) -> J
 
 @claim(
     "6.3.exploration",
-    "Section 6.3",
-    "in some settings generalization and exploration can be crucial",
-    "experiment",
-    HOLDS,
+    place="Section 6.3",
+    paper="in some settings generalization and exploration can be crucial",
+    kind="experiment",
+    verdict=HOLDS,
 )
 def exploration_is_crucial(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """In some settings efficient generalization and exploration can be crucial.
@@ -187,10 +196,10 @@ def exploration_is_crucial(tables: Frames = STORED, limits: Limits = CHOSEN) -> 
 
 @claim(
     "6.3.dithering",
-    "Section 6",
-    "learns this optimal strategy when dithering does not",
-    "experiment",
-    DEPENDS,
+    place="Section 6",
+    paper="learns this optimal strategy when dithering does not",
+    kind="experiment",
+    verdict=DEPENDS,
 )
 def better_than_dithering(tables: Frames = STORED) -> Judged:
     """RLSVI learns this optimal strategy when dithering strategies do not.
@@ -229,7 +238,14 @@ def better_than_dithering(tables: Frames = STORED) -> Judged:
     )
 
 
-@claim("6.3.bandits", FIG9, "outperforms benchmark bandits", "experiment", HOLDS, main=True)
+@claim(
+    "6.3.bandits",
+    place=FIG9,
+    paper="outperforms benchmark bandits",
+    kind="experiment",
+    verdict=HOLDS,
+    main=True,
+)
 def better_than_bandits(tables: Frames = STORED) -> Judged:
     """RLSVI outperforms the benchmark bandit algorithms.
 
@@ -250,7 +266,13 @@ def better_than_bandits(tables: Frames = STORED) -> Judged:
     )
 
 
-@claim("6.3.linear-first", FIG9, "the linear bandit is better at first", "experiment", HOLDS)
+@claim(
+    "6.3.linear-first",
+    place=FIG9,
+    paper="the linear bandit is better at first",
+    kind="experiment",
+    verdict=HOLDS,
+)
 def linear_first(tables: Frames = STORED) -> Judged:
     """The linear contextual bandit outperforms RLSVI at first.
 
@@ -272,7 +294,13 @@ def linear_first(tables: Frames = STORED) -> Judged:
     )
 
 
-@claim("6.3.bernoulli", FIG9, "does not learn much even after 1200 episodes", "exact", HOLDS)
+@claim(
+    "6.3.bernoulli",
+    place=FIG9,
+    paper="does not learn much even after 1200 episodes",
+    kind="exact",
+    verdict=HOLDS,
+)
 def bernoulli_hardly_learns() -> Judged:
     """Bernoulli Thompson sampling does not learn much even after 1200 episodes.
 
@@ -295,10 +323,10 @@ def bernoulli_hardly_learns() -> Judged:
 
 @claim(
     "6.3.myopic",
-    FIG9,
-    "eventually outperforms even the optimal myopic policy",
-    "experiment",
-    DEPENDS,
+    place=FIG9,
+    paper="eventually outperforms even the optimal myopic policy",
+    kind="experiment",
+    verdict=DEPENDS,
     main=True,
 )
 def better_than_myopic(tables: Frames = STORED) -> Judged:
@@ -345,7 +373,13 @@ def _linear_target() -> tuple[float, float]:
     return float(np.mean(same)), float(np.mean(worth))
 
 
-@claim("E.bernoulli-aims", "Appendix E", "aims to learn the myopic policy", "instances", DEPENDS)
+@claim(
+    "E.bernoulli-aims",
+    place="Appendix E",
+    paper="aims to learn the myopic policy",
+    kind="instances",
+    verdict=DEPENDS,
+)
 def bernoulli_aims() -> Judged:
     """The Bernoulli bandit aims to learn the myopic policy.
 
@@ -368,7 +402,13 @@ def bernoulli_aims() -> Judged:
     )
 
 
-@claim("E.linear-aims", "Appendix E", "aims to learn the myopic policy", "instances", HOLDS)
+@claim(
+    "E.linear-aims",
+    place="Appendix E",
+    paper="aims to learn the myopic policy",
+    kind="instances",
+    verdict=HOLDS,
+)
 def linear_aims(limits: Limits = CHOSEN) -> Judged:
     """The linear contextual bandit aims to learn the myopic policy.
 
@@ -381,7 +421,13 @@ def linear_aims(limits: Limits = CHOSEN) -> Judged:
     return unless(worth <= limits["aims at"], same=same, worth=worth)
 
 
-@claim("E.incremental", "Appendix E", "can be implemented incrementally", "instances", HOLDS)
+@claim(
+    "E.incremental",
+    place="Appendix E",
+    paper="can be implemented incrementally",
+    kind="instances",
+    verdict=HOLDS,
+)
 def incremental_bandit() -> Judged:
     """The linear bandit can be implemented incrementally, and so efficiently.
 

@@ -9,7 +9,7 @@ import pandas as pd
 from rlsvi_core.envs.recommender import Recommender
 
 from ..engine import streams
-from ..intervals import Mean, for_all, mean_interval
+from ..judging.intervals import Mean, for_all, mean_interval
 from .products import expected_likes
 from .runs import MYOPIC, agent_of, curves, instance, rates
 

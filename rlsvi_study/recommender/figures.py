@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from ..intervals import student
+from ..judging.intervals import student
 from ..style import COLOUR, NAME, canvas, ink, label_ends, shades, styled
 from .runs import ARMS, BOLTZMANN, MYOPIC, PAPER_ETAS, curves, rates
 

@@ -21,7 +21,7 @@ from rlsvi_core import Agent
 from rlsvi_core.envs.recommender import Recommender
 
 from ..engine import Experiment, Rows, Scale, grid, streams
-from ..intervals import mean_interval
+from ..judging.intervals import mean_interval
 from .bandit import BernoulliBandit
 from .exploring import WEIGHTS, Parts, learn
 from .products import ProductLearner

@@ -1,6 +1,5 @@
 """Claims of section 5 about learning: Theorem 1, Lemma 2 and the steps of their proofs."""
 
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 from math import sqrt
@@ -13,25 +12,20 @@ from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 
 from .. import parameters
 from ..engine import Tables
-from ..intervals import Mean, mean_interval
-from ..register import (
+from ..judging.intervals import Mean, mean_interval
+from ..judging.outcomes import (
     DEPENDS,
     FAILS,
     HOLDS,
-    OURS,
-    REGISTER,
-    Frames,
-    Judge,
     Judged,
     agreed,
-    claim,
     decided,
-    fallen,
     jointly,
     measured,
     unless,
 )
-from ..thresholds import CHOSEN, Limits
+from ..judging.register import OURS, REGISTER, Frames, claim, fallen
+from ..judging.thresholds import CHOSEN, Limits
 from . import bias, optimism
 from . import runs as regret
 
@@ -44,20 +38,17 @@ def _random_prior(rng: np.random.Generator, H: int = 3, S: int = 3, A: int = 2) 
     return DirichletPrior(alpha_R, alpha_P)
 
 
-def in_lemma2(id: str, *of: str) -> Callable[[Judge], Judge]:
-    """A line of the printed proof."""
-    return claim(id, "Section 5, proof of Lemma 2", *of, part_of="5.lemma2")
-
-
-def in_theorem1(id: str, *of: str) -> Callable[[Judge], Judge]:
-    """A line of the printed proof."""
-    return claim(id, "Section 5", *of, part_of="5.theorem1")
-
-
 # --------------------------------------------------------------------------- Lemma 2
 
 
-@in_lemma2("5.closed-form", "θ̄ = n(R̂ + P̂ᵀṼ)/(n + λσ²), Σ = σ²/(n + λσ²)", "instances", HOLDS)
+@claim(
+    "5.closed-form",
+    place="Section 5, proof of Lemma 2",
+    paper="θ̄ = n(R̂ + P̂ᵀṼ)/(n + λσ²), Σ = σ²/(n + λσ²)",
+    kind="instances",
+    verdict=HOLDS,
+    part_of="5.lemma2",
+)
 def closed_form() -> Judged:
     """Without generalization the posterior of Algorithm 1 is diagonal, with this closed form.
 
@@ -76,11 +67,13 @@ def closed_form() -> Judged:
     return unless(error > 1e-10, largest_error=error)
 
 
-@in_lemma2(
+@claim(
     "5.posterior-means",
-    "R̄ = (−α₁ + nR̂)/(1ᵀα^R + n), P̄ = (α^P + nP̂)/(1ᵀα^P + n)",
-    "instances",
-    HOLDS,
+    place="Section 5, proof of Lemma 2",
+    paper="R̄ = (−α₁ + nR̂)/(1ᵀα^R + n), P̄ = (α^P + nP̂)/(1ᵀα^P + n)",
+    kind="instances",
+    verdict=HOLDS,
+    part_of="5.lemma2",
 )
 def posterior_means() -> Judged:
     """The posterior means are the prior's weights plus the counts, normalised.
@@ -100,7 +93,14 @@ def posterior_means() -> Judged:
     return unless(error > 1e-6, largest_error=error)
 
 
-@in_lemma2("5.empirical-mean", "R̂ ≥ R̄", "exact", FAILS)
+@claim(
+    "5.empirical-mean",
+    place="Section 5, proof of Lemma 2",
+    paper="R̂ ≥ R̄",
+    kind="exact",
+    verdict=FAILS,
+    part_of="5.lemma2",
+)
 def empirical_mean_is_larger(seen: tuple[int, int] = (1, 0)) -> Judged:
     """The empirical mean reward is at least the posterior mean.
 
@@ -126,7 +126,14 @@ def empirical_mean_is_larger(seen: tuple[int, int] = (1, 0)) -> Judged:
     )
 
 
-@in_lemma2("5.last-display", "N(θ̄_{H−1}, 1/(n + 1ᵀα^R)) ≽so R_{H−1}", "instances", HOLDS)
+@claim(
+    "5.last-display",
+    place="Section 5, proof of Lemma 2",
+    paper="N(θ̄_{H−1}, 1/(n + 1ᵀα^R)) ≽so R_{H−1}",
+    kind="instances",
+    verdict=HOLDS,
+    part_of="5.lemma2",
+)
 def last_display() -> Judged:
     """In the last period the normal with RLSVI's mean and the variance of Lemma 1 is optimistic.
 
@@ -138,7 +145,14 @@ def last_display() -> Judged:
     return unless(least < -1e-9, least=least)
 
 
-@in_lemma2("5.last-period", "therefore λ > max 1ᵀα^R and σ > 1 suffice", "instances", HOLDS)
+@claim(
+    "5.last-period",
+    place="Section 5, proof of Lemma 2",
+    paper="therefore λ > max 1ᵀα^R and σ > 1 suffice",
+    kind="instances",
+    verdict=HOLDS,
+    part_of="5.lemma2",
+)
 def last_period() -> Judged:
     """With λ > max 1ᵀα^R and σ > 1 the lemma must hold for all s, a in the last period.
 
@@ -156,11 +170,13 @@ def last_period() -> Judged:
     return unless(min(least.values()) < -1e-9, smaller=smaller, **least)
 
 
-@in_lemma2(
+@claim(
     "5.noise-domination",
-    "noise from rewards is dominated by N(0, 1), from transitions by N(0, H²)",
-    "instances",
-    HOLDS,
+    place="Section 5, proof of Lemma 2",
+    paper="noise from rewards is dominated by N(0, 1), from transitions by N(0, H²)",
+    kind="instances",
+    verdict=HOLDS,
+    part_of="5.lemma2",
 )
 def noise_domination() -> Judged:
     """Per unit of weight, the doubt about rewards is dominated by N(0, 1), and that about
@@ -178,7 +194,14 @@ def noise_domination() -> Judged:
     return unless(least < -1e-9, least=least)
 
 
-@in_lemma2("5.sigma", "this requires σ² ≥ H² + 1", "instances", DEPENDS)
+@claim(
+    "5.sigma",
+    place="Section 5, proof of Lemma 2",
+    paper="this requires σ² ≥ H² + 1",
+    kind="instances",
+    verdict=DEPENDS,
+    part_of="5.lemma2",
+)
 def required_sigma() -> Judged:
     """This requires σ² ≥ H² + 1.
 
@@ -210,7 +233,14 @@ def required_sigma() -> Judged:
     )
 
 
-@in_lemma2("5.inductive-step", "R̄ + P̄ᵀV* ≤ n(R̂ + P̂ᵀV*)/(n + λσ²)", "instances", HOLDS)
+@claim(
+    "5.inductive-step",
+    place="Section 5, proof of Lemma 2",
+    paper="R̄ + P̄ᵀV* ≤ n(R̂ + P̂ᵀV*)/(n + λσ²)",
+    kind="instances",
+    verdict=HOLDS,
+    part_of="5.lemma2",
+)
 def inductive_step() -> Judged:
     """The posterior mean of Q*, given the next values V*, is at most the shrunk empirical one.
 
@@ -241,7 +271,12 @@ PROOF = (
 
 
 @claim(
-    "5.lemma2", "Section 5, Lemma 2", "Q̃ ≽so Q* for all s, a, h", "Monte Carlo", HOLDS, main=True
+    "5.lemma2",
+    place="Section 5, Lemma 2",
+    paper="Q̃ ≽so Q* for all s, a, h",
+    kind="Monte Carlo",
+    verdict=HOLDS,
+    main=True,
 )
 def lemma2(limits: Limits = CHOSEN) -> Judged:
     """Given any data, RLSVI's Q-values are stochastically optimistic for the true ones, for all
@@ -281,7 +316,13 @@ def lemma2(limits: Limits = CHOSEN) -> Judged:
     )
 
 
-@claim("5.bounded", "Section 5", "techniques exist to extend similar results", "Monte Carlo", HOLDS)
+@claim(
+    "5.bounded",
+    place="Section 5",
+    paper="techniques exist to extend similar results",
+    kind="Monte Carlo",
+    verdict=HOLDS,
+)
 def bounded_rewards() -> Judged:
     """Techniques exist that extend similar results to general bounded reward distributions.
 
@@ -298,7 +339,14 @@ def bounded_rewards() -> Judged:
     return unless(bool(fallen(("5.finite-support",))), prior=(0.0, truth), after_one=(after, then))
 
 
-@claim("5.terminal", "Section 5, Lemma 2", OURS, "exact", FAILS, part_of="5.lemma2")
+@claim(
+    "5.terminal",
+    place="Section 5, Lemma 2",
+    paper=OURS,
+    kind="exact",
+    verdict=FAILS,
+    part_of="5.lemma2",
+)
 def random_terminal_reward() -> Judged:
     """Lemma 2 also covers the random terminal reward that Algorithm 1 allows.
 
@@ -316,7 +364,14 @@ def random_terminal_reward() -> Judged:
 # --------------------------------------------------------------------------- concentration
 
 
-@in_theorem1("5.bias-identity", "E Δ^conc = Σ_h b^R + b^P + w", "instances", HOLDS)
+@claim(
+    "5.bias-identity",
+    place="Section 5",
+    paper="E Δ^conc = Σ_h b^R + b^P + w",
+    kind="instances",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)
 def bias_identity() -> Judged:
     """Given the data, the concentration error is an episode's expected sum of biases and noise.
 
@@ -332,7 +387,14 @@ def bias_identity() -> Judged:
     return unless(error > 1e-10, largest_error=error)
 
 
-@in_theorem1("5.bias-sign", "optimistic bias terms", "Monte Carlo", FAILS)
+@claim(
+    "5.bias-sign",
+    place="Section 5",
+    paper="optimistic bias terms",
+    kind="Monte Carlo",
+    verdict=FAILS,
+    part_of="5.theorem1",
+)
 def bias_sign() -> Judged:
     """b^R and b^P are optimistic bias terms: they are not negative.
 
@@ -354,11 +416,13 @@ def bias_sign() -> Judged:
     )
 
 
-@in_theorem1(
+@claim(
     "5.bias-size",
-    "b^R ≃ α₁/(n + 1ᵀα^P), b^P ≃ H 1ᵀα^P/(n + 1ᵀα^P), w ≃ H/√(n + …)",
-    "instances",
-    FAILS,
+    place="Section 5",
+    paper="b^R ≃ α₁/(n + 1ᵀα^P), b^P ≃ H 1ᵀα^P/(n + 1ᵀα^P), w ≃ H/√(n + …)",
+    kind="instances",
+    verdict=FAILS,
+    part_of="5.theorem1",
 )
 def bias_size(limits: Limits = CHOSEN) -> Judged:
     """Up to logarithms the biases and the noise have these sizes.
@@ -383,7 +447,14 @@ def bias_size(limits: Limits = CHOSEN) -> Judged:
     )
 
 
-@in_theorem1("5.pigeonhole", "H √(SAHT log T)", "instances", HOLDS)
+@claim(
+    "5.pigeonhole",
+    place="Section 5",
+    paper="H √(SAHT log T)",
+    kind="instances",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)
 def pigeonhole() -> Judged:
     """By the pigeonhole principle the noise terms add up to at most the order of H√(SAHT).
 
@@ -409,7 +480,14 @@ def pigeonhole() -> Judged:
     )
 
 
-@in_theorem1("5.violations", "violated at most twice for each (s, a, h)", "instances", DEPENDS)
+@claim(
+    "5.violations",
+    place="Section 5",
+    paper="violated at most twice for each (s, a, h)",
+    kind="instances",
+    verdict=DEPENDS,
+    part_of="5.theorem1",
+)
 def violations_of_condition() -> Judged:
     """The condition αᵀ1 ≥ 2 of Lemma 1 can only be violated twice for each (s, a, h).
 
@@ -441,7 +519,14 @@ def _means(theorem1: pd.DataFrame) -> pd.DataFrame:
     return sizes[["regret", "concentration"]].mean()
 
 
-@in_theorem1("5.optimism", "E Δ^opt ≤ 0", "experiment", HOLDS)
+@claim(
+    "5.optimism",
+    place="Section 5",
+    paper="E Δ^opt ≤ 0",
+    kind="experiment",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)
 def optimism_on_average(tables: Frames = STORED) -> Judged:
     """Given any history, RLSVI's sampled value is on average at least the optimal one.
 
@@ -459,7 +544,14 @@ def optimism_on_average(tables: Frames = STORED) -> Judged:
     )
 
 
-@in_theorem1("5.concentration", "Δ^conc vanishes as estimates concentrate", "experiment", HOLDS)
+@claim(
+    "5.concentration",
+    place="Section 5",
+    paper="Δ^conc vanishes as estimates concentrate",
+    kind="experiment",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)
 def concentration_vanishes(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """The concentration error vanishes as data accumulate.
 
@@ -476,7 +568,14 @@ def concentration_vanishes(tables: Frames = STORED, limits: Limits = CHOSEN) -> 
     )
 
 
-@claim("5.rate-time", "Section 5, Theorem 1", "√T", "experiment", HOLDS, part_of="5.theorem1")
+@claim(
+    "5.rate-time",
+    place="Section 5, Theorem 1",
+    paper="√T",
+    kind="experiment",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)
 def rate_time(tables: Frames = STORED) -> Judged:
     """In time, RLSVI's expected regret grows no faster than √T.
 
@@ -518,10 +617,10 @@ RIVAL = {"episode": 0.5, "S": 1.0, "A": 0.5, "H": 2.0}  # powers in H²S√(AL),
 
 @claim(
     "5.optimistic-algorithms",
-    "Sections 1 and 5",
-    "these scalings better √(H³S²AT)",
-    "exact",
-    DEPENDS,
+    place="Sections 1 and 5",
+    paper="these scalings better √(H³S²AT)",
+    kind="exact",
+    verdict=DEPENDS,
     main=True,
 )
 def optimistic_algorithms(tables: Frames = STORED) -> Judged:
@@ -556,10 +655,10 @@ def optimistic_algorithms(tables: Frames = STORED) -> Judged:
 
 @claim(
     "6.psrl",
-    "Section 6",
-    "an effective Gaussian approximation to PSRL",
-    "experiment",
-    DEPENDS,
+    place="Section 6",
+    paper="an effective Gaussian approximation to PSRL",
+    kind="experiment",
+    verdict=DEPENDS,
     shown_in="05-tabular",
 )
 def approximates_psrl(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:

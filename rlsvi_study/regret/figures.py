@@ -5,7 +5,7 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from .. import style
-from ..intervals import student
+from ..judging.intervals import student
 from ..style import BY_AGENT, COLOUR, MARK, NAME, canvas, label_ends, styled
 from . import runs as regret
 

@@ -32,7 +32,7 @@ import numpy as np
 import pandas as pd
 
 from ..engine import grid
-from ..intervals import ratio, word
+from ..judging.outcomes import ratio, word
 
 CHOOSING, JUDGING = range(2000, 2006), range(2006, 2020)  # seeds
 PROBLEM = ["environment", "size"]

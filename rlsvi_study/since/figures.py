@@ -12,7 +12,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..intervals import student
+from ..judging.intervals import student
 from ..style import COLOUR, WORD_COLOUR, canvas, panels, styled
 from .design import ADVICE, PROBLEM, Arm, at_best, compare, final
 

@@ -7,7 +7,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..intervals import student
+from ..judging.intervals import student
 from ..style import (
     BAND,
     BY_AGENT,

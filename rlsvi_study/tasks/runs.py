@@ -48,7 +48,7 @@ from rlsvi_core.features import FeatureMap, OneHot
 from rlsvi_core.learners.rows import Rows as RowsLearner
 
 from ..engine import Experiment, Rows, Scale, grid, streams
-from ..intervals import mean_interval
+from ..judging.intervals import mean_interval
 from .ensemble import Ensemble
 from .redraw import Vote
 from .sigma import SIGMA

@@ -43,7 +43,7 @@ from rlsvi_core.envs.chains import deep_sea, river_swim
 from rlsvi_core.features import OneHot
 
 from ..engine import Experiment, Rows, Scale, grid, streams
-from ..intervals import mean_interval
+from ..judging.intervals import mean_interval
 from ..worlds import inventory, key_and_door
 from .q_learning import QLearning
 

@@ -29,22 +29,10 @@ from scipy.stats import binomtest
 from rlsvi_core.envs.tetris import Tetris
 
 from ..engine import Tables
-from ..intervals import Mean, bootstrap, by_cell, for_all, mean_interval, median_interval
-from ..register import (
-    DEPENDS,
-    HOLDS,
-    OURS,
-    Frames,
-    Judged,
-    agreed,
-    claim,
-    decided,
-    jointly,
-    measured,
-    remark,
-    unless,
-)
-from ..thresholds import CHOSEN, THRESHOLDS, Limits
+from ..judging.intervals import Mean, bootstrap, by_cell, for_all, mean_interval, median_interval
+from ..judging.outcomes import DEPENDS, HOLDS, Judged, agreed, decided, jointly, measured, unless
+from ..judging.register import OURS, Frames, claim, remark
+from ..judging.thresholds import CHOSEN, THRESHOLDS, Limits
 from . import runs
 from .runs import EXPERIMENTS, LSPI, RULES, finals, lead, learned_at, level
 
@@ -184,7 +172,13 @@ def times(scores: pd.Series, others: pd.Series) -> Mean:
 # --------------------------------------------------------------------------- section 6.2
 
 
-@claim("6.2.states", "Section 6.2", "more than 2^200 states", "exact", DEPENDS)
+@claim(
+    "6.2.states",
+    place="Section 6.2",
+    paper="more than 2^200 states",
+    kind="exact",
+    verdict=DEPENDS,
+)
 def number_of_states() -> Judged:
     """Tetris on 20 × 10 squares has more than 2^200 states.
 
@@ -205,7 +199,13 @@ def number_of_states() -> Judged:
     return Judged(agreed({name: decided(one > 1) for name, one in found.items()}), found)
 
 
-@claim("6.2.features", "Section 6.2", "22 benchmark features", "exact", HOLDS)
+@claim(
+    "6.2.features",
+    place="Section 6.2",
+    paper="22 benchmark features",
+    kind="exact",
+    verdict=HOLDS,
+)
 def number_of_features() -> Judged:
     """Tetris is tackled with 22 features: the height of each column, the absolute difference in
     height of each column, the largest height, the number of holes and a constant.
@@ -222,7 +222,13 @@ def number_of_features() -> Judged:
     )
 
 
-@claim("6.2.growth", "Section 6.2", "to cap the linear growth", "instances", HOLDS)
+@claim(
+    "6.2.growth",
+    place="Section 6.2",
+    paper="to cap the linear growth",
+    kind="instances",
+    verdict=HOLDS,
+)
 def growth_is_capped() -> Judged:
     """Keeping only the most recent N transitions caps a linear growth in memory and computational
     requirements.
@@ -244,7 +250,14 @@ def growth_is_capped() -> Judged:
     return unless(wrong, N=N, played=played, rows=rows)
 
 
-@claim("6.2.lspi", "Section 6.2", "above 3183, LSPI's best level", "experiment", DEPENDS, main=True)
+@claim(
+    "6.2.lspi",
+    place="Section 6.2",
+    paper="above 3183, LSPI's best level",
+    kind="experiment",
+    verdict=DEPENDS,
+    main=True,
+)
 def above_lspi(tables: Frames = STORED) -> Judged:
     """Both RLSVI and LSVI improve significantly on LSPI with the same features: they end above its
     best level, 3183 rows per game.
@@ -294,7 +307,13 @@ def kept_up(curves: list[np.ndarray]) -> Mean:
     return mean_interval(of_the_peak(curves) / without_a_decline(tuple(map(len, curves))))
 
 
-@claim("6.2.collapse", "Section 6.2", "unlike LSPI, do not collapse", "experiment", DEPENDS)
+@claim(
+    "6.2.collapse",
+    place="Section 6.2",
+    paper="unlike LSPI, do not collapse",
+    kind="experiment",
+    verdict=DEPENDS,
+)
 def no_collapse(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """Unlike LSPI, RLSVI and LSVI do not collapse after finding their peak performance.
 
@@ -321,7 +340,13 @@ def no_collapse(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     return by_the_letter(above(found, limits["collapse"]), **found, lspi=lspi, left=left)
 
 
-@claim("6.2.replay", "Section 6.2", "mostly due to the replay buffer", "experiment", DEPENDS)
+@claim(
+    "6.2.replay",
+    place="Section 6.2",
+    paper="mostly due to the replay buffer",
+    kind="experiment",
+    verdict=DEPENDS,
+)
 def gain_from_replay(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """We believe that these improvements over LSPI are mostly due to the buffer of past transitions
     (a reading of the cause).
@@ -353,10 +378,10 @@ def gain_from_replay(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged
 
 @claim(
     "6.2.scratch",
-    "Section 6.2",
-    "from scratch, where LSPI required a scoring initial policy",
-    "experiment",
-    DEPENDS,
+    place="Section 6.2",
+    paper="from scratch, where LSPI required a scoring initial policy",
+    kind="experiment",
+    verdict=DEPENDS,
 )
 def learns_from_scratch(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """Both RLSVI and LSVI learn from scratch, where LSPI required an initial policy that scores.
@@ -389,7 +414,11 @@ def learns_from_scratch(tables: Frames = STORED, limits: Limits = CHOSEN) -> Jud
 
 
 @claim(
-    "6.2.tuned-better", "Section 6.2", "a tuned ε schedule is much better", "experiment", DEPENDS
+    "6.2.tuned-better",
+    place="Section 6.2",
+    paper="a tuned ε schedule is much better",
+    kind="experiment",
+    verdict=DEPENDS,
 )
 def tuned_schedule_is_better(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """LSVI with a tuned ε schedule is much better (than what, the text does not say).
@@ -414,7 +443,11 @@ def tuned_schedule_is_better(tables: Frames = STORED, limits: Limits = CHOSEN) -
 
 
 @claim(
-    "6.2.exploration", "Section 6.2", "due to improved exploration schemes", "experiment", DEPENDS
+    "6.2.exploration",
+    place="Section 6.2",
+    paper="due to improved exploration schemes",
+    kind="experiment",
+    verdict=DEPENDS,
 )
 def learns_by_exploring(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """We believe that RLSVI and LSVI learn from scratch due to improved exploration schemes (read
@@ -438,10 +471,10 @@ def learns_by_exploring(tables: Frames = STORED, limits: Limits = CHOSEN) -> Jud
 
 @claim(
     "6.2.better",
-    "Section 6.2, figure 7",
-    "RLSVI significantly better than tuned ε",
-    "experiment",
-    DEPENDS,
+    place="Section 6.2, figure 7",
+    paper="RLSVI significantly better than tuned ε",
+    kind="experiment",
+    verdict=DEPENDS,
     main=True,
 )
 def better_than_tuned_epsilon(tables: Frames = STORED) -> Judged:
@@ -469,7 +502,14 @@ def better_than_tuned_epsilon(tables: Frames = STORED) -> Judged:
     )
 
 
-@claim("6.2.optimism", "Section 6.2", OURS, "experiment", HOLDS, part_of="6.2.better")
+@claim(
+    "6.2.optimism",
+    place="Section 6.2",
+    paper=OURS,
+    kind="experiment",
+    verdict=HOLDS,
+    part_of="6.2.better",
+)
 def optimism(tables: Frames = STORED) -> Judged:
     """Where only the lack of a placement ends a game, high initial values make greedy LSVI learn to
     play.
@@ -496,10 +536,10 @@ def optimism(tables: Frames = STORED) -> Judged:
 
 @claim(
     "6.2.fixed-epsilon",
-    "Section 6.2, footnote",
-    "no good performance for any fixed ε",
-    "experiment",
-    DEPENDS,
+    place="Section 6.2, footnote",
+    paper="no good performance for any fixed ε",
+    kind="experiment",
+    verdict=DEPENDS,
 )
 def fixed_epsilon(tables: Frames = STORED) -> Judged:
     """We found that LSVI does not achieve good performance with any fixed ε.
@@ -523,7 +563,13 @@ def fixed_epsilon(tables: Frames = STORED) -> Judged:
     return by_the_letter(below(best, LSPI), **found)
 
 
-@claim("6.2.sooner", "Section 6", "faster learning", "experiment", DEPENDS)
+@claim(
+    "6.2.sooner",
+    place="Section 6",
+    paper="faster learning",
+    kind="experiment",
+    verdict=DEPENDS,
+)
 def learns_sooner(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """In Tetris RLSVI leads to faster learning.
 
@@ -560,7 +606,13 @@ def spread_ratio(scores: pd.Series, others: pd.Series) -> Mean:
     return bootstrap(lambda x, y: runs.relative_spread(x) / runs.relative_spread(y), scores, others)
 
 
-@claim("6.2.stability", "Section 6", "improved stability", "experiment", DEPENDS)
+@claim(
+    "6.2.stability",
+    place="Section 6",
+    paper="improved stability",
+    kind="experiment",
+    verdict=DEPENDS,
+)
 def more_stable(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """In Tetris RLSVI leads to improved stability (read as: runs end more alike, and each
     fluctuates less once it has learned).
@@ -603,7 +655,13 @@ remark(
 # --------------------------------------------------------------------------- appendix D
 
 
-@claim("D.memory", "Appendix D.1", "0 to 20, holes 0 to 199; less than 10 MB", "exact", DEPENDS)
+@claim(
+    "D.memory",
+    place="Appendix D.1",
+    paper="0 to 20, holes 0 to 199; less than 10 MB",
+    kind="exact",
+    verdict=DEPENDS,
+)
 def memory_of_features() -> Judged:
     """Features and rewards are whole numbers from 0 to 20, holes to 199; the information of 10^5
     transitions, for every possible action, takes less than 10 MB.
@@ -644,7 +702,13 @@ def every_discount(tables: Frames = STORED, rule: str = OTHER) -> pd.DataFrame:
     return pd.concat([table, usual[alike]])
 
 
-@claim("D.discount", "Appendix D", "γ = 0.99 helpful for stability in both", "experiment", DEPENDS)
+@claim(
+    "D.discount",
+    place="Appendix D",
+    paper="γ = 0.99 helpful for stability in both",
+    kind="experiment",
+    verdict=DEPENDS,
+)
 def discount_helps(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """A discount of 0.99 is helpful for the stability of both RLSVI and LSVI (read as: runs end
     more alike than without one).
@@ -672,7 +736,11 @@ def discount_helps(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
 
 
 @claim(
-    "D.variance", "Appendix D.2", "slightly better with an unknown variance", "experiment", DEPENDS
+    "D.variance",
+    place="Appendix D.2",
+    paper="slightly better with an unknown variance",
+    kind="experiment",
+    verdict=DEPENDS,
 )
 def unknown_variance(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """We found slightly better performance of RLSVI with an inverse gamma prior over an unknown
@@ -716,7 +784,13 @@ def on_four_rows(table: pd.DataFrame, of: Callable[[pd.DataFrame], Any]) -> dict
     }
 
 
-@claim("D.mini-faster", "Appendix D.3, figure 14", "RLSVI learns faster", "experiment", DEPENDS)
+@claim(
+    "D.mini-faster",
+    place="Appendix D.3, figure 14",
+    paper="RLSVI learns faster",
+    kind="experiment",
+    verdict=DEPENDS,
+)
 def mini_tetris_faster(tables: Frames = STORED) -> Judged:
     """On four rows with S and Z, RLSVI learns faster than LSVI with a tuned ε schedule.
 
@@ -735,10 +809,10 @@ def mini_tetris_faster(tables: Frames = STORED) -> Judged:
 
 @claim(
     "D.mini",
-    "Appendix D.3, figure 14",
-    "RLSVI greatly outperforms tuned LSVI",
-    "experiment",
-    DEPENDS,
+    place="Appendix D.3, figure 14",
+    paper="RLSVI greatly outperforms tuned LSVI",
+    kind="experiment",
+    verdict=DEPENDS,
 )
 def mini_tetris_better(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """On four rows with S and Z, RLSVI greatly outperforms LSVI even with a tuned ε schedule, and
@@ -772,7 +846,13 @@ def mini_tetris_better(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judg
     )
 
 
-@claim("D.mini-extreme", "Appendix D.3", "much more extreme", "experiment", DEPENDS)
+@claim(
+    "D.mini-extreme",
+    place="Appendix D.3",
+    paper="much more extreme",
+    kind="experiment",
+    verdict=DEPENDS,
+)
 def mini_tetris_more_extreme(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """RLSVI's lead over LSVI is much more extreme on four rows with S and Z than in figure 7.
 

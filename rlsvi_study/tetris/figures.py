@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from rlsvi_core.envs.tetris import RULES, Tetris, placements
 
 from .. import style
-from ..intervals import student
+from ..judging.intervals import student
 from ..style import (
     BAND,
     BY_AGENT,

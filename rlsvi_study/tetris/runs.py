@@ -40,8 +40,8 @@ from rlsvi_core.envs.tetris import Tetris
 from rlsvi_core.learner import Problem
 
 from ..engine import Experiment, Rows, Scale, grid, streams
-from ..intervals import by_cell, for_all, mean_interval, said
-from ..thresholds import CHOSEN
+from ..judging.intervals import by_cell, for_all, mean_interval, said
+from ..judging.thresholds import CHOSEN
 from .lspi import ITERATION
 from .players import KNOWN
 from .ring import WINDOW, AsPrinted, Placements, Reading, Ring

@@ -13,7 +13,7 @@ from scipy.special import gammaln
 
 from rlsvi_core.optimism import order
 
-from ..intervals import student
+from ..judging.intervals import student
 from ..style import (
     COLOUR,
     LINE,

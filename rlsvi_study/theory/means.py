@@ -71,9 +71,10 @@ from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import Proof, decide
 
 from ..engine import Tables
-from ..register import HOLDS, OURS, Frames, Judged, claim, fallen, unless
+from ..judging.evidence import LEMMA_1, line, positive_coefficients, region, step
+from ..judging.outcomes import HOLDS, Judged, unless
+from ..judging.register import OURS, Frames, claim, fallen
 from . import runs
-from .evidence import LEMMA_1, line, positive_coefficients, region, step
 from .meeting import (
     HALF,
     SLICES,
@@ -226,7 +227,14 @@ line(
 # --------------------------------------------------------------------- in balls
 
 
-@claim("G.", f"Appendix G, {SHARP}", OURS, "certified", HOLDS, part_of=LEMMA_1)
+@claim(
+    "G.skewed",
+    place=f"Appendix G, {SHARP}",
+    paper=OURS,
+    kind="certified",
+    verdict=HOLDS,
+    part_of=LEMMA_1,
+)
 def skewed() -> Judged:
     """ρ ≤ 4/3 + ¾(1 − e^(−κv)(1 + Cv)) for ℓ ≤ ½, with κ = 7/5 + ℓ and C = (2 + ℓ)/3.
 
@@ -242,7 +250,14 @@ def skewed() -> Judged:
     )
 
 
-@claim("G.", f"Appendix G, {SHARP}", OURS, "certified", HOLDS, part_of=LEMMA_1)
+@claim(
+    "G.far",
+    place=f"Appendix G, {SHARP}",
+    paper=OURS,
+    kind="certified",
+    verdict=HOLDS,
+    part_of=LEMMA_1,
+)
 def far() -> Judged:
     """For n ≥ 1, δ = ½ − m, 4(n+2)δ² ≥ 1 and √n δ ≤ ⅝, K > J wherever |t − δ| ≤ r.
 
@@ -265,7 +280,14 @@ def far() -> Judged:
     )
 
 
-@claim("G.", f"Appendix G, {SHARP}", OURS, "certified", HOLDS, part_of=LEMMA_1)
+@claim(
+    "G.steep",
+    place=f"Appendix G, {SHARP}",
+    paper=OURS,
+    kind="certified",
+    verdict=HOLDS,
+    part_of=LEMMA_1,
+)
 def steep() -> Judged:
     """For n ≥ 1 and 4(n+2)δ² ≤ 1, K < J for 5δ/2 < t ≤ δ + r.
 
@@ -300,7 +322,14 @@ STEPS_MEANS = (
 AGAIN = 24  # the piece that is decided again
 
 
-@claim("G.", f"Appendix G, {SHARP}", OURS, "certified", HOLDS, part_of=LEMMA_1)
+@claim(
+    "G.sharp-at-every-mean",
+    place=f"Appendix G, {SHARP}",
+    paper=OURS,
+    kind="certified",
+    verdict=HOLDS,
+    part_of=LEMMA_1,
+)
 def sharp_at_every_mean(tables: Frames = STORED) -> Judged:
     """For every n ≥ 1 the variance c(n) is enough, whatever the mean.
 
@@ -320,7 +349,14 @@ def sharp_at_every_mean(tables: Frames = STORED) -> Judged:
     )
 
 
-@claim("G.", f"Appendix G, {SHARP}", OURS, "instances", HOLDS, part_of=LEMMA_1)
+@claim(
+    "G.sharp-below-one",
+    place=f"Appendix G, {SHARP}",
+    paper=OURS,
+    kind="instances",
+    verdict=HOLDS,
+    part_of=LEMMA_1,
+)
 def sharp_below_one() -> Judged:
     """For n < 1, too, no beta law that was tried needs more than the variance c(n), whatever its mean;
     that none does is a conjecture.

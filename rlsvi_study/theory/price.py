@@ -34,10 +34,11 @@ from rlsvi_core import features, rlsvi
 from rlsvi_core.agent import Agent
 from rlsvi_core.optimism.balls import sign
 
-from ..algebra import Sides, identity
 from ..engine import Tables
-from ..intervals import Mean, for_all, mean_interval
-from ..register import FAILS, HOLDS, OURS, Frames, Judged, claim, fallen, unless
+from ..judging.algebra import Sides, identity
+from ..judging.intervals import Mean, for_all, mean_interval
+from ..judging.outcomes import FAILS, HOLDS, Judged, unless
+from ..judging.register import OURS, Frames, claim, fallen
 from . import runs, theorem1
 from .bounds import first
 
@@ -131,7 +132,14 @@ def fewest(p: Fraction, L: int, A: int = 2) -> Fraction:
     return least(0, (0,) * (A - 1))
 
 
-@claim("5.", PLACE, OURS, "certified", HOLDS, part_of="5.theorem1")
+@claim(
+    "5.price-of-sigma",
+    place=PLACE,
+    paper=OURS,
+    kind="certified",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)
 def price_of_sigma(at_two: str = "0.27", constant: str = "0.071") -> Judged:
     """In the first λσ² episodes, with one state and two actions, RLSVI's expected regret is at
     least a share c(λ) > 0 of what the worse arms would cost. At λ = 2 and σ² = H² + 1, with the
@@ -206,7 +214,14 @@ def in_the_lemma() -> Iterable[Sides]:
     yield left / (H / 8), 4 * A * Lambda * (rho * H + 16 * s2 * log(A))
 
 
-@claim("5.", PLACE, OURS, "instances", HOLDS, part_of="5.theorem1")
+@claim(
+    "5.later-values",
+    place=PLACE,
+    paper=OURS,
+    kind="instances",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)
 def later_values() -> Judged:
     """If every arm pays −1 in the second half of the periods, the sampled values of earlier ones
     are below −H/4 in all but 4AΛ(λσ²H + 16σ² log A) + L/A^H of L episodes, on average, whatever λ
@@ -279,7 +294,14 @@ def part_a() -> arb:
     return arb(2).sqrt() / 4 * share(p) * (arb(3) / 4 - arb(2) ** -8 - once)
 
 
-@claim("5.", PLACE, OURS, "Monte Carlo", HOLDS, part_of="5.theorem1")  # as step 4
+@claim(
+    "5.first-term",
+    place=PLACE,
+    paper=OURS,
+    kind="Monte Carlo",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)  # as step 4
 def first_term(constant: str = "0.03") -> Judged:
     """The first term of the bound is real: whatever λ and σ are, for every even H ≥ 8, S, A ≥ 2 and T
     from some number on (of order H³SA times logarithms if λσ² = 1 and σ is of order H) there is an MDP,
@@ -337,7 +359,14 @@ def at_printed(H: int, S: int = 1, A: int = 2) -> Proved:
     return second_from(H, S, A, LAM, np.sqrt(H**2 + 1.0))
 
 
-@claim("5.", PLACE, OURS, "Monte Carlo", HOLDS, part_of="5.theorem1")  # as step 4
+@claim(
+    "5.second-term",
+    place=PLACE,
+    paper=OURS,
+    kind="Monte Carlo",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)  # as step 4
 def second_term() -> Judged:
     """The second term of the bound is real: at the smallest λ and σ printed there are MDPs,
     deterministic but for their start, with H ≥ 64, any S and A ≤ exp(λH/16), in which expected regret
@@ -403,11 +432,11 @@ def last_display(H: int, T: float) -> float:
 
 
 @claim(
-    "5.",
-    "Section 5, end of the proof",
-    "E ΣE[Δ^conc | H_l] ≤ 2SAH + ΣK log(T + K) + H√(SAHT log T)",
-    "Monte Carlo",  # as 5.second-term
-    FAILS,
+    "5.last-line",
+    place="Section 5, end of the proof",
+    paper="E ΣE[Δ^conc | H_l] ≤ 2SAH + ΣK log(T + K) + H√(SAHT log T)",
+    kind="Monte Carlo",
+    verdict=FAILS,
     part_of="5.theorem1",
 )
 def last_line() -> Judged:
@@ -476,7 +505,14 @@ def coin_regret(H: int, L: float, beta: float) -> float:
     return float(unlucky * silent * (1 / 2 - 2 * H**3 / L) * (H - 1) / 4 / H)
 
 
-@claim("5.", PLACE, OURS, "Monte Carlo", HOLDS, part_of="5.theorem1")
+@claim(
+    "5.less-noise",
+    place=PLACE,
+    paper=OURS,
+    kind="Monte Carlo",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)
 def less_noise() -> Judged:
     """With λσ² = 1 and σ² ≤ βH no polynomial in H times √T is a bound for all Dirichlet priors: for some
     with four states and two actions, H odd and large, expected regret is at least cL/H² for
@@ -524,7 +560,14 @@ def over_rate(table: Any) -> Any:
     return table.assign(ratio=table.regret / (table.H**2 * np.sqrt(2 * table.episode)))
 
 
-@claim("5.", PLACE, OURS, "experiment", HOLDS, part_of="5.theorem1")
+@claim(
+    "5.price-measured",
+    place=PLACE,
+    paper=OURS,
+    kind="experiment",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)
 def price_measured(tables: Frames = STORED) -> Judged:
     """With one state, two actions and the smallest λ and σ printed, mean regret after λσ² episodes
     is above what is proved, and after Hλσ² episodes regret over √(H³AT) grows with H.
@@ -596,7 +639,14 @@ def which(left: Mean) -> str:
     return "open" if cubic == square else "√(H³SAT)" if cubic else "√(H²SAT)"
 
 
-@claim("5.", PLACE, OURS, "experiment", HOLDS, part_of="5.theorem1")
+@claim(
+    "5.rate-measured",
+    place=PLACE,
+    paper=OURS,
+    kind="experiment",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)
 def rate_measured(tables: Frames = STORED) -> Judged:
     """At λσ² = max(m_R, m_P) = 1 and σ² = ¼(1 + (H−1)²), after 64SAH² episodes, √(H²SAT) does not fit the
     growth of mean regret with H, over the prior and in the MDPs of 5.first-term.

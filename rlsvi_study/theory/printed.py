@@ -19,20 +19,7 @@ from sympy import Expr, Rational, diff, exp, integrate, limit, log, oo, pi, simp
 
 from rlsvi_core.optimism.balls import Counterexample, Proof, decide, exact, root, sharpen, x_log_x
 
-from ..register import (
-    FAILS,
-    HOLDS,
-    MISPRINT,
-    OURS,
-    Judged,
-    claim,
-    decided,
-    fallen,
-    remark,
-    unless,
-)
-from . import crossings, forms
-from .evidence import (
+from ..judging.evidence import (
     LEMMA_5,
     LEMMA_6,
     PROVED,
@@ -47,6 +34,9 @@ from .evidence import (
     same,
     step,
 )
+from ..judging.outcomes import FAILS, HOLDS, MISPRINT, Judged, decided, unless
+from ..judging.register import OURS, claim, fallen, remark
+from . import crossings, forms
 
 A, B, K, C, x = symbols("A B K C x", positive=True)
 alpha, beta = symbols("alpha beta", positive=True)
@@ -84,7 +74,13 @@ def _rewritten(pairs: list[Sides], outcome: Proof | Counterexample) -> Judged:
 # --------------------------------------------------------------------- G: definitions
 
 
-@claim("G.", "Appendix G, Lemma 3", "four equivalent forms", "instances", HOLDS)
+@claim(
+    "G.equivalent-forms",
+    place="Appendix G, Lemma 3",
+    paper="four equivalent forms",
+    kind="instances",
+    verdict=HOLDS,
+)
 def equivalent_forms() -> Judged:
     """Four forms of optimism are equivalent: maxima with an independent variable, integrated
     tails, a coupling X = Y + A + W, convex increasing functions.
@@ -106,7 +102,13 @@ def equivalent_forms() -> Judged:
     return unless(disagree > 0, pairs=pairs, optimistic=optimistic, exceptions=disagree)
 
 
-@claim("G.", "Appendix G, Lemma 4", "E[γ₁ | γ₁+γ₂] = k₁/(k₁+k₂) (γ₁+γ₂)", "symbolic", HOLDS)
+@claim(
+    "G.gamma-shares",
+    place="Appendix G, Lemma 4",
+    paper="E[γ₁ | γ₁+γ₂] = k₁/(k₁+k₂) (γ₁+γ₂)",
+    kind="symbolic",
+    verdict=HOLDS,
+)
 def gamma_shares() -> Judged:
     """Independent gamma variables of one scale share their sum in proportion to their shapes.
 
@@ -147,7 +149,13 @@ _tilde_alpha, _tilde_beta = _a * (_v - v1) / (vd - v1), _a * (vd - _v) / (vd - v
 alpha_0, alpha_1 = _a * (_v - v1) / (vd - v1), _a * (vd - _v) / (vd - v1)
 
 
-@claim("G.", "Appendix G, Lemma 5", "E[ỹ | y] = E[y]", "symbolic", HOLDS)
+@claim(
+    "G.conditional-mean",
+    place="Appendix G, Lemma 5",
+    paper="E[ỹ | y] = E[y]",
+    kind="symbolic",
+    verdict=HOLDS,
+)
 def conditional_mean() -> Judged:
     """A matched beta variable ỹ can be coupled with the Dirichlet mean y so that E[ỹ | y] = y
     (printed is E[y], a misprint).
@@ -226,7 +234,13 @@ step(
 )
 
 
-@claim("G.", "Appendix G, Definition 2", "single crossing implies optimism", "instances", HOLDS)
+@claim(
+    "G.single-crossing-implies-optimism",
+    place="Appendix G, Definition 2",
+    paper="single crossing implies optimism",
+    kind="instances",
+    verdict=HOLDS,
+)
 def single_crossing_implies_optimism() -> Judged:
     """A variable with at least another's mean, whose distribution function crosses the other's
     once, from above, is stochastically optimistic for it.
@@ -340,7 +354,13 @@ STEPS_LEMMA_6 = (  # all that the repaired proof uses, for α + β ≥ 1; repair
 )
 
 
-@claim("G.", "Appendix G, Lemma 6", "for any α > 0, β > 0", "certified", FAILS)
+@claim(
+    "G.single-crossing",
+    place="Appendix G, Lemma 6",
+    paper="for any α > 0, β > 0",
+    kind="certified",
+    verdict=FAILS,
+)
 def single_crossing() -> Judged:
     """For any α, β > 0 the normal of mean α/n and variance 1/n, n = α + β, single-crossing
     dominates Beta(α, β).
@@ -592,7 +612,12 @@ line(
 
 
 @claim(
-    "G.", "Appendix G, G.3.1", "g has no root for α > 1 ≥ β", "certified", FAILS, part_of=LEMMA_6
+    "G.special-no-root",
+    place="Appendix G, G.3.1",
+    paper="g has no root for α > 1 ≥ β",
+    kind="certified",
+    verdict=FAILS,
+    part_of=LEMMA_6,
 )
 def special_no_root() -> Judged:
     """For α > 1 ≥ β the derivative of the log ratio has no root in (0, 1).
@@ -629,7 +654,14 @@ step(
 # --------------------------------------------------------------------- the missing region
 
 
-@claim("G.", "Appendix G, missing in G.3", OURS, "symbolic", HOLDS, part_of=LEMMA_6)
+@claim(
+    "G.missing-region",
+    place="Appendix G, missing in G.3",
+    paper=OURS,
+    kind="symbolic",
+    verdict=HOLDS,
+    part_of=LEMMA_6,
+)
 def missing_region() -> Judged:
     """Not treated in the paper: for α, β ≤ 1 the log ratio is strictly concave, so the densities
     cross at most twice.
@@ -1087,11 +1119,11 @@ line(
 
 
 @claim(
-    "G.",
-    "Appendix G, G.3.3",
-    "the densities cross twice in this region",
-    "instances",
-    HOLDS,
+    "G.final-two-crossings",
+    place="Appendix G, G.3.3",
+    paper="the densities cross twice in this region",
+    kind="instances",
+    verdict=HOLDS,
     part_of=LEMMA_6,
 )
 def final_two_crossings() -> Judged:

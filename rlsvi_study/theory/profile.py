@@ -36,7 +36,7 @@ from flint import arb
 from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import Counterexample, Proof, decide, exact
 
-from ..algebra import Sides
+from ..judging.algebra import Sides
 
 __all__ = [
     "beta_profile",

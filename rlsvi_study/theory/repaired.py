@@ -66,11 +66,7 @@ from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import decide, exact, sharpen, x_log_x
 from rlsvi_core.optimism.order import check_values
 
-from ..register import FAILS, HOLDS, OURS, Judged, claim, fallen, unless
-from ..thresholds import CHOSEN, Limits
-from . import forms
-from .crossings import count_crossings
-from .evidence import (
+from ..judging.evidence import (
     LEMMA_1,
     LEMMA_5,
     LEMMA_6,
@@ -81,6 +77,11 @@ from .evidence import (
     region,
     step,
 )
+from ..judging.outcomes import FAILS, HOLDS, Judged, unless
+from ..judging.register import OURS, claim, fallen
+from ..judging.thresholds import CHOSEN, Limits
+from . import forms
+from .crossings import count_crossings
 from .printed import A, B
 from .sharp import STEPS_PROFILE, Phi_minus, phi, psi_x, x
 
@@ -153,7 +154,14 @@ step(
 )
 
 
-@claim("G.", "Appendix G, Lemma 1, repaired", OURS, "certified", HOLDS, part_of=LEMMA_1)
+@claim(
+    "G.coin-below-normal",
+    place="Appendix G, Lemma 1, repaired",
+    paper=OURS,
+    kind="certified",
+    verdict=HOLDS,
+    part_of=LEMMA_1,
+)
 def coin_below_normal() -> Judged:
     """A centred coin with any bias lies below N(0, π/8) in convex order: q ≥ 0 on [0, 1]. For
     t < 0 the mirror image applies, beyond 1 the coin's excess is zero.
@@ -216,7 +224,14 @@ step(
 )
 
 
-@claim("G.", "Appendix G, Lemma 1, repaired", OURS, "instances", HOLDS, part_of=LEMMA_1)
+@claim(
+    "G.urn-order",
+    place="Appendix G, Lemma 1, repaired",
+    paper=OURS,
+    kind="instances",
+    verdict=HOLDS,
+    part_of=LEMMA_1,
+)
 def urn_order() -> Judged:
     """An independent variable added to both sides keeps the order, so steps can be replaced one by
     one.
@@ -237,7 +252,14 @@ def _sum(X: order.Finite, W: order.Finite) -> order.Finite:
     return order.Finite.of(*zip(*pairs, strict=True))
 
 
-@claim("G.", "Appendix G, Lemma 1, repaired", OURS, "Monte Carlo", HOLDS, part_of=LEMMA_1)
+@claim(
+    "G.urn-limit",
+    place="Appendix G, Lemma 1, repaired",
+    paper=OURS,
+    kind="Monte Carlo",
+    verdict=HOLDS,
+    part_of=LEMMA_1,
+)
 def urn_limit(limits: Limits = CHOSEN) -> Judged:
     """The urn's mean worth tends to P'V with P ~ Dirichlet(α), here for fractional weights.
 
@@ -258,7 +280,14 @@ def urn_limit(limits: Limits = CHOSEN) -> Judged:
     )
 
 
-@claim("G.", "Appendix G, Lemma 1", OURS, "Monte Carlo", HOLDS, part_of=LEMMA_1)
+@claim(
+    "G.gauss-dirichlet-sampled",
+    place="Appendix G, Lemma 1",
+    paper=OURS,
+    kind="Monte Carlo",
+    verdict=HOLDS,
+    part_of=LEMMA_1,
+)
 def gauss_dirichlet_sampled(limits: Limits = CHOSEN) -> Judged:
     """The normal is optimistic for P'V for fractional weights too, some far below 1; by samples.
 
@@ -290,7 +319,14 @@ STEPS_URN = (
 )
 
 
-@claim("G.", "Section 5 and appendix G, Lemma 1", "X ≽so P'V", "certified", HOLDS, main=True)
+@claim(
+    "G.gauss-dirichlet",
+    place="Section 5 and appendix G, Lemma 1",
+    paper="X ≽so P'V",
+    kind="certified",
+    verdict=HOLDS,
+    main=True,
+)
 def gauss_dirichlet() -> Judged:
     """For V ∈ [0, 1]^N and α'1 ≥ 2, N(α'V/α'1, 1/α'1) is stochastically optimistic for P'V with
     P ~ Dirichlet(α).
@@ -322,7 +358,13 @@ def gauss_dirichlet() -> Judged:
     )
 
 
-@claim("G.", "Appendix G, recap", "a much more elegant and general proof method", "symbolic", HOLDS)
+@claim(
+    "G.elegant-proof",
+    place="Appendix G, recap",
+    paper="a much more elegant and general proof method",
+    kind="symbolic",
+    verdict=HOLDS,
+)
 def elegant_proof() -> Judged:
     """There is a much more elegant and general proof method available for future work.
 
@@ -342,7 +384,14 @@ def over_chord(t: Any, R_0: Any) -> Any:
     return 4 * t * (R_0 - t) - 1
 
 
-@claim("G.", "Appendix G, Lemma 6, repaired", OURS, "symbolic", HOLDS, part_of=LEMMA_6)
+@claim(
+    "G.crossing-left-of-mean",
+    place="Appendix G, Lemma 6, repaired",
+    paper=OURS,
+    kind="symbolic",
+    verdict=HOLDS,
+    part_of=LEMMA_6,
+)
 def crossing_left_of_mean() -> Judged:
     """Left of the mean the brace is positive whenever α + β ≥ 1.
 
@@ -436,7 +485,14 @@ def F_slope(A: Any, B: Any) -> Any:
     return (log(B / (A + B + 2)) + 1 / (A + B + 2)) / 2
 
 
-@claim("G.", "Appendix G, Lemma 6, repaired", OURS, "certified", HOLDS, part_of=LEMMA_6)
+@claim(
+    "G.crossing-final-region",
+    place="Appendix G, Lemma 6, repaired",
+    paper=OURS,
+    kind="certified",
+    verdict=HOLDS,
+    part_of=LEMMA_6,
+)
 def crossing_final_region() -> Judged:
     """For α ≥ β > 1 with AB ≤ 1/9 the beta density exceeds the normal's largest on [x₁, x₂].
 
@@ -454,11 +510,11 @@ def crossing_final_region() -> Judged:
 
 
 @claim(
-    "G.",
-    "Appendix G, G.4",
-    "Lemma 6 for α, β > 0 such that α + β ≥ 1",
-    "instances",
-    HOLDS,
+    "G.crossing-sampled",
+    place="Appendix G, G.4",
+    paper="Lemma 6 for α, β > 0 such that α + β ≥ 1",
+    kind="instances",
+    verdict=HOLDS,
     part_of=LEMMA_6,
 )
 def crossing_sampled() -> Judged:
@@ -476,11 +532,11 @@ rho = (n + m) / (n + m + e)  # λσ² = m + e
 
 
 @claim(
-    "5.",
-    "Section 5, Lemma 2, repaired",
-    OURS,
-    "symbolic",
-    HOLDS,
+    "5.shrunk-noise",
+    place="Section 5, Lemma 2, repaired",
+    paper=OURS,
+    kind="symbolic",
+    verdict=HOLDS,
     part_of="5.lemma2",
 )
 def shrunk_noise() -> Judged:
@@ -497,11 +553,11 @@ def shrunk_noise() -> Judged:
 
 
 @claim(
-    "5.",
-    "Section 5, Lemma 2",
-    "λ ≥ m_R + m_P, σ² ≥ H² + 1 are enough",
-    "symbolic",
-    HOLDS,
+    "5.theorem-conditions",
+    place="Section 5, Lemma 2",
+    paper="λ ≥ m_R + m_P, σ² ≥ H² + 1 are enough",
+    kind="symbolic",
+    verdict=HOLDS,
     part_of="5.lemma2",
 )
 def theorem_conditions() -> Judged:
@@ -520,11 +576,11 @@ def theorem_conditions() -> Judged:
 
 
 @claim(
-    "5.",
-    "Section 5, proof of Lemma 2",
-    "Q̃(s,a) ≽so Q*(s,a) ⇒ Ṽ(s) ≽so V*(s)",
-    "exact",
-    FAILS,
+    "5.marginals-control-the-maximum",
+    place="Section 5, proof of Lemma 2",
+    paper="Q̃(s,a) ≽so Q*(s,a) ⇒ Ṽ(s) ≽so V*(s)",
+    kind="exact",
+    verdict=FAILS,
     part_of="5.lemma2",
 )
 def marginals_control_the_maximum() -> Judged:

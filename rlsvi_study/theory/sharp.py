@@ -43,9 +43,10 @@ from sympy import Expr, Rational, cancel, diff, exp, log, oo, pi, sqrt, symbols
 from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import Proof, decide, exact, sharpen
 
-from ..register import HOLDS, OURS, Judged, claim, unless
+from ..judging.evidence import LEMMA_1, LEMMA_5, identity, region, step
+from ..judging.outcomes import HOLDS, Judged, unless
+from ..judging.register import OURS, claim
 from . import profile
-from .evidence import LEMMA_1, LEMMA_5, identity, region, step
 from .profile import c
 
 PLACE = "Lemma 1, by profiles"
@@ -141,7 +142,14 @@ def tried(beta: bool) -> tuple[float, float]:
     return float(min(gaps)), float(max(shares))
 
 
-@claim("G.", f"Appendix G, {PLACE}", OURS, "symbolic", HOLDS, part_of=LEMMA_1)
+@claim(
+    "G.profile-normal",
+    place=f"Appendix G, {PLACE}",
+    paper=OURS,
+    kind="symbolic",
+    verdict=HOLDS,
+    part_of=LEMMA_1,
+)
 def profile_normal() -> Judged:
     """The profile K of N(μ, v), the mean of Y − μ over the largest share p, has KK″ = −v; that of P'V
     has JJ″ ≥ −1/(4n), so with v = 1/(4n) it is nowhere larger.
@@ -155,7 +163,14 @@ def profile_normal() -> Judged:
     return unless(wrong, laws=LAWS, gap=gap, share=share)
 
 
-@claim("G.", f"Appendix G, {PLACE}", OURS, "symbolic", HOLDS, part_of=LEMMA_5)
+@claim(
+    "G.profile-beta",
+    place=f"Appendix G, {PLACE}",
+    paper=OURS,
+    kind="symbolic",
+    verdict=HOLDS,
+    part_of=LEMMA_5,
+)
 def profile_beta() -> Judged:
     """The profile J of Beta(a, b), n = a + b, has JJ″ = −z(1 − z)/n at z = μ + J′; that of P'V with the
     same n and mean has at least that, so it is nowhere larger: Lemma 5 without a coupling.
@@ -270,7 +285,14 @@ step(
 )
 
 
-@claim("G.", f"Appendix G, {SHARP}", OURS, "certified", HOLDS, part_of=LEMMA_1)
+@claim(
+    "G.sharp-at-half",
+    place=f"Appendix G, {SHARP}",
+    paper=OURS,
+    kind="certified",
+    verdict=HOLDS,
+    part_of=LEMMA_1,
+)
 def sharp_at_half() -> Judged:
     """At mean ½ and for every n > 0, N(½, c(n)) is optimistic for P'V: for t > 0 the gap over t rises
     from 0 and then falls to 0.
@@ -358,7 +380,14 @@ def touching_gap(T: Any, Delta: Any, eta: Any) -> Any:
     return 2 * Delta**2 - 2 * eta * T**2 + excess_of_divergence(T, Delta)
 
 
-@claim("G.", f"Appendix G, {SHARP}", OURS, "certified", HOLDS, part_of=LEMMA_1)
+@claim(
+    "G.every-mean",
+    place=f"Appendix G, {SHARP}",
+    paper=OURS,
+    kind="certified",
+    verdict=HOLDS,
+    part_of=LEMMA_1,
+)
 def every_mean() -> Judged:
     """For every n > 0 the normal of variance 1/(4n + 4/3) is optimistic for P'V, whatever the mean.
 
@@ -397,7 +426,14 @@ def every_mean() -> Judged:
     )
 
 
-@claim("G.", f"Appendix G, {SHARP}", OURS, "certified", HOLDS, part_of=LEMMA_1)
+@claim(
+    "G.away-from-half",
+    place=f"Appendix G, {SHARP}",
+    paper=OURS,
+    kind="certified",
+    verdict=HOLDS,
+    part_of=LEMMA_1,
+)
 def away_from_half() -> Judged:
     """For n ≥ 1 the variance c(n) is enough where √n |m − ½| ≥ ⅝.
 

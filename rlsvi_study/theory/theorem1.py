@@ -5,7 +5,6 @@ Chapter 5 has the theorem and its proof in five steps; ``shrunk`` has the models
 through the shrunk model, 4 the price of choosing, 5 counting.
 """
 
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -15,23 +14,11 @@ from sympy import diff, exp, log, oo, sqrt, symbols
 from sympy import limit as tends_to
 
 from ..engine import Tables
-from ..intervals import for_all, mean_interval
-from ..register import (
-    DEPENDS,
-    FAILS,
-    HOLDS,
-    OURS,
-    REGISTER,
-    Frames,
-    Judge,
-    Judged,
-    agreed,
-    claim,
-    decided,
-    fallen,
-    unless,
-)
-from ..thresholds import CHOSEN, Limits
+from ..judging.evidence import identity
+from ..judging.intervals import for_all, mean_interval
+from ..judging.outcomes import DEPENDS, FAILS, HOLDS, Judged, agreed, decided, unless
+from ..judging.register import OURS, REGISTER, Frames, claim, fallen
+from ..judging.thresholds import CHOSEN, Limits
 from . import runs
 from .bounds import (
     bandit_regret,
@@ -46,7 +33,6 @@ from .bounds import (
     terms,
     wrong_arm_bound,
 )
-from .evidence import identity
 from .sharp import STEPS_PROFILE
 from .shrunk import (
     Array,
@@ -66,17 +52,17 @@ STORED = Tables(runs.EXPERIMENTS)
 PLACE = "Section 5, Theorem 1, repaired"
 
 
-def line(
-    kind: str, verdict: str = HOLDS, place: str = PLACE, paper: str = OURS, of: str = "5.theorem1"
-) -> Callable[[Judge], Judge]:
-    """A line of the proof, or of what it goes on to."""
-    return claim("5.", place, paper, kind, verdict, part_of=of)
-
-
 # --------------------------------------------------------------------- the steps
 
 
-@line("Monte Carlo")
+@claim(
+    "5.optimism-in-the-mean",
+    place=PLACE,
+    paper=OURS,
+    kind="Monte Carlo",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)
 def optimism_in_the_mean(limits: Limits = CHOSEN) -> Judged:
     """Step 1: given any data the mean of Ṽ_0 is at least that of V*_0, with the smallest ρ and σ
     that the proof allows.
@@ -97,7 +83,14 @@ def optimism_in_the_mean(limits: Limits = CHOSEN) -> Judged:
     )
 
 
-@line("instances", HOLDS, "Section 5", "E[V^μ̃_0 | H_l] = R̄ + P̄ᵀV^μ̃_1; P̄ᵀṼ = Ṽ(s') + d")
+@claim(
+    "5.mean-mdp",
+    place="Section 5",
+    paper="E[V^μ̃_0 | H_l] = R̄ + P̄ᵀV^μ̃_1; P̄ᵀṼ = Ṽ(s') + d",
+    kind="instances",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)
 def mean_mdp() -> Judged:
     """Given the data, RLSVI's draw is independent of the true MDP, so its policy is worth, on
     average, what it is worth in the mean MDP (step 2 of the proof here).
@@ -142,7 +135,14 @@ def _telescoped(worth: tuple = (-1, 0), end: tuple = (0, 0)) -> Judged:
     return unless(unequal + outside > 0, cases=cases, unequal=unequal, outside=outside, share=share)
 
 
-@claim("5.telescope", PLACE, OURS, "instances", HOLDS, part_of="5.theorem1")
+@claim(
+    "5.telescope",
+    place=PLACE,
+    paper=OURS,
+    kind="instances",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)
 def telescoped() -> Judged:
     """Step 3: Ṽ_0 − V̄_0 = E_sh Σ(b′ + w) with 0 ≤ b′ ≤ (H − h)ρ/(n + ρ), and P^sh ≤ P̄ entrywise.
 
@@ -156,7 +156,14 @@ def lift(k: Any, c: Any, n: Any, m: Any, rho: Any) -> Any:
     return -k / (n + rho) + (k + c) / (n + m)
 
 
-@line("symbolic")
+@claim(
+    "5.shrunk-bias",
+    place=PLACE,
+    paper=OURS,
+    kind="symbolic",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)
 def shrunk_bias() -> Judged:
     """Step 3: rewards that sum to −k and prior weight c on −1 give a bias that is a sum of positive
     terms, largest at k = n and c = m.
@@ -170,7 +177,14 @@ def shrunk_bias() -> Judged:
     )
 
 
-@line("symbolic")
+@claim(
+    "5.selection",
+    place=PLACE,
+    paper=OURS,
+    kind="symbolic",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)
 def selection() -> Judged:
     """Step 4: the penalty is chosen so that E exp(η(w − pen)) = 1/A, and η so that both its parts
     weigh the same.
@@ -190,7 +204,14 @@ def selection() -> Judged:
     )
 
 
-@line("Monte Carlo")
+@claim(
+    "5.penalised-recursion",
+    place=PLACE,
+    paper=OURS,
+    kind="Monte Carlo",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)
 def penalised_recursion(limits: Limits = CHOSEN) -> Judged:
     """Step 4: given any data, E exp(η U_0) ≤ 1, and the noise along the policy that maximises Ṽ is
     on average at most the penalties along it.
@@ -227,7 +248,14 @@ def grown(x: Any) -> Any:
     return log(1 + 1 / x)
 
 
-@line("symbolic")
+@claim(
+    "5.counting",
+    place=PLACE,
+    paper=OURS,
+    kind="symbolic",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)
 def counting() -> Judged:
     """Step 5: 1/(x + 1) ≤ log(1 + 1/x) for x > 0, so Σ_{0<j<N} 1/(j + ρ) ≤ log(1 + N/ρ), which is
     concave in N: a period costs most when its visits are spread evenly.
@@ -249,7 +277,14 @@ def visits(L: int, pairs: int) -> Array:
     return np.arange(L) // pairs
 
 
-@line("instances")
+@claim(
+    "5.counting-worst",
+    place=PLACE,
+    paper=OURS,
+    kind="instances",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)
 def counting_worst() -> Judged:
     """Steps 5 and the variant without log L, on the histories that cost most and on random ones:
     Σ 1/(n + ρ) ≤ SAΛ and Σ t/√(n + ρ) ≤ 2√(SAL(2 + 2 log SA)) in a period.
@@ -274,7 +309,14 @@ def rooted_integral(N: Any, B: Any) -> Any:
     return 2 * sqrt(N) * (2 + log(B / N))
 
 
-@line("symbolic")
+@claim(
+    "5.without-log-L",
+    place=PLACE,
+    paper=OURS,
+    kind="symbolic",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)
 def without_log_L() -> Judged:
     """The variant's integral, its concavity, and its value when a period's visits are spread
     evenly.
@@ -309,7 +351,14 @@ def _extended(worth: tuple, end: tuple, limits: Limits) -> Judged:
     )
 
 
-@line("Monte Carlo", of="5.bounded")
+@claim(
+    "5.finite-support",
+    place=PLACE,
+    paper=OURS,
+    kind="Monte Carlo",
+    verdict=HOLDS,
+    part_of="5.bounded",
+)
 def finite_support(limits: Limits = CHOSEN) -> Judged:
     """Rewards with a Dirichlet law on any finite set in [−1, 0] obey the same steps with the same
     constants.
@@ -319,7 +368,14 @@ def finite_support(limits: Limits = CHOSEN) -> Judged:
     return _extended((-1, Fraction(-1, 2), Fraction(-1, 5), 0), (0, 0), limits)
 
 
-@line("Monte Carlo", of="5.lemma2")
+@claim(
+    "5.known-terminal",
+    place=PLACE,
+    paper=OURS,
+    kind="Monte Carlo",
+    verdict=HOLDS,
+    part_of="5.lemma2",
+)
 def known_terminal(limits: Limits = CHOSEN) -> Judged:
     """A known terminal reward in [−g, 0] obeys the same steps with σ² ≥ ¼(1 + (H−1+g)²) and H −
     h + g for H − h.
@@ -329,7 +385,14 @@ def known_terminal(limits: Limits = CHOSEN) -> Judged:
     return _extended((-1, 0), (Fraction(-3, 2), 0), limits)
 
 
-@line("instances")
+@claim(
+    "5.other-densities",
+    place=PLACE,
+    paper=OURS,
+    kind="instances",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)
 def other_densities() -> Judged:
     """The corollary: a prior with density at most C against the Dirichlet prior has at most C times
     the bound, and all but a share δ of the MDPs at most 1/δ of it.
@@ -359,7 +422,14 @@ def other_densities() -> Judged:
     )
 
 
-@line("exact", FAILS, "Section 5, Lemma 2", of="5.lemma2")
+@claim(
+    "5.same-transitions",
+    place="Section 5, Lemma 2",
+    paper=OURS,
+    kind="exact",
+    verdict=FAILS,
+    part_of="5.lemma2",
+)
 def same_transitions() -> Judged:
     """Lemma 2 also holds if transitions are the same in all periods.
 
@@ -372,7 +442,14 @@ def same_transitions() -> Judged:
     return unless(all(truth > ours for truth, ours in found.values()), **found)
 
 
-@line("exact", FAILS, "Section 5, Lemma 2", of="5.lemma2")
+@claim(
+    "5.other-priors",
+    place="Section 5, Lemma 2",
+    paper=OURS,
+    kind="exact",
+    verdict=FAILS,
+    part_of="5.lemma2",
+)
 def other_priors(mean: Fraction = Fraction(-1, 2)) -> Judged:
     """Lemma 2 also holds given the data if the prior is not Dirichlet, for some λ and σ.
 
@@ -406,7 +483,14 @@ def with_bound(table: Any) -> Any:
     return means.assign(bound=[row(cell) for cell in means.itertuples()])
 
 
-@line("experiment", place="Section 5, Theorem 1")
+@claim(
+    "5.explicit-bound",
+    place="Section 5, Theorem 1",
+    paper=OURS,
+    kind="experiment",
+    verdict=HOLDS,
+    part_of="5.theorem1",
+)
 def explicit_bound(tables: Frames = STORED) -> Judged:
     """The measured Bayesian regret is below the explicit bound in every setting.
 
@@ -476,11 +560,11 @@ def has_the_rate() -> bool:
 
 
 @claim(
-    "5.",
-    "Abstract; sections 1, 5 (Theorem 1) and 7",
-    "E Regret ≤ Õ(√(H³SAT)) for λ ≥ …, σ ≥ √(H² + 1)",
-    "Monte Carlo",  # the weakest of the steps
-    DEPENDS,
+    "5.theorem1",
+    place="Abstract; sections 1, 5 (Theorem 1) and 7",
+    paper="E Regret ≤ Õ(√(H³SAT)) for λ ≥ …, σ ≥ √(H² + 1)",
+    kind="Monte Carlo",
+    verdict=DEPENDS,
     main=True,
 )
 def theorem1(tables: Frames = STORED) -> Judged:

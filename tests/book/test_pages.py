@@ -15,9 +15,10 @@ from PIL import Image
 
 from book._ext import reading, site, strip
 from book._ext import verdicts as pages
-from rlsvi_study.register import DEPENDS, FAILS, HOLDS, MISPRINT, OURS, VERDICTS
-from rlsvi_study.thresholds import THRESHOLDS, Threshold
-from rlsvi_study.verdicts import Finding
+from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS, MISPRINT, VERDICTS
+from rlsvi_study.judging.register import OURS
+from rlsvi_study.judging.thresholds import THRESHOLDS, Threshold
+from rlsvi_study.judging.verdicts import Finding
 
 
 def finding(id, verdict, **fields):

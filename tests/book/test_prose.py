@@ -17,10 +17,11 @@ import numpy as np
 import pytest
 
 from rlsvi_core.envs.tetris import Tetris
-from rlsvi_study import catalogue, engine, verdicts
+from rlsvi_study import catalogue, engine
 from rlsvi_study.chain.regions import success_rates
 from rlsvi_study.conjecture.claims import WIN
 from rlsvi_study.conjecture.prior import EPISODES
+from rlsvi_study.judging import verdicts
 from rlsvi_study.recommender.claims import instance
 
 ROOT = Path(__file__).parents[2]

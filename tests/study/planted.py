@@ -24,21 +24,22 @@ from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.mdp import FiniteMDP
 from rlsvi_core.optimism import order
-from rlsvi_study import algebra, parameters
+from rlsvi_study import parameters
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.chain import claims as chain
 from rlsvi_study.conjecture import claims as conjecture
 from rlsvi_study.conjecture import tolls
 from rlsvi_study.engine import Tables
 from rlsvi_study.extensions import claims as extensions
+from rlsvi_study.judging import algebra, evidence
+from rlsvi_study.judging.outcomes import FAILS
+from rlsvi_study.judging.register import REGISTER
 from rlsvi_study.recommender import claims as recommender
-from rlsvi_study.register import FAILS, REGISTER
 from rlsvi_study.regret import bias, optimism
 from rlsvi_study.regret import claims as regret
 from rlsvi_study.tetris import claims as tetris
 from rlsvi_study.theory import (
     crossings,
-    evidence,
     forms,
     means,
     meeting,

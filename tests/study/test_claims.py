@@ -15,11 +15,13 @@ from pathlib import Path
 import planted
 import pytest
 
-from rlsvi_study import catalogue, verdicts
-from rlsvi_study import register as claims
+from rlsvi_study import catalogue
 from rlsvi_study.cli import main
-from rlsvi_study.register import FAILS, HOLDS, KINDS, MISPRINT, OURS, VERDICTS, Judged
-from rlsvi_study.thresholds import THRESHOLDS
+from rlsvi_study.judging import register as claims
+from rlsvi_study.judging import verdicts
+from rlsvi_study.judging.outcomes import FAILS, HOLDS, MISPRINT, VERDICTS, Judged
+from rlsvi_study.judging.register import KINDS, OURS
+from rlsvi_study.judging.thresholds import THRESHOLDS
 
 REGISTER = catalogue.claims()
 STORED = verdicts.stored()

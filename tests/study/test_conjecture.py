@@ -18,7 +18,7 @@ from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_study import catalogue
 from rlsvi_study.conjecture import claims, figures, gambles, prior, runs, weights
 from rlsvi_study.engine import streams
-from rlsvi_study.register import DEPENDS, FAILS, HOLDS, Judged
+from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS, Judged
 from rlsvi_study.traps import gamble, long_gamble, needle, toll
 
 matplotlib.use("Agg")

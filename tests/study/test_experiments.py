@@ -24,7 +24,7 @@ from rlsvi_study.chain.runs import (
     time_to_learn,
 )
 from rlsvi_study.engine import streams
-from rlsvi_study.register import DEPENDS, FAILS, HOLDS
+from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS
 
 REGISTER = catalogue.claims()
 

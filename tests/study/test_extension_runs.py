@@ -16,7 +16,7 @@ from rlsvi_study.extensions.bootstrap import Resampling
 from rlsvi_study.extensions.claims import STORED
 from rlsvi_study.extensions.incremental import PrintedIncremental
 from rlsvi_study.extensions.runs import bootstrap_time, incremental_curve, opening_time
-from rlsvi_study.register import DEPENDS, FAILS, HOLDS
+from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS
 
 REGISTER = catalogue.claims()
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rlsvi_study.intervals import (
+from rlsvi_study.judging.intervals import (
     bootstrap,
     by_cell,
     for_all,

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from flint import arb, ctx
 
-from rlsvi_study.register import FAILS, HOLDS
+from rlsvi_study.judging.outcomes import FAILS, HOLDS
 from rlsvi_study.theory import means, meeting
 from rlsvi_study.theory.sharp import c
 

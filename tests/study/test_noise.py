@@ -6,7 +6,8 @@ import pytest
 
 from rlsvi_core import DiscountedMDP, chain
 from rlsvi_core.beyond.known import finite_mdp
-from rlsvi_study import engine, intervals
+from rlsvi_study import engine
+from rlsvi_study.judging import outcomes
 from rlsvi_study.noise import FINAL, TUNING, conditions, runs
 from rlsvi_study.traps import gamble
 from rlsvi_study.worlds import inventory
@@ -337,7 +338,7 @@ def test_what_the_guide_says_of_ranges(ratios, said):
 
 def test_tuned_ucbvi_is_worse_than_tuned_rlsvi_in_no_stored_table():
     words = [
-        intervals.word(*intervals.ratio(regret["ucbvi"], regret["rlsvi"])[1:])
+        outcomes.word(*outcomes.ratio(regret["ucbvi"], regret["rlsvi"])[1:])
         for name in ("noise-tables", "noise-dear")
         for regret in runs.regrets(engine.load(runs.EXPERIMENTS[name])).values()
         if "ucbvi" in regret

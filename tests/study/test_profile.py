@@ -6,7 +6,7 @@ import sympy as sp
 from flint import arb
 
 from rlsvi_core.optimism.balls import Counterexample, Proof
-from rlsvi_study.algebra import same
+from rlsvi_study.judging.algebra import same
 from rlsvi_study.theory import profile
 
 

@@ -14,20 +14,13 @@ from scipy import stats
 
 from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import Counterexample, Proof, decide, exact
-from rlsvi_study import catalogue, verdicts
-from rlsvi_study.register import (
-    FAILS,
-    HOLDS,
-    MISPRINT,
-    OURS,
-    REGISTER,
-    Judged,
-    lines_of,
-    unless,
-)
-from rlsvi_study.theory import evidence, forms, means, printed, repaired, sharp
+from rlsvi_study import catalogue
+from rlsvi_study.judging import evidence, verdicts
+from rlsvi_study.judging.evidence import identity, instead, region
+from rlsvi_study.judging.outcomes import FAILS, HOLDS, MISPRINT, Judged, unless
+from rlsvi_study.judging.register import OURS, REGISTER, lines_of
+from rlsvi_study.theory import forms, means, printed, repaired, sharp
 from rlsvi_study.theory.crossings import Pair, pdf_crossings
-from rlsvi_study.theory.evidence import identity, instead, region
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 A, B, K, x = printed.A, printed.B, printed.K, printed.x

@@ -15,12 +15,12 @@ from rlsvi_core import Agent
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_study import catalogue
 from rlsvi_study.engine import streams
-from rlsvi_study.intervals import Mean
+from rlsvi_study.judging.intervals import Mean
+from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS
 from rlsvi_study.recommender import claims, runs
 from rlsvi_study.recommender.claims import STORED
 from rlsvi_study.recommender.products import ProductLearner
 from rlsvi_study.recommender.runs import agent_of, ahead_from, curves, evaluated, instance, rates
-from rlsvi_study.register import DEPENDS, FAILS, HOLDS
 
 REGISTER = catalogue.claims()
 

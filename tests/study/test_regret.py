@@ -20,7 +20,7 @@ from rlsvi_core import rlsvi as general_rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior, dirichlet, no_counts
 from rlsvi_study import catalogue, parameters, rivals
 from rlsvi_study.engine import streams
-from rlsvi_study.register import DEPENDS, FAILS, HOLDS, Judged
+from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS, Judged
 from rlsvi_study.regret import bias, optimism
 from rlsvi_study.regret import runs as regret
 from rlsvi_study.regret.claims import PROOF, STORED, ratio_of_means, tuned

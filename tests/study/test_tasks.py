@@ -10,7 +10,7 @@ from rlsvi_core import Agent, Learner, rlsvi, suggest_parameters
 from rlsvi_core.envs import deep_sea, river_swim
 from rlsvi_core.features import OneHot
 from rlsvi_study import engine
-from rlsvi_study.intervals import student
+from rlsvi_study.judging.intervals import student
 from rlsvi_study.tasks import figures, runs, sigma
 from rlsvi_study.tasks.ensemble import Ensemble
 from rlsvi_study.tasks.q_learning import QLearning

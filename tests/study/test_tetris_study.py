@@ -17,7 +17,7 @@ from scipy import stats
 from rlsvi_core.envs.tetris import RULES, Tetris
 from rlsvi_study import catalogue, engine
 from rlsvi_study.engine import streams
-from rlsvi_study.register import DEPENDS, FAILS, HOLDS
+from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS
 from rlsvi_study.tetris import claims, figures, players
 from rlsvi_study.tetris import runs as tetris
 from rlsvi_study.tetris.runs import EXPERIMENTS

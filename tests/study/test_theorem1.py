@@ -16,9 +16,10 @@ from rlsvi_core import Options, features, rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 from rlsvi_study import catalogue
 from rlsvi_study.engine import load, streams
-from rlsvi_study.register import DEPENDS, FAILS, HOLDS, KINDS, OURS, Judged, lines_of
+from rlsvi_study.judging.evidence import identity
+from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS, Judged
+from rlsvi_study.judging.register import KINDS, OURS, lines_of
 from rlsvi_study.theory import bounds, price, runs, shrunk, theorem1
-from rlsvi_study.theory.evidence import identity
 
 REGISTER = catalogue.claims()
 ZERO = theorem1.fractions([0, 0])

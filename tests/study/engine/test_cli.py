@@ -9,9 +9,10 @@ from operator import itemgetter
 
 import pytest
 
-from rlsvi_study import StudyError, catalogue, engine, verdicts
+from rlsvi_study import StudyError, catalogue, engine
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.cli import main
+from rlsvi_study.judging import verdicts
 
 
 def python(*words):

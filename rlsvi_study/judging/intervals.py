@@ -107,31 +107,6 @@ def bootstrap(of: Callable[..., Any], *samples: Any, repeats: int = 10_000) -> M
         return Mean(float(of(*samples)), float(low), float(high))
 
 
-BETTER, WORSE = 0.8, 1.25  # ratios of regrets that count as a difference
-
-
-def ratio(ours: Any, theirs: Any) -> Mean:
-    """The ratio of two means over the same seeds, and its interval when seeds are resampled, in
-    pairs."""
-    one, other = np.asarray(ours), np.asarray(theirs)
-    return bootstrap(
-        lambda seeds: one[seeds].mean(axis=-1) / other[seeds].mean(axis=-1), np.arange(len(one))
-    )
-
-
-def word(low: float, high: float) -> str:
-    """What a ratio of regrets with this interval is called.
-
-    >>> [word(*ends) for ends in ((0.5, 0.7), (0.9, 1.1), (0.7, 0.9), (1.3, 2.0))]
-    ['better', 'equal', 'open', 'worse']
-    """
-    if high < BETTER:
-        return "better"
-    if low > WORSE:
-        return "worse"
-    return "equal" if low >= BETTER and high <= WORSE else "open"
-
-
 def _columns(table: Any, by: Any) -> Any:
     """The name of a column, or the names of some."""
     instance("table", table, pd.DataFrame, hint="engine.load reads one.")

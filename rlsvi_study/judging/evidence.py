@@ -12,20 +12,9 @@ import sympy as sp
 
 from rlsvi_core.optimism.balls import Counterexample, Proof
 
-from ..algebra import Sides, identity, same
-from ..register import (
-    DEPENDS,
-    FAILS,
-    HOLDS,
-    MISPRINT,
-    OURS,
-    Judge,
-    Judged,
-    enter,
-    lines_of,
-    slip,
-    unless,
-)
+from .algebra import Sides, identity, same
+from .outcomes import DEPENDS, FAILS, HOLDS, MISPRINT, Judged, slip, unless
+from .register import OURS, Judge, enter, lines_of
 
 LEMMA_1, LEMMA_5, LEMMA_6 = "G.gauss-dirichlet", "G.conditional-mean", "G.single-crossing"
 PROVED = "Proved in balls, by {margin:.2g} at least (boxes: {boxes}, bits: {bits})."
@@ -42,6 +31,19 @@ def instead(
     if as_printed.verdict == HOLDS or not others or not all(same(*pair) for pair in others):
         return as_printed
     return Judged(slip(False, bool(meant)), {})
+
+
+Step = Callable[[], bool | Iterable[Sides]]  # of a proof: whether it holds, or sides that are equal
+
+
+def failing(steps: Iterable[Step]) -> list[str]:
+    """The names of the steps of a proof that do not hold."""
+
+    def holds(step: Step) -> bool:
+        found = step()
+        return found if isinstance(found, bool) else all(same(*pair) for pair in found)
+
+    return [step.__name__ for step in steps if not holds(step)]
 
 
 def line(

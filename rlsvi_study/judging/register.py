@@ -42,11 +42,10 @@ from inspect import signature
 from itertools import product
 from typing import Any, NamedTuple
 
-from . import StudyError
+from .. import StudyError
+from .outcomes import HOLDS, Judged, agreed
 from .thresholds import CHOSEN, THRESHOLDS, Limits
 
-VERDICTS = HOLDS, DEPENDS, FAILS = "holds", "depends", "fails"
-MISPRINT = "misprint"  # of a line
 KINDS = ("exact", "symbolic", "certified", "instances", "Monte Carlo", "experiment", "reading")
 OURS = "ours"  # in place of what a line has in the paper
 RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
@@ -76,11 +75,6 @@ SECTIONS = {
     "F": Section("Extensions", "F-extensions"),
     "G": Section("Gaussian vs Dirichlet optimism", "G-gauss-dirichlet"),
 }
-
-
-class Judged(NamedTuple):
-    verdict: str
-    numbers: dict[str, Any]  # what the finding and its evidence are filled with, and more
 
 
 class Settled(NamedTuple):
@@ -138,11 +132,18 @@ def enter(id: str, *fields: Any, **further: Any) -> None:
 
 
 def claim(
-    id: str, place: str, paper: str, kind: str, verdict: str, **further: Any
+    id: str,
+    *,
+    place: str,
+    paper: str,
+    kind: str,
+    verdict: str,
+    part_of: str = "",
+    main: bool = False,
+    shown_in: str = "",
 ) -> Callable[[Judge], Judge]:
-    """Register a check; an id that ends in a dot is completed by the judge's name. A judge that
-    reads stored tables takes them by name, ``tables=STORED``, and one that has thresholds takes
-    them as ``limits=CHOSEN``, so that it can be handed others."""
+    """Register a check. A judge that reads stored tables takes them by name, ``tables=STORED``, and
+    one that has thresholds takes them as ``limits=CHOSEN``, so that it can be handed others."""
 
     def register(judge: Judge) -> Judge:
         if judge.__doc__ is None:
@@ -150,9 +151,20 @@ def claim(
                 "the claims' statements are docstrings; this Python has dropped them. "
                 "Run it without -OO."
             )
-        name = id + judge.__name__.replace("_", "-") if id.endswith(".") else id
-        statement, *finding = (" ".join(one.split()) for one in judge.__doc__.split("\n\n"))
-        enter(name, place, paper, kind, verdict, statement, judge, *finding, **further)
+        words = [" ".join(one.split()) for one in judge.__doc__.split("\n\n")]
+        enter(
+            id,
+            place,
+            paper,
+            kind,
+            verdict,
+            words[0],
+            judge,
+            *words[1:],
+            part_of=part_of,
+            main=main,
+            shown_in=shown_in,
+        )
         return judge
 
     return register
@@ -188,72 +200,32 @@ class _Noted(dict[str, float]):
         return super().__getitem__(name)
 
 
-def _at_the_ends(judge: Judge, read: set[str]) -> dict[Any, str]:
-    """The verdicts at all combinations of the ends of these thresholds, and of those that the judge
-    reads at one of them only."""
-    late, tried, noted = [name for name in sorted(read) if THRESHOLDS[name].ends], {}, set(read)
-    for ends in product(*(THRESHOLDS[name].ends for name in late)):
-        limits = _Noted({**CHOSEN, **dict(zip(late, ends, strict=True))})
-        tried[ends] = judge(limits=limits).verdict
-        noted |= limits.read
-    return tried if noted == read else _at_the_ends(judge, noted)
+def _at_the_ends(judge: Judge) -> list[str]:
+    """The verdicts at all combinations of the ends of the thresholds that the judge reads. Which it
+    reads can depend on the ends of others, so it is asked again until no further one is read."""
+    names: list[str] = []
+    while True:
+        verdicts, read = [], set(names)
+        for ends in product(*(THRESHOLDS[name].ends for name in names)):
+            limits = _Noted({**CHOSEN, **dict(zip(names, ends, strict=True))})
+            verdicts.append(judge(limits=limits).verdict)
+            read |= {name for name in limits.read if THRESHOLDS[name].ends}
+        if len(read) == len(names):
+            return verdicts
+        names = sorted(read)
 
 
 def settle(claim: Claim) -> Settled:
     """What the judge finds, in words. A threshold with two ends is two readings, so a claim is
     judged at all combinations of the ends that it reads."""
     if "limits" in signature(claim.judge).parameters:
-        chosen = _Noted(CHOSEN)
-        judged = claim.judge(limits=chosen)
-        verdict = agreed(_at_the_ends(claim.judge, chosen.read))
+        judged = claim.judge(limits=CHOSEN)
+        verdict = agreed(dict(enumerate(_at_the_ends(claim.judge))))
     else:
         judged = claim.judge()
         verdict = judged.verdict
     found, evidence = (one.format(**judged.numbers) for one in (claim.found, claim.evidence))
     return Settled(verdict, found, evidence, judged.numbers)
-
-
-def decided(*parts: bool) -> str:
-    return HOLDS if all(parts) else FAILS
-
-
-def agreed(readings: Mapping[Any, str]) -> str:
-    """The verdict on a sentence of which the text admits these readings, with a verdict each.
-
-    >>> agreed({"before": HOLDS, "after": HOLDS}), agreed({"before": HOLDS, "after": FAILS})
-    ('holds', 'depends')
-    """
-    found = set(readings.values())
-    return found.pop() if len(found) == 1 else DEPENDS
-
-
-def jointly(parts: Mapping[Any, str]) -> str:
-    """The verdict on a sentence that says these things, with a verdict each: it holds if all do,
-    and fails if one does.
-
-    >>> jointly({"one": HOLDS, "other": DEPENDS}), jointly({"one": DEPENDS, "other": FAILS})
-    ('depends', 'fails')
-    """
-    return FAILS if FAILS in parts.values() else agreed(parts)
-
-
-def measured(low: float, high: float, claimed: float = 0.0) -> str:
-    """The verdict of an interval on a sentence that claims more than this.
-
-    >>> [measured(*interval) for interval in ((1, 3), (-1, 3), (-3, -1))]
-    ['holds', 'depends', 'fails']
-    """
-    return HOLDS if low > claimed else FAILS if high < claimed else DEPENDS
-
-
-def slip(printed: bool, meant: bool) -> str:
-    """Holds if what is printed does, a misprint if only what is meant does."""
-    return HOLDS if printed else MISPRINT if meant else FAILS
-
-
-def unless(wrong: bool, /, **numbers: Any) -> Judged:
-    """It holds unless the check came out wrong."""
-    return Judged(decided(not wrong), numbers)
 
 
 def typeset(text: str) -> str:

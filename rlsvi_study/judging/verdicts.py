@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from . import StudyError, engine
-from .register import VERDICTS, Claim, Settled, settle, typeset
+from .. import StudyError, engine
+from .outcomes import VERDICTS
+from .register import Claim, Settled, settle, typeset
 
 NAME = "verdicts.json"
 

@@ -2,7 +2,7 @@
 
 import sympy as sp
 
-from .register import FAILS, HOLDS, Judged
+from .outcomes import FAILS, HOLDS, Judged
 
 Sides = tuple[sp.Expr, sp.Expr | int]
 

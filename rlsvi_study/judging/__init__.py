@@ -1,0 +1,1 @@
+"""What a claim is, how data become a word, and what the judges found."""
