@@ -258,10 +258,6 @@ EDITS = {  # of the theme's pages: why, what, and by what
         r'(<p class="admonition-title">Solution to)(<a [^>]*>) ',
         r"\1 \2",
     ),
-    "a widget is a picture where no script runs": (
-        r'(data-widget="(\w+)"[^>]*>(?:(?!</div>).)*<noscript>)',
-        r'\1<img src="../_static/still/\2.png" alt="A picture of what moves with JavaScript" /> ',
-    ),
     "a proof without a number has its id once": (
         r'(<div class="proof [^>]* id="([^"]*)">\s*<p class="admonition-title") id="\2"',
         r"\1",
