@@ -136,7 +136,7 @@ def lines(id):
     """The lines of a claim's proof: what is printed, and what is right."""
     of_claim = [one for one in found().values() if one.part_of == id]
     if not of_claim:
-        raise ExtensionError(f"no line is part of {id!r}")
+        raise ExtensionError(f"no line is part of {id!r}: its page needs no {{lines}}")
     return table(
         ("Place", "Printed, or our step", "Verdict", "Found"),
         *(

@@ -14,9 +14,11 @@ from docutils import nodes
 
 from book._ext import reading, site, strip
 from book._ext import verdicts as pages
-from rlsvi_study.register import DEPENDS, FAILS, HOLDS, MISPRINT, OURS, VERDICTS
+from rlsvi_study.register import DEPENDS, FAILS, HOLDS, MISPRINT, OURS
 from rlsvi_study.thresholds import Threshold
 from rlsvi_study.verdicts import Finding
+
+BOOK = Path(pages.__file__).parents[1]
 
 
 def finding(id, verdict, **fields):
@@ -283,33 +285,6 @@ def test_thresholds_have_their_two_ends(small, monkeypatch):
     assert (value, reason, convention) == ("0.5", "because", "2")
     assert re.findall(r"[\d.]+", ends) == ["0.1", "1"]
     assert not re.findall(r"\d", none)
-
-
-# --- on what is stored ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("made", "columns"),
-    [
-        (pages.thresholds, 4),
-        (pages.tally, 1 + len(VERDICTS)),
-        (pages.misprints, 3),
-        (pages.discrepancies, 3),
-    ],
-)
-def test_every_row_has_every_column(made, columns):
-    assert {row.count("|") for row in made().splitlines()} == {columns + 1}
-
-
-def test_what_start_page_and_report_say_is_filled_in():
-    assert not re.search(r"[{}]", pages.in_a_minute())
-    words = re.findall(r"{found}`([^`]+)`", (BOOK / "report.md").read_text("utf8"))
-    assert words
-    for one in words:
-        assert re.search(r"\d", pages.filled(*one.split(maxsplit=1)))
-
-
-BOOK = Path(pages.__file__).parents[1]
 
 
 def test_how_to_cite_has_the_paper_as_the_references_have_it():

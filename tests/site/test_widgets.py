@@ -251,30 +251,6 @@ def policies():
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("policy", [0, 1], ids=["early", "late"])
-def test_tetris_is_played_as_python_plays_it(scripts, rule, policy):
-    weights = policies()[policy][1]
-    ended = 0
-    for seed in range(2):
-        pieces = np.random.default_rng(seed).integers(7, size=400).tolist()
-        there = scripts.evaluate(
-            """([rule, weights, pieces]) => {
-          const game = new Tetris.Game(rule), moves = [];
-          for (const piece of pieces) if (!game.over) {
-            const spot = game.play(piece, weights);
-            if (spot) moves.push([spot.o, spot.c, spot.y, game.score]);
-          }
-          return [moves, game.over];
-        }""",
-            [rule, weights, pieces],
-        )
-        moves, over = played(rule, weights, pieces)
-        assert there == [moves, over]
-        ended += over
-    assert ended == (0 if policy else 2)  # the early policy's end, so endings are compared too
-
-
-@pytest.mark.parametrize("rule", RULES)
 def test_every_placement_and_feature_is_pythons(scripts, rule):
     """On boards as no good player leaves them: random placements, to the end."""
     game, rng = Tetris(rule=rule), np.random.default_rng(1)
