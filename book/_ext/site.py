@@ -50,8 +50,8 @@ def configure(app, config):
 
 
 def opening(doctree, most=350):
-    """The first sentences of a page, as many as fit and have no formula to typeset: those of its
-    question, and of its answer. None is left out in between, so they are one thought."""
+    """The first sentences of a page without a formula to typeset, of its question and of its answer:
+    as many as fit. None is left out in between, so they are one thought."""
     told = (
         " ".join(node.astext().split())
         for node in doctree.findall(nodes.paragraph)
@@ -60,9 +60,11 @@ def opening(doctree, most=350):
     text = " ".join(re.sub(r"^(?:Question|Answer|In short)\. ", "", one) for one in told)
     chosen = ""
     for sentence in re.split(r"(?<=[.?!]) ", text):
-        if re.search(r"[\\^_{]|:$", sentence) or (chosen and len(chosen) + len(sentence) > most):
+        is_plain = not re.search(r"[\\^_{]|:$", sentence)
+        if chosen and (not is_plain or len(chosen) + len(sentence) > most):
             break
-        chosen = f"{chosen} {sentence}".strip()
+        if is_plain:
+            chosen = f"{chosen} {sentence}".strip()
     return chosen
 
 
@@ -126,15 +128,20 @@ def copy_mathjax(app):
         copy_asset(MATHJAX / name, Path(app.outdir, "_static/mathjax", folder))
 
 
+def text_at(parent, place):
+    """The text that stands there, if it is text."""
+    if place in range(len(parent)) and isinstance(parent[place], nodes.Text):
+        return parent[place]
+    return ""
+
+
 def keep_together(app, doctree, page):
     """A formula stays on one line with the bracket before and the punctuation after it."""
     for math in list(doctree.findall(nodes.math)):
         parent, place = math.parent, math.parent.index(math)
-        before, after = (
-            parent[i] if i in range(len(parent)) and isinstance(parent[i], nodes.Text) else ""
-            for i in (place - 1, place + 1)
-        )
-        opened, closed = re.search(r"[(\[“]?$", before)[0], re.match(r"[,.;:?!)\]”’]*", after)[0]
+        before, after = text_at(parent, place - 1), text_at(parent, place + 1)
+        opened = re.search(r"[(\[“]?$", before)[0]
+        closed = re.match(r"[,.;:?!)\]”’]*", after)[0]
         if opened:
             parent[place - 1] = nodes.Text(before[:-1])
         if closed:

@@ -476,11 +476,12 @@ def test_the_race_shows_the_runs_of_its_settings(widget):
     one, episodes = widget("03-dithering"), 40
     assert move(one, "N, states of the chain", {"Home": 1, "ArrowRight": 5}) == "9"
     assert move(one, "K, features", {"Home": 1, "ArrowRight": 2}) == "4"
+    assert move(one, "ε", {"ArrowRight": 7}) == "0.45"
     assert round(2**8 / chain(9).value) in numbers(one.locator(".wait"))
     press(one, "One episode", episodes)
     for key, seed, options in (
         ("rlsvi", 12, {"lam": 1.0, "sigma": 0.1, "sample": True}),
-        ("lsvi", 13, {"lam": 1.0, "sigma": 1.0, "sample": False, "epsilon": 0.1}),
+        ("lsvi", 13, {"lam": 1.0, "sigma": 1.0, "sample": False, "epsilon": 0.45}),
     ):
         run = one.page.evaluate(RUN, [9, 4, episodes, seed, options])
         rewards = [episode["reward"] for episode in run]
