@@ -1,4 +1,4 @@
-// A formula, table or code wider than its place is set smaller. Where that is not enough, the number of an equation
+// Once MathJax has typeset a page, a formula, table or code wider than its place is set smaller. Where that is not enough, the number of an equation
 // goes above it, and what is still too wide scrolls and says so; on a phone the rows of such a table become cards,
 // with the heads of their columns.
 (() => {
@@ -38,9 +38,12 @@
     if (phone.matches) over.forEach(({ node }) => node.matches("table.table") && deal(node));
     mark(mark(over, "above"), "scrolls").forEach(({ node }) => { node.tabIndex = 0; });
   }
-  fit();
-  article.classList.add("fitted"); // now it may be seen
   let due;
   const soon = () => { cancelAnimationFrame(due); due = requestAnimationFrame(fit); }; // once for many that open
-  new ResizeObserver(soon).observe(article); // another window, a sidebar that goes, something folded that opens
+  const typeset = globalThis.MathJax?.startup?.promise; // none where a page has no formula
+  Promise.resolve(typeset).finally(() => {
+    fit();
+    article.classList.add("fitted"); // now it may be seen
+    new ResizeObserver(soon).observe(article); // another window, a sidebar that goes, something folded that opens
+  });
 })();
