@@ -184,6 +184,11 @@ def name_part(match):
 EDITS = {  # of the theme's pages: why, what, and by what
     # The style sheet has all icons. A megabyte of script would draw them once more, and hold up ours.
     "icons are drawn once": (r"<script [^>]*/fontawesome\.js[^>]*></script>", ""),
+    # The theme's script would choose them only when the page is there.
+    "the colours are those of the reader's system at once": (
+        r'(localStorage\.getItem\("theme"\) \|\| )"auto"',
+        r'\1(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")',
+    ),
     # A page is shown before its scripts have come, but for one that a script in the page needs. The
     # index of the search is for the page of results, the only one in the root.
     "only the page of results searches": (

@@ -211,6 +211,17 @@ def test_barriers_are_noticed(tab):
         assert what.startswith(start)
 
 
+def test_a_page_has_its_colours_before_its_scripts(browser, server):
+    grounds = []
+    for scheme in ("light", "dark"):
+        page = browser.new_page(color_scheme=scheme)
+        page.route("**/*.js*", lambda route: route.abort())
+        page.goto(f"{server}/book/03-dithering.html")
+        grounds.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        page.close()
+    assert grounds == ["rgb(255, 255, 255)", "rgb(18, 18, 18)"]
+
+
 def test_on_paper_folds_are_open_and_nothing_can_be_pressed(at):
     page = at("book/G-gauss-dirichlet")
     folds = page.locator("article .dropdown > :nth-child(2)")
