@@ -1,16 +1,13 @@
 """Everything that can be run, judged and drawn, from all topics or from a user's own file.
 
 Each topic says in its ``__init__`` what it has. The modules behind that take seconds to import, and
-are imported when they are first used. Only ``claims`` imports the judges of all topics, since some
-rest on the verdicts of another topic.
+are imported when they are first used.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import (
     StudyError,
@@ -26,7 +23,9 @@ from . import (
     tetris,
     theory,
 )
-from .judging.register import REGISTER, Claim
+
+if TYPE_CHECKING:
+    from .judging.register import Claim
 
 TOPICS = {
     topic.__name__.rpartition(".")[2]: topic.TOPIC
@@ -148,13 +147,19 @@ def study(file: Path) -> Study:
     )
 
 
-@cache
-def claims() -> dict[str, Claim]:
-    """The register, filled by all topics, in the paper's order; within a section, as written."""
-    for topic in TOPICS:
-        if find_spec(f".{topic}.claims", __package__):
+def claims(sections: Collection[str] = ()) -> dict[str, "Claim"]:
+    """The claims of these sections of the paper, or all, in its order; within a section, as written."""
+    from .judging.register import REGISTER, SECTIONS
+
+    sections = sections or SECTIONS
+    for topic, has in TOPICS.items():
+        if not set(sections).isdisjoint(has.claims):
             _module(f"{topic}.claims")
-    _module("overall")
-    for id in sorted(REGISTER, key=lambda id: (id[0].isalpha(), REGISTER[id].section)):
-        REGISTER[id] = REGISTER.pop(id)
-    return REGISTER
+    if "1" in sections:
+        _module("overall")
+    return {
+        id: claim
+        for section in SECTIONS
+        for id, claim in REGISTER.items()
+        if claim.section == section in sections
+    }

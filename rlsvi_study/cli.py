@@ -25,6 +25,7 @@ from .catalogue import FIGURES, THE_PAPERS, Study, claims, study
 
 if TYPE_CHECKING:
     from .engine import Experiment
+    from .judging.register import Claim
 
 
 def _say(message: object) -> None:
@@ -215,12 +216,19 @@ def _plot(args: Namespace) -> int:
     return 0
 
 
+def _claims(names: list[str]) -> dict[str, "Claim"]:
+    """Those of the sections of these claims, whose judges alone are imported; all if one of them is
+    unknown or none is named."""
+    some = claims({id.rpartition(".")[0] for id in names})
+    return some if names and some.keys() >= set(names) else claims()
+
+
 def _check(args: Namespace) -> int:
     import textwrap
 
     from .judging import verdicts
 
-    found, failed, register = [], 0, claims()
+    found, failed, register = [], 0, _claims(args.names)
     for id in _known("claim", args.names, register):
         try:
             one = verdicts.judged(register[id])
@@ -245,7 +253,7 @@ def _check(args: Namespace) -> int:
     if args.store:
         known = verdicts.stored() if args.names else {}
         known |= {one.id: one for one in found}
-        target = verdicts.write(known[id] for id in register if id in known)
+        target = verdicts.write(known[id] for id in claims() if id in known)
         _say(f"wrote {target}")
     return 0
 

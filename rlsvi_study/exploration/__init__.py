@@ -2,4 +2,7 @@
 
 from .. import Topic
 
-TOPIC = Topic(tables=("explore",))
+TOPIC = Topic(
+    tables=("explore",),
+    claims=("4",),
+)

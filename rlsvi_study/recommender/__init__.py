@@ -10,4 +10,5 @@ TOPIC = Topic(
         "recommender-rivals",
     ),
     figures={"fig8": ("recommender",), "fig9": ("recommender",)},
+    claims=("6.3",),
 )

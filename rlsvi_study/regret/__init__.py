@@ -2,4 +2,7 @@
 
 from .. import Topic
 
-TOPIC = Topic(tables=("theorem1", "theorem1-scale", "theorem1-tuned"))
+TOPIC = Topic(
+    tables=("theorem1", "theorem1-scale", "theorem1-tuned"),
+    claims=("5", "6"),
+)

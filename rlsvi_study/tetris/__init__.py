@@ -26,4 +26,5 @@ TOPIC = Topic(
         "tetris-lspi",
         "tetris-known",
     ),
+    claims=("6.1", "6.2", "D"),
 )

@@ -2,4 +2,7 @@
 
 from .. import Topic
 
-TOPIC = Topic(tables=("theorem1-bound", "price", "rate", "every-mean"))
+TOPIC = Topic(
+    tables=("theorem1-bound", "price", "rate", "every-mean"),
+    claims=("5", "G"),
+)

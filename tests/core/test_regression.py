@@ -16,7 +16,6 @@ from rlsvi_core.regression import (
     factorise,
     solve,
     solve_transposed,
-    suggest_parameters,
 )
 
 problems = st.tuples(
@@ -80,20 +79,15 @@ def test_mean_covariance_and_precision_are_the_printed_formulas(problem):
     )
 
 
-def test_one_feature_by_hand():
-    # Precision 3 + (1 + 4)/4 = 4.25, and Σ φ y / σ² = (1·5 + 2·6)/4 = 4.25.
-    posterior = fitted(np.array([[1.0], [2.0]]), [5, 6], lam=3.0, sigma=2.0)
-    assert math.isclose(posterior.mean[0], 1.0, rel_tol=1e-14)
-    assert math.isclose(posterior.covariance[0, 0], 1 / 4.25, rel_tol=1e-14)
-
-
 def test_reading_changes_nothing_and_rows_are_left_as_they_were():
     posterior, phi = GaussianPosterior(2), np.array([1.0, 2.0])
     assert posterior.add_row(phi, 3.0) is posterior
     assert phi.tolist() == [1, 2]
-    first = posterior.mean, posterior.covariance, posterior.sample(0), posterior.precision
-    second = posterior.mean, posterior.covariance, posterior.sample(0), posterior.precision
-    assert all(np.array_equal(x, y) for x, y in zip(first, second, strict=True))
+    first, second = (
+        [posterior.mean, posterior.covariance, posterior.sample(2), posterior.precision]
+        for _ in range(2)
+    )
+    assert all(map(np.array_equal, first, second))
 
 
 # --- sampling -------------------------------------------------------------------------------
@@ -113,14 +107,12 @@ def test_a_sample_is_the_mean_plus_sigma_U_inverse_z(problem):
 
 def test_noise_of_ones_own_and_the_residual():
     """By which the law of the noise can be another, or its variance unknown."""
-    A, b, _, _ = drawn((1, 3, 5, 1.0, 1.0))
-    posterior = fitted(A[:3], b[:3], 0.5).add_rows(A[3:], b[3:])
+    A, b, lam, sigma = drawn((1, 3, 5, 0.5, 2.0))
+    posterior = fitted(A[:3], b[:3], lam, sigma).add_rows(A[3:], b[3:])
     mean, z = posterior.mean, np.array([0.5, 1.0, -1.0])
-    squares = ((b - A @ mean) ** 2).sum() + 0.5 * mean @ mean
+    squares = ((b - A @ mean) ** 2).sum() + lam * sigma**2 * mean @ mean
     assert posterior.residual == pytest.approx(squares)
-    np.testing.assert_allclose(posterior.draw(z, 3.0) - mean, 3 * (posterior.draw(z) - mean))
-    with pytest.raises(ValueError, match="z"):
-        posterior.draw([1.0, math.nan, 0.0])
+    np.testing.assert_allclose(posterior.draw(z, 3.0) - mean, 1.5 * (posterior.draw(z) - mean))
 
 
 # --- accuracy -------------------------------------------------------------------------------
@@ -146,14 +138,6 @@ def test_fitted_values_are_accurate_in_the_hardest_problems(kind, lam):
     exact = exact_fit(A, b, lam)
     error = np.abs(A @ fitted(A, b, lam).mean - exact).max() / np.abs(exact).max()
     assert error < 1e-8
-
-
-@pytest.mark.parametrize("kind", ["collinear", "both"])
-def test_there_the_printed_inverse_is_wrong_in_the_fourth_digit_or_worse(kind):
-    A, b = hard(kind)
-    exact = exact_fit(A, b, 1e-12)
-    error = np.abs(A @ printed(A, b, 1e-12, 1.0)[0] - exact).max() / np.abs(exact).max()
-    assert error > 1e-4
 
 
 # --- scaling laws ---------------------------------------------------------------------------
@@ -199,36 +183,15 @@ def test_add_row_keeps_a_triangle_with_positive_diagonal_and_adds_the_outer_prod
     assert (np.diag(U) >= np.diag(before)).all()
 
 
-# --- what is refused ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("call", "keyword"),
-    [
-        *[(lambda x=x: GaussianPosterior(2, lam=x), "lam") for x in (0, -1.0, math.nan, "1", None)],
-        (lambda: GaussianPosterior(2, sigma=math.inf), "sigma"),
-        *[(lambda K=K: GaussianPosterior(K), "K") for K in (0, -1, 2.0, "3")],
-        *[
-            (lambda x=x: GaussianPosterior(2).add_row(x, 0.0), "features")
-            for x in ([1.0], [1.0] * 3)
-        ],
-        (lambda: GaussianPosterior(2).add_row([1.0, math.nan], 0.0), "finite"),
-        (lambda: GaussianPosterior(2).add_row([1.0, 0.0], math.inf), "finite"),
-        (lambda: suggest_parameters((1, 0)), "value_range"),
-        (lambda: suggest_parameters((0, 1), 0.0), "feature_norm"),
-    ],
-)
-def test_what_has_no_meaning_is_refused(call, keyword):
-    with pytest.raises(ValueError, match=keyword):
-        call()
-
-
 def test_a_row_that_is_refused_leaves_no_trace():
     posterior = GaussianPosterior(2)
     with pytest.raises(ValueError, match="finite"):
-        posterior.add_rows([[1.0, 2.0], [1.0, math.nan]], [0.0, 0.0])
+        posterior.add_rows([[1.0, 2.0], [1.0, math.nan]], [3.0, 4.0])
     assert np.array_equal(posterior.covariance, np.eye(2))
     assert posterior.n == 0
+
+
+# --- normal numbers by a key ------------------------------------------------------------------
 
 
 def splitmix(seed, number):

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -26,16 +25,26 @@ def test_a_topic_runs_and_draws_what_it_says_and_nothing_else():
         assert {one for tables in has.figures.values() for one in tables} <= set(has.tables)
 
 
-def test_the_register_has_the_claims_of_every_module_that_makes_some():
-    package = Path(catalogue.__file__).parent
-    makers = {
-        file.relative_to(package).with_suffix("").as_posix().replace("/", ".")
-        for file in package.glob("*/*.py")
-        if "\n@claim(" in file.read_text("utf8")
-    }
-    assert {"chain.claims", "theory.printed"} <= makers
-    catalogue.claims()
-    assert {f"rlsvi_study.{name}" for name in makers} <= set(sys.modules)
+def test_a_topic_judges_the_sections_that_it_says_and_no_other():
+    every = catalogue.claims().values()
+    for topic, has in TOPICS.items():
+        home = f"rlsvi_study.{topic}."
+        assert {one.section for one in every if one.judge.__module__.startswith(home)} <= {
+            *has.claims
+        }
+
+
+def test_a_claim_is_judged_without_the_topics_of_other_sections():
+    done = python(
+        "-c",
+        """
+import sys
+from rlsvi_study import catalogue
+print(*{one.section for one in catalogue.claims(["6.3"]).values()})
+print(*(name for name in sys.modules if name.endswith(".claims")))
+""",
+    )
+    assert done.stdout.splitlines() == ["6.3", "rlsvi_study.recommender.claims"]
 
 
 def test_names_use_one_separator():
