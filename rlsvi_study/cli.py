@@ -53,23 +53,12 @@ def _study(args: Namespace) -> Study:
     return study(args.file) if args.file else THE_PAPERS
 
 
-def _as_set(args: Namespace, experiment: "Experiment") -> "tuple[Experiment, str]":
-    """The experiment with what is set, and the scale."""
+def _with_scale(args: Namespace, experiment: "Experiment") -> "tuple[Experiment, str]":
+    """The experiment and the scale that is asked for, or else the verb's usual one, or its first."""
     usual = args.usual if args.usual in experiment.scales else next(iter(experiment.scales))
     scale = args.scale or usual
     _known(f"scale of {experiment.name}", [scale], experiment.scales)
-    texts = dict(args.set)
-    if len(texts) < len(args.set):
-        raise _usage(
-            f"--set gives a name one value; {', '.join(name for name, _ in args.set)} were given. "
-            f"Leave one out, or run it twice."
-        )
-    _known(f"setting of {experiment.name}", texts, experiment.settable)
-    try:
-        values = {name: experiment.read(name, texts[name]) for name in texts}
-        return experiment.having(**values), scale
-    except ValueError as error:
-        raise _usage(str(error)) from error
+    return experiment, scale
 
 
 def _experiments(args: Namespace) -> "list[tuple[Experiment, str]]":
@@ -79,7 +68,7 @@ def _experiments(args: Namespace) -> "list[tuple[Experiment, str]]":
     tables = dict.fromkeys(table for name in names for table in where.figures.get(name, (name,)))
     if not tables:
         raise _usage("fig1 is a drawing without a table. See it with: rlsvi plot fig1")
-    return [_as_set(args, where.experiments[table]) for table in tables]
+    return [_with_scale(args, where.experiments[table]) for table in tables]
 
 
 def _list(args: Namespace) -> int:
@@ -184,7 +173,7 @@ def _plot(args: Namespace) -> int:
 
     pictures = {name: drawing for asked in names for name, drawing in where.drawings(asked).items()}
     for name, (sources, draw) in pictures.items():
-        tables = [_as_set(args, where.experiments[source]) for source in sources]
+        tables = [_with_scale(args, where.experiments[source]) for source in sources]
         file = (
             engine.path(*tables[0]).name.replace(sources[0], name, 1) if tables else f"{name}.csv"
         )
@@ -314,13 +303,6 @@ def _minutes(text: str) -> float:
     return minutes
 
 
-def _setting(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals):
-        raise argparse.ArgumentTypeError(f"NAME=VALUE, such as lam=2, not {text!r}")
-    return name, value
-
-
 def _folder(text: str) -> Path:
     if not text.strip():
         raise argparse.ArgumentTypeError(f"a folder, not {text!r}; is a variable empty?")
@@ -349,15 +331,6 @@ def parser() -> argparse.ArgumentParser:
         p.add_argument("names", nargs="*", metavar=noun, help=f"{names} (default: all)")
         if scale:
             p.add_argument("--scale", help=f"quick or paper (default: {scale})")
-            p.add_argument(
-                "--set",
-                metavar="NAME=VALUE",
-                type=_setting,
-                action="append",
-                default=[],
-                help="another value of a constant, one of an axis, or a "
-                "number of seeds; such a table has a name of its own",
-            )
         p.add_argument(
             "--out",
             type=_folder,

@@ -69,7 +69,6 @@ MISTYPED = [
     ("run", "owm"),
     ("verify", "--minutes", "0"),
     ("plot", "--scale", "paper"),
-    ("run", "--set", "valu=1"),
 ]
 UNLUCKY = st.sampled_from([None, None, None, 0, RUNS - 1])  # a seed that raises
 EDITS = st.lists(CODES, max_size=2) | st.just([])  # of the code, in a run
