@@ -165,42 +165,52 @@ def _plot(args: Namespace) -> int:
             f"{args.file} must define DRAW to be drawn, a dict of functions from a "
             f"table to a figure; it has none. Add one under an experiment's name."
         )
-    names = _known("figure", args.names, where.drawn)
+    pictures: dict[str, Any] = {}
+    for name in _known("figure", args.names, where.drawn):
+        drawings = where.drawings(name)
+        if args.names and not drawings:
+            raise StudyError(f"{name} has no drawing, only a table. engine.load reads it.")
+        pictures |= drawings
+    from . import engine
+
+    for name, (sources, draw) in pictures.items():
+        tables = [_with_scale(args, where.experiments[source]) for source in sources]
+        stored = [engine.load(*table) for table in tables]
+        for table in tables:
+            _say_if_stale(args, *table)
+        file = f"{name}.png"
+        if tables:  # the scale is in their names
+            file = engine.path(*tables[0]).with_suffix(".png").name.replace(sources[0], name, 1)
+        target = engine.results_folder() / "figures" / file
+        engine.write({target: _picture(name, draw, stored)})
+        print(f"{name}: wrote {target}")
+    return 0
+
+
+def _picture(name: str, draw: Callable[..., Any], tables: list[Any]) -> bytes:
+    """What it draws, as a PNG."""
     from matplotlib import pyplot as plt
     from matplotlib.figure import Figure
 
-    from . import engine
-
-    pictures = {name: drawing for asked in names for name, drawing in where.drawings(asked).items()}
-    for name, (sources, draw) in pictures.items():
-        tables = [_with_scale(args, where.experiments[source]) for source in sources]
-        file = (
-            engine.path(*tables[0]).name.replace(sources[0], name, 1) if tables else f"{name}.csv"
+    picture = io.BytesIO()
+    try:
+        figure = getattr(draw(*tables), "figure", None)
+        if isinstance(figure, Figure):
+            figure.savefig(picture, dpi=150)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise StudyError(
+            f"{name}: what draws its table raised {error!r}. Fix it, or the table; in Python, "
+            f"engine.load gives it to you."
+        ) from error
+    if not isinstance(figure, Figure):
+        raise StudyError(
+            f"a drawing must return a figure, or what seaborn returns; that of {name} does not. "
+            f"Let it end in 'return'."
         )
-        target = (engine.results_folder() / file).with_suffix(".png")
-        stored, picture = [engine.load(*table) for table in tables], io.BytesIO()
-        for table in tables:
-            _say_if_stale(args, *table)
-        try:
-            figure = getattr(draw(*stored), "figure", None)
-            if isinstance(figure, Figure):
-                figure.savefig(picture, dpi=150)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            raise StudyError(
-                f"{name}: what draws its table raised {error!r}. Fix it, or the "
-                f"table; in Python, engine.load gives it to you."
-            ) from error
-        if not isinstance(figure, Figure):
-            raise StudyError(
-                f"a drawing must return a figure, or what seaborn returns; that of "
-                f"{name} does not. Let it end in 'return'."
-            )
-        plt.close(figure)
-        engine.write({target: picture.getvalue()})
-        print(f"{name}: wrote {target}")
-    return 0
+    plt.close(figure)
+    return picture.getvalue()
 
 
 def _check(args: Namespace) -> int:

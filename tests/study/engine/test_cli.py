@@ -100,7 +100,7 @@ def test_run_then_plot_then_verify(tmp_path, capsys):
     out = ["--out", str(tmp_path), "--scale", "quick"]
     assert main(["run", "example1", "fig3", *out]) == 0
     assert main(["plot", "example1", *out]) == 0
-    assert (tmp_path / "example1.quick.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "figures/example1.quick.png").read_bytes().startswith(b"\x89PNG")
     record = json.loads((tmp_path / "example1.quick.json").read_text())
     assert record["command"] == "rlsvi run example1 --scale quick --jobs 1"  # no folder of ours
     runs = sum(len(EXPERIMENTS[name].scales["quick"].tasks) for name in ("example1", "fig3"))

@@ -66,7 +66,7 @@ def test_the_example_runs_resumes_and_is_drawn_and_verified(tmp_path, capsys):
     assert "1 of 10" in capsys.readouterr().out
     for words in (["run"], ["plot"], ["verify"], ["list"]):
         assert main([*words, str(file)]) == 0
-    assert (tmp_path / "results/river.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "results/figures/river.png").read_bytes().startswith(b"\x89PNG")
     last = (
         pd.read_csv(tmp_path / "results/river.csv")
         .query("episode == 500")
@@ -302,7 +302,7 @@ def test_a_drawing_returns_a_figure_or_what_has_one(draw, status, hint, small, c
     assert main(["run", str(small)]) == 0
     assert main(["plot", str(small)]) == status
     assert hint in capsys.readouterr().err
-    assert (small.parent / "results/own.quick.png").exists() == (status == 0)
+    assert (small.parent / "results/figures/own.quick.png").exists() == (status == 0)
 
 
 @pytest.mark.parametrize(
