@@ -54,23 +54,12 @@ def _study(args: Namespace) -> Study:
     return study(args.file) if args.file else THE_PAPERS
 
 
-def _as_set(args: Namespace, experiment: "Experiment") -> "tuple[Experiment, str]":
-    """The experiment with what is set, and the scale."""
+def _with_scale(args: Namespace, experiment: "Experiment") -> "tuple[Experiment, str]":
+    """The experiment and the scale that is asked for, or else the verb's usual one, or its first."""
     usual = args.usual if args.usual in experiment.scales else next(iter(experiment.scales))
     scale = args.scale or usual
     _known(f"scale of {experiment.name}", [scale], experiment.scales)
-    texts = dict(args.set)
-    if len(texts) < len(args.set):
-        raise _usage(
-            f"--set gives a name one value; {', '.join(name for name, _ in args.set)} were given. "
-            f"Leave one out, or run it twice."
-        )
-    _known(f"setting of {experiment.name}", texts, experiment.settable)
-    try:
-        values = {name: experiment.read(name, texts[name]) for name in texts}
-        return experiment.having(**values), scale
-    except ValueError as error:
-        raise _usage(str(error)) from error
+    return experiment, scale
 
 
 def _experiments(args: Namespace) -> "list[tuple[Experiment, str]]":
@@ -80,7 +69,7 @@ def _experiments(args: Namespace) -> "list[tuple[Experiment, str]]":
     tables = dict.fromkeys(table for name in names for table in where.figures.get(name, (name,)))
     if not tables:
         raise _usage("fig1 is a drawing without a table. See it with: rlsvi plot fig1")
-    return [_as_set(args, where.experiments[table]) for table in tables]
+    return [_with_scale(args, where.experiments[table]) for table in tables]
 
 
 def _list(args: Namespace) -> int:
@@ -178,42 +167,52 @@ def _plot(args: Namespace) -> int:
             f"{args.file} must define DRAW to be drawn, a dict of functions from a "
             f"table to a figure; it has none. Add one under an experiment's name."
         )
-    names = _known("figure", args.names, where.drawn)
+    pictures: dict[str, Any] = {}
+    for name in _known("figure", args.names, where.drawn):
+        drawings = where.drawings(name)
+        if args.names and not drawings:
+            raise StudyError(f"{name} has no drawing, only a table. engine.load reads it.")
+        pictures |= drawings
+    from . import engine
+
+    for name, (sources, draw) in pictures.items():
+        tables = [_with_scale(args, where.experiments[source]) for source in sources]
+        stored = [engine.load(*table) for table in tables]
+        for table in tables:
+            _say_if_stale(args, *table)
+        file = f"{name}.png"
+        if tables:  # the scale is in their names
+            file = engine.path(*tables[0]).with_suffix(".png").name.replace(sources[0], name, 1)
+        target = engine.results_folder() / "figures" / file
+        engine.write({target: _picture(name, draw, stored)})
+        print(f"{name}: wrote {target}")
+    return 0
+
+
+def _picture(name: str, draw: Callable[..., Any], tables: list[Any]) -> bytes:
+    """What it draws, as a PNG."""
     from matplotlib import pyplot as plt
     from matplotlib.figure import Figure
 
-    from . import engine
-
-    pictures = {name: drawing for asked in names for name, drawing in where.drawings(asked).items()}
-    for name, (sources, draw) in pictures.items():
-        tables = [_as_set(args, where.experiments[source]) for source in sources]
-        file = (
-            engine.path(*tables[0]).name.replace(sources[0], name, 1) if tables else f"{name}.csv"
+    picture = io.BytesIO()
+    try:
+        figure = getattr(draw(*tables), "figure", None)
+        if isinstance(figure, Figure):
+            figure.savefig(picture, dpi=150)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise StudyError(
+            f"{name}: what draws its table raised {error!r}. Fix it, or the table; in Python, "
+            f"engine.load gives it to you."
+        ) from error
+    if not isinstance(figure, Figure):
+        raise StudyError(
+            f"a drawing must return a figure, or what seaborn returns; that of {name} does not. "
+            f"Let it end in 'return'."
         )
-        target = (engine.results_folder() / file).with_suffix(".png")
-        stored, picture = [engine.load(*table) for table in tables], io.BytesIO()
-        for table in tables:
-            _say_if_stale(args, *table)
-        try:
-            figure = getattr(draw(*stored), "figure", None)
-            if isinstance(figure, Figure):
-                figure.savefig(picture, dpi=150)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            raise StudyError(
-                f"{name}: what draws its table raised {error!r}. Fix it, or the "
-                f"table; in Python, engine.load gives it to you."
-            ) from error
-        if not isinstance(figure, Figure):
-            raise StudyError(
-                f"a drawing must return a figure, or what seaborn returns; that of "
-                f"{name} does not. Let it end in 'return'."
-            )
-        plt.close(figure)
-        engine.write({target: picture.getvalue()})
-        print(f"{name}: wrote {target}")
-    return 0
+    plt.close(figure)
+    return picture.getvalue()
 
 
 def _claims(names: list[str]) -> dict[str, "Claim"]:
@@ -323,13 +322,6 @@ def _minutes(text: str) -> float:
     return minutes
 
 
-def _setting(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals):
-        raise argparse.ArgumentTypeError(f"NAME=VALUE, such as lam=2, not {text!r}")
-    return name, value
-
-
 def _folder(text: str) -> Path:
     if not text.strip():
         raise argparse.ArgumentTypeError(f"a folder, not {text!r}; is a variable empty?")
@@ -358,15 +350,6 @@ def parser() -> argparse.ArgumentParser:
         p.add_argument("names", nargs="*", metavar=noun, help=f"{names} (default: all)")
         if scale:
             p.add_argument("--scale", help=f"quick or paper (default: {scale})")
-            p.add_argument(
-                "--set",
-                metavar="NAME=VALUE",
-                type=_setting,
-                action="append",
-                default=[],
-                help="another value of a constant, one of an axis, or a "
-                "number of seeds; such a table has a name of its own",
-            )
         p.add_argument(
             "--out",
             type=_folder,

