@@ -1,6 +1,5 @@
 """What the book's directives put into the pages, on a few small findings and on those stored."""
 
-import json
 import re
 from html import escape
 from pathlib import Path
@@ -330,24 +329,6 @@ def test_what_is_open_on_a_page_takes_time():
 def test_the_strip_has_every_figure_of_the_paper_in_order():
     assert list(strip.FIGURES) == ["1", "2(a)", "2(b)", *map(str, range(3, 15))]
     assert [number for *_, together in strip.rows() for number in together] == list(strip.FIGURES)
-
-
-@pytest.mark.parametrize("number", strip.FIGURES)
-def test_a_figure_of_the_strip_has_its_place_in_a_chapter_and_its_claim(number):
-    page, label = strip.captioned()[number]
-    cells = json.loads((BOOK / f"{page}.ipynb").read_text("utf8"))["cells"]
-    (figure,) = (
-        cell
-        for cell in cells
-        if cell["metadata"].get("mystnb", {}).get("figure", {}).get("name") == label
-    )
-    assert any("image/png" in out.get("data", {}) for out in figure["outputs"])
-    one = pages.found()[strip.FIGURES[number]]
-    assert not one.part_of
-    words = strip.words(label, number)
-    assert words.startswith(f"{{ref}}`Figure {number} <{label}>` ")
-    assert linked(words) == [one.id]
-    assert verdicts_in(words) == [one.verdict]
 
 
 @pytest.mark.parametrize(
