@@ -37,9 +37,9 @@ from rlsvi_core.optimism.order import (
 )
 from rlsvi_core.regression import GaussianPosterior
 
-PHI = np.random.default_rng(3).standard_normal((2, 3, 2, 4))
-HOT, TIMELESS = features.OneHot(2, 3, 2), features.OneHot(None, 3, 2)
-MDP = FiniteMDP(np.full((2, 3, 2, 3), 1 / 3), np.zeros((2, 3, 2)))
+PHI = np.random.default_rng(3).standard_normal((4, 3, 2, 5))
+HOT, TIMELESS = features.OneHot(4, 3, 2), features.OneHot(None, 3, 2)
+MDP = FiniteMDP(np.full((4, 3, 2, 3), 1 / 3), np.zeros((4, 3, 2)))
 ENDLESS = DiscountedMDP(MDP.P[0], MDP.R[0], 0.9)
 P0, R0 = np.full((2, 2, 1, 2), 0.5), np.zeros((2, 2, 1, 2))
 Q0, BOX = np.random.default_rng(4).random((2, 3, 2)), ([-1.2, -0.07], [0.6, 0.07])
@@ -59,7 +59,7 @@ def edited(array, where, value):
 class Own:
     """An environment whose step returns what it is told."""
 
-    def __init__(self, stepped, H=2):
+    def __init__(self, stepped, H=4):
         self.stepped, self.H = stepped, H
 
     def start(self, rng):
@@ -151,7 +151,7 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("legal", lambda: rlsvi(HOT).act(0, 0, [True, False])),
     ("legal", lambda: rlsvi(HOT).greedy(0, 0, [2])),
     ("legal", lambda: rlsvi(rows).observe(0, 0.5, 0, 1.0, 0.5, [2])),
-    ("h must", lambda: rlsvi(HOT).act(2, 0)),
+    ("h must", lambda: rlsvi(HOT).act(4, 0)),
     ("s must", lambda: rlsvi(HOT).values(0, -1)),
     ("s must", lambda: rlsvi(TIMELESS).mean_values(0, 3)),
     ("a must", lambda: rlsvi(HOT).observe(0, 0, 0.0, 1.0, 0)),
@@ -174,13 +174,13 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("support", lambda: FiniteMDP(P0, R0, terminal=[0, -1], support=(0, 1))),
     ("H", lambda: FiniteMDP.stationary(P0[0], R0[0], H=None)),
     ("Q", lambda: FiniteMDP.stationary(np.eye(99)[:, None], np.ones((99, 1)), 10**9).Q),
-    ("episodes", lambda: MDP.simulate(np.zeros((2, 3), int), 10**9)),
-    ("policy", lambda: MDP.evaluate(np.zeros((2, 3)))),  # of floats
-    ("policy", lambda: MDP.evaluate(np.zeros((2, 4), int))),
-    ("policy", lambda: MDP.simulate(np.full((2, 3, 2), 0.25), 1)),
+    ("episodes", lambda: MDP.simulate(np.zeros((4, 3), int), 10**9)),
+    ("policy", lambda: MDP.evaluate(np.zeros((4, 3)))),  # of floats
+    ("policy", lambda: MDP.evaluate(np.zeros((3, 4), int))),
+    ("policy", lambda: MDP.simulate(np.full((4, 3, 2), 0.25), 1)),
     ("policy", lambda: ENDLESS.evaluate([[0, 0]])),
-    ("action", lambda: MDP.evaluate(np.full((2, 3), 2))),
-    ("action", lambda: MDP.occupancy(np.full((2, 3), -1))),
+    ("action", lambda: MDP.evaluate(np.full((4, 3), 2))),
+    ("action", lambda: MDP.occupancy(np.full((4, 3), -1))),
     ("gamma", lambda: DiscountedMDP(P0[0], R0[0], 1 - 1e-7)),  # its values would take for ever
     ("s must", lambda: ENDLESS.step(0, 3, 0, np.random.default_rng(1))),
     # features
@@ -370,7 +370,7 @@ def test_returns_beyond_the_range_of_values_are_mentioned_once(door):
     def paying(rewards, support=None):
         return FiniteMDP.stationary(np.ones((1, 2, 1)), [rewards], H=2, support=support)
 
-    for env in (paying([3.0, 2.0]), Own((3.0, 0, False))):
+    for env in (paying([3.0, 2.0]), Own((3.0, 0, False), H=2)):
         one = agent()
         with pytest.warns(UserWarning, match="value_range") as said:
             one.learn(env, 50, rng=2)

@@ -27,7 +27,6 @@ from rlsvi_core import (
     suggest_parameters,
 )
 from rlsvi_core.agent import action_probabilities
-from rlsvi_core.learners.counts import Counts
 
 pytestmark = pytest.mark.filterwarnings("ignore:value_range", "ignore:lam is suggested")
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
@@ -228,14 +227,6 @@ def test_sixty_digits_at_the_settings_of_the_paper(printed, episodes, lam, sigma
     agent.plan()
     Q = exact_Q(Phi, log, lam, sigma, z)
     assert np.abs(agent.Q - Q).max() < 1e-8 * np.abs(Q).max()
-
-
-def test_lsvi_weights_are_exactly_zero_until_the_first_reward():
-    mdp = chain(12)
-    for phi in (features.coherent(mdp.Q, 4, 1), features.OneHot(mdp.H, mdp.S, 2)):
-        agent = lsvi(phi, rng=1)
-        assert not agent.learn(mdp, 20, 2).claimed.any()
-        assert not agent.Q.any()
 
 
 @pytest.mark.parametrize("printed", [False, True])
@@ -444,19 +435,3 @@ def test_a_learner_of_ones_own_is_as_good_as_ours():
     assert agent.evaluate(Arms(), 100, rng=3).mean() > 0.5
     with pytest.raises(NotImplementedError, match="table of states"):
         agent.Q  # noqa: B018
-
-
-def test_a_bandit_of_two_coins_is_thompson_sampling():
-    """With P(value of one above the other) known: an exact binomial test at RATE."""
-    agent = rlsvi(features.OneHot(1, 1, 2), 1.0, 0.5, rng=3)
-    for a, r in ((0, 0.4), (1, 0.1), (1, 0.7)):
-        agent.observe(0, 0, a, r, None)
-    assert isinstance(agent.learner, Counts)
-    mean = np.array([0.4 / 1.25, 0.8 / 2.25])
-    variance = np.array([0.25 / 1.25, 0.25 / 2.25])
-    p = 0.5 * math.erfc(-(mean[1] - mean[0]) / math.sqrt(2 * variance.sum()))
-    count = 0
-    for _ in range(2000):
-        agent.plan()
-        count += agent.act(0, 0)
-    assert binomtest(count, 2000, p).pvalue > RATE
