@@ -22,8 +22,6 @@ TOPIC = Topic(
         "tetris-top-row-discount",
         "tetris-top-row-variance",
         "tetris-optimism",
-        "tetris-buffer",
         "tetris-lspi",
-        "tetris-known",
     ),
 )
