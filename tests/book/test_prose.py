@@ -21,6 +21,7 @@ from rlsvi_study import catalogue, engine
 from rlsvi_study.chain.regions import success_rates
 from rlsvi_study.conjecture.claims import WIN
 from rlsvi_study.conjecture.prior import EPISODES
+from rlsvi_study.extensions.runs import value_travels
 from rlsvi_study.judging import verdicts
 from rlsvi_study.recommender.claims import instance
 
@@ -151,7 +152,10 @@ DECLARED = {  # every other typed number, and what recomputes it
         "8.84": lambda: (17 + 2 * 65**0.5 + 5**0.5) / 4,
     },
     "E-recommender.ipynb": {"4521": lambda: len(instance(0).states[0])},
-    "F-extensions.ipynb": {"3000": lambda: found("F.travel", "half", "8"), "65 000": lambda: 2**16},
+    "F-extensions.ipynb": {
+        "3000": lambda: np.argmax(value_travels(8, 0.0, 10_000)[:, 8] >= 0.5),
+        "65 000": lambda: 2**16,
+    },
     "project-prior.ipynb": {"200 000": lambda: EPISODES["toll"]},
 }
 
