@@ -51,21 +51,20 @@ def by_the_letter(by: Mapping[str, str], **numbers: Any) -> Judged:
 
 
 Found = Mapping[str, Mapping[str, Any]]  # what was measured, with an interval, by rule
-Join = Callable[[Mapping[Any, str]], str]
 
 
-def above(found: Found, claimed: float = 0.0, join: Join = jointly) -> dict[str, str]:
-    """For each rule, whether the intervals lie above what is claimed."""
+def above(found: Found, claimed: float) -> dict[str, str]:
+    """For each rule, whether all its intervals lie above what is claimed."""
     return {
-        rule: join({who: measured(one.low, one.high, claimed) for who, one in of.items()})
+        rule: jointly({who: measured(one.low, one.high, claimed) for who, one in of.items()})
         for rule, of in found.items()
     }
 
 
-def below(found: Found, claimed: float, join: Join = jointly) -> dict[str, str]:
-    """For each rule, whether they lie below it."""
+def below(found: Found, claimed: float) -> dict[str, str]:
+    """For each rule, whether all lie below it."""
     return {
-        rule: join({who: measured(-one.high, -one.low, -claimed) for who, one in of.items()})
+        rule: jointly({who: measured(-one.high, -one.low, -claimed) for who, one in of.items()})
         for rule, of in found.items()
     }
 
@@ -77,12 +76,10 @@ def every_schedule(rule: str, tables: Frames = STORED) -> pd.DataFrame:
     """Figure 7 under a rule and, on its seeds, LSVI with other schedules than it has there."""
     one = RULES[rule]
     figure = tables[one.figure]
-    return pd.concat(
-        [
-            figure.assign(schedule=one.schedule) if one.schedule else figure,
-            *(tables[name].assign(agent="lsvi") for name in (one.others,) if name),
-        ]
-    )
+    parts = [figure.assign(schedule=one.schedule) if one.schedule else figure]
+    if one.others:
+        parts.append(tables[one.others].assign(agent="lsvi"))
+    return pd.concat(parts)
 
 
 def schedules(rule: str, tables: Frames = STORED) -> pd.DataFrame:

@@ -197,6 +197,7 @@ def readings(table: pd.DataFrame, games: int = 100) -> Figure:
 @styled
 def rules(table: pd.DataFrame) -> Figure:
     """Under each ending rule, when each seed learns, and how many do."""
+    agents = ("rlsvi", "lsvi")
     when = runs.learned_at(table, ["rule", "agent"])
     order = [
         rule for rule in ("fits", "clears", "top row", "overflow", "overflow top") if rule in when
@@ -208,7 +209,7 @@ def rules(table: pd.DataFrame) -> Figure:
         y="rule",
         order=order,
         hue="agent",
-        hue_order=(agents := ("rlsvi", "lsvi")),
+        hue_order=agents,
         palette=COLOUR,
         size=6,
         alpha=0.6,

@@ -15,19 +15,20 @@ piece sticks out, LSVI's schedule, the number of games or the width of mini-Tetr
   the same for them would take hours. Each claim is judged by the same criteria under all three,
   and is undecided under one that was not run for it.
   Under ``"clears"``, which the sentence excludes, a piece may stick out if what remains after
-  clearing fits; RLSVI learns first there, and ``fig7`` has it. ``tetris-rules`` has three, shorter;
+  clearing fits; RLSVI learns first there, and ``fig7`` has it. ``tetris-rules`` has three rules,
+  for fewer games;
 - appendix D's discount and prior over the variance are compared under ``"clears"`` and, on ten
   seeds, under ``"top row"``. The discount helps if the runs with 0.99 spread less over seeds than
   those with 1, the prior if the scores exceed those with σ = 1 on the same seeds;
 - LSVI's tuned schedule is the best over the second half of the games on seeds of their own, 1000
   and up, in the three ``…-tuning`` tables (``claims.tuned``); where there is none, the best in
-  hindsight. ``tetris-schedules`` has every
-  schedule of ε but the one of ``fig7`` on figure 7's own seeds, for all 1000 games;
-  ``tetris-top-row-schedules`` has the constants and fast ones under ``"top row"``;
+  hindsight. ``tetris-schedules`` has every schedule of ε but the one of ``fig7`` on figure 7's own
+  seeds, for all 1000 games; ``tetris-top-row-schedules`` has the constants and fast ones under
+  ``"top row"``;
 - 1000 games, twenty seeds, ten columns.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
@@ -188,16 +189,14 @@ def finals(table: pd.DataFrame, by: Sequence[str] = (), games: int = 200) -> pd.
 
 def lead(table: pd.DataFrame) -> pd.Series:
     """RLSVI minus LSVI with its best schedule, seed by seed: means over the last 200 games."""
-    last = finals(table.assign(schedule=table.get("schedule", "")), ["agent", "schedule"])
+    last = finals(table, ["agent", "schedule"])
     lsvi = last["lsvi"].unstack("schedule")
     return last["rlsvi"].droplevel("schedule") - lsvi[lsvi.mean().idxmax()]
 
 
-def levels(
-    table: pd.DataFrame, by: str | Sequence[str], of: Callable[[pd.DataFrame], pd.Series] = finals
-) -> pd.DataFrame:
-    """The mean of these over the seeds, with its interval, for each cell."""
-    return by_cell(table, by, lambda cell: level(of(cell))._asdict())
+def levels(table: pd.DataFrame, by: str | Sequence[str]) -> pd.DataFrame:
+    """The mean of the last scores over the seeds, with its interval, for each cell."""
+    return by_cell(table, by, lambda cell: level(finals(cell))._asdict())
 
 
 def learned_at(table: pd.DataFrame, by: Sequence[str] = (), above: float = LEARNED) -> pd.Series:
@@ -206,9 +205,9 @@ def learned_at(table: pd.DataFrame, by: Sequence[str] = (), above: float = LEARN
     return game.groupby([table[name] for name in (*by, "seed")]).min()
 
 
-def second_half(table: pd.DataFrame, by: Sequence[str] = ("schedule",)) -> pd.Series:
-    """The mean score over the second half of the games; its greatest is the tuned schedule."""
-    return table[table.game > table.game.max() / 2].groupby(list(by)).score.mean()
+def second_half(table: pd.DataFrame) -> pd.Series:
+    """Each schedule's mean score over the second half of the games; the greatest is the tuned one."""
+    return table[table.game > table.game.max() / 2].groupby("schedule").score.mean()
 
 
 def relative_spread(scores: Any) -> Any:
