@@ -69,7 +69,6 @@ THRESHOLDS = {
     "uncorrelated": Threshold(
         0.2, "a correlation up to this is not what “ensures” one", (0.15, 0.5)
     ),
-    "nearly": Threshold(0.9, "“nearly its full size at once”", (0.8, 0.95)),
     "learned": Threshold(
         1000,
         "rows per game of a block: between the tens of a beginner and the "

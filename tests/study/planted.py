@@ -37,7 +37,6 @@ from rlsvi_study.judging.register import REGISTER
 from rlsvi_study.recommender import claims as recommender
 from rlsvi_study.regret import bias, optimism
 from rlsvi_study.regret import claims as regret
-from rlsvi_study.tetris import claims as tetris
 from rlsvi_study.theory import (
     crossings,
     forms,
@@ -184,13 +183,9 @@ TABLES = {  # what changes most verdicts comes first, what is dear to judge last
 NOT_RUN = {
     "6.2.exploration",
     "6.2.fixed-epsilon",
-    "6.2.replay",
-    "6.2.tuned-better",
     "D.discount",
     "D.variance",
     "D.mini",
-    "D.mini-extreme",
-    "D.mini-faster",
 }
 
 
@@ -569,18 +564,6 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         "B.any-algorithm",
     ),
     (
-        tetris,
-        "Tetris",
-        lambda right: lambda pieces="IJLOSTZ": right(12, pieces=pieces),
-        "6.2.states 6.2.features D.memory",
-    ),
-    (
-        tetris.runs,
-        "learner",
-        lambda right: lambda *who, window, form: right(*who, window=window // 2, form=form),
-        "6.2.growth",
-    ),
-    (
         recommender,
         "instance",
         lambda right: lambda seed: Recommender(right(seed).gamma, 5, beta=np.linspace(-1, 1, 10)),
@@ -588,41 +571,12 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
     ),
     (
         extensions,
-        "rlsvi",
-        lambda right: (
-            lambda Phi, *, printed, rng: right(
-                Phi, printed=printed, options=Options(window=40 if printed else None), rng=rng
-            )
-        ),
-        "F.batch",
-    ),
-    (
-        extensions,
         "PrintedIncremental",
         lambda right: lambda Phi, nu: right(np.concatenate([Phi, Phi], axis=-1), nu=nu),
         "F.cost",
     ),
-    (
-        extensions,
-        "PrintedIncremental",
-        lambda right: lambda Phi, nu: right(Phi, 1e9, nu=nu),
-        "F.step-size",
-    ),
-    (
-        extensions,
-        "value_travels",
-        lambda right: lambda k, nu, episodes: right(k, 0.5, episodes),
-        "F.travel",
-    ),
-    (extensions, "printed", lambda _: lambda gamma: gamma, "F.marginal F.start"),
+    (extensions, "printed", lambda _: lambda gamma: gamma, "F.marginal"),
     (extensions, "DISCOUNTS", lambda _: (0.1, 0.2, 0.3), "F.autocorrelation"),
-    (extensions, "printed", lambda _: lambda gamma: 1.0, "F.fixed"),
-    (
-        extensions,
-        "ENVIRONMENTS",
-        lambda names: dict.fromkeys(names, "1.lower-bound"),
-        "7.effective",
-    ),
     (REGISTER, "5.theorem1", lambda one: replace(one, verdict=FAILS), "5.optimistic-algorithms"),
 ]
 
