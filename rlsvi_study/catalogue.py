@@ -12,45 +12,24 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import (
-    StudyError,
-    chain,
-    conjecture,
-    exploration,
-    extensions,
-    noise,
-    recommender,
-    regret,
-    since,
-    tasks,
-    tetris,
-    theory,
-)
+from . import StudyError, chain, conjecture, extensions, recommender, regret, tetris, theory
+from .beyond import noise
 from .judging.register import REGISTER, Claim
 
-TOPICS = {
-    topic.__name__.rpartition(".")[2]: topic.TOPIC
-    for topic in (
-        chain,
-        recommender,
-        regret,
-        tetris,
-        extensions,
-        theory,
-        conjecture,
-        exploration,
-        tasks,
-        noise,
-        since,
-    )
+_TOPICS = {
+    topic.__name__.rpartition(".")[2]: topic
+    for topic in (chain, recommender, regret, tetris, extensions, theory, conjecture, noise)
 }
+TOPICS = {name: topic.TOPIC for name, topic in _TOPICS.items()}
 TABLES = {name: topic for topic, has in TOPICS.items() for name in has.tables}
 FIGURES = {name: tables for has in TOPICS.values() for name, tables in has.figures.items()}
 TOPIC = TABLES | {name: topic for topic, has in TOPICS.items() for name in has.figures}
 
 
 def _module(name: str) -> Any:
-    return import_module(f".{name}", __package__)
+    """A module of a topic, such as ``chain.runs``."""
+    topic, part = name.split(".")
+    return import_module(f"{_TOPICS[topic].__name__}.{part}")
 
 
 class _Experiments(Mapping[str, Any]):
@@ -151,9 +130,9 @@ def study(file: Path) -> Study:
 @cache
 def claims() -> dict[str, Claim]:
     """The register, filled by all topics, in the paper's order; within a section, as written."""
-    for topic in TOPICS:
-        if find_spec(f".{topic}.claims", __package__):
-            _module(f"{topic}.claims")
+    for name, topic in _TOPICS.items():
+        if find_spec(f"{topic.__name__}.claims"):
+            _module(f"{name}.claims")
     for id in sorted(REGISTER, key=lambda id: (id[0].isalpha(), REGISTER[id].section)):
         REGISTER[id] = REGISTER.pop(id)
     return REGISTER

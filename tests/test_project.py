@@ -115,7 +115,7 @@ FLOORS = {
     "rlsvi_study": [
         {"", "sources"},
         {"experiment", "provenance"},
-        {"compare", "environments", "files", "parameters", "rivals", "traps", "worlds"},
+        {"compare", "files", "parameters", "rivals", "traps", "worlds"},
         {"journal", "tables"},
         {"runner"},
         {"engine"},

@@ -39,7 +39,7 @@ from .runs import (
 )
 
 STORED = Tables(EXPERIMENTS)
-STUDY, LATER, READINGS, RIVALS, _ = TOPIC.tables
+STUDY, LATER, READINGS, RIVALS = TOPIC.tables
 FIG8, FIG9 = "Section 6.3, figure 8", "Section 6.3, figure 9"
 
 

@@ -248,15 +248,6 @@ def openings(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@styled
-def parts(table: pd.DataFrame) -> Figure:
-    """Likes over those of uniform play, for RLSVI and parts of it."""
-    fig, ax = canvas()
-    sns.pointplot(table, x="gain", y="agent", errorbar=student, linestyle="none", ax=ax)
-    ax.set(xlabel="likes over uniform play", ylabel="")
-    return fig
-
-
 DRAW = {
     "fig8": fig8,
     "fig9": fig9,
@@ -264,5 +255,4 @@ DRAW = {
     "recommender-later": later,
     "recommender-readings": readings,
     "recommender-rivals": partial(fig8, arms=RIVALS),
-    "recommender-explore": parts,
 }

@@ -23,7 +23,6 @@ from rlsvi_core.envs.recommender import Recommender
 from ..engine import Experiment, Rows, Scale, grid, streams
 from ..judging.intervals import mean_interval
 from .bandit import BernoulliBandit
-from .exploring import WEIGHTS, Parts, learn
 from .products import ProductLearner
 
 PAPER_ETAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
@@ -142,23 +141,6 @@ def learning_curve(
     ]
 
 
-def gain(agent: str, seed: int, episodes: int) -> Rows:
-    """Likes over those of uniform play, both as exact expectations, for RLSVI and parts of it;
-    ``exploration.runs`` has the rule of the comparison."""
-    customers = instance(seed)
-    _, env_rng, agent_rng = streams((seed, 0))
-    fixed = int(agent_rng.integers(2**63))
-    parts = Parts(agent, customers.N, customers.J, LAM, VARIANCE**0.5, fixed)
-    earned = learn(Agent(parts, rng=agent_rng), customers, episodes, env_rng)
-    uniform = customers.evaluate(customers.uniform())[0]
-    return [
-        {
-            "gain": float(earned.sum() - episodes * uniform),
-            "late": float(earned[-episodes // 10 :].mean() / customers.value),
-        }
-    ]
-
-
 # --------------------------------------------------------------------------- summaries
 
 
@@ -244,17 +226,6 @@ EXPERIMENTS = {
             "RLSVI and the strongest rivals among the readings",
             quick=Scale(_STUDY, _RIVALS, range(1)),
             paper=Scale(_STUDY, _RIVALS, range(100)),
-        ),
-        Experiment(
-            "recommender-explore",
-            "Section 4",
-            "Recommendations: RLSVI taken apart",
-            gain,
-            {
-                "quick": Scale({"episodes": 50}, grid(agent=WEIGHTS)[:2], range(2)),
-                "paper": Scale({"episodes": 600}, grid(agent=WEIGHTS), range(20)),
-            },
-            portable=False,
         ),
     )
 }
