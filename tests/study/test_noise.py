@@ -1,0 +1,175 @@
+"""How much noise: what a run counts, the worlds by their words, and what the guide says of the tables."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rlsvi_core import lsvi
+from rlsvi_core.envs import river_swim
+from rlsvi_study import engine
+from rlsvi_study.beyond.noise import runs
+from rlsvi_study.beyond.noise.bandits import BANDITS, bandit
+from rlsvi_study.beyond.worlds import inventory, key_and_door
+
+
+def load(name):
+    return engine.load(runs.EXPERIMENTS[name])
+
+
+# --- a run ----------------------------------------------------------------------------------------
+
+
+def test_regret_is_what_the_policies_of_the_episodes_lose():
+    """Of an agent that plays at random, exactly; with a discount the best minus what was paid."""
+    mdp = river_swim(4, 5)
+    agent = lsvi(runs.one_hot(mdp)[1], epsilon=1.0, rng=1)
+    rows = runs.scored(agent, mdp, 12, np.random.default_rng(2), 3)
+    each = mdp.regret(np.full(mdp.Q.shape, 1 / mdp.A))
+    assert rows == [{"episode": n, "regret": pytest.approx(n * each, abs=1e-4)} for n in (3, 6, 9)]
+    grid = key_and_door(3, H=7)
+    agent = lsvi(runs.timeless(grid)[1], epsilon=1.0, gamma=0.9, rng=1)
+    (*_, last) = runs.scored(agent, grid, 400, np.random.default_rng(2), 4)
+    again = lsvi(runs.timeless(grid)[1], epsilon=1.0, gamma=0.9, rng=1)
+    paid = again.learn(runs.Clocked(grid), 400, np.random.default_rng(2)).reward.sum()
+    assert last == {"episode": 400, "regret": 400 - paid}
+    assert 0 < paid < 400
+
+
+@pytest.mark.parametrize(
+    ("problem", "arm"),
+    [
+        ("coherent chain 20", runs.BOOTSTRAP),
+        ("river swim", runs.RETURNS),
+        ("key and door, discounted", "V/200"),
+        ("key and door, discounted", "ε = 0.3"),
+    ],
+)
+def test_a_run_repeats_itself_and_its_beginning(problem, arm):
+    whole = runs.curve(problem, arm, 7, 2)
+    assert whole[:1] == runs.curve(problem, arm, 7, 1)
+    assert 0 < whole[0]["regret"] <= whole[1]["regret"]
+
+
+def test_epsilon_is_halved_every_eighth_of_a_run():
+    assert [runs.halved(0.3, 250, n) for n in (0, 249, 250, 1999)] == [0.3, 0.3, 0.15, 0.3 / 128]
+
+
+def test_the_clock_cuts_and_what_pays_no_more_ends_an_episode():
+    grid, rng = runs.Clocked(key_and_door(2, H=3)), np.random.default_rng(0)
+
+    def walked(*actions):
+        s, found = grid.start(rng), []
+        for h, a in enumerate(actions):
+            r, s, over = grid.step(h, s, a, rng)
+            found.append((r, s, over))
+        return found
+
+    through = walked(1, 0, 3)  # down to the key, up, right to the door
+    assert [(r, over) for r, _, over in through] == [(0, False), (0, False), (1, True)]
+    assert walked(1, 0, 0)[-1] == (0, 4, "cut")
+    assert not runs.Clocked(inventory(3)).ends.any()  # an empty shop may order
+    pytest.importorskip("gymnasium")
+    lake, _ = runs.lake(rng)
+    assert np.flatnonzero(runs.Clocked(lake).ends).tolist() == [5, 7, 11, 12, 15]
+
+
+# --- what agents are told -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("problem", ["river swim", "inventory", "inventory, discounted"])
+def test_the_ranges_of_a_problem_are_what_they_are_called(problem):
+    of = (runs.PROBLEMS | runs.DISCOUNTED)[problem]
+    mdp, _ = of.make(np.random.default_rng(0))
+    if of.gamma is None:
+        assert of.told == pytest.approx((mdp.V.min(), mdp.V.max()), rel=0.02)
+    length = mdp.H if of.gamma is None else 1 / (1 - of.gamma)
+    possible = mdp.R[mdp.P > 0]
+    assert of.returns == pytest.approx((length * possible.min(), length * possible.max()))
+
+
+@pytest.mark.parametrize("name", BANDITS)
+def test_a_bandit_is_linear_and_pays_what_it_is_called(name):
+    of = BANDITS[name]
+    mdp, phi = bandit(of, np.random.default_rng(3))
+    mean = (mdp.P * mdp.R).sum(axis=-1)[0]
+    assert (mean[0] == mean[1]).all()
+    assert abs(mean - of.middle).max() == pytest.approx(of.spread)
+    assert (phi**2).sum(axis=-1) == pytest.approx(1)
+    weights = np.linalg.lstsq(phi[0, 0], mean[0], rcond=None)[0]
+    assert phi[0, 0] @ weights == pytest.approx(mean[0])
+    variance = (mdp.P * mdp.R**2).sum(axis=-1)[0, 0] - mean[0] ** 2
+    middle = abs(mean[0] - of.middle).argmin()
+    assert np.sqrt(variance[middle]) == pytest.approx(of.deviation, rel=0.1)
+
+
+# --- what counts ----------------------------------------------------------------------------------
+
+
+def planted(level, noise, problem="river swim", end=2000):
+    """Ten seeds of each arm, with ``noise`` added or subtracted at every second arm."""
+    return pd.DataFrame(
+        {
+            "problem": problem,
+            "arm": arm,
+            "seed": seed,
+            "episode": n,
+            "regret": n / end * (regret + noise * (seed % 2 - 0.5) * (i % 2)),
+        }
+        for i, (arm, regret) in enumerate(level.items())
+        for seed in range(10)
+        for n in (end // 2, end)
+    )
+
+
+def test_an_interval_decides_and_not_a_mean():
+    level = {"V/1000": 14.0, "V/200": 10.0, "V/50": 15.0, "V/10": 16.0, "V/2": 40.0}
+    found = runs.judged(planted(level, 0.0)).loc["river swim"]
+    assert found.times.tolist() == [1.4, 1, 1.5, 1.6, 4]
+    assert found.word.tolist() == ["good", "good", "open", "bad", "bad"]
+    found = runs.judged(planted(level, 20.0))
+    assert found.word.tolist() == ["open", "good", "open", "open", "bad"]
+    arms = {runs.UNTUNED: 30.0, runs.BOOTSTRAP: 21.0}
+    tables = [planted(arms, 0.0), planted(arms, 40.0, "inventory", end=300)]
+    words = runs.compared(pd.concat(tables)).word.droplevel("arm")
+    assert words.to_dict() == {"river swim": "better", "inventory": "open"}
+
+
+def test_lsvi_has_the_epsilon_with_the_least_mean():
+    level = {"V/50": 15.0} | dict(zip(runs.EPSILONS, (14.5, 16.0, 14.25, 20.0), strict=True))
+    regret = runs.with_best_epsilon(planted(level, 4.0))["river swim"]
+    assert regret.mean().to_dict() == {"V/50": 15.0, runs.LSVI: 14.25}
+
+
+# --- what the guide says --------------------------------------------------------------------------
+
+
+def test_where_the_bootstrap_is_ahead():
+    words = runs.compared(load("noise")).word.droplevel("arm")
+    gambles, far = ["gamble", "long gamble 4"], ["deep sea 50", "key and door"]
+    chains = ["coherent chain 20", "agnostic chain 20"]
+    assert (words[gambles + far + chains] == "better").all()
+    assert (words[["toll 13", "river swim", "inventory"]] == "worse").all()
+    assert (words[["chain 50", "deep sea 20", "random MDPs 10"]] == "open").all()
+
+
+def test_at_bandits_sigma_is_the_deviation_of_a_reward():
+    table = load("noise-bandits")
+    ours = runs.compared(table).word.xs(runs.DEVIATION, level="arm")
+    assert (ours == "better").sum() >= 2
+    assert "worse" not in set(ours)
+    other = runs.compared(table, runs.DEVIATION).word.xs(runs.BOOTSTRAP, level="arm")
+    assert "worse" in set(other)  # so the guide does not name the bootstrap there
+
+
+def test_a_fiftieth_is_good_but_with_a_discount_where_nothing_varies():
+    table = load("noise-sigma")
+    words, circling = runs.judged(table).word.unstack("arm"), "key and door, discounted"
+    assert (words["V/50"].drop(circling) == "good").all()
+    assert words.loc[circling, ["V/1000", "V/50"]].tolist() == ["good", "bad"]
+    assert words.loc["river swim", "V/10"] == "bad"
+    for problem, regret in runs.with_best_epsilon(table).items():
+        rule = regret[runs.RULE]
+        low = runs.mean_interval(regret[runs.LSVI] - rule).low
+        assert (low > 0) == (not problem.startswith("inventory"))
+        if runs.RETURNS in regret:
+            assert runs.mean_interval(regret[runs.RETURNS] - rule).low > 0
