@@ -9,47 +9,26 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import (
-    StudyError,
-    chain,
-    conjecture,
-    exploration,
-    extensions,
-    noise,
-    recommender,
-    regret,
-    since,
-    tasks,
-    tetris,
-    theory,
-)
+from . import StudyError, chain, conjecture, extensions, recommender, regret, tetris, theory
+from .beyond import noise
 
 if TYPE_CHECKING:
     from .judging.register import Claim
 
-TOPICS = {
-    topic.__name__.rpartition(".")[2]: topic.TOPIC
-    for topic in (
-        chain,
-        recommender,
-        regret,
-        tetris,
-        extensions,
-        theory,
-        conjecture,
-        exploration,
-        tasks,
-        noise,
-        since,
-    )
+_TOPICS = {
+    topic.__name__.rpartition(".")[2]: topic
+    for topic in (chain, recommender, regret, tetris, extensions, theory, conjecture, noise)
 }
+TOPICS = {name: topic.TOPIC for name, topic in _TOPICS.items()}
 TABLES = {name: topic for topic, has in TOPICS.items() for name in has.tables}
 FIGURES = {name: tables for has in TOPICS.values() for name, tables in has.figures.items()}
 TOPIC = TABLES | {name: topic for topic, has in TOPICS.items() for name in has.figures}
 
 
 def _module(name: str) -> Any:
-    return import_module(f".{name}", __package__)
+    """A module of a topic, such as ``chain.runs``."""
+    topic, part = name.split(".")
+    return import_module(f"{_TOPICS[topic].__name__}.{part}")
 
 
 class _Experiments(Mapping[str, Any]):

@@ -20,12 +20,12 @@ from book._ext.pictures import difference
 from rlsvi_core import chain
 from rlsvi_core.features import coherent
 from rlsvi_study import catalogue, engine
+from rlsvi_study.beyond import guide
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.chain import figures as chain_figures
 from rlsvi_study.chain.runs import medians
 from rlsvi_study.recommender import figures as recommender_figures
 from rlsvi_study.recommender.figures import ETAS
-from rlsvi_study.since import figures as since_figures
 from rlsvi_study.style import AGENTS, COLOUR, THINGS, digits, ink, scientific, three
 from rlsvi_study.tetris import figures as tetris_figures
 from rlsvi_study.theory import figures as theory_figures
@@ -91,18 +91,11 @@ def legible(figure):
     assert not list(misnamed(figure))
 
 
-def compared():
-    """What a rule found on two problems."""
-    problems = pd.MultiIndex.from_tuples([("one", 1), ("other", 2)], names=["environment", "size"])
-    return pd.DataFrame({"ratio": [0.5, 1.0], "word": ["better", "open"]}, problems)
-
-
 WITHOUT_TABLE = [
     lambda: theory_figures.density_grid([(2, 3), (0.05, 0.05)]),
     theory_figures.leak,
     theory_figures.least_variance,
-    since_figures.timeline,
-    lambda: since_figures.matrix({"some": dict.fromkeys("ab", compared())}),
+    guide.choices,
     lambda: tetris_figures.optimism(
         load("tetris-optimism"), load("fig7").query("agent == 'rlsvi'")
     ),
