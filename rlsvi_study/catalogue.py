@@ -15,20 +15,17 @@ from .beyond import noise
 if TYPE_CHECKING:
     from .judging.register import Claim
 
-_TOPICS = {
-    topic.__name__.rpartition(".")[2]: topic
+TOPICS = {  # by their names in this package, such as beyond.noise
+    topic.__name__.removeprefix(f"{__package__}."): topic.TOPIC
     for topic in (chain, recommender, regret, tetris, extensions, theory, conjecture, noise)
 }
-TOPICS = {name: topic.TOPIC for name, topic in _TOPICS.items()}
 TABLES = {name: topic for topic, has in TOPICS.items() for name in has.tables}
 FIGURES = {name: tables for has in TOPICS.values() for name, tables in has.figures.items()}
 TOPIC = TABLES | {name: topic for topic, has in TOPICS.items() for name in has.figures}
 
 
 def _module(name: str) -> Any:
-    """A module of a topic, such as ``chain.runs``."""
-    topic, part = name.split(".")
-    return import_module(f"{_TOPICS[topic].__name__}.{part}")
+    return import_module(f".{name}", __package__)
 
 
 class _Experiments(Mapping[str, Any]):
