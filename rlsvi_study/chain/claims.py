@@ -41,27 +41,6 @@ PRINTED = {"chain": (1.0, 0.1), "Tetris": (1.0, 1.0), "engine": (0.2, 1e-3**0.5)
 
 
 @claim(
-    "1.exponential",
-    place="Section 1",
-    paper="exponential in the worst case",
-    kind="exact",
-    verdict=HOLDS,
-)
-def exponential_worst_case(limits: Limits = CHOSEN) -> Judged:
-    """Earlier algorithms with linear value functions need, in the worst case, learning times
-    exponential in the number of parameters or in the horizon.
-
-    Every algorithm needs time exponential in both together, RLSVI included, if no more is known than
-    that Q* is linear (B.any-algorithm); LSVI with dithering needs it in the horizon alone.
-
-    On the chain LSVI's wait for the first reward grows {growth:.3g}-fold with each further period.
-    """
-    growth = (arrival_probability(10) / arrival_probability(50)) ** (1 / 40)
-    every = register.REGISTER["B.any-algorithm"].verdict == HOLDS
-    return Judged(decided(growth > limits["multiplies"], every), {"growth": growth})
-
-
-@claim(
     "1.only-exploration",
     place="Section 1",
     paper="identical value functions, distinguished by how they explore",

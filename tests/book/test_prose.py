@@ -19,8 +19,7 @@ import pytest
 from rlsvi_core.envs.tetris import Tetris
 from rlsvi_study import catalogue, engine
 from rlsvi_study.chain.regions import success_rates
-from rlsvi_study.conjecture.claims import WIN
-from rlsvi_study.conjecture.prior import EPISODES
+from rlsvi_study.conjecture.gambles import WIN
 from rlsvi_study.judging import verdicts
 from rlsvi_study.recommender.claims import instance
 
@@ -152,7 +151,6 @@ DECLARED = {  # every other typed number, and what recomputes it
     },
     "E-recommender.ipynb": {"4521": lambda: len(instance(0).states[0])},
     "F-extensions.ipynb": {"3000": lambda: found("F.travel", "half", "8"), "65 000": lambda: 2**16},
-    "project-prior.ipynb": {"200 000": lambda: EPISODES["toll"]},
 }
 
 

@@ -28,7 +28,6 @@ from rlsvi_study import parameters
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.chain import claims as chain
 from rlsvi_study.conjecture import claims as conjecture
-from rlsvi_study.conjecture import tolls
 from rlsvi_study.engine import Tables
 from rlsvi_study.extensions import claims as extensions
 from rlsvi_study.judging import algebra, evidence
@@ -51,7 +50,6 @@ from rlsvi_study.theory import (
     shrunk,
     theorem1,
 )
-from rlsvi_study.traps import toll
 
 # --------------------------------------------------------------------- tables
 
@@ -241,7 +239,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         chain,
         "arrival_probability",
         lambda _: lambda N: 1 / N,
-        "1.exponential 3.probability 3.wait 3.regret 6.1.dithering",
+        "3.probability 3.wait 3.regret 6.1.dithering",
     ),
     (chain, "RIGHT", lambda _: 0, "3.value"),
     (
@@ -505,97 +503,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         conjecture,
         "is_instance",
         lambda _: lambda *world: False,
-        "B.worlds-are-instances B.conjecture-printed B.conjecture-meant",
-    ),
-    (conjecture, "tail", lambda right: lambda x: right(x / 2), "B.silence-steps B.enough-noise"),
-    (
-        conjecture,
-        "certainty",
-        lambda right: lambda H, x: 2 * right(H, x),
-        "B.gamble-law",
-    ),
-    (
-        conjecture,
-        "divergence",
-        lambda right: lambda x: right(x) / 2,
-        "B.bad-histories",
-    ),
-    (
-        conjecture,
-        "factors",
-        lambda right: lambda walked, *rho: right(not walked, *rho),
-        "B.toll-law B.toll-steps",
-    ),
-    (tolls, "leap", lambda right: lambda rho: right(rho) / 2, "B.toll-steps"),
-    (
-        conjecture,
-        "least_spread",
-        lambda right: lambda *at: 1000 * right(*at),
-        "B.toll-steps B.amplification",
-    ),
-    (conjecture, "least_regret", lambda right: lambda L: 2 * right(L), "B.toll-steps"),
-    (conjecture, "pooled", lambda right: lambda *at: right(*at) * 2, "B.long-noise"),
-    (
-        conjecture,
-        "rotated_toll",
-        lambda right: lambda theta, world: right(1.1 * theta, world),
-        "B.any-weights",
-    ),
-    (
-        conjecture,
-        "handed_on",
-        lambda right: lambda *at: 2 * right(*at),
-        "B.small-features B.one-observation B.units",
-    ),
-    (conjecture, "is_linear", lambda _: lambda *world: False, "B.linear-toll-is-linear"),
-    (
-        conjecture,
-        "linear_toll",
-        lambda right: lambda H, *world: (toll(H, 50)[0], right(H, *world)[1]),
-        "B.linear-toll-is-linear",
-    ),
-    (
-        conjecture,
-        "linear_toll",
-        lambda right: lambda *world: (right(*world)[0], right(*world)[1][:, ::-1]),
-        "B.linear-toll-law",
-    ),
-    (conjecture, "long_leap", lambda right: lambda rho: right(rho) - 1, "B.linear-toll-law"),
-    (
-        conjecture,
-        "passed_on",
-        lambda right: lambda *given: 2 * right(*given),
-        "B.linear-toll-reach B.units",
-    ),
-    (conjecture, "most_episodes", lambda _: lambda *given: 1000, "B.linear-toll"),
-    (
-        conjecture,
-        "GaussianPosterior",
-        lambda right: lambda K, lam, sigma: right(K, lam / 4, sigma),
-        "B.one-observation",
-    ),
-    (
-        conjecture,
-        "most_together",
-        lambda right: lambda ridge: right(0.9 * ridge),
-        "B.units",
-    ),
-    (conjecture, "RATE", lambda _: Fraction(1, 8), "B.truncated-steps"),
-    (
-        conjecture,
-        "imagined",
-        lambda right: lambda *given, walked: right(*given, walked=~walked),
-        "B.amplification",
-    ),
-    (
-        conjecture,
-        "needle",
-        lambda right: (
-            lambda vectors, hidden, H: [
-                Fake(**{x: hidden * getattr(right(vectors, hidden, H)[0], x) for x in "PR"})
-            ]
-        ),
-        "B.any-algorithm",
+        "B.conjecture-printed B.conjecture-meant",
     ),
     (
         tetris,
