@@ -2,4 +2,4 @@
 
 from .. import Topic
 
-TOPIC = Topic(tables=("theorem1-bound", "price", "rate", "every-mean"))
+TOPIC = Topic(tables=("every-mean",))
