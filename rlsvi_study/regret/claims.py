@@ -1,4 +1,4 @@
-"""Claims of section 5 about learning: Theorem 1, Lemma 2 and the steps of their proofs."""
+"""Claims of section 5: Lemma 2, Theorem 1 and printed lines of their proofs; other agents."""
 
 from fractions import Fraction
 from itertools import product
@@ -38,11 +38,6 @@ BASE = regret.make_prior(**regret.BASE)
 SEEN = 1, 0  # of the rewards −1 and 0, one refutes R̂ ≥ R̄
 
 
-def _random_prior(rng: np.random.Generator, H: int = 3, S: int = 3, A: int = 2) -> DirichletPrior:
-    alpha_R, alpha_P = (rng.uniform(0.1, 2, (H, S, A, size)) for size in (2, S))
-    return DirichletPrior(alpha_R, alpha_P)
-
-
 # --------------------------------------------------------------------------- Lemma 2
 
 
@@ -61,7 +56,7 @@ def closed_form() -> Judged:
     rounding, in 5 random MDPs for 100 episodes."""
     rng, error = np.random.default_rng(1), 0.0
     for seed in range(5):
-        prior = _random_prior(rng)
+        prior = DirichletPrior(*(rng.uniform(0.1, 2, (3, 3, 2, size)) for size in (2, 3)))
         mdp, (lam, sigma) = prior.sample(rng), rng.uniform(0.5, 3, 2)
         closed = regret.rlsvi(prior, lam, sigma, seed)
         general = rlsvi(features.tabular(mdp), lam, sigma, options=Options(first="prior"), rng=seed)
