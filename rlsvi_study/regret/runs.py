@@ -13,14 +13,14 @@ proof needs: :math:`\lambda\sigma^2 = 1` and :math:`\sigma^2 = \tfrac14 (1 + (H-
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import rlsvi_core
 from rlsvi_core import Agent, Options, Run, features
-from rlsvi_core.compiled import Floats, Generator, Seed
+from rlsvi_core.compiled import Generator, Seed
 from rlsvi_core.envs.dirichlet import DirichletPrior
 
 from .. import rivals
@@ -118,15 +118,6 @@ def regret_beside_uniform(
 # --------------------------------------------------------------------------- summaries
 
 
-class Power(NamedTuple):  # mean regret ∝ x^power, with a 95% interval
-    power: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.power:.2f} ({self.low:.2f} to {self.high:.2f})"
-
-
 def sizes(table: pd.DataFrame, agent: str, variable: str) -> pd.DataFrame:
     """The runs of one agent in which only ``variable`` departs from the base.
 
@@ -141,25 +132,12 @@ def sizes(table: pd.DataFrame, agent: str, variable: str) -> pd.DataFrame:
     return kept[(kept.episodes == COMPARED) & (kept.episode == COMPARED)]
 
 
-def power(
-    table: pd.DataFrame, agent: str, variable: str, *, repeats: int = 400, rng: int = 0
-) -> Power:
-    """Slope of log mean regret on log x by least squares; bootstrap over MDPs."""
+def power(table: pd.DataFrame, agent: str, variable: str) -> float:
+    """Slope of log mean regret on log x by least squares."""
     runs = sizes(table, agent, variable).pivot(index="seed", columns=variable, values="regret")
     x, values = np.log(runs.columns.to_numpy(float)), runs.to_numpy()
     x = x - x.mean()
-    generator = np.random.default_rng(rng)
-
-    def slope(y: Floats) -> float:
-        return float((x * np.log(y.mean(axis=0))).sum() / (x * x).sum())
-
-    def again() -> Floats:
-        if variable == "episode":  # a curve: its points belong to one MDP
-            return values[generator.integers(len(values), size=len(values))]
-        return np.column_stack([generator.choice(column, column.size) for column in values.T])
-
-    draws = [slope(again()) for _ in range(repeats)]
-    return Power(slope(values), *np.quantile(draws, [0.025, 0.975]).tolist())
+    return float((x * np.log(values.mean(axis=0))).sum() / (x * x).sum())
 
 
 # --------------------------------------------------------------------------- the tables
