@@ -242,7 +242,7 @@ def test_the_theorem_falls_with_any_of_its_steps(step, monkeypatch):
     monkeypatch.setattr(claims, "SECOND_TERM", stubs(claims.SECOND_TERM, None))
     found = claims.theorem1()
     assert found.verdict == (FAILS if step else DEPENDS)
-    assert found.numbers["failed"] == [step.__name__] * bool(step)
+    assert found.numbers["failed"] == ([step.__name__] if step else [])
 
 
 @pytest.mark.parametrize("step", [None, *claims.SECOND_TERM])
