@@ -3,6 +3,6 @@
 from .. import Topic
 
 TOPIC = Topic(
-    tables=("gamble", "long-gamble", "toll", "prior", "linear-toll", "amplification"),
+    tables=("gamble", "long-gamble", "toll", "linear-toll"),
     claims=("B",),
 )

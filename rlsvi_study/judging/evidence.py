@@ -33,7 +33,8 @@ def instead(
     return Judged(slip(False, bool(meant)), {})
 
 
-Step = Callable[[], bool | Iterable[Sides]]  # of a proof: whether it holds, or sides that are equal
+# A step of a proof: whether it holds, sides that are equal, or the judge of a printed line.
+Step = Callable[[], bool | Judged | Iterable[Sides]]
 
 
 def failing(steps: Iterable[Step]) -> list[str]:
@@ -41,6 +42,8 @@ def failing(steps: Iterable[Step]) -> list[str]:
 
     def holds(step: Step) -> bool:
         found = step()
+        if isinstance(found, Judged):
+            return found.verdict == HOLDS
         return found if isinstance(found, bool) else all(same(*pair) for pair in found)
 
     return [step.__name__ for step in steps if not holds(step)]

@@ -60,11 +60,6 @@ THRESHOLDS = {
         "“exponential”: at least so many times as much with each further state or period",
         (1.5, 1.95),
     ),
-    "vanishes": Threshold(
-        0.2,
-        "at the end at most this share of what it was at first, and falling all along",
-        (0.1, 0.3),
-    ),
     "same power": Threshold(0.1, "a measured power this near to the one named", (0.05, 0.2)),
     "uncorrelated": Threshold(
         0.2, "a correlation up to this is not what “ensures” one", (0.15, 0.5)

@@ -3,6 +3,6 @@
 from .. import Topic
 
 TOPIC = Topic(
-    tables=("theorem1-bound", "price", "rate", "every-mean"),
+    tables=("every-mean",),
     claims=("5", "G"),
 )

@@ -26,7 +26,7 @@ from rlsvi_core.learner import Problem, Weights
 from rlsvi_core.rlsvi import Printed
 from rlsvi_study import engine
 from rlsvi_study.catalogue import EXPERIMENTS
-from rlsvi_study.conjecture.runs import looked_at
+from rlsvi_study.conjecture.toll import looked_at
 from rlsvi_study.judging import verdicts
 from rlsvi_study.regret.optimism import one_period_gap
 from rlsvi_study.tetris import figures

@@ -26,6 +26,7 @@ from rlsvi_study.chain import figures as chain_figures
 from rlsvi_study.chain.runs import medians
 from rlsvi_study.recommender import figures as recommender_figures
 from rlsvi_study.recommender.figures import ETAS
+from rlsvi_study.regret import figures as regret_figures
 from rlsvi_study.style import AGENTS, COLOUR, THINGS, digits, ink, scientific, three
 from rlsvi_study.tetris import figures as tetris_figures
 from rlsvi_study.theory import figures as theory_figures
@@ -93,7 +94,7 @@ def legible(figure):
 
 WITHOUT_TABLE = [
     lambda: theory_figures.density_grid([(2, 3), (0.05, 0.05)]),
-    theory_figures.leak,
+    regret_figures.leak,
     theory_figures.least_variance,
     guide.choices,
     lambda: tetris_figures.optimism(
@@ -404,7 +405,7 @@ def test_a_censored_median_is_drawn_at_the_budget():
 
 
 def test_the_drawn_chance_is_worth_less_only_without_enough_noise():
-    axes = theory_figures.chances(30, 30, {"enough": 0.25, "too little": 0.05}).axes
+    axes = regret_figures.chances(30, 30, {"enough": 0.25, "too little": 0.05}).axes
     for ax, holds in zip(axes, (True, False), strict=True):
         (truth,), (ours,) = lines(ax, COLOUR["posterior"]), lines(ax, COLOUR["rlsvi"])
         assert bool((ours >= truth).all()) is holds
@@ -415,7 +416,7 @@ def test_the_drawn_chance_is_worth_less_only_without_enough_noise():
 
 
 def test_the_drawn_models_add_up_and_the_shrunk_one_gives_every_state_less():
-    (ax,) = theory_figures.leak().axes
+    (ax,) = regret_figures.leak().axes
     rows = {}
     for text in ax.texts:
         if text.get_text().startswith("0."):

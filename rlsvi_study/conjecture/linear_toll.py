@@ -19,56 +19,30 @@ operator: whatever :math:`\tilde V` the next period has, the update has the weig
 :math:`(\tilde V(\text{alive}), -b 1(h = 0), \tilde V(\text{dead}))`. If gate and dead, side and
 alive are counted apart, there are four states, and the features are the same in all periods.
 
-**What one observation hands on.** With :math:`\rho = \lambda\sigma^2`, one transition with the
-feature φ and the target y moves the mean value of φ' to :math:`y\,\phi'^\top\phi/(\|\phi\|^2 +
-\rho)`. So with the next value X of being alive, a walk moves that of a leap to
-:math:`a_w X = \frac{1+u}{2+\rho} X`, and a leap to :math:`a_l X = \frac{1+u^2}{1+u^2+\rho} X`. With
-:math:`u = 15 + 8\rho` the first is 8, the second at least :math:`\frac{480}{481}`.
-
-**Why sampled values grow.** The best action is worth at least a leap, :math:`X_h \ge a_hX_{h+1} + N_h`,
-where :math:`N_h` is the noise of a leap's value, normal with mean 0 and a variance of at least
-:math:`a_l\sigma^2`, and independent of the other periods'. As :math:`a_h \ge 0`, this can be put into
-itself: :math:`X_1` is at least a normal variable of mean 0 whose standard deviation is at least
-:math:`\sqrt{a_l}\,\sigma\,a_1 \cdots a_{H-2}`.
-
-**In other units.** With features divided by :math:`\sqrt{1 + u^2}` no feature is longer than 1, and
+The page *B. Proofs* has the theorem and its proof; ρ = λσ², and with u = 15 + 8ρ a walk multiplies by
+eight. With features divided by :math:`\sqrt{1 + u^2}` no feature is longer than 1, and
 :math:`\rho = (1 + u^2)\rho'` for the ridge :math:`\rho' = \lambda\sigma^2` of these units.
 """
 
 import math
-from collections.abc import Mapping
-from itertools import pairwise
+from fractions import Fraction
+from itertools import product
+from typing import Any
 
 import numpy as np
+from sympy import Matrix, symbols
 
-from rlsvi_core import rlsvi
-from rlsvi_core.agent import Agent
 from rlsvi_core.checks import array_size, between, fail, positive, whole
 from rlsvi_core.compiled import Floats
 from rlsvi_core.mdp import FiniteMDP
 
-from ..judging.intervals import Mean
-
-__all__ = [
-    "is_closed",
-    "is_linear",
-    "least_regret",
-    "linear_toll",
-    "long_leap",
-    "most_episodes",
-    "most_together",
-    "one_start",
-    "outcome",
-    "passed_on",
-    "reach",
-    "unit_leap",
-]
+from ..judging.algebra import Sides
+from .hypotheses import is_closed, is_instance, is_linear
+from .toll import least_regret
 
 DEAD, ALIVE = 0, 1
 FACTOR = 8  # by which a walk multiplies
-KEPT = 480 / 481  # what a leap passes on, at least
-UNDECIDED = "nothing is said"
-RISES, LEVEL = 1.2, 1.5  # from each H to the next, at least; from the first to the last, at most
+KEPT = Fraction(480, 481)  # what a leap passes on, at least
 
 
 def linear_toll(
@@ -110,41 +84,7 @@ def linear_toll(
     return FiniteMDP(P, R, initial=[1 - 1 / L, 1 / L]), Phi / (math.hypot(1, u) if unit else 1.0)
 
 
-def _fits(rows: Floats, wanted: Floats) -> bool:
-    return bool(np.allclose(rows @ np.linalg.lstsq(rows, wanted, rcond=None)[0], wanted))
-
-
-def is_linear(mdp: FiniteMDP, Phi: Floats) -> bool:
-    """Whether in every period transitions and mean rewards are linear in the features."""
-    for P, R, phi in zip(mdp.P, mdp.R, Phi, strict=True):
-        rows = phi.reshape(-1, Phi.shape[-1])
-        both = np.column_stack([P.reshape(len(rows), -1), (P * R).sum(axis=2).ravel()])
-        if not _fits(rows, both):
-            return False
-    return True
-
-
-def is_closed(mdp: FiniteMDP, Phi: Floats, rng: np.random.Generator) -> bool:
-    """Whether the Bellman update of Φθ is some Φθ', for a random θ in each period."""
-    for h in range(mdp.H - 1):
-        V = (Phi[h + 1] @ rng.normal(0, 3, Phi.shape[-1])).max(axis=1)
-        update = (mdp.P[h] * (mdp.R[h] + V)).sum(axis=2).ravel()
-        if not _fits(Phi[h].reshape(update.size, -1), update):
-            return False
-    return True
-
-
-def one_start(H: int, walked: np.ndarray, rng: int) -> Agent:
-    """RLSVI as printed with σ = H and λ = 1/H², after one start at the side; u = 23."""
-    mdp, Phi = linear_toll(H, L=50)
-    agent = rlsvi(Phi, 1 / H**2, float(H), rng=rng)
-    for h in range(H):
-        action = 1 if h and not walked[h - 1] else 0
-        agent.observe(h, ALIVE, action, mdp.R[h, ALIVE, action, ALIVE], ALIVE)
-    return agent
-
-
-def long_leap(rho: float) -> float:
+def long_leap(rho: Any) -> Any:
     """u, with which a walk multiplies by eight.
 
     >>> long_leap(1.0)
@@ -183,7 +123,7 @@ def reach(H: int) -> float:
     >>> round(reach(8))
     508
     """
-    return float(KEPT ** (H / 2) * FACTOR ** (H / 2 - 1))
+    return float(KEPT) ** (H / 2) * FACTOR ** (H / 2 - 1)
 
 
 def most_episodes(H: int, rho: float, sigma: float = 1.0, b: float = 1.0) -> int:
@@ -195,40 +135,90 @@ def most_episodes(H: int, rho: float, sigma: float = 1.0, b: float = 1.0) -> int
     return math.floor(sigma / b * rho / (1 + rho) * reach(H))
 
 
-def least_regret(L: int, b: float = 1.0) -> float:
-    """What the expected regret of L episodes is then at least: each later one leaps with probability
-    Φ(−1)/2 or more, if episode i > 1 was the only one to start at the side.
-
-    >>> round(least_regret(1000), 1)
-    14.5
-    """
-    leaps = 0.5 * 0.5 * math.erfc(1 / math.sqrt(2))
-    return b * leaps * (L - 1) * (L - 2) / (2 * math.e * L)
+# --------------------------------------------------------------------- the steps
 
 
-def most_together(ridge: float) -> float:
-    """The largest a_w·a_l on a grid of walks (1, w) and leaps (1, u), where a leap has length 1; all of
-    them are below 1/(2√ρ(1 + ρ)), the limit for w = u√ρ and u → ∞.
+def linear_toll_is_linear() -> bool:
+    """The linear toll is a linear MDP, deterministic but for its start, whose features are closed
+    under Bellman's operator; it meets every hypothesis of Conjecture 1 if b ≤ σ and λb² ≤ 3H, and
+    not if λ is larger: H = 2 to 40, three ρ, features as they are and divided by √(1 + u²)."""
+    rng, b = np.random.default_rng(1), 1.0
+    for H, rho, unit in product(range(2, 41), (0.01, 1.0, 144.0), (False, True)):
+        u = long_leap(rho)
+        mdp, Phi = world = linear_toll(H, 50, u, b, unit)
+        most = 3 * H / b**2 / ((1 + u * u) if unit else 1)  # λ in the units of these features
+        longest = 1 if unit else math.hypot(1, u)
+        if not (
+            is_instance(world, most * (1 - 1e-9), b)
+            and not is_instance(world, most * (1 + 1e-6), b)
+            and is_linear(mdp, Phi)
+            and is_closed(mdp, Phi, rng)
+            and set(np.unique(mdp.P)) == {0.0, 1.0}
+            and math.isclose(np.linalg.norm(Phi, axis=-1).max(), longest)
+        ):
+            return False
+    return True
 
-    >>> most_together(0.17) > 1 > most_together(0.19)
-    True
-    """
-    u, share = np.meshgrid(np.geomspace(1, 1e5, 400), np.geomspace(1e-3, 1, 400))
-    w, s = share * u, 1 / (1 + u * u)
-    return float((s * (1 + w * u) / (s * (1 + w * w) + ridge) / (1 + ridge)).max())
+
+def on_the_road() -> list[Sides]:
+    """With u = 15 + 8ρ one observation with the target X hands on 8X to a leap (1, u) after a walk
+    (1, 1), and at least 480/481 of it after a leap, as 1 + u² − 480ρ = (8ρ − 15)² + 1; the noise of
+    a leap's value has a variance of at least 480σ²/481. The rests are not negative."""
+    rho, X = symbols("rho X", positive=True)
+    u, pairs = long_leap(rho), list[Sides]()
+    leap, longest = Matrix([1, u]), 1 + u**2
+    for phi, share, rest in (
+        (Matrix([1, 1]), 8, (u - 1) ** 2 / (rho * (2 + rho))),
+        (leap, longest / (longest + rho), 0),
+    ):
+        M = phi * phi.T + rho * Matrix.eye(2)
+        size = (phi.T * phi)[0]
+        pairs += [
+            ((leap.T * M.inv() * phi)[0] * X, share * X),
+            ((leap.T * M.inv() * leap)[0], longest / (size + rho) + rest),
+        ]
+    return [*pairs, (longest - 480 * rho, (8 * rho - 15) ** 2 + 1)]
 
 
-def outcome(by_H: Mapping[int, Mean]) -> str:
-    """By the rule that was fixed before the runs (``runs``): what an agent does whose mean regret over
-    √T is this.
+def at_the_gate() -> list[Sides]:
+    """After one start at the side, m leaps and q quits θ̃_{0,2} is, up to a positive factor and
+    noise, ρ(X_1 − b)/(1 + ρ) − m((q + ρ)b − ρY)/(m + q + ρ): the normal equations of period 0, of
+    the world's own features, without θ_1 and θ_3."""
+    rho, b, m, q = symbols("rho b m q", positive=True)
+    X, Y = symbols("X Y", real=True)
+    _, Phi = linear_toll(3, 50)
+    side, leaps, quits = (Matrix(Phi[0, s, a].astype(int)) for s, a in ((1, 0), (0, 1), (0, 0)))
+    M = rho * Matrix.eye(3) + side * side.T + m * leaps * leaps.T + q * quits * quits.T
+    right = (X - b) * side + m * (Y - b) * leaps + q * Y * quits
+    rest = M.extract([1], [0, 2]) * Matrix.diag(1 / M[0, 0], 1 / M[2, 2])
+    factor = (M.extract([1], [1]) - rest * M.extract([0, 2], [1]))[0]
+    pull = (right.extract([1], [0]) - rest * right.extract([0, 2], [0]))[0]
+    return [
+        (M[0, 2], 0),
+        (factor, rho + rho / (1 + rho) + m * (q + rho) / (m + q + rho)),
+        (pull, rho * (X - b) / (1 + rho) - m * ((q + rho) * b - rho * Y) / (m + q + rho)),
+    ]
 
-    >>> rising = {H: Mean(x, 0.9 * x, 1.1 * x) for H, x in ((5, 1.0), (7, 2.0), (9, 4.0))}
-    >>> outcome(rising), outcome({5: rising[9], 7: rising[5]}), outcome({5: rising[5], 7: rising[7]})
-    ('fails', 'does not', 'fails')
-    """
-    *others, last = (by_H[H] for H in sorted(by_H))
-    means = [one.mean for one in (*others, last)]
-    rises = all(b >= RISES * a for a, b in pairwise(means))
-    if rises and all(last.low > one.high for one in others):
-        return "fails"
-    return "does not" if means[-1] <= LEVEL * means[0] else UNDECIDED
+
+def enough_walks() -> bool:
+    """If W of the periods 1 to H − 2 walked, at least half, 8^W κ^(H−2−W) √κ is at least Π, with
+    κ = 480/481: in fractions for H = 2 to 40."""
+    return all(
+        64**W * KEPT ** (2 * (H - 2 - W) + 1) >= KEPT**H * 8 ** (H - 2)
+        for H in range(2, 41)
+        for W in range(-(-(H - 2) // 2), H - 1)
+    )
+
+
+def linear_toll_grows() -> bool:
+    """With σ = H, noise as large as any return could be, and λ = 1/H² the least regret over √T
+    grows from H to H + 2, for H = 20, 40 and 60, while no feature is longer than 24."""
+
+    def over_root_T(H: int) -> float:
+        L = most_episodes(H, 1.0, H)
+        return least_regret(L) / math.sqrt(L * H)
+
+    return all(over_root_T(H + 2) > over_root_T(H) for H in (20, 40, 60))
+
+
+STEPS = linear_toll_is_linear, on_the_road, at_the_gate, enough_walks, linear_toll_grows

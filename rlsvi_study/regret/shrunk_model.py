@@ -3,7 +3,7 @@ r"""The models of Theorem 1's proof, given any data, in floats or in fractions.
 Fix what some episodes have shown: n visits to (s, a, h), ρ = λσ². The *mean MDP* has the posterior means
 :math:`\bar R, \bar P`, the *shrunk model* :math:`R^{sh} = n\hat R/(n+\rho)` and
 :math:`P^{sh} = n\hat P/(n+\rho)`; with noise w RLSVI's values are those of the shrunk model with rewards
-:math:`R^{sh} + w`. Chapter 5 has the proof.
+:math:`R^{sh} + w`. The page *5. Proofs* has the proof.
 """
 
 import math
