@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import StudyError, chain, conjecture, extensions, recommender, regret, tetris, theory
+from . import StudyError, chain, conjecture, extensions, lemmas, recommender, regret, tetris
 from .beyond import noise
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 TOPICS = {  # by their names in this package, such as beyond.noise
     topic.__name__.removeprefix(f"{__package__}."): topic.TOPIC
-    for topic in (chain, recommender, regret, tetris, extensions, theory, conjecture, noise)
+    for topic in (chain, recommender, regret, tetris, extensions, lemmas, conjecture, noise)
 }
 TABLES = {name: topic for topic, has in TOPICS.items() for name in has.tables}
 FIGURES = {name: tables for has in TOPICS.values() for name, tables in has.figures.items()}

@@ -1,5 +1,5 @@
 // The normal and the beta law: densities, distribution functions, E(X − z)⁺, and how often two of them
-// cross. Pure functions in double precision; rlsvi_core.optimism and rlsvi_study.theory.crossings have the
+// cross. Pure functions in double precision; rlsvi_core.optimism and rlsvi_study.lemmas.crossings have the
 // same with certified digits, and tests/site/test_widgets.py compares.
 globalThis.Laws = (() => {
   "use strict";

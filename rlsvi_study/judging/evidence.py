@@ -13,12 +13,7 @@ import sympy as sp
 from rlsvi_core.optimism.balls import Counterexample, Proof
 
 from .algebra import Sides, identity, same
-from .outcomes import DEPENDS, FAILS, HOLDS, MISPRINT, Judged, slip, unless
-from .register import OURS, Judge, enter, lines_of
-
-LEMMA_1, LEMMA_5, LEMMA_6 = "G.gauss-dirichlet", "G.conditional-mean", "G.single-crossing"
-PROVED = "Proved in balls, by {margin:.2g} at least (boxes: {boxes}, bits: {bits})."
-SEEN = "{value:.3g} (balls, {bits} bits)"  # where there is a counterexample
+from .outcomes import HOLDS, Judged, slip, unless
 
 
 def instead(
@@ -49,44 +44,6 @@ def failing(steps: Iterable[Step]) -> list[str]:
     return [step.__name__ for step in steps if not holds(step)]
 
 
-def line(
-    name: str,
-    place: str,
-    paper: str,
-    kind: str,
-    verdict: str,
-    statement: str,
-    judge: Judge,
-    found: str = "As printed.",
-    part_of: str = LEMMA_6,
-) -> None:
-    """Register a line of appendix G."""
-    place = f"Appendix G, {place}"
-    enter(f"G.{name}", place, paper, kind, verdict, statement, judge, found, part_of=part_of)
-
-
-def step(
-    name: str,
-    place: str,
-    paper: str,
-    statement: str,
-    sides: Callable[[], Iterable[Sides]],
-    found: str = "As printed.",
-    verdict: str = HOLDS,
-    *,
-    meant: Callable[[], Iterable[Sides]] = tuple,
-    true: Callable[[], Iterable[Sides]] = tuple,
-    part_of: str = LEMMA_6,
-) -> None:
-    """Register a line of appendix G that is a matter of equal sides: those that are printed; if
-    these are not equal, those that are meant, or else those that are true instead."""
-
-    def judge() -> Judged:
-        return instead(sides(), meant(), true())
-
-    line(name, place, paper, "symbolic", verdict, statement, judge, found, part_of)
-
-
 def region(*outcomes: Proof | Counterexample) -> Judged:
     """What was decided about the parts of a region; the first that fails speaks for all."""
     failed = [one for one in outcomes if isinstance(one, Counterexample)]
@@ -107,15 +64,3 @@ def positive_inside(expression: sp.Expr, x: sp.Symbol, *variables: sp.Symbol) ->
     t = sp.Symbol("t", positive=True)
     numerator, denominator = sp.fraction(sp.together(expression.subs(x, 1 / (1 + t))))
     return positive_coefficients(numerator, *variables, t) and positive_coefficients(denominator, t)
-
-
-def each_is(right: int, counts: list[int]) -> Judged:
-    """So many crossings at every point of a grid, each count certified."""
-    exceptions = sum(count != right for count in counts)
-    return unless(exceptions > 0, points=len(counts), exceptions=exceptions)
-
-
-def printed_lines(*claims: str) -> dict[str, int]:
-    """How many printed lines of these claims' proofs have each verdict, as registered."""
-    found = [one.verdict for id in claims for one in lines_of(id).values() if one.paper != OURS]
-    return {verdict: found.count(verdict) for verdict in (HOLDS, DEPENDS, MISPRINT, FAILS)}

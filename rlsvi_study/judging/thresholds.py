@@ -23,11 +23,9 @@ THRESHOLDS = {
     "standard errors": Threshold(
         4.5, "a simulated mean against an exact one: wrong by chance 7 times in a million"
     ),
-    "error rate": Threshold(
-        0.0001,
-        "how often chance may refute what is true, in all comparisons of one claim by samples",
+    "error rate, Lemma 2": Threshold(
+        0.001, "how often chance may refute what is true, in all 72 comparisons by samples"
     ),
-    "error rate, Lemma 2": Threshold(0.001, "the same for Lemma 2, whose 72 comparisons share it"),
     "AIC": Threshold(10, "the usual mark for strong evidence against a law"),
     "rewards": Threshold(
         10, "a run on the chain has learned with its tenth reward, as the paper has it"

@@ -28,9 +28,9 @@ from ..judging.outcomes import (
 from ..judging.register import Frames, claim
 from ..judging.thresholds import CHOSEN, Limits
 from ..parameters import enough_sigma
-from ..theory.repaired import gauss_dirichlet, shrunk_noise, theorem_conditions
 from . import bias, lower_bounds, optimism, shrunk_model, upper_bound
 from . import runs as regret
+from .lemma2 import shrunk_noise, theorem_conditions
 from .lower_bounds import SECOND_TERM
 
 STORED = Tables(regret.EXPERIMENTS)
@@ -167,7 +167,8 @@ def required_sigma() -> Judged:
     )
 
 
-LEMMA_2 = closed_form, posterior_means, shrunk_noise, theorem_conditions, gauss_dirichlet
+# Of Lemma 2, as chapter 5 has it, besides Lemma 1 (G.gauss-dirichlet).
+LEMMA_2 = closed_form, posterior_means, shrunk_noise, theorem_conditions
 
 
 @claim(

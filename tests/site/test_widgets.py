@@ -28,9 +28,9 @@ from rlsvi_study import engine
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.conjecture.toll import looked_at
 from rlsvi_study.judging import verdicts
+from rlsvi_study.lemmas import crossings
 from rlsvi_study.regret.optimism import one_period_gap
 from rlsvi_study.tetris import figures
-from rlsvi_study.theory import crossings
 from rlsvi_study.traps import toll
 
 STATIC = ROOT / "book/_static"

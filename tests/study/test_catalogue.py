@@ -18,6 +18,8 @@ def python(*words):
 
 def test_a_topic_runs_and_draws_what_it_says_and_nothing_else():
     for topic, has in TOPICS.items():
+        if not has.tables:
+            continue
         runs, figures = (catalogue._module(f"{topic}.{part}") for part in ("runs", "figures"))
         assert set(runs.EXPERIMENTS) == set(has.tables)
         assert all(one.name == name for name, one in runs.EXPERIMENTS.items())

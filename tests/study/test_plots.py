@@ -24,12 +24,12 @@ from rlsvi_study.beyond import guide
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.chain import figures as chain_figures
 from rlsvi_study.chain.runs import medians
+from rlsvi_study.lemmas import figures as lemmas_figures
 from rlsvi_study.recommender import figures as recommender_figures
 from rlsvi_study.recommender.figures import ETAS
 from rlsvi_study.regret import figures as regret_figures
 from rlsvi_study.style import AGENTS, COLOUR, THINGS, digits, ink, scientific, three
 from rlsvi_study.tetris import figures as tetris_figures
-from rlsvi_study.theory import figures as theory_figures
 
 
 @functools.cache
@@ -93,9 +93,9 @@ def legible(figure):
 
 
 WITHOUT_TABLE = [
-    lambda: theory_figures.density_grid([(2, 3), (0.05, 0.05)]),
+    lambda: lemmas_figures.density_grid([(2, 3), (0.05, 0.05)]),
     regret_figures.leak,
-    theory_figures.least_variance,
+    lemmas_figures.least_variance,
     guide.choices,
     lambda: tetris_figures.optimism(
         load("tetris-optimism"), load("fig7").query("agent == 'rlsvi'")

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from flint import arb, ctx, fmpq, fmpq_poly
 
@@ -191,3 +191,17 @@ def count_crossings(alpha: Number, beta: Number) -> tuple[int, int]:
     """How often the densities and the distribution functions cross on (0, 1)."""
     turns = pdf_crossings(alpha, beta)
     return len(turns), sum(a != b for a, b in pairwise(_cdf_signs(_pair(alpha, beta), turns)))
+
+
+def places(alpha: float, beta: float) -> dict[str, Any]:
+    """Where the densities and the distribution functions cross on (0, 1), and how often."""
+    pdf = [crossing.x for crossing in pdf_crossings(alpha, beta)]
+    cdf = [crossing.x for crossing in cdf_crossings(alpha, beta)]
+    return {
+        "alpha": alpha,
+        "beta": beta,
+        "pdf": pdf,
+        "cdf": cdf,
+        "densities": len(pdf),
+        "functions": len(cdf),
+    }
