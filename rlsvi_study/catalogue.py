@@ -92,27 +92,24 @@ def study(file: Path) -> Study:
     experiments, draw = found.get("EXPERIMENTS"), found.get("DRAW", {})
     if not (isinstance(experiments, dict) and experiments):
         raise StudyError(
-            f"{file} must define EXPERIMENTS, a dict of experiments by name; it is "
-            f"{experiments!r}. See the beginning of rlsvi_study/engine/experiment.py."
+            f"{file} must define EXPERIMENTS, a dict of tables by name; it is {experiments!r}. "
+            f"See the beginning of rlsvi_study/engine/experiment.py."
         )
     for name, one in experiments.items():
         if not isinstance(one, Experiment) or one.name != name or name in TABLES:
             raise StudyError(
-                f"{file}: EXPERIMENTS must hold each Experiment under its own name, "
-                f"which is none of the paper's; {name!r} is {one!s:.60}. Rename it."
+                f"{file}: EXPERIMENTS must hold each table under its own name, which is none of "
+                f"the paper's; {name!r} is {one!s:.60}. Rename it."
             )
-    if not (isinstance(draw, dict) and all(map(callable, draw.values()))):
+    if not (isinstance(draw, dict) and draw.keys() <= experiments.keys()):
         raise StudyError(
-            f"{file}: DRAW must be a dict of functions by experiment's name; it is "
-            f"{draw!s:.60}. Write DRAW = {{name: function}}."
-        )
-    if wrong := [name for name in draw if name not in experiments]:
-        raise StudyError(
-            f"{file}: DRAW must have names of EXPERIMENTS, {', '.join(experiments)}; "
-            f"it has {wrong[0]!r}. Rename it."
+            f"{file}: DRAW must be a dict of functions by names of EXPERIMENTS, "
+            f"{', '.join(experiments)}; it is {draw!s:.60}. Write DRAW = {{name: function}}."
         )
     experiments = {
-        name: replace(one, words=shlex.join([file.name, name]), loaded=sources.having(one.data))
+        name: replace(
+            one, typed_as=shlex.join([file.name, name]), loaded=sources.with_data(one.data)
+        )
         for name, one in experiments.items()
     }
     return Study(

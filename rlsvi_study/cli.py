@@ -149,7 +149,7 @@ def _run(args: Namespace) -> int:
     return status
 
 
-def _say_if_stale(args: Namespace, experiment: "Experiment", scale: str) -> None:
+def _say_if_stale(experiment: "Experiment", scale: str) -> None:
     from . import engine
 
     if edited := engine.edited_since(experiment, scale):
@@ -179,7 +179,7 @@ def _plot(args: Namespace) -> int:
         tables = [_with_scale(args, where.experiments[source]) for source in sources]
         stored = [engine.load(*table) for table in tables]
         for table in tables:
-            _say_if_stale(args, *table)
+            _say_if_stale(*table)
         file = f"{name}.png"
         if tables:  # the scale is in their names
             file = engine.path(*tables[0]).with_suffix(".png").name.replace(sources[0], name, 1)
@@ -261,16 +261,12 @@ def _verify(args: Namespace) -> int:
     experiments, status = _experiments(args), 0
     from . import engine
 
-    folder, parts, passed_by, spent = engine.results_folder(), 0, 0, 0.0
+    folder = engine.results_folder()
+    parts, passed_by, spent = 0, 0, 0.0
+    seconds = 60 * args.minutes / len(experiments)
     for experiment, scale in experiments:
         try:
-            check = engine.verify(
-                experiment,
-                scale,
-                folder,
-                jobs=args.jobs,
-                seconds=60 * args.minutes / len(experiments),
-            )
+            check = engine.verify(experiment, scale, folder, jobs=args.jobs, seconds=seconds)
         except StudyError as error:  # of one table; the others have a right to their turn
             status = 1
             _say(error)
@@ -279,8 +275,9 @@ def _verify(args: Namespace) -> int:
             passed_by += 1
             print(f"{experiment.name}: not recomputed; {check.missing}", flush=True)
             continue
-        parts, spent = parts + len(check.parts), spent + check.cpu_seconds
-        _say_if_stale(args, experiment, scale)
+        parts += len(check.parts)
+        spent += check.cpu_seconds
+        _say_if_stale(experiment, scale)
         runs = (
             f"{experiment.name}: {len(check.parts)} of {len(experiment.scales[scale].tasks)} runs "
             f"recomputed, {'all' if check.share == 1 else f'{check.share:.2g}'} of the rows"
@@ -307,30 +304,23 @@ class _Version(argparse.Action):
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal() or len(text) > 40 or int(text) < 1:
+    if not (text.isdecimal() and int(text)):
         raise argparse.ArgumentTypeError(f"a whole number of at least 1, not {text!r:.60}")
     return int(text)
 
 
 def _minutes(text: str) -> float:
-    try:
-        minutes = float(text)
-    except ValueError:
-        minutes = 0.0
-    if not 0 < minutes <= 1e6:
+    minutes = float(text)
+    if not 0 < minutes < float("inf"):
         raise argparse.ArgumentTypeError(f"a number of minutes above 0, not {text!r:.60}")
     return minutes
 
 
-def _folder(text: str) -> Path:
+def _filled(text: str) -> str:
     if not text.strip():
-        raise argparse.ArgumentTypeError(f"a folder, not {text!r}; is a variable empty?")
-    return Path(text)
-
-
-def _address(text: str) -> str:
-    if not (text.strip() and text.isprintable()):
-        raise argparse.ArgumentTypeError(f"an address such as tcp://10.0.0.1:8786, not {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"a folder or an address, not {text!r}; is a variable empty?"
+        )
     return text
 
 
@@ -352,7 +342,7 @@ def parser() -> argparse.ArgumentParser:
             p.add_argument("--scale", help=f"quick or paper (default: {scale})")
         p.add_argument(
             "--out",
-            type=_folder,
+            type=_filled,
             help="folder of results (default: the nearest 'results', or the one beside your file)",
         )
         p.set_defaults(function=function, usual=scale)
@@ -378,7 +368,7 @@ def parser() -> argparse.ArgumentParser:
     )
     where = run.add_mutually_exclusive_group()
     where.add_argument(
-        "--dask", metavar="ADDRESS", type=_address, help="scheduler of a Dask cluster"
+        "--dask", metavar="ADDRESS", type=_filled, help="scheduler of a Dask cluster"
     )
     verb(
         _plot,
@@ -450,7 +440,7 @@ def main(argv: list[str] | None = None) -> int:
                 from .engine import results_in
 
                 folder = args.out or args.file.parent / "results"
-                surroundings.enter_context(results_in(folder))
+                surroundings.enter_context(results_in(Path(folder)))
             status: int = args.function(args)
         sys.stdout.flush()
         return status

@@ -1,8 +1,8 @@
 """What an experiment is: a function of (setting, seed) and the settings to call it with.
 
-An experiment has two scales: ``quick`` (seconds, what the book recomputes live) and ``paper``. The
-quick runs are a part of the paper's wherever that is possible, so their rows can be compared
-exactly.
+An experiment is declared by ``table``. It has two scales: ``quick`` (seconds, what the book
+recomputes live) and ``paper``. The quick runs are a part of the paper's wherever that is possible,
+so their rows can be compared exactly.
 
 A user's own study is a file that defines ``EXPERIMENTS``, a dict of experiments by name, and, to
 draw them, ``DRAW``, a dict of functions from an experiment's table to a figure; a whole one is
@@ -25,7 +25,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from itertools import product
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,9 +33,7 @@ from rlsvi_core.checks import fail
 
 from .sources import Sources, sources_of
 
-MOST_SEEDS = 10**6
 Rows = list[dict[str, Any]]
-Value = TypeVar("Value")
 
 
 def as_json(value: Any, **layout: Any) -> str:
@@ -49,9 +47,8 @@ def as_json(value: Any, **layout: Any) -> str:
     return json.dumps(value, default=plain, **layout)
 
 
-def _read_again(value: Value, **layout: Any) -> Value:
-    again: Value = json.loads(as_json(value, **layout))
-    return again
+def _read_again(value: Any, **layout: Any) -> Any:
+    return json.loads(as_json(value, **layout))
 
 
 # --------------------------------------------------------------------------- what is run
@@ -107,16 +104,8 @@ class Scale:
 
     def __post_init__(self) -> None:
         seeds = self.seeds
-        if not (
-            isinstance(seeds, range)
-            and seeds.step == 1
-            and 0 <= seeds.start < seeds.stop <= seeds.start + MOST_SEEDS
-        ):
-            fail(
-                f"seeds must be a range of 1 to {MOST_SEEDS}, in steps of 1",
-                f"it is {seeds!r}",
-                "Try range(20).",
-            )
+        if not (isinstance(seeds, range) and seeds.step == 1 and 0 <= seeds.start < seeds.stop):
+            fail("seeds must be a range, in steps of 1", f"it is {seeds!r}", "Try range(20).")
         try:
             constants, grid = dict(self.constants), tuple(map(dict, self.grid))
             as_json(constants, allow_nan=False)
@@ -132,15 +121,11 @@ class Scale:
         # Copies: what the caller does with his own later is of no consequence.
         object.__setattr__(self, "constants", constants)
         object.__setattr__(self, "grid", grid)
-        if reserved := {"seed", "seeds"} & {name for each in (constants, *grid) for name in each}:
-            fail(
-                "a setting has a name other than seed and seeds",
-                f"here is {', '.join(reserved)}",
-                "Give seeds to the Scale: range(20), say.",
-            )
+        if any("seed" in each for each in (constants, *grid)):
+            fail("a run gets its seed from the seeds", "a setting is named seed", "Rename it.")
         if not 0 < len(cells) == len(grid):
             fail(
-                "a grid must have at least one cell, each once",
+                "there must be at least one cell, each once",
                 f"of {len(grid)}, {len(cells)} are distinct",
                 "Use grid(), and ({},) where nothing varies.",
             )
@@ -170,7 +155,7 @@ class Experiment:
     scales: dict[str, Scale]
     length: str | None = None
     portable: bool = True
-    words: str = ""  # to be typed after "rlsvi run", if not the name
+    typed_as: str = ""  # after "rlsvi run", if not by the name
     data: tuple[str, ...] = ()  # files that the runs read, in the study's folder or below
     loaded: Sources | None = field(default=None, repr=False)  # the engine's: see sources
 
@@ -211,7 +196,7 @@ class Experiment:
 
     def command(self, scale: str) -> str:
         """What one types to compute its table."""
-        return f"rlsvi run {self.words or self.name} --scale {scale}"
+        return f"rlsvi run {self.typed_as or self.name} --scale {scale}"
 
     def cut(self, scale: str, task: Task, share: float) -> Task:
         """The first ``share`` of a run, made up to a whole row; all of it if runs cannot be cut."""

@@ -85,7 +85,7 @@ class Sources:
         own = json.dumps(self.files, sort_keys=True) if self.files else None
         return digest((packages_hash() + own).encode())[:16] if own else packages_hash()
 
-    def having(self, data: Iterable[str]) -> "Sources":
+    def with_data(self, data: Iterable[str]) -> "Sources":
         """With these files too, which the runs read."""
         return replace(self, files=self.files | {name: _hash(self.folder / name) for name in data})
 
@@ -151,9 +151,9 @@ def sources_of(run: Callable[..., Any], data: Iterable[str] = ()) -> Sources:
     if any(own.is_relative_to(package) for package in PACKAGES.values()):
         return Sources(own.parent, {})
     if own.is_file():
-        return sources_in(own.parent, own.name).having(data)
-    found = sources_in(Path.cwd()).having(data)
-    return replace(found, files={"a notebook": _typed(run), **found.files})
+        return sources_in(own.parent, own.name).with_data(data)
+    found = sources_in(Path.cwd()).with_data(data)
+    return replace(found, files={"a notebook": _hash_of_typed(run), **found.files})
 
 
 _beside: list[str] = []  # the folder of the last study
@@ -193,7 +193,7 @@ def _text(value: Any, notebook: str) -> str:
         return type(value).__qualname__
 
 
-def _typed(function: FunctionType) -> str:
+def _hash_of_typed(function: FunctionType) -> str:
     """A hash of the function's text and of what it names in its notebook, by way of others too."""
     try:
         inspect.getsource(function)

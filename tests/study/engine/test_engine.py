@@ -145,29 +145,9 @@ def test_a_missing_package_is_no_mismatch(tmp_path):
     assert "no_such_package" in check.missing
 
 
-@pytest.mark.parametrize(
-    "values",
-    [[1, "a"], ["1", "2"], ["NA", "b"], ["", "b"], [True, 1], ["\ud800"]],
-    ids=lambda values: ascii(values)[:20],
-)
-def test_a_column_that_a_csv_would_not_give_back_is_refused(values):
-    with pytest.raises(StudyError, match="CSV"):
-        tables.as_csv([{"value": value} for value in values])
-
-
 def test_texts_and_numbers_that_a_csv_gives_back_are_written_plainly():
     rows = [{"size": 1, "text": "1", "gap": 2.5}, {"size": 2, "text": "√2", "gap": None}]
     assert tables.as_csv(rows).decode() == "size,text,gap\n1,1,2.5\n2,√2,\n"
-
-
-@pytest.mark.parametrize(
-    "value",
-    [{1}, {"a": 1}, [1], 1j, b"x", np.ones(2), print, 10**5000],
-    ids=lambda value: type(value).__name__,
-)
-def test_what_has_no_stored_form_is_refused(value):
-    with pytest.raises(ValueError, match=r"column|digits"):
-        Task({}, 0).labelled([{"value": value}])
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -298,16 +278,6 @@ def test_all_rows_of_a_journal_have_the_same_columns(journal, tiny, tmp_path):
     with pytest.raises(StudyError, match="more"):
         journal.add(second, [row | {"more": 7} for row in rows], 0.5)
     assert engine.finished(tiny, "paper", tmp_path) == 1
-
-
-def test_a_run_that_is_cut_short_is_lost_and_no_other(journal, tiny, tmp_path):
-    first, second, third, *_ = tiny.scales["paper"].tasks
-    for task in (second, third):
-        journal.add(task, tiny.rows("paper", task), 0.5)
-    journal.__exit__()  # killed, and the last line is not whole
-    journal.file.write_bytes(journal.file.read_bytes()[:-9])
-    with Journal(tiny, "paper", tmp_path, silent) as after:
-        assert [task in after for task in (first, second, third)] == [True, True, False]
 
 
 # --- comparison -----------------------------------------------------------------------------------

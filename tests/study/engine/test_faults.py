@@ -17,7 +17,6 @@ from rlsvi_study import engine
 from rlsvi_study.catalogue import study
 from rlsvi_study.cli import main
 from rlsvi_study.engine.journal import Journal
-from rlsvi_study.engine.sources import digest
 
 # Every run leaves a trace of its process in the folder `sign`; a run of seed 4 waits as long as a
 # file `wait` is there, and raises if there is one `raise`. Settings are in a file of their own, so
@@ -209,14 +208,6 @@ def test_a_damaged_record_is_said_and_left_and_the_next_table_has_its_turn(damag
     assert bench.files() == damaged
 
 
-def test_a_column_of_the_table_is_gone_and_its_hash_was_mended(bench):
-    bench.stored()
-    bench.edit("tiny.csv", lambda data: data.replace(b"seed", b"sead", 1))
-    hash = digest(bench.files()["tiny.csv"])
-    bench.edit("tiny.json", lambda data: json.dumps(json.loads(data) | {"sha256": hash}).encode())
-    assert bench.rlsvi("verify")[0] == 1
-
-
 @pytest.mark.parametrize("content", [bytes(range(256)), b'[1]\n{"rows": [1]}\n'])
 def test_a_journal_that_is_not_ours_is_set_aside(content, bench):
     bench.unfinished()
@@ -247,16 +238,6 @@ def test_a_journal_without_runs_does_not_replace_one_with_runs(bench):
 
 
 # --- processes ------------------------------------------------------------------------------------
-
-
-def test_two_commands_write_one_table(bench):
-    with Journal(bench.tiny, "paper", bench.out) as journal:
-        task = bench.tiny.scales["paper"].tasks[0]
-        journal.add(task, bench.tiny.rows("paper", task), 0.0)
-        before = bench.files()
-        assert bench.rlsvi("run")[0] == 1
-        assert bench.files() == before
-    bench.resumes()
 
 
 @pytest.mark.parametrize(

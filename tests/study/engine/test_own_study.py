@@ -82,18 +82,6 @@ def test_the_page_on_studies_works_as_it_is_printed(tmp_path, monkeypatch, capsy
     assert "already stored" in capsys.readouterr().out  # by the same code, imported or run
 
 
-@pytest.mark.parametrize(
-    ("words", "hint"),
-    [(["--scale", "quick"], "paper"), (["on"], "own"), (["--out", ""], "folder")],
-)
-def test_bad_words_are_refused(words, hint, small, capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["run", str(small), *words])
-    assert stop.value.code == 2
-    assert hint in capsys.readouterr().err
-    assert not (small.parent / "results").exists()
-
-
 # --- workers and sources --------------------------------------------------------------------------
 
 
@@ -132,7 +120,7 @@ def test_a_study_has_a_folder_of_its_own(small, monkeypatch, capsys):
 
 
 def test_a_log_gets_lines_of_progress(small, monkeypatch, capsys):
-    monkeypatch.setattr(runner, "NEWS", 0)
+    monkeypatch.setattr(runner, "LOG_EVERY", 0)
     assert main(["run", str(small)]) == 0
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 6

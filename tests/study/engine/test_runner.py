@@ -98,19 +98,6 @@ def test_what_lies_beside_a_file_is_imported_on_a_cluster_as_it_is_now(tmp_path,
         assert found.value.tolist() == [2 * number] * 2
 
 
-def test_a_worker_that_does_not_find_an_import_says_so(tmp_path, cluster, monkeypatch, capsys):
-    """Here because it lies in a folder that only this process imports from."""
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere/only_here.py").write_text("OFFSET = 1\n")
-    monkeypatch.syspath_prepend(tmp_path / "elsewhere")
-    text = BESIDE.replace("from beside import OFFSET", "import only_here")
-    (tmp_path / "own.py").write_text(
-        text.replace("import lazily", "pass").replace("OFFSET + lazily", "only_here")
-    )
-    assert main(["run", str(tmp_path / "own.py"), "--dask", cluster]) == 1
-    assert "only_here" in capsys.readouterr().err
-
-
 def test_workers_with_other_code_are_refused(tmp_path, cluster, monkeypatch):
     monkeypatch.setattr(runner, "packages_hash", lambda: "as it was yesterday")
     with pytest.raises(StudyError, match="version"):
