@@ -33,16 +33,18 @@ def written(tmp_path, monkeypatch):
     return write
 
 
-def test_an_edit_compiles_again_just_what_it_changes(written):
+@pytest.mark.parametrize("inside", [False, True], ids=["record", "record in a record"])
+def test_an_edit_compiles_again_just_what_it_changes(written, inside):
     """High calls low, in another file. Each line: the sources, the result, and whether the machine
     code was there already."""
     high = (
-        "from rlsvi_core.compiled import jit\nfrom low import Pair, number\n"
-        "@jit\ndef twice(pair):\n    return 2 * number() + pair.left\n"
-    )
+        "from rlsvi_core.compiled import jit\nfrom low import Both, Pair, number\n"
+        "@jit\ndef twice(given):\n    return 2 * number() + given{}.left\n"
+    ).format(".inner" if inside else "")
     low = (
         "from typing import NamedTuple\nfrom rlsvi_core.compiled import jit\n{comment}\nN = {N}\n"
         "class Pair(NamedTuple):\n    {first}: float\n    {second}: float\n"
+        "class Both(NamedTuple):\n    inner: Pair\n"
         "@jit\ndef number():\n    {doc!r}\n    return {factor} * N\n"
     )
     plain = {"comment": "", "N": 1, "first": "left", "second": "right", "doc": "", "factor": 1}
@@ -56,7 +58,8 @@ def test_an_edit_compiles_again_just_what_it_changes(written):
         ({}, 102.0, 1),
     ):
         module, _ = written(low=low.format(**plain | edit), high=high)[::-1]
-        assert module.twice(module.Pair(100.0, 1000.0)) == value, edit
+        pair = module.Pair(100.0, 1000.0)
+        assert module.twice(module.Both(pair) if inside else pair) == value, edit
         assert sum(module.twice.stats.cache_hits.values()) == hits, edit
 
 

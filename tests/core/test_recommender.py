@@ -54,7 +54,7 @@ def test_a_policy_by_hand():
 
 
 def test_the_tie_rules_of_the_myopic_policy():
-    env = customers(2, N=5, J=3)
+    env = customers(5, N=5, J=3)  # where product 0 is neither the best nor the worst to open with
     rules = "uniform", "lowest", "best", "worst"
     value = {ties: env.evaluate(env.myopic(ties))[0] for ties in rules}
     by_opening = []

@@ -240,6 +240,16 @@ def test_scaled_features_with_scaled_lam_play_bit_for_bit_alike(printed, i):
     assert same(one.theta, two.theta * c)
 
 
+def test_lsvi_has_the_mean_of_rlsvi_by_the_same_range_of_values():
+    agents = [door(features.OneHot(2, 3, 4), value_range=(-2, 6), rng=1) for door in (rlsvi, lsvi)]
+    for agent in agents:
+        agent.observe(1, 2, 3, 2.0, None)
+        agent.observe(0, 1, 0, 0.5, 2)
+        agent.plan()
+    assert agents[0].mean_values(1, 2)[3] == pytest.approx(2 / (1 + 0.16**2 / 64), rel=1e-12)
+    assert agents[1].values(1, 2)[3] == pytest.approx(2 / (1 + 0.16**2 / 64), rel=1e-12)
+
+
 def test_rewards_in_other_units_change_no_action():
     """Because λ and σ follow from the range of values; powers of two are exact."""
     lam, sigma = suggest_parameters((-2, 6))
