@@ -56,7 +56,8 @@ def closed_form() -> Judged:
     rounding, in 5 random MDPs for 100 episodes."""
     rng, error = np.random.default_rng(1), 0.0
     for seed in range(5):
-        prior = DirichletPrior(*(rng.uniform(0.1, 2, (3, 3, 2, size)) for size in (2, 3)))
+        alpha_R, alpha_P = rng.uniform(0.1, 2, (3, 3, 2, 2)), rng.uniform(0.1, 2, (3, 3, 2, 3))
+        prior = DirichletPrior(alpha_R, alpha_P)
         mdp, (lam, sigma) = prior.sample(rng), rng.uniform(0.5, 3, 2)
         closed = regret.rlsvi(prior, lam, sigma, seed)
         general = rlsvi(features.tabular(mdp), lam, sigma, options=Options(first="prior"), rng=seed)
