@@ -23,13 +23,13 @@ def theorem1_parameters(prior: DirichletPrior) -> tuple[float, float]:
     return float((prior.m_R + prior.m_P).max()), math.sqrt(prior.shape[0] ** 2 + 1)
 
 
-def enough_variance(H: Any, G: Any = 0.0) -> Any:
-    """The least σ² for which Lemma 2 is proved; with a known terminal reward in [−G, 0]."""
-    return (1 + (H - 1 + G) ** 2) / 4
+def enough_variance(H: Any) -> Any:
+    """The least σ² for which Lemma 2 is proved."""
+    return (1 + (H - 1) ** 2) / 4
 
 
-def enough_sigma(H: Any, G: Any = 0.0) -> Any:
-    return np.sqrt(enough_variance(H, G))
+def enough_sigma(H: Any) -> Any:
+    return np.sqrt(enough_variance(H))
 
 
 def least_parameters(prior: DirichletPrior) -> tuple[float, float]:

@@ -6,10 +6,7 @@ Given a history, write RLSVI's value through the posterior means,
     \tilde Q_h = \frac{n(\hat R + \hat P^\top \tilde V_{h+1})}{n + \lambda\sigma^2} + w
                = \bar R + \bar P^\top \tilde V_{h+1} + b^R + b^P + w,
 
-which defines :math:`b^R` and :math:`b^P`. Under the posterior periods are independent, so the
-expected value of the greedy policy :math:`\tilde\mu` is its value in the MDP of means, and
-:math:`\mathbb E[\tilde V_0 - V^{\tilde\mu}_0 \mid \mathcal H]` is *exactly* the expected sum of
-:math:`b^R + b^P + w` along an episode of :math:`\tilde\mu` in that MDP.
+which defines :math:`b^R` and :math:`b^P`.
 
 With :math:`\rho = \lambda\sigma^2`, rewards in [−1, 0] and :math:`\tilde V \in [-H, 0]`, the
 largest biases that n visits allow are

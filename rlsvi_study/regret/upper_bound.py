@@ -53,24 +53,24 @@ class Terms(NamedTuple):
     bias: Array
 
 
-def terms(H: Any, S: Any, A: Any, L: Any, lam: Any, sigma: Any, G: Any = 0.0) -> Terms:
+def terms(H: Any, S: Any, A: Any, L: Any, lam: Any, sigma: Any) -> Terms:
     """Both terms of the bound, all arguments broadcast."""
     H, S, A, L, sigma = (np.asarray(x, float) for x in (H, S, A, L, sigma))
     rho, pairs = lam * sigma**2, S * A
     visits = np.log1p(L / (pairs * rho))
     return Terms(
         sigma * H * np.sqrt(pairs * L) * np.sqrt(2 * np.log(A) * (1 / rho + visits)),
-        H * (H + 1 + 2 * G) / 2 * pairs * (1 + rho * visits),
+        H * (H + 1) / 2 * pairs * (1 + rho * visits),
     )
 
 
-def bound(H: Any, S: Any, A: Any, L: Any, lam: Any, sigma: Any, m: Any, G: Any = 0.0) -> Array:
+def bound(H: Any, S: Any, A: Any, L: Any, lam: Any, sigma: Any, m: Any) -> Array:
     """The bound on the expected regret of L episodes: infinite where its conditions are not met,
     which are ρ ≥ m = max(m_R, m_P) and the σ of step 1."""
     rho = lam * np.asarray(sigma, float) ** 2
-    enough = sigma >= enough_sigma(np.asarray(H), G) * (1 - 1e-12)
+    enough = sigma >= enough_sigma(np.asarray(H)) * (1 - 1e-12)
     met = (rho >= m * (1 - 1e-12)) & enough
-    return np.where(met, sum(terms(H, S, A, L, lam, sigma, G)), np.inf)
+    return np.where(met, sum(terms(H, S, A, L, lam, sigma)), np.inf)
 
 
 def first(reached: Callable[[int], bool]) -> int:
