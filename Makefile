@@ -7,7 +7,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book pdf test chapters lint reuse coverage verify browser lowest newest onwards constraints dist \
+.PHONY: help book test chapters lint reuse coverage verify browser lowest newest onwards constraints dist \
 	execute lab bench clean FORCE
 
 # What takes longest comes first: the solutions, then what is large.
@@ -49,10 +49,6 @@ _build/.done: _build/.executed
 	@echo "== book: rendering the pages (a minute)"
 	@$(BIN)/jupyter-book build . --all -W --keep-going -n -q > /dev/null  # warnings go to stderr
 	@touch $@
-
-pdf: book  ## two PDFs, lessons and proofs, printed by the browser that tests the book
-	$(BIN)/python -m book._ext.pdf
-	@echo "The book: _build/html/rlsvi-lessons.pdf and _build/html/rlsvi-proofs.pdf"
 
 # Cheapest first. The browser looks at the built book; if that is stale, the pages are made anew of
 # what nbval has just executed and compared.

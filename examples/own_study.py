@@ -3,7 +3,6 @@
 rlsvi run examples/own_study.py --jobs 2            # to examples/results; run again to resume
 rlsvi plot examples/own_study.py
 rlsvi verify examples/own_study.py                  # some runs once more, equal to the bit?
-rlsvi run examples/own_study.py --set lam=10 --set seeds=20
 """
 
 import numpy as np
@@ -13,7 +12,7 @@ from matplotlib.figure import Figure
 
 from rlsvi_core import features, rlsvi
 from rlsvi_core.envs import river_swim
-from rlsvi_study.engine import Experiment, Scale, grid, streams
+from rlsvi_study.engine import grid, streams, table
 from rlsvi_study.judging.intervals import student
 from rlsvi_study.style import canvas, styled
 
@@ -29,10 +28,10 @@ def learning_curve(
 
 
 @styled
-def curves(table: pd.DataFrame) -> Figure:
+def curves(regrets: pd.DataFrame) -> Figure:
     fig, ax = canvas()
     sns.lineplot(
-        table,
+        regrets,
         x="episode",
         y="regret",
         hue="lam",
@@ -46,18 +45,14 @@ def curves(table: pd.DataFrame) -> Figure:
 
 
 EXPERIMENTS = {
-    "river": Experiment(
+    "river": table(
         "river",
-        "RiverSwim",
-        "Regret of RLSVI for two strengths of prior",
-        learning_curve,
-        {
-            "quick": Scale(
-                {"N": 6, "H": 12, "sigma": 0.5, "episodes": 500, "every": 25},
-                grid(lam=(0.1, 1.0)),
-                range(5),
-            )
-        },
+        place="RiverSwim",
+        title="Regret of RLSVI for two strengths of prior",
+        run=learning_curve,
+        constants={"N": 6, "H": 12, "sigma": 0.5, "episodes": 500, "every": 25},
+        cells=grid(lam=(0.1, 1.0)),
+        seeds=range(5),
         length="episodes",
     )
 }

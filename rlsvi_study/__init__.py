@@ -11,7 +11,9 @@ class StudyError(Exception):
 
 class Topic(NamedTuple):
     """What a topic offers, in order. Its ``__init__`` says it, because its modules take seconds to
-    import: ``runs`` has an experiment for each table, ``figures`` a drawing for each name."""
+    import: ``runs`` has an experiment for each table, ``figures`` a drawing for each name,
+    ``claims`` a judge for each claim."""
 
-    tables: tuple[str, ...]
+    tables: tuple[str, ...] = ()
     figures: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # others: from which tables
+    claims: tuple[str, ...] = ()  # the sections of the paper that it has claims of

@@ -1,50 +1,23 @@
 """Everything that can be run, judged and drawn, from all topics or from a user's own file.
 
 Each topic says in its ``__init__`` what it has. The modules behind that take seconds to import, and
-are imported when they are first used. Only ``claims`` imports the judges of all topics, since some
-rest on the verdicts of another topic.
+are imported when they are first used.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import (
-    StudyError,
-    chain,
-    conjecture,
-    exploration,
-    extensions,
-    lemmas,
-    noise,
-    recommender,
-    regret,
-    since,
-    tasks,
-    tetris,
-    theory,
-)
-from .judging.register import REGISTER, Claim
+from . import StudyError, chain, conjecture, extensions, lemmas, recommender, regret, tetris
+from .beyond import noise
 
-TOPICS = {
-    topic.__name__.rpartition(".")[2]: topic.TOPIC
-    for topic in (
-        chain,
-        recommender,
-        regret,
-        tetris,
-        extensions,
-        theory,
-        lemmas,
-        conjecture,
-        exploration,
-        tasks,
-        noise,
-        since,
-    )
+if TYPE_CHECKING:
+    from .judging.register import Claim
+
+TOPICS = {  # by their names in this package, such as beyond.noise
+    topic.__name__.removeprefix(f"{__package__}."): topic.TOPIC
+    for topic in (chain, recommender, regret, tetris, extensions, lemmas, conjecture, noise)
 }
 TABLES = {name: topic for topic, has in TOPICS.items() for name in has.tables}
 FIGURES = {name: tables for has in TOPICS.values() for name, tables in has.figures.items()}
@@ -77,7 +50,7 @@ def drawings(name: str) -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]
     tables, draw = FIGURES.get(name, (name,)), _module(f"{TOPIC[name]}.figures").DRAW
     if name in draw:
         return {name: (tables, draw[name])}
-    return {table: ((table,), draw[table]) for table in tables}
+    return {table: ((table,), draw[table]) for table in tables if table in draw}
 
 
 class Study(NamedTuple):
@@ -119,27 +92,24 @@ def study(file: Path) -> Study:
     experiments, draw = found.get("EXPERIMENTS"), found.get("DRAW", {})
     if not (isinstance(experiments, dict) and experiments):
         raise StudyError(
-            f"{file} must define EXPERIMENTS, a dict of experiments by name; it is "
-            f"{experiments!r}. See the beginning of rlsvi_study/engine/experiment.py."
+            f"{file} must define EXPERIMENTS, a dict of tables by name; it is {experiments!r}. "
+            f"See the beginning of rlsvi_study/engine/experiment.py."
         )
     for name, one in experiments.items():
         if not isinstance(one, Experiment) or one.name != name or name in TABLES:
             raise StudyError(
-                f"{file}: EXPERIMENTS must hold each Experiment under its own name, "
-                f"which is none of the paper's; {name!r} is {one!s:.60}. Rename it."
+                f"{file}: EXPERIMENTS must hold each table under its own name, which is none of "
+                f"the paper's; {name!r} is {one!s:.60}. Rename it."
             )
-    if not (isinstance(draw, dict) and all(map(callable, draw.values()))):
+    if not (isinstance(draw, dict) and draw.keys() <= experiments.keys()):
         raise StudyError(
-            f"{file}: DRAW must be a dict of functions by experiment's name; it is "
-            f"{draw!s:.60}. Write DRAW = {{name: function}}."
-        )
-    if wrong := [name for name in draw if name not in experiments]:
-        raise StudyError(
-            f"{file}: DRAW must have names of EXPERIMENTS, {', '.join(experiments)}; "
-            f"it has {wrong[0]!r}. Rename it."
+            f"{file}: DRAW must be a dict of functions by names of EXPERIMENTS, "
+            f"{', '.join(experiments)}; it is {draw!s:.60}. Write DRAW = {{name: function}}."
         )
     experiments = {
-        name: replace(one, words=shlex.join([file.name, name]), loaded=sources.having(one.data))
+        name: replace(
+            one, typed_as=shlex.join([file.name, name]), loaded=sources.with_data(one.data)
+        )
         for name, one in experiments.items()
     }
     return Study(
@@ -150,12 +120,19 @@ def study(file: Path) -> Study:
     )
 
 
-@cache
-def claims() -> dict[str, Claim]:
-    """The register, filled by all topics, in the paper's order; within a section, as written."""
-    for topic in TOPICS:
-        if find_spec(f".{topic}.claims", __package__):
+def claims(sections: Collection[str] = ()) -> dict[str, "Claim"]:
+    """The claims of these sections of the paper, or all, in its order; within a section, as written."""
+    from .judging.register import REGISTER, SECTIONS
+
+    sections = sections or SECTIONS
+    for topic, has in TOPICS.items():
+        if not set(sections).isdisjoint(has.claims):
             _module(f"{topic}.claims")
-    for id in sorted(REGISTER, key=lambda id: (id[0].isalpha(), REGISTER[id].section)):
-        REGISTER[id] = REGISTER.pop(id)
-    return REGISTER
+    if "1" in sections:
+        _module("overall")
+    return {
+        id: claim
+        for section in SECTIONS
+        for id, claim in REGISTER.items()
+        if claim.section == section in sections
+    }

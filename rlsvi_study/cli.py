@@ -25,6 +25,7 @@ from .catalogue import FIGURES, THE_PAPERS, Study, claims, study
 
 if TYPE_CHECKING:
     from .engine import Experiment
+    from .judging.register import Claim
 
 
 def _say(message: object) -> None:
@@ -53,23 +54,12 @@ def _study(args: Namespace) -> Study:
     return study(args.file) if args.file else THE_PAPERS
 
 
-def _as_set(args: Namespace, experiment: "Experiment") -> "tuple[Experiment, str]":
-    """The experiment with what is set, and the scale."""
+def _with_scale(args: Namespace, experiment: "Experiment") -> "tuple[Experiment, str]":
+    """The experiment and the scale that is asked for, or else the verb's usual one, or its first."""
     usual = args.usual if args.usual in experiment.scales else next(iter(experiment.scales))
     scale = args.scale or usual
     _known(f"scale of {experiment.name}", [scale], experiment.scales)
-    texts = dict(args.set)
-    if len(texts) < len(args.set):
-        raise _usage(
-            f"--set gives a name one value; {', '.join(name for name, _ in args.set)} were given. "
-            f"Leave one out, or run it twice."
-        )
-    _known(f"setting of {experiment.name}", texts, experiment.settable)
-    try:
-        values = {name: experiment.read(name, texts[name]) for name in texts}
-        return experiment.having(**values), scale
-    except ValueError as error:
-        raise _usage(str(error)) from error
+    return experiment, scale
 
 
 def _experiments(args: Namespace) -> "list[tuple[Experiment, str]]":
@@ -79,7 +69,7 @@ def _experiments(args: Namespace) -> "list[tuple[Experiment, str]]":
     tables = dict.fromkeys(table for name in names for table in where.figures.get(name, (name,)))
     if not tables:
         raise _usage("fig1 is a drawing without a table. See it with: rlsvi plot fig1")
-    return [_as_set(args, where.experiments[table]) for table in tables]
+    return [_with_scale(args, where.experiments[table]) for table in tables]
 
 
 def _list(args: Namespace) -> int:
@@ -159,7 +149,7 @@ def _run(args: Namespace) -> int:
     return status
 
 
-def _say_if_stale(args: Namespace, experiment: "Experiment", scale: str) -> None:
+def _say_if_stale(experiment: "Experiment", scale: str) -> None:
     from . import engine
 
     if edited := engine.edited_since(experiment, scale):
@@ -177,42 +167,59 @@ def _plot(args: Namespace) -> int:
             f"{args.file} must define DRAW to be drawn, a dict of functions from a "
             f"table to a figure; it has none. Add one under an experiment's name."
         )
-    names = _known("figure", args.names, where.drawn)
+    pictures: dict[str, Any] = {}
+    for name in _known("figure", args.names, where.drawn):
+        drawings = where.drawings(name)
+        if args.names and not drawings:
+            raise StudyError(f"{name} has no drawing, only a table. engine.load reads it.")
+        pictures |= drawings
+    from . import engine
+
+    for name, (sources, draw) in pictures.items():
+        tables = [_with_scale(args, where.experiments[source]) for source in sources]
+        stored = [engine.load(*table) for table in tables]
+        for table in tables:
+            _say_if_stale(*table)
+        file = f"{name}.png"
+        if tables:  # the scale is in their names
+            file = engine.path(*tables[0]).with_suffix(".png").name.replace(sources[0], name, 1)
+        target = engine.results_folder() / "figures" / file
+        engine.write({target: _picture(name, draw, stored)})
+        print(f"{name}: wrote {target}")
+    return 0
+
+
+def _picture(name: str, draw: Callable[..., Any], tables: list[Any]) -> bytes:
+    """What it draws, as a PNG."""
     from matplotlib import pyplot as plt
     from matplotlib.figure import Figure
 
-    from . import engine
-
-    pictures = {name: drawing for asked in names for name, drawing in where.drawings(asked).items()}
-    for name, (sources, draw) in pictures.items():
-        tables = [_as_set(args, where.experiments[source]) for source in sources]
-        file = (
-            engine.path(*tables[0]).name.replace(sources[0], name, 1) if tables else f"{name}.csv"
+    picture = io.BytesIO()
+    try:
+        figure = getattr(draw(*tables), "figure", None)
+        if isinstance(figure, Figure):
+            figure.savefig(picture, dpi=150)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise StudyError(
+            f"{name}: what draws its table raised {error!r}. Fix it, or the table; in Python, "
+            f"engine.load gives it to you."
+        ) from error
+    if not isinstance(figure, Figure):
+        raise StudyError(
+            f"a drawing must return a figure, or what seaborn returns; that of {name} does not. "
+            f"Let it end in 'return'."
         )
-        target = (engine.results_folder() / file).with_suffix(".png")
-        stored, picture = [engine.load(*table) for table in tables], io.BytesIO()
-        for table in tables:
-            _say_if_stale(args, *table)
-        try:
-            figure = getattr(draw(*stored), "figure", None)
-            if isinstance(figure, Figure):
-                figure.savefig(picture, dpi=150)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            raise StudyError(
-                f"{name}: what draws its table raised {error!r}. Fix it, or the "
-                f"table; in Python, engine.load gives it to you."
-            ) from error
-        if not isinstance(figure, Figure):
-            raise StudyError(
-                f"a drawing must return a figure, or what seaborn returns; that of "
-                f"{name} does not. Let it end in 'return'."
-            )
-        plt.close(figure)
-        engine.write({target: picture.getvalue()})
-        print(f"{name}: wrote {target}")
-    return 0
+    plt.close(figure)
+    return picture.getvalue()
+
+
+def _claims(names: list[str]) -> dict[str, "Claim"]:
+    """Those of the sections of these claims, whose judges alone are imported; all if one of them is
+    unknown or none is named."""
+    some = claims({id.rpartition(".")[0] for id in names})
+    return some if names and some.keys() >= set(names) else claims()
 
 
 def _check(args: Namespace) -> int:
@@ -220,7 +227,7 @@ def _check(args: Namespace) -> int:
 
     from .judging import verdicts
 
-    found, failed, register = [], 0, claims()
+    found, failed, register = [], 0, _claims(args.names)
     for id in _known("claim", args.names, register):
         try:
             one = verdicts.judged(register[id])
@@ -245,7 +252,7 @@ def _check(args: Namespace) -> int:
     if args.store:
         known = verdicts.stored() if args.names else {}
         known |= {one.id: one for one in found}
-        target = verdicts.write(known[id] for id in register if id in known)
+        target = verdicts.write(known[id] for id in claims() if id in known)
         _say(f"wrote {target}")
     return 0
 
@@ -254,16 +261,12 @@ def _verify(args: Namespace) -> int:
     experiments, status = _experiments(args), 0
     from . import engine
 
-    folder, parts, passed_by, spent = engine.results_folder(), 0, 0, 0.0
+    folder = engine.results_folder()
+    parts, passed_by, spent = 0, 0, 0.0
+    seconds = 60 * args.minutes / len(experiments)
     for experiment, scale in experiments:
         try:
-            check = engine.verify(
-                experiment,
-                scale,
-                folder,
-                jobs=args.jobs,
-                seconds=60 * args.minutes / len(experiments),
-            )
+            check = engine.verify(experiment, scale, folder, jobs=args.jobs, seconds=seconds)
         except StudyError as error:  # of one table; the others have a right to their turn
             status = 1
             _say(error)
@@ -272,8 +275,9 @@ def _verify(args: Namespace) -> int:
             passed_by += 1
             print(f"{experiment.name}: not recomputed; {check.missing}", flush=True)
             continue
-        parts, spent = parts + len(check.parts), spent + check.cpu_seconds
-        _say_if_stale(args, experiment, scale)
+        parts += len(check.parts)
+        spent += check.cpu_seconds
+        _say_if_stale(experiment, scale)
         runs = (
             f"{experiment.name}: {len(check.parts)} of {len(experiment.scales[scale].tasks)} runs "
             f"recomputed, {'all' if check.share == 1 else f'{check.share:.2g}'} of the rows"
@@ -300,37 +304,23 @@ class _Version(argparse.Action):
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal() or len(text) > 40 or int(text) < 1:
+    if not (text.isdecimal() and int(text)):
         raise argparse.ArgumentTypeError(f"a whole number of at least 1, not {text!r:.60}")
     return int(text)
 
 
 def _minutes(text: str) -> float:
-    try:
-        minutes = float(text)
-    except ValueError:
-        minutes = 0.0
-    if not 0 < minutes <= 1e6:
+    minutes = float(text)
+    if not 0 < minutes < float("inf"):
         raise argparse.ArgumentTypeError(f"a number of minutes above 0, not {text!r:.60}")
     return minutes
 
 
-def _setting(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals):
-        raise argparse.ArgumentTypeError(f"NAME=VALUE, such as lam=2, not {text!r}")
-    return name, value
-
-
-def _folder(text: str) -> Path:
+def _filled(text: str) -> str:
     if not text.strip():
-        raise argparse.ArgumentTypeError(f"a folder, not {text!r}; is a variable empty?")
-    return Path(text)
-
-
-def _address(text: str) -> str:
-    if not (text.strip() and text.isprintable()):
-        raise argparse.ArgumentTypeError(f"an address such as tcp://10.0.0.1:8786, not {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"a folder or an address, not {text!r}; is a variable empty?"
+        )
     return text
 
 
@@ -350,18 +340,9 @@ def parser() -> argparse.ArgumentParser:
         p.add_argument("names", nargs="*", metavar=noun, help=f"{names} (default: all)")
         if scale:
             p.add_argument("--scale", help=f"quick or paper (default: {scale})")
-            p.add_argument(
-                "--set",
-                metavar="NAME=VALUE",
-                type=_setting,
-                action="append",
-                default=[],
-                help="another value of a constant, one of an axis, or a "
-                "number of seeds; such a table has a name of its own",
-            )
         p.add_argument(
             "--out",
-            type=_folder,
+            type=_filled,
             help="folder of results (default: the nearest 'results', or the one beside your file)",
         )
         p.set_defaults(function=function, usual=scale)
@@ -387,7 +368,7 @@ def parser() -> argparse.ArgumentParser:
     )
     where = run.add_mutually_exclusive_group()
     where.add_argument(
-        "--dask", metavar="ADDRESS", type=_address, help="scheduler of a Dask cluster"
+        "--dask", metavar="ADDRESS", type=_filled, help="scheduler of a Dask cluster"
     )
     verb(
         _plot,
@@ -459,7 +440,7 @@ def main(argv: list[str] | None = None) -> int:
                 from .engine import results_in
 
                 folder = args.out or args.file.parent / "results"
-                surroundings.enter_context(results_in(folder))
+                surroundings.enter_context(results_in(Path(folder)))
             status: int = args.function(args)
         sys.stdout.flush()
         return status

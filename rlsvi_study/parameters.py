@@ -2,6 +2,9 @@
 with which it is proved."""
 
 import math
+from typing import Any
+
+import numpy as np
 
 from rlsvi_core.envs.dirichlet import DirichletPrior
 
@@ -20,12 +23,20 @@ def theorem1_parameters(prior: DirichletPrior) -> tuple[float, float]:
     return float((prior.m_R + prior.m_P).max()), math.sqrt(prior.shape[0] ** 2 + 1)
 
 
+def enough_variance(H: Any) -> Any:
+    """The least σ² for which Lemma 2 is proved."""
+    return (1 + (H - 1) ** 2) / 4
+
+
+def enough_sigma(H: Any) -> Any:
+    return np.sqrt(enough_variance(H))
+
+
 def least_parameters(prior: DirichletPrior) -> tuple[float, float]:
-    """The smallest (λ, σ) with which Theorem 1 is proved: λσ² = max(m_R, m_P) and
-    σ² = ¼(1 + (H−1)²).
+    """The smallest (λ, σ) with which Theorem 1 is proved: λσ² = max(m_R, m_P), and this σ².
 
     >>> least_parameters(DirichletPrior.symmetric(2, 3, 2, alpha_R=0.5, alpha_P=1 / 4))
     (2.0, 0.7071067811865476)
     """
-    sigma2 = (1 + (prior.shape[0] - 1) ** 2) / 4
+    sigma2 = enough_variance(prior.shape[0])
     return float(max(prior.m_R.max(), prior.m_P.max())) / sigma2, math.sqrt(sigma2)

@@ -42,13 +42,7 @@ AGENTS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and n
     "prior": ("#117733", (6, 2, 1, 2), "D", "random prior alone"),
     "bootstrap + prior": ("#CC79A7", (5, 1, 1, 1), "P", "bootstrap, random prior"),
     "bootstrap": ("#661100", (1, 1.5), "^", "bootstrap alone"),
-    "coherent": ("#56B4E9", (6, 2, 6, 2), "D", "RLSVI, coherent features"),
-    "ensemble": ("#CC79A7", (5, 1, 1, 1), "P", "ensemble"),
     "incremental": ("#44AA99", (6, 2, 6, 2), "v", "RLSVI, incremental"),
-    "russo": ("#999933", (5, 2), "s", "Russo 2019"),
-    "clipped": ("#AA4499", (5, 1, 1, 1), "^", "clipped, 2021"),
-    "single-seed": ("#225555", (1, 1.5), "v", "single seed, 2022"),
-    "lsvi-ucb": ("#EE6677", (5, 2), "s", "LSVI-UCB, 2020"),
     "weights": ("#228833", (5, 1, 1, 1), "^", "bootstrap"),
 }
 THINGS: dict[str, tuple[str, tuple]] = {  # colour and dashes of what is no agent

@@ -1,6 +1,8 @@
 """The files around the code agree with each other and with the layout they describe."""
 
 import ast
+import importlib
+import os
 import re
 import subprocess
 import sys
@@ -11,54 +13,33 @@ from importlib.util import resolve_name
 from itertools import chain
 from pathlib import Path
 
+import numba
 import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from rlsvi_core import kept
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]
-FLOOR = PROJECT["requires-python"].removeprefix(">=")
 
 
 def read(name):
     return (ROOT / name).read_text("utf8")
 
 
-def pins():
-    lines = [Requirement(line) for line in read("constraints.txt").splitlines() if line.strip()]
-    return {canonicalize_name(r.name): r for r in lines}
-
-
 # --- versions -------------------------------------------------------------------------------------
 
 
-EXTRAS = PROJECT["optional-dependencies"]
-
-
-@pytest.mark.parametrize("line", [*PROJECT["dependencies"], *chain(*EXTRAS.values())])
-def test_every_dependency_is_pinned_within_its_range(line):
-    wanted = Requirement(line)
-    (pin,) = pins()[canonicalize_name(wanted.name)].specifier
-    assert pin.operator == "=="
-    assert wanted.specifier.contains(pin.version)
-
-
-def test_conda_installs_the_same_thing():
-    environment = yaml.safe_load(read("environment.yml"))
-    assert environment["channels"] == ["conda-forge", "nodefaults"]
-    python, pip, nested = environment["dependencies"]
-    assert (python, pip) == (f"python={FLOOR}", "pip")
-    constraints, editable = nested["pip"]
-    assert constraints == "-c constraints.txt"
-    extras = re.fullmatch(r"-e \.\[(.+)\]", editable)[1].split(",")
-    assert sorted(extras) == sorted(EXTRAS)
-
-
-def test_one_python_floor():
-    ruff = tomllib.loads(read("pyproject.toml"))["tool"]["ruff"]
-    assert ruff["target-version"] == "py" + FLOOR.replace(".", "")
-    assert f"Programming Language :: Python :: {FLOOR}" in PROJECT["classifiers"]
+def test_every_dependency_is_pinned_within_its_range():
+    lines = [Requirement(line) for line in read("constraints.txt").splitlines() if line.strip()]
+    pins = {canonicalize_name(one.name): one for one in lines}
+    for line in [*PROJECT["dependencies"], *chain(*PROJECT["optional-dependencies"].values())]:
+        wanted = Requirement(line)
+        (pin,) = pins[canonicalize_name(wanted.name)].specifier
+        assert pin.operator == "=="
+        assert wanted.specifier.contains(pin.version), wanted
 
 
 def test_one_version_everywhere():
@@ -77,33 +58,18 @@ def test_what_is_packed_is_the_two_packages():
     assert (ROOT / "rlsvi_core/py.typed").exists()
 
 
-# --- layout ---------------------------------------------------------------------------------------
+# --- imports --------------------------------------------------------------------------------------
 
-
-def test_table_of_contents_is_the_book_folder():
-    toc = yaml.safe_load(read("_toc.yml"))
-    listed, pages = [toc["root"]], [c for part in toc["parts"] for c in part["chapters"]]
-    for page in pages:  # which grows
-        pages += page.get("sections", [])
-        found = [ROOT / page["file"]] if "file" in page else ROOT.glob(page["glob"])
-        listed += [path.relative_to(ROOT).with_suffix("").as_posix() for path in found]
-    present = [
-        path.relative_to(ROOT).with_suffix("").as_posix()
-        for path in (ROOT / "book").rglob("*")
-        if path.suffix in (".md", ".ipynb") and ".ipynb_checkpoints" not in path.parts
-    ]
-    assert sorted(listed) == sorted(present)
-
-
-# Each package from the ground up. A module may import from its own floor and from those below; one
-# that is not named stands where its folder does. "" is the package's own face.
+# Each package from the ground up. A module may import from its own floor and from those below it. What
+# is not named stands where its folder does; "" is the package's own face. In the studies a folder
+# that is not named is a topic, and a file that is not named serves all topics.
 FLOORS = {
     "rlsvi_core": [
         {"kept"},
         {"compiled"},
         {"checks"},
-        {"mdp", "regression", "optimism.balls"},
-        {"features", "optimism"},
+        {"mdp", "regression", "optimism"},
+        {"features"},
         {"envs", "learner"},
         {"beyond.gym"},
         {"agent"},
@@ -113,34 +79,30 @@ FLOORS = {
         {""},
     ],
     "rlsvi_study": [
-        {"", "sources"},
-        {"experiment", "provenance"},
-        {"compare", "environments", "files", "parameters", "rivals", "traps", "worlds"},
-        {"journal", "tables"},
-        {"runner"},
+        {""},
         {"engine"},
-        {"judging"},  # circles are looked for below
-        {"style"},
-        {"a topic"},  # its runs, and whatever else it has; circles are looked for below
-        {"claims", "figures"},
+        {"judging"},
+        {"a file", "judging.figures"},
+        {"a topic"},
+        {"overall"},
+        {"beyond"},
         {"catalogue"},
         {"cli"},
         {"__main__"},
     ],
 }
 STANDS_ON = {
-    package: {name: floor for floor, names in enumerate(floors) for name in names}
-    for package, floors in FLOORS.items()
+    f"{package}.{name}".removesuffix("."): (number, level)
+    for number, (package, floors) in enumerate(FLOORS.items())
+    for level, names in enumerate(floors)
+    for name in names
 }
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for package in FLOORS
     for path in sorted((ROOT / package).rglob("*.py"))
 }
-TOPICS = {path.parent.name for path in (ROOT / "rlsvi_study").glob("*/__init__.py")} - {
-    "engine",
-    "judging",
-}
+JUDGES = {"claims", "figures"}  # and drawings; they know what was computed
 
 
 @cache
@@ -170,68 +132,47 @@ def imported(name):
 
 
 def floor(name):
+    """The number of the package, and of the floor that a module of it stands on."""
     package, *parts = name.split(".")
-    floors = STANDS_ON[package]
-    keys = [".".join(parts), *parts[-1:], *parts[:1], *(["a topic"] if {*parts} & TOPICS else [])]
-    found = [floors[key] for key in keys if key in floors]
-    assert found, f"{name} has no floor yet: give it one in FLOORS"
-    return found[0]
+    for length in range(len(parts), 0 if parts else -1, -1):
+        if (known := ".".join([package, *parts[:length]])) in STANDS_ON:
+            return STANDS_ON[known]
+    is_file = MODULES[f"{package}.{parts[0]}"].name != "__init__.py"
+    return STANDS_ON[f"{package}.{'a file' if is_file else 'a topic'}"]
+
+
+def topic(name):
+    return name.split(".")[1] if floor(name) == STANDS_ON["rlsvi_study.a topic"] else None
+
+
+IMPORTS = [(name, target) for name in MODULES for target in imported(name)]
 
 
 def test_no_import_runs_up():
-    assert not [
-        (name, target)
-        for name in MODULES
-        for target in imported(name)
-        if name.partition(".")[0] == target.partition(".")[0] and floor(target) > floor(name)
-    ]
+    assert not [(name, target) for name, target in IMPORTS if floor(target) > floor(name)]
 
 
 def test_no_imports_run_in_a_circle():
     TopologicalSorter({name: set(imported(name)) for name in MODULES}).prepare()
 
 
-def test_the_library_knows_no_study():
-    assert not [
-        (name, target)
-        for name in MODULES
-        for target in imported(name)
-        if name.startswith("rlsvi_core") and target.startswith("rlsvi_study")
-    ]
-
-
 def test_no_topic_knows_another():
-    def topic(name):
-        return next((part for part in name.split(".")[1:2] if part in TOPICS), None)
+    known = [(topic(name), topic(target)) for name, target in IMPORTS]
+    assert len(set(known)) > 5
+    assert not [both for both in known if None not in both and both[0] != both[1]]
 
-    assert TOPICS
+
+def test_what_is_computed_knows_neither_judges_nor_drawings():
+    last = {name: name.rpartition(".")[2] for name in MODULES}
     assert not [
         (name, target)
-        for name in MODULES
-        for target in imported(name)
-        if name.startswith("rlsvi_study.")
-        and topic(name)
-        and target.startswith("rlsvi_study.")
-        and topic(target) not in (None, topic(name))
+        for name, target in IMPORTS
+        if floor(name) == floor(target) and last[target] in JUDGES and last[name] not in JUDGES
     ]
 
 
-@pytest.mark.parametrize("name", ["rlsvi_core", "rlsvi_study.judging.verdicts"])
-def test_nothing_above_is_loaded(name):
-    """At run time, which the text of an import does not show."""
-    code = f"import sys, {name}; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    loaded = set(done.stdout.split()) & set(MODULES)
-    assert name in loaded, done.stderr
-    floors, package = list(FLOORS), name.partition(".")[0]
-    for one in loaded - {name}:
-        other = one.partition(".")[0]
-        assert floors.index(other) <= floors.index(package)
-        assert other != package or floor(one) <= floor(name)
-
-
-def test_topics_are_found_by_the_catalogue_alone():
-    """An import by name runs up unseen by the tests above."""
+def test_an_import_by_name_is_the_catalogues_alone():
+    """It would run up unseen by the tests above."""
     by_name = {"import_module", "__import__", "run_path"}
     assert {
         name
@@ -240,6 +181,59 @@ def test_topics_are_found_by_the_catalogue_alone():
         if isinstance(node, ast.Name | ast.Attribute)
         and (node.id if isinstance(node, ast.Name) else node.attr) in by_name
     } == {"rlsvi_study.catalogue"}
+
+
+EXTRAS = {  # the extra that brings a package, and a module that needs it
+    "flint": ("proofs", "rlsvi_core.optimism.balls"),
+    "gymnasium": ("gym", "rlsvi_core.beyond.gym"),
+}
+
+
+def test_the_library_loads_no_extra_and_no_study_and_names_what_is_missing():
+    """At run time, which the text of an import does not show."""
+    code = (
+        "import importlib, sys, rlsvi_core\nprint(*sys.modules)\n"
+        f"for package, (_, module) in {EXTRAS}.items():\n"
+        "    sys.modules[package] = None\n"
+        "    try:\n        importlib.import_module(module)\n"
+        "    except ModuleNotFoundError as error:\n        print(error)"
+    )
+    command = [sys.executable, "-P", "-c", code]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    modules, *errors = done.stdout.splitlines()
+    loaded = {name.partition(".")[0] for name in modules.split()}
+    assert {"numpy", "numba", "scipy"} <= loaded
+    extras = "pandas matplotlib seaborn statsmodels sympy flint gymnasium joblib dask tqdm"
+    assert not loaded & {*extras.split(), "rlsvi_study"}
+    for error, (extra, _) in zip(errors, EXTRAS.values(), strict=True):
+        assert f"rlsvi-core[{extra}]" in error
+    assert done.stderr == ""
+
+
+def test_what_the_judges_found_is_read_without_a_topic():
+    code = "import sys; from rlsvi_study.judging import verdicts; verdicts.stored(); print(*sys.modules)"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not [name for name in set(done.stdout.split()) & set(MODULES) if topic(name)]
+
+
+# --- layout ---------------------------------------------------------------------------------------
+
+
+def test_table_of_contents_is_the_book_folder():
+    toc = yaml.safe_load(read("_toc.yml"))
+    listed, pages = [toc["root"]], [c for part in toc["parts"] for c in part["chapters"]]
+    for page in pages:  # which grows
+        pages += page.get("sections", [])
+        found = [ROOT / page["file"]] if "file" in page else ROOT.glob(page["glob"])
+        listed += [path.relative_to(ROOT).with_suffix("").as_posix() for path in found]
+    present = [
+        path.relative_to(ROOT).with_suffix("").as_posix()
+        for path in (ROOT / "book").rglob("*")
+        if path.suffix in (".md", ".ipynb") and ".ipynb_checkpoints" not in path.parts
+    ]
+    assert sorted(listed) == sorted(present)
 
 
 def test_every_module_of_the_library_has_a_page():
@@ -256,7 +250,22 @@ def test_every_module_of_the_library_has_a_page():
     ]
 
 
-# --- what is committed ----------------------------------------------------------------------------
+@pytest.mark.slow
+@pytest.mark.parametrize("package", FLOORS)
+def test_what_a_compiled_function_uses_is_defined_above_it(package):
+    """Its fingerprint, taken when it was decorated, is that of the whole module: else an edit of
+    what came later would not be noticed."""
+    functions = {
+        thing
+        for name in MODULES
+        if name.startswith(f"{package}.") and not name.endswith("__main__")
+        for thing in vars(importlib.import_module(name)).values()
+        if isinstance(thing, numba.core.registry.CPUDispatcher)
+    }
+    assert len(functions) > 10
+    for one in functions:
+        now = kept.fingerprint.__wrapped__(one.py_func)
+        assert now == kept.fingerprint(one.py_func), one
 
 
 def tracked():

@@ -1,5 +1,5 @@
-"""The built site in a browser: for the tests that read it, for `make pdf`, which prints it, and for
-`benchmarks.site`, which weighs it."""
+"""The built site in a browser: for the tests that read it, and for `benchmarks.site`, which weighs
+it."""
 
 import os
 import shutil

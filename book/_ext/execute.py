@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
+from subprocess import DEVNULL
 
 import nbformat
 from jupyter_cache import get_cache
@@ -28,12 +29,15 @@ COMPARED = ROOT / ".cache/executed"
 
 def executed(chapter: Path) -> nbformat.NotebookNode:
     notebook = nbformat.read(chapter, as_version=4)
-    NotebookClient(
+    client = NotebookClient(
         notebook,
         timeout=600,
         resources={"metadata": {"path": str(chapter.parent)}},
         record_timing=False,
-    ).execute()
+    )
+    # What cells write to stderr is in the notebook. What the kernel's own process writes, when it is
+    # interrupted to be shut down, would read like an error of ours.
+    client.execute(stderr=DEVNULL)
     return notebook
 
 

@@ -1,9 +1,6 @@
-"""Whether two pictures look alike, and one that looks like another with a third of its bytes. Bytes
-differ between machines and versions; what one sees does not."""
+"""Whether two pictures look alike. Bytes differ between machines and versions; what one sees does not."""
 
 import base64
-import json
-from functools import cache
 from io import BytesIO
 from itertools import zip_longest
 from typing import Any
@@ -49,24 +46,3 @@ def differences(stored: list[Any], now: list[Any]) -> list[str]:
             else "only one of the two has it"
         )
     ]
-
-
-@cache  # a picture is on a page and in a notebook
-def with_palette(png: bytes) -> bytes:
-    """The same picture with 256 colours, if one does not see it and it is smaller."""
-    picture = Image.open(BytesIO(png)).convert("RGB")  # on white, as figures are
-    small = BytesIO()
-    picture.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(small, "PNG")
-    found = small.getvalue()
-    return found if len(found) < len(png) and not difference(png, found) else png
-
-
-def with_palettes(notebook: str) -> str:
-    """A notebook with such pictures."""
-    told = json.loads(notebook)
-    for cell in told["cells"]:
-        for output in cell.get("outputs", []):
-            if png := output.get("data", {}).get("image/png"):
-                small = with_palette(base64.b64decode(png))
-                output["data"]["image/png"] = base64.b64encode(small).decode()
-    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"

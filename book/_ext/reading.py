@@ -1,9 +1,6 @@
-"""What a page is counted by: the minutes it takes to read, and no figure numbers but the paper's.
-
-A card says ``{reading-time}`min```. When the page is made, everything on it is counted: text,
-tables, captions, verdicts and the code that is shown, at 200 words per minute, and a quarter of a
-minute for each figure and each displayed formula. What is folded (proofs, code) is counted
-apart. Code below a figure is not counted."""
+"""The minutes that a page takes to read. A card says ``{reading-time}`min```; when the page is made,
+what is open on it is counted: 200 words a minute, and a quarter of a minute for each figure and
+each displayed formula. What is folded and the code below a figure are not."""
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxRole
@@ -22,54 +19,30 @@ class ReadingTime(SphinxRole):
 
 
 def is_folded(node):
-    return isinstance(node, nodes.Element) and bool(
-        {"dropdown", "tag_hide-cell"} & set(node.get("classes", []))
-    )
-
-
-def is_plotting(node):
-    """The input of a code cell that is hidden under its figure."""
-    return (
-        isinstance(node, nodes.Element)
-        and "cell_input" in node.get("classes", [])
-        and "tag_hide-input" in node.parent.get("classes", [])
-    )
+    classes = node.get("classes", [])
+    if "cell_input" in classes:  # it may stand below its figure
+        return "tag_hide-input" in node.parent.get("classes", [])
+    return "dropdown" in classes or "tag_hide-cell" in classes
 
 
 def minutes(node):
-    """What is open, and what is folded."""
     if isinstance(node, nodes.Text):
-        return len(node.split()) / WORDS_PER_MINUTE, 0.0
-    if isinstance(node, (nodes.raw, nodes.comment)) or is_plotting(node):
-        return 0.0, 0.0
-    if isinstance(node, nodes.math):
-        return 1 / WORDS_PER_MINUTE, 0.0
+        return len(node.split()) / WORDS_PER_MINUTE
+    if isinstance(node, (nodes.raw, nodes.comment)) or is_folded(node):
+        return 0.0
     if isinstance(node, nodes.math_block):
-        return MINUTES_PER_PICTURE, 0.0
-    found = [minutes(child) for child in node.children]
-    open_, folded = (sum(part) for part in zip(*found, strict=True)) if found else (0.0, 0.0)
-    open_ += MINUTES_PER_PICTURE * isinstance(node, nodes.figure)
-    return (0.0, open_ + folded) if is_folded(node) else (open_, folded)
+        return MINUTES_PER_PICTURE
+    own = MINUTES_PER_PICTURE if isinstance(node, nodes.figure) else 0.0
+    return own + sum(map(minutes, node.children))
 
 
 def fill_in(app, doctree, page):
-    if cards := list(doctree.findall(minutes_to_read)):
-        open_, folded = map(round, minutes(doctree))
-        words = f"{max(open_, 1)} min" + (f", plus {folded} folded" if folded else "")
-        for card in cards:
-            card.replace_self(nodes.Text(words))
-
-
-def without_figure_numbers(app, env):
-    """Only the paper's figures have numbers, in their captions; theorems and exercises keep
-    theirs."""
-    for numbers in env.toc_fignumbers.values():
-        numbers.pop("figure", None)
+    for card in list(doctree.findall(minutes_to_read)):
+        card.replace_self(nodes.Text(f"{max(1, round(minutes(doctree)))} min"))
 
 
 def setup(app):
     app.add_node(minutes_to_read)
     app.add_role("reading-time", ReadingTime())
     app.connect("doctree-resolved", fill_in)
-    app.connect("env-check-consistency", without_figure_numbers)  # numbers are given before
     return {"parallel_read_safe": True, "parallel_write_safe": True}

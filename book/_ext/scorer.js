@@ -18,14 +18,3 @@ var splitQuery = query => {
   const names = { α: "alpha", β: "beta", γ: "gamma", ε: "epsilon", θ: "theta", κ: "kappa", λ: "lambda", ρ: "rho", σ: "sigma", φ: "phi" };
   return query.replace(/[α-ω]/g, sign => ` ${names[sign] ?? sign} `).split(/[^\p{Letter}\p{Number}_]+/u).filter(term => term);
 };
-
-// In an excerpt a power is raised: 10¹⁵, not 1015.
-document.addEventListener("DOMContentLoaded", () => {
-  const text = Search.htmlToText;
-  Search.htmlToText = (html, anchor) => {
-    const page = new DOMParser().parseFromString(html, "text/html");
-    for (const { lastElementChild: power } of page.querySelectorAll("msup"))
-      power.textContent = power.textContent.replace(/\d/g, digit => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).replace("−", "⁻");
-    return text(page.documentElement.outerHTML, anchor);
-  };
-});

@@ -1,17 +1,17 @@
 """What `_config.yml` cannot say: the repository of a published site, what a link to a page shows,
-what of a page's files nobody asks for, and how our docstrings describe parameters.
+where MathJax and the tables are, and how our docstrings describe parameters.
 
-Where the theme has no setting for it, its pages and style sheets are edited after they were written,
-by `substitute`: an edit that finds nothing to change, because the theme has become another, stops
-the build. The book is built whole (`--all`), so every edit has its page.
+Where the theme has no setting for it, its pages are edited after they were written, by `substitute`:
+an edit that finds nothing to change, because the theme has become another, stops the build. The
+book is built whole (`--all`), so every edit has its page.
 """
 
 import lzma
 import os
 import re
-import shutil
 from concurrent.futures import ThreadPoolExecutor
 from html import escape, unescape
+from importlib.util import find_spec
 from inspect import cleandoc
 from pathlib import Path
 
@@ -19,17 +19,18 @@ from docutils import nodes
 from PIL import Image
 from sphinx.errors import ExtensionError
 from sphinx.search.en import SearchEnglish
+from sphinx.util.fileutil import copy_asset
 
-from .mathematics import write_style_sheet
-from .pictures import with_palette, with_palettes
 from .verdicts import FIVE
 
+# Of this package, whose name is no name in Python, only the files are used.
+(PACKAGE,) = find_spec("sphinx-mathjax-offline").submodule_search_locations
+MATHJAX = Path(PACKAGE, "static/mathjax")
+FONTS = "output/chtml/fonts/woff-v2"
 PICTURED = "book/06a-coherent"  # its figure stands for pages without one
 ALIKE = {"exercise-content", "solution-content", "proof-content", "proof"}
-LIGHT, DARK = (rf'html\[data-theme="?{name}"?\]' for name in ("light", "dark"))
-RULE = re.compile(r"[^{}/;]+\{[^{}]*\}")
-# For developers of the theme, for browsers of ten years ago, in other languages, or drawn a second time.
-UNASKED = ["**/*.map", "**/*.ttf", "scripts/fontawesome.js*", "locales"]
+NAMES = "alpha beta gamma epsilon theta kappa lambda rho sigma phi"
+GREEK = dict(zip("αβγεθκλρσφ", NAMES.split(), strict=True))
 
 
 def configure(app, config):
@@ -48,38 +49,22 @@ def configure(app, config):
         }
 
 
-NAMES = "alpha beta gamma epsilon theta kappa lambda rho sigma phi"
-GREEK = dict(zip("αβγεθκλρσφ", NAMES.split(), strict=True))
-SIGNS = {"sqrt": "√", "sim": "~", "le": "≤", "ge": "≥", "times": "×", "pm": "±", "log": "log"} | {
-    name: sign for sign, name in GREEK.items()
-}
-RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def plain(node):
-    """Its text; simple formulas in plain characters."""
-    if not isinstance(node, nodes.math):
-        return "".join(map(plain, node.children)) if node.children else node.astext()
-    text = node.astext().replace("-", "−").replace("^*", "*").replace(r"\tilde O", "Õ")
-    text = re.sub(r"\^(\d|\{\d+\})", lambda power: power[1].strip("{}").translate(RAISED), text)
-    text = re.sub(r"\\([a-z]+) ?", lambda sign: SIGNS.get(sign[1], sign[0]), text)
-    return re.sub(r"√\{([^{}]*)\}", r"√(\1)", text)
-
-
 def opening(doctree, most=350):
-    """The first sentences of a page in plain words: those of its question, and of its answer as
-    many as fit. None is left out in between, so they are one thought."""
+    """The first sentences of a page without a formula to typeset, of its question and of its answer:
+    as many as fit. None is left out in between, so they are one thought."""
     told = (
-        " ".join(plain(node).split())
+        " ".join(node.astext().split())
         for node in doctree.findall(nodes.paragraph)
         if node.parent.parent is doctree  # below the title, before the first section
     )
     text = " ".join(re.sub(r"^(?:Question|Answer|In short)\. ", "", one) for one in told)
     chosen = ""
     for sentence in re.split(r"(?<=[.?!]) ", text):
-        if re.search(r"[\\^_{]|:$", sentence) or (chosen and len(chosen) + len(sentence) > most):
+        is_plain = not re.search(r"[\\^_{]|:$", sentence)
+        if chosen and (not is_plain or len(chosen) + len(sentence) > most):
             break
-        chosen = f"{chosen} {sentence}".strip()
+        if is_plain:
+            chosen = f"{chosen} {sentence}".strip()
     return chosen
 
 
@@ -126,12 +111,6 @@ def pictured(app, page):
     )
 
 
-def for_each(work, paths):
-    """In threads: compressing does not hold Python's lock."""
-    with ThreadPoolExecutor() as pool:
-        list(pool.map(work, paths))
-
-
 def copy_tables(app):
     """The stored tables, for readers to take: compressed, as pandas reads them."""
     (target := Path(app.outdir, "data")).mkdir(exist_ok=True)
@@ -139,22 +118,37 @@ def copy_tables(app):
     def copy(table):
         Path(target, f"{table.name}.xz").write_bytes(lzma.compress(table.read_bytes()))
 
-    for_each(copy, Path(app.srcdir, "results").glob("*.csv"))
+    with ThreadPoolExecutor() as pool:  # compressing does not hold Python's lock
+        list(pool.map(copy, Path(app.srcdir, "results").glob("*.csv")))
 
 
-def lighten(folder):
-    """Half of the site's weight is not worth its way: pictures have a palette, in the notebooks to
-    download, too, and files that no page asks for go."""
+def copy_mathjax(app):
+    """One script and its fonts, so that no formula needs another host."""
+    for name, folder in (("tex-chtml.js", ""), (FONTS, FONTS)):
+        copy_asset(MATHJAX / name, Path(app.outdir, "_static/mathjax", folder))
 
-    def lighter(picture):
-        picture.write_bytes(with_palette(picture.read_bytes()))
 
-    for_each(lighter, folder.glob("_images/*.png"))
-    for notebook in folder.glob("_downloads/*/*.ipynb"):
-        notebook.write_text(with_palettes(notebook.read_text("utf8")), "utf8")
-    for kind in UNASKED:
-        for path in folder.glob(f"_static/{kind}"):
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+def text_at(parent, place):
+    """The text that stands there, if it is text."""
+    if place in range(len(parent)) and isinstance(parent[place], nodes.Text):
+        return parent[place]
+    return ""
+
+
+def keep_together(app, doctree, page):
+    """A formula stays on one line with the bracket before and the punctuation after it."""
+    for math in list(doctree.findall(nodes.math)):
+        parent, place = math.parent, math.parent.index(math)
+        before, after = text_at(parent, place - 1), text_at(parent, place + 1)
+        opened = re.search(r"[(\[“]?$", before)[0]
+        closed = re.match(r"[,.;:?!)\]”’]*", after)[0]
+        if opened:
+            parent[place - 1] = nodes.Text(before[:-1])
+        if closed:
+            parent[place + 1] = nodes.Text(after[len(closed) :])
+        if opened or closed:
+            parent[place] = kept = nodes.inline(classes=["kept"])
+            kept += [nodes.Text(opened), math, nodes.Text(closed)]
 
 
 def substitute(what, pattern, new, texts):
@@ -168,29 +162,6 @@ def substitute(what, pattern, new, texts):
     return changed
 
 
-def rewrite(folder, kind, edit):
-    """All files of a kind, edited."""
-    texts = {path: path.read_text("utf8") for path in Path(folder).rglob(kind)}
-    for path, text in edit(texts).items():
-        path.write_text(text, "utf8")
-
-
-def without_scripts(sheets):
-    """The theme has a light and a dark palette, and a script that chooses. Until it has, or where
-    none may run, a page has ``data-theme="auto"``: as the reader's system prefers."""
-    dark = {
-        path: "".join(rule for rule in RULE.findall(css) if re.search(DARK, rule))
-        for path, css in sheets.items()
-    }
-    dark = substitute("dark without scripts", DARK, "html[data-theme=auto]", dark)
-    both = "html:is([data-theme=light],[data-theme=auto])"
-    sheets = substitute("light without scripts", LIGHT, both, sheets)
-    for path, rules in dark.items():
-        if rules:
-            sheets[path] += f"@media screen and (prefers-color-scheme:dark){{{rules}}}\n"
-    return sheets
-
-
 def keep_room(page, folder):
     """A picture that is still to come has its place, so that the text below it does not move."""
 
@@ -198,24 +169,11 @@ def keep_room(page, folder):
         source = folder / unescape(re.search(r'\bsrc="([^"]*)"', tag[0])[1])
         if " width=" in tag[0]:
             return tag[0]
-        width, height = size(source)
+        with Image.open(source) as image:
+            width, height = image.size
         return tag[0].replace("<img ", f'<img loading="lazy" width="{width}" height="{height}" ')
 
     return re.sub(r"<img [^>]*>", sized, page)
-
-
-def size(picture):
-    """Its width and height in pixels."""
-    if picture.suffix != ".svg":
-        with Image.open(picture) as image:
-            return image.size
-    head = picture.read_text("utf8").partition("<svg")[2].partition(">")[0]
-    units = {"pt": 4 / 3, "px": 1, "": 1}
-    return [
-        round(float(number) * units[unit])
-        for name in ("width", "height")
-        for number, unit in re.findall(rf'\b{name}="([\d.]+)(pt|px|)"', head)
-    ]
 
 
 def name_part(match):
@@ -226,6 +184,11 @@ def name_part(match):
 EDITS = {  # of the theme's pages: why, what, and by what
     # The style sheet has all icons. A megabyte of script would draw them once more, and hold up ours.
     "icons are drawn once": (r"<script [^>]*/fontawesome\.js[^>]*></script>", ""),
+    # The theme's script would choose them only when the page is there.
+    "the colours are those of the reader's system at once": (
+        r'(localStorage\.getItem\("theme"\) \|\| )"auto"',
+        r'\1(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")',
+    ),
     # A page is shown before its scripts have come, but for one that a script in the page needs. The
     # index of the search is for the page of results, the only one in the root.
     "only the page of results searches": (
@@ -258,10 +221,6 @@ EDITS = {  # of the theme's pages: why, what, and by what
         r'(<p class="admonition-title">Solution to)(<a [^>]*>) ',
         r"\1 \2",
     ),
-    "a widget is a picture where no script runs": (
-        r'(data-widget="(\w+)"[^>]*>(?:(?!</div>).)*<noscript>)',
-        r'\1<img src="../_static/still/\2.png" alt="A picture of what moves with JavaScript" /> ',
-    ),
     "a proof without a number has its id once": (
         r'(<div class="proof [^>]* id="([^"]*)">\s*<p class="admonition-title") id="\2"',
         r"\1",
@@ -279,31 +238,26 @@ def dress(pages):
     return pages
 
 
-def forward(app):
-    """The root of the site is a page, too."""
-    Path(app.outdir, "index.html").write_text(
-        f'<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n'
-        f"<title>{escape(app.config.html_title)}</title>\n"
-        f'<meta http-equiv="refresh" content="0; url={app.config.root_doc}.html">\n'
-        f'<p><a href="{app.config.root_doc}.html">The book</a></p>\n</html>\n',
-        "utf8",
-    )
-
-
 def finish(app, exception):
     if exception is None and app.builder.format == "html":
-        write_style_sheet(app)
+        copy_mathjax(app)
         copy_tables(app)
-        lighten(Path(app.outdir))
-        rewrite(Path(app.outdir, "_static"), "*.css", without_scripts)
-        rewrite(app.outdir, "*.html", dress)
-        forward(app)
+        pages = {path: path.read_text("utf8") for path in Path(app.outdir).rglob("*.html")}
+        for path, page in dress(pages).items():
+            path.write_text(page, "utf8")
 
 
 def name_once(app, doctree, docname):
     """The extensions for proofs and exercises name all their boxes alike; no link needs it."""
     for node in doctree.findall(nodes.Element):
         node["ids"] = [one for one in node.get("ids", []) if one not in ALIKE]
+
+
+def without_figure_numbers(app, env):
+    """Only the paper's figures have numbers, in their captions; theorems and exercises keep
+    theirs."""
+    for numbers in env.toc_fignumbers.values():
+        numbers.pop("figure", None)
 
 
 def describe(app, what, name, obj, options, lines):
@@ -348,11 +302,13 @@ def setup(app):
     app.add_search_language(Search)
     # Early, so that the theme and the math extension read the values set here.
     app.connect("config-inited", configure, priority=1)
-    app.connect("build-finished", finish, priority=1000)  # the theme writes a style sheet there
+    app.connect("build-finished", finish)
     app.connect("autodoc-process-docstring", describe, priority=1)  # before napoleon
     app.connect("autodoc-process-docstring", untyped, priority=1000)  # after it
     app.connect("autodoc-skip-member", without_fields)
     app.connect("missing-reference", inherited)
+    app.connect("env-check-consistency", without_figure_numbers)  # numbers are given before
     app.connect("doctree-resolved", name_once)
+    app.connect("doctree-resolved", keep_together)
     app.connect("html-page-context", tell)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from docutils import nodes
 from docutils.statemachine import StringList
-from PIL import Image
 from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
@@ -19,8 +18,6 @@ from . import verdicts as pages
 from .verdicts import FIGURES
 
 BOOK = Path(__file__).parents[1]
-FOLDER = ".thumbnails"  # among the doctrees
-WIDTH = 960  # pixels: sharp at half of that
 PICTURED = 9  # the figures of the main text; those of the appendices have words alone
 CAPTION = re.compile(r"\*\*Paper, Figures? ((?:[\d()ab]+(?: and |, )?)+)")
 
@@ -74,7 +71,7 @@ class Strip(pages.Stored):
             text = "\n\n".join(words(label, number) for number in together)
             row = nodes.container(classes=["strip-row"])
             if int(re.match(r"\d+", together[0])[0]) <= PICTURED:
-                row += thumbnail(page=page, label=label)
+                row += elsewhere(page=page, label=label)
             row += (beside := nodes.container())
             lines = StringList(text.splitlines(), source=self.get_source_info()[0])
             self.state.nested_parse(lines, self.content_offset, beside)
@@ -92,20 +89,20 @@ class Picture(pages.Stored):
         page, label = self.arguments
         self.env.note_dependency(str(BOOK / f"{page}.ipynb"))
         whole = nodes.container(classes=["picture"])
-        whole += thumbnail(page=page, label=label)
+        whole += elsewhere(page=page, label=label)
         self.state.nested_parse(self.content, self.content_offset, whole)
         return [whole]
 
 
-class thumbnail(nodes.Element):
-    """Where a small picture goes once every page has been read."""
+class elsewhere(nodes.Element):
+    """Where a chapter's figure goes once every page has been read."""
 
 
-class Thumbnails(SphinxPostTransform):
+class Figures(SphinxPostTransform):
     default_priority = 5
 
     def run(self):
-        for node in list(self.document.findall(thumbnail)):
+        for node in list(self.document.findall(elsewhere)):
             docname = f"{Path(self.env.docname).parent.as_posix()}/{node['page']}"
             figure = next(
                 one
@@ -113,26 +110,16 @@ class Thumbnails(SphinxPostTransform):
                 if node["label"] in one["ids"]
             )
             image = next(figure.findall(nodes.image))
-            small = Path(self.env.doctreedir, FOLDER, f"small-{node['label']}.png")
-            small.parent.mkdir(exist_ok=True)
-            shrink(Path(self.env.srcdir, image["uri"]), small)
-            self.env.images.add_file(self.env.docname, str(small))
             address = self.app.builder.get_relative_uri(self.env.docname, docname)
             link = nodes.reference(refuri=f"{address}#{node['label']}", internal=True)
-            kept = {name: image[name] for name in ("alt", "classes")}  # a colour map stays one
-            link += nodes.image(uri=str(small), candidates={"*": str(small)}, **kept)
+            kept = ("uri", "candidates", "alt", "classes")  # not the width that it has there
+            link += nodes.image(**{name: image[name] for name in kept})
             node.replace_self(link)
 
 
-def shrink(picture, small):
-    with Image.open(picture) as image:
-        size = WIDTH, round(image.height * WIDTH / image.width)
-        image.convert("RGB").resize(size, Image.Resampling.LANCZOS).save(small)
-
-
 def setup(app):
-    app.add_node(thumbnail)
+    app.add_node(elsewhere)
     app.add_directive("strip", Strip)
     app.add_directive("picture", Picture)
-    app.add_post_transform(Thumbnails)
+    app.add_post_transform(Figures)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

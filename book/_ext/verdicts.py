@@ -21,20 +21,17 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from rlsvi_study import engine
 from rlsvi_study.catalogue import EXPERIMENTS, TOPICS
 from rlsvi_study.judging import verdicts
-from rlsvi_study.judging.outcomes import DEPENDS, FAILS, MISPRINT, VERDICTS
+from rlsvi_study.judging.outcomes import MISPRINT, VERDICTS
 from rlsvi_study.judging.register import OURS, SECTIONS, typeset
 from rlsvi_study.judging.thresholds import THRESHOLDS
 
 from .browser import ROOT
 
-FIVE, FIGURES, MISPRINTS, DISCREPANCIES, MOVED, NOT_JUDGED = (
+FIVE, FIGURES, MISPRINTS, DISCREPANCIES = (
     yaml.safe_load((ROOT / f"book/_data/{name}.yml").read_text("utf8"))
-    for name in ("five", "figures", "misprints", "discrepancies", "moved", "not_judged")
+    for name in ("five", "figures", "misprints", "discrepancies")
 )
 SAID = {verdict: (verdict, verdict.removesuffix("s")) for verdict in VERDICTS}  # of one, of several
-THREE = dict.fromkeys(("does not hold", "contradicted by later work"), FAILS) | dict.fromkeys(
-    ("consistent with", "left open by the text", "holds in part", "can't be checked here"), DEPENDS
-)  # what earlier verdicts are called now
 found = cache(verdicts.stored)
 
 
@@ -141,7 +138,7 @@ def lines(id):
     """The lines of a claim's proof: what is printed, and what is right."""
     of_claim = [one for one in found().values() if one.part_of == id]
     if not of_claim:
-        raise ExtensionError(f"no line is part of {id!r}")
+        raise ExtensionError(f"no line is part of {id!r}: its page needs no {{lines}}")
     return table(
         ("Place", "Printed, or our step", "Verdict", "Found"),
         *(
@@ -360,61 +357,6 @@ def discrepancies():
     )
 
 
-def revisions():
-    """How many claims had which verdict at each revision of the register, in its own words and in
-    those of today; the last is counted."""
-    main, others = verdicts.tally(found().values()).values()
-    now = {"all": {verdict: main[verdict] + others[verdict] for verdict in VERDICTS}, "main": main}
-
-    def row(name, one):
-        words = {verdict: n for verdict, n in one["all"].items() if n}
-        today = {
-            part: [
-                str(sum(n for word, n in one[part].items() if THREE.get(word, word) == verdict))
-                for verdict in VERDICTS
-            ]
-            for part in ("all", "main")
-        }
-        return (
-            f"{{ref}}`{one['title']} <judged-{name}>`",
-            one["when"],
-            str(sum(words.values())),
-            ", ".join(f"{n} {verdict}" for verdict, n in words.items()),
-            *today["all"],
-            " / ".join(today["main"]),
-        )
-
-    return table(
-        ("Revision", "When", "Entries", "In its own words", *VERDICTS, "The main ones"),
-        *(row(name, one | ({} if "all" in one else now)) for name, one in MOVED.items()),
-    )
-
-
-def moved(revision):
-    """The verdicts that a revision moved: before, after and why; and what else was counted then."""
-    one = MOVED[revision]
-    rows = (
-        (
-            f'<a href="verdicts.html#{id}">{id}</a>'
-            if id in found() and not found()[id].part_of
-            else id,
-            before,
-            after,
-            cell(why),
-        )
-        for id, before, after, why in one["moved"]
-    )
-    listed = table(("Claim", "Before", "After", "Why"), *rows) if one["moved"] else ""
-    return "\n\n".join(filter(None, (one.get("note"), listed)))
-
-
-def not_judged():
-    """The checkable sentences without an entry, and why."""
-    return table(
-        ("Place", "The paper", "Not judged, because"), *(one.values() for one in NOT_JUDGED)
-    )
-
-
 def runs():
     """How each table was computed, by topic, and the table itself."""
 
@@ -510,15 +452,6 @@ class Lines(Stored):
         return lines(self.arguments[0])
 
 
-class Moved(Stored):
-    """``{moved} doubt``: the verdicts that this revision moved."""
-
-    required_arguments = 1
-
-    def made(self):
-        return moved(self.arguments[0])
-
-
 DIRECTIVES = {
     "in-a-minute": in_a_minute,
     "weighed": weighed,
@@ -529,8 +462,6 @@ DIRECTIVES = {
     "thresholds": thresholds,
     "misprints": misprints,
     "discrepancies": discrepancies,
-    "revisions": revisions,
-    "not-judged": not_judged,
     "runs": runs,
 }
 
@@ -538,7 +469,6 @@ DIRECTIVES = {
 def setup(app):
     app.add_directive("verdicts", Verdicts)
     app.add_directive("lines", Lines)
-    app.add_directive("moved", Moved)
     for name, made in DIRECTIVES.items():
         app.add_directive(name, type(name, (Stored,), {"made": staticmethod(made)}))
     app.add_role("total", Total())

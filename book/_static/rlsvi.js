@@ -1,6 +1,6 @@
 // Algorithms 1, 2, 3 and 5 of the paper on its chain, as pure functions: nothing here knows of a
 // page. The symbols, and the order in which random numbers are used, are those of rlsvi_core's
-// VerbatimAgent; tests/site/test_widgets.py feeds both the same draws and compares the weights.
+// Printed; tests/site/test_widgets.py feeds both the same draws and compares the weights.
 globalThis.RLSVI = (() => {
   "use strict";
   const LEFT = 0, RIGHT = 1;

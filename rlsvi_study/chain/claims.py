@@ -1,395 +1,43 @@
-"""Claims of sections 1 to 4 and 6.1, appendices B and C: the problem, the algorithms, the chain."""
+"""Claims of sections 4 and 6.1 and of appendix C: the posterior, and RLSVI on the chain."""
 
-import itertools
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy.stats import beta, binomtest
+import pandas as pd
+from scipy.special import ndtr
+from scipy.stats import beta
 
-from rlsvi_core import Agent, features, lsvi, rlsvi
-from rlsvi_core.envs.chains import RIGHT, chain
+from rlsvi_core import features, rlsvi
+from rlsvi_core.envs.chains import chain
 from rlsvi_core.regression import GaussianPosterior
 
 from ..engine import Tables
-from ..judging import register
-from ..judging.intervals import Mean, Median, mean_interval, median_interval
-from ..judging.outcomes import DEPENDS, FAILS, HOLDS, Judged, agreed, decided, jointly, unless
-from ..judging.register import Frames, claim, remark
+from ..judging.intervals import Mean, Median, median_interval
+from ..judging.outcomes import DEPENDS, HOLDS, Judged, agreed, decided, jointly, unless
+from ..judging.register import Frames, claim
 from ..judging.thresholds import CHOSEN, THRESHOLDS, Limits
-from ..worlds import arrival_probability
 from . import scaling
-from .models import bandit_regret, bases, policies, reinforce, two_periods
-from .regions import (
-    at_the_end,
-    cell,
-    falls_below,
-    orders,
-    since,
-    stable_region,
-    sweep,
-    tabular_line,
-)
-from .runs import EXPERIMENTS, learning_time, learning_times, medians, prior_spread
+from .dithering import arrival_probability
+from .runs import EXPERIMENTS, learning_times, medians, prior_spread
+from .stability import falls_below, orders, stable_region, sweep
 
 STORED = Tables(EXPERIMENTS)
-PRINTED = {"chain": (1.0, 0.1), "Tetris": (1.0, 1.0), "engine": (0.2, 1e-3**0.5)}  # λ and σ
 
 
-# --------------------------------------------------------------------------- sections 1 to 4
+# --------------------------------------------------------------------------- section 4
 
 
-@claim(
-    "1.exponential",
-    place="Section 1",
-    paper="exponential in the worst case",
-    kind="exact",
-    verdict=HOLDS,
-)
-def exponential_worst_case(limits: Limits = CHOSEN) -> Judged:
-    """Earlier algorithms with linear value functions need, in the worst case, learning times
-    exponential in the number of parameters or in the horizon.
+def two_periods(n: int, lam: float, sigma: float) -> np.ndarray:
+    """RLSVI's standard deviations of Q_0 and Q_1 in multiples of the posterior's: one state and one
+    action, n rewards Q_1 + noise of the last period and n rewards Q_0 − Q_1 + noise before it.
 
-    Every algorithm needs time exponential in both together, RLSVI included, if no more is known than
-    that Q* is linear (B.any-algorithm); LSVI with dithering needs it in the horizon alone.
-
-    On the chain LSVI's wait for the first reward grows {growth:.3g}-fold with each further period.
+    The posterior lets the first rewards speak about Q_1, too; RLSVI draws Q_1 without them.
     """
-    growth = (arrival_probability(10) / arrival_probability(50)) ** (1 / 40)
-    every = register.REGISTER["B.any-algorithm"].verdict == HOLDS
-    return Judged(decided(growth > limits["multiplies"], every), {"growth": growth})
-
-
-@claim(
-    "1.only-exploration",
-    place="Section 1",
-    paper="identical value functions, distinguished by how they explore",
-    kind="exact",
-    verdict=DEPENDS,
-)
-def only_exploration_differs() -> Judged:
-    """In the case studies RLSVI and LSVI use identical linear value functions and are distinguished
-    by how they explore.
-
-    On whether this must be all that distinguishes them: the features are identical and the
-    exploration is not, but at the printed parameters LSVI also shrinks its weights harder,
-    {ridge[chain]:.0f} times as hard on the chain and {ridge[engine]:.0f} times in the
-    recommendation engine.
-
-    The penalty is λ in LSVI and λσ² in RLSVI. It makes no difference on the chain before the first
-    reward, and little in the engine (chapter E); in Tetris it is the same.
-    """
-    ridge = {name: lam / (lam * sigma**2) for name, (lam, sigma) in PRINTED.items()}
-    mdp = chain(8)
-    Phi = features.coherent(mdp.Q, 4, 0)
-    ours, theirs = (agent(Phi, rng=1).learn(mdp, 200, 2) for agent in (rlsvi, lsvi))
-    explores = decided(not np.array_equal(ours.reward, theirs.reward))
-    alone = jointly(
-        {"exploration": explores, "penalty": decided(np.allclose([*ridge.values()], 1))}
-    )
-    return Judged(agreed({"among others": explores, "alone": alone}), {"ridge": ridge})
-
-
-@claim(
-    "1.gains",
-    place="Abstract, section 1 and appendix B",
-    paper="dramatic efficiency gains",
-    kind="experiment",
-    verdict=DEPENDS,
-    main=True,
-)
-def dramatic_gains(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
-    """The results demonstrate that RLSVI is dramatically more efficient than LSVI with dithering.
-
-    On whether each of the three studies must show it: on the chain {learned[rlsvi]} of {seeds} runs
-    learn, with ε-greedy {learned[epsilon-greedy]}; on the recommendation engine the claim {engine}
-    (6.3.boltzmann), in Tetris it {tetris} (6.2.better).
-
-    On the chain learning takes a median of {time:.0f} episodes; dithering's first reward alone
-    takes a median of {dithering:.2g}.
-    """
-    runs = tables["fig2a"]
-    seeds, time = runs.seed.nunique(), learning_time(runs, "rlsvi")
-    learned = np.isfinite(learning_times(runs)).groupby("agent").sum().to_dict()
-    on_chain = decided(learned["rlsvi"] >= limits["learns"] * seeds, learned["epsilon-greedy"] == 0)
-    tetris, engine = (register.REGISTER[id].verdict for id in ("6.2.better", "6.3.boltzmann"))
-    each = jointly({"chain": on_chain, "Tetris": tetris, "engine": engine})
-    return Judged(
-        agreed({"some study": on_chain, "each study": each}),  # on the chain it is no mere factor
-        {
-            "learned": learned,
-            "seeds": seeds,
-            "time": time,
-            "dithering": np.log(2) / arrival_probability(50),
-            "tetris": tetris,
-            "engine": engine,
-        },
-    )
-
-
-remark(
-    "1.lower-bound",
-    "Section 1",
-    "Õ(√(H³SAT)) is optimal up to logarithms",
-    FAILS,
-    "The regret bound of Theorem 1 matches the worst-case lower bound up to logarithms.",
-    "It is a factor √H above: the lower bound cited is Ω(√(DSAT)) with a diameter D (Jaksch et al. "
-    "2010), here it is Ω(√(H²SAT)) (Jin et al. 2018), and that is attained up to logarithms for "
-    "large T (Xiong et al. 2022).",
-    "Here transitions change with the period; where they do not, √(HSAT) is attained (Azar, Osband "
-    "and Munos 2017). Domingues et al. (2021) prove the lower bound in full and write it "
-    "√(H³SAT), but their T counts episodes; the paper's counts periods. Theorem 1 bounds an average "
-    "over MDPs, not the worst case.",
-    main=True,
-)
-
-
-@claim(
-    "2.coherent",
-    place="Sections 2 and 6.1",
-    paper="Q* in the span of Φ",
-    kind="instances",
-    verdict=HOLDS,
-)
-def coherentbases(limits: Limits = CHOSEN) -> Judged:
-    """The random basis of the experiments is coherent; the noisy one is for ρ = 0 and typically is
-    not for ρ > 0.
-
-    Q* lies in the span of the random basis and of the noisy one at ρ = 0; with 20 features and
-    ρ = 0.1 the span misses {agnostic:.0%} of it in the worst period.
-
-    Both readings of the random basis; N = K = 20.
-    """
-    Q = chain(20).Q
-
-    def residual(Phi: np.ndarray) -> float:
-        """The worst period's distance from Q* to the span, relative to Q*."""
-        return max(
-            float(np.linalg.norm(X @ np.linalg.lstsq(X, q)[0] - q) / np.linalg.norm(q))
-            for X, q in zip(Phi.reshape(19, -1, 20), Q.reshape(19, -1), strict=True)
-        )
-
-    inside = max(
-        residual(features.agnostic(Q, 20, 0.0, 0)),
-        residual(features.coherent(Q, 20, 0, reading="stacked")),
-        residual(features.coherent(Q, 20, 0, reading="per_period")),
-    )
-    outside = residual(features.agnostic(Q, 20, 0.1, 0))
-    return unless(inside > 1e-9 or outside < limits["outside"], coherent=inside, agnostic=outside)
-
-
-@claim(
-    "3.value",
-    place="Section 3",
-    paper="p* = (1 − 1/N)^{N−1}",
-    kind="exact",
-    verdict=HOLDS,
-)
-def value_of_going_right() -> Judged:
-    """On the chain it is optimal to go right at every step, which earns p* per episode.
-
-    The reward needs a step right in every period, and each succeeds independently of the others.
-
-    Dynamic programming agrees for N = 2 to 100.
-    """
-    error = max(abs(chain(N).value / (1 - 1 / N) ** (N - 1) - 1) for N in range(2, 101))
-    right = all(chain(N).optimal_actions.diagonal()[RIGHT].all() for N in range(2, 30))
-    return unless(error > 1e-12 or not right, largest_relative_error=error)
-
-
-@claim(
-    "3.others",
-    place="Section 3",
-    paper="all other policies give no reward",
-    kind="exact",
-    verdict=FAILS,
-)
-def other_policies_earn_nothing() -> Judged:
-    """All other policies than to go right at every step give no reward.
-
-    A policy maps all states to actions (section 2), and we find that {earning} of {others} others go
-    left only off the way and earn p* as well.
-
-    All policies for N = 4. Of those that go left on the way {on_the_way} earn anything.
-    """
-    mdp = chain(4)
-    every = list(policies(mdp))
-    earned = np.array([mdp.value - mdp.regret(policy) for policy in every])
-    others = np.array([(policy != RIGHT).any() for policy in every])
-    earning = others & (earned > 1e-12)
-    left_on_the_way = np.array([(policy.diagonal() != RIGHT).any() for policy in every])
-    return unless(
-        bool(earning.any()),
-        earning=int(earning.sum()),
-        others=int(others.sum()),
-        on_the_way=int((earning & left_on_the_way).sum()),
-    )
-
-
-@claim(
-    "3.zero-weights",
-    place="Section 3, Example 1",
-    paper="θ = 0, uniform actions",
-    kind="exact",
-    verdict=HOLDS,
-    part_of="3.regret",
-)
-def zero_weights() -> Judged:
-    """Before the first reward, LSVI's weights are zero and dithering agents act uniformly.
-
-    While all targets are 0 the weights are (AᵀA + λI)⁻¹Aᵀ0 = 0, all actions tie, and ties are
-    broken evenly; this was so in all {episodes} unrewarded episodes.
-
-    N = 8; three bases; greedy, ε-greedy and Boltzmann.
-    """
-    mdp, episodes, wrong = chain(8), 0, False
-    for Phi, dither in itertools.product(bases(mdp), ({"epsilon": 0.1}, {"eta": 0.1}, {})):
-        agent, env, rewarded = lsvi(Phi, rng=1, **dither), np.random.default_rng(2), False
-        while not rewarded:
-            agent.plan()
-            wrong |= bool(np.any(agent.theta) or np.any(agent.policy() != 0.5))
-            rewarded = bool(agent.learn(mdp, 1, env).reward.any())
-            episodes += not rewarded
-    return unless(wrong, episodes=episodes)
-
-
-@claim(
-    "3.probability",
-    place="Section 3, Example 1",
-    paper="p* 2^{−(S−1)}",
-    kind="exact",
-    verdict=HOLDS,
-    part_of="3.regret",
-)
-def arrival_by_chance() -> Judged:
-    """A uniformly random episode reaches the last state with probability p* 2^{−H}.
-
-    N − 1 coins must fall right, and each step succeed.
-
-    Dynamic programming agrees, N = 2 to 60.
-    """
-    error = max(abs(arrival_probability(N) / (0.5 - 0.5 / N) ** (N - 1) - 1) for N in range(2, 61))
-    return unless(error > 1e-12, largest_relative_error=error)
-
-
-@claim(
-    "3.wait",
-    place="Section 3, Example 1",
-    paper="E[l*] ≥ 2^{S−1} − 1",
-    kind="experiment",
-    verdict=HOLDS,
-    part_of="3.regret",
-)
-def wait_for_first_reward(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
-    """The expected number of episodes before the first reward is at least 2^{S−1} − 1.
-
-    It is 2^(S−1)/p* − 1: for S = 14 that is {exact:.3g}, and the bound is {bound}.
-
-    All {lengths} simulated means lie within {worst:.2g} standard errors of it.
-    """
-    runs, exact, bound = tables["example1"], 1 / arrival_probability(14) - 1, 2**13 - 1
-    waits = runs[runs.agent == "epsilon-greedy"].groupby("N").unrewarded
-    q = waits.mean().index.map(arrival_probability)
-    z = (waits.mean() - (1 / q - 1)) / (np.sqrt(1 - q) / q / np.sqrt(waits.size()))
-    worst = float(abs(z).max())
-    return unless(
-        worst > limits["standard errors"] or exact < bound or runs.censored.any(),
-        exact=exact,
-        bound=bound,
-        worst=worst,
-        lengths=len(z),
-    )
-
-
-@claim(
-    "3.regret",
-    place="Section 3, Example 1",
-    paper="lim inf Regret ≥ 2^{S−1} − 1",
-    kind="exact",
-    verdict=HOLDS,
-    main=True,
-)
-def regret_of_dithering() -> Judged:
-    """The regret of LSVI with ε-greedy or Boltzmann exploration is in the long run at least
-    2^{S−1} − 1.
-
-    The search for the first reward alone costs exactly that in expectation, and afterwards regret
-    can only grow.
-
-    p*/q − 1 = 2^(S−1) − 1, where q = p* 2^(1−S) is the chance that an episode is rewarded; dynamic
-    programming agrees for S = 2 to 60.
-    """
-    # Uniform play costs p* − q per episode and lasts 1/q episodes on average.
-    cost = {
-        N: chain(N).regret(np.full((N - 1, N, 2), 0.5)) / arrival_probability(N)
-        for N in range(2, 61)
-    }
-    least = min(cost[N] / (2.0 ** (N - 1) - 1) for N in cost)
-    return unless(least < 1 - 1e-9, least=least)
-
-
-@claim(
-    "3.any-basis",
-    place="Section 3; section 6.1, footnote",
-    paper="for any choice of basis function; any ε or η is equivalent",
-    kind="instances",
-    verdict=HOLDS,
-)
-def any_basis() -> Judged:
-    """For any basis and any ε or η, LSVI's regret grows exponentially in S; in the setting of
-    Figure 2 any ε or η is equivalent.
-
-    While rewards are zero, so are the weights in any basis, and 3.regret applies: the first reward
-    comes in the same episode in {same} of {pairs} cases.
-
-    Four bases, four ways to dither, the same draws, N = 8. After the first reward they differ; in
-    the 10^6 episodes of Figure 2 it comes with probability {within:.1g}.
-    """
-    mdp = chain(8)
-    every = [*bases(mdp), np.zeros((mdp.H, mdp.S, mdp.A, 1))]
-    dithers = {"epsilon": 0.05}, {"epsilon": 0.5}, {"eta": 0.01}, {"eta": 10.0}
-    rewards = [
-        lsvi(Phi, rng=3, **dither).learn(mdp, 5000, 4).reward
-        for Phi, dither in itertools.product(every, dithers)
-    ]
-    first = [int(reward.argmax()) if reward.any() else None for reward in rewards]
-    same = first.count(first[0])
-    within = -np.expm1(-1e6 * arrival_probability(50))
-    return unless(same < len(first) or None in first, same=same, pairs=len(first), within=within)
-
-
-@claim(
-    "3.policy-gradient",
-    place="Section 3",
-    paper="a similar result holds",
-    kind="Monte Carlo",
-    verdict=HOLDS,
-)
-def policy_gradient(limits: Limits = CHOSEN) -> Judged:
-    """A similar result holds for policy gradient algorithms.
-
-    REINFORCE stays uniform until its first reward, which takes {first:.0f} episodes at N = 14,
-    {expected:.0f} in expectation.
-
-    While returns are zero so is its gradient, from any start, and the wait is 2^(N−1)/p*; from a
-    policy that goes right with another probability c < 1 it is c^(1−N)/p*, exponential as well.
-    Uniform softmax policy at first, step size 1, {seeds} runs for each of N = 4, 6, …, 14.
-    """
-    lengths, seeds, rng = range(4, 15, 2), 30, np.random.default_rng(12)
-    found = {
-        N: np.array([reinforce(N, 1.0, 10, 10**6, rng) for _ in range(seeds)]) for N in lengths
-    }
-    q = {N: arrival_probability(N) for N in lengths}
-    z = [(found[N][:, 0].mean() - 1 / q[N]) * q[N] / np.sqrt((1 - q[N]) / seeds) for N in lengths]
-    moved, worst = max(runs[:, 2].max() for runs in found.values()), float(np.abs(z).max())
-    return unless(
-        moved > 0 or worst > limits["standard errors"] or 1 / q[14] < 2**13,
-        first=mean_interval(found[14][:, 0]),
-        expected=1 / q[14],
-        seeds=seeds,
-        worst=worst,
-    )
+    weight = n / sigma**2
+    exact = np.linalg.inv(lam * np.eye(2) + weight * np.array([[1, -1], [-1, 2]]))
+    last = 1 / (lam + weight)  # of Q_1, and of Q_0 given Q_1
+    return np.sqrt([(weight * last) ** 2 * last + last, last] / np.diag(exact))
 
 
 @claim(
@@ -418,7 +66,7 @@ def approximate_posterior(limits: Limits = CHOSEN) -> Judged:
         exact.add_row(X[i], y[i])
     agent.plan()
     error = np.abs(agent.theta[0] - exact.sample(7)).max()
-    spread = float(max(two_periods(n, *PRINTED["chain"]).max() for n in (1, 10, 100)))
+    spread = float(max(two_periods(n, lam=1.0, sigma=0.1).max() for n in (1, 10, 100)))
     seen = np.array([50.5, 50.5])  # Beta(½, ½) after 100 rewards, half of them −1
     lam, sigma = 2.0, np.sqrt(2.0)  # Theorem 1's smallest, for this prior and H = 1
     coin = float(sigma / np.sqrt(100 + lam * sigma**2) / beta.std(*seen))
@@ -494,91 +142,14 @@ def dithering_wait(limits: Limits = CHOSEN) -> Judged:
     return Judged(agreed(readings), {"mean": mean, "median": median, "shorter": shorter})
 
 
-@claim(
-    "6.1.prior-structure",
-    place="Section 6.1",
-    paper="exploit the generalization and prior structure … to learn much faster",
-    kind="experiment",
-    verdict=HOLDS,
-)
-def prior_structure(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
-    """RLSVI exploits the generalization and the prior structure of the basis functions to learn
-    much faster than dithering does, or than the bounds for UCRL promise.
-
-    It takes {ten:.0f} episodes, where dithering takes {dithering:.2g} and the bound begins at
-    10^10; and the basis does its part, for without generalization, or without its structure, RLSVI
-    itself takes {least:.2g} times as long or longer.
-
-    Medians at N = 50, K = 10; the ratio is that of the nearest ends of the intervals. Without
-    generalization: one-hot features, {one_hot:.0f}; without structure: K = SA features, whose span
-    has everything, {spanning:.0f}. The bound is the paper's number, for a smaller problem.
-    """
-    by_K = medians(tables["fig4"], "K")
-    ten, spanning = cell(by_K, 10), cell(by_K, 100)
-    one_hot = cell(medians(tables["fig3-tabular"], "N"), 50)
-    dithering = np.log(2) / arrival_probability(50)
-    slower = [slow / ten.high for slow in (dithering, 1e10, one_hot.low, spanning.low)]
-    return Judged(
-        decided(*(ratio >= limits["much faster"] for ratio in slower)),
-        {
-            "ten": ten,
-            "one_hot": one_hot,
-            "spanning": spanning,
-            "dithering": dithering,
-            "least": min(slower),
-        },
-    )
+def cell(cells: pd.DataFrame, at: int) -> Median:
+    return Median(*map(float, cells.loc[at, ["median", "low", "high"]]))
 
 
-@claim(
-    "6.1.keeps",
-    place="Section 6.1",
-    paper="maintains the optimal policy",
-    kind="experiment",
-    verdict=DEPENDS,
-)
-def keeps_optimal_policy(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
-    """RLSVI essentially maintains the optimal policy once it discovers the rewarding state.
-
-    On how “essentially” is read: after the first reward {share:.0%} of the policies in 2000
-    episodes are suboptimal in a median run, too many if {ends[0]:.0%} may be, and few enough if
-    {ends[1]:.0%} may.
-
-    In a million episodes {fewest} to {most} are, none after episode {last} ({runs} runs).
-    """
-    long, short = (tables[name].query("agent == 'rlsvi'") for name in ("fig2b", "fig2a"))
-    found = short[short.rewards > 0].groupby("seed").episode.min()  # or just before
-    end, at_last = at_the_end(short).set_index("seed"), at_the_end(long)
-    share = median_interval((end.lapses / (end.episode - found))[found.index])
-    settled = (at_last.last_suboptimal < limits["settled"] * at_last.episode).all()
-    return unless(
-        not (settled and share.median <= limits["essentially"]),
-        share=share,
-        ends=THRESHOLDS["essentially"].ends,
-        fewest=at_last.lapses.min(),
-        most=at_last.lapses.max(),
-        last=at_last.last_suboptimal.max(),
-        runs=len(at_last),
-    )
-
-
-@claim(
-    "6.1.numbers",
-    place="Section 6.1 and footnote 4",
-    paper="2^99 > 10^28, H²SA > 10^6; 2^49 > 10^14, H²SA > 10^5",
-    kind="exact",
-    verdict=HOLDS,
-    part_of="6.1.generalization",
-)
-def sizes_of_bounds(dithering_at_100: int = 10**28) -> Judged:
-    """The dithering and tabular bounds at N = 100 and N = 50 have the magnitudes stated.
-
-    They are {sizes[50][0]:.2g} and {sizes[50][1]:.3g} for N = 50, {sizes[100][0]:.2g} and
-    {sizes[100][1]:.3g} for N = 100.
-    """
-    size = {N: (2 ** (N - 1), (N - 1) ** 2 * N * 2) for N in (50, 100)}
-    exceeded = np.greater((size[100], size[50]), ((dithering_at_100, 10**6), (10**14, 10**5)))
-    return unless(not exceeded.all(), sizes=size)
+def tabular_line(lengths: pd.Index) -> pd.Series:
+    """The paper's H²SA/10."""
+    N = lengths.to_numpy()
+    return pd.Series((N - 1) ** 2 * N * 2 / 10, N)
 
 
 @claim(
@@ -610,25 +181,6 @@ def tabular_bound(tables: Frames = STORED) -> Judged:
             "line": float(line[50]),
         },
     )
-
-
-@claim(
-    "6.1.beats-bounds",
-    place="Section 6.1, figure 4",
-    paper="far superior even for large K",
-    kind="experiment",
-    verdict=HOLDS,
-)
-def beats_bounds(tables: Frames = STORED) -> Judged:
-    """Even for large K the performance is far superior to the dithering and the tabular bound.
-
-    For K ≥ 100 the median's interval is below 1/{times:.0f} of H²SA.
-
-    K = 100 to {last} with N = 50; 2^49 is far above. With K ≥ SA = 100 nothing is generalized.
-    """
-    many, bound = medians(tables["fig4"], "K").query("K >= 100"), 49**2 * 50 * 2
-    most = float(many["high"].max())
-    return unless(most > bound / 10, times=bound // most, last=many.index.max(), most=most)
 
 
 @claim(
@@ -766,87 +318,6 @@ def slightly_wrong_basis(tables: Frames = STORED, limits: Limits = CHOSEN) -> Ju
 
 
 @claim(
-    "6.1.rho-large",
-    place="Section 6.1, figure 6",
-    paper="not effective for large ρ",
-    kind="experiment",
-    verdict=HOLDS,
-    shown_in="06b-agnostic",
-)
-def very_wrong_basis(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
-    """For large ρ, and an extremely misspecified basis, RLSVI is not effective.
-
-    For ρ from 0.96 to 1, {deviation} of {runs} runs learn if ρ is a deviation, and {variance} of
-    {runs} if it is a variance.
-
-    By 95% intervals of Clopper and Pearson, a share of {share[deviation]:.2f} and
-    {share[variance]:.2f}. Within 10000 episodes, as the paper has it.
-    """
-    runs = tables["fig6"].query("rho >= 0.96").groupby("noise").censored
-    learned, of = (runs.size() - runs.sum()).to_dict(), int(runs.size().max())
-    share = {name: Mean(n / of, *binomtest(n, of).proportion_ci()) for name, n in learned.items()}
-    wrong = max(learned.values()) > limits["not effective"] * of
-    return unless(wrong, runs=of, share=share, **learned)
-
-
-@cache  # for every threshold the same runs; by who plays, because a test has another play
-def _rewards_of_dithering(agent: Callable[..., Agent], episodes: int) -> tuple[int, int]:
-    """Runs of an agent that dithers, on the agnostic chain of 20 states, and their rewards."""
-    mdp, dithers = chain(20), ({"epsilon": 0.05}, {"epsilon": 0.5}, {"eta": 0.01}, {"eta": 10.0})
-    runs = list(itertools.product((0.01, 0.05), dithers))
-    rewards = 0
-    for seed, (rho, dither) in enumerate(runs):
-        player = agent(features.agnostic(mdp.Q, 20, rho, seed), rng=seed, **dither)
-        rewards += int(player.learn(mdp, episodes, 100 + seed).reward.sum())
-    return len(runs), rewards
-
-
-@claim(
-    "6.agnostic",
-    place="Section 6",
-    paper="intractable under any dithering scheme",
-    kind="instances",
-    verdict=DEPENDS,
-    shown_in="06b-agnostic",
-)
-def agnostic_dithering(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
-    """On the chains RLSVI synthesizes exploration with generalization, with coherent and agnostic
-    value functions that are intractable under any dithering scheme.
-
-    On what is intractable: with each state dithering's wait doubles, in any basis; but on the
-    agnostic chain, of 20 states, a run of 10^6 episodes, the paper's longest, finds the first
-    reward with probability {within:.2f}.
-
-    The wait there is {wait:.2g} episodes on average. {learned} of {runs} runs of RLSVI learn with
-    0 < ρ ≤ 0.05 in {episodes} episodes; LSVI finds {rewards} rewards in {tried} runs as long (ε = 0.05
-    and 0.5, η = 0.01 and 10, ρ = 0.01 and 0.05). Coherent bases: 6.1.dithering.
-    """
-    fig6 = tables["fig6"].query("noise == 'deviation' and 0 < rho <= 0.05")
-    episodes = 10_000
-    tried, rewards = _rewards_of_dithering(lsvi, episodes)
-    wait = 1 / arrival_probability(20)
-    within = -np.expm1(-1e6 / wait)
-    growth = 1 / arrival_probability(21) / wait
-    intractable = {
-        "exponential in N": decided(rewards == 0, growth > limits["multiplies"]),
-        "out of reach at N = 20": decided(rewards == 0, 1 - within >= limits["consistently"]),
-    }
-    return Judged(
-        jointly({"RLSVI": decided(not fig6.censored.any()), "dithering": agreed(intractable)}),
-        {
-            "learned": int((~fig6.censored).sum()),
-            "runs": len(fig6),
-            "rewards": rewards,
-            "tried": tried,
-            "episodes": episodes,
-            "wait": wait,
-            "within": within,
-            "growth": growth,
-        },
-    )
-
-
-@claim(
     "6.1.robust",
     place="Section 6.1; appendix C, figures 10 and 11",
     paper="robust over several orders of magnitude in both σ and λ; for most combinations",
@@ -895,54 +366,7 @@ def robust(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     )
 
 
-# --------------------------------------------------------------------------- appendices B and C
-
-
-remark(
-    "B.free-of-states",
-    "Appendix B",
-    "this bound does not depend on the number of states or actions",
-    DEPENDS,
-    "The bound of Conjecture 1 depends on the number of basis functions and not on that of states or "
-    "actions.",
-    "On the order of the quantifiers: if one polynomial serves all MDPs, as is meant, the bound "
-    "depends on K, H, the largest ‖Φ_h(x, a)‖, σ and 1/λ alone; as printed each MDP may have a "
-    "polynomial of its own, which could depend on states and actions.",
-    "With the norm "
-    "HSA that appendix C gives the basis, ‖Φ_h(x, a)‖ is about √(KHSA). Whether the bound is true: "
-    "B.conjecture-meant.",
-)
-
-
-@claim(
-    "B.consistent",
-    place="Appendices B and C",
-    paper="consistent with this conjecture",
-    kind="experiment",
-    verdict=HOLDS,
-)
-def consistent_with_conjecture(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
-    """The chain experiments are consistent with Conjecture 1.
-
-    Learning times are consistent with a polynomial (6.1.polynomial), but do not test the
-    conjecture: the reward is {reward:g} and σ = {sigma:g}.
-
-    The other hypotheses are met: the weights are unique (rank {rank}) and small (Σ‖θ‖² =
-    {squared_norm:.2g} ≤ KH/λ = {bound:g}).
-    """
-    mdp, K, (lam, sigma) = chain(50), 10, PRINTED["chain"]
-    Phi, bound = features.coherent(mdp.Q, K, 0), K * mdp.H / lam
-    fits = [np.linalg.lstsq(Phi[h].reshape(-1, K), mdp.Q[h].ravel()) for h in range(mdp.H)]
-    return Judged(
-        polynomial_learning(tables, limits).verdict,
-        {
-            "squared_norm": float(sum(fit[0] @ fit[0] for fit in fits)),
-            "bound": bound,
-            "rank": int(min(fit[2] for fit in fits)),
-            "reward": float(mdp.terminal.max()),
-            "sigma": sigma,
-        },
-    )
+# --------------------------------------------------------------------------- appendix C
 
 
 @claim(
@@ -986,32 +410,6 @@ def rescaling(limits: Limits = CHOSEN) -> Judged:
 
 
 @claim(
-    "C.similar-scale",
-    place="Appendix C",
-    paper="on a similar scale to Q*",
-    kind="exact",
-    verdict=FAILS,
-)
-def similar_scale(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
-    """Rescaled to norm HSA, the random basis functions are on a similar scale to Q*.
-
-    For N = 50 we find their root mean square to be {ratio:.0f} times that of Q*.
-
-    With the norm √(HSA), which is on that scale, {learned[1]} of {seeds} runs learn within 5000
-    episodes at λ = 1, and {learned[100]} at λ = 100, the λ of the paper's Figure 11.
-    """
-    Q = chain(50).Q
-    ratio = float(np.sqrt((features.coherent(Q, 10, 0) ** 2).mean()) / np.sqrt((Q**2).mean()))
-    root = tables["readings"].query("reading == 'stacked' and norm == '√HSA'")
-    return unless(
-        ratio >= limits["similar scale"],
-        ratio=ratio,
-        learned=(~root.censored).groupby(root.lam).sum().to_dict(),
-        seeds=root.seed.nunique(),
-    )
-
-
-@claim(
     "C.large-sigma",
     place="Appendix C",
     paper="slower learning",
@@ -1034,6 +432,30 @@ def large_sigma(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
         learned=int(found.learned[10.0]),
         runs=found.runs,
     )
+
+
+@cache
+def bandit_regret(
+    sigma: float, episodes: int = 400, lam: float = 1.0, p: float = 0.75
+) -> np.ndarray:
+    """Expected regret per episode of RLSVI with two arms, exactly: one pays ½ for sure, the other 1
+    with probability p. What was seen is (pulls, wins) of the other; all chances are summed."""
+    at = np.zeros((episodes + 1, episodes + 1))
+    at[0, 0] = 1.0
+    pulled, cost = np.zeros_like(at), np.empty(episodes)
+    for l in range(episodes):
+        pulls, wins = np.tril_indices(l + 1)  # all that can have been seen
+        seen, other = pulls + lam * sigma**2, l - pulls
+        known = other + lam * sigma**2
+        gap = wins / seen - 0.5 * other / known  # of the posterior means
+        spread = sigma * np.sqrt(1 / seen + 1 / known)
+        chance = ndtr(gap / spread) if l else 0.5  # the first episode is a tie
+        pulled[pulls, wins] = at[pulls, wins] * chance
+        cost[l] = (p - 0.5) * (1 - pulled.sum())
+        at -= pulled
+        at[1:] += (1 - p) * pulled[:-1]
+        at[1:, 1:] += p * pulled[:-1, :-1]
+    return cost
 
 
 @claim(
@@ -1061,70 +483,4 @@ def small_sigma(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
         enough=enough,
         smallest=float(regret[1e-5]),
         printed=float(regret[0.1]),
-    )
-
-
-@claim(
-    "C.plateau",
-    place="Appendix C, figure 12",
-    paper="linear in K, flat once K ≥ SA",
-    kind="experiment",
-    verdict=HOLDS,
-)
-def plateau(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
-    """Roughly, learning time rises linearly with K for low K and almost plateaus once K ≥ SA.
-
-    At N = 50 the median rises from {few:.0f} episodes at K = 2 to {many:.0f} at K = 100, and is
-    level long before.
-
-    From K = {flat_from} to 150 medians are within {within:.0%} of it. Up to K = 20 a line is worse
-    than the best law by {bent:.2g} in AIC at most, at any of {lengths} lengths. What a further
-    feature costs: 6.1.features.
-    """
-    lengths = [tables["fig4"], *(runs for _, runs in tables["fig13"].groupby("N"))]
-    bent = max(float(scaling.compare_laws(runs[runs.K <= 20], "K")["linear"]) for runs in lengths)
-    cells = medians(tables["fig4"], "K")
-    few, top, many = (cell(cells, K) for K in (2, 20, 100))
-    flat_from = since(abs(cells["median"] / many.median - 1) < limits["level"])
-    return unless(
-        flat_from is None or flat_from > 100 or top.low <= few.high or bent > limits["AIC"],
-        few=few,
-        many=many,
-        flat_from=flat_from,
-        within=limits["level"],
-        bent=bent,
-        lengths=len(lengths),
-    )
-
-
-@claim(
-    "C.quadratic",
-    place="Appendix C, figure 13",
-    paper="fits the data pretty well",
-    kind="experiment",
-    verdict=HOLDS,
-)
-def quadratic_in_N(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
-    """For each K a quadratic in N seems to fit the learning times pretty well.
-
-    The quadratic typically misses the medians by {worst:.0%} or less; an exponential with an offset fits as
-    well for {as_well} of {sizes} values of K.
-
-    That exponential is worse by {ahead:.2g} in AIC at most; a line is worse by 10 or more for
-    {curved} values of K.
-    """
-    misses, ahead, behind = [], [], []
-    for _, runs in tables["fig13"].groupby("K"):
-        cells, laws = medians(runs, "N")["median"], scaling.compare_laws(runs, "N")
-        fit = scaling.quadratic(cells.index.to_numpy(float), cells.to_numpy())
-        misses.append(float(np.median(abs(fit / cells - 1))))
-        ahead.append(float(laws[OFFSET] - laws["quadratic"]))
-        behind.append(float(laws["linear"] - laws["quadratic"]))
-    return unless(
-        max(misses) > limits["pretty well"],
-        worst=max(misses),
-        ahead=max(ahead),
-        as_well=sum(one <= limits["AIC"] for one in ahead),
-        curved=sum(one > limits["AIC"] for one in behind),
-        sizes=len(ahead),
     )

@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from .. import style
 from ..judging.intervals import student
+from ..judging.outcomes import last_rows
 from ..judging.register import typeset
 from ..style import (
     BAND,
@@ -507,7 +508,7 @@ def sweep(table: pd.DataFrame, parameter: str) -> Figure:
     )
     ax.set(ylabel="cumulative regret (realised)")
     ax.xaxis.set_major_formatter(style.digits)
-    last = table[table.episode == table.episode.max()].groupby(parameter).regret.median()
+    last = last_rows(table).groupby(parameter).regret.median()
     high = last[last > last.max() / 10]
     ends = {f"{name} = {typeset(f'{value:g}')}": y for value, y in high.items()}
     low = last.drop(high.index)
@@ -610,7 +611,7 @@ def spreads_of_readings(readings: pd.DataFrame, by_lambda: pd.DataFrame) -> pd.D
     plain = readings.query("constant == 'rescaled' and opening == 'uniform'")
     length = plain.reading.map({"stacked": H * SA, "per_period": SA})  # of a column
     feature = plain.norm.map(size) / np.sqrt(length)  # its root mean square
-    late = by_lambda[by_lambda.episode == by_lambda.episode.max()]
+    late = last_rows(by_lambda)
     late = late.assign(
         reading="sweep",
         norm="HSA",
@@ -682,7 +683,7 @@ def frontier(runs: dict[str, np.ndarray], N: int) -> Figure:
     return fig
 
 
-# How ``rlsvi plot`` draws each stored table …
+# How ``rlsvi plot`` draws each stored table and some of the paper's figures
 DRAW: dict[str, Callable[..., Figure]] = {
     "fig1": chain_diagram,
     "example1": example1,

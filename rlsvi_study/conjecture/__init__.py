@@ -2,4 +2,7 @@
 
 from .. import Topic
 
-TOPIC = Topic(tables=("gamble", "long-gamble", "toll", "prior", "linear-toll", "amplification"))
+TOPIC = Topic(
+    tables=("gamble", "long-gamble", "toll", "linear-toll"),
+    claims=("B",),
+)

@@ -10,10 +10,7 @@ from matplotlib.figure import Figure
 from ..judging.intervals import student
 from ..style import COLOUR, LINE, canvas, digits, label_ends, shades, styled
 from .gambles import gamble_bound, slopes
-from .linear import least_regret
-from .prior import EPISODES
-from .runs import looked_at
-from .tolls import imagined
+from .toll import imagined, least_regret, looked_at
 
 BARS = {"errorbar": student, "err_style": "bars", "err_kws": {"capsize": 2}}
 PALE, OWN, DARK = shades("rlsvi", 3)
@@ -121,29 +118,6 @@ def linear_toll(table: pd.DataFrame) -> Figure:
 
 
 @styled
-def many_starts(table: pd.DataFrame) -> Figure:
-    """The 90% quantile of the sampled error in the first period, against the number of periods, by the
-    number n of episodes seen: with weights of the agent's own prior, and in a linear MDP."""
-    fig, axes = canvas(2, height=3.8, sharey=True)
-    names = {"prior": "weights of the prior", "linear": "linear MDP, ‖φ‖ ≤ 1"}
-    for ax, (case, title) in zip(axes, names.items(), strict=True):
-        for colour, (n, own) in zip(
-            shades("rlsvi", 3), table[table.case == case].groupby("n"), strict=True
-        ):
-            sns.lineplot(
-                own, x="H", y="error", estimator="median", errorbar=("pi", 100), err_style="bars",
-                err_kws={"capsize": 2}, color=colour, marker="o", label=f"RLSVI, n = {n}", ax=ax,
-            )  # fmt: skip
-        H = sorted(table[table.case == case].H.unique())
-        ax.set(xscale="log", yscale="log", xlabel="periods H", title=title)
-        ax.set_ylabel("90% quantile of $e_1$")
-        ax.set_xticks(H, [str(h) for h in H])
-        ax.minorticks_off()
-        ax.legend()
-    return fig
-
-
-@styled
 def amplification(H: int = 10, draws: int = 20_000) -> Figure:
     """The sampled value of being alive, X_h, after one start at the side where every other period
     walked: median, mean and the middle 90% of the draws, as printed and truncated."""
@@ -169,30 +143,6 @@ def amplification(H: int = 10, draws: int = 20_000) -> Figure:
         ylabel="sampled value of being alive, $X_h$",
     )
     ax.invert_xaxis()  # value iteration runs backwards
-    label_ends(ax, ends)
-    return fig
-
-
-@styled
-def prior(table: pd.DataFrame) -> Figure:
-    """Mean regret over √T by H: at the toll and with a random basis where θ is drawn from the prior,
-    and where features are closed."""
-    fig, ax = canvas(height=3.6)
-    names = {
-        "toll": ("toll, θ drawn", OWN),
-        "random": ("random basis,\nθ drawn", PALE),
-        "closed": ("closed\nfeatures", DARK),
-    }
-    ends = {}
-    for family, (name, colour) in names.items():
-        own = table[table.family == family]
-        own = own.assign(over=own.regret / np.sqrt(own.H * EPISODES[family]))
-        sns.lineplot(own, x="H", y="over", **BARS, color=colour, marker="o", ax=ax)
-        ends[name] = own[own.H == own.H.max()].over.mean(), colour
-    H = sorted(table.H.unique())
-    ax.set(xscale="log", yscale="log", xlabel="horizon H", ylabel=OVER)
-    ax.set_xticks(H, [str(h) for h in H])
-    ax.minorticks_off()
     label_ends(ax, ends)
     return fig
 
@@ -284,7 +234,5 @@ DRAW = {
     "gamble": gambles,
     "long-gamble": gambles,
     "toll": toll,
-    "prior": prior,
     "linear-toll": linear_toll,
-    "amplification": many_starts,
 }

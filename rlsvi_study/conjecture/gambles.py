@@ -1,14 +1,12 @@
-r"""The gambles of Conjecture 1: RLSVI's law after any games, and how long it stays silent.
+r"""The gambles, which refute Conjecture 1 as printed: RLSVI's law after any games, and the steps.
 
-After m games let losses lead by xm. Chapter B has the proofs; here are their functions, exact, in balls
-or in floating point, for λ, σ > 0, ρ = λσ², and a chance of 0.55 to win.
+After m games let losses lead by xm. The page *B. Proofs* has the theorem and its proof, for
+λ, σ > 0, ρ = λσ², and a chance of 0.55 to win. The worlds are in ``traps``.
 """
 
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,19 +14,18 @@ import pandas as pd
 from flint import arb, fmpq
 from scipy.special import gammaln, log_ndtr, logsumexp
 from scipy.stats import binom
+from sympy import diff, erfc, exp, log, oo, pi, sqrt, symbols
+from sympy import limit as tends_to
 
 from rlsvi_core.mdp import FiniteMDP
 from rlsvi_core.optimism.balls import exact
 
+from ..judging.algebra import Sides, same
 from ..judging.intervals import Mean, bootstrap
+from ..traps import gamble, long_gamble
 
 WIN, LOSE = fmpq(11, 20), fmpq(9, 20)
 WORST = {1: fmpq(73, 100), 4: fmpq(63, 200), 8: fmpq(24, 100)}  # x, by H; 1 is the gamble
-NOISE = {  # f* lies between, by H
-    1: (fmpq(1684, 1000), fmpq(1685, 1000)),
-    4: (fmpq(2650, 1000), fmpq(2651, 1000)),
-    8: (fmpq(4751, 1000), fmpq(4752, 1000)),
-}
 
 
 def certainty(H: Any, x: Any) -> Any:
@@ -78,13 +75,82 @@ def law(
             if h == mdp.H - 1:
                 Ab += n * phi * (r + Fraction(mdp.terminal[s_next]))
             else:
-                Ab, handed_on = (
-                    Ab + n * phi * r,
-                    handed_on + n * phi * Fraction(Phi[h + 1, s_next, 1, 0]),
-                )
+                Ab += n * phi * r
+                handed_on += n * phi * Fraction(Phi[h + 1, s_next, 1, 0])
         mean = (Ab + handed_on * mean) / M
         variance = (handed_on / M) ** 2 * variance + 1 / M
     return mean, variance
+
+
+# --------------------------------------------------------------------- the steps
+
+
+def silence_steps() -> list[Sides]:
+    """Φ(−y) ≤ ½e^{−y²/2} for y ≥ 0: the difference is 0 at 0, rises up to y = √(2/π) and then
+    falls to 0. (1 − u)^n ≥ 1 − nu: the difference is u² times a sum of terms (n − 1 − j)(1 − u)^j,
+    none of them negative. And ½e^{−c(m − 2Hρ)} = 1/(2L) at m = log(L)/c + 2Hρ."""
+    y, u, c, L, twice_H_rho = symbols("y u c L r", positive=True)
+    half_bell = exp(-(y**2) / 2) / 2
+    spare = half_bell - erfc(y / sqrt(2)) / 2
+    powers = [
+        ((1 - u) ** n - 1 + n * u, u**2 * sum((n - 1 - j) * (1 - u) ** j for j in range(n - 1)))
+        for n in range(2, 17, 2)
+    ]
+    m = log(L) / c + twice_H_rho
+    return [
+        (diff(spare, y), (sqrt(2 / pi) - y) * half_bell),
+        (spare.subs(y, 0), 0),
+        (tends_to(spare, y, oo), 0),
+        *powers,
+        (exp(-c * (m - twice_H_rho)) / 2, 1 / (2 * L)),
+    ]
+
+
+def gamble_law() -> bool:
+    """On the gambles θ̃_0 has the mean −xσΣκ^j and the variance σ²(1 + x²Σκ^{2j})/(m + ρ) that the
+    proof says, and at most −mean/deviation ≥ √(2c_x(m − 2Hρ)): in fractions, for one period and
+    for 2 to 12, up to 1000 games."""
+    for H, rho in ((1, Fraction(1)), *((H, Fraction(3, H**2)) for H in range(2, 13))):
+        for m, w in ((1, 0), (7, 2), (40, 19), (300, 60), (1000, 300)):
+            x, kappa = 1 - Fraction(2 * w, m), m / (m + rho)
+            if H == 1:
+                proved = -2 * x * kappa, 1 / (m + rho)
+            else:
+                proved = (
+                    -x * sum(kappa**j for j in range(1, H + 1)),
+                    (1 + x**2 * sum(kappa ** (2 * j) for j in range(1, H))) / (m + rho),
+                )
+            found = law(gamble() if H == 1 else long_gamble(H), rho, w, m - w)
+            mean, variance = found
+            if found != proved or mean**2 / variance < 2 * certainty(H, x) * (m - 2 * H * rho):
+                return False
+    return True
+
+
+def bad_histories() -> bool:
+    """At most qm of m games are won with probability at least (9/11)(q/(2 − q))e^{−mD}/(m + 1),
+    compared with the exact one up to m = 400; that gives the powers 0.647 on the gamble, 0.857 and
+    0.955 on the long one with H = 4 and 8. With all games lost the power is
+    1 − (2/H) log(1/0.45), which tends to 1."""
+    for x in WORST.values():
+        q, D = (1 - x) / 2, divergence(arb(x))
+        first = math.ceil(Fraction(int(2 / q * 1000), 1000)) + 1
+        for m in range(first, 400, 3):
+            k = int((q * m).floor())
+            lost = sum(math.comb(m, j) * 11**j * 9 ** (m - j) for j in range(k + 1))
+            least = arb(LOSE / WIN * q / (2 - q)) * (-m * D).exp() / (m + 1)
+            if not arb(fmpq(lost, 20**m)) > least:
+                return False
+    proved = {1: fmpq(647, 1000), 4: fmpq(857, 1000), 8: fmpq(955, 1000)}
+    H = symbols("H", positive=True)
+    all_lost = same(1 / certainty(H, 1), 2 / H)
+    return all_lost and all(bool(power(H, x) > arb(proved[H])) for H, x in WORST.items())
+
+
+STEPS = silence_steps, gamble_law, bad_histories
+
+
+# --------------------------------------------------------------------- what is measured
 
 
 def silence(f: float, m: int) -> float:
@@ -102,42 +168,9 @@ def silence(f: float, m: int) -> float:
     return float(logsumexp(log_chance - log_ndtr(z)))
 
 
-def threshold_between(H: int, low: fmpq, high: fmpq, steps: int = 20_000) -> bool:
-    """Whether f* is certified to lie between these numbers: at the worst x it is above the first, and
-    between two neighbours of a grid, as c_x and KL grow with x, never above the second."""
-    grid = [arb(fmpq(i, steps)) for i in range(steps + 1)]
-    x = arb(WORST[H])
-    above = certainty(H, x) > low**2 * divergence(x)
-    below = all(certainty(H, b) < high**2 * divergence(a) for a, b in pairwise(grid))
-    return bool(above and below)
-
-
-@cache
 def regret_in_the_end(f: float, games: int) -> float:
     """Expected regret on the gamble up to so many games, if one waits for them: 0.2 a pass."""
     return 0.2 * sum(math.expm1(silence(f, m)) for m in range(games))
-
-
-def later_regret(games: int) -> arb:
-    """What it is at most after so many games (200 or more) with f = 2 and λσ² = 1. With d = m − 2w
-    after w wins, C(m, w)/2^m ≤ e^{−d²/2m} bounds what a history adds by
-    0.99^{m/2} (9/11)^{d/2} √(2π) (1 + d/√(m + 4)) if d ≥ 0, and by 0.99^{m/2} e^{γ|d| − d²/(m + 4)}
-    with γ = ½ log(11/9) if d < 0."""
-    m, r = arb(games), arb(fmpq(9, 11))
-    gamma = (1 / r).log() / 2
-    shrink = (arb(fmpq(99, 100)).log() / 2).exp()
-    lost = (2 * arb.pi()).sqrt() * (1 / (1 - r) + 2 * r / (1 - r) ** 2 / (m + 4).sqrt())
-    lost *= shrink**games / (1 - shrink)
-    rate = -arb(fmpq(99, 100)).log() / 2 - gamma**2 / 4
-    won = (gamma**2 - rate * m).exp() * (1 + (arb.pi() * (m + 4)).sqrt() / 2)
-    ratio = (-rate + 1 / (2 * (m + 4))).exp()  # a term over the one before it, at most
-    return (lost + won / (1 - ratio)) / 5
-
-
-def pooled(kappa: Any, H: int, x2: Any) -> Any:
-    """What y²f²/(x²m) is on the long gamble, for x² = x2; at κ = 1 it is H²/(1 + (H − 1)x²)."""
-    later = sum(kappa ** (2 * j) for j in range(1, H))
-    return kappa * sum(kappa**j for j in range(H)) ** 2 / (1 + x2 * later)
 
 
 def slopes(table: pd.DataFrame) -> Mean:

@@ -10,10 +10,11 @@ generalize:
   rewards within ±σ allow.
 - ``one-hot``: RLSVI without generalization.
 
-``one_feature`` has the first two agents, and ``prior`` the table ``prior``.
+``one_feature`` has the first two agents.
 
-**The linear toll** of ``linear`` has two sizes. With u = 23, b = 1, σ = H and λ = 1/H², so that ρ = 1 and
-noise is as large as returns could be, for H = 5, 7, 9 and 11:
+**The linear toll** has two sizes, and every run has as many episodes as the theorem looks at. With
+u = 23, b = 1, σ = H and λ = 1/H², so that ρ = 1 and noise is as large as returns could be, for H = 5, 7,
+9 and 11:
 
 - ``printed``: RLSVI as printed.
 - ``truncated``: the same, but :math:`\tilde V_h` is cut to ±H.
@@ -21,17 +22,7 @@ noise is as large as returns could be, for H = 5, 7, 9 and 11:
 
 With features of length 1 at most, where a walk multiplies by 8 if λσ² = 1/2500, for H = 11, 13, 15 and
 17: ``suggested``, RLSVI with the λ and σ that ``value_range=(-1, 0)`` suggests, values cut to
-that range, and ``unclipped``, the same without the cut. Every run has as many episodes as the
-theorem looks at.
-
-The rule, fixed before the stored runs (some hundred episodes with other seeds had been looked at, for
-their cost). The number is mean regret over √T, T = LH, with Student's 95% interval over 200 seeds. An
-agent *fails* if its interval at the largest H lies above those at all smaller H, and the ratio of the
-means from each H to the next is at least 1.2; it *does not* if its mean at the largest H is at most
-1.5 times that at the smallest; else nothing is said. Expected: ``printed`` and ``unclipped`` fail, the
-others do not. ``printed`` and ``unclipped`` must nowhere lie below the proved bound.
-
-``growth`` has the table ``amplification``.
+that range, and ``unclipped``, the same without the cut.
 """
 
 import math
@@ -42,15 +33,15 @@ from rlsvi_core.agent import Agent
 from rlsvi_core.compiled import Floats, Ints
 from rlsvi_core.mdp import FiniteMDP
 
-from ..engine import Experiment, Rows, Scale, grid, streams
+from ..engine import Rows, grid, quick, streams, table
 from ..traps import gamble, long_gamble, toll
-from .growth import growth_rows
-from .linear import linear_toll, long_leap, most_episodes, unit_leap
+from .linear_toll import linear_toll, long_leap, most_episodes, unit_leap
 from .one_feature import openings
-from .prior import GATE, prior_regret
+from .toll import TOLL_G, looked_at
 
-PASS, PLAY = QUIT, LEAP = 0, 1
-TOLL_G = 16.0
+PASS = 0  # the other action plays
+GATE = 0  # the other start is the side
+LEAP = 1  # at the gate; the other action quits
 
 
 def _by_decade(passes: Ints, loss: float) -> Rows:
@@ -76,12 +67,6 @@ def long_gamble_regret(H: int, seed: int, episodes: int) -> Rows:
     _, env, own = streams((seed, H))
     first = openings(mdp, Phi, episodes, env, own, lam=3 / H**2)
     return _by_decade((first.action == PASS).cumsum(), mdp.value)
-
-
-def looked_at(H: int) -> int:
-    """After how many episodes the proof looks at the toll: κ^H 8^{H/2 − 1}/8, κ = G²/(1 + G²)."""
-    kappa = TOLL_G**2 / (1 + TOLL_G**2)
-    return math.floor(kappa**H * 8 ** (H / 2 - 2))
 
 
 def toll_regret(agent: str, H: int, seed: int) -> Rows:
@@ -129,76 +114,49 @@ def linear_regret(agent: str, H: int, seed: int) -> Rows:
 
 
 PLACE = "Appendix B, Conjecture 1"
-GAMBLE = Experiment(
-    "gamble",
-    PLACE,
-    "Regret on the gamble, for the σ of a reward and doubled",
-    gamble_regret,
-    {
-        "quick": Scale({"episodes": 10**4}, grid(factor=(1.0, 2.0)), range(20)),
-        "paper": Scale({"episodes": 10**6}, grid(factor=(1.0, 2.0)), range(400)),
-    },
-)
-LONG_GAMBLE = Experiment(
-    "long-gamble",
-    PLACE,
-    "Regret on the long gamble, by H",
-    long_gamble_regret,
-    {
-        "quick": Scale({"episodes": 10**4}, grid(H=(4, 8)), range(20)),
-        "paper": Scale({"episodes": 10**6}, grid(H=(4, 8)), range(400)),
-    },
-)
-TOLL = Experiment(
-    "toll",
-    PLACE,
-    "Leaps at the toll, by H and by what is generalized",
-    toll_regret,
-    {
-        "quick": Scale({}, grid(agent=("given", "truncated"), H=(7, 9)), range(4)),
-        "paper": Scale(
-            {}, grid(agent=("given", "truncated", "one-hot"), H=range(7, 16, 2)), range(400)
+EXPERIMENTS = {
+    one.name: one
+    for one in (
+        table(
+            "gamble",
+            place=PLACE,
+            title="Regret on the gamble, for the σ of a reward and doubled",
+            run=gamble_regret,
+            constants={"episodes": 10**6},
+            cells=grid(factor=(1.0, 2.0)),
+            seeds=range(400),
+            quick=quick(cells=grid(factor=(1.0, 2.0)), seeds=range(20), episodes=10**4),
         ),
-    },
-)
-PRIOR = Experiment(
-    "prior",
-    PLACE,
-    "Regret where θ is drawn from the prior or features are closed, by H",
-    prior_regret,
-    {
-        "quick": Scale({}, grid(family=("random", "closed"), H=(8, 16)), range(4)),
-        "paper": Scale({}, grid(family=("toll", "random", "closed"), H=(8, 16, 32, 64)), range(30)),
-    },
-)
-LINEAR_TOLL = Experiment(
-    "linear-toll",
-    PLACE,
-    "Regret at the linear toll, by H and by agent",
-    linear_regret,
-    {
-        "quick": Scale({}, grid(agent=("printed", "truncated", "bootstrap"), H=(5, 7)), range(4)),
-        "paper": Scale(
-            {},
-            grid(agent=("printed", "truncated", "bootstrap"), H=(5, 7, 9, 11))
+        table(
+            "long-gamble",
+            place=PLACE,
+            title="Regret on the long gamble, by H",
+            run=long_gamble_regret,
+            constants={"episodes": 10**6},
+            cells=grid(H=(4, 8)),
+            seeds=range(400),
+            quick=quick(cells=grid(H=(4, 8)), seeds=range(20), episodes=10**4),
+        ),
+        table(
+            "toll",
+            place=PLACE,
+            title="Leaps at the toll, by H and by what is generalized",
+            run=toll_regret,
+            cells=grid(agent=("given", "truncated", "one-hot"), H=range(7, 16, 2)),
+            seeds=range(400),
+            quick=quick(cells=grid(agent=("given", "truncated"), H=(7, 9)), seeds=range(4)),
+        ),
+        table(
+            "linear-toll",
+            place=PLACE,
+            title="Regret at the linear toll, by H and by agent",
+            run=linear_regret,
+            cells=grid(agent=("printed", "truncated", "bootstrap"), H=(5, 7, 9, 11))
             + grid(agent=("suggested", "unclipped"), H=(11, 13, 15, 17)),
-            range(200),
+            seeds=range(200),
+            quick=quick(
+                cells=grid(agent=("printed", "truncated", "bootstrap"), H=(5, 7)), seeds=range(4)
+            ),
         ),
-    },
-)
-AMPLIFICATION = Experiment(
-    "amplification",
-    PLACE,
-    "Growth and 90% quantile of the sampled errors after n episodes on a road, by H",
-    growth_rows,
-    {
-        "quick": Scale({}, grid(case=("prior", "linear"), n=(6, 10), H=(50,)), range(3)),
-        "paper": Scale(
-            {},
-            grid(case=("prior", "linear"), n=(6, 10, 30), H=(50, 100, 200, 400))
-            + grid(case=("low-rank",), n=(10, 100), H=(8, 16, 32, 64)),
-            range(20),
-        ),
-    },
-)
-EXPERIMENTS = {e.name: e for e in (GAMBLE, LONG_GAMBLE, TOLL, PRIOR, LINEAR_TOLL, AMPLIFICATION)}
+    )
+}

@@ -1,16 +1,14 @@
 """What an experiment is: a function of (setting, seed) and the settings to call it with.
 
-An experiment has two scales: ``quick`` (seconds, what the book recomputes live) and ``paper``. The
-quick runs are a part of the paper's wherever that is possible, so their rows can be compared
-exactly.
+An experiment is declared by ``table``. It has two scales: ``quick`` (seconds, what the book
+recomputes live) and ``paper``. The quick runs are a part of the paper's wherever that is possible,
+so their rows can be compared exactly.
 
 A user's own study is a file that defines ``EXPERIMENTS``, a dict of experiments by name, and, to
 draw them, ``DRAW``, a dict of functions from an experiment's table to a figure; a whole one is
 ``examples/own_study.py``, and the book's page ``own-study`` explains it. ``rlsvi run my_study.py
 --jobs 2`` computes it, ``list``, ``plot`` and ``verify`` take the file too, and results go to a
-folder ``results`` beside it. With ``--set lam=2`` a constant gets another value, an axis only this
-one, and ``--set seeds=20`` sets the number of seeds; such a table has a name of its own. In a
-notebook, pass the experiment to ``engine.sweep`` and use ``having(lam=2)`` in place of ``--set``.
+folder ``results`` beside it. In a notebook, pass the experiment to ``engine.sweep``.
 
 ``length`` names the constant that says how long a run is, where later rows do not change earlier
 ones (learning curves, games). There ``rlsvi verify`` can recompute the beginning of a run.
@@ -19,18 +17,15 @@ ones (learning curves, games). There ``rlsvi verify`` can recompute the beginnin
 package's arithmetic; ``compare.out_of_range`` has the rule by which it is compared instead.
 """
 
-import ast
 import json
 import math
 import re
-import shlex
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from itertools import product
-from typing import Any, NamedTuple, TypeVar
-from urllib.parse import quote
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,9 +33,7 @@ from rlsvi_core.checks import fail
 
 from .sources import Sources, sources_of
 
-MOST_SEEDS = 10**6
 Rows = list[dict[str, Any]]
-Value = TypeVar("Value")
 
 
 def as_json(value: Any, **layout: Any) -> str:
@@ -54,48 +47,8 @@ def as_json(value: Any, **layout: Any) -> str:
     return json.dumps(value, default=plain, **layout)
 
 
-def _read_again(value: Value, **layout: Any) -> Value:
-    again: Value = json.loads(as_json(value, **layout))
-    return again
-
-
-# --------------------------------------------------------------------------- what is set
-
-
-def _literal(text: str) -> Any:
-    """The value of a Python literal; of what is none, the text itself."""
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return text
-
-
-def _like(old: Any, text: str) -> Any:
-    """What is typed after ``--set NAME=``, in the type of the value that it replaces; a TypeError if
-    it has another. None has no type."""
-    old = old.item() if isinstance(old, np.generic) else old
-    value = _literal(text.title() if isinstance(old, bool) else text)
-    if isinstance(old, str):
-        return value if isinstance(value, str) else text
-    if isinstance(old, float) and type(value) is int:
-        return float(value)
-    if isinstance(old, (list, tuple)) and isinstance(value, (list, tuple)):
-        return type(old)(value)
-    if old is not None and type(old) is not type(value):
-        raise TypeError
-    return value
-
-
-def _typed(value: Any) -> str:
-    """As one types it after ``--set``: a text without quotes, unless it reads as something else."""
-    value = value.item() if isinstance(value, np.generic) else value
-    return value if isinstance(value, str) and _literal(value) == value else repr(value)
-
-
-def _quoted(value: Any) -> str:
-    """The same in the name of a file, where a text has no dot: the scale follows one."""
-    text = quote(_typed(value), safe="")
-    return text.replace(".", "%2E") if isinstance(value, str) else text
+def _read_again(value: Any, **layout: Any) -> Any:
+    return json.loads(as_json(value, **layout))
 
 
 # --------------------------------------------------------------------------- what is run
@@ -151,16 +104,8 @@ class Scale:
 
     def __post_init__(self) -> None:
         seeds = self.seeds
-        if not (
-            isinstance(seeds, range)
-            and seeds.step == 1
-            and 0 <= seeds.start < seeds.stop <= seeds.start + MOST_SEEDS
-        ):
-            fail(
-                f"seeds must be a range of 1 to {MOST_SEEDS}, in steps of 1",
-                f"it is {seeds!r}",
-                "Try range(20).",
-            )
+        if not (isinstance(seeds, range) and seeds.step == 1 and 0 <= seeds.start < seeds.stop):
+            fail("seeds must be a range, in steps of 1", f"it is {seeds!r}", "Try range(20).")
         try:
             constants, grid = dict(self.constants), tuple(map(dict, self.grid))
             as_json(constants, allow_nan=False)
@@ -176,15 +121,11 @@ class Scale:
         # Copies: what the caller does with his own later is of no consequence.
         object.__setattr__(self, "constants", constants)
         object.__setattr__(self, "grid", grid)
-        if reserved := {"seed", "seeds"} & {name for each in (constants, *grid) for name in each}:
-            fail(
-                "a setting has a name other than seed and seeds",
-                f"here is {', '.join(reserved)}",
-                "Give seeds to the Scale: range(20), say.",
-            )
+        if any("seed" in each for each in (constants, *grid)):
+            fail("a run gets its seed from the seeds", "a setting is named seed", "Rename it.")
         if not 0 < len(cells) == len(grid):
             fail(
-                "a grid must have at least one cell, each once",
+                "there must be at least one cell, each once",
                 f"of {len(grid)}, {len(cells)} are distinct",
                 "Use grid(), and ({},) where nothing varies.",
             )
@@ -204,18 +145,6 @@ class Scale:
             }
         )
 
-    def having(self, **values: Any) -> "Scale":
-        """With these constants; where a name is an axis of the grid, with this value alone; and
-        with so many ``seeds``."""
-        seeds = values.pop("seeds", self.seeds)
-        axes = {name for cell in self.grid for name in cell}
-        cells = [cell | {name: values[name] for name in cell.keys() & values} for cell in self.grid]
-        return Scale(
-            self.constants | {name: values[name] for name in values if name not in axes},
-            tuple({str(cell): cell for cell in cells}.values()),
-            seeds if isinstance(seeds, range) else range(seeds),
-        )
-
 
 @dataclass(frozen=True)
 class Experiment:
@@ -226,16 +155,16 @@ class Experiment:
     scales: dict[str, Scale]
     length: str | None = None
     portable: bool = True
-    words: str = ""  # to be typed after "rlsvi run", if not the name
+    typed_as: str = ""  # after "rlsvi run", if not by the name
     data: tuple[str, ...] = ()  # files that the runs read, in the study's folder or below
     loaded: Sources | None = field(default=None, repr=False)  # the engine's: see sources
 
     def __post_init__(self) -> None:
         for name, form in (
-            (self.name, r"(?!verdicts$)[\w-]+(\+[\w-]+=[\w.%~-]*)*"),  # which the judges write
+            (self.name, r"(?!verdicts$)[\w-]+"),  # which the judges write
             *((scale, r"[^\W\d][\w-]*") for scale in self.scales),
         ):
-            if not re.fullmatch(form, name) or ("+" in name and "--set" not in self.words):
+            if not re.fullmatch(form, name):
                 fail(
                     "the name of an experiment or a scale names files: letters, digits and '-', "
                     "and not 'verdicts'",
@@ -267,45 +196,7 @@ class Experiment:
 
     def command(self, scale: str) -> str:
         """What one types to compute its table."""
-        return f"rlsvi run {self.words or self.name} --scale {scale}"
-
-    @property
-    def settable(self) -> dict[str, list[Any]]:
-        """What ``having`` can change, constants, axes and ``seeds``, and the values that they have."""
-        found: dict[str, list[Any]] = {"seeds": [1]}
-        for scale in self.scales.values():
-            for values in (scale.constants, *scale.grid):
-                for name, value in values.items():
-                    found.setdefault(name, []).append(value)
-        return found
-
-    def read(self, name: str, text: str) -> Any:
-        """A value of a setting, typed as a text: in the type that the setting has."""
-        old = sorted(self.settable[name], key=lambda value: value is None)
-        for one in old:
-            try:
-                return _like(one, text)
-            except TypeError:
-                continue
-        fail(
-            f"a setting keeps its type; {name} of {self.name} is {old[0]!r}",
-            f"it was set to {text!r}",
-            "Type it like that: 0.5, true, '(1, 2)', or a word where it is one.",
-        )
-
-    def having(self, **values: Any) -> "Experiment":
-        """The same with other settings, under another name."""
-        return replace(
-            self,
-            scales={name: scale.having(**values) for name, scale in self.scales.items()},
-            name=self.name + "".join(f"+{name}={_quoted(values[name])}" for name in values),
-            words=" ".join(
-                [
-                    self.words or self.name,
-                    *("--set " + shlex.quote(f"{name}={_typed(values[name])}") for name in values),
-                ]
-            ),
-        )
+        return f"rlsvi run {self.typed_as or self.name} --scale {scale}"
 
     def cut(self, scale: str, task: Task, share: float) -> Task:
         """The first ``share`` of a run, made up to a whole row; all of it if runs cannot be cut."""

@@ -10,7 +10,6 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +86,7 @@ def _locked(target: Path) -> Iterator[None]:
 class Journal:
     """The finished runs of a sweep under way. Resumes if code and settings are the same.
 
-    A journal of other code or settings, or none of ours, is set aside under another name. A run
-    that raised leaves its traceback in the log beside the journal and is due again next time.
+    The last runs of other code or settings are set aside as ``.journal.old``. A run that raised leaves its traceback in the log beside the journal and is due again next time.
     """
 
     def __init__(
@@ -119,15 +117,15 @@ class Journal:
             if lost:
                 say(f"{lost} lines in {self.file.name} were cut short; those runs are recomputed")
             return runs
-        header, *_ = _lines(self.file)
-        other = [name for name, value in self._setting.items() if header.get(name) != value]
-        names = (self.file.with_suffix(f".{n}.journal") for n in count(1))
-        aside = next(name for name in names if not name.exists())
-        self.file.rename(aside)
-        say(
-            f"the runs kept in {self.file.name} are of other code or settings "
-            f"({', '.join(other)}); they are now in {aside.name}"
-        )
+        header, *entries = _lines(self.file)
+        if entries:
+            other = [name for name, value in self._setting.items() if header.get(name) != value]
+            aside = self.file.with_suffix(".journal.old")
+            self.file.replace(aside)
+            say(
+                f"the runs kept in {self.file.name} are of other code or settings "
+                f"({', '.join(other)}); they are now in {aside.name}"
+            )
         return {}
 
     def __enter__(self) -> "Journal":

@@ -1,10 +1,11 @@
 """Run an experiment's tasks on local cores or on a Dask cluster: a whole table, or a part of one.
 
 A task's rows depend on its setting and seed alone, so they are the same bits for any number of
-workers, in any order. What is run is what is given: the function travels to the workers, by
-reference where they can import it. A worker compares its code with that of the process that asks;
-if a file that a run uses was written meanwhile, the run does not count and the sweep stops. A task that raises is named, and the others go on; so is one whose workers on a cluster die again
-and again. Only this process writes, and local workers do not outlive it.
+workers, in any order. The function and its arguments travel to the workers; a function that they
+can import travels as its name. A worker compares its code with that of the process that asks; if a
+file that a run uses was edited meanwhile, the run does not count and the sweep stops. A run that
+raises is named, and the others go on; so is a run that kills its workers on a cluster. Only this
+process writes, and local workers do not outlive it.
 
 ``sweep`` computes a table; it can be stopped and resumed at any time. ``verify`` recomputes runs of
 a stored table, or beginnings of runs, as many as a budget of CPU time has room for, and compares
@@ -35,10 +36,18 @@ from .files import path
 from .journal import Journal
 from .sources import Sources, import_from, packages_hash
 
-PATIENCE = 10  # seconds to wait for a Dask scheduler, for a worker, and for news of a sweep
-NEWS = 30  # seconds between lines of progress in a log
-Outcome = tuple[Task, tuple[Rows, float, str]]  # rows, CPU seconds, traceback if the run raised
+PATIENCE = 10  # seconds to wait for a Dask scheduler, and for its first worker
+LOG_EVERY = 30  # seconds between lines of progress in a log
 Call = tuple[Task, Callable[..., Rows], dict[str, Any], str, Sources]
+
+
+class Outcome(NamedTuple):
+    """What became of a task."""
+
+    task: Task
+    rows: Rows
+    cpu_seconds: float
+    error: str  # a traceback, if the run raised
 
 
 def _outcome(
@@ -57,15 +66,14 @@ def _outcome(
     seconds = time.process_time() - start
     if edited := sources.edited():
         raise StudyError(
-            f"all rows of a table must be of one code; of the study's files these were edited, or "
-            f"are another version on a worker: {', '.join(edited)}. No table is written. Finished "
-            f"runs are kept: put the files back as they were and run it again to resume, or run it "
-            f"anew with what they are now."
+            f"all rows of a table must be of one code; these files were edited, or are another "
+            f"version on a worker: {', '.join(edited)}. No table is written. Put them back and run "
+            f"it again to resume, or run it anew with what they are now."
         )
-    return task, (rows, seconds, error)
+    return Outcome(task, rows, seconds, error)
 
 
-def _begin(parent: int, files: dict[str, str]) -> None:
+def _start_worker(parent: int, files: dict[str, str]) -> None:
     """A worker is for one state of these files, since what it has imported it keeps; and it ends
     soon after the process that it works for, which may be killed. Compiled code lets no other
     thread run, so another process has to look."""
@@ -85,25 +93,20 @@ _served = ""  # on a cluster's worker: the study whose modules it has imported
 def _on_worker(
     task: Task, packed: bytes, arguments: dict[str, Any], packages: str, sources: Sources
 ) -> Outcome:
-    """A call on a cluster's worker, which has served other studies and may not find what this one
-    imports."""
+    """A call on a cluster's worker, which may have served other studies."""
     global _served
     from cloudpickle import loads
 
     if sources.hash != _served:
         import_from(sources.folder)
     _served = sources.hash
-    try:
-        run = loads(packed)
-    except ImportError as error:
-        raise StudyError(f"it does not find {error.name}, which the study imports") from error
-    return _outcome(task, run, arguments, packages, sources)
+    return _outcome(task, loads(packed), arguments, packages, sources)
 
 
 def _on_cluster(calls: list[Call], address: str) -> Iterator[Outcome]:
     try:
         from cloudpickle import dumps
-        from distributed import Client, KilledWorker
+        from distributed import Client, KilledWorker, as_completed
     except ImportError as error:
         raise StudyError(
             "Dask is not installed. Install it with: pip install 'rlsvi-core[dask]'"
@@ -118,37 +121,27 @@ def _on_cluster(calls: list[Call], address: str) -> Iterator[Outcome]:
     with client:
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
-            tasks = {
-                client.submit(_on_worker, task, dumps(run), *rest, pure=False): task
-                for task, run, *rest in calls
-            }
-            news = time.monotonic()
-            while tasks:
-                for future in [one for one in tasks if one.done()]:
-                    try:
-                        found = future.result(timeout=PATIENCE)
-                    except TimeoutError:  # it died with its worker, and will be done again
-                        continue
-                    except KilledWorker as error:  # more often than by chance
-                        deaths = f"workers that died of it: {error.allowed_failures + 1}"
-                        found = tasks[future], ([], 0.0, f"KilledWorker ({deaths})")
-                    del tasks[future]
-                    news = time.monotonic()
-                    yield found
-                if time.monotonic() > news + PATIENCE:  # is a worker still there?
-                    client.wait_for_workers(1, timeout=PATIENCE)
-                    news = time.monotonic()
-                time.sleep(0.02)
         except TimeoutError as error:
             raise ConnectionError(
                 f"the Dask scheduler at {address} has no workers; start some with "
                 f"'dask worker {address}', or use --jobs"
             ) from error
-        except Exception as error:
-            raise StudyError(
-                f"a Dask worker at {address} cannot do it: {error}. Finished runs "
-                f"are kept; give the workers this code and run again."
-            ) from error
+        tasks = {
+            client.submit(_on_worker, task, dumps(run), *rest, pure=False): task
+            for task, run, *rest in calls
+        }
+        for future in as_completed(list(tasks)):
+            task = tasks.pop(future)
+            try:
+                yield future.result()
+            except KilledWorker as error:  # more often than by chance
+                deaths = f"workers that died of it: {error.allowed_failures + 1}"
+                yield Outcome(task, [], 0.0, f"KilledWorker ({deaths})")
+            except Exception as error:
+                raise StudyError(
+                    f"a Dask worker at {address} cannot do it: {error}. Give the workers this code "
+                    f"and run it again to resume."
+                ) from error
 
 
 def outcomes(
@@ -167,19 +160,19 @@ def outcomes(
             yield from Parallel(
                 max(1, min(jobs, len(calls))),
                 return_as="generator_unordered",
-                initializer=_begin,
+                initializer=_start_worker,
                 initargs=(os.getpid(), sources.files),
             )(delayed(_outcome)(*call) for call in calls)
     except PicklingError as error:
-        *_, last = (line for line in str(error.__cause__ or error).splitlines() if line.strip(' "'))
+        reason = str(error.__cause__ or error).strip(' "\n').splitlines()[-1]
         raise StudyError(
-            f"{experiment.name}: what its run uses must travel to other processes; "
-            f"{last:.200}. Make it inside the run, or use --jobs 1."
+            f"{experiment.name}: what its run uses must travel to other processes; {reason:.200}. "
+            f"Make it inside the run, or use --jobs 1."
         ) from error
     except BrokenProcessPool as error:
         raise StudyError(
-            "a worker process died, perhaps for want of memory. Finished runs are "
-            "kept; run the same command to resume, or with fewer --jobs."
+            "a worker process died, perhaps for want of memory. Run it again to resume, or with "
+            "fewer --jobs."
         ) from error
 
 
@@ -192,7 +185,7 @@ def _with_progress(
         for n, outcome in enumerate(found, start=done + 1):
             yield bar, outcome
             bar.update()
-            if bar.disable and time.monotonic() >= said + NEWS:
+            if bar.disable and time.monotonic() >= said + LOG_EVERY:
                 said = time.monotonic()
                 line = tqdm.format_meter(
                     n, total, said - start, ncols=0, prefix=name, unit="run", initial=done
@@ -200,7 +193,7 @@ def _with_progress(
                 print(line, file=sys.stderr, flush=True)
 
 
-def _fill(
+def _compute_due(
     journal: Journal,
     experiment: Experiment,
     scale: str,
@@ -215,7 +208,7 @@ def _fill(
     if done:
         say(f"{name}: resuming, {done} of {len(tasks)} runs are done")
     found = outcomes(experiment, scale, due, jobs, dask)
-    for bar, (task, (rows, seconds, error)) in _with_progress(name, done, len(tasks), found):
+    for bar, (task, rows, seconds, error) in _with_progress(name, done, len(tasks), found):
         if error:
             journal.add_failure(task, error)
             with bar.external_write_mode():
@@ -266,7 +259,7 @@ def sweep(
     tasks = experiment.scales[scale].tasks
     tables.as_csv([task.label for task in tasks])  # what cannot be stored need not be computed
     with Journal(experiment, scale, folder, say) as journal:
-        _fill(journal, experiment, scale, jobs, dask, say)
+        _compute_due(journal, experiment, scale, jobs, dask, say)
         tables.save(
             experiment,
             scale,
@@ -326,8 +319,9 @@ def verify(
     parts = drawn(experiment, scale, seconds, max(computed["cpu_seconds"] / len(tasks), 1e-3))
     differences: list[str] = []
     within, spent, recomputed = 0, 0.0, 0
-    for part, (rows, cpu, error) in outcomes(experiment, scale, parts, jobs):
-        spent, recomputed = spent + cpu, recomputed + len(rows)
+    for part, rows, cpu, error in outcomes(experiment, scale, parts, jobs):
+        spent += cpu
+        recomputed += len(rows)
         if error:
             last = error.splitlines()[-1]
             if last.startswith("ModuleNotFoundError"):

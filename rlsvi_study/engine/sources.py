@@ -2,7 +2,7 @@
 
 Of our two packages every module counts. Of a user's study these files count: every ``*.py`` in its
 folder and below, and the data that the experiment names. What is installed elsewhere does not, nor
-a hidden folder or an environment below. So a study has a folder of its own. In a notebook that is
+a hidden file or folder, or an environment below. So a study has a folder of its own. In a notebook that is
 the working directory, and the text of the function counts with all that it names there.
 
 The hash is plain and coarse on purpose: any edit, of a comment too, gives another. It is taken when
@@ -85,7 +85,7 @@ class Sources:
         own = json.dumps(self.files, sort_keys=True) if self.files else None
         return digest((packages_hash() + own).encode())[:16] if own else packages_hash()
 
-    def having(self, data: Iterable[str]) -> "Sources":
+    def with_data(self, data: Iterable[str]) -> "Sources":
         """With these files too, which the runs read."""
         return replace(self, files=self.files | {name: _hash(self.folder / name) for name in data})
 
@@ -114,7 +114,9 @@ def _python_files(folder: Path) -> Iterator[Path]:
             and place / name not in PACKAGES.values()
             and not any((place / name / mark).exists() for mark in ("pyvenv.cfg", "conda-meta"))
         )
-        yield from (place / name for name in sorted(names) if name.endswith(".py"))
+        for name in sorted(names):
+            if name.endswith(".py") and not name.startswith("."):  # editors keep theirs so
+                yield place / name
 
 
 _seen: dict[Path, tuple[Any, str]] = {}  # of modules, with their specs, which a reload makes anew
@@ -149,9 +151,9 @@ def sources_of(run: Callable[..., Any], data: Iterable[str] = ()) -> Sources:
     if any(own.is_relative_to(package) for package in PACKAGES.values()):
         return Sources(own.parent, {})
     if own.is_file():
-        return sources_in(own.parent, own.name).having(data)
-    found = sources_in(Path.cwd()).having(data)
-    return replace(found, files={"a notebook": _typed(run), **found.files})
+        return sources_in(own.parent, own.name).with_data(data)
+    found = sources_in(Path.cwd()).with_data(data)
+    return replace(found, files={"a notebook": _hash_of_typed(run), **found.files})
 
 
 _beside: list[str] = []  # the folder of the last study
@@ -191,7 +193,7 @@ def _text(value: Any, notebook: str) -> str:
         return type(value).__qualname__
 
 
-def _typed(function: FunctionType) -> str:
+def _hash_of_typed(function: FunctionType) -> str:
     """A hash of the function's text and of what it names in its notebook, by way of others too."""
     try:
         inspect.getsource(function)

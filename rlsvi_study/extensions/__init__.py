@@ -2,4 +2,7 @@
 
 from .. import Topic
 
-TOPIC = Topic(tables=("incremental", "continual", "bootstrap"))
+TOPIC = Topic(
+    tables=("incremental", "continual", "bootstrap"),
+    claims=("7", "F"),
+)

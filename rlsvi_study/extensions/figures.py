@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -10,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .. import style
-from ..judging.outcomes import DEPENDS, FAILS, HOLDS
+from ..judging.outcomes import last_rows
 from ..style import BAND, BY_AGENT, COLOUR, LINE, MARK, NAME, RANGE, canvas, ink, styled, three
 from . import runs
 
@@ -31,18 +30,13 @@ CALLED = {
     "batch, prior kept": "RLSVI, batch",
 }
 GAMMA = 0.95  # of the lock that is drawn
-VERDICTS = {
-    HOLDS: ("#0B6E4F", ""),
-    DEPENDS: ("#F0C67C", "//"),
-    FAILS: ("#6B0D1A", "\\\\"),  # colours as on a page
-}
 
 
 @styled
 def incremental(table: pd.DataFrame) -> Figure:
     """Regret at the end against the length of the chain, as a share of learning nothing."""
     fig, ax = canvas(height=5.2)
-    last = table[(table.lam == 1) & (table.episode == table.episode.max())]
+    last = last_rows(table).query("lam == 1")
     last = last.assign(
         arm=last.agent + ", prior " + last.prior,
         share=last.regret / last.groupby("N").regret.transform("max"),
@@ -164,23 +158,6 @@ def bootstrap(table: pd.DataFrame) -> Figure:
         xlabel="chain length N",
         ylabel="episodes to the first reward",
     )
-
-
-@styled
-def verdicts(counts: dict[str, dict[str, int]]) -> Figure:
-    """How many claims came out how, a bar for each section and appendix."""
-    fig, ax = canvas(height=6)
-    colours, hatches = zip(*VERDICTS.values(), strict=True)
-    pd.DataFrame(counts).T[list(VERDICTS)].plot.barh(
-        stacked=True, color=colours, ec="white", width=0.8, ax=ax
-    )
-    for bars, hatch in zip(ax.containers, hatches, strict=True):
-        plt.setp(bars, hatch=hatch)
-    ax.legend(loc="lower center", bbox_to_anchor=(0.45, 1), ncols=3)  # again, with the hatches
-    ax.set_axisbelow(True)
-    ax.invert_yaxis()
-    ax.set(xlabel="claims")
-    return fig
 
 
 DRAW = {"incremental": incremental, "continual": continual, "bootstrap": bootstrap}

@@ -27,7 +27,7 @@ from rlsvi_core.features import coherent, tabular
 from rlsvi_core.learners.continual import Continual
 from rlsvi_core.learners.incremental import Prior, incremental
 
-from ..engine import Experiment, Rows, Scale, grid, streams
+from ..engine import Rows, grid, quick, streams, table
 from ..judging.intervals import median_times
 from .bootstrap import Resampling
 
@@ -207,50 +207,41 @@ _WAITS = (
 )
 
 
-def _scales(
-    constants: dict, *, quick: tuple[dict, ...], paper: tuple[dict, ...]
-) -> dict[str, Scale]:
-    return {"quick": Scale(constants, quick, range(2)), "paper": Scale(constants, paper, range(20))}
-
-
 EXPERIMENTS = {
     one.name: one
     for one in (
-        Experiment(
+        table(
             "incremental",
-            "Appendix F.1",
-            "Regret of batch and incremental RLSVI on the chain",
-            incremental_curve,
-            _scales(
-                {"K": 10, "sigma": 0.1, "episodes": 2000, "every": 200},
-                quick=_with(_ARMS[:3], N=(10,), lam=(1.0,)),
-                paper=_CHAINS,
-            ),
+            place="Appendix F.1",
+            title="Regret of batch and incremental RLSVI on the chain",
+            run=incremental_curve,
+            constants={"K": 10, "sigma": 0.1, "episodes": 2000, "every": 200},
+            cells=_CHAINS,
+            seeds=range(20),
+            quick=quick(cells=_with(_ARMS[:3], N=(10,), lam=(1.0,)), seeds=range(2)),
             length="episodes",
         ),
-        Experiment(
+        table(
             "continual",
-            "Appendix F.2, Algorithm 13",
-            "Steps to open a lock of n moves",
-            opening_time,
-            _scales(
-                {"lam": 1.0, "sigma": 0.1, "steps": 20_000},
-                quick=grid(agent=PERTURBATIONS, n=(4, 8), gamma=(0.95,)),
-                paper=grid(
-                    agent=PERTURBATIONS, n=(2, 4, 6, 8, 10, 12, 16, 20, 24), gamma=(0.9, 0.95, 0.99)
-                ),
+            place="Appendix F.2, Algorithm 13",
+            title="Steps to open a lock of n moves",
+            run=opening_time,
+            constants={"lam": 1.0, "sigma": 0.1, "steps": 20_000},
+            cells=grid(
+                agent=PERTURBATIONS, n=(2, 4, 6, 8, 10, 12, 16, 20, 24), gamma=(0.9, 0.95, 0.99)
             ),
+            seeds=range(20),
+            quick=quick(cells=grid(agent=PERTURBATIONS, n=(4, 8), gamma=(0.95,)), seeds=range(2)),
         ),
-        Experiment(
+        table(
             "bootstrap",
-            "Section 7",
-            "Learning time with a bootstrap in place of the posterior",
-            bootstrap_time,
-            _scales(
-                {"lam": 1.0, "sigma": 0.1, "K": 10, "budget": 1000},
-                quick=grid(agent=_SAMPLES, features=("tabular",), N=(4,)),
-                paper=_WAITS,
-            ),
+            place="Section 7",
+            title="Learning time with a bootstrap in place of the posterior",
+            run=bootstrap_time,
+            constants={"lam": 1.0, "sigma": 0.1, "K": 10, "budget": 1000},
+            cells=_WAITS,
+            seeds=range(20),
+            quick=quick(cells=grid(agent=_SAMPLES, features=("tabular",), N=(4,)), seeds=range(2)),
         ),
     )
 }

@@ -200,24 +200,27 @@ class _Noted(dict[str, float]):
         return super().__getitem__(name)
 
 
-def _at_the_ends(judge: Judge, read: set[str]) -> dict[Any, str]:
-    """The verdicts at all combinations of the ends of these thresholds, and of those that the judge
-    reads at one of them only."""
-    late, tried, noted = [name for name in sorted(read) if THRESHOLDS[name].ends], {}, set(read)
-    for ends in product(*(THRESHOLDS[name].ends for name in late)):
-        limits = _Noted({**CHOSEN, **dict(zip(late, ends, strict=True))})
-        tried[ends] = judge(limits=limits).verdict
-        noted |= limits.read
-    return tried if noted == read else _at_the_ends(judge, noted)
+def _at_the_ends(judge: Judge) -> list[str]:
+    """The verdicts at all combinations of the ends of the thresholds that the judge reads. Which it
+    reads can depend on the ends of others, so it is asked again until no further one is read."""
+    names: list[str] = []
+    while True:
+        verdicts, read = [], set(names)
+        for ends in product(*(THRESHOLDS[name].ends for name in names)):
+            limits = _Noted({**CHOSEN, **dict(zip(names, ends, strict=True))})
+            verdicts.append(judge(limits=limits).verdict)
+            read |= {name for name in limits.read if THRESHOLDS[name].ends}
+        if len(read) == len(names):
+            return verdicts
+        names = sorted(read)
 
 
 def settle(claim: Claim) -> Settled:
     """What the judge finds, in words. A threshold with two ends is two readings, so a claim is
     judged at all combinations of the ends that it reads."""
     if "limits" in signature(claim.judge).parameters:
-        chosen = _Noted(CHOSEN)
-        judged = claim.judge(limits=chosen)
-        verdict = agreed(_at_the_ends(claim.judge, chosen.read))
+        judged = claim.judge(limits=CHOSEN)
+        verdict = agreed(dict(enumerate(_at_the_ends(claim.judge))))
     else:
         judged = claim.judge()
         verdict = judged.verdict

@@ -35,38 +35,13 @@ THRESHOLDS = {
     ),
     "consistently": Threshold(0.95, "the share of runs for “consistently”", (0.9, 0.98)),
     "roughly": Threshold(2, "within a factor of two of a number that the paper rounds", (1.5, 3)),
-    "essentially": Threshold(
-        0.1,
-        "the share of suboptimal episodes after the first reward that "
-        "“essentially maintains” may leave",
-        (0.05, 0.2),
-    ),
-    "not effective": Threshold(
-        0.25, "the share of runs that may still learn at ρ near 1", (0.15, 0.4)
-    ),
     "same regret": Threshold(
         2,
         "“remarkably stable”: at most so many times the regret at the reference value",
         (1.5, 3),
     ),
-    "much faster": Threshold(2, "“much faster”: half as many episodes or fewer", (1.5, 3)),
     "several orders": Threshold(
         2, "the least range, in powers of ten, for “several orders of magnitude”", (2, 3)
-    ),
-    "level": Threshold(
-        0.25,
-        "medians of 50 runs this near one another, relatively, are level: "
-        "some two half-widths of their intervals",
-        (0.15, 0.35),
-    ),
-    "pretty well": Threshold(
-        0.25, "the typical relative miss that “fits pretty well” allows", (0.15, 0.35)
-    ),
-    "similar scale": Threshold(10, "one order of magnitude", (3, 30)),
-    "settled": Threshold(
-        0.1,
-        "a run is settled if the last suboptimal policy comes within this share of it",
-        (0.05, 0.2),
     ),
     "stable": Threshold(
         1.5,
@@ -78,24 +53,15 @@ THRESHOLDS = {
         0.9, "a regret curve is flat once this share of all its regret is paid", (0.8, 0.95)
     ),
     "some region": Threshold(0.02, "the least ρ* that makes a region", (0.01, 0.04)),
-    "outside": Threshold(
-        0.001, "Q* is outside a span if its distance is at least this share of it", (0.0001, 0.01)
-    ),
     "multiplies": Threshold(
         1.8,
         "“exponential”: at least so many times as much with each further state or period",
         (1.5, 1.95),
     ),
-    "vanishes": Threshold(
-        0.2,
-        "at the end at most this share of what it was at first, and falling all along",
-        (0.1, 0.3),
-    ),
     "same power": Threshold(0.1, "a measured power this near to the one named", (0.05, 0.2)),
     "uncorrelated": Threshold(
         0.2, "a correlation up to this is not what “ensures” one", (0.15, 0.5)
     ),
-    "nearly": Threshold(0.9, "“nearly its full size at once”", (0.8, 0.95)),
     "learned": Threshold(
         1000,
         "rows per game of a block: between the tens of a beginner and the "
@@ -117,16 +83,8 @@ THRESHOLDS = {
     "much better": Threshold(
         1.5, "“greatly outperforms”, “much better”: at least so many times the score", (1.25, 2)
     ),
-    "needed": Threshold(
-        0.5,
-        "exploration is “crucial” if without it regret exceeds RLSVI's by this share or more",
-        (0.25, 1),
-    ),
     "much more": Threshold(
         1.5, "“much more efficiently”: the other has at least so many times the regret", (1.25, 2)
-    ),
-    "aims at": Threshold(
-        0.99, "the share of the myopic reward that the bandit's target must earn", (0.95, 0.995)
     ),
     "effective": Threshold(
         2, "“effective approximation to PSRL”: at most so many times its regret", (1.5, 3)

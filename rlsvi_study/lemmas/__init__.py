@@ -2,4 +2,4 @@
 
 from .. import Topic
 
-TOPIC = Topic(tables=())
+TOPIC = Topic(claims=("G",))

@@ -8,7 +8,7 @@ TOPIC = Topic(
         "recommender-later",
         "recommender-readings",
         "recommender-rivals",
-        "recommender-explore",
     ),
     figures={"fig8": ("recommender",), "fig9": ("recommender",)},
+    claims=("6.3",),
 )

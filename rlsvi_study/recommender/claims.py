@@ -1,37 +1,27 @@
-"""Claims of section 6.3 and appendix E. Regret is exact, runs of an instance are averaged, and
-intervals are Student's over instances, of paired differences wherever two arms are compared."""
+"""Claims of section 6.3. Regret is exact, runs of an instance are averaged, and intervals are
+Student's over instances, of paired differences wherever two arms are compared."""
+
+from functools import cache
 
 import numpy as np
+import pandas as pd
 
-from rlsvi_core import Agent, rlsvi
-from rlsvi_core.envs.recommender import Recommender, number_of_states
+from rlsvi_core import Agent
+from rlsvi_core.envs.recommender import Recommender
 
-from ..engine import Tables
-from ..judging.intervals import for_all, mean_interval
-from ..judging.outcomes import DEPENDS, HOLDS, Judged, agreed, decided, jointly, unless
-from ..judging.register import REGISTER, Frames, claim
+from ..engine import Tables, streams
+from ..judging.intervals import Mean, for_all, mean_interval
+from ..judging.outcomes import DEPENDS, HOLDS, Judged, agreed, decided, unless
+from ..judging.register import Frames, claim
 from ..judging.thresholds import CHOSEN, Limits
-from . import TOPIC
 from .bandit import BernoulliBandit
-from .compared import (
-    J,
-    N,
-    a_customer,
-    ahead_at_the_end,
-    final_regret,
-    learned_better,
-    least_squares,
-    more_regret,
-    opposite,
-    over_myopic,
-)
-from .products import ProductLearner, Products
+from .products import expected_likes
 from .runs import (
     BOLTZMANN,
-    EPSILON,
     EXPERIMENTS,
     MYOPIC,
     PAPER_ETAS,
+    agent_of,
     ahead_from,
     curves,
     instance,
@@ -39,84 +29,71 @@ from .runs import (
 )
 
 STORED = Tables(EXPERIMENTS)
-STUDY, LATER, READINGS, RIVALS, _ = TOPIC.tables
-FIG8, FIG9 = "Section 6.3, figure 8", "Section 6.3, figure 9"
-
-
-@claim(
-    "6.3.sizes",
-    place="Section 6.3",
-    paper="4521 states, K = N² + N",
-    kind="exact",
-    verdict=DEPENDS,
-)
-def sizes() -> Judged:
-    """There are 4521 states, so each instance can be solved exactly; the dimension of the function
-    class, K = N² + N, is exponentially smaller.
-
-    On what is counted: in {states} states a product is chosen, and another {ended} end an episode; a
-    period has {features} basis functions, but as x_a = 0 whenever a can be shown, {rank} are
-    independent.
-
-    Whatever J is, there are 2^J − 1 states or more. All of them are few enough to solve exactly.
-    """
-    x, phi = instance(0).states.x, Products(N, J)
-    rows = np.concatenate([phi(0, state)[state == 0] for state in x])
-    states, K, rank = len(x), rows.shape[1], int(np.linalg.matrix_rank(rows.T @ rows))
-    ended = number_of_states(N, J + 1) - states
-    exponential = all(number_of_states(N, j) >= 2**j - 1 for j in range(1, N + 1))
-    counted = {"with a choice": states, "all": states + ended}
-    dimension = {"functions": K, "independent ones": rank}
-    return Judged(
-        jointly(
-            {
-                "states": agreed({name: decided(n == 4521) for name, n in counted.items()}),
-                "K": agreed({name: decided(n == N**2 + N) for name, n in dimension.items()}),
-                "exponentially smaller": decided(exponential),
-            }
-        ),
-        {"states": states, "ended": ended, "features": K, "rank": rank},
-    )
-
-
-@claim(
-    "6.3.agnostic",
-    place="Section 6.3",
-    paper="agnostic, barring a freak event",
-    kind="instances",
-    verdict=HOLDS,
-)
-def agnostic_basis() -> Judged:
-    """Barring a freak event, this basis makes the learning problem agnostic.
-
-    No weights give Q* after the first period, in {agnostic} of {instances} instances.
-
-    Least squares misses it by {least:.0%} of its spread or more. Greedy play on that fit still
-    earns {worth:.1%} of the optimum.
-    """
-    misfit, worth = [], []
-    for customers in map(instance, range(10)):
-        x, start, _ = customers.states
-        fit = least_squares(customers, customers.Q)
-        for s in map(slice, start[1:-1], start[2:]):
-            Q, found = (values[s][x[s] == 0] for values in (customers.Q, fit))
-            misfit.append(np.sqrt(np.mean((found - Q) ** 2)) / Q.std())
-        worth.append(customers.evaluate(fit.argmax(axis=1))[0] / customers.value)
-    agnostic = sum(least > 1e-6 for least in np.reshape(misfit, (len(worth), -1)).min(axis=1))
-    return unless(
-        agnostic < len(worth),
-        agnostic=agnostic,
-        instances=len(worth),
-        least=float(min(misfit)),
-        worth=float(np.mean(worth)),
-    )
-
-
+N, J = 10, 5
+FIG8 = "Section 6.3, figure 8"
+FIG9 = "Section 6.3, figure 9"
 DITHERING = {
     "epsilon": "epsilon 0.1",
     "coded": "epsilon 0.1, rewards ±1",
     "boltzmann": "boltzmann 0.3, rewards ±1",
 }  # the strongest among the readings
+
+
+# --------------------------------------------------------------------------- two arms compared
+
+
+def opposite(interval: Mean) -> Mean:
+    """The same difference, the other way round."""
+    return Mean(-interval.mean, -interval.high, -interval.low)
+
+
+def final_regret(table: pd.DataFrame, arm: str) -> pd.Series:
+    """An arm's cumulative regret at the end, for each instance."""
+    return curves(table, arm).iloc[-1]
+
+
+def more_regret(table: pd.DataFrame, arm: str, of: int = 1) -> Mean:
+    """How much more regret an arm has than RLSVI at the end, paired by instance; one of so many
+    comparisons that are to hold together."""
+    return mean_interval(final_regret(table, arm) - final_regret(table, "rlsvi"), for_all(of))
+
+
+def a_customer(table: pd.DataFrame, arm: str) -> pd.Series:
+    """An arm's regret per customer over the last tenth of them, for each instance."""
+    every = rates(table, arm)
+    return every.iloc[-len(every) // 10 :].mean()
+
+
+def ahead_at_the_end(table: pd.DataFrame, arm: str, of: int = 1) -> Mean:
+    """By how many likes per customer RLSVI is ahead of an arm at the end, paired by instance; one
+    of so many comparisons that are to hold together."""
+    return mean_interval(a_customer(table, arm) - a_customer(table, "rlsvi"), for_all(of))
+
+
+@cache
+def learned_better(arm: str, of: int) -> Mean:
+    """By how many likes the policy that an arm has learned, played without dithering, is better
+    than the optimal myopic one after 1200 customers of each of 20 instances."""
+    better = []
+    for seed, customers in enumerate(map(instance, range(20))):
+        _, env_rng, agent_rng = streams((seed, 0))
+        agent = agent_of(arm, N, J, agent_rng)
+        agent.learn(customers, 1200, env_rng)
+        agent.plan()
+        better.append(
+            expected_likes(customers.states, customers.P, agent.theta, 0.0, 0.0)
+            - customers.evaluate(customers.myopic())[0]
+        )
+    return mean_interval(better, for_all(of))
+
+
+def over_myopic(table: pd.DataFrame) -> dict[str, Mean]:
+    """By how many likes per customer RLSVI is ahead of myopic play at the end, for each way to
+    break its ties; the intervals hold together."""
+    return {ties: ahead_at_the_end(table, arm, of=len(MYOPIC)) for ties, arm in MYOPIC.items()}
+
+
+# --------------------------------------------------------------------------- the claims
 
 
 @claim(
@@ -139,7 +116,7 @@ def better_than_boltzmann(tables: Frames = STORED, limits: Limits = CHOSEN) -> J
     letter excludes, Boltzmann exploration has {coded:.0f} more. RLSVI leads all six from customer
     {last} on.
     """
-    study, readings = tables[STUDY], tables[READINGS]
+    study, readings = tables["recommender"], tables["recommender-readings"]
     regret, level = final_regret(study, "rlsvi"), for_all(len(PAPER_ETAS))
     arms = {f"{eta:g}": BOLTZMANN[eta] for eta in PAPER_ETAS}
     every = {f"{eta:g}": BOLTZMANN[eta] for eta in sorted(BOLTZMANN)}
@@ -162,35 +139,9 @@ def better_than_boltzmann(tables: Frames = STORED, limits: Limits = CHOSEN) -> J
         best_of_ten=of_ten[eta_of_ten],
         eta_of_ten=eta_of_ten,
         instances=readings.seed.nunique(),
-        coded=more_regret(tables[RIVALS], DITHERING["boltzmann"]),
+        coded=more_regret(tables["recommender-rivals"], DITHERING["boltzmann"]),
         since=since,
         last=max(since.values(), key=lambda n: n or np.inf),
-    )
-
-
-@claim(
-    "6.3.exploration",
-    place="Section 6.3",
-    paper="in some settings generalization and exploration can be crucial",
-    kind="experiment",
-    verdict=HOLDS,
-)
-def exploration_is_crucial(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
-    """In some settings efficient generalization and exploration can be crucial.
-
-    The engine is one for exploration: without it LSVI has {greedy:.0f} likes more regret than
-    RLSVI; the chain is one for generalization (6.1.prior-structure).
-
-    RLSVI has {rlsvi:.0f} after 1200 customers ({instances} instances). How one explores matters
-    less (6.3.dithering). No agent without generalization was run on the engine.
-    """
-    readings = tables[READINGS]
-    own = float(final_regret(readings, "rlsvi").mean())
-    greedy = more_regret(readings, EPSILON[0.0])
-    generalizes = REGISTER["6.1.prior-structure"].verdict == HOLDS
-    return Judged(
-        decided(greedy.low > limits["needed"] * own, generalizes),
-        {"rlsvi": own, "greedy": greedy, "instances": readings.seed.nunique()},
     )
 
 
@@ -213,7 +164,7 @@ def better_than_dithering(tables: Frames = STORED) -> Judged:
     Boltzmann exploration has learned is {learned[boltzmann]:.2f} ahead of it, what ε-greedy LSVI
     has, {learned[epsilon]:.2f}.
     """
-    study, rivals, all_of = tables[STUDY], tables[RIVALS], len(DITHERING)
+    study, rivals, all_of = tables["recommender"], tables["recommender-rivals"], len(DITHERING)
     myopic = a_customer(study, MYOPIC["uniform"])
     behind = {
         name: mean_interval(a_customer(rivals, arm) - myopic, for_all(all_of))
@@ -255,7 +206,7 @@ def better_than_bandits(tables: Frames = STORED) -> Judged:
     The linear bandit's regret is higher in all from customer {total_since} on, per customer from
     {since} on, over the last 120 by {late:.2f} (100 instances).
     """
-    study = tables[STUDY]
+    study = tables["recommender"]
     more = {arm: more_regret(study, arm, of=2) for arm in ("linear", "bernoulli")}
     return unless(
         min(one.low for one in more.values()) <= 0,
@@ -281,7 +232,7 @@ def linear_first(tables: Frames = STORED) -> Judged:
     It is ahead, reliably, up to customer {until}. Its lead is largest near customer {peak}, with
     {lead:.0f} likes in all.
     """
-    study = tables[STUDY]
+    study = tables["recommender"]
     each = rates(study, "rlsvi") - rates(study, "linear")
     lead = (curves(study, "rlsvi") - curves(study, "linear")).mean(axis=1)
     early = mean_interval(each.loc[:300].mean())
@@ -342,7 +293,7 @@ def better_than_myopic(tables: Frames = STORED) -> Judged:
     product of the largest chance; to open with the best takes planning. Over all 1200 together
     RLSVI is {behind:.0f} likes behind random ties; it leads them from customer {later[uniform]} on.
     """
-    study, longer = tables[STUDY], tables[LATER]
+    study, longer = tables["recommender"], tables["recommender-later"]
     more, eventually = over_myopic(study), over_myopic(longer)
     total = {ties: more_regret(study, MYOPIC[ties], of=2) for ties in ("uniform", "lowest")}
     own = curves(longer, "rlsvi")
@@ -358,90 +309,3 @@ def better_than_myopic(tables: Frames = STORED) -> Judged:
             "later": {ties: ahead_from(curves(longer, MYOPIC[ties]), own) for ties in total},
         },
     )
-
-
-def _linear_target() -> tuple[float, float]:
-    """What the linear bandit learns towards, the fit of the chances to all states alike, beside
-    the myopic policy: how often both choose alike, and what it earns of the other's likes."""
-    same, worth = [], []
-    for customers in map(instance, range(10)):
-        policy = least_squares(customers, customers.P).argmax(axis=1)
-        myopic = customers.myopic("lowest")
-        myopic[0] = np.eye(N)[policy[0]]  # all openings tie: give both the same
-        same.append(myopic[np.arange(len(policy)), policy].mean())
-        worth.append(customers.evaluate(policy)[0] / customers.evaluate(myopic)[0])
-    return float(np.mean(same)), float(np.mean(worth))
-
-
-@claim(
-    "E.bernoulli-aims",
-    place="Appendix E",
-    paper="aims to learn the myopic policy",
-    kind="instances",
-    verdict=DEPENDS,
-)
-def bernoulli_aims() -> Judged:
-    """The Bernoulli bandit aims to learn the myopic policy.
-
-    On what “aims” means: it chooses for the next like, without planning; but it cannot come to the
-    myopic policy, which depends on what was liked before and earns {myopic:.2f} likes, where an
-    order fixed in advance, the best it can learn, earns {order}.
-
-    Appendix E defines that policy by chances given the customer's history; section 6.3 has that
-    this bandit ignores it. Exact values, 20 instances.
-    """
-    earned = mean_interval([one.evaluate(one.myopic())[0] for one in map(instance, range(20))])
-    return Judged(
-        agreed(
-            {
-                "the next like, without planning": HOLDS,  # by its definition
-                "towards the policy defined above it": decided(earned.low <= J / 2),
-            }
-        ),
-        {"myopic": earned, "order": J / 2},
-    )
-
-
-@claim(
-    "E.linear-aims",
-    place="Appendix E",
-    paper="aims to learn the myopic policy",
-    kind="instances",
-    verdict=HOLDS,
-)
-def linear_aims(limits: Limits = CHOSEN) -> Judged:
-    """The linear contextual bandit aims to learn the myopic policy.
-
-    It chooses for the next like, and comes as near as a linear fit can: fitted to all states alike,
-    it earns {worth:.1%} as much as the myopic policy.
-
-    It makes the myopic choice in {same:.0%} of the states. Exact values, 10 instances.
-    """
-    same, worth = _linear_target()
-    return unless(worth <= limits["aims at"], same=same, worth=worth)
-
-
-@claim(
-    "E.incremental",
-    place="Appendix E",
-    paper="can be implemented incrementally",
-    kind="instances",
-    verdict=HOLDS,
-)
-def incremental_bandit() -> Judged:
-    """The linear bandit can be implemented incrementally, and so efficiently.
-
-    Its weights, updated answer by answer, equal to rounding those computed from all data.
-
-    An answer takes N + 1 rotations of a triangular factor.
-    """
-    customers, worst = instance(0, N=5, J=3), 0.0
-    setting = {"lam": 0.2, "sigma": 1e-3**0.5, "gamma": 0.0}
-    fast = Agent(ProductLearner(5, 3, **setting), rng=1)
-    dense = rlsvi(Products(5, 3), **setting, rng=1, printed=True)
-    for l in range(80):
-        for agent in (fast, dense):
-            agent.learn(customers, 1, l)
-        theta = dense.theta.reshape(3, 5, 6).transpose(0, 2, 1)  # product by product
-        worst = max(worst, float(np.abs(fast.theta - theta).max() / max(1.0, np.abs(theta).max())))
-    return unless(worst > 1e-7, worst=worst)

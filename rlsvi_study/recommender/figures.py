@@ -1,6 +1,6 @@
 """The figures of the recommendation engine: chapters 6d and E."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import partial
 
 import pandas as pd
@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from ..judging.intervals import student
+from ..judging.outcomes import last_rows
 from ..style import COLOUR, NAME, canvas, ink, label_ends, shades, styled
 from .runs import ARMS, BOLTZMANN, MYOPIC, PAPER_ETAS, curves, rates
 
@@ -42,31 +43,26 @@ HEADS = {
     "epsilon-greedy": "LSVI, ε-greedy",
     "boltzmann": "LSVI, Boltzmann",
 }
-ASKED = (
+ASKED = (  # of all arms, those that appendix E names
     "rlsvi",
-    *(
-        f"rlsvi, {change}"
-        for change in (  # of all arms, those that appendix E names
-            "rewards ±1",
-            "λ = 0.0002",
-            "λ = 2",
-            "σ² = 1e-05",
-            "σ² = 0.01",
-            "σ² = 0.1",
-            "target over all",
-            "shared weights",
-        )
-    ),
+    "rlsvi, rewards ±1",
+    "rlsvi, λ = 0.0002",
+    "rlsvi, λ = 2",
+    "rlsvi, σ² = 1e-05",
+    "rlsvi, σ² = 0.01",
+    "rlsvi, σ² = 0.1",
+    "rlsvi, target over all",
+    "rlsvi, shared weights",
     "linear",
     "linear, printed mean",
     "boltzmann 0.1",
-    *(
-        arm + change
-        for arm in ("epsilon 0.1", "boltzmann 0.3")
-        for change in ("", ", rewards ±1", ", ridge λσ²")
-    ),
+    "epsilon 0.1",
+    "epsilon 0.1, rewards ±1",
+    "epsilon 0.1, ridge λσ²",
+    "boltzmann 0.3",
+    "boltzmann 0.3, rewards ±1",
+    "boltzmann 0.3, ridge λσ²",
 )
-Curve = Callable[[pd.DataFrame, str], pd.DataFrame]
 STANDING = {"uniform": ("random", "0.1"), "best": ("best", "0.35")}  # first product; a grey
 
 
@@ -84,25 +80,6 @@ def _bands(ax: Axes, label: str, curve: dict[str, pd.DataFrame]) -> None:
         ax=ax,
     )
     ax.set(xlabel="customer", ylabel=label)
-
-
-def _with_myopic(ax: Axes, label: str, table: pd.DataFrame, curve: Curve, *arms: str) -> None:
-    """The same, from 0 on and with the policies that do not learn."""
-    _bands(ax, label, {arm: curve(table, arm) for arm in arms})
-    for ties, (_, grey) in STANDING.items():
-        ax.plot(curve(table, MYOPIC[ties]).mean(axis=1), color=grey, ls="--", lw=1.3)
-    ax.set_ylim(0)
-
-
-def _ends(table: pd.DataFrame, curve: Curve, *arms: str) -> dict[str, tuple[float, str]]:
-    """Where the lines end: learners and, in greys, those who know the model but do not plan."""
-    looks = {arm: (CALLED[arm], SHADES[arm]) for arm in arms} | {
-        MYOPIC[ties]: (f"myopic, {opens}\nfirst product", grey)
-        for ties, (opens, grey) in STANDING.items()
-    }
-    return {
-        name: (curve(table, arm).iloc[-1].mean(), colour) for arm, (name, colour) in looks.items()
-    }
 
 
 @styled
@@ -163,22 +140,16 @@ def fig9(table: pd.DataFrame) -> Figure:
     fig, axes = canvas(1, 2, height=7.6, sharex=True)
     arms = "rlsvi", "linear", "bernoulli"
     for ax, label, curve, most in zip(axes, (TOTAL, RATE), (curves, rates), (750, 2), strict=True):
-        _with_myopic(ax, label, table, curve, *arms)
+        shown = {arm: curve(table, arm) for arm in arms}
+        _bands(ax, label, shown)
+        ends = {CALLED[arm]: (own.iloc[-1].mean(), SHADES[arm]) for arm, own in shown.items()}
+        for ties, (opens, grey) in STANDING.items():
+            mean = curve(table, MYOPIC[ties]).mean(axis=1)
+            ax.plot(mean, color=grey, ls="--", lw=1.3)
+            ends[f"myopic, {opens}\nfirst product"] = mean.iloc[-1], grey
         ax.set_ylim(0, most)
-        label_ends(
-            ax, {name: end for name, end in _ends(table, curve, *arms).items() if end[0] < most}
-        )
+        label_ends(ax, {name: end for name, end in ends.items() if end[0] < most})
     axes[0].set_xlabel("customer")
-    return fig
-
-
-@styled
-def later(table: pd.DataFrame) -> Figure:
-    """The lower panel of the paper's Figure 9 continued."""
-    fig, ax = canvas(height=4)
-    _with_myopic(ax, RATE, table, rates, "rlsvi", "linear")
-    ax.set_ylim(0, 0.7)
-    label_ends(ax, _ends(table, rates, "rlsvi", "linear"))
     return fig
 
 
@@ -200,7 +171,7 @@ def _setting(arm: str) -> str:
 def readings(table: pd.DataFrame) -> Figure:
     """Total regret of the arms that answer a question, with 95% intervals over instances; by agent,
     the least first."""
-    last = table[(table.episode == table.episode.max()) & table.arm.isin(ASKED)]
+    last = last_rows(table[table.arm.isin(ASKED)])
     last = last.assign(agent=[ARMS[arm]["agent"] for arm in last.arm])
     mean = last.groupby(["agent", "arm"]).regret.mean().sort_values()
     order = [line for agent in HEADS for line in (agent + ":", *mean[agent].index)]
@@ -248,21 +219,10 @@ def openings(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@styled
-def parts(table: pd.DataFrame) -> Figure:
-    """Likes over those of uniform play, for RLSVI and parts of it."""
-    fig, ax = canvas()
-    sns.pointplot(table, x="gain", y="agent", errorbar=student, linestyle="none", ax=ax)
-    ax.set(xlabel="likes over uniform play", ylabel="")
-    return fig
-
-
 DRAW = {
     "fig8": fig8,
     "fig9": fig9,
     "recommender": fig9,
-    "recommender-later": later,
     "recommender-readings": readings,
     "recommender-rivals": partial(fig8, arms=RIVALS),
-    "recommender-explore": parts,
 }

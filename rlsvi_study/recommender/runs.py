@@ -20,10 +20,9 @@ import pandas as pd
 from rlsvi_core import Agent
 from rlsvi_core.envs.recommender import Recommender
 
-from ..engine import Experiment, Rows, Scale, grid, streams
+from ..engine import Rows, grid, quick, streams, table
 from ..judging.intervals import mean_interval
 from .bandit import BernoulliBandit
-from .exploring import WEIGHTS, Parts, learn
 from .products import ProductLearner
 
 PAPER_ETAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
@@ -31,15 +30,17 @@ LAM, VARIANCE = 0.2, 1e-3  # the paper's λ and σ²
 TENTH = 10  # one in so many customers is evaluated where the agent dithers
 
 BOLTZMANN = {eta: f"boltzmann {eta:g}" for eta in (*PAPER_ETAS, 0.03, 0.2, 0.3, 0.5)}
-EPSILON = {epsilon: f"epsilon {epsilon:g}" for epsilon in (0.0, 0.01, 0.03, 0.1, 0.2, 0.3)}
+_EPSILON = (0.0, 0.01, 0.03, 0.1, 0.2, 0.3)
+_NOISES = {f"σ² = {value:g}": {"sigma": value**0.5} for value in (1e-5, 1e-4, 1e-2, 1e-1, 1.0)}
+_PRIORS = {f"λ = {value:g}": {"lam": value} for value in (2e-4, 2e-3, 2e-2, 2.0, 20.0, 200.0)}
 _CHANGES: dict[str, dict[str, Any]] = {  # what the text leaves open, or states differently
     "shared weights": {"shared": True},
     "target over all": {"over_all": True},
     "rewards ±1": {"dislike": -1.0},
     "printed mean": {"lam_of_mean": LAM * VARIANCE},
     "ridge λσ²": {"lam": LAM * VARIANCE},
-    **{f"σ² = {value:g}": {"sigma": value**0.5} for value in (1e-5, 1e-4, 1e-2, 1e-1, 1.0)},
-    **{f"λ = {value:g}": {"lam": value} for value in (2e-4, 2e-3, 2e-2, 2.0, 20.0, 200.0)},
+    **_NOISES,
+    **_PRIORS,
 }
 _RLSVI: dict[str, Any] = {"agent": "rlsvi", "lam": LAM, "sigma": VARIANCE**0.5}
 _LSVI: dict[str, Any] = {"lam": LAM, "sample": False}
@@ -48,7 +49,7 @@ ARMS: dict[str, dict[str, Any]] = {  # an arm as the tables call it: whose it is
     "linear": _RLSVI | {"agent": "linear", "gamma": 0.0},  # RLSVI without what follows
     "bernoulli": {"agent": "bernoulli"},
     **{arm: _LSVI | {"agent": "boltzmann", "eta": eta} for eta, arm in BOLTZMANN.items()},
-    **{arm: _LSVI | {"agent": "epsilon-greedy", "epsilon": e} for e, arm in EPSILON.items()},
+    **{f"epsilon {e:g}": _LSVI | {"agent": "epsilon-greedy", "epsilon": e} for e in _EPSILON},
 }
 
 
@@ -67,7 +68,7 @@ _changed("epsilon 0.1", "rewards ±1")
 _changed("boltzmann 0.1", "ridge λσ²")
 _changed("boltzmann 0.3", "ridge λσ²")
 _changed("epsilon 0.1", "ridge λσ²")
-_changed("rlsvi", *(change for change in _CHANGES if " = " in change))
+_changed("rlsvi", *_NOISES, *_PRIORS)
 
 MYOPIC: dict[Any, str] = {
     ties: f"myopic, ties {ties}" for ties in ("uniform", "lowest", "best", "worst")
@@ -142,23 +143,6 @@ def learning_curve(
     ]
 
 
-def gain(agent: str, seed: int, episodes: int) -> Rows:
-    """Likes over those of uniform play, both as exact expectations, for RLSVI and parts of it;
-    ``exploration.runs`` has the rule of the comparison."""
-    customers = instance(seed)
-    _, env_rng, agent_rng = streams((seed, 0))
-    fixed = int(agent_rng.integers(2**63))
-    parts = Parts(agent, customers.N, customers.J, LAM, VARIANCE**0.5, fixed)
-    earned = learn(Agent(parts, rng=agent_rng), customers, episodes, env_rng)
-    uniform = customers.evaluate(customers.uniform())[0]
-    return [
-        {
-            "gain": float(earned.sum() - episodes * uniform),
-            "late": float(earned[-episodes // 10 :].mean() / customers.value),
-        }
-    ]
-
-
 # --------------------------------------------------------------------------- summaries
 
 
@@ -188,11 +172,11 @@ def ahead_from(worse: pd.DataFrame, better: pd.DataFrame, level: float = 0.95) -
 _STUDY = {"N": 10, "J": 5, "c": 2.0, "episodes": 1200, "every": 30}
 _LINES = grid(arm=STANDING, runs=(1,))
 _PAPER = (
-    *grid(arm=("rlsvi", *(BOLTZMANN[eta] for eta in PAPER_ETAS)), runs=(10,)),
-    *grid(arm=("linear", "bernoulli"), runs=(100,)),
-    *_LINES,
+    grid(arm=("rlsvi", *(BOLTZMANN[eta] for eta in PAPER_ETAS)), runs=(10,))
+    + grid(arm=("linear", "bernoulli"), runs=(100,))
+    + _LINES
 )
-_LONGER = (*grid(arm=("rlsvi", "linear"), runs=(2,)), *_LINES)
+_LONGER = grid(arm=("rlsvi", "linear"), runs=(2,)) + _LINES
 _EVERY_ARM = grid(arm=[arm for arm in ARMS if arm != "bernoulli"], runs=(2,))
 _RIVALS = grid(
     arm=(
@@ -205,56 +189,48 @@ _RIVALS = grid(
     runs=(10,),
 )  # the best of the readings
 
-
-def _study(name: str, place: str, title: str, *, quick: Scale, paper: Scale) -> Experiment:
-    return Experiment(
-        name, place, f"Recommendations: {title}", learning_curve, {"quick": quick, "paper": paper}
-    )
-
-
-_LATER = _STUDY | {"episodes": 6000, "every": 200}
-_COARSE = _STUDY | {"every": 100}
 EXPERIMENTS = {
     one.name: one
     for one in (
-        _study(
+        table(
             "recommender",
-            "Section 6.3, figures 8 and 9; Algorithm 9",
-            "RLSVI, Boltzmann exploration, bandits, myopic policies",
-            quick=Scale(_STUDY, _PAPER, range(1)),
-            paper=Scale(_STUDY, _PAPER, range(100)),
+            place="Section 6.3, figures 8 and 9; Algorithm 9",
+            title="Recommendations: RLSVI, Boltzmann exploration, bandits, myopic policies",
+            run=learning_curve,
+            constants=_STUDY,
+            cells=_PAPER,
+            seeds=range(100),
+            quick=quick(cells=_PAPER, seeds=range(1)),
         ),
-        _study(
+        table(
             "recommender-later",
-            "Section 6.3",
-            "figure 9 continued to 6000 customers",
-            quick=Scale(_LATER, _LONGER, range(1)),
-            paper=Scale(_LATER, _LONGER, range(40)),
+            place="Section 6.3",
+            title="Recommendations: figure 9 continued to 6000 customers",
+            run=learning_curve,
+            constants=_STUDY | {"episodes": 6000, "every": 200},
+            cells=_LONGER,
+            seeds=range(40),
+            quick=quick(cells=_LONGER, seeds=range(1)),
         ),
-        _study(
+        table(
             "recommender-readings",
-            "Section 6.3 and appendix E",
-            "what each choice of the experimenter does",
-            quick=Scale(_COARSE, _EVERY_ARM[:2], range(2)),
-            paper=Scale(_COARSE, _EVERY_ARM, range(20)),
+            place="Section 6.3 and appendix E",
+            title="Recommendations: what each choice of the experimenter does",
+            run=learning_curve,
+            constants=_STUDY | {"every": 100},
+            cells=_EVERY_ARM,
+            seeds=range(20),
+            quick=quick(cells=_EVERY_ARM[:2], seeds=range(2)),
         ),
-        _study(
+        table(
             "recommender-rivals",
-            "Section 6.3",
-            "RLSVI and the strongest rivals among the readings",
-            quick=Scale(_STUDY, _RIVALS, range(1)),
-            paper=Scale(_STUDY, _RIVALS, range(100)),
-        ),
-        Experiment(
-            "recommender-explore",
-            "Section 4",
-            "Recommendations: RLSVI taken apart",
-            gain,
-            {
-                "quick": Scale({"episodes": 50}, grid(agent=WEIGHTS)[:2], range(2)),
-                "paper": Scale({"episodes": 600}, grid(agent=WEIGHTS), range(20)),
-            },
-            portable=False,
+            place="Section 6.3",
+            title="Recommendations: RLSVI and the strongest rivals among the readings",
+            run=learning_curve,
+            constants=_STUDY,
+            cells=_RIVALS,
+            seeds=range(100),
+            quick=quick(cells=_RIVALS, seeds=range(1)),
         ),
     )
 }

@@ -10,7 +10,7 @@ rewards −1 and 0) G is closed-form:
     \tfrac{\sigma^2}{n + \lambda\sigma^2}\Bigr), \qquad
     -Q^* \sim \mathrm{Beta}(\alpha_1 + n_-, \alpha_2 + n_0).
 
-The proof for all H, and the conditions it needs, are in ``lemma2``; ``edges`` shows what
+The page *5. Proofs* has the proof for all H and the conditions that it needs; ``edges`` shows what
 happens outside them.
 """
 
@@ -28,7 +28,7 @@ from rlsvi_core.learner import Targets
 from rlsvi_core.learners.counts import History, no_history, value_iteration, with_room
 from rlsvi_core.optimism.order import Comparison, compare
 
-from ..parameters import theorem1_parameters
+from ..parameters import enough_sigma, theorem1_parameters
 from ..rivals import counts_of
 from .runs import rlsvi
 
@@ -181,8 +181,3 @@ def worst_gap(ridge: float, sigma2: float) -> tuple[float, tuple[float, ...]]:
         )
         found.append((float(gap.min()), (*alpha, low, high)))
     return min(found)
-
-
-def enough_sigma(H: int) -> float:
-    """The σ that the proof above needs; Theorem 1 asks for √(H² + 1)."""
-    return math.sqrt((1 + (H - 1) ** 2) / 4)

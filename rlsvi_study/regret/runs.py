@@ -7,22 +7,25 @@ seeds estimates the theorem's expectation without noise from the rewards.
 
 With :math:`T = LH` the theorem's :math:`\sqrt{H^3 S A T}` is :math:`H^2 \sqrt{S A L}`: after L
 episodes, powers ½ of L, S and A, and 2 of H.
+
+**theorem1-bound.** λ and σ are the smallest that Theorem 1 prints, or the smallest that its repaired
+proof needs: :math:`\lambda\sigma^2 = 1` and :math:`\sigma^2 = \tfrac14 (1 + (H-1)^2)`.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import rlsvi_core
 from rlsvi_core import Agent, Options, Run, features
-from rlsvi_core.compiled import Floats, Generator, Seed
+from rlsvi_core.compiled import Generator, Seed
 from rlsvi_core.envs.dirichlet import DirichletPrior
 
 from .. import rivals
-from ..engine import Experiment, Rows, Scale, streams
-from ..parameters import make_prior, theorem1_parameters
+from ..engine import Rows, grid, quick, streams, table
+from ..parameters import least_parameters, make_prior, theorem1_parameters
 
 BOUND = {"episode": 0.5, "S": 0.5, "A": 0.5, "H": 2.0}  # powers in H²√(SAL)
 BASE = {"H": 5, "S": 5, "A": 3}
@@ -92,30 +95,27 @@ def tuned_regret(agent: str, factor: float, seed: int, episodes: int) -> Rows:
     return _rows(mdp.value, run, [4**k for k in range(12) if 4**k <= episodes])
 
 
-def scale_of_parameters(problem: str, lam: float, sigma: float, seed: int, episodes: int) -> Rows:
-    """RLSVI's regret, and the uniform policy's, with λ and σ as many times Theorem 1's."""
-    prior = make_prior(**{"bandit": {"H": 1, "S": 1, "A": 2}, "base": BASE}[problem])
-    mdp_rng, env_rng, agent_rng = streams(seed)
-    mdp, least = prior.sample(mdp_rng), theorem1_parameters(prior)
-    learner = rlsvi(prior, lam * least[0], sigma * least[1], agent_rng)
-    run = learner.learn(mdp, episodes, env_rng, exact=True)
-    worst = mdp.regret(np.full(prior.shape, 1 / prior.shape[2]))
+PARAMETERS = {"printed": theorem1_parameters, "repaired": least_parameters}
+
+
+def regret_beside_uniform(
+    parameters: str, H: int, S: int, A: int, seed: int, episodes: int
+) -> Rows:
+    """RLSVI's regret on one MDP from the prior at episodes 1, 4, 16, …, and uniform play's."""
+    prior = make_prior(H, S, A)
+    mdp_rng, env_rng, agent_rng = streams((seed, H, S, A))
+    mdp, (lam, sigma) = prior.sample(mdp_rng), PARAMETERS[parameters](prior)
+    agent = rlsvi(prior, lam, sigma, agent_rng)
+    regret = (mdp.value - agent.learn(mdp, episodes, env_rng, exact=True).expected).cumsum()
+    uniform = mdp.regret(np.full((H, S, A), 1 / A))
     return [
-        {**row, "uniform": round(row["episode"] * worst, 6)}
-        for row in _rows(mdp.value, run, [episodes // 16, episodes])
+        {"episode": L, "regret": round(float(regret[L - 1]), 6), "uniform": round(L * uniform, 6)}
+        for L in (4**k for k in range(9))
+        if L <= episodes
     ]
 
 
 # --------------------------------------------------------------------------- summaries
-
-
-class Power(NamedTuple):  # mean regret ∝ x^power, with a 95% interval
-    power: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.power:.2f} ({self.low:.2f} to {self.high:.2f})"
 
 
 def sizes(table: pd.DataFrame, agent: str, variable: str) -> pd.DataFrame:
@@ -132,31 +132,18 @@ def sizes(table: pd.DataFrame, agent: str, variable: str) -> pd.DataFrame:
     return kept[(kept.episodes == COMPARED) & (kept.episode == COMPARED)]
 
 
-def power(
-    table: pd.DataFrame, agent: str, variable: str, *, repeats: int = 400, rng: int = 0
-) -> Power:
-    """Slope of log mean regret on log x by least squares; bootstrap over MDPs."""
+def power(table: pd.DataFrame, agent: str, variable: str) -> float:
+    """Slope of log mean regret on log x by least squares."""
     runs = sizes(table, agent, variable).pivot(index="seed", columns=variable, values="regret")
     x, values = np.log(runs.columns.to_numpy(float)), runs.to_numpy()
     x = x - x.mean()
-    generator = np.random.default_rng(rng)
-
-    def slope(y: Floats) -> float:
-        return float((x * np.log(y.mean(axis=0))).sum() / (x * x).sum())
-
-    def again() -> Floats:
-        if variable == "episode":  # a curve: its points belong to one MDP
-            return values[generator.integers(len(values), size=len(values))]
-        return np.column_stack([generator.choice(column, column.size) for column in values.T])
-
-    draws = [slope(again()) for _ in range(repeats)]
-    return Power(slope(values), *np.quantile(draws, [0.025, 0.975]).tolist())
+    return float((x * np.log(values.mean(axis=0))).sum() / (x * x).sum())
 
 
-# --------------------------------------------------------------------------- the figures
+# --------------------------------------------------------------------------- the tables
 
 
-def _grid(
+def _around_the_base(
     agents: Iterable[str], episodes: int, **sizes: Iterable[int]
 ) -> tuple[dict[str, Any], ...]:
     return tuple(
@@ -167,59 +154,57 @@ def _grid(
     )
 
 
-THEOREM_1 = Experiment(
-    "theorem1",
-    "Section 5, Theorem 1",
-    "Expected regret over the prior, by L, S, A and H",
-    bayesian_regret,
-    {
-        "quick": Scale({}, _grid(("rlsvi", "uniform"), COMPARED, H=(5,)), range(2)),
-        "paper": Scale(
-            {},
-            (
-                *_grid(AGENTS, 4**8, H=(5,)),
-                *_grid(
-                    ("rlsvi", "rlsvi-small", "ucbvi-small", "uniform"),
-                    COMPARED,
-                    H=(2, 3, 5, 8, 12),
-                    S=(2, 10, 20),
-                    A=(2, 6, 12),
-                ),
+_LEARNERS = "rlsvi", "rlsvi-small", "ucbvi-small", "uniform"
+_SIZES = {"H": (2, 3, 5, 8, 12), "S": (2, 10, 20), "A": (2, 6, 12)}
+_FACTORS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)
+_TUNED = grid(agent=("rlsvi", "ucbvi"), factor=_FACTORS)
+OTHERS = ((1, 1, 2), (1, 1, 10), (2, 2, 2), (3, 2, 2), (2, 5, 3), (4, 3, 4), (8, 2, 2), (3, 5, 1))
+
+
+def _beside_the_bound(
+    sizes: Iterable[tuple[int, ...]], episodes: int
+) -> tuple[dict[str, Any], ...]:
+    return tuple(
+        {"parameters": name, "H": H, "S": S, "A": A, "episodes": episodes}
+        for name in PARAMETERS
+        for H, S, A in sizes
+    )
+
+
+EXPERIMENTS = {
+    one.name: one
+    for one in (
+        table(
+            "theorem1",
+            place="Section 5, Theorem 1",
+            title="Expected regret over the prior, by L, S, A and H",
+            run=bayesian_regret,
+            cells=_around_the_base(AGENTS, 4**8, H=(5,))
+            + _around_the_base(_LEARNERS, COMPARED, **_SIZES),
+            seeds=range(32),
+            quick=quick(
+                cells=_around_the_base(("rlsvi", "uniform"), COMPARED, H=(5,)), seeds=range(2)
             ),
-            range(32),
         ),
-    },
-)
-
-_SCALES = tuple(
-    {"problem": problem, "lam": lam, "sigma": sigma}
-    for problem in ("bandit", "base")
-    for lam, sigma in (*((10.0**k, 1.0) for k in range(7)), *((1.0, 10.0**k) for k in range(1, 7)))
-)
-THEOREM_1_SCALE = Experiment(
-    "theorem1-scale",
-    "Section 5, Theorem 1",
-    "Regret as λ and σ grow beyond Theorem 1's",
-    scale_of_parameters,
-    {
-        "quick": Scale({"episodes": 2**13}, _SCALES[:3], range(3)),
-        "paper": Scale({"episodes": 2**13}, _SCALES, range(50)),
-    },
-)
-
-FACTORS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)
-_TUNED = tuple(
-    {"agent": agent, "factor": factor} for agent in ("rlsvi", "ucbvi") for factor in FACTORS
-)
-THEOREM_1_TUNED = Experiment(
-    "theorem1-tuned",
-    "Section 5, after Theorem 1",
-    "RLSVI's noise and UCBVI's bonus, scaled until they learn",
-    tuned_regret,
-    {
-        "quick": Scale({"episodes": 4**6}, _TUNED[::4], range(100, 102)),
-        "paper": Scale({"episodes": 4**8}, _TUNED, range(100, 164)),
-    },
-)
-
-EXPERIMENTS = {e.name: e for e in (THEOREM_1, THEOREM_1_SCALE, THEOREM_1_TUNED)}
+        table(
+            "theorem1-tuned",
+            place="Section 5, after Theorem 1",
+            title="RLSVI's noise and UCBVI's bonus, scaled until they learn",
+            run=tuned_regret,
+            constants={"episodes": 4**8},
+            cells=_TUNED,
+            seeds=range(100, 164),
+            quick=quick(cells=_TUNED[::4], seeds=range(100, 102), episodes=4**6),
+        ),
+        table(
+            "theorem1-bound",
+            place="Section 5, Theorem 1",
+            title="Expected regret beside the explicit bound, by L",
+            run=regret_beside_uniform,
+            cells=_beside_the_bound((tuple(BASE.values()),), 4**8)
+            + _beside_the_bound(OTHERS, 4**7),
+            seeds=range(32),
+            quick=quick(cells=_beside_the_bound(OTHERS[:1], 4**7), seeds=range(2)),
+        ),
+    )
+}

@@ -22,8 +22,7 @@ TOPIC = Topic(
         "tetris-top-row-discount",
         "tetris-top-row-variance",
         "tetris-optimism",
-        "tetris-buffer",
         "tetris-lspi",
-        "tetris-known",
     ),
+    claims=("6.2", "D"),
 )

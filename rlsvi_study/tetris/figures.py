@@ -1,8 +1,7 @@
 """The figures of Tetris, chapters 6c and D, and the policies that play in the page."""
 
 import json
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from html import escape
 from itertools import product
 from typing import Any
@@ -17,12 +16,11 @@ from matplotlib.figure import Figure
 from rlsvi_core.envs.tetris import RULES, Tetris, placements
 
 from .. import style
-from ..judging.intervals import student
+from ..judging.outcomes import last_rows
 from ..style import (
     BAND,
     BY_AGENT,
     COLOUR,
-    LINE,
     NAME,
     canvas,
     label_ends,
@@ -116,15 +114,11 @@ def _dots(ax: Axes, table: pd.DataFrame, order: Sequence[str], **columns: str) -
 def schedules(table: pd.DataFrame, games: int | None = None) -> Figure:
     """LSVI's schedules, and RLSVI if it is there, best first, a panel for each ending rule: each
     seed's mean score over the last games, or over the second half of them."""
-    table, small = table.assign(agent=table.get("agent", "lsvi")), "reading" in table
-    parts, by = ({"": table}, ["rule", "reading"]) if small else (_by_rule(table), [])
+    parts = _by_rule(table.assign(agent=table.get("agent", "lsvi")))
     scores = {
-        title: runs.finals(part, [*by, "agent", "schedule"], games or table.game.max() / 2)
+        title: runs.finals(part, ["agent", "schedule"], games or table.game.max() / 2)
         for title, part in parts.items()
     }
-    if small:  # one scale for games of different scores: relative to the best schedule
-        means = scores[""].groupby([*by, "schedule"]).transform("mean")
-        scores[""] /= means.groupby(by).transform("max")
     orders = [
         part.groupby("schedule").mean().sort_values(ascending=False).index
         for part in scores.values()
@@ -136,14 +130,10 @@ def schedules(table: pd.DataFrame, games: int | None = None) -> Figure:
         squeeze=False,
         height_ratios=[*map(len, orders)],
     )
+    over = f"last {games} games" if games else "second half"
     for ax, (title, part), order in zip(axes.flat, scores.items(), orders, strict=True):
         _dots(ax, part.reset_index(), order, x="score", y="schedule")
-        ax.set(
-            title=title,
-            xlabel="score over the second half, best schedule of each game = 1"
-            if small
-            else f"{ROWS} over the {f'last {games} games' if games else 'second half'}",
-        )
+        ax.set(title=title, xlabel=f"{ROWS} over the {over}")
         ax.label_outer()
     return fig
 
@@ -207,6 +197,7 @@ def readings(table: pd.DataFrame, games: int = 100) -> Figure:
 @styled
 def rules(table: pd.DataFrame) -> Figure:
     """Under each ending rule, when each seed learns, and how many do."""
+    agents = ("rlsvi", "lsvi")
     when = runs.learned_at(table, ["rule", "agent"])
     order = [
         rule for rule in ("fits", "clears", "top row", "overflow", "overflow top") if rule in when
@@ -218,7 +209,7 @@ def rules(table: pd.DataFrame) -> Figure:
         y="rule",
         order=order,
         hue="agent",
-        hue_order=(agents := ("rlsvi", "lsvi")),
+        hue_order=agents,
         palette=COLOUR,
         size=6,
         alpha=0.6,
@@ -237,164 +228,52 @@ def rules(table: pd.DataFrame) -> Figure:
     return fig
 
 
-def _settings(
-    axes: Sequence[Axes],
-    table: pd.DataFrame,
-    column: str,
-    words: Callable[[Any], str],
-    scale: str,
-    **look: Any,
-) -> None:
-    """Learning curves of settings of one agent, a panel per agent: in shades of its colour, named
-    at their ends."""
-    parts = dict(list(table.groupby("agent", sort=False)))
-    palettes = {
-        agent: dict(
-            zip(values := sorted(part[column].unique()), shades(agent, len(values)), strict=True)
-        )
-        for agent, part in parts.items()
-    }
-    for ax, (agent, part) in zip(axes, parts.items(), strict=True):
-        sns.lineplot(part, hue=column, palette=palettes[agent], legend=False, **CURVE | look, ax=ax)
-        ax.set(xlabel="game", ylabel=ROWS)
-    plt.setp(axes, yscale=scale, ylim=(1 if scale == "log" else 0, None))  # last: seaborn averages
-    for ax, (agent, part) in zip(axes, parts.items(), strict=True):  # on the axis's scale
-        last = part[part.game == part.game.max()].groupby(column).score.mean()
-        ax.yaxis.set_major_formatter(style.digits)
-        label_ends(
-            ax, {words(value): (last[value], colour) for value, colour in palettes[agent].items()}
-        )
-
-
 @styled
-def variants(
-    table: pd.DataFrame,
-    column: str,
-    words: Callable[[Any], str],
-    agent: str,
-    scale: str = "linear",
-    **look: Any,
-) -> Figure:
-    """Learning curves of variants of one agent."""
-    fig, ax = canvas(height=2.9)
-    _settings([ax], table.assign(agent=agent), column, words, scale, **look)
-    return fig
-
-
-variance = partial(variants, column="variance", words="σ {}".format, agent="rlsvi")
-buffer = partial(
-    variants, column="N", agent="rlsvi", scale="log", words=lambda n: f"the last\n{style.digits(n)}"
-)
-
-
-@styled
-def optimism(table: pd.DataFrame, rlsvi: pd.DataFrame | None = None) -> Figure:
-    """Learning curves of greedy LSVI begun with several values, and of RLSVI for comparison."""
+def optimism(table: pd.DataFrame, rlsvi: pd.DataFrame) -> Figure:
+    """Learning curves of greedy LSVI begun with several values, and of RLSVI on the same games of
+    the same seeds."""
     starts = sorted(table.start.unique())
     names = {start: f"LSVI, {style.digits(start)}" for start in starts}
     palette = dict(zip(names.values(), shades("lsvi", len(starts)), strict=True))
-    curves = table.assign(line=table.start.map(names))
-    if rlsvi is not None:  # the same games of the same seeds
-        same = rlsvi.seed.isin(table.seed) & (rlsvi.game <= table.game.max())
-        curves = pd.concat([curves, rlsvi[same].assign(line=NAME["rlsvi"])])
-        palette[NAME["rlsvi"]] = COLOUR["rlsvi"]
+    palette[NAME["rlsvi"]] = COLOUR["rlsvi"]
+    same = rlsvi.seed.isin(table.seed) & (rlsvi.game <= table.game.max())
+    curves = pd.concat(
+        [
+            table.assign(line=table.start.map(names)),
+            rlsvi[same].assign(line=NAME["rlsvi"]),
+        ]
+    )
     fig, ax = canvas(height=2.9)
     sns.lineplot(
         curves, hue="line", palette=palette, legend=False, **CURVE | {"errorbar": None}, ax=ax
     )
     ax.set(xlabel="game", ylabel=ROWS, yscale="log", ylim=(1, None))
     ax.yaxis.set_major_formatter(style.digits)
-    last = curves[curves.game == curves.game.max()].groupby("line").score.mean()
-    label_ends(ax, {name: (last[name], colour) for name, colour in palette.items()})
+    ends = last_rows(curves, time="game").groupby("line").score.mean()
+    label_ends(ax, {name: (ends[name], colour) for name, colour in palette.items()})
     return fig
 
 
 @styled
 def discount(table: pd.DataFrame) -> Figure:
-    """Learning curves of both agents with several discounts."""
+    """Learning curves with several discounts, a panel per agent: in shades of its colour, named at
+    their ends."""
     fig, axes = canvas(2, height=2.9, sharey=True)
-    _settings(axes, table, "gamma", "γ = {:g}".format, "log")
-    for ax, agent in zip(axes, table.agent.unique(), strict=True):
-        ax.set_title(NAME[agent])
-    return fig
-
-
-def way(row: Any) -> str:
-    """A kind of policy iteration in words."""
-    data = "buffer" if row.replay else f"own {row.each} games"
-    return f"from {'a scoring policy' if row.start == 'scoring' else row.start}, {data}"
-
-
-@styled
-def iteration(table: pd.DataFrame) -> Figure:
-    """Policy iteration, seed by seed: the best policy and the last four."""
-    named = table.assign(way=[way(row) for row in table.itertuples()])
-    cells = ["rule", "way", "seed"]
-    ends = (
-        pd.concat(
-            {
-                "best": named.groupby(cells, sort=False).score.max(),
-                "last four": named[named.policy > named.policy.max() - 4]
-                .groupby(cells, sort=False)
-                .score.mean(),
-            },
-            names=["policies"],
+    parts = dict(list(table.groupby("agent", sort=False)))
+    palettes = {}
+    for ax, (agent, part) in zip(axes, parts.items(), strict=True):
+        discounts = sorted(part.gamma.unique())
+        palette = dict(zip(discounts, shades(agent, len(discounts)), strict=True))
+        sns.lineplot(part, hue="gamma", palette=palette, legend=False, **CURVE, ax=ax)
+        ax.set(title=NAME[agent], xlabel="game", ylabel=ROWS)
+        palettes[agent] = palette
+    plt.setp(axes, yscale="log", ylim=(1, None))  # last: seaborn averages on the axis's scale
+    for ax, (agent, part) in zip(axes, parts.items(), strict=True):
+        ends = last_rows(part, time="game").groupby("gamma").score.mean()
+        ax.yaxis.set_major_formatter(style.digits)
+        label_ends(
+            ax, {f"γ = {gamma:g}": (ends[gamma], look) for gamma, look in palettes[agent].items()}
         )
-        .add(1)
-        .reset_index()
-    )
-    fig, axes = canvas(rows=2, height=5.0, sharex=True)
-    for ax, (title, part) in zip(axes, _by_rule(ends).items(), strict=True):
-        sns.stripplot(
-            part,
-            x="score",
-            y="way",
-            hue="policies",
-            dodge=True,
-            jitter=False,
-            size=4.5,
-            alpha=0.6,
-            palette=["0.2", "0.6"],
-            order=named.way.unique(),
-            ax=ax,
-        )
-        ax.axvline(runs.LSPI, color=COLOUR["paper"], lw=1, ls=":")
-        ax.set(title=title, xscale="log", xlabel=f"{ROWS} + 1", ylabel="")
-        handles, labels = ax.get_legend_handles_labels()
-        ax.get_legend().remove()
-    fig.legend(
-        handles,
-        [f"{label} of twenty policies" for label in labels],
-        ncols=2,
-        loc="outside upper right",
-    )
-    return fig
-
-
-@styled
-def widths(table: pd.DataFrame) -> Figure:
-    """Mini-Tetris: RLSVI minus the best LSVI, with its interval, against the width of the board."""
-    by = ["reading", "rule", "width"]
-    leads = pd.concat(
-        {key: runs.lead(cell) for key, cell in table.groupby(by)}, names=by
-    ).reset_index(name="lead")
-    groups = list(leads.groupby(["rule", "reading"]))
-    fig, axes = panels(len(groups), height=2.0, sharex=True, sharey=True)
-    for ax, ((rule, reading), part) in zip(axes, groups, strict=True):
-        sns.lineplot(
-            part,
-            x="width",
-            y="lead",
-            errorbar=student,
-            err_style="bars",
-            marker="o",
-            ms=7,
-            linestyle="none",
-            color=COLOUR["rlsvi"],
-            ax=ax,
-        )
-        ax.axhline(0, color="black", lw=0.8)
-        ax.set(title=f"“{rule}”: {SAYS[reading]}", xlabel="columns", ylabel="RLSVI − LSVI, rows")
     return fig
 
 
@@ -429,51 +308,6 @@ def value_scale(table: pd.DataFrame) -> Figure:
     ax.set(xlabel="game", ylabel="value of the empty board", yscale="log")
     ax.yaxis.set_major_formatter(style.digits)
     style.legend(ax)
-    return fig
-
-
-@styled
-def known(table: pd.DataFrame) -> Figure:
-    """Published players: their mean scores here, and the law of their scores."""
-    fig, (means, law) = canvas(2, height=2.9)
-    sns.pointplot(
-        table.assign(rule="rule “" + table.rule + "”"),
-        x="score",
-        y="player",
-        hue="rule",
-        errorbar=student,
-        dodge=0.25,
-        linestyle="none",
-        markers=["o", "s"],
-        markersize=5,
-        palette=["0.2", "0.6"],
-        err_kws={"lw": 1.5},
-        ax=means,
-    )
-    means.set(xlabel=ROWS, ylabel="", xlim=(0, None))
-    means.legend(loc="lower left")
-    scores = table[table.rule == "fits"].groupby("player").score
-    sns.lineplot(
-        x=scores.transform(lambda x: x / x.mean()),
-        hue=table.player,
-        style=table.player,
-        y=scores.transform(lambda x: 1 - x.rank(method="first") / (x.size + 1)),
-        palette=sns.color_palette("Greys_d", table.player.nunique()),
-        estimator=None,
-        ax=law,
-    )
-    grid = np.linspace(0, 5, 50)
-    law.plot(
-        grid, np.exp(-grid), color=COLOUR["theory"], ls=LINE["theory"], label="exponential law"
-    )
-    law.set(
-        xlabel="rows, in units of the player's mean",
-        ylabel="share of games with more",
-        yscale="log",
-        ylim=(5e-3, 1.1),
-        xlim=(0, 5.5),
-    )
-    law.legend()
     return fig
 
 
@@ -587,7 +421,6 @@ DRAW = {  # how ``rlsvi plot`` draws each stored table
     **dict.fromkeys(
         (
             "fig7-tuning",
-            "fig14-tuning",
             "tetris-top-row-tuning",
             "tetris-schedules",
             "tetris-top-row-schedules",
@@ -596,12 +429,6 @@ DRAW = {  # how ``rlsvi plot`` draws each stored table
         ),
         schedules,
     ),
-    **dict.fromkeys(("tetris-variance", "tetris-top-row-variance"), variance),
-    "tetris-widths": widths,
     "tetris-readings": readings,
-    "tetris-known": known,
-    "tetris-optimism": optimism,
-    "tetris-buffer": buffer,
     **dict.fromkeys(("tetris-discount", "tetris-top-row-discount"), discount),
-    "tetris-lspi": iteration,
 }

@@ -22,7 +22,7 @@ from rlsvi_core.compiled import Floats, Generator, jit
 from rlsvi_core.envs.tetris import Tetris
 from rlsvi_core.learner import Problem, Weights
 
-from ..engine import Experiment, Rows, Scale, streams
+from ..engine import Rows, quick, streams, table
 from .ring import WINDOW, Buffer, Placements, Reading, Ring, column_values
 
 STARTS = {"nothing": (0.0, 0.0), "scoring": (-1.0, -10.0)}  # of the largest height, of the holes
@@ -120,14 +120,14 @@ _CELLS = tuple(
     for start, replay, each in ways
 )
 
-ITERATION = Experiment(
+ITERATION = table(
     "tetris-lspi",
-    "Section 6.2",
-    "Least-squares policy iteration, twenty policies",
-    policies,
-    {
-        "quick": Scale({"count": 2}, _CELLS[3:4], range(1)),
-        "paper": Scale({"count": 20}, _CELLS, range(10)),
-    },
+    place="Section 6.2",
+    title="Least-squares policy iteration, twenty policies",
+    run=policies,
+    constants={"count": 20},
+    cells=_CELLS,
+    seeds=range(10),
+    quick=quick(cells=_CELLS[3:4], seeds=range(1), count=2),
     length="count",
 )

@@ -106,8 +106,8 @@ class Placements(FeatureMap):
     a state is the table of these.
 
     >>> game = Tetris(10, 20)
-    >>> Placements(game)(0, game.start(1)).shape
-    (34, 23)
+    >>> Placements(game)(0, game.start(1)).shape           # of an O, in nine places
+    (9, 23)
     """
 
     def __init__(self, game: Tetris) -> None:

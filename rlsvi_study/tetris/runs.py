@@ -15,19 +15,20 @@ piece sticks out, LSVI's schedule, the number of games or the width of mini-Tetr
   the same for them would take hours. Each claim is judged by the same criteria under all three,
   and is undecided under one that was not run for it.
   Under ``"clears"``, which the sentence excludes, a piece may stick out if what remains after
-  clearing fits; RLSVI learns first there, and ``fig7`` has it. ``tetris-rules`` has three, shorter;
+  clearing fits; RLSVI learns first there, and ``fig7`` has it. ``tetris-rules`` has three rules,
+  for fewer games;
 - appendix D's discount and prior over the variance are compared under ``"clears"`` and, on ten
   seeds, under ``"top row"``. The discount helps if the runs with 0.99 spread less over seeds than
   those with 1, the prior if the scores exceed those with σ = 1 on the same seeds;
 - LSVI's tuned schedule is the best over the second half of the games on seeds of their own, 1000
   and up, in the three ``…-tuning`` tables (``claims.tuned``); where there is none, the best in
-  hindsight. ``tetris-schedules`` has every
-  schedule of ε but the one of ``fig7`` on figure 7's own seeds, for all 1000 games;
-  ``tetris-top-row-schedules`` has the constants and fast ones under ``"top row"``;
+  hindsight. ``tetris-schedules`` has every schedule of ε but the one of ``fig7`` on figure 7's own
+  seeds, for all 1000 games; ``tetris-top-row-schedules`` has the constants and fast ones under
+  ``"top row"``;
 - 1000 games, twenty seeds, ten columns.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
@@ -39,11 +40,10 @@ from rlsvi_core import Agent, Options, Run, checks
 from rlsvi_core.envs.tetris import Tetris
 from rlsvi_core.learner import Problem
 
-from ..engine import Experiment, Rows, Scale, grid, streams
+from ..engine import Rows, grid, quick, streams, table
 from ..judging.intervals import by_cell, for_all, mean_interval, said
 from ..judging.thresholds import CHOSEN
 from .lspi import ITERATION
-from .players import KNOWN
 from .ring import WINDOW, AsPrinted, Placements, Reading, Ring
 
 LSPI = 3183  # the best level of Bertsekas and Ioffe (1996), as the paper quotes it
@@ -145,14 +145,6 @@ def learning_curve(
     ]
 
 
-def remembering(seed: int, N: int, games: int, every: int) -> Rows:
-    """RLSVI with a buffer of N transitions, of which a good game alone has some ten thousand."""
-    return [
-        {"game": row["game"], "score": row["score"]}
-        for row in learning_curve(seed, "rlsvi", games, every, window=N)
-    ]
-
-
 def optimistic(seed: int, start: float, games: int, every: int) -> Rows:
     """What if LSVI's values start high, as the maximum over a wide prior's draws makes RLSVI's?
 
@@ -197,19 +189,14 @@ def finals(table: pd.DataFrame, by: Sequence[str] = (), games: int = 200) -> pd.
 
 def lead(table: pd.DataFrame) -> pd.Series:
     """RLSVI minus LSVI with its best schedule, seed by seed: means over the last 200 games."""
-    last = finals(table.assign(schedule=table.get("schedule", "")), ["agent", "schedule"])
+    last = finals(table, ["agent", "schedule"])
     lsvi = last["lsvi"].unstack("schedule")
     return last["rlsvi"].droplevel("schedule") - lsvi[lsvi.mean().idxmax()]
 
 
-def levels(
-    table: pd.DataFrame, by: str | Sequence[str], of: Callable[[pd.DataFrame], pd.Series] = finals
-) -> pd.DataFrame:
-    """The mean of these over the seeds, with its interval, for each cell."""
-    return by_cell(table, by, lambda cell: level(of(cell))._asdict())
-
-
-gaps = partial(levels, of=lead)
+def levels(table: pd.DataFrame, by: str | Sequence[str]) -> pd.DataFrame:
+    """The mean of the last scores over the seeds, with its interval, for each cell."""
+    return by_cell(table, by, lambda cell: level(finals(cell))._asdict())
 
 
 def learned_at(table: pd.DataFrame, by: Sequence[str] = (), above: float = LEARNED) -> pd.Series:
@@ -218,9 +205,9 @@ def learned_at(table: pd.DataFrame, by: Sequence[str] = (), above: float = LEARN
     return game.groupby([table[name] for name in (*by, "seed")]).min()
 
 
-def second_half(table: pd.DataFrame, by: Sequence[str] = ("schedule",)) -> pd.Series:
-    """The mean score over the second half of the games; its greatest is the tuned schedule."""
-    return table[table.game > table.game.max() / 2].groupby(list(by)).score.mean()
+def second_half(table: pd.DataFrame) -> pd.Series:
+    """Each schedule's mean score over the second half of the games; the greatest is the tuned one."""
+    return table[table.game > table.game.max() / 2].groupby("schedule").score.mean()
 
 
 def relative_spread(scores: Any) -> Any:
@@ -240,35 +227,6 @@ def states_per_placement(table: pd.DataFrame, N: int = WINDOW) -> dict[str, floa
 
 
 # --------------------------------------------------------------------------- the experiments
-
-
-def _curves(
-    name: str,
-    place: str,
-    title: str,
-    seeds: range,
-    cells: tuple[dict[str, Any], ...],
-    run: Callable[..., Rows] = learning_curve,
-    **constants: Any,
-) -> Experiment:
-    """The quick runs are the first two blocks of the paper's: two cells, one seed."""
-    short = constants | {"games": 2 * constants["every"]}
-    return Experiment(
-        name,
-        place,
-        title,
-        run,
-        {"quick": Scale(short, cells[:2], seeds[:1]), "paper": Scale(constants, cells, seeds)},
-        length="games",
-    )
-
-
-_LONG: dict[str, Any] = {"games": 1000, "every": 50}
-_SHORT: dict[str, Any] = {"games": 400, "every": 25}
-_TUNING: dict[str, Any] = {"agent": "lsvi", **_LONG}  # as long as the comparison
-_MINI: dict[str, Any] = {"height": 4, "pieces": "SZ", **_LONG}
-_AGENTS = ("rlsvi", "lsvi")
-MINI_RULES, MINI_READINGS = ("top row", "clears", "overflow top"), ("value", "reward")
 
 
 class Rule(NamedTuple):
@@ -294,27 +252,14 @@ RULES = {
     "overflow top": Rule(True, "tetris-overflow-top"),
     "clears": Rule(False, "fig7", "tetris-schedules", "fig7-tuning", "greedy"),
 }
+MINI_RULES = ("top row", "clears", "overflow top")
+MINI_READINGS = ("value", "reward")
 # The winner in ``fig14-tuning``; a test checks it.
 MINI_TUNED = {
     "top row": {"value": decaying(1, 10), "reward": decaying(1, 10)},
     "clears": {"value": decaying(1, 10), "reward": decaying(0.1, 10)},
     "overflow top": {"value": decaying(1, 50), "reward": "greedy"},
 }
-
-_FIGURE_14 = tuple(
-    {"agent": agent, "rule": rule, "reading": reading, "schedule": MINI_TUNED[rule][reading]}
-    for rule, reading, agent in product(MINI_RULES, MINI_READINGS, _AGENTS)
-)
-_WIDTHS = tuple(
-    cell | {"agent": agent, "schedule": schedule}
-    for cell in grid(width=(5, 6, 7, 8), rule=MINI_RULES, reading=MINI_READINGS)
-    for agent, schedule in (
-        ("rlsvi", "greedy"),
-        ("lsvi", "greedy"),
-        ("lsvi", decaying(0.1, 10)),
-        ("lsvi", decaying(1, 10)),
-    )
-)
 PLAIN = {
     "agent": "rlsvi",
     "reading": "value",
@@ -324,6 +269,32 @@ PLAIN = {
     "lam": 1.0,
     "sigma": 1.0,
 }
+
+_LONG = {"games": 1000, "every": 50}
+_SHORT = {"games": 400, "every": 25}
+_DISCOUNT = {"games": 600, "every": 50}
+_MINI = {"height": 4, "pieces": "SZ", **_LONG}
+_UNDER_TOP_ROW = {"rule": "top row", "schedule": RULES["top row"].schedule}
+
+_PAIR = grid(agent=("rlsvi", "lsvi"))
+_SCHEDULES = grid(schedule=SCHEDULES)
+_UNKNOWN = grid(variance=("unknown",))
+_FIGURE_14 = tuple(
+    {"agent": agent, "rule": rule, "reading": reading, "schedule": MINI_TUNED[rule][reading]}
+    for rule, reading, agent in product(MINI_RULES, MINI_READINGS, ("rlsvi", "lsvi"))
+)
+_MINI_TUNING = grid(rule=MINI_RULES, reading=MINI_READINGS, schedule=SCHEDULES)
+_TOUCHES = (
+    {"agent": "rlsvi", "schedule": "greedy"},
+    {"agent": "lsvi", "schedule": decaying(0.1, 10)},
+    {"agent": "lsvi", "schedule": decaying(1, 50)},
+)
+_OVERFLOW_TOP = (
+    {"agent": "rlsvi", "schedule": "greedy"},
+    {"agent": "lsvi", "schedule": decaying(0.1, 10)},
+    {"agent": "lsvi", "schedule": "ε = 0.001"},
+)
+_RULES = grid(rule=("fits", "overflow", "overflow top"), agent=("rlsvi", "lsvi"))
 _READINGS = tuple(
     PLAIN | change
     for change in (
@@ -343,202 +314,236 @@ _READINGS = tuple(
         {"agent": "lsvi", "sweeps": 4},
     )
 )
+_WIDTHS = tuple(
+    cell | {"agent": agent, "schedule": schedule}
+    for cell in grid(width=(5, 6, 7, 8), rule=MINI_RULES, reading=MINI_READINGS)
+    for agent, schedule in (
+        ("rlsvi", "greedy"),
+        ("lsvi", "greedy"),
+        ("lsvi", decaying(0.1, 10)),
+        ("lsvi", decaying(1, 10)),
+    )
+)
+_OTHER_SCHEDULES = grid(
+    schedule=(
+        decaying(0.1, 50),
+        decaying(1, 10),
+        decaying(1, 50),
+        decaying(0.1, 10),
+        "ε = 0.001",
+        "ε = 0.01",
+        "ε = 0.1",
+    )
+)
+_OTHERS_UNDER_TOP_ROW = grid(
+    schedule=("greedy", "ε = 0.1", "ε = 0.01", decaying(1, 10), "ε = 0.001")
+)
+_DISCOUNTS = grid(agent=("rlsvi", "lsvi"), gamma=(0.9, 1.0))
+_NO_DISCOUNT = grid(agent=("rlsvi", "lsvi"), gamma=(1.0,))
+_STARTS = grid(start=(0.0, 300.0, 3000.0))
 
+# The quick runs are the first two blocks of the paper's: two cells, one seed.
 EXPERIMENTS = {
-    e.name: e
-    for e in (
-        _curves(
+    one.name: one
+    for one in (
+        table(
             "fig7",
-            "Section 6.2, figure 7",
-            "Learning to play Tetris on 20 × 10 squares",
-            range(20),
-            grid(agent=_AGENTS),
-            schedule=RULES["clears"].schedule,
-            weights=True,
-            **_LONG,
+            place="Section 6.2, figure 7",
+            title="Learning to play Tetris on 20 × 10 squares",
+            run=learning_curve,
+            constants={"schedule": RULES["clears"].schedule, "weights": True} | _LONG,
+            cells=_PAIR,
+            seeds=range(20),
+            quick=quick(cells=_PAIR, seeds=range(1), games=100),
+            length="games",
         ),
-        _curves(
+        table(
             "fig7-tuning",
-            "Section 6.2, footnote",
-            "Schedules of LSVI on the full board",
-            range(1000, 1005),
-            grid(schedule=SCHEDULES),
-            **_TUNING,
+            place="Section 6.2, footnote",
+            title="Schedules of LSVI on the full board",
+            run=learning_curve,
+            constants={"agent": "lsvi"} | _LONG,
+            cells=_SCHEDULES,
+            seeds=range(1000, 1005),
+            quick=quick(cells=_SCHEDULES[:2], seeds=range(1000, 1001), games=100),
+            length="games",
         ),
-        _curves(
+        table(
             "fig14",
-            "Appendix D.3, figure 14",
-            "Mini-Tetris: four rows, only S and Z",
-            range(20),
-            _FIGURE_14,
-            **_MINI,
+            place="Appendix D.3, figure 14",
+            title="Mini-Tetris: four rows, only S and Z",
+            run=learning_curve,
+            constants=_MINI,
+            cells=_FIGURE_14,
+            seeds=range(20),
+            quick=quick(cells=_FIGURE_14[:2], seeds=range(1), games=100),
+            length="games",
         ),
-        _curves(
+        table(
             "fig14-tuning",
-            "Appendix D.3",
-            "Schedules of LSVI on four rows with S and Z",
-            range(1000, 1003),
-            grid(rule=MINI_RULES, reading=MINI_READINGS, schedule=SCHEDULES),
-            **_MINI,
-            agent="lsvi",
+            place="Appendix D.3",
+            title="Schedules of LSVI on four rows with S and Z",
+            run=learning_curve,
+            constants=_MINI | {"agent": "lsvi"},
+            cells=_MINI_TUNING,
+            seeds=range(1000, 1003),
+            quick=quick(cells=_MINI_TUNING[:2], seeds=range(1000, 1001), games=100),
+            length="games",
         ),
-        _curves(
+        table(
             "tetris-top-row",
-            "Section 6.2, figure 7",
-            "Figure 7, a full square in the top row ends it",
-            range(20),
-            grid(agent=_AGENTS),
-            rule="top row",
-            schedule=RULES["top row"].schedule,
-            **_LONG,
+            place="Section 6.2, figure 7",
+            title="Figure 7, a full square in the top row ends it",
+            run=learning_curve,
+            constants=_UNDER_TOP_ROW | _LONG,
+            cells=_PAIR,
+            seeds=range(20),
+            quick=quick(cells=_PAIR, seeds=range(1), games=100),
+            length="games",
         ),
-        _curves(
+        table(
             "tetris-top-row-tuning",
-            "Section 6.2, footnote",
-            "Schedules of LSVI, a full square in the top row ends the game",
-            range(1000, 1003),
-            grid(schedule=SCHEDULES),
-            rule="top row",
-            **_TUNING,
+            place="Section 6.2, footnote",
+            title="Schedules of LSVI, a full square in the top row ends the game",
+            run=learning_curve,
+            constants={"rule": "top row", "agent": "lsvi"} | _LONG,
+            cells=_SCHEDULES,
+            seeds=range(1000, 1003),
+            quick=quick(cells=_SCHEDULES[:2], seeds=range(1000, 1001), games=100),
+            length="games",
         ),
-        _curves(
+        table(
             "tetris-touches",
-            "Section 6.2, figure 7",
-            "Figure 7, a piece that touches the top row ends it",
-            range(5),
-            (
-                {"agent": "rlsvi", "schedule": "greedy"},
-                {"agent": "lsvi", "schedule": decaying(0.1, 10)},
-                {"agent": "lsvi", "schedule": decaying(1, 50)},
-            ),
-            rule="touches",
-            **_LONG,
+            place="Section 6.2, figure 7",
+            title="Figure 7, a piece that touches the top row ends it",
+            run=learning_curve,
+            constants={"rule": "touches"} | _LONG,
+            cells=_TOUCHES,
+            seeds=range(5),
+            quick=quick(cells=_TOUCHES[:2], seeds=range(1), games=100),
+            length="games",
         ),
-        _curves(
+        table(
             "tetris-overflow-top",
-            "Section 6.2, figure 7",
-            "Figure 7, a full square in the top row ends it, and pieces may stick out",
-            range(5),
-            (
-                {"agent": "rlsvi", "schedule": "greedy"},
-                {"agent": "lsvi", "schedule": decaying(0.1, 10)},
-                {"agent": "lsvi", "schedule": "ε = 0.001"},
-            ),
-            rule="overflow top",
-            **_LONG,
+            place="Section 6.2, figure 7",
+            title="Figure 7, a full square in the top row ends it, and pieces may stick out",
+            run=learning_curve,
+            constants={"rule": "overflow top"} | _LONG,
+            cells=_OVERFLOW_TOP,
+            seeds=range(5),
+            quick=quick(cells=_OVERFLOW_TOP[:2], seeds=range(1), games=100),
+            length="games",
         ),
-        _curves(
+        table(
             "tetris-rules",
-            "Section 6.2",
-            "What each ending rule does, 400 games",
-            range(6),
-            grid(rule=("fits", "overflow", "overflow top"), agent=_AGENTS),
-            **_SHORT,
+            place="Section 6.2",
+            title="What each ending rule does, 400 games",
+            run=learning_curve,
+            constants=_SHORT,
+            cells=_RULES,
+            seeds=range(6),
+            quick=quick(cells=_RULES[:2], seeds=range(1), games=50),
+            length="games",
         ),
-        _curves(
+        table(
             "tetris-readings",
-            "Section 6.2 and appendix D",
-            "What each reading of Algorithm 7 does, 400 games",
-            range(6),
-            _READINGS,
-            schedule=RULES["clears"].schedule,
-            **_SHORT,
+            place="Section 6.2 and appendix D",
+            title="What each reading of Algorithm 7 does, 400 games",
+            run=learning_curve,
+            constants={"schedule": RULES["clears"].schedule} | _SHORT,
+            cells=_READINGS,
+            seeds=range(6),
+            quick=quick(cells=_READINGS[:2], seeds=range(1), games=50),
+            length="games",
         ),
-        _curves(
+        table(
             "tetris-variance",
-            "Appendix D.2",
-            "RLSVI with an unknown variance, on the seeds of figure 7",
-            range(20),
-            grid(variance=("unknown",)),
-            agent="rlsvi",
-            **_LONG,
+            place="Appendix D.2",
+            title="RLSVI with an unknown variance, on the seeds of figure 7",
+            run=learning_curve,
+            constants={"agent": "rlsvi"} | _LONG,
+            cells=_UNKNOWN,
+            seeds=range(20),
+            quick=quick(cells=_UNKNOWN, seeds=range(1), games=100),
+            length="games",
         ),
-        _curves(
+        table(
             "tetris-widths",
-            "Appendix D.3, figure 14",
-            "Mini-Tetris on boards of other widths",
-            range(10),
-            _WIDTHS,
-            **_MINI,
+            place="Appendix D.3, figure 14",
+            title="Mini-Tetris on boards of other widths",
+            run=learning_curve,
+            constants=_MINI,
+            cells=_WIDTHS,
+            seeds=range(10),
+            quick=quick(cells=_WIDTHS[:2], seeds=range(1), games=100),
+            length="games",
         ),
-        _curves(
+        table(
             "tetris-schedules",
-            "Section 6.2, footnote",
-            "LSVI's other schedules on the seeds of figure 7",
-            range(20),
-            grid(
-                schedule=(
-                    decaying(0.1, 50),
-                    decaying(1, 10),
-                    decaying(1, 50),
-                    decaying(0.1, 10),
-                    "ε = 0.001",
-                    "ε = 0.01",
-                    "ε = 0.1",
-                )
-            ),
-            agent="lsvi",
-            **_LONG,
+            place="Section 6.2, footnote",
+            title="LSVI's other schedules on the seeds of figure 7",
+            run=learning_curve,
+            constants={"agent": "lsvi"} | _LONG,
+            cells=_OTHER_SCHEDULES,
+            seeds=range(20),
+            quick=quick(cells=_OTHER_SCHEDULES[:2], seeds=range(1), games=100),
+            length="games",
         ),
-        _curves(
+        table(
             "tetris-top-row-schedules",
-            "Section 6.2, footnote",
-            "LSVI's other schedules, a full square in the top row ends it",
-            range(20),
-            grid(schedule=("greedy", "ε = 0.1", "ε = 0.01", decaying(1, 10), "ε = 0.001")),
-            rule="top row",
-            agent="lsvi",
-            **_LONG,
+            place="Section 6.2, footnote",
+            title="LSVI's other schedules, a full square in the top row ends it",
+            run=learning_curve,
+            constants={"rule": "top row", "agent": "lsvi"} | _LONG,
+            cells=_OTHERS_UNDER_TOP_ROW,
+            seeds=range(20),
+            quick=quick(cells=_OTHERS_UNDER_TOP_ROW[:2], seeds=range(1), games=100),
+            length="games",
         ),
-        _curves(
+        table(
             "tetris-discount",
-            "Appendix D",
-            "Other discounts, on seeds of figure 7",
-            range(10),
-            grid(agent=_AGENTS, gamma=(0.9, 1.0)),
-            games=600,
-            every=50,
+            place="Appendix D",
+            title="Other discounts, on seeds of figure 7",
+            run=learning_curve,
+            constants=_DISCOUNT,
+            cells=_DISCOUNTS,
+            seeds=range(10),
+            quick=quick(cells=_DISCOUNTS[:2], seeds=range(1), games=100),
+            length="games",
         ),
-        _curves(
+        table(
             "tetris-top-row-discount",
-            "Appendix D",
-            "No discount, a full square in the top row ends the game",
-            range(10),
-            grid(agent=_AGENTS, gamma=(1.0,)),
-            rule="top row",
-            schedule=RULES["top row"].schedule,
-            games=600,
-            every=50,
+            place="Appendix D",
+            title="No discount, a full square in the top row ends the game",
+            run=learning_curve,
+            constants=_UNDER_TOP_ROW | _DISCOUNT,
+            cells=_NO_DISCOUNT,
+            seeds=range(10),
+            quick=quick(cells=_NO_DISCOUNT, seeds=range(1), games=100),
+            length="games",
         ),
-        _curves(
+        table(
             "tetris-top-row-variance",
-            "Appendix D.2",
-            "RLSVI with an unknown variance, a full square in the top row ends the game",
-            range(10),
-            grid(variance=("unknown",)),
-            rule="top row",
-            agent="rlsvi",
-            **_LONG,
+            place="Appendix D.2",
+            title="RLSVI with an unknown variance, a full square in the top row ends the game",
+            run=learning_curve,
+            constants={"rule": "top row", "agent": "rlsvi"} | _LONG,
+            cells=_UNKNOWN,
+            seeds=range(10),
+            quick=quick(cells=_UNKNOWN, seeds=range(1), games=100),
+            length="games",
         ),
-        _curves(
+        table(
             "tetris-optimism",
-            "Section 6.2",
-            "LSVI with high values at the start",
-            range(10),
-            grid(start=(0.0, 300.0, 3000.0)),
-            optimistic,
-            **_SHORT,
-        ),
-        _curves(
-            "tetris-buffer",
-            "Section 6.2",
-            "RLSVI with a smaller buffer",
-            range(6),
-            grid(N=(1000, 10_000)),
-            remembering,
-            **_LONG,
+            place="Section 6.2",
+            title="LSVI with high values at the start",
+            run=optimistic,
+            constants=_SHORT,
+            cells=_STARTS,
+            seeds=range(10),
+            quick=quick(cells=_STARTS[:2], seeds=range(1), games=50),
+            length="games",
         ),
         ITERATION,
-        KNOWN,
     )
 }

@@ -42,10 +42,6 @@ def words(output):
             yield text(value)
 
 
-def test_there_are_chapters():
-    assert NOTEBOOKS
-
-
 def test_kernel_is_the_one_every_installation_has(notebook):
     assert notebook["metadata"]["kernelspec"]["name"] == "python3"
 

@@ -1,24 +1,24 @@
 """What the book's directives put into the pages, on a few small findings and on those stored."""
 
-import json
 import re
-from collections import Counter
 from html import escape
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 pytest.importorskip("sphinx", reason="the book's extra is not installed")
 
 from docutils import nodes
-from PIL import Image
 
 from book._ext import reading, site, strip
 from book._ext import verdicts as pages
-from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS, MISPRINT, VERDICTS
+from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS, MISPRINT
 from rlsvi_study.judging.register import OURS
-from rlsvi_study.judging.thresholds import THRESHOLDS, Threshold
+from rlsvi_study.judging.thresholds import Threshold
 from rlsvi_study.judging.verdicts import Finding
+
+BOOK = Path(pages.__file__).parents[1]
 
 
 def finding(id, verdict, **fields):
@@ -92,20 +92,89 @@ def verdicts_in(text):
     return re.findall(r'data-verdict="([^"]+)"', text)
 
 
-def test_the_tally(small):
-    counts = [
-        {
-            verdict: int(n.strip("*"))
-            for verdict, n in zip(VERDICTS, row, strict=True)
-            if "–" not in n
-        }
-        for _, *row in rows(pages.tally())
+def many(verdict, section, main, n):
+    """So many claims that are alike."""
+    page = "03-dithering" if section == "Section 3" else "G-gauss-dirichlet"
+    return [
+        finding(f"{section}.{verdict}.{main}.{i}", verdict, section=section, page=page, main=main)
+        for i in range(n)
     ]
-    of_3, of_G = {HOLDS: 1, DEPENDS: 1}, {FAILS: 1}
-    assert counts == [of_3, of_G, of_3, of_G]  # the main ones, the others, and by section
-    *_, third, last = pages.tally().splitlines()
-    assert "(03-dithering.ipynb)" in third
-    assert "(G-gauss-dirichlet.ipynb)" in last
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """No two groups of claims have the same size."""
+    found = [
+        *many(HOLDS, "Section 3", True, 7),
+        *many(DEPENDS, "Section 3", True, 5),
+        *many(FAILS, "Appendix G", True, 3),
+        *many(HOLDS, "Appendix G", False, 4),
+        *many(DEPENDS, "Section 3", False, 2),
+        *many(FAILS, "Section 3", False, 1),
+        finding("3.line", FAILS, part_of="3.a"),
+    ]
+    monkeypatch.setattr(pages, "found", lambda: {one.id: one for one in found})
+
+
+def test_the_tally_counts_by_weight_and_by_section(counted):
+    table = rows(pages.tally())
+    counts = [[int(n.strip("*").replace("–", "0")) for n in row[1:]] for row in table]
+    #                 holds, depends, fails
+    assert counts == [[7, 5, 3], [4, 2, 1], [7, 7, 1], [4, 0, 3]]
+    assert "(03-dithering.ipynb)" in table[2][0]
+    assert "(G-gauss-dirichlet.ipynb)" in table[3][0]
+
+
+def test_the_main_claims_are_counted_first(counted):
+    first, _, rest = pages.weighed().partition("\n\n")
+    assert verdicts_in(first) == [HOLDS, DEPENDS, FAILS]
+    said = re.findall(r"\d+ \w+", re.sub("<[^>]*>", "", first) + " " + rest)
+    assert said[:4] == ["15 main", "7 hold", "5 depend", "3 fail"]
+    assert said[4:] == ["7 lesser", "4 hold", "2 depend", "1 fails"]
+
+
+@pytest.fixture
+def computed(monkeypatch):
+    """Two tables of one topic, one of another; seeds do not begin at 0."""
+
+    def record(rows, grid, seeds, seconds, machine):
+        made = {
+            "cpu_seconds": seconds,
+            "revision": "0123456789",
+            "finished": "2026-11-02T03:04",
+            "machine": {"architecture": machine},
+        }
+        return {"rows": rows, "grid": [{}] * grid, "seeds": seeds, "computed": made}
+
+    made = {
+        "one": record(11_000, 7, (3, 8), 600, "arm"),
+        "two": record(400, 2, (1, 4), 5000, "arm"),
+        "three": record(30, 5, (10, 12), 9000, "x86"),
+    }
+    names = {"chain": ["one", "two"], "tetris": ["three"]}
+    monkeypatch.setattr(pages, "records", lambda: made)
+    monkeypatch.setattr(
+        pages, "EXPERIMENTS", {name: SimpleNamespace(title=name, place="here") for name in made}
+    )
+    monkeypatch.setattr(
+        pages, "TOPICS", {topic: SimpleNamespace(tables=of) for topic, of in names.items()}
+    )
+
+
+def test_a_table_has_its_settings_seeds_and_minutes(computed):
+    chain, tetris = re.split(r"\n\n(?=\*\*)", pages.runs())
+    assert [row[2:4] for row in rows(chain.partition("\n\n")[2])] == [
+        ["7 × 5", "10"],
+        ["2 × 3", "83"],
+    ]
+    assert [row[2:4] for row in rows(tetris.partition("\n\n")[2])] == [["5 × 2", "150"]]
+
+
+def test_a_sentence_has_its_totals(counted, computed):
+    totals = pages.totals()
+    assert (totals[HOLDS], totals[DEPENDS], totals[FAILS], totals["claims"]) == (11, 7, 4, 22)
+    assert (totals["tables"], totals["rows"]) == (3, "11\u202f430")
+    assert (totals["hours"], totals["machines"]) == ("4.1", "arm and x86")
 
 
 def test_in_a_minute_a_subject_has_its_finding_and_in_a_row_the_verdicts_it_stands_on(small):
@@ -116,23 +185,9 @@ def test_in_a_minute_a_subject_has_its_finding_and_in_a_row_the_verdicts_it_stan
     assert row.count("lesser") == 1  # G.e is not among the main claims
 
 
-def test_the_main_claims_are_counted_first(small, monkeypatch):
-    def said():
-        first, _, rest = pages.weighed().partition("\n\n")
-        return verdicts_in(first), re.findall(r"\d+ \w+", re.sub("<[^>]*>", "", first) + " " + rest)
-
-    assert said() == (
-        [HOLDS, DEPENDS],
-        ["2 main", "1 holds", "1 depends", "1 lesser", "1 fails"],
-    )
-    small += [finding("G.f", FAILS), finding("G.g", HOLDS)]
-    monkeypatch.setattr(pages, "found", lambda: {one.id: one for one in small})
-    assert said()[1][-3:] == ["3 lesser", "1 holds", "2 fail"]
-
-
 def test_exponents_and_indices_are_typeset():
-    assert pages.raised("2^(S−1), α^R, Σ_{t+1}, E X_1²") == (
-        "2<sup>S−1</sup>, α<sup>R</sup>, Σ<sub>t+1</sub>, E X<sub>1</sub>²"
+    assert pages.cell("2^(S−1) | α^R, Σ_{t+1}, E X_1²") == (
+        "2<sup>S−1</sup> &#124; α<sup>R</sup>, Σ<sub>t+1</sub>, E X<sub>1</sub>²"
     )
 
 
@@ -165,10 +220,6 @@ def test_a_list_has_a_line_for_each_claim_with_what_was_found(small):
     assert (linked(first), linked(last)) == (["3.b"], ["G.e"])
     assert (verdicts_in(first), verdicts_in(last)) == ([HOLDS], [FAILS])
     assert "(G-gauss-dirichlet.ipynb): *A remark.* Nothing." in last
-
-
-def test_a_power_is_raised():
-    assert pages.cell("2^{S−1} | 1") == "2<sup>S−1</sup> &#124; 1"
 
 
 def test_the_lines_of_a_proof_are_a_table(small):
@@ -236,79 +287,6 @@ def test_thresholds_have_their_two_ends(small, monkeypatch):
     assert not re.findall(r"\d", none)
 
 
-def test_a_sentence_has_its_totals(small):
-    totals = pages.totals()
-    assert (totals["claims"], totals[HOLDS], totals[DEPENDS], totals[FAILS]) == (3, 1, 1, 1)
-    assert re.fullmatch(r"[\d\u202f]+", totals["rows"])
-    assert totals["tables"] == len(pages.EXPERIMENTS)
-
-
-# --- on what is stored ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("made", "columns"),
-    [
-        (pages.thresholds, 4),
-        (pages.revisions, 5 + len(VERDICTS)),
-        (pages.not_judged, 3),
-        (pages.tally, 1 + len(VERDICTS)),
-        (pages.misprints, 3),
-        (pages.discrepancies, 3),
-    ],
-)
-def test_every_row_has_every_column(made, columns):
-    assert {row.count("|") for row in made().splitlines()} == {columns + 1}
-
-
-def test_every_move_has_its_row():
-    for name, one in pages.MOVED.items():
-        table = [row for row in pages.moved(name).splitlines() if row.startswith("|")]
-        assert len(table) == (len(one["moved"]) + 2) * bool(one["moved"])
-        assert {row.count("|") for row in table} <= {5}
-
-
-def test_every_verdict_that_a_change_of_rules_moved_is_listed():
-    """The moves lead from each tally to the next. Before the register was literal, entries were of
-    another kind; in three words, all others are what the six correspond to."""
-    now = Counter(one.verdict for one in pages.found().values() if not one.part_of)
-    tallies = {name: Counter(one.get("all", now)) for name, one in pages.MOVED.items()}
-    for before, after in (("literal", "main"), ("main", "doubt"), ("doubt", "letter")):
-        expected = tallies[before].copy()
-        for _, was, became, _ in pages.MOVED[after]["moved"]:
-            expected[was] -= 1
-            expected[became] += 1
-        assert (
-            +Counter({word: n for word, n in expected.items() if word != "no entry"})
-            == (tallies[after])
-        )
-    expected = Counter()
-    for word, n in tallies["letter"].items():
-        expected[pages.THREE.get(word, word)] += n
-    for id, was, became, _ in pages.MOVED["words"]["moved"]:
-        expected[pages.THREE.get(was, was)] -= 1
-        expected[became] += 1
-        assert became == (pages.found()[id].verdict if id in pages.found() else "no entry"), id
-    assert {word: expected[word] for word in VERDICTS} == dict(now)
-
-
-def test_every_choice_has_its_row():
-    assert len(pages.thresholds().splitlines()) == 2 + len(THRESHOLDS)
-    assert len(pages.not_judged().splitlines()) == 2 + len(pages.NOT_JUDGED)
-    assert pages.runs().count(".csv.xz") == len(pages.EXPERIMENTS)
-
-
-def test_what_start_page_and_report_say_is_filled_in():
-    assert not re.search(r"[{}]", pages.in_a_minute())
-    words = re.findall(r"{found}`([^`]+)`", (BOOK / "report.md").read_text("utf8"))
-    assert words
-    for one in words:
-        assert re.search(r"\d", pages.filled(*one.split(maxsplit=1)))
-
-
-BOOK = Path(pages.__file__).parents[1]
-
-
 def test_how_to_cite_has_the_paper_as_the_references_have_it():
     def fields(text, key):
         entry = re.search(rf"@\w+{{{key},\n(.*?)\n}}", text, re.S)[1]
@@ -328,36 +306,21 @@ def words(n):
     return nodes.paragraph("", "word " * n)
 
 
-def test_everything_on_a_page_takes_time_and_what_is_folded_is_counted_apart():
-    cell = nodes.container(
-        "",
-        nodes.container("", words(4000), classes=["cell_input"]),
-        nodes.figure("", nodes.caption("", "word " * 100)),
-        classes=["cell", "tag_hide-input"],
-    )
-    proof = nodes.container("", words(300), nodes.math_block("", "x"), classes=["dropdown"])
-    page = nodes.container("", words(200), cell, proof, nodes.raw("", "a b", format="html"))
-    assert reading.minutes(page) == pytest.approx((1 + 0.5 + 0.25, 1.5 + 0.25))
-
-
-def test_a_cell_that_is_hidden_whole_is_folded():
-    cell = nodes.container("", words(200), classes=["cell", "tag_hide-cell"])
-    assert reading.minutes(nodes.container("", words(400), cell)) == pytest.approx((2, 1))
-
-
-def test_what_is_folded_inside_something_folded_is_counted_once():
-    inner = nodes.container("", words(200), classes=["dropdown"])
-    page = nodes.container("", nodes.container("", words(400), inner, classes=["dropdown"]))
-    assert reading.minutes(page) == pytest.approx((0, 3))
-
-
-@pytest.mark.parametrize(("proof", "told"), [(0, ["3"]), (500, ["3", "2"])])
-def test_the_card_has_the_minutes(proof, told):
+def test_what_is_open_on_a_page_takes_time():
     card = nodes.paragraph("", "", reading.minutes_to_read())
-    fold = nodes.container("", words(proof), classes=["dropdown"])
-    page = nodes.container("", card, words(590), fold)
+    figure = nodes.figure("", nodes.caption("", "word " * 100))
+    below = nodes.container("", words(4000), classes=["cell_input"])
+    cell = nodes.container("", below, figure, classes=["cell", "tag_hide-input"])
+    code = nodes.container("", words(600), classes=["cell_input"])
+    shown = nodes.container("", code, classes=["cell"])
+    proof = nodes.container("", words(300), nodes.math_block("", "x"), classes=["dropdown"])
+    hidden = nodes.container("", words(800), classes=["cell", "tag_hide-cell"])
+    formula = nodes.math_block("", "x")
+    raw = nodes.raw("", "a b", format="html")
+    page = nodes.container("", card, words(1000), cell, shown, proof, hidden, formula, raw)
+    assert reading.minutes(page) == pytest.approx(5 + (0.5 + 0.25) + 3 + 0.25)
     reading.fill_in(None, page, "page")
-    assert re.findall(r"\d+", card.astext()) == told
+    assert card.astext() == "9 min"
 
 
 # --- the strip --------------------------------------------------------------------------------
@@ -366,24 +329,6 @@ def test_the_card_has_the_minutes(proof, told):
 def test_the_strip_has_every_figure_of_the_paper_in_order():
     assert list(strip.FIGURES) == ["1", "2(a)", "2(b)", *map(str, range(3, 15))]
     assert [number for *_, together in strip.rows() for number in together] == list(strip.FIGURES)
-
-
-@pytest.mark.parametrize("number", strip.FIGURES)
-def test_a_figure_of_the_strip_has_its_place_in_a_chapter_and_its_claim(number):
-    page, label = strip.captioned()[number]
-    cells = json.loads((BOOK / f"{page}.ipynb").read_text("utf8"))["cells"]
-    (figure,) = (
-        cell
-        for cell in cells
-        if cell["metadata"].get("mystnb", {}).get("figure", {}).get("name") == label
-    )
-    assert any("image/png" in out.get("data", {}) for out in figure["outputs"])
-    one = pages.found()[strip.FIGURES[number]]
-    assert not one.part_of
-    words = strip.words(label, number)
-    assert words.startswith(f"{{ref}}`Figure {number} <{label}>` ")
-    assert linked(words) == [one.id]
-    assert verdicts_in(words) == [one.verdict]
 
 
 @pytest.mark.parametrize(
@@ -412,13 +357,6 @@ def test_figures_that_share_a_picture_share_a_row(monkeypatch):
         strip.rows()
 
 
-def test_a_thumbnail_is_small_and_keeps_its_shape(tmp_path):
-    Image.new("RGBA", (1920, 800)).save(tmp_path / "large.png")
-    strip.shrink(tmp_path / "large.png", tmp_path / "small.png")
-    with Image.open(tmp_path / "small.png") as image:
-        assert image.size == (strip.WIDTH, strip.WIDTH * 800 // 1920)
-
-
 # --- edits of the theme's pages ---------------------------------------------------------------
 
 
@@ -431,14 +369,3 @@ def test_an_edit_that_finds_nothing_stops_the_build():
         site.substitute("sidebar", "z", "x", {"one": "abb"})
     with pytest.raises(pages.ExtensionError, match="icons"):
         site.dress({Path("page.html"): '<head><meta charset="utf-8" /></head>'})
-    with pytest.raises(pages.ExtensionError, match="dark"):
-        site.without_scripts({Path("theme.css"): "html[data-theme=light] p { color: black; }"})
-
-
-def test_in_the_dark_the_palette_needs_no_script():
-    light, dark = "html[data-theme=light] p{color:#000}", 'html[data-theme="dark"] p{color:#fff}'
-    (css,) = site.without_scripts({Path("theme.css"): light + dark}).values()
-    before, _, auto = css.partition("@media screen and (prefers-color-scheme:dark)")
-    assert before.startswith("html:is([data-theme=light],[data-theme=auto]) p{color:#000}")
-    assert dark in before
-    assert auto.strip() == "{html[data-theme=auto] p{color:#fff}}"

@@ -1,4 +1,4 @@
-"""What agents refuse, at their doors and in mid-run, and what they mention."""
+"""What the library refuses, at its doors and in mid-run, and what agents mention."""
 
 import math
 import warnings
@@ -17,27 +17,49 @@ from rlsvi_core import (
     features,
     lsvi,
     rlsvi,
+    suggest_parameters,
 )
 from rlsvi_core.agent import LONGEST
-from rlsvi_core.beyond.boxes import tiles
-from rlsvi_core.envs import lock
+from rlsvi_core.beyond import boxes
+from rlsvi_core.envs import Tetris, lock, river_swim
+from rlsvi_core.envs.dirichlet import DirichletPrior
+from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.learners.continual import Continual
 from rlsvi_core.learners.incremental import incremental
+from rlsvi_core.optimism.balls import decide
+from rlsvi_core.optimism.order import (
+    Beta,
+    DirichletMean,
+    Finite,
+    Normal,
+    compare,
+    dirichlet_samples,
+)
+from rlsvi_core.regression import GaussianPosterior
 
-PHI = np.random.default_rng(0).standard_normal((2, 3, 2, 4))
-HOT, TIMELESS = features.OneHot(2, 3, 2), features.OneHot(None, 3, 2)
-MDP = FiniteMDP(np.full((2, 3, 2, 3), 1 / 3), np.zeros((2, 3, 2)))
-REFUSED = (ValueError, TypeError, IndexError)
+PHI = np.random.default_rng(3).standard_normal((4, 3, 2, 5))
+HOT, TIMELESS = features.OneHot(4, 3, 2), features.OneHot(None, 3, 2)
+MDP = FiniteMDP(np.full((4, 3, 2, 3), 1 / 3), np.zeros((4, 3, 2)))
+ENDLESS = DiscountedMDP(MDP.P[0], MDP.R[0], 0.9)
+P0, R0 = np.full((2, 2, 1, 2), 0.5), np.zeros((2, 2, 1, 2))
+Q0, BOX = np.random.default_rng(4).random((2, 3, 2)), ([-1.2, -0.07], [0.6, 0.07])
+CUSTOMERS = Recommender.random(rng=2, N=4, J=3)
 
 
 def rows(s):
     return np.kron(np.eye(2), [1.0, s])
 
 
+def edited(array, where, value):
+    array = array.copy()
+    array[where] = value
+    return array
+
+
 class Own:
     """An environment whose step returns what it is told."""
 
-    def __init__(self, stepped, H=2):
+    def __init__(self, stepped, H=4):
         self.stepped, self.H = stepped, H
 
     def start(self, rng):
@@ -47,160 +69,193 @@ class Own:
         return self.stepped
 
 
-CALLS = {  # what is said about each
-    "Phi": [lambda: rlsvi(np.ones((2, 3))), lambda: rlsvi(PHI * np.nan), lambda: rlsvi("table")],
-    "masked": [lambda: rlsvi(np.ma.masked_greater(PHI, 1.0))],
-    "shape": [
-        *[lambda shape=shape: rlsvi(np.zeros(shape)) for shape in ((0, 3, 2, 4), (2, 3, 2, 0))],
-        lambda: incremental(PHI[0]),  # it would be one of a single period
-    ],
-    "instance": [lambda: rlsvi(features.OneHot)],
-    "observation": [
-        lambda: rlsvi(lambda: PHI),
-        lambda: rlsvi(lambda a, b, c: PHI),
-        lambda: features.PerAction(PHI, 2),
-    ],
-    "pair": [lambda box=box: tiles(box, 2) for box in (None, [0.0], (0.0, 1.0, 2.0))],
-    "lam": [lambda lam=lam: rlsvi(PHI, lam) for lam in (0, -1.0, math.nan, math.inf, "1")],
-    "sigma": [
-        *[lambda sigma=sigma: rlsvi(PHI, 1.0, sigma) for sigma in (0, -1.0, math.nan, "1")],
-        lambda: rlsvi(PHI, 1.0, 1e-9),  # values would lose all digits
-        lambda: Continual(PHI[0], 0.9, 0.9, 1e-13),
-        lambda: lsvi(PHI, sigma=1.0),
-        lambda: bootstrap(PHI, (0, 1), sigma=1.0),
-    ],
-    "gamma": [
-        *[lambda gamma=gamma: rlsvi(PHI, gamma=gamma) for gamma in (-0.1, 1.5, math.nan, "1")],
-        lambda: rlsvi(PHI[0]),  # a table for all periods: H or a discount
-        lambda: Continual(PHI[0], 1.5, 0.9),
-        lambda: Agent(rlsvi(PHI).learner, gamma=2),
-    ],
-    "value_range": [
-        *[lambda v=v: rlsvi(PHI, value_range=v) for v in ((1, 0), (0, math.inf), 3, (1, 2, 3))],
-        *[
-            lambda v=v: rlsvi(PHI, value_range=v)
-            for v in ("01", {0: 5, 1: 7}, (0, 1e-90), (0, 1e90), (0, 10**400))
-        ],
-        lambda: bootstrap(PHI, (1, 0)),
-        lambda: bootstrap(PHI),
-        lambda: Agent(rlsvi(PHI).learner, value_range=(1, 0)),
-    ],
-    "learner": [lambda: Agent(None), lambda: Agent(Learner)],
-    "sample": [lambda: Agent(rlsvi(PHI).learner, sample="mean")],
-    "printed": [lambda: rlsvi(PHI, printed="no")],
-    "exact": [
-        lambda: rlsvi(HOT).learn(Own((0.0, 0, False)), 1, exact=True),
-        lambda: rlsvi(TIMELESS).learn(MDP, 1, exact=True),
-    ],
-    "H": [
-        lambda: rlsvi(PHI, H=3),
-        lambda: rlsvi(HOT, H=3),
-        *[lambda H=H: rlsvi(rows, H=H) for H in (0, 2.5, "2")],
-    ],
-    "rng": [lambda: rlsvi(PHI, rng="a"), lambda: rlsvi(PHI).learn(MDP, 1, rng=-1)],
-    "epsilon": [
-        *[lambda e=e: lsvi(PHI, epsilon=e) for e in (-0.1, 1.1, math.nan, "1")],
-        lambda: rlsvi(PHI, epsilon=0.1),
-        lambda: lsvi(PHI, epsilon=lambda episode: 2.0).learn(MDP, 1),
-        lambda: setattr(lsvi(PHI), "epsilon", 2.0),
-        lambda: lsvi(PHI, epsilon=0.1, eta=1.0),
-        lambda: Continual(PHI[0], 0.9, 0.9, epsilon=2),
-    ],
-    "eta": [lambda eta=eta: lsvi(PHI, eta=eta) for eta in (-0.1, math.inf, "1")],
-    "kappa": [lambda k=k: bootstrap(HOT, (0, 1), k) for k in (0.0, 1e-10, 1e9, "1", math.nan)],
-    "options": [lambda: rlsvi(PHI, options={"sweeps": 1})],
-    "window": [lambda w=w: Options(window=w) for w in (0, 2.5, -1)],
-    "sweeps": [
-        *[lambda n=n: Options(sweeps=n) for n in (0, 2.5, -1, "all")],
-        lambda: rlsvi(PHI, options=Options(sweeps=3)),
-    ],
-    "redraw": [
-        *[lambda n=n: Options(redraw=n) for n in (0, 2.5, "never")],
-        lambda: rlsvi(PHI, options=Options(redraw=3)),
-    ],
-    "first": [
-        lambda: Options(first="zero"),
-        lambda: bootstrap(HOT, (0, 1), options=Options(first="prior")),
-        lambda: lsvi(HOT, options=Options(first="prior")),
-        lambda: incremental(PHI, first="zero"),
-    ],
-    "truncate": [
-        lambda: bootstrap(HOT, (0, 1), options=Options(truncate=False)),
-        lambda: Options(truncate="no"),
-    ],
-    "shared": [
-        lambda: rlsvi(TIMELESS, options=Options(shared=True)),
-        lambda: bootstrap(HOT, (0, 1), options=Options(shared=True)),
-    ],
-    "nu": [lambda nu=nu: incremental(PHI, nu=nu) for nu in (1.0, -0.1, "0", lambda l: 1 / (l + 1))],
-    "prior": [lambda: incremental(PHI, prior="lost")],
-    "rho": [lambda: Continual(PHI[0], 0.9, 1.5)],
-    "episodes": [lambda n=n: rlsvi(PHI).learn(MDP, n) for n in (-1, 2.5, None, 10**12)],
-    "steps": [lambda: Continual(PHI[0], 0.9, 0.5).learn(lock(3), -1)],
-    "start": [
-        lambda: Continual(PHI[0], 0.9, 0.5).learn(lock(3), 1, start=3),
-        lambda: rlsvi(PHI).learn("chain", 1),
-        lambda: rlsvi(PHI).learn(FiniteMDP, 1),
-        lambda: rlsvi(PHI).evaluate(None, 1),
-    ],
-    "features": [
-        lambda: rlsvi(PHI).learn(chain(4), 1),
-        lambda: Continual(PHI[0], 0.9, 0.5).learn(lock(4), 1),
-        lambda: rlsvi(lambda s: np.ones((2, 3)) * np.nan).act(0, 0.5),
-        lambda: rlsvi(lambda s: np.ones(3)).act(0, 0.5),
-        lambda: rlsvi(lambda s: "x").act(0, 0.5),
-    ],
-    "one length": [
-        lambda: rlsvi(features.OneHot(3, 3, 2)).learn(MDP, 1),
-        lambda: rlsvi(TIMELESS).learn(MDP, 1, limit=3),
-    ],
-    "limit": [lambda: rlsvi(TIMELESS).learn(lock(3), 1, limit=0)],
-    "environment's H": [
-        lambda H=H: rlsvi(TIMELESS).learn(Own((0.0, 0, False), H), 1)
-        for H in (0, -1, 2.5, "2", math.inf, math.nan)
-    ],
-    "must end": [lambda: rlsvi(TIMELESS).learn(DiscountedMDP(MDP.P[0], MDP.R[0], 0.9), 1)],
-    "reward": [
-        lambda: rlsvi(HOT).learn(Own((math.nan, 0, False)), 1),
-        lambda: rlsvi(HOT).learn(Own(("1", 0, False)), 1),
-    ],
-    "horizon": [
-        lambda: rlsvi(TIMELESS).learn(
-            DiscountedMDP(MDP.P[0], MDP.R[0], 0.9), 1, limit=3, exact=True
-        )
-    ],
-    "three": [lambda: rlsvi(HOT).learn(Own((1.0, 0)), 1), lambda: rlsvi(HOT).learn(Own(None), 1)],
-    "s_next": [lambda: rlsvi(HOT).learn(Own((1.0, 7, False)), 1)],
-    "legal": [
-        *[
-            lambda l=l: rlsvi(HOT).act(0, 0, l)
-            for l in ([], [2], [-1], [1, 1], [True, False], [0.0], "x")
-        ],
-        lambda: rlsvi(rows).observe(0, 0.5, 0, 1.0, 0.5, [2]),
-        lambda: rlsvi(HOT).greedy(0, 0, [2]),
-    ],
-    "must be one of": [
-        *[lambda h=h: rlsvi(HOT).act(h, 0) for h in (-1, 2, 0.0, None)],
-        *[lambda s=s: rlsvi(HOT).values(0, s) for s in (-1, 3, 0.0, None)],
-        *[lambda a=a: rlsvi(HOT).observe(0, 0, a, 1.0, 0) for a in (-1, 2, 0.0, None)],
-        lambda: rlsvi(TIMELESS).mean_values(0, 3),
-        lambda: rlsvi(rows).observe(0, 0.5, 2, 1.0, 0.5),
-        lambda: incremental(PHI).observe(0, 0, 0, 1.0, 3),
-        lambda: Continual(PHI[0], 0.9, 0.5).observe(0, 0, 0, 0.0, 3),
-        lambda: Continual(PHI[0], 0.9, 0.5).act(0, -1),
-    ],
-    "r must be": [lambda r=r: rlsvi(HOT).observe(0, 0, 0, r, 0) for r in (math.nan, None, "1")],
-}
+REFUSED = [  # what is said about a call; one value for each rule
+    # the doors of agents
+    ("Phi", lambda: rlsvi(np.ones((2, 3)))),
+    ("Phi", lambda: rlsvi(PHI * np.nan)),
+    ("masked", lambda: rlsvi(np.ma.masked_greater(PHI, 1.0))),
+    ("shape", lambda: rlsvi(np.zeros((0, 3, 2, 4)))),
+    ("shape", lambda: incremental(PHI[0])),  # it would be one of a single period
+    ("instance", lambda: rlsvi(features.OneHot)),
+    ("observation", lambda: rlsvi(lambda a, b, c: PHI)),
+    ("lam", lambda: rlsvi(PHI, 0)),
+    ("lam", lambda: rlsvi(PHI, "1")),
+    ("sigma", lambda: rlsvi(PHI, 1.0, math.nan)),
+    ("sigma", lambda: rlsvi(PHI, 1.0, 1e-9)),  # values would lose all digits
+    ("sigma", lambda: Continual(PHI[0], 0.9, 0.9, 1e-13)),
+    ("sigma", lambda: lsvi(PHI, sigma=1.0)),
+    ("sigma", lambda: bootstrap(PHI, (0, 1), sigma=1.0)),
+    ("gamma", lambda: rlsvi(PHI, gamma=1.5)),
+    ("gamma", lambda: rlsvi(PHI[0])),  # a table for all periods: H or a discount
+    ("gamma", lambda: Continual(PHI[0], 1.5, 0.9)),
+    ("gamma", lambda: Agent(rlsvi(PHI).learner, gamma=2)),
+    ("value_range", lambda: rlsvi(PHI, value_range=(1, 0))),
+    ("value_range", lambda: rlsvi(PHI, value_range="01")),
+    ("value_range", lambda: rlsvi(PHI, value_range={0: 5, 1: 7})),
+    ("value_range", lambda: rlsvi(PHI, value_range=(0, 1e-90))),
+    ("value_range", lambda: bootstrap(PHI, (1, 0))),
+    ("value_range", lambda: bootstrap(PHI)),
+    ("feature_norm", lambda: suggest_parameters((0, 1), 0.0)),
+    ("learner", lambda: Agent(Learner)),
+    ("sample", lambda: Agent(rlsvi(PHI).learner, sample="mean")),
+    ("printed", lambda: rlsvi(PHI, printed="no")),
+    ("H", lambda: rlsvi(PHI, H=3)),
+    ("H", lambda: rlsvi(rows, H=2.5)),
+    ("rng", lambda: rlsvi(PHI, rng="a")),
+    ("rng", lambda: rlsvi(PHI).learn(MDP, 1, rng=-1)),
+    ("epsilon", lambda: lsvi(PHI, epsilon=1.1)),
+    ("epsilon", lambda: rlsvi(PHI, epsilon=0.1)),
+    ("epsilon", lambda: lsvi(PHI, epsilon=lambda episode: 2.0).learn(MDP, 1)),
+    ("epsilon", lambda: lsvi(PHI, epsilon=0.1, eta=1.0)),
+    ("epsilon", lambda: Agent(rlsvi(PHI).learner, epsilon=2.0)),
+    ("eta", lambda: lsvi(PHI, eta=math.inf)),
+    ("kappa", lambda: bootstrap(HOT, (0, 1), 0.0)),
+    ("kappa", lambda: bootstrap(HOT, (0, 1), 1e9)),
+    ("options", lambda: rlsvi(PHI, options={"sweeps": 1})),
+    ("window", lambda: Options(window=2.5)),
+    ("sweeps", lambda: Options(sweeps=0)),
+    ("sweeps", lambda: rlsvi(PHI, options=Options(sweeps=3))),
+    ("redraw", lambda: Options(redraw="never")),
+    ("redraw", lambda: rlsvi(PHI, options=Options(redraw=3))),
+    ("first", lambda: Options(first="zero")),
+    ("first", lambda: lsvi(HOT, options=Options(first="prior"))),
+    ("truncate", lambda: Options(truncate="no")),
+    ("truncate", lambda: bootstrap(HOT, (0, 1), options=Options(truncate=False))),
+    ("shared", lambda: rlsvi(TIMELESS, options=Options(shared=True))),
+    ("shared", lambda: bootstrap(HOT, (0, 1), options=Options(shared=True))),
+    ("nu", lambda: incremental(PHI, nu=1.0)),
+    ("nu", lambda: incremental(PHI, nu=lambda l: 1 / (l + 1))),
+    ("prior", lambda: incremental(PHI, prior="lost")),
+    ("rho", lambda: Continual(PHI[0], 0.9, 1.5)),
+    # an agent in its environment
+    ("exact", lambda: rlsvi(HOT).learn(Own((0.0, 0, False)), 1, exact=True)),
+    ("episodes", lambda: rlsvi(PHI).learn(MDP, -1)),
+    ("episodes", lambda: rlsvi(PHI).learn(MDP, 10**12)),
+    ("steps", lambda: Continual(PHI[0], 0.9, 0.5).learn(lock(3), -1)),
+    ("start", lambda: Continual(PHI[0], 0.9, 0.5).learn(lock(3), 1, start=3)),
+    ("start", lambda: rlsvi(PHI).learn("chain", 1)),
+    ("start", lambda: rlsvi(PHI).learn(FiniteMDP, 1)),
+    ("features", lambda: rlsvi(PHI).learn(chain(4), 1)),
+    ("features", lambda: Continual(PHI[0], 0.9, 0.5).learn(lock(4), 1)),
+    ("features", lambda: rlsvi(lambda s: np.ones((2, 3)) * np.nan).act(0, 0.5)),
+    ("features", lambda: rlsvi(lambda s: np.ones(3)).act(0, 0.5)),
+    ("one length", lambda: rlsvi(TIMELESS).learn(MDP, 1, limit=3)),
+    ("limit", lambda: rlsvi(TIMELESS).learn(lock(3), 1, limit=0)),
+    ("environment's H", lambda: rlsvi(TIMELESS).learn(Own((0.0, 0, False), 2.5), 1)),
+    ("must end", lambda: rlsvi(TIMELESS).learn(ENDLESS, 1)),
+    ("horizon", lambda: rlsvi(TIMELESS).learn(ENDLESS, 1, limit=3, exact=True)),
+    ("reward", lambda: rlsvi(HOT).learn(Own((math.nan, 0, False)), 1)),
+    ("three", lambda: rlsvi(HOT).learn(Own((1.0, 0)), 1)),
+    ("s_next", lambda: rlsvi(HOT).learn(Own((1.0, 7, False)), 1)),
+    ("legal", lambda: rlsvi(HOT).act(0, 0, [])),
+    ("legal", lambda: rlsvi(HOT).act(0, 0, [True, False])),
+    ("legal", lambda: rlsvi(HOT).greedy(0, 0, [2])),
+    ("legal", lambda: rlsvi(rows).observe(0, 0.5, 0, 1.0, 0.5, [2])),
+    ("h must", lambda: rlsvi(HOT).act(4, 0)),
+    ("s must", lambda: rlsvi(HOT).values(0, -1)),
+    ("s must", lambda: rlsvi(TIMELESS).mean_values(0, 3)),
+    ("a must", lambda: rlsvi(HOT).observe(0, 0, 0.0, 1.0, 0)),
+    ("a must", lambda: rlsvi(rows).observe(0, 0.5, 2, 1.0, 0.5)),
+    ("s_next must", lambda: incremental(PHI).observe(0, 0, 0, 1.0, 3)),
+    ("s_next must", lambda: Continual(PHI[0], 0.9, 0.5).observe(0, 0, 0, 0.0, 3)),
+    ("r must", lambda: rlsvi(HOT).observe(0, 0, 0, math.nan, 0)),
+    # MDPs and policies
+    ("P must", lambda: FiniteMDP(P0[0], R0[0])),
+    ("P must", lambda: FiniteMDP(edited(P0, (1, 0, 0, 1), np.nan), R0)),
+    ("P", lambda: FiniteMDP(edited(P0, (0, 1, 0), [1.5, -0.5]), R0)),
+    ("P", lambda: FiniteMDP(edited(P0, (1, 1, 0), [0.5, 0.25]), R0)),
+    ("period", lambda: FiniteMDP(P0, R0, H=3)),
+    ("R must", lambda: FiniteMDP(P0, R0[0])),
+    ("R must", lambda: FiniteMDP(P0, edited(R0, (0, 1, 0, 0), np.inf))),
+    ("terminal", lambda: FiniteMDP(P0, R0, terminal=[0, 0, 0])),
+    ("initial", lambda: FiniteMDP(P0, R0, initial=[0.5, 0.4])),
+    ("support", lambda: FiniteMDP(P0, R0, support=(1, 1))),
+    ("support", lambda: FiniteMDP(P0, edited(R0, (1, 0, 0, 0), 3), support=(0, 1))),
+    ("support", lambda: FiniteMDP(P0, R0, terminal=[0, -1], support=(0, 1))),
+    ("H", lambda: FiniteMDP.stationary(P0[0], R0[0], H=None)),
+    ("Q", lambda: FiniteMDP.stationary(np.eye(99)[:, None], np.ones((99, 1)), 10**9).Q),
+    ("episodes", lambda: MDP.simulate(np.zeros((4, 3), int), 10**9)),
+    ("policy", lambda: MDP.evaluate(np.zeros((4, 3)))),  # of floats
+    ("policy", lambda: MDP.evaluate(np.zeros((3, 4), int))),
+    ("policy", lambda: MDP.simulate(np.full((4, 3, 2), 0.25), 1)),
+    ("policy", lambda: ENDLESS.evaluate([[0, 0]])),
+    ("action", lambda: MDP.evaluate(np.full((4, 3), 2))),
+    ("action", lambda: MDP.occupancy(np.full((4, 3), -1))),
+    ("gamma", lambda: DiscountedMDP(P0[0], R0[0], 1 - 1e-7)),  # its values would take for ever
+    ("s must", lambda: ENDLESS.step(0, 3, 0, np.random.default_rng(1))),
+    # features
+    ("reading", lambda: features.coherent(Q0, 3, reading="tall")),
+    ("shape", lambda: features.coherent(Q0[0], 3)),
+    ("Q", lambda: features.coherent(Q0 * np.nan, 3)),
+    ("K", lambda: features.coherent(Q0, 1)),
+    ("K", lambda: features.coherent(Q0, 13)),
+    ("norm", lambda: features.coherent(Q0, 3, norm=0.0)),
+    ("rho", lambda: features.agnostic(Q0, 2, math.nan)),
+    ("noise", lambda: features.agnostic(Q0, 2, 0.1, noise="std")),
+    ("S", lambda: features.OneHot(2, 0, 2)),
+    (r"\bs\b", lambda: HOT(0, 3)),
+    (r"one_hot\(10, 2000, 2\)", lambda: features.tabular(river_swim(2000, 10))),
+    ("component", lambda: features.one_hot(None, [4, 5], 3)(0, [4, 0])),
+    ("pair", lambda: boxes.tiles([0.0], 2)),
+    ("box", lambda: boxes.tiles(([0.0], [np.inf]), 2)),
+    ("box", lambda: boxes.polynomial(([1.0], [0.0]), 2)),
+    ("d is even", lambda: boxes.random_fourier(BOX, 2, d=7)),
+    ("length_scale", lambda: boxes.random_fourier(BOX, 2, length_scale=-1)),
+    ("A must", lambda: boxes.tiles(BOX, 0)),
+    ("coordinates", lambda: boxes.tiles(BOX, 2)(0, [1.0])),
+    ("finite", lambda: boxes.tiles(BOX, 2)(0, [np.nan, 0.0])),
+    ("observations", lambda: features.check(lambda s: [[s]], [])),
+    ("features", lambda: features.PerAction(lambda s: [], 2)(0, 1)),
+    ("function", lambda: features.Computed(lambda h, s, a: 1)),
+    ("function", lambda: features.PerAction(lambda *, s: 1, 2)),
+    ("vector", lambda: features.PerAction(lambda s: [1.0, s], 2, 3)(0, 0.5)),
+    ("vector", lambda: features.PerAction(lambda s: [[1.0, s]], 2, 2).compact(0, 0.5)),
+    # the posterior
+    ("lam", lambda: GaussianPosterior(2, lam=0)),
+    ("features", lambda: GaussianPosterior(2).add_row([1.0], 0.0)),
+    ("finite", lambda: GaussianPosterior(2).add_row([1.0, math.nan], 0.0)),
+    ("z must", lambda: GaussianPosterior(2).draw([1.0, math.nan])),
+    # environments
+    ("N", lambda: chain(1)),
+    ("gamma", lambda: Recommender(np.zeros((2, 3)), 1)),
+    ("beta", lambda: Recommender(np.zeros((2, 2)), 1, beta=[1.0])),
+    ("J", lambda: Recommender(np.zeros((3, 3)), 4)),
+    ("c must", lambda: Recommender.random(-1.0)),
+    ("states", lambda: Recommender.random(1.0, 2, N=40, J=20).value),
+    ("period", lambda: CUSTOMERS.step(0, [1, 0, 0, 0], 3, None)),
+    ("once", lambda: CUSTOMERS.evaluate(np.zeros(33, int))),
+    ("ties", lambda: CUSTOMERS.myopic("random")),
+    ("width", lambda: Tetris(3)),
+    ("width", lambda: Tetris(63)),
+    ("height", lambda: Tetris(height=3)),
+    ("pieces", lambda: Tetris(pieces="SS")),
+    ("rule", lambda: Tetris(rule="gravity")),
+    ("game", lambda: Tetris().drop(0)),
+    ("alpha_P", lambda: DirichletPrior(np.ones((2, 3, 2, 2)), np.zeros((2, 3, 2, 3)))),
+    # optimism
+    ("variance", lambda: Normal.of(0, 0)),
+    ("finite", lambda: Normal.of(math.nan, 1)),
+    ("finite", lambda: Beta.of(1, 1).tail(math.nan)),
+    ("beta", lambda: Beta.of(1, -2.5)),
+    ("weights", lambda: Finite.of([1, 2], [1])),
+    ("weights", lambda: Finite.of([1, 2], [1, -1])),
+    ("whole", lambda: DirichletMean.of([0.5, 1], [0, 1])),
+    ("V must", lambda: DirichletMean.of([1, 1], [0, 2])),
+    ("α must", lambda: dirichlet_samples([0, 0], [0, 1], 5)),
+    ("100", lambda: compare([1.0] * 99, np.arange(200.0))),
+    ("sample y", lambda: compare(np.arange(200.0), [np.nan] * 200)),
+    ("error", lambda: compare(np.arange(200.0), np.arange(200.0), error=1.0)),
+    ("edge", lambda: decide(lambda x: x, [(0.0, math.inf)])),
+    ("edge", lambda: decide(lambda x: x, [(1.0, 1.0)])),
+]
 
 
 @pytest.mark.filterwarnings("ignore:plan")
 @pytest.mark.parametrize(
-    ("call", "keyword"),
-    [(call, keyword) for keyword, calls in CALLS.items() for call in calls],
-    ids=[f"{keyword} {i}" for keyword, calls in CALLS.items() for i in range(len(calls))],
+    ("said", "call"), REFUSED, ids=[f"{i} {said}" for i, (said, _) in enumerate(REFUSED)]
 )
-def test_bad_input_is_refused(call, keyword):
-    with pytest.raises(REFUSED, match=keyword):
+def test_bad_input_is_refused(said, call):
+    with pytest.raises((ValueError, TypeError, IndexError), match=said):
         call()
 
 
@@ -269,7 +324,7 @@ def quiet(function):
 
 
 @pytest.mark.parametrize("scale", [0.01, 100.0])
-def test_features_of_another_norm_are_mentioned_where_lam_rests_on_it(scale):
+def test_parameters_that_do_not_fit_the_features_are_mentioned(scale):
     unit = np.full((2, 3, 2, 4), 0.5)
     for phi, H in ((scale * unit, None), (lambda s: scale * unit[0, s], 2)):
         with pytest.warns(UserWarning, match="norm"):
@@ -278,19 +333,14 @@ def test_features_of_another_norm_are_mentioned_where_lam_rests_on_it(scale):
         quiet(lambda phi=phi, H=H: rlsvi(phi, H=H))
     quiet(lambda: rlsvi(unit, value_range=(0, 1)))
     quiet(lambda: bootstrap(scale * unit, (0, 1)))  # where units do not matter
-
-
-def test_values_that_lose_digits_are_mentioned():
     with pytest.warns(UserWarning, match="digits"):
         rlsvi(PHI, 1.0, 1e-6)
 
 
-@pytest.mark.parametrize("make", [lambda: rlsvi(HOT, rng=1), lambda: rlsvi(rows, rng=1)])
-def test_a_forgotten_plan_is_mentioned_once(make):
-    agent = make()
+def test_a_forgotten_plan_is_mentioned_once():
     with pytest.warns(UserWarning, match="plan"):
-        agent.act(0, 0)
-    agent = make()
+        rlsvi(HOT, rng=1).act(0, 0)
+    agent = rlsvi(rows, rng=1)
     agent.plan()
     quiet(lambda: agent.act(0, 0))
     agent.observe(0, 0, 0, 1.0, 1)
@@ -310,32 +360,27 @@ def test_the_same_seed_for_agent_and_environment_is_mentioned():
     quiet(lambda: rlsvi(HOT, rng=one).learn(MDP, 1, rng=one))  # meant
 
 
-DOORS = {
-    "rlsvi": lambda **more: rlsvi(features.OneHot(2, 1, 2), value_range=(0, 1), rng=1, **more),
-    "lsvi": lambda **more: lsvi(features.OneHot(2, 1, 2), value_range=(0, 1), rng=1, **more),
-    "bootstrap": lambda **more: bootstrap(features.OneHot(2, 1, 2), (0, 1), rng=1, **more),
-}
-
-
-@pytest.mark.parametrize("name", DOORS)
-def test_returns_beyond_the_range_of_values_are_mentioned_once(name):
+@pytest.mark.parametrize("door", [rlsvi, lsvi, bootstrap])
+def test_returns_beyond_the_range_of_values_are_mentioned_once(door):
     """By both loops; luck and bad actions are not."""
-    rich = FiniteMDP.stationary(np.ones((1, 2, 1)), [[3.0, 3.0]], H=2)
-    for env in (rich, Own((3.0, 0, False))):
-        agent = DOORS[name]()
+
+    def agent():
+        return door(features.OneHot(2, 1, 2), value_range=(0, 1), rng=1)
+
+    def paying(rewards, support=None):
+        return FiniteMDP.stationary(np.ones((1, 2, 1)), [rewards], H=2, support=support)
+
+    for env in (paying([3.0, 2.0]), Own((3.0, 0, False), H=2)):
+        one = agent()
         with pytest.warns(UserWarning, match="value_range") as said:
-            agent.learn(env, 50, rng=2)
+            one.learn(env, 50, rng=2)
         assert len(said) == 1
-        quiet(lambda agent=agent, env=env: agent.learn(env, 50, rng=3))
-    lucky = FiniteMDP.stationary(np.ones((1, 2, 1)), [[0.5, 0.4]], H=2, support=(0, 1))
-    quiet(lambda: DOORS[name]().learn(lucky, 50, rng=2))
-    seldom = FiniteMDP.stationary(np.ones((1, 2, 1)), [[0.5, 0.5]], H=2, support=(0, 50))
-    for seed in range(
-        20
-    ):  # 1 on average, 50 or 100 at times; four standard errors of it hardly ever
-        quiet(lambda seed=seed: DOORS[name]().learn(seldom, 200, rng=seed + 2))
-    poor = FiniteMDP.stationary(np.ones((1, 2, 1)), [[-9.0, -9.0]], H=2)
-    quiet(lambda: DOORS[name]().learn(poor, 50, rng=2))
+        quiet(lambda one=one, env=env: one.learn(env, 50, rng=3))
+    quiet(lambda: agent().learn(paying([0.5, 0.4], (0, 1)), 50, rng=2))
+    quiet(lambda: agent().learn(paying([-9.0, -7.0]), 50, rng=2))
+    seldom = paying([0.5, 0.5], (0, 50))  # 1 on average, at times 50 or 100: of 200 episodes
+    for seed in range(2, 22):  # the mean is hardly ever four standard errors above the range
+        quiet(lambda seed=seed: agent().learn(seldom, 200, rng=seed))
 
 
 def test_a_return_is_discounted_and_an_episode_that_was_cut_is_not_one():
@@ -345,14 +390,6 @@ def test_a_return_is_discounted_and_an_episode_that_was_cut_is_not_one():
     quiet(lambda: agent.learn(Own((100.0, 0, False), H=1), 50, rng=2))  # by the clock
     with pytest.warns(UserWarning, match="value_range"):
         agent.learn(Own((100.0, 0, True), H=1), 50, rng=2)
-
-
-def test_an_agent_of_any_learner_checks_how_it_acts():
-    learner = rlsvi(HOT).learner
-    with pytest.raises(ValueError, match="epsilon"):
-        Agent(learner, epsilon=2.0)
-    with pytest.raises(ValueError, match="eta"):
-        Agent(learner, eta=-1.0)
 
 
 def test_values_that_are_no_numbers_and_other_words_for_the_end_are_refused():
@@ -366,22 +403,17 @@ def test_values_that_are_no_numbers_and_other_words_for_the_end_are_refused():
         def values(self, fitted, h, s):
             return fitted
 
-    minus = np.full(2, -np.inf)
+    closed = np.full(2, -np.inf)
     for found in (
         np.full(2, np.nan),
-        minus,
-        -minus,
+        closed,
+        -closed,
         np.zeros(3),
         [0.0, 0.0],
-        None,
-        np.zeros((2, 1)),
         np.array(["a", "b"]),
-        np.zeros(2, complex),
     ):
         with pytest.raises(ValueError, match="values"):
             Agent(Lost(found), rng=1).learn(Own((0.0, 0, False)), 1, rng=2)
-    with pytest.raises(ValueError, match="values"):
-        Agent(Lost(np.zeros(0), None), rng=1).learn(Own((0.0, 0, False)), 1, rng=2)
     with pytest.raises(NotImplementedError, match="add"):
         Agent(Lost(np.zeros(2)), rng=1).learn(Own((0.0, 0, False)), 1, rng=2)
     with pytest.raises(ValueError, match="cut"):

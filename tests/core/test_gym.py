@@ -1,18 +1,17 @@
 """Gymnasium's environments: what an agent sees of them, and what is refused."""
 
 import pickle
-import warnings
 
 import numpy as np
 import pytest
 
 gymnasium = pytest.importorskip("gymnasium")
 
-from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Tuple  # noqa: E402
+from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete  # noqa: E402
 from gymnasium.wrappers import TimeLimit  # noqa: E402
 from worlds import same  # noqa: E402
 
-from rlsvi_core import Agent, Learner, features, lsvi, rlsvi  # noqa: E402
+from rlsvi_core import Agent, Learner, features, rlsvi  # noqa: E402
 
 
 class Script(gymnasium.Env):
@@ -76,16 +75,6 @@ def test_truncated_is_not_terminated(terminated, truncated, steps):
     assert told(Script([(1, 0.5, terminated, truncated, {})]), 2) == steps * 2
 
 
-def test_the_state_after_a_truncation_has_its_value_in_the_regression():
-    """λ → 0: the estimate of period 0 is r + V_1(1) if truncated, r alone if terminated."""
-    for how, value in (((True, False), 0.5), ((False, True), 3.5)):
-        agent = lsvi(features.OneHot(2, 2, 2), 1e-9, rng=0)
-        for a in (0, 1):
-            agent.observe(1, 1, a, 3.0, None)  # so state 1 is worth 3 in period 1
-        agent.learn(Script([(1, 0.5, *how, {})]), 20)
-        assert agent.mean_values(0, 0).max() == pytest.approx(value, abs=0.01)
-
-
 def test_states_and_actions_may_be_counted_from_anywhere():
     steps = [(np.int64(-2), np.float64(0.5), True, False, {})]
     env = Script(steps, (-3, {}), Discrete(2, start=-3), Discrete(2, start=7))
@@ -120,8 +109,10 @@ def test_masks_are_used_for_acting_and_in_targets():
     steps = [(1, 0.0, False, False, masks[1]), (1, 0.0, True, False, masks[2])]
     env = Script(steps, (0, masks[0]), actions=Discrete(3))
     assert told(env, A=3) == [(0, 0, 1, 0.0, 1, [0]), (1, 1, 0, 0.0, None)]
-    agent = rlsvi(features.OneHot(30, 500, 6), rng=0)
-    taxi, forbidden = gymnasium.make("Taxi-v4", max_episode_steps=30), []
+
+
+def test_what_a_mask_forbids_is_not_done():
+    forbidden = []
 
     class Watched(gymnasium.Wrapper):
         def reset(self, **given):
@@ -133,8 +124,9 @@ def test_masks_are_used_for_acting_and_in_targets():
             *stepped, self.info = self.env.step(action)
             return *stepped, self.info
 
-    agent.learn(Watched(taxi), 5, rng=1)
-    agent.evaluate(Watched(taxi), 5, rng=1)
+    agent = rlsvi(features.OneHot(30, 500, 6), rng=2)
+    for play in (agent.learn, agent.evaluate):
+        play(Watched(gymnasium.make("Taxi-v4", max_episode_steps=30)), 5, rng=1)
     assert forbidden
     assert not any(forbidden)
 
@@ -157,15 +149,6 @@ def test_a_lake_is_crossed_and_a_run_goes_on_where_it_was_left(phi):
     assert agent.transitions == whole.length.sum()
 
 
-def test_numbers_of_a_box_are_learned_from():
-    agent = rlsvi(lambda s: np.kron(np.eye(2), [1.0, *s]), value_range=(0, 30), gamma=0.9, rng=1)
-    env = gymnasium.make("CartPole-v1", max_episode_steps=30)
-    run = agent.learn(env, 40, rng=2)
-    assert run.reward.sum() == run.length.sum() == agent.transitions  # 1 for every step
-    assert 0 < agent.mean_values(0, np.zeros(4)).max() < 30
-    assert len(agent.evaluate(env, 2)) == 2
-
-
 def test_somebody_ends_an_episode():
     def endless():
         return Script([(1, 1.0, False, False, {})])
@@ -182,17 +165,6 @@ def test_somebody_ends_an_episode():
             rlsvi(features.OneHot(10, 16, 4)).learn(env, 1)
 
 
-def test_the_same_seed_for_agent_and_environment_is_mentioned():
-    with pytest.warns(UserWarning, match="seed"):
-        rlsvi(features.OneHot(5, 16, 4), rng=3).learn(lake(5), 1, rng=3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        rlsvi(features.OneHot(5, 16, 4), rng=3).learn(lake(5), 1, rng=4)
-        rlsvi(features.OneHot(5, 16, 4), rng=3).learn(lake(5), 1)
-    with pytest.raises(TypeError, match="rng"):
-        rlsvi(features.OneHot(5, 16, 4)).learn(lake(5), 1, rng=-1)
-
-
 ONE = np.zeros(1, np.float32)
 
 
@@ -203,23 +175,16 @@ ONE = np.zeros(1, np.float32)
         (Script(actions=Discrete(3)), 2, "actions"),
         (Script(space=Discrete(7)), 2, "states"),
         (Script(space=MultiDiscrete([2, 2])), 2, "states"),
-        (Script(space=MultiBinary(3)), 2, "states"),
         (Script(space=Box(0, 1, (2,))), 2, "states"),
         (Script(space=Dict(x=Discrete(2))), 2, "states"),
-        (Script(space=Tuple([Discrete(2)])), 2, "states"),
         (Script(first=(2, {})), 2, "space"),
-        (Script(first=(0.5, {})), 2, "space"),
         (Script(first=(ONE + 2, {}), space=Box(0, 1, (1,))), None, "space"),
-        (Script(first=(ONE * np.nan, {}), space=Box(0, 1, (1,))), None, "space"),
         (Script(first=(np.zeros(2), {}), space=Box(0, 1, (1,))), None, "space"),
         (Script([(5, 0.5, False, False, {})]), 2, "space"),
         (Script([(1, np.nan, False, False, {})]), 2, "reward"),
-        (Script([(1, "0.5", False, False, {})]), 2, "reward"),
         (Script([(1, 0.5, True, {})]), 2, "terminated"),  # as the older gym had it
         (Script(first=0), 2, "info"),  # the same
-        (Script([None]), 2, "terminated"),
         (Script(first=(0, {"action_mask": np.zeros(2, np.int8)})), 2, "action_mask"),
-        (Script(first=(0, {"action_mask": np.ones(3, np.int8)})), 2, "action_mask"),
         (Script([(1, 0.5, False, False, {"action_mask": np.zeros(2)})]), 2, "action_mask"),
     ],
 )

@@ -35,21 +35,13 @@ def halved(episode):
 
 KINDS = {
     "sums": lambda: rlsvi(TABLE, rng=1),
-    "sums, shared": lambda: rlsvi(TABLE, rng=1, options=Options(shared=True)),
-    "sums, no H": lambda: rlsvi(PER_STATE, gamma=0.5, rng=1),
-    "counts": lambda: rlsvi(ONE_HOT, rng=1),
-    "counts, epsilon": lambda: lsvi(ONE_HOT, epsilon=halved, rng=1),
+    "counts": lambda: lsvi(ONE_HOT, epsilon=halved, rng=1),
     "discounted": lambda: rlsvi(TIMELESS, gamma=0.5, rng=1),
-    "rows": lambda: rlsvi(rows, H=5, rng=1),
-    "rows, window": lambda: rlsvi(rows, gamma=0.5, options=Options(window=30), rng=1),
-    "rows, bandit": lambda: rlsvi(rows, gamma=0.0, rng=1),
-    "outcomes": lambda: bootstrap(TABLE, (-5, 5), rng=1),
-    "outcomes, one-hot": lambda: bootstrap(ONE_HOT, (-5, 5), rng=1),
-    "weighted": lambda: bootstrap(rows, (-5, 5), H=5, options=Options(window=30), rng=1),
+    "rows": lambda: rlsvi(rows, gamma=0.5, options=Options(window=30), rng=1),
+    "outcomes": lambda: bootstrap(ONE_HOT, (-5, 5), rng=1),
     "incremental": lambda: incremental(TABLE, nu=0.01, rng=1),
-    "printed": lambda: rlsvi(TABLE, printed=True, options=Options(window=30), rng=1),
 }
-COMPILED = ("sums", "counts", "counts, epsilon", "outcomes", "outcomes, one-hot", "incremental")
+COMPILED = ("sums", "counts", "outcomes", "incremental")
 every_kind = pytest.mark.parametrize("name", KINDS)
 
 
@@ -97,16 +89,11 @@ class Watched(Plain):
 def data_of(learner):
     """What it has kept."""
     if hasattr(learner, "data_of"):
-        return [learner.data_of(h).columns for h in range(len(learner.kept))], [
-            kept.gram for kept in learner.kept
-        ]
+        return learner.data_of(0).columns, learner.kept[0].gram
     if hasattr(learner, "seen"):
         used = learner.seen.used[0]
         return [part[:used] if np.ndim(part) == 1 else part for part in learner.seen]
-    for name in ("sums", "U", "kept"):
-        if hasattr(learner, name):
-            return getattr(learner, name)
-    raise AssertionError(learner)
+    return learner.sums
 
 
 def check_consistent(agent, env, make):
@@ -118,11 +105,9 @@ def check_consistent(agent, env, make):
     assert agent.run.length.sum() == whole
     rewards = np.array([r for _, _, _, r, _ in steps[:whole]]).reshape(-1, MDP.H).sum(axis=1)
     np.testing.assert_allclose(agent.run.reward, rewards, atol=1e-12)
-    if agent.learner.loop is not None and "U" in vars(agent.learner):
-        return  # what it keeps depends on the samples, too
-    told = make()
-    if not steps:
+    if not steps or "U" in vars(agent.learner):  # which depends on the samples, too
         return
+    told = make()
     for step in steps:
         told.observe(*step)
     assert same(data_of(agent.learner), data_of(told.learner))
@@ -272,7 +257,7 @@ def test_an_environment_that_fails_in_mid_learn_loses_nothing(name, at):
     assert len(one.learn(MDP, 2, 3).reward) == len(one.run.reward) == 2
 
 
-@pytest.mark.parametrize("wrong", [np.full((3, 6), np.nan), np.zeros((2, 6)), "x", None])
+@pytest.mark.parametrize("wrong", [np.full((3, 6), np.nan), np.zeros((2, 6)), None])
 @pytest.mark.parametrize("door", [rlsvi, bootstrap])
 def test_features_that_fail_in_mid_learn_lose_nothing(door, wrong):
     calls = []

@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 
 gymnasium = pytest.importorskip("gymnasium")
 
@@ -12,13 +11,7 @@ gymnasium = pytest.importorskip("gymnasium")
 from rlsvi_core import Agent, Learner  # noqa: E402
 from rlsvi_core.beyond.known import finite_mdp  # noqa: E402
 
-TABLES = [
-    ("FrozenLake-v1", {}),
-    ("FrozenLake8x8-v1", {}),
-    ("CliffWalking-v1", {}),
-    ("Taxi-v4", {}),
-    ("CliffWalking-v1", {"is_slippery": True}),
-]
+TABLES = [("FrozenLake-v1", {}), ("Taxi-v4", {}), ("CliffWalking-v1", {"is_slippery": True})]
 
 
 @pytest.mark.parametrize(("name", "options"), TABLES)
@@ -59,24 +52,13 @@ class Follows(Learner):
         return np.eye(self.A)[fitted[h, s].argmax()]
 
 
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [("CliffWalking-v1", {}), ("Taxi-v4", {}), ("FrozenLake-v1", {"is_slippery": False})],
-)
-def test_the_optimal_policy_earns_its_value_where_nothing_is_random(name, options):
-    env = gymnasium.make(name, max_episode_steps=40, **options)
-    mdp = finite_mdp(env)
-    learner = Follows(mdp)
-    rewards = Agent(learner).evaluate(env, 50, rng=0)
-    assert rewards == pytest.approx(mdp.V[0, learner.starts])
-
-
-def test_the_optimal_policy_crosses_the_slippery_lake_as_often_as_computed():
-    env = gymnasium.make("FrozenLake-v1")
-    mdp = finite_mdp(env)
-    assert mdp.H == 100
-    reached = int(Agent(Follows(mdp)).evaluate(env, 500, rng=0).sum())
-    assert binomtest(reached, 500, mdp.value).pvalue > 1e-6  # fails once in 10^6 seeds
+@pytest.mark.parametrize("name", ["CliffWalking-v1", "Taxi-v4"])
+def test_the_optimal_policy_earns_its_value_where_nothing_is_random(name):
+    env = gymnasium.make(name, max_episode_steps=40)
+    learner = Follows(finite_mdp(env))
+    assert learner.H == 40
+    rewards = Agent(learner).evaluate(env, 50, rng=1)
+    assert rewards == pytest.approx(learner.Q.max(axis=2)[0, learner.starts])
 
 
 def with_table(P, **rest):

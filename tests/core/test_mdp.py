@@ -1,7 +1,6 @@
 """Section 2: backward induction, policy evaluation and simulation of a finite-horizon MDP."""
 
 import itertools
-import math
 from dataclasses import FrozenInstanceError
 
 import numpy as np
@@ -81,7 +80,7 @@ def chi_square_ok(counts, probabilities, tests=1):
 
 @given(seeds, small)
 def test_optimal_values_equal_the_definition_summed_over_dense_P(make_mdp, seed, size):
-    mdp = make_mdp(seed, *size)
+    mdp = make_mdp(seed, *size, noisy=seed % 2 == 1)
     Q, V = dense_Q(mdp)
     np.testing.assert_allclose(mdp.Q, Q, rtol=1e-13, atol=1e-13)
     np.testing.assert_allclose(mdp.V, V, rtol=1e-13, atol=1e-13)
@@ -105,18 +104,8 @@ def test_a_policy_is_optimal_iff_it_stays_in_the_mask(make_dyadic_mdp, seed, siz
         assert optimal == mdp.optimal_actions[h, s, policy].all()
 
 
-def test_the_mask_marks_every_tied_action():
-    R = np.array([1.0, 0.0, 1.0]).reshape(1, 1, 3, 1)
-    assert FiniteMDP(np.ones((1, 1, 3, 1)), R).optimal_actions.tolist() == [[[True, False, True]]]
-
-
-def test_the_mask_forgives_rounding_but_not_a_real_gap():
-    R = np.array([0.1 + 0.2, 0.3, 0.3 - 1e-9]).reshape(1, 1, 3, 1)
-    assert FiniteMDP(np.ones((1, 1, 3, 1)), R).optimal_actions.tolist() == [[[True, True, False]]]
-
-
-@pytest.mark.parametrize("unit", [1e-9, 1e9])
-def test_what_is_tied_does_not_depend_on_the_unit_of_rewards(unit):
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_the_mask_forgives_rounding_but_no_real_gap_in_any_unit_of_rewards(unit):
     R = unit * np.array([0.1 + 0.2, 0.3, 0.3 - 1e-9]).reshape(1, 1, 3, 1)
     assert FiniteMDP(np.ones((1, 1, 3, 1)), R).optimal_actions.tolist() == [[[True, True, False]]]
 
@@ -142,15 +131,6 @@ def test_a_deterministic_policy_equals_its_one_hot_probabilities(make_mdp, seed,
     assert np.array_equal(mdp.evaluate(policy), mdp.evaluate(one_hot))
 
 
-@given(seeds, small)
-def test_regret_is_never_negative_and_zero_for_any_optimal_policy(make_mdp, seed, size):
-    mdp = make_mdp(seed, *size)
-    mu = random_policy(seed, mdp)
-    assert mdp.regret(mu) >= -1e-13
-    optimal = (mu + 1e-3) * mdp.optimal_actions
-    assert abs(mdp.regret(optimal / optimal.sum(axis=2, keepdims=True))) < 1e-12
-
-
 def test_regret_weighs_the_starting_states():
     P = np.zeros((1, 2, 2, 2))
     P[..., 0] = 1
@@ -161,42 +141,6 @@ def test_regret_weighs_the_starting_states():
     assert mdp.regret(np.array([[0, 0]])) == 10
     assert mdp.regret(np.array([[0, 1]])) == 6
     assert mdp.regret(np.array([[1, 0]])) == 4
-
-
-@pytest.mark.parametrize("j", range(4))
-def test_a_reward_of_period_j_alone_is_worth_one_up_to_j_and_nothing_after(j):
-    H = 3
-    P, R = np.full((H, 2, 2, 2), 0.5), np.zeros((H, 2, 2, 2))
-    if j < H:
-        R[j] = 1
-    mdp = FiniteMDP(P, R, terminal=np.full(2, float(j == H)))
-    worth = (np.arange(H + 1) <= j)[:, None].repeat(2, axis=1)
-    assert np.array_equal(mdp.V, worth)
-    assert np.array_equal(mdp.evaluate(np.ones((H, 2), int)), worth)
-    *_, rewards = mdp.simulate(np.ones((H, 2), int), 5, rng=0)
-    assert np.array_equal(rewards, np.eye(H + 1)[[j] * 5])
-
-
-def test_each_period_uses_its_own_transitions():
-    # Period 0 swaps the states, period 1 keeps them, period 2 moves all to state 1.
-    swap, keep, one = np.eye(2)[::-1], np.eye(2), np.array([[0, 1.0], [0, 1]])
-    P = np.stack([swap, keep, one])[:, :, None]
-    mdp = FiniteMDP(P, np.zeros((3, 2, 1, 2)))
-    states, _, _ = mdp.simulate(np.zeros((3, 2), int), 3, rng=0)
-    assert states.tolist() == [[0, 1, 1, 1]] * 3
-    assert mdp.occupancy(np.zeros((3, 2), int)).argmax(axis=1).tolist() == [0, 1, 1, 1]
-    mdp = FiniteMDP(P[[1, 0, 1]], np.zeros((3, 2, 1, 2)))
-    assert mdp.occupancy(np.zeros((3, 2), int)).argmax(axis=1).tolist() == [0, 0, 1, 1]
-
-
-def test_rewards_of_impossible_transitions_count_for_nothing():
-    P = np.zeros((1, 2, 1, 2))
-    P[..., 1] = 1
-    R = np.zeros_like(P)
-    R[..., 0] = 1e99
-    mdp = FiniteMDP(P, R)
-    assert not mdp.V.any()
-    assert not mdp.simulate(np.zeros((1, 2), int), 50, rng=0)[2].any()
 
 
 @given(seeds, small)
@@ -215,13 +159,6 @@ def test_a_stationary_mdp_is_the_same_period_stacked_H_times(make_mdp, seed, siz
     assert np.array_equal(flat.occupancy(mu), tall.occupancy(mu))
     for x, y in zip(flat.simulate(mu, 20, rng=seed), tall.simulate(mu, 20, rng=seed), strict=True):
         assert np.array_equal(x, y)
-
-
-def test_sizes_are_read_off_P(make_mdp):
-    mdp = make_mdp(0, 4, 3, 2)
-    assert (mdp.H, mdp.S, mdp.A) == (4, 3, 2)
-    assert mdp.Q.shape == (4, 3, 2)
-    assert mdp.V.shape == (5, 3)
 
 
 def test_defaults_are_state_zero_and_no_terminal_reward():
@@ -245,15 +182,6 @@ def test_occupancy_is_the_product_of_transition_matrices(make_mdp, seed, size):
     np.testing.assert_allclose(occupancy.sum(axis=1), 1, rtol=1e-14)
 
 
-@given(seeds, small)
-def test_occupancy_times_rewards_is_the_value(make_mdp, seed, size):
-    mdp = make_mdp(seed, *size)
-    mu = random_policy(seed, mdp)
-    d = mdp.occupancy(mu)
-    total = np.einsum("hs,hsa,hsan,hsan->", d[:-1], mu, mdp.P, mdp.R) + d[-1] @ mdp.terminal
-    assert math.isclose(total, mdp.initial @ mdp.evaluate(mu)[0], rel_tol=1e-12, abs_tol=1e-12)
-
-
 # --- simulation -----------------------------------------------------------------------------
 
 
@@ -264,14 +192,6 @@ def test_simulated_rewards_are_read_at_the_simulated_transitions(make_mdp):
     assert np.array_equal(r[:, :-1], mdp.R[h, s[:, :-1], a, s[:, 1:]])
     assert np.array_equal(r[:, -1], mdp.terminal[s[:, -1]])
     assert (mdp.P[h, s[:, :-1], a, s[:, 1:]] > 0).all()
-
-
-def test_simulation_is_a_function_of_the_seed(make_mdp):
-    mdp = make_mdp(4, 5, 3, 2, noisy=True)
-    mu = random_policy(0, mdp)
-    runs = [mdp.simulate(mu, 40, rng=seed) for seed in (7, 7, 8)]
-    assert all(np.array_equal(x, y) for x, y in zip(runs[0], runs[1], strict=True))
-    assert not any(np.array_equal(x, y) for x, y in zip(runs[0], runs[2], strict=True))
 
 
 def test_simulated_states_actions_and_moves_have_the_exact_laws(make_mdp):
@@ -287,15 +207,6 @@ def test_simulated_states_actions_and_moves_have_the_exact_laws(make_mdp):
         chi_square_ok(counts, d[h][:, None, None] * mu[h][:, :, None] * mdp.P[h], tests=5)
 
 
-def test_simulated_mean_reward_is_the_evaluated_one(make_mdp):
-    mdp, L = make_mdp(6, 3, 3, 2, noisy=True), 50_000
-    mu = random_policy(2, mdp)
-    *_, r = mdp.simulate(mu, L, rng=3)
-    spread = (mdp.H + 1) * 3.5  # an episode's reward spans this much
-    bound = spread * math.sqrt(math.log(2 / RATE) / (2 * L))  # Hoeffding: fails at most at RATE
-    assert abs(r.sum(axis=1).mean() - mdp.initial @ mdp.evaluate(mu)[0]) < bound
-
-
 def test_random_rewards_take_two_values_with_the_stated_mean():
     means, L = np.array([-1.0, -0.5, 0.25, 2.0]), 20_000
     P = np.ones((4, 1, 1, 1))
@@ -309,13 +220,6 @@ def test_random_rewards_take_two_values_with_the_stated_mean():
         assert binomtest(high, L, (mean + 1) / 3).pvalue > RATE / 3
     pairs = np.bincount(2 * (r[:, 1] == 2) + (r[:, 2] == 2), minlength=4)
     chi_square_ok(pairs, np.outer([5 / 6, 1 / 6], [7 / 12, 5 / 12]))  # and independently
-
-
-def test_random_rewards_leave_all_values_as_they_are(make_mdp):
-    mdp = make_mdp(7, 3, 3, 2)
-    noisy = make_mdp(7, 3, 3, 2, noisy=True)
-    assert np.array_equal(mdp.Q, noisy.Q)
-    assert noisy.support == (-1.5, 2)
 
 
 def test_the_last_possible_successor_takes_what_rounding_left_over():
@@ -351,98 +255,30 @@ def test_the_value_of_a_discounted_policy_solves_its_linear_equations(make_mdp, 
     exact = np.linalg.solve(np.eye(S) - 0.9 * P, r)
     np.testing.assert_allclose(mdp.evaluate(mu), exact, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(mdp.evaluate(mdp.Q.argmax(axis=1)), mdp.V, rtol=1e-12, atol=1e-12)
+    ahead = np.einsum("san,san->sa", mdp.P, mdp.R + 0.9 * mdp.V)
+    np.testing.assert_allclose(mdp.Q, ahead, rtol=1e-12, atol=1e-12)
 
 
-# --- what is refused ------------------------------------------------------------------------
-
-P0, R0 = np.full((2, 2, 1, 2), 0.5), np.zeros((2, 2, 1, 2))
-
-
-def edited(array, where, value):
-    array = np.array(array, dtype=float)
-    array[where] = value
-    return array
-
-
-def ok():
-    return FiniteMDP(P0, R0)
-
-
-REFUSED = {
-    "P with three axes": (lambda: FiniteMDP(P0[0], R0[0]), "P"),
-    "P not square": (lambda: FiniteMDP(P0[..., :1], R0), "P"),
-    "P empty": (lambda: FiniteMDP(P0[:0], R0[:0]), "P"),
-    "horizon against P": (lambda: FiniteMDP(P0, R0, H=3), "period"),
-    "P NaN": (lambda: FiniteMDP(edited(P0, (1, 0, 0, 1), np.nan), R0), "P"),
-    "P negative": (lambda: FiniteMDP(edited(P0, (0, 1, 0), [1.5, -0.5]), R0), "P"),
-    "P row sum": (lambda: FiniteMDP(edited(P0, (1, 1, 0), [0.5, 0.25]), R0), "P"),
-    "R shape": (lambda: FiniteMDP(P0, R0[0]), "R"),
-    "R infinite": (lambda: FiniteMDP(P0, edited(R0, (0, 1, 0, 0), np.inf)), "R"),
-    "terminal shape": (lambda: FiniteMDP(P0, R0, terminal=[0, 0, 0]), "terminal"),
-    "terminal NaN": (lambda: FiniteMDP(P0, R0, terminal=[0, np.nan]), "terminal"),
-    "initial shape": (lambda: FiniteMDP(P0, R0, initial=[1.0]), "initial"),
-    "initial negative": (lambda: FiniteMDP(P0, R0, initial=[2, -1]), "initial"),
-    "initial sum": (lambda: FiniteMDP(P0, R0, initial=[0.5, 0.4]), "initial"),
-    "support shape": (lambda: FiniteMDP(P0, R0, support=(0, 1, 2)), "support"),
-    "support order": (lambda: FiniteMDP(P0, R0, support=(1, 1)), "support"),
-    "R beyond support": (
-        lambda: FiniteMDP(P0, edited(R0, (1, 0, 0, 0), 3), support=(0, 1)),
-        "support",
-    ),
-    "terminal below support": (
-        lambda: FiniteMDP(P0, R0, terminal=[0, -1], support=(0, 1)),
-        "support",
-    ),
-    "H of zero": (lambda: FiniteMDP.stationary(P0[0], R0[0], H=0), "H"),
-    "H left out": (lambda: FiniteMDP.stationary(P0[0], R0[0], H=None), "H"),
-    "values of too many periods": (
-        lambda: FiniteMDP.stationary(np.eye(99)[:, None], np.ones((99, 1)), 10**9).Q,
-        "Q",
-    ),
-    "H fractional": (lambda: FiniteMDP.stationary(P0[0], R0[0], H=2.5), "H"),
-    "policy of floats": (lambda: ok().evaluate(np.zeros((2, 2))), "policy"),
-    "policy shape": (lambda: ok().evaluate(np.zeros((2, 3), int)), "policy"),
-    "policy action": (lambda: ok().evaluate(np.array([[0, 0], [0, 1]])), "action"),
-    "policy negative action": (lambda: ok().occupancy(np.array([[0, -1], [0, 0]])), "action"),
-    "policy probabilities": (lambda: ok().simulate(np.full((2, 2, 1), 0.5), 1), "policy"),
-    "policy axes": (lambda: ok().regret(np.ones((2, 2, 2)) / 2), "policy"),
-    "discounted policy": (lambda: DiscountedMDP(P0[0], R0[0], 0.5).evaluate([[0, 0]]), "policy"),
-    "episodes without number": (lambda: ok().simulate(np.zeros((2, 2), int), 10**9), "episodes"),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_what_is_no_mdp_or_policy_is_refused(case):
-    call, keyword = REFUSED[case]
-    with pytest.raises(ValueError, match=keyword):
-        call()
-
-
-def test_an_instance_that_breaks_no_rule_is_accepted():
-    assert ok().value == 0
+# --- what is kept ---------------------------------------------------------------------------
 
 
 def test_what_values_were_computed_from_is_not_to_be_written_into():
     records = (
-        FiniteMDP(np.full((2, 3, 2, 3), 1 / 3), np.ones((2, 3, 2, 3))),
-        FiniteMDP(P0, R0[..., 0]),
+        FiniteMDP(np.full((2, 3, 4, 3), 1 / 3), np.ones((2, 3, 4, 3))),
         DiscountedMDP(np.ones((1, 1, 1)), np.ones((1, 1, 1)), 0.5),
         DirichletPrior.symmetric(2, 3, 2),
         Recommender.random(rng=1, N=3, J=2),
     )
     names = "P R terminal initial Q V optimal_actions alpha_R alpha_P alpha_T mean_R gamma beta"
     for record in records:
-        arrays = [getattr(record, name) for name in names.split() if hasattr(record, name)]
-        arrays = [array for array in arrays if isinstance(array, np.ndarray)]
+        arrays = [getattr(record, name, None) for name in names.split()]
+        arrays = [one for one in [*arrays, *getattr(record, "states", ())] if np.ndim(one)]
         assert len(arrays) > 4
         for array in arrays:
             with pytest.raises(ValueError, match="read-only"):
                 array *= 0
         with pytest.raises(FrozenInstanceError):
             record.initial = None
-    for array in Recommender.random(rng=1, N=3, J=2).states:  # of all customers
-        with pytest.raises(ValueError, match="read-only"):
-            array *= 0
 
 
 def test_rows_that_sum_to_one_in_single_precision_are_normalised(make_mdp):
@@ -470,15 +306,3 @@ def test_a_discounted_mdp_is_played_as_one_with_a_horizon(make_mdp):
         assert (r, s_next, over) == (*ending.step(h, s, h % 2, same)[:2], False)
         s = s_next
     assert lasting.step(10**6, s, 0, rng)[2] is False
-    with pytest.raises(IndexError, match="s must"):
-        lasting.step(0, 4, 0, rng)
-    with pytest.raises(ValueError, match="rng"):
-        lasting.step(0, 0, 0, 1)
-
-
-def test_a_discount_so_close_to_one_that_values_take_for_ever_is_refused():
-    one = np.ones((1, 1, 1))
-    for gamma in (1 - 2.0**-53, 1 - 1e-12, 1 - 1e-7):
-        with pytest.raises(ValueError, match="gamma"):
-            DiscountedMDP(one, one, gamma)
-    assert DiscountedMDP(one, one, 1 - 1e-5).V.item() == pytest.approx(1e5, rel=1e-8)

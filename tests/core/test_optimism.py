@@ -178,7 +178,7 @@ def test_true_optimism_is_refuted_no_more_often_than_stated():
     error, trials, missed = 0.1, 200, {1: 0, 20: 0}
     for seed in range(trials):
         rng = np.random.default_rng(seed)
-        x, y = rng.exponential(size=1500), rng.exponential(size=1000)
+        x, y = rng.exponential(size=3000), rng.exponential(size=500)
         for places in missed:
             outcome = compare(x, y, error=error, places=places)
             assert outcome.refuted == (outcome.estimate < -outcome.band).any()

@@ -27,7 +27,6 @@ from rlsvi_core import (
     suggest_parameters,
 )
 from rlsvi_core.agent import action_probabilities
-from rlsvi_core.learners.counts import Counts
 
 pytestmark = pytest.mark.filterwarnings("ignore:value_range", "ignore:lam is suggested")
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
@@ -230,14 +229,6 @@ def test_sixty_digits_at_the_settings_of_the_paper(printed, episodes, lam, sigma
     assert np.abs(agent.Q - Q).max() < 1e-8 * np.abs(Q).max()
 
 
-def test_lsvi_weights_are_exactly_zero_until_the_first_reward():
-    mdp = chain(12)
-    for phi in (features.coherent(mdp.Q, 4, 1), features.OneHot(mdp.H, mdp.S, 2)):
-        agent = lsvi(phi, rng=1)
-        assert not agent.learn(mdp, 20, 2).claimed.any()
-        assert not agent.Q.any()
-
-
 @pytest.mark.parametrize("printed", [False, True])
 @pytest.mark.parametrize("i", [-3, 4])
 def test_scaled_features_with_scaled_lam_play_bit_for_bit_alike(printed, i):
@@ -247,6 +238,16 @@ def test_scaled_features_with_scaled_lam_play_bit_for_bit_alike(printed, i):
     runs = [agent.learn(mdp, 60, 2, exact=True) for agent in (one, two)]
     assert same(runs[0], runs[1])
     assert same(one.theta, two.theta * c)
+
+
+def test_lsvi_has_the_mean_of_rlsvi_by_the_same_range_of_values():
+    agents = [door(features.OneHot(2, 3, 4), value_range=(-2, 6), rng=1) for door in (rlsvi, lsvi)]
+    for agent in agents:
+        agent.observe(1, 2, 3, 2.0, None)
+        agent.observe(0, 1, 0, 0.5, 2)
+        agent.plan()
+    assert agents[0].mean_values(1, 2)[3] == pytest.approx(2 / (1 + 0.16**2 / 64), rel=1e-12)
+    assert agents[1].values(1, 2)[3] == pytest.approx(2 / (1 + 0.16**2 / 64), rel=1e-12)
 
 
 def test_rewards_in_other_units_change_no_action():
@@ -444,19 +445,3 @@ def test_a_learner_of_ones_own_is_as_good_as_ours():
     assert agent.evaluate(Arms(), 100, rng=3).mean() > 0.5
     with pytest.raises(NotImplementedError, match="table of states"):
         agent.Q  # noqa: B018
-
-
-def test_a_bandit_of_two_coins_is_thompson_sampling():
-    """With P(value of one above the other) known: an exact binomial test at RATE."""
-    agent = rlsvi(features.OneHot(1, 1, 2), 1.0, 0.5, rng=3)
-    for a, r in ((0, 0.4), (1, 0.1), (1, 0.7)):
-        agent.observe(0, 0, a, r, None)
-    assert isinstance(agent.learner, Counts)
-    mean = np.array([0.4 / 1.25, 0.8 / 2.25])
-    variance = np.array([0.25 / 1.25, 0.25 / 2.25])
-    p = 0.5 * math.erfc(-(mean[1] - mean[0]) / math.sqrt(2 * variance.sum()))
-    count = 0
-    for _ in range(2000):
-        agent.plan()
-        count += agent.act(0, 0)
-    assert binomtest(count, 2000, p).pvalue > RATE

@@ -29,11 +29,11 @@ from rlsvi_core.learners.continual import Continual
 from rlsvi_core.learners.incremental import incremental
 from rlsvi_core.rlsvi import Printed
 
-H, S, A = 3, 4, 3
+H, S, A = 3, 5, 4
 RANDOM = np.random.default_rng(1)
 P, R = RANDOM.dirichlet(np.ones(S), (H, S, A)), RANDOM.normal(size=(H, S, A, S))
 MDP, ENDLESS = FiniteMDP(P, R), DiscountedMDP(P[0], R[0], 0.9)
-TABLE = RANDOM.normal(size=(H, S, A, 5)) / 2
+TABLE = RANDOM.normal(size=(H, S, A, 6)) / 2
 ONE_HOT, TIMELESS = features.OneHot(H, S, A), features.OneHot(None, S, A)
 CUT = {"value_range": (-1.5, 1.2), "rng": 1}
 
@@ -91,7 +91,7 @@ SPOILED = {
     "a": [99, -1, None, 0.5],
     "r": [np.nan, None, "x", np.float32("inf")],
     "s_next": [np.nan, 99],
-    "legal": [[], [99], [True, False, True], "x", np.array([0.0])],
+    "legal": [[], [99], [True, False, True, True], "x", np.array([0.0])],
 }
 SPOILED["legal_next"] = SPOILED["legal"]
 SCRATCH = {"_at_mean", "_stale", "_last", "_row"}  # of no consequence

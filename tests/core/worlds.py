@@ -13,7 +13,7 @@ from rlsvi_core.rlsvi import Printed
 
 H, S, A = 3, 5, 2
 LAM, SIGMA = 0.5, 0.3
-RANDOM = np.random.default_rng(0).standard_normal((H, S, A, 4))
+RANDOM = np.random.default_rng(11).standard_normal((H, S, A, 4))
 BOX = boxes.random_fourier(([-1.0, -1.0], [1.0, 1.0]), A=A, d=4, length_scale=0.5, rng=5)
 TILES = boxes.tiles(([-1.0, -1.0], [1.0, 1.0]), A=A, tilings=3, bins=2)
 PLACES = np.random.default_rng(1).uniform(-1, 1, (S, 2))

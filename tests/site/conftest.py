@@ -65,8 +65,7 @@ def at(shared, server):
         page = shared(**settings)
         page.emulate_media(media="screen")  # whatever a test before has left
         page.goto(f"{server}/{name}.html", wait_until="domcontentloaded")
-        if settings.get("java_script_enabled", True):
-            page.wait_for_selector(".bd-article.fitted")
+        page.wait_for_selector(".bd-article.fitted")
         return page
 
     return shown

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -24,20 +23,30 @@ def test_a_topic_runs_and_draws_what_it_says_and_nothing_else():
         runs, figures = (catalogue._module(f"{topic}.{part}") for part in ("runs", "figures"))
         assert set(runs.EXPERIMENTS) == set(has.tables)
         assert all(one.name == name for name, one in runs.EXPERIMENTS.items())
-        assert set(has.tables) <= set(figures.DRAW) <= {*has.tables, *has.figures}
+        assert set(figures.DRAW) <= {*has.tables, *has.figures}
         assert {one for tables in has.figures.values() for one in tables} <= set(has.tables)
 
 
-def test_the_register_has_the_claims_of_every_module_that_makes_some():
-    package = Path(catalogue.__file__).parent
-    makers = {
-        file.relative_to(package).with_suffix("").as_posix().replace("/", ".")
-        for file in package.glob("*/*.py")
-        if "\n@claim(" in file.read_text("utf8")
-    }
-    assert {"chain.claims", "lemmas.printed_lines"} <= makers
-    catalogue.claims()
-    assert {f"rlsvi_study.{name}" for name in makers} <= set(sys.modules)
+def test_a_topic_judges_the_sections_that_it_says_and_no_other():
+    every = catalogue.claims().values()
+    for topic, has in TOPICS.items():
+        home = f"rlsvi_study.{topic}."
+        assert {one.section for one in every if one.judge.__module__.startswith(home)} <= {
+            *has.claims
+        }
+
+
+def test_a_claim_is_judged_without_the_topics_of_other_sections():
+    done = python(
+        "-c",
+        """
+import sys
+from rlsvi_study import catalogue
+print(*{one.section for one in catalogue.claims(["6.3"]).values()})
+print(*(name for name in sys.modules if name.endswith(".claims")))
+""",
+    )
+    assert done.stdout.splitlines() == ["6.3", "rlsvi_study.recommender.claims"]
 
 
 def test_names_use_one_separator():
@@ -61,17 +70,17 @@ print(*(name for name in sys.modules if name.split(".")[1:2] and name.split(".")
 def test_list_shows_experiments_figures_and_claims(capsys):
     assert main(["list"]) == 0
     out = capsys.readouterr().out
-    assert {"fig2a", "fig5", "3.value"} <= set(out.split())
+    assert {"fig2a", "fig5", "3.regret"} <= set(out.split())
 
 
 def test_check_judges_the_tables_of_the_folder(tmp_path, capsys):
-    assert main(["check", "3.value", "6.1.learns", "--json", "--out", str(tmp_path)]) == 1
+    assert main(["check", "3.regret", "6.1.learns", "--json", "--out", str(tmp_path)]) == 1
     exact, stored = json.loads(capsys.readouterr().out)
     assert (exact["verdict"], stored["verdict"]) == ("holds", "not judged")
 
 
 def test_check_prints_json_for_programs(capsys):
-    assert main(["check", "3.value", "--json"]) == 0
+    assert main(["check", "3.regret", "--json"]) == 0
     (report,) = json.loads(capsys.readouterr().out)
     assert report["verdict"] == report["registered"] == "holds"
     assert {"id", "place", "statement", "paper", "kind", "found", "numbers"} <= set(report)
@@ -84,14 +93,14 @@ def test_every_figure_of_the_paper_is_drawn_by_its_number(number, tmp_path):
         (tmp_path / file.name).symlink_to(file)
     assert main(["plot", f"fig{number}", "--out", str(tmp_path)]) == 0
     for name in ("fig2a", "fig2b") if number == 2 else (f"fig{number}",):
-        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (tmp_path / f"figures/{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_an_unknown_claim_gets_the_nearest_valid_ones(capsys):
     with pytest.raises(SystemExit) as stop:
-        main(["check", "3.probabilty"])
+        main(["check", "3.regert"])
     assert stop.value.code == 2
-    assert "3.probability" in capsys.readouterr().err
+    assert "3.regret" in capsys.readouterr().err
 
 
 def test_without_docstrings_there_are_no_claims():

@@ -1,28 +1,29 @@
-"""Conjecture 1: the worlds, the agent with one feature, the proofs; and falsehoods planted."""
+"""Conjecture 1: the worlds that refute it, the agents, the proofs' steps, what is measured."""
 
 import math
-from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations, pairwise
 
 import matplotlib
 import numpy as np
-import pandas as pd
 import pytest
-from flint import arb
+from flint import arb, fmpq
 from scipy.linalg import hadamard
-from scipy.special import betaln
-from scipy.stats import beta, binom, binomtest, kstest, norm, ttest_1samp, ttest_ind
+from scipy.stats import binom, kstest, norm
 
-from rlsvi_core import bootstrap, rlsvi
+from rlsvi_core import rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior
-from rlsvi_study import catalogue
-from rlsvi_study.conjecture import claims, figures, gambles, prior, runs, weights
+from rlsvi_core.mdp import FiniteMDP
+from rlsvi_study.conjecture import claims, figures, gambles, linear_toll, runs
+from rlsvi_study.conjecture import toll as at_the_toll
+from rlsvi_study.conjecture.hypotheses import is_closed, is_instance, is_linear
+from rlsvi_study.conjecture.toll import imagined, least_regret, looked_at, over_root_T
 from rlsvi_study.engine import streams
-from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS, Judged
+from rlsvi_study.judging.intervals import mean_interval
+from rlsvi_study.judging.outcomes import DEPENDS, FAILS
 from rlsvi_study.traps import gamble, long_gamble, needle, toll
 
 matplotlib.use("Agg")
-REGISTER = catalogue.claims()
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
 
@@ -62,22 +63,12 @@ def test_nobody_should_leap_at_the_toll(H):
     assert mdp.initial.tolist() == [0.98, 0.02]
 
 
-def leaves_the_features(world, theta):
-    """Whether the Bellman update of Φθ in some period is no multiple of the one feature before it."""
-    mdp, Phi = world
-    for h in range(mdp.H - 1):
-        update = (mdp.P[h] * (mdp.R[h] + (Phi[h + 1, ..., 0] * theta).max(axis=1))).sum(axis=2)
-        phi = Phi[h, ..., 0]
-        if not np.allclose(phi * (phi * update).sum() / (phi**2).sum(), update, atol=1e-12):
-            return True
-    return False
-
-
 @pytest.mark.parametrize("theta", [-3.0, -0.5, 0.25, 2.0])
 def test_the_long_gambles_features_are_closed_and_the_tolls_are_not(theta):
+    rng = np.random.default_rng(1)
     for H in (2, 4, 9):
-        assert not leaves_the_features(long_gamble(H, sigma=2.0), theta)
-        assert leaves_the_features(toll(H, L=50), theta)
+        assert is_closed(*long_gamble(H, sigma=2.0), rng)
+        assert not is_closed(*toll(H, L=50), rng)
     mdp, Phi = long_gamble(4, sigma=2.0)
     after = mdp.R + (Phi[..., 0] * theta).max(axis=2)[-1]  # every later period has these features
     update = (mdp.P * after).sum(axis=3)
@@ -111,6 +102,10 @@ def test_the_needle_is_linear_in_the_hidden_vector(hidden):
         (lambda: needle(np.eye(3), 3, 2), "hidden"),
         (lambda: needle(2 * np.eye(3), 1, 2), "vectors"),
         (lambda: needle([[1.0, 0.0], [0.6, 0.8]], 1, 2), "vectors"),
+        (lambda: linear_toll.linear_toll(1, 9), "H"),
+        (lambda: linear_toll.linear_toll(3, 0.5), "L"),
+        (lambda: linear_toll.linear_toll(3, 9, u=-1.0), "u"),
+        (lambda: linear_toll.unit_leap(1 / 480), "1/481"),
     ],
 )
 def test_other_worlds_are_refused(make, keyword):
@@ -119,14 +114,50 @@ def test_other_worlds_are_refused(make, keyword):
 
 
 def test_what_the_conjecture_does_not_cover_is_seen():
-    assert claims.is_instance(gamble())
-    assert not claims.is_instance(gamble(sigma=2.0))  # a reward beyond σ
-    assert not claims.is_instance(gamble(), lam=26.0)  # θ² = 0.04 > 1/26
-    assert claims.is_instance(long_gamble(8), lam=3 / 64)
-    assert not claims.is_instance(long_gamble(8))  # Σθ² > H
+    assert is_instance(gamble())
+    assert not is_instance(gamble(sigma=2.0))  # a reward beyond σ
+    assert not is_instance(gamble(), lam=26.0)  # θ² = 0.04 > 1/26
+    assert is_instance(long_gamble(8), lam=3 / 64)
+    assert not is_instance(long_gamble(8))  # Σθ² > H
     mdp, Phi = toll(3, 20)
-    assert not claims.is_instance((mdp, np.concatenate([Phi, Phi], axis=-1)))  # θ not unique
-    assert not claims.is_instance((mdp, Phi**2))  # Q* not linear
+    assert not is_instance((mdp, np.concatenate([Phi, Phi], axis=-1)))  # θ not unique
+    assert not is_instance((mdp, Phi**2))  # Q* not linear
+
+
+def test_the_linear_tolls_features_say_what_is_paid_and_what_follows():
+    mdp, Phi = linear_toll.linear_toll(6, L=50)
+    np.testing.assert_array_equal(mdp.P[..., linear_toll.ALIVE], Phi[..., 0])
+    np.testing.assert_array_equal(mdp.P[..., linear_toll.DEAD], Phi[..., 2])
+    np.testing.assert_array_equal(mdp.R[0, ..., 0], -Phi[0, ..., 1])
+
+
+def test_other_worlds_are_not_linear():
+    assert not is_linear(*toll(5, L=50))
+    mdp, Phi = linear_toll.linear_toll(5, L=50)
+    R = mdp.R.copy()
+    R[2, 1, 1] = -1.0  # a price in the middle of the road: two features price two actions
+    assert is_linear(FiniteMDP(mdp.P, R, initial=mdp.initial), Phi)
+    R[2, 1, 0], R[2, 0, 0] = 1.0, -3.0  # and the dead have two actions of one feature
+    assert not is_linear(FiniteMDP(mdp.P, R, initial=mdp.initial), Phi)
+
+
+def test_nothing_tells_the_hidden_action_and_regret_is_exponential():
+    """The needle: worlds agree but for both hidden actions and the last period; and the proof's
+    numbers, with L = (m − 1)/4K episodes and m = ½e^(K/64) actions."""
+    worlds = {hidden: needle(np.eye(8), hidden, 6)[0] for hidden in range(1, 8)}
+    for one, other in combinations(worlds, 2):
+        rest = [b for b in range(8) if b not in (one, other)]
+        for x in "PR":
+            ours, theirs = (getattr(worlds[world], x)[:-1, :, rest] for world in (one, other))
+            np.testing.assert_array_equal(ours, theirs)
+    rates = []
+    for K in (2000, 4000, 8000):
+        m = math.exp(K / 64) / 2
+        L = (m - 1) / (4 * K)
+        assert m * (m - 1) / 2 * 2 * math.exp(-K / 32) < 1  # Hoeffding: so many vectors exist
+        assert L * 0.75 ** (K - 1) + L * K / (m - 1) < 0.5  # nothing is seen
+        rates.append(math.log(L / 8 / math.sqrt(L * K)) / K)
+    assert 0 < rates[0] < rates[-1]
 
 
 # --- the agents -----------------------------------------------------------------------------
@@ -198,403 +229,18 @@ def test_every_pass_costs_the_value_of_the_gamble():
     ]
 
 
-def one_start_at_the_side(H, walked):
-    """RLSVI after one episode that began at the side of the toll."""
+@pytest.mark.parametrize("walked", [(True, True, True, True), (False, True, True, False)])
+def test_what_is_imagined_is_what_the_agent_samples(walked):
+    H, X = 5, []
     mdp, Phi = toll(H, 20)
     agent = rlsvi(Phi, 1.0, 1.0, rng=1)
     for h, action in enumerate([0, *(0 if one else 1 for one in walked)]):
         agent.observe(h, 1, action, mdp.R[h, 1, action, 1], 1)
-    return agent
-
-
-@pytest.mark.parametrize("walked", [(True, True, True, True), (False, True, True, False)])
-def test_what_is_imagined_is_what_the_agent_samples(walked):
-    agent, X = one_start_at_the_side(5, walked), []
     for _ in range(4000):
         agent.plan()
         X.append(agent.Q[1, 1].max())
-    ours = claims.imagined(5, 4000, rng=2, walked=np.array(walked))
-    assert kstest(X, ours[:, 0]).pvalue > RATE
-
-
-def test_truncated_values_stay_in_range():
-    X = claims.imagined(6, 1000, most=1.0)
-    assert (np.abs(X) <= np.arange(5, 0, -1)).all()
-    regret = {
-        agent: [runs.toll_regret(agent, 11, seed)[0]["regret"] for seed in range(12)]
-        for agent in ("given", "truncated")
-    }
-    assert max(regret["truncated"]) < 60 < max(regret["given"])
-
-
-@pytest.mark.parametrize("agent", ["given", "one-hot"])
-def test_one_episode_in_L_starts_at_the_side(agent):
-    sides = [runs.toll_regret(agent, 9, seed)[0]["sides"] for seed in range(100)]
-    assert abs(np.mean(sides) - 1) < norm.isf(RATE / 2) / 10  # Poisson, nearly
-
-
-def test_lost_plays_silence_the_agent_as_computed():
-    agent = rlsvi(gamble()[1], 1.0, 1.0, rng=1)
-    agent.observe(0, 0, 1, -2.0, 2)
-    plays = 0
-    for _ in range(20_000):
-        agent.plan()
-        plays += agent.Q[0, 0, 1] > 0
-    p = norm.cdf(-2 / math.sqrt(2))
-    assert abs(plays - 20_000 * p) < norm.isf(RATE / 2) * math.sqrt(20_000 * p * (1 - p))
-
-
-# --- falsehoods -----------------------------------------------------------------------------
-
-PLANTED = {
-    "regret/√T that does not grow": ("least_regret", lambda L: 1.0, "B.conjecture-meant"),
-    "powers below a half": ("power", lambda H, x: 0.4, "B.conjecture-printed"),
-    "a lower bound above what was measured": (
-        "gamble_bound",
-        lambda L, H=1: float(L),
-        "B.gambles-measured",
-    ),
-    "a lower bound above what was measured at the toll": (
-        "least_regret",
-        lambda L: 1e9,
-        "B.toll-measured",
-    ),
-    "a lower bound above what was measured at the linear toll": (
-        "least_regret",
-        lambda L: 1e9,
-        "B.linear-toll-measured",
-    ),
-    "another rule at the linear toll": ("outcome", lambda by_H: "fails", "B.linear-toll-measured"),
-    "an upper bound below what was measured": (
-        "truncated_bound",
-        lambda H, L: 5.0,
-        "B.truncated-steps",
-    ),
-    "a needle in plain sight": (
-        "needle",
-        lambda v, hidden, H: (needle(v, hidden, H)[0], needle(v, hidden, H)[1] + 1),
-        "B.worlds-are-instances",
-    ),
-    "a bell of half the width": (
-        "half_bell",
-        lambda x, true=claims.half_bell: true(2 * x),
-        "B.silence-steps",
-    ),
-    "a mean without shrinkage": (
-        "law",
-        lambda world, rho, w, m, true=claims.law: (
-            true(world, Fraction(0), w, m)[0],
-            true(world, rho, w, m)[1],
-        ),
-        "B.gamble-law",
-    ),
-    "a threshold that is another": (
-        "threshold_between",
-        lambda H, low, high, true=claims.threshold_between: true(H, low, low),
-        "B.enough-noise",
-    ),
-    "a threshold that is another on the long gamble": (
-        "threshold_between",
-        lambda H, low, high, true=claims.threshold_between: true(H, high, 2 * high),
-        "B.long-noise",
-    ),
-    "features that are not the toll's": (
-        "rotated_toll",
-        lambda theta, world, true=claims.rotated_toll: (
-            true(theta, world)[0],
-            true(theta, world)[1] * 2,
-        ),
-        "B.any-weights",
-    ),
-    "a longer wait": ("regret_in_the_end", lambda f, games: 60.0, "B.enough-noise"),
-}
-
-
-@pytest.mark.parametrize("falsehood", PLANTED)
-def test_a_planted_falsehood_is_caught(falsehood, monkeypatch):
-    name, wrong, id = PLANTED[falsehood]
-    monkeypatch.setattr(claims, name, wrong)
-    assert REGISTER[id].judge().verdict != REGISTER[id].verdict
-
-
-@pytest.mark.parametrize(
-    ("id", "step"), [(id, step) for id, steps in claims.STEPS.items() for step in steps]
-)
-def test_if_a_step_falls_the_refutation_does(id, step, monkeypatch):
-    for one in claims.STEPS[id]:
-        found = Judged(FAILS if one == step else HOLDS, {})
-        monkeypatch.setitem(REGISTER, one, replace(REGISTER[one], judge=lambda found=found: found))
-    found = REGISTER[id].judge()
-    assert found.verdict == DEPENDS
-    assert found.numbers["failed"] == [step]
-
-
-def test_worlds_that_tell_the_hidden_action_are_caught(monkeypatch):
-    def telling(v, hidden, H):
-        mdp, Phi = needle(v, hidden, H)
-        R = mdp.R.copy()
-        R[0, 0, 0] = hidden / 100
-        return type(mdp)(mdp.P, R), Phi
-
-    monkeypatch.setattr(claims, "needle", telling)
-    assert REGISTER["B.any-algorithm"].judge().verdict == FAILS != HOLDS
-
-
-def toll_table(**change):
-    """Regret at the toll of 40 runs, over √T as said."""
-    over = {"given": (0.5, 1.0, 5.0), "truncated": (0.3, 0.2, 0.1), "one-hot": (0.3, 0.2, 0.1)}
-    return {
-        "toll": pd.DataFrame(
-            [
-                {
-                    "agent": agent,
-                    "H": H,
-                    "seed": seed,
-                    "sides": 1,
-                    "regret": x * math.sqrt(H * claims.looked_at(H)) * (0.9 + 0.2 * (seed % 2)),
-                }
-                for agent, row in (over | change).items()
-                for H, x in zip((7, 11, 15), row, strict=True)
-                for seed in range(40)
-            ]
-        )
-    }
-
-
-@pytest.mark.parametrize(
-    ("change", "verdict"),
-    [
-        ({}, HOLDS),
-        ({"given": (5.0, 5.0, 5.0)}, FAILS),  # level
-        ({"given": (9.0, 8.0, 7.0)}, FAILS),  # falls
-        ({"given": (0.5, 6.0, 5.0)}, FAILS),  # rises and falls
-        ({"one-hot": (0.3, 0.3, 0.3)}, FAILS),
-        ({"truncated": (0.1, 0.2, 0.3)}, FAILS),
-    ],
-)
-def test_the_toll_rises_stays_level_and_falls(change, verdict):
-    assert claims.toll_measured(toll_table(**change)).verdict == verdict
-
-
-def test_the_conjectures_sentence_is_of_all_runs_and_over_root_T():
-    found = claims.conjecture_meant({**gamble_tables((0.65, 0.85, 0.95)), **toll_table()})
-    assert found.verdict == FAILS
-    assert {H: round(one.mean, 2) for H, one in found.numbers["over_root_T"].items()} == {
-        7: 0.5,
-        11: 1.0,
-        15: 5.0,
-    }
-
-
-def gamble_tables(powers):
-    """Regret of 40 runs that is a power of the episode, by H; the doubled σ has none."""
-
-    def rows(power, **more):
-        return [
-            {**more, "seed": seed, "episode": L, "regret": (0.9 + 0.2 * (seed % 2)) * L**power}
-            for seed in range(40)
-            for L in (10, 10**2, 10**3, 10**4, 10**5, 10**6)
-        ]
-
-    return {
-        "gamble": pd.DataFrame(rows(powers[0], factor=1.0) + rows(0.0, factor=2.0)),
-        "long-gamble": pd.DataFrame(rows(powers[1], H=4) + rows(powers[2], H=8)),
-    }
-
-
-@pytest.mark.parametrize(
-    ("powers", "verdict"),
-    [((0.65, 0.85, 0.95), HOLDS), ((0.5, 0.85, 0.95), FAILS), ((0.65, 0.95, 0.85), FAILS)],
-)
-def test_the_gambles_outgrow_the_root(powers, verdict):
-    found = claims.gambles_measured(gamble_tables(powers))
-    assert found.verdict == verdict
-    assert [one.mean for one in found.numbers["slopes"].values()] == pytest.approx(powers)
-
-
-@pytest.mark.parametrize(("H", "L"), [(1, 10**4), (4, 10**5), (8, 10**6)])
-def test_the_gambles_bound_is_what_some_histories_give(H, L):
-    x, rho = 0.5, 1.0 if H == 1 else 3 / H**2
-    c = 2 * x**2 if H == 1 else H**2 * x**2 / 2 / (1 + (H - 1) * x**2)
-    m = math.ceil(math.log(L) / c + 2 * H * rho)
-    loss = 0.2 if H == 1 else 0.1 * H
-    least = loss / 2 * (L - m) * binom.cdf(math.floor(m * (1 - x) / 2), m, 0.55)
-    assert least <= claims.gamble_bound(L, H) < loss * L
-
-
-def test_silences_are_bounded_from_where_it_is_said():
-    f = 1.6845
-    assert gambles.silence(0.95 * f, 4000) > 2 * gambles.silence(0.95 * f, 1000) > 20
-    assert gambles.silence(1.05 * f, 4000) < gambles.silence(1.05 * f, 1000)
-
-
-def test_the_explicit_terms_are_above_the_exact_ones():
-    end = claims.regret_in_the_end(2.0, 5000)
-    for games in (500, 1000):
-        assert end - claims.regret_in_the_end(2.0, games) < float(claims.later_regret(games))
-
-
-def test_a_silence_by_hand():
-    play = [norm.cdf(z) for z in (-2 / math.sqrt(2), 2 / math.sqrt(2))]
-    assert gambles.silence(1.0, 1) == pytest.approx(math.log(0.45 / play[0] + 0.55 / play[1]))
-    assert gambles.silence(1.0, 0) == pytest.approx(math.log(2))
-
-
-def test_regret_in_the_end_is_that_of_long_runs():
-    mdp, Phi = gamble()
-    passes = [
-        int(
-            (
-                runs.openings(mdp, Phi, 20_000, *streams(seed)[1:], sigma=2.0).action == runs.PASS
-            ).sum()
-        )
-        for seed in range(100)
-    ]
-    mean, error = 0.2 * np.mean(passes), 0.2 * np.std(passes) / 10
-    assert abs(mean - claims.regret_in_the_end(2.0, 5000)) < 5 * error
-
-
-def limit_by_another_route(f, H, games):
-    """Expected passes on the long gamble before so many games, if each is waited for: the posterior
-    of each period in turn, as a plain recursion on means and variances."""
-    rho, total = 3 / H**2, 0.0
-    for m in range(games):
-        w = np.arange(m + 1)
-        x, shrink, unit = 1 - 2 * w / max(m, 1), m / (m + f * f * rho), f * f / (m + f * f * rho)
-        mean, variance = np.zeros(m + 1), np.zeros(m + 1)
-        for _ in range(H - 1):
-            mean, variance = shrink * (1 + mean), shrink**2 * variance + unit
-        mean, variance = -shrink * x * (1 + mean), (shrink * x) ** 2 * variance + unit
-        play = norm.cdf(mean / np.sqrt(variance))
-        total += float(binom.pmf(w, m, 0.55) @ (1 / play - 1))
-    return total
-
-
-def test_the_long_gamble_is_bounded_from_where_it_is_said():
-    """f* = 2.65 for H = 4: above it passes converge, and long runs have that many; below not."""
-    H, f = 4, 4.0
-    first, second, third = (limit_by_another_route(f, H, m) for m in (400, 800, 1200))
-    assert third - second < 0.5 * (second - first)
-    assert limit_by_another_route(2.0, H, 400) > 100 * limit_by_another_route(2.0, H, 200)
-    mdp, Phi = long_gamble(H)
-    passes = [
-        (
-            runs.openings(mdp, Phi, 20_000, *streams((seed, 7))[1:], lam=3 / H**2, sigma=f).action
-            == runs.PASS
-        ).sum()
-        for seed in range(200)
-    ]
-    few = limit_by_another_route(f, H, 2000)
-    assert abs(np.mean(passes) - few) < 5 * np.std(passes) / math.sqrt(200)
-
-
-@pytest.mark.parametrize(
-    ("sigma", "G", "enough"), [(1.0, 16, True), (3.0, 80, True), (3.0, 16, False)]
-)
-def test_values_of_the_toll_are_as_often_large_as_proved(sigma, G, enough):
-    """The proof's normal variable for λ = 1, by the library's agent after one start with walks alone;
-    with a leap that is too small for σ nothing is amplified."""
-    H = 8
-    mdp, Phi = toll(H, 20, G)
-    agent = rlsvi(Phi, 1.0, sigma, rng=1)
-    for h in range(H):
-        agent.observe(h, 1, 0, mdp.R[h, 1, 0, 1], 1)
-    least = claims.least_spread(H, H - 1, gambles.exact(sigma**2))
-    level, high = sigma * float(arb(least).sqrt()), 0
-    for _ in range(3000):
-        agent.plan()
-        high += agent.Q[1, 1].max() >= level
-    assert (binomtest(high, 3000, norm.sf(1), alternative="less").pvalue > RATE) == enough
-
-
-# --- where the prior is true ----------------------------------------------------------------
-
-
-def test_the_prior_determines_the_rewards():
-    for mdp, Phi in (
-        prior.prior_toll(6, 5000, np.random.default_rng(1)),
-        prior.random_basis(6, np.random.default_rng(2)),
-    ):
-        assert claims.is_instance((mdp, Phi), lam=1e-3)
-        assert np.abs(mdp.R).max() <= 1
-
-
-def test_regret_at_the_gate_is_that_of_a_second_program(monkeypatch):
-    """RLSVI with one feature in plain Python, its own draws; the means of both agree."""
-    monkeypatch.setitem(prior.EPISODES, "toll", 300)
-    monkeypatch.setattr(prior, "SIDES", 60)
-    H, w, lam, theirs = 5, prior.WALK, prior.LAM, []
-    for seed in range(150):
-        rng = np.random.default_rng((seed, 99))
-        while True:
-            theta = rng.normal(0, lam**-0.5, H)
-            V = np.append(np.maximum(w * theta, theta), 0.0)
-            road = np.concatenate([w * theta - V[1:], (theta - V[1:])[1:], theta[:1]])
-            if np.abs(road).max() <= 1:
-                break
-        data, regret, sampled = [[] for _ in range(H)], 0.0, np.zeros(H)
-        for episode in range(300):
-            for h in reversed(range(H) if episode else ()):
-                later = max(w * sampled[h + 1], sampled[h + 1]) if h < H - 1 else 0.0
-                M = lam + sum(x * x for x, _, _ in data[h])
-                total = sum(x * (r + alive * later) for x, r, alive in data[h])
-                sampled[h] = total / M + rng.normal() / math.sqrt(M)
-            if rng.random() < 0.2:
-                for h in range(H):
-                    x = w if h == 0 or sampled[h] < 0 else 1.0
-                    data[h].append((x, x * theta[h] - V[h + 1], 1))
-            else:
-                leaps = rng.random() < 0.5 if sampled[0] == 0 else sampled[0] > 0
-                regret += abs(theta[0]) * (leaps != (theta[0] > 0))
-                if leaps:
-                    data[0].append((1.0, theta[0], 0))
-        theirs.append(regret)
-    ours = [prior.prior_regret("toll", H, seed)[0]["regret"] for seed in range(150)]
-    assert ttest_ind(ours, theirs, equal_var=False).pvalue > RATE
-    assert np.mean(ours) > 1
-
-
-def prior_table(**change):
-    """Regret of 30 seeds whose means over √T, for closed features over H²√T, are as said."""
-    over = {"toll": (0.1, 0.1, 0.2, 0.5), "random": (2, 2, 1, 1), "closed": (2, 1, 1, 1)}
-    return {
-        "prior": pd.DataFrame(
-            [
-                {
-                    "family": family,
-                    "H": H,
-                    "seed": seed,
-                    "regret": x
-                    * math.sqrt(H * prior.EPISODES[family])
-                    * (H**2 if family == "closed" else 1)
-                    * (0.9 + 0.2 * (seed % 2)),
-                }
-                for family, row in (over | change).items()
-                for H, x in zip((8, 16, 32, 64), row, strict=True)
-                for seed in range(30)
-            ]
-        )
-    }
-
-
-@pytest.mark.parametrize(
-    ("change", "verdict"),
-    [
-        ({}, HOLDS),
-        ({"toll": (0.5, 0.5, 0.5, 0.5)}, FAILS),
-        ({"toll": (0.1, 0.1, 0.49, 0.5)}, DEPENDS),  # not above all others
-        ({"random": (1, 1, 1, 2)}, FAILS),
-        ({"toll": (2, 1, 1, 1), "random": (1, 1, 1, 2)}, FAILS),
-    ],
-)
-def test_the_rule_of_the_prior_is_applied(change, verdict):
-    assert claims.prior_measured(prior_table(**change)).verdict == verdict
-
-
-def test_closed_features_are_judged_over_the_square_of_the_horizon():
-    for row, trend in (((2, 1, 1, 1), "does not rise"), ((1, 1, 1, 1.2), "rises")):
-        found = claims.prior_measured(prior_table(closed=row)).numbers["trends"]
-        assert found["closed"] == trend
+    assert kstest(X, imagined(H, 4000, rng=2, walked=np.array(walked))[:, 0]).pvalue > RATE
+    assert (np.abs(imagined(H, 1000, most=1.0)) <= np.arange(H - 1, 0, -1)).all()
 
 
 def test_the_amplification_is_drawn():
@@ -604,110 +250,226 @@ def test_the_amplification_is_drawn():
     assert mean[0] > 4 > truncated[0]
 
 
-# --- weights in place of noise --------------------------------------------------------------
+# --- the steps ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("kappa", "p"), [(1.0, 0.8), (0.3, 0.95)])
-def test_passes_are_as_many_as_computed(kappa, p):
-    passes = []
-    mdp, Phi = gamble(p)
-    for seed in range(300):
-        run = bootstrap(Phi, (-2, 2), kappa, rng=seed).learn(mdp, 400, seed + 1000)
-        passes.append((run.opening == runs.PASS).sum())
-    expected = weights.expected_passes(p, kappa, plays=200)
-    assert ttest_1samp(passes, expected).pvalue > RATE
-    assert ttest_1samp(passes, 0.5 * expected).pvalue < 1e-3  # and they are told apart
+def stubs(steps, falls):
+    """Steps of the same names of which one does not hold."""
+
+    def stub(step):
+        def holds():
+            return step is not falls
+
+        holds.__name__ = step.__name__
+        return holds
+
+    return tuple(map(stub, steps))
 
 
-@pytest.mark.parametrize("kappa", [2.0, 1.0, 0.3, 0.01])
-def test_the_steps_of_the_gambles_proof(kappa):
-    p = 0.6
-    q, t = 1 - p, 0.5 * (2 * p - 1)
-    for m in (0, 1, 5, 40):
-        k = np.arange(m + 1)
-        a, b = k + kappa, m - k + kappa
-        play = beta.sf(0.5, a, b)
-        few = -(a + b) * math.log(2) - np.log(b) - betaln(a, b)
-        assert (np.log(play) >= few - 1e-12).all()
-        chernoff = (1 - t**2) ** -kappa * ((1 - t * (p - q)) / (1 - t**2)) ** m
-        assert binom.pmf(k, m, p) @ (1 - play) <= chernoff
-        assert (play[2 * k >= m] >= 0.5 - 1e-12).all()
+@pytest.mark.parametrize("step", claims.STEPS_PRINTED)
+def test_if_a_step_falls_the_refutation_as_printed_does(step, monkeypatch):
+    monkeypatch.setattr(claims, "STEPS_PRINTED", stubs(claims.STEPS_PRINTED, step))
+    found = claims.conjecture_printed()
+    assert (found.verdict, found.numbers["failed"]) == (DEPENDS, [step.__name__])
 
 
-def test_the_gambles_explicit_bound_is_above():
-    for p in (0.55, 0.7, 0.95):
-        assert weights.most_passes(p) > weights.expected_passes(p, 1.0, 300)
-    by_coins = sum(
-        binom.pmf(k, m, 0.7) * (1 / binom.cdf(k, m + 1, 0.5) - 1)
-        for m in range(20)
-        for k in range(m + 1)
+@pytest.mark.parametrize("step", claims.STEPS_MEANT)
+def test_if_a_step_falls_the_refutation_as_meant_does(step, monkeypatch):
+    monkeypatch.setattr(claims, "STEPS_PRINTED", stubs(claims.STEPS_PRINTED, None))
+    monkeypatch.setattr(claims, "STEPS_MEANT", stubs(claims.STEPS_MEANT, step))
+    found = claims.conjecture_meant()
+    assert (found.verdict, found.numbers["failed"]) == (DEPENDS, [step.__name__])
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "lie", "step"),
+    [
+        (gambles, "certainty", lambda right: lambda H, x: 2 * right(H, x), gambles.gamble_law),
+        (gambles, "divergence", lambda right: lambda x: right(x) / 2, gambles.bad_histories),
+        (
+            at_the_toll,
+            "factors",
+            lambda right: lambda walked, *rho: right(not walked, *rho),
+            at_the_toll.toll_law,
+        ),
+        (at_the_toll, "leap", lambda right: lambda rho: right(rho) / 2, at_the_toll.toll_steps),
+        (at_the_toll, "least_regret", lambda _: lambda L: 0.116 * L, at_the_toll.toll_steps),
+        (linear_toll, "KEPT", lambda _: Fraction(2), linear_toll.enough_walks),
+        (linear_toll, "is_closed", lambda _: lambda *given: False, linear_toll.STEPS[0]),
+        (linear_toll, "most_episodes", lambda _: lambda *at: 1000, linear_toll.linear_toll_grows),
+    ],
+)
+def test_a_step_that_is_not_so_is_noticed(module, name, lie, step, monkeypatch):
+    assert step() is True
+    monkeypatch.setattr(module, name, lie(getattr(module, name)))
+    assert step() is False
+
+
+def solved(rho, rows, targets):
+    """The posterior mean in exact fractions, and σ⁻² times its covariance."""
+    K = len(rows[0])
+    M = [[rho * (i == j) + sum(r[i] * r[j] for r in rows) for j in range(K)] for i in range(K)]
+    b = [[sum(r[i] * t for r, t in zip(rows, targets, strict=True))] for i in range(K)]
+    both = [
+        row + own + [Fraction(i == j) for j in range(K)]
+        for i, (row, own) in enumerate(zip(M, b, strict=True))
+    ]
+    for i in range(K):
+        pivot = both[i][i]
+        both[i] = [x / pivot for x in both[i]]
+        for j in range(K):
+            if j != i:
+                both[j] = [x - both[j][i] * y for x, y in zip(both[j], both[i], strict=True)]
+    return [row[K] for row in both], [row[K + 1 :] for row in both]
+
+
+@pytest.mark.parametrize("rho", [Fraction(1, 1000), Fraction(1), Fraction(9)])
+def test_one_observation_hands_on_what_the_proof_says(rho):
+    u, X, kept = linear_toll.long_leap(rho), Fraction(7, 3), linear_toll.KEPT
+    leap = (Fraction(1), u)
+    for walked, phi in ((True, (Fraction(1), Fraction(1))), (False, leap)):
+        mean, cov = solved(rho, [phi], [X])
+        value = leap[0] * mean[0] + leap[1] * mean[1]
+        noise = sum(leap[i] * cov[i][j] * leap[j] for i in range(2) for j in range(2))
+        assert value == X * (8 if walked else (1 + u * u) / (1 + u * u + rho))
+        assert float(value / X) == linear_toll.passed_on(walked, float(u), float(rho))
+        assert kept <= value / X
+        assert noise >= kept
+
+
+@pytest.mark.parametrize("rho", [Fraction(1, 4), Fraction(9)])
+@pytest.mark.parametrize(("leaps", "quits"), [(0, 0), (3, 5), (40, 2)])
+def test_at_the_gate_the_sign_is_that_of_the_proof(rho, leaps, quits):
+    b = Fraction(1)
+    side, leap, quit = ([Fraction(x) for x in row] for row in ((1, 1, 0), (0, 1, 1), (0, 0, 1)))
+    rows = [side, *[leap] * leaps, *[quit] * quits]
+    for X in (Fraction(0), Fraction(5), Fraction(50), Fraction(50_000)):
+        for Y in (Fraction(-2), Fraction(0), Fraction(3)):
+            mean, _ = solved(rho, rows, [X - b, *[Y - b] * leaps, *[Y] * quits])
+            push = rho / (1 + rho) * (X - b)
+            lost = leaps * (b * (quits + rho) - rho * Y) / (leaps + quits + rho)
+            assert (mean[1] > 0) == (push > lost)
+
+
+# --- the bounds, from both sides --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("H", "L"), [(1, 10**4), (4, 10**5), (8, 10**6)])
+def test_the_gambles_bound_is_what_the_worst_history_gives(H, L):
+    rho, loss, given = 1.0 if H == 1 else 3 / H**2, 0.2 if H == 1 else 0.1 * H, []
+    for x in (i / 100 for i in range(5, 101)):
+        c = 2 * x**2 if H == 1 else H**2 * x**2 / 2 / (1 + (H - 1) * x**2)
+        m = math.ceil(math.log(L) / c + 2 * H * rho)
+        bad = binom.cdf(math.floor(m * (1 - x) / 2 + 1e-9), m, 0.55)
+        given.append(loss / 2 * max(L - m, 0) * bad)
+    assert gambles.gamble_bound(L, H) == pytest.approx(max(given))
+
+
+def test_the_tolls_bound_is_what_one_start_at_the_side_gives():
+    """Episode i of L is the only one there, and later ones leap with probability ½Φ(−1)."""
+    L = 1000
+    alone = 1 / L * (1 - 1 / L) ** (L - 1)
+    exact = sum(alone * (L - i) * norm.cdf(-1) / 2 for i in range(2, L + 1))
+    assert 0.999 * exact < least_regret(L) <= exact
+
+
+def test_a_silence_by_hand():
+    play = [norm.cdf(z) for z in (-2 / math.sqrt(2), 2 / math.sqrt(2))]
+    assert gambles.silence(1.0, 1) == pytest.approx(math.log(0.45 / play[0] + 0.55 / play[1]))
+    assert gambles.silence(1.0, 0) == pytest.approx(math.log(2))
+
+
+# --- enough noise on the gambles --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("H", "low", "high"), [(1, 1684, 1685), (4, 2650, 2651), (8, 4751, 4752)])
+def test_the_least_noise_that_bounds_regret_lies_between(H, low, high):
+    """f*² is the largest c_x/KL: at the worst x it is above the first, and between two neighbours
+    of a grid, as c_x and KL grow with x, nowhere above the second; certified in balls."""
+    grid = [arb(fmpq(i, 20_000)) for i in range(20_001)]
+    x = arb(gambles.WORST[H])
+    assert gambles.certainty(H, x) > fmpq(low, 1000) ** 2 * gambles.divergence(x)
+    assert all(
+        gambles.certainty(H, b) < fmpq(high, 1000) ** 2 * gambles.divergence(a)
+        for a, b in pairwise(grid)
     )
-    assert weights.expected_passes(0.7, 1.0, 20) == pytest.approx(by_coins)
 
 
-@pytest.mark.parametrize("m", [1, 3])
-def test_multiples_of_one_variate_would_have_a_threshold(m):
-    rng, kappa, n = np.random.default_rng(m), 0.5, 200_000
-    up, lost = kappa * rng.exponential(size=(2, n)), rng.standard_gamma(m, n)
-    count = int((up[0] > up[1] + lost).sum())
-    assert binomtest(count, n, 0.5 * (kappa / (1 + kappa)) ** m).pvalue > RATE
+def test_noise_as_large_as_returns_is_always_enough():
+    """2 KL > x², so f* < H; and y² is at most what the proof says, with σ H times the rewards'."""
+    grid = [arb(fmpq(i, 8000)) for i in range(8001)]
+    assert all(2 * gambles.divergence(a) > b**2 for a, b in pairwise(grid))
+    for H in range(2, 9):
+        for m, w in ((1, 0), (7, 2), (40, 19), (300, 60)):
+            x, rho = 1 - Fraction(2 * w, m), Fraction(3)
+            mean, variance = gambles.law(long_gamble(H), rho, w, m - w)
+            assert mean**2 / variance <= 2 * gambles.certainty(H, x) * m
 
 
-@pytest.mark.parametrize(("won", "lost"), [(0, 3), (2, 4), (5, 2)])
-def test_the_long_gamble_is_played_as_often_as_proved(won, lost):
-    H, kappa, draws = 3, 1.0, 3000
-    _, Phi = long_gamble(H)
-    agent = bootstrap(Phi, (-H, H), kappa, rng=won)
-    for sign, s, times in ((1.0, 1, won), (-1.0, 2, lost)):
-        for _ in range(times):
-            for h in range(H):
-                agent.observe(h, s if h else 0, 1, sign, s)
-    count = 0
-    for _ in range(draws):
-        agent.plan()
-        count += agent.values(0, 0)[runs.PLAY] > 0
-    most = weights.play_probability(won, lost, kappa)
-    assert binomtest(count, draws, most / 4, alternative="less").pvalue > RATE
-    if 0 < won < lost:  # and more than is true would be noticed
-        assert binomtest(count, draws, 2 * most, alternative="less").pvalue < RATE
+def test_with_twice_the_noise_regret_on_the_gamble_ends():
+    first, second, third = (gambles.regret_in_the_end(2.0, 1000 * k) for k in (1, 2, 3))
+    assert third - second < 0.1 * (second - first)
+    assert f"{third:.1f}" == f"{third + 0.2 * (third - second):.1f}" == "58.6"
+    assert gambles.silence(0.95 * 1.6845, 4000) > 2 * gambles.silence(0.95 * 1.6845, 1000) > 20
+    assert gambles.silence(1.05 * 1.6845, 4000) < gambles.silence(1.05 * 1.6845, 1000)
 
 
-@pytest.mark.parametrize("kappa", [1.0, 0.05])
-@pytest.mark.parametrize(("H", "m"), [(2, 1), (4, 3), (9, 40), (9, 4000)])
-def test_of_two_draws_with_flipped_signs_one_is_low_and_one_is_high(H, m, kappa):
-    rng = np.random.default_rng(H)
-    games = rng.standard_gamma(m, (H - 1, 20_000))
-    least, most = rng.standard_gamma(kappa, (2, H - 1, 20_000))
-    theta, flipped = (
-        weights.later_weight(games, least + most, sign * (most - least)) for sign in (1, -1)
+# --- what is measured -------------------------------------------------------------------------
+
+
+def test_on_the_gambles_regret_outgrows_the_root_and_the_bound():
+    powers = []
+    for H, own in gambles.gamble_tables(claims.STORED).items():
+        powers.append(gambles.slopes(own))
+        for L, cell in own[own.episode >= 100].groupby("episode"):
+            assert mean_interval(cell.regret).high > gambles.gamble_bound(L, H)
+    assert min(one.low for one in powers) > 0.5
+    assert powers == sorted(powers)  # the longer, the more
+
+
+def test_at_the_toll_regret_outgrows_the_root_unless_values_are_truncated():
+    given = over_root_T(claims.STORED["toll"])
+    assert all(b.mean > a.mean for a, b in pairwise(given.values()))
+    assert given[7].high < given[15].low
+    for H, one in given.items():
+        assert one.high * math.sqrt(H * looked_at(H)) > least_regret(looked_at(H))
+    for agent in ("truncated", "one-hot"):
+        other = over_root_T(claims.STORED["toll"], agent)
+        assert other[15].high < other[7].low
+
+
+@pytest.mark.parametrize(
+    ("agent", "grows"),
+    [
+        ("printed", True),
+        ("unclipped", True),
+        ("truncated", False),
+        ("bootstrap", False),
+        ("suggested", False),
+    ],
+)
+def test_who_fails_at_the_linear_toll(agent, grows):
+    """By a rule that was fixed before the runs: mean regret over √T fails if it rises at least
+    1.2fold from each H to the next and ends above all else, and does not if it ends at most
+    1.5 times as high as it began."""
+    table, over = claims.STORED["linear-toll"], []
+    for H, cell in table[table.agent == agent].groupby("H"):
+        L = int(cell.episodes.iloc[0])
+        over.append(mean_interval(cell.regret / math.sqrt(H * L)))
+        if grows:
+            assert mean_interval(cell.regret).high > least_regret(L)
+    *others, last = over
+    if grows:
+        assert all(b.mean >= 1.2 * a.mean for a, b in pairwise(over))
+        assert last.low > max(one.high for one in others)
+    else:
+        assert last.mean <= 1.5 * over[0].mean
+
+
+def test_the_conjectures_sentence_is_of_all_runs_and_over_root_T():
+    table = claims.STORED["toll"].query("agent == 'given' and H == 15")
+    found = claims.conjecture_meant()
+    assert found.verdict == FAILS
+    assert found.numbers["last"].mean == pytest.approx(
+        table.regret.mean() / math.sqrt(15 * looked_at(15))
     )
-    assert min(theta.min(), flipped.min()) >= -H  # so that the lower cut never acts
-    assert (theta + flipped).min() >= -1e-9
-    assert np.minimum(theta, flipped).max() <= H - 1 + 1e-9
-    certain = (4 * H * (least + most) <= games).all(axis=0)
-    assert ((1 + theta[certain]) / H >= 0.5).all()
-    rare = (H - 1) * 4**kappa * (1 + 1 / (8 * H)) ** -m  # the proof allows H times
-    assert (~certain).mean() <= rare + 5 / math.sqrt(20_000)
-    if m < 10 and kappa == 1:  # two draws of which none is flipped can both be high
-        assert np.minimum(theta, theta[::-1]).max() > H - 1
-
-
-@pytest.mark.parametrize("leaps", [2, 10])
-@pytest.mark.parametrize("sides", [0, 6])
-def test_chernoffs_bound_on_a_leap_is_above(leaps, sides):
-    H, G, kappa = 5, 4.0, 0.3
-    rng = np.random.default_rng(1)
-    few, side, own = (rng.standard_gamma(n, 10**5) for n in (leaps, sides, kappa))
-    count = int((H / G * side + H * own > few).sum())
-    bound = weights.leap_probability(leaps, sides, H, G, kappa)
-    assert binomtest(count, 10**5, bound, alternative="greater").pvalue > RATE
-
-
-@pytest.mark.parametrize("kappa", [1.0, 0.01])
-def test_leaps_are_fewer_than_proved(kappa):
-    H, G, episodes = 6, 16.0, 400
-    mdp, Phi = toll(H, L=40, G=G)
-    for seed in range(5):
-        run = bootstrap(Phi, (-H, H), kappa, rng=seed).learn(mdp, episodes, seed + 100)
-        leaps, sides = (run.reward == -1).sum(), (run.reward == -1 / G).sum()
-        assert leaps < 1.5 * weights.most_leaps(episodes, int(sides), H, G, kappa)

@@ -33,6 +33,14 @@ def test_a_part_of_the_table_is_recomputed_to_the_bit(name):
     assert found.share > 0
 
 
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_stored_table_has_every_run_of_its_declaration(name):
+    tasks = EXPERIMENTS[name].scales["paper"].tasks
+    stored = engine.load(EXPERIMENTS[name])[list(tasks[0].label)]
+    labels = {tuple(task.label.values()) for task in tasks}
+    assert set(stored.itertuples(index=False, name=None)) == labels
+
+
 # --- the hash of the sources ----------------------------------------------------------------------
 
 

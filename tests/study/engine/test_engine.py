@@ -1,10 +1,10 @@
 """What is stored comes back as it was; what would not is refused; what differs is found."""
 
-import dataclasses
+import json
 import math
 import os
 import subprocess
-import sys
+from contextlib import ExitStack
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -16,16 +16,17 @@ from hypothesis import strategies as st
 from rlsvi_study import StudyError, engine
 from rlsvi_study.engine import (
     Experiment,
-    Scale,
     Task,
     compare,
     grid,
     provenance,
+    quick,
     runner,
-    sources,
+    table,
     tables,
 )
 from rlsvi_study.engine.journal import Journal
+from rlsvi_study.engine.sources import digest
 
 
 def _multiply(seed, factor):
@@ -34,12 +35,13 @@ def _multiply(seed, factor):
 
 @pytest.fixture
 def tiny():
-    return Experiment(
+    return table(
         "tiny",
-        "nowhere",
-        "a test",
-        _multiply,
-        {"paper": Scale({}, grid(factor=(1.5, -2.0)), range(3))},
+        place="nowhere",
+        title="a test",
+        run=_multiply,
+        cells=grid(factor=(1.5, -2.0)),
+        seeds=range(3, 6),
     )
 
 
@@ -66,11 +68,11 @@ def _any_doubles(seed):
 
 def test_any_double_survives_writing_and_reading(tmp_path):
     """pandas before 3.1 changed a third of them in the last bit."""
-    one = Experiment("doubles", "", "", _any_doubles, {"paper": Scale({}, ({},), range(1))})
+    one = table("doubles", place="", title="", run=_any_doubles, seeds=range(7, 8))
     engine.sweep(one, "paper", tmp_path)
     stored = engine.load(one, "paper", tmp_path).value.to_numpy()
     np.testing.assert_array_equal(
-        stored.view(np.uint64), np.array([row["value"] for row in _any_doubles(0)]).view(np.uint64)
+        stored.view(np.uint64), np.array([row["value"] for row in _any_doubles(7)]).view(np.uint64)
     )
 
 
@@ -106,8 +108,8 @@ def test_rows_come_back_as_they_were_or_are_refused(columns, axis):
 
     with TemporaryDirectory() as straight, TemporaryDirectory() as resumed:
         try:
-            one = Experiment(
-                "odd", "", "", run, {"paper": Scale({}, grid(axis=axis), range(len(columns)))}
+            one = table(
+                "odd", place="", title="", run=run, cells=grid(axis=axis), seeds=range(len(columns))
             )  # refused if 1 and True, one cell, are both there
             file = engine.sweep(one, "paper", straight, say=silent)
         except (StudyError, ValueError):
@@ -135,7 +137,7 @@ def test_a_missing_package_is_no_mismatch(tmp_path):
             import no_such_package  # noqa: F401
         return [{"value": seed}]
 
-    one = Experiment("needs", "", "", run, {"paper": Scale({}, grid(), range(2))})
+    one = table("needs", place="", title="", run=run, seeds=range(2, 4))
     engine.sweep(one, "paper", tmp_path, say=silent)
     there.clear()
     check = engine.verify(one, "paper", tmp_path, seconds=9)
@@ -143,96 +145,21 @@ def test_a_missing_package_is_no_mismatch(tmp_path):
     assert "no_such_package" in check.missing
 
 
-@pytest.mark.parametrize(
-    "values",
-    [[1, "a"], ["1", "2"], ["NA", "b"], ["", "b"], [True, 1], ["\ud800"]],
-    ids=lambda values: ascii(values)[:20],
-)
-def test_a_column_that_a_csv_would_not_give_back_is_refused(values):
-    with pytest.raises(StudyError, match="CSV"):
-        tables.as_csv([{"value": value} for value in values])
-
-
-@pytest.mark.parametrize("name", ["", "a\rb", "\ufeffa", "\udc80"], ids=ascii)
-def test_a_column_has_a_name_to_be_read(name):
-    if name == "a\rb" and sys.version_info >= (3, 13):  # there it is quoted, and read
-        assert tables.as_csv([{name: 1}]) == b'"a\rb"\n1\n'
-        return
-    with pytest.raises(StudyError, match="CSV"):
-        tables.as_csv([{name: 1}])
-
-
-def test_a_scale_keeps_copies():
-    cell, constants = {"a": 1}, {"b": 2}
-    scale = Scale(constants, (cell,), range(1))
-    cell["a"], constants["b"] = [1, 2], [3]
-    assert scale.grid == ({"a": 1},)
-    assert scale.constants == {"b": 2}
-
-
-def test_such_an_axis_is_refused_before_a_run(tmp_path):
-    calls = []
-
-    def run(seed, axis):
-        calls.append(seed)
-        return [{"value": seed}]
-
-    one = Experiment("odd", "", "", run, {"paper": Scale({}, grid(axis=(1, "one")), range(2))})
-    with pytest.raises(StudyError, match="CSV"):
-        engine.sweep(one, "paper", tmp_path)
-    assert calls == []
-
-
 def test_texts_and_numbers_that_a_csv_gives_back_are_written_plainly():
     rows = [{"size": 1, "text": "1", "gap": 2.5}, {"size": 2, "text": "√2", "gap": None}]
     assert tables.as_csv(rows).decode() == "size,text,gap\n1,1,2.5\n2,√2,\n"
 
 
-@pytest.mark.parametrize(
-    "value",
-    [{1}, {"a": 1}, [1], 1j, b"x", np.ones(2), print, 10**5000],
-    ids=lambda value: type(value).__name__,
-)
-def test_what_has_no_stored_form_is_refused(value):
-    with pytest.raises(ValueError, match=r"column|digits"):
-        Task({}, 0).labelled([{"value": value}])
-
-
-@pytest.mark.parametrize("rows", [[], {"value": 1}, [1], None], ids=repr)
-def test_a_run_returns_rows(rows):
-    with pytest.raises(ValueError, match="list of dicts"):
-        Task({}, 0).labelled(rows)
-
-
 # --- files ----------------------------------------------------------------------------------------
 
 
-def test_no_two_tables_share_a_file(tiny):
-    values = [1, 1.0, "1", "1.0", True, "True", None, "None", "", "a", "'a'", "1.quick", "x.quick"]
-    changed = dataclasses.replace(
-        tiny, scales={"paper": tiny.scales["paper"], "quick": tiny.scales["paper"]}
-    )
-    files = [
-        engine.path(changed.having(factor=value), scale, "x")
-        for value in [*values, "a+b=1", "../x y"]
-        for scale in changed.scales
-    ]
-    assert len(set(files)) == len(files)
-    assert {file.parent.name for file in files} == {"x"}
-    for name, scale in (("a.quick", "paper"), ("a", "5"), ("a", "b.c")):
-        with pytest.raises(ValueError, match="name"):
-            Experiment(name, "", "", _multiply, {scale: tiny.scales["paper"]})
-
-
-def test_a_run_that_goes_elsewhere_does_not_take_the_table_along(tmp_path, monkeypatch):
-    def leave(seed):
-        os.chdir("/")
-        return [{"value": seed}]
-
-    monkeypatch.chdir(tmp_path)
-    one = Experiment("gone", "", "", leave, {"paper": Scale({}, ({},), range(2))})
-    assert engine.sweep(one, "paper", "here") == tmp_path / "here/gone.csv"
-    assert (tmp_path / "here/gone.csv").exists()
+@pytest.mark.parametrize(
+    ("name", "scale"),
+    [("a.quick", "paper"), ("a", "5"), ("a", "b.c"), ("../a", "paper"), ("", "paper")],
+)
+def test_a_name_that_could_be_another_tables_file_is_refused(name, scale, tiny):
+    with pytest.raises(ValueError, match="name"):
+        Experiment(name, "", "", _multiply, {scale: tiny.scales["paper"]})
 
 
 def test_what_a_run_does_to_its_settings_stays_in_it(tmp_path):
@@ -240,7 +167,7 @@ def test_what_a_run_does_to_its_settings_stays_in_it(tmp_path):
         some.append(seed)
         return [{"value": len(some)}]
 
-    one = Experiment("grow", "", "", grow, {"paper": Scale({"some": [7]}, ({},), range(3))})
+    one = table("grow", place="", title="", run=grow, constants={"some": [7]}, seeds=range(3))
     engine.sweep(one, "paper", tmp_path)
     assert engine.load(one, "paper", tmp_path).value.tolist() == [2, 2, 2]
     assert engine.record(one, "paper", tmp_path)["constants"] == {"some": [7]}
@@ -264,7 +191,7 @@ def test_a_record_says_where_a_table_came_from(tiny, tmp_path):
     record = engine.record(tiny, "paper", tmp_path)
     assert (record["name"], record["scale"], record["rows"]) == ("tiny", "paper", 24)
     assert record["command"] == "rlsvi run tiny"
-    assert (record["seeds"], record["grid"]) == ([0, 3], [{"factor": 1.5}, {"factor": -2.0}])
+    assert (record["seeds"], record["grid"]) == ([3, 6], [{"factor": 1.5}, {"factor": -2.0}])
     assert record["computed"]["sources"] == tiny.sources.hash
     assert {"revision", "packages", "machine", "cpu_seconds"} <= set(record["computed"])
 
@@ -280,17 +207,77 @@ def test_installed_in_somebody_elses_tree_it_has_no_revision(tmp_path, monkeypat
     assert provenance._revision().endswith("+changes")
 
 
-def test_the_hash_of_the_packages_is_of_names_and_contents(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "PACKAGES", {"one": tmp_path})
-    read = sources.packages_hash.__wrapped__  # not only once
-    (tmp_path / "first.py").write_text("x = 1\n")
-    (tmp_path / "second.py").write_text("x = 2\n")
-    hashes = {read()}
-    (tmp_path / "second.py").rename(tmp_path / "third.py")
-    hashes.add(read())
-    (tmp_path / "third.py").write_text("x = 3\n")
-    hashes.add(read())
-    assert len(hashes) == 3
+# --- a table and its scales -----------------------------------------------------------------------
+
+
+def test_the_quick_scale_has_the_constants_that_it_does_not_change():
+    one = table(
+        "both",
+        place="",
+        title="",
+        run=lambda seed, N, lam, steps: [],
+        constants={"lam": 0.5, "steps": 100},
+        cells=grid(N=(2, 3)),
+        seeds=range(4, 9),
+        quick=quick(cells=grid(N=(2,)), seeds=range(4, 5), steps=10),
+    )
+    short, whole = one.scales["quick"], one.scales["paper"]
+    assert (short.constants, whole.constants) == (
+        {"lam": 0.5, "steps": 10},
+        {"lam": 0.5, "steps": 100},
+    )
+    assert short.tasks == [Task({"N": 2}, 4)]
+    assert len(whole.tasks) == 10
+
+
+@pytest.mark.parametrize(
+    ("wrong", "hint"),
+    [
+        ({"cells": grid(other=(1,))}, "factor"),
+        ({"constants": {"factor": print}}, "constants"),
+        ({"cells": grid(factor=((1, 2), (3, 4)))}, "list"),  # what no column of a CSV holds
+        ({"length": "steps"}, "length"),
+    ],
+)
+def test_a_wrong_table_is_refused_where_it_is_declared(wrong, hint):
+    with pytest.raises(ValueError, match=hint):
+        table("a", place="", title="", run=_multiply, seeds=range(3, 5), **wrong)
+
+
+# --- the journal ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["unbroken", "resumed"])
+def journal(request, tiny, tmp_path):
+    """With one finished run, by this process or by one before it."""
+    first, *_ = tiny.scales["paper"].tasks
+    with ExitStack() as opened:
+        journal = opened.enter_context(Journal(tiny, "paper", tmp_path, silent))
+        journal.add(first, tiny.rows("paper", first), 1.25)
+        if request.param == "resumed":
+            opened.close()
+            journal = opened.enter_context(Journal(tiny, "paper", tmp_path, silent))
+        yield journal
+
+
+def test_a_journal_has_what_was_added_and_one_writer(journal, tiny, tmp_path):
+    first, second, third, *_ = tiny.scales["paper"].tasks
+    journal.add(third, tiny.rows("paper", third), 2.5)
+    assert [task in journal for task in (first, second, third)] == [True, False, True]
+    for task, seconds in ((first, 1.25), (third, 2.5)):
+        assert journal[task]["rows"] == tiny.rows("paper", task)
+        assert journal[task]["seconds"] == seconds
+    assert engine.finished(tiny, "paper", tmp_path) == 2
+    with pytest.raises(StudyError, match=f"process {os.getpid()}"):
+        Journal(tiny, "paper", tmp_path)
+
+
+def test_all_rows_of_a_journal_have_the_same_columns(journal, tiny, tmp_path):
+    _, second, *_ = tiny.scales["paper"].tasks
+    rows = tiny.rows("paper", second)
+    with pytest.raises(StudyError, match="more"):
+        journal.add(second, [row | {"more": 7} for row in rows], 0.5)
+    assert engine.finished(tiny, "paper", tmp_path) == 1
 
 
 # --- comparison -----------------------------------------------------------------------------------
@@ -322,10 +309,20 @@ def test_the_beginning_of_a_run_is_compared_with_beginnings():
     assert compare.out_of_range(stored, part, _grows(2, shift=4.1)[:1])  # 0 to 3, so -3 to 6
 
 
-def test_without_a_reward_what_is_not_equal_differs():
-    stored = pd.DataFrame([{"seed": seed, "value": seed} for seed in range(2)])
-    (found,) = compare.out_of_range(stored, Task({}, 1), [{"seed": 1, "value": 7}])
-    assert "reward" in found
+def test_an_edit_of_any_cell_of_a_table_is_found(tiny, tmp_path):
+    """Of every column, from the first row of a run to its last, though the hash was mended."""
+    file = engine.sweep(tiny, "paper", tmp_path, say=silent)
+    record = json.loads(file.with_suffix(".json").read_text())
+    header, *rows = [line.split(",") for line in file.read_text().splitlines()]
+    assert (header, len(rows)) == (["factor", "seed", "step", "value"], 24)
+    for i, row in enumerate(rows):
+        for j in range(len(header)):
+            edited = [*row[:j], row[j] + "1", *row[j + 1 :]]
+            lines = [header, *rows[:i], edited, *rows[i + 1 :]]
+            data = "".join(",".join(line) + "\n" for line in lines).encode()
+            file.write_bytes(data)
+            file.with_suffix(".json").write_text(json.dumps(record | {"sha256": digest(data)}))
+            assert engine.verify(tiny, "paper", tmp_path, seconds=1000).differences, (i, header[j])
 
 
 # --- workers --------------------------------------------------------------------------------------

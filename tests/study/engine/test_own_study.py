@@ -3,36 +3,32 @@
 import json
 import linecache
 import re
-import shlex
 import shutil
 import sys
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from rlsvi_study import engine
 from rlsvi_study.catalogue import study
 from rlsvi_study.cli import main
-from rlsvi_study.engine import Experiment, Scale, grid, runner, sources
+from rlsvi_study.engine import grid, runner, sources
 from rlsvi_study.engine.journal import Journal
 
 EXAMPLE = Path(__file__).parents[3] / "examples/own_study.py"
 SMALL = """
-from rlsvi_study.engine import Experiment, Scale, grid
+from rlsvi_study.engine import grid, table
 from helper import OFFSET
 FACTOR = 3
 def times(x):
     return FACTOR * x + OFFSET
 def run(seed, lam, sigma=1.0, name="a"):
     return [{"value": times(lam * seed), "says": name + str(sigma)}]
-EXPERIMENTS = {"own": Experiment("own", "here", "Three times", run, {
-    "quick": Scale({"sigma": 2.0, "name": "b"}, grid(lam=(1.0, 2.0)), range(3))})}
+EXPERIMENTS = {"own": table("own", place="here", title="Three times", run=run,
+    constants={"sigma": 2.0, "name": "b"}, cells=grid(lam=(1.0, 2.5)), seeds=range(4, 7))}
 """
-IMPORTS = SMALL.replace("from helper import OFFSET", "import helper").replace(
-    "+ OFFSET", "+ helper.OFFSET"
-)  # so that workers import it too
+DATA = SMALL.replace("range(4, 7)", 'range(4, 7), data=("data.csv",)')
 
 
 @pytest.fixture
@@ -43,15 +39,8 @@ def small(tmp_path):
     return file
 
 
-def status_of(*words):
-    try:
-        return main([*words])
-    except SystemExit as stop:
-        return stop.code
-
-
-def table(file, name="own"):
-    return pd.read_csv(file.parent / f"results/{name}.quick.csv")
+def table(file):
+    return pd.read_csv(file.parent / "results/own.csv")
 
 
 # --- the example ----------------------------------------------------------------------------------
@@ -61,15 +50,20 @@ def test_the_example_runs_resumes_and_is_drawn_and_verified(tmp_path, capsys):
     file = tmp_path / EXAMPLE.name
     shutil.copy(EXAMPLE, file)
     one = study(file).experiments["river"]
-    with Journal(one, "quick", tmp_path / "results") as journal:  # a sweep that was cut short
-        task = one.scales["quick"].tasks[0]
-        journal.add(task, one.rows("quick", task), 0.0)
+    with Journal(one, "paper", tmp_path / "results") as journal:  # a sweep that was cut short
+        task = one.scales["paper"].tasks[0]
+        journal.add(task, one.rows("paper", task), 0.0)
     assert main(["list", str(file)]) == 0
     assert "1 of 10" in capsys.readouterr().out
     for words in (["run"], ["plot"], ["verify"], ["list"]):
         assert main([*words, str(file)]) == 0
-    assert (tmp_path / "results/river.quick.png").read_bytes().startswith(b"\x89PNG")
-    last = table(file, "river").query("episode == 500").groupby("lam").regret.mean()
+    assert (tmp_path / "results/figures/river.png").read_bytes().startswith(b"\x89PNG")
+    last = (
+        pd.read_csv(tmp_path / "results/river.csv")
+        .query("episode == 500")
+        .groupby("lam")
+        .regret.mean()
+    )
     assert last[0.1] < last[1.0]  # the flatter prior explores
 
 
@@ -88,122 +82,6 @@ def test_the_page_on_studies_works_as_it_is_printed(tmp_path, monkeypatch, capsy
     assert "already stored" in capsys.readouterr().out  # by the same code, imported or run
 
 
-# --- what is set ----------------------------------------------------------------------------------
-
-
-def test_what_is_set_is_run_and_recorded_under_a_name_of_its_own(small, capsys):
-    words = [str(small), "--set", "lam=5", "--set", "name=c", "--set", "seeds=2"]
-    assert main(["run", *words]) == 0
-    assert main(["verify", *words]) == 0
-    (file,) = (small.parent / "results").glob("*.json")
-    assert file.name == "own+lam=5.0+name=c+seeds=2.quick.json"
-    record = json.loads(file.read_text())
-    assert record["constants"] == {"sigma": 2.0, "name": "c"}
-    assert (record["grid"], record["seeds"]) == ([{"lam": 5.0}], [0, 2])
-    assert record["command"] == (
-        "rlsvi run small.py own --set lam=5.0 --set name=c --set seeds=2 --scale quick --jobs 1"
-    )
-    assert table(small, "own+lam=5.0+name=c+seeds=2").value.tolist() == [0, 15]
-    assert main(["verify", str(small)]) == 1  # the plain table is not there
-    assert "rlsvi run small.py own --scale quick" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("old", "text", "new"),
-    [
-        (True, "false", False),
-        (False, "True", True),
-        (True, "0", TypeError),
-        (True, "no", TypeError),
-        (1.0, "0.5", 0.5),
-        (1.0, "2", 2.0),
-        (np.float64(1), "2", 2.0),
-        (1.0, "0,5", TypeError),
-        (1.0, "", TypeError),
-        (1.0, "half", TypeError),
-        (1.0, "true", TypeError),
-        (1.0, "None", TypeError),
-        (3, "4", 4),
-        (np.int64(3), "4", 4),
-        (3, "4.5", TypeError),
-        (3, "True", TypeError),
-        ("a", "1", "1"),
-        ("a", "'1'", "1"),
-        ("a", "", ""),
-        ("a", "None", "None"),
-        ((1, 2), "(3,)", (3,)),
-        ([1.0], "(3, 4.5)", [3, 4.5]),
-        ((1, 2), "3", TypeError),
-        (None, "7", 7),
-        (None, "None", None),
-        (None, "word", "word"),
-    ],
-)
-def test_what_is_set_has_the_type_of_what_it_replaces(old, text, new):
-    one = Experiment("a", "", "", lambda seed, x: [], {"quick": Scale({"x": old}, ({},), range(1))})
-    if new is TypeError:
-        with pytest.raises(ValueError, match="type"):
-            one.read("x", text)
-    else:
-        found = one.read("x", text)
-        assert (found, type(found)) == (new, type(new))
-        *_, words = shlex.split(one.having(x=found).words)  # as its record has it
-        assert one.read("x", words.removeprefix("x=")) == new
-
-
-def test_the_papers_experiments_are_set_too_and_their_tables_left_alone(tmp_path):
-    assert main(["run", "fig3", "--set", "N=5", "--set", "seeds=1", "--out", str(tmp_path)]) == 0
-    assert sorted(file.name for file in tmp_path.iterdir()) == [
-        "fig3+N=5+seeds=1.quick.csv",
-        "fig3+N=5+seeds=1.quick.json",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("words", "status", "hint"),
-    [
-        (["--set", "lm=3"], 2, "lam"),
-        (["--set", "lam"], 2, "NAME=VALUE"),
-        (["--set", "lam=1", "--set", "lam=2"], 2, "one"),
-        (["--set", "seeds=0"], 2, "seeds"),
-        (["--set", "seeds=x"], 2, "type"),
-        (["--set", "lam=0,5"], 2, "type"),
-        (["--out", ""], 2, "folder"),
-        (["--scale", "paper"], 2, "quick"),
-        (["on"], 2, "own"),
-    ],
-)
-def test_bad_words_are_refused(words, status, hint, small, capsys):
-    assert status_of("run", str(small), *words) == status
-    assert hint in capsys.readouterr().err
-    assert not (small.parent / "results").exists()
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["run", "--set", "sigma=1e999"],
-        ["run", "--set", "sigma=" + 2000 * "("],
-        ["run", "--set", "lam={[]: 1}"],
-        ["run", "--set", "seeds=" + 30 * "9"],
-        ["run", "--set", "=2"],
-        ["run", "--set", "self=1"],
-        ["run", "--out", "/dev/null/x"],
-        ["run", "--out", 300 * "x"],
-        ["run", "é"],
-        ["run", ""],
-        ["verify", "--minutes", 5000 * "9"],
-        ["verify", "--minutes", "0"],
-        ["plot", "--scale", "../x"],
-    ],
-    ids=lambda words: " ".join(words)[:30],
-)
-def test_hostile_words_get_a_status(words, small, monkeypatch):
-    monkeypatch.chdir(small.parent)
-    verb, *rest = words
-    assert status_of(verb, str(small), *rest) in (1, 2)
-
-
 # --- workers and sources --------------------------------------------------------------------------
 
 
@@ -211,9 +89,9 @@ def test_processes_get_the_file_and_what_lies_beside_it(small):
     for jobs in "12":
         run = ["run", str(small), "--jobs", jobs, "--out", str(small.parent / jobs)]
         assert main(run) == 0
-    one, two = ((small.parent / jobs / "own.quick.csv").read_bytes() for jobs in "12")
+    one, two = ((small.parent / jobs / "own.csv").read_bytes() for jobs in "12")
     assert one == two
-    assert b"2.0,2,12.0,b2.0" in one
+    assert b"2.5,6,45.0,b2.0" in one
 
 
 def test_every_python_file_in_the_folder_counts_and_no_environment_does(small, capsys):
@@ -224,6 +102,7 @@ def test_every_python_file_in_the_folder_counts_and_no_environment_does(small, c
     assert main(["run", str(small)]) == 0
     for other in (".hidden/a.py", "env/a.py", "data.csv"):
         (small.parent / other).touch()
+    (small.parent / ".#small.py").symlink_to("nowhere")  # so Emacs marks a file under way
     capsys.readouterr()
     assert main(["run", str(small)]) == 0
     assert "already stored" in capsys.readouterr().out
@@ -241,7 +120,7 @@ def test_a_study_has_a_folder_of_its_own(small, monkeypatch, capsys):
 
 
 def test_a_log_gets_lines_of_progress(small, monkeypatch, capsys):
-    monkeypatch.setattr(runner, "NEWS", 0)
+    monkeypatch.setattr(runner, "LOG_EVERY", 0)
     assert main(["run", str(small)]) == 0
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 6
@@ -259,61 +138,59 @@ def edit(name):
 """
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
-@pytest.mark.parametrize("name", ["small.py", "helper.py", "lazy.py", "pack/inner.py", "data.csv"])
-def test_a_file_that_is_edited_in_a_run_ends_in_no_table(name, jobs, small, capsys):
+@pytest.mark.parametrize("name", ["small.py", "pack/inner.py", "data.csv"])
+def test_a_file_that_is_edited_in_a_run_ends_in_no_table(name, small, capsys):
     """It is said which; with the file put back, the sweep resumes."""
     (small.parent / "edits.py").write_text(EDITED)
     (small.parent / "pack").mkdir()
-    for other in ("lazy.py", "pack/__init__.py", "pack/inner.py", "data.csv", "go"):
+    for other in ("pack/__init__.py", "pack/inner.py", "data.csv", "go"):
         (small.parent / other).touch()
-    text = IMPORTS.replace("range(3))})}", 'range(3))}, data=["data.csv"])}').replace(
+    text = DATA.replace(
         "    return [",
-        f"    import lazy, edits\n    from pack import inner\n"
-        f"    if (lam, seed) == (2.0, 2): edits.edit({name!r})\n    return [",
+        f"    import edits\n    from pack import inner\n"
+        f"    if (lam, seed) == (2.5, 6): edits.edit({name!r})\n    return [",
     )
     small.write_text(text)
     before = (small.parent / name).read_bytes()
-    assert main(["run", str(small), "--jobs", jobs]) == 1
+    assert main(["run", str(small), "--jobs", "2"]) == 1
     assert name in capsys.readouterr().err
-    assert not (small.parent / "results/own.quick.csv").exists()
-    assert main(["list", str(small)]) == 0
-    assert "not stored" in capsys.readouterr().out
+    assert not (small.parent / "results/own.csv").exists()
     (small.parent / name).write_bytes(before)
-    if jobs == "1":
-        assert "5 of 6" in (main(["list", str(small)]), capsys.readouterr().out)[1]
-    assert main(["run", str(small), "--jobs", jobs]) == 0
+    assert main(["run", str(small), "--jobs", "2"]) == 0
     assert len(table(small)) == 6
-    files = json.loads((small.parent / "results/own.quick.json").read_text())["computed"]["files"]
-    assert set(files) > {"small.py", "helper.py", "lazy.py", "pack/inner.py", "data.csv"}
+    files = json.loads((small.parent / "results/own.json").read_text())["computed"]["files"]
+    assert set(files) > {"small.py", "helper.py", "pack/inner.py", "data.csv"}
 
 
 def test_processes_of_an_earlier_sweep_have_not_kept_an_edited_module(small):
-    small.write_text(IMPORTS)
-    for number in (0, 11):
+    small.write_text(
+        SMALL.replace("from helper import OFFSET", "import helper").replace(
+            "+ OFFSET", "+ helper.OFFSET"
+        )
+    )
+    for number in (1, 22):
         (small.parent / "helper.py").write_text(f"OFFSET = {number}\n")
         assert main(["run", str(small), "--jobs", "2"]) == 0
-        assert table(small).value[0] == number
+        assert table(small).value[0] == 12 + number
 
 
 def test_data_that_is_not_there_is_refused(small, capsys):
-    small.write_text(SMALL.replace("range(3))})}", 'range(3))}, data=["data.csv"])}'))
+    small.write_text(DATA)
     assert main(["run", str(small)]) == 1
     assert "data.csv" in capsys.readouterr().err
 
 
 NOTEBOOK = """
 from rlsvi_study import engine
-from rlsvi_study.engine import Experiment, Scale, grid
 class Scaled:
     def __init__(self, by):
         self.by = by
 def run(seed, lam):
     return [{"value": Scaled(lam).by * seed}]
-one = Experiment("typed", "a notebook", "A product", run, {
-    "quick": Scale({}, grid(lam=(1.0, 2.0)), range(3))})
+one = engine.table("typed", place="a notebook", title="A product", run=run,
+                   cells=engine.grid(lam=(1.0, 2.5)), seeds=range(4, 6))
 for jobs in (1, 2):
-    engine.sweep(one, "quick", f"jobs{jobs}", jobs=jobs)
+    engine.sweep(one, "paper", f"jobs{jobs}", jobs=jobs)
 """
 
 
@@ -325,8 +202,8 @@ def test_a_study_typed_into_a_notebook_runs_in_processes(tmp_path, monkeypatch):
     names = {"__name__": "__main__"}
     exec(compile(NOTEBOOK, "<cell 1>", "exec"), names)
     for folder in ("jobs1", "jobs2"):
-        assert engine.load(names["one"], "quick", folder).value.tolist() == [0, 1, 2, 0, 2, 4]
-        assert not engine.verify(names["one"], "quick", folder, seconds=60).differences
+        assert engine.load(names["one"], "paper", folder).value.tolist() == [4, 5, 10, 12.5]
+        assert not engine.verify(names["one"], "paper", folder, seconds=60).differences
 
 
 # --- what is wrong with a file --------------------------------------------------------------------
@@ -336,23 +213,16 @@ def test_a_study_typed_into_a_notebook_runs_in_processes(tmp_path, monkeypatch):
     ("old", "new", "hint"),
     [
         ("FACTOR = 3", "FACTOR = three", "NameError"),
-        ("FACTOR = 3", "FACTOR = 3 3", "SyntaxError"),
-        ("FACTOR = 3", "import nothing_of_that_name", "nothing_of_that_name"),
         ("FACTOR = 3", "raise SystemExit(0)", "SystemExit"),
-        ("FACTOR = 3", "f = lambda: f()\nf()", "RecursionError"),
-        ("FACTOR = 3", "FACTOR = 3\0", "SyntaxError"),
         ("EXPERIMENTS", "EXPERIMENT", "EXPERIMENTS"),
-        ('{"own": Exp', '{"own": 1, "b": Exp', "EXPERIMENTS"),
+        ('{"own": tab', '{"own": 1, "b": tab', "EXPERIMENTS"),
         ('{"own":', '{"other":', "name"),
         ('"own"', '"fig2a"', "paper"),
         ('("own"', '("my own"', "name"),
-        ('"own"', '"own+lam=5.0"', "name"),
         ('"own"', '"verdicts"', "name"),
         ("lam, sigma=1.0", "sigma=1.0", "lam"),
-        ("seed, lam", "seed, lam, K", "K"),
-        ("(1.0, 2.0)", "(1.0, 1.0)", "cell"),
-        ("(1.0, 2.0)", "([1], [2])", "settings"),
-        ("range(3)", "[1, 2]", "seeds"),
+        ("(1.0, 2.5)", "(1.0, 1.0)", "cell"),
+        ("range(4, 7)", "[4, 5]", "seeds"),
         ("EXPERIMENTS =", "DRAW = {'one': print}\nEXPERIMENTS =", "DRAW"),
     ],
 )
@@ -364,7 +234,9 @@ def test_a_file_that_is_no_study_is_refused(old, new, hint, small, capsys):
 
 
 def test_a_file_that_is_not_there_is_bad_usage(tmp_path):
-    assert status_of("run", str(tmp_path / "nowhere.py")) == 2
+    with pytest.raises(SystemExit) as stop:
+        main(["run", str(tmp_path / "nowhere.py")])
+    assert stop.value.code == 2
 
 
 @pytest.mark.parametrize(
@@ -380,121 +252,94 @@ def test_a_drawing_returns_a_figure_or_what_has_one(draw, status, hint, small, c
     assert main(["run", str(small)]) == 0
     assert main(["plot", str(small)]) == status
     assert hint in capsys.readouterr().err
-    assert (small.parent / "results/own.quick.png").exists() == (status == 0)
+    assert (small.parent / "results/figures/own.png").exists() == (status == 0)
 
 
 @pytest.mark.parametrize(
     ("rows", "hint"),
     [
-        ("[{'value': 1} | ({'more': 1} if seed else {})]", "more"),
         ("[{'value': 1}, {'more': 1}]", "more"),
         ("[{'value': {1, 2}}]", "value"),
         ("[{'value': 1, 'lam': 2}]", "lam"),
         ("{'value': 1}", "list"),
-        ("[{'value': 'one' if seed else 1}]", "CSV"),
-        ("[{'value': '1' if lam == 1 and not seed else 1 / 0}]", "CSV"),
+        ("[{'value': 'one' if seed == 6 else 1}]", "CSV"),
+        ("[{'value': '1' if lam == 1 and seed == 4 else 1 / 0}]", "CSV"),
     ],
 )
 def test_rows_that_make_no_table_are_refused(rows, hint, small, capsys):
     small.write_text(SMALL.replace("    return [", f"    return {rows}\n    return ["))
     assert main(["run", str(small)]) == 1
     assert hint in "".join(capsys.readouterr())
-    assert not (small.parent / "results/own.quick.csv").exists()
-
-
-def test_a_wrong_experiment_is_refused_where_it_is_made():
-    with pytest.raises(ValueError, match="lam"):
-        Experiment("a", "", "", lambda seed, lam: [], {"quick": Scale({}, grid(), range(1))})
-    with pytest.raises(ValueError, match="constants"):
-        Scale({"f": print}, grid(), range(1))
-    with pytest.raises(ValueError, match="list"):
-        Scale({}, grid(sizes=((1, 2), (3, 4))), range(1))  # what no column of a CSV holds
+    assert not (small.parent / "results/own.csv").exists()
 
 
 # --- odd surroundings -----------------------------------------------------------------------------
 
 ODD = """
 import threading
-from rlsvi_study.engine import Experiment, Scale
+from rlsvi_study.engine import table
 LOCK = threading.Lock()
 class Stop(BaseException):
     pass
-def plain(seed):
-    return [{"value": seed}]
 def locked(seed):
     with LOCK:
-        return plain(seed)
+        return [{"value": seed}]
 def stop(seed):
     raise Stop("\\ud800")
-EXPERIMENTS = {run.__name__: Experiment(run.__name__, "", "", run, {
-    "quick": Scale({}, ({},), range(2))}) for run in (plain, locked, stop)}
+EXPERIMENTS = {run.__name__: table(run.__name__, place="", title="", run=run, seeds=range(2, 4))
+               for run in (locked, stop)}
 """
 
 
 @pytest.mark.parametrize(
     ("words", "status"),
     [
-        ("plain", 0),
         ("locked", 0),
         ("locked --jobs 2", 1),  # a lock does not travel
         ("stop", 1),
-        ("plain --dask no://where", 1),
+        ("locked --dask no://where", 1),
     ],
 )
 def test_odd_studies_have_a_status(words, status, tmp_path):
-    """One may be named as a package that the engine needs."""
-    (tmp_path / "tqdm.py").write_text(ODD)
+    """One may be named as a package that the engine needs, and written in another encoding."""
+    (tmp_path / "tqdm.py").write_bytes(b"# coding: latin-1\n# \xe9\n" + ODD.encode())
     assert main(["run", str(tmp_path / "tqdm.py"), *words.split()]) == status
 
 
-def test_two_files_do_not_write_one_table(small):
-    main(["run", str(small)])
-    table, copied = small.parent / "results/own.quick.csv", small.with_name("copied.py")
-    before = table.read_bytes()
-    copied.write_text(SMALL.replace("FACTOR = 3", "FACTOR = 4"))
-    assert main(["run", str(copied)]) == 1
-    assert table.read_bytes() == before
-    assert main(["run", str(copied), "--again"]) == 0
-    assert table.read_bytes() != before
-
-
-def test_two_files_of_one_name_do_not_write_one_table(small, capsys):
-    other, out = small.parent / "other/small.py", ["--out", str(small.parent / "out")]
-    other.parent.mkdir()
-    shutil.copy(small.parent / "helper.py", other.parent)
-    other.write_text(SMALL.replace("FACTOR = 3", "FACTOR = 4"))
+@pytest.mark.parametrize("name", ["copied.py", "other/small.py"])
+def test_two_files_do_not_write_one_table(name, small, capsys):
+    other, out = small.parent / name, ["--out", str(small.parent / "out")]
+    file = small.parent / "out/own.csv"
     assert main(["run", str(small), *out]) == 0
-    before = (small.parent / "out/own.quick.csv").read_bytes()
+    before = file.read_bytes()
+    other.parent.mkdir(exist_ok=True)
+    other.with_name("helper.py").write_text("OFFSET = 0\n")
+    other.write_text(SMALL.replace("FACTOR = 3", "FACTOR = 4"))
     assert main(["run", str(other), *out]) == 1
     assert "small.py" in capsys.readouterr().err
-    assert (small.parent / "out/own.quick.csv").read_bytes() == before
+    assert file.read_bytes() == before
     small.write_text(SMALL + "# edited")
     assert main(["run", str(small), *out]) == 0  # its own table it may replace
-
-
-@pytest.mark.parametrize("name", ["it's.py", "two words.py"])
-def test_a_files_name_may_be_odd_and_so_may_its_encoding(name, small):
-    file = small.with_name(name)
-    file.write_bytes(b"# coding: latin-1\n# \xe9\n" + SMALL.encode())
-    assert main(["run", str(file)]) == 0
-    assert main(["run", str(file), "--again"]) == 0
-    file.write_bytes(file.read_bytes() + b"# edited")
-    assert main(["run", str(file)]) == 0
+    assert main(["run", str(other), *out, "--again"]) == 0
+    assert file.read_bytes() != before
 
 
 def test_none_comes_back_as_none(tmp_path):
     """But not among measured numbers, where pandas has NaN for it."""
 
     def run(seed, axis):
+        odd = seed % 2
         return [
-            {"number": seed or None, "word": "a" if seed else None, "truth": True if seed else None}
+            {"number": odd or None, "word": "a" if odd else None, "truth": True if odd else None}
         ]
 
-    one = Experiment("none", "", "", run, {"quick": Scale({}, grid(axis=(None, 2)), range(2))})
-    engine.sweep(one, "quick", tmp_path)
-    found = engine.load(one, "quick", tmp_path)
+    one = engine.table(
+        "none", place="", title="", run=run, cells=grid(axis=(None, 2)), seeds=range(4, 6)
+    )
+    engine.sweep(one, "paper", tmp_path)
+    found = engine.load(one, "paper", tmp_path)
     assert found.axis.tolist() == [None, None, 2, 2]
     assert found.word.tolist() == [None, "a"] * 2
     assert found.truth.tolist() == [None, True] * 2
     assert found.number.dtype == float
-    assert engine.verify(one, "quick", tmp_path, seconds=60).differences == []
+    assert engine.verify(one, "paper", tmp_path, seconds=60).differences == []

@@ -1,0 +1,1 @@
+"""What the paper does not need: the measurements behind the guide. No topic imports from here."""

@@ -1,0 +1,5 @@
+"""How much noise: the evidence of the guide."""
+
+from ... import Topic
+
+TOPIC = Topic(tables=("noise", "noise-bandits", "noise-sigma"))

@@ -1,0 +1,86 @@
+"""Where learning remains stable: up to some error ρ of the basis (Figure 6), and over ranges of λ
+and σ (Figures 10 and 11)."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import isotonic_regression
+
+from ..judging.intervals import Median, for_all, median_interval
+from ..judging.outcomes import last_rows
+from ..judging.thresholds import Limits
+
+
+def success_rates(fig6: pd.DataFrame) -> pd.DataFrame:
+    """Share of figure 6's runs that learned, over a window of 41 values of ρ, for each noise."""
+    lost = fig6.pivot(index="rho", columns="noise", values="censored")
+    return (~lost).rename_axis(columns=None).rolling(41, center=True).mean().dropna()
+
+
+def falls_below(fig6: pd.DataFrame, level: float, repeats: int = 300) -> dict[str, Median]:
+    """The ρ at which the chance to learn falls below a level, for each noise: by the best falling
+    curve (isotonic regression), with a 95% interval from runs resampled by that curve; 1 if it
+    never does."""
+    rng = np.random.default_rng(0)
+
+    def fit(learned: np.ndarray) -> np.ndarray:
+        return np.asarray(isotonic_regression(learned.astype(float), increasing=False).x)
+
+    def passage(curve: np.ndarray, rho: np.ndarray) -> float:
+        return float(rho[below[0]]) if (below := np.flatnonzero(curve < level)).size else 1.0
+
+    found = {}
+    for noise, cell in fig6.sort_values("rho").groupby("noise"):
+        curve, rho = fit(~cell.censored.to_numpy()), cell.rho.to_numpy()
+        drawn = [passage(fit(rng.random(rho.size) < curve), rho) for _ in range(repeats)]
+        found[noise] = Median(passage(curve, rho), *map(float, np.quantile(drawn, (0.025, 0.975))))
+    return found
+
+
+def stable_region(
+    fig6: pd.DataFrame, times: float, least: float, noise: str = "deviation"
+) -> pd.DataFrame:
+    """The runs up to ρ*: the largest region, not below the least, in which all of them learn and
+    the second half takes at most so many times as long as the first, by medians."""
+    runs = fig6[fig6.noise == noise].sort_values("rho").reset_index(drop=True)
+    time, learned = runs.tenth_reward.to_numpy(), int((~runs.censored).cumprod().sum())
+    for n in range(learned, int((runs.rho <= least).sum()) - 1, -1):
+        first, second = np.array_split(time[:n], 2)
+        if np.median(second) <= times * np.median(first):
+            return runs[:n]
+    return runs[:0]
+
+
+class Sweep(NamedTuple):
+    """Runs for many values of a parameter, against those at a reference value."""
+
+    regret: pd.Series  # at the end, median
+    learned: pd.Series  # runs
+    ratio: dict[float, Median]  # of regret, seed by seed: 95% for all values together
+    runs: int
+
+    def stable(self, reference: float, limits: Limits) -> list[float]:
+        """The unbroken range around the reference where nearly all runs learn and regret is, with
+        confidence, at most so many times as large."""
+        alike = pd.Series(
+            {value: one.high <= limits["same regret"] for value, one in self.ratio.items()}
+        )
+        good = alike & (self.learned >= limits["learns"] * self.runs)
+        stretch = (~good).cumsum()  # counts the breaks so far: the same along an unbroken range
+        return [*self.learned.index[good & (stretch == stretch[reference]) & good[reference]]]
+
+
+def sweep(table: pd.DataFrame, parameter: str, reference: float, rewards: float) -> Sweep:
+    last = last_rows(table)
+    by_seed = last.pivot(index="seed", columns=parameter, values="regret")
+    level = for_all(by_seed.shape[1] - 1)
+    ratio = {
+        value: median_interval(by_seed[value] / by_seed[reference], level) for value in by_seed
+    }
+    learned = (last.rewards >= rewards).groupby(last[parameter]).sum()
+    return Sweep(by_seed.median(), learned, ratio, len(by_seed))
+
+
+def orders(values: list[float]) -> float:
+    return float(np.log10(max(values) / min(values))) if values else 0.0

@@ -1,5 +1,0 @@
-"""What makes RLSVI explore: section 4."""
-
-from .. import Topic
-
-TOPIC = Topic(tables=("explore",))

@@ -1,0 +1,273 @@
+r"""Both terms of the explicit bound are real: lower bounds for RLSVI, and the steps of their proofs.
+
+The page *5. Proofs* has statements and proofs, under *Both terms are real*. :math:`\rho = \lambda\sigma^2`,
+n are the visits of an arm so far, :math:`\kappa = n/(n+\rho)`, w and b in an index the worse and the
+better arm (i and j there); ``pen`` is the price c of a step in the fourth step of the explicit bound.
+"""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from flint import arb
+from sympy import Rational, diff, erfc, exp, log, pi, sqrt, symbols
+
+from rlsvi_core.optimism.balls import sign
+
+from ..judging.algebra import Sides
+from ..parameters import enough_sigma
+from .shrunk_model import Array, best, fractions
+from .upper_bound import (
+    counted,
+    counting,
+    counting_worst,
+    first,
+    penalised_recursion,
+    price,
+    selection,
+    terms,
+)
+
+LAM = 2  # Theorem 1's smallest λ with weights of 1 in all
+LEAST_H = 64  # of part (b)
+
+
+# --------------------------------------------------------------------- later values stay low
+
+
+def low_but_for(H: int, S: int, A: int, L: int, rho: float, sigma: float) -> float:
+    """S times the lemma's count for L/S episodes: so many in which Ṽ_k > −H/4, but for a share
+    A^(−H)."""
+    return 4 * counted(L, S * A, rho) * (rho * H + 16 * sigma**2 * math.log(A))
+
+
+def lost(h: Any, H: int) -> Any:
+    """What is lost for sure from period h on."""
+    return np.minimum(H // 2, H - h)
+
+
+def lag(n: Array, R: Array, w: Array, pen: Array, rho: Fraction) -> Array:
+    """U_k + Σ(½(1−κ)H + pen) − D_k for k ≤ H/2, with the arms that are played; R sums rewards."""
+    H, kappa = len(n), n / (n + rho)
+    P = kappa[:, None, :, None]
+    V, mu = best(P, (R / (n + rho) + w)[:, None], np.zeros(1, int))
+    U = best(P, (w - pen)[:, None], np.zeros(1, int))[0]
+    costs = (1 - kappa) * Fraction(H, 2) + pen
+    played = np.array([costs[h, mu[h, 0]] for h in range(H)])
+    k = np.arange(H // 2 + 1)
+    return U[k, 0] + played[::-1].cumsum()[::-1][k] - (V[k, 0] + lost(k, H))
+
+
+def later_values() -> bool:
+    """If every arm pays −1 in the second half of the periods, D_k is at most what the proof says:
+    as fractions in 300 cases with any visits, rewards, noise and penalties."""
+    rng, H = np.random.default_rng(8), 6
+    for _ in range(300):
+        A, rho = int(rng.integers(2, 5)), Fraction(int(rng.integers(1, 40)), 4)
+        n = rng.integers(0, rng.choice([2, 30, 1000]), (H, A))
+        R = fractions(-np.where(np.arange(H)[:, None] < H // 2, rng.integers(0, n + 1), n))
+        w, pen = (fractions(rng.integers(low, 60, (H, A)), 8) for low in (-60, 1))
+        if (lag(fractions(n), R, w, pen, rho) < 0).any():
+            return False
+    return True
+
+
+def in_the_lemma() -> list[Sides]:
+    """Why D_k lags in both halves, what the choice of η leaves, and how often that is too much."""
+    k, r, s, H, A, rho, s2, N, Lambda = symbols("k r s H A rho s2 N Lambda", positive=True)
+    eta = 16 * log(A)
+    left = (rho * H / 2 + 8 * s2 * log(A)) * A * H * Lambda
+    return [
+        (-k + s - k * (s - 1), (1 - k) * s),
+        (-k * r + s - k * s, (1 - k) * s - k * r),
+        (price(log(A), s2 / N, eta), Rational(1, 16) + 8 * s2 * log(A) / N),
+        (exp(-eta * H / 16), A ** (-H)),
+        (left / (H / 8), 4 * A * Lambda * (rho * H + 16 * s2 * log(A))),
+    ]
+
+
+LATER = selection, penalised_recursion, counting, counting_worst, later_values, in_the_lemma
+
+
+class Proved(NamedTuple):
+    """What the proposition on both terms says of an MDP."""
+
+    L: int  # from so many episodes on
+    regret: float  # at least, after so many
+
+
+def ahead(kappa_w: Any, kappa_b: Any, R_w: Any, R_b: Any, V: Any) -> Any:
+    """The mean of Q̃_w − Q̃_b, given that Ṽ_{h+1} = V."""
+    return kappa_w * (R_w + V) - kappa_b * (R_b + V)
+
+
+# --------------------------------------------------------------------- (a) the first term
+
+
+def first_from(H: int, S: int, A: int, lam: float, sigma: float) -> Proved:
+    """Part (a)."""
+    rho = lam * sigma**2
+    L = first(lambda L: 8 * low_but_for(H, S, A, L, rho, sigma) <= L)
+    return Proved(L, 0.03 * sigma * H * np.sqrt(S * A * L))
+
+
+def share(p: Any) -> Any:
+    """How often w is played at least, if with probability p whenever it is not ahead in visits."""
+    return p / (1 + 2 * p)
+
+
+def fewest(p: Fraction, L: int, A: int = 2) -> Fraction:
+    """The smallest expected number of episodes without b over all that chances can be, if b is left
+    out with probability p at least whenever some other arm has no more visits: by dynamic
+    programming, backwards in time."""
+
+    @cache
+    def least(n_b: int, others: tuple[int, ...]) -> Fraction:
+        if n_b + sum(others) == L:
+            return Fraction(sum(others))
+        low = p if min(others) <= n_b else Fraction(0)
+        without = min(
+            least(n_b, tuple(sorted((*others[:i], others[i] + 1, *others[i + 1 :]))))
+            for i in range(A - 1)
+        )
+        return min(without, (1 - low) * least(n_b + 1, others) + low * without)
+
+    return least(0, (0,) * (A - 1))
+
+
+def fewest_visits() -> bool:
+    """The count of part (a) is at least the exact one, with p = 4/25, about Φ(−1)."""
+    p = Fraction(4, 25)
+    return all(
+        fewest(p, L, A) >= share(p) * L
+        for A, most in ((2, 24), (3, 12), (4, 10))
+        for L in range(1, most)
+    )
+
+
+def in_part_a() -> list[Sides]:
+    kw, kb, y, gap, n, rho, H, S, A, L, sigma = symbols(
+        "k q y D n rho H S A L sigma", positive=True
+    )
+    p, N, late = symbols("p N late", positive=True)
+    once = sigma * sqrt(2 * S * A / L)
+    return [
+        (ahead(kw, kb, -gap, 0, -y), (kb - kw) * y - kw * gap),
+        ((n / (n + rho)) ** 2 * (n + rho), n - n * rho / (n + rho)),
+        ((1 + 2 * p) * (N - share(p) * L), (N - p * (L - late)) + 2 * p * (N - late / 2)),
+        ((A - 1) / A - Rational(1, 2), (A - 2) / (2 * A)),
+        (S * H / 2 * once * L / (2 * S), sqrt(2) / 4 * sigma * H * sqrt(S * A * L)),
+    ]
+
+
+def part_a() -> arb:
+    """The constant of part (a), as a ball."""
+    p = (1 / arb(2).sqrt()).erfc() / 2
+    once = arb(2) ** -8 + (-arb(64)).exp()  # an episode with z = 0 of L′ ≥ 256, and too few starts
+    return arb(2).sqrt() / 4 * share(p) * (arb(3) / 4 - arb(2) ** -8 - once)
+
+
+def constant_of_part_a() -> bool:
+    return sign(lambda: part_a() - arb("0.03")) > 0
+
+
+FIRST_TERM = *LATER, in_part_a, fewest_visits, constant_of_part_a
+
+
+# --------------------------------------------------------------------- (b) the second term
+
+
+def second_from(H: int, S: int, A: int, lam: float, sigma: float) -> Proved:
+    """Part (b)."""
+    rho = lam * sigma**2
+    L = first(lambda L: 80 * counted(L, S * A, rho) * rho * H <= L)
+    return Proved(L, 3 / 512 * rho * H**2 * S * (A - 1))
+
+
+def at_printed(H: int, S: int = 1, A: int = 2) -> Proved:
+    """Part (b) at the smallest λ and σ printed."""
+    return second_from(H, S, A, LAM, np.sqrt(H**2 + 1.0))
+
+
+def in_part_b() -> list[Sides]:
+    """N_c = 4N_a + e and δH = 32 + x, with e, x ≥ 0."""
+    N, e, x, rho, H, S, A, lam, t = symbols("N e x rho H S A lam t", positive=True)
+    far = 32 + x  # δH
+    mean, delta = 5 * far / 32, far / H
+    gap = exp(-(t**2) / 2) / 2 - erfc(t / sqrt(2)) / 2  # 0 at both ends, rises and then falls
+    return [
+        (rho / N - rho / (4 * N + e), 3 * rho / (4 * N) + rho * e / (4 * N * (4 * N + e))),
+        (1 / N + 1 / (4 * N + e), 5 / (4 * N) - e / (4 * N * (4 * N + e))),
+        (3 * far / 16 - 1, mean + x / 32),
+        (mean**2 / (2 * 5 * delta / (4 * lam)), 5 * lam * H / 16 + 5 * lam * H * x / 512),
+        (diff(gap, t), exp(-(t**2) / 2) * (1 / sqrt(2 * pi) - t / 2)),
+        (A * (rho * (H / 8 - 1) + 1), A * rho * H / 8 - A * (rho - 1)),
+        (rho * (H / 32 - 1), rho * H / 64 + rho * (H - 64) / 64),
+        (
+            Rational(3, 4) * rho * H / 64 * H / 2 * S * (A - 1),
+            Rational(3, 512) * rho * H**2 * S * (A - 1),
+        ),
+    ]
+
+
+def unlikely_in_part_b() -> bool:
+    """That all actions were not tried often enough has a probability below ¼."""
+    unlikely = arb(1) / 5 + arb(1) / 160 + arb(2) ** -LEAST_H + (-arb(LEAST_H)).exp()
+    return sign(lambda: arb(1) / 4 - unlikely) > 0
+
+
+def second_term_outgrows_the_rate() -> bool:
+    """The proved regret over √T grows like a larger power of H than 3/2, and like S(A − 1)."""
+    over = []
+    for H in (LEAST_H * 10**k for k in range(10)):
+        one = at_printed(H)
+        over.append(np.log10(one.regret / np.sqrt(float(H * one.L))))
+    sizes = [at_printed(LEAST_H, S, A).regret for S, A in ((1, 2), (4, 2), (1, 5))]
+    return bool(min(np.diff(over)) > 1.5 and np.allclose(sizes, sizes[0] * np.array([1, 4, 4])))
+
+
+def not_with_least_ridge() -> bool:
+    """With ρ = m = 1 and the least σ the smaller of HL and Theorem 1's bound is at most √(H³SAT) times
+    1 + √(log A Λ), as σ ≤ H and (1 + log(1 + x))/√x is bounded for x ≥ 1."""
+    H, S, A, L = np.meshgrid(*[[1, 2, 5, 100, 10**4]] * 3, 10.0 ** np.arange(0, 40, 0.5))
+    A, sigma = A + 1, enough_sigma(H)
+    most = np.minimum(H * L, sum(terms(H, S, A, L, 1 / sigma**2, sigma)))
+    logs = 1 + np.sqrt(np.log(A) * (1 + np.log1p(L / (S * A))))
+    return bool((most <= H**2 * np.sqrt(S * A * L) * logs).all())
+
+
+SECOND_TERM = (
+    *LATER,
+    in_part_b,
+    unlikely_in_part_b,
+    second_term_outgrows_the_rate,
+    not_with_least_ridge,
+)
+
+
+def passes(printed: Callable[[int, float], float]) -> int:
+    """The first H from which on part (b) is proved to exceed what is printed for H and T, at S = 1, A = 2
+    and the smallest λ and σ printed; both grow with H."""
+
+    def above(k: int) -> bool:
+        H = LEAST_H + 2 * (k - 1)
+        one = at_printed(H)
+        return bool(one.regret > printed(H, float(H * one.L)))
+
+    return LEAST_H + 2 * (first(above) - 1)
+
+
+def printed_rate(H: int, T: float) -> float:
+    """√(H³SAT) at S = 1, A = 2."""
+    return float(np.sqrt(2.0 * H**3 * T))
+
+
+def last_display(H: int, T: float) -> float:
+    """2SAH + ΣK log(T + K) + H√(SAHT log T) at S = 1, A = 2, 1ᵀα = 1 each, with the largest K."""
+    K, pairs = 1.0 + H, 2
+    return float(
+        2 * pairs * H + pairs * H * K * np.log(T + K) + H * np.sqrt(pairs * H * T * np.log(T))
+    )

@@ -1,0 +1,56 @@
+"""Every step of a proof that is a matter of equal sides can fail: one side changed, it does."""
+
+import inspect
+
+import pytest
+from sympy import sympify
+
+from rlsvi_study.conjecture import claims as conjecture
+from rlsvi_study.conjecture import gambles, linear_toll, toll
+from rlsvi_study.judging.algebra import same
+from rlsvi_study.judging.evidence import failing
+from rlsvi_study.judging.outcomes import Judged
+from rlsvi_study.regret import claims as regret
+from rlsvi_study.regret import lower_bounds, upper_bound
+
+MODULES = conjecture, gambles, toll, linear_toll, regret, upper_bound, lower_bounds
+
+
+def is_a_proof(one):
+    """A tuple of functions without arguments."""
+    return isinstance(one, tuple) and one and all(inspect.isfunction(step) for step in one)
+
+
+PROOFS = [one for module in MODULES for one in vars(module).values() if is_a_proof(one)]
+STEPS = {
+    f"{step.__module__}.{step.__name__}": step
+    for proof in PROOFS
+    for step in proof
+    if inspect.signature(step).return_annotation not in (bool, Judged)
+}
+
+
+def another(expression):
+    """A wrong step: its first term twice, or the square of what has one term."""
+    if not expression.free_symbols:
+        return expression + 1
+    return expression + expression.args[0] if expression.is_Add else expression**2
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_with_one_side_changed_does_not_hold(name):
+    sides = list(STEPS[name]())
+    assert sides
+    for left, right in sides:
+        assert same(left, right)
+        assert not same(another(sympify(left)), right)
+
+
+def test_a_step_that_falls_is_named():
+    def falls():
+        return False
+
+    def unequal():
+        yield 1, 2
+
+    assert failing([falls, unequal, toll.toll_law]) == ["falls", "unequal"]
