@@ -312,7 +312,3 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
 def plant_function(owner, name, lie, monkeypatch):
     """The name stands for something else as long as the test lasts."""
     monkeypatch.setattr(owner, name, lie(getattr(owner, name)))
-
-
-CONSTANTS = {  # what a judge takes in place of the paper's numbers
-}
