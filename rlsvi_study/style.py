@@ -23,6 +23,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
+from .judging.intervals import student
 from .judging.register import typeset
 
 AGENTS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and name of each
@@ -64,6 +65,7 @@ MARK = {agent: mark for agent, (_, _, mark, _) in AGENTS.items()}
 NAME = {agent: name for agent, (_, _, _, name) in AGENTS.items()}
 LINE: dict[str, Any] = {agent: (0, dash) if dash else "-" for agent, dash in DASHES.items()}
 BY_AGENT: dict[str, Any] = {"hue": "agent", "style": "agent", "palette": COLOUR, "dashes": DASHES}
+BARS: dict[str, Any] = {"errorbar": student, "err_style": "bars", "err_kws": {"capsize": 2}}
 BAND: dict[str, Any] = {
     "estimator": "median",
     "errorbar": ("pi", 80),  # over seeds: 10% to 90%

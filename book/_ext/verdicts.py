@@ -22,7 +22,7 @@ from rlsvi_study import engine
 from rlsvi_study.catalogue import EXPERIMENTS, TOPICS
 from rlsvi_study.judging import verdicts
 from rlsvi_study.judging.outcomes import MISPRINT, VERDICTS
-from rlsvi_study.judging.register import OURS, SECTIONS, typeset
+from rlsvi_study.judging.register import SECTIONS, typeset
 from rlsvi_study.judging.thresholds import THRESHOLDS
 
 from .browser import ROOT
@@ -135,18 +135,16 @@ def three_lines(claims):
 
 
 def lines(id):
-    """The lines of a claim's proof: what is printed, and what is right."""
+    """The printed lines of a claim's proof, and what is right."""
     of_claim = [one for one in found().values() if one.part_of == id]
     if not of_claim:
         raise ExtensionError(f"no line is part of {id!r}: its page needs no {{lines}}")
     return table(
-        ("Place", "Printed, or our step", "Verdict", "Found"),
+        ("Place", "Printed", "Verdict", "Found"),
         *(
             (
                 one.place,
-                cell(typeset(one.statement))
-                if one.paper == OURS
-                else f"{cell(typeset(one.statement))} · {cell(typeset(one.paper))}",
+                f"{cell(typeset(one.statement))} · {cell(typeset(one.paper))}",
                 badge(one.verdict, one.main),
                 cell(one.found),
             )

@@ -23,12 +23,8 @@ nowhere. An agent that walks it without end collects the noise of its pairs in e
 visits each, the sampled value has a standard deviation near
 :math:`\sigma / ((1 - \gamma) \sqrt{nL})`. Where transitions are deterministic, an agent whose
 sample prefers the circle walks it until the time limit. So with one-hot features a repeated state
-triggers another draw, by default. In the study ``tasks-redraw`` that earns more on Taxi while
-learning; without it Taxi delivers no passenger in as many episodes. Drawing again after
-:math:`1/(1 - \gamma)` steps does nothing for tables in so few episodes. With features of a box it
-earns more on Acrobot, whose first goals come sooner, and ends no better, so there it is not the
-default. A vote of ten samples is nowhere better than the posterior mean, and worse where a table was
-learned. With deterministic transitions choose :math:`\sigma = (1 - \gamma)V/10`, less than
+triggers another draw, by default. With deterministic
+transitions choose :math:`\sigma = (1 - \gamma)V/10`, less than
 suggested: then the deviation of a circle's value is at most a tenth of V.
 
 **Cost.** A draw takes one number of the agent's stream, a key, and the normal number of a weight is

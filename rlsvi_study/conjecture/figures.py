@@ -7,12 +7,10 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..judging.intervals import student
-from ..style import COLOUR, LINE, canvas, digits, label_ends, shades, styled
+from ..style import BARS, COLOUR, LINE, canvas, digits, label_ends, shades, styled
 from .gambles import gamble_bound, slopes
 from .toll import imagined, least_regret, looked_at
 
-BARS = {"errorbar": student, "err_style": "bars", "err_kws": {"capsize": 2}}
 PALE, OWN, DARK = shades("rlsvi", 3)
 LOOKS = {
     "given": (OWN, "as printed"),

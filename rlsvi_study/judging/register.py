@@ -17,9 +17,10 @@ decide; a sentence that it says twice is one entry, which names both places.
 
 A judge's docstring is data, in up to three paragraphs: the paper's statement; what was found, in
 one plain sentence; one line of evidence. The last two are templates: the judge returns its verdict
-and the numbers, by name, that they are filled with. What no computation decides is a ``remark``.
-A claim's proof has lines, the paper's and ours: each is judged like a claim, is ``part_of`` one and
-shown in a table inside it. A line can be a misprint, too.
+and the numbers, by name, that they are filled with. What no computation decides is a ``reading``.
+A printed line of a proof is judged like a claim, is ``part_of`` one and shown in a table inside it; it
+can be a misprint, too. The steps of our own proofs are plain checks, in a list that a judge calls
+(``evidence.failing``).
 
 Kinds of check: ``exact`` (a proof in closed form, dynamic programming or complete enumeration, to
 rounding), ``symbolic`` (computer algebra), ``certified`` (ball arithmetic: a proof), ``instances``
@@ -36,18 +37,17 @@ pages read it there.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import signature
 from itertools import product
 from typing import Any, NamedTuple
 
 from .. import StudyError
-from .outcomes import HOLDS, Judged, agreed
+from .outcomes import Judged, agreed
 from .thresholds import CHOSEN, THRESHOLDS, Limits
 
 KINDS = ("exact", "symbolic", "certified", "instances", "Monte Carlo", "experiment", "reading")
-OURS = "ours"  # in place of what a line has in the paper
 RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
 
 
@@ -117,18 +117,8 @@ REGISTER: dict[str, Claim] = {}  # every claim by its id
 
 
 def lines_of(id: str) -> dict[str, Claim]:
-    """The lines of a claim's proof, the paper's and ours."""
+    """The printed lines of a claim's proof."""
     return {line: one for line, one in REGISTER.items() if one.part_of == id}
-
-
-def fallen(steps: Iterable[str]) -> list[str]:
-    """The steps of a proof that do not hold."""
-    return [id for id in steps if REGISTER[id].judge().verdict != HOLDS]
-
-
-def enter(id: str, *fields: Any, **further: Any) -> None:
-    """Register a check, given the fields of its claim."""
-    REGISTER[id] = Claim(id, *fields, **further)
 
 
 def claim(
@@ -151,41 +141,25 @@ def claim(
                 "the claims' statements are docstrings; this Python has dropped them. "
                 "Run it without -OO."
             )
-        words = [" ".join(one.split()) for one in judge.__doc__.split("\n\n")]
-        enter(
+        statement, *rest = (" ".join(words.split()) for words in judge.__doc__.split("\n\n"))
+        found, evidence = [*rest, "", ""][:2]
+        REGISTER[id] = Claim(
             id,
             place,
             paper,
             kind,
             verdict,
-            words[0],
+            statement,
             judge,
-            *words[1:],
-            part_of=part_of,
-            main=main,
-            shown_in=shown_in,
+            found,
+            evidence,
+            part_of,
+            main,
+            shown_in,
         )
         return judge
 
     return register
-
-
-def remark(
-    id: str,
-    place: str,
-    paper: str,
-    verdict: str,
-    statement: str,
-    found: str,
-    evidence: str = "",
-    **further: Any,
-) -> None:
-    """Register what no computation decides: a reading of the text."""
-
-    def judge() -> Judged:
-        return Judged(verdict, {})
-
-    enter(id, place, paper, "reading", verdict, statement, judge, found, evidence, **further)
 
 
 class _Noted(dict[str, float]):

@@ -13,6 +13,7 @@ from rlsvi_core.optimism import order
 from ..judging.intervals import student
 from ..parameters import make_prior
 from ..style import (
+    BARS,
     BY_AGENT,
     COLOUR,
     LINE,
@@ -33,7 +34,6 @@ NAMES = NAME | {
     "rlsvi": "RLSVI,\nTheorem 1's λ, σ",
     "rlsvi-small": "RLSVI,\nλ = 1, σ = ½",
 }
-BARS = {"errorbar": student, "err_style": "bars", "err_kws": {"capsize": 2}}
 AGENTS = BY_AGENT | {"markers": MARK}
 
 

@@ -14,7 +14,6 @@ from docutils import nodes
 from book._ext import reading, site, strip
 from book._ext import verdicts as pages
 from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS, MISPRINT
-from rlsvi_study.judging.register import OURS
 from rlsvi_study.judging.thresholds import Threshold
 from rlsvi_study.judging.verdicts import Finding
 
@@ -54,7 +53,6 @@ def small(monkeypatch):
         finding("3.a", DEPENDS, kind="certified", main=True, found="Now *and* then."),
         finding("3.d", FAILS, statement="Thus.", part_of="3.a"),
         finding("3.s", MISPRINT, statement="Here.", part_of="3.a", paper="y"),
-        finding("3.o", HOLDS, statement="Ours.", part_of="3.a", paper=OURS),
         finding(
             "G.e",
             FAILS,
@@ -225,7 +223,7 @@ def test_a_list_has_a_line_for_each_claim_with_what_was_found(small):
 def test_the_lines_of_a_proof_are_a_table(small):
     table = rows(pages.lines("3.a"))
     assert [verdicts_in(row[2]) for row in table] == [[FAILS], [MISPRINT], [HOLDS]]
-    assert [row[1] for row in table] == ["Thus. · x", "Here. · y", "Ours."]
+    assert [row[1] for row in table] == ["Thus. · x", "Here. · y"]
     with pytest.raises(pages.ExtensionError, match=r"'3\.b'"):
         pages.lines("3.b")
 

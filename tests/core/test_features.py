@@ -65,6 +65,12 @@ def test_coherent_equals_the_printed_projection_of_the_same_draws(reading, N, no
         np.testing.assert_allclose(Phi, printed, rtol=1e-8, atol=1e-8 * size)
 
 
+def test_a_basis_does_not_depend_on_the_unit_of_rewards():
+    Q = chain(6).Q
+    small, usual = (features.coherent(unit * Q, 4, 3) for unit in (2.0**-60, 1.0))
+    np.testing.assert_allclose(small, usual, rtol=1e-12)
+
+
 def test_a_constant_Q_adds_no_dimension_and_does_no_harm():
     Phi = features.coherent(np.full((2, 3, 2), 0.25), 3, 1)
     assert np.isfinite(Phi).all()

@@ -204,7 +204,6 @@ def _nothing(*_, **__):
 FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict must change
     (dithering, "arrival_probability", lambda _: lambda N: 1.0, "3.regret"),
     (chain, "arrival_probability", lambda _: lambda N: 1 / N, "6.1.dithering"),
-    (optimism, "worst_gap", lambda _: lambda *at: (-0.1, ()), "5.last-display"),
     (
         dithering,
         "lsvi",
