@@ -53,11 +53,6 @@ THRESHOLDS = {
         0.9, "a regret curve is flat once this share of all its regret is paid", (0.8, 0.95)
     ),
     "some region": Threshold(0.02, "the least ρ* that makes a region", (0.01, 0.04)),
-    "multiplies": Threshold(
-        1.8,
-        "“exponential”: at least so many times as much with each further state or period",
-        (1.5, 1.95),
-    ),
     "same power": Threshold(0.1, "a measured power this near to the one named", (0.05, 0.2)),
     "uncorrelated": Threshold(
         0.2, "a correlation up to this is not what “ensures” one", (0.15, 0.5)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection
-from matplotlib.colors import to_hex, to_rgba_array
+from matplotlib.colors import to_hex
 from matplotlib.text import Text
 from scipy import stats
 
@@ -20,16 +20,12 @@ from book._ext.pictures import difference
 from rlsvi_core import chain
 from rlsvi_core.features import coherent
 from rlsvi_study import catalogue, engine
-from rlsvi_study.beyond import guide
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.chain import figures as chain_figures
 from rlsvi_study.chain.runs import medians
-from rlsvi_study.lemmas import figures as lemmas_figures
-from rlsvi_study.recommender import figures as recommender_figures
 from rlsvi_study.recommender.figures import ETAS
 from rlsvi_study.regret import figures as regret_figures
-from rlsvi_study.style import AGENTS, COLOUR, THINGS, digits, ink, scientific, three
-from rlsvi_study.tetris import figures as tetris_figures
+from rlsvi_study.style import COLOUR, digits, scientific, three
 
 
 @functools.cache
@@ -85,62 +81,9 @@ def same(one, other):
 
 
 def legible(figure):
-    """On light and dark pages: an opaque background, no text below nine points, and the colour of
-    an agent on nothing else."""
+    """On light and dark pages: an opaque background, and no text below nine points."""
     assert figure.get_facecolor() == (1.0, 1.0, 1.0, 1.0)
     assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= 9
-    assert not list(misnamed(figure))
-
-
-WITHOUT_TABLE = [
-    lambda: lemmas_figures.density_grid([(2, 3), (0.05, 0.05)]),
-    regret_figures.leak,
-    lemmas_figures.least_variance,
-    guide.choices,
-    lambda: tetris_figures.optimism(
-        load("tetris-optimism"), load("fig7").query("agent == 'rlsvi'")
-    ),
-    lambda: chain_figures.chain_diagram(back=True),
-    tetris_figures.endings,
-    lambda: chain_figures.fan(np.ones(2), np.ones(2), np.ones(2), np.ones((3, 2))),
-    lambda: chain_figures.two_periods({(0, 2, 3): "some", (1, 3, 4): "none"}),
-    lambda: chain_figures.spreads(dict.fromkeys(("sample", "mean"), np.ones((3, 4))), np.eye(3, 4)),
-    lambda: chain_figures.value_samples(dict.fromkeys(range(4), np.ones((5, 3))), np.ones(3)),
-    lambda: chain_figures.prior_spread(load("readings"), load("fig10")),
-    lambda: chain_figures.fig3(load("fig3"), load("fig3-tabular")),
-    lambda: recommender_figures.temperatures(load("recommender"), load("recommender-readings")),
-    lambda: recommender_figures.openings(load("recommender")),
-    lambda: chain_figures.frontier(dict.fromkeys(("rlsvi", "optimal"), np.arange(4)), 4),
-    lambda: chain_figures.basis_fits(np.arange(4.0), {"some": np.ones(4), "other": np.zeros(4)}),
-]
-
-
-def misnamed(figure):
-    """Entries of the legends in the colour of an agent whose name they do not have."""
-    words = {}  # of each colour, the names of its agents: LSVI and ε-greedy for the same
-    for colour, _, _, name in AGENTS.values():
-        words.setdefault(colour.lower(), set()).update(name.split(", "))
-    legends = [*figure.legends, *(legend for ax in figure.axes if (legend := ax.get_legend()))]
-    for legend in legends:
-        for handle, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
-            looks = [
-                get()
-                for name in ("get_color", "get_facecolor", "get_markerfacecolor")
-                if (get := getattr(handle, name, None))
-            ]
-            colours = {to_hex(colour) for look in looks for colour in to_rgba_array(look)}
-            for colour in colours & words.keys():
-                if not any(word in text.get_text() for word in words[colour]):
-                    yield text.get_text()
-
-
-@pytest.mark.parametrize("drawing", WITHOUT_TABLE)
-def test_a_figure_without_a_table_is_legible(drawing):
-    legible(drawing())
-
-
-def test_agents_and_what_is_none_share_no_colour():
-    assert not {look[0] for look in AGENTS.values()} & {look[0] for look in THINGS.values()}
 
 
 def test_the_readers_own_settings_are_left_alone():
@@ -440,11 +383,3 @@ def test_digits_are_grouped_from_five_on_and_minus_is_no_hyphen():
         "1\u202f000\u202f000",
     ]
     assert digits(-20_000) == "−20\u202f000"
-
-
-@pytest.mark.parametrize("colour", [*COLOUR.values(), "yellow", "white"])
-def test_text_in_a_colour_is_dark_enough_and_no_darker(colour):
-    text = ink(colour)
-    light = 0.05 + text**2.2 @ (0.2126, 0.7152, 0.0722)
-    assert 1.05 / light >= 4.5
-    assert to_hex(text) == colour.lower() or 1.05 / light < 4.9

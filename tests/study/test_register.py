@@ -1,13 +1,11 @@
 """The register's own rules, on a register of six small claims, and what is stored of them."""
 
-import subprocess
-import sys
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from rlsvi_study import StudyError, catalogue, engine
+from rlsvi_study import StudyError, engine
 from rlsvi_study.judging import register, verdicts
 from rlsvi_study.judging.outcomes import (
     DEPENDS,
@@ -161,19 +159,6 @@ def test_all_combinations_of_ends_are_tried_that_are_read_at_some_end(monkeypatc
 
 
 # --- what is entered --------------------------------------------------------------------------
-
-
-def test_neither_the_register_nor_what_was_found_imports_a_topic():
-    code = """
-import sys
-from rlsvi_study.judging import verdicts
-verdicts.stored()
-print(*(part for name in sys.modules for part in name.split(".")[1:] if name.startswith("rlsvi_study.")))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.split())
-    assert "register" in loaded
-    assert not loaded & set(catalogue.TOPICS)
 
 
 def test_a_claim_has_its_fields_and_its_judge_stays_a_function():

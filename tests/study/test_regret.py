@@ -7,9 +7,8 @@ from types import SimpleNamespace as Fake
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import beta, kstest
 
-from rlsvi_core.envs.dirichlet import DirichletPrior, dirichlet, no_counts
+from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 from rlsvi_study import parameters, rivals
 from rlsvi_study.engine import streams
 from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS
@@ -82,44 +81,6 @@ def test_the_posterior_means_are_the_papers(prior, history):
         np.testing.assert_allclose(
             posterior.mean_P[h, s, a], (alpha_P + n * P) / (alpha_P.sum() + n), atol=1e-14
         )
-
-
-def test_a_sampled_mdp_has_two_valued_rewards_and_zero_terminal_reward(prior, history):
-    _, _, rewards = history
-    assert set(np.unique(rewards[:, :3])) == {-1.0, 0.0}
-    assert not rewards[:, 3].any()
-    assert prior.sample(3).initial.tolist() == [0.5, 0.25, 0.25]
-
-
-@pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (2.0, 0.3), (1e-4, 1e-4)])
-def test_dirichlet_draws_have_the_beta_law(a, b):
-    rng, out = np.random.default_rng(4), np.empty(2)
-    draws = np.empty(4000)
-    for i in range(draws.size):
-        dirichlet(np.array([a, b]), rng, out)
-        draws[i] = out[0]
-    if a < 1e-3:  # all but a corner underflows: half of the draws at each
-        assert abs((draws == 1).mean() - 0.5) < 0.04  # five standard deviations
-        assert np.isin(draws, [0, 1]).mean() > 0.95
-    else:
-        assert kstest(draws, beta(a, b).cdf).pvalue > RATE
-
-
-def test_zero_weights_are_never_drawn():
-    sure = DirichletPrior(np.full((2, 2, 2, 2), (0.0, 1.0)), np.full((2, 2, 2, 2), (0.0, 3.0)))
-    mdp = sure.sample(0)
-    assert not mdp.Q.any()
-    assert (mdp.P[..., 1] == 1).all()
-    assert not sure.sample_Q(3, 0).any()
-
-
-def test_many_values_at_once_have_the_law_of_solved_samples(prior):
-    many = prior.sample_Q(400, 5)
-    each = np.array([prior.sample(i).Q for i in range(400)])
-    error = np.sqrt((many.var(axis=0) + each.var(axis=0)) / 400)
-    z = (many.mean(axis=0) - each.mean(axis=0)) / error
-    assert np.abs(z).max() < 5.5  # 18 comparisons, each beyond 5.5 with probability 4e-8
-    assert np.abs(np.log(many.std(axis=0) / each.std(axis=0))).max() < 0.32
 
 
 def test_a_policys_mean_value_is_its_value_in_the_mean_mdp(prior):
