@@ -201,7 +201,7 @@ def known(where):
             name
             for topic, has in catalogue.TOPICS.items()
             for name in has.tables
-            if re.search(rf"rlsvi_study(?:\.| import .*){topic}\b", code)
+            if re.search(rf"rlsvi_study(?:\.(?:beyond\.)?| import .*){topic}\b", code)
         ]
     literals = {
         float(one.replace("_", "")) for one in re.findall(r"(?<![\w.])\d[\d_]*\.?\d*", code)
