@@ -75,7 +75,7 @@ def drawings(name: str) -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]
     tables, draw = FIGURES.get(name, (name,)), _module(f"{TOPIC[name]}.figures").DRAW
     if name in draw:
         return {name: (tables, draw[name])}
-    return {table: ((table,), draw[table]) for table in tables}
+    return {table: ((table,), draw[table]) for table in tables if table in draw}
 
 
 class Study(NamedTuple):
