@@ -5,10 +5,9 @@
 - ``ALGEBRA``: sides that are not equal, coefficients of the other sign, functions that balls find
   lower or higher, for every symbolic or certified claim that rests on such.
 - ``FUNCTIONS``: a function behind some claims that returns something else, or an expression with a
-  wrong step: another coefficient, another exponent. One for each claim is enough.
+  wrong step, or a constant that a judge reads. One for each claim is enough.
 - ``NOT_RUN``: claims about Tetris that no table can decide, because they were not run under every
   ending rule that the paper admits; a table changes what is found under those that were.
-- ``CONSTANTS``: a judge that calls nothing is given another number than the paper's.
 """
 
 from types import SimpleNamespace as Fake
