@@ -126,13 +126,13 @@ def reach(H: int) -> float:
     return float(KEPT) ** (H / 2) * FACTOR ** (H / 2 - 1)
 
 
-def most_episodes(H: int, rho: float, sigma: float = 1.0, b: float = 1.0) -> int:
-    """After how many episodes the theorem looks, at most: (σ/b) ρ/(1 + ρ) Π.
+def most_episodes(H: int, rho: float, sigma: float = 1.0) -> int:
+    """After how many episodes the theorem looks, at most, if a step costs 1: σρ/(1 + ρ) Π.
 
     >>> [most_episodes(H, rho=1.0, sigma=H) for H in (5, 7, 9, 11)]
     [56, 628, 6455, 62993]
     """
-    return math.floor(sigma / b * rho / (1 + rho) * reach(H))
+    return math.floor(sigma * rho / (1 + rho) * reach(H))
 
 
 # --------------------------------------------------------------------- the steps

@@ -178,7 +178,7 @@ def test_the_laws_are_scipys(scripts):
         scripts.evaluate(
             """q => q.map(([a, b, x]) => [Laws.lgamma(a),
         Laws.erfc(9 * x - 2), Laws.betainc(a, b, x), Laws.beta(a, b).pdf(x),
-        Laws.normal(a, b).cdf(x)])""",
+        Laws.beta(a, b).sd, Laws.normal(a, b).cdf(x)])""",
             np.column_stack([a, b, x]).tolist(),
         )
     ).T
@@ -187,6 +187,7 @@ def test_the_laws_are_scipys(scripts):
         special.erfc(9 * x - 2),
         special.betainc(a, b, x),
         stats.beta.pdf(x, a, b),
+        stats.beta.std(a, b),
         stats.norm.cdf(x, a, np.sqrt(b)),
     )
     for ours, scipys in zip(there, here, strict=True):
@@ -366,7 +367,7 @@ def test_at_the_toll_the_same_draws_give_the_same_weights(scripts, H, name):
       let i = 0;
       const run = new Toll.Run(H, { ...RLSVI.generator(H), uniform: () => uniforms[i++] });
       const state = () => ({draw: [...(name === "weights" ? run.weights : run.z)], theta: [...run.theta],
-        seems: [run.leap, ...run.V.slice(1)], growth: run.growth, leaps: run.leaps, sides: run.sides});
+        seems: [run.leap, ...run.V.slice(1)], growth: run.growth, leaps: run.leaps, sides: run.sides, over: run.overRoot, episodes: run.episodes});
       run.become(name);
       return [state(), ...uniforms.map(() => { run.episode(); return state(); })];
     }""",
@@ -381,6 +382,7 @@ def test_at_the_toll_the_same_draws_give_the_same_weights(scripts, H, name):
         assert np.allclose(one["theta"], here.agent.theta[:, 0], rtol=1e-9, atol=1e-12)
         assert np.allclose(one["seems"], here.seems, rtol=1e-9, atol=1e-12)
         assert one["leaps"] == here.leaps
+        assert math.isclose(one["over"], here.leaps / math.sqrt(one["episodes"] * H))
         if name != "weights":
             growth = math.prod(16 * x.sum() / (1 + (x**2).sum()) for x in here.phi[1:-1])
             assert math.isclose(one["growth"], growth, rel_tol=1e-12)

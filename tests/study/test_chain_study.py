@@ -20,6 +20,7 @@ from rlsvi_study.chain.runs import (
     time_to_learn,
 )
 from rlsvi_study.engine import streams
+from rlsvi_study.judging.outcomes import FAILS
 from rlsvi_study.judging.thresholds import CHOSEN
 
 SMALL = {"N": 8, "K": 4, "lam": 2.0, "sigma": 0.15, "episodes": 200, "every": 10}
@@ -342,3 +343,11 @@ def test_the_bandits_regret_is_that_of_all_its_histories():
 
     play(1.0, 0, 0, 0)
     assert claims.bandit_regret(sigma, 3, lam, p) == pytest.approx(expected)
+
+
+def test_learns_is_judged_at_the_end_that_it_is_handed():
+    """48 of 50 runs learn."""
+    table = claims.STORED["fig2a"]
+    table.loc[(table.agent == "rlsvi") & (table.seed < 2), "tenth_reward"] = 0
+    assert claims.learns({"fig2a": table}, {**CHOSEN, "consistently": 0.98}).verdict == FAILS
+    assert claims.learns({"fig2a": table}, {**CHOSEN, "consistently": 0.9}).verdict != FAILS

@@ -9,9 +9,11 @@ from rlsvi_core import Agent, Options, chain, features, lsvi, rlsvi
 from rlsvi_core.envs.chains import LEFT, RIGHT, lock
 from rlsvi_core.learners.continual import Continual
 from rlsvi_study.engine import streams
+from rlsvi_study.extensions import claims
 from rlsvi_study.extensions.bootstrap import Resampling
 from rlsvi_study.extensions.incremental import PrintedIncremental
 from rlsvi_study.extensions.runs import bootstrap_time, incremental_curve, opening_time
+from rlsvi_study.judging.outcomes import FAILS
 
 
 @pytest.mark.parametrize(
@@ -159,3 +161,14 @@ def test_the_mean_is_the_covariance_times_y_and_not_the_precision():
         learner.add(0, s, 0, float(Phi[0, s, 0] @ truth), None)
     assert np.linalg.solve(learner.precision[0], learner.y[0]) == pytest.approx(truth, rel=1e-6)
     assert np.abs(learner.precision[0] @ learner.y[0] / truth).max() > 1e8
+
+
+def test_a_bootstrap_whose_interval_reaches_that_without_a_prior_is_not_ahead():
+    """Its median is: 11 of its runs need 100 episodes, the others 900, where 500 are needed without."""
+    table = claims.STORED["bootstrap"]
+    at = (table.features == "tabular") & (table.N == 14)
+    own = at & (table.agent == "bootstrap + prior")
+    table.loc[at & (table.agent == "bootstrap"), ["first_reward", "lost"]] = [500, False]
+    table.loc[own, "lost"] = False
+    table.loc[own, "first_reward"] = np.where(np.arange(own.sum()) < 11, 100, 900)
+    assert claims.bootstrap({"bootstrap": table}).verdict == FAILS

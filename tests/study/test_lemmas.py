@@ -264,3 +264,25 @@ def test_signs_are_read_off_coefficients():
 )
 def test_positive_inside_means_for_all_x_between_0_and_1(expression, positive):
     assert evidence.positive_inside(expression, x, A) == positive
+
+
+def test_the_final_region_is_covered(monkeypatch):
+    boxes, decide = [], single_crossing.decide
+
+    def noted(f, box, **how):
+        boxes.append(box[0])
+        return decide(f, box, **how)
+
+    monkeypatch.setattr(single_crossing, "decide", noted)
+    assert single_crossing.final_region()
+    (low, diagonal), (start, middle), (zero, last) = boxes
+    assert low == zero == 0
+    assert diagonal >= 1 / 3
+    assert start <= diagonal
+    assert min(middle, last) >= 1
+
+
+def test_left_of_the_mean_the_whole_margin_is_needed(monkeypatch):
+    monkeypatch.setattr(single_crossing, "same", lambda *_: True)
+    monkeypatch.setattr(single_crossing, "R_0", 1 + sp.Rational(1, 33))
+    assert not single_crossing.left_of_mean()

@@ -9,7 +9,8 @@ import pytest
 from rlsvi_core import Agent
 from rlsvi_study import engine
 from rlsvi_study.engine import streams
-from rlsvi_study.recommender import runs
+from rlsvi_study.judging.outcomes import FAILS
+from rlsvi_study.recommender import claims, runs
 from rlsvi_study.recommender.products import ProductLearner
 from rlsvi_study.recommender.runs import agent_of, ahead_from, curves, evaluated, instance, rates
 
@@ -134,3 +135,10 @@ def test_exact_regret_agrees_with_the_likes_given():
     gap = (last.realised - last.regret).groupby(last.arm)
     assert len(gap) == 9
     assert (gap.mean() / gap.sem()).abs().max() < 4.5
+
+
+@pytest.mark.parametrize("arm", ["linear", "bernoulli"])
+def test_one_bandit_ahead_of_rlsvi_is_enough_to_refute(arm):
+    table = claims.STORED["recommender"]
+    table.loc[table.arm == arm, "regret"] *= 0.01
+    assert claims.better_than_bandits({"recommender": table}).verdict == FAILS

@@ -333,6 +333,19 @@ def test_an_approximation_to_psrl_wins_ties_and_loses(rlsvi, small, verdict):
     assert claims.approximates_psrl(tables).verdict == verdict
 
 
+def test_an_approximation_to_psrl_is_measured_with_its_interval(monkeypatch):
+    """At Theorem 1's parameters the mean of the ratio decides, and its interval does not."""
+    rows = [
+        {"agent": agent, "seed": seed, "episode": 4**8, "regret": x + spread * (-1) ** seed}
+        for agent, x, spread in (("psrl", 100, 0), ("rlsvi", 220, 150), ("rlsvi-small", 100, 0))
+        for seed in range(3, 11)
+    ]
+    seen, agreed = [], claims.agreed
+    monkeypatch.setattr(claims, "agreed", lambda found: seen.append(found) or agreed(found))
+    claims.approximates_psrl({"theorem1": pd.DataFrame(rows)})
+    assert seen[0]["regret"] == DEPENDS
+
+
 @pytest.mark.parametrize(("ucbvi", "share"), [(2.0, 2.0), (1.0, 1.0), (0.5, 0.5)])
 def test_both_rivals_are_tuned_on_one_half_and_compared_on_the_other(ucbvi, share):
     """Factor 0.1 is best on the first half; 1 would be on the other."""

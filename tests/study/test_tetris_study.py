@@ -241,3 +241,12 @@ def test_the_rules_in_the_picture_treat_three_placements_differently():
     assert goes_on == again != refused
     assert found["top row"][1:] == (refused, refused)
     assert found["top row"][0] not in (goes_on, refused)
+
+
+def test_on_four_rows_rlsvi_has_to_be_ahead_in_the_first_games():
+    table = claims.STORED["fig14"]
+    early = table.game <= 200
+    behind = np.where(table.agent[early] == "rlsvi", 0.0, 100.0)
+    table.loc[early, "score"] = behind + 0.01 * table.seed[early]
+    found = claims.mini_tetris({**claims.STORED, "fig14": table}).numbers["by"]
+    assert set(found.values()) == {FAILS}
