@@ -372,8 +372,9 @@ def runs():
 
     head = ("Table", "What", "Settings × seeds", "CPU min", "Computed")
     return "\n\n".join(
-        f"**{name.capitalize()}**\n\n{table(head, *map(row, topic.tables))}"
+        f"**{name.rpartition('.')[2].capitalize()}**\n\n{table(head, *map(row, topic.tables))}"
         for name, topic in TOPICS.items()
+        if topic.tables
     )
 
 

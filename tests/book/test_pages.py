@@ -149,7 +149,7 @@ def computed(monkeypatch):
         "two": record(400, 2, (1, 4), 5000, "arm"),
         "three": record(30, 5, (10, 12), 9000, "x86"),
     }
-    names = {"chain": ["one", "two"], "tetris": ["three"]}
+    names = {"chain": ["one", "two"], "lemmas": [], "beyond.tetris": ["three"]}
     monkeypatch.setattr(pages, "records", lambda: made)
     monkeypatch.setattr(
         pages, "EXPERIMENTS", {name: SimpleNamespace(title=name, place="here") for name in made}
@@ -166,6 +166,7 @@ def test_a_table_has_its_settings_seeds_and_minutes(computed):
         ["2 × 3", "83"],
     ]
     assert [row[2:4] for row in rows(tetris.partition("\n\n")[2])] == [["5 × 2", "150"]]
+    assert tetris.startswith("**Tetris**")
 
 
 def test_a_sentence_has_its_totals(counted, computed):
