@@ -19,8 +19,8 @@ import gymnasium
 import numpy as np
 
 from rlsvi_core import Options, features, rlsvi
-from rlsvi_core.beyond import boxes
-from rlsvi_core.beyond.discounted import Discounted
+from rlsvi_core.features import boxes
+from rlsvi_core.learners.discounted import Discounted
 from rlsvi_core.learners.rows import Rows
 
 from . import add_size, scaled

@@ -661,7 +661,7 @@ class Agent:
     def _entered(self, env: Any, rng: Any) -> tuple[Any, Generator]:
         """The environment by its start and step, and its generator."""
         if hasattr(env, "reset") and hasattr(env, "action_space"):
-            from .beyond.gym import Played
+            from .gymnasium import Played
 
             world = Played(env, self.learner, rng)
             return world, world.rng

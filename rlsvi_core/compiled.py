@@ -1,5 +1,5 @@
 """One decorator for every hot loop: compiled by numba, kept for the next process, never stale
-(``kept.py``).
+(``machine_code.py``).
 
 Loops are plain, without BLAS and fastmath: the same inputs give the same bits as long as numpy,
 numba and the machine are the same, and elsewhere wherever only ``+ − × ÷ √`` and numpy's generators
@@ -30,7 +30,7 @@ def jit(function: Function) -> Function:
     # What keeps machine code rests on private parts of numba. Where they have moved, every process
     # compiles for itself.
     with suppress(ImportError, AttributeError):
-        from .kept import keep
+        from .machine_code import keep
 
         keep(compiled)
     return compiled  # type: ignore[no-any-return]

@@ -146,8 +146,8 @@ class Printed(Learner):
 
 def _learner(problem: Problem, printed: bool) -> Learner:
     """What fits this problem fastest, or as printed."""
-    from .beyond.discounted import Discounted
     from .learners.counts import Counts
+    from .learners.discounted import Discounted
     from .learners.rows import Rows
     from .learners.sums import Sums
 
@@ -364,7 +364,7 @@ def bootstrap(
     """Value iteration on a Bayesian bootstrap of the data, greedy actions: no λ, no σ.
 
     Instead of noise, transitions have random weights, and κ visits are imagined for each end of the
-    range of values; :mod:`rlsvi_core.beyond.bootstrap` explains the algorithm.
+    range of values; :mod:`rlsvi_core.learners.bootstrap` explains the algorithm.
 
     Parameters
     ----------
@@ -391,7 +391,7 @@ def bootstrap(
     >>> agent.learn(mdp, episodes=500, rng=3).reward[-100:].mean() > 0.3
     np.True_
     """
-    from .beyond.bootstrap import learner
+    from .learners.bootstrap import learner
 
     _refuse("bootstrap", options, "truncate", "first", "shared")
     value_range = checks.pair("value_range", value_range, hint=RANGE)

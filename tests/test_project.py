@@ -19,7 +19,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from rlsvi_core import kept
+from rlsvi_core import machine_code
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]
@@ -65,16 +65,15 @@ def test_what_is_packed_is_the_two_packages():
 # that is not named is a topic, and a file that is not named serves all topics.
 FLOORS = {
     "rlsvi_core": [
-        {"kept"},
+        {"machine_code"},
         {"compiled"},
         {"checks"},
         {"mdp", "regression", "optimism"},
         {"features"},
         {"envs", "learner"},
-        {"beyond.gym"},
+        {"gymnasium"},
         {"agent"},
         {"learners"},
-        {"beyond"},
         {"rlsvi"},
         {""},
     ],
@@ -185,7 +184,7 @@ def test_an_import_by_name_is_the_catalogues_alone():
 
 EXTRAS = {  # the extra that brings a package, and a module that needs it
     "flint": ("proofs", "rlsvi_core.optimism.balls"),
-    "gymnasium": ("gym", "rlsvi_core.beyond.gym"),
+    "gymnasium": ("gym", "rlsvi_core.gymnasium"),
 }
 
 
@@ -237,7 +236,7 @@ def test_table_of_contents_is_the_book_folder():
 
 
 def test_every_module_of_the_library_has_a_page():
-    inner = {f"rlsvi_core{name}" for name in ("", ".checks", ".compiled", ".kept")}
+    inner = {f"rlsvi_core{name}" for name in ("", ".checks", ".compiled", ".machine_code")}
     pages = {
         name: ROOT / "book/api" / ("/".join(name.split(".")[1:]) + ".md")
         for name in MODULES
@@ -264,8 +263,8 @@ def test_what_a_compiled_function_uses_is_defined_above_it(package):
     }
     assert len(functions) > 10
     for one in functions:
-        now = kept.fingerprint.__wrapped__(one.py_func)
-        assert now == kept.fingerprint(one.py_func), one
+        now = machine_code.fingerprint.__wrapped__(one.py_func)
+        assert now == machine_code.fingerprint(one.py_func), one
 
 
 def tracked():

@@ -20,10 +20,10 @@ from rlsvi_core import (
     suggest_parameters,
 )
 from rlsvi_core.agent import LONGEST
-from rlsvi_core.beyond import boxes
 from rlsvi_core.envs import Tetris, lock, river_swim
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
+from rlsvi_core.features import boxes
 from rlsvi_core.learners.continual import Continual
 from rlsvi_core.learners.incremental import incremental
 from rlsvi_core.optimism.balls import decide

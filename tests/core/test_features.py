@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import chi2
 
 from rlsvi_core import chain, features, rlsvi
-from rlsvi_core.beyond import boxes
+from rlsvi_core.features import boxes
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 

@@ -26,16 +26,16 @@ from worlds import (
 )
 
 from rlsvi_core import Agent, Options, bootstrap, features, lsvi, rlsvi
-from rlsvi_core.beyond import boxes
-from rlsvi_core.beyond.bootstrap import Draw, Outcomes, Weighted, _draw_weights
-from rlsvi_core.beyond.discounted import Discounted
-from rlsvi_core.beyond.spanning import Spanner
 from rlsvi_core.envs import lock
+from rlsvi_core.features import boxes
 from rlsvi_core.learner import ENDED
+from rlsvi_core.learners.bootstrap import Draw, Outcomes, Weighted, _draw_weights
 from rlsvi_core.learners.continual import Continual
 from rlsvi_core.learners.counts import Counts
+from rlsvi_core.learners.discounted import Discounted
 from rlsvi_core.learners.incremental import incremental
 from rlsvi_core.learners.rows import Rows
+from rlsvi_core.learners.spanning import Spanner
 from rlsvi_core.learners.sums import Sums
 from rlsvi_core.mdp import DiscountedMDP, first_state, step
 from rlsvi_core.rlsvi import Printed

@@ -9,7 +9,7 @@ gymnasium = pytest.importorskip("gymnasium")
 
 
 from rlsvi_core import Agent, Learner  # noqa: E402
-from rlsvi_core.beyond.known import finite_mdp  # noqa: E402
+from rlsvi_core.gymnasium import finite_mdp  # noqa: E402
 
 TABLES = [("FrozenLake-v1", {}), ("Taxi-v4", {}), ("CliffWalking-v1", {"is_slippery": True})]
 

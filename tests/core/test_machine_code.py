@@ -9,7 +9,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from rlsvi_core import compiled, kept
+from rlsvi_core import compiled, machine_code
 
 ROOT = Path(__file__).parents[2]
 THREE = "from rlsvi_core.compiled import jit\n@jit\ndef three():\n    return 3\n"
@@ -21,7 +21,7 @@ def written(tmp_path, monkeypatch):
     is kept in a folder of the test's own."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    monkeypatch.setattr(kept, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(machine_code, "cache_folder", lambda: tmp_path)
 
     def write(**sources):
         for name, source in sources.items():
@@ -136,9 +136,9 @@ def test_machine_code_is_kept_where_a_folder_can_be_written(
 ):
     for name, value in variables.items():
         monkeypatch.setenv(name, value.format(tmp=tmp_path))
-    folder = kept.cache_folder.__wrapped__()
+    folder = machine_code.cache_folder.__wrapped__()
     assert (folder is not None and folder.is_relative_to(tmp_path)) == is_kept
-    monkeypatch.setattr(kept, "cache_folder", lambda: folder)
+    monkeypatch.setattr(machine_code, "cache_folder", lambda: folder)
 
     @compiled.jit
     def three():
@@ -161,7 +161,7 @@ def test_a_numba_whose_private_parts_have_moved_costs_time_and_nothing_else():
         "from numba.core import caching; del caching._CacheLocator\n"
         "from rlsvi_core.compiled import jit\n"
         "assert jit(lambda: 3)() == 3\n"
-        "import rlsvi_core.rlsvi, sys; assert 'rlsvi_core.kept' not in sys.modules"
+        "import rlsvi_core.rlsvi, sys; assert 'rlsvi_core.machine_code' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

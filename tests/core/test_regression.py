@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
-from rlsvi_core.beyond.discounted import normals_of
+from rlsvi_core.learners.discounted import normals_of
 from rlsvi_core.regression import (
     GaussianPosterior,
     add_row,

@@ -24,8 +24,8 @@ from hypothesis.stateful import (
 from worlds import Keyed, copied, same
 
 from rlsvi_core import DiscountedMDP, FiniteMDP, Options, bootstrap, features, lsvi, rlsvi
-from rlsvi_core.beyond.discounted import Discounted
 from rlsvi_core.learners.continual import Continual
+from rlsvi_core.learners.discounted import Discounted
 from rlsvi_core.learners.incremental import incremental
 from rlsvi_core.rlsvi import Printed
 

@@ -7,8 +7,8 @@ import pickle
 import numpy as np
 
 from rlsvi_core import Options, features, lsvi, rlsvi
-from rlsvi_core.beyond import boxes
-from rlsvi_core.beyond.discounted import draw_key, normals_of
+from rlsvi_core.features import boxes
+from rlsvi_core.learners.discounted import draw_key, normals_of
 from rlsvi_core.rlsvi import Printed
 
 H, S, A = 3, 5, 2

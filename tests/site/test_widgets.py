@@ -19,10 +19,10 @@ from book._ext.browser import PHONE, ROOT
 from book._ext.customers import made
 from book._ext.customers import read as written
 from rlsvi_core import Agent, Options, chain, features
-from rlsvi_core.beyond.bootstrap import Draw, Weighted
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.envs.tetris import RULES, Tetris, place, placements
 from rlsvi_core.learner import Problem, Weights
+from rlsvi_core.learners.bootstrap import Draw, Weighted
 from rlsvi_core.rlsvi import Printed
 from rlsvi_study import engine
 from rlsvi_study.catalogue import EXPERIMENTS

@@ -25,11 +25,11 @@ import numpy as np
 import pandas as pd
 
 from rlsvi_core import Agent, FiniteMDP, bootstrap, features, lsvi, rlsvi
-from rlsvi_core.beyond.known import finite_mdp
 from rlsvi_core.compiled import Array, Floats, Generator
 from rlsvi_core.envs.chains import chain, deep_sea, river_swim
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.features import OneHot
+from rlsvi_core.gymnasium import finite_mdp
 
 from ...engine import Rows, grid, quick, streams, table
 from ...judging.intervals import mean_interval

@@ -5,7 +5,7 @@ from the data (Rubin 1981; the paper's section 7 suggests a bootstrap). Before e
 
 1. every transition seen has a weight, an independent Exp(1) variate, so that n equal ones together
    have a Gamma(n) variate;
-2. in each of K pairs that span the features (:mod:`~rlsvi_core.beyond.spanning`) κ visits are
+2. in each of K pairs that span the features (:mod:`~rlsvi_core.learners.spanning`) κ visits are
    imagined that brought the least value there can be, and κ that brought the largest. Like n visits
    that were made, they have Gamma(κ) variates as weights, :math:`G_k^-` and :math:`G_k^+`;
 3. weights :math:`\theta_h` are fitted by weighted least squares, backwards from the last period;
@@ -88,10 +88,10 @@ from ..learner import (
     Weights,
     sweeping,
 )
-from ..learners import counts
-from ..learners.counts import History, forbid, remember, table_values
-from ..learners.rows import Keeping, targets_of
 from ..regression import factorise, solve, solve_transposed
+from . import counts
+from .counts import History, forbid, remember, table_values
+from .rows import Keeping, targets_of
 from .spanning import spanners
 
 LEAST = 1e-6  # weight of imagined visits: less is the same, and would cost digits

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..checks import LARGEST, fail, generator, numbers, positive, whole
 from ..compiled import Floats, Ints, Seed, jit
-from ..features import PerAction
+from .maps import PerAction
 
 __all__ = ["fourier_basis", "polynomial", "random_fourier", "tiles"]
 

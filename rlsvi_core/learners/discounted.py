@@ -43,8 +43,8 @@ from .. import checks
 from ..compiled import Array, Floats, Generator, Ints, jit
 from ..features import OneHot
 from ..learner import MOST_SWEEPS, SETTLED, Problem, Targets
-from ..learners.counts import Counting, History, target_sum
 from ..regression import draw_weight
+from .counts import Counting, History, target_sum
 
 
 @jit

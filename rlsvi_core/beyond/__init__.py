@@ -1,2 +1,0 @@
-"""Beyond the paper, for one's own problem: the bootstrap, tables with a discount, bases for boxes,
-Gymnasium's environments."""
