@@ -13,10 +13,11 @@ np.float64(608.0)
 from importlib.metadata import PackageNotFoundError, version
 
 from . import features
-from .agent import Agent, Run
+from .agent import Agent
 from .envs import chain
 from .learner import Learner, Options
 from .mdp import DiscountedMDP, FiniteMDP
+from .record import Run
 from .regression import suggest_parameters
 from .rlsvi import bootstrap, lsvi, rlsvi
 

@@ -1,17 +1,7 @@
 r"""Algorithm 2 and its kin, once: plan, play an episode, remember it.
 
-**How one acts.** The loops of the paper (Algorithms 2, 4, 5, 8 and 12) differ in one line each, the
-action, and one formula covers them:
-
-.. math::
-    \mathbb P(a \mid s) = \frac{\epsilon}{A} + (1 - \epsilon)\,
-    \frac{e^{Q(s,a)/\eta}}{\sum_\alpha e^{Q(s,\alpha)/\eta}},
-
-where :math:`\eta \to 0` puts equal mass on all maximisers. Greedy is :math:`\epsilon = \eta = 0`.
-Ties are broken uniformly: Example 1 depends on it.
-
 **The loop** is written twice: to be read, by steps in Python (:meth:`Agent.learn`), for any
-environment; and compiled, of a learner's parts, for a finite MDP (:func:`compiled_loop`). Every step
+environment; and compiled, of a learner's parts, for a finite MDP (:func:`rlsvi_core.loop.compiled_loop`). Every step
 uses one uniform draw of the agent's stream and at least one of the environment's, so one changed
 action does not shift all later draws.
 
@@ -30,239 +20,23 @@ transition is lost or taken in twice.
 
 import copy
 import math
-import signal
-import threading
-import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from . import checks
-from .compiled import Floats, Generator, Ints, Seed, inlined, jit
+from .acting import action_probabilities, choose, highest
+from .compiled import Floats, Generator, Seed
 from .learner import Learner, positions
-from .mdp import CUT, DiscountedMDP, FiniteMDP, Model, draw, first_state, last_reward, period, step
+from .loop import FIRST, chunks, patience
+from .mdp import CUT, DiscountedMDP, FiniteMDP
+from .record import Run, empty_run, part
 
 LONGEST = 10_000  # steps, after which an episode that nobody limits is taken to be without end
-PATIENCE = 1.0  # seconds that Ctrl-C waits for the end of an episode
-CHUNK = 0.1  # seconds of compiled work between two looks at it
-FIRST = 100_000  # values, which take less
 
 Epsilon = float | Callable[[int], float]
-
-
-# ------------------------------------------------------------------------------------ how one acts
-
-
-@inlined
-def highest(q: Floats) -> float:
-    """The largest of some values; q.max() takes the compiler ten times as long."""
-    top = -np.inf
-    for a in range(q.shape[0]):
-        top = max(top, q[a])
-    return top
-
-
-@inlined
-def action_probabilities(q: Floats, epsilon: float, eta: float, out: Floats) -> None:
-    """Fill ``out`` with the law of the action, given the action values q at a state; an action
-    that a mask forbids has the value −∞."""
-    A, top, total, open_ = q.shape[0], highest(q), 0.0, 0
-    for a in range(A):
-        if eta > 0.0:
-            out[a] = math.exp((q[a] - top) / eta)  # Algorithm 4, line 5
-        else:
-            out[a] = 1.0 if q[a] == top else 0.0
-        total += out[a]
-        open_ += q[a] > -np.inf
-    for a in range(A):  # Algorithm 5, lines 5 to 10
-        dithering = epsilon / open_ if q[a] > -np.inf else 0.0
-        out[a] = dithering + (1.0 - epsilon) * out[a] / total
-
-
-@inlined
-def choose(q: Floats, epsilon: float, eta: float, p: Floats, u: float) -> int:
-    """The action that a uniform u picks, given the values; ``p`` is scratch space."""
-    action_probabilities(q, epsilon, eta, p)
-    return draw(p, u)
-
-
-@inlined
-def row_values(rows: Floats, theta: Floats, q: Floats) -> None:
-    """Fill q with rows · θ, one value per action."""
-    for a in range(q.shape[0]):
-        total = 0.0
-        for k in range(theta.shape[0]):
-            total += rows[a, k] * theta[k]
-        q[a] = total
-
-
-# -------------------------------------------------------------------------------------- the record
-
-
-class Run(NamedTuple):
-    """The record of a learning run, one entry per episode.
-
-    Attributes
-    ----------
-    reward
-        The sum of its rewards.
-    expected
-        The exact expected reward of the policy that was played; NaN without ``exact=True``.
-    claimed
-        What the agent's own values promised at its first state.
-    opening
-        The first action.
-    length
-        The number of steps.
-    furthest
-        The largest state visited; −1 where states are not numbers.
-    """
-
-    reward: Floats
-    expected: Floats
-    claimed: Floats
-    opening: Ints
-    length: Ints
-    furthest: Ints
-
-
-def empty_run(episodes: int) -> Run:
-    """The record of so many episodes, before they are played."""
-    episodes = checks.whole("episodes", episodes, hint="Pass episodes=1000, say.")
-    return Run(
-        reward=np.zeros(episodes),
-        expected=np.full(episodes, np.nan),
-        claimed=np.full(episodes, np.nan),
-        opening=np.zeros(episodes, np.int64),
-        length=np.zeros(episodes, np.int64),
-        furthest=np.full(episodes, -1),
-    )
-
-
-def part(run: Run, start: int, stop: int) -> Run:
-    """The record of some of the episodes, in the same arrays."""
-    return Run._make(column[start:stop] for column in run)
-
-
-# ------------------------------------------------------------------------------ the loop, compiled
-
-
-def compiled_loop(fit: Any, values: Any, add: Any) -> Any:
-    """Algorithm 2 on a finite MDP, of a learner's three parts, all compiled by ``jit``:
-    ``fit(data, rng)``, ``values(data, h, s, q)``, which fills q, and ``add(data, h, s, a, r, s_next)``;
-    ``data`` is the learner's record."""
-
-    @jit
-    def expected_reward(
-        model: Model, H: int, data: Any, epsilon: float, eta: float, q: Floats, p: Floats
-    ) -> float:
-        """That of the episode's policy, pushing π forward through it."""
-        S = model.initial.shape[0]
-        here, there, total = model.initial.copy(), np.zeros(S), 0.0
-        for h in range(H):
-            t = period(model.successor, h)
-            for s in range(S):
-                there[s] = 0.0
-            for s in range(S):
-                if here[s] == 0.0:
-                    continue
-                values(data, h, s, q)
-                action_probabilities(q, epsilon, eta, p)
-                for a in range(q.shape[0]):
-                    for b in range(model.successor.shape[3]):
-                        mass = here[s] * p[a] * model.probability[t, s, a, b]
-                        there[model.successor[t, s, a, b]] += mass
-                        total += mass * model.reward[t, s, a, b]
-            here, there = there, here
-        for s in range(S):
-            total += here[s] * model.terminal[s]
-        return total
-
-    @jit
-    def loop(
-        model: Model,
-        H: int,
-        exact: bool,
-        data: Any,
-        epsilon: Floats,  # of each episode
-        eta: float,
-        rng: Generator,
-        own: Generator,
-        count: Ints,
-        run: Run,
-    ) -> None:
-        q, p = np.empty(model.successor.shape[2]), np.empty(model.successor.shape[2])
-        for i in range(run.reward.shape[0]):
-            fit(data, own)
-            count[0] += 1
-            if exact:
-                run.expected[i] = expected_reward(model, H, data, epsilon[i], eta, q, p)
-            s = first_state(model, rng)
-            run.furthest[i] = s
-            for h in range(H):
-                values(data, h, s, q)
-                a = choose(q, epsilon[i], eta, p, own.random())
-                r, s_next = step(model, h, s, a, rng)
-                if h == H - 1:
-                    r += last_reward(model, s_next, rng)
-                add(data, h, s, a, r, s_next)
-                count[1] += 1
-                run.reward[i] += r
-                run.furthest[i] = max(run.furthest[i], s_next)
-                if h == 0:
-                    run.opening[i], run.claimed[i] = a, highest(q)
-                s = s_next
-            run.length[i] = H
-
-    return loop
-
-
-def chunks(total: int, first: int) -> Iterator[tuple[int, int]]:
-    """Cut 0, …, total − 1 into pieces (start, stop) that take about ``CHUNK`` seconds each, by what
-    the last one took; the first has so many."""
-    start, size = 0, max(first, 1)
-    while start < total:
-        stop, began = min(start + size, total), time.perf_counter()
-        yield start, stop
-        took = time.perf_counter() - began
-        size = max(1, math.floor(size * min(CHUNK / max(took, 1e-9), 10)))
-        start = stop
-
-
-@contextmanager
-def patience() -> Iterator[Callable[[bool], None]]:
-    """Inside, Ctrl-C waits until it is asked for: at the end of an episode, or of a step once it has
-    waited long or there was another. The third one does not wait. Elsewhere than in the main thread,
-    and where somebody has a handler of their own, nothing is changed."""
-    since: list[float] = []
-
-    def wait(*_: object) -> None:
-        since.append(time.monotonic())
-        if len(since) > 2:
-            raise KeyboardInterrupt
-
-    def ask(at_end: bool) -> None:
-        if since and (at_end or len(since) > 1 or time.monotonic() - since[0] > PATIENCE):
-            since.clear()
-            raise KeyboardInterrupt
-
-    usual = (
-        threading.current_thread() is threading.main_thread()
-        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    )
-    if usual:
-        signal.signal(signal.SIGINT, wait)
-    try:
-        yield ask
-    finally:
-        if usual:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-    ask(True)  # what came at the last moment
-
-
-# --------------------------------------------------------------------------------------- the agent
 
 
 class Agent:

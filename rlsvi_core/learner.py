@@ -47,7 +47,7 @@ class Learner:
     H, S, A : int or None
         Periods, states and actions, where their number is fixed.
     loop : callable or None
-        Algorithm 2 in compiled code, by :func:`rlsvi_core.agent.compiled_loop`, for environments
+        Algorithm 2 in compiled code, by :func:`rlsvi_core.loop.compiled_loop`, for environments
         that it ``plays``. Before, it may ``reserve`` room. ``world`` is what the loop is told of the
         environment, and ``data`` the record that it works on; it writes into ``fitted``.
     """

@@ -35,7 +35,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import checks
-from .agent import Agent, Epsilon, row_values
+from .acting import row_values
+from .agent import Agent, Epsilon
 from .compiled import Floats, Generator, Seed
 from .features import FeatureMap, OneHot, Table
 from .learner import Learner, Options, Problem, Weights, positions, sweeping

@@ -20,10 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rlsvi_core import Agent, checks
-from rlsvi_core.agent import compiled_loop, highest
+from rlsvi_core.acting import highest
 from rlsvi_core.compiled import Floats, Generator, Seed, inlined, jit
 from rlsvi_core.envs.dirichlet import Counts, DirichletPrior, no_counts, sample_values
 from rlsvi_core.learners.counts import History, Table, remember, table_values, target_sum
+from rlsvi_core.loop import compiled_loop
 
 
 @inlined

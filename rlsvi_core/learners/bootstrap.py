@@ -75,7 +75,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from .. import checks
-from ..agent import compiled_loop, highest
+from ..acting import highest
 from ..compiled import Array, Floats, Generator, inlined, jit
 from ..features import OneHot, Table
 from ..learner import (
@@ -88,6 +88,7 @@ from ..learner import (
     Weights,
     sweeping,
 )
+from ..loop import compiled_loop
 from ..regression import factorise, solve, solve_transposed
 from . import counts
 from .counts import History, forbid, remember, table_values

@@ -32,8 +32,9 @@ import numpy as np
 from numpy.random import Generator
 
 from .. import checks
-from ..agent import FIRST, choose, chunks, highest, patience, row_values
+from ..acting import choose, highest, row_values
 from ..compiled import Floats, Ints, jit
+from ..loop import FIRST, chunks, patience
 from ..mdp import DiscountedMDP, Model, first_state, step
 from ..regression import draw, fill_noise, solve_transposed
 from .sums import Statistics, add_transition, check_ridge, no_data

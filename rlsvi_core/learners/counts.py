@@ -21,10 +21,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import checks
-from ..agent import compiled_loop, highest
+from ..acting import highest
 from ..compiled import Array, Floats, Generator, Ints, inlined, jit
 from ..features import OneHot
 from ..learner import ENDED, Learner, Masks, Problem, Targets
+from ..loop import compiled_loop
 from ..regression import draw_weight, noise
 
 

@@ -35,10 +35,12 @@ from typing import Any, Literal, NamedTuple, NoReturn, get_args
 import numpy as np
 
 from .. import checks
-from ..agent import Agent, compiled_loop, highest, row_values
+from ..acting import highest, row_values
+from ..agent import Agent
 from ..compiled import Array, Floats, Generator, Ints, Seed, inlined, jit
 from ..features import Table
 from ..learner import ENDED, Learner, Weights
+from ..loop import compiled_loop
 from ..regression import add_row, draw, fill_noise
 
 __all__ = ["Incremental", "incremental"]

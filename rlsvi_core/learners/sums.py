@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import checks
-from ..agent import compiled_loop, row_values
+from ..acting import row_values
 from ..compiled import Array, Floats, Generator, Ints, inlined, jit
 from ..features import Table
 from ..learner import (
@@ -43,6 +43,7 @@ from ..learner import (
     Weights,
     check_growth,
 )
+from ..loop import compiled_loop
 from ..regression import add_row, draw, fill_noise, solve_transposed
 
 # λσ² beside a row of features, squared: less is refused, and less than the second is mentioned

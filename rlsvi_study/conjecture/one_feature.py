@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rlsvi_core.agent import choose, highest
+from rlsvi_core.acting import choose, highest
 from rlsvi_core.compiled import Floats, Generator, Ints, jit
 from rlsvi_core.mdp import FiniteMDP, Model, first_state, last_reward, step
 from rlsvi_core.regression import draw_weight, noise

@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rlsvi_core import Learner, Run, checks
-from rlsvi_core.agent import action_probabilities, choose, highest
+from rlsvi_core.acting import action_probabilities, choose, highest
 from rlsvi_core.compiled import Array, Floats, Generator, Ints, inlined, jit
 from rlsvi_core.envs.recommender import (
     Recommender,

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rlsvi_core import Learner, Run, checks
-from rlsvi_core.agent import choose, highest
+from rlsvi_core.acting import choose, highest
 from rlsvi_core.compiled import Array, Floats, Generator, Ints, inlined, jit
 from rlsvi_core.envs.tetris import Model, Tetris, draw_piece, place, placements
 from rlsvi_core.features import FeatureMap

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from worlds import Plain, same
 
-from rlsvi_core import FiniteMDP, Options, agent, bootstrap, chain, features, lsvi, rlsvi
+from rlsvi_core import FiniteMDP, Options, agent, bootstrap, chain, features, loop, lsvi, rlsvi
 from rlsvi_core.envs import lock
 from rlsvi_core.learners import continual
 from rlsvi_core.learners.continual import Continual
@@ -147,7 +147,7 @@ def test_ctrl_c_by_steps_waits_for_the_end_of_the_episode(name):
 
 @pytest.mark.parametrize("name", COMPILED)
 def test_ctrl_c_in_compiled_code_waits_for_the_end_of_an_episode(name, monkeypatch):
-    monkeypatch.setattr(agent, "CHUNK", 0.003)
+    monkeypatch.setattr(loop, "CHUNK", 0.003)
     monkeypatch.setattr(agent, "FIRST", 0)
     goes_on(KINDS[name], lambda: MDP)
 
@@ -186,7 +186,7 @@ def test_ctrl_c_in_continual_rlsvi(monkeypatch):
 
 def test_a_long_episode_is_cut_when_patience_ends(monkeypatch):
     """An episode of a million steps; counted in steps, not in seconds."""
-    monkeypatch.setattr(agent, "PATIENCE", 0.0)
+    monkeypatch.setattr(loop, "PATIENCE", 0.0)
 
     class Endless(Watched):
         def __init__(self):

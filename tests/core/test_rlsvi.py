@@ -26,7 +26,7 @@ from rlsvi_core import (
     rlsvi,
     suggest_parameters,
 )
-from rlsvi_core.agent import action_probabilities
+from rlsvi_core.acting import action_probabilities
 
 pytestmark = pytest.mark.filterwarnings("ignore:value_range", "ignore:lam is suggested")
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed

@@ -1,0 +1,133 @@
+"""Algorithm 2 in compiled code, of a learner's parts, and how Ctrl-C waits for it."""
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from .acting import action_probabilities, choose, highest
+from .compiled import Floats, Generator, Ints, jit
+from .mdp import Model, first_state, last_reward, period, step
+from .record import Run
+
+PATIENCE = 1.0  # seconds that Ctrl-C waits for the end of an episode
+CHUNK = 0.1  # seconds of compiled work between two looks at it
+FIRST = 100_000  # values that are computed before the clock is first read
+
+
+def compiled_loop(fit: Any, values: Any, add: Any) -> Any:
+    """Algorithm 2 on a finite MDP, of a learner's three parts, all compiled by ``jit``:
+    ``fit(data, rng)``, ``values(data, h, s, q)``, which fills q, and ``add(data, h, s, a, r, s_next)``;
+    ``data`` is the learner's record."""
+
+    @jit
+    def expected_reward(
+        model: Model, H: int, data: Any, epsilon: float, eta: float, q: Floats, p: Floats
+    ) -> float:
+        """That of the episode's policy, pushing π forward through it."""
+        S = model.initial.shape[0]
+        here, there, total = model.initial.copy(), np.zeros(S), 0.0
+        for h in range(H):
+            t = period(model.successor, h)
+            for s in range(S):
+                there[s] = 0.0
+            for s in range(S):
+                if here[s] == 0.0:
+                    continue
+                values(data, h, s, q)
+                action_probabilities(q, epsilon, eta, p)
+                for a in range(q.shape[0]):
+                    for b in range(model.successor.shape[3]):
+                        mass = here[s] * p[a] * model.probability[t, s, a, b]
+                        there[model.successor[t, s, a, b]] += mass
+                        total += mass * model.reward[t, s, a, b]
+            here, there = there, here
+        for s in range(S):
+            total += here[s] * model.terminal[s]
+        return total
+
+    @jit
+    def loop(
+        model: Model,
+        H: int,
+        exact: bool,
+        data: Any,
+        epsilon: Floats,  # of each episode
+        eta: float,
+        rng: Generator,
+        own: Generator,
+        count: Ints,
+        run: Run,
+    ) -> None:
+        q, p = np.empty(model.successor.shape[2]), np.empty(model.successor.shape[2])
+        for i in range(run.reward.shape[0]):
+            fit(data, own)
+            count[0] += 1
+            if exact:
+                run.expected[i] = expected_reward(model, H, data, epsilon[i], eta, q, p)
+            s = first_state(model, rng)
+            run.furthest[i] = s
+            for h in range(H):
+                values(data, h, s, q)
+                a = choose(q, epsilon[i], eta, p, own.random())
+                r, s_next = step(model, h, s, a, rng)
+                if h == H - 1:
+                    r += last_reward(model, s_next, rng)
+                add(data, h, s, a, r, s_next)
+                count[1] += 1
+                run.reward[i] += r
+                run.furthest[i] = max(run.furthest[i], s_next)
+                if h == 0:
+                    run.opening[i], run.claimed[i] = a, highest(q)
+                s = s_next
+            run.length[i] = H
+
+    return loop
+
+
+def chunks(total: int, first: int) -> Iterator[tuple[int, int]]:
+    """Cut 0, …, total − 1 into pieces (start, stop) that take about ``CHUNK`` seconds each, by what
+    the last one took; the first has so many."""
+    start, size = 0, max(first, 1)
+    while start < total:
+        stop, began = min(start + size, total), time.perf_counter()
+        yield start, stop
+        took = time.perf_counter() - began
+        size = max(1, math.floor(size * min(CHUNK / max(took, 1e-9), 10)))
+        start = stop
+
+
+@contextmanager
+def patience() -> Iterator[Callable[[bool], None]]:
+    """Inside, Ctrl-C waits until it is asked for: at the end of an episode, or of a step once it has
+    waited long or there was another. The third one does not wait. Elsewhere than in the main thread,
+    and where somebody has a handler of their own, nothing is changed."""
+    since: list[float] = []
+
+    def wait(*_: object) -> None:
+        since.append(time.monotonic())
+        if len(since) > 2:
+            raise KeyboardInterrupt
+
+    def ask(at_end: bool) -> None:
+        if since and (at_end or len(since) > 1 or time.monotonic() - since[0] > PATIENCE):
+            since.clear()
+            raise KeyboardInterrupt
+
+    usual = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+    if usual:
+        signal.signal(signal.SIGINT, wait)
+    try:
+        yield ask
+    finally:
+        if usual:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+    ask(True)  # what came at the last moment
