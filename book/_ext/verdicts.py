@@ -381,13 +381,16 @@ def runs():
     def row(name):
         one, record = EXPERIMENTS[name], records()[name]
         made, (first, end) = record["computed"], record["seeds"]
+        commit, plus, changes = made["revision"].partition("+")
+        code = f"revision `{commit[:8]}{plus}{changes}`"
+        if not made["sources"]:
+            code += " (no hash of its sources)"
         return (
             f'<a href="../data/{name}.csv.xz">{name}</a>',
             f"{one.title} ({one.place})",
             f"{len(record['grid'])} × {end - first}",
             f"{made['cpu_seconds'] / 60:.0f}",
-            f"revision `{made['revision'][:8]}`, {made['machine']['architecture']}, "
-            f"{made['finished'][:10]}",
+            f"{code}, {made['machine']['architecture']}, {made['finished'][:10]}",
         )
 
     head = ("Table", "What", "Settings × seeds", "CPU min", "Computed")

@@ -147,10 +147,11 @@ def test_the_main_claims_are_counted_first(counted):
 def computed(monkeypatch):
     """Two tables of one topic, one of another; seeds do not begin at 0."""
 
-    def record(rows, grid, seeds, seconds, machine):
+    def record(rows, grid, seeds, seconds, machine, changes="", sources="fedcba98"):
         made = {
             "cpu_seconds": seconds,
-            "revision": "0123456789",
+            "revision": f"0123456789{changes}",
+            "sources": sources,
             "finished": "2026-11-02T03:04",
             "machine": {"architecture": machine},
         }
@@ -158,8 +159,8 @@ def computed(monkeypatch):
 
     made = {
         "one": record(11_000, 7, (3, 8), 600, "arm"),
-        "two": record(400, 2, (1, 4), 5000, "arm"),
-        "three": record(30, 5, (10, 12), 9000, "x86"),
+        "two": record(400, 2, (1, 4), 5000, "arm", changes="+changes"),
+        "three": record(30, 5, (10, 12), 9000, "x86", sources=None),
     }
     names = {"chain": ["one", "two"], "lemmas": [], "beyond.tetris": ["three"]}
     monkeypatch.setattr(pages, "records", lambda: made)
@@ -179,6 +180,13 @@ def test_a_table_has_its_settings_seeds_and_minutes(computed):
     ]
     assert [row[2:4] for row in rows(tetris.partition("\n\n")[2])] == [["5 × 2", "150"]]
     assert tetris.startswith("**Tetris**")
+
+
+def test_a_table_says_of_which_code_it_is(computed):
+    one, two, three = (line.split(" | ")[4] for line in pages.runs().splitlines() if "csv" in line)
+    assert one.startswith("revision `01234567`, arm")
+    assert two.startswith("revision `01234567+changes`, arm")
+    assert three.startswith("revision `01234567` (no hash of its sources), x86")
 
 
 def test_a_sentence_has_its_totals(counted, computed):
