@@ -48,7 +48,6 @@ from .. import StudyError
 from .outcomes import DEPENDS, ON, Judged, agreed
 from .thresholds import CHOSEN, THRESHOLDS, Limits
 
-KINDS = ("exact", "symbolic", "certified", "instances", "Monte Carlo", "experiment", "reading")
 RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
 
 
@@ -116,11 +115,6 @@ class Claim:
 
 
 REGISTER: dict[str, Claim] = {}  # every claim by its id
-
-
-def lines_of(id: str) -> dict[str, Claim]:
-    """The printed lines of a claim's proof."""
-    return {line: one for line, one in REGISTER.items() if one.part_of == id}
 
 
 def claim(

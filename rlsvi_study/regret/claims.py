@@ -31,7 +31,7 @@ from ..parameters import enough_sigma
 from . import bias, lower_bounds, optimism, shrunk_model, upper_bound
 from . import runs as regret
 from .lemma2 import shrunk_noise, theorem_conditions
-from .lower_bounds import SECOND_TERM
+from .lower_bounds import FIRST_TERM, SECOND_TERM
 
 STORED = Tables(regret.EXPERIMENTS)
 BASE = regret.make_prior(**regret.BASE)
@@ -366,19 +366,20 @@ def theorem1(tables: Frames = STORED) -> Judged:
     Õ(√(H³SAT)).
 
     that T is large and σ of order H: as T grows it is true, by another proof, for every λ allowed and
-    every such σ; with one constant for all H and T it is false, though the regret that is proved
-    exceeds √(H³SAT) itself only from H = {above:.1e} on.
+    every such σ; with one constant for all H and T, or for all σ, it is false, though at a σ of order H
+    the regret that is proved exceeds √(H³SAT) itself only from H = {above:.1e} on.
 
-    A second term leads our bound up to {second_term_until} episodes at H = S = 5, A = 3; its order, H⁴SA,
-    is H² more than printed (5.last-line) and right. Measured regret is at most
-    {share:.0%} of the bound. A larger σ costs in proportion."""
+    Regret grows in proportion to a larger σ. A second term leads our bound up to {second_term_until}
+    episodes at H = S = 5, A = 3; its order, H⁴SA, is H² more than printed (5.last-line) and right; not
+    if λσ² = 1ᵀα. Measured regret is at most {share:.0%} of the bound."""
     failed, real = failing(THEOREM_1), not failing(SECOND_TERM)
     until = {
         name: upper_bound.second_leads_until(*sizes)
         for name, sizes in upper_bound.DIRICHLET.items()
     }
     readings = {
-        "as T grows": decided(not failed, upper_bound.has_the_rate()),
+        "as T grows, σ of order H": decided(not failed, upper_bound.has_the_rate()),
+        "any σ": decided(bool(failing(FIRST_TERM))),
         "one constant for all H and T": decided(not real),
     }
     million = {"lam": (2e6, np.sqrt(2)), "sigma": (2.0, 1e6 * np.sqrt(2))}

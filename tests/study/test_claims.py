@@ -18,9 +18,9 @@ from rlsvi_study.cli import main
 from rlsvi_study.judging import register as claims
 from rlsvi_study.judging import verdicts
 from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS, MISPRINT, ON, VERDICTS, Judged, slip
-from rlsvi_study.judging.register import KINDS
 from rlsvi_study.judging.thresholds import THRESHOLDS
 
+KINDS = {"exact", "symbolic", "certified", "instances", "Monte Carlo", "experiment", "reading"}
 REGISTER = catalogue.claims()
 STORED = verdicts.stored()
 

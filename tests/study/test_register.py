@@ -214,10 +214,6 @@ def test_a_line_is_not_counted():
     }
 
 
-def test_a_claim_has_its_lines():
-    assert list(register.lines_of("3.a")) == ["3.c", "3.d"]
-
-
 def test_the_page_is_its_sections_unless_the_claim_has_another():
     pages = {id: one.page for id, one in register.REGISTER.items()}
     assert pages["3.a"] == "03-dithering"
