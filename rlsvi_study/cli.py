@@ -132,6 +132,8 @@ def _run(args: Namespace) -> int:
     # What the tables' provenance says: to be copied on another machine, so without names of this.
     workers = "--dask ADDRESS" if args.dask else f"--jobs {args.jobs}"
     folder = engine.results_folder()
+    if any(scale == "paper" for _, scale in experiments):
+        _say_if_uncommitted(engine.revision())
     for experiment, scale in experiments:
         try:
             engine.sweep(
@@ -147,6 +149,14 @@ def _run(args: Namespace) -> int:
             status = 1
             _say(error)
     return status
+
+
+def _say_if_uncommitted(revision: str) -> None:
+    if revision.endswith("+changes"):
+        _say(
+            f"rlsvi_core or rlsvi_study has uncommitted changes, and what is computed now is recorded "
+            f"as of {revision}, which nobody else can check out. Commit them first."
+        )
 
 
 def _say_if_stale(experiment: "Experiment", scale: str) -> None:

@@ -94,7 +94,8 @@ def conjecture_meant(tables: Frames = STORED) -> Judged:
     """If Q*_h = Φ_hθ_h for exactly one θ with Σ‖θ‖² ≤ KH/λ and rewards lie in [−σ, σ], then there is a
     polynomial with Regret ≤ √T · poly(K, H, max ‖Φ‖, σ, 1/λ).
 
-    With one polynomial for all MDPs, as meant: at the toll regret/√T is proved to grow exponentially in
+    With one polynomial for all MDPs, as meant (out for every algorithm if K grows, too, by Weisz et al.
+    and Wang et al., 2021): at the toll regret/√T is proved to grow exponentially in
     H, and measured to rise from {first:.2g} at H = {horizons[0]} to {last:.2g} at H = {horizons[1]};
     with one for each MDP, as printed, a gamble refutes the conjecture (B.conjecture-printed).
 

@@ -7,6 +7,7 @@ from .compare import differences
 from .experiment import Experiment, Rows, Scale, Task, grid, quick, streams, table
 from .files import path, results_folder, results_in, write
 from .journal import finished
+from .provenance import revision
 from .runner import Check, sweep, verify
 from .tables import Tables, edited_since, load, record, stored
 
@@ -27,6 +28,7 @@ __all__ = [
     "record",
     "results_folder",
     "results_in",
+    "revision",
     "stored",
     "streams",
     "sweep",

@@ -19,7 +19,9 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def _revision() -> str:
+def revision() -> str:
+    """The commit of the packages, marked if files of theirs are not as committed."""
+
     def git(*words: str) -> str:
         return subprocess.run(
             ["git", "-C", str(PACKAGES["rlsvi_study"]), *words],
@@ -43,7 +45,7 @@ def computed_by(sources: Sources) -> dict[str, Any]:
         "sources": sources.hash,
         "files": sources.files,
         "file": sources.study,
-        "revision": _revision(),
+        "revision": revision(),
         "python": platform.python_version(),
         "packages": {name: version(name) for name in packages},
         "machine": {

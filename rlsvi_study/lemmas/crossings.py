@@ -187,12 +187,6 @@ def cdf_crossings(alpha: Number, beta: Number) -> list[Crossing]:
     return _zeros(pair.difference, [float(c.logit.mid()) for c in turns], _cdf_signs(pair, turns))
 
 
-def count_crossings(alpha: Number, beta: Number) -> tuple[int, int]:
-    """How often the densities and the distribution functions cross on (0, 1)."""
-    turns = pdf_crossings(alpha, beta)
-    return len(turns), sum(a != b for a, b in pairwise(_cdf_signs(_pair(alpha, beta), turns)))
-
-
 def places(alpha: float, beta: float) -> dict[str, Any]:
     """Where the densities and the distribution functions cross on (0, 1), and how often."""
     pdf = [crossing.x for crossing in pdf_crossings(alpha, beta)]

@@ -582,3 +582,5 @@ WRONG_IN_LEMMA_6 = (
     final_largest_B,
     final_f_letter,
 )
+
+THAT_FOLLOW = densities_cross_twice, special_line_6, special_no_root  # from false lines before them

@@ -5,7 +5,6 @@ n are the visits of an arm so far, :math:`\kappa = n/(n+\rho)`, w and b in an in
 better arm (i and j there); ``pen`` is the price c of a step in the fourth step of the explicit bound.
 """
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
@@ -36,12 +35,6 @@ LEAST_H = 64  # of part (b)
 
 
 # --------------------------------------------------------------------- later values stay low
-
-
-def low_but_for(H: int, S: int, A: int, L: int, rho: float, sigma: float) -> float:
-    """S times the lemma's count for L/S episodes: so many in which Ṽ_k > −H/4, but for a share
-    A^(−H)."""
-    return 4 * counted(L, S * A, rho) * (rho * H + 16 * sigma**2 * math.log(A))
 
 
 def lost(h: Any, H: int) -> Any:
@@ -92,26 +85,12 @@ def in_the_lemma() -> list[Sides]:
 LATER = selection, penalised_recursion, counting, counting_worst, later_values, in_the_lemma
 
 
-class Proved(NamedTuple):
-    """What the proposition on both terms says of an MDP."""
-
-    L: int  # from so many episodes on
-    regret: float  # at least, after so many
-
-
 def ahead(kappa_w: Any, kappa_b: Any, R_w: Any, R_b: Any, V: Any) -> Any:
     """The mean of Q̃_w − Q̃_b, given that Ṽ_{h+1} = V."""
     return kappa_w * (R_w + V) - kappa_b * (R_b + V)
 
 
 # --------------------------------------------------------------------- (a) the first term
-
-
-def first_from(H: int, S: int, A: int, lam: float, sigma: float) -> Proved:
-    """Part (a)."""
-    rho = lam * sigma**2
-    L = first(lambda L: 8 * low_but_for(H, S, A, L, rho, sigma) <= L)
-    return Proved(L, 0.03 * sigma * H * np.sqrt(S * A * L))
 
 
 def share(p: Any) -> Any:
@@ -178,6 +157,13 @@ FIRST_TERM = *LATER, in_part_a, fewest_visits, constant_of_part_a
 
 
 # --------------------------------------------------------------------- (b) the second term
+
+
+class Proved(NamedTuple):
+    """What part (b) says of an MDP."""
+
+    L: int  # from so many episodes on
+    regret: float  # at least, after so many
 
 
 def second_from(H: int, S: int, A: int, lam: float, sigma: float) -> Proved:

@@ -97,6 +97,21 @@ def test_run_then_plot_then_verify(tmp_path, capsys):
         assert str(parts) in re.findall(r"\d+", last)
 
 
+@pytest.mark.parametrize(
+    ("scale", "changes", "lines"),
+    [("paper", "+changes", 1), ("paper", "", 0), ("quick", "+changes", 0)],
+)
+def test_a_run_at_the_papers_scale_says_first_that_changes_are_not_committed(
+    scale, changes, lines, monkeypatch, capsys
+):
+    monkeypatch.setattr(engine, "revision", lambda: f"0123abcd{changes}")
+    monkeypatch.setattr(engine, "sweep", lambda *_, **__: print("swept", file=sys.stderr))
+    assert main(["run", "example1", "--scale", scale]) == 0
+    *before, last = capsys.readouterr().err.splitlines()
+    assert (len(before), last) == (lines, "swept")
+    assert all("0123abcd+changes" in line for line in before)
+
+
 def test_a_failed_run_leaves_status_1_and_the_next_experiment_is_run(tmp_path, monkeypatch):
     def unlucky(**arguments):
         raise ValueError

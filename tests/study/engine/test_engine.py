@@ -202,9 +202,9 @@ def test_installed_in_somebody_elses_tree_it_has_no_revision(tmp_path, monkeypat
     for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "theirs"]):
         subprocess.run([*git, *words], check=True)
     monkeypatch.setattr(provenance, "PACKAGES", {"rlsvi_study": tmp_path})
-    assert provenance._revision() == "unknown"
+    assert provenance.revision() == "unknown"
     subprocess.run([*git, "add", "."], check=True)
-    assert provenance._revision().endswith("+changes")
+    assert provenance.revision().endswith("+changes")
 
 
 # --- a table and its scales -----------------------------------------------------------------------
