@@ -13,7 +13,7 @@ from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
 from .. import parameters
 from ..engine import Tables
 from ..judging.evidence import failing
-from ..judging.intervals import Mean, mean_interval
+from ..judging.intervals import Mean, bootstrap, mean_interval
 from ..judging.outcomes import (
     DEPENDS,
     FAILS,
@@ -439,12 +439,24 @@ def _at_the_end(table: pd.DataFrame, by: str = "agent") -> pd.DataFrame:
 
 def tuned(table: pd.DataFrame) -> tuple[dict[str, float], Mean]:
     """The factor that is best for each agent on the first half of the MDPs, and UCBVI's regret over
-    RLSVI's with these factors on the other half."""
-    runs = {agent: _at_the_end(own, "factor") for agent, own in table.groupby("agent")}
-    half = len(runs["rlsvi"]) // 2
-    best = {agent: float(own[:half].mean().idxmin()) for agent, own in runs.items()}
-    ours, theirs = (runs[agent][best[agent]][half:] for agent in ("rlsvi", "ucbvi"))
-    return best, ratio_of_means(theirs, ours)
+    RLSVI's with these factors on the other half. The interval is for MDPs drawn anew in both
+    halves, so that the choice of the factors is in it."""
+    ends = {agent: _at_the_end(own, "factor") for agent, own in table.groupby("agent")}
+    regret = np.stack([ends["ucbvi"], ends["rlsvi"]], axis=1)  # by MDP, agent and factor
+    half = len(regret) // 2
+
+    def chosen(first: np.ndarray) -> np.ndarray:
+        return regret[first].mean(axis=-3).argmin(axis=-1)
+
+    def ratio(first: np.ndarray, other: np.ndarray) -> np.ndarray:
+        means = regret[other].mean(axis=-3)
+        theirs, ours = np.moveaxis(np.take_along_axis(means, chosen(first)[..., None], -1), -2, 0)
+        return (theirs / ours)[..., 0]
+
+    first, other = np.arange(half), np.arange(half, len(regret))
+    best = dict(zip(("ucbvi", "rlsvi"), chosen(first), strict=True))
+    factors = {agent: float(ends[agent].columns[k]) for agent, k in best.items()}
+    return factors, bootstrap(ratio, first, other)
 
 
 RIVAL = {"episode": 0.5, "S": 1.0, "A": 0.5, "H": 2.0}  # powers in H²S√(AL), √(H³S²AT) as printed
