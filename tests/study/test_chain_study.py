@@ -284,23 +284,24 @@ def test_the_share_of_runs_that_learn_is_that_of_the_window_around_each_rho():
     assert rates["a"].to_numpy() == pytest.approx(np.clip(71 - np.arange(20, 81), 0, 41) / 41)
 
 
-@pytest.mark.parametrize(
-    ("time", "fails_from", "edge"),
-    [
-        (lambda rho: 100, 2.0, 0.1),
-        (lambda rho: 100, 0.05, 0.049),
-        (lambda rho: 100 + 900 * (rho > 0.05), 2.0, 0.066),  # as soon as most of the second half is
-        (lambda rho: 100, 0.0, None),
-        (lambda rho: 10 * np.exp(200 * rho), 2.0, None),
-    ],
-)
-def test_a_stable_region_is_where_all_learn_in_much_the_same_time(time, fails_from, edge):
-    rho = np.arange(101) / 1000
-    fig6 = pd.DataFrame(
-        {"noise": "deviation", "rho": rho, "tenth_reward": time(rho), "censored": rho >= fails_from}
+def test_how_much_slower_the_median_run_is_with_an_error_of_the_basis_than_with_none():
+    """Half as slow again at 0.01, and at 0.02 more than half of the runs never learn."""
+    time = {(0.0, "deviation"): 60, (0.01, "deviation"): 90, (0.02, "deviation"): 90}
+    small = pd.DataFrame(
+        [
+            {
+                "noise": noise,
+                "rho": rho,
+                "tenth_reward": by + by * (seed % 3 - 1) / 60,
+                "censored": rho == 0.02 and seed < 9,
+            }
+            for (rho, noise), by in (time | {(0.01, "variance"): 240}).items()
+            for seed in range(1, 13)
+        ]
     )
-    region = stability.stable_region(fig6, 2.0, 0.02).rho
-    assert len(region) == 0 if edge is None else region.max() == pytest.approx(edge, abs=0.002)
+    assert stability.slower(small, "deviation", 0.01).mean == pytest.approx(1.5)
+    assert stability.slower(small, "variance", 0.01) == pytest.approx((4, 4, 4), rel=0.04)
+    assert stability.slower(small, "deviation", 0.02).mean == np.inf
 
 
 def test_a_sweep_is_stable_where_runs_learn_and_the_interval_of_regret_is_low_without_a_break():
