@@ -23,12 +23,13 @@ STORED = Tables({**CHAIN, **RECOMMENDER, **TETRIS})
     paper="dramatic efficiency gains",
     kind="experiment",
     verdict=DEPENDS,
+    on="reading",
     main=True,
 )
 def dramatic_gains(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """The results demonstrate that RLSVI is dramatically more efficient than LSVI with dithering.
 
-    On whether each of the three studies must show it: on the chain {learned[rlsvi]} of {seeds} runs
+    whether each of the three studies must show it: on the chain {learned[rlsvi]} of {seeds} runs
     learn, with ε-greedy {learned[epsilon-greedy]}; on the recommendation engine the claim {engine}
     (6.3.boltzmann), in Tetris it {tetris} (6.2.better).
 

@@ -21,7 +21,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from rlsvi_study import engine
 from rlsvi_study.catalogue import EXPERIMENTS, TOPICS
 from rlsvi_study.judging import verdicts
-from rlsvi_study.judging.outcomes import MISPRINT, VERDICTS
+from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS, MISPRINT, ON, VERDICTS
 from rlsvi_study.judging.register import SECTIONS, typeset
 from rlsvi_study.judging.thresholds import THRESHOLDS
 
@@ -190,11 +190,30 @@ def in_a_minute():
     return "\n\n".join(entry(*one) for one in FIVE.items())
 
 
+def on_what(counts):
+    """On what so many claims depend, in words."""
+    return ", ".join(f"{ON[on].lower()} {counts[on]}" for on in ON if counts[on])
+
+
+def in_three(counts):
+    """The verdicts of a tally, which counts apart on what a claim depends."""
+    return {
+        HOLDS: counts[HOLDS],
+        DEPENDS: sum(counts[on] for on in ON),
+        FAILS: counts[FAILS],
+    }
+
+
 def weighed():
     """How many claims have which verdict: the main ones first, then the others in a line."""
 
     def counted(counts):
-        return {verdict: f"{n} {SAID[verdict][n > 1]}" for verdict, n in counts.items() if n}
+        words = {
+            verdict: f"{n} {SAID[verdict][n > 1]}" for verdict, n in in_three(counts).items() if n
+        }
+        if DEPENDS in words:
+            words[DEPENDS] += f" ({on_what(counts)})"
+        return words
 
     main, others = verdicts.tally(found().values()).values()
     badges = " ".join(
@@ -205,8 +224,8 @@ def weighed():
     return (
         f'<p class="weighed"><strong>The {sum(main.values())} main claims:</strong> {badges}</p>\n\n'
         f"Of {sum(others.values())} lesser claims {', '.join(counted(others).values())}. A claim "
-        "*depends* if a reading that the text admits, or a threshold, makes it true and another "
-        "false, or if our data cannot tell; its finding begins with on what."
+        "*depends* if one reading that the text admits makes it true and another false, if a condition "
+        "decides, or if we have not enough data; its finding begins with which."
     )
 
 
@@ -253,10 +272,11 @@ def entry(kind, key, **fields):
 
 def tally():
     """The twenty, the others, and all by section, each linked to the chapter of its claims."""
-    whole = (
-        (f"**{name}**", *(f"**{n or '–'}**" for n in counts.values()))
-        for name, counts in verdicts.tally(found().values()).items()
-    )
+    whole = []
+    for name, counts in verdicts.tally(found().values()).items():
+        holds, depends, fails = (n or "–" for n in in_three(counts).values())
+        depends = f"**{depends}** ({on_what(counts)})"
+        whole.append((f"**{name}**", f"**{holds}**", depends, f"**{fails}**"))
     return table(
         ("Section", *VERDICTS),
         *whole,
@@ -380,7 +400,7 @@ def runs():
 
 def totals():
     """What a sentence may say of all claims, or of all tables."""
-    counts = [*verdicts.tally(found().values()).values()]
+    counts = [in_three(one) for one in verdicts.tally(found().values()).values()]
     made = [one["computed"] for one in records().values()]
     rows = sum(one["rows"] for one in records().values())
     return {

@@ -91,12 +91,13 @@ def approximate_posterior(limits: Limits = CHOSEN) -> Judged:
     paper="roughly 500 episodes",
     kind="experiment",
     verdict=DEPENDS,
+    on="reading",
     main=True,
 )
 def learns(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """RLSVI consistently learns the optimal policy of the 50-chain in roughly 500 episodes.
 
-    On what counts as learned and how “roughly” is read: in a median run the tenth reward comes in
+    what counts as learned and how “roughly” is read: in a median run the tenth reward comes in
     episode {tenth:.0f}, the regret curve is flat from {flat:.0f} on, and the last suboptimal policy
     is {last:.0f}; all are within a factor of {ends[1]:g} of 500, not all within {ends[0]:g}.
 
@@ -131,12 +132,13 @@ def learns(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     paper="at least 10^15 episodes",
     kind="exact",
     verdict=DEPENDS,
+    on="reading",
     main=True,
 )
 def dithering_wait(limits: Limits = CHOSEN) -> Judged:
     """Any dithering strategy would take at least 10^15 episodes to learn the 50-chain.
 
-    On whether a typical run is meant or every one: the first reward alone takes a mean of
+    whether a typical run is meant or every one: the first reward alone takes a mean of
     {mean:.2g} episodes and a median of {median:.2g}, but fewer than 10^15 with probability
     {shorter:.2f}.
 
@@ -167,11 +169,12 @@ def tabular_line(lengths: pd.Index) -> pd.Series:
     paper="a lower bound scaling H²SA/10 for tabular learning algorithms",
     kind="experiment",
     verdict=DEPENDS,
+    on="reading",
 )
 def tabular_bound(tables: Frames = STORED) -> Judged:
     """H²SA/10 has the scaling of a lower bound for tabular learning algorithms.
 
-    On whether the worst MDP is meant or this chain: for the worst it has, by Dann and Brunskill
+    whether the worst MDP is meant or this chain: for the worst it has, by Dann and Brunskill
     (2015); on the chain, where it is drawn, tabular RLSVI is below it at {below} of {lengths}
     lengths, with {time:.0f} episodes at N = 50 against {line:.0f}.
 
@@ -335,13 +338,14 @@ def slightly_wrong_basis(tables: Frames = STORED, limits: Limits = CHOSEN) -> Ju
     paper="robust over several orders of magnitude in both σ and λ; for most combinations",
     kind="experiment",
     verdict=DEPENDS,
+    on="reading",
     main=True,
 )
 def robust(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """These results are remarkably robust over several orders of magnitude in both σ and λ, and for
     most combinations of them.
 
-    On which combinations are counted: learning is stable over {orders[0]:.0f} orders of λ and
+    which combinations are counted: learning is stable over {orders[0]:.0f} orders of λ and
     {orders[1]:.0f} of σ, and in {stable} of {tried} combinations along the two lines of Figures 10
     and 11; others were not run, and a σ above {top:g} or a prior that is not far wider than Q*
     breaks it.
@@ -387,11 +391,12 @@ def robust(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     paper="exactly replicated",
     kind="instances",
     verdict=DEPENDS,
+    on="reading",
 )
 def rescaling(limits: Limits = CHOSEN) -> Judged:
     """Any scaling of Φ can be exactly replicated by similar rescalings of λ and σ.
 
-    On what a scaling is: a factor c for all of Φ needs λ times c² and σ as it is, and the same
+    what a scaling is: a factor c for all of Φ needs λ times c² and σ as it is, and the same
     {rewards:.0f} rewards come in the same 500 episodes; a factor for each basis function, as step 9
     has it, no λ and σ can replicate.
 

@@ -105,12 +105,13 @@ def in_multiples_of_batch(table: pd.DataFrame) -> pd.DataFrame:
     paper="expected: batch incurs lower regret",
     kind="experiment",
     verdict=DEPENDS,
+    on="reading",
 )
 def batch_better(tables: Frames = STORED) -> Judged:
     """The batch version of RLSVI is expected to be more data efficient than these incremental
     algorithms and thus incur lower regret.
 
-    On which of the two is meant: the incremental version with summary statistics has more regret in
+    which of the two is meant: the incremental version with summary statistics has more regret in
     {behind} of {settings} settings; the one by stochastic gradient descent was not run.
 
     The median over 20 seeds after 2000 episodes (95% for all together). On the {longest}-chain, with
@@ -153,12 +154,13 @@ def fall_at_first_trial(gamma: float) -> dict[str, float]:
     paper="N(√(1−γ²) w_t, γ²Σ_{t+1}), to ensure autocorrelation",
     kind="exact",
     verdict=DEPENDS,
+    on="condition",
 )
 def autocorrelation(limits: Limits = CHOSEN) -> Judged:
     """The law of the perturbations, its two coefficients exchanged back (a misprint), ensures
     autocorrelation, and that marginal covariances of consecutive ones differ only slightly.
 
-    On γ, which the paper does not name: with the law as meant consecutive perturbations have the
+    which γ is taken, as the paper names none: with the law as meant consecutive perturbations have the
     correlation γ, and when an action is first tried its variance falls {meant[0.99]:.3g}-fold in one
     step at γ = 0.99, but {meant[0.9]:.3g}-fold at 0.9.
 
@@ -215,13 +217,14 @@ def longer(table: pd.DataFrame, agent: str, than: str) -> pd.Series:
     paper="to incentivize exploration",
     kind="experiment",
     verdict=DEPENDS,
+    on="condition",
 )
 def explores(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """Continual RLSVI, with the law that is meant (F.autocorrelation), perturbs value estimates in
     directions of significant uncertainty, which incentivizes exploration, and avoids abrupt changes,
     which allows the agent to execute multi-period plans.
 
-    On how long the plan is: at γ = 0.9, 0.95 and 0.99 locks of 12 moves or more open in
+    how long the plan is: at γ = 0.9, 0.95 and 0.99 locks of 12 moves or more open in
     {times[corrected][0.9]:.2f}, {times[corrected][0.95]:.2f} and {times[corrected][0.99]:.2f} times
     the steps taken without perturbation, and at 0.99 shorter ones in {short:.1f} times.
 

@@ -14,6 +14,11 @@ from .intervals import Mean, bootstrap
 
 VERDICTS = HOLDS, DEPENDS, FAILS = "holds", "depends", "fails"
 MISPRINT = "misprint"  # of a line
+ON = {  # what a sentence can depend on, and how its finding begins
+    "reading": "On a reading",
+    "condition": "On a condition",
+    "data": "Not enough data",
+}
 
 
 def last_rows(table: pd.DataFrame, by: Sequence[str] = (), time: str = "episode") -> pd.DataFrame:

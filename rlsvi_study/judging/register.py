@@ -5,8 +5,9 @@ the judge finds another. There are three words and one rule.
 
 - **holds**: the paper's sentence, with its quantifiers, is proved, or measured with an interval,
   under every reading that its letter admits.
-- **depends**: some admitted reading, threshold or condition makes it true and another false, or our
-  data cannot tell. The finding begins with on what.
+- **depends**: one admitted reading makes it true and another false (``on="reading"``), or a condition
+  that the sentence does not name decides (``"condition"``), or our data cannot tell (``"data"``). The
+  finding begins with which of the three.
 - **fails**: it is false under every reading that the letter admits. Who showed it, and when, is in
   the finding.
 
@@ -44,7 +45,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from .. import StudyError
-from .outcomes import Judged, agreed
+from .outcomes import DEPENDS, ON, Judged, agreed
 from .thresholds import CHOSEN, THRESHOLDS, Limits
 
 KINDS = ("exact", "symbolic", "certified", "instances", "Monte Carlo", "experiment", "reading")
@@ -95,6 +96,7 @@ class Claim:
     paper: str  # the paper's own number or formula
     kind: str
     verdict: str  # as registered
+    on: str  # which of ON, if it depends
     statement: str
     judge: Judge
     found: str = ""  # one sentence, a template
@@ -128,12 +130,19 @@ def claim(
     paper: str,
     kind: str,
     verdict: str,
+    on: str = "",
     part_of: str = "",
     main: bool = False,
     shown_in: str = "",
 ) -> Callable[[Judge], Judge]:
-    """Register a check. A judge that reads stored tables takes them by name, ``tables=STORED``, and
+    """Register a check. A claim that depends says on what, by a key of ``ON``, with which its finding
+    begins. A judge that reads stored tables takes them by name, ``tables=STORED``, and
     one that has thresholds takes them as ``limits=CHOSEN``, so that it can be handed others."""
+    if on not in (ON if verdict == DEPENDS else ("",)):
+        raise StudyError(
+            f"a claim that depends is on one of {', '.join(ON)}, and no other claim is on anything; "
+            f"{id} has verdict={verdict!r} and on={on!r}. Pass on= exactly where it depends."
+        )
 
     def register(judge: Judge) -> Judge:
         if judge.__doc__ is None:
@@ -143,12 +152,15 @@ def claim(
             )
         statement, *rest = (" ".join(words.split()) for words in judge.__doc__.split("\n\n"))
         found, evidence = [*rest, "", ""][:2]
+        if on:
+            found = f"{ON[on]}, {found}"
         REGISTER[id] = Claim(
             id,
             place,
             paper,
             kind,
             verdict,
+            on,
             statement,
             judge,
             found,

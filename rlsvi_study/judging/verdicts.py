@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import StudyError, engine
-from .outcomes import VERDICTS
+from .outcomes import FAILS, HOLDS, ON, VERDICTS
 from .register import Claim, Settled, settle, typeset
 
 NAME = "verdicts.json"
@@ -33,6 +33,7 @@ class Finding:
     kind: str
     registered: str
     verdict: str
+    on: str  # which of ON, if it depends
     found: str  # one sentence
     evidence: str  # one line
     numbers: dict[str, Any]
@@ -61,6 +62,7 @@ def _finding(claim: Claim, settled: Settled) -> Finding:
         claim.kind,
         claim.verdict,
         settled.verdict,
+        claim.on,
         typeset(settled.found),
         typeset(settled.evidence),
         _plain(settled.numbers),
@@ -101,24 +103,27 @@ def stored() -> dict[str, Finding]:
         ) from error
 
 
-def _count(findings: Iterable[Finding]) -> dict[str, int]:
-    found = [one.verdict for one in findings]
-    return {verdict: found.count(verdict) for verdict in VERDICTS}
+def _count(words: Iterable[str], of: Iterable[str]) -> dict[str, int]:
+    words = list(words)
+    return {word: words.count(word) for word in of}
 
 
 def by_section(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
     """How many claims have each verdict."""
-    sections: dict[str, list[Finding]] = {}
+    sections: dict[str, list[str]] = {}
     for one in findings:
         if not one.part_of:
-            sections.setdefault(one.section, []).append(one)
-    return {name: _count(claims) for name, claims in sections.items()}
+            sections.setdefault(one.section, []).append(one.verdict)
+    return {name: _count(words, VERDICTS) for name, words in sections.items()}
 
 
 def tally(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
-    """The same for the whole paper, those that matter most apart from the others."""
+    """How many hold, depend on each of the three, and fail: the claims that matter most apart from
+    the others."""
     claims = [one for one in findings if not one.part_of]
     return {
-        "the twenty": _count(one for one in claims if one.main),
-        "the others": _count(one for one in claims if not one.main),
+        name: _count(
+            (one.on or one.verdict for one in claims if one.main == main), (HOLDS, *ON, FAILS)
+        )
+        for name, main in (("the twenty", True), ("the others", False))
     }

@@ -151,11 +151,12 @@ def better_than_boltzmann(tables: Frames = STORED, limits: Limits = CHOSEN) -> J
     paper="learns this optimal strategy when dithering does not",
     kind="experiment",
     verdict=DEPENDS,
+    on="reading",
 )
 def better_than_dithering(tables: Frames = STORED) -> Judged:
     """RLSVI learns this optimal strategy when dithering strategies do not.
 
-    On what “this optimal strategy” is: RLSVI comes to beat the optimal myopic policy with random
+    what “this optimal strategy” is: RLSVI comes to beat the optimal myopic policy with random
     ties by {ahead:.2f} likes per customer, and no dithering agent does; but of the optimum it
     still lacks {short:.2f}.
 
@@ -278,13 +279,14 @@ def bernoulli_hardly_learns() -> Judged:
     paper="eventually outperforms even the optimal myopic policy",
     kind="experiment",
     verdict=DEPENDS,
+    on="reading",
     main=True,
 )
 def better_than_myopic(tables: Frames = STORED) -> Judged:
     """The policy learned is able to outperform even the optimal myopic policy, which knows the
     model but does not plan: as more data is gathered, RLSVI eventually learns a richer one.
 
-    On how the first tie is broken, for all products tie at first: if it is at random, RLSVI in the
+    how the first tie is broken, for all products tie at first: if it is at random, RLSVI in the
     end earns {more[uniform]:.2f} likes per customer more; a myopic policy that opens with the best
     product stays {lead:.2f} ahead of RLSVI.
 

@@ -134,12 +134,13 @@ def empirical_mean_is_larger() -> Judged:
     paper="this requires σ² ≥ H² + 1",
     kind="instances",
     verdict=DEPENDS,
+    on="reading",
     part_of="5.lemma2",
 )
 def required_sigma() -> Judged:
     """This requires σ² ≥ H² + 1.
 
-    On what requires it: the printed argument does, since with less RLSVI's variance is in the end
+    what requires it: the printed argument does, since with less RLSVI's variance is in the end
     below (H² + 1)/(n + 1ᵀα); Lemma 2 does not, for which σ² ≥ ¼(1 + (H − 1)²) is enough, {times:.2g}
     times less for H = 5.
 
@@ -286,12 +287,13 @@ def bias_size(limits: Limits = CHOSEN) -> Judged:
     paper="violated at most twice for each (s, a, h)",
     kind="instances",
     verdict=DEPENDS,
+    on="reading",
     part_of="5.theorem1",
 )
 def violations_of_condition() -> Judged:
     """The condition αᵀ1 ≥ 2 of Lemma 1 can only be violated twice for each (s, a, h).
 
-    On what is counted: among the visits to a pair it is violated at most {most} times, among the
+    what is counted: among the visits to a pair it is violated at most {most} times, among the
     episodes {episodes} of {of} times, because a pair not yet visited violates it in each.
 
     H = S = 5, A = 3. A pair has {light} such visits if 1ᵀα < 1, {visits} if it is 1; an episode can cost H.
@@ -356,15 +358,16 @@ THEOREM_1 = *LEMMA_2, mean_mdp, *upper_bound.STEPS
     paper="E Regret ≤ Õ(√(H³SAT)) for λ ≥ …, σ ≥ √(H² + 1)",
     kind="Monte Carlo",
     verdict=DEPENDS,
+    on="condition",
     main=True,
 )
 def theorem1(tables: Frames = STORED) -> Judged:
     """For all λ and σ from the stated values on, RLSVI's expected regret over the prior is
     Õ(√(H³SAT)).
 
-    On T being large, and on σ: as T grows it is true, by another proof, for every λ allowed and every
-    σ of order H; with one constant for all H and T it is false, though the regret that is proved exceeds √(H³SAT)
-    itself only from H = {above:.1e} on.
+    that T is large and σ of order H: as T grows it is true, by another proof, for every λ allowed and
+    every such σ; with one constant for all H and T it is false, though the regret that is proved
+    exceeds √(H³SAT) itself only from H = {above:.1e} on.
 
     A second term leads our bound up to {second_term_until} episodes at H = S = 5, A = 3; its order, H⁴SA,
     is H² more than printed (5.last-line) and right. Measured regret is at most
@@ -468,13 +471,14 @@ RIVAL = {"episode": 0.5, "S": 1.0, "A": 0.5, "H": 2.0}  # powers in H²S√(AL),
     paper="these scalings better √(H³S²AT)",
     kind="exact",
     verdict=DEPENDS,
+    on="condition",
     main=True,
 )
 def optimistic_algorithms(tables: Frames = STORED) -> Judged:
     """These scalings are better than those of state-of-the-art optimistic algorithms designed for
     analysis, which would have Õ(√(H³S²AT)).
 
-    On T being large, as Theorem 1: then its bound is smaller by √S than the one named; measured, with
+    that T is large, as Theorem 1: then its bound is smaller by √S than the one named; measured, with
     both agents tuned alike, the optimistic UCBVI's regret is {ratio:.2g} times RLSVI's.
 
     UCBVI's bound of 2017 is better still; all those are for the worst case, Theorem 1 for a mean over a
@@ -506,13 +510,14 @@ def optimistic_algorithms(tables: Frames = STORED) -> Judged:
     paper="an effective Gaussian approximation to PSRL",
     kind="experiment",
     verdict=DEPENDS,
+    on="reading",
     shown_in="05-tabular",
 )
 def approximates_psrl(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """The analysis of section 5 shows that tabular RLSVI acts as an effective Gaussian
     approximation to PSRL.
 
-    On what is effective: with the λ and σ of the analysis RLSVI's values are stochastically
+    what is effective: with the λ and σ of the analysis RLSVI's values are stochastically
     optimistic for those that PSRL draws (5.lemma2), but its regret is {theorem:.2g} times PSRL's.
 
     A close approximation: below {most:g} times. With λ = 1, σ = ½, which the analysis does not admit,

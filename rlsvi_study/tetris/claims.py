@@ -175,13 +175,14 @@ def times(scores: pd.Series, others: pd.Series) -> Mean:
     paper="above 3183, LSPI's best level",
     kind="experiment",
     verdict=DEPENDS,
+    on="data",
     main=True,
 )
 def above_lspi(tables: Frames = STORED) -> Judged:
     """Both RLSVI and LSVI improve significantly on LSPI with the same features: they end above its
     best level, 3183 rows per game.
 
-    Undecided with five seeds if the top row is tested before full rows go: RLSVI ends at
+    with five seeds, if the top row is tested before full rows go: RLSVI ends at
     {touches[rlsvi]:.0f} rows and tuned LSVI at {touches[lsvi]:.0f}; tested once they are gone, at
     {top row[rlsvi]:.0f} and {top row[lsvi]:.0f}; if pieces may stick out, at
     {overflow top[rlsvi]:.0f} and {overflow top[lsvi]:.0f}.
@@ -232,11 +233,12 @@ def kept_up(curves: list[np.ndarray]) -> Mean:
     paper="unlike LSPI, do not collapse",
     kind="experiment",
     verdict=DEPENDS,
+    on="data",
 )
 def no_collapse(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """Unlike LSPI, RLSVI and LSVI do not collapse after finding their peak performance.
 
-    On how long one looks on once they have learned: if for 8 blocks of 50 games, RLSVI ends at
+    for how long one looks on once they have learned: if for 8 blocks of 50 games, RLSVI ends at
     {overflow top[rlsvi]:.2f} of what it would have without a decline if pieces may stick out, at
     {touches[rlsvi]:.2f} if the top row is tested before full rows go, and at {top row[rlsvi]:.2f}
     once they are gone; if for 12, too few of its five runs in which pieces may stick out are left to
@@ -265,12 +267,13 @@ def no_collapse(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     paper="due to improved exploration schemes",
     kind="experiment",
     verdict=DEPENDS,
+    on="data",
 )
 def learns_by_exploring(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """We believe that RLSVI and LSVI learn from scratch due to improved exploration schemes (read
     as: without exploration LSVI does not).
 
-    Undecided if the top row is tested before full rows go, where greedy LSVI was not run: without any
+    if the top row is tested before full rows go, where greedy LSVI was not run: without any
     exploration it learns from scratch in {top row} seeds if tested once they are gone, and in
     {overflow top} if pieces may stick out.
 
@@ -293,12 +296,13 @@ def learns_by_exploring(tables: Frames = STORED, limits: Limits = CHOSEN) -> Jud
     paper="RLSVI significantly better than tuned ε",
     kind="experiment",
     verdict=DEPENDS,
+    on="data",
     main=True,
 )
 def better_than_tuned_epsilon(tables: Frames = STORED) -> Judged:
     """RLSVI improves significantly even on LSVI with a tuned ε schedule.
 
-    Undecided with twenty seeds: RLSVI minus tuned LSVI is {top row, tuned:+.0f} rows per game if the
+    with twenty seeds: RLSVI minus tuned LSVI is {top row, tuned:+.0f} rows per game if the
     top row is tested once full rows are gone, {touches, tuned:+.0f} if before and
     {overflow top, tuned:+.0f} if pieces may stick out; under “clears”, which the letter excludes, it
     is {clears, tuned:+.0f}.
@@ -326,11 +330,12 @@ def better_than_tuned_epsilon(tables: Frames = STORED) -> Judged:
     paper="no good performance for any fixed ε",
     kind="experiment",
     verdict=DEPENDS,
+    on="data",
 )
 def fixed_epsilon(tables: Frames = STORED) -> Judged:
     """We found that LSVI does not achieve good performance with any fixed ε.
 
-    Undecided if the top row is tested before full rows go, where no fixed ε was run: with ε = 0.001
+    if the top row is tested before full rows go, where no fixed ε was run: with ε = 0.001
     throughout LSVI ends at {top row[ε = 0.001]:.0f} rows if tested once they are gone, and at
     {overflow top[ε = 0.001]:.0f} if pieces may stick out.
 
@@ -355,11 +360,12 @@ def fixed_epsilon(tables: Frames = STORED) -> Judged:
     paper="faster learning",
     kind="experiment",
     verdict=DEPENDS,
+    on="data",
 )
 def learns_sooner(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """In Tetris RLSVI leads to faster learning.
 
-    Undecided with five seeds if the top row is tested before full rows go, or if pieces may stick
+    with five seeds, if the top row is tested before full rows go, or if pieces may stick
     out: RLSVI learns sooner than tuned LSVI in {touches[sooner]} and in {overflow top[sooner]} of
     the five; if it is tested once full rows are gone, in {top row[sooner]} of {top row[seeds]}.
 
@@ -405,12 +411,13 @@ def every_discount(tables: Frames = STORED, rule: str = CLEARS) -> pd.DataFrame:
     paper="γ = 0.99 helpful for stability in both",
     kind="experiment",
     verdict=DEPENDS,
+    on="data",
 )
 def discount_helps(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """A discount of 0.99 is helpful for the stability of both RLSVI and LSVI (read as: runs end
     more alike than without one).
 
-    Undecided with ten seeds: if the top row is tested once full rows are gone, RLSVI's runs spread
+    with ten seeds: if the top row is tested once full rows are gone, RLSVI's runs spread
     {top row[ratio][rlsvi]:.2f} times as much as with γ = 1, and LSVI's {top row[ratio][lsvi]:.2f}
     times.
 
@@ -439,12 +446,13 @@ def discount_helps(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     paper="slightly better with an unknown variance",
     kind="experiment",
     verdict=DEPENDS,
+    on="data",
 )
 def unknown_variance(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """We found slightly better performance of RLSVI with an inverse gamma prior over an unknown
     variance.
 
-    Undecided, as two of the three admitted rules were not run: with an unknown variance RLSVI gains
+    as two of the three admitted rules were not run: with an unknown variance RLSVI gains
     {top row[gap]:+.0f} rows per game if the top row is tested once full rows are gone.
 
     On {top row[gap].seeds} seeds, paired; it learns after a median of {top row[unknown]:.0f} games,
@@ -503,13 +511,14 @@ def four_rows_against_twenty(cell: pd.DataFrame, tables: Frames) -> Mean:
     paper="RLSVI greatly outperforms tuned LSVI",
     kind="experiment",
     verdict=DEPENDS,
+    on="reading",
 )
 def mini_tetris(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """On four rows with S and Z, RLSVI greatly outperforms LSVI even with a tuned ε schedule: it
     learns faster and reaches a higher convergent policy, and its lead is much more extreme than in
     figure 7.
 
-    On the rule that ends a game: RLSVI has {ratio[top row][value]:.2f} times tuned LSVI's score if
+    the rule that ends a game: RLSVI has {ratio[top row][value]:.2f} times tuned LSVI's score if
     the top row is tested once full rows are gone and Φ knows the reward, but
     {ratio[overflow top][reward]:.2f} times if pieces may stick out and Φ does not.
 

@@ -29,6 +29,7 @@ def finding(id, verdict, **fields):
         "paper": "x",
         "kind": "exact",
         "registered": verdict,
+        "on": "",
         "found": "No.",
         "evidence": "",
         "numbers": {},
@@ -50,7 +51,7 @@ def small(monkeypatch):
             evidence="By 7.",
             numbers={"n": 7, "at": {"8": 0.51}},
         ),
-        finding("3.a", DEPENDS, kind="certified", main=True, found="Now *and* then."),
+        finding("3.a", DEPENDS, on="data", kind="certified", main=True, found="Now *and* then."),
         finding("3.d", FAILS, statement="Thus.", part_of="3.a"),
         finding("3.s", MISPRINT, statement="Here.", part_of="3.a", paper="y"),
         finding(
@@ -90,11 +91,18 @@ def verdicts_in(text):
     return re.findall(r'data-verdict="([^"]+)"', text)
 
 
-def many(verdict, section, main, n):
+def many(verdict, section, main, n, on=""):
     """So many claims that are alike."""
     page = "03-dithering" if section == "Section 3" else "G-gauss-dirichlet"
     return [
-        finding(f"{section}.{verdict}.{main}.{i}", verdict, section=section, page=page, main=main)
+        finding(
+            f"{section}.{verdict}{on}.{main}.{i}",
+            verdict,
+            on=on,
+            section=section,
+            page=page,
+            main=main,
+        )
         for i in range(n)
     ]
 
@@ -104,10 +112,11 @@ def counted(monkeypatch):
     """No two groups of claims have the same size."""
     found = [
         *many(HOLDS, "Section 3", True, 7),
-        *many(DEPENDS, "Section 3", True, 5),
+        *many(DEPENDS, "Section 3", True, 2, on="condition"),
+        *many(DEPENDS, "Section 3", True, 3, on="data"),
         *many(FAILS, "Appendix G", True, 3),
         *many(HOLDS, "Appendix G", False, 4),
-        *many(DEPENDS, "Section 3", False, 2),
+        *many(DEPENDS, "Section 3", False, 2, on="reading"),
         *many(FAILS, "Section 3", False, 1),
         finding("3.line", FAILS, part_of="3.a"),
     ]
@@ -116,9 +125,10 @@ def counted(monkeypatch):
 
 def test_the_tally_counts_by_weight_and_by_section(counted):
     table = rows(pages.tally())
-    counts = [[int(n.strip("*").replace("–", "0")) for n in row[1:]] for row in table]
+    counts = [[int(re.sub("[*]| .*", "", n).replace("–", "0")) for n in row[1:]] for row in table]
     #                 holds, depends, fails
     assert counts == [[7, 5, 3], [4, 2, 1], [7, 7, 1], [4, 0, 3]]
+    assert table[0][2] == "**5** (on a condition 2, not enough data 3)"
     assert "(03-dithering.ipynb)" in table[2][0]
     assert "(G-gauss-dirichlet.ipynb)" in table[3][0]
 
@@ -126,7 +136,9 @@ def test_the_tally_counts_by_weight_and_by_section(counted):
 def test_the_main_claims_are_counted_first(counted):
     first, _, rest = pages.weighed().partition("\n\n")
     assert verdicts_in(first) == [HOLDS, DEPENDS, FAILS]
-    said = re.findall(r"\d+ \w+", re.sub("<[^>]*>", "", first) + " " + rest)
+    assert "5 depend (on a condition 2, not enough data 3)</span>" in first
+    assert "2 depend (on a reading 2)" in rest
+    said = re.findall(r"\d+ \w+", re.sub(r"<[^>]*>|\([^)]*\)", "", first + " " + rest))
     assert said[:4] == ["15 main", "7 hold", "5 depend", "3 fail"]
     assert said[4:] == ["7 lesser", "4 hold", "2 depend", "1 fails"]
 

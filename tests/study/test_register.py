@@ -49,7 +49,7 @@ def small(monkeypatch):
         By 1e-06, in {{n}} = {n}.""",
         main=True,
     )
-    enter("3.a", FAILS, found=DEPENDS, main=True)
+    enter("3.a", DEPENDS, found=DEPENDS, on="condition", main=True)
     enter("3.c", HOLDS, found=FAILS, part_of="3.a")
     enter("3.d", FAILS, found=FAILS, part_of="3.a")
     enter("G.e", FAILS, found=FAILS)
@@ -60,8 +60,8 @@ def found():
     return [verdicts.judged(one) for one in register.REGISTER.values()]
 
 
-def counted(**counts):
-    return {verdict: counts.get(verdict, 0) for verdict in VERDICTS}
+def counted(words, **counts):
+    return {word: counts.get(word, 0) for word in words}
 
 
 # --- three words and one rule -----------------------------------------------------------------
@@ -162,16 +162,36 @@ def test_all_combinations_of_ends_are_tried_that_are_read_at_some_end(monkeypatc
 
 
 def test_a_claim_has_its_fields_and_its_judge_stays_a_function():
-    @claim("9.x", place="there", paper="none", kind="symbolic", verdict=DEPENDS, part_of="3.a")
+    @claim(
+        "9.x",
+        place="there",
+        paper="none",
+        kind="symbolic",
+        verdict=DEPENDS,
+        on="data",
+        part_of="3.a",
+    )
     def judge():
-        """So."""
+        """So.
+
+        with two seeds: perhaps."""
         return unless(False)
 
     one = register.REGISTER["9.x"]
     assert judge is one.judge
     assert (one.place, one.paper, one.kind, one.verdict) == ("there", "none", "symbolic", DEPENDS)
     assert (one.statement, one.part_of, one.main) == ("So.", "3.a", False)
+    assert (one.on, one.found) == ("data", "Not enough data, with two seeds: perhaps.")
     assert list(register.REGISTER)[:3] == ["3.b", "3.a", "3.c"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "on"), [(DEPENDS, ""), (DEPENDS, "threshold"), (HOLDS, "reading"), (FAILS, "data")]
+)
+def test_a_claim_that_depends_says_on_what_and_no_other_does(verdict, on):
+    with pytest.raises(StudyError, match=r"reading, condition, data.*3\.g"):
+        enter("3.g", verdict, on=on)
+    assert "3.g" not in register.REGISTER
 
 
 def test_a_docstring_has_the_statement_and_two_templates():
@@ -183,13 +203,14 @@ def test_a_docstring_has_the_statement_and_two_templates():
 
 def test_a_line_is_not_counted():
     assert [one.id for one in found() if one.main] == ["3.b", "3.a"]
+    words = HOLDS, "reading", "condition", "data", FAILS
     assert verdicts.tally(found()) == {
-        "the twenty": counted(holds=1, depends=1),
-        "the others": counted(fails=1),
+        "the twenty": counted(words, holds=1, condition=1),
+        "the others": counted(words, fails=1),
     }
     assert verdicts.by_section(found()) == {
-        "Section 3": counted(holds=1, depends=1),
-        "Appendix G": counted(fails=1),
+        "Section 3": counted(VERDICTS, holds=1, depends=1),
+        "Appendix G": counted(VERDICTS, fails=1),
     }
 
 
