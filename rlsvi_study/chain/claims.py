@@ -164,7 +164,7 @@ def dithering_wait(limits: Limits = CHOSEN) -> Judged:
     consistently = limits["consistently"]
     most = -np.log1p(-consistently) / q
     return Judged(
-        decided(mean >= 1e15, median >= 1e15, most >= 1e15),
+        decided(median >= 1e15),  # and so are the mean, and the time until nearly all have it
         {
             "mean": mean,
             "median": median,
