@@ -11,6 +11,7 @@ TOPIC = Topic(
         "fig3-tabular",
         "fig4",
         "fig6",
+        "fig6-small",
         "fig10",
         "fig11",
         "fig13",

@@ -235,6 +235,7 @@ _SWEEP = _FIFTY | {"agent": "rlsvi", "episodes": 10_000, "every": 200}
 _AGENTS = ("rlsvi", *DITHER)
 _PAIR = grid(agent=("rlsvi", "epsilon-greedy"))
 _NOISE = ("deviation", "variance")  # two readings of ρ
+_SMALL = (0.01, 0.02, 0.04)  # from where on a region is one: a threshold's ends and value
 _BASIS = grid(reading=("stacked",), norm=("HSA", "SA", "√HSA", "1")) + grid(
     reading=("per_period",), norm=("HSA", "SA", "√SA", "1")
 )
@@ -321,6 +322,16 @@ EXPERIMENTS = {
             cells=grid(noise=_NOISE, rho=[i / 1000 for i in range(1001)]),
             seeds=range(1),
             quick=quick(cells=grid(noise=_NOISE, rho=(0.0, 0.05, 0.1)), seeds=range(1)),
+        ),
+        table(
+            "fig6-small",
+            place="Section 6.1, figure 6",
+            title="Learning time with a small error of the basis and with none, N = K = 20",
+            run=agnostic_time_to_learn,
+            constants=_PRINTED | {"N": 20, "K": 20, "budget": 10_000},
+            cells=grid(noise=("deviation",), rho=(0.0,)) + grid(noise=_NOISE, rho=_SMALL),
+            seeds=range(1, 51),
+            quick=quick(cells=grid(noise=_NOISE, rho=(0.0, 0.04)), seeds=range(1, 3)),
         ),
         table(
             "fig10",

@@ -74,26 +74,34 @@ LAWS: dict[str, tuple[Callable[..., Array], tuple[float, ...]]] = {
 }
 
 
-def compare_laws(table: pd.DataFrame, by: str) -> pd.Series:
+# Of errors of this law in log time: what is minimised, and −2 log likelihood per run at its least.
+ERRORS: dict[str, tuple[Callable[[Array], float], Callable[[float], float]]] = {
+    "Laplace": (lambda error: float(np.abs(error).mean()), lambda b: 2 * np.log(2 * b) + 2),
+    "normal": (lambda error: float((error**2).mean()), lambda v: np.log(2 * np.pi * v) + 1),
+}
+
+
+def compare_laws(table: pd.DataFrame, by: str, errors: str = "Laplace") -> pd.Series:
     """AIC of rival growth laws, relative to the best; ten or more is strong evidence against.
 
-    Each law is fitted to log time by least absolute deviations, the likelihood of Laplace errors.
+    Each law is fitted to log time with maximal likelihood, for Laplace errors by least absolute
+    deviations, for normal ones by least squares.
     """
     x, y = table[by].to_numpy(float) / table[by].max(), np.log(table.tenth_reward.to_numpy(float))
-    scores = {name: _aic(name, x.tobytes(), y.tobytes()) for name in LAWS}
+    scores = {name: _aic(name, errors, x.tobytes(), y.tobytes()) for name in LAWS}
     return pd.Series(scores) - min(scores.values())
 
 
 @cache
-def _aic(name: str, x: bytes, y: bytes) -> float:
+def _aic(name: str, errors: str, x: bytes, y: bytes) -> float:
     """Of one law. Bytes, because the same runs are fitted for several claims, at each threshold."""
-    (law, start), times = LAWS[name], np.frombuffer(y)
+    (law, start), (size, surprise), times = LAWS[name], ERRORS[errors], np.frombuffer(y)
     cells, cell = np.unique(np.frombuffer(x), return_inverse=True)  # runs of a cell share x
     scale = np.exp(np.median(times))
 
     def loss(parameters: Array) -> float:
         curve = np.log(scale * np.maximum(law(cells, *parameters), 1e-12))
-        return float(np.abs(times - curve[cell]).mean())
+        return size(times - curve[cell])
 
     best = min(
         minimize(
@@ -104,7 +112,7 @@ def _aic(name: str, x: bytes, y: bytes) -> float:
         ).fun
         for s in (0.1, 0.3, 1.0, 3.0)
     )
-    return float(2 * len(start) + 2 * len(times) * np.log(2 * best) + 2 * len(times))
+    return float(2 * len(start) + len(times) * surprise(best))
 
 
 def reading_medians(table: pd.DataFrame) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import isotonic_regression
 
-from ..judging.intervals import Median, for_all, median_interval
+from ..judging.intervals import Mean, Median, bootstrap, for_all, median_interval
 from ..judging.outcomes import last_rows
 from ..judging.thresholds import Limits
 
@@ -38,18 +38,16 @@ def falls_below(fig6: pd.DataFrame, level: float, repeats: int = 300) -> dict[st
     return found
 
 
-def stable_region(
-    fig6: pd.DataFrame, times: float, least: float, noise: str = "deviation"
-) -> pd.DataFrame:
-    """The runs up to ρ*: the largest region, not below the least, in which all of them learn and
-    the second half takes at most so many times as long as the first, by medians."""
-    runs = fig6[fig6.noise == noise].sort_values("rho").reset_index(drop=True)
-    time, learned = runs.tenth_reward.to_numpy(), int((~runs.censored).cumprod().sum())
-    for n in range(learned, int((runs.rho <= least).sum()) - 1, -1):
-        first, second = np.array_split(time[:n], 2)
-        if np.median(second) <= times * np.median(first):
-            return runs[:n]
-    return runs[:0]
+def slower(small: pd.DataFrame, noise: str, rho: float) -> Mean:
+    """How many times as long the median run takes with an error ρ of the basis as with none; one
+    that does not learn takes infinitely long."""
+    time = small.tenth_reward.where(~small.censored, np.inf)
+    with_error = time[(small.noise == noise) & (small.rho == rho)]
+    return bootstrap(
+        lambda one, other: np.median(one, axis=-1) / np.median(other, axis=-1),
+        with_error,
+        time[small.rho == 0],
+    )
 
 
 class Sweep(NamedTuple):

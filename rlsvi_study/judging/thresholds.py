@@ -45,12 +45,14 @@ THRESHOLDS = {
     ),
     "stable": Threshold(
         1.5,
-        "“remarkably stable” in ρ: the second half of the runs takes at most so many times as long "
-        "as the first; twice is elsewhere “much”",
+        "“remarkably stable” in ρ: at ρ* the median run takes at most so many times as long as "
+        "at ρ = 0; twice is elsewhere “much”",
         (1.25, 2),
     ),
     "flat": Threshold(
-        0.9, "a regret curve is flat once this share of all its regret is paid", (0.8, 0.95)
+        0.9,
+        "a regret curve is flat from where on a run earns at least this share of the optimum",
+        (0.8, 0.95),
     ),
     "some region": Threshold(0.02, "the least ρ* that makes a region", (0.01, 0.04)),
     "same power": Threshold(0.1, "a measured power this near to the one named", (0.05, 0.2)),

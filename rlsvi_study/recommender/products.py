@@ -16,8 +16,10 @@ states, not by the number of episodes.
 sample=False)`` and dithers. The **linear contextual bandit** is RLSVI with :math:`\gamma = 0`: its
 target is the reward alone.
 
-Only products the customer has not seen are compared, in acting and in :math:`\tilde V`. Four
-parameters undo a choice that the text leaves open, or make another one:
+Only products the customer has not seen are compared, in acting and in :math:`\tilde V`: the model has
+no answer to a product shown again, so that is no action of the state, and Algorithms 1 and 2
+maximise over the same actions. Four parameters make another choice, of which the first two are
+misreadings (in the paper each period has a regression of its own):
 
 - ``over_all``: a target's maximum is over all N products;
 - ``shared``: the periods are pooled into one regression, swept H times, each time with another

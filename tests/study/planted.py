@@ -26,7 +26,6 @@ from rlsvi_study.conjecture import claims as conjecture
 from rlsvi_study.engine import Tables
 from rlsvi_study.extensions import claims as extensions
 from rlsvi_study.judging import algebra, evidence
-from rlsvi_study.judging.outcomes import FAILS, Judged
 from rlsvi_study.lemmas import crossings, printed_lines, single_crossing
 from rlsvi_study.recommender import claims as recommender
 from rlsvi_study.regret import bias, lemma2, lower_bounds, optimism, shrunk_model, upper_bound
@@ -299,12 +298,9 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
     ),
     (extensions, "printed", lambda _: lambda gamma: gamma, "F.marginal"),
     (extensions, "DISCOUNTS", lambda _: (0.1, 0.2, 0.3), "F.autocorrelation"),
-    (
-        regret,
-        "theorem1",
-        lambda _: lambda tables: Judged(FAILS, {}),
-        "5.optimistic-algorithms",
-    ),
+    (regret.regret, "BOUND", lambda powers: powers | {"S": 1.0}, "5.optimistic-algorithms"),
+    (regret.regret, "BOUND", lambda powers: powers | {"H": 2.5}, "5.optimistic-algorithms"),
+    (chain, "arrival_probability", lambda _: lambda N: 8e-16, "6.1.dithering"),  # the median's
 ]
 
 

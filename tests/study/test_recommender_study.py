@@ -9,7 +9,7 @@ import pytest
 from rlsvi_core import Agent
 from rlsvi_study import engine
 from rlsvi_study.engine import streams
-from rlsvi_study.judging.outcomes import FAILS
+from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS
 from rlsvi_study.recommender import claims, runs
 from rlsvi_study.recommender.products import ProductLearner
 from rlsvi_study.recommender.runs import agent_of, ahead_from, curves, evaluated, instance, rates
@@ -141,4 +141,38 @@ def test_exact_regret_agrees_with_the_likes_given():
 def test_one_bandit_ahead_of_rlsvi_is_enough_to_refute(arm):
     table = claims.STORED["recommender"]
     table.loc[table.arm == arm, "regret"] *= 0.01
-    assert claims.better_than_bandits({"recommender": table}).verdict == FAILS
+    tables = {**claims.STORED, "recommender": table}
+    assert claims.better_than_bandits(tables).verdict == FAILS
+
+
+def with_regret(arm, by):
+    """The stored tables, with so many times an arm's regret."""
+    table = claims.STORED["recommender"]
+    table.loc[table.arm == arm, "regret"] *= by
+    return {**claims.STORED, "recommender": table}
+
+
+def test_one_temperature_as_good_is_enough_to_refute():
+    assert claims.better_than_boltzmann(with_regret("boltzmann 0.1", 0.4)).verdict == FAILS
+
+
+@pytest.mark.parametrize(
+    ("ties", "verdict"), [("uniform", DEPENDS), ("lowest", DEPENDS), ("best", HOLDS)]
+)
+def test_a_myopic_policy_that_does_not_plan_is_beaten_in_each_way_to_break_ties(ties, verdict):
+    tables = with_regret(runs.MYOPIC[ties], 0.01)
+    assert claims.better_than_myopic(tables).verdict == verdict
+
+
+@pytest.mark.parametrize("ties", runs.MYOPIC)
+def test_planning_pays_however_ties_are_broken(ties):
+    assert claims.planning_pays(with_regret(runs.MYOPIC[ties], 0.0)).verdict == FAILS
+
+
+@pytest.mark.parametrize("arm", claims.DITHERING.values())
+def test_one_dithering_agent_ahead_of_the_myopic_policy_is_enough_to_refute(arm, monkeypatch):
+    monkeypatch.setattr(claims, "learned_better", lambda *given: None)
+    table = claims.STORED["recommender-rivals"]
+    table.loc[table.arm == arm, "regret"] *= 0.01
+    tables = {**claims.STORED, "recommender-rivals": table}
+    assert claims.better_than_dithering(tables).verdict == FAILS
