@@ -70,6 +70,7 @@ class Model(NamedTuple):
     terminal: Floats  # (S,) mean of r_H
     initial: Floats  # (S,) the distribution π
     support: Floats  # (2,) the two values a random reward takes, or empty: r is its mean
+    last_support: Floats  # the same of r_H; (0, 0) if support is given and terminal rewards are not
 
 
 @inlined
@@ -110,17 +111,16 @@ def first_state(model: Model, rng: Generator) -> int:
 @inlined
 def step(model: Model, h: int, s: int, a: int, rng: Generator) -> tuple[float, int]:
     """Draw (r_h, s_{h+1}). One uniform is used for the state whatever (h, s, a) is."""
-    successor, _, cumulative, reward, _, _, support = model
-    t, u, b = period(successor, h), rng.random(), 0
-    while u >= cumulative[t, s, a, b]:
+    t, u, b = period(model.successor, h), rng.random(), 0
+    while u >= model.cumulative[t, s, a, b]:
         b += 1
-    return _realise(reward[t, s, a, b], support, rng), successor[t, s, a, b]
+    return _realise(model.reward[t, s, a, b], model.support, rng), model.successor[t, s, a, b]
 
 
 @inlined
 def last_reward(model: Model, s: int, rng: Generator) -> float:
     """Draw r_H."""
-    return _realise(model.terminal[s], model.support, rng)
+    return _realise(model.terminal[s], model.last_support, rng)
 
 
 def _by_successor(P: Floats, R: Floats) -> tuple[Ints, Floats, Floats]:
@@ -165,8 +165,8 @@ class FiniteMDP:
     initial : (S,) array_like, optional
         The distribution π of s_0; state 0 by default.
     support : tuple of float, optional
-        (low, high): every reward is one of these two values, with the mean given by ``R`` or
-        ``terminal``. By default a reward equals its mean.
+        (low, high): every reward is one of these two values, with the mean given by ``R`` or, if
+        there are terminal rewards, by ``terminal``. By default a reward equals its mean.
     H : int, optional
         For :meth:`stationary`, which stores a single period of a time-homogeneous MDP.
 
@@ -213,15 +213,14 @@ class FiniteMDP:
             "initial", np.arange(S) == 0 if self.initial is None else self.initial, (S,)
         )
         initial = distribution("initial", initial)
-        support = np.zeros(0)
+        support = last_support = np.zeros(0)
         if self.support is not None:
-            low, high = pair(
-                "support", self.support, hint="Leave it out for rewards without noise."
-            )
-            support = np.array([low, high])
-            for name, mean, possible in (
-                ("reward", reward, probability > 0),
-                ("terminal", terminal, True),
+            hint = "Leave it out for rewards without noise."
+            support = np.array(pair("support", self.support, hint=hint))
+            last_support = np.zeros(2) if self.terminal is None else support
+            for name, mean, (low, high), possible in (
+                ("reward", reward, support, probability > 0),
+                ("terminal", terminal, last_support, True),
             ):
                 none_of(
                     possible & ((mean < low) | (mean > high)),
@@ -238,6 +237,7 @@ class FiniteMDP:
             terminal,
             initial,
             support,
+            last_support,
         )
         set_fields(self, P=P, R=R, terminal=terminal, initial=initial, H=H, S=S, A=A, model=model)
 

@@ -222,6 +222,20 @@ def test_random_rewards_take_two_values_with_the_stated_mean():
     chi_square_ok(pairs, np.outer([5 / 6, 1 / 6], [7 / 12, 5 / 12]))  # and independently
 
 
+@pytest.mark.parametrize(("support", "mean"), [((-1, 1), 0.4), ((1, 2), 1.4)])
+def test_without_terminal_rewards_none_is_paid_whatever_the_support(support, mean):
+    """The streams are those of an MDP that has some: a uniform for each reward, also for the last."""
+    P, R, policy = np.ones((3, 1, 1, 1)), np.full((3, 1, 1, 1), mean), np.zeros((3, 1), int)
+    mdp = FiniteMDP(P, R, support=support)
+    same = FiniteMDP(P, R, terminal=[mean], support=support)
+    rewards, others = (m.simulate(policy, 40, rng=5)[2] for m in (mdp, same))
+    assert not rewards[:, 3].any()
+    assert np.array_equal(rewards[:, :3], others[:, :3])
+    steps = [mdp.step(2, 0, 0, np.random.default_rng(seed))[0] for seed in range(40)]
+    assert set(steps) == set(support)
+    assert DiscountedMDP(P[0], R[0], 0.5, support=support).support == support
+
+
 def test_the_last_possible_successor_takes_what_rounding_left_over():
     """Of rows that sum to a little less than one: no draw, however large, may lead elsewhere."""
     P = np.array([[[[0.25, 0.75 - 5e-10, 0.0]], [[0.5, 0.25, 0.25]], [[0.0, 0.0, 1.0]]]])
