@@ -92,14 +92,16 @@ def draw(weights: Floats, u: float) -> int:
     return last  # the probabilities sum to a hair less than u
 
 
-@inlined
-def _realise(mean: float, support: Floats, rng: Generator) -> float:
+def realised(mean: float, support: Floats, rng: Generator) -> float:
     """A reward with this mean."""
     if support.shape[0] == 0:
         return mean
     low, high = support
     drawn: float = high if rng.random() * (high - low) < mean - low else low
     return drawn
+
+
+_realised = inlined(realised)
 
 
 @inlined
@@ -114,13 +116,21 @@ def step(model: Model, h: int, s: int, a: int, rng: Generator) -> tuple[float, i
     t, u, b = period(model.successor, h), rng.random(), 0
     while u >= model.cumulative[t, s, a, b]:
         b += 1
-    return _realise(model.reward[t, s, a, b], model.support, rng), model.successor[t, s, a, b]
+    return _realised(model.reward[t, s, a, b], model.support, rng), model.successor[t, s, a, b]
 
 
 @inlined
 def last_reward(model: Model, s: int, rng: Generator) -> float:
     """Draw r_H."""
-    return _realise(model.terminal[s], model.last_support, rng)
+    return _realised(model.terminal[s], model.last_support, rng)
+
+
+def _step_once(model: Model, t: int, s: int, a: int, rng: Generator) -> tuple[float, int]:
+    """:func:`step` with the same draws for a call from Python, where handing a generator to compiled
+    code takes longer than numpy's search; t is where the period is stored."""
+    b = model.cumulative[t, s, a].searchsorted(rng.random(), side="right")
+    r = realised(model.reward[t, s, a, b], model.support, rng)
+    return float(r), int(model.successor[t, s, a, b])
 
 
 def _by_successor(P: Floats, R: Floats) -> tuple[Ints, Floats, Floats]:
@@ -331,7 +341,7 @@ class FiniteMDP:
     def start(self, rng: np.random.Generator) -> int:
         """Begin an episode: s_0 ~ π."""
         drawn_from(rng)
-        return int(first_state(self.model, rng))
+        return int(draw(self.model.initial, rng.random()))
 
     def step(
         self, h: int, s: int, a: int, rng: np.random.Generator
@@ -340,10 +350,11 @@ class FiniteMDP:
         it is the clock that ends it. The last period's reward includes the terminal one."""
         h, s, a = index("h", h, self.H), index("s", s, self.S), index("a", a, self.A)
         drawn_from(rng)
-        r, s_next = step(self.model, h, s, a, rng)
+        m = self.model
+        r, s_next = _step_once(m, h if len(m.successor) > 1 else 0, s, a, rng)
         if h < self.H - 1:
-            return r, int(s_next), False
-        return r + last_reward(self.model, s_next, rng), int(s_next), CUT
+            return r, s_next, False
+        return r + float(realised(m.terminal[s_next], m.last_support, rng)), s_next, CUT
 
 
 @jit
@@ -482,14 +493,14 @@ class DiscountedMDP:
     def start(self, rng: np.random.Generator) -> int:
         """Begin: s_0 ~ π."""
         drawn_from(rng)
-        return int(first_state(self.model, rng))
+        return int(draw(self.model.initial, rng.random()))
 
     def step(self, h: int, s: int, a: int, rng: np.random.Generator) -> tuple[float, int, bool]:
         """A reward, the next state, and False: it never ends by itself. All periods h are alike."""
         s, a = index("s", s, self.S), index("a", a, self.A)
         drawn_from(rng)
-        r, s_next = step(self.model, 0, s, a, rng)
-        return r, int(s_next), False
+        r, s_next = _step_once(self.model, 0, s, a, rng)
+        return r, s_next, False
 
     @property
     def gaps(self) -> Floats:

@@ -244,6 +244,23 @@ def test_the_last_possible_successor_takes_what_rounding_left_over():
         assert model.cumulative[0, s, 0, successors - 1] == 1
 
 
+@given(seeds, small, st.booleans())
+def test_steps_from_python_have_the_draws_of_the_compiled_ones(make_mdp, seed, size, noisy):
+    mdp = make_mdp(seed, *size, noisy=noisy)
+    mu = random_policy(seed + 1, mdp)
+    states, actions, rewards = mdp.simulate(mu, 3, rng=seed + 2)
+    rng = np.random.default_rng(seed + 2)
+    for episode in range(3):
+        s, over = mdp.start(rng), False
+        assert s == states[episode, 0]
+        for h in range(mdp.H):
+            rng.random()  # that of the action
+            r, s, over = mdp.step(h, s, actions[episode, h], rng)
+            assert s == states[episode, h + 1]
+            assert r == rewards[episode, h] + (rewards[episode, h + 1] if over else 0.0)
+        assert over == "cut"
+
+
 # --- rewards without the axis of the next state ----------------------------------------------
 
 
