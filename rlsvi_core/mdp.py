@@ -70,6 +70,7 @@ class Model(NamedTuple):
     terminal: Floats  # (S,) mean of r_H
     initial: Floats  # (S,) the distribution π
     support: Floats  # (2,) the two values a random reward takes, or empty: r is its mean
+    last_support: Floats  # the same of r_H; (0, 0) if support is given and terminal rewards are not
 
 
 @inlined
@@ -91,14 +92,16 @@ def draw(weights: Floats, u: float) -> int:
     return last  # the probabilities sum to a hair less than u
 
 
-@inlined
-def _realise(mean: float, support: Floats, rng: Generator) -> float:
+def realised(mean: float, support: Floats, rng: Generator) -> float:
     """A reward with this mean."""
     if support.shape[0] == 0:
         return mean
     low, high = support
     drawn: float = high if rng.random() * (high - low) < mean - low else low
     return drawn
+
+
+_realised = inlined(realised)
 
 
 @inlined
@@ -110,17 +113,24 @@ def first_state(model: Model, rng: Generator) -> int:
 @inlined
 def step(model: Model, h: int, s: int, a: int, rng: Generator) -> tuple[float, int]:
     """Draw (r_h, s_{h+1}). One uniform is used for the state whatever (h, s, a) is."""
-    successor, _, cumulative, reward, _, _, support = model
-    t, u, b = period(successor, h), rng.random(), 0
-    while u >= cumulative[t, s, a, b]:
+    t, u, b = period(model.successor, h), rng.random(), 0
+    while u >= model.cumulative[t, s, a, b]:
         b += 1
-    return _realise(reward[t, s, a, b], support, rng), successor[t, s, a, b]
+    return _realised(model.reward[t, s, a, b], model.support, rng), model.successor[t, s, a, b]
 
 
 @inlined
 def last_reward(model: Model, s: int, rng: Generator) -> float:
     """Draw r_H."""
-    return _realise(model.terminal[s], model.support, rng)
+    return _realised(model.terminal[s], model.last_support, rng)
+
+
+def _step_once(model: Model, t: int, s: int, a: int, rng: Generator) -> tuple[float, int]:
+    """:func:`step` with the same draws for a call from Python, where handing a generator to compiled
+    code takes longer than numpy's search; t is where the period is stored."""
+    b = model.cumulative[t, s, a].searchsorted(rng.random(), side="right")
+    r = realised(model.reward[t, s, a, b], model.support, rng)
+    return float(r), int(model.successor[t, s, a, b])
 
 
 def _by_successor(P: Floats, R: Floats) -> tuple[Ints, Floats, Floats]:
@@ -165,8 +175,8 @@ class FiniteMDP:
     initial : (S,) array_like, optional
         The distribution π of s_0; state 0 by default.
     support : tuple of float, optional
-        (low, high): every reward is one of these two values, with the mean given by ``R`` or
-        ``terminal``. By default a reward equals its mean.
+        (low, high): every reward is one of these two values, with the mean given by ``R`` or, if
+        there are terminal rewards, by ``terminal``. By default a reward equals its mean.
     H : int, optional
         For :meth:`stationary`, which stores a single period of a time-homogeneous MDP.
 
@@ -213,15 +223,14 @@ class FiniteMDP:
             "initial", np.arange(S) == 0 if self.initial is None else self.initial, (S,)
         )
         initial = distribution("initial", initial)
-        support = np.zeros(0)
+        support = last_support = np.zeros(0)
         if self.support is not None:
-            low, high = pair(
-                "support", self.support, hint="Leave it out for rewards without noise."
-            )
-            support = np.array([low, high])
-            for name, mean, possible in (
-                ("reward", reward, probability > 0),
-                ("terminal", terminal, True),
+            hint = "Leave it out for rewards without noise."
+            support = np.array(pair("support", self.support, hint=hint))
+            last_support = np.zeros(2) if self.terminal is None else support
+            for name, mean, (low, high), possible in (
+                ("reward", reward, support, probability > 0),
+                ("terminal", terminal, last_support, True),
             ):
                 none_of(
                     possible & ((mean < low) | (mean > high)),
@@ -238,6 +247,7 @@ class FiniteMDP:
             terminal,
             initial,
             support,
+            last_support,
         )
         set_fields(self, P=P, R=R, terminal=terminal, initial=initial, H=H, S=S, A=A, model=model)
 
@@ -331,7 +341,7 @@ class FiniteMDP:
     def start(self, rng: np.random.Generator) -> int:
         """Begin an episode: s_0 ~ π."""
         drawn_from(rng)
-        return int(first_state(self.model, rng))
+        return int(draw(self.model.initial, rng.random()))
 
     def step(
         self, h: int, s: int, a: int, rng: np.random.Generator
@@ -340,10 +350,11 @@ class FiniteMDP:
         it is the clock that ends it. The last period's reward includes the terminal one."""
         h, s, a = index("h", h, self.H), index("s", s, self.S), index("a", a, self.A)
         drawn_from(rng)
-        r, s_next = step(self.model, h, s, a, rng)
+        m = self.model
+        r, s_next = _step_once(m, h if len(m.successor) > 1 else 0, s, a, rng)
         if h < self.H - 1:
-            return r, int(s_next), False
-        return r + last_reward(self.model, s_next, rng), int(s_next), CUT
+            return r, s_next, False
+        return r + float(realised(m.terminal[s_next], m.last_support, rng)), s_next, CUT
 
 
 @jit
@@ -482,14 +493,14 @@ class DiscountedMDP:
     def start(self, rng: np.random.Generator) -> int:
         """Begin: s_0 ~ π."""
         drawn_from(rng)
-        return int(first_state(self.model, rng))
+        return int(draw(self.model.initial, rng.random()))
 
     def step(self, h: int, s: int, a: int, rng: np.random.Generator) -> tuple[float, int, bool]:
         """A reward, the next state, and False: it never ends by itself. All periods h are alike."""
         s, a = index("s", s, self.S), index("a", a, self.A)
         drawn_from(rng)
-        r, s_next = step(self.model, 0, s, a, rng)
-        return r, int(s_next), False
+        r, s_next = _step_once(self.model, 0, s, a, rng)
+        return r, s_next, False
 
     @property
     def gaps(self) -> Floats:

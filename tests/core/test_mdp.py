@@ -222,12 +222,43 @@ def test_random_rewards_take_two_values_with_the_stated_mean():
     chi_square_ok(pairs, np.outer([5 / 6, 1 / 6], [7 / 12, 5 / 12]))  # and independently
 
 
+@pytest.mark.parametrize(("support", "mean"), [((-1, 1), 0.4), ((1, 2), 1.4)])
+def test_without_terminal_rewards_none_is_paid_whatever_the_support(support, mean):
+    """The streams are those of an MDP that has some: a uniform for each reward, also for the last."""
+    P, R, policy = np.ones((3, 1, 1, 1)), np.full((3, 1, 1, 1), mean), np.zeros((3, 1), int)
+    mdp = FiniteMDP(P, R, support=support)
+    same = FiniteMDP(P, R, terminal=[mean], support=support)
+    rewards, others = (m.simulate(policy, 40, rng=5)[2] for m in (mdp, same))
+    assert not rewards[:, 3].any()
+    assert np.array_equal(rewards[:, :3], others[:, :3])
+    steps = [mdp.step(2, 0, 0, np.random.default_rng(seed))[0] for seed in range(40)]
+    assert set(steps) == set(support)
+    assert DiscountedMDP(P[0], R[0], 0.5, support=support).support == support
+
+
 def test_the_last_possible_successor_takes_what_rounding_left_over():
     """Of rows that sum to a little less than one: no draw, however large, may lead elsewhere."""
     P = np.array([[[[0.25, 0.75 - 5e-10, 0.0]], [[0.5, 0.25, 0.25]], [[0.0, 0.0, 1.0]]]])
     model = FiniteMDP(P, np.zeros_like(P)).model
     for s, successors in enumerate((2, 3, 1)):
         assert model.cumulative[0, s, 0, successors - 1] == 1
+
+
+@given(seeds, small, st.booleans())
+def test_steps_from_python_have_the_draws_of_the_compiled_ones(make_mdp, seed, size, noisy):
+    mdp = make_mdp(seed, *size, noisy=noisy)
+    mu = random_policy(seed + 1, mdp)
+    states, actions, rewards = mdp.simulate(mu, 3, rng=seed + 2)
+    rng = np.random.default_rng(seed + 2)
+    for episode in range(3):
+        s, over = mdp.start(rng), False
+        assert s == states[episode, 0]
+        for h in range(mdp.H):
+            rng.random()  # that of the action
+            r, s, over = mdp.step(h, s, actions[episode, h], rng)
+            assert s == states[episode, h + 1]
+            assert r == rewards[episode, h] + (rewards[episode, h + 1] if over else 0.0)
+        assert over == "cut"
 
 
 # --- rewards without the axis of the next state ----------------------------------------------
