@@ -259,8 +259,8 @@ def rlsvi(
     value_range : tuple of float, optional
         The least and the largest optimal value: the (discounted) sum of rewards that the best
         policy earns on average from the worst state and from the best. Sets λ and σ by
-        :func:`rlsvi_core.regression.suggest_parameters`, and next values are truncated to it. The
-        agent warns once if returns contradict it.
+        :func:`rlsvi_core.regression.suggest_parameters`, and next values are truncated to it.
+        Nothing tells you that it is wrong: compare it with the returns that you see.
     H : int, optional
         Number of periods, where features have none of their own.
     gamma : float, optional
@@ -293,7 +293,6 @@ def rlsvi(
     return Agent(
         _learner(problem, printed),
         redraw=_redraw(problem),
-        value_range=value_range,
         gamma=problem.gamma,
         rng=rng,
     )
@@ -346,7 +345,6 @@ def lsvi(
         epsilon=epsilon,
         eta=eta,
         redraw=problem.options.redraw,
-        value_range=value_range,
         gamma=problem.gamma,
         rng=rng,
     )
@@ -400,7 +398,6 @@ def bootstrap(
     return Agent(
         learner(problem, value_range, kappa),
         redraw=_redraw(problem),
-        value_range=value_range,
         gamma=problem.gamma,
         rng=rng,
     )

@@ -94,7 +94,7 @@ SPOILED = {
     "legal": [[], [99], [True, False, True, True], "x", np.array([0.0])],
 }
 SPOILED["legal_next"] = SPOILED["legal"]
-SCRATCH = {"_at_mean", "_stale", "_last", "_row"}  # of no consequence
+SCRATCH = {"_at_mean", "_stale", "_pace", "_last", "_row"}  # of no consequence
 
 
 def essence(agent):
@@ -234,7 +234,7 @@ class Sequence(RuleBasedStateMachine):
         assert getattr(self.agent, "transitions", self.seen) == self.seen
 
 
-@pytest.mark.filterwarnings("ignore:value_range", "ignore:plan", "ignore:agent and environment")
+@pytest.mark.filterwarnings("ignore:plan", "ignore:agent and environment")
 @pytest.mark.parametrize("name", KINDS)
 def test_calls_in_any_order(name):
     run_state_machine_as_test(
