@@ -284,7 +284,10 @@ class Agent:
 
     def _take_in(self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal: Any) -> None:
         self._at_mean = None  # first: it will not be up to date
-        self.learner.add(h, s, a, r, s_next, *(() if legal is None else (legal,)))
+        if legal is None:
+            self.learner.add(h, s, a, r, s_next)
+        else:  # which only a learner that takes masks has to know
+            self.learner.add(h, s, a, r, s_next, legal)
         self.count[1] += 1
         self._stale = True
         if callable(self.redraw):
@@ -326,7 +329,8 @@ class Agent:
         episodes : int
             How many.
         rng : Generator, SeedSequence or int, optional
-            The environment's generator or its seed; for Gymnasium a seed, for the first reset.
+            The environment's generator or its seed; for Gymnasium a seed, for the first reset. A seed
+            begins the same random numbers anew in each call, a generator goes on.
         limit : int, optional
             Steps after which the clock cuts an episode, where neither the environment nor a
             horizon says so.

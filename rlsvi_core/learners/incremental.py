@@ -210,7 +210,15 @@ class Incremental(Learner):
         row_values(self.Phi[h, s], fitted.theta[h], q)
         return q
 
-    def add(self, h: int, s: int, a: int, r: float, s_next: int | None) -> None:
+    def add(
+        self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
+    ) -> None:
+        if legal_next is not None:
+            checks.fail(
+                "in incremental RLSVI every action is allowed",
+                f"legal_next is {legal_next!r}",
+                "Use rlsvi, or close an action by its reward.",
+            )
         _, S, A, _ = self.Phi.shape
         h, s, a = checks.index("h", h, self.H), checks.index("s", s, S), checks.index("a", a, A)
         s_next = ENDED if s_next is None else checks.index("s_next", s_next, S)

@@ -163,6 +163,7 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("a must", lambda: rlsvi(HOT).observe(0, 0, 0.0, 1.0, 0)),
     ("a must", lambda: rlsvi(rows).observe(0, 0.5, 2, 1.0, 0.5)),
     ("s_next must", lambda: incremental(PHI).observe(0, 0, 0, 1.0, 3)),
+    ("allowed", lambda: incremental(PHI).observe(0, 0, 0, 1.0, 1, [0])),
     ("s_next must", lambda: Continual(PHI[0], 0.9, 0.5).observe(0, 0, 0, 0.0, 3)),
     ("r must", lambda: rlsvi(HOT).observe(0, 0, 0, math.nan, 0)),
     # MDPs and policies
