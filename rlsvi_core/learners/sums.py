@@ -24,6 +24,7 @@ sum, keeps its digits.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +44,8 @@ from ..learner import (
     Weights,
     check_growth,
 )
-from ..loop import compiled_loop
+from ..loop import Task, compiled_loop
+from ..mdp import FiniteMDP
 from ..regression import add_row, draw, fill_noise, solve_transposed
 
 # λσ² beside a row of features, squared: less is refused, and less than the second is mentioned
@@ -224,10 +226,11 @@ def _add(data: Data, h: int, s: int, a: int, r: float, s_next: int) -> None:
     data.any[0] = True
 
 
+_loop = compiled_loop(_fit, _values, _add)
+
+
 class Sums(Learner):
     """Keeps sums, not data; the same weights as ``Printed``."""
-
-    loop = staticmethod(compiled_loop(_fit, _values, _add))
 
     def __init__(self, problem: Problem) -> None:
         phi = problem.features
@@ -241,8 +244,17 @@ class Sums(Learner):
         self.any = np.array([problem.options.first == "prior"])
         self._row: Floats = np.empty(K)
 
-    def plays(self, env: Any) -> bool:
-        return self.problem.apart and super().plays(env)
+    def compiled(self, env: Any, limit: int | None) -> Callable[[Weights, Task], None] | None:
+        if type(env) is not FiniteMDP or not self.problem.apart or self.masks.closed.size:
+            return None
+
+        def play(fitted: Weights, task: Task) -> None:
+            _loop(env.model, self.H, self.data(fitted, task.sample), task)
+
+        return play
+
+    def room(self) -> Weights:
+        return Weights(np.zeros((len(self.Phi), self.Phi.shape[3])))
 
     def data(self, fitted: Weights, sample: bool) -> Data:
         problem = self.problem
