@@ -28,9 +28,9 @@ import numpy as np
 
 from . import checks
 from .acting import action_probabilities, choose, highest
-from .compiled import Floats, Generator, Seed
+from .compiled import Array, Floats, Generator, Seed
 from .learner import Learner, positions
-from .loop import FIRST, chunks, patience
+from .loop import FIRST, Task, chunks, patience
 from .mdp import CUT, DiscountedMDP, FiniteMDP
 from .record import Run, empty_run, part
 
@@ -377,8 +377,9 @@ class Agent:
         limit : int, optional
             Steps after which the clock cuts an episode, where neither the environment nor a
             horizon says so.
-        exact : bool
-            Also evaluate each episode's policy by dynamic programming (finite MDPs).
+        exact : bool or array_like
+            Also evaluate each episode's policy, or those of some, by dynamic programming (finite
+            MDPs).
         progress : bool
             Show a bar.
 
@@ -389,21 +390,22 @@ class Agent:
         """
         world, rng = self._entered(env, rng)
         limit, run = self._limit(world, limit), empty_run(episodes)
-        if np.any(exact) and (self.H is None or not hasattr(world, "evaluate")):
+        exact = np.array(np.broadcast_to(exact, run.reward.shape), bool)
+        if exact.any() and (self.H is None or not hasattr(world, "evaluate")):
             checks.fail(
                 "a policy is evaluated exactly over a horizon, where the law is known",
-                f"exact is {exact!r}, for {self.learner!r} on {world!r}",
+                f"exact is True, for {self.learner!r} on {world!r}",
                 "Leave exact out.",
             )
         if not self.transitions and self.rng is not rng:
             _mention_coupling(self.rng, rng)
         self._run = run
         with patience() as ask, _bar(len(run.reward), progress) as bar:
-            compiled = self.learner.loop is not None and limit == self.H
-            if compiled and self.learner.plays(world):
-                self._play(world, exact, rng, run, ask, bar)
+            play = self.learner.compiled(world, limit) if self._redraw is None else None
+            if play is None:
+                self._play_by_steps(world, limit, exact, rng, run, ask, bar)
             else:
-                self._play_by_steps(world, limit, bool(np.any(exact)), rng, run, ask, bar)
+                self._play(play, exact, rng, run, ask, bar)
         return run
 
     def evaluate(
@@ -486,8 +488,8 @@ class Agent:
 
     def _play(
         self,
-        world: Any,
-        exact: Any,
+        play: Callable[[Any, Task], None],
+        exact: Array,
         rng: Generator,
         run: Run,
         ask: Callable[[bool], None],
@@ -495,27 +497,24 @@ class Agent:
     ) -> None:
         """The same in compiled code, some episodes at a time."""
         total, learner = len(run.reward), self.learner
-        learner.reserve(world, total)
         if self.fitted is None:
-            self.fitted = learner.fit(None, None)  # arrays that the loop writes into
+            self.fitted = learner.room()
         for start, stop in chunks(total, FIRST // (self.H or 1) // (learner.S or FIRST)):
             coming = range(int(self.count[0]), int(self.count[0]) + stop - start)
-            epsilon = np.array([self.dither(episode) for episode in coming])
-            wanted = exact if np.ndim(exact) == 0 else exact[start:stop]
-            some = part(run, start, stop)
-            self._at_mean, self._stale = None, True
-            learner.loop(
-                *learner.world(world, wanted),
-                learner.data(self.fitted, self.sample),
-                epsilon,
-                self.eta,
-                rng,
-                self.rng,
-                self.count,
-                some,
+            task = Task(
+                sample=self.sample,
+                exact=exact[start:stop],
+                epsilon=np.array([self.dither(episode) for episode in coming]),
+                eta=self.eta,
+                rng=rng,
+                own=self.rng,
+                counts=self.count,
+                run=part(run, start, stop),
             )
+            self._at_mean, self._stale = None, True
+            play(self.fitted, task)
             if self._gamma == 1:
-                self._compare(some.reward)
+                self._compare(task.run.reward)
             bar.update(stop - start)
             ask(True)
 
@@ -523,7 +522,7 @@ class Agent:
         self,
         env: Any,
         limit: int | None,
-        exact: bool,
+        exact: Array,
         rng: Generator,
         run: Run,
         ask: Callable[[bool], None],
@@ -534,7 +533,7 @@ class Agent:
             self.plan()  # line 2; Algorithm 8, line 3
             s, h = copy.deepcopy(env.start(rng)), 0  # line 3; Algorithm 8, line 4
             over: bool | str = False
-            if exact:
+            if exact[i]:
                 run.expected[i] = env.initial @ env.evaluate(self.policy())[0]
             legal, number = _legal(env, h, s), isinstance(s, (int, np.integer))
             run.claimed[i] = highest(self.values(0, s, legal))

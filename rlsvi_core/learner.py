@@ -32,7 +32,7 @@ import numpy as np
 from . import checks
 from .compiled import Array, Floats, Generator
 from .features import FeatureMap
-from .mdp import FiniteMDP
+from .loop import Task
 
 ENDED = -1  # in place of a numbered next state: nothing of value follows
 NO_DRAWS = np.random.default_rng(0)  # what compiled code is handed for the mean; none draws from it
@@ -48,16 +48,11 @@ class Learner:
     ----------
     H, S, A : int or None
         Periods, states and actions, where their number is fixed.
-    loop : callable or None
-        Algorithm 2 in compiled code, by :func:`rlsvi_core.loop.compiled_loop`, for environments
-        that it ``plays``. Before, it may ``reserve`` room. ``world`` is what the loop is told of the
-        environment, and ``data`` the record that it works on; it writes into ``fitted``.
     """
 
     H: int | None = None
     S: int | None = None
     A: int | None = None
-    loop: Any = None
 
     def fit(self, rng: Generator | None, before: Any) -> Any:
         raise self._needs("fit(rng, before)")
@@ -72,17 +67,16 @@ class Learner:
         name = type(self).__name__
         return NotImplementedError(f"{name} needs {method}; rlsvi_core.learner says what it does.")
 
-    def plays(self, env: Any) -> bool:
-        return isinstance(env, FiniteMDP) and self.H is not None
+    def compiled(self, env: Any, limit: int | None) -> Callable[[Any, Task], None] | None:
+        """Algorithm 2 in compiled code, if there is some for this environment in episodes of
+        ``limit`` steps: it plays what a :class:`~rlsvi_core.loop.Task` asks for and writes what it
+        fits into its first argument, which ``room`` has made or ``fit`` returned.
+        :func:`~rlsvi_core.loop.compiled_loop` makes most of it. None: the agent plays by steps."""
+        return None
 
-    def reserve(self, env: Any, episodes: int) -> None:
-        """Nothing, by default."""
-
-    def world(self, env: Any, exact: Any) -> tuple[Any, ...]:
-        return env.model, self.H, bool(exact)
-
-    def data(self, fitted: Any, sample: bool) -> Any:
-        raise NotImplementedError
+    def room(self) -> Any:
+        """Like what ``fit`` returns, for compiled code to write into."""
+        raise self._needs("room()")
 
     def __repr__(self) -> str:
         sizes = ((name, getattr(self, name)) for name in "HSA")

@@ -6,12 +6,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .acting import action_probabilities, choose, highest
-from .compiled import Floats, Generator, Ints, jit
+from .compiled import Array, Floats, Generator, Ints, jit
 from .mdp import Model, first_state, last_reward, period, step
 from .record import Run
 
@@ -20,10 +20,25 @@ CHUNK = 0.1  # seconds of compiled work between two looks at it
 FIRST = 100_000  # values that are computed before the clock is first read
 
 
+class Task(NamedTuple):
+    """What an agent asks of compiled code: to play some episodes, and how. Its fields are read by
+    name, so that one more of them breaks nobody's loop."""
+
+    sample: bool  # act on draws, or on the mean
+    exact: Array  # of each episode, whether its policy is evaluated
+    epsilon: Floats  # of each episode
+    eta: float
+    rng: Generator  # the environment's
+    own: Generator  # the agent's
+    counts: Ints  # (2,) the agent's, of plans and of transitions, to be counted on
+    run: Run  # to be filled
+
+
 def compiled_loop(fit: Any, values: Any, add: Any) -> Any:
     """Algorithm 2 on a finite MDP, of a learner's three parts, all compiled by ``jit``:
     ``fit(data, rng)``, ``values(data, h, s, q)``, which fills q, and ``add(data, h, s, a, r, s_next)``;
-    ``data`` is the learner's record."""
+    ``data`` is the learner's record. It is called with the MDP's model, H, ``data`` and a
+    :class:`Task`."""
 
     @jit
     def expected_reward(
@@ -52,23 +67,15 @@ def compiled_loop(fit: Any, values: Any, add: Any) -> Any:
         return total
 
     @jit
-    def loop(
-        model: Model,
-        H: int,
-        exact: bool,
-        data: Any,
-        epsilon: Floats,  # of each episode
-        eta: float,
-        rng: Generator,
-        own: Generator,
-        count: Ints,
-        run: Run,
-    ) -> None:
+    def loop(model: Model, H: int, data: Any, task: Task) -> None:
+        exact, epsilon, eta = task.exact, task.epsilon, task.eta
+        rng, own = task.rng, task.own
+        count, run = task.counts, task.run
         q, p = np.empty(model.successor.shape[2]), np.empty(model.successor.shape[2])
         for i in range(run.reward.shape[0]):
             fit(data, own)
             count[0] += 1
-            if exact:
+            if exact[i]:
                 run.expected[i] = expected_reward(model, H, data, epsilon[i], eta, q, p)
             s = first_state(model, rng)
             run.furthest[i] = s

@@ -44,7 +44,7 @@ def fingerprint(function: Callable[..., Any]) -> str:
     """A hash of a function's code, of what it encloses and of the globals it uses, which must be
     defined above it."""
     found: list[Any] = [_meaning(cell.cell_contents) for cell in function.__closure__ or ()]
-    found.append(hasattr(function, "inlined"))
+    found.append(getattr(function, "inlining", {}))
     codes = [function.__code__]
     for code in codes:
         inner = [one for one in code.co_consts if isinstance(one, CodeType)]

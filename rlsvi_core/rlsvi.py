@@ -217,7 +217,7 @@ def rlsvi(
     ----------
     features : FeatureMap, array_like or callable
         What to generalise by: an (H, S, A, K) or (S, A, K) table, a function of the
-        observation, or of period and observation, that returns (A, K) rows, or any
+        observation that returns (A, K) rows, or any
         :class:`rlsvi_core.features.maps.FeatureMap`, such as ``features.one_hot(H, S, A)``. An
         agent can be pickled if they can: a function of a module can, a lambda cannot.
     lam : float, optional

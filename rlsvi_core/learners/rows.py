@@ -202,7 +202,7 @@ class Keeping(Regressions):
             checks.fail(
                 "features must be finite",
                 f"for {s!r} entry {np.argwhere(~np.isfinite(X))[:1].tolist()} is not",
-                "rlsvi_core.features.check says where; scale or correct the observation.",
+                "Scale or correct the observation.",
             )
         return X
 

@@ -23,6 +23,7 @@ sum, keeps its digits.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,7 +41,8 @@ from ..learner import (
     Targets,
     Weights,
 )
-from ..loop import compiled_loop
+from ..loop import Task, compiled_loop
+from ..mdp import FiniteMDP
 from ..regression import add_row, draw, fill_noise, solve_transposed
 
 # λσ² beside a row of features, squared: less is refused, and less than the second is mentioned
@@ -196,10 +198,11 @@ def _add(data: Data, h: int, s: int, a: int, r: float, s_next: int) -> None:
     data.any[0] = True
 
 
+_loop = compiled_loop(_fit, _values, _add)
+
+
 class Sums(Regressions):
     """Keeps sums, not data; the same weights as ``Printed``."""
-
-    loop = staticmethod(compiled_loop(_fit, _values, _add))
 
     def __init__(self, problem: Problem) -> None:
         phi = problem.features
@@ -212,6 +215,18 @@ class Sums(Regressions):
         self.masks = Masks(H, S, A)
         self.any = np.array([problem.options.first == "prior"])
         self._row: Floats = np.empty(K)
+
+    def compiled(self, env: Any, limit: int | None) -> Callable[[Weights, Task], None] | None:
+        if type(env) is not FiniteMDP or self.H is None or self.masks.closed.size:
+            return None
+
+        def play(fitted: Weights, task: Task) -> None:
+            _loop(env.model, self.H, self.data(fitted, task.sample), task)
+
+        return play
+
+    def room(self) -> Weights:
+        return Weights(np.zeros((len(self.Phi), self.K)))
 
     def data(self, fitted: Weights, sample: bool) -> Data:
         problem = self.problem
@@ -229,7 +244,7 @@ class Sums(Regressions):
     def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
         if self.H is None:
             return super().fit(rng, before)
-        fitted = Weights(np.zeros((self.H, self.K)))
+        fitted = self.room()
         _fit(self.data(fitted, rng is not None), NO_DRAWS if rng is None else rng)
         return fitted
 

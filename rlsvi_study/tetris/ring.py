@@ -18,9 +18,10 @@ old one without rounding; what remains is one pass over the ring for the targets
 placement is found in single precision, twice as fast, and its value computed in double.
 """
 
+import functools
 import math
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -32,6 +33,7 @@ from rlsvi_core.compiled import Array, Floats, Generator, Ints, inlined, jit
 from rlsvi_core.envs.tetris import Model, Tetris, draw_piece, place, placements
 from rlsvi_core.features import FeatureMap
 from rlsvi_core.learner import Problem, Weights
+from rlsvi_core.loop import Task
 from rlsvi_core.regression import GaussianPosterior, draw, fill_noise, solve_transposed
 from rlsvi_core.rlsvi import Printed, Transition
 
@@ -366,43 +368,35 @@ class Ring(Learner):
             )
         return X
 
-    def plays(self, env: Any) -> bool:
+    def compiled(self, env: Any, limit: int | None) -> Callable[[Weights, Task], None] | None:
         sizes = self.game.K, self.game.A, self.game.dtype
         under_way = self.buffer.n[-1] > 0
-        return isinstance(env, Tetris) and (env.K, env.A, env.dtype) == sizes and not under_way
+        if type(env) is not Tetris or (env.K, env.A, env.dtype) != sizes:
+            return None
+        if limit is not None or under_way:
+            return None
+        return functools.partial(self._play, env)
 
-    def world(self, env: Any, exact: Any) -> tuple[Any, ...]:
-        return (env,)
+    def room(self) -> Weights:
+        return Weights(*self.reading.start(self.K))
 
-    def data(self, fitted: Weights, sample: bool) -> tuple[Weights, bool]:
-        return fitted, sample
-
-    def loop(
-        self,
-        game: Tetris,
-        data: tuple[Weights, bool],
-        epsilon: Floats,
-        eta: float,
-        rng: Generator,
-        own: Generator,
-        count: Ints,
-        run: Run,
-    ) -> None:
+    def _play(self, game: Tetris, fitted: Weights, task: Task) -> None:
         """Algorithm 8, a compiled call for each game."""
-        fitted, sample = data
+        count, run = task.counts, task.run
         for i in range(len(run.reward)):
-            drawn = self.fit(own if sample else None, fitted)
-            fitted.theta[:], fitted.mean[:] = drawn
+            drawn = self.fit(task.own if task.sample else None, fitted)
+            fitted.theta[:] = drawn.theta
+            fitted.mean[:] = drawn.mean
             count[0] += 1
             _play(
                 game.model,
                 *game.buffers(),
                 self.buffer,
                 fitted.theta[0],
-                epsilon[i],
-                eta,
-                rng,
-                own,
+                task.epsilon[i],
+                task.eta,
+                task.rng,
+                task.own,
                 LONGEST,
                 count,
                 run,

@@ -77,7 +77,6 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("shape", lambda: rlsvi(np.zeros((0, 3, 2, 4)))),
     ("shape", lambda: incremental(PHI[0])),  # it would be one of a single period
     ("instance", lambda: rlsvi(features.OneHot)),
-    ("observation", lambda: rlsvi(lambda a, b, c: PHI)),
     ("lam", lambda: rlsvi(PHI, 0)),
     ("lam", lambda: rlsvi(PHI, "1")),
     ("sigma", lambda: rlsvi(PHI, 1.0, math.nan)),
@@ -193,7 +192,7 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("S", lambda: features.OneHot(2, 0, 2)),
     (r"\bs\b", lambda: HOT(0, 3)),
     (r"one_hot\(10, 2000, 2\)", lambda: features.tabular(river_swim(2000, 10))),
-    ("component", lambda: features.one_hot(None, [4, 5], 3)(0, [4, 0])),
+    ("S must", lambda: features.one_hot(None, [4, 5], 3)),
     ("pair", lambda: boxes.tiles([0.0], 2)),
     ("box", lambda: boxes.tiles(([0.0], [np.inf]), 2)),
     ("box", lambda: boxes.polynomial(([1.0], [0.0]), 2)),
@@ -202,10 +201,7 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("A must", lambda: boxes.tiles(BOX, 0)),
     ("coordinates", lambda: boxes.tiles(BOX, 2)(0, [1.0])),
     ("finite", lambda: boxes.tiles(BOX, 2)(0, [np.nan, 0.0])),
-    ("observations", lambda: features.check(lambda s: [[s]], [])),
     ("features", lambda: features.PerAction(lambda s: [], 2)(0, 1)),
-    ("function", lambda: features.Computed(lambda h, s, a: 1)),
-    ("function", lambda: features.PerAction(lambda *, s: 1, 2)),
     ("vector", lambda: features.PerAction(lambda s: [1.0, s], 2, 3)(0, 0.5)),
     ("vector", lambda: features.PerAction(lambda s: [[1.0, s]], 2, 2).compact(0, 0.5)),
     # the posterior

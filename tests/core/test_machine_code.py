@@ -111,6 +111,15 @@ def test_no_kind_of_value_that_a_function_uses_goes_stale(written, place, use, o
     assert found[one] != found[other]
 
 
+def test_other_options_of_the_compiler_compile_anew(written, monkeypatch):
+    source = THREE.replace("import jit", "import inlined as jit")
+    for options, hits in ((compiled.INLINING, 0), ({"forceinline": True}, 0), ({}, 0), ({}, 1)):
+        monkeypatch.setattr(compiled, "INLINING", options)
+        (module,) = written(own=source)
+        assert module.three() == 3
+        assert sum(module.three.stats.cache_hits.values()) == hits
+
+
 @pytest.mark.parametrize("kind", ["nbi", "nbc"])
 @pytest.mark.parametrize("left", [0, 30])
 def test_machine_code_that_was_cut_short_is_compiled_anew(written, tmp_path, kind, left):
@@ -158,9 +167,11 @@ def test_a_full_disk_costs_time_and_nothing_else(written, monkeypatch):
 
 def test_a_numba_whose_private_parts_have_moved_costs_time_and_nothing_else():
     code = (
-        "from numba.core import caching; del caching._CacheLocator\n"
-        "from rlsvi_core.compiled import jit\n"
-        "assert jit(lambda: 3)() == 3\n"
+        "from numba.core import caching, options\n"
+        "del caching._CacheLocator, options.DefaultOptions._nrt\n"
+        "from rlsvi_core.compiled import INLINING, inlined, jit\n"
+        "assert inlined(lambda: 3)() == 3\n"
+        "assert '_nrt' not in INLINING\n"
         "import rlsvi_core.rlsvi, sys; assert 'rlsvi_core.machine_code' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -17,7 +17,6 @@ RANDOM = np.random.default_rng(11).standard_normal((H, S, A, 4))
 BOX = boxes.random_fourier(([-1.0, -1.0], [1.0, 1.0]), A=A, d=4, length_scale=0.5, rng=5)
 TILES = boxes.tiles(([-1.0, -1.0], [1.0, 1.0]), A=A, tilings=3, bins=2)
 PLACES = np.random.default_rng(1).uniform(-1, 1, (S, 2))
-PAIRS = [(s % 2, s % 3) for s in range(S)]
 OPEN = np.random.default_rng(5).random((S, A)) < 0.6  # what masks allow in a state
 OPEN[:, 0] |= ~OPEN.any(axis=1)
 
@@ -39,7 +38,6 @@ WORLDS = {  # the features, H if they have none, and what an agent sees of the s
     "crossed": (BOX, None, PLACES),
     "crossed, H": (BOX, H, PLACES),
     "tiles": (TILES, None, PLACES),
-    "components": (features.one_hot(None, (2, 3), A), None, PAIRS),
 }
 ANY = {
     "as it is": {},
