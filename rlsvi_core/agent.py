@@ -269,7 +269,7 @@ class Agent:
     def _mean(self) -> tuple[Any, Generator]:
         """The fit by the mean, and what breaks its ties; made again once something is observed."""
         if self._at_mean is None:
-            self._at_mean = self.learner.fit(None, self.fitted), np.random.default_rng(0)
+            self._at_mean = self.learner.fit(None, None), np.random.default_rng(0)
         return self._at_mean
 
     @property

@@ -121,8 +121,6 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("first", lambda: lsvi(HOT, options=Options(first="prior"))),
     ("truncate", lambda: Options(truncate="no")),
     ("truncate", lambda: bootstrap(HOT, (0, 1), options=Options(truncate=False))),
-    ("shared", lambda: rlsvi(TIMELESS, options=Options(shared=True))),
-    ("shared", lambda: bootstrap(HOT, (0, 1), options=Options(shared=True))),
     ("nu", lambda: incremental(PHI, nu=1.0)),
     ("nu", lambda: incremental(PHI, nu=lambda l: 1 / (l + 1))),
     ("prior", lambda: incremental(PHI, prior="lost")),
