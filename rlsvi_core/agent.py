@@ -39,6 +39,11 @@ LONGEST = 10_000  # steps, after which an episode that nobody limits is taken to
 Epsilon = float | Callable[[int], float]
 
 
+def itself(s: Any) -> Any:
+    """The state: as a ``redraw``, it draws again where a state recurs, in compiled loops, too."""
+    return s
+
+
 class Agent:
     """A learner with a way to act, a generator and a record.
 
@@ -266,7 +271,7 @@ class Agent:
     def _mean(self) -> tuple[Any, Generator]:
         """The fit by the mean, and what breaks its ties; made again once something is observed."""
         if self._at_mean is None:
-            self._at_mean = self.learner.fit(None, self.fitted), np.random.default_rng(0)
+            self._at_mean = self.learner.fit(None, None), np.random.default_rng(0)
         return self._at_mean
 
     @property
@@ -401,11 +406,13 @@ class Agent:
             _mention_coupling(self.rng, rng)
         self._run = run
         with patience() as ask, _bar(len(run.reward), progress) as bar:
-            play = self.learner.compiled(world, limit) if self._redraw is None else None
+            play = None
+            if self._redraw is itself or not callable(self._redraw):
+                play = self.learner.compiled(world, limit)
             if play is None:
                 self._play_by_steps(world, limit, exact, rng, run, ask, bar)
             else:
-                self._play(play, exact, rng, run, ask, bar)
+                self._play(play, limit, exact, rng, run, ask, bar)
         return run
 
     def evaluate(
@@ -489,6 +496,7 @@ class Agent:
     def _play(
         self,
         play: Callable[[Any, Task], None],
+        limit: int | None,
         exact: Array,
         rng: Generator,
         run: Run,
@@ -499,19 +507,23 @@ class Agent:
         total, learner = len(run.reward), self.learner
         if self.fitted is None:
             self.fitted = learner.room()
-        for start, stop in chunks(total, FIRST // (self.H or 1) // (learner.S or FIRST)):
+        by_number = self._redraw is not None and not callable(self._redraw)
+        redraw = float(self._redraw) if by_number else math.inf
+        for start, stop in chunks(total, FIRST // (limit or 1) // (learner.S or FIRST)):
             coming = range(int(self.count[0]), int(self.count[0]) + stop - start)
             task = Task(
                 sample=self.sample,
                 exact=exact[start:stop],
                 epsilon=np.array([self.dither(episode) for episode in coming]),
                 eta=self.eta,
+                redraw=redraw,
+                recurs=self._redraw is itself,
                 rng=rng,
                 own=self.rng,
                 counts=self.count,
                 run=part(run, start, stop),
             )
-            self._at_mean, self._stale = None, True
+            self._at_mean, self._stale, self._due = None, True, False
             play(self.fitted, task)
             if self._gamma == 1:
                 self._compare(task.run.reward)

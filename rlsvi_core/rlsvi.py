@@ -36,7 +36,7 @@ import numpy as np
 
 from . import checks
 from .acting import row_values
-from .agent import Agent, Epsilon
+from .agent import Agent, Epsilon, itself
 from .compiled import Floats, Generator, Seed
 from .features import FeatureMap, OneHot, Table
 from .learner import Learner, Options, Problem, Weights, positions, sweeping
@@ -148,7 +148,6 @@ class Printed(Learner):
 def _learner(problem: Problem, printed: bool) -> Learner:
     """What fits this problem fastest, or as printed."""
     from .learners.counts import Counts
-    from .learners.discounted import Discounted
     from .learners.rows import Rows
     from .learners.sums import Sums
 
@@ -157,7 +156,7 @@ def _learner(problem: Problem, printed: bool) -> Learner:
     if printed:
         return Printed(problem)
     if options.window is None and not options.shared and isinstance(phi, OneHot):
-        return Discounted(problem) if phi.H is None else Counts(problem)
+        return Counts(problem)
     if options.window is None and isinstance(phi, Table):
         return Sums(problem)
     return Printed(problem) if options.shared else Rows(problem)
@@ -213,12 +212,8 @@ def _redraw(problem: Problem) -> Any:
     """When to draw again in mid-episode; None: never."""
     redraw = problem.options.redraw
     if redraw is None and problem.features.H is None and isinstance(problem.features, OneHot):
-        return _itself
+        return itself
     return None if redraw == math.inf else redraw
-
-
-def _itself(s: Any) -> Any:
-    return s
 
 
 def _refuse(door: str, options: Options, *names: str) -> None:

@@ -44,8 +44,7 @@ from ..learner import (
     Weights,
     check_growth,
 )
-from ..loop import Task, compiled_loop
-from ..mdp import FiniteMDP
+from ..loop import COMPILED, Task, compiled_loop
 from ..regression import add_row, draw, fill_noise, solve_transposed
 
 # λσ² beside a row of features, squared: less is refused, and less than the second is mentioned
@@ -245,11 +244,11 @@ class Sums(Learner):
         self._row: Floats = np.empty(K)
 
     def compiled(self, env: Any, limit: int | None) -> Callable[[Weights, Task], None] | None:
-        if type(env) is not FiniteMDP or not self.problem.apart or self.masks.closed.size:
+        if type(env) not in COMPILED or not self.problem.apart or self.masks.closed.size:
             return None
 
         def play(fitted: Weights, task: Task) -> None:
-            _loop(env.model, self.H, self.data(fitted, task.sample), task)
+            _loop(env, self.H, self.H, self.data(fitted, task.sample), task)
 
         return play
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from rlsvi_core import Options, features, lsvi, rlsvi
 from rlsvi_core.features import boxes
-from rlsvi_core.learners.discounted import draw_key, normals_of
-from rlsvi_core.rlsvi import Printed
 
 H, S, A = 3, 5, 2
 LAM, SIGMA = 0.5, 0.3
@@ -112,15 +110,6 @@ def episode(rng, masks=False):
         if s_next is None:
             return
         s = s_next
-
-
-class Keyed(Printed):
-    """Printed, with the noise of ``Discounted``."""
-
-    def noise(self, rng, rows):
-        if rng is None:
-            return np.zeros(self.K)
-        return normals_of(draw_key(rng), np.arange(self.K))
 
 
 def copied(agent):
