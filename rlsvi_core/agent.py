@@ -40,6 +40,11 @@ LONGEST = 10_000  # steps, after which an episode that nobody limits is taken to
 Epsilon = float | Callable[[int], float]
 
 
+def itself(s: Any) -> Any:
+    """The state: as a ``redraw``, it draws again where a state recurs, in compiled loops, too."""
+    return s
+
+
 class Agent:
     """A learner with a way to act, a generator and a record.
 
@@ -404,11 +409,13 @@ class Agent:
         if not self.transitions and self.rng is not rng:
             _mention_coupling(self.rng, rng)
         with patience() as ask, _bar(len(run.reward), progress) as bar:
-            play = self.learner.compiled(world, limit) if self._redraw is None else None
+            play = None
+            if self._redraw is itself or not callable(self._redraw):
+                play = self.learner.compiled(world, limit)
             if play is None:
                 self._play_by_steps(world, limit, exact, rng, run, ask, bar)
             else:
-                self._play(play, exact, rng, run, ask, bar)
+                self._play(play, limit, exact, rng, run, ask, bar)
         return run
 
     def evaluate(
@@ -494,6 +501,7 @@ class Agent:
     def _play(
         self,
         play: Callable[[Any, Task], None],
+        limit: int | None,
         exact: Array,
         rng: Generator,
         run: Run,
@@ -504,6 +512,8 @@ class Agent:
         total, learner = len(run.reward), self.learner
         if self.fitted is None:
             self.fitted = learner.room()
+        by_number = self._redraw is not None and not callable(self._redraw)
+        redraw = float(self._redraw) if by_number else math.inf
         for start, stop in chunks(total, self._pace):
             coming = range(int(self.count[0]), int(self.count[0]) + stop - start)
             some = part(run, start, stop)
@@ -514,12 +524,14 @@ class Agent:
                 exact=exact[start:stop].copy(),
                 epsilon=np.array([self.dither(episode) for episode in coming]),
                 eta=self.eta,
+                redraw=redraw,
+                recurs=self._redraw is itself,
                 rng=rng,
                 own=self.rng,
                 counts=self.count,
                 run=some,
             )
-            self._at_mean, self._stale = None, True
+            self._at_mean, self._stale, self._due = None, True, False
             play(self.fitted, task)
             if self._gamma == 1:
                 self._compare(task.run.reward)

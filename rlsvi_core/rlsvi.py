@@ -35,7 +35,7 @@ import numpy as np
 
 from . import checks
 from .acting import row_values
-from .agent import Agent, Epsilon
+from .agent import Agent, Epsilon, itself
 from .compiled import Floats, Generator, Seed
 from .features import FeatureMap, OneHot, Table
 from .learner import Learner, Options, Problem, Regressions, Weights, positions
@@ -122,7 +122,6 @@ class Printed(Regressions):
 def _learner(problem: Problem, printed: bool) -> Learner:
     """What fits this problem fastest, or as printed."""
     from .learners.counts import Counts
-    from .learners.discounted import Discounted
     from .learners.rows import Rows
     from .learners.sums import Sums
 
@@ -131,7 +130,7 @@ def _learner(problem: Problem, printed: bool) -> Learner:
     if printed:
         return Printed(problem)
     if options.window is None and isinstance(phi, OneHot):
-        return Discounted(problem) if phi.H is None else Counts(problem)
+        return Counts(problem)
     if options.window is None and isinstance(phi, Table):
         return Sums(problem)
     return Rows(problem)
@@ -181,12 +180,8 @@ def _redraw(problem: Problem) -> Any:
     """When to draw again in mid-episode; None: never."""
     redraw = problem.options.redraw
     if redraw is None and problem.features.H is None and isinstance(problem.features, OneHot):
-        return _itself
+        return itself
     return None if redraw == math.inf else redraw
-
-
-def _itself(s: Any) -> Any:
-    return s
 
 
 def _refuse(door: str, options: Options, *names: str) -> None:
