@@ -40,6 +40,11 @@ LONGEST = 10_000  # steps, after which an episode that nobody limits is taken to
 Epsilon = float | Callable[[int], float]
 
 
+def itself(s: Any) -> Any:
+    """The state: as a ``redraw``, it draws again where a state recurs, in compiled loops, too."""
+    return s
+
+
 class Agent:
     """A learner with a way to act, a generator and a record.
 
@@ -208,10 +213,8 @@ class Agent:
     def _mean(self) -> tuple[Any, Generator]:
         """The fit by the mean, and what breaks its ties; made again once something is observed."""
         if self._at_mean is None:
-            self._at_mean = (
-                self.learner.fit(None, self.fitted),
-                np.random.default_rng(self.count[1]),
-            )
+            ties = np.random.default_rng(self.count[1])
+            self._at_mean = self.learner.fit(None, None), ties
         return self._at_mean
 
     @property
@@ -250,7 +253,9 @@ class Agent:
 
     def _draw(self) -> None:
         self.fitted = self.learner.fit(self.rng if self.sample else None, self.fitted)
-        self._stale, self._due, self._at_mean = False, False, None
+        self._stale = False
+        self._due = False
+        self._at_mean = None
         self._since = 0
         self._met = set()
 
@@ -358,11 +363,13 @@ class Agent:
         if not self.transitions and self.rng is not rng:
             _mention_coupling(self.rng, rng)
         with patience() as ask, _bar(len(run.reward), progress) as bar:
-            play = self.learner.compiled(world, limit) if self.redraw is None else None
+            play = None
+            if self.redraw is itself or not callable(self.redraw):
+                play = self.learner.compiled(world, limit)
             if play is None:
                 self._play_by_steps(world, limit, exact, rng, run, ask, bar)
             else:
-                self._play(play, exact, rng, run, ask, bar)
+                self._play(play, limit, exact, rng, run, ask, bar)
         return run
 
     def evaluate(
@@ -454,6 +461,7 @@ class Agent:
     def _play(
         self,
         play: Callable[[Any, Task], None],
+        limit: int | None,
         exact: Array,
         rng: Generator,
         run: Run,
@@ -464,6 +472,8 @@ class Agent:
         total, learner = len(run.reward), self.learner
         if self.fitted is None:
             self.fitted = learner.room()
+        by_number = self.redraw is not None and not callable(self.redraw)
+        redraw = float(self.redraw) if by_number else math.inf
         for start, stop in chunks(total, self._pace):
             coming = range(int(self.count[0]), int(self.count[0]) + stop - start)
             some = part(run, start, stop)
@@ -474,12 +484,16 @@ class Agent:
                 exact=exact[start:stop].copy(),
                 epsilon=np.array([self._dither(episode) for episode in coming]),
                 eta=self.eta,
+                redraw=redraw,
+                recurs=self.redraw is itself,
                 rng=rng,
                 own=self.rng,
                 counts=self.count,
                 run=some,
             )
-            self._at_mean, self._stale = None, True
+            self._at_mean = None
+            self._stale = True
+            self._due = False
             play(self.fitted, task)
             bar.update(stop - start)
             ask(True)
@@ -513,9 +527,8 @@ class Agent:
                 a = self.act(h, s, legal)  # line 5; Algorithm 8, line 7
                 if h == 0:
                     run.opening[i] = a
-                r, state, over = _stepped(
-                    env, h, state, a, rng, limit
-                )  # line 6; Algorithm 8, line 8
+                # line 6; Algorithm 8, line 8
+                r, state, over = _stepped(env, h, state, a, rng, limit)
                 s_next = _copy(state)
                 ended = over is True
                 legal = None if ended or h + 1 == self.H else _legal(env, h + 1, state)

@@ -40,8 +40,7 @@ from ..agent import Agent
 from ..compiled import Array, Floats, Generator, Ints, Seed, inlined, jit
 from ..features import Table
 from ..learner import ENDED, Learner, Weights
-from ..loop import Task, compiled_loop
-from ..mdp import FiniteMDP
+from ..loop import COMPILED, Task, compiled_loop
 from ..regression import add_row, draw, fill_noise
 
 __all__ = ["Incremental", "incremental"]
@@ -161,13 +160,13 @@ class Incremental(Learner):
         self._sizes = np.append(self._sizes, sizes)
 
     def compiled(self, env: Any, limit: int | None) -> Callable[[Weights, Task], None] | None:
-        if type(env) is not FiniteMDP:
+        if type(env) not in COMPILED:
             return None
 
         def play(fitted: Weights, task: Task) -> None:
             self._more_sizes(len(task.run.reward))
             try:
-                _loop(env.model, self.H, self.data(fitted, task.sample), task)
+                _loop(env, self.H, self.H, self.data(fitted, task.sample), task)
             except ZeroDivisionError:
                 _forgotten()
 

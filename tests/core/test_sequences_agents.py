@@ -21,11 +21,10 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from worlds import Keyed, copied, same
+from worlds import copied, same, short_means  # noqa: F401
 
 from rlsvi_core import DiscountedMDP, FiniteMDP, Options, bootstrap, features, lsvi, rlsvi
 from rlsvi_core.learners.continual import Continual
-from rlsvi_core.learners.discounted import Discounted
 from rlsvi_core.learners.incremental import incremental
 from rlsvi_core.rlsvi import Printed
 
@@ -62,7 +61,6 @@ KINDS = {
     "sums": Kind(partial(rlsvi, TABLE, gamma=0.9, **NOISE)),
     "sums, masks": Kind(partial(rlsvi, TABLE, options=Options(first="prior"), **NOISE), True),
     "sums, eta": Kind(partial(lsvi, TABLE, eta=0.5, **CUT)),
-    "sums, shared": Kind(partial(rlsvi, TABLE, options=Options(shared=True), **NOISE), True),
     "sums, no H": Kind(partial(rlsvi, TABLE[0], gamma=0.5, **NOISE), True),
     "discounted": Kind(partial(rlsvi, TIMELESS, gamma=0.8, **NOISE)),
     "discounted, masks": Kind(
@@ -123,9 +121,8 @@ class Sequence(RuleBasedStateMachine):
         self.agent, self.plain, self.printed = kind.make(), kind.make(), None
         self.continual = isinstance(self.agent, Continual)
         if kind.printed:
-            form = Keyed if isinstance(self.agent.learner, Discounted) else Printed
             self.printed = copy.deepcopy(self.agent)
-            self.printed.learner = form(self.agent.learner.problem)
+            self.printed.learner = Printed(self.agent.learner.problem)
         if not self.continual:
             self.each("plan")
             self.each("act", 0, S - 1)  # which tells how many features there are
