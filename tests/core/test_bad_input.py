@@ -59,8 +59,9 @@ def edited(array, where, value):
 class Own:
     """An environment whose step returns what it is told."""
 
-    def __init__(self, stepped, H=4):
+    def __init__(self, stepped, H=4, **sizes):
         self.stepped, self.H = stepped, H
+        vars(self).update(sizes)
 
     def start(self, rng):
         return 0
@@ -120,8 +121,6 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("first", lambda: lsvi(HOT, options=Options(first="prior"))),
     ("truncate", lambda: Options(truncate="no")),
     ("truncate", lambda: bootstrap(HOT, (0, 1), options=Options(truncate=False))),
-    ("shared", lambda: rlsvi(TIMELESS, options=Options(shared=True))),
-    ("shared", lambda: bootstrap(HOT, (0, 1), options=Options(shared=True))),
     ("nu", lambda: incremental(PHI, nu=1.0)),
     ("nu", lambda: incremental(PHI, nu=lambda l: 1 / (l + 1))),
     ("prior", lambda: incremental(PHI, prior="lost")),
@@ -135,6 +134,10 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("start", lambda: rlsvi(PHI).learn("chain", 1)),
     ("start", lambda: rlsvi(PHI).learn(FiniteMDP, 1)),
     ("features", lambda: rlsvi(PHI).learn(chain(4), 1)),
+    ("made for A", lambda: rlsvi(HOT).learn(Own((0.0, 0, False), A=3), 1)),
+    ("made for S", lambda: rlsvi(HOT).learn(Own((0.0, 0, False), S=4, A=2), 1)),
+    ("a row for each", lambda: rlsvi(lambda s: np.ones((1, 2)), H=4).learn(MDP, 1)),
+    ("a row for each", lambda: rlsvi(rows).learn(Own((0.0, 0, False), A=3), 1)),
     ("features", lambda: Continual(PHI[0], 0.9, 0.5).learn(lock(4), 1)),
     ("features", lambda: rlsvi(lambda s: np.ones((2, 3)) * np.nan).act(0, 0.5)),
     ("features", lambda: rlsvi(lambda s: np.ones(3)).act(0, 0.5)),
