@@ -63,9 +63,9 @@ class Posterior(NamedTuple):
 @jit
 def _sample(data: Posterior, rng: Generator) -> None:
     """Fill Q with Q* of an MDP drawn from the posterior."""
-    R, P, nothing = data.alpha_R.copy(), data.alpha_P.copy(), np.zeros((data.Q.shape[1], 2))
+    R, P = data.alpha_R.copy(), data.alpha_P.copy()
     _add_counts(data.seen, data.low, data.high, R, P)
-    sample_values(R, P, nothing, data.low, data.high, rng, data.Q)
+    sample_values(R, P, data.low, data.high, rng, data.Q)
 
 
 class PSRL(Table):
@@ -196,10 +196,6 @@ def psrl(prior: DirichletPrior, rng: Seed = None) -> Agent:
     >>> agent
     Agent(PSRL(H=2, S=3, A=2), by draws; 10 transitions seen)
     """
-    if prior.alpha_T.any():
-        checks.fail(
-            "psrl takes terminal rewards to be zero", "this prior has alpha_T", "Leave alpha_T out."
-        )
     return Agent(PSRL(prior), rng=rng)
 
 

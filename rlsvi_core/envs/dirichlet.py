@@ -11,8 +11,8 @@ transition frequencies :math:`\hat P` the posterior is of the same form: counts 
     \bar R = \frac{-\alpha^R_1 + n \hat R}{\mathbf 1^\top\alpha^R + n}, \qquad
     \bar P = \frac{\alpha^P + n \hat P}{\mathbf 1^\top\alpha^P + n}.
 
-Two options are not in the paper's prior, and its proof fails with them: rewards on another
-``support`` such as {0, 1}, and a random terminal reward (``alpha_T``, by last state).
+Rewards on another ``support``, such as {0, 1}, are not in the paper's prior, and its proof fails with
+them. There is no terminal reward.
 """
 
 from dataclasses import dataclass, field
@@ -42,8 +42,7 @@ class Counts(NamedTuple):
 
     R: Floats  # (H, S, A, 2) rewards seen: low, high
     P: Floats  # (H, S, A, S) transitions seen
-    T: Floats  # (S, 2) terminal rewards seen: low, high
-    total: Floats  # (H, S, A) sum of rewards; in the last period with the terminal ones
+    total: Floats  # (H, S, A) sum of rewards
 
     @property
     def n(self) -> Floats:
@@ -53,7 +52,7 @@ class Counts(NamedTuple):
 
 def no_counts(H: int, S: int, A: int) -> Counts:
     """An empty history."""
-    return Counts(*(np.zeros(shape) for shape in ((H, S, A, 2), (H, S, A, S), (S, 2), (H, S, A))))
+    return Counts(np.zeros((H, S, A, 2)), np.zeros((H, S, A, S)), np.zeros((H, S, A)))
 
 
 @jit
@@ -73,7 +72,6 @@ def dirichlet(alpha: Floats, rng: Generator, out: Floats) -> None:
 def sample_values(
     alpha_R: Floats,
     alpha_P: Floats,
-    alpha_T: Floats,
     low: float,
     high: float,
     rng: Generator,
@@ -82,10 +80,6 @@ def sample_values(
     """Fill Q with Q* of an MDP drawn from the prior: no need to keep the MDP itself."""
     H, S, A = Q.shape
     r, p, V = np.empty(2), np.empty(S), np.zeros(S)
-    for s in range(S):
-        if alpha_T[s, 0] + alpha_T[s, 1] > 0.0:
-            dirichlet(alpha_T[s], rng, r)
-            V[s] = low * r[0] + high * r[1]
     for h in range(H - 1, -1, -1):
         for s in range(S):
             for a in range(A):
@@ -125,8 +119,6 @@ class DirichletPrior:
         The known distribution π of s_0; state 0 by default.
     support : tuple of float
         (low, high), the two rewards; (−1, 0) in the paper.
-    alpha_T : (S, 2) array_like, optional
-        Weights of the terminal reward; none by default.
 
     Examples
     --------
@@ -141,7 +133,6 @@ class DirichletPrior:
     alpha_P: Floats
     initial: Any = None
     support: tuple[float, float] = (-1.0, 0.0)
-    alpha_T: Any = None
     shape: tuple[int, int, int] = field(init=False)  # (H, S, A), as that of the next three
     m_R: Floats = field(init=False)  # 1'α^R
     m_P: Floats = field(init=False)  # 1'α^P
@@ -152,10 +143,8 @@ class DirichletPrior:
         alpha_P = _weights("alpha_P", self.alpha_P, ("H", "S", "A", "S"))
         H, S, A, _ = alpha_P.shape
         alpha_R = _weights("alpha_R", self.alpha_R, (H, S, A, 2))
-        alpha_T = _weights(
-            "alpha_T", np.zeros((S, 2)) if self.alpha_T is None else self.alpha_T, (S, 2)
-        )
-        m_R, m_P = alpha_R.sum(axis=3), alpha_P.sum(axis=3)
+        m_R = alpha_R.sum(axis=3)
+        m_P = alpha_P.sum(axis=3)
         for name, m in (("alpha_R", m_R), ("alpha_P", m_P)):
             none_of(
                 m == 0,
@@ -169,7 +158,6 @@ class DirichletPrior:
             self,
             alpha_R=alpha_R,
             alpha_P=alpha_P,
-            alpha_T=alpha_T,
             support=(low, high),
             initial=array(
                 "initial", np.arange(S) == 0 if self.initial is None else self.initial, (S,)
@@ -196,55 +184,33 @@ class DirichletPrior:
         positive(alpha_R=alpha_R, alpha_P=alpha_P)
         return cls(np.full((H, S, A, 2), alpha_R), np.full((H, S, A, S), alpha_P), **rest)
 
-    def _mdp(self, R: Floats, P: Floats, terminal: Floats) -> FiniteMDP:
+    def _mdp(self, R: Floats, P: Floats) -> FiniteMDP:
         R = np.clip(R, *self.support)  # rounding may lead out
-        return FiniteMDP(
-            P,
-            np.repeat(R[..., None], P.shape[3], axis=3),
-            terminal=terminal,
-            initial=self.initial,
-            support=self.support,
-        )
+        return FiniteMDP(P, R, initial=self.initial, support=self.support)
 
     def mean_mdp(self) -> FiniteMDP:
         """The MDP of the mean rewards and transitions.
 
         Periods are independent, so a fixed policy's value here is its expected value in the law.
         """
-        m_T = self.alpha_T.sum(axis=1)
-        return self._mdp(
-            self.mean_R, self.mean_P, self.alpha_T @ self.support / np.where(m_T > 0, m_T, 1)
-        )
+        return self._mdp(self.mean_R, self.mean_P)
 
     def sample(self, rng: Seed = None) -> FiniteMDP:
         """An MDP from this law; every realised reward is low or high."""
         rng = generator(rng)
-        R, P, T = (np.zeros_like(alpha) for alpha in (self.alpha_R, self.alpha_P, self.alpha_T))
-        for s in np.flatnonzero(self.alpha_T.any(axis=1)):
-            dirichlet(self.alpha_T[s], rng, T[s])
+        R = np.zeros_like(self.alpha_R)
+        P = np.zeros_like(self.alpha_P)
         for at in np.ndindex(self.shape):
             dirichlet(self.alpha_R[at], rng, R[at])
             dirichlet(self.alpha_P[at], rng, P[at])
-        return self._mdp(R @ self.support, P, T @ self.support)
+        return self._mdp(R @ self.support, P)
 
     def posterior(self, counts: Counts) -> "DirichletPrior":
         """The law given what was seen: counts are added to the weights."""
         instance("counts", counts, Counts, hint="See no_counts for an empty one.")
-        R, P, T = (
-            _weights(name, seen, alpha.shape)
-            for name, seen, alpha in (
-                ("R", counts.R, self.alpha_R),
-                ("P", counts.P, self.alpha_P),
-                ("T", counts.T, self.alpha_T),
-            )
-        )
-        return DirichletPrior(
-            self.alpha_R + R,
-            self.alpha_P + P,
-            self.initial,
-            self.support,
-            self.alpha_T + T * self.alpha_T.any(),
-        )
+        R = _weights("R", counts.R, self.alpha_R.shape)
+        P = _weights("P", counts.P, self.alpha_P.shape)
+        return DirichletPrior(self.alpha_R + R, self.alpha_P + P, self.initial, self.support)
 
     def sample_Q(self, n: int, rng: Seed = None) -> Floats:
         """Q* of n MDPs from this law, an (n, H, S, A) array."""
@@ -252,5 +218,5 @@ class DirichletPrior:
         array_size("Q", n, *self.shape)
         Q = np.empty((n, *self.shape))
         for q in Q:
-            sample_values(self.alpha_R, self.alpha_P, self.alpha_T, *self.support, rng, q)
+            sample_values(self.alpha_R, self.alpha_P, *self.support, rng, q)
         return Q

@@ -7,7 +7,6 @@ from scipy import stats
 from rlsvi_core.envs.dirichlet import DirichletPrior, dirichlet, no_counts
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
-TERMINAL = [[1, 2], [3, 1], [0, 5]]
 
 
 def prior(**more):
@@ -43,7 +42,7 @@ def test_where_all_weights_are_tiny_a_draw_is_a_corner_chosen_by_weight():
 
 
 def test_many_values_at_once_have_the_law_of_solved_samples():
-    law = prior(alpha_T=TERMINAL, support=(-2.0, 3.0))
+    law = prior(support=(-2.0, 3.0))
     one, two = law.sample_Q(1500, rng=5), np.array([law.sample(seed).Q for seed in range(1, 1501)])
     for at in np.ndindex(law.shape):
         found = stats.ks_2samp(one[:, *at], two[:, *at])
@@ -51,30 +50,26 @@ def test_many_values_at_once_have_the_law_of_solved_samples():
 
 
 def test_the_mean_of_samples_is_the_mean_mdp():
-    law = prior(alpha_T=TERMINAL, support=(-2.0, 3.0))
+    law = prior(support=(-2.0, 3.0))
     samples = [law.sample(seed) for seed in range(1, 1501)]
-    for name in ("P", "R", "terminal"):
+    for name in ("P", "R"):
         found = np.array([getattr(mdp, name) for mdp in samples])
         mean, spread = found.mean(axis=0), found.std(axis=0) / np.sqrt(len(found))
         assert (np.abs(mean - getattr(law.mean_mdp(), name)) <= 6 * spread + 1e-12).all()
 
 
 def test_counts_are_added_to_the_weights_place_by_place():
-    law, seen = prior(alpha_T=TERMINAL), no_counts(2, 3, 2)
-    seen.R[0, 2, 1, 0], seen.P[1, 0, 1, 2], seen.T[1, 0] = 5, 3, 4
+    law, seen = prior(), no_counts(2, 3, 2)
+    seen.R[0, 2, 1, 0], seen.P[1, 0, 1, 2] = 5, 3
     after = law.posterior(seen)
     assert np.array_equal(after.alpha_R - law.alpha_R, seen.R)
     assert np.array_equal(after.alpha_P - law.alpha_P, seen.P)
-    assert np.array_equal(after.alpha_T - law.alpha_T, seen.T)
     low, high = law.alpha_R[0, 2, 1]
     assert after.mean_R[0, 2, 1] == pytest.approx(-(low + 5) / (low + 5 + high))
     weights = law.alpha_P[1, 0, 1] + [0, 0, 3]
     np.testing.assert_allclose(after.mean_P[1, 0, 1], weights / weights.sum())
 
 
-def test_terminal_rewards_that_are_known_to_be_zero_stay_so_whatever_was_counted():
-    seen = no_counts(2, 3, 2)
-    seen.T[1, 0] = 4
-    after = prior().posterior(seen)
-    assert not after.mean_mdp().terminal.any()
-    assert not after.sample(1).terminal.any()
+def test_there_is_no_terminal_reward_also_where_no_reward_is_zero():
+    mdp = prior(support=(-2.0, 3.0)).sample(1)
+    assert not mdp.simulate(np.zeros((2, 3), int), 40, rng=2)[2][:, 2].any()

@@ -343,7 +343,7 @@ def test_what_values_were_computed_from_is_not_to_be_written_into():
         DirichletPrior.symmetric(2, 3, 2),
         Recommender.random(rng=1, N=3, J=2),
     )
-    names = "P R terminal initial Q V optimal_actions alpha_R alpha_P alpha_T mean_R gamma beta"
+    names = "P R terminal initial Q V optimal_actions alpha_R alpha_P mean_R mean_P gamma beta"
     for record in records:
         arrays = [getattr(record, name, None) for name in names.split()]
         arrays = [one for one in [*arrays, *getattr(record, "states", ())] if np.ndim(one)]
