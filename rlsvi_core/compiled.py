@@ -24,9 +24,25 @@ Seed = int | Generator | np.random.SeedSequence | None  # what numpy.random.defa
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+def _inlining() -> dict[str, bool]:
+    """Numba's options for a function that is inlined. Counting the references to arrays in records
+    would take a quarter of the time. That a function which allocates nothing need not count them is
+    an option private to numba; where it has gone, they are counted."""
+    options = {"forceinline": True}
+    with suppress(ImportError, AttributeError):
+        from numba.core.options import DefaultOptions
+
+        if hasattr(DefaultOptions, "_nrt"):
+            options["_nrt"] = False
+    return options
+
+
+INLINING = _inlining()
+
+
 def jit(function: Function) -> Function:
     """Compile a function at its first call, and keep the machine code for the next process."""
-    compiled: Any = numba.njit(function, forceinline=hasattr(function, "inlined"))
+    compiled: Any = numba.njit(function, **getattr(function, "inlining", {}))
     # What keeps machine code rests on private parts of numba. Where they have moved, every process
     # compiles for itself.
     with suppress(ImportError, AttributeError):
@@ -37,7 +53,6 @@ def jit(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """The same for what every step calls: as a part of its callers, so that arrays in records are
-    not counted at each call, which would take a quarter of the time."""
-    function.inlined = True  # type: ignore[attr-defined]
+    """The same for what every step calls, as a part of its callers. It must not make an array."""
+    function.inlining = INLINING  # type: ignore[attr-defined]
     return jit(function)

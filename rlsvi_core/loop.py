@@ -1,29 +1,44 @@
 """Algorithm 2 in compiled code, of a learner's parts, and how Ctrl-C waits for it."""
 
+import _thread
 import math
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .acting import action_probabilities, choose, highest
-from .compiled import Floats, Generator, Ints, jit
+from .compiled import Array, Floats, Generator, Ints, jit
 from .mdp import Model, first_state, last_reward, period, step
 from .record import Run
 
-PATIENCE = 1.0  # seconds that Ctrl-C waits for the end of an episode
+PATIENCE = 1.0  # seconds that Ctrl-C waits for the end of an episode, and of a step
 CHUNK = 0.1  # seconds of compiled work between two looks at it
-FIRST = 100_000  # values that are computed before the clock is first read
+
+
+class Task(NamedTuple):
+    """What an agent asks of compiled code: to play some episodes, and how. Its fields are read by
+    name, so that one more of them breaks nobody's loop."""
+
+    sample: bool  # act on draws, or on the mean
+    exact: Array  # of each episode, whether its policy is evaluated
+    epsilon: Floats  # of each episode
+    eta: float
+    rng: Generator  # the environment's
+    own: Generator  # the agent's
+    counts: Ints  # (2,) the agent's, of plans and of transitions, to be counted on
+    run: Run  # to be filled
 
 
 def compiled_loop(fit: Any, values: Any, add: Any) -> Any:
     """Algorithm 2 on a finite MDP, of a learner's three parts, all compiled by ``jit``:
     ``fit(data, rng)``, ``values(data, h, s, q)``, which fills q, and ``add(data, h, s, a, r, s_next)``;
-    ``data`` is the learner's record."""
+    ``data`` is the learner's record. It is called with the MDP's model, H, ``data`` and a
+    :class:`Task`."""
 
     @jit
     def expected_reward(
@@ -52,23 +67,15 @@ def compiled_loop(fit: Any, values: Any, add: Any) -> Any:
         return total
 
     @jit
-    def loop(
-        model: Model,
-        H: int,
-        exact: bool,
-        data: Any,
-        epsilon: Floats,  # of each episode
-        eta: float,
-        rng: Generator,
-        own: Generator,
-        count: Ints,
-        run: Run,
-    ) -> None:
+    def loop(model: Model, H: int, data: Any, task: Task) -> None:
+        exact, epsilon, eta = task.exact, task.epsilon, task.eta
+        rng, own = task.rng, task.own
+        count, run = task.counts, task.run
         q, p = np.empty(model.successor.shape[2]), np.empty(model.successor.shape[2])
         for i in range(run.reward.shape[0]):
             fit(data, own)
             count[0] += 1
-            if exact:
+            if exact[i]:
                 run.expected[i] = expected_reward(model, H, data, epsilon[i], eta, q, p)
             s = first_state(model, rng)
             run.furthest[i] = s
@@ -90,33 +97,40 @@ def compiled_loop(fit: Any, values: Any, add: Any) -> Any:
     return loop
 
 
-def chunks(total: int, first: int) -> Iterator[tuple[int, int]]:
-    """Cut 0, …, total − 1 into pieces (start, stop) that take about ``CHUNK`` seconds each, by what
-    the last one took; the first has so many."""
-    start, size = 0, max(first, 1)
+def chunks(total: int, size: Ints) -> Iterator[tuple[int, int]]:
+    """Cut 0, …, total − 1 into pieces (start, stop), of ``size[0]`` at first and then of so many as
+    take about ``CHUNK`` seconds, by what the last piece took. It is left in ``size``."""
+    start = 0
     while start < total:
-        stop, began = min(start + size, total), time.perf_counter()
+        stop, began = min(start + int(size[0]), total), time.perf_counter()
         yield start, stop
         took = time.perf_counter() - began
-        size = max(1, math.floor(size * min(CHUNK / max(took, 1e-9), 10)))
+        size[0] = max(1, math.floor((stop - start) * min(CHUNK / max(took, 1e-9), 10)))
         start = stop
 
 
 @contextmanager
 def patience() -> Iterator[Callable[[bool], None]]:
-    """Inside, Ctrl-C waits until it is asked for: at the end of an episode, or of a step once it has
-    waited long or there was another. The third one does not wait. Elsewhere than in the main thread,
-    and where somebody has a handler of their own, nothing is changed."""
-    since: list[float] = []
+    """Inside, Ctrl-C waits until it is asked for: the first one at the end of an episode, the second
+    at the end of a step. The third does not wait. One that has waited for ``PATIENCE`` is sent again.
+    Elsewhere than in the main thread, and where somebody has a handler of their own, nothing is
+    changed."""
+    presses, over = 0, False
+
+    def send_again() -> None:
+        time.sleep(PATIENCE)
+        if not over:
+            _press()
 
     def wait(*_: object) -> None:
-        since.append(time.monotonic())
-        if len(since) > 2:
+        nonlocal presses
+        presses += 1
+        if presses > 2 and not over:
             raise KeyboardInterrupt
+        _thread.start_new_thread(send_again, ())  # a Thread takes locks that may be held here
 
     def ask(at_end: bool) -> None:
-        if since and (at_end or len(since) > 1 or time.monotonic() - since[0] > PATIENCE):
-            since.clear()
+        if presses > (0 if at_end else 1):
             raise KeyboardInterrupt
 
     usual = (
@@ -128,6 +142,15 @@ def patience() -> Iterator[Callable[[bool], None]]:
     try:
         yield ask
     finally:
-        if usual:
+        over = True
+        if usual and signal.getsignal(signal.SIGINT) is wait:
             signal.signal(signal.SIGINT, signal.default_int_handler)
     ask(True)  # what came at the last moment
+
+
+def _press() -> None:
+    """Ctrl-C for the main thread, which ends a sleep there, too, but on Windows."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        _thread.interrupt_main()

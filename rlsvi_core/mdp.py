@@ -57,6 +57,9 @@ from .compiled import Array, Floats, Generator, Ints, Seed, inlined, jit
 __all__ = ["DiscountedMDP", "FiniteMDP"]
 
 
+PIECE = (
+    3_000_000  # steps of compiled loops between two looks at Ctrl-C: some hundredths of a second
+)
 CUT = "cut"  # what a step says of an episode that only the clock has ended
 
 
@@ -70,6 +73,7 @@ class Model(NamedTuple):
     terminal: Floats  # (S,) mean of r_H
     initial: Floats  # (S,) the distribution π
     support: Floats  # (2,) the two values a random reward takes, or empty: r is its mean
+    last_support: Floats  # the same of r_H; (0, 0) if support is given and terminal rewards are not
 
 
 @inlined
@@ -91,14 +95,16 @@ def draw(weights: Floats, u: float) -> int:
     return last  # the probabilities sum to a hair less than u
 
 
-@inlined
-def _realise(mean: float, support: Floats, rng: Generator) -> float:
+def realised(mean: float, support: Floats, rng: Generator) -> float:
     """A reward with this mean."""
     if support.shape[0] == 0:
         return mean
     low, high = support
     drawn: float = high if rng.random() * (high - low) < mean - low else low
     return drawn
+
+
+_realised = inlined(realised)
 
 
 @inlined
@@ -110,17 +116,24 @@ def first_state(model: Model, rng: Generator) -> int:
 @inlined
 def step(model: Model, h: int, s: int, a: int, rng: Generator) -> tuple[float, int]:
     """Draw (r_h, s_{h+1}). One uniform is used for the state whatever (h, s, a) is."""
-    successor, _, cumulative, reward, _, _, support = model
-    t, u, b = period(successor, h), rng.random(), 0
-    while u >= cumulative[t, s, a, b]:
+    t, u, b = period(model.successor, h), rng.random(), 0
+    while u >= model.cumulative[t, s, a, b]:
         b += 1
-    return _realise(reward[t, s, a, b], support, rng), successor[t, s, a, b]
+    return _realised(model.reward[t, s, a, b], model.support, rng), model.successor[t, s, a, b]
 
 
 @inlined
 def last_reward(model: Model, s: int, rng: Generator) -> float:
     """Draw r_H."""
-    return _realise(model.terminal[s], model.support, rng)
+    return _realised(model.terminal[s], model.last_support, rng)
+
+
+def _step_once(model: Model, t: int, s: int, a: int, rng: Generator) -> tuple[float, int]:
+    """:func:`step` with the same draws for a call from Python, where handing a generator to compiled
+    code takes longer than numpy's search; t is where the period is stored."""
+    b = model.cumulative[t, s, a].searchsorted(rng.random(), side="right")
+    r = realised(model.reward[t, s, a, b], model.support, rng)
+    return float(r), int(model.successor[t, s, a, b])
 
 
 def _by_successor(P: Floats, R: Floats) -> tuple[Ints, Floats, Floats]:
@@ -165,8 +178,8 @@ class FiniteMDP:
     initial : (S,) array_like, optional
         The distribution π of s_0; state 0 by default.
     support : tuple of float, optional
-        (low, high): every reward is one of these two values, with the mean given by ``R`` or
-        ``terminal``. By default a reward equals its mean.
+        (low, high): every reward is one of these two values, with the mean given by ``R`` or, if
+        there are terminal rewards, by ``terminal``. By default a reward equals its mean.
     H : int, optional
         For :meth:`stationary`, which stores a single period of a time-homogeneous MDP.
 
@@ -213,15 +226,14 @@ class FiniteMDP:
             "initial", np.arange(S) == 0 if self.initial is None else self.initial, (S,)
         )
         initial = distribution("initial", initial)
-        support = np.zeros(0)
+        support = last_support = np.zeros(0)
         if self.support is not None:
-            low, high = pair(
-                "support", self.support, hint="Leave it out for rewards without noise."
-            )
-            support = np.array([low, high])
-            for name, mean, possible in (
-                ("reward", reward, probability > 0),
-                ("terminal", terminal, True),
+            hint = "Leave it out for rewards without noise."
+            support = np.array(pair("support", self.support, hint=hint))
+            last_support = np.zeros(2) if self.terminal is None else support
+            for name, mean, (low, high), possible in (
+                ("reward", reward, support, probability > 0),
+                ("terminal", terminal, last_support, True),
             ):
                 none_of(
                     possible & ((mean < low) | (mean > high)),
@@ -238,6 +250,7 @@ class FiniteMDP:
             terminal,
             initial,
             support,
+            last_support,
         )
         set_fields(self, P=P, R=R, terminal=terminal, initial=initial, H=H, S=S, A=A, model=model)
 
@@ -326,12 +339,20 @@ class FiniteMDP:
         mu = as_probabilities(policy, (self.H, self.S, self.A))
         episodes = whole("episodes", episodes, hint="Pass episodes=100, say.")
         array_size("episodes", episodes, self.H + 1)
-        return _simulate(self.model, mu, episodes, generator(rng))
+        rng = generator(rng)
+        states = np.empty((episodes, self.H + 1), np.int64)
+        actions = np.empty((episodes, self.H), np.int64)
+        rewards = np.empty((episodes, self.H + 1))
+        some = max(PIECE // (self.H * self.A), 1)
+        for i in range(0, episodes, some):
+            piece = slice(i, i + some)
+            _simulate(self.model, mu, rng, states[piece], actions[piece], rewards[piece])
+        return states, actions, rewards
 
     def start(self, rng: np.random.Generator) -> int:
         """Begin an episode: s_0 ~ π."""
         drawn_from(rng)
-        return int(first_state(self.model, rng))
+        return int(draw(self.model.initial, rng.random()))
 
     def step(
         self, h: int, s: int, a: int, rng: np.random.Generator
@@ -340,18 +361,19 @@ class FiniteMDP:
         it is the clock that ends it. The last period's reward includes the terminal one."""
         h, s, a = index("h", h, self.H), index("s", s, self.S), index("a", a, self.A)
         drawn_from(rng)
-        r, s_next = step(self.model, h, s, a, rng)
+        m = self.model
+        r, s_next = _step_once(m, h if len(m.successor) > 1 else 0, s, a, rng)
         if h < self.H - 1:
-            return r, int(s_next), False
-        return r + last_reward(self.model, s_next, rng), int(s_next), CUT
+            return r, s_next, False
+        return r + float(realised(m.terminal[s_next], m.last_support, rng)), s_next, CUT
 
 
 @jit
-def _simulate(model: Model, mu: Floats, episodes: int, rng: Generator) -> tuple[Ints, Ints, Floats]:
+def _simulate(
+    model: Model, mu: Floats, rng: Generator, states: Ints, actions: Ints, rewards: Floats
+) -> None:
     H = mu.shape[0]
-    states, actions = np.empty((episodes, H + 1), np.int64), np.empty((episodes, H), np.int64)
-    rewards = np.empty((episodes, H + 1))
-    for episode in range(episodes):
+    for episode in range(states.shape[0]):
         s = first_state(model, rng)
         for h in range(H):
             a = draw(mu[h, s], rng.random())
@@ -359,7 +381,6 @@ def _simulate(model: Model, mu: Floats, episodes: int, rng: Generator) -> tuple[
             rewards[episode, h], s = step(model, h, s, a, rng)
         states[episode, H] = s
         rewards[episode, H] = last_reward(model, s, rng)
-    return states, actions, rewards
 
 
 @jit
@@ -380,12 +401,11 @@ def _rounding(model: Model, gamma: float) -> float:
 
 
 @jit
-def _value_iteration(model: Model, gamma: float) -> Floats:
-    """Q*."""
-    _, S, A, _ = model.successor.shape
-    Q, V, changed = np.empty((S, A)), np.zeros(S), True
+def _improve(model: Model, gamma: float, Q: Floats, V: Floats, sweeps: int) -> bool:
+    """Value iteration by so many sweeps, unless one changes nothing before; whether none did."""
+    S, A = Q.shape
     rounding = _rounding(model, gamma)
-    while changed:
+    for _ in range(sweeps):
         changed = False
         for s in range(S):
             for a in range(A):
@@ -393,15 +413,17 @@ def _value_iteration(model: Model, gamma: float) -> Floats:
             value = Q[s].max()
             changed |= abs(value - V[s]) > rounding
             V[s] = value
-    return Q
+        if not changed:
+            return False
+    return True
 
 
 @jit
-def _evaluation(model: Model, gamma: float, mu: Floats) -> Floats:
-    """V^μ."""
+def _assess(model: Model, gamma: float, mu: Floats, V: Floats, sweeps: int) -> bool:
+    """The same for the values of a policy."""
     S, A = mu.shape
-    V, changed, rounding = np.zeros(S), True, _rounding(model, gamma)
-    while changed:
+    rounding = _rounding(model, gamma)
+    for _ in range(sweeps):
         changed = False
         for s in range(S):
             value = 0.0
@@ -410,7 +432,9 @@ def _evaluation(model: Model, gamma: float, mu: Floats) -> Floats:
                     value += mu[s, a] * _ahead(model, gamma, V, s, a)
             changed |= abs(value - V[s]) > rounding
             V[s] = value
-    return V
+        if not changed:
+            return False
+    return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -467,7 +491,10 @@ class DiscountedMDP:
     @cached_property
     def Q(self) -> Floats:
         """Q* as an (S, A) array."""
-        return read_only(_value_iteration(self.model, self.gamma))
+        Q, V = np.empty((self.S, self.A)), np.zeros(self.S)
+        while _improve(self.model, self.gamma, Q, V, self._some_sweeps):
+            pass
+        return read_only(Q)
 
     @cached_property
     def V(self) -> Floats:
@@ -477,19 +504,27 @@ class DiscountedMDP:
     def evaluate(self, policy: ArrayLike) -> Floats:
         """V^μ as an (S,) array, for a policy of (S,) actions or (S, A) probabilities of them."""
         mu = as_probabilities(policy, (self.S, self.A))
-        return _evaluation(self.model, self.gamma, mu)
+        V = np.zeros(self.S)
+        while _assess(self.model, self.gamma, mu, V, self._some_sweeps):
+            pass
+        return V
+
+    @property
+    def _some_sweeps(self) -> int:
+        """As many as a compiled call makes."""
+        return max(PIECE // self.model.successor.size, 1)
 
     def start(self, rng: np.random.Generator) -> int:
         """Begin: s_0 ~ π."""
         drawn_from(rng)
-        return int(first_state(self.model, rng))
+        return int(draw(self.model.initial, rng.random()))
 
     def step(self, h: int, s: int, a: int, rng: np.random.Generator) -> tuple[float, int, bool]:
         """A reward, the next state, and False: it never ends by itself. All periods h are alike."""
         s, a = index("s", s, self.S), index("a", a, self.A)
         drawn_from(rng)
-        r, s_next = step(self.model, 0, s, a, rng)
-        return r, int(s_next), False
+        r, s_next = _step_once(self.model, 0, s, a, rng)
+        return r, s_next, False
 
     @property
     def gaps(self) -> Floats:

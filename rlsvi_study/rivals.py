@@ -98,9 +98,10 @@ class PSRL(Table):
             return np.array(self.prior.posterior(self.counts).mean_mdp().Q)
         return super().fit(rng, before)
 
-    def plays(self, env: Any) -> bool:
-        support = self.prior.support
-        return super().plays(env) and env.support == support and not env.terminal.any()
+    def compiled(self, env: Any, limit: int | None) -> Any:
+        play = super().compiled(env, limit)
+        fits = play is not None and env.support == self.prior.support and not env.terminal.any()
+        return play if fits else None
 
     def add(  # type: ignore[override]  # without masks
         self, h: int, s: int, a: int, r: float, s_next: int | None
@@ -159,8 +160,10 @@ class UCBVI(Table):
         _lower(self.data(Q, False), np.random.default_rng(0))
         return Q
 
-    def plays(self, env: Any) -> bool:
-        return super().plays(env) and max(env.model.reward.max(), env.terminal.max()) <= 0
+    def compiled(self, env: Any, limit: int | None) -> Any:
+        play = super().compiled(env, limit)
+        fits = play is not None and max(env.model.reward.max(), env.terminal.max()) <= 0
+        return play if fits else None
 
     def add(  # type: ignore[override]  # without masks
         self, h: int, s: int, a: int, r: float, s_next: int | None

@@ -16,6 +16,7 @@ and, in a list, the states that followed with their counts. Memory grows with th
 history by outcomes also tells rewards apart: its lists have an entry for each :math:`(r, s')`.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,8 @@ from ..acting import highest
 from ..compiled import Array, Floats, Generator, Ints, inlined, jit
 from ..features import OneHot
 from ..learner import ENDED, Learner, Masks, Problem, Targets
-from ..loop import compiled_loop
+from ..loop import Task, compiled_loop
+from ..mdp import FiniteMDP
 from ..regression import draw_weight, noise
 
 
@@ -205,11 +207,6 @@ class Counting(Learner):
             self._queue = [], np.zeros(1, np.int64)
         return self._seen
 
-    def reserve(self, env: Any, episodes: int) -> None:
-        nodes = self._seen.n.size * env.model.successor.shape[3]  # there can be of this MDP
-        nodes *= 4 if self.apart else 1  # two coins, of rewards
-        self._seen = with_room(self.seen, min(episodes * (self.H or 1), nodes))
-
     def period(self, h: int) -> int:
         """Whose table a step uses."""
         return 0 if self.H is None else checks.index("h", h, self.H)
@@ -228,13 +225,33 @@ class Counting(Learner):
 
 
 class Table(Counting):
-    """What those share that fit a table Q̃ with a horizon. A subclass has ``data`` and ``loop``, and
-    ``update(data, rng)``, the compiled fit."""
+    """What those share that fit a table Q̃ with a horizon. A subclass has ``update(data, rng)``, the
+    compiled fit, ``loop``, which :func:`~rlsvi_core.loop.compiled_loop` makes of it, and
+    ``data(fitted, sample)``, the record that they work on."""
 
     update: Any
+    loop: Any
+    data: Any
+
+    def compiled(self, env: Any, limit: int | None) -> Callable[[Floats, Task], None] | None:
+        H = self.H
+        if type(env) is not FiniteMDP or H is None or self.masks.closed.size:
+            return None
+        nodes = self._seen.n.size * env.model.successor.shape[3]  # there can be of this MDP
+        nodes *= 4 if self.apart else 1  # two coins, of rewards
+
+        def play(fitted: Floats, task: Task) -> None:
+            steps = len(task.run.reward) * H
+            self._seen = with_room(self.seen, min(steps, nodes))
+            self.loop(env.model, H, self.data(fitted, task.sample), task)
+
+        return play
+
+    def room(self) -> Floats:
+        return np.zeros(self._seen.n.shape)
 
     def fit(self, rng: Generator | None, before: Floats | None) -> Floats:
-        Q = np.zeros(self.seen.n.shape)
+        Q = self.room()
         self.update(self.data(Q, rng is not None), np.random.default_rng(0) if rng is None else rng)
         return Q
 

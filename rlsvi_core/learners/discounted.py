@@ -14,9 +14,7 @@ its prior draw :math:`z / \sqrt\lambda`, for LSVI 0. What was seen is kept by ``
 
 **Sweeps.** A number of sweeps is so many fits, each with all values of the one before, as the
 printed form makes them. With the same normal draws each of them is a step of value iteration in
-one random model, a contraction if :math:`\gamma < 1`; ``sweeps=math.inf`` asks for its fixed point.
-The other learners repeat fits until nothing changes. This one uses a state's new value at once
-(Gauss–Seidel), which converges to the same fixed point sooner.
+one random model, a contraction if :math:`\gamma < 1`.
 
 **Circles.** Take a circle of L pairs whose outcomes are known; the shortest is a step that leads
 nowhere. An agent that walks it without end collects the noise of its pairs in every round. With n
@@ -42,7 +40,7 @@ import numpy as np
 from .. import checks
 from ..compiled import Array, Floats, Generator, Ints, jit
 from ..features import OneHot
-from ..learner import MOST_SWEEPS, SETTLED, Problem, Targets
+from ..learner import Problem, Targets
 from ..regression import draw_weight
 from .counts import Counting, History, target_sum
 
@@ -109,13 +107,11 @@ def _estimate(
     targets: Targets,
     key: int,
     sweeps: int,
-    settle: bool,
     mean: Floats,
     theta: Floats,
 ) -> None:
     """So many fits of the states that were seen, all with the noise of the key; the targets of the
-    first have the values of θ as it is given. To settle, Gauss–Seidel follows: state by state,
-    forwards and backwards, until no value changes."""
+    first have the values of θ as it is given. One that changes no value is the last."""
     (n, A), S = theta.shape, seen.n.shape[1]
     V, z = np.empty(S), np.zeros((n, A))
     for i in range(n):
@@ -126,20 +122,14 @@ def _estimate(
         for i in range(n):
             theta[i, a] = draw_weight(ridge, 0.0, spread, z[i, a])  # if not visited
     for _ in range(sweeps):
+        changed = False
         for i in range(n):
             _fit(seen, states[i], V, ridge, spread, z[i], mean[i], theta[i])
         for i in range(n):
-            V[states[i]] = _look_ahead(theta[i], closed, targets, states[i])
-    for sweep in range(MOST_SWEEPS if settle else 0):
-        change, largest = 0.0, 1.0
-        for j in range(n):
-            i = j if sweep % 2 == 1 else n - 1 - j
-            s = states[i]
-            _fit(seen, s, V, ridge, spread, z[i], mean[i], theta[i])
-            value = _look_ahead(theta[i], closed, targets, s)
-            change, largest = max(change, abs(value - V[s])), max(largest, abs(value))
-            V[s] = value
-        if change <= SETTLED * largest:
+            value = _look_ahead(theta[i], closed, targets, states[i])
+            changed = changed or value != V[states[i]]
+            V[states[i]] = value
+        if not changed:
             break
 
 
@@ -203,7 +193,7 @@ class Discounted(Counting):
             theta[:known] = before.mean if rng is None else before.sample
             if rng is not None and known < states.size:
                 theta[known:] = self.unseen(before.key, states[known:])
-        settle, key = problem.sweeps == math.inf, 0 if rng is None else draw_key(rng)
+        key = 0 if rng is None else draw_key(rng)
         _estimate(
             self.seen,
             self.masks.closed,
@@ -212,8 +202,7 @@ class Discounted(Counting):
             0.0 if rng is None else problem.sigma,
             Targets(problem.gamma, problem.low, problem.high),
             key,
-            1 if settle else int(problem.sweeps),
-            settle,
+            problem.sweeps(rng, before),
             mean,
             theta,
         )

@@ -40,7 +40,8 @@ from ..agent import Agent
 from ..compiled import Array, Floats, Generator, Ints, Seed, inlined, jit
 from ..features import Table
 from ..learner import ENDED, Learner, Weights
-from ..loop import compiled_loop
+from ..loop import Task, compiled_loop
+from ..mdp import FiniteMDP
 from ..regression import add_row, draw, fill_noise
 
 __all__ = ["Incremental", "incremental"]
@@ -122,13 +123,6 @@ class Incremental(Learner):
 
     H: int
 
-    @staticmethod
-    def loop(*given: Any) -> None:
-        try:
-            _loop(*given)
-        except ZeroDivisionError:
-            _forgotten()
-
     def __init__(
         self,
         Phi: Any,
@@ -166,8 +160,21 @@ class Incremental(Learner):
                 )
         self._sizes = np.append(self._sizes, sizes)
 
-    def reserve(self, env: Any, episodes: int) -> None:
-        self._more_sizes(episodes)
+    def compiled(self, env: Any, limit: int | None) -> Callable[[Weights, Task], None] | None:
+        if type(env) is not FiniteMDP:
+            return None
+
+        def play(fitted: Weights, task: Task) -> None:
+            self._more_sizes(len(task.run.reward))
+            try:
+                _loop(env.model, self.H, self.data(fitted, task.sample), task)
+            except ZeroDivisionError:
+                _forgotten()
+
+        return play
+
+    def room(self) -> Weights:
+        return Weights(np.zeros_like(self._theta))
 
     def data(self, fitted: Weights, sample: bool) -> Data:
         K, A = self.Phi.shape[3], self.Phi.shape[2]

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from rlsvi_core import Run
-from rlsvi_core.compiled import Array, Floats, Generator, Ints, jit
+from rlsvi_core.compiled import Floats, Generator, jit
 from rlsvi_core.envs.recommender import States, answer
 from rlsvi_core.learner import Weights
+from rlsvi_core.loop import Task
 
 from .products import Serving, expected_likes
 
@@ -25,16 +25,12 @@ def _serve(
     gamma: Floats,
     states: States,
     P: Floats,
-    exact: Array,
     data: tuple[Floats, Floats, Floats],
-    epsilon: Floats,
-    eta: float,
-    rng: Generator,
-    own: Generator,
-    count: Ints,
-    run: Run,
+    task: Task,
 ) -> None:
     """Sample, sort, serve a customer, count her answers, repeat."""
+    exact, rng, own = task.exact, task.rng, task.own
+    count, run = task.counts, task.run
     liked, disliked, theta = data
     N, J = liked.shape[0], theta.shape[0]
     p, x = np.empty(N), np.zeros(N, np.int8)
@@ -45,7 +41,7 @@ def _serve(
         count[0] += 1
         order = np.argsort(-p)  # line 4
         run.opening[i], run.claimed[i] = order[0], p[order[0]]
-        if exact[min(i, exact.size - 1)]:
+        if exact[i]:
             run.expected[i] = expected_likes(states, P, theta, 0.0, 0.0)
         x[:] = 0
         for h in range(J):  # lines 5 and 6
@@ -75,7 +71,7 @@ class BernoulliBandit(Serving):
     array([1., 1., 1.])
     """
 
-    loop = staticmethod(_serve)
+    serve = staticmethod(_serve)
 
     def __init__(self, N: int, J: int) -> None:
         super().__init__(N, J)
@@ -85,7 +81,7 @@ class BernoulliBandit(Serving):
         return self.liked, self.disliked, fitted.theta
 
     def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
-        fitted = self.no_weights()
+        fitted = self.room()
         if rng is None:
             fitted.theta[:, 0] = self.liked / (self.liked + self.disliked)
         else:

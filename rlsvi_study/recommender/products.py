@@ -31,11 +31,12 @@ misreadings (in the paper each period has a regression of its own):
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rlsvi_core import Learner, Run, checks
+from rlsvi_core import Learner, checks
 from rlsvi_core.acting import action_probabilities, choose, highest
 from rlsvi_core.compiled import Array, Floats, Generator, Ints, inlined, jit
 from rlsvi_core.envs.recommender import (
@@ -48,6 +49,7 @@ from rlsvi_core.envs.recommender import (
 )
 from rlsvi_core.features import PerAction
 from rlsvi_core.learner import Weights
+from rlsvi_core.loop import Task
 from rlsvi_core.regression import add_row, draw, fill_noise, solve_transposed
 
 __all__ = ["ProductLearner", "Products"]
@@ -247,22 +249,19 @@ def _serve(
     gamma: Floats,
     states: States,
     P: Floats,
-    exact: Array,  # of each customer, or of all
     data: Data,
-    epsilon: Floats,
-    eta: float,
-    rng: Generator,
-    own: Generator,
-    count: Ints,
-    run: Run,
+    task: Task,
 ) -> None:
     """Fit, serve a customer, add her answers, repeat."""
+    exact, epsilon, eta = task.exact, task.epsilon, task.eta
+    rng, own = task.rng, task.own
+    count, run = task.counts, task.run
     H, _, N = data.theta.shape
     q, p, before, x = np.empty(N), np.empty(N), np.zeros(N, np.int8), np.zeros(N, np.int8)
     for i in range(run.reward.shape[0]):
         _fit(data, own)
         count[0] += 1
-        if exact[min(i, exact.size - 1)]:
+        if exact[i]:
             run.expected[i] = expected_likes(states, P, data.theta, epsilon[i], eta)
         x[:] = 0
         for h in range(H):
@@ -279,24 +278,33 @@ def _serve(
 
 
 class Serving(Learner):
-    """What learners share that serve customers in compiled code."""
+    """What learners share that serve customers in compiled code: ``serve``, given the customers'
+    preferences, the states whose policies are evaluated, ``data(fitted, sample)`` and a task."""
+
+    serve: Any
+    data: Any
 
     def __init__(self, N: int, J: int) -> None:
         self.A = self.N = checks.whole("N", N, 1, hint="The paper has N=10 and J=5.")
         self.H = self.J = checks.whole("J", J, 1, N, hint="A customer sees no product twice.")
 
-    def plays(self, env: Any) -> bool:
-        return isinstance(env, Recommender) and (env.N, env.J) == (self.N, self.J)
+    def compiled(self, env: Any, limit: int | None) -> Callable[[Weights, Task], None] | None:
+        if type(env) is not Recommender or (env.N, env.J) != (self.N, self.J):
+            return None
 
-    def world(self, env: Recommender, exact: Any) -> tuple[Any, ...]:
-        """If no customer's policy is evaluated, only the empty state is listed."""
-        wanted = np.atleast_1d(exact)
-        some, P = states(env.N, 1), checks.read_only(np.zeros((1, env.N)))
-        if wanted.any():
-            some, P = env.states, env.P
-        return env.beta, env.gamma, some, P, wanted
+        def play(fitted: Weights, task: Task) -> None:
+            some, P = states(env.N, 1), checks.read_only(np.zeros((1, env.N)))
+            if task.exact.any():  # else only the empty state is listed
+                some, P = env.states, env.P
+            self.reserve(len(task.run.reward))
+            self.serve(env.beta, env.gamma, some, P, self.data(fitted, task.sample), task)
 
-    def no_weights(self) -> Weights:
+        return play
+
+    def reserve(self, customers: int) -> None:
+        """Make room for so many more; nothing, by default."""
+
+    def room(self) -> Weights:
         """Weights 0, with which all products tie."""
         return Weights(np.zeros((self.J, self.N + 1, self.N)))
 
@@ -326,7 +334,7 @@ class ProductLearner(Serving):
     Agent(ProductLearner(H=2, A=4), by draws; 400 transitions seen)
     """
 
-    loop: Any = staticmethod(_serve)
+    serve = staticmethod(_serve)
 
     def __init__(
         self,
@@ -360,10 +368,10 @@ class ProductLearner(Serving):
         self.any = np.zeros(1, bool)
         self._row: Floats = np.empty(N + 2)
 
-    def reserve(self, env: Any, episodes: int) -> None:
+    def reserve(self, customers: int) -> None:
         """Make room for the nodes that so many customers can add."""
         used, have = int(self.sums.number[-1]), len(self.sums.x)
-        wanted = min(used + episodes * self.J**2 // 2, number_of_states(self.N, self.J))
+        wanted = min(used + customers * self.J**2 // 2, number_of_states(self.N, self.J))
         if wanted > have:
             grown = {
                 name: np.pad(getattr(self.sums, name), ((0, max(wanted - have, have)), (0, 0)))
@@ -384,7 +392,7 @@ class ProductLearner(Serving):
         )
 
     def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
-        fitted = self.no_weights()
+        fitted = self.room()
         _fit(self.data(fitted, rng is not None), rng or np.random.default_rng(0))
         return fitted
 
@@ -394,5 +402,5 @@ class ProductLearner(Serving):
         """r is 1 for a like, 0 for a dislike."""
         h, a = checks.index("h", h, self.J), checks.index("a", a, self.N)
         x = checked_state(s, h, self.N)
-        self.reserve(None, 1)
-        _add(self.data(self.no_weights(), False), h, x, a, bool(r))
+        self.reserve(1)
+        _add(self.data(self.room(), False), h, x, a, bool(r))

@@ -18,8 +18,10 @@ old one without rounding; what remains is one pass over the ring for the targets
 placement is found in single precision, twice as fast, and its value computed in double.
 """
 
+import functools
 import math
 from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -30,7 +32,8 @@ from rlsvi_core.acting import choose, highest
 from rlsvi_core.compiled import Array, Floats, Generator, Ints, inlined, jit
 from rlsvi_core.envs.tetris import Model, Tetris, draw_piece, place, placements
 from rlsvi_core.features import FeatureMap
-from rlsvi_core.learner import Problem, Weights, sweeping
+from rlsvi_core.learner import Problem, Weights
+from rlsvi_core.loop import Task
 from rlsvi_core.regression import GaussianPosterior, draw, fill_noise, solve_transposed
 from rlsvi_core.rlsvi import Printed, Transition
 
@@ -120,8 +123,6 @@ class Placements(FeatureMap):
 class AsPrinted(Printed):
     """The printed form, in this reading."""
 
-    same_draws = False
-
     def __init__(self, problem: Problem, reading: Reading) -> None:
         super().__init__(problem)
         self.reading, self.free = reading, self.K - reading.known.size
@@ -134,13 +135,15 @@ class AsPrinted(Printed):
         A, b = super().regression_problem(data, after)
         return A[:, : self.free], b - A[:, self.free :] @ self.reading.known  # moved over
 
-    def noise(self, rng: Generator | None, rows: int) -> Noise:
-        return self.reading.noise(rng, self.free, rows)
+    def fits(self, rng: Generator | None, before: Weights | None) -> Iterator[tuple[int, Noise]]:
+        for _ in range(self.problem.sweeps(rng, before)):
+            yield 0, self.reading.noise(rng, self.free, len(self.kept[0]))
 
-    def solve(self, A: Floats, b: Floats, z: Noise) -> tuple[Floats, Floats]:
+    def solve(self, h: int, after: Floats, noise: Noise) -> tuple[Floats, Floats]:
+        A, b = self.regression_problem(self.kept[h], after)
         lam, sigma, known = self.problem.lam, self.problem.sigma, self.reading.known
         posterior = GaussianPosterior(self.free, lam, sigma).add_rows(A, b)
-        theta = posterior.draw(z.z, drawn_sigma(sigma, posterior.residual, z.g))
+        theta = posterior.draw(noise.z, drawn_sigma(sigma, posterior.residual, noise.g))
         return np.append(posterior.mean, known), np.append(theta, known)
 
     def in_targets(self, theta: Floats, mean: Floats) -> Floats:
@@ -171,9 +174,9 @@ class Buffer(NamedTuple):
 
 
 def empty_buffer(game: Tetris, N: int) -> Buffer:
-    checks.array_size("the window", N + 1, game.K + 1, game.A)
+    checks.array_size("the window", N + 1, game.K + 1, game.most)
     return Buffer(
-        np.zeros((N + 1, game.K + 1, game.A), game.dtype),
+        np.zeros((N + 1, game.K + 1, game.most), game.dtype),
         np.zeros(N + 1, np.int16),
         np.zeros(N, np.int16),
         np.zeros(N, np.bool_),
@@ -312,13 +315,12 @@ class Ring(Learner):
 
     def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
         problem, reading, rows = self.problem, self.reading, int(self.buffer.at[1])
-        theta, mean = reading.start(self.K)
-        if before is not None:
-            theta[:], mean[:] = before.mean if rng is None else before.theta, before.mean
+        before = reading.start(self.K) if before is None else before
+        theta, mean = before.theta.copy(), before.mean.copy()
         if rng is None and not rows:
             return Weights(theta, mean)
         after, free = reading.in_targets(theta, mean)[0], self.free
-        for _ in sweeping(problem.sweeps, after):
+        for _ in range(problem.sweeps(rng, before)):
             noise = reading.noise(rng, free, rows)
             mean[0, :free], theta[0, :free] = self._solve(after, noise)
         return Weights(theta, mean)
@@ -339,7 +341,9 @@ class Ring(Learner):
         column_values(X.T, len(X), fitted.theta[0], q)
         return q
 
-    def add(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
+    def add(
+        self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
+    ) -> None:
         X, there = self._table(s), self._table(s if s_next is None else s_next)
         reached = self.buffer.X[-1, :, : self.buffer.n[-1]]
         if reached.size and not np.array_equal(X.T, reached):
@@ -354,53 +358,45 @@ class Ring(Learner):
     def _table(self, s: Any) -> Array:
         """A state, of the type the ring keeps."""
         X, game = np.asarray(s), self.game
-        fits = X.ndim == 2 and X.shape[1] == self.K and 1 <= len(X) <= game.A
+        fits = X.ndim == 2 and X.shape[1] == self.K and 1 <= len(X) <= game.most
         if not fits or X.dtype != game.dtype:
             checks.fail(
-                f"a state has a row for each legal placement, from 1 to {game.A} of them, and "
+                f"a state has a row for each legal placement, from 1 to {game.most} of them, and "
                 f"{self.K} columns, features and rows cleared, of type {np.dtype(game.dtype)}",
                 f"it has shape {X.shape} and type {X.dtype}",
                 f"Pass the table of a game like {game!r}.",
             )
         return X
 
-    def plays(self, env: Any) -> bool:
-        sizes = self.game.K, self.game.A, self.game.dtype
+    def compiled(self, env: Any, limit: int | None) -> Callable[[Weights, Task], None] | None:
+        sizes = self.game.K, self.game.most, self.game.dtype
         under_way = self.buffer.n[-1] > 0
-        return isinstance(env, Tetris) and (env.K, env.A, env.dtype) == sizes and not under_way
+        if type(env) is not Tetris or (env.K, env.most, env.dtype) != sizes:
+            return None
+        if limit is not None or under_way:
+            return None
+        return functools.partial(self._play, env)
 
-    def world(self, env: Any, exact: Any) -> tuple[Any, ...]:
-        return (env,)
+    def room(self) -> Weights:
+        return Weights(*self.reading.start(self.K))
 
-    def data(self, fitted: Weights, sample: bool) -> tuple[Weights, bool]:
-        return fitted, sample
-
-    def loop(
-        self,
-        game: Tetris,
-        data: tuple[Weights, bool],
-        epsilon: Floats,
-        eta: float,
-        rng: Generator,
-        own: Generator,
-        count: Ints,
-        run: Run,
-    ) -> None:
+    def _play(self, game: Tetris, fitted: Weights, task: Task) -> None:
         """Algorithm 8, a compiled call for each game."""
-        fitted, sample = data
+        count, run = task.counts, task.run
         for i in range(len(run.reward)):
-            drawn = self.fit(own if sample else None, fitted)
-            fitted.theta[:], fitted.mean[:] = drawn
+            drawn = self.fit(task.own if task.sample else None, fitted)
+            fitted.theta[:] = drawn.theta
+            fitted.mean[:] = drawn.mean
             count[0] += 1
             _play(
                 game.model,
                 *game.buffers(),
                 self.buffer,
                 fitted.theta[0],
-                epsilon[i],
-                eta,
-                rng,
-                own,
+                task.epsilon[i],
+                task.eta,
+                task.rng,
+                task.own,
                 LONGEST,
                 count,
                 run,

@@ -59,8 +59,9 @@ def edited(array, where, value):
 class Own:
     """An environment whose step returns what it is told."""
 
-    def __init__(self, stepped, H=4):
+    def __init__(self, stepped, H=4, **sizes):
         self.stepped, self.H = stepped, H
+        vars(self).update(sizes)
 
     def start(self, rng):
         return 0
@@ -77,7 +78,6 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("shape", lambda: rlsvi(np.zeros((0, 3, 2, 4)))),
     ("shape", lambda: incremental(PHI[0])),  # it would be one of a single period
     ("instance", lambda: rlsvi(features.OneHot)),
-    ("observation", lambda: rlsvi(lambda a, b, c: PHI)),
     ("lam", lambda: rlsvi(PHI, 0)),
     ("lam", lambda: rlsvi(PHI, "1")),
     ("sigma", lambda: rlsvi(PHI, 1.0, math.nan)),
@@ -121,8 +121,6 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("first", lambda: lsvi(HOT, options=Options(first="prior"))),
     ("truncate", lambda: Options(truncate="no")),
     ("truncate", lambda: bootstrap(HOT, (0, 1), options=Options(truncate=False))),
-    ("shared", lambda: rlsvi(TIMELESS, options=Options(shared=True))),
-    ("shared", lambda: bootstrap(HOT, (0, 1), options=Options(shared=True))),
     ("nu", lambda: incremental(PHI, nu=1.0)),
     ("nu", lambda: incremental(PHI, nu=lambda l: 1 / (l + 1))),
     ("prior", lambda: incremental(PHI, prior="lost")),
@@ -136,6 +134,10 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("start", lambda: rlsvi(PHI).learn("chain", 1)),
     ("start", lambda: rlsvi(PHI).learn(FiniteMDP, 1)),
     ("features", lambda: rlsvi(PHI).learn(chain(4), 1)),
+    ("made for A", lambda: rlsvi(HOT).learn(Own((0.0, 0, False), A=3), 1)),
+    ("made for S", lambda: rlsvi(HOT).learn(Own((0.0, 0, False), S=4, A=2), 1)),
+    ("a row for each", lambda: rlsvi(lambda s: np.ones((1, 2)), H=4).learn(MDP, 1)),
+    ("a row for each", lambda: rlsvi(rows).learn(Own((0.0, 0, False), A=3), 1)),
     ("features", lambda: Continual(PHI[0], 0.9, 0.5).learn(lock(4), 1)),
     ("features", lambda: rlsvi(lambda s: np.ones((2, 3)) * np.nan).act(0, 0.5)),
     ("features", lambda: rlsvi(lambda s: np.ones(3)).act(0, 0.5)),
@@ -195,7 +197,7 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("S", lambda: features.OneHot(2, 0, 2)),
     (r"\bs\b", lambda: HOT(0, 3)),
     (r"one_hot\(10, 2000, 2\)", lambda: features.tabular(river_swim(2000, 10))),
-    ("component", lambda: features.one_hot(None, [4, 5], 3)(0, [4, 0])),
+    ("S must", lambda: features.one_hot(None, [4, 5], 3)),
     ("pair", lambda: boxes.tiles([0.0], 2)),
     ("box", lambda: boxes.tiles(([0.0], [np.inf]), 2)),
     ("box", lambda: boxes.polynomial(([1.0], [0.0]), 2)),
@@ -204,10 +206,7 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("A must", lambda: boxes.tiles(BOX, 0)),
     ("coordinates", lambda: boxes.tiles(BOX, 2)(0, [1.0])),
     ("finite", lambda: boxes.tiles(BOX, 2)(0, [np.nan, 0.0])),
-    ("observations", lambda: features.check(lambda s: [[s]], [])),
     ("features", lambda: features.PerAction(lambda s: [], 2)(0, 1)),
-    ("function", lambda: features.Computed(lambda h, s, a: 1)),
-    ("function", lambda: features.PerAction(lambda *, s: 1, 2)),
     ("vector", lambda: features.PerAction(lambda s: [1.0, s], 2, 3)(0, 0.5)),
     ("vector", lambda: features.PerAction(lambda s: [[1.0, s]], 2, 2).compact(0, 0.5)),
     # the posterior

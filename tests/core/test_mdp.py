@@ -1,6 +1,8 @@
 """Section 2: backward induction, policy evaluation and simulation of a finite-horizon MDP."""
 
 import itertools
+import signal
+import time
 from dataclasses import FrozenInstanceError
 
 import numpy as np
@@ -222,12 +224,43 @@ def test_random_rewards_take_two_values_with_the_stated_mean():
     chi_square_ok(pairs, np.outer([5 / 6, 1 / 6], [7 / 12, 5 / 12]))  # and independently
 
 
+@pytest.mark.parametrize(("support", "mean"), [((-1, 1), 0.4), ((1, 2), 1.4)])
+def test_without_terminal_rewards_none_is_paid_whatever_the_support(support, mean):
+    """The streams are those of an MDP that has some: a uniform for each reward, also for the last."""
+    P, R, policy = np.ones((3, 1, 1, 1)), np.full((3, 1, 1, 1), mean), np.zeros((3, 1), int)
+    mdp = FiniteMDP(P, R, support=support)
+    same = FiniteMDP(P, R, terminal=[mean], support=support)
+    rewards, others = (m.simulate(policy, 40, rng=5)[2] for m in (mdp, same))
+    assert not rewards[:, 3].any()
+    assert np.array_equal(rewards[:, :3], others[:, :3])
+    steps = [mdp.step(2, 0, 0, np.random.default_rng(seed))[0] for seed in range(40)]
+    assert set(steps) == set(support)
+    assert DiscountedMDP(P[0], R[0], 0.5, support=support).support == support
+
+
 def test_the_last_possible_successor_takes_what_rounding_left_over():
     """Of rows that sum to a little less than one: no draw, however large, may lead elsewhere."""
     P = np.array([[[[0.25, 0.75 - 5e-10, 0.0]], [[0.5, 0.25, 0.25]], [[0.0, 0.0, 1.0]]]])
     model = FiniteMDP(P, np.zeros_like(P)).model
     for s, successors in enumerate((2, 3, 1)):
         assert model.cumulative[0, s, 0, successors - 1] == 1
+
+
+@given(seeds, small, st.booleans())
+def test_steps_from_python_have_the_draws_of_the_compiled_ones(make_mdp, seed, size, noisy):
+    mdp = make_mdp(seed, *size, noisy=noisy)
+    mu = random_policy(seed + 1, mdp)
+    states, actions, rewards = mdp.simulate(mu, 3, rng=seed + 2)
+    rng = np.random.default_rng(seed + 2)
+    for episode in range(3):
+        s, over = mdp.start(rng), False
+        assert s == states[episode, 0]
+        for h in range(mdp.H):
+            rng.random()  # that of the action
+            r, s, over = mdp.step(h, s, actions[episode, h], rng)
+            assert s == states[episode, h + 1]
+            assert r == rewards[episode, h] + (rewards[episode, h + 1] if over else 0.0)
+        assert over == "cut"
 
 
 # --- rewards without the axis of the next state ----------------------------------------------
@@ -257,6 +290,47 @@ def test_the_value_of_a_discounted_policy_solves_its_linear_equations(make_mdp, 
     np.testing.assert_allclose(mdp.evaluate(mdp.Q.argmax(axis=1)), mdp.V, rtol=1e-12, atol=1e-12)
     ahead = np.einsum("san,san->sa", mdp.P, mdp.R + 0.9 * mdp.V)
     np.testing.assert_allclose(mdp.Q, ahead, rtol=1e-12, atol=1e-12)
+
+
+# --- Ctrl-C ---------------------------------------------------------------------------------
+
+
+def dense(S, gamma):
+    P = np.random.default_rng(S).dirichlet(np.ones(S), (S, 2))
+    return DiscountedMDP(P, np.ones((S, 2)), gamma)
+
+
+def wide(A):
+    return FiniteMDP(np.ones((9, 1, A, 1)), np.zeros((9, 1, A))), np.full((9, 1), A - 1)
+
+
+LONG = {
+    "optimal values": lambda brief: dense(*((2, 0.5) if brief else (200, 1 - 1e-5))).Q,
+    "a policy's": lambda brief: dense(*((2, 0.5) if brief else (200, 1 - 1e-5))).evaluate(
+        np.ones(2 if brief else 200, int)
+    ),
+    "episodes": lambda brief: wide(900)[0].simulate(wide(900)[1], 2 if brief else 3_000_000),
+}
+
+
+@pytest.mark.parametrize("what", LONG)
+def test_what_takes_many_seconds_answers_an_interrupt_within_one(what):
+    """The clock is that of the process, since others may have the processor."""
+    LONG[what](True)  # compiled before
+
+    def press(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGVTALRM, press)
+    try:
+        started = time.process_time()
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.5)
+        with pytest.raises(KeyboardInterrupt):
+            LONG[what](False)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+    assert time.process_time() - started < 2  # of which up to one for making the arrays
 
 
 # --- what is kept ---------------------------------------------------------------------------
